@@ -1,0 +1,37 @@
+import type { TSchema } from 'typebox'
+import { Compile } from 'typebox/compile'
+import { Failure } from '../failure.ts'
+import type { Host } from '../host.ts'
+import { type CommandName, commands, type Input, type Output } from '../protocol.ts'
+import { domainCommands } from './domain.ts'
+import { firewallCommands } from './firewall.ts'
+import { imageCommands } from './image.ts'
+import { seedCommands } from './seed.ts'
+import { volumeCommands } from './volume.ts'
+
+export type Commands = { [N in CommandName]: (input: Input<N>, host: Host) => Promise<Output<N>> }
+
+/** What this agent can be told to do. A command of the protocol that is missing here does not compile. */
+export const run: Commands = { ...imageCommands, ...volumeCommands, ...seedCommands, ...firewallCommands, ...domainCommands }
+
+const checks = new Map(Object.entries(commands).map(([name, { input }]) => [name, Compile(input as TSchema)]))
+
+/** The command as the protocol knows it. Throws `invalid_command`, before anything is done or journalled. */
+export function parseCommand(
+  name: string,
+  input: unknown,
+): { name: CommandName; work: (host: Host) => Promise<unknown>; server: string | undefined } {
+  const check = checks.get(name)
+  if (!check) throw new Failure('invalid_command', `this agent knows no command ${name}; is it older than the controller?`)
+  if (!check.Check(input)) {
+    const where = check.Errors(input).map((error) => `${error.instancePath || '/'} ${error.message}`)
+    throw new Failure('invalid_command', `${name}: ${where.slice(0, 3).join('; ')}`)
+  }
+  const known = name as CommandName
+  return { name: known, work: (host) => run[known](input as never, host), server: serverOf(input) }
+}
+
+function serverOf(input: unknown): string | undefined {
+  const { server, volume } = input as { server?: string; volume?: { server: string } }
+  return server ?? volume?.server
+}

@@ -1,0 +1,14 @@
+import type { Commands } from './index.ts'
+
+export const seedCommands = {
+  async 'seed.write'(seed, { seeds }) {
+    await seeds.write(seed)
+    return {}
+  },
+  /** Ejected first: a definition that names a missing file does not start. */
+  async 'seed.remove'({ server }, { hypervisor, seeds }) {
+    await hypervisor.eject(server)
+    await seeds.remove(server)
+    return {}
+  },
+} satisfies Partial<Commands>

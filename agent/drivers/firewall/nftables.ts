@@ -1,0 +1,28 @@
+import { run } from '../../exec.ts'
+import { Failure } from '../../failure.ts'
+import type { Allowance } from '../../protocol.ts'
+import type { Firewall } from './firewall.ts'
+import { ruleset, TABLE } from './ruleset.ts'
+
+/** The kernel's nftables. One table is ours; no other is read or touched. */
+export class Nftables implements Firewall {
+  /** Our table as the kernel showed it right after the last load. */
+  private listing: string | undefined
+
+  async load(allowances: readonly Allowance[]) {
+    await run('nft', ['-f', '-'], { stdin: ruleset(allowances) }).catch((cause) => {
+      throw new Failure('firewall_failed', 'the rules could not be loaded, so the old ones stay in force', { cause })
+    })
+    this.listing = await list()
+  }
+
+  async intact() {
+    return this.listing !== undefined && (await list()) === this.listing
+  }
+}
+
+/** The table as the kernel has it, without counters; undefined when it is gone. */
+async function list(): Promise<string | undefined> {
+  const { code, out } = await run('nft', ['--stateless', 'list', 'table', 'bridge', TABLE], { mayFail: true, quietly: true })
+  return code === 0 ? out : undefined
+}

@@ -1,0 +1,102 @@
+// The rules, as text for nft: one table of the bridge family, one chain per guest, everything a guest may not send counted
+// and dropped. Allowed addresses are the controller's allocation; nothing is learned from what guests say.
+//
+// What this kernel family cannot do everywhere, and what is therefore not used: ct, reject, meta ibrname.
+import { type Allowance, TAP_PREFIX } from '../../protocol.ts'
+
+export const TABLE = 'berth'
+
+/** Everything of ours, as one transaction: the old table goes and the new one comes in the same moment. */
+export function ruleset(allowances: readonly Allowance[]): string {
+  const guests = allowances.toSorted((a, b) => a.tap.localeCompare(b.tap, 'en', { numeric: true }))
+  return [
+    `table bridge ${TABLE}`,
+    `delete table bridge ${TABLE}`,
+    `table bridge ${TABLE} {`,
+    ...indent([...entrance(guests), ...guests.flatMap(guestChain)]),
+    '}',
+    '',
+  ].join('\n')
+}
+
+/** A tap with our prefix that no guest here owns sends nothing: rules come before the guest, and outlive it. */
+const entrance = (guests: readonly Allowance[]) =>
+  chain('entrance', [
+    'type filter hook prerouting priority -300; policy accept;',
+    ...(guests.length ? [`iifname vmap { ${guests.map(({ tap }) => `"${tap}" : jump ${tap}`).join(', ')} }`] : []),
+    `iifname "${TAP_PREFIX}*" ${dropped('no guest of this node')}`,
+  ])
+
+function guestChain(guest: Allowance): string[] {
+  const { tap, mac, ipv4, ipv6 } = guest
+  return chain(tap, [
+    `ether saddr != ${mac} ${dropped('foreign MAC address')}`,
+    // Said first and in full: a frame with a VLAN tag still looks like IP to the rules below.
+    `ether type != { arp, ip, ip6 } ${dropped('neither ARP nor IP')}`,
+    `meta protocol != { arp, ip, ip6 } ${dropped('neither ARP nor IP')}`,
+    ...arpRules(mac, ipv4),
+    ...ipv4Rules(ipv4),
+    ...ipv6Rules(ipv6),
+    dropped('not its address'),
+  ])
+}
+
+const arpRules = (mac: string, ipv4: readonly string[]) => [
+  `ether type arp arp saddr ether != ${mac} ${dropped('ARP with a foreign MAC address')}`,
+  // A probe: does anybody have the address I am about to take?
+  'ether type arp arp operation request arp saddr ip 0.0.0.0 accept',
+  ...(ipv4.length ? [`ether type arp arp saddr ip ${set(ipv4)} accept`] : []),
+  `ether type arp ${dropped('ARP for a foreign address')}`,
+]
+
+const ipv4Rules = (ipv4: readonly string[]) => [
+  `ether type ip udp sport 67 ${dropped('DHCP server')}`,
+  ...(ipv4.length ? [`ether type ip ip saddr ${set(ipv4)} accept`] : []),
+]
+
+const ipv6Rules = (ipv6: readonly string[]) => {
+  const own = ['fe80::/10', ...ipv6]
+  return [
+    `ether type ip6 udp sport 547 ${dropped('DHCPv6 server')}`,
+    `ether type ip6 icmpv6 type { nd-router-advert, nd-redirect } ${dropped('router advertisement')}`,
+    // Link-local addresses of small numbers are given by hand, to routers. A guest derives its own from its MAC address or at random.
+    `ether type ip6 ip6 saddr fe80::/112 ${dropped('link-local address of a router')}`,
+    `ether type ip6 icmpv6 type nd-neighbor-advert ${targetIn('fe80::/112')} ${dropped('neighbour advertisement for a router')}`,
+    // Who asks for the owner of an address from no address is about to take it. Either way it must be the guest's.
+    ...own.map((cidr) => `ether type ip6 ip6 saddr :: icmpv6 type nd-neighbor-solicit ${targetIn(cidr)} accept`),
+    'ether type ip6 ip6 saddr :: icmpv6 type { nd-router-solicit, mld-listener-report, mld2-listener-report } accept',
+    ...own.map((cidr) => `ether type ip6 ip6 saddr ${set(own)} icmpv6 type nd-neighbor-advert ${targetIn(cidr)} accept`),
+    `ether type ip6 icmpv6 type nd-neighbor-advert ${dropped('neighbour advertisement for a foreign address')}`,
+    `ether type ip6 ip6 saddr ${set(own)} accept`,
+  ]
+}
+
+/** The address that a neighbour message is about: 8 bytes into ICMPv6. This nft has no word for it. */
+function targetIn(cidr: string): string {
+  const { bits, value } = prefixOf(cidr)
+  return `@th,64,${bits} 0x${value.toString(16)}`
+}
+
+/** The first `bits` bits of an IPv6 prefix as a number. Throws on what is none. */
+export function prefixOf(cidr: string): { bits: number; value: bigint } {
+  const [address = '', length = ''] = cidr.split('/')
+  const bits = Number(length)
+  if (!URL.canParse(`http://[${address}]`) || !/^\d+$/.test(length) || bits < 1 || bits > 128) throw new Error(`${cidr} is no IPv6 prefix`)
+  return { bits, value: numberOf(address) >> BigInt(128 - bits) }
+}
+
+function numberOf(address: string): bigint {
+  // The URL parser knows every way of writing an address and answers the shortest.
+  const short = new URL(`http://[${address}]`).hostname.slice(1, -1)
+  const [head = '', tail] = short.split('::')
+  const groups = (text: string) => (text ? text.split(':') : [])
+  const front = groups(head)
+  const back = groups(tail ?? '')
+  const middle = Array<string>(8 - front.length - back.length).fill('0')
+  return [...front, ...middle, ...back].reduce((sum, group) => (sum << 16n) | BigInt(`0x${group}`), 0n)
+}
+
+const dropped = (why: string) => `counter drop comment "${why}"`
+const set = (elements: readonly string[]) => `{ ${elements.join(', ')} }`
+const indent = (lines: readonly string[]) => lines.map((line) => `  ${line}`)
+const chain = (name: string, rules: readonly string[]) => [`chain ${name} {`, ...indent(rules), '}']

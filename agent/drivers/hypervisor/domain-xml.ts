@@ -1,0 +1,92 @@
+// A guest's hardware in libvirt's language. Every value is a typed field of the protocol or a path of ours; the XML is written
+// by a serialiser, so no value can become structure.
+import { createHash } from 'node:crypto'
+import type { Domain } from '../../protocol.ts'
+import type { Disk } from '../storage/storage.ts'
+
+export type Acceleration = 'kvm' | 'emulation'
+
+/** The namespace of our mark in a domain's metadata. */
+export const MARK = 'https://berth.invalid/1'
+/** The drive that the seed is in. On virtio-scsi: Debian's cloud kernel has no driver for q35's SATA. */
+export const SEED_DRIVE = 'sda'
+/** QEMU translates guest code into a cache of up to 1 GiB by default; a small guest does not need it. */
+const SMALL_GUEST_MB = 256
+const SMALL_CACHE_MIB = 32
+
+/**
+ * The libvirt UUID of a server. Derived, so that a definition made again is the same domain, and so that a domain with one
+ * of our names but another UUID is recognised as somebody else's.
+ */
+export function uuidOf(server: string): string {
+  const bytes = createHash('sha256').update(`berth-server\n${server}`).digest().subarray(0, 16)
+  bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x80
+  bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80
+  return bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
+}
+
+/** The whole definition of a guest. */
+export function domainXml(domain: Domain, disk: Disk, seedPath: string | undefined, acceleration: Acceleration): string {
+  const emulated = acceleration === 'emulation'
+  const document = {
+    domain: {
+      '@type': emulated ? 'qemu' : 'kvm',
+      name: domain.server,
+      uuid: uuidOf(domain.server),
+      title: domain.hostname.replace(/[^A-Za-z0-9.-]/g, ''),
+      metadata: { 'berth:server': { '@xmlns:berth': MARK, '@id': domain.server } },
+      memory: { '@unit': 'MiB', '#text': domain.memoryMb },
+      vcpu: domain.vcpus,
+      os: { type: { '@arch': 'x86_64', '@machine': 'q35', '#text': 'hvm' }, boot: { '@dev': 'hd' } },
+      features: { acpi: {}, apic: {}, ...(emulated && domain.memoryMb <= SMALL_GUEST_MB && smallCache) },
+      cpu: { '@mode': emulated ? 'maximum' : 'host-passthrough', '@check': 'none' },
+      clock: { '@offset': 'utc' },
+      on_poweroff: 'destroy',
+      on_reboot: 'restart',
+      on_crash: 'restart',
+      devices: devices(domain, disk, seedPath),
+    },
+  }
+  return Bun.XML.stringify(document, null, 2) + '\n'
+}
+
+const smallCache = { tcg: { 'tb-cache': { '@unit': 'MiB', '#text': SMALL_CACHE_MIB } } }
+
+const devices = (domain: Domain, disk: Disk, seedPath: string | undefined) => ({
+  disk: [systemDisk(disk), ...(seedPath ? [seedDisk(seedPath)] : [])],
+  ...(seedPath && { controller: { '@type': 'scsi', '@index': 0, '@model': 'virtio-scsi' } }),
+  interface: {
+    '@type': 'bridge',
+    mac: { '@address': domain.network.mac },
+    source: { '@bridge': domain.network.bridge },
+    target: { '@dev': domain.network.tap },
+    model: { '@type': 'virtio' },
+  },
+  // No log behind it: what a guest prints must not fill the host's disk.
+  serial: { '@type': 'pty', target: { '@port': 0 } },
+  console: { '@type': 'pty', target: { '@type': 'serial', '@port': 0 } },
+  channel: { '@type': 'unix', target: { '@type': 'virtio', '@name': 'org.qemu.guest_agent.0' } },
+  // A socket file of root's, not a port.
+  graphics: { '@type': 'vnc', listen: { '@type': 'socket' } },
+  video: { model: { '@type': 'vga' } },
+  rng: { '@model': 'virtio', backend: { '@model': 'random', '#text': '/dev/urandom' } },
+  memballoon: { '@model': 'virtio', stats: { '@period': 5 } },
+})
+
+/** The format is always said: a guest writes its disk, so guessing from the content would let it choose. */
+const systemDisk = ({ kind, path, format }: Disk) => ({
+  '@type': kind,
+  '@device': 'disk',
+  driver: { '@name': 'qemu', '@type': format, '@cache': 'none', '@discard': 'unmap' },
+  source: { [kind === 'file' ? '@file' : '@dev']: path },
+  target: { '@dev': 'vda', '@bus': 'virtio' },
+})
+
+const seedDisk = (path: string) => ({
+  '@type': 'file',
+  '@device': 'cdrom',
+  driver: { '@name': 'qemu', '@type': 'raw' },
+  source: { '@file': path },
+  target: { '@dev': SEED_DRIVE, '@bus': 'scsi' },
+  readonly: {},
+})

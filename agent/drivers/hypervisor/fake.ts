@@ -1,0 +1,98 @@
+// A hypervisor without machines, for tests and for looking at a panel on a laptop. What it "runs" is in a database, so it
+// survives kill -9 of the agent the way real guests do. Rows changed by another process are seen as changes by hand.
+import type { Database } from 'bun:sqlite'
+import { Failure } from '../../failure.ts'
+import type { Domain, Power } from '../../protocol.ts'
+import type { Disk } from '../storage/storage.ts'
+import type { Figures, Hypervisor, PowerEvent } from './hypervisor.ts'
+
+type Row = { server: string; vcpus: number; disk: string; seed: string | null; power: Power; startedAt: number }
+
+const SCHEMA = `create table if not exists domains (
+  server text primary key, vcpus integer not null, disk text not null, seed text,
+  power text not null default 'stopped', startedAt integer not null default 0, definition text not null) strict`
+const EVENTS_EVERY_MS = 100
+
+export class FakeHypervisor implements Hypervisor {
+  constructor(
+    private db: Database,
+    private settings: { bootMs: number } = { bootMs: 20 },
+  ) {
+    db.run(SCHEMA)
+  }
+
+  /** What a host's reboot does to its guests. */
+  powerOff() {
+    this.db.run(`update domains set power = 'stopped'`)
+  }
+
+  async define(domain: Domain, disk: Disk, seedPath: string | undefined) {
+    this.db.run(
+      `insert into domains (server, vcpus, disk, seed, definition) values (?1, ?2, ?3, ?4, ?5)
+       on conflict (server) do update set vcpus = ?2, disk = ?3, seed = ?4, definition = ?5`,
+      [domain.server, domain.vcpus, disk.path, seedPath ?? null, JSON.stringify(domain)],
+    )
+  }
+
+  power = async (server: string) => this.row(server)?.power ?? 'absent'
+
+  async start(server: string) {
+    const row = this.row(server)
+    if (!row) throw new Failure('no_domain', `${server} is not defined on this node`)
+    if (row.power === 'running') return
+    this.mustHaveFiles(row)
+    this.db.run(`update domains set power = 'running', startedAt = ? where server = ?`, [Date.now(), server])
+  }
+
+  async stop(server: string, graceSeconds: number) {
+    if (graceSeconds > 0 && (await this.power(server)) === 'running') await Bun.sleep(this.settings.bootMs)
+    this.db.run(`update domains set power = 'stopped' where server = ?`, [server])
+  }
+
+  async eject(server: string) {
+    this.db.run('update domains set seed = null where server = ?', [server])
+  }
+
+  async remove(server: string) {
+    this.db.run('delete from domains where server = ?', [server])
+  }
+
+  async guestAnswers(server: string) {
+    const row = this.row(server)
+    return row?.power === 'running' && Date.now() - row.startedAt >= this.settings.bootMs
+  }
+
+  look = async () => ({ ours: this.rows().map(figuresOf), foreign: [] })
+
+  async *events(signal: AbortSignal): AsyncGenerator<PowerEvent> {
+    let known = this.powers()
+    while (!signal.aborted) {
+      await Bun.sleep(EVENTS_EVERY_MS)
+      if (signal.aborted) return
+      const now = this.powers()
+      for (const server of new Set([...known.keys(), ...now.keys()])) {
+        const power = now.get(server) ?? 'absent'
+        if (power !== (known.get(server) ?? 'absent')) yield { server, power, at: Date.now(), reason: 'changed on the fake host' }
+      }
+      known = now
+    }
+  }
+
+  /** A machine does not start without its disk or its CD-ROM, and a job that forgets one must fail here, too. */
+  private mustHaveFiles({ server, disk, seed }: Row) {
+    if (!this.db.query('select 1 from volumes where path = ?').get(disk))
+      throw new Failure('tool_failed', `${server}: cannot open ${disk}: no such file`)
+    if (seed && !this.db.query('select 1 from seeds where path = ?').get(seed))
+      throw new Failure('tool_failed', `${server}: cannot open ${seed}: no such file`)
+  }
+
+  private row = (server: string) => this.db.query<Row, [string]>('select * from domains where server = ?').get(server) ?? undefined
+  private rows = () => this.db.query<Row, []>('select * from domains order by server').all()
+  private powers = () => new Map(this.rows().map((row) => [row.server, row.power]))
+}
+
+/** Plausible and steadily growing, so that graphs and metering have something to show. */
+function figuresOf({ server, power, vcpus, startedAt }: Row): Figures {
+  const upMs = power === 'running' ? Date.now() - startedAt : 0
+  return { id: server, power, cpuNanoseconds: upMs * vcpus * 50_000, rxBytes: upMs * 120, txBytes: upMs * 480 }
+}

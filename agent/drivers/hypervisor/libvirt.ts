@@ -1,0 +1,176 @@
+// libvirt through virsh. A process per question costs about 20 ms, which the few questions of an agent can afford; the two that
+// repeat for ever (figures, events) are one process for all guests.
+import { lines, run } from '../../exec.ts'
+import { Failure } from '../../failure.ts'
+import { say } from '../../job-log.ts'
+import type { Domain, Power } from '../../protocol.ts'
+import type { Disk } from '../storage/storage.ts'
+import { type Acceleration, domainXml, SEED_DRIVE, uuidOf } from './domain-xml.ts'
+import type { Figures, Hypervisor, PowerEvent } from './hypervisor.ts'
+
+const URI = ['-c', 'qemu:///system']
+const OURS = /^srv_[0-9a-z]{26}$/
+const POLL_MS = 300
+/** Guests overlook a power button that is pressed while they boot. */
+const ASK_AGAIN_MS = 5000
+const AGENT_SECONDS = 5
+const AGENT_CAP_BYTES = 256 << 10
+
+/** Guests under libvirt. `acceleration` is what the probe found (kvm-probe.ts); it is asked at every definition. */
+export class Libvirt implements Hypervisor {
+  /** One question at a time to each guest's agent: the agent is the guest's and may never answer. */
+  private asking = new Map<string, Promise<boolean>>()
+
+  constructor(private acceleration: () => Promise<Acceleration>) {}
+
+  async define(domain: Domain, disk: Disk, seedPath: string | undefined) {
+    const xml = domainXml(domain, disk, seedPath, await this.acceleration())
+    await virsh(['define', '--file', '/dev/stdin'], { stdin: xml })
+  }
+
+  async power(server: string): Promise<Power> {
+    const { code, out, err } = await virsh(['domstats', '--state', '--nowait', uuidOf(server)], { mayFail: true, quietly: true })
+    if (code === 0) return blocksIn(out)[0]?.power ?? 'absent'
+    if (/failed to get domain|Domain not found/.test(err)) return 'absent'
+    throw new Failure('hypervisor_silent', `libvirt does not answer: ${err.trim()}`)
+  }
+
+  async start(server: string) {
+    const power = await this.power(server)
+    if (power === 'running') return
+    if (power === 'absent') throw new Failure('no_domain', `${server} is not defined on this node`)
+    await virsh([power === 'paused' ? 'resume' : 'start', uuidOf(server)])
+  }
+
+  async stop(server: string, graceSeconds: number) {
+    if (graceSeconds > 0 && (await this.power(server)) === 'running' && (await this.shutDown(server, graceSeconds))) return
+    if (isOff(await this.power(server))) return
+    if (graceSeconds > 0) say('warning', `The guest did not shut down within ${graceSeconds} s; it is switched off`)
+    await virsh(['destroy', uuidOf(server)], { mayFail: true })
+    const power = await this.power(server)
+    if (!isOff(power)) throw new Failure('does_not_stop', `${server} is ${power} after it was switched off`)
+  }
+
+  async eject(server: string) {
+    const power = await this.power(server)
+    if (power === 'absent') return
+    for (const where of isOff(power) ? ['--config'] : ['--config', '--live']) {
+      if (await this.seedIsIn(server, where)) await virsh(['change-media', uuidOf(server), SEED_DRIVE, '--eject', '--force', where])
+    }
+  }
+
+  async remove(server: string) {
+    await this.stop(server, 0)
+    if ((await this.power(server)) === 'absent') return
+    await virsh(['undefine', uuidOf(server), '--nvram', '--managed-save', '--snapshots-metadata', '--checkpoints-metadata'])
+  }
+
+  guestAnswers(server: string): Promise<boolean> {
+    const asked = this.asking.get(server) ?? ping(server).finally(() => this.asking.delete(server))
+    this.asking.set(server, asked)
+    return asked
+  }
+
+  async look() {
+    const [names, stats] = await Promise.all([
+      virsh(['list', '--all', '--uuid', '--name'], { quietly: true }),
+      virsh(['domstats', '--state', '--cpu-total', '--interface', '--nowait'], { quietly: true }),
+    ])
+    const ours = new Set<string>()
+    const foreign: string[] = []
+    for (const [, uuid, name] of names.out.matchAll(/^([0-9a-f-]{36})\s+(\S.*?)\s*$/gm)) {
+      if (uuid && name) OURS.test(name) && uuidOf(name) === uuid ? ours.add(name) : foreign.push(name.slice(0, 200))
+    }
+    return { ours: blocksIn(stats.out).filter(({ id }) => ours.has(id)), foreign }
+  }
+
+  async *events(signal: AbortSignal): AsyncGenerator<PowerEvent> {
+    for await (const line of lines('virsh', [...URI, 'event', '--event', 'lifecycle', '--loop', '--timestamp'], signal)) {
+      const event = eventIn(line)
+      if (event) yield event
+    }
+  }
+
+  /** True when the guest has shut down by itself in time. */
+  private async shutDown(server: string, graceSeconds: number): Promise<boolean> {
+    const until = Date.now() + graceSeconds * 1000
+    for (let askAt = 0; Date.now() < until; await Bun.sleep(POLL_MS)) {
+      if (Date.now() >= askAt) {
+        await virsh(['shutdown', uuidOf(server), '--mode', 'acpi'], { mayFail: true, quietly: askAt > 0 })
+        askAt = Date.now() + ASK_AGAIN_MS
+      }
+      if (isOff(await this.power(server))) return true
+    }
+    return false
+  }
+
+  private async seedIsIn(server: string, where: string): Promise<boolean> {
+    const { out } = await virsh(['domblklist', uuidOf(server), '--details', ...(where === '--config' ? ['--inactive'] : [])], {
+      quietly: true,
+    })
+    return out.split('\n').some((line) => /^\s*file\s+cdrom\s+sda\s+\//.test(line))
+  }
+}
+
+const isOff = (power: Power) => power === 'stopped' || power === 'crashed' || power === 'absent'
+
+const virsh = (args: string[], options: Parameters<typeof run>[2] = {}) =>
+  run('virsh', [...URI, ...args], { limitSeconds: 120, ...options })
+
+/** libvirt precedes each question with a synchronisation of its own; the answer counts only if it is exactly the right one. */
+async function ping(server: string): Promise<boolean> {
+  const question = JSON.stringify({ execute: 'guest-ping' })
+  const ran = await virsh(['qemu-agent-command', uuidOf(server), question, '--timeout', String(AGENT_SECONDS)], {
+    mayFail: true,
+    quietly: true,
+    limitSeconds: AGENT_SECONDS + 3,
+    outputCapBytes: AGENT_CAP_BYTES,
+  }).catch(() => undefined)
+  return ran?.code === 0 && /^\s*\{"return":\{\}\}\s*$/.test(ran.out)
+}
+
+/** `virsh domstats`: a block for each domain. */
+export function blocksIn(text: string): Figures[] {
+  return text
+    .split(/^Domain: /m)
+    .slice(1)
+    .map((block) => {
+      const number = (name: string) => Number(new RegExp(`^\\s+${name}=(\\d+)$`, 'm').exec(block)?.[1] ?? 0)
+      return {
+        id: /^'(.*)'/.exec(block)?.[1] ?? '',
+        power: powerOf(number('state\\.state'), number('state\\.reason')),
+        cpuNanoseconds: number('cpu\\.time'),
+        rxBytes: number('net\\.0\\.rx\\.bytes'),
+        txBytes: number('net\\.0\\.tx\\.bytes'),
+      }
+    })
+}
+
+/** libvirt's virDomainState and, for a guest that is off, virDomainShutoffReason. */
+function powerOf(state: number, reason: number): Power {
+  if (state === 3 || state === 7) return 'paused'
+  if (state === 6) return 'crashed'
+  if (state === 5) return reason === 3 ? 'crashed' : 'stopped'
+  return 'running'
+}
+
+/** A line of `virsh event`, as a change of power; undefined for the many that are none. */
+export function eventIn(line: string): PowerEvent | undefined {
+  const [, at, server, event, detail] = /^(\S+ \S+): event 'lifecycle' for domain '(srv_[0-9a-z]{26})': (\S+) (.*)$/.exec(line) ?? []
+  if (!at || !server || !event || !detail) return undefined
+  const power = powerAfter(event, detail)
+  return power && { server, power, at: Date.parse(at.replace(' ', 'T')) || Date.now(), reason: `${event} ${detail}` }
+}
+
+function powerAfter(event: string, detail: string): Power | undefined {
+  if (event === 'Stopped') return detail === 'Failed' || detail === 'Crashed' ? 'crashed' : 'stopped'
+  const powers: Record<string, Power> = {
+    Started: 'running',
+    Resumed: 'running',
+    Suspended: 'paused',
+    PMSuspended: 'paused',
+    Crashed: 'crashed',
+    Undefined: 'absent',
+  }
+  return powers[event]
+}

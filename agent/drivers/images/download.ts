@@ -1,0 +1,179 @@
+// Images from the network: downloaded once, held against their checksum, looked into (qcow2.ts), then kept. Until all of that is
+// done the file is called .part and is nobody's image.
+import { createHash } from 'node:crypto'
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { open } from 'node:fs/promises'
+import { join } from 'node:path'
+import { Failure } from '../../failure.ts'
+import { progress, say } from '../../job-log.ts'
+import type { ImageSource } from '../../protocol.ts'
+import { toDisk } from '../storage/file.ts'
+import type { Image, Images } from './images.ts'
+import { readQcow2 } from './qcow2.ts'
+
+const CAP_BYTES = 200e9
+const SILENCE_MS = 60_000
+/** Distributions redirect to mirrors. The checksum says whether what came is what was meant. */
+const MOST_REDIRECTS = 5
+
+/** Answers where a path on the controller is, with headers that prove who asks. */
+export type FromController = (path: string) => Promise<{ url: string; headers: Record<string, string> }>
+type Kept = { format: ImageSource['format']; checksum: string; virtualSizeBytes: number }
+
+export class DownloadedImages implements Images {
+  private going = new Map<string, Promise<Image>>()
+
+  constructor(
+    private root: string,
+    private fromController: FromController,
+  ) {
+    mkdirSync(root, { recursive: true, mode: 0o700 })
+  }
+
+  ensure(source: ImageSource): Promise<Image> {
+    const joined = this.going.get(source.id) ?? this.bring(source).finally(() => this.going.delete(source.id))
+    this.going.set(source.id, joined)
+    return joined
+  }
+
+  async find(id: string): Promise<Image | undefined> {
+    const kept = this.kept(id)
+    const path = kept && this.file(id, kept.format)
+    return kept && path && existsSync(path) ? { id, path, format: kept.format, virtualSizeBytes: kept.virtualSizeBytes } : undefined
+  }
+
+  async remove(id: string) {
+    for (const format of ['qcow2', 'raw'] as const) {
+      rmSync(this.file(id, format), { force: true })
+      rmSync(`${this.file(id, format)}.part`, { force: true })
+    }
+    rmSync(this.note(id), { force: true })
+  }
+
+  private async bring(source: ImageSource): Promise<Image> {
+    const here = await this.find(source.id)
+    if (here && this.kept(source.id)?.checksum === source.checksum) return here
+    await this.remove(source.id)
+    const path = this.file(source.id, source.format)
+    const part = `${path}.part`
+    try {
+      await this.download(source, part)
+      const virtualSizeBytes = source.format === 'qcow2' ? (await readQcow2(part)).virtualSizeBytes : rawSize(part)
+      const kept: Kept = { format: source.format, checksum: source.checksum, virtualSizeBytes }
+      // The note first: an image without a note is not found, a note without an image neither.
+      writeFileSync(this.note(source.id), JSON.stringify(kept) + '\n')
+      renameSync(part, path)
+      await toDisk(this.root)
+      return { id: source.id, path, format: source.format, virtualSizeBytes }
+    } catch (error) {
+      rmSync(part, { force: true })
+      throw error
+    }
+  }
+
+  private async download(source: ImageSource, part: string) {
+    const silence = watchdog()
+    const response = await this.ask(source.url, silence.signal).catch(silence.rethrow)
+    const total = Number(response.headers.get('content-length') ?? 0)
+    if (total > CAP_BYTES) throw tooLarge()
+    say('info', `Downloading ${source.url}${total ? `, ${Math.ceil(total / 2 ** 20)} MiB` : ''}`)
+    const [kind = '', wanted] = source.checksum.split(':')
+    const hash = createHash(kind)
+    const file = await open(part, 'w', 0o600)
+    try {
+      let bytes = 0
+      for await (const chunk of chunksOf(response, silence)) {
+        bytes += chunk.length
+        if (bytes > CAP_BYTES) throw tooLarge()
+        hash.update(chunk)
+        await file.writeFile(chunk)
+        if (total) progress((bytes / total) * 100)
+      }
+      await file.sync()
+    } finally {
+      await file.close()
+    }
+    const found = hash.digest('hex')
+    if (found !== wanted) throw new Failure('checksum_mismatch', `the download has ${kind} ${found}, expected ${wanted}`)
+  }
+
+  private async ask(from: string, signal: AbortSignal): Promise<Response> {
+    if (from.startsWith('/')) {
+      const { url, headers } = await this.fromController(from)
+      return answered(await get(url, { headers, signal }), url)
+    }
+    let url = from
+    for (let redirects = 0; redirects <= MOST_REDIRECTS; redirects++) {
+      mustBeSecure(url)
+      const response = await get(url, { signal })
+      const location = response.headers.get('location')
+      if (response.status < 300 || response.status >= 400 || !location) return answered(response, url)
+      url = new URL(location, url).href
+    }
+    throw new Failure('download_failed', `${from} redirects more than ${MOST_REDIRECTS} times`)
+  }
+
+  private kept(id: string): Kept | undefined {
+    const note = this.note(id)
+    return existsSync(note) ? (JSON.parse(readFileSync(note, 'utf8')) as Kept) : undefined
+  }
+  private file = (id: string, format: string) => join(this.root, `${id}.${format}`)
+  private note = (id: string) => join(this.root, `${id}.json`)
+}
+
+async function get(url: string, init: { headers?: Record<string, string>; signal: AbortSignal }): Promise<Response> {
+  try {
+    return await fetch(url, { ...init, redirect: 'manual', decompress: false } as RequestInit)
+  } catch (cause) {
+    throw new Failure('download_failed', `${url} cannot be reached`, { cause })
+  }
+}
+
+function answered(response: Response, url: string): Response {
+  if (response.status !== 200) throw new Failure('download_failed', `${url} answered ${response.status}`)
+  return response
+}
+
+/** Ends a download that says nothing for a minute. */
+function watchdog() {
+  const controller = new AbortController()
+  const bark = () => controller.abort()
+  let timer = setTimeout(bark, SILENCE_MS)
+  return {
+    signal: controller.signal,
+    heard() {
+      clearTimeout(timer)
+      timer = setTimeout(bark, SILENCE_MS)
+    },
+    end: () => clearTimeout(timer),
+    rethrow(cause: unknown): never {
+      clearTimeout(timer)
+      if (controller.signal.aborted) throw new Failure('download_failed', 'the download stood still for a minute', { cause })
+      throw cause instanceof Failure ? cause : new Failure('download_failed', 'the download broke off', { cause })
+    },
+  }
+}
+
+async function* chunksOf(response: Response, silence: ReturnType<typeof watchdog>): AsyncGenerator<Uint8Array> {
+  try {
+    for await (const chunk of response.body ?? []) {
+      silence.heard()
+      yield chunk
+    }
+  } catch (cause) {
+    silence.rethrow(cause)
+  } finally {
+    silence.end()
+  }
+}
+
+function mustBeSecure(url: string) {
+  const { protocol } = URL.parse(url) ?? {}
+  if (protocol === 'https:' || (protocol === 'http:' && process.env['PANEL_AGENT_INSECURE'] === '1')) return
+  throw new Failure('insecure_download', `${url} is not https`)
+}
+
+const tooLarge = () => new Failure('image_too_large', 'the image has more than 200 GB')
+
+/** A raw image is its own disk; disks are whole sectors. */
+const rawSize = (path: string) => Math.ceil(Bun.file(path).size / 512) * 512

@@ -1,0 +1,108 @@
+// Guests on a Linux bridge of the host's. The bridge is the operator's; Berth never makes or changes one. Speed limits are set
+// here and not by libvirt, whose <bandwidth> needs queue disciplines that not every kernel has.
+import { run } from '../../exec.ts'
+import { Failure } from '../../failure.ts'
+import type { Facts } from '../../protocol.ts'
+import type { Port } from '../../state.ts'
+import type { Network } from './network.ts'
+
+const SSH_PORT = 22
+const SSH_LIMIT_MS = 1000
+/** A bucket of 10 ms of traffic, never less than a few full frames with offloading. */
+const BURST_SECONDS = 0.01
+const LEAST_BURST_BYTES = 128 << 10
+const QUEUE = ['latency', '100ms']
+
+export class Bridges implements Network {
+  async mustHaveBridge(name: string) {
+    const bridges = (await interfaces()).filter((it) => it.isBridge)
+    if (bridges.some((it) => it.name === name)) return
+    const there = bridges.map((it) => it.name).join(', ') || 'none'
+    throw new Failure('no_bridge', `this node has no bridge ${name}; bridges here: ${there}`)
+  }
+
+  /** To the guest by the tap's own queue; from the guest by way of an intermediate device, where it is a queue again. */
+  async limit({ tap, mbps }: Port) {
+    const middle = middleOf(tap)
+    await this.unlimit(tap)
+    if (mbps === null) return
+    const bucket = [
+      'tbf',
+      'rate',
+      `${mbps}mbit`,
+      'burst',
+      `${Math.max(LEAST_BURST_BYTES, Math.round((mbps * 1e6 * BURST_SECONDS) / 8))}`,
+      ...QUEUE,
+    ]
+    await run('tc', ['qdisc', 'replace', 'dev', tap, 'root', ...bucket])
+    await run('ip', ['link', 'add', middle, 'type', 'ifb'])
+    await run('ip', ['link', 'set', middle, 'up'])
+    await run('tc', ['qdisc', 'replace', 'dev', middle, 'root', ...bucket])
+    await run('tc', ['qdisc', 'add', 'dev', tap, 'ingress'])
+    const all = ['protocol', 'all', 'u32', 'match', 'u32', '0', '0']
+    await run('tc', ['filter', 'add', 'dev', tap, 'parent', 'ffff:', ...all, 'action', 'mirred', 'egress', 'redirect', 'dev', middle])
+  }
+
+  async unlimit(tap: string) {
+    const names = new Set((await interfaces()).map((it) => it.name))
+    if (names.has(tap)) {
+      await run('tc', ['qdisc', 'del', 'dev', tap, 'root'], { mayFail: true, quietly: true })
+      await run('tc', ['qdisc', 'del', 'dev', tap, 'ingress'], { mayFail: true, quietly: true })
+    }
+    if (names.has(middleOf(tap))) await run('ip', ['link', 'del', middleOf(tap)])
+  }
+
+  sshAnswers = (address: string) => greetsAsSsh(address)
+}
+
+/** `bth17` → `bti17`: as short as the tap's own name, and as surely ours. */
+const middleOf = (tap: string) => tap.replace(/^bth/, 'bti')
+
+/** The host's network as `Facts` want it: bridges with their addresses, and every address others can reach. */
+export async function addressesOfHost(): Promise<Pick<Facts, 'bridges' | 'addresses'>> {
+  const all = await interfaces()
+  return {
+    bridges: all
+      .filter((it) => it.isBridge)
+      .slice(0, 256)
+      .map(({ name, addresses }) => ({ name, addresses: addresses.slice(0, 64) })),
+    addresses: all.flatMap((it) => it.addresses).slice(0, 256),
+  }
+}
+
+type Interface = { name: string; isBridge: boolean; addresses: string[] }
+type IpLine = { ifname?: string; linkinfo?: { info_kind?: string }; addr_info?: { local?: string; prefixlen?: number; scope?: string }[] }
+
+async function interfaces(): Promise<Interface[]> {
+  const { out } = await run('ip', ['-json', '-details', 'address', 'show'], { quietly: true, outputCapBytes: 32 << 20 })
+  return (JSON.parse(out || '[]') as IpLine[]).map((line) => ({
+    name: line.ifname ?? '',
+    isBridge: line.linkinfo?.info_kind === 'bridge',
+    addresses: (line.addr_info ?? []).filter((it) => it.scope === 'global' && it.local).map((it) => `${it.local}/${it.prefixlen}`),
+  }))
+}
+
+/** True when a TCP connection is greeted with an SSH banner within a second. */
+export function greetsAsSsh(address: string, port = SSH_PORT): Promise<boolean> {
+  const { promise, resolve } = Promise.withResolvers<boolean>()
+  let greeting = ''
+  const timer = setTimeout(() => resolve(false), SSH_LIMIT_MS)
+  const opened = Bun.connect({
+    hostname: address,
+    port,
+    socket: {
+      data(_socket, bytes) {
+        greeting += bytes.toString('latin1')
+        if (greeting.length >= 4) resolve(greeting.startsWith('SSH-'))
+      },
+      close: () => resolve(false),
+      error: () => resolve(false),
+      connectError: () => resolve(false),
+    },
+  })
+  opened.catch(() => resolve(false))
+  return promise.finally(() => {
+    clearTimeout(timer)
+    opened.then((socket) => socket.terminate()).catch(() => {})
+  })
+}

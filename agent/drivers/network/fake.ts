@@ -1,0 +1,20 @@
+import { Failure } from '../../failure.ts'
+import type { Port } from '../../state.ts'
+import type { Network } from './network.ts'
+
+/** Bridges by name only. Its guests answer by guest agent, never by SSH: there is nothing to connect to. */
+export class FakeNetwork implements Network {
+  readonly limits = new Map<string, Port>()
+  constructor(private bridges: readonly string[]) {}
+
+  async mustHaveBridge(name: string) {
+    if (!this.bridges.includes(name)) throw new Failure('no_bridge', `this node has no bridge ${name}; it has ${this.bridges.join(', ')}`)
+  }
+  async limit(port: Port) {
+    this.limits.set(port.tap, port)
+  }
+  async unlimit(tap: string) {
+    this.limits.delete(tap)
+  }
+  sshAnswers = async () => false
+}

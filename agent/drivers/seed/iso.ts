@@ -1,0 +1,40 @@
+import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { run } from '../../exec.ts'
+import type { Seed } from '../../protocol.ts'
+import { type Seeds, seedFiles } from './seed.ts'
+
+/** Seeds as ISO images with the label cidata, made by xorriso. */
+export class IsoSeeds implements Seeds {
+  /** `root` lets the hypervisor's user through; the files in it are 0600, and libvirt hands over the one it attaches. */
+  constructor(private root: string) {
+    mkdirSync(root, { recursive: true, mode: 0o711 })
+  }
+
+  async write(seed: Seed) {
+    // The working directory is 0700 and goes whatever happens: in it are password hashes and keys, readable as files.
+    const work = mkdtempSync(join(this.root, '.making-'))
+    const image = join(work, 'seed.iso')
+    try {
+      const files = join(work, 'files')
+      mkdirSync(files)
+      for (const [name, text] of Object.entries(seedFiles(seed))) writeFileSync(join(files, name), text, { mode: 0o600 })
+      writeFileSync(image, '', { mode: 0o600 })
+      await run('xorriso', ['-no_rc', '-as', 'mkisofs', '-quiet', '-o', image, '-V', 'cidata', '-J', '-r', files])
+      renameSync(image, this.file(seed.server))
+    } finally {
+      rmSync(work, { recursive: true, force: true })
+    }
+  }
+
+  async path(server: string) {
+    const path = this.file(server)
+    return existsSync(path) ? path : undefined
+  }
+
+  async remove(server: string) {
+    rmSync(this.file(server), { force: true })
+  }
+
+  private file = (server: string) => join(this.root, `${server}.iso`)
+}

@@ -1,0 +1,82 @@
+// Guest disks as files in a directory. What is not finished carries the suffix .part and is nobody's disk: a crash leaves at
+// worst such a file, which the next attempt makes anew.
+import { chmodSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync, statfsSync } from 'node:fs'
+import { open } from 'node:fs/promises'
+import { join } from 'node:path'
+import { run } from '../../exec.ts'
+import { Failure } from '../../failure.ts'
+import type { PoolRoom, Volume } from '../../protocol.ts'
+import type { Image } from '../images/images.ts'
+import { readQcow2 } from '../images/qcow2.ts'
+import type { Disk, Pool } from './storage.ts'
+
+const COPY_LIMIT_SECONDS = 3600
+const DISK = /^(srv_[0-9a-z]{26})\.(qcow2|raw)$/
+
+export class FilePool implements Pool {
+  /** The hypervisor's user must pass through `root`; it may list nothing there. */
+  constructor(
+    readonly name: string,
+    private root: string,
+  ) {
+    mkdirSync(root, { recursive: true, mode: 0o711 })
+    chmodSync(root, 0o711)
+  }
+
+  disk = (volume: Volume): Disk => ({ kind: 'file', format: volume.format, path: join(this.root, `${volume.server}.${volume.format}`) })
+
+  async sizeBytes(volume: Volume) {
+    const { path, format } = this.disk(volume)
+    if (!existsSync(path)) return undefined
+    return format === 'raw' ? Bun.file(path).size : (await readQcow2(path)).virtualSizeBytes
+  }
+
+  async create(volume: Volume, image: Image, sizeBytes: number) {
+    const { path, format } = this.disk(volume)
+    const there = await this.sizeBytes(volume)
+    if (there === undefined) await this.make(path, format, image, sizeBytes)
+    else if (there < sizeBytes)
+      throw new Failure('volume_differs', `${path} is there with ${there} bytes, not ${sizeBytes}; it is left as it is`)
+  }
+
+  async remove(volume: Volume) {
+    const { path } = this.disk(volume)
+    rmSync(`${path}.part`, { force: true })
+    rmSync(path, { force: true })
+  }
+
+  async list(): Promise<Volume[]> {
+    return readdirSync(this.root)
+      .sort()
+      .flatMap((file) => {
+        const [, server, format] = DISK.exec(file) ?? []
+        return server ? [{ server, pool: this.name, format: format as Volume['format'] }] : []
+      })
+  }
+
+  async room(): Promise<PoolRoom> {
+    const { bsize, blocks, bavail } = statfsSync(this.root)
+    return { name: this.name, kind: 'file', path: this.root, totalBytes: blocks * bsize, freeBytes: bavail * bsize }
+  }
+
+  /** Formats are always said, never guessed: what is in a file must not decide how it is read. */
+  private async make(path: string, format: Volume['format'], image: Image, sizeBytes: number) {
+    const part = `${path}.part`
+    rmSync(part, { force: true })
+    await run('qemu-img', ['convert', '-f', image.format, '-O', format, '--', image.path, part], { limitSeconds: COPY_LIMIT_SECONDS })
+    await run('qemu-img', ['resize', '-f', format, '--', part, String(sizeBytes)])
+    await toDisk(part)
+    renameSync(part, path)
+    await toDisk(this.root)
+  }
+}
+
+/** Waits until a file, or a directory's list of names, would survive a power cut. */
+export async function toDisk(path: string) {
+  const handle = await open(path, 'r')
+  try {
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+}

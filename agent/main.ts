@@ -1,0 +1,146 @@
+// `berth agent …`: the half of Berth that runs on a node.
+import { hostname } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { bringUp, watchFirewall } from './bring-up.ts'
+import { Connection } from './connection.ts'
+import { controllerUrl, enroll } from './controller.ts'
+import { doctor } from './doctor.ts'
+import { Failure, failureOf, wordsOf } from './failure.ts'
+import { openFakeHost } from './fake-host.ts'
+import type { Host } from './host.ts'
+import { makeDataDir, newKey, readIdentity } from './identity.ts'
+import { type Journal, openJournal } from './journal.ts'
+import { log } from './log.ts'
+import { powerCut } from './power-cut.ts'
+import { PROTOCOL } from './protocol.ts'
+import { openRealHost } from './real-host.ts'
+import { VERSION } from './version.ts'
+
+const HELP: Record<string, string> = {
+  '': `berth agent: runs guests on this host for a Berth controller
+
+  berth agent enroll    join a controller
+  berth agent run       obey it
+  berth agent doctor    what this host can do, and the remedy for what is missing
+  berth agent version
+
+Each takes --help.`,
+  enroll: `berth agent enroll --controller URL --token TOKEN [--name NAME] [--bridge BRIDGE] [--data-dir DIR] [--fake]
+
+  --controller  address of the controller; https, or http on this very host
+  --token       enrolment token from the node page; works once, for an hour
+  --name        what this host is called (default: its host name)
+  --bridge      bridge the guests shall be on; must exist
+  --data-dir    default /var/lib/berth-agent
+  --fake        a node without machines, to try the panel`,
+  run: `berth agent run [--data-dir DIR] [--fake]
+
+Connects to the controller and obeys it until SIGTERM. Guests go on when it ends.`,
+  doctor: `berth agent doctor [--data-dir DIR] [--fake]
+
+One line for each thing a node needs: ok, warn or fail, what was found, and the remedy. Exit 1 if anything fails.`,
+  version: 'berth agent version',
+}
+
+const STOP_MS = 10_000
+const DAY_MS = 86_400_000
+
+const options = {
+  controller: { type: 'string' },
+  token: { type: 'string' },
+  name: { type: 'string' },
+  bridge: { type: 'string' },
+  'data-dir': { type: 'string', default: '/var/lib/berth-agent' },
+  fake: { type: 'boolean', default: false },
+  help: { type: 'boolean', default: false },
+} as const
+type Given = ReturnType<typeof parseArgs<{ options: typeof options }>>['values']
+
+/** The exit code: 0 done, 1 refused (code and message on standard error), 2 wrong use. */
+export async function agentCommand(args: string[]): Promise<number> {
+  const [verb = '', ...rest] = args
+  if (verb === '--help' || verb === 'help') return print(HELP[''] ?? '')
+  const given = parse(rest)
+  if (!(verb in HELP) || verb === '' || typeof given === 'string')
+    return wrongUse(verb, typeof given === 'string' ? given : `no such verb: ${verb || '(none)'}`)
+  if (given.help) return print(HELP[verb] ?? '')
+  if (verb === 'enroll' && !(given.controller && given.token)) return wrongUse(verb, '--controller and --token are needed')
+  try {
+    if (verb === 'enroll') return await enrollHere(given)
+    if (verb === 'run') return await runHere(given)
+    if (verb === 'doctor') return await doctor(given['data-dir'], given.fake)
+    return print(VERSION)
+  } catch (error) {
+    const { code, message } = failureOf(error)
+    process.stderr.write(`${code}: ${error instanceof Failure ? wordsOf(error) : message}\n`)
+    return 1
+  }
+}
+
+async function enrollHere(given: Given): Promise<number> {
+  const controller = controllerUrl(given.controller ?? '')
+  const dataDir = given['data-dir']
+  makeDataDir(dataDir)
+  const host = given.fake
+    ? openFakeHost(dataDir, { ...(given.name && { hostname: given.name }), ...(given.bridge && { bridge: given.bridge }) })
+    : openRealHost(dataDir)
+  if (given.bridge) await host.network.mustHaveBridge(given.bridge)
+  const facts = { ...(await host.facts()), hostname: given.name ?? hostname() }
+  host.close()
+  const key = newKey(dataDir)
+  const { nodeId, name } = await enroll(controller, { token: given.token ?? '', protocol: PROTOCOL, publicKey: key.publicKey, facts })
+  key.keep({ controller, nodeId, name, fake: given.fake, ...(given.bridge && { bridge: given.bridge }) })
+  return print(`This host is node ${name} (${nodeId}) of ${controller}. Next: berth agent run`)
+}
+
+async function runHere(given: Given): Promise<number> {
+  const dataDir = given['data-dir']
+  makeDataDir(dataDir)
+  const identity = readIdentity(dataDir)
+  controllerUrl(identity.controller)
+  const fake = given.fake || identity.fake
+  const host = fake
+    ? openFakeHost(dataDir, { hostname: identity.name, ...(identity.bridge && { bridge: identity.bridge }) })
+    : openRealHost(dataDir, identity)
+  const journal = openJournal(join(dataDir, 'journal.db'), powerCut(dataDir))
+  log('info', 'agent starts', { version: VERSION, node: identity.name, controller: identity.controller, fake })
+  await live(host, journal, new Connection(identity, host, journal))
+  log('info', 'agent stops; guests go on')
+  return 0
+}
+
+/** Until SIGTERM or SIGINT; then what runs gets ten seconds to end and to be answered. */
+async function live(host: Host, journal: Journal, connection: Connection) {
+  const work = new AbortController()
+  const asked = new Promise<void>((resolve) => {
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => resolve())
+  })
+  void bringUp(host, work.signal).then(() => watchFirewall(host, work.signal))
+  const connected = connection.stay(work.signal)
+  const pruning = setInterval(() => journal.prune(), DAY_MS)
+  await asked
+  connection.stopAccepting()
+  await journal.quiet(STOP_MS)
+  clearInterval(pruning)
+  work.abort()
+  await Promise.race([connected, Bun.sleep(500)])
+}
+
+function parse(args: string[]): Given | string {
+  try {
+    return parseArgs({ args, options, strict: true, allowPositionals: false }).values
+  } catch (error) {
+    return (error as Error).message
+  }
+}
+
+function print(text: string): number {
+  process.stdout.write(text + '\n')
+  return 0
+}
+
+function wrongUse(verb: string, problem: string): number {
+  process.stderr.write(`${problem}\n\n${HELP[verb] ?? HELP['']}\n`)
+  return 2
+}

@@ -1,0 +1,956 @@
+#!/bin/bash
+# Installs Berth: the controller, a node, or both on one machine. Nothing is asked; every choice has a flag (--help).
+# Run it again at any time: what is there already stays, a newer build replaces the program, guests keep running.
+set -euo pipefail
+
+# What the builds are made with. The integrity values are the registry's own, pinned here.
+BUN_VERSION=1.4.5
+declare -A BUN_INTEGRITY=(
+  [x64]=sha512-IWX9BELoGHAUtMonkeSaNaZwXzRk+oDw6Mk+HBFXd3KHYIBNBsIGRupMZPcgNoDbJpLu6gAJjIoIVPZtt1aJ1g==
+  [aarch64]=sha512-4BXmsSKnjOrlGWqZV4x/oWa7AVoR+B6lCXddMzOAXBIm3t50eslg9wb66gmtW1AamEQ1l1CDvmmruysEhqOWMg==
+)
+
+# Where things are.
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+program=/usr/local/bin/berth
+library=/usr/local/lib/berth
+settings=/etc/berth
+logs=/var/log/berth
+
+usage() {
+  cat <<'HELP'
+install.sh --all-in-one                           controller and node on this machine, ready for a first server
+install.sh --controller                           the control panel alone
+install.sh --agent --controller URL --token T     a node for a control panel elsewhere
+install.sh --build-only                           only makes dist/berth
+install.sh --uninstall [--purge [--force]]        removes Berth; data and guests stay, unless --purge
+
+Controller
+  --domain NAME          the panel's name on the internet: puts Caddy in front, with automatic HTTPS
+  --listen ADDRESS:PORT  where the panel listens             (0.0.0.0:8080; with --domain 127.0.0.1:8080)
+  --public-url URL       the address that browsers use       (made from --domain, or from this machine's address)
+  --data-dir DIR         database, keys, imported images     (/var/lib/berth)
+  --email EMAIL          the first staff sign-in             (admin@ and this machine's name)
+  --name NAME            that person's name, or with --agent the node's
+
+Node
+  --bridge NAME          an existing bridge that guests hang on; without it berthbr0 is made, with NAT to the outside
+  --subnet CIDR          the guests' IPv4 network            (10.88.0.0/24)
+  --gateway ADDRESS      the guests' gateway                 (the first address; with --bridge it must be there already)
+  --pool-range A-B       addresses that servers may get      (the tenth to the fifth from the end)
+  --resolver ADDRESS     name server for guests; may be given more than once   (this machine's)
+  --no-first-guest       no location, package, image or customer are made
+
+Also
+  --purge                with --uninstall: deletes the data, the settings and the guests' network too
+  --force                with --purge: also stops and deletes the guests that are still defined
+  --help                 this text
+HELP
+}
+
+main() {
+  read_flags "$@"
+  case $mode in
+    help) usage ;;
+    build-only) begin; build ;;
+    uninstall) begin; uninstall ;;
+    all-in-one) begin; check_machine; install_controller; install_node; first_server; say_result ;;
+    controller) begin; check_machine; install_controller; say_result ;;
+    agent) begin; check_machine; install_agent ;;
+  esac
+}
+
+# ---------------------------------------------------------------- flags
+read_flags() {
+  mode='' domain='' listen='' public_url='' data_dir='' email='' name='' bridge='' subnet='' gateway='' pool_range=''
+  controller_url='' token='' purge='' force='' first_guest=yes resolvers=()
+  [ $# -gt 0 ] || set -- --help
+  while [ $# -gt 0 ]; do
+    case $1 in
+      --all-in-one | --agent | --build-only | --uninstall) set_mode "${1#--}" ;;
+      --controller) case ${2-} in http://* | https://*) controller_url=${2%/}; shift ;; *) set_mode controller ;; esac ;;
+      --help | -h) mode=help; return ;;
+      --purge) purge=yes ;;
+      --force) force=yes ;;
+      --no-first-guest) first_guest='' ;;
+      --domain | --listen | --public-url | --data-dir | --email | --name | --bridge | --subnet | --gateway | --pool-range | --token | --resolver)
+        [ -n "${2-}" ] || wrong_use "$1 needs a value."
+        take_value "$1" "$2"; shift ;;
+      *) wrong_use "There is no flag $1." ;;
+    esac
+    shift
+  done
+  check_flags
+}
+
+set_mode() { [ -z "$mode" ] || wrong_use "--$mode and --$1 do not go together."; mode=$1; }
+
+take_value() {
+  case $1 in
+    --resolver) resolvers+=("$2") ;;
+    --public-url) public_url=${2%/} ;;
+    *) local variable=${1#--}; printf -v "${variable//-/_}" '%s' "$2" ;;
+  esac
+}
+
+check_flags() {
+  case $mode in
+    '') [ -z "$controller_url" ] || wrong_use 'With --controller URL, say --agent too.'; wrong_use 'Say what to install, for example --all-in-one.' ;;
+    agent) [ -n "$controller_url" ] && [ -n "$token" ] || [ -e "$settings/agent.env" ] || wrong_use '--agent needs --controller URL and --token T. The panel shows both under Nodes, Add a node.' ;;
+  esac
+  [[ -z $domain || $domain =~ ^[A-Za-z0-9.-]+\.[A-Za-z0-9-]+$ ]] || wrong_use "--domain $domain is not a full domain name."
+  [[ -z $listen || $listen =~ ^(\[[0-9a-fA-F:]+\]|[0-9.]+):[0-9]+$ ]] || wrong_use '--listen is ADDRESS:PORT, for example 127.0.0.1:8080.'
+  [[ -z $public_url || $public_url =~ ^https?://[^/\ ]+$ ]] || wrong_use '--public-url is an address like https://panel.example.com, without a path.'
+  [[ -z $data_dir || $data_dir =~ ^/[A-Za-z0-9._/-]+$ ]] || wrong_use '--data-dir is an absolute path without spaces.'
+  [[ -z $bridge || $bridge =~ ^[A-Za-z0-9_.-]{1,15}$ ]] || wrong_use "--bridge $bridge is not an interface name."
+  [[ -z $subnet || $subnet =~ ^[0-9]+(\.[0-9]+){3}/(1[6-9]|2[0-8])$ ]] || wrong_use '--subnet is an IPv4 network from /16 to /28, for example 10.88.0.0/24.'
+  [[ -z $pool_range || $pool_range =~ ^[0-9.]+-[0-9.]+$ ]] || wrong_use '--pool-range is FIRST-LAST, for example 10.88.0.10-10.88.0.250.'
+  [ -z "$purge" ] || [ "$mode" = uninstall ] || wrong_use '--purge goes with --uninstall.'
+}
+
+wrong_use() { printf '%s\n%s\n' "install.sh: $1" 'See ./install.sh --help.' >&2; exit 2; }
+
+# ---------------------------------------------------------------- steps
+begin() {
+  log=$(mktemp) current='' changed=''
+  if [ "$mode" != build-only ]; then
+    [ "$(id -u)" = 0 ] || { echo 'install.sh: run this as root: sudo ./install.sh …' >&2; exit 1; }
+    [ "$mode" = uninstall ] || { mkdir -p "$logs"; chmod 750 "$logs"; rm -f "$log"; log=$logs/install.log; echo "== $(date -u +%FT%TZ) install.sh --$mode" >>"$log"; }
+  fi
+  [ -n "${HOME-}" ] || export HOME=/root
+  export DEBIAN_FRONTEND=noninteractive
+  unset BUN_OPTIONS BUN_BE_BUN
+  exec 4>&2
+  trap 'say_failure $?' EXIT
+}
+
+# step WORDS FUNCTION…: what the function prints goes to the log, what it sets stays; note= says more about how it went.
+step() {
+  local started=${EPOCHREALTIME/[.,]/}
+  current=$1 note=''; shift
+  [ ! -t 1 ] || printf '… %s' "$current"
+  echo "-- $current" >>"$log"
+  "$@" >>"$log" 2>&1
+  [ ! -t 1 ] || printf '\r\033[K'
+  printf '✓ %s%s%s\n' "$current" "${note:+: $note}" "$(elapsed "$started")"
+  current=''
+}
+
+elapsed() {
+  local tenths=$(((${EPOCHREALTIME/[.,]/} - $1) / 100000))
+  [ $tenths -lt 2 ] || printf ' (%d.%d s)' $((tenths / 10)) $((tenths % 10))
+}
+
+# fail WORDS [NEXT-STEP]
+fail() { problem=$1 remedy=${2-}; exit 1; }
+
+say_failure() {
+  [ "$1" != 0 ] && [ -n "$current$problem" ] || return 0
+  exec >&4 2>&4
+  [ ! -t 2 ] || printf '\r\033[K'
+  [ -z "$current" ] || printf '✗ %s\n' "$current"
+  if [ -n "$problem" ]; then printf '\n%s\n' "$problem"; else printf '\nThe last lines of %s:\n' "$log"; last_lines; fi
+  printf '%s\n' "${remedy:-Everything is in $log. Put it right and run the same command again: what is done already is not done twice.}"
+}
+problem='' remedy=''
+
+# Of the step that failed, fifteen at most.
+last_lines() { awk '/^-- / { n = 0 } { line[n++] = $0 } END { for (i = n > 16 ? n - 15 : 1; i < n; i++) print "  " line[i] }' "$log"; }
+
+# ---------------------------------------------------------------- the machine
+check_machine() { step 'Looking at this machine' look_at_machine; }
+
+look_at_machine() {
+  local ID='' VERSION_ID='' PRETTY_NAME=''
+  [ ! -r /etc/os-release ] || . /etc/os-release
+  case $ID:$VERSION_ID in
+    debian:12 | debian:13 | ubuntu:24.04 | ubuntu:26.04) ;;
+    *) fail "Berth installs on Debian 12 and 13 and Ubuntu 24.04 and 26.04. This is ${PRETTY_NAME:-something else}." \
+      'Nothing was changed. Elsewhere, build the program with ./install.sh --build-only and follow docs/install.md, "By hand".' ;;
+  esac
+  case $(uname -m) in x86_64 | aarch64) ;; *) fail "There is no build for $(uname -m)." 'Nothing was changed.' ;; esac
+  if has_systemd; then note="$PRETTY_NAME, systemd"; else note="$PRETTY_NAME, no systemd: services run supervised, with logs in $logs"; fi
+}
+
+has_systemd() { [ -d /run/systemd/system ]; }
+
+# packages NAME…: installs what is missing, and asks the network only then.
+packages() {
+  local p missing=()
+  for p in "$@"; do
+    dpkg-query -W -f='${db:Status-Abbrev}' "$p" 2>/dev/null | grep -q '^ii' || missing+=("$p")
+  done
+  [ ${#missing[@]} -gt 0 ] || { note='already there'; return 0; }
+  note="${#missing[@]} new"
+  apt-get update -qq
+  without_starting_services apt-get install -y --no-install-recommends "${missing[@]}"
+}
+
+# Packages start their services themselves under systemd; elsewhere we do it, once all is set up.
+without_starting_services() {
+  local policy=/usr/sbin/policy-rc.d ours='' status=0
+  if ! has_systemd && [ ! -e $policy ]; then printf '#!/bin/sh\nexit 101\n' >$policy; chmod 755 $policy; ours=yes; fi
+  "$@" || status=$?
+  [ -z "$ours" ] || rm -f $policy
+  return $status
+}
+
+# place FILE MODE: writes standard input there if it differs, and notes that something changed.
+place() {
+  local new
+  new=$(mktemp); cat >"$new"
+  if cmp -s "$new" "$1"; then rm "$new"; else
+    mkdir -p "$(dirname "$1")"; chmod "$2" "$new"; mv "$new" "$1"; changed="$changed $1"
+  fi
+}
+
+has_changed() { case "$changed " in *" $1 "*) return 0 ;; esac; return 1; }
+
+# setting FILE NAME: what an earlier run wrote.
+setting() { sed -n "s/^$2=\"\(.*\)\"$/\1/p" "$settings/$1" 2>/dev/null || true; }
+
+# ---------------------------------------------------------------- the program
+# A release brings the program beside this script; a checkout builds it.
+install_program() {
+  local from=$here/berth
+  if [ ! -x "$from" ]; then build; from=$here/dist/berth; fi
+  step "Program $program" place_program "$from"
+}
+
+place_program() {
+  if cmp -s "$1" $program; then note='the newest already'; return; fi
+  install -D -m 755 "$1" $program.new
+  mv $program.new $program # what runs keeps the old file until it is started anew
+  changed="$changed $program"; note=$($program version)
+}
+
+build() {
+  local fingerprint
+  [ -e "$here/src/main.ts" ] || fail "There is neither a program nor its source beside $here/install.sh." 'Run it from a release or a checkout.'
+  fingerprint=$(source_fingerprint)
+  if [ -x "$here/dist/berth" ] && [ "$fingerprint" = "$(cat "$here/dist/.source" 2>/dev/null)" ]; then
+    step 'Building dist/berth' is_built; return
+  fi
+  step 'npm' get_npm
+  step "Bun $BUN_VERSION" get_bun
+  step 'Libraries' get_modules
+  step 'Building dist/berth' compile "$fingerprint"
+}
+
+is_built() { note='nothing has changed since the last time'; }
+
+compile() {
+  (
+    cd "$here"
+    "$bun" build --compile --minify --bytecode --format=esm --splitting --sourcemap=none \
+      --no-compile-autoload-bunfig --no-compile-autoload-dotenv ./src/main.ts --outfile dist/berth.new
+    ./dist/berth.new version
+    mv dist/berth.new dist/berth
+  )
+  echo "$1" >"$here/dist/.source"
+  note="$("$here/dist/berth" version | head -1), $(($(stat -c %s "$here/dist/berth") / 1000000)) MB"
+}
+
+source_fingerprint() {
+  (
+    cd "$here"
+    { echo $BUN_VERSION; { find src agent views public migrations package.json bun.lock install.sh -type f 2>/dev/null || true; } | sort | xargs sha256sum; } |
+      sha256sum | cut -d' ' -f1
+  )
+}
+
+# Bun comes as a package through npm, so that an operator's own registry settings apply; nothing of it runs before it is checked.
+get_bun() {
+  local arch archive integrity
+  bun=$here/.tools/bun
+  [ "$("$bun" --version 2>/dev/null)" != $BUN_VERSION ] || { note='already there'; return 0; }
+  arch=$(uname -m); arch=${arch/x86_64/x64}
+  integrity=${BUN_INTEGRITY[$arch]-}
+  [ -n "$integrity" ] || fail "There is no build of Bun for $(uname -m)."
+  mkdir -p "$here/.tools"
+  archive=$here/.tools/$(cd "$here/.tools" && npm pack --silent "@oven/bun-linux-$arch@$BUN_VERSION" | tail -1)
+  [ "$(integrity_of "$archive")" = "$integrity" ] || { rm -f "$archive"; fail "The Bun that npm brought is not the one this script expects (sha512 differs)." 'Check the npm registry that this machine uses.'; }
+  tar -xzf "$archive" -C "$here/.tools" --strip-components=2 --no-same-owner package/bin/bun
+  rm "$archive"
+  note='integrity verified'
+}
+
+integrity_of() { printf 'sha512-%s' "$(printf '%b' "$(sha512sum <"$1" | cut -d' ' -f1 | sed 's/../\\x&/g')" | base64 -w0)"; }
+
+get_npm() {
+  operator_npm_settings
+  if command -v npm >/dev/null; then note="$(npm --version 2>/dev/null)"; return; fi
+  [ "$("$here/.tools/bun" --version 2>/dev/null)" != $BUN_VERSION ] || { note='not needed'; return 0; }
+  [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null || fail 'npm is needed to fetch Bun.' 'Install it (on Debian and Ubuntu: sudo apt-get install npm) and run this again.'
+  packages npm ca-certificates
+}
+
+# sudo hides the operator's npm settings; they hold here all the same.
+operator_npm_settings() {
+  local home
+  [ -n "${SUDO_USER-}" ] && [ ! -e "$HOME/.npmrc" ] || return 0
+  home=$(getent passwd "$SUDO_USER" | cut -d: -f6)
+  [ ! -r "$home/.npmrc" ] || export NPM_CONFIG_USERCONFIG=$home/.npmrc
+}
+
+# What is there already is only looked at, which takes milliseconds and no network.
+get_modules() {
+  if command -v npm >/dev/null; then export NPM_CONFIG_REGISTRY; NPM_CONFIG_REGISTRY=$(npm config get registry 2>/dev/null); fi
+  (cd "$here" && "$bun" install --frozen-lockfile --ignore-scripts --production)
+}
+
+# ---------------------------------------------------------------- the controller
+install_controller() {
+  step 'Packages for the controller' packages ca-certificates curl jq iproute2
+  install_program
+  step 'Settings of the controller' configure_controller
+  step 'Service berth' start_controller
+  [ -z "$domain" ] || step "Caddy for $domain, automatic HTTPS" install_caddy
+  step 'First staff sign-in' create_staff
+}
+
+configure_controller() {
+  listen=${listen:-$(setting controller.env PANEL_LISTEN)}
+  listen=${listen:-$([ -n "$domain" ] && echo 127.0.0.1:8080 || echo 0.0.0.0:8080)}
+  [ -z "$domain" ] || public_url=${public_url:-https://$domain}
+  public_url=${public_url:-$(setting controller.env PANEL_PUBLIC_URL)}
+  public_url=${public_url:-http://$(reachable_host):${listen##*:}}
+  data_dir=${data_dir:-$(setting controller.env PANEL_DATA_DIR)}
+  data_dir=${data_dir:-/var/lib/berth}
+  getent passwd berth >/dev/null || useradd --system --user-group --home-dir "$data_dir" --no-create-home --shell /usr/sbin/nologin berth
+  [ -d "$data_dir" ] || install -d -m 700 -o berth -g berth "$data_dir"
+  {
+    echo '# Written by install.sh. Your own settings go into controller.local.env beside this file; they win and stay.'
+    echo "PANEL_PUBLIC_URL=\"$public_url\""
+    echo "PANEL_LISTEN=\"$listen\""
+    echo "PANEL_DATA_DIR=\"$data_dir\""
+    [ -z "$domain" ] && [ -z "$(setting controller.env PANEL_TRUSTED_PROXIES)" ] || echo 'PANEL_TRUSTED_PROXIES="127.0.0.1/32,::1/128"'
+    case $public_url in http://*) echo 'PANEL_AGENT_INSECURE="1"' ;; esac
+  } | place $settings/controller.env 644
+  note=$public_url
+}
+
+# Where browsers find this machine when it listens on every address.
+reachable_host() {
+  local host=${listen%:*} device
+  case $host in 0.0.0.0 | '[::]') ;; *) echo "$host"; return ;; esac
+  device=$(ip -4 route show default 2>/dev/null | sed -n 's/.* dev \([^ ]*\).*/\1/p' | head -1)
+  host=$(ip -4 -o address show scope global ${device:+dev "$device"} 2>/dev/null | awk '{ sub(/\/.*/, "", $4); print $4; exit }')
+  echo "${host:-127.0.0.1}"
+}
+
+# Where this machine itself finds the controller.
+local_url() {
+  case $listen in 0.0.0.0:* | '[::]:'*) echo "http://127.0.0.1:${listen##*:}" ;; *) echo "http://$listen" ;; esac
+}
+
+start_controller() {
+  controller_unit | install_service berth
+  run_service berth $settings/controller.env
+  wait_until 30 curl -fsS -o /dev/null --max-time 2 "$(local_url)/status" ||
+    fail 'The controller was started but does not answer.' "Its journal: $(journal_of berth)"
+}
+
+wait_until() {
+  local limit=$((SECONDS + $1)); shift
+  until "$@" 2>/dev/null; do [ $SECONDS -lt $limit ] || return 1; sleep 0.2; done
+}
+
+install_caddy() {
+  local listing=/etc/caddy/berth.caddyfile main=/etc/caddy/Caddyfile
+  packages caddy
+  {
+    echo "# Written by Berth's install.sh. Caddy passes WebSockets by itself: /agent/v1/connect, /console/v1/, /agent/v1/console/."
+    echo "$domain {"
+    case $email in '' | *@localhost | *@"$(hostname)") ;; *) echo "  tls $email" ;; esac
+    echo "  reverse_proxy $(local_url)"
+    echo '}'
+  } | place $listing 644
+  if ! grep -qsF "import $listing" $main; then
+    # The page that the package brings answers on port 80 for every name; it goes. A file of the operator's own stays.
+    if [ "$(dpkg-query -W -f='${Conffiles}\n' caddy | awk -v f=$main '$1 == f { print $2 }')" = "$(md5sum <$main | cut -d' ' -f1)" ]; then
+      mv $main $main.before-berth; : >$main; chmod 644 $main
+    fi
+    echo "import $listing" >>$main; changed="$changed $listing"
+  fi
+  caddy validate --config $main --adapter caddyfile
+  if has_systemd; then systemctl enable --now caddy; ! has_changed $listing || systemctl reload-or-restart caddy
+  else add_supervised caddy; run_service caddy $listing; fi
+}
+
+# berth_admin WORDS…: the program's own administration, as the user who owns the data.
+berth_admin() {
+  (
+    set -a; . $settings/controller.env; [ ! -e $settings/controller.local.env ] || . $settings/controller.local.env
+    cd /; exec setpriv --reuid=berth --regid=berth --init-groups $program admin "$@"
+  )
+}
+
+# ---------------------------------------------------------------- services
+# Under systemd a unit each; elsewhere a name in a list which `services` starts and keeps alive.
+install_service() {
+  if has_systemd; then
+    place "/etc/systemd/system/$1.service" 644
+    ! has_changed "/etc/systemd/system/$1.service" || systemctl daemon-reload
+    systemctl enable --quiet "$1"
+  else
+    cat >/dev/null; add_supervised "$1"
+  fi
+}
+
+add_supervised() {
+  services_script | place $library/services 755
+  { cat $settings/services 2>/dev/null || true; echo "$1"; } | awk '!seen[$0]++' | place $settings/services 644
+}
+
+# run_service NAME FILE…: starts it, or starts it anew if one of the files, the program or its own definition has changed.
+run_service() {
+  local service=$1 file anew=''; shift
+  for file in "$@" "/etc/systemd/system/$service.service"; do ! has_changed "$file" || anew=yes; done
+  case $service in berth | berth-agent) ! has_changed $program || anew=yes ;; esac
+  if has_systemd; then
+    if ! systemctl is-active --quiet "$service"; then systemctl start "$service"; note=started
+    elif [ -n "$anew" ]; then systemctl restart "$service"; note='started anew'
+    else note='already running'; fi
+  else
+    if ! $library/services status "$service"; then $library/services start "$service"; note=started
+    elif [ -n "$anew" ]; then $library/services restart "$service"; note='started anew'
+    else note='already running'; fi
+  fi
+}
+
+journal_of() { if has_systemd; then echo "journalctl -u $1"; else echo "$logs/$1.log"; fi; }
+
+controller_unit() {
+  cat <<UNIT
+[Unit]
+Description=Berth controller
+Documentation=file:$here/docs/install.md
+After=network-online.target
+Wants=network-online.target
+StartLimitIntervalSec=0
+
+[Service]
+User=berth
+Group=berth
+EnvironmentFile=$settings/controller.env
+EnvironmentFile=-$settings/controller.local.env
+UnsetEnvironment=BUN_OPTIONS BUN_BE_BUN
+ExecStart=$program serve
+Restart=on-failure
+RestartSec=2
+TimeoutStopSec=30
+UMask=0077
+MemoryMax=1G
+TasksMax=256
+LimitNOFILE=65536
+
+ReadWritePaths=$data_dir
+ProtectSystem=strict
+ProtectHome=yes
+PrivateTmp=yes
+PrivateDevices=yes
+PrivateUsers=$([ "${listen##*:}" -ge 1024 ] && echo yes || echo no)
+DevicePolicy=closed
+ProtectKernelTunables=yes
+ProtectKernelModules=yes
+ProtectKernelLogs=yes
+ProtectControlGroups=yes
+ProtectClock=yes
+ProtectHostname=yes
+ProtectProc=invisible
+NoNewPrivileges=yes
+CapabilityBoundingSet=$([ "${listen##*:}" -ge 1024 ] || echo CAP_NET_BIND_SERVICE)
+AmbientCapabilities=$([ "${listen##*:}" -ge 1024 ] || echo CAP_NET_BIND_SERVICE)
+RestrictAddressFamilies=AF_INET AF_INET6 AF_UNIX AF_NETLINK
+RestrictNamespaces=yes
+RestrictRealtime=yes
+RestrictSUIDSGID=yes
+LockPersonality=yes
+RemoveIPC=yes
+KeyringMode=private
+SystemCallArchitectures=native
+SystemCallFilter=@system-service
+SystemCallFilter=~@privileged @resources
+SystemCallErrorNumber=EPERM
+# MemoryDenyWriteExecute cannot be set: the program compiles JavaScript while it runs.
+
+[Install]
+WantedBy=multi-user.target
+UNIT
+}
+
+agent_unit() {
+  cat <<UNIT
+[Unit]
+Description=Berth agent
+Documentation=file:$here/docs/install.md
+After=network-online.target libvirtd.service berth-network.service
+Wants=network-online.target
+StartLimitIntervalSec=0
+
+[Service]
+EnvironmentFile=$settings/agent.env
+EnvironmentFile=-$settings/agent.local.env
+UnsetEnvironment=BUN_OPTIONS BUN_BE_BUN
+ExecStart=$program agent run
+Restart=on-failure
+RestartSec=2
+# Stopping the agent must harm no server: whatever it started goes on.
+KillMode=process
+UMask=0077
+TasksMax=1024
+
+ReadWritePaths=/var /run /etc/libvirt
+ProtectSystem=strict
+ProtectHome=read-only
+PrivateTmp=yes
+ProtectKernelModules=yes
+ProtectKernelLogs=yes
+ProtectClock=yes
+ProtectHostname=yes
+NoNewPrivileges=yes
+CapabilityBoundingSet=CAP_NET_ADMIN CAP_NET_RAW CAP_SYS_ADMIN CAP_CHOWN CAP_DAC_OVERRIDE CAP_DAC_READ_SEARCH CAP_FOWNER CAP_FSETID CAP_KILL CAP_SETUID CAP_SETGID CAP_IPC_LOCK CAP_SYS_RESOURCE
+RestrictAddressFamilies=AF_INET AF_INET6 AF_UNIX AF_NETLINK AF_PACKET
+RestrictNamespaces=yes
+RestrictRealtime=yes
+RestrictSUIDSGID=yes
+LockPersonality=yes
+KeyringMode=private
+SystemCallArchitectures=native
+SystemCallFilter=@system-service @mount
+
+[Install]
+WantedBy=multi-user.target
+UNIT
+}
+
+network_unit() {
+  cat <<UNIT
+[Unit]
+Description=Bridge and NAT for the guests of Berth
+After=network-pre.target nftables.service
+Before=libvirtd.service
+
+[Service]
+Type=oneshot
+RemainAfterExit=yes
+ExecStart=$library/network up
+
+[Install]
+WantedBy=multi-user.target
+UNIT
+}
+
+# For machines without systemd: starts the services in $settings/services in their order and keeps each alive.
+services_script() {
+  cat <<SCRIPT
+#!/bin/bash
+# services start|stop|restart|status [NAME…]: what systemd does elsewhere. Written by Berth's install.sh.
+# Each service has a keeper, which starts it again with growing pauses; logs are in $logs, 10 MB each at most, and one older.
+set -uo pipefail
+settings=$settings program=$program library=$library logs=$logs
+SCRIPT
+  cat <<'SCRIPT'
+run=/run/berth
+
+# What NAME runs. It replaces this shell, in the foreground.
+become() {
+  unset BUN_OPTIONS BUN_BE_BUN
+  case $1 in
+    virtlogd) exec virtlogd ;;
+    # libvirt waits for its helpers' end: tini collects them at once, many containers' first process does not.
+    libvirtd) exec tini -s -- libvirtd ;;
+    berth) with_settings controller; exec setpriv --reuid=berth --regid=berth --init-groups --no-new-privs "$program" serve ;;
+    berth-agent) with_settings agent; exec "$program" agent run ;;
+    caddy) exec setpriv --reuid=caddy --regid=caddy --init-groups --inh-caps=+net_bind_service --ambient-caps=+net_bind_service \
+      env HOME=/var/lib/caddy caddy run --config /etc/caddy/Caddyfile --adapter caddyfile ;;
+  esac
+}
+
+with_settings() {
+  set -a
+  . "$settings/$1.env"
+  [ ! -e "$settings/$1.local.env" ] || . "$settings/$1.local.env"
+  set +a
+  cd /
+}
+
+keep() {
+  local name=$1 log=$logs/$1.log child='' stopping='' pause=1 began
+  exec 9>"$run/$name.lock" </dev/null
+  flock -n 9 || exit 0
+  echo $$ >"$run/$name.pid"
+  trap 'stopping=yes; [ -z "$child" ] || kill "$child" 2>/dev/null' TERM
+  trap '' HUP INT
+  cap_log "$log" $$ 9>&- &
+  while [ -z "$stopping" ]; do
+    began=$SECONDS
+    (become "$name") 9>&- >>"$log" 2>&1 &
+    child=$!
+    until wait "$child"; status=$?; ! kill -0 "$child" 2>/dev/null; do :; done
+    [ -z "$stopping" ] || break
+    [ $((SECONDS - began)) -lt 60 ] || pause=1
+    echo "$(date -u +%FT%TZ) $name ended with status $status; it is started again in $pause s" >>"$log"
+    sleep $pause & wait $!
+    [ $pause -ge 30 ] || pause=$((pause * 2))
+  done
+  rm -f "$run/$name.pid"
+}
+
+# The program appends, so its log can be emptied under it.
+cap_log() {
+  while sleep 30 && kill -0 "$2" 2>/dev/null; do
+    [ "$(stat -c %s "$1" 2>/dev/null || echo 0)" -lt 10485760 ] || { cp "$1" "$1.1"; : >"$1"; }
+  done
+}
+
+alive() {
+  case $1 in
+    network) "$library/network" is-up ;;
+    *) ! flock -n "$run/$1.lock" true ;;
+  esac
+}
+
+start() {
+  alive "$1" && return
+  case $1 in
+    network) "$library/network" up ;;
+    *)
+      [ "$1" != libvirtd ] || ready_for_libvirt
+      setsid --fork "$0" keep "$1" </dev/null >/dev/null 2>&1
+      until alive "$1"; do sleep 0.05; done
+      [ "$1" != libvirtd ] || for _ in $(seq 100); do virsh -c qemu:///system version >/dev/null 2>&1 && break; sleep 0.1; done ;;
+  esac
+}
+
+# QEMU's user must be able to open /dev/kvm, or libvirt asks QEMU for its abilities again and again: udev sees to it elsewhere.
+ready_for_libvirt() {
+  [ ! -e /dev/kvm ] || ! getent group kvm >/dev/null || { chgrp kvm /dev/kvm && chmod 660 /dev/kvm; }
+  mkdir -p /run/libvirt
+}
+
+stop() {
+  local pid limit=$((SECONDS + 30))
+  [ "$1" != network ] && alive "$1" || return 0 # guests need the network whatever else stops
+  pid=$(cat "$run/$1.pid") && kill "$pid" 2>/dev/null
+  while alive "$1" && [ $SECONDS -lt $limit ]; do sleep 0.05; done
+  ! alive "$1" || { echo "$1 does not stop" >&2; return 1; }
+}
+
+[ -d $run ] || install -d -m 755 $run
+mkdir -p "$logs"
+verb=${1-}; shift
+[ $# -gt 0 ] || mapfile -t all <"$settings/services"
+[ $# -gt 0 ] || set -- "${all[@]}"
+case $verb in
+  start) for name in "$@"; do start "$name"; done ;;
+  stop) for ((i = $#; i > 0; i--)); do stop "${!i}"; done ;;
+  restart) for name in "$@"; do stop "$name" && start "$name"; done ;;
+  status) for name in "$@"; do if alive "$name"; then echo "$name runs"; else echo "$name does not run"; status=1; fi; done; exit "${status:-0}" ;;
+  keep) keep "$1" ;;
+  *) echo 'services start|stop|restart|status [NAME…]' >&2; exit 2 ;;
+esac
+SCRIPT
+}
+
+# ---------------------------------------------------------------- the node
+install_agent() {
+  install_program
+  install_node
+  printf '\n%s\n' "This machine is a node of $(jq -r .controller $agent_state/agent.json). The panel shows it under Nodes."
+}
+
+install_node() {
+  local list=(qemu-utils libvirt-daemon-system libvirt-clients nftables iproute2 kmod xorriso openssh-client ca-certificates curl jq)
+  if [ "$(uname -m)" = x86_64 ]; then list+=(qemu-system-x86); else list+=(qemu-system-arm qemu-efi-aarch64); fi
+  has_systemd || list+=(tini)
+  step 'Packages for a node' packages "${list[@]}"
+  step 'Network of the guests' make_network
+  step 'libvirt' start_libvirt
+  step 'Enrolment' enroll
+  step 'Service berth-agent' start_agent
+}
+
+make_network() {
+  if [ -n "$bridge" ]; then
+    [ -d "/sys/class/net/$bridge/bridge" ] || fail "There is no bridge $bridge on this machine." "Make it first, or leave --bridge out: then berthbr0 is made."
+    note="$bridge, as it is"
+    return
+  fi
+  bridge=berthbr0
+  subnet=${subnet:-$(setting network.env SUBNET)}; subnet=${subnet:-10.88.0.0/24}
+  gateway=${gateway:-$(address_in "$subnet" 1)}
+  network_script | place $library/network 755
+  printf 'BRIDGE="%s"\nSUBNET="%s"\nGATEWAY="%s"\n' "$bridge" "$subnet" "$gateway" | place $settings/network.env 644
+  network_unit | { if has_systemd; then install_service berth-network; else add_supervised network; fi; }
+  if has_systemd; then systemctl start berth-network; fi
+  $library/network up
+  note="$bridge, $subnet, NAT to the outside"
+}
+
+# address_in CIDR N: its Nth address; negative from the end.
+address_in() {
+  local a b c d bits=${1#*/} first size place
+  IFS=. read -r a b c d <<<"${1%/*}"
+  size=$((1 << (32 - bits)))
+  first=$((((a << 24) + (b << 16) + (c << 8) + d) / size * size))
+  place=$((first + ($2 < 0 ? size + $2 : $2)))
+  echo "$((place >> 24 & 255)).$((place >> 16 & 255)).$((place >> 8 & 255)).$((place & 255))"
+}
+
+network_script() {
+  cat <<'SCRIPT'
+#!/bin/bash
+# network up|down|is-up: the guests' bridge and their way out. Run at every boot; doing it again changes nothing.
+set -euo pipefail
+. /etc/berth/network.env
+export PATH=$PATH:/usr/sbin:/sbin
+
+up() {
+  [ -d "/sys/class/net/$BRIDGE" ] || ip link add name "$BRIDGE" type bridge stp_state 0 forward_delay 0
+  ip address replace "$GATEWAY/${SUBNET#*/}" dev "$BRIDGE"
+  ip link set "$BRIDGE" up
+  echo 1 >/proc/sys/net/ipv4/ip_forward
+  # What stays inside the subnet keeps its address, also where bridged packets pass through the IP rules.
+  nft -f - <<RULES
+table ip berth_uplink
+delete table ip berth_uplink
+table ip berth_uplink {
+  chain out {
+    type nat hook postrouting priority 100; policy accept;
+    ip saddr $SUBNET ip daddr != $SUBNET masquerade
+  }
+}
+RULES
+  # Docker and some firewalls drop what is forwarded unless a rule of theirs says otherwise.
+  if command -v iptables >/dev/null && iptables -S FORWARD 2>/dev/null | grep -qx -e '-P FORWARD DROP'; then
+    iptables -C FORWARD -i "$BRIDGE" -j ACCEPT 2>/dev/null || iptables -I FORWARD -i "$BRIDGE" -j ACCEPT
+    iptables -C FORWARD -o "$BRIDGE" -j ACCEPT 2>/dev/null || iptables -I FORWARD -o "$BRIDGE" -j ACCEPT
+  fi
+}
+
+down() {
+  nft delete table ip berth_uplink 2>/dev/null || true
+  iptables -D FORWARD -i "$BRIDGE" -j ACCEPT 2>/dev/null || true
+  iptables -D FORWARD -o "$BRIDGE" -j ACCEPT 2>/dev/null || true
+  ip link delete "$BRIDGE" 2>/dev/null || true
+}
+
+case $1 in
+  up) up ;;
+  down) down ;;
+  is-up) nft list table ip berth_uplink >/dev/null 2>&1 && ip -4 address show dev "$BRIDGE" up 2>/dev/null | grep -q "inet $GATEWAY/" ;;
+  *) echo 'network up|down|is-up' >&2; exit 2 ;;
+esac
+SCRIPT
+}
+
+start_libvirt() {
+  if has_systemd; then
+    libvirt_answers || systemctl start libvirtd.service || systemctl start virtqemud.socket virtlogd.socket
+  elif ! libvirt_answers; then
+    add_supervised virtlogd; add_supervised libvirtd
+    $library/services start virtlogd libvirtd
+  fi
+  wait_until 20 libvirt_answers || fail 'libvirt does not answer: virsh -c qemu:///system version.' "Its log: $(journal_of libvirtd)"
+  note=$(virsh -c qemu:///system version | sed -n 's/^Running hypervisor: //p')
+}
+
+libvirt_answers() { virsh -c qemu:///system version >/dev/null 2>&1; }
+
+agent_state=/var/lib/berth-agent
+
+enroll() {
+  local made called=()
+  if [ -e $agent_state/agent.json ]; then
+    note="$(jq -r '"node \(.name), \(.nodeId)"' $agent_state/agent.json)"
+  else
+    [ "$mode" = agent ] || { controller_url=$(local_url); made=$(new_enrolment); token=$(jq -er .token <<<"$made"); }
+    [ "$mode" != agent ] || [ -z "$name" ] || called=(--name "$name")
+    agent_settings
+    PANEL_AGENT_INSECURE=$(setting agent.env PANEL_AGENT_INSECURE) $program agent enroll --controller "$controller_url" --token "$token" \
+      --bridge "$bridge" "${called[@]}"
+    note=$controller_url
+  fi
+}
+
+# A lab's nodes are on plain HTTP by the operator's own choice of address.
+agent_settings() {
+  {
+    echo '# Written by install.sh. Your own settings go into agent.local.env beside this file.'
+    case $controller_url in http://*) echo 'PANEL_AGENT_INSECURE="1"' ;; esac
+  } | place $settings/agent.env 644
+}
+
+# The node of an all-in-one machine joins by itself: the first location is made for it if there is none.
+new_enrolment() {
+  local location
+  location=$(first_of locations)
+  [ -n "$location" ] || location=$(berth_admin locations.create '{"name":"Home"}' | jq -er .id)
+  berth_admin nodes.enroll "$(jq -n --arg location "$location" --arg bridge "$bridge" '{locationId: $location, bridge: $bridge}')"
+}
+
+# first_of ROOM: the identifier of the first in its list, or nothing.
+first_of() { berth_admin "$1.list" | jq -r '.data[0].id // empty'; }
+
+start_agent() {
+  agent_unit | install_service berth-agent
+  run_service berth-agent $settings/agent.env
+}
+
+# ---------------------------------------------------------------- all that a first server needs
+create_staff() {
+  if [ -e $settings/staff ]; then email=$(cat $settings/staff); note="$email, made earlier"; return; fi
+  email=${email:-admin@$(hostname -f 2>/dev/null || hostname)}
+  case ${email#*@} in *.*) ;; *) email=admin@localhost.localdomain ;; esac
+  password=$(head -c 15 /dev/urandom | base64 -w0 | tr '+/' '-_' | sed 's/.\{5\}/&-/g; s/-$//')
+  printf '%s\n' "$password" | berth_admin create-staff --email "$email" --name "${name:-Administrator}"
+  echo "$email" | place $settings/staff 644
+  note=$email
+}
+
+first_server() {
+  [ -n "$first_guest" ] || return 0
+  step 'Addresses for servers' make_pool
+  step 'Package' make_package
+  step 'Image' make_image
+  step 'Customer' make_customer
+  step 'API token' make_token
+  step 'Node is connected' wait_for_node
+}
+
+make_pool() {
+  local resolvers_json
+  [ -z "$(first_of pools)" ] || { note='already there'; return; }
+  if [ -z "$subnet" ]; then note='none: say --subnet, --gateway and --pool-range, or add a pool in the panel'; return; fi
+  [ ${#resolvers[@]} -gt 0 ] || mapfile -t resolvers < <(awk '$1 == "nameserver" && $2 !~ /^127\.|^::1|%/ { print $2 }' /etc/resolv.conf | head -3)
+  resolvers_json=$(jq -cn '$ARGS.positional' --args "${resolvers[@]}")
+  pool_range=${pool_range:-$(address_in "$subnet" 10)-$(address_in "$subnet" -6)}
+  berth_admin pools.create "$(jq -n --arg network "$(address_in "$subnet" 0)/${subnet#*/}" --arg gateway "$gateway" --arg first "${pool_range%-*}" --arg last "${pool_range#*-}" \
+    --argjson resolvers "$resolvers_json" --arg node "$(jq -r .nodeId $agent_state/agent.json)" \
+    '{name: "Servers", network: $network, gateway: $gateway, first: $first, last: $last, resolvers: $resolvers, nodeIds: [$node]}')"
+  note=$pool_range
+}
+
+make_package() {
+  [ -z "$(first_of packages)" ] || { note='already there'; return; }
+  berth_admin packages.create '{"name":"Small","vcpus":1,"memoryMb":1024,"diskGb":10}'
+  note='Small: 1 processor, 1 GB, 10 GB'
+}
+
+# Debian from the catalogue, as its publishers sign it; without the internet, a small Linux made of Debian's packages.
+make_image() {
+  [ -z "$(first_of images)" ] || { note='already there'; return; }
+  if berth_admin images.add '{"catalogueId":"debian-13"}'; then note='Debian 13 from the catalogue'; return; fi
+  install -d -m 750 -o berth -g berth "$data_dir/incoming"
+  GUEST_INSTALL_TOOLS=1 "$here/guest/build-tiny-guest.sh" "$data_dir/incoming/berth-tiny.qcow2"
+  chown berth:berth "$data_dir/incoming/berth-tiny.qcow2"
+  berth_admin images.import '{"file":"berth-tiny.qcow2","name":"Berth Tiny Linux","format":"qcow2","minDiskGb":1,"published":true}'
+  note='the catalogue cannot be reached, so a tiny Linux was built from Debian packages'
+}
+
+make_customer() {
+  local key id
+  [ -z "$(first_of customers)" ] || { note='already there'; return; }
+  id=$(berth_admin customers.create '{"name":"First customer","email":"customer@example.com"}' | jq -er .id)
+  note='First customer'
+  for key in "$HOME"/.ssh/*.pub; do
+    [ -r "$key" ] || continue
+    berth_admin ssh-keys.create "$(jq -n --arg id "$id" --rawfile key "$key" '{id: $id, publicKey: ($key | rtrimstr("\n"))}')" && note="$note, with $key" || true
+  done
+}
+
+make_token() {
+  [ ! -e $settings/api-token-made ] || { note='made earlier'; return; }
+  api_token=$(berth_admin create-token --account "$email" --name install.sh --preset billing)
+  echo "install.sh made an API token for $email. It is shown once and stored nowhere." | place $settings/api-token-made 644
+}
+
+wait_for_node() { wait_until 30 node_connected || fail 'The agent was started but the controller does not see it.' "Its journal: $(journal_of berth-agent)"; }
+node_connected() { berth_admin nodes.list | jq -e --arg id "$(jq -r .nodeId $agent_state/agent.json)" '.data[] | select(.id == $id) | .connected' >/dev/null; }
+
+# ---------------------------------------------------------------- the end
+say_result() {
+  printf '\nBerth is ready.\n\n  Panel          %s\n' "$public_url"
+  if [ -n "${password-}" ]; then printf '  Staff sign-in  %s\n  Password       %s   (shown this once; change it after signing in)\n' "$email" "$password"
+  else printf '  Staff sign-in  %s   (its password was shown when it was made)\n' "$email"; fi
+  case $public_url in http://*)
+    printf '\n%s\n%s\n' 'This is a lab on plain HTTP: passwords and tokens cross the network readable. Keep it on a network that you trust,' \
+      'or run this again with --domain panel.example.com for automatic HTTPS.' ;;
+  esac
+  has_systemd || printf '\n%s\n' "There is no systemd here: after a restart of this machine run $library/services start"
+  [ "$mode" = all-in-one ] && [ -n "$first_guest" ] || return 0
+  say_first_server
+}
+
+say_first_server() {
+  local owner key access='{"mode":"password"}' body
+  owner=$(first_of customers)
+  key=$(berth_admin ssh-keys.list "{\"id\":\"$owner\"}" | jq -r '.data[0].id // empty')
+  [ -z "$key" ] || access="{\"mode\":\"ssh_keys\",\"sshKeyIds\":[\"$key\"]}"
+  body=$(jq -cn --arg owner "$owner" --arg package "$(first_of packages)" --arg group "$(first_of locations)" --arg image "$(first_of images)" \
+    --argjson access "$access" '{ownerId: $owner, packageId: $package, nodeGroupId: $group, imageId: $image, hostname: "web01", access: $access}')
+  printf '\nCreate your first server:\n\n  %s/admin/servers/new\n\nor\n\n' "$public_url"
+  printf "  curl -fsS -X POST '%s/api/v1/admin/servers' \\\\\n    -H 'Authorization: Bearer %s' \\\\\n    -H 'Content-Type: application/json' \\\\\n    -d '%s'\n" \
+    "$public_url" "${api_token:-<the token that was shown at the first run>}" "$body"
+}
+
+# ---------------------------------------------------------------- uninstall
+uninstall() {
+  data_dir=$(setting controller.env PANEL_DATA_DIR); data_dir=${data_dir:-/var/lib/berth}
+  [ -z "$purge" ] || [ -n "$force" ] || [ -z "$(our_guests)" ] ||
+    fail "These guests are still here: $(our_guests | tr '\n' ' ')" 'Nothing was changed. Terminate them in the panel first, or add --force: then they are stopped and deleted with all their disks.'
+  step 'Stopping the controller and the agent' stop_services
+  step 'Removing the program' remove_program
+  if [ -z "$purge" ]; then
+    printf '\n%s\n' "Guests go on as they are. Data stays in $data_dir and $agent_state, settings in $settings; ./install.sh continues with them." \
+      'To delete all of it: ./install.sh --uninstall --purge'
+    return
+  fi
+  [ -z "$(our_guests)" ] || step 'Deleting guests' delete_guests
+  step 'Deleting data, settings and the guests'\'' network' purge_all
+  printf '\n%s\n' 'Berth is gone. Packages that were installed for it stay; apt removes them.'
+}
+
+# Berth's guests are named by their server id.
+our_guests() { virsh -c qemu:///system list --all --name 2>/dev/null | grep -E '^srv_[0-9a-z]{26}$' || true; }
+
+stop_services() {
+  local service
+  for service in berth-agent berth; do
+    if has_systemd; then systemctl disable --now --quiet $service 2>/dev/null || true
+    elif [ -x $library/services ]; then $library/services stop $service; fi
+  done
+}
+
+remove_program() {
+  rm -f $program /etc/systemd/system/berth.service /etc/systemd/system/berth-agent.service
+  [ ! -e $settings/services ] || sed -i '/^berth\(-agent\)\?$/d' $settings/services
+  if [ -e /etc/caddy/berth.caddyfile ]; then
+    sed -i '\|^import /etc/caddy/berth.caddyfile$|d' /etc/caddy/Caddyfile; rm /etc/caddy/berth.caddyfile
+    if has_systemd; then systemctl try-reload-or-restart caddy || true; else $library/services stop caddy; fi
+  fi
+  ! has_systemd || systemctl daemon-reload
+}
+
+delete_guests() {
+  local guest
+  for guest in $(our_guests); do
+    virsh -c qemu:///system destroy "$guest" || true
+    virsh -c qemu:///system undefine --managed-save --snapshots-metadata --checkpoints-metadata --nvram "$guest"
+  done
+}
+
+purge_all() {
+  local table
+  if has_systemd; then systemctl disable --now --quiet berth-network 2>/dev/null || true; rm -f /etc/systemd/system/berth-network.service; systemctl daemon-reload
+  elif [ -x $library/services ]; then $library/services stop; fi
+  [ ! -x $library/network ] || $library/network down
+  for table in $(nft list tables 2>/dev/null | awk '$3 ~ /^berth/ { print $2 ":" $3 }'); do nft delete table "${table%:*}" "${table#*:}"; done
+  rm -rf "$data_dir" $agent_state $settings $library /run/berth
+  userdel berth 2>/dev/null || true
+  rm -rf $logs
+}
+
+main "$@"

@@ -1,0 +1,313 @@
+-- Accounts and how they come in
+CREATE TABLE roles (
+  id TEXT PRIMARY KEY,
+  name TEXT NOT NULL UNIQUE,
+  permissions TEXT NOT NULL,
+  is_owner INTEGER NOT NULL DEFAULT 0
+) STRICT;
+
+CREATE TABLE accounts (
+  id TEXT PRIMARY KEY,
+  kind TEXT NOT NULL CHECK (kind IN ('staff', 'reseller', 'customer')),
+  email TEXT NOT NULL UNIQUE COLLATE NOCASE,
+  name TEXT NOT NULL,
+  organization TEXT,
+  external_id TEXT,
+  reseller_id TEXT REFERENCES accounts (id),
+  role_id TEXT REFERENCES roles (id),
+  password_hash TEXT,
+  locked_at INTEGER,
+  created_at INTEGER NOT NULL
+) STRICT;
+CREATE UNIQUE INDEX accounts_external_id ON accounts (coalesce(reseller_id, ''), external_id) WHERE external_id IS NOT NULL;
+CREATE INDEX accounts_kind ON accounts (kind, id);
+CREATE INDEX accounts_reseller ON accounts (reseller_id) WHERE reseller_id IS NOT NULL;
+
+CREATE TABLE sessions (
+  id TEXT PRIMARY KEY,
+  token_hash TEXT NOT NULL UNIQUE,
+  account_id TEXT NOT NULL REFERENCES accounts (id),
+  csrf TEXT NOT NULL,
+  created_at INTEGER NOT NULL,
+  seen_at INTEGER NOT NULL,
+  from_address TEXT NOT NULL,
+  user_agent TEXT NOT NULL
+) STRICT;
+CREATE INDEX sessions_account ON sessions (account_id);
+
+CREATE TABLE tokens (
+  id TEXT PRIMARY KEY,
+  token_hash TEXT NOT NULL UNIQUE,
+  account_id TEXT NOT NULL REFERENCES accounts (id),
+  name TEXT NOT NULL,
+  ending TEXT NOT NULL,
+  scopes TEXT NOT NULL,
+  allow TEXT NOT NULL,
+  created_at INTEGER NOT NULL,
+  expires_at INTEGER,
+  used_at INTEGER,
+  used_from TEXT,
+  revoked_at INTEGER
+) STRICT;
+CREATE INDEX tokens_account ON tokens (account_id, id);
+
+CREATE TABLE ssh_keys (
+  id TEXT PRIMARY KEY,
+  owner_id TEXT NOT NULL REFERENCES accounts (id),
+  name TEXT NOT NULL,
+  public_key TEXT NOT NULL,
+  fingerprint TEXT NOT NULL,
+  created_at INTEGER NOT NULL,
+  UNIQUE (owner_id, fingerprint)
+) STRICT;
+
+CREATE TABLE settings (
+  name TEXT PRIMARY KEY,
+  value TEXT NOT NULL
+) STRICT;
+
+-- What is sold, and where it runs
+CREATE TABLE packages (
+  id TEXT PRIMARY KEY,
+  name TEXT NOT NULL UNIQUE COLLATE NOCASE,
+  vcpus INTEGER NOT NULL,
+  memory_mb INTEGER NOT NULL,
+  disk_gb INTEGER NOT NULL,
+  traffic_gb INTEGER,
+  port_mbps INTEGER,
+  ipv4 INTEGER NOT NULL,
+  ipv6_prefix INTEGER,
+  billing_product_id TEXT,
+  archived INTEGER NOT NULL DEFAULT 0,
+  created_at INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE locations (
+  id TEXT PRIMARY KEY,
+  name TEXT NOT NULL UNIQUE COLLATE NOCASE,
+  placement TEXT NOT NULL CHECK (placement IN ('spread', 'fill')),
+  open INTEGER NOT NULL,
+  created_at INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE nodes (
+  id TEXT PRIMARY KEY,
+  name TEXT NOT NULL COLLATE NOCASE,
+  location_id TEXT NOT NULL REFERENCES locations (id),
+  public_key TEXT NOT NULL,
+  bridge TEXT NOT NULL,
+  open INTEGER NOT NULL DEFAULT 1,
+  reserved_memory_mb INTEGER NOT NULL,
+  facts TEXT NOT NULL,
+  memory_mb INTEGER NOT NULL,
+  threads INTEGER NOT NULL,
+  pool TEXT NOT NULL,
+  pool_bytes INTEGER NOT NULL,
+  skew_ms INTEGER NOT NULL DEFAULT 0,
+  connected_at INTEGER,
+  seen_at INTEGER NOT NULL,
+  differences TEXT NOT NULL DEFAULT '[]',
+  inventory_at INTEGER,
+  created_at INTEGER NOT NULL,
+  removed_at INTEGER
+) STRICT;
+CREATE UNIQUE INDEX nodes_name ON nodes (name) WHERE removed_at IS NULL;
+CREATE INDEX nodes_location ON nodes (location_id);
+
+CREATE TABLE enrollments (
+  id TEXT PRIMARY KEY,
+  token_hash TEXT NOT NULL UNIQUE,
+  location_id TEXT NOT NULL REFERENCES locations (id),
+  name TEXT,
+  bridge TEXT,
+  created_at INTEGER NOT NULL,
+  expires_at INTEGER NOT NULL,
+  used_at INTEGER,
+  node_id TEXT REFERENCES nodes (id)
+) STRICT;
+
+CREATE TABLE pools (
+  id TEXT PRIMARY KEY,
+  name TEXT NOT NULL UNIQUE COLLATE NOCASE,
+  version INTEGER NOT NULL CHECK (version IN (4, 6)),
+  network TEXT NOT NULL,
+  gateway TEXT NOT NULL,
+  first TEXT NOT NULL,
+  last TEXT NOT NULL,
+  resolvers TEXT NOT NULL,
+  next_offset TEXT NOT NULL DEFAULT '0',
+  created_at INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE pool_nodes (
+  pool_id TEXT NOT NULL REFERENCES pools (id) ON DELETE CASCADE,
+  node_id TEXT NOT NULL REFERENCES nodes (id),
+  PRIMARY KEY (pool_id, node_id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX pool_nodes_node ON pool_nodes (node_id);
+
+CREATE TABLE images (
+  id TEXT PRIMARY KEY,
+  name TEXT NOT NULL COLLATE NOCASE,
+  origin TEXT NOT NULL CHECK (origin IN ('catalogue', 'imported')),
+  catalogue_id TEXT,
+  url TEXT NOT NULL,
+  format TEXT NOT NULL CHECK (format IN ('qcow2', 'raw')),
+  checksum TEXT NOT NULL,
+  size_bytes INTEGER NOT NULL,
+  min_disk_gb INTEGER NOT NULL,
+  user TEXT NOT NULL,
+  published INTEGER NOT NULL,
+  created_at INTEGER NOT NULL,
+  removed_at INTEGER
+) STRICT;
+CREATE UNIQUE INDEX images_name ON images (name) WHERE removed_at IS NULL;
+
+CREATE TABLE servers (
+  id TEXT PRIMARY KEY,
+  number INTEGER NOT NULL UNIQUE,
+  owner_id TEXT NOT NULL REFERENCES accounts (id),
+  reseller_id TEXT REFERENCES accounts (id),
+  node_id TEXT NOT NULL REFERENCES nodes (id),
+  location_id TEXT NOT NULL REFERENCES locations (id),
+  package_id TEXT NOT NULL REFERENCES packages (id),
+  image_id TEXT REFERENCES images (id),
+  hostname TEXT NOT NULL COLLATE NOCASE,
+  name TEXT NOT NULL,
+  status TEXT NOT NULL CHECK (status IN ('provisioning', 'pending_setup', 'running', 'stopped', 'suspended', 'failed', 'terminated')),
+  status_before TEXT,
+  suspend_reason TEXT,
+  power TEXT,
+  vcpus INTEGER NOT NULL,
+  memory_mb INTEGER NOT NULL,
+  disk_gb INTEGER NOT NULL,
+  traffic_gb INTEGER,
+  port_mbps INTEGER,
+  mac TEXT NOT NULL UNIQUE,
+  pool TEXT NOT NULL,
+  format TEXT NOT NULL,
+  placement TEXT NOT NULL,
+  protected INTEGER NOT NULL DEFAULT 0,
+  failure TEXT,
+  created_at INTEGER NOT NULL,
+  terminated_at INTEGER,
+  released_at INTEGER
+) STRICT;
+CREATE UNIQUE INDEX servers_hostname ON servers (owner_id, hostname) WHERE terminated_at IS NULL;
+CREATE INDEX servers_held ON servers (node_id, memory_mb, disk_gb) WHERE released_at IS NULL;
+CREATE INDEX servers_owner ON servers (owner_id, id);
+CREATE INDEX servers_reseller ON servers (reseller_id, id) WHERE reseller_id IS NOT NULL;
+CREATE INDEX servers_listed ON servers (id) WHERE terminated_at IS NULL;
+CREATE INDEX servers_status ON servers (status);
+
+CREATE TABLE addresses (
+  id TEXT PRIMARY KEY,
+  pool_id TEXT NOT NULL REFERENCES pools (id) ON DELETE CASCADE,
+  version INTEGER NOT NULL,
+  address TEXT NOT NULL UNIQUE,
+  prefix_length INTEGER NOT NULL,
+  place INTEGER NOT NULL,
+  server_id TEXT REFERENCES servers (id),
+  reserved_for TEXT,
+  is_primary INTEGER NOT NULL DEFAULT 0,
+  UNIQUE (pool_id, place)
+) STRICT;
+CREATE INDEX addresses_free ON addresses (pool_id, place) WHERE server_id IS NULL AND reserved_for IS NULL;
+CREATE INDEX addresses_server ON addresses (server_id) WHERE server_id IS NOT NULL;
+
+-- Work, and what is kept of it
+CREATE TABLE jobs (
+  id TEXT PRIMARY KEY,
+  kind TEXT NOT NULL,
+  title TEXT NOT NULL,
+  input TEXT NOT NULL,
+  state TEXT NOT NULL CHECK (state IN ('queued', 'running', 'undoing', 'succeeded', 'failed')),
+  holds TEXT,
+  node_id TEXT,
+  server_id TEXT,
+  started_by_type TEXT NOT NULL,
+  started_by_id TEXT NOT NULL,
+  started_by_name TEXT NOT NULL,
+  created_at INTEGER NOT NULL,
+  started_at INTEGER,
+  finished_at INTEGER,
+  progress INTEGER NOT NULL,
+  step_n INTEGER NOT NULL,
+  step_of INTEGER NOT NULL,
+  step_name TEXT,
+  error_code TEXT,
+  error_message TEXT,
+  tries INTEGER NOT NULL
+) STRICT;
+CREATE UNIQUE INDEX jobs_one_at_a_time ON jobs (holds) WHERE state IN ('queued', 'running', 'undoing');
+CREATE INDEX jobs_open ON jobs (state, id) WHERE state IN ('queued', 'running', 'undoing');
+CREATE INDEX jobs_server ON jobs (server_id, id);
+CREATE INDEX jobs_node ON jobs (node_id, id);
+
+CREATE TABLE job_steps (
+  job_id TEXT NOT NULL,
+  name TEXT NOT NULL,
+  state TEXT NOT NULL,
+  output TEXT,
+  PRIMARY KEY (job_id, name)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE job_log (
+  job_id TEXT NOT NULL,
+  n INTEGER NOT NULL,
+  at INTEGER NOT NULL,
+  level TEXT NOT NULL,
+  text TEXT NOT NULL,
+  PRIMARY KEY (job_id, n)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE audit (
+  id TEXT PRIMARY KEY,
+  at INTEGER NOT NULL,
+  actor_id TEXT NOT NULL,
+  actor_name TEXT NOT NULL,
+  via TEXT NOT NULL,
+  operation TEXT NOT NULL,
+  target TEXT,
+  from_address TEXT NOT NULL,
+  request_id TEXT NOT NULL,
+  result TEXT NOT NULL,
+  details TEXT
+) STRICT;
+CREATE INDEX audit_target ON audit (target, id) WHERE target IS NOT NULL;
+-- Nothing in the product changes or deletes an audit line; the database refuses it too.
+CREATE TRIGGER audit_is_append_only BEFORE UPDATE ON audit BEGIN SELECT raise(ABORT, 'the audit log is append-only'); END;
+CREATE TRIGGER audit_is_never_deleted BEFORE DELETE ON audit BEGIN SELECT raise(ABORT, 'the audit log is append-only'); END;
+
+CREATE TABLE idempotency (
+  account_id TEXT NOT NULL,
+  operation TEXT NOT NULL,
+  key TEXT NOT NULL,
+  status INTEGER NOT NULL,
+  answer TEXT NOT NULL,
+  created_at INTEGER NOT NULL,
+  PRIMARY KEY (account_id, operation, key)
+) STRICT;
+CREATE INDEX idempotency_age ON idempotency (created_at);
+
+CREATE TABLE events (
+  id TEXT PRIMARY KEY,
+  type TEXT NOT NULL,
+  created_at INTEGER NOT NULL,
+  customer_id TEXT,
+  reseller_id TEXT,
+  data TEXT NOT NULL
+) STRICT;
+
+CREATE TABLE mails (
+  id TEXT PRIMARY KEY,
+  recipient TEXT NOT NULL,
+  subject TEXT NOT NULL,
+  sealed_body TEXT NOT NULL,
+  state TEXT NOT NULL CHECK (state IN ('waiting', 'sent', 'failed')),
+  tries INTEGER NOT NULL,
+  next_at INTEGER NOT NULL,
+  created_at INTEGER NOT NULL,
+  error TEXT
+) STRICT;
+CREATE INDEX mails_waiting ON mails (next_at) WHERE state = 'waiting';

@@ -1,0 +1,4 @@
+// Every migration there is, in order. Once released a migration is never edited; a new one is added.
+import spine from './0001_spine.sql' with { type: 'text' }
+
+export const migrations: readonly { name: string; sql: string }[] = [{ name: '0001_spine', sql: spine }]

@@ -1,0 +1,58 @@
+// Browser sessions: rows keyed by the hash of a random value. Nothing is kept in the cookie but that value.
+import { eq } from 'drizzle-orm'
+import { day, hour, minute } from '../kernel/db/clock.ts'
+import { newId } from '../kernel/db/ids.ts'
+import { type Db, prepared, type Tx } from '../kernel/db/open.ts'
+import { digest, randomToken } from '../kernel/secrets.ts'
+import { type Account, sessions } from './tables.ts'
+
+/** Idle and absolute limits (security S19): staff can do more harm, so theirs are shorter. */
+const limits = { staff: { idleMs: hour, wholeMs: 12 * hour }, reseller: { idleMs: 12 * hour, wholeMs: 14 * day }, customer: { idleMs: 12 * hour, wholeMs: 14 * day } }
+
+/** `__Host-` binds the cookie to this host and to HTTPS; browsers refuse it on plain HTTP, where only a lab runs. */
+export const cookieName = (origin: string) => (origin.startsWith('https:') ? '__Host-panel' : 'panel')
+
+export const sessionCookie = (origin: string, value: string, maxAgeSeconds: number) =>
+  `${cookieName(origin)}=${value}; Path=/; HttpOnly; SameSite=Lax; Max-Age=${maxAgeSeconds}${origin.startsWith('https:') ? '; Secure' : ''}`
+
+/** Answers the cookie's value; it is shown this once and only its hash is kept. */
+export function openSession(tx: Tx, account: Account, { now, from, userAgent }: { now: number; from: string; userAgent: string }): string {
+  const token = randomToken()
+  tx.insert(sessions)
+    .values({ id: newId('session'), tokenHash: digest(token), accountId: account.id, csrf: randomToken(), createdAt: now, seenAt: now, from, userAgent: userAgent.slice(0, 300) })
+    .run()
+  return token
+}
+
+export type Session = { id: string; accountId: string; csrf: string; createdAt: number; seenAt: number; kind: Account['kind'] }
+const find = prepared(({ $client }) =>
+  $client.prepare<Session, [string]>(
+    `SELECT s.id, s.account_id AS accountId, s.csrf, s.created_at AS createdAt, s.seen_at AS seenAt, a.kind
+     FROM sessions s JOIN accounts a ON a.id = s.account_id WHERE s.token_hash = ?`,
+  ),
+)
+
+export function sessionFrom(db: Db, token: string, now: number): Session | undefined {
+  const session = find(db).get(digest(token))
+  if (!session) return undefined
+  const { idleMs, wholeMs } = limits[session.kind]
+  return now - session.seenAt > idleMs || now - session.createdAt > wholeMs ? undefined : session
+}
+
+/** How stale `seen_at` may get: writing it on every page would make each read a write. */
+export const SEEN_EVERY_MS = minute
+
+const touch = prepared(({ $client }) => $client.prepare('UPDATE sessions SET seen_at = ? WHERE id = ?'))
+export const markSeen = (tx: Tx, session: Session, now: number) => void touch(tx).run(now, session.id)
+export const endSession = (tx: Tx, id: string) => void tx.delete(sessions).where(eq(sessions.id, id)).run()
+
+export function cookieFrom(request: Request, origin: string): string | undefined {
+  const header = request.headers.get('Cookie')
+  if (!header) return undefined
+  const name = cookieName(origin)
+  for (const part of header.split(';')) {
+    const at = part.indexOf('=')
+    if (part.slice(0, at).trim() === name) return part.slice(at + 1).trim()
+  }
+  return undefined
+}

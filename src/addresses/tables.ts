@@ -1,0 +1,32 @@
+import { integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
+
+export const pools = sqliteTable('pools', {
+  id: text().primaryKey(),
+  name: text().notNull(),
+  version: integer().$type<4 | 6>().notNull(),
+  network: text().notNull(),
+  gateway: text().notNull(),
+  first: text().notNull(),
+  last: text().notNull(),
+  resolvers: text({ mode: 'json' }).$type<string[]>().notNull(),
+  /** IPv6 only: how many prefixes were cut from it so far, decimal. IPv4 addresses are all rows from the start. */
+  nextOffset: text('next_offset').notNull().default('0'),
+  createdAt: integer('created_at').notNull(),
+})
+export type Pool = typeof pools.$inferSelect
+
+/** `address` is unique across all pools: the index is what keeps two orders from one address. */
+export const addresses = sqliteTable('addresses', {
+  id: text().primaryKey(),
+  poolId: text('pool_id').notNull(),
+  version: integer().$type<4 | 6>().notNull(),
+  address: text().notNull(),
+  prefixLength: integer('prefix_length').notNull(),
+  /** Its place in the pool, from 0. */
+  place: integer().notNull(),
+  serverId: text('server_id'),
+  /** Why nobody may have it, in words. */
+  reservedFor: text('reserved_for'),
+  isPrimary: integer('is_primary', { mode: 'boolean' }).notNull().default(false),
+})
+export type Address = typeof addresses.$inferSelect

@@ -1,0 +1,114 @@
+// `berth admin`: any operation of the API, on this host, as System. A running controller is asked through its socket file, so
+// that it starts the jobs; without one the database is opened here.
+import { existsSync, mkdirSync } from 'node:fs'
+import { parseArgs } from 'node:util'
+import { createStaff } from './accounts/staff.ts'
+import { configFrom, SettingError } from './config.ts'
+import { createController } from './controller.ts'
+import { API_ROOT } from './kernel/api/http.ts'
+import type { Operation } from './kernel/api/operation.ts'
+import { operations } from './operations.ts'
+import { socketPath } from './serve.ts'
+import { grantToken } from './tokens/tokens.ts'
+
+const usage = `berth admin <operation-id> [JSON]     any API operation; path parameters are fields of the JSON too, query parameters under "query"
+berth admin list                      the operations there are
+berth admin create-staff --email E --name N [--role R]        the password is read from standard input
+berth admin create-token --account EMAIL --name N --preset billing|reseller-billing | --scopes a,b [--allow ADDRESS]…
+                                      prints the token alone
+
+It finds the controller by PANEL_DATA_DIR. Exit 0 done, 1 refused (code and message on standard error), 2 wrong use.`
+
+class WrongUse extends Error {}
+
+export async function admin(args: readonly string[]): Promise<number> {
+  const [name, ...rest] = args
+  try {
+    if (name === undefined || name === '--help' || name === '-h' || rest.includes('--help')) {
+      console.log(usage)
+      return name === undefined ? 2 : 0
+    }
+    if (name === 'list') {
+      for (const op of operations) console.log(`${op.id.padEnd(22)} ${op.summary}`)
+      return 0
+    }
+    if (name === 'create-staff') return show(await call(createStaff, await staffFrom(rest)))
+    if (name === 'create-token') return show(await call(grantToken, tokenFrom(rest)), (body) => body.token)
+    const op = operations.find((o) => o.id === name)
+    if (!op) throw new WrongUse(`There is no operation "${name}". berth admin list shows them.`)
+    return show(await call(op, jsonFrom(rest)))
+  } catch (error) {
+    if (!(error instanceof WrongUse || error instanceof SettingError)) throw error
+    console.error(error.message)
+    return 2
+  }
+}
+
+function jsonFrom(rest: readonly string[]): Record<string, any> {
+  if (rest.length > 1) throw new WrongUse('Give the fields as one JSON object, in quotes.')
+  try {
+    const value = JSON.parse(rest[0] ?? '{}')
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new Error()
+    return value
+  } catch {
+    throw new WrongUse('The fields are not a JSON object.')
+  }
+}
+
+const options = (rest: readonly string[], known: Record<string, { type: 'string'; multiple?: boolean }>) => {
+  try {
+    return parseArgs({ args: [...rest], options: known, strict: true }).values as Record<string, any>
+  } catch (error) {
+    throw new WrongUse(`${(error as Error).message}\n\n${usage}`)
+  }
+}
+
+async function staffFrom(rest: readonly string[]) {
+  const { email, name, role } = options(rest, { email: { type: 'string' }, name: { type: 'string' }, role: { type: 'string' } })
+  if (!email || !name) throw new WrongUse(usage)
+  const password = (await Bun.stdin.text()).replace(/\r?\n$/, '')
+  if (!password) throw new WrongUse('The password is read from standard input, and there was none.')
+  return { email, name, password, ...(role ? { role } : {}) }
+}
+
+function tokenFrom(rest: readonly string[]) {
+  const { account, name, preset, scopes, allow } = options(rest, {
+    account: { type: 'string' }, name: { type: 'string' }, preset: { type: 'string' }, scopes: { type: 'string' }, allow: { type: 'string', multiple: true },
+  })
+  if (!account || !name || !preset === !scopes) throw new WrongUse(usage)
+  return { account, name, ...(preset ? { preset } : { scopes: scopes.split(',').map((s: string) => s.trim()) }), ...(allow ? { allow } : {}) }
+}
+
+/** Fields that stand in the path are taken out of the body; `query` becomes the query. */
+async function call(op: Operation, given: Record<string, any>): Promise<Response> {
+  const { query, ...body } = given
+  const path = op.path.replace(/\{(\w+)\}/g, (_, name: string) => {
+    const value = body[name]
+    if (typeof value !== 'string') throw new WrongUse(`${op.id} needs "${name}".`)
+    delete body[name]
+    return encodeURIComponent(value)
+  })
+  const url = `http://localhost${API_ROOT}${path}${query ? `?${new URLSearchParams(query)}` : ''}`
+  const request = op.method === 'GET' ? { method: 'GET' } : { method: op.method, ...(op.body ? { headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) } : {}) }
+  const config = configFrom(process.env)
+  const socket = socketPath(config.dataDir)
+  if (existsSync(socket)) {
+    const answer = await fetch(url, { ...request, unix: socket } as unknown as RequestInit).catch(() => undefined)
+    if (answer) return answer
+  }
+  mkdirSync(config.dataDir, { recursive: true, mode: 0o700 })
+  const controller = await createController({ config })
+  return controller.fetchLocal(new Request(url, request))
+}
+
+async function show(answer: Response, what: (body: any) => unknown = (body) => body): Promise<number> {
+  const body: any = await answer.json()
+  if (answer.ok) {
+    const value = what(body)
+    console.log(typeof value === 'string' ? value : JSON.stringify(value, null, 2))
+    return 0
+  }
+  console.error(`${body.error.code}: ${body.error.message}`)
+  for (const f of body.error.details?.fields ?? []) console.error(`  ${f.field}: ${f.message}`)
+  return 1
+}

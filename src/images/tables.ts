@@ -1,0 +1,20 @@
+import { integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
+
+export const images = sqliteTable('images', {
+  id: text().primaryKey(),
+  name: text().notNull(),
+  origin: text().$type<'catalogue' | 'imported'>().notNull(),
+  catalogueId: text('catalogue_id'),
+  /** Where nodes get it: a distribution's address, or a path on this controller. */
+  url: text().notNull(),
+  format: text().$type<'qcow2' | 'raw'>().notNull(),
+  checksum: text().notNull(),
+  sizeBytes: integer('size_bytes').notNull(),
+  minDiskGb: integer('min_disk_gb').notNull(),
+  /** Who signs in by SSH. */
+  user: text().notNull(),
+  published: integer({ mode: 'boolean' }).notNull(),
+  createdAt: integer('created_at').notNull(),
+  removedAt: integer('removed_at'),
+})
+export type Image = typeof images.$inferSelect

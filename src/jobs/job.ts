@@ -1,0 +1,119 @@
+// Jobs, as people and billing systems follow them. The engine is kernel/jobs.
+import { eq } from 'drizzle-orm'
+import { Type as t } from 'typebox'
+import type { Actor } from '../kernel/api/actor.ts'
+import { Refusal } from '../kernel/api/errors.ts'
+import { paginate, page, pageQuery } from '../kernel/api/list.ts'
+import { nullable, operation, type Resource, time } from '../kernel/api/operation.ts'
+import { iso, isoOrNull } from '../kernel/db/clock.ts'
+import type { Db } from '../kernel/db/open.ts'
+import { linesAfter } from '../kernel/jobs/log.ts'
+import { type Job, jobs } from '../kernel/jobs/tables.ts'
+import { server, visible } from '../servers/server.ts'
+
+/** Who sees the server sees its jobs; jobs of no server are the staff's. */
+const seen = (tx: Db, actor: Actor, it: Job) => (it.serverId ? server.find(tx, actor, it.serverId) !== undefined : actor.kind === 'staff' && actor.permissions.has('nodes.read'))
+
+const job: Resource<Job> = {
+  name: 'job',
+  notFound: 'job_not_found',
+  find: (tx, actor, id) => {
+    const it = tx.select().from(jobs).where(eq(jobs.id, id)).get()
+    return it && seen(tx, actor, it) ? it : undefined
+  },
+}
+
+export const jobState = t.Enum(['queued', 'running', 'succeeded', 'failed'])
+export const jobRecord = t.Object({
+  id: t.String(), kind: t.String(), title: t.String(), state: jobState, progress: t.Integer(),
+  step: t.Object({ n: t.Integer(), of: t.Integer(), name: nullable(t.String()) }),
+  startedBy: t.Object({ type: t.Enum(['person', 'token', 'system']), id: t.String(), name: t.String() }),
+  nodeId: nullable(t.String()), nodeName: nullable(t.String()), serverId: nullable(t.String()),
+  createdAt: time, startedAt: nullable(time), finishedAt: nullable(time),
+  error: nullable(t.Object({ code: t.String(), message: t.String() })),
+  /** It failed and is being taken back, or is tried again: the error says why. */
+  undoing: t.Boolean(),
+})
+
+type JobRow = Job & { nodeName: string | null }
+const columns = `j.id, j.kind, j.title, j.state, j.progress, j.step_n AS stepN, j.step_of AS stepOf, j.step_name AS stepName, j.started_by_type AS startedByType, j.started_by_id AS startedById,
+  j.started_by_name AS startedByName, j.node_id AS nodeId, j.server_id AS serverId, j.created_at AS createdAt, j.started_at AS startedAt, j.finished_at AS finishedAt, j.error_code AS errorCode,
+  j.error_message AS errorMessage, n.name AS nodeName`
+const from = 'FROM jobs j LEFT JOIN nodes n ON n.id = j.node_id LEFT JOIN servers s ON s.id = j.server_id'
+
+/** Undoing is part of running: a job has failed when everything it began is taken back. */
+const stateOf = (it: Job) => (it.state === 'undoing' ? 'running' : it.state)
+function show(actor: Actor, it: JobRow) {
+  const staff = actor.kind === 'staff'
+  return {
+    id: it.id, kind: it.kind, title: it.title, state: stateOf(it), progress: it.progress,
+    step: { n: it.stepN, of: it.stepOf, name: it.stepName },
+    startedBy: { type: it.startedByType, id: it.startedById, name: it.startedByName },
+    nodeId: staff ? it.nodeId : null, nodeName: staff ? it.nodeName : null, serverId: it.serverId,
+    createdAt: iso(it.createdAt), startedAt: isoOrNull(it.startedAt), finishedAt: isoOrNull(it.finishedAt),
+    error: it.errorCode ? { code: it.errorCode, message: it.errorMessage ?? '' } : null,
+    undoing: it.state === 'undoing',
+  }
+}
+
+const everybody = { staff: ['servers:read', 'nodes:read'], reseller: ['servers:read'], customer: ['servers:read'] } as const
+
+export const getJob = operation({
+  id: 'jobs.get',
+  method: 'GET',
+  path: '/jobs/{jobId}',
+  summary: 'One job; follow it until its state is succeeded or failed',
+  access: everybody,
+  on: job,
+  answer: jobRecord,
+  run: ({ tx, actor, target }) => show(actor, tx.$client.query<JobRow, [string]>(`SELECT ${columns} ${from} WHERE j.id = ?`).get(target.id)!),
+})
+
+const states: Record<string, string> = { running: "j.state IN ('queued', 'running', 'undoing')", done: "j.state = 'succeeded'", failed: "j.state = 'failed'" }
+
+export const listJobs = operation({
+  id: 'jobs.list',
+  method: 'GET',
+  path: '/jobs',
+  summary: 'Jobs, newest first',
+  access: everybody,
+  query: { ...pageQuery, state: 'running, done or failed.', serverId: 'Only jobs of this server.', nodeId: 'Only jobs on this node.', kind: 'Only jobs of this kind.' },
+  answer: page(jobRecord),
+  run(call) {
+    const { tx, actor, query } = call
+    const { where, values } = visible(actor)
+    const nodesToo = actor.kind === 'staff' && actor.permissions.has('nodes.read')
+    const filters: [string, string[]][] = [[`(j.server_id IS NOT NULL AND ${where})${nodesToo ? ' OR j.server_id IS NULL' : ''}`, values]]
+    if (query['state']) {
+      const wanted = states[query['state']]
+      if (!wanted) throw new Refusal('invalid_request', 'state must be running, done or failed.')
+      filters.push([wanted, []])
+    }
+    for (const [name, column] of [['serverId', 'j.server_id'], ['nodeId', 'j.node_id'], ['kind', 'j.kind']] as const) if (query[name]) filters.push([`${column} = ?`, [query[name]]])
+    const filter = filters.map(([sql]) => `(${sql})`).join(' AND ')
+    const given = filters.flatMap(([, v]) => v)
+    return paginate({
+      call, name: 'jobs', limits: { usual: 50, most: 200 },
+      rows: (after, limit) => tx.$client.query<JobRow, any[]>(`SELECT ${columns} ${from} WHERE ${filter}${after ? ' AND j.id < ?' : ''} ORDER BY j.id DESC LIMIT ?`).all(...given, ...(after ? [after] : []), limit),
+      keyOf: (j) => j.id,
+      show: (j) => show(actor, j),
+      total: () => tx.$client.query<{ n: number }, any[]>(`SELECT count(*) AS n ${from} WHERE ${filter}`).get(...given)!.n,
+    })
+  },
+})
+
+export const getJobLog = operation({
+  id: 'jobs.log',
+  method: 'GET',
+  path: '/jobs/{jobId}/log',
+  summary: "A job's log lines; ask again with the last line's number",
+  access: everybody,
+  on: job,
+  query: { after: 'The number of the last line you have.' },
+  answer: t.Object({ lines: t.Array(t.Object({ n: t.Integer(), at: time, level: t.String(), text: t.String() })), state: jobState }),
+  run({ tx, target, query }) {
+    const after = query['after'] ?? '0'
+    if (!/^[0-9]{1,9}$/.test(after)) throw new Refusal('invalid_request', 'after must be the number of a line.')
+    return { lines: linesAfter(tx, target.id, Number(after)).map((l) => ({ ...l, at: iso(l.at) })), state: stateOf(target) }
+  },
+})

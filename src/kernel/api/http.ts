@@ -1,0 +1,178 @@
+// Mounts the registry on Elysia. Elysia finds the route; everything else about a call is decided here and in the gate, because
+// the framework's own answers to bad bodies and wrong methods are not the ones that were promised.
+import { type Elysia } from 'elysia'
+import { log } from '../log.ts'
+import type { Actor } from './actor.ts'
+import { errorBody, Refusal } from './errors.ts'
+import { keyFrom } from './idempotency.ts'
+import type { Answer, Gate } from './invoke.ts'
+import { addressKey, type Limit } from './limits.ts'
+import type { Operation, Query } from './operation.ts'
+
+export const API_ROOT = '/api/v1'
+/** Specification: 1 MB. */
+export const MOST_BODY_BYTES = 1_000_000
+
+export type Sender = {
+  actor: Actor | undefined
+  /** What a change from a browser must carry besides its cookie; undefined for tokens and the local socket. */
+  browser?: { csrf: string }
+  /** Addresses from which the token may be used; empty: from everywhere. */
+  allowed?: (address: string) => boolean
+  /** The bucket its calls count in. */
+  limitKey: string
+}
+
+export type Door = {
+  gate: Gate
+  /** Throws `invalid_token` for credentials that are none. */
+  who(request: Request, from: string): Sender
+  from(request: Request): string
+  origin: string
+  calls: Limit
+  restarting(): boolean
+  logRequests: boolean
+}
+
+const fixed = {
+  'Content-Type': 'application/json; charset=utf-8',
+  'Cache-Control': 'no-store',
+  'X-Content-Type-Options': 'nosniff',
+  'Cross-Origin-Resource-Policy': 'same-origin',
+  'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
+}
+
+export function mountApi(app: Elysia, operations: readonly Operation[], door: Door) {
+  const at = (path: string) => API_ROOT + path.replace(/\{(\w+)\}/g, ':$1')
+  const methods = new Map<string, string[]>()
+  for (const op of operations) methods.set(op.path, [...(methods.get(op.path) ?? []), op.method])
+  for (const op of operations) {
+    app.route(op.method, at(op.path), answering(door, op), { parse: 'none' } as any)
+    if (op.method === 'GET') app.route('HEAD', at(op.path), answering(door, op), { parse: 'none' } as any)
+  }
+  for (const [path, known] of methods) app.all(at(path), answering(door, known), { parse: 'none' } as any)
+  app.all(`${API_ROOT}/*`, answering(door, undefined), { parse: 'none' } as any)
+}
+
+/** `found`: the operation, or the methods that the path knows when it was none of them, or nothing at all. */
+function answering(door: Door, found: Operation | readonly string[] | undefined) {
+  return async ({ request, params }: { request: Request; params: Record<string, string> }): Promise<Response> => {
+    const requestId = Bun.randomUUIDv7()
+    const startedAt = door.logRequests ? performance.now() : 0
+    let response: Response
+    try {
+      response = found === undefined ? unknownPath() : 'id' in found ? show(await answer(door, found, request, params, requestId), requestId) : otherMethod(request, found)
+    } catch (error) {
+      response = refuse(error, requestId, request)
+    }
+    if (!response.headers.has('X-Request-Id')) response.headers.set('X-Request-Id', requestId)
+    if (door.logRequests)
+      log.info('request', { requestId, method: request.method, path: request.url.replace(/^[a-z]+:\/\/[^/]+|\?.*$/g, ''), status: response.status, ms: Math.round(performance.now() - startedAt) })
+    return response
+  }
+}
+
+function show({ status, body, replayed, cookie }: Answer, requestId: string) {
+  const response = new Response(JSON.stringify(body), { status, headers: { ...fixed, 'X-Request-Id': requestId } })
+  if (replayed) response.headers.set('Idempotency-Replayed', 'true')
+  if (cookie) response.headers.append('Set-Cookie', cookie)
+  return response
+}
+
+function unknownPath(): never {
+  throw new Refusal('not_found', 'There is no such path in this API. The reference lists them: /api-reference.')
+}
+
+function otherMethod(request: Request, known: readonly string[]): Response {
+  const allow = [...known, ...(known.includes('GET') ? ['HEAD'] : []), 'OPTIONS'].join(', ')
+  if (request.method === 'OPTIONS') return new Response(null, { status: 204, headers: { Allow: allow } })
+  const r = new Refusal('method_not_allowed', `${request.method} is not possible here; ${allow} are.`)
+  return new Response(JSON.stringify(errorBody(r)), { status: r.status, headers: { ...fixed, Allow: allow } })
+}
+
+/** The order of checks is a promise (decisions): a client can predict which refusal it gets. */
+async function answer(door: Door, op: Operation, request: Request, params: Record<string, string>, requestId: string): Promise<Answer> {
+  const from = door.from(request)
+  const changes = op.method !== 'GET'
+  const sender = door.who(request, from)
+  if (!sender.actor && op.access !== 'anyone') throw new Refusal('not_authenticated', 'Sign in, or send a token in the Authorization header.')
+  if (sender.allowed && !sender.allowed(from)) throw new Refusal('ip_not_allowed', `This token may not be used from ${from}.`)
+  door.calls.take(sender.actor ? sender.limitKey : addressKey(from))
+  if (changes && door.restarting()) throw new Refusal('restarting', 'Berth is restarting. Reads keep working; try the change again in a minute.', { retryAfterSeconds: 60 })
+  if (changes && (sender.browser || !sender.actor)) sameSite(door, request, sender)
+  const body = changes ? await bodyOf(request, op) : undefined
+  const idempotencyKey = changes ? keyFrom(request.headers.get('Idempotency-Key')) : undefined
+  return door.gate(op, sender.actor, { params, query: queryOf(request), body, from, userAgent: request.headers.get('User-Agent') ?? '', requestId, ...(idempotencyKey ? { idempotencyKey } : {}) })
+}
+
+/** A browser's change must come from our own pages: exact origin, and the token that only our pages know. */
+function sameSite(door: Door, request: Request, sender: Sender) {
+  const site = request.headers.get('Sec-Fetch-Site')
+  const origin = request.headers.get('Origin')
+  if (!sender.browser && origin === null && site === null) return // not a browser: signing in by script
+  if (origin !== door.origin || (site !== null && site !== 'same-origin'))
+    throw new Refusal('bad_origin', `This call must come from ${door.origin}. If that is not the address in your browser, set PANEL_PUBLIC_URL to the one that is.`)
+  if (sender.browser && request.headers.get('X-CSRF-Token') !== sender.browser.csrf)
+    throw new Refusal('csrf_failed', 'This page is out of date. Reload it and try again.')
+}
+
+function queryOf(request: Request): Query {
+  const start = request.url.indexOf('?')
+  if (start < 0) return {}
+  const query: Record<string, string> = Object.create(null)
+  for (const [name, value] of new URLSearchParams(request.url.slice(start + 1))) {
+    if (name in query) throw new Refusal('invalid_request', `The query parameter "${name.slice(0, 40)}" stands there twice.`)
+    query[name] = value
+  }
+  return query
+}
+
+async function bodyOf(request: Request, op: Operation): Promise<unknown> {
+  const type = request.headers.get('Content-Type')
+  const length = request.headers.get('Content-Length')
+  const empty = request.body === null || length === '0'
+  if (!(empty && type === null) && !/^application\/json\s*(;\s*charset=utf-8\s*)?$/i.test(type ?? ''))
+    throw new Refusal('unsupported_media_type', 'Send the body as application/json.')
+  if (empty) return op.body ? {} : undefined
+  if (Number(length) > MOST_BODY_BYTES) throw tooLarge()
+  const text = await textOf(request)
+  if (text.trim() === '') return op.body ? {} : undefined
+  let body: unknown
+  try {
+    body = JSON.parse(text)
+  } catch {
+    throw new Refusal('invalid_json', 'The body is not JSON.')
+  }
+  if (!op.body && !(typeof body === 'object' && body !== null && Object.keys(body).length === 0))
+    throw new Refusal('validation_failed', 'This call takes no body.', { fields: [] })
+  return body
+}
+
+const tooLarge = () => new Refusal('too_large', 'The body is larger than 1 MB.')
+
+/** Counts while it reads: a chunked body does not say its length. */
+async function textOf(request: Request): Promise<string> {
+  const chunks: Uint8Array[] = []
+  let bytes = 0
+  for await (const chunk of request.body as ReadableStream<Uint8Array>) {
+    bytes += chunk.length
+    if (bytes > MOST_BODY_BYTES) throw tooLarge()
+    chunks.push(chunk)
+  }
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(chunks.length === 1 ? chunks[0] : Buffer.concat(chunks))
+  } catch {
+    throw new Refusal('invalid_json', 'The body is not UTF-8.')
+  }
+}
+
+/** Any error as an answer: refusals as they are, everything else as a request id whose cause is in the journal. */
+export function refuse(error: unknown, requestId: string, request?: Request): Response {
+  const r = error instanceof Refusal ? error : new Refusal('internal_error', `Something broke on our side. Quote ${requestId} when you ask about it.`)
+  if (r !== error) log.error('a call broke', { requestId, method: request?.method, path: request && new URL(request.url).pathname, error })
+  const { retryAfterSeconds, ...details } = r.details
+  return new Response(JSON.stringify(errorBody({ code: r.code, message: r.message, details })), {
+    status: r.status,
+    headers: retryAfterSeconds === undefined ? { ...fixed, 'X-Request-Id': requestId } : { ...fixed, 'X-Request-Id': requestId, 'Retry-After': String(retryAfterSeconds) },
+  })
+}

@@ -1,0 +1,40 @@
+// A call that is sent again with its Idempotency-Key answers what it answered. The row is written in the transaction of the
+// change, so there is no moment in which one is there without the other; two parallel calls meet in the one writer.
+import { day } from '../db/clock.ts'
+import { type Db, prepared, type Tx } from '../db/open.ts'
+import type { Actor } from './actor.ts'
+import { Refusal } from './errors.ts'
+import type { Answer } from './invoke.ts'
+import type { Operation, Surroundings } from './operation.ts'
+
+/** Specification: 24 hours, per account and per endpoint. */
+export const REMEMBERED_MS = day
+
+const statements = prepared(({ $client }) => ({
+  find: $client.prepare<{ status: number; answer: string }, [string, string, string, number]>(
+    'SELECT status, answer FROM idempotency WHERE account_id = ? AND operation = ? AND key = ? AND created_at > ?',
+  ),
+  keep: $client.prepare('INSERT OR REPLACE INTO idempotency (account_id, operation, key, status, answer, created_at) VALUES (?, ?, ?, ?, ?, ?)'),
+  forget: $client.prepare('DELETE FROM idempotency WHERE rowid IN (SELECT rowid FROM idempotency WHERE created_at <= ? LIMIT 1000)'),
+}))
+
+/** Answers are sealed: one may hold a root password that is shown this one time only. */
+const about = (actor: Actor, op: Operation, key: string) => `idempotency ${actor.accountId} ${op.id} ${key}`
+
+export function recall(tx: Db, { clock, secrets }: Surroundings, actor: Actor, op: Operation, key: string): Answer | undefined {
+  const row = statements(tx).find.get(actor.accountId, op.id, key, clock() - REMEMBERED_MS)
+  return row ? { status: row.status, body: JSON.parse(secrets.open(about(actor, op, key), row.answer)), replayed: true } : undefined
+}
+
+export function remember(tx: Tx, { clock, secrets }: Surroundings, actor: Actor, op: Operation, key: string, answer: Answer) {
+  statements(tx).keep.run(actor.accountId, op.id, key, answer.status, secrets.seal(about(actor, op, key), JSON.stringify(answer.body)), clock())
+}
+
+/** Drops up to 1000 keys that are past their time; the clock calls it. */
+export const forgetOld = (tx: Tx, now: number) => void statements(tx).forget.run(now - REMEMBERED_MS)
+
+export function keyFrom(header: string | null): string | undefined {
+  if (header === null) return undefined
+  if (!/^[\x21-\x7e]{1,200}$/.test(header)) throw new Refusal('invalid_idempotency_key', 'Idempotency-Key must be 1 to 200 visible ASCII characters.')
+  return header
+}

@@ -1,0 +1,90 @@
+// The gate. API calls, pages, tests and the command line come through here; nothing else calls `run`.
+import { type Db, read, type Tx, write } from '../db/open.ts'
+import { looksLikeId } from '../db/ids.ts'
+import type { Actor } from './actor.ts'
+import { auditCall } from './audit.ts'
+import { Refusal } from './errors.ts'
+import { recall, remember } from './idempotency.ts'
+import { type Call, mayCall, type Operation, type Query, type Surroundings } from './operation.ts'
+import { check } from './validate.ts'
+
+export type Request = {
+  params?: Readonly<Record<string, string>>
+  query?: Query
+  body?: unknown
+  idempotencyKey?: string
+  from?: string
+  userAgent?: string
+  requestId?: string
+}
+export type Answer = { status: number; body: any; replayed?: true; cookie?: string }
+
+export type Gate = (op: Operation, actor: Actor | undefined, request?: Request) => Answer | Promise<Answer>
+
+/** Everything a call must pass once its sender and its body are known, in the order it must pass it. Throws Refusal. */
+export const gate =
+  (db: Db, around: Surroundings): Gate =>
+  (op, actor, request = {}) => {
+    const who = permit(op, actor)
+    const { params = {}, query = {}, body, from = '', userAgent = '', requestId = '', idempotencyKey } = request
+    let cookie: string | undefined
+    for (const name in query) if (!op.query?.[name]) throw new Refusal('invalid_request', `There is no query parameter "${name.slice(0, 40)}" here.`)
+    const setCookie = (text: string) => void (cookie = text)
+    const call = { ...around, actor: who, params, query, body, from, userAgent, requestId, setCookie } as Omit<Call, 'tx' | 'target' | 'prepared'>
+
+    const answer = (tx: Db, prepared: unknown): Answer => {
+      const target = lookUp(op, tx, who, params)
+      if (op.body) check(op.body, body)
+      const made = op.run({ ...call, tx: tx as Tx, target, prepared } as Call)
+      return { status: op.status ?? 200, body: made, ...(cookie ? { cookie } : {}) }
+    }
+    if (op.method === 'GET') return read(db, (tx) => answer(tx, undefined))
+
+    const change = (prepared: unknown) =>
+      write(db, (tx): Answer => {
+        const stored = op.remembers && idempotencyKey ? recall(tx, around, who, op, idempotencyKey) : undefined
+        if (stored) return stored
+        const made = answer(tx, prepared)
+        auditCall(tx, around, { op, actor: who, request, answer: made })
+        if (op.remembers && idempotencyKey) remember(tx, around, who, op, idempotencyKey, made)
+        return made
+      })
+    if (!op.prepare) return change(undefined)
+
+    const { prepare } = op
+    const early = read(db, (tx) => {
+      const stored = op.remembers && idempotencyKey ? recall(tx, around, who, op, idempotencyKey) : undefined
+      if (stored) return stored
+      const target = lookUp(op, tx, who, params)
+      if (op.body) check(op.body, body)
+      return { ...call, tx: tx as Tx, target } as Omit<Call, 'prepared'>
+    })
+    return 'status' in early ? early : prepare(early).then(change)
+  }
+
+function permit(op: Operation, actor: Actor | undefined): Actor {
+  if (op.access === 'anyone') return actor ?? visitor
+  if (!actor) throw new Refusal('not_authenticated', 'Sign in, or send a token in the Authorization header.')
+  const accepted = op.access[actor.kind]
+  if (op.inPerson && actor.via.type === 'token') throw new Refusal('token_not_allowed', 'This needs a person signed in; a token may not do it.')
+  if (!accepted) throw new Refusal('forbidden', `This call is not for ${actor.kind} accounts.`)
+  if (!mayCall(op, actor)) {
+    if (actor.via.type === 'token')
+      throw new Refusal('missing_scope', `This token needs the scope ${accepted.join(' or ')}.`, { scopes: [...accepted] })
+    throw new Refusal('forbidden', `Your role does not include this (${accepted.join(' or ')}). Ask an administrator of your team for it.`)
+  }
+  return actor
+}
+
+/** Before validation, so that nothing can be probed: a hidden id and one that never was are refused by the same bytes. */
+function lookUp(op: Operation, tx: Db, actor: Actor, params: Readonly<Record<string, string>>): unknown {
+  if (!op.on) return undefined
+  const id = params[/\{(\w+)\}/.exec(op.path)?.[1] ?? ''] ?? ''
+  const target = looksLikeId(id) ? op.on.find(tx, actor, id) : undefined
+  if (target === undefined) throw new Refusal(op.on.notFound, `There is no such ${op.on.name}.`)
+  return target
+}
+
+/** Nobody in particular: what calls open to anyone see as their actor. */
+export const visitor: Actor = { accountId: '', kind: 'customer', name: 'Visitor', scopes: new Set(), permissions: new Set(), via: { type: 'session', sessionId: '' } }
+

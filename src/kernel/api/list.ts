@@ -1,0 +1,51 @@
+// Cursor pages: { data, nextCursor, total }. Newest first, by id, since ids sort by the time they were made.
+import { type TSchema, Type as t } from 'typebox'
+import type { Actor } from './actor.ts'
+import { Refusal } from './errors.ts'
+import { nullable, type Query, type Surroundings } from './operation.ts'
+
+export const page = <T extends TSchema>(row: T) => t.Object({ data: t.Array(row), nextCursor: nullable(t.String()), total: t.Integer() })
+export type Page<T> = { data: T[]; nextCursor: string | null; total: number }
+
+export const pageQuery = { cursor: 'Where the page starts: nextCursor of the page before.', limit: 'How many at most.' } as const
+
+type Listing<Row, Shown> = {
+  call: Surroundings & { actor: Actor; query: Query }
+  /** What this list is, so that a cursor of another list is refused. */
+  name: string
+  limits: { usual: number; most: number }
+  /** Up to `limit` rows that come after the key `after` (undefined: from the start). */
+  rows(after: string | undefined, limit: number): Row[]
+  keyOf(row: Row): string
+  total(): number
+  show(row: Row): Shown
+}
+
+/** Throws `invalid_request` for a limit below 1 or a cursor that is not of this list and this caller. */
+export function paginate<Row, Shown>({ call, name, limits, rows, keyOf, total, show }: Listing<Row, Shown>): Page<Shown> {
+  const limit = Math.min(limitFrom(call.query['limit'], limits.usual), limits.most)
+  const after = call.query['cursor'] === undefined ? undefined : openCursor(call, name, call.query['cursor'])
+  const found = rows(after, limit + 1)
+  const data = found.slice(0, limit)
+  const last = data.at(-1)
+  return { data: data.map(show), nextCursor: last && found.length > limit ? sealCursor(call, name, keyOf(last)) : null, total: total() }
+}
+
+function limitFrom(text: string | undefined, usual: number) {
+  if (text === undefined) return usual
+  if (!/^[0-9]{1,9}$/.test(text) || Number(text) < 1) throw new Refusal('invalid_request', 'limit must be a whole number from 1 up.')
+  return Number(text)
+}
+
+const stamp = ({ secrets, actor }: Surroundings & { actor: Actor }, name: string, key: string) =>
+  secrets.mac('cursor', `${name}\n${actor.accountId}\n${key}`).slice(0, 16)
+
+const sealCursor = (call: Surroundings & { actor: Actor }, name: string, key: string) =>
+  Buffer.from(`${stamp(call, name, key)}${key}`).toString('base64url')
+
+function openCursor(call: Surroundings & { actor: Actor }, name: string, cursor: string) {
+  const text = Buffer.from(cursor, 'base64url').toString()
+  const key = text.slice(16)
+  if (!key || stamp(call, name, key) !== text.slice(0, 16)) throw new Refusal('invalid_request', 'This cursor is not one of this list.')
+  return key
+}

@@ -1,0 +1,114 @@
+// What a declaration of an operation holds. The route, 405, validation, permission, idempotency, audit line, OpenAPI entry,
+// button, `berth admin` and the general tests all come from here.
+import { type Static, type TSchema, Type as t } from 'typebox'
+import type { Heartbeat } from '../../../agent/protocol.ts'
+import type { Config } from '../../config.ts'
+import type { Clock } from '../db/clock.ts'
+import type { Db, Tx } from '../db/open.ts'
+import type { Secrets } from '../secrets.ts'
+import { type AccountKind, isScope, type Permission, type Scope } from './access.ts'
+import type { Actor } from './actor.ts'
+import { type Code, invalid } from './errors.ts'
+import type { Limit } from './limits.ts'
+
+/** What runs beside the database and an operation may ask: nothing here changes anything. */
+export type Surroundings = {
+  config: Config
+  clock: Clock
+  secrets: Secrets
+  nodes: {
+    connected(nodeId: string): boolean
+    /** The last one since this controller started. */
+    heartbeat(nodeId: string): Heartbeat | undefined
+    /** Closes its socket once the transaction at hand is through. */
+    disconnect(nodeId: string): void
+  }
+  /** Refuses the 21st sign-in of a minute from one address. */
+  signIns: Limit
+  startedAt: number
+}
+
+/** A thing with an identifier. `find` is the only way from an id to a row, and it sees only what the actor may. */
+export type Resource<Row> = { name: string; notFound: Code; find(tx: Db, actor: Actor, id: string): Row | undefined }
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+export type Query = Readonly<Record<string, string>>
+
+export type Call<Row = unknown, Body = unknown, Prepared = unknown> = Surroundings & {
+  tx: Tx
+  actor: Actor
+  params: Readonly<Record<string, string>>
+  query: Query
+  target: Row
+  body: Body
+  prepared: Prepared
+  /** The caller's address, after trusted proxies. */
+  from: string
+  userAgent: string
+  requestId: string
+  /** Only signing in and out have a reason to. */
+  setCookie(cookie: string): void
+}
+
+export type Operation<Row = any, B extends TSchema = any, A extends TSchema = any, M extends Method = Method, P = any> = {
+  /** `room.verb`; also the name in `berth admin`, the audit log and OpenAPI. */
+  id: string
+  method: M
+  path: string
+  summary: string
+  /**
+   * The scopes of which one is needed, per kind of account. A kind left out may never call it. A staff permission instead of a
+   * scope: only a person can have it. `anyone`: before signing in.
+   */
+  access: Partial<Record<AccountKind, readonly (Scope | Permission)[]>> | 'anyone'
+  /** Needs a person: answers tokens with `token_not_allowed`. */
+  inPerson?: true
+  /** Whose id the first `{…}` of the path is. */
+  on?: Resource<Row>
+  /** Names of the query parameters it knows, each with what it does. */
+  query?: Readonly<Record<string, string>>
+  body?: B
+  answer: A
+  /** 200 done or read, 201 made something, 202 a job goes on. */
+  status?: 200 | 201 | 202
+  /** Codes of its own, beside those that the gate makes. */
+  refuses?: readonly Code[]
+  /** Honours Idempotency-Key: remembered for 24 hours in the transaction of the change. */
+  remembers?: true
+  /** A ready body for the reference page and the curl line. */
+  example?: Static<B>
+  /** Slow or foreign work before the transaction: hashing, another host. Permission, visibility and body are checked by then. */
+  prepare?(call: Omit<Call<Row, Static<B>>, 'prepared'>): Promise<P>
+  /** Short, synchronous, in one transaction: the change, its job, event and audit line are written together or not at all. */
+  run(call: Call<Row, Static<B>, P>): Static<A>
+}
+
+export const operation = <B extends TSchema, A extends TSchema, const M extends Method, Row = unknown, P = undefined>(
+  o: Operation<Row, B, A, M, P>,
+): Operation<Row, B, A, M, P> => o
+
+/** A request body: fields that are not listed are refused by name. */
+export const fields = <T extends Record<string, TSchema>>(properties: T) => t.Object(properties, { additionalProperties: false })
+
+/** Free text of one line for people: no control characters, no bidirectional overrides, no lone surrogates. */
+export const line = (maxLength: number, minLength = 1) =>
+  t.String({ minLength, maxLength, pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f\\u200e\\u200f\\u202a-\\u202e\\u2066-\\u2069\\ud800-\\udfff]*$', title: 'one line of text' })
+export const nullable = <T extends TSchema>(schema: T) => t.Union([schema, t.Null()])
+/** Marks a field that the audit log masks. */
+export const secret = <T extends TSchema>(schema: T): T => ({ ...schema, writeOnly: true }) as T
+
+export const jobAnswer = t.Object({ jobId: nullable(t.String()), serverId: t.String() })
+export const done = t.Object({})
+export const time = t.String({ format: 'date-time' })
+
+/** A row named in a body, looked up like one in a path: hidden and absent give the same refusal. */
+export function see<Row>(tx: Db, actor: Actor, resource: Resource<Row>, id: string, field: string): Row {
+  const row = resource.find(tx, actor, id)
+  if (!row) throw invalid({ field, message: `No such ${resource.name}.` })
+  return row
+}
+
+/** Does this actor's kind and scope open the operation? The gate refuses by it and buttons are drawn by it. */
+export const mayCall = (op: Operation, actor: Actor): boolean =>
+  op.access === 'anyone' ||
+  !!op.access[actor.kind]?.some((right) => (isScope(right) ? actor.scopes.has(right) : actor.via.type !== 'token' && actor.permissions.has(right)))

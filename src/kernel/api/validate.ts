@@ -1,0 +1,68 @@
+// From a schema to words for the person. Values are never echoed: they may be passwords.
+import { type TSchema } from 'typebox'
+import { Compile, type Validator } from 'typebox/compile'
+import { type FieldError, invalid } from './errors.ts'
+
+const compiled = new WeakMap<object, Validator>()
+const validator = (schema: TSchema) => {
+  let v = compiled.get(schema)
+  if (!v) compiled.set(schema, (v = Compile(schema) as unknown as Validator))
+  return v
+}
+
+/** True when `value` has the shape. */
+export const fits = (schema: TSchema, value: unknown) => validator(schema).Check(value)
+
+/** Throws `validation_failed`, naming each wrong field once. */
+export function check(schema: TSchema, value: unknown) {
+  const v = validator(schema)
+  const given = value === undefined ? {} : value
+  if (v.Check(given)) return
+  const found = new Map<string, string>()
+  for (const e of v.Errors(given)) for (const { field, message } of explain(e as unknown as SchemaError, schema)) if (!found.has(field)) found.set(field, message)
+  throw invalid(...[...found].map(([field, message]): FieldError => ({ field, message })))
+}
+
+type SchemaError = { keyword: string; instancePath: string; schemaPath: string; params: Record<string, any>; message: string }
+
+function explain({ keyword, instancePath, schemaPath, params, message }: SchemaError, schema: TSchema): FieldError[] {
+  const at = instancePath.slice(1).replaceAll('/', '.')
+  const under = (name: string) => (at ? `${at}.${name}` : name).slice(0, 100)
+  switch (keyword) {
+    case 'required':
+      return (params.requiredProperties as string[]).map((name) => ({ field: under(name), message: 'is required.' }))
+    case 'additionalProperties':
+      return (params.additionalProperties as string[]).map((name) => ({ field: under(name), message: 'is not a field of this call.' }))
+    case 'boolean': // the `false` schema that stands for a field which is not listed
+      return []
+    case 'minLength':
+      return [{ field: at, message: params.limit === 1 ? 'must not be empty.' : `must have at least ${params.limit} characters.` }]
+    case 'maxLength':
+      return [{ field: at, message: `must have at most ${params.limit} characters.` }]
+    case 'minimum':
+      return [{ field: at, message: `must be ${params.limit} or more.` }]
+    case 'maximum':
+      return [{ field: at, message: `must be ${params.limit} or less.` }]
+    case 'enum':
+      return [{ field: at, message: `must be one of ${(params.allowedValues as unknown[]).join(', ')}.` }]
+    case 'type':
+      return [{ field: at || 'body', message: `must be ${article(String(params.type))}.` }]
+    case 'pattern':
+      return [{ field: at, message: `must be ${titleAt(schema, schemaPath) ?? 'in the form that is asked for'}.` }]
+    case 'anyOf':
+      return [{ field: at, message: 'has none of the forms that are allowed.' }]
+    case 'format':
+      return [{ field: at, message: `must be ${article(String(params.format))}.` }]
+    default:
+      return [{ field: at || 'body', message: message.endsWith('.') ? message : message + '.' }]
+  }
+}
+
+const article = (word: string) => (/^[aeiou]/.test(word) ? `an ${word}` : `a ${word}`)
+
+/** A pattern's `title` says in words what it wants. */
+function titleAt(schema: TSchema, schemaPath: string): string | undefined {
+  let at: any = schema
+  for (const part of schemaPath.replace(/^#?\/?/, '').split('/').slice(0, -1)) at = at?.[part]
+  return at?.title
+}

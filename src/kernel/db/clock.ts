@@ -1,0 +1,11 @@
+/** Milliseconds since 1970. Tests hand in one that they can turn. */
+export type Clock = () => number
+
+/** How times leave the API: ISO 8601, UTC, milliseconds. */
+export const iso = (at: number) => new Date(at).toISOString()
+export const isoOrNull = (at: number | null) => (at === null ? null : iso(at))
+
+export const second = 1000
+export const minute = 60 * second
+export const hour = 60 * minute
+export const day = 24 * hour

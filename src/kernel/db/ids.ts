@@ -1,0 +1,22 @@
+// Prefix + UUIDv7 as 26 lower-case base-32 characters: ids sort by the time they were made.
+const alphabet = '0123456789abcdefghjkmnpqrstvwxyz'
+
+export const prefixes = {
+  account: 'usr_', package: 'pkg_', location: 'grp_', server: 'srv_', job: 'job_', event: 'evt_', delivery: 'dlv_', node: 'nod_', pool: 'pool_',
+  address: 'ip_', image: 'img_', sshKey: 'key_', token: 'tok_', enrollment: 'enr_', role: 'role_', session: 'ses_', audit: 'aud_', mail: 'mail_',
+} as const
+export type IdKind = keyof typeof prefixes
+
+/** A new id of this kind, e.g. `srv_06eqb…`. */
+export function newId(kind: IdKind): string {
+  let n = BigInt('0x' + Bun.randomUUIDv7().replaceAll('-', ''))
+  let text = ''
+  for (let i = 0; i < 26; i++) {
+    text = alphabet[Number(n & 31n)] + text
+    n >>= 5n
+  }
+  return prefixes[kind] + text
+}
+
+/** Cheap look at the form, so that garbage in a path is "not found" before any query. */
+export const looksLikeId = (text: string) => /^[a-z]{2,8}_[0-9a-z]{26}$/.test(text)

@@ -1,0 +1,58 @@
+// The log of a job: 600 lines each. When there are more, the middle goes: how it began and how it ended is what is read.
+import type { LogLevel } from '../../../agent/protocol.ts'
+import { type Db, prepared, write } from '../db/open.ts'
+
+/** Specification: up to 600 lines a job. */
+export const MOST_LINES = 600
+const KEPT_FROM_START = 100
+const MOST_CHARACTERS = 4096
+
+export type Line = { n: number; at: number; level: LogLevel; text: string }
+
+const statements = prepared(({ $client }) => ({
+  next: $client.prepare<{ n: number }, [string]>('SELECT coalesce(max(n), 0) + 1 AS n FROM job_log WHERE job_id = ?'),
+  insert: $client.prepare('INSERT INTO job_log (job_id, n, at, level, text) VALUES (?, ?, ?, ?, ?)'),
+  count: $client.prepare<{ n: number }, [string]>('SELECT count(*) AS n FROM job_log WHERE job_id = ?'),
+  trim: $client.prepare(`DELETE FROM job_log WHERE job_id = ?1 AND n > ${KEPT_FROM_START} AND n <= ?2 - ${MOST_LINES - KEPT_FROM_START}`),
+  after: $client.prepare<Line, [string, number, number]>('SELECT n, at, level, text FROM job_log WHERE job_id = ? AND n > ? ORDER BY n LIMIT ?'),
+}))
+
+/** Control characters are shown, not sent to somebody's terminal. */
+const visible = (text: string) => text.slice(0, MOST_CHARACTERS).replace(/[\u0000-\u001f\u007f-\u009f]/g, (c) => `\\x${c.charCodeAt(0).toString(16).padStart(2, '0')}`)
+
+export const linesAfter = (db: Db, jobId: string, after: number, limit = MOST_LINES) => statements(db).after.all(jobId, after, limit)
+
+/** Gathers lines and writes them a few times a second, so that a talkative command does not cost a disk flush per line. */
+export class JobLog {
+  private waiting = new Map<string, Omit<Line, 'n'>[]>()
+  private timer: Timer | undefined
+  constructor(
+    private db: Db,
+    private everyMs = 150,
+  ) {}
+
+  add(jobId: string, line: Omit<Line, 'n'>) {
+    const lines = this.waiting.get(jobId) ?? []
+    // A flood from a node must not fill the memory: the middle goes here as well.
+    if (lines.length >= MOST_LINES) lines.splice(KEPT_FROM_START, 1)
+    this.waiting.set(jobId, [...lines, { ...line, text: visible(line.text) }])
+    this.timer ??= setTimeout(() => this.flush(), this.everyMs)
+  }
+
+  /** Writes what waits. Called before a job ends, so that its last line is there when its state says so. */
+  flush() {
+    clearTimeout(this.timer)
+    this.timer = undefined
+    if (!this.waiting.size) return
+    const batch = this.waiting
+    this.waiting = new Map()
+    const { next, insert, count, trim } = statements(this.db)
+    write(this.db, () => {
+      for (const [jobId, lines] of batch) {
+        let n = next.get(jobId)!.n
+        for (const { at, level, text } of lines) insert.run(jobId, n++, at, level, text)
+        if (count.get(jobId)!.n > MOST_LINES) trim.run(jobId, n - 1)
+      }
+    })
+  }
+}

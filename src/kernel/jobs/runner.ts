@@ -1,0 +1,347 @@
+// Carries jobs forward, back, and on after a crash.
+//
+// What matters is in the tables; memory holds only which jobs are going right now. A record step commits in one transaction
+// with the note that it is done. A command step is noted as started before it is sent, so that after a crash it is sent again
+// under the same key, and so that its undo runs even when its answer never came. When a step fails, every step that was started
+// is undone backwards; the job is not "failed" until that is done. An undo that fails is tried again with growing pauses.
+import { and, asc, eq, inArray, sql } from 'drizzle-orm'
+import type { Order } from '../../../agent/protocol.ts'
+import { startedBy, type Actor } from '../api/actor.ts'
+import { Refusal } from '../api/errors.ts'
+import { type Clock, minute, second } from '../db/clock.ts'
+import { newId } from '../db/ids.ts'
+import { afterWrite, type Db, isUniqueViolation, type Tx, write } from '../db/open.ts'
+import { JobLog } from './log.ts'
+import type { Ctx, Saga, Step } from './saga.ts'
+import { type Job, jobLog, jobs, jobSteps } from './tables.ts'
+
+/** Specification: the newest 1000 jobs are kept. */
+export const JOBS_KEPT = 1000
+/** Long work at once on one node: more would only fight for its disk. */
+export const AT_ONCE_PER_NODE = 4
+/** Jobs that concern no node. */
+const AT_ONCE_WITHOUT_NODE = 16
+
+export type Nodes = {
+  /** Resolves with the command's output. `waits` is how long a node may be away before this rejects with `node_unreachable`. */
+  send(key: string, order: Order, waits: 'as long as usual' | 'for ever'): Promise<unknown>
+}
+/** Moments at which tests cut the power. */
+export type Seams = (moment: string) => void
+
+/** The failure of a command, with the code that the node or the hub gave it. */
+export class CommandFailed extends Error {
+  constructor(
+    readonly failure: string,
+    message: string,
+  ) {
+    super(message)
+  }
+}
+
+export type NewJob = { by: Actor; title: string; holds?: string; nodeId?: string | null; serverId?: string; now: number }
+
+/** In the caller's transaction: the change and its job are written together or not at all. Throws `server_busy`. */
+export function startJob<I>(tx: Tx, saga: Saga<I, any>, input: I, { by, title, holds, nodeId, serverId, now }: NewJob): string {
+  const id = newId('job')
+  const who = startedBy(by)
+  try {
+    tx.insert(jobs)
+      .values({
+        id, kind: saga.kind, title, input, state: 'queued', holds: holds ?? null, nodeId: nodeId ?? null, serverId: serverId ?? null,
+        startedByType: who.type, startedById: who.id, startedByName: who.name, createdAt: now, progress: 0, stepN: 0, stepOf: saga.steps.length, tries: 0,
+      })
+      .run()
+  } catch (error) {
+    if (isUniqueViolation(error)) throw new Refusal('server_busy', 'Another job is working on this server. Wait until it has ended; its log is on the server page.')
+    throw error
+  }
+  return id
+}
+
+const open = ['queued', 'running', 'undoing'] as const
+
+export class Runner {
+  readonly log: JobLog
+  private going = new Map<string, { promise: Promise<void>; nodeId: string }>()
+  private sagas: ReadonlyMap<string, Saga>
+  private stopping = false
+  private wake = new Set<() => void>()
+
+  constructor(
+    private db: Db,
+    sagas: readonly Saga[],
+    private nodes: Nodes,
+    private clock: Clock,
+    private seams: Seams = () => {},
+    /** How long until something that failed is tried again, for the nth time. */
+    private pauseMs = (tries: number) => Math.min(5 * second * 2 ** Math.min(tries - 1, 10), 10 * minute),
+    private complain: (message: string, error: unknown) => void = () => {},
+  ) {
+    this.log = new JobLog(db)
+    this.sagas = new Map(sagas.map((s) => [s.kind, s]))
+    afterWrite(db, () => this.kick())
+  }
+
+  /** At start: everything unfinished goes on, then what is queued begins. */
+  start() {
+    for (const job of this.jobsIn('running', 'undoing')) this.begin(job)
+    this.kick()
+  }
+
+  /** Begins queued jobs as far as their nodes have room. Called after every commit; costs one small query when nothing waits. */
+  kick() {
+    if (this.stopping) return
+    const load = new Map<string, number>()
+    for (const { nodeId } of this.going.values()) load.set(nodeId, (load.get(nodeId) ?? 0) + 1)
+    for (const job of this.jobsIn('queued')) {
+      const node = job.nodeId ?? ''
+      const n = load.get(node) ?? 0
+      if (this.going.has(job.id) || n >= (node ? AT_ONCE_PER_NODE : AT_ONCE_WITHOUT_NODE)) continue
+      load.set(node, n + 1)
+      this.begin(job)
+    }
+  }
+
+  /** Resolves when nothing is going; for tests and for an orderly stop. */
+  async idle() {
+    while (this.going.size) await Promise.allSettled([...this.going.values()].map((g) => g.promise))
+  }
+
+  /** No new step begins. What is under way on nodes goes on there and is asked for again at the next start. */
+  stop() {
+    this.stopping = true
+    for (const wake of this.wake) wake()
+    this.log.flush()
+  }
+
+  private statement = new Map<string, { all(): Job[] }>()
+  private jobsIn(...states: Job['state'][]): Job[] {
+    const key = states.join()
+    let query = this.statement.get(key)
+    if (!query) this.statement.set(key, (query = this.db.select().from(jobs).where(inArray(jobs.state, states)).orderBy(asc(jobs.id)).limit(500).prepare()))
+    return query.all()
+  }
+
+  private begin(job: Job) {
+    // Asynchronous from its first line on, so that nothing runs inside the write that kicked.
+    const promise = Promise.resolve()
+      .then(() => this.run(job))
+      .catch((error) => {
+        if (!(error instanceof Stopped) && !(error instanceof PowerCut)) this.complain(`job ${job.id} stopped by an error in Berth itself`, error)
+        if (error instanceof PowerCut) throw error
+      })
+      .finally(() => {
+        this.going.delete(job.id)
+        if (!this.stopping) this.kick()
+      })
+    promise.catch(() => {})
+    this.going.set(job.id, { promise, nodeId: job.nodeId ?? '' })
+  }
+
+  private async run(job: Job) {
+    const saga = this.sagas.get(job.kind)
+    if (!saga) throw new Error(`no saga of kind ${job.kind}`)
+    let error = job.errorCode ? { code: job.errorCode, message: job.errorMessage ?? '' } : undefined
+    if (job.state !== 'undoing') {
+      if (job.state === 'queued') this.set(job.id, { state: 'running', startedAt: this.clock() })
+      error = await this.forward(job, saga)
+      if (!error) return this.end(job, 'succeeded')
+      this.say(job.id, 'error', error.message)
+      this.set(job.id, { state: 'undoing', errorCode: error.code, errorMessage: error.message, tries: 0 })
+      this.seam(`${job.kind}:failing`)
+    }
+    await this.backward(job, saga, error)
+    this.end(job, 'failed')
+  }
+
+  private async forward(job: Job, saga: Saga): Promise<{ code: string; message: string } | undefined> {
+    for (const [i, step] of saga.steps.entries()) {
+      if (this.noted(job.id)[step.name]?.state === 'done') continue
+      for (let tries = 1; ; tries++) {
+        this.mustGoOn()
+        try {
+          await this.take(job, saga, step, i, tries)
+          this.forgetTries(job, tries)
+          break
+        } catch (cause) {
+          if (cause instanceof PowerCut || cause instanceof Stopped) throw cause
+          const error = this.errorFrom(cause, job, step)
+          if (!saga.options.neverGivesUp) return error
+          await this.tryLater(job, error, tries)
+        }
+      }
+    }
+    return undefined
+  }
+
+  private async take(job: Job, saga: Saga, step: Step, i: number, tries: number) {
+    const at = { stepN: i + 1, stepName: step.words, progress: Math.round((i / saga.steps.length) * 100) }
+    this.seam(`${job.kind}/${step.name}:before`)
+    if (step.kind === 'record') {
+      if (tries === 1) this.say(job.id, 'info', step.words)
+      write(this.db, (tx) => {
+        const output = step.do(tx, this.ctx(job)) ?? null
+        this.note(tx, job.id, step.name, 'done', output)
+        tx.update(jobs).set({ ...at, errorCode: null, errorMessage: null }).where(eq(jobs.id, job.id)).run()
+      })
+    } else {
+      const order = step.do(this.ctx(job))
+      if (tries === 1 && order) this.say(job.id, 'info', step.words)
+      write(this.db, (tx) => {
+        this.note(tx, job.id, step.name, 'started', null)
+        tx.update(jobs).set(at).where(eq(jobs.id, job.id)).run()
+      })
+      // A key is answered once: trying again after a failure is a new command.
+      const key = `${job.id}/${step.name}${again(job, tries)}`
+      const output = order ? await this.sendOrGone(job, key, order, !!saga.options.neverGivesUp) : null
+      this.seam(`${job.kind}/${step.name}:answered`)
+      this.mustGoOn()
+      write(this.db, (tx) => {
+        this.note(tx, job.id, step.name, 'done', output)
+        if (saga.options.neverGivesUp) tx.update(jobs).set({ errorCode: null, errorMessage: null }).where(eq(jobs.id, job.id)).run()
+      })
+    }
+    this.seam(`${job.kind}/${step.name}:noted`)
+  }
+
+  private async backward(job: Job, saga: Saga, error: { code: string; message: string } | undefined) {
+    for (const step of saga.steps.toReversed()) {
+      const at = this.noted(job.id)[step.name]
+      if (!at || at.state === 'undone') continue
+      for (let tries = 1; ; tries++) {
+        this.mustGoOn()
+        try {
+          await this.takeBack(job, step, at.output, tries, error)
+          this.forgetTries(job, tries)
+          break
+        } catch (cause) {
+          if (cause instanceof PowerCut || cause instanceof Stopped) throw cause
+          await this.tryLater(job, this.errorFrom(cause, job, step), tries)
+        }
+      }
+      this.seam(`${job.kind}/${step.name}:undone`)
+    }
+  }
+
+  private async takeBack(job: Job, step: Step, output: unknown, tries: number, error: { code: string; message: string } | undefined) {
+    const ctx = { ...this.ctx(job), error }
+    if (step.kind === 'record') {
+      write(this.db, (tx) => {
+        step.undo?.(tx, ctx)
+        this.note(tx, job.id, step.name, 'undone', output)
+      })
+      return
+    }
+    const order = step.undo?.(ctx)
+    if (order) {
+      if (tries === 1) this.say(job.id, 'info', `Taking back: ${step.words}`)
+      await this.sendOrGone(job, `${job.id}/${step.name}/undo${again(job, tries)}`, order, true)
+      this.seam(`${job.kind}/${step.name}:undo answered`)
+      this.mustGoOn()
+    }
+    write(this.db, (tx) => this.note(tx, job.id, step.name, 'undone', output))
+  }
+
+  /** What must come to its end finds its end when the node is gone for good: nothing is left there to clean up. */
+  private async sendOrGone(job: Job, key: string, order: Order, mustEnd: boolean): Promise<unknown> {
+    try {
+      return await this.nodes.send(key, order, mustEnd ? 'for ever' : 'as long as usual')
+    } catch (error) {
+      if (!mustEnd || !(error instanceof CommandFailed) || error.failure !== 'node_removed') throw error
+      this.say(job.id, 'warning', 'The node was removed from Berth, so nothing is done there.')
+      return null
+    }
+  }
+
+  /** The next step starts counting anew; kept in step with the row, so that keys stay the same after a crash. */
+  private forgetTries(job: Job, tries: number) {
+    if (tries === 1 && job.tries === 0) return
+    job.tries = 0
+    this.set(job.id, { tries: 0 })
+  }
+
+  /** Says what is wrong where people look for it, and waits. */
+  private async tryLater(job: Job, error: { code: string; message: string }, tries: number) {
+    const pause = this.pauseMs(job.tries + tries)
+    this.say(job.id, 'error', `${error.message} (trying again in ${Math.ceil(pause / 1000)} s)`)
+    this.set(job.id, { errorCode: error.code, errorMessage: error.message, tries: sql`${jobs.tries} + 1` as unknown as number })
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(done, pause)
+      const wake = this.wake
+      function done() {
+        clearTimeout(timer)
+        wake.delete(done)
+        resolve()
+      }
+      wake.add(done)
+    })
+    this.mustGoOn()
+  }
+
+  private end(job: Job, state: 'succeeded' | 'failed') {
+    this.say(job.id, state === 'succeeded' ? 'info' : 'error', state === 'succeeded' ? 'Done.' : 'Failed; everything that was begun has been taken back.')
+    this.log.flush()
+    write(this.db, (tx) => {
+      tx.update(jobs).set({ state, finishedAt: this.clock(), ...(state === 'succeeded' ? { progress: 100, errorCode: null, errorMessage: null } : {}) }).where(eq(jobs.id, job.id)).run()
+      this.forgetOld(tx)
+    })
+    this.seam(`${job.kind}:ended`)
+  }
+
+  /** Only ended jobs are forgotten, however many wait. */
+  private forgetOld(tx: Tx) {
+    const old = tx.select({ id: jobs.id }).from(jobs).where(inArray(jobs.state, ['succeeded', 'failed'])).orderBy(sql`${jobs.id} desc`).limit(100).offset(JOBS_KEPT).all()
+    if (!old.length) return
+    const ids = old.map((j) => j.id)
+    for (const table of [jobLog, jobSteps]) tx.delete(table).where(inArray(table.jobId, ids)).run()
+    tx.delete(jobs).where(inArray(jobs.id, ids)).run()
+  }
+
+  private errorFrom(cause: unknown, job: Job, step: Step): { code: string; message: string } {
+    if (cause instanceof CommandFailed) return { code: cause.failure, message: cause.message }
+    if (cause instanceof Refusal) return { code: cause.code, message: cause.message }
+    this.complain(`job ${job.id} failed in step ${step.name}`, cause)
+    return { code: 'internal_error', message: `Something broke in Berth itself at "${step.words}". The journal has the cause, under ${job.id}.` }
+  }
+
+  private mustGoOn() {
+    if (this.stopping) throw new Stopped()
+  }
+  private seam(moment: string) {
+    this.seams(moment)
+  }
+  private say(jobId: string, level: 'info' | 'warning' | 'error', text: string) {
+    this.log.add(jobId, { at: this.clock(), level, text })
+  }
+  private set(jobId: string, values: Partial<typeof jobs.$inferInsert>) {
+    write(this.db, (tx) => void tx.update(jobs).set(values).where(eq(jobs.id, jobId)).run())
+  }
+  private ctx(job: Job): Ctx<any, any> {
+    const out = Object.fromEntries(Object.entries(this.noted(job.id)).filter(([, s]) => s.output !== null).map(([name, s]) => [name, s.output]))
+    return { jobId: job.id, input: job.input, out, now: this.clock(), log: (text, level = 'info') => this.say(job.id, level, text), error: undefined }
+  }
+  private noted(jobId: string) {
+    return Object.fromEntries(this.db.select().from(jobSteps).where(eq(jobSteps.jobId, jobId)).all().map((s) => [s.name, s]))
+  }
+  private note(tx: Tx, jobId: string, name: string, state: 'started' | 'done' | 'undone', output: unknown) {
+    tx.insert(jobSteps).values({ jobId, name, state, output }).onConflictDoUpdate({ target: [jobSteps.jobId, jobSteps.name], set: { state, output } }).run()
+  }
+}
+
+/** Progress within a step, as the node reports it: the job's bar moves on between two steps. */
+export function stepProgress(db: Db, jobId: string, percent: number) {
+  write(db, (tx) => {
+    const job = tx.select().from(jobs).where(and(eq(jobs.id, jobId), inArray(jobs.state, [...open]))).get()
+    if (!job?.stepN) return
+    const progress = Math.min(99, Math.round(((job.stepN - 1 + percent / 100) / job.stepOf) * 100))
+    if (progress > job.progress) tx.update(jobs).set({ progress }).where(eq(jobs.id, jobId)).run()
+  })
+}
+
+/** Ends the key of a command that is tried again: the node answers a key it has ended from its journal, also with its failure. */
+const again = (job: Job, tries: number) => (job.tries + tries > 1 ? `/${job.tries + tries}` : '')
+
+class Stopped extends Error {}
+/** Only tests throw it: stands for the power going out. */
+export class PowerCut extends Error {}

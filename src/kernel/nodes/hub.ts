@@ -1,0 +1,151 @@
+// The controller's end of the agents' sockets. A command waits here for its node; when the node comes back it is sent again
+// under the same key, and the node's journal makes that harmless.
+import type { ServerWebSocket } from 'bun'
+import { type Static, type TSchema } from 'typebox'
+import { commands, FromAgent, type LogLevel, type Order, type ToAgent } from '../../../agent/protocol.ts'
+import { fits } from '../api/validate.ts'
+import { type Clock, minute } from '../db/clock.ts'
+import { CommandFailed, type Nodes } from '../jobs/runner.ts'
+
+/** Decision: a job for a node that is away waits this long, then fails with `node_unreachable`. */
+export const AWAY_MS = 15 * minute
+
+export type Socket = ServerWebSocket<{ nodeId: string }>
+type Frame = Static<typeof FromAgent>
+/** What agents say of themselves; the rooms take it from here. */
+export type Report = Extract<Frame, { type: 'facts' | 'heartbeat' | 'inventory' | 'power' }>
+type Waiting = {
+  key: string
+  order: Order
+  waits: 'as long as usual' | 'for ever'
+  awaySince: number | undefined
+  resolve(output: unknown): void
+  reject(error: Error): void
+}
+
+export type HubEvents = {
+  log(jobId: string, line: { at: number; level: LogLevel; text: string }): void
+  progress(jobId: string, percent: number): void
+  report(nodeId: string, report: Report): void
+  connected(nodeId: string): void
+  disconnected(nodeId: string): void
+  /** A frame that is none: dropped, counted, told to the operator. */
+  nonsense(nodeId: string): void
+  isRemoved(nodeId: string): boolean
+}
+
+const jobOf = (key: string) => key.split('/', 1)[0]!
+
+export class Hub implements Nodes {
+  private sockets = new Map<string, Socket>()
+  private waiting = new Map<string, Waiting>()
+
+  constructor(
+    private clock: Clock,
+    private on: HubEvents,
+  ) {}
+
+  connected = (nodeId: string) => this.sockets.has(nodeId)
+  /** Nodes connected now. */
+  count = () => this.sockets.size
+
+  send = (key: string, order: Order, waits: 'as long as usual' | 'for ever') =>
+    new Promise<unknown>((resolve, reject) => {
+      if (this.on.isRemoved(order.nodeId)) return reject(new CommandFailed('node_removed', 'The node was removed from Berth.'))
+      const socket = this.sockets.get(order.nodeId)
+      const waiting = { key, order, waits, awaySince: socket ? undefined : this.clock(), resolve, reject }
+      this.waiting.set(key, waiting)
+      if (socket) this.tell(socket, waiting)
+    })
+
+  private tell(socket: Socket, { key, order }: Waiting) {
+    const frame: ToAgent = { type: 'command', key, name: order.name, input: order.input }
+    socket.send(JSON.stringify(frame))
+  }
+
+  /** Ends what waits too long for a node that is away, or for one that was removed meanwhile. Called every few seconds. */
+  sweep() {
+    for (const w of this.waiting.values()) {
+      if (this.on.isRemoved(w.order.nodeId)) this.end(w, new CommandFailed('node_removed', 'The node was removed from Berth.'))
+      else if (w.waits === 'as long as usual' && w.awaySince !== undefined && this.clock() - w.awaySince >= AWAY_MS)
+        this.end(w, new CommandFailed('node_unreachable', `The node has not been connected for ${AWAY_MS / minute} minutes. Its servers keep running; try again when it is back.`))
+    }
+  }
+
+  private end(w: Waiting, error: Error) {
+    this.waiting.delete(w.key)
+    w.reject(error)
+  }
+
+  /** Closes the node's socket, at once: its credential was revoked. */
+  disconnect = (nodeId: string) => void this.sockets.get(nodeId)?.close(4401, 'removed')
+  /** For an orderly stop: agents reconnect by themselves. */
+  disconnectAll() {
+    for (const socket of this.sockets.values()) socket.close(1012, 'restarting')
+  }
+
+  opened(socket: Socket, welcome: ToAgent) {
+    const { nodeId } = socket.data
+    const before = this.sockets.get(nodeId)
+    this.sockets.set(nodeId, socket)
+    before?.close(4409, 'connected again')
+    socket.send(JSON.stringify(welcome))
+    for (const w of this.waiting.values()) {
+      if (w.order.nodeId !== nodeId) continue
+      w.awaySince = undefined
+      this.tell(socket, w)
+    }
+    this.on.connected(nodeId)
+  }
+
+  closed(socket: Socket) {
+    const { nodeId } = socket.data
+    if (this.sockets.get(nodeId) !== socket) return
+    this.sockets.delete(nodeId)
+    for (const w of this.waiting.values()) if (w.order.nodeId === nodeId) w.awaySince = this.clock()
+    this.on.disconnected(nodeId)
+  }
+
+  message(socket: Socket, text: string | Buffer) {
+    const { nodeId } = socket.data
+    if (this.sockets.get(nodeId) !== socket) return
+    const frame = parse(text)
+    if (!frame) return this.on.nonsense(nodeId)
+    switch (frame.type) {
+      case 'done':
+      case 'failed':
+        return this.answered(nodeId, frame)
+      case 'log':
+        return void (this.mine(nodeId, frame.key) && this.on.log(jobOf(frame.key), { at: frame.at, level: frame.level, text: frame.text }))
+      case 'progress':
+        return void (this.mine(nodeId, frame.key) && this.on.progress(jobOf(frame.key), frame.percent))
+      default:
+        return this.on.report(nodeId, frame)
+    }
+  }
+
+  /** A node speaks only about commands that were sent to it. */
+  private mine(nodeId: string, key: string) {
+    const w = this.waiting.get(key)
+    return w?.order.nodeId === nodeId ? w : undefined
+  }
+
+  private answered(nodeId: string, frame: Extract<Frame, { type: 'done' | 'failed' }>) {
+    const w = this.mine(nodeId, frame.key)
+    if (!w) return // answered before, or from a life before the last restart
+    this.waiting.delete(frame.key)
+    if (frame.type === 'failed') return w.reject(new CommandFailed(frame.error.code, frame.error.message))
+    if (!fits(commands[w.order.name].output as TSchema, frame.output))
+      return w.reject(new CommandFailed('bad_answer', `The node answered ${w.order.name} with something that is no answer to it. Update its agent.`))
+    w.resolve(frame.output)
+  }
+}
+
+function parse(text: string | Buffer): Frame | undefined {
+  try {
+    const frame = JSON.parse(String(text))
+    return fits(FromAgent, frame) ? (frame as Frame) : undefined
+  } catch {
+    return undefined
+  }
+}

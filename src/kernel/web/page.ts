@@ -1,0 +1,81 @@
+// A page: where it is, what it reads, what it shows. It can read only what it lists and it cannot write, by its type: reads are
+// GET operations, and every button is a call of the API that the browser makes.
+import type { Static } from 'typebox'
+import type { Actor } from '../api/actor.ts'
+import { Refusal } from '../api/errors.ts'
+import type { Answer, Gate } from '../api/invoke.ts'
+import { mayCall, type Operation, type Query } from '../api/operation.ts'
+import type { Html } from './html.ts'
+
+type Read = Operation<any, any, any, 'GET', any>
+type Asked = { params?: Readonly<Record<string, string>>; query?: Query }
+
+/** Where the page is being shown, and to whom. */
+export type At = {
+  path: string
+  params: Readonly<Record<string, string>>
+  query: Query
+  actor: Actor
+  csrf: string
+  origin: string
+  now: number
+  /** Would the gate let this actor call it? Buttons are drawn by it. */
+  may(op: Operation): boolean
+  /** What the controller is waiting to tell staff who just came, e.g. that it runs on plain HTTP. */
+  insecure: boolean
+}
+
+type Reading<O extends Read> = { op: O; ask: (at: At) => Asked; optional: boolean }
+/** Reads with other parameters than the page's own. */
+export const reading = <O extends Read>(op: O, ask: (at: At) => Asked): Reading<O> & { optional: false } => ({ op, ask, optional: false })
+/** Reads what not everybody who may see the page may see; undefined for those. */
+export const ifAllowed = <O extends Read>(op: O, ask: (at: At) => Asked = ({ params }) => ({ params })): Reading<O> & { optional: true } => ({ op, ask, optional: true })
+
+type Reads = Record<string, Read | Reading<any>>
+type AnswerOf<R> = R extends { op: infer O; optional: infer Opt }
+  ? O extends Read
+    ? Opt extends true
+      ? Static<O['answer']> | undefined
+      : Static<O['answer']>
+    : never
+  : R extends Read
+    ? Static<R['answer']>
+    : never
+export type Answers<R extends Reads> = { [K in keyof R]: AnswerOf<R[K]> }
+
+export type Page<R extends Reads = any> = {
+  path: string
+  reads: R
+  /** What stands in the window's title and in the breadcrumb. */
+  title: string | ((data: Answers<R>) => string)
+  /** Which entry of the navigation is current. */
+  nav?: string
+  /** Shown without signing in. */
+  open?: true
+  view(data: Answers<R> & { at: At }): Html
+}
+
+export const page = <const R extends Reads>(p: Page<R>): Page<R> => p
+
+export type Rendered = { title: string; body: Html; page: Page }
+
+/** Throws Refusal, like the operations it reads: a page shows nothing that its reader may not read. */
+export async function render(p: Page, gate: Gate, at: At): Promise<Rendered> {
+  const data: Record<string, unknown> = {}
+  for (const [name, read] of Object.entries(p.reads) as [string, Read | Reading<Read>][]) {
+    const { op, ask, optional } = 'op' in read ? read : { op: read, ask: ownParams, optional: false }
+    if (optional && !at.may(op)) continue
+    const answer = gate(op, at.actor, ask(at)) as Answer | Promise<Answer>
+    data[name] = (await answer).body
+  }
+  const title = typeof p.title === 'string' ? p.title : p.title(data as any)
+  return { title, body: p.view({ ...data, at } as any), page: p }
+}
+
+/** The page's own parameters, and of its query what the operation knows: a list page's filters are its address. */
+const ownParams = ({ params, query }: At): Asked => ({ params, query })
+
+export const mayFor = (actor: Actor) => (op: Operation) => mayCall(op, actor)
+
+/** A page that is not there looks like one that is not for you. */
+export const noPage = () => new Refusal('not_found', 'There is no page at this address.')

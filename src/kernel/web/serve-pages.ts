@@ -1,0 +1,82 @@
+// Pages over HTTP: who is it, render, wrap, and the headers that every page has.
+import { randomBytes } from 'node:crypto'
+import type { Elysia } from 'elysia'
+import { log } from '../log.ts'
+import { visitor } from '../api/invoke.ts'
+import { Refusal } from '../api/errors.ts'
+import type { Door } from '../api/http.ts'
+import { addressKey } from '../api/limits.ts'
+import type { Operation } from '../api/operation.ts'
+import type { Clock } from '../db/clock.ts'
+import type { Html } from './html.ts'
+import { type At, mayFor, noPage, type Page, render } from './page.ts'
+
+export type Frame = { title: string; body: Html; page: Page | undefined; at: At; nonce: string }
+export type Site = {
+  pages: readonly Page[]
+  /** The document around a page's body. */
+  layout(frame: Frame): Html
+  /** What a refusal looks like as a page. */
+  errorBody(refusal: { status: number; message: string }, requestId: string, at: At): Html
+  door: Door
+  clock: Clock
+  insecure: boolean
+}
+
+export function mountPages(app: Elysia, site: Site) {
+  for (const p of site.pages) app.get(p.path.replace(/\{(\w+)\}/g, ':$1'), ({ request, params }: any) => answer(site, p, request, params))
+  app.get('*', ({ request }: any) => answer(site, undefined, request, {}))
+}
+
+async function answer(site: Site, p: Page | undefined, request: Request, params: Record<string, string>): Promise<Response> {
+  const requestId = Bun.randomUUIDv7()
+  const url = new URL(request.url)
+  const from = site.door.from(request)
+  let at = atFor(site, url, params, undefined)
+  try {
+    const sender = site.door.who(new Request(request.url, { headers: withoutToken(request) }), from)
+    site.door.calls.take(sender.actor ? sender.limitKey : addressKey(from))
+    at = atFor(site, url, params, sender)
+    if (!sender.actor && !p?.open) return new Response(null, { status: 303, headers: { ...pageHeaders(), Location: `/login?next=${encodeURIComponent(url.pathname + url.search)}` } })
+    if (!p) throw noPage()
+    const { title, body } = await render(p, site.door.gate, at)
+    return document(site, { title, body, page: p, at }, 200, requestId)
+  } catch (error) {
+    const refusal = error instanceof Refusal ? error : new Refusal('internal_error', 'Something broke on our side.')
+    if (refusal !== error) log.error('a page broke', { requestId, path: url.pathname, error })
+    return document(site, { title: titles[refusal.status] ?? 'Error', body: site.errorBody(refusal, requestId, at), page: undefined, at }, refusal.status, requestId)
+  }
+}
+
+const titles: Record<number, string> = { 403: 'Not allowed', 404: 'Not found', 429: 'Too many requests', 500: 'Something broke', 503: 'Restarting' }
+
+/** A page is for a person: a token in a header does not open it. */
+const withoutToken = (request: Request) => {
+  const headers = new Headers(request.headers)
+  headers.delete('Authorization')
+  return headers
+}
+
+function atFor(site: Site, url: URL, params: Record<string, string>, sender: ReturnType<Door['who']> | undefined): At {
+  const actor = sender?.actor ?? visitor
+  return {
+    path: url.pathname, params, query: Object.fromEntries(url.searchParams), actor, csrf: sender?.browser?.csrf ?? '', origin: site.door.origin, now: site.clock(),
+    may: (op: Operation) => !!sender?.actor && mayFor(actor)(op), insecure: site.insecure,
+  }
+}
+
+function document(site: Site, frame: Omit<Frame, 'nonce'>, status: number, requestId: string): Response {
+  const nonce = randomBytes(16).toString('base64')
+  return new Response('<!doctype html>' + site.layout({ ...frame, nonce }).text, { status, headers: { ...pageHeaders(nonce), 'X-Request-Id': requestId } })
+}
+
+const pageHeaders = (nonce = '') => ({
+  'Content-Type': 'text/html; charset=utf-8',
+  'Cache-Control': 'no-store',
+  'Content-Security-Policy': `default-src 'none'; script-src ${nonce ? `'nonce-${nonce}' 'strict-dynamic'` : "'none'"}; style-src 'self'; img-src 'self' data:; connect-src 'self'; font-src 'self'; form-action 'self'; base-uri 'none'; object-src 'none'; frame-ancestors 'none'`,
+  'Cross-Origin-Opener-Policy': 'same-origin',
+  'Cross-Origin-Resource-Policy': 'same-origin',
+  'X-Content-Type-Options': 'nosniff',
+  'Referrer-Policy': 'same-origin',
+  'Permissions-Policy': 'camera=(), microphone=(), geolocation=(), payment=(), usb=()',
+})

@@ -1,0 +1,50 @@
+// A location is a group of nodes with a rule for where a new server goes.
+import { asc, eq } from 'drizzle-orm'
+import { Type as t } from 'typebox'
+import type { Actor } from '../kernel/api/actor.ts'
+import type { Resource, Surroundings } from '../kernel/api/operation.ts'
+import { type Db } from '../kernel/db/open.ts'
+import { roomIn } from './placement.ts'
+import { type Location, locations } from './tables.ts'
+
+export const location: Resource<Location> = {
+  name: 'location',
+  notFound: 'location_not_found',
+  find: (tx, actor, id) => (actor.kind === 'staff' ? locationById(tx, id) : undefined),
+}
+export const locationById = (tx: Db, id: string): Location | undefined => tx.select().from(locations).where(eq(locations.id, id)).get()
+
+export const locationAnswer = t.Object({
+  id: t.String(), name: t.String(), placement: t.Enum(['spread', 'fill']), open: t.Boolean(),
+  nodes: t.Integer(), connectedNodes: t.Integer(), servers: t.Integer(),
+  memoryMb: t.Integer(), heldMemoryMb: t.Integer(), diskGb: t.Integer(), heldDiskGb: t.Integer(), freeIpv4: t.Integer(),
+})
+
+type Asking = Pick<Surroundings, 'nodes'> & { tx: Db; actor: Actor }
+
+export function showLocation({ tx, nodes }: Asking, { createdAt: _, ...it }: Location) {
+  const room = roomIn(tx, it.id)
+  const sum = (of: (r: (typeof room)[number]) => number) => room.reduce((all, r) => all + of(r), 0)
+  return {
+    ...it,
+    nodes: room.length,
+    connectedNodes: room.filter((r) => nodes.connected(r.id)).length,
+    servers: sum((r) => r.servers),
+    memoryMb: sum((r) => r.memoryMb),
+    heldMemoryMb: sum((r) => r.heldMemoryMb),
+    diskGb: sum((r) => r.diskGb),
+    heldDiskGb: sum((r) => r.heldDiskGb),
+    freeIpv4: freeIpv4In(tx, it.id),
+  }
+}
+
+/** Counted over pools, not nodes: a pool on three nodes has its free addresses once. */
+const freeIpv4In = (tx: Db, locationId: string) =>
+  tx.$client
+    .query<{ n: number }, [string]>(
+      `SELECT count(*) AS n FROM addresses WHERE server_id IS NULL AND reserved_for IS NULL AND version = 4 AND pool_id IN
+       (SELECT pn.pool_id FROM pool_nodes pn JOIN nodes n ON n.id = pn.node_id WHERE n.location_id = ? AND n.removed_at IS NULL)`,
+    )
+    .get(locationId)!.n
+
+export const listedLocations = (asking: Asking) => asking.tx.select().from(locations).orderBy(asc(locations.name)).all().map((l) => showLocation(asking, l))

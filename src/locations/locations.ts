@@ -1,0 +1,69 @@
+import { eq } from 'drizzle-orm'
+import { Type as t } from 'typebox'
+import { Refusal } from '../kernel/api/errors.ts'
+import { fields, line, operation } from '../kernel/api/operation.ts'
+import { newId } from '../kernel/db/ids.ts'
+import { isUniqueViolation } from '../kernel/db/open.ts'
+import { listedLocations, location, locationAnswer, showLocation } from './location.ts'
+import { locations } from './tables.ts'
+
+const placement = t.Enum(['spread', 'fill'])
+
+function refuseTaken(error: unknown): never {
+  if (isUniqueViolation(error)) throw new Refusal('name_taken', 'Another location has this name already.')
+  throw error
+}
+
+export const createLocation = operation({
+  id: 'locations.create',
+  method: 'POST',
+  path: '/admin/node-groups',
+  summary: 'Add a location: a group of nodes with a placement rule',
+  access: { staff: ['nodes:write'] },
+  body: fields({ name: line(60), placement: t.Optional(placement), open: t.Optional(t.Boolean()) }),
+  answer: locationAnswer,
+  status: 201,
+  refuses: ['name_taken'],
+  example: { name: 'Frankfurt', placement: 'spread', open: true },
+  run(call) {
+    const { tx, body, clock } = call
+    try {
+      return showLocation(call, tx.insert(locations).values({ id: newId('location'), name: body.name, placement: body.placement ?? 'spread', open: body.open ?? true, createdAt: clock() }).returning().get())
+    } catch (error) {
+      return refuseTaken(error)
+    }
+  },
+})
+
+export const changeLocation = operation({
+  id: 'locations.update',
+  method: 'PATCH',
+  path: '/admin/node-groups/{id}',
+  summary: 'Rename a location, change its placement rule, open or close it for new servers',
+  access: { staff: ['nodes:write'] },
+  on: location,
+  body: fields({ name: t.Optional(line(60)), placement: t.Optional(placement), open: t.Optional(t.Boolean()) }),
+  answer: locationAnswer,
+  refuses: ['name_taken'],
+  run(call) {
+    const { tx, target, body } = call
+    try {
+      return showLocation(call, Object.keys(body).length ? tx.update(locations).set(body).where(eq(locations.id, target.id)).returning().get()! : target)
+    } catch (error) {
+      return refuseTaken(error)
+    }
+  },
+})
+
+export const listLocations = operation({
+  id: 'locations.list',
+  method: 'GET',
+  path: '/admin/node-groups',
+  summary: 'Locations, with what their nodes have and hold',
+  access: { staff: ['nodes:read', 'servers:create'] },
+  answer: t.Object({ data: t.Array(locationAnswer), total: t.Integer() }),
+  run(call) {
+    const data = listedLocations(call)
+    return { data, total: data.length }
+  },
+})

@@ -1,0 +1,71 @@
+// Where a new server goes. A node takes it when it is open, connected, has memory and disk left, and a free IPv4 address if the
+// package has one. Of those, `spread` takes the node with the most free memory, `fill` the fullest that still fits, so that
+// whole nodes stay empty. The reason is kept on the server in words, because "why there?" is asked months later.
+import { Refusal } from '../kernel/api/errors.ts'
+import { type Db, prepared } from '../kernel/db/open.ts'
+import type { Location } from './tables.ts'
+
+export type Room = {
+  id: string
+  name: string
+  open: boolean
+  bridge: string
+  pool: string
+  memoryMb: number
+  heldMemoryMb: number
+  diskGb: number
+  heldDiskGb: number
+  servers: number
+  hasIpv4: boolean
+}
+
+type Row = Omit<Room, 'open' | 'hasIpv4'> & { open: number; hasIpv4: number }
+// Terminated servers count until their node has let go of them: their disk is still there.
+const rows = prepared(({ $client }) =>
+  $client.prepare<Row, [string]>(
+    `SELECT n.id, n.name, n.open, n.bridge, n.pool, max(0, n.memory_mb - n.reserved_memory_mb) AS memoryMb, n.pool_bytes / 1073741824 AS diskGb,
+       coalesce(h.memory, 0) AS heldMemoryMb, coalesce(h.disk, 0) AS heldDiskGb, coalesce(h.servers, 0) AS servers,
+       EXISTS (SELECT 1 FROM pool_nodes pn JOIN addresses a ON a.pool_id = pn.pool_id WHERE pn.node_id = n.id AND a.version = 4 AND a.server_id IS NULL AND a.reserved_for IS NULL) AS hasIpv4
+     FROM nodes n LEFT JOIN (SELECT node_id, sum(memory_mb) AS memory, sum(disk_gb) AS disk, count(*) AS servers FROM servers WHERE released_at IS NULL GROUP BY node_id) h ON h.node_id = n.id
+     WHERE n.location_id = ? AND n.removed_at IS NULL ORDER BY n.name`,
+  ),
+)
+
+/** The nodes of a location and what they have left. */
+export const roomIn = (tx: Db, locationId: string): Room[] => rows(tx).all(locationId).map((r) => ({ ...r, open: !!r.open, hasIpv4: !!r.hasIpv4 }))
+
+export type Need = { memoryMb: number; diskGb: number; ipv4: number }
+export type Placed = { node: Room; reason: string }
+
+/** Why a node cannot take it, in words; undefined when it can. */
+function hindrance(node: Room, need: Need, connected: (nodeId: string) => boolean): string | undefined {
+  if (!node.open) return 'closed'
+  if (!connected(node.id)) return 'not connected'
+  if (node.memoryMb - node.heldMemoryMb < need.memoryMb) return 'no memory left'
+  if (node.diskGb - node.heldDiskGb < need.diskGb) return 'no disk left'
+  if (need.ipv4 > 0 && !node.hasIpv4) return 'no address left'
+  return undefined
+}
+
+/**
+ * Chooses the node. `wantedId` is a node that staff asked for by name.
+ * Throws `location_closed`, `no_capacity`, or `no_addresses` when only addresses are missing.
+ */
+export function placeIn(tx: Db, location: Location, need: Need, connected: (nodeId: string) => boolean, wantedId?: string | null): Placed {
+  if (!location.open) throw new Refusal('location_closed', `${location.name} takes no new servers now.`)
+  const judged = roomIn(tx, location.id)
+    .filter((node) => !wantedId || node.id === wantedId)
+    .map((node) => ({ node, hindrance: hindrance(node, need, connected) }))
+  const fitting = judged.filter((j) => !j.hindrance).map((j) => j.node)
+  const others = judged.filter((j) => j.hindrance).map((j) => `${j.node.name} ${j.hindrance}`)
+  if (!fitting.length) {
+    const because = others.length ? `: ${others.join(', ')}` : ': it has no node yet'
+    if (judged.some((j) => j.hindrance === 'no address left')) throw new Refusal('no_addresses', `No free IPv4 address in ${location.name}${because}. Add a pool, or attach one to a node with room.`)
+    throw new Refusal('no_capacity', `No room in ${location.name}${because}.`)
+  }
+  const free = (n: Room) => n.memoryMb - n.heldMemoryMb
+  const order = location.placement === 'spread' ? (a: Room, b: Room) => free(b) - free(a) : (a: Room, b: Room) => free(a) - free(b)
+  const node = fitting.toSorted((a, b) => order(a, b) || (a.name < b.name ? -1 : 1))[0]!
+  const why = wantedId ? 'chosen by staff' : fitting.length === 1 ? `the only one of ${judged.length} with room` : `${location.placement === 'spread' ? 'most' : 'least'} free memory of ${fitting.length}`
+  return { node, reason: `${node.name}: ${why}${others.length ? `; ${others.join(', ')}` : ''}` }
+}

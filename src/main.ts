@@ -1,0 +1,53 @@
+// The verbs of the executable. Each loads only what it needs: an agent never opens the controller's database.
+import { VERSION } from './version.ts'
+
+const usage = `Berth ${VERSION}: virtual servers and GPU instances, for hosting companies
+
+  berth serve                 run the controller (settings: berth serve --help)
+  berth agent …               run, enroll or examine a node (berth agent --help)
+  berth admin …               do any API operation on this host, as System (berth admin --help)
+  berth backup create FILE    copy the database to FILE while the controller runs
+  berth backup restore FILE   put such a copy in place while the controller is stopped
+  berth version               print the version
+`
+
+async function run(args: readonly string[]): Promise<number> {
+  const [verb, ...rest] = args
+  const asksForHelp = rest.includes('--help') || rest.includes('-h')
+  switch (verb) {
+    case 'serve': {
+      if (asksForHelp) {
+        const { settings } = await import('./config.ts')
+        console.log('berth serve runs the controller until SIGTERM. Settings come from the environment:\n')
+        for (const [name, words] of Object.entries(settings)) console.log(`  ${name.padEnd(28)} ${words}`)
+        return 0
+      }
+      if (rest.length) return wrongUse(`berth serve takes no arguments; its settings come from the environment.`)
+      return (await import('./serve.ts')).serve()
+    }
+    case 'agent':
+      return (await import('../agent/main.ts')).agentCommand([...rest])
+    case 'admin':
+      return (await import('./admin.ts')).admin(rest)
+    case 'backup':
+      return (await import('./backup.ts')).backup(rest)
+    case 'version':
+    case '--version':
+      console.log(VERSION)
+      return 0
+    case 'help':
+    case '--help':
+    case '-h':
+      console.log(usage)
+      return 0
+    default:
+      return wrongUse(verb === undefined ? usage : `There is no command "${verb}".\n\n${usage}`)
+  }
+}
+
+function wrongUse(words: string): number {
+  console.error(words)
+  return 2
+}
+
+process.exit(await run(process.argv.slice(2)))

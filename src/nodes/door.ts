@@ -1,0 +1,128 @@
+// Where agents come in: enrolment, challenge, the socket, and images that were imported into the controller.
+// A node proves itself by signing a fresh nonce with the key it made at enrolment. We keep the public half only, so a stolen
+// database cannot pretend to be a node.
+import { createPublicKey, verify } from 'node:crypto'
+import { eq } from 'drizzle-orm'
+import type { TSchema } from 'typebox'
+import { agentHeaders, agentPaths, ChallengeRequest, EnrollRequest, PROTOCOL, signedText } from '../../agent/protocol.ts'
+import { auditLine } from '../kernel/api/audit.ts'
+import { Refusal } from '../kernel/api/errors.ts'
+import { addressKey, Limit } from '../kernel/api/limits.ts'
+import { visitor } from '../kernel/api/invoke.ts'
+import { fits } from '../kernel/api/validate.ts'
+import { type Clock, second } from '../kernel/db/clock.ts'
+import { newId } from '../kernel/db/ids.ts'
+import { type Db, type Tx, write } from '../kernel/db/open.ts'
+import { digest, randomToken } from '../kernel/secrets.ts'
+import { imageById } from '../images/image.ts'
+import { imagePath } from '../images/images.ts'
+import { VERSION } from '../version.ts'
+import { nodeById } from './node.ts'
+import { enrollments, type Node, nodes } from './tables.ts'
+
+/** A challenge is answered at once or asked for again. */
+const NONCE_MS = 30 * second
+const MOST_BODY = 256 * 1024
+
+type Deps = { db: Db; clock: Clock; dataDir: string; from(request: Request): string }
+
+export class AgentDoor {
+  private nonces = new Map<string, { nodeId: string; at: number }>()
+  private tries: Limit
+  constructor(private deps: Deps) {
+    this.tries = new Limit(60, deps.clock)
+  }
+
+  /** Throws `enrollment_expired`, `enrollment_not_valid`, `protocol_mismatch`. The token ends with this call. */
+  async enroll(request: Request): Promise<Response> {
+    const { db, clock, from } = this.deps
+    const address = from(request)
+    this.tries.take(addressKey(address))
+    const asked = await bodyAs<EnrollRequest>(request, EnrollRequest)
+    mustSpeakOurs(asked.protocol)
+    const node = write(db, (tx) => {
+      const found = tx.select().from(enrollments).where(eq(enrollments.tokenHash, digest(asked.token))).get()
+      if (!found || found.usedAt !== null) throw new Refusal('enrollment_not_valid', 'This enrollment token is not valid: it was mistyped or used before. Make a new one on the Nodes page.')
+      if (found.expiresAt <= clock()) throw new Refusal('enrollment_expired', 'This enrollment token has expired: it is valid for 60 minutes. Make a new one on the Nodes page.')
+      const made = tx.insert(nodes).values(newNode(tx, asked, found, clock())).returning().get()
+      tx.update(enrollments).set({ usedAt: clock(), nodeId: made.id }).where(eq(enrollments.id, found.id)).run()
+      auditLine(tx, { clock }, { actor: { ...visitor, accountId: made.id, name: made.name }, operation: 'nodes.enrolled', target: made.id, from: address, requestId: '', result: 'done', details: { enrollmentId: found.id, hostname: asked.facts.hostname } })
+      return made
+    })
+    return Response.json({ nodeId: node.id, name: node.name })
+  }
+
+  async challenge(request: Request): Promise<Response> {
+    this.tries.take(`challenge ${addressKey(this.deps.from(request))}`)
+    const asked = await bodyAs<{ nodeId: string; protocol: number }>(request, ChallengeRequest)
+    mustSpeakOurs(asked.protocol)
+    if (!this.known(asked.nodeId)) throw notKnown()
+    const now = this.deps.clock()
+    for (const [nonce, { at }] of this.nonces) if (now - at > NONCE_MS) this.nonces.delete(nonce)
+    const nonce = randomToken()
+    this.nonces.set(nonce, { nodeId: asked.nodeId, at: now })
+    return Response.json({ nonce })
+  }
+
+  /** The node whose key signed this request. Throws `node_not_known`. */
+  signer(request: Request): Node {
+    const nodeId = request.headers.get(agentHeaders.node) ?? ''
+    const nonce = request.headers.get(agentHeaders.nonce) ?? ''
+    const challenge = this.nonces.get(nonce)
+    this.nonces.delete(nonce)
+    mustSpeakOurs(Number(request.headers.get(agentHeaders.protocol) ?? PROTOCOL))
+    const node = this.known(nodeId)
+    if (!node || challenge?.nodeId !== nodeId || this.deps.clock() - challenge.at > NONCE_MS) throw notKnown()
+    const signature = Buffer.from(request.headers.get(agentHeaders.signature) ?? '', 'base64url')
+    const key = createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x: node.publicKey }, format: 'jwk' })
+    if (signature.length !== 64 || !verify(null, Buffer.from(signedText(nodeId, nonce)), key, signature)) throw notKnown()
+    return node
+  }
+
+  /** The file of an imported image. Published or not: a node asks because a job told it to. */
+  image(request: Request): Response {
+    this.signer(request)
+    const id = new URL(request.url).pathname.slice(agentPaths.images.length + 1)
+    const image = imageById(this.deps.db, id)
+    if (image?.origin !== 'imported') throw new Refusal('image_not_found', 'There is no such image.')
+    return new Response(Bun.file(imagePath(this.deps.dataDir, image.id, image.format)), { headers: { 'Content-Type': 'application/octet-stream' } })
+  }
+
+  private known(nodeId: string): Node | undefined {
+    const node = nodeById(this.deps.db, nodeId)
+    return node && node.removedAt === null ? node : undefined
+  }
+}
+
+const notKnown = () => new Refusal('node_not_known', 'This node is not known here: it was removed, or its credential was revoked. Enroll it again with a new token.')
+
+function mustSpeakOurs(protocol: number) {
+  if (protocol !== PROTOCOL)
+    throw new Refusal('protocol_mismatch', `This controller speaks agent protocol ${PROTOCOL} and the agent protocol ${protocol}. Update the agent to version ${VERSION} (run install.sh --agent on the node again).`)
+}
+
+async function bodyAs<T>(request: Request, schema: TSchema): Promise<T> {
+  if (Number(request.headers.get('Content-Length') ?? 0) > MOST_BODY) throw new Refusal('too_large', 'The body is too large.')
+  const body = await request.json().catch(() => undefined)
+  if (!fits(schema, body)) throw new Refusal('validation_failed', 'This is not what an agent of this version sends. Update the agent.')
+  return body as T
+}
+
+function newNode(tx: Tx, { publicKey, facts }: EnrollRequest, from: typeof enrollments.$inferSelect, now: number): typeof nodes.$inferInsert {
+  return {
+    id: newId('node'), name: freeName(tx, from.name ?? facts.hostname), locationId: from.locationId, publicKey, bridge: from.bridge ?? facts.bridges[0]?.name ?? 'br0',
+    // An emulated or small host keeps less: half a gigabyte or a sixteenth, whichever is more.
+    reservedMemoryMb: Math.max(512, Math.round(facts.memoryMb / 16)),
+    facts, memoryMb: facts.memoryMb, threads: facts.cpu.threads, pool: 'local', poolBytes: 0, seenAt: now, createdAt: now,
+  }
+}
+
+/** Two hosts may call themselves the same; the second gets a number. */
+function freeName(tx: Tx, wanted: string): string {
+  const taken = new Set(tx.select({ name: nodes.name, removedAt: nodes.removedAt }).from(nodes).all().filter((n) => n.removedAt === null).map((n) => n.name.toLowerCase()))
+  for (let i = 1; ; i++) {
+    const name = i === 1 ? wanted : `${wanted}-${i}`
+    if (!taken.has(name.toLowerCase())) return name
+  }
+}
+

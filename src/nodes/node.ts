@@ -1,0 +1,53 @@
+import { and, eq, isNull, sql } from 'drizzle-orm'
+import { Type as t } from 'typebox'
+import { Facts, PoolRoom } from '../../agent/protocol.ts'
+import type { Actor } from '../kernel/api/actor.ts'
+import { nullable, type Resource, type Surroundings, time } from '../kernel/api/operation.ts'
+import { iso, isoOrNull, second } from '../kernel/db/clock.ts'
+import { type Db, prepared } from '../kernel/db/open.ts'
+import { locationById } from '../locations/location.ts'
+import { roomIn } from '../locations/placement.ts'
+import { VERSION } from '../version.ts'
+import { type Node, nodes } from './tables.ts'
+
+/** Beyond this the times in logs and signatures mislead; it is shown. */
+export const SKEW_SHOWN_MS = 30 * second
+
+const byId = prepared((db) => db.select().from(nodes).where(eq(nodes.id, sql.placeholder('id'))).prepare())
+export const nodeById = (tx: Db, id: string): Node | undefined => byId(tx).get({ id })
+
+export const node: Resource<Node> = {
+  name: 'node',
+  notFound: 'node_not_found',
+  find: (tx, actor, id) => {
+    if (actor.kind !== 'staff') return undefined
+    return tx.select().from(nodes).where(and(eq(nodes.id, id), isNull(nodes.removedAt))).get()
+  },
+}
+
+export const nodeAnswer = t.Object({
+  id: t.String(), name: t.String(), location: t.Object({ id: t.String(), name: t.String() }),
+  connected: t.Boolean(), connectedAt: nullable(time), seenAt: time, skewMs: t.Integer(), open: t.Boolean(), bridge: t.String(),
+  agentVersion: t.String(), agentOutdated: t.Boolean(), fake: t.Boolean(),
+  virtualisation: Facts.properties.virtualisation,
+  servers: t.Integer(), threads: t.Integer(), memoryMb: t.Integer(), reservedMemoryMb: t.Integer(), heldMemoryMb: t.Integer(), pool: t.String(), diskGb: t.Integer(), heldDiskGb: t.Integer(),
+  differences: t.Integer(),
+  /** Measured now; null while the node is away. */
+  load: nullable(t.Object({ at: time, cpuPercent: t.Number(), load1: t.Number(), memoryFreeMb: t.Integer(), pools: t.Array(PoolRoom) })),
+})
+
+export function showNode({ tx, nodes }: Pick<Surroundings, 'nodes'> & { tx: Db; actor: Actor }, it: Node) {
+  const room = roomIn(tx, it.locationId).find((r) => r.id === it.id)!
+  const connected = nodes.connected(it.id)
+  const beat = connected ? nodes.heartbeat(it.id) : undefined
+  const { facts } = it
+  return {
+    id: it.id, name: it.name, location: { id: it.locationId, name: locationById(tx, it.locationId)?.name ?? '' },
+    connected, connectedAt: isoOrNull(it.connectedAt), seenAt: iso(beat?.at ?? it.seenAt), skewMs: it.skewMs, open: it.open, bridge: it.bridge,
+    agentVersion: facts.agentVersion, agentOutdated: facts.agentVersion !== VERSION, fake: facts.fake, virtualisation: facts.virtualisation,
+    servers: room.servers, threads: it.threads, memoryMb: it.memoryMb, reservedMemoryMb: it.reservedMemoryMb, heldMemoryMb: room.heldMemoryMb, pool: it.pool, diskGb: room.diskGb, heldDiskGb: room.heldDiskGb,
+    differences: it.differences.length,
+    load: beat ? { at: iso(beat.at), cpuPercent: beat.cpuPercent, load1: beat.load1, memoryFreeMb: beat.memoryFreeMb, pools: beat.pools } : null,
+  }
+}
+export type ShownNode = ReturnType<typeof showNode>

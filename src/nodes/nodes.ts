@@ -1,0 +1,102 @@
+import { and, asc, count, eq, gt, isNull } from 'drizzle-orm'
+import { Type as t } from 'typebox'
+import { Facts } from '../../agent/protocol.ts'
+import { Refusal } from '../kernel/api/errors.ts'
+import { page, pageQuery, paginate } from '../kernel/api/list.ts'
+import { done, fields, line, nullable, operation, time } from '../kernel/api/operation.ts'
+import { isoOrNull } from '../kernel/db/clock.ts'
+import { isUniqueViolation } from '../kernel/db/open.ts'
+import { servers } from '../servers/tables.ts'
+import { node, nodeAnswer, showNode } from './node.ts'
+import { nodes, poolNodes } from './tables.ts'
+
+const there = isNull(nodes.removedAt)
+
+export const listNodes = operation({
+  id: 'nodes.list',
+  method: 'GET',
+  path: '/admin/nodes',
+  summary: 'Nodes, with their health and what they hold',
+  access: { staff: ['nodes:read'] },
+  query: { ...pageQuery, locationId: 'Only nodes of this location.' },
+  answer: page(nodeAnswer),
+  run(call) {
+    const { tx, query } = call
+    const filter = and(there, query['locationId'] ? eq(nodes.locationId, query['locationId']) : undefined)
+    return paginate({
+      call, name: 'nodes', limits: { usual: 100, most: 200 },
+      rows: (after, limit) => tx.select().from(nodes).where(and(filter, after ? gt(nodes.name, after) : undefined)).orderBy(asc(nodes.name)).limit(limit).all(),
+      keyOf: (n) => n.name,
+      show: (n) => showNode(call, n),
+      total: () => tx.select({ n: count() }).from(nodes).where(filter).get()!.n,
+    })
+  },
+})
+
+export const getNode = operation({
+  id: 'nodes.get',
+  method: 'GET',
+  path: '/admin/nodes/{id}',
+  summary: 'One node: its facts, its load, and what is on it that should not be',
+  access: { staff: ['nodes:read'] },
+  on: node,
+  answer: t.Object({
+    ...nodeAnswer.properties,
+    facts: Facts,
+    inventoryAt: nullable(time),
+    found: t.Array(t.Object({ kind: t.String(), serverId: nullable(t.String()), words: t.String() })),
+    pools: t.Array(t.Object({ id: t.String(), name: t.String(), network: t.String() })),
+  }),
+  run(call) {
+    const { tx, target } = call
+    const pools = tx.$client
+      .query<{ id: string; name: string; network: string }, [string]>('SELECT p.id, p.name, p.network FROM pools p JOIN pool_nodes pn ON pn.pool_id = p.id WHERE pn.node_id = ? ORDER BY p.name')
+      .all(target.id)
+    return { ...showNode(call, target), facts: target.facts, inventoryAt: isoOrNull(target.inventoryAt), found: target.differences, pools }
+  },
+})
+
+export const changeNode = operation({
+  id: 'nodes.update',
+  method: 'PATCH',
+  path: '/admin/nodes/{id}',
+  summary: 'Rename a node, close it for new servers, change its bridge or what is kept for the host',
+  access: { staff: ['nodes:write'] },
+  on: node,
+  body: fields({
+    name: t.Optional(line(60)),
+    open: t.Optional(t.Boolean()),
+    bridge: t.Optional(t.String({ pattern: '^[a-zA-Z0-9_.-]{1,15}$', title: 'the name of a bridge' })),
+    reservedMemoryMb: t.Optional(t.Integer({ minimum: 0, maximum: 1_048_576 })),
+  }),
+  answer: nodeAnswer,
+  refuses: ['name_taken'],
+  run(call) {
+    const { tx, target, body } = call
+    try {
+      return showNode(call, Object.keys(body).length ? tx.update(nodes).set(body).where(eq(nodes.id, target.id)).returning().get()! : target)
+    } catch (error) {
+      if (isUniqueViolation(error)) throw new Refusal('name_taken', 'Another node has this name already.')
+      throw error
+    }
+  },
+})
+
+export const removeNode = operation({
+  id: 'nodes.remove',
+  method: 'DELETE',
+  path: '/admin/nodes/{id}',
+  summary: 'Remove a node that holds no server; its credential ends at once',
+  access: { staff: ['nodes:write'] },
+  on: node,
+  answer: done,
+  refuses: ['in_use'],
+  run({ tx, target, clock, nodes: live }) {
+    const held = tx.select({ n: count() }).from(servers).where(and(eq(servers.nodeId, target.id), isNull(servers.terminatedAt))).get()!.n
+    if (held) throw new Refusal('in_use', `${target.name} holds ${held} server${held === 1 ? '' : 's'}. Move or terminate them first.`)
+    tx.update(nodes).set({ removedAt: clock(), open: false }).where(eq(nodes.id, target.id)).run()
+    tx.delete(poolNodes).where(eq(poolNodes.nodeId, target.id)).run()
+    live.disconnect(target.id)
+    return {}
+  },
+})

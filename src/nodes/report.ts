@@ -1,0 +1,106 @@
+// What agents say of themselves, taken in: facts, heartbeats, power changes, and the inventory that is held against what should be.
+import { and, eq, isNull } from 'drizzle-orm'
+import type { Facts, Heartbeat, Inventory, Power } from '../../agent/protocol.ts'
+import { type Clock, minute } from '../kernel/db/clock.ts'
+import { type Db, type Tx, write } from '../kernel/db/open.ts'
+import type { Report } from '../kernel/nodes/hub.ts'
+import { log } from '../kernel/log.ts'
+import { type Server, servers } from '../servers/tables.ts'
+import { nodeById } from './node.ts'
+import { type Difference, nodes } from './tables.ts'
+
+/** How stale `seen_at` may get on disk: a write per heartbeat of each of 500 nodes would be most of all writes. */
+const SEEN_EVERY_MS = minute
+
+export class Reports {
+  private beats = new Map<string, Heartbeat>()
+  /** What each server's node said last, so that an unchanged heartbeat costs no query. */
+  private power = new Map<string, Power>()
+  private seenAt = new Map<string, number>()
+
+  constructor(
+    private db: Db,
+    private clock: Clock,
+  ) {}
+
+  heartbeat = (nodeId: string): Heartbeat | undefined => this.beats.get(nodeId)
+
+  take(nodeId: string, report: Report) {
+    if (report.type === 'heartbeat') return this.beat(nodeId, report)
+    write(this.db, (tx) => {
+      if (report.type === 'facts') this.facts(tx, nodeId, report.facts)
+      else if (report.type === 'inventory') this.inventory(tx, nodeId, report)
+      else this.changed(tx, nodeId, report.server, report.power)
+    })
+  }
+
+  connected(nodeId: string) {
+    this.seenAt.set(nodeId, this.clock())
+    write(this.db, (tx) => void tx.update(nodes).set({ connectedAt: this.clock(), seenAt: this.clock() }).where(eq(nodes.id, nodeId)).run())
+  }
+  disconnected(nodeId: string) {
+    write(this.db, (tx) => void tx.update(nodes).set({ connectedAt: null, seenAt: this.clock() }).where(eq(nodes.id, nodeId)).run())
+  }
+
+  private facts(tx: Tx, nodeId: string, facts: Facts) {
+    tx.update(nodes).set({ facts, memoryMb: facts.memoryMb, threads: facts.cpu.threads }).where(eq(nodes.id, nodeId)).run()
+  }
+
+  private beat(nodeId: string, beat: Heartbeat) {
+    const before = this.beats.get(nodeId)
+    this.beats.set(nodeId, beat)
+    const news = beat.servers.filter((s) => this.power.get(s.id) !== s.power)
+    const now = this.clock()
+    const seenIsStale = now - (this.seenAt.get(nodeId) ?? 0) >= SEEN_EVERY_MS
+    if (before && !news.length && !seenIsStale) return
+    this.seenAt.set(nodeId, now)
+    write(this.db, (tx) => {
+      const node = nodeById(tx, nodeId)
+      if (!node) return
+      const room = beat.pools.find((p) => p.name === node.pool) ?? beat.pools[0]
+      tx.update(nodes).set({ seenAt: now, skewMs: beat.at - now, ...(room ? { pool: room.name, poolBytes: room.totalBytes } : {}) }).where(eq(nodes.id, nodeId)).run()
+      for (const s of news) this.changed(tx, nodeId, s.id, s.power)
+    })
+  }
+
+  /** `running` and `stopped` are what the node last reported; every other state is ours to say. */
+  private changed(tx: Tx, nodeId: string, serverId: string, power: Power) {
+    const it = tx.select().from(servers).where(eq(servers.id, serverId)).get()
+    // A node may speak only of what stands on it.
+    if (it?.nodeId !== nodeId) return log.warning('a node spoke of a server that is not on it', { nodeId, serverId })
+    this.power.set(serverId, power)
+    const status = (it.status === 'running' || it.status === 'stopped') && !held(tx, serverId) ? { status: power === 'running' || power === 'paused' ? ('running' as const) : ('stopped' as const) } : {}
+    if (it.power !== power || (status.status && status.status !== it.status)) tx.update(servers).set({ power, ...status }).where(eq(servers.id, serverId)).run()
+  }
+
+  private inventory(tx: Tx, nodeId: string, found: Inventory) {
+    const expected = tx.select().from(servers).where(and(eq(servers.nodeId, nodeId), isNull(servers.releasedAt))).all()
+    const busy = new Set(expected.filter((s) => held(tx, s.id)).map((s) => s.id))
+    const differences = compare(expected, found, busy)
+    tx.update(nodes).set({ differences, inventoryAt: this.clock() }).where(eq(nodes.id, nodeId)).run()
+  }
+}
+
+const held = (tx: Db, serverId: string) => tx.$client.query<{ n: number }, [string]>("SELECT 1 AS n FROM jobs WHERE holds = ? AND state IN ('queued', 'running', 'undoing')").get(serverId) !== null
+
+/**
+ * Wanted against actual. Servers that a job works on are left out: they are on their way. Nothing is guessed by name, and
+ * nothing is settled by itself: an orphan may be the only copy of somebody's data.
+ */
+export function compare(expected: readonly Server[], found: Inventory, busy: ReadonlySet<string>): Difference[] {
+  const installed = expected.filter((s) => ['running', 'stopped', 'suspended'].includes(s.status) && s.statusBefore !== 'pending_setup' && !busy.has(s.id))
+  const domains = new Map(found.domains.map((d) => [d.server, d.power]))
+  const volumes = new Set(found.volumes.map((v) => v.server))
+  const known = new Map(expected.map((s) => [s.id, s]))
+  const out: Difference[] = []
+  for (const s of installed) {
+    const power = domains.get(s.id)
+    if (!volumes.has(s.id)) out.push({ kind: 'missing_volume', serverId: s.id, words: `The disk of ${s.hostname} is not on this node.` })
+    if (power === undefined) out.push({ kind: 'missing_domain', serverId: s.id, words: `${s.hostname} is not defined on this node.` })
+    else if (s.status === 'suspended' && power === 'running') out.push({ kind: 'power', serverId: s.id, words: `${s.hostname} is suspended and runs.` })
+  }
+  for (const [id] of domains) if (!known.has(id)) out.push({ kind: 'orphan_domain', serverId: id, words: `The machine ${id} carries our mark, but no server of this controller stands here under that id.` })
+  for (const id of volumes) if (!known.has(id) && !domains.has(id)) out.push({ kind: 'orphan_volume', serverId: id, words: `The disk of ${id} carries our mark, but no server of this controller stands here under that id.` })
+  for (const name of found.foreign) out.push({ kind: 'foreign', serverId: null, words: `The machine ${name} is not Berth's. It uses memory and disk that is not counted here.` })
+  return out
+}

@@ -1,0 +1,38 @@
+// Every operation there is. What is not in this list does not exist: no route, no button, no `berth admin`.
+import { createCustomer, getCustomer, listCustomers } from './accounts/customers.ts'
+import { setUp } from './accounts/set-up.ts'
+import { signIn, signOut } from './accounts/sign-in.ts'
+import { createStaff } from './accounts/staff.ts'
+import { attachPool, createPool, getPool, listPoolAddresses, listPools, removePool, reserveAddress } from './addresses/pools.ts'
+import { listAudit } from './audit/audit.ts'
+import { getOverview } from './host/overview.ts'
+import { getStatus } from './host/status.ts'
+import { addCatalogueImage, changeImage, importImage, listImages, removeImage } from './images/images.ts'
+import { getJob, getJobLog, listJobs } from './jobs/job.ts'
+import type { Operation } from './kernel/api/operation.ts'
+import { changeLocation, createLocation, listLocations } from './locations/locations.ts'
+import { enrollNode, getEnrollment } from './nodes/enroll.ts'
+import { changeNode, getNode, listNodes, removeNode } from './nodes/nodes.ts'
+import { changePackage, createPackage, listPackages } from './packages/packages.ts'
+import { createServer } from './servers/create.ts'
+import { getServer, listAllServers, listServers } from './servers/list.ts'
+import { powerServer } from './servers/power.ts'
+import { reinstallServer, setupServer } from './servers/setup.ts'
+import { suspendServer, unsuspendServer } from './servers/suspend.ts'
+import { terminateServer } from './servers/terminate.ts'
+import { addSshKey, listSshKeys, removeSshKey } from './ssh-keys/ssh-keys.ts'
+import { grantToken } from './tokens/tokens.ts'
+
+export const operations: readonly Operation[] = [
+  getStatus, getOverview,
+  setUp, signIn, signOut, createStaff, grantToken,
+  createCustomer, listCustomers, getCustomer, addSshKey, listSshKeys, removeSshKey,
+  createPackage, listPackages, changePackage,
+  createLocation, listLocations, changeLocation,
+  enrollNode, getEnrollment, listNodes, getNode, changeNode, removeNode,
+  createPool, listPools, getPool, listPoolAddresses, attachPool, reserveAddress, removePool,
+  addCatalogueImage, importImage, listImages, changeImage, removeImage,
+  createServer, listAllServers, listServers, getServer, setupServer, reinstallServer, powerServer, suspendServer, unsuspendServer, terminateServer,
+  listJobs, getJob, getJobLog,
+  listAudit,
+]

@@ -1,0 +1,106 @@
+import { and, asc, count, eq, gt } from 'drizzle-orm'
+import { Type as t } from 'typebox'
+import { listedLocations, locationAnswer } from '../locations/location.ts'
+import { Refusal } from '../kernel/api/errors.ts'
+import { paginate } from '../kernel/api/list.ts'
+import { fields, line, nullable, operation, type Resource } from '../kernel/api/operation.ts'
+import { newId } from '../kernel/db/ids.ts'
+import { type Db, isUniqueViolation, prepared } from '../kernel/db/open.ts'
+import { type Package, packages } from './tables.ts'
+
+/** Staff see every package; others will see what they may buy or sell. */
+export const packageOnSale: Resource<Package> = {
+  name: 'package',
+  notFound: 'package_not_found',
+  find: (tx, actor, id) => (actor.kind === 'staff' ? packageById(tx, id) : undefined),
+}
+export const packageById = (tx: Db, id: string): Package | undefined => tx.select().from(packages).where(eq(packages.id, id)).get()
+
+const sold = prepared(({ $client }) => $client.prepare<{ n: number }, [string]>('SELECT count(*) AS n FROM servers WHERE package_id = ? AND terminated_at IS NULL'))
+
+export const packageAnswer = t.Object({
+  id: t.String(), name: t.String(), vcpus: t.Integer(), memoryMb: t.Integer(), diskGb: t.Integer(), trafficGb: nullable(t.Integer()), portMbps: nullable(t.Integer()),
+  ipv4: t.Integer(), ipv6Prefix: nullable(t.Integer()), billingProductId: nullable(t.String()), archived: t.Boolean(), servers: t.Integer(),
+})
+const show = (tx: Db, { createdAt: _, ...it }: Package) => ({ ...it, servers: sold(tx).get(it.id)!.n })
+
+/** What a package may hold; limits are what QEMU and Linux can do, not what is wise. */
+const properties = {
+  name: line(60),
+  vcpus: t.Integer({ minimum: 1, maximum: 256 }),
+  memoryMb: t.Integer({ minimum: 64, maximum: 4_194_304 }),
+  diskGb: t.Integer({ minimum: 1, maximum: 65_536 }),
+  trafficGb: t.Optional(nullable(t.Integer({ minimum: 1 }))),
+  portMbps: t.Optional(nullable(t.Integer({ minimum: 1, maximum: 400_000 }))),
+  ipv4: t.Optional(t.Integer({ minimum: 0, maximum: 16 })),
+  ipv6Prefix: t.Optional(nullable(t.Integer({ minimum: 56, maximum: 128 }))),
+  billingProductId: t.Optional(nullable(line(100, 0))),
+}
+const example = { name: 'KVM 2G', vcpus: 2, memoryMb: 2048, diskGb: 40, trafficGb: 2000, portMbps: 1000, ipv4: 1, ipv6Prefix: 64, billingProductId: 'whmcs:12' }
+
+function refuseTaken(error: unknown): never {
+  if (isUniqueViolation(error)) throw new Refusal('name_taken', 'Another package has this name already.')
+  throw error
+}
+
+export const createPackage = operation({
+  id: 'packages.create',
+  method: 'POST',
+  path: '/admin/packages',
+  summary: 'Add a package that servers can be ordered with',
+  access: { staff: ['packages:write'] },
+  body: fields(properties),
+  answer: packageAnswer,
+  status: 201,
+  refuses: ['name_taken'],
+  example,
+  run({ tx, body, clock }) {
+    try {
+      const { ipv4 = 1, ...given } = body
+      return show(tx, tx.insert(packages).values({ id: newId('package'), ...given, ipv4, createdAt: clock() }).returning().get())
+    } catch (error) {
+      return refuseTaken(error)
+    }
+  },
+})
+
+export const changePackage = operation({
+  id: 'packages.update',
+  method: 'PATCH',
+  path: '/admin/packages/{id}',
+  summary: 'Change a package; servers that have it keep what they were ordered with',
+  access: { staff: ['packages:write'] },
+  on: packageOnSale,
+  body: fields({ ...(Object.fromEntries(Object.entries(properties).map(([name, schema]) => [name, t.Optional(schema)])) as { [K in keyof typeof properties]: ReturnType<typeof t.Optional<(typeof properties)[K]>> }), archived: t.Optional(t.Boolean()) }),
+  answer: packageAnswer,
+  refuses: ['name_taken'],
+  run({ tx, target, body }) {
+    try {
+      if (!Object.keys(body).length) return show(tx, target)
+      return show(tx, tx.update(packages).set(body as Partial<Package>).where(eq(packages.id, target.id)).returning().get()!)
+    } catch (error) {
+      return refuseTaken(error)
+    }
+  },
+})
+
+export const listPackages = operation({
+  id: 'packages.list',
+  method: 'GET',
+  path: '/admin/packages',
+  summary: 'Packages and locations with their identifiers: what an order names',
+  access: { staff: ['servers:read', 'servers:create', 'packages:write'] },
+  query: { cursor: 'Where the page starts.', limit: 'How many packages at most.' },
+  answer: t.Object({ data: t.Array(packageAnswer), nextCursor: nullable(t.String()), total: t.Integer(), locations: t.Array(locationAnswer) }),
+  run(call) {
+    const { tx } = call
+    const list = paginate({
+      call, name: 'packages', limits: { usual: 100, most: 200 },
+      rows: (after, limit) => tx.select().from(packages).where(and(after ? gt(packages.name, after) : undefined)).orderBy(asc(packages.name)).limit(limit).all(),
+      keyOf: (p) => p.name,
+      show: (p) => show(tx, p),
+      total: () => tx.select({ n: count() }).from(packages).get()!.n,
+    })
+    return { ...list, locations: listedLocations(call) }
+  },
+})

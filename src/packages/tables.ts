@@ -1,0 +1,18 @@
+import { integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
+
+export const packages = sqliteTable('packages', {
+  id: text().primaryKey(),
+  name: text().notNull(),
+  vcpus: integer().notNull(),
+  memoryMb: integer('memory_mb').notNull(),
+  diskGb: integer('disk_gb').notNull(),
+  trafficGb: integer('traffic_gb'),
+  portMbps: integer('port_mbps'),
+  ipv4: integer().notNull(),
+  /** Length of the IPv6 prefix a server gets, 56 to 128; null: none. */
+  ipv6Prefix: integer('ipv6_prefix'),
+  billingProductId: text('billing_product_id'),
+  archived: integer({ mode: 'boolean' }).notNull().default(false),
+  createdAt: integer('created_at').notNull(),
+})
+export type Package = typeof packages.$inferSelect

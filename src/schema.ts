@@ -1,0 +1,12 @@
+// Every table there is. test/every/table.test.ts holds this list against the migrations.
+export * from './accounts/tables.ts'
+export * from './addresses/tables.ts'
+export * from './images/tables.ts'
+export * from './kernel/jobs/tables.ts'
+export * from './locations/tables.ts'
+export * from './nodes/tables.ts'
+export * from './packages/tables.ts'
+export * from './servers/tables.ts'
+export * from './settings/tables.ts'
+export * from './ssh-keys/tables.ts'
+export * from './tokens/tables.ts'

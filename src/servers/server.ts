@@ -1,0 +1,172 @@
+// Who sees a server, what it is to those who do, and what its state allows.
+import { eq, sql } from 'drizzle-orm'
+import { Type as t } from 'typebox'
+import { accountById, customerInEvent } from '../accounts/account.ts'
+import { addressesOf } from '../addresses/allocate.ts'
+import type { Actor } from '../kernel/api/actor.ts'
+import { type Code, Refusal } from '../kernel/api/errors.ts'
+import { nullable, type Resource, type Surroundings, time } from '../kernel/api/operation.ts'
+import { iso, isoOrNull } from '../kernel/db/clock.ts'
+import { type Db, prepared } from '../kernel/db/open.ts'
+import { locationById } from '../locations/location.ts'
+import { packageById } from '../packages/packages.ts'
+import { type Server, type Status, servers } from './tables.ts'
+
+const byId = prepared((db) => db.select().from(servers).where(eq(servers.id, sql.placeholder('id'))).prepare())
+export const serverById = (tx: Db, id: string): Server | undefined => byId(tx).get({ id })
+/** For sagas: the row behind a job's input, which never goes away. */
+export const load = (tx: Db, id: string): Server => serverById(tx, id)!
+
+/** The same rule as `visible` below, for one row. A terminated server is gone for everyone but staff. */
+function seen(actor: Actor, it: Server): boolean {
+  if (actor.kind === 'staff') return actor.permissions.has('servers.see_all')
+  if (it.terminatedAt !== null) return false
+  return it.ownerId === actor.accountId || (actor.kind === 'reseller' && it.resellerId === actor.accountId)
+}
+
+export const server: Resource<Server> = {
+  name: 'server',
+  notFound: 'server_not_found',
+  find: (tx, actor, id) => {
+    const it = serverById(tx, id)
+    return it && seen(actor, it) ? it : undefined
+  },
+}
+
+/** As SQL over `servers s`, for lists and counts: they cannot differ from what one server answers. */
+export function visible(actor: Actor): { where: string; values: string[] } {
+  if (actor.kind === 'staff') return { where: actor.permissions.has('servers.see_all') ? '1' : '0', values: [] }
+  if (actor.kind === 'reseller') return { where: '(s.owner_id = ? OR s.reseller_id = ?) AND s.terminated_at IS NULL', values: [actor.accountId, actor.accountId] }
+  return { where: 's.owner_id = ? AND s.terminated_at IS NULL', values: [actor.accountId] }
+}
+
+// ---------------------------------------------------------------- what its state allows
+export type Action = 'start' | 'shutdown' | 'off' | 'restart' | 'setup' | 'reinstall' | 'suspend' | 'unsuspend' | 'terminate'
+
+const refusals: Record<Status, Partial<Record<Action, Code>>> = {
+  provisioning: {
+    start: 'server_busy', shutdown: 'server_busy', off: 'server_busy', restart: 'server_busy', setup: 'already_set_up', reinstall: 'server_busy', suspend: 'server_busy',
+    unsuspend: 'not_suspended', terminate: 'server_busy',
+  },
+  pending_setup: { start: 'not_set_up', shutdown: 'not_set_up', off: 'not_set_up', restart: 'not_set_up', reinstall: 'not_set_up', unsuspend: 'not_suspended' },
+  running: { start: 'already_running', setup: 'already_set_up', unsuspend: 'not_suspended' },
+  stopped: { shutdown: 'already_stopped', off: 'already_stopped', restart: 'already_stopped', setup: 'already_set_up', unsuspend: 'not_suspended' },
+  suspended: {
+    start: 'server_suspended', shutdown: 'server_suspended', off: 'server_suspended', restart: 'server_suspended', setup: 'server_suspended', reinstall: 'server_suspended', suspend: 'already_suspended',
+  },
+  failed: { start: 'server_failed', shutdown: 'server_failed', off: 'server_failed', restart: 'server_failed', setup: 'already_set_up', suspend: 'server_failed', unsuspend: 'not_suspended' },
+  terminated: {
+    start: 'server_terminated', shutdown: 'server_terminated', off: 'server_terminated', restart: 'server_terminated', setup: 'server_terminated', reinstall: 'server_terminated', suspend: 'server_terminated',
+    unsuspend: 'server_terminated', terminate: 'server_terminated',
+  },
+}
+const words: Partial<Record<Code, (s: Server) => string>> = {
+  server_busy: (s) => `${s.hostname} is being installed. Wait until its job has ended.`,
+  not_set_up: (s) => `${s.hostname} is waiting for its setup: choose an image for it first.`,
+  already_set_up: (s) => `${s.hostname} is set up already. To install another image, reinstall it.`,
+  already_running: (s) => `${s.hostname} is running already.`,
+  already_stopped: (s) => `${s.hostname} is stopped.`,
+  server_suspended: (s) => `${s.hostname} is suspended. Unsuspend it first.`,
+  already_suspended: (s) => `${s.hostname} is suspended already.`,
+  not_suspended: (s) => `${s.hostname} is not suspended.`,
+  server_failed: (s) => `The installation of ${s.hostname} failed. Reinstall or terminate it.`,
+  server_terminated: (s) => `${s.hostname} was terminated.`,
+  server_protected: (s) => `${s.hostname} is protected. Take the protection off first.`,
+}
+
+/** Operations and buttons ask the same table. */
+export function hindrance(it: Server, action: Action): Code | undefined {
+  if (it.protected && (action === 'terminate' || action === 'reinstall')) return 'server_protected'
+  return refusals[it.status][action]
+}
+export function mustAllow(it: Server, action: Action) {
+  const code = hindrance(it, action)
+  if (code) throw new Refusal(code, words[code]!(it))
+}
+
+// ---------------------------------------------------------------- what it looks like
+const named = t.Object({ id: t.String(), name: t.String() })
+export const serverAnswer = t.Object({
+  id: t.String(), number: t.Integer(), name: t.String(), hostname: t.String(),
+  status: t.Enum(['provisioning', 'pending_setup', 'running', 'stopped', 'suspended', 'failed', 'terminated']),
+  suspendReason: nullable(t.String()), failure: nullable(t.String()),
+  owner: t.Object({ id: t.String(), name: t.String(), email: t.String() }),
+  package: named, location: named,
+  /** Staff only. */
+  node: nullable(named), placement: nullable(t.String()),
+  image: nullable(named),
+  ipv4: nullable(t.String()), ipv6: nullable(t.String()),
+  addresses: t.Array(t.Object({ address: t.String(), prefixLength: t.Integer(), version: t.Integer(), gateway: t.String() })),
+  sshCommand: nullable(t.String()), mac: t.String(),
+  vcpus: t.Integer(), memoryMb: t.Integer(), diskGb: t.Integer(), trafficGb: nullable(t.Integer()), portMbps: nullable(t.Integer()),
+  job: nullable(t.Object({ id: t.String(), kind: t.String(), progress: t.Integer() })),
+  rescue: t.Boolean(), protected: t.Boolean(), nodeConnected: t.Boolean(),
+  /** What its state allows now, for buttons. */
+  allowed: t.Array(t.String()),
+  createdAt: time, terminatedAt: nullable(time),
+})
+
+const row = `s.id, s.number, s.name, s.hostname, s.status, s.suspend_reason AS suspendReason, s.failure, s.placement, s.mac, s.vcpus, s.memory_mb AS memoryMb, s.disk_gb AS diskGb,
+  s.traffic_gb AS trafficGb, s.port_mbps AS portMbps, s.protected, s.created_at AS createdAt, s.terminated_at AS terminatedAt, s.node_id AS nodeId, n.name AS nodeName,
+  s.owner_id AS ownerId, o.name AS ownerName, o.email AS ownerEmail, s.package_id AS packageId, p.name AS packageName, s.location_id AS locationId, l.name AS locationName, s.image_id AS imageId, i.name AS imageName,
+  (SELECT json_group_array(json_object('address', a.address, 'prefixLength', a.prefix_length, 'version', a.version, 'gateway', ap.gateway, 'isPrimary', a.is_primary))
+     FROM addresses a JOIN pools ap ON ap.id = a.pool_id WHERE a.server_id = s.id) AS addresses,
+  (SELECT json_object('id', j.id, 'kind', j.kind, 'progress', j.progress) FROM jobs j WHERE j.holds = s.id AND j.state IN ('queued', 'running', 'undoing')) AS job`
+const joins = `FROM servers s JOIN nodes n ON n.id = s.node_id JOIN accounts o ON o.id = s.owner_id JOIN packages p ON p.id = s.package_id
+  JOIN locations l ON l.id = s.location_id LEFT JOIN images i ON i.id = s.image_id`
+
+/** The start of a query whose rows `showServer` takes; the table is `s`. */
+export const selectServers = `SELECT ${row} ${joins}`
+
+export type ServerRow = {
+  id: string; number: number; name: string; hostname: string; status: Status; suspendReason: string | null; failure: string | null; placement: string; mac: string
+  vcpus: number; memoryMb: number; diskGb: number; trafficGb: number | null; portMbps: number | null; protected: number; createdAt: number; terminatedAt: number | null
+  nodeId: string; nodeName: string; ownerId: string; ownerName: string; ownerEmail: string; packageId: string; packageName: string; locationId: string; locationName: string
+  imageId: string | null; imageName: string | null; addresses: string; job: string | null
+}
+type ShownAddress = { address: string; prefixLength: number; version: number; gateway: string; isPrimary: number }
+
+const allActions = Object.keys(refusals.terminated) as Action[]
+
+/** The guest's own address in its IPv6 prefix is the first one. */
+export const guestIpv6 = (prefix: string) => (prefix.endsWith('::') ? `${prefix}1` : prefix)
+
+export function showServer({ nodes, actor }: Pick<Surroundings, 'nodes'> & { actor: Actor }, s: ServerRow) {
+  const held = (JSON.parse(s.addresses) as ShownAddress[]).sort((a, b) => a.version - b.version || b.isPrimary - a.isPrimary)
+  const ipv4 = held.find((a) => a.version === 4)?.address ?? null
+  const prefix = held.find((a) => a.version === 6)
+  const ipv6 = prefix ? (prefix.prefixLength === 128 ? prefix.address : guestIpv6(prefix.address)) : null
+  const staff = actor.kind === 'staff'
+  const reachable = ipv4 ?? ipv6
+  return {
+    id: s.id, number: s.number, name: s.name, hostname: s.hostname, status: s.status, suspendReason: s.suspendReason, failure: s.failure,
+    owner: { id: s.ownerId, name: s.ownerName, email: s.ownerEmail },
+    package: { id: s.packageId, name: s.packageName },
+    location: { id: s.locationId, name: s.locationName },
+    node: staff ? { id: s.nodeId, name: s.nodeName } : null,
+    placement: staff ? s.placement : null,
+    image: s.imageId ? { id: s.imageId, name: s.imageName ?? '' } : null,
+    ipv4, ipv6,
+    addresses: held.map(({ isPrimary: _, ...a }) => a),
+    sshCommand: reachable && s.imageId ? `ssh root@${reachable}` : null,
+    mac: s.mac, vcpus: s.vcpus, memoryMb: s.memoryMb, diskGb: s.diskGb, trafficGb: s.trafficGb, portMbps: s.portMbps,
+    job: s.job ? (JSON.parse(s.job) as { id: string; kind: string; progress: number }) : null,
+    rescue: false, protected: !!s.protected, nodeConnected: nodes.connected(s.nodeId),
+    allowed: allActions.filter((action) => !hindrance({ status: s.status, protected: !!s.protected } as Server, action)),
+    createdAt: iso(s.createdAt), terminatedAt: isoOrNull(s.terminatedAt),
+  }
+}
+
+// ---------------------------------------------------------------- what others hear of it
+/** Server and customer as every server event carries them, and whom it concerns. */
+export function inEvent(tx: Db, it: Server) {
+  const owner = accountById(tx, it.ownerId)!
+  const ipv4 = addressesOf(tx, it.id).find((a) => a.version === 4)?.address ?? null
+  return {
+    concerning: { customerId: it.ownerId, resellerId: it.resellerId },
+    data: {
+      server: { id: it.id, hostname: it.hostname, status: it.status, package: packageById(tx, it.packageId)?.name ?? '', location: locationById(tx, it.locationId)?.name ?? '', ipv4 },
+      customer: customerInEvent(owner),
+    },
+  }
+}

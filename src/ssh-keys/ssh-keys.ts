@@ -1,0 +1,125 @@
+// Public keys of an account. A key ends in authorized_keys of a guest, so it is one clean line of a known type or it is refused.
+import { and, count, desc, eq, inArray, lt } from 'drizzle-orm'
+import ssh2 from 'ssh2'
+import { Type as t } from 'typebox'
+import { accountById, customer } from '../accounts/account.ts'
+import { invalid, Refusal } from '../kernel/api/errors.ts'
+import { page, pageQuery, paginate } from '../kernel/api/list.ts'
+import { done, fields, line, operation, type Resource, time } from '../kernel/api/operation.ts'
+import { iso } from '../kernel/db/clock.ts'
+import { newId } from '../kernel/db/ids.ts'
+import { type Db, isUniqueViolation } from '../kernel/db/open.ts'
+import { sshKeys } from './tables.ts'
+
+type SshKey = typeof sshKeys.$inferSelect
+/** Decision: 100 keys an account. */
+const KEYS_PER_ACCOUNT = 100
+const types = /^(ssh-ed25519|ssh-rsa|ecdsa-sha2-nistp(256|384|521)|sk-ssh-ed25519@openssh\.com|sk-ecdsa-sha2-nistp256@openssh\.com)$/
+
+/** `type base64 [comment]` with the comment cut; throws `validation_failed`. The library alone accepts a NUL in a comment. */
+export function readPublicKey(text: string): { publicKey: string; fingerprint: string; comment: string } {
+  const wrong = (message: string) => invalid({ field: 'publicKey', message })
+  const trimmed = text.trim()
+  if (!/^[\x20-\x7e]+$/.test(trimmed)) throw wrong('must be one line, as in a .pub file.')
+  if (trimmed.includes('PRIVATE KEY')) throw wrong('is a private key. Keep it to yourself and paste the .pub file.')
+  const [type = '', data = '', ...comment] = trimmed.split(' ')
+  if (!types.test(type)) throw wrong('must start with ssh-ed25519, ecdsa-sha2-… or ssh-rsa, as in a .pub file.')
+  const parsed = ssh2.utils.parseKey(`${type} ${data}`)
+  const key = Array.isArray(parsed) ? parsed[0] : parsed
+  if (!key || key instanceof Error) throw wrong('is not a complete public key. Was a part lost when it was copied?')
+  const blob = key.getPublicSSH()
+  if (type === 'ssh-rsa' && rsaBits(blob) < 2048) throw wrong('is an RSA key of fewer than 2048 bits. Make a new one with ssh-keygen -t ed25519.')
+  return {
+    publicKey: `${type} ${data}`,
+    fingerprint: 'SHA256:' + new Bun.CryptoHasher('sha256').update(blob).digest('base64').replace(/=+$/, ''),
+    comment: comment.join(' ').slice(0, 100),
+  }
+}
+
+/** The third field of the blob is the modulus, with a leading zero byte. */
+function rsaBits(blob: Buffer) {
+  let at = 0
+  for (let field = 0; field < 2; field++) at += 4 + blob.readUInt32BE(at)
+  return (blob.readUInt32BE(at) - 1) * 8
+}
+
+const seen: Resource<SshKey> = {
+  name: 'SSH key',
+  notFound: 'ssh_key_not_found',
+  find: (tx, actor, id) => {
+    const key = tx.select().from(sshKeys).where(eq(sshKeys.id, id)).get()
+    return key && (key.ownerId === actor.accountId || customer.find(tx, actor, key.ownerId)) ? key : undefined
+  },
+}
+
+const keyAnswer = t.Object({ id: t.String(), ownerId: t.String(), name: t.String(), publicKey: t.String(), fingerprint: t.String(), createdAt: time })
+const show = ({ id, ownerId, name, publicKey, fingerprint, createdAt }: SshKey) => ({ id, ownerId, name, publicKey, fingerprint, createdAt: iso(createdAt) })
+
+export const addSshKey = operation({
+  id: 'ssh-keys.create',
+  method: 'POST',
+  path: '/customers/{id}/ssh-keys',
+  summary: "Add a public key to a customer's account",
+  access: { staff: ['customers:write'], reseller: ['reseller:customers'], customer: ['account:write'] },
+  on: customer,
+  body: fields({ name: t.Optional(line(100, 0)), publicKey: t.String({ maxLength: 12_000 }) }),
+  answer: keyAnswer,
+  status: 201,
+  refuses: ['limit_reached', 'already_done'],
+  example: { name: 'laptop', publicKey: 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAI… ada@laptop' },
+  run({ tx, target, body, clock }) {
+    const { publicKey, fingerprint, comment } = readPublicKey(body.publicKey)
+    const held = tx.select({ n: count() }).from(sshKeys).where(eq(sshKeys.ownerId, target.id)).get()!.n
+    if (held >= KEYS_PER_ACCOUNT) throw new Refusal('limit_reached', `An account has at most ${KEYS_PER_ACCOUNT} SSH keys. Remove one that is not used.`)
+    try {
+      return show(
+        tx.insert(sshKeys).values({ id: newId('sshKey'), ownerId: target.id, name: body.name || comment || fingerprint.slice(0, 20), publicKey, fingerprint, createdAt: clock() }).returning().get(),
+      )
+    } catch (error) {
+      if (isUniqueViolation(error)) throw new Refusal('already_done', 'This key is on the account already.')
+      throw error
+    }
+  },
+})
+
+export const listSshKeys = operation({
+  id: 'ssh-keys.list',
+  method: 'GET',
+  path: '/customers/{id}/ssh-keys',
+  summary: "A customer's public keys",
+  access: { staff: ['customers:read'], reseller: ['reseller:customers'], customer: ['account:read'] },
+  on: customer,
+  query: pageQuery,
+  answer: page(keyAnswer),
+  run(call) {
+    const { tx, target } = call
+    const owned = eq(sshKeys.ownerId, target.id)
+    return paginate({
+      call, name: `ssh-keys ${target.id}`, limits: { usual: 100, most: 100 }, keyOf: (k) => k.id, show,
+      rows: (after, limit) => tx.select().from(sshKeys).where(and(owned, after ? lt(sshKeys.id, after) : undefined)).orderBy(desc(sshKeys.id)).limit(limit).all(),
+      total: () => tx.select({ n: count() }).from(sshKeys).where(owned).get()!.n,
+    })
+  },
+})
+
+export const removeSshKey = operation({
+  id: 'ssh-keys.remove',
+  method: 'DELETE',
+  path: '/ssh-keys/{id}',
+  summary: 'Remove a public key; servers that have it keep it',
+  access: { staff: ['customers:write'], reseller: ['reseller:customers'], customer: ['account:write'] },
+  on: seen,
+  answer: done,
+  run({ tx, target }) {
+    tx.delete(sshKeys).where(eq(sshKeys.id, target.id)).run()
+    return {}
+  },
+})
+
+/** The owner's keys for these ids, as lines for authorized_keys. Throws `validation_failed` for one that is not the owner's. */
+export function publicKeysOf(tx: Db, ownerId: string, ids: readonly string[], field: string): string[] {
+  const unique = [...new Set(ids)]
+  const found = unique.length ? tx.select().from(sshKeys).where(and(eq(sshKeys.ownerId, ownerId), inArray(sshKeys.id, unique))).all() : []
+  if (!unique.length || found.length !== unique.length) throw invalid({ field, message: `must be SSH keys of ${accountById(tx, ownerId)?.name ?? 'the owner'}.` })
+  return found.map((k) => k.publicKey)
+}

@@ -1,0 +1,193 @@
+import { afterEach, describe, expect, test } from 'bun:test'
+import { existsSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import type { CommandName, Input } from '../../agent/protocol.ts'
+import { controller, NODE_ID } from './controller.ts'
+import { agentProcess, berthAgent, dataDir } from './run.ts'
+import { allowanceOf, domainOf, imageSource, seedOf, serverId, volumeOf } from './words.ts'
+
+const closing: (() => unknown)[] = []
+afterEach(async () => {
+  for (const close of closing.splice(0).reverse()) await close()
+})
+
+/** A controller, and a fake node of it that runs. */
+async function node(env: Record<string, string> = {}) {
+  const it = controller()
+  closing.push(it.close)
+  const dir = dataDir()
+  const enrolled = await berthAgent(['enroll', '--controller', it.url, '--token', 'good', '--name', 'n1', '--data-dir', dir, '--fake'])
+  expect(enrolled).toMatchObject({ code: 0, err: '' })
+  const run = (more: Record<string, string> = {}) => {
+    const agent = agentProcess(dir, more)
+    closing.push(() => agent.stop('SIGKILL'))
+    return agent
+  }
+  return { it, dir, run, agent: run(env) }
+}
+
+/** Everything that comes before a guest's first start. */
+async function install(it: Awaited<ReturnType<typeof node>>['it'], n = 1) {
+  const steps: { [N in CommandName]?: Input<N> } = {
+    'image.ensure': imageSource,
+    'volume.create': { volume: volumeOf(n), image: imageSource.id, sizeBytes: 10 * 1024 ** 3 },
+    'seed.write': seedOf(n),
+    'firewall.allow': allowanceOf(n),
+    'domain.define': domainOf(n),
+    'domain.start': { server: serverId(n) },
+    'domain.await': { server: serverId(n), address: null, limitSeconds: 5 },
+  }
+  const answers = []
+  for (const [name, input] of Object.entries(steps)) answers.push(await it.command(`job_${n}/${name}`, name as CommandName, input as never))
+  return answers
+}
+
+describe('enrolling', () => {
+  test('makes a key that only root can read and remembers the controller', async () => {
+    const { dir, it } = await node()
+    expect(statSync(join(dir, 'node.key')).mode & 0o777).toBe(0o600)
+    expect(statSync(join(dir, 'agent.json')).mode & 0o777).toBe(0o600)
+    expect(JSON.parse(await Bun.file(join(dir, 'agent.json')).text())).toEqual({
+      controller: it.url,
+      nodeId: NODE_ID,
+      name: 'n1',
+      fake: true,
+    })
+    expect(it.enrolled()?.facts).toMatchObject({ fake: true, hostname: 'n1', memoryMb: 131_072 })
+  })
+  test('a token the controller does not know is refused with its code, and nothing is kept', async () => {
+    const it = controller()
+    closing.push(it.close)
+    const dir = dataDir()
+    const { code, err } = await berthAgent(['enroll', '--controller', it.url, '--token', 'bad', '--data-dir', dir, '--fake'])
+    expect({ code, err }).toEqual({ code: 1, err: 'invalid_token: invalid_token, says the test\n' })
+    expect(existsSync(join(dir, 'agent.json'))).toBe(false)
+  })
+  test('a controller without TLS on another host is refused', async () => {
+    const { code, err } = await berthAgent([
+      'enroll',
+      '--controller',
+      'http://198.51.100.1',
+      '--token',
+      'good',
+      '--data-dir',
+      dataDir(),
+      '--fake',
+    ])
+    expect(code).toBe(1)
+    expect(err).toStartWith('insecure_controller: ')
+  })
+  test('without a token it is wrong use', async () => {
+    expect((await berthAgent(['enroll', '--controller', 'http://localhost'])).code).toBe(2)
+    expect((await berthAgent(['dance'])).code).toBe(2)
+    expect((await berthAgent(['run', '--no-such'])).code).toBe(2)
+    expect((await berthAgent(['run', '--help'])).code).toBe(0)
+  })
+})
+
+describe('a connected agent', () => {
+  test('says what it is, how it is and what it has', async () => {
+    const { it } = await node()
+    expect((await it.frame('facts')).facts).toMatchObject({ hostname: 'n1', fake: true, cpu: { threads: 32 }, bridges: [{ name: 'br0' }] })
+    expect((await it.frame('heartbeat')).pools).toMatchObject([{ name: 'local', totalBytes: 2e12 }])
+    expect(await it.frame('inventory')).toMatchObject({ domains: [], volumes: [], foreign: [] })
+  })
+  test('installs a server that answers', async () => {
+    const { it } = await node()
+    await it.waitConnected()
+    const answers = await install(it)
+    expect(answers.map(({ type }) => type)).toEqual(Array(7).fill('done'))
+    expect(answers.at(-1)).toMatchObject({ output: { answered: 'agent' } })
+    expect(await it.frame('power')).toMatchObject({ server: serverId(1), power: 'running' })
+  })
+  test('refuses what it does not know and what is not right, and does nothing', async () => {
+    const { it } = await node()
+    await it.waitConnected()
+    it.send('k1', 'domain.explode', {})
+    expect(await it.answer('k1')).toMatchObject({ type: 'failed', error: { code: 'invalid_command' } })
+    it.send('k2', 'domain.look', { server: '../../etc/passwd' })
+    expect(await it.answer('k2')).toMatchObject({ type: 'failed', error: { code: 'invalid_command' } })
+  })
+  test('does not start a guest that has no rules', async () => {
+    const { it } = await node()
+    await it.waitConnected()
+    expect(await it.command('k', 'domain.start', { server: serverId(1) })).toMatchObject({ error: { code: 'no_allowance' } })
+  })
+  test('comes back after a lost connection and answers from its journal what was done before', async () => {
+    const { it } = await node()
+    await it.waitConnected()
+    await install(it)
+    it.dropConnection()
+    await Bun.sleep(20)
+    await it.waitConnected()
+    it.frames.length = 0
+    expect(await it.command('job_1/domain.await', 'domain.await', { server: serverId(2), address: null, limitSeconds: 1 })).toMatchObject({
+      output: { answered: 'agent' },
+    })
+  })
+  test('keeps its guests when it is killed, and ends with 0 when it is asked to', async () => {
+    const { it, agent, run } = await node()
+    await it.waitConnected()
+    await install(it)
+    await agent.stop('SIGKILL')
+    const again = run()
+    it.frames.length = 0
+    expect((await it.frame('inventory')).domains).toEqual([{ server: serverId(1), power: 'running' }])
+    expect(await again.stop()).toBe(0)
+  })
+})
+
+describe('a power cut', () => {
+  for (const moment of ['before', 'after'] as const) {
+    test(`${moment} a command leaves it to be done again, once`, async () => {
+      const { it, agent, run } = await node({ BERTH_POWER_CUT: `domain.start:${moment}` })
+      await it.waitConnected()
+      install(it).catch(() => {})
+      expect(await agent.child.exited).not.toBe(0)
+      run({ BERTH_POWER_CUT: `domain.start:${moment}` })
+      await Bun.sleep(100)
+      await it.waitConnected()
+      expect(await it.command('job_1/domain.start', 'domain.start', { server: serverId(1) })).toMatchObject({ type: 'done' })
+      expect(await it.command('look', 'domain.look', { server: serverId(1) })).toMatchObject({ output: { power: 'running' } })
+    })
+  }
+})
+
+describe('a reboot of the host', () => {
+  test('starts the guests that ran, behind their rules, without the controller', async () => {
+    const { it, dir, agent, run } = await node()
+    await it.waitConnected()
+    await install(it, 1)
+    await install(it, 2)
+    await it.command('stop', 'domain.stop', { server: serverId(2), graceSeconds: 0 })
+    await agent.stop()
+    await Bun.write(join(dir, 'fake.json'), JSON.stringify({ bootId: 'second-boot' }))
+    run()
+    await Bun.sleep(200)
+    await it.waitConnected()
+    expect(await it.command('l1', 'domain.look', { server: serverId(1) })).toMatchObject({ output: { power: 'running' } })
+    expect(await it.command('l2', 'domain.look', { server: serverId(2) })).toMatchObject({ output: { power: 'stopped' } })
+  })
+})
+
+describe('faults on purpose', () => {
+  test('strike as often as they say, also across a kill', async () => {
+    const { it, dir, agent, run } = await node()
+    await it.waitConnected()
+    await Bun.write(join(dir, 'faults.json'), JSON.stringify([{ command: 'domain.look', mode: 'fail', times: 2 }]))
+    expect(await it.command('a', 'domain.look', { server: serverId(1) })).toMatchObject({ error: { code: 'fault' } })
+    await agent.stop('SIGKILL')
+    run()
+    await Bun.sleep(50)
+    await it.waitConnected()
+    expect(await it.command('b', 'domain.look', { server: serverId(1) })).toMatchObject({ error: { code: 'fault' } })
+    expect(await it.command('c', 'domain.look', { server: serverId(1) })).toMatchObject({ output: { power: 'absent' } })
+  })
+  test('a lie answers as if all were well', async () => {
+    const { it, dir } = await node()
+    await it.waitConnected()
+    await Bun.write(join(dir, 'faults.json'), JSON.stringify([{ command: 'domain.start', mode: 'lie' }]))
+    expect(await it.command('a', 'domain.start', { server: serverId(1) })).toMatchObject({ type: 'done' })
+    expect(await it.command('b', 'domain.look', { server: serverId(1) })).toMatchObject({ output: { power: 'absent' } })
+  })
+})

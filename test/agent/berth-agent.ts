@@ -1,0 +1,3 @@
+import { agentCommand } from '../../agent/main.ts'
+
+process.exit(await agentCommand(process.argv.slice(2)))

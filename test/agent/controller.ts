@@ -1,0 +1,133 @@
+// A controller as an agent sees it, and no more: enrolment, challenge, WebSocket. For tests of the agent alone.
+import { createPublicKey, verify } from 'node:crypto'
+import {
+  agentHeaders,
+  agentPaths,
+  type CommandName,
+  type EnrollRequest,
+  type FromAgent,
+  type Input,
+  PROTOCOL,
+  signedText,
+  type ToAgent,
+} from '../../agent/protocol.ts'
+
+export const NODE_ID = 'nod_00000000000000000000000001'
+
+type Answer = Extract<FromAgent, { type: 'done' | 'failed' }>
+
+/** The wire's two directions on a free port of this host. */
+export function controller() {
+  const frames: FromAgent[] = []
+  const listeners = new Set<(frame: FromAgent) => void>()
+  const nonces = new Set<string>()
+  const downloads = new Map<string, Uint8Array>()
+  let socket: Bun.ServerWebSocket<unknown> | undefined
+  let publicKey: string | undefined
+  let status = 200
+  let enrolled: EnrollRequest | undefined
+
+  const refuse = (code: string, as = 401) => Response.json({ error: { code, message: `${code}, says the test` } }, { status: as })
+  const proves = (headers: Headers) => {
+    const nonce = headers.get(agentHeaders.nonce) ?? ''
+    if (!nonces.delete(nonce) || !publicKey) return false
+    const key = createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x: publicKey }, format: 'jwk' })
+    const signature = Buffer.from(headers.get(agentHeaders.signature) ?? '', 'base64url')
+    return verify(null, Buffer.from(signedText(headers.get(agentHeaders.node) ?? '', nonce)), key, signature)
+  }
+
+  const server = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    async fetch(request, server) {
+      const { pathname } = new URL(request.url)
+      if (pathname === agentPaths.enroll) {
+        const body = (await request.json()) as EnrollRequest
+        if (body.token !== 'good') return refuse('invalid_token')
+        enrolled = body
+        publicKey = body.publicKey
+        return Response.json({ nodeId: NODE_ID, name: body.facts.hostname })
+      }
+      if (pathname === agentPaths.challenge) {
+        if (request.method === 'HEAD') return new Response(null, { headers: { Date: new Date().toUTCString() } })
+        if (status !== 200) return refuse(status === 401 ? 'node_revoked' : 'update_agent', status)
+        const nonce = Bun.randomUUIDv7()
+        nonces.add(nonce)
+        return Response.json({ nonce })
+      }
+      if (pathname === agentPaths.connect) {
+        if (!proves(request.headers)) return refuse('bad_signature')
+        return server.upgrade(request) ? undefined : refuse('no_upgrade', 400)
+      }
+      const body = downloads.get(pathname)
+      if (body) return proves(request.headers) ? new Response(body as BodyInit) : refuse('bad_signature')
+      return refuse('not_found', 404)
+    },
+    websocket: {
+      open(ws) {
+        socket = ws
+        const welcome: ToAgent = { type: 'welcome', nodeId: NODE_ID, controllerVersion: 'test', now: Date.now() }
+        ws.send(JSON.stringify(welcome))
+      },
+      message(_ws, text) {
+        const frame = JSON.parse(String(text)) as FromAgent
+        frames.push(frame)
+        for (const listener of listeners) listener(frame)
+      },
+      close(ws) {
+        if (socket === ws) socket = undefined
+      },
+    },
+  })
+
+  async function waitFor<F extends FromAgent>(wanted: (frame: FromAgent) => frame is F, otherwise: string, limitMs: number): Promise<F> {
+    const came = frames.find(wanted)
+    if (came) return came
+    const { promise, resolve, reject } = Promise.withResolvers<F>()
+    const listener = (frame: FromAgent) => void (wanted(frame) && resolve(frame))
+    listeners.add(listener)
+    const timer = setTimeout(() => reject(new Error(`${otherwise} within ${limitMs} ms`)), limitMs)
+    return promise.finally(() => {
+      clearTimeout(timer)
+      listeners.delete(listener)
+    })
+  }
+
+  const it = {
+    url: `http://127.0.0.1:${server.port}`,
+    protocol: PROTOCOL,
+    frames,
+    downloads,
+    enrolled: () => enrolled,
+    connected: () => socket !== undefined,
+    answerChallengesWith: (code: number) => {
+      status = code
+    },
+    dropConnection: () => socket?.terminate(),
+    /** The next frame that fits, or one that came already. */
+    frame: <T extends FromAgent['type']>(type: T, fits: (frame: Extract<FromAgent, { type: T }>) => boolean = () => true, limitMs = 5000) =>
+      waitFor(
+        (frame): frame is Extract<FromAgent, { type: T }> => frame.type === type && fits(frame as never),
+        `no ${type} frame`,
+        limitMs,
+      ),
+    async waitConnected(limitMs = 5000) {
+      for (const until = Date.now() + limitMs; Date.now() < until; await Bun.sleep(10)) if (socket) return
+      throw new Error('the agent did not connect')
+    },
+    send: (key: string, name: string, input: unknown) => socket?.send(JSON.stringify({ type: 'command', key, name, input })),
+    /** Sends a command and answers what the agent answered. */
+    async command<N extends CommandName>(key: string, name: N, input: Input<N>, limitMs?: number) {
+      it.send(key, name, input)
+      return it.answer(key, limitMs)
+    },
+    answer: (key: string, limitMs = 5000) =>
+      waitFor(
+        (frame): frame is Answer => (frame.type === 'done' || frame.type === 'failed') && frame.key === key,
+        `no answer to ${key}`,
+        limitMs,
+      ),
+    close: () => server.stop(true),
+  }
+  return it
+}

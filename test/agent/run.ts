@@ -1,0 +1,31 @@
+// Starts the agent as a person would: its own process, its own data directory.
+import { mkdtempSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+const ENTRY = join(import.meta.dir, 'berth-agent.ts')
+
+export const dataDir = () => mkdtempSync(join(tmpdir(), 'berth-agent-test-'))
+
+/** Runs `berth agent …` to its end. */
+export async function berthAgent(args: string[], env: Record<string, string> = {}) {
+  const child = Bun.spawn([process.execPath, ENTRY, ...args], { env: { ...process.env, ...env }, stdout: 'pipe', stderr: 'pipe' })
+  const [out, err, code] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text(), child.exited])
+  return { code, out, err }
+}
+
+/** Starts `berth agent run` and leaves it running. */
+export function agentProcess(dir: string, env: Record<string, string> = {}) {
+  const child = Bun.spawn([process.execPath, ENTRY, 'run', '--data-dir', dir], {
+    env: { ...process.env, ...env },
+    stdout: 'inherit',
+    stderr: process.env['SHOW_AGENT'] ? 'inherit' : 'pipe',
+  })
+  return {
+    child,
+    stop: async (signal: NodeJS.Signals = 'SIGTERM') => {
+      child.kill(signal)
+      return child.exited
+    },
+  }
+}

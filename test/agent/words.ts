@@ -1,0 +1,35 @@
+import type { Allowance, Domain, ImageSource, Seed, Volume } from '../../agent/protocol.ts'
+
+/** `srv_…` with the number at the end. */
+export const serverId = (n: number) => `srv_${String(n).padStart(26, '0')}`
+export const volumeOf = (n: number, format: Volume['format'] = 'qcow2'): Volume => ({ server: serverId(n), pool: 'local', format })
+export const macOf = (n: number) => `52:54:00:00:00:${n.toString(16).padStart(2, '0')}`
+export const allowanceOf = (n: number): Allowance => ({
+  server: serverId(n),
+  tap: `bth${n}`,
+  mac: macOf(n),
+  ipv4: [`10.77.0.${10 + n}`],
+  ipv6: [`2001:db8:77:${n}::/64`],
+})
+export const domainOf = (n: number, more: Partial<Domain> = {}): Domain => ({
+  server: serverId(n),
+  hostname: `web${n}.example.com`,
+  vcpus: 1,
+  memoryMb: 128,
+  volume: volumeOf(n),
+  network: { bridge: 'br0', tap: `bth${n}`, mac: macOf(n), portMbps: null },
+  seeded: true,
+  ...more,
+})
+export const seedOf = (n: number): Seed => ({
+  server: serverId(n),
+  metaData: { 'instance-id': serverId(n), 'local-hostname': `web${n}` },
+  userData: { hostname: `web${n}`, ssh_authorized_keys: ['ssh-ed25519 AAAA someone'] },
+  networkConfig: { version: 2, ethernets: { eth0: { match: { macaddress: macOf(n) }, addresses: [`10.77.0.${10 + n}/24`] } } },
+})
+export const imageSource: ImageSource = {
+  id: 'img_00000000000000000000000001',
+  url: 'https://images.example.com/tiny.qcow2',
+  format: 'qcow2',
+  checksum: `sha256:${'0'.repeat(64)}`,
+}

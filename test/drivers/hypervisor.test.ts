@@ -1,0 +1,124 @@
+import { Database } from 'bun:sqlite'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { domainXml, uuidOf } from '../../agent/drivers/hypervisor/domain-xml.ts'
+import { FakeHypervisor } from '../../agent/drivers/hypervisor/fake.ts'
+import { bootProbe, probe, signAgainstKvm } from '../../agent/drivers/hypervisor/kvm-probe.ts'
+import { blocksIn, eventIn, Libvirt } from '../../agent/drivers/hypervisor/libvirt.ts'
+import { FakeSeeds } from '../../agent/drivers/seed/fake.ts'
+import { IsoSeeds } from '../../agent/drivers/seed/iso.ts'
+import { FakePool } from '../../agent/drivers/storage/fake.ts'
+import { run } from '../../agent/exec.ts'
+import { domainOf, seedOf, serverId, volumeOf } from '../agent/words.ts'
+import { hypervisorContract } from './hypervisor.contract.ts'
+import { missing, note } from './tools.ts'
+
+describe('the fake hypervisor', () => {
+  hypervisorContract(async () => {
+    const db = new Database(':memory:')
+    const pool = new FakePool(db, 'local', 2e12)
+    const seeds = new FakeSeeds(db)
+    await pool.create(volumeOf(1), { id: 'img_1', format: 'qcow2', path: '/fake', virtualSizeBytes: 1 }, 1e9)
+    await seeds.write(seedOf(1))
+    const dropSeed = () => void seeds.remove(serverId(1))
+    return {
+      hypervisor: new FakeHypervisor(db),
+      domain: domainOf(1),
+      disk: pool.disk(volumeOf(1)),
+      seedPath: (await seeds.path(serverId(1)))!,
+      dropSeed,
+    }
+  })
+})
+
+describe.skipIf(note(await missing('virsh', 'qemu-img', 'xorriso', 'qemu-system-x86_64', 'ip'), 'libvirt'))('libvirt', () => {
+  const bridge = `brh${process.pid}`.slice(0, 15)
+  const dir = mkdtempSync(join(tmpdir(), 'berth-libvirt-'))
+  let n = process.pid * 100
+  beforeAll(async () => {
+    await run('ip', ['link', 'add', bridge, 'type', 'bridge'])
+  })
+  afterAll(async () => {
+    await run('ip', ['link', 'del', bridge])
+    rmSync(dir, { recursive: true, force: true })
+  })
+  hypervisorContract(async () => {
+    n++
+    const seeds = new IsoSeeds(join(dir, 'seeds'))
+    const path = join(dir, `${n}.qcow2`)
+    await run('qemu-img', ['create', '-q', '-f', 'qcow2', '--', path, '1M'])
+    await seeds.write(seedOf(n))
+    const domain = domainOf(n, { memoryMb: 64, network: { bridge, tap: `bth${n}`, mac: '52:54:00:12:34:56', portMbps: null } })
+    return {
+      hypervisor: new Libvirt(async () => 'emulation'),
+      domain,
+      disk: { kind: 'file', path, format: 'qcow2' },
+      seedPath: (await seeds.path(serverId(n)))!,
+      dropSeed: () => rmSync(join(dir, 'seeds', `${serverId(n)}.iso`)),
+    }
+  })
+})
+
+describe('the definition of a guest', () => {
+  const disk = { kind: 'file', path: '/var/lib/berth-agent/pools/local/disk.qcow2', format: 'qcow2' } as const
+  const xml = domainXml(domainOf(1), disk, '/var/lib/berth-agent/seeds/seed.iso', 'emulation')
+
+  test('is as it was', async () => {
+    expect(xml).toBe(await Bun.file(join(import.meta.dir, 'golden/domain.xml')).text())
+  })
+  test('with KVM passes the host’s processor through', () => {
+    expect(domainXml(domainOf(1), disk, undefined, 'kvm')).toContain('<cpu mode="host-passthrough"')
+  })
+  test('without a seed has no CD-ROM', () => {
+    expect(domainXml(domainOf(1), disk, undefined, 'kvm')).not.toContain('cdrom')
+  })
+  test('cannot be bent by any name', () => {
+    const shape = (text: string) => JSON.stringify(Bun.XML.parse(text), (key, value) => (key === 'title' ? undefined : value))
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary', maxLength: 253 }), (hostname) => {
+        expect(shape(domainXml(domainOf(1, { hostname }), disk, '/var/lib/berth-agent/seeds/seed.iso', 'emulation'))).toBe(shape(xml))
+      }),
+      { numRuns: 2000 },
+    )
+  })
+  test('has a UUID that is always the same for a server', () => {
+    expect(uuidOf(serverId(1))).toBe(uuidOf(serverId(1)))
+    expect(uuidOf(serverId(1))).not.toBe(uuidOf(serverId(2)))
+    expect(uuidOf(serverId(1))).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
+  })
+})
+
+describe('what libvirt says', () => {
+  test('one answer holds the figures of all guests', () => {
+    const text = `Domain: '${serverId(1)}'\n  state.state=1\n  state.reason=5\n  cpu.time=648135000\n  net.count=1\n  net.0.rx.bytes=12\n  net.0.tx.bytes=34\n\nDomain: 'other'\n  state.state=5\n  state.reason=3\n\n`
+    expect(blocksIn(text)).toEqual([
+      { id: serverId(1), power: 'running', cpuNanoseconds: 648135000, rxBytes: 12, txBytes: 34 },
+      { id: 'other', power: 'crashed', cpuNanoseconds: 0, rxBytes: 0, txBytes: 0 },
+    ])
+  })
+  test('an event of a guest of ours becomes a change of power', () => {
+    const line = (words: string) => `2026-11-21 11:08:46.754+0000: event 'lifecycle' for domain '${serverId(1)}': ${words}`
+    expect(eventIn(line('Stopped Failed'))).toEqual({ server: serverId(1), power: 'crashed', at: 1795259326754, reason: 'Stopped Failed' })
+    expect(eventIn(line('Stopped Destroyed'))?.power).toBe('stopped')
+    expect(eventIn(line('Shutdown Finished after host request'))).toBeUndefined()
+    expect(eventIn("2026-11-21 11:08:46.754+0000: event 'lifecycle' for domain 'theirs': Started Booted")).toBeUndefined()
+  })
+})
+
+describe.skipIf(note(await missing('qemu-system-x86_64'), 'the KVM probe'))('the KVM probe', () => {
+  test('its guest reaches 64-bit mode where a processor is emulated', async () => {
+    expect(await bootProbe(['-accel', 'tcg'])).toBeUndefined()
+  })
+  test('a processor without virtualisation is not asked further', async () => {
+    expect(signAgainstKvm('flags\t\t: fpu vme sse2\n')).toContain('no vmx or svm flag')
+    expect(signAgainstKvm('flags\t\t: fpu vmxx\n')).toContain('no vmx or svm flag')
+  })
+  test('answers what guests run on here, and why', async () => {
+    const { kind, reason } = await probe(mkdtempSync(join(tmpdir(), 'berth-probe-test-')), 'boot')
+    expect(['kvm', 'emulation']).toContain(kind)
+    expect(reason).toMatch(/\w+ \w+/)
+  })
+})

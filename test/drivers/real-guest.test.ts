@@ -1,0 +1,101 @@
+// The whole way of a server on this very machine: image, disk, seed, rules, definition, start, and a login over SSH with the key
+// of the seed. The guest image is named by BERTH_GUEST_IMAGE (see guest/); without one the test is left out.
+import { afterAll, describe, expect, test } from 'bun:test'
+import { createHash } from 'node:crypto'
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseCommand } from '../../agent/commands/index.ts'
+import { run } from '../../agent/exec.ts'
+import { loggingTo } from '../../agent/job-log.ts'
+import type { CommandName, Input, Output } from '../../agent/protocol.ts'
+import { openRealHost } from '../../agent/real-host.ts'
+import { allowanceOf, domainOf, imageSource, seedOf, serverId, volumeOf } from '../agent/words.ts'
+import { missing, note } from './tools.ts'
+
+const image = process.env['BERTH_GUEST_IMAGE'] ?? '/tmp/tiny.qcow2'
+const reason =
+  (await missing('virsh', 'qemu-img', 'xorriso', 'nft', 'ip', 'qemu-system-x86_64')) ??
+  (existsSync(image) ? undefined : `no guest image at ${image}`) ??
+  ((await run('nft', ['list', 'table', 'bridge', 'berth'], { mayFail: true })).code === 0 ? 'a node runs on this machine' : undefined)
+
+describe.skipIf(note(reason, 'a real guest'))('a real guest', () => {
+  const n = process.pid
+  const bridge = `brg${n}`
+  const subnet = `10.${64 + (n % 64)}.${(n >> 6) % 256}`
+  const dir = mkdtempSync(join(tmpdir(), 'berth-guest-'))
+  const host = openRealHost(dir)
+  const written: string[] = []
+
+  const obey = async <N extends CommandName>(name: N, input: Input<N>): Promise<Output<N>> => {
+    const began = performance.now()
+    const command = parseCommand(name, input)
+    const job = { line: (level: string, text: string) => void written.push(`${level} ${text}`), progress: () => {} }
+    const output = (await loggingTo(job, () => command.work(host))) as Output<N>
+    process.stderr.write(`  ${name.padEnd(16)} ${Math.round(performance.now() - began)} ms\n`)
+    return output
+  }
+  const ssh = (command: string) => {
+    const options = ['StrictHostKeyChecking=no', 'UserKnownHostsFile=/dev/null', 'BatchMode=yes', 'ConnectTimeout=10', 'LogLevel=ERROR']
+    return Bun.spawnSync(['ssh', '-i', join(dir, 'key'), ...options.flatMap((it) => ['-o', it]), `root@${subnet}.11`, command])
+  }
+
+  afterAll(async () => {
+    await host.hypervisor.remove(serverId(n))
+    await run('ip', ['link', 'del', bridge], { mayFail: true })
+    await run('nft', ['delete', 'table', 'bridge', 'berth'], { mayFail: true })
+    host.close()
+    rmSync(dir, { recursive: true, force: true })
+  })
+
+  test('is installed, answers, keeps to its addresses, and goes without a trace', async () => {
+    await run('ip', ['link', 'add', bridge, 'type', 'bridge'])
+    await run('ip', ['address', 'add', `${subnet}.1/24`, 'dev', bridge])
+    await run('ip', ['link', 'set', bridge, 'up'])
+    Bun.spawnSync(['ssh-keygen', '-q', '-t', 'ed25519', '-N', '', '-f', join(dir, 'key')])
+    const server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response(Bun.file(image)) })
+    process.env['PANEL_AGENT_INSECURE'] = '1'
+    const checksum = `sha256:${createHash('sha256').update(readFileSync(image)).digest('hex')}`
+    const id = serverId(n)
+    const tap = `bth${n}`
+    const seed = seedOf(n)
+    seed.userData = { hostname: 'web1', disable_root: false, ssh_authorized_keys: [readFileSync(join(dir, 'key.pub'), 'utf8').trim()] }
+    const mac = '52:54:00:77:00:01'
+    seed.networkConfig = {
+      version: 2,
+      ethernets: { eth0: { match: { macaddress: mac }, 'set-name': 'eth0', addresses: [`${subnet}.11/24`] } },
+    }
+
+    await obey('image.ensure', { ...imageSource, url: `http://127.0.0.1:${server.port}/tiny.qcow2`, checksum })
+    server.stop(true)
+    await obey('volume.create', { volume: volumeOf(n), image: imageSource.id, sizeBytes: 512 * 2 ** 20 })
+    expect(await obey('volume.look', volumeOf(n))).toEqual({ sizeBytes: 512 * 2 ** 20 })
+    await obey('seed.write', seed)
+    await obey('firewall.allow', { ...allowanceOf(n), tap, mac, ipv4: [`${subnet}.11`], ipv6: [] })
+    await obey('domain.define', domainOf(n, { memoryMb: 128, network: { bridge, tap, mac, portMbps: 100 } }))
+    await obey('domain.start', { server: id })
+    expect(await obey('domain.await', { server: id, address: `${subnet}.11`, limitSeconds: 60 })).toEqual({ answered: 'ssh' })
+    expect(ssh('hostname').stdout.toString().trim()).toBe('web1')
+    expect(await obey('domain.await', { server: id, address: null, limitSeconds: 30 })).toEqual({ answered: 'agent' })
+
+    await obey('seed.remove', { server: id })
+    expect(await host.seeds.path(id)).toBeUndefined()
+
+    // From inside: an address that is not the guest's gets nowhere, its own goes on.
+    expect(ssh(`ip addr add ${subnet}.66/24 dev eth0; ping -c 2 -W 1 -I ${subnet}.66 ${subnet}.1`).exitCode).not.toBe(0)
+    expect(ssh(`ping -c 1 -W 2 ${subnet}.1`).exitCode).toBe(0)
+    const figures = (await host.hypervisor.look()).ours.find((it) => it.id === id)
+    expect(figures?.txBytes).toBeGreaterThan(1000)
+
+    await obey('domain.stop', { server: id, graceSeconds: 30 })
+    expect(await obey('domain.look', { server: id })).toEqual({ power: 'stopped' })
+    expect(written.join('\n')).not.toContain('switched off')
+    await obey('domain.remove', { server: id })
+    await obey('volume.remove', volumeOf(n))
+    await obey('firewall.forget', { server: id })
+    expect(await obey('domain.look', { server: id })).toEqual({ power: 'absent' })
+    expect(await host.storage.list()).toEqual([])
+    expect(written.filter((line) => line.startsWith('command'))).not.toEqual([])
+    expect(written.filter((line) => line.startsWith('warning'))).toEqual([])
+  }, 120_000)
+})

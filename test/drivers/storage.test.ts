@@ -1,0 +1,60 @@
+import { Database } from 'bun:sqlite'
+import { describe, expect, test } from 'bun:test'
+import { existsSync, mkdtempSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { FakePool } from '../../agent/drivers/storage/fake.ts'
+import { FilePool } from '../../agent/drivers/storage/file.ts'
+import { Storage } from '../../agent/drivers/storage/storage.ts'
+import { run } from '../../agent/exec.ts'
+import { volumeOf } from '../agent/words.ts'
+import { storageContract } from './storage.contract.ts'
+import { missing, note } from './tools.ts'
+
+const MiB = 2 ** 20
+
+describe('a pool on the fake host', () => {
+  storageContract(async () => ({
+    pool: new FakePool(new Database(':memory:'), 'local', 2e12),
+    image: { id: 'img_1', format: 'qcow2', path: '/fake', virtualSizeBytes: 32 * MiB },
+  }))
+})
+
+describe.skipIf(note(await missing('qemu-img'), 'pools of files'))('a pool of files', () => {
+  const make = async () => {
+    const dir = mkdtempSync(join(tmpdir(), 'berth-pool-'))
+    const path = join(dir, 'image.qcow2')
+    await run('qemu-img', ['create', '-q', '-f', 'qcow2', '--', path, String(32 * MiB)])
+    return {
+      dir,
+      pool: new FilePool('local', join(dir, 'pool')),
+      image: { id: 'img_1', format: 'qcow2' as const, path, virtualSizeBytes: 32 * MiB },
+    }
+  }
+  storageContract(make)
+
+  test('lets the hypervisor through and lists nothing', async () => {
+    const { dir } = await make()
+    expect(statSync(join(dir, 'pool')).mode & 0o777).toBe(0o711)
+  })
+  test('a disk that a crash left half-made is nobody’s, and is made anew', async () => {
+    const { dir, pool, image } = await make()
+    const part = join(dir, 'pool', `${volumeOf(1).server}.qcow2.part`)
+    writeFileSync(part, 'half')
+    expect(await pool.list()).toEqual([])
+    expect(await pool.sizeBytes(volumeOf(1))).toBeUndefined()
+    await pool.create(volumeOf(1), image, 64 * MiB)
+    expect(existsSync(part)).toBe(false)
+    expect(await pool.list()).toEqual([volumeOf(1)])
+  })
+  test('a disk with data is never written over', async () => {
+    const { pool, image } = await make()
+    await pool.create(volumeOf(1), image, 64 * MiB)
+    expect(pool.create(volumeOf(1), image, 128 * MiB)).rejects.toThrow('left as it is')
+    expect(await pool.sizeBytes(volumeOf(1))).toBe(64 * MiB)
+  })
+})
+
+test('a pool the node does not have is refused by name', () => {
+  expect(() => new Storage([]).pool('fast')).toThrow('this node has no pool fast')
+})

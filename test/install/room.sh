@@ -1,0 +1,131 @@
+#!/bin/bash
+# room.sh make DIR SUITE | run DIR COMMAND… | remove DIR
+#
+# A clean machine without systemd, for proving install.sh: a minimal Debian with namespaces of its own for processes, mounts,
+# network and control groups, and a way out to the package registries that this machine is set to. Needs root, debootstrap, tini.
+set -euo pipefail
+export PATH=$PATH:/usr/sbin:/sbin
+verb=$1 room=$2 root=$2/root
+cache=${XDG_CACHE_HOME:-/var/cache}/berth
+
+make_room() {
+  local suite=$1 started
+  mkdir -p "$root" "$cache/debs-$suite"
+  [ -e "$cache/root-$suite.tar" ] || bootstrap "$suite"
+  tar -xf "$cache/root-$suite.tar" -C "$root"
+  cp -L /etc/resolv.conf "$root/etc/resolv.conf"
+  echo 'node-under-test' >"$root/etc/hostname"
+  printf '127.0.0.1 localhost\n127.0.1.1 node-under-test\n' >"$root/etc/hosts"
+  cp "$(command -v tini-static)" "$root/.init"
+  connect
+  started=$(mktemp -u "$room/started.XXXX")
+  (
+    for group in $(control_groups); do mkdir -p "$group"; prepare_cpuset "$group"; echo $BASHPID >"$group/cgroup.procs"; done
+    exec nsenter --net="/run/netns/$(name)" unshare --mount --uts --ipc --pid --cgroup --fork "$0" inside "$room" "$cache/debs-$suite" "$started"
+  ) >"$room/log" 2>&1 &
+  for _ in $(seq 100); do [ -e "$started" ] && break; sleep 0.1; done
+  [ -e "$started" ] || { cat "$room/log" >&2; exit 1; }
+  pgrep -P $! >"$room/pid"
+}
+
+# From the mirror that this machine's apt uses.
+bootstrap() {
+  local mirror
+  mirror=$({ sed -n 's/^URIs: *//p' /etc/apt/sources.list.d/*.sources; awk '$1 == "deb" { print $2 }' /etc/apt/sources.list /etc/apt/sources.list.d/*.list || true; } 2>/dev/null |
+    grep -m1 'debian/*$') || { echo 'no Debian mirror in /etc/apt' >&2; exit 1; }
+  debootstrap --variant=minbase --include=ca-certificates --cache-dir="$cache/debs-$1" "$1" "$room/new" "$mirror" >"$room/log" 2>&1 || { tail -5 "$room/log" >&2; exit 1; }
+  # A registry may be reached through a proxy whose certificate this machine trusts.
+  cp /etc/ssl/certs/ca-certificates.crt "$room/new/etc/ssl/certs/ca-certificates.crt"
+  tar -cf "$cache/root-$1.tar.new" -C "$room/new" . && mv "$cache/root-$1.tar.new" "$cache/root-$1.tar"
+  rm -rf "$room/new"
+}
+
+name() { echo "room-$(basename "$room" | tr -cd 'a-zA-Z0-9' | tail -c 8)"; }
+
+# One directory in every hierarchy, so that its libvirt and another on this machine do not meet.
+control_groups() {
+  if [ -e /sys/fs/cgroup/cgroup.controllers ]; then echo "/sys/fs/cgroup/$(name)"; return; fi
+  local hierarchy
+  for hierarchy in /sys/fs/cgroup/*/; do [ ! -e "$hierarchy/cgroup.procs" ] || echo "$hierarchy$(name)"; done
+}
+
+prepare_cpuset() {
+  case $1 in */cpuset/*) for f in cpus mems; do cat "${1%/*}/cpuset.$f" >"$1/cpuset.$f"; done; echo 1 >"$1/cgroup.clone_children" ;; esac
+}
+
+# A point-to-point link behind this machine's own address.
+connect() {
+  local n third; n=$(name); third=$((RANDOM % 250))
+  ip netns add "$n"
+  ip link add "${n:0:13}-h" type veth peer name up0 netns "$n"
+  ip address add "10.213.$third.1/30" dev "${n:0:13}-h"; ip link set "${n:0:13}-h" up
+  ip -n "$n" address add "10.213.$third.2/30" dev up0
+  ip -n "$n" link set lo up; ip -n "$n" link set up0 up
+  ip -n "$n" route add default via "10.213.$third.1"
+  cat /proc/sys/net/ipv4/ip_forward >"$room/ip_forward"; echo 1 >/proc/sys/net/ipv4/ip_forward
+  nft -f - <<RULES
+table ip $n {
+  chain out {
+    type nat hook postrouting priority 100
+    ip saddr 10.213.$third.2 masquerade
+  }
+}
+RULES
+}
+
+# The first process, in its new namespaces: mounts what a container engine would, then only collects orphans.
+inside() {
+  local debs=$1 started=$2 device group
+  mount --make-rprivate /
+  mount --bind "$root" "$root"
+  mount -t proc proc "$root/proc"
+  mount -t sysfs sysfs "$root/sys"
+  mount -t tmpfs -o mode=755 tmpfs "$root/sys/fs/cgroup"
+  for group in $(control_groups); do
+    case $group in /sys/fs/cgroup/"$(name)") mount --bind "$group" "$root/sys/fs/cgroup"; continue ;; esac
+    device=$root${group%/*}; mkdir -p "$device"; mount --bind "$group" "$device"
+  done
+  mount -t tmpfs -o mode=755 tmpfs "$root/run"
+  mount -t tmpfs -o mode=755,size=1m tmpfs "$root/dev"
+  mkdir "$root"/dev/{pts,shm,net}
+  mount -t devpts -o newinstance,ptmxmode=0666,mode=620 devpts "$root/dev/pts"; ln -s pts/ptmx "$root/dev/ptmx"
+  mount -t tmpfs tmpfs "$root/dev/shm"
+  for device in null:1:3 zero:1:5 full:1:7 random:1:8 urandom:1:9 tty:5:0 net/tun:10:200; do
+    IFS=: read -r file major minor <<<"$device"; mknod -m 666 "$root/dev/$file" c "$major" "$minor"
+  done
+  [ ! -e /dev/kvm ] || mknod -m 600 "$root/dev/kvm" c 10 232
+  ln -s /proc/self/fd "$root/dev/fd"
+  mkdir -p "$root/var/cache/apt/archives"; mount --bind "$debs" "$root/var/cache/apt/archives"
+  hostname node-under-test
+  touch "$started"
+  cd "$root"; mkdir -p .old; pivot_root . .old; umount -l .old
+  exec /.init -s -- sleep infinity </dev/null
+}
+
+# Only what an operator's shell would have; the settings of the registries' clients come along.
+run_in() {
+  local setting keep=()
+  for setting in NODE_EXTRA_CA_CERTS SSL_CERT_FILE; do [ -z "${!setting-}" ] || keep+=("$setting=${!setting}"); done
+  for group in $(control_groups); do echo $$ >"$group/cgroup.procs"; done
+  exec nsenter --target "$(cat "$room/pid")" --all -- env -i HOME=/root PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin LANG=C.UTF-8 "${keep[@]}" "$@"
+}
+
+remove_room() {
+  local n; n=$(name)
+  [ ! -s "$room/pid" ] || { kill -KILL "$(cat "$room/pid")" 2>/dev/null || true; }
+  sleep 0.5
+  ip link delete "${n:0:13}-h" 2>/dev/null || true
+  ip netns delete "$n" 2>/dev/null || true
+  nft delete table ip "$n" 2>/dev/null || true
+  [ ! -e "$room/ip_forward" ] || cat "$room/ip_forward" >/proc/sys/net/ipv4/ip_forward
+  for group in $(control_groups); do find "$group" -depth -type d -exec rmdir {} + 2>/dev/null || true; done
+  rm -rf --one-file-system "$room"
+}
+
+shift 2
+case $verb in
+  make) make_room "$@" ;;
+  inside) inside "$@" ;;
+  run) run_in "$@" ;;
+  remove) remove_room ;;
+esac
