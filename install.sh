@@ -242,8 +242,9 @@ is_built() { note='nothing has changed since the last time'; }
 compile() {
   (
     cd "$here"
+    # cpu-features is a native add-on that ssh2 does without.
     "$bun" build --compile --minify --bytecode --format=esm --splitting --sourcemap=none \
-      --no-compile-autoload-bunfig --no-compile-autoload-dotenv ./src/main.ts --outfile dist/berth.new
+      --no-compile-autoload-bunfig --no-compile-autoload-dotenv --external cpu-features ./src/main.ts --outfile dist/berth.new
     ./dist/berth.new version
     mv dist/berth.new dist/berth
   )

@@ -59,7 +59,7 @@ export class Connection {
       const headers = await signedHeaders(this.identity)
       const socket = new WebSocket(this.identity.controller.replace(/^http/, 'ws') + agentPaths.connect, { headers } as never)
       const wasOpen = await this.live(socket, signal)
-      if (wasOpen) log('warning', 'the connection to the controller is lost; guests go on, reconnecting')
+      if (wasOpen && !signal.aborted) log('warning', 'the connection to the controller is lost; guests go on, reconnecting')
       return { wasOpen }
     } catch (error) {
       return { wasOpen: false, retryMs: explain(error) }
@@ -90,7 +90,7 @@ export class Connection {
       void this.hear(socket, String(data))
     })
     socket.addEventListener('error', (event) => {
-      if (!opened) reject(statusIn((event as ErrorEvent).message))
+      if (!opened) reject(refusedUpgrade((event as ErrorEvent).message))
     })
     socket.addEventListener('close', () => {
       over.abort()
@@ -105,7 +105,7 @@ export class Connection {
     if (!frame) return log('warning', 'a frame of the controller is not understood; is this agent older?', { start: text.slice(0, 80) })
     if (frame.type === 'welcome') this.welcomed(frame.now, frame.controllerVersion)
     if (frame.type === 'command') return this.obey(socket, frame)
-    await this.report()
+    this.report()
   }
 
   private welcomed(controllerNow: number, controllerVersion: string) {
@@ -148,10 +148,9 @@ export class Connection {
     }
   }
 
-  private async report() {
-    await this.sendFacts(true)
-    await this.sendHeartbeat()
-    await this.sendInventory()
+  /** One that fails (libvirt is not up yet) must not keep back the others. */
+  private report() {
+    for (const send of [() => this.sendFacts(true), () => this.sendHeartbeat(), () => this.sendInventory()]) tried(send())
   }
 
   private async sendFacts(always: boolean) {
@@ -189,14 +188,12 @@ export class Connection {
         log('warning', 'the hypervisor does not tell its events; asking again', { error: wordsOf(error) })
       }
       await sleep(1000, signal)
-      if (!signal.aborted) await this.sendHeartbeat().catch(() => {})
+      if (!signal.aborted) await tried(this.sendHeartbeat())
     }
   }
 
   private every(ms: number, signal: AbortSignal, work: () => Promise<void>) {
-    const timer = setInterval(() => {
-      work().catch((error) => log('error', 'a report to the controller failed', { error: wordsOf(error) }))
-    }, ms)
+    const timer = setInterval(() => tried(work()), ms)
     signal.addEventListener('abort', () => clearInterval(timer), { once: true })
   }
 
@@ -204,6 +201,8 @@ export class Connection {
     if (this.socket?.readyState === WebSocket.OPEN) this.socket.send(JSON.stringify(frame))
   }
 }
+
+const tried = (report: Promise<void>) => report.catch((error) => log('error', 'this host cannot be reported on', { error: wordsOf(error) }))
 
 function frameIn(text: string): ToAgent | undefined {
   try {
@@ -214,12 +213,12 @@ function frameIn(text: string): ToAgent | undefined {
   }
 }
 
-/** Bun tells a refused upgrade only in words. */
-function statusIn(message: string | undefined): Error {
-  const status = Number(/status code: (\d{3})|(\d{3})/.exec(message ?? '')?.[0].slice(-3))
-  return status === 401 || status === 426
-    ? new Refused(status, `http_${status}`, message ?? '')
-    : new Error(message || 'the upgrade failed')
+/** Bun tells a refused upgrade only in words: "… failed: Expected 101 status code: 401". */
+function refusedUpgrade(message = ''): Error {
+  const status = Number(/status code: (\d{3})/.exec(message)?.[1])
+  return status
+    ? new Refused(status, `http_${status}`, `the controller answered ${status} to the connection`)
+    : new Error(message || 'the connection failed')
 }
 
 /** Logs why there is no connection; answers how long to wait when that is not up to the back-off. */

@@ -1,6 +1,6 @@
 // The agent's calls to the controller outside of the WebSocket: enrolment, the challenge, signed downloads.
 
-import type { TSchema } from 'typebox'
+import type { Static, TSchema } from 'typebox'
 import { Value } from 'typebox/value'
 import { Failure } from './failure.ts'
 import { type Identity, signatureOf } from './identity.ts'
@@ -52,18 +52,14 @@ export async function signedHeaders(identity: Identity): Promise<Record<string, 
   }
 }
 
-/** How far this host's clock is from the controller's, by the Date header: whole seconds, positive when we are behind. */
-export async function skewSeconds(controller: string): Promise<number> {
+/** How far this host's clock is from the controller's, by its Date header: whole seconds, positive when we are behind. */
+export async function skewSeconds(controller: string): Promise<number | undefined> {
   const response = await reach(controller + agentPaths.challenge, { method: 'HEAD' })
-  return Math.round((Date.parse(response.headers.get('date') ?? '') - Date.now()) / 1000)
+  const at = Date.parse(response.headers.get('date') ?? '')
+  return Number.isNaN(at) ? undefined : Math.round((at - Date.now()) / 1000)
 }
 
-async function post<S extends TSchema, T>(
-  controller: string,
-  path: string,
-  body: unknown,
-  answer: S & { static?: T },
-): Promise<ReturnType<typeof Value.Parse<S>>> {
+async function post<S extends TSchema>(controller: string, path: string, body: unknown, answer: S): Promise<Static<S>> {
   const response = await reach(controller + path, {
     method: 'POST',
     headers: { 'Content-Type': 'application/json' },
@@ -72,7 +68,7 @@ async function post<S extends TSchema, T>(
   const json: unknown = await response.json().catch(() => undefined)
   if (!response.ok) throw refusal(response.status, json)
   if (!Value.Check(answer, json)) throw new Failure('invalid_answer', `${controller} does not answer like a Berth controller`)
-  return json as ReturnType<typeof Value.Parse<S>>
+  return json as Static<S>
 }
 
 async function reach(url: string, init: RequestInit): Promise<Response> {

@@ -181,6 +181,7 @@ async function controllerAnswers(settings: Settings | undefined): Promise<Findin
   if (!settings) return warn('this host is not enrolled', 'berth agent enroll --controller URL --token TOKEN')
   const controller = controllerUrl(settings.controller)
   const skew = await skewSeconds(controller)
+  if (skew === undefined) return ok(`${controller} answers; it does not say its time`)
   if (Math.abs(skew) > SKEW_SECONDS)
     return warn(`${controller} answers; its clock is ${skew} s away from this one`, 'run an NTP client on both')
   return ok(`${controller} answers; clocks agree within ${Math.abs(skew)} s`)

@@ -1,7 +1,8 @@
 // Who this node is: an Ed25519 key that never leaves the host, and the name the controller knows it by.
 import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
-import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { makePassage } from './directories.ts'
 import { Failure } from './failure.ts'
 import { signedText } from './protocol.ts'
 
@@ -19,14 +20,10 @@ export type Identity = Settings & { key: KeyObject }
 const KEY = 'node.key'
 const SETTINGS = 'agent.json'
 
-/**
- * Makes the data directory. Its mode lets the hypervisor's user pass through to the disks below and list nothing;
- * every file with a secret in it is 0600 of its own.
- */
+/** Makes the data directory. Disks below it are reached by the hypervisor's user; every other file is root's alone. */
 export function makeDataDir(dataDir: string) {
   process.umask(0o077)
-  mkdirSync(dataDir, { recursive: true, mode: 0o711 })
-  chmodSync(dataDir, 0o711)
+  makePassage(dataDir)
 }
 
 /** A new key, kept beside the present one until `keep` is called: an enrolment that is refused changes nothing. */

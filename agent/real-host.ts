@@ -1,6 +1,7 @@
 // This host, with its real drivers.
 import { join } from 'node:path'
 import { signedHeaders } from './controller.ts'
+import { makePassage } from './directories.ts'
 import { Nftables } from './drivers/firewall/nftables.ts'
 import { probe, type Virtualisation } from './drivers/hypervisor/kvm-probe.ts'
 import { Libvirt } from './drivers/hypervisor/libvirt.ts'
@@ -27,6 +28,7 @@ export function openRealHost(dataDir: string, identity?: Identity): Host {
     found ??= probe(dataDir, bootId)
     return found
   }
+  makePassage(join(dataDir, 'pools'))
   const state = openState(join(dataDir, 'state.db'))
   return {
     state,

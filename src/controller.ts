@@ -1,8 +1,7 @@
 // Builds a controller out of its parts. `serve` and the tests both call it; nothing here knows a route or a rule.
 import { Elysia } from 'elysia'
 import { agentPaths, type ToAgent } from '../agent/protocol.ts'
-import { whoFrom } from './accounts/who.ts'
-import { inside } from './accounts/who.ts'
+import { inside, whoFrom } from './accounts/who.ts'
 import { setUpToken } from './accounts/set-up.ts'
 import { system } from './kernel/api/actor.ts'
 import { mountApi, refuse, type Door } from './kernel/api/http.ts'
@@ -36,9 +35,9 @@ const SIGN_INS_PER_MINUTE = 20
 /** Reliability R16: after this long a stop does not wait for what is still going on. */
 const STOP_MS = 15 * second
 
-export type Parts = { config: Config; clock?: Clock; seams?: Seams; secrets?: Secrets; db?: Db; callsPerMinute?: number }
+export type Parts = { config: Config; clock?: Clock; seams?: Seams; secrets?: Secrets; db?: Db; callsPerMinute?: number; pauseMs?: (tries: number) => number }
 
-export async function createController({ config, clock = Date.now, seams = () => {}, secrets, db = openDb(`${config.dataDir}/berth.db`), callsPerMinute = CALLS_PER_MINUTE }: Parts) {
+export async function createController({ config, clock = Date.now, seams = () => {}, secrets, db = openDb(`${config.dataDir}/berth.db`), callsPerMinute = CALLS_PER_MINUTE, pauseMs }: Parts) {
   const kept = secrets ?? secretsFromFile(config.keyFile)
   const reports = new Reports(db, clock)
   let restarting = false
@@ -59,7 +58,7 @@ export async function createController({ config, clock = Date.now, seams = () =>
     nonsense: (nodeId) => log.warning('a node sent a frame that is none', { nodeId }),
     isRemoved: (nodeId) => nodeById(db, nodeId)?.removedAt != null,
   })
-  const runner: Runner = new Runner(db, sagas, hub, clock, seams, undefined, (message, error) => log.error(message, { error }))
+  const runner: Runner = new Runner(db, sagas, hub, clock, seams, pauseMs, (message, error) => log.error(message, { error }))
 
   const around: Surroundings = {
     config, clock, secrets: kept, startedAt: clock(), signIns: new Limit(SIGN_INS_PER_MINUTE, clock),

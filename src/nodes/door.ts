@@ -28,16 +28,20 @@ type Deps = { db: Db; clock: Clock; dataDir: string; from(request: Request): str
 
 export class AgentDoor {
   private nonces = new Map<string, { nodeId: string; at: number }>()
-  private tries: Limit
+  /** Guards tokens and ids against guessing: what fails, or may fail, costs from here. */
+  private guesses: Limit
+  /** A node that is known asks again as often as its connection breaks; a rack of them may stand behind one address. */
+  private challenges: Limit
   constructor(private deps: Deps) {
-    this.tries = new Limit(60, deps.clock)
+    this.guesses = new Limit(60, deps.clock)
+    this.challenges = new Limit(30, deps.clock)
   }
 
   /** Throws `enrollment_expired`, `enrollment_not_valid`, `protocol_mismatch`. The token ends with this call. */
   async enroll(request: Request): Promise<Response> {
     const { db, clock, from } = this.deps
     const address = from(request)
-    this.tries.take(addressKey(address))
+    this.guesses.take(addressKey(address))
     const asked = await bodyAs<EnrollRequest>(request, EnrollRequest)
     mustSpeakOurs(asked.protocol)
     const node = write(db, (tx) => {
@@ -53,10 +57,13 @@ export class AgentDoor {
   }
 
   async challenge(request: Request): Promise<Response> {
-    this.tries.take(`challenge ${addressKey(this.deps.from(request))}`)
     const asked = await bodyAs<{ nodeId: string; protocol: number }>(request, ChallengeRequest)
     mustSpeakOurs(asked.protocol)
-    if (!this.known(asked.nodeId)) throw notKnown()
+    if (!this.known(asked.nodeId)) {
+      this.guesses.take(`challenge ${addressKey(this.deps.from(request))}`)
+      throw notKnown()
+    }
+    this.challenges.take(asked.nodeId)
     const now = this.deps.clock()
     for (const [nonce, { at }] of this.nonces) if (now - at > NONCE_MS) this.nonces.delete(nonce)
     const nonce = randomToken()

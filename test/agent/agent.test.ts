@@ -137,6 +137,64 @@ describe('a connected agent', () => {
   })
 })
 
+describe('the connection', () => {
+  const refusals = [
+    ['the challenge', 401, 'this node was removed or its credential revoked; enroll again with a new token'],
+    ['the upgrade', 401, 'this node was removed or its credential revoked; enroll again with a new token'],
+    ['the challenge', 426, 'the controller speaks another protocol; update this agent'],
+  ] as const
+  for (const [where, status, words] of refusals) {
+    test(`${status} to ${where} is said in words, once a minute`, async () => {
+      const { it, dir, agent } = await node()
+      await it.waitConnected()
+      await agent.stop()
+      if (where === 'the upgrade') it.answerUpgradesWith(status)
+      else it.answerChallengesWith(status)
+      const refused = agentProcess(dir, {}, 'pipe')
+      await Bun.sleep(1500)
+      expect(await refused.stop()).toBe(0)
+      const said = await new Response(refused.child.stderr as ReadableStream).text()
+      expect(said.split(words)).toHaveLength(2)
+    })
+  }
+  test('a controller that is away is asked again, and found when it is back', async () => {
+    const { it } = await node()
+    await it.waitConnected()
+    it.answerChallengesWith(503)
+    it.dropConnection()
+    await Bun.sleep(800)
+    expect(it.connected()).toBe(false)
+    it.answerChallengesWith(200)
+    await it.waitConnected(3000)
+  })
+  test('an agent that is asked to stop ends what it does, and answers', async () => {
+    const { it, dir, agent } = await node()
+    await it.waitConnected()
+    await Bun.write(join(dir, 'faults.json'), JSON.stringify([{ command: 'domain.look', mode: 'slow', ms: 500 }]))
+    it.send('slow', 'domain.look', { server: serverId(1) })
+    await Bun.sleep(100)
+    expect(await agent.stop()).toBe(0)
+    expect(await it.answer('slow')).toMatchObject({ output: { power: 'absent' } })
+  })
+  test('a command’s lines and progress come while it runs', async () => {
+    const { it } = await node()
+    await it.waitConnected()
+    await it.command('job/image', 'image.ensure', imageSource)
+    expect(await it.frame('log')).toMatchObject({ key: 'job/image', level: 'info' })
+    expect(await it.frame('progress', ({ percent }) => percent === 100)).toMatchObject({ key: 'job/image' })
+  })
+  test('a report is given whenever it is asked for', async () => {
+    const { it } = await node()
+    await it.waitConnected()
+    await it.frame('inventory')
+    it.frames.length = 0
+    it.ask({ type: 'report' })
+    await it.frame('facts')
+    await it.frame('heartbeat')
+    await it.frame('inventory')
+  })
+})
+
 describe('a power cut', () => {
   for (const moment of ['before', 'after'] as const) {
     test(`${moment} a command leaves it to be done again, once`, async () => {

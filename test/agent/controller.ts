@@ -25,6 +25,7 @@ export function controller() {
   let socket: Bun.ServerWebSocket<unknown> | undefined
   let publicKey: string | undefined
   let status = 200
+  let upgradeStatus = 101
   let enrolled: EnrollRequest | undefined
 
   const refuse = (code: string, as = 401) => Response.json({ error: { code, message: `${code}, says the test` } }, { status: as })
@@ -57,6 +58,7 @@ export function controller() {
       }
       if (pathname === agentPaths.connect) {
         if (!proves(request.headers)) return refuse('bad_signature')
+        if (upgradeStatus !== 101) return refuse('node_revoked', upgradeStatus)
         return server.upgrade(request) ? undefined : refuse('no_upgrade', 400)
       }
       const body = downloads.get(pathname)
@@ -103,6 +105,9 @@ export function controller() {
     answerChallengesWith: (code: number) => {
       status = code
     },
+    answerUpgradesWith: (code: number) => {
+      upgradeStatus = code
+    },
     dropConnection: () => socket?.terminate(),
     /** The next frame that fits, or one that came already. */
     frame: <T extends FromAgent['type']>(type: T, fits: (frame: Extract<FromAgent, { type: T }>) => boolean = () => true, limitMs = 5000) =>
@@ -115,6 +120,7 @@ export function controller() {
       for (const until = Date.now() + limitMs; Date.now() < until; await Bun.sleep(10)) if (socket) return
       throw new Error('the agent did not connect')
     },
+    ask: (frame: ToAgent) => socket?.send(JSON.stringify(frame)),
     send: (key: string, name: string, input: unknown) => socket?.send(JSON.stringify({ type: 'command', key, name, input })),
     /** Sends a command and answers what the agent answered. */
     async command<N extends CommandName>(key: string, name: N, input: Input<N>, limitMs?: number) {

@@ -15,11 +15,15 @@ export async function berthAgent(args: string[], env: Record<string, string> = {
 }
 
 /** Starts `berth agent run` and leaves it running. */
-export function agentProcess(dir: string, env: Record<string, string> = {}) {
+export function agentProcess(
+  dir: string,
+  env: Record<string, string> = {},
+  stderr: 'pipe' | 'ignore' | 'inherit' = process.env['SHOW_AGENT'] ? 'inherit' : 'ignore',
+) {
   const child = Bun.spawn([process.execPath, ENTRY, 'run', '--data-dir', dir], {
     env: { ...process.env, ...env },
     stdout: 'inherit',
-    stderr: process.env['SHOW_AGENT'] ? 'inherit' : 'pipe',
+    stderr,
   })
   return {
     child,

@@ -7,6 +7,7 @@ import { FakePool } from '../../agent/drivers/storage/fake.ts'
 import { FilePool } from '../../agent/drivers/storage/file.ts'
 import { Storage } from '../../agent/drivers/storage/storage.ts'
 import { run } from '../../agent/exec.ts'
+import { openRealHost } from '../../agent/real-host.ts'
 import { volumeOf } from '../agent/words.ts'
 import { storageContract } from './storage.contract.ts'
 import { missing, note } from './tools.ts'
@@ -57,4 +58,14 @@ describe.skipIf(note(await missing('qemu-img'), 'pools of files'))('a pool of fi
 
 test('a pool the node does not have is refused by name', () => {
   expect(() => new Storage([]).pool('fast')).toThrow('this node has no pool fast')
+})
+
+test('the hypervisor’s user reaches the disks of a node, whatever the agent’s umask', () => {
+  const before = process.umask(0o077)
+  const dir = mkdtempSync(join(tmpdir(), 'berth-host-'))
+  openRealHost(dir).close()
+  process.umask(before)
+  for (const way of ['pools', 'pools/local', 'seeds']) expect(statSync(join(dir, way)).mode & 0o777).toBe(0o711)
+  expect(statSync(join(dir, 'images')).mode & 0o777).toBe(0o700)
+  expect(statSync(join(dir, 'state.db')).mode & 0o777).toBe(0o600)
 })

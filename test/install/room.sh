@@ -95,6 +95,7 @@ inside() {
   done
   [ ! -e /dev/kvm ] || mknod -m 600 "$root/dev/kvm" c 10 232
   ln -s /proc/self/fd "$root/dev/fd"
+  for file in stdin:0 stdout:1 stderr:2; do ln -s "/proc/self/fd/${file#*:}" "$root/dev/${file%:*}"; done
   mkdir -p "$root/var/cache/apt/archives"; mount --bind "$debs" "$root/var/cache/apt/archives"
   hostname node-under-test
   touch "$started"

@@ -2,6 +2,7 @@
 // and dropped. Allowed addresses are the controller's allocation; nothing is learned from what guests say.
 //
 // What this kernel family cannot do everywhere, and what is therefore not used: ct, reject, meta ibrname.
+import { Failure } from '../../failure.ts'
 import { type Allowance, TAP_PREFIX } from '../../protocol.ts'
 
 export const TABLE = 'berth'
@@ -81,7 +82,8 @@ function targetIn(cidr: string): string {
 export function prefixOf(cidr: string): { bits: number; value: bigint } {
   const [address = '', length = ''] = cidr.split('/')
   const bits = Number(length)
-  if (!URL.canParse(`http://[${address}]`) || !/^\d+$/.test(length) || bits < 1 || bits > 128) throw new Error(`${cidr} is no IPv6 prefix`)
+  if (!URL.canParse(`http://[${address}]`) || !/^\d+$/.test(length) || bits < 1 || bits > 128)
+    throw new Failure('invalid_address', `${cidr} is no IPv6 prefix`)
   return { bits, value: numberOf(address) >> BigInt(128 - bits) }
 }
 

@@ -1,14 +1,15 @@
 import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { makePassage } from '../../directories.ts'
 import { run } from '../../exec.ts'
 import type { Seed } from '../../protocol.ts'
 import { type Seeds, seedFiles } from './seed.ts'
 
 /** Seeds as ISO images with the label cidata, made by xorriso. */
 export class IsoSeeds implements Seeds {
-  /** `root` lets the hypervisor's user through; the files in it are 0600, and libvirt hands over the one it attaches. */
+  /** The files in `root` are 0600; libvirt hands the one it attaches to the hypervisor's user. */
   constructor(private root: string) {
-    mkdirSync(root, { recursive: true, mode: 0o711 })
+    makePassage(root)
   }
 
   async write(seed: Seed) {

@@ -1,8 +1,9 @@
 // Guest disks as files in a directory. What is not finished carries the suffix .part and is nobody's disk: a crash leaves at
 // worst such a file, which the next attempt makes anew.
-import { chmodSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync, statfsSync } from 'node:fs'
+import { existsSync, readdirSync, renameSync, rmSync, statfsSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { join } from 'node:path'
+import { makePassage } from '../../directories.ts'
 import { run } from '../../exec.ts'
 import { Failure } from '../../failure.ts'
 import type { PoolRoom, Volume } from '../../protocol.ts'
@@ -14,13 +15,11 @@ const COPY_LIMIT_SECONDS = 3600
 const DISK = /^(srv_[0-9a-z]{26})\.(qcow2|raw)$/
 
 export class FilePool implements Pool {
-  /** The hypervisor's user must pass through `root`; it may list nothing there. */
   constructor(
     readonly name: string,
     private root: string,
   ) {
-    mkdirSync(root, { recursive: true, mode: 0o711 })
-    chmodSync(root, 0o711)
+    makePassage(root)
   }
 
   disk = (volume: Volume): Disk => ({ kind: 'file', format: volume.format, path: join(this.root, `${volume.server}.${volume.format}`) })

@@ -145,17 +145,28 @@ export class Runner {
     let error = job.errorCode ? { code: job.errorCode, message: job.errorMessage ?? '' } : undefined
     if (job.state !== 'undoing') {
       if (job.state === 'queued') this.set(job.id, { state: 'running', startedAt: this.clock() })
-      error = await this.forward(job, saga)
-      if (!error) return this.end(job, 'succeeded')
-      this.say(job.id, 'error', error.message)
-      this.set(job.id, { state: 'undoing', errorCode: error.code, errorMessage: error.message, tries: 0 })
+      const stopped = await this.forward(job, saga)
+      if (!stopped) return this.end(job, 'succeeded')
+      error = stopped.error
+      this.turnBack(job, stopped.at, error)
       this.seam(`${job.kind}:failing`)
     }
     await this.backward(job, saga, error)
     this.end(job, 'failed')
   }
 
-  private async forward(job: Job, saga: Saga): Promise<{ code: string; message: string } | undefined> {
+  /** The step that failed is undone like the others, also when it is a record step and nothing of it was kept: its undo may say that the whole has failed. */
+  private turnBack(job: Job, failed: Step, error: { code: string; message: string }) {
+    this.say(job.id, 'error', error.message)
+    write(this.db, (tx) => {
+      if (!this.noted(job.id)[failed.name]) this.note(tx, job.id, failed.name, 'started', null)
+      tx.update(jobs).set({ state: 'undoing', errorCode: error.code, errorMessage: error.message, tries: 0 }).where(eq(jobs.id, job.id)).run()
+    })
+    job.tries = 0
+  }
+
+  /** Undefined when every step is done; else where it stopped and why. */
+  private async forward(job: Job, saga: Saga): Promise<{ at: Step; error: { code: string; message: string } } | undefined> {
     for (const [i, step] of saga.steps.entries()) {
       if (this.noted(job.id)[step.name]?.state === 'done') continue
       for (let tries = 1; ; tries++) {
@@ -167,7 +178,7 @@ export class Runner {
         } catch (cause) {
           if (cause instanceof PowerCut || cause instanceof Stopped) throw cause
           const error = this.errorFrom(cause, job, step)
-          if (!saga.options.neverGivesUp) return error
+          if (!saga.options.neverGivesUp) return { at: step, error }
           await this.tryLater(job, error, tries)
         }
       }

@@ -1,0 +1,63 @@
+// The reference is the registry, read aloud: OpenAPI 3.1, whose schemas are the ones the gate checks with.
+import { codes, type Code } from './errors.ts'
+import { scopes } from './access.ts'
+import type { Operation } from './operation.ts'
+
+/** Codes that the gate itself may answer, whatever the operation. */
+function codesOf(op: Operation): Code[] {
+  const change = op.method !== 'GET'
+  const gate: Code[] = [
+    ...(op.access === 'anyone' ? [] : (['not_authenticated', 'invalid_token', 'ip_not_allowed', 'missing_scope', 'forbidden'] as const)),
+    'rate_limited', 'internal_error',
+    ...(op.inPerson ? (['token_not_allowed'] as const) : []),
+    ...(op.on ? [op.on.notFound] : []),
+    ...(op.query ? (['invalid_request'] as const) : []),
+    ...(change ? (['csrf_failed', 'bad_origin', 'restarting', 'invalid_idempotency_key', 'unsupported_media_type', 'too_large', 'invalid_json'] as const) : []),
+    ...(op.body ? (['validation_failed'] as const) : []),
+  ]
+  return [...new Set([...gate, ...(op.refuses ?? [])])]
+}
+
+const errorSchema = {
+  type: 'object',
+  required: ['error'],
+  properties: { error: { type: 'object', required: ['code', 'message'], properties: { code: { type: 'string' }, message: { type: 'string' }, details: { type: 'object' } } } },
+}
+
+function operationObject(op: Operation) {
+  const refusals = Map.groupBy(codesOf(op), (code) => codes[code])
+  return {
+    operationId: op.id,
+    summary: op.summary,
+    tags: [op.id.split('.')[0]],
+    ...(op.access === 'anyone' ? { security: [] } : { 'x-access': op.access }),
+    ...(op.inPerson ? { 'x-in-person': true } : {}),
+    parameters: [
+      ...[...op.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({ name, in: 'path', required: true, schema: { type: 'string' } })),
+      ...Object.entries(op.query ?? {}).map(([name, description]) => ({ name, in: 'query', description, schema: { type: 'string' } })),
+      ...(op.remembers ? [{ $ref: '#/components/parameters/IdempotencyKey' }] : []),
+    ],
+    ...(op.body ? { requestBody: { required: true, content: { 'application/json': { schema: op.body, ...(op.example ? { example: op.example } : {}) } } } } : {}),
+    responses: {
+      [op.status ?? 200]: { description: 'Done', headers: { 'X-Request-Id': { schema: { type: 'string' } } }, content: { 'application/json': { schema: op.answer } } },
+      ...Object.fromEntries([...refusals].sort(([a], [b]) => a - b).map(([status, list]) => [status, { description: list.join(', '), content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } } }])),
+    },
+  }
+}
+
+export function openapi(operations: readonly Operation[], { version, root }: { version: string; root: string }) {
+  const paths: Record<string, Record<string, unknown>> = {}
+  for (const op of operations) (paths[op.path] ??= {})[op.method.toLowerCase()] = operationObject(op)
+  return {
+    openapi: '3.1.0',
+    info: { title: 'Berth', version },
+    servers: [{ url: root }],
+    security: [{ token: [] }],
+    paths,
+    components: {
+      securitySchemes: { token: { type: 'http', scheme: 'bearer', bearerFormat: 'pnl_…', description: Object.entries(scopes).map(([name, words]) => `\`${name}\`: ${words}`).join('\n') } },
+      parameters: { IdempotencyKey: { name: 'Idempotency-Key', in: 'header', description: '1 to 200 characters; the same key within 24 hours answers what it answered.', schema: { type: 'string', minLength: 1, maxLength: 200 } } },
+      schemas: { Error: errorSchema },
+    },
+  }
+}

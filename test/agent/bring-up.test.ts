@@ -1,0 +1,67 @@
+import { describe, expect, test } from 'bun:test'
+import { bringUp } from '../../agent/bring-up.ts'
+import { parseCommand } from '../../agent/commands/index.ts'
+import { openFakeHost } from '../../agent/fake-host.ts'
+import type { Host } from '../../agent/host.ts'
+import type { CommandName, Input } from '../../agent/protocol.ts'
+import { dataDir } from './run.ts'
+import { allowanceOf, domainOf, imageSource, seedOf, serverId, volumeOf } from './words.ts'
+
+const now = () => new AbortController().signal
+
+const obey = <N extends CommandName>(host: Host, name: N, input: Input<N>) => parseCommand(name, input).work(host)
+
+/** A fake host with one running guest. */
+async function hostWithGuest(dir = dataDir()) {
+  const host = openFakeHost(dir)
+  await bringUp(host, now())
+  await obey(host, 'image.ensure', imageSource)
+  await obey(host, 'volume.create', { volume: volumeOf(1), image: imageSource.id, sizeBytes: 1e10 })
+  await obey(host, 'seed.write', seedOf(1))
+  await obey(host, 'firewall.allow', allowanceOf(1))
+  await obey(host, 'domain.define', domainOf(1))
+  await obey(host, 'domain.start', { server: serverId(1) })
+  return { dir, host }
+}
+
+describe('after a boot of the host', () => {
+  test('what ran is started, behind its rules', async () => {
+    const { dir, host } = await hostWithGuest()
+    host.close()
+    const booted = openFakeHost(dir, { bootId: 'second-boot' })
+    expect(await booted.hypervisor.power(serverId(1))).toBe('stopped')
+    await bringUp(booted, now())
+    expect(await booted.hypervisor.power(serverId(1))).toBe('running')
+    expect(await booted.guard.ensure()).toBe(false)
+  })
+  test('a guest that was stopped on purpose stays off', async () => {
+    const { dir, host } = await hostWithGuest()
+    await obey(host, 'domain.stop', { server: serverId(1), graceSeconds: 0 })
+    host.close()
+    const booted = openFakeHost(dir, { bootId: 'second-boot' })
+    await bringUp(booted, now())
+    expect(await booted.hypervisor.power(serverId(1))).toBe('stopped')
+  })
+  test('a guest that cannot start does not keep the others off', async () => {
+    const { dir, host } = await hostWithGuest()
+    await obey(host, 'volume.create', { volume: volumeOf(2), image: imageSource.id, sizeBytes: 1e10 })
+    await obey(host, 'firewall.allow', allowanceOf(2))
+    await obey(host, 'domain.define', domainOf(2, { seeded: false }))
+    await obey(host, 'domain.start', { server: serverId(2) })
+    await obey(host, 'volume.remove', volumeOf(1))
+    host.close()
+    const booted = openFakeHost(dir, { bootId: 'second-boot' })
+    await bringUp(booted, now())
+    expect(await booted.hypervisor.power(serverId(1))).toBe('stopped')
+    expect(await booted.hypervisor.power(serverId(2))).toBe('running')
+  })
+})
+
+test('a guest that its owner shut down stays off when only the agent starts again', async () => {
+  const { dir, host } = await hostWithGuest()
+  await host.hypervisor.stop(serverId(1), 0)
+  host.close()
+  const again = openFakeHost(dir)
+  await bringUp(again, now())
+  expect(await again.hypervisor.power(serverId(1))).toBe('stopped')
+})

@@ -1,0 +1,78 @@
+import { expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { Failure } from '../../agent/failure.ts'
+import { openJournal } from '../../agent/journal.ts'
+import { dataDir } from './run.ts'
+
+const command = { key: 'job_1/start', name: 'domain.start' }
+const journalIn = (dir = dataDir(), now = Date.now) => ({ dir, journal: openJournal(join(dir, 'journal.db'), undefined, now) })
+
+/** Work that counts how often it is done and ends when it is told to. */
+function work() {
+  const gate = Promise.withResolvers<unknown>()
+  let times = 0
+  return {
+    times: () => times,
+    end: gate.resolve,
+    do: () => {
+      times++
+      return gate.promise
+    },
+  }
+}
+
+test('a command that is still going is joined, not begun again', async () => {
+  const { journal } = journalIn()
+  const { end, times, ...it } = work()
+  const both = [journal.obey(command, it.do), journal.obey(command, it.do)]
+  end({ power: 'running' })
+  expect(await Promise.all(both)).toEqual([{ output: { power: 'running' } }, { output: { power: 'running' } }])
+  expect(times()).toBe(1)
+})
+test('a command that has ended is answered from disk, also by the next agent', async () => {
+  const { dir, journal } = journalIn()
+  await journal.obey(command, async () => ({ power: 'running' }))
+  journal.close()
+  const again = journalIn(dir).journal
+  const neverDone = work()
+  expect(await again.obey(command, neverDone.do)).toEqual({ output: { power: 'running' } })
+  expect(neverDone.times()).toBe(0)
+})
+test('a failure is an answer like any other', async () => {
+  const { journal } = journalIn()
+  const failing = async () => {
+    throw new Failure('no_bridge', 'this node has no bridge br9')
+  }
+  const answer = { error: { code: 'no_bridge', message: 'this node has no bridge br9' } }
+  expect(await journal.obey(command, failing)).toEqual(answer)
+  expect(await journal.obey(command, async () => ({}))).toEqual(answer)
+})
+test('a mistake of ours is told from a refusal', async () => {
+  const broken = async () => (undefined as unknown as { x: { y: 1 } }).x.y
+  expect(await journalIn().journal.obey(command, broken)).toMatchObject({ error: { code: 'agent_error' } })
+})
+test('a command that a crash cut short runs again', async () => {
+  const { dir, journal } = journalIn()
+  void journal.obey(command, () => new Promise(() => {}))
+  const again = journalIn(dir).journal
+  expect(await again.obey(command, async () => ({ done: true }))).toEqual({ output: { done: true } })
+})
+test('another key is another command', async () => {
+  const { journal } = journalIn()
+  await journal.obey(command, async () => ({ n: 1 }))
+  expect(await journal.obey({ ...command, key: 'job_1/start/undo' }, async () => ({ n: 2 }))).toEqual({ output: { n: 2 } })
+})
+test('answers are forgotten after two weeks', async () => {
+  const { dir, journal } = journalIn()
+  await journal.obey(command, async () => ({ n: 1 }))
+  journal.close()
+  const inDays = (days: number) => () => Date.now() + days * 86_400_000
+  expect(await journalIn(dir, inDays(13)).journal.obey(command, async () => ({ n: 2 }))).toEqual({ output: { n: 1 } })
+  expect(await journalIn(dir, inDays(15)).journal.obey(command, async () => ({ n: 3 }))).toEqual({ output: { n: 3 } })
+})
+test('inputs are not kept', async () => {
+  const { dir, journal } = journalIn()
+  await journal.obey({ ...command, input: { userData: { passwd: 'a-hash' } } } as typeof command, async () => ({}))
+  journal.close()
+  expect(await Bun.file(join(dir, 'journal.db')).text()).not.toContain('a-hash')
+})

@@ -1,0 +1,172 @@
+// Many nodes in one process: the agent's own connection (challenge, signature, socket, back-off, reports), over hosts that are made
+// of numbers and do every command at once.
+//
+//   bun test/bench/agents.ts FILE [AGENTS-PER-ADDRESS]
+//
+// FILE is JSON: { controller, nodes }. Every agent, or every so many, seems to come from an address of its own, through the header
+// of a trusted proxy; 0 leaves them all at 127.0.0.1. One JSON line a second on standard output says how it goes.
+import { createPrivateKey } from 'node:crypto'
+import { Connection } from '../../agent/connection.ts'
+import type { Power, Volume } from '../../agent/protocol.ts'
+import type { Host } from '../../agent/host.ts'
+import type { Answer, Command, Journal } from '../../agent/journal.ts'
+import { agentHeaders, agentPaths, type CommandName } from '../../agent/protocol.ts'
+import { end, start, tempDir } from './cleanup.ts'
+import { script } from './controller.ts'
+import { factsOf, NODE_POOL_BYTES, type SeededNode } from './seed.ts'
+
+export type Pulse = { connected: number; opened: number; refused: number; commands: number; heartbeats: number; lagMs: number[] }
+
+/** In the benchmark's process: starts the simulator and keeps what it said last. */
+export async function startAgents(controller: string, nodes: readonly SeededNode[], agentsPerAddress = 1) {
+  const file = `${tempDir}/agents.json`
+  await Bun.write(file, JSON.stringify({ controller, nodes }))
+  const child = start(script('agents.ts', file, String(agentsPerAddress)), { stdout: 'pipe', stderr: Bun.file(`${tempDir}/agents.log`) })
+  const it = { process: child, pulse: undefined as Pulse | undefined, lagMs: [] as number[], stop: () => end(child) }
+  void (async () => {
+    for await (const line of linesOf(child.stdout as ReadableStream<Uint8Array>)) {
+      it.pulse = JSON.parse(line) as Pulse
+      it.lagMs.push(...it.pulse.lagMs)
+    }
+  })()
+  return it
+}
+export type Agents = Awaited<ReturnType<typeof startAgents>>
+
+/** Answers the seconds until all were connected; throws after `limitSeconds`. */
+export async function allConnected(agents: Agents, count: number, limitSeconds: number): Promise<number> {
+  const began = performance.now()
+  while (performance.now() - began < limitSeconds * 1000) {
+    if (agents.pulse?.connected === count) return (performance.now() - began) / 1000
+    await Bun.sleep(50)
+  }
+  throw new Error(`after ${limitSeconds} s only ${agents.pulse?.connected ?? 0} of ${count} agents are connected`)
+}
+
+async function* linesOf(stream: ReadableStream<Uint8Array>) {
+  const decoder = new TextDecoder()
+  let rest = ''
+  for await (const chunk of stream) {
+    const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n')
+    rest = lines.pop() ?? ''
+    yield* lines
+  }
+}
+
+// ---------------------------------------------------------------- the simulator's own process
+const PULSE_MS = 200
+const count = { opened: 0, refused: 0, commands: 0, heartbeats: 0 }
+const sockets = new Set<WebSocket>()
+let lagMs: number[] = []
+
+/** What a host with this node's servers says of itself. */
+function hostOf(node: SeededNode): Host {
+  const guests = new Map<string, Power>(node.servers.map((id) => [id, 'running']))
+  const volume = (server: string): Volume => ({ server, pool: 'local', format: 'qcow2' })
+  const look = async () => ({
+    ours: [...guests].map(([id, power]) => ({ id, power, cpuNanoseconds: Date.now() * 1000, rxBytes: Date.now(), txBytes: Date.now() })),
+    foreign: [],
+  })
+  return {
+    facts: async () => factsOf(node.name),
+    load: async () => ({ cpuPercent: 12.5, load1: 3.1, memoryFreeMb: 60_000_000 }),
+    storage: {
+      list: async () => [...guests.keys()].map(volume),
+      rooms: async () => [{ name: 'local', kind: 'file', path: '/var/lib/berth-agent/disks', totalBytes: NODE_POOL_BYTES, freeBytes: NODE_POOL_BYTES / 2 }],
+    },
+    hypervisor: { look, events: untilAborted },
+    around: async (name, server) => {
+      count.commands++
+      if (server && name === 'domain.start') guests.set(server, 'running')
+      if (server && name === 'domain.stop') guests.set(server, 'stopped')
+      if (server && name === 'domain.remove') guests.delete(server)
+      return answers[name] ?? {}
+    },
+  } as Host
+}
+
+const answers: Partial<Record<CommandName, unknown>> = {
+  'image.ensure': { virtualSizeBytes: 2 ** 31 },
+  'volume.look': { sizeBytes: null },
+  'domain.look': { power: 'running' },
+  'domain.await': { answered: 'agent' },
+}
+
+async function* untilAborted(signal: AbortSignal) {
+  await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }))
+}
+
+/** Without a disk: what is measured is the controller's. */
+const journal = {
+  async obey(_: Command, work: () => Promise<unknown>): Promise<Answer> {
+    return { output: (await work()) ?? {} }
+  },
+} as Journal
+
+/**
+ * The lag of a heartbeat, seen from here: a ping sent right behind it is answered when the controller has taken the heartbeat in,
+ * because frames of one socket are handled in their order.
+ */
+class Watched extends WebSocket {
+  private sentAt: number[] = []
+  constructor(url: string, options: { headers: Record<string, string> }) {
+    super(url, { headers: { ...options.headers, ...fromAddressOf(options.headers[agentHeaders.node]!) } } as never)
+    this.addEventListener('open', () => {
+      count.opened++
+      sockets.add(this)
+    })
+    this.addEventListener('close', () => sockets.delete(this))
+    this.addEventListener('pong' as 'message', ({ data }) => {
+      if (String(data) === 'lag') lagMs.push(performance.now() - this.sentAt.shift()!)
+    })
+  }
+  override send(data: string) {
+    super.send(data)
+    if (!data.startsWith('{"type":"heartbeat"')) return
+    count.heartbeats++
+    this.sentAt.push(performance.now())
+    ;(this as unknown as { ping(data: string): void }).ping('lag')
+  }
+}
+
+const addresses = new Map<string, string>()
+const fromAddressOf = (nodeId: string) => {
+  const address = addresses.get(nodeId)
+  return address ? { 'X-Forwarded-For': address } : undefined
+}
+
+/** Puts the agent's address into its calls. The agent's code has no place for that, and needs none. */
+function speakFromAddresses() {
+  const call = globalThis.fetch
+  globalThis.fetch = (async (url: string, init: RequestInit) => {
+    const from = url.endsWith(agentPaths.challenge) ? fromAddressOf(JSON.parse(String(init.body)).nodeId) : undefined
+    const response = await call(url, { ...init, headers: { ...init.headers, ...from } } as RequestInit)
+    if (!response.ok) count.refused++
+    return response
+  }) as typeof fetch
+  globalThis.WebSocket = Watched as unknown as typeof WebSocket
+}
+
+async function simulate(file: string, agentsPerAddress: number) {
+  const { controller, nodes } = (await Bun.file(file).json()) as { controller: string; nodes: SeededNode[] }
+  speakFromAddresses()
+  const stopping = new AbortController()
+  for (const [i, node] of nodes.entries()) {
+    const place = Math.floor(i / agentsPerAddress)
+    if (agentsPerAddress) addresses.set(node.id, `100.64.${place >> 8}.${place & 255}`)
+    const identity = { controller, nodeId: node.id, name: node.name, fake: true, key: createPrivateKey(node.privateKey) }
+    void new Connection(identity, hostOf(node), journal).stay(stopping.signal)
+  }
+  const timer = setInterval(() => {
+    const pulse: Pulse = { connected: sockets.size, ...count, lagMs: lagMs.map((n) => Math.round(n * 100) / 100) }
+    lagMs = []
+    process.stdout.write(`${JSON.stringify(pulse)}\n`)
+  }, PULSE_MS)
+  await new Promise<void>((stop) => process.once('SIGTERM', () => stop()))
+  clearInterval(timer)
+  stopping.abort()
+  await Bun.sleep(100)
+  process.exit(0)
+}
+
+if (import.meta.main) await simulate(process.argv[2]!, Number(process.argv[3] ?? 1))

@@ -1,0 +1,58 @@
+// What a benchmark starts it ends, by pid, also when it is interrupted; its files lie in one temporary directory.
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+
+const children = new Set<Bun.Subprocess>()
+const endings: (() => void)[] = []
+
+export const tempDir = mkdtempSync(`${tmpdir()}/berth-bench-`)
+
+type Started = { env?: Record<string, string>; stderr?: 'inherit' | 'ignore' | 'pipe' | Bun.BunFile; stdout?: 'pipe' | 'ignore' | 'inherit' }
+export function start(command: readonly string[], { env = {}, stderr = 'inherit', stdout = 'ignore' }: Started = {}) {
+  const child = Bun.spawn([...command], { env: { ...plainEnv(), ...env }, stdin: 'ignore', stdout, stderr })
+  children.add(child)
+  void child.exited.then(() => children.delete(child))
+  return child
+}
+
+/** PANEL_* of the caller's shell would change what is measured. */
+const plainEnv = () => Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('PANEL_'))) as Record<string, string>
+
+export async function end(child: Bun.Subprocess, signal: NodeJS.Signals = 'SIGTERM', patienceMs = 30_000) {
+  child.kill(signal)
+  const timer = setTimeout(() => child.kill('SIGKILL'), patienceMs)
+  await child.exited
+  clearTimeout(timer)
+}
+
+/** Undone at the end, last first. */
+export const atEnd = (work: () => void) => void endings.push(work)
+
+function cleanUp() {
+  for (const child of children) child.kill('SIGKILL')
+  for (const work of endings.splice(0).toReversed()) work()
+  rmSync(tempDir, { recursive: true, force: true })
+}
+process.on('exit', cleanUp)
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130))
+
+/** Resident memory of one process, in MB. */
+export const memoryMb = (pid: number) => Number(/^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024
+
+/** Processor time it has used, in seconds. */
+export function cpuSeconds(pid: number): number {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').replace(/^.*\) /s, '').split(' ')
+  return (Number(fields[11]) + Number(fields[12])) / 100
+}
+
+/** A port that was free a moment ago. */
+export const freePort = () =>
+  new Promise<number>((resolve, reject) => {
+    const server = createServer()
+    server.once('error', reject)
+    server.listen(0, '127.0.0.1', () => {
+      const { port } = server.address() as { port: number }
+      server.close(() => resolve(port))
+    })
+  })

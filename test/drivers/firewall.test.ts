@@ -1,0 +1,126 @@
+import { Database } from 'bun:sqlite'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { FakeFirewall } from '../../agent/drivers/firewall/fake.ts'
+import { Nftables } from '../../agent/drivers/firewall/nftables.ts'
+import { prefixOf, ruleset } from '../../agent/drivers/firewall/ruleset.ts'
+import { run } from '../../agent/exec.ts'
+import { allowanceOf, macOf } from '../agent/words.ts'
+import { firewallContract } from './firewall.contract.ts'
+import { arp, ethernet, icmp6, openRawSocket, tagged, udp4, udp6 } from './frames.ts'
+import { enterOwnNetwork } from './namespace.ts'
+import { missing, note } from './tools.ts'
+
+describe('the fake firewall', () => {
+  firewallContract(() => {
+    const db = new Database(':memory:')
+    return { firewall: new FakeFirewall(db), spoil: async () => void db.run('delete from rules') }
+  })
+})
+
+describe('the rules', () => {
+  test('are as they were', async () => {
+    const guests = [allowanceOf(2), { ...allowanceOf(10), ipv4: [], ipv6: [] }, { ...allowanceOf(1), ipv4: ['10.77.0.11', '10.77.0.99'] }]
+    expect(ruleset(guests)).toBe(await Bun.file(join(import.meta.dir, 'golden/ruleset.nft')).text())
+  })
+  test('know the bits of every prefix, however it is written', () => {
+    expect(prefixOf('fe80::/10')).toEqual({ bits: 10, value: 0x3fan })
+    expect(prefixOf('2001:DB8:0:0:0:0:0:5/128')).toEqual({ bits: 128, value: 0x20010db8000000000000000000000005n })
+    expect(prefixOf('::ffff:192.0.2.1/128').value).toBe(0xffffc0000201n)
+    for (const wrong of ['10.0.0.0/8', '2001:db8::/129', '2001:db8::', 'x/64', ':::/1'])
+      expect(() => prefixOf(wrong)).toThrow('no IPv6 prefix')
+  })
+})
+
+const reason = (await missing('nft', 'ip')) ?? (process.getuid?.() === 0 ? undefined : 'not root')
+describe.skipIf(note(reason, 'nftables'))('nftables, in a network of its own', () => {
+  let leave: (() => void) | undefined
+  let socket: ReturnType<typeof openRawSocket>
+  const firewall = new Nftables()
+  const ip = (...args: string[]) => run('ip', args)
+
+  beforeAll(async () => {
+    leave = enterOwnNetwork()
+    await ip('link', 'add', 'br0', 'type', 'bridge')
+    // The guest is the far end of a veth; the near end is its tap.
+    await ip('link', 'add', 'bth1', 'type', 'veth', 'peer', 'name', 'guest')
+    await ip('link', 'add', 'bth7', 'type', 'veth', 'peer', 'name', 'unknown')
+    for (const far of ['guest', 'unknown']) await ip('link', 'set', far, 'addrgenmode', 'none')
+    for (const tap of ['bth1', 'bth7']) await ip('link', 'set', tap, 'master', 'br0')
+    for (const name of ['br0', 'bth1', 'bth7', 'guest', 'unknown']) await ip('link', 'set', name, 'up')
+    await firewall.load([allowanceOf(1)])
+    socket = openRawSocket(await indexOf('guest'))
+  })
+  afterAll(() => {
+    socket?.close()
+    leave?.()
+  })
+
+  const indexOf = async (name: string) =>
+    (JSON.parse((await run('ip', ['-json', 'link', 'show', name])).out) as { ifindex: number }[])[0]?.ifindex ?? 0
+
+  /** The comments of the rules that dropped something, with how much. */
+  async function drops(): Promise<Record<string, number>> {
+    const { out } = await run('nft', ['list', 'table', 'bridge', 'berth'])
+    const all = [...out.matchAll(/counter packets (\d+) bytes \d+ drop comment "([^"]+)"/g)]
+    return Object.fromEntries(all.filter(([, packets]) => packets !== '0').map(([, packets, comment]) => [comment, Number(packets)]))
+  }
+  async function fate(frame: Buffer, through = socket): Promise<string> {
+    await firewall.load([allowanceOf(1)])
+    through.send(frame)
+    const found = Object.keys(await drops())
+    return found.length ? found.join(' and ') : 'passes'
+  }
+
+  firewallContract(() => {
+    const firewall = new Nftables()
+    return { firewall, spoil: async () => void (await run('nft', ['flush', 'table', 'bridge', 'berth'])) }
+  })
+
+  const mac = macOf(1)
+  const own6 = '2001:db8:77:1::5'
+  const linkLocal = 'fe80::5054:ff:fe00:1'
+  const cases: [string, Buffer, string][] = [
+    ['its IPv4 address', udp4(mac, '10.77.0.11'), 'passes'],
+    ['an IPv4 address of another guest', udp4(mac, '10.77.0.12'), 'not its address'],
+    ['its address from another MAC address', udp4(macOf(2), '10.77.0.11'), 'foreign MAC address'],
+    ['a DHCP server’s answer', udp4(mac, '10.77.0.11', 67), 'DHCP server'],
+    ['an ARP request of its own', arp({ mac, sender: '10.77.0.11' }), 'passes'],
+    ['an ARP probe', arp({ mac, sender: '0.0.0.0', target: '10.77.0.11' }), 'passes'],
+    ['an ARP answer for nobody', arp({ mac, sender: '0.0.0.0', operation: 2 }), 'ARP for a foreign address'],
+    ['ARP for the gateway', arp({ mac, sender: '10.77.0.1', operation: 2 }), 'ARP for a foreign address'],
+    ['ARP with another MAC inside', arp({ mac, senderMac: macOf(2), sender: '10.77.0.11' }), 'ARP with a foreign MAC address'],
+    ['any address of its IPv6 prefix', udp6(mac, own6), 'passes'],
+    ['an IPv6 address next to its prefix', udp6(mac, '2001:db8:77:2::5'), 'not its address'],
+    ['its link-local address', udp6(mac, linkLocal), 'passes'],
+    ['a link-local address it made up', udp6(mac, 'fe80::abcd:1:2:3'), 'passes'],
+    ['the link-local address of a router', udp6(mac, 'fe80::1'), 'link-local address of a router'],
+    ['a DHCPv6 server’s answer', udp6(mac, own6, 547), 'DHCPv6 server'],
+    ['a router advertisement', icmp6(mac, linkLocal, 134), 'router advertisement'],
+    ['a redirect', icmp6(mac, linkLocal, 137), 'router advertisement'],
+    ['a ping', icmp6(mac, own6, 128), 'passes'],
+    ['asking whether its address is free', icmp6(mac, '::', 135, own6), 'passes'],
+    ['asking whether another’s address is free', icmp6(mac, '::', 135, '2001:db8:77:2::5'), 'not its address'],
+    ['looking for a router before it has an address', icmp6(mac, '::', 133), 'passes'],
+    ['a multicast report before it has an address', icmp6(mac, '::', 143), 'passes'],
+    ['a ping from no address', icmp6(mac, '::', 128), 'not its address'],
+    ['asking who has the gateway', icmp6(mac, linkLocal, 135, 'fe80::1'), 'passes'],
+    ['saying that it has its address', icmp6(mac, own6, 136, own6), 'passes'],
+    ['saying that it has its link-local address', icmp6(mac, linkLocal, 136, linkLocal), 'passes'],
+    ['saying that it has another’s address', icmp6(mac, own6, 136, '2001:db8:77:2::5'), 'neighbour advertisement for a foreign address'],
+    ['saying that it is the router', icmp6(mac, linkLocal, 136, 'fe80::1'), 'neighbour advertisement for a router'],
+    ['a VLAN tag around its own traffic', tagged(udp4(mac, '10.77.0.11')), 'neither ARP nor IP'],
+    ['spanning tree', ethernet(mac, 0x0026, Buffer.from('424203', 'hex')), 'neither ARP nor IP'],
+    ['LLDP', ethernet(mac, 0x88cc, Buffer.alloc(20)), 'neither ARP nor IP'],
+  ]
+  for (const [what, frame, end] of cases) {
+    test(`${what}: ${end}`, async () => {
+      expect(await fate(frame)).toBe(end)
+    })
+  }
+  test('a tap of ours that no guest owns sends nothing', async () => {
+    const unknown = openRawSocket(await indexOf('unknown'))
+    expect(await fate(udp4(macOf(7), '10.77.0.17'), unknown)).toBe('no guest of this node')
+    unknown.close()
+  })
+})

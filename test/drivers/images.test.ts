@@ -1,0 +1,216 @@
+import { afterEach, describe, expect, test } from 'bun:test'
+import { createHash } from 'node:crypto'
+import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { DownloadedImages } from '../../agent/drivers/images/download.ts'
+import { parseQcow2, readQcow2 } from '../../agent/drivers/images/qcow2.ts'
+import { run } from '../../agent/exec.ts'
+import { Failure } from '../../agent/failure.ts'
+import type { ImageSource } from '../../agent/protocol.ts'
+import { imageSource } from '../agent/words.ts'
+import { missing, note } from './tools.ts'
+
+/** A sound header of a disk of 1 GiB, to be spoilt. */
+function header(spoil: (head: Buffer) => void = () => {}): Buffer {
+  const head = Buffer.alloc(65536)
+  head.writeUInt32BE(0x514649fb, 0)
+  head.writeUInt32BE(3, 4)
+  head.writeUInt32BE(16, 20)
+  head.writeBigUInt64BE(1n << 30n, 24)
+  head.writeUInt32BE(2, 36)
+  head.writeBigUInt64BE(0x30000n, 40)
+  head.writeBigUInt64BE(0x10000n, 48)
+  head.writeUInt32BE(1, 56)
+  head.writeUInt32BE(4, 96)
+  head.writeUInt32BE(104, 100)
+  spoil(head)
+  return head
+}
+const FILE_BYTES = 0x40000n
+const extension =
+  (kind: number, bytes = 8) =>
+  (head: Buffer) => {
+    head.writeUInt32BE(kind, 104)
+    head.writeUInt32BE(bytes, 108)
+  }
+
+describe('the header of a qcow2 image', () => {
+  test('of a disk that stands on its own is accepted', () => {
+    expect(parseQcow2(header(), FILE_BYTES)).toEqual({ version: 3, virtualSizeBytes: 2 ** 30, clusterBytes: 65536 })
+  })
+  const hostile: [string, (head: Buffer) => void, string][] = [
+    ['begins like another format', (head) => head.write('KDMV'), 'does not begin'],
+    ['has a version nobody knows', (head) => head.writeUInt32BE(4, 4), 'version is 4'],
+    ['names a backing file', (head) => head.writeBigUInt64BE(1024n, 8), 'backing file'],
+    ['hides a backing file behind a zero offset', (head) => head.writeUInt32BE(11, 16), 'backing file'],
+    ['names the format of a backing file', extension(0xe2792aca), 'format of a backing file'],
+    ['names an external data file', extension(0x44415441), 'data in another file'],
+    ['says it needs an external data file', (head) => head.writeBigUInt64BE(4n, 72), 'needs features 0x4'],
+    ['says its data is raw elsewhere', (head) => head.writeBigUInt64BE(2n, 88), 'data in another file'],
+    ['is marked dirty', (head) => head.writeBigUInt64BE(1n, 72), 'needs features 0x1'],
+    ['has extended tables', (head) => head.writeBigUInt64BE(16n, 72), 'needs features 0x10'],
+    ['has a compression nobody knows', (head) => head.writeBigUInt64BE(8n, 72), 'compression'],
+    ['is encrypted', (head) => head.writeUInt32BE(1, 32), 'encrypted'],
+    ['is encrypted by extension', extension(0x0537be77, 16), 'encrypted'],
+    ['has an extension without an end', extension(1, 0xffffffff), 'do not end'],
+    ['holds snapshots', (head) => head.writeUInt32BE(1, 60), 'snapshots'],
+    ['has a disk of no size', (head) => head.writeBigUInt64BE(0n, 24), 'would have 0 bytes'],
+    ['has a disk larger than any', (head) => head.writeBigUInt64BE(1n << 63n, 24), 'would have'],
+    ['has clusters of 2^63 bytes', (head) => head.writeUInt32BE(63, 20), 'clusters are 2^63'],
+    ['has a first table for another disk', (head) => head.writeUInt32BE(1, 36), 'too short for its disk'],
+    ['has a first table that fills the memory', (head) => head.writeUInt32BE(0xffffffff, 36), 'entries'],
+    ['has a first table behind its end', (head) => head.writeBigUInt64BE(1n << 40n, 40), 'not in the file'],
+    ['has a first table over its header', (head) => head.writeBigUInt64BE(0n, 40), 'not in the file'],
+    ['has a first table between clusters', (head) => head.writeBigUInt64BE(0x10001n, 40), 'not in the file'],
+    ['has a count table behind its end', (head) => head.writeBigUInt64BE(1n << 62n, 48), 'not in the file'],
+    ['has no count table', (head) => head.writeUInt32BE(0, 56), 'count table'],
+    ['has a header longer than a cluster', (head) => head.writeUInt32BE(1 << 20, 100), 'no sane length'],
+  ]
+  for (const [what, spoil, words] of hostile) {
+    test(`that ${what} is refused`, () => {
+      expect(() => parseQcow2(header(spoil), FILE_BYTES)).toThrow(words)
+    })
+  }
+  test('that is cut short is refused', () => {
+    for (const bytes of [0, 4, 71, 72, 103]) expect(() => parseQcow2(header().subarray(0, bytes), BigInt(bytes))).toThrow('refused')
+  })
+  test('of any bytes is accepted or refused, and nothing else happens', () => {
+    const spoilt = fc.array(fc.tuple(fc.nat(200), fc.nat(255)), { maxLength: 12 })
+    fc.assert(
+      fc.property(spoilt, fc.bigInt({ min: 0n, max: 1n << 64n }), (changes, fileBytes) => {
+        const head = header()
+        for (const [at, value] of changes) head[at] = value
+        try {
+          expect(parseQcow2(head, fileBytes).virtualSizeBytes).toBeGreaterThan(0)
+        } catch (error) {
+          expect(error).toBeInstanceOf(Failure)
+        }
+      }),
+      { numRuns: 5000 },
+    )
+  })
+})
+
+describe.skipIf(note(await missing('qemu-img'), 'images made by qemu-img'))('an image made by qemu-img', () => {
+  const make = async (...options: string[]) => {
+    const path = join(mkdtempSync(join(tmpdir(), 'berth-qcow2-')), 'x.qcow2')
+    await run('qemu-img', ['create', '-q', '-f', 'qcow2', ...options, '--', path, '1G'])
+    return path
+  }
+  for (const options of [
+    [],
+    ['-o', 'compat=0.10'],
+    ['-o', 'cluster_size=2M'],
+    ['-o', 'cluster_size=512'],
+    ['-o', 'compression_type=zstd'],
+    ['-o', 'preallocation=metadata'],
+  ]) {
+    test(`is accepted (${options.join(' ') || 'plain'})`, async () => {
+      expect((await readQcow2(await make(...options))).virtualSizeBytes).toBe(2 ** 30)
+    })
+  }
+  test('over a backing file is refused', async () => {
+    expect(readQcow2(await make('-b', await make(), '-F', 'qcow2'))).rejects.toThrow('backing file')
+  })
+  test('with a data file elsewhere is refused', async () => {
+    expect(readQcow2(await make('-o', `data_file=${join(mkdtempSync(join(tmpdir(), 'd-')), 'data')}`))).rejects.toThrow('needs features')
+  })
+})
+
+describe('bringing an image', () => {
+  const closing: (() => unknown)[] = []
+  afterEach(async () => {
+    for (const close of closing.splice(0)) await close()
+    delete process.env['PANEL_AGENT_INSECURE']
+  })
+  const bytes = Buffer.concat([header(), Buffer.alloc(Number(FILE_BYTES) - 65536)])
+  const sum = (kind: string, of: Buffer = bytes) => `${kind}:${createHash(kind).update(of).digest('hex')}`
+
+  function rig(answer: (request: Request) => Response | Promise<Response> = () => new Response(bytes)) {
+    const asked: (string | null)[] = []
+    const server = Bun.serve({
+      port: 0,
+      hostname: '127.0.0.1',
+      fetch: (request) => {
+        asked.push(request.headers.get('X-Berth-Node'))
+        return answer(request)
+      },
+    })
+    closing.push(() => server.stop(true))
+    process.env['PANEL_AGENT_INSECURE'] = '1'
+    const root = mkdtempSync(join(tmpdir(), 'berth-images-'))
+    const url = `http://127.0.0.1:${server.port}`
+    const images = new DownloadedImages(root, async (path) => ({ url: url + path, headers: { 'X-Berth-Node': 'nod_1' } }))
+    const source: ImageSource = { ...imageSource, url: `${url}/image.qcow2`, checksum: sum('sha256') }
+    return { asked, root, images, source }
+  }
+
+  test('downloads it once, for all who ask at once and later', async () => {
+    const { asked, images, source } = rig()
+    const [first, second] = await Promise.all([images.ensure(source), images.ensure(source)])
+    expect(first).toEqual(second)
+    expect(first.virtualSizeBytes).toBe(2 ** 30)
+    expect(await images.ensure(source)).toEqual(first)
+    expect(readFileSync(first.path)).toEqual(bytes)
+    expect(asked).toHaveLength(1)
+  })
+  test('takes either checksum a distribution publishes', async () => {
+    const { images, source } = rig()
+    expect((await images.ensure({ ...source, checksum: sum('sha512') })).virtualSizeBytes).toBe(2 ** 30)
+  })
+  test('with another checksum keeps nothing', async () => {
+    const { root, images, source } = rig()
+    expect(images.ensure({ ...source, checksum: sum('sha256', Buffer.from('other')) })).rejects.toMatchObject({ code: 'checksum_mismatch' })
+    await images.ensure(source).catch(() => {})
+    await images.remove(source.id)
+    expect(readdirSync(root)).toEqual([])
+    expect(await images.find(source.id)).toBeUndefined()
+  })
+  test('that changed under its id brings the new one', async () => {
+    const { asked, images, source } = rig()
+    await images.ensure(source)
+    await images.ensure({ ...source, checksum: sum('sha512') })
+    expect(asked).toHaveLength(2)
+  })
+  test('with a right checksum and a hostile header keeps nothing', async () => {
+    const evil = header((head) => head.writeBigUInt64BE(1024n, 8))
+    const { root, images, source } = rig(() => new Response(new Uint8Array(evil)))
+    expect(images.ensure({ ...source, checksum: sum('sha256', evil) })).rejects.toMatchObject({ code: 'image_refused' })
+    await Bun.sleep(50)
+    expect(readdirSync(root)).toEqual([])
+  })
+  test('that half arrived before a crash is downloaded anew', async () => {
+    const { root, images, source } = rig()
+    writeFileSync(join(root, `${source.id}.qcow2.part`), 'half')
+    expect(await images.find(source.id)).toBeUndefined()
+    expect((await images.ensure(source)).virtualSizeBytes).toBe(2 ** 30)
+  })
+  test('from the controller says who asks', async () => {
+    const { asked, images, source } = rig()
+    await images.ensure({ ...source, url: '/agent/v1/images/img_1' })
+    expect(asked).toEqual(['nod_1'])
+  })
+  test('follows a mirror, but not for ever, and not away from https', async () => {
+    const { images, source } = rig(({ url }) => (url.endsWith('/mirror') ? new Response(bytes) : Response.redirect('/mirror')))
+    expect((await images.ensure(source)).virtualSizeBytes).toBe(2 ** 30)
+    const circle = rig(() => Response.redirect('/again'))
+    expect(circle.images.ensure(circle.source)).rejects.toMatchObject({ code: 'download_failed' })
+    await Bun.sleep(50)
+    delete process.env['PANEL_AGENT_INSECURE']
+    const plain = rig()
+    delete process.env['PANEL_AGENT_INSECURE']
+    expect(plain.images.ensure(plain.source)).rejects.toMatchObject({ code: 'insecure_download' })
+    await Bun.sleep(10)
+    expect(plain.asked).toEqual([])
+  })
+  test('that is not there says so', async () => {
+    const { images, source } = rig(() => new Response('no', { status: 404 }))
+    expect(images.ensure(source)).rejects.toThrow('answered 404')
+  })
+  test('that is raw is its own disk', async () => {
+    const { images, source } = rig(() => new Response(Buffer.alloc(1000)))
+    expect((await images.ensure({ ...source, format: 'raw', checksum: sum('sha256', Buffer.alloc(1000)) })).virtualSizeBytes).toBe(1024)
+  })
+})

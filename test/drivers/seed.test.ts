@@ -1,0 +1,72 @@
+import { Database } from 'bun:sqlite'
+import { describe, expect, test } from 'bun:test'
+import { mkdtempSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { FakeSeeds } from '../../agent/drivers/seed/fake.ts'
+import { IsoSeeds } from '../../agent/drivers/seed/iso.ts'
+import { type Seeds, seedFiles } from '../../agent/drivers/seed/seed.ts'
+import { run } from '../../agent/exec.ts'
+import { seedOf, serverId } from '../agent/words.ts'
+import { missing, note } from './tools.ts'
+
+/** What every kind of seed keeps. */
+function seedContract(make: () => Seeds) {
+  test('a written seed is there until it is removed', async () => {
+    const seeds = make()
+    expect(await seeds.path(serverId(1))).toBeUndefined()
+    await seeds.write(seedOf(1))
+    await seeds.write(seedOf(1))
+    expect(await seeds.path(serverId(1))).toContain(serverId(1))
+    await seeds.remove(serverId(1))
+    await seeds.remove(serverId(1))
+    expect(await seeds.path(serverId(1))).toBeUndefined()
+  })
+}
+
+describe('a fake seed', () => seedContract(() => new FakeSeeds(new Database(':memory:'))))
+
+describe('what a guest reads', () => {
+  test('is as it was', async () => {
+    expect(seedFiles(seedOf(1))['user-data']).toBe(await Bun.file(join(import.meta.dir, 'golden/user-data')).text())
+  })
+  test('is the value that was given, whatever is in it', () => {
+    fc.assert(
+      fc.property(fc.dictionary(fc.string(), fc.jsonValue()), (userData) => {
+        const text = seedFiles({ ...seedOf(1), userData })['user-data']
+        expect(text).toStartWith('#cloud-config\n')
+        expect(JSON.stringify(JSON.parse(text.slice('#cloud-config\n'.length)))).toBe(JSON.stringify(userData))
+      }),
+    )
+  })
+})
+
+describe.skipIf(note(await missing('xorriso'), 'seeds as ISO images'))('a seed as an ISO image', () => {
+  const make = () => {
+    const root = mkdtempSync(join(tmpdir(), 'berth-seed-'))
+    return { root, seeds: new IsoSeeds(root) }
+  }
+  seedContract(() => make().seeds)
+
+  test('is labelled cidata, holds the three files, and only its owner may read it', async () => {
+    const { root, seeds } = make()
+    await seeds.write(seedOf(1))
+    const path = (await seeds.path(serverId(1))) ?? ''
+    expect(statSync(path).mode & 0o777).toBe(0o600)
+    expect(
+      readFileSync(path)
+        .subarray(32768 + 40, 32768 + 46)
+        .toString(),
+    ).toBe('cidata')
+    const out = join(root, 'out')
+    await run('xorriso', ['-no_rc', '-osirrox', 'on', '-indev', path, '-extract', '/', out])
+    expect(readdirSync(out).sort()).toEqual(['meta-data', 'network-config', 'user-data'])
+    expect(readFileSync(join(out, 'user-data'), 'utf8')).toBe(seedFiles(seedOf(1))['user-data'])
+  })
+  test('leaves nothing readable behind', async () => {
+    const { root, seeds } = make()
+    await seeds.write(seedOf(1))
+    expect(readdirSync(root)).toEqual([`${serverId(1)}.iso`])
+  })
+})

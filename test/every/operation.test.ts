@@ -1,0 +1,199 @@
+// Not one test per endpoint: one test per promise, over every endpoint there is or will be.
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { presets, scopes, type AccountKind, accountKinds } from '../../src/kernel/api/access.ts'
+import { openapi } from '../../src/kernel/api/openapi.ts'
+import type { Operation } from '../../src/kernel/api/operation.ts'
+import { check } from '../../src/kernel/api/validate.ts'
+import { operations } from '../../src/operations.ts'
+import { golden } from '../support/golden.ts'
+import { type Who, world, type World } from '../support/panel.ts'
+
+let p: World
+/** One real thing of each kind, by the resource's name. */
+let things: Record<string, string>
+let stranger: Record<AccountKind, { id: string } & Who>
+const never: Record<string, string> = {
+  customer: 'usr_', package: 'pkg_', location: 'grp_', node: 'nod_', 'address pool': 'pool_', address: 'ip_', image: 'img_', 'SSH key': 'key_', enrollment: 'enr_', server: 'srv_', job: 'job_',
+}
+const random = (name: string) => `${never[name]}${'0'.repeat(26)}`
+
+beforeAll(async () => {
+  p = await world()
+  const { serverId, jobId } = await p.admin('POST', '/admin/servers', p.order)
+  await p.settle()
+  const key = await p.admin('POST', `/customers/${p.customer.id}/ssh-keys`, { publicKey: 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIOMqqnkVzrm0SdG6UOoqKLsabgH5C9okWi0dh2l9GKJl test' })
+  const enrollment = await p.admin('POST', '/admin/node-enrollments', { locationId: p.location })
+  const address = (await p.admin('GET', `/admin/ip-pools/${p.pool}/addresses`)).data[3].id
+  things = {
+    customer: p.customer.id, package: p.pack, location: p.location, node: p.node.id, 'address pool': p.pool, address, image: p.image, 'SSH key': key.id, enrollment: enrollment.id, server: serverId, job: jobId,
+  }
+  stranger = { staff: p.staff(), reseller: p.account('reseller', 'Eve'), customer: p.account('customer', 'Mallory') }
+})
+afterAll(() => p.close())
+
+const made = new Map<string, Who>()
+/** One token a kind: an account has at most 50. */
+function tokenOf(kind: AccountKind, none?: []): Who {
+  const key = `${kind} ${none ? 'none' : 'all'}`
+  if (!made.has(key)) made.set(key, p.token(stranger[kind].id, none))
+  return made.get(key)!
+}
+
+const at = (op: Operation, id = op.on ? things[op.on.name]! : 'x') => op.path.replace(/\{\w+\}/, id)
+const send = (op: Operation, who: Who | undefined, path = at(op)) => p.call(who, op.method, path, op.method === 'GET' ? undefined : op.body ? (op.example ?? {}) : undefined)
+
+test('every resource of an operation has a thing to be tested with', () => {
+  for (const op of operations) if (op.on) expect(things).toHaveProperty([op.on.name])
+})
+
+for (const op of operations)
+  describe(`${op.id} (${op.method} ${op.path})`, () => {
+    if (op.access !== 'anyone') {
+      test('401 without credentials', async () => {
+        const before = p.fingerprint()
+        const { status, body } = await send(op, undefined)
+        expect([status, body.error.code]).toEqual([401, 'not_authenticated'])
+        expect(p.fingerprint()).toBe(before)
+      })
+      test('401 for a token that is none', async () => {
+        const { status, body } = await send(op, { token: `pnl_${'x'.repeat(49)}` })
+        expect([status, body.error.code]).toEqual([401, 'invalid_token'])
+      })
+
+      for (const kind of accountKinds) {
+        const accepted = op.access[kind]
+        if (!accepted) {
+          test(`403 for ${kind} accounts, before anything is looked up`, async () => {
+            const before = p.fingerprint()
+            const [real, unreal] = await Promise.all([send(op, tokenOf(kind)), send(op, tokenOf(kind), at(op, op.on ? random(op.on.name) : 'x'))])
+            expect([real.status, real.body.error.code]).toEqual([403, op.inPerson ? 'token_not_allowed' : 'forbidden'])
+            expect(unreal.body).toEqual(real.body)
+            expect(p.fingerprint().replace(/tokens .*/, '')).toBe(before.replace(/tokens .*/, ''))
+          })
+          continue
+        }
+        test(`403 naming the scopes for a ${kind}'s token without them`, async () => {
+          const { status, body } = await send(op, tokenOf(kind, []))
+          if (op.inPerson) return expect([status, body.error.code]).toEqual([403, 'token_not_allowed'])
+          expect([status, body.error.code]).toEqual([403, 'missing_scope'])
+          expect(body.error.details.scopes).toEqual([...accepted])
+        })
+        const { on } = op
+        if (on && kind !== 'staff')
+          test(`404, never 403, for what another ${kind} has, in the bytes of one that never was`, async () => {
+            const before = p.fingerprint()
+            const who = op.inPerson ? stranger[kind] : tokenOf(kind)
+            const [foreign, unreal, nonsense] = [await send(op, who), await send(op, who, at(op, random(on.name))), await send(op, who, at(op, 'xyz'))]
+            expect([foreign.status, foreign.body.error.code]).toEqual([404, on.notFound])
+            expect(JSON.stringify(foreign.body)).toBe(JSON.stringify(unreal.body))
+            expect(JSON.stringify(nonsense.body)).toBe(JSON.stringify(unreal.body))
+            expect(p.fingerprint().replace(/tokens .*/, '')).toBe(before.replace(/tokens .*/, ''))
+          })
+        if (on && kind === 'staff')
+          test('404 for staff and an id that never was', async () => {
+            const { status, body } = await send(op, stranger.staff, at(op, random(on.name)))
+            expect([status, body.error.code]).toEqual([404, on.notFound])
+          })
+      }
+    }
+
+    test('405 with Allow for a method it has not', async () => {
+      const known = operations.filter((o) => o.path === op.path).map((o) => o.method)
+      const method = (['PUT', 'DELETE', 'PATCH', 'POST'] as const).find((m) => !known.includes(m))!
+      const { status, body, headers } = await p.call(undefined, method, at(op), {})
+      expect([status, body.error.code]).toEqual([405, 'method_not_allowed'])
+      for (const m of known) expect(headers.get('Allow')).toContain(m)
+    })
+
+    test('a request id on every answer', async () => expect((await send(op, undefined)).headers.get('X-Request-Id')).toMatch(/^[0-9a-f-]{36}$/))
+
+    if (op.method !== 'GET' && op.body)
+      test('refuses a field that is not listed, by name, and nothing happens', async () => {
+        const who = op.access === 'anyone' ? undefined : stranger.staff
+        const before = p.fingerprint()
+        const { status, body } = await p.call(who, op.method, at(op), { ...(op.example ?? {}), surprise: 'secret-value' })
+        expect([status, body.error.code]).toEqual([422, 'validation_failed'])
+        expect(JSON.stringify(body)).toContain('surprise')
+        expect(JSON.stringify(body)).not.toContain('secret-value')
+        expect(p.fingerprint()).toBe(before)
+      })
+
+    if (op.method !== 'GET') {
+      test('415, 413 and 400 before anything else is looked at', async () => {
+        const who = op.access === 'anyone' ? undefined : stranger.staff
+        const before = p.fingerprint()
+        const send = (body: string, type: string) => p.call(who, op.method, at(op), body, { 'Content-Type': type })
+        expect((await send('a=1', 'application/x-www-form-urlencoded')).body.error.code).toBe('unsupported_media_type')
+        expect((await send(`"${'x'.repeat(1_000_001)}"`, 'application/json')).body.error.code).toBe('too_large')
+        expect((await send('{', 'application/json')).body.error.code).toBe('invalid_json')
+        expect(p.fingerprint()).toBe(before)
+      })
+      if (op.access !== 'anyone')
+        test('a browser without our token or from elsewhere is refused', async () => {
+          const staff = stranger.staff
+          expect((await p.call(staff, op.method, at(op), {}, { 'X-CSRF-Token': 'x' })).body.error.code).toBe('csrf_failed')
+          expect((await p.call(staff, op.method, at(op), {}, { Origin: 'https://evil.test' })).body.error.code).toBe('bad_origin')
+        })
+    }
+
+    if (op.query)
+      test('400 for a query parameter it does not know, for a bad limit and for a foreign cursor', async () => {
+        const code = async (query: string) => (await p.call(stranger.staff, 'GET', `${at(op)}?${query}`)).body.error.code
+        expect(await code('nonsense=1')).toBe('invalid_request')
+        if (!op.query?.['cursor']) return
+        expect(await code('limit=0')).toBe('invalid_request')
+        expect(await code('limit=x')).toBe('invalid_request')
+        expect(await code('cursor=abcdef')).toBe('invalid_request')
+      })
+
+    if (op.example)
+      test('its example has the shape that it asks for', () => {
+        expect(() => check(op.body, op.example)).not.toThrow()
+      })
+  })
+
+describe('changes by operations are in the audit log', () => {
+  test('with who, from where, through what; and secrets are masked', async () => {
+    const before = p.auditLines().length
+    const { body } = await p.call(stranger.staff, 'POST', '/admin/staff', { email: 'new@staff.test', name: 'New', password: 'seven green bicycles' })
+    const [line] = p.auditLines().slice(before)
+    expect(line).toMatchObject({ operation: 'staff.create', target: body.id, actorId: stranger.staff.id, via: 'page', from: '127.0.0.1', result: 'done', details: { email: 'new@staff.test', password: '***' } })
+  })
+  test('by every change that succeeds, exactly one line', async () => {
+    for (const [method, path, body] of [
+      ['POST', '/admin/customers', { name: 'N', email: 'n@customer.test' }],
+      ['PATCH', `/admin/packages/${p.pack}`, { trafficGb: 1000 }],
+      ['PATCH', `/admin/node-groups/${p.location}`, { placement: 'fill' }],
+      ['PATCH', `/admin/nodes/${p.node.id}`, { reservedMemoryMb: 1 }],
+    ] as const) {
+      const before = p.auditLines().length
+      expect((await p.call(stranger.staff, method, path, body)).status).toBeLessThan(300)
+      expect(p.auditLines().length).toBe(before + 1)
+    }
+  })
+  test('and nothing can change or delete a line', () => {
+    expect(() => p.db.$client.run("UPDATE audit SET actor_name = 'x'")).toThrow('append-only')
+    expect(() => p.db.$client.run('DELETE FROM audit')).toThrow('append-only')
+  })
+})
+
+describe('what is declared', () => {
+  test('is a list without doubles, in which every scope exists', () => {
+    expect(new Set(operations.map((o) => o.id)).size).toBe(operations.length)
+    expect(new Set(operations.map((o) => `${o.method} ${o.path}`)).size).toBe(operations.length)
+    for (const preset of Object.values(presets)) for (const scope of preset) expect(scopes).toHaveProperty([scope])
+  })
+  test('changes only with a line in access.txt', () =>
+    golden(
+      'test/every/access.txt',
+      operations
+        .map((op) => {
+          const access = op.access
+          const who = access === 'anyone' ? 'anyone' : accountKinds.map((k) => `${k}: ${access[k]?.join(' | ') ?? '-'}`).join('; ')
+          return `${op.method.padEnd(6)} ${op.path.padEnd(42)} ${op.id.padEnd(22)} ${who}${op.inPerson ? '; in person' : ''}${op.remembers ? '; Idempotency-Key' : ''}`
+        })
+        .sort()
+        .join('\n') + '\n',
+    ))
+  test('is what openapi.json says', () => golden('test/every/openapi.json', JSON.stringify(openapi(operations, { version: '0', root: '/api/v1' }), null, 1) + '\n'))
+})
