@@ -348,7 +348,7 @@ local_url() {
 start_controller() {
   controller_unit | install_service berth
   run_service berth $settings/controller.env
-  wait_until 30 curl -fsS -o /dev/null --max-time 2 "$(local_url)/status" ||
+  wait_until 30 curl -fsS -o /dev/null --max-time 2 "$(local_url)/api/v1/status" ||
     fail 'The controller was started but does not answer.' "Its journal: $(journal_of berth)"
 }
 
@@ -502,7 +502,7 @@ KillMode=process
 UMask=0077
 TasksMax=1024
 
-ReadWritePaths=/var /run /etc/libvirt
+ReadWritePaths=/var /run
 ProtectSystem=strict
 ProtectHome=read-only
 PrivateTmp=yes
@@ -520,6 +520,7 @@ LockPersonality=yes
 KeyringMode=private
 SystemCallArchitectures=native
 SystemCallFilter=@system-service @mount
+SystemCallErrorNumber=EPERM
 
 [Install]
 WantedBy=multi-user.target
@@ -578,13 +579,15 @@ with_settings() {
 }
 
 keep() {
-  local name=$1 log=$logs/$1.log child='' stopping='' pause=1 began
+  local name=$1 log=$logs/$1.log child='' stopping='' pause=1 began fd capper
+  # Nothing that the caller had open stays open here: whoever reads its output would wait for its end.
+  for fd in /proc/$BASHPID/fd/*; do fd=${fd##*/}; [ "$fd" -le 2 ] || [ "$fd" = 255 ] || eval "exec $fd>&-"; done
   exec 9>"$run/$name.lock" </dev/null
   flock -n 9 || exit 0
   echo $$ >"$run/$name.pid"
   trap 'stopping=yes; [ -z "$child" ] || kill "$child" 2>/dev/null' TERM
   trap '' HUP INT
-  cap_log "$log" $$ 9>&- &
+  cap_log "$log" $$ 9>&- & capper=$!
   while [ -z "$stopping" ]; do
     began=$SECONDS
     (become "$name") 9>&- >>"$log" 2>&1 &
@@ -596,6 +599,7 @@ keep() {
     sleep $pause & wait $!
     [ $pause -ge 30 ] || pause=$((pause * 2))
   done
+  kill $capper 2>/dev/null
   rm -f "$run/$name.pid"
 }
 

@@ -18,9 +18,15 @@ const FACTS_MS = 60_000
 const INVENTORY_MS = 300_000
 /** Nothing heard for this long, pongs included: the other end is gone, whatever TCP believes. */
 const SILENCE_MS = 25_000
+const OPENING_MS = 15_000
+/** A connection that broke sooner than this did not work; the next try waits longer. */
+const WORKED_MS = 5000
 const FIRST_RETRY_MS = 200
 const LONGEST_RETRY_MS = 15_000
+/** Failures after which a retry is still within a second. */
+const SOON = 2
 const REVOKED_RETRY_MS = 60_000
+const EVENTS_AGAIN_MS = 3000
 const SKEW_WORTH_A_WORD_MS = 30_000
 
 const isToAgent = Compile(ToAgent)
@@ -44,7 +50,8 @@ export class Connection {
     while (!signal.aborted) {
       const end = await this.connectOnce(signal)
       if (signal.aborted) return
-      failures = end.wasOpen ? 0 : failures + 1
+      // One that let us in and went away again is restarting: it is asked again soon, though never at once.
+      failures = end.openMs > WORKED_MS ? 0 : end.openMs > 0 ? Math.min(failures + 1, SOON) : failures + 1
       await sleep(end.retryMs ?? backOffMs(failures), signal)
     }
   }
@@ -54,30 +61,32 @@ export class Connection {
     this.stopping = true
   }
 
-  private async connectOnce(signal: AbortSignal): Promise<{ wasOpen: boolean; retryMs?: number }> {
+  private async connectOnce(signal: AbortSignal): Promise<{ openMs: number; retryMs?: number }> {
     try {
       const headers = await signedHeaders(this.identity)
       const socket = new WebSocket(this.identity.controller.replace(/^http/, 'ws') + agentPaths.connect, { headers } as never)
-      const wasOpen = await this.live(socket, signal)
-      if (wasOpen && !signal.aborted) log('warning', 'the connection to the controller is lost; guests go on, reconnecting')
-      return { wasOpen }
+      const openMs = await this.live(socket, signal)
+      if (!signal.aborted) log('warning', 'the connection to the controller is lost; guests go on, reconnecting', { afterMs: openMs })
+      return { openMs }
     } catch (error) {
-      return { wasOpen: false, retryMs: explain(error) }
+      return { openMs: 0, retryMs: explain(error) }
     }
   }
 
-  /** Resolves when the socket has closed. Throws when it never opened. */
-  private live(socket: WebSocket, signal: AbortSignal): Promise<boolean> {
-    const { promise, resolve, reject } = Promise.withResolvers<boolean>()
+  /** Resolves when the socket has closed, with how long it was open. Throws when it never opened. */
+  private live(socket: WebSocket, signal: AbortSignal): Promise<number> {
+    const { promise, resolve, reject } = Promise.withResolvers<number>()
     const over = new AbortController()
     const hangUp = () => socket.close(1000, 'agent stops')
     signal.addEventListener('abort', hangUp, { signal: over.signal })
-    let opened = false
+    const opening = setTimeout(() => reject(new Error('the controller does not take up the connection')), OPENING_MS)
+    let openedAt = 0
     const heard = () => {
       this.heardAt = Date.now()
     }
     socket.addEventListener('open', () => {
-      opened = true
+      clearTimeout(opening)
+      openedAt = Date.now()
       heard()
       this.socket = socket
       this.every(HEARTBEAT_MS, over.signal, () => this.beat(socket))
@@ -87,25 +96,28 @@ export class Connection {
     socket.addEventListener('pong' as 'message', heard)
     socket.addEventListener('message', ({ data }) => {
       heard()
-      void this.hear(socket, String(data))
+      this.hear(socket, String(data))
     })
     socket.addEventListener('error', (event) => {
-      if (!opened) reject(refusedUpgrade((event as ErrorEvent).message))
+      if (!openedAt) reject(refusedUpgrade((event as ErrorEvent).message))
     })
     socket.addEventListener('close', () => {
       over.abort()
       if (this.socket === socket) this.socket = undefined
-      resolve(opened)
+      resolve(openedAt ? Date.now() - openedAt : 0)
     })
-    return promise
+    return promise.finally(() => {
+      clearTimeout(opening)
+      if (!openedAt) socket.close()
+    })
   }
 
-  private async hear(socket: WebSocket, text: string) {
+  private hear(socket: WebSocket, text: string) {
     const frame = frameIn(text)
     if (!frame) return log('warning', 'a frame of the controller is not understood; is this agent older?', { start: text.slice(0, 80) })
     if (frame.type === 'welcome') this.welcomed(frame.now, frame.controllerVersion)
-    if (frame.type === 'command') return this.obey(socket, frame)
-    this.report()
+    if (frame.type === 'command') void this.obey(socket, frame)
+    else this.report()
   }
 
   private welcomed(controllerNow: number, controllerVersion: string) {
@@ -187,7 +199,7 @@ export class Connection {
       } catch (error) {
         log('warning', 'the hypervisor does not tell its events; asking again', { error: wordsOf(error) })
       }
-      await sleep(1000, signal)
+      await sleep(EVENTS_AGAIN_MS, signal)
       if (!signal.aborted) await tried(this.sendHeartbeat())
     }
   }

@@ -194,11 +194,32 @@ CREATE TABLE servers (
   released_at INTEGER
 ) STRICT;
 CREATE UNIQUE INDEX servers_hostname ON servers (owner_id, hostname) WHERE terminated_at IS NULL;
-CREATE INDEX servers_held ON servers (node_id, memory_mb, disk_gb) WHERE released_at IS NULL;
+CREATE INDEX servers_node ON servers (node_id, id);
 CREATE INDEX servers_owner ON servers (owner_id, id);
 CREATE INDEX servers_reseller ON servers (reseller_id, id) WHERE reseller_id IS NOT NULL;
-CREATE INDEX servers_listed ON servers (id) WHERE terminated_at IS NULL;
+CREATE INDEX servers_listed ON servers (id, terminated_at) WHERE terminated_at IS NULL;
 CREATE INDEX servers_status ON servers (status);
+
+-- What each node's servers hold, summed by the database itself: every order asks for it, and nobody can forget to keep it.
+-- A server holds memory and disk until its node has let go of them.
+CREATE TABLE node_held (
+  node_id TEXT PRIMARY KEY REFERENCES nodes (id),
+  servers INTEGER NOT NULL,
+  memory_mb INTEGER NOT NULL,
+  disk_gb INTEGER NOT NULL
+) STRICT;
+CREATE TRIGGER node_holds_a_server AFTER INSERT ON servers WHEN new.released_at IS NULL BEGIN
+  INSERT INTO node_held VALUES (new.node_id, 1, new.memory_mb, new.disk_gb)
+  ON CONFLICT (node_id) DO UPDATE SET servers = servers + 1, memory_mb = memory_mb + excluded.memory_mb, disk_gb = disk_gb + excluded.disk_gb;
+END;
+CREATE TRIGGER node_holds_a_changed_server AFTER UPDATE OF node_id, memory_mb, disk_gb, released_at ON servers BEGIN
+  UPDATE node_held SET servers = servers - 1, memory_mb = memory_mb - old.memory_mb, disk_gb = disk_gb - old.disk_gb WHERE node_id = old.node_id AND old.released_at IS NULL;
+  INSERT INTO node_held SELECT new.node_id, 1, new.memory_mb, new.disk_gb WHERE new.released_at IS NULL
+  ON CONFLICT (node_id) DO UPDATE SET servers = servers + 1, memory_mb = memory_mb + excluded.memory_mb, disk_gb = disk_gb + excluded.disk_gb;
+END;
+CREATE TRIGGER node_holds_a_server_no_more AFTER DELETE ON servers WHEN old.released_at IS NULL BEGIN
+  UPDATE node_held SET servers = servers - 1, memory_mb = memory_mb - old.memory_mb, disk_gb = disk_gb - old.disk_gb WHERE node_id = old.node_id;
+END;
 
 CREATE TABLE addresses (
   id TEXT PRIMARY KEY,

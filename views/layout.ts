@@ -1,3 +1,85 @@
-import { html, type Html } from '../src/kernel/web/html.ts'
+// The document around every page: head, top bar, navigation, and the places where messages appear.
+
+import { listCustomers } from '../src/accounts/customers.ts'
+import { signOut } from '../src/accounts/sign-in.ts'
+import { listPools } from '../src/addresses/pools.ts'
+import { listAudit } from '../src/audit/audit.ts'
+import { getOverview } from '../src/host/overview.ts'
+import { listImages } from '../src/images/images.ts'
+import { listJobs } from '../src/jobs/job.ts'
+import type { Operation } from '../src/kernel/api/operation.ts'
+import { Html, html } from '../src/kernel/web/html.ts'
+import type { At } from '../src/kernel/web/page.ts'
 import type { Frame } from '../src/kernel/web/serve-pages.ts'
-export const layout = ({ title, body }: Frame, _asset: (name: string) => string): Html => html`<html lang="en"><title>${title}</title><body>${body}</body></html>`
+import { listLocations } from '../src/locations/locations.ts'
+import { listNodes } from '../src/nodes/nodes.ts'
+import { listPackages } from '../src/packages/packages.ts'
+import { listAllServers, listServers } from '../src/servers/list.ts'
+import { act } from './parts/act.ts'
+import { notice } from './parts/card.ts'
+import { type IconName, icon } from './parts/icon.ts'
+import { secretOnce } from './parts/secret.ts'
+
+type Entry = { name: string; title: string; href: string; shape: IconName; sees: Operation }
+const entry = (name: string, title: string, href: string, shape: IconName, sees: Operation): Entry => ({ name, title, href, shape, sees })
+
+/** `name` is what a page gives as `nav`. An entry shows to who may read what is behind it. */
+const staffEntries: readonly (readonly [string, readonly Entry[]])[] = [
+  [
+    '',
+    [
+      entry('overview', 'Overview', '/admin', 'overview', getOverview),
+      entry('servers', 'Servers', '/admin/servers', 'server', listAllServers),
+      entry('customers', 'Customers', '/admin/customers', 'customers', listCustomers),
+      entry('jobs', 'Jobs', '/admin/jobs', 'jobs', listJobs),
+    ],
+  ],
+  [
+    'Infrastructure',
+    [
+      entry('nodes', 'Nodes', '/admin/nodes', 'node', listNodes),
+      entry('locations', 'Locations', '/admin/node-groups', 'location', listLocations),
+      entry('pools', 'Address pools', '/admin/ip-pools', 'pool', listPools),
+      entry('images', 'Images', '/admin/images', 'image', listImages),
+      entry('packages', 'Packages', '/admin/packages', 'package', listPackages),
+    ],
+  ],
+  ['Platform', [entry('audit', 'Audit log', '/admin/audit', 'audit', listAudit)]],
+]
+const ownEntries: typeof staffEntries = [['', [entry('servers', 'Servers', '/', 'server', listServers)]]]
+
+function navigation(at: At, current: string | undefined): Html {
+  const groups = at.actor.kind === 'staff' ? staffEntries : ownEntries
+  return html`<nav class="side" id="nav" aria-label="Main">${groups.map(([title, entries]) => {
+    const shown = entries.filter((e) => at.may(e.sees))
+    return (
+      shown.length > 0 &&
+      html`${title && html`<h2>${title}</h2>`}<ul role="list">${shown.map((e) => html`<li><a href="${e.href}"${e.name === current && html` aria-current="page"`}>${icon(e.shape)}${e.title}</a></li>`)}</ul>`
+    )
+  })}</nav>`
+}
+
+const mark = html`<a class="mark" href="/">${icon('anchor')}<span>Berth</span></a>`
+
+export function layout({ title, body, page, at, nonce }: Frame, asset: (name: string) => string): Html {
+  const signedIn = at.actor.accountId !== '' && !page?.open
+  const inner = signedIn
+    ? html`<div class="app">
+      <header class="top"><button type="button" class="btn bare menu" aria-controls="nav" aria-expanded="false" aria-label="Menu">${icon('menu')}</button>${at.actor.kind === 'staff' ? html`<a class="mark" href="/admin">${icon('anchor')}<span>Berth</span></a>` : mark}<span class="grow"></span><span class="me">${at.actor.name}</span>${act(at, signOut, {}, 'Sign out', { icon: 'out', leadsTo: '/login' })}</header>
+      ${navigation(at, page?.nav)}
+      <main id="main" tabindex="-1">${at.insecure && at.actor.kind === 'staff' && html`<div class="card">${notice('warn', html`<strong>Nodes may enroll over plain HTTP.</strong> PANEL_AGENT_INSECURE is set: fit for a lab only.`)}</div>`}${body}</main>
+    </div>`
+    : html`<div class="gate"><header>${mark}</header><main id="main" tabindex="-1">${body}</main></div>`
+  const whole = html`<html lang="en" data-now="${at.now}"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1"><title>${title} · Berth</title>
+<meta name="color-scheme" content="light dark"><meta name="csrf-token" content="${at.csrf}"><meta name="robots" content="noindex">
+<link rel="stylesheet" href="${asset('panel.css')}"><link rel="icon" type="image/svg+xml" href="${asset('mark.svg')}">
+${['htmx.js', 'panel.js', 'alpine.js'].map((name) => html`<script defer nonce="${nonce}" src="${asset(name)}"></script>`)}</head>
+<body><a class="skip" href="#main">Skip to content</a>
+${inner}
+<div id="offline" class="offline" role="status" hidden>Berth does not answer. What is shown may be old; this page keeps trying.</div>
+<div id="toasts" role="status" aria-live="polite"></div>
+${signedIn && secretOnce()}
+</body></html>`
+  // Views name icons as `#i-…`; where the file with them lies is known here only. Text from people cannot hold a bare quote.
+  return new Html(whole.text.replaceAll('href="#i-', `href="${asset('icons.svg')}#i-`))
+}

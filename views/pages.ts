@@ -1,2 +1,47 @@
+// Every page there is. What is not in this list is not found.
 import type { Page } from '../src/kernel/web/page.ts'
-export const pages: readonly Page[] = []
+import { setUpPage } from './account/set-up.ts'
+import { signInPage } from './account/sign-in.ts'
+import { poolsPage } from './addresses/list.ts'
+import { poolPage } from './addresses/show.ts'
+import { auditPage } from './audit/list.ts'
+import { customersPage } from './customers/list.ts'
+import { customerPage } from './customers/show.ts'
+import { overviewPage } from './host/overview.ts'
+import { imagesPage } from './images/list.ts'
+import { jobsPage } from './jobs/list.ts'
+import { jobPage, ownJobPage } from './jobs/show.ts'
+import { locationsPage } from './locations/list.ts'
+import { enrollmentPage, enrollPage } from './nodes/enroll.ts'
+import { nodesPage } from './nodes/list.ts'
+import { nodePage } from './nodes/show.ts'
+import { packagesPage } from './packages/list.ts'
+import { ownServersPage, serversPage } from './servers/list.ts'
+import { newServerPage } from './servers/new.ts'
+import { ownServerPage, serverPage } from './servers/show.ts'
+
+export const pages: readonly Page[] = [
+  signInPage,
+  setUpPage,
+  overviewPage,
+  serversPage,
+  newServerPage,
+  serverPage,
+  jobsPage,
+  jobPage,
+  customersPage,
+  customerPage,
+  nodesPage,
+  enrollPage,
+  enrollmentPage,
+  nodePage,
+  locationsPage,
+  poolsPage,
+  poolPage,
+  imagesPage,
+  packagesPage,
+  auditPage,
+  ownServersPage,
+  ownServerPage,
+  ownJobPage,
+]

@@ -79,7 +79,8 @@ async function firstAnswer(host: Host, server: string, address: string | null, u
       askAgentAt = Date.now() + Math.min(AGENT_EVERY_MS, 20 + (Date.now() - began) / 2)
     }
     if (Date.now() >= askPowerAt) {
-      const power = await host.hypervisor.power(server)
+      // A hypervisor that is being restarted is no answer of the guest's.
+      const power = await host.hypervisor.power(server).catch(() => 'running')
       if (power !== 'running') {
         say('warning', `The guest is ${power} and will not answer`)
         return 'no'

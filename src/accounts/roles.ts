@@ -1,12 +1,14 @@
-import { eq } from 'drizzle-orm'
+import { eq, sql } from 'drizzle-orm'
 import { allPermissions, type Permission } from '../kernel/api/access.ts'
 import { newId } from '../kernel/db/ids.ts'
-import type { Db, Tx } from '../kernel/db/open.ts'
+import { type Db, prepared, type Tx } from '../kernel/db/open.ts'
 import { type Account, roles } from './tables.ts'
+
+const byId = prepared((db) => db.select().from(roles).where(eq(roles.id, sql.placeholder('id'))).prepare())
 
 /** What this staff member may do now; an owner everything, also what later versions bring. */
 export function permissionsOf(tx: Db, account: Account): readonly Permission[] {
-  const role = account.roleId ? tx.select().from(roles).where(eq(roles.id, account.roleId)).get() : undefined
+  const role = account.roleId ? byId(tx).get({ id: account.roleId }) : undefined
   return role ? (role.isOwner ? allPermissions : role.permissions) : []
 }
 

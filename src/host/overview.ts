@@ -56,7 +56,7 @@ const nodeRows = ({ tx }: Pick<Call, 'tx'>) =>
   tx.$client
     .query<NodeRow, []>(
       `SELECT n.id, n.name, n.seen_at AS seenAt, n.skew_ms AS skewMs, n.differences, n.facts ->> '$.agentVersion' AS version, n.facts ->> '$.virtualisation.kind' AS kind, n.facts ->> '$.fake' AS fake,
-        (SELECT count(*) FROM servers s WHERE s.node_id = n.id AND s.released_at IS NULL) AS servers
+        coalesce((SELECT h.servers FROM node_held h WHERE h.node_id = n.id), 0) AS servers
        FROM nodes n WHERE n.removed_at IS NULL ORDER BY n.name`,
     )
     .all()

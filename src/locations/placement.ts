@@ -20,19 +20,19 @@ export type Room = {
 }
 
 type Row = Omit<Room, 'open' | 'hasIpv4'> & { open: number; hasIpv4: number }
-// Terminated servers count until their node has let go of them: their disk is still there.
-const rows = prepared(({ $client }) =>
-  $client.prepare<Row, [string]>(
-    `SELECT n.id, n.name, n.open, n.bridge, n.pool, max(0, n.memory_mb - n.reserved_memory_mb) AS memoryMb, n.pool_bytes / 1073741824 AS diskGb,
-       coalesce(h.memory, 0) AS heldMemoryMb, coalesce(h.disk, 0) AS heldDiskGb, coalesce(h.servers, 0) AS servers,
-       EXISTS (SELECT 1 FROM pool_nodes pn JOIN addresses a ON a.pool_id = pn.pool_id WHERE pn.node_id = n.id AND a.version = 4 AND a.server_id IS NULL AND a.reserved_for IS NULL) AS hasIpv4
-     FROM nodes n LEFT JOIN (SELECT node_id, sum(memory_mb) AS memory, sum(disk_gb) AS disk, count(*) AS servers FROM servers WHERE released_at IS NULL GROUP BY node_id) h ON h.node_id = n.id
-     WHERE n.location_id = ? AND n.removed_at IS NULL ORDER BY n.name`,
-  ),
-)
+const columns = `n.id, n.name, n.open, n.bridge, n.pool, max(0, n.memory_mb - n.reserved_memory_mb) AS memoryMb, n.pool_bytes / 1073741824 AS diskGb,
+  coalesce(h.memory_mb, 0) AS heldMemoryMb, coalesce(h.disk_gb, 0) AS heldDiskGb, coalesce(h.servers, 0) AS servers,
+  EXISTS (SELECT 1 FROM pool_nodes pn JOIN addresses a ON a.pool_id = pn.pool_id WHERE pn.node_id = n.id AND a.version = 4 AND a.server_id IS NULL AND a.reserved_for IS NULL) AS hasIpv4
+  FROM nodes n LEFT JOIN node_held h ON h.node_id = n.id`
+const statements = prepared(({ $client }) => ({
+  inLocation: $client.prepare<Row, [string]>(`SELECT ${columns} WHERE n.location_id = ? AND n.removed_at IS NULL ORDER BY n.name`),
+  ofNode: $client.prepare<Row, [string]>(`SELECT ${columns} WHERE n.id = ?`),
+}))
+const room = (r: Row): Room => ({ ...r, open: !!r.open, hasIpv4: !!r.hasIpv4 })
 
 /** The nodes of a location and what they have left. */
-export const roomIn = (tx: Db, locationId: string): Room[] => rows(tx).all(locationId).map((r) => ({ ...r, open: !!r.open, hasIpv4: !!r.hasIpv4 }))
+export const roomIn = (tx: Db, locationId: string): Room[] => statements(tx).inLocation.all(locationId).map(room)
+export const roomOn = (tx: Db, nodeId: string): Room => room(statements(tx).ofNode.get(nodeId)!)
 
 export type Need = { memoryMb: number; diskGb: number; ipv4: number }
 export type Placed = { node: Room; reason: string }

@@ -34,7 +34,7 @@ export class AgentDoor {
   private challenges: Limit
   constructor(private deps: Deps) {
     this.guesses = new Limit(60, deps.clock)
-    this.challenges = new Limit(30, deps.clock)
+    this.challenges = new Limit(300, deps.clock)
   }
 
   /** Throws `enrollment_expired`, `enrollment_not_valid`, `protocol_mismatch`. The token ends with this call. */

@@ -6,7 +6,7 @@ import { nullable, type Resource, type Surroundings, time } from '../kernel/api/
 import { iso, isoOrNull, second } from '../kernel/db/clock.ts'
 import { type Db, prepared } from '../kernel/db/open.ts'
 import { locationById } from '../locations/location.ts'
-import { roomIn } from '../locations/placement.ts'
+import { roomOn } from '../locations/placement.ts'
 import { VERSION } from '../version.ts'
 import { type Node, nodes } from './tables.ts'
 
@@ -37,7 +37,7 @@ export const nodeAnswer = t.Object({
 })
 
 export function showNode({ tx, nodes }: Pick<Surroundings, 'nodes'> & { tx: Db; actor: Actor }, it: Node) {
-  const room = roomIn(tx, it.locationId).find((r) => r.id === it.id)!
+  const room = roomOn(tx, it.id)
   const connected = nodes.connected(it.id)
   const beat = connected ? nodes.heartbeat(it.id) : undefined
   const { facts } = it

@@ -1,10 +1,11 @@
 // What agents say of themselves, taken in: facts, heartbeats, power changes, and the inventory that is held against what should be.
-import { and, eq, isNull } from 'drizzle-orm'
+import { and, eq, isNull, sql } from 'drizzle-orm'
 import type { Facts, Heartbeat, Inventory, Power } from '../../agent/protocol.ts'
 import { type Clock, minute } from '../kernel/db/clock.ts'
-import { type Db, type Tx, write } from '../kernel/db/open.ts'
+import { type Db, prepared, type Tx, write } from '../kernel/db/open.ts'
 import type { Report } from '../kernel/nodes/hub.ts'
 import { log } from '../kernel/log.ts'
+import { serverById } from '../servers/server.ts'
 import { type Server, servers } from '../servers/tables.ts'
 import { nodeById } from './node.ts'
 import { type Difference, nodes } from './tables.ts'
@@ -65,7 +66,7 @@ export class Reports {
 
   /** `running` and `stopped` are what the node last reported; every other state is ours to say. */
   private changed(tx: Tx, nodeId: string, serverId: string, power: Power) {
-    const it = tx.select().from(servers).where(eq(servers.id, serverId)).get()
+    const it = serverById(tx, serverId)
     // A node may speak only of what stands on it.
     if (it?.nodeId !== nodeId) return log.warning('a node spoke of a server that is not on it', { nodeId, serverId })
     this.power.set(serverId, power)
@@ -74,14 +75,19 @@ export class Reports {
   }
 
   private inventory(tx: Tx, nodeId: string, found: Inventory) {
-    const expected = tx.select().from(servers).where(and(eq(servers.nodeId, nodeId), isNull(servers.releasedAt))).all()
+    const expected = statements(tx).expected.all({ nodeId })
     const busy = new Set(expected.filter((s) => held(tx, s.id)).map((s) => s.id))
     const differences = compare(expected, found, busy)
     tx.update(nodes).set({ differences, inventoryAt: this.clock() }).where(eq(nodes.id, nodeId)).run()
   }
 }
 
-const held = (tx: Db, serverId: string) => tx.$client.query<{ n: number }, [string]>("SELECT 1 AS n FROM jobs WHERE holds = ? AND state IN ('queued', 'running', 'undoing')").get(serverId) !== null
+const statements = prepared((db) => ({
+  expected: db.select().from(servers).where(and(eq(servers.nodeId, sql.placeholder('nodeId')), isNull(servers.releasedAt))).prepare(),
+  held: db.$client.prepare<{ n: number }, [string]>("SELECT 1 AS n FROM jobs WHERE holds = ? AND state IN ('queued', 'running', 'undoing')"),
+}))
+/** Does a job work on it? Then its state is on its way and the node's word is a moment old. */
+const held = (tx: Db, serverId: string) => statements(tx).held.get(serverId) !== null
 
 /**
  * Wanted against actual. Servers that a job works on are left out: they are on their way. Nothing is guessed by name, and

@@ -30,6 +30,14 @@ export const nodes = sqliteTable('nodes', {
 })
 export type Node = typeof nodes.$inferSelect
 
+/** What a node's servers hold until it has let go of them; kept by triggers, see the migration. */
+export const nodeHeld = sqliteTable('node_held', {
+  nodeId: text('node_id').primaryKey(),
+  servers: integer().notNull(),
+  memoryMb: integer('memory_mb').notNull(),
+  diskGb: integer('disk_gb').notNull(),
+})
+
 export const enrollments = sqliteTable('enrollments', {
   id: text().primaryKey(),
   tokenHash: text('token_hash').notNull(),

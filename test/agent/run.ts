@@ -1,11 +1,10 @@
 // Starts the agent as a person would: its own process, its own data directory.
-import { mkdtempSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { temporary } from './temporary.ts'
 
 const ENTRY = join(import.meta.dir, 'berth-agent.ts')
 
-export const dataDir = () => mkdtempSync(join(tmpdir(), 'berth-agent-test-'))
+export const dataDir = () => temporary('agent-test')
 
 /** Runs `berth agent …` to its end. */
 export async function berthAgent(args: string[], env: Record<string, string> = {}) {

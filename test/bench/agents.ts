@@ -61,7 +61,7 @@ let lagMs: number[] = []
 
 /** What a host with this node's servers says of itself. */
 function hostOf(node: SeededNode): Host {
-  const guests = new Map<string, Power>(node.servers.map((id) => [id, 'running']))
+  const guests = new Map<string, Power>(node.servers.map(({ id, power }) => [id, power]))
   const volume = (server: string): Volume => ({ server, pool: 'local', format: 'qcow2' })
   const look = async () => ({
     ours: [...guests].map(([id, power]) => ({ id, power, cpuNanoseconds: Date.now() * 1000, rxBytes: Date.now(), txBytes: Date.now() })),
@@ -75,14 +75,14 @@ function hostOf(node: SeededNode): Host {
       rooms: async () => [{ name: 'local', kind: 'file', path: '/var/lib/berth-agent/disks', totalBytes: NODE_POOL_BYTES, freeBytes: NODE_POOL_BYTES / 2 }],
     },
     hypervisor: { look, events: untilAborted },
-    around: async (name, server) => {
+    around: async (name: CommandName, server: string | undefined) => {
       count.commands++
       if (server && name === 'domain.start') guests.set(server, 'running')
       if (server && name === 'domain.stop') guests.set(server, 'stopped')
       if (server && name === 'domain.remove') guests.delete(server)
       return answers[name] ?? {}
     },
-  } as Host
+  } as unknown as Host
 }
 
 const answers: Partial<Record<CommandName, unknown>> = {

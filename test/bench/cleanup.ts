@@ -35,6 +35,12 @@ function cleanUp() {
   rmSync(tempDir, { recursive: true, force: true })
 }
 process.on('exit', cleanUp)
+/** Could not measure: says why, and still ends what it started. */
+for (const broken of ['uncaughtException', 'unhandledRejection'] as const)
+  process.on(broken, (error: unknown) => {
+    console.error(error)
+    process.exit(1)
+  })
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130))
 
 /** Resident memory of one process, in MB. */

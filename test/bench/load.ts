@@ -2,7 +2,7 @@
 // there, which costs the machine least, otherwise with a second bun process.
 //
 //   bun test/bench/load.ts PLAN-FILE        (the second process)
-import { end, start, tempDir } from './cleanup.ts'
+import { start, tempDir } from './cleanup.ts'
 import { script } from './controller.ts'
 import { percentile } from './words.ts'
 
@@ -86,9 +86,6 @@ async function loop({ url, method, targets, tokens, connections, seconds, first 
   const perSecond = (took.length / (performance.now() - began)) * 1000
   return { requests: took.length, perSecond, p50Ms: percentile(took, 50), p99Ms: percentile(took, 99), maxMs: Math.max(...took), refused, broken }
 }
-
-/** Ends a load early. */
-export const endLoad = end
 
 if (import.meta.main) {
   console.log(JSON.stringify(await loop(await Bun.file(process.argv[2]!).json())))

@@ -9,7 +9,7 @@ import { digest, randomToken } from '../../src/kernel/secrets.ts'
 import { VERSION } from '../../src/version.ts'
 
 export type Size = { servers: number; customers: number; nodes: number; tokens: number; freeAddresses: number }
-export type SeededNode = { id: string; name: string; privateKey: string; servers: string[] }
+export type SeededNode = { id: string; name: string; privateKey: string; servers: { id: string; power: 'running' | 'stopped' }[] }
 export type Seeded = {
   /** Billing tokens of staff, many of them: each may make 1200 calls a minute. */
   tokens: string[]
@@ -43,7 +43,6 @@ export function seed(dataDir: string, size: Size): Seeded {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 })
   const db = openDb(`${dataDir}/berth.db`)
   const seeded = write(db, () => new Rows(db).fill(size) as never) as Seeded
-  db.$client.run('ANALYZE')
   db.$client.run('PRAGMA wal_checkpoint(TRUNCATE)')
   db.$client.close()
   return seeded
@@ -147,10 +146,11 @@ class Rows {
     const id = newId('server')
     const hostname = `web${i}.bench.example`
     const status = i % 20 === 0 ? 'stopped' : i % 50 === 1 ? 'suspended' : 'running'
+    const power = status === 'running' ? 'running' : 'stopped'
     this.add('servers', {
       id, number: i + 1, owner_id: owner.id, node_id: node.id, location_id: sold.locationId, package_id: sold.packageId, image_id: sold.imageId, hostname, name: hostname, status,
       ...(status === 'suspended' ? { status_before: 'running', suspend_reason: 'Invoice 4711 is overdue' } : { status_before: null, suspend_reason: null }),
-      power: status === 'running' ? 'running' : 'stopped', vcpus: 2, memory_mb: 2048, disk_gb: 40, traffic_gb: 2000, port_mbps: 1000,
+      power, vcpus: 2, memory_mb: 2048, disk_gb: 40, traffic_gb: 2000, port_mbps: 1000,
       mac: `02:00:${(i >> 24).toString(16).padStart(2, '0')}:${((i >> 16) & 255).toString(16).padStart(2, '0')}:${((i >> 8) & 255).toString(16).padStart(2, '0')}:${(i & 255).toString(16).padStart(2, '0')}`,
       pool: 'local', format: 'qcow2', placement: `${node.name}: most free memory of 20`, created_at: this.now - 1000 * (1_000_000 - i),
     })
@@ -158,7 +158,7 @@ class Rows {
     const group = i + 1
     const prefix = `2001:db8:${group >> 16 ? `${(group >> 16).toString(16)}:` : '0:'}${(group & 0xffff).toString(16)}::`
     this.add('addresses', { id: newId('address'), pool_id: pools.v6, version: 6, address: prefix, prefix_length: 64, place: i, server_id: id, is_primary: 1 })
-    node.servers.push(id)
+    node.servers.push({ id, power })
     return id
   }
 

@@ -118,6 +118,11 @@ describe.skipIf(note(reason, 'nftables'))('nftables, in a network of its own', (
       expect(await fate(frame)).toBe(end)
     })
   }
+  test('a flood of ARP is cut down', async () => {
+    await firewall.load([allowanceOf(1)])
+    for (let i = 0; i < 1000; i++) socket.send(arp({ mac, sender: '10.77.0.11' }))
+    expect((await drops())['too much ARP']).toBeGreaterThan(500)
+  })
   test('a tap of ours that no guest owns sends nothing', async () => {
     const unknown = openRawSocket(await indexOf('unknown'))
     expect(await fate(udp4(macOf(7), '10.77.0.17'), unknown)).toBe('no guest of this node')

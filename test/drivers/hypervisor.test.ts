@@ -1,7 +1,6 @@
 import { Database } from 'bun:sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { domainXml, uuidOf } from '../../agent/drivers/hypervisor/domain-xml.ts'
@@ -12,6 +11,7 @@ import { FakeSeeds } from '../../agent/drivers/seed/fake.ts'
 import { IsoSeeds } from '../../agent/drivers/seed/iso.ts'
 import { FakePool } from '../../agent/drivers/storage/fake.ts'
 import { run } from '../../agent/exec.ts'
+import { temporary } from '../agent/temporary.ts'
 import { domainOf, seedOf, serverId, volumeOf } from '../agent/words.ts'
 import { hypervisorContract } from './hypervisor.contract.ts'
 import { missing, note } from './tools.ts'
@@ -36,7 +36,7 @@ describe('the fake hypervisor', () => {
 
 describe.skipIf(note(await missing('virsh', 'qemu-img', 'xorriso', 'qemu-system-x86_64', 'ip'), 'libvirt'))('libvirt', () => {
   const bridge = `brh${process.pid}`.slice(0, 15)
-  const dir = mkdtempSync(join(tmpdir(), 'berth-libvirt-'))
+  const dir = temporary('libvirt')
   let n = process.pid * 100
   beforeAll(async () => {
     await run('ip', ['link', 'add', bridge, 'type', 'bridge'])
@@ -117,7 +117,7 @@ describe.skipIf(note(await missing('qemu-system-x86_64'), 'the KVM probe'))('the
     expect(signAgainstKvm('flags\t\t: fpu vmxx\n')).toContain('no vmx or svm flag')
   })
   test('answers what guests run on here, and why', async () => {
-    const { kind, reason } = await probe(mkdtempSync(join(tmpdir(), 'berth-probe-test-')), 'boot')
+    const { kind, reason } = await probe(temporary('probe-test'), 'boot')
     expect(['kvm', 'emulation']).toContain(kind)
     expect(reason).toMatch(/\w+ \w+/)
   })

@@ -1,7 +1,6 @@
 import { afterEach, describe, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
-import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { DownloadedImages } from '../../agent/drivers/images/download.ts'
@@ -9,6 +8,7 @@ import { parseQcow2, readQcow2 } from '../../agent/drivers/images/qcow2.ts'
 import { run } from '../../agent/exec.ts'
 import { Failure } from '../../agent/failure.ts'
 import type { ImageSource } from '../../agent/protocol.ts'
+import { temporary } from '../agent/temporary.ts'
 import { imageSource } from '../agent/words.ts'
 import { missing, note } from './tools.ts'
 
@@ -95,7 +95,7 @@ describe('the header of a qcow2 image', () => {
 
 describe.skipIf(note(await missing('qemu-img'), 'images made by qemu-img'))('an image made by qemu-img', () => {
   const make = async (...options: string[]) => {
-    const path = join(mkdtempSync(join(tmpdir(), 'berth-qcow2-')), 'x.qcow2')
+    const path = join(temporary('qcow2'), 'x.qcow2')
     await run('qemu-img', ['create', '-q', '-f', 'qcow2', ...options, '--', path, '1G'])
     return path
   }
@@ -115,7 +115,7 @@ describe.skipIf(note(await missing('qemu-img'), 'images made by qemu-img'))('an 
     expect(readQcow2(await make('-b', await make(), '-F', 'qcow2'))).rejects.toThrow('backing file')
   })
   test('with a data file elsewhere is refused', async () => {
-    expect(readQcow2(await make('-o', `data_file=${join(mkdtempSync(join(tmpdir(), 'd-')), 'data')}`))).rejects.toThrow('needs features')
+    expect(readQcow2(await make('-o', `data_file=${join(temporary('d'), 'data')}`))).rejects.toThrow('needs features')
   })
 })
 
@@ -140,7 +140,7 @@ describe('bringing an image', () => {
     })
     closing.push(() => server.stop(true))
     process.env['PANEL_AGENT_INSECURE'] = '1'
-    const root = mkdtempSync(join(tmpdir(), 'berth-images-'))
+    const root = temporary('images')
     const url = `http://127.0.0.1:${server.port}`
     const images = new DownloadedImages(root, async (path) => ({ url: url + path, headers: { 'X-Berth-Node': 'nod_1' } }))
     const source: ImageSource = { ...imageSource, url: `${url}/image.qcow2`, checksum: sum('sha256') }

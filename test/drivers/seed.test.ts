@@ -1,13 +1,13 @@
 import { Database } from 'bun:sqlite'
 import { describe, expect, test } from 'bun:test'
-import { mkdtempSync, readdirSync, readFileSync, statSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { FakeSeeds } from '../../agent/drivers/seed/fake.ts'
 import { IsoSeeds } from '../../agent/drivers/seed/iso.ts'
 import { type Seeds, seedFiles } from '../../agent/drivers/seed/seed.ts'
 import { run } from '../../agent/exec.ts'
+import { temporary } from '../agent/temporary.ts'
 import { seedOf, serverId } from '../agent/words.ts'
 import { missing, note } from './tools.ts'
 
@@ -44,7 +44,7 @@ describe('what a guest reads', () => {
 
 describe.skipIf(note(await missing('xorriso'), 'seeds as ISO images'))('a seed as an ISO image', () => {
   const make = () => {
-    const root = mkdtempSync(join(tmpdir(), 'berth-seed-'))
+    const root = temporary('seed')
     return { root, seeds: new IsoSeeds(root) }
   }
   seedContract(() => make().seeds)

@@ -1,13 +1,13 @@
 import { Database } from 'bun:sqlite'
 import { describe, expect, test } from 'bun:test'
-import { existsSync, mkdtempSync, statSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { FakePool } from '../../agent/drivers/storage/fake.ts'
 import { FilePool } from '../../agent/drivers/storage/file.ts'
 import { Storage } from '../../agent/drivers/storage/storage.ts'
 import { run } from '../../agent/exec.ts'
 import { openRealHost } from '../../agent/real-host.ts'
+import { temporary } from '../agent/temporary.ts'
 import { volumeOf } from '../agent/words.ts'
 import { storageContract } from './storage.contract.ts'
 import { missing, note } from './tools.ts'
@@ -23,7 +23,7 @@ describe('a pool on the fake host', () => {
 
 describe.skipIf(note(await missing('qemu-img'), 'pools of files'))('a pool of files', () => {
   const make = async () => {
-    const dir = mkdtempSync(join(tmpdir(), 'berth-pool-'))
+    const dir = temporary('pool')
     const path = join(dir, 'image.qcow2')
     await run('qemu-img', ['create', '-q', '-f', 'qcow2', '--', path, String(32 * MiB)])
     return {
@@ -62,7 +62,7 @@ test('a pool the node does not have is refused by name', () => {
 
 test('the hypervisor’s user reaches the disks of a node, whatever the agent’s umask', () => {
   const before = process.umask(0o077)
-  const dir = mkdtempSync(join(tmpdir(), 'berth-host-'))
+  const dir = temporary('host')
   openRealHost(dir).close()
   process.umask(before)
   for (const way of ['pools', 'pools/local', 'seeds']) expect(statSync(join(dir, way)).mode & 0o777).toBe(0o711)

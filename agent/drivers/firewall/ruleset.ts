@@ -35,6 +35,8 @@ function guestChain(guest: Allowance): string[] {
     // Said first and in full: a frame with a VLAN tag still looks like IP to the rules below.
     `ether type != { arp, ip, ip6 } ${dropped('neither ARP nor IP')}`,
     `meta protocol != { arp, ip, ip6 } ${dropped('neither ARP nor IP')}`,
+    `ether type arp ${tooMuch('ARP')}`,
+    `ether type ip6 icmpv6 type { nd-neighbor-solicit, nd-neighbor-advert, nd-router-solicit } ${tooMuch('neighbour discovery')}`,
     ...arpRules(mac, ipv4),
     ...ipv4Rules(ipv4),
     ...ipv6Rules(ipv6),
@@ -98,6 +100,8 @@ function numberOf(address: string): bigint {
   return [...front, ...middle, ...back].reduce((sum, group) => (sum << 16n) | BigInt(`0x${group}`), 0n)
 }
 
+/** Everybody on the bridge hears these; a guest that floods them costs its neighbours. */
+const tooMuch = (what: string) => `limit rate over 100/second burst 200 packets ${dropped(`too much ${what}`)}`
 const dropped = (why: string) => `counter drop comment "${why}"`
 const set = (elements: readonly string[]) => `{ ${elements.join(', ')} }`
 const indent = (lines: readonly string[]) => lines.map((line) => `  ${line}`)

@@ -59,11 +59,22 @@ export function startJob<I>(tx: Tx, saga: Saga<I, any>, input: I, { by, title, h
   return id
 }
 
+const prepareStatements = (db: Db) => ({
+  // By rowid, not by id: ids sort by a clock, and clocks are set back.
+  queuedSince: db.$client.prepare<{ rowid: number; id: string; nodeId: string | null }, [number]>("SELECT rowid, id, node_id AS nodeId FROM jobs WHERE state = 'queued' AND rowid > ? ORDER BY rowid"),
+  job: db.select().from(jobs).where(eq(jobs.id, sql.placeholder('id'))).prepare(),
+  steps: db.select().from(jobSteps).where(eq(jobSteps.jobId, sql.placeholder('jobId'))).prepare(),
+})
 const open = ['queued', 'running', 'undoing'] as const
 
 export class Runner {
   readonly log: JobLog
-  private going = new Map<string, { promise: Promise<void>; nodeId: string }>()
+  private going = new Map<string, Promise<void>>()
+  /** Ids of queued jobs by node, and how many jobs of each node are going. Memory only: the tables say the same. */
+  private queues = new Map<string, string[]>()
+  private load = new Map<string, number>()
+  private lastQueued = 0
+  private statements: ReturnType<typeof prepareStatements>
   private sagas: ReadonlyMap<string, Saga>
   private stopping = false
   private wake = new Set<() => void>()
@@ -80,32 +91,37 @@ export class Runner {
   ) {
     this.log = new JobLog(db)
     this.sagas = new Map(sagas.map((s) => [s.kind, s]))
+    this.statements = prepareStatements(db)
     afterWrite(db, () => this.kick())
   }
 
   /** At start: everything unfinished goes on, then what is queued begins. */
   start() {
-    for (const job of this.jobsIn('running', 'undoing')) this.begin(job)
+    for (const job of this.db.select().from(jobs).where(inArray(jobs.state, ['running', 'undoing'])).orderBy(asc(jobs.id)).all()) this.begin(job)
     this.kick()
   }
 
-  /** Begins queued jobs as far as their nodes have room. Called after every commit; costs one small query when nothing waits. */
+  /**
+   * Begins queued jobs as far as their nodes have room. Called after every commit: it asks only for what was queued since it last
+   * asked, and keeps the ids in a queue per node, so that a hundred jobs for a node that is away delay nobody else's.
+   */
   kick() {
     if (this.stopping) return
-    const load = new Map<string, number>()
-    for (const { nodeId } of this.going.values()) load.set(nodeId, (load.get(nodeId) ?? 0) + 1)
-    for (const job of this.jobsIn('queued')) {
-      const node = job.nodeId ?? ''
-      const n = load.get(node) ?? 0
-      if (this.going.has(job.id) || n >= (node ? AT_ONCE_PER_NODE : AT_ONCE_WITHOUT_NODE)) continue
-      load.set(node, n + 1)
-      this.begin(job)
+    for (const { rowid, id, nodeId } of this.statements.queuedSince.all(this.lastQueued)) {
+      this.lastQueued = rowid
+      const queue = this.queues.get(nodeId ?? '')
+      if (queue) queue.push(id)
+      else this.queues.set(nodeId ?? '', [id])
+    }
+    for (const [node, queue] of this.queues) {
+      while (queue.length && (this.load.get(node) ?? 0) < (node ? AT_ONCE_PER_NODE : AT_ONCE_WITHOUT_NODE)) this.begin(this.statements.job.get({ id: queue.shift()! })!)
+      if (!queue.length) this.queues.delete(node)
     }
   }
 
   /** Resolves when nothing is going; for tests and for an orderly stop. */
   async idle() {
-    while (this.going.size) await Promise.allSettled([...this.going.values()].map((g) => g.promise))
+    while (this.going.size) await Promise.allSettled([...this.going.values()])
   }
 
   /** No new step begins. What is under way on nodes goes on there and is asked for again at the next start. */
@@ -115,15 +131,9 @@ export class Runner {
     this.log.flush()
   }
 
-  private statement = new Map<string, { all(): Job[] }>()
-  private jobsIn(...states: Job['state'][]): Job[] {
-    const key = states.join()
-    let query = this.statement.get(key)
-    if (!query) this.statement.set(key, (query = this.db.select().from(jobs).where(inArray(jobs.state, states)).orderBy(asc(jobs.id)).limit(500).prepare()))
-    return query.all()
-  }
-
   private begin(job: Job) {
+    const node = job.nodeId ?? ''
+    this.load.set(node, (this.load.get(node) ?? 0) + 1)
     // Asynchronous from its first line on, so that nothing runs inside the write that kicked.
     const promise = Promise.resolve()
       .then(() => this.run(job))
@@ -133,10 +143,11 @@ export class Runner {
       })
       .finally(() => {
         this.going.delete(job.id)
+        this.load.set(node, this.load.get(node)! - 1)
         if (!this.stopping) this.kick()
       })
     promise.catch(() => {})
-    this.going.set(job.id, { promise, nodeId: job.nodeId ?? '' })
+    this.going.set(job.id, promise)
   }
 
   private async run(job: Job) {
@@ -198,14 +209,18 @@ export class Runner {
       })
     } else {
       const order = step.do(this.ctx(job))
-      if (tries === 1 && order) this.say(job.id, 'info', step.words)
+      if (!order) {
+        write(this.db, (tx) => this.note(tx, job.id, step.name, 'done', null))
+        return this.seam(`${job.kind}/${step.name}:noted`)
+      }
+      if (tries === 1) this.say(job.id, 'info', step.words)
       write(this.db, (tx) => {
         this.note(tx, job.id, step.name, 'started', null)
         tx.update(jobs).set(at).where(eq(jobs.id, job.id)).run()
       })
       // A key is answered once: trying again after a failure is a new command.
       const key = `${job.id}/${step.name}${again(job, tries)}`
-      const output = order ? await this.sendOrGone(job, key, order, !!saga.options.neverGivesUp) : null
+      const output = await this.sendOrGone(job, key, order, !!saga.options.neverGivesUp)
       this.seam(`${job.kind}/${step.name}:answered`)
       this.mustGoOn()
       write(this.db, (tx) => {
@@ -333,7 +348,7 @@ export class Runner {
     return { jobId: job.id, input: job.input, out, now: this.clock(), log: (text, level = 'info') => this.say(job.id, level, text), error: undefined }
   }
   private noted(jobId: string) {
-    return Object.fromEntries(this.db.select().from(jobSteps).where(eq(jobSteps.jobId, jobId)).all().map((s) => [s.name, s]))
+    return Object.fromEntries(this.statements.steps.all({ jobId }).map((s) => [s.name, s]))
   }
   private note(tx: Tx, jobId: string, name: string, state: 'started' | 'done' | 'undone', output: unknown) {
     tx.insert(jobSteps).values({ jobId, name, state, output }).onConflictDoUpdate({ target: [jobSteps.jobId, jobSteps.name], set: { state, output } }).run()

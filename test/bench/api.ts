@@ -1,0 +1,127 @@
+// Rate and times of the API against a reference written by hand (reference.ts), turn by turn in the same run.
+//
+//   bun test/bench/api.ts [--rounds 3] [--seconds 6] [--servers 10000] [--connections 32]
+import { Database } from 'bun:sqlite'
+import { copyFileSync, mkdirSync } from 'node:fs'
+import { allConnected, startAgents } from './agents.ts'
+import { atEnd, cpuSeconds, freePort, memoryMb, start, tempDir } from './cleanup.ts'
+import { firstAnswer, program, script, startController, stopController } from './controller.ts'
+import { client, load, type Plan, type Result } from './load.ts'
+import { type Seeded, seed } from './seed.ts'
+import { flags, goal, median, ms, percentile, round, say, table } from './words.ts'
+
+const { rounds, seconds, servers, connections } = flags('Measures reads, lists and orders of the API against a hand-written reference.', { rounds: 3, seconds: 6, servers: 10_000, connections: 32 })
+
+const NODES = 20
+/** A job that is going is looked for this long before the next measurement begins. */
+const DRAIN_SECONDS = 120
+
+type Measure = { name: string; method: Plan['method']; connections: number; targets: Plan['targets']; met(product: Result, ratio: number): string; leavesJobs?: true }
+
+function measures(it: Seeded): Measure[] {
+  const order = (n: number, more: object) => ({ path: '/api/v1/admin/servers', body: JSON.stringify({ ownerId: it.customers[n]!.id, packageId: it.packageId, nodeGroupId: it.locationId, ...more }) })
+  const withImage = (access: (n: number) => object) => it.customers.map((_, n) => order(n, { imageId: it.imageId, hostname: 'bench#', access: access(n) }))
+  const orders = (r: Result) => `${goal(r.perSecond >= 300, '300/s')}, ${goal(r.p99Ms <= 80, '80 ms')}`
+  return [
+    {
+      name: 'GET /servers/{id}', method: 'GET', connections, targets: it.servers.filter((_, i) => i % 5 === 0).map((id) => ({ path: `/api/v1/servers/${id}` })),
+      met: (r, ratio) => `${goal(ratio >= 0.5, 'ratio 0.5')}, ${goal(r.p99Ms <= 25, '25 ms')}`,
+    },
+    {
+      name: 'GET /admin/servers?limit=50', method: 'GET', connections, targets: [{ path: '/api/v1/admin/servers?limit=50' }],
+      met: (r, ratio) => `${goal(r.perSecond >= 1500, '1500/s')}, ratio ${goal(ratio >= 0.5, '0.5')}, ${goal(r.p99Ms <= 40, '40 ms')}`,
+    },
+    { name: 'POST order, no image', method: 'POST', connections: Math.min(connections, 16), targets: it.customers.map((_, n) => order(n, {})), met: orders },
+    {
+      name: 'POST order, image, SSH key', method: 'POST', connections: Math.min(connections, 16), leavesJobs: true, met: orders,
+      targets: withImage((n) => ({ mode: 'ssh_keys', sshKeyIds: [it.customers[n]!.sshKeyId] })),
+    },
+  ]
+}
+
+const mark = (data: string) => new Database(`${data}/berth.db`, { readonly: true })
+
+/** Waits until the controller has nothing left to do; answers the jobs it ended a second. */
+async function drained(data: string): Promise<void> {
+  const db = mark(data)
+  const open = db.query<{ n: number }, []>("SELECT count(*) AS n FROM jobs WHERE state IN ('queued', 'running', 'undoing')")
+  const [before, began] = [open.get()!.n, performance.now()]
+  while (open.get()!.n && performance.now() - began < DRAIN_SECONDS * 1000) await Bun.sleep(250)
+  const left = open.get()!.n
+  db.close()
+  if (before) say(`  then ${before - left} jobs ended at ${round((before - left) / ((performance.now() - began) / 1000))}/s, with nothing else to do${left ? `; ${left} are left and go on` : ''}`)
+}
+
+say(`Product: ${program.words}\nClient: ${client}, on the same machine\nSeeding ${servers} servers, 500 customers, ${NODES} nodes …`)
+const data = `${tempDir}/data`
+const seeded = seed(data, { servers, customers: 500, nodes: NODES, tokens: 400, freeAddresses: 200_000 })
+mkdirSync(`${tempDir}/reference`)
+copyFileSync(`${data}/berth.db`, `${tempDir}/reference/berth.db`)
+
+const referencePort = await freePort()
+const reference = start(script('reference.ts', `${tempDir}/reference/berth.db`, String(referencePort)))
+await firstAnswer(`http://127.0.0.1:${referencePort}/api/v1/status`, reference)
+const product = await startController(data, await freePort(), { PANEL_TRUSTED_PROXIES: '127.0.0.1/32' })
+const agents = await startAgents(product.url, seeded.nodes)
+say(`${NODES} nodes connected after ${round(await allConnected(agents, NODES, 30), 1)} s`)
+atEnd(() => agents.process.kill())
+
+const sides = [
+  { name: 'product', url: product.url, pid: product.process.pid },
+  { name: 'reference', url: `http://127.0.0.1:${referencePort}`, pid: reference.pid },
+] as const
+
+await mustAnswerAlike()
+const head = ['', 'product /s', 'p50', 'p99', 'CPU per call', 'reference /s', 'p50', 'p99', 'CPU per call', 'ratio (min…max)', 'goal']
+const rows: (string | number)[][] = []
+let first = 1
+for (const measure of measures(seeded)) {
+  const results = { product: [] as (Result & { cpuUs: number })[], reference: [] as (Result & { cpuUs: number })[] }
+  // The first calls of a token note its use; neither side is measured cold.
+  for (const side of sides) await run(measure, side, 1)
+  for (let i = 0; i < rounds; i++)
+    for (const side of sides) {
+      results[side.name].push(await run(measure, side, seconds))
+      if (measure.leavesJobs && side.name === 'product') await drained(data)
+    }
+  rows.push(summary(measure, results.product, results.reference))
+}
+table(head, rows)
+say(`Controller: ${round(memoryMb(product.process.pid))} MB resident after all of it. ${stored()}`)
+await agents.stop()
+await stopController(product)
+process.exit(0)
+
+async function run({ method, targets, name, connections }: Measure, side: (typeof sides)[number], seconds: number) {
+  const cpu = cpuSeconds(side.pid)
+  const result = await load({ url: side.url, method, targets, tokens: seeded.tokens, connections, seconds, first })
+  first += result.requests + connections
+  const cpuUs = ((cpuSeconds(side.pid) - cpu) / result.requests) * 1e6
+  say(`  ${name}, ${side.name}: ${round(result.perSecond)}/s, p50 ${ms(result.p50Ms)}, p99 ${ms(result.p99Ms)}, longest ${ms(result.maxMs)}${result.refused ? `, ${result.refused} REFUSED` : ''}${result.broken ? `, ${result.broken} BROKEN` : ''}`)
+  return { ...result, cpuUs }
+}
+
+function summary({ name, met }: Measure, product: (Result & { cpuUs: number })[], reference: (Result & { cpuUs: number })[]) {
+  const of = (results: (Result & { cpuUs: number })[], what: 'perSecond' | 'p50Ms' | 'p99Ms' | 'cpuUs') => median(results.map((r) => r[what]))
+  const ratios = product.map((r, i) => r.perSecond / reference[i]!.perSecond)
+  const side = (results: (Result & { cpuUs: number })[]) => [round(of(results, 'perSecond')), ms(of(results, 'p50Ms')), ms(of(results, 'p99Ms')), `${round(of(results, 'cpuUs'))} µs`]
+  const typical = { ...product[0]!, perSecond: of(product, 'perSecond'), p99Ms: of(product, 'p99Ms') }
+  return [name, ...side(product), ...side(reference), `${round(median(ratios), 2)} (${round(Math.min(...ratios), 2)}…${round(percentile(ratios, 100), 2)})`, met(typical, median(ratios))]
+}
+
+/** Throws when the two sides do not say the same of the same server: then the ratio would be of different work. */
+async function mustAnswerAlike() {
+  const headers = { Authorization: `Bearer ${seeded.tokens[0]}` }
+  for (const id of [seeded.servers[0]!, seeded.servers[1]!, seeded.servers[2]!]) {
+    const [a, b] = await Promise.all(sides.map(async ({ url }) => (await fetch(`${url}/api/v1/servers/${id}`, { headers })).json()))
+    if (!Bun.deepEquals(a, b)) throw new Error(`product and reference answer differently:\n${JSON.stringify(a)}\n${JSON.stringify(b)}`)
+  }
+}
+
+function stored() {
+  const db = mark(data)
+  const count = (name: string) => db.query<{ n: number }, []>(`SELECT count(*) AS n FROM ${name}`).get()!.n
+  const words = `The database holds ${count('servers')} servers, ${count('audit')} audit lines, ${count('events')} events.`
+  db.close()
+  return words
+}

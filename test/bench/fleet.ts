@@ -1,0 +1,125 @@
+// Many agents on one controller: how long until all are back when it restarts, how late their heartbeats are, and whether people can
+// work meanwhile.
+//
+//   bun test/bench/fleet.ts [--agents 500] [--servers 30] [--steady 40] [--per-address 1]
+import { Database } from 'bun:sqlite'
+import { allConnected, startAgents } from './agents.ts'
+import { freePort, memoryMb, tempDir } from './cleanup.ts'
+import { program, startController, stopController } from './controller.ts'
+import { type Seeded, seed } from './seed.ts'
+import { flags, goal, ms, percentile, round, say, table } from './words.ts'
+
+const {
+  agents: count,
+  servers: each,
+  steady,
+  'per-address': perAddress,
+} = flags('Measures a fleet of agents: a restart of the controller, heartbeats, and pages meanwhile. --per-address is how many agents share one address; 0: all.', {
+  agents: 500,
+  servers: 30,
+  steady: 40,
+  'per-address': 1,
+})
+/** How often a person or a billing system asks something while the fleet is measured. */
+const ASKS_PER_SECOND = 10
+/** Facts, first heartbeats and inventories come right behind the connections. */
+const SETTLING_MS = 15_000
+
+say(`Product: ${program.words}\nSeeding ${count} nodes with ${each} servers each …`)
+const data = `${tempDir}/data`
+const seeded = seed(data, { servers: count * each, customers: 500, nodes: count, tokens: 50, freeAddresses: 1000 })
+const port = await freePort()
+const env = { PANEL_TRUSTED_PROXIES: '127.0.0.1/32' }
+
+let controller = await startController(data, port, env)
+const agents = await startAgents(controller.url, seeded.nodes, perAddress)
+const rows: (string | number)[][] = []
+
+let coldSeconds = 0
+const cold = await watched('until all agents have come for the first time', async () => {
+  coldSeconds = await allConnected(agents, count, 900)
+  await Bun.sleep(SETTLING_MS)
+})
+rows.push(['all connected after a start of all agents', `${round(coldSeconds, 1)} s`, goal(coldSeconds <= 60, '60 s')], ...cold.rows('start'))
+
+const quiet = await watched(`${steady} s with nothing else to do`, () => Bun.sleep(steady * 1000))
+rows.push(
+  ['heartbeat lag, steady: p50 / p99', `${ms(percentile(quiet.lagMs, 50))} / ${ms(percentile(quiet.lagMs, 99))}`, goal(percentile(quiet.lagMs, 99) <= 2000, '2 s')],
+  ...quiet.rows('steady'),
+)
+
+const before = agents.pulse!
+say('SIGTERM to the controller, and a new one in its place …')
+const began = performance.now()
+await stopController(controller)
+const stoppedSeconds = (performance.now() - began) / 1000
+controller = await startController(data, port, env)
+let backSeconds = 0
+const storm = await watched('until all agents are back', async () => {
+  backSeconds = await allConnected(agents, count, 900)
+  await Bun.sleep(SETTLING_MS)
+})
+rows.push(
+  ['controller stopped / up again after', `${round(stoppedSeconds, 1)} s / ${ms(controller.startedMs)}`, goal(stoppedSeconds <= 20 && controller.startedMs <= 3000, '20 s / 3 s')],
+  ['all agents back after the restart', `${round(backSeconds, 1)} s`, goal(backSeconds <= 60, '60 s')],
+  ['challenges refused meanwhile', agents.pulse!.refused - before.refused, ''],
+  ['heartbeat lag, storm: p50 / p99', `${ms(percentile(storm.lagMs, 50))} / ${ms(percentile(storm.lagMs, 99))}`, goal(percentile(storm.lagMs, 99) <= 2000, '2 s')],
+  ...storm.rows('storm'),
+  ['memory of the controller', `${round(memoryMb(controller.process.pid))} MB`, goal(memoryMb(controller.process.pid) <= 350, '350 MB')],
+  ['nodes that the database says are connected', connectedNodes(), ''],
+)
+table([`${count} agents × ${each} servers, ${perAddress || 'all'} from one address`, 'measured', 'goal'], rows)
+await agents.stop()
+await stopController(controller)
+process.exit(0)
+
+type Asked = { page: number[]; api: number[]; wrong: number }
+
+/** Asks pages and the API all the while, at a fixed pace: an answer that is late does not make the next question late. */
+async function watched(words: string, work: () => Promise<unknown>) {
+  say(`Watching: ${words} …`)
+  agents.lagMs.length = 0
+  const asked: Asked = { page: [], api: [], wrong: 0 }
+  const going = new Set<Promise<void>>()
+  const timer = setInterval(() => {
+    for (const kind of ['page', 'api'] as const) {
+      const promise = ask(kind, seeded, asked).finally(() => going.delete(promise))
+      going.add(promise)
+    }
+  }, 1000 / ASKS_PER_SECOND)
+  await work()
+  clearInterval(timer)
+  await Promise.all(going)
+  const row = (what: string, times: number[], limit: number) => [`${what}: p50 / p99 / longest`, [50, 99, 100].map((p) => ms(percentile(times, p))).join(' / '), goal(percentile(times, 99) <= limit, `${limit} ms`)]
+  return {
+    lagMs: [...agents.lagMs],
+    rows: (when: string) => [
+      row(`GET /admin (page), ${when}`, asked.page, 1000),
+      row(`GET /admin/servers?limit=50 (API), ${when}`, asked.api, 1000),
+      ...(asked.wrong ? [[`answers other than 200 or 404, ${when}`, asked.wrong, '']] : []),
+    ],
+  }
+}
+
+async function ask(kind: 'page' | 'api', { session, tokens }: Seeded, asked: Asked) {
+  const [path, headers] =
+    kind === 'page' ? ['/admin', { Cookie: `panel=${session}` }] : ['/api/v1/admin/servers?limit=50', { Authorization: `Bearer ${tokens[asked.api.length % tokens.length]}` }]
+  const at = performance.now()
+  const status = await fetch(controller.url + path, { headers: headers as Record<string, string>, redirect: 'manual' }).then(
+    async (response) => {
+      await response.arrayBuffer()
+      return response.status
+    },
+    () => 0,
+  )
+  asked[kind].push(performance.now() - at)
+  // A page that is not written yet is 404 by the same way through the controller.
+  if (status !== 200 && status !== 404) asked.wrong++
+}
+
+function connectedNodes(): number {
+  const db = new Database(`${data}/berth.db`, { readonly: true })
+  const { n } = db.query<{ n: number }, []>('SELECT count(*) AS n FROM nodes WHERE connected_at IS NOT NULL').get()!
+  db.close()
+  return n
+}

@@ -1,0 +1,205 @@
+// install.sh on a clean Debian without systemd, as an operator runs it: from nothing to a server that answers SSH, twice, and away
+// again. The machine is a room of namespaces (room.sh); packages come through the registries' ordinary clients.
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { mkdtempSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+setDefaultTimeout(600_000)
+const checkout = join(import.meta.dir, '../..')
+const script = join(import.meta.dir, 'room.sh')
+const possible =
+  process.getuid?.() === 0 &&
+  ['debootstrap', 'tini-static', 'nft', 'ip'].every((tool) => Bun.which(tool, { PATH: `${process.env['PATH']}:/usr/sbin:/sbin` }))
+if (!possible) console.error('left out: install.sh in a clean root (needs root, debootstrap, tini, nftables, iproute2)')
+
+type Ended = { code: number; out: string; err: string }
+async function spawn(command: string[]): Promise<Ended> {
+  const child = Bun.spawn(command, { stdout: 'pipe', stderr: 'pipe', stdin: 'ignore' })
+  const [out, err, code] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text(), child.exited])
+  return { code, out, err }
+}
+
+let room = ''
+const inside = (command: string) => spawn([script, 'run', room, 'bash', '-c', command])
+const install = (flags: string) => inside(`cd /opt/berth && ./install.sh ${flags}`)
+
+async function mustInside(command: string): Promise<string> {
+  const { code, out, err } = await inside(command)
+  if (code !== 0) throw new Error(`${command} ended with ${code}:\n${out}\n${err}`)
+  return out.trim()
+}
+
+/** Waits for SSH at the guest and runs a command there. */
+async function guest(address: string, command: string, limitSeconds = 90): Promise<string> {
+  const ssh = `ssh -o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null -o LogLevel=ERROR -o ConnectTimeout=2 -o BatchMode=yes root@${address} ${command}`
+  const until = Date.now() + limitSeconds * 1000
+  for (;;) {
+    const { code, out, err } = await inside(ssh)
+    if (code === 0) return out.trim()
+    if (Date.now() > until) throw new Error(`no SSH at ${address}: ${err}\n${await state()}`)
+    await Bun.sleep(300)
+  }
+}
+
+/** What to read when a test here fails. */
+const state = async () => (await inside('virsh list --all; tail -n 20 /var/log/berth/*.log')).out
+
+/** What a second run must not touch: files, identity, processes. */
+const untouched = () =>
+  mustInside(`sha256sum /usr/local/bin/berth /etc/berth/* /usr/local/lib/berth/* /var/lib/berth-agent/agent.json
+    for p in /proc/[0-9]*; do case $(readlink $p/exe) in */berth | */libvirtd | */qemu*) echo "$p $(readlink $p/exe)";; esac; done`)
+
+describe.skipIf(!possible)('install.sh --all-in-one on a clean Debian', () => {
+  let first: Ended
+  let ordered: { serverId: string; ipv4: string }
+  let boot = ''
+
+  beforeAll(async () => {
+    room = mkdtempSync(join(tmpdir(), 'berth-room-'))
+    const made = await spawn([script, 'make', room, 'bookworm'])
+    if (made.code !== 0) throw new Error(`the room was not made: ${made.err}`)
+    await spawn([
+      'bash',
+      '-c',
+      `mkdir -p ${room}/root/opt/berth && cd ${checkout} && git ls-files -co --exclude-standard -z | xargs -0 ls -d 2>/dev/null | tar -c -T - | tar -x -C ${room}/root/opt/berth`,
+    ])
+    await spawn([
+      'bash',
+      '-c',
+      `mkdir -m 700 ${room}/root/root/.ssh && ssh-keygen -q -t ed25519 -N '' -C operator -f ${room}/root/root/.ssh/id_ed25519`,
+    ])
+    first = await install('--all-in-one')
+    console.log(first.out + first.err)
+  })
+
+  afterAll(async () => {
+    if (room) await spawn([script, 'remove', room])
+  })
+
+  test('prints each step and ends with the address, the staff sign-in and how to create the first server', () => {
+    expect(first.err).toBe('')
+    expect(first.code).toBe(0)
+    const steps = [
+      'Packages for the controller',
+      'Bun',
+      'Building dist/berth',
+      'Service berth',
+      'First staff sign-in',
+      'libvirt',
+      'Enrolment',
+      'Service berth-agent',
+      'Image',
+      'Node is connected',
+    ]
+    for (const step of steps) expect(first.out).toMatch(new RegExp(`^✓ ${step}`, 'm'))
+    expect(first.out).toContain('tiny Linux was built from Debian packages')
+    expect(first.out).toContain('This is a lab on plain HTTP')
+    expect(first.out).toMatch(/^ {2}Panel +http:\/\/10\.213\.\d+\.2:8080$/m)
+    expect(first.out).toMatch(/^ {2}Staff sign-in +\S+@\S+$/m)
+    expect(first.out).toMatch(/^ {2}Password +\S{20,}/m)
+  })
+
+  test('the panel answers at the address that was printed, and the sign-in works', async () => {
+    const panel = /Panel +(\S+)/.exec(first.out)?.[1] ?? ''
+    expect((await fetch(`${panel}/api/v1/status`)).status).toBe(200)
+    const [, email] = /Staff sign-in +(\S+)/.exec(first.out) ?? []
+    const [, password] = /Password +(\S+)/.exec(first.out) ?? []
+    const signedIn = await fetch(`${panel}/api/v1/sessions`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json', Origin: panel },
+      body: JSON.stringify({ email, password }),
+    })
+    expect(signedIn.ok).toBe(true)
+  })
+
+  test('the curl line orders a server that answers SSH', async () => {
+    const line = first.out.slice(first.out.indexOf('curl -fsS'))
+    ordered = JSON.parse(await mustInside(line))
+    expect(ordered.ipv4).toBe('10.88.0.10')
+    expect(await guest(ordered.ipv4, 'hostname')).toBe('web01')
+    boot = await guest(ordered.ipv4, 'cat /proc/sys/kernel/random/boot_id')
+  })
+
+  test('the guest reaches the outside through the host', async () => {
+    expect(await guest(ordered.ipv4, `ping -c 1 -W 3 ${await mustInside("ip route show default | cut -d' ' -f3")}`)).toContain(
+      ' 0% packet loss',
+    )
+  })
+
+  test('run again it changes nothing', async () => {
+    const before = await untouched()
+    const again = await install('--all-in-one')
+    expect(again.err).toBe('')
+    expect(again.code).toBe(0)
+    expect(again.out).not.toMatch(/Password +\S/)
+    expect(again.out).not.toContain('pnl_')
+    expect(await untouched()).toBe(before)
+    expect(await guest(ordered.ipv4, 'cat /proc/sys/kernel/random/boot_id')).toBe(boot)
+  })
+
+  test('a changed program is put in place and started, and the guest goes on', async () => {
+    await mustInside(
+      'printf \'\\n// changed\\n\' >>/opt/berth/src/main.ts; sed -i \'s/"version": ".*"/"version": "9.9.9"/\' /opt/berth/package.json',
+    )
+    const upgraded = await install('--all-in-one')
+    expect(upgraded.err).toBe('')
+    expect(upgraded.out).toMatch(/^✓ Service berth: started anew/m)
+    expect(upgraded.out).toMatch(/^✓ Service berth-agent: started anew/m)
+    expect(await mustInside('berth version')).toContain('9.9.9')
+    expect(await guest(ordered.ipv4, 'cat /proc/sys/kernel/random/boot_id')).toBe(boot)
+  })
+
+  test('a killed controller and agent come back by themselves, and the guest does not notice', async () => {
+    await mustInside(
+      'for p in /proc/[0-9]*; do case $(readlink $p/exe) in */berth) kill -9 $(basename $p);; esac; done; sleep 4; /usr/local/lib/berth/services status',
+    )
+    const panel = /Panel +(\S+)/.exec(first.out)?.[1] ?? ''
+    expect((await fetch(`${panel}/api/v1/status`)).status).toBe(200)
+    expect(await guest(ordered.ipv4, 'cat /proc/sys/kernel/random/boot_id')).toBe(boot)
+  })
+
+  test('--uninstall leaves the guest and the data; --purge refuses while guests are there', async () => {
+    const removed = await install('--uninstall')
+    expect(removed.err).toBe('')
+    expect(await mustInside('ls /usr/local/bin/berth 2>/dev/null || echo gone')).toBe('gone')
+    expect(await mustInside('ls /var/lib/berth/berth.db /var/lib/berth-agent/agent.json')).toContain('agent.json')
+    expect(await guest(ordered.ipv4, 'cat /proc/sys/kernel/random/boot_id')).toBe(boot)
+    const refused = await install('--uninstall --purge')
+    expect(refused.code).toBe(1)
+    expect(refused.err).toContain(ordered.serverId)
+    expect(await guest(ordered.ipv4, 'cat /proc/sys/kernel/random/boot_id')).toBe(boot)
+  })
+
+  test('--uninstall --purge --force leaves nothing', async () => {
+    expect((await install('--uninstall --purge --force')).code).toBe(0)
+    const left =
+      'ls -d /usr/local/bin/berth /usr/local/lib/berth /etc/berth /var/lib/berth /var/lib/berth-agent /var/log/berth /sys/class/net/berthbr0 2>/dev/null; nft list tables; getent passwd berth; true'
+    expect(await mustInside(left)).toBe('')
+  })
+})
+
+describe('what install.sh refuses', () => {
+  test.each([
+    ['--nonsense', 'There is no flag --nonsense'],
+    ['--controller --agent', 'do not go together'],
+    ['--agent', '--agent needs --controller URL and --token T'],
+    ['--controller --listen 8080', '--listen is ADDRESS:PORT'],
+    ['--all-in-one --subnet 10.88.0.0/33', '--subnet is an IPv4 network'],
+    ['--all-in-one --domain localhost', 'is not a full domain name'],
+    ['--controller --purge', '--purge goes with --uninstall'],
+  ])('%s', async (flags, words) => {
+    const { code, err, out } = await spawn([join(checkout, 'install.sh'), ...flags.split(' ')])
+    expect([code, out]).toEqual([2, ''])
+    expect(err).toContain(words)
+  })
+
+  test('--help names every flag', async () => {
+    const { code, out } = await spawn([join(checkout, 'install.sh'), '--help'])
+    expect(code).toBe(0)
+    const labels = (await Bun.file(join(checkout, 'install.sh')).text()).match(/^ {6}--[a-z-]+.*\)/gm) ?? []
+    const flags = new Set(labels.flatMap((label) => label.slice(0, label.indexOf(')')).match(/--[a-z-]+/g) ?? []))
+    expect(flags.size).toBeGreaterThan(15)
+    for (const flag of flags) expect(out).toContain(flag)
+  })
+})

@@ -1,0 +1,110 @@
+// The real thing: the compiled program as processes, a controller and its agents, on loopback with data of their own.
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import type { Subprocess } from 'bun'
+
+/** The program that test/run built; for a quick look during work, the sources do. */
+const program = (() => {
+  const built = process.env['BERTH_PROGRAM'] ?? new URL('../../dist/berth', import.meta.url).pathname
+  return existsSync(built) ? [built] : [process.execPath, new URL('../../src/main.ts', import.meta.url).pathname]
+})()
+
+let port = 20_000 + (process.pid % 20_000)
+export const freePort = () => {
+  for (;;) {
+    try {
+      const probe = Bun.listen({ hostname: '127.0.0.1', port: ++port, socket: { data() {} } })
+      probe.stop(true)
+      return port
+    } catch {
+      // taken; the next one
+    }
+  }
+}
+
+export type Env = Record<string, string>
+
+/** Runs `berth …` to its end. */
+export async function berth(args: readonly string[], env: Env = {}, stdin = '') {
+  const run = Bun.spawn([...program, ...args], { env: { PATH: process.env['PATH']!, HOME: '/root', ...env }, stdin: new Blob([stdin]), stdout: 'pipe', stderr: 'pipe' })
+  const [out, error, code] = await Promise.all([new Response(run.stdout).text(), new Response(run.stderr).text(), run.exited])
+  return { code, out: out.trim(), error: error.trim() }
+}
+
+export async function installation(settings: Env = {}) {
+  const dir = mkdtempSync(`${existsSync('/dev/shm') ? '/dev/shm' : tmpdir()}/berth-live-`)
+  const listen = `127.0.0.1:${freePort()}`
+  const url = `http://${listen}`
+  const env = { PANEL_DATA_DIR: dir, PANEL_LISTEN: listen, PANEL_AGENT_INSECURE: '1', ...settings }
+  const started: Subprocess[] = []
+
+  const spawn = (name: string, args: string[], more: Env) => {
+    const child = Bun.spawn([...program, ...args], { env: { PATH: process.env['PATH']!, HOME: '/root', ...env, ...more }, stdout: 'ignore', stderr: Bun.file(`${dir}/${name}.log`), stdin: 'ignore' })
+    started.push(child)
+    return child
+  }
+  const it = {
+    dir,
+    url,
+    env,
+    program,
+    /** Resolves when it answers. */
+    async serve(more: Env = {}) {
+      const child = spawn(`controller-${started.length}`, ['serve'], more)
+      for (let i = 0; i < 400; i++) {
+        if (child.exitCode !== null || child.signalCode !== null) return child
+        if (await fetch(`${url}/api/v1/status`).then((r) => r.ok, () => false)) return child
+        await Bun.sleep(25)
+      }
+      throw new Error('the controller does not answer')
+    },
+    agent: (home: string, more: Env = {}) => spawn(`agent-${started.length}`, ['agent', 'run', '--data-dir', home], more),
+    async admin(operation: string, body: unknown = {}): Promise<any> {
+      const { code, out, error } = await berth(['admin', operation, JSON.stringify(body)], env)
+      if (code) throw new Error(`${operation}: ${error}`)
+      return JSON.parse(out)
+    },
+    /** The API, as a billing system uses it. */
+    async api(token: string, method: string, path: string, body?: unknown, headers: Env = {}) {
+      const response = await fetch(`${url}/api/v1${path}`, {
+        method, headers: { Authorization: `Bearer ${token}`, ...(body === undefined ? {} : { 'Content-Type': 'application/json' }), ...headers }, ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      })
+      return { status: response.status, body: (await response.json()) as any, headers: response.headers }
+    },
+    async staffToken(): Promise<string> {
+      await berth(['admin', 'create-staff', '--email', 'ada@example.com', '--name', 'Ada'], env, 'seven green bicycles\n')
+      const { out } = await berth(['admin', 'create-token', '--account', 'ada@example.com', '--name', 'tests', '--scopes', 'servers:read,servers:create,servers:suspend,servers:terminate,servers:power,servers:reinstall,customers:read,customers:write,nodes:read,nodes:write,network:write,images:write,packages:write,audit:read'], env)
+      return out
+    },
+    /** Enrolls an agent with data of its own; answers its directory. */
+    async enroll(locationId: string, name: string, args: readonly string[] = ['--fake'], fake: object = { bootMs: 5 }) {
+      const home = `${dir}/${name}`
+      const { token } = await it.admin('nodes.enroll', { locationId, name })
+      const { code, error } = await berth(['agent', 'enroll', '--controller', url, '--token', token, '--data-dir', home, ...args], env)
+      if (code) throw new Error(error)
+      if (args.includes('--fake')) writeFileSync(`${home}/fake.json`, JSON.stringify(fake))
+      return home
+    },
+    async until<T>(what: string, look: () => Promise<T | undefined | false | null>, seconds = 30): Promise<T> {
+      const end = Date.now() + seconds * 1000
+      while (Date.now() < end) {
+        const found = await look().catch(() => undefined)
+        if (found) return found
+        await Bun.sleep(60) // within the 1200 calls a minute that a token has
+      }
+      throw new Error(`waited ${seconds} s in vain: ${what}`)
+    },
+    async log(name: string) {
+      return Bun.file(`${dir}/${name}.log`).text()
+    },
+    async close() {
+      for (const child of started) {
+        child.kill('SIGKILL')
+        await child.exited
+      }
+      rmSync(dir, { recursive: true, force: true })
+    },
+  }
+  return it
+}
+export type Installation = Awaited<ReturnType<typeof installation>>

@@ -1,0 +1,29 @@
+import { signIn } from '../../src/accounts/sign-in.ts'
+import { html } from '../../src/kernel/web/html.ts'
+import { page } from '../../src/kernel/web/page.ts'
+import { callForm } from '../parts/act.ts'
+import { inside } from '../parts/card.ts'
+import { field } from '../parts/field.ts'
+
+/** Back to where somebody was going; only ever to this site. */
+const safeNext = (next: string | undefined) => (next && /^\/(?![/\\])[^{}]*$/.test(next) && !next.startsWith('/login') ? next : undefined)
+
+export const signInPage = page({
+  path: '/login',
+  open: true,
+  reads: {},
+  title: 'Sign in',
+  view: ({ at }) => html`
+    <section class="card"><header><h1>Sign in</h1></header>${inside(html`
+      ${at.actor.accountId !== '' && html`<p>You are signed in as ${at.actor.name}. <a href="${at.actor.kind === 'staff' ? '/admin' : '/'}">Go to the start page</a></p>`}
+      ${callForm(
+        signIn,
+        {},
+        { leadsTo: safeNext(at.query['next']) ?? '{home}', name: 'stack' },
+        html`
+        ${field('sign-in', 'email', { label: 'E-mail address', type: 'email', autocomplete: 'username', required: true, focus: true })}
+        ${field('sign-in', 'password', { label: 'Password', type: 'password', autocomplete: 'current-password', required: true })}
+        <div class="bar"><button class="btn pri grow">Sign in</button></div>`,
+      )}`)}</section>
+    <noscript><p class="muted">Signing in and changing things needs JavaScript; reading does not.</p></noscript>`,
+})

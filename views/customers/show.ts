@@ -1,0 +1,91 @@
+import { getCustomer } from '../../src/accounts/customers.ts'
+import { type Html, html } from '../../src/kernel/web/html.ts'
+import { type Answers, type At, ifAllowed, page } from '../../src/kernel/web/page.ts'
+import { createServer } from '../../src/servers/create.ts'
+import { listAllServers } from '../../src/servers/list.ts'
+import { addSshKey, listSshKeys, removeSshKey } from '../../src/ssh-keys/ssh-keys.ts'
+import { act } from '../parts/act.ts'
+import { card, copyable, empty, inside, kv } from '../parts/card.ts'
+import { area, field } from '../parts/field.ts'
+import { head } from '../parts/head.ts'
+import { icon } from '../parts/icon.ts'
+import { live } from '../parts/live.ts'
+import { pill } from '../parts/state.ts'
+import { table } from '../parts/table.ts'
+import { time } from '../parts/time.ts'
+import { serverTable } from '../servers/list.ts'
+
+const reads = {
+  customer: getCustomer,
+  servers: ifAllowed(listAllServers, ({ params }) => ({ query: { ownerId: params['id'] ?? '', limit: '100' } })),
+  keys: ifAllowed(listSshKeys),
+}
+type Data = Answers<typeof reads> & { at: At }
+
+export const customerPage = page({
+  path: '/admin/customers/{id}',
+  reads,
+  title: ({ customer }) => customer.name,
+  nav: 'customers',
+  view: (data) => {
+    const { customer: c, servers, at } = data
+    return html`
+      ${head({
+        title: c.name,
+        trail: [['Customers', '/admin/customers']],
+        state: c.lockedAt && pill('hold', 'pause', 'Locked'),
+        sub: c.organization ? html`${c.organization} · ${c.email}` : c.email,
+        actions:
+          at.may(createServer) &&
+          !c.lockedAt &&
+          html`<a class="btn pri" href="/admin/servers/new?owner=${encodeURIComponent(c.email)}&ownerId=${c.id}">${icon('plus')}Create server</a>`,
+      })}
+      ${servers && card({ id: 'servers', title: 'Servers', count: servers.total || undefined, actions: servers.nextCursor && html`<a href="/admin/servers?ownerId=${c.id}">Show all</a>` }, live(at, 'servers-list', 4, servers.data.length ? serverTable(servers.data, '/admin/servers/', { owner: false }) : empty(`${c.name} has no server yet.`), ''))}
+      ${sshKeys(data)}
+      ${card(
+        { id: 'details', title: 'Details' },
+        inside(
+          kv([
+            ['E-mail', copyable(c.email, 'e-mail address')],
+            ['Organization', c.organization],
+            ['Kind', c.kind === 'reseller' ? 'Reseller' : 'Customer'],
+            ['External id', c.externalId && copyable(c.externalId, 'external id')],
+            ['Since', time(c.createdAt, at)],
+            ['Id', copyable(c.id, 'id')],
+          ]),
+        ),
+      )}`
+  },
+})
+
+function sshKeys({ customer: c, keys, at }: Data): Html {
+  if (!keys) return html``
+  const add = act(at, addSshKey, { id: c.id }, 'Add SSH key', {
+    icon: 'plus',
+    done: '{name} is added',
+    wide: true,
+    fields: html`${area('key', 'publicKey', { label: 'Public key', required: true, mono: true, hint: 'One line, as in a .pub file: ssh-ed25519 AAAA… name' })}${field('key', 'name', { label: 'Name', hint: 'Without one, the comment at the end of the key.' })}`,
+  })
+  return card(
+    { id: 'keys', title: 'SSH keys', count: keys.total || undefined, actions: add },
+    keys.data.length
+      ? table<(typeof keys.data)[number]>(
+          'SSH keys',
+          keys.data,
+          [
+            { title: 'Name', main: true, cell: (k) => html`<strong>${k.name}</strong>` },
+            { title: 'Fingerprint', cell: (k) => copyable(k.fingerprint, `fingerprint of ${k.name}`) },
+            { title: 'Type', cell: (k) => html`<span class="mono">${k.publicKey.split(' ')[0]}</span>` },
+            { title: 'Added', cell: (k) => time(k.createdAt, at) },
+            {
+              title: 'Actions',
+              actions: true,
+              cell: (k) =>
+                html`<div class="bar">${act(at, removeSshKey, { id: k.id }, 'Remove', { of: k.name, tone: 'bad', title: `Remove ${k.name}?`, done: 'Removed', confirm: { keep: 'Keep key', consequences: ['New installations cannot use it any more.', 'Servers that have it keep it: remove it there too if it was lost.'] } })}</div>`,
+            },
+          ],
+          (k) => k.id,
+        )
+      : empty('An SSH key lets its holder sign in to servers that are installed with it.'),
+  )
+}

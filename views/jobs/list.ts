@@ -1,0 +1,31 @@
+import { listJobs } from '../../src/jobs/job.ts'
+import { html } from '../../src/kernel/web/html.ts'
+import { page } from '../../src/kernel/web/page.ts'
+import { empty } from '../parts/card.ts'
+import { head } from '../parts/head.ts'
+import { live } from '../parts/live.ts'
+import { pager, tabs } from '../parts/table.ts'
+import { count } from '../parts/words.ts'
+import { jobTable } from './table.ts'
+
+const none: Record<string, string> = { running: 'No job is running.', done: 'No job is done yet.', failed: 'No job has failed.' }
+
+export const jobsPage = page({
+  path: '/admin/jobs',
+  reads: { jobs: listJobs },
+  title: 'Jobs',
+  nav: 'jobs',
+  view: ({ jobs, at }) => html`
+    ${head({ title: 'Jobs', sub: (at.query['serverId'] || at.query['nodeId'] || at.query['kind']) && html`Some only. <a href="/admin/jobs">Show all jobs</a>` })}
+    <section class="card" aria-label="Jobs">
+      ${tabs(at, 'Jobs by state', 'state', [
+        ['', 'All'],
+        ['running', 'Running'],
+        ['done', 'Done'],
+        ['failed', 'Failed'],
+      ])}
+      ${live(at, 'list', 2, html`${jobs.data.length ? jobTable(jobs.data, at, '/admin') : empty(none[at.query['state'] ?? ''] ?? 'A job is work on a node: installing, starting, suspending. None was needed yet.')}`, '')}
+      ${pager(at, jobs)}
+    </section>
+    <p class="muted">${count(jobs.total, 'job')}</p>`,
+})

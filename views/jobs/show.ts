@@ -1,0 +1,59 @@
+import { getJob, getJobLog } from '../../src/jobs/job.ts'
+import { type Html, html } from '../../src/kernel/web/html.ts'
+import { type Answers, type At, page } from '../../src/kernel/web/page.ts'
+import { card, copyable, inside, kv, notice } from '../parts/card.ts'
+import { head } from '../parts/head.ts'
+import { live } from '../parts/live.ts'
+import { jobLog } from '../parts/log.ts'
+import { jobState } from '../parts/state.ts'
+import { howLong, time } from '../parts/time.ts'
+
+const reads = { job: getJob, log: getJobLog }
+type Data = Answers<typeof reads> & { at: At }
+
+export const jobPage = page({
+  path: '/admin/jobs/{jobId}',
+  reads,
+  title: ({ job }) => job.title,
+  nav: 'jobs',
+  view: (data) => view(data, '/admin'),
+})
+export const ownJobPage = page({
+  path: '/jobs/{jobId}',
+  reads,
+  title: ({ job }) => job.title,
+  nav: 'servers',
+  view: (data) => view(data, ''),
+})
+
+const hasEnded = ({ state }: Data['job']) => state === 'succeeded' || state === 'failed'
+
+function view({ job, log, at }: Data, base: string): Html {
+  const ended = hasEnded(job)
+  return html`
+    ${live(
+      at,
+      'job',
+      ended ? undefined : 1,
+      html`
+      ${head({ title: job.title, trail: [base ? ['Jobs', '/admin/jobs'] : ['Servers', '/']], state: jobState(job), actions: job.serverId && html`<a class="btn" href="${base}/servers/${job.serverId}">Open server</a>` })}
+      <p class="sr" role="status">${ended ? `${job.title}: ${job.state === 'failed' ? 'failed' : 'done'}.` : ''}</p>
+      ${card(
+        { id: 'progress', title: ended ? 'Result' : 'Progress' },
+        html`
+        ${!ended && inside(html`<p>Step ${job.step.n} of ${job.step.of}${job.step.name && html`: <strong>${job.step.name}</strong>`}${job.startedAt && html` <span class="muted">· ${howLong(job.startedAt, null, at.now)} so far · you may leave this page</span>`}</p><progress max="100" value="${job.progress}" aria-label="Progress">${job.progress} %</progress>`)}
+        ${job.error && notice(ended ? 'bad' : 'warn', html`<strong>${ended ? 'It failed, and what it had begun was taken back.' : job.undoing ? 'It failed and is being taken back.' : 'A step failed and is tried again.'}</strong><br>${job.error.message}`)}
+        ${job.state === 'succeeded' && notice('info', html`<strong>Done</strong>${job.startedAt && html` in ${howLong(job.startedAt, job.finishedAt, at.now)}`}.`)}
+        ${inside(
+          kv([
+            ['Started by', job.startedBy.name],
+            ['Node', job.nodeId && html`<a href="/admin/nodes/${job.nodeId}">${job.nodeName}</a>`],
+            ['Began', time(job.createdAt, at)],
+            ['Ended', job.finishedAt && time(job.finishedAt, at)],
+            ['Id', copyable(job.id, 'id')],
+          ]),
+        )}`,
+      )}`,
+    )}
+    ${jobLog(job.id, log.lines, ended)}`
+}

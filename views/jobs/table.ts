@@ -1,0 +1,37 @@
+import type { listJobs } from '../../src/jobs/job.ts'
+import { type Html, html } from '../../src/kernel/web/html.ts'
+import type { Answers, At } from '../../src/kernel/web/page.ts'
+import { jobState } from '../parts/state.ts'
+import { table } from '../parts/table.ts'
+import { howLong, time } from '../parts/time.ts'
+
+export type Job = Answers<{ jobs: typeof listJobs }>['jobs']['data'][number]
+
+export const jobTable = (jobs: readonly Job[], at: At, base: string, { server = true } = {}): Html =>
+  table<Job>(
+    'Jobs',
+    jobs,
+    [
+      {
+        title: 'Job',
+        main: true,
+        cell: (j) => html`<a href="${base}/jobs/${j.id}">${j.title}</a>${j.error && html`<small>${j.error.message}</small>`}`,
+      },
+      { title: 'State', cell: (j) => jobState(j) },
+      {
+        title: 'Step',
+        cell: (j) => (j.finishedAt ? `${j.step.of}` : `${j.step.n} of ${j.step.of}${j.step.name ? `: ${j.step.name}` : ''}`),
+      },
+      ...(server && base
+        ? [{ title: 'Server', cell: (j: Job) => (j.serverId ? html`<a href="${base}/servers/${j.serverId}">Open server</a>` : '–') }]
+        : []),
+      ...(base ? [{ title: 'Node', cell: (j: Job) => (j.nodeId ? html`<a href="/admin/nodes/${j.nodeId}">${j.nodeName}</a>` : '–') }] : []),
+      { title: 'Started by', cell: (j) => j.startedBy.name },
+      {
+        title: 'Began',
+        cell: (j) =>
+          html`${time(j.createdAt, at)}<small>${j.startedAt ? `took ${howLong(j.startedAt, j.finishedAt, at.now)}` : 'not started yet'}</small>`,
+      },
+    ],
+    (j) => j.id,
+  )

@@ -1,0 +1,29 @@
+import { type Content, type Html, html } from '../../src/kernel/web/html.ts'
+
+type Card = { id: string; title: string; count?: Content; actions?: Content; words?: Content }
+
+/** `plain`: the content brings its own padding, like a table. */
+export const card = ({ id, title, count, actions, words }: Card, inner: Content): Html => html`
+  <section class="card" id="${id}" aria-labelledby="${id}-t"><header><h2 id="${id}-t">${title}</h2>${count !== undefined && html`<span class="muted">${count}</span>`}<span class="grow"></span>${actions}</header>${words && html`<p class="words">${words}</p>`}${inner}</section>`
+
+export const inside = (inner: Content): Html => html`<div class="in">${inner}</div>`
+
+/** Names and values. A value that is nothing leaves its name out. */
+export const kv = (pairs: readonly (readonly [string, Content])[]): Html =>
+  html`<dl class="kv">${pairs.map(([name, value]) => value !== null && value !== undefined && value !== false && html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`
+
+/** One sentence, one button. */
+export const empty = (words: Content, action?: Content): Html => html`<div class="empty"><p>${words}</p>${action}</div>`
+
+export const notice = (level: 'bad' | 'warn' | 'info', inner: Content, action?: Content): Html => html`
+  <div class="note ${level}"><svg class="i" aria-hidden="true"><use href="#i-${level === 'info' ? 'info' : 'bang'}"/></svg><div>${inner}</div>${action}</div>`
+
+/** Text with a button that copies it. */
+export const copyable = (text: string, what: string): Html =>
+  html`<span class="copyable"><code>${text}</code><button type="button" class="btn bare" data-copy="${text}" aria-label="Copy ${what}" title="Copy ${what}"><svg class="i" aria-hidden="true"><use href="#i-copy"/></svg></button></span>`
+
+/** How full something is, said in words beside it. Amber from 75 %, red from 90 %. */
+export const meter = (label: string, held: number, total: number, words: Content): Html => {
+  const share = total > 0 ? Math.min(1, held / total) : 0
+  return html`<div class="gauge"><span>${label}</span><span class="num">${words}</span><meter aria-label="${label}" min="0" max="1" low="0.75" high="0.9" optimum="0" value="${share.toFixed(3)}">${Math.round(share * 100)} %</meter></div>`
+}

@@ -1,0 +1,85 @@
+// Form fields: a label, a hint, room for what is wrong with it. `as` is how panel.js puts it into the body.
+import { type Content, type Html, html } from '../../src/kernel/web/html.ts'
+
+type As = 'number' | 'words' | 'null'
+export type Option = { value: string; label: string; hint?: Content; why?: string | undefined }
+
+type Field = {
+  label: string
+  hint?: Content
+  value?: string | number | null | undefined
+  required?: boolean
+  /** `number`: sent as one. `words`: a list, split at spaces and commas. `null`: sent as null when empty. */
+  as?: As
+  nullable?: boolean
+  type?: string
+  autocomplete?: string
+  min?: number
+  max?: number
+  unit?: string
+  placeholder?: string
+  mono?: boolean
+  focus?: boolean
+}
+
+const slug = (text: string) => text.replace(/[^A-Za-z0-9]+/g, '-')
+const hintId = (id: string, hint: Content) => hint && html` aria-describedby="${id}-h"`
+const hintLine = (id: string, hint: Content) => hint && html`<span class="hint" id="${id}-h">${hint}</span>`
+const optional = (required: boolean | undefined) => !required && html` <span class="opt">optional</span>`
+
+/** `scope` makes the id unique on the page. */
+export function field(scope: string, name: string, f: Field): Html {
+  const id = slug(`${scope}-${name}`)
+  const as = f.nullable ? (f.as === 'number' ? 'number-null' : 'null') : f.as
+  return html`<div class="f"><label for="${id}">${f.label}${optional(f.required)}</label>${hintLine(id, f.hint)}<span class="in-unit"><input id="${id}" name="${name}" type="${f.type ?? 'text'}" value="${f.value ?? ''}"${hintId(id, f.hint)}${f.required && html` required`}${as && html` data-as="${as}"`}${
+    f.autocomplete && html` autocomplete="${f.autocomplete}"`
+  }${!f.autocomplete && html` autocomplete="off"`}${f.as === 'number' && html` inputmode="numeric"`}${f.min !== undefined && html` min="${f.min}"`}${f.max !== undefined && html` max="${f.max}"`}${f.placeholder && html` placeholder="${f.placeholder}"`}${f.mono && html` class="mono" spellcheck="false" autocapitalize="off"`}${f.focus && html` autofocus`}>${f.unit && html`<span class="unit">${f.unit}</span>`}</span></div>`
+}
+
+export function area(scope: string, name: string, f: Field & { rows?: number }): Html {
+  const id = slug(`${scope}-${name}`)
+  return html`<div class="f"><label for="${id}">${f.label}${optional(f.required)}</label>${hintLine(id, f.hint)}<textarea id="${id}" name="${name}" rows="${f.rows ?? 4}"${hintId(id, f.hint)}${f.required && html` required`}${f.mono && html` class="mono" spellcheck="false"`}>${f.value ?? ''}</textarea></div>`
+}
+
+export function select(
+  scope: string,
+  name: string,
+  f: Pick<Field, 'label' | 'hint' | 'value' | 'nullable'> & { options: readonly Option[] },
+): Html {
+  const id = slug(`${scope}-${name}`)
+  return html`<div class="f"><label for="${id}">${f.label}</label>${hintLine(id, f.hint)}<select id="${id}" name="${name}"${hintId(id, f.hint)}${f.nullable && html` data-as="null"`}>${f.options.map(
+    (o) =>
+      html`<option value="${o.value}"${o.value === f.value && html` selected`}${o.why && html` disabled`}>${o.label}${o.why && ` (${o.why})`}</option>`,
+  )}</select></div>`
+}
+
+export function check(scope: string, name: string, f: { label: string; hint?: Content; checked?: boolean }): Html {
+  const id = slug(`${scope}-${name}`)
+  return html`<div class="f tick"><input type="checkbox" id="${id}" name="${name}" data-as="boolean"${hintId(id, f.hint)}${f.checked && html` checked`}><label for="${id}">${f.label}</label>${hintLine(id, f.hint)}</div>`
+}
+
+/** One of several, each a card; what cannot be chosen says why. */
+export function radios(
+  scope: string,
+  name: string,
+  f: { label: string; hint?: Content; value: string | undefined; options: readonly Option[]; live?: boolean; empty?: Content },
+): Html {
+  const id = slug(`${scope}-${name}`)
+  return html`<fieldset class="f" id="${id}"${hintId(id, f.hint)}><legend>${f.label}</legend>${hintLine(id, f.hint)}<div class="picks">${f.options.map(
+    (o, i) =>
+      html`<div class="pick${o.why && ' no'}"><input type="radio" id="${id}-${i}" name="${name}" value="${o.value}"${o.value === f.value && !o.why && html` checked`}${o.why && html` disabled`}${(o.hint || o.why) && html` aria-describedby="${id}-${i}-h"`}><label for="${id}-${i}">${o.label}</label>${(o.hint || o.why) && html`<span class="hint" id="${id}-${i}-h">${o.hint}${o.why && html` <strong>${o.why}</strong>`}</span>`}</div>`,
+  )}</div>${!f.options.length && f.empty}</fieldset>`
+}
+
+/** Any of several, sent as a list. */
+export function checks(
+  scope: string,
+  name: string,
+  f: { label: string; hint?: Content; values: readonly string[]; options: readonly Option[]; empty?: Content },
+): Html {
+  const id = slug(`${scope}-${name}`)
+  return html`<fieldset class="f" id="${id}" data-list="${name}"${hintId(id, f.hint)}><legend>${f.label}</legend>${hintLine(id, f.hint)}<div class="ticks">${f.options.map(
+    (o, i) =>
+      html`<div class="tick"><input type="checkbox" id="${id}-${i}" name="${name}" value="${o.value}" data-as="list"${f.values.includes(o.value) && html` checked`}><label for="${id}-${i}">${o.label}</label>${o.hint && html`<span class="hint">${o.hint}</span>`}</div>`,
+  )}</div>${!f.options.length && f.empty}</fieldset>`
+}

@@ -1,0 +1,31 @@
+// Image and access: what every installation asks for.
+import type { listImages } from '../../src/images/images.ts'
+import { type Html, html } from '../../src/kernel/web/html.ts'
+import type { Answers } from '../../src/kernel/web/page.ts'
+import { type Option, radios } from '../parts/field.ts'
+import { bytes, gb } from '../parts/words.ts'
+
+type Image = Answers<{ images: typeof listImages }>['images']['data'][number]
+
+/** Images that do not fit stay in the list and say why; those that are not published are for nobody's order. */
+export const imageOptions = (images: readonly Image[], diskGb: number | undefined): Option[] =>
+  images
+    .filter((i) => i.published)
+    .map((i) => ({
+      value: i.id,
+      label: i.name,
+      hint: html`Needs ${gb(i.minDiskGb)} disk${i.sizeBytes > 0 && html` · ${bytes(i.sizeBytes)}`}. `,
+      why: diskGb !== undefined && i.minDiskGb > diskGb ? `Too large: the disk has ${gb(diskGb)}.` : undefined,
+    }))
+
+/** The owner's keys are fetched by panel.js: whose they are may be chosen on the same page. */
+export const accessFields = (scope: string, ownerId: string | undefined, mode = 'password'): Html => html`
+  ${radios(scope, 'access.mode', {
+    label: 'Sign-in as root',
+    value: mode,
+    options: [
+      { value: 'password', label: 'Password', hint: 'Made for this server and shown once.' },
+      { value: 'ssh_keys', label: 'SSH keys', hint: 'Without any password.' },
+    ],
+  })}
+  <fieldset class="f keys" id="${scope}-keys" data-list="access.sshKeyIds" data-keys-of="${ownerId ?? ''}" hx-morph-skip-children><legend>SSH keys</legend><div class="ticks"><span class="muted">Choose the customer first.</span></div></fieldset>`

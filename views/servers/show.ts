@@ -1,0 +1,264 @@
+import { listAudit } from '../../src/audit/audit.ts'
+import { listImages } from '../../src/images/images.ts'
+import { listJobs } from '../../src/jobs/job.ts'
+import { type Content, type Html, html } from '../../src/kernel/web/html.ts'
+import { type Answers, type At, ifAllowed, page, reading } from '../../src/kernel/web/page.ts'
+import { getServer } from '../../src/servers/list.ts'
+import { powerServer } from '../../src/servers/power.ts'
+import { reinstallServer, setupServer } from '../../src/servers/setup.ts'
+import { suspendServer, unsuspendServer } from '../../src/servers/suspend.ts'
+import { terminateServer } from '../../src/servers/terminate.ts'
+import { auditTable } from '../audit/table.ts'
+import { jobTable } from '../jobs/table.ts'
+import { act, callForm } from '../parts/act.ts'
+import { card, copyable, empty, inside, kv, notice } from '../parts/card.ts'
+import { field, radios } from '../parts/field.ts'
+import { head } from '../parts/head.ts'
+import { live } from '../parts/live.ts'
+import { serverState } from '../parts/state.ts'
+import { time } from '../parts/time.ts'
+import { gb, mb } from '../parts/words.ts'
+import { accessFields, imageOptions } from './access.ts'
+import { type Server, whatGoes, whyNot } from './words.ts'
+
+const reads = {
+  server: getServer,
+  jobs: reading(listJobs, ({ params }) => ({ query: { serverId: params['id'] ?? '', limit: '10' } })),
+  images: ifAllowed(listImages, () => ({ query: { limit: '200' } })),
+  audit: ifAllowed(listAudit, ({ params }) => ({ query: { target: params['id'] ?? '', limit: '10' } })),
+}
+type Data = Answers<typeof reads> & { at: At }
+
+export const serverPage = page({
+  path: '/admin/servers/{id}',
+  reads,
+  title: ({ server }) => server.name,
+  nav: 'servers',
+  view: (data) => view(data, '/admin'),
+})
+export const ownServerPage = page({
+  path: '/servers/{id}',
+  reads,
+  title: ({ server }) => server.name,
+  nav: 'servers',
+  view: (data) => view(data, ''),
+})
+
+/** `base` is the area it is shown in: the staff's, or the owner's. */
+const view = (data: Data, base: string): Html => html`
+  ${live(
+    data.at,
+    'server',
+    2,
+    html`
+    ${head({ title: data.server.name, trail: [['Servers', base ? '/admin/servers' : '/']], state: serverState(data.server), actions: power(data), sub: summary(data.server, base) })}
+    ${happening(data, base)}`,
+  )}
+  ${data.server.status === 'pending_setup' && setup(data, base)}
+  ${live(data.at, 'facts', 4, html`<div class="cols">${connect(data)}${about(data, base)}</div>`)}
+  ${manage(data, base)}
+  ${activity(data, base)}`
+
+const summary = (s: Server, base: string): Html =>
+  html`${s.hostname !== s.name && html`${s.hostname} · `}${s.image?.name ?? 'No image yet'} · ${s.package.name} · ${base ? html`<a href="/admin/customers/${s.owner.id}">${s.owner.name}</a>` : s.location.name}`
+
+function power({ server: s, at }: Data): Html {
+  if (s.status === 'terminated') return html``
+  const button = (action: 'start' | 'shutdown' | 'restart' | 'off', label: string, more: Parameters<typeof act>[4] = {}) =>
+    act(at, powerServer, { id: s.id }, label, {
+      body: { action },
+      hindrance: away(s) ?? whyNot(s, action),
+      done: `${label}: under way`,
+      ...more,
+    })
+  return html`${button('start', 'Start', { icon: 'play' })}${button('shutdown', 'Shut down', { icon: 'power' })}${button('restart', 'Restart', { icon: 'restart' })}${button(
+    'off',
+    'Force off',
+    {
+      tone: 'bad',
+      confirm: {
+        keep: 'Keep it running',
+        consequences: [
+          html`${s.hostname} loses power at once, without shutting down.`,
+          'What it has not written to its disk is lost.',
+          'Shut down asks it to stop by itself, and is safer.',
+        ],
+      },
+    },
+  )}`
+}
+
+const away = (s: Server) => (s.nodeConnected ? undefined : 'Its node is not connected.')
+
+/** What is going on, or what went wrong: said once more for screen readers when it changes, without the percentage. */
+function happening({ server: s, jobs, at }: Data, base: string): Html {
+  const job = s.job && jobs.data.find((j) => j.id === s.job?.id)
+  return html`<p class="sr" role="status">${job ? `${job.title} is running.` : ''}</p>
+    ${
+      (s.job || s.status === 'failed' || s.status === 'suspended' || s.status === 'terminated' || !s.nodeConnected) &&
+      html`<div class="card">
+      ${s.job && notice('info', html`<strong>${job?.title ?? 'A job is working on it'}</strong>${job && html` <span class="muted">Step ${job.step.n} of ${job.step.of}${job.step.name && html`: ${job.step.name}`} · started ${time(job.startedAt ?? job.createdAt, at)} · you may leave this page</span>`}<progress max="100" value="${s.job.progress}" aria-label="Progress">${s.job.progress} %</progress>`, html`<a href="${base}/jobs/${s.job.id}">Follow job</a>`)}
+      ${!s.nodeConnected && s.status !== 'terminated' && notice('bad', html`<strong>Its node is not connected.</strong> The server keeps running but cannot be changed.`, s.node && html`<a href="/admin/nodes/${s.node.id}">Open node</a>`)}
+      ${s.status === 'failed' && notice('bad', html`<strong>The installation failed.</strong> ${s.failure}`, jobs.data[0] && html`<a href="${base}/jobs/${jobs.data[0].id}">Show log</a>`)}
+      ${s.status === 'suspended' && notice('warn', html`<strong>Suspended.</strong> ${base ? html`Reason: ${s.suspendReason}` : 'Ask your provider about it.'}`)}
+      ${s.status === 'terminated' && notice('warn', html`<strong>Terminated</strong> ${s.terminatedAt && time(s.terminatedAt, at)}.`)}
+    </div>`
+    }`
+}
+
+function setup({ server: s, images, at }: Data, base: string): Html {
+  const words = 'Choose what to install. It takes about a minute.'
+  if (!at.may(setupServer)) return html``
+  if (!images) return card({ id: 'setup', title: 'Waiting for setup' }, empty('Your provider installs this server for you.'))
+  const options = imageOptions(images.data, s.diskGb)
+  return card(
+    { id: 'setup', title: 'Set it up', words },
+    inside(
+      callForm(
+        setupServer,
+        { id: s.id },
+        { name: 'stack', done: 'Installation started', leadsTo: `${base}/servers/${s.id}`, secret: rootPassword(s.hostname) },
+        html`
+    ${radios('setup', 'imageId', { label: 'Image', value: options.find((o) => !o.why)?.value, options, empty: noImages })}
+    ${field('setup', 'hostname', { label: 'Hostname', required: true, value: s.hostname, hint: 'Letters, numbers and hyphens, for example web01 or web01.example.com' })}
+    ${accessFields('setup', s.owner.id)}
+    <div class="bar"><button class="btn pri">Install</button></div>`,
+      ),
+    ),
+  )
+}
+
+export const rootPassword = (of: string) => ({
+  field: 'rootPassword',
+  title: `Root password of ${of}`,
+  words: 'Sign in as root with it, over SSH or on the console.',
+})
+export const noImages = html`<p class="muted">No image is published. <a href="/admin/images">Add one</a> first.</p>`
+
+const connect = ({ server: s }: Data): Html =>
+  card(
+    { id: 'connect', title: 'Addresses' },
+    inside(
+      kv([
+        ['SSH', s.sshCommand && copyable(s.sshCommand, 'SSH command')],
+        ['IPv4', s.ipv4 && copyable(s.ipv4, 'IPv4 address')],
+        ['IPv6', s.ipv6 && copyable(s.ipv6, 'IPv6 address')],
+        ...s.addresses.map((a): readonly [string, Content] => [
+          a.version === 4 ? 'Network' : 'IPv6 prefix',
+          html`<code>${a.address}/${a.prefixLength}</code> <span class="muted">gateway <code>${a.gateway}</code></span>`,
+        ]),
+        ['MAC', html`<code>${s.mac}</code>`],
+      ]),
+    ),
+  )
+
+const about = ({ server: s, at }: Data, base: string): Html =>
+  card(
+    { id: 'about', title: 'Details' },
+    inside(
+      kv([
+        ['Hardware', `${s.vcpus} vCPU · ${mb(s.memoryMb)} memory · ${gb(s.diskGb)} disk`],
+        ['Package', s.package.name],
+        [
+          'Network',
+          `${s.portMbps ? `${s.portMbps.toLocaleString('en')} Mbit/s` : 'Not limited'}${s.trafficGb ? ` · ${gb(s.trafficGb)} a month` : ''}`,
+        ],
+        ['Location', s.location.name],
+        [
+          'Node',
+          s.node &&
+            html`<a href="/admin/nodes/${s.node.id}">${s.node.name}</a>${s.placement && html`<br><small class="muted">${s.placement}</small>`}`,
+        ],
+        ['Owner', base && html`<a href="/admin/customers/${s.owner.id}">${s.owner.name}</a> <span class="muted">${s.owner.email}</span>`],
+        ['Created', time(s.createdAt, at)],
+        ['Id', copyable(s.id, 'id')],
+      ]),
+    ),
+  )
+
+/** What changes more than its power. Each says what it does before it is pressed. */
+function manage(data: Data, base: string): Html {
+  const { server: s, images, at } = data
+  if (s.status === 'terminated') return html``
+  const params = { id: s.id }
+  const rows: [Html, Content][] = [
+    [
+      s.status === 'suspended'
+        ? act(at, unsuspendServer, params, 'Unsuspend', { hindrance: whyNot(s, 'unsuspend'), done: 'Given back to its owner' })
+        : act(at, suspendServer, params, 'Suspend', {
+            hindrance: whyNot(s, 'suspend'),
+            done: 'Suspended',
+            confirm: {
+              consequences: [
+                html`${s.hostname} is switched off${!s.nodeConnected && ' when its node is back'}.`,
+                html`${s.owner.name} can neither start nor change it.`,
+                'Disk and addresses stay.',
+              ],
+            },
+            fields: field(`suspend-${s.id}`, 'reason', {
+              label: 'Reason',
+              required: true,
+              hint: 'For staff and the billing system, for example: Invoice 2041 is overdue',
+            }),
+          }),
+      s.status === 'suspended'
+        ? html`<strong>Unsuspend</strong><br><span class="muted">Gives it back to its owner, as it was before.</span>`
+        : html`<strong>Suspend</strong><br><span class="muted">Switches it off and keeps its owner out until it is unsuspended.</span>`,
+    ],
+    [
+      images && s.status !== 'pending_setup' ? act(at, reinstallServer, params, 'Reinstall', reinstalling(data, base)) : html``,
+      html`<strong>Reinstall</strong><br><span class="muted">Installs an image anew. Everything on the disk is lost; addresses stay.</span>`,
+    ],
+    [
+      act(at, terminateServer, params, 'Terminate server', {
+        tone: 'bad',
+        hindrance: whyNot(s, 'terminate'),
+        title: `Terminate ${s.hostname}?`,
+        done: `${s.hostname} is terminated`,
+        ...(base ? { leadsTo: '/admin/servers' } : {}),
+        confirm: { type: s.hostname, keep: 'Keep server', consequences: whatGoes(s) },
+      }),
+      html`<strong>Terminate</strong><br><span class="muted">Deletes its disk and gives its addresses back. It cannot be undone.</span>`,
+    ],
+  ]
+  const shown = rows.filter(([button]) => button.text !== '')
+  return live(
+    at,
+    'manage',
+    4,
+    shown.length > 0 &&
+      card(
+        { id: 'manage-card', title: 'Manage' },
+        html`<div class="does-list">${shown.map(([button, words]) => html`<div><p>${words}</p>${button}</div>`)}</div>`,
+      ),
+  )
+}
+
+function reinstalling({ server: s, images }: Data, base: string): NonNullable<Parameters<typeof act>[4]> {
+  const options = imageOptions(images?.data ?? [], s.diskGb)
+  return {
+    tone: 'bad',
+    wide: true,
+    title: `Reinstall ${s.hostname}?`,
+    hindrance: away(s) ?? whyNot(s, 'reinstall'),
+    done: 'Reinstallation started',
+    leadsTo: `${base}/servers/${s.id}`,
+    secret: rootPassword(s.hostname),
+    confirm: {
+      type: s.hostname,
+      keep: 'Keep as it is',
+      consequences: [html`Everything on its disk of ${gb(s.diskGb)} is deleted.`, 'Name, addresses and package stay.'],
+    },
+    fields: html`${radios(`reinstall-${s.id}`, 'imageId', { label: 'Image', value: options.find((o) => o.value === s.image?.id && !o.why)?.value ?? options.find((o) => !o.why)?.value, options, empty: noImages })}${accessFields(`reinstall-${s.id}`, s.owner.id)}`,
+  }
+}
+
+const activity = ({ jobs, audit, at }: Data, base: string): Html =>
+  live(
+    at,
+    'activity',
+    4,
+    html`
+    ${card({ id: 'jobs', title: 'Jobs', count: jobs.total || undefined, actions: base && jobs.total > jobs.data.length && html`<a href="/admin/jobs?serverId=${at.params['id'] ?? ''}">Show all</a>` }, jobs.data.length ? jobTable(jobs.data, at, base, { server: false }) : empty('No job has worked on it yet.'))}
+    ${audit && card({ id: 'audit', title: 'Activity', count: audit.total || undefined, actions: html`<a href="/admin/audit?target=${at.params['id'] ?? ''}">Show in audit log</a>` }, audit.data.length ? auditTable(audit.data, at, { target: false }) : empty('Nobody has changed it yet.'))}`,
+  )
