@@ -73,7 +73,7 @@ export function layout({ title, body, page, at, nonce }: Frame, asset: (name: st
   const whole = html`<html lang="en" data-now="${at.now}"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1"><title>${title} · Berth</title>
 <meta name="color-scheme" content="light dark"><meta name="csrf-token" content="${at.csrf}"><meta name="robots" content="noindex">
 <link rel="stylesheet" href="${asset('panel.css')}"><link rel="icon" type="image/svg+xml" href="${asset('mark.svg')}">
-${['htmx.js', 'panel.js', 'alpine.js'].map((name) => html`<script defer nonce="${nonce}" src="${asset(name)}"></script>`)}</head>
+<script defer nonce="${nonce}" src="${asset('htmx.js')}"></script><script type="module" nonce="${nonce}" src="${asset('panel.js')}"></script><script defer nonce="${nonce}" src="${asset('alpine.js')}"></script></head>
 <body><a class="skip" href="#main">Skip to content</a>
 ${inner}
 <div id="offline" class="offline" role="status" hidden>Berth does not answer. What is shown may be old; this page keeps trying.</div>

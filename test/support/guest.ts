@@ -1,0 +1,59 @@
+// What a person outside sees of a real guest: SSH by key and by password, ping. And whether this machine can run one at all.
+import { existsSync, mkdtempSync, readFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+
+/** The tiny Linux that test/run built. */
+export const guestImage = process.env['BERTH_GUEST_IMAGE'] ?? '/tmp/guest.qcow2'
+
+export async function run(command: readonly string[], env: Record<string, string> = {}) {
+  const child = Bun.spawn([...command], { stdin: 'ignore', stdout: 'pipe', stderr: 'pipe', env: { ...process.env, ...env } as Record<string, string> })
+  const [out, error, code] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text(), child.exited])
+  return { out: out.trim(), error: error.trim(), code }
+}
+/** Throws what it said when it fails. */
+export async function must(...command: string[]) {
+  const { out, error, code } = await run(command)
+  if (code) throw new Error(`${command.join(' ')}: ${error || out}`)
+  return out
+}
+
+/** Why no real guest can be run here; undefined when one can. */
+export async function noGuests(): Promise<string | undefined> {
+  if (process.getuid?.() !== 0) return 'not root'
+  if (!existsSync(guestImage)) return `no guest image at ${guestImage}`
+  const { code } = await run(['virsh', '-c', 'qemu:///system', 'version'])
+  return code ? 'libvirt does not answer' : undefined
+}
+
+export async function newKey() {
+  const dir = mkdtempSync(`${tmpdir()}/berth-key-`)
+  await must('ssh-keygen', '-q', '-t', 'ed25519', '-N', '', '-f', `${dir}/id`)
+  return { path: `${dir}/id`, publicKey: readFileSync(`${dir}/id.pub`, 'utf8').trim() }
+}
+
+const options = ['-o', 'StrictHostKeyChecking=no', '-o', 'UserKnownHostsFile=/dev/null', '-o', 'ConnectTimeout=5', '-o', 'LogLevel=ERROR']
+export const sshWithKey = (address: string, key: string, command: string) => run(['ssh', ...options, '-i', key, '-o', 'PasswordAuthentication=no', `root@${address}`, command])
+export const sshWithPassword = (address: string, password: string, command: string) =>
+  run(['sshpass', '-e', 'ssh', ...options, '-o', 'PubkeyAuthentication=no', '-o', 'PreferredAuthentications=password', `root@${address}`, command], { SSHPASS: password })
+
+/** A bridge with an address of its own, as a node has one; gone when the test is over. */
+export async function bridge(name: string, address: string) {
+  await run(['ip', 'link', 'del', name])
+  await must('ip', 'link', 'add', name, 'type', 'bridge')
+  await must('ip', 'addr', 'add', address, 'dev', name)
+  await must('ip', 'link', 'set', name, 'up')
+  return { name, remove: () => run(['ip', 'link', 'del', name]) }
+}
+
+/** Pings five times a second until `stop`, which answers how many went out and how many came back. */
+export function pinging(address: string) {
+  const child = Bun.spawn(['ping', '-n', '-i', '0.2', '-W', '2', address], { stdin: 'ignore', stdout: 'pipe', stderr: 'ignore' })
+  const said = new Response(child.stdout).text()
+  return {
+    async stop() {
+      child.kill('SIGINT')
+      const [, sent, received] = /(\d+) packets transmitted, (\d+) received/.exec(await said) ?? []
+      return { sent: Number(sent), received: Number(received) }
+    },
+  }
+}
