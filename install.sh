@@ -583,7 +583,7 @@ keep() {
   # Nothing that the caller had open stays open here: whoever reads its output would wait for its end.
   for fd in /proc/$BASHPID/fd/*; do fd=${fd##*/}; [ "$fd" -le 2 ] || [ "$fd" = 255 ] || eval "exec $fd>&-"; done
   exec 9>"$run/$name.lock" </dev/null
-  flock -n 9 || exit 0
+  flock -w 2 9 || exit 0 # longer than `alive` holds it to look
   echo $$ >"$run/$name.pid"
   trap 'stopping=yes; [ -z "$child" ] || kill "$child" 2>/dev/null' TERM
   trap '' HUP INT
@@ -618,13 +618,15 @@ alive() {
 }
 
 start() {
+  local limit
   alive "$1" && return
   case $1 in
     network) "$library/network" up ;;
     *)
       [ "$1" != libvirtd ] || ready_for_libvirt
       setsid --fork "$0" keep "$1" </dev/null >/dev/null 2>&1
-      until alive "$1"; do sleep 0.05; done
+      limit=$((SECONDS + 10))
+      until alive "$1"; do [ $SECONDS -lt $limit ] || { echo "$1 does not start" >&2; return 1; }; sleep 0.05; done
       [ "$1" != libvirtd ] || for _ in $(seq 100); do virsh -c qemu:///system version >/dev/null 2>&1 && break; sleep 0.1; done ;;
   esac
 }
@@ -649,13 +651,14 @@ verb=${1-}; shift
 [ $# -gt 0 ] || mapfile -t all <"$settings/services"
 [ $# -gt 0 ] || set -- "${all[@]}"
 case $verb in
-  start) for name in "$@"; do start "$name"; done ;;
-  stop) for ((i = $#; i > 0; i--)); do stop "${!i}"; done ;;
-  restart) for name in "$@"; do stop "$name" && start "$name"; done ;;
-  status) for name in "$@"; do if alive "$name"; then echo "$name runs"; else echo "$name does not run"; status=1; fi; done; exit "${status:-0}" ;;
+  start) for name in "$@"; do start "$name" || status=1; done ;;
+  stop) for ((i = $#; i > 0; i--)); do stop "${!i}" || status=1; done ;;
+  restart) for name in "$@"; do stop "$name" && start "$name" || status=1; done ;;
+  status) for name in "$@"; do if alive "$name"; then echo "$name runs"; else echo "$name does not run"; status=1; fi; done ;;
   keep) keep "$1" ;;
   *) echo 'services start|stop|restart|status [NAME…]' >&2; exit 2 ;;
 esac
+exit "${status:-0}"
 SCRIPT
 }
 

@@ -336,12 +336,13 @@ async function redraw(/** @type {HTMLFormElement} */ form) {
   for (const element of form.elements) {
     const input = /** @type {HTMLInputElement} */ (element)
     const name = input.dataset['ask'] ?? (input.matches('[type=radio]:checked, select') ? input.name : '')
-    if (name && input.value) query.set(name, input.value)
+    // An empty choice is one, an empty field is not.
+    if (name && (input.value || input.type === 'radio')) query.set(name, input.value)
   }
   history.replaceState(null, '', `${location.pathname}?${query}`)
   await refresh()
-  // A choice that became impossible is no choice any more.
-  for (const input of $$('input[type=radio]:disabled', form)) /** @type {HTMLInputElement} */ (input).checked = false
+  // What the server drew as chosen is what is chosen: a choice may have become impossible.
+  for (const input of /** @type {HTMLInputElement[]} */ ($$('input[type=radio]', form))) input.checked = input.defaultChecked
 }
 
 /** An address holds what was asked for, not every field that was left empty. */

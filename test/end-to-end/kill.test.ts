@@ -108,8 +108,11 @@ async function killedAt(moment: { controller?: string; agent?: string }, work: (
   const victim = moment.controller ? controller : agent
   const { jobId, serverId } = await work()
   const died = await Promise.race([victim.exited.then(() => true), ended(jobId).then(() => false)])
-  if (died && victim === controller) controller = await live.serve()
-  if (died && victim === agent) agent = live.agent(home)
+  // One that was not killed at its moment must not carry it into the next.
+  victim.kill('SIGKILL')
+  await victim.exited
+  if (victim === controller) controller = await live.serve()
+  if (victim === agent) agent = live.agent(home)
   const job = await ended(jobId)
   return { job, serverId, died }
 }

@@ -23,7 +23,8 @@ export const targetLink = (id: string): Html => {
     : html`<span class="mono" title="${id}">${id.split('_')[0]}_${shortId(id)}</span>`
 }
 
-const summaries = new Map(operations.map((o) => [o.id, o.summary]))
+/** The first words of an operation's summary: what follows explains, and the log needs no explanation. */
+const summaries = new Map(operations.map((o) => [o.id, o.summary.split(/[;:,]/)[0]]))
 
 export const auditTable = (lines: readonly Line[], at: At, { target = true } = {}): Html =>
   table<Line>(
@@ -33,7 +34,7 @@ export const auditTable = (lines: readonly Line[], at: At, { target = true } = {
       {
         title: 'What',
         main: true,
-        cell: (l) => html`<strong class="mono">${l.operation}</strong><small>${summaries.get(l.operation)}</small>`,
+        cell: (l) => html`<strong>${summaries.get(l.operation) ?? l.operation}</strong><small class="mono">${l.operation}</small>`,
       },
       { title: 'When', cell: (l) => time(l.at, at) },
       {

@@ -30,7 +30,7 @@ export const jobTable = (jobs: readonly Job[], at: At, base: string, { server = 
       {
         title: 'Began',
         cell: (j) =>
-          html`${time(j.createdAt, at)}<small>${j.startedAt ? `took ${howLong(j.startedAt, j.finishedAt, at.now)}` : 'not started yet'}</small>`,
+          html`${time(j.createdAt, at)}<small>${j.startedAt ? `${j.finishedAt ? 'took' : 'for'} ${howLong(j.startedAt, j.finishedAt, at.now)}` : 'not started yet'}</small>`,
       },
     ],
     (j) => j.id,

@@ -58,16 +58,18 @@ export function check(scope: string, name: string, f: { label: string; hint?: Co
   return html`<div class="f tick"><input type="checkbox" id="${id}" name="${name}" data-as="boolean"${hintId(id, f.hint)}${f.checked && html` checked`}><label for="${id}">${f.label}</label>${hintLine(id, f.hint)}</div>`
 }
 
-/** One of several, each a card; what cannot be chosen says why. */
+/** One of several, each a card; what cannot be chosen says why. `quiet`: a heading above says the label already. */
 export function radios(
   scope: string,
   name: string,
-  f: { label: string; hint?: Content; value: string | undefined; options: readonly Option[]; live?: boolean; empty?: Content },
+  f: { label: string; hint?: Content; value: string | undefined; options: readonly Option[]; empty?: Content; quiet?: true },
 ): Html {
   const id = slug(`${scope}-${name}`)
-  return html`<fieldset class="f" id="${id}"${hintId(id, f.hint)}><legend>${f.label}</legend>${hintLine(id, f.hint)}<div class="picks">${f.options.map(
-    (o, i) =>
-      html`<div class="pick${o.why && ' no'}"><input type="radio" id="${id}-${i}" name="${name}" value="${o.value}"${o.value === f.value && !o.why && html` checked`}${o.why && html` disabled`}${(o.hint || o.why) && html` aria-describedby="${id}-${i}-h"`}><label for="${id}-${i}">${o.label}</label>${(o.hint || o.why) && html`<span class="hint" id="${id}-${i}-h">${o.hint}${o.why && html` <strong>${o.why}</strong>`}</span>`}</div>`,
+  // By value, not by place: in a list that is redrawn, what is chosen must stay with what it was chosen for.
+  const of = (o: Option) => `${id}-${slug(o.value)}`
+  return html`<fieldset class="f" id="${id}"${hintId(id, f.hint)}><legend${f.quiet && html` class="sr"`}>${f.label}</legend>${hintLine(id, f.hint)}<div class="picks">${f.options.map(
+    (o) =>
+      html`<div class="pick${o.why && ' no'}"><input type="radio" id="${of(o)}" name="${name}" value="${o.value}"${o.value === f.value && !o.why && html` checked`}${o.why && html` disabled`}${(o.hint || o.why) && html` aria-describedby="${of(o)}-h"`}><label for="${of(o)}">${o.label}</label>${(o.hint || o.why) && html`<span class="hint" id="${of(o)}-h">${o.hint}${o.why && html` <strong>${o.why}</strong>`}</span>`}</div>`,
   )}</div>${!f.options.length && f.empty}</fieldset>`
 }
 

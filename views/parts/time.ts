@@ -28,4 +28,7 @@ export const time = (iso: string, { now }: { now: number }): Html =>
 /** For a list of moments within a day or so, e.g. a log. */
 export const clock = (iso: string) => html`<time datetime="${iso}" title="${absolute(iso)}">${iso.slice(11, 19)}</time>`
 
-export const howLong = (from: string, to: string | null, now: number) => span((to ? Date.parse(to) : now) - Date.parse(from))
+export function howLong(from: string, to: string | null, now: number): string {
+  const ms = (to ? Date.parse(to) : now) - Date.parse(from)
+  return ms < 1000 ? 'less than 1 s' : span(ms)
+}

@@ -53,7 +53,7 @@ function chosen({ customers, offer, images, nodes, at: { query } }: Data): Choic
   const where = open.find((l) => l.id === query['nodeGroupId']) ?? open[0]
   const options = imageOptions(images.data, what?.diskGb)
   const possible = options.filter((o) => !o.why)
-  const image = query['imageId'] === 'none' ? undefined : (possible.find((o) => o.value === query['imageId']) ?? possible[0])?.value
+  const image = query['imageId'] === '' ? undefined : (possible.find((o) => o.value === query['imageId']) ?? possible[0])?.value
   return { customer, what, where, image, images: options, nodes: nodes?.data }
 }
 
@@ -67,7 +67,7 @@ const form = (data: Data, choice: Choice): Html =>
       ${card({ id: 'owner', title: 'Customer' }, inside(owner(data, choice)))}
       ${card({ id: 'package', title: 'Package' }, inside(packages(data, choice)))}
       ${card({ id: 'place', title: 'Location' }, inside(places(data, choice)))}
-      ${card({ id: 'system', title: 'Operating system' }, inside(html`${radios('new', 'imageId', { label: 'Image', value: choice.image ?? 'none', options: [...choice.images, { value: 'none', label: 'None yet', hint: 'It waits until its owner or you set it up.' }] })}${!choice.images.length && noImages}`))}
+      ${card({ id: 'system', title: 'Operating system' }, inside(html`${radios('new', 'imageId', { quiet: true, label: 'Image', value: choice.image ?? '', options: [...choice.images, { value: '', label: 'None yet', hint: 'It waits until its owner or you set it up.' }] })}${!choice.images.length && noImages}`))}
       ${
         choice.image &&
         card(
@@ -94,7 +94,7 @@ function owner({ customers, at }: Data, { customer }: Choice): Html {
   const more = customers.total - customers.data.length
   return html`
     <div class="f"><label for="new-owner">Find customer</label><input id="new-owner" type="search" data-ask="owner" value="${at.query['owner'] ?? ''}" placeholder="Name, organization or e-mail" autocomplete="off"></div>
-    ${radios('new', 'ownerId', { label: 'Customer', value: customer?.id, options, empty: at.query['owner'] ? html`<p class="muted">No customer fits “${at.query['owner']}”.</p>` : html`<p class="muted">There is no customer yet. <a href="/admin/customers">Add one</a> first.</p>` })}
+    ${radios('new', 'ownerId', { quiet: true, label: 'Customer', value: customer?.id, options, empty: at.query['owner'] ? html`<p class="muted">No customer fits “${at.query['owner']}”.</p>` : html`<p class="muted">There is no customer yet. <a href="/admin/customers">Add one</a> first.</p>` })}
     ${more > 0 && html`<p class="muted">${count(more, 'more customer', 'more customers')}: search to find ${more === 1 ? 'it' : 'them'}.</p>`}`
 }
 
@@ -108,6 +108,7 @@ function packages({ offer }: Data, { what }: Choice): Html {
     }),
   )
   return radios('new', 'packageId', {
+    quiet: true,
     label: 'Package',
     value: what?.id,
     options,
@@ -125,7 +126,7 @@ function places({ offer, at }: Data, { what, where, nodes }: Choice): Html {
     }),
   )
   const here = nodes?.filter((n) => n.location.id === where?.id)
-  return html`${radios('new', 'nodeGroupId', { label: 'Location', value: where?.id, options, empty: html`<p class="muted">There is no location yet. <a href="/admin/node-groups">Add one</a> first.</p>` })}
+  return html`${radios('new', 'nodeGroupId', { quiet: true, label: 'Location', value: where?.id, options, empty: html`<p class="muted">There is no location yet. <a href="/admin/node-groups">Add one</a> first.</p>` })}
     ${here && here.length > 0 && select('new', 'nodeId', { label: 'Node', nullable: true, value: at.query['nodeId'], options: [{ value: '', label: where?.placement === 'fill' ? 'Automatic: the fullest that fits' : 'Automatic: the one with most room' }, ...here.map((n) => ({ value: n.id, label: n.name, why: nodeHindrance(n, what) }))] })}`
 }
 

@@ -160,7 +160,7 @@ const about = ({ server: s, at }: Data, base: string): Html =>
         ['Hardware', `${s.vcpus} vCPU · ${mb(s.memoryMb)} memory · ${gb(s.diskGb)} disk`],
         ['Package', s.package.name],
         [
-          'Network',
+          'Port',
           `${s.portMbps ? `${s.portMbps.toLocaleString('en')} Mbit/s` : 'Not limited'}${s.trafficGb ? ` · ${gb(s.trafficGb)} a month` : ''}`,
         ],
         ['Location', s.location.name],
