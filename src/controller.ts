@@ -137,6 +137,7 @@ export async function createController({ config, clock = Date.now, seams = () =>
       for (const timer of timers) clearInterval(timer)
       await Promise.race([runner.idle(), Bun.sleep(STOP_MS)])
       hub.disconnectAll()
+      reports.stop()
       await close()
       db.$client.close()
     },

@@ -1,19 +1,26 @@
 // Giving addresses to a server and taking them back, inside the transaction of the order. The unique index on the address is
 // the second defence; the one writer is the first.
-import { asc, eq } from 'drizzle-orm'
+import { asc, desc, eq, sql } from 'drizzle-orm'
 import { Refusal } from '../kernel/api/errors.ts'
 import { newId } from '../kernel/db/ids.ts'
+import { inserting } from '../kernel/db/rows.ts'
 import { type Db, prepared, type Tx } from '../kernel/db/open.ts'
 import { toNetwork, toNumber, toText } from './ranges.ts'
 import { type Address, addresses, type Pool, pools } from './tables.ts'
 
+const insert = inserting(addresses)
 const statements = prepared(({ $client }) => ({
   freeIpv4: $client.prepare<{ id: string; address: string }, [string]>(
     `SELECT a.id, a.address FROM pool_nodes pn JOIN addresses a ON a.pool_id = pn.pool_id
      WHERE pn.node_id = ? AND a.version = 4 AND a.server_id IS NULL AND a.reserved_for IS NULL ORDER BY a.pool_id, a.place LIMIT 1`,
   ),
   take: $client.prepare('UPDATE addresses SET server_id = ?, is_primary = ? WHERE id = ? AND server_id IS NULL AND reserved_for IS NULL'),
-  freed: $client.prepare<{ id: string }, [string, number]>('SELECT id FROM addresses WHERE pool_id = ? AND prefix_length = ? AND server_id IS NULL AND reserved_for IS NULL ORDER BY place LIMIT 1'),
+  ipv6Pools: $client.prepare<{ id: string; network: string; first: string; last: string; nextOffset: string }, [string]>(
+    'SELECT p.id, p.network, p.first, p.last, p.next_offset AS nextOffset FROM pools p JOIN pool_nodes pn ON pn.pool_id = p.id WHERE p.version = 6 AND pn.node_id = ? ORDER BY p.id',
+  ),
+  nextPlace: $client.prepare<{ n: number }, [string]>('SELECT coalesce(max(place), -1) + 1 AS n FROM addresses WHERE pool_id = ?'),
+  moveOn: $client.prepare('UPDATE pools SET next_offset = ? WHERE id = ?'),
+  freed: $client.prepare<{ id: string; address: string }, [string, number]>('SELECT id, address FROM addresses WHERE pool_id = ? AND prefix_length = ? AND server_id IS NULL AND reserved_for IS NULL ORDER BY place LIMIT 1'),
   release: $client.prepare('UPDATE addresses SET server_id = NULL, is_primary = 0 WHERE server_id = ?'),
 }))
 
@@ -30,21 +37,17 @@ export function takeIpv4(tx: Tx, serverId: string, nodeId: string, count: number
 
 /** Takes one IPv6 prefix of this length; undefined when no attached pool has one. A server is not refused for want of IPv6. */
 export function takeIpv6(tx: Tx, serverId: string, nodeId: string, prefixLength: number): string | undefined {
-  const attached = tx.$client.query<{ id: string; network: string; first: string; last: string; nextOffset: string }, [string]>(
-    'SELECT p.id, p.network, p.first, p.last, p.next_offset AS nextOffset FROM pools p JOIN pool_nodes pn ON pn.pool_id = p.id WHERE p.version = 6 AND pn.node_id = ? ORDER BY p.id',
-  ).all(nodeId)
-  const { freed, take } = statements(tx)
-  for (const pool of attached) {
+  const { ipv6Pools, freed, take, nextPlace, moveOn } = statements(tx)
+  for (const pool of ipv6Pools.all(nodeId)) {
     const again = freed.get(pool.id, prefixLength)
     if (again) {
       take.run(serverId, 1, again.id)
-      return tx.select().from(addresses).where(eq(addresses.id, again.id)).get()!.address
+      return again.address
     }
     const cut = cutFrom(pool, prefixLength)
     if (!cut) continue
-    const place = tx.$client.query<{ n: number }, [string]>('SELECT coalesce(max(place), -1) + 1 AS n FROM addresses WHERE pool_id = ?').get(pool.id)!.n
-    tx.insert(addresses).values({ id: newId('address'), poolId: pool.id, version: 6, address: cut.address, prefixLength, place, serverId, isPrimary: true }).run()
-    tx.update(pools).set({ nextOffset: cut.nextOffset }).where(eq(pools.id, pool.id)).run()
+    insert(tx, { id: newId('address'), poolId: pool.id, version: 6, address: cut.address, prefixLength, place: nextPlace.get(pool.id)!.n, serverId, isPrimary: true })
+    moveOn.run(cut.nextOffset, pool.id)
     return cut.address
   }
   return undefined
@@ -71,11 +74,8 @@ export function releaseAddresses(tx: Tx, serverId: string): string[] {
 }
 
 export type HeldAddress = Address & { pool: Pool }
-const ofServer = prepared((db) => ({
-  all: (serverId: string): HeldAddress[] =>
-    db.select().from(addresses).innerJoin(pools, eq(pools.id, addresses.poolId)).where(eq(addresses.serverId, serverId)).orderBy(asc(addresses.version), asc(addresses.place)).all()
-      .map((row) => ({ ...row.addresses, pool: row.pools }))
-      .sort((a, b) => a.version - b.version || Number(b.isPrimary) - Number(a.isPrimary)),
-}))
+const ofServer = prepared((db) =>
+  db.select().from(addresses).innerJoin(pools, eq(pools.id, addresses.poolId)).where(eq(addresses.serverId, sql.placeholder('serverId'))).orderBy(asc(addresses.version), desc(addresses.isPrimary), asc(addresses.place)).prepare(),
+)
 /** Primary first, IPv4 before IPv6. */
-export const addressesOf = (tx: Db, serverId: string): HeldAddress[] => ofServer(tx).all(serverId)
+export const addressesOf = (tx: Db, serverId: string): HeldAddress[] => ofServer(tx).all({ serverId }).map((row) => ({ ...row.addresses, pool: row.pools }))

@@ -1,9 +1,9 @@
-import { and, eq, isNull } from 'drizzle-orm'
 import { Type as t } from 'typebox'
 import type { ImageSource } from '../../agent/protocol.ts'
 import type { Actor } from '../kernel/api/actor.ts'
 import { nullable, type Resource, time } from '../kernel/api/operation.ts'
 import { iso } from '../kernel/db/clock.ts'
+import { rowBy } from '../kernel/db/rows.ts'
 import { type Db, prepared } from '../kernel/db/open.ts'
 import { type Image, images } from './tables.ts'
 
@@ -14,12 +14,12 @@ export const image: Resource<Image> = {
   name: 'image',
   notFound: 'image_not_found',
   find: (tx, actor, id) => {
-    const it = tx.select().from(images).where(and(eq(images.id, id), isNull(images.removedAt))).get()
-    return it && seen(actor, it) ? it : undefined
+    const it = imageById(tx, id)
+    return it?.removedAt === null && seen(actor, it) ? it : undefined
   },
 }
 
-export const imageById = (tx: Db, id: string): Image | undefined => tx.select().from(images).where(eq(images.id, id)).get()
+export const imageById = rowBy(images, images.id)
 
 /** What a node needs to fetch and recognise it. */
 export const sourceOf = ({ id, url, format, checksum }: Image): ImageSource => ({ id, url, format, checksum })

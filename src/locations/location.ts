@@ -1,9 +1,10 @@
 // A location is a group of nodes with a rule for where a new server goes.
-import { asc, eq } from 'drizzle-orm'
+import { asc } from 'drizzle-orm'
 import { Type as t } from 'typebox'
 import type { Actor } from '../kernel/api/actor.ts'
 import type { Resource, Surroundings } from '../kernel/api/operation.ts'
 import { type Db } from '../kernel/db/open.ts'
+import { rowBy } from '../kernel/db/rows.ts'
 import { roomIn } from './placement.ts'
 import { type Location, locations } from './tables.ts'
 
@@ -12,7 +13,7 @@ export const location: Resource<Location> = {
   notFound: 'location_not_found',
   find: (tx, actor, id) => (actor.kind === 'staff' ? locationById(tx, id) : undefined),
 }
-export const locationById = (tx: Db, id: string): Location | undefined => tx.select().from(locations).where(eq(locations.id, id)).get()
+export const locationById = rowBy(locations, locations.id)
 
 export const locationAnswer = t.Object({
   id: t.String(), name: t.String(), placement: t.Enum(['spread', 'fill']), open: t.Boolean(),

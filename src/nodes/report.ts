@@ -12,12 +12,17 @@ import { type Difference, nodes } from './tables.ts'
 
 /** How stale `seen_at` may get on disk: a write per heartbeat of each of 500 nodes would be most of all writes. */
 const SEEN_EVERY_MS = minute
+/** Half of each such window is for others. */
+const WINDOW_MS = 50
 
 export class Reports {
   private beats = new Map<string, Heartbeat>()
   /** What each server's node said last, so that an unchanged heartbeat costs no query. */
   private power = new Map<string, Power>()
   private seenAt = new Map<string, number>()
+  private waiting: ((tx: Tx) => void)[] = []
+  private pause: Timer | undefined
+  private spentMs = 0
 
   constructor(
     private db: Db,
@@ -28,7 +33,7 @@ export class Reports {
 
   take(nodeId: string, report: Report) {
     if (report.type === 'heartbeat') return this.beat(nodeId, report)
-    write(this.db, (tx) => {
+    this.keep((tx) => {
       if (report.type === 'facts') this.facts(tx, nodeId, report.facts)
       else if (report.type === 'inventory') this.inventory(tx, nodeId, report)
       else this.changed(tx, nodeId, report.server, report.power)
@@ -36,11 +41,50 @@ export class Reports {
   }
 
   connected(nodeId: string) {
-    this.seenAt.set(nodeId, this.clock())
-    write(this.db, (tx) => void tx.update(nodes).set({ connectedAt: this.clock(), seenAt: this.clock() }).where(eq(nodes.id, nodeId)).run())
+    const now = this.clock()
+    this.seenAt.set(nodeId, now)
+    this.keep((tx) => void tx.update(nodes).set({ connectedAt: now, seenAt: now }).where(eq(nodes.id, nodeId)).run())
   }
   disconnected(nodeId: string) {
-    write(this.db, (tx) => void tx.update(nodes).set({ connectedAt: null, seenAt: this.clock() }).where(eq(nodes.id, nodeId)).run())
+    const now = this.clock()
+    this.keep((tx) => void tx.update(nodes).set({ connectedAt: null, seenAt: now }).where(eq(nodes.id, nodeId)).run())
+  }
+
+  /**
+   * Reports are written as they come, but never for longer than half of the time: when the controller restarts every node reports
+   * at once, and people want to go on working meanwhile. What has to wait is then written together. Nothing is lost with it: nodes
+   * say everything again when they reconnect.
+   */
+  private keep(report: (tx: Tx) => void) {
+    this.waiting.push(report)
+    this.pause ??= setTimeout(() => this.goOn(), WINDOW_MS)
+    if (this.waiting.length === 1 && this.spentMs < WINDOW_MS / 2) this.write()
+  }
+
+  private goOn() {
+    this.spentMs = 0
+    this.pause = this.waiting.length ? setTimeout(() => this.goOn(), WINDOW_MS) : undefined
+    if (this.waiting.length) this.write()
+  }
+
+  private write() {
+    const began = performance.now()
+    try {
+      write(this.db, (tx) => {
+        do this.waiting.shift()!(tx)
+        while (this.waiting.length && performance.now() - began < WINDOW_MS / 2)
+      })
+    } catch (error) {
+      // One report that cannot be kept must not end the controller; the nodes will say it again.
+      log.error('reports of nodes could not be kept', { error })
+    }
+    this.spentMs += performance.now() - began
+  }
+
+  /** What still waits is said again at the next start. */
+  stop() {
+    clearTimeout(this.pause)
+    this.waiting.length = 0
   }
 
   private facts(tx: Tx, nodeId: string, facts: Facts) {
@@ -55,7 +99,7 @@ export class Reports {
     const seenIsStale = now - (this.seenAt.get(nodeId) ?? 0) >= SEEN_EVERY_MS
     if (before && !news.length && !seenIsStale) return
     this.seenAt.set(nodeId, now)
-    write(this.db, (tx) => {
+    this.keep((tx) => {
       const node = nodeById(tx, nodeId)
       if (!node) return
       const room = beat.pools.find((p) => p.name === node.pool) ?? beat.pools[0]

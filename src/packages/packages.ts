@@ -5,6 +5,7 @@ import { Refusal } from '../kernel/api/errors.ts'
 import { paginate } from '../kernel/api/list.ts'
 import { fields, line, nullable, operation, type Resource } from '../kernel/api/operation.ts'
 import { newId } from '../kernel/db/ids.ts'
+import { rowBy } from '../kernel/db/rows.ts'
 import { type Db, isUniqueViolation, prepared } from '../kernel/db/open.ts'
 import { type Package, packages } from './tables.ts'
 
@@ -14,7 +15,7 @@ export const packageOnSale: Resource<Package> = {
   notFound: 'package_not_found',
   find: (tx, actor, id) => (actor.kind === 'staff' ? packageById(tx, id) : undefined),
 }
-export const packageById = (tx: Db, id: string): Package | undefined => tx.select().from(packages).where(eq(packages.id, id)).get()
+export const packageById = rowBy(packages, packages.id)
 
 const sold = prepared(({ $client }) => $client.prepare<{ n: number }, [string]>('SELECT count(*) AS n FROM servers WHERE package_id = ? AND terminated_at IS NULL'))
 

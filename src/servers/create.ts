@@ -8,6 +8,7 @@ import { image, sourceOf } from '../images/image.ts'
 import { invalid } from '../kernel/api/errors.ts'
 import { fields, nullable, operation, see } from '../kernel/api/operation.ts'
 import { newId } from '../kernel/db/ids.ts'
+import { inserting } from '../kernel/db/rows.ts'
 import { prepared, type Tx } from '../kernel/db/open.ts'
 import { emit } from '../kernel/jobs/outbox.ts'
 import { startJob } from '../kernel/jobs/runner.ts'
@@ -16,8 +17,8 @@ import { placeIn } from '../locations/placement.ts'
 import { packageOnSale } from '../packages/packages.ts'
 import { installing } from './install.ts'
 import { access, accessFrom, displayName, hostname, mustBePublished, mustFit, refuseHostnameTaken, rootPasswordFor } from './order.ts'
-import { inEvent } from './server.ts'
-import { type Server, servers } from './tables.ts'
+import { inEvent, load } from './server.ts'
+import { servers } from './tables.ts'
 
 const body = fields({
   ownerId: t.String({ maxLength: 40 }),
@@ -60,25 +61,20 @@ export const createServer = operation({
     const id = newId('server')
     const number = nextNumber(tx)
     const host = first?.hostname ?? `server${number}`
-    let it: Server
     try {
-      it = tx
-        .insert(servers)
-        .values({
-          id, number, ownerId: owner.id, resellerId: owner.resellerId, nodeId: node.id, locationId: where.id, packageId: what.id, imageId: first?.image.id ?? null, hostname: host,
-          name: body.name ?? host, status: first ? 'provisioning' : 'pending_setup', vcpus: what.vcpus, memoryMb: what.memoryMb, diskGb: what.diskGb, trafficGb: what.trafficGb, portMbps: what.portMbps,
-          mac: newMac(), pool: node.pool, format: 'qcow2', placement: reason, createdAt: clock(),
-        })
-        .returning()
-        .get()
+      insert(tx, {
+        id, number, ownerId: owner.id, resellerId: owner.resellerId, nodeId: node.id, locationId: where.id, packageId: what.id, imageId: first?.image.id ?? null, hostname: host,
+        name: body.name ?? host, status: first ? 'provisioning' : 'pending_setup', vcpus: what.vcpus, memoryMb: what.memoryMb, diskGb: what.diskGb, trafficGb: what.trafficGb, portMbps: what.portMbps,
+        mac: newMac(), pool: node.pool, format: 'qcow2', placement: reason, createdAt: clock(),
+      })
     } catch (error) {
       return refuseHostnameTaken(error, host)
     }
     const [ipv4 = null] = takeIpv4(tx, id, node.id, what.ipv4)
     if (what.ipv6Prefix) takeIpv6(tx, id, node.id, what.ipv6Prefix)
 
-    const { concerning, data } = inEvent(tx, it)
-    emit(tx, clock(), 'server.created', concerning, { ...data, image: it.imageId })
+    const { concerning, data } = inEvent(tx, load(tx, id))
+    emit(tx, clock(), 'server.created', concerning, { ...data, image: first?.image.id ?? null })
     const jobId = first
       ? startJob(tx, installing, { serverId: id, nodeId: node.id, image: sourceOf(first.image), access: first.access, purpose: 'create' }, { by: actor, title: `Install ${host}`, holds: id, nodeId: node.id, serverId: id, now: clock() })
       : null
@@ -99,6 +95,7 @@ function withImage(tx: Tx, actor: Parameters<typeof see>[1], body: Body, imageId
   return { image: chosen, hostname: body.hostname.toLowerCase(), access: accessFrom(tx, ownerId, body.access, rootPassword) }
 }
 
+const insert = inserting(servers)
 const statements = prepared(({ $client }) => ({
   number: $client.prepare<{ n: number }, []>('SELECT coalesce(max(number), 0) + 1 AS n FROM servers'),
   node: $client.prepare<{ id: string }, [string, string]>('SELECT id FROM nodes WHERE id = ? AND location_id = ? AND removed_at IS NULL'),

@@ -112,9 +112,13 @@ run_in() {
 }
 
 remove_room() {
-  local n; n=$(name)
-  [ ! -s "$room/pid" ] || { kill -KILL "$(cat "$room/pid")" 2>/dev/null || true; }
-  sleep 0.5
+  local n pids; n=$(name)
+  for _ in $(seq 20); do
+    pids=$(ip netns pids "$n" 2>/dev/null) && [ -n "$pids" ] || break
+    # shellcheck disable=SC2086
+    kill -KILL $pids 2>/dev/null || true
+    sleep 0.2
+  done
   ip link delete "${n:0:13}-h" 2>/dev/null || true
   ip netns delete "$n" 2>/dev/null || true
   nft delete table ip "$n" 2>/dev/null || true

@@ -17,6 +17,9 @@ const pragmas = [
   'cache_size=-32000', // KiB
 ]
 
+/** `$client.query` keeps this many statements prepared. Bun's usual 20 are fewer than a busy controller has different ones. */
+Database.MAX_QUERY_CACHE_SIZE = 500
+
 /** Opens (and makes) the database at `path`, `:memory:` for one that is gone afterwards, and brings its schema up to date. */
 export function openDb(path: string): Db {
   const file = new Database(path, { create: true, strict: true })

@@ -2,6 +2,7 @@
 import type { Static } from 'typebox'
 import type { events as registry } from '../../events.ts'
 import { newId } from '../db/ids.ts'
+import { inserting } from '../db/rows.ts'
 import type { Tx } from '../db/open.ts'
 import { events } from './tables.ts'
 
@@ -10,5 +11,7 @@ export type EventData<N extends EventName> = Static<(typeof registry)[N]['data']
 /** Whose event it is, for those who may hear of it. */
 export type Concerning = { customerId: string | null; resellerId: string | null }
 
+const insert = inserting(events)
+
 export const emit = <N extends EventName>(tx: Tx, now: number, type: N, concerning: Concerning, data: EventData<N>) =>
-  void tx.insert(events).values({ id: newId('event'), type, createdAt: now, ...concerning, data }).run()
+  insert(tx, { id: newId('event'), type, createdAt: now, ...concerning, data })

@@ -4,13 +4,14 @@
 // with the note that it is done. A command step is noted as started before it is sent, so that after a crash it is sent again
 // under the same key, and so that its undo runs even when its answer never came. When a step fails, every step that was started
 // is undone backwards; the job is not "failed" until that is done. An undo that fails is tried again with growing pauses.
-import { and, asc, eq, inArray, sql } from 'drizzle-orm'
+import { and, asc, desc, eq, inArray, sql } from 'drizzle-orm'
 import type { Order } from '../../../agent/protocol.ts'
 import { startedBy, type Actor } from '../api/actor.ts'
 import { Refusal } from '../api/errors.ts'
 import { type Clock, minute, second } from '../db/clock.ts'
 import { newId } from '../db/ids.ts'
 import { afterWrite, type Db, isUniqueViolation, type Tx, write } from '../db/open.ts'
+import { inserting } from '../db/rows.ts'
 import { JobLog } from './log.ts'
 import type { Ctx, Saga, Step } from './saga.ts'
 import { type Job, jobLog, jobs, jobSteps } from './tables.ts'
@@ -41,17 +42,17 @@ export class CommandFailed extends Error {
 
 export type NewJob = { by: Actor; title: string; holds?: string; nodeId?: string | null; serverId?: string; now: number }
 
+const insertJob = inserting(jobs)
+
 /** In the caller's transaction: the change and its job are written together or not at all. Throws `server_busy`. */
 export function startJob<I>(tx: Tx, saga: Saga<I, any>, input: I, { by, title, holds, nodeId, serverId, now }: NewJob): string {
   const id = newId('job')
   const who = startedBy(by)
   try {
-    tx.insert(jobs)
-      .values({
-        id, kind: saga.kind, title, input, state: 'queued', holds: holds ?? null, nodeId: nodeId ?? null, serverId: serverId ?? null,
-        startedByType: who.type, startedById: who.id, startedByName: who.name, createdAt: now, progress: 0, stepN: 0, stepOf: saga.steps.length, tries: 0,
-      })
-      .run()
+    insertJob(tx, {
+      id, kind: saga.kind, title, input, state: 'queued', holds: holds ?? null, nodeId: nodeId ?? null, serverId: serverId ?? null,
+      startedByType: who.type, startedById: who.id, startedByName: who.name, createdAt: now, progress: 0, stepN: 0, stepOf: saga.steps.length, tries: 0,
+    })
   } catch (error) {
     if (isUniqueViolation(error)) throw new Refusal('server_busy', 'Another job is working on this server. Wait until it has ended; its log is on the server page.')
     throw error
@@ -64,6 +65,8 @@ const prepareStatements = (db: Db) => ({
   queuedSince: db.$client.prepare<{ rowid: number; id: string; nodeId: string | null }, [number]>("SELECT rowid, id, node_id AS nodeId FROM jobs WHERE state = 'queued' AND rowid > ? ORDER BY rowid"),
   job: db.select().from(jobs).where(eq(jobs.id, sql.placeholder('id'))).prepare(),
   steps: db.select().from(jobSteps).where(eq(jobSteps.jobId, sql.placeholder('jobId'))).prepare(),
+  note: db.$client.prepare('INSERT INTO job_steps (job_id, name, state, output) VALUES (?, ?, ?, ?) ON CONFLICT (job_id, name) DO UPDATE SET state = excluded.state, output = excluded.output'),
+  old: db.select({ id: jobs.id }).from(jobs).where(inArray(jobs.state, ['succeeded', 'failed'])).orderBy(desc(jobs.id)).limit(100).offset(JOBS_KEPT).prepare(),
 })
 const open = ['queued', 'running', 'undoing'] as const
 
@@ -317,7 +320,7 @@ export class Runner {
 
   /** Only ended jobs are forgotten, however many wait. */
   private forgetOld(tx: Tx) {
-    const old = tx.select({ id: jobs.id }).from(jobs).where(inArray(jobs.state, ['succeeded', 'failed'])).orderBy(sql`${jobs.id} desc`).limit(100).offset(JOBS_KEPT).all()
+    const old = this.statements.old.all()
     if (!old.length) return
     const ids = old.map((j) => j.id)
     for (const table of [jobLog, jobSteps]) tx.delete(table).where(inArray(table.jobId, ids)).run()
@@ -350,8 +353,8 @@ export class Runner {
   private noted(jobId: string) {
     return Object.fromEntries(this.statements.steps.all({ jobId }).map((s) => [s.name, s]))
   }
-  private note(tx: Tx, jobId: string, name: string, state: 'started' | 'done' | 'undone', output: unknown) {
-    tx.insert(jobSteps).values({ jobId, name, state, output }).onConflictDoUpdate({ target: [jobSteps.jobId, jobSteps.name], set: { state, output } }).run()
+  private note(_: Tx, jobId: string, name: string, state: 'started' | 'done' | 'undone', output: unknown) {
+    this.statements.note.run(jobId, name, state, output === null ? null : JSON.stringify(output))
   }
 }
 

@@ -1,0 +1,28 @@
+// The two statements that every room needs, prepared once: a row by one of its columns, and a new row.
+import { eq, getTableColumns, getTableName, sql } from 'drizzle-orm'
+import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core'
+import { type Db, prepared, type Tx } from './open.ts'
+
+/** `const packageById = rowBy(packages.id)`; undefined when there is none. */
+export function rowBy<T extends SQLiteTable>(table: T, column: SQLiteColumn) {
+  const find = prepared((db) => db.select().from(table as SQLiteTable).where(eq(column, sql.placeholder('value'))).prepare())
+  return (tx: Db, value: string) => find(tx).get({ value }) as T['$inferSelect'] | undefined
+}
+
+/**
+ * `const insert = inserting(servers)`. Every column has a place in the statement; what a row leaves out is its default or NULL.
+ * Values are encoded here: drizzle's placeholders would write the text "null" into a JSON column and 0 for no boolean.
+ */
+export function inserting<T extends SQLiteTable>(table: T) {
+  const columns = Object.entries(getTableColumns(table) as Record<string, SQLiteColumn>)
+  const insert = prepared(({ $client }) => {
+    return $client.prepare(`INSERT INTO "${getTableName(table)}" (${columns.map(([, c]) => `"${c.name}"`)}) VALUES (${columns.map(() => '?')})`)
+  })
+  return (tx: Tx, row: T['$inferInsert']): void => {
+    const given = row as Record<string, unknown>
+    insert(tx).run(...columns.map(([key, column]) => {
+      const value = given[key] ?? column.default ?? null
+      return value === null ? null : (column.mapToDriverValue(value) as string)
+    }))
+  }
+}
