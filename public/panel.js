@@ -244,7 +244,7 @@ function refused(/** @type {HTMLFormElement} */ form, /** @type {Failure} */ { c
   const sum = make(
     'div',
     { class: 'sum', role: 'alert', tabindex: '-1' },
-    make('h3', {}, 'There is a problem'),
+    make(form.closest('dialog') ? 'h3' : 'h2', {}, 'There is a problem'),
     items.length ? make('ul', {}, ...items) : make('p', {}, message),
   )
   const heading = $('h2', form)

@@ -7,9 +7,9 @@
 // of a trusted proxy; 0 leaves them all at 127.0.0.1. One JSON line a second on standard output says how it goes.
 import { createPrivateKey } from 'node:crypto'
 import { Connection } from '../../agent/connection.ts'
-import type { Power, Volume } from '../../agent/protocol.ts'
 import type { Host } from '../../agent/host.ts'
 import type { Answer, Command, Journal } from '../../agent/journal.ts'
+import type { Power, Volume } from '../../agent/protocol.ts'
 import { agentHeaders, agentPaths, type CommandName } from '../../agent/protocol.ts'
 import { end, start, tempDir } from './cleanup.ts'
 import { script } from './controller.ts'
@@ -72,7 +72,9 @@ function hostOf(node: SeededNode): Host {
     load: async () => ({ cpuPercent: 12.5, load1: 3.1, memoryFreeMb: 60_000_000 }),
     storage: {
       list: async () => [...guests.keys()].map(volume),
-      rooms: async () => [{ name: 'local', kind: 'file', path: '/var/lib/berth-agent/disks', totalBytes: NODE_POOL_BYTES, freeBytes: NODE_POOL_BYTES / 2 }],
+      rooms: async () => [
+        { name: 'local', kind: 'file', path: '/var/lib/berth-agent/disks', totalBytes: NODE_POOL_BYTES, freeBytes: NODE_POOL_BYTES / 2 },
+      ],
     },
     hypervisor: { look, events: untilAborted },
     around: async (name: CommandName, server: string | undefined) => {

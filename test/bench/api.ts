@@ -10,30 +10,62 @@ import { client, load, type Plan, type Result } from './load.ts'
 import { type Seeded, seed } from './seed.ts'
 import { flags, goal, median, ms, percentile, round, say, table } from './words.ts'
 
-const { rounds, seconds, servers, connections } = flags('Measures reads, lists and orders of the API against a hand-written reference.', { rounds: 3, seconds: 6, servers: 10_000, connections: 32 })
+const { rounds, seconds, servers, connections } = flags('Measures reads, lists and orders of the API against a hand-written reference.', {
+  rounds: 3,
+  seconds: 6,
+  servers: 10_000,
+  connections: 32,
+})
 
 const NODES = 20
 /** A job that is going is looked for this long before the next measurement begins. */
 const DRAIN_SECONDS = 120
 
-type Measure = { name: string; method: Plan['method']; connections: number; targets: Plan['targets']; met(product: Result, ratio: number): string; leavesJobs?: true }
+type Measure = {
+  name: string
+  method: Plan['method']
+  connections: number
+  targets: Plan['targets']
+  met(product: Result, ratio: number): string
+  leavesJobs?: true
+}
 
 function measures(it: Seeded): Measure[] {
-  const order = (n: number, more: object) => ({ path: '/api/v1/admin/servers', body: JSON.stringify({ ownerId: it.customers[n]!.id, packageId: it.packageId, nodeGroupId: it.locationId, ...more }) })
-  const withImage = (access: (n: number) => object) => it.customers.map((_, n) => order(n, { imageId: it.imageId, hostname: 'bench#', access: access(n) }))
+  const order = (n: number, more: object) => ({
+    path: '/api/v1/admin/servers',
+    body: JSON.stringify({ ownerId: it.customers[n]!.id, packageId: it.packageId, nodeGroupId: it.locationId, ...more }),
+  })
+  const withImage = (access: (n: number) => object) =>
+    it.customers.map((_, n) => order(n, { imageId: it.imageId, hostname: 'bench#', access: access(n) }))
   const orders = (r: Result) => `${goal(r.perSecond >= 300, '300/s')}, ${goal(r.p99Ms <= 80, '80 ms')}`
   return [
     {
-      name: 'GET /servers/{id}', method: 'GET', connections, targets: it.servers.filter((_, i) => i % 5 === 0).map((id) => ({ path: `/api/v1/servers/${id}` })),
+      name: 'GET /servers/{id}',
+      method: 'GET',
+      connections,
+      targets: it.servers.filter((_, i) => i % 5 === 0).map((id) => ({ path: `/api/v1/servers/${id}` })),
       met: (r, ratio) => `${goal(ratio >= 0.5, 'ratio 0.5')}, ${goal(r.p99Ms <= 25, '25 ms')}`,
     },
     {
-      name: 'GET /admin/servers?limit=50', method: 'GET', connections, targets: [{ path: '/api/v1/admin/servers?limit=50' }],
+      name: 'GET /admin/servers?limit=50',
+      method: 'GET',
+      connections,
+      targets: [{ path: '/api/v1/admin/servers?limit=50' }],
       met: (r, ratio) => `${goal(r.perSecond >= 1500, '1500/s')}, ratio ${goal(ratio >= 0.5, '0.5')}, ${goal(r.p99Ms <= 40, '40 ms')}`,
     },
-    { name: 'POST order, no image', method: 'POST', connections: Math.min(connections, 16), targets: it.customers.map((_, n) => order(n, {})), met: orders },
     {
-      name: 'POST order, image, SSH key', method: 'POST', connections: Math.min(connections, 16), leavesJobs: true, met: orders,
+      name: 'POST order, no image',
+      method: 'POST',
+      connections: Math.min(connections, 16),
+      targets: it.customers.map((_, n) => order(n, {})),
+      met: orders,
+    },
+    {
+      name: 'POST order, image, SSH key',
+      method: 'POST',
+      connections: Math.min(connections, 16),
+      leavesJobs: true,
+      met: orders,
       targets: withImage((n) => ({ mode: 'ssh_keys', sshKeyIds: [it.customers[n]!.sshKeyId] })),
     },
   ]
@@ -49,7 +81,10 @@ async function drained(data: string): Promise<void> {
   while (open.get()!.n && performance.now() - began < DRAIN_SECONDS * 1000) await Bun.sleep(250)
   const left = open.get()!.n
   db.close()
-  if (before) say(`  then ${before - left} jobs ended at ${round((before - left) / ((performance.now() - began) / 1000))}/s, with nothing else to do${left ? `; ${left} are left and go on` : ''}`)
+  if (before)
+    say(
+      `  then ${before - left} jobs ended at ${round((before - left) / ((performance.now() - began) / 1000))}/s, with nothing else to do${left ? `; ${left} are left and go on` : ''}`,
+    )
 }
 
 say(`Product: ${program.words}\nClient: ${client}, on the same machine\nSeeding ${servers} servers, 500 customers, ${NODES} nodes …`)
@@ -97,16 +132,30 @@ async function run({ method, targets, name, connections }: Measure, side: (typeo
   const result = await load({ url: side.url, method, targets, tokens: seeded.tokens, connections, seconds, first })
   first += result.requests + connections
   const cpuUs = ((cpuSeconds(side.pid) - cpu) / result.requests) * 1e6
-  say(`  ${name}, ${side.name}: ${round(result.perSecond)}/s, p50 ${ms(result.p50Ms)}, p99 ${ms(result.p99Ms)}, longest ${ms(result.maxMs)}${result.refused ? `, ${result.refused} REFUSED` : ''}${result.broken ? `, ${result.broken} BROKEN` : ''}`)
+  say(
+    `  ${name}, ${side.name}: ${round(result.perSecond)}/s, p50 ${ms(result.p50Ms)}, p99 ${ms(result.p99Ms)}, longest ${ms(result.maxMs)}${result.refused ? `, ${result.refused} REFUSED` : ''}${result.broken ? `, ${result.broken} BROKEN` : ''}`,
+  )
   return { ...result, cpuUs }
 }
 
 function summary({ name, met }: Measure, product: (Result & { cpuUs: number })[], reference: (Result & { cpuUs: number })[]) {
-  const of = (results: (Result & { cpuUs: number })[], what: 'perSecond' | 'p50Ms' | 'p99Ms' | 'cpuUs') => median(results.map((r) => r[what]))
+  const of = (results: (Result & { cpuUs: number })[], what: 'perSecond' | 'p50Ms' | 'p99Ms' | 'cpuUs') =>
+    median(results.map((r) => r[what]))
   const ratios = product.map((r, i) => r.perSecond / reference[i]!.perSecond)
-  const side = (results: (Result & { cpuUs: number })[]) => [round(of(results, 'perSecond')), ms(of(results, 'p50Ms')), ms(of(results, 'p99Ms')), `${round(of(results, 'cpuUs'))} µs`]
+  const side = (results: (Result & { cpuUs: number })[]) => [
+    round(of(results, 'perSecond')),
+    ms(of(results, 'p50Ms')),
+    ms(of(results, 'p99Ms')),
+    `${round(of(results, 'cpuUs'))} µs`,
+  ]
   const typical = { ...product[0]!, perSecond: of(product, 'perSecond'), p99Ms: of(product, 'p99Ms') }
-  return [name, ...side(product), ...side(reference), `${round(median(ratios), 2)} (${round(Math.min(...ratios), 2)}…${round(percentile(ratios, 100), 2)})`, met(typical, median(ratios))]
+  return [
+    name,
+    ...side(product),
+    ...side(reference),
+    `${round(median(ratios), 2)} (${round(Math.min(...ratios), 2)}…${round(percentile(ratios, 100), 2)})`,
+    met(typical, median(ratios)),
+  ]
 }
 
 /** Throws when the two sides do not say the same of the same server: then the ratio would be of different work. */

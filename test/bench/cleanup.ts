@@ -8,7 +8,11 @@ const endings: (() => void)[] = []
 
 export const tempDir = mkdtempSync(`${tmpdir()}/berth-bench-`)
 
-type Started = { env?: Record<string, string>; stderr?: 'inherit' | 'ignore' | 'pipe' | Bun.BunFile; stdout?: 'pipe' | 'ignore' | 'inherit' }
+type Started = {
+  env?: Record<string, string>
+  stderr?: 'inherit' | 'ignore' | 'pipe' | Bun.BunFile
+  stdout?: 'pipe' | 'ignore' | 'inherit'
+}
 export function start(command: readonly string[], { env = {}, stderr = 'inherit', stdout = 'ignore' }: Started = {}) {
   const child = Bun.spawn([...command], { env: { ...plainEnv(), ...env }, stdin: 'ignore', stdout, stderr })
   children.add(child)
@@ -17,7 +21,8 @@ export function start(command: readonly string[], { env = {}, stderr = 'inherit'
 }
 
 /** PANEL_* of the caller's shell would change what is measured. */
-const plainEnv = () => Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('PANEL_'))) as Record<string, string>
+const plainEnv = () =>
+  Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('PANEL_'))) as Record<string, string>
 
 export async function end(child: Bun.Subprocess, signal: NodeJS.Signals = 'SIGTERM', patienceMs = 30_000) {
   child.kill(signal)
@@ -48,7 +53,9 @@ export const memoryMb = (pid: number) => Number(/^VmRSS:\s+(\d+) kB$/m.exec(read
 
 /** Processor time it has used, in seconds. */
 export function cpuSeconds(pid: number): number {
-  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').replace(/^.*\) /s, '').split(' ')
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    .replace(/^.*\) /s, '')
+    .split(' ')
   return (Number(fields[11]) + Number(fields[12])) / 100
 }
 

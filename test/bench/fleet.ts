@@ -14,12 +14,15 @@ const {
   servers: each,
   steady,
   'per-address': perAddress,
-} = flags('Measures a fleet of agents: a restart of the controller, heartbeats, and pages meanwhile. --per-address is how many agents share one address; 0: all.', {
-  agents: 500,
-  servers: 30,
-  steady: 40,
-  'per-address': 1,
-})
+} = flags(
+  'Measures a fleet of agents: a restart of the controller, heartbeats, and pages meanwhile. --per-address is how many agents share one address; 0: all.',
+  {
+    agents: 500,
+    servers: 30,
+    steady: 40,
+    'per-address': 1,
+  },
+)
 /** How often a person or a billing system asks something while the fleet is measured. */
 const ASKS_PER_SECOND = 10
 /** Facts, first heartbeats and inventories come right behind the connections. */
@@ -40,11 +43,18 @@ const cold = await watched('until all agents have come for the first time', asyn
   coldSeconds = await allConnected(agents, count, 900)
   await Bun.sleep(SETTLING_MS)
 })
-rows.push(['all connected after a start of all agents', `${round(coldSeconds, 1)} s`, goal(coldSeconds <= 60, '60 s')], ...cold.rows('start'))
+rows.push(
+  ['all connected after a start of all agents', `${round(coldSeconds, 1)} s`, goal(coldSeconds <= 60, '60 s')],
+  ...cold.rows('start'),
+)
 
 const quiet = await watched(`${steady} s with nothing else to do`, () => Bun.sleep(steady * 1000))
 rows.push(
-  ['heartbeat lag, steady: p50 / p99', `${ms(percentile(quiet.lagMs, 50))} / ${ms(percentile(quiet.lagMs, 99))}`, goal(percentile(quiet.lagMs, 99) <= 2000, '2 s')],
+  [
+    'heartbeat lag, steady: p50 / p99',
+    `${ms(percentile(quiet.lagMs, 50))} / ${ms(percentile(quiet.lagMs, 99))}`,
+    goal(percentile(quiet.lagMs, 99) <= 2000, '2 s'),
+  ],
   ...quiet.rows('steady'),
 )
 
@@ -60,10 +70,18 @@ const storm = await watched('until all agents are back', async () => {
   await Bun.sleep(SETTLING_MS)
 })
 rows.push(
-  ['controller stopped / up again after', `${round(stoppedSeconds, 1)} s / ${ms(controller.startedMs)}`, goal(stoppedSeconds <= 20 && controller.startedMs <= 3000, '20 s / 3 s')],
+  [
+    'controller stopped / up again after',
+    `${round(stoppedSeconds, 1)} s / ${ms(controller.startedMs)}`,
+    goal(stoppedSeconds <= 20 && controller.startedMs <= 3000, '20 s / 3 s'),
+  ],
   ['all agents back after the restart', `${round(backSeconds, 1)} s`, goal(backSeconds <= 60, '60 s')],
   ['challenges refused meanwhile', agents.pulse!.refused - before.refused, ''],
-  ['heartbeat lag, storm: p50 / p99', `${ms(percentile(storm.lagMs, 50))} / ${ms(percentile(storm.lagMs, 99))}`, goal(percentile(storm.lagMs, 99) <= 2000, '2 s')],
+  [
+    'heartbeat lag, storm: p50 / p99',
+    `${ms(percentile(storm.lagMs, 50))} / ${ms(percentile(storm.lagMs, 99))}`,
+    goal(percentile(storm.lagMs, 99) <= 2000, '2 s'),
+  ],
   ...storm.rows('storm'),
   ['memory of the controller', `${round(memoryMb(controller.process.pid))} MB`, goal(memoryMb(controller.process.pid) <= 350, '350 MB')],
   ['nodes that the database says are connected', connectedNodes(), ''],
@@ -90,7 +108,11 @@ async function watched(words: string, work: () => Promise<unknown>) {
   await work()
   clearInterval(timer)
   await Promise.all(going)
-  const row = (what: string, times: number[], limit: number) => [`${what}: p50 / p99 / longest`, [50, 99, 100].map((p) => ms(percentile(times, p))).join(' / '), goal(percentile(times, 99) <= limit, `${limit} ms`)]
+  const row = (what: string, times: number[], limit: number) => [
+    `${what}: p50 / p99 / longest`,
+    [50, 99, 100].map((p) => ms(percentile(times, p))).join(' / '),
+    goal(percentile(times, 99) <= limit, `${limit} ms`),
+  ]
   return {
     lagMs: [...agents.lagMs],
     rows: (when: string) => [
@@ -103,7 +125,9 @@ async function watched(words: string, work: () => Promise<unknown>) {
 
 async function ask(kind: 'page' | 'api', { session, tokens }: Seeded, asked: Asked) {
   const [path, headers] =
-    kind === 'page' ? ['/admin', { Cookie: `panel=${session}` }] : ['/api/v1/admin/servers?limit=50', { Authorization: `Bearer ${tokens[asked.api.length % tokens.length]}` }]
+    kind === 'page'
+      ? ['/admin', { Cookie: `panel=${session}` }]
+      : ['/api/v1/admin/servers?limit=50', { Authorization: `Bearer ${tokens[asked.api.length % tokens.length]}` }]
   const at = performance.now()
   const status = await fetch(controller.url + path, { headers: headers as Record<string, string>, redirect: 'manual' }).then(
     async (response) => {

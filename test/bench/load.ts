@@ -7,7 +7,15 @@ import { script } from './controller.ts'
 import { percentile } from './words.ts'
 
 /** `targets` and `tokens` take turns. `#` in a body is a number that is never the same twice. */
-export type Plan = { url: string; method: 'GET' | 'POST'; targets: { path: string; body?: string }[]; tokens: readonly string[]; connections: number; seconds: number; first: number }
+export type Plan = {
+  url: string
+  method: 'GET' | 'POST'
+  targets: { path: string; body?: string }[]
+  tokens: readonly string[]
+  connections: number
+  seconds: number
+  first: number
+}
 export type Result = { requests: number; perSecond: number; p50Ms: number; p99Ms: number; maxMs: number; refused: number; broken: number }
 
 export const client = Bun.which('wrk') ? 'wrk' : 'a closed loop in bun (wrk is not installed)'
@@ -16,7 +24,10 @@ export async function load(plan: Plan): Promise<Result> {
   const child = Bun.which('wrk') ? await withWrk(plan) : await withBun(plan)
   const out = await new Response(child.stdout as ReadableStream).text()
   await child.exited
-  const line = out.trim().split('\n').findLast((l) => l.startsWith('{'))
+  const line = out
+    .trim()
+    .split('\n')
+    .findLast((l) => l.startsWith('{'))
   if (!line) throw new Error(`the load client said nothing that can be read:\n${out}`)
   return JSON.parse(line) as Result
 }
@@ -51,10 +62,22 @@ async function withWrk({ url, method, targets, tokens, connections, seconds, fir
     return `${tempDir}/${name}`
   }
   const env = {
-    BENCH_TOKENS: await file('tokens', tokens), BENCH_PATHS: await file('paths', targets.map((t) => t.path)), BENCH_BODIES: await file('bodies', targets.map((t) => t.body ?? '')),
-    BENCH_METHOD: method, BENCH_FIRST: String(first),
+    BENCH_TOKENS: await file('tokens', tokens),
+    BENCH_PATHS: await file(
+      'paths',
+      targets.map((t) => t.path),
+    ),
+    BENCH_BODIES: await file(
+      'bodies',
+      targets.map((t) => t.body ?? ''),
+    ),
+    BENCH_METHOD: method,
+    BENCH_FIRST: String(first),
   }
-  return start(['wrk', '-t1', `-c${connections}`, `-d${seconds}s`, '--timeout', '10s', '-s', await file('load.lua', [lua]), url], { env, stdout: 'pipe' })
+  return start(['wrk', '-t1', `-c${connections}`, `-d${seconds}s`, '--timeout', '10s', '-s', await file('load.lua', [lua]), url], {
+    env,
+    stdout: 'pipe',
+  })
 }
 
 async function withBun(plan: Plan) {
@@ -84,7 +107,15 @@ async function loop({ url, method, targets, tokens, connections, seconds, first 
   }
   await Promise.all(Array.from({ length: connections }, connection))
   const perSecond = (took.length / (performance.now() - began)) * 1000
-  return { requests: took.length, perSecond, p50Ms: percentile(took, 50), p99Ms: percentile(took, 99), maxMs: Math.max(...took), refused, broken }
+  return {
+    requests: took.length,
+    perSecond,
+    p50Ms: percentile(took, 50),
+    p99Ms: percentile(took, 99),
+    maxMs: Math.max(...took),
+    refused,
+    broken,
+  }
 }
 
 if (import.meta.main) {

@@ -11,7 +11,8 @@ import { newId } from '../../src/kernel/db/ids.ts'
 type Row = Record<string, any>
 
 const db = new Database(process.argv[2]!, { strict: true })
-for (const pragma of ['busy_timeout=5000', 'journal_mode=WAL', 'synchronous=FULL', 'foreign_keys=ON', 'cache_size=-32000']) db.run(`PRAGMA ${pragma}`)
+for (const pragma of ['busy_timeout=5000', 'journal_mode=WAL', 'synchronous=FULL', 'foreign_keys=ON', 'cache_size=-32000'])
+  db.run(`PRAGMA ${pragma}`)
 
 const select = `SELECT s.*, n.name AS node_name, o.name AS owner_name, o.email AS owner_email, p.name AS package_name, l.name AS location_name, i.name AS image_name,
   (SELECT json_group_array(json_object('address', a.address, 'prefixLength', a.prefix_length, 'version', a.version, 'gateway', ap.gateway)) FROM addresses a JOIN pools ap ON ap.id = a.pool_id WHERE a.server_id = s.id) AS addresses,
@@ -19,28 +20,40 @@ const select = `SELECT s.*, n.name AS node_name, o.name AS owner_name, o.email A
   FROM servers s JOIN nodes n ON n.id = s.node_id JOIN accounts o ON o.id = s.owner_id JOIN packages p ON p.id = s.package_id JOIN locations l ON l.id = s.location_id LEFT JOIN images i ON i.id = s.image_id`
 const row = <R = Row>(sql: string) => db.prepare<R, any[]>(sql)
 const find = {
-  token: row("SELECT t.id, t.name, t.scopes, a.id AS account, a.name AS account_name FROM tokens t JOIN accounts a ON a.id = t.account_id WHERE t.token_hash = ? AND t.revoked_at IS NULL AND a.kind = 'staff'"),
+  token: row(
+    "SELECT t.id, t.name, t.scopes, a.id AS account, a.name AS account_name FROM tokens t JOIN accounts a ON a.id = t.account_id WHERE t.token_hash = ? AND t.revoked_at IS NULL AND a.kind = 'staff'",
+  ),
   server: row(`${select} WHERE s.id = ?`),
   page: row(`${select} WHERE s.terminated_at IS NULL ORDER BY s.id DESC LIMIT ?`),
   total: row<{ n: number }>('SELECT count(*) AS n FROM servers WHERE terminated_at IS NULL'),
-  order: row(`SELECT p.*, l.placement, o.name AS owner_name, o.email AS owner_email, o.external_id, l.name AS location_name FROM packages p, locations l, accounts o
+  order:
+    row(`SELECT p.*, l.placement, o.name AS owner_name, o.email AS owner_email, o.external_id, l.name AS location_name FROM packages p, locations l, accounts o
     WHERE p.id = ? AND l.id = ? AND o.id = ? AND p.archived = 0 AND l.open = 1 AND o.locked_at IS NULL`),
   image: row('SELECT * FROM images WHERE id = ? AND published = 1 AND removed_at IS NULL'),
   key: row('SELECT public_key FROM ssh_keys WHERE id = ? AND owner_id = ?'),
   number: row<{ n: number }>('SELECT max(number) + 1 AS n FROM servers'),
-  ipv4: row('SELECT a.id, a.address FROM pool_nodes pn JOIN addresses a ON a.pool_id = pn.pool_id WHERE pn.node_id = ? AND a.version = 4 AND a.server_id IS NULL AND a.reserved_for IS NULL ORDER BY a.pool_id, a.place LIMIT 1'),
-  ipv6: row('SELECT p.id, p.next_offset, (SELECT max(place) + 1 FROM addresses WHERE pool_id = p.id) AS place FROM pools p JOIN pool_nodes pn ON pn.pool_id = p.id WHERE pn.node_id = ? AND p.version = 6'),
+  ipv4: row(
+    'SELECT a.id, a.address FROM pool_nodes pn JOIN addresses a ON a.pool_id = pn.pool_id WHERE pn.node_id = ? AND a.version = 4 AND a.server_id IS NULL AND a.reserved_for IS NULL ORDER BY a.pool_id, a.place LIMIT 1',
+  ),
+  ipv6: row(
+    'SELECT p.id, p.next_offset, (SELECT max(place) + 1 FROM addresses WHERE pool_id = p.id) AS place FROM pools p JOIN pool_nodes pn ON pn.pool_id = p.id WHERE pn.node_id = ? AND p.version = 6',
+  ),
 }
 const put = {
-  server: row(`INSERT INTO servers (id, number, owner_id, node_id, location_id, package_id, image_id, hostname, name, status, vcpus, memory_mb, disk_gb, traffic_gb, port_mbps, mac, pool, format, placement, created_at)
+  server:
+    row(`INSERT INTO servers (id, number, owner_id, node_id, location_id, package_id, image_id, hostname, name, status, vcpus, memory_mb, disk_gb, traffic_gb, port_mbps, mac, pool, format, placement, created_at)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'qcow2', ?, ?)`),
   take: row('UPDATE addresses SET server_id = ?, is_primary = 1 WHERE id = ?'),
-  prefix: row('INSERT INTO addresses (id, pool_id, version, address, prefix_length, place, server_id, is_primary) VALUES (?, ?, 6, ?, 64, ?, ?, 1)'),
+  prefix: row(
+    'INSERT INTO addresses (id, pool_id, version, address, prefix_length, place, server_id, is_primary) VALUES (?, ?, 6, ?, 64, ?, ?, 1)',
+  ),
   offset: row('UPDATE pools SET next_offset = ? WHERE id = ?'),
   event: row("INSERT INTO events (id, type, created_at, customer_id, data) VALUES (?, 'server.created', ?, ?, ?)"),
   job: row(`INSERT INTO jobs (id, kind, title, input, state, holds, node_id, server_id, started_by_type, started_by_id, started_by_name, created_at, progress, step_n, step_of, tries)
     VALUES (?, 'install', ?, ?, 'queued', ?, ?, ?, 'token', ?, ?, ?, 0, 0, 12, 0)`),
-  audit: row("INSERT INTO audit (id, at, actor_id, actor_name, via, operation, target, from_address, request_id, result, details) VALUES (?, ?, ?, ?, ?, 'servers.create', ?, '127.0.0.1', ?, 'done', ?)"),
+  audit: row(
+    "INSERT INTO audit (id, at, actor_id, actor_name, via, operation, target, from_address, request_id, result, details) VALUES (?, ?, ?, ?, ?, 'servers.create', ?, '127.0.0.1', ?, 'done', ?)",
+  ),
 }
 
 /** Memory that each node has left, kept in mind: a second process would need more, one does not. */
@@ -58,8 +71,11 @@ function who(request: Request, scope: string): Row {
 }
 
 const allowed: Record<string, string[]> = {
-  running: ['shutdown', 'off', 'restart', 'reinstall', 'suspend', 'terminate'], stopped: ['start', 'reinstall', 'suspend', 'terminate'],
-  suspended: ['unsuspend', 'terminate'], pending_setup: ['setup', 'suspend', 'terminate'], provisioning: [],
+  running: ['shutdown', 'off', 'restart', 'reinstall', 'suspend', 'terminate'],
+  stopped: ['start', 'reinstall', 'suspend', 'terminate'],
+  suspended: ['unsuspend', 'terminate'],
+  pending_setup: ['setup', 'suspend', 'terminate'],
+  provisioning: [],
 }
 const iso = (at: number | null) => (at === null ? null : new Date(at).toISOString())
 
@@ -68,17 +84,44 @@ function shown(s: Row) {
   const ipv4 = addresses.find((a) => a['version'] === 4)?.['address'] ?? null
   const prefix = addresses.find((a) => a['version'] === 6)?.['address'] ?? null
   return {
-    id: s['id'], number: s['number'], name: s['name'], hostname: s['hostname'], status: s['status'], suspendReason: s['suspend_reason'], failure: s['failure'],
-    owner: { id: s['owner_id'], name: s['owner_name'], email: s['owner_email'] }, package: { id: s['package_id'], name: s['package_name'] }, location: { id: s['location_id'], name: s['location_name'] },
-    node: { id: s['node_id'], name: s['node_name'] }, placement: s['placement'], image: s['image_id'] ? { id: s['image_id'], name: s['image_name'] } : null,
-    ipv4, ipv6: prefix && `${prefix}1`, addresses, sshCommand: s['image_id'] ? `ssh root@${ipv4}` : null, mac: s['mac'],
-    vcpus: s['vcpus'], memoryMb: s['memory_mb'], diskGb: s['disk_gb'], trafficGb: s['traffic_gb'], portMbps: s['port_mbps'], job: s['job'] ? JSON.parse(s['job']) : null,
-    rescue: false, protected: !!s['protected'], nodeConnected: true, allowed: allowed[s['status']] ?? [], createdAt: iso(s['created_at']), terminatedAt: iso(s['terminated_at']),
+    id: s['id'],
+    number: s['number'],
+    name: s['name'],
+    hostname: s['hostname'],
+    status: s['status'],
+    suspendReason: s['suspend_reason'],
+    failure: s['failure'],
+    owner: { id: s['owner_id'], name: s['owner_name'], email: s['owner_email'] },
+    package: { id: s['package_id'], name: s['package_name'] },
+    location: { id: s['location_id'], name: s['location_name'] },
+    node: { id: s['node_id'], name: s['node_name'] },
+    placement: s['placement'],
+    image: s['image_id'] ? { id: s['image_id'], name: s['image_name'] } : null,
+    ipv4,
+    ipv6: prefix && `${prefix}1`,
+    addresses,
+    sshCommand: s['image_id'] ? `ssh root@${ipv4}` : null,
+    mac: s['mac'],
+    vcpus: s['vcpus'],
+    memoryMb: s['memory_mb'],
+    diskGb: s['disk_gb'],
+    trafficGb: s['traffic_gb'],
+    portMbps: s['port_mbps'],
+    job: s['job'] ? JSON.parse(s['job']) : null,
+    rescue: false,
+    protected: !!s['protected'],
+    nodeConnected: true,
+    allowed: allowed[s['status']] ?? [],
+    createdAt: iso(s['created_at']),
+    terminatedAt: iso(s['terminated_at']),
   }
 }
 
 const json = (body: unknown, status = 200) =>
-  new Response(JSON.stringify(body), { status, headers: { 'Content-Type': 'application/json; charset=utf-8', 'Cache-Control': 'no-store', 'X-Request-Id': Bun.randomUUIDv7() } })
+  new Response(JSON.stringify(body), {
+    status,
+    headers: { 'Content-Type': 'application/json; charset=utf-8', 'Cache-Control': 'no-store', 'X-Request-Id': Bun.randomUUIDv7() },
+  })
 
 const order = db.transaction((by: Row, body: Row) => {
   const now = Date.now()
@@ -91,24 +134,60 @@ const order = db.transaction((by: Row, body: Row) => {
   const host = body['hostname'] ?? `server${number}`
   const mac = `02:${randomBytes(5).toString('hex').match(/../g)!.join(':')}`
   put.server.run(
-    id, number, body['ownerId'], node.id, body['nodeGroupId'], body['packageId'], image?.['id'] ?? null, host, host, image ? 'provisioning' : 'pending_setup',
-    what['vcpus'], what['memory_mb'], what['disk_gb'], what['traffic_gb'], what['port_mbps'], mac, node.pool, `${node.name}: most free memory`, now,
+    id,
+    number,
+    body['ownerId'],
+    node.id,
+    body['nodeGroupId'],
+    body['packageId'],
+    image?.['id'] ?? null,
+    host,
+    host,
+    image ? 'provisioning' : 'pending_setup',
+    what['vcpus'],
+    what['memory_mb'],
+    what['disk_gb'],
+    what['traffic_gb'],
+    what['port_mbps'],
+    mac,
+    node.pool,
+    `${node.name}: most free memory`,
+    now,
   )
   node.free -= what['memory_mb']
   const ipv4 = find.ipv4.get(node.id)!
   put.take.run(id, ipv4['id'])
   const pool = find.ipv6.get(node.id)!
   const group = BigInt(pool['next_offset']) >> 64n
-  put.prefix.run(newId('address'), pool['id'], `2001:db8:${(group >> 16n).toString(16)}:${(group & 0xffffn).toString(16)}::`, pool['place'], id)
+  put.prefix.run(
+    newId('address'),
+    pool['id'],
+    `2001:db8:${(group >> 16n).toString(16)}:${(group & 0xffffn).toString(16)}::`,
+    pool['place'],
+    id,
+  )
   put.offset.run(String((group + 1n) << 64n), pool['id'])
-  const server = { id, hostname: host, status: image ? 'provisioning' : 'pending_setup', package: what['name'], location: what['location_name'], ipv4: ipv4['address'] }
+  const server = {
+    id,
+    hostname: host,
+    status: image ? 'provisioning' : 'pending_setup',
+    package: what['name'],
+    location: what['location_name'],
+    ipv4: ipv4['address'],
+  }
   const customer = { id: body['ownerId'], email: what['owner_email'], name: what['owner_name'], externalId: what['external_id'] }
   put.event.run(newId('event'), now, body['ownerId'], JSON.stringify({ server, customer, image: image?.['id'] ?? null }))
   let jobId: string | null = null
   if (image) {
     jobId = newId('job')
     const publicKeys = body['access'].sshKeyIds.map((key: string) => find.key.get(key, body['ownerId'])!['public_key'])
-    const input = { serverId: id, nodeId: node.id, image: { id: image['id'], url: image['url'], format: image['format'], checksum: image['checksum'] }, access: { passwordHash: null, publicKeys }, purpose: 'create' }
+    const input = {
+      serverId: id,
+      nodeId: node.id,
+      image: { id: image['id'], url: image['url'], format: image['format'], checksum: image['checksum'] },
+      access: { passwordHash: null, publicKeys },
+      purpose: 'create',
+    }
     put.job.run(jobId, `Install ${host}`, JSON.stringify(input), id, node.id, id, by['id'], `${by['name']} (${by['account_name']})`, now)
   }
   put.audit.run(newId('audit'), now, by['account'], by['account_name'], `token ${by['id']}`, id, Bun.randomUUIDv7(), JSON.stringify(body))
@@ -126,7 +205,11 @@ new Elysia()
     who(request, 'servers:read')
     const limit = Number(query['limit'] ?? 50)
     const rows = find.page.all(limit + 1)
-    return json({ data: rows.slice(0, limit).map(shown), nextCursor: rows.length > limit ? btoa(rows[limit - 1]!['id']) : null, total: find.total.get()!.n })
+    return json({
+      data: rows.slice(0, limit).map(shown),
+      nextCursor: rows.length > limit ? btoa(rows[limit - 1]!['id']) : null,
+      total: find.total.get()!.n,
+    })
   })
   .post('/api/v1/admin/servers', ({ request, body }) => json(order.immediate(who(request, 'servers:create'), body as Row), 201))
   .listen({ hostname: '127.0.0.1', port: Number(process.argv[3]) })

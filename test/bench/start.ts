@@ -22,7 +22,12 @@ for (let i = 0; i <= runs; i++) {
   const now = [await startHello(), await startEmpty(i), await startOnce(full)] as const
   if (i > 0) for (const [n, name] of (['hello', 'empty', 'full'] as const).entries()) took[name].push(now[n]!)
 }
-const row = (name: string, times: number[]) => [name, ms(median(times)), ms(percentile(times, 100)), round(median(times) / median(took.hello), 1)]
+const row = (name: string, times: number[]) => [
+  name,
+  ms(median(times)),
+  ms(percentile(times, 100)),
+  round(median(times) / median(took.hello), 1),
+]
 table(
   ['spawn to first answer', 'median', 'longest', 'ratio', 'goal'],
   [
@@ -47,7 +52,9 @@ process.exit(0)
 async function compileHello(): Promise<string> {
   const source = `${tempDir}/hello.ts`
   await Bun.write(source, "Bun.serve({ hostname: '127.0.0.1', port: Number(process.argv[2]), fetch: () => new Response('hello') })\n")
-  const built = start([process.execPath, 'build', '--compile', '--minify', '--bytecode', source, '--outfile', `${tempDir}/hello`], { stderr: 'pipe' })
+  const built = start([process.execPath, 'build', '--compile', '--minify', '--bytecode', source, '--outfile', `${tempDir}/hello`], {
+    stderr: 'pipe',
+  })
   if (await built.exited) throw new Error(await new Response(built.stderr as ReadableStream).text())
   return `${tempDir}/hello`
 }
@@ -104,7 +111,20 @@ async function idleAgent(): Promise<number> {
   const [locationId, token] = await enrollment(data)
   say(`An agent joins ${locationId} …`)
   const agent = `${tempDir}/agent`
-  const joined = start([...program.command, 'agent', 'enroll', '--controller', controller.url, '--token', token, '--name', 'idle', '--data-dir', agent, '--fake'])
+  const joined = start([
+    ...program.command,
+    'agent',
+    'enroll',
+    '--controller',
+    controller.url,
+    '--token',
+    token,
+    '--name',
+    'idle',
+    '--data-dir',
+    agent,
+    '--fake',
+  ])
   if (await joined.exited) throw new Error('the agent was not enrolled')
   const child = start([...program.command, 'agent', 'run', '--data-dir', agent, '--fake'], { stderr: 'ignore' })
   await Bun.sleep(idle * 1000)

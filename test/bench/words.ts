@@ -36,7 +36,11 @@ export function flags<F extends Record<string, number>>(usage: string, usual: F)
     const value = Number(given[i + 1])
     if (!(name in usual) || !Number.isFinite(value) || value < 0) {
       const asked = given.includes('--help')
-      ;(asked ? console.log : console.error)(`${usage}\n\nFlags and what they are otherwise: ${Object.entries(usual).map(([n, v]) => `--${n} ${v}`).join(', ')}`)
+      ;(asked ? console.log : console.error)(
+        `${usage}\n\nFlags and what they are otherwise: ${Object.entries(usual)
+          .map(([n, v]) => `--${n} ${v}`)
+          .join(', ')}`,
+      )
       process.exit(asked ? 0 : 2)
     }
     values[name] = value

@@ -1,0 +1,147 @@
+// The main job as a person does it, in Chromium over the compiled program: first start, order, follow the log, power, terminate.
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import type { Browser, Page } from 'playwright-core'
+import { launch, look, open, screens, sticksOut } from '../support/browser.ts'
+import { type Installation, installation } from '../support/processes.ts'
+import { pages } from '../../views/pages.ts'
+
+let live: Installation
+let browser: Browser
+let page: Page
+let complaints: string[]
+let server = ''
+const password = 'seven green bicycles'
+
+beforeAll(async () => {
+  live = await installation()
+  await live.serve()
+  browser = await launch()
+  const opened = await open(browser, screens[0]!, live.url)
+  page = opened.page
+  complaints = opened.complaints
+  page.setDefaultTimeout(15_000)
+}, 60_000)
+afterAll(async () => {
+  await browser?.close()
+  await live?.close()
+})
+
+/** Axe and the console are clean. */
+const clean = async (name: string) => {
+  expect({ page: name, axe: await look(page, name) }).toEqual({ page: name, axe: [] })
+  expect({ page: name, complaints }).toEqual({ page: name, complaints: [] })
+}
+
+describe('a person at a new installation', () => {
+  test('makes the first staff account with the link from the journal, and only with it', async () => {
+    await page.goto('/setup?token=guessed')
+    await clean('setup-wrong-link')
+    const link = /\/setup\?token=[\w-]+/.exec(await live.log('controller-0'))![0]
+    await page.goto(link)
+    await page.getByLabel('Name').fill('Ada')
+    await page.getByLabel('E-mail address').fill('ada@example.com')
+    await page.getByLabel('Password').first().fill('short')
+    await page.keyboard.press('Enter')
+    await page.getByRole('alert').waitFor()
+    await clean('setup-refused')
+    await page.getByLabel('Password').first().fill(password)
+    await page.keyboard.press('Enter')
+    await page.waitForURL('**/admin')
+    await clean('overview-empty')
+  }, 60_000)
+
+  test('signs out, and in again with the keyboard alone', async () => {
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    await page.waitForURL('**/login**')
+    await page.goto('/admin/servers')
+    await page.waitForURL('**/login?next=%2Fadmin%2Fservers')
+    await page.keyboard.type('ada@example.com')
+    await page.keyboard.press('Tab')
+    await page.keyboard.type('wrong password here')
+    await page.keyboard.press('Enter')
+    await page.getByRole('alert').waitFor()
+    await clean('login-refused')
+    await page.getByLabel('Password').fill(password)
+    await page.keyboard.press('Enter')
+    await page.waitForURL('**/admin/servers')
+    await clean('servers-empty')
+  }, 60_000)
+
+  test('orders a server, is shown its root password once, and follows the log to its end', async () => {
+    const location = (await live.admin('locations.create', { name: 'Frankfurt' })).id
+    const home = await live.enroll(location, 'fra-01', ['--fake'], { bootMs: 2500, memoryMb: 65_536 })
+    live.agent(home)
+    const node = await live.until('the node', async () => (await live.admin('nodes.list')).data.find((n: any) => n.connected && n.load?.pools.length))
+    await live.admin('pools.create', { name: 'Frankfurt IPv4', network: '203.0.113.0/24', gateway: '203.0.113.1', nodeIds: [node.id] })
+    await live.admin('packages.create', { name: 'KVM 2G', vcpus: 2, memoryMb: 2048, diskGb: 40, ipv6Prefix: 64 })
+    await Bun.write(`${live.dir}/incoming/debian.qcow2`, Buffer.concat([Buffer.from('QFI\xfb', 'latin1'), Buffer.alloc(1000)]))
+    await live.admin('images.import', { file: 'debian.qcow2', name: 'Debian 13', minDiskGb: 3 })
+    await live.admin('customers.create', { name: 'Cal <b>Customer</b>', email: 'cal@example.com' })
+
+    await page.goto('/admin/servers/new')
+    for (const choice of [/^Cal <b>/, /^KVM 2G/, /^Frankfurt/, /^Debian 13/]) await page.getByRole('radio', { name: choice }).check()
+    await page.getByLabel('Hostname').fill('web01')
+    await clean('server-new')
+    await page.getByRole('button', { name: 'Create server' }).click()
+    const secret = page.locator('.secret').filter({ hasText: /^[A-Za-z2-9]{20}$/ })
+    await secret.waitFor()
+    await clean('root-password-once')
+    await page.getByRole('button', { name: 'I have stored it' }).click()
+    await page.waitForURL(/\/admin\/(servers|jobs)\//)
+    server = (await live.admin('servers.list-all')).data[0].id
+    const job = (await live.admin('jobs.list')).data[0].id
+    await page.goto(`/admin/jobs/${job}`)
+    await page.getByText('Waiting until it answers').first().waitFor()
+    await page.getByText('Done.').first().waitFor({ timeout: 20_000 })
+    expect((await live.admin('jobs.get', { jobId: job })).state).toBe('succeeded')
+    await clean('job-done')
+    await page.goto(`/admin/servers/${server}`)
+    await page.getByText('Running').first().waitFor()
+    await clean('server-running')
+  }, 90_000)
+
+  test('switches it off and on, and sees its state change without reloading', async () => {
+    await page.getByRole('button', { name: 'Shut down' }).click()
+    await page.locator('.st').filter({ hasText: 'Stopped' }).first().waitFor()
+    await clean('server-stopped')
+    await page.getByRole('button', { name: 'Start', exact: true }).click()
+    await page.locator('.st').filter({ hasText: 'Running' }).first().waitFor()
+    expect((await live.admin('servers.get', { id: server })).status).toBe('running')
+  }, 60_000)
+
+  for (const screen of screens)
+    test(`finds every page clean at ${screen.width} px, ${screen.scheme}: axe, console, nothing sticks out`, async () => {
+      const visit = await open(browser, screen, live.url)
+      await visit.context.addCookies(await page.context().cookies())
+      const ids: Record<string, string> = {
+        servers: server, jobs: (await live.admin('jobs.list')).data[0].id, customers: (await live.admin('customers.list')).data[0].id, nodes: (await live.admin('nodes.list')).data[0].id,
+        'ip-pools': (await live.admin('pools.list')).data[0].id, enroll: (await live.admin('nodes.enroll', { locationId: (await live.admin('locations.list')).data[0].id })).id,
+      }
+      for (const { path } of pages) {
+        if (!path.startsWith('/admin') && path !== '/login') continue
+        const at = path.replace(/([\w-]+)\/\{\w+\}/, (_, room: string) => `${room}/${ids[room]}`)
+        const answer = await visit.page.goto(at)
+        expect(`${at} ${answer?.status()}`).toBe(`${at} 200`)
+        const name = `${path.replace(/^\/|[{}]/g, '').replaceAll('/', '-')}-${screen.width}-${screen.scheme}`
+        expect({ at, axe: await look(visit.page, name) }).toEqual({ at, axe: [] })
+        expect({ at, sticksOut: await sticksOut(visit.page) }).toEqual({ at, sticksOut: false })
+        expect({ at, complaints: visit.complaints }).toEqual({ at, complaints: [] })
+      }
+      await visit.context.close()
+    }, 120_000)
+
+  test('terminates it only after typing its name, and it is gone', async () => {
+    await page.goto(`/admin/servers/${server}`)
+    await page.getByRole('button', { name: /Terminate/ }).first().click()
+    const dialog = page.locator('dialog[open]')
+    const confirm = dialog.getByRole('button', { name: /Terminate/ })
+    expect(await confirm.isDisabled()).toBe(true)
+    await clean('server-terminate')
+    await dialog.getByRole('textbox').fill('web01')
+    await confirm.click()
+    await live.until('its end', async () => (await live.admin('jobs.list')).data[0].kind === 'terminate' && (await live.admin('jobs.list')).data[0].state === 'succeeded')
+    await page.goto('/admin/servers')
+    expect(await page.getByText('web01').count()).toBe(0)
+    expect(complaints).toEqual([])
+  }, 60_000)
+})

@@ -1,0 +1,56 @@
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { type Html, href, html } from '../../src/kernel/web/html.ts'
+
+describe('the html tag', () => {
+  test('escapes every character that ends a text or an attribute', () =>
+    expect(html`<p title="${`"'`}">${'<b>&</b>'}</p>`.text).toBe('<p title="&quot;&#39;">&lt;b&gt;&amp;&lt;/b&gt;</p>'))
+
+  test('lets nothing of a text become markup, whatever the text', () =>
+    fc.assert(
+      fc.property(fc.string(), fc.constantFrom('<', '>', '"', "'", '&', '</p>', '<script>', '<!--'), fc.string(), (a, b, c) => {
+        const { text } = html`${a + b + c}`
+        expect(text).not.toMatch(/[<>"']/)
+        expect(text.replace(/&(amp|lt|gt|quot|#39);/g, '')).not.toContain('&')
+        const back: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"', '#39': "'" }
+        expect(text.replace(/&(amp|lt|gt|quot|#39);/g, (_, name: string) => back[name]!)).toBe(a + b + c)
+      }),
+    ))
+
+  test('keeps what is Html already, once, however deep it lies in lists', () => {
+    const row = (name: string) => html`<li>${name}</li>`
+    expect(html`<ul>${[[row('a')], [row('<b>'), '<c>']]}</ul>`.text).toBe('<ul><li>a</li><li>&lt;b&gt;</li>&lt;c&gt;</ul>')
+  })
+  test('writes numbers, and nothing for false, true, null and undefined', () =>
+    expect(html`${0}|${12n}|${false}${true}${null}${undefined}`.text).toBe('0|12|'))
+
+  test('is not fooled by a thing that only looks like Html', () => {
+    const forged = { text: '<script>', toString: () => '<script>' }
+    expect(html`${forged as unknown as Html}`.text).toBe('&lt;script&gt;')
+  })
+})
+
+describe('href', () => {
+  test('leads to the web or to this site', () => {
+    for (const url of ['https://example.com/?a=1', 'http://x/', '/admin/nodes', '#top', '?page=2']) expect(href(url)).toBe(url)
+  })
+  test('leads nowhere for anything that could run or that names its own scheme', () => {
+    for (const url of [
+      'javascript:alert(1)',
+      'JavaScript:alert(1)',
+      ' javascript:alert(1)',
+      '\tjavascript:alert(1)',
+      'java\nscript:alert(1)',
+      'data:text/html,<script>',
+      'vbscript:x',
+      'file:///etc/passwd',
+      'blob:https://x',
+      '//evil.test',
+      'mailto:a@b',
+      'x',
+      '',
+      '\u0001javascript:1',
+    ])
+      expect(href(url)).toBe('#')
+  })
+})

@@ -1,0 +1,50 @@
+import { describe, expect, test } from 'bun:test'
+import { type IdKind, looksLikeId, newId, prefixes } from '../../src/kernel/db/ids.ts'
+
+const kinds = Object.keys(prefixes) as IdKind[]
+
+describe('an id', () => {
+  test('is its prefix and 26 lower-case base-32 characters, without the look-alikes i, l, o and u', () => {
+    for (const kind of kinds) {
+      const id = newId(kind)
+      expect(id.startsWith(prefixes[kind])).toBe(true)
+      expect(id.slice(prefixes[kind].length)).toMatch(/^[0-9a-hjkmnp-tv-z]{26}$/)
+      expect(looksLikeId(id)).toBe(true)
+    }
+  })
+  test('has a prefix that no other kind has', () => expect(new Set(Object.values(prefixes)).size).toBe(kinds.length))
+
+  test('carries the time it was made in its first characters', () => {
+    const before = Date.now()
+    const id = newId('server').slice(4)
+    const alphabet = '0123456789abcdefghjkmnpqrstvwxyz'
+    const n = [...id].reduce((all, c) => all * 32n + BigInt(alphabet.indexOf(c)), 0n)
+    const madeAt = Number(n >> 80n)
+    expect(n >> 128n).toBe(0n)
+    expect(madeAt).toBeGreaterThanOrEqual(before)
+    expect(madeAt).toBeLessThanOrEqual(Date.now() + 1)
+  })
+  test('sorts behind all that were made before it', () => {
+    const made = Array.from({ length: 20_000 }, () => newId('job'))
+    expect(made).toEqual(made.toSorted())
+  })
+  test('is never made twice', () => expect(new Set(Array.from({ length: 50_000 }, () => newId('server'))).size).toBe(50_000))
+
+  test('cannot be mistaken for a path, a wildcard or another form', () => {
+    const id = newId('server')
+    for (const text of [
+      '',
+      'srv_',
+      id.toUpperCase(),
+      `${id}0`,
+      id.slice(0, -1),
+      `${id}\n`,
+      ` ${id}`,
+      id.replace('_', '-'),
+      `../${id}`,
+      '%',
+      `srv_${'é'.repeat(26)}`,
+    ])
+      expect(looksLikeId(text)).toBe(false)
+  })
+})

@@ -1,0 +1,116 @@
+import { describe, expect, test } from 'bun:test'
+import type { Refusal } from '../../src/kernel/api/errors.ts'
+import { addressKey, Limit } from '../../src/kernel/api/limits.ts'
+import { listening } from '../support/listening.ts'
+
+/** The seconds it says to wait; undefined when there was room. */
+function waitFor(limit: Limit, key: string): number | undefined {
+  try {
+    limit.take(key)
+  } catch (error) {
+    expect((error as Refusal).code).toBe('rate_limited')
+    return (error as Refusal).details['retryAfterSeconds'] as number
+  }
+  return undefined
+}
+
+describe('a bucket of 60 a minute', () => {
+  let now = 1000
+  const limit = () => new Limit(60, () => now)
+
+  test('lets 60 through at once, and refuses the 61st for one second', () => {
+    const it = limit()
+    for (let i = 0; i < 60; i++) expect(waitFor(it, 'a')).toBeUndefined()
+    expect(waitFor(it, 'a')).toBe(1)
+  })
+  test('refills evenly: one more each second, and never more than 60', () => {
+    const it = limit()
+    for (let i = 0; i < 60; i++) it.take('a')
+    now += 999
+    expect(waitFor(it, 'a')).toBe(1)
+    now += 1
+    expect(waitFor(it, 'a')).toBeUndefined()
+    expect(waitFor(it, 'a')).toBe(1)
+    now += 3_600_000
+    for (let i = 0; i < 60; i++) expect(waitFor(it, 'a')).toBeUndefined()
+    expect(waitFor(it, 'a')).toBe(1)
+  })
+  test('does not make those wait longer who go on asking', () => {
+    const it = limit()
+    for (let i = 0; i < 60; i++) it.take('a')
+    for (let i = 0; i < 1000; i++) waitFor(it, 'a')
+    now += 1000
+    expect(waitFor(it, 'a')).toBeUndefined()
+  })
+  test('is one for each key', () => {
+    const it = limit()
+    for (let i = 0; i < 60; i++) it.take('a')
+    expect(waitFor(it, 'a')).toBe(1)
+    expect(waitFor(it, 'b')).toBeUndefined()
+  })
+  test('says how long until the next one is free, when that is long', () => {
+    const it = new Limit(2, () => now)
+    it.take('a')
+    it.take('a')
+    expect(waitFor(it, 'a')).toBe(30)
+    now += 20_000
+    expect(waitFor(it, 'a')).toBe(10)
+  })
+})
+
+describe('the table of buckets', () => {
+  const size = (limit: Limit) => (limit as unknown as { buckets: Map<string, unknown> }).buckets.size
+
+  test('stays bounded under calls from very many addresses', () => {
+    const limit = new Limit(10, () => 0, 1000)
+    for (let i = 0; i < 5000; i++) limit.take(`address ${i}`)
+    expect(size(limit)).toBeLessThanOrEqual(1000)
+  })
+  test('drops first what is full again, and keeps what is still empty', () => {
+    let now = 0
+    const limit = new Limit(1, () => now, 1000)
+    for (let i = 0; i < 998; i++) limit.take(`old ${i}`)
+    now = 61_000
+    limit.take('empty')
+    limit.take('another')
+    limit.take('one more')
+    expect(size(limit)).toBe(3)
+    expect(waitFor(limit, 'empty')).toBe(60)
+  })
+})
+
+describe('what counts as one address', () => {
+  test('is an IPv6 /64, in whatever form it is written', () => {
+    for (const other of ['2001:db8:1:2::1', '2001:db8:1:2:3:4:5:6', '2001:db8:1:2::', '2001:db8:1:2:ffff::%eth0'])
+      expect(addressKey(other)).toBe(addressKey('2001:db8:1:2::9'))
+    expect(addressKey('::1')).toBe(addressKey('::2'))
+  })
+  test('is not the next /64, and not the next IPv4 address', () => {
+    expect(addressKey('2001:db8:1:3::1')).not.toBe(addressKey('2001:db8:1:2::1'))
+    expect(addressKey('203.0.113.1')).not.toBe(addressKey('203.0.113.2'))
+  })
+})
+
+describe('over HTTP', () => {
+  test('the 1201st call of a minute with one token is refused with 429 and Retry-After; a second later one is free', async () => {
+    await using it = await listening()
+    const call = (headers: Record<string, string> = {}) =>
+      it.controller.app.fetch(new Request('http://localhost/api/v1/status', { headers }))
+    const token = { Authorization: `Bearer ${it.token}` }
+    for (let i = 0; i < 1200; i++) expect((await call(token)).status).toBe(200)
+    const refused = await call(token)
+    expect(refused.status).toBe(429)
+    expect(refused.headers.get('Retry-After')).toBe('1')
+    expect(await refused.json()).toEqual({ error: { code: 'rate_limited', message: 'Too many calls. Try again in 1 s.' } })
+
+    expect((await call()).status).toBe(200) // an address without credentials has a bucket of its own
+    expect((await call({ Cookie: `__Host-panel=${it.cookie}` })).status).toBe(200) // and so has the account
+    it.turnClock(1000)
+    for (let i = 0; i < 20; i++) expect((await call(token)).status).toBe(200)
+    expect((await call(token)).status).toBe(429)
+  })
+  test('this host itself is not limited', async () => {
+    await using it = await listening()
+    for (let i = 0; i < 1300; i++) expect((await it.controller.fetchLocal(new Request('http://localhost/api/v1/status'))).status).toBe(200)
+  })
+})

@@ -1,0 +1,52 @@
+// A controller behind a real port of loopback, with settings of its own and a clock that stands still until it is turned.
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { openSession } from '../../src/accounts/sessions.ts'
+import { addStaff } from '../../src/accounts/staff.ts'
+import { configFrom } from '../../src/config.ts'
+import { createController } from '../../src/controller.ts'
+import { allScopes } from '../../src/kernel/api/access.ts'
+import { openDb, write } from '../../src/kernel/db/open.ts'
+import { quieten } from '../../src/kernel/log.ts'
+import { secretsWith } from '../../src/kernel/secrets.ts'
+import { makeToken } from '../../src/tokens/tokens.ts'
+
+export type Listening = Awaited<ReturnType<typeof listening>>
+
+export async function listening(env: Record<string, string> = {}) {
+  quieten(true)
+  const dir = mkdtempSync(`${existsSync('/dev/shm') ? '/dev/shm' : tmpdir()}/berth-port-`)
+  const config = configFrom({ PANEL_DATA_DIR: dir, PANEL_PUBLIC_URL: 'https://panel.test', ...env })
+  let now = 1_800_000_000_000
+  const db = openDb(':memory:')
+  const controller = await createController({ config, clock: () => now, secrets: secretsWith(Buffer.alloc(32, 7)), db })
+  const server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: controller.fetch as any, websocket: controller.websocket as any })
+  const staff = write(db, (tx) => addStaff(tx, { email: 'ada@staff.test', name: 'Ada', passwordHash: 'x', role: 'Owner', now }))
+  const token = write(db, (tx) => makeToken(tx, staff, { name: 'test', scopes: [...allScopes], allow: [], expiresAt: null }, now).token)
+  const cookie = write(db, (tx) => openSession(tx, staff, { now, from: '127.0.0.1', userAgent: 'test' }))
+
+  return {
+    dir,
+    db,
+    controller,
+    url: `http://127.0.0.1:${server.port}`,
+    staff,
+    token,
+    cookie,
+    now: () => now,
+    turnClock: (ms: number) => void (now += ms),
+    /** Over the wire; the body is read as text, so that bytes can be compared. */
+    async ask(method: string, path: string, headers: Record<string, string> = {}, body?: BodyInit) {
+      const response = await fetch(`http://127.0.0.1:${server.port}${path}`, { method, headers, ...(body === undefined ? {} : { body }) })
+      const text = await response.text()
+      return { status: response.status, headers: response.headers, text, code: /"code":"(\w+)"/.exec(text)?.[1] }
+    },
+    async [Symbol.asyncDispose]() {
+      await server.stop(true)
+      controller.runner.stop()
+      controller.reports.stop()
+      db.$client.close()
+      rmSync(dir, { recursive: true, force: true })
+    },
+  }
+}
