@@ -73,10 +73,19 @@ async function staffFrom(rest: readonly string[]) {
 
 function tokenFrom(rest: readonly string[]) {
   const { account, name, preset, scopes, allow } = options(rest, {
-    account: { type: 'string' }, name: { type: 'string' }, preset: { type: 'string' }, scopes: { type: 'string' }, allow: { type: 'string', multiple: true },
+    account: { type: 'string' },
+    name: { type: 'string' },
+    preset: { type: 'string' },
+    scopes: { type: 'string' },
+    allow: { type: 'string', multiple: true },
   })
   if (!account || !name || !preset === !scopes) throw new WrongUse(usage)
-  return { account, name, ...(preset ? { preset } : { scopes: scopes.split(',').map((s: string) => s.trim()) }), ...(allow ? { allow } : {}) }
+  return {
+    account,
+    name,
+    ...(preset ? { preset } : { scopes: scopes.split(',').map((s: string) => s.trim()) }),
+    ...(allow ? { allow } : {}),
+  }
 }
 
 /** Fields that stand in the path are taken out of the body; `query` becomes the query. */
@@ -89,7 +98,10 @@ async function call(op: Operation, given: Record<string, any>): Promise<Response
     return encodeURIComponent(value)
   })
   const url = `http://localhost${API_ROOT}${path}${query ? `?${new URLSearchParams(query)}` : ''}`
-  const request = op.method === 'GET' ? { method: 'GET' } : { method: op.method, ...(op.body ? { headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) } : {}) }
+  const request =
+    op.method === 'GET'
+      ? { method: 'GET' }
+      : { method: op.method, ...(op.body ? { headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) } : {}) }
   const config = configFrom(process.env)
   const socket = socketPath(config.dataDir)
   if (existsSync(socket)) {

@@ -47,7 +47,11 @@ function create(database: string, file: string): number {
 
 async function restore(database: string, file: string, dataDir: string): Promise<number> {
   if (!existsSync(file)) throw new Error(`There is no file ${file}.`)
-  const running = existsSync(socketPath(dataDir)) && (await fetch('http://localhost/api/v1/status', { unix: socketPath(dataDir) } as RequestInit).then((r) => r.ok).catch(() => false))
+  const running =
+    existsSync(socketPath(dataDir)) &&
+    (await fetch('http://localhost/api/v1/status', { unix: socketPath(dataDir) } as RequestInit)
+      .then((r) => r.ok)
+      .catch(() => false))
   if (running) throw new Error('The controller is running. Stop it first: what it writes now would be lost.')
   mustBeWhole(file)
   const part = `${database}.restoring`
@@ -71,7 +75,8 @@ function mustBeWhole(file: string) {
   const db = new Database(file, { readonly: true })
   try {
     const [row] = db.query<{ integrity_check: string }, []>('PRAGMA integrity_check').all()
-    if (row?.integrity_check !== 'ok' || !db.query("SELECT 1 FROM sqlite_master WHERE name = 'migrations'").get()) throw new Error(`${file} is not a whole database of Berth.`)
+    if (row?.integrity_check !== 'ok' || !db.query("SELECT 1 FROM sqlite_master WHERE name = 'migrations'").get())
+      throw new Error(`${file} is not a whole database of Berth.`)
   } finally {
     db.close()
   }

@@ -41,7 +41,10 @@ export function configFrom(env: Readonly<Record<string, string | undefined>>): C
   const set = (name: SettingName) => env[name] || undefined
   const listen = listenFrom(set('PANEL_LISTEN') ?? '127.0.0.1:8080')
   const tls = tlsFrom(set('PANEL_TLS_CERT'), set('PANEL_TLS_KEY'))
-  const publicUrl = publicUrlFrom(set('PANEL_PUBLIC_URL') ?? `${tls ? 'https' : 'http'}://${listen.hostname.includes(':') ? `[${listen.hostname}]` : listen.hostname}:${listen.port}`)
+  const publicUrl = publicUrlFrom(
+    set('PANEL_PUBLIC_URL') ??
+      `${tls ? 'https' : 'http'}://${listen.hostname.includes(':') ? `[${listen.hostname}]` : listen.hostname}:${listen.port}`,
+  )
   const dataDir = set('PANEL_DATA_DIR') ?? '/var/lib/berth'
   return {
     publicUrl,
@@ -60,7 +63,8 @@ export function configFrom(env: Readonly<Record<string, string | undefined>>): C
 
 function listenFrom(text: string) {
   const found = /^(\[[0-9a-fA-F:]+\]|[^:[\]]+):([0-9]{1,5})$/.exec(text)
-  if (!found || Number(found[2]) > 65535) throw new SettingError('PANEL_LISTEN must be address:port, for example 127.0.0.1:8080 or [::]:8080.')
+  if (!found || Number(found[2]) > 65535)
+    throw new SettingError('PANEL_LISTEN must be address:port, for example 127.0.0.1:8080 or [::]:8080.')
   return { hostname: found[1]!.replace(/^\[|\]$/g, ''), port: Number(found[2]) }
 }
 
@@ -77,7 +81,10 @@ function tlsFrom(cert: string | undefined, key: string | undefined) {
 }
 
 function cidrsFrom(name: SettingName, text: string | undefined) {
-  const all = (text ?? '').split(',').map((c) => c.trim()).filter(Boolean)
+  const all = (text ?? '')
+    .split(',')
+    .map((c) => c.trim())
+    .filter(Boolean)
   for (const cidr of all) if (!ipaddr.isValidCIDR(cidr)) throw new SettingError(`${name}: ${cidr} is not a CIDR like 10.0.0.0/8.`)
   return all
 }

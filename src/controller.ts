@@ -1,10 +1,15 @@
 // Builds a controller out of its parts. `serve` and the tests both call it; nothing here knows a route or a rule.
 import { Elysia } from 'elysia'
 import { agentPaths, type ToAgent } from '../agent/protocol.ts'
-import { inside, whoFrom } from './accounts/who.ts'
+import { files } from '../public/assets.ts'
+import { layout } from '../views/layout.ts'
+import { pages } from '../views/pages.ts'
+import { errorBody } from '../views/parts/error.ts'
 import { setUpToken } from './accounts/set-up.ts'
+import { inside, whoFrom } from './accounts/who.ts'
+import type { Config } from './config.ts'
 import { system } from './kernel/api/actor.ts'
-import { mountApi, refuse, type Door } from './kernel/api/http.ts'
+import { type Door, mountApi, refuse } from './kernel/api/http.ts'
 import { forgetOld } from './kernel/api/idempotency.ts'
 import { gate } from './kernel/api/invoke.ts'
 import { Limit } from './kernel/api/limits.ts'
@@ -14,7 +19,7 @@ import { type Db, openDb, write } from './kernel/db/open.ts'
 import { Runner, type Seams, stepProgress } from './kernel/jobs/runner.ts'
 import { log } from './kernel/log.ts'
 import { Hub, type Socket } from './kernel/nodes/hub.ts'
-import { secretsFromFile, type Secrets } from './kernel/secrets.ts'
+import { type Secrets, secretsFromFile } from './kernel/secrets.ts'
 import { ASSET_ROOT, Assets } from './kernel/web/assets.ts'
 import { mountPages } from './kernel/web/serve-pages.ts'
 import { AgentDoor } from './nodes/door.ts'
@@ -22,12 +27,7 @@ import { nodeById } from './nodes/node.ts'
 import { Reports } from './nodes/report.ts'
 import { operations } from './operations.ts'
 import { sagas } from './sagas.ts'
-import type { Config } from './config.ts'
 import { VERSION } from './version.ts'
-import { errorBody } from '../views/parts/error.ts'
-import { layout } from '../views/layout.ts'
-import { pages } from '../views/pages.ts'
-import { files } from '../public/assets.ts'
 
 /** Specification: 1200 calls and 20 sign-ins a minute. */
 const CALLS_PER_MINUTE = 1200
@@ -35,9 +35,25 @@ const SIGN_INS_PER_MINUTE = 20
 /** Reliability R16: after this long a stop does not wait for what is still going on. */
 const STOP_MS = 15 * second
 
-export type Parts = { config: Config; clock?: Clock; seams?: Seams; secrets?: Secrets; db?: Db; callsPerMinute?: number; pauseMs?: (tries: number) => number }
+export type Parts = {
+  config: Config
+  clock?: Clock
+  seams?: Seams
+  secrets?: Secrets
+  db?: Db
+  callsPerMinute?: number
+  pauseMs?: (tries: number) => number
+}
 
-export async function createController({ config, clock = Date.now, seams = () => {}, secrets, db = openDb(`${config.dataDir}/berth.db`), callsPerMinute = CALLS_PER_MINUTE, pauseMs }: Parts) {
+export async function createController({
+  config,
+  clock = Date.now,
+  seams = () => {},
+  secrets,
+  db = openDb(`${config.dataDir}/berth.db`),
+  callsPerMinute = CALLS_PER_MINUTE,
+  pauseMs,
+}: Parts) {
   const kept = secrets ?? secretsFromFile(config.keyFile)
   const reports = new Reports(db, clock)
   let restarting = false
@@ -61,14 +77,23 @@ export async function createController({ config, clock = Date.now, seams = () =>
   const runner: Runner = new Runner(db, sagas, hub, clock, seams, pauseMs, (message, error) => log.error(message, { error }))
 
   const around: Surroundings = {
-    config, clock, secrets: kept, startedAt: clock(), signIns: new Limit(SIGN_INS_PER_MINUTE, clock),
-    nodes: { connected: hub.connected, heartbeat: reports.heartbeat, disconnect: (nodeId) => void setTimeout(() => hub.disconnect(nodeId)) },
+    config,
+    clock,
+    secrets: kept,
+    startedAt: clock(),
+    signIns: new Limit(SIGN_INS_PER_MINUTE, clock),
+    nodes: {
+      connected: hub.connected,
+      heartbeat: reports.heartbeat,
+      disconnect: (nodeId) => void setTimeout(() => hub.disconnect(nodeId)),
+    },
   }
   const local = new WeakSet<Request>()
   const addresses = new WeakMap<Request, string>()
   const door: Door = {
     gate: gate(db, around),
-    who: (request, from) => (local.has(request) ? { actor: system, limitKey: 'system' } : whoFrom(db, { request, origin: config.origin, now: clock(), from })),
+    who: (request, from) =>
+      local.has(request) ? { actor: system, limitKey: 'system' } : whoFrom(db, { request, origin: config.origin, now: clock(), from }),
     from: (request) => clientAddress(request, addresses.get(request) ?? '127.0.0.1', config.trustedProxies),
     origin: config.origin,
     calls: new Limit(callsPerMinute, clock),
@@ -81,8 +106,16 @@ export async function createController({ config, clock = Date.now, seams = () =>
   const app = new Elysia()
   mountApi(app, operations, door)
   app.get(`${ASSET_ROOT}/*`, ({ request }: { request: Request }) => assets.answer(request))
-  for (const [path, answer] of [[agentPaths.enroll, agents.enroll], [agentPaths.challenge, agents.challenge]] as const)
-    app.post(path, ({ request }: { request: Request }) => answer.call(agents, request).catch((error: unknown) => refuse(error, Bun.randomUUIDv7(), request)), { parse: 'none' } as any)
+  for (const [path, answer] of [
+    [agentPaths.enroll, agents.enroll],
+    [agentPaths.challenge, agents.challenge],
+  ] as const)
+    app.post(
+      path,
+      ({ request }: { request: Request }) =>
+        answer.call(agents, request).catch((error: unknown) => refuse(error, Bun.randomUUIDv7(), request)),
+      { parse: 'none' } as any,
+    )
   app.get(`${agentPaths.images}/*`, async ({ request }: { request: Request }) => {
     try {
       return agents.image(request)
@@ -90,16 +123,28 @@ export async function createController({ config, clock = Date.now, seams = () =>
       return refuse(error, Bun.randomUUIDv7(), request)
     }
   })
-  mountPages(app, { pages, layout: (frame) => layout(frame, (name) => assets.url(name)), errorBody, door, clock, insecure: config.agentInsecure })
+  mountPages(app, {
+    pages,
+    layout: (frame) => layout(frame, (name) => assets.url(name)),
+    errorBody,
+    door,
+    clock,
+    insecure: config.agentInsecure,
+  })
 
   /** The agents' socket is taken before the router: the upgrade is the server's. */
-  const fetch = (request: Request, server: { requestIP(r: Request): { address: string } | null; upgrade(r: Request, o: any): boolean }): Response | Promise<Response> | undefined => {
+  const fetch = (
+    request: Request,
+    server: { requestIP(r: Request): { address: string } | null; upgrade(r: Request, o: any): boolean },
+  ): Response | Promise<Response> | undefined => {
     const address = server.requestIP(request)?.address
     if (address) addresses.set(request, address)
     if (!request.url.includes(agentPaths.connect)) return app.fetch(request)
     try {
       const node = agents.signer(request)
-      return server.upgrade(request, { data: { nodeId: node.id } }) ? undefined : new Response('This is a WebSocket address.\n', { status: 426 })
+      return server.upgrade(request, { data: { nodeId: node.id } })
+        ? undefined
+        : new Response('This is a WebSocket address.\n', { status: 426 })
     } catch (error) {
       return refuse(error, Bun.randomUUIDv7(), request)
     }
@@ -107,14 +152,21 @@ export async function createController({ config, clock = Date.now, seams = () =>
   const websocket = {
     maxPayloadLength: 1 << 20,
     idleTimeout: 60,
-    open: (socket: Socket) => hub.opened(socket, { type: 'welcome', nodeId: socket.data.nodeId, controllerVersion: VERSION, now: clock() } satisfies ToAgent),
+    open: (socket: Socket) =>
+      hub.opened(socket, { type: 'welcome', nodeId: socket.data.nodeId, controllerVersion: VERSION, now: clock() } satisfies ToAgent),
     message: (socket: Socket, text: string | Buffer) => hub.message(socket, text),
     close: (socket: Socket) => hub.closed(socket),
   }
 
   const timers: Timer[] = []
   return {
-    db, hub, runner, app, gate: door.gate, around, reports,
+    db,
+    hub,
+    runner,
+    app,
+    gate: door.gate,
+    around,
+    reports,
     fetch,
     websocket,
     /** The same application for `berth admin` on this host: who reaches the socket file is System. */
@@ -125,7 +177,10 @@ export async function createController({ config, clock = Date.now, seams = () =>
     /** Goes on with unfinished jobs, and starts what the clock starts. */
     start() {
       runner.start()
-      timers.push(setInterval(() => hub.sweep(), 5 * second), setInterval(() => write(db, (tx) => forgetOld(tx, clock())), hour))
+      timers.push(
+        setInterval(() => hub.sweep(), 5 * second),
+        setInterval(() => write(db, (tx) => forgetOld(tx, clock())), hour),
+      )
       const token = setUpToken(db)
       if (token) log.info(`No staff account yet. Make the first one here, once: ${config.publicUrl}/setup?token=${token}`)
     },

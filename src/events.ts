@@ -6,7 +6,14 @@ type Audience = 'staff only' | 'resellers' | 'resellers and customers'
 const event = <D extends TSchema>(audience: Audience, words: string, data: D) => ({ audience, words, data })
 
 /** The server as webhooks carry it. */
-export const serverData = t.Object({ id: t.String(), hostname: t.String(), status: t.String(), package: t.String(), location: t.String(), ipv4: nullable(t.String()) })
+export const serverData = t.Object({
+  id: t.String(),
+  hostname: t.String(),
+  status: t.String(),
+  package: t.String(),
+  location: t.String(),
+  ipv4: nullable(t.String()),
+})
 export const customerData = t.Object({ id: t.String(), email: t.String(), name: t.String(), externalId: nullable(t.String()) })
 const about = { server: serverData, customer: customerData }
 

@@ -35,7 +35,12 @@ export async function serve(): Promise<number> {
   const admin = Bun.serve({ unix: socket, fetch: controller.fetchLocal })
   chmodSync(socket, 0o600)
   controller.start()
-  log.info('Berth is up', { version: VERSION, listen: `${server.hostname}:${server.port}`, publicUrl: config.publicUrl, dataDir: config.dataDir })
+  log.info('Berth is up', {
+    version: VERSION,
+    listen: `${server.hostname}:${server.port}`,
+    publicUrl: config.publicUrl,
+    dataDir: config.dataDir,
+  })
 
   await new Promise<void>((stop) => {
     for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stop())

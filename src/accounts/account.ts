@@ -14,10 +14,17 @@ function seen(actor: Actor, it: Account): boolean {
   return it.id === actor.accountId || (actor.kind === 'reseller' && it.resellerId === actor.accountId)
 }
 
-const byId = prepared((db) => db.select().from(accounts).where(eq(accounts.id, sql.placeholder('id'))).prepare())
+const byId = prepared((db) =>
+  db
+    .select()
+    .from(accounts)
+    .where(eq(accounts.id, sql.placeholder('id')))
+    .prepare(),
+)
 
 export const accountById = (tx: Db, id: string): Account | undefined => byId(tx).get({ id })
-export const accountByEmail = (tx: Db, email: string): Account | undefined => tx.select().from(accounts).where(eq(accounts.email, email.toLowerCase())).get()
+export const accountByEmail = (tx: Db, email: string): Account | undefined =>
+  tx.select().from(accounts).where(eq(accounts.email, email.toLowerCase())).get()
 
 /** A customer or a reseller: whoever can own servers. */
 export const customer: Resource<Account> = {
@@ -42,11 +49,21 @@ export const customerAnswer = t.Object({
   servers: t.Integer(),
 })
 
-const owned = prepared(({ $client }) => $client.prepare<{ n: number }, [string]>('SELECT count(*) AS n FROM servers WHERE owner_id = ? AND terminated_at IS NULL'))
+const owned = prepared(({ $client }) =>
+  $client.prepare<{ n: number }, [string]>('SELECT count(*) AS n FROM servers WHERE owner_id = ? AND terminated_at IS NULL'),
+)
 
 export const showCustomer = (tx: Db, it: Account) => ({
-  id: it.id, kind: it.kind, email: it.email, name: it.name, organization: it.organization, externalId: it.externalId, resellerId: it.resellerId,
-  lockedAt: isoOrNull(it.lockedAt), createdAt: iso(it.createdAt), servers: owned(tx).get(it.id)!.n,
+  id: it.id,
+  kind: it.kind,
+  email: it.email,
+  name: it.name,
+  organization: it.organization,
+  externalId: it.externalId,
+  resellerId: it.resellerId,
+  lockedAt: isoOrNull(it.lockedAt),
+  createdAt: iso(it.createdAt),
+  servers: owned(tx).get(it.id)!.n,
 })
 
 /** The customer as webhooks carry it. */
@@ -56,12 +73,14 @@ export const customerInEvent = ({ id, email, name, externalId }: Account) => ({ 
  * One strict form before anything else sees an address: mail libraries disagree about the exotic ones, and disagreement is how
  * mail goes to the wrong person.
  */
-const mailPattern = /^[a-z0-9](?:[a-z0-9._+-]{0,62}[a-z0-9_+-])?@(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/
+const mailPattern =
+  /^[a-z0-9](?:[a-z0-9._+-]{0,62}[a-z0-9_+-])?@(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/
 
 /** Lower case, trimmed; throws when it is no address. */
 export function mailAddress(text: string, field = 'email'): string {
   const address = text.trim().toLowerCase()
-  if (address.length > 254 || !mailPattern.test(address) || address.includes('..')) throw invalid({ field, message: 'must be an e-mail address.' })
+  if (address.length > 254 || !mailPattern.test(address) || address.includes('..'))
+    throw invalid({ field, message: 'must be an e-mail address.' })
   return address
 }
 

@@ -13,7 +13,12 @@ export const createCustomer = operation({
   path: '/admin/customers',
   summary: 'Add a customer',
   access: { staff: ['customers:write'] },
-  body: fields({ name: line(100), email: t.String({ maxLength: 254 }), organization: t.Optional(nullable(line(100, 0))), externalId: t.Optional(nullable(line(100))) }),
+  body: fields({
+    name: line(100),
+    email: t.String({ maxLength: 254 }),
+    organization: t.Optional(nullable(line(100, 0))),
+    externalId: t.Optional(nullable(line(100))),
+  }),
   answer: customerAnswer,
   status: 201,
   remembers: true,
@@ -23,7 +28,15 @@ export const createCustomer = operation({
     try {
       const it = tx
         .insert(accounts)
-        .values({ id: newId('account'), kind: 'customer', email: mailAddress(body.email), name: body.name, organization: body.organization || null, externalId: body.externalId ?? null, createdAt: clock() })
+        .values({
+          id: newId('account'),
+          kind: 'customer',
+          email: mailAddress(body.email),
+          name: body.name,
+          organization: body.organization || null,
+          externalId: body.externalId ?? null,
+          createdAt: clock(),
+        })
         .returning()
         .get()
       emit(tx, clock(), 'customer.created', { customerId: it.id, resellerId: null }, { customer: customerInEvent(it) })
@@ -40,7 +53,12 @@ export const listCustomers = operation({
   path: '/admin/customers',
   summary: 'Customers and resellers, newest first',
   access: { staff: ['customers:read'] },
-  query: { ...pageQuery, q: 'Part of a name, organization or e-mail address.', email: 'Exactly this e-mail address.', externalId: "The billing system's own identifier." },
+  query: {
+    ...pageQuery,
+    q: 'Part of a name, organization or e-mail address.',
+    email: 'Exactly this e-mail address.',
+    externalId: "The billing system's own identifier.",
+  },
   answer: page(customerAnswer),
   run(call) {
     const { tx, query } = call
@@ -52,8 +70,17 @@ export const listCustomers = operation({
       query['externalId'] ? eq(accounts.externalId, query['externalId']) : undefined,
     )
     return paginate({
-      call, name: 'customers', limits: { usual: 50, most: 200 },
-      rows: (after, limit) => tx.select().from(accounts).where(and(filter, after ? lt(accounts.id, after) : undefined)).orderBy(desc(accounts.id)).limit(limit).all(),
+      call,
+      name: 'customers',
+      limits: { usual: 50, most: 200 },
+      rows: (after, limit) =>
+        tx
+          .select()
+          .from(accounts)
+          .where(and(filter, after ? lt(accounts.id, after) : undefined))
+          .orderBy(desc(accounts.id))
+          .limit(limit)
+          .all(),
       keyOf: (it) => it.id,
       show: (it) => showCustomer(tx, it),
       total: () => tx.select({ n: count() }).from(accounts).where(filter).get()!.n,

@@ -21,9 +21,21 @@ async function inTurn<T>(work: () => Promise<T>): Promise<T> {
 export function mustBeGood(password: string, field = 'password') {
   if (password.length < 12) throw invalid({ field, message: 'must have at least 12 characters.' })
   if (password.length > 200) throw invalid({ field, message: 'must have at most 200 characters.' })
-  if (/^(.)\1+$/.test(password) || common.has(password.toLowerCase())) throw invalid({ field, message: 'is too easy to guess. Three or four random words work well.' })
+  if (/^(.)\1+$/.test(password) || common.has(password.toLowerCase()))
+    throw invalid({ field, message: 'is too easy to guess. Three or four random words work well.' })
 }
-const common = new Set(['password1234', 'passwordpassword', '123456789012', '1234567890123', 'qwertyuiop12', 'qwertyuiopasdf', 'administrator', 'letmeinletmein', 'changemechangeme', 'iloveyouiloveyou'])
+const common = new Set([
+  'password1234',
+  'passwordpassword',
+  '123456789012',
+  '1234567890123',
+  'qwertyuiop12',
+  'qwertyuiopasdf',
+  'administrator',
+  'letmeinletmein',
+  'changemechangeme',
+  'iloveyouiloveyou',
+])
 
 export const hashPassword = (password: string) => inTurn(() => Bun.password.hash(password, cost))
 

@@ -4,7 +4,13 @@ import { newId } from '../kernel/db/ids.ts'
 import { type Db, prepared, type Tx } from '../kernel/db/open.ts'
 import { type Account, roles } from './tables.ts'
 
-const byId = prepared((db) => db.select().from(roles).where(eq(roles.id, sql.placeholder('id'))).prepare())
+const byId = prepared((db) =>
+  db
+    .select()
+    .from(roles)
+    .where(eq(roles.id, sql.placeholder('id')))
+    .prepare(),
+)
 
 /** What this staff member may do now; an owner everything, also what later versions bring. */
 export function permissionsOf(tx: Db, account: Account): readonly Permission[] {
@@ -16,5 +22,9 @@ export function permissionsOf(tx: Db, account: Account): readonly Permission[] {
 export function roleNamed(tx: Tx, name: string) {
   const found = tx.select().from(roles).where(eq(roles.name, name)).get()
   if (found || name !== 'Owner') return found
-  return tx.insert(roles).values({ id: newId('role'), name, permissions: [], isOwner: true }).returning().get()
+  return tx
+    .insert(roles)
+    .values({ id: newId('role'), name, permissions: [], isOwner: true })
+    .returning()
+    .get()
 }

@@ -7,7 +7,11 @@ import { digest, randomToken } from '../kernel/secrets.ts'
 import { type Account, sessions } from './tables.ts'
 
 /** Idle and absolute limits (security S19): staff can do more harm, so theirs are shorter. */
-const limits = { staff: { idleMs: hour, wholeMs: 12 * hour }, reseller: { idleMs: 12 * hour, wholeMs: 14 * day }, customer: { idleMs: 12 * hour, wholeMs: 14 * day } }
+const limits = {
+  staff: { idleMs: hour, wholeMs: 12 * hour },
+  reseller: { idleMs: 12 * hour, wholeMs: 14 * day },
+  customer: { idleMs: 12 * hour, wholeMs: 14 * day },
+}
 
 /** `__Host-` binds the cookie to this host and to HTTPS; browsers refuse it on plain HTTP, where only a lab runs. */
 export const cookieName = (origin: string) => (origin.startsWith('https:') ? '__Host-panel' : 'panel')
@@ -19,7 +23,16 @@ export const sessionCookie = (origin: string, value: string, maxAgeSeconds: numb
 export function openSession(tx: Tx, account: Account, { now, from, userAgent }: { now: number; from: string; userAgent: string }): string {
   const token = randomToken()
   tx.insert(sessions)
-    .values({ id: newId('session'), tokenHash: digest(token), accountId: account.id, csrf: randomToken(), createdAt: now, seenAt: now, from, userAgent: userAgent.slice(0, 300) })
+    .values({
+      id: newId('session'),
+      tokenHash: digest(token),
+      accountId: account.id,
+      csrf: randomToken(),
+      createdAt: now,
+      seenAt: now,
+      from,
+      userAgent: userAgent.slice(0, 300),
+    })
     .run()
   return token
 }

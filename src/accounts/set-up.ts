@@ -1,32 +1,37 @@
 // The first staff account. There is no default one: at first start a link is printed to the journal, and only its holder can make it.
 import { eq } from 'drizzle-orm'
 import { Type as t } from 'typebox'
-import { addressKey } from '../kernel/api/limits.ts'
 import { Refusal } from '../kernel/api/errors.ts'
+import { addressKey } from '../kernel/api/limits.ts'
 import { fields, line, operation, secret } from '../kernel/api/operation.ts'
 import { type Db, write } from '../kernel/db/open.ts'
 import { digest, randomToken } from '../kernel/secrets.ts'
 import { settings } from '../settings/tables.ts'
-import { addStaff } from './staff.ts'
 import { hashPassword, mustBeGood } from './passwords.ts'
 import { openSession, sessionCookie } from './sessions.ts'
+import { addStaff } from './staff.ts'
 import { accounts } from './tables.ts'
 
 const SETTING = 'setup.token'
 
-export const hasStaff = (tx: Db) => tx.select({ id: accounts.id }).from(accounts).where(eq(accounts.kind, 'staff')).limit(1).get() !== undefined
+export const hasStaff = (tx: Db) =>
+  tx.select({ id: accounts.id }).from(accounts).where(eq(accounts.kind, 'staff')).limit(1).get() !== undefined
 
 /** A fresh link for the journal, or undefined when there is staff already. The link of an earlier start ends with it. */
 export function setUpToken(db: Db): string | undefined {
   return write(db, (tx) => {
     if (hasStaff(tx)) return undefined
     const token = randomToken()
-    tx.insert(settings).values({ name: SETTING, value: digest(token) }).onConflictDoUpdate({ target: settings.name, set: { value: digest(token) } }).run()
+    tx.insert(settings)
+      .values({ name: SETTING, value: digest(token) })
+      .onConflictDoUpdate({ target: settings.name, set: { value: digest(token) } })
+      .run()
     return token
   })
 }
 
-export const setUpLinkFits = (tx: Db, token: string) => !hasStaff(tx) && tx.select().from(settings).where(eq(settings.name, SETTING)).get()?.value === digest(token)
+export const setUpLinkFits = (tx: Db, token: string) =>
+  !hasStaff(tx) && tx.select().from(settings).where(eq(settings.name, SETTING)).get()?.value === digest(token)
 
 export const setUp = operation({
   id: 'setup.finish',
@@ -34,7 +39,12 @@ export const setUp = operation({
   path: '/setup',
   summary: 'Make the first staff account with the link from the journal',
   access: 'anyone',
-  body: fields({ token: secret(t.String({ minLength: 1, maxLength: 100 })), email: t.String({ maxLength: 254 }), name: line(100), password: secret(t.String({ maxLength: 1000 })) }),
+  body: fields({
+    token: secret(t.String({ minLength: 1, maxLength: 100 })),
+    email: t.String({ maxLength: 254 }),
+    name: line(100),
+    password: secret(t.String({ maxLength: 1000 })),
+  }),
   answer: t.Object({ accountId: t.String(), home: t.String() }),
   status: 201,
   refuses: ['setup_link_invalid'],
@@ -54,4 +64,8 @@ export const setUp = operation({
   },
 })
 
-const linkIsNotValid = () => new Refusal('setup_link_invalid', 'This set-up link is not valid any more. The newest one is in the journal of the controller; each start prints a fresh one until there is a staff account.')
+const linkIsNotValid = () =>
+  new Refusal(
+    'setup_link_invalid',
+    'This set-up link is not valid any more. The newest one is in the journal of the controller; each start prints a fresh one until there is a staff account.',
+  )

@@ -1,8 +1,8 @@
 import { Type as t } from 'typebox'
-import { visitor } from '../kernel/api/invoke.ts'
-import { addressKey } from '../kernel/api/limits.ts'
 import { auditLine } from '../kernel/api/audit.ts'
 import { Refusal } from '../kernel/api/errors.ts'
+import { visitor } from '../kernel/api/invoke.ts'
+import { addressKey } from '../kernel/api/limits.ts'
 import { done, fields, operation, secret } from '../kernel/api/operation.ts'
 import { write } from '../kernel/db/open.ts'
 import { accountByEmail } from './account.ts'
@@ -26,7 +26,19 @@ export const signIn = operation({
     const account = accountByEmail(tx, body.email.trim())
     if ((await passwordFits(body.password, account?.passwordHash)) && account) return account
     write(tx, (tx) =>
-      auditLine(tx, { clock }, { actor: account ? { ...visitor, accountId: account.id, name: account.name } : visitor, operation: 'sessions.create', target: account?.id ?? null, from, requestId, result: 'sign_in_failed', details: null }),
+      auditLine(
+        tx,
+        { clock },
+        {
+          actor: account ? { ...visitor, accountId: account.id, name: account.name } : visitor,
+          operation: 'sessions.create',
+          target: account?.id ?? null,
+          from,
+          requestId,
+          result: 'sign_in_failed',
+          details: null,
+        },
+      ),
     )
     throw new Refusal('sign_in_failed', 'E-mail address and password do not fit together. Check both, or ask for a new password.')
   },

@@ -9,11 +9,18 @@ import { roleNamed } from './roles.ts'
 import { type Account, accounts } from './tables.ts'
 
 /** Throws `email_taken`, and `validation_failed` for a role there is not. */
-export function addStaff(tx: Tx, { email, name, passwordHash, role, now }: { email: string; name: string; passwordHash: string; role: string; now: number }): Account {
+export function addStaff(
+  tx: Tx,
+  { email, name, passwordHash, role, now }: { email: string; name: string; passwordHash: string; role: string; now: number },
+): Account {
   const found = roleNamed(tx, role)
   if (!found) throw invalid({ field: 'role', message: 'There is no role of this name.' })
   try {
-    return tx.insert(accounts).values({ id: newId('account'), kind: 'staff', email: mailAddress(email), name, roleId: found.id, passwordHash, createdAt: now }).returning().get()
+    return tx
+      .insert(accounts)
+      .values({ id: newId('account'), kind: 'staff', email: mailAddress(email), name, roleId: found.id, passwordHash, createdAt: now })
+      .returning()
+      .get()
   } catch (error) {
     return refuseTaken(error)
   }
@@ -26,7 +33,12 @@ export const createStaff = operation({
   summary: 'Add a member of staff',
   access: { staff: ['staff.write'] },
   inPerson: true,
-  body: fields({ email: t.String({ maxLength: 254 }), name: line(100), role: t.Optional(line(60)), password: secret(t.String({ maxLength: 1000 })) }),
+  body: fields({
+    email: t.String({ maxLength: 254 }),
+    name: line(100),
+    role: t.Optional(line(60)),
+    password: secret(t.String({ maxLength: 1000 })),
+  }),
   answer: t.Object({ id: t.String(), email: t.String(), name: t.String() }),
   status: 201,
   refuses: ['email_taken'],

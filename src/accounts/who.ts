@@ -35,7 +35,16 @@ function sessionSender(db: Db, session: Session, now: number): Sender {
   }
 }
 
-type TokenRow = { id: string; accountId: string; name: string; scopes: string; allow: string; expiresAt: number | null; usedAt: number | null; usedFrom: string | null }
+type TokenRow = {
+  id: string
+  accountId: string
+  name: string
+  scopes: string
+  allow: string
+  expiresAt: number | null
+  usedAt: number | null
+  usedFrom: string | null
+}
 const statements = prepared(({ $client }) => ({
   find: $client.prepare<TokenRow, [string]>(
     `SELECT id, account_id AS accountId, name, scopes, allow, expires_at AS expiresAt, used_at AS usedAt, used_from AS usedFrom
@@ -51,7 +60,8 @@ function tokenSender(db: Db, header: string, now: number, from: string): Sender 
   if (!row || !account || (row.expiresAt !== null && row.expiresAt <= now))
     throw new Refusal('invalid_token', 'This token is not valid: it may have expired or been revoked.')
   // Once a minute: a use is worth knowing, a disk flush per read is not worth paying.
-  if (row.usedAt === null || now - row.usedAt > minute || row.usedFrom !== from) write(db, (tx) => void statements(tx).used.run(now, from, row.id))
+  if (row.usedAt === null || now - row.usedAt > minute || row.usedFrom !== from)
+    write(db, (tx) => void statements(tx).used.run(now, from, row.id))
   // Cut to what its maker may do now, not to what he might when he made it.
   const permissions = permissionsOf(db, account)
   const theirs = scopesOf(account.kind, permissions)
@@ -65,7 +75,12 @@ function tokenSender(db: Db, header: string, now: number, from: string): Sender 
 }
 
 const actorOf = (account: Account, permissions: readonly Permission[], scopes: ReadonlySet<Scope>, via: Actor['via']): Actor => ({
-  accountId: account.id, kind: account.kind, name: account.name, permissions: new Set(permissions), scopes, via,
+  accountId: account.id,
+  kind: account.kind,
+  name: account.name,
+  permissions: new Set(permissions),
+  scopes,
+  via,
 })
 
 /** Is the address inside one of the CIDRs? An IPv4 address that came over an IPv6 socket counts as IPv4. */

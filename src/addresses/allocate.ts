@@ -3,8 +3,8 @@
 import { asc, desc, eq, sql } from 'drizzle-orm'
 import { Refusal } from '../kernel/api/errors.ts'
 import { newId } from '../kernel/db/ids.ts'
-import { inserting } from '../kernel/db/rows.ts'
 import { type Db, prepared, type Tx } from '../kernel/db/open.ts'
+import { inserting } from '../kernel/db/rows.ts'
 import { toNetwork, toNumber, toText } from './ranges.ts'
 import { type Address, addresses, type Pool, pools } from './tables.ts'
 
@@ -20,7 +20,9 @@ const statements = prepared(({ $client }) => ({
   ),
   nextPlace: $client.prepare<{ n: number }, [string]>('SELECT coalesce(max(place), -1) + 1 AS n FROM addresses WHERE pool_id = ?'),
   moveOn: $client.prepare('UPDATE pools SET next_offset = ? WHERE id = ?'),
-  freed: $client.prepare<{ id: string; address: string }, [string, number]>('SELECT id, address FROM addresses WHERE pool_id = ? AND prefix_length = ? AND server_id IS NULL AND reserved_for IS NULL ORDER BY place LIMIT 1'),
+  freed: $client.prepare<{ id: string; address: string }, [string, number]>(
+    'SELECT id, address FROM addresses WHERE pool_id = ? AND prefix_length = ? AND server_id IS NULL AND reserved_for IS NULL ORDER BY place LIMIT 1',
+  ),
   release: $client.prepare('UPDATE addresses SET server_id = NULL, is_primary = 0 WHERE server_id = ?'),
 }))
 
@@ -46,7 +48,16 @@ export function takeIpv6(tx: Tx, serverId: string, nodeId: string, prefixLength:
     }
     const cut = cutFrom(pool, prefixLength)
     if (!cut) continue
-    insert(tx, { id: newId('address'), poolId: pool.id, version: 6, address: cut.address, prefixLength, place: nextPlace.get(pool.id)!.n, serverId, isPrimary: true })
+    insert(tx, {
+      id: newId('address'),
+      poolId: pool.id,
+      version: 6,
+      address: cut.address,
+      prefixLength,
+      place: nextPlace.get(pool.id)!.n,
+      serverId,
+      isPrimary: true,
+    })
     moveOn.run(cut.nextOffset, pool.id)
     return cut.address
   }
@@ -75,7 +86,16 @@ export function releaseAddresses(tx: Tx, serverId: string): string[] {
 
 export type HeldAddress = Address & { pool: Pool }
 const ofServer = prepared((db) =>
-  db.select().from(addresses).innerJoin(pools, eq(pools.id, addresses.poolId)).where(eq(addresses.serverId, sql.placeholder('serverId'))).orderBy(asc(addresses.version), desc(addresses.isPrimary), asc(addresses.place)).prepare(),
+  db
+    .select()
+    .from(addresses)
+    .innerJoin(pools, eq(pools.id, addresses.poolId))
+    .where(eq(addresses.serverId, sql.placeholder('serverId')))
+    .orderBy(asc(addresses.version), desc(addresses.isPrimary), asc(addresses.place))
+    .prepare(),
 )
 /** Primary first, IPv4 before IPv6. */
-export const addressesOf = (tx: Db, serverId: string): HeldAddress[] => ofServer(tx).all({ serverId }).map((row) => ({ ...row.addresses, pool: row.pools }))
+export const addressesOf = (tx: Db, serverId: string): HeldAddress[] =>
+  ofServer(tx)
+    .all({ serverId })
+    .map((row) => ({ ...row.addresses, pool: row.pools }))

@@ -6,7 +6,10 @@ import { type Db, prepared } from '../kernel/db/open.ts'
 import { nodes, poolNodes } from '../nodes/tables.ts'
 import { type Address, addresses, type Pool, pools } from './tables.ts'
 
-const staffOnly = <Row>(find: (tx: Db, id: string) => Row | undefined) => (tx: Db, actor: Actor, id: string) => (actor.kind === 'staff' ? find(tx, id) : undefined)
+const staffOnly =
+  <Row>(find: (tx: Db, id: string) => Row | undefined) =>
+  (tx: Db, actor: Actor, id: string) =>
+    actor.kind === 'staff' ? find(tx, id) : undefined
 
 export const pool: Resource<Pool> = {
   name: 'address pool',
@@ -20,9 +23,19 @@ export const poolAddress: Resource<Address> = {
 }
 
 export const poolAnswer = t.Object({
-  id: t.String(), name: t.String(), version: t.Enum([4, 6]), network: t.String(), gateway: t.String(), first: t.String(), last: t.String(), resolvers: t.Array(t.String()),
+  id: t.String(),
+  name: t.String(),
+  version: t.Enum([4, 6]),
+  network: t.String(),
+  gateway: t.String(),
+  first: t.String(),
+  last: t.String(),
+  resolvers: t.Array(t.String()),
   /** null for IPv6: more than anyone counts. */
-  total: nullable(t.Integer()), free: nullable(t.Integer()), held: t.Integer(), reserved: t.Integer(),
+  total: nullable(t.Integer()),
+  free: nullable(t.Integer()),
+  held: t.Integer(),
+  reserved: t.Integer(),
   nodes: t.Array(t.Object({ id: t.String(), name: t.String() })),
 })
 
@@ -34,8 +47,19 @@ const counts = prepared(({ $client }) =>
 
 export function showPool(tx: Db, { nextOffset: _, createdAt: __, ...it }: Pool) {
   const { total, held, reserved } = counts(tx).get(it.id)!
-  const attached = tx.select({ id: nodes.id, name: nodes.name }).from(poolNodes).innerJoin(nodes, eq(nodes.id, poolNodes.nodeId)).where(eq(poolNodes.poolId, it.id)).all()
-  return { ...it, held, reserved, nodes: attached, ...(it.version === 4 ? { total, free: total - held - reserved } : { total: null, free: null }) }
+  const attached = tx
+    .select({ id: nodes.id, name: nodes.name })
+    .from(poolNodes)
+    .innerJoin(nodes, eq(nodes.id, poolNodes.nodeId))
+    .where(eq(poolNodes.poolId, it.id))
+    .all()
+  return {
+    ...it,
+    held,
+    reserved,
+    nodes: attached,
+    ...(it.version === 4 ? { total, free: total - held - reserved } : { total: null, free: null }),
+  }
 }
 
 /** Throws when one of the ids is no node; answers them once each. */
@@ -44,4 +68,12 @@ export function attachTo(tx: Db, poolId: string, nodeIds: readonly string[]) {
   for (const nodeId of new Set(nodeIds)) tx.insert(poolNodes).values({ poolId, nodeId }).run()
 }
 
-export const nodesNamed = (tx: Db, ids: readonly string[]) => (ids.length ? tx.select().from(nodes).where(and(inArray(nodes.id, [...ids]))).all().filter((n) => n.removedAt === null) : [])
+export const nodesNamed = (tx: Db, ids: readonly string[]) =>
+  ids.length
+    ? tx
+        .select()
+        .from(nodes)
+        .where(and(inArray(nodes.id, [...ids])))
+        .all()
+        .filter((n) => n.removedAt === null)
+    : []

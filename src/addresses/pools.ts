@@ -34,7 +34,15 @@ export const createPool = operation({
   answer: poolAnswer,
   status: 201,
   refuses: ['name_taken', 'pool_overlaps'],
-  example: { name: 'Frankfurt IPv4', network: '203.0.113.0/24', gateway: '203.0.113.1', first: '203.0.113.10', last: '203.0.113.250', resolvers: ['9.9.9.9'], nodeIds: [] },
+  example: {
+    name: 'Frankfurt IPv4',
+    network: '203.0.113.0/24',
+    gateway: '203.0.113.1',
+    first: '203.0.113.10',
+    last: '203.0.113.250',
+    resolvers: ['9.9.9.9'],
+    nodeIds: [],
+  },
   run({ tx, body, clock }) {
     const network = networkFrom(tx, body.network)
     const gateway = gatewayFrom(network, body.gateway)
@@ -48,7 +56,17 @@ export const createPool = operation({
     try {
       const it = tx
         .insert(pools)
-        .values({ id: newId('pool'), name: body.name, version: network.version, network: body.network, gateway: body.gateway, first: toText(network.version, first), last: toText(network.version, last), resolvers, createdAt: clock() })
+        .values({
+          id: newId('pool'),
+          name: body.name,
+          version: network.version,
+          network: body.network,
+          gateway: body.gateway,
+          first: toText(network.version, first),
+          last: toText(network.version, last),
+          resolvers,
+          createdAt: clock(),
+        })
         .returning()
         .get()
       if (network.version === 4) fill(tx, it.id, network, first, last, gateway)
@@ -63,10 +81,17 @@ export const createPool = operation({
 
 function networkFrom(tx: Db, text: string): Network {
   const network = toNetwork(text)
-  if (!network) throw invalid({ field: 'network', message: 'must be a network like 203.0.113.0/24 or 2001:db8::/48, with the host part zero.' })
-  if (network.version === 4 && network.bits < SMALLEST_IPV4_PREFIX) throw invalid({ field: 'network', message: `must be /${SMALLEST_IPV4_PREFIX} or smaller. Split it into several pools.` })
-  if (network.version === 6 && (network.bits < 16 || network.bits > 120)) throw invalid({ field: 'network', message: 'must be between /16 and /120.' })
-  const other = tx.select().from(pools).all().find((p) => overlap(toNetwork(p.network)!, network))
+  if (!network)
+    throw invalid({ field: 'network', message: 'must be a network like 203.0.113.0/24 or 2001:db8::/48, with the host part zero.' })
+  if (network.version === 4 && network.bits < SMALLEST_IPV4_PREFIX)
+    throw invalid({ field: 'network', message: `must be /${SMALLEST_IPV4_PREFIX} or smaller. Split it into several pools.` })
+  if (network.version === 6 && (network.bits < 16 || network.bits > 120))
+    throw invalid({ field: 'network', message: 'must be between /16 and /120.' })
+  const other = tx
+    .select()
+    .from(pools)
+    .all()
+    .find((p) => overlap(toNetwork(p.network)!, network))
   if (other) throw new Refusal('pool_overlaps', `${text} overlaps with ${other.network} of the pool ${other.name}.`)
   return network
 }
@@ -83,7 +108,8 @@ function rangeFrom(network: Network, { first, last }: { first?: string | undefin
   const at = (field: 'first' | 'last', text: string | undefined) => {
     if (text === undefined || text === '') return usual[field]
     const found = toNumber(text)
-    if (found?.version !== network.version || found.n < network.first || found.n > network.last) throw invalid({ field, message: 'must be an address inside the network.' })
+    if (found?.version !== network.version || found.n < network.first || found.n > network.last)
+      throw invalid({ field, message: 'must be an address inside the network.' })
     return found.n
   }
   const range = { first: at('first', first), last: at('last', last) }
@@ -92,7 +118,9 @@ function rangeFrom(network: Network, { first, last }: { first?: string | undefin
 }
 
 function fill(tx: Tx, poolId: string, network: Network, first: bigint, last: bigint, gateway: bigint) {
-  const insert = tx.$client.prepare('INSERT INTO addresses (id, pool_id, version, address, prefix_length, place, reserved_for) VALUES (?, ?, 4, ?, ?, ?, ?)')
+  const insert = tx.$client.prepare(
+    'INSERT INTO addresses (id, pool_id, version, address, prefix_length, place, reserved_for) VALUES (?, ?, 4, ?, ?, ?, ?)',
+  )
   let place = 0
   for (let n = first; n <= last; n++)
     insert.run(newId('address'), poolId, toText(4, n), network.bits, place++, n === gateway ? 'Gateway' : null)
@@ -109,8 +137,17 @@ export const listPools = operation({
   run(call) {
     const { tx } = call
     return paginate({
-      call, name: 'pools', limits: { usual: 50, most: 200 },
-      rows: (after, limit) => tx.select().from(pools).where(after ? gt(pools.name, after) : undefined).orderBy(asc(pools.name)).limit(limit).all(),
+      call,
+      name: 'pools',
+      limits: { usual: 50, most: 200 },
+      rows: (after, limit) =>
+        tx
+          .select()
+          .from(pools)
+          .where(after ? gt(pools.name, after) : undefined)
+          .orderBy(asc(pools.name))
+          .limit(limit)
+          .all(),
       keyOf: (p) => p.name,
       show: (p) => showPool(tx, p),
       total: () => tx.select({ n: count() }).from(pools).get()!.n,
@@ -130,7 +167,11 @@ export const getPool = operation({
 })
 
 const addressAnswer = t.Object({
-  id: t.String(), address: t.String(), prefixLength: t.Integer(), state: t.Enum(['free', 'held', 'reserved']), reservedFor: nullable(t.String()),
+  id: t.String(),
+  address: t.String(),
+  prefixLength: t.Integer(),
+  state: t.Enum(['free', 'held', 'reserved']),
+  reservedFor: nullable(t.String()),
   server: nullable(t.Object({ id: t.String(), hostname: t.String() })),
 })
 
@@ -147,13 +188,25 @@ export const listPoolAddresses = operation({
     const { tx, target } = call
     const ofPool = eq(addresses.poolId, target.id)
     return paginate({
-      call, name: `pool ${target.id}`, limits: { usual: 64, most: 256 },
+      call,
+      name: `pool ${target.id}`,
+      limits: { usual: 64, most: 256 },
       rows: (after, limit) =>
-        tx.select({ a: addresses, hostname: servers.hostname }).from(addresses).leftJoin(servers, eq(servers.id, addresses.serverId))
-          .where(and(ofPool, after ? gt(addresses.place, Number(after)) : undefined)).orderBy(asc(addresses.place)).limit(limit).all(),
+        tx
+          .select({ a: addresses, hostname: servers.hostname })
+          .from(addresses)
+          .leftJoin(servers, eq(servers.id, addresses.serverId))
+          .where(and(ofPool, after ? gt(addresses.place, Number(after)) : undefined))
+          .orderBy(asc(addresses.place))
+          .limit(limit)
+          .all(),
       keyOf: ({ a }) => String(a.place),
       show: ({ a, hostname }) => ({
-        id: a.id, address: a.address, prefixLength: a.prefixLength, state: a.serverId ? ('held' as const) : a.reservedFor ? ('reserved' as const) : ('free' as const), reservedFor: a.reservedFor,
+        id: a.id,
+        address: a.address,
+        prefixLength: a.prefixLength,
+        state: a.serverId ? ('held' as const) : a.reservedFor ? ('reserved' as const) : ('free' as const),
+        reservedFor: a.reservedFor,
         server: a.serverId ? { id: a.serverId, hostname: hostname ?? '' } : null,
       }),
       total: () => tx.select({ n: count() }).from(addresses).where(ofPool).get()!.n,
@@ -172,11 +225,20 @@ export const attachPool = operation({
   answer: poolAnswer,
   refuses: ['in_use'],
   run({ tx, target, body }) {
-    if (nodesNamed(tx, body.nodeIds).length !== new Set(body.nodeIds).size) throw invalid({ field: 'nodeIds', message: 'has one that is no node.' })
+    if (nodesNamed(tx, body.nodeIds).length !== new Set(body.nodeIds).size)
+      throw invalid({ field: 'nodeIds', message: 'has one that is no node.' })
     const left = tx
-      .select({ nodeId: servers.nodeId, hostname: servers.hostname }).from(addresses).innerJoin(servers, eq(servers.id, addresses.serverId)).where(eq(addresses.poolId, target.id)).all()
+      .select({ nodeId: servers.nodeId, hostname: servers.hostname })
+      .from(addresses)
+      .innerJoin(servers, eq(servers.id, addresses.serverId))
+      .where(eq(addresses.poolId, target.id))
+      .all()
       .find((s) => !body.nodeIds.includes(s.nodeId))
-    if (left) throw new Refusal('in_use', `${left.hostname} has an address of this pool on a node that would no longer route it. Move or terminate it first.`)
+    if (left)
+      throw new Refusal(
+        'in_use',
+        `${left.hostname} has an address of this pool on a node that would no longer route it. Move or terminate it first.`,
+      )
     attachTo(tx, target.id, body.nodeIds)
     return showPool(tx, target)
   },
@@ -193,7 +255,8 @@ export const reserveAddress = operation({
   answer: t.Object({ id: t.String(), address: t.String(), reservedFor: nullable(t.String()) }),
   refuses: ['address_in_use'],
   run({ tx, target, body }) {
-    if (target.serverId) throw new Refusal('address_in_use', `${target.address} belongs to a server. It can be reserved when the server has let go of it.`)
+    if (target.serverId)
+      throw new Refusal('address_in_use', `${target.address} belongs to a server. It can be reserved when the server has let go of it.`)
     tx.update(addresses).set({ reservedFor: body.reservedFor }).where(eq(addresses.id, target.id)).run()
     return { id: target.id, address: target.address, reservedFor: body.reservedFor }
   },
@@ -209,7 +272,11 @@ export const removePool = operation({
   answer: done,
   refuses: ['in_use'],
   run({ tx, target }) {
-    const held = tx.select({ n: sql<number>`count(*)` }).from(addresses).where(and(eq(addresses.poolId, target.id), isNotNull(addresses.serverId))).get()!.n
+    const held = tx
+      .select({ n: sql<number>`count(*)` })
+      .from(addresses)
+      .where(and(eq(addresses.poolId, target.id), isNotNull(addresses.serverId)))
+      .get()!.n
     if (held) throw new Refusal('in_use', `${held} of its addresses belong to servers. Terminate or move them first.`)
     tx.delete(pools).where(eq(pools.id, target.id)).run()
     return {}

@@ -1,6 +1,7 @@
 // Addresses as numbers, so that ranges can be counted, compared and cut.
-import ipaddr from 'ipaddr.js'
+
 import { isIP } from 'node:net'
+import ipaddr from 'ipaddr.js'
 
 export type Network = { version: 4 | 6; first: bigint; last: bigint; bits: number }
 const width = { 4: 32n, 6: 128n } as const
@@ -9,12 +10,20 @@ const width = { 4: 32n, 6: 128n } as const
 export function toNumber(text: string): { version: 4 | 6; n: bigint } | undefined {
   const version = isIP(text)
   if ((version !== 4 && version !== 6) || text.includes('%')) return undefined
-  return { version, n: ipaddr.parse(text).toByteArray().reduce((n, byte) => (n << 8n) | BigInt(byte), 0n) }
+  return {
+    version,
+    n: ipaddr
+      .parse(text)
+      .toByteArray()
+      .reduce((n, byte) => (n << 8n) | BigInt(byte), 0n),
+  }
 }
 
 /** The shortest usual form (RFC 5952 for IPv6). */
 export function toText(version: 4 | 6, n: bigint): string {
-  const bytes = Array.from({ length: version === 4 ? 4 : 16 }, (_, i, all = version === 4 ? 4 : 16) => Number((n >> BigInt(8 * (all - 1 - i))) & 255n))
+  const bytes = Array.from({ length: version === 4 ? 4 : 16 }, (_, i, all = version === 4 ? 4 : 16) =>
+    Number((n >> BigInt(8 * (all - 1 - i))) & 255n),
+  )
   return version === 4 ? bytes.join('.') : (ipaddr.fromByteArray(bytes) as ipaddr.IPv6).toRFC5952String()
 }
 

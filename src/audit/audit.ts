@@ -11,11 +11,26 @@ export const listAudit = operation({
   path: '/admin/audit',
   summary: 'Every change, who made it, from where, and every refused sign-in',
   access: { staff: ['audit:read'] },
-  query: { ...pageQuery, actorId: 'Only what this account did.', operation: 'Only this operation, or the start of its name.', target: 'Only changes to this id.', from: 'Only from this address.', result: 'done, or the code of a refusal.' },
+  query: {
+    ...pageQuery,
+    actorId: 'Only what this account did.',
+    operation: 'Only this operation, or the start of its name.',
+    target: 'Only changes to this id.',
+    from: 'Only from this address.',
+    result: 'done, or the code of a refusal.',
+  },
   answer: page(
     t.Object({
-      id: t.String(), at: time, actor: t.Object({ id: t.String(), name: t.String() }), via: t.String(), operation: t.String(), target: nullable(t.String()), from: t.String(), requestId: t.String(),
-      result: t.String(), details: t.Unknown(),
+      id: t.String(),
+      at: time,
+      actor: t.Object({ id: t.String(), name: t.String() }),
+      via: t.String(),
+      operation: t.String(),
+      target: nullable(t.String()),
+      from: t.String(),
+      requestId: t.String(),
+      result: t.String(),
+      details: t.Unknown(),
     }),
   ),
   run(call) {
@@ -28,10 +43,30 @@ export const listAudit = operation({
       query['result'] ? eq(audit.result, query['result']) : undefined,
     )
     return paginate({
-      call, name: 'audit', limits: { usual: 50, most: 1000 },
-      rows: (after, limit) => tx.select().from(audit).where(and(filter, after ? lt(audit.id, after) : undefined)).orderBy(desc(audit.id)).limit(limit).all(),
+      call,
+      name: 'audit',
+      limits: { usual: 50, most: 1000 },
+      rows: (after, limit) =>
+        tx
+          .select()
+          .from(audit)
+          .where(and(filter, after ? lt(audit.id, after) : undefined))
+          .orderBy(desc(audit.id))
+          .limit(limit)
+          .all(),
       keyOf: (a) => a.id,
-      show: (a) => ({ id: a.id, at: iso(a.at), actor: { id: a.actorId, name: a.actorName }, via: a.via, operation: a.operation, target: a.target, from: a.from, requestId: a.requestId, result: a.result, details: a.details }),
+      show: (a) => ({
+        id: a.id,
+        at: iso(a.at),
+        actor: { id: a.actorId, name: a.actorName },
+        via: a.via,
+        operation: a.operation,
+        target: a.target,
+        from: a.from,
+        requestId: a.requestId,
+        result: a.result,
+        details: a.details,
+      }),
       total: () => tx.select({ n: count() }).from(audit).where(filter).get()!.n,
     })
   },

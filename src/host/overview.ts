@@ -3,11 +3,18 @@ import { type Static, Type as t } from 'typebox'
 import type { Call } from '../kernel/api/operation.ts'
 import { nullable, operation, time } from '../kernel/api/operation.ts'
 import { day, hour, iso, minute } from '../kernel/db/clock.ts'
-import { locationAnswer, listedLocations } from '../locations/location.ts'
+import { listedLocations, locationAnswer } from '../locations/location.ts'
 import { SKEW_SHOWN_MS } from '../nodes/node.ts'
 import { VERSION } from '../version.ts'
 
-const attention = t.Object({ level: t.Enum(['bad', 'warn']), what: t.String(), effect: t.String(), since: nullable(time), action: t.String(), href: t.String() })
+const attention = t.Object({
+  level: t.Enum(['bad', 'warn']),
+  what: t.String(),
+  effect: t.String(),
+  since: nullable(time),
+  action: t.String(),
+  href: t.String(),
+})
 type Attention = Static<typeof attention>
 const step = t.Object({ title: t.String(), words: t.String(), done: t.Boolean(), href: t.String() })
 
@@ -35,7 +42,12 @@ export const getOverview = operation({
       checkedAt: iso(clock()),
       attention: needsAttention(call, nodes),
       checklist: checklist(call, number),
-      servers: Object.fromEntries(tx.$client.query<{ status: string; n: number }, []>('SELECT status, count(*) AS n FROM servers WHERE terminated_at IS NULL GROUP BY status').all().map((s) => [s.status, s.n])),
+      servers: Object.fromEntries(
+        tx.$client
+          .query<{ status: string; n: number }, []>('SELECT status, count(*) AS n FROM servers WHERE terminated_at IS NULL GROUP BY status')
+          .all()
+          .map((s) => [s.status, s.n]),
+      ),
       jobs: {
         running: number("SELECT count(*) AS n FROM jobs WHERE state IN ('queued', 'running', 'undoing')"),
         failed24h: number("SELECT count(*) AS n FROM jobs WHERE state = 'failed' AND finished_at > ?", since),
@@ -44,14 +56,24 @@ export const getOverview = operation({
       nodes: {
         total: nodes.length,
         connected: nodes.filter((n) => call.nodes.connected(n.id)).length,
-        versions: nodes.reduce<Record<string, number>>((all, n) => ({ ...all, [n.version]: (all[n.version] ?? 0) + 1 }), {}),
+        versions: Object.fromEntries([...Map.groupBy(nodes, (n) => n.version)].map(([version, of]) => [version, of.length])),
       },
       locations: listedLocations(call),
     }
   },
 })
 
-type NodeRow = { id: string; name: string; seenAt: number; skewMs: number; differences: string; version: string; kind: string; fake: number; servers: number }
+type NodeRow = {
+  id: string
+  name: string
+  seenAt: number
+  skewMs: number
+  differences: string
+  version: string
+  kind: string
+  fake: number
+  servers: number
+}
 const nodeRows = ({ tx }: Pick<Call, 'tx'>) =>
   tx.$client
     .query<NodeRow, []>(
@@ -69,37 +91,151 @@ function needsAttention(call: Call, nodes: NodeRow[]): Attention[] {
     const href = `/admin/nodes/${n.id}`
     const plural = `${n.servers} server${n.servers === 1 ? '' : 's'}`
     if (!live.connected(n.id) && clock() - n.seenAt > minute / 2)
-      found.push({ level: 'bad', what: `${n.name} is not connected.`, effect: `Its ${plural} keep running but cannot be changed.`, since: iso(n.seenAt), action: 'Open node', href })
+      found.push({
+        level: 'bad',
+        what: `${n.name} is not connected.`,
+        effect: `Its ${plural} keep running but cannot be changed.`,
+        since: iso(n.seenAt),
+        action: 'Open node',
+        href,
+      })
     else if (Math.abs(n.skewMs) > SKEW_SHOWN_MS)
-      found.push({ level: 'warn', what: `The clock of ${n.name} is ${Math.round(Math.abs(n.skewMs) / 1000)} s ${n.skewMs > 0 ? 'ahead' : 'behind'}.`, effect: 'Times in logs mislead and certificates may be refused. Set up time synchronisation on it.', since: null, action: 'Open node', href })
+      found.push({
+        level: 'warn',
+        what: `The clock of ${n.name} is ${Math.round(Math.abs(n.skewMs) / 1000)} s ${n.skewMs > 0 ? 'ahead' : 'behind'}.`,
+        effect: 'Times in logs mislead and certificates may be refused. Set up time synchronisation on it.',
+        since: null,
+        action: 'Open node',
+        href,
+      })
     const differences = (JSON.parse(n.differences) as { kind: string }[]).filter((d) => d.kind !== 'foreign').length
-    if (differences) found.push({ level: 'warn', what: `${n.name} differs from what should be on it in ${differences} place${differences === 1 ? '' : 's'}.`, effect: 'Nothing is changed by itself. Look at each and decide.', since: null, action: 'Show differences', href: `${href}#differences` })
-    if (n.kind === 'none' && !n.fake) found.push({ level: 'bad', what: `${n.name} cannot run servers.`, effect: 'Neither KVM nor emulation works there; `berth agent doctor` on it says why.', since: null, action: 'Open node', href })
-    if (n.version !== VERSION && live.connected(n.id)) found.push({ level: 'warn', what: `The agent of ${n.name} is ${n.version}, the controller ${VERSION}.`, effect: 'New features may not work there until it is updated.', since: null, action: 'Open node', href })
+    if (differences)
+      found.push({
+        level: 'warn',
+        what: `${n.name} differs from what should be on it in ${differences} place${differences === 1 ? '' : 's'}.`,
+        effect: 'Nothing is changed by itself. Look at each and decide.',
+        since: null,
+        action: 'Show differences',
+        href: `${href}#differences`,
+      })
+    if (n.kind === 'none' && !n.fake)
+      found.push({
+        level: 'bad',
+        what: `${n.name} cannot run servers.`,
+        effect: 'Neither KVM nor emulation works there; `berth agent doctor` on it says why.',
+        since: null,
+        action: 'Open node',
+        href,
+      })
+    if (n.version !== VERSION && live.connected(n.id))
+      found.push({
+        level: 'warn',
+        what: `The agent of ${n.name} is ${n.version}, the controller ${VERSION}.`,
+        effect: 'New features may not work there until it is updated.',
+        since: null,
+        action: 'Open node',
+        href,
+      })
   }
-  for (const j of tx.$client.query<{ id: string; title: string; errorMessage: string; createdAt: number; state: string }, []>(
-    "SELECT id, title, error_message AS errorMessage, created_at AS createdAt, state FROM jobs WHERE state IN ('running', 'undoing') AND error_code IS NOT NULL AND tries > 0 ORDER BY id LIMIT 20",
-  ).all())
-    found.push({ level: 'bad', what: `${j.title}: a step keeps failing and is tried again.`, effect: j.errorMessage, since: iso(j.createdAt), action: 'Open job', href: `/admin/jobs/${j.id}` })
-  for (const s of tx.$client.query<{ id: string; hostname: string; failure: string | null }, []>("SELECT id, hostname, failure FROM servers WHERE status = 'failed' ORDER BY id DESC LIMIT 20").all())
-    found.push({ level: 'bad', what: `The installation of ${s.hostname} failed.`, effect: s.failure ?? 'Reinstall or terminate it.', since: null, action: 'Open server', href: `/admin/servers/${s.id}` })
-  for (const p of tx.$client.query<{ id: string; name: string; free: number; total: number }, []>(
-    "SELECT p.id, p.name, count(*) FILTER (WHERE a.server_id IS NULL AND a.reserved_for IS NULL) AS free, count(*) AS total FROM pools p JOIN addresses a ON a.pool_id = p.id WHERE p.version = 4 GROUP BY p.id HAVING free * 20 < total",
-  ).all())
-    found.push({ level: p.free === 0 ? 'bad' : 'warn', what: `${p.name} has ${p.free} free IPv4 address${p.free === 1 ? '' : 'es'} left.`, effect: p.free === 0 ? 'Orders on its nodes are refused.' : 'Orders will be refused when they are used up.', since: null, action: 'Open pool', href: `/admin/ip-pools/${p.id}` })
-  if (config.agentInsecure) found.push({ level: 'bad', what: 'Nodes may enroll over plain HTTP (PANEL_AGENT_INSECURE=1).', effect: 'Fit for a lab only: whoever is on the network can read and change what is sent.', since: null, action: 'How to set up HTTPS', href: '/admin#https' })
+  for (const j of tx.$client
+    .query<{ id: string; title: string; errorMessage: string; createdAt: number; state: string }, []>(
+      "SELECT id, title, error_message AS errorMessage, created_at AS createdAt, state FROM jobs WHERE state IN ('running', 'undoing') AND error_code IS NOT NULL AND tries > 0 ORDER BY id LIMIT 20",
+    )
+    .all())
+    found.push({
+      level: 'bad',
+      what: `${j.title}: a step keeps failing and is tried again.`,
+      effect: j.errorMessage,
+      since: iso(j.createdAt),
+      action: 'Open job',
+      href: `/admin/jobs/${j.id}`,
+    })
+  for (const s of tx.$client
+    .query<{ id: string; hostname: string; failure: string | null }, []>(
+      "SELECT id, hostname, failure FROM servers WHERE status = 'failed' ORDER BY id DESC LIMIT 20",
+    )
+    .all())
+    found.push({
+      level: 'bad',
+      what: `The installation of ${s.hostname} failed.`,
+      effect: s.failure ?? 'Reinstall or terminate it.',
+      since: null,
+      action: 'Open server',
+      href: `/admin/servers/${s.id}`,
+    })
+  for (const p of tx.$client
+    .query<{ id: string; name: string; free: number; total: number }, []>(
+      'SELECT p.id, p.name, count(*) FILTER (WHERE a.server_id IS NULL AND a.reserved_for IS NULL) AS free, count(*) AS total FROM pools p JOIN addresses a ON a.pool_id = p.id WHERE p.version = 4 GROUP BY p.id HAVING free * 20 < total',
+    )
+    .all())
+    found.push({
+      level: p.free === 0 ? 'bad' : 'warn',
+      what: `${p.name} has ${p.free} free IPv4 address${p.free === 1 ? '' : 'es'} left.`,
+      effect: p.free === 0 ? 'Orders on its nodes are refused.' : 'Orders will be refused when they are used up.',
+      since: null,
+      action: 'Open pool',
+      href: `/admin/ip-pools/${p.id}`,
+    })
+  if (config.agentInsecure)
+    found.push({
+      level: 'bad',
+      what: 'Nodes may enroll over plain HTTP (PANEL_AGENT_INSECURE=1).',
+      effect: 'Fit for a lab only: whoever is on the network can read and change what is sent.',
+      since: null,
+      action: 'How to set up HTTPS',
+      href: '/admin#https',
+    })
   return found.sort((a, b) => (a.level === b.level ? 0 : a.level === 'bad' ? -1 : 1))
 }
 
 function checklist({ config, clock }: Call, number: (sql: string, ...values: (string | number)[]) => number) {
   const there = (sql: string) => number(`SELECT EXISTS (${sql}) AS n`) === 1
   return [
-    { title: 'Public address', words: 'Browsers and nodes reach Berth over HTTPS.', done: config.publicUrl.startsWith('https:'), href: '/admin#https' },
-    { title: 'First location', words: 'A group of nodes that customers see as one place.', done: there('SELECT 1 FROM locations'), href: '/admin/node-groups' },
-    { title: 'First node', words: 'A machine that runs servers.', done: number('SELECT count(*) AS n FROM nodes WHERE removed_at IS NULL AND (connected_at IS NOT NULL OR seen_at > ?)', clock() - hour) > 0, href: '/admin/nodes/enroll' },
-    { title: 'Address pool', words: 'At least one free address on a node.', done: there('SELECT 1 FROM pool_nodes pn JOIN addresses a ON a.pool_id = pn.pool_id WHERE a.server_id IS NULL AND a.reserved_for IS NULL'), href: '/admin/ip-pools' },
-    { title: 'Image', words: 'A published operating system.', done: there('SELECT 1 FROM images WHERE published = 1 AND removed_at IS NULL'), href: '/admin/images' },
-    { title: 'Package', words: 'What a server has and how much of it.', done: there('SELECT 1 FROM packages WHERE archived = 0'), href: '/admin/packages' },
-    { title: 'First server', words: 'Order one for a customer and sign in to it.', done: there("SELECT 1 FROM servers WHERE status NOT IN ('pending_setup', 'provisioning', 'failed')"), href: '/admin/servers/new' },
+    {
+      title: 'Public address',
+      words: 'Browsers and nodes reach Berth over HTTPS.',
+      done: config.publicUrl.startsWith('https:'),
+      href: '/admin#https',
+    },
+    {
+      title: 'First location',
+      words: 'A group of nodes that customers see as one place.',
+      done: there('SELECT 1 FROM locations'),
+      href: '/admin/node-groups',
+    },
+    {
+      title: 'First node',
+      words: 'A machine that runs servers.',
+      done:
+        number('SELECT count(*) AS n FROM nodes WHERE removed_at IS NULL AND (connected_at IS NOT NULL OR seen_at > ?)', clock() - hour) >
+        0,
+      href: '/admin/nodes/enroll',
+    },
+    {
+      title: 'Address pool',
+      words: 'At least one free address on a node.',
+      done: there(
+        'SELECT 1 FROM pool_nodes pn JOIN addresses a ON a.pool_id = pn.pool_id WHERE a.server_id IS NULL AND a.reserved_for IS NULL',
+      ),
+      href: '/admin/ip-pools',
+    },
+    {
+      title: 'Image',
+      words: 'A published operating system.',
+      done: there('SELECT 1 FROM images WHERE published = 1 AND removed_at IS NULL'),
+      href: '/admin/images',
+    },
+    {
+      title: 'Package',
+      words: 'What a server has and how much of it.',
+      done: there('SELECT 1 FROM packages WHERE archived = 0'),
+      href: '/admin/packages',
+    },
+    {
+      title: 'First server',
+      words: 'Order one for a customer and sign in to it.',
+      done: there("SELECT 1 FROM servers WHERE status NOT IN ('pending_setup', 'provisioning', 'failed')"),
+      href: '/admin/servers/new',
+    },
   ]
 }

@@ -10,5 +10,11 @@ export const getStatus = operation({
   summary: 'Is it up? Which version?',
   access: 'anyone',
   answer: t.Object({ status: t.Enum(['ok']), product: t.String(), version: t.String(), time, startedAt: time }),
-  run: ({ clock, startedAt }) => ({ status: 'ok' as const, product: 'Berth', version: VERSION, time: iso(clock()), startedAt: iso(startedAt) }),
+  run: ({ clock, startedAt }) => ({
+    status: 'ok' as const,
+    product: 'Berth',
+    version: VERSION,
+    time: iso(clock()),
+    startedAt: iso(startedAt),
+  }),
 })

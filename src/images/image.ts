@@ -3,8 +3,8 @@ import type { ImageSource } from '../../agent/protocol.ts'
 import type { Actor } from '../kernel/api/actor.ts'
 import { nullable, type Resource, time } from '../kernel/api/operation.ts'
 import { iso } from '../kernel/db/clock.ts'
-import { rowBy } from '../kernel/db/rows.ts'
 import { type Db, prepared } from '../kernel/db/open.ts'
+import { rowBy } from '../kernel/db/rows.ts'
 import { type Image, images } from './tables.ts'
 
 /** Staff see every image, others the published ones. */
@@ -25,13 +25,35 @@ export const imageById = rowBy(images, images.id)
 export const sourceOf = ({ id, url, format, checksum }: Image): ImageSource => ({ id, url, format, checksum })
 
 export const imageAnswer = t.Object({
-  id: t.String(), name: t.String(), origin: t.Enum(['catalogue', 'imported']), catalogueId: nullable(t.String()), format: t.Enum(['qcow2', 'raw']), checksum: t.String(), sizeBytes: t.Integer(),
-  minDiskGb: t.Integer(), user: t.String(), published: t.Boolean(), createdAt: time, servers: t.Integer(),
+  id: t.String(),
+  name: t.String(),
+  origin: t.Enum(['catalogue', 'imported']),
+  catalogueId: nullable(t.String()),
+  format: t.Enum(['qcow2', 'raw']),
+  checksum: t.String(),
+  sizeBytes: t.Integer(),
+  minDiskGb: t.Integer(),
+  user: t.String(),
+  published: t.Boolean(),
+  createdAt: time,
+  servers: t.Integer(),
 })
 
-const used = prepared(({ $client }) => $client.prepare<{ n: number }, [string]>('SELECT count(*) AS n FROM servers WHERE image_id = ? AND terminated_at IS NULL'))
+const used = prepared(({ $client }) =>
+  $client.prepare<{ n: number }, [string]>('SELECT count(*) AS n FROM servers WHERE image_id = ? AND terminated_at IS NULL'),
+)
 
 export const showImage = (tx: Db, it: Image) => ({
-  id: it.id, name: it.name, origin: it.origin, catalogueId: it.catalogueId, format: it.format, checksum: it.checksum, sizeBytes: it.sizeBytes, minDiskGb: it.minDiskGb, user: it.user, published: it.published,
-  createdAt: iso(it.createdAt), servers: used(tx).get(it.id)!.n,
+  id: it.id,
+  name: it.name,
+  origin: it.origin,
+  catalogueId: it.catalogueId,
+  format: it.format,
+  checksum: it.checksum,
+  sizeBytes: it.sizeBytes,
+  minDiskGb: it.minDiskGb,
+  user: it.user,
+  published: it.published,
+  createdAt: iso(it.createdAt),
+  servers: used(tx).get(it.id)!.n,
 })

@@ -1,6 +1,5 @@
-import { createReadStream } from 'node:fs'
+import { constants, createReadStream } from 'node:fs'
 import { mkdir, open, rename, stat } from 'node:fs/promises'
-import { constants } from 'node:fs'
 import { and, count, desc, eq, isNull, lt } from 'drizzle-orm'
 import { Type as t } from 'typebox'
 import { agentPaths } from '../../agent/protocol.ts'
@@ -55,8 +54,17 @@ export const importImage = operation({
   },
   run({ tx, body, prepared: { id, size, checksum }, clock }) {
     return insert(tx, {
-      id, name: body.name, origin: 'imported', url: `${agentPaths.images}/${id}`, format: body.format ?? 'qcow2', checksum, sizeBytes: size,
-      minDiskGb: body.minDiskGb ?? 1, user: 'root', published: body.published ?? true, createdAt: clock(),
+      id,
+      name: body.name,
+      origin: 'imported',
+      url: `${agentPaths.images}/${id}`,
+      format: body.format ?? 'qcow2',
+      checksum,
+      sizeBytes: size,
+      minDiskGb: body.minDiskGb ?? 1,
+      user: 'root',
+      published: body.published ?? true,
+      createdAt: clock(),
     })
   },
 })
@@ -70,7 +78,11 @@ async function fingerprint(path: string, format: string): Promise<{ size: number
     const magic = Buffer.alloc(4)
     await file.read(magic, 0, 4, 0)
     const isQcow2 = magic.toString('latin1') === 'QFI\u00fb'
-    if (isQcow2 !== (format === 'qcow2')) throw invalid({ field: 'format', message: isQcow2 ? 'must be qcow2: that is what the file is.' : 'must be raw: the file is no qcow2 image.' })
+    if (isQcow2 !== (format === 'qcow2'))
+      throw invalid({
+        field: 'format',
+        message: isQcow2 ? 'must be qcow2: that is what the file is.' : 'must be raw: the file is no qcow2 image.',
+      })
   } finally {
     await file.close()
   }
@@ -100,13 +112,27 @@ export const addCatalogueImage = operation({
       .then((r) => (r.ok ? r.text() : undefined))
       .catch(() => undefined)
     const checksum = list && checksumIn(list, entry.url.split('/').at(-1)!, entry.algorithm)
-    if (!checksum) throw new Refusal('source_unreachable', `The checksum list of ${entry.name} could not be read from ${new URL(entry.sums).host}. Check that the controller reaches it, or import an image from a file.`)
+    if (!checksum)
+      throw new Refusal(
+        'source_unreachable',
+        `The checksum list of ${entry.name} could not be read from ${new URL(entry.sums).host}. Check that the controller reaches it, or import an image from a file.`,
+      )
     return { entry, checksum }
   },
   run({ tx, body, prepared: { entry, checksum }, clock }) {
     return insert(tx, {
-      id: newId('image'), name: entry.name, origin: 'catalogue', catalogueId: entry.id, url: entry.url, format: 'qcow2', checksum, sizeBytes: 0,
-      minDiskGb: entry.minDiskGb, user: 'root', published: body.published ?? true, createdAt: clock(),
+      id: newId('image'),
+      name: entry.name,
+      origin: 'catalogue',
+      catalogueId: entry.id,
+      url: entry.url,
+      format: 'qcow2',
+      checksum,
+      sizeBytes: 0,
+      minDiskGb: entry.minDiskGb,
+      user: 'root',
+      published: body.published ?? true,
+      createdAt: clock(),
     })
   },
 })
@@ -118,12 +144,19 @@ export const changeImage = operation({
   summary: 'Rename an image, publish it or not, change its minimum disk',
   access: { staff: ['images:write'] },
   on: image,
-  body: fields({ name: t.Optional(line(80)), published: t.Optional(t.Boolean()), minDiskGb: t.Optional(t.Integer({ minimum: 1, maximum: 65_536 })) }),
+  body: fields({
+    name: t.Optional(line(80)),
+    published: t.Optional(t.Boolean()),
+    minDiskGb: t.Optional(t.Integer({ minimum: 1, maximum: 65_536 })),
+  }),
   answer: imageAnswer,
   refuses: ['name_taken'],
   run({ tx, target, body }) {
     try {
-      return showImage(tx, Object.keys(body).length ? tx.update(images).set(body).where(eq(images.id, target.id)).returning().get()! : target)
+      return showImage(
+        tx,
+        Object.keys(body).length ? tx.update(images).set(body).where(eq(images.id, target.id)).returning().get()! : target,
+      )
     } catch (error) {
       if (isUniqueViolation(error)) throw new Refusal('name_taken', 'Another image has this name already.')
       throw error
@@ -152,14 +185,33 @@ export const listImages = operation({
   summary: 'Images, newest first, and what the catalogue offers besides',
   access: { staff: ['servers:read', 'servers:create', 'images:write'] },
   query: pageQuery,
-  answer: t.Object({ ...page(imageAnswer).properties, catalogue: t.Array(t.Object({ id: t.String(), name: t.String(), added: t.Boolean() })) }),
+  answer: t.Object({
+    ...page(imageAnswer).properties,
+    catalogue: t.Array(t.Object({ id: t.String(), name: t.String(), added: t.Boolean() })),
+  }),
   run(call) {
     const { tx } = call
     const there = isNull(images.removedAt)
-    const added = new Set(tx.select({ id: images.catalogueId }).from(images).where(there).all().map((i) => i.id))
+    const added = new Set(
+      tx
+        .select({ id: images.catalogueId })
+        .from(images)
+        .where(there)
+        .all()
+        .map((i) => i.id),
+    )
     const list = paginate({
-      call, name: 'images', limits: { usual: 100, most: 200 },
-      rows: (after, limit) => tx.select().from(images).where(and(there, after ? lt(images.id, after) : undefined)).orderBy(desc(images.id)).limit(limit).all(),
+      call,
+      name: 'images',
+      limits: { usual: 100, most: 200 },
+      rows: (after, limit) =>
+        tx
+          .select()
+          .from(images)
+          .where(and(there, after ? lt(images.id, after) : undefined))
+          .orderBy(desc(images.id))
+          .limit(limit)
+          .all(),
       keyOf: (i) => i.id,
       show: (i) => showImage(tx, i),
       total: () => tx.select({ n: count() }).from(images).where(there).get()!.n,

@@ -3,7 +3,7 @@ import { eq } from 'drizzle-orm'
 import { Type as t } from 'typebox'
 import type { Actor } from '../kernel/api/actor.ts'
 import { Refusal } from '../kernel/api/errors.ts'
-import { paginate, page, pageQuery } from '../kernel/api/list.ts'
+import { page, pageQuery, paginate } from '../kernel/api/list.ts'
 import { nullable, operation, type Resource, time } from '../kernel/api/operation.ts'
 import { iso, isoOrNull } from '../kernel/db/clock.ts'
 import type { Db } from '../kernel/db/open.ts'
@@ -12,7 +12,8 @@ import { type Job, jobs } from '../kernel/jobs/tables.ts'
 import { server, visible } from '../servers/server.ts'
 
 /** Who sees the server sees its jobs; jobs of no server are the staff's. */
-const seen = (tx: Db, actor: Actor, it: Job) => (it.serverId ? server.find(tx, actor, it.serverId) !== undefined : actor.kind === 'staff' && actor.permissions.has('nodes.read'))
+const seen = (tx: Db, actor: Actor, it: Job) =>
+  it.serverId ? server.find(tx, actor, it.serverId) !== undefined : actor.kind === 'staff' && actor.permissions.has('nodes.read')
 
 const job: Resource<Job> = {
   name: 'job',
@@ -25,11 +26,19 @@ const job: Resource<Job> = {
 
 export const jobState = t.Enum(['queued', 'running', 'succeeded', 'failed'])
 export const jobRecord = t.Object({
-  id: t.String(), kind: t.String(), title: t.String(), state: jobState, progress: t.Integer(),
+  id: t.String(),
+  kind: t.String(),
+  title: t.String(),
+  state: jobState,
+  progress: t.Integer(),
   step: t.Object({ n: t.Integer(), of: t.Integer(), name: nullable(t.String()) }),
   startedBy: t.Object({ type: t.Enum(['person', 'token', 'system']), id: t.String(), name: t.String() }),
-  nodeId: nullable(t.String()), nodeName: nullable(t.String()), serverId: nullable(t.String()),
-  createdAt: time, startedAt: nullable(time), finishedAt: nullable(time),
+  nodeId: nullable(t.String()),
+  nodeName: nullable(t.String()),
+  serverId: nullable(t.String()),
+  createdAt: time,
+  startedAt: nullable(time),
+  finishedAt: nullable(time),
   error: nullable(t.Object({ code: t.String(), message: t.String() })),
   /** It failed and is being taken back, or is tried again: the error says why. */
   undoing: t.Boolean(),
@@ -46,11 +55,19 @@ const stateOf = (it: Job) => (it.state === 'undoing' ? 'running' : it.state)
 function show(actor: Actor, it: JobRow) {
   const staff = actor.kind === 'staff'
   return {
-    id: it.id, kind: it.kind, title: it.title, state: stateOf(it), progress: it.progress,
+    id: it.id,
+    kind: it.kind,
+    title: it.title,
+    state: stateOf(it),
+    progress: it.progress,
     step: { n: it.stepN, of: it.stepOf, name: it.stepName },
     startedBy: { type: it.startedByType, id: it.startedById, name: it.startedByName },
-    nodeId: staff ? it.nodeId : null, nodeName: staff ? it.nodeName : null, serverId: it.serverId,
-    createdAt: iso(it.createdAt), startedAt: isoOrNull(it.startedAt), finishedAt: isoOrNull(it.finishedAt),
+    nodeId: staff ? it.nodeId : null,
+    nodeName: staff ? it.nodeName : null,
+    serverId: it.serverId,
+    createdAt: iso(it.createdAt),
+    startedAt: isoOrNull(it.startedAt),
+    finishedAt: isoOrNull(it.finishedAt),
     error: it.errorCode ? { code: it.errorCode, message: it.errorMessage ?? '' } : null,
     undoing: it.state === 'undoing',
   }
@@ -66,10 +83,15 @@ export const getJob = operation({
   access: everybody,
   on: job,
   answer: jobRecord,
-  run: ({ tx, actor, target }) => show(actor, tx.$client.query<JobRow, [string]>(`SELECT ${columns} ${from} WHERE j.id = ?`).get(target.id)!),
+  run: ({ tx, actor, target }) =>
+    show(actor, tx.$client.query<JobRow, [string]>(`SELECT ${columns} ${from} WHERE j.id = ?`).get(target.id)!),
 })
 
-const states: Record<string, string> = { running: "j.state IN ('queued', 'running', 'undoing')", done: "j.state = 'succeeded'", failed: "j.state = 'failed'" }
+const states: Record<string, string> = {
+  running: "j.state IN ('queued', 'running', 'undoing')",
+  done: "j.state = 'succeeded'",
+  failed: "j.state = 'failed'",
+}
 
 export const listJobs = operation({
   id: 'jobs.list',
@@ -77,7 +99,13 @@ export const listJobs = operation({
   path: '/jobs',
   summary: 'Jobs, newest first',
   access: everybody,
-  query: { ...pageQuery, state: 'running, done or failed.', serverId: 'Only jobs of this server.', nodeId: 'Only jobs on this node.', kind: 'Only jobs of this kind.' },
+  query: {
+    ...pageQuery,
+    state: 'running, done or failed.',
+    serverId: 'Only jobs of this server.',
+    nodeId: 'Only jobs on this node.',
+    kind: 'Only jobs of this kind.',
+  },
   answer: page(jobRecord),
   run(call) {
     const { tx, actor, query } = call
@@ -89,12 +117,22 @@ export const listJobs = operation({
       if (!wanted) throw new Refusal('invalid_request', 'state must be running, done or failed.')
       filters.push([wanted, []])
     }
-    for (const [name, column] of [['serverId', 'j.server_id'], ['nodeId', 'j.node_id'], ['kind', 'j.kind']] as const) if (query[name]) filters.push([`${column} = ?`, [query[name]]])
+    for (const [name, column] of [
+      ['serverId', 'j.server_id'],
+      ['nodeId', 'j.node_id'],
+      ['kind', 'j.kind'],
+    ] as const)
+      if (query[name]) filters.push([`${column} = ?`, [query[name]]])
     const filter = filters.map(([sql]) => `(${sql})`).join(' AND ')
     const given = filters.flatMap(([, v]) => v)
     return paginate({
-      call, name: 'jobs', limits: { usual: 50, most: 200 },
-      rows: (after, limit) => tx.$client.query<JobRow, any[]>(`SELECT ${columns} ${from} WHERE ${filter}${after ? ' AND j.id < ?' : ''} ORDER BY j.id DESC LIMIT ?`).all(...given, ...(after ? [after] : []), limit),
+      call,
+      name: 'jobs',
+      limits: { usual: 50, most: 200 },
+      rows: (after, limit) =>
+        tx.$client
+          .query<JobRow, any[]>(`SELECT ${columns} ${from} WHERE ${filter}${after ? ' AND j.id < ?' : ''} ORDER BY j.id DESC LIMIT ?`)
+          .all(...given, ...(after ? [after] : []), limit),
       keyOf: (j) => j.id,
       show: (j) => show(actor, j),
       total: () => tx.$client.query<{ n: number }, any[]>(`SELECT count(*) AS n ${from} WHERE ${filter}`).get(...given)!.n,

@@ -18,7 +18,9 @@ let quiet = false
 /** Tests that provoke errors by the hundred turn it off. */
 export const quieten = (on: boolean) => void (quiet = on)
 
-const write = (level: Level) => (message: string, fields: Record<string, unknown> = {}) => {
-  if (!quiet) process.stderr.write(JSON.stringify({ at: new Date().toISOString(), level, message, ...(plain(fields) as object) }) + '\n')
-}
+const write =
+  (level: Level) =>
+  (message: string, fields: Record<string, unknown> = {}) => {
+    if (!quiet) process.stderr.write(JSON.stringify({ at: new Date().toISOString(), level, message, ...(plain(fields) as object) }) + '\n')
+  }
 export const log = { info: write('info'), warning: write('warning'), error: write('error') }

@@ -1,6 +1,6 @@
 // Secrets at rest. The key lives in a file outside the database; a stolen database opens nothing.
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto'
-import { chmodSync, existsSync, openSync, readFileSync, writeSync, fsyncSync, closeSync } from 'node:fs'
+import { chmodSync, closeSync, existsSync, fsyncSync, openSync, readFileSync, writeSync } from 'node:fs'
 
 export type Secrets = {
   /** AES-256-GCM. `about` names the record and is bound to the text: a sealed value cannot be moved to another row. */
@@ -28,7 +28,9 @@ export function secretsWith(masterKey: Buffer): Secrets {
       const [version, data] = sealed.split('.')
       if (version !== VERSION || !data) throw new Error(`sealed with an unknown key (${version})`)
       const raw = Buffer.from(data, 'base64url')
-      const cipher = createDecipheriv('aes-256-gcm', sealing, raw.subarray(0, 12)).setAAD(Buffer.from(about)).setAuthTag(raw.subarray(12, 28))
+      const cipher = createDecipheriv('aes-256-gcm', sealing, raw.subarray(0, 12))
+        .setAAD(Buffer.from(about))
+        .setAuthTag(raw.subarray(12, 28))
       return Buffer.concat([cipher.update(raw.subarray(28)), cipher.final()]).toString('utf8')
     },
     mac(purpose, text) {
@@ -48,7 +50,8 @@ export function secretsFromFile(path: string): Secrets {
     closeSync(file)
   }
   const text = readFileSync(path, 'utf8').trim()
-  if (!/^[0-9a-f]{64}$/.test(text)) throw new Error(`${path} is not a key file (64 hexadecimal digits). Restore it from your backup of the keys.`)
+  if (!/^[0-9a-f]{64}$/.test(text))
+    throw new Error(`${path} is not a key file (64 hexadecimal digits). Restore it from your backup of the keys.`)
   chmodSync(path, 0o600)
   return secretsWith(Buffer.from(text, 'hex'))
 }

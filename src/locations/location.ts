@@ -3,7 +3,7 @@ import { asc } from 'drizzle-orm'
 import { Type as t } from 'typebox'
 import type { Actor } from '../kernel/api/actor.ts'
 import type { Resource, Surroundings } from '../kernel/api/operation.ts'
-import { type Db } from '../kernel/db/open.ts'
+import type { Db } from '../kernel/db/open.ts'
 import { rowBy } from '../kernel/db/rows.ts'
 import { roomIn } from './placement.ts'
 import { type Location, locations } from './tables.ts'
@@ -16,9 +16,18 @@ export const location: Resource<Location> = {
 export const locationById = rowBy(locations, locations.id)
 
 export const locationAnswer = t.Object({
-  id: t.String(), name: t.String(), placement: t.Enum(['spread', 'fill']), open: t.Boolean(),
-  nodes: t.Integer(), connectedNodes: t.Integer(), servers: t.Integer(),
-  memoryMb: t.Integer(), heldMemoryMb: t.Integer(), diskGb: t.Integer(), heldDiskGb: t.Integer(), freeIpv4: t.Integer(),
+  id: t.String(),
+  name: t.String(),
+  placement: t.Enum(['spread', 'fill']),
+  open: t.Boolean(),
+  nodes: t.Integer(),
+  connectedNodes: t.Integer(),
+  servers: t.Integer(),
+  memoryMb: t.Integer(),
+  heldMemoryMb: t.Integer(),
+  diskGb: t.Integer(),
+  heldDiskGb: t.Integer(),
+  freeIpv4: t.Integer(),
 })
 
 type Asking = Pick<Surroundings, 'nodes'> & { tx: Db; actor: Actor }
@@ -48,4 +57,10 @@ const freeIpv4In = (tx: Db, locationId: string) =>
     )
     .get(locationId)!.n
 
-export const listedLocations = (asking: Asking) => asking.tx.select().from(locations).orderBy(asc(locations.name)).all().map((l) => showLocation(asking, l))
+export const listedLocations = (asking: Asking) =>
+  asking.tx
+    .select()
+    .from(locations)
+    .orderBy(asc(locations.name))
+    .all()
+    .map((l) => showLocation(asking, l))

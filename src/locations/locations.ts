@@ -28,7 +28,20 @@ export const createLocation = operation({
   run(call) {
     const { tx, body, clock } = call
     try {
-      return showLocation(call, tx.insert(locations).values({ id: newId('location'), name: body.name, placement: body.placement ?? 'spread', open: body.open ?? true, createdAt: clock() }).returning().get())
+      return showLocation(
+        call,
+        tx
+          .insert(locations)
+          .values({
+            id: newId('location'),
+            name: body.name,
+            placement: body.placement ?? 'spread',
+            open: body.open ?? true,
+            createdAt: clock(),
+          })
+          .returning()
+          .get(),
+      )
     } catch (error) {
       return refuseTaken(error)
     }
@@ -48,7 +61,10 @@ export const changeLocation = operation({
   run(call) {
     const { tx, target, body } = call
     try {
-      return showLocation(call, Object.keys(body).length ? tx.update(locations).set(body).where(eq(locations.id, target.id)).returning().get()! : target)
+      return showLocation(
+        call,
+        Object.keys(body).length ? tx.update(locations).set(body).where(eq(locations.id, target.id)).returning().get()! : target,
+      )
     } catch (error) {
       return refuseTaken(error)
     }

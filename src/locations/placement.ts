@@ -60,12 +60,20 @@ export function placeIn(tx: Db, location: Location, need: Need, connected: (node
   const others = judged.filter((j) => j.hindrance).map((j) => `${j.node.name} ${j.hindrance}`)
   if (!fitting.length) {
     const because = others.length ? `: ${others.join(', ')}` : ': it has no node yet'
-    if (judged.some((j) => j.hindrance === 'no address left')) throw new Refusal('no_addresses', `No free IPv4 address in ${location.name}${because}. Add a pool, or attach one to a node with room.`)
+    if (judged.some((j) => j.hindrance === 'no address left'))
+      throw new Refusal(
+        'no_addresses',
+        `No free IPv4 address in ${location.name}${because}. Add a pool, or attach one to a node with room.`,
+      )
     throw new Refusal('no_capacity', `No room in ${location.name}${because}.`)
   }
   const free = (n: Room) => n.memoryMb - n.heldMemoryMb
   const order = location.placement === 'spread' ? (a: Room, b: Room) => free(b) - free(a) : (a: Room, b: Room) => free(a) - free(b)
   const node = fitting.toSorted((a, b) => order(a, b) || (a.name < b.name ? -1 : 1))[0]!
-  const why = wantedId ? 'chosen by staff' : fitting.length === 1 ? `the only one of ${judged.length} with room` : `${location.placement === 'spread' ? 'most' : 'least'} free memory of ${fitting.length}`
+  const why = wantedId
+    ? 'chosen by staff'
+    : fitting.length === 1
+      ? `the only one of ${judged.length} with room`
+      : `${location.placement === 'spread' ? 'most' : 'least'} free memory of ${fitting.length}`
   return { node, reason: `${node.name}: ${why}${others.length ? `; ${others.join(', ')}` : ''}` }
 }

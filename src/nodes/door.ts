@@ -5,17 +5,17 @@ import { createPublicKey, verify } from 'node:crypto'
 import { eq } from 'drizzle-orm'
 import type { TSchema } from 'typebox'
 import { agentHeaders, agentPaths, ChallengeRequest, EnrollRequest, PROTOCOL, signedText } from '../../agent/protocol.ts'
+import { imageById } from '../images/image.ts'
+import { imagePath } from '../images/images.ts'
 import { auditLine } from '../kernel/api/audit.ts'
 import { Refusal } from '../kernel/api/errors.ts'
-import { addressKey, Limit } from '../kernel/api/limits.ts'
 import { visitor } from '../kernel/api/invoke.ts'
+import { addressKey, Limit } from '../kernel/api/limits.ts'
 import { fits } from '../kernel/api/validate.ts'
 import { type Clock, second } from '../kernel/db/clock.ts'
 import { newId } from '../kernel/db/ids.ts'
 import { type Db, type Tx, write } from '../kernel/db/open.ts'
 import { digest, randomToken } from '../kernel/secrets.ts'
-import { imageById } from '../images/image.ts'
-import { imagePath } from '../images/images.ts'
 import { VERSION } from '../version.ts'
 import { nodeById } from './node.ts'
 import { enrollments, type Node, nodes } from './tables.ts'
@@ -45,12 +45,40 @@ export class AgentDoor {
     const asked = await bodyAs<EnrollRequest>(request, EnrollRequest)
     mustSpeakOurs(asked.protocol)
     const node = write(db, (tx) => {
-      const found = tx.select().from(enrollments).where(eq(enrollments.tokenHash, digest(asked.token))).get()
-      if (!found || found.usedAt !== null) throw new Refusal('enrollment_not_valid', 'This enrollment token is not valid: it was mistyped or used before. Make a new one on the Nodes page.')
-      if (found.expiresAt <= clock()) throw new Refusal('enrollment_expired', 'This enrollment token has expired: it is valid for 60 minutes. Make a new one on the Nodes page.')
-      const made = tx.insert(nodes).values(newNode(tx, asked, found, clock())).returning().get()
+      const found = tx
+        .select()
+        .from(enrollments)
+        .where(eq(enrollments.tokenHash, digest(asked.token)))
+        .get()
+      if (!found || found.usedAt !== null)
+        throw new Refusal(
+          'enrollment_not_valid',
+          'This enrollment token is not valid: it was mistyped or used before. Make a new one on the Nodes page.',
+        )
+      if (found.expiresAt <= clock())
+        throw new Refusal(
+          'enrollment_expired',
+          'This enrollment token has expired: it is valid for 60 minutes. Make a new one on the Nodes page.',
+        )
+      const made = tx
+        .insert(nodes)
+        .values(newNode(tx, asked, found, clock()))
+        .returning()
+        .get()
       tx.update(enrollments).set({ usedAt: clock(), nodeId: made.id }).where(eq(enrollments.id, found.id)).run()
-      auditLine(tx, { clock }, { actor: { ...visitor, accountId: made.id, name: made.name }, operation: 'nodes.enrolled', target: made.id, from: address, requestId: '', result: 'done', details: { enrollmentId: found.id, hostname: asked.facts.hostname } })
+      auditLine(
+        tx,
+        { clock },
+        {
+          actor: { ...visitor, accountId: made.id, name: made.name },
+          operation: 'nodes.enrolled',
+          target: made.id,
+          from: address,
+          requestId: '',
+          result: 'done',
+          details: { enrollmentId: found.id, hostname: asked.facts.hostname },
+        },
+      )
       return made
     })
     return Response.json({ nodeId: node.id, name: node.name })
@@ -92,7 +120,9 @@ export class AgentDoor {
     const id = new URL(request.url).pathname.slice(agentPaths.images.length + 1)
     const image = imageById(this.deps.db, id)
     if (image?.origin !== 'imported') throw new Refusal('image_not_found', 'There is no such image.')
-    return new Response(Bun.file(imagePath(this.deps.dataDir, image.id, image.format)), { headers: { 'Content-Type': 'application/octet-stream' } })
+    return new Response(Bun.file(imagePath(this.deps.dataDir, image.id, image.format)), {
+      headers: { 'Content-Type': 'application/octet-stream' },
+    })
   }
 
   private known(nodeId: string): Node | undefined {
@@ -101,11 +131,18 @@ export class AgentDoor {
   }
 }
 
-const notKnown = () => new Refusal('node_not_known', 'This node is not known here: it was removed, or its credential was revoked. Enroll it again with a new token.')
+const notKnown = () =>
+  new Refusal(
+    'node_not_known',
+    'This node is not known here: it was removed, or its credential was revoked. Enroll it again with a new token.',
+  )
 
 function mustSpeakOurs(protocol: number) {
   if (protocol !== PROTOCOL)
-    throw new Refusal('protocol_mismatch', `This controller speaks agent protocol ${PROTOCOL} and the agent protocol ${protocol}. Update the agent to version ${VERSION} (run install.sh --agent on the node again).`)
+    throw new Refusal(
+      'protocol_mismatch',
+      `This controller speaks agent protocol ${PROTOCOL} and the agent protocol ${protocol}. Update the agent to version ${VERSION} (run install.sh --agent on the node again).`,
+    )
 }
 
 async function bodyAs<T>(request: Request, schema: TSchema): Promise<T> {
@@ -115,21 +152,42 @@ async function bodyAs<T>(request: Request, schema: TSchema): Promise<T> {
   return body as T
 }
 
-function newNode(tx: Tx, { publicKey, facts }: EnrollRequest, from: typeof enrollments.$inferSelect, now: number): typeof nodes.$inferInsert {
+function newNode(
+  tx: Tx,
+  { publicKey, facts }: EnrollRequest,
+  from: typeof enrollments.$inferSelect,
+  now: number,
+): typeof nodes.$inferInsert {
   return {
-    id: newId('node'), name: freeName(tx, from.name ?? facts.hostname), locationId: from.locationId, publicKey, bridge: from.bridge ?? facts.bridges[0]?.name ?? 'br0',
+    id: newId('node'),
+    name: freeName(tx, from.name ?? facts.hostname),
+    locationId: from.locationId,
+    publicKey,
+    bridge: from.bridge ?? facts.bridges[0]?.name ?? 'br0',
     // An emulated or small host keeps less: half a gigabyte or a sixteenth, whichever is more.
     reservedMemoryMb: Math.max(512, Math.round(facts.memoryMb / 16)),
-    facts, memoryMb: facts.memoryMb, threads: facts.cpu.threads, pool: 'local', poolBytes: 0, seenAt: now, createdAt: now,
+    facts,
+    memoryMb: facts.memoryMb,
+    threads: facts.cpu.threads,
+    pool: 'local',
+    poolBytes: 0,
+    seenAt: now,
+    createdAt: now,
   }
 }
 
 /** Two hosts may call themselves the same; the second gets a number. */
 function freeName(tx: Tx, wanted: string): string {
-  const taken = new Set(tx.select({ name: nodes.name, removedAt: nodes.removedAt }).from(nodes).all().filter((n) => n.removedAt === null).map((n) => n.name.toLowerCase()))
+  const taken = new Set(
+    tx
+      .select({ name: nodes.name, removedAt: nodes.removedAt })
+      .from(nodes)
+      .all()
+      .filter((n) => n.removedAt === null)
+      .map((n) => n.name.toLowerCase()),
+  )
   for (let i = 1; ; i++) {
     const name = i === 1 ? wanted : `${wanted}-${i}`
     if (!taken.has(name.toLowerCase())) return name
   }
 }
-

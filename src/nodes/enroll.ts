@@ -29,10 +29,23 @@ export const enrollNode = operation({
     const token = `enr_${randomToken()}`
     const it = tx
       .insert(enrollments)
-      .values({ id: newId('enrollment'), tokenHash: digest(token), locationId: where.id, name: body.name || null, bridge: body.bridge || null, createdAt: clock(), expiresAt: clock() + ENROLLMENT_MS })
+      .values({
+        id: newId('enrollment'),
+        tokenHash: digest(token),
+        locationId: where.id,
+        name: body.name || null,
+        bridge: body.bridge || null,
+        createdAt: clock(),
+        expiresAt: clock() + ENROLLMENT_MS,
+      })
       .returning()
       .get()
-    return { id: it.id, token, command: `sudo ./install.sh --agent --controller ${config.publicUrl} --token ${token}`, expiresAt: iso(it.expiresAt) }
+    return {
+      id: it.id,
+      token,
+      command: `sudo ./install.sh --agent --controller ${config.publicUrl} --token ${token}`,
+      expiresAt: iso(it.expiresAt),
+    }
   },
 })
 
@@ -49,7 +62,12 @@ export const getEnrollment = operation({
   summary: 'Has the node come yet?',
   access: { staff: ['nodes:write'] },
   on: enrollment,
-  answer: t.Object({ id: t.String(), state: t.Enum(['waiting', 'used', 'expired']), expiresAt: time, node: nullable(t.Object({ id: t.String(), name: t.String(), connected: t.Boolean() })) }),
+  answer: t.Object({
+    id: t.String(),
+    state: t.Enum(['waiting', 'used', 'expired']),
+    expiresAt: time,
+    node: nullable(t.Object({ id: t.String(), name: t.String(), connected: t.Boolean() })),
+  }),
   run({ tx, target, clock, nodes: live }) {
     const node = target.nodeId ? tx.select().from(nodes).where(eq(nodes.id, target.nodeId)).get() : undefined
     return {

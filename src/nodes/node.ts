@@ -13,7 +13,13 @@ import { type Node, nodes } from './tables.ts'
 /** Beyond this the times in logs and signatures mislead; it is shown. */
 export const SKEW_SHOWN_MS = 30 * second
 
-const byId = prepared((db) => db.select().from(nodes).where(eq(nodes.id, sql.placeholder('id'))).prepare())
+const byId = prepared((db) =>
+  db
+    .select()
+    .from(nodes)
+    .where(eq(nodes.id, sql.placeholder('id')))
+    .prepare(),
+)
 export const nodeById = (tx: Db, id: string): Node | undefined => byId(tx).get({ id })
 
 export const node: Resource<Node> = {
@@ -21,16 +27,36 @@ export const node: Resource<Node> = {
   notFound: 'node_not_found',
   find: (tx, actor, id) => {
     if (actor.kind !== 'staff') return undefined
-    return tx.select().from(nodes).where(and(eq(nodes.id, id), isNull(nodes.removedAt))).get()
+    return tx
+      .select()
+      .from(nodes)
+      .where(and(eq(nodes.id, id), isNull(nodes.removedAt)))
+      .get()
   },
 }
 
 export const nodeAnswer = t.Object({
-  id: t.String(), name: t.String(), location: t.Object({ id: t.String(), name: t.String() }),
-  connected: t.Boolean(), connectedAt: nullable(time), seenAt: time, skewMs: t.Integer(), open: t.Boolean(), bridge: t.String(),
-  agentVersion: t.String(), agentOutdated: t.Boolean(), fake: t.Boolean(),
+  id: t.String(),
+  name: t.String(),
+  location: t.Object({ id: t.String(), name: t.String() }),
+  connected: t.Boolean(),
+  connectedAt: nullable(time),
+  seenAt: time,
+  skewMs: t.Integer(),
+  open: t.Boolean(),
+  bridge: t.String(),
+  agentVersion: t.String(),
+  agentOutdated: t.Boolean(),
+  fake: t.Boolean(),
   virtualisation: Facts.properties.virtualisation,
-  servers: t.Integer(), threads: t.Integer(), memoryMb: t.Integer(), reservedMemoryMb: t.Integer(), heldMemoryMb: t.Integer(), pool: t.String(), diskGb: t.Integer(), heldDiskGb: t.Integer(),
+  servers: t.Integer(),
+  threads: t.Integer(),
+  memoryMb: t.Integer(),
+  reservedMemoryMb: t.Integer(),
+  heldMemoryMb: t.Integer(),
+  pool: t.String(),
+  diskGb: t.Integer(),
+  heldDiskGb: t.Integer(),
   differences: t.Integer(),
   /** Measured now; null while the node is away. */
   load: nullable(t.Object({ at: time, cpuPercent: t.Number(), load1: t.Number(), memoryFreeMb: t.Integer(), pools: t.Array(PoolRoom) })),
@@ -42,12 +68,31 @@ export function showNode({ tx, nodes }: Pick<Surroundings, 'nodes'> & { tx: Db; 
   const beat = connected ? nodes.heartbeat(it.id) : undefined
   const { facts } = it
   return {
-    id: it.id, name: it.name, location: { id: it.locationId, name: locationById(tx, it.locationId)?.name ?? '' },
-    connected, connectedAt: isoOrNull(it.connectedAt), seenAt: iso(beat?.at ?? it.seenAt), skewMs: it.skewMs, open: it.open, bridge: it.bridge,
-    agentVersion: facts.agentVersion, agentOutdated: facts.agentVersion !== VERSION, fake: facts.fake, virtualisation: facts.virtualisation,
-    servers: room.servers, threads: it.threads, memoryMb: it.memoryMb, reservedMemoryMb: it.reservedMemoryMb, heldMemoryMb: room.heldMemoryMb, pool: it.pool, diskGb: room.diskGb, heldDiskGb: room.heldDiskGb,
+    id: it.id,
+    name: it.name,
+    location: { id: it.locationId, name: locationById(tx, it.locationId)?.name ?? '' },
+    connected,
+    connectedAt: isoOrNull(it.connectedAt),
+    seenAt: iso(beat?.at ?? it.seenAt),
+    skewMs: it.skewMs,
+    open: it.open,
+    bridge: it.bridge,
+    agentVersion: facts.agentVersion,
+    agentOutdated: facts.agentVersion !== VERSION,
+    fake: facts.fake,
+    virtualisation: facts.virtualisation,
+    servers: room.servers,
+    threads: it.threads,
+    memoryMb: it.memoryMb,
+    reservedMemoryMb: it.reservedMemoryMb,
+    heldMemoryMb: room.heldMemoryMb,
+    pool: it.pool,
+    diskGb: room.diskGb,
+    heldDiskGb: room.heldDiskGb,
     differences: it.differences.length,
-    load: beat ? { at: iso(beat.at), cpuPercent: beat.cpuPercent, load1: beat.load1, memoryFreeMb: beat.memoryFreeMb, pools: beat.pools } : null,
+    load: beat
+      ? { at: iso(beat.at), cpuPercent: beat.cpuPercent, load1: beat.load1, memoryFreeMb: beat.memoryFreeMb, pools: beat.pools }
+      : null,
   }
 }
 export type ShownNode = ReturnType<typeof showNode>

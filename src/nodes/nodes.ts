@@ -24,8 +24,17 @@ export const listNodes = operation({
     const { tx, query } = call
     const filter = and(there, query['locationId'] ? eq(nodes.locationId, query['locationId']) : undefined)
     return paginate({
-      call, name: 'nodes', limits: { usual: 100, most: 200 },
-      rows: (after, limit) => tx.select().from(nodes).where(and(filter, after ? gt(nodes.name, after) : undefined)).orderBy(asc(nodes.name)).limit(limit).all(),
+      call,
+      name: 'nodes',
+      limits: { usual: 100, most: 200 },
+      rows: (after, limit) =>
+        tx
+          .select()
+          .from(nodes)
+          .where(and(filter, after ? gt(nodes.name, after) : undefined))
+          .orderBy(asc(nodes.name))
+          .limit(limit)
+          .all(),
       keyOf: (n) => n.name,
       show: (n) => showNode(call, n),
       total: () => tx.select({ n: count() }).from(nodes).where(filter).get()!.n,
@@ -50,7 +59,9 @@ export const getNode = operation({
   run(call) {
     const { tx, target } = call
     const pools = tx.$client
-      .query<{ id: string; name: string; network: string }, [string]>('SELECT p.id, p.name, p.network FROM pools p JOIN pool_nodes pn ON pn.pool_id = p.id WHERE pn.node_id = ? ORDER BY p.name')
+      .query<{ id: string; name: string; network: string }, [string]>(
+        'SELECT p.id, p.name, p.network FROM pools p JOIN pool_nodes pn ON pn.pool_id = p.id WHERE pn.node_id = ? ORDER BY p.name',
+      )
       .all(target.id)
     return { ...showNode(call, target), facts: target.facts, inventoryAt: isoOrNull(target.inventoryAt), found: target.differences, pools }
   },
@@ -74,7 +85,10 @@ export const changeNode = operation({
   run(call) {
     const { tx, target, body } = call
     try {
-      return showNode(call, Object.keys(body).length ? tx.update(nodes).set(body).where(eq(nodes.id, target.id)).returning().get()! : target)
+      return showNode(
+        call,
+        Object.keys(body).length ? tx.update(nodes).set(body).where(eq(nodes.id, target.id)).returning().get()! : target,
+      )
     } catch (error) {
       if (isUniqueViolation(error)) throw new Refusal('name_taken', 'Another node has this name already.')
       throw error
@@ -92,7 +106,11 @@ export const removeNode = operation({
   answer: done,
   refuses: ['in_use'],
   run({ tx, target, clock, nodes: live }) {
-    const held = tx.select({ n: count() }).from(servers).where(and(eq(servers.nodeId, target.id), isNull(servers.terminatedAt))).get()!.n
+    const held = tx
+      .select({ n: count() })
+      .from(servers)
+      .where(and(eq(servers.nodeId, target.id), isNull(servers.terminatedAt)))
+      .get()!.n
     if (held) throw new Refusal('in_use', `${target.name} holds ${held} server${held === 1 ? '' : 's'}. Move or terminate them first.`)
     tx.update(nodes).set({ removedAt: clock(), open: false }).where(eq(nodes.id, target.id)).run()
     tx.delete(poolNodes).where(eq(poolNodes.nodeId, target.id)).run()

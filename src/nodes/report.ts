@@ -3,8 +3,8 @@ import { and, eq, isNull, sql } from 'drizzle-orm'
 import type { Facts, Heartbeat, Inventory, Power } from '../../agent/protocol.ts'
 import { type Clock, minute } from '../kernel/db/clock.ts'
 import { type Db, prepared, type Tx, write } from '../kernel/db/open.ts'
-import type { Report } from '../kernel/nodes/hub.ts'
 import { log } from '../kernel/log.ts'
+import type { Report } from '../kernel/nodes/hub.ts'
 import { serverById } from '../servers/server.ts'
 import { type Server, servers } from '../servers/tables.ts'
 import { nodeById } from './node.ts'
@@ -103,7 +103,10 @@ export class Reports {
       const node = nodeById(tx, nodeId)
       if (!node) return
       const room = beat.pools.find((p) => p.name === node.pool) ?? beat.pools[0]
-      tx.update(nodes).set({ seenAt: now, skewMs: beat.at - now, ...(room ? { pool: room.name, poolBytes: room.totalBytes } : {}) }).where(eq(nodes.id, nodeId)).run()
+      tx.update(nodes)
+        .set({ seenAt: now, skewMs: beat.at - now, ...(room ? { pool: room.name, poolBytes: room.totalBytes } : {}) })
+        .where(eq(nodes.id, nodeId))
+        .run()
       for (const s of news) this.changed(tx, nodeId, s.id, s.power)
     })
   }
@@ -114,8 +117,15 @@ export class Reports {
     // A node may speak only of what stands on it.
     if (it?.nodeId !== nodeId) return log.warning('a node spoke of a server that is not on it', { nodeId, serverId })
     this.power.set(serverId, power)
-    const status = (it.status === 'running' || it.status === 'stopped') && !held(tx, serverId) ? { status: power === 'running' || power === 'paused' ? ('running' as const) : ('stopped' as const) } : {}
-    if (it.power !== power || (status.status && status.status !== it.status)) tx.update(servers).set({ power, ...status }).where(eq(servers.id, serverId)).run()
+    const status =
+      (it.status === 'running' || it.status === 'stopped') && !held(tx, serverId)
+        ? { status: power === 'running' || power === 'paused' ? ('running' as const) : ('stopped' as const) }
+        : {}
+    if (it.power !== power || (status.status && status.status !== it.status))
+      tx.update(servers)
+        .set({ power, ...status })
+        .where(eq(servers.id, serverId))
+        .run()
   }
 
   private inventory(tx: Tx, nodeId: string, found: Inventory) {
@@ -127,8 +137,14 @@ export class Reports {
 }
 
 const statements = prepared((db) => ({
-  expected: db.select().from(servers).where(and(eq(servers.nodeId, sql.placeholder('nodeId')), isNull(servers.releasedAt))).prepare(),
-  held: db.$client.prepare<{ n: number }, [string]>("SELECT 1 AS n FROM jobs WHERE holds = ? AND state IN ('queued', 'running', 'undoing')"),
+  expected: db
+    .select()
+    .from(servers)
+    .where(and(eq(servers.nodeId, sql.placeholder('nodeId')), isNull(servers.releasedAt)))
+    .prepare(),
+  held: db.$client.prepare<{ n: number }, [string]>(
+    "SELECT 1 AS n FROM jobs WHERE holds = ? AND state IN ('queued', 'running', 'undoing')",
+  ),
 }))
 /** Does a job work on it? Then its state is on its way and the node's word is a moment old. */
 const held = (tx: Db, serverId: string) => statements(tx).held.get(serverId) !== null
@@ -138,7 +154,9 @@ const held = (tx: Db, serverId: string) => statements(tx).held.get(serverId) !==
  * nothing is settled by itself: an orphan may be the only copy of somebody's data.
  */
 export function compare(expected: readonly Server[], found: Inventory, busy: ReadonlySet<string>): Difference[] {
-  const installed = expected.filter((s) => ['running', 'stopped', 'suspended'].includes(s.status) && s.statusBefore !== 'pending_setup' && !busy.has(s.id))
+  const installed = expected.filter(
+    (s) => ['running', 'stopped', 'suspended'].includes(s.status) && s.statusBefore !== 'pending_setup' && !busy.has(s.id),
+  )
   const domains = new Map(found.domains.map((d) => [d.server, d.power]))
   const volumes = new Set(found.volumes.map((v) => v.server))
   const known = new Map(expected.map((s) => [s.id, s]))
@@ -147,10 +165,28 @@ export function compare(expected: readonly Server[], found: Inventory, busy: Rea
     const power = domains.get(s.id)
     if (!volumes.has(s.id)) out.push({ kind: 'missing_volume', serverId: s.id, words: `The disk of ${s.hostname} is not on this node.` })
     if (power === undefined) out.push({ kind: 'missing_domain', serverId: s.id, words: `${s.hostname} is not defined on this node.` })
-    else if (s.status === 'suspended' && power === 'running') out.push({ kind: 'power', serverId: s.id, words: `${s.hostname} is suspended and runs.` })
+    else if (s.status === 'suspended' && power === 'running')
+      out.push({ kind: 'power', serverId: s.id, words: `${s.hostname} is suspended and runs.` })
   }
-  for (const [id] of domains) if (!known.has(id)) out.push({ kind: 'orphan_domain', serverId: id, words: `The machine ${id} carries our mark, but no server of this controller stands here under that id.` })
-  for (const id of volumes) if (!known.has(id) && !domains.has(id)) out.push({ kind: 'orphan_volume', serverId: id, words: `The disk of ${id} carries our mark, but no server of this controller stands here under that id.` })
-  for (const name of found.foreign) out.push({ kind: 'foreign', serverId: null, words: `The machine ${name} is not Berth's. It uses memory and disk that is not counted here.` })
+  for (const [id] of domains)
+    if (!known.has(id))
+      out.push({
+        kind: 'orphan_domain',
+        serverId: id,
+        words: `The machine ${id} carries our mark, but no server of this controller stands here under that id.`,
+      })
+  for (const id of volumes)
+    if (!known.has(id) && !domains.has(id))
+      out.push({
+        kind: 'orphan_volume',
+        serverId: id,
+        words: `The disk of ${id} carries our mark, but no server of this controller stands here under that id.`,
+      })
+  for (const name of found.foreign)
+    out.push({
+      kind: 'foreign',
+      serverId: null,
+      words: `The machine ${name} is not Berth's. It uses memory and disk that is not counted here.`,
+    })
   return out
 }

@@ -2,7 +2,11 @@ import { integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 import type { Facts } from '../../agent/protocol.ts'
 
 /** What is on a node but should not be, or should be and is not. Shown, never settled by itself. */
-export type Difference = { kind: 'missing_domain' | 'missing_volume' | 'orphan_domain' | 'orphan_volume' | 'power' | 'foreign'; serverId: string | null; words: string }
+export type Difference = {
+  kind: 'missing_domain' | 'missing_volume' | 'orphan_domain' | 'orphan_volume' | 'power' | 'foreign'
+  serverId: string | null
+  words: string
+}
 
 export const nodes = sqliteTable('nodes', {
   id: text().primaryKey(),

@@ -1,12 +1,12 @@
 import { and, asc, count, eq, gt } from 'drizzle-orm'
 import { Type as t } from 'typebox'
-import { listedLocations, locationAnswer } from '../locations/location.ts'
 import { Refusal } from '../kernel/api/errors.ts'
 import { paginate } from '../kernel/api/list.ts'
 import { fields, line, nullable, operation, type Resource } from '../kernel/api/operation.ts'
 import { newId } from '../kernel/db/ids.ts'
-import { rowBy } from '../kernel/db/rows.ts'
 import { type Db, isUniqueViolation, prepared } from '../kernel/db/open.ts'
+import { rowBy } from '../kernel/db/rows.ts'
+import { listedLocations, locationAnswer } from '../locations/location.ts'
 import { type Package, packages } from './tables.ts'
 
 /** Staff see every package; others will see what they may buy or sell. */
@@ -17,11 +17,23 @@ export const packageOnSale: Resource<Package> = {
 }
 export const packageById = rowBy(packages, packages.id)
 
-const sold = prepared(({ $client }) => $client.prepare<{ n: number }, [string]>('SELECT count(*) AS n FROM servers WHERE package_id = ? AND terminated_at IS NULL'))
+const sold = prepared(({ $client }) =>
+  $client.prepare<{ n: number }, [string]>('SELECT count(*) AS n FROM servers WHERE package_id = ? AND terminated_at IS NULL'),
+)
 
 export const packageAnswer = t.Object({
-  id: t.String(), name: t.String(), vcpus: t.Integer(), memoryMb: t.Integer(), diskGb: t.Integer(), trafficGb: nullable(t.Integer()), portMbps: nullable(t.Integer()),
-  ipv4: t.Integer(), ipv6Prefix: nullable(t.Integer()), billingProductId: nullable(t.String()), archived: t.Boolean(), servers: t.Integer(),
+  id: t.String(),
+  name: t.String(),
+  vcpus: t.Integer(),
+  memoryMb: t.Integer(),
+  diskGb: t.Integer(),
+  trafficGb: nullable(t.Integer()),
+  portMbps: nullable(t.Integer()),
+  ipv4: t.Integer(),
+  ipv6Prefix: nullable(t.Integer()),
+  billingProductId: nullable(t.String()),
+  archived: t.Boolean(),
+  servers: t.Integer(),
 })
 const show = (tx: Db, { createdAt: _, ...it }: Package) => ({ ...it, servers: sold(tx).get(it.id)!.n })
 
@@ -37,7 +49,17 @@ const properties = {
   ipv6Prefix: t.Optional(nullable(t.Integer({ minimum: 56, maximum: 128 }))),
   billingProductId: t.Optional(nullable(line(100, 0))),
 }
-const example = { name: 'KVM 2G', vcpus: 2, memoryMb: 2048, diskGb: 40, trafficGb: 2000, portMbps: 1000, ipv4: 1, ipv6Prefix: 64, billingProductId: 'whmcs:12' }
+const example = {
+  name: 'KVM 2G',
+  vcpus: 2,
+  memoryMb: 2048,
+  diskGb: 40,
+  trafficGb: 2000,
+  portMbps: 1000,
+  ipv4: 1,
+  ipv6Prefix: 64,
+  billingProductId: 'whmcs:12',
+}
 
 function refuseTaken(error: unknown): never {
   if (isUniqueViolation(error)) throw new Refusal('name_taken', 'Another package has this name already.')
@@ -58,7 +80,14 @@ export const createPackage = operation({
   run({ tx, body, clock }) {
     try {
       const { ipv4 = 1, ...given } = body
-      return show(tx, tx.insert(packages).values({ id: newId('package'), ...given, ipv4, createdAt: clock() }).returning().get())
+      return show(
+        tx,
+        tx
+          .insert(packages)
+          .values({ id: newId('package'), ...given, ipv4, createdAt: clock() })
+          .returning()
+          .get(),
+      )
     } catch (error) {
       return refuseTaken(error)
     }
@@ -72,13 +101,26 @@ export const changePackage = operation({
   summary: 'Change a package; servers that have it keep what they were ordered with',
   access: { staff: ['packages:write'] },
   on: packageOnSale,
-  body: fields({ ...(Object.fromEntries(Object.entries(properties).map(([name, schema]) => [name, t.Optional(schema)])) as { [K in keyof typeof properties]: ReturnType<typeof t.Optional<(typeof properties)[K]>> }), archived: t.Optional(t.Boolean()) }),
+  body: fields({
+    ...(Object.fromEntries(Object.entries(properties).map(([name, schema]) => [name, t.Optional(schema)])) as {
+      [K in keyof typeof properties]: ReturnType<typeof t.Optional<(typeof properties)[K]>>
+    }),
+    archived: t.Optional(t.Boolean()),
+  }),
   answer: packageAnswer,
   refuses: ['name_taken'],
   run({ tx, target, body }) {
     try {
       if (!Object.keys(body).length) return show(tx, target)
-      return show(tx, tx.update(packages).set(body as Partial<Package>).where(eq(packages.id, target.id)).returning().get()!)
+      return show(
+        tx,
+        tx
+          .update(packages)
+          .set(body as Partial<Package>)
+          .where(eq(packages.id, target.id))
+          .returning()
+          .get()!,
+      )
     } catch (error) {
       return refuseTaken(error)
     }
@@ -92,12 +134,26 @@ export const listPackages = operation({
   summary: 'Packages and locations with their identifiers: what an order names',
   access: { staff: ['servers:read', 'servers:create', 'packages:write'] },
   query: { cursor: 'Where the page starts.', limit: 'How many packages at most.' },
-  answer: t.Object({ data: t.Array(packageAnswer), nextCursor: nullable(t.String()), total: t.Integer(), locations: t.Array(locationAnswer) }),
+  answer: t.Object({
+    data: t.Array(packageAnswer),
+    nextCursor: nullable(t.String()),
+    total: t.Integer(),
+    locations: t.Array(locationAnswer),
+  }),
   run(call) {
     const { tx } = call
     const list = paginate({
-      call, name: 'packages', limits: { usual: 100, most: 200 },
-      rows: (after, limit) => tx.select().from(packages).where(and(after ? gt(packages.name, after) : undefined)).orderBy(asc(packages.name)).limit(limit).all(),
+      call,
+      name: 'packages',
+      limits: { usual: 100, most: 200 },
+      rows: (after, limit) =>
+        tx
+          .select()
+          .from(packages)
+          .where(and(after ? gt(packages.name, after) : undefined))
+          .orderBy(asc(packages.name))
+          .limit(limit)
+          .all(),
       keyOf: (p) => p.name,
       show: (p) => show(tx, p),
       total: () => tx.select({ n: count() }).from(packages).get()!.n,

@@ -8,8 +8,8 @@ import { image, sourceOf } from '../images/image.ts'
 import { invalid } from '../kernel/api/errors.ts'
 import { fields, nullable, operation, see } from '../kernel/api/operation.ts'
 import { newId } from '../kernel/db/ids.ts'
-import { inserting } from '../kernel/db/rows.ts'
 import { prepared, type Tx } from '../kernel/db/open.ts'
+import { inserting } from '../kernel/db/rows.ts'
 import { emit } from '../kernel/jobs/outbox.ts'
 import { startJob } from '../kernel/jobs/runner.ts'
 import { location } from '../locations/location.ts'
@@ -43,7 +43,11 @@ export const createServer = operation({
   remembers: true,
   refuses: ['disk_too_small', 'account_locked', 'location_closed', 'hostname_taken', 'no_capacity', 'no_addresses'],
   example: {
-    ownerId: '<customer_id>', packageId: '<package_id>', nodeGroupId: '<location_id>', imageId: '<image_id>', hostname: 'web01',
+    ownerId: '<customer_id>',
+    packageId: '<package_id>',
+    nodeGroupId: '<location_id>',
+    imageId: '<image_id>',
+    hostname: 'web01',
     access: { mode: 'ssh_keys', sshKeyIds: ['<ssh_key_id>'] },
   },
   prepare: async ({ body }) => rootPasswordFor(body.access),
@@ -63,9 +67,27 @@ export const createServer = operation({
     const host = first?.hostname ?? `server${number}`
     try {
       insert(tx, {
-        id, number, ownerId: owner.id, resellerId: owner.resellerId, nodeId: node.id, locationId: where.id, packageId: what.id, imageId: first?.image.id ?? null, hostname: host,
-        name: body.name ?? host, status: first ? 'provisioning' : 'pending_setup', vcpus: what.vcpus, memoryMb: what.memoryMb, diskGb: what.diskGb, trafficGb: what.trafficGb, portMbps: what.portMbps,
-        mac: newMac(), pool: node.pool, format: 'qcow2', placement: reason, createdAt: clock(),
+        id,
+        number,
+        ownerId: owner.id,
+        resellerId: owner.resellerId,
+        nodeId: node.id,
+        locationId: where.id,
+        packageId: what.id,
+        imageId: first?.image.id ?? null,
+        hostname: host,
+        name: body.name ?? host,
+        status: first ? 'provisioning' : 'pending_setup',
+        vcpus: what.vcpus,
+        memoryMb: what.memoryMb,
+        diskGb: what.diskGb,
+        trafficGb: what.trafficGb,
+        portMbps: what.portMbps,
+        mac: newMac(),
+        pool: node.pool,
+        format: 'qcow2',
+        placement: reason,
+        createdAt: clock(),
       })
     } catch (error) {
       return refuseHostnameTaken(error, host)
@@ -76,7 +98,12 @@ export const createServer = operation({
     const { concerning, data } = inEvent(tx, load(tx, id))
     emit(tx, clock(), 'server.created', concerning, { ...data, image: first?.image.id ?? null })
     const jobId = first
-      ? startJob(tx, installing, { serverId: id, nodeId: node.id, image: sourceOf(first.image), access: first.access, purpose: 'create' }, { by: actor, title: `Install ${host}`, holds: id, nodeId: node.id, serverId: id, now: clock() })
+      ? startJob(
+          tx,
+          installing,
+          { serverId: id, nodeId: node.id, image: sourceOf(first.image), access: first.access, purpose: 'create' },
+          { by: actor, title: `Install ${host}`, holds: id, nodeId: node.id, serverId: id, now: clock() },
+        )
       : null
     return { jobId, serverId: id, ipv4, ...(rootPassword && first ? { rootPassword: rootPassword.tell } : {}) }
   },
@@ -84,10 +111,19 @@ export const createServer = operation({
 
 type Body = Static<typeof body>
 function noImage(body: Body): undefined {
-  for (const field of ['hostname', 'access'] as const) if (body[field] !== undefined) throw invalid({ field, message: 'goes with an image. Leave both out for a server that its owner sets up.' })
+  for (const field of ['hostname', 'access'] as const)
+    if (body[field] !== undefined)
+      throw invalid({ field, message: 'goes with an image. Leave both out for a server that its owner sets up.' })
   return undefined
 }
-function withImage(tx: Tx, actor: Parameters<typeof see>[1], body: Body, imageId: string, ownerId: string, rootPassword: ReturnType<typeof rootPasswordFor>) {
+function withImage(
+  tx: Tx,
+  actor: Parameters<typeof see>[1],
+  body: Body,
+  imageId: string,
+  ownerId: string,
+  rootPassword: ReturnType<typeof rootPasswordFor>,
+) {
   const chosen = see(tx, actor, image, imageId, 'imageId')
   mustBePublished(chosen)
   if (body.hostname === undefined) throw invalid({ field: 'hostname', message: 'is required with an image.' })

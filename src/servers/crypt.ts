@@ -51,4 +51,5 @@ function encode(sum: Buffer): string {
 const newSalt = () => Array.from(randomBytes(16), (byte) => alphabet[byte & 63]).join('')
 
 /** 20 characters without look-alikes: 115 bits, and it can be read out over the telephone. */
-export const newRootPassword = () => Array.from({ length: 20 }, () => 'abcdefghjkmnpqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ23456789'[randomInt(55)]).join('')
+export const newRootPassword = () =>
+  Array.from({ length: 20 }, () => 'abcdefghjkmnpqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ23456789'[randomInt(55)]).join('')

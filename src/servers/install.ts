@@ -35,12 +35,19 @@ function plan(tx: Tx, it: Server, access: Access, instance: string): Plan {
     volume,
     sizeBytes: it.diskGb * GIB,
     allowance: {
-      server: it.id, tap, mac: it.mac,
+      server: it.id,
+      tap,
+      mac: it.mac,
       ipv4: held.filter((a) => a.version === 4).map((a) => a.address),
       ipv6: held.filter((a) => a.version === 6).map((a) => `${a.address}/${a.prefixLength}`),
     },
     domain: {
-      server: it.id, hostname: it.hostname, vcpus: it.vcpus, memoryMb: it.memoryMb, volume, seeded: true,
+      server: it.id,
+      hostname: it.hostname,
+      vcpus: it.vcpus,
+      memoryMb: it.memoryMb,
+      volume,
+      seeded: true,
       network: { bridge: nodeById(tx, it.nodeId)!.bridge, tap, mac: it.mac, portMbps: it.portMbps },
     },
     seed: seedFor(it, held, access, instance),
@@ -72,7 +79,8 @@ export const installing = saga<Installing>('install')
     do: ({ input, out }) => (input.purpose === 'again' ? order(input.nodeId, 'volume.remove', out.plan.volume) : undefined),
   })
   .command('disk', 'Making the disk', {
-    do: ({ input, out }) => order(input.nodeId, 'volume.create', { volume: out.plan.volume, image: input.image.id, sizeBytes: out.plan.sizeBytes }),
+    do: ({ input, out }) =>
+      order(input.nodeId, 'volume.create', { volume: out.plan.volume, image: input.image.id, sizeBytes: out.plan.sizeBytes }),
     undo: ({ input, out }) => order(input.nodeId, 'volume.remove', out.plan.volume),
   })
   .command('seed', 'Writing what it is told at its first boot', {
@@ -93,7 +101,8 @@ export const installing = saga<Installing>('install')
     undo: ({ input }) => order(input.nodeId, 'domain.stop', { server: input.serverId, graceSeconds: 0 }),
   })
   .command('boot', 'Waiting until it answers', {
-    do: ({ input, out }) => order(input.nodeId, 'domain.await', { server: input.serverId, address: out.plan.address, limitSeconds: BOOT_LIMIT_SECONDS }),
+    do: ({ input, out }) =>
+      order(input.nodeId, 'domain.await', { server: input.serverId, address: out.plan.address, limitSeconds: BOOT_LIMIT_SECONDS }),
   })
   // An image without guest agent and SSH may boot and never tell: its seed stays until it is next stopped.
   .command('unseed', 'Taking its first-boot data away', {
@@ -102,7 +111,8 @@ export const installing = saga<Installing>('install')
   // Last: once it is told, nothing can fail any more, so it needs no undo.
   .record('tell', 'Ready', {
     do: (tx, { input, out, now, log }) => {
-      if (out.boot.answered === 'no') log(`It runs but did not answer within ${BOOT_LIMIT_SECONDS} s, neither by guest agent nor by SSH. Look at its console.`, 'warning')
+      if (out.boot.answered === 'no')
+        log(`It runs but did not answer within ${BOOT_LIMIT_SECONDS} s, neither by guest agent nor by SSH. Look at its console.`, 'warning')
       tx.update(servers).set({ status: 'running', power: 'running' }).where(eq(servers.id, input.serverId)).run()
       const { concerning, data } = inEvent(tx, load(tx, input.serverId))
       if (input.purpose === 'again') emit(tx, now, 'server.reinstalled', concerning, { ...data, image: input.image.id })

@@ -1,7 +1,7 @@
-import { prepared } from '../kernel/db/open.ts'
 import { page, pageQuery, paginate } from '../kernel/api/list.ts'
 import { type Call, operation } from '../kernel/api/operation.ts'
-import { selectServers, server, serverAnswer, type ServerRow, showServer, visible } from './server.ts'
+import { prepared } from '../kernel/db/open.ts'
+import { type ServerRow, selectServers, server, serverAnswer, showServer, visible } from './server.ts'
 
 const one = prepared(({ $client }) => $client.prepare<ServerRow, [string]>(`${selectServers} WHERE s.id = ?`))
 
@@ -16,7 +16,10 @@ export const getServer = operation({
   run: (call) => showServer(call, one(call.tx).get(call.target.id)!),
 })
 
-const statements = prepared(({ $client }) => ({ query: (sql: string) => $client.query<ServerRow, any[]>(sql), count: (sql: string) => $client.query<{ n: number }, any[]>(sql) }))
+const statements = prepared(({ $client }) => ({
+  query: (sql: string) => $client.query<ServerRow, any[]>(sql),
+  count: (sql: string) => $client.query<{ n: number }, any[]>(sql),
+}))
 
 /** Newest first; filters are exact but `q`, which looks into names, addresses and ids. */
 function listing(call: Call, name: string) {
@@ -26,12 +29,17 @@ function listing(call: Call, name: string) {
   // For staff the terminated are kept for the record; they show when asked for.
   if (query['status']) filters.push(['s.status = ?', [query['status']]])
   else filters.push(['s.terminated_at IS NULL', []])
-  for (const [parameter, column] of [['ownerId', 's.owner_id'], ['nodeId', 's.node_id'], ['locationId', 's.location_id'], ['packageId', 's.package_id']] as const)
+  for (const [parameter, column] of [
+    ['ownerId', 's.owner_id'],
+    ['nodeId', 's.node_id'],
+    ['locationId', 's.location_id'],
+    ['packageId', 's.package_id'],
+  ] as const)
     if (query[parameter]) filters.push([`${column} = ?`, [query[parameter]]])
   if (query['q']) {
     const part = `%${query['q'].slice(0, 100).replace(/[%_\\]/g, '')}%`
     filters.push([
-      "(s.hostname LIKE ? OR s.name LIKE ? OR s.id = ? OR EXISTS (SELECT 1 FROM addresses qa WHERE qa.server_id = s.id AND qa.address LIKE ?) OR EXISTS (SELECT 1 FROM accounts qo WHERE qo.id = s.owner_id AND (qo.name LIKE ? OR qo.email LIKE ?)))",
+      '(s.hostname LIKE ? OR s.name LIKE ? OR s.id = ? OR EXISTS (SELECT 1 FROM addresses qa WHERE qa.server_id = s.id AND qa.address LIKE ?) OR EXISTS (SELECT 1 FROM accounts qo WHERE qo.id = s.owner_id AND (qo.name LIKE ? OR qo.email LIKE ?)))',
       [part, part, query['q'], part, part, part],
     ])
   }
@@ -39,8 +47,15 @@ function listing(call: Call, name: string) {
   const given = filters.flatMap(([, v]) => v)
   const { query: rows, count } = statements(call.tx)
   return paginate({
-    call, name, limits: { usual: 50, most: 100 },
-    rows: (after, limit) => rows(`${selectServers} WHERE ${filter}${after ? ' AND s.id < ?' : ''} ORDER BY s.id DESC LIMIT ?`).all(...given, ...(after ? [after] : []), limit),
+    call,
+    name,
+    limits: { usual: 50, most: 100 },
+    rows: (after, limit) =>
+      rows(`${selectServers} WHERE ${filter}${after ? ' AND s.id < ?' : ''} ORDER BY s.id DESC LIMIT ?`).all(
+        ...given,
+        ...(after ? [after] : []),
+        limit,
+      ),
     keyOf: (s) => s.id,
     show: (s) => showServer(call, s),
     total: () => count(`SELECT count(*) AS n FROM servers s WHERE ${filter}`).get(...given)!.n,

@@ -17,7 +17,10 @@ export const hostname = t.String({
   title: 'letters, numbers and hyphens, like web01 or web01.example.com',
 })
 export const displayName = line(64)
-export const access = t.Object({ mode: t.Enum(['password', 'ssh_keys']), sshKeyIds: t.Optional(t.Array(t.String({ maxLength: 40 }), { maxItems: 100 })) }, { additionalProperties: false })
+export const access = t.Object(
+  { mode: t.Enum(['password', 'ssh_keys']), sshKeyIds: t.Optional(t.Array(t.String({ maxLength: 40 }), { maxItems: 100 })) },
+  { additionalProperties: false },
+)
 
 /** `tell` is what the person is shown this one time; `hash` is all that is kept. */
 export type RootPassword = { tell: string; hash: string } | undefined
@@ -29,14 +32,20 @@ export function rootPasswordFor(wanted: { mode: string } | undefined): RootPassw
   return { tell, hash: sha512Crypt(tell) }
 }
 
-export function accessFrom(tx: Db, ownerId: string, wanted: { mode: string; sshKeyIds?: string[] | undefined }, password: RootPassword): Access {
+export function accessFrom(
+  tx: Db,
+  ownerId: string,
+  wanted: { mode: string; sshKeyIds?: string[] | undefined },
+  password: RootPassword,
+): Access {
   if (wanted.mode === 'password' && !wanted.sshKeyIds?.length) return { passwordHash: password!.hash, publicKeys: [] }
   return { passwordHash: password?.hash ?? null, publicKeys: publicKeysOf(tx, ownerId, wanted.sshKeyIds ?? [], 'access.sshKeyIds') }
 }
 
 /** Throws `disk_too_small`. */
 export function mustFit(image: Image, diskGb: number) {
-  if (image.minDiskGb > diskGb) throw new Refusal('disk_too_small', `${image.name} needs a disk of ${image.minDiskGb} GB; this package has ${diskGb} GB.`)
+  if (image.minDiskGb > diskGb)
+    throw new Refusal('disk_too_small', `${image.name} needs a disk of ${image.minDiskGb} GB; this package has ${diskGb} GB.`)
 }
 /** Throws `validation_failed`: an image that is not published is for nobody's order. */
 export function mustBePublished(image: Image) {
@@ -44,6 +53,7 @@ export function mustBePublished(image: Image) {
 }
 
 export function refuseHostnameTaken(error: unknown, name: string): never {
-  if (isUniqueViolation(error) && /hostname/.test(String(error) + String((error as { cause?: unknown }).cause ?? ''))) throw new Refusal('hostname_taken', `${name} is taken by another server of this customer.`)
+  if (isUniqueViolation(error) && /hostname/.test(String(error) + String((error as { cause?: unknown }).cause ?? '')))
+    throw new Refusal('hostname_taken', `${name} is taken by another server of this customer.`)
   throw error
 }

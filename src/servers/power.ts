@@ -29,7 +29,17 @@ export const powerServer = operation({
     const action = body.action as PowerAction
     mustAllow(target, action)
     const input = { serverId: target.id, nodeId: target.nodeId, action }
-    return { jobId: startJob(tx, powering, input, { by: actor, title: `${verbs[action]} ${target.hostname}`, holds: target.id, nodeId: target.nodeId, serverId: target.id, now: clock() }), serverId: target.id }
+    return {
+      jobId: startJob(tx, powering, input, {
+        by: actor,
+        title: `${verbs[action]} ${target.hostname}`,
+        holds: target.id,
+        nodeId: target.nodeId,
+        serverId: target.id,
+        now: clock(),
+      }),
+      serverId: target.id,
+    }
   },
 })
 
@@ -37,16 +47,29 @@ export const powering = saga<{ serverId: string; nodeId: string; action: PowerAc
   // Looked up in a step of its own: after a crash, asking "was it running?" again would get another answer.
   .command('look', 'Looking at its state', { do: ({ input }) => order(input.nodeId, 'domain.look', { server: input.serverId }) })
   .command('stop', 'Stopping it', {
-    do: ({ input }) => (input.action === 'start' ? undefined : order(input.nodeId, 'domain.stop', { server: input.serverId, graceSeconds: input.action === 'off' ? 0 : GRACE_SECONDS })),
-    undo: ({ input, out }) => (input.action !== 'start' && out.look.power === 'running' ? order(input.nodeId, 'domain.start', { server: input.serverId }) : undefined),
+    do: ({ input }) =>
+      input.action === 'start'
+        ? undefined
+        : order(input.nodeId, 'domain.stop', { server: input.serverId, graceSeconds: input.action === 'off' ? 0 : GRACE_SECONDS }),
+    undo: ({ input, out }) =>
+      input.action !== 'start' && out.look.power === 'running'
+        ? order(input.nodeId, 'domain.start', { server: input.serverId })
+        : undefined,
   })
   .command('start', 'Starting it', {
-    do: ({ input }) => (input.action === 'start' || input.action === 'restart' ? order(input.nodeId, 'domain.start', { server: input.serverId }) : undefined),
-    undo: ({ input, out }) => (input.action === 'start' && out.look.power !== 'running' ? order(input.nodeId, 'domain.stop', { server: input.serverId, graceSeconds: 0 }) : undefined),
+    do: ({ input }) =>
+      input.action === 'start' || input.action === 'restart' ? order(input.nodeId, 'domain.start', { server: input.serverId }) : undefined,
+    undo: ({ input, out }) =>
+      input.action === 'start' && out.look.power !== 'running'
+        ? order(input.nodeId, 'domain.stop', { server: input.serverId, graceSeconds: 0 })
+        : undefined,
   })
   .record('note', 'Noting its state', {
     do: (tx, { input }) => {
       const on = input.action === 'start' || input.action === 'restart'
-      tx.update(servers).set({ status: on ? 'running' : 'stopped', power: on ? 'running' : 'stopped' }).where(eq(servers.id, input.serverId)).run()
+      tx.update(servers)
+        .set({ status: on ? 'running' : 'stopped', power: on ? 'running' : 'stopped' })
+        .where(eq(servers.id, input.serverId))
+        .run()
     },
   })

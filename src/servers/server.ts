@@ -12,7 +12,13 @@ import { locationById } from '../locations/location.ts'
 import { packageById } from '../packages/packages.ts'
 import { type Server, type Status, servers } from './tables.ts'
 
-const byId = prepared((db) => db.select().from(servers).where(eq(servers.id, sql.placeholder('id'))).prepare())
+const byId = prepared((db) =>
+  db
+    .select()
+    .from(servers)
+    .where(eq(servers.id, sql.placeholder('id')))
+    .prepare(),
+)
 export const serverById = (tx: Db, id: string): Server | undefined => byId(tx).get({ id })
 /** For sagas: the row behind a job's input, which never goes away. */
 export const load = (tx: Db, id: string): Server => serverById(tx, id)!
@@ -36,7 +42,8 @@ export const server: Resource<Server> = {
 /** As SQL over `servers s`, for lists and counts: they cannot differ from what one server answers. */
 export function visible(actor: Actor): { where: string; values: string[] } {
   if (actor.kind === 'staff') return { where: actor.permissions.has('servers.see_all') ? '1' : '0', values: [] }
-  if (actor.kind === 'reseller') return { where: '(s.owner_id = ? OR s.reseller_id = ?) AND s.terminated_at IS NULL', values: [actor.accountId, actor.accountId] }
+  if (actor.kind === 'reseller')
+    return { where: '(s.owner_id = ? OR s.reseller_id = ?) AND s.terminated_at IS NULL', values: [actor.accountId, actor.accountId] }
   return { where: 's.owner_id = ? AND s.terminated_at IS NULL', values: [actor.accountId] }
 }
 
@@ -45,19 +52,60 @@ export type Action = 'start' | 'shutdown' | 'off' | 'restart' | 'setup' | 'reins
 
 const refusals: Record<Status, Partial<Record<Action, Code>>> = {
   provisioning: {
-    start: 'server_busy', shutdown: 'server_busy', off: 'server_busy', restart: 'server_busy', setup: 'already_set_up', reinstall: 'server_busy', suspend: 'server_busy',
-    unsuspend: 'not_suspended', terminate: 'server_busy',
+    start: 'server_busy',
+    shutdown: 'server_busy',
+    off: 'server_busy',
+    restart: 'server_busy',
+    setup: 'already_set_up',
+    reinstall: 'server_busy',
+    suspend: 'server_busy',
+    unsuspend: 'not_suspended',
+    terminate: 'server_busy',
   },
-  pending_setup: { start: 'not_set_up', shutdown: 'not_set_up', off: 'not_set_up', restart: 'not_set_up', reinstall: 'not_set_up', unsuspend: 'not_suspended' },
+  pending_setup: {
+    start: 'not_set_up',
+    shutdown: 'not_set_up',
+    off: 'not_set_up',
+    restart: 'not_set_up',
+    reinstall: 'not_set_up',
+    unsuspend: 'not_suspended',
+  },
   running: { start: 'already_running', setup: 'already_set_up', unsuspend: 'not_suspended' },
-  stopped: { shutdown: 'already_stopped', off: 'already_stopped', restart: 'already_stopped', setup: 'already_set_up', unsuspend: 'not_suspended' },
-  suspended: {
-    start: 'server_suspended', shutdown: 'server_suspended', off: 'server_suspended', restart: 'server_suspended', setup: 'server_suspended', reinstall: 'server_suspended', suspend: 'already_suspended',
+  stopped: {
+    shutdown: 'already_stopped',
+    off: 'already_stopped',
+    restart: 'already_stopped',
+    setup: 'already_set_up',
+    unsuspend: 'not_suspended',
   },
-  failed: { start: 'server_failed', shutdown: 'server_failed', off: 'server_failed', restart: 'server_failed', setup: 'already_set_up', suspend: 'server_failed', unsuspend: 'not_suspended' },
+  suspended: {
+    start: 'server_suspended',
+    shutdown: 'server_suspended',
+    off: 'server_suspended',
+    restart: 'server_suspended',
+    setup: 'server_suspended',
+    reinstall: 'server_suspended',
+    suspend: 'already_suspended',
+  },
+  failed: {
+    start: 'server_failed',
+    shutdown: 'server_failed',
+    off: 'server_failed',
+    restart: 'server_failed',
+    setup: 'already_set_up',
+    suspend: 'server_failed',
+    unsuspend: 'not_suspended',
+  },
   terminated: {
-    start: 'server_terminated', shutdown: 'server_terminated', off: 'server_terminated', restart: 'server_terminated', setup: 'server_terminated', reinstall: 'server_terminated', suspend: 'server_terminated',
-    unsuspend: 'server_terminated', terminate: 'server_terminated',
+    start: 'server_terminated',
+    shutdown: 'server_terminated',
+    off: 'server_terminated',
+    restart: 'server_terminated',
+    setup: 'server_terminated',
+    reinstall: 'server_terminated',
+    suspend: 'server_terminated',
+    unsuspend: 'server_terminated',
+    terminate: 'server_terminated',
   },
 }
 const words: Partial<Record<Code, (s: Server) => string>> = {
@@ -87,23 +135,38 @@ export function mustAllow(it: Server, action: Action) {
 // ---------------------------------------------------------------- what it looks like
 const named = t.Object({ id: t.String(), name: t.String() })
 export const serverAnswer = t.Object({
-  id: t.String(), number: t.Integer(), name: t.String(), hostname: t.String(),
+  id: t.String(),
+  number: t.Integer(),
+  name: t.String(),
+  hostname: t.String(),
   status: t.Enum(['provisioning', 'pending_setup', 'running', 'stopped', 'suspended', 'failed', 'terminated']),
-  suspendReason: nullable(t.String()), failure: nullable(t.String()),
+  suspendReason: nullable(t.String()),
+  failure: nullable(t.String()),
   owner: t.Object({ id: t.String(), name: t.String(), email: t.String() }),
-  package: named, location: named,
+  package: named,
+  location: named,
   /** Staff only. */
-  node: nullable(named), placement: nullable(t.String()),
+  node: nullable(named),
+  placement: nullable(t.String()),
   image: nullable(named),
-  ipv4: nullable(t.String()), ipv6: nullable(t.String()),
+  ipv4: nullable(t.String()),
+  ipv6: nullable(t.String()),
   addresses: t.Array(t.Object({ address: t.String(), prefixLength: t.Integer(), version: t.Integer(), gateway: t.String() })),
-  sshCommand: nullable(t.String()), mac: t.String(),
-  vcpus: t.Integer(), memoryMb: t.Integer(), diskGb: t.Integer(), trafficGb: nullable(t.Integer()), portMbps: nullable(t.Integer()),
+  sshCommand: nullable(t.String()),
+  mac: t.String(),
+  vcpus: t.Integer(),
+  memoryMb: t.Integer(),
+  diskGb: t.Integer(),
+  trafficGb: nullable(t.Integer()),
+  portMbps: nullable(t.Integer()),
   job: nullable(t.Object({ id: t.String(), kind: t.String(), progress: t.Integer() })),
-  rescue: t.Boolean(), protected: t.Boolean(), nodeConnected: t.Boolean(),
+  rescue: t.Boolean(),
+  protected: t.Boolean(),
+  nodeConnected: t.Boolean(),
   /** What its state allows now, for buttons. */
   allowed: t.Array(t.String()),
-  createdAt: time, terminatedAt: nullable(time),
+  createdAt: time,
+  terminatedAt: nullable(time),
 })
 
 const row = `s.id, s.number, s.name, s.hostname, s.status, s.suspend_reason AS suspendReason, s.failure, s.placement, s.mac, s.vcpus, s.memory_mb AS memoryMb, s.disk_gb AS diskGb,
@@ -120,10 +183,36 @@ const joins = `FROM servers s CROSS JOIN nodes n ON n.id = s.node_id CROSS JOIN 
 export const selectServers = `SELECT ${row} ${joins}`
 
 export type ServerRow = {
-  id: string; number: number; name: string; hostname: string; status: Status; suspendReason: string | null; failure: string | null; placement: string; mac: string
-  vcpus: number; memoryMb: number; diskGb: number; trafficGb: number | null; portMbps: number | null; protected: number; createdAt: number; terminatedAt: number | null
-  nodeId: string; nodeName: string; ownerId: string; ownerName: string; ownerEmail: string; packageId: string; packageName: string; locationId: string; locationName: string
-  imageId: string | null; imageName: string | null; addresses: string; job: string | null
+  id: string
+  number: number
+  name: string
+  hostname: string
+  status: Status
+  suspendReason: string | null
+  failure: string | null
+  placement: string
+  mac: string
+  vcpus: number
+  memoryMb: number
+  diskGb: number
+  trafficGb: number | null
+  portMbps: number | null
+  protected: number
+  createdAt: number
+  terminatedAt: number | null
+  nodeId: string
+  nodeName: string
+  ownerId: string
+  ownerName: string
+  ownerEmail: string
+  packageId: string
+  packageName: string
+  locationId: string
+  locationName: string
+  imageId: string | null
+  imageName: string | null
+  addresses: string
+  job: string | null
 }
 type ShownAddress = { address: string; prefixLength: number; version: number; gateway: string; isPrimary: number }
 
@@ -140,21 +229,36 @@ export function showServer({ nodes, actor }: Pick<Surroundings, 'nodes'> & { act
   const staff = actor.kind === 'staff'
   const reachable = ipv4 ?? ipv6
   return {
-    id: s.id, number: s.number, name: s.name, hostname: s.hostname, status: s.status, suspendReason: s.suspendReason, failure: s.failure,
+    id: s.id,
+    number: s.number,
+    name: s.name,
+    hostname: s.hostname,
+    status: s.status,
+    suspendReason: s.suspendReason,
+    failure: s.failure,
     owner: { id: s.ownerId, name: s.ownerName, email: s.ownerEmail },
     package: { id: s.packageId, name: s.packageName },
     location: { id: s.locationId, name: s.locationName },
     node: staff ? { id: s.nodeId, name: s.nodeName } : null,
     placement: staff ? s.placement : null,
     image: s.imageId ? { id: s.imageId, name: s.imageName ?? '' } : null,
-    ipv4, ipv6,
+    ipv4,
+    ipv6,
     addresses: held.map(({ isPrimary: _, ...a }) => a),
     sshCommand: reachable && s.imageId ? `ssh root@${reachable}` : null,
-    mac: s.mac, vcpus: s.vcpus, memoryMb: s.memoryMb, diskGb: s.diskGb, trafficGb: s.trafficGb, portMbps: s.portMbps,
+    mac: s.mac,
+    vcpus: s.vcpus,
+    memoryMb: s.memoryMb,
+    diskGb: s.diskGb,
+    trafficGb: s.trafficGb,
+    portMbps: s.portMbps,
     job: s.job ? (JSON.parse(s.job) as { id: string; kind: string; progress: number }) : null,
-    rescue: false, protected: !!s.protected, nodeConnected: nodes.connected(s.nodeId),
+    rescue: false,
+    protected: !!s.protected,
+    nodeConnected: nodes.connected(s.nodeId),
     allowed: allActions.filter((action) => !hindrance({ status: s.status, protected: !!s.protected } as Server, action)),
-    createdAt: iso(s.createdAt), terminatedAt: isoOrNull(s.terminatedAt),
+    createdAt: iso(s.createdAt),
+    terminatedAt: isoOrNull(s.terminatedAt),
   }
 }
 
@@ -166,7 +270,14 @@ export function inEvent(tx: Db, it: Server) {
   return {
     concerning: { customerId: it.ownerId, resellerId: it.resellerId },
     data: {
-      server: { id: it.id, hostname: it.hostname, status: it.status, package: packageById(tx, it.packageId)?.name ?? '', location: locationById(tx, it.locationId)?.name ?? '', ipv4 },
+      server: {
+        id: it.id,
+        hostname: it.hostname,
+        status: it.status,
+        package: packageById(tx, it.packageId)?.name ?? '',
+        location: locationById(tx, it.locationId)?.name ?? '',
+        ipv4,
+      },
       customer: customerInEvent(owner),
     },
   }

@@ -6,7 +6,17 @@ import { fields, operation, see } from '../kernel/api/operation.ts'
 import type { Tx } from '../kernel/db/open.ts'
 import { startJob } from '../kernel/jobs/runner.ts'
 import { installing } from './install.ts'
-import { access, accessFrom, displayName, hostname, mustBePublished, mustFit, refuseHostnameTaken, type RootPassword, rootPasswordFor } from './order.ts'
+import {
+  access,
+  accessFrom,
+  displayName,
+  hostname,
+  mustBePublished,
+  mustFit,
+  type RootPassword,
+  refuseHostnameTaken,
+  rootPasswordFor,
+} from './order.ts'
 import { mustAllow, server } from './server.ts'
 import { type Server, servers } from './tables.ts'
 
@@ -70,11 +80,29 @@ function install(tx: Tx, { actor, target, imageId, hostname, name, access, now, 
   mustBePublished(chosen)
   mustFit(chosen, target.diskGb)
   const host = hostname.toLowerCase()
-  const input = { serverId: target.id, nodeId: target.nodeId, image: sourceOf(chosen), access: accessFrom(tx, target.ownerId, access, password), purpose }
-  const jobId = startJob(tx, installing, input, { by: actor, title: `${purpose === 'setup' ? 'Set up' : 'Reinstall'} ${host}`, holds: target.id, nodeId: target.nodeId, serverId: target.id, now })
+  const input = {
+    serverId: target.id,
+    nodeId: target.nodeId,
+    image: sourceOf(chosen),
+    access: accessFrom(tx, target.ownerId, access, password),
+    purpose,
+  }
+  const jobId = startJob(tx, installing, input, {
+    by: actor,
+    title: `${purpose === 'setup' ? 'Set up' : 'Reinstall'} ${host}`,
+    holds: target.id,
+    nodeId: target.nodeId,
+    serverId: target.id,
+    now,
+  })
   try {
     tx.update(servers)
-      .set({ hostname: host, imageId: chosen.id, name: name ?? (target.name === target.hostname ? host : target.name), status: 'provisioning' })
+      .set({
+        hostname: host,
+        imageId: chosen.id,
+        name: name ?? (target.name === target.hostname ? host : target.name),
+        status: 'provisioning',
+      })
       .where(eq(servers.id, target.id))
       .run()
   } catch (error) {

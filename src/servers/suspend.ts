@@ -27,8 +27,18 @@ export const suspendServer = operation({
   run({ tx, actor, target, body, clock }) {
     mustAllow(target, 'suspend')
     const waits = target.status === 'pending_setup' // nothing is installed, so there is no work for the node
-    const jobId = waits ? null : startJob(tx, suspending, { serverId: target.id, nodeId: target.nodeId }, { by: actor, title: `Suspend ${target.hostname}`, holds: target.id, nodeId: target.nodeId, serverId: target.id, now: clock() })
-    tx.update(servers).set({ status: 'suspended', statusBefore: target.status, suspendReason: body.reason }).where(eq(servers.id, target.id)).run()
+    const jobId = waits
+      ? null
+      : startJob(
+          tx,
+          suspending,
+          { serverId: target.id, nodeId: target.nodeId },
+          { by: actor, title: `Suspend ${target.hostname}`, holds: target.id, nodeId: target.nodeId, serverId: target.id, now: clock() },
+        )
+    tx.update(servers)
+      .set({ status: 'suspended', statusBefore: target.status, suspendReason: body.reason })
+      .where(eq(servers.id, target.id))
+      .run()
     const { concerning, data } = inEvent(tx, load(tx, target.id))
     emit(tx, clock(), 'server.suspended', concerning, { ...data, reason: body.reason })
     return { jobId, serverId: target.id }
@@ -53,7 +63,22 @@ export const unsuspendServer = operation({
   run({ tx, actor, target, clock }) {
     mustAllow(target, 'unsuspend')
     const before = target.statusBefore ?? 'stopped'
-    const jobId = before === 'running' ? startJob(tx, unsuspending, { serverId: target.id, nodeId: target.nodeId }, { by: actor, title: `Unsuspend ${target.hostname}`, holds: target.id, nodeId: target.nodeId, serverId: target.id, now: clock() }) : null
+    const jobId =
+      before === 'running'
+        ? startJob(
+            tx,
+            unsuspending,
+            { serverId: target.id, nodeId: target.nodeId },
+            {
+              by: actor,
+              title: `Unsuspend ${target.hostname}`,
+              holds: target.id,
+              nodeId: target.nodeId,
+              serverId: target.id,
+              now: clock(),
+            },
+          )
+        : null
     tx.update(servers).set({ status: before, statusBefore: null, suspendReason: null }).where(eq(servers.id, target.id)).run()
     const { concerning, data } = inEvent(tx, load(tx, target.id))
     emit(tx, clock(), 'server.unsuspended', concerning, data)
@@ -63,4 +88,6 @@ export const unsuspendServer = operation({
 
 export const unsuspending = saga<{ serverId: string; nodeId: string }>('unsuspend', { neverGivesUp: true })
   .command('start', 'Starting it', { do: ({ input }) => order(input.nodeId, 'domain.start', { server: input.serverId }) })
-  .record('note', 'Noting its state', { do: (tx, { input }) => void tx.update(servers).set({ power: 'running' }).where(eq(servers.id, input.serverId)).run() })
+  .record('note', 'Noting its state', {
+    do: (tx, { input }) => void tx.update(servers).set({ power: 'running' }).where(eq(servers.id, input.serverId)).run(),
+  })

@@ -25,9 +25,19 @@ export const terminateServer = operation({
     mustAllow(target, 'terminate')
     const empty = target.status === 'pending_setup' || (target.status === 'suspended' && target.statusBefore === 'pending_setup')
     const volume: Volume = { server: target.id, pool: target.pool, format: target.format }
-    const jobId = empty ? null : startJob(tx, terminating, { serverId: target.id, nodeId: target.nodeId, volume }, { by: actor, title: `Terminate ${target.hostname}`, holds: target.id, nodeId: target.nodeId, serverId: target.id, now: clock() })
+    const jobId = empty
+      ? null
+      : startJob(
+          tx,
+          terminating,
+          { serverId: target.id, nodeId: target.nodeId, volume },
+          { by: actor, title: `Terminate ${target.hostname}`, holds: target.id, nodeId: target.nodeId, serverId: target.id, now: clock() },
+        )
     const released = addressesOf(tx, target.id).map((a) => a.address)
-    tx.update(servers).set({ status: 'terminated', terminatedAt: clock(), releasedAt: empty ? clock() : null }).where(eq(servers.id, target.id)).run()
+    tx.update(servers)
+      .set({ status: 'terminated', terminatedAt: clock(), releasedAt: empty ? clock() : null })
+      .where(eq(servers.id, target.id))
+      .run()
     const { concerning, data } = inEvent(tx, load(tx, target.id))
     emit(tx, clock(), 'server.terminated', concerning, { ...data, releasedAddresses: released })
     if (empty) releaseAddresses(tx, target.id)
@@ -36,10 +46,14 @@ export const terminateServer = operation({
 })
 
 export const terminating = saga<{ serverId: string; nodeId: string; volume: Volume }>('terminate', { neverGivesUp: true })
-  .command('remove', 'Switching it off and removing it', { do: ({ input }) => order(input.nodeId, 'domain.remove', { server: input.serverId }) })
+  .command('remove', 'Switching it off and removing it', {
+    do: ({ input }) => order(input.nodeId, 'domain.remove', { server: input.serverId }),
+  })
   .command('disk', 'Deleting its disk', { do: ({ input }) => order(input.nodeId, 'volume.remove', input.volume) })
   // After the machine is gone: without its rules it could not be left running for a moment.
-  .command('firewall', 'Removing its network rules', { do: ({ input }) => order(input.nodeId, 'firewall.forget', { server: input.serverId }) })
+  .command('firewall', 'Removing its network rules', {
+    do: ({ input }) => order(input.nodeId, 'firewall.forget', { server: input.serverId }),
+  })
   .record('release', 'Giving its addresses back', {
     do: (tx, { input, now }) => {
       releaseAddresses(tx, input.serverId)

@@ -28,7 +28,8 @@ export function readPublicKey(text: string): { publicKey: string; fingerprint: s
   const key = Array.isArray(parsed) ? parsed[0] : parsed
   if (!key || key instanceof Error) throw wrong('is not a complete public key. Was a part lost when it was copied?')
   const blob = key.getPublicSSH()
-  if (type === 'ssh-rsa' && rsaBits(blob) < 2048) throw wrong('is an RSA key of fewer than 2048 bits. Make a new one with ssh-keygen -t ed25519.')
+  if (type === 'ssh-rsa' && rsaBits(blob) < 2048)
+    throw wrong('is an RSA key of fewer than 2048 bits. Make a new one with ssh-keygen -t ed25519.')
   return {
     publicKey: `${type} ${data}`,
     fingerprint: 'SHA256:' + new Bun.CryptoHasher('sha256').update(blob).digest('base64').replace(/=+$/, ''),
@@ -52,8 +53,22 @@ const seen: Resource<SshKey> = {
   },
 }
 
-const keyAnswer = t.Object({ id: t.String(), ownerId: t.String(), name: t.String(), publicKey: t.String(), fingerprint: t.String(), createdAt: time })
-const show = ({ id, ownerId, name, publicKey, fingerprint, createdAt }: SshKey) => ({ id, ownerId, name, publicKey, fingerprint, createdAt: iso(createdAt) })
+const keyAnswer = t.Object({
+  id: t.String(),
+  ownerId: t.String(),
+  name: t.String(),
+  publicKey: t.String(),
+  fingerprint: t.String(),
+  createdAt: time,
+})
+const show = ({ id, ownerId, name, publicKey, fingerprint, createdAt }: SshKey) => ({
+  id,
+  ownerId,
+  name,
+  publicKey,
+  fingerprint,
+  createdAt: iso(createdAt),
+})
 
 export const addSshKey = operation({
   id: 'ssh-keys.create',
@@ -70,10 +85,22 @@ export const addSshKey = operation({
   run({ tx, target, body, clock }) {
     const { publicKey, fingerprint, comment } = readPublicKey(body.publicKey)
     const held = tx.select({ n: count() }).from(sshKeys).where(eq(sshKeys.ownerId, target.id)).get()!.n
-    if (held >= KEYS_PER_ACCOUNT) throw new Refusal('limit_reached', `An account has at most ${KEYS_PER_ACCOUNT} SSH keys. Remove one that is not used.`)
+    if (held >= KEYS_PER_ACCOUNT)
+      throw new Refusal('limit_reached', `An account has at most ${KEYS_PER_ACCOUNT} SSH keys. Remove one that is not used.`)
     try {
       return show(
-        tx.insert(sshKeys).values({ id: newId('sshKey'), ownerId: target.id, name: body.name || comment || fingerprint.slice(0, 20), publicKey, fingerprint, createdAt: clock() }).returning().get(),
+        tx
+          .insert(sshKeys)
+          .values({
+            id: newId('sshKey'),
+            ownerId: target.id,
+            name: body.name || comment || fingerprint.slice(0, 20),
+            publicKey,
+            fingerprint,
+            createdAt: clock(),
+          })
+          .returning()
+          .get(),
       )
     } catch (error) {
       if (isUniqueViolation(error)) throw new Refusal('already_done', 'This key is on the account already.')
@@ -95,8 +122,19 @@ export const listSshKeys = operation({
     const { tx, target } = call
     const owned = eq(sshKeys.ownerId, target.id)
     return paginate({
-      call, name: `ssh-keys ${target.id}`, limits: { usual: 100, most: 100 }, keyOf: (k) => k.id, show,
-      rows: (after, limit) => tx.select().from(sshKeys).where(and(owned, after ? lt(sshKeys.id, after) : undefined)).orderBy(desc(sshKeys.id)).limit(limit).all(),
+      call,
+      name: `ssh-keys ${target.id}`,
+      limits: { usual: 100, most: 100 },
+      keyOf: (k) => k.id,
+      show,
+      rows: (after, limit) =>
+        tx
+          .select()
+          .from(sshKeys)
+          .where(and(owned, after ? lt(sshKeys.id, after) : undefined))
+          .orderBy(desc(sshKeys.id))
+          .limit(limit)
+          .all(),
       total: () => tx.select({ n: count() }).from(sshKeys).where(owned).get()!.n,
     })
   },
@@ -119,7 +157,14 @@ export const removeSshKey = operation({
 /** The owner's keys for these ids, as lines for authorized_keys. Throws `validation_failed` for one that is not the owner's. */
 export function publicKeysOf(tx: Db, ownerId: string, ids: readonly string[], field: string): string[] {
   const unique = [...new Set(ids)]
-  const found = unique.length ? tx.select().from(sshKeys).where(and(eq(sshKeys.ownerId, ownerId), inArray(sshKeys.id, unique))).all() : []
-  if (!unique.length || found.length !== unique.length) throw invalid({ field, message: `must be SSH keys of ${accountById(tx, ownerId)?.name ?? 'the owner'}.` })
+  const found = unique.length
+    ? tx
+        .select()
+        .from(sshKeys)
+        .where(and(eq(sshKeys.ownerId, ownerId), inArray(sshKeys.id, unique)))
+        .all()
+    : []
+  if (!unique.length || found.length !== unique.length)
+    throw invalid({ field, message: `must be SSH keys of ${accountById(tx, ownerId)?.name ?? 'the owner'}.` })
   return found.map((k) => k.publicKey)
 }

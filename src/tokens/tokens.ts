@@ -23,12 +23,30 @@ function newToken() {
 type Wanted = { name: string; scopes: readonly Scope[]; allow: readonly string[]; expiresAt: number | null }
 
 /** Answers the token itself, once. Throws `limit_reached`. */
-export function makeToken(tx: Tx, account: Account, { name, scopes, allow, expiresAt }: Wanted, now: number): { id: string; token: string } {
+export function makeToken(
+  tx: Tx,
+  account: Account,
+  { name, scopes, allow, expiresAt }: Wanted,
+  now: number,
+): { id: string; token: string } {
   const held = tx.select({ id: tokens.id }).from(tokens).where(eq(tokens.accountId, account.id)).all().length
-  if (held >= TOKENS_PER_ACCOUNT) throw new Refusal('limit_reached', `An account has at most ${TOKENS_PER_ACCOUNT} tokens. Revoke one that is not used.`)
+  if (held >= TOKENS_PER_ACCOUNT)
+    throw new Refusal('limit_reached', `An account has at most ${TOKENS_PER_ACCOUNT} tokens. Revoke one that is not used.`)
   const token = newToken()
   const id = newId('token')
-  tx.insert(tokens).values({ id, tokenHash: digest(token), accountId: account.id, name, ending: token.slice(-4), scopes: [...scopes], allow: [...allow], createdAt: now, expiresAt }).run()
+  tx.insert(tokens)
+    .values({
+      id,
+      tokenHash: digest(token),
+      accountId: account.id,
+      name,
+      ending: token.slice(-4),
+      scopes: [...scopes],
+      allow: [...allow],
+      createdAt: now,
+      expiresAt,
+    })
+    .run()
   return { id, token }
 }
 
@@ -36,7 +54,8 @@ export function makeToken(tx: Tx, account: Account, { name, scopes, allow, expir
 export function allowFrom(list: readonly string[]): string[] {
   return list.map((text) => {
     const cidr = text.includes('/') ? text : `${text}/${text.includes(':') ? 128 : 32}`
-    if (!ipaddr.isValidCIDR(cidr)) throw invalid({ field: 'allow', message: 'must be addresses or CIDRs like 203.0.113.7 or 2001:db8::/48.' })
+    if (!ipaddr.isValidCIDR(cidr))
+      throw invalid({ field: 'allow', message: 'must be addresses or CIDRs like 203.0.113.7 or 2001:db8::/48.' })
     return cidr
   })
 }
@@ -65,8 +84,14 @@ export const grantToken = operation({
     if (!body.preset === !body.scopes) throw invalid({ field: 'scopes', message: 'Say either a preset or scopes.' })
     const wanted: readonly string[] = body.preset ? presets[body.preset as keyof typeof presets] : (body.scopes ?? [])
     const unknown = wanted.find((s) => !isScope(s))
-    if (unknown !== undefined) throw invalid({ field: 'scopes', message: `has one that does not exist. There are: ${Object.keys(scopes).join(', ')}.` })
-    const made = makeToken(tx, account, { name: body.name, scopes: wanted.filter(isScope), allow: allowFrom(body.allow ?? []), expiresAt: null }, clock())
+    if (unknown !== undefined)
+      throw invalid({ field: 'scopes', message: `has one that does not exist. There are: ${Object.keys(scopes).join(', ')}.` })
+    const made = makeToken(
+      tx,
+      account,
+      { name: body.name, scopes: wanted.filter(isScope), allow: allowFrom(body.allow ?? []), expiresAt: null },
+      clock(),
+    )
     return { ...made, scopes: [...wanted] }
   },
 })

@@ -1,9 +1,9 @@
 // The main job as a person does it, in Chromium over the compiled program: first start, order, follow the log, power, terminate.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Browser, Page } from 'playwright-core'
+import { pages } from '../../views/pages.ts'
 import { launch, look, open, screens, sticksOut } from '../support/browser.ts'
 import { type Installation, installation } from '../support/processes.ts'
-import { pages } from '../../views/pages.ts'
 
 let live: Installation
 let browser: Browser
@@ -71,7 +71,9 @@ describe('a person at a new installation', () => {
     const location = (await live.admin('locations.create', { name: 'Frankfurt' })).id
     const home = await live.enroll(location, 'fra-01', ['--fake'], { bootMs: 2500, memoryMb: 65_536 })
     live.agent(home)
-    const node = await live.until('the node', async () => (await live.admin('nodes.list')).data.find((n: any) => n.connected && n.load?.pools.length))
+    const node = await live.until('the node', async () =>
+      (await live.admin('nodes.list')).data.find((n: any) => n.connected && n.load?.pools.length),
+    )
     await live.admin('pools.create', { name: 'Frankfurt IPv4', network: '203.0.113.0/24', gateway: '203.0.113.1', nodeIds: [node.id] })
     await live.admin('packages.create', { name: 'KVM 2G', vcpus: 2, memoryMb: 2048, diskGb: 40, ipv6Prefix: 64 })
     await Bun.write(`${live.dir}/incoming/debian.qcow2`, Buffer.concat([Buffer.from('QFI\xfb', 'latin1'), Buffer.alloc(1000)]))
@@ -114,8 +116,12 @@ describe('a person at a new installation', () => {
       const visit = await open(browser, screen, live.url)
       await visit.context.addCookies(await page.context().cookies())
       const ids: Record<string, string> = {
-        servers: server, jobs: (await live.admin('jobs.list')).data[0].id, customers: (await live.admin('customers.list')).data[0].id, nodes: (await live.admin('nodes.list')).data[0].id,
-        'ip-pools': (await live.admin('pools.list')).data[0].id, enroll: (await live.admin('nodes.enroll', { locationId: (await live.admin('locations.list')).data[0].id })).id,
+        servers: server,
+        jobs: (await live.admin('jobs.list')).data[0].id,
+        customers: (await live.admin('customers.list')).data[0].id,
+        nodes: (await live.admin('nodes.list')).data[0].id,
+        'ip-pools': (await live.admin('pools.list')).data[0].id,
+        enroll: (await live.admin('nodes.enroll', { locationId: (await live.admin('locations.list')).data[0].id })).id,
       }
       for (const { path } of pages) {
         if (!path.startsWith('/admin') && path !== '/login') continue
@@ -132,14 +138,21 @@ describe('a person at a new installation', () => {
 
   test('terminates it only after typing its name, and it is gone', async () => {
     await page.goto(`/admin/servers/${server}`)
-    await page.getByRole('button', { name: /Terminate/ }).first().click()
+    await page
+      .getByRole('button', { name: /Terminate/ })
+      .first()
+      .click()
     const dialog = page.locator('dialog[open]')
     const confirm = dialog.getByRole('button', { name: /Terminate/ })
     expect(await confirm.isDisabled()).toBe(true)
     await clean('server-terminate')
     await dialog.getByRole('textbox').fill('web01')
     await confirm.click()
-    await live.until('its end', async () => (await live.admin('jobs.list')).data[0].kind === 'terminate' && (await live.admin('jobs.list')).data[0].state === 'succeeded')
+    await live.until(
+      'its end',
+      async () =>
+        (await live.admin('jobs.list')).data[0].kind === 'terminate' && (await live.admin('jobs.list')).data[0].state === 'succeeded',
+    )
     await page.goto('/admin/servers')
     expect(await page.getByText('web01').count()).toBe(0)
     expect(complaints).toEqual([])

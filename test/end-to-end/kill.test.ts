@@ -1,8 +1,9 @@
 // `kill -9`, for real: the compiled controller and agent as two processes over a real WebSocket, each killed before and after every
 // step of every kind of job. The fake node's state is on disk, as libvirt's is. The in-process matrix (test/every/saga.test.ts) has
 // more combinations; this one has no shared memory to hide behind.
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+
 import { Database } from 'bun:sqlite'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { existsSync, rmSync } from 'node:fs'
 import type { Subprocess } from 'bun'
 import type { Saga } from '../../src/kernel/jobs/saga.ts'
@@ -40,7 +41,10 @@ afterAll(() => live.close())
 /** What the fake host has, read from its disk while its agent may be dead. */
 function host() {
   const db = new Database(`${home}/fake.db`, { readonly: true })
-  const tables = db.query<{ name: string }, []>("SELECT name FROM sqlite_master WHERE type = 'table' AND name IN ('domains', 'volumes', 'seeds')").all().map((t) => t.name)
+  const tables = db
+    .query<{ name: string }, []>("SELECT name FROM sqlite_master WHERE type = 'table' AND name IN ('domains', 'volumes', 'seeds')")
+    .all()
+    .map((t) => t.name)
   const found = Object.fromEntries(tables.map((t) => [t, db.query<{ n: number }, []>(`SELECT count(*) AS n FROM ${t}`).get()!.n]))
   db.close()
   return found
@@ -48,7 +52,11 @@ function host() {
 function panel() {
   const db = new Database(`${live.dir}/berth.db`, { readonly: true })
   const number = (sql: string) => db.query<{ n: number }, []>(sql).get()!.n
-  const found = { addresses: number('SELECT count(server_id) AS n FROM addresses'), servers: number('SELECT count(*) AS n FROM servers WHERE released_at IS NULL'), open: number("SELECT count(*) AS n FROM jobs WHERE state IN ('queued','running','undoing')") }
+  const found = {
+    addresses: number('SELECT count(server_id) AS n FROM addresses'),
+    servers: number('SELECT count(*) AS n FROM servers WHERE released_at IS NULL'),
+    open: number("SELECT count(*) AS n FROM jobs WHERE state IN ('queued','running','undoing')"),
+  }
   db.close()
   return found
 }
@@ -79,17 +87,32 @@ type Way = { name: string; saga: Saga; start(id: string): Promise<Started>; stat
 const ways: readonly Way[] = [
   { name: 'shutting down', saga: powering, start: (id) => act(`/servers/${id}/actions/power`, { action: 'shutdown' }), status: 'stopped' },
   { name: 'starting', saga: powering, start: (id) => act(`/servers/${id}/actions/power`, { action: 'start' }), status: 'running' },
-  { name: 'suspending', saga: suspending, start: (id) => act(`/servers/${id}/actions/suspend`, { reason: 'overdue' }), status: 'suspended' },
+  {
+    name: 'suspending',
+    saga: suspending,
+    start: (id) => act(`/servers/${id}/actions/suspend`, { reason: 'overdue' }),
+    status: 'suspended',
+  },
   { name: 'unsuspending', saga: unsuspending, start: (id) => act(`/servers/${id}/actions/unsuspend`), status: 'running' },
-  { name: 'reinstalling', saga: installing, start: (id) => act(`/servers/${id}/actions/reinstall`, { imageId: order['imageId'], access: { mode: 'password' } }), status: 'running' },
+  {
+    name: 'reinstalling',
+    saga: installing,
+    start: (id) => act(`/servers/${id}/actions/reinstall`, { imageId: order['imageId'], access: { mode: 'password' } }),
+    status: 'running',
+  },
   { name: 'terminating', saga: terminating, start: (id) => act(`/servers/${id}`, undefined, 'DELETE'), status: 'terminated' },
 ]
 
 /** Every moment of a saga at which one of the two can die. */
 const moments = (saga: Saga) =>
   saga.steps.flatMap((step) => [
-    ...['before', ...(step.kind === 'command' ? ['answered'] : []), 'noted'].map((at) => ({ words: `controller killed at ${step.name}:${at}`, controller: `${saga.kind}/${step.name}:${at}` })),
-    ...(step.kind === 'command' ? ['before', 'after'].map((at) => ({ words: `agent killed ${at} ${step.name}`, agent: `*/${step.name}:${at}` })) : []),
+    ...['before', ...(step.kind === 'command' ? ['answered'] : []), 'noted'].map((at) => ({
+      words: `controller killed at ${step.name}:${at}`,
+      controller: `${saga.kind}/${step.name}:${at}`,
+    })),
+    ...(step.kind === 'command'
+      ? ['before', 'after'].map((at) => ({ words: `agent killed ${at} ${step.name}`, agent: `*/${step.name}:${at}` }))
+      : []),
   ]) as { words: string; controller?: string; agent?: string }[]
 
 /** Restarts one of the two armed to kill itself at the moment, does `work`, brings the dead back and waits for the end. */
@@ -143,7 +166,9 @@ describe('kill -9', () => {
         const { job, died } = await killedAt(moment, () => way.start(serverId))
         killed += died ? 1 : 0
         expect(`${way.name}, ${moment.words}: ${job.state}`).toBe(`${way.name}, ${moment.words}: succeeded`)
-        expect(`${way.name}, ${moment.words}: ${(await live.api(token, 'GET', `/servers/${serverId}`)).body.status}`).toBe(`${way.name}, ${moment.words}: ${way.status}`)
+        expect(`${way.name}, ${moment.words}: ${(await live.api(token, 'GET', `/servers/${serverId}`)).body.status}`).toBe(
+          `${way.name}, ${moment.words}: ${way.status}`,
+        )
       }
     }
     expect(killed).toBeGreaterThan(5)

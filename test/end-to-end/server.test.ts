@@ -29,16 +29,31 @@ describe.skipIf(!!why)('a real server', () => {
     const location = (await live.admin('locations.create', { name: 'Lab' })).id
     home = await live.enroll(location, 'real-01', ['--bridge', 'bte2e0'])
     agent = live.agent(home)
-    const node = await live.until('the node', async () => (await live.admin('nodes.list')).data.find((n: any) => n.connected && n.load?.pools.length))
+    const node = await live.until('the node', async () =>
+      (await live.admin('nodes.list')).data.find((n: any) => n.connected && n.load?.pools.length),
+    )
     await live.admin('nodes.update', { id: node.id, bridge: 'bte2e0' })
-    await live.admin('pools.create', { name: 'lan', network: '10.91.7.0/24', gateway: '10.91.7.1', first: '10.91.7.10', last: '10.91.7.20', nodeIds: [node.id] })
+    await live.admin('pools.create', {
+      name: 'lan',
+      network: '10.91.7.0/24',
+      gateway: '10.91.7.1',
+      first: '10.91.7.10',
+      last: '10.91.7.20',
+      nodeIds: [node.id],
+    })
     const pack = (await live.admin('packages.create', { name: 'Tiny', vcpus: 1, memoryMb: 128, diskGb: 1 })).id
     copyFileSync(guestImage, `${live.dir}/incoming/tiny.qcow2`)
     const image = (await live.admin('images.import', { file: 'tiny.qcow2', name: 'Tiny Linux' })).id
     const customer = (await live.admin('customers.create', { name: 'Cal', email: 'cal@example.com' })).id
     const sshKey = (await live.admin('ssh-keys.create', { id: customer, publicKey: key.publicKey })).id
     order = { ownerId: customer, packageId: pack, nodeGroupId: location, imageId: image }
-    byKey = (await live.api(token, 'POST', '/admin/servers', { ...order, hostname: 'web01.example.com', access: { mode: 'ssh_keys', sshKeyIds: [sshKey] } })).body
+    byKey = (
+      await live.api(token, 'POST', '/admin/servers', {
+        ...order,
+        hostname: 'web01.example.com',
+        access: { mode: 'ssh_keys', sshKeyIds: [sshKey] },
+      })
+    ).body
     byPassword = (await live.api(token, 'POST', '/admin/servers', { ...order, hostname: 'db01', access: { mode: 'password' } })).body
   }, 120_000)
 
@@ -51,28 +66,44 @@ describe.skipIf(!!why)('a real server', () => {
   })
 
   const ended = (jobId: string, seconds = 240) =>
-    live.until(`the end of ${jobId}`, async () => {
-      const { body } = await live.api(token, 'GET', `/jobs/${jobId}`)
-      return (body.state === 'succeeded' || body.state === 'failed') && body
-    }, seconds)
+    live.until(
+      `the end of ${jobId}`,
+      async () => {
+        const { body } = await live.api(token, 'GET', `/jobs/${jobId}`)
+        return (body.state === 'succeeded' || body.state === 'failed') && body
+      },
+      seconds,
+    )
 
   test('is built from the order, and answers SSH by key and by password with the right hostname', async () => {
     for (const { jobId } of [byKey, byPassword]) {
       const job = await ended(jobId)
       expect(job).toMatchObject({ state: 'succeeded', error: null })
     }
-    const first = await live.until('SSH by key', async () => {
-      const said = await sshWithKey(byKey.ipv4, key.path, 'hostname')
-      return said.code === 0 && said
-    }, 60)
+    const first = await live.until(
+      'SSH by key',
+      async () => {
+        const said = await sshWithKey(byKey.ipv4, key.path, 'hostname')
+        return said.code === 0 && said
+      },
+      60,
+    )
     expect(first.out).toBe('web01')
-    const second = await live.until('SSH by password', async () => {
-      const said = await sshWithPassword(byPassword.ipv4, byPassword.rootPassword, 'hostname')
-      return said.code === 0 && said
-    }, 60)
+    const second = await live.until(
+      'SSH by password',
+      async () => {
+        const said = await sshWithPassword(byPassword.ipv4, byPassword.rootPassword, 'hostname')
+        return said.code === 0 && said
+      },
+      60,
+    )
     expect(second.out).toBe('db01')
     expect((await sshWithPassword(byPassword.ipv4, 'not the password at all', 'hostname')).code).not.toBe(0)
-    expect((await live.api(token, 'GET', `/servers/${byKey.serverId}`)).body).toMatchObject({ status: 'running', sshCommand: `ssh root@${byKey.ipv4}`, job: null })
+    expect((await live.api(token, 'GET', `/servers/${byKey.serverId}`)).body).toMatchObject({
+      status: 'running',
+      sshCommand: `ssh root@${byKey.ipv4}`,
+      job: null,
+    })
   }, 300_000)
 
   test('keeps no first-boot data on the node once it has booted', async () => {
@@ -82,10 +113,18 @@ describe.skipIf(!!why)('a real server', () => {
   })
 
   test('cannot speak with an address that is not its own: to nobody, not even by ARP', async () => {
-    const drops = async () => [...(await must('nft', '-j', 'list', 'table', 'bridge', 'berth')).matchAll(/"packets": ?(\d+)/g)].reduce((n, [, packets]) => n + Number(packets), 0)
+    const drops = async () =>
+      [...(await must('nft', '-j', 'list', 'table', 'bridge', 'berth')).matchAll(/"packets": ?(\d+)/g)].reduce(
+        (n, [, packets]) => n + Number(packets),
+        0,
+      )
     expect((await sshWithKey(byKey.ipv4, key.path, 'ping -c 1 -W 3 10.91.7.1 >/dev/null && echo through')).out).toBe('through')
     const before = await drops()
-    const forged = await sshWithKey(byKey.ipv4, key.path, 'ip addr add 10.91.7.99/24 dev eth0; ping -c 2 -W 1 -I 10.91.7.99 10.91.7.1 >/dev/null 2>&1 && echo through || echo dropped; ip addr del 10.91.7.99/24 dev eth0')
+    const forged = await sshWithKey(
+      byKey.ipv4,
+      key.path,
+      'ip addr add 10.91.7.99/24 dev eth0; ping -c 2 -W 1 -I 10.91.7.99 10.91.7.1 >/dev/null 2>&1 && echo through || echo dropped; ip addr del 10.91.7.99/24 dev eth0',
+    )
     expect(forged.out).toBe('dropped')
     expect(await drops()).toBeGreaterThan(before)
     expect(await must('ip', 'neigh', 'show', 'dev', 'bte2e0')).not.toMatch(/10\.91\.7\.99 .*lladdr/)
@@ -128,8 +167,16 @@ describe.skipIf(!!why)('a real server', () => {
     for (const { serverId } of [byKey, byPassword]) expect(domains).not.toContain(serverId)
     expect(await must('find', `${home}/pools`, '-type', 'f')).toBe('')
     expect(await must('find', home, '-name', '*.iso')).toBe('')
-    expect(readdirSync('/sys/class/net').filter((name) => readdirSync('/sys/class/net').includes('bte2e0') && /^bth[0-9]+$/.test(name) && Bun.file(`/sys/class/net/${name}/master`).size > 0)).toEqual([])
-    for (const mac of (await must('nft', 'list', 'table', 'bridge', 'berth')).match(/02:[0-9a-f:]{14}/g) ?? []) throw new Error(`a rule for ${mac} is left`)
+    expect(
+      readdirSync('/sys/class/net').filter(
+        (name) =>
+          readdirSync('/sys/class/net').includes('bte2e0') &&
+          /^bth[0-9]+$/.test(name) &&
+          Bun.file(`/sys/class/net/${name}/master`).size > 0,
+      ),
+    ).toEqual([])
+    for (const mac of (await must('nft', 'list', 'table', 'bridge', 'berth')).match(/02:[0-9a-f:]{14}/g) ?? [])
+      throw new Error(`a rule for ${mac} is left`)
     expect((await live.admin('pools.list')).data[0]).toMatchObject({ held: 0, free: 11 })
   }, 120_000)
 })

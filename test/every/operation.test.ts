@@ -1,19 +1,29 @@
 // Not one test per endpoint: one test per promise, over every endpoint there is or will be.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { presets, scopes, type AccountKind, accountKinds } from '../../src/kernel/api/access.ts'
+import { type AccountKind, accountKinds, presets, scopes } from '../../src/kernel/api/access.ts'
 import { openapi } from '../../src/kernel/api/openapi.ts'
 import type { Operation } from '../../src/kernel/api/operation.ts'
 import { check } from '../../src/kernel/api/validate.ts'
 import { operations } from '../../src/operations.ts'
 import { golden } from '../support/golden.ts'
-import { type Who, world, type World } from '../support/panel.ts'
+import { type Who, type World, world } from '../support/panel.ts'
 
 let p: World
 /** One real thing of each kind, by the resource's name. */
 let things: Record<string, string>
 let stranger: Record<AccountKind, { id: string } & Who>
 const never: Record<string, string> = {
-  customer: 'usr_', package: 'pkg_', location: 'grp_', node: 'nod_', 'address pool': 'pool_', address: 'ip_', image: 'img_', 'SSH key': 'key_', enrollment: 'enr_', server: 'srv_', job: 'job_',
+  customer: 'usr_',
+  package: 'pkg_',
+  location: 'grp_',
+  node: 'nod_',
+  'address pool': 'pool_',
+  address: 'ip_',
+  image: 'img_',
+  'SSH key': 'key_',
+  enrollment: 'enr_',
+  server: 'srv_',
+  job: 'job_',
 }
 const random = (name: string) => `${never[name]}${'0'.repeat(26)}`
 
@@ -21,11 +31,23 @@ beforeAll(async () => {
   p = await world()
   const { serverId, jobId } = await p.admin('POST', '/admin/servers', p.order)
   await p.settle()
-  const key = await p.admin('POST', `/customers/${p.customer.id}/ssh-keys`, { publicKey: 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIOMqqnkVzrm0SdG6UOoqKLsabgH5C9okWi0dh2l9GKJl test' })
+  const key = await p.admin('POST', `/customers/${p.customer.id}/ssh-keys`, {
+    publicKey: 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIOMqqnkVzrm0SdG6UOoqKLsabgH5C9okWi0dh2l9GKJl test',
+  })
   const enrollment = await p.admin('POST', '/admin/node-enrollments', { locationId: p.location })
   const address = (await p.admin('GET', `/admin/ip-pools/${p.pool}/addresses`)).data[3].id
   things = {
-    customer: p.customer.id, package: p.pack, location: p.location, node: p.node.id, 'address pool': p.pool, address, image: p.image, 'SSH key': key.id, enrollment: enrollment.id, server: serverId, job: jobId,
+    customer: p.customer.id,
+    package: p.pack,
+    location: p.location,
+    node: p.node.id,
+    'address pool': p.pool,
+    address,
+    image: p.image,
+    'SSH key': key.id,
+    enrollment: enrollment.id,
+    server: serverId,
+    job: jobId,
   }
   stranger = { staff: p.staff(), reseller: p.account('reseller', 'Eve'), customer: p.account('customer', 'Mallory') }
 })
@@ -40,7 +62,8 @@ function tokenOf(kind: AccountKind, none?: []): Who {
 }
 
 const at = (op: Operation, id = op.on ? things[op.on.name]! : 'x') => op.path.replace(/\{\w+\}/, id)
-const send = (op: Operation, who: Who | undefined, path = at(op)) => p.call(who, op.method, path, op.method === 'GET' ? undefined : op.body ? (op.example ?? {}) : undefined)
+const send = (op: Operation, who: Who | undefined, path = at(op)) =>
+  p.call(who, op.method, path, op.method === 'GET' ? undefined : op.body ? (op.example ?? {}) : undefined)
 
 test('every resource of an operation has a thing to be tested with', () => {
   for (const op of operations) if (op.on) expect(things).toHaveProperty([op.on.name])
@@ -65,7 +88,10 @@ for (const op of operations)
         if (!accepted) {
           test(`403 for ${kind} accounts, before anything is looked up`, async () => {
             const before = p.fingerprint()
-            const [real, unreal] = await Promise.all([send(op, tokenOf(kind)), send(op, tokenOf(kind), at(op, op.on ? random(op.on.name) : 'x'))])
+            const [real, unreal] = await Promise.all([
+              send(op, tokenOf(kind)),
+              send(op, tokenOf(kind), at(op, op.on ? random(op.on.name) : 'x')),
+            ])
             expect([real.status, real.body.error.code]).toEqual([403, op.inPerson ? 'token_not_allowed' : 'forbidden'])
             expect(unreal.body).toEqual(real.body)
             expect(p.fingerprint().replace(/tokens .*/, '')).toBe(before.replace(/tokens .*/, ''))
@@ -83,7 +109,11 @@ for (const op of operations)
           test(`404, never 403, for what another ${kind} has, in the bytes of one that never was`, async () => {
             const before = p.fingerprint()
             const who = op.inPerson ? stranger[kind] : tokenOf(kind)
-            const [foreign, unreal, nonsense] = [await send(op, who), await send(op, who, at(op, random(on.name))), await send(op, who, at(op, 'xyz'))]
+            const [foreign, unreal, nonsense] = [
+              await send(op, who),
+              await send(op, who, at(op, random(on.name))),
+              await send(op, who, at(op, 'xyz')),
+            ]
             expect([foreign.status, foreign.body.error.code]).toEqual([404, on.notFound])
             expect(JSON.stringify(foreign.body)).toBe(JSON.stringify(unreal.body))
             expect(JSON.stringify(nonsense.body)).toBe(JSON.stringify(unreal.body))
@@ -105,7 +135,8 @@ for (const op of operations)
       for (const m of known) expect(headers.get('Allow')).toContain(m)
     })
 
-    test('a request id on every answer', async () => expect((await send(op, undefined)).headers.get('X-Request-Id')).toMatch(/^[0-9a-f-]{36}$/))
+    test('a request id on every answer', async () =>
+      expect((await send(op, undefined)).headers.get('X-Request-Id')).toMatch(/^[0-9a-f-]{36}$/))
 
     if (op.method !== 'GET' && op.body)
       test('refuses a field that is not listed, by name, and nothing happens', async () => {
@@ -155,9 +186,21 @@ for (const op of operations)
 describe('changes by operations are in the audit log', () => {
   test('with who, from where, through what; and secrets are masked', async () => {
     const before = p.auditLines().length
-    const { body } = await p.call(stranger.staff, 'POST', '/admin/staff', { email: 'new@staff.test', name: 'New', password: 'seven green bicycles' })
+    const { body } = await p.call(stranger.staff, 'POST', '/admin/staff', {
+      email: 'new@staff.test',
+      name: 'New',
+      password: 'seven green bicycles',
+    })
     const [line] = p.auditLines().slice(before)
-    expect(line).toMatchObject({ operation: 'staff.create', target: body.id, actorId: stranger.staff.id, via: 'page', from: '127.0.0.1', result: 'done', details: { email: 'new@staff.test', password: '***' } })
+    expect(line).toMatchObject({
+      operation: 'staff.create',
+      target: body.id,
+      actorId: stranger.staff.id,
+      via: 'page',
+      from: '127.0.0.1',
+      result: 'done',
+      details: { email: 'new@staff.test', password: '***' },
+    })
   })
   test('by every change that succeeds, exactly one line', async () => {
     for (const [method, path, body] of [
@@ -195,5 +238,6 @@ describe('what is declared', () => {
         .sort()
         .join('\n') + '\n',
     ))
-  test('is what openapi.json says', () => golden('test/every/openapi.json', JSON.stringify(openapi(operations, { version: '0', root: '/api/v1' }), null, 1) + '\n'))
+  test('is what openapi.json says', () =>
+    golden('test/every/openapi.json', JSON.stringify(openapi(operations, { version: '0', root: '/api/v1' }), null, 1) + '\n'))
 })

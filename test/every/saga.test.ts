@@ -12,7 +12,8 @@ import { slate } from '../support/slate.ts'
 type Failure = { step: string; mode: 'early' | 'late' } | undefined
 type Moment = { words: string; controller?: string; agent?: { nth: number; when: 'before' | 'after' } } | undefined
 
-test('every saga has a scenario', () => expect(sagas.map((s) => s.kind).filter((kind) => !scenarios.some((s) => s.kind === kind))).toEqual([]))
+test('every saga has a scenario', () =>
+  expect(sagas.map((s) => s.kind).filter((kind) => !scenarios.some((s) => s.kind === kind))).toEqual([]))
 
 async function play(s: Scenario, failure: Failure, moment: Moment) {
   await using p = Object.assign(await world(), { [Symbol.asyncDispose]: async () => {} })
@@ -34,7 +35,8 @@ async function play(s: Scenario, failure: Failure, moment: Moment) {
           throw new Error('injected')
         }
         const step = /\/([\w-]+):before$/.exec(at)?.[1]
-        if (failure && step === failure.step && !isRecord(s, step)) p.node.agent.fault({ command: '*', mode: failure.mode === 'early' ? 'fail' : 'fail-late', times: 1 })
+        if (failure && step === failure.step && !isRecord(s, step))
+          p.node.agent.fault({ command: '*', mode: failure.mode === 'early' ? 'fail' : 'fail-late', times: 1 })
       },
       agentCut: (when, command) => {
         commandOf.set(command.key, command.name as CommandName)
@@ -52,7 +54,12 @@ async function play(s: Scenario, failure: Failure, moment: Moment) {
       if (state === 'succeeded' || state === 'failed') break
       await Bun.sleep(1)
     }
-    return { job: p.job(jobId!), slate: await slate(p, serverId), cut, log: () => p.db.$client.query('SELECT level, text FROM job_log WHERE job_id = ? ORDER BY n').all(jobId!) }
+    return {
+      job: p.job(jobId!),
+      slate: await slate(p, serverId),
+      cut,
+      log: () => p.db.$client.query('SELECT level, text FROM job_log WHERE job_id = ? ORDER BY n').all(jobId!),
+    }
   } finally {
     p.close()
   }
@@ -62,13 +69,22 @@ const stepsOf = (s: Scenario) => sagas.find((x) => x.kind === s.kind)!.steps
 const isRecord = (s: Scenario, step: string) => stepsOf(s).find((x) => x.name === step)?.kind === 'record'
 
 function momentsOf(s: Scenario, failing: boolean): Moment[] {
-  const forwards = stepsOf(s).flatMap((step) => ['before', ...(step.kind === 'command' ? ['answered'] : []), 'noted'].map((at) => `${s.kind}/${step.name}:${at}`))
-  const backwards = stepsOf(s).flatMap((step) => [...(step.kind === 'command' ? ['undo answered'] : []), 'undone'].map((at) => `${s.kind}/${step.name}:${at}`))
+  const forwards = stepsOf(s).flatMap((step) =>
+    ['before', ...(step.kind === 'command' ? ['answered'] : []), 'noted'].map((at) => `${s.kind}/${step.name}:${at}`),
+  )
+  const backwards = stepsOf(s).flatMap((step) =>
+    [...(step.kind === 'command' ? ['undo answered'] : []), 'undone'].map((at) => `${s.kind}/${step.name}:${at}`),
+  )
   const commands = stepsOf(s).filter((step) => step.kind === 'command').length * (failing ? 2 : 1)
   return [
     undefined,
-    ...[...forwards, ...(failing ? [`${s.kind}:failing`, ...backwards] : []), `${s.kind}:ended`].map((controller) => ({ words: `power out at ${controller}`, controller })),
-    ...Array.from({ length: commands }, (_, i) => (['before', 'after'] as const).map((when) => ({ words: `agent dead ${when} its command ${i + 1}`, agent: { nth: i + 1, when } }))).flat(),
+    ...[...forwards, ...(failing ? [`${s.kind}:failing`, ...backwards] : []), `${s.kind}:ended`].map((controller) => ({
+      words: `power out at ${controller}`,
+      controller,
+    })),
+    ...Array.from({ length: commands }, (_, i) =>
+      (['before', 'after'] as const).map((when) => ({ words: `agent dead ${when} its command ${i + 1}`, agent: { nth: i + 1, when } })),
+    ).flat(),
   ]
 }
 
@@ -88,7 +104,9 @@ for (const s of scenarios)
         if (mode === 'late' && isRecord(s, name)) continue // it fails in its transaction or not at all
         const failure = { step: name, mode }
         // The whole cross product is the long run; here each failure meets no crash, and each crash of the way back one failure.
-        const moments = momentsOf(s, true).filter((m, i) => long || m === undefined || (i + name.length + (mode === 'late' ? 1 : 0)) % 7 === 0)
+        const moments = momentsOf(s, true).filter(
+          (m, i) => long || m === undefined || (i + name.length + (mode === 'late' ? 1 : 0)) % 7 === 0,
+        )
         for (const moment of moments)
           test(`with "${name}" failing ${mode}, ${moment?.words ?? 'undisturbed'}`, async () => {
             const end = await play(s, failure, moment)

@@ -10,7 +10,11 @@ const tables = Object.values(schema).filter((t) => t instanceof SQLiteTable)
 for (const table of tables) {
   const { name, columns } = getTableConfig(table)
   test(`${name} has in the database the columns that the code knows, STRICT`, () => {
-    const found = db.$client.query<{ name: string; type: string; notnull: number; pk: number }, [string]>('SELECT name, type, "notnull", pk FROM pragma_table_info(?)').all(name)
+    const found = db.$client
+      .query<{ name: string; type: string; notnull: number; pk: number }, [string]>(
+        'SELECT name, type, "notnull", pk FROM pragma_table_info(?)',
+      )
+      .all(name)
     expect(found.map((c) => `${c.name} ${c.type} ${c.notnull || c.pk ? 'required' : 'optional'}`).sort()).toEqual(
       columns.map((c) => `${c.name} ${c.getSQLType().toUpperCase()} ${c.notNull || c.primary ? 'required' : 'optional'}`).sort(),
     )
@@ -19,6 +23,9 @@ for (const table of tables) {
 }
 
 test('there is no table that the code does not know', () => {
-  const inDatabase = db.$client.query<{ name: string }, []>("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'").all().map((t) => t.name)
+  const inDatabase = db.$client
+    .query<{ name: string }, []>("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")
+    .all()
+    .map((t) => t.name)
   expect(inDatabase.sort()).toEqual([...tables.map((t) => getTableConfig(t).name), 'migrations'].sort())
 })

@@ -7,7 +7,11 @@ describe('ordering a server', () => {
     const { status, body } = await p.call(p.owner, 'POST', '/admin/servers', p.order)
     expect(status).toBe(201)
     expect(body).toMatchObject({ ipv4: '203.0.113.10', rootPassword: expect.stringMatching(/^[A-Za-z2-9]{20}$/) })
-    expect(p.server(body.serverId)).toMatchObject({ status: 'provisioning', hostname: 'web01', placement: 'fra-01: the only one of 1 with room' })
+    expect(p.server(body.serverId)).toMatchObject({
+      status: 'provisioning',
+      hostname: 'web01',
+      placement: 'fra-01: the only one of 1 with room',
+    })
     await p.settle()
     expect(p.job(body.jobId)).toMatchObject({ state: 'succeeded', progress: 100 })
     expect(p.server(body.serverId)).toMatchObject({ status: 'running' })
@@ -20,7 +24,11 @@ describe('ordering a server', () => {
     using p = await world()
     const { body } = await p.call(p.owner, 'POST', '/admin/servers', p.order)
     await p.settle()
-    const kept = p.db.$client.query("SELECT group_concat(input) || (SELECT group_concat(coalesce(output, '')) FROM job_steps) || (SELECT group_concat(text) FROM job_log) || (SELECT group_concat(coalesce(details, '')) FROM audit) AS t FROM jobs").get() as { t: string }
+    const kept = p.db.$client
+      .query(
+        "SELECT group_concat(input) || (SELECT group_concat(coalesce(output, '')) FROM job_steps) || (SELECT group_concat(text) FROM job_log) || (SELECT group_concat(coalesce(details, '')) FROM audit) AS t FROM jobs",
+      )
+      .get() as { t: string }
     expect(kept.t).toContain('$6$')
     expect(kept.t).not.toContain(body.rootPassword)
   })
@@ -33,8 +41,14 @@ describe('ordering a server', () => {
     expect(body).toEqual({ jobId: null, serverId: body.serverId, ipv4: '203.0.113.10' })
     expect(p.server(body.serverId)).toMatchObject({ status: 'pending_setup', hostname: 'server1' })
     expect(p.events()).toEqual(['server.created'])
-    expect((await p.call(p.owner, 'POST', `/servers/${body.serverId}/actions/power`, { action: 'start' })).body.error.code).toBe('not_set_up')
-    const setup = await p.call(p.customer, 'POST', `/servers/${body.serverId}/actions/setup`, { imageId: p.image, hostname: 'Shop.example.com', access: { mode: 'password' } })
+    expect((await p.call(p.owner, 'POST', `/servers/${body.serverId}/actions/power`, { action: 'start' })).body.error.code).toBe(
+      'not_set_up',
+    )
+    const setup = await p.call(p.customer, 'POST', `/servers/${body.serverId}/actions/setup`, {
+      imageId: p.image,
+      hostname: 'Shop.example.com',
+      access: { mode: 'password' },
+    })
     expect(setup.status).toBe(202)
     await p.settle()
     expect(p.server(body.serverId)).toMatchObject({ status: 'running', hostname: 'shop.example.com' })
@@ -48,18 +62,35 @@ describe('ordering a server', () => {
     const given = answers.filter((a) => a.status === 201).map((a) => a.body.ipv4)
     expect(new Set(given).size).toBe(20)
     expect(given.length).toBe(20)
-    expect(new Set(answers.filter((a) => a.status !== 201).map((a) => `${a.status} ${a.body.error.code}`))).toEqual(new Set(['409 no_addresses']))
+    expect(new Set(answers.filter((a) => a.status !== 201).map((a) => `${a.status} ${a.body.error.code}`))).toEqual(
+      new Set(['409 no_addresses']),
+    )
   })
 
   const refusals: [string, (p: Awaited<ReturnType<typeof world>>) => Promise<unknown> | unknown, object, string][] = [
     ['an owner that is not there', () => {}, { ownerId: 'usr_00000000000000000000000000' }, '422 validation_failed'],
     ['a package that is archived', (p) => p.admin('PATCH', `/admin/packages/${p.pack}`, { archived: true }), {}, '422 validation_failed'],
     ['a hostname with an underscore', () => {}, { hostname: 'web_01' }, '422 validation_failed'],
-    ['keys of somebody else', () => {}, { access: { mode: 'ssh_keys', sshKeyIds: ['key_00000000000000000000000000'] } }, '422 validation_failed'],
+    [
+      'keys of somebody else',
+      () => {},
+      { access: { mode: 'ssh_keys', sshKeyIds: ['key_00000000000000000000000000'] } },
+      '422 validation_failed',
+    ],
     ['an image that needs a bigger disk', (p) => p.admin('PATCH', `/admin/images/${p.image}`, { minDiskGb: 21 }), {}, '422 disk_too_small'],
-    ['a locked customer', (p) => void p.db.$client.run('UPDATE accounts SET locked_at = 1 WHERE id = ?', [p.customer.id]), {}, '409 account_locked'],
+    [
+      'a locked customer',
+      (p) => void p.db.$client.run('UPDATE accounts SET locked_at = 1 WHERE id = ?', [p.customer.id]),
+      {},
+      '409 account_locked',
+    ],
     ['a closed location', (p) => p.admin('PATCH', `/admin/node-groups/${p.location}`, { open: false }), {}, '409 location_closed'],
-    ['a hostname that the customer has already', (p) => p.call(p.owner, 'POST', '/admin/servers', p.order).then(() => p.settle()), { hostname: 'WEB01' }, '409 hostname_taken'],
+    [
+      'a hostname that the customer has already',
+      (p) => p.call(p.owner, 'POST', '/admin/servers', p.order).then(() => p.settle()),
+      { hostname: 'WEB01' },
+      '409 hostname_taken',
+    ],
     ['a package larger than any node', (p) => p.admin('PATCH', `/admin/packages/${p.pack}`, { memoryMb: 100_000 }), {}, '409 no_capacity'],
     ['a node that is away', (p) => p.node.agent.disconnect(), {}, '409 no_capacity'],
     ['no pool on the node', (p) => p.admin('PUT', `/admin/ip-pools/${p.pool}/nodes`, { nodeIds: [] }), {}, '409 no_addresses'],
@@ -76,7 +107,9 @@ describe('ordering a server', () => {
 
   test('an Idempotency-Key gives one server, and the same answer with its password, however often it is sent', async () => {
     using p = await world()
-    const answers = await Promise.all(Array.from({ length: 20 }, () => p.call(p.owner, 'POST', '/admin/servers', p.order, { 'Idempotency-Key': 'order-1' })))
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, () => p.call(p.owner, 'POST', '/admin/servers', p.order, { 'Idempotency-Key': 'order-1' })),
+    )
     expect(new Set(answers.map((a) => JSON.stringify(a.body))).size).toBe(1)
     expect(answers.filter((a) => a.headers.get('Idempotency-Replayed') === 'true').length).toBe(19)
     expect(p.db.$client.query('SELECT count(*) AS n FROM servers').get()).toEqual({ n: 1 })
@@ -93,7 +126,10 @@ describe('ordering a server', () => {
     expect(p.server(body.serverId).status).toBe('failed')
     expect((await p.node.agent.host.hypervisor.look()).ours).toEqual([])
     expect(await p.node.agent.host.storage.list()).toEqual([])
-    const again = await p.call(p.customer, 'POST', `/servers/${body.serverId}/actions/reinstall`, { imageId: p.image, access: { mode: 'password' } })
+    const again = await p.call(p.customer, 'POST', `/servers/${body.serverId}/actions/reinstall`, {
+      imageId: p.image,
+      access: { mode: 'password' },
+    })
     expect(again.status).toBe(202)
     await p.settle()
     expect(p.server(body.serverId).status).toBe('running')

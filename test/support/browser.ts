@@ -1,8 +1,7 @@
 // Headless Chromium over a running panel. Whatever it says on the console and every policy it sees violated is a failure.
-import { mkdirSync } from 'node:fs'
-import { complaintsOfAxe } from './axe.ts'
+import { existsSync, mkdirSync } from 'node:fs'
 import { type Browser, chromium, type Page } from 'playwright-core'
-import { existsSync } from 'node:fs'
+import { complaintsOfAxe } from './axe.ts'
 
 const executablePath = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(existsSync)
 export const artefacts = new URL('../artefacts/screens', import.meta.url).pathname
@@ -10,7 +9,15 @@ export const artefacts = new URL('../artefacts/screens', import.meta.url).pathna
 export const launch = (): Promise<Browser> =>
   chromium.launch({
     executablePath: executablePath!,
-    args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'],
+    args: [
+      '--no-sandbox',
+      '--disable-gpu',
+      '--disable-quic',
+      '--no-first-run',
+      '--disable-background-networking',
+      '--disable-component-update',
+      '--disable-sync',
+    ],
   })
 
 export type Screen = { width: number; height: number; scheme: 'light' | 'dark' }
@@ -23,12 +30,18 @@ export const screens: readonly Screen[] = [
 
 /** A page that collects what it complains about. */
 export async function open(browser: Browser, screen: Screen = screens[0]!, baseURL: string) {
-  const context = await browser.newContext({ baseURL, viewport: { width: screen.width, height: screen.height }, colorScheme: screen.scheme, reducedMotion: 'reduce' })
+  const context = await browser.newContext({
+    baseURL,
+    viewport: { width: screen.width, height: screen.height },
+    colorScheme: screen.scheme,
+    reducedMotion: 'reduce',
+  })
   const page = await context.newPage()
   const complaints: string[] = []
   page.on('console', (message) => {
     // A call that is refused is no complaint of the page's: it is what the test provoked, and is shown to the person.
-    if (message.type() !== 'log' && !/Failed to load resource: the server responded with a status of 4/.test(message.text())) complaints.push(`${message.type()}: ${message.text()}`)
+    if (message.type() !== 'log' && !/Failed to load resource: the server responded with a status of 4/.test(message.text()))
+      complaints.push(`${message.type()}: ${message.text()}`)
   })
   page.on('pageerror', (error) => complaints.push(`error: ${error.message}`))
   return { context, page, complaints }

@@ -6,7 +6,12 @@ import { tmpdir } from 'node:os'
 export const guestImage = process.env['BERTH_GUEST_IMAGE'] ?? '/tmp/guest.qcow2'
 
 export async function run(command: readonly string[], env: Record<string, string> = {}) {
-  const child = Bun.spawn([...command], { stdin: 'ignore', stdout: 'pipe', stderr: 'pipe', env: { ...process.env, ...env } as Record<string, string> })
+  const child = Bun.spawn([...command], {
+    stdin: 'ignore',
+    stdout: 'pipe',
+    stderr: 'pipe',
+    env: { ...process.env, ...env } as Record<string, string>,
+  })
   const [out, error, code] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text(), child.exited])
   return { out: out.trim(), error: error.trim(), code }
 }
@@ -32,9 +37,24 @@ export async function newKey() {
 }
 
 const options = ['-o', 'StrictHostKeyChecking=no', '-o', 'UserKnownHostsFile=/dev/null', '-o', 'ConnectTimeout=5', '-o', 'LogLevel=ERROR']
-export const sshWithKey = (address: string, key: string, command: string) => run(['ssh', ...options, '-i', key, '-o', 'PasswordAuthentication=no', `root@${address}`, command])
+export const sshWithKey = (address: string, key: string, command: string) =>
+  run(['ssh', ...options, '-i', key, '-o', 'PasswordAuthentication=no', `root@${address}`, command])
 export const sshWithPassword = (address: string, password: string, command: string) =>
-  run(['sshpass', '-e', 'ssh', ...options, '-o', 'PubkeyAuthentication=no', '-o', 'PreferredAuthentications=password', `root@${address}`, command], { SSHPASS: password })
+  run(
+    [
+      'sshpass',
+      '-e',
+      'ssh',
+      ...options,
+      '-o',
+      'PubkeyAuthentication=no',
+      '-o',
+      'PreferredAuthentications=password',
+      `root@${address}`,
+      command,
+    ],
+    { SSHPASS: password },
+  )
 
 /** A bridge with an address of its own, as a node has one; gone when the test is over. */
 export async function bridge(name: string, address: string) {

@@ -1,17 +1,19 @@
 // A whole panel in one process: a database file, nodes with fake hosts that speak through the real hub, and ways to pull the plug.
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { openFakeHost, type FakeSettings } from '../../agent/fake-host.ts'
-import type { Fault } from '../../agent/faults.ts'
-import { failureOf } from '../../agent/failure.ts'
 import { parseCommand } from '../../agent/commands/index.ts'
-import { openJournal } from '../../agent/journal.ts'
+import { failureOf } from '../../agent/failure.ts'
+import { type FakeSettings, openFakeHost } from '../../agent/fake-host.ts'
+import type { Fault } from '../../agent/faults.ts'
 import { loggingTo } from '../../agent/job-log.ts'
+import { openJournal } from '../../agent/journal.ts'
 import type { ToAgent } from '../../agent/protocol.ts'
+import { openSession } from '../../src/accounts/sessions.ts'
 import { addStaff } from '../../src/accounts/staff.ts'
 import { accounts, roles } from '../../src/accounts/tables.ts'
 import { configFrom } from '../../src/config.ts'
 import { createController } from '../../src/controller.ts'
+import { images } from '../../src/images/tables.ts'
 import { allScopes, type Permission, type Scope } from '../../src/kernel/api/access.ts'
 import { newId } from '../../src/kernel/db/ids.ts'
 import { openDb, write } from '../../src/kernel/db/open.ts'
@@ -20,9 +22,7 @@ import { audit, events, jobs } from '../../src/kernel/jobs/tables.ts'
 import { quieten } from '../../src/kernel/log.ts'
 import { secretsWith } from '../../src/kernel/secrets.ts'
 import { nodes, poolNodes } from '../../src/nodes/tables.ts'
-import { servers, type Server } from '../../src/servers/tables.ts'
-import { images } from '../../src/images/tables.ts'
-import { openSession } from '../../src/accounts/sessions.ts'
+import { type Server, servers } from '../../src/servers/tables.ts'
 import { makeToken } from '../../src/tokens/tokens.ts'
 
 const secrets = secretsWith(Buffer.alloc(32, 7))
@@ -31,7 +31,11 @@ const scratch = existsSync('/dev/shm') ? '/dev/shm' : tmpdir()
 
 export type Who = { token?: string; cookie?: string; csrf?: string }
 export type Reply = { status: number; body: any; headers: Headers }
-type Options = { seams?: Seams; agentCut?: (moment: 'before' | 'after', command: { key: string; name: string }) => void; callsPerMinute?: number }
+type Options = {
+  seams?: Seams
+  agentCut?: (moment: 'before' | 'after', command: { key: string; name: string }) => void
+  callsPerMinute?: number
+}
 
 export type Panel = Awaited<ReturnType<typeof panel>>
 
@@ -42,7 +46,15 @@ export async function panel(options: Options = {}) {
   let open = options
   const config = configFrom({ PANEL_DATA_DIR: dir, PANEL_PUBLIC_URL: 'https://panel.test' })
   const build = () =>
-    createController({ config, clock: () => now++, secrets, db: openDb(`${dir}/berth.db`), seams: (m) => open.seams?.(m), callsPerMinute: options.callsPerMinute ?? 1e9, pauseMs: () => 1 })
+    createController({
+      config,
+      clock: () => now++,
+      secrets,
+      db: openDb(`${dir}/berth.db`),
+      seams: (m) => open.seams?.(m),
+      callsPerMinute: options.callsPerMinute ?? 1e9,
+      pauseMs: () => 1,
+    })
   let controller = await build()
   const agents = new Map<string, ReturnType<typeof fakeAgent>>()
 
@@ -60,9 +72,15 @@ export async function panel(options: Options = {}) {
       const { key } = frame
       try {
         const command = parseCommand(frame.name, frame.input)
-        const log = { line: (level: any, text: string) => say(from, { type: 'log', key, level, text, at: Date.now() }), progress: (percent: number) => say(from, { type: 'progress', key, percent }) }
-        const answer = await journal.obey({ key, name: frame.name }, () => loggingTo(log, () => host.around(command.name, command.server, () => command.work(host))))
-        if (life === myLife) say(from, 'error' in answer ? { type: 'failed', key, error: answer.error } : { type: 'done', key, output: answer.output })
+        const log = {
+          line: (level: any, text: string) => say(from, { type: 'log', key, level, text, at: Date.now() }),
+          progress: (percent: number) => say(from, { type: 'progress', key, percent }),
+        }
+        const answer = await journal.obey({ key, name: frame.name }, () =>
+          loggingTo(log, () => host.around(command.name, command.server, () => command.work(host))),
+        )
+        if (life === myLife)
+          say(from, 'error' in answer ? { type: 'failed', key, error: answer.error } : { type: 'done', key, output: answer.output })
       } catch (error) {
         if (life !== myLife) return
         if (error instanceof PowerCut) return agent.restart()
@@ -76,7 +94,11 @@ export async function panel(options: Options = {}) {
       },
       connect() {
         const myLife = life
-        const mine: any = { data: { nodeId }, send: (text: string) => void queueMicrotask(() => void hear(mine, JSON.parse(text), myLife)), close: () => controller.hub.closed(mine) }
+        const mine: any = {
+          data: { nodeId },
+          send: (text: string) => void queueMicrotask(() => void hear(mine, JSON.parse(text), myLife)),
+          close: () => controller.hub.closed(mine),
+        }
         socket = mine
         controller.hub.opened(mine, { type: 'welcome', nodeId, controllerVersion: 'test', now })
       },
@@ -108,13 +130,28 @@ export async function panel(options: Options = {}) {
     return agent
   }
 
-  async function call(who: Who | undefined, method: string, path: string, body?: unknown, headers: Record<string, string> = {}): Promise<Reply> {
+  async function call(
+    who: Who | undefined,
+    method: string,
+    path: string,
+    body?: unknown,
+    headers: Record<string, string> = {},
+  ): Promise<Reply> {
     const sent: Record<string, string> = { ...headers }
     if (who?.token) sent['Authorization'] = `Bearer ${who.token}`
-    if (who?.cookie) Object.assign(sent, { Cookie: `__Host-panel=${who.cookie}`, ...(method === 'GET' ? {} : { Origin: 'https://panel.test', 'X-CSRF-Token': who.csrf! }), ...headers })
+    if (who?.cookie)
+      Object.assign(sent, {
+        Cookie: `__Host-panel=${who.cookie}`,
+        ...(method === 'GET' ? {} : { Origin: 'https://panel.test', 'X-CSRF-Token': who.csrf! }),
+        ...headers,
+      })
     if (body !== undefined && !sent['Content-Type']) sent['Content-Type'] = 'application/json'
     const response = await controller.app.fetch(
-      new Request(`http://localhost/api/v1${path}`, { method, headers: sent, ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }) }),
+      new Request(`http://localhost/api/v1${path}`, {
+        method,
+        headers: sent,
+        ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+      }),
     )
     const text = await response.text()
     return { status: response.status, body: text.startsWith('{') ? JSON.parse(text) : text, headers: response.headers }
@@ -136,7 +173,10 @@ export async function panel(options: Options = {}) {
     /** As System, as `berth admin` does; throws what was refused. */
     async admin(method: string, path: string, body?: unknown): Promise<any> {
       const response = await controller.fetchLocal(
-        new Request(`http://localhost/api/v1${path}`, { method, ...(body === undefined ? {} : { headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) }) }),
+        new Request(`http://localhost/api/v1${path}`, {
+          method,
+          ...(body === undefined ? {} : { headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) }),
+        }),
       )
       const answer: any = await response.json()
       if (!response.ok) throw new Error(`${method} ${path}: ${JSON.stringify(answer)}`)
@@ -144,20 +184,34 @@ export async function panel(options: Options = {}) {
     },
     staff(permissions?: readonly Permission[], name = 'Ada'): { id: string } & Who {
       return write(controller.db, (tx) => {
-        const role = permissions ? tx.insert(roles).values({ id: newId('role'), name: `role ${newId('role')}`, permissions: [...permissions] }).returning().get().name : 'Owner'
+        const role = permissions
+          ? tx
+              .insert(roles)
+              .values({ id: newId('role'), name: `role ${newId('role')}`, permissions: [...permissions] })
+              .returning()
+              .get().name
+          : 'Owner'
         const account = addStaff(tx, { email: `${newId('account').slice(4)}@staff.test`, name, passwordHash: 'x', role, now })
         return { id: account.id, ...signedIn(tx, account) }
       })
     },
     account(kind: 'customer' | 'reseller', name: string, resellerId: string | null = null): { id: string } & Who {
       return write(controller.db, (tx) => {
-        const account = tx.insert(accounts).values({ id: newId('account'), kind, name, email: `${newId('account').slice(4)}@${kind}.test`, resellerId, createdAt: now }).returning().get()
+        const account = tx
+          .insert(accounts)
+          .values({ id: newId('account'), kind, name, email: `${newId('account').slice(4)}@${kind}.test`, resellerId, createdAt: now })
+          .returning()
+          .get()
         return { id: account.id, ...signedIn(tx, account) }
       })
     },
     token(accountId: string, scopes: readonly Scope[] = [...allScopes], allow: string[] = []): Who {
       return write(controller.db, (tx) => {
-        const account = tx.select().from(accounts).all().find((a) => a.id === accountId)!
+        const account = tx
+          .select()
+          .from(accounts)
+          .all()
+          .find((a) => a.id === accountId)!
         return { token: makeToken(tx, account, { name: 'test', scopes, allow, expiresAt: null }, now).token }
       })
     },
@@ -166,10 +220,31 @@ export async function panel(options: Options = {}) {
       write(controller.db, (tx) => {
         tx.insert(nodes)
           .values({
-            id, name, locationId, publicKey: 'A'.repeat(43), bridge: 'br0', reservedMemoryMb: 0, memoryMb: settings.memoryMb ?? 65_536, threads: 16, pool: 'local', poolBytes: 1024 ** 4, seenAt: now, createdAt: now,
+            id,
+            name,
+            locationId,
+            publicKey: 'A'.repeat(43),
+            bridge: 'br0',
+            reservedMemoryMb: 0,
+            memoryMb: settings.memoryMb ?? 65_536,
+            threads: 16,
+            pool: 'local',
+            poolBytes: 1024 ** 4,
+            seenAt: now,
+            createdAt: now,
             facts: {
-              hostname: name, agentVersion: '0.1.0', fake: true, os: 'Fake', kernel: 'none', bootedAt: 0, cpu: { model: 'Fake', threads: 16 }, memoryMb: 65_536,
-              virtualisation: { kind: 'none', reason: 'fake' }, versions: {}, bridges: [], addresses: [],
+              hostname: name,
+              agentVersion: '0.1.0',
+              fake: true,
+              os: 'Fake',
+              kernel: 'none',
+              bootedAt: 0,
+              cpu: { model: 'Fake', threads: 16 },
+              memoryMb: 65_536,
+              virtualisation: { kind: 'none', reason: 'fake' },
+              versions: {},
+              bridges: [],
+              addresses: [],
             },
           })
           .run()
@@ -182,20 +257,75 @@ export async function panel(options: Options = {}) {
       const id = newId('image')
       write(controller.db, (tx) => {
         tx.insert(images)
-          .values({ id, name, origin: 'imported', url: `/agent/v1/images/${id}`, format: 'qcow2', checksum: `sha256:${'0'.repeat(64)}`, sizeBytes: 1, minDiskGb, user: 'root', published: true, createdAt: now })
+          .values({
+            id,
+            name,
+            origin: 'imported',
+            url: `/agent/v1/images/${id}`,
+            format: 'qcow2',
+            checksum: `sha256:${'0'.repeat(64)}`,
+            sizeBytes: 1,
+            minDiskGb,
+            user: 'root',
+            published: true,
+            createdAt: now,
+          })
           .run()
       })
       return id
     },
     attach: (poolId: string, nodeId: string) => write(controller.db, (tx) => void tx.insert(poolNodes).values({ poolId, nodeId }).run()),
-    server: (id: string): Server => controller.db.select().from(servers).all().find((s) => s.id === id)!,
-    job: (id: string) => controller.db.select().from(jobs).all().find((j) => j.id === id)!,
-    events: () => controller.db.select().from(events).all().map((e) => e.type),
+    server: (id: string): Server =>
+      controller.db
+        .select()
+        .from(servers)
+        .all()
+        .find((s) => s.id === id)!,
+    job: (id: string) =>
+      controller.db
+        .select()
+        .from(jobs)
+        .all()
+        .find((j) => j.id === id)!,
+    events: () =>
+      controller.db
+        .select()
+        .from(events)
+        .all()
+        .map((e) => e.type),
     auditLines: () => controller.db.select().from(audit).all(),
     /** Everything a refused call must not have touched. */
     fingerprint: () =>
-      ['accounts', 'servers', 'addresses', 'jobs', 'events', 'audit', 'nodes', 'pools', 'pool_nodes', 'images', 'packages', 'locations', 'ssh_keys', 'enrollments', 'tokens', 'idempotency', 'mails']
-        .map((table) => `${table} ${Bun.hash(JSON.stringify(controller.db.$client.query(`SELECT * FROM ${table}`).all().map((row: any) => ({ ...row, used_at: 0, used_from: '' })))).toString(36)}`)
+      [
+        'accounts',
+        'servers',
+        'addresses',
+        'jobs',
+        'events',
+        'audit',
+        'nodes',
+        'pools',
+        'pool_nodes',
+        'images',
+        'packages',
+        'locations',
+        'ssh_keys',
+        'enrollments',
+        'tokens',
+        'idempotency',
+        'mails',
+      ]
+        .map(
+          (table) =>
+            `${table} ${Bun.hash(
+              JSON.stringify(
+                controller.db.$client
+                  .query(`SELECT * FROM ${table}`)
+                  .all()
+                  .map((row: any) => ({ ...row, used_at: 0, used_from: '' })),
+              ),
+            ).toString(36)}`,
+        )
         .join('\n'),
     /** Runs until no job is going. */
     async settle() {
@@ -242,11 +372,27 @@ export async function world(options: Options = {}) {
   const staff = p.staff()
   const location = (await p.admin('POST', '/admin/node-groups', { name: 'Frankfurt' })).id as string
   const node = p.addNode(location, 'fra-01')
-  const pool = (await p.admin('POST', '/admin/ip-pools', { name: 'v4', network: '203.0.113.0/24', gateway: '203.0.113.1', first: '203.0.113.10', last: '203.0.113.29', nodeIds: [node.id] })).id as string
+  const pool = (
+    await p.admin('POST', '/admin/ip-pools', {
+      name: 'v4',
+      network: '203.0.113.0/24',
+      gateway: '203.0.113.1',
+      first: '203.0.113.10',
+      last: '203.0.113.29',
+      nodeIds: [node.id],
+    })
+  ).id as string
   const pack = (await p.admin('POST', '/admin/packages', { name: 'KVM 2G', vcpus: 2, memoryMb: 2048, diskGb: 20 })).id as string
   const image = p.addImage()
   const customer = p.account('customer', 'Cal')
-  const order = { ownerId: customer.id, packageId: pack, nodeGroupId: location, imageId: image, hostname: 'web01', access: { mode: 'password' } }
+  const order = {
+    ownerId: customer.id,
+    packageId: pack,
+    nodeGroupId: location,
+    imageId: image,
+    hostname: 'web01',
+    access: { mode: 'password' },
+  }
   return Object.assign(p, { owner: staff, location, node, pool, pack, image, customer, order })
 }
 export type World = Awaited<ReturnType<typeof world>>

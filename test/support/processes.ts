@@ -26,7 +26,12 @@ export type Env = Record<string, string>
 
 /** Runs `berth …` to its end. */
 export async function berth(args: readonly string[], env: Env = {}, stdin = '') {
-  const run = Bun.spawn([...program, ...args], { env: { PATH: process.env['PATH']!, HOME: '/root', ...env }, stdin: new Blob([stdin]), stdout: 'pipe', stderr: 'pipe' })
+  const run = Bun.spawn([...program, ...args], {
+    env: { PATH: process.env['PATH']!, HOME: '/root', ...env },
+    stdin: new Blob([stdin]),
+    stdout: 'pipe',
+    stderr: 'pipe',
+  })
   const [out, error, code] = await Promise.all([new Response(run.stdout).text(), new Response(run.stderr).text(), run.exited])
   return { code, out: out.trim(), error: error.trim() }
 }
@@ -39,7 +44,12 @@ export async function installation(settings: Env = {}) {
   const started: Subprocess[] = []
 
   const spawn = (name: string, args: string[], more: Env) => {
-    const child = Bun.spawn([...program, ...args], { env: { PATH: process.env['PATH']!, HOME: '/root', ...env, ...more }, stdout: 'ignore', stderr: Bun.file(`${dir}/${name}.log`), stdin: 'ignore' })
+    const child = Bun.spawn([...program, ...args], {
+      env: { PATH: process.env['PATH']!, HOME: '/root', ...env, ...more },
+      stdout: 'ignore',
+      stderr: Bun.file(`${dir}/${name}.log`),
+      stdin: 'ignore',
+    })
     started.push(child)
     return child
   }
@@ -53,7 +63,13 @@ export async function installation(settings: Env = {}) {
       const child = spawn(`controller-${started.length}`, ['serve'], more)
       for (let i = 0; i < 400; i++) {
         if (child.exitCode !== null || child.signalCode !== null) return child
-        if (await fetch(`${url}/api/v1/status`).then((r) => r.ok, () => false)) return child
+        if (
+          await fetch(`${url}/api/v1/status`).then(
+            (r) => r.ok,
+            () => false,
+          )
+        )
+          return child
         await Bun.sleep(25)
       }
       throw new Error('the controller does not answer')
@@ -67,13 +83,27 @@ export async function installation(settings: Env = {}) {
     /** The API, as a billing system uses it. */
     async api(token: string, method: string, path: string, body?: unknown, headers: Env = {}) {
       const response = await fetch(`${url}/api/v1${path}`, {
-        method, headers: { Authorization: `Bearer ${token}`, ...(body === undefined ? {} : { 'Content-Type': 'application/json' }), ...headers }, ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+        method,
+        headers: { Authorization: `Bearer ${token}`, ...(body === undefined ? {} : { 'Content-Type': 'application/json' }), ...headers },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       })
       return { status: response.status, body: (await response.json()) as any, headers: response.headers }
     },
     async staffToken(): Promise<string> {
       await berth(['admin', 'create-staff', '--email', 'ada@example.com', '--name', 'Ada'], env, 'seven green bicycles\n')
-      const { out } = await berth(['admin', 'create-token', '--account', 'ada@example.com', '--name', 'tests', '--scopes', 'servers:read,servers:create,servers:suspend,servers:terminate,servers:power,servers:reinstall,customers:read,customers:write,nodes:read,nodes:write,network:write,images:write,packages:write,audit:read'], env)
+      const { out } = await berth(
+        [
+          'admin',
+          'create-token',
+          '--account',
+          'ada@example.com',
+          '--name',
+          'tests',
+          '--scopes',
+          'servers:read,servers:create,servers:suspend,servers:terminate,servers:power,servers:reinstall,customers:read,customers:write,nodes:read,nodes:write,network:write,images:write,packages:write,audit:read',
+        ],
+        env,
+      )
       return out
     },
     /** Enrolls an agent with data of its own; answers its directory. */

@@ -1,7 +1,8 @@
 // One way into every saga there is: what must be there before, the call that starts it, and the slate that it must end on when it
 // succeeds and when it fails. A saga without a line here fails the tests below it.
-import type { Slate } from './slate.ts'
+
 import type { World } from './panel.ts'
+import type { Slate } from './slate.ts'
 
 export type Scenario = {
   name: string
@@ -53,8 +54,22 @@ export const scenarios: readonly Scenario[] = [
     // How much is gone depends on where it failed; checked by the matrix below as: nothing is left over, and it can be terminated.
     fails: { status: 'failed', addresses: 1, held: 1, seeds: 0, openJobs: 0, events: built },
   },
-  { name: 'shutting down', kind: 'power', before: order, start: act('power', { action: 'shutdown' }), succeeds: { ...there, status: 'stopped', power: 'stopped', events: built }, fails: { ...there, status: 'running', power: 'running', events: built } },
-  { name: 'restarting', kind: 'power', before: order, start: act('power', { action: 'restart' }), succeeds: { ...there, status: 'running', power: 'running', events: built }, fails: { ...there, status: 'running', power: 'running', events: built } },
+  {
+    name: 'shutting down',
+    kind: 'power',
+    before: order,
+    start: act('power', { action: 'shutdown' }),
+    succeeds: { ...there, status: 'stopped', power: 'stopped', events: built },
+    fails: { ...there, status: 'running', power: 'running', events: built },
+  },
+  {
+    name: 'restarting',
+    kind: 'power',
+    before: order,
+    start: act('power', { action: 'restart' }),
+    succeeds: { ...there, status: 'running', power: 'running', events: built },
+    fails: { ...there, status: 'running', power: 'running', events: built },
+  },
   {
     name: 'starting',
     kind: 'power',
@@ -68,7 +83,13 @@ export const scenarios: readonly Scenario[] = [
     succeeds: { ...there, status: 'running', power: 'running', events: built },
     fails: { ...there, status: 'stopped', power: 'stopped', events: built },
   },
-  { name: 'suspending', kind: 'suspend', before: order, start: act('suspend', { reason: 'overdue' }), succeeds: { ...there, status: 'suspended', power: 'stopped', events: [...built, 'server.suspended'] } },
+  {
+    name: 'suspending',
+    kind: 'suspend',
+    before: order,
+    start: act('suspend', { reason: 'overdue' }),
+    succeeds: { ...there, status: 'suspended', power: 'stopped', events: [...built, 'server.suspended'] },
+  },
   {
     name: 'unsuspending',
     kind: 'unsuspend',
@@ -81,5 +102,11 @@ export const scenarios: readonly Scenario[] = [
     start: act('unsuspend'),
     succeeds: { ...there, status: 'running', power: 'running', events: [...built, 'server.suspended', 'server.unsuspended'] },
   },
-  { name: 'terminating', kind: 'terminate', before: order, start: (p, id) => p.admin('DELETE', `/servers/${id}`), succeeds: { ...gone, status: 'terminated', addresses: 0, held: 0, events: [...built, 'server.terminated'] } },
+  {
+    name: 'terminating',
+    kind: 'terminate',
+    before: order,
+    start: (p, id) => p.admin('DELETE', `/servers/${id}`),
+    succeeds: { ...gone, status: 'terminated', addresses: 0, held: 0, events: [...built, 'server.terminated'] },
+  },
 ]

@@ -1,7 +1,18 @@
 // What there is, on the node and in the panel, said so that two runs can be compared: the clean slate that a saga must end on.
 import type { World } from './panel.ts'
 
-export type Slate = { status: string; power: string; domains: number; volumes: number; seeds: number; rules: number; addresses: number; held: number; events: string[]; openJobs: number }
+export type Slate = {
+  status: string
+  power: string
+  domains: number
+  volumes: number
+  seeds: number
+  rules: number
+  addresses: number
+  held: number
+  events: string[]
+  openJobs: number
+}
 
 export async function slate(p: World, serverId: string): Promise<Slate> {
   const { host } = p.node.agent

@@ -26,6 +26,9 @@ export const targetLink = (id: string): Html => {
 /** The first words of an operation's summary: what follows explains, and the log needs no explanation. */
 const summaries = new Map(operations.map((o) => [o.id, o.summary.split(/[;:,]/)[0]]))
 
+const through = ({ via, actor }: Line) =>
+  actor.id.startsWith('nod_') ? 'the node itself' : via === 'page' ? 'in the panel' : via.startsWith('token') ? 'by token' : 'on the host'
+
 export const auditTable = (lines: readonly Line[], at: At, { target = true } = {}): Html =>
   table<Line>(
     'Audit log',
@@ -39,8 +42,7 @@ export const auditTable = (lines: readonly Line[], at: At, { target = true } = {
       { title: 'When', cell: (l) => time(l.at, at) },
       {
         title: 'Who',
-        cell: (l) =>
-          html`${l.actor.name}<small>${l.via === 'page' ? 'in the panel' : l.via.startsWith('token') ? 'by token' : 'on the host'}${l.from && html` · <span class="mono">${l.from}</span>`}</small>`,
+        cell: (l) => html`${l.actor.name}<small>${through(l)}${l.from && html` · <span class="mono">${l.from}</span>`}</small>`,
       },
       ...(target ? [{ title: 'Target', cell: (l: Line) => (l.target ? targetLink(l.target) : '–') }] : []),
       { title: 'Result', cell: (l) => (l.result === 'done' ? pill('ok', 'tick', 'Done') : pill('bad', 'x', l.result)) },

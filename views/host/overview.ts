@@ -23,8 +23,9 @@ export const overviewPage = page({
       'overview',
       10,
       html`
+      ${overview.attention.length > 0 && needsAttention(overview, at)}
       ${overview.checklist.some((s) => !s.done) && checklist(overview)}
-      ${needsAttention(overview, at)}
+      ${overview.attention.length === 0 && needsAttention(overview, at)}
       <div class="cols">${figures(overview)}${capacity(overview)}</div>`,
     )}
     ${!overview.checklist[0]?.done && https(at)}`,
@@ -74,8 +75,8 @@ const capacity = ({ locations }: Overview): Html =>
     { id: 'capacity', title: 'Capacity by location' },
     locations.length
       ? locations.map((l) =>
-          inside(html`<div class="bar"><h3><a href="/admin/nodes?locationId=${l.id}">${l.name}</a></h3>${openState(l.open)}<span class="grow"></span><span class="muted">${l.connectedNodes} of ${count(l.nodes, 'node')} · ${l.freeIpv4.toLocaleString('en')} free IPv4</span></div>
-        ${meter('Memory', l.heldMemoryMb, l.memoryMb, `${mb(l.heldMemoryMb)} of ${mb(l.memoryMb)}`)}${meter('Disk', l.heldDiskGb, l.diskGb, `${gb(l.heldDiskGb)} of ${gb(l.diskGb)}`)}`),
+          inside(html`<div class="bar"><h3><a href="/admin/nodes?locationId=${l.id}">${l.name}</a></h3>${openState(l.open)}<span class="grow"></span><span class="muted">${l.nodes ? html`${l.connectedNodes} of ${count(l.nodes, 'node')} connected · ${l.freeIpv4.toLocaleString('en')} free IPv4` : 'No node yet'}</span></div>
+        ${l.nodes > 0 && html`${meter('Memory', l.heldMemoryMb, l.memoryMb, `${mb(l.heldMemoryMb)} of ${mb(l.memoryMb)}`)}${meter('Disk', l.heldDiskGb, l.diskGb, `${gb(l.heldDiskGb)} of ${gb(l.diskGb)}`)}`}`),
         )
       : empty(
           'A location is a group of nodes that customers see as one place.',

@@ -7,7 +7,7 @@ import { howLong, time } from '../parts/time.ts'
 
 export type Job = Answers<{ jobs: typeof listJobs }>['jobs']['data'][number]
 
-export const jobTable = (jobs: readonly Job[], at: At, base: string, { server = true } = {}): Html =>
+export const jobTable = (jobs: readonly Job[], at: At, base: string, { server = true, node = true } = {}): Html =>
   table<Job>(
     'Jobs',
     jobs,
@@ -25,7 +25,9 @@ export const jobTable = (jobs: readonly Job[], at: At, base: string, { server = 
       ...(server && base
         ? [{ title: 'Server', cell: (j: Job) => (j.serverId ? html`<a href="${base}/servers/${j.serverId}">Open server</a>` : '–') }]
         : []),
-      ...(base ? [{ title: 'Node', cell: (j: Job) => (j.nodeId ? html`<a href="/admin/nodes/${j.nodeId}">${j.nodeName}</a>` : '–') }] : []),
+      ...(node && base
+        ? [{ title: 'Node', cell: (j: Job) => (j.nodeId ? html`<a href="/admin/nodes/${j.nodeId}">${j.nodeName}</a>` : '–') }]
+        : []),
       { title: 'Started by', cell: (j) => j.startedBy.name },
       {
         title: 'Began',

@@ -7,7 +7,7 @@ import { field } from '../parts/field.ts'
 import { head } from '../parts/head.ts'
 import { pill } from '../parts/state.ts'
 import { pager, table } from '../parts/table.ts'
-import { count, gb, mb } from '../parts/words.ts'
+import { count, exactGb, exactMb, traffic } from '../parts/words.ts'
 
 type Package = Answers<{ p: typeof listPackages }>['p']['data'][number]
 
@@ -43,9 +43,9 @@ export const packagesPage = page({
                 },
                 { title: 'State', cell: (p) => (p.archived ? pill('idle', 'pause', 'Archived') : pill('ok', 'dot', 'On sale')) },
                 { title: 'vCPUs', num: true, cell: (p) => p.vcpus },
-                { title: 'Memory', num: true, cell: (p) => mb(p.memoryMb) },
-                { title: 'Disk', num: true, cell: (p) => gb(p.diskGb) },
-                { title: 'Traffic', num: true, cell: (p) => (p.trafficGb ? gb(p.trafficGb) : 'Not limited') },
+                { title: 'Memory', num: true, cell: (p) => exactMb(p.memoryMb) },
+                { title: 'Disk', num: true, cell: (p) => exactGb(p.diskGb) },
+                { title: 'Traffic', num: true, cell: (p) => (p.trafficGb ? traffic(p.trafficGb) : 'Not limited') },
                 { title: 'Addresses', cell: (p) => `${p.ipv4} IPv4${p.ipv6Prefix ? `, IPv6 /${p.ipv6Prefix}` : ''}` },
                 {
                   title: 'Servers',

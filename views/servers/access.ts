@@ -3,7 +3,7 @@ import type { listImages } from '../../src/images/images.ts'
 import { type Html, html } from '../../src/kernel/web/html.ts'
 import type { Answers } from '../../src/kernel/web/page.ts'
 import { type Option, radios } from '../parts/field.ts'
-import { bytes, gb } from '../parts/words.ts'
+import { bytes, exactGb } from '../parts/words.ts'
 
 type Image = Answers<{ images: typeof listImages }>['images']['data'][number]
 
@@ -14,8 +14,8 @@ export const imageOptions = (images: readonly Image[], diskGb: number | undefine
     .map((i) => ({
       value: i.id,
       label: i.name,
-      hint: html`Needs ${gb(i.minDiskGb)} disk${i.sizeBytes > 0 && html` · ${bytes(i.sizeBytes)}`}. `,
-      why: diskGb !== undefined && i.minDiskGb > diskGb ? `Too large: the disk has ${gb(diskGb)}.` : undefined,
+      hint: html`Needs ${exactGb(i.minDiskGb)} disk${i.sizeBytes > 0 && html` · ${bytes(i.sizeBytes)}`}. `,
+      why: diskGb !== undefined && i.minDiskGb > diskGb ? `Too large: the disk has ${exactGb(diskGb)}.` : undefined,
     }))
 
 /** The owner's keys are fetched by panel.js: whose they are may be chosen on the same page. */

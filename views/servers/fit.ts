@@ -3,7 +3,7 @@
 import type { Answers } from '../../src/kernel/web/page.ts'
 import type { listNodes } from '../../src/nodes/nodes.ts'
 import type { listPackages } from '../../src/packages/packages.ts'
-import { gb, mb } from '../parts/words.ts'
+import { exactGb, exactMb, gb, mb } from '../parts/words.ts'
 
 type Offer = Answers<{ offer: typeof listPackages }>['offer']
 export type Package = Offer['data'][number]
@@ -34,5 +34,5 @@ export function locationHindrance(l: Location, p: Package | undefined, nodes: re
   const fits = here
     ? here.some((n) => !nodeHindrance(n, p))
     : l.memoryMb - l.heldMemoryMb >= p.memoryMb && l.diskGb - l.heldDiskGb >= p.diskGb
-  return fits ? undefined : `No node has room for ${p.name} (${mb(p.memoryMb)}, ${gb(p.diskGb)}).`
+  return fits ? undefined : `No node has room for ${p.name} (${exactMb(p.memoryMb)}, ${exactGb(p.diskGb)}).`
 }

@@ -56,7 +56,7 @@ const nothing = (at: At): Html =>
     : empty('A server belongs to a customer and stands on a node with room for it.', newButton(at))
 
 /** `base` is where a row leads; owner and node stand there for staff. */
-export const serverTable = (servers: readonly Server[], base: string, { owner = true, node = true } = {}): Html =>
+export const serverTable = (servers: readonly Server[], base: string, { owner = true, place = true, node = true } = {}): Html =>
   table<Server>(
     'Servers',
     servers,
@@ -64,18 +64,22 @@ export const serverTable = (servers: readonly Server[], base: string, { owner = 
       {
         title: 'Server',
         main: true,
-        cell: (s) => html`<a href="${base}${s.id}">${s.name}</a>${s.name !== s.hostname && html`<small>${s.hostname}</small>`}`,
+        cell: (s) =>
+          html`<a href="${base}${s.id}">${s.name}</a>${s.name !== s.hostname && html`<small>${s.hostname}</small>`}<small>${s.image?.name ?? 'No image yet'}</small>`,
       },
       { title: 'State', cell: (s) => html`${serverState(s)}${s.status === 'failed' && s.failure && html`<small>${s.failure}</small>`}` },
       { title: 'Address', cell: (s) => html`<span class="mono">${s.ipv4 ?? s.ipv6 ?? '–'}</span>` },
-      { title: 'Image', cell: (s) => s.image?.name ?? '–' },
-      { title: 'Package', cell: (s) => html`${s.package.name}<small>${size(s)}</small>` },
+      { title: 'Package', cell: (s) => html`${s.package.name}<small class="tight">${size(s)}</small>` },
       ...(owner ? [{ title: 'Owner', cell: (s: Server) => html`<a href="/admin/customers/${s.owner.id}">${s.owner.name}</a>` }] : []),
-      {
-        title: 'Location',
-        cell: (s) =>
-          html`${s.location.name}${node && s.node && html`<small><a href="/admin/nodes/${s.node.id}">${s.node.name}</a></small>`}`,
-      },
+      ...(place
+        ? [
+            {
+              title: 'Location',
+              cell: (s: Server) =>
+                html`${s.location.name}${node && s.node && html`<small><a href="/admin/nodes/${s.node.id}">${s.node.name}</a></small>`}`,
+            },
+          ]
+        : []),
     ],
     (s) => s.id,
   )

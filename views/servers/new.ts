@@ -10,7 +10,7 @@ import { callForm } from '../parts/act.ts'
 import { card, empty, inside, kv } from '../parts/card.ts'
 import { field, type Option, radios, select } from '../parts/field.ts'
 import { head } from '../parts/head.ts'
-import { count, gb, mb, size } from '../parts/words.ts'
+import { count, gb, mb, size, traffic } from '../parts/words.ts'
 import { accessFields, imageOptions } from './access.ts'
 import { type Location, locationHindrance, type Node, nodeHindrance, type Package } from './fit.ts'
 import { noImages, rootPassword } from './show.ts'
@@ -103,7 +103,7 @@ function packages({ offer }: Data, { what }: Choice): Html {
     (p): Option => ({
       value: p.id,
       label: p.name,
-      hint: html`${size(p)}<br>${p.ipv4 ? count(p.ipv4, 'IPv4 address', 'IPv4 addresses') : 'No IPv4'}${p.ipv6Prefix && ` · IPv6 /${p.ipv6Prefix}`}${p.trafficGb && ` · ${gb(p.trafficGb)} traffic`} `,
+      hint: html`${size(p)}<br>${p.ipv4 ? count(p.ipv4, 'IPv4 address', 'IPv4 addresses') : 'No IPv4'}${p.ipv6Prefix && ` · IPv6 /${p.ipv6Prefix}`}${p.trafficGb && ` · ${traffic(p.trafficGb)} traffic`} `,
       why: p.archived ? 'Archived.' : undefined,
     }),
   )
@@ -121,7 +121,9 @@ function places({ offer, at }: Data, { what, where, nodes }: Choice): Html {
     (l): Option => ({
       value: l.id,
       label: l.name,
-      hint: html`${mb(Math.max(0, l.memoryMb - l.heldMemoryMb))} memory, ${gb(Math.max(0, l.diskGb - l.heldDiskGb))} disk and ${count(l.freeIpv4, 'IPv4 address', 'IPv4 addresses')} free. `,
+      hint:
+        l.nodes > 0 &&
+        html`${mb(Math.max(0, l.memoryMb - l.heldMemoryMb))} memory, ${gb(Math.max(0, l.diskGb - l.heldDiskGb))} disk and ${count(l.freeIpv4, 'IPv4 address', 'IPv4 addresses')} free. `,
       why: locationHindrance(l, what, nodes),
     }),
   )

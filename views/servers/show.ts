@@ -17,7 +17,7 @@ import { head } from '../parts/head.ts'
 import { live } from '../parts/live.ts'
 import { serverState } from '../parts/state.ts'
 import { time } from '../parts/time.ts'
-import { gb, mb } from '../parts/words.ts'
+import { exactGb, size, traffic } from '../parts/words.ts'
 import { accessFields, imageOptions } from './access.ts'
 import { type Server, whatGoes, whyNot } from './words.ts'
 
@@ -157,11 +157,11 @@ const about = ({ server: s, at }: Data, base: string): Html =>
     { id: 'about', title: 'Details' },
     inside(
       kv([
-        ['Hardware', `${s.vcpus} vCPU · ${mb(s.memoryMb)} memory · ${gb(s.diskGb)} disk`],
+        ['Hardware', size(s)],
         ['Package', s.package.name],
         [
           'Port',
-          `${s.portMbps ? `${s.portMbps.toLocaleString('en')} Mbit/s` : 'Not limited'}${s.trafficGb ? ` · ${gb(s.trafficGb)} a month` : ''}`,
+          `${s.portMbps ? `${s.portMbps.toLocaleString('en')} Mbit/s` : 'Not limited'}${s.trafficGb ? ` · ${traffic(s.trafficGb)} a month` : ''}`,
         ],
         ['Location', s.location.name],
         [
@@ -247,7 +247,7 @@ function reinstalling({ server: s, images }: Data, base: string): NonNullable<Pa
     confirm: {
       type: s.hostname,
       keep: 'Keep as it is',
-      consequences: [html`Everything on its disk of ${gb(s.diskGb)} is deleted.`, 'Name, addresses and package stay.'],
+      consequences: [html`Everything on its disk of ${exactGb(s.diskGb)} is deleted.`, 'Name, addresses and package stay.'],
     },
     fields: html`${radios(`reinstall-${s.id}`, 'imageId', { label: 'Image', value: options.find((o) => o.value === s.image?.id && !o.why)?.value ?? options.find((o) => !o.why)?.value, options, empty: noImages })}${accessFields(`reinstall-${s.id}`, s.owner.id)}`,
   }

@@ -3,7 +3,7 @@
 import { type Content, html } from '../../src/kernel/web/html.ts'
 import type { Answers } from '../../src/kernel/web/page.ts'
 import type { getServer } from '../../src/servers/list.ts'
-import { gb, list } from '../parts/words.ts'
+import { exactGb, list } from '../parts/words.ts'
 
 export type Server = Answers<{ server: typeof getServer }>['server']
 
@@ -26,7 +26,7 @@ export function whyNot(server: Server, action: string): string | undefined {
 }
 
 export const whatGoes = (server: Server): Content[] => [
-  server.image && html`The disk with ${gb(server.diskGb)} and everything on it is deleted.`,
+  server.image && html`The disk with ${exactGb(server.diskGb)} and everything on it is deleted.`,
   server.addresses.length > 0 &&
     html`${list(server.addresses.map((a) => a.address))} ${server.addresses.length === 1 ? 'is' : 'are'} given back and may go to another server.`,
   html`${server.owner.name} does not see it any more, at once.`,

@@ -79,6 +79,16 @@ export const scopesOf = (kind: AccountKind, held: readonly Permission[] = []): R
       : new Set([...own, ...ownServers, 'webhooks:write'])
 
 export const presets = {
-  billing: ['servers:read', 'servers:create', 'servers:resize', 'servers:suspend', 'servers:terminate', 'servers:power', 'servers:reinstall', 'customers:read', 'customers:write'],
+  billing: [
+    'servers:read',
+    'servers:create',
+    'servers:resize',
+    'servers:suspend',
+    'servers:terminate',
+    'servers:power',
+    'servers:reinstall',
+    'customers:read',
+    'customers:write',
+  ],
   'reseller-billing': ['reseller:read', 'reseller:customers', 'reseller:servers', 'servers:read', 'servers:power', 'servers:reinstall'],
 } as const satisfies Record<string, readonly Scope[]>

@@ -1,8 +1,9 @@
 // The audit line, written by the gate in the transaction of the change.
+
+import { sql } from 'drizzle-orm'
 import type { TSchema } from 'typebox'
 import { newId } from '../db/ids.ts'
 import { type Db, prepared, type Tx } from '../db/open.ts'
-import { sql } from 'drizzle-orm'
 import { audit } from '../jobs/tables.ts'
 import type { Actor } from './actor.ts'
 import type { Answer, Request } from './invoke.ts'
@@ -12,30 +13,68 @@ const insert = prepared((db) =>
   db
     .insert(audit)
     .values({
-      id: sql.placeholder('id'), at: sql.placeholder('at'), actorId: sql.placeholder('actorId'), actorName: sql.placeholder('actorName'), via: sql.placeholder('via'),
-      operation: sql.placeholder('operation'), target: sql.placeholder('target'), from: sql.placeholder('from'), requestId: sql.placeholder('requestId'),
-      result: sql.placeholder('result'), details: sql.placeholder('details'),
+      id: sql.placeholder('id'),
+      at: sql.placeholder('at'),
+      actorId: sql.placeholder('actorId'),
+      actorName: sql.placeholder('actorName'),
+      via: sql.placeholder('via'),
+      operation: sql.placeholder('operation'),
+      target: sql.placeholder('target'),
+      from: sql.placeholder('from'),
+      requestId: sql.placeholder('requestId'),
+      result: sql.placeholder('result'),
+      details: sql.placeholder('details'),
     } as any)
     .prepare(),
 )
 
-export type AuditLine = { actor: Actor; operation: string; target: string | null; from: string; requestId: string; result: string; details: unknown }
+export type AuditLine = {
+  actor: Actor
+  operation: string
+  target: string | null
+  from: string
+  requestId: string
+  result: string
+  details: unknown
+}
 
 /** Also for what is no operation of its own: refused sign-ins, enrolments, work the clock starts. */
-export function auditLine(tx: Db, { clock }: Pick<Surroundings, 'clock'>, { actor, operation, target, from, requestId, result, details }: AuditLine) {
+export function auditLine(
+  tx: Db,
+  { clock }: Pick<Surroundings, 'clock'>,
+  { actor, operation, target, from, requestId, result, details }: AuditLine,
+) {
   insert(tx).run({
-    id: newId('audit'), at: clock(), actorId: actor.accountId, actorName: actor.name,
+    id: newId('audit'),
+    at: clock(),
+    actorId: actor.accountId,
+    actorName: actor.name,
     via: actor.via.type === 'token' ? `token ${actor.via.tokenId}` : actor.via.type === 'system' ? 'system' : 'page',
-    operation, target, from, requestId, result, details,
+    operation,
+    target,
+    from,
+    requestId,
+    result,
+    details,
   })
 }
 
 /** The id of what was changed or made: from the path, or from the answer. */
-const targetOf = (request: Request, answer: Answer): string | null => Object.values(request.params ?? {})[0] ?? answer.body?.id ?? answer.body?.serverId ?? null
+const targetOf = (request: Request, answer: Answer): string | null =>
+  Object.values(request.params ?? {})[0] ?? answer.body?.id ?? answer.body?.serverId ?? null
 
-export function auditCall(tx: Tx, around: Surroundings, { op, actor, request, answer }: { op: Operation; actor: Actor; request: Request; answer: Answer }) {
+export function auditCall(
+  tx: Tx,
+  around: Surroundings,
+  { op, actor, request, answer }: { op: Operation; actor: Actor; request: Request; answer: Answer },
+) {
   auditLine(tx, around, {
-    actor, operation: op.id, target: targetOf(request, answer), from: request.from ?? '', requestId: request.requestId ?? '', result: 'done',
+    actor,
+    operation: op.id,
+    target: targetOf(request, answer),
+    from: request.from ?? '',
+    requestId: request.requestId ?? '',
+    result: 'done',
     details: op.body ? mask(op.body, request.body) : null,
   })
 }

@@ -1,6 +1,6 @@
 // Mounts the registry on Elysia. Elysia finds the route; everything else about a call is decided here and in the gate, because
 // the framework's own answers to bad bodies and wrong methods are not the ones that were promised.
-import { type Elysia } from 'elysia'
+import type { Elysia } from 'elysia'
 import { log } from '../log.ts'
 import type { Actor } from './actor.ts'
 import { errorBody, Refusal } from './errors.ts'
@@ -61,13 +61,24 @@ function answering(door: Door, found: Operation | readonly string[] | undefined)
     const startedAt = door.logRequests ? performance.now() : 0
     let response: Response
     try {
-      response = found === undefined ? unknownPath() : 'id' in found ? show(await answer(door, found, request, params, requestId), requestId) : otherMethod(request, found)
+      response =
+        found === undefined
+          ? unknownPath()
+          : 'id' in found
+            ? show(await answer(door, found, request, params, requestId), requestId)
+            : otherMethod(request, found)
     } catch (error) {
       response = refuse(error, requestId, request)
     }
     if (!response.headers.has('X-Request-Id')) response.headers.set('X-Request-Id', requestId)
     if (door.logRequests)
-      log.info('request', { requestId, method: request.method, path: request.url.replace(/^[a-z]+:\/\/[^/]+|\?.*$/g, ''), status: response.status, ms: Math.round(performance.now() - startedAt) })
+      log.info('request', {
+        requestId,
+        method: request.method,
+        path: request.url.replace(/^[a-z]+:\/\/[^/]+|\?.*$/g, ''),
+        status: response.status,
+        ms: Math.round(performance.now() - startedAt),
+      })
     return response
   }
 }
@@ -95,15 +106,25 @@ async function answer(door: Door, op: Operation, request: Request, params: Recor
   const from = door.from(request)
   const changes = op.method !== 'GET'
   const sender = door.who(request, from)
-  if (!sender.actor && op.access !== 'anyone') throw new Refusal('not_authenticated', 'Sign in, or send a token in the Authorization header.')
+  if (!sender.actor && op.access !== 'anyone')
+    throw new Refusal('not_authenticated', 'Sign in, or send a token in the Authorization header.')
   if (sender.allowed && !sender.allowed(from)) throw new Refusal('ip_not_allowed', `This token may not be used from ${from}.`)
   // This host itself is not limited: `berth admin` in a loop must not wait for itself.
   if (sender.actor?.via.type !== 'system') door.calls.take(sender.actor ? sender.limitKey : addressKey(from))
-  if (changes && door.restarting()) throw new Refusal('restarting', 'Berth is restarting. Reads keep working; try the change again in a minute.', { retryAfterSeconds: 60 })
+  if (changes && door.restarting())
+    throw new Refusal('restarting', 'Berth is restarting. Reads keep working; try the change again in a minute.', { retryAfterSeconds: 60 })
   if (changes && (sender.browser || !sender.actor)) sameSite(door, request, sender)
   const body = changes ? await bodyOf(request, op) : undefined
   const idempotencyKey = changes ? keyFrom(request.headers.get('Idempotency-Key')) : undefined
-  return door.gate(op, sender.actor, { params, query: queryOf(request), body, from, userAgent: request.headers.get('User-Agent') ?? '', requestId, ...(idempotencyKey ? { idempotencyKey } : {}) })
+  return door.gate(op, sender.actor, {
+    params,
+    query: queryOf(request),
+    body,
+    from,
+    userAgent: request.headers.get('User-Agent') ?? '',
+    requestId,
+    ...(idempotencyKey ? { idempotencyKey } : {}),
+  })
 }
 
 /** A browser's change must come from our own pages: exact origin, and the token that only our pages know. */
@@ -112,7 +133,10 @@ function sameSite(door: Door, request: Request, sender: Sender) {
   const origin = request.headers.get('Origin')
   if (!sender.browser && origin === null && site === null) return // not a browser: signing in by script
   if (origin !== door.origin || (site !== null && site !== 'same-origin'))
-    throw new Refusal('bad_origin', `This call must come from ${door.origin}. If that is not the address in your browser, set PANEL_PUBLIC_URL to the one that is.`)
+    throw new Refusal(
+      'bad_origin',
+      `This call must come from ${door.origin}. If that is not the address in your browser, set PANEL_PUBLIC_URL to the one that is.`,
+    )
   if (sender.browser && request.headers.get('X-CSRF-Token') !== sender.browser.csrf)
     throw new Refusal('csrf_failed', 'This page is out of date. Reload it and try again.')
 }
@@ -169,11 +193,17 @@ async function textOf(request: Request): Promise<string> {
 
 /** Any error as an answer: refusals as they are, everything else as a request id whose cause is in the journal. */
 export function refuse(error: unknown, requestId: string, request?: Request): Response {
-  const r = error instanceof Refusal ? error : new Refusal('internal_error', `Something broke on our side. Quote ${requestId} when you ask about it.`)
+  const r =
+    error instanceof Refusal
+      ? error
+      : new Refusal('internal_error', `Something broke on our side. Quote ${requestId} when you ask about it.`)
   if (r !== error) log.error('a call broke', { requestId, method: request?.method, path: request && new URL(request.url).pathname, error })
   const { retryAfterSeconds, ...details } = r.details
   return new Response(JSON.stringify(errorBody({ code: r.code, message: r.message, details })), {
     status: r.status,
-    headers: retryAfterSeconds === undefined ? { ...fixed, 'X-Request-Id': requestId } : { ...fixed, 'X-Request-Id': requestId, 'Retry-After': String(retryAfterSeconds) },
+    headers:
+      retryAfterSeconds === undefined
+        ? { ...fixed, 'X-Request-Id': requestId }
+        : { ...fixed, 'X-Request-Id': requestId, 'Retry-After': String(retryAfterSeconds) },
   })
 }

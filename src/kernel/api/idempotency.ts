@@ -14,7 +14,9 @@ const statements = prepared(({ $client }) => ({
   find: $client.prepare<{ status: number; answer: string }, [string, string, string, number]>(
     'SELECT status, answer FROM idempotency WHERE account_id = ? AND operation = ? AND key = ? AND created_at > ?',
   ),
-  keep: $client.prepare('INSERT OR REPLACE INTO idempotency (account_id, operation, key, status, answer, created_at) VALUES (?, ?, ?, ?, ?, ?)'),
+  keep: $client.prepare(
+    'INSERT OR REPLACE INTO idempotency (account_id, operation, key, status, answer, created_at) VALUES (?, ?, ?, ?, ?, ?)',
+  ),
   forget: $client.prepare('DELETE FROM idempotency WHERE rowid IN (SELECT rowid FROM idempotency WHERE created_at <= ? LIMIT 1000)'),
 }))
 
@@ -27,7 +29,14 @@ export function recall(tx: Db, { clock, secrets }: Surroundings, actor: Actor, o
 }
 
 export function remember(tx: Tx, { clock, secrets }: Surroundings, actor: Actor, op: Operation, key: string, answer: Answer) {
-  statements(tx).keep.run(actor.accountId, op.id, key, answer.status, secrets.seal(about(actor, op, key), JSON.stringify(answer.body)), clock())
+  statements(tx).keep.run(
+    actor.accountId,
+    op.id,
+    key,
+    answer.status,
+    secrets.seal(about(actor, op, key), JSON.stringify(answer.body)),
+    clock(),
+  )
 }
 
 /** Drops up to 1000 keys that are past their time; the clock calls it. */
@@ -35,6 +44,7 @@ export const forgetOld = (tx: Tx, now: number) => void statements(tx).forget.run
 
 export function keyFrom(header: string | null): string | undefined {
   if (header === null) return undefined
-  if (!/^[\x21-\x7e]{1,200}$/.test(header)) throw new Refusal('invalid_idempotency_key', 'Idempotency-Key must be 1 to 200 visible ASCII characters.')
+  if (!/^[\x21-\x7e]{1,200}$/.test(header))
+    throw new Refusal('invalid_idempotency_key', 'Idempotency-Key must be 1 to 200 visible ASCII characters.')
   return header
 }

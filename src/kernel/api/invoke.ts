@@ -1,6 +1,7 @@
 // The gate. API calls, pages, tests and the command line come through here; nothing else calls `run`.
-import { type Db, read, type Tx, write } from '../db/open.ts'
+
 import { looksLikeId } from '../db/ids.ts'
+import { type Db, read, type Tx, write } from '../db/open.ts'
 import type { Actor } from './actor.ts'
 import { auditCall } from './audit.ts'
 import { Refusal } from './errors.ts'
@@ -28,9 +29,13 @@ export const gate =
     const who = permit(op, actor)
     const { params = {}, query = {}, body, from = '', userAgent = '', requestId = '', idempotencyKey } = request
     let cookie: string | undefined
-    for (const name in query) if (!op.query?.[name]) throw new Refusal('invalid_request', `There is no query parameter "${name.slice(0, 40)}" here.`)
+    for (const name in query)
+      if (!op.query?.[name]) throw new Refusal('invalid_request', `There is no query parameter "${name.slice(0, 40)}" here.`)
     const setCookie = (text: string) => void (cookie = text)
-    const call = { ...around, actor: who, params, query, body, from, userAgent, requestId, setCookie } as Omit<Call, 'tx' | 'target' | 'prepared'>
+    const call = { ...around, actor: who, params, query, body, from, userAgent, requestId, setCookie } as Omit<
+      Call,
+      'tx' | 'target' | 'prepared'
+    >
 
     const answer = (tx: Db, prepared: unknown): Answer => {
       const target = lookUp(op, tx, who, params)
@@ -66,7 +71,8 @@ function permit(op: Operation, actor: Actor | undefined): Actor {
   if (op.access === 'anyone') return actor ?? visitor
   if (!actor) throw new Refusal('not_authenticated', 'Sign in, or send a token in the Authorization header.')
   const accepted = op.access[actor.kind]
-  if (op.inPerson && actor.via.type === 'token') throw new Refusal('token_not_allowed', 'This needs a person signed in; a token may not do it.')
+  if (op.inPerson && actor.via.type === 'token')
+    throw new Refusal('token_not_allowed', 'This needs a person signed in; a token may not do it.')
   if (!accepted) throw new Refusal('forbidden', `This call is not for ${actor.kind} accounts.`)
   if (!mayCall(op, actor)) {
     if (actor.via.type === 'token')
@@ -86,5 +92,11 @@ function lookUp(op: Operation, tx: Db, actor: Actor, params: Readonly<Record<str
 }
 
 /** Nobody in particular: what calls open to anyone see as their actor. */
-export const visitor: Actor = { accountId: '', kind: 'customer', name: 'Visitor', scopes: new Set(), permissions: new Set(), via: { type: 'session', sessionId: '' } }
-
+export const visitor: Actor = {
+  accountId: '',
+  kind: 'customer',
+  name: 'Visitor',
+  scopes: new Set(),
+  permissions: new Set(),
+  via: { type: 'session', sessionId: '' },
+}

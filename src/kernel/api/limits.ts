@@ -1,6 +1,7 @@
 // Token buckets in memory. A bucket that is full again says nothing and is dropped, so the table stays bounded.
+
+import { type Clock, minute } from '../db/clock.ts'
 import { Refusal } from './errors.ts'
-import { minute, type Clock } from '../db/clock.ts'
 
 type Bucket = { left: number; at: number }
 

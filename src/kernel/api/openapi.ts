@@ -1,6 +1,7 @@
 // The reference is the registry, read aloud: OpenAPI 3.1, whose schemas are the ones the gate checks with.
-import { codes, type Code } from './errors.ts'
+
 import { scopes } from './access.ts'
+import { type Code, codes } from './errors.ts'
 import type { Operation } from './operation.ts'
 
 /** Codes that the gate itself may answer, whatever the operation. */
@@ -8,11 +9,22 @@ function codesOf(op: Operation): Code[] {
   const change = op.method !== 'GET'
   const gate: Code[] = [
     ...(op.access === 'anyone' ? [] : (['not_authenticated', 'invalid_token', 'ip_not_allowed', 'missing_scope', 'forbidden'] as const)),
-    'rate_limited', 'internal_error',
+    'rate_limited',
+    'internal_error',
     ...(op.inPerson ? (['token_not_allowed'] as const) : []),
     ...(op.on ? [op.on.notFound] : []),
     ...(op.query ? (['invalid_request'] as const) : []),
-    ...(change ? (['csrf_failed', 'bad_origin', 'restarting', 'invalid_idempotency_key', 'unsupported_media_type', 'too_large', 'invalid_json'] as const) : []),
+    ...(change
+      ? ([
+          'csrf_failed',
+          'bad_origin',
+          'restarting',
+          'invalid_idempotency_key',
+          'unsupported_media_type',
+          'too_large',
+          'invalid_json',
+        ] as const)
+      : []),
     ...(op.body ? (['validation_failed'] as const) : []),
   ]
   return [...new Set([...gate, ...(op.refuses ?? [])])]
@@ -21,7 +33,13 @@ function codesOf(op: Operation): Code[] {
 const errorSchema = {
   type: 'object',
   required: ['error'],
-  properties: { error: { type: 'object', required: ['code', 'message'], properties: { code: { type: 'string' }, message: { type: 'string' }, details: { type: 'object' } } } },
+  properties: {
+    error: {
+      type: 'object',
+      required: ['code', 'message'],
+      properties: { code: { type: 'string' }, message: { type: 'string' }, details: { type: 'object' } },
+    },
+  },
 }
 
 function operationObject(op: Operation) {
@@ -37,10 +55,28 @@ function operationObject(op: Operation) {
       ...Object.entries(op.query ?? {}).map(([name, description]) => ({ name, in: 'query', description, schema: { type: 'string' } })),
       ...(op.remembers ? [{ $ref: '#/components/parameters/IdempotencyKey' }] : []),
     ],
-    ...(op.body ? { requestBody: { required: true, content: { 'application/json': { schema: op.body, ...(op.example ? { example: op.example } : {}) } } } } : {}),
+    ...(op.body
+      ? {
+          requestBody: {
+            required: true,
+            content: { 'application/json': { schema: op.body, ...(op.example ? { example: op.example } : {}) } },
+          },
+        }
+      : {}),
     responses: {
-      [op.status ?? 200]: { description: 'Done', headers: { 'X-Request-Id': { schema: { type: 'string' } } }, content: { 'application/json': { schema: op.answer } } },
-      ...Object.fromEntries([...refusals].sort(([a], [b]) => a - b).map(([status, list]) => [status, { description: list.join(', '), content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } } }])),
+      [op.status ?? 200]: {
+        description: 'Done',
+        headers: { 'X-Request-Id': { schema: { type: 'string' } } },
+        content: { 'application/json': { schema: op.answer } },
+      },
+      ...Object.fromEntries(
+        [...refusals]
+          .sort(([a], [b]) => a - b)
+          .map(([status, list]) => [
+            status,
+            { description: list.join(', '), content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } } },
+          ]),
+      ),
     },
   }
 }
@@ -55,8 +91,24 @@ export function openapi(operations: readonly Operation[], { version, root }: { v
     security: [{ token: [] }],
     paths,
     components: {
-      securitySchemes: { token: { type: 'http', scheme: 'bearer', bearerFormat: 'pnl_…', description: Object.entries(scopes).map(([name, words]) => `\`${name}\`: ${words}`).join('\n') } },
-      parameters: { IdempotencyKey: { name: 'Idempotency-Key', in: 'header', description: '1 to 200 characters; the same key within 24 hours answers what it answered.', schema: { type: 'string', minLength: 1, maxLength: 200 } } },
+      securitySchemes: {
+        token: {
+          type: 'http',
+          scheme: 'bearer',
+          bearerFormat: 'pnl_…',
+          description: Object.entries(scopes)
+            .map(([name, words]) => `\`${name}\`: ${words}`)
+            .join('\n'),
+        },
+      },
+      parameters: {
+        IdempotencyKey: {
+          name: 'Idempotency-Key',
+          in: 'header',
+          description: '1 to 200 characters; the same key within 24 hours answers what it answered.',
+          schema: { type: 'string', minLength: 1, maxLength: 200 },
+        },
+      },
       schemas: { Error: errorSchema },
     },
   }

@@ -92,7 +92,12 @@ export const fields = <T extends Record<string, TSchema>>(properties: T) => t.Ob
 
 /** Free text of one line for people: no control characters, no bidirectional overrides, no lone surrogates. */
 export const line = (maxLength: number, minLength = 1) =>
-  t.String({ minLength, maxLength, pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f\\u200e\\u200f\\u202a-\\u202e\\u2066-\\u2069\\ud800-\\udfff]*$', title: 'one line of text' })
+  t.String({
+    minLength,
+    maxLength,
+    pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f\\u200e\\u200f\\u202a-\\u202e\\u2066-\\u2069\\ud800-\\udfff]*$',
+    title: 'one line of text',
+  })
 export const nullable = <T extends TSchema>(schema: T) => t.Union([schema, t.Null()])
 /** Marks a field that the audit log masks. */
 export const secret = <T extends TSchema>(schema: T): T => ({ ...schema, writeOnly: true }) as T
@@ -111,4 +116,6 @@ export function see<Row>(tx: Db, actor: Actor, resource: Resource<Row>, id: stri
 /** Does this actor's kind and scope open the operation? The gate refuses by it and buttons are drawn by it. */
 export const mayCall = (op: Operation, actor: Actor): boolean =>
   op.access === 'anyone' ||
-  !!op.access[actor.kind]?.some((right) => (isScope(right) ? actor.scopes.has(right) : actor.via.type !== 'token' && actor.permissions.has(right)))
+  !!op.access[actor.kind]?.some((right) =>
+    isScope(right) ? actor.scopes.has(right) : actor.via.type !== 'token' && actor.permissions.has(right),
+  )

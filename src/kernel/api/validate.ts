@@ -1,5 +1,5 @@
 // From a schema to words for the person. Values are never echoed: they may be passwords.
-import { type TSchema } from 'typebox'
+import type { TSchema } from 'typebox'
 import { Compile, type Validator } from 'typebox/compile'
 import { type FieldError, invalid } from './errors.ts'
 
@@ -19,7 +19,8 @@ export function check(schema: TSchema, value: unknown) {
   const given = value === undefined ? {} : value
   if (v.Check(given)) return
   const found = new Map<string, string>()
-  for (const e of v.Errors(given)) for (const { field, message } of explain(e as unknown as SchemaError, schema)) if (!found.has(field)) found.set(field, message)
+  for (const e of v.Errors(given))
+    for (const { field, message } of explain(e as unknown as SchemaError, schema)) if (!found.has(field)) found.set(field, message)
   throw invalid(...[...found].map(([field, message]): FieldError => ({ field, message })))
 }
 
@@ -63,6 +64,10 @@ const article = (word: string) => (/^[aeiou]/.test(word) ? `an ${word}` : `a ${w
 /** A pattern's `title` says in words what it wants. */
 function titleAt(schema: TSchema, schemaPath: string): string | undefined {
   let at: any = schema
-  for (const part of schemaPath.replace(/^#?\/?/, '').split('/').slice(0, -1)) at = at?.[part]
+  for (const part of schemaPath
+    .replace(/^#?\/?/, '')
+    .split('/')
+    .slice(0, -1))
+    at = at?.[part]
   return at?.title
 }

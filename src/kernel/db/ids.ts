@@ -2,8 +2,24 @@
 const alphabet = '0123456789abcdefghjkmnpqrstvwxyz'
 
 export const prefixes = {
-  account: 'usr_', package: 'pkg_', location: 'grp_', server: 'srv_', job: 'job_', event: 'evt_', delivery: 'dlv_', node: 'nod_', pool: 'pool_',
-  address: 'ip_', image: 'img_', sshKey: 'key_', token: 'tok_', enrollment: 'enr_', role: 'role_', session: 'ses_', audit: 'aud_', mail: 'mail_',
+  account: 'usr_',
+  package: 'pkg_',
+  location: 'grp_',
+  server: 'srv_',
+  job: 'job_',
+  event: 'evt_',
+  delivery: 'dlv_',
+  node: 'nod_',
+  pool: 'pool_',
+  address: 'ip_',
+  image: 'img_',
+  sshKey: 'key_',
+  token: 'tok_',
+  enrollment: 'enr_',
+  role: 'role_',
+  session: 'ses_',
+  audit: 'aud_',
+  mail: 'mail_',
 } as const
 export type IdKind = keyof typeof prefixes
 

@@ -88,5 +88,7 @@ export function prepared<T>(build: (db: Db) => T): (db: Db) => T {
 /** Did this error come from a unique index? The index is the lock; the caller turns it into a refusal. */
 export const isUniqueViolation = (error: unknown): boolean => {
   const e = error as { code?: string; cause?: unknown } | undefined
-  return !!e && (e.code === 'SQLITE_CONSTRAINT_UNIQUE' || e.code === 'SQLITE_CONSTRAINT_PRIMARYKEY' || (!!e.cause && isUniqueViolation(e.cause)))
+  return (
+    !!e && (e.code === 'SQLITE_CONSTRAINT_UNIQUE' || e.code === 'SQLITE_CONSTRAINT_PRIMARYKEY' || (!!e.cause && isUniqueViolation(e.cause)))
+  )
 }

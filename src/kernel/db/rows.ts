@@ -5,7 +5,13 @@ import { type Db, prepared, type Tx } from './open.ts'
 
 /** `const packageById = rowBy(packages.id)`; undefined when there is none. */
 export function rowBy<T extends SQLiteTable>(table: T, column: SQLiteColumn) {
-  const find = prepared((db) => db.select().from(table as SQLiteTable).where(eq(column, sql.placeholder('value'))).prepare())
+  const find = prepared((db) =>
+    db
+      .select()
+      .from(table as SQLiteTable)
+      .where(eq(column, sql.placeholder('value')))
+      .prepare(),
+  )
   return (tx: Db, value: string) => find(tx).get({ value }) as T['$inferSelect'] | undefined
 }
 
@@ -16,13 +22,17 @@ export function rowBy<T extends SQLiteTable>(table: T, column: SQLiteColumn) {
 export function inserting<T extends SQLiteTable>(table: T) {
   const columns = Object.entries(getTableColumns(table) as Record<string, SQLiteColumn>)
   const insert = prepared(({ $client }) => {
-    return $client.prepare(`INSERT INTO "${getTableName(table)}" (${columns.map(([, c]) => `"${c.name}"`)}) VALUES (${columns.map(() => '?')})`)
+    return $client.prepare(
+      `INSERT INTO "${getTableName(table)}" (${columns.map(([, c]) => `"${c.name}"`)}) VALUES (${columns.map(() => '?')})`,
+    )
   })
   return (tx: Tx, row: T['$inferInsert']): void => {
     const given = row as Record<string, unknown>
-    insert(tx).run(...columns.map(([key, column]) => {
-      const value = given[key] ?? column.default ?? null
-      return value === null ? null : (column.mapToDriverValue(value) as string)
-    }))
+    insert(tx).run(
+      ...columns.map(([key, column]) => {
+        const value = given[key] ?? column.default ?? null
+        return value === null ? null : (column.mapToDriverValue(value) as string)
+      }),
+    )
   }
 }

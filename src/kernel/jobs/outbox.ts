@@ -2,8 +2,8 @@
 import type { Static } from 'typebox'
 import type { events as registry } from '../../events.ts'
 import { newId } from '../db/ids.ts'
-import { inserting } from '../db/rows.ts'
 import type { Tx } from '../db/open.ts'
+import { inserting } from '../db/rows.ts'
 import { events } from './tables.ts'
 
 export type EventName = keyof typeof registry

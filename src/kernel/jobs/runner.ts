@@ -6,7 +6,7 @@
 // is undone backwards; the job is not "failed" until that is done. An undo that fails is tried again with growing pauses.
 import { and, asc, desc, eq, inArray, sql } from 'drizzle-orm'
 import type { Order } from '../../../agent/protocol.ts'
-import { startedBy, type Actor } from '../api/actor.ts'
+import { type Actor, startedBy } from '../api/actor.ts'
 import { Refusal } from '../api/errors.ts'
 import { type Clock, minute, second } from '../db/clock.ts'
 import { newId } from '../db/ids.ts'
@@ -14,7 +14,7 @@ import { afterWrite, type Db, isUniqueViolation, type Tx, write } from '../db/op
 import { inserting } from '../db/rows.ts'
 import { JobLog } from './log.ts'
 import type { Ctx, Saga, Step } from './saga.ts'
-import { type Job, jobLog, jobs, jobSteps } from './tables.ts'
+import { type Job, jobLog, jobSteps, jobs } from './tables.ts'
 
 /** Specification: the newest 1000 jobs are kept. */
 export const JOBS_KEPT = 1000
@@ -50,11 +50,26 @@ export function startJob<I>(tx: Tx, saga: Saga<I, any>, input: I, { by, title, h
   const who = startedBy(by)
   try {
     insertJob(tx, {
-      id, kind: saga.kind, title, input, state: 'queued', holds: holds ?? null, nodeId: nodeId ?? null, serverId: serverId ?? null,
-      startedByType: who.type, startedById: who.id, startedByName: who.name, createdAt: now, progress: 0, stepN: 0, stepOf: saga.steps.length, tries: 0,
+      id,
+      kind: saga.kind,
+      title,
+      input,
+      state: 'queued',
+      holds: holds ?? null,
+      nodeId: nodeId ?? null,
+      serverId: serverId ?? null,
+      startedByType: who.type,
+      startedById: who.id,
+      startedByName: who.name,
+      createdAt: now,
+      progress: 0,
+      stepN: 0,
+      stepOf: saga.steps.length,
+      tries: 0,
     })
   } catch (error) {
-    if (isUniqueViolation(error)) throw new Refusal('server_busy', 'Another job is working on this server. Wait until it has ended; its log is on the server page.')
+    if (isUniqueViolation(error))
+      throw new Refusal('server_busy', 'Another job is working on this server. Wait until it has ended; its log is on the server page.')
     throw error
   }
   return id
@@ -62,11 +77,30 @@ export function startJob<I>(tx: Tx, saga: Saga<I, any>, input: I, { by, title, h
 
 const prepareStatements = (db: Db) => ({
   // By rowid, not by id: ids sort by a clock, and clocks are set back.
-  queuedSince: db.$client.prepare<{ rowid: number; id: string; nodeId: string | null }, [number]>("SELECT rowid, id, node_id AS nodeId FROM jobs WHERE state = 'queued' AND rowid > ? ORDER BY rowid"),
-  job: db.select().from(jobs).where(eq(jobs.id, sql.placeholder('id'))).prepare(),
-  steps: db.select().from(jobSteps).where(eq(jobSteps.jobId, sql.placeholder('jobId'))).prepare(),
-  note: db.$client.prepare('INSERT INTO job_steps (job_id, name, state, output) VALUES (?, ?, ?, ?) ON CONFLICT (job_id, name) DO UPDATE SET state = excluded.state, output = excluded.output'),
-  old: db.select({ id: jobs.id }).from(jobs).where(inArray(jobs.state, ['succeeded', 'failed'])).orderBy(desc(jobs.id)).limit(100).offset(JOBS_KEPT).prepare(),
+  queuedSince: db.$client.prepare<{ rowid: number; id: string; nodeId: string | null }, [number]>(
+    "SELECT rowid, id, node_id AS nodeId FROM jobs WHERE state = 'queued' AND rowid > ? ORDER BY rowid",
+  ),
+  job: db
+    .select()
+    .from(jobs)
+    .where(eq(jobs.id, sql.placeholder('id')))
+    .prepare(),
+  steps: db
+    .select()
+    .from(jobSteps)
+    .where(eq(jobSteps.jobId, sql.placeholder('jobId')))
+    .prepare(),
+  note: db.$client.prepare(
+    'INSERT INTO job_steps (job_id, name, state, output) VALUES (?, ?, ?, ?) ON CONFLICT (job_id, name) DO UPDATE SET state = excluded.state, output = excluded.output',
+  ),
+  old: db
+    .select({ id: jobs.id })
+    .from(jobs)
+    .where(inArray(jobs.state, ['succeeded', 'failed']))
+    .orderBy(desc(jobs.id))
+    .limit(100)
+    .offset(JOBS_KEPT)
+    .prepare(),
 })
 const open = ['queued', 'running', 'undoing'] as const
 
@@ -100,7 +134,13 @@ export class Runner {
 
   /** At start: everything unfinished goes on, then what is queued begins. */
   start() {
-    for (const job of this.db.select().from(jobs).where(inArray(jobs.state, ['running', 'undoing'])).orderBy(asc(jobs.id)).all()) this.begin(job)
+    for (const job of this.db
+      .select()
+      .from(jobs)
+      .where(inArray(jobs.state, ['running', 'undoing']))
+      .orderBy(asc(jobs.id))
+      .all())
+      this.begin(job)
     this.kick()
   }
 
@@ -117,7 +157,8 @@ export class Runner {
       else this.queues.set(nodeId ?? '', [id])
     }
     for (const [node, queue] of this.queues) {
-      while (queue.length && (this.load.get(node) ?? 0) < (node ? AT_ONCE_PER_NODE : AT_ONCE_WITHOUT_NODE)) this.begin(this.statements.job.get({ id: queue.shift()! })!)
+      while (queue.length && (this.load.get(node) ?? 0) < (node ? AT_ONCE_PER_NODE : AT_ONCE_WITHOUT_NODE))
+        this.begin(this.statements.job.get({ id: queue.shift()! })!)
       if (!queue.length) this.queues.delete(node)
     }
   }
@@ -141,7 +182,8 @@ export class Runner {
     const promise = Promise.resolve()
       .then(() => this.run(job))
       .catch((error) => {
-        if (!(error instanceof Stopped) && !(error instanceof PowerCut)) this.complain(`job ${job.id} stopped by an error in Berth itself`, error)
+        if (!(error instanceof Stopped) && !(error instanceof PowerCut))
+          this.complain(`job ${job.id} stopped by an error in Berth itself`, error)
         if (error instanceof PowerCut) throw error
       })
       .finally(() => {
@@ -174,7 +216,10 @@ export class Runner {
     this.say(job.id, 'error', error.message)
     write(this.db, (tx) => {
       if (!this.noted(job.id)[failed.name]) this.note(tx, job.id, failed.name, 'started', null)
-      tx.update(jobs).set({ state: 'undoing', errorCode: error.code, errorMessage: error.message, tries: 0 }).where(eq(jobs.id, job.id)).run()
+      tx.update(jobs)
+        .set({ state: 'undoing', errorCode: error.code, errorMessage: error.message, tries: 0 })
+        .where(eq(jobs.id, job.id))
+        .run()
     })
     job.tries = 0
   }
@@ -208,7 +253,10 @@ export class Runner {
       write(this.db, (tx) => {
         const output = step.do(tx, this.ctx(job)) ?? null
         this.note(tx, job.id, step.name, 'done', output)
-        tx.update(jobs).set({ ...at, errorCode: null, errorMessage: null }).where(eq(jobs.id, job.id)).run()
+        tx.update(jobs)
+          .set({ ...at, errorCode: null, errorMessage: null })
+          .where(eq(jobs.id, job.id))
+          .run()
       })
     } else {
       const order = step.do(this.ctx(job))
@@ -309,10 +357,17 @@ export class Runner {
   }
 
   private end(job: Job, state: 'succeeded' | 'failed') {
-    this.say(job.id, state === 'succeeded' ? 'info' : 'error', state === 'succeeded' ? 'Done.' : 'Failed; everything that was begun has been taken back.')
+    this.say(
+      job.id,
+      state === 'succeeded' ? 'info' : 'error',
+      state === 'succeeded' ? 'Done.' : 'Failed; everything that was begun has been taken back.',
+    )
     this.log.flush()
     write(this.db, (tx) => {
-      tx.update(jobs).set({ state, finishedAt: this.clock(), ...(state === 'succeeded' ? { progress: 100, errorCode: null, errorMessage: null } : {}) }).where(eq(jobs.id, job.id)).run()
+      tx.update(jobs)
+        .set({ state, finishedAt: this.clock(), ...(state === 'succeeded' ? { progress: 100, errorCode: null, errorMessage: null } : {}) })
+        .where(eq(jobs.id, job.id))
+        .run()
       this.forgetOld(tx)
     })
     this.seam(`${job.kind}:ended`)
@@ -331,7 +386,10 @@ export class Runner {
     if (cause instanceof CommandFailed) return { code: cause.failure, message: cause.message }
     if (cause instanceof Refusal) return { code: cause.code, message: cause.message }
     this.complain(`job ${job.id} failed in step ${step.name}`, cause)
-    return { code: 'internal_error', message: `Something broke in Berth itself at "${step.words}". The journal has the cause, under ${job.id}.` }
+    return {
+      code: 'internal_error',
+      message: `Something broke in Berth itself at "${step.words}". The journal has the cause, under ${job.id}.`,
+    }
   }
 
   private mustGoOn() {
@@ -347,8 +405,19 @@ export class Runner {
     write(this.db, (tx) => void tx.update(jobs).set(values).where(eq(jobs.id, jobId)).run())
   }
   private ctx(job: Job): Ctx<any, any> {
-    const out = Object.fromEntries(Object.entries(this.noted(job.id)).filter(([, s]) => s.output !== null).map(([name, s]) => [name, s.output]))
-    return { jobId: job.id, input: job.input, out, now: this.clock(), log: (text, level = 'info') => this.say(job.id, level, text), error: undefined }
+    const out = Object.fromEntries(
+      Object.entries(this.noted(job.id))
+        .filter(([, s]) => s.output !== null)
+        .map(([name, s]) => [name, s.output]),
+    )
+    return {
+      jobId: job.id,
+      input: job.input,
+      out,
+      now: this.clock(),
+      log: (text, level = 'info') => this.say(job.id, level, text),
+      error: undefined,
+    }
   }
   private noted(jobId: string) {
     return Object.fromEntries(this.statements.steps.all({ jobId }).map((s) => [s.name, s]))
@@ -361,7 +430,11 @@ export class Runner {
 /** Progress within a step, as the node reports it: the job's bar moves on between two steps. */
 export function stepProgress(db: Db, jobId: string, percent: number) {
   write(db, (tx) => {
-    const job = tx.select().from(jobs).where(and(eq(jobs.id, jobId), inArray(jobs.state, [...open]))).get()
+    const job = tx
+      .select()
+      .from(jobs)
+      .where(and(eq(jobs.id, jobId), inArray(jobs.state, [...open])))
+      .get()
     if (!job?.stepN) return
     const progress = Math.min(99, Math.round(((job.stepN - 1 + percent / 100) / job.stepOf) * 100))
     if (progress > job.progress) tx.update(jobs).set({ progress }).where(eq(jobs.id, jobId)).run()

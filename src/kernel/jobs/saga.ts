@@ -17,7 +17,13 @@ export type Ctx<I, O> = {
 }
 
 export type RecordStep = { kind: 'record'; name: string; words: string; do(tx: Tx, ctx: any): unknown; undo?(tx: Tx, ctx: any): void }
-export type CommandStep = { kind: 'command'; name: string; words: string; do(ctx: any): Order | undefined; undo?(ctx: any): Order | undefined }
+export type CommandStep = {
+  kind: 'command'
+  name: string
+  words: string
+  do(ctx: any): Order | undefined
+  undo?(ctx: any): Order | undefined
+}
 export type Step = RecordStep | CommandStep
 
 export type SagaOptions = {
@@ -50,7 +56,10 @@ export class Saga<I = any, O = any> {
     words: string,
     step: { do(ctx: Ctx<I, O>): Order<C> | undefined; undo?(ctx: Ctx<I, O & Partial<Record<N, Output<C>>>>): Order | undefined },
   ): Saga<I, O & Record<N, Output<C>>> {
-    return new Saga<I, O & Record<N, Output<C>>>(this.kind, this.options, [...this.steps, { kind: 'command', name, words, ...step } as Step])
+    return new Saga<I, O & Record<N, Output<C>>>(this.kind, this.options, [
+      ...this.steps,
+      { kind: 'command', name, words, ...step } as Step,
+    ])
   }
 }
 

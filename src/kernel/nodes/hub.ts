@@ -1,7 +1,7 @@
 // The controller's end of the agents' sockets. A command waits here for its node; when the node comes back it is sent again
 // under the same key, and the node's journal makes that harmless.
 import type { ServerWebSocket } from 'bun'
-import { type Static, type TSchema } from 'typebox'
+import type { Static, TSchema } from 'typebox'
 import { commands, FromAgent, type LogLevel, type Order, type ToAgent } from '../../../agent/protocol.ts'
 import { fits } from '../api/validate.ts'
 import { type Clock, minute } from '../db/clock.ts'
@@ -68,7 +68,13 @@ export class Hub implements Nodes {
     for (const w of this.waiting.values()) {
       if (this.on.isRemoved(w.order.nodeId)) this.end(w, new CommandFailed('node_removed', 'The node was removed from Berth.'))
       else if (w.waits === 'as long as usual' && w.awaySince !== undefined && this.clock() - w.awaySince >= AWAY_MS)
-        this.end(w, new CommandFailed('node_unreachable', `The node has not been connected for ${AWAY_MS / minute} minutes. Its servers keep running; try again when it is back.`))
+        this.end(
+          w,
+          new CommandFailed(
+            'node_unreachable',
+            `The node has not been connected for ${AWAY_MS / minute} minutes. Its servers keep running; try again when it is back.`,
+          ),
+        )
     }
   }
 
@@ -136,7 +142,9 @@ export class Hub implements Nodes {
     this.waiting.delete(frame.key)
     if (frame.type === 'failed') return w.reject(new CommandFailed(frame.error.code, frame.error.message))
     if (!fits(commands[w.order.name].output as TSchema, frame.output))
-      return w.reject(new CommandFailed('bad_answer', `The node answered ${w.order.name} with something that is no answer to it. Update its agent.`))
+      return w.reject(
+        new CommandFailed('bad_answer', `The node answered ${w.order.name} with something that is no answer to it. Update its agent.`),
+      )
     w.resolve(frame.output)
   }
 }

@@ -20,7 +20,13 @@ export class Assets {
         const [stem, extension = ''] = [name.replace(/\.[a-z]+$/, ''), name.split('.').at(-1)]
         const served = `${ASSET_ROOT}/${stem}.${hash}.${extension}`
         assets.byName.set(name, served)
-        assets.byPath.set(served, { path: served, type: types[extension] ?? 'application/octet-stream', etag: `"${hash}"`, plain, brotli: undefined })
+        assets.byPath.set(served, {
+          path: served,
+          type: types[extension] ?? 'application/octet-stream',
+          etag: `"${hash}"`,
+          plain,
+          brotli: undefined,
+        })
       }),
     )
     return assets
@@ -37,7 +43,11 @@ export class Assets {
     const asset = this.byPath.get(new URL(request.url).pathname)
     if (!asset) return new Response('Not found\n', { status: 404, headers: { 'Content-Type': 'text/plain' } })
     const headers = {
-      'Content-Type': asset.type, ETag: asset.etag, 'Cache-Control': 'public, max-age=31536000, immutable', Vary: 'Accept-Encoding', 'X-Content-Type-Options': 'nosniff',
+      'Content-Type': asset.type,
+      ETag: asset.etag,
+      'Cache-Control': 'public, max-age=31536000, immutable',
+      Vary: 'Accept-Encoding',
+      'X-Content-Type-Options': 'nosniff',
       'Cross-Origin-Resource-Policy': 'same-origin',
     }
     if (request.headers.get('If-None-Match') === asset.etag) return new Response(null, { status: 304, headers })

@@ -29,7 +29,10 @@ type Reading<O extends Read> = { op: O; ask: (at: At) => Asked; optional: boolea
 /** Reads with other parameters than the page's own. */
 export const reading = <O extends Read>(op: O, ask: (at: At) => Asked): Reading<O> & { optional: false } => ({ op, ask, optional: false })
 /** Reads what not everybody who may see the page may see; undefined for those. */
-export const ifAllowed = <O extends Read>(op: O, ask: (at: At) => Asked = ({ params }) => ({ params })): Reading<O> & { optional: true } => ({ op, ask, optional: true })
+export const ifAllowed = <O extends Read>(
+  op: O,
+  ask: (at: At) => Asked = ({ params }) => ({ params }),
+): Reading<O> & { optional: true } => ({ op, ask, optional: true })
 
 type Reads = Record<string, Read | Reading<any>>
 type AnswerOf<R> = R extends { op: infer O; optional: infer Opt }

@@ -1,13 +1,13 @@
 // Pages over HTTP: who is it, render, wrap, and the headers that every page has.
 import { randomBytes } from 'node:crypto'
 import type { Elysia } from 'elysia'
-import { log } from '../log.ts'
-import { visitor } from '../api/invoke.ts'
 import { Refusal } from '../api/errors.ts'
 import type { Door } from '../api/http.ts'
+import { visitor } from '../api/invoke.ts'
 import { addressKey } from '../api/limits.ts'
 import type { Operation } from '../api/operation.ts'
 import type { Clock } from '../db/clock.ts'
+import { log } from '../log.ts'
 import type { Html } from './html.ts'
 import { type At, mayFor, noPage, type Page, render } from './page.ts'
 
@@ -37,18 +37,33 @@ async function answer(site: Site, p: Page | undefined, request: Request, params:
     const sender = site.door.who(new Request(request.url, { headers: withoutToken(request) }), from)
     site.door.calls.take(sender.actor ? sender.limitKey : addressKey(from))
     at = atFor(site, url, params, sender)
-    if (!sender.actor && !p?.open) return new Response(null, { status: 303, headers: { ...pageHeaders(), Location: `/login?next=${encodeURIComponent(url.pathname + url.search)}` } })
+    if (!sender.actor && !p?.open)
+      return new Response(null, {
+        status: 303,
+        headers: { ...pageHeaders(), Location: `/login?next=${encodeURIComponent(url.pathname + url.search)}` },
+      })
     if (!p) throw noPage()
     const { title, body } = await render(p, site.door.gate, at)
     return document(site, { title, body, page: p, at }, 200, requestId)
   } catch (error) {
     const refusal = error instanceof Refusal ? error : new Refusal('internal_error', 'Something broke on our side.')
     if (refusal !== error) log.error('a page broke', { requestId, path: url.pathname, error })
-    return document(site, { title: titles[refusal.status] ?? 'Error', body: site.errorBody(refusal, requestId, at), page: undefined, at }, refusal.status, requestId)
+    return document(
+      site,
+      { title: titles[refusal.status] ?? 'Error', body: site.errorBody(refusal, requestId, at), page: undefined, at },
+      refusal.status,
+      requestId,
+    )
   }
 }
 
-const titles: Record<number, string> = { 403: 'Not allowed', 404: 'Not found', 429: 'Too many requests', 500: 'Something broke', 503: 'Restarting' }
+const titles: Record<number, string> = {
+  403: 'Not allowed',
+  404: 'Not found',
+  429: 'Too many requests',
+  500: 'Something broke',
+  503: 'Restarting',
+}
 
 /** A page is for a person: a token in a header does not open it. */
 const withoutToken = (request: Request) => {
@@ -60,14 +75,24 @@ const withoutToken = (request: Request) => {
 function atFor(site: Site, url: URL, params: Record<string, string>, sender: ReturnType<Door['who']> | undefined): At {
   const actor = sender?.actor ?? visitor
   return {
-    path: url.pathname, params, query: Object.fromEntries(url.searchParams), actor, csrf: sender?.browser?.csrf ?? '', origin: site.door.origin, now: site.clock(),
-    may: (op: Operation) => !!sender?.actor && mayFor(actor)(op), insecure: site.insecure,
+    path: url.pathname,
+    params,
+    query: Object.fromEntries(url.searchParams),
+    actor,
+    csrf: sender?.browser?.csrf ?? '',
+    origin: site.door.origin,
+    now: site.clock(),
+    may: (op: Operation) => !!sender?.actor && mayFor(actor)(op),
+    insecure: site.insecure,
   }
 }
 
 function document(site: Site, frame: Omit<Frame, 'nonce'>, status: number, requestId: string): Response {
   const nonce = randomBytes(16).toString('base64')
-  return new Response('<!doctype html>' + site.layout({ ...frame, nonce }).text, { status, headers: { ...pageHeaders(nonce), 'X-Request-Id': requestId } })
+  return new Response('<!doctype html>' + site.layout({ ...frame, nonce }).text, {
+    status,
+    headers: { ...pageHeaders(nonce), 'X-Request-Id': requestId },
+  })
 }
 
 const pageHeaders = (nonce = '') => ({
