@@ -21,6 +21,7 @@ import { log } from './kernel/log.ts'
 import { Hub, type Socket } from './kernel/nodes/hub.ts'
 import { type Secrets, secretsFromFile } from './kernel/secrets.ts'
 import { ASSET_ROOT, Assets } from './kernel/web/assets.ts'
+import { MailQueue } from './kernel/web/mail.ts'
 import { mountPages } from './kernel/web/serve-pages.ts'
 import { AgentDoor } from './nodes/door.ts'
 import { nodeById } from './nodes/node.ts'
@@ -158,6 +159,7 @@ export async function createController({
     close: (socket: Socket) => hub.closed(socket),
   }
 
+  const mail = new MailQueue({ db, secrets: kept, clock })
   const timers: Timer[] = []
   return {
     db,
@@ -167,6 +169,7 @@ export async function createController({
     gate: door.gate,
     around,
     reports,
+    mail,
     fetch,
     websocket,
     /** The same application for `berth admin` on this host: who reaches the socket file is System. */
@@ -179,6 +182,7 @@ export async function createController({
       runner.start()
       timers.push(
         setInterval(() => hub.sweep(), 5 * second),
+        setInterval(() => void mail.send(), 5 * second),
         setInterval(() => write(db, (tx) => forgetOld(tx, clock())), hour),
       )
       const token = setUpToken(db)

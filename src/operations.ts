@@ -20,6 +20,7 @@ import { powerServer } from './servers/power.ts'
 import { reinstallServer, setupServer } from './servers/setup.ts'
 import { suspendServer, unsuspendServer } from './servers/suspend.ts'
 import { terminateServer } from './servers/terminate.ts'
+import { configureMail } from './settings/mail.ts'
 import { addSshKey, listSshKeys, removeSshKey } from './ssh-keys/ssh-keys.ts'
 import { grantToken } from './tokens/tokens.ts'
 
@@ -75,4 +76,5 @@ export const operations: readonly Operation[] = [
   getJob,
   getJobLog,
   listAudit,
+  configureMail,
 ]

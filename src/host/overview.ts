@@ -176,6 +176,18 @@ function needsAttention(call: Call, nodes: NodeRow[]): Attention[] {
       action: 'Open pool',
       href: `/admin/ip-pools/${p.id}`,
     })
+  const waiting = tx.$client
+    .query<{ n: number }, [number]>("SELECT count(*) AS n FROM mails WHERE state = 'failed' OR (state = 'waiting' AND created_at < ?)")
+    .get(clock() - hour)!.n
+  if (waiting)
+    found.push({
+      level: 'warn',
+      what: `${waiting} mail${waiting === 1 ? ' was' : 's were'} not sent.`,
+      effect: 'Set the mail server with `berth admin mail.configure` on this host; mails that still wait are sent then.',
+      since: null,
+      action: 'Show changes',
+      href: '/admin/audit?operation=mail',
+    })
   if (config.agentInsecure)
     found.push({
       level: 'bad',

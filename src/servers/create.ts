@@ -12,6 +12,7 @@ import { prepared, type Tx } from '../kernel/db/open.ts'
 import { inserting } from '../kernel/db/rows.ts'
 import { emit } from '../kernel/jobs/outbox.ts'
 import { startJob } from '../kernel/jobs/runner.ts'
+import { queueMail } from '../kernel/web/mail.ts'
 import { location } from '../locations/location.ts'
 import { placeIn } from '../locations/placement.ts'
 import { packageOnSale } from '../packages/packages.ts'
@@ -51,15 +52,16 @@ export const createServer = operation({
     access: { mode: 'ssh_keys', sshKeyIds: ['<ssh_key_id>'] },
   },
   prepare: async ({ body }) => rootPasswordFor(body.access),
-  run({ tx, actor, body, clock, nodes, prepared: rootPassword }) {
+  run({ tx, actor, body, clock, config, secrets, nodes, prepared: rootPassword }) {
     const owner = see(tx, actor, customer, body.ownerId, 'ownerId')
     const what = see(tx, actor, packageOnSale, body.packageId, 'packageId')
     if (what.archived) throw invalid({ field: 'packageId', message: 'is a package that is archived.' })
     const where = see(tx, actor, location, body.nodeGroupId, 'nodeGroupId')
     const first = body.imageId === undefined ? noImage(body) : withImage(tx, actor, body, body.imageId, owner.id, rootPassword)
-    mustNotBeLocked(owner)
+    // What is wrong in itself is refused before what is only wrong now.
     if (first) mustFit(first.image, what.diskGb)
     if (body.nodeId) mustStandIn(tx, body.nodeId, where.id)
+    mustNotBeLocked(owner)
 
     const { node, reason } = placeIn(tx, where, what, nodes.connected, body.nodeId)
     const id = newId('server')
@@ -97,6 +99,7 @@ export const createServer = operation({
 
     const { concerning, data } = inEvent(tx, load(tx, id))
     emit(tx, clock(), 'server.created', concerning, { ...data, image: first?.image.id ?? null })
+    if (!first) queueMail(tx, { secrets, clock }, invitation(owner, host, `${config.publicUrl}/servers/${id}`))
     const jobId = first
       ? startJob(
           tx,
@@ -107,6 +110,13 @@ export const createServer = operation({
       : null
     return { jobId, serverId: id, ipv4, ...(rootPassword && first ? { rootPassword: rootPassword.tell } : {}) }
   },
+})
+
+/** Tells the owner of a server without an image that the next step is theirs. */
+const invitation = ({ name, email }: { name: string; email: string }, host: string, address: string) => ({
+  to: email,
+  subject: `${host} is ready to be set up`,
+  text: `Hello ${name},\n\nyour new server ${host} is reserved and waits for you: choose an operating system and how you sign in to it.\n\n${address}\n`,
 })
 
 type Body = Static<typeof body>

@@ -79,10 +79,14 @@ export function auditCall(
   })
 }
 
-/** The body without what its schema calls secret. */
+type Shape = { writeOnly?: boolean; anyOf?: TSchema[]; properties?: Record<string, TSchema>; items?: TSchema }
+const isSecret = (schema: TSchema): boolean => !!(schema as Shape).writeOnly || !!(schema as Shape).anyOf?.some(isSecret)
+
+/** The body without what its schema calls secret, however deep or optional it stands. */
 function mask(schema: TSchema, value: unknown): unknown {
-  const { writeOnly, properties } = schema as { writeOnly?: boolean; properties?: Record<string, TSchema> }
-  if (writeOnly) return '***'
+  if (isSecret(schema)) return value === null ? null : '***'
+  const { properties, items } = schema as Shape
+  if (Array.isArray(value)) return items ? value.map((v) => mask(items, v)) : value
   if (!properties || typeof value !== 'object' || value === null) return value
   return Object.fromEntries(Object.entries(value).map(([name, v]) => [name, properties[name] ? mask(properties[name], v) : v]))
 }
