@@ -107,23 +107,33 @@ export async function createController({
   const app = new Elysia()
   mountApi(app, operations, door)
   app.get(`${ASSET_ROOT}/*`, ({ request }: { request: Request }) => assets.answer(request))
-  for (const [path, answer] of [
-    [agentPaths.enroll, agents.enroll],
-    [agentPaths.challenge, agents.challenge],
-  ] as const)
-    app.post(
-      path,
-      ({ request }: { request: Request }) =>
-        answer.call(agents, request).catch((error: unknown) => refuse(error, Bun.randomUUIDv7(), request)),
-      { parse: 'none' } as any,
-    )
-  app.get(`${agentPaths.images}/*`, async ({ request }: { request: Request }) => {
-    try {
-      return agents.image(request)
-    } catch (error) {
-      return refuse(error, Bun.randomUUIDv7(), request)
+  /** Agents' calls: refusals have the API's shape, and every answer has its request id. */
+  const forAgents =
+    (answer: (request: Request) => Response | Promise<Response>) =>
+    async ({ request }: { request: Request }) => {
+      const requestId = Bun.randomUUIDv7()
+      try {
+        const response = await answer(request)
+        response.headers.set('X-Request-Id', requestId)
+        return response
+      } catch (error) {
+        return refuse(error, requestId, request)
+      }
     }
-  })
+  app.post(
+    agentPaths.enroll,
+    forAgents((request) => agents.enroll(request)),
+    { parse: 'none' } as any,
+  )
+  app.post(
+    agentPaths.challenge,
+    forAgents((request) => agents.challenge(request)),
+    { parse: 'none' } as any,
+  )
+  app.get(
+    `${agentPaths.images}/*`,
+    forAgents((request) => agents.image(request)),
+  )
   mountPages(app, {
     pages,
     layout: (frame) => layout(frame, (name) => assets.url(name)),

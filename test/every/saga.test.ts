@@ -103,9 +103,11 @@ for (const s of scenarios)
       for (const mode of ['early', 'late'] as const) {
         if (mode === 'late' && isRecord(s, name)) continue // it fails in its transaction or not at all
         const failure = { step: name, mode }
-        // The whole cross product is the long run; here each failure meets no crash, and each crash of the way back one failure.
+        // The whole cross product is the long run. Here the last command's failure meets every crash, so that every undo is cut short
+        // and repeated; the other failures meet some.
+        const last = stepsOf(s).findLast((step) => step.kind === 'command')?.name === name && mode === 'late'
         const moments = momentsOf(s, true).filter(
-          (m, i) => long || m === undefined || (i + name.length + (mode === 'late' ? 1 : 0)) % 7 === 0,
+          (m, i) => long || last || m === undefined || (i + name.length + (mode === 'late' ? 1 : 0)) % 9 === 0,
         )
         for (const moment of moments)
           test(`with "${name}" failing ${mode}, ${moment?.words ?? 'undisturbed'}`, async () => {

@@ -64,8 +64,8 @@ describe('of two mistakes the one is answered that stands first in the order of 
     await p.settle()
   })
   const names = mistakes().map((m) => m.code)
+  // Two mistakes of one kind cannot be made at once: one token, one body.
   for (const [i, first] of names.entries())
-    // Two mistakes of one kind cannot be made at once: one token, one body.
     for (const [j, second] of names.entries())
       if (i < j && !(first === 'invalid_token' && second === 'ip_not_allowed'))
         test(`${first} before ${second}`, async () => {

@@ -47,7 +47,7 @@ export const nodesPage = page({
                   title: 'Node',
                   main: true,
                   cell: (n) =>
-                    html`<a href="/admin/nodes/${n.id}">${n.name}</a><small>${kinds[n.virtualisation.kind]}${n.fake && ' · fake'} · agent ${n.agentVersion}${n.agentOutdated && ' (outdated)'}</small>`,
+                    html`<a href="/admin/nodes/${n.id}">${n.name}</a><small>${n.fake ? 'Fake' : kinds[n.virtualisation.kind]} · agent ${n.agentVersion}${n.agentOutdated && ' (outdated)'}</small>`,
                 },
                 {
                   title: 'State',

@@ -33,7 +33,7 @@ export const nodePage = page({
       'node',
       4,
       html`
-      ${head({ title: data.node.name, trail: [['Nodes', '/admin/nodes']], state: nodeState(data.node), actions: actions(data), sub: html`<a href="/admin/node-groups">${data.node.location.name}</a> · ${kinds[data.node.virtualisation.kind]}${data.node.fake && ' (fake: it has no machines)'} · ${data.node.connected && data.node.connectedAt ? html`connected since ${time(data.node.connectedAt, data.at)}` : html`seen ${time(data.node.seenAt, data.at)}`}` })}
+      ${head({ title: data.node.name, trail: [['Nodes', '/admin/nodes']], state: nodeState(data.node), actions: actions(data), sub: html`<a href="/admin/node-groups">${data.node.location.name}</a> · ${data.node.fake ? 'Fake: it has no machines' : kinds[data.node.virtualisation.kind]} · ${data.node.connected && data.node.connectedAt ? html`connected since ${time(data.node.connectedAt, data.at)}` : html`seen ${time(data.node.seenAt, data.at)}`}` })}
       ${warnings(data)}
       <div class="cols">${capacity(data)}${facts(data)}</div>
       ${differences(data)}

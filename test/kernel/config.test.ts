@@ -1,0 +1,123 @@
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { configFrom, SettingError, settings } from '../../src/config.ts'
+
+const complaint = (env: Record<string, string>) => {
+  try {
+    configFrom(env)
+  } catch (error) {
+    expect(error).toBeInstanceOf(SettingError)
+    return (error as Error).message
+  }
+  return 'none'
+}
+
+describe('a setting that there is not', () => {
+  for (const [wrong, right] of [
+    ['PANEL_PUBLIC_ULR', 'PANEL_PUBLIC_URL'],
+    ['PANEL_DATADIR', 'PANEL_DATA_DIR'],
+    ['PANEL_TRUSTED_PROXY', 'PANEL_TRUSTED_PROXIES'],
+    ['PANEL_TLS_CRT', 'PANEL_TLS_CERT'],
+    ['PANEL_LOG_REQUEST', 'PANEL_LOG_REQUESTS'],
+    ['PANEL_LISTENS', 'PANEL_LISTEN'],
+    ['PANEL_AGENT_INSECUR', 'PANEL_AGENT_INSECURE'],
+    ['PANEL_listen', 'PANEL_LISTEN'],
+  ] as const)
+    test(`${wrong} is refused and ${right} named`, () =>
+      expect(complaint({ [wrong]: '1' })).toBe(`There is no setting ${wrong}. Did you mean ${right}?`))
+
+  test('is refused also when it is empty, and when it is named like something of JavaScript', () => {
+    expect(complaint({ PANEL_X: '' })).toContain('There is no setting PANEL_X')
+    expect(complaint({ PANEL_constructor: '1' })).toContain('There is no setting PANEL_constructor')
+  })
+  test('of other programs is none of our business', () => expect(complaint({ PATH: '/bin', BERTH_X: '1', MY_PANEL_X: '1' })).toBe('none'))
+  test('every one-letter mistake in every setting is refused and its setting named', () => {
+    for (const name of Object.keys(settings)) {
+      const short = name.slice(0, -2) + name.at(-1)
+      expect(complaint({ [short]: '1' })).toContain(`Did you mean ${name}?`)
+    }
+  })
+})
+
+describe('the value of a setting', () => {
+  const bad: Record<string, [string, string[]]> = {
+    PANEL_LISTEN: [
+      'PANEL_LISTEN must be address:port',
+      [
+        '8080',
+        'localhost',
+        '127.0.0.1:',
+        ':8080',
+        '127.0.0.1:65536',
+        '127.0.0.1:99999',
+        '::1:8080',
+        '127.0.0.1:80a',
+        'a:b:80',
+        '[::1]',
+        '[x]:80',
+      ],
+    ],
+    PANEL_PUBLIC_URL: [
+      'PANEL_PUBLIC_URL must be the address in the browser',
+      [
+        'panel.example.com',
+        'ftp://panel.example.com',
+        'https://panel.example.com/berth',
+        'https://panel.example.com/?a',
+        'https://panel.example.com/#a',
+        'https://ada@panel.example.com',
+        'https://',
+        'javascript:alert(1)',
+      ],
+    ],
+    PANEL_TRUSTED_PROXIES: [
+      'PANEL_TRUSTED_PROXIES: ',
+      ['10.0.0.0', '10.0.0.0/33', '10.0.0.0/8,x', 'proxy.example.com', '::/129', '10.0.0.0/-1'],
+    ],
+    PANEL_WEBHOOK_ALLOW_PRIVATE: ['PANEL_WEBHOOK_ALLOW_PRIVATE: ', ['10.0.0.0', 'all']],
+    PANEL_AGENT_INSECURE: ['PANEL_AGENT_INSECURE is 1 or 0.', ['yes', 'true', '2', ' 1']],
+    PANEL_LOG_REQUESTS: ['PANEL_LOG_REQUESTS is 1 or 0.', ['on', '-1']],
+    PANEL_TLS_CERT: ['PANEL_TLS_CERT and PANEL_TLS_KEY go together', ['/cert.pem']],
+    PANEL_TLS_KEY: ['PANEL_TLS_CERT and PANEL_TLS_KEY go together', ['/key.pem']],
+  }
+  for (const [name, [words, values]] of Object.entries(bad))
+    for (const value of values)
+      test(`${name}=${value} is refused by its name`, () => expect(complaint({ [name]: value })).toStartWith(words))
+
+  test('that is empty is as if it were not set', () => {
+    const empty = Object.fromEntries(Object.keys(settings).map((name) => [name, '']))
+    expect(configFrom(empty)).toEqual(configFrom({}))
+  })
+  test('is a whole installation when nothing is set', () =>
+    expect(configFrom({})).toMatchObject({
+      publicUrl: 'http://127.0.0.1:8080',
+      origin: 'http://127.0.0.1:8080',
+      listen: { hostname: '127.0.0.1', port: 8080 },
+      dataDir: '/var/lib/berth',
+      keyFile: '/var/lib/berth/secret.key',
+      trustedProxies: [],
+      tls: undefined,
+      agentInsecure: false,
+      logRequests: false,
+      webhookAllowPrivate: [],
+    }))
+  test('says where to listen, IPv6 too, and with TLS the public address follows', () => {
+    expect(configFrom({ PANEL_LISTEN: '[::]:8443', PANEL_TLS_CERT: 'c', PANEL_TLS_KEY: 'k' })).toMatchObject({
+      listen: { hostname: '::', port: 8443 },
+      publicUrl: 'https://[::]:8443',
+      tls: { cert: 'c', key: 'k' },
+    })
+  })
+  test('of the public address is its origin, as browsers say it', () => {
+    expect(configFrom({ PANEL_PUBLIC_URL: 'https://Panel.Example.com:443/' }).origin).toBe('https://panel.example.com')
+    expect(configFrom({ PANEL_PUBLIC_URL: 'https://panel.example.com:8443' }).origin).toBe('https://panel.example.com:8443')
+  })
+  test('of a list may have spaces', () =>
+    expect(configFrom({ PANEL_TRUSTED_PROXIES: ' 10.0.0.0/8, ::1/128 ,' }).trustedProxies).toEqual(['10.0.0.0/8', '::1/128']))
+  test('of the key file follows the data directory', () => {
+    expect(configFrom({ PANEL_DATA_DIR: '/data' }).keyFile).toBe('/data/secret.key')
+    expect(configFrom({ PANEL_DATA_DIR: '/data', PANEL_KEY_FILE: '/run/key' }).keyFile).toBe('/run/key')
+  })
+  test('never ends in another error than the one that names it', () =>
+    fc.assert(fc.property(fc.constantFrom(...Object.keys(settings)), fc.string(), (name, value) => void complaint({ [name]: value }))))
+})
