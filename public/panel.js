@@ -224,9 +224,10 @@ function refused(/** @type {HTMLFormElement} */ form, /** @type {Failure} */ { c
   if (form.matches('.call')) return toast(message, { bad: true })
   clearErrors(form)
   const items = (details?.fields ?? []).map(({ field, message }) => {
-    const input = inputFor(form, field)
+    const input = inputFor(form, field) ?? $(`[data-list="${CSS.escape(field)}"]`, form)
     if (!input) return make('li', {}, `${field} ${message}`)
-    const group = input.closest('fieldset.f')
+    const group = /** @type {HTMLElement | null} */ (input.closest('fieldset.f'))
+    if (input === group) group.tabIndex = -1
     const place = group ?? input
     const label = (group ? $('legend', group) : $(`label[for="${input.id}"]`, form))?.firstChild?.textContent?.trim() ?? field
     const id = `${place.id}-err`

@@ -83,9 +83,19 @@ describe('a job', () => {
     const seen: unknown[] = []
     const chain = saga<Input>('chain')
       .record('first', 'One', { do: () => ({ n: 1 }) })
-      .command('look', 'Two', { do: ({ input, out }) => (seen.push({ ...out }), look(input.nodeId)) })
+      .command('look', 'Two', {
+        do: ({ input, out }) => {
+          seen.push({ ...out })
+          return look(input.nodeId)
+        },
+      })
       .command('none', 'Nothing to send', { do: () => undefined })
-      .record('last', 'Three', { do: (_, { out, log }) => (seen.push({ ...out }), log('a word of its own', 'warning')) })
+      .record('last', 'Three', {
+        do: (_, { out, log }) => {
+          seen.push({ ...out })
+          log('a word of its own', 'warning')
+        },
+      })
     const e = engine([chain])
     e.answering(() => ({ power: 'stopped' }))
     const id = e.start(chain, 'a')
@@ -116,7 +126,10 @@ describe('a job', () => {
       })
       .record('never', 'Never', { do: () => {}, undo: () => void undone.push('never') })
     const e = engine([building])
-    e.answering((key) => (undone.push(key.split('/').slice(1).join('/')), { power: 'running' }))
+    e.answering((key) => {
+      undone.push(key.split('/').slice(1).join('/'))
+      return { power: 'running' }
+    })
     const id = e.start(building, 'a')
     await e.runner.idle()
     expect(undone).toEqual(['b', 'c', 'b/undo', 'a no_capacity'])
@@ -172,7 +185,7 @@ describe('a job', () => {
 describe('what may not fail', () => {
   test('is tried again with growing pauses, as new commands, and says so', async () => {
     const pauses: number[] = []
-    const e = engine([stubborn], { pauseMs: (tries) => (pauses.push(tries), 1) })
+    const e = engine([stubborn], { pauseMs: (tries) => pauses.push(tries) && 1 })
     let failures = 4
     e.answering(() => {
       if (failures-- > 0) throw new CommandFailed('no_space', 'The pool is full.')

@@ -39,6 +39,7 @@ function actions({ pool: p, nodes, at }: Data): Html {
   const params = { id: p.id }
   return html`${act(at, attachPool, params, 'Choose nodes', {
     title: `Nodes of ${p.name}`,
+    submit: 'Save',
     done: 'Saved',
     fields: nodeChecks(
       `attach-${p.id}`,

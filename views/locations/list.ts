@@ -61,7 +61,7 @@ export const locationsPage = page({
                 title: 'Actions',
                 actions: true,
                 cell: (l) =>
-                  html`<div class="bar">${act(at, changeLocation, { id: l.id }, l.open ? 'Close' : 'Open', { of: l.name, body: { open: !l.open }, done: l.open ? `${l.name} takes no new servers` : `${l.name} takes new servers` })}${act(at, changeLocation, { id: l.id }, 'Edit', { of: l.name, title: `Edit ${l.name}`, done: 'Saved', fields: fields(`edit-${l.id}`, l) })}</div>`,
+                  html`<div class="bar">${act(at, changeLocation, { id: l.id }, l.open ? 'Close' : 'Open', { of: l.name, body: { open: !l.open }, done: l.open ? `${l.name} takes no new servers` : `${l.name} takes new servers` })}${act(at, changeLocation, { id: l.id }, 'Edit', { of: l.name, title: `Edit ${l.name}`, submit: 'Save', done: 'Saved', fields: fields(`edit-${l.id}`, l) })}</div>`,
               },
             ],
             (l) => l.id,

@@ -52,6 +52,7 @@ function actions({ node: n, at }: Data): Html {
     ${n.open ? act(at, changeNode, params, 'Close', { body: { open: false }, icon: 'pause', done: `${n.name} takes no new servers`, title: `Close ${n.name} for new servers?`, confirm: { keep: 'Keep it open', consequences: ['New servers go to other nodes of its location, or are refused when there is none.', `Its ${count(n.servers, 'server')} ${n.servers === 1 ? 'goes' : 'go'} on.`] } }) : act(at, changeNode, params, 'Open', { body: { open: true }, done: `${n.name} takes new servers` })}
     ${act(at, changeNode, params, 'Edit', {
       title: `Edit ${n.name}`,
+      submit: 'Save',
       done: 'Saved',
       fields: html`${field(`edit-${n.id}`, 'name', { label: 'Name', required: true, value: n.name })}${
         bridges.some((b) => b.value === n.bridge)

@@ -78,7 +78,7 @@ export const packagesPage = page({
                         },
                       })
                 }
-                ${act(at, changePackage, { id: p.id }, 'Edit', { of: p.name, title: `Edit ${p.name}`, wide: true, done: 'Saved', fields: fields(`edit-${p.id}`, p) })}</div>`,
+                ${act(at, changePackage, { id: p.id }, 'Edit', { of: p.name, title: `Edit ${p.name}`, wide: true, submit: 'Save', done: 'Saved', fields: fields(`edit-${p.id}`, p) })}</div>`,
                 },
               ],
               (p) => p.id,

@@ -26,6 +26,8 @@ export type Acting = Calling & {
   /** What the person fills in, in a dialog. */
   fields?: Content
   title?: string
+  /** On the dialog's button, where it is not the label. */
+  submit?: string
   /** Asks first, listing what will happen. `type`: the name to type, for what destroys data. */
   confirm?: { consequences: Content[]; type?: string; keep?: string }
   wide?: true
@@ -66,7 +68,7 @@ export function act(at: At, op: Operation, params: Params, label: string, acting
   const face = html`${shape && icon(shape)}<span>${label}</span>${of && html`<span class="sr"> ${of}</span>`}`
   const look = `btn ${tone === 'pri' ? 'pri' : tone === 'bad' ? 'bad' : ''}`
   if (hindrance)
-    return html`<button type="button" class="${look}" aria-disabled="true" title="${hindrance}" data-why="${hindrance}">${face}<span class="sr">: not now. ${hindrance}</span></button>`
+    return html`<button type="button" class="${look}" aria-disabled="true" title="${hindrance}" data-why="${hindrance}">${face}</button>`
   if (!fields && !confirm) return callForm(op, params, { ...acting, name: 'call' }, html`<button class="${look}">${face}</button>`)
 
   const id = idOf(op, params, acting.body)
@@ -81,7 +83,7 @@ export function act(at: At, op: Operation, params: Params, label: string, acting
       ${confirm && html`<ul class="will">${confirm.consequences.filter(Boolean).map((c) => html`<li>${c}</li>`)}</ul>`}
       ${fields}
       ${confirm?.type !== undefined && html`<div class="f"><label for="${id}-n">Type <code>${confirm.type}</code> to confirm</label><input id="${id}-n" autocomplete="off" autocapitalize="off" spellcheck="false" data-must-be="${confirm.type}"></div>`}
-      <div class="bar end"><button type="button" class="btn" data-close>${confirm?.keep ?? 'Cancel'}</button><button class="btn pri ${tone === 'bad' ? 'bad' : ''}"${confirm?.type !== undefined && html` disabled data-gated`}>${label}</button></div>`,
+      <div class="bar end"><button type="button" class="btn" data-close>${confirm?.keep ?? 'Cancel'}</button><button class="btn pri ${tone === 'bad' ? 'bad' : ''}"${confirm?.type !== undefined && html` disabled data-gated`}>${acting.submit ?? label}</button></div>`,
     )}
     </dialog>`
 }

@@ -48,7 +48,10 @@ export const newServerPage = page({
 function chosen({ customers, offer, images, nodes, at: { query } }: Data): Choice {
   const customer = customers.data.find((c) => c.id === query['ownerId'] && !c.lockedAt)
   const onSale = offer.data.filter((p) => !p.archived)
-  const what = onSale.find((p) => p.id === query['packageId']) ?? onSale[0]
+  const what =
+    onSale.find((p) => p.id === query['packageId']) ??
+    onSale.find((p) => offer.locations.some((l) => !locationHindrance(l, p, nodes?.data))) ??
+    onSale[0]
   const open = offer.locations.filter((l) => !locationHindrance(l, what, nodes?.data))
   const where = open.find((l) => l.id === query['nodeGroupId']) ?? open[0]
   const options = imageOptions(images.data, what?.diskGb)

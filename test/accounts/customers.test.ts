@@ -1,0 +1,104 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { type Panel, panel, type Who } from '../support/panel.ts'
+
+let p: Panel
+let owner: { id: string } & Who
+beforeAll(async () => {
+  p = await panel()
+  owner = p.staff()
+})
+afterAll(() => p.close())
+
+let count = 0
+const add = (more: object = {}) => p.call(owner, 'POST', '/admin/customers', { name: 'Cal', email: `c${++count}@customer.test`, ...more })
+const find = async (query: string) => (await p.call(owner, 'GET', `/admin/customers?${query}`)).body.data.map((c: any) => c.id)
+
+describe('adding a customer', () => {
+  test('answers it, and tells of it once', async () => {
+    const before = p.events().length
+    const { status, body } = await add({ name: 'Ada', email: 'Ada@Example.com', organization: 'Engines', externalId: 'client-1842' })
+    expect(status).toBe(201)
+    expect(body).toEqual({
+      id: body.id,
+      kind: 'customer',
+      email: 'ada@example.com',
+      name: 'Ada',
+      organization: 'Engines',
+      externalId: 'client-1842',
+      resellerId: null,
+      lockedAt: null,
+      createdAt: body.createdAt,
+      servers: 0,
+    })
+    expect(p.events().slice(before)).toEqual(['customer.created'])
+    const event = p.db.$client
+      .query<{ data: string; customer_id: string }, []>('SELECT data, customer_id FROM events ORDER BY rowid DESC LIMIT 1')
+      .get()!
+    expect([JSON.parse(event.data), event.customer_id]).toEqual([
+      { customer: { id: body.id, email: 'ada@example.com', name: 'Ada', externalId: 'client-1842' } },
+      body.id,
+    ])
+  })
+  for (const [what, more, expected] of [
+    ['an e-mail address that another has', { email: 'taken@customer.test' }, '409 email_taken'],
+    ['it in other letters', { email: 'TAKEN@Customer.Test' }, '409 email_taken'],
+    ['that of a member of staff', { email: 'staff@staff.test' }, '409 email_taken'],
+    ['an external id that another has', { externalId: 'taken-1' }, '409 external_id_taken'],
+    ['no address', { email: 'taken' }, '422 validation_failed'],
+    ['an address with a line break', { email: 'a@b.test\r\nBcc: c@d.test' }, '422 validation_failed'],
+    ['an empty name', { name: '' }, '422 validation_failed'],
+    ['an external id of nothing', { externalId: '' }, '422 validation_failed'],
+    ['a kind', { kind: 'staff' }, '422 validation_failed'],
+  ] as const)
+    test(`with ${what} is refused, and nothing happens`, async () => {
+      if (!p.db.$client.query("SELECT 1 FROM accounts WHERE external_id = 'taken-1'").get()) {
+        await add({ email: 'taken@customer.test', externalId: 'taken-1' })
+        p.db.$client.run("UPDATE accounts SET email = 'staff@staff.test' WHERE id = ?", [p.staff().id])
+      }
+      const before = p.fingerprint()
+      const { status, body } = await add(more)
+      expect(`${status} ${body.error?.code}`).toBe(expected)
+      expect(p.fingerprint()).toBe(before)
+    })
+  test('without an external id is possible for as many as there are', async () => {
+    for (const externalId of [null, null, undefined, undefined]) expect((await add({ externalId })).status).toBe(201)
+  })
+})
+
+describe('finding a customer', () => {
+  test('by its external id or e-mail address gives that one or none', async () => {
+    const { body } = await add({ email: 'find@customer.test', externalId: 'find-1' })
+    expect(await find('externalId=find-1')).toEqual([body.id])
+    expect(await find('email=find%40customer.test')).toEqual([body.id])
+    expect(await find('externalId=find')).toEqual([])
+    expect(await find('externalId=FIND-1')).toEqual([])
+    expect(await find('email=find%40customer.tes')).toEqual([])
+    expect(await find('email=find%40customer.test&externalId=other')).toEqual([])
+  })
+  test('by its e-mail address in any letters, since addresses are one in any letters', async () => {
+    const { body } = await add({ email: 'Mixed@Customer.test' })
+    expect(await find('email=MIXED%40customer.TEST')).toEqual([body.id])
+  })
+  test('by a part of its name, organization or address, in any letters', async () => {
+    const { body } = await add({ name: 'Grace Hopper', organization: 'Navy 7', email: 'gh@fleet.test' })
+    for (const q of ['hopper', 'GRACE', 'navy', 'fleet.test', 'ce%20Ho']) expect(await find(`q=${q}`)).toEqual([body.id])
+    expect(await find('q=xyzzy')).toEqual([])
+  })
+  test('treats signs of patterns and of SQL as nothing special', async () => {
+    for (const q of ["'%20OR%201=1%20--", 'zz%25', '"', '%5C'])
+      expect((await p.call(owner, 'GET', `/admin/customers?q=${q}`)).status).toBe(200)
+    expect(await find("q='%20OR%201=1%20--")).toEqual([])
+    expect(await find("externalId='%20OR%20''='")).toEqual([])
+  })
+  test('never shows staff, and one of another reseller or customer is not there', async () => {
+    const kinds = (await p.call(owner, 'GET', '/admin/customers?limit=200')).body.data.map((c: any) => c.kind)
+    expect(kinds).not.toContain('staff')
+    const [reseller, other] = [p.account('reseller', 'R'), p.account('reseller', 'S')]
+    const theirs = p.account('customer', 'T', reseller.id)
+    expect((await p.call(reseller, 'GET', `/customers/${theirs.id}`)).body.name).toBe('T')
+    expect((await p.call(other, 'GET', `/customers/${theirs.id}`)).body.error.code).toBe('customer_not_found')
+    expect((await p.call(theirs, 'GET', `/customers/${reseller.id}`)).body.error.code).toBe('customer_not_found')
+    expect((await p.call(theirs, 'GET', `/customers/${theirs.id}`)).body.id).toBe(theirs.id)
+    expect((await p.call(owner, 'GET', `/customers/${owner.id}`)).body.error.code).toBe('customer_not_found')
+  })
+})
