@@ -495,7 +495,7 @@ async function fetchKeys() {
     const owner = list.dataset['keysOf'] ?? ''
     if (!owner || shownFor.get(list) === owner) continue
     shownFor.set(list, owner)
-    const answer = await fetch(`/api/v1/customers/${owner}/ssh-keys`).then(
+    const answer = await fetch(/** @type {string} */ (list.dataset['url'])).then(
       (r) => r.json(),
       () => undefined,
     )

@@ -103,7 +103,13 @@ export async function createController({
   }
 
   const assets = await Assets.load(files)
-  const agents = new AgentDoor({ db, clock, dataDir: config.dataDir, from: door.from })
+  const agents = new AgentDoor({
+    db,
+    clock,
+    dataDir: config.dataDir,
+    from: door.from,
+    encrypted: config.publicUrl.startsWith('https:') || config.agentInsecure,
+  })
   const app = new Elysia()
   mountApi(app, operations, door)
   app.get(`${ASSET_ROOT}/*`, ({ request }: { request: Request }) => assets.answer(request))
@@ -203,6 +209,7 @@ export async function createController({
     async stop(close: () => Promise<void>) {
       restarting = true
       runner.stop()
+      hub.abandon()
       for (const timer of timers) clearInterval(timer)
       await Promise.race([runner.idle(), Bun.sleep(STOP_MS)])
       hub.disconnectAll()

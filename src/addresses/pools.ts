@@ -3,9 +3,10 @@ import { and, asc, count, eq, gt, isNotNull, sql } from 'drizzle-orm'
 import { Type as t } from 'typebox'
 import { invalid, Refusal } from '../kernel/api/errors.ts'
 import { page, pageQuery, paginate } from '../kernel/api/list.ts'
+import { named } from '../kernel/api/named.ts'
 import { done, fields, line, nullable, operation } from '../kernel/api/operation.ts'
 import { newId } from '../kernel/db/ids.ts'
-import { type Db, isUniqueViolation, type Tx } from '../kernel/db/open.ts'
+import type { Db, Tx } from '../kernel/db/open.ts'
 import { servers } from '../servers/tables.ts'
 import { attachTo, nodesNamed, pool, poolAddress, poolAnswer, showPool } from './pool.ts'
 import { type Network, overlap, toNetwork, toNumber, toText } from './ranges.ts'
@@ -53,8 +54,8 @@ export const createPool = operation({
     })
     const nodeIds = body.nodeIds ?? []
     if (nodesNamed(tx, nodeIds).length !== new Set(nodeIds).size) throw invalid({ field: 'nodeIds', message: 'has one that is no node.' })
-    try {
-      const it = tx
+    const it = named('pool', () =>
+      tx
         .insert(pools)
         .values({
           id: newId('pool'),
@@ -68,14 +69,11 @@ export const createPool = operation({
           createdAt: clock(),
         })
         .returning()
-        .get()
-      if (network.version === 4) fill(tx, it.id, network, first, last, gateway)
-      attachTo(tx, it.id, nodeIds)
-      return showPool(tx, it)
-    } catch (error) {
-      if (isUniqueViolation(error)) throw new Refusal('name_taken', 'Another pool has this name already.')
-      throw error
-    }
+        .get(),
+    )
+    if (network.version === 4) fill(tx, it.id, network, first, last, gateway)
+    attachTo(tx, it.id, nodeIds)
+    return showPool(tx, it)
   },
 })
 

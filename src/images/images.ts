@@ -5,22 +5,20 @@ import { Type as t } from 'typebox'
 import { agentPaths } from '../../agent/protocol.ts'
 import { invalid, Refusal } from '../kernel/api/errors.ts'
 import { page, pageQuery, paginate } from '../kernel/api/list.ts'
+import { named, patched } from '../kernel/api/named.ts'
 import { done, fields, line, operation } from '../kernel/api/operation.ts'
 import { newId } from '../kernel/db/ids.ts'
-import { isUniqueViolation, type Tx } from '../kernel/db/open.ts'
+import type { Tx } from '../kernel/db/open.ts'
 import { catalogue, checksumIn } from './catalogue.ts'
 import { image, imageAnswer, showImage } from './image.ts'
 import { images } from './tables.ts'
 
 type NewImage = typeof images.$inferInsert
-function insert(tx: Tx, row: NewImage) {
-  try {
-    return showImage(tx, tx.insert(images).values(row).returning().get())
-  } catch (error) {
-    if (isUniqueViolation(error)) throw new Refusal('name_taken', 'Another image has this name already.')
-    throw error
-  }
-}
+const insert = (tx: Tx, row: NewImage) =>
+  showImage(
+    tx,
+    named('image', () => tx.insert(images).values(row).returning().get()),
+  )
 
 /** Files wait here to be imported; named in the API, never as a path, so that no call can make the controller read another file. */
 export const incomingDir = (dataDir: string) => `${dataDir}/incoming`
@@ -152,15 +150,10 @@ export const changeImage = operation({
   answer: imageAnswer,
   refuses: ['name_taken'],
   run({ tx, target, body }) {
-    try {
-      return showImage(
-        tx,
-        Object.keys(body).length ? tx.update(images).set(body).where(eq(images.id, target.id)).returning().get()! : target,
-      )
-    } catch (error) {
-      if (isUniqueViolation(error)) throw new Refusal('name_taken', 'Another image has this name already.')
-      throw error
-    }
+    return showImage(
+      tx,
+      named('image', () => patched(tx, images, target, body)),
+    )
   },
 })
 

@@ -1,18 +1,11 @@
-import { eq } from 'drizzle-orm'
 import { Type as t } from 'typebox'
-import { Refusal } from '../kernel/api/errors.ts'
+import { named, patched } from '../kernel/api/named.ts'
 import { fields, line, operation } from '../kernel/api/operation.ts'
 import { newId } from '../kernel/db/ids.ts'
-import { isUniqueViolation } from '../kernel/db/open.ts'
 import { listedLocations, location, locationAnswer, showLocation } from './location.ts'
 import { locations } from './tables.ts'
 
 const placement = t.Enum(['spread', 'fill'])
-
-function refuseTaken(error: unknown): never {
-  if (isUniqueViolation(error)) throw new Refusal('name_taken', 'Another location has this name already.')
-  throw error
-}
 
 export const createLocation = operation({
   id: 'locations.create',
@@ -27,24 +20,20 @@ export const createLocation = operation({
   example: { name: 'Frankfurt', placement: 'spread', open: true },
   run(call) {
     const { tx, body, clock } = call
-    try {
-      return showLocation(
-        call,
-        tx
-          .insert(locations)
-          .values({
-            id: newId('location'),
-            name: body.name,
-            placement: body.placement ?? 'spread',
-            open: body.open ?? true,
-            createdAt: clock(),
-          })
-          .returning()
-          .get(),
-      )
-    } catch (error) {
-      return refuseTaken(error)
-    }
+    const made = named('location', () =>
+      tx
+        .insert(locations)
+        .values({
+          id: newId('location'),
+          name: body.name,
+          placement: body.placement ?? 'spread',
+          open: body.open ?? true,
+          createdAt: clock(),
+        })
+        .returning()
+        .get(),
+    )
+    return showLocation(call, made)
   },
 })
 
@@ -60,14 +49,10 @@ export const changeLocation = operation({
   refuses: ['name_taken'],
   run(call) {
     const { tx, target, body } = call
-    try {
-      return showLocation(
-        call,
-        Object.keys(body).length ? tx.update(locations).set(body).where(eq(locations.id, target.id)).returning().get()! : target,
-      )
-    } catch (error) {
-      return refuseTaken(error)
-    }
+    return showLocation(
+      call,
+      named('location', () => patched(tx, locations, target, body)),
+    )
   },
 })
 

@@ -24,7 +24,14 @@ import { enrollments, type Node, nodes } from './tables.ts'
 const NONCE_MS = 30 * second
 const MOST_BODY = 256 * 1024
 
-type Deps = { db: Db; clock: Clock; dataDir: string; from(request: Request): string }
+type Deps = {
+  db: Db
+  clock: Clock
+  dataDir: string
+  from(request: Request): string
+  /** Agents reach us over HTTPS, or the operator said that this is a lab (PANEL_AGENT_INSECURE=1). */
+  encrypted: boolean
+}
 
 export class AgentDoor {
   private nonces = new Map<string, { nodeId: string; at: number }>()
@@ -39,8 +46,13 @@ export class AgentDoor {
 
   /** Throws `enrollment_expired`, `enrollment_not_valid`, `protocol_mismatch`. The token ends with this call. */
   async enroll(request: Request): Promise<Response> {
-    const { db, clock, from } = this.deps
+    const { db, clock, from, encrypted } = this.deps
     const address = from(request)
+    if (!encrypted && !/^(127\.|::1$)/.test(address))
+      throw new Refusal(
+        'forbidden',
+        'Nodes enroll over HTTPS only. Set PANEL_PUBLIC_URL to an https:// address, or PANEL_AGENT_INSECURE=1 in a lab.',
+      )
     this.guesses.take(addressKey(address))
     const asked = await bodyAs<EnrollRequest>(request, EnrollRequest)
     mustSpeakOurs(asked.protocol)

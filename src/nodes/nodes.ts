@@ -3,9 +3,9 @@ import { Type as t } from 'typebox'
 import { Facts } from '../../agent/protocol.ts'
 import { Refusal } from '../kernel/api/errors.ts'
 import { page, pageQuery, paginate } from '../kernel/api/list.ts'
+import { named, patched } from '../kernel/api/named.ts'
 import { done, fields, line, nullable, operation, time } from '../kernel/api/operation.ts'
 import { isoOrNull } from '../kernel/db/clock.ts'
-import { isUniqueViolation } from '../kernel/db/open.ts'
 import { servers } from '../servers/tables.ts'
 import { node, nodeAnswer, showNode } from './node.ts'
 import { nodes, poolNodes } from './tables.ts'
@@ -84,15 +84,10 @@ export const changeNode = operation({
   refuses: ['name_taken'],
   run(call) {
     const { tx, target, body } = call
-    try {
-      return showNode(
-        call,
-        Object.keys(body).length ? tx.update(nodes).set(body).where(eq(nodes.id, target.id)).returning().get()! : target,
-      )
-    } catch (error) {
-      if (isUniqueViolation(error)) throw new Refusal('name_taken', 'Another node has this name already.')
-      throw error
-    }
+    return showNode(
+      call,
+      named('node', () => patched(tx, nodes, target, body)),
+    )
   },
 })
 

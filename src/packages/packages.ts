@@ -1,10 +1,10 @@
-import { and, asc, count, eq, gt } from 'drizzle-orm'
+import { and, asc, count, gt } from 'drizzle-orm'
 import { Type as t } from 'typebox'
-import { Refusal } from '../kernel/api/errors.ts'
 import { paginate } from '../kernel/api/list.ts'
+import { named, patched } from '../kernel/api/named.ts'
 import { fields, line, nullable, operation, type Resource } from '../kernel/api/operation.ts'
 import { newId } from '../kernel/db/ids.ts'
-import { type Db, isUniqueViolation, prepared } from '../kernel/db/open.ts'
+import { type Db, prepared } from '../kernel/db/open.ts'
 import { rowBy } from '../kernel/db/rows.ts'
 import { listedLocations, locationAnswer } from '../locations/location.ts'
 import { type Package, packages } from './tables.ts'
@@ -61,11 +61,6 @@ const example = {
   billingProductId: 'whmcs:12',
 }
 
-function refuseTaken(error: unknown): never {
-  if (isUniqueViolation(error)) throw new Refusal('name_taken', 'Another package has this name already.')
-  throw error
-}
-
 export const createPackage = operation({
   id: 'packages.create',
   method: 'POST',
@@ -78,19 +73,15 @@ export const createPackage = operation({
   refuses: ['name_taken'],
   example,
   run({ tx, body, clock }) {
-    try {
-      const { ipv4 = 1, ...given } = body
-      return show(
-        tx,
-        tx
-          .insert(packages)
-          .values({ id: newId('package'), ...given, ipv4, createdAt: clock() })
-          .returning()
-          .get(),
-      )
-    } catch (error) {
-      return refuseTaken(error)
-    }
+    const { ipv4 = 1, ...given } = body
+    const made = named('package', () =>
+      tx
+        .insert(packages)
+        .values({ id: newId('package'), ...given, ipv4, createdAt: clock() })
+        .returning()
+        .get(),
+    )
+    return show(tx, made)
   },
 })
 
@@ -110,20 +101,10 @@ export const changePackage = operation({
   answer: packageAnswer,
   refuses: ['name_taken'],
   run({ tx, target, body }) {
-    try {
-      if (!Object.keys(body).length) return show(tx, target)
-      return show(
-        tx,
-        tx
-          .update(packages)
-          .set(body as Partial<Package>)
-          .where(eq(packages.id, target.id))
-          .returning()
-          .get()!,
-      )
-    } catch (error) {
-      return refuseTaken(error)
-    }
+    return show(
+      tx,
+      named('package', () => patched(tx, packages, target, body as Partial<Package>)),
+    )
   },
 })
 

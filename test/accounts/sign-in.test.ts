@@ -24,10 +24,7 @@ function cookieOf(p: Panel, headers: Headers): Who & { text: string } {
   return { text, cookie, csrf }
 }
 const sessions = (p: Panel) => (p.db.$client.query('SELECT count(*) AS n FROM sessions').get() as { n: number }).n
-const alive = async (p: Panel, who: Who, path = '/ssh-keys') => {
-  void path
-  return (await p.call(who, 'GET', '/servers')).status === 200
-}
+const alive = async (p: Panel, who: Who) => (await p.call(who, 'GET', '/servers')).status === 200
 
 describe('signing in', () => {
   test('with the right password answers where to go and a cookie that only this host and no script gets', async () => {

@@ -42,7 +42,8 @@ const verbs: Record<Method, Html> = {
   PATCH: html`hx-patch`,
   DELETE: html`hx-delete`,
 }
-const pathOf = (op: Operation, params: Params) =>
+/** Where the API has it. */
+export const pathOf = (op: Operation, params: Params) =>
   API_ROOT + op.path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(params[name] ?? ''))
 export const idOf = (op: Operation, params: Params, body: Record<string, unknown> = {}) =>
   `${op.id}-${[...Object.values(params), ...Object.values(body)].join('-')}`.replace(/[^A-Za-z0-9]+/g, '-').replace(/-$/, '')

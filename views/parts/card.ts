@@ -10,7 +10,7 @@ export const inside = (inner: Content): Html => html`<div class="in">${inner}</d
 
 /** Names and values. A value that is nothing leaves its name out. */
 export const kv = (pairs: readonly (readonly [string, Content])[]): Html =>
-  html`<dl class="kv">${pairs.map(([name, value]) => value !== null && value !== undefined && value !== false && html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`
+  html`<dl class="kv">${pairs.map(([name, value]) => value !== null && value !== undefined && value !== false && value !== '' && html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`
 
 /** One sentence, one button. */
 export const empty = (words: Content, action?: Content): Html => html`<div class="empty"><p>${words}</p>${action}</div>`

@@ -1,12 +1,13 @@
 // A job's log: numbered lines that can be linked to. The server draws what there is; panel.js appends what comes.
-import { API_ROOT } from '../../src/kernel/api/http.ts'
+import { getJobLog } from '../../src/jobs/job.ts'
 import { type Html, html } from '../../src/kernel/web/html.ts'
+import { pathOf } from './act.ts'
 import { clock } from './time.ts'
 
 type Line = { n: number; at: string; level: string; text: string }
 
 export const jobLog = (jobId: string, lines: readonly Line[], ended: boolean): Html => html`
-  <section class="card" id="log" hx-morph-skip aria-labelledby="log-t" x-data="jobLog" data-url="${API_ROOT}/jobs/${jobId}/log"${ended && html` data-ended`}>
+  <section class="card" id="log" hx-morph-skip aria-labelledby="log-t" x-data="jobLog" data-url="${pathOf(getJobLog, { jobId })}"${ended && html` data-ended`}>
     <header><h2 id="log-t">Log</h2><span class="grow"></span>${!ended && html`<button type="button" class="btn" aria-pressed="true" x-ref="follow" x-on:click="toggle">Follow</button>`}<button type="button" class="btn" x-on:click="copyAll">Copy log</button></header>
     <ol role="list" class="log" tabindex="0" aria-label="Log lines" x-ref="lines" x-on:scroll="scrolled">${lines.map(
       (l) =>

@@ -2,6 +2,8 @@
 import type { listImages } from '../../src/images/images.ts'
 import { type Html, html } from '../../src/kernel/web/html.ts'
 import type { Answers } from '../../src/kernel/web/page.ts'
+import { listSshKeys } from '../../src/ssh-keys/ssh-keys.ts'
+import { pathOf } from '../parts/act.ts'
 import { type Option, radios } from '../parts/field.ts'
 import { bytes, exactGb } from '../parts/words.ts'
 
@@ -28,4 +30,4 @@ export const accessFields = (scope: string, ownerId: string | undefined, mode = 
       { value: 'ssh_keys', label: 'SSH keys', hint: 'Without any password.' },
     ],
   })}
-  <fieldset class="f keys" id="${scope}-keys" data-list="access.sshKeyIds" data-keys-of="${ownerId ?? ''}" hx-morph-skip-children><legend>SSH keys</legend><div class="ticks"><span class="muted">Choose the customer first.</span></div></fieldset>`
+  <fieldset class="f keys" id="${scope}-keys" data-list="access.sshKeyIds" data-keys-of="${ownerId ?? ''}"${ownerId && html` data-url="${pathOf(listSshKeys, { id: ownerId })}"`} hx-morph-skip-children><legend>SSH keys</legend><div class="ticks"><span class="muted">Choose the customer first.</span></div></fieldset>`

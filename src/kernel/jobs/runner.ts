@@ -236,6 +236,8 @@ export class Runner {
           break
         } catch (cause) {
           if (cause instanceof PowerCut || cause instanceof Stopped) throw cause
+          // What fails because we stop has not failed: the next start asks its node again.
+          this.mustGoOn()
           const error = this.errorFrom(cause, job, step)
           if (!saga.options.neverGivesUp) return { at: step, error }
           await this.tryLater(job, error, tries)
@@ -294,6 +296,8 @@ export class Runner {
           break
         } catch (cause) {
           if (cause instanceof PowerCut || cause instanceof Stopped) throw cause
+          // What fails because we stop has not failed: the next start asks its node again.
+          this.mustGoOn()
           await this.tryLater(job, this.errorFrom(cause, job, step), tries)
         }
       }

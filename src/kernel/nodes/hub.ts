@@ -78,6 +78,11 @@ export class Hub implements Nodes {
     }
   }
 
+  /** For an orderly stop: nobody waits here any more. What nodes are doing goes on, and is asked for again at the next start. */
+  abandon() {
+    for (const w of this.waiting.values()) this.end(w, new CommandFailed('stopping', 'The controller is stopping.'))
+  }
+
   private end(w: Waiting, error: Error) {
     this.waiting.delete(w.key)
     w.reject(error)
