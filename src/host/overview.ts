@@ -165,7 +165,8 @@ function needsAttention(call: Call, nodes: NodeRow[]): Attention[] {
     })
   for (const p of tx.$client
     .query<{ id: string; name: string; free: number; total: number }, []>(
-      'SELECT p.id, p.name, count(*) FILTER (WHERE a.server_id IS NULL AND a.reserved_for IS NULL) AS free, count(*) AS total FROM pools p JOIN addresses a ON a.pool_id = p.id WHERE p.version = 4 GROUP BY p.id HAVING free * 20 < total',
+      `SELECT * FROM (SELECT p.id, p.name, (SELECT count(*) FROM addresses a WHERE a.pool_id = p.id AND a.server_id IS NULL AND a.reserved_for IS NULL) AS free,
+        (SELECT count(*) FROM addresses a WHERE a.pool_id = p.id) AS total FROM pools p WHERE p.version = 4) WHERE free * 20 < total`,
     )
     .all())
     found.push({

@@ -52,8 +52,9 @@ export function showLocation({ tx, nodes }: Asking, { createdAt: _, ...it }: Loc
 const freeIpv4In = (tx: Db, locationId: string) =>
   tx.$client
     .query<{ n: number }, [string]>(
-      `SELECT count(*) AS n FROM addresses WHERE server_id IS NULL AND reserved_for IS NULL AND version = 4 AND pool_id IN
-       (SELECT pn.pool_id FROM pool_nodes pn JOIN nodes n ON n.id = pn.node_id WHERE n.location_id = ? AND n.removed_at IS NULL)`,
+      `SELECT count(*) AS n FROM addresses WHERE server_id IS NULL AND reserved_for IS NULL AND pool_id IN
+       (SELECT pn.pool_id FROM pool_nodes pn JOIN pools p ON p.id = pn.pool_id JOIN nodes n ON n.id = pn.node_id
+        WHERE p.version = 4 AND n.location_id = ? AND n.removed_at IS NULL)`,
     )
     .get(locationId)!.n
 

@@ -47,6 +47,18 @@ describe('a call that is sent again with its key', () => {
     expect([order.status, order.headers.get('Idempotency-Replayed')]).toEqual([201, null])
     await p.settle()
   })
+  test.failing('for another thing is another call: a key that terminated one server does not answer for the next', async () => {
+    // FINDING 17: the row is kept under operation and key, without the id in the path, and is looked up before the id is: the second
+    // server goes on running while its caller reads 202. An id that never was answers 202 too.
+    using p = await world()
+    const { imageId: _, hostname: __, access: ___, ...order } = p.order
+    const [a, b] = [await p.admin('POST', '/admin/servers', order), await p.admin('POST', '/admin/servers', order)]
+    const terminate = (id: string) => p.call(p.owner, 'DELETE', `/servers/${id}`, undefined, { 'Idempotency-Key': 'k' })
+    await terminate(a.serverId)
+    expect((await terminate(b.serverId)).body.serverId).toBe(b.serverId)
+    expect(p.server(b.serverId).status).toBe('terminated')
+    expect((await terminate(`srv_${'0'.repeat(26)}`)).status).toBe(404)
+  })
   test('is the same whether it came by cookie or by any of the account\u2019s tokens', async () => {
     using p = await world()
     const first = await add(p, p.token(p.owner.id), 'k', 'Dora')

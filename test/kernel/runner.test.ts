@@ -19,7 +19,7 @@ const asking = saga<Input>('ask').command('look', 'Looking', { do: ({ input }) =
 const stubborn = saga<Input>('stubborn', { neverGivesUp: true }).command('look', 'Looking', { do: ({ input }) => look(input.nodeId) })
 const nothing = saga<Input>('nothing').record('a', 'Doing nothing', { do: () => {} })
 
-function engine(sagas: readonly Saga[], { db = openDb(':memory:'), pauseMs = (_: number) => 1 } = {}) {
+function engine(sagas: readonly Saga[], { db = openDb(':memory:'), pauseMs = (_: number): number => 1 } = {}) {
   const sent: { key: string; nodeId: string; name: string; done(output?: unknown): void; fail(code: string): void }[] = []
   let answer: ((key: string) => unknown) | undefined
   const nodes: Nodes = {
@@ -75,7 +75,11 @@ function engine(sagas: readonly Saga[], { db = openDb(':memory:'), pauseMs = (_:
     log: (id: string) => linesAfter(db, id, 0).map((l) => l.text),
   }
 }
-const tick = () => Bun.sleep(2)
+/** Notes of one turn of the loop go to disk together: a few turns are enough for whatever can go on by itself. */
+const tick = async () => {
+  for (let turn = 0; turn < 8; turn++) await new Promise(setImmediate)
+  await Bun.sleep(2)
+}
 const count = (db: Db, where: string) => (db.$client.query(`SELECT count(*) AS n FROM jobs WHERE ${where}`).get() as { n: number }).n
 
 describe('a job', () => {

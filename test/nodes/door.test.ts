@@ -95,7 +95,6 @@ async function connect(node: Node) {
   })
   return { socket, got, closed }
 }
-const soon = (n = 30) => Bun.sleep(n)
 
 describe('enrolling', () => {
   test('makes a node of the name and place that the token was made for, and is in the audit log', async () => {
@@ -209,7 +208,7 @@ describe('a node proves itself', () => {
     expect(got[0]).toMatchObject({ type: 'welcome', nodeId: node.nodeId, controllerVersion: VERSION })
     expect((await p.admin('GET', `/admin/nodes/${node.nodeId}`)).connected).toBe(true)
     socket.close()
-    await soon()
+    for (let i = 0; i < 100 && p.controller.hub.connected(node.nodeId); i++) await Bun.sleep(10)
     expect((await p.admin('GET', `/admin/nodes/${node.nodeId}`)).connected).toBe(false)
   })
   test('with a nonce once', async () => {
@@ -333,6 +332,7 @@ describe('the socket', () => {
     const { socket, closed } = await connect(node)
     socket.send('x'.repeat((1 << 20) + 1))
     expect(await closed).toBeGreaterThanOrEqual(1000)
+    for (let i = 0; i < 100 && p.controller.hub.connected(node.nodeId); i++) await Bun.sleep(10)
     expect(p.controller.hub.connected(node.nodeId)).toBe(false)
   })
   test('is not opened by a browser with a session, nor by an API token', async () => {
@@ -351,7 +351,7 @@ describe('an imported image', () => {
     mkdirSync(`${p.dir}/images`, { recursive: true })
     writeFileSync(`${p.dir}/images/${id}.qcow2`, 'the bytes')
     const get = async (path: string, sent: Record<string, string>) => {
-      const response = await fetch(`${url}${agentPaths.images}/${path}`, { headers: sent })
+      const response = await fetch(`${url}${agentPaths.images}/${path}`, { headers: sent, redirect: 'manual' })
       return `${response.status} ${await response.text()}`
     }
     expect(await get(id, headers(node, await nonceFor(node.nodeId)))).toBe('200 the bytes')
@@ -369,7 +369,7 @@ describe('an imported image', () => {
       '%2e%2e/berth.db',
       '',
     ])
-      expect(await get(path, headers(node, await nonceFor(node.nodeId)))).toMatch(/^40[14] /)
+      expect(await get(path, headers(node, await nonceFor(node.nodeId)))).toMatch(/^(303|401|404) /)
   })
 })
 

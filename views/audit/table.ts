@@ -24,7 +24,11 @@ export const targetLink = (id: string): Html => {
 }
 
 /** The first words of an operation's summary: what follows explains, and the log needs no explanation. */
-const summaries = new Map(operations.map((o) => [o.id, o.summary.split(/[;:,]/)[0]]))
+const summaries = new Map(operations.map((o) => [o.id, o.summary.split(/[;:]/)[0]]))
+
+/** One operation may do several things; which one is in what was sent. */
+const actionOf = ({ details }: Line) =>
+  typeof details === 'object' && details !== null && 'action' in details ? ` ${String(details.action)}` : ''
 
 const through = ({ via, actor }: Line) =>
   actor.id.startsWith('nod_') ? 'the node itself' : via === 'page' ? 'in the panel' : via.startsWith('token') ? 'by token' : 'on the host'
@@ -37,7 +41,8 @@ export const auditTable = (lines: readonly Line[], at: At, { target = true } = {
       {
         title: 'What',
         main: true,
-        cell: (l) => html`<strong>${summaries.get(l.operation) ?? l.operation}</strong><small class="mono">${l.operation}</small>`,
+        cell: (l) =>
+          html`<strong>${summaries.get(l.operation) ?? l.operation}</strong><small class="mono">${l.operation}${actionOf(l)}</small>`,
       },
       { title: 'When', cell: (l) => time(l.at, at) },
       {

@@ -1,6 +1,6 @@
 // The log of a job: 600 lines each. When there are more, the middle goes: how it began and how it ended is what is read.
 import type { LogLevel } from '../../../agent/protocol.ts'
-import { type Db, prepared, write } from '../db/open.ts'
+import { type Db, prepared, type Tx, write } from '../db/open.ts'
 
 /** Specification: up to 600 lines a job. */
 export const MOST_LINES = 600
@@ -42,20 +42,21 @@ export class JobLog {
     this.timer ??= setTimeout(() => this.flush(), this.everyMs)
   }
 
-  /** Writes what waits. Called before a job ends, so that its last line is there when its state says so. */
   flush() {
+    if (this.waiting.size) write(this.db, (tx) => this.flushInto(tx))
+  }
+
+  /** Writes what waits, in the transaction that ends a job: its last line is there when its state says so. */
+  flushInto(tx: Tx) {
     clearTimeout(this.timer)
     this.timer = undefined
-    if (!this.waiting.size) return
     const batch = this.waiting
     this.waiting = new Map()
-    const { next, insert, count, trim } = statements(this.db)
-    write(this.db, () => {
-      for (const [jobId, lines] of batch) {
-        let n = next.get(jobId)!.n
-        for (const { at, level, text } of lines) insert.run(jobId, n++, at, level, text)
-        if (count.get(jobId)!.n > MOST_LINES) trim.run(jobId, n - 1)
-      }
-    })
+    const { next, insert, count, trim } = statements(tx)
+    for (const [jobId, lines] of batch) {
+      let n = next.get(jobId)!.n
+      for (const { at, level, text } of lines) insert.run(jobId, n++, at, level, text)
+      if (count.get(jobId)!.n > MOST_LINES) trim.run(jobId, n - 1)
+    }
   }
 }

@@ -95,7 +95,9 @@ function document(site: Site, frame: Omit<Frame, 'nonce'>, status: number, reque
   })
 }
 
+/** HSTS is ignored by browsers on plain HTTP, so it can always stand there. */
 const pageHeaders = (nonce = '') => ({
+  'Strict-Transport-Security': 'max-age=31536000',
   'Content-Type': 'text/html; charset=utf-8',
   'Cache-Control': 'no-store',
   'Content-Security-Policy': `default-src 'none'; script-src ${nonce ? `'nonce-${nonce}' 'strict-dynamic'` : "'none'"}; style-src 'self'; img-src 'self' data:; connect-src 'self'; font-src 'self'; form-action 'self'; base-uri 'none'; object-src 'none'; frame-ancestors 'none'`,
