@@ -7,7 +7,7 @@ import { attachPool, createPool, getPool, listPoolAddresses, listPools, removePo
 import { listAudit } from './audit/audit.ts'
 import { getOverview } from './host/overview.ts'
 import { getStatus } from './host/status.ts'
-import { addCatalogueImage, changeImage, importImage, listImages, removeImage } from './images/images.ts'
+import { addCatalogueImage, changeImage, importImage, listImages, listOfferedImages, removeImage } from './images/images.ts'
 import { getJob, getJobLog, listJobs } from './jobs/job.ts'
 import type { Operation } from './kernel/api/operation.ts'
 import { changeLocation, createLocation, listLocations } from './locations/locations.ts'
@@ -60,6 +60,7 @@ export const operations: readonly Operation[] = [
   addCatalogueImage,
   importImage,
   listImages,
+  listOfferedImages,
   changeImage,
   removeImage,
   createServer,

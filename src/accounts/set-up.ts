@@ -59,7 +59,7 @@ export const setUp = operation({
     if (!setUpLinkFits(tx, body.token)) throw linkIsNotValid()
     const account = addStaff(tx, { email: body.email, name: body.name, passwordHash, role: 'Owner', now: clock() })
     tx.delete(settings).where(eq(settings.name, SETTING)).run()
-    setCookie(sessionCookie(config.origin, openSession(tx, account, { now: clock(), from, userAgent }), 14 * 86400))
+    setCookie(sessionCookie(config.origin, openSession(tx, account, { now: clock(), from, userAgent }), 14 * 86400), account)
     return { accountId: account.id, home: '/admin' }
   },
 })

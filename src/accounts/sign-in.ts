@@ -43,7 +43,7 @@ export const signIn = operation({
     throw new Refusal('sign_in_failed', 'E-mail address and password do not fit together. Check both, or ask for a new password.')
   },
   run({ tx, prepared: account, clock, from, userAgent, config, setCookie }) {
-    setCookie(sessionCookie(config.origin, openSession(tx, account, { now: clock(), from, userAgent }), 14 * 86400))
+    setCookie(sessionCookie(config.origin, openSession(tx, account, { now: clock(), from, userAgent }), 14 * 86400), account)
     return { accountId: account.id, kind: account.kind, home: homeOf(account.kind) }
   },
 })

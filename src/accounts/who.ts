@@ -20,13 +20,15 @@ export function whoFrom(db: Db, { request, origin, now, from }: { request: Reque
   if (header !== null) return tokenSender(db, header, now, from)
   const cookie = cookieFrom(request, origin)
   const session = cookie ? sessionFrom(db, cookie, now) : undefined
-  return session ? sessionSender(db, session, now) : nobody
+  // A page that asks for itself every few seconds is not a person at the keyboard.
+  const byItself = request.method === 'GET' && request.headers.get('HX-Request') === 'true'
+  return session ? sessionSender(db, session, now, !byItself) : nobody
 }
 
-function sessionSender(db: Db, session: Session, now: number): Sender {
+function sessionSender(db: Db, session: Session, now: number, counts: boolean): Sender {
   const account = accountById(db, session.accountId)
   if (!account) return nobody
-  if (now - session.seenAt > SEEN_EVERY_MS) write(db, (tx) => markSeen(tx, session, now))
+  if (counts && now - session.seenAt > SEEN_EVERY_MS) write(db, (tx) => markSeen(tx, session, now))
   const permissions = permissionsOf(db, account)
   return {
     actor: actorOf(account, permissions, scopesOf(account.kind, permissions), { type: 'session', sessionId: session.id }),

@@ -94,7 +94,7 @@ function needsAttention(call: Call, nodes: NodeRow[]): Attention[] {
       found.push({
         level: 'bad',
         what: `${n.name} is not connected.`,
-        effect: `Its ${plural} keep running but cannot be changed.`,
+        effect: n.servers ? `Its ${plural} keep running but cannot be changed.` : 'It takes no new servers.',
         since: iso(n.seenAt),
         action: 'Open node',
         href,

@@ -171,6 +171,38 @@ export const removeImage = operation({
   },
 })
 
+const offered = t.Object({ id: t.String(), name: t.String(), minDiskGb: t.Integer(), sizeBytes: t.Integer(), user: t.String() })
+
+export const listOfferedImages = operation({
+  id: 'images.offered',
+  method: 'GET',
+  path: '/images',
+  summary: 'The images that a server can be set up with, newest first',
+  access: { staff: ['servers:create', 'servers:reinstall'], reseller: ['servers:reinstall'], customer: ['servers:reinstall'] },
+  query: pageQuery,
+  answer: page(offered),
+  run(call) {
+    const { tx } = call
+    const published = and(isNull(images.removedAt), eq(images.published, true))
+    return paginate({
+      call,
+      name: 'offered images',
+      limits: { usual: 100, most: 200 },
+      rows: (after, limit) =>
+        tx
+          .select()
+          .from(images)
+          .where(and(published, after ? lt(images.id, after) : undefined))
+          .orderBy(desc(images.id))
+          .limit(limit)
+          .all(),
+      keyOf: (i) => i.id,
+      show: ({ id, name, minDiskGb, sizeBytes, user }) => ({ id, name, minDiskGb, sizeBytes, user }),
+      total: () => tx.select({ n: count() }).from(images).where(published).get()!.n,
+    })
+  },
+})
+
 export const listImages = operation({
   id: 'images.list',
   method: 'GET',

@@ -82,7 +82,7 @@ export class AgentDoor {
         tx,
         { clock },
         {
-          actor: { ...visitor, accountId: made.id, name: made.name },
+          actor: { ...visitor, accountId: made.id, name: made.name, via: { type: 'system' } },
           operation: 'nodes.enrolled',
           target: made.id,
           from: address,

@@ -1,5 +1,5 @@
 // Image and access: what every installation asks for.
-import type { listImages } from '../../src/images/images.ts'
+import type { listOfferedImages } from '../../src/images/images.ts'
 import { type Html, html } from '../../src/kernel/web/html.ts'
 import type { Answers } from '../../src/kernel/web/page.ts'
 import { listSshKeys } from '../../src/ssh-keys/ssh-keys.ts'
@@ -7,18 +7,16 @@ import { pathOf } from '../parts/act.ts'
 import { type Option, radios } from '../parts/field.ts'
 import { bytes, exactGb } from '../parts/words.ts'
 
-type Image = Answers<{ images: typeof listImages }>['images']['data'][number]
+type Image = Answers<{ images: typeof listOfferedImages }>['images']['data'][number]
 
-/** Images that do not fit stay in the list and say why; those that are not published are for nobody's order. */
+/** Images that do not fit stay in the list and say why. */
 export const imageOptions = (images: readonly Image[], diskGb: number | undefined): Option[] =>
-  images
-    .filter((i) => i.published)
-    .map((i) => ({
-      value: i.id,
-      label: i.name,
-      hint: html`Needs ${exactGb(i.minDiskGb)} disk${i.sizeBytes > 0 && html` · ${bytes(i.sizeBytes)}`}. `,
-      why: diskGb !== undefined && i.minDiskGb > diskGb ? `Too large: the disk has ${exactGb(diskGb)}.` : undefined,
-    }))
+  images.map((i) => ({
+    value: i.id,
+    label: i.name,
+    hint: html`Needs ${exactGb(i.minDiskGb)} disk${i.sizeBytes > 0 && html` · ${bytes(i.sizeBytes)}`}. `,
+    why: diskGb !== undefined && i.minDiskGb > diskGb ? `Too large: the disk has ${exactGb(diskGb)}.` : undefined,
+  }))
 
 /** The owner's keys are fetched by panel.js: whose they are may be chosen on the same page. */
 export const accessFields = (scope: string, ownerId: string | undefined, mode = 'password'): Html => html`

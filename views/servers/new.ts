@@ -1,6 +1,6 @@
 // The whole order on one page. Choices are the address; each redraws what the others leave possible, with the reason.
 import { listCustomers } from '../../src/accounts/customers.ts'
-import { listImages } from '../../src/images/images.ts'
+import { listOfferedImages } from '../../src/images/images.ts'
 import { type Html, html } from '../../src/kernel/web/html.ts'
 import { type Answers, type At, ifAllowed, page, reading } from '../../src/kernel/web/page.ts'
 import { listNodes } from '../../src/nodes/nodes.ts'
@@ -22,7 +22,7 @@ const reads = {
     query: { limit: String(CUSTOMERS_SHOWN), ...(query['owner'] ? { q: query['owner'] } : {}) },
   })),
   offer: reading(listPackages, () => ({ query: { limit: '200' } })),
-  images: reading(listImages, () => ({ query: { limit: '200' } })),
+  images: reading(listOfferedImages, () => ({ query: { limit: '200' } })),
   nodes: ifAllowed(listNodes, () => ({ query: { limit: '200' } })),
 }
 type Data = Answers<typeof reads> & { at: At }

@@ -1,5 +1,5 @@
 import { listAudit } from '../../src/audit/audit.ts'
-import { listImages } from '../../src/images/images.ts'
+import { listOfferedImages } from '../../src/images/images.ts'
 import { listJobs } from '../../src/jobs/job.ts'
 import { type Content, type Html, html } from '../../src/kernel/web/html.ts'
 import { type Answers, type At, ifAllowed, page, reading } from '../../src/kernel/web/page.ts'
@@ -24,7 +24,7 @@ import { type Server, whatGoes, whyNot } from './words.ts'
 const reads = {
   server: getServer,
   jobs: reading(listJobs, ({ params }) => ({ query: { serverId: params['id'] ?? '', limit: '10' } })),
-  images: ifAllowed(listImages, () => ({ query: { limit: '200' } })),
+  images: ifAllowed(listOfferedImages, () => ({ query: { limit: '200' } })),
   audit: ifAllowed(listAudit, ({ params }) => ({ query: { target: params['id'] ?? '', limit: '10' } })),
 }
 type Data = Answers<typeof reads> & { at: At }
@@ -119,7 +119,7 @@ function setup({ server: s, images, at }: Data, base: string): Html {
         { id: s.id },
         { name: 'stack', done: 'Installation started', leadsTo: `${base}/servers/${s.id}`, secret: rootPassword(s.hostname) },
         html`
-    ${radios('setup', 'imageId', { label: 'Image', value: options.find((o) => !o.why)?.value, options, empty: noImages })}
+    ${radios('setup', 'imageId', { label: 'Image', value: options.find((o) => !o.why)?.value, options, empty: base ? noImages : noOffer })}
     ${field('setup', 'hostname', { label: 'Hostname', required: true, value: s.hostname, hint: 'Letters, numbers and hyphens, for example web01 or web01.example.com' })}
     ${accessFields('setup', s.owner.id)}
     <div class="bar"><button class="btn pri">Install</button></div>`,
@@ -134,6 +134,7 @@ export const rootPassword = (of: string) => ({
   words: 'Sign in as root with it, over SSH or on the console.',
 })
 export const noImages = html`<p class="muted">No image is published. <a href="/admin/images">Add one</a> first.</p>`
+const noOffer = html`<p class="muted">No image is offered yet. Ask your provider.</p>`
 
 const connect = ({ server: s }: Data): Html =>
   card(
@@ -249,7 +250,7 @@ function reinstalling({ server: s, images }: Data, base: string): NonNullable<Pa
       keep: 'Keep as it is',
       consequences: [html`Everything on its disk of ${exactGb(s.diskGb)} is deleted.`, 'Name, addresses and package stay.'],
     },
-    fields: html`${radios(`reinstall-${s.id}`, 'imageId', { label: 'Image', value: options.find((o) => o.value === s.image?.id && !o.why)?.value ?? options.find((o) => !o.why)?.value, options, empty: noImages })}${accessFields(`reinstall-${s.id}`, s.owner.id)}`,
+    fields: html`${radios(`reinstall-${s.id}`, 'imageId', { label: 'Image', value: options.find((o) => o.value === s.image?.id && !o.why)?.value ?? options.find((o) => !o.why)?.value, options, empty: base ? noImages : noOffer })}${accessFields(`reinstall-${s.id}`, s.owner.id)}`,
   }
 }
 

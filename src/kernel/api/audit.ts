@@ -61,7 +61,7 @@ export function auditLine(
 
 /** The id of what was changed or made: from the path, or from the answer. */
 const targetOf = (request: Request, answer: Answer): string | null =>
-  Object.values(request.params ?? {})[0] ?? answer.body?.id ?? answer.body?.serverId ?? null
+  Object.values(request.params ?? {})[0] ?? answer.body?.id ?? answer.body?.serverId ?? answer.body?.accountId ?? null
 
 export function auditCall(
   tx: Tx,

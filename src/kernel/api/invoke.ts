@@ -31,7 +31,11 @@ export const gate =
     let cookie: string | undefined
     for (const name in query)
       if (!op.query?.[name]) throw new Refusal('invalid_request', `There is no query parameter "${name.slice(0, 40)}" here.`)
-    const setCookie = (text: string) => void (cookie = text)
+    let actsAs = who
+    const setCookie: Call['setCookie'] = (text, became) => {
+      cookie = text
+      if (became) actsAs = { ...who, accountId: became.id, name: became.name }
+    }
     const call = { ...around, actor: who, params, query, body, from, userAgent, requestId, setCookie } as Omit<
       Call,
       'tx' | 'target' | 'prepared'
@@ -50,7 +54,7 @@ export const gate =
         const stored = op.remembers && idempotencyKey ? recall(tx, around, who, op, idempotencyKey) : undefined
         if (stored) return stored
         const made = answer(tx, prepared)
-        auditCall(tx, around, { op, actor: who, request, answer: made })
+        auditCall(tx, around, { op, actor: actsAs, request, answer: made })
         if (op.remembers && idempotencyKey) remember(tx, around, who, op, idempotencyKey, made)
         return made
       })

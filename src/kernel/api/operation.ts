@@ -46,8 +46,8 @@ export type Call<Row = unknown, Body = unknown, Prepared = unknown> = Surroundin
   from: string
   userAgent: string
   requestId: string
-  /** Only signing in and out have a reason to. */
-  setCookie(cookie: string): void
+  /** Only signing in and out have a reason to. `became` is who the visitor is from now on: the audit line is theirs. */
+  setCookie(cookie: string, became?: { id: string; name: string }): void
 }
 
 export type Operation<Row = any, B extends TSchema = any, A extends TSchema = any, M extends Method = Method, P = any> = {
