@@ -47,7 +47,9 @@ CREATE TABLE tokens (
   expires_at INTEGER,
   used_at INTEGER,
   used_from TEXT,
-  revoked_at INTEGER
+  revoked_at INTEGER,
+  previous_hash TEXT UNIQUE,
+  previous_until INTEGER
 ) STRICT;
 CREATE INDEX tokens_account ON tokens (account_id, id);
 
@@ -233,7 +235,7 @@ CREATE TABLE addresses (
   is_primary INTEGER NOT NULL DEFAULT 0,
   UNIQUE (pool_id, place)
 ) STRICT;
-CREATE INDEX addresses_free ON addresses (pool_id, place, server_id, reserved_for) WHERE server_id IS NULL AND reserved_for IS NULL;
+CREATE INDEX addresses_free ON addresses (pool_id, place) WHERE server_id IS NULL AND reserved_for IS NULL;
 CREATE INDEX addresses_server ON addresses (server_id) WHERE server_id IS NOT NULL;
 
 -- Work, and what is kept of it

@@ -1,7 +1,7 @@
 // `berth backup`: the database as one file. The key file is not in it: a stolen backup opens no secret, and both must be kept.
 import { Database } from 'bun:sqlite'
 import { chmodSync, closeSync, copyFileSync, existsSync, fsyncSync, openSync, renameSync, rmSync } from 'node:fs'
-import { configFrom } from './config.ts'
+import { configFrom, SettingError } from './config.ts'
 import { socketPath } from './serve.ts'
 
 const usage = `berth backup create FILE     copies the database to FILE, also while the controller runs
@@ -18,11 +18,15 @@ export async function backup([verb, file, ...more]: readonly string[]): Promise<
     console.error(usage)
     return 2
   }
-  const { dataDir } = configFrom(process.env)
-  const database = `${dataDir}/berth.db`
   try {
+    const { dataDir } = configFrom(process.env)
+    const database = `${dataDir}/berth.db`
     return verb === 'create' ? create(database, file) : await restore(database, file, dataDir)
   } catch (error) {
+    if (error instanceof SettingError) {
+      console.error(error.message)
+      return 2
+    }
     console.error(`backup_failed: ${(error as Error).message}`)
     return 1
   }

@@ -1,5 +1,5 @@
 // Every PANEL_* setting, read once, with what it means.
-import ipaddr from 'ipaddr.js'
+import { isCidr } from './kernel/cidr.ts'
 
 /** name → what it means and what it is when it is not set. `--help` and docs/install.md print this list. */
 export const settings = {
@@ -85,7 +85,7 @@ function cidrsFrom(name: SettingName, text: string | undefined) {
     .split(',')
     .map((c) => c.trim())
     .filter(Boolean)
-  for (const cidr of all) if (!ipaddr.isValidCIDR(cidr)) throw new SettingError(`${name}: ${cidr} is not a CIDR like 10.0.0.0/8.`)
+  for (const cidr of all) if (!isCidr(cidr)) throw new SettingError(`${name}: ${cidr} is not a CIDR like 10.0.0.0/8.`)
   return all
 }
 

@@ -9,10 +9,11 @@ import { setUpToken } from './accounts/set-up.ts'
 import { inside, whoFrom } from './accounts/who.ts'
 import type { Config } from './config.ts'
 import { system } from './kernel/api/actor.ts'
-import { type Door, mountApi, refuse } from './kernel/api/http.ts'
+import { API_ROOT, type Door, mountApi, mountDocument, refuse } from './kernel/api/http.ts'
 import { forgetOld } from './kernel/api/idempotency.ts'
 import { gate } from './kernel/api/invoke.ts'
 import { Limit } from './kernel/api/limits.ts'
+import { openapi } from './kernel/api/openapi.ts'
 import type { Surroundings } from './kernel/api/operation.ts'
 import { type Clock, hour, second } from './kernel/db/clock.ts'
 import { type Db, openDb, write } from './kernel/db/open.ts'
@@ -112,6 +113,7 @@ export async function createController({
   })
   const app = new Elysia()
   mountApi(app, operations, door)
+  mountDocument(app, '/openapi.json', openapi(operations, { version: VERSION, root: config.origin + API_ROOT }), door)
   app.get(`${ASSET_ROOT}/*`, ({ request }: { request: Request }) => assets.answer(request))
   /** Agents' calls: refusals have the API's shape, and every answer has its request id. */
   const forAgents =
@@ -156,7 +158,7 @@ export async function createController({
   ): Response | Promise<Response> | undefined => {
     const address = server.requestIP(request)?.address
     if (address) addresses.set(request, address)
-    if (!request.url.includes(agentPaths.connect)) return app.fetch(request)
+    if (!request.url.includes(agentPaths.connect) || new URL(request.url).pathname !== agentPaths.connect) return app.fetch(request)
     try {
       const node = agents.signer(request)
       return server.upgrade(request, { data: { nodeId: node.id } })

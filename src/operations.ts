@@ -22,7 +22,7 @@ import { suspendServer, unsuspendServer } from './servers/suspend.ts'
 import { terminateServer } from './servers/terminate.ts'
 import { configureMail } from './settings/mail.ts'
 import { addSshKey, listSshKeys, removeSshKey } from './ssh-keys/ssh-keys.ts'
-import { grantToken } from './tokens/tokens.ts'
+import { createToken, grantToken, listTokens, revokeToken, rotateToken } from './tokens/tokens.ts'
 
 export const operations: readonly Operation[] = [
   getStatus,
@@ -32,6 +32,10 @@ export const operations: readonly Operation[] = [
   signOut,
   createStaff,
   grantToken,
+  createToken,
+  listTokens,
+  rotateToken,
+  revokeToken,
   createCustomer,
   listCustomers,
   getCustomer,

@@ -15,6 +15,7 @@ import { listLocations } from '../src/locations/locations.ts'
 import { listNodes } from '../src/nodes/nodes.ts'
 import { listPackages } from '../src/packages/packages.ts'
 import { listAllServers, listServers } from '../src/servers/list.ts'
+import { listTokens } from '../src/tokens/tokens.ts'
 import { act } from './parts/act.ts'
 import { notice } from './parts/card.ts'
 import { type IconName, icon } from './parts/icon.ts'
@@ -22,6 +23,12 @@ import { secretOnce } from './parts/secret.ts'
 
 type Entry = { name: string; title: string; href: string; shape: IconName; sees: Operation }
 const entry = (name: string, title: string, href: string, shape: IconName, sees: Operation): Entry => ({ name, title, href, shape, sees })
+
+/** For every kind of account: its tokens, and what it may call with them. */
+const apiEntries = (reference: string): Entry[] => [
+  entry('tokens', 'API tokens', '/account/api', 'key', listTokens),
+  entry('reference', 'API reference', reference, 'info', listTokens),
+]
 
 /** `name` is what a page gives as `nav`. An entry shows to who may read what is behind it. */
 const staffEntries: readonly (readonly [string, readonly Entry[]])[] = [
@@ -44,9 +51,12 @@ const staffEntries: readonly (readonly [string, readonly Entry[]])[] = [
       entry('packages', 'Packages', '/admin/packages', 'package', listPackages),
     ],
   ],
-  ['Platform', [entry('audit', 'Audit log', '/admin/audit', 'audit', listAudit)]],
+  ['Platform', [entry('audit', 'Audit log', '/admin/audit', 'audit', listAudit), ...apiEntries('/admin/api/reference')]],
 ]
-const ownEntries: typeof staffEntries = [['', [entry('servers', 'Servers', '/', 'server', listServers)]]]
+const ownEntries: typeof staffEntries = [
+  ['', [entry('servers', 'Servers', '/', 'server', listServers)]],
+  ['Account', apiEntries('/api-reference')],
+]
 
 function navigation(at: At, current: string | undefined): Html {
   const groups = at.actor.kind === 'staff' ? staffEntries : ownEntries

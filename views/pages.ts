@@ -16,9 +16,11 @@ import { enrollmentPage, enrollPage } from './nodes/enroll.ts'
 import { nodesPage } from './nodes/list.ts'
 import { nodePage } from './nodes/show.ts'
 import { packagesPage } from './packages/list.ts'
+import { ownReferencePage, referencePage } from './reference/show.ts'
 import { ownServersPage, serversPage } from './servers/list.ts'
 import { newServerPage } from './servers/new.ts'
 import { ownServerPage, serverPage } from './servers/show.ts'
+import { tokensPage } from './tokens/list.ts'
 
 export const pages: readonly Page[] = [
   signInPage,
@@ -41,7 +43,10 @@ export const pages: readonly Page[] = [
   imagesPage,
   packagesPage,
   auditPage,
+  referencePage,
   ownServersPage,
   ownServerPage,
   ownJobPage,
+  tokensPage,
+  ownReferencePage,
 ]

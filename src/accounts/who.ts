@@ -48,16 +48,17 @@ type TokenRow = {
   usedFrom: string | null
 }
 const statements = prepared(({ $client }) => ({
-  find: $client.prepare<TokenRow, [string]>(
+  // A rotated token is accepted under its previous value for a while. Both hashes have an index.
+  find: $client.prepare<TokenRow, [string, number]>(
     `SELECT id, account_id AS accountId, name, scopes, allow, expires_at AS expiresAt, used_at AS usedAt, used_from AS usedFrom
-     FROM tokens WHERE token_hash = ? AND revoked_at IS NULL`,
+     FROM tokens WHERE (token_hash = ?1 OR (previous_hash = ?1 AND previous_until > ?2)) AND revoked_at IS NULL`,
   ),
   used: $client.prepare('UPDATE tokens SET used_at = ?, used_from = ? WHERE id = ?'),
 }))
 
 function tokenSender(db: Db, header: string, now: number, from: string): Sender {
   const token = /^Bearer (pnl_[A-Za-z0-9_-]{20,100})$/i.exec(header)?.[1]
-  const row = token ? statements(db).find.get(digest(token)) : undefined
+  const row = token ? statements(db).find.get(digest(token), now) : undefined
   const account = row ? accountById(db, row.accountId) : undefined
   if (!row || !account || (row.expiresAt !== null && row.expiresAt <= now))
     throw new Refusal('invalid_token', 'This token is not valid: it may have expired or been revoked.')

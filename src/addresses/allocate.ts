@@ -9,19 +9,20 @@ import { toNetwork, toNumber, toText } from './ranges.ts'
 import { type Address, addresses, type Pool, pools } from './tables.ts'
 
 const insert = inserting(addresses)
+// INDEXED BY pins the plan: the planner may otherwise walk through every address that is taken, at every order.
 const statements = prepared(({ $client }) => ({
   freeIpv4: $client.prepare<{ id: string; address: string }, [string]>(
-    `SELECT a.id, a.address FROM pool_nodes pn JOIN addresses a ON a.pool_id = pn.pool_id
+    `SELECT a.id, a.address FROM pool_nodes pn JOIN addresses a INDEXED BY addresses_free ON a.pool_id = pn.pool_id
      WHERE pn.node_id = ? AND a.version = 4 AND a.server_id IS NULL AND a.reserved_for IS NULL ORDER BY a.pool_id, a.place LIMIT 1`,
   ),
   take: $client.prepare('UPDATE addresses SET server_id = ?, is_primary = ? WHERE id = ? AND server_id IS NULL AND reserved_for IS NULL'),
-  ipv6Pools: $client.prepare<{ id: string; network: string; first: string; last: string; nextOffset: string }, [string]>(
-    'SELECT p.id, p.network, p.first, p.last, p.next_offset AS nextOffset FROM pools p JOIN pool_nodes pn ON pn.pool_id = p.id WHERE p.version = 6 AND pn.node_id = ? ORDER BY p.id',
+  ipv6Pools: $client.prepare<{ id: string; network: string; gateway: string; first: string; last: string; nextOffset: string }, [string]>(
+    'SELECT p.id, p.network, p.gateway, p.first, p.last, p.next_offset AS nextOffset FROM pools p JOIN pool_nodes pn ON pn.pool_id = p.id WHERE p.version = 6 AND pn.node_id = ? ORDER BY p.id',
   ),
   nextPlace: $client.prepare<{ n: number }, [string]>('SELECT coalesce(max(place), -1) + 1 AS n FROM addresses WHERE pool_id = ?'),
   moveOn: $client.prepare('UPDATE pools SET next_offset = ? WHERE id = ?'),
   freed: $client.prepare<{ id: string; address: string }, [string, number]>(
-    'SELECT id, address FROM addresses WHERE pool_id = ? AND prefix_length = ? AND server_id IS NULL AND reserved_for IS NULL ORDER BY place LIMIT 1',
+    'SELECT id, address FROM addresses INDEXED BY addresses_free WHERE pool_id = ? AND prefix_length = ? AND server_id IS NULL AND reserved_for IS NULL ORDER BY place LIMIT 1',
   ),
   release: $client.prepare('UPDATE addresses SET server_id = NULL, is_primary = 0 WHERE server_id = ?'),
 }))
@@ -65,14 +66,17 @@ export function takeIpv6(tx: Tx, serverId: string, nodeId: string, prefixLength:
 }
 
 /** The next aligned prefix behind what was cut before. `nextOffset` counts single addresses from the start of the range. */
-function cutFrom(pool: Pick<Pool, 'network' | 'first' | 'last' | 'nextOffset'>, prefixLength: number) {
+function cutFrom(pool: Pick<Pool, 'network' | 'gateway' | 'first' | 'last' | 'nextOffset'>, prefixLength: number) {
   const network = toNetwork(pool.network)!
   if (prefixLength < network.bits) return undefined
   const size = 1n << BigInt(128 - prefixLength)
   const from = toNumber(pool.first)!.n + BigInt(pool.nextOffset)
   // The network's own first prefix usually holds the gateway: it is left out.
   const start = from <= network.first ? network.first + size : from
-  const aligned = ((start + size - 1n) / size) * size
+  const next = ((start + size - 1n) / size) * size
+  // And wherever else the gateway stands, it is not for sale.
+  const gateway = toNumber(pool.gateway)!.n
+  const aligned = next <= gateway && gateway < next + size ? next + size : next
   if (aligned + size - 1n > toNumber(pool.last)!.n) return undefined
   return { address: toText(6, aligned), nextOffset: String(aligned + size - toNumber(pool.first)!.n) }
 }

@@ -255,6 +255,9 @@ export const reserveAddress = operation({
   run({ tx, target, body }) {
     if (target.serverId)
       throw new Refusal('address_in_use', `${target.address} belongs to a server. It can be reserved when the server has let go of it.`)
+    const { gateway } = tx.select().from(pools).where(eq(pools.id, target.poolId)).get()!
+    if (target.address === gateway)
+      throw new Refusal('address_in_use', `${target.address} is the gateway of its pool. It is never given to a server.`)
     tx.update(addresses).set({ reservedFor: body.reservedFor }).where(eq(addresses.id, target.id)).run()
     return { id: target.id, address: target.address, reservedFor: body.reservedFor }
   },

@@ -1,5 +1,5 @@
-import { constants, createReadStream } from 'node:fs'
-import { mkdir, open, rename, stat } from 'node:fs/promises'
+import { constants, createReadStream, renameSync } from 'node:fs'
+import { mkdir, open, stat } from 'node:fs/promises'
 import { and, count, desc, eq, isNull, lt } from 'drizzle-orm'
 import { Type as t } from 'typebox'
 import { agentPaths } from '../../agent/protocol.ts'
@@ -42,16 +42,12 @@ export const importImage = operation({
   refuses: ['name_taken'],
   example: { file: 'debian-13.qcow2', name: 'Debian 13', format: 'qcow2', minDiskGb: 3, published: true },
   async prepare({ body, config }) {
-    const id = newId('image')
-    const from = `${incomingDir(config.dataDir)}/${body.file}`
-    const { size, checksum } = await fingerprint(from, body.format ?? 'qcow2')
-    // Moved before the row exists: a crash between the two leaves a file that nothing names, never a row without its file.
     await mkdir(`${config.dataDir}/images`, { recursive: true })
-    await rename(from, imagePath(config.dataDir, id, body.format ?? 'qcow2'))
-    return { id, size, checksum }
+    return fingerprint(`${incomingDir(config.dataDir)}/${body.file}`, body.format ?? 'qcow2')
   },
-  run({ tx, body, prepared: { id, size, checksum }, clock }) {
-    return insert(tx, {
+  run({ tx, body, prepared: { size, checksum }, clock, config }) {
+    const id = newId('image')
+    const made = insert(tx, {
       id,
       name: body.name,
       origin: 'imported',
@@ -64,12 +60,15 @@ export const importImage = operation({
       published: body.published ?? true,
       createdAt: clock(),
     })
+    // Last, when nothing is refused any more. A crash before the commit leaves a file that nothing names, never a row without its file.
+    renameSync(`${incomingDir(config.dataDir)}/${body.file}`, imagePath(config.dataDir, id, body.format ?? 'qcow2'))
+    return made
   },
 })
 
 /** SHA-256 and size of a regular file that is no link. Throws `validation_failed` when it is not there or is not what it says. */
 async function fingerprint(path: string, format: string): Promise<{ size: number; checksum: string }> {
-  const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW).catch(() => undefined)
+  const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch(() => undefined)
   if (!file) throw invalid({ field: 'file', message: 'is not in the incoming directory. Copy the image there first.' })
   try {
     if (!(await stat(path)).isFile()) throw invalid({ field: 'file', message: 'is not a file.' })

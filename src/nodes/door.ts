@@ -9,6 +9,7 @@ import { imageById } from '../images/image.ts'
 import { imagePath } from '../images/images.ts'
 import { auditLine } from '../kernel/api/audit.ts'
 import { Refusal } from '../kernel/api/errors.ts'
+import { textOf } from '../kernel/api/http.ts'
 import { visitor } from '../kernel/api/invoke.ts'
 import { addressKey, Limit } from '../kernel/api/limits.ts'
 import { fits } from '../kernel/api/validate.ts'
@@ -157,9 +158,17 @@ function mustSpeakOurs(protocol: number) {
     )
 }
 
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
 async function bodyAs<T>(request: Request, schema: TSchema): Promise<T> {
-  if (Number(request.headers.get('Content-Length') ?? 0) > MOST_BODY) throw new Refusal('too_large', 'The body is too large.')
-  const body = await request.json().catch(() => undefined)
+  const text = await textOf(request, MOST_BODY)
+  const body = parsed(text)
   if (!fits(schema, body)) throw new Refusal('validation_failed', 'This is not what an agent of this version sends. Update the agent.')
   return body as T
 }

@@ -3,6 +3,7 @@ import { eq, sql } from 'drizzle-orm'
 import { Type as t } from 'typebox'
 import { accountById, customerInEvent } from '../accounts/account.ts'
 import { addressesOf } from '../addresses/allocate.ts'
+import { toNumber, toText } from '../addresses/ranges.ts'
 import type { Actor } from '../kernel/api/actor.ts'
 import { type Code, Refusal } from '../kernel/api/errors.ts'
 import { nullable, type Resource, type Surroundings, time } from '../kernel/api/operation.ts'
@@ -219,7 +220,7 @@ type ShownAddress = { address: string; prefixLength: number; version: number; ga
 const allActions = Object.keys(refusals.terminated) as Action[]
 
 /** The guest's own address in its IPv6 prefix is the first one. */
-export const guestIpv6 = (prefix: string) => (prefix.endsWith('::') ? `${prefix}1` : prefix)
+export const guestIpv6 = (prefix: string) => toText(6, toNumber(prefix)!.n + 1n)
 
 export function showServer({ nodes, actor }: Pick<Surroundings, 'nodes'> & { actor: Actor }, s: ServerRow) {
   const held = (JSON.parse(s.addresses) as ShownAddress[]).sort((a, b) => a.version - b.version || b.isPrimary - a.isPrimary)

@@ -24,10 +24,9 @@ export function readPublicKey(text: string): { publicKey: string; fingerprint: s
   if (trimmed.includes('PRIVATE KEY')) throw wrong('is a private key. Keep it to yourself and paste the .pub file.')
   const [type = '', data = '', ...comment] = trimmed.split(' ')
   if (!types.test(type)) throw wrong('must start with ssh-ed25519, ecdsa-sha2-… or ssh-rsa, as in a .pub file.')
-  const parsed = ssh2.utils.parseKey(`${type} ${data}`)
-  const key = Array.isArray(parsed) ? parsed[0] : parsed
-  if (!key || key instanceof Error) throw wrong('is not a complete public key. Was a part lost when it was copied?')
-  const blob = key.getPublicSSH()
+  const blob = type.startsWith('sk-') ? securityKeyBlob(type, data) : blobOf(type, data)
+  // Exactly this text and nothing behind it: what sshd would stumble over must not lock its owner out.
+  if (blob?.toString('base64') !== data) throw wrong('is not a complete public key. Was a part lost when it was copied?')
   if (type === 'ssh-rsa' && rsaBits(blob) < 2048)
     throw wrong('is an RSA key of fewer than 2048 bits. Make a new one with ssh-keygen -t ed25519.')
   return {
@@ -35,6 +34,29 @@ export function readPublicKey(text: string): { publicKey: string; fingerprint: s
     fingerprint: 'SHA256:' + new Bun.CryptoHasher('sha256').update(blob).digest('base64').replace(/=+$/, ''),
     comment: comment.join(' ').slice(0, 100),
   }
+}
+
+function blobOf(type: string, data: string): Buffer | undefined {
+  const parsed = ssh2.utils.parseKey(`${type} ${data}`)
+  const key = Array.isArray(parsed) ? parsed[0] : parsed
+  return !key || key instanceof Error ? undefined : key.getPublicSSH()
+}
+
+/** Keys on a security token, which the library does not know: fields with their lengths before them, and nothing behind. */
+function securityKeyBlob(type: string, data: string): Buffer | undefined {
+  const blob = Buffer.from(data, 'base64')
+  const found: Buffer[] = []
+  let at = 0
+  while (at + 4 <= blob.length) {
+    const length = blob.readUInt32BE(at)
+    found.push(blob.subarray(at + 4, at + 4 + length))
+    at += 4 + length
+  }
+  const [name, ...rest] = found
+  const ed25519 = type === 'sk-ssh-ed25519@openssh.com'
+  const whole = at === blob.length && name?.toString() === type && rest.length === (ed25519 ? 2 : 3)
+  const key = rest[ed25519 ? 0 : 1]
+  return whole && key?.length === (ed25519 ? 32 : 65) ? blob : undefined
 }
 
 /** The third field of the blob is the modulus, with a leading zero byte. */

@@ -15,5 +15,9 @@ export const tokens = sqliteTable('tokens', {
   expiresAt: integer('expires_at'),
   usedAt: integer('used_at'),
   usedFrom: text('used_from'),
+  /** The row stays: the audit log and jobs name it. */
   revokedAt: integer('revoked_at'),
+  /** What it was before it was rotated, and until when that is still accepted. */
+  previousHash: text('previous_hash'),
+  previousUntil: integer('previous_until'),
 })

@@ -1,24 +1,37 @@
 // API tokens: `pnl_` + 43 characters of 32 random bytes + 6 of checksum. Only SHA-256 is stored.
-import { eq } from 'drizzle-orm'
-import ipaddr from 'ipaddr.js'
+import { and, count, desc, eq, isNull, lt } from 'drizzle-orm'
 import { Type as t } from 'typebox'
-import { accountByEmail } from '../accounts/account.ts'
+import { accountByEmail, accountById } from '../accounts/account.ts'
 import type { Account } from '../accounts/tables.ts'
-import { isScope, presets, type Scope, scopes } from '../kernel/api/access.ts'
+import { allScopes, isScope, presets, type Scope } from '../kernel/api/access.ts'
 import { invalid, Refusal } from '../kernel/api/errors.ts'
-import { fields, line, operation } from '../kernel/api/operation.ts'
+import { page, pageQuery, paginate } from '../kernel/api/list.ts'
+import { done, fields, line, nullable, operation, type Resource, time } from '../kernel/api/operation.ts'
+import { isCidr } from '../kernel/cidr.ts'
+import { day, hour, iso, isoOrNull } from '../kernel/db/clock.ts'
 import { newId } from '../kernel/db/ids.ts'
-import type { Tx } from '../kernel/db/open.ts'
+import type { Db, Tx } from '../kernel/db/open.ts'
 import { digest, randomToken } from '../kernel/secrets.ts'
 import { tokens } from './tables.ts'
 
+type Token = typeof tokens.$inferSelect
+
+/** Decision: 50 tokens an account; a revoked one does not count. */
 const TOKENS_PER_ACCOUNT = 50
+/** A token that nobody thinks of any more ends by itself. */
+export const USUAL_LIFE_MS = 365 * day
+/** How long the value before a rotation is accepted beside the new one: time to put it everywhere. */
+export const USUAL_OVERLAP_HOURS = 24
 
 /** The checksum lets a client or a leak scanner tell a token from a look-alike without asking us. */
 function newToken() {
   const random = randomToken()
   return `pnl_${random}${Buffer.from(digest(random), 'hex').toString('base64url').slice(0, 6)}`
 }
+
+/** An account's tokens that are not revoked. */
+const heldBy = (accountId: string) => and(eq(tokens.accountId, accountId), isNull(tokens.revokedAt))
+const countOf = (tx: Db, accountId: string) => tx.select({ n: count() }).from(tokens).where(heldBy(accountId)).get()!.n
 
 type Wanted = { name: string; scopes: readonly Scope[]; allow: readonly string[]; expiresAt: number | null }
 
@@ -29,8 +42,7 @@ export function makeToken(
   { name, scopes, allow, expiresAt }: Wanted,
   now: number,
 ): { id: string; token: string } {
-  const held = tx.select({ id: tokens.id }).from(tokens).where(eq(tokens.accountId, account.id)).all().length
-  if (held >= TOKENS_PER_ACCOUNT)
+  if (countOf(tx, account.id) >= TOKENS_PER_ACCOUNT)
     throw new Refusal('limit_reached', `An account has at most ${TOKENS_PER_ACCOUNT} tokens. Revoke one that is not used.`)
   const token = newToken()
   const id = newId('token')
@@ -54,10 +66,24 @@ export function makeToken(
 export function allowFrom(list: readonly string[]): string[] {
   return list.map((text) => {
     const cidr = text.includes('/') ? text : `${text}/${text.includes(':') ? 128 : 32}`
-    if (!ipaddr.isValidCIDR(cidr))
-      throw invalid({ field: 'allow', message: 'must be addresses or CIDRs like 203.0.113.7 or 2001:db8::/48.' })
+    if (!isCidr(cidr)) throw invalid({ field: 'allow', message: 'must be addresses or CIDRs like 203.0.113.7 or 2001:db8::/48.' })
     return cidr
   })
+}
+
+const asked = {
+  preset: t.Optional(t.Enum(Object.keys(presets) as (keyof typeof presets)[])),
+  scopes: t.Optional(t.Array(t.String({ maxLength: 40 }), { maxItems: 60 })),
+  allow: t.Optional(t.Array(t.String({ maxLength: 49 }), { maxItems: 50 })),
+}
+
+/** A preset or a list, not both. Throws `validation_failed`, also for a scope that does not exist. */
+function scopesFrom({ preset, scopes: list = [] }: { preset?: keyof typeof presets; scopes?: readonly string[] }): Scope[] {
+  if (!preset === !list.length) throw invalid({ field: 'scopes', message: 'Say either a preset or scopes.' })
+  const wanted: readonly string[] = preset ? presets[preset] : list
+  if (!wanted.every(isScope))
+    throw invalid({ field: 'scopes', message: `has one that does not exist. There are: ${[...allScopes].join(', ')}.` })
+  return [...new Set(wanted as readonly Scope[])]
 }
 
 export const grantToken = operation({
@@ -70,9 +96,7 @@ export const grantToken = operation({
   body: fields({
     account: t.String({ maxLength: 254 }),
     name: line(100),
-    preset: t.Optional(t.Enum(['billing', 'reseller-billing'])),
-    scopes: t.Optional(t.Array(t.String({ maxLength: 40 }), { maxItems: 60 })),
-    allow: t.Optional(t.Array(t.String({ maxLength: 49 }), { maxItems: 50 })),
+    ...asked,
   }),
   answer: t.Object({ id: t.String(), token: t.String(), scopes: t.Array(t.String()) }),
   status: 201,
@@ -81,17 +105,164 @@ export const grantToken = operation({
   run({ tx, body, clock }) {
     const account = accountByEmail(tx, body.account)
     if (!account) throw invalid({ field: 'account', message: 'No account has this e-mail address.' })
-    if (!body.preset === !body.scopes) throw invalid({ field: 'scopes', message: 'Say either a preset or scopes.' })
-    const wanted: readonly string[] = body.preset ? presets[body.preset as keyof typeof presets] : (body.scopes ?? [])
-    const unknown = wanted.find((s) => !isScope(s))
-    if (unknown !== undefined)
-      throw invalid({ field: 'scopes', message: `has one that does not exist. There are: ${Object.keys(scopes).join(', ')}.` })
-    const made = makeToken(
-      tx,
-      account,
-      { name: body.name, scopes: wanted.filter(isScope), allow: allowFrom(body.allow ?? []), expiresAt: null },
-      clock(),
-    )
-    return { ...made, scopes: [...wanted] }
+    const scopes = scopesFrom(body)
+    return {
+      ...makeToken(tx, account, { name: body.name, scopes, allow: allowFrom(body.allow ?? []), expiresAt: null }, clock()),
+      scopes,
+    }
+  },
+})
+
+/** Own ones only, for staff too: whose token it is, acts by it. A revoked one is gone for everybody. */
+const token: Resource<Token> = {
+  name: 'token',
+  notFound: 'token_not_found',
+  find: (tx, actor, id) =>
+    tx
+      .select()
+      .from(tokens)
+      .where(and(eq(tokens.id, id), heldBy(actor.accountId)))
+      .get(),
+}
+
+const changes = { staff: ['account:write'], reseller: ['account:write'], customer: ['account:write'] } as const
+
+export const createToken = operation({
+  id: 'tokens.create',
+  method: 'POST',
+  path: '/account/tokens',
+  summary: 'Make a token for the own account; it is answered this one time only',
+  access: changes,
+  inPerson: true,
+  body: fields({ name: line(100), ...asked, expiresAt: t.Optional(nullable(time)) }),
+  answer: t.Object({ id: t.String(), token: t.String(), scopes: t.Array(t.String()), expiresAt: nullable(time) }),
+  status: 201,
+  refuses: ['scope_not_allowed', 'forbidden', 'limit_reached'],
+  example: { name: 'Monitoring', scopes: ['servers:read'], allow: ['203.0.113.7'] },
+  run({ tx, actor, body, clock }) {
+    const account = accountById(tx, actor.accountId)
+    if (!account) throw new Refusal('forbidden', 'System needs no token. tokens.grant makes one for an account.')
+    const scopes = scopesFrom(body)
+    const lacking = scopes.filter((s) => !actor.scopes.has(s))
+    if (lacking.length)
+      throw new Refusal('scope_not_allowed', `A token cannot do more than who makes it. You do not have ${lacking.join(', ')}.`, {
+        scopes: lacking,
+      })
+    const now = clock()
+    const expiresAt = expiryFrom(body.expiresAt, now)
+    const made = makeToken(tx, account, { name: body.name, scopes, allow: allowFrom(body.allow ?? []), expiresAt }, now)
+    return { ...made, scopes, expiresAt: isoOrNull(expiresAt) }
+  },
+})
+
+/** Nothing said: a year. Null: never. Throws `validation_failed` for what is past. */
+function expiryFrom(text: string | null | undefined, now: number): number | null {
+  if (text === null) return null
+  if (text === undefined) return now + USUAL_LIFE_MS
+  const at = Date.parse(text)
+  if (!(at > now)) throw invalid({ field: 'expiresAt', message: 'must be in the future.' })
+  return at
+}
+
+export const listTokens = operation({
+  id: 'tokens.list',
+  method: 'GET',
+  path: '/account/tokens',
+  summary: 'The own tokens, without what they are: when and from where each was used last',
+  access: { staff: ['account:read'], reseller: ['account:read'], customer: ['account:read'] },
+  inPerson: true,
+  query: pageQuery,
+  answer: page(
+    t.Object({
+      id: t.String(),
+      name: t.String(),
+      ending: t.String(),
+      scopes: t.Array(t.String()),
+      allow: t.Array(t.String()),
+      createdAt: time,
+      expiresAt: nullable(time),
+      previousUntil: nullable(time),
+      usedAt: nullable(time),
+      usedFrom: nullable(t.String()),
+    }),
+  ),
+  run(call) {
+    const { tx, actor } = call
+    const now = call.clock()
+    const own = heldBy(actor.accountId)
+    return paginate({
+      call,
+      name: 'tokens',
+      limits: { usual: 50, most: 100 },
+      rows: (after, limit) =>
+        tx
+          .select()
+          .from(tokens)
+          .where(and(own, after ? lt(tokens.id, after) : undefined))
+          .orderBy(desc(tokens.id))
+          .limit(limit)
+          .all(),
+      keyOf: (k) => k.id,
+      show: ({ id, name, ending, scopes, allow, createdAt, expiresAt, previousUntil, usedAt, usedFrom }) => ({
+        id,
+        name,
+        ending,
+        scopes,
+        allow,
+        createdAt: iso(createdAt),
+        expiresAt: isoOrNull(expiresAt),
+        previousUntil: previousUntil !== null && previousUntil > now ? iso(previousUntil) : null,
+        usedAt: isoOrNull(usedAt),
+        usedFrom,
+      }),
+      total: () => countOf(tx, actor.accountId),
+    })
+  },
+})
+
+export const rotateToken = operation({
+  id: 'tokens.rotate',
+  method: 'POST',
+  path: '/tokens/{id}/actions/rotate',
+  summary: 'Give a token a new value, answered this one time only; the old value is accepted a while longer',
+  access: changes,
+  inPerson: true,
+  on: token,
+  body: fields({ overlapHours: t.Optional(t.Integer({ minimum: 0, maximum: 168 })) }),
+  answer: t.Object({ id: t.String(), token: t.String(), previousUntil: nullable(time), expiresAt: nullable(time) }),
+  refuses: ['already_done'],
+  example: { overlapHours: 24 },
+  run({ tx, target, body, clock }) {
+    const now = clock()
+    if (target.expiresAt !== null && target.expiresAt <= now)
+      throw new Refusal('already_done', 'This token has expired, and a new value would not change that. Make a new token.')
+    const { overlapHours = USUAL_OVERLAP_HOURS } = body
+    const value = newToken()
+    const previousUntil = overlapHours ? now + overlapHours * hour : null
+    tx.update(tokens)
+      .set({
+        tokenHash: digest(value),
+        ending: value.slice(-4),
+        previousHash: overlapHours ? target.tokenHash : null,
+        previousUntil,
+      })
+      .where(eq(tokens.id, target.id))
+      .run()
+    return { id: target.id, token: value, previousUntil: isoOrNull(previousUntil), expiresAt: isoOrNull(target.expiresAt) }
+  },
+})
+
+export const revokeToken = operation({
+  id: 'tokens.revoke',
+  method: 'DELETE',
+  path: '/tokens/{id}',
+  summary: 'End a token at once, also under its previous value',
+  access: changes,
+  inPerson: true,
+  on: token,
+  answer: done,
+  run({ tx, target, clock }) {
+    tx.update(tokens).set({ revokedAt: clock() }).where(eq(tokens.id, target.id)).run()
+    return {}
   },
 })

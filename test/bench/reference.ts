@@ -33,7 +33,7 @@ const find = {
   key: row('SELECT public_key FROM ssh_keys WHERE id = ? AND owner_id = ?'),
   number: row<{ n: number }>('SELECT max(number) + 1 AS n FROM servers'),
   ipv4: row(
-    'SELECT a.id, a.address FROM pool_nodes pn JOIN addresses a ON a.pool_id = pn.pool_id WHERE pn.node_id = ? AND a.version = 4 AND a.server_id IS NULL AND a.reserved_for IS NULL ORDER BY a.pool_id, a.place LIMIT 1',
+    'SELECT a.id, a.address FROM pool_nodes pn JOIN addresses a INDEXED BY addresses_free ON a.pool_id = pn.pool_id WHERE pn.node_id = ? AND a.version = 4 AND a.server_id IS NULL AND a.reserved_for IS NULL ORDER BY a.pool_id, a.place LIMIT 1',
   ),
   ipv6: row(
     'SELECT p.id, p.next_offset, (SELECT max(place) + 1 FROM addresses WHERE pool_id = p.id) AS place FROM pools p JOIN pool_nodes pn ON pn.pool_id = p.id WHERE pn.node_id = ? AND p.version = 6',

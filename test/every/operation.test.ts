@@ -24,6 +24,7 @@ const never: Record<string, string> = {
   enrollment: 'enr_',
   server: 'srv_',
   job: 'job_',
+  token: 'tok_',
 }
 const random = (name: string) => `${never[name]}${'0'.repeat(26)}`
 
@@ -50,6 +51,8 @@ beforeAll(async () => {
     job: jobId,
   }
   stranger = { staff: p.staff(), reseller: p.account('reseller', 'Eve'), customer: p.account('customer', 'Mallory') }
+  // A token is seen by its own account only, also among staff.
+  things['token'] = (await p.call(stranger.staff, 'POST', '/account/tokens', { name: 'Own', scopes: ['servers:read'] })).body.id
 })
 afterAll(() => p.close())
 

@@ -44,18 +44,32 @@ const fixed = {
 
 export function mountApi(app: Elysia, operations: readonly Operation[], door: Door) {
   const at = (path: string) => API_ROOT + path.replace(/\{(\w+)\}/g, ':$1')
-  const methods = new Map<string, string[]>()
-  for (const op of operations) methods.set(op.path, [...(methods.get(op.path) ?? []), op.method])
-  for (const op of operations) {
-    app.route(op.method, at(op.path), answering(door, op), { parse: 'none' } as any)
-    if (op.method === 'GET') app.route('HEAD', at(op.path), answering(door, op), { parse: 'none' } as any)
+  // Each method by name, never `all`: for the router `GET *` of the pages is a closer match than `all` of a path of ours.
+  const route = (method: string, path: string, found: Operation | readonly string[] | undefined) =>
+    app.route(method, path, answering(door, found), { parse: 'none' } as any)
+  for (const [path, ofPath] of Map.groupBy(operations, (op) => op.path)) {
+    const known = ofPath.map((op) => op.method)
+    for (const method of everyMethod) {
+      const op = ofPath.find((o) => o.method === method || (method === 'HEAD' && o.method === 'GET'))
+      route(method, at(path), op ?? known)
+    }
   }
-  for (const [path, known] of methods) app.all(at(path), answering(door, known), { parse: 'none' } as any)
-  app.all(`${API_ROOT}/*`, answering(door, undefined), { parse: 'none' } as any)
+  for (const path of [API_ROOT, `${API_ROOT}/*`]) for (const method of everyMethod) route(method, path, undefined)
 }
 
-/** `found`: the operation, or the methods that the path knows when it was none of them, or nothing at all. */
-function answering(door: Door, found: Operation | readonly string[] | undefined) {
+const everyMethod = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'CONNECT'] as const
+
+/** What anybody may read and what stays the same while this program runs. */
+export function mountDocument(app: Elysia, path: string, document: unknown, door: Door) {
+  const text = JSON.stringify(document)
+  for (const method of everyMethod)
+    app.route(method, API_ROOT + path, answering(door, method === 'GET' || method === 'HEAD' ? { text } : ['GET']), {
+      parse: 'none',
+    } as any)
+}
+
+/** `found`: the operation, or a document, or the methods that the path knows when it was none of them, or nothing at all. */
+function answering(door: Door, found: Operation | { text: string } | readonly string[] | undefined) {
   return async ({ request, params }: { request: Request; params: Record<string, string> }): Promise<Response> => {
     const requestId = Bun.randomUUIDv7()
     const startedAt = door.logRequests ? performance.now() : 0
@@ -66,7 +80,9 @@ function answering(door: Door, found: Operation | readonly string[] | undefined)
           ? unknownPath()
           : 'id' in found
             ? show(await answer(door, found, request, params, requestId), requestId)
-            : otherMethod(request, found)
+            : 'text' in found
+              ? give(door, found.text, request)
+              : otherMethod(request, found)
     } catch (error) {
       response = refuse(error, requestId, request)
     }
@@ -88,6 +104,11 @@ function show({ status, body, replayed, cookie }: Answer, requestId: string) {
   if (replayed) response.headers.set('Idempotency-Replayed', 'true')
   if (cookie) response.headers.append('Set-Cookie', cookie)
   return response
+}
+
+function give(door: Door, text: string, request: Request) {
+  door.calls.take(addressKey(door.from(request)))
+  return new Response(text, { headers: fixed })
 }
 
 function unknownPath(): never {
@@ -160,28 +181,24 @@ async function bodyOf(request: Request, op: Operation): Promise<unknown> {
     throw new Refusal('unsupported_media_type', 'Send the body as application/json.')
   if (empty) return op.body ? {} : undefined
   if (Number(length) > MOST_BODY_BYTES) throw tooLarge()
-  const text = await textOf(request)
+  const text = await textOf(request, MOST_BODY_BYTES)
   if (text.trim() === '') return op.body ? {} : undefined
-  let body: unknown
   try {
-    body = JSON.parse(text)
+    return JSON.parse(text)
   } catch {
     throw new Refusal('invalid_json', 'The body is not JSON.')
   }
-  if (!op.body && !(typeof body === 'object' && body !== null && Object.keys(body).length === 0))
-    throw new Refusal('validation_failed', 'This call takes no body.', { fields: [] })
-  return body
 }
 
-const tooLarge = () => new Refusal('too_large', 'The body is larger than 1 MB.')
+const tooLarge = () => new Refusal('too_large', 'The body is too large: 1 MB is the most.')
 
 /** Counts while it reads: a chunked body does not say its length. */
-async function textOf(request: Request): Promise<string> {
+export async function textOf(request: Request, mostBytes: number): Promise<string> {
   const chunks: Uint8Array[] = []
   let bytes = 0
-  for await (const chunk of request.body as ReadableStream<Uint8Array>) {
+  for await (const chunk of request.body ?? []) {
     bytes += chunk.length
-    if (bytes > MOST_BODY_BYTES) throw tooLarge()
+    if (bytes > mostBytes) throw tooLarge()
     chunks.push(chunk)
   }
   try {

@@ -5,7 +5,7 @@ import { type Db, prepared, type Tx } from '../db/open.ts'
 import type { Actor } from './actor.ts'
 import { Refusal } from './errors.ts'
 import type { Answer } from './invoke.ts'
-import type { Operation, Surroundings } from './operation.ts'
+import type { Surroundings } from './operation.ts'
 
 /** Specification: 24 hours, per account and per endpoint. */
 export const REMEMBERED_MS = day
@@ -21,20 +21,20 @@ const statements = prepared(({ $client }) => ({
 }))
 
 /** Answers are sealed: one may hold a root password that is shown this one time only. */
-const about = (actor: Actor, op: Operation, key: string) => `idempotency ${actor.accountId} ${op.id} ${key}`
+const about = (actor: Actor, endpoint: string, key: string) => `idempotency ${actor.accountId} ${endpoint} ${key}`
 
-export function recall(tx: Db, { clock, secrets }: Surroundings, actor: Actor, op: Operation, key: string): Answer | undefined {
-  const row = statements(tx).find.get(actor.accountId, op.id, key, clock() - REMEMBERED_MS)
-  return row ? { status: row.status, body: JSON.parse(secrets.open(about(actor, op, key), row.answer)), replayed: true } : undefined
+export function recall(tx: Db, { clock, secrets }: Surroundings, actor: Actor, endpoint: string, key: string): Answer | undefined {
+  const row = statements(tx).find.get(actor.accountId, endpoint, key, clock() - REMEMBERED_MS)
+  return row ? { status: row.status, body: JSON.parse(secrets.open(about(actor, endpoint, key), row.answer)), replayed: true } : undefined
 }
 
-export function remember(tx: Tx, { clock, secrets }: Surroundings, actor: Actor, op: Operation, key: string, answer: Answer) {
+export function remember(tx: Tx, { clock, secrets }: Surroundings, actor: Actor, endpoint: string, key: string, answer: Answer) {
   statements(tx).keep.run(
     actor.accountId,
-    op.id,
+    endpoint,
     key,
     answer.status,
-    secrets.seal(about(actor, op, key), JSON.stringify(answer.body)),
+    secrets.seal(about(actor, endpoint, key), JSON.stringify(answer.body)),
     clock(),
   )
 }

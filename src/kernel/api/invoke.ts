@@ -6,7 +6,7 @@ import type { Actor } from './actor.ts'
 import { auditCall } from './audit.ts'
 import { Refusal } from './errors.ts'
 import { recall, remember } from './idempotency.ts'
-import { type Call, mayCall, type Operation, type Query, type Surroundings } from './operation.ts'
+import { type Call, fields, mayCall, type Operation, type Query, type Surroundings } from './operation.ts'
 import { check } from './validate.ts'
 
 export type Request = {
@@ -30,7 +30,8 @@ export const gate =
     const { params = {}, query = {}, body, from = '', userAgent = '', requestId = '', idempotencyKey } = request
     let cookie: string | undefined
     for (const name in query)
-      if (!op.query?.[name]) throw new Refusal('invalid_request', `There is no query parameter "${name.slice(0, 40)}" here.`)
+      if (!op.query || !Object.hasOwn(op.query, name))
+        throw new Refusal('invalid_request', `There is no query parameter "${name.slice(0, 40)}" here.`)
     let actsAs = who
     const setCookie: Call['setCookie'] = (text, became) => {
       cookie = text
@@ -43,7 +44,7 @@ export const gate =
 
     const answer = (tx: Db, prepared: unknown): Answer => {
       const target = lookUp(op, tx, who, params)
-      if (op.body) check(op.body, body)
+      checkBody(op, body)
       const made = op.run({ ...call, tx: tx as Tx, target, prepared } as Call)
       return { status: op.status ?? 200, body: made, ...(cookie ? { cookie } : {}) }
     }
@@ -51,25 +52,33 @@ export const gate =
 
     const change = (prepared: unknown) =>
       write(db, (tx): Answer => {
-        const stored = op.remembers && idempotencyKey ? recall(tx, around, who, op, idempotencyKey) : undefined
+        const stored = op.remembers && idempotencyKey ? recall(tx, around, who, endpointOf(op, params), idempotencyKey) : undefined
         if (stored) return stored
         const made = answer(tx, prepared)
         auditCall(tx, around, { op, actor: actsAs, request, answer: made })
-        if (op.remembers && idempotencyKey) remember(tx, around, who, op, idempotencyKey, made)
+        if (op.remembers && idempotencyKey) remember(tx, around, who, endpointOf(op, params), idempotencyKey, made)
         return made
       })
     if (!op.prepare) return change(undefined)
 
     const { prepare } = op
     const early = read(db, (tx) => {
-      const stored = op.remembers && idempotencyKey ? recall(tx, around, who, op, idempotencyKey) : undefined
+      const stored = op.remembers && idempotencyKey ? recall(tx, around, who, endpointOf(op, params), idempotencyKey) : undefined
       if (stored) return stored
       const target = lookUp(op, tx, who, params)
-      if (op.body) check(op.body, body)
+      checkBody(op, body)
       return { ...call, tx: tx as Tx, target } as Omit<Call, 'prepared'>
     })
     return 'status' in early ? early : prepare(early).then(change)
   }
+
+/** What a key is remembered for: the operation and the thing it is done to. One key for two servers is two calls. */
+const endpointOf = (op: Operation, params: Readonly<Record<string, string>>) => [op.id, ...Object.values(params)].join(' ')
+
+const noBody = fields({})
+function checkBody(op: Operation, body: unknown) {
+  if (op.method !== 'GET') check(op.body ?? noBody, body)
+}
 
 function permit(op: Operation, actor: Actor | undefined): Actor {
   if (op.access === 'anyone') return actor ?? visitor

@@ -33,7 +33,7 @@ export function paginate<Row, Shown>({ call, name, limits, rows, keyOf, total, s
 
 function limitFrom(text: string | undefined, usual: number) {
   if (text === undefined) return usual
-  if (!/^[0-9]{1,9}$/.test(text) || Number(text) < 1) throw new Refusal('invalid_request', 'limit must be a whole number from 1 up.')
+  if (!/^[0-9]+$/.test(text) || Number(text) < 1) throw new Refusal('invalid_request', 'limit must be a whole number from 1 up.')
   return Number(text)
 }
 

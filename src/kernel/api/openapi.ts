@@ -5,7 +5,7 @@ import { type Code, codes } from './errors.ts'
 import type { Operation } from './operation.ts'
 
 /** Codes that the gate itself may answer, whatever the operation. */
-function codesOf(op: Operation): Code[] {
+export function codesOf(op: Operation): Code[] {
   const change = op.method !== 'GET'
   const gate: Code[] = [
     ...(op.access === 'anyone' ? [] : (['not_authenticated', 'invalid_token', 'ip_not_allowed', 'missing_scope', 'forbidden'] as const)),

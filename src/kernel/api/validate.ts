@@ -64,10 +64,6 @@ const article = (word: string) => (/^[aeiou]/.test(word) ? `an ${word}` : `a ${w
 /** A pattern's `title` says in words what it wants. */
 function titleAt(schema: TSchema, schemaPath: string): string | undefined {
   let at: any = schema
-  for (const part of schemaPath
-    .replace(/^#?\/?/, '')
-    .split('/')
-    .slice(0, -1))
-    at = at?.[part]
+  for (const part of schemaPath.replace(/^#?\/?/, '').split('/')) at = at?.[part]
   return at?.title
 }

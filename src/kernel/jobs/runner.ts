@@ -20,6 +20,8 @@ import { type Job, jobLog, jobSteps, jobs } from './tables.ts'
 export const JOBS_KEPT = 1000
 /** Long work at once on one node: more would only fight for its disk. */
 export const AT_ONCE_PER_NODE = 4
+/** So few jobs do not wait for each other to write together. */
+const FEW = 8
 /** Jobs that concern no node. */
 const AT_ONCE_WITHOUT_NODE = 16
 
@@ -245,7 +247,7 @@ export class Runner {
           this.mustGoOn()
           const error = this.errorFrom(cause, job, step)
           if (!saga.options.neverGivesUp) return { at: step, error }
-          await this.tryLater(job, error, tries)
+          await this.tryLater(job, error, tries, 'forward')
         }
       }
     }
@@ -303,7 +305,7 @@ export class Runner {
           if (cause instanceof PowerCut || cause instanceof Stopped) throw cause
           // What fails because we stop has not failed: the next start asks its node again.
           this.mustGoOn()
-          await this.tryLater(job, this.errorFrom(cause, job, step), tries)
+          await this.tryLater(job, this.errorFrom(cause, job, step), tries, 'back')
         }
       }
       this.seam(`${job.kind}/${step.name}:undone`)
@@ -348,10 +350,12 @@ export class Runner {
   }
 
   /** Says what is wrong where people look for it, and waits. */
-  private async tryLater(job: Job, error: { code: string; message: string }, tries: number) {
+  private async tryLater(job: Job, error: { code: string; message: string }, tries: number, taking: 'forward' | 'back') {
     const pause = this.pauseMs(job.tries + tries)
     this.say(job.id, 'error', `${error.message} (trying again in ${Math.ceil(pause / 1000)} s)`)
-    this.set(job.id, { errorCode: error.code, errorMessage: error.message, tries: sql`${jobs.tries} + 1` as unknown as number })
+    const again = { tries: sql`${jobs.tries} + 1` as unknown as number }
+    // What is being taken back has failed for another reason, and that one is kept: it is what people ask for.
+    this.set(job.id, taking === 'back' ? again : { errorCode: error.code, errorMessage: error.message, ...again })
     await new Promise<void>((resolve) => {
       const timer = setTimeout(done, pause)
       const wake = this.wake
@@ -402,10 +406,11 @@ export class Runner {
   }
 
   /**
-   * What jobs note about commands in one turn of the loop goes to disk together, so that eighty jobs cost one flush and not eighty.
-   * Resolves when it is there. Only for notes, which do not fail: a record step has a transaction of its own.
+   * What many jobs note about commands in one turn of the loop goes to disk together, so that eighty jobs cost one flush and not
+   * eighty. Resolves when it is there. Only for notes, which do not fail: a record step has a transaction of its own.
    */
-  private together(note: (tx: Tx) => void): Promise<void> {
+  private async together(note: (tx: Tx) => void): Promise<void> {
+    if (this.going.size <= FEW) return write(this.db, note)
     this.turn ??= new Promise((resolve, reject) =>
       setImmediate(() => {
         this.turn = undefined
