@@ -79,7 +79,7 @@ const asked = {
 
 /** A preset or a list, not both. Throws `validation_failed`, also for a scope that does not exist. */
 function scopesFrom({ preset, scopes: list = [] }: { preset?: keyof typeof presets; scopes?: readonly string[] }): Scope[] {
-  if (!preset === !list.length) throw invalid({ field: 'scopes', message: 'Say either a preset or scopes.' })
+  if (!preset === !list.length) throw invalid({ field: 'scopes', message: 'or a preset must be given, and not both.' })
   const wanted: readonly string[] = preset ? presets[preset] : list
   if (!wanted.every(isScope))
     throw invalid({ field: 'scopes', message: `has one that does not exist. There are: ${[...allScopes].join(', ')}.` })

@@ -124,7 +124,7 @@ describe('a person at a new installation', () => {
         enroll: (await live.admin('nodes.enroll', { locationId: (await live.admin('locations.list')).data[0].id })).id,
       }
       for (const { path } of pages) {
-        if (!path.startsWith('/admin') && path !== '/login') continue
+        if (!/^\/(admin|account|api-reference|login)/.test(path)) continue
         const at = path.replace(/([\w-]+)\/\{\w+\}/, (_, room: string) => `${room}/${ids[room]}`)
         const answer = await visit.page.goto(at)
         expect(`${at} ${answer?.status()}`).toBe(`${at} 200`)

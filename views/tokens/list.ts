@@ -48,7 +48,7 @@ function create(at: At): Html {
         values: [],
         options: Object.entries(scopes)
           .filter(([name]) => at.actor.scopes.has(name as Scope))
-          .map(([value, label]) => ({ value, label, hint: html`<code>${value}</code>` })),
+          .map(([value, words]) => ({ value, label: `${words} (${value})` })),
       })}
       ${field('token', 'allow', { label: 'Only from', as: 'words', mono: true, hint: 'Addresses or CIDRs, with spaces between. Empty: from everywhere.', placeholder: '203.0.113.7 2001:db8::/48' })}
       ${select('token', 'expiresAt', {
@@ -97,6 +97,7 @@ const rotate = (at: At, k: Token): Html =>
     },
     fields: field(`rotate-${k.id}`, 'overlapHours', {
       label: 'Accept the old value for',
+      required: true,
       as: 'number',
       unit: 'hours',
       value: USUAL_OVERLAP_HOURS,
