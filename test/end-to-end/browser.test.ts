@@ -55,8 +55,12 @@ describe('a person at a new installation', () => {
     await page.waitForURL('**/login**')
     await page.goto('/admin/servers')
     await page.waitForURL('**/login?next=%2Fadmin%2Fservers')
+    // The page puts the cursor where typing begins; a person sees it there first.
+    await page.locator('input[name=email]:focus').waitFor()
     await page.keyboard.type('ada@example.com')
+    expect(await page.getByLabel('E-mail address').inputValue()).toBe('ada@example.com')
     await page.keyboard.press('Tab')
+    await page.locator('input[name=password]:focus').waitFor()
     await page.keyboard.type('wrong password here')
     await page.keyboard.press('Enter')
     await page.getByRole('alert').waitFor()
