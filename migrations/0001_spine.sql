@@ -17,6 +17,7 @@ CREATE TABLE accounts (
   role_id TEXT REFERENCES roles (id),
   password_hash TEXT,
   locked_at INTEGER,
+  lock_reason TEXT,
   created_at INTEGER NOT NULL
 ) STRICT;
 CREATE UNIQUE INDEX accounts_external_id ON accounts (coalesce(reseller_id, ''), external_id) WHERE external_id IS NOT NULL;
@@ -295,7 +296,10 @@ CREATE TABLE audit (
   from_address TEXT NOT NULL,
   request_id TEXT NOT NULL,
   result TEXT NOT NULL,
-  details TEXT
+  details TEXT,
+  -- The chain: a line without its place and hash was not written by the product.
+  seq INTEGER UNIQUE,
+  hash TEXT
 ) STRICT;
 CREATE INDEX audit_target ON audit (target, id) WHERE target IS NOT NULL;
 -- Nothing in the product changes or deletes an audit line; the database refuses it too.

@@ -8,6 +8,7 @@ import { errorBody } from '../views/parts/error.ts'
 import { setUpToken } from './accounts/set-up.ts'
 import { inside, whoFrom } from './accounts/who.ts'
 import type { Config } from './config.ts'
+import { HostFigures, type HostSource, thisHost } from './host/figures.ts'
 import { system } from './kernel/api/actor.ts'
 import { API_ROOT, type Door, mountApi, mountDocument, refuse } from './kernel/api/http.ts'
 import { forgetOld } from './kernel/api/idempotency.ts'
@@ -45,6 +46,7 @@ export type Parts = {
   db?: Db
   callsPerMinute?: number
   pauseMs?: (tries: number) => number
+  host?: HostSource
 }
 
 export async function createController({
@@ -55,6 +57,7 @@ export async function createController({
   db = openDb(`${config.dataDir}/berth.db`),
   callsPerMinute = CALLS_PER_MINUTE,
   pauseMs,
+  host = thisHost,
 }: Parts) {
   const kept = secrets ?? secretsFromFile(config.keyFile)
   const reports = new Reports(db, clock)
@@ -84,6 +87,7 @@ export async function createController({
     secrets: kept,
     startedAt: clock(),
     signIns: new Limit(SIGN_INS_PER_MINUTE, clock),
+    host: new HostFigures(host, config.dataDir),
     nodes: {
       connected: hub.connected,
       heartbeat: reports.heartbeat,

@@ -1,11 +1,13 @@
 // Every operation there is. What is not in this list does not exist: no route, no button, no `berth admin`.
-import { createCustomer, getCustomer, listCustomers } from './accounts/customers.ts'
+import { changeCustomer, createCustomer, getCustomer, listCustomers, lockCustomer, unlockCustomer } from './accounts/customers.ts'
 import { setUp } from './accounts/set-up.ts'
 import { signIn, signOut } from './accounts/sign-in.ts'
 import { createStaff } from './accounts/staff.ts'
 import { attachPool, createPool, getPool, listPoolAddresses, listPools, removePool, reserveAddress } from './addresses/pools.ts'
 import { listAudit } from './audit/audit.ts'
+import { verifyAudit } from './audit/verify.ts'
 import { getOverview } from './host/overview.ts'
+import { getPanelHost } from './host/panel-host.ts'
 import { getStatus } from './host/status.ts'
 import { addCatalogueImage, changeImage, importImage, listImages, listOfferedImages, removeImage } from './images/images.ts'
 import { getJob, getJobLog, listJobs } from './jobs/job.ts'
@@ -27,6 +29,7 @@ import { createToken, grantToken, listTokens, revokeToken, rotateToken } from '.
 export const operations: readonly Operation[] = [
   getStatus,
   getOverview,
+  getPanelHost,
   setUp,
   signIn,
   signOut,
@@ -39,6 +42,9 @@ export const operations: readonly Operation[] = [
   createCustomer,
   listCustomers,
   getCustomer,
+  changeCustomer,
+  lockCustomer,
+  unlockCustomer,
   addSshKey,
   listSshKeys,
   removeSshKey,
@@ -81,5 +87,6 @@ export const operations: readonly Operation[] = [
   getJob,
   getJobLog,
   listAudit,
+  verifyAudit,
   configureMail,
 ]

@@ -5,6 +5,7 @@ import { signOut } from '../src/accounts/sign-in.ts'
 import { listPools } from '../src/addresses/pools.ts'
 import { listAudit } from '../src/audit/audit.ts'
 import { getOverview } from '../src/host/overview.ts'
+import { getPanelHost } from '../src/host/panel-host.ts'
 import { listImages } from '../src/images/images.ts'
 import { listJobs } from '../src/jobs/job.ts'
 import type { Operation } from '../src/kernel/api/operation.ts'
@@ -51,7 +52,14 @@ const staffEntries: readonly (readonly [string, readonly Entry[]])[] = [
       entry('packages', 'Packages', '/admin/packages', 'package', listPackages),
     ],
   ],
-  ['Platform', [entry('audit', 'Audit log', '/admin/audit', 'audit', listAudit), ...apiEntries('/admin/api/reference')]],
+  [
+    'Platform',
+    [
+      entry('controller', 'Controller host', '/admin/controller', 'anchor', getPanelHost),
+      entry('audit', 'Audit log', '/admin/audit', 'audit', listAudit),
+      ...apiEntries('/admin/api/reference'),
+    ],
+  ],
 ]
 const ownEntries: typeof staffEntries = [
   ['', [entry('servers', 'Servers', '/', 'server', listServers)]],

@@ -5,8 +5,10 @@ import { signInPage } from './account/sign-in.ts'
 import { poolsPage } from './addresses/list.ts'
 import { poolPage } from './addresses/show.ts'
 import { auditPage } from './audit/list.ts'
+import { auditVerifyPage } from './audit/verify.ts'
 import { customersPage } from './customers/list.ts'
 import { customerPage } from './customers/show.ts'
+import { controllerPage } from './host/controller.ts'
 import { overviewPage } from './host/overview.ts'
 import { imagesPage } from './images/list.ts'
 import { jobsPage } from './jobs/list.ts'
@@ -42,7 +44,9 @@ export const pages: readonly Page[] = [
   poolPage,
   imagesPage,
   packagesPage,
+  controllerPage,
   auditPage,
+  auditVerifyPage,
   referencePage,
   ownServersPage,
   ownServerPage,

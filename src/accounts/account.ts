@@ -45,6 +45,7 @@ export const customerAnswer = t.Object({
   externalId: nullable(t.String()),
   resellerId: nullable(t.String()),
   lockedAt: nullable(time),
+  lockReason: nullable(t.String()),
   createdAt: time,
   servers: t.Integer(),
 })
@@ -62,6 +63,7 @@ export const showCustomer = (tx: Db, it: Account) => ({
   externalId: it.externalId,
   resellerId: it.resellerId,
   lockedAt: isoOrNull(it.lockedAt),
+  lockReason: it.lockReason,
   createdAt: iso(it.createdAt),
   servers: owned(tx).get(it.id)!.n,
 })

@@ -1,11 +1,15 @@
 import { and, count, desc, eq, like, lt, ne, or, type SQL } from 'drizzle-orm'
 import { Type as t } from 'typebox'
+import { Refusal } from '../kernel/api/errors.ts'
 import { page, pageQuery, paginate } from '../kernel/api/list.ts'
+import { patched } from '../kernel/api/named.ts'
 import { fields, line, nullable, operation } from '../kernel/api/operation.ts'
 import { newId } from '../kernel/db/ids.ts'
 import { emit } from '../kernel/jobs/outbox.ts'
 import { customer, customerAnswer, customerInEvent, mailAddress, refuseTaken, showCustomer } from './account.ts'
 import { accounts } from './tables.ts'
+
+const example = { name: 'Ada Lovelace', email: 'ada@example.com', organization: 'Analytical Engines Ltd', externalId: 'client-1842' }
 
 export const createCustomer = operation({
   id: 'customers.create',
@@ -23,7 +27,7 @@ export const createCustomer = operation({
   status: 201,
   remembers: true,
   refuses: ['email_taken', 'external_id_taken'],
-  example: { name: 'Ada Lovelace', email: 'ada@example.com', organization: 'Analytical Engines Ltd', externalId: 'client-1842' },
+  example,
   run({ tx, body, clock }) {
     try {
       const it = tx
@@ -97,4 +101,66 @@ export const getCustomer = operation({
   on: customer,
   answer: customerAnswer,
   run: ({ tx, target }) => showCustomer(tx, target),
+})
+
+export const changeCustomer = operation({
+  id: 'customers.update',
+  method: 'PATCH',
+  path: '/customers/{id}',
+  summary: 'Change a customer; what is not sent stays as it is',
+  access: { staff: ['customers:write'] },
+  on: customer,
+  body: fields({
+    name: t.Optional(line(100)),
+    email: t.Optional(t.String({ maxLength: 254 })),
+    organization: t.Optional(nullable(line(100, 0))),
+    externalId: t.Optional(nullable(line(100))),
+  }),
+  answer: customerAnswer,
+  refuses: ['email_taken', 'external_id_taken'],
+  example,
+  run({ tx, target, body }) {
+    const given = {
+      ...body,
+      ...(body.email !== undefined && { email: mailAddress(body.email) }),
+      ...(body.organization !== undefined && { organization: body.organization || null }),
+    }
+    try {
+      return showCustomer(tx, patched(tx, accounts, target, given))
+    } catch (error) {
+      return refuseTaken(error)
+    }
+  },
+})
+
+export const lockCustomer = operation({
+  id: 'customers.lock',
+  method: 'POST',
+  path: '/customers/{id}/actions/lock',
+  summary: 'Refuse orders for a customer; the servers it has go on',
+  access: { staff: ['customers:write'] },
+  on: customer,
+  body: fields({ reason: line(500) }),
+  answer: customerAnswer,
+  refuses: ['already_done'],
+  example: { reason: 'Payments were charged back' },
+  run({ tx, target, body, clock }) {
+    if (target.lockedAt !== null) throw new Refusal('already_done', `The account of ${target.name} is locked already.`)
+    return showCustomer(tx, patched(tx, accounts, target, { lockedAt: clock(), lockReason: body.reason }))
+  },
+})
+
+export const unlockCustomer = operation({
+  id: 'customers.unlock',
+  method: 'POST',
+  path: '/customers/{id}/actions/unlock',
+  summary: 'Accept orders for a locked customer again',
+  access: { staff: ['customers:write'] },
+  on: customer,
+  answer: customerAnswer,
+  refuses: ['already_done'],
+  run({ tx, target }) {
+    if (target.lockedAt === null) throw new Refusal('already_done', `The account of ${target.name} is not locked.`)
+    return showCustomer(tx, patched(tx, accounts, target, { lockedAt: null, lockReason: null }))
+  },
 })

@@ -20,6 +20,7 @@ export const accounts = sqliteTable('accounts', {
   roleId: text('role_id'),
   passwordHash: text('password_hash'),
   lockedAt: integer('locked_at'),
+  lockReason: text('lock_reason'),
   createdAt: integer('created_at').notNull(),
 })
 export type Account = typeof accounts.$inferSelect

@@ -1,11 +1,12 @@
 // The staff's first page: what needs attention, how full it is, and what is still to be set up, all from facts.
 import { type Static, Type as t } from 'typebox'
 import type { Call } from '../kernel/api/operation.ts'
-import { nullable, operation, time } from '../kernel/api/operation.ts'
+import { mayCall, nullable, operation, time } from '../kernel/api/operation.ts'
 import { day, hour, iso, minute } from '../kernel/db/clock.ts'
 import { listedLocations, locationAnswer } from '../locations/location.ts'
 import { SKEW_SHOWN_MS } from '../nodes/node.ts'
 import { VERSION } from '../version.ts'
+import { DISK_SHOWN_PERCENT, getPanelHost, MEMORY_SHOWN_PERCENT } from './panel-host.ts'
 
 const attention = t.Object({
   level: t.Enum(['bad', 'warn']),
@@ -86,7 +87,7 @@ const nodeRows = ({ tx }: Pick<Call, 'tx'>) =>
 /** Each row: what, since when, what it means, and one thing to do about it. The worst first. */
 function needsAttention(call: Call, nodes: NodeRow[]): Attention[] {
   const { tx, clock, config, nodes: live } = call
-  const found: Attention[] = []
+  const found: Attention[] = hostAttention(call)
   for (const n of nodes) {
     const href = `/admin/nodes/${n.id}`
     const plural = `${n.servers} server${n.servers === 1 ? '' : 's'}`
@@ -199,6 +200,30 @@ function needsAttention(call: Call, nodes: NodeRow[]): Attention[] {
       href: '/admin#https',
     })
   return found.sort((a, b) => (a.level === b.level ? 0 : a.level === 'bad' ? -1 : 1))
+}
+
+/** For those who may see the host: two figures that the system has at hand. */
+function hostAttention({ actor, host }: Call): Attention[] {
+  if (!mayCall(getPanelHost, actor)) return []
+  const at = { since: null, action: 'Open controller host', href: '/admin/controller' }
+  const found: Attention[] = []
+  const disk = host.disk().percent
+  if (disk >= DISK_SHOWN_PERCENT)
+    found.push({
+      level: 'bad',
+      what: `Disk holding the database is ${disk} % full.`,
+      effect: 'Free space or grow it before 95 %; changes stop there.',
+      ...at,
+    })
+  const memory = host.memory().memory.percent
+  if (memory >= MEMORY_SHOWN_PERCENT)
+    found.push({
+      level: 'warn',
+      what: `Memory of the controller host is ${memory} % used.`,
+      effect: 'When it runs out the system ends programs, Berth among them. Stop what else runs there or add memory.',
+      ...at,
+    })
+  return found
 }
 
 function checklist({ config, clock }: Call, number: (sql: string, ...values: (string | number)[]) => number) {

@@ -27,6 +27,7 @@ describe('adding a customer', () => {
       externalId: 'client-1842',
       resellerId: null,
       lockedAt: null,
+      lockReason: null,
       createdAt: body.createdAt,
       servers: 0,
     })

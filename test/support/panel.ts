@@ -13,6 +13,7 @@ import { addStaff } from '../../src/accounts/staff.ts'
 import { accounts, roles } from '../../src/accounts/tables.ts'
 import { configFrom } from '../../src/config.ts'
 import { createController } from '../../src/controller.ts'
+import type { HostSource } from '../../src/host/figures.ts'
 import { images } from '../../src/images/tables.ts'
 import { allScopes, type Permission, type Scope } from '../../src/kernel/api/access.ts'
 import { newId } from '../../src/kernel/db/ids.ts'
@@ -35,6 +36,21 @@ type Options = {
   seams?: Seams
   agentCut?: (moment: 'before' | 'after', command: { key: string; name: string }) => void
   callsPerMinute?: number
+  host?: Partial<HostSource>
+}
+
+/** A host with nothing to say about: what the machine under the tests has is not theirs to fail by. */
+export const calmHost: HostSource = {
+  proc: (name) =>
+    ({
+      stat: 'cpu  100 0 100 700 100 0 0 0 0 0\ncpu0 50 0 50 350 50 0 0 0 0 0\ncpu1 50 0 50 350 50 0 0 0 0 0\n',
+      loadavg: '0.50 0.25 0.10 1/100 4242\n',
+      meminfo: 'MemTotal: 1000 kB\nMemFree: 100 kB\nMemAvailable: 600 kB\nSwapTotal: 500 kB\nSwapFree: 400 kB\n',
+      uptime: '3600.50 7000.00\n',
+    })[name],
+  disk: () => ({ bsize: 4096, blocks: 1000, bfree: 600, bavail: 600 }),
+  fileBytes: () => 1024,
+  ownBytes: () => 2048,
 }
 
 export type Panel = Awaited<ReturnType<typeof panel>>
@@ -54,6 +70,7 @@ export async function panel(options: Options = {}) {
       seams: (m) => open.seams?.(m),
       callsPerMinute: options.callsPerMinute ?? 1e9,
       pauseMs: () => 1,
+      host: { ...calmHost, ...options.host },
     })
   let controller = await build()
   const agents = new Map<string, ReturnType<typeof fakeAgent>>()

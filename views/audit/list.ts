@@ -1,9 +1,11 @@
 import { listAudit } from '../../src/audit/audit.ts'
+import { verifyAudit } from '../../src/audit/verify.ts'
 import { html } from '../../src/kernel/web/html.ts'
 import { page } from '../../src/kernel/web/page.ts'
 import { operations } from '../../src/operations.ts'
 import { empty } from '../parts/card.ts'
 import { head } from '../parts/head.ts'
+import { icon } from '../parts/icon.ts'
 import { filterChoice, filters, filterText, pager } from '../parts/table.ts'
 import { count } from '../parts/words.ts'
 import { auditTable } from './table.ts'
@@ -19,7 +21,7 @@ export const auditPage = page({
   title: 'Audit log',
   nav: 'audit',
   view: ({ audit, at }) => html`
-    ${head({ title: 'Audit log', sub: 'Every change, who made it and from where, and every refused sign-in.' })}
+    ${head({ title: 'Audit log', sub: 'Every change, who made it and from where, and every refused sign-in.', actions: at.may(verifyAudit) && html`<a class="btn" href="/admin/audit/verify">${icon('check')}Verify chain</a>` })}
     <section class="card" aria-label="Audit log">
       ${filters(
         at,

@@ -1,11 +1,11 @@
-import { getCustomer } from '../../src/accounts/customers.ts'
+import { changeCustomer, getCustomer, lockCustomer, unlockCustomer } from '../../src/accounts/customers.ts'
 import { type Html, html } from '../../src/kernel/web/html.ts'
 import { type Answers, type At, ifAllowed, page } from '../../src/kernel/web/page.ts'
 import { createServer } from '../../src/servers/create.ts'
 import { listAllServers } from '../../src/servers/list.ts'
 import { addSshKey, listSshKeys, removeSshKey } from '../../src/ssh-keys/ssh-keys.ts'
 import { act } from '../parts/act.ts'
-import { card, copyable, empty, inside, kv } from '../parts/card.ts'
+import { card, copyable, empty, inside, kv, notice } from '../parts/card.ts'
 import { area, field } from '../parts/field.ts'
 import { head } from '../parts/head.ts'
 import { icon } from '../parts/icon.ts'
@@ -35,11 +35,13 @@ export const customerPage = page({
         trail: [['Customers', '/admin/customers']],
         state: c.lockedAt && pill('hold', 'pause', 'Locked'),
         sub: c.organization ? html`${c.organization} · ${c.email}` : c.email,
-        actions:
+        actions: html`${edit(data)}${c.lockedAt ? unlock(data) : lock(data)}${
           at.may(createServer) &&
           !c.lockedAt &&
-          html`<a class="btn pri" href="/admin/servers/new?owner=${encodeURIComponent(c.email)}&ownerId=${c.id}">${icon('plus')}Create server</a>`,
+          html`<a class="btn pri" href="/admin/servers/new?owner=${encodeURIComponent(c.email)}&ownerId=${c.id}">${icon('plus')}Create server</a>`
+        }`,
       })}
+      ${c.lockedAt && html`<div class="card">${notice('warn', html`<strong>Locked ${time(c.lockedAt, at)}: nothing can be ordered for ${c.name}.</strong>${c.lockReason && html`<br>${c.lockReason}`}`)}</div>`}
       ${servers && card({ id: 'servers', title: 'Servers', count: servers.total || undefined, actions: servers.nextCursor && html`<a href="/admin/servers?ownerId=${c.id}">Show all</a>` }, live(at, 'servers-list', 4, servers.data.length ? serverTable(servers.data, '/admin/servers/', { owner: false }) : empty(`${c.name} has no server yet.`), ''))}
       ${sshKeys(data)}
       ${card(
@@ -57,6 +59,42 @@ export const customerPage = page({
       )}`
   },
 })
+
+const edit = ({ customer: c, at }: Data): Html =>
+  act(at, changeCustomer, { id: c.id }, 'Edit', {
+    title: `Edit ${c.name}`,
+    submit: 'Save',
+    done: 'Saved',
+    fields: html`${field('edit', 'name', { label: 'Name', required: true, value: c.name })}${field('edit', 'email', { label: 'E-mail address', type: 'email', required: true, value: c.email, hint: 'They sign in with it.' })}${field('edit', 'organization', { label: 'Organization', nullable: true, value: c.organization })}${field('edit', 'externalId', { label: 'External id', nullable: true, value: c.externalId, hint: "The billing system's own identifier: it finds the customer by it." })}`,
+  })
+
+const lock = ({ customer: c, at }: Data): Html =>
+  act(at, lockCustomer, { id: c.id }, 'Lock', {
+    icon: 'pause',
+    tone: 'bad',
+    title: `Lock ${c.name}?`,
+    done: `${c.name} is locked`,
+    confirm: {
+      keep: 'Keep open',
+      consequences: [
+        'Orders for this account are refused, also those of the billing system.',
+        c.servers > 0 ? 'Its servers go on. Suspend those that should not.' : false,
+        'It can be unlocked.',
+      ],
+    },
+    fields: field('lock', 'reason', { label: 'Reason', required: true, hint: 'Shown on this page, and to the customer who asks the API.' }),
+  })
+
+const unlock = ({ customer: c, at }: Data): Html =>
+  act(at, unlockCustomer, { id: c.id }, 'Unlock', {
+    icon: 'play',
+    title: `Unlock ${c.name}?`,
+    done: `${c.name} is unlocked`,
+    confirm: {
+      keep: 'Keep locked',
+      consequences: ['Orders for this account are accepted again.', 'The reason is forgotten; the audit log keeps it.'],
+    },
+  })
 
 function sshKeys({ customer: c, keys, at }: Data): Html {
   if (!keys) return html``

@@ -1,32 +1,12 @@
 // The audit line, written by the gate in the transaction of the change.
 
-import { sql } from 'drizzle-orm'
 import type { TSchema } from 'typebox'
 import { newId } from '../db/ids.ts'
-import { type Db, prepared, type Tx } from '../db/open.ts'
-import { audit } from '../jobs/tables.ts'
+import type { Db, Tx } from '../db/open.ts'
 import type { Actor } from './actor.ts'
+import { appendLine } from './audit-chain.ts'
 import type { Answer, Request } from './invoke.ts'
 import type { Operation, Surroundings } from './operation.ts'
-
-const insert = prepared((db) =>
-  db
-    .insert(audit)
-    .values({
-      id: sql.placeholder('id'),
-      at: sql.placeholder('at'),
-      actorId: sql.placeholder('actorId'),
-      actorName: sql.placeholder('actorName'),
-      via: sql.placeholder('via'),
-      operation: sql.placeholder('operation'),
-      target: sql.placeholder('target'),
-      from: sql.placeholder('from'),
-      requestId: sql.placeholder('requestId'),
-      result: sql.placeholder('result'),
-      details: sql.placeholder('details'),
-    } as any)
-    .prepare(),
-)
 
 export type AuditLine = {
   actor: Actor
@@ -44,18 +24,18 @@ export function auditLine(
   { clock }: Pick<Surroundings, 'clock'>,
   { actor, operation, target, from, requestId, result, details }: AuditLine,
 ) {
-  insert(tx).run({
+  appendLine(tx, {
     id: newId('audit'),
     at: clock(),
-    actorId: actor.accountId,
-    actorName: actor.name,
+    actor_id: actor.accountId,
+    actor_name: actor.name,
     via: actor.via.type === 'token' ? `token ${actor.via.tokenId}` : actor.via.type === 'system' ? 'system' : 'page',
     operation,
     target,
-    from,
-    requestId,
+    from_address: from,
+    request_id: requestId,
     result,
-    details,
+    details: details == null ? null : JSON.stringify(details),
   })
 }
 

@@ -3,6 +3,7 @@
 import { type Static, type TSchema, Type as t } from 'typebox'
 import type { Heartbeat } from '../../../agent/protocol.ts'
 import type { Config } from '../../config.ts'
+import type { HostFigures } from '../../host/figures.ts'
 import type { Clock } from '../db/clock.ts'
 import type { Db, Tx } from '../db/open.ts'
 import type { Secrets } from '../secrets.ts'
@@ -25,6 +26,8 @@ export type Surroundings = {
   }
   /** Refuses the 21st sign-in of a minute from one address. */
   signIns: Limit
+  /** The machine under the controller. */
+  host: HostFigures
   startedAt: number
 }
 

@@ -13,6 +13,9 @@ export const audit = sqliteTable('audit', {
   requestId: text('request_id').notNull(),
   result: text().notNull(),
   details: text({ mode: 'json' }),
+  /** Its place in the chain, and the hash over it and the line before. */
+  seq: integer(),
+  hash: text(),
 })
 
 export const idempotency = sqliteTable(

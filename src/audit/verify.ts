@@ -1,0 +1,13 @@
+import { Type as t } from 'typebox'
+import { checkChain } from '../kernel/api/audit-chain.ts'
+import { nullable, operation } from '../kernel/api/operation.ts'
+
+export const verifyAudit = operation({
+  id: 'audit.verify',
+  method: 'GET',
+  path: '/admin/audit/verify',
+  summary: 'Is the audit log as it was written? Names the first line that is not',
+  access: { staff: ['audit:read'] },
+  answer: t.Object({ lines: t.Integer(), ok: t.Boolean(), brokenAt: nullable(t.String()) }),
+  run: ({ tx }) => checkChain(tx),
+})

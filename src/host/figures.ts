@@ -1,0 +1,86 @@
+// What the host of the controller has and uses, as Linux itself says. What reads is apart from what understands, so that tests can
+// say any host.
+import { readFileSync, statfsSync, statSync } from 'node:fs'
+
+export type HostSource = {
+  proc(name: 'stat' | 'loadavg' | 'meminfo' | 'uptime'): string
+  disk(path: string): { bsize: number; blocks: number; bfree: number; bavail: number }
+  /** 0 for a file that is not there. */
+  fileBytes(path: string): number
+  /** Memory this process holds. */
+  ownBytes(): number
+}
+
+export const thisHost: HostSource = {
+  proc: (name) => readFileSync(`/proc/${name}`, 'utf8'),
+  disk: (path) => statfsSync(path),
+  fileBytes: (path) => statSync(path, { throwIfNoEntry: false })?.size ?? 0,
+  ownBytes: () => process.memoryUsage.rss(),
+}
+
+/** Whole percents, rounded down: 84.9 % is not 85 %. */
+const percentOf = (used: number, all: number) => (all > 0 ? Math.min(100, Math.floor((used * 100) / all)) : 0)
+
+/** Ticks since the host started. Waiting for a disk is not work; guests are in `user` already. */
+export function cpuFrom(stat: string) {
+  const lines = stat.split('\n')
+  const ticks = (lines.find((l) => l.startsWith('cpu ')) ?? '').split(/\s+/).slice(1, 9).map(Number)
+  const total = ticks.reduce((all, n) => all + n, 0)
+  return { cpus: lines.filter((l) => /^cpu\d/.test(l)).length, total, busy: total - (ticks[3] ?? 0) - (ticks[4] ?? 0) }
+}
+export type CpuTicks = ReturnType<typeof cpuFrom>
+
+export const loadFrom = (loadavg: string): [number, number, number] => {
+  const [one = 0, five = 0, fifteen = 0] = loadavg.split(' ').map(Number)
+  return [one, five, fifteen]
+}
+
+/** `used` is what programs hold: the cache goes when it is needed. */
+export function memoryFrom(meminfo: string) {
+  const bytes = (name: string) => Number(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(meminfo)?.[1] ?? 0) * 1024
+  const totalBytes = bytes('MemTotal')
+  const availableBytes = bytes('MemAvailable')
+  const usedBytes = totalBytes - availableBytes
+  const swapTotal = bytes('SwapTotal')
+  return {
+    memory: { totalBytes, usedBytes, availableBytes, percent: percentOf(usedBytes, totalBytes) },
+    swap: { totalBytes: swapTotal, usedBytes: swapTotal - bytes('SwapFree') },
+  }
+}
+
+export const uptimeFrom = (uptime: string) => Math.floor(Number(uptime.split(' ')[0]))
+
+/** As `df` counts: what is kept for root is neither used nor free. */
+export function diskFrom({ bsize, blocks, bfree, bavail }: ReturnType<HostSource['disk']>) {
+  const used = blocks - bfree
+  return { totalBytes: blocks * bsize, usedBytes: used * bsize, percent: percentOf(used, used + bavail) }
+}
+
+const TICKS_PER_SECOND = 100
+const nothingYet = { ticks: { cpus: 0, total: 0, busy: 0 } as CpuTicks, percent: 0 }
+
+export class HostFigures {
+  /** The last sample: CPU use is counted from one to the next. The first is since the host started. */
+  #cpu = nothingYet
+
+  constructor(
+    readonly source: HostSource,
+    readonly dataDir: string,
+  ) {}
+
+  /** Two that ask within a second are told the same: between them lies too little to count. */
+  cpu() {
+    const ticks = cpuFrom(this.source.proc('stat'))
+    const passed = ticks.total - this.#cpu.ticks.total
+    if (passed >= ticks.cpus * TICKS_PER_SECOND) this.#cpu = { ticks, percent: percentOf(ticks.busy - this.#cpu.ticks.busy, passed) }
+    return { cpus: ticks.cpus, cpuPercent: this.#cpu.percent }
+  }
+
+  memory = () => memoryFrom(this.source.proc('meminfo'))
+  /** The disk that holds the database. */
+  disk = () => ({ path: this.dataDir, ...diskFrom(this.source.disk(this.dataDir)) })
+  load = () => loadFrom(this.source.proc('loadavg'))
+  uptimeSeconds = () => uptimeFrom(this.source.proc('uptime'))
+  /** With what is written and not yet moved into the file itself. */
+  databaseBytes = () => ['', '-wal'].reduce((all, end) => all + this.source.fileBytes(`${this.dataDir}/berth.db${end}`), 0)
+}
