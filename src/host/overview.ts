@@ -212,7 +212,7 @@ function hostAttention({ actor, host }: Call): Attention[] {
     found.push({
       level: 'bad',
       what: `Disk holding the database is ${disk} % full.`,
-      effect: 'Free space or grow it before 95 %; changes stop there.',
+      effect: 'Free space or grow it: when it is full, nothing can be changed any more. Servers keep running.',
       ...at,
     })
   const memory = host.memory().memory.percent

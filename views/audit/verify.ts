@@ -24,6 +24,6 @@ export const auditVerifyPage = page({
               html`<strong>The chain is broken at <code>${brokenAt}</code>.</strong> This line was changed, or one before it was removed or put in, by something other than Berth. Compare with a backup, and find out who can write to the database file.`,
             )
       }
-      ${inside(html`<p class="muted">Every line of the log holds a hash of itself and of the line before it. Lines cut off at its end do not show here: compare the number of lines with a backup.</p>`)}`,
+      ${inside(html`<p class="muted">Every line of the log holds a hash of itself and of the line before it. Lines cut off at its end, or hashes that were all made anew, do not show here: compare with a backup.</p>`)}`,
     )}`,
 })

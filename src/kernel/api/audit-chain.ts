@@ -1,5 +1,6 @@
 // The audit log is a chain: each line's hash covers the line before it, so that a line changed, removed or put in between behind
-// the product's back shows from there on. Cutting off the end does not show: that needs a copy of the last hash kept elsewhere.
+// the product's back shows from there on. What does not show: lines cut off at the end, and a log whose every later hash was made
+// anew. Both show against a backup.
 import { type Db, prepared } from '../db/open.ts'
 
 /** Everything a line says, in the order in which it is stored and hashed. `details` is the text as it lies in the database. */
