@@ -3,7 +3,8 @@ CREATE TABLE roles (
   id TEXT PRIMARY KEY,
   name TEXT NOT NULL UNIQUE,
   permissions TEXT NOT NULL,
-  is_owner INTEGER NOT NULL DEFAULT 0
+  is_owner INTEGER NOT NULL DEFAULT 0,
+  second_factor INTEGER NOT NULL DEFAULT 0
 ) STRICT;
 
 CREATE TABLE accounts (
@@ -18,6 +19,7 @@ CREATE TABLE accounts (
   password_hash TEXT,
   locked_at INTEGER,
   lock_reason TEXT,
+  disabled_at INTEGER,
   created_at INTEGER NOT NULL
 ) STRICT;
 CREATE UNIQUE INDEX accounts_external_id ON accounts (coalesce(reseller_id, ''), external_id) WHERE external_id IS NOT NULL;
@@ -31,6 +33,10 @@ CREATE TABLE sessions (
   csrf TEXT NOT NULL,
   created_at INTEGER NOT NULL,
   seen_at INTEGER NOT NULL,
+  confirmed_at INTEGER NOT NULL,
+  support_of TEXT REFERENCES accounts (id),
+  support_reason TEXT,
+  support_until INTEGER,
   from_address TEXT NOT NULL,
   user_agent TEXT NOT NULL
 ) STRICT;

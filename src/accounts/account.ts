@@ -1,6 +1,7 @@
 // Who an account is, who sees it, and the people behind it.
 import { eq, sql } from 'drizzle-orm'
 import { Type as t } from 'typebox'
+import type { Scope } from '../kernel/api/access.ts'
 import type { Actor } from '../kernel/api/actor.ts'
 import { invalid, Refusal } from '../kernel/api/errors.ts'
 import { nullable, type Resource, time } from '../kernel/api/operation.ts'
@@ -34,7 +35,11 @@ export const customer: Resource<Account> = {
     const it = accountById(tx, id)
     return it && seen(actor, it) ? it : undefined
   },
+  /** A reseller's own account is its own, and its customers are in its care: neither way does one right do for the other. */
+  rights: (_, actor, it) => (actor.kind !== 'reseller' ? undefined : it.id === actor.accountId ? withItself : withItsCustomers),
 }
+const withItself: ReadonlySet<Scope> = new Set(['account:read', 'account:write', 'reseller:read'])
+const withItsCustomers: ReadonlySet<Scope> = new Set(['reseller:read', 'reseller:customers', 'reseller:servers'])
 
 export const customerAnswer = t.Object({
   id: t.String(),

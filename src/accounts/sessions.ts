@@ -1,5 +1,5 @@
 // Browser sessions: rows keyed by the hash of a random value. Nothing is kept in the cookie but that value.
-import { eq } from 'drizzle-orm'
+import { and, eq, ne } from 'drizzle-orm'
 import { day, hour, minute } from '../kernel/db/clock.ts'
 import { newId } from '../kernel/db/ids.ts'
 import { type Db, prepared, type Tx } from '../kernel/db/open.ts'
@@ -30,6 +30,7 @@ export function openSession(tx: Tx, account: Account, { now, from, userAgent }: 
       csrf: randomToken(),
       createdAt: now,
       seenAt: now,
+      confirmedAt: now,
       from,
       userAgent: userAgent.slice(0, 300),
     })
@@ -37,11 +38,23 @@ export function openSession(tx: Tx, account: Account, { now, from, userAgent }: 
   return token
 }
 
-export type Session = { id: string; accountId: string; csrf: string; createdAt: number; seenAt: number; kind: Account['kind'] }
+/** Whose it is, and for a support session in whose account it is used until when. */
+export type Session = {
+  id: string
+  accountId: string
+  csrf: string
+  createdAt: number
+  seenAt: number
+  confirmedAt: number
+  kind: Account['kind']
+  supportOf: string | null
+  supportUntil: number | null
+}
 const find = prepared(({ $client }) =>
   $client.prepare<Session, [string]>(
-    `SELECT s.id, s.account_id AS accountId, s.csrf, s.created_at AS createdAt, s.seen_at AS seenAt, a.kind
-     FROM sessions s JOIN accounts a ON a.id = s.account_id WHERE s.token_hash = ?`,
+    `SELECT s.id, s.account_id AS accountId, s.csrf, s.created_at AS createdAt, s.seen_at AS seenAt,
+      s.confirmed_at AS confirmedAt, s.support_of AS supportOf, s.support_until AS supportUntil, a.kind
+     FROM sessions s JOIN accounts a ON a.id = s.account_id WHERE s.token_hash = ? AND a.disabled_at IS NULL`,
   ),
 )
 
@@ -57,6 +70,23 @@ export const SEEN_EVERY_MS = minute
 
 const touch = prepared(({ $client }) => $client.prepare('UPDATE sessions SET seen_at = ? WHERE id = ?'))
 export const markSeen = (tx: Tx, session: Session, now: number) => void touch(tx).run(now, session.id)
+/** The same session under a new value and a new page token: after it has become more or less than it was (security S19). */
+export function renewSession(tx: Tx, id: string, changed: Partial<typeof sessions.$inferInsert>): string {
+  const token = randomToken()
+  tx.update(sessions)
+    .set({ ...changed, tokenHash: digest(token), csrf: randomToken() })
+    .where(eq(sessions.id, id))
+    .run()
+  return token
+}
+
+/** Ends the account's sessions, but for the one that is named. */
+export const endSessionsOf = (tx: Tx, accountId: string, but = '') =>
+  void tx
+    .delete(sessions)
+    .where(and(eq(sessions.accountId, accountId), ne(sessions.id, but)))
+    .run()
+
 export const endSession = (tx: Tx, id: string) => void tx.delete(sessions).where(eq(sessions.id, id)).run()
 
 export function cookieFrom(request: Request, origin: string): string | undefined {

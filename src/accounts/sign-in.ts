@@ -1,4 +1,5 @@
 import { Type as t } from 'typebox'
+import { sessionOf } from '../kernel/api/actor.ts'
 import { auditLine } from '../kernel/api/audit.ts'
 import { Refusal } from '../kernel/api/errors.ts'
 import { visitor } from '../kernel/api/invoke.ts'
@@ -58,9 +59,11 @@ export const signOut = operation({
   summary: 'Sign out',
   access: { staff: ['account:write'], reseller: ['account:write'], customer: ['account:write'] },
   inPerson: true,
+  inSupport: true,
   answer: done,
   run({ tx, actor, config, setCookie }) {
-    if (actor.via.type === 'session') endSession(tx, actor.via.sessionId)
+    const session = sessionOf(actor)
+    if (session) endSession(tx, session.sessionId)
     setCookie(sessionCookie(config.origin, '', 0))
     return {}
   },

@@ -7,6 +7,8 @@ export const roles = sqliteTable('roles', {
   permissions: text({ mode: 'json' }).$type<Permission[]>().notNull(),
   /** Holds every permission, also those that later versions bring. There is always somebody with it. */
   isOwner: integer('is_owner', { mode: 'boolean' }).notNull().default(false),
+  /** Who holds it may do nothing until they have a second factor. */
+  secondFactor: integer('second_factor', { mode: 'boolean' }).notNull().default(false),
 })
 
 export const accounts = sqliteTable('accounts', {
@@ -21,6 +23,8 @@ export const accounts = sqliteTable('accounts', {
   passwordHash: text('password_hash'),
   lockedAt: integer('locked_at'),
   lockReason: text('lock_reason'),
+  /** Staff who left: their sessions and tokens are none any more. */
+  disabledAt: integer('disabled_at'),
   createdAt: integer('created_at').notNull(),
 })
 export type Account = typeof accounts.$inferSelect
@@ -32,6 +36,12 @@ export const sessions = sqliteTable('sessions', {
   csrf: text().notNull(),
   createdAt: integer('created_at').notNull(),
   seenAt: integer('seen_at').notNull(),
+  /** When its person last showed who they are. */
+  confirmedAt: integer('confirmed_at').notNull(),
+  /** A support session: in whose account, why, and until when. */
+  supportOf: text('support_of'),
+  supportReason: text('support_reason'),
+  supportUntil: integer('support_until'),
   from: text('from_address').notNull(),
   userAgent: text('user_agent').notNull(),
 })

@@ -30,11 +30,28 @@ function sessionSender(db: Db, session: Session, now: number, counts: boolean): 
   if (!account) return nobody
   if (counts && now - session.seenAt > SEEN_EVERY_MS) write(db, (tx) => markSeen(tx, session, now))
   const permissions = permissionsOf(db, account)
+  const { id: sessionId, confirmedAt } = session
+  const helped = supported(db, session, permissions, now)
   return {
-    actor: actorOf(account, permissions, scopesOf(account.kind, permissions), { type: 'session', sessionId: session.id }),
+    actor: helped
+      ? actorOf(helped, [], scopesOf(helped.kind), {
+          type: 'support',
+          sessionId,
+          confirmedAt,
+          staffId: account.id,
+          staffName: account.name,
+          until: session.supportUntil!,
+        })
+      : actorOf(account, permissions, scopesOf(account.kind, permissions), { type: 'session', sessionId, confirmedAt }),
     browser: { csrf: session.csrf },
     limitKey: account.id,
   }
+}
+
+/** In whose account a support session is: asked each time, since the right to it may be gone, and its hour over. */
+function supported(db: Db, session: Session, permissions: readonly Permission[], now: number): Account | undefined {
+  if (!session.supportOf || session.supportUntil! <= now || !permissions.includes('support_session')) return undefined
+  return accountById(db, session.supportOf)
 }
 
 type TokenRow = {
@@ -60,7 +77,7 @@ function tokenSender(db: Db, header: string, now: number, from: string): Sender 
   const token = /^Bearer (pnl_[A-Za-z0-9_-]{20,100})$/i.exec(header)?.[1]
   const row = token ? statements(db).find.get(digest(token), now) : undefined
   const account = row ? accountById(db, row.accountId) : undefined
-  if (!row || !account || (row.expiresAt !== null && row.expiresAt <= now))
+  if (!row || !account || account.disabledAt !== null || (row.expiresAt !== null && row.expiresAt <= now))
     throw new Refusal('invalid_token', 'This token is not valid: it may have expired or been revoked.')
   // Once a minute: a use is worth knowing, a disk flush per read is not worth paying.
   if (row.usedAt === null || now - row.usedAt > minute || row.usedFrom !== from)

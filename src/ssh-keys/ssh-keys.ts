@@ -73,6 +73,7 @@ const seen: Resource<SshKey> = {
     const key = tx.select().from(sshKeys).where(eq(sshKeys.id, id)).get()
     return key && (key.ownerId === actor.accountId || customer.find(tx, actor, key.ownerId)) ? key : undefined
   },
+  rights: (tx, actor, key) => customer.rights?.(tx, actor, accountById(tx, key.ownerId)!),
 }
 
 const keyAnswer = t.Object({
@@ -97,7 +98,8 @@ export const addSshKey = operation({
   method: 'POST',
   path: '/customers/{id}/ssh-keys',
   summary: "Add a public key to a customer's account",
-  access: { staff: ['customers:write'], reseller: ['reseller:customers'], customer: ['account:write'] },
+  access: { staff: ['customers:write'], reseller: ['reseller:customers', 'account:write'], customer: ['account:write'] },
+  inSupport: false,
   on: customer,
   body: fields({ name: t.Optional(line(100, 0)), publicKey: t.String({ maxLength: 12_000 }) }),
   answer: keyAnswer,
@@ -136,7 +138,7 @@ export const listSshKeys = operation({
   method: 'GET',
   path: '/customers/{id}/ssh-keys',
   summary: "A customer's public keys",
-  access: { staff: ['customers:read'], reseller: ['reseller:customers'], customer: ['account:read'] },
+  access: { staff: ['customers:read'], reseller: ['reseller:customers', 'account:read'], customer: ['account:read'] },
   on: customer,
   query: pageQuery,
   answer: page(keyAnswer),
@@ -167,7 +169,8 @@ export const removeSshKey = operation({
   method: 'DELETE',
   path: '/ssh-keys/{id}',
   summary: 'Remove a public key; servers that have it keep it',
-  access: { staff: ['customers:write'], reseller: ['reseller:customers'], customer: ['account:write'] },
+  access: { staff: ['customers:write'], reseller: ['reseller:customers', 'account:write'], customer: ['account:write'] },
+  inSupport: false,
   on: seen,
   answer: done,
   run({ tx, target }) {

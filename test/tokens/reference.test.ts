@@ -156,7 +156,7 @@ const owner = {
     ...operations.flatMap((op) => (op.access === 'anyone' ? [] : (op.access.staff ?? []))),
   ]),
   permissions: new Set(operations.flatMap((op) => (op.access === 'anyone' ? [] : (op.access.staff ?? [])))),
-  via: { type: 'session', sessionId: '' },
+  via: { type: 'session', sessionId: '', confirmedAt: 0 },
 } as any
 
 describe('a line for curl', () => {

@@ -3,7 +3,9 @@ import { type AccountKind, allPermissions, allScopes, type Permission, type Scop
 
 /** By what the actor came in; it stands in the audit log and in the jobs it starts. */
 export type Via =
-  | { type: 'session'; sessionId: string }
+  | { type: 'session'; sessionId: string; confirmedAt: number }
+  /** A member of staff in somebody's account, with a reason that stands in the audit log. The actor is that account. */
+  | { type: 'support'; sessionId: string; confirmedAt: number; staffId: string; staffName: string; until: number }
   | { type: 'token'; tokenId: string; tokenName: string }
   /** The controller itself: schedules, and `berth admin` on its host. */
   | { type: 'system' }
@@ -26,10 +28,20 @@ export const system: Actor = {
   via: { type: 'system' },
 }
 
+/** Whom the audit log and a job name: in a support session the member of staff, and in whose account. */
+export const nameOf = ({ name, via }: Actor): string =>
+  via.type === 'support' ? `${via.staffName} as ${name}` : via.type === 'token' ? `${via.tokenName} (${name})` : name
+
+/** The account that answers for it. */
+export const idOf = ({ accountId, via }: Actor): string => (via.type === 'support' ? via.staffId : accountId)
+
+/** A browser session, with or without somebody else's account in it. */
+export const sessionOf = ({ via }: Actor) => (via.type === 'session' || via.type === 'support' ? via : undefined)
+
 export type StartedBy = { type: 'person' | 'token' | 'system'; id: string; name: string }
 
 /** How a job names who started it. */
 export const startedBy = (actor: Actor): StartedBy =>
   actor.via.type === 'token'
-    ? { type: 'token', id: actor.via.tokenId, name: `${actor.via.tokenName} (${actor.name})` }
-    : { type: actor.via.type === 'system' ? 'system' : 'person', id: actor.accountId, name: actor.name }
+    ? { type: 'token', id: actor.via.tokenId, name: nameOf(actor) }
+    : { type: actor.via.type === 'system' ? 'system' : 'person', id: idOf(actor), name: nameOf(actor) }

@@ -3,7 +3,7 @@
 import type { TSchema } from 'typebox'
 import { newId } from '../db/ids.ts'
 import type { Db, Tx } from '../db/open.ts'
-import type { Actor } from './actor.ts'
+import { type Actor, idOf, nameOf } from './actor.ts'
 import { appendLine } from './audit-chain.ts'
 import type { Answer, Request } from './invoke.ts'
 import type { Operation, Surroundings } from './operation.ts'
@@ -27,9 +27,9 @@ export function auditLine(
   appendLine(tx, {
     id: newId('audit'),
     at: clock(),
-    actor_id: actor.accountId,
-    actor_name: actor.name,
-    via: actor.via.type === 'token' ? `token ${actor.via.tokenId}` : actor.via.type === 'system' ? 'system' : 'page',
+    actor_id: idOf(actor),
+    actor_name: actor.via.type === 'support' ? nameOf(actor) : actor.name,
+    via: viaOf(actor),
     operation,
     target,
     from_address: from,
@@ -38,6 +38,15 @@ export function auditLine(
     details: details == null ? null : JSON.stringify(details),
   })
 }
+
+const viaOf = ({ via }: Actor) =>
+  via.type === 'token'
+    ? `token ${via.tokenId}`
+    : via.type === 'support'
+      ? `support session ${via.sessionId}`
+      : via.type === 'system'
+        ? 'system'
+        : 'page'
 
 /** The id of what was changed or made: from the path, or from the answer. */
 const targetOf = (request: Request, answer: Answer): string | null =>

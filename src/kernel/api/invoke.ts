@@ -1,12 +1,13 @@
 // The gate. API calls, pages, tests and the command line come through here; nothing else calls `run`.
 
+import { minute } from '../db/clock.ts'
 import { looksLikeId } from '../db/ids.ts'
 import { type Db, read, type Tx, write } from '../db/open.ts'
-import type { Actor } from './actor.ts'
+import { type Actor, sessionOf } from './actor.ts'
 import { auditCall } from './audit.ts'
 import { Refusal } from './errors.ts'
 import { recall, remember } from './idempotency.ts'
-import { type Call, fields, mayCall, type Operation, type Query, type Surroundings } from './operation.ts'
+import { type Call, fields, keptFromSupport, mayCall, mayCallOn, type Operation, type Query, type Surroundings } from './operation.ts'
 import { check } from './validate.ts'
 
 export type Request = {
@@ -26,7 +27,7 @@ export type Gate = (op: Operation, actor: Actor | undefined, request?: Request) 
 export const gate =
   (db: Db, around: Surroundings): Gate =>
   (op, actor, request = {}) => {
-    const who = permit(op, actor)
+    const who = permit(op, actor, around.clock())
     const { params = {}, query = {}, body, from = '', userAgent = '', requestId = '', idempotencyKey } = request
     let cookie: string | undefined
     for (const name in query)
@@ -80,18 +81,29 @@ function checkBody(op: Operation, body: unknown) {
   if (op.method !== 'GET') check(op.body ?? noBody, body)
 }
 
-function permit(op: Operation, actor: Actor | undefined): Actor {
+/** How long a person who has shown who they are is believed to be still there (security S21). */
+export const CONFIRMED_MS = 10 * minute
+
+function permit(op: Operation, actor: Actor | undefined, now: number): Actor {
   if (op.access === 'anyone') return actor ?? visitor
   if (!actor) throw new Refusal('not_authenticated', 'Sign in, or send a token in the Authorization header.')
   const accepted = op.access[actor.kind]
   if (op.inPerson && actor.via.type === 'token')
     throw new Refusal('token_not_allowed', 'This needs a person signed in; a token may not do it.')
+  if (keptFromSupport(op, actor))
+    throw new Refusal(
+      'support_session',
+      `A support session may not do this: it is ${actor.name}'s own business. End the session, or ask them.`,
+    )
   if (!accepted) throw new Refusal('forbidden', `This call is not for ${actor.kind} accounts.`)
   if (!mayCall(op, actor)) {
     if (actor.via.type === 'token')
       throw new Refusal('missing_scope', `This token needs the scope ${accepted.join(' or ')}.`, { scopes: [...accepted] })
     throw new Refusal('forbidden', `Your role does not include this (${accepted.join(' or ')}). Ask an administrator of your team for it.`)
   }
+  const session = sessionOf(actor)
+  if (op.confirmed && session && now - session.confirmedAt > CONFIRMED_MS)
+    throw new Refusal('confirmation_required', 'Show once more that it is you: this needs a sign-in that is not older than 10 minutes.')
   return actor
 }
 
@@ -101,6 +113,9 @@ function lookUp(op: Operation, tx: Db, actor: Actor, params: Readonly<Record<str
   const id = params[/\{(\w+)\}/.exec(op.path)?.[1] ?? ''] ?? ''
   const target = looksLikeId(id) ? op.on.find(tx, actor, id) : undefined
   if (target === undefined) throw new Refusal(op.on.notFound, `There is no such ${op.on.name}.`)
+  const rights = op.on.rights?.(tx, actor, target)
+  if (rights && !mayCallOn(op, actor, rights))
+    throw new Refusal('forbidden', `You see this ${op.on.name} but may not do this with it. Ask its owner for more.`)
   return target
 }
 
@@ -111,5 +126,5 @@ export const visitor: Actor = {
   name: 'Visitor',
   scopes: new Set(),
   permissions: new Set(),
-  via: { type: 'session', sessionId: '' },
+  via: { type: 'session', sessionId: '', confirmedAt: 0 },
 }

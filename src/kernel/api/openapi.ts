@@ -12,6 +12,8 @@ export function codesOf(op: Operation): Code[] {
     'rate_limited',
     'internal_error',
     ...(op.inPerson ? (['token_not_allowed'] as const) : []),
+    ...(op.access !== 'anyone' && !(op.inSupport ?? !op.inPerson) ? (['support_session'] as const) : []),
+    ...(op.confirmed ? (['confirmation_required'] as const) : []),
     ...(op.on ? [op.on.notFound] : []),
     ...(op.query ? (['invalid_request'] as const) : []),
     ...(change

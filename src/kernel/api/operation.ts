@@ -32,7 +32,13 @@ export type Surroundings = {
 }
 
 /** A thing with an identifier. `find` is the only way from an id to a row, and it sees only what the actor may. */
-export type Resource<Row> = { name: string; notFound: Code; find(tx: Db, actor: Actor, id: string): Row | undefined }
+export type Resource<Row> = {
+  name: string
+  notFound: Code
+  find(tx: Db, actor: Actor, id: string): Row | undefined
+  /** Where not everybody who sees a row may do everything with it: the scopes that this actor has on it. Undefined: all of his. */
+  rights?(tx: Db, actor: Actor, row: Row): ReadonlySet<Scope> | undefined
+}
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 export type Query = Readonly<Record<string, string>>
@@ -66,6 +72,10 @@ export type Operation<Row = any, B extends TSchema = any, A extends TSchema = an
   access: Partial<Record<AccountKind, readonly (Scope | Permission)[]>> | 'anyone'
   /** Needs a person: answers tokens with `token_not_allowed`. */
   inPerson?: true
+  /** May it be done in a support session? Not what needs a person, nor what is the account holder's own business. */
+  inSupport?: boolean
+  /** Needs somebody who showed within the last ten minutes that they are who they are: what an unlocked screen must not give away. */
+  confirmed?: true
   /** Whose id the first `{…}` of the path is. */
   on?: Resource<Row>
   /** Names of the query parameters it knows, each with what it does. */
@@ -118,7 +128,13 @@ export function see<Row>(tx: Db, actor: Actor, resource: Resource<Row>, id: stri
 
 /** Does this actor's kind and scope open the operation? The gate refuses by it and buttons are drawn by it. */
 export const mayCall = (op: Operation, actor: Actor): boolean =>
-  op.access === 'anyone' ||
-  !!op.access[actor.kind]?.some((right) =>
-    isScope(right) ? actor.scopes.has(right) : actor.via.type !== 'token' && actor.permissions.has(right),
-  )
+  op.access === 'anyone' || (!!op.access[actor.kind]?.some((right) => holds(actor, right)) && !keptFromSupport(op, actor))
+
+const holds = (actor: Actor, right: Scope | Permission) =>
+  isScope(right) ? actor.scopes.has(right) : actor.via.type !== 'token' && actor.permissions.has(right)
+
+/** Is there a right that the operation takes, the actor has, and the row lets him use? */
+export const mayCallOn = (op: Operation, actor: Actor, rights: ReadonlySet<Scope>): boolean =>
+  op.access === 'anyone' || !!op.access[actor.kind]?.some((right) => holds(actor, right) && isScope(right) && rights.has(right))
+
+export const keptFromSupport = (op: Operation, actor: Actor): boolean => actor.via.type === 'support' && !(op.inSupport ?? !op.inPerson)
