@@ -19,6 +19,7 @@ CREATE TABLE accounts (
   password_hash TEXT,
   locked_at INTEGER,
   lock_reason TEXT,
+  allowance TEXT,
   disabled_at INTEGER,
   created_at INTEGER NOT NULL
 ) STRICT;

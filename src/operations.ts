@@ -1,8 +1,12 @@
 // Every operation there is. What is not in this list does not exist: no route, no button, no `berth admin`.
+
+import { setAllowance } from './accounts/allowance.ts'
 import { changeCustomer, createCustomer, getCustomer, listCustomers, lockCustomer, unlockCustomer } from './accounts/customers.ts'
+import { changeRole, createRole, listRoles, removeRole } from './accounts/roles.ts'
 import { setUp } from './accounts/set-up.ts'
 import { signIn, signOut } from './accounts/sign-in.ts'
-import { createStaff } from './accounts/staff.ts'
+import { changeStaff, createStaff, disableStaff, enableStaff, listStaff } from './accounts/staff.ts'
+import { closeSupport, openSupport } from './accounts/support.ts'
 import { attachPool, createPool, getPool, listPoolAddresses, listPools, removePool, reserveAddress } from './addresses/pools.ts'
 import { listAudit } from './audit/audit.ts'
 import { verifyAudit } from './audit/verify.ts'
@@ -34,6 +38,16 @@ export const operations: readonly Operation[] = [
   signIn,
   signOut,
   createStaff,
+  listStaff,
+  changeStaff,
+  disableStaff,
+  enableStaff,
+  listRoles,
+  createRole,
+  changeRole,
+  removeRole,
+  openSupport,
+  closeSupport,
   grantToken,
   createToken,
   listTokens,
@@ -45,6 +59,7 @@ export const operations: readonly Operation[] = [
   changeCustomer,
   lockCustomer,
   unlockCustomer,
+  setAllowance,
   addSshKey,
   listSshKeys,
   removeSshKey,

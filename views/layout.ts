@@ -2,6 +2,7 @@
 
 import { listCustomers } from '../src/accounts/customers.ts'
 import { signOut } from '../src/accounts/sign-in.ts'
+import { closeSupport } from '../src/accounts/support.ts'
 import { listPools } from '../src/addresses/pools.ts'
 import { listAudit } from '../src/audit/audit.ts'
 import { getOverview } from '../src/host/overview.ts'
@@ -9,6 +10,7 @@ import { getPanelHost } from '../src/host/panel-host.ts'
 import { listImages } from '../src/images/images.ts'
 import { listJobs } from '../src/jobs/job.ts'
 import type { Operation } from '../src/kernel/api/operation.ts'
+import { iso } from '../src/kernel/db/clock.ts'
 import { Html, html } from '../src/kernel/web/html.ts'
 import type { At } from '../src/kernel/web/page.ts'
 import type { Frame } from '../src/kernel/web/serve-pages.ts'
@@ -21,6 +23,7 @@ import { act } from './parts/act.ts'
 import { notice } from './parts/card.ts'
 import { type IconName, icon } from './parts/icon.ts'
 import { secretOnce } from './parts/secret.ts'
+import { time } from './parts/time.ts'
 
 type Entry = { name: string; title: string; href: string; shape: IconName; sees: Operation }
 const entry = (name: string, title: string, href: string, shape: IconName, sees: Operation): Entry => ({ name, title, href, shape, sees })
@@ -79,13 +82,23 @@ function navigation(at: At, current: string | undefined): Html {
 
 const mark = html`<a class="mark" href="/">${icon('anchor')}<span>Berth</span></a>`
 
+/** Never to be overlooked: whose account this is, until when, and the way out. */
+const supportBanner = (at: At): Html =>
+  at.actor.via.type === 'support'
+    ? html`<div class="card" id="support">${notice(
+        'warn',
+        html`<strong>Support session.</strong> You, ${at.actor.via.staffName}, are in the account of <strong>${at.actor.name}</strong>. What you do stands in the audit log as both of you. It ends ${time(iso(at.actor.via.until), at)}.`,
+        act(at, closeSupport, {}, 'End session', { icon: 'out', leadsTo: `/admin/customers/${at.actor.accountId}` }),
+      )}</div>`
+    : html``
+
 export function layout({ title, body, page, at, nonce }: Frame, asset: (name: string) => string): Html {
   const signedIn = at.actor.accountId !== '' && !page?.open
   const inner = signedIn
     ? html`<div class="app">
       <header class="top"><button type="button" class="btn bare menu" aria-controls="nav" aria-expanded="false" aria-label="Menu">${icon('menu')}</button>${at.actor.kind === 'staff' ? html`<a class="mark" href="/admin">${icon('anchor')}<span>Berth</span></a>` : mark}<span class="grow"></span><span class="me">${at.actor.name}</span>${act(at, signOut, {}, 'Sign out', { icon: 'out', leadsTo: '/login' })}</header>
       ${navigation(at, page?.nav)}
-      <main id="main" tabindex="-1">${at.insecure && at.actor.kind === 'staff' && html`<div class="card">${notice('warn', html`<strong>Nodes may enroll over plain HTTP.</strong> PANEL_AGENT_INSECURE is set: fit for a lab only.`)}</div>`}${body}</main>
+      <main id="main" tabindex="-1">${supportBanner(at)}${at.insecure && at.actor.kind === 'staff' && html`<div class="card">${notice('warn', html`<strong>Nodes may enroll over plain HTTP.</strong> PANEL_AGENT_INSECURE is set: fit for a lab only.`)}</div>`}${body}</main>
     </div>`
     : html`<div class="gate"><header>${mark}</header><main id="main" tabindex="-1">${body}</main></div>`
   const whole = html`<html lang="en" data-now="${at.now}"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1"><title>${title} · Berth</title>

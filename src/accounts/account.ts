@@ -7,7 +7,7 @@ import { invalid, Refusal } from '../kernel/api/errors.ts'
 import { nullable, type Resource, time } from '../kernel/api/operation.ts'
 import { iso, isoOrNull } from '../kernel/db/clock.ts'
 import { type Db, isUniqueViolation, prepared } from '../kernel/db/open.ts'
-import { type Account, accounts } from './tables.ts'
+import { type Account, type Allowance, accounts } from './tables.ts'
 
 /** Staff see every customer and reseller; a reseller sees itself and its customers; a customer itself. */
 function seen(actor: Actor, it: Account): boolean {
@@ -41,6 +41,16 @@ export const customer: Resource<Account> = {
 const withItself: ReadonlySet<Scope> = new Set(['account:read', 'account:write', 'reseller:read'])
 const withItsCustomers: ReadonlySet<Scope> = new Set(['reseller:read', 'reseller:customers', 'reseller:servers'])
 
+/** What it has bought beside its packages. */
+export const allowanceAnswer = t.Object({
+  vcpus: t.Integer(),
+  memoryMb: t.Integer(),
+  diskGb: t.Integer(),
+  trafficGb: t.Integer(),
+  ipv4: t.Integer(),
+})
+export const noAllowance: Allowance = { vcpus: 0, memoryMb: 0, diskGb: 0, trafficGb: 0, ipv4: 0 }
+
 export const customerAnswer = t.Object({
   id: t.String(),
   kind: t.Enum(['customer', 'reseller', 'staff']),
@@ -53,6 +63,7 @@ export const customerAnswer = t.Object({
   lockReason: nullable(t.String()),
   createdAt: time,
   servers: t.Integer(),
+  allowance: allowanceAnswer,
 })
 
 const owned = prepared(({ $client }) =>
@@ -71,6 +82,7 @@ export const showCustomer = (tx: Db, it: Account) => ({
   lockReason: it.lockReason,
   createdAt: iso(it.createdAt),
   servers: owned(tx).get(it.id)!.n,
+  allowance: it.allowance ?? noAllowance,
 })
 
 /** The customer as webhooks carry it. */

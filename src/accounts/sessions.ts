@@ -1,6 +1,6 @@
 // Browser sessions: rows keyed by the hash of a random value. Nothing is kept in the cookie but that value.
 import { and, eq, ne } from 'drizzle-orm'
-import { day, hour, minute } from '../kernel/db/clock.ts'
+import { day, hour, minute, second } from '../kernel/db/clock.ts'
 import { newId } from '../kernel/db/ids.ts'
 import { type Db, prepared, type Tx } from '../kernel/db/open.ts'
 import { digest, randomToken } from '../kernel/secrets.ts'
@@ -18,6 +18,9 @@ export const cookieName = (origin: string) => (origin.startsWith('https:') ? '__
 
 export const sessionCookie = (origin: string, value: string, maxAgeSeconds: number) =>
   `${cookieName(origin)}=${value}; Path=/; HttpOnly; SameSite=Lax; Max-Age=${maxAgeSeconds}${origin.startsWith('https:') ? '; Secure' : ''}`
+
+/** As long as the longest absolute limit; the limits themselves are checked here, not by the browser. */
+export const SESSION_SECONDS = (14 * day) / second
 
 /** Answers the cookie's value; it is shown this once and only its hash is kept. */
 export function openSession(tx: Tx, account: Account, { now, from, userAgent }: { now: number; from: string; userAgent: string }): string {

@@ -8,7 +8,7 @@ import { type Db, write } from '../kernel/db/open.ts'
 import { digest, randomToken } from '../kernel/secrets.ts'
 import { settings } from '../settings/tables.ts'
 import { hashPassword, mustBeGood } from './passwords.ts'
-import { openSession, sessionCookie } from './sessions.ts'
+import { openSession, SESSION_SECONDS, sessionCookie } from './sessions.ts'
 import { addStaff } from './staff.ts'
 import { accounts } from './tables.ts'
 
@@ -59,7 +59,7 @@ export const setUp = operation({
     if (!setUpLinkFits(tx, body.token)) throw linkIsNotValid()
     const account = addStaff(tx, { email: body.email, name: body.name, passwordHash, role: 'Owner', now: clock() })
     tx.delete(settings).where(eq(settings.name, SETTING)).run()
-    setCookie(sessionCookie(config.origin, openSession(tx, account, { now: clock(), from, userAgent }), 14 * 86400), account)
+    setCookie(sessionCookie(config.origin, openSession(tx, account, { now: clock(), from, userAgent }), SESSION_SECONDS), account)
     return { accountId: account.id, home: '/admin' }
   },
 })

@@ -8,7 +8,7 @@ import { done, fields, operation, secret } from '../kernel/api/operation.ts'
 import { write } from '../kernel/db/open.ts'
 import { accountByEmail } from './account.ts'
 import { passwordFits } from './passwords.ts'
-import { endSession, openSession, sessionCookie } from './sessions.ts'
+import { endSession, openSession, SESSION_SECONDS, sessionCookie } from './sessions.ts'
 
 export const signIn = operation({
   id: 'sessions.create',
@@ -25,7 +25,7 @@ export const signIn = operation({
   async prepare({ tx, body, from, signIns, clock, requestId }) {
     signIns.take(addressKey(from))
     const account = accountByEmail(tx, body.email.trim())
-    if ((await passwordFits(body.password, account?.passwordHash)) && account) return account
+    if ((await passwordFits(body.password, account?.passwordHash)) && account?.disabledAt === null) return account
     write(tx, (tx) =>
       auditLine(
         tx,
@@ -44,7 +44,7 @@ export const signIn = operation({
     throw new Refusal('sign_in_failed', 'E-mail address and password do not fit together. Check both, or ask for a new password.')
   },
   run({ tx, prepared: account, clock, from, userAgent, config, setCookie }) {
-    setCookie(sessionCookie(config.origin, openSession(tx, account, { now: clock(), from, userAgent }), 14 * 86400), account)
+    setCookie(sessionCookie(config.origin, openSession(tx, account, { now: clock(), from, userAgent }), SESSION_SECONDS), account)
     return { accountId: account.id, kind: account.kind, home: homeOf(account.kind) }
   },
 })

@@ -1,11 +1,18 @@
+// The people who run the installation: who they are, which role they have, and how they leave.
+import { and, count, desc, eq, lt } from 'drizzle-orm'
 import { Type as t } from 'typebox'
-import { invalid } from '../kernel/api/errors.ts'
-import { fields, line, operation, secret } from '../kernel/api/operation.ts'
+import type { Actor } from '../kernel/api/actor.ts'
+import { invalid, Refusal } from '../kernel/api/errors.ts'
+import { page, pageQuery, paginate } from '../kernel/api/list.ts'
+import { patched } from '../kernel/api/named.ts'
+import { fields, line, nullable, operation, type Resource, secret, time } from '../kernel/api/operation.ts'
+import { iso, isoOrNull } from '../kernel/db/clock.ts'
 import { newId } from '../kernel/db/ids.ts'
-import type { Tx } from '../kernel/db/open.ts'
-import { mailAddress, refuseTaken } from './account.ts'
+import { type Db, prepared, type Tx } from '../kernel/db/open.ts'
+import { accountById, mailAddress, refuseTaken } from './account.ts'
 import { hashPassword, mustBeGood } from './passwords.ts'
-import { roleNamed } from './roles.ts'
+import { mustNotBeLastOwner, mustOutrank, mustReach, type Role, roleNamed } from './roles.ts'
+import { endSessionsOf } from './sessions.ts'
 import { type Account, accounts } from './tables.ts'
 
 /** Throws `email_taken`, and `validation_failed` for a role there is not. */
@@ -13,12 +20,11 @@ export function addStaff(
   tx: Tx,
   { email, name, passwordHash, role, now }: { email: string; name: string; passwordHash: string; role: string; now: number },
 ): Account {
-  const found = roleNamed(tx, role)
-  if (!found) throw invalid({ field: 'role', message: 'There is no role of this name.' })
+  const { id: roleId } = mustBeRole(tx, role)
   try {
     return tx
       .insert(accounts)
-      .values({ id: newId('account'), kind: 'staff', email: mailAddress(email), name, roleId: found.id, passwordHash, createdAt: now })
+      .values({ id: newId('account'), kind: 'staff', email: mailAddress(email), name, roleId, passwordHash, createdAt: now })
       .returning()
       .get()
   } catch (error) {
@@ -26,20 +32,96 @@ export function addStaff(
   }
 }
 
+function mustBeRole(tx: Tx, name: string): Role {
+  const found = roleNamed(tx, name)
+  if (!found) throw invalid({ field: 'role', message: 'There is no role of this name.' })
+  return found
+}
+
+const staffMember: Resource<Account> = {
+  name: 'member of staff',
+  notFound: 'staff_not_found',
+  find: (tx, _, id) => {
+    const it = accountById(tx, id)
+    return it?.kind === 'staff' ? it : undefined
+  },
+}
+
+const staffAnswer = t.Object({
+  id: t.String(),
+  email: t.String(),
+  name: t.String(),
+  role: nullable(t.Object({ id: t.String(), name: t.String() })),
+  seenAt: nullable(time),
+  disabledAt: nullable(time),
+  createdAt: time,
+})
+const beside = prepared(({ $client }) =>
+  $client.prepare<{ roleName: string | null; seenAt: number | null }, [string]>(
+    `SELECT (SELECT name FROM roles r WHERE r.id = a.role_id) AS roleName, (SELECT max(seen_at) FROM sessions s WHERE s.account_id = a.id) AS seenAt
+     FROM accounts a WHERE a.id = ?`,
+  ),
+)
+function show(tx: Db, { id, email, name, roleId, disabledAt, createdAt }: Account) {
+  const { roleName, seenAt } = beside(tx).get(id)!
+  return {
+    id,
+    email,
+    name,
+    role: roleId && roleName !== null ? { id: roleId, name: roleName } : null,
+    seenAt: isoOrNull(seenAt),
+    disabledAt: isoOrNull(disabledAt),
+    createdAt: iso(createdAt),
+  }
+}
+
+const who = { staff: ['staff.write'] } as const
+
+export const listStaff = operation({
+  id: 'staff.list',
+  method: 'GET',
+  path: '/admin/staff',
+  summary: 'Everybody who runs this installation',
+  access: who,
+  query: pageQuery,
+  answer: page(staffAnswer),
+  run(call) {
+    const { tx } = call
+    const staff = eq(accounts.kind, 'staff')
+    return paginate({
+      call,
+      name: 'staff',
+      limits: { usual: 50, most: 200 },
+      rows: (after, limit) =>
+        tx
+          .select()
+          .from(accounts)
+          .where(and(staff, after ? lt(accounts.id, after) : undefined))
+          .orderBy(desc(accounts.id))
+          .limit(limit)
+          .all(),
+      keyOf: (it) => it.id,
+      show: (it) => show(tx, it),
+      total: () => tx.select({ n: count() }).from(accounts).where(staff).get()!.n,
+    })
+  },
+})
+
 export const createStaff = operation({
   id: 'staff.create',
   method: 'POST',
   path: '/admin/staff',
-  summary: 'Add a member of staff',
-  access: { staff: ['staff.write'] },
+  summary: 'Add a member of staff, with a role that holds nothing you do not',
+  access: who,
   inPerson: true,
+  confirmed: true,
   body: fields({
     email: t.String({ maxLength: 254 }),
     name: line(100),
     role: t.Optional(line(60)),
     password: secret(t.String({ maxLength: 1000 })),
   }),
-  answer: t.Object({ id: t.String(), email: t.String(), name: t.String() }),
+  answer: staffAnswer,
   status: 201,
   refuses: ['email_taken'],
   example: { email: 'bo@example.com', name: 'Bo', role: 'Owner', password: 'correct horse battery staple' },
@@ -47,8 +129,82 @@ export const createStaff = operation({
     mustBeGood(body.password)
     return hashPassword(body.password)
   },
-  run({ tx, body, prepared: passwordHash, clock }) {
-    const { id, email, name } = addStaff(tx, { ...body, role: body.role ?? 'Owner', passwordHash, now: clock() })
-    return { id, email, name }
+  run({ tx, actor, body, prepared: passwordHash, clock }) {
+    const role = body.role ?? 'Owner'
+    mustReach(tx, actor, mustBeRole(tx, role))
+    return show(tx, addStaff(tx, { ...body, role, passwordHash, now: clock() }))
   },
 })
+
+export const changeStaff = operation({
+  id: 'staff.update',
+  method: 'PATCH',
+  path: '/admin/staff/{id}',
+  summary: 'Change the name, the address or the role of a member of staff',
+  access: who,
+  inPerson: true,
+  confirmed: true,
+  on: staffMember,
+  body: fields({ name: t.Optional(line(100)), email: t.Optional(t.String({ maxLength: 254 })), role: t.Optional(line(60)) }),
+  answer: staffAnswer,
+  refuses: ['email_taken', 'last_owner'],
+  example: { role: 'Support' },
+  run({ tx, actor, target, body: { role: roleName, ...body } }) {
+    mustOutrank(tx, actor, target)
+    const role = roleName === undefined ? undefined : mustBeRole(tx, roleName)
+    if (role) {
+      mustReach(tx, actor, role)
+      if (!role.isOwner) mustNotBeLastOwner(tx, target)
+    }
+    const given = { ...body, ...(body.email !== undefined && { email: mailAddress(body.email) }), ...(role && { roleId: role.id }) }
+    try {
+      return show(tx, patched(tx, accounts, target, given))
+    } catch (error) {
+      return refuseTaken(error)
+    }
+  },
+})
+
+export const disableStaff = operation({
+  id: 'staff.disable',
+  method: 'POST',
+  path: '/admin/staff/{id}/actions/disable',
+  summary: 'Keep a member of staff out: sessions and tokens end at once, what they did stays on record',
+  access: who,
+  inPerson: true,
+  confirmed: true,
+  on: staffMember,
+  answer: staffAnswer,
+  refuses: ['already_done', 'last_owner'],
+  run({ tx, actor, target, clock }) {
+    mustOutrank(tx, actor, target)
+    mustBeAnother(actor, target)
+    if (target.disabledAt !== null) throw new Refusal('already_done', `${target.name} is disabled already.`)
+    mustNotBeLastOwner(tx, target)
+    endSessionsOf(tx, target.id)
+    return show(tx, patched(tx, accounts, target, { disabledAt: clock() }))
+  },
+})
+
+export const enableStaff = operation({
+  id: 'staff.enable',
+  method: 'POST',
+  path: '/admin/staff/{id}/actions/enable',
+  summary: 'Let a disabled member of staff in again',
+  access: who,
+  inPerson: true,
+  confirmed: true,
+  on: staffMember,
+  answer: staffAnswer,
+  refuses: ['already_done'],
+  run({ tx, actor, target }) {
+    mustOutrank(tx, actor, target)
+    if (target.disabledAt === null) throw new Refusal('already_done', `${target.name} is not disabled.`)
+    return show(tx, patched(tx, accounts, target, { disabledAt: null }))
+  },
+})
+
+/** Whoever locks themselves out by mistake would need somebody else to undo it. */
+function mustBeAnother(actor: Actor, target: Account) {
+  if (actor.accountId === target.id) throw new Refusal('forbidden', 'Nobody disables themselves. Ask another administrator.')
+}

@@ -11,6 +11,8 @@ export const roles = sqliteTable('roles', {
   secondFactor: integer('second_factor', { mode: 'boolean' }).notNull().default(false),
 })
 
+export type Allowance = { vcpus: number; memoryMb: number; diskGb: number; trafficGb: number; ipv4: number }
+
 export const accounts = sqliteTable('accounts', {
   id: text().primaryKey(),
   kind: text().$type<AccountKind>().notNull(),
@@ -23,6 +25,8 @@ export const accounts = sqliteTable('accounts', {
   passwordHash: text('password_hash'),
   lockedAt: integer('locked_at'),
   lockReason: text('lock_reason'),
+  /** What it has bought beside its packages. */
+  allowance: text({ mode: 'json' }).$type<Allowance>(),
   /** Staff who left: their sessions and tokens are none any more. */
   disabledAt: integer('disabled_at'),
   createdAt: integer('created_at').notNull(),

@@ -25,6 +25,8 @@ const never: Record<string, string> = {
   server: 'srv_',
   job: 'job_',
   token: 'tok_',
+  role: 'role_',
+  'member of staff': 'usr_',
 }
 const random = (name: string) => `${never[name]}${'0'.repeat(26)}`
 
@@ -37,7 +39,10 @@ beforeAll(async () => {
   })
   const enrollment = await p.admin('POST', '/admin/node-enrollments', { locationId: p.location })
   const address = (await p.admin('GET', `/admin/ip-pools/${p.pool}/addresses`)).data[3].id
+  const role = await p.admin('POST', '/admin/roles', { name: 'Helper', permissions: ['servers.power'] })
   things = {
+    role: role.id,
+    'member of staff': p.staff(['servers.power']).id,
     customer: p.customer.id,
     package: p.pack,
     location: p.location,

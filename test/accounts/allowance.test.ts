@@ -1,0 +1,22 @@
+// What billing says a customer has bought beside its packages.
+import { expect, test } from 'bun:test'
+import { world } from '../support/panel.ts'
+
+test("an allowance is set whole, shows with the customer, and is nobody else's to set", async () => {
+  using p = await world()
+  const path = `/customers/${p.customer.id}/allowance`
+  const of = async () => (await p.call(p.owner, 'GET', `/customers/${p.customer.id}`)).body.allowance
+  const none = { vcpus: 0, memoryMb: 0, diskGb: 0, trafficGb: 0, ipv4: 0 }
+  expect(await of()).toEqual(none)
+  expect((await p.call(p.owner, 'PUT', path, { vcpus: 2, ipv4: 1 })).body).toEqual({ ...none, vcpus: 2, ipv4: 1 })
+  expect(await of()).toEqual({ ...none, vcpus: 2, ipv4: 1 })
+  await p.call(p.owner, 'PUT', path, { diskGb: 40 })
+  expect(await of()).toEqual({ ...none, diskGb: 40 })
+  const before = p.fingerprint()
+  for (const body of [{ vcpus: -1 }, { vcpus: 1.5 }, { memoryMb: 1e12 }, { gpus: 1 }])
+    expect((await p.call(p.owner, 'PUT', path, body)).status).toBe(422)
+  expect((await p.call(p.customer, 'PUT', path, { vcpus: 9 })).status).toBe(403)
+  expect((await p.call(p.account('reseller', 'Eve'), 'PUT', path, { vcpus: 9 })).status).toBe(404)
+  expect(p.fingerprint().replace(/accounts .*/, '')).toBe(before.replace(/accounts .*/, ''))
+  expect(await of()).toEqual({ ...none, diskGb: 40 })
+})

@@ -1,0 +1,101 @@
+// A member of staff in somebody's account: what that may do, what it may not, how it shows, and how it ends.
+import { describe, expect, test } from 'bun:test'
+import { operations } from '../../src/operations.ts'
+import { type Who, type World, world } from '../support/panel.ts'
+
+const code = ({ status, body }: { status: number; body: any }) => `${status} ${body.error?.code ?? ''}`.trim()
+const reason = 'Ticket 4711'
+const open = (p: World, who: Who, id = p.customer.id) => p.call(who, 'POST', `/customers/${id}/support-session`, { reason })
+
+/** Opens one; what the browser is left with. */
+async function inside(p: World, permissions?: any): Promise<{ staff: Who & { id: string }; inIt: Who }> {
+  const staff = p.staff(permissions, 'Sam')
+  const reply = await open(p, staff)
+  expect(code(reply)).toBe('201')
+  const cookie = reply.headers.get('Set-Cookie')!.split(/[=;]/)[1]!
+  const { csrf } = p.db.$client.query<{ csrf: string }, [string]>('SELECT csrf FROM sessions WHERE account_id = ?').get(staff.id)!
+  return { staff, inIt: { cookie, csrf } }
+}
+
+describe('S22: a support session', () => {
+  test('needs the permission and a reason, and is never into staff', async () => {
+    using p = await world()
+    const before = p.fingerprint()
+    expect(code(await open(p, p.staff(['customers.read', 'servers.see_all'])))).toBe('403 forbidden')
+    const staff = p.staff(['support_session'])
+    expect(code(await p.call(staff, 'POST', `/customers/${p.customer.id}/support-session`, { reason: '' }))).toBe('422 validation_failed')
+    expect(code(await open(p, staff, p.owner.id))).toBe('404 customer_not_found')
+    expect(code(await open(p, p.token(staff.id)))).toBe('403 token_not_allowed')
+    expect(() => p.admin('POST', `/customers/${p.customer.id}/support-session`, { reason })).toThrow('forbidden')
+    expect(p.fingerprint().replace(/(accounts|tokens) .*/g, '')).toBe(before.replace(/(accounts|tokens) .*/g, ''))
+  })
+  test('sees what the customer sees and nothing of the staff area, under a new cookie', async () => {
+    using p = await world()
+    const { serverId } = await p.admin('POST', '/admin/servers', p.order)
+    const { staff, inIt } = await inside(p)
+    expect((await p.call(inIt, 'GET', '/servers')).body.data.map((s: any) => [s.id, s.node])).toEqual([[serverId, null]])
+    expect(code(await p.call(inIt, 'GET', '/admin/servers'))).toBe('403 forbidden')
+    expect(code(await p.call(staff, 'GET', '/servers'))).toBe('401 not_authenticated')
+  })
+  test("shows in the audit log and in jobs as both, and what was done in it is the staff member's doing", async () => {
+    using p = await world()
+    const { serverId } = await p.admin('POST', '/admin/servers', p.order)
+    await p.settle()
+    const { staff, inIt } = await inside(p)
+    const { body } = await p.call(inIt, 'POST', `/servers/${serverId}/actions/power`, { action: 'restart' })
+    await p.settle()
+    expect(p.auditLines().slice(-2)).toMatchObject([
+      { operation: 'support.open', actorId: staff.id, target: p.customer.id, via: 'page', details: { reason } },
+      { operation: 'servers.power', actorId: staff.id, actorName: 'Sam as Cal', via: expect.stringMatching(/^support session ses_/) },
+    ])
+    expect((await p.call(p.customer, 'GET', `/jobs/${body.jobId}`)).body.startedBy).toEqual({
+      type: 'person',
+      id: staff.id,
+      name: 'Sam as Cal',
+    })
+  })
+  for (const op of operations.filter((o) => o.access !== 'anyone' && !(o.inSupport ?? !o.inPerson)))
+    test(`may not ${op.id}, and nothing happens`, async () => {
+      using p = await world()
+      const { inIt } = await inside(p)
+      const before = p.fingerprint()
+      expect(code(await p.call(inIt, op.method, op.path.replace(/\{\w+\}/, 'x'), op.example))).toBe('403 support_session')
+      expect(p.fingerprint()).toBe(before)
+    })
+  test("says so for what is the account holder's own: keys, tokens, passwords, another session", () => {
+    const kept = operations.filter((o) => o.access !== 'anyone' && !(o.inSupport ?? !o.inPerson)).map((o) => o.id)
+    for (const id of ['ssh-keys.create', 'ssh-keys.remove', 'tokens.create', 'tokens.list', 'support.open', 'servers.reinstall'])
+      expect(kept).toContain(id)
+  })
+  test('ends after 60 minutes, with the permission, or when it is left: then the staff member is who they were', async () => {
+    using p = await world()
+    const whose = async (who: Who) => code(await p.call(who, 'GET', '/admin/overview'))
+    const timed = await inside(p)
+    expect(await whose(timed.inIt)).toBe('403 forbidden')
+    for (let i = 0; i < 2; i++) {
+      p.turnClock(29 * 60_000)
+      expect(await whose(timed.inIt)).toBe('403 forbidden')
+    }
+    p.turnClock(3 * 60_000)
+    expect(await whose(timed.inIt)).toBe('200')
+
+    const cut = await inside(p, ['support_session', 'customers.read'])
+    p.db.$client.run("UPDATE roles SET permissions = '[]' WHERE is_owner = 0")
+    expect(await whose(cut.inIt)).toBe('200')
+
+    const left = await inside(p)
+    const reply = await p.call(left.inIt, 'DELETE', '/support-session')
+    expect(code(reply)).toBe('200')
+    expect(await whose(left.inIt)).toBe('401 not_authenticated')
+    expect(await whose({ cookie: reply.headers.get('Set-Cookie')!.split(/[=;]/)[1]! })).toBe('200')
+  })
+  test('has a banner on every page, which leads out of it', async () => {
+    using p = await world()
+    const { inIt } = await inside(p)
+    const page = await p.controller.app.fetch(new Request('http://localhost/', { headers: { Cookie: `__Host-panel=${inIt.cookie}` } }))
+    const text = await page.text()
+    expect(text).toContain('Support session')
+    expect(text).toContain('in the account of <strong>Cal</strong>')
+    expect(text).toContain('/api/v1/support-session')
+  })
+})
