@@ -12,7 +12,8 @@ import { prepared, type Tx } from '../kernel/db/open.ts'
 import { inserting } from '../kernel/db/rows.ts'
 import { emit } from '../kernel/jobs/outbox.ts'
 import { startJob } from '../kernel/jobs/runner.ts'
-import { queueMail } from '../kernel/web/mail.ts'
+import type { Letter } from '../kernel/web/letter.ts'
+import { mailTo } from '../kernel/web/mail.ts'
 import { location } from '../locations/location.ts'
 import { placeIn } from '../locations/placement.ts'
 import { packageOnSale } from '../packages/packages.ts'
@@ -99,7 +100,7 @@ export const createServer = operation({
 
     const { concerning, data } = inEvent(tx, load(tx, id))
     emit(tx, clock(), 'server.created', concerning, { ...data, image: first?.image.id ?? null })
-    if (!first) queueMail(tx, { secrets, clock }, invitation(owner, host, `${config.publicUrl}/servers/${id}`))
+    if (!first) mailTo(tx, { secrets, clock, config }, owner, invitation(host, id))
     const jobId = first
       ? startJob(
           tx,
@@ -113,10 +114,10 @@ export const createServer = operation({
 })
 
 /** Tells the owner of a server without an image that the next step is theirs. */
-const invitation = ({ name, email }: { name: string; email: string }, host: string, address: string) => ({
-  to: email,
+const invitation = (host: string, id: string): Letter => ({
   subject: `${host} is ready to be set up`,
-  text: `Hello ${name},\n\nyour new server ${host} is reserved and waits for you: choose an operating system and how you sign in to it.\n\n${address}\n`,
+  paragraphs: [`Your new server ${host} is reserved and waits for you: choose an operating system and how you sign in to it.`],
+  button: { words: 'Set it up', path: `/servers/${id}` },
 })
 
 type Body = Static<typeof body>

@@ -1,3 +1,17 @@
-import { sqliteTable, text } from 'drizzle-orm/sqlite-core'
+import { blob, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 
 export const settings = sqliteTable('settings', { name: text().primaryKey(), value: text({ mode: 'json' }).notNull() })
+
+/** What is null is inherited: a reseller's from the installation, the installation's from the product. */
+export const branding = sqliteTable('branding', {
+  /** A reseller; null for the installation. */
+  accountId: text('account_id'),
+  name: text(),
+  accent: text(),
+  senderName: text('sender_name'),
+  senderAddress: text('sender_address'),
+  logo: blob({ mode: 'buffer' }),
+  logoType: text('logo_type'),
+  logoHash: text('logo_hash'),
+})
+export type Branding = typeof branding.$inferSelect

@@ -3,10 +3,12 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { SMTPServer } from 'smtp-server'
 import { minute } from '../../src/kernel/db/clock.ts'
 import { write } from '../../src/kernel/db/open.ts'
-import { queueMail } from '../../src/kernel/web/mail.ts'
+import { mailTo } from '../../src/kernel/web/mail.ts'
 import { world } from '../support/panel.ts'
 
-const taken: { to: string[]; text: string }[] = []
+type Taken = { from: string; to: string[]; text: string }
+const taken: Taken[] = []
+const somebody = { email: 'a@b.test', name: 'A' }
 let refuse = false
 const server = new SMTPServer({
   authOptional: true,
@@ -14,7 +16,11 @@ const server = new SMTPServer({
   onData(stream, session, done) {
     new Response(stream as never).text().then((text) => {
       if (refuse) return done(Object.assign(new Error('come back later'), { responseCode: 451 }))
-      taken.push({ to: session.envelope.rcptTo.map((r) => r.address), text })
+      taken.push({
+        from: session.envelope.mailFrom ? session.envelope.mailFrom.address : '',
+        to: session.envelope.rcptTo.map((r) => r.address),
+        text,
+      })
       done()
     })
   },
@@ -55,7 +61,7 @@ describe('a mail', () => {
 
   test('that is not taken is tried again after 1, 5, 30 minutes, 2 and 8 hours, and then shown', async () => {
     using p = await configured()
-    write(p.db, (tx) => queueMail(tx, p.controller.around, { to: 'a@b.test', subject: 'S', text: 'T' }))
+    write(p.db, (tx) => mailTo(tx, p.controller.around, somebody, { subject: 'S', paragraphs: ['T'] }))
     refuse = true
     for (const [i, pause] of [1, 5, 30, 120, 480].entries()) {
       await p.controller.mail.send()
@@ -74,7 +80,7 @@ describe('a mail', () => {
 
   test('waits while there is no mail server, and goes out when there is one', async () => {
     using p = await world()
-    write(p.db, (tx) => queueMail(tx, p.controller.around, { to: 'a@b.test', subject: 'S', text: 'T' }))
+    write(p.db, (tx) => mailTo(tx, p.controller.around, somebody, { subject: 'S', paragraphs: ['T'] }))
     await p.controller.mail.send()
     expect(states(p)[0]).toMatchObject({ state: 'waiting', tries: 0 })
     await p.admin('PUT', '/admin/settings/mail', { host: '127.0.0.1', port, plain: true, from: 'panel@berth.test' })
@@ -96,4 +102,83 @@ describe('a mail', () => {
     expect(kept).toContain('***')
     expect(kept).not.toContain('canary-7431')
   })
+
+  test('says the same as text and as HTML, with the link in both, from the brand and answered to nobody else', async () => {
+    using p = await configured()
+    const reseller = p.account('reseller', 'Reed')
+    const customer = p.account('customer', 'Cal', reseller.id)
+    p.db.$client.run("INSERT INTO branding (name, sender_name, sender_address) VALUES ('Hafen', 'Hafen Ops', 'ops@hafen.test')")
+    p.db.$client.run(
+      "INSERT INTO branding (account_id, name, accent, sender_address) VALUES (?, 'Reed & Co', '#aa0055', 'hello@reed.test')",
+      [reseller.id],
+    )
+    const send = async (to: { id: string; email: string; name: string }) => {
+      write(p.db, (tx) =>
+        mailTo(tx, p.controller.around, to, {
+          subject: 'Grüße',
+          paragraphs: ['One <b>&', 'Two'],
+          button: { words: 'Do it', path: '/servers/srv_1?a=1&b=2' },
+          closing: 'It holds for an hour.',
+        }),
+      )
+      await p.controller.mail.send()
+      return parts(taken.at(-1)!)
+    }
+    const own = await send({ id: p.customer.id, email: 'cal@customer.test', name: 'Cal' })
+    expect(own.head).toContain('Content-Type: multipart/alternative')
+    expect(own.head).toContain('From: Hafen Ops <ops@hafen.test>')
+    expect(own.head).not.toMatch(/^Reply-To/im)
+    expect(own.text).toBe(
+      'Hello Cal,\n\nOne <b>&\n\nTwo\n\nDo it:\nhttps://panel.test/servers/srv_1?a=1&b=2\n\nIt holds for an hour.\n\n-- \nHafen\nhttps://panel.test\n',
+    )
+    expect(own.html).toContain('href="https://panel.test/servers/srv_1?a=1&amp;b=2"')
+    expect(own.html).toContain('One &lt;b&gt;&amp;')
+    expect(taken.at(-1)!.from).toBe('panel@berth.test')
+
+    const theirs = await send({ id: customer.id, email: 'cal2@customer.test', name: 'Cal' })
+    expect(theirs.head).toContain('From: "Reed & Co" <hello@reed.test>')
+    expect(theirs.html).toContain('background:#aa0055')
+    expect(theirs.text).toContain('-- \nReed & Co\n')
+  })
+
+  test('cannot be given a header or a recipient by what people wrote', async () => {
+    using p = await configured()
+    const evil = 'x\r\nBcc: eve@evil.test\r\n\r\nHello'
+    p.db.$client.run('INSERT INTO branding (name, sender_name) VALUES (?, ?)', [evil, `${evil}, "Eve" <eve@evil.test>`])
+    const before = taken.length
+    write(p.db, (tx) => mailTo(tx, p.controller.around, { email: 'a@b.test', name: evil }, { subject: evil, paragraphs: [evil] }))
+    await p.controller.mail.send()
+    expect(taken.length).toBe(before + 1)
+    const mail = taken.at(-1)!
+    expect(mail.to).toEqual(['a@b.test'])
+    expect(mail.from).toBe('panel@berth.test')
+    const { head } = parts(mail)
+    expect(head).not.toMatch(/^bcc:/im)
+    expect(head.match(/^from:.*/gim)).toHaveLength(1)
+    expect(head.match(/^to:.*/gim)).toEqual(['To: a@b.test'])
+  })
 })
+
+/** A mail's header with its folded lines joined, and its two bodies as a program shows them. */
+function parts({ text }: Taken) {
+  const [head = '', ...rest] = text.split('\r\n\r\n')
+  const boundary = /boundary="([^"]+)"/.exec(text)![1]!
+  const body = (type: string) => {
+    const part = rest
+      .join('\r\n\r\n')
+      .split(`--${boundary}`)
+      .find((it) => it.includes(`Content-Type: ${type}`))!
+    const [header = '', ...lines] = part.split('\r\n\r\n')
+    const raw = lines.join('\r\n\r\n').replaceAll('\r\n', '\n')
+    const plain = /base64/i.test(header)
+      ? Buffer.from(raw, 'base64').toString()
+      : /quoted-printable/i.test(header)
+        ? Buffer.from(
+            raw.replace(/=\n/g, '').replace(/=([0-9A-F]{2})/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16))),
+            'latin1',
+          ).toString()
+        : raw
+    return plain.replace(/\n+$/, '\n')
+  }
+  return { head: head.replace(/\r\n[ \t]+/g, ' '), text: body('text/plain'), html: body('text/html') }
+}

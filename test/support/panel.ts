@@ -331,6 +331,8 @@ export async function panel(options: Options = {}) {
         'tokens',
         'idempotency',
         'mails',
+        'settings',
+        'branding',
       ]
         .map(
           (table) =>

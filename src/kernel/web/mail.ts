@@ -2,6 +2,7 @@
 // mail server does not take it. Bodies are sealed: a mail may hold a link that lets its reader in.
 import { createTransport, type Transporter } from 'nodemailer'
 import { type Static, Type as t } from 'typebox'
+import type { Surroundings } from '../api/operation.ts'
 import { fits } from '../api/validate.ts'
 import { type Clock, hour, minute } from '../db/clock.ts'
 import { newId } from '../db/ids.ts'
@@ -10,6 +11,8 @@ import { inserting } from '../db/rows.ts'
 import { mails } from '../jobs/tables.ts'
 import { log } from '../log.ts'
 import type { Secrets } from '../secrets.ts'
+import { type Brand, brandFor } from './brand.ts'
+import { type Letter, letterAsHtml, letterAsText } from './letter.ts'
 
 /** How Berth reaches the operator's mail server; sealed in the settings. */
 export const MailServer = t.Object({
@@ -24,7 +27,8 @@ export const MailServer = t.Object({
 })
 export type MailServer = Static<typeof MailServer>
 
-export type Mail = { to: string; subject: string; text: string }
+type Body = { from: Brand['sender']; text: string; html: string }
+export type Mail = Body & { to: string; subject: string }
 
 /** After these pauses a mail that was not taken is tried again; then it has failed. */
 const PAUSES_MS = [minute, 5 * minute, 30 * minute, 2 * hour, 8 * hour]
@@ -33,11 +37,27 @@ const SETTING = 'mail.server'
 
 const insert = inserting(mails)
 
-/** In the caller's transaction. `to` has passed `mailAddress`. */
-export function queueMail(tx: Tx, { secrets, clock }: { secrets: Secrets; clock: Clock }, { to, subject, text }: Mail) {
+/** Whom a mail goes to. Without an id there is no account yet, and the mail is the installation's. */
+export type Recipient = { id?: string; email: string; name: string }
+
+/**
+ * Writes to somebody, in the caller's transaction and as the brand that this somebody sees. The address has passed `mailAddress`.
+ * `mailTo(tx, call, owner, { subject: '…', paragraphs: ['…'], button: { words: 'Open the server', path: '/servers/…' } })`
+ */
+export function mailTo(tx: Tx, around: Pick<Surroundings, 'secrets' | 'clock' | 'config'>, to: Recipient, letter: Letter) {
+  queueMail(tx, around, mailOf(brandFor(tx, to.id ?? ''), around.config.publicUrl, to, letter))
+}
+
+const mailOf = (brand: Brand, publicUrl: string, { email, name }: Recipient, letter: Letter): Mail => {
+  const written = { letter, name, brand, publicUrl }
+  return { to: email, subject: letter.subject, from: brand.sender, text: letterAsText(written), html: letterAsHtml(written) }
+}
+
+function queueMail(tx: Tx, { secrets, clock }: { secrets: Secrets; clock: Clock }, { to, subject, ...body }: Mail) {
   const id = newId('mail')
   const now = clock()
-  insert(tx, { id, recipient: to, subject, sealedBody: secrets.seal(id, text), state: 'waiting', tries: 0, nextAt: now, createdAt: now })
+  const sealedBody = secrets.seal(id, JSON.stringify(body))
+  insert(tx, { id, recipient: to, subject, sealedBody, state: 'waiting', tries: 0, nextAt: now, createdAt: now })
 }
 
 type Due = { id: string; recipient: string; subject: string; sealedBody: string; tries: number }
@@ -78,7 +98,9 @@ export class MailQueue {
     if (!server) return
     for (const mail of statements(db).due.all(clock())) {
       try {
-        await this.to(server).sendMail(envelope(server, mail, secrets.open(mail.id, mail.sealedBody)))
+        const { id, recipient: to, subject } = mail
+        const body = JSON.parse(secrets.open(id, mail.sealedBody)) as Body
+        await this.to(server).sendMail(envelope(server, id, { to, subject, ...body }))
         write(db, (tx) => void statements(tx).sent.run(mail.id))
       } catch (error) {
         this.later(mail, (error as Error).message)
@@ -105,6 +127,59 @@ export class MailQueue {
   }
 }
 
+/**
+ * Sends at once, past the queue, and tells what the server said to it.
+ * For whoever sets up the server: the address in `to` is their own.
+ */
+export async function tryMail(
+  server: MailServer,
+  brand: Brand,
+  publicUrl: string,
+  to: Recipient,
+): Promise<{ sent: boolean; said: string }> {
+  const letter: Letter = {
+    subject: 'Test mail',
+    paragraphs: [`This mail was sent from the settings. ${brand.name} can send mail through ${server.host}.`],
+    button: { words: 'Open the settings', path: '/admin/settings' },
+  }
+  const transport = transportTo(server)
+  try {
+    const { response } = await transport.sendMail(envelope(server, newId('mail'), mailOf(brand, publicUrl, to, letter)))
+    return { sent: true, said: oneLine(response).slice(0, 300) }
+  } catch (error) {
+    return { sent: false, said: inWords(error as Failure, server).slice(0, 500) }
+  } finally {
+    transport.close()
+  }
+}
+
+type Failure = Error & { code?: string; response?: string; responseCode?: number; command?: string }
+/** What went wrong on the way to the mail server, and what to look at. */
+function inWords({ code, response, message }: Failure, { host, port, tls }: MailServer): string {
+  const there = `${host}, port ${port}`
+  const said = response ? ` It said: ${oneLine(response)}` : ''
+  if (/ssl|tls|certificate|wrong version/i.test(message) && code !== 'EAUTH')
+    return tls
+      ? `TLS with ${there} failed: ${oneLine(message)}. Port 465 speaks TLS from the start, 587 and 25 only after STARTTLS.`
+      : `STARTTLS with ${there} failed: ${oneLine(message)}. The server may not offer it, or its certificate is not for this name.`
+  switch (code) {
+    case 'EDNS':
+    case 'ENOTFOUND':
+      return `There is no host called ${host}. Check the name.`
+    case 'EAUTH':
+      return `${there} does not accept this user and password.${said}`
+    case 'EENVELOPE':
+      return `${there} does not take mail from this sender or for this recipient.${said}`
+    case 'ETIMEDOUT':
+    case 'ECONNECTION':
+    case 'ESOCKET':
+    case 'ECONNREFUSED':
+      return `Nothing that speaks SMTP answers at ${there}. Check host, port and firewall. (${oneLine(message)})`
+    default:
+      return response ? `${there} did not take the mail.${said}` : `The mail was not taken: ${oneLine(message)}`
+  }
+}
+
 const transportTo = ({ host, port, tls, plain, user, password }: MailServer) =>
   createTransport({
     host,
@@ -120,13 +195,20 @@ const transportTo = ({ host, port, tls, plain, user, password }: MailServer) =>
     socketTimeout: 30_000,
   })
 
-/** Addresses go in as objects beside an explicit envelope: a string would be parsed, and a name with a comma is two recipients. */
-const envelope = (server: MailServer, { id, recipient, subject }: Due, text: string) => ({
-  from: { name: 'Berth', address: server.from },
-  to: { name: '', address: recipient },
-  envelope: { from: server.from, to: [recipient] },
-  subject,
+/**
+ * Addresses go in as objects beside an explicit envelope: a string would be parsed, and a name with a comma is two recipients. The
+ * envelope is the server's own address, whatever the brand says: that is where mail comes back to that could not be delivered.
+ */
+const envelope = (server: MailServer, id: string, { to, subject, from, text, html }: Mail) => ({
+  from: { name: oneLine(from.name), address: from.address ?? server.from },
+  to: { name: '', address: to },
+  envelope: { from: server.from, to: [to] },
+  subject: oneLine(subject),
   text,
+  html,
   messageId: `<${id}@${server.from.split('@')[1] ?? 'berth.invalid'}>`,
   headers: { 'Auto-Submitted': 'auto-generated' },
 })
+
+/** A header is one line, whoever wrote it. */
+const oneLine = (text: string) => text.replace(/\p{Cc}+/gu, ' ').trim()
