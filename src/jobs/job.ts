@@ -87,11 +87,14 @@ export const getJob = operation({
     show(actor, tx.$client.query<JobRow, [string]>(`SELECT ${columns} ${from} WHERE j.id = ?`).get(target.id)!),
 })
 
-const states: Record<string, string> = {
-  running: "j.state IN ('queued', 'running', 'undoing')",
-  done: "j.state = 'succeeded'",
-  failed: "j.state = 'failed'",
-}
+/** A map, because what is looked up in it comes from outside: an object would also know `constructor`. */
+const states = new Map(
+  Object.entries({
+    running: "j.state IN ('queued', 'running', 'undoing')",
+    done: "j.state = 'succeeded'",
+    failed: "j.state = 'failed'",
+  }),
+)
 
 export const listJobs = operation({
   id: 'jobs.list',
@@ -113,7 +116,7 @@ export const listJobs = operation({
     const nodesToo = actor.kind === 'staff' && actor.permissions.has('nodes.read')
     const filters: [string, string[]][] = [[`(j.server_id IS NOT NULL AND ${where})${nodesToo ? ' OR j.server_id IS NULL' : ''}`, values]]
     if (query['state']) {
-      const wanted = states[query['state']]
+      const wanted = states.get(query['state'])
       if (!wanted) throw new Refusal('invalid_request', 'state must be running, done or failed.')
       filters.push([wanted, []])
     }

@@ -43,7 +43,8 @@ const properties = {
   vcpus: t.Integer({ minimum: 1, maximum: 256 }),
   memoryMb: t.Integer({ minimum: 64, maximum: 4_194_304 }),
   diskGb: t.Integer({ minimum: 1, maximum: 65_536 }),
-  trafficGb: t.Optional(nullable(t.Integer({ minimum: 1 }))),
+  /** At most 9 PB: its bytes are still a whole number. */
+  trafficGb: t.Optional(nullable(t.Integer({ minimum: 1, maximum: 9_000_000 }))),
   portMbps: t.Optional(nullable(t.Integer({ minimum: 1, maximum: 400_000 }))),
   ipv4: t.Optional(t.Integer({ minimum: 0, maximum: 16 })),
   ipv6Prefix: t.Optional(nullable(t.Integer({ minimum: 56, maximum: 128 }))),

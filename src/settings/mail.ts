@@ -10,7 +10,7 @@ export const configureMail = operation({
   summary: 'Say which mail server sends for Berth; what waits is sent then',
   access: { staff: ['settings:write'] },
   body: fields({
-    host: t.String({ pattern: '^[A-Za-z0-9]([A-Za-z0-9.:-]{0,251}[A-Za-z0-9])?$', title: 'a host name or address' }),
+    host: t.String({ maxLength: 253, pattern: '^[A-Za-z0-9]([A-Za-z0-9.:-]{0,251}[A-Za-z0-9])?$', title: 'a host name or address' }),
     port: t.Integer({ minimum: 1, maximum: 65_535 }),
     tls: t.Optional(t.Boolean()),
     plain: t.Optional(t.Boolean()),

@@ -55,6 +55,8 @@ export function mountApi(app: Elysia, operations: readonly Operation[], door: Do
     }
   }
   for (const path of [API_ROOT, `${API_ROOT}/*`]) for (const method of everyMethod) route(method, path, undefined)
+  // Pages are only read: any other method on a path that nobody has is answered here, in words.
+  for (const method of everyMethod) if (method !== 'GET' && method !== 'HEAD') route(method, '/*', undefined)
 }
 
 const everyMethod = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'CONNECT'] as const
@@ -183,11 +185,30 @@ async function bodyOf(request: Request, op: Operation): Promise<unknown> {
   if (Number(length) > MOST_BODY_BYTES) throw tooLarge()
   const text = await textOf(request, MOST_BODY_BYTES)
   if (text.trim() === '') return op.body ? {} : undefined
+  if (nestsTooDeep(text)) throw new Refusal('invalid_json', 'The body is nested too deeply.')
   try {
     return JSON.parse(text)
   } catch {
     throw new Refusal('invalid_json', 'The body is not JSON.')
   }
+}
+
+/** No body of ours is nested half as deep. A megabyte of `[` would keep JSON.parse, and everybody, for a second. */
+const MOST_NESTED = 32
+function nestsTooDeep(text: string): boolean {
+  let depth = 0
+  let quoted = false
+  for (let i = 0; i < text.length; i++) {
+    const c = text[i]
+    if (quoted) {
+      if (c === '\\') i++
+      else if (c === '"') quoted = false
+    } else if (c === '"') quoted = true
+    else if (c === '[' || c === '{') {
+      if (++depth > MOST_NESTED) return true
+    } else if (c === ']' || c === '}') depth--
+  }
+  return false
 }
 
 const tooLarge = () => new Refusal('too_large', 'The body is too large: 1 MB is the most.')
