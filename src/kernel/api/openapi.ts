@@ -8,14 +8,16 @@ import type { Operation } from './operation.ts'
 export function codesOf(op: Operation): Code[] {
   const change = op.method !== 'GET'
   const gate: Code[] = [
-    ...(op.access === 'anyone' ? [] : (['not_authenticated', 'invalid_token', 'ip_not_allowed', 'missing_scope', 'forbidden'] as const)),
+    'invalid_token', // also where none is needed
+    'ip_not_allowed',
+    ...(op.access === 'anyone' ? [] : (['not_authenticated', 'missing_scope', 'forbidden'] as const)),
     'rate_limited',
     'internal_error',
+    'invalid_request', // for a query parameter that it does not know
     ...(op.inPerson ? (['token_not_allowed'] as const) : []),
     ...(op.access !== 'anyone' && !(op.inSupport ?? !op.inPerson) ? (['support_session'] as const) : []),
     ...(op.confirmed ? (['confirmation_required'] as const) : []),
     ...(op.on ? [op.on.notFound] : []),
-    ...(op.query ? (['invalid_request'] as const) : []),
     ...(change
       ? ([
           'csrf_failed',
@@ -25,9 +27,9 @@ export function codesOf(op: Operation): Code[] {
           'unsupported_media_type',
           'too_large',
           'invalid_json',
+          'validation_failed', // a body where none is asked for, too
         ] as const)
       : []),
-    ...(op.body ? (['validation_failed'] as const) : []),
   ]
   return [...new Set([...gate, ...(op.refuses ?? [])])]
 }
