@@ -1,0 +1,566 @@
+// Every operation against whatever a stranger may send it. Bodies come from the operation's own schema, right and broken; paths,
+// queries and headers from a list of what has broken other programs. BERTH_LONG=1: more of it, from another seed each time.
+import { Database } from 'bun:sqlite'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { type AccountKind, accountKinds, allPermissions, allScopes } from '../../src/kernel/api/access.ts'
+import type { Actor } from '../../src/kernel/api/actor.ts'
+import { codes } from '../../src/kernel/api/errors.ts'
+import { openapi } from '../../src/kernel/api/openapi.ts'
+import type { Operation } from '../../src/kernel/api/operation.ts'
+import { operations } from '../../src/operations.ts'
+import { type Who, type World, world } from '../support/panel.ts'
+
+const long = !!process.env['BERTH_LONG']
+const CASES = long ? 2000 : 220
+const SEED = long ? Date.now() % 2 ** 31 : 1
+/** Far above what any of them takes, so that only one that hangs meets it. */
+const LIMIT_MS = 5000
+
+/** In every value that is sent: an answer that has it has echoed. */
+const MARK = 'zq7mark'
+
+// ---------------------------------------------------------------- what is sent
+type Schema = {
+  type?: string
+  enum?: unknown[]
+  const?: unknown
+  anyOf?: Schema[]
+  items?: Schema
+  properties?: Record<string, Schema>
+  required?: string[]
+  pattern?: string
+  format?: string
+  minLength?: number
+  maxLength?: number
+  minimum?: number
+  maximum?: number
+  maxItems?: number
+  additionalProperties?: unknown
+}
+
+const nastyTexts = [
+  '',
+  ' ',
+  MARK,
+  `${MARK}\0`,
+  `\u202e${MARK}`,
+  `\ud800${MARK}`,
+  `${MARK}\udfff`,
+  `${MARK}\r\nSet-Cookie: a=b`,
+  `' OR 1=1 -- ${MARK}`,
+  `%${MARK}%`,
+  `../../etc/${MARK}`,
+  `<script>${MARK}</script>`,
+  `$(touch ${MARK})`,
+  `\${${MARK}}`,
+  '\u0660\uff11',
+  '١٢٣',
+  'NaN',
+  '-1',
+  '1e999',
+  '0x10',
+  '2026-02-30T25:61:61Z',
+  '999.999.999.999/99',
+  '::ffff:0:0/-1',
+  'constructor',
+  '__proto__',
+  `${'a'.repeat(63)}.`.repeat(1500),
+  `${'a-'.repeat(50_000)}!`,
+  `${'9'.repeat(100_000)}x`,
+  MARK.repeat(10_000),
+  'ssh-rsa AAAAB3NzaC1yc2E=',
+  `ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAI ${MARK}`,
+]
+const nastyValues = [
+  ...nastyTexts,
+  null,
+  true,
+  0,
+  -1,
+  1.5,
+  2 ** 53,
+  2 ** 63,
+  1e300,
+  -1e300,
+  [],
+  {},
+  [[MARK]],
+  [null, MARK],
+  Array(1000).fill(MARK),
+  { length: 1, 0: MARK },
+  { toString: MARK, valueOf: MARK },
+  JSON.parse(`{"__proto__": {"isAdmin": "${MARK}"}}`),
+]
+
+/** Has the shape; ids are mostly of things that are there. */
+function fitting(schema: Schema, ids: readonly string[]): fc.Arbitrary<unknown> {
+  if (schema.anyOf) return fc.oneof(...schema.anyOf.map((s) => fitting(s, ids)))
+  if (schema.enum) return fc.constantFrom(...schema.enum)
+  if ('const' in schema) return fc.constant(schema.const)
+  switch (schema.type) {
+    case 'string':
+      return textFitting(schema, ids)
+    case 'integer':
+    case 'number': {
+      const from = schema.minimum ?? -(2 ** 31)
+      return fc.oneof(
+        fc.constantFrom(from, schema.maximum ?? Number.MAX_SAFE_INTEGER),
+        fc.integer({ min: from, max: Math.min(schema.maximum ?? 2 ** 31 - 1, from + 100) }),
+      )
+    }
+    case 'boolean':
+      return fc.boolean()
+    case 'null':
+      return fc.constant(null)
+    case 'array':
+      return fc.array(fitting(schema.items!, ids), { maxLength: Math.min(schema.maxItems ?? 4, 4) })
+    case 'object':
+      return fc.record(Object.fromEntries(Object.entries(schema.properties ?? {}).map(([name, s]) => [name, fitting(s, ids)])), {
+        requiredKeys: schema.required ?? [],
+      })
+    default:
+      return fc.anything()
+  }
+}
+function textFitting({ pattern, minLength = 0, maxLength = 60 }: Schema, ids: readonly string[]): fc.Arbitrary<string> {
+  const short = Math.min(maxLength, 40)
+  const some = pattern
+    ? fc.stringMatching(new RegExp(pattern), { maxLength: short }).map((s) => s.padEnd(minLength, 'a'))
+    : fc.oneof(
+        fc.string({ minLength, maxLength: Math.max(minLength, short) }),
+        fc.emailAddress(),
+        fc.ipV4(),
+        fc.ipV6(),
+        fc.tuple(fc.ipV4(), fc.nat(33)).map(([a, n]) => `${a}/${n}`),
+      )
+  return maxLength === 40 ? fc.oneof({ weight: 3, arbitrary: fc.constantFrom(...ids) }, { weight: 1, arbitrary: some }) : some
+}
+
+const extraKeys = ['__proto__', 'constructor', 'prototype', 'hasOwnProperty', 'toJSON', 'then', 'id', 'isOwner', '', 'a.b', '\0', '\ud800']
+/** One thing wrong somewhere in it. */
+const broken = (value: unknown): fc.Arbitrary<unknown> =>
+  fc
+    .record({
+      key: fc.nat(),
+      how: fc.nat(3),
+      deeper: fc.boolean(),
+      nasty: fc.constantFrom(...nastyValues),
+      name: fc.constantFrom(...extraKeys),
+    })
+    .map(({ key, how, deeper, nasty, name }) => breakAt(value, { key, how, deeper, nasty, name }))
+function breakAt(value: unknown, a: { key: number; how: number; deeper: boolean; nasty: unknown; name: string }): unknown {
+  if (typeof value !== 'object' || value === null) return a.nasty
+  const entries = Object.entries(value)
+  const chosen = entries[a.key % Math.max(1, entries.length)]
+  if (chosen && a.deeper && typeof chosen[1] === 'object') chosen[1] = breakAt(chosen[1], a)
+  else if (chosen && a.how === 0) entries.splice(entries.indexOf(chosen), 1)
+  else if (chosen && a.how < 3) chosen[1] = a.nasty
+  else entries.push([a.name, a.nasty])
+  return Array.isArray(value) ? entries.map(([, v]) => v) : withEntries(entries)
+}
+/** `Object.fromEntries` with `__proto__` as a property like any other. */
+function withEntries(entries: [string, unknown][]) {
+  const made = Object.create(null)
+  for (const [name, value] of entries) Object.defineProperty(made, name, { value, enumerable: true, configurable: true })
+  return made
+}
+
+/** What no JSON.stringify would write, made of a text that one did. */
+const rawForms: ((text: string) => string | Uint8Array)[] = [
+  () => '',
+  () => ' \n',
+  () => 'null',
+  () => 'true',
+  () => `"${MARK}"`,
+  () => '[]',
+  () => 'NaN',
+  () => 'undefined',
+  (text) => `[${text}]`,
+  (text) => text.slice(0, -1),
+  (text) => `${text}${text}`,
+  (text) => `${text}//`,
+  (text) => `\ufeff${text}`,
+  (text) => text.replaceAll('"', "'"),
+  (text) => text.replace(/}$/, ',}'),
+  (text) => text.replace('{', '{"__proto__":{"permissions":["all"]},'),
+  (text) => text.replace('{', '{"constructor":{"prototype":{"x":1}},'),
+  (text) => text.replace('{', '{"__proto__":null,').replace(',}', '}'),
+  // The same name twice: for JSON.parse the last one counts.
+  (text) => text.replace(/^\{(?=")(("[^"]*"):)/, `{$2:"${MARK}",$1`),
+  (text) => text.replace(/^\{("[^"]*":)(.*)\}$/s, `{$1$2,$1{"${MARK}":1}}`),
+  (text) => text.replace(/:/, ':NaN,"x":'),
+  (text) => text.replace(/:/, ':-Infinity,"x":'),
+  (text) => text.replace(/:("[^"]*"|[0-9]+)/, `:${'1'.repeat(999_000)}`),
+  (text) => text.replace(/:("[^"]*"|[0-9]+)/, `:0.${'1'.repeat(100_000)}e-5`),
+  (text) => text.replace(/:("[^"]*"|[0-9]+)/, `:1e${'9'.repeat(1000)}`),
+  (text) => text.replace(/:("[^"]*"|[0-9]+)/, `:${'['.repeat(50_000)}${']'.repeat(50_000)}`),
+  (text) => text.replace(/:("[^"]*"|[0-9]+)/, ':"\\ud800"'),
+  (text) => text.replace(/:("[^"]*"|[0-9]+)/, ':"\0"'),
+  () => '['.repeat(900_000),
+  () => '{"a":'.repeat(150_000),
+  () => `{${Array.from({ length: 50_000 }, (_, i) => `"k${i}":${i}`)}}`,
+  () => `"${'x'.repeat(1_000_000)}"`,
+  (text) => Buffer.from(text, 'utf16le'),
+  (text) => Buffer.concat([Buffer.from(text), Buffer.from([0xed, 0xa0, 0x80])]),
+  (text) => Buffer.from(text.replace(/:"/, ':"\xff'), 'latin1'),
+  (text) => Bun.gzipSync(Buffer.from(text)),
+]
+
+const nastyIds = [
+  'x',
+  '..',
+  '../..',
+  '../admin/packages',
+  '.',
+  '%2e%2e',
+  '%2e%2e%2f%2e%2e%2fetc',
+  '..%2f..%2f',
+  '%00',
+  '%ff',
+  '%',
+  '%zz',
+  '%c0%af',
+  '%ed%a0%80',
+  '%u0041',
+  ';a=b',
+  'a%20b',
+  '*',
+  "'%20OR%201=1--",
+  '%27',
+  '__proto__',
+  'constructor',
+  'toString',
+  '-1',
+  '0',
+  'null',
+  'current',
+  '%E2%80%AE',
+  '@evil.test',
+  '\\\\evil',
+  'x'.repeat(10_000),
+  '%41'.repeat(4000),
+  'srv_'.repeat(30),
+]
+
+const contentTypes = [
+  'application/json; charset=utf-8',
+  'APPLICATION/JSON',
+  'application/json;charset=latin1',
+  'application/json, text/html',
+  'application/jsonp',
+  'text/plain',
+  'application/x-www-form-urlencoded',
+  'multipart/form-data; boundary=x',
+  '',
+  ';',
+  '/',
+  `${'a'.repeat(20_000)}/json`,
+  'application/json; charset=\xff',
+]
+const headers = fc.oneof(
+  { weight: 20, arbitrary: fc.constant({}) },
+  { weight: 2, arbitrary: fc.constantFrom(...contentTypes).map((type) => ({ 'Content-Type': type })) },
+  {
+    weight: 2,
+    arbitrary: fc
+      .constantFrom('k1', 'k2', '', ' ', 'x'.repeat(200), 'x'.repeat(201), 'a b', '\xe9', '"', '__proto__', `${MARK}'--`)
+      .map((key) => ({ 'Idempotency-Key': key })),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.constantFrom<Record<string, string>>(
+      { Authorization: `Bearer pnl_${MARK.repeat(5)}` },
+      { Authorization: 'Bearer' },
+      { Authorization: `Basic ${btoa(MARK)}` },
+      { Authorization: 'x'.repeat(10_000) },
+      { Origin: 'null' },
+      { Origin: `https://${MARK}.test` },
+      { 'Sec-Fetch-Site': 'cross-site' },
+      { 'X-CSRF-Token': MARK },
+      { 'X-Forwarded-For': `${MARK}, ::1` },
+      { 'Content-Encoding': 'gzip' },
+      { 'X-HTTP-Method-Override': 'DELETE' },
+      { 'User-Agent': `${MARK}\xff`.repeat(500) },
+      { Cookie: '=;;=;__Host-panel' },
+      { 'HX-Request': 'true' },
+    ),
+  },
+)
+
+function queryOf(op: Operation, ids: readonly string[]): fc.Arbitrary<string> {
+  const known = Object.keys(op.query ?? {})
+  const value = fc.oneof(
+    fc.constantFrom(...nastyTexts.map((text) => encodeURIComponent(text.toWellFormed().slice(0, 5000)))),
+    fc.constantFrom(...nastyIds.slice(0, -3)),
+    fc.constantFrom('1', '50', '100000', '0', '-5', 'true', 'running', ...ids),
+    fc.string({ maxLength: 20 }).map((text) => encodeURIComponent(text.toWellFormed())),
+  )
+  const name = fc.constantFrom(
+    ...(known.length ? [...known, ...known, ...known] : ['x']),
+    '__proto__',
+    'constructor',
+    'limit',
+    '',
+    'x%00',
+    '[]',
+  )
+  const some = fc.array(fc.tuple(name, value), { minLength: 1, maxLength: 3 }).map((all) => `?${all.map((a) => a.join('=')).join('&')}`)
+  return known.length
+    ? fc.oneof({ weight: 1, arbitrary: fc.constant('') }, { weight: 9, arbitrary: some })
+    : fc.oneof({ weight: 12, arbitrary: fc.constant('') }, { weight: 1, arbitrary: some })
+}
+
+type Case = {
+  kind: AccountKind | 'nobody'
+  id: string
+  query: string
+  headers: Record<string, string>
+  body: string | Uint8Array | undefined
+}
+function casesOf(op: Operation, ids: readonly string[], targets: readonly string[], example?: object): fc.Arbitrary<Case> {
+  const fits = op.body ? fitting(op.body as Schema, ids) : fc.constant({})
+  // The example with some fields changed gets further than one that is made up whole.
+  const near = example
+    ? fc.tuple(fits, fc.subarray(Object.keys(op.body!.properties))).map(([other, names]) => ({
+        ...example,
+        ...Object.fromEntries(Object.entries(other as object).filter(([name]) => names.includes(name))),
+      }))
+    : fits
+  const text = (a: fc.Arbitrary<unknown>) => a.map((value) => JSON.stringify(value))
+  const raw = fc.tuple(text(near), fc.constantFrom(...rawForms)).map(([json, form]) => form(json))
+  const body: fc.Arbitrary<Case['body']> =
+    op.method === 'GET'
+      ? fc.constant(undefined)
+      : fc.oneof(
+          { weight: op.body ? 3 : 1, arbitrary: text(fits) },
+          { weight: op.body ? 3 : 1, arbitrary: text(near) },
+          { weight: 5, arbitrary: text(near.chain(broken)) },
+          { weight: 1, arbitrary: text(fits.chain(broken).chain(broken)) },
+          { weight: 3, arbitrary: raw },
+          { weight: 1, arbitrary: fc.constant(undefined) },
+        )
+  const anyId = fc.oneof(
+    { weight: 8, arbitrary: fc.constantFrom(...(targets.length ? targets : ids)) },
+    { weight: 1, arbitrary: fc.constantFrom(...ids) },
+    { weight: 1, arbitrary: fc.constantFrom(...ids).map((id) => id.replace(/.{5}$/, '00000')) },
+    { weight: 2, arbitrary: fc.constantFrom(...nastyIds) },
+  )
+  return fc.record({
+    kind: fc.oneof(
+      { weight: 6, arbitrary: fc.constant('staff' as const) },
+      { weight: 4, arbitrary: fc.constantFrom('reseller' as const, 'customer' as const) },
+      { weight: 1, arbitrary: fc.constant('nobody' as const) },
+    ),
+    id: anyId,
+    query: queryOf(op, ids),
+    headers,
+    body,
+  })
+}
+
+// ---------------------------------------------------------------- the panel it is sent to
+/** A panel with something of everything, and people who own some of it. */
+async function full() {
+  const p = await world()
+  const reseller = p.account('reseller', 'Rex')
+  const people: Record<AccountKind, { id: string } & Who> = { staff: p.owner, reseller, customer: p.customer }
+  const { serverId } = await p.admin('POST', '/admin/servers', p.order)
+  await p.admin('POST', '/admin/servers', { ...p.order, ownerId: reseller.id, imageId: undefined, hostname: undefined, access: undefined })
+  await p.settle()
+  for (const { id } of [p.customer, reseller])
+    await p.admin('POST', `/customers/${id}/ssh-keys`, {
+      publicKey: 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIOMqqnkVzrm0SdG6UOoqKLsabgH5C9okWi0dh2l9GKJl test',
+    })
+  await p.admin('POST', '/admin/node-enrollments', { locationId: p.location })
+  for (const kind of accountKinds) p.token(people[kind].id)
+  return Object.assign(p, { people, serverId })
+}
+type Full = Awaited<ReturnType<typeof full>>
+
+/** Every id in the database, of whatever it is. */
+function everyId(p: Full): string[] {
+  const tables = p.db.$client
+    .query<{ name: string }, []>(
+      "SELECT m.name FROM sqlite_master m JOIN pragma_table_info(m.name) c ON c.name = 'id' WHERE m.type = 'table'",
+    )
+    .all()
+  return tables.flatMap(({ name }) =>
+    p.db.$client
+      .query<{ id: unknown }, []>(`SELECT id FROM "${name}" LIMIT 4`)
+      .all()
+      .map(({ id }) => String(id)),
+  )
+}
+
+const actorOf = (p: Full, kind: AccountKind): Actor => ({
+  accountId: p.people[kind].id,
+  kind,
+  name: kind,
+  scopes: allScopes,
+  permissions: new Set(kind === 'staff' ? allPermissions : []),
+  via: { type: 'session', sessionId: '', confirmedAt: p.now() },
+})
+/** Those that at least one of the three can see. */
+const targetsOf = (p: Full, op: Operation, ids: readonly string[]) =>
+  ids.filter((id) => accountKinds.some((kind) => op.on?.find(p.db, actorOf(p, kind), id) !== undefined))
+
+/** The example of the reference, with ids of things that are there where it says `<package_id>`. */
+function exampleOf(p: Full, op: Operation, ids: readonly string[]): object | undefined {
+  if (!op.example) return undefined
+  const known = new Map(operations.flatMap(({ on }) => (on ? [[on.name.toLowerCase().replaceAll(' ', '_'), on] as const] : [])))
+  const text = JSON.stringify(op.example).replace(/<(\w+)_id>/g, (all, name) => {
+    const named = name === 'customer' ? p.customer.id : ids.find((id) => known.get(name)?.find(p.db, actorOf(p, 'staff'), id))
+    return named ?? all
+  })
+  return JSON.parse(text)
+}
+
+const document = openapi(operations, { version: '0', root: '/api/v1' }) as any
+const declared = (op: Operation): string[] =>
+  Object.values<{ description: string }>(document.paths[op.path][op.method.toLowerCase()].responses).flatMap((r) =>
+    r.description.split(', '),
+  )
+
+/** Is it still this operation after the URL was read? `..` leads elsewhere, and then its refusals are not this one's. */
+const leadsTo = (op: Operation, url: string) => new RegExp(`^/api/v1${op.path.replace(/\{\w+\}/g, '[^/]+')}$`).test(new URL(url).pathname)
+
+let slowest = { ms: 0, words: '' }
+const seen = new Map<string, number>()
+
+const wordsOf = (op: Operation, c: Case, url: string) => {
+  const cut = (text: string, n: number) => (text.length > n ? `${text.slice(0, n)}… (${text.length})` : text)
+  const body =
+    typeof c.body === 'string' ? JSON.stringify(cut(c.body, 400)) : c.body && `${c.body.length} bytes ${c.body.slice(0, 60).toString()}`
+  return `${op.id} as ${c.kind}: ${op.method} ${cut(url, 200)} ${cut(JSON.stringify(c.headers), 100)} ${body ?? ''}`
+}
+
+async function send(p: Full, op: Operation, c: Case) {
+  const who = c.kind === 'nobody' ? undefined : p.people[c.kind]
+  const sent: Record<string, string> = {
+    ...(c.body === undefined ? {} : { 'Content-Type': 'application/json' }),
+    ...(who ? { Cookie: `__Host-panel=${who.cookie}`, Origin: 'https://panel.test', 'X-CSRF-Token': who.csrf! } : {}),
+    ...c.headers,
+  }
+  const url = `http://localhost/api/v1${op.path.replace(/\{\w+\}/g, () => c.id)}${c.query}`
+  const request = new Request(url, { method: op.method, headers: sent, ...(c.body === undefined ? {} : { body: c.body as any }) })
+  const began = performance.now()
+  const response = await Promise.race([p.controller.app.fetch(request), Bun.sleep(LIMIT_MS).then(() => undefined)])
+  const text = await response?.text()
+  return { response, text: text ?? '', ms: performance.now() - began, url: request.url, words: wordsOf(op, c, request.url) }
+}
+
+const realFetch = globalThis.fetch
+beforeAll(() => {
+  // Nothing here may reach out: what asks another host is told that there is none.
+  globalThis.fetch = Object.assign(() => Promise.reject(new Error('no network')), { preconnect() {} }) as any
+})
+afterAll(() => {
+  globalThis.fetch = realFetch
+  const counts = [...seen].sort((a, b) => b[1] - a[1]).map(([code, n]) => `${code} ${n}`)
+  console.log(
+    `fuzz: ${CASES} cases for each of ${operations.length} operations, seed ${SEED}; slowest ${slowest.ms.toFixed(0)} ms: ${slowest.words}`,
+  )
+  console.log(`fuzz: ${counts.join(', ')}`)
+})
+
+describe('whatever is sent, the answer is one from the table, says nothing of what was sent, and a refusal changes nothing', () => {
+  for (const op of operations)
+    test(op.id, async () => {
+      const p = await full()
+      // A second connection: its data_version moves when, and only when, the panel has committed a change.
+      const watch = new Database(`${p.dir}/berth.db`, { readonly: true })
+      const version = () => (watch.query('PRAGMA data_version').get() as { data_version: number }).data_version
+      try {
+        const ids = everyId(p)
+        const codesOfOp = new Set(declared(op))
+        for (const c of fc.sample(casesOf(op, ids, targetsOf(p, op, ids), exampleOf(p, op, ids)), { numRuns: CASES, seed: SEED })) {
+          // Signing out is an operation too; a clock that goes on by itself would note that the session was seen.
+          if (c.kind !== 'nobody') p.db.$client.run('UPDATE sessions SET seen_at = ?', [p.now()])
+          const before = version()
+          const { response, text, ms, url, words } = await send(p, op, c)
+          if (ms > slowest.ms) slowest = { ms, words }
+          if (!response) throw new Error(`no answer within ${LIMIT_MS} ms: ${words}`)
+          await mustBeProper(op, { response, text, words, url, codesOfOp })
+          // A sign-in that was refused is noted; every change that succeeds is, and that the one shows is why the other counts.
+          const changed = version() !== before
+          const mayChange = response.status < 300 ? op.method !== 'GET' && leadsTo(op, url) : text.includes('"sign_in_failed"')
+          if (changed && !mayChange) throw new Error(`${response.status}, and something has changed: ${words}`)
+          if (!changed && mayChange && !response.headers.has('Idempotency-Replayed')) throw new Error(`nothing was noted: ${words}`)
+          if (response.status < 300 && op.method !== 'GET') {
+            if (text.includes('"jobId"') || op.method === 'DELETE') await p.settle()
+            await renew(p, c.kind)
+          }
+        }
+        expect(p.db.$client.query('PRAGMA foreign_key_check').all()).toEqual([])
+        expect({} as any).not.toHaveProperty('isAdmin')
+      } finally {
+        watch.close()
+        p.close()
+      }
+    }, 120_000)
+})
+
+/** Who was signed out by what succeeded comes in again. */
+async function renew(p: Full, kind: Case['kind']) {
+  if (kind === 'nobody' || (await p.call(p.people[kind], 'GET', '/images')).status !== 401) return
+  p.people[kind] = kind === 'staff' ? p.staff() : p.account(kind, 'Again')
+}
+
+async function mustBeProper(
+  op: Operation,
+  { response, text, words, url, codesOfOp }: { response: Response; text: string; words: string; url: string; codesOfOp: Set<string> },
+) {
+  const told = `${words}\n→ ${response.status} ${text.slice(0, 500)}`
+  // `..` can lead to the pages, which answer people.
+  if (!new URL(url).pathname.startsWith('/api/v1/') && response.headers.get('Content-Type')?.startsWith('text/html')) return
+  if (!/^[0-9a-f-]{36}$/.test(response.headers.get('X-Request-Id') ?? '')) throw new Error(`no request id: ${told}`)
+  if (!response.headers.get('Content-Type')?.startsWith('application/json')) throw new Error(`not JSON: ${told}`)
+  const body = JSON.parse(text)
+  const code: string | undefined = body.error?.code
+  seen.set(code ?? String(response.status), (seen.get(code ?? String(response.status)) ?? 0) + 1)
+  if (response.status < 400) return
+  if (response.status >= 500 || codes[code as keyof typeof codes] !== response.status) throw new Error(`not from the table: ${told}`)
+  if (leadsTo(op, url) && !codesOfOp.has(code!)) throw new Error(`${code} is not declared for ${op.id}: ${told}`)
+  if (text.includes(MARK)) throw new Error(`echoes what was sent: ${told}`)
+  if (text.length > 20_000) throw new Error(`an answer of ${text.length} characters: ${told}`)
+}
+
+describe('by their schemas', () => {
+  const nodes = (schema: Schema, at: string): [string, Schema][] => [
+    [at, schema],
+    ...(schema.anyOf ?? []).flatMap((s, i) => nodes(s, `${at}|${i}`)),
+    ...(schema.items ? nodes(schema.items, `${at}[]`) : []),
+    ...Object.entries(schema.properties ?? {}).flatMap(([name, s]) => nodes(s, `${at}.${name}`)),
+  ]
+  const all = operations.flatMap((op) => (op.body ? nodes(op.body as Schema, op.id) : []))
+  test('bodies refuse fields that are not listed, however deep', () => {
+    expect(all.filter(([, s]) => s.type === 'object' && s.additionalProperties !== false).map(([at]) => at)).toEqual([])
+  })
+  test('texts, lists and numbers in bodies have an end', () => {
+    const endless = ({ type, enum: listed, format, maxLength, maxItems, maximum, pattern }: Schema) =>
+      (type === 'string' && !listed && !format && maxLength === undefined && !/\{\d*,\d+\}\$$/.test(pattern ?? '')) ||
+      (type === 'array' && maxItems === undefined) ||
+      ((type === 'integer' || type === 'number') && !(maximum! <= Number.MAX_SAFE_INTEGER))
+    expect(all.filter(([, s]) => endless(s)).map(([at]) => at)).toEqual([])
+  })
+})
+
+describe('keys that mean something to JavaScript', () => {
+  test('are fields like any other that is not listed: refused by name, and nothing gets a new prototype', async () => {
+    using p: World = await world()
+    for (const key of ['__proto__', 'constructor', 'prototype']) {
+      const { status, body } = await p.call(p.owner, 'POST', '/admin/node-groups', `{"name":"Lab","${key}":{"open":false,"isAdmin":true}}`)
+      expect([status, body.error.details.fields[0].field]).toEqual([422, key])
+      expect((await p.call(p.owner, 'GET', `/admin/servers?${key}=1`)).body.error.code).toBe('invalid_request')
+    }
+    expect(({} as any).isAdmin).toBeUndefined()
+  })
+  test('a name that stands there twice counts once, the last, for validation, change and audit alike', async () => {
+    using p: World = await world()
+    const { body } = await p.call(p.owner, 'POST', '/admin/node-groups', '{"name":"First","name":"Second","open":false}')
+    expect(body).toMatchObject({ name: 'Second', open: false })
+    expect(p.auditLines().at(-1)?.details).toEqual({ name: 'Second', open: false })
+    expect((await p.call(p.owner, 'POST', '/admin/node-groups', '{"name":"Third","name":7}')).status).toBe(422)
+  })
+})
