@@ -2,6 +2,7 @@
 
 import { listCustomers } from '../src/accounts/customers.ts'
 import { signOut } from '../src/accounts/sign-in.ts'
+import { listStaff } from '../src/accounts/staff.ts'
 import { closeSupport } from '../src/accounts/support.ts'
 import { listPools } from '../src/addresses/pools.ts'
 import { listAudit } from '../src/audit/audit.ts'
@@ -59,6 +60,7 @@ const staffEntries: readonly (readonly [string, readonly Entry[]])[] = [
     'Platform',
     [
       entry('controller', 'Controller host', '/admin/controller', 'anchor', getPanelHost),
+      entry('staff', 'Staff', '/admin/staff', 'customers', listStaff),
       entry('audit', 'Audit log', '/admin/audit', 'audit', listAudit),
       ...apiEntries('/admin/api/reference'),
     ],

@@ -22,6 +22,8 @@ import { ownReferencePage, referencePage } from './reference/show.ts'
 import { ownServersPage, serversPage } from './servers/list.ts'
 import { newServerPage } from './servers/new.ts'
 import { ownServerPage, serverPage } from './servers/show.ts'
+import { staffPage } from './staff/list.ts'
+import { rolesPage } from './staff/roles.ts'
 import { tokensPage } from './tokens/list.ts'
 
 export const pages: readonly Page[] = [
@@ -45,6 +47,8 @@ export const pages: readonly Page[] = [
   imagesPage,
   packagesPage,
   controllerPage,
+  staffPage,
+  rolesPage,
   auditPage,
   auditVerifyPage,
   referencePage,

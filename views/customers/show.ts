@@ -1,4 +1,6 @@
+import { setAllowance } from '../../src/accounts/allowance.ts'
 import { changeCustomer, getCustomer, lockCustomer, unlockCustomer } from '../../src/accounts/customers.ts'
+import { openSupport } from '../../src/accounts/support.ts'
 import { type Html, html } from '../../src/kernel/web/html.ts'
 import { type Answers, type At, ifAllowed, page } from '../../src/kernel/web/page.ts'
 import { createServer } from '../../src/servers/create.ts'
@@ -13,6 +15,7 @@ import { live } from '../parts/live.ts'
 import { pill } from '../parts/state.ts'
 import { table } from '../parts/table.ts'
 import { time } from '../parts/time.ts'
+import { count, exactGb, exactMb, traffic } from '../parts/words.ts'
 import { serverTable } from '../servers/list.ts'
 
 const reads = {
@@ -35,7 +38,7 @@ export const customerPage = page({
         trail: [['Customers', '/admin/customers']],
         state: c.lockedAt && pill('hold', 'pause', 'Locked'),
         sub: c.organization ? html`${c.organization} · ${c.email}` : c.email,
-        actions: html`${edit(data)}${c.lockedAt ? unlock(data) : lock(data)}${
+        actions: html`${support(data)}${edit(data)}${c.lockedAt ? unlock(data) : lock(data)}${
           at.may(createServer) &&
           !c.lockedAt &&
           html`<a class="btn pri" href="/admin/servers/new?owner=${encodeURIComponent(c.email)}&ownerId=${c.id}">${icon('plus')}Create server</a>`
@@ -52,6 +55,7 @@ export const customerPage = page({
             ['Organization', c.organization],
             ['Kind', c.kind === 'reseller' ? 'Reseller' : 'Customer'],
             ['External id', c.externalId && copyable(c.externalId, 'external id')],
+            ['Allowance', allowance(data)],
             ['Since', time(c.createdAt, at)],
             ['Id', copyable(c.id, 'id')],
           ]),
@@ -67,6 +71,40 @@ const edit = ({ customer: c, at }: Data): Html =>
     done: 'Saved',
     fields: html`${field('edit', 'name', { label: 'Name', required: true, value: c.name })}${field('edit', 'email', { label: 'E-mail address', type: 'email', required: true, value: c.email, hint: 'They sign in with it.' })}${field('edit', 'organization', { label: 'Organization', nullable: true, value: c.organization })}${field('edit', 'externalId', { label: 'External id', nullable: true, value: c.externalId, hint: "The billing system's own identifier: it finds the customer by it." })}`,
   })
+
+const support = ({ customer: c, at }: Data): Html =>
+  act(at, openSupport, { id: c.id }, 'Support session', {
+    title: `Open a support session for ${c.name}?`,
+    submit: 'Open session',
+    leadsTo: '{home}',
+    confirm: {
+      consequences: [
+        `For 60 minutes you see and do what ${c.name} can, except passwords, keys, tokens and other secrets.`,
+        'Everything stands in the audit log as you in their account, with the reason.',
+      ],
+    },
+    fields: field('support', 'reason', { label: 'Reason', required: true, placeholder: 'Ticket 4711', hint: 'Stays in the audit log.' }),
+  })
+
+const allowance = ({ customer: c, at }: Data): Html => {
+  const a = c.allowance
+  const parts = [
+    a.vcpus && `${a.vcpus} vCPU`,
+    a.memoryMb && exactMb(a.memoryMb),
+    a.diskGb && `${exactGb(a.diskGb)} disk`,
+    a.trafficGb && `${traffic(a.trafficGb)} traffic`,
+    a.ipv4 && count(a.ipv4, 'IPv4 address', 'IPv4 addresses'),
+  ].filter(Boolean)
+  const amount = (name: keyof typeof a, label: string, unit?: string) =>
+    field('allowance', name, { label, as: 'number', min: 0, value: a[name], ...(unit && { unit }) })
+  return html`${parts.length ? parts.join(' · ') : 'None'} ${act(at, setAllowance, { id: c.id }, 'Change', {
+    of: 'allowance',
+    title: `Allowance of ${c.name}`,
+    submit: 'Save',
+    done: 'Saved',
+    fields: html`<p class="muted">What ${c.name} has bought beside its packages. Billing systems set it for resource packs.</p>${amount('vcpus', 'vCPU')}${amount('memoryMb', 'Memory', 'MB')}${amount('diskGb', 'Disk', 'GB')}${amount('trafficGb', 'Traffic', 'GB')}${amount('ipv4', 'IPv4 addresses')}`,
+  })}`
+}
 
 const lock = ({ customer: c, at }: Data): Html =>
   act(at, lockCustomer, { id: c.id }, 'Lock', {

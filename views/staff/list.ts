@@ -1,0 +1,94 @@
+import { listRoles } from '../../src/accounts/roles.ts'
+import { changeStaff, createStaff, disableStaff, enableStaff, listStaff } from '../../src/accounts/staff.ts'
+import { type Html, html } from '../../src/kernel/web/html.ts'
+import { type Answers, type At, page, reading } from '../../src/kernel/web/page.ts'
+import { act } from '../parts/act.ts'
+import { field, select } from '../parts/field.ts'
+import { head } from '../parts/head.ts'
+import { pill } from '../parts/state.ts'
+import { pager, table } from '../parts/table.ts'
+import { time } from '../parts/time.ts'
+
+const reads = { staff: listStaff, roles: reading(listRoles, () => ({})) }
+type Data = Answers<typeof reads> & { at: At }
+type Member = Data['staff']['data'][number]
+
+const roleChoice = (scope: string, { roles }: Data, value?: string) =>
+  select(scope, 'role', {
+    label: 'Role',
+    hint: 'What they may do. Nobody gives a role that holds more than their own.',
+    value,
+    options: roles.data.map((r) => ({ value: r.name, label: r.name })),
+  })
+
+const add = (data: Data): Html =>
+  act(data.at, createStaff, {}, 'Add member', {
+    icon: 'plus',
+    tone: 'pri',
+    title: 'Add a member of staff',
+    done: '{name} is added',
+    fields: html`
+      ${field('staff', 'name', { label: 'Name', required: true, autocomplete: 'off' })}
+      ${field('staff', 'email', { label: 'E-mail address', type: 'email', required: true, hint: 'They sign in with it.' })}
+      ${roleChoice('staff', data, data.roles.data.find((r) => !r.isOwner)?.name)}
+      ${field('staff', 'password', { label: 'First password', type: 'password', required: true, autocomplete: 'new-password', hint: 'At least 12 characters. They can change it.' })}`,
+  })
+
+const edit = (data: Data, m: Member): Html =>
+  act(data.at, changeStaff, { id: m.id }, 'Edit', {
+    of: m.name,
+    title: `Edit ${m.name}`,
+    submit: 'Save',
+    done: 'Saved',
+    fields: html`
+      ${field(`edit-${m.id}`, 'name', { label: 'Name', required: true, value: m.name })}
+      ${field(`edit-${m.id}`, 'email', { label: 'E-mail address', type: 'email', required: true, value: m.email })}
+      ${roleChoice(`edit-${m.id}`, data, m.role?.name)}`,
+  })
+
+const disable = ({ at }: Data, m: Member): Html =>
+  m.disabledAt
+    ? act(at, enableStaff, { id: m.id }, 'Enable', { of: m.name, done: `${m.name} may sign in again` })
+    : act(at, disableStaff, { id: m.id }, 'Disable', {
+        of: m.name,
+        tone: 'bad',
+        title: `Disable ${m.name}?`,
+        done: `${m.name} is disabled`,
+        hindrance: m.id === at.actor.accountId && 'Nobody disables themselves.',
+        confirm: {
+          keep: 'Keep enabled',
+          consequences: [
+            'They are signed out everywhere at once, and cannot sign in.',
+            'Their API tokens are refused. What runs by them stops working.',
+            'What they did stays in the audit log. They can be enabled again.',
+          ],
+        },
+      })
+
+export const staffPage = page({
+  path: '/admin/staff',
+  reads,
+  title: 'Staff',
+  nav: 'staff',
+  view: (data) => {
+    const { staff, at } = data
+    return html`
+    ${head({ title: 'Staff', actions: html`<a class="btn" href="/admin/roles">Roles</a>${add(data)}`, sub: 'The people who run this installation. What each may do is their role.' })}
+    <section class="card" aria-label="Staff">
+      ${table<Member>(
+        'Staff',
+        staff.data,
+        [
+          { title: 'Name', main: true, cell: (m) => html`<strong>${m.name}</strong><small>${m.email}</small>` },
+          { title: 'Role', cell: (m) => m.role?.name ?? 'None' },
+          { title: 'State', cell: (m) => (m.disabledAt ? pill('hold', 'pause', 'Disabled') : pill('ok', 'dot', 'Active')) },
+          { title: 'Last seen', cell: (m) => (m.seenAt ? time(m.seenAt, at) : 'Not signed in') },
+          { title: 'Since', cell: (m) => time(m.createdAt, at) },
+          { title: 'Actions', actions: true, cell: (m) => html`<div class="bar">${edit(data, m)}${disable(data, m)}</div>` },
+        ],
+        (m) => m.id,
+      )}
+      ${pager(at, staff)}
+    </section>`
+  },
+})
