@@ -13,7 +13,7 @@ import { system } from './kernel/api/actor.ts'
 import { API_ROOT, type Door, mountApi, mountDocument, refuse } from './kernel/api/http.ts'
 import { forgetOld } from './kernel/api/idempotency.ts'
 import { gate } from './kernel/api/invoke.ts'
-import { Limit } from './kernel/api/limits.ts'
+import { Delay, Limit } from './kernel/api/limits.ts'
 import { openapi } from './kernel/api/openapi.ts'
 import type { Surroundings } from './kernel/api/operation.ts'
 import { type Clock, hour, second } from './kernel/db/clock.ts'
@@ -87,6 +87,7 @@ export async function createController({
     secrets: kept,
     startedAt: clock(),
     signIns: new Limit(SIGN_INS_PER_MINUTE, clock),
+    guesses: new Delay(clock),
     host: new HostFigures(host, config.dataDir),
     nodes: {
       connected: hub.connected,

@@ -4,7 +4,7 @@ import { day, hour, minute, second } from '../kernel/db/clock.ts'
 import { newId } from '../kernel/db/ids.ts'
 import { type Db, prepared, type Tx } from '../kernel/db/open.ts'
 import { digest, randomToken } from '../kernel/secrets.ts'
-import { type Account, sessions } from './tables.ts'
+import { type Account, pendingSignIns, sessions } from './tables.ts'
 
 /** Idle and absolute limits (security S19): staff can do more harm, so theirs are shorter. */
 const limits = {
@@ -14,10 +14,10 @@ const limits = {
 }
 
 /** `__Host-` binds the cookie to this host and to HTTPS; browsers refuse it on plain HTTP, where only a lab runs. */
-export const cookieName = (origin: string) => (origin.startsWith('https:') ? '__Host-panel' : 'panel')
+export const cookieName = (origin: string, name = 'panel') => (origin.startsWith('https:') ? `__Host-${name}` : name)
 
-export const sessionCookie = (origin: string, value: string, maxAgeSeconds: number) =>
-  `${cookieName(origin)}=${value}; Path=/; HttpOnly; SameSite=Lax; Max-Age=${maxAgeSeconds}${origin.startsWith('https:') ? '; Secure' : ''}`
+export const sessionCookie = (origin: string, value: string, maxAgeSeconds: number, name = 'panel') =>
+  `${cookieName(origin, name)}=${value}; Path=/; HttpOnly; SameSite=Lax; Max-Age=${maxAgeSeconds}${origin.startsWith('https:') ? '; Secure' : ''}`
 
 /** As long as the longest absolute limit; the limits themselves are checked here, not by the browser. */
 export const SESSION_SECONDS = (14 * day) / second
@@ -83,19 +83,20 @@ export function renewSession(tx: Tx, id: string, changed: Partial<typeof session
   return token
 }
 
-/** Ends the account's sessions, but for the one that is named. */
-export const endSessionsOf = (tx: Tx, accountId: string, but = '') =>
-  void tx
-    .delete(sessions)
+/** Ends the account's sessions, but for the one that is named, and every sign-in to it that waits for its second factor. */
+export function endSessionsOf(tx: Tx, accountId: string, but = '') {
+  tx.delete(sessions)
     .where(and(eq(sessions.accountId, accountId), ne(sessions.id, but)))
     .run()
+  tx.delete(pendingSignIns).where(eq(pendingSignIns.accountId, accountId)).run()
+}
 
 export const endSession = (tx: Tx, id: string) => void tx.delete(sessions).where(eq(sessions.id, id)).run()
 
-export function cookieFrom(request: Request, origin: string): string | undefined {
-  const header = request.headers.get('Cookie')
-  if (!header) return undefined
-  const name = cookieName(origin)
+export const cookieFrom = (request: Request, origin: string) => cookieIn(request.headers.get('Cookie') ?? '', cookieName(origin))
+
+/** The value of one cookie in a Cookie header. */
+export function cookieIn(header: string, name: string): string | undefined {
   for (const part of header.split(';')) {
     const at = part.indexOf('=')
     if (part.slice(0, at).trim() === name) return part.slice(at + 1).trim()

@@ -7,8 +7,8 @@ import { fields, line, operation, secret } from '../kernel/api/operation.ts'
 import { type Db, write } from '../kernel/db/open.ts'
 import { digest, randomToken } from '../kernel/secrets.ts'
 import { settings } from '../settings/tables.ts'
+import { finishSignIn, signedIn } from './finish-sign-in.ts'
 import { hashPassword, mustBeGood } from './passwords.ts'
-import { openSession, SESSION_SECONDS, sessionCookie } from './sessions.ts'
 import { addStaff } from './staff.ts'
 import { accounts } from './tables.ts'
 
@@ -45,7 +45,7 @@ export const setUp = operation({
     name: line(100),
     password: secret(t.String({ maxLength: 1000 })),
   }),
-  answer: t.Object({ accountId: t.String(), home: t.String() }),
+  answer: signedIn,
   status: 201,
   refuses: ['setup_link_invalid'],
   example: { token: '<token>', email: 'ada@example.com', name: 'Ada', password: 'correct horse battery staple' },
@@ -55,12 +55,12 @@ export const setUp = operation({
     mustBeGood(body.password)
     return hashPassword(body.password)
   },
-  run({ tx, body, prepared: passwordHash, clock, from, userAgent, config, setCookie }) {
+  run(call) {
+    const { tx, body, prepared: passwordHash, clock } = call
     if (!setUpLinkFits(tx, body.token)) throw linkIsNotValid()
     const account = addStaff(tx, { email: body.email, name: body.name, passwordHash, role: 'Owner', now: clock() })
     tx.delete(settings).where(eq(settings.name, SETTING)).run()
-    setCookie(sessionCookie(config.origin, openSession(tx, account, { now: clock(), from, userAgent }), SESSION_SECONDS), account)
-    return { accountId: account.id, home: '/admin' }
+    return finishSignIn(call, account)
   },
 })
 

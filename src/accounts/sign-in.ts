@@ -1,56 +1,65 @@
 import { Type as t } from 'typebox'
 import { sessionOf } from '../kernel/api/actor.ts'
 import { auditLine } from '../kernel/api/audit.ts'
-import { Refusal } from '../kernel/api/errors.ts'
 import { visitor } from '../kernel/api/invoke.ts'
 import { addressKey } from '../kernel/api/limits.ts'
-import { done, fields, operation, secret } from '../kernel/api/operation.ts'
-import { write } from '../kernel/db/open.ts'
-import { accountByEmail } from './account.ts'
+import { type Call, done, fields, operation, secret } from '../kernel/api/operation.ts'
+import { type Tx, write } from '../kernel/db/open.ts'
+import { accountByEmail, accountById } from './account.ts'
+import { finishSignIn, guessingKey, signedIn, signInFailed, tooManyGuesses } from './finish-sign-in.ts'
 import { passwordFits } from './passwords.ts'
-import { endSession, openSession, SESSION_SECONDS, sessionCookie } from './sessions.ts'
+import { endSession, sessionCookie } from './sessions.ts'
+import type { Account } from './tables.ts'
 
 export const signIn = operation({
   id: 'sessions.create',
   method: 'POST',
   path: '/sessions',
-  summary: 'Sign in with e-mail address and password; answers a cookie',
+  summary: 'Sign in with e-mail address and password; answers a cookie, or which second factor comes next',
   access: 'anyone',
   body: fields({ email: t.String({ maxLength: 254 }), password: secret(t.String({ minLength: 1, maxLength: 200 })) }),
-  answer: t.Object({ accountId: t.String(), kind: t.String(), home: t.String() }),
+  answer: signedIn,
   status: 201,
   refuses: ['sign_in_failed', 'rate_limited'],
   example: { email: 'ada@example.com', password: 'correct horse battery staple' },
   /** The same words and the same time whether the account exists, has no password, or the password is wrong. */
-  async prepare({ tx, body, from, signIns, clock, requestId }) {
+  async prepare(call) {
+    const { tx, body, from, signIns, guesses } = call
     signIns.take(addressKey(from))
     const account = accountByEmail(tx, body.email.trim())
-    if ((await passwordFits(body.password, account?.passwordHash)) && account?.disabledAt === null) return account
-    write(tx, (tx) =>
-      auditLine(
-        tx,
-        { clock },
-        {
-          actor: account ? { ...visitor, accountId: account.id, name: account.name } : visitor,
-          operation: 'sessions.create',
-          target: account?.id ?? null,
-          from,
-          requestId,
-          result: 'sign_in_failed',
-          details: null,
-        },
-      ),
-    )
-    throw new Refusal('sign_in_failed', 'E-mail address and password do not fit together. Check both, or ask for a new password.')
+    const guess = guessingKey(tx, body.email, account, from)
+    guesses.take(guess, tooManyGuesses)
+    const fits = await passwordFits(body.password, account?.passwordHash)
+    if (!fits || !account || account.disabledAt !== null) {
+      write(tx, (tx) => auditRefusal(tx, call, 'sessions.create', account))
+      throw signInFailed()
+    }
+    guesses.forgive(guess)
+    return account
   },
-  run({ tx, prepared: account, clock, from, userAgent, config, setCookie }) {
-    setCookie(sessionCookie(config.origin, openSession(tx, account, { now: clock(), from, userAgent }), SESSION_SECONDS), account)
-    return { accountId: account.id, kind: account.kind, home: homeOf(account.kind) }
-  },
+  run: (call) => finishSignIn(call, accountById(call.tx, call.prepared.id)!),
 })
 
-/** Where a kind of account starts. */
-export const homeOf = (kind: string) => (kind === 'staff' ? '/admin' : '/')
+/** A refused sign-in is in the audit log like one that went through. */
+export const auditRefusal = (
+  tx: Tx,
+  { clock, from, requestId }: Pick<Call, 'clock' | 'from' | 'requestId'>,
+  operation: string,
+  account: Pick<Account, 'id' | 'name'> | undefined,
+) =>
+  auditLine(
+    tx,
+    { clock },
+    {
+      actor: account ? { ...visitor, accountId: account.id, name: account.name } : visitor,
+      operation,
+      target: account?.id ?? null,
+      from,
+      requestId,
+      result: 'sign_in_failed',
+      details: null,
+    },
+  )
 
 export const signOut = operation({
   id: 'sessions.end',

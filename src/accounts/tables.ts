@@ -1,4 +1,4 @@
-import { integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
+import { integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 import type { AccountKind, Permission } from '../kernel/api/access.ts'
 
 export const roles = sqliteTable('roles', {
@@ -49,3 +49,63 @@ export const sessions = sqliteTable('sessions', {
   from: text('from_address').notNull(),
   userAgent: text('user_agent').notNull(),
 })
+
+export const pendingSignIns = sqliteTable('pending_sign_ins', {
+  tokenHash: text('token_hash').primaryKey(),
+  accountId: text('account_id'),
+  tries: integer().notNull(),
+  createdAt: integer('created_at').notNull(),
+  expiresAt: integer('expires_at').notNull(),
+})
+
+export const totp = sqliteTable('totp', {
+  accountId: text('account_id').primaryKey(),
+  /** Sealed. */
+  secret: text().notNull(),
+  lastStep: integer('last_step').notNull(),
+  createdAt: integer('created_at').notNull(),
+  confirmedAt: integer('confirmed_at'),
+})
+
+export const recoveryCodes = sqliteTable('recovery_codes', {
+  hash: text().primaryKey(),
+  accountId: text('account_id').notNull(),
+  createdAt: integer('created_at').notNull(),
+  usedAt: integer('used_at'),
+})
+
+export const passkeys = sqliteTable('passkeys', {
+  id: text().primaryKey(),
+  accountId: text('account_id').notNull(),
+  credentialId: text('credential_id').notNull(),
+  publicKey: text('public_key').notNull(),
+  /** How often the authenticator says it was used; one that goes back is a copy. Many say 0 always. */
+  counter: integer().notNull(),
+  transports: text({ mode: 'json' }).$type<string[]>().notNull(),
+  name: text().notNull(),
+  createdAt: integer('created_at').notNull(),
+  usedAt: integer('used_at'),
+  usedFrom: text('used_from'),
+})
+export type Passkey = typeof passkeys.$inferSelect
+
+export const challenges = sqliteTable(
+  'challenges',
+  {
+    holder: text().notNull(),
+    purpose: text().$type<'register' | 'confirm' | 'sign_in'>().notNull(),
+    challenge: text().notNull(),
+    expiresAt: integer('expires_at').notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.holder, t.purpose] })],
+)
+
+export const signInPlaces = sqliteTable(
+  'sign_in_places',
+  {
+    accountId: text('account_id').notNull(),
+    place: text().notNull(),
+    seenAt: integer('seen_at').notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.accountId, t.place] })],
+)

@@ -333,6 +333,9 @@ export async function panel(options: Options = {}) {
         'mails',
         'settings',
         'branding',
+        'totp',
+        'recovery_codes',
+        'passkeys',
       ]
         .map(
           (table) =>

@@ -55,7 +55,7 @@ const targetOf = (request: Request, answer: Answer): string | null =>
 export function auditCall(
   tx: Tx,
   around: Surroundings,
-  { op, actor, request, answer }: { op: Operation; actor: Actor; request: Request; answer: Answer },
+  { op, actor, request, answer, result }: { op: Operation; actor: Actor; request: Request; answer: Answer; result: string },
 ) {
   auditLine(tx, around, {
     actor,
@@ -63,7 +63,7 @@ export function auditCall(
     target: targetOf(request, answer),
     from: request.from ?? '',
     requestId: request.requestId ?? '',
-    result: 'done',
+    result,
     details: op.body ? mask(op.body, request.body) : null,
   })
 }

@@ -21,6 +21,7 @@ export const codes = {
   bad_origin: 403,
   support_session: 403,
   confirmation_required: 403,
+  second_factor_required: 403,
   not_found: 404,
   server_not_found: 404,
   customer_not_found: 404,

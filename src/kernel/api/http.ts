@@ -101,10 +101,10 @@ function answering(door: Door, found: Operation | { text: string } | readonly st
   }
 }
 
-function show({ status, body, replayed, cookie }: Answer, requestId: string) {
+function show({ status, body, replayed, cookies = [] }: Answer, requestId: string) {
   const response = new Response(JSON.stringify(body), { status, headers: { ...fixed, 'X-Request-Id': requestId } })
   if (replayed) response.headers.set('Idempotency-Replayed', 'true')
-  if (cookie) response.headers.append('Set-Cookie', cookie)
+  for (const cookie of cookies) response.headers.append('Set-Cookie', cookie)
   return response
 }
 
@@ -145,6 +145,7 @@ async function answer(door: Door, op: Operation, request: Request, params: Recor
     body,
     from,
     userAgent: request.headers.get('User-Agent') ?? '',
+    cookies: request.headers.get('Cookie') ?? '',
     requestId,
     ...(idempotencyKey ? { idempotencyKey } : {}),
   })

@@ -17,9 +17,10 @@ export type Request = {
   idempotencyKey?: string
   from?: string
   userAgent?: string
+  cookies?: string
   requestId?: string
 }
-export type Answer = { status: number; body: any; replayed?: true; cookie?: string }
+export type Answer = { status: number; body: any; replayed?: true; cookies?: readonly string[] }
 
 export type Gate = (op: Operation, actor: Actor | undefined, request?: Request) => Answer | Promise<Answer>
 
@@ -28,17 +29,19 @@ export const gate =
   (db: Db, around: Surroundings): Gate =>
   (op, actor, request = {}) => {
     const who = permit(op, actor, around.clock())
-    const { params = {}, query = {}, body, from = '', userAgent = '', requestId = '', idempotencyKey } = request
-    let cookie: string | undefined
+    const { params = {}, query = {}, body, from = '', userAgent = '', cookies = '', requestId = '', idempotencyKey } = request
+    const given: string[] = []
     for (const name in query)
       if (!op.query || !Object.hasOwn(op.query, name))
         throw new Refusal('invalid_request', `There is no query parameter "${name.slice(0, 40)}" here.`)
     let actsAs = who
-    const setCookie: Call['setCookie'] = (text, became) => {
-      cookie = text
+    let result = 'done'
+    const setCookie: Call['setCookie'] = (text, became, instead) => {
+      given.push(text)
       if (became) actsAs = { ...who, accountId: became.id, name: became.name }
+      if (instead) result = instead
     }
-    const call = { ...around, actor: who, params, query, body, from, userAgent, requestId, setCookie } as Omit<
+    const call = { ...around, actor: who, params, query, body, from, userAgent, cookies, requestId, setCookie } as Omit<
       Call,
       'tx' | 'target' | 'prepared'
     >
@@ -47,7 +50,7 @@ export const gate =
       const target = lookUp(op, tx, who, params)
       checkBody(op, body)
       const made = op.run({ ...call, tx: tx as Tx, target, prepared } as Call)
-      return { status: op.status ?? 200, body: made, ...(cookie ? { cookie } : {}) }
+      return { status: op.status ?? 200, body: made, ...(given.length ? { cookies: given } : {}) }
     }
     if (op.method === 'GET') return read(db, (tx) => answer(tx, undefined))
 
@@ -56,7 +59,7 @@ export const gate =
         const stored = op.remembers && idempotencyKey ? recall(tx, around, who, endpointOf(op, params), idempotencyKey) : undefined
         if (stored) return stored
         const made = answer(tx, prepared)
-        auditCall(tx, around, { op, actor: actsAs, request, answer: made })
+        auditCall(tx, around, { op, actor: actsAs, request, answer: made, result })
         if (op.remembers && idempotencyKey) remember(tx, around, who, endpointOf(op, params), idempotencyKey, made)
         return made
       })

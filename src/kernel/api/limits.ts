@@ -1,6 +1,6 @@
 // Token buckets in memory. A bucket that is full again says nothing and is dropped, so the table stays bounded.
 
-import { type Clock, minute } from '../db/clock.ts'
+import { type Clock, day, minute, second } from '../db/clock.ts'
 import { Refusal } from './errors.ts'
 
 type Bucket = { left: number; at: number }
@@ -52,3 +52,64 @@ function expandIpv6(address: string): string[] {
   const zeros = tail === undefined ? 0 : Math.max(0, 8 - left.length - right.length)
   return [...left, ...Array<string>(zeros).fill('0'), ...right]
 }
+
+type Failures = { count: number; at: number; until: number }
+
+/**
+ * Slows down guessing at one key: after the fifth failure the next try must wait 15 seconds, and twice as long after each further
+ * one, up to 15 minutes (security S17). Tries that are refused while waiting do not count, so nobody can prolong it
+ * by knocking. A day without a failure forgets them all.
+ */
+export class Delay {
+  private failures = new Map<string, Failures>()
+  constructor(
+    private clock: Clock,
+    private most = 100_000,
+  ) {}
+
+  /**
+   * Counts as a failure until `forgive` says that it was none: parallel tries cannot all slip through before the first has failed.
+   * Throws `rate_limited` with `words` and the seconds to wait.
+   */
+  take(key: string, words: string) {
+    const now = this.clock()
+    const before = this.failures.get(key)
+    if (before && before.until > now) {
+      const seconds = Math.ceil((before.until - now) / second)
+      throw new Refusal('rate_limited', `${words} Try again in ${seconds < 120 ? `${seconds} s` : `${Math.ceil(seconds / 60)} min`}.`, {
+        retryAfterSeconds: seconds,
+      })
+    }
+    const count = before && now - before.at < day ? before.count + 1 : 1
+    // Again at the end: when the table is full, those that nobody has tried for longest go first.
+    this.failures.delete(key)
+    if (this.failures.size >= this.most) this.sweep(now)
+    this.failures.set(key, { count, at: now, until: now + waitMs(count) })
+  }
+
+  forgive(key: string) {
+    const it = this.failures.get(key)
+    if (!it) return
+    it.count--
+    it.until = 0
+    if (it.count <= 0) this.failures.delete(key)
+  }
+
+  forget(key: string) {
+    this.failures.delete(key)
+  }
+
+  private sweep(now: number) {
+    for (const [key, { at }] of this.failures) if (now - at > day) this.failures.delete(key)
+    for (const key of this.failures.keys()) {
+      if (this.failures.size < this.most * 0.9) break
+      this.failures.delete(key)
+    }
+  }
+}
+
+const FREE_FAILURES = 5
+const FIRST_WAIT_MS = 15 * second
+const LONGEST_WAIT_MS = 15 * minute
+const waitMs = (failures: number) =>
+  failures < FREE_FAILURES ? 0 : Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** Math.min(20, failures - FREE_FAILURES))

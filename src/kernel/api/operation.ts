@@ -10,7 +10,7 @@ import type { Secrets } from '../secrets.ts'
 import { type AccountKind, isScope, type Permission, type Scope } from './access.ts'
 import type { Actor } from './actor.ts'
 import { type Code, invalid } from './errors.ts'
-import type { Limit } from './limits.ts'
+import type { Delay, Limit } from './limits.ts'
 
 /** What runs beside the database and an operation may ask: nothing here changes anything. */
 export type Surroundings = {
@@ -26,6 +26,8 @@ export type Surroundings = {
   }
   /** Refuses the 21st sign-in of a minute from one address. */
   signIns: Limit
+  /** Slows down who guesses at one account. */
+  guesses: Delay
   /** The machine under the controller. */
   host: HostFigures
   startedAt: number
@@ -54,9 +56,14 @@ export type Call<Row = unknown, Body = unknown, Prepared = unknown> = Surroundin
   /** The caller's address, after trusted proxies. */
   from: string
   userAgent: string
+  /** The Cookie header: for what a browser holds before it has a session. */
+  cookies: string
   requestId: string
-  /** Only signing in and out have a reason to. `became` is who the visitor is from now on: the audit line is theirs. */
-  setCookie(cookie: string, became?: { id: string; name: string }): void
+  /**
+   * Only signing in and out have a reason to. `became` is who the visitor is from now on: the audit line is theirs. `result` is what
+   * the line says instead of `done`.
+   */
+  setCookie(cookie: string, became?: { id: string; name: string }, result?: Code): void
 }
 
 export type Operation<Row = any, B extends TSchema = any, A extends TSchema = any, M extends Method = Method, P = any> = {
