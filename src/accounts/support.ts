@@ -6,8 +6,8 @@ import { Refusal } from '../kernel/api/errors.ts'
 import { done, fields, line, operation, time } from '../kernel/api/operation.ts'
 import { hour, iso } from '../kernel/db/clock.ts'
 import { customer } from './account.ts'
+import { homeOf } from './finish-sign-in.ts'
 import { renewSession, SESSION_SECONDS, sessionCookie } from './sessions.ts'
-import { homeOf } from './sign-in.ts'
 
 /** Security S22. */
 export const SUPPORT_MS = hour
