@@ -118,7 +118,7 @@ export async function createController({
   })
   const app = new Elysia()
   mountApi(app, operations, door)
-  mountDocument(app, '/openapi.json', openapi(operations, { version: VERSION, root: config.origin + API_ROOT }), door)
+  mountDocument(app, '/openapi.json', () => openapi(operations, { version: VERSION, root: config.origin + API_ROOT }), door)
   app.get(`${ASSET_ROOT}/*`, ({ request }: { request: Request }) => assets.answer(request))
   /** Agents' calls: refusals have the API's shape, and every answer has its request id. */
   const forAgents =

@@ -1,7 +1,7 @@
 import { and, count, desc, eq, like, lt, ne, or, type SQL } from 'drizzle-orm'
 import { Type as t } from 'typebox'
 import { Refusal } from '../kernel/api/errors.ts'
-import { page, pageQuery, paginate } from '../kernel/api/list.ts'
+import { page, paginate } from '../kernel/api/list.ts'
 import { patched } from '../kernel/api/named.ts'
 import { fields, line, nullable, operation } from '../kernel/api/operation.ts'
 import { newId } from '../kernel/db/ids.ts'
@@ -58,11 +58,11 @@ export const listCustomers = operation({
   summary: 'Customers and resellers, newest first',
   access: { staff: ['customers:read'] },
   query: {
-    ...pageQuery,
     q: 'Part of a name, organization or e-mail address.',
     email: 'Exactly this e-mail address.',
     externalId: "The billing system's own identifier.",
   },
+  pages: { usual: 50, most: 200 },
   answer: page(customerAnswer),
   run(call) {
     const { tx, query } = call
@@ -76,7 +76,6 @@ export const listCustomers = operation({
     return paginate({
       call,
       name: 'customers',
-      limits: { usual: 50, most: 200 },
       rows: (after, limit) =>
         tx
           .select()

@@ -159,6 +159,7 @@ export const changeRole = operation({
   body: fields({ name: t.Optional(line(60)), permissions: t.Optional(held), secondFactor: t.Optional(t.Boolean()) }),
   answer: roleAnswer,
   refuses: ['name_taken', 'in_use'],
+  example: { permissions: ['servers.see_all', 'servers.power'] },
   run({ tx, actor, target, body }) {
     mustReach(tx, actor, target)
     if (body.permissions) {

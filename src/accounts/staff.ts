@@ -3,7 +3,7 @@ import { and, count, desc, eq, lt } from 'drizzle-orm'
 import { Type as t } from 'typebox'
 import type { Actor } from '../kernel/api/actor.ts'
 import { invalid, Refusal } from '../kernel/api/errors.ts'
-import { page, pageQuery, paginate } from '../kernel/api/list.ts'
+import { page, paginate } from '../kernel/api/list.ts'
 import { patched } from '../kernel/api/named.ts'
 import { fields, line, nullable, operation, type Resource, secret, time } from '../kernel/api/operation.ts'
 import { iso, isoOrNull } from '../kernel/db/clock.ts'
@@ -83,7 +83,7 @@ export const listStaff = operation({
   path: '/admin/staff',
   summary: 'Everybody who runs this installation',
   access: who,
-  query: pageQuery,
+  pages: { usual: 50, most: 200 },
   answer: page(staffAnswer),
   run(call) {
     const { tx } = call
@@ -91,7 +91,6 @@ export const listStaff = operation({
     return paginate({
       call,
       name: 'staff',
-      limits: { usual: 50, most: 200 },
       rows: (after, limit) =>
         tx
           .select()

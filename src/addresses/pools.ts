@@ -2,7 +2,7 @@
 import { and, asc, count, eq, gt, isNotNull, sql } from 'drizzle-orm'
 import { Type as t } from 'typebox'
 import { invalid, Refusal } from '../kernel/api/errors.ts'
-import { page, pageQuery, paginate } from '../kernel/api/list.ts'
+import { page, paginate } from '../kernel/api/list.ts'
 import { named } from '../kernel/api/named.ts'
 import { done, fields, line, nullable, operation } from '../kernel/api/operation.ts'
 import { newId } from '../kernel/db/ids.ts'
@@ -130,14 +130,13 @@ export const listPools = operation({
   path: '/admin/ip-pools',
   summary: 'Address pools and how full they are',
   access: { staff: ['nodes:read', 'network:write'] },
-  query: pageQuery,
+  pages: { usual: 50, most: 200 },
   answer: page(poolAnswer),
   run(call) {
     const { tx } = call
     return paginate({
       call,
       name: 'pools',
-      limits: { usual: 50, most: 200 },
       rows: (after, limit) =>
         tx
           .select()
@@ -180,7 +179,7 @@ export const listPoolAddresses = operation({
   summary: 'The addresses of a pool, in order: the map',
   access: { staff: ['nodes:read', 'network:write'] },
   on: pool,
-  query: pageQuery,
+  pages: { usual: 64, most: 256 },
   answer: page(addressAnswer),
   run(call) {
     const { tx, target } = call
@@ -188,7 +187,6 @@ export const listPoolAddresses = operation({
     return paginate({
       call,
       name: `pool ${target.id}`,
-      limits: { usual: 64, most: 256 },
       rows: (after, limit) =>
         tx
           .select({ a: addresses, hostname: servers.hostname })
@@ -222,6 +220,7 @@ export const attachPool = operation({
   body: fields({ nodeIds: t.Array(t.String({ maxLength: 40 }), { maxItems: 500 }) }),
   answer: poolAnswer,
   refuses: ['in_use'],
+  example: { nodeIds: ['<node_id>'] },
   run({ tx, target, body }) {
     if (nodesNamed(tx, body.nodeIds).length !== new Set(body.nodeIds).size)
       throw invalid({ field: 'nodeIds', message: 'has one that is no node.' })
@@ -252,6 +251,7 @@ export const reserveAddress = operation({
   body: fields({ reservedFor: nullable(line(100)) }),
   answer: t.Object({ id: t.String(), address: t.String(), reservedFor: nullable(t.String()) }),
   refuses: ['address_in_use'],
+  example: { reservedFor: 'Router of rack 4' },
   run({ tx, target, body }) {
     if (target.serverId)
       throw new Refusal('address_in_use', `${target.address} belongs to a server. It can be reserved when the server has let go of it.`)

@@ -1,6 +1,6 @@
 import { and, count, desc, eq, like, lt } from 'drizzle-orm'
 import { Type as t } from 'typebox'
-import { page, pageQuery, paginate } from '../kernel/api/list.ts'
+import { page, paginate } from '../kernel/api/list.ts'
 import { nullable, operation, time } from '../kernel/api/operation.ts'
 import { iso } from '../kernel/db/clock.ts'
 import { audit } from '../kernel/jobs/tables.ts'
@@ -12,13 +12,13 @@ export const listAudit = operation({
   summary: 'Every change, who made it, from where, and every refused sign-in',
   access: { staff: ['audit:read'] },
   query: {
-    ...pageQuery,
     actorId: 'Only what this account did.',
     operation: 'Only this operation, or the start of its name.',
     target: 'Only changes to this id.',
     from: 'Only from this address.',
     result: 'done, or the code of a refusal.',
   },
+  pages: { usual: 50, most: 1000 },
   answer: page(
     t.Object({
       id: t.String(),
@@ -45,7 +45,6 @@ export const listAudit = operation({
     return paginate({
       call,
       name: 'audit',
-      limits: { usual: 50, most: 1000 },
       rows: (after, limit) =>
         tx
           .select()

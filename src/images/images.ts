@@ -4,7 +4,7 @@ import { and, count, desc, eq, isNull, lt } from 'drizzle-orm'
 import { Type as t } from 'typebox'
 import { agentPaths } from '../../agent/protocol.ts'
 import { invalid, Refusal } from '../kernel/api/errors.ts'
-import { page, pageQuery, paginate } from '../kernel/api/list.ts'
+import { page, paginate } from '../kernel/api/list.ts'
 import { named, patched } from '../kernel/api/named.ts'
 import { done, fields, line, operation } from '../kernel/api/operation.ts'
 import { newId } from '../kernel/db/ids.ts'
@@ -148,6 +148,7 @@ export const changeImage = operation({
   }),
   answer: imageAnswer,
   refuses: ['name_taken'],
+  example: { published: true },
   run({ tx, target, body }) {
     return showImage(
       tx,
@@ -178,7 +179,7 @@ export const listOfferedImages = operation({
   path: '/images',
   summary: 'The images that a server can be set up with, newest first',
   access: { staff: ['servers:create', 'servers:reinstall'], reseller: ['servers:reinstall'], customer: ['servers:reinstall'] },
-  query: pageQuery,
+  pages: { usual: 100, most: 200 },
   answer: page(offered),
   run(call) {
     const { tx } = call
@@ -186,7 +187,6 @@ export const listOfferedImages = operation({
     return paginate({
       call,
       name: 'offered images',
-      limits: { usual: 100, most: 200 },
       rows: (after, limit) =>
         tx
           .select()
@@ -208,7 +208,7 @@ export const listImages = operation({
   path: '/admin/images',
   summary: 'Images, newest first, and what the catalogue offers besides',
   access: { staff: ['servers:read', 'servers:create', 'images:write'] },
-  query: pageQuery,
+  pages: { usual: 100, most: 200 },
   answer: t.Object({
     ...page(imageAnswer).properties,
     catalogue: t.Array(t.Object({ id: t.String(), name: t.String(), added: t.Boolean() })),
@@ -227,7 +227,6 @@ export const listImages = operation({
     const list = paginate({
       call,
       name: 'images',
-      limits: { usual: 100, most: 200 },
       rows: (after, limit) =>
         tx
           .select()

@@ -3,7 +3,7 @@ import { eq } from 'drizzle-orm'
 import { Type as t } from 'typebox'
 import type { Actor } from '../kernel/api/actor.ts'
 import { Refusal } from '../kernel/api/errors.ts'
-import { page, pageQuery, paginate } from '../kernel/api/list.ts'
+import { page, paginate } from '../kernel/api/list.ts'
 import { nullable, operation, type Resource, time } from '../kernel/api/operation.ts'
 import { iso, isoOrNull } from '../kernel/db/clock.ts'
 import type { Db } from '../kernel/db/open.ts'
@@ -103,12 +103,12 @@ export const listJobs = operation({
   summary: 'Jobs, newest first',
   access: everybody,
   query: {
-    ...pageQuery,
     state: 'running, done or failed.',
     serverId: 'Only jobs of this server.',
     nodeId: 'Only jobs on this node.',
     kind: 'Only jobs of this kind.',
   },
+  pages: { usual: 50, most: 200 },
   answer: page(jobRecord),
   run(call) {
     const { tx, actor, query } = call
@@ -131,7 +131,6 @@ export const listJobs = operation({
     return paginate({
       call,
       name: 'jobs',
-      limits: { usual: 50, most: 200 },
       rows: (after, limit) =>
         tx.$client
           .query<JobRow, any[]>(`SELECT ${columns} ${from} WHERE ${filter}${after ? ' AND j.id < ?' : ''} ORDER BY j.id DESC LIMIT ?`)

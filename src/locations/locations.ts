@@ -47,6 +47,7 @@ export const changeLocation = operation({
   body: fields({ name: t.Optional(line(60)), placement: t.Optional(placement), open: t.Optional(t.Boolean()) }),
   answer: locationAnswer,
   refuses: ['name_taken'],
+  example: { open: false },
   run(call) {
     const { tx, target, body } = call
     return showLocation(

@@ -2,7 +2,7 @@ import { and, asc, count, eq, gt, isNull } from 'drizzle-orm'
 import { Type as t } from 'typebox'
 import { Facts } from '../../agent/protocol.ts'
 import { Refusal } from '../kernel/api/errors.ts'
-import { page, pageQuery, paginate } from '../kernel/api/list.ts'
+import { page, paginate } from '../kernel/api/list.ts'
 import { named, patched } from '../kernel/api/named.ts'
 import { done, fields, line, nullable, operation, time } from '../kernel/api/operation.ts'
 import { isoOrNull } from '../kernel/db/clock.ts'
@@ -18,7 +18,8 @@ export const listNodes = operation({
   path: '/admin/nodes',
   summary: 'Nodes, with their health and what they hold',
   access: { staff: ['nodes:read'] },
-  query: { ...pageQuery, locationId: 'Only nodes of this location.' },
+  query: { locationId: 'Only nodes of this location.' },
+  pages: { usual: 100, most: 200 },
   answer: page(nodeAnswer),
   run(call) {
     const { tx, query } = call
@@ -26,7 +27,6 @@ export const listNodes = operation({
     return paginate({
       call,
       name: 'nodes',
-      limits: { usual: 100, most: 200 },
       rows: (after, limit) =>
         tx
           .select()
@@ -82,6 +82,7 @@ export const changeNode = operation({
   }),
   answer: nodeAnswer,
   refuses: ['name_taken'],
+  example: { reservedMemoryMb: 4096 },
   run(call) {
     const { tx, target, body } = call
     return showNode(

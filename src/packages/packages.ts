@@ -101,6 +101,7 @@ export const changePackage = operation({
   }),
   answer: packageAnswer,
   refuses: ['name_taken'],
+  example: { trafficGb: 4000 },
   run({ tx, target, body }) {
     return show(
       tx,
@@ -115,7 +116,7 @@ export const listPackages = operation({
   path: '/admin/packages',
   summary: 'Packages and locations with their identifiers: what an order names',
   access: { staff: ['servers:read', 'servers:create', 'packages:write'] },
-  query: { cursor: 'Where the page starts.', limit: 'How many packages at most.' },
+  pages: { usual: 100, most: 200 },
   answer: t.Object({
     data: t.Array(packageAnswer),
     nextCursor: nullable(t.String()),
@@ -127,7 +128,6 @@ export const listPackages = operation({
     const list = paginate({
       call,
       name: 'packages',
-      limits: { usual: 100, most: 200 },
       rows: (after, limit) =>
         tx
           .select()

@@ -1,4 +1,4 @@
-import { page, pageQuery, paginate } from '../kernel/api/list.ts'
+import { page, paginate } from '../kernel/api/list.ts'
 import { type Call, operation } from '../kernel/api/operation.ts'
 import { prepared } from '../kernel/db/open.ts'
 import { type ServerRow, selectServers, server, serverAnswer, showServer, visible } from './server.ts'
@@ -49,7 +49,6 @@ function listing(call: Call, name: string) {
   return paginate({
     call,
     name,
-    limits: { usual: 50, most: 100 },
     rows: (after, limit) =>
       rows(`${selectServers} WHERE ${filter}${after ? ' AND s.id < ?' : ''} ORDER BY s.id DESC LIMIT ?`).all(
         ...given,
@@ -62,8 +61,8 @@ function listing(call: Call, name: string) {
   })
 }
 
+const pages = { usual: 50, most: 100 }
 const query = {
-  ...pageQuery,
   q: 'Part of a hostname, name, address, owner, or an id.',
   status: 'Only servers in this state.',
   ownerId: 'Only servers of this customer.',
@@ -79,6 +78,7 @@ export const listAllServers = operation({
   summary: 'Every server, newest first',
   access: { staff: ['servers:read'] },
   query,
+  pages,
   answer: page(serverAnswer),
   run: (call) => listing(call, 'all servers'),
 })
@@ -90,6 +90,7 @@ export const listServers = operation({
   summary: 'The servers you see, newest first',
   access: { staff: ['servers:read'], reseller: ['servers:read'], customer: ['servers:read'] },
   query,
+  pages,
   answer: page(serverAnswer),
   run: (call) => listing(call, 'servers'),
 })

@@ -4,7 +4,7 @@ import ssh2 from 'ssh2'
 import { Type as t } from 'typebox'
 import { accountById, customer } from '../accounts/account.ts'
 import { invalid, Refusal } from '../kernel/api/errors.ts'
-import { page, pageQuery, paginate } from '../kernel/api/list.ts'
+import { page, paginate } from '../kernel/api/list.ts'
 import { done, fields, line, operation, type Resource, time } from '../kernel/api/operation.ts'
 import { iso } from '../kernel/db/clock.ts'
 import { newId } from '../kernel/db/ids.ts'
@@ -140,7 +140,7 @@ export const listSshKeys = operation({
   summary: "A customer's public keys",
   access: { staff: ['customers:read'], reseller: ['reseller:customers', 'account:read'], customer: ['account:read'] },
   on: customer,
-  query: pageQuery,
+  pages: { usual: 100, most: 100 },
   answer: page(keyAnswer),
   run(call) {
     const { tx, target } = call
@@ -148,7 +148,6 @@ export const listSshKeys = operation({
     return paginate({
       call,
       name: `ssh-keys ${target.id}`,
-      limits: { usual: 100, most: 100 },
       keyOf: (k) => k.id,
       show,
       rows: (after, limit) =>

@@ -5,7 +5,7 @@ import { accountByEmail, accountById } from '../accounts/account.ts'
 import type { Account } from '../accounts/tables.ts'
 import { allScopes, isScope, presets, type Scope } from '../kernel/api/access.ts'
 import { invalid, Refusal } from '../kernel/api/errors.ts'
-import { page, pageQuery, paginate } from '../kernel/api/list.ts'
+import { page, paginate } from '../kernel/api/list.ts'
 import { done, fields, line, nullable, operation, type Resource, time } from '../kernel/api/operation.ts'
 import { isCidr } from '../kernel/cidr.ts'
 import { day, hour, iso, isoOrNull } from '../kernel/db/clock.ts'
@@ -171,7 +171,7 @@ export const listTokens = operation({
   summary: 'The own tokens, without what they are: when and from where each was used last',
   access: { staff: ['account:read'], reseller: ['account:read'], customer: ['account:read'] },
   inPerson: true,
-  query: pageQuery,
+  pages: { usual: 50, most: 100 },
   answer: page(
     t.Object({
       id: t.String(),
@@ -193,7 +193,6 @@ export const listTokens = operation({
     return paginate({
       call,
       name: 'tokens',
-      limits: { usual: 50, most: 100 },
       rows: (after, limit) =>
         tx
           .select()

@@ -25,6 +25,7 @@ import { secretsWith } from '../../src/kernel/secrets.ts'
 import { nodes, poolNodes } from '../../src/nodes/tables.ts'
 import { type Server, servers } from '../../src/servers/tables.ts'
 import { makeToken } from '../../src/tokens/tokens.ts'
+import { holdToDeclaration } from './declared.ts'
 
 const secrets = secretsWith(Buffer.alloc(32, 7))
 /** In memory where the system has such a place: thousands of small transactions, each flushed. */
@@ -171,7 +172,9 @@ export async function panel(options: Options = {}) {
       }),
     )
     const text = await response.text()
-    return { status: response.status, body: text.startsWith('{') ? JSON.parse(text) : text, headers: response.headers }
+    const answer = text.startsWith('{') ? JSON.parse(text) : text
+    holdToDeclaration(method, path, response.status, answer)
+    return { status: response.status, body: answer, headers: response.headers }
   }
 
   const it = {
@@ -197,6 +200,7 @@ export async function panel(options: Options = {}) {
       )
       const answer: any = await response.json()
       if (!response.ok) throw new Error(`${method} ${path}: ${JSON.stringify(answer)}`)
+      holdToDeclaration(method, path, response.status, answer)
       return answer
     },
     staff(permissions?: readonly Permission[], name = 'Ada'): { id: string } & Who {

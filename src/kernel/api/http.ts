@@ -62,8 +62,9 @@ export function mountApi(app: Elysia, operations: readonly Operation[], door: Do
 const everyMethod = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'CONNECT'] as const
 
 /** What anybody may read and what stays the same while this program runs. */
-export function mountDocument(app: Elysia, path: string, document: unknown, door: Door) {
-  const text = JSON.stringify(document)
+export function mountDocument(app: Elysia, path: string, document: () => unknown, door: Door) {
+  let written: string | undefined
+  const text = () => (written ??= JSON.stringify(document()))
   for (const method of everyMethod)
     app.route(method, API_ROOT + path, answering(door, method === 'GET' || method === 'HEAD' ? { text } : ['GET']), {
       parse: 'none',
@@ -71,7 +72,7 @@ export function mountDocument(app: Elysia, path: string, document: unknown, door
 }
 
 /** `found`: the operation, or a document, or the methods that the path knows when it was none of them, or nothing at all. */
-function answering(door: Door, found: Operation | { text: string } | readonly string[] | undefined) {
+function answering(door: Door, found: Operation | { text(): string } | readonly string[] | undefined) {
   return async ({ request, params }: { request: Request; params: Record<string, string> }): Promise<Response> => {
     const requestId = Bun.randomUUIDv7()
     const startedAt = door.logRequests ? performance.now() : 0
@@ -83,7 +84,7 @@ function answering(door: Door, found: Operation | { text: string } | readonly st
           : 'id' in found
             ? show(await answer(door, found, request, params, requestId), requestId)
             : 'text' in found
-              ? give(door, found.text, request)
+              ? give(door, found.text(), request)
               : otherMethod(request, found)
     } catch (error) {
       response = refuse(error, requestId, request)

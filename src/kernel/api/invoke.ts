@@ -7,7 +7,7 @@ import { type Actor, sessionOf } from './actor.ts'
 import { auditCall } from './audit.ts'
 import { Refusal } from './errors.ts'
 import { recall, remember } from './idempotency.ts'
-import { type Call, fields, keptFromSupport, mayCall, mayCallOn, type Operation, type Query, type Surroundings } from './operation.ts'
+import { type Call, fields, keptFromSupport, mayCall, mayCallOn, type Operation, type Query, queryOf, type Surroundings } from './operation.ts'
 import { check } from './validate.ts'
 
 export type Request = {
@@ -32,7 +32,7 @@ export const gate =
     const { params = {}, query = {}, body, from = '', userAgent = '', cookies = '', requestId = '', idempotencyKey } = request
     const given: string[] = []
     for (const name in query)
-      if (!op.query || !Object.hasOwn(op.query, name))
+      if (!Object.hasOwn(queryOf(op), name))
         throw new Refusal('invalid_request', `There is no query parameter "${name.slice(0, 40)}" here.`)
     let actsAs = who
     let result = 'done'
@@ -41,7 +41,7 @@ export const gate =
       if (became) actsAs = { ...who, accountId: became.id, name: became.name }
       if (instead) result = instead
     }
-    const call = { ...around, actor: who, params, query, body, from, userAgent, cookies, requestId, setCookie } as Omit<
+    const call = { ...around, actor: who, params, query, pages: op.pages, body, from, userAgent, cookies, requestId, setCookie } as Omit<
       Call,
       'tx' | 'target' | 'prepared'
     >

@@ -2,18 +2,15 @@
 import { type TSchema, Type as t } from 'typebox'
 import type { Actor } from './actor.ts'
 import { Refusal } from './errors.ts'
-import { nullable, type Query, type Surroundings } from './operation.ts'
+import { nullable, type Pages, type Query, type Surroundings } from './operation.ts'
 
 export const page = <T extends TSchema>(row: T) => t.Object({ data: t.Array(row), nextCursor: nullable(t.String()), total: t.Integer() })
 export type Page<T> = { data: T[]; nextCursor: string | null; total: number }
 
-export const pageQuery = { cursor: 'Where the page starts: nextCursor of the page before.', limit: 'How many at most.' } as const
-
 type Listing<Row, Shown> = {
-  call: Surroundings & { actor: Actor; query: Query }
+  call: Surroundings & { actor: Actor; query: Query; pages: Pages | undefined }
   /** What this list is, so that a cursor of another list is refused. */
   name: string
-  limits: { usual: number; most: number }
   /** Up to `limit` rows that come after the key `after` (undefined: from the start). */
   rows(after: string | undefined, limit: number): Row[]
   keyOf(row: Row): string
@@ -22,8 +19,9 @@ type Listing<Row, Shown> = {
 }
 
 /** Throws `invalid_request` for a limit below 1 or a cursor that is not of this list and this caller. */
-export function paginate<Row, Shown>({ call, name, limits, rows, keyOf, total, show }: Listing<Row, Shown>): Page<Shown> {
-  const limit = Math.min(limitFrom(call.query['limit'], limits.usual), limits.most)
+export function paginate<Row, Shown>({ call, name, rows, keyOf, total, show }: Listing<Row, Shown>): Page<Shown> {
+  if (!call.pages) throw new Error(`the list "${name}" is answered by an operation that declares no \`pages\``)
+  const limit = Math.min(limitFrom(call.query['limit'], call.pages.usual), call.pages.most)
   const after = call.query['cursor'] === undefined ? undefined : openCursor(call, name, call.query['cursor'])
   const found = rows(after, limit + 1)
   const data = found.slice(0, limit)

@@ -1,8 +1,9 @@
 // The reference is the registry, read aloud: OpenAPI 3.1, whose schemas are the ones the gate checks with.
 
-import { scopes } from './access.ts'
-import { type Code, codes } from './errors.ts'
-import type { Operation } from './operation.ts'
+import { accountKinds, isScope, scopes } from './access.ts'
+import { type Code, codes, errorBody, refusals } from './errors.ts'
+import { type Operation, queryOf } from './operation.ts'
+import { sample, sampleId } from './sample.ts'
 
 /** Codes that the gate itself may answer, whatever the operation. */
 export function codesOf(op: Operation): Code[] {
@@ -11,6 +12,7 @@ export function codesOf(op: Operation): Code[] {
     'invalid_token', // also where none is needed
     'ip_not_allowed',
     ...(op.access === 'anyone' ? [] : (['not_authenticated', 'missing_scope', 'forbidden'] as const)),
+    'method_not_allowed',
     'rate_limited',
     'internal_error',
     'invalid_request', // for a query parameter that it does not know
@@ -34,65 +36,139 @@ export function codesOf(op: Operation): Code[] {
   return [...new Set([...gate, ...(op.refuses ?? [])])]
 }
 
-const errorSchema = {
+const ref = (kind: string, name: string) => ({ $ref: `#/components/${kind}/${name}` })
+const json = (content: object) => ({ content: { 'application/json': content } })
+
+/** Details that a code always has. */
+const details: Partial<Record<Code, Record<string, unknown>>> = {
+  missing_scope: { scopes: ['servers:suspend'] },
+  validation_failed: { fields: [{ field: 'hostname', message: 'is required.' }] },
+}
+
+const headers = {
+  RequestId: { description: 'To quote when you ask about this call.', schema: { type: 'string', format: 'uuid' } },
+  RetryAfter: { description: 'Seconds to wait.', schema: { type: 'integer', minimum: 1 } },
+  Allow: { description: 'The methods that the path has.', schema: { type: 'string' } },
+  Replayed: { description: '`true`: the answer is the remembered one, and nothing was done again.', schema: { const: 'true' } },
+}
+const requestId = { 'X-Request-Id': ref('headers', 'RequestId') }
+
+const refusal = (status: number, list: readonly Code[]) => ({
+  description: list.map((code) => `\`${code}\`: ${refusals[code][1]} ${refusals[code][2]}`).join('\n\n'),
+  headers: {
+    ...requestId,
+    ...(status === 429 || status === 503 ? { 'Retry-After': ref('headers', 'RetryAfter') } : {}),
+    ...(status === 405 ? { Allow: ref('headers', 'Allow') } : {}),
+  },
+  ...json({
+    schema: ref('schemas', 'Error'),
+    examples: Object.fromEntries(list.map((code) => [code, ref('examples', code)])),
+  }),
+})
+
+/** A token, or a browser's session, whose changes carry the word of the session too. */
+function securityOf(op: Operation) {
+  if (op.access === 'anyone') return []
+  const session = op.method === 'GET' ? { session: [] } : { session: [], csrf: [] }
+  const anyToken = !op.inPerson && Object.values(op.access).some((rights) => rights.some(isScope))
+  return anyToken ? [{ token: [] }, session] : [session]
+}
+
+function accessWords(op: Operation): string {
+  const { access } = op
+  if (access === 'anyone') return 'Open to anyone.'
+  const who = accountKinds.flatMap((kind) => (access[kind] ? [`${kind}: ${access[kind].map((right) => `\`${right}\``).join(' or ')}`] : []))
+  return `Needs, by kind of account: ${who.join('; ')}.${op.inPerson ? ' A person who is signed in, not a token.' : ''}`
+}
+
+function parametersOf(op: Operation) {
+  const named = (name: string, place: string, more: object) => ({ name, in: place, ...more })
+  return [
+    ...[...op.path.matchAll(/\{(\w+)\}/g)].map(([, name]) =>
+      named(name!, 'path', {
+        required: true,
+        description: `Id of the ${op.on?.name ?? name}.`,
+        schema: { type: 'string' },
+        ...(op.on && { example: sampleId(op.on.name) }),
+      }),
+    ),
+    ...Object.entries(queryOf(op)).map(([name, description]) =>
+      named(name, 'query', {
+        description,
+        schema:
+          name === 'limit' && op.pages
+            ? { type: 'integer', minimum: 1, maximum: op.pages.most, default: op.pages.usual }
+            : { type: 'string' },
+      }),
+    ),
+    ...(op.remembers ? [ref('parameters', 'IdempotencyKey')] : []),
+  ]
+}
+
+function operationObject(op: Operation) {
+  const byStatus = [...Map.groupBy(codesOf(op), (code) => codes[code])].sort(([a], [b]) => a - b)
+  return {
+    operationId: op.id,
+    summary: op.summary,
+    description: accessWords(op),
+    tags: [op.id.split('.')[0]],
+    security: securityOf(op),
+    ...(op.access === 'anyone' ? {} : { 'x-access': op.access }),
+    ...(op.inPerson ? { 'x-in-person': true } : {}),
+    parameters: parametersOf(op),
+    ...(op.body && { requestBody: { required: true, ...json({ schema: op.body, example: op.example }) } }),
+    responses: {
+      [op.status ?? 200]: {
+        description: { 200: 'Done.', 201: 'Made.', 202: 'Accepted; where there is a jobId, that job goes on.' }[op.status ?? 200],
+        headers: { ...requestId, ...(op.remembers && { 'Idempotency-Replayed': ref('headers', 'Replayed') }) },
+        ...json({ schema: op.answer, example: sample(op.answer, op.on?.name ?? op.id.split('.')[0]!) }),
+      },
+      ...Object.fromEntries(
+        byStatus.map(([status, list]) => [status, shared.has(status) ? ref('responses', `Status${status}`) : refusal(status, list)]),
+      ),
+    },
+  }
+}
+
+/** Answered in the same way whatever the operation. */
+const shared = new Map<number, readonly Code[]>([
+  [405, ['method_not_allowed']],
+  [413, ['too_large']],
+  [415, ['unsupported_media_type']],
+  [429, ['rate_limited']],
+  [500, ['internal_error']],
+  [503, ['restarting']],
+])
+
+const error = {
   type: 'object',
   required: ['error'],
   properties: {
     error: {
       type: 'object',
       required: ['code', 'message'],
-      properties: { code: { type: 'string' }, message: { type: 'string' }, details: { type: 'object' } },
+      properties: {
+        code: { type: 'string', description: 'To branch on. New ones may come: treat one that you do not know by its status.' },
+        message: { type: 'string', description: 'For a person; its words may change.' },
+        details: { type: 'object', description: 'Only where there is more to say.' },
+      },
     },
   },
 }
 
-function operationObject(op: Operation) {
-  const refusals = Map.groupBy(codesOf(op), (code) => codes[code])
-  return {
-    operationId: op.id,
-    summary: op.summary,
-    tags: [op.id.split('.')[0]],
-    ...(op.access === 'anyone' ? { security: [] } : { 'x-access': op.access }),
-    ...(op.inPerson ? { 'x-in-person': true } : {}),
-    parameters: [
-      ...[...op.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({ name, in: 'path', required: true, schema: { type: 'string' } })),
-      ...Object.entries(op.query ?? {}).map(([name, description]) => ({ name, in: 'query', description, schema: { type: 'string' } })),
-      ...(op.remembers ? [{ $ref: '#/components/parameters/IdempotencyKey' }] : []),
-    ],
-    ...(op.body
-      ? {
-          requestBody: {
-            required: true,
-            content: { 'application/json': { schema: op.body, ...(op.example ? { example: op.example } : {}) } },
-          },
-        }
-      : {}),
-    responses: {
-      [op.status ?? 200]: {
-        description: 'Done',
-        headers: { 'X-Request-Id': { schema: { type: 'string' } } },
-        content: { 'application/json': { schema: op.answer } },
-      },
-      ...Object.fromEntries(
-        [...refusals]
-          .sort(([a], [b]) => a - b)
-          .map(([status, list]) => [
-            status,
-            { description: list.join(', '), content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } } },
-          ]),
-      ),
-    },
-  }
-}
+const description = `Every change and every read of the panel is a call of this API, with the same permissions.
+Lists answer \`data\`, \`nextCursor\` and \`total\`; refusals answer \`error\` with \`code\`, \`message\` and sometimes \`details\`.
+Times are ISO 8601 in UTC; the unit stands at the end of a name (\`memoryMb\`, \`diskGb\`).`
 
 export function openapi(operations: readonly Operation[], { version, root }: { version: string; root: string }) {
   const paths: Record<string, Record<string, unknown>> = {}
   for (const op of operations) (paths[op.path] ??= {})[op.method.toLowerCase()] = operationObject(op)
   return {
     openapi: '3.1.0',
-    info: { title: 'Berth', version },
+    info: { title: 'Berth', version, description },
     servers: [{ url: root }],
     security: [{ token: [] }],
+    tags: [...new Set(operations.map((op) => op.id.split('.')[0]!))].map((name) => ({ name })),
     paths,
     components: {
       securitySchemes: {
@@ -100,20 +176,41 @@ export function openapi(operations: readonly Operation[], { version, root }: { v
           type: 'http',
           scheme: 'bearer',
           bearerFormat: 'pnl_…',
-          description: Object.entries(scopes)
-            .map(([name, words]) => `\`${name}\`: ${words}`)
-            .join('\n'),
+          description: `An API token. Its scopes:\n${Object.entries(scopes)
+            .map(([name, words]) => `- \`${name}\`: ${words}`)
+            .join('\n')}`,
+        },
+        session: {
+          type: 'apiKey',
+          in: 'cookie',
+          name: '__Host-panel',
+          description: "A browser's session, made by signing in. Ignored when there is an Authorization header.",
+        },
+        csrf: {
+          type: 'apiKey',
+          in: 'header',
+          name: 'X-CSRF-Token',
+          description: 'Changes by a session carry the word that its pages know, and come from the origin of PANEL_PUBLIC_URL.',
         },
       },
       parameters: {
         IdempotencyKey: {
           name: 'Idempotency-Key',
           in: 'header',
-          description: '1 to 200 characters; the same key within 24 hours answers what it answered.',
+          description: '1 to 200 visible ASCII characters; the same key within 24 hours answers what it answered.',
           schema: { type: 'string', minLength: 1, maxLength: 200 },
+          example: 'order-1842',
         },
       },
-      schemas: { Error: errorSchema },
+      headers,
+      responses: Object.fromEntries([...shared].map(([status, list]) => [`Status${status}`, refusal(status, list)])),
+      examples: Object.fromEntries(
+        [...new Set([...operations.flatMap(codesOf), ...[...shared.values()].flat()])].map((code) => [
+          code,
+          { summary: code, value: errorBody({ code, message: refusals[code][1], details: details[code] ?? {} }) },
+        ]),
+      ),
+      schemas: { Error: error },
     },
   }
 }

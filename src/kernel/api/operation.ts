@@ -44,12 +44,15 @@ export type Resource<Row> = {
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 export type Query = Readonly<Record<string, string>>
+/** How many rows a page of a list has when nothing is said, and at most. */
+export type Pages = { usual: number; most: number }
 
 export type Call<Row = unknown, Body = unknown, Prepared = unknown> = Surroundings & {
   tx: Tx
   actor: Actor
   params: Readonly<Record<string, string>>
   query: Query
+  pages: Pages | undefined
   target: Row
   body: Body
   prepared: Prepared
@@ -87,6 +90,8 @@ export type Operation<Row = any, B extends TSchema = any, A extends TSchema = an
   on?: Resource<Row>
   /** Names of the query parameters it knows, each with what it does. */
   query?: Readonly<Record<string, string>>
+  /** Answers a list by pages, with this many rows: it knows `cursor` and `limit` then. */
+  pages?: Pages
   body?: B
   answer: A
   /** 200 done or read, 201 made something, 202 a job goes on. */
@@ -106,6 +111,15 @@ export type Operation<Row = any, B extends TSchema = any, A extends TSchema = an
 export const operation = <B extends TSchema, A extends TSchema, const M extends Method, Row = unknown, P = undefined>(
   o: Operation<Row, B, A, M, P>,
 ): Operation<Row, B, A, M, P> => o
+
+/** Every query parameter that the operation knows, with what it does. */
+export const queryOf = ({ query, pages }: Pick<Operation, 'query' | 'pages'>): Readonly<Record<string, string>> => ({
+  ...query,
+  ...(pages && {
+    cursor: 'Where the page starts: nextCursor of the page before.',
+    limit: `How many at most: ${pages.usual} when nothing is said, ${pages.most} at most.`,
+  }),
+})
 
 /** A request body: fields that are not listed are refused by name. */
 export const fields = <T extends Record<string, TSchema>>(properties: T) => t.Object(properties, { additionalProperties: false })

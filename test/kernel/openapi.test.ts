@@ -1,0 +1,109 @@
+// openapi.json as a client's generator reads it: valid by the published schema of OpenAPI 3.1, and complete.
+import { beforeAll, describe, expect, test } from 'bun:test'
+import { Validator } from '@seriousme/openapi-schema-validator'
+import Ajv from 'ajv/dist/2020'
+import { codes, refusals } from '../../src/kernel/api/errors.ts'
+import { codesOf, openapi } from '../../src/kernel/api/openapi.ts'
+import { type Operation, queryOf } from '../../src/kernel/api/operation.ts'
+import { samples } from '../../src/kernel/api/sample.ts'
+import { operations } from '../../src/operations.ts'
+
+type Json = any
+const document: Json = JSON.parse(JSON.stringify(openapi(operations, { version: '0', root: 'https://panel.test/api/v1' })))
+const said = (op: Operation): Json => document.paths[op.path][op.method.toLowerCase()]
+const follow = (value: Json): Json =>
+  typeof value?.$ref === 'string'
+    ? value.$ref
+        .slice(2)
+        .split('/')
+        .reduce((at: Json, part: string) => at?.[part.replaceAll('~1', '/').replaceAll('~0', '~')], document)
+    : value
+const ajv = new Ajv({ strict: false, formats: { 'date-time': /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/, uuid: true, email: true } })
+
+describe('openapi.json', () => {
+  let verdict: { valid: boolean; errors?: unknown }
+  beforeAll(async () => void (verdict = await new Validator().validate(structuredClone(document))))
+  test('is valid OpenAPI 3.1', () => expect(verdict).toMatchObject({ valid: true }))
+  test('and the check would notice when it were not', async () => {
+    const broken = structuredClone(document)
+    broken.paths['/status'].get.responses['200'].description = undefined
+    delete broken.paths['/status'].get.responses['200'].description
+    expect((await new Validator().validate(broken)).valid).toBe(false)
+  })
+
+  test('has nothing that refers to what is not there', () => {
+    const walk = (value: Json): void => {
+      if (typeof value !== 'object' || value === null) return
+      if (typeof value.$ref === 'string') expect([value.$ref, typeof follow(value)]).toEqual([value.$ref, 'object'])
+      Object.values(value).forEach(walk)
+    }
+    walk(document)
+  })
+  test('has every operation, each path and name once', () => {
+    const found = Object.values<Json>(document.paths).flatMap((item) => Object.values<Json>(item))
+    expect(found.map((op) => op.operationId).toSorted()).toEqual(operations.map((op) => op.id).toSorted())
+    const shapes = Object.keys(document.paths).map((path) => path.replace(/\{\w+\}/g, '{}'))
+    expect(new Set(shapes).size).toBe(shapes.length)
+  })
+})
+
+for (const op of operations)
+  describe(op.id, () => {
+    test('has schemas that compile, and examples of body and answer that fit them', () => {
+      const { requestBody, responses } = said(op)
+      const answer = responses[op.status ?? 200].content['application/json']
+      for (const { schema, example } of [answer, ...(requestBody ? [requestBody.content['application/json']] : [])]) {
+        const fits = ajv.compile(schema)
+        expect(example).toBeDefined()
+        expect([fits(example), fits.errors]).toEqual([true, null])
+      }
+    })
+    test('says each refusal under its status, with an example, and when to come again', () => {
+      const { responses } = said(op)
+      for (const code of codesOf(op)) {
+        const { description, content, headers } = follow(responses[codes[code]])
+        expect(description).toContain(`\`${code}\``)
+        expect(headers).toHaveProperty(['X-Request-Id'])
+        expect(follow(content['application/json'].examples[code]).value.error.code).toBe(code)
+      }
+      for (const status of op.method === 'GET' ? [405, 429, 500] : [405, 413, 415, 422, 429, 500, 503])
+        expect(responses).toHaveProperty([`${status}`])
+      expect(follow(responses['429']).headers).toHaveProperty(['Retry-After'])
+      expect(responses['503'] === undefined || 'Retry-After' in follow(responses['503']).headers).toBe(true)
+    })
+    test('says who may call it and how he shows who he is', () => {
+      const { security, description } = said(op)
+      const schemes = security.map((one: object) => Object.keys(one).toSorted().join('+'))
+      if (op.access === 'anyone') return expect(security).toEqual([])
+      expect(schemes).toContain(op.method === 'GET' ? 'session' : 'csrf+session')
+      if (op.inPerson) expect(schemes).not.toContain('token')
+      for (const [kind, rights] of Object.entries(op.access))
+        for (const right of rights) expect(description).toMatch(new RegExp(`${kind}: [^;]*\`${right.replace('.', '\\.')}\``))
+    })
+    test('names its parameters: of the path, of the query, and the key', () => {
+      const parameters = said(op).parameters.map(follow)
+      expect(parameters.map((q: Json) => `${q.in} ${q.name}`)).toEqual([
+        ...[...op.path.matchAll(/\{(\w+)\}/g)].map((m) => `path ${m[1]}`),
+        ...Object.keys(queryOf(op)).map((name) => `query ${name}`),
+        ...(op.remembers ? ['header Idempotency-Key'] : []),
+      ])
+      if (!op.pages) return
+      expect(parameters.find((q: Json) => q.name === 'limit').schema).toMatchObject({ default: op.pages.usual, maximum: op.pages.most })
+    })
+  })
+
+test('every path has the id of its thing as example, in the form that ids have', () => {
+  for (const op of operations)
+    if (op.on) expect([op.id, said(op).parameters[0].example]).toEqual([op.id, expect.stringMatching(/^[a-z]{2,8}_[0-9a-z]{26}$/)])
+})
+test('every value that examples are made of is the value of a field', () => {
+  const text = JSON.stringify(operations.map((op) => op.answer))
+  for (const name of Object.keys(samples)) expect([name, text.includes(`"${name}":`)]).toEqual([name, true])
+})
+test('an answer by pages says how many rows it has, and only such an answer', () => {
+  for (const op of operations) expect([op.id, 'nextCursor' in op.answer.properties]).toEqual([op.id, op.pages !== undefined])
+})
+test('every code says when it is answered and what to do, in sentences', () => {
+  for (const [code, [, when, next]] of Object.entries(refusals))
+    for (const words of [when, next]) expect([code, words]).toEqual([code, expect.stringMatching(/^[A-Z].*\.$/)])
+})

@@ -1,0 +1,44 @@
+// Every answer that any test gets is held against what its operation declares: no other status, no field that is not said.
+import type { TSchema } from 'typebox'
+import { Compile, type Validator } from 'typebox/compile'
+import type { Operation } from '../../src/kernel/api/operation.ts'
+import { operations } from '../../src/operations.ts'
+
+const patterns = operations.map((op) => ({ op, path: new RegExp(`^${op.path.replace(/\{\w+\}/g, '[^/]+')}$`) }))
+/** The operation behind a call; a path without parameters before one with. */
+const operationAt = (method: string, path: string) =>
+  patterns
+    .filter(({ op, path: pattern }) => op.method === method && pattern.test(path))
+    .toSorted((a, b) => a.op.path.split('{').length - b.op.path.split('{').length)[0]?.op
+
+/** The same schema, that knows no other fields than those it lists. */
+export function strict(schema: any): any {
+  if (Array.isArray(schema)) return schema.map(strict)
+  if (typeof schema !== 'object' || schema === null) return schema
+  const inner = Object.fromEntries(Object.entries(schema).map(([k, v]) => [k, strict(v)]))
+  return schema.type === 'object' && schema.properties && schema.additionalProperties === undefined
+    ? { ...inner, additionalProperties: false }
+    : inner
+}
+
+const validators = new Map<Operation, Validator>()
+const validatorOf = (op: Operation) => {
+  const known = validators.get(op) ?? (Compile(strict(op.answer) as TSchema) as unknown as Validator)
+  validators.set(op, known)
+  return known
+}
+
+/** Ids of the operations that have answered in this process. */
+export const answered = new Set<string>()
+
+/** Throws when an answer that is no refusal is not what its operation declares. */
+export function holdToDeclaration(method: string, path: string, status: number, body: unknown) {
+  if (status >= 300) return
+  const op = operationAt(method, path.split('?')[0]!)
+  if (!op) return
+  answered.add(op.id)
+  if (status !== (op.status ?? 200)) throw new Error(`${op.id} answered ${status} and declares ${op.status ?? 200}`)
+  const validator = validatorOf(op)
+  if (!validator.Check(body))
+    throw new Error(`${op.id} answered what it does not declare: ${JSON.stringify([...validator.Errors(body)].slice(0, 3))}`)
+}
