@@ -7,7 +7,7 @@ import { type AccountKind, accountKinds, allPermissions, allScopes } from '../..
 import type { Actor } from '../../src/kernel/api/actor.ts'
 import { codes } from '../../src/kernel/api/errors.ts'
 import { openapi } from '../../src/kernel/api/openapi.ts'
-import type { Operation } from '../../src/kernel/api/operation.ts'
+import { type Operation, queryOf as parametersOf } from '../../src/kernel/api/operation.ts'
 import { operations } from '../../src/operations.ts'
 import { type Who, type World, world } from '../support/panel.ts'
 
@@ -289,7 +289,7 @@ const headers = fc.oneof(
 )
 
 function queryOf(op: Operation, ids: readonly string[]): fc.Arbitrary<string> {
-  const known = Object.keys(op.query ?? {})
+  const known = Object.keys(parametersOf(op))
   const value = fc.oneof(
     fc.constantFrom(...nastyTexts.map((text) => encodeURIComponent(text.toWellFormed().slice(0, 5000)))),
     fc.constantFrom(...nastyIds.slice(0, -3)),

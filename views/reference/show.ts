@@ -4,7 +4,7 @@ import type { Actor } from '../../src/kernel/api/actor.ts'
 import { codes } from '../../src/kernel/api/errors.ts'
 import { API_ROOT } from '../../src/kernel/api/http.ts'
 import { codesOf } from '../../src/kernel/api/openapi.ts'
-import type { Operation } from '../../src/kernel/api/operation.ts'
+import { type Operation, queryOf } from '../../src/kernel/api/operation.ts'
 import { type Html, html } from '../../src/kernel/web/html.ts'
 import { type At, noPage, page } from '../../src/kernel/web/page.ts'
 import { operations } from '../../src/operations.ts'
@@ -89,7 +89,7 @@ function entry(at: At, op: Operation): Html {
         ['Refuses with', refusals(op)],
       ])}
       ${rows.length > 0 && bodyTable(rows)}
-      ${op.query && queryTable(op.query)}
+      ${Object.keys(queryOf(op)).length > 0 && queryTable(queryOf(op))}
       ${byToken(op, at.actor) && html`<div class="bar"><pre class="secret grow">${curl}</pre><button type="button" class="btn" data-copy="${curl}">Copy<span class="sr"> the curl line of ${op.id}</span></button></div>`}
       ${tryIt(op)}
     </div></details></li>`
