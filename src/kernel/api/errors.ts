@@ -37,7 +37,7 @@ export const refusals = {
   ],
   support_session: [403, 'This is not possible in a support session.', 'Let the customer do it.'],
   confirmation_required: [403, 'The person has not shown lately who they are.', 'Confirm with the password, then do it again.'],
-  second_factor_required: [403, 'The role asks for a second factor, and the account has none.', 'Set one up, then go on.'],
+  second_factor_required: [403, 'The password is right, and the account has a second factor.', 'Show that one next.'],
   not_found: [404, 'There is no such path.', 'Look into the reference.'],
   server_not_found: [404, 'There is no such server, or it is not yours.', 'Check the id.'],
   customer_not_found: [404, 'There is no such customer, or it is not yours.', 'Check the id.'],

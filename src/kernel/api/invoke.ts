@@ -7,7 +7,17 @@ import { type Actor, sessionOf } from './actor.ts'
 import { auditCall } from './audit.ts'
 import { Refusal } from './errors.ts'
 import { recall, remember } from './idempotency.ts'
-import { type Call, fields, keptFromSupport, mayCall, mayCallOn, type Operation, type Query, queryOf, type Surroundings } from './operation.ts'
+import {
+  type Call,
+  fields,
+  keptFromSupport,
+  mayCall,
+  mayCallOn,
+  type Operation,
+  type Query,
+  queryOf,
+  type Surroundings,
+} from './operation.ts'
 import { check } from './validate.ts'
 
 export type Request = {
