@@ -3,7 +3,7 @@
 import type { Elysia } from 'elysia'
 import { log } from '../log.ts'
 import type { Actor } from './actor.ts'
-import { errorBody, Refusal } from './errors.ts'
+import { type Code, codes, errorBody, Refusal } from './errors.ts'
 import { keyFrom } from './idempotency.ts'
 import type { Answer, Gate } from './invoke.ts'
 import { addressKey, type Limit } from './limits.ts'
@@ -125,7 +125,27 @@ function otherMethod(request: Request, known: readonly string[]): Response {
   return new Response(JSON.stringify(errorBody(r)), { status: r.status, headers: { ...fixed, Allow: allow } })
 }
 
-/** The order of checks is a promise (decisions): a client can predict which refusal it gets. */
+const ofStatus = (status: number) => (Object.keys(codes) as Code[]).filter((code) => codes[code] === status)
+/** The order of checks is a promise (decisions): who makes two mistakes at once learns of the one that stands first here. */
+export const checks: readonly (readonly Code[])[] = [
+  ['not_found'],
+  ['method_not_allowed'],
+  ['not_authenticated', 'invalid_token'],
+  ['ip_not_allowed'],
+  ['rate_limited'],
+  ['restarting'],
+  ['bad_origin', 'csrf_failed'],
+  ['unsupported_media_type'],
+  ['too_large'],
+  ['invalid_json'],
+  ['invalid_idempotency_key'],
+  ['invalid_request'],
+  ['token_not_allowed', 'support_session', 'forbidden', 'missing_scope', 'confirmation_required'],
+  ofStatus(404).filter((code) => code !== 'not_found'),
+  ofStatus(422),
+  ofStatus(409),
+]
+
 async function answer(door: Door, op: Operation, request: Request, params: Record<string, string>, requestId: string): Promise<Answer> {
   const from = door.from(request)
   const changes = op.method !== 'GET'

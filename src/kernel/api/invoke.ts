@@ -38,12 +38,10 @@ export type Gate = (op: Operation, actor: Actor | undefined, request?: Request) 
 export const gate =
   (db: Db, around: Surroundings): Gate =>
   (op, actor, request = {}) => {
+    mustKnow(op, request.query ?? {})
     const who = permit(op, actor, around.clock())
     const { params = {}, query = {}, body, from = '', userAgent = '', cookies = '', requestId = '', idempotencyKey } = request
     const given: string[] = []
-    for (const name in query)
-      if (!Object.hasOwn(queryOf(op), name))
-        throw new Refusal('invalid_request', `There is no query parameter "${name.slice(0, 40)}" here.`)
     let actsAs = who
     let result = 'done'
     const setCookie: Call['setCookie'] = (text, became, instead) => {
@@ -85,6 +83,11 @@ export const gate =
     })
     return 'status' in early ? early : prepare(early).then(change)
   }
+
+function mustKnow(op: Operation, query: Query) {
+  for (const name in query)
+    if (!Object.hasOwn(queryOf(op), name)) throw new Refusal('invalid_request', `There is no query parameter "${name.slice(0, 40)}" here.`)
+}
 
 /** What a key is remembered for: the operation and the thing it is done to. One key for two servers is two calls. */
 const endpointOf = (op: Operation, params: Readonly<Record<string, string>>) => [op.id, ...Object.values(params)].join(' ')
