@@ -23,6 +23,7 @@ import { log } from './kernel/log.ts'
 import { Hub, type Socket } from './kernel/nodes/hub.ts'
 import { type Secrets, secretsFromFile } from './kernel/secrets.ts'
 import { ASSET_ROOT, Assets } from './kernel/web/assets.ts'
+import { CSP_REPORT, cspReports } from './kernel/web/csp-report.ts'
 import { MailQueue } from './kernel/web/mail.ts'
 import { mountPages } from './kernel/web/serve-pages.ts'
 import { AgentDoor } from './nodes/door.ts'
@@ -119,9 +120,8 @@ export async function createController({
   const app = new Elysia()
   mountApi(app, operations, door)
   mountDocument(app, '/openapi.json', () => openapi(operations, { version: VERSION, root: config.origin + API_ROOT }), door)
-  app.get(`${ASSET_ROOT}/*`, ({ request }: { request: Request }) => assets.answer(request))
-  /** Agents' calls: refusals have the API's shape, and every answer has its request id. */
-  const forAgents =
+  /** What is neither an operation nor a page: refusals have the API's shape, and every answer has its request id. */
+  const answering =
     (answer: (request: Request) => Response | Promise<Response>) =>
     async ({ request }: { request: Request }) => {
       const requestId = Bun.randomUUIDv7()
@@ -135,18 +135,23 @@ export async function createController({
     }
   app.post(
     agentPaths.enroll,
-    forAgents((request) => agents.enroll(request)),
+    answering((request) => agents.enroll(request)),
     { parse: 'none' } as any,
   )
   app.post(
     agentPaths.challenge,
-    forAgents((request) => agents.challenge(request)),
+    answering((request) => agents.challenge(request)),
     { parse: 'none' } as any,
   )
   app.get(
     `${agentPaths.images}/*`,
-    forAgents((request) => agents.image(request)),
+    answering((request) => agents.image(request)),
   )
+  app.get(
+    `${ASSET_ROOT}/*`,
+    answering((request) => assets.answer(request)),
+  )
+  app.post(CSP_REPORT, answering(cspReports(clock, door.from)), { parse: 'none' } as any)
   mountPages(app, {
     pages,
     layout: (frame) => layout(frame, (name) => assets.url(name)),
@@ -168,7 +173,7 @@ export async function createController({
       const node = agents.signer(request)
       return server.upgrade(request, { data: { nodeId: node.id } })
         ? undefined
-        : new Response('This is a WebSocket address.\n', { status: 426 })
+        : new Response('This is a WebSocket address.\n', { status: 426, headers: { 'X-Request-Id': Bun.randomUUIDv7() } })
     } catch (error) {
       return refuse(error, Bun.randomUUIDv7(), request)
     }

@@ -68,6 +68,7 @@ export const signOut = operation({
   summary: 'Sign out',
   access: { staff: ['account:write'], reseller: ['account:write'], customer: ['account:write'] },
   inPerson: true,
+  leaves: true,
   inSupport: true,
   answer: done,
   run({ tx, actor, config, setCookie }) {

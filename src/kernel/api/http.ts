@@ -39,6 +39,7 @@ const fixed = {
   'Cache-Control': 'no-store',
   'X-Content-Type-Options': 'nosniff',
   'Cross-Origin-Resource-Policy': 'same-origin',
+  'Strict-Transport-Security': 'max-age=31536000',
   'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
 }
 
@@ -82,7 +83,7 @@ function answering(door: Door, found: Operation | { text(): string } | readonly 
         found === undefined
           ? unknownPath()
           : 'id' in found
-            ? show(await answer(door, found, request, params, requestId), requestId)
+            ? show(found, await answer(door, found, request, params, requestId), requestId)
             : 'text' in found
               ? give(door, found.text(), request)
               : otherMethod(request, found)
@@ -102,9 +103,10 @@ function answering(door: Door, found: Operation | { text(): string } | readonly 
   }
 }
 
-function show({ status, body, replayed, cookies = [] }: Answer, requestId: string) {
+function show(op: Operation, { status, body, replayed, cookies = [] }: Answer, requestId: string) {
   const response = new Response(JSON.stringify(body), { status, headers: { ...fixed, 'X-Request-Id': requestId } })
   if (replayed) response.headers.set('Idempotency-Replayed', 'true')
+  if (op.leaves) response.headers.set('Clear-Site-Data', '"storage"')
   for (const cookie of cookies) response.headers.append('Set-Cookie', cookie)
   return response
 }

@@ -86,6 +86,8 @@ export type Operation<Row = any, B extends TSchema = any, A extends TSchema = an
   inSupport?: boolean
   /** Needs somebody who showed within the last ten minutes that they are who they are: what an unlocked screen must not give away. */
   confirmed?: true
+  /** Who calls it leaves: the browser is told to forget what our pages kept in it. */
+  leaves?: true
   /** Whose id the first `{…}` of the path is. */
   on?: Resource<Row>
   /** Names of the query parameters it knows, each with what it does. */

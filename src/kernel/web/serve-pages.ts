@@ -8,6 +8,7 @@ import { addressKey } from '../api/limits.ts'
 import type { Operation } from '../api/operation.ts'
 import type { Clock } from '../db/clock.ts'
 import { log } from '../log.ts'
+import { CSP_REPORT } from './csp-report.ts'
 import type { Html } from './html.ts'
 import { type At, mayFor, noPage, type Page, render } from './page.ts'
 
@@ -40,7 +41,7 @@ async function answer(site: Site, p: Page | undefined, request: Request, params:
     if (!sender.actor && !p?.open)
       return new Response(null, {
         status: 303,
-        headers: { ...pageHeaders(), Location: `/login?next=${encodeURIComponent(url.pathname + url.search)}` },
+        headers: { ...pageHeaders(), 'X-Request-Id': requestId, Location: `/login?next=${encodeURIComponent(url.pathname + url.search)}` },
       })
     if (!p) throw noPage()
     const { title, body } = await render(p, site.door.gate, at)
@@ -48,12 +49,15 @@ async function answer(site: Site, p: Page | undefined, request: Request, params:
   } catch (error) {
     const refusal = error instanceof Refusal ? error : new Refusal('internal_error', 'Something broke on our side.')
     if (refusal !== error) log.error('a page broke', { requestId, path: url.pathname, error })
-    return document(
+    const response = document(
       site,
       { title: titles[refusal.status] ?? 'Error', body: site.errorBody(refusal, requestId, at), page: undefined, at },
       refusal.status,
       requestId,
     )
+    const { retryAfterSeconds } = refusal.details
+    if (retryAfterSeconds !== undefined) response.headers.set('Retry-After', String(retryAfterSeconds))
+    return response
   }
 }
 
@@ -100,7 +104,7 @@ const pageHeaders = (nonce = '') => ({
   'Strict-Transport-Security': 'max-age=31536000',
   'Content-Type': 'text/html; charset=utf-8',
   'Cache-Control': 'no-store',
-  'Content-Security-Policy': `default-src 'none'; script-src ${nonce ? `'nonce-${nonce}' 'strict-dynamic'` : "'none'"}; style-src 'self'; img-src 'self' data:; connect-src 'self'; font-src 'self'; form-action 'self'; base-uri 'none'; object-src 'none'; frame-ancestors 'none'`,
+  'Content-Security-Policy': `default-src 'none'; script-src ${nonce ? `'nonce-${nonce}' 'strict-dynamic'` : "'none'"}; style-src 'self'; img-src 'self' data:; connect-src 'self'; font-src 'self'; form-action 'self'; base-uri 'none'; object-src 'none'; frame-ancestors 'none'; report-uri ${CSP_REPORT}`,
   'Cross-Origin-Opener-Policy': 'same-origin',
   'Cross-Origin-Resource-Policy': 'same-origin',
   'X-Content-Type-Options': 'nosniff',
