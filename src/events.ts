@@ -25,4 +25,9 @@ export const events = {
   'server.terminated': event('resellers and customers', 'Terminated', t.Object({ ...about, releasedAddresses: t.Array(t.String()) })),
   'server.reinstalled': event('resellers and customers', 'Reinstalled', t.Object({ ...about, image: nullable(t.String()) })),
   'customer.created': event('resellers', 'A new account', t.Object({ customer: customerData })),
+  'quota.near_limit': event(
+    'resellers',
+    'A reseller passes 90% of a quota',
+    t.Object({ resource: t.String(), used: t.Integer(), limit: t.Integer() }),
+  ),
 }

@@ -20,7 +20,9 @@ import { changeLocation, createLocation, listLocations } from './locations/locat
 import { enrollNode, getEnrollment } from './nodes/enroll.ts'
 import { changeNode, getNode, listNodes, removeNode } from './nodes/nodes.ts'
 import { changePackage, createPackage, listPackages } from './packages/packages.ts'
-import { createServer } from './servers/create.ts'
+import { createResellerCustomer, getResellerAccount, listResellerCustomers } from './resellers/own.ts'
+import { changeReseller, createReseller, getReseller, listResellers, suspendReseller, unsuspendReseller } from './resellers/resellers.ts'
+import { createResellerServer, createServer } from './servers/create.ts'
 import { getServer, listAllServers, listServers } from './servers/list.ts'
 import { powerServer } from './servers/power.ts'
 import { reinstallServer, setupServer } from './servers/setup.ts'
@@ -60,6 +62,15 @@ export const operations: readonly Operation[] = [
   lockCustomer,
   unlockCustomer,
   setAllowance,
+  createReseller,
+  listResellers,
+  getReseller,
+  changeReseller,
+  suspendReseller,
+  unsuspendReseller,
+  getResellerAccount,
+  createResellerCustomer,
+  listResellerCustomers,
   addSshKey,
   listSshKeys,
   removeSshKey,
@@ -89,6 +100,7 @@ export const operations: readonly Operation[] = [
   changeImage,
   removeImage,
   createServer,
+  createResellerServer,
   listAllServers,
   listServers,
   getServer,

@@ -1,12 +1,16 @@
 // Who an account is, who sees it, and the people behind it.
-import { eq, sql } from 'drizzle-orm'
+import { and, count, desc, eq, like, lt, or, type SQL, sql } from 'drizzle-orm'
 import { Type as t } from 'typebox'
 import type { Scope } from '../kernel/api/access.ts'
 import type { Actor } from '../kernel/api/actor.ts'
 import { invalid, Refusal } from '../kernel/api/errors.ts'
-import { nullable, type Resource, time } from '../kernel/api/operation.ts'
+import { paginate } from '../kernel/api/list.ts'
+import { patched } from '../kernel/api/named.ts'
+import { type Call, line, nullable, type Resource, time } from '../kernel/api/operation.ts'
 import { iso, isoOrNull } from '../kernel/db/clock.ts'
-import { type Db, isUniqueViolation, prepared } from '../kernel/db/open.ts'
+import { newId } from '../kernel/db/ids.ts'
+import { type Db, isUniqueViolation, prepared, type Tx } from '../kernel/db/open.ts'
+import { emit } from '../kernel/jobs/outbox.ts'
 import { type Account, type Allowance, accounts } from './tables.ts'
 
 /** Staff see every customer and reseller; a reseller sees itself and its customers; a customer itself. */
@@ -109,6 +113,85 @@ export function refuseTaken(error: unknown): never {
   const text = String(error) + String((error as { cause?: unknown }).cause ?? '')
   if (text.includes('email')) throw new Refusal('email_taken', 'An account with this e-mail address exists already.')
   throw new Refusal('external_id_taken', 'Another customer has this external id already.')
+}
+
+// ---------------------------------------------------------------- adding, changing and finding one
+const organization = t.Optional(nullable(line(100, 0)))
+const externalId = t.Optional(nullable(line(100)))
+/** What a new customer or reseller is made of. */
+export const accountFields = { name: line(100), email: t.String({ maxLength: 254 }), organization, externalId }
+/** The same of one that is there: what is not sent stays. */
+export const accountChanges = { name: t.Optional(accountFields.name), email: t.Optional(accountFields.email), organization, externalId }
+
+type Given = { name: string; email: string; organization?: string | null; externalId?: string | null }
+type Whose = { kind: 'customer' | 'reseller'; resellerId?: string | null; now: number }
+
+/** Throws `email_taken` or `external_id_taken`. */
+export function addAccount(tx: Tx, { name, email, organization, externalId }: Given, { kind, resellerId = null, now }: Whose): Account {
+  const row = { id: newId('account'), kind, name, email: mailAddress(email), resellerId, createdAt: now }
+  try {
+    return tx
+      .insert(accounts)
+      .values({ ...row, organization: organization || null, externalId: externalId ?? null })
+      .returning()
+      .get()
+  } catch (error) {
+    return refuseTaken(error)
+  }
+}
+
+/** Throws `email_taken` or `external_id_taken`. */
+export function changeAccount(tx: Tx, it: Account, { name, email, organization, externalId }: Partial<Given>): Account {
+  try {
+    return patched(tx, accounts, it, {
+      ...(name !== undefined && { name }),
+      ...(email !== undefined && { email: mailAddress(email) }),
+      ...(organization !== undefined && { organization: organization || null }),
+      ...(externalId !== undefined && { externalId }),
+    })
+  } catch (error) {
+    return refuseTaken(error)
+  }
+}
+
+/** Tells billing of a new customer. */
+export const tellCreated = (tx: Tx, now: number, it: Account) =>
+  emit(tx, now, 'customer.created', { customerId: it.id, resellerId: it.resellerId }, { customer: customerInEvent(it) })
+
+/** How lists of accounts are searched. */
+export const accountQuery = {
+  q: 'Part of a name, organization or e-mail address.',
+  email: 'Exactly this e-mail address.',
+  externalId: "The billing system's own identifier.",
+}
+export const accountPages = { usual: 50, most: 200 }
+type Listing<Shown> = { name: string; whose: SQL | undefined; show(it: Account): Shown }
+
+/** A page of the accounts that are `whose`, and fit what the query asks for; newest first. */
+export function listAccounts<Shown>(call: Call, { name, whose, show }: Listing<Shown>) {
+  const { tx, query } = call
+  const part = query['q'] ? `%${query['q'].slice(0, 100).replace(/[%_\\]/g, '')}%` : undefined
+  const filter = and(
+    whose,
+    part ? or(like(accounts.name, part), like(accounts.email, part), like(accounts.organization, part)) : undefined,
+    query['email'] ? eq(accounts.email, query['email']) : undefined,
+    query['externalId'] ? eq(accounts.externalId, query['externalId']) : undefined,
+  )
+  return paginate({
+    call,
+    name,
+    rows: (after, limit) =>
+      tx
+        .select()
+        .from(accounts)
+        .where(and(filter, after ? lt(accounts.id, after) : undefined))
+        .orderBy(desc(accounts.id))
+        .limit(limit)
+        .all(),
+    keyOf: (it) => it.id,
+    show,
+    total: () => tx.select({ n: count() }).from(accounts).where(filter).get()!.n,
+  })
 }
 
 /** Throws `account_locked`: a locked customer gets nothing new. */

@@ -1,13 +1,25 @@
-import { and, count, desc, eq, like, lt, ne, or, type SQL } from 'drizzle-orm'
-import { Type as t } from 'typebox'
+import { and, eq, ne } from 'drizzle-orm'
 import { Refusal } from '../kernel/api/errors.ts'
-import { page, paginate } from '../kernel/api/list.ts'
+import { page } from '../kernel/api/list.ts'
 import { patched } from '../kernel/api/named.ts'
-import { fields, line, nullable, operation } from '../kernel/api/operation.ts'
-import { newId } from '../kernel/db/ids.ts'
-import { emit } from '../kernel/jobs/outbox.ts'
-import { customer, customerAnswer, customerInEvent, mailAddress, refuseTaken, showCustomer } from './account.ts'
+import { fields, line, operation } from '../kernel/api/operation.ts'
+import {
+  accountChanges,
+  accountFields,
+  accountPages,
+  accountQuery,
+  addAccount,
+  changeAccount,
+  customer,
+  customerAnswer,
+  listAccounts,
+  showCustomer,
+  tellCreated,
+} from './account.ts'
 import { accounts } from './tables.ts'
+
+/** Staff do it for everybody, a reseller for its customers. */
+const who = { staff: ['customers:write'], reseller: ['reseller:customers'] } as const
 
 const example = { name: 'Ada Lovelace', email: 'ada@example.com', organization: 'Analytical Engines Ltd', externalId: 'client-1842' }
 
@@ -17,37 +29,16 @@ export const createCustomer = operation({
   path: '/admin/customers',
   summary: 'Add a customer',
   access: { staff: ['customers:write'] },
-  body: fields({
-    name: line(100),
-    email: t.String({ maxLength: 254 }),
-    organization: t.Optional(nullable(line(100, 0))),
-    externalId: t.Optional(nullable(line(100))),
-  }),
+  body: fields(accountFields),
   answer: customerAnswer,
   status: 201,
   remembers: true,
   refuses: ['email_taken', 'external_id_taken'],
   example,
   run({ tx, body, clock }) {
-    try {
-      const it = tx
-        .insert(accounts)
-        .values({
-          id: newId('account'),
-          kind: 'customer',
-          email: mailAddress(body.email),
-          name: body.name,
-          organization: body.organization || null,
-          externalId: body.externalId ?? null,
-          createdAt: clock(),
-        })
-        .returning()
-        .get()
-      emit(tx, clock(), 'customer.created', { customerId: it.id, resellerId: null }, { customer: customerInEvent(it) })
-      return showCustomer(tx, it)
-    } catch (error) {
-      return refuseTaken(error)
-    }
+    const it = addAccount(tx, body, { kind: 'customer', now: clock() })
+    tellCreated(tx, clock(), it)
+    return showCustomer(tx, it)
   },
 })
 
@@ -57,38 +48,15 @@ export const listCustomers = operation({
   path: '/admin/customers',
   summary: 'Customers and resellers, newest first',
   access: { staff: ['customers:read'] },
-  query: {
-    q: 'Part of a name, organization or e-mail address.',
-    email: 'Exactly this e-mail address.',
-    externalId: "The billing system's own identifier.",
-  },
-  pages: { usual: 50, most: 200 },
+  query: { ...accountQuery, resellerId: 'Only customers of this reseller.' },
+  pages: accountPages,
   answer: page(customerAnswer),
-  run(call) {
-    const { tx, query } = call
-    const part = query['q'] ? `%${query['q'].slice(0, 100).replace(/[%_\\]/g, '')}%` : undefined
-    const filter: SQL | undefined = and(
-      ne(accounts.kind, 'staff'),
-      part ? or(like(accounts.name, part), like(accounts.email, part), like(accounts.organization, part)) : undefined,
-      query['email'] ? eq(accounts.email, query['email']) : undefined,
-      query['externalId'] ? eq(accounts.externalId, query['externalId']) : undefined,
-    )
-    return paginate({
-      call,
+  run: (call) =>
+    listAccounts(call, {
       name: 'customers',
-      rows: (after, limit) =>
-        tx
-          .select()
-          .from(accounts)
-          .where(and(filter, after ? lt(accounts.id, after) : undefined))
-          .orderBy(desc(accounts.id))
-          .limit(limit)
-          .all(),
-      keyOf: (it) => it.id,
-      show: (it) => showCustomer(tx, it),
-      total: () => tx.select({ n: count() }).from(accounts).where(filter).get()!.n,
-    })
-  },
+      whose: and(ne(accounts.kind, 'staff'), call.query['resellerId'] ? eq(accounts.resellerId, call.query['resellerId']) : undefined),
+      show: (it) => showCustomer(call.tx, it),
+    }),
 })
 
 export const getCustomer = operation({
@@ -107,29 +75,13 @@ export const changeCustomer = operation({
   method: 'PATCH',
   path: '/customers/{id}',
   summary: 'Change a customer; what is not sent stays as it is',
-  access: { staff: ['customers:write'] },
+  access: who,
   on: customer,
-  body: fields({
-    name: t.Optional(line(100)),
-    email: t.Optional(t.String({ maxLength: 254 })),
-    organization: t.Optional(nullable(line(100, 0))),
-    externalId: t.Optional(nullable(line(100))),
-  }),
+  body: fields(accountChanges),
   answer: customerAnswer,
   refuses: ['email_taken', 'external_id_taken'],
   example,
-  run({ tx, target, body }) {
-    const given = {
-      ...body,
-      ...(body.email !== undefined && { email: mailAddress(body.email) }),
-      ...(body.organization !== undefined && { organization: body.organization || null }),
-    }
-    try {
-      return showCustomer(tx, patched(tx, accounts, target, given))
-    } catch (error) {
-      return refuseTaken(error)
-    }
-  },
+  run: ({ tx, target, body }) => showCustomer(tx, changeAccount(tx, target, body)),
 })
 
 export const lockCustomer = operation({
@@ -137,7 +89,7 @@ export const lockCustomer = operation({
   method: 'POST',
   path: '/customers/{id}/actions/lock',
   summary: 'Refuse orders for a customer; the servers it has go on',
-  access: { staff: ['customers:write'] },
+  access: who,
   on: customer,
   body: fields({ reason: line(500) }),
   answer: customerAnswer,
@@ -154,7 +106,7 @@ export const unlockCustomer = operation({
   method: 'POST',
   path: '/customers/{id}/actions/unlock',
   summary: 'Accept orders for a locked customer again',
-  access: { staff: ['customers:write'] },
+  access: who,
   on: customer,
   answer: customerAnswer,
   refuses: ['already_done'],

@@ -45,7 +45,7 @@ export function enter({ tx, clock, from, userAgent, config, setCookie }: Signing
 }
 
 /** Where a kind of account starts. */
-export const homeOf = (kind: string) => (kind === 'staff' ? '/admin' : '/')
+export const homeOf = (kind: string) => (kind === 'staff' ? '/admin' : kind === 'reseller' ? '/reseller' : '/')
 
 export const signInFailed = () =>
   new Refusal('sign_in_failed', 'E-mail address and password do not fit together. Check both, or ask for a new password.')

@@ -47,11 +47,19 @@ function hindrance(node: Room, need: Need, connected: (nodeId: string) => boolea
   return undefined
 }
 
+type Asked = {
+  connected: (nodeId: string) => boolean
+  /** A node that staff asked for by name. */
+  wantedId?: string | null | undefined
+  /** Refusals name nodes and what each lacks: not everybody's business. */
+  namesNodes: boolean
+}
+
 /**
- * Chooses the node. `wantedId` is a node that staff asked for by name.
+ * Chooses the node.
  * Throws `location_closed`, `no_capacity`, or `no_addresses` when only addresses are missing.
  */
-export function placeIn(tx: Db, location: Location, need: Need, connected: (nodeId: string) => boolean, wantedId?: string | null): Placed {
+export function placeIn(tx: Db, location: Location, need: Need, { connected, wantedId, namesNodes }: Asked): Placed {
   if (!location.open) throw new Refusal('location_closed', `${location.name} takes no new servers now.`)
   const judged = roomIn(tx, location.id)
     .filter((node) => !wantedId || node.id === wantedId)
@@ -59,13 +67,11 @@ export function placeIn(tx: Db, location: Location, need: Need, connected: (node
   const fitting = judged.filter((j) => !j.hindrance).map((j) => j.node)
   const others = judged.filter((j) => j.hindrance).map((j) => `${j.node.name} ${j.hindrance}`)
   if (!fitting.length) {
-    const because = others.length ? `: ${others.join(', ')}` : ': it has no node yet'
-    if (judged.some((j) => j.hindrance === 'no address left'))
-      throw new Refusal(
-        'no_addresses',
-        `No free IPv4 address in ${location.name}${because}. Add a pool, or attach one to a node with room.`,
-      )
-    throw new Refusal('no_capacity', `No room in ${location.name}${because}.`)
+    const code = judged.some((j) => j.hindrance === 'no address left') ? 'no_addresses' : 'no_capacity'
+    const lacks = `No ${code === 'no_addresses' ? 'free IPv4 address' : 'room'} in ${location.name}`
+    if (!namesNodes) throw new Refusal(code, `${lacks} for this package now. Choose another location, or ask your provider.`)
+    const because = others.length ? others.join(', ') : 'it has no node yet'
+    throw new Refusal(code, `${lacks}: ${because}.${code === 'no_addresses' ? ' Add a pool, or attach one to a node with room.' : ''}`)
   }
   const free = (n: Room) => n.memoryMb - n.heldMemoryMb
   const order = location.placement === 'spread' ? (a: Room, b: Room) => free(b) - free(a) : (a: Room, b: Room) => free(a) - free(b)

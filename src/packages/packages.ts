@@ -9,11 +9,11 @@ import { rowBy } from '../kernel/db/rows.ts'
 import { listedLocations, locationAnswer } from '../locations/location.ts'
 import { type Package, packages } from './tables.ts'
 
-/** Staff see every package; others will see what they may buy or sell. */
+/** Staff see every package. So do resellers, who may sell only some: the order says which, and that is no "not found". */
 export const packageOnSale: Resource<Package> = {
   name: 'package',
   notFound: 'package_not_found',
-  find: (tx, actor, id) => (actor.kind === 'staff' ? packageById(tx, id) : undefined),
+  find: (tx, actor, id) => (actor.kind === 'customer' ? undefined : packageById(tx, id)),
 }
 export const packageById = rowBy(packages, packages.id)
 

@@ -36,6 +36,7 @@ function listing(call: Call, name: string) {
     ['packageId', 's.package_id'],
   ] as const)
     if (query[parameter]) filters.push([`${column} = ?`, [query[parameter]]])
+  if (query['resellerId']) filters.push(['(s.owner_id = ? OR s.reseller_id = ?)', [query['resellerId'], query['resellerId']]])
   if (query['q']) {
     const part = `%${query['q'].slice(0, 100).replace(/[%_\\]/g, '')}%`
     filters.push([
@@ -77,7 +78,7 @@ export const listAllServers = operation({
   path: '/admin/servers',
   summary: 'Every server, newest first',
   access: { staff: ['servers:read'] },
-  query,
+  query: { ...query, resellerId: 'Only servers of this reseller and its customers.' },
   pages,
   answer: page(serverAnswer),
   run: (call) => listing(call, 'all servers'),

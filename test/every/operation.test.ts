@@ -14,6 +14,7 @@ let things: Record<string, string>
 let stranger: Record<AccountKind, { id: string } & Who>
 const never: Record<string, string> = {
   customer: 'usr_',
+  reseller: 'usr_',
   package: 'pkg_',
   location: 'grp_',
   node: 'nod_',
@@ -44,6 +45,7 @@ beforeAll(async () => {
     role: role.id,
     'member of staff': p.staff(['servers.power']).id,
     customer: p.customer.id,
+    reseller: p.account('reseller', 'Rita').id,
     package: p.pack,
     location: p.location,
     node: p.node.id,
@@ -60,6 +62,10 @@ beforeAll(async () => {
   things['token'] = (await p.call(stranger.staff, 'POST', '/account/tokens', { name: 'Own', scopes: ['servers:read'] })).body.id
 })
 afterAll(() => p.close())
+
+/** Somebody of the first kind that may call it. */
+const caller = ({ access }: Operation): Who | undefined =>
+  access === 'anyone' ? undefined : stranger[accountKinds.find((k) => access[k])!]
 
 const made = new Map<string, Who>()
 /** One token a kind: an account has at most 50. */
@@ -148,7 +154,7 @@ for (const op of operations)
 
     if (op.method !== 'GET' && op.body)
       test('refuses a field that is not listed, by name, and nothing happens', async () => {
-        const who = op.access === 'anyone' ? undefined : stranger.staff
+        const who = caller(op)
         const before = p.fingerprint()
         const { status, body } = await p.call(who, op.method, at(op), { ...(op.example ?? {}), surprise: 'secret-value' })
         expect([status, body.error.code]).toEqual([422, 'validation_failed'])
@@ -159,7 +165,7 @@ for (const op of operations)
 
     if (op.method !== 'GET') {
       test('415, 413 and 400 before anything else is looked at', async () => {
-        const who = op.access === 'anyone' ? undefined : stranger.staff
+        const who = caller(op)
         const before = p.fingerprint()
         const send = (body: string, type: string) => p.call(who, op.method, at(op), body, { 'Content-Type': type })
         expect((await send('a=1', 'application/x-www-form-urlencoded')).body.error.code).toBe('unsupported_media_type')
@@ -169,15 +175,15 @@ for (const op of operations)
       })
       if (op.access !== 'anyone')
         test('a browser without our token or from elsewhere is refused', async () => {
-          const staff = stranger.staff
-          expect((await p.call(staff, op.method, at(op), {}, { 'X-CSRF-Token': 'x' })).body.error.code).toBe('csrf_failed')
-          expect((await p.call(staff, op.method, at(op), {}, { Origin: 'https://evil.test' })).body.error.code).toBe('bad_origin')
+          const who = caller(op)
+          expect((await p.call(who, op.method, at(op), {}, { 'X-CSRF-Token': 'x' })).body.error.code).toBe('csrf_failed')
+          expect((await p.call(who, op.method, at(op), {}, { Origin: 'https://evil.test' })).body.error.code).toBe('bad_origin')
         })
     }
 
     if (op.method === 'GET')
       test('400 for a query parameter it does not know, for a bad limit and for a foreign cursor', async () => {
-        const code = async (query: string) => (await p.call(stranger.staff, 'GET', `${at(op)}?${query}`)).body.error.code
+        const code = async (query: string) => (await p.call(caller(op), 'GET', `${at(op)}?${query}`)).body.error.code
         expect(await code('nonsense=1')).toBe('invalid_request')
         if (!op.pages) return
         expect(await code('limit=0')).toBe('invalid_request')

@@ -319,6 +319,9 @@ export async function panel(options: Options = {}) {
     fingerprint: () =>
       [
         'accounts',
+        'resellers',
+        'reseller_packages',
+        'reseller_locations',
         'servers',
         'addresses',
         'jobs',

@@ -40,6 +40,7 @@ export const refusals = {
   second_factor_required: [403, 'The password is right, and the account has a second factor.', 'Show that one next.'],
   not_found: [404, 'There is no such path.', 'Look into the reference.'],
   server_not_found: [404, 'There is no such server, or it is not yours.', 'Check the id.'],
+  reseller_not_found: [404, 'There is no such reseller.', 'Check the id.'],
   customer_not_found: [404, 'There is no such customer, or it is not yours.', 'Check the id.'],
   job_not_found: [
     404,
@@ -77,8 +78,8 @@ export const refusals = {
   server_terminated: [409, 'The server is terminated.', 'Nothing: it is gone.'],
   server_failed: [409, "The server's installation failed.", 'Reinstall or terminate it.'],
   server_protected: [409, 'The server is protected against this.', 'Take the protection off first.'],
-  already_suspended: [409, 'The server is suspended already.', 'Take it as done.'],
-  not_suspended: [409, 'The server is not suspended.', 'Take it as done.'],
+  already_suspended: [409, 'The server or the reseller is suspended already.', 'Take it as done.'],
+  not_suspended: [409, 'The server or the reseller is not suspended.', 'Take it as done.'],
   already_running: [409, 'The server runs already.', 'Take it as done.'],
   already_stopped: [409, 'The server is stopped already.', 'Take it as done.'],
   already_set_up: [409, 'The server is set up already.', 'Reinstall it if you want another system.'],

@@ -1,0 +1,142 @@
+// Resellers, as staff manage them.
+import { eq } from 'drizzle-orm'
+import { Type as t } from 'typebox'
+import { accountChanges, accountFields, accountPages, accountQuery, addAccount, changeAccount, listAccounts } from '../accounts/account.ts'
+import { accounts } from '../accounts/tables.ts'
+import type { Actor } from '../kernel/api/actor.ts'
+import { Refusal } from '../kernel/api/errors.ts'
+import { page } from '../kernel/api/list.ts'
+import { patched } from '../kernel/api/named.ts'
+import { fields, line, operation, see } from '../kernel/api/operation.ts'
+import type { Tx } from '../kernel/db/open.ts'
+import { location } from '../locations/location.ts'
+import { packageOnSale } from '../packages/packages.ts'
+import { type Quotas, quotasGiven } from './quota.ts'
+import { type Reseller, reseller, resellerAnswer, showReseller, withTerms } from './reseller.ts'
+import { resellerLocations, resellerPackages, resellers } from './tables.ts'
+
+const managed = { staff: ['resellers.write'] } as const
+const read = { staff: ['customers:read'] } as const
+
+const ids = t.Array(t.String({ maxLength: 40 }), { maxItems: 1000 })
+const terms = { quotas: t.Optional(quotasGiven), packageIds: t.Optional(ids), locationIds: t.Optional(ids) }
+const example = {
+  name: 'Northwind Hosting',
+  email: 'ops@example.com',
+  organization: 'Northwind Ltd',
+  quotas: { customers: 100, servers: 200, memoryMb: 524_288 },
+  packageIds: ['<package_id>'],
+  locationIds: ['<location_id>'],
+}
+
+export const createReseller = operation({
+  id: 'resellers.create',
+  method: 'POST',
+  path: '/admin/resellers',
+  summary: 'Add a reseller; it may sell what is named, and what has no quota is not limited',
+  access: managed,
+  body: fields({ ...accountFields, ...terms }),
+  answer: resellerAnswer,
+  status: 201,
+  remembers: true,
+  refuses: ['email_taken', 'external_id_taken'],
+  example,
+  run({ tx, actor, body, clock }) {
+    const account = addAccount(tx, body, { kind: 'reseller', now: clock() })
+    return showReseller(tx, agree(tx, actor, withTerms(tx, account), body))
+  },
+})
+
+export const listResellers = operation({
+  id: 'resellers.list',
+  method: 'GET',
+  path: '/admin/resellers',
+  summary: 'Resellers, newest first, with what they hold of their quotas',
+  access: read,
+  query: accountQuery,
+  pages: accountPages,
+  answer: page(resellerAnswer),
+  run: (call) =>
+    listAccounts(call, {
+      name: 'resellers',
+      whose: eq(accounts.kind, 'reseller'),
+      show: (it) => showReseller(call.tx, withTerms(call.tx, it)),
+    }),
+})
+
+export const getReseller = operation({
+  id: 'resellers.get',
+  method: 'GET',
+  path: '/resellers/{id}',
+  summary: 'One reseller: its quotas, and what it may sell where',
+  access: read,
+  on: reseller,
+  answer: resellerAnswer,
+  run: ({ tx, target }) => showReseller(tx, target),
+})
+
+export const changeReseller = operation({
+  id: 'resellers.update',
+  method: 'PATCH',
+  path: '/resellers/{id}',
+  summary: 'Change a reseller; what is not sent stays, and what is there stays above a lower quota',
+  access: managed,
+  on: reseller,
+  body: fields({ ...accountChanges, ...terms }),
+  answer: resellerAnswer,
+  refuses: ['email_taken', 'external_id_taken'],
+  example: { quotas: { servers: 300, gpus: null } },
+  run: ({ tx, actor, target, body }) =>
+    showReseller(tx, agree(tx, actor, { ...changeAccount(tx, target, body), terms: target.terms }, body)),
+})
+
+type Agreed = { quotas?: Partial<Quotas>; packageIds?: string[]; locationIds?: string[] }
+/** Writes down what was given of its terms. Throws `validation_failed` for a package or location that there is not. */
+function agree(tx: Tx, actor: Actor, it: Reseller, { quotas, packageIds, locationIds }: Agreed): Reseller {
+  const resellerId = it.id
+  if (packageIds) {
+    const named = new Set(packageIds.map((id) => see(tx, actor, packageOnSale, id, 'packageIds').id))
+    tx.delete(resellerPackages).where(eq(resellerPackages.resellerId, resellerId)).run()
+    for (const packageId of named) tx.insert(resellerPackages).values({ resellerId, packageId }).run()
+  }
+  if (locationIds) {
+    const named = new Set(locationIds.map((id) => see(tx, actor, location, id, 'locationIds').id))
+    tx.delete(resellerLocations).where(eq(resellerLocations.resellerId, resellerId)).run()
+    for (const locationId of named) tx.insert(resellerLocations).values({ resellerId, locationId }).run()
+  }
+  return quotas ? { ...it, terms: patched(tx, resellers, it.terms, { quotas: { ...it.terms.quotas, ...quotas } }) } : it
+}
+
+export const suspendReseller = operation({
+  id: 'resellers.suspend',
+  method: 'POST',
+  path: '/resellers/{id}/actions/suspend',
+  summary: 'Refuse a reseller and its customers everything new; the servers that they have go on',
+  access: managed,
+  on: reseller,
+  body: fields({ reason: line(500) }),
+  answer: resellerAnswer,
+  refuses: ['already_suspended'],
+  example: { reason: 'Invoice 2041 is overdue' },
+  run({ tx, target, body, clock }) {
+    if (target.terms.suspendedAt !== null) throw new Refusal('already_suspended', `${target.name} is suspended already.`)
+    const terms = patched(tx, resellers, target.terms, { suspendedAt: clock(), suspendReason: body.reason })
+    return showReseller(tx, { ...target, terms })
+  },
+})
+
+export const unsuspendReseller = operation({
+  id: 'resellers.unsuspend',
+  method: 'POST',
+  path: '/resellers/{id}/actions/unsuspend',
+  summary: 'Accept orders and customers of a suspended reseller again',
+  access: managed,
+  on: reseller,
+  answer: resellerAnswer,
+  refuses: ['not_suspended'],
+  run({ tx, target }) {
+    if (target.terms.suspendedAt === null) throw new Refusal('not_suspended', `${target.name} is not suspended.`)
+    const terms = patched(tx, resellers, target.terms, { suspendedAt: null, suspendReason: null })
+    return showReseller(tx, { ...target, terms })
+  },
+})
