@@ -364,6 +364,7 @@ function casesOf(op: Operation, ids: readonly string[], targets: readonly string
 async function full() {
   const p = await world()
   const reseller = p.account('reseller', 'Rex')
+  await p.admin('PATCH', `/resellers/${reseller.id}`, { packageIds: [p.pack], locationIds: [p.location] })
   const people: Record<AccountKind, { id: string } & Who> = { staff: p.owner, reseller, customer: p.customer }
   const { serverId } = await p.admin('POST', '/admin/servers', p.order)
   await p.admin('POST', '/admin/servers', { ...p.order, ownerId: reseller.id, imageId: undefined, hostname: undefined, access: undefined })
