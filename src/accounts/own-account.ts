@@ -1,0 +1,183 @@
+// The account as its own holder sees and changes it.
+import { eq } from 'drizzle-orm'
+import { Type as t } from 'typebox'
+import type { Actor } from '../kernel/api/actor.ts'
+import { sessionOf } from '../kernel/api/actor.ts'
+import { invalid, Refusal } from '../kernel/api/errors.ts'
+import { addressKey } from '../kernel/api/limits.ts'
+import { patched } from '../kernel/api/named.ts'
+import { type Call, done, fields, line, nullable, operation, secret, time } from '../kernel/api/operation.ts'
+import { iso } from '../kernel/db/clock.ts'
+import type { Db } from '../kernel/db/open.ts'
+import { mailTo } from '../kernel/web/mail.ts'
+import { accountByEmail, accountById, mailAddress, refuseTaken } from './account.ts'
+import { makeLink, spendLink } from './links.ts'
+import { keepPassword } from './password-links.ts'
+import { hashPassword, mustBeGood, passwordFits } from './passwords.ts'
+import { type Account, accounts, looks, noPreferences, type Preferences } from './tables.ts'
+
+const everybody = <const S extends 'account:read' | 'account:write'>(scope: S) =>
+  ({ staff: [scope], reseller: [scope], customer: [scope] }) as const
+
+const ownAnswer = t.Object({
+  id: t.String(),
+  kind: t.String(),
+  email: t.String(),
+  name: t.String(),
+  organization: nullable(t.String()),
+  hasPassword: t.Boolean(),
+  theme: t.Enum(looks.theme),
+  density: t.Enum(looks.density),
+  createdAt: time,
+})
+const show = ({ id, kind, email, name, organization, passwordHash, preferences, createdAt }: Account) => ({
+  id,
+  kind,
+  email,
+  name,
+  organization,
+  hasPassword: passwordHash !== null,
+  ...noPreferences,
+  ...preferences,
+  createdAt: iso(createdAt),
+})
+
+/** Throws `forbidden` for System, which has none. */
+function own(tx: Db, actor: Actor): Account {
+  const it = accountById(tx, actor.accountId)
+  if (!it) throw new Refusal('forbidden', 'System has no account of its own.')
+  return it
+}
+
+export const getOwnAccount = operation({
+  id: 'account.get',
+  method: 'GET',
+  path: '/account',
+  summary: 'The own account',
+  access: everybody('account:read'),
+  answer: ownAnswer,
+  run: ({ tx, actor }) => show(own(tx, actor)),
+})
+
+export const changeOwnAccount = operation({
+  id: 'account.update',
+  method: 'PATCH',
+  path: '/account',
+  summary: 'Change the own name, organization, and how pages look',
+  access: everybody('account:write'),
+  inSupport: false,
+  body: fields({
+    name: t.Optional(line(100)),
+    organization: t.Optional(nullable(line(100, 0))),
+    theme: t.Optional(t.Enum(looks.theme)),
+    density: t.Optional(t.Enum(looks.density)),
+  }),
+  answer: ownAnswer,
+  example: { name: 'Ada Lovelace', theme: 'dark' },
+  run({ tx, actor, body: { name, organization, ...chosen } }) {
+    const it = own(tx, actor)
+    const preferences: Preferences = { ...noPreferences, ...it.preferences, ...chosen }
+    return show(
+      patched(tx, accounts, it, {
+        ...(name !== undefined && { name }),
+        ...(organization !== undefined && { organization: organization || null }),
+        preferences,
+      }),
+    )
+  },
+})
+
+/** Slow: before the transaction. Throws `validation_failed` for a password that is not the account's. */
+async function mustBeTheirs({ tx, actor, signIns, from }: Pick<Call, 'tx' | 'actor' | 'signIns' | 'from'>, password: string, field: string) {
+  signIns.take(addressKey(from))
+  const it = own(tx, actor)
+  if (!(await passwordFits(password, it.passwordHash))) throw invalid({ field, message: 'is not your password.' })
+}
+
+const typed = secret(t.String({ minLength: 1, maxLength: 1000 }))
+
+export const changePassword = operation({
+  id: 'account.password',
+  method: 'PUT',
+  path: '/account/password',
+  summary: 'Change the own password; every other session ends',
+  access: everybody('account:write'),
+  inPerson: true,
+  body: fields({ current: typed, password: typed }),
+  answer: done,
+  refuses: ['rate_limited'],
+  example: { current: 'correct horse battery staple', password: 'seven green bicycles' },
+  async prepare(call) {
+    const { body, tx, actor } = call
+    mustBeGood(body.password, 'password', own(tx, actor))
+    await mustBeTheirs(call, body.current, 'current')
+    return hashPassword(body.password)
+  },
+  run(call) {
+    const but = sessionOf(call.actor)?.sessionId
+    keepPassword(call.tx, call, own(call.tx, call.actor), call.prepared, { tell: true, ...(but && { but }) })
+    return {}
+  },
+})
+
+// ---------------------------------------------------------------- the address that signs in
+export const changeEmail = operation({
+  id: 'account.email',
+  method: 'PUT',
+  path: '/account/email',
+  summary: 'Ask for another e-mail address: it counts once the link that is mailed to it was opened',
+  access: everybody('account:write'),
+  inPerson: true,
+  body: fields({ email: t.String({ maxLength: 254 }), password: typed }),
+  answer: done,
+  status: 202,
+  refuses: ['rate_limited'],
+  example: { email: 'ada@example.net', password: 'correct horse battery staple' },
+  async prepare(call) {
+    mailAddress(call.body.email)
+    await mustBeTheirs(call, call.body.password, 'password')
+  },
+  /** Whether another account has the address is said to nobody but the one who reads its mail. */
+  run(call) {
+    const { tx, actor, body, clock } = call
+    const it = own(tx, actor)
+    const email = mailAddress(body.email)
+    if (email === it.email) throw invalid({ field: 'email', message: 'is your address already.' })
+    mailTo(tx, call, it, {
+      subject: 'Your e-mail address is about to change',
+      paragraphs: ['Somebody signed in as you asked to use another e-mail address for your account. It changes once that address confirms it.'],
+      closing: 'If it was not you, change your password now: whoever did it knows it.',
+    })
+    if (accountByEmail(tx, email)) return {}
+    const { path } = makeLink(tx, { purpose: 'email', account: it, data: email, now: clock() })
+    mailTo(tx, call, { ...it, email }, {
+      subject: 'Confirm your e-mail address',
+      paragraphs: [`From now on you sign in with ${email}, once you have confirmed it.`],
+      button: { words: 'Confirm this address', path: path as `/${string}` },
+      closing: 'The link works once, for a day. If you did not ask for it, do nothing.',
+    })
+    return {}
+  },
+})
+
+export const confirmEmail = operation({
+  id: 'account.confirm-email',
+  method: 'POST',
+  path: '/account/email/confirm',
+  summary: 'Take the new e-mail address that a link was mailed to',
+  access: 'anyone',
+  body: fields({ token: secret(t.String({ minLength: 1, maxLength: 100 })) }),
+  answer: t.Object({ email: t.String() }),
+  refuses: ['link_not_valid', 'email_taken', 'rate_limited'],
+  example: { token: '<token>' },
+  prepare: async ({ signIns, from }) => signIns.take(addressKey(from)),
+  run({ tx, body, clock }) {
+    const { account, data } = spendLink(tx, ['email'], body.token, clock())
+    try {
+      tx.update(accounts).set({ email: data! }).where(eq(accounts.id, account.id)).run()
+    } catch (error) {
+      refuseTaken(error)
+    }
+    return { email: data! }
+  },
+})
