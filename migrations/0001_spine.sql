@@ -20,6 +20,7 @@ CREATE TABLE accounts (
   locked_at INTEGER,
   lock_reason TEXT,
   allowance TEXT,
+  preferences TEXT,
   disabled_at INTEGER,
   created_at INTEGER NOT NULL
 ) STRICT;

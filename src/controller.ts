@@ -5,6 +5,8 @@ import { files } from '../public/assets.ts'
 import { layout } from '../views/layout.ts'
 import { pages } from '../views/pages.ts'
 import { errorBody } from '../views/parts/error.ts'
+import { forgetLinks } from './accounts/links.ts'
+import { answerResets } from './accounts/password-links.ts'
 import { setUpToken } from './accounts/set-up.ts'
 import { inside, whoFrom } from './accounts/who.ts'
 import type { Config } from './config.ts'
@@ -211,7 +213,9 @@ export async function createController({
       timers.push(
         setInterval(() => hub.sweep(), 5 * second),
         setInterval(() => void mail.send(), 5 * second),
+        setInterval(() => answerResets(db, around), 2 * second),
         setInterval(() => write(db, (tx) => forgetOld(tx, clock())), hour),
+        setInterval(() => write(db, (tx) => forgetLinks(tx, clock())), hour),
       )
       const token = setUpToken(db)
       if (token) log.info(`No staff account yet. Make the first one here, once: ${config.publicUrl}/setup?token=${token}`)

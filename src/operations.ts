@@ -2,9 +2,12 @@
 
 import { setAllowance } from './accounts/allowance.ts'
 import { changeCustomer, createCustomer, getCustomer, listCustomers, lockCustomer, unlockCustomer } from './accounts/customers.ts'
+import { changeEmail, changeOwnAccount, changePassword, confirmEmail, getOwnAccount } from './accounts/own-account.ts'
+import { inviteCustomer, requestReset, setPassword } from './accounts/password-links.ts'
 import { changeRole, createRole, listRoles, removeRole } from './accounts/roles.ts'
 import { setUp } from './accounts/set-up.ts'
 import { signIn, signOut } from './accounts/sign-in.ts'
+import { createServerSignInLink, createSignInLink, useSignInLink } from './accounts/sign-in-links.ts'
 import { changeStaff, createStaff, disableStaff, enableStaff, listStaff } from './accounts/staff.ts'
 import { closeSupport, openSupport } from './accounts/support.ts'
 import { attachPool, createPool, getPool, listPoolAddresses, listPools, removePool, reserveAddress } from './addresses/pools.ts'
@@ -39,6 +42,14 @@ export const operations: readonly Operation[] = [
   setUp,
   signIn,
   signOut,
+  useSignInLink,
+  requestReset,
+  setPassword,
+  confirmEmail,
+  getOwnAccount,
+  changeOwnAccount,
+  changePassword,
+  changeEmail,
   createStaff,
   listStaff,
   changeStaff,
@@ -71,6 +82,8 @@ export const operations: readonly Operation[] = [
   getResellerAccount,
   createResellerCustomer,
   listResellerCustomers,
+  inviteCustomer,
+  createSignInLink,
   addSshKey,
   listSshKeys,
   removeSshKey,
@@ -110,6 +123,7 @@ export const operations: readonly Operation[] = [
   suspendServer,
   unsuspendServer,
   terminateServer,
+  createServerSignInLink,
   listJobs,
   getJob,
   getJobLog,

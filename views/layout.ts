@@ -98,12 +98,12 @@ export function layout({ title, body, page, at, nonce }: Frame, asset: (name: st
   const signedIn = at.actor.accountId !== '' && !page?.open
   const inner = signedIn
     ? html`<div class="app">
-      <header class="top"><button type="button" class="btn bare menu" aria-controls="nav" aria-expanded="false" aria-label="Menu">${icon('menu')}</button>${at.actor.kind === 'staff' ? html`<a class="mark" href="/admin">${icon('anchor')}<span>Berth</span></a>` : mark}<span class="grow"></span><span class="me">${at.actor.name}</span>${act(at, signOut, {}, 'Sign out', { icon: 'out', leadsTo: '/login' })}</header>
+      <header class="top"><button type="button" class="btn bare menu" aria-controls="nav" aria-expanded="false" aria-label="Menu">${icon('menu')}</button>${at.actor.kind === 'staff' ? html`<a class="mark" href="/admin">${icon('anchor')}<span>Berth</span></a>` : mark}<span class="grow"></span><a class="me" href="/account"${page?.nav === 'account' && html` aria-current="page"`}>${at.actor.name}</a>${act(at, signOut, {}, 'Sign out', { icon: 'out', leadsTo: '/login' })}</header>
       ${navigation(at, page?.nav)}
       <main id="main" tabindex="-1">${supportBanner(at)}${at.insecure && at.actor.kind === 'staff' && html`<div class="card">${notice('warn', html`<strong>Nodes may enroll over plain HTTP.</strong> PANEL_AGENT_INSECURE is set: fit for a lab only.`)}</div>`}${body}</main>
     </div>`
     : html`<div class="gate"><header>${mark}</header><main id="main" tabindex="-1">${body}</main></div>`
-  const whole = html`<html lang="en" data-now="${at.now}"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1"><title>${title} · Berth</title>
+  const whole = html`<html lang="en" data-now="${at.now}"${at.looks && html` data-theme="${at.looks.theme}" data-density="${at.looks.density}"`}><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1"><title>${title} · Berth</title>
 <meta name="color-scheme" content="light dark"><meta name="csrf-token" content="${at.csrf}"><meta name="robots" content="noindex">
 <link rel="stylesheet" href="${asset('panel.css')}"><link rel="icon" type="image/svg+xml" href="${asset('mark.svg')}">
 <script defer nonce="${nonce}" src="${asset('htmx.js')}"></script><script type="module" nonce="${nonce}" src="${asset('panel.js')}"></script><script defer nonce="${nonce}" src="${asset('alpine.js')}"></script></head>

@@ -1,5 +1,7 @@
 // Every page there is. What is not in this list is not found.
 import type { Page } from '../src/kernel/web/page.ts'
+import { confirmEmailPage, forgotPage, resetPage, signInLinkPage, welcomePage } from './account/links.ts'
+import { profilePage } from './account/profile.ts'
 import { setUpPage } from './account/set-up.ts'
 import { signInPage } from './account/sign-in.ts'
 import { poolsPage } from './addresses/list.ts'
@@ -29,6 +31,12 @@ import { tokensPage } from './tokens/list.ts'
 export const pages: readonly Page[] = [
   signInPage,
   setUpPage,
+  welcomePage,
+  forgotPage,
+  resetPage,
+  confirmEmailPage,
+  signInLinkPage,
+  profilePage,
   overviewPage,
   serversPage,
   newServerPage,

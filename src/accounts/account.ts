@@ -120,6 +120,8 @@ const organization = t.Optional(nullable(line(100, 0)))
 const externalId = t.Optional(nullable(line(100)))
 /** What a new customer or reseller is made of. */
 export const accountFields = { name: line(100), email: t.String({ maxLength: 254 }), organization, externalId }
+/** And of one that is made: whether its holder is mailed a link to choose a password. */
+export const newAccountFields = { ...accountFields, invite: t.Optional(t.Boolean()) }
 /** The same of one that is there: what is not sent stays. */
 export const accountChanges = { name: t.Optional(accountFields.name), email: t.Optional(accountFields.email), organization, externalId }
 

@@ -5,7 +5,6 @@ import { patched } from '../kernel/api/named.ts'
 import { fields, line, operation } from '../kernel/api/operation.ts'
 import {
   accountChanges,
-  accountFields,
   accountPages,
   accountQuery,
   addAccount,
@@ -13,9 +12,11 @@ import {
   customer,
   customerAnswer,
   listAccounts,
+  newAccountFields,
   showCustomer,
   tellCreated,
 } from './account.ts'
+import { sendWelcome } from './password-links.ts'
 import { accounts } from './tables.ts'
 
 /** Staff do it for everybody, a reseller for its customers. */
@@ -29,15 +30,17 @@ export const createCustomer = operation({
   path: '/admin/customers',
   summary: 'Add a customer',
   access: { staff: ['customers:write'] },
-  body: fields(accountFields),
+  body: fields(newAccountFields),
   answer: customerAnswer,
   status: 201,
   remembers: true,
   refuses: ['email_taken', 'external_id_taken'],
   example,
-  run({ tx, body, clock }) {
+  run(call) {
+    const { tx, body, clock } = call
     const it = addAccount(tx, body, { kind: 'customer', now: clock() })
     tellCreated(tx, clock(), it)
+    if (body.invite) sendWelcome(tx, call, it)
     return showCustomer(tx, it)
   },
 })

@@ -21,6 +21,9 @@ export const signedIn = t.Object({
 
 type SigningIn = Pick<Call, 'tx' | 'clock' | 'from' | 'userAgent' | 'config' | 'setCookie'>
 
+/** `confirmed: false`: somebody else vouched for the person, who is asked again before what is dangerous. */
+type Standing = { confirmed?: boolean }
+
 /** Where the second factor is asked for. */
 export const SECOND_FACTOR_PAGE = '/login/2fa'
 
@@ -28,19 +31,19 @@ export const SECOND_FACTOR_PAGE = '/login/2fa'
  * The first factor was right: opens the session, or where the account has a second factor only a pending sign-in, known by a cookie
  * of its own. Call it inside the transaction, last, and answer what it answers (`signedIn`). Throws `sign_in_failed` for who has left.
  */
-export function finishSignIn(call: SigningIn, account: Account) {
+export function finishSignIn(call: SigningIn, account: Account, how: Standing = {}) {
   const secondFactor = factorsOf(call.tx, account.id)
-  if (!secondFactor.length || account.disabledAt !== null) return enter(call, account)
+  if (!secondFactor.length || account.disabledAt !== null) return enter(call, account, how)
   openPending(call, account)
   return { accountId: account.id, kind: account.kind, home: SECOND_FACTOR_PAGE, secondFactor }
 }
 
 /** Everything was shown that had to be: the session, its cookie, and the place remembered. Throws `sign_in_failed` for who has left. */
-export function enter({ tx, clock, from, userAgent, config, setCookie }: SigningIn, account: Account) {
+export function enter({ tx, clock, from, userAgent, config, setCookie }: SigningIn, account: Account, how: Standing = {}) {
   if (account.disabledAt !== null) throw signInFailed()
   const now = clock()
   rememberPlace(tx, account.id, from, now)
-  setCookie(sessionCookie(config.origin, openSession(tx, account, { now, from, userAgent }), SESSION_SECONDS), account)
+  setCookie(sessionCookie(config.origin, openSession(tx, account, { now, from, userAgent, ...how }), SESSION_SECONDS), account)
   return { accountId: account.id, kind: account.kind, home: homeOf(account.kind) }
 }
 

@@ -65,7 +65,10 @@ export function spendLink(tx: Tx, wanted: readonly Purpose[], token: string, now
 }
 
 export const linkNotValid = () =>
-  new Refusal('link_not_valid', 'This link is not valid any more: it was used, a newer one took its place, or its time is over. Ask for a new one.')
+  new Refusal(
+    'link_not_valid',
+    'This link is not valid any more: it was used, a newer one took its place, or its time is over. Ask for a new one.',
+  )
 
 /** How many of a purpose an account was given since then. */
 export const linksSince = (tx: Db, accountId: string, purpose: Purpose, since: number) =>
@@ -76,4 +79,8 @@ export const linksSince = (tx: Db, accountId: string, purpose: Purpose, since: n
     .get()!.n
 
 /** Drops what has been over for a day; the clock calls it. */
-export const forgetLinks = (tx: Tx, now: number) => void tx.delete(oneTimeLinks).where(lt(oneTimeLinks.expiresAt, now - day)).run()
+export const forgetLinks = (tx: Tx, now: number) =>
+  void tx
+    .delete(oneTimeLinks)
+    .where(lt(oneTimeLinks.expiresAt, now - day))
+    .run()

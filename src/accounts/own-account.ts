@@ -4,6 +4,7 @@ import { Type as t } from 'typebox'
 import type { Actor } from '../kernel/api/actor.ts'
 import { sessionOf } from '../kernel/api/actor.ts'
 import { invalid, Refusal } from '../kernel/api/errors.ts'
+import type { Looks } from '../kernel/api/http.ts'
 import { addressKey } from '../kernel/api/limits.ts'
 import { patched } from '../kernel/api/named.ts'
 import { type Call, done, fields, line, nullable, operation, secret, time } from '../kernel/api/operation.ts'
@@ -14,7 +15,11 @@ import { accountByEmail, accountById, mailAddress, refuseTaken } from './account
 import { makeLink, spendLink } from './links.ts'
 import { keepPassword } from './password-links.ts'
 import { hashPassword, mustBeGood, passwordFits } from './passwords.ts'
-import { type Account, accounts, looks, noPreferences, type Preferences } from './tables.ts'
+import { type Account, accounts } from './tables.ts'
+
+/** What a person may choose about how pages look; the first of each is what they get. */
+export const looks = { theme: ['system', 'light', 'dark'], density: ['comfortable', 'compact'] } as const
+export const looksOf = ({ preferences }: Account): Looks => ({ theme: 'system', density: 'comfortable', ...preferences })
 
 const everybody = <const S extends 'account:read' | 'account:write'>(scope: S) =>
   ({ staff: [scope], reseller: [scope], customer: [scope] }) as const
@@ -30,16 +35,15 @@ const ownAnswer = t.Object({
   density: t.Enum(looks.density),
   createdAt: time,
 })
-const show = ({ id, kind, email, name, organization, passwordHash, preferences, createdAt }: Account) => ({
-  id,
-  kind,
-  email,
-  name,
-  organization,
-  hasPassword: passwordHash !== null,
-  ...noPreferences,
-  ...preferences,
-  createdAt: iso(createdAt),
+const show = (it: Account) => ({
+  id: it.id,
+  kind: it.kind,
+  email: it.email,
+  name: it.name,
+  organization: it.organization,
+  hasPassword: it.passwordHash !== null,
+  ...looksOf(it),
+  createdAt: iso(it.createdAt),
 })
 
 /** Throws `forbidden` for System, which has none. */
@@ -76,7 +80,7 @@ export const changeOwnAccount = operation({
   example: { name: 'Ada Lovelace', theme: 'dark' },
   run({ tx, actor, body: { name, organization, ...chosen } }) {
     const it = own(tx, actor)
-    const preferences: Preferences = { ...noPreferences, ...it.preferences, ...chosen }
+    const preferences: Looks = { ...looksOf(it), ...chosen }
     return show(
       patched(tx, accounts, it, {
         ...(name !== undefined && { name }),
@@ -88,7 +92,11 @@ export const changeOwnAccount = operation({
 })
 
 /** Slow: before the transaction. Throws `validation_failed` for a password that is not the account's. */
-async function mustBeTheirs({ tx, actor, signIns, from }: Pick<Call, 'tx' | 'actor' | 'signIns' | 'from'>, password: string, field: string) {
+async function mustBeTheirs(
+  { tx, actor, signIns, from }: Pick<Call, 'tx' | 'actor' | 'signIns' | 'from'>,
+  password: string,
+  field: string,
+) {
   signIns.take(addressKey(from))
   const it = own(tx, actor)
   if (!(await passwordFits(password, it.passwordHash))) throw invalid({ field, message: 'is not your password.' })
@@ -145,17 +153,24 @@ export const changeEmail = operation({
     if (email === it.email) throw invalid({ field: 'email', message: 'is your address already.' })
     mailTo(tx, call, it, {
       subject: 'Your e-mail address is about to change',
-      paragraphs: ['Somebody signed in as you asked to use another e-mail address for your account. It changes once that address confirms it.'],
+      paragraphs: [
+        'Somebody signed in as you asked to use another e-mail address for your account. It changes once that address confirms it.',
+      ],
       closing: 'If it was not you, change your password now: whoever did it knows it.',
     })
     if (accountByEmail(tx, email)) return {}
     const { path } = makeLink(tx, { purpose: 'email', account: it, data: email, now: clock() })
-    mailTo(tx, call, { ...it, email }, {
-      subject: 'Confirm your e-mail address',
-      paragraphs: [`From now on you sign in with ${email}, once you have confirmed it.`],
-      button: { words: 'Confirm this address', path: path as `/${string}` },
-      closing: 'The link works once, for a day. If you did not ask for it, do nothing.',
-    })
+    mailTo(
+      tx,
+      call,
+      { ...it, email },
+      {
+        subject: 'Confirm your e-mail address',
+        paragraphs: [`From now on you sign in with ${email}, once you have confirmed it.`],
+        button: { words: 'Confirm this address', path: path as `/${string}` },
+        closing: 'The link works once, for a day. If you did not ask for it, do nothing.',
+      },
+    )
     return {}
   },
 })

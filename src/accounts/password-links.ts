@@ -95,24 +95,6 @@ function sendReset(tx: Tx, around: Around, account: Account) {
 // ---------------------------------------------------------------- the password itself
 const byMail = ['welcome', 'reset'] as const
 
-/** Whom a link from a mail is for, for the page that it opens: looking spends nothing, since mail programs open links too. */
-export const linkHolder = operation({
-  id: 'passwords.link',
-  method: 'POST',
-  path: '/passwords/link',
-  summary: 'Whether a link from a mail is still good, and for which address',
-  access: 'anyone',
-  body: fields({ token: secret(t.String({ minLength: 1, maxLength: 100 })) }),
-  answer: t.Object({ email: t.String() }),
-  refuses: ['link_not_valid', 'rate_limited'],
-  example: { token: '<token>' },
-  run({ tx, body, clock }) {
-    const link = linkFrom(tx, byMail, body.token, clock())
-    if (!link) throw linkNotValid()
-    return { email: link.account.email }
-  },
-})
-
 export const setPassword = operation({
   id: 'passwords.set',
   method: 'POST',
@@ -126,8 +108,9 @@ export const setPassword = operation({
   example: { token: '<token>', password: 'correct horse battery staple' },
   async prepare({ tx, body, signIns, from, clock }) {
     signIns.take(addressKey(from))
-    if (!linkFrom(tx, byMail, body.token, clock())) throw linkNotValid()
-    mustBeGood(body.password)
+    const link = linkFrom(tx, byMail, body.token, clock())
+    if (!link) throw linkNotValid()
+    mustBeGood(body.password, 'password', link.account)
     return hashPassword(body.password)
   },
   run(call) {

@@ -17,13 +17,21 @@ async function inTurn<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** 12 to 200 characters; what is on everybody's list is refused. */
-export function mustBeGood(password: string, field = 'password') {
+/** 12 to 200 characters; what is on everybody's list, or says whose it is, is refused. */
+export function mustBeGood(password: string, field = 'password', whose?: { name: string; email: string }) {
   if (password.length < 12) throw invalid({ field, message: 'must have at least 12 characters.' })
   if (password.length > 200) throw invalid({ field, message: 'must have at most 200 characters.' })
-  if (/^(.)\1+$/.test(password) || common.has(password.toLowerCase()))
+  if (/^(.{1,3})\1+$/.test(password) || common.has(password.toLowerCase()) || (whose && saysWhose(password, whose)))
     throw invalid({ field, message: 'is too easy to guess. Three or four random words work well.' })
 }
+/** Is it little more than the person's own name or address? */
+function saysWhose(password: string, { name, email }: { name: string; email: string }): boolean {
+  const rest = [...email.split(/[@.+_-]/), ...name.split(/\s+/)]
+    .filter((part) => part.length > 2)
+    .reduce((left, part) => left.replaceAll(part.toLowerCase(), ''), password.toLowerCase())
+  return rest.length < 6
+}
+
 const common = new Set([
   'password1234',
   'passwordpassword',

@@ -23,7 +23,11 @@ export const sessionCookie = (origin: string, value: string, maxAgeSeconds: numb
 export const SESSION_SECONDS = (14 * day) / second
 
 /** Answers the cookie's value; it is shown this once and only its hash is kept. */
-export function openSession(tx: Tx, account: Account, { now, from, userAgent }: { now: number; from: string; userAgent: string }): string {
+export function openSession(
+  tx: Tx,
+  account: Account,
+  { now, from, userAgent, confirmed = true }: { now: number; from: string; userAgent: string; confirmed?: boolean },
+): string {
   const token = randomToken()
   tx.insert(sessions)
     .values({
@@ -33,7 +37,7 @@ export function openSession(tx: Tx, account: Account, { now, from, userAgent }: 
       csrf: randomToken(),
       createdAt: now,
       seenAt: now,
-      confirmedAt: now,
+      confirmedAt: confirmed ? now : 0,
       from,
       userAgent: userAgent.slice(0, 300),
     })

@@ -10,6 +10,7 @@ import { iso, isoOrNull } from '../kernel/db/clock.ts'
 import { newId } from '../kernel/db/ids.ts'
 import { type Db, prepared, type Tx } from '../kernel/db/open.ts'
 import { accountById, mailAddress, refuseTaken } from './account.ts'
+import { sendWelcome } from './password-links.ts'
 import { hashPassword, mustBeGood } from './passwords.ts'
 import { mustNotBeLastOwner, mustOutrank, mustReach, type Role, roleNamed } from './roles.ts'
 import { endSessionsOf } from './sessions.ts'
@@ -18,7 +19,7 @@ import { type Account, accounts } from './tables.ts'
 /** Throws `email_taken`, and `validation_failed` for a role there is not. */
 export function addStaff(
   tx: Tx,
-  { email, name, passwordHash, role, now }: { email: string; name: string; passwordHash: string; role: string; now: number },
+  { email, name, passwordHash, role, now }: { email: string; name: string; passwordHash: string | null; role: string; now: number },
 ): Account {
   const { id: roleId } = mustBeRole(tx, role)
   try {
@@ -118,20 +119,24 @@ export const createStaff = operation({
     email: t.String({ maxLength: 254 }),
     name: line(100),
     role: t.Optional(line(60)),
-    password: secret(t.String({ maxLength: 1000 })),
+    password: t.Optional(secret(t.String({ maxLength: 1000 }))),
   }),
   answer: staffAnswer,
   status: 201,
   refuses: ['email_taken'],
   example: { email: 'bo@example.com', name: 'Bo', role: 'Owner', password: 'correct horse battery staple' },
   async prepare({ body }) {
-    mustBeGood(body.password)
+    if (body.password === undefined) return null
+    mustBeGood(body.password, 'password', body)
     return hashPassword(body.password)
   },
-  run({ tx, actor, body, prepared: passwordHash, clock }) {
+  /** Without a password they are mailed a link to choose one. */
+  run({ tx, actor, body, prepared: passwordHash, ...around }) {
     const role = body.role ?? 'Owner'
     mustReach(tx, actor, mustBeRole(tx, role))
-    return show(tx, addStaff(tx, { ...body, role, passwordHash, now: clock() }))
+    const it = addStaff(tx, { ...body, role, passwordHash, now: around.clock() })
+    if (passwordHash === null) sendWelcome(tx, around, it)
+    return show(tx, it)
   },
 })
 

@@ -1,5 +1,6 @@
 import { integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 import type { AccountKind, Permission } from '../kernel/api/access.ts'
+import type { Looks } from '../kernel/api/http.ts'
 
 export const roles = sqliteTable('roles', {
   id: text().primaryKey(),
@@ -27,6 +28,7 @@ export const accounts = sqliteTable('accounts', {
   lockReason: text('lock_reason'),
   /** What it has bought beside its packages. */
   allowance: text({ mode: 'json' }).$type<Allowance>(),
+  preferences: text({ mode: 'json' }).$type<Looks>(),
   /** Staff who left: their sessions and tokens are none any more. */
   disabledAt: integer('disabled_at'),
   createdAt: integer('created_at').notNull(),
@@ -109,3 +111,21 @@ export const signInPlaces = sqliteTable(
   },
   (t) => [primaryKey({ columns: [t.accountId, t.place] })],
 )
+
+export const oneTimeLinks = sqliteTable('one_time_links', {
+  id: text().primaryKey(),
+  purpose: text().$type<'welcome' | 'reset' | 'email' | 'sign-in'>().notNull(),
+  accountId: text('account_id').notNull(),
+  tokenHash: text('token_hash').notNull(),
+  /** What the link is about: the new address, or the page it leads to. */
+  data: text(),
+  createdAt: integer('created_at').notNull(),
+  expiresAt: integer('expires_at').notNull(),
+  usedAt: integer('used_at'),
+})
+
+export const resetRequests = sqliteTable('reset_requests', {
+  id: integer().primaryKey(),
+  email: text().notNull(),
+  createdAt: integer('created_at').notNull(),
+})

@@ -8,6 +8,7 @@ import { minute } from '../kernel/db/clock.ts'
 import { type Db, prepared, write } from '../kernel/db/open.ts'
 import { digest } from '../kernel/secrets.ts'
 import { accountById } from './account.ts'
+import { looksOf } from './own-account.ts'
 import { permissionsOf } from './roles.ts'
 import { cookieFrom, markSeen, SEEN_EVERY_MS, type Session, sessionFrom } from './sessions.ts'
 import type { Account } from './tables.ts'
@@ -43,7 +44,7 @@ function sessionSender(db: Db, session: Session, now: number, counts: boolean): 
           until: session.supportUntil!,
         })
       : actorOf(account, permissions, scopesOf(account.kind, permissions), { type: 'session', sessionId, confirmedAt }),
-    browser: { csrf: session.csrf },
+    browser: { csrf: session.csrf, looks: looksOf(account) },
     limitKey: account.id,
   }
 }

@@ -2,15 +2,16 @@
 import { eq } from 'drizzle-orm'
 import {
   accountById,
-  accountFields,
   accountPages,
   accountQuery,
   addAccount,
   customerAnswer,
   listAccounts,
+  newAccountFields,
   showCustomer,
   tellCreated,
 } from '../accounts/account.ts'
+import { sendWelcome } from '../accounts/password-links.ts'
 import { accounts } from '../accounts/tables.ts'
 import type { Actor } from '../kernel/api/actor.ts'
 import { page } from '../kernel/api/list.ts'
@@ -36,16 +37,18 @@ export const createResellerCustomer = operation({
   path: '/reseller/customers',
   summary: 'Add a customer of yours',
   access: { reseller: ['reseller:customers'] },
-  body: fields(accountFields),
+  body: fields(newAccountFields),
   answer: customerAnswer,
   status: 201,
   remembers: true,
   refuses: ['reseller_suspended', 'quota_exceeded', 'email_taken', 'external_id_taken'],
   example: { name: 'Ada Lovelace', email: 'ada@example.com', organization: 'Analytical Engines Ltd', externalId: 'client-1842' },
-  run({ tx, actor, body, clock }) {
+  run(call) {
+    const { tx, actor, body, clock } = call
     mustAllowCustomer(tx, clock(), itself(tx, actor))
     const it = addAccount(tx, body, { kind: 'customer', resellerId: actor.accountId, now: clock() })
     tellCreated(tx, clock(), it)
+    if (body.invite) sendWelcome(tx, call, it)
     return showCustomer(tx, it)
   },
 })

@@ -1,7 +1,16 @@
 // Resellers, as staff manage them.
 import { eq } from 'drizzle-orm'
 import { Type as t } from 'typebox'
-import { accountChanges, accountFields, accountPages, accountQuery, addAccount, changeAccount, listAccounts } from '../accounts/account.ts'
+import {
+  accountChanges,
+  accountPages,
+  accountQuery,
+  addAccount,
+  changeAccount,
+  listAccounts,
+  newAccountFields,
+} from '../accounts/account.ts'
+import { sendWelcome } from '../accounts/password-links.ts'
 import { accounts } from '../accounts/tables.ts'
 import type { Actor } from '../kernel/api/actor.ts'
 import { Refusal } from '../kernel/api/errors.ts'
@@ -35,14 +44,16 @@ export const createReseller = operation({
   path: '/admin/resellers',
   summary: 'Add a reseller; it may sell what is named, and what has no quota is not limited',
   access: managed,
-  body: fields({ ...accountFields, ...terms }),
+  body: fields({ ...newAccountFields, ...terms }),
   answer: resellerAnswer,
   status: 201,
   remembers: true,
   refuses: ['email_taken', 'external_id_taken'],
   example,
-  run({ tx, actor, body, clock }) {
+  run(call) {
+    const { tx, actor, body, clock } = call
     const account = addAccount(tx, body, { kind: 'reseller', now: clock() })
+    if (body.invite) sendWelcome(tx, call, account)
     return showReseller(tx, agree(tx, actor, withTerms(tx, account), body))
   },
 })

@@ -134,6 +134,7 @@ export const createToken = operation({
   summary: 'Make a token for the own account; it is answered this one time only',
   access: changes,
   inPerson: true,
+  confirmed: true,
   body: fields({ name: line(100), ...asked, expiresAt: t.Optional(nullable(time)) }),
   answer: t.Object({ id: t.String(), token: t.String(), scopes: t.Array(t.String()), expiresAt: nullable(time) }),
   status: 201,

@@ -23,7 +23,8 @@ export const signInPage = page({
         html`
         ${field('sign-in', 'email', { label: 'E-mail address', type: 'email', autocomplete: 'username', required: true, focus: true })}
         ${field('sign-in', 'password', { label: 'Password', type: 'password', autocomplete: 'current-password', required: true })}
-        <div class="bar"><button class="btn pri grow">Sign in</button></div>`,
+        <div class="bar"><button class="btn pri grow">Sign in</button></div>
+        <p><a href="/forgot">Forgotten your password?</a></p>`,
       )}`)}</section>
     <noscript><p class="muted">Signing in and changing things needs JavaScript; reading does not.</p></noscript>`,
 })

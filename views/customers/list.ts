@@ -3,7 +3,7 @@ import { html } from '../../src/kernel/web/html.ts'
 import { type Answers, type At, page } from '../../src/kernel/web/page.ts'
 import { act } from '../parts/act.ts'
 import { empty } from '../parts/card.ts'
-import { field } from '../parts/field.ts'
+import { check, field } from '../parts/field.ts'
 import { head } from '../parts/head.ts'
 import { pill } from '../parts/state.ts'
 import { filters, filterText, pager, table } from '../parts/table.ts'
@@ -18,7 +18,7 @@ const add = (at: At) =>
     tone: 'pri',
     done: '{name} is added',
     leadsTo: '/admin/customers/{id}',
-    fields: html`${field('customer', 'name', { label: 'Name', required: true })}${field('customer', 'email', { label: 'E-mail address', type: 'email', required: true })}${field('customer', 'organization', { label: 'Organization', nullable: true })}${field('customer', 'externalId', { label: 'External id', nullable: true, hint: "The billing system's own identifier." })}`,
+    fields: html`${field('customer', 'name', { label: 'Name', required: true })}${field('customer', 'email', { label: 'E-mail address', type: 'email', required: true })}${field('customer', 'organization', { label: 'Organization', nullable: true })}${field('customer', 'externalId', { label: 'External id', nullable: true, hint: "The billing system's own identifier." })}${check('customer', 'invite', { label: 'Mail a link to choose a password', checked: true })}`,
   })
 
 export const customersPage = page({

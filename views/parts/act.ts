@@ -48,16 +48,16 @@ export const pathOf = (op: Operation, params: Params) =>
 export const idOf = (op: Operation, params: Params, body: Record<string, unknown> = {}) =>
   `${op.id}-${[...Object.values(params), ...Object.values(body)].join('-')}`.replace(/[^A-Za-z0-9]+/g, '-').replace(/-$/, '')
 
-/** A form that calls an operation. It says `post` to browsers, so that without scripts no field ends up in an address. `redraws`: its choices go into the page's address. */
+/** A form that calls an operation. It says `post` to browsers, so that without scripts no field ends up in an address. `redraws`: its choices go into the page's address. `atOnce`: sent when the page has loaded. */
 export const callForm = (
   op: Operation,
   params: Params,
-  { body = {}, done, leadsTo, secret, name = '', redraws }: Calling & { name?: string; redraws?: true },
+  { body = {}, done, leadsTo, secret, name = '', redraws, atOnce }: Calling & { name?: string; redraws?: true; atOnce?: true },
   inner: Content,
 ): Html => html`
   <form method="post" novalidate hx-swap="none" ${verbs[op.method]}="${pathOf(op, params)}" hx-sync="drop" data-call="${op.id}" class="${name}"${done && html` data-done="${done}"`}${leadsTo && html` data-then="${leadsTo}"`}${
     secret && html` data-secret="${secret.field}" data-secret-title="${secret.title}" data-secret-words="${secret.words}"`
-  }${secret?.into && html` data-secret-into="${secret.into}"`}${redraws && html` data-redraw`}>
+  }${secret?.into && html` data-secret-into="${secret.into}"`}${redraws && html` data-redraw`}${atOnce && html` data-at-once`}>
     ${Object.entries(body).map(([field, value]) => html`<input type="hidden" name="${field}" value="${JSON.stringify(value)}" data-as="json">`)}
     ${inner}
   </form>`

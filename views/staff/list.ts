@@ -31,7 +31,7 @@ const add = (data: Data): Html =>
       ${field('staff', 'name', { label: 'Name', required: true, autocomplete: 'off' })}
       ${field('staff', 'email', { label: 'E-mail address', type: 'email', required: true, hint: 'They sign in with it.' })}
       ${roleChoice('staff', data, data.roles.data.find((r) => !r.isOwner)?.name)}
-      ${field('staff', 'password', { label: 'First password', type: 'password', required: true, autocomplete: 'new-password', hint: 'At least 12 characters. They can change it.' })}`,
+      ${field('staff', 'password', { label: 'First password', type: 'password', autocomplete: 'new-password', hint: 'Left empty, they are mailed a link to choose one.' })}`,
   })
 
 const edit = (data: Data, m: Member): Html =>

@@ -17,6 +17,7 @@ export const refusals = {
     'The set-up link was used, or is not of the last start.',
     'Restart the controller and take the new link from its journal.',
   ],
+  link_not_valid: [401, 'The link was used, replaced by a newer one, or is too old.', 'Ask for a new one.'],
   enrollment_expired: [401, 'The enrollment token is older than 60 minutes.', 'Make a new one.'],
   enrollment_not_valid: [401, 'The enrollment token was used or never was.', 'Make a new one.'],
   node_not_known: [401, 'The node was removed, or its credential is not one of this controller.', 'Enroll it again.'],

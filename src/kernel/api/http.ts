@@ -13,10 +13,13 @@ export const API_ROOT = '/api/v1'
 /** Specification: 1 MB. */
 export const MOST_BODY_BYTES = 1_000_000
 
+/** How this person wants pages to look. */
+export type Looks = { theme: 'system' | 'light' | 'dark'; density: 'comfortable' | 'compact' }
+
 export type Sender = {
   actor: Actor | undefined
   /** What a change from a browser must carry besides its cookie; undefined for tokens and the local socket. */
-  browser?: { csrf: string }
+  browser?: { csrf: string; looks: Looks }
   /** Addresses from which the token may be used; empty: from everywhere. */
   allowed?: (address: string) => boolean
   /** The bucket its calls count in. */

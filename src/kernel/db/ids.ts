@@ -20,6 +20,7 @@ export const prefixes = {
   session: 'ses_',
   audit: 'aud_',
   mail: 'mail_',
+  link: 'lnk_',
   passkey: 'pky_',
 } as const
 export type IdKind = keyof typeof prefixes

@@ -3,6 +3,7 @@
 import type { Static } from 'typebox'
 import type { Actor } from '../api/actor.ts'
 import { Refusal } from '../api/errors.ts'
+import type { Looks } from '../api/http.ts'
 import type { Answer, Gate } from '../api/invoke.ts'
 import { mayCall, type Operation, type Query } from '../api/operation.ts'
 import type { Html } from './html.ts'
@@ -17,6 +18,7 @@ export type At = {
   query: Query
   actor: Actor
   csrf: string
+  looks: Looks | undefined
   origin: string
   now: number
   /** Would the gate let this actor call it? Buttons are drawn by it. */

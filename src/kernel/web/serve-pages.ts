@@ -48,7 +48,8 @@ async function answer(site: Site, p: Page | undefined, request: Request, params:
     return document(site, { title, body, page: p, at }, 200, requestId)
   } catch (error) {
     const refusal = error instanceof Refusal ? error : new Refusal('internal_error', 'Something broke on our side.')
-    if (refusal !== error) log.error('a page broke', { requestId, path: url.pathname, error })
+    // The page's path and not the address: a link from a mail has its token there.
+    if (refusal !== error) log.error('a page broke', { requestId, path: p?.path ?? url.pathname, error })
     const response = document(
       site,
       { title: titles[refusal.status] ?? 'Error', body: site.errorBody(refusal, requestId, at), page: undefined, at },
@@ -84,6 +85,7 @@ function atFor(site: Site, url: URL, params: Record<string, string>, sender: Ret
     query: Object.fromEntries(url.searchParams),
     actor,
     csrf: sender?.browser?.csrf ?? '',
+    looks: sender?.browser?.looks,
     origin: site.door.origin,
     now: site.clock(),
     may: (op: Operation) => !!sender?.actor && mayFor(actor)(op),

@@ -1,0 +1,82 @@
+import { changeEmail, changeOwnAccount, changePassword, getOwnAccount, looks } from '../../src/accounts/own-account.ts'
+import { html } from '../../src/kernel/web/html.ts'
+import { type Answers, type At, page } from '../../src/kernel/web/page.ts'
+import { act, callForm } from '../parts/act.ts'
+import { card, copyable, inside, kv } from '../parts/card.ts'
+import { field, select } from '../parts/field.ts'
+import { head } from '../parts/head.ts'
+import { time } from '../parts/time.ts'
+
+const reads = { account: getOwnAccount }
+type Data = Answers<typeof reads> & { at: At }
+
+const words: Record<string, string> = {
+  system: 'As the system',
+  light: 'Light',
+  dark: 'Dark',
+  comfortable: 'Comfortable',
+  compact: 'Compact: more rows on a screen',
+}
+const choice = (name: keyof typeof looks, label: string, value: string) =>
+  select('profile', name, { label, value, options: looks[name].map((v) => ({ value: v, label: words[v]! })) })
+
+const profile = ({ account: a, at }: Data) =>
+  card(
+    { id: 'profile', title: 'Profile' },
+    inside(
+      at.may(changeOwnAccount)
+        ? callForm(
+            changeOwnAccount,
+            {},
+            { done: 'Saved', name: 'stack', leadsTo: '/account' },
+            html`
+          ${field('profile', 'name', { label: 'Name', required: true, value: a.name, autocomplete: 'name' })}
+          ${field('profile', 'organization', { label: 'Organization', nullable: true, value: a.organization, autocomplete: 'organization' })}
+          ${choice('theme', 'Colours', a.theme)}${choice('density', 'Density', a.density)}
+          <div class="bar"><button class="btn pri">Save</button></div>`,
+          )
+        : kv([
+            ['Name', a.name],
+            ['Organization', a.organization],
+          ]),
+    ),
+  )
+
+const signingIn = ({ account: a, at }: Data) =>
+  card(
+    { id: 'signing-in', title: 'Signing in' },
+    inside(html`
+    ${kv([
+      [
+        'E-mail',
+        html`${a.email} ${act(at, changeEmail, {}, 'Change', {
+          of: 'e-mail address',
+          title: 'Change your e-mail address',
+          submit: 'Mail me a link',
+          done: 'A link is on its way to the new address',
+          fields: html`${field('email', 'email', { label: 'New address', type: 'email', required: true, autocomplete: 'email', hint: 'It counts once the link that is mailed to it was opened. The old address is told.' })}${field('email', 'password', { label: 'Your password', type: 'password', required: true, autocomplete: 'current-password' })}`,
+        })}`,
+      ],
+      [
+        'Password',
+        a.hasPassword
+          ? html`Set ${act(at, changePassword, {}, 'Change', {
+              of: 'password',
+              title: 'Change your password',
+              done: 'Your password is changed. Every other session has ended',
+              fields: html`${field('pw', 'current', { label: 'Password of today', type: 'password', required: true, autocomplete: 'current-password' })}${field('pw', 'password', { label: 'New password', type: 'password', required: true, autocomplete: 'new-password', hint: 'At least 12 characters. Three or four random words work well.' })}`,
+            })}`
+          : html`None yet. <a href="/forgot">Mail me a link to choose one</a>`,
+      ],
+      ['Since', time(a.createdAt, at)],
+      ['Id', copyable(a.id, 'id')],
+    ])}`),
+  )
+
+export const profilePage = page({
+  path: '/account',
+  reads,
+  title: 'Account',
+  nav: 'account',
+  view: (data) => html`${head({ title: 'Account' })}<div class="cols">${profile(data)}${signingIn(data)}</div>`,
+})
