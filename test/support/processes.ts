@@ -38,7 +38,7 @@ export async function berth(args: readonly string[], env: Env = {}, stdin = '') 
 
 export async function installation(settings: Env = {}) {
   const dir = mkdtempSync(`${existsSync('/dev/shm') ? '/dev/shm' : tmpdir()}/berth-live-`)
-  const listen = `127.0.0.1:${freePort()}`
+  const listen = settings['PANEL_LISTEN'] ?? `127.0.0.1:${freePort()}`
   const url = `http://${listen}`
   const env = { PANEL_DATA_DIR: dir, PANEL_LISTEN: listen, PANEL_AGENT_INSECURE: '1', ...settings }
   const started: Subprocess[] = []
