@@ -2,6 +2,7 @@
 # Installs Berth: the controller, a node, or both on one machine. Nothing is asked; every choice has a flag (--help).
 # Run it again at any time: what is there already stays, a newer build replaces the program, guests keep running.
 set -euo pipefail
+shopt -s lastpipe # so that what `place` notes at the end of a pipe is not forgotten with a subshell
 
 # What the builds are made with. The integrity values are the registry's own, pinned here.
 BUN_VERSION=1.4.5
@@ -27,6 +28,8 @@ install.sh --uninstall [--purge [--force]]        removes Berth; data and guests
 
 Controller
   --domain NAME          the panel's name on the internet: puts Caddy in front, with automatic HTTPS
+  --lab-certificate      with --domain: the certificate comes from Caddy's own authority and not from a public one; for labs,
+                         and taken by itself for names that end in .internal, .local, .localhost, .home.arpa or .test
   --listen ADDRESS:PORT  where the panel listens             (0.0.0.0:8080; with --domain 127.0.0.1:8080)
   --public-url URL       the address that browsers use       (made from --domain, or from this machine's address)
   --data-dir DIR         database, keys, imported images     (/var/lib/berth)
@@ -34,6 +37,7 @@ Controller
   --name NAME            that person's name, or with --agent the node's
 
 Node
+  --ca FILE              with --agent: the authority behind the controller's certificate, if it is none that everybody trusts
   --bridge NAME          an existing bridge that guests hang on; without it berthbr0 is made, with NAT to the outside
   --subnet CIDR          the guests' IPv4 network            (10.88.0.0/24)
   --gateway ADDRESS      the guests' gateway                 (the first address; with --bridge it must be there already)
@@ -42,6 +46,7 @@ Node
   --no-first-guest       no location, package, image or customer are made
 
 Also
+  --insecure             nodes may join over plain HTTP: only for a lab on a network that you trust; with --controller, and with --agent
   --purge                with --uninstall: deletes the data, the settings and the guests' network too
   --force                with --purge: also stops and deletes the guests that are still defined
   --help                 this text
@@ -63,17 +68,24 @@ main() {
 # ---------------------------------------------------------------- flags
 read_flags() {
   mode='' domain='' listen='' public_url='' data_dir='' email='' name='' bridge='' subnet='' gateway='' pool_range=''
-  controller_url='' token='' purge='' force='' first_guest=yes resolvers=()
+  controller_url='' token='' ca='' lab_certificate='' insecure='' purge='' force='' first_guest=yes resolvers=()
   [ $# -gt 0 ] || set -- --help
   while [ $# -gt 0 ]; do
     case $1 in
       --all-in-one | --agent | --build-only | --uninstall) set_mode "${1#--}" ;;
-      --controller) case ${2-} in http://* | https://*) controller_url=${2%/}; shift ;; *) set_mode controller ;; esac ;;
+      --controller)
+        case ${2-} in
+          '' | --*) set_mode controller ;;
+          http://* | https://*) controller_url=${2%/}; shift ;;
+          *) wrong_use "--controller $2 is not an address: it starts with https://." ;;
+        esac ;;
       --help | -h) mode=help; return ;;
       --purge) purge=yes ;;
       --force) force=yes ;;
+      --lab-certificate) lab_certificate=yes ;;
+      --insecure) insecure=yes ;;
       --no-first-guest) first_guest='' ;;
-      --domain | --listen | --public-url | --data-dir | --email | --name | --bridge | --subnet | --gateway | --pool-range | --token | --resolver)
+      --domain | --listen | --public-url | --data-dir | --email | --name | --bridge | --subnet | --gateway | --pool-range | --token | --ca | --resolver)
         [ -n "${2-}" ] || wrong_use "$1 needs a value."
         take_value "$1" "$2"; shift ;;
       *) wrong_use "There is no flag $1." ;;
@@ -96,9 +108,15 @@ take_value() {
 check_flags() {
   case $mode in
     '') [ -z "$controller_url" ] || wrong_use 'With --controller URL, say --agent too.'; wrong_use 'Say what to install, for example --all-in-one.' ;;
-    agent) [ -n "$controller_url" ] && [ -n "$token" ] || [ -e "$settings/agent.env" ] || wrong_use '--agent needs --controller URL and --token T. The panel shows both under Nodes, Add a node.' ;;
+    agent)
+      [ -n "$controller_url" ] && [ -n "$token" ] || is_enrolled || wrong_use '--agent needs --controller URL and --token T. The panel shows both under Nodes, Add a node.'
+      check_encrypted ;;
   esac
-  [[ -z $domain || $domain =~ ^[A-Za-z0-9.-]+\.[A-Za-z0-9-]+$ ]] || wrong_use "--domain $domain is not a full domain name."
+  [[ -z $domain || $domain =~ ^[A-Za-z0-9.-]+\.[A-Za-z0-9-]*[A-Za-z][A-Za-z0-9-]*$ ]] || wrong_use "--domain $domain is not a full domain name."
+  case $domain in *.internal | *.local | *.localhost | *.home.arpa | *.test) lab_certificate=yes ;; esac
+  [ -z "$lab_certificate" ] || [ -n "$domain" ] || wrong_use '--lab-certificate goes with --domain.'
+  [ -z "$ca" ] || [ "$mode" = agent ] || wrong_use '--ca goes with --agent.'
+  [ -z "$ca" ] || grep -qs -e '-----BEGIN CERTIFICATE-----' "$ca" || wrong_use "--ca $ca is not a file with a certificate in it."
   [[ -z $listen || $listen =~ ^(\[[0-9a-fA-F:]+\]|[0-9.]+):[0-9]+$ ]] || wrong_use '--listen is ADDRESS:PORT, for example 127.0.0.1:8080.'
   [[ -z $public_url || $public_url =~ ^https?://[^/\ ]+$ ]] || wrong_use '--public-url is an address like https://panel.example.com, without a path.'
   [[ -z $data_dir || $data_dir =~ ^/[A-Za-z0-9._/-]+$ ]] || wrong_use '--data-dir is an absolute path without spaces.'
@@ -106,6 +124,14 @@ check_flags() {
   [[ -z $subnet || $subnet =~ ^[0-9]+(\.[0-9]+){3}/(1[6-9]|2[0-8])$ ]] || wrong_use '--subnet is an IPv4 network from /16 to /28, for example 10.88.0.0/24.'
   [[ -z $pool_range || $pool_range =~ ^[0-9.]+-[0-9.]+$ ]] || wrong_use '--pool-range is FIRST-LAST, for example 10.88.0.10-10.88.0.250.'
   [ -z "$purge" ] || [ "$mode" = uninstall ] || wrong_use '--purge goes with --uninstall.'
+}
+
+# What a controller tells a node is done as root: nobody on the way may change it.
+check_encrypted() {
+  case $controller_url in '' | https://* | http://127.* | http://localhost | http://localhost:* | http://\[::1\]*) return ;; esac
+  [ -n "$insecure" ] || [ "$(setting agent.env PANEL_AGENT_INSECURE)" = 1 ] || wrong_use "$controller_url is not encrypted: whoever is on the way could give this machine orders.
+Use the panel's https:// address; on the controller, ./install.sh --controller --domain NAME makes it.
+In a lab, on a network that you trust, add --insecure here and on the controller."
 }
 
 wrong_use() { printf '%s\n%s\n' "install.sh: $1" 'See ./install.sh --help.' >&2; exit 2; }
@@ -182,7 +208,8 @@ packages() {
   done
   [ ${#missing[@]} -gt 0 ] || { note='already there'; return 0; }
   note="${#missing[@]} new"
-  apt-get update -qq
+  [ -n "${lists_are_new-}" ] || apt-get update -qq
+  lists_are_new=yes
   without_starting_services apt-get install -y --no-install-recommends "${missing[@]}"
 }
 
@@ -306,13 +333,16 @@ install_controller() {
   install_program
   step 'Settings of the controller' configure_controller
   step 'Service berth' start_controller
-  [ -z "$domain" ] || step "Caddy for $domain, automatic HTTPS" install_caddy
+  [ -z "$domain" ] || step "Caddy for $domain, $([ -n "$lab_certificate" ] && echo 'certificate of its own authority' || echo 'automatic HTTPS')" install_caddy
   step 'First staff sign-in' create_staff
 }
 
 configure_controller() {
-  listen=${listen:-$(setting controller.env PANEL_LISTEN)}
-  listen=${listen:-$([ -n "$domain" ] && echo 127.0.0.1:8080 || echo 0.0.0.0:8080)}
+  local before
+  before=$(setting controller.env PANEL_LISTEN)
+  # Behind Caddy nobody else needs the panel's own port, also where it was open before.
+  if [ -n "$domain" ]; then case ${before##*:} in '' | 80 | 443) before=127.0.0.1:8080 ;; *) before=127.0.0.1:${before##*:} ;; esac; fi
+  listen=${listen:-${before:-0.0.0.0:8080}}
   [ -z "$domain" ] || public_url=${public_url:-https://$domain}
   public_url=${public_url:-$(setting controller.env PANEL_PUBLIC_URL)}
   public_url=${public_url:-http://$(reachable_host):${listen##*:}}
@@ -325,10 +355,23 @@ configure_controller() {
     echo "PANEL_PUBLIC_URL=\"$public_url\""
     echo "PANEL_LISTEN=\"$listen\""
     echo "PANEL_DATA_DIR=\"$data_dir\""
-    [ -z "$domain" ] && [ -z "$(setting controller.env PANEL_TRUSTED_PROXIES)" ] || echo 'PANEL_TRUSTED_PROXIES="127.0.0.1/32,::1/128"'
-    case $public_url in http://*) echo 'PANEL_AGENT_INSECURE="1"' ;; esac
+    [ -z "$domain" ] && [ -z "$(setting controller.env PANEL_TRUSTED_PROXIES)" ] || echo "PANEL_TRUSTED_PROXIES=\"$(proxies)\""
+    ! nodes_may_come_in_the_clear || echo 'PANEL_AGENT_INSECURE="1"'
   } | place $settings/controller.env 644
   note=$public_url
+}
+
+# Caddy, on this machine, comes from the address that it calls.
+proxies() {
+  case $listen in 0.0.0.0:* | 127.* | '['*) echo 127.0.0.1/32,::1/128 ;; *) echo "127.0.0.1/32,::1/128,${listen%:*}/32" ;; esac
+}
+
+# Said with --insecure, at this run or an earlier one; or this machine's own node does not come from a loopback address.
+nodes_may_come_in_the_clear() {
+  case $public_url in https://*) return 1 ;; esac
+  [ -z "$insecure" ] && [ "$(setting controller.env PANEL_AGENT_INSECURE)" != 1 ] || return 0
+  [ "$mode" = all-in-one ] || return 1
+  case $(local_url) in http://127.* | http://\[::1\]*) return 1 ;; esac
 }
 
 # Where browsers find this machine when it listens on every address.
@@ -357,26 +400,63 @@ wait_until() {
   until "$@" 2>/dev/null; do [ $SECONDS -lt $limit ] || return 1; sleep 0.2; done
 }
 
+caddy_main=/etc/caddy/Caddyfile caddy_site=/etc/caddy/berth.caddyfile
+
 install_caddy() {
-  local listing=/etc/caddy/berth.caddyfile main=/etc/caddy/Caddyfile
+  local taken words
+  taken=$(ss -Hltnp '( sport = :80 or sport = :443 )' | grep -v '"caddy"' | grep -o '"[^"]*"' | tr -d '"' | sort -u | paste -sd ' ') || true
+  [ -z "$taken" ] || fail "Port 80 or 443 is taken by $taken, so Caddy cannot have them." \
+    "Stop it and run this again; or leave --domain out and put Berth behind what is there: docs/proxy.md."
   packages caddy
-  {
-    echo "# Written by Berth's install.sh. Caddy passes WebSockets by itself: /agent/v1/connect, /console/v1/, /agent/v1/console/."
-    echo "$domain {"
-    case $email in '' | *@localhost | *@"$(hostname)") ;; *) echo "  tls $email" ;; esac
-    echo "  reverse_proxy $(local_url)"
-    echo '}'
-  } | place $listing 644
-  if ! grep -qsF "import $listing" $main; then
-    # The page that the package brings answers on port 80 for every name; it goes. A file of the operator's own stays.
-    if [ "$(dpkg-query -W -f='${Conffiles}\n' caddy | awk -v f=$main '$1 == f { print $2 }')" = "$(md5sum <$main | cut -d' ' -f1)" ]; then
-      mv $main $main.before-berth; : >$main; chmod 644 $main
-    fi
-    echo "import $listing" >>$main; changed="$changed $listing"
+  note=''
+  caddy_listing | place $caddy_site 644
+  if ! grep -qsxF "import $caddy_site" $caddy_main; then
+    with_our_import >$caddy_main.berth-new; chmod 644 $caddy_main.berth-new
+    words=$(as_caddy caddy validate --config $caddy_main.berth-new --adapter caddyfile 2>&1) || { rm $caddy_main.berth-new
+      fail "Caddy does not take $caddy_main with a line for Berth in it: ${words##*$'\n'}" "That file was not changed. Put it right and run this again, or leave --domain out and follow docs/proxy.md."; }
+    ! is_packaged_page || mv $caddy_main $caddy_main.before-berth
+    mv $caddy_main.berth-new $caddy_main; changed="$changed $caddy_site"
   fi
-  caddy validate --config $main --adapter caddyfile
-  if has_systemd; then systemctl enable --now caddy; ! has_changed $listing || systemctl reload-or-restart caddy
-  else add_supervised caddy; run_service caddy $listing; fi
+  as_caddy caddy validate --config $caddy_main --adapter caddyfile
+  if has_systemd; then systemctl enable --quiet --now caddy; ! has_changed $caddy_site || systemctl reload-or-restart caddy
+  else add_supervised caddy; run_service caddy $caddy_site; fi
+  note=''
+  if [ -n "$lab_certificate" ]; then wait_until 30 keep_lab_ca || fail 'Caddy does not tell its authority.' "Its log: $(journal_of caddy)"; fi
+  if wait_until "$([ -n "$lab_certificate" ] && echo 30 || echo 60)" https_answers; then return; fi
+  [ -z "$lab_certificate" ] || fail "https://$domain does not answer on this machine." "Caddy's log: $(journal_of caddy)"
+  note='no certificate yet' certificate_missing=yes
+}
+
+caddy_listing() {
+  local tls=''
+  if [ -n "$lab_certificate" ]; then tls=internal
+  else
+    case $email in '') tls=$(sed -n 's/^  tls \(.*@.*\)$/\1/p' $caddy_site 2>/dev/null || true) ;; *@localhost | *@"$(hostname)") ;; *) tls=$email ;; esac
+  fi
+  echo "# Written by Berth's install.sh. Caddy passes WebSockets by itself: /agent/v1/connect, /console/v1/, /agent/v1/console/."
+  echo "$domain {"
+  [ -z "$tls" ] || echo "  tls $tls"
+  echo "  reverse_proxy $(local_url)"
+  echo '}'
+}
+
+# The page that the package brings answers on port 80 for every name; it goes. A file of the operator's own stays.
+with_our_import() {
+  if ! is_packaged_page; then cat $caddy_main; [ -z "$(tail -c 1 $caddy_main)" ] || echo; fi
+  echo "import $caddy_site"
+}
+is_packaged_page() { [ "$(dpkg-query -W -f='${Conffiles}\n' caddy | awk -v f=$caddy_main '$1 == f { print $2 }')" = "$(md5sum <$caddy_main | cut -d' ' -f1)" ]; }
+
+# Its certificates and its authority are its own, whoever runs this.
+as_caddy() { setpriv --reuid=caddy --regid=caddy --init-groups env HOME=/var/lib/caddy "$@"; }
+
+lab_ca=$settings/lab-ca.crt
+keep_lab_ca() { local pem; pem=$(curl -fsS --max-time 5 http://127.0.0.1:2019/pki/ca/local | jq -er .root_certificate) && printf '%s\n' "${pem%$'\n'}" | place $lab_ca 644; }
+
+https_answers() {
+  local trust=()
+  [ -z "$lab_certificate" ] || trust=(--cacert "$lab_ca")
+  curl -fsS -o /dev/null --max-time 5 --resolve "$domain:443:127.0.0.1" "${trust[@]}" "https://$domain/api/v1/status"
 }
 
 # berth_admin WORDS…: the program's own administration, as the user who owns the data.
@@ -664,10 +744,36 @@ SCRIPT
 
 # ---------------------------------------------------------------- the node
 install_agent() {
+  knows_controller || step "Controller $controller_url" look_at_controller
   install_program
   install_node
-  printf '\n%s\n' "This machine is a node of $(jq -r .controller $agent_state/agent.json). The panel shows it under Nodes."
+  printf '\n%s\n' "This machine is node $(identity .name) of $(identity .controller). The panel shows it under Nodes."
 }
+
+# Then this machine is seen to also while the controller is away.
+knows_controller() { is_enrolled && { [ -z "$controller_url" ] || [ "$controller_url" = "$(identity .controller)" ]; }; }
+
+# Before anything is put on this machine: is there a controller, and is it the right one?
+look_at_controller() {
+  local trust=() words code
+  packages ca-certificates curl jq
+  note=''
+  if [ -n "$ca" ]; then trust=(--cacert "$ca")
+  elif [ -e $controller_ca ]; then trust=(--cacert "$controller_ca"); fi
+  words=$(curl -sS --max-time 15 "${trust[@]}" -w '\n%{http_code} %{redirect_url}' "$controller_url/api/v1/status" 2>&1) || case $? in
+    60) fail "The certificate of $controller_url is not trusted here: $(curl_words "$words")" \
+      "If it is a lab's certificate: copy $lab_ca from the controller to this machine and add --ca lab-ca.crt." ;;
+    *) fail "The controller at $controller_url cannot be reached: $(curl_words "$words")" 'Nothing was changed. Check the address, its name in DNS and the firewalls between, and run this again.' ;;
+  esac
+  code=${words##*$'\n'}
+  case $code in
+    30?\ https:*) fail "$controller_url sends everybody to HTTPS." "Use --controller $(cut -d/ -f1-3 <<<"${code#* }")" ;;
+    200\ *) note=$(jq -er '"version \(.version)"' <<<"${words%$'\n'*}") && return ;;
+  esac
+  fail "$controller_url does not answer like a Berth controller." 'Nothing was changed. Check the address: it is the one of the panel, without a path.'
+}
+
+curl_words() { sed -n 's/^curl: ([0-9]*) //p' <<<"$1" | head -1; }
 
 install_node() {
   local list=(qemu-utils libvirt-daemon-system libvirt-clients nftables iproute2 kmod xorriso openssh-client ca-certificates curl jq)
@@ -767,27 +873,54 @@ start_libvirt() {
 
 libvirt_answers() { virsh -c qemu:///system version >/dev/null 2>&1; }
 
-agent_state=/var/lib/berth-agent
+agent_state=/var/lib/berth-agent controller_ca=$settings/controller-ca.crt
+
+is_enrolled() { [ -e $agent_state/agent.json ]; }
+identity() { jq -r "$1" $agent_state/agent.json; }
 
 enroll() {
   local made called=()
-  if [ -e $agent_state/agent.json ]; then
-    note="$(jq -r '"node \(.name), \(.nodeId)"' $agent_state/agent.json)"
-  else
-    [ "$mode" = agent ] || { controller_url=$(local_url); made=$(new_enrolment); token=$(jq -er .token <<<"$made"); }
-    [ "$mode" != agent ] || [ -z "$name" ] || called=(--name "$name")
-    agent_settings
-    PANEL_AGENT_INSECURE=$(setting agent.env PANEL_AGENT_INSECURE) $program agent enroll --controller "$controller_url" --token "$token" \
-      --bridge "$bridge" "${called[@]}"
-    note=$controller_url
-  fi
+  [ "$mode" = agent ] || controller_url=$(local_url)
+  if is_enrolled; then stay_enrolled; return; fi
+  [ "$mode" = agent ] || { made=$(new_enrolment); token=$(jq -er .token <<<"$made"); }
+  [ "$mode" != agent ] || [ -z "$name" ] || called=(--name "$name")
+  agent_settings
+  join --controller "$controller_url" --token "$token" --bridge "$bridge" "${called[@]}"
+  note=$controller_url
 }
 
-# A lab's nodes are on plain HTTP by the operator's own choice of address.
+# A node keeps its identity. Its controller may have got another address: HTTPS since, or another name.
+stay_enrolled() {
+  local before; before=$(identity .controller)
+  if [ -n "$controller_url" ] && [ "$controller_url" != "$before" ]; then
+    [ "$mode" != agent ] || [ -z "$token" ] || fail "This machine is a node of $before already, under the name $(identity .name)." \
+      "If that controller is at $controller_url now, leave --token out. To make this machine a new node: ./install.sh --uninstall --purge, then this line again."
+    jq --arg url "$controller_url" '.controller = $url' $agent_state/agent.json | place $agent_state/agent.json 600
+  fi
+  controller_url=$(identity .controller)
+  agent_settings
+  note="node $(identity .name), $(identity .nodeId), of $controller_url"
+}
+
+join() {
+  local words
+  words=$(set -a; . $settings/agent.env; exec $program agent enroll "$@" 2>&1) && { echo "$words"; return; }
+  echo "$words"
+  words=${words##*$'\n'}
+  case $words in
+    forbidden:*) fail "The controller refused: ${words#*: }" "On the controller, ./install.sh --controller --domain NAME gives it HTTPS; then use that address here. In a lab, ./install.sh --controller --insecure there.
+After that run the same command again; the token was not used." ;;
+    *) fail "The controller refused: ${words#*: }" 'What is done already is not done twice: run the command again with what it asks for.' ;;
+  esac
+}
+
+# On plain HTTP, by the operator's own choice (check_encrypted), or to this machine itself.
 agent_settings() {
+  [ -z "$ca" ] || place $controller_ca 644 <"$ca"
   {
     echo '# Written by install.sh. Your own settings go into agent.local.env beside this file.'
     case $controller_url in http://*) echo 'PANEL_AGENT_INSECURE="1"' ;; esac
+    [ ! -e $controller_ca ] || echo "NODE_EXTRA_CA_CERTS=\"$controller_ca\""
   } | place $settings/agent.env 644
 }
 
@@ -804,7 +937,7 @@ first_of() { berth_admin "$1.list" | jq -r '.data[0].id // empty'; }
 
 start_agent() {
   agent_unit | install_service berth-agent
-  run_service berth-agent $settings/agent.env
+  run_service berth-agent $settings/agent.env $controller_ca $agent_state/agent.json
 }
 
 # ---------------------------------------------------------------- all that a first server needs
@@ -885,8 +1018,14 @@ say_result() {
   else printf '  Staff sign-in  %s   (its password was shown when it was made)\n' "$email"; fi
   case $public_url in http://*)
     printf '\n%s\n%s\n' 'This is a lab on plain HTTP: passwords and tokens cross the network readable. Keep it on a network that you trust,' \
-      'or run this again with --domain panel.example.com for automatic HTTPS.' ;;
+      'or run this again with --domain panel.example.com for automatic HTTPS.'
+    if nodes_may_come_in_the_clear; then echo 'Nodes may join over plain HTTP too (--insecure): whoever is on that network could give them orders.'
+    else echo 'Until then nodes on other machines are refused; --insecure lets them in, in a lab.'; fi ;;
   esac
+  [ -z "$lab_certificate" ] || printf '\n%s\n%s\n' "The certificate is a lab's: browsers warn until they trust the authority in $lab_ca." \
+    'For a node, copy that file to its machine and add to the line that the panel shows: --ca lab-ca.crt'
+  [ -z "${certificate_missing-}" ] || printf '\n%s\n%s\n' "There is no certificate for $domain yet: the name must lead to this machine, and ports 80 and 443 must be open from the internet." \
+    "Caddy goes on asking for it; what it says: $(journal_of caddy). For a lab: --lab-certificate."
   has_systemd || printf '\n%s\n' "There is no systemd here: after a restart of this machine run $library/services start"
   [ "$mode" = all-in-one ] && [ -n "$first_guest" ] || return 0
   say_first_server
@@ -900,25 +1039,30 @@ say_first_server() {
   body=$(jq -cn --arg owner "$owner" --arg package "$(first_of packages)" --arg group "$(first_of locations)" --arg image "$(first_of images)" \
     --argjson access "$access" '{ownerId: $owner, packageId: $package, nodeGroupId: $group, imageId: $image, hostname: "web01", access: $access}')
   printf '\nCreate your first server:\n\n  %s/admin/servers/new\n\nor\n\n' "$public_url"
-  printf "  curl -fsS -X POST '%s/api/v1/admin/servers' \\\\\n    -H 'Authorization: Bearer %s' \\\\\n    -H 'Content-Type: application/json' \\\\\n    -d '%s'\n" \
-    "$public_url" "${api_token:-<the token that was shown at the first run>}" "$body"
+  printf "  curl -fsS%s -X POST '%s/api/v1/admin/servers' \\\\\n    -H 'Authorization: Bearer %s' \\\\\n    -H 'Content-Type: application/json' \\\\\n    -d '%s'\n" \
+    "${lab_certificate:+ --cacert $lab_ca}" "$public_url" "${api_token:-<the token that was shown at the first run>}" "$body"
 }
 
 # ---------------------------------------------------------------- uninstall
 uninstall() {
+  local kept='' node=''
+  ! is_enrolled || node=$(identity '"node \(.name) of \(.controller)"' 2>/dev/null) || true
   data_dir=$(setting controller.env PANEL_DATA_DIR); data_dir=${data_dir:-/var/lib/berth}
   [ -z "$purge" ] || [ -n "$force" ] || [ -z "$(our_guests)" ] ||
     fail "These guests are still here: $(our_guests | tr '\n' ' ')" 'Nothing was changed. Terminate them in the panel first, or add --force: then they are stopped and deleted with all their disks.'
   step 'Stopping the controller and the agent' stop_services
   step 'Removing the program' remove_program
   if [ -z "$purge" ]; then
-    printf '\n%s\n' "Guests go on as they are. Data stays in $data_dir and $agent_state, settings in $settings; ./install.sh continues with them." \
+    kept=$(ls -d "$data_dir" $agent_state 2>/dev/null | paste -sd ' ') || true
+    printf '\n%s\n' "Guests go on as they are. Data stays in ${kept:-no place: there was none}, settings in $settings; ./install.sh continues with them." \
       'To delete all of it: ./install.sh --uninstall --purge'
     return
   fi
   [ -z "$(our_guests)" ] || step 'Deleting guests' delete_guests
   step 'Deleting data, settings and the guests'\'' network' purge_all
   printf '\n%s\n' 'Berth is gone. Packages that were installed for it stay; apt removes them.'
+  [ -z "$node" ] || echo "This machine was $node: remove it there too, under Nodes."
+  [ -z "${unserved-}" ] || echo "Caddy ran under Berth's supervision: start it yourself for your own sites in $caddy_main."
 }
 
 # Berth's guests are named by their server id.
@@ -935,11 +1079,21 @@ stop_services() {
 remove_program() {
   rm -f $program /etc/systemd/system/berth.service /etc/systemd/system/berth-agent.service
   [ ! -e $settings/services ] || sed -i '/^berth\(-agent\)\?$/d' $settings/services
-  if [ -e /etc/caddy/berth.caddyfile ]; then
-    sed -i '\|^import /etc/caddy/berth.caddyfile$|d' /etc/caddy/Caddyfile; rm /etc/caddy/berth.caddyfile
-    if has_systemd; then systemctl try-reload-or-restart caddy || true; else $library/services stop caddy; fi
-  fi
+  [ ! -e $caddy_site ] || remove_caddy_site
   ! has_systemd || systemctl daemon-reload
+}
+
+# The operator's own sites stay, and are served on. Without any, Caddy is as its package brought it, and stopped.
+remove_caddy_site() {
+  rm $caddy_site
+  sed -i "\|^import $caddy_site\$|d" $caddy_main
+  if grep -q '[^[:space:]]' $caddy_main; then
+    if has_systemd; then systemctl try-reload-or-restart caddy || true; else $library/services restart caddy; fi
+    return
+  fi
+  [ ! -e $caddy_main.before-berth ] || mv $caddy_main.before-berth $caddy_main
+  if has_systemd; then systemctl disable --now --quiet caddy || true
+  else $library/services stop caddy; sed -i '/^caddy$/d' $settings/services; fi
 }
 
 delete_guests() {
@@ -953,7 +1107,7 @@ delete_guests() {
 purge_all() {
   local table
   if has_systemd; then systemctl disable --now --quiet berth-network 2>/dev/null || true; rm -f /etc/systemd/system/berth-network.service; systemctl daemon-reload
-  elif [ -x $library/services ]; then $library/services stop; fi
+  elif [ -x $library/services ]; then ! grep -qsx caddy $settings/services || unserved=yes; $library/services stop; fi
   [ ! -x $library/network ] || $library/network down
   for table in $(nft list tables 2>/dev/null | awk '$3 ~ /^berth/ { print $2 ":" $3 }'); do nft delete table "${table%:*}" "${table#*:}"; done
   rm -rf "$data_dir" $agent_state $settings $library /run/berth

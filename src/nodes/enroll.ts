@@ -43,7 +43,11 @@ export const enrollNode = operation({
     return {
       id: it.id,
       token,
-      command: `sudo ./install.sh --agent --controller ${config.publicUrl} --token ${token}`,
+      command: [
+        `sudo ./install.sh --agent --controller ${config.publicUrl} --token ${token}`,
+        ...(it.bridge ? [`--bridge ${it.bridge}`] : []),
+        ...(config.publicUrl.startsWith('http:') && config.agentInsecure ? ['--insecure'] : []),
+      ].join(' '),
       expiresAt: iso(it.expiresAt),
     }
   },

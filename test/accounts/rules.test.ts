@@ -17,7 +17,7 @@ describe('a password', () => {
   test('has 12 to 200 characters', () => {
     expect(refused(() => mustBeGood('abcdefghijk'))).toBe('password must have at least 12 characters.')
     expect(refused(() => mustBeGood('abcdefghijkl'))).toBe('')
-    expect(refused(() => mustBeGood('ab'.repeat(100)))).toBe('')
+    expect(refused(() => mustBeGood('abcdefghij'.repeat(20)))).toBe('')
     expect(refused(() => mustBeGood(`${'ab'.repeat(100)}c`))).toBe('password must have at most 200 characters.')
   })
   test('is not on everybody\u2019s list, in whatever letters, nor one character over and over', () => {

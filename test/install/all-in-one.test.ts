@@ -1,34 +1,15 @@
 // install.sh on a clean Debian without systemd, as an operator runs it: from nothing to a server that answers SSH, twice, and away
 // again. The machine is a room of namespaces (room.sh); packages come through the registries' ordinary clients.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { mkdtempSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { checkout, type Ended, possible, Room, spawn } from './room.ts'
 
 setDefaultTimeout(600_000)
-const checkout = join(import.meta.dir, '../..')
-const script = join(import.meta.dir, 'room.sh')
-const possible =
-  process.getuid?.() === 0 &&
-  ['debootstrap', 'tini-static', 'nft', 'ip'].every((tool) => Bun.which(tool, { PATH: `${process.env['PATH']}:/usr/sbin:/sbin` }))
-if (!possible) console.error('left out: install.sh in a clean root (needs root, debootstrap, tini, nftables, iproute2)')
 
-type Ended = { code: number; out: string; err: string }
-async function spawn(command: string[]): Promise<Ended> {
-  const child = Bun.spawn(command, { stdout: 'pipe', stderr: 'pipe', stdin: 'ignore' })
-  const [out, err, code] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text(), child.exited])
-  return { code, out, err }
-}
-
-let room = ''
-const inside = (command: string) => spawn([script, 'run', room, 'bash', '-c', command])
-const install = (flags: string) => inside(`cd /opt/berth && ./install.sh ${flags}`)
-
-async function mustInside(command: string): Promise<string> {
-  const { code, out, err } = await inside(command)
-  if (code !== 0) throw new Error(`${command} ended with ${code}:\n${out}\n${err}`)
-  return out.trim()
-}
+let room: Room
+const inside = (command: string) => room.run(command)
+const mustInside = (command: string) => room.must(command)
+const install = (flags: string) => room.install(flags)
 
 /** Waits for SSH at the guest and runs a command there. */
 async function guest(address: string, command: string, limitSeconds = 90): Promise<string> {
@@ -59,25 +40,16 @@ describe.skipIf(!possible).each(process.env['BERTH_LONG'] ? ['bookworm', 'trixie
     let boot = ''
 
     beforeAll(async () => {
-      room = mkdtempSync(join(tmpdir(), 'berth-room-'))
-      const made = await spawn([script, 'make', room, suite])
-      if (made.code !== 0) throw new Error(`the room was not made: ${made.err}`)
-      await spawn([
-        'bash',
-        '-c',
-        `mkdir -p ${room}/root/opt/berth && cd ${checkout} && git ls-files -co --exclude-standard -z | xargs -0 ls -d 2>/dev/null | tar -c -T - | tar -x -C ${room}/root/opt/berth`,
-      ])
-      await spawn([
-        'bash',
-        '-c',
-        `mkdir -m 700 ${room}/root/root/.ssh && ssh-keygen -q -t ed25519 -N '' -C operator -f ${room}/root/root/.ssh/id_ed25519`,
-      ])
+      room = await Room.make(suite)
+      await room.bringCheckout()
+      const ssh = join(room.dir, 'root/root/.ssh')
+      await spawn(['bash', '-c', `mkdir -m 700 ${ssh} && ssh-keygen -q -t ed25519 -N '' -C operator -f ${ssh}/id_ed25519`])
       first = await install('--all-in-one')
       console.log(first.out + first.err)
     })
 
     afterAll(async () => {
-      if (room) await spawn([script, 'remove', room])
+      await room?.remove()
     })
 
     test('prints each step and ends with the address, the staff sign-in and how to create the first server', () => {
@@ -191,6 +163,12 @@ describe('what install.sh refuses', () => {
     ['--controller --listen 8080', '--listen is ADDRESS:PORT'],
     ['--all-in-one --subnet 10.88.0.0/33', '--subnet is an IPv4 network'],
     ['--all-in-one --domain localhost', 'is not a full domain name'],
+    ['--all-in-one --domain 10.0.0.1', 'is not a full domain name'],
+    ['--all-in-one --lab-certificate', '--lab-certificate goes with --domain'],
+    ['--agent --controller panel.example.com --token enr_x', 'it starts with https://'],
+    ['--agent --controller http://192.0.2.1:8080 --token enr_x', 'is not encrypted'],
+    ['--agent --controller https://panel.example.com --token enr_x --ca /etc/hostname', 'is not a file with a certificate in it'],
+    ['--controller --ca /etc/hostname', '--ca goes with --agent'],
     ['--controller --purge', '--purge goes with --uninstall'],
   ])('%s', async (flags, words) => {
     const { code, err, out } = await spawn([join(checkout, 'install.sh'), ...flags.split(' ')])

@@ -16,6 +16,7 @@ make_room() {
   cp -L /etc/resolv.conf "$root/etc/resolv.conf"
   echo 'node-under-test' >"$root/etc/hostname"
   printf '127.0.0.1 localhost\n127.0.1.1 node-under-test\n' >"$root/etc/hosts"
+  echo force-unsafe-io >"$root/etc/dpkg/dpkg.cfg.d/room" # a room is not kept, so its packages need not reach the disk
   cp "$(command -v tini-static)" "$root/.init"
   connect
   started=$(mktemp -u "$room/started.XXXX")
@@ -53,21 +54,23 @@ prepare_cpuset() {
   case $1 in */cpuset/*) for f in cpus mems; do cat "${1%/*}/cpuset.$f" >"$1/cpuset.$f"; done; echo 1 >"$1/cgroup.clone_children" ;; esac
 }
 
-# A point-to-point link behind this machine's own address.
+# A point-to-point link: to the outside behind this machine's own address, to other rooms as it is.
 connect() {
-  local n third; n=$(name); third=$((RANDOM % 250))
+  local n third; n=$(name)
+  until third=$((RANDOM % 250)) && [ -z "$(ip -4 address show to "10.213.$third.0/30")" ]; do :; done
   ip netns add "$n"
   ip link add "${n:0:13}-h" type veth peer name up0 netns "$n"
   ip address add "10.213.$third.1/30" dev "${n:0:13}-h"; ip link set "${n:0:13}-h" up
   ip -n "$n" address add "10.213.$third.2/30" dev up0
   ip -n "$n" link set lo up; ip -n "$n" link set up0 up
   ip -n "$n" route add default via "10.213.$third.1"
+  echo "10.213.$third.2" >"$room/address"
   cat /proc/sys/net/ipv4/ip_forward >"$room/ip_forward"; echo 1 >/proc/sys/net/ipv4/ip_forward
   nft -f - <<RULES
 table ip $n {
   chain out {
     type nat hook postrouting priority 100
-    ip saddr 10.213.$third.2 masquerade
+    ip saddr 10.213.$third.2 ip daddr != 10.213.0.0/16 masquerade
   }
 }
 RULES
@@ -97,6 +100,8 @@ inside() {
   ln -s /proc/self/fd "$root/dev/fd"
   for file in stdin:0 stdout:1 stderr:2; do ln -s "/proc/self/fd/${file#*:}" "$root/dev/${file%:*}"; done
   mkdir -p "$root/var/cache/apt/archives"; mount --bind "$debs" "$root/var/cache/apt/archives"
+  # Rooms share what was downloaded, and install at the same time.
+  touch "$debs/lock" "$root/.apt-lock"; mount --bind "$root/.apt-lock" "$root/var/cache/apt/archives/lock"
   hostname node-under-test
   touch "$started"
   cd "$root"; mkdir -p .old; pivot_root . .old; umount -l .old

@@ -221,7 +221,7 @@ describe('revoking', () => {
   })
 
   test('is for the owner only: for others, staff too, the token is not there', async () => {
-    const { id, token } = await made(p.customer)
+    const { id, token } = await made(p.account('customer', 'Owner'))
     const others = [p.account('customer', 'Other'), p.account('reseller', 'Other'), p.staff()]
     for (const who of others)
       for (const [method, rest] of [

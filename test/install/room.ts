@@ -1,0 +1,54 @@
+// A clean machine as the tests of install.sh see it; room.sh makes it.
+import { mkdtempSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+export const checkout = join(import.meta.dir, '../..')
+const script = join(import.meta.dir, 'room.sh')
+
+export const possible =
+  process.getuid?.() === 0 &&
+  ['debootstrap', 'tini-static', 'nft', 'ip'].every((tool) => Bun.which(tool, { PATH: `${process.env['PATH']}:/usr/sbin:/sbin` }))
+if (!possible) console.error('left out: install.sh in a clean root (needs root, debootstrap, tini, nftables, iproute2)')
+
+export type Ended = { code: number; out: string; err: string }
+export async function spawn(command: string[]): Promise<Ended> {
+  const child = Bun.spawn(command, { stdout: 'pipe', stderr: 'pipe', stdin: 'ignore' })
+  const [out, err, code] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text(), child.exited])
+  return { code, out, err }
+}
+
+async function must(what: string, ended: Promise<Ended>): Promise<string> {
+  const { code, out, err } = await ended
+  if (code !== 0) throw new Error(`${what} ended with ${code}:\n${out}\n${err}`)
+  return out.trim()
+}
+
+export class Room {
+  private constructor(readonly dir: string) {}
+
+  static async make(suite: string): Promise<Room> {
+    const room = new Room(mkdtempSync(join(tmpdir(), 'berth-room-')))
+    await must('room.sh make', spawn([script, 'make', room.dir, suite]))
+    return room
+  }
+
+  remove = () => spawn([script, 'remove', this.dir])
+  run = (command: string) => spawn([script, 'run', this.dir, 'bash', '-c', command])
+  must = (command: string) => must(command, this.run(command))
+  install = (flags: string) => this.run(`cd /opt/berth && ./install.sh ${flags}`)
+
+  /** The checkout, as a clone of it would be. */
+  bringCheckout = () =>
+    this.fill(`cd ${checkout} && git ls-files -co --exclude-standard -z | xargs -0 ls -d 2>/dev/null | tar -c -T - | tar -x -C "$1"`)
+  /** A release: install.sh and the program beside it. */
+  bringRelease = (program: string) => this.fill(`cp ${checkout}/install.sh ${program} "$1"`)
+  private fill = (how: string) =>
+    must('filling the room', spawn(['bash', '-c', `mkdir -p "$1" && ${how}`, 'fill', join(this.dir, 'root/opt/berth')]))
+
+  /** Its own end and this machine's end of the wire between them. */
+  async addresses(): Promise<{ own: string; outside: string }> {
+    const own = (await Bun.file(join(this.dir, 'address')).text()).trim()
+    return { own, outside: own.replace(/\d+$/, '1') }
+  }
+}
