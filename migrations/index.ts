@@ -2,6 +2,7 @@
 import spine from './0001_spine.sql' with { type: 'text' }
 import areas from './0003_areas.sql' with { type: 'text' }
 import resellers from './0004_resellers.sql' with { type: 'text' }
+import team from './0005_team.sql' with { type: 'text' }
 import secondFactors from './0006_second_factors.sql' with { type: 'text' }
 import links from './0007_links.sql' with { type: 'text' }
 
@@ -9,6 +10,7 @@ export const migrations: readonly { name: string; sql: string }[] = [
   { name: '0001_spine', sql: spine },
   { name: '0003_areas', sql: areas },
   { name: '0004_resellers', sql: resellers },
+  { name: '0005_team', sql: team },
   { name: '0006_second_factors', sql: secondFactors },
   { name: '0007_links', sql: links },
 ]

@@ -37,6 +37,7 @@ import { VERSION } from './version.ts'
 
 /** Specification: 1200 calls and 20 sign-ins a minute. */
 const CALLS_PER_MINUTE = 1200
+const INVITATIONS_PER_MINUTE = 10
 const SIGN_INS_PER_MINUTE = 20
 /** Reliability R16: after this long a stop does not wait for what is still going on. */
 const STOP_MS = 15 * second
@@ -91,6 +92,7 @@ export async function createController({
     startedAt: clock(),
     signIns: new Limit(SIGN_INS_PER_MINUTE, clock),
     guesses: new Delay(clock),
+    invitations: new Limit(INVITATIONS_PER_MINUTE, clock),
     host: new HostFigures(host, config.dataDir),
     nodes: {
       connected: hub.connected,

@@ -33,6 +33,10 @@ import { suspendServer, unsuspendServer } from './servers/suspend.ts'
 import { terminateServer } from './servers/terminate.ts'
 import { configureMail } from './settings/mail.ts'
 import { addSshKey, listSshKeys, removeSshKey } from './ssh-keys/ssh-keys.ts'
+import { acceptInvitation, getInvitation, joinTeam } from './team/accept.ts'
+import { inviteMember, resendInvitation } from './team/invite.ts'
+import { changeMember, listTeam, removeMember } from './team/members.ts'
+import { leaveTeam, listMemberships } from './team/memberships.ts'
 import { createToken, grantToken, listTokens, revokeToken, rotateToken } from './tokens/tokens.ts'
 
 export const operations: readonly Operation[] = [
@@ -87,6 +91,16 @@ export const operations: readonly Operation[] = [
   addSshKey,
   listSshKeys,
   removeSshKey,
+  inviteMember,
+  listTeam,
+  changeMember,
+  removeMember,
+  resendInvitation,
+  listMemberships,
+  leaveTeam,
+  getInvitation,
+  acceptInvitation,
+  joinTeam,
   createPackage,
   listPackages,
   changePackage,

@@ -112,7 +112,7 @@ export const listJobs = operation({
   answer: page(jobRecord),
   run(call) {
     const { tx, actor, query } = call
-    const { where, values } = visible(actor)
+    const { where, values } = visible(tx, actor)
     const nodesToo = actor.kind === 'staff' && actor.permissions.has('nodes.read')
     const filters: [string, string[]][] = [[`(j.server_id IS NOT NULL AND ${where})${nodesToo ? ' OR j.server_id IS NULL' : ''}`, values]]
     if (query['state']) {

@@ -178,7 +178,7 @@ function withImage(tx: Tx, actor: Actor, body: Order, imageId: string, ownerId: 
   mustBePublished(chosen)
   if (body.hostname === undefined) throw invalid({ field: 'hostname', message: 'is required with an image.' })
   if (body.access === undefined) throw invalid({ field: 'access', message: 'is required with an image.' })
-  return { image: chosen, hostname: body.hostname.toLowerCase(), access: accessFrom(tx, ownerId, body.access, rootPassword) }
+  return { image: chosen, hostname: body.hostname.toLowerCase(), access: accessFrom(tx, [ownerId], body.access, rootPassword) }
 }
 
 const insert = inserting(servers)

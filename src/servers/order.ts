@@ -34,12 +34,13 @@ export function rootPasswordFor(wanted: { mode: string } | undefined): RootPassw
 
 export function accessFrom(
   tx: Db,
-  ownerId: string,
+  /** Of whom SSH keys may be. */
+  whose: readonly [string, ...string[]],
   wanted: { mode: string; sshKeyIds?: string[] | undefined },
   password: RootPassword,
 ): Access {
   if (wanted.mode === 'password' && !wanted.sshKeyIds?.length) return { passwordHash: password!.hash, publicKeys: [] }
-  return { passwordHash: password?.hash ?? null, publicKeys: publicKeysOf(tx, ownerId, wanted.sshKeyIds ?? [], 'access.sshKeyIds') }
+  return { passwordHash: password?.hash ?? null, publicKeys: publicKeysOf(tx, whose, wanted.sshKeyIds ?? [], 'access.sshKeyIds') }
 }
 
 /** Throws `disk_too_small`. */

@@ -4,6 +4,7 @@ import { Type as t } from 'typebox'
 import { accountById, customerInEvent } from '../accounts/account.ts'
 import { addressesOf } from '../addresses/allocate.ts'
 import { toNumber, toText } from '../addresses/ranges.ts'
+import type { Scope } from '../kernel/api/access.ts'
 import type { Actor } from '../kernel/api/actor.ts'
 import { type Code, Refusal } from '../kernel/api/errors.ts'
 import { nullable, type Resource, type Surroundings, time } from '../kernel/api/operation.ts'
@@ -11,6 +12,7 @@ import { iso, isoOrNull } from '../kernel/db/clock.ts'
 import { type Db, prepared } from '../kernel/db/open.ts'
 import { locationById } from '../locations/location.ts'
 import { packageById } from '../packages/packages.ts'
+import { isMember, opens, type Role, roleOn, sharedIds } from '../team/share.ts'
 import { type Server, type Status, servers } from './tables.ts'
 
 const byId = prepared((db) =>
@@ -24,11 +26,20 @@ export const serverById = (tx: Db, id: string): Server | undefined => byId(tx).g
 /** For sagas: the row behind a job's input, which never goes away. */
 export const load = (tx: Db, id: string): Server => serverById(tx, id)!
 
-/** The same rule as `visible` below, for one row. A terminated server is gone for everyone but staff. */
-function seen(actor: Actor, it: Server): boolean {
+/** As what somebody stands before a server: its owner, or who acts for the owner, or with the role that the owner gave. */
+export type Standing = 'own' | Role
+
+/** The same rule as `own` and `visible` below, for one row. */
+function standing(tx: Db, actor: Actor, it: { id: string; ownerId: string; resellerId: string | null }): Standing | undefined {
+  if (actor.kind === 'staff' || it.ownerId === actor.accountId) return 'own'
+  if (actor.kind === 'reseller' && it.resellerId === actor.accountId) return 'own'
+  return roleOn(tx, actor.accountId, it)
+}
+
+/** A terminated server is gone for everyone but staff. */
+function seen(tx: Db, actor: Actor, it: Server): boolean {
   if (actor.kind === 'staff') return actor.permissions.has('servers.see_all')
-  if (it.terminatedAt !== null) return false
-  return it.ownerId === actor.accountId || (actor.kind === 'reseller' && it.resellerId === actor.accountId)
+  return it.terminatedAt === null && standing(tx, actor, it) !== undefined
 }
 
 export const server: Resource<Server> = {
@@ -36,16 +47,33 @@ export const server: Resource<Server> = {
   notFound: 'server_not_found',
   find: (tx, actor, id) => {
     const it = serverById(tx, id)
-    return it && seen(actor, it) ? it : undefined
+    return it && seen(tx, actor, it) ? it : undefined
   },
+  rights: (tx, actor, it) => rightsWith(standing(tx, actor, it)!),
 }
 
-/** As SQL over `servers s`, for lists and counts: they cannot differ from what one server answers. */
-export function visible(actor: Actor): { where: string; values: string[] } {
+/** The scopes that count on a server; undefined: all that the actor has. */
+export const rightsWith = (it: Standing): ReadonlySet<Scope> | undefined => (it === 'own' ? undefined : opens(it))
+
+type Where = { where: string; values: string[] }
+
+/** As SQL over `servers s`: what is the actor's own or in the actor's care, without what others share. */
+export function own(actor: Actor): Where {
   if (actor.kind === 'staff') return { where: actor.permissions.has('servers.see_all') ? '1' : '0', values: [] }
   if (actor.kind === 'reseller')
     return { where: '(s.owner_id = ? OR s.reseller_id = ?) AND s.terminated_at IS NULL', values: [actor.accountId, actor.accountId] }
   return { where: 's.owner_id = ? AND s.terminated_at IS NULL', values: [actor.accountId] }
+}
+
+/** As SQL over `servers s`, for lists and counts: they cannot differ from what one server answers. */
+export function visible(tx: Db, actor: Actor): Where {
+  const { where, values } = own(actor)
+  if (actor.kind === 'staff' || !isMember(tx, actor.accountId)) return { where, values }
+  // A list of ids keeps the order of the ids; with OR the planner would sort every row before it takes the first fifty.
+  return {
+    where: `s.id IN (SELECT s.id FROM servers s WHERE ${where} UNION ALL ${sharedIds}) AND s.terminated_at IS NULL`,
+    values: [...values, actor.accountId],
+  }
 }
 
 // ---------------------------------------------------------------- what its state allows
@@ -143,7 +171,10 @@ export const serverAnswer = t.Object({
   status: t.Enum(['provisioning', 'pending_setup', 'running', 'stopped', 'suspended', 'failed', 'terminated']),
   suspendReason: nullable(t.String()),
   failure: nullable(t.String()),
-  owner: t.Object({ id: t.String(), name: t.String(), email: t.String() }),
+  /** As what you stand before it: it is your own or in your care, or its owner gave you this role on it. */
+  access: t.Enum(['own', 'view', 'operate', 'manage']),
+  /** The address is not for those with whom it is shared. */
+  owner: t.Object({ id: t.String(), name: t.String(), email: nullable(t.String()) }),
   package: named,
   location: named,
   /** Staff only. */
@@ -164,7 +195,7 @@ export const serverAnswer = t.Object({
   rescue: t.Boolean(),
   protected: t.Boolean(),
   nodeConnected: t.Boolean(),
-  /** What its state allows now, for buttons. */
+  /** What its state allows now, of what you may do with it: for buttons. */
   allowed: t.Array(t.String()),
   createdAt: time,
   terminatedAt: nullable(time),
@@ -172,7 +203,7 @@ export const serverAnswer = t.Object({
 
 const row = `s.id, s.number, s.name, s.hostname, s.status, s.suspend_reason AS suspendReason, s.failure, s.placement, s.mac, s.vcpus, s.memory_mb AS memoryMb, s.disk_gb AS diskGb,
   s.traffic_gb AS trafficGb, s.port_mbps AS portMbps, s.protected, s.created_at AS createdAt, s.terminated_at AS terminatedAt, s.node_id AS nodeId, n.name AS nodeName,
-  s.owner_id AS ownerId, o.name AS ownerName, o.email AS ownerEmail, s.package_id AS packageId, p.name AS packageName, s.location_id AS locationId, l.name AS locationName, s.image_id AS imageId, i.name AS imageName,
+  s.owner_id AS ownerId, s.reseller_id AS resellerId, o.name AS ownerName, o.email AS ownerEmail, s.package_id AS packageId, p.name AS packageName, s.location_id AS locationId, l.name AS locationName, s.image_id AS imageId, i.name AS imageName,
   (SELECT json_group_array(json_object('address', a.address, 'prefixLength', a.prefix_length, 'version', a.version, 'gateway', ap.gateway, 'isPrimary', a.is_primary))
      FROM addresses a JOIN pools ap ON ap.id = a.pool_id WHERE a.server_id = s.id) AS addresses,
   (SELECT json_object('id', j.id, 'kind', j.kind, 'progress', j.progress) FROM jobs j WHERE j.holds = s.id AND j.state IN ('queued', 'running', 'undoing')) AS job`
@@ -204,6 +235,7 @@ export type ServerRow = {
   nodeId: string
   nodeName: string
   ownerId: string
+  resellerId: string | null
   ownerName: string
   ownerEmail: string
   packageId: string
@@ -217,27 +249,44 @@ export type ServerRow = {
 }
 type ShownAddress = { address: string; prefixLength: number; version: number; gateway: string; isPrimary: number }
 
-const allActions = Object.keys(refusals.terminated) as Action[]
+/** The scopes of which one opens an action, as its operation has them. */
+const opensTo: Record<Action, readonly Scope[]> = {
+  start: ['servers:power'],
+  shutdown: ['servers:power'],
+  off: ['servers:power'],
+  restart: ['servers:power'],
+  setup: ['servers:reinstall'],
+  reinstall: ['servers:reinstall'],
+  suspend: ['servers:suspend', 'reseller:servers'],
+  unsuspend: ['servers:suspend', 'reseller:servers'],
+  terminate: ['servers:terminate', 'reseller:servers'],
+}
+const allActions = Object.keys(opensTo) as Action[]
 
 /** The guest's own address in its IPv6 prefix is the first one. */
 export const guestIpv6 = (prefix: string) => toText(6, toNumber(prefix)!.n + 1n)
 
-export function showServer({ nodes, actor }: Pick<Surroundings, 'nodes'> & { actor: Actor }, s: ServerRow) {
+export function showServer({ tx, nodes, actor }: Pick<Surroundings, 'nodes'> & { tx: Db; actor: Actor }, s: ServerRow) {
   const held = (JSON.parse(s.addresses) as ShownAddress[]).sort((a, b) => a.version - b.version || b.isPrimary - a.isPrimary)
   const ipv4 = held.find((a) => a.version === 4)?.address ?? null
   const prefix = held.find((a) => a.version === 6)
   const ipv6 = prefix ? (prefix.prefixLength === 128 ? prefix.address : guestIpv6(prefix.address)) : null
   const staff = actor.kind === 'staff'
   const reachable = ipv4 ?? ipv6
+  const access = standing(tx, actor, s)!
+  const rights = rightsWith(access)
+  const may = (action: Action) => opensTo[action].some((scope) => actor.scopes.has(scope) && (!rights || rights.has(scope)))
   return {
     id: s.id,
     number: s.number,
     name: s.name,
     hostname: s.hostname,
     status: s.status,
-    suspendReason: s.suspendReason,
+    // What passed between the owner and the provider is theirs.
+    suspendReason: access === 'own' ? s.suspendReason : null,
     failure: s.failure,
-    owner: { id: s.ownerId, name: s.ownerName, email: s.ownerEmail },
+    access,
+    owner: { id: s.ownerId, name: s.ownerName, email: access === 'own' ? s.ownerEmail : null },
     package: { id: s.packageId, name: s.packageName },
     location: { id: s.locationId, name: s.locationName },
     node: staff ? { id: s.nodeId, name: s.nodeName } : null,
@@ -257,7 +306,7 @@ export function showServer({ nodes, actor }: Pick<Surroundings, 'nodes'> & { act
     rescue: false,
     protected: !!s.protected,
     nodeConnected: nodes.connected(s.nodeId),
-    allowed: allActions.filter((action) => !hindrance({ status: s.status, protected: !!s.protected } as Server, action)),
+    allowed: allActions.filter((action) => may(action) && !hindrance({ status: s.status, protected: !!s.protected } as Server, action)),
     createdAt: iso(s.createdAt),
     terminatedAt: isoOrNull(s.terminatedAt),
   }

@@ -86,7 +86,7 @@ function install(tx: Tx, { actor, target, imageId, hostname, name, access, now, 
     serverId: target.id,
     nodeId: target.nodeId,
     image: sourceOf(chosen),
-    access: accessFrom(tx, target.ownerId, access, password),
+    access: accessFrom(tx, [target.ownerId, actor.accountId], access, password),
     purpose,
   }
   const jobId = startJob(tx, installing, input, {

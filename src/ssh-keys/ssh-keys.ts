@@ -178,17 +178,17 @@ export const removeSshKey = operation({
   },
 })
 
-/** The owner's keys for these ids, as lines for authorized_keys. Throws `validation_failed` for one that is not the owner's. */
-export function publicKeysOf(tx: Db, ownerId: string, ids: readonly string[], field: string): string[] {
+/** These keys as lines for authorized_keys. `whose`: the accounts they may be of, the owner first. Throws `validation_failed` for another's. */
+export function publicKeysOf(tx: Db, whose: readonly [string, ...string[]], ids: readonly string[], field: string): string[] {
   const unique = [...new Set(ids)]
   const found = unique.length
     ? tx
         .select()
         .from(sshKeys)
-        .where(and(eq(sshKeys.ownerId, ownerId), inArray(sshKeys.id, unique)))
+        .where(and(inArray(sshKeys.ownerId, [...whose]), inArray(sshKeys.id, unique)))
         .all()
     : []
   if (!unique.length || found.length !== unique.length)
-    throw invalid({ field, message: `must be SSH keys of ${accountById(tx, ownerId)?.name ?? 'the owner'}.` })
+    throw invalid({ field, message: `must be SSH keys of ${accountById(tx, whose[0])?.name ?? 'the owner'}.` })
   return found.map((k) => k.publicKey)
 }

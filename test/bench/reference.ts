@@ -91,6 +91,7 @@ function shown(s: Row) {
     status: s['status'],
     suspendReason: s['suspend_reason'],
     failure: s['failure'],
+    access: 'own',
     owner: { id: s['owner_id'], name: s['owner_name'], email: s['owner_email'] },
     package: { id: s['package_id'], name: s['package_name'] },
     location: { id: s['location_id'], name: s['location_name'] },

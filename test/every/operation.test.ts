@@ -7,6 +7,7 @@ import { check } from '../../src/kernel/api/validate.ts'
 import { operations } from '../../src/operations.ts'
 import { golden } from '../support/golden.ts'
 import { type Who, type World, world } from '../support/panel.ts'
+import { invite, share } from '../support/team.ts'
 
 let p: World
 /** One real thing of each kind, by the resource's name. */
@@ -28,6 +29,8 @@ const never: Record<string, string> = {
   token: 'tok_',
   role: 'role_',
   'member of staff': 'usr_',
+  'team member': 'tm_',
+  membership: 'tm_',
 }
 const random = (name: string) => `${never[name]}${'0'.repeat(26)}`
 
@@ -41,7 +44,10 @@ beforeAll(async () => {
   const enrollment = await p.admin('POST', '/admin/node-enrollments', { locationId: p.location })
   const address = (await p.admin('GET', `/admin/ip-pools/${p.pool}/addresses`)).data[3].id
   const role = await p.admin('POST', '/admin/roles', { name: 'Helper', permissions: ['servers.power'] })
+  const friend = p.account('customer', 'Bo')
   things = {
+    'team member': (await invite(p, p.customer, 'bo@customer.test')).id,
+    membership: await share(p, friend, p.customer, 'view'),
     role: role.id,
     'member of staff': p.staff(['servers.power']).id,
     customer: p.customer.id,
@@ -63,9 +69,9 @@ beforeAll(async () => {
 })
 afterAll(() => p.close())
 
-/** Somebody of the first kind that may call it. */
+/** Somebody who may call it, and sees the thing it is on. */
 const caller = ({ access }: Operation): Who | undefined =>
-  access === 'anyone' ? undefined : stranger[accountKinds.find((k) => access[k])!]
+  access === 'anyone' ? undefined : !access.staff && access.customer ? p.customer : stranger[accountKinds.find((k) => access[k])!]
 
 const made = new Map<string, Who>()
 /** One token a kind: an account has at most 50. */

@@ -19,7 +19,7 @@ import { allScopes, type Permission, type Scope } from '../../src/kernel/api/acc
 import { newId } from '../../src/kernel/db/ids.ts'
 import { openDb, write } from '../../src/kernel/db/open.ts'
 import { PowerCut, type Seams } from '../../src/kernel/jobs/runner.ts'
-import { audit, events, jobs } from '../../src/kernel/jobs/tables.ts'
+import { audit, events, jobs, mails } from '../../src/kernel/jobs/tables.ts'
 import { quieten } from '../../src/kernel/log.ts'
 import { secretsWith } from '../../src/kernel/secrets.ts'
 import { nodes, poolNodes } from '../../src/nodes/tables.ts'
@@ -314,6 +314,17 @@ export async function panel(options: Options = {}) {
         .from(events)
         .all()
         .map((e) => e.type),
+    /** The mails that wait, opened. */
+    mailed: () =>
+      controller.db
+        .select()
+        .from(mails)
+        .all()
+        .map(({ id, recipient, subject, sealedBody }) => ({
+          to: recipient,
+          subject,
+          ...(JSON.parse(secrets.open(id, sealedBody)) as { text: string; html: string }),
+        })),
     auditLines: () => controller.db.select().from(audit).all(),
     /** Everything a refused call must not have touched. */
     fingerprint: () =>
@@ -343,6 +354,7 @@ export async function panel(options: Options = {}) {
         'totp',
         'recovery_codes',
         'passkeys',
+        'team_members',
       ]
         .map(
           (table) =>

@@ -28,6 +28,8 @@ export type Surroundings = {
   signIns: Limit
   /** Slows down who guesses at one account. */
   guesses: Delay
+  /** Refuses the 11th invitation of a minute from one account: each is a mail to an address that somebody typed. */
+  invitations: Limit
   /** The machine under the controller. */
   host: HostFigures
   startedAt: number

@@ -28,6 +28,8 @@ const kinds: Record<string, IdKind> = {
   nodeGroup: 'location',
   poolAddress: 'address',
   addressPool: 'pool',
+  membership: 'teamMember',
+  team: 'teamMember',
 }
 const nameOf: Partial<Record<IdKind, string>> = {
   account: 'Cal Customer',

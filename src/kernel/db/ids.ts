@@ -22,6 +22,7 @@ export const prefixes = {
   mail: 'mail_',
   link: 'lnk_',
   passkey: 'pky_',
+  teamMember: 'tm_',
 } as const
 export type IdKind = keyof typeof prefixes
 

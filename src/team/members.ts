@@ -1,0 +1,68 @@
+import { and, count, desc, eq, lt } from 'drizzle-orm'
+import { page, paginate } from '../kernel/api/list.ts'
+import { patched } from '../kernel/api/named.ts'
+import { done, fields, operation } from '../kernel/api/operation.ts'
+import { changes, member, memberAnswer, mustHold, reads, showMember } from './member.ts'
+import { role } from './share.ts'
+import { teamMembers } from './tables.ts'
+
+export const listTeam = operation({
+  id: 'team.list',
+  method: 'GET',
+  path: '/team',
+  summary: 'Who has access to your servers, and who is invited, newest first',
+  ...reads,
+  pages: { usual: 50, most: 200 },
+  answer: page(memberAnswer),
+  run(call) {
+    const { tx, actor } = call
+    const ours = eq(teamMembers.ownerId, actor.accountId)
+    const now = call.clock()
+    return paginate({
+      call,
+      name: 'team',
+      rows: (after, limit) =>
+        tx
+          .select()
+          .from(teamMembers)
+          .where(and(ours, after ? lt(teamMembers.id, after) : undefined))
+          .orderBy(desc(teamMembers.id))
+          .limit(limit)
+          .all(),
+      keyOf: (it) => it.id,
+      show: (it) => showMember(tx, it, now),
+      total: () => tx.select({ n: count() }).from(teamMembers).where(ours).get()!.n,
+    })
+  },
+})
+
+export const changeMember = operation({
+  id: 'team.update',
+  method: 'PATCH',
+  path: '/team/{id}',
+  summary: 'Give a member of your team another role; it counts from their next call on',
+  ...changes,
+  on: member,
+  body: fields({ role }),
+  answer: memberAnswer,
+  refuses: ['scope_not_allowed'],
+  example: { role: 'view' },
+  run({ tx, actor, target, body, clock }) {
+    mustHold(actor, body.role)
+    return showMember(tx, patched(tx, teamMembers, target, { role: body.role }), clock())
+  },
+})
+
+export const removeMember = operation({
+  id: 'team.remove',
+  method: 'DELETE',
+  path: '/team/{id}',
+  summary: "End somebody's access at once, or take an invitation back",
+  ...changes,
+  on: member,
+  answer: done,
+  run({ tx, target }) {
+    tx.delete(teamMembers).where(eq(teamMembers.id, target.id)).run()
+    return {}
+  },
+})

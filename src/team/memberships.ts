@@ -1,0 +1,80 @@
+import { and, count, desc, eq, lt } from 'drizzle-orm'
+import { Type as t } from 'typebox'
+import { accountById } from '../accounts/account.ts'
+import { page, paginate } from '../kernel/api/list.ts'
+import { done, nullable, operation, type Resource, time } from '../kernel/api/operation.ts'
+import { iso } from '../kernel/db/clock.ts'
+import { changes, reads, serverNamed } from './member.ts'
+import { role } from './share.ts'
+import { type TeamMember, teamMembers } from './tables.ts'
+
+/** The member's view: what others share with the account. */
+const membership: Resource<TeamMember> = {
+  name: 'membership',
+  notFound: 'membership_not_found',
+  find: (tx, actor, id) =>
+    tx
+      .select()
+      .from(teamMembers)
+      .where(and(eq(teamMembers.id, id), eq(teamMembers.memberId, actor.accountId)))
+      .get(),
+}
+
+export const membershipAnswer = t.Object({
+  id: t.String(),
+  /** Whose servers these are. */
+  owner: t.Object({ id: t.String(), name: t.String() }),
+  role,
+  /** Null: all servers of the owner. */
+  server: nullable(t.Object({ id: t.String(), name: t.String() })),
+  since: time,
+})
+
+export const listMemberships = operation({
+  id: 'team.memberships',
+  method: 'GET',
+  path: '/team/memberships',
+  summary: 'What others share with you, newest first',
+  ...reads,
+  pages: { usual: 50, most: 200 },
+  answer: page(membershipAnswer),
+  run(call) {
+    const { tx, actor } = call
+    const mine = eq(teamMembers.memberId, actor.accountId)
+    return paginate({
+      call,
+      name: 'memberships',
+      rows: (after, limit) =>
+        tx
+          .select()
+          .from(teamMembers)
+          .where(and(mine, after ? lt(teamMembers.id, after) : undefined))
+          .orderBy(desc(teamMembers.id))
+          .limit(limit)
+          .all(),
+      keyOf: (it) => it.id,
+      show: (it) => ({
+        id: it.id,
+        owner: { id: it.ownerId, name: accountById(tx, it.ownerId)!.name },
+        role: it.role,
+        server: serverNamed(tx, it.serverId),
+        since: iso(it.acceptedAt!),
+      }),
+      total: () => tx.select({ n: count() }).from(teamMembers).where(mine).get()!.n,
+    })
+  },
+})
+
+export const leaveTeam = operation({
+  id: 'team.leave',
+  method: 'DELETE',
+  path: '/team/memberships/{id}',
+  summary: 'Give up access to what somebody shares with you',
+  ...changes,
+  on: membership,
+  answer: done,
+  run({ tx, target }) {
+    tx.delete(teamMembers).where(eq(teamMembers.id, target.id)).run()
+    return {}
+  },
+})

@@ -1,0 +1,20 @@
+import { integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
+import type { Role } from './share.ts'
+
+export const teamMembers = sqliteTable('team_members', {
+  id: text().primaryKey(),
+  ownerId: text('owner_id').notNull(),
+  /** To which the invitation went; the account that accepts it has this address then. */
+  email: text().notNull(),
+  memberId: text('member_id'),
+  /** Null: all servers of the owner, also those that come. */
+  serverId: text('server_id'),
+  role: text().$type<Role>().notNull(),
+  /** Of the link in the mail; null once it was used. */
+  tokenHash: text('token_hash'),
+  invitedBy: text('invited_by').notNull(),
+  createdAt: integer('created_at').notNull(),
+  expiresAt: integer('expires_at').notNull(),
+  acceptedAt: integer('accepted_at'),
+})
+export type TeamMember = typeof teamMembers.$inferSelect
