@@ -1,5 +1,7 @@
 // The only place where the agent starts processes. There is no shell: a program from the list below, an argument list, an
 // environment of two variables, a time limit, a cap on the output. What runs for a command is written to that command's log.
+
+import { asTyped } from './as-typed.ts'
 import { Failure } from './failure.ts'
 import { say } from './job-log.ts'
 
@@ -127,7 +129,3 @@ function failed(program: Program, args: string[], { code, err, out }: Ran): Fail
   const words = (err.trim() || out.trim()).split('\n').slice(0, 5).join('; ')
   return new Failure('tool_failed', `${program} ${args.find((a) => !a.startsWith('-')) ?? ''} ended with ${code}: ${words.slice(0, 1500)}`)
 }
-
-/** A command line as a person could type it: quoted for display, never for a shell of ours. */
-export const asTyped = (program: string, args: readonly string[]) =>
-  [program, ...args].map((word) => (/^[A-Za-z0-9_./:=,@%+-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`)).join(' ')

@@ -1,5 +1,6 @@
 import { eq } from 'drizzle-orm'
 import { Type as t } from 'typebox'
+import { asTyped } from '../../agent/as-typed.ts'
 import { fields, line, nullable, operation, type Resource, see, time } from '../kernel/api/operation.ts'
 import { iso, minute } from '../kernel/db/clock.ts'
 import { newId } from '../kernel/db/ids.ts'
@@ -43,11 +44,13 @@ export const enrollNode = operation({
     return {
       id: it.id,
       token,
-      command: [
-        `sudo ./install.sh --agent --controller ${config.publicUrl} --token ${token}`,
-        ...(it.bridge ? [`--bridge ${it.bridge}`] : []),
+      command: asTyped('sudo', [
+        './install.sh',
+        '--agent',
+        ...['--controller', config.publicUrl, '--token', token],
+        ...(it.bridge ? ['--bridge', it.bridge] : []),
         ...(config.publicUrl.startsWith('http:') && config.agentInsecure ? ['--insecure'] : []),
-      ].join(' '),
+      ]),
       expiresAt: iso(it.expiresAt),
     }
   },

@@ -1,11 +1,12 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { asTyped, lines, run } from '../../agent/exec.ts'
+import { asTyped } from '../../agent/as-typed.ts'
+import { lines, run } from '../../agent/exec.ts'
 import { loggingTo } from '../../agent/job-log.ts'
 import { missing, note } from '../drivers/tools.ts'
 
 describe.skipIf(note(await missing('qemu-img', 'qemu-system-x86_64', 'ip'), 'exec.ts'))('running a program', () => {
-  test('no shell ever reads the arguments', async () => {
+  test('S4: no shell ever reads the arguments', async () => {
     for (const word of ['$(id)', '`id`', '; id', '| id', '&& id', '> /tmp/x', "'", '"', '*', '\\', '\n']) {
       const { err } = await run('qemu-img', ['info', '--', word], { mayFail: true })
       expect(err).toContain(word)
@@ -52,7 +53,7 @@ describe.skipIf(note(await missing('qemu-img', 'qemu-system-x86_64', 'ip'), 'exe
   })
 })
 
-test('a command line is shown so that it can be pasted', async () => {
+test('S4: a command line is shown so that it can be pasted, whatever is in it', async () => {
   expect(asTyped('virsh', ['start', 'web 1', "it's"])).toBe(`virsh start 'web 1' 'it'\\''s'`)
   await fc.assert(
     fc.asyncProperty(

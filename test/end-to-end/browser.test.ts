@@ -140,6 +140,20 @@ describe('a person at a new installation', () => {
       await visit.context.close()
     }, 120_000)
 
+  test('tries a call in the reference, on what is there, by the keyboard', async () => {
+    await page.goto('/admin/api/reference?q=get+/servers/{id}')
+    await page.locator('#servers-get-id').focus()
+    await page.keyboard.type(server)
+    await page.keyboard.press('Enter')
+    const answer = page.getByRole('status', { name: 'Answer of servers.get' })
+    await answer.filter({ hasText: '"hostname": "web01"' }).waitFor()
+    expect(await answer.textContent()).toStartWith('200\n')
+    await clean('reference-tried')
+    await page.locator('#servers-get-id').fill(`srv_${'0'.repeat(26)}`)
+    await page.getByRole('button', { name: 'Try it (servers.get)' }).click()
+    await answer.filter({ hasText: 'server_not_found' }).waitFor()
+  }, 60_000)
+
   test('terminates it only after typing its name, and it is gone', async () => {
     await page.goto(`/admin/servers/${server}`)
     await page

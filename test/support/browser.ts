@@ -39,6 +39,8 @@ export async function open(browser: Browser, screen: Screen = screens[0]!, baseU
   const page = await context.newPage()
   const complaints: string[] = []
   page.on('console', (message) => {
+    // Chromium tells that signing out cleared what it was told to clear.
+    if (message.type() === 'info' && message.text().startsWith('Clear-Site-Data header')) return
     // A call that is refused is no complaint of the page's: it is what the test provoked, and is shown to the person.
     if (message.type() !== 'log' && !/Failed to load resource: the server responded with a status of 4/.test(message.text()))
       complaints.push(`${message.type()}: ${message.text()}`)

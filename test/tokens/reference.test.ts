@@ -81,7 +81,7 @@ describe('the reference page', () => {
     expect((await open('/admin/api/reference', p.staff([]))).status).toBe(200)
   })
 
-  test('says path, scope in words, rules, codes and a line for curl; lets reads without an id be tried', async () => {
+  test('says path, scope in words, rules, codes and a line for curl; lets reads be tried, and changes not', async () => {
     const { text } = await open('/api-reference', p.account('customer', 'C'))
     for (const words of [
       '/account/tokens',
@@ -90,12 +90,28 @@ describe('the reference page', () => {
       '1 to 100 characters',
       '<code>token_not_found</code>',
       'https://panel.test/api/v1/servers',
-      'href="/api/v1/servers" target="_blank"',
+      'data-try="/api/v1/servers/{id}"',
       'A person signed in, not a token.',
     ])
       expect(text).toContain(words)
-    expect(text).not.toContain('href="/api/v1/servers/{id}"')
     expect(text).not.toContain('https://panel.test/api/v1/account/tokens')
+    const tried = [...text.matchAll(/data-try="\/api\/v1([^"]+)"/g)].map((m) => m[1]!)
+    const reads = operations.filter((op) => op.method === 'GET' && op.access !== 'anyone' && op.access.customer).map((op) => op.path)
+    for (const path of reads) expect(tried).toContain(path)
+    for (const path of tried) expect(operations.some((op) => op.method === 'GET' && op.path === path)).toBe(true)
+  })
+
+  test('is searched by its address: path, words, scope and code; few that are found are open', async () => {
+    const who = p.staff()
+    expect((await open('/api-reference?q=suspend+invoice', who)).listed).toEqual([])
+    expect((await open('/api-reference?q=already_suspended', who)).listed).toEqual(['servers.suspend'])
+    expect((await open('/api-reference?q=not_suspended', who)).text).toContain('<details open>')
+    expect((await open('/api-reference?q=SERVERS%3Aterminate', who)).listed).toContain('servers.terminate')
+    expect((await open('/api-reference?q=post+sessions', who)).listed).toContain('sessions.create')
+    const nothing = await open(`/api-reference?q=${encodeURIComponent('<script>alert(1)</script>')}`, who)
+    expect(nothing.listed).toEqual([])
+    expect(nothing.text).not.toContain('<script>alert')
+    expect((await open('/api-reference?q=terminate', p.account('customer', 'C'))).listed).not.toContain('servers.terminate')
   })
 })
 

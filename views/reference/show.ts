@@ -1,16 +1,18 @@
 // The API as this account has it: nothing is listed that the gate would not let it call.
+import { quoted } from '../../agent/as-typed.ts'
 import { isScope, type Permission, permissions, type Scope, scopes } from '../../src/kernel/api/access.ts'
 import type { Actor } from '../../src/kernel/api/actor.ts'
-import { codes } from '../../src/kernel/api/errors.ts'
+import { type Code, codes, refusals } from '../../src/kernel/api/errors.ts'
 import { API_ROOT } from '../../src/kernel/api/http.ts'
 import { codesOf } from '../../src/kernel/api/openapi.ts'
 import { type Operation, queryOf } from '../../src/kernel/api/operation.ts'
 import { type Html, html } from '../../src/kernel/web/html.ts'
 import { type At, noPage, page } from '../../src/kernel/web/page.ts'
 import { operations } from '../../src/operations.ts'
-import { card, kv } from '../parts/card.ts'
+import { card, empty, kv } from '../parts/card.ts'
+import { field } from '../parts/field.ts'
 import { head } from '../parts/head.ts'
-import { table } from '../parts/table.ts'
+import { filters, filterText, table } from '../parts/table.ts'
 import { count } from '../parts/words.ts'
 import { type FieldRow, fieldRows } from './fields.ts'
 
@@ -23,8 +25,6 @@ const rightsOf = (op: Operation, actor: Actor): readonly (Scope | Permission)[] 
   op.access === 'anyone' ? [] : (op.access[actor.kind] ?? [])
 /** Does any token of this account get through? */
 const byToken = (op: Operation, actor: Actor) => op.access === 'anyone' || (!op.inPerson && rightsOf(op, actor).some(isScope))
-
-const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`
 
 /** To be pasted as it stands, once TOKEN and the ids of the path are set. */
 export function curlFor(op: Operation, origin: string): string {
@@ -51,10 +51,13 @@ function needs(op: Operation, actor: Actor): Html {
   return html`${op.inPerson && html`A person signed in, not a token. `}${rights.length > 1 && html`One of:`}<ul class="will">${rights.map(right)}</ul>`
 }
 
-const refusals = (op: Operation): Html => {
-  const byStatus = [...Map.groupBy(codesOf(op), (code) => codes[code])].sort(([a], [b]) => a - b)
-  return html`<ul class="will">${byStatus.map(([status, list]) => html`<li>${status}: ${list.map((code, i) => html`${i > 0 && ', '}<code>${code}</code>`)}</li>`)}</ul>`
-}
+/** What this call refuses with of its own, in words; what every call may answer is said once, at the top. */
+const refusalTable = (list: readonly Code[]): Html =>
+  table<Code>('Refusals', list, [
+    { title: 'Refuses with', main: true, cell: (code) => html`${codes[code]} <code>${code}</code>` },
+    { title: 'When', cell: (code) => refusals[code][1] },
+    { title: 'What to do', cell: (code) => refusals[code][2] },
+  ])
 
 const bodyTable = (rows: readonly FieldRow[]): Html =>
   table<FieldRow>('Fields of the body', rows, [
@@ -70,45 +73,73 @@ const queryTable = (query: Readonly<Record<string, string>>): Html =>
     { title: 'What it does', cell: ([, words]) => words },
   ])
 
-/** A read that needs no id can be opened as it is, by who is signed in. */
-const tryIt = (op: Operation): Html | false =>
-  op.method === 'GET' &&
-  !op.path.includes('{') &&
-  html`<div><a class="btn" href="${API_ROOT}${op.path}" target="_blank" rel="noopener">Try it<span class="sr"> (${op.id}, opens the answer in a new tab)</span></a></div>`
+/** Asks in the page, with what the viewer may see; panel.js shows the answer under it. */
+function tryIt(op: Operation): Html | false {
+  if (op.method !== 'GET') return false
+  const ids = [...op.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!)
+  const asked = Object.entries(queryOf(op))
+  return html`<form class="try" data-try="${API_ROOT}${op.path}">
+    ${(ids.length > 0 || asked.length > 0) && html`<div class="cols">${ids.map((name) => field(op.id, name, { label: `${name} of the ${op.on?.name ?? 'thing'}`, required: true, mono: true }))}${asked.map(([name]) => field(op.id, name, { label: name }))}</div>`}
+    <div class="bar"><button class="btn">Try it<span class="sr"> (${op.id})</span></button><span class="muted">Runs it now, as you.</span></div>
+    <pre class="answer" role="status" tabindex="0" aria-label="Answer of ${op.id}" hidden></pre></form>`
+}
 
-function entry(at: At, op: Operation): Html {
+function entry(at: At, op: Operation, open: boolean): Html {
   const curl = curlFor(op, at.origin)
   const rows = fieldRows(op.body)
-  return html`<li id="${op.id}"><details><summary><strong class="mono">${op.method}</strong> <code>${op.path}</code> <span class="muted">${op.summary}</span></summary>
+  const query = queryOf(op)
+  const own = codesOf(op).filter((code) => !usual.has(code))
+  return html`<li id="${op.id}"><details${open && html` open`}><summary><strong class="mono">${op.method}</strong> <code>${op.path}</code> <span class="muted">${op.summary}</span></summary>
     <div class="open">
       ${kv([
         ['Operation', html`<code>${op.id}</code>`],
         ['Needs', needs(op, at.actor)],
         ['Answers', `${op.status ?? 200}`],
         ['Repeats', op.remembers && html`With an <code>Idempotency-Key</code>, the same call within 24 hours answers what it answered.`],
-        ['Refuses with', refusals(op)],
       ])}
-      ${rows.length > 0 && bodyTable(rows)}
-      ${Object.keys(queryOf(op)).length > 0 && queryTable(queryOf(op))}
       ${byToken(op, at.actor) && html`<div class="bar"><pre class="secret grow">${curl}</pre><button type="button" class="btn" data-copy="${curl}">Copy<span class="sr"> the curl line of ${op.id}</span></button></div>`}
+      ${rows.length > 0 && bodyTable(rows)}
+      ${Object.keys(query).length > 0 && queryTable(query)}
+      ${own.length > 0 && refusalTable(own)}
       ${tryIt(op)}
     </div></details></li>`
 }
 
+/** What any call may answer, whatever it does. */
+const usual = new Set(
+  operations.map((op) => new Set(codesOf({ ...op, refuses: [], on: undefined }))).reduce((all, some) => all.union(some)),
+)
+
+/** Every word of the question stands somewhere in what the call is, does and refuses with. */
+function asksFor(question: string): (op: Operation) => boolean {
+  const words = question.toLowerCase().split(/\s+/).filter(Boolean)
+  return (op) => {
+    const text = [op.id, op.method, op.path, op.summary, ...Object.values(op.access).flat(), ...(op.refuses ?? [])].join(' ').toLowerCase()
+    return words.every((word) => text.includes(word))
+  }
+}
+
+/** So few that they are what was looked for. */
+const FEW = 3
+
 function view({ at }: { at: At }): Html {
-  const groups = [...Map.groupBy(operations.filter(at.may), roomOf)]
+  const found = operations.filter(at.may).filter(asksFor((at.query['q'] ?? '').slice(0, 100)))
+  const groups = [...Map.groupBy(found, roomOf)]
   return html`
     ${head({
       title: 'API reference',
       sub: html`What this account may call, at <code>${at.origin}${API_ROOT}</code>. In the lines for curl, <code>$TOKEN</code> is <a href="/account/api">a token of yours</a>.`,
       actions: html`<a class="btn" href="${API_ROOT}/openapi.json">All of it, as OpenAPI</a>`,
     })}
+    ${filters(at, filterText(at, 'q', 'Search calls', 'Path, word, scope or code'), count(found.length, 'call'))}
     ${groups.map(([room, list]) =>
       card(
         { id: `room-${room}`, title: roomName(room), count: count(list.length, 'call') },
-        html`<ul role="list" class="ops">${list.map((op) => entry(at, op))}</ul>`,
+        html`<ul role="list" class="ops">${list.map((op) => entry(at, op, found.length <= FEW))}</ul>`,
       ),
-    )}`
+    )}
+    ${!groups.length && empty(html`No call of this account has that in its path, words, scopes or codes.`, html`<a class="btn" href="${at.path}">Show all</a>`)}
+    ${card({ id: 'usual', title: 'What any call may answer' }, refusalTable([...usual].toSorted((a, b) => codes[a] - codes[b])))}`
 }
 
 const reference = { reads: {}, title: 'API reference', nav: 'reference' } as const
