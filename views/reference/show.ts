@@ -51,12 +51,15 @@ function needs(op: Operation, actor: Actor): Html {
   return html`${op.inPerson && html`A person signed in, not a token. `}${rights.length > 1 && html`One of:`}<ul class="will">${rights.map(right)}</ul>`
 }
 
+/** Names between backticks, as documents write them. */
+const prose = (words: string): Html => html`${words.split('`').map((part, i) => (i % 2 ? html`<code>${part}</code>` : part))}`
+
 /** What this call refuses with of its own, in words; what every call may answer is said once, at the top. */
 const refusalTable = (list: readonly Code[]): Html =>
   table<Code>('Refusals', list, [
     { title: 'Refuses with', main: true, cell: (code) => html`${codes[code]} <code>${code}</code>` },
-    { title: 'When', cell: (code) => refusals[code][1] },
-    { title: 'What to do', cell: (code) => refusals[code][2] },
+    { title: 'When', cell: (code) => prose(refusals[code][1]) },
+    { title: 'What to do', cell: (code) => prose(refusals[code][2]) },
   ])
 
 const bodyTable = (rows: readonly FieldRow[]): Html =>
@@ -131,7 +134,7 @@ function view({ at }: { at: At }): Html {
       sub: html`What this account may call, at <code>${at.origin}${API_ROOT}</code>. In the lines for curl, <code>$TOKEN</code> is <a href="/account/api">a token of yours</a>.`,
       actions: html`<a class="btn" href="${API_ROOT}/openapi.json">All of it, as OpenAPI</a>`,
     })}
-    ${filters(at, filterText(at, 'q', 'Search calls', 'Path, word, scope or code'), count(found.length, 'call'))}
+    <section class="card">${filters(at, filterText(at, 'q', 'Search calls', 'Path, word, scope or code'), count(found.length, 'call'))}</section>
     ${groups.map(([room, list]) =>
       card(
         { id: `room-${room}`, title: roomName(room), count: count(list.length, 'call') },
