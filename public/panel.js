@@ -58,7 +58,6 @@ const fill = (/** @type {string} */ words, /** @type {any} */ answer) =>
 const refresh = () => htmx.ajax('GET', location.pathname + location.search, { target: '#main', select: '#main', swap: 'outerMorph' })
 
 // ---------------------------------------------------------------- forms that call the API
-addEventListener('load', () => /** @type {HTMLFormElement | null} */ ($('form[data-at-once]'))?.requestSubmit())
 const isCall = (/** @type {any} */ ctx) => ctx.sourceElement.matches('form[data-call]')
 
 /** A form's fields as the body; `a.b` is nested. Fields that are off are left out. */

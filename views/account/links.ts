@@ -6,7 +6,7 @@ import { type Html, html } from '../../src/kernel/web/html.ts'
 import { type At, page } from '../../src/kernel/web/page.ts'
 import { callForm } from '../parts/act.ts'
 import { inside } from '../parts/card.ts'
-import { field } from '../parts/field.ts'
+import { field, username } from '../parts/field.ts'
 
 const box = (title: string, inner: Html): Html => html`<section class="card"><header><h1>${title}</h1></header>${inside(inner)}</section>`
 const token = ({ params }: At) => ({ token: params['token'] ?? '' })
@@ -18,7 +18,7 @@ const choose = (at: At, words: string, button: string): Html => html`
     {},
     { body: token(at), leadsTo: '{home}', name: 'stack' },
     html`
-    ${field('password', 'password', { label: 'New password', type: 'password', autocomplete: 'new-password', required: true, focus: true, hint: 'At least 12 characters. Three or four random words work well.' })}
+    ${username()}${field('password', 'password', { label: 'New password', type: 'password', autocomplete: 'new-password', required: true, focus: true, hint: 'At least 12 characters. Three or four random words work well.' })}
     <div class="bar"><button class="btn pri grow">${button}</button></div>`,
   )}
   <p class="muted">Link too old? <a href="/forgot">Ask for a new one.</a></p>`

@@ -3,7 +3,7 @@ import { html } from '../../src/kernel/web/html.ts'
 import { type Answers, type At, page } from '../../src/kernel/web/page.ts'
 import { act, callForm } from '../parts/act.ts'
 import { card, copyable, inside, kv } from '../parts/card.ts'
-import { field, select } from '../parts/field.ts'
+import { field, select, username } from '../parts/field.ts'
 import { head } from '../parts/head.ts'
 import { time } from '../parts/time.ts'
 
@@ -31,7 +31,7 @@ const profile = ({ account: a, at }: Data) =>
             { done: 'Saved', name: 'stack', leadsTo: '/account' },
             html`
           ${field('profile', 'name', { label: 'Name', required: true, value: a.name, autocomplete: 'name' })}
-          ${field('profile', 'organization', { label: 'Organization', nullable: true, value: a.organization, autocomplete: 'organization' })}
+          ${a.kind !== 'staff' && field('profile', 'organization', { label: 'Organization', nullable: true, value: a.organization, autocomplete: 'organization' })}
           ${choice('theme', 'Colours', a.theme)}${choice('density', 'Density', a.density)}
           <div class="bar"><button class="btn pri">Save</button></div>`,
           )
@@ -54,7 +54,7 @@ const signingIn = ({ account: a, at }: Data) =>
           title: 'Change your e-mail address',
           submit: 'Mail me a link',
           done: 'A link is on its way to the new address',
-          fields: html`${field('email', 'email', { label: 'New address', type: 'email', required: true, autocomplete: 'email', hint: 'It counts once the link that is mailed to it was opened. The old address is told.' })}${field('email', 'password', { label: 'Your password', type: 'password', required: true, autocomplete: 'current-password' })}`,
+          fields: html`${username(a.email)}${field('email', 'email', { label: 'New address', type: 'email', required: true, autocomplete: 'email', hint: 'It counts once the link that is mailed to it was opened. The old address is told.' })}${field('email', 'password', { label: 'Your password', type: 'password', required: true, autocomplete: 'current-password' })}`,
         })}`,
       ],
       [
@@ -64,7 +64,7 @@ const signingIn = ({ account: a, at }: Data) =>
               of: 'password',
               title: 'Change your password',
               done: 'Your password is changed. Every other session has ended',
-              fields: html`${field('pw', 'current', { label: 'Password of today', type: 'password', required: true, autocomplete: 'current-password' })}${field('pw', 'password', { label: 'New password', type: 'password', required: true, autocomplete: 'new-password', hint: 'At least 12 characters. Three or four random words work well.' })}`,
+              fields: html`${username(a.email)}${field('pw', 'current', { label: 'Password of today', type: 'password', required: true, autocomplete: 'current-password' })}${field('pw', 'password', { label: 'New password', type: 'password', required: true, autocomplete: 'new-password', hint: 'At least 12 characters. Three or four random words work well.' })}`,
             })}`
           : html`None yet. <a href="/forgot">Mail me a link to choose one</a>`,
       ],

@@ -57,7 +57,7 @@ export const callForm = (
 ): Html => html`
   <form method="post" novalidate hx-swap="none" ${verbs[op.method]}="${pathOf(op, params)}" hx-sync="drop" data-call="${op.id}" class="${name}"${done && html` data-done="${done}"`}${leadsTo && html` data-then="${leadsTo}"`}${
     secret && html` data-secret="${secret.field}" data-secret-title="${secret.title}" data-secret-words="${secret.words}"`
-  }${secret?.into && html` data-secret-into="${secret.into}"`}${redraws && html` data-redraw`}${atOnce && html` data-at-once`}>
+  }${secret?.into && html` data-secret-into="${secret.into}"`}${redraws && html` data-redraw`}${atOnce && html` hx-trigger="load, submit"`}>
     ${Object.entries(body).map(([field, value]) => html`<input type="hidden" name="${field}" value="${JSON.stringify(value)}" data-as="json">`)}
     ${inner}
   </form>`

@@ -36,6 +36,9 @@ export function field(scope: string, name: string, f: Field): Html {
   }${!f.autocomplete && html` autocomplete="off"`}${f.as === 'number' && html` inputmode="numeric"`}${f.min !== undefined && html` min="${f.min}"`}${f.max !== undefined && html` max="${f.max}"`}${f.placeholder && html` placeholder="${f.placeholder}"`}${f.mono && html` class="mono" spellcheck="false" autocapitalize="off"`}${f.focus && html` autofocus`}>${f.unit && html`<span class="unit">${f.unit}</span>`}</span></div>`
 }
 
+/** For password managers: whose password it is. Not shown and not sent. */
+export const username = (email = ''): Html => html`<input type="email" autocomplete="username" value="${email}" readonly hidden>`
+
 export function area(scope: string, name: string, f: Field & { rows?: number }): Html {
   const id = slug(`${scope}-${name}`)
   return html`<div class="f"><label for="${id}">${f.label}${optional(f.required)}</label>${hintLine(id, f.hint)}<textarea id="${id}" name="${name}" rows="${f.rows ?? 4}"${hintId(id, f.hint)}${f.required && html` required`}${f.mono && html` class="mono" spellcheck="false"`}>${f.value ?? ''}</textarea></div>`
