@@ -95,7 +95,7 @@ describe('a mail address', () => {
     ])
       expect([text, refused(() => mailAddress(text))]).toEqual([text, 'email must be an e-mail address.'])
   })
-  test('is one plain line that fits a header, whatever was sent', () =>
+  test('S8: is one plain line that fits a header, whatever was sent', () =>
     fc.assert(
       fc.property(
         fc.oneof(
@@ -117,7 +117,7 @@ describe('a mail address', () => {
       ),
       { numRuns: 2000 },
     ))
-  test('is judged in no time, also when it was made to be slow', () => {
+  test('S9: is judged in no time, also when it was made to be slow', () => {
     const began = performance.now()
     for (const text of [`${'a'.repeat(200)}@`, `a@${'a-'.repeat(120)}`, `a@${'a.'.repeat(120)}`, `${'a.'.repeat(100)}@b`, 'a'.repeat(254)])
       refused(() => mailAddress(text))

@@ -48,7 +48,7 @@ describe('a role', () => {
 })
 
 describe('S26: nobody gives what they lack', () => {
-  test('not by a role that they make, change or hand out, nor by a new colleague', async () => {
+  test('S26: not by a role that they make, change or hand out, nor by a new colleague', async () => {
     using p = await panel()
     p.staff()
     const lead = p.staff(['staff.write', 'customers.read'])
@@ -65,7 +65,7 @@ describe('S26: nobody gives what they lack', () => {
     await refused(p, lead, ['PATCH', `/admin/staff/${lead.id}`, { role: 'Owner' }], '403 forbidden')
     expect(code(await p.call(lead, 'POST', '/admin/staff', { ...friend, role: 'Poor' }))).toBe('201')
   })
-  test('not even with every permission there is: an owner is more', async () => {
+  test('S26: not even with every permission there is: an owner is more', async () => {
     using p = await panel()
     const owner = p.staff()
     const every = (await p.call(owner, 'GET', '/admin/roles')).body.data[0].permissions
@@ -73,7 +73,7 @@ describe('S26: nobody gives what they lack', () => {
     await refused(p, deputy, ['PATCH', `/admin/staff/${deputy.id}`, { role: 'Owner' }], '403 forbidden')
     await refused(p, deputy, ['POST', `/admin/staff/${owner.id}/actions/disable`], '403 forbidden')
   })
-  test('and nobody acts upon those who have more', async () => {
+  test('S26: and nobody acts upon those who have more', async () => {
     using p = await panel()
     const owner = p.staff()
     const lead = p.staff(['staff.write'])
@@ -88,7 +88,7 @@ describe('S26: nobody gives what they lack', () => {
 })
 
 describe('S26: the last owner', () => {
-  test('can be neither demoted nor disabled, until there is another', async () => {
+  test('S26: can be neither demoted nor disabled, until there is another', async () => {
     using p = await panel()
     const owner = p.staff()
     const support = await p.admin('POST', '/admin/roles', { name: 'Support', permissions: [] })

@@ -145,7 +145,7 @@ describe('an allow-list', () => {
   })
 })
 
-describe('the address of a caller', () => {
+describe('S30: the address of a caller', () => {
   const from = (peer: string, header: string | undefined, trusted: string[]) =>
     clientAddress(new Request('http://localhost/', header === undefined ? {} : { headers: { 'X-Forwarded-For': header } }), peer, trusted)
   const proxies = ['10.0.0.0/8', '2001:db8:ffff::/48']
@@ -173,7 +173,7 @@ describe('the address of a caller', () => {
   ] as const)
     test(what, () => expect(from(peer, header, [...trusted])).toBe(expected))
 
-  test('cannot be spoofed past an allow-list or a limit over the wire', async () => {
+  test('S30: cannot be spoofed past an allow-list or a limit over the wire', async () => {
     await using plain = await listening()
     const limited = write(
       plain.db,

@@ -75,7 +75,7 @@ describe('the definition of a guest', () => {
   test('without a seed has no CD-ROM', () => {
     expect(domainXml(domainOf(1), disk, undefined, 'kvm')).not.toContain('cdrom')
   })
-  test('cannot be bent by any name', () => {
+  test('S5: cannot be bent by any name', () => {
     const shape = (text: string) => JSON.stringify(Bun.XML.parse(text), (key, value) => (key === 'title' ? undefined : value))
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 253 }), (hostname) => {

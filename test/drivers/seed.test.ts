@@ -31,7 +31,7 @@ describe('what a guest reads', () => {
   test('is as it was', async () => {
     expect(seedFiles(seedOf(1))['user-data']).toBe(await Bun.file(join(import.meta.dir, 'golden/user-data')).text())
   })
-  test('is the value that was given, whatever is in it', () => {
+  test('S6: is the value that was given, whatever is in it', () => {
     fc.assert(
       fc.property(fc.dictionary(fc.string(), fc.jsonValue()), (userData) => {
         const text = seedFiles({ ...seedOf(1), userData })['user-data']

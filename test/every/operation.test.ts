@@ -106,7 +106,7 @@ for (const op of operations)
       for (const kind of accountKinds) {
         const accepted = op.access[kind]
         if (!accepted) {
-          test(`403 for ${kind} accounts, before anything is looked up`, async () => {
+          test(`S25: 403 for ${kind} accounts, before anything is looked up`, async () => {
             const before = p.fingerprint()
             const [real, unreal] = await Promise.all([
               send(op, tokenOf(kind)),
@@ -126,7 +126,7 @@ for (const op of operations)
         })
         const { on } = op
         if (on && kind !== 'staff')
-          test(`404, never 403, for what another ${kind} has, in the bytes of one that never was`, async () => {
+          test(`S25: 404, never 403, for what another ${kind} has, in the bytes of one that never was`, async () => {
             const before = p.fingerprint()
             const who = op.inPerson ? stranger[kind] : tokenOf(kind)
             const [foreign, unreal, nonsense] = [
@@ -242,7 +242,7 @@ describe('changes by operations are in the audit log', () => {
 })
 
 describe('what is declared', () => {
-  test('is a list without doubles, in which every scope exists', () => {
+  test('S24: is a list without doubles, in which every scope exists', () => {
     expect(new Set(operations.map((o) => o.id)).size).toBe(operations.length)
     expect(new Set(operations.map((o) => `${o.method} ${o.path}`)).size).toBe(operations.length)
     for (const preset of Object.values(presets)) for (const scope of preset) expect(scopes).toHaveProperty([scope])

@@ -158,7 +158,7 @@ describe('a checksum in a distribution\u2019s list', () => {
       ),
       { numRuns: 1000 },
     ))
-  test('of a list without end is looked for in its first million characters, in no time', () => {
+  test('S10: of a list without end is looked for in its first million characters, in no time', () => {
     const began = performance.now()
     expect(checksumIn(`${'x'.repeat(1_000_000)}\n${hex(64)}  debian.qcow2`, 'debian.qcow2', 'sha256')).toBeUndefined()
     checksumIn('debian.qcow2 '.repeat(100_000), 'debian.qcow2', 'sha256')

@@ -36,7 +36,7 @@ async function five() {
   return p
 }
 
-describe('the chain of the audit log', () => {
+describe('S34: the chain of the audit log', () => {
   test('holds when nothing is in it', async () => {
     using p = await panel()
     expect(await verify(p)).toEqual({ lines: 0, ok: true, brokenAt: null })

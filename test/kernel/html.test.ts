@@ -6,7 +6,7 @@ describe('the html tag', () => {
   test('escapes every character that ends a text or an attribute', () =>
     expect(html`<p title="${`"'`}">${'<b>&</b>'}</p>`.text).toBe('<p title="&quot;&#39;">&lt;b&gt;&amp;&lt;/b&gt;</p>'))
 
-  test('lets nothing of a text become markup, whatever the text', () =>
+  test('S2: lets nothing of a text become markup, whatever the text', () =>
     fc.assert(
       fc.property(fc.string(), fc.constantFrom('<', '>', '"', "'", '&', '</p>', '<script>', '<!--'), fc.string(), (a, b, c) => {
         const { text } = html`${a + b + c}`
@@ -34,7 +34,7 @@ describe('href', () => {
   test('leads to the web or to this site', () => {
     for (const url of ['https://example.com/?a=1', 'http://x/', '/admin/nodes', '#top', '?page=2']) expect(href(url)).toBe(url)
   })
-  test('leads nowhere for anything that could run or that names its own scheme', () => {
+  test('S2: leads nowhere for anything that could run or that names its own scheme', () => {
     for (const url of [
       'javascript:alert(1)',
       'JavaScript:alert(1)',

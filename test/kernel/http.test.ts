@@ -118,7 +118,7 @@ describe('a page that is not ours', () => {
     expect(body.error.code).toBe('bad_origin')
     expect(p.auditLines().length).toBe(before)
   })
-  test('reads nothing by it, since reads need no origin and carry no CORS header', async () => {
+  test('S29: reads nothing by it, since reads need no origin and carry no CORS header', async () => {
     const { status, headers } = await p.call(p.owner, 'GET', '/admin/nodes', undefined, { Origin: 'https://evil.test' })
     expect(status).toBe(200)
     expect([...headers.keys()].filter((name) => name.startsWith('access-control'))).toEqual([])
@@ -170,14 +170,14 @@ describe('the path', () => {
 })
 
 describe('the query', () => {
-  test('with a parameter twice is refused, since two readers would take different ones', async () => {
+  test('S11: with a parameter twice is refused, since two readers would take different ones', async () => {
     for (const query of ['limit=1&limit=100', 'email=a&email=b', 'q=x&%71=y'])
       expect((await p.call(p.owner, 'GET', `/admin/customers?${query}`)).body.error).toMatchObject({
         code: 'invalid_request',
         message: expect.stringContaining('twice'),
       })
   })
-  test('named like something of JavaScript is only an unknown parameter', async () => {
+  test('S11: named like something of JavaScript is only an unknown parameter', async () => {
     // FINDING 5: the gate looks the name up in `op.query` with its prototype.
     for (const name of ['__proto__', 'constructor', 'toString']) {
       const { status, body } = await p.call(p.owner, 'GET', `/admin/customers?${name}=1`)
@@ -186,7 +186,7 @@ describe('the query', () => {
   })
 })
 
-describe('text in a body', () => {
+describe('S1: text in a body', () => {
   const name = async (text: string) =>
     (await p.call(p.owner, 'POST', '/admin/packages', `{"name":"${text}","vcpus":1,"memoryMb":64,"diskGb":1}`)).body
   for (const [what, text] of [
@@ -221,7 +221,7 @@ describe('text in a body', () => {
     )
     expect([response.status, ((await response.json()) as any).error.code]).toEqual([400, 'invalid_json'])
   })
-  test('with fields named like something of JavaScript is refused by their names', async () => {
+  test('S11: with fields named like something of JavaScript is refused by their names', async () => {
     for (const field of ['__proto__', 'constructor', 'toString', 'hasOwnProperty']) {
       const { status, body } = await p.call(
         p.owner,

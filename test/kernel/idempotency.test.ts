@@ -100,7 +100,7 @@ describe('a call that is sent again with its key', () => {
 })
 
 describe('what is kept of an answer', () => {
-  test('is sealed: the root password in it is not in the database', async () => {
+  test('S32: is sealed: the root password in it is not in the database', async () => {
     using p = await world()
     const { body } = await p.call(p.owner, 'POST', '/admin/servers', p.order, { 'Idempotency-Key': 'k' })
     await p.settle()

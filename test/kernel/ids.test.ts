@@ -30,7 +30,7 @@ describe('an id', () => {
   })
   test('is never made twice', () => expect(new Set(Array.from({ length: 50_000 }, () => newId('server'))).size).toBe(50_000))
 
-  test('cannot be mistaken for a path, a wildcard or another form', () => {
+  test('S7: cannot be mistaken for a path, a wildcard or another form', () => {
     const id = newId('server')
     for (const text of [
       '',

@@ -8,7 +8,7 @@ const dir = mkdtempSync(`${tmpdir()}/berth-secrets-`)
 afterAll(() => rmSync(dir, { recursive: true }))
 const secrets = secretsWith(Buffer.alloc(32, 1))
 
-describe('a sealed text', () => {
+describe('S32: a sealed text', () => {
   test('opens as what it was, whatever it was', () =>
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme' }), fc.string(), (text, about) =>
@@ -51,7 +51,7 @@ describe('a digest', () => {
   })
 })
 
-describe('the key file', () => {
+describe('S32: the key file', () => {
   const mode = (path: string) => (statSync(path).mode & 0o777).toString(8)
 
   test('is made at the first start, 0600, and is the same ever after', () => {

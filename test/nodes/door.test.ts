@@ -327,7 +327,7 @@ describe('the socket', () => {
     expect(p.controller.hub.connected(node.nodeId)).toBe(true)
     second.socket.close()
   })
-  test('takes no frame over 1 MB', async () => {
+  test('S31: takes no frame over 1 MB', async () => {
     const node = await enrolled()
     const { socket, closed } = await connect(node)
     socket.send('x'.repeat((1 << 20) + 1))
@@ -335,7 +335,7 @@ describe('the socket', () => {
     for (let i = 0; i < 100 && p.controller.hub.connected(node.nodeId); i++) await Bun.sleep(10)
     expect(p.controller.hub.connected(node.nodeId)).toBe(false)
   })
-  test('is not opened by a browser with a session, nor by an API token', async () => {
+  test('S31: is not opened by a browser with a session, nor by an API token', async () => {
     const { cookie } = p.staff()
     expect(await knock({ Cookie: `__Host-panel=${cookie}`, Authorization: `Bearer ${p.token(p.staff().id).token}` })).toBe(
       '401 node_not_known',

@@ -55,7 +55,7 @@ describe('ordering a server', () => {
     expect(p.events()).toEqual(['server.created', 'server.provisioned'])
   })
 
-  test('two hundred at once for the last twenty addresses: twenty get one each, the others are refused', async () => {
+  test('S28: two hundred at once for the last twenty addresses: twenty get one each, the others are refused', async () => {
     using p = await world()
     const { imageId: _, hostname: __, access: ___, ...order } = p.order
     const answers = await Promise.all(Array.from({ length: 200 }, () => p.call(p.owner, 'POST', '/admin/servers', order)))

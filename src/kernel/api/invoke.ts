@@ -18,7 +18,7 @@ import {
   queryOf,
   type Surroundings,
 } from './operation.ts'
-import { check } from './validate.ts'
+import { check, composed } from './validate.ts'
 
 export type Request = {
   params?: Readonly<Record<string, string>>
@@ -37,7 +37,8 @@ export type Gate = (op: Operation, actor: Actor | undefined, request?: Request) 
 /** Everything a call must pass once its sender and its body are known, in the order it must pass it. Throws Refusal. */
 export const gate =
   (db: Db, around: Surroundings): Gate =>
-  (op, actor, request = {}) => {
+  (op, actor, sent = {}) => {
+    const request = sent.body === undefined ? sent : { ...sent, body: composed(op.body, sent.body) }
     mustKnow(op, request.query ?? {})
     const who = permit(op, actor, around.clock())
     const { params = {}, query = {}, body, from = '', userAgent = '', cookies = '', requestId = '', idempotencyKey } = request

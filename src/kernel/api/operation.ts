@@ -11,6 +11,7 @@ import { type AccountKind, isScope, type Permission, type Scope } from './access
 import type { Actor } from './actor.ts'
 import { type Code, invalid } from './errors.ts'
 import type { Delay, Limit } from './limits.ts'
+import { LINE } from './validate.ts'
 
 /** What runs beside the database and an operation may ask: nothing here changes anything. */
 export type Surroundings = {
@@ -134,7 +135,7 @@ export const line = (maxLength: number, minLength = 1) =>
     minLength,
     maxLength,
     pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f\\u200e\\u200f\\u202a-\\u202e\\u2066-\\u2069\\ud800-\\udfff]*$',
-    title: 'one line of text',
+    title: LINE,
   })
 export const nullable = <T extends TSchema>(schema: T) => t.Union([schema, t.Null()])
 /** Marks a field that the audit log masks. */

@@ -67,3 +67,18 @@ function titleAt(schema: TSchema, schemaPath: string): string | undefined {
   for (const part of schemaPath.replace(/^#?\/?/, '').split('/')) at = at?.[part]
   return at?.title
 }
+
+type Shape = { title?: string; anyOf?: TSchema[]; properties?: Record<string, TSchema>; items?: TSchema }
+/** The title of the schema that `line` makes. */
+export const LINE = 'one line of text'
+
+/** The value with its lines of text in Unicode's composed form, so that two names that look the same are the same. Nothing else is touched: not passwords, not keys. */
+export function composed(schema: TSchema | undefined, value: unknown): unknown {
+  const { title, anyOf, properties, items } = (schema ?? {}) as Shape
+  if (typeof value === 'string')
+    return title === LINE ? value.normalize('NFC') : anyOf ? anyOf.reduce<unknown>((text, one) => composed(one, text), value) : value
+  if (Array.isArray(value)) return items ? value.map((each) => composed(items, each)) : value
+  if (!properties || typeof value !== 'object' || value === null) return value
+  const own = (name: string) => (Object.hasOwn(properties, name) ? properties[name] : undefined)
+  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, composed(own(name), each)]))
+}
