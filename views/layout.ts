@@ -19,6 +19,7 @@ import { listLocations } from '../src/locations/locations.ts'
 import { listNodes } from '../src/nodes/nodes.ts'
 import { listPackages } from '../src/packages/packages.ts'
 import { listAllServers, listServers } from '../src/servers/list.ts'
+import { listTeam } from '../src/team/members.ts'
 import { listTokens } from '../src/tokens/tokens.ts'
 import { act } from './parts/act.ts'
 import { notice } from './parts/card.ts'
@@ -68,7 +69,7 @@ const staffEntries: readonly (readonly [string, readonly Entry[]])[] = [
 ]
 const ownEntries: typeof staffEntries = [
   ['', [entry('servers', 'Servers', '/', 'server', listServers)]],
-  ['Account', apiEntries('/api-reference')],
+  ['Account', [entry('team', 'Team', '/team', 'customers', listTeam), ...apiEntries('/api-reference')]],
 ]
 
 function navigation(at: At, current: string | undefined): Html {

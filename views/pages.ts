@@ -26,6 +26,8 @@ import { newServerPage } from './servers/new.ts'
 import { ownServerPage, serverPage } from './servers/show.ts'
 import { staffPage } from './staff/list.ts'
 import { rolesPage } from './staff/roles.ts'
+import { joinPage } from './team/join.ts'
+import { teamPage } from './team/list.ts'
 import { tokensPage } from './tokens/list.ts'
 
 export const pages: readonly Page[] = [
@@ -63,6 +65,8 @@ export const pages: readonly Page[] = [
   ownServersPage,
   ownServerPage,
   ownJobPage,
+  teamPage,
+  joinPage,
   tokensPage,
   ownReferencePage,
 ]

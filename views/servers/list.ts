@@ -65,7 +65,7 @@ export const serverTable = (servers: readonly Server[], base: string, { owner = 
         title: 'Server',
         main: true,
         cell: (s) =>
-          html`<a href="${base}${s.id}">${s.name}</a>${s.name !== s.hostname && html`<small>${s.hostname}</small>`}<small>${s.image?.name ?? 'No image yet'}</small>`,
+          html`<a href="${base}${s.id}">${s.name}</a>${s.name !== s.hostname && html`<small>${s.hostname}</small>`}<small>${s.image?.name ?? 'No image yet'}</small>${s.access !== 'own' && html`<small>Shared by ${s.owner.name}</small>`}`,
       },
       { title: 'State', cell: (s) => html`${serverState(s)}${s.status === 'failed' && s.failure && html`<small>${s.failure}</small>`}` },
       { title: 'Address', cell: (s) => html`<span class="mono">${s.ipv4 ?? s.ipv6 ?? '–'}</span>` },

@@ -1,13 +1,18 @@
 import { listAudit } from '../../src/audit/audit.ts'
 import { listOfferedImages } from '../../src/images/images.ts'
 import { listJobs } from '../../src/jobs/job.ts'
+import { mayCallOn } from '../../src/kernel/api/operation.ts'
 import { type Content, type Html, html } from '../../src/kernel/web/html.ts'
 import { type Answers, type At, ifAllowed, page, reading } from '../../src/kernel/web/page.ts'
 import { getServer } from '../../src/servers/list.ts'
 import { powerServer } from '../../src/servers/power.ts'
+import { server as resource, rightsWith } from '../../src/servers/server.ts'
 import { reinstallServer, setupServer } from '../../src/servers/setup.ts'
 import { suspendServer, unsuspendServer } from '../../src/servers/suspend.ts'
 import { terminateServer } from '../../src/servers/terminate.ts'
+import { inviteMember } from '../../src/team/invite.ts'
+import { listMemberships } from '../../src/team/memberships.ts'
+import { roles } from '../../src/team/share.ts'
 import { auditTable } from '../audit/table.ts'
 import { jobTable } from '../jobs/table.ts'
 import { act, callForm } from '../parts/act.ts'
@@ -18,6 +23,8 @@ import { live } from '../parts/live.ts'
 import { serverState } from '../parts/state.ts'
 import { time } from '../parts/time.ts'
 import { exactGb, size, traffic } from '../parts/words.ts'
+import { inviteFields, roleTitles } from '../team/fields.ts'
+import { leave } from '../team/list.ts'
 import { accessFields, imageOptions } from './access.ts'
 import { type Server, whatGoes, whyNot } from './words.ts'
 
@@ -25,6 +32,7 @@ const reads = {
   server: getServer,
   jobs: reading(listJobs, ({ params }) => ({ query: { serverId: params['id'] ?? '', limit: '10' } })),
   images: ifAllowed(listOfferedImages, () => ({ query: { limit: '200' } })),
+  memberships: ifAllowed(listMemberships, () => ({ query: { limit: '200' } })),
   audit: ifAllowed(listAudit, ({ params }) => ({ query: { target: params['id'] ?? '', limit: '10' } })),
 }
 type Data = Answers<typeof reads> & { at: At }
@@ -34,15 +42,22 @@ export const serverPage = page({
   reads,
   title: ({ server }) => server.name,
   nav: 'servers',
-  view: (data) => view(data, '/admin'),
+  view: (data) => view(shown(data), '/admin'),
 })
 export const ownServerPage = page({
   path: '/servers/{id}',
   reads,
   title: ({ server }) => server.name,
   nav: 'servers',
-  view: (data) => view(data, ''),
+  view: (data) => view(shown(data), ''),
 })
+
+/** Of a server that is shared with somebody, only what its owner lets them do is drawn. */
+function shown(data: Data): Data {
+  const { at } = data
+  const rights = rightsWith(data.server.access)
+  return rights ? { ...data, at: { ...at, may: (op) => at.may(op) && (op.on !== resource || mayCallOn(op, at.actor, rights)) } } : data
+}
 
 /** `base` is the area it is shown in: the staff's, or the owner's. */
 const view = (data: Data, base: string): Html => html`
@@ -52,12 +67,24 @@ const view = (data: Data, base: string): Html => html`
     2,
     html`
     ${head({ title: data.server.name, trail: [['Servers', base ? '/admin/servers' : '/']], state: serverState(data.server), actions: power(data), sub: summary(data.server, base) })}
+    ${sharing(data)}
     ${happening(data, base)}`,
   )}
   ${data.server.status === 'pending_setup' && setup(data, base)}
   ${live(data.at, 'facts', 4, html`<div class="cols">${connect(data)}${about(data, base)}</div>`)}
   ${manage(data, base)}
   ${activity(data, base)}`
+
+/** Whose it is, what one may do, and the way out. */
+function sharing({ server: s, memberships, at }: Data): Html {
+  if (s.access === 'own') return html``
+  const mine = memberships?.data.filter((m) => (m.server ? m.server.id === s.id : m.owner.id === s.owner.id)) ?? []
+  return html`<div class="card">${notice(
+    'info',
+    html`<strong>Shared by ${s.owner.name}.</strong> ${roleTitles[s.access]}: ${roles[s.access].words}`,
+    mine.map((m) => leave(m, at, '/')),
+  )}</div>`
+}
 
 const summary = (s: Server, base: string): Html =>
   html`${s.hostname !== s.name && html`${s.hostname} · `}${s.image?.name ?? 'No image yet'} · ${s.package.name} · ${base ? html`<a href="/admin/customers/${s.owner.id}">${s.owner.name}</a>` : s.location.name}`
@@ -121,7 +148,7 @@ function setup({ server: s, images, at }: Data, base: string): Html {
         html`
     ${radios('setup', 'imageId', { label: 'Image', value: options.find((o) => !o.why)?.value, options, empty: base ? noImages : noOffer })}
     ${field('setup', 'hostname', { label: 'Hostname', required: true, value: s.hostname, hint: 'Letters, numbers and hyphens, for example web01 or web01.example.com' })}
-    ${accessFields('setup', s.owner.id)}
+    ${accessFields('setup', keysOf(s, at))}
     <div class="bar"><button class="btn pri">Install</button></div>`,
       ),
     ),
@@ -211,6 +238,19 @@ function manage(data: Data, base: string): Html {
       html`<strong>Reinstall</strong><br><span class="muted">Installs an image anew. Everything on the disk is lost; addresses stay.</span>`,
     ],
     [
+      s.owner.id === at.actor.accountId
+        ? act(at, inviteMember, {}, 'Share', {
+            body: { serverId: s.id },
+            wide: true,
+            title: `Share ${s.name}`,
+            submit: 'Send invitation',
+            done: 'An invitation is on its way to {email}',
+            fields: inviteFields(`share-${s.id}`),
+          })
+        : html``,
+      html`<strong>Share</strong><br><span class="muted">Lets somebody in, as far as you say. <a href="/team">Your team</a></span>`,
+    ],
+    [
       act(at, terminateServer, params, 'Terminate server', {
         tone: 'bad',
         hindrance: whyNot(s, 'terminate'),
@@ -235,7 +275,10 @@ function manage(data: Data, base: string): Html {
   )
 }
 
-function reinstalling({ server: s, images }: Data, base: string): NonNullable<Parameters<typeof act>[4]> {
+/** Whose SSH keys can be chosen from: a member sees the own ones, not the owner's. */
+const keysOf = (s: Server, at: At) => (s.access === 'own' ? s.owner.id : at.actor.accountId)
+
+function reinstalling({ server: s, images, at }: Data, base: string): NonNullable<Parameters<typeof act>[4]> {
   const options = imageOptions(images?.data ?? [], s.diskGb)
   return {
     tone: 'bad',
@@ -250,7 +293,7 @@ function reinstalling({ server: s, images }: Data, base: string): NonNullable<Pa
       keep: 'Keep as it is',
       consequences: [html`Everything on its disk of ${exactGb(s.diskGb)} is deleted.`, 'Name, addresses and package stay.'],
     },
-    fields: html`${radios(`reinstall-${s.id}`, 'imageId', { label: 'Image', value: options.find((o) => o.value === s.image?.id && !o.why)?.value ?? options.find((o) => !o.why)?.value, options, empty: base ? noImages : noOffer })}${accessFields(`reinstall-${s.id}`, s.owner.id)}`,
+    fields: html`${radios(`reinstall-${s.id}`, 'imageId', { label: 'Image', value: options.find((o) => o.value === s.image?.id && !o.why)?.value ?? options.find((o) => !o.why)?.value, options, empty: base ? noImages : noOffer })}${accessFields(`reinstall-${s.id}`, keysOf(s, at))}`,
   }
 }
 
