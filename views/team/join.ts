@@ -23,8 +23,8 @@ export const joinPage = page({
     return html`
       <section class="card"><header><h1>Invitation</h1></header>${inside(html`
         <p><strong>${i.owner.name}</strong> would like to share ${i.server ? html`the server <strong>${i.server.name}</strong>` : 'all their servers'} with you.</p>
-        <p>${roleTitles[i.role]}: ${roles[i.role].words}</p>
-        <p class="muted">For ${i.email}, until ${time(i.expiresAt, at)}.</p>
+        <p><strong>${roleTitles[i.role]}.</strong> ${roles[i.role].words}</p>
+        <p class="muted">For ${i.email}. The link ends ${time(i.expiresAt, at)}.</p>
         ${steps[i.next](data)}`)}</section>`
   },
 })

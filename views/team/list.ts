@@ -44,12 +44,12 @@ const state = (m: Member, at: At): Html =>
   m.state === 'member'
     ? html`${pill('ok', 'tick', 'Member')}${m.acceptedAt && html`<small>since ${time(m.acceptedAt, at)}</small>`}`
     : m.state === 'invited'
-      ? html`${pill('warn', 'clock', 'Invited')}${m.expiresAt && html`<small>until ${time(m.expiresAt, at)}</small>`}`
+      ? html`${pill('warn', 'clock', 'Invited')}${m.expiresAt && html`<small>ends ${time(m.expiresAt, at)}</small>`}`
       : html`${pill('idle', 'x', 'Expired')}${m.expiresAt && html`<small>${time(m.expiresAt, at)}</small>`}`
 
 const change = (m: Member, at: At): Html =>
   act(at, changeMember, { id: m.id }, 'Change role', {
-    of: `of ${who(m)}`,
+    of: `of ${who(m)} on ${m.server?.name ?? 'all servers'}`,
     wide: true,
     title: `Role of ${who(m)}`,
     submit: 'Save',
@@ -67,18 +67,20 @@ const resend = (m: Member, at: At): Html =>
         confirm: { consequences: ['They get a new link for another seven days.', 'The link they have ends.'] },
       })
 
-const remove = (m: Member, at: At): Html => {
+const remove = (m: Member, at: At, others: boolean): Html => {
   const joined = m.state === 'member'
+  const from = m.server ? m.server.name : 'all servers'
   return act(at, removeMember, { id: m.id }, joined ? 'Remove' : 'Take back', {
-    of: joined ? who(m) : `the invitation of ${m.email}`,
+    of: joined ? `${who(m)} from ${from}` : `the invitation of ${m.email} to ${from}`,
     tone: 'bad',
-    title: joined ? `Remove ${who(m)}?` : `Take the invitation of ${m.email} back?`,
-    done: joined ? `${who(m)} has no access any more` : 'The invitation is taken back',
+    title: joined ? `Remove ${who(m)} from ${from}?` : `Take the invitation of ${m.email} back?`,
+    done: joined ? `${who(m)} is removed from ${from}` : 'The invitation is taken back',
     confirm: {
       keep: joined ? 'Keep access' : 'Keep invitation',
       consequences: joined
         ? [
             html`They lose ${m.server ? m.server.name : 'all your servers'} at once, in open pages and with their API tokens.`,
+            others && 'What else you share with them stays. It has a line of its own.',
             'Jobs that they started go on.',
             'What they know of the inside stays known: change root passwords, and remove their SSH keys from the servers.',
           ]
@@ -132,7 +134,12 @@ export const teamPage = page({
                   {
                     title: 'Actions',
                     actions: true,
-                    cell: (m) => html`<div class="bar">${resend(m, at)}${change(m, at)}${remove(m, at)}</div>`,
+                    cell: (m) =>
+                      html`<div class="bar">${resend(m, at)}${change(m, at)}${remove(
+                        m,
+                        at,
+                        team.data.some((o) => o.id !== m.id && o.email === m.email),
+                      )}</div>`,
                   },
                 ],
                 (m) => m.id,
