@@ -112,6 +112,7 @@ class Rows {
       csrf: randomToken(),
       created_at: this.now,
       seen_at: this.now,
+      confirmed_at: this.now,
       from_address: '127.0.0.1',
       user_agent: 'bench',
     })

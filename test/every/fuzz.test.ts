@@ -3,13 +3,13 @@
 import { Database } from 'bun:sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { type AccountKind, accountKinds, allPermissions, allScopes } from '../../src/kernel/api/access.ts'
-import type { Actor } from '../../src/kernel/api/actor.ts'
+import type { AccountKind } from '../../src/kernel/api/access.ts'
 import { codes } from '../../src/kernel/api/errors.ts'
 import { codesOf } from '../../src/kernel/api/openapi.ts'
 import { type Operation, queryOf as parametersOf } from '../../src/kernel/api/operation.ts'
 import { operations } from '../../src/operations.ts'
-import { type Who, type World, world } from '../support/panel.ts'
+import { type Everything, everyId, everything, exampleOf, targetsOf } from '../support/everything.ts'
+import { type World, world } from '../support/panel.ts'
 
 const long = !!process.env['BERTH_LONG']
 const CASES = long ? 2000 : 220
@@ -360,63 +360,6 @@ function casesOf(op: Operation, ids: readonly string[], targets: readonly string
 }
 
 // ---------------------------------------------------------------- the panel it is sent to
-/** A panel with something of everything, and people who own some of it. */
-async function full() {
-  const p = await world()
-  const reseller = p.account('reseller', 'Rex')
-  await p.admin('PATCH', `/resellers/${reseller.id}`, { packageIds: [p.pack], locationIds: [p.location] })
-  const people: Record<AccountKind, { id: string } & Who> = { staff: p.owner, reseller, customer: p.customer }
-  const { serverId } = await p.admin('POST', '/admin/servers', p.order)
-  await p.admin('POST', '/admin/servers', { ...p.order, ownerId: reseller.id, imageId: undefined, hostname: undefined, access: undefined })
-  await p.settle()
-  for (const { id } of [p.customer, reseller])
-    await p.admin('POST', `/customers/${id}/ssh-keys`, {
-      publicKey: 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIOMqqnkVzrm0SdG6UOoqKLsabgH5C9okWi0dh2l9GKJl test',
-    })
-  await p.admin('POST', '/admin/node-enrollments', { locationId: p.location })
-  for (const kind of accountKinds) p.token(people[kind].id)
-  return Object.assign(p, { people, serverId })
-}
-type Full = Awaited<ReturnType<typeof full>>
-
-/** Every id in the database, of whatever it is. */
-function everyId(p: Full): string[] {
-  const tables = p.db.$client
-    .query<{ name: string }, []>(
-      "SELECT m.name FROM sqlite_master m JOIN pragma_table_info(m.name) c ON c.name = 'id' WHERE m.type = 'table'",
-    )
-    .all()
-  return tables.flatMap(({ name }) =>
-    p.db.$client
-      .query<{ id: unknown }, []>(`SELECT id FROM "${name}" LIMIT 4`)
-      .all()
-      .map(({ id }) => String(id)),
-  )
-}
-
-const actorOf = (p: Full, kind: AccountKind): Actor => ({
-  accountId: p.people[kind].id,
-  kind,
-  name: kind,
-  scopes: allScopes,
-  permissions: new Set(kind === 'staff' ? allPermissions : []),
-  via: { type: 'session', sessionId: '', confirmedAt: p.now() },
-})
-/** Those that at least one of the three can see. */
-const targetsOf = (p: Full, op: Operation, ids: readonly string[]) =>
-  ids.filter((id) => accountKinds.some((kind) => op.on?.find(p.db, actorOf(p, kind), id) !== undefined))
-
-/** The example of the reference, with ids of things that are there where it says `<package_id>`. */
-function exampleOf(p: Full, op: Operation, ids: readonly string[]): object | undefined {
-  if (!op.example) return undefined
-  const known = new Map(operations.flatMap(({ on }) => (on ? [[on.name.toLowerCase().replaceAll(' ', '_'), on] as const] : [])))
-  const text = JSON.stringify(op.example).replace(/<(\w+)_id>/g, (all, name) => {
-    const named = name === 'customer' ? p.customer.id : ids.find((id) => known.get(name)?.find(p.db, actorOf(p, 'staff'), id))
-    return named ?? all
-  })
-  return JSON.parse(text)
-}
-
 /** Is it still this operation after the URL was read? `..` leads elsewhere, and then its refusals are not this one's. */
 const leadsTo = (op: Operation, url: string) => new RegExp(`^/api/v1${op.path.replace(/\{\w+\}/g, '[^/]+')}$`).test(new URL(url).pathname)
 
@@ -430,7 +373,7 @@ const wordsOf = (op: Operation, c: Case, url: string) => {
   return `${op.id} as ${c.kind}: ${op.method} ${cut(url, 200)} ${cut(JSON.stringify(c.headers), 100)} ${body ?? ''}`
 }
 
-async function send(p: Full, op: Operation, c: Case) {
+async function send(p: Everything, op: Operation, c: Case) {
   const who = c.kind === 'nobody' ? undefined : p.people[c.kind]
   const sent: Record<string, string> = {
     ...(c.body === undefined ? {} : { 'Content-Type': 'application/json' }),
@@ -462,7 +405,7 @@ afterAll(() => {
 describe('whatever is sent, the answer is one from the table, says nothing of what was sent, and a refusal changes nothing', () => {
   for (const op of operations)
     test(op.id, async () => {
-      const p = await full()
+      const p = await everything()
       // A second connection: its data_version moves when, and only when, the panel has committed a change.
       const watch = new Database(`${p.dir}/berth.db`, { readonly: true })
       const version = () => (watch.query('PRAGMA data_version').get() as { data_version: number }).data_version
@@ -497,7 +440,7 @@ describe('whatever is sent, the answer is one from the table, says nothing of wh
 })
 
 /** Who was signed out by what succeeded comes in again. */
-async function renew(p: Full, kind: Case['kind']) {
+async function renew(p: Everything, kind: Case['kind']) {
   if (kind === 'nobody' || (await p.call(p.people[kind], 'GET', '/images')).status !== 401) return
   p.people[kind] = kind === 'staff' ? p.staff() : p.account(kind, 'Again')
 }

@@ -1,0 +1,128 @@
+// A call that is sent again with its key is one call: over every operation that promises it. What a key is and how long it is kept
+// is in test/kernel/idempotency.test.ts; keys against kill -9 are in test/end-to-end/idempotency.test.ts.
+import { describe, expect, test } from 'bun:test'
+import { Type as t } from 'typebox'
+import { fields, type Operation, operation } from '../../src/kernel/api/operation.ts'
+import { operations } from '../../src/operations.ts'
+import { type Everything, everyId, everything, exampleOf, targetsOf } from '../support/everything.ts'
+import { type Reply, world } from '../support/panel.ts'
+
+/** Servers in each state that an operation may want of one. */
+async function inEveryState() {
+  const p = await everything()
+  const order = async (hostname: string) => (await p.admin('POST', '/admin/servers', { ...p.order, hostname })).serverId as string
+  const [stopped, suspended] = [await order('stopped'), await order('suspended')]
+  await p.settle()
+  await p.admin('POST', `/servers/${stopped}/actions/power`, { action: 'shutdown' })
+  await p.admin('POST', `/servers/${suspended}/actions/suspend`, { reason: 'overdue' })
+  await p.settle()
+  return p
+}
+
+const bytes = ({ body }: Reply) => JSON.stringify(body)
+const replayed = ({ headers }: Reply) => headers.get('Idempotency-Replayed')
+const count = (p: Everything, sql: string) => (p.db.$client.query(sql).get() as { n: number }).n
+const done = (p: Everything, op: Operation) => count(p, `SELECT count(*) AS n FROM audit WHERE operation = '${op.id}' AND result = 'done'`)
+const jobs = (p: Everything) => count(p, 'SELECT count(*) AS n FROM jobs')
+
+/** Sends the operation's example, to one thing after the other until one is in the state for it. */
+async function sent(p: Everything, op: Operation, send: (path: string, body: unknown) => Promise<Reply>): Promise<Reply> {
+  const ids = everyId(p)
+  const body = op.body ? exampleOf(p, op, ids) : undefined
+  let last: Reply | undefined
+  for (const id of op.on ? targetsOf(p, op, ids) : ['']) {
+    last = await send(op.path.replace(/\{\w+\}/, id), body)
+    if (last.status < 300) return last
+  }
+  throw new Error(`nothing here lets ${op.id} be done: ${last && bytes(last)}`)
+}
+const key = { 'Idempotency-Key': 'order-1842' }
+
+describe('an operation that honours Idempotency-Key', () => {
+  const promised = operations.filter((op) => op.remembers)
+  test('is one that makes, ends or changes a server, or makes a customer', () => expect(promised.length).toBeGreaterThanOrEqual(8))
+
+  for (const op of promised) {
+    test(`${op.id}: sent twice with one key, it is done once, noted once and told once`, async () => {
+      using p = await inEveryState()
+      let path = ''
+      let body: unknown
+      const before = done(p, op)
+      const first = await sent(p, op, (to, given) => p.call(p.owner, op.method, (path = to), (body = given), key))
+      await p.settle()
+      expect([replayed(first), done(p, op)]).toEqual([null, before + 1])
+      const after = p.fingerprint()
+      const again = await p.call(p.owner, op.method, path, body, key)
+      await p.settle()
+      expect([again.status, bytes(again), replayed(again)]).toEqual([first.status, bytes(first), 'true'])
+      expect(p.fingerprint()).toBe(after)
+    })
+    test(`${op.id}: sent four times at once with one key, one does it and the others answer what it answered`, async () => {
+      using p = await inEveryState()
+      const [noted, started] = [done(p, op), jobs(p)]
+      let all: Reply[] = []
+      await sent(p, op, async (path, body) => {
+        all = await Promise.all([1, 2, 3, 4].map(() => p.call(p.owner, op.method, path, body, key)))
+        return all[0]!
+      })
+      await p.settle()
+      expect(new Set(all.map(bytes)).size).toBe(1)
+      expect(all.map(replayed).filter((r) => r === 'true').length).toBe(3)
+      expect(done(p, op)).toBe(noted + 1)
+      expect(jobs(p) - started).toBe(all[0]!.body.jobId ? 1 : 0)
+    })
+  }
+})
+
+describe('a call whose key is at work already', () => {
+  const slow = (waits: () => Promise<void>, made: () => string) =>
+    operation({
+      id: 'test.slow',
+      method: 'POST',
+      path: '/slow',
+      summary: 'Takes as long as it is told to',
+      access: 'anyone',
+      body: fields({}),
+      answer: t.Object({ id: t.String() }),
+      remembers: true,
+      prepare: waits,
+      run: () => ({ id: made() }),
+    })
+  const seconds = async (n: number) => void (await Bun.sleep(n * 1000))
+
+  test('waits for its answer and says the same, whichever of the two was quicker', async () => {
+    using p = await world()
+    for (const pauses of [
+      [0.4, 0.05],
+      [0.05, 0.4],
+    ]) {
+      let runs = 0
+      const turns = [...pauses]
+      const op = slow(
+        () => seconds(turns.shift()!),
+        () => `made ${++runs}`,
+      )
+      const call = () => p.controller.gate(op, undefined, { params: {}, body: {}, idempotencyKey: `k${pauses}` })
+      const both = await Promise.all([call(), call()])
+      expect(both.map((a) => a.body)).toEqual([{ id: 'made 1' }, { id: 'made 1' }])
+      expect(both.filter((a) => a.replayed).length).toBe(1)
+      expect(runs).toBe(1)
+    }
+  })
+  test('does it itself when the first came to nothing', async () => {
+    using p = await world()
+    let tries = 0
+    const op = slow(
+      async () => {
+        if (++tries > 1) return
+        await seconds(0.1)
+        throw new Error('lost its way')
+      },
+      () => `made at try ${tries}`,
+    )
+    const call = () => p.controller.gate(op, undefined, { params: {}, body: {}, idempotencyKey: 'k' })
+    const [first, second] = await Promise.allSettled([call(), call()])
+    expect(first.status).toBe('rejected')
+    expect(second).toMatchObject({ status: 'fulfilled', value: { body: { id: 'made at try 2' } } })
+  })
+})
