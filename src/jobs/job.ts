@@ -1,26 +1,28 @@
 // Jobs, as people and billing systems follow them. The engine is kernel/jobs.
-import { eq } from 'drizzle-orm'
 import { Type as t } from 'typebox'
 import type { Actor } from '../kernel/api/actor.ts'
 import { Refusal } from '../kernel/api/errors.ts'
 import { page, paginate } from '../kernel/api/list.ts'
 import { nullable, operation, type Resource, time } from '../kernel/api/operation.ts'
 import { iso, isoOrNull } from '../kernel/db/clock.ts'
-import type { Db } from '../kernel/db/open.ts'
+import { countOf, type Db } from '../kernel/db/open.ts'
 import { linesAfter } from '../kernel/jobs/log.ts'
-import { type Job, jobs } from '../kernel/jobs/tables.ts'
-import { server, visible } from '../servers/server.ts'
+import type { Job } from '../kernel/jobs/tables.ts'
+import { visible } from '../servers/server.ts'
 
 /** Who sees the server sees its jobs; jobs of no server are the staff's. */
-const seen = (tx: Db, actor: Actor, it: Job) =>
-  it.serverId ? server.find(tx, actor, it.serverId) !== undefined : actor.kind === 'staff' && actor.permissions.has('nodes.read')
+function seen(tx: Db, actor: Actor): { where: string; values: string[] } {
+  const { where, values } = visible(tx, actor)
+  const nodesToo = actor.kind === 'staff' && actor.permissions.has('nodes.read')
+  return { where: `(j.server_id IS NOT NULL AND ${where})${nodesToo ? ' OR j.server_id IS NULL' : ''}`, values }
+}
 
-const job: Resource<Job> = {
+const job: Resource<JobRow> = {
   name: 'job',
   notFound: 'job_not_found',
-  find: (tx, actor, id) => {
-    const it = tx.select().from(jobs).where(eq(jobs.id, id)).get()
-    return it && seen(tx, actor, it) ? it : undefined
+  find(tx, actor, id) {
+    const { where, values } = seen(tx, actor)
+    return tx.$client.query<JobRow, string[]>(`SELECT ${columns} ${from} WHERE j.id = ? AND (${where})`).get(id, ...values) ?? undefined
   },
 }
 
@@ -83,8 +85,7 @@ export const getJob = operation({
   access: everybody,
   on: job,
   answer: jobRecord,
-  run: ({ tx, actor, target }) =>
-    show(actor, tx.$client.query<JobRow, [string]>(`SELECT ${columns} ${from} WHERE j.id = ?`).get(target.id)!),
+  run: ({ actor, target }) => show(actor, target),
 })
 
 /** A map, because what is looked up in it comes from outside: an object would also know `constructor`. */
@@ -112,9 +113,8 @@ export const listJobs = operation({
   answer: page(jobRecord),
   run(call) {
     const { tx, actor, query } = call
-    const { where, values } = visible(tx, actor)
-    const nodesToo = actor.kind === 'staff' && actor.permissions.has('nodes.read')
-    const filters: [string, string[]][] = [[`(j.server_id IS NOT NULL AND ${where})${nodesToo ? ' OR j.server_id IS NULL' : ''}`, values]]
+    const { where, values } = seen(tx, actor)
+    const filters: [string, string[]][] = [[where, values]]
     if (query['state']) {
       const wanted = states.get(query['state'])
       if (!wanted) throw new Refusal('invalid_request', 'state must be running, done or failed.')
@@ -137,7 +137,7 @@ export const listJobs = operation({
           .all(...given, ...(after ? [after] : []), limit),
       keyOf: (j) => j.id,
       show: (j) => show(actor, j),
-      total: () => tx.$client.query<{ n: number }, any[]>(`SELECT count(*) AS n ${from} WHERE ${filter}`).get(...given)!.n,
+      total: () => countOf(tx, `SELECT count(*) AS n ${from} WHERE ${filter}`, given),
     })
   },
 })

@@ -1,6 +1,6 @@
 import { page, paginate } from '../kernel/api/list.ts'
 import { type Call, operation } from '../kernel/api/operation.ts'
-import { prepared } from '../kernel/db/open.ts'
+import { countOf, prepared } from '../kernel/db/open.ts'
 import { own, type ServerRow, selectServers, server, serverAnswer, showServer, visible } from './server.ts'
 
 const one = prepared(({ $client }) => $client.prepare<ServerRow, [string]>(`${selectServers} WHERE s.id = ?`))
@@ -16,16 +16,11 @@ export const getServer = operation({
   run: (call) => showServer(call, one(call.tx).get(call.target.id)!),
 })
 
-const statements = prepared(({ $client }) => ({
-  query: (sql: string) => $client.query<ServerRow, any[]>(sql),
-  count: (sql: string) => $client.query<{ n: number }, any[]>(sql),
-}))
-
 /** Newest first; filters are exact but `q`, which looks into names, addresses and ids. */
 function listing(call: Call, name: string) {
   const { query } = call
   const { where, values } = visible(call.tx, call.actor)
-  const filters: [string, unknown[]][] = [[where, values]]
+  const filters: [string, string[]][] = [[where, values]]
   // For staff the terminated are kept for the record; they show when asked for.
   if (query['status']) filters.push(['s.status = ?', [query['status']]])
   else filters.push(['s.terminated_at IS NULL', []])
@@ -48,19 +43,16 @@ function listing(call: Call, name: string) {
   }
   const filter = filters.map(([sql]) => sql).join(' AND ')
   const given = filters.flatMap(([, v]) => v)
-  const { query: rows, count } = statements(call.tx)
   return paginate({
     call,
     name,
     rows: (after, limit) =>
-      rows(`${selectServers} WHERE ${filter}${after ? ' AND s.id < ?' : ''} ORDER BY s.id DESC LIMIT ?`).all(
-        ...given,
-        ...(after ? [after] : []),
-        limit,
-      ),
+      call.tx.$client
+        .query<ServerRow, any[]>(`${selectServers} WHERE ${filter}${after ? ' AND s.id < ?' : ''} ORDER BY s.id DESC LIMIT ?`)
+        .all(...given, ...(after ? [after] : []), limit),
     keyOf: (s) => s.id,
     show: (s) => showServer(call, s),
-    total: () => count(`SELECT count(*) AS n FROM servers s WHERE ${filter}`).get(...given)!.n,
+    total: () => countOf(call.tx, `SELECT count(*) AS n FROM servers s WHERE ${filter}`, given),
   })
 }
 

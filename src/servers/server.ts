@@ -264,7 +264,7 @@ const opensTo: Record<Action, readonly Scope[]> = {
 const allActions = Object.keys(opensTo) as Action[]
 
 /** The guest's own address in its IPv6 prefix is the first one. */
-export const guestIpv6 = (prefix: string) => toText(6, toNumber(prefix)!.n + 1n)
+export const guestIpv6 = (prefix: string) => (prefix.endsWith('::') ? `${prefix}1` : toText(6, toNumber(prefix)!.n + 1n))
 
 export function showServer({ tx, nodes, actor }: Pick<Surroundings, 'nodes'> & { tx: Db; actor: Actor }, s: ServerRow) {
   const held = (JSON.parse(s.addresses) as ShownAddress[]).sort((a, b) => a.version - b.version || b.isPrimary - a.isPrimary)

@@ -20,9 +20,21 @@ const pragmas = [
 /** `$client.query` keeps this many statements prepared. Bun's usual 20 are fewer than a busy controller has different ones. */
 Database.MAX_QUERY_CACHE_SIZE = 500
 
+/**
+ * SQLite plans a query anew each time a value is bound at which the plan has looked, and a plan of a join or of a LIMIT has: that
+ * costs ten times what the query does (five joins by id: 100 µs instead of 20). A plus before a value changes nothing in it and
+ * keeps the planner from looking.
+ */
+export const steady = (sql: string) => sql.replace(/(=|<|>|\b(?:limit|offset))\s*(?=\?)/gi, '$1 +')
+class Steady extends Database {
+  override prepare(...[sql, ...more]: Parameters<Database['prepare']>): any {
+    return super.prepare(steady(sql), ...more)
+  }
+}
+
 /** Opens (and makes) the database at `path`, `:memory:` for one that is gone afterwards, and brings its schema up to date. */
 export function openDb(path: string): Db {
-  const file = new Database(path, { create: true, strict: true })
+  const file = new Steady(path, { create: true, strict: true })
   for (const pragma of pragmas) file.run(`PRAGMA ${pragma}`)
   migrate(file)
   return drizzle(file) as Db
@@ -83,6 +95,25 @@ export function prepared<T>(build: (db: Db) => T): (db: Db) => T {
     if (!statement) made.set(db, (statement = build(db)))
     return statement
   }
+}
+
+const MOST_COUNTS = 1000
+const counts = prepared(({ $client }) => ({
+  /** Rows that this connection, the only one that writes, has ever changed. */
+  changes: $client.prepare<{ n: number }, []>('SELECT total_changes() AS n'),
+  at: -1,
+  known: new Map<string, number>(),
+}))
+/** Answers a query that names one number `n`, and keeps the answer until anything is changed: a list's total is asked for on every page. */
+export function countOf(db: Db, sql: string, values: readonly string[]): number {
+  const kept = counts(db)
+  const at = kept.changes.get()!.n
+  if (at !== kept.at || kept.known.size > MOST_COUNTS) kept.known.clear()
+  kept.at = at
+  const key = JSON.stringify([sql, values])
+  let n = kept.known.get(key)
+  if (n === undefined) kept.known.set(key, (n = db.$client.query<{ n: number }, any[]>(sql).get(...values)!.n))
+  return n
 }
 
 /** Did this error come from a unique index? The index is the lock; the caller turns it into a refusal. */
