@@ -6,9 +6,9 @@
 //   bun test/bench/timing.ts [--calls 200] [--signIns 30]
 import { hashPassword } from '../../src/accounts/passwords.ts'
 import { type AccountKind, accountKinds } from '../../src/kernel/api/access.ts'
-import { newId, prefixes } from '../../src/kernel/db/ids.ts'
 import type { Operation } from '../../src/kernel/api/operation.ts'
 import { minute } from '../../src/kernel/db/clock.ts'
+import { newId, prefixes } from '../../src/kernel/db/ids.ts'
 import { operations } from '../../src/operations.ts'
 import { type Everything, everyId, everything, exampleOf, targetsOf } from '../support/everything.ts'
 import type { Who } from '../support/panel.ts'
@@ -89,7 +89,11 @@ for (const op of operations)
   }
 
 const known = 'known@customer.test'
-p.db.$client.run('UPDATE accounts SET email = ?, password_hash = ? WHERE id = ?', [known, await hashPassword('seven green bicycles'), p.customer.id])
+p.db.$client.run('UPDATE accounts SET email = ?, password_hash = ? WHERE id = ?', [
+  known,
+  await hashPassword('seven green bicycles'),
+  p.customer.id,
+])
 const signIn = (email: string) => () => {
   p.turnClock(minute) // 20 a minute from one address
   return p.call(undefined, 'POST', '/sessions', { email, password: 'wrong but long enough' })
@@ -111,5 +115,12 @@ function at(op: Operation, id: string) {
   return op.path.replace(/\{\w+\}/, id)
 }
 function actor(on: Everything, kind: AccountKind) {
-  return { accountId: strangers[kind].id, kind, name: '', scopes: new Set<never>(), permissions: new Set<never>(), via: { type: 'session', sessionId: '', confirmedAt: on.now() } as const }
+  return {
+    accountId: strangers[kind].id,
+    kind,
+    name: '',
+    scopes: new Set<never>(),
+    permissions: new Set<never>(),
+    via: { type: 'session', sessionId: '', confirmedAt: on.now() } as const,
+  }
 }
