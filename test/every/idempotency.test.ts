@@ -4,7 +4,7 @@ import { describe, expect, test } from 'bun:test'
 import { Type as t } from 'typebox'
 import { fields, type Operation, operation } from '../../src/kernel/api/operation.ts'
 import { operations } from '../../src/operations.ts'
-import { type Everything, everyId, everything, exampleOf, targetsOf } from '../support/everything.ts'
+import { callerOf, type Everything, everyId, everything, exampleOf, targetsOf } from '../support/everything.ts'
 import { type Reply, world } from '../support/panel.ts'
 
 /** Servers in each state that an operation may want of one. */
@@ -48,11 +48,11 @@ describe('an operation that honours Idempotency-Key', () => {
       let path = ''
       let body: unknown
       const before = done(p, op)
-      const first = await sent(p, op, (to, given) => p.call(p.owner, op.method, (path = to), (body = given), key))
+      const first = await sent(p, op, (to, given) => p.call(p.people[callerOf(op)], op.method, (path = to), (body = given), key))
       await p.settle()
       expect([replayed(first), done(p, op)]).toEqual([null, before + 1])
       const after = p.fingerprint()
-      const again = await p.call(p.owner, op.method, path, body, key)
+      const again = await p.call(p.people[callerOf(op)], op.method, path, body, key)
       await p.settle()
       expect([again.status, bytes(again), replayed(again)]).toEqual([first.status, bytes(first), 'true'])
       expect(p.fingerprint()).toBe(after)
@@ -62,7 +62,7 @@ describe('an operation that honours Idempotency-Key', () => {
       const [noted, started] = [done(p, op), jobs(p)]
       let all: Reply[] = []
       await sent(p, op, async (path, body) => {
-        all = await Promise.all([1, 2, 3, 4].map(() => p.call(p.owner, op.method, path, body, key)))
+        all = await Promise.all([1, 2, 3, 4].map(() => p.call(p.people[callerOf(op)], op.method, path, body, key)))
         return all[0]!
       })
       await p.settle()

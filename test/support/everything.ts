@@ -10,17 +10,18 @@ export async function everything() {
   const p = await world()
   const reseller = p.account('reseller', 'Rex')
   await p.admin('PATCH', `/resellers/${reseller.id}`, { packageIds: [p.pack], locationIds: [p.location] })
+  const resold = p.account('customer', 'Rita', reseller.id)
   const people: Record<AccountKind, { id: string } & Who> = { staff: p.owner, reseller, customer: p.customer }
   const { serverId } = await p.admin('POST', '/admin/servers', { ...p.order, hostname: 'db01' })
   await p.admin('POST', '/admin/servers', { ...p.order, ownerId: reseller.id, imageId: undefined, hostname: undefined, access: undefined })
   await p.settle()
-  for (const { id } of [p.customer, reseller])
+  for (const { id } of [p.customer, reseller, resold])
     await p.admin('POST', `/customers/${id}/ssh-keys`, {
       publicKey: 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIOMqqnkVzrm0SdG6UOoqKLsabgH5C9okWi0dh2l9GKJl test',
     })
   await p.admin('POST', '/admin/node-enrollments', { locationId: p.location })
   for (const kind of accountKinds) p.token(people[kind].id)
-  return Object.assign(p, { people, serverId })
+  return Object.assign(p, { people, resold, serverId })
 }
 export type Everything = Awaited<ReturnType<typeof everything>>
 
@@ -39,8 +40,8 @@ export function everyId(p: Everything): string[] {
   )
 }
 
-const actorOf = (p: Everything, kind: AccountKind): Actor => ({
-  accountId: p.people[kind].id,
+const actorOf = (p: Everything, kind: AccountKind, accountId = p.people[kind].id): Actor => ({
+  accountId,
   kind,
   name: kind,
   scopes: allScopes,
@@ -51,13 +52,18 @@ const actorOf = (p: Everything, kind: AccountKind): Actor => ({
 export const targetsOf = (p: Everything, op: Operation, ids: readonly string[]) =>
   ids.filter((id) => accountKinds.some((kind) => op.on?.find(p.db, actorOf(p, kind), id) !== undefined))
 
-/** The example of the reference, with ids of things that are there where it says `<package_id>`. */
+/** A kind of account that may call it. */
+export const callerOf = ({ access }: Operation): AccountKind => accountKinds.find((kind) => access === 'anyone' || access[kind])!
+
+/** The example of the reference, with ids of things that are there where it says `<package_id>`: the customer's own, or what the caller sees. */
 export function exampleOf(p: Everything, op: Operation, ids: readonly string[]): object | undefined {
   if (!op.example) return undefined
+  const kind = callerOf(op)
+  const customer = kind === 'reseller' ? p.resold : p.customer
   const known = new Map(operations.flatMap(({ on }) => (on ? [[on.name.toLowerCase().replaceAll(' ', '_'), on] as const] : [])))
-  const text = JSON.stringify(op.example).replace(/<(\w+)_id>/g, (all, name) => {
-    const named = name === 'customer' ? p.customer.id : ids.find((id) => known.get(name)?.find(p.db, actorOf(p, 'staff'), id))
-    return named ?? all
-  })
+  const seenBy = (name: string, actor: Actor) => ids.find((id) => known.get(name)?.find(p.db, actor, id))
+  const text = JSON.stringify(op.example).replace(/<(\w+)_id>/g, (all, name) =>
+    name === 'customer' ? customer.id : (seenBy(name, actorOf(p, 'customer', customer.id)) ?? seenBy(name, actorOf(p, kind)) ?? all),
+  )
   return JSON.parse(text)
 }
