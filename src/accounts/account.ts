@@ -1,10 +1,10 @@
 // Who an account is, who sees it, and the people behind it.
-import { and, count, desc, eq, like, lt, or, type SQL, sql } from 'drizzle-orm'
+import { and, eq, like, or, type SQL, sql } from 'drizzle-orm'
 import { Type as t } from 'typebox'
 import type { Scope } from '../kernel/api/access.ts'
 import type { Actor } from '../kernel/api/actor.ts'
 import { invalid, Refusal } from '../kernel/api/errors.ts'
-import { paginate } from '../kernel/api/list.ts'
+import { newest } from '../kernel/api/list.ts'
 import { patched } from '../kernel/api/named.ts'
 import { type Call, line, nullable, type Resource, time } from '../kernel/api/operation.ts'
 import { iso, isoOrNull } from '../kernel/db/clock.ts'
@@ -171,7 +171,7 @@ type Listing<Shown> = { name: string; whose: SQL | undefined; show(it: Account):
 
 /** A page of the accounts that are `whose`, and fit what the query asks for; newest first. */
 export function listAccounts<Shown>(call: Call, { name, whose, show }: Listing<Shown>) {
-  const { tx, query } = call
+  const { query } = call
   const part = query['q'] ? `%${query['q'].slice(0, 100).replace(/[%_\\]/g, '')}%` : undefined
   const filter = and(
     whose,
@@ -179,20 +179,12 @@ export function listAccounts<Shown>(call: Call, { name, whose, show }: Listing<S
     query['email'] ? eq(accounts.email, query['email']) : undefined,
     query['externalId'] ? eq(accounts.externalId, query['externalId']) : undefined,
   )
-  return paginate({
+  return newest({
     call,
     name,
-    rows: (after, limit) =>
-      tx
-        .select()
-        .from(accounts)
-        .where(and(filter, after ? lt(accounts.id, after) : undefined))
-        .orderBy(desc(accounts.id))
-        .limit(limit)
-        .all(),
-    keyOf: (it) => it.id,
+    table: accounts,
+    where: filter,
     show,
-    total: () => tx.select({ n: count() }).from(accounts).where(filter).get()!.n,
   })
 }
 

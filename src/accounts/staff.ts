@@ -1,9 +1,9 @@
 // The people who run the installation: who they are, which role they have, and how they leave.
-import { and, count, desc, eq, lt } from 'drizzle-orm'
+import { eq } from 'drizzle-orm'
 import { Type as t } from 'typebox'
 import type { Actor } from '../kernel/api/actor.ts'
 import { invalid, Refusal } from '../kernel/api/errors.ts'
-import { page, paginate } from '../kernel/api/list.ts'
+import { newest, page } from '../kernel/api/list.ts'
 import { patched } from '../kernel/api/named.ts'
 import { fields, line, nullable, operation, type Resource, secret, time } from '../kernel/api/operation.ts'
 import { iso, isoOrNull } from '../kernel/db/clock.ts'
@@ -89,20 +89,12 @@ export const listStaff = operation({
   run(call) {
     const { tx } = call
     const staff = eq(accounts.kind, 'staff')
-    return paginate({
+    return newest({
       call,
       name: 'staff',
-      rows: (after, limit) =>
-        tx
-          .select()
-          .from(accounts)
-          .where(and(staff, after ? lt(accounts.id, after) : undefined))
-          .orderBy(desc(accounts.id))
-          .limit(limit)
-          .all(),
-      keyOf: (it) => it.id,
+      table: accounts,
+      where: staff,
       show: (it) => show(tx, it),
-      total: () => tx.select({ n: count() }).from(accounts).where(staff).get()!.n,
     })
   },
 })

@@ -1,10 +1,10 @@
 import { constants, createReadStream, renameSync } from 'node:fs'
 import { mkdir, open, stat } from 'node:fs/promises'
-import { and, count, desc, eq, isNull, lt } from 'drizzle-orm'
+import { and, eq, isNull } from 'drizzle-orm'
 import { Type as t } from 'typebox'
 import { agentPaths } from '../../agent/protocol.ts'
 import { invalid, Refusal } from '../kernel/api/errors.ts'
-import { page, paginate } from '../kernel/api/list.ts'
+import { newest, page } from '../kernel/api/list.ts'
 import { named, patched } from '../kernel/api/named.ts'
 import { done, fields, line, operation } from '../kernel/api/operation.ts'
 import { newId } from '../kernel/db/ids.ts'
@@ -182,22 +182,13 @@ export const listOfferedImages = operation({
   pages: { usual: 100, most: 200 },
   answer: page(offered),
   run(call) {
-    const { tx } = call
     const published = and(isNull(images.removedAt), eq(images.published, true))
-    return paginate({
+    return newest({
       call,
       name: 'offered images',
-      rows: (after, limit) =>
-        tx
-          .select()
-          .from(images)
-          .where(and(published, after ? lt(images.id, after) : undefined))
-          .orderBy(desc(images.id))
-          .limit(limit)
-          .all(),
-      keyOf: (i) => i.id,
+      table: images,
+      where: published,
       show: ({ id, name, minDiskGb, sizeBytes, user }) => ({ id, name, minDiskGb, sizeBytes, user }),
-      total: () => tx.select({ n: count() }).from(images).where(published).get()!.n,
     })
   },
 })
@@ -224,20 +215,12 @@ export const listImages = operation({
         .all()
         .map((i) => i.id),
     )
-    const list = paginate({
+    const list = newest({
       call,
       name: 'images',
-      rows: (after, limit) =>
-        tx
-          .select()
-          .from(images)
-          .where(and(there, after ? lt(images.id, after) : undefined))
-          .orderBy(desc(images.id))
-          .limit(limit)
-          .all(),
-      keyOf: (i) => i.id,
+      table: images,
+      where: there,
       show: (i) => showImage(tx, i),
-      total: () => tx.select({ n: count() }).from(images).where(there).get()!.n,
     })
     return { ...list, catalogue: catalogue.map(({ id, name }) => ({ id, name, added: added.has(id) })) }
   },

@@ -1,10 +1,10 @@
 // Public keys of an account. A key ends in authorized_keys of a guest, so it is one clean line of a known type or it is refused.
-import { and, count, desc, eq, inArray, lt } from 'drizzle-orm'
+import { and, count, eq, inArray } from 'drizzle-orm'
 import ssh2 from 'ssh2'
 import { Type as t } from 'typebox'
 import { accountById, customer } from '../accounts/account.ts'
 import { invalid, Refusal } from '../kernel/api/errors.ts'
-import { page, paginate } from '../kernel/api/list.ts'
+import { newest, page } from '../kernel/api/list.ts'
 import { done, fields, line, operation, type Resource, time } from '../kernel/api/operation.ts'
 import { iso } from '../kernel/db/clock.ts'
 import { newId } from '../kernel/db/ids.ts'
@@ -143,22 +143,14 @@ export const listSshKeys = operation({
   pages: { usual: 100, most: 100 },
   answer: page(keyAnswer),
   run(call) {
-    const { tx, target } = call
+    const { target } = call
     const owned = eq(sshKeys.ownerId, target.id)
-    return paginate({
+    return newest({
       call,
       name: `ssh-keys ${target.id}`,
-      keyOf: (k) => k.id,
       show,
-      rows: (after, limit) =>
-        tx
-          .select()
-          .from(sshKeys)
-          .where(and(owned, after ? lt(sshKeys.id, after) : undefined))
-          .orderBy(desc(sshKeys.id))
-          .limit(limit)
-          .all(),
-      total: () => tx.select({ n: count() }).from(sshKeys).where(owned).get()!.n,
+      table: sshKeys,
+      where: owned,
     })
   },
 })

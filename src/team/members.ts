@@ -1,5 +1,5 @@
-import { and, count, desc, eq, lt } from 'drizzle-orm'
-import { page, paginate } from '../kernel/api/list.ts'
+import { eq } from 'drizzle-orm'
+import { newest, page } from '../kernel/api/list.ts'
 import { patched } from '../kernel/api/named.ts'
 import { done, fields, operation } from '../kernel/api/operation.ts'
 import { changes, member, memberAnswer, mustHold, reads, showMember } from './member.ts'
@@ -18,20 +18,12 @@ export const listTeam = operation({
     const { tx, actor } = call
     const ours = eq(teamMembers.ownerId, actor.accountId)
     const now = call.clock()
-    return paginate({
+    return newest({
       call,
       name: 'team',
-      rows: (after, limit) =>
-        tx
-          .select()
-          .from(teamMembers)
-          .where(and(ours, after ? lt(teamMembers.id, after) : undefined))
-          .orderBy(desc(teamMembers.id))
-          .limit(limit)
-          .all(),
-      keyOf: (it) => it.id,
+      table: teamMembers,
+      where: ours,
       show: (it) => showMember(tx, it, now),
-      total: () => tx.select({ n: count() }).from(teamMembers).where(ours).get()!.n,
     })
   },
 })

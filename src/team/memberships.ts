@@ -1,7 +1,7 @@
-import { and, count, desc, eq, lt } from 'drizzle-orm'
+import { and, eq } from 'drizzle-orm'
 import { Type as t } from 'typebox'
 import { accountById } from '../accounts/account.ts'
-import { page, paginate } from '../kernel/api/list.ts'
+import { newest, page } from '../kernel/api/list.ts'
 import { done, nullable, operation, type Resource, time } from '../kernel/api/operation.ts'
 import { iso } from '../kernel/db/clock.ts'
 import { changes, reads, serverNamed } from './member.ts'
@@ -41,18 +41,11 @@ export const listMemberships = operation({
   run(call) {
     const { tx, actor } = call
     const mine = eq(teamMembers.memberId, actor.accountId)
-    return paginate({
+    return newest({
       call,
       name: 'memberships',
-      rows: (after, limit) =>
-        tx
-          .select()
-          .from(teamMembers)
-          .where(and(mine, after ? lt(teamMembers.id, after) : undefined))
-          .orderBy(desc(teamMembers.id))
-          .limit(limit)
-          .all(),
-      keyOf: (it) => it.id,
+      table: teamMembers,
+      where: mine,
       show: (it) => ({
         id: it.id,
         owner: { id: it.ownerId, name: accountById(tx, it.ownerId)!.name },
@@ -60,7 +53,6 @@ export const listMemberships = operation({
         server: serverNamed(tx, it.serverId),
         since: iso(it.acceptedAt!),
       }),
-      total: () => tx.select({ n: count() }).from(teamMembers).where(mine).get()!.n,
     })
   },
 })

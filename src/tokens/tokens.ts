@@ -1,11 +1,11 @@
 // API tokens: `pnl_` + 43 characters of 32 random bytes + 6 of checksum. Only SHA-256 is stored.
-import { and, count, desc, eq, isNull, lt } from 'drizzle-orm'
+import { and, count, eq, isNull } from 'drizzle-orm'
 import { Type as t } from 'typebox'
 import { accountByEmail, accountById } from '../accounts/account.ts'
 import type { Account } from '../accounts/tables.ts'
 import { allScopes, isScope, presets, type Scope } from '../kernel/api/access.ts'
 import { invalid, Refusal } from '../kernel/api/errors.ts'
-import { page, paginate } from '../kernel/api/list.ts'
+import { newest, page } from '../kernel/api/list.ts'
 import { done, fields, line, nullable, operation, type Resource, time } from '../kernel/api/operation.ts'
 import { isCidr } from '../kernel/cidr.ts'
 import { day, hour, iso, isoOrNull } from '../kernel/db/clock.ts'
@@ -188,21 +188,14 @@ export const listTokens = operation({
     }),
   ),
   run(call) {
-    const { tx, actor } = call
+    const { actor } = call
     const now = call.clock()
     const own = heldBy(actor.accountId)
-    return paginate({
+    return newest({
       call,
       name: 'tokens',
-      rows: (after, limit) =>
-        tx
-          .select()
-          .from(tokens)
-          .where(and(own, after ? lt(tokens.id, after) : undefined))
-          .orderBy(desc(tokens.id))
-          .limit(limit)
-          .all(),
-      keyOf: (k) => k.id,
+      table: tokens,
+      where: own,
       show: ({ id, name, ending, scopes, allow, createdAt, expiresAt, previousUntil, usedAt, usedFrom }) => ({
         id,
         name,
@@ -215,7 +208,6 @@ export const listTokens = operation({
         usedAt: isoOrNull(usedAt),
         usedFrom,
       }),
-      total: () => countOf(tx, actor.accountId),
     })
   },
 })

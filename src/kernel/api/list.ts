@@ -1,5 +1,8 @@
 // Cursor pages: { data, nextCursor, total }. Newest first, by id, since ids sort by the time they were made.
+import { and, count, desc, lt, type SQL } from 'drizzle-orm'
+import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core'
 import { type TSchema, Type as t } from 'typebox'
+import type { Db } from '../db/open.ts'
 import type { Actor } from './actor.ts'
 import { Refusal } from './errors.ts'
 import { nullable, type Pages, type Query, type Surroundings } from './operation.ts'
@@ -27,6 +30,46 @@ export function paginate<Row, Shown>({ call, name, rows, keyOf, total, show }: L
   const data = found.slice(0, limit)
   const last = data.at(-1)
   return { data: data.map(show), nextCursor: last && found.length > limit ? sealCursor(call, name, keyOf(last)) : null, total: total() }
+}
+
+type Newest<T, Shown> = {
+  call: Listing<T, Shown>['call'] & { tx: Db }
+  name: string
+  table: SQLiteTable & { id: SQLiteColumn }
+  /** Whose rows these are; undefined: everybody's. */
+  where: SQL | undefined
+  show(row: T): Shown
+}
+
+/** A page of a table's rows, newest first. Throws as `paginate`. */
+export function newest<T extends SQLiteTable & { id: SQLiteColumn }, Shown>({
+  call,
+  name,
+  table,
+  where,
+  show,
+}: Newest<T['$inferSelect'], Shown> & { table: T }): Page<Shown> {
+  const { tx } = call
+  return paginate<T['$inferSelect'] & { id: string }, Shown>({
+    call,
+    name,
+    rows: (after, limit) =>
+      tx
+        .select()
+        .from(table as SQLiteTable)
+        .where(and(where, after ? lt(table.id, after) : undefined))
+        .orderBy(desc(table.id))
+        .limit(limit)
+        .all() as (T['$inferSelect'] & { id: string })[],
+    keyOf: ({ id }) => id,
+    show,
+    total: () =>
+      tx
+        .select({ n: count() })
+        .from(table as SQLiteTable)
+        .where(where)
+        .get()!.n,
+  })
 }
 
 function limitFrom(text: string | undefined, usual: number) {
