@@ -11,3 +11,21 @@ CREATE TABLE branding (
 ) STRICT;
 CREATE UNIQUE INDEX branding_of ON branding (coalesce(account_id, ''));
 CREATE INDEX branding_logo ON branding (logo_hash) WHERE logo_hash IS NOT NULL;
+
+-- The audit log: what a change changed, and ways to find a line among a million.
+ALTER TABLE audit ADD COLUMN changes TEXT;
+CREATE INDEX audit_actor ON audit (actor_id, id);
+CREATE INDEX audit_operation ON audit (operation, id);
+CREATE INDEX audit_from ON audit (from_address, id);
+CREATE INDEX audit_at ON audit (at, id);
+CREATE INDEX audit_refused ON audit (id) WHERE result <> 'done';
+
+CREATE TABLE announcements (
+  id TEXT PRIMARY KEY,
+  text TEXT NOT NULL,
+  audience TEXT NOT NULL CHECK (audience IN ('everybody', 'customers', 'resellers', 'staff')),
+  level TEXT NOT NULL CHECK (level IN ('info', 'warn', 'bad')),
+  starts_at INTEGER NOT NULL,
+  ends_at INTEGER,
+  created_at INTEGER NOT NULL
+) STRICT;

@@ -90,7 +90,8 @@ function bodyOf(/** @type {HTMLFormElement} */ form) {
     else if (input.value === '') {
       if (as?.endsWith('null')) put(input.name, null)
       else if (input.required) put(input.name, '')
-    } else put(input.name, as?.startsWith('number') && /^-?\d+$/.test(input.value.trim()) ? Number(input.value) : input.value)
+    } else if (as?.startsWith('utc')) put(input.name, `${input.value}:00Z`)
+    else put(input.name, as?.startsWith('number') && /^-?\d+$/.test(input.value.trim()) ? Number(input.value) : input.value)
   }
   return body
 }
@@ -136,7 +137,7 @@ document.addEventListener('htmx:after:request', (event) => {
     if (ctx.response.status >= 400)
       refused(
         ctx.sourceElement,
-        answer?.error ?? { code: '', message: 'Berth gave no answer that can be read. Reload the page and look whether it is done.' },
+        answer?.error ?? { code: '', message: 'The panel gave no answer that can be read. Reload the page and look whether it is done.' },
       )
     else succeeded(ctx.sourceElement, answer)
     return
@@ -156,7 +157,7 @@ document.addEventListener('htmx:after:request', (event) => {
 document.addEventListener('htmx:error', (event) => {
   const { ctx } = /** @type {CustomEvent} */ (event).detail
   if (!ctx) return
-  if (isCall(ctx)) refused(ctx.sourceElement, { code: '', message: 'Berth does not answer. Try again: it will not be done twice.' })
+  if (isCall(ctx)) refused(ctx.sourceElement, { code: '', message: 'The panel does not answer. Try again: it will not be done twice.' })
   else answering(false)
 })
 
@@ -224,7 +225,7 @@ function refused(/** @type {HTMLFormElement} */ form, /** @type {Failure} */ { c
   if (form.matches('.call')) return toast(message, { bad: true })
   clearErrors(form)
   const items = (details?.fields ?? []).map(({ field, message }) => {
-    const input = inputFor(form, field) ?? $(`[data-list="${CSS.escape(field)}"]`, form)
+    const input = inputFor(form, field) ?? $(`[data-list="${CSS.escape(field)}"],[data-into="${CSS.escape(field)}"]`, form)
     if (!input) return make('li', {}, `${field} ${message}`)
     const group = /** @type {HTMLElement | null} */ (input.closest('fieldset.f'))
     if (input === group) group.tabIndex = -1
@@ -277,6 +278,7 @@ document.addEventListener('click', (event) => {
   }
   const opener = on('[data-dialog]')
   if (opener) {
+    event.preventDefault()
     const dialog = /** @type {HTMLDialogElement} */ (document.getElementById(opener.dataset['dialog'] ?? ''))
     clearErrors(dialog)
     dialog.showModal()
@@ -327,6 +329,14 @@ let asking
 document.addEventListener('change', (event) => {
   const input = /** @type {HTMLInputElement} */ (event.target)
   if (!input.form) return
+  const { into } = input.dataset
+  if (into) {
+    const field = /** @type {HTMLInputElement} */ (input.form.elements.namedItem(into))
+    const reader = new FileReader()
+    reader.onload = () => void (field.value = String(reader.result).split(',')[1] ?? '')
+    field.value = ''
+    if (input.files?.[0]) reader.readAsDataURL(input.files[0])
+  }
   if (input.form.matches('[data-filters]') && input.matches('select')) input.form.requestSubmit()
   if (input.form.matches('[data-redraw]') && input.matches('[type=radio], select')) redraw(input.form)
 })
@@ -355,6 +365,26 @@ document.addEventListener('submit', (event) => {
   setTimeout(() => {
     for (const e of empty) e.removeAttribute('disabled')
   })
+})
+
+// The palette: the cursor stays in the field, and what would be opened is said by `aria-activedescendant`.
+document.addEventListener('keydown', (event) => {
+  const { key } = event
+  if (key === 'k' && (event.ctrlKey || event.metaKey)) {
+    event.preventDefault()
+    if (!$('dialog[open]')) $('.find')?.click()
+  }
+  const input = /** @type {HTMLElement} */ (event.target)
+  const step = { ArrowDown: 1, ArrowUp: -1, Enter: 0 }[key]
+  const options = input.closest('[data-palette]') ? $$('[role=option]') : []
+  if (step === undefined || !options[0]) return
+  event.preventDefault()
+  const at = options.findIndex((o) => o.ariaSelected === 'true')
+  if (!step) return options[Math.max(at, 0)]?.click()
+  const next = options.at((Math.max(at, step < 0 ? 0 : -1) + step) % options.length)
+  for (const o of options) o.ariaSelected = String(o === next)
+  input.setAttribute('aria-activedescendant', next?.id ?? '')
+  next?.scrollIntoView({ block: 'nearest' })
 })
 
 document.addEventListener('keydown', (event) => {

@@ -114,6 +114,10 @@ async function call(op: Operation, given: Record<string, any>): Promise<Response
 }
 
 async function show(answer: Response, what: (body: any) => unknown = (body) => body): Promise<number> {
+  if (answer.ok && !/^application\/json\b/.test(answer.headers.get('Content-Type') ?? '')) {
+    for await (const piece of answer.body ?? []) process.stdout.write(piece)
+    return 0
+  }
   const body: any = await answer.json()
   if (answer.ok) {
     const value = what(body)

@@ -2,7 +2,7 @@
 import { Elysia } from 'elysia'
 import { agentPaths, type ToAgent } from '../agent/protocol.ts'
 import { files } from '../public/assets.ts'
-import { layout } from '../views/layout.ts'
+import { layout, places } from '../views/layout.ts'
 import { pages } from '../views/pages.ts'
 import { errorBody } from '../views/parts/error.ts'
 import { forgetLinks } from './accounts/links.ts'
@@ -25,6 +25,7 @@ import { log } from './kernel/log.ts'
 import { Hub, type Socket } from './kernel/nodes/hub.ts'
 import { type Secrets, secretsFromFile } from './kernel/secrets.ts'
 import { ASSET_ROOT, Assets } from './kernel/web/assets.ts'
+import { answerBrand, brandFor } from './kernel/web/brand.ts'
 import { CSP_REPORT, cspReports } from './kernel/web/csp-report.ts'
 import { MailQueue } from './kernel/web/mail.ts'
 import { mountPages } from './kernel/web/serve-pages.ts'
@@ -90,6 +91,7 @@ export async function createController({
     clock,
     secrets: kept,
     startedAt: clock(),
+    places,
     signIns: new Limit(SIGN_INS_PER_MINUTE, clock),
     guesses: new Delay(clock),
     invitations: new Limit(INVITATIONS_PER_MINUTE, clock),
@@ -155,12 +157,17 @@ export async function createController({
     `${ASSET_ROOT}/*`,
     answering((request) => assets.answer(request)),
   )
+  app.get(
+    '/brand/*',
+    answering((request) => answerBrand(db, request)),
+  )
   app.post(CSP_REPORT, answering(cspReports(clock, door.from)), { parse: 'none' } as any)
   mountPages(app, {
     pages,
     layout: (frame) => layout(frame, (name) => assets.url(name)),
     errorBody,
     door,
+    brand: (accountId) => brandFor(db, accountId),
     clock,
     insecure: config.agentInsecure,
   })

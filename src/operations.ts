@@ -11,7 +11,16 @@ import { createServerSignInLink, createSignInLink, useSignInLink } from './accou
 import { changeStaff, createStaff, disableStaff, enableStaff, listStaff } from './accounts/staff.ts'
 import { closeSupport, openSupport } from './accounts/support.ts'
 import { attachPool, createPool, getPool, listPoolAddresses, listPools, removePool, reserveAddress } from './addresses/pools.ts'
+import {
+  changeAnnouncement,
+  createAnnouncement,
+  listAllAnnouncements,
+  listAnnouncements,
+  removeAnnouncement,
+} from './announcements/announcements.ts'
+import { listActivity, listServerActivity } from './audit/activity.ts'
 import { listAudit } from './audit/audit.ts'
+import { exportAuditCsv, exportAuditJson } from './audit/export.ts'
 import { verifyAudit } from './audit/verify.ts'
 import { getOverview } from './host/overview.ts'
 import { getPanelHost } from './host/panel-host.ts'
@@ -25,13 +34,15 @@ import { changeNode, getNode, listNodes, removeNode } from './nodes/nodes.ts'
 import { changePackage, createPackage, listPackages } from './packages/packages.ts'
 import { createResellerCustomer, getResellerAccount, listResellerCustomers } from './resellers/own.ts'
 import { changeReseller, createReseller, getReseller, listResellers, suspendReseller, unsuspendReseller } from './resellers/resellers.ts'
+import { search } from './search/search.ts'
 import { createResellerServer, createServer } from './servers/create.ts'
 import { getServer, listAllServers, listServers } from './servers/list.ts'
 import { powerServer } from './servers/power.ts'
 import { reinstallServer, setupServer } from './servers/setup.ts'
 import { suspendServer, unsuspendServer } from './servers/suspend.ts'
 import { terminateServer } from './servers/terminate.ts'
-import { configureMail } from './settings/mail.ts'
+import { ownBranding, resellerBranding } from './settings/branding.ts'
+import { configureMail, getMail, testMail } from './settings/mail.ts'
 import { addSshKey, listSshKeys, removeSshKey } from './ssh-keys/ssh-keys.ts'
 import { acceptInvitation, getInvitation, joinTeam } from './team/accept.ts'
 import { inviteMember, resendInvitation } from './team/invite.ts'
@@ -142,6 +153,20 @@ export const operations: readonly Operation[] = [
   getJob,
   getJobLog,
   listAudit,
+  exportAuditJson,
+  exportAuditCsv,
   verifyAudit,
+  listActivity,
+  listServerActivity,
+  search,
+  listAnnouncements,
+  createAnnouncement,
+  listAllAnnouncements,
+  changeAnnouncement,
+  removeAnnouncement,
+  getMail,
   configureMail,
+  testMail,
+  ...Object.values(ownBranding),
+  ...Object.values(resellerBranding),
 ]

@@ -1,6 +1,7 @@
 // Every table there is. test/every/table.test.ts holds this list against the migrations.
 export * from './accounts/tables.ts'
 export * from './addresses/tables.ts'
+export * from './announcements/tables.ts'
 export * from './images/tables.ts'
 export * from './kernel/jobs/tables.ts'
 export * from './locations/tables.ts'

@@ -5,13 +5,18 @@ import { signOut } from '../src/accounts/sign-in.ts'
 import { listStaff } from '../src/accounts/staff.ts'
 import { closeSupport } from '../src/accounts/support.ts'
 import { listPools } from '../src/addresses/pools.ts'
+import { listAllAnnouncements } from '../src/announcements/announcements.ts'
+import { listActivity } from '../src/audit/activity.ts'
 import { listAudit } from '../src/audit/audit.ts'
 import { getOverview } from '../src/host/overview.ts'
 import { getPanelHost } from '../src/host/panel-host.ts'
 import { listImages } from '../src/images/images.ts'
 import { listJobs } from '../src/jobs/job.ts'
-import type { Operation } from '../src/kernel/api/operation.ts'
+import type { AccountKind } from '../src/kernel/api/access.ts'
+import type { Actor } from '../src/kernel/api/actor.ts'
+import { mayCall, type Operation } from '../src/kernel/api/operation.ts'
 import { iso } from '../src/kernel/db/clock.ts'
+import { brandCssUrl, logoUrl } from '../src/kernel/web/brand.ts'
 import { Html, html } from '../src/kernel/web/html.ts'
 import type { At } from '../src/kernel/web/page.ts'
 import type { Frame } from '../src/kernel/web/serve-pages.ts'
@@ -19,6 +24,8 @@ import { listLocations } from '../src/locations/locations.ts'
 import { listNodes } from '../src/nodes/nodes.ts'
 import { listPackages } from '../src/packages/packages.ts'
 import { listAllServers, listServers } from '../src/servers/list.ts'
+import { resellerBranding } from '../src/settings/branding.ts'
+import { getMail } from '../src/settings/mail.ts'
 import { listTeam } from '../src/team/members.ts'
 import { listTokens } from '../src/tokens/tokens.ts'
 import { act } from './parts/act.ts'
@@ -26,12 +33,14 @@ import { notice } from './parts/card.ts'
 import { type IconName, icon } from './parts/icon.ts'
 import { secretOnce } from './parts/secret.ts'
 import { time } from './parts/time.ts'
+import { palette, searchButton } from './search/search.ts'
 
 type Entry = { name: string; title: string; href: string; shape: IconName; sees: Operation }
 const entry = (name: string, title: string, href: string, shape: IconName, sees: Operation): Entry => ({ name, title, href, shape, sees })
 
-/** For every kind of account: its tokens, and what it may call with them. */
+/** For every kind of account: what was done in its name, its tokens, and what it may call with them. */
 const apiEntries = (reference: string): Entry[] => [
+  entry('activity', 'Activity', '/account/activity', 'clock', listActivity),
   entry('tokens', 'API tokens', '/account/api', 'key', listTokens),
   entry('reference', 'API reference', reference, 'info', listTokens),
 ]
@@ -63,18 +72,32 @@ const staffEntries: readonly (readonly [string, readonly Entry[]])[] = [
       entry('controller', 'Controller host', '/admin/controller', 'anchor', getPanelHost),
       entry('staff', 'Staff', '/admin/staff', 'customers', listStaff),
       entry('audit', 'Audit log', '/admin/audit', 'audit', listAudit),
+      entry('announcements', 'Announcements', '/admin/announcements', 'notice', listAllAnnouncements),
+      entry('settings', 'Settings', '/admin/settings', 'settings', getMail),
       ...apiEntries('/admin/api/reference'),
     ],
   ],
 ]
 const ownEntries: typeof staffEntries = [
   ['', [entry('servers', 'Servers', '/', 'server', listServers)]],
-  ['Account', [entry('team', 'Team', '/team', 'customers', listTeam), ...apiEntries('/api-reference')]],
+  [
+    'Account',
+    [
+      entry('team', 'Team', '/team', 'customers', listTeam),
+      entry('branding', 'Branding', '/reseller/branding', 'brand', resellerBranding.get),
+      ...apiEntries('/api-reference'),
+    ],
+  ],
 ]
 
+const entriesOf = (kind: AccountKind) => (kind === 'staff' ? staffEntries : ownEntries)
+
+/** For the search: what the navigation shows this actor. */
+export const places = (actor: Actor): { title: string; href: string }[] =>
+  entriesOf(actor.kind).flatMap(([, entries]) => entries.filter((e) => mayCall(e.sees, actor)).map(({ title, href }) => ({ title, href })))
+
 function navigation(at: At, current: string | undefined): Html {
-  const groups = at.actor.kind === 'staff' ? staffEntries : ownEntries
-  return html`<nav class="side" id="nav" aria-label="Main">${groups.map(([title, entries]) => {
+  return html`<nav class="side" id="nav" aria-label="Main">${entriesOf(at.actor.kind).map(([title, entries]) => {
     const shown = entries.filter((e) => at.may(e.sees))
     return (
       shown.length > 0 &&
@@ -83,7 +106,8 @@ function navigation(at: At, current: string | undefined): Html {
   })}</nav>`
 }
 
-const mark = html`<a class="mark" href="/">${icon('anchor')}<span>Berth</span></a>`
+const mark = ({ brand }: At, home: string): Html =>
+  html`<a class="mark" href="${home}">${brand.logo ? html`<img src="${logoUrl(brand.logo)}" alt="${brand.name}">` : html`${icon('anchor')}<span>${brand.name}</span>`}</a>`
 
 /** Never to be overlooked: whose account this is, until when, and the way out. */
 const supportBanner = (at: At): Html =>
@@ -99,20 +123,20 @@ export function layout({ title, body, page, at, nonce }: Frame, asset: (name: st
   const signedIn = at.actor.accountId !== '' && !page?.open
   const inner = signedIn
     ? html`<div class="app">
-      <header class="top"><button type="button" class="btn bare menu" aria-controls="nav" aria-expanded="false" aria-label="Menu">${icon('menu')}</button>${at.actor.kind === 'staff' ? html`<a class="mark" href="/admin">${icon('anchor')}<span>Berth</span></a>` : mark}<span class="grow"></span><a class="me" href="/account"${page?.nav === 'account' && html` aria-current="page"`}>${at.actor.name}</a>${act(at, signOut, {}, 'Sign out', { icon: 'out', leadsTo: '/login' })}</header>
+      <header class="top"><button type="button" class="btn bare menu" aria-controls="nav" aria-expanded="false" aria-label="Menu">${icon('menu')}</button>${mark(at, at.actor.kind === 'staff' ? '/admin' : '/')}<span class="grow"></span>${searchButton()}<a class="me" href="/account"${page?.nav === 'account' && html` aria-current="page"`}>${at.actor.name}</a>${act(at, signOut, {}, 'Sign out', { icon: 'out', leadsTo: '/login' })}</header>
       ${navigation(at, page?.nav)}
       <main id="main" tabindex="-1">${supportBanner(at)}${at.insecure && at.actor.kind === 'staff' && html`<div class="card">${notice('warn', html`<strong>Nodes may enroll over plain HTTP.</strong> PANEL_AGENT_INSECURE is set: fit for a lab only.`)}</div>`}${body}</main>
     </div>`
-    : html`<div class="gate"><header>${mark}</header><main id="main" tabindex="-1">${body}</main></div>`
-  const whole = html`<html lang="en" data-now="${at.now}"${at.looks && html` data-theme="${at.looks.theme}" data-density="${at.looks.density}"`}><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1"><title>${title} · Berth</title>
+    : html`<div class="gate"><header>${mark(at, '/')}</header><main id="main" tabindex="-1">${body}</main></div>`
+  const whole = html`<html lang="en" data-now="${at.now}"${at.looks && html` data-theme="${at.looks.theme}" data-density="${at.looks.density}"`}><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1"><title>${title} · ${at.brand.name}</title>
 <meta name="color-scheme" content="light dark"><meta name="csrf-token" content="${at.csrf}"><meta name="robots" content="noindex">
-<link rel="stylesheet" href="${asset('panel.css')}"><link rel="icon" type="image/svg+xml" href="${asset('mark.svg')}">
+<link rel="stylesheet" href="${asset('panel.css')}">${at.brand.accent && html`<link rel="stylesheet" href="${brandCssUrl(at.brand.accent)}">`}<link rel="icon" type="image/svg+xml" href="${asset('mark.svg')}">
 <script defer nonce="${nonce}" src="${asset('htmx.js')}"></script><script type="module" nonce="${nonce}" src="${asset('panel.js')}"></script><script defer nonce="${nonce}" src="${asset('alpine.js')}"></script></head>
 <body><a class="skip" href="#main">Skip to content</a>
 ${inner}
-<div id="offline" class="offline" role="status" hidden>Berth does not answer. What is shown may be old; this page keeps trying.</div>
+<div id="offline" class="offline" role="status" hidden>${at.brand.name} does not answer. What is shown may be old; this page keeps trying.</div>
 <div id="toasts" role="status" aria-live="polite"></div>
-${signedIn && secretOnce()}
+${signedIn && html`${secretOnce()}${palette(at)}`}
 </body></html>`
   // Views name icons as `#i-…`; where the file with them lies is known here only. Text from people cannot hold a bare quote.
   return new Html(whole.text.replaceAll('href="#i-', `href="${asset('icons.svg')}#i-`))

@@ -6,6 +6,8 @@ import { setUpPage } from './account/set-up.ts'
 import { signInPage } from './account/sign-in.ts'
 import { poolsPage } from './addresses/list.ts'
 import { poolPage } from './addresses/show.ts'
+import { announcementsPage } from './announcements/list.ts'
+import { activityPage } from './audit/activity.ts'
 import { auditPage } from './audit/list.ts'
 import { auditVerifyPage } from './audit/verify.ts'
 import { customersPage } from './customers/list.ts'
@@ -21,9 +23,12 @@ import { nodesPage } from './nodes/list.ts'
 import { nodePage } from './nodes/show.ts'
 import { packagesPage } from './packages/list.ts'
 import { ownReferencePage, referencePage } from './reference/show.ts'
+import { searchPage } from './search/search.ts'
 import { ownServersPage, serversPage } from './servers/list.ts'
 import { newServerPage } from './servers/new.ts'
 import { ownServerPage, serverPage } from './servers/show.ts'
+import { resellerBrandingPage } from './settings/branding.ts'
+import { settingsPage } from './settings/settings.ts'
 import { staffPage } from './staff/list.ts'
 import { rolesPage } from './staff/roles.ts'
 import { joinPage } from './team/join.ts'
@@ -61,6 +66,9 @@ export const pages: readonly Page[] = [
   rolesPage,
   auditPage,
   auditVerifyPage,
+  searchPage,
+  settingsPage,
+  announcementsPage,
   referencePage,
   ownServersPage,
   ownServerPage,
@@ -68,5 +76,7 @@ export const pages: readonly Page[] = [
   teamPage,
   joinPage,
   tokensPage,
+  resellerBrandingPage,
+  activityPage,
   ownReferencePage,
 ]

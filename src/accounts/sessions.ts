@@ -7,7 +7,7 @@ import { digest, randomToken } from '../kernel/secrets.ts'
 import { type Account, pendingSignIns, sessions } from './tables.ts'
 
 /** Idle and absolute limits (security S19): staff can do more harm, so theirs are shorter. */
-const limits = {
+export const sessionLimits = {
   staff: { idleMs: hour, wholeMs: 12 * hour },
   reseller: { idleMs: 12 * hour, wholeMs: 14 * day },
   customer: { idleMs: 12 * hour, wholeMs: 14 * day },
@@ -68,7 +68,7 @@ const find = prepared(({ $client }) =>
 export function sessionFrom(db: Db, token: string, now: number): Session | undefined {
   const session = find(db).get(digest(token))
   if (!session) return undefined
-  const { idleMs, wholeMs } = limits[session.kind]
+  const { idleMs, wholeMs } = sessionLimits[session.kind]
   return now - session.seenAt > idleMs || now - session.createdAt > wholeMs ? undefined : session
 }
 

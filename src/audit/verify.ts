@@ -9,5 +9,6 @@ export const verifyAudit = operation({
   summary: 'Is the audit log as it was written? Names the first line that is not',
   access: { staff: ['audit:read'] },
   answer: t.Object({ lines: t.Integer(), ok: t.Boolean(), brokenAt: nullable(t.String()) }),
-  run: ({ tx }) => checkChain(tx),
+  prepare: ({ tx }) => checkChain(tx),
+  run: ({ prepared }) => prepared,
 })

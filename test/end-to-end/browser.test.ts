@@ -115,6 +115,26 @@ describe('a person at a new installation', () => {
     expect((await live.admin('servers.get', { id: server })).status).toBe('running')
   }, 60_000)
 
+  test('finds a server and a page from anywhere, with the keyboard alone', async () => {
+    await page.goto('/admin')
+    await page.keyboard.press('Control+k')
+    await page.keyboard.type('web')
+    await page.locator('#found a').first().waitFor()
+    await page.keyboard.press('ArrowDown')
+    expect(await page.locator('dialog[open] input').getAttribute('aria-activedescendant')).toBe('found-0')
+    await clean('palette')
+    await page.keyboard.press('Enter')
+    await page.waitForURL(`**/admin/servers/${server}`)
+    await page.keyboard.press('Control+k')
+    await page.keyboard.type('audit')
+    await page.locator('#found a').first().waitFor()
+    await page.keyboard.press('Enter')
+    await page.waitForURL('**/admin/audit')
+    await page.keyboard.press('Control+k')
+    await page.keyboard.press('Escape')
+    expect(await page.locator('dialog[open]').count()).toBe(0)
+  }, 60_000)
+
   for (const screen of screens)
     test(`finds every page clean at ${screen.width} px, ${screen.scheme}: axe, console, nothing sticks out`, async () => {
       const visit = await open(browser, screen, live.url)
@@ -128,7 +148,7 @@ describe('a person at a new installation', () => {
         enroll: (await live.admin('nodes.enroll', { locationId: (await live.admin('locations.list')).data[0].id })).id,
       }
       for (const { path } of pages) {
-        if (!/^\/(admin|account|api-reference|login)/.test(path)) continue
+        if (!/^\/(admin|account|api-reference|login|search)/.test(path)) continue
         const at = path.replace(/([\w-]+)\/\{\w+\}/, (_, room: string) => `${room}/${ids[room]}`)
         const answer = await visit.page.goto(at)
         expect(`${at} ${answer?.status()}`).toBe(`${at} 200`)

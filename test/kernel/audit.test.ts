@@ -68,7 +68,7 @@ describe('the audit log', () => {
     const ops = async (query: string) =>
       (await p.call(p.owner, 'GET', `/admin/audit?limit=1000&${query}`)).body.data.map((l: any) => l.operation)
     expect(new Set(await ops('operation=packages'))).toEqual(new Set(['packages.create']))
-    expect(await ops('operation=%25')).toEqual(await ops(''))
+    expect(await ops('operation=%25')).toEqual([])
     expect(await ops('operation=p_ckages')).toEqual([])
     expect(await ops(`target=${p.pack}`)).toEqual(['packages.create'])
     expect(await ops("actorId=' OR 1=1 --")).toEqual([])

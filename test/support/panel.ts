@@ -54,6 +54,8 @@ export const calmHost: HostSource = {
   ownBytes: () => 2048,
 }
 
+const isJson = ({ status, headers }: Response) => status !== 204 && /^application\/json\b/.test(headers.get('Content-Type') ?? '')
+
 export type Panel = Awaited<ReturnType<typeof panel>>
 
 export async function panel(options: Options = {}) {
@@ -172,7 +174,7 @@ export async function panel(options: Options = {}) {
       }),
     )
     const text = await response.text()
-    const answer = text.startsWith('{') ? JSON.parse(text) : text
+    const answer = isJson(response) ? JSON.parse(text) : text
     holdToDeclaration(method, path, response.status, answer)
     return { status: response.status, body: answer, headers: response.headers }
   }
@@ -351,6 +353,7 @@ export async function panel(options: Options = {}) {
         'mails',
         'settings',
         'branding',
+        'announcements',
         'totp',
         'recovery_codes',
         'passkeys',

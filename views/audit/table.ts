@@ -1,10 +1,11 @@
+import type { listActivity } from '../../src/audit/activity.ts'
 import type { listAudit } from '../../src/audit/audit.ts'
 import { type Html, html } from '../../src/kernel/web/html.ts'
 import type { Answers, At } from '../../src/kernel/web/page.ts'
 import { operations } from '../../src/operations.ts'
 import { pill } from '../parts/state.ts'
 import { table } from '../parts/table.ts'
-import { time } from '../parts/time.ts'
+import { absolute, time } from '../parts/time.ts'
 import { shortId } from '../parts/words.ts'
 
 type Line = Answers<{ audit: typeof listAudit }>['audit']['data'][number]
@@ -16,11 +17,12 @@ const places: Record<string, string> = {
   job: '/admin/jobs/',
   pool: '/admin/ip-pools/',
 }
-export const targetLink = (id: string): Html => {
+export const targetLink = (id: string, name: string | null): Html => {
   const place = places[id.split('_')[0] ?? '']
+  const words = name ?? `${id.split('_')[0]}_${shortId(id)}`
   return place
-    ? html`<a href="${place}${id}" title="${id}" class="mono">${id.split('_')[0]}_${shortId(id)}</a>`
-    : html`<span class="mono" title="${id}">${id.split('_')[0]}_${shortId(id)}</span>`
+    ? html`<a href="${place}${id}" title="${id}"${!name && html` class="mono"`}>${words}</a>`
+    : html`<span title="${id}"${!name && html` class="mono"`}>${words}</span>`
 }
 
 /** The first words of an operation's summary: what follows explains, and the log needs no explanation. */
@@ -30,8 +32,70 @@ const summaries = new Map(operations.map((o) => [o.id, o.summary.split(/[;:]/)[0
 const actionOf = ({ details }: Line) =>
   typeof details === 'object' && details !== null && 'action' in details ? ` ${String(details.action)}` : ''
 
-const through = ({ via, actor }: Line) =>
-  actor.id.startsWith('nod_') ? 'the node itself' : via === 'page' ? 'in the panel' : via.startsWith('token') ? 'by token' : 'on the host'
+const ways = {
+  page: 'in the panel',
+  token: 'by token',
+  support: 'in a support session',
+  system: 'on the host',
+  node: 'the node itself',
+} as const
+const through = ({ type, name }: Line['via']) => html`${ways[type]}${name && html` ${name}`}`
+
+/** As people read it: nothing is a dash, lists are lists, times are times. */
+const worded = (value: unknown): Html =>
+  value === null || value === ''
+    ? html`<span class="muted">nothing</span>`
+    : typeof value === 'object'
+      ? html`<code>${JSON.stringify(value)}</code>`
+      : /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(String(value))
+        ? html`${absolute(String(value))}`
+        : html`${String(value)}`
+
+const changesOf = (changes: Line['changes']): Html =>
+  html`<ul class="will">${changes.map((c) => html`<li><code>${c.field}</code>: ${worded(c.before)} → ${worded(c.after)}</li>`)}</ul>`
+
+const whole = (l: Line): Html =>
+  html`<details class="row" id="d-${l.id}"><summary>Show<span class="sr"> details of ${l.operation}</span></summary>${l.changes.length > 0 && changesOf(l.changes)}${
+    l.details === null
+      ? html`<p class="muted">Nothing was sent with it.</p>`
+      : html`<p class="muted">Sent:</p><pre>${JSON.stringify(l.details, null, 2)}</pre>`
+  }<small>Request <code>${l.requestId}</code></small></details>`
+
+const result = (text: string): Html =>
+  text === 'done' ? pill('ok', 'tick', 'Done') : pill('bad', 'x', text === 'sign_in_failed' ? 'Refused' : text)
+const what = (operation: string, more = ''): Html =>
+  html`<strong>${summaries.get(operation) ?? operation}</strong><small class="mono">${operation}${more}</small>`
+
+type Done = Answers<{ activity: typeof listActivity }>['activity']['data'][number]
+
+/** What somebody may know of what was done to what is theirs. */
+export const activityTable = (lines: readonly Done[], at: At, { target = true } = {}): Html =>
+  table<Done>(
+    'Activity',
+    lines,
+    [
+      { title: 'What', main: true, cell: (l) => what(l.operation) },
+      { title: 'When', cell: (l) => time(l.at, at) },
+      {
+        title: 'Who',
+        cell: (l) =>
+          html`${l.who.you ? 'You' : l.who.name}<small>${l.who.name !== 'System' && through(l.via)}${l.from && html` · <span class="mono">${l.from}</span>`}</small>`,
+      },
+      ...(target
+        ? [
+            {
+              title: 'Target',
+              cell: (l: Done) =>
+                l.target?.startsWith('srv_')
+                  ? html`<a href="${at.actor.kind === 'staff' ? '/admin' : ''}/servers/${l.target}">${l.targetName ?? l.target}</a>`
+                  : html`${l.targetName ?? '–'}`,
+            },
+          ]
+        : []),
+      { title: 'Result', cell: (l) => result(l.result) },
+    ],
+    (l) => l.id,
+  )
 
 export const auditTable = (lines: readonly Line[], at: At, { target = true } = {}): Html =>
   table<Line>(
@@ -41,20 +105,18 @@ export const auditTable = (lines: readonly Line[], at: At, { target = true } = {
       {
         title: 'What',
         main: true,
-        cell: (l) =>
-          html`<strong>${summaries.get(l.operation) ?? l.operation}</strong><small class="mono">${l.operation}${actionOf(l)}</small>`,
+        cell: (l) => what(l.operation, actionOf(l)),
       },
       { title: 'When', cell: (l) => time(l.at, at) },
       {
         title: 'Who',
-        cell: (l) => html`${l.actor.name}<small>${through(l)}${l.from && html` · <span class="mono">${l.from}</span>`}</small>`,
+        cell: (l) => html`${l.actor.name}<small>${through(l.via)}${l.from && html` · <span class="mono">${l.from}</span>`}</small>`,
       },
-      ...(target ? [{ title: 'Target', cell: (l: Line) => (l.target ? targetLink(l.target) : '–') }] : []),
-      { title: 'Result', cell: (l) => (l.result === 'done' ? pill('ok', 'tick', 'Done') : pill('bad', 'x', l.result)) },
+      ...(target ? [{ title: 'Target', cell: (l: Line) => (l.target ? targetLink(l.target, l.targetName) : '–') }] : []),
+      { title: 'Result', cell: (l) => result(l.result) },
       {
         title: 'Details',
-        cell: (l) =>
-          html`<details class="row" id="d-${l.id}"><summary>Show<span class="sr"> details of ${l.operation}</span></summary><pre>${l.details === null ? 'Nothing was sent with it.' : JSON.stringify(l.details, null, 2)}</pre><small>Request <code>${l.requestId}</code></small></details>`,
+        cell: whole,
       },
     ],
     (l) => l.id,

@@ -1,6 +1,8 @@
+import { listAnnouncements } from '../../src/announcements/announcements.ts'
 import { getOverview } from '../../src/host/overview.ts'
 import { type Html, html } from '../../src/kernel/web/html.ts'
 import { type Answers, type At, page } from '../../src/kernel/web/page.ts'
+import { announced } from '../announcements/banner.ts'
 import { card, empty, inside, meter, notice } from '../parts/card.ts'
 import { head } from '../parts/head.ts'
 import { live } from '../parts/live.ts'
@@ -8,7 +10,7 @@ import { openState, serverStates } from '../parts/state.ts'
 import { time } from '../parts/time.ts'
 import { count, gb, list, mb } from '../parts/words.ts'
 
-const reads = { overview: getOverview }
+const reads = { overview: getOverview, announcements: listAnnouncements }
 type Overview = Answers<typeof reads>['overview']
 
 export const overviewPage = page({
@@ -16,8 +18,9 @@ export const overviewPage = page({
   reads,
   title: 'Overview',
   nav: 'overview',
-  view: ({ overview, at }) => html`
+  view: ({ overview, announcements, at }) => html`
     ${head({ title: 'Overview' })}
+    ${announced(announcements)}
     ${live(
       at,
       'overview',

@@ -10,7 +10,7 @@ const titles: Record<number, string> = {
   422: 'This address does not fit',
   429: 'Too many requests',
   500: 'Something broke',
-  503: 'Berth is restarting',
+  503: 'Restarting',
 }
 const next: Record<number, string> = {
   400: 'The list may have changed since the link was made. Open it again from the menu.',

@@ -1,7 +1,7 @@
 // Form fields: a label, a hint, room for what is wrong with it. `as` is how panel.js puts it into the body.
 import { type Content, type Html, html } from '../../src/kernel/web/html.ts'
 
-type As = 'number' | 'words' | 'null'
+type As = 'number' | 'words' | 'null' | 'utc'
 export type Option = { value: string; label: string; hint?: Content; why?: string | undefined }
 
 type Field = {
@@ -9,7 +9,7 @@ type Field = {
   hint?: Content
   value?: string | number | null | undefined
   required?: boolean
-  /** `number`: sent as one. `words`: a list, split at spaces and commas. `null`: sent as null when empty. */
+  /** `number`: sent as one. `utc`: a local time of the browser's field, meant in UTC. `words`: a list, split at spaces and commas. `null`: sent as null when empty. */
   as?: As
   nullable?: boolean
   type?: string
@@ -30,7 +30,7 @@ const optional = (required: boolean | undefined) => !required && html` <span cla
 /** `scope` makes the id unique on the page. */
 export function field(scope: string, name: string, f: Field): Html {
   const id = slug(`${scope}-${name}`)
-  const as = f.nullable ? (f.as === 'number' ? 'number-null' : 'null') : f.as
+  const as = f.nullable ? (f.as === 'number' || f.as === 'utc' ? `${f.as}-null` : 'null') : f.as
   return html`<div class="f"><label for="${id}">${f.label}${optional(f.required)}</label>${hintLine(id, f.hint)}<span class="in-unit"><input id="${id}" name="${name}" type="${f.type ?? 'text'}" value="${f.value ?? ''}"${hintId(id, f.hint)}${f.required && html` required`}${as && html` data-as="${as}"`}${
     f.autocomplete && html` autocomplete="${f.autocomplete}"`
   }${!f.autocomplete && html` autocomplete="off"`}${f.as === 'number' && html` inputmode="numeric"`}${f.min !== undefined && html` min="${f.min}"`}${f.max !== undefined && html` max="${f.max}"`}${f.placeholder && html` placeholder="${f.placeholder}"`}${f.mono && html` class="mono" spellcheck="false" autocapitalize="off"`}${f.focus && html` autofocus`}>${f.unit && html`<span class="unit">${f.unit}</span>`}</span></div>`

@@ -78,7 +78,8 @@ const queryTable = (query: Readonly<Record<string, string>>): Html =>
 
 /** Asks in the page, with what the viewer may see; panel.js shows the answer under it. */
 function tryIt(op: Operation): Html | false {
-  if (op.method !== 'GET') return false
+  // A file is nothing to look at on a page.
+  if (op.method !== 'GET' || op.answers) return false
   const ids = [...op.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!)
   const asked = Object.entries(queryOf(op))
   return html`<form class="try" data-try="${API_ROOT}${op.path}">
@@ -97,7 +98,7 @@ function entry(at: At, op: Operation, open: boolean): Html {
       ${kv([
         ['Operation', html`<code>${op.id}</code>`],
         ['Needs', needs(op, at.actor)],
-        ['Answers', `${op.status ?? 200}`],
+        ['Answers', `${op.status ?? 200}${op.answers ? `, as ${op.answers}` : ''}`],
         ['Repeats', op.remembers && html`With an <code>Idempotency-Key</code>, the same call within 24 hours answers what it answered.`],
       ])}
       ${byToken(op, at.actor) && html`<div class="bar"><pre class="secret grow">${curl}</pre><button type="button" class="btn" data-copy="${curl}">Copy<span class="sr"> the curl line of ${op.id}</span></button></div>`}

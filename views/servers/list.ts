@@ -1,8 +1,10 @@
+import { listAnnouncements } from '../../src/announcements/announcements.ts'
 import { type Html, html } from '../../src/kernel/web/html.ts'
-import { type Answers, type At, ifAllowed, page } from '../../src/kernel/web/page.ts'
+import { type Answers, type At, ifAllowed, page, reading } from '../../src/kernel/web/page.ts'
 import { listPackages } from '../../src/packages/packages.ts'
 import { createServer } from '../../src/servers/create.ts'
 import { listAllServers, listServers } from '../../src/servers/list.ts'
+import { announced } from '../announcements/banner.ts'
 import { empty } from '../parts/card.ts'
 import { head } from '../parts/head.ts'
 import { icon } from '../parts/icon.ts'
@@ -86,11 +88,12 @@ export const serverTable = (servers: readonly Server[], base: string, { owner = 
 
 export const ownServersPage = page({
   path: '/',
-  reads: { servers: listServers },
+  reads: { servers: listServers, announcements: reading(listAnnouncements, () => ({})) },
   title: 'Servers',
   nav: 'servers',
-  view: ({ servers, at }) => html`
+  view: ({ servers, announcements, at }) => html`
     ${head({ title: 'Servers', actions: at.actor.kind === 'staff' && html`<a class="btn" href="/admin">Staff area</a>` })}
+    ${announced(announcements)}
     <section class="card" aria-label="Servers">
       ${filters(at, filterText(at, 'q', 'Search servers', 'Name or address'), count(servers.total, 'server'))}
       ${live(at, 'list', 4, servers.data.length ? serverTable(servers.data, '/servers/', { owner: false, node: false }) : empty(Object.keys(at.query).length ? 'No server fits this search.' : 'You have no server yet. Your provider orders them for you.'), '')}

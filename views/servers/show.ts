@@ -1,3 +1,4 @@
+import { listServerActivity } from '../../src/audit/activity.ts'
 import { listAudit } from '../../src/audit/audit.ts'
 import { listOfferedImages } from '../../src/images/images.ts'
 import { listJobs } from '../../src/jobs/job.ts'
@@ -13,7 +14,7 @@ import { terminateServer } from '../../src/servers/terminate.ts'
 import { inviteMember } from '../../src/team/invite.ts'
 import { listMemberships } from '../../src/team/memberships.ts'
 import { roles } from '../../src/team/share.ts'
-import { auditTable } from '../audit/table.ts'
+import { activityTable } from '../audit/table.ts'
 import { jobTable } from '../jobs/table.ts'
 import { act, callForm } from '../parts/act.ts'
 import { card, copyable, empty, inside, kv, notice } from '../parts/card.ts'
@@ -33,7 +34,7 @@ const reads = {
   jobs: reading(listJobs, ({ params }) => ({ query: { serverId: params['id'] ?? '', limit: '10' } })),
   images: ifAllowed(listOfferedImages, () => ({ query: { limit: '200' } })),
   memberships: ifAllowed(listMemberships, () => ({ query: { limit: '200' } })),
-  audit: ifAllowed(listAudit, ({ params }) => ({ query: { target: params['id'] ?? '', limit: '10' } })),
+  done: reading(listServerActivity, ({ params }) => ({ params, query: { limit: '10' } })),
 }
 type Data = Answers<typeof reads> & { at: At }
 
@@ -297,12 +298,12 @@ function reinstalling({ server: s, images, at }: Data, base: string): NonNullabl
   }
 }
 
-const activity = ({ jobs, audit, at }: Data, base: string): Html =>
+const activity = ({ jobs, done, at }: Data, base: string): Html =>
   live(
     at,
     'activity',
     4,
     html`
     ${card({ id: 'jobs', title: 'Jobs', count: jobs.total || undefined, actions: base && jobs.total > jobs.data.length && html`<a href="/admin/jobs?serverId=${at.params['id'] ?? ''}">Show all</a>` }, jobs.data.length ? jobTable(jobs.data, at, base, { server: false }) : empty('No job has worked on it yet.'))}
-    ${audit && card({ id: 'audit', title: 'Activity', count: audit.total || undefined, actions: html`<a href="/admin/audit?target=${at.params['id'] ?? ''}">Show in audit log</a>` }, audit.data.length ? auditTable(audit.data, at, { target: false }) : empty('Nobody has changed it yet.'))}`,
+    ${card({ id: 'done', title: 'Activity', count: done.total || undefined, actions: at.may(listAudit) && html`<a href="/admin/audit?target=${at.params['id'] ?? ''}">Show in audit log</a>` }, done.data.length ? activityTable(done.data, at, { target: false }) : empty('Nobody has changed it yet.'))}`,
   )

@@ -5,6 +5,7 @@ import { newId } from '../db/ids.ts'
 import type { Db, Tx } from '../db/open.ts'
 import { type Actor, idOf, nameOf } from './actor.ts'
 import { appendLine } from './audit-chain.ts'
+import type { Change } from './audit-changes.ts'
 import type { Answer, Request } from './invoke.ts'
 import type { Operation, Surroundings } from './operation.ts'
 
@@ -16,13 +17,14 @@ export type AuditLine = {
   requestId: string
   result: string
   details: unknown
+  changes?: Change[] | null
 }
 
 /** Also for what is no operation of its own: refused sign-ins, enrolments, work the clock starts. */
 export function auditLine(
   tx: Db,
   { clock }: Pick<Surroundings, 'clock'>,
-  { actor, operation, target, from, requestId, result, details }: AuditLine,
+  { actor, operation, target, from, requestId, result, details, changes }: AuditLine,
 ) {
   appendLine(tx, {
     id: newId('audit'),
@@ -36,6 +38,7 @@ export function auditLine(
     request_id: requestId,
     result,
     details: details == null ? null : JSON.stringify(details),
+    changes: changes == null ? null : JSON.stringify(changes),
   })
 }
 
@@ -55,8 +58,9 @@ const targetOf = (request: Request, answer: Answer): string | null =>
 export function auditCall(
   tx: Tx,
   around: Surroundings,
-  { op, actor, request, answer, result }: { op: Operation; actor: Actor; request: Request; answer: Answer; result: string },
+  call: { op: Operation; actor: Actor; request: Request; answer: Answer; result: string; changes: Change[] | null },
 ) {
+  const { op, actor, request, answer, result, changes } = call
   auditLine(tx, around, {
     actor,
     operation: op.id,
@@ -65,6 +69,7 @@ export function auditCall(
     requestId: request.requestId ?? '',
     result,
     details: op.body ? mask(op.body, request.body) : null,
+    changes,
   })
 }
 

@@ -107,11 +107,36 @@ function answering(door: Door, found: Operation | { text(): string } | readonly 
 }
 
 function show(op: Operation, { status, body, replayed, cookies = [] }: Answer, requestId: string) {
+  if (op.answers)
+    return new Response(inPieces(body), {
+      status,
+      headers: {
+        ...fixed,
+        'Content-Type': `${op.answers}; charset=utf-8`,
+        'Content-Disposition': `attachment; filename="${op.path.split('/').at(-1)}"`,
+        'X-Request-Id': requestId,
+      },
+    })
   const response = new Response(JSON.stringify(body), { status, headers: { ...fixed, 'X-Request-Id': requestId } })
   if (replayed) response.headers.set('Idempotency-Replayed', 'true')
   if (op.leaves) response.headers.set('Clear-Site-Data', '"storage"')
   for (const cookie of cookies) response.headers.append('Set-Cookie', cookie)
   return response
+}
+
+/** A piece at a time, as fast as it is read, and a turn for others after each. */
+function inPieces(text: Iterable<string>): ReadableStream<Uint8Array> {
+  const left = text[Symbol.iterator]()
+  const encoder = new TextEncoder()
+  return new ReadableStream({
+    async pull(stream) {
+      await Bun.sleep(0)
+      const { done, value } = left.next()
+      if (done) stream.close()
+      else stream.enqueue(encoder.encode(value))
+    },
+    cancel: () => void left.return?.(),
+  })
 }
 
 function give(door: Door, text: string, request: Request) {

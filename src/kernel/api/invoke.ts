@@ -5,6 +5,7 @@ import { looksLikeId } from '../db/ids.ts'
 import { type Db, read, type Tx, write } from '../db/open.ts'
 import { type Actor, sessionOf } from './actor.ts'
 import { auditCall } from './audit.ts'
+import { changesOf } from './audit-changes.ts'
 import { Refusal } from './errors.ts'
 import { recall, remember } from './idempotency.ts'
 import {
@@ -61,18 +62,20 @@ export const gate =
       const made = op.run({ ...call, tx: tx as Tx, target, prepared } as Call)
       return { status: op.status ?? 200, body: made, ...(given.length ? { cookies: given } : {}) }
     }
-    if (op.method === 'GET') return read(db, (tx) => answer(tx, undefined))
-
+    const look = (prepared: unknown) => read(db, (tx) => answer(tx, prepared))
     const change = (prepared: unknown) =>
       write(db, (tx): Answer => {
         const stored = op.remembers && idempotencyKey ? recall(tx, around, who, endpointOf(op, params), idempotencyKey) : undefined
         if (stored) return stored
+        const before = watched(op, tx, around, who, params)
         const made = answer(tx, prepared)
-        auditCall(tx, around, { op, actor: actsAs, request, answer: made, result })
+        const changes = changesOf(before, watched(op, tx, around, who, params))
+        auditCall(tx, around, { op, actor: actsAs, request, answer: made, result, changes })
         if (op.remembers && idempotencyKey) remember(tx, around, who, endpointOf(op, params), idempotencyKey, made)
         return made
       })
-    if (!op.prepare) return change(undefined)
+    const finish = op.method === 'GET' ? look : change
+    if (!op.prepare) return finish(undefined)
 
     const { prepare } = op
     const early = read(db, (tx) => {
@@ -82,7 +85,7 @@ export const gate =
       checkBody(op, body)
       return { ...call, tx: tx as Tx, target } as Omit<Call, 'prepared'>
     })
-    return 'status' in early ? early : prepare(early).then(change)
+    return 'status' in early ? early : prepare(early).then(finish)
   }
 
 function mustKnow(op: Operation, query: Query) {
@@ -124,10 +127,19 @@ function permit(op: Operation, actor: Actor | undefined, now: number): Actor {
   return actor
 }
 
+/** What the audit log compares. Undefined where there is nothing, or nothing that this actor sees. */
+function watched(op: Operation, tx: Tx, around: Surroundings, actor: Actor, params: Readonly<Record<string, string>>) {
+  if (op.watches) return op.watches({ ...around, tx, actor })
+  const id = idIn(op, params)
+  return op.on && looksLikeId(id) ? op.on.find(tx, actor, id) : undefined
+}
+
+const idIn = (op: Operation, params: Readonly<Record<string, string>>) => params[/\{(\w+)\}/.exec(op.path)?.[1] ?? ''] ?? ''
+
 /** Before validation, so that nothing can be probed: a hidden id and one that never was are refused by the same bytes. */
 function lookUp(op: Operation, tx: Db, actor: Actor, params: Readonly<Record<string, string>>): unknown {
   if (!op.on) return undefined
-  const id = params[/\{(\w+)\}/.exec(op.path)?.[1] ?? ''] ?? ''
+  const id = idIn(op, params)
   const target = looksLikeId(id) ? op.on.find(tx, actor, id) : undefined
   if (target === undefined) throw new Refusal(op.on.notFound, `There is no such ${op.on.name}.`)
   const rights = op.on.rights?.(tx, actor, target)

@@ -37,7 +37,7 @@ export function codesOf(op: Operation): Code[] {
 }
 
 const ref = (kind: string, name: string) => ({ $ref: `#/components/${kind}/${name}` })
-const json = (content: object) => ({ content: { 'application/json': content } })
+const json = (content: object, type = 'application/json') => ({ content: { [type]: content } })
 
 /** Details that a code always has. */
 const details: Partial<Record<Code, Record<string, unknown>>> = {
@@ -121,7 +121,7 @@ function operationObject(op: Operation) {
       [op.status ?? 200]: {
         description: { 200: 'Done.', 201: 'Made.', 202: 'Accepted; where there is a jobId, that job goes on.' }[op.status ?? 200],
         headers: { ...requestId, ...(op.remembers && { 'Idempotency-Replayed': ref('headers', 'Replayed') }) },
-        ...json({ schema: op.answer, example: sample(op.answer, op.on?.name ?? op.id.split('.')[0]!) }),
+        ...json({ schema: op.answer, example: sample(op.answer, op.on?.name ?? op.id.split('.')[0]!) }, op.answers),
       },
       ...Object.fromEntries(
         byStatus.map(([status, list]) => [status, shared.has(status) ? ref('responses', `Status${status}`) : refusal(status, list)]),

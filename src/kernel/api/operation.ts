@@ -34,6 +34,8 @@ export type Surroundings = {
   /** The machine under the controller. */
   host: HostFigures
   startedAt: number
+  /** The pages that this actor's navigation leads to. */
+  places(actor: Actor): { title: string; href: string }[]
 }
 
 /** A thing with an identifier. `find` is the only way from an id to a row, and it sees only what the actor may. */
@@ -99,6 +101,8 @@ export type Operation<Row = any, B extends TSchema = any, A extends TSchema = an
   pages?: Pages
   body?: B
   answer: A
+  /** Not JSON but a file: `run` answers its text in pieces, each made when the reader has taken the one before. */
+  answers?: 'text/csv' | 'application/jsonl'
   /** 200 done or read, 201 made something, 202 a job goes on. */
   status?: 200 | 201 | 202
   /** Codes of its own, beside those that the gate makes. */
@@ -107,6 +111,8 @@ export type Operation<Row = any, B extends TSchema = any, A extends TSchema = an
   remembers?: true
   /** A ready body for the reference page and the curl line. */
   example?: Static<B>
+  /** What the audit log compares before and after; left out, the row behind `on`. For changes of what has no id. */
+  watches?(call: Surroundings & { tx: Tx; actor: Actor }): Record<string, unknown>
   /** Slow or foreign work before the transaction: hashing, another host. Permission, visibility and body are checked by then. */
   prepare?(call: Omit<Call<Row, Static<B>>, 'prepared'>): Promise<P>
   /** Short, synchronous, in one transaction: the change, its job, event and audit line are written together or not at all. */
@@ -141,6 +147,8 @@ export const nullable = <T extends TSchema>(schema: T) => t.Union([schema, t.Nul
 /** Marks a field that the audit log masks. */
 export const secret = <T extends TSchema>(schema: T): T => ({ ...schema, writeOnly: true }) as T
 
+/** What `run` answers where `answers` is said. */
+export const pieces = t.Unsafe<Iterable<string>>({ type: 'string' })
 export const jobAnswer = t.Object({ jobId: nullable(t.String()), serverId: t.String() })
 export const done = t.Object({})
 export const time = t.String({ format: 'date-time' })

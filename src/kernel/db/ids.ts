@@ -21,6 +21,7 @@ export const prefixes = {
   audit: 'aud_',
   mail: 'mail_',
   link: 'lnk_',
+  announcement: 'ann_',
   passkey: 'pky_',
   teamMember: 'tm_',
 } as const

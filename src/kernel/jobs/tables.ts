@@ -13,6 +13,8 @@ export const audit = sqliteTable('audit', {
   requestId: text('request_id').notNull(),
   result: text().notNull(),
   details: text({ mode: 'json' }),
+  /** What was one thing before and another after. */
+  changes: text({ mode: 'json' }),
   /** Its place in the chain, and the hash over it and the line before. */
   seq: integer(),
   hash: text(),

@@ -6,6 +6,7 @@ import { Refusal } from '../api/errors.ts'
 import type { Looks } from '../api/http.ts'
 import type { Answer, Gate } from '../api/invoke.ts'
 import { mayCall, type Operation, type Query } from '../api/operation.ts'
+import type { Brand } from './brand.ts'
 import type { Html } from './html.ts'
 
 type Read = Operation<any, any, any, 'GET', any>
@@ -21,6 +22,8 @@ export type At = {
   looks: Looks | undefined
   origin: string
   now: number
+  /** As whom the panel shows itself to this viewer. */
+  brand: Brand
   /** Would the gate let this actor call it? Buttons are drawn by it. */
   may(op: Operation): boolean
   /** What the controller is waiting to tell staff who just came, e.g. that it runs on plain HTTP. */

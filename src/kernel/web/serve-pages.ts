@@ -8,6 +8,7 @@ import { addressKey } from '../api/limits.ts'
 import type { Operation } from '../api/operation.ts'
 import type { Clock } from '../db/clock.ts'
 import { log } from '../log.ts'
+import type { Brand } from './brand.ts'
 import { CSP_REPORT } from './csp-report.ts'
 import type { Html } from './html.ts'
 import { type At, mayFor, noPage, type Page, render } from './page.ts'
@@ -20,6 +21,7 @@ export type Site = {
   /** What a refusal looks like as a page. */
   errorBody(refusal: { status: number; message: string }, requestId: string, at: At): Html
   door: Door
+  brand(accountId: string): Brand
   clock: Clock
   insecure: boolean
 }
@@ -88,6 +90,7 @@ function atFor(site: Site, url: URL, params: Record<string, string>, sender: Ret
     looks: sender?.browser?.looks,
     origin: site.door.origin,
     now: site.clock(),
+    brand: site.brand(actor.accountId),
     may: (op: Operation) => !!sender?.actor && mayFor(actor)(op),
     insecure: site.insecure,
   }

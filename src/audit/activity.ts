@@ -1,0 +1,90 @@
+// What was done to the own account and servers, and by whom: the part of the audit log that is everybody's own business.
+import { Type as t } from 'typebox'
+import type { Actor } from '../kernel/api/actor.ts'
+import { page, paginate } from '../kernel/api/list.ts'
+import { type Call, nullable, operation, time } from '../kernel/api/operation.ts'
+import { iso } from '../kernel/db/clock.ts'
+import { server } from '../servers/server.ts'
+import { type LineRow, selectLines, via, viaOf } from './line.ts'
+
+const activity = t.Object({
+  id: t.String(),
+  at: time,
+  who: t.Object({ name: t.String(), you: t.Boolean() }),
+  via,
+  operation: t.String(),
+  target: nullable(t.String()),
+  targetName: nullable(t.String()),
+  /** Null for what staff did. */
+  from: nullable(t.String()),
+  result: t.String(),
+})
+
+/** A provider's people are "Staff" to its customers, and where they sit is not theirs to know. */
+function show(actor: Actor, a: LineRow) {
+  const you = a.actorId === actor.accountId
+  const theirs = !you && actor.kind !== 'staff' && (a.actorKind === 'staff' || a.actorKind === null)
+  const through = viaOf(a)
+  const system = through.type === 'system' || through.type === 'node'
+  // A refused sign-in has no actor yet: the address is all there is to know about it.
+  const visitor = a.actorId === '' || (a.operation === 'sessions.create' && a.result !== 'done')
+  return {
+    id: a.id,
+    at: iso(a.at),
+    who: { name: visitor ? 'Somebody' : !theirs ? a.actorName : system ? 'System' : 'Staff', you: you && !visitor },
+    via: theirs ? { ...through, id: null, name: null } : through,
+    operation: a.operation,
+    target: a.target,
+    targetName: a.targetName,
+    from: theirs && !visitor ? null : a.fromAddress,
+    result: a.result,
+  }
+}
+
+/** Newest first, of the lines whose ids `of` selects. */
+function listing(call: Call, name: string, of: string, values: readonly string[]) {
+  const { tx, actor } = call
+  const where = `a.id IN (${of})`
+  return paginate({
+    call,
+    name,
+    rows: (after, limit) =>
+      tx.$client
+        .query<LineRow, any[]>(`${selectLines} WHERE ${where}${after ? ' AND a.id < ?' : ''} ORDER BY a.id DESC LIMIT ?`)
+        .all(...values, ...(after ? [after] : []), limit),
+    keyOf: (a) => a.id,
+    show: (a) => show(actor, a),
+    total: () => tx.$client.query<{ n: number }, any[]>(`SELECT count(*) AS n FROM audit a WHERE ${where}`).get(...values)!.n,
+  })
+}
+
+export const listActivity = operation({
+  id: 'account.activity',
+  method: 'GET',
+  path: '/account/activity',
+  summary: 'What you did, and what was done to your account and servers, refused sign-ins too',
+  access: { staff: ['account:read'], reseller: ['account:read'], customer: ['account:read'] },
+  pages: { usual: 50, most: 200 },
+  answer: page(activity),
+  run(call) {
+    const { accountId, kind } = call.actor
+    const own = 'SELECT id FROM audit WHERE actor_id = ? UNION SELECT id FROM audit WHERE target = ?'
+    // Staff see every server: what others did to them is the audit log's.
+    if (kind === 'staff') return listing(call, 'activity', own, [accountId, accountId])
+    // Also of servers that are gone: that somebody terminated one is what its owner wants to know.
+    const ofServers = 'SELECT t.id FROM servers s JOIN audit t ON t.target = s.id WHERE s.owner_id = ? OR s.reseller_id = ?'
+    return listing(call, 'activity', `${own} UNION ${ofServers}`, [accountId, accountId, accountId, accountId])
+  },
+})
+
+export const listServerActivity = operation({
+  id: 'servers.activity',
+  method: 'GET',
+  path: '/servers/{id}/activity',
+  summary: 'What was done to a server, by whom and from where',
+  access: { staff: ['servers:read'], reseller: ['servers:read'], customer: ['servers:read'] },
+  on: server,
+  pages: { usual: 50, most: 200 },
+  answer: page(activity),
+  run: (call) => listing(call, `activity ${call.target.id}`, 'SELECT id FROM audit WHERE target = ?', [call.target.id]),
+})

@@ -1,0 +1,138 @@
+// A line of the audit log: how it is found, and how it is told.
+import { Type as t } from 'typebox'
+import { Refusal } from '../kernel/api/errors.ts'
+import { nullable, type Query, time } from '../kernel/api/operation.ts'
+import { iso } from '../kernel/db/clock.ts'
+import { looksLikeId } from '../kernel/db/ids.ts'
+import type { Db } from '../kernel/db/open.ts'
+
+export type LineRow = {
+  id: string
+  at: number
+  actorId: string
+  actorName: string
+  actorKind: string | null
+  via: string
+  tokenName: string | null
+  operation: string
+  target: string | null
+  targetName: string | null
+  fromAddress: string
+  requestId: string
+  result: string
+  details: string | null
+  changes: string | null
+}
+
+/** The start of a query whose rows are `LineRow`s; the table is `a`. Names are as they are today. */
+export const selectLines = `SELECT a.id, a.at, a.actor_id AS actorId, a.actor_name AS actorName, ac.kind AS actorKind, a.via, tk.name AS tokenName, a.operation, a.target,
+  CASE substr(a.target, 1, 4) WHEN 'srv_' THEN (SELECT hostname FROM servers WHERE id = a.target) WHEN 'usr_' THEN (SELECT name FROM accounts WHERE id = a.target)
+    WHEN 'nod_' THEN (SELECT name FROM nodes WHERE id = a.target) WHEN 'pkg_' THEN (SELECT name FROM packages WHERE id = a.target)
+    WHEN 'img_' THEN (SELECT name FROM images WHERE id = a.target) WHEN 'grp_' THEN (SELECT name FROM locations WHERE id = a.target) END AS targetName,
+  a.from_address AS fromAddress, a.request_id AS requestId, a.result, a.details, a.changes
+  FROM audit a LEFT JOIN accounts ac ON ac.id = a.actor_id LEFT JOIN tokens tk ON a.via LIKE 'token %' AND tk.id = substr(a.via, 7)`
+
+/** By what it came: `node` is the node itself, enrolling or reporting. */
+export const via = t.Object({
+  type: t.Enum(['page', 'token', 'support', 'system', 'node']),
+  id: nullable(t.String()),
+  name: nullable(t.String()),
+})
+export function viaOf({ via, tokenName, actorId }: LineRow): {
+  type: 'page' | 'token' | 'support' | 'system' | 'node'
+  id: string | null
+  name: string | null
+} {
+  if (actorId.startsWith('nod_')) return { type: 'node', id: null, name: null }
+  const [type, ...rest] = via.split(' ')
+  const id = rest.at(-1) ?? null
+  return type === 'token'
+    ? { type, id, name: tokenName }
+    : { type: type === 'support' || type === 'system' ? type : 'page', id, name: null }
+}
+
+export const lineAnswer = t.Object({
+  id: t.String(),
+  at: time,
+  actor: t.Object({ id: t.String(), name: t.String() }),
+  via,
+  operation: t.String(),
+  target: nullable(t.String()),
+  targetName: nullable(t.String()),
+  from: t.String(),
+  requestId: t.String(),
+  result: t.String(),
+  /** What was sent; secrets are `***`. */
+  details: t.Unknown(),
+  changes: t.Array(t.Object({ field: t.String(), before: t.Unknown(), after: t.Unknown() })),
+})
+
+export const showLine = (a: LineRow) => ({
+  id: a.id,
+  at: iso(a.at),
+  actor: { id: a.actorId, name: a.actorName },
+  via: viaOf(a),
+  operation: a.operation,
+  target: a.target,
+  targetName: a.targetName,
+  from: a.fromAddress,
+  requestId: a.requestId,
+  result: a.result,
+  details: a.details === null ? null : JSON.parse(a.details),
+  changes: a.changes === null ? [] : (JSON.parse(a.changes) as { field: string; before: unknown; after: unknown }[]),
+})
+
+export const filterQuery = {
+  who: 'Part of the name or e-mail address of who did it, or an id.',
+  actorId: 'Only what this account did.',
+  operation: 'Only this operation; without a dot, everything whose name begins so.',
+  target: 'Only changes to this id.',
+  from: 'Only from this address.',
+  result: 'done, refused, or the code of a refusal.',
+  since: 'Not before this time: 2026-11-21, or 2026-11-21T14:03:22Z.',
+  until: 'Not after this time; a day alone is meant to its end.',
+} as const
+
+export type Filter = { where: string; values: (string | number)[] }
+
+/** As SQL over `audit a`, each with an index to go by. Throws `invalid_request` for a time that is none. */
+export function filterFrom(db: Db, query: Query): Filter {
+  const parts: [string, (string | number)[]][] = [['1', []]]
+  const add = (sql: string, ...values: (string | number)[]) => parts.push([sql, values])
+  if (query['who']) add(...who(db, query['who']))
+  if (query['actorId']) add('a.actor_id = ?', query['actorId'])
+  if (query['target']) add('a.target = ?', query['target'])
+  if (query['from']) add('a.from_address = ?', query['from'])
+  const { operation, result } = query
+  if (operation?.includes('.')) add('a.operation = ?', operation)
+  // The plus keeps the index away: by it lines would have to be sorted anew for each page.
+  else if (operation) add('+a.operation >= ? AND +a.operation < ?', operation, `${operation}\u{10ffff}`)
+  if (result === 'done') add("a.result = 'done'")
+  else if (result === 'refused') add("a.result <> 'done'")
+  else if (result) add("a.result <> 'done' AND a.result = ?", result)
+  // Ids sort by time as lines do, so a span of time is a span of ids, and its ends are found at once.
+  if (query['since']) add('a.id >= (SELECT id FROM audit WHERE at >= ? ORDER BY at, id LIMIT 1)', timeFrom(query['since'], 'since'))
+  if (query['until'])
+    add('a.id <= (SELECT id FROM audit WHERE at <= ? ORDER BY at DESC, id DESC LIMIT 1)', timeFrom(query['until'], 'until'))
+  return { where: parts.map(([sql]) => `(${sql})`).join(' AND '), values: parts.flatMap(([, values]) => values) }
+}
+
+/** More people than this of one name part are not looked for. */
+const MOST_PEOPLE = 100
+function who(db: Db, text: string): [string, ...string[]] {
+  if (text === 'system' || looksLikeId(text)) return ['a.actor_id = ?', text]
+  const part = `%${text.slice(0, 100).replace(/[%_\\]/g, '')}%`
+  const found = db.$client
+    .query<{ id: string }, [string, string, number]>('SELECT id FROM accounts WHERE name LIKE ? OR email LIKE ? ORDER BY id LIMIT ?')
+    .all(part, part, MOST_PEOPLE)
+  return found.length ? [`a.actor_id IN (${found.map(() => '?')})`, ...found.map((a) => a.id)] : ['0']
+}
+
+/** Without a zone it is UTC, as everything is that is shown. */
+function timeFrom(text: string, name: 'since' | 'until'): number {
+  const whole = /^\d{4}-\d\d-\d\d$/.test(text)
+  const form = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,3})?)?Z?)?$/.test(text)
+  const at = form ? Date.parse(whole ? `${text}T${name === 'until' ? '23:59:59.999' : '00:00'}Z` : text.replace(/Z?$/, 'Z')) : Number.NaN
+  if (Number.isNaN(at)) throw new Refusal('invalid_request', `${name} must be a time like 2026-11-21 or 2026-11-21T14:03:22Z.`)
+  return at
+}

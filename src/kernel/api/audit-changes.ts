@@ -1,0 +1,31 @@
+// What a change changed: the row behind an operation before and after it, compared by the gate, so that no operation writes it.
+import { iso } from '../db/clock.ts'
+
+export type Change = { field: string; before: unknown; after: unknown }
+
+/** A column of this name never stands in the log, only that it is another. */
+const SECRET = /hash|secret|seal|password|token|csrf|seed|private|codes|credential/i
+const MOST_CHARACTERS = 500
+/** Of what is gone, how people knew it. */
+const names = ['name', 'hostname', 'email', 'address', 'title', 'text']
+
+type Row = Record<string, unknown>
+
+/** Undefined rows are not there (any more). Null when nothing differs that could be shown. */
+export function changesOf(before: Row | undefined, after: Row | undefined): Change[] | null {
+  if (!before) return null
+  const fields = after ? Object.keys({ ...before, ...after }) : names.filter((name) => before[name] != null)
+  const changes = fields
+    .filter((field) => JSON.stringify(before[field] ?? null) !== JSON.stringify(after?.[field] ?? null))
+    .map((field) => ({ field, before: shown(field, before[field]), after: shown(field, after?.[field]) }))
+  return changes.length ? changes : null
+}
+
+function shown(field: string, value: unknown): unknown {
+  if (value === null || value === undefined) return null
+  if (SECRET.test(field) && typeof value !== 'boolean') return '***'
+  if (typeof value === 'number' && /(At|Until)$/.test(field)) return iso(value)
+  const text = typeof value === 'string' ? value : JSON.stringify(value)
+  if (text.length > MOST_CHARACTERS) return `${text.slice(0, MOST_CHARACTERS)}…`
+  return value
+}
