@@ -132,8 +132,9 @@ document.addEventListener('htmx:before:request', (event) => {
 document.addEventListener('htmx:after:request', (event) => {
   const { ctx } = /** @type {CustomEvent} */ (event).detail
   if (isCall(ctx)) {
-    keys.delete(ctx.sourceElement)
     const answer = parsed(ctx.text)
+    if (answer?.error?.code === 'confirmation_required') return confirmFirst(ctx.sourceElement)
+    keys.delete(ctx.sourceElement)
     if (ctx.response.status >= 400)
       refused(
         ctx.sourceElement,
@@ -173,10 +174,19 @@ function parsed(/** @type {string} */ text) {
 }
 
 function succeeded(/** @type {HTMLFormElement} */ form, /** @type {any} */ answer) {
-  const { done, then, secret, secretTitle, secretWords, secretInto } = form.dataset
+  const { done, then, secret, secretTitle, secretWords, secretInto, call, with: module, to = '', at = '' } = form.dataset
   const words = done ? fill(done, answer) : ''
-  const next = then ? fill(then, answer) : ''
+  const next = answer?.secondFactor ? answer.home + location.search : then ? fill(then, answer) : ''
+  // Modules for single pages; true: there is more to come there.
+  if (module)
+    return void import(module)
+      .then((m) => m[to](answer, $(at)))
+      .then(
+        (more) => more || arrive(next, words),
+        ({ message }) => refused(form, { code: '', message }),
+      )
   form.closest('dialog')?.close()
+  if (call === 'sessions.confirm' && waiting) return waiting.requestSubmit()
   if (form.closest('dialog')) form.reset()
   if (secret && secretInto && answer?.[secret]) {
     const box = /** @type {HTMLElement} */ ($(secretInto))
@@ -192,6 +202,17 @@ function succeeded(/** @type {HTMLFormElement} */ form, /** @type {any} */ answe
       new CustomEvent('secret', { detail: { title: secretTitle, words: secretWords, value: answer[secret], next, toast: words } }),
     )
   arrive(next, words, answer?.jobId)
+}
+
+/** What waits until somebody has shown who they are. @type {HTMLFormElement | undefined} */
+let waiting
+/** Asks for it, and sends the call again under its key. */
+async function confirmFirst(/** @type {HTMLFormElement} */ form) {
+  waiting = form
+  await htmx.ajax('GET', '/account/confirm', { target: '#confirm', select: '#confirm-in', swap: 'innerHTML' })
+  const dialog = /** @type {HTMLDialogElement} */ ($('#confirm'))
+  dialog.showModal()
+  $('input:not([type=hidden]), button', dialog)?.focus()
 }
 
 function arrive(/** @type {string} */ next, /** @type {string} */ words, /** @type {string | undefined} */ jobId = undefined) {

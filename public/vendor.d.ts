@@ -3,6 +3,10 @@ declare module 'htmx.org/dist/htmx.min.js' {
   const path: string
   export default path
 }
+declare module '*/@simplewebauthn/browser/dist/bundle/index.umd.min.js' {
+  const path: string
+  export default path
+}
 declare module '@alpinejs/csp/dist/cdn.min.js' {
   const path: string
   export default path

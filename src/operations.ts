@@ -1,15 +1,21 @@
 // Every operation there is. What is not in this list does not exist: no route, no button, no `berth admin`.
 
 import { setAllowance } from './accounts/allowance.ts'
+import { beginConfirm, confirmSession } from './accounts/confirm.ts'
 import { changeCustomer, createCustomer, getCustomer, listCustomers, lockCustomer, unlockCustomer } from './accounts/customers.ts'
 import { changeEmail, changeOwnAccount, changePassword, confirmEmail, getOwnAccount } from './accounts/own-account.ts'
+import { endOneSession, endOtherSessions, listSessions } from './accounts/own-sessions.ts'
+import { addPasskey, beginPasskey, removePasskey, renamePasskey } from './accounts/passkeys.ts'
 import { inviteCustomer, requestReset, setPassword } from './accounts/password-links.ts'
 import { changeRole, createRole, listRoles, removeRole } from './accounts/roles.ts'
+import { beginPasskeySignIn, beginSecondPasskey, finishSecondFactor, getPendingSignIn, passkeySignIn } from './accounts/second-factor.ts'
+import { getSecondFactor, renewRecoveryCodes } from './accounts/second-factors.ts'
 import { setUp } from './accounts/set-up.ts'
 import { signIn, signOut } from './accounts/sign-in.ts'
 import { createServerSignInLink, createSignInLink, useSignInLink } from './accounts/sign-in-links.ts'
 import { changeStaff, createStaff, disableStaff, enableStaff, listStaff } from './accounts/staff.ts'
 import { closeSupport, openSupport } from './accounts/support.ts'
+import { beginTotp, confirmTotp, removeTotp } from './accounts/totp.ts'
 import { attachPool, createPool, getPool, listPoolAddresses, listPools, removePool, reserveAddress } from './addresses/pools.ts'
 import {
   changeAnnouncement,
@@ -65,6 +71,25 @@ export const operations: readonly Operation[] = [
   changeOwnAccount,
   changePassword,
   changeEmail,
+  getPendingSignIn,
+  finishSecondFactor,
+  beginSecondPasskey,
+  beginPasskeySignIn,
+  passkeySignIn,
+  confirmSession,
+  beginConfirm,
+  listSessions,
+  endOneSession,
+  endOtherSessions,
+  getSecondFactor,
+  beginTotp,
+  confirmTotp,
+  removeTotp,
+  renewRecoveryCodes,
+  beginPasskey,
+  addPasskey,
+  renamePasskey,
+  removePasskey,
   createStaff,
   listStaff,
   changeStaff,

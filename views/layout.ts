@@ -1,6 +1,7 @@
 // The document around every page: head, top bar, navigation, and the places where messages appear.
 
 import { listCustomers } from '../src/accounts/customers.ts'
+import { getSecondFactor } from '../src/accounts/second-factors.ts'
 import { signOut } from '../src/accounts/sign-in.ts'
 import { listStaff } from '../src/accounts/staff.ts'
 import { closeSupport } from '../src/accounts/support.ts'
@@ -38,8 +39,9 @@ import { palette, searchButton } from './search/search.ts'
 type Entry = { name: string; title: string; href: string; shape: IconName; sees: Operation }
 const entry = (name: string, title: string, href: string, shape: IconName, sees: Operation): Entry => ({ name, title, href, shape, sees })
 
-/** For every kind of account: what was done in its name, its tokens, and what it may call with them. */
+/** For every kind of account: how it is signed in to, what was done in its name, its tokens, and what it may call with them. */
 const apiEntries = (reference: string): Entry[] => [
+  entry('security', 'Security', '/account/security', 'check', getSecondFactor),
   entry('activity', 'Activity', '/account/activity', 'clock', listActivity),
   entry('tokens', 'API tokens', '/account/api', 'key', listTokens),
   entry('reference', 'API reference', reference, 'info', listTokens),
@@ -136,8 +138,12 @@ export function layout({ title, body, page, at, nonce }: Frame, asset: (name: st
 ${inner}
 <div id="offline" class="offline" role="status" hidden>${at.brand.name} does not answer. What is shown may be old; this page keeps trying.</div>
 <div id="toasts" role="status" aria-live="polite"></div>
-${signedIn && html`${secretOnce()}${palette(at)}`}
+${signedIn && html`${secretOnce()}${palette(at)}<dialog id="confirm" aria-labelledby="confirm-t"></dialog>`}
 </body></html>`
-  // Views name icons as `#i-…`; where the file with them lies is known here only. Text from people cannot hold a bare quote.
-  return new Html(whole.text.replaceAll('href="#i-', `href="${asset('icons.svg')}#i-`))
+  // Views name icons as `#i-…` and modules by their name; where the files lie is known here only. Text from people cannot hold a bare quote.
+  return new Html(
+    whole.text
+      .replaceAll('href="#i-', `href="${asset('icons.svg')}#i-`)
+      .replace(/data-with="([\w.]+)"/g, (_, name: string) => `data-with="${asset(name)}"`),
+  )
 }

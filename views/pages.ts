@@ -1,7 +1,10 @@
 // Every page there is. What is not in this list is not found.
 import type { Page } from '../src/kernel/web/page.ts'
+import { confirmPage } from './account/confirm.ts'
 import { confirmEmailPage, forgotPage, resetPage, signInLinkPage, welcomePage } from './account/links.ts'
 import { profilePage } from './account/profile.ts'
+import { secondFactorPage } from './account/second-factor.ts'
+import { securityPage } from './account/security.ts'
 import { setUpPage } from './account/set-up.ts'
 import { signInPage } from './account/sign-in.ts'
 import { poolsPage } from './addresses/list.ts'
@@ -37,6 +40,7 @@ import { tokensPage } from './tokens/list.ts'
 
 export const pages: readonly Page[] = [
   signInPage,
+  secondFactorPage,
   setUpPage,
   welcomePage,
   forgotPage,
@@ -75,6 +79,8 @@ export const pages: readonly Page[] = [
   ownJobPage,
   teamPage,
   joinPage,
+  securityPage,
+  confirmPage,
   tokensPage,
   resellerBrandingPage,
   activityPage,

@@ -59,6 +59,7 @@ export const getOwnAccount = operation({
   path: '/account',
   summary: 'The own account',
   access: everybody('account:read'),
+  withoutSecondFactor: true,
   answer: ownAnswer,
   run: ({ tx, actor }) => show(own(tx, actor)),
 })

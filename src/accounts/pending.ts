@@ -7,7 +7,7 @@ import { minute } from '../kernel/db/clock.ts'
 import type { Db, Tx } from '../kernel/db/open.ts'
 import { digest, randomToken } from '../kernel/secrets.ts'
 import { cookieIn, cookieName, sessionCookie } from './sessions.ts'
-import { challenges, pendingSignIns } from './tables.ts'
+import { pendingSignIns } from './tables.ts'
 
 const COOKIE = 'panel-second'
 const LIFE_MS = 10 * minute
@@ -24,7 +24,6 @@ export function openPending(
   const [now, token] = [clock(), randomToken()]
   const tokenHash = digest(token)
   tx.delete(pendingSignIns).where(lt(pendingSignIns.expiresAt, now)).run()
-  tx.delete(challenges).where(lt(challenges.expiresAt, now)).run()
   tx.insert(pendingSignIns)
     .values({ tokenHash, accountId: account?.id ?? null, tries: 0, createdAt: now, expiresAt: now + LIFE_MS })
     .run()
@@ -50,16 +49,14 @@ export const pendingFrom = (tx: Db, call: Asking): Pending | undefined =>
     )
     .get()
 
-/** Counts one before it is looked at, so that parallel ones cannot be more than there are. Throws `sign_in_failed`. */
-export function takeTry(tx: Tx, call: Asking): Pending {
-  const it = pendingFrom(tx, call)
-  if (!it) throw startAgain()
-  tx.update(pendingSignIns)
+/** Counts one before it is looked at, so that parallel ones cannot be more than there are. Undefined when there are none left. */
+export const takeTry = (tx: Tx, { tokenHash }: Pending): Pending | undefined =>
+  tx
+    .update(pendingSignIns)
     .set({ tries: sql`${pendingSignIns.tries} + 1` })
-    .where(eq(pendingSignIns.tokenHash, it.tokenHash))
-    .run()
-  return it
-}
+    .where(and(eq(pendingSignIns.tokenHash, tokenHash), lt(pendingSignIns.tries, MOST_TRIES)))
+    .returning()
+    .get()
 
 /** It has led to a session, once. Throws `sign_in_failed` when it has already. */
 export function closePending(tx: Tx, { tokenHash }: Pending, { config, setCookie }: Pick<Call, 'config' | 'setCookie'>) {
@@ -70,5 +67,10 @@ export function closePending(tx: Tx, { tokenHash }: Pending, { config, setCookie
 export const startAgain = () =>
   new Refusal(
     'sign_in_failed',
-    'This sign-in is not valid any more: it took too long, or failed too often. Start again with your password.',
+    'This sign-in is not valid any more: it took too long, or failed too often. Start again on the sign-in page.',
   )
+
+export const secondFactorFailed = ({ tries }: Pending) =>
+  tries < MOST_TRIES
+    ? new Refusal('sign_in_failed', 'This does not fit, or was used before. A code is good for one time: wait for the next one.')
+    : startAgain()

@@ -68,8 +68,13 @@ const find = prepared(({ $client }) =>
 export function sessionFrom(db: Db, token: string, now: number): Session | undefined {
   const session = find(db).get(digest(token))
   if (!session) return undefined
-  const { idleMs, wholeMs } = sessionLimits[session.kind]
-  return now - session.seenAt > idleMs || now - session.createdAt > wholeMs ? undefined : session
+  return isOver(session, now) ? undefined : session
+}
+
+/** Unused for too long, or open for too long. */
+export function isOver({ kind, seenAt, createdAt }: Pick<Session, 'kind' | 'seenAt' | 'createdAt'>, now: number): boolean {
+  const { idleMs, wholeMs } = sessionLimits[kind]
+  return now - seenAt > idleMs || now - createdAt > wholeMs
 }
 
 /** How stale `seen_at` may get: writing it on every page would make each read a write. */

@@ -70,6 +70,7 @@ export const signOut = operation({
   inPerson: true,
   leaves: true,
   inSupport: true,
+  withoutSecondFactor: true,
   answer: done,
   run({ tx, actor, config, setCookie }) {
     const session = sessionOf(actor)

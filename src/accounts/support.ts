@@ -41,6 +41,7 @@ export const closeSupport = operation({
   access: { staff: ['account:read'], reseller: ['account:read'], customer: ['account:read'] },
   inPerson: true,
   inSupport: true,
+  withoutSecondFactor: true,
   answer: done,
   run({ tx, actor, config, setCookie }) {
     const value = renewSession(tx, mustBeInBrowser(actor), { supportOf: null, supportReason: null, supportUntil: null })

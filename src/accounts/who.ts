@@ -10,6 +10,7 @@ import { digest } from '../kernel/secrets.ts'
 import { accountById } from './account.ts'
 import { looksOf } from './own-account.ts'
 import { permissionsOf } from './roles.ts'
+import { lacksSecondFactor } from './second-factors.ts'
 import { cookieFrom, markSeen, SEEN_EVERY_MS, type Session, sessionFrom } from './sessions.ts'
 import type { Account } from './tables.ts'
 
@@ -32,18 +33,26 @@ function sessionSender(db: Db, session: Session, now: number, counts: boolean): 
   if (counts && now - session.seenAt > SEEN_EVERY_MS) write(db, (tx) => markSeen(tx, session, now))
   const permissions = permissionsOf(db, account)
   const { id: sessionId, confirmedAt } = session
+  // Also while in somebody else's account: what is not set up here is not skipped there.
+  const lacks = lacksSecondFactor(db, account)
   const helped = supported(db, session, permissions, now)
   return {
     actor: helped
-      ? actorOf(helped, [], scopesOf(helped.kind), {
-          type: 'support',
-          sessionId,
-          confirmedAt,
-          staffId: account.id,
-          staffName: account.name,
-          until: session.supportUntil!,
-        })
-      : actorOf(account, permissions, scopesOf(account.kind, permissions), { type: 'session', sessionId, confirmedAt }),
+      ? actorOf(
+          helped,
+          [],
+          scopesOf(helped.kind),
+          {
+            type: 'support',
+            sessionId,
+            confirmedAt,
+            staffId: account.id,
+            staffName: account.name,
+            until: session.supportUntil!,
+          },
+          lacks,
+        )
+      : actorOf(account, permissions, scopesOf(account.kind, permissions), { type: 'session', sessionId, confirmedAt }, lacks),
     browser: { csrf: session.csrf, looks: looksOf(account) },
     limitKey: account.id,
   }
@@ -89,19 +98,26 @@ function tokenSender(db: Db, header: string, now: number, from: string): Sender 
   const scopes = new Set((JSON.parse(row.scopes) as string[]).filter((s): s is Scope => isScope(s) && theirs.has(s)))
   const allow = row.allow === '[]' ? undefined : (JSON.parse(row.allow) as string[])
   return {
-    actor: actorOf(account, permissions, scopes, { type: 'token', tokenId: row.id, tokenName: row.name }),
+    actor: actorOf(account, permissions, scopes, { type: 'token', tokenId: row.id, tokenName: row.name }, lacksSecondFactor(db, account)),
     limitKey: row.id,
     ...(allow ? { allowed: (address: string) => inside(address, allow) } : {}),
   }
 }
 
-const actorOf = (account: Account, permissions: readonly Permission[], scopes: ReadonlySet<Scope>, via: Actor['via']): Actor => ({
+const actorOf = (
+  account: Account,
+  permissions: readonly Permission[],
+  scopes: ReadonlySet<Scope>,
+  via: Actor['via'],
+  lacks: boolean,
+): Actor => ({
   accountId: account.id,
   kind: account.kind,
   name: account.name,
   permissions: new Set(permissions),
   scopes,
   via,
+  ...(lacks && { lacksSecondFactor: true }),
 })
 
 /** Is the address inside one of the CIDRs? An IPv4 address that came over an IPv6 socket counts as IPv4. */

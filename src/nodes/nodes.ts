@@ -98,6 +98,7 @@ export const removeNode = operation({
   path: '/admin/nodes/{id}',
   summary: 'Remove a node that holds no server; its credential ends at once',
   access: { staff: ['nodes:write'] },
+  confirmed: true,
   on: node,
   answer: done,
   refuses: ['in_use'],

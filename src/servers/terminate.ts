@@ -16,6 +16,7 @@ export const terminateServer = operation({
   path: '/servers/{id}',
   summary: 'Terminate a server: its disk is deleted and its addresses are given back',
   access: { staff: ['servers:terminate'], reseller: ['reseller:servers'] },
+  confirmed: true,
   on: server,
   answer: jobAnswer,
   status: 202,

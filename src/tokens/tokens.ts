@@ -93,6 +93,7 @@ export const grantToken = operation({
   summary: 'Make an API token for an account; the token is answered this one time only',
   access: { staff: ['staff.write'] },
   inPerson: true,
+  confirmed: true,
   body: fields({
     account: t.String({ maxLength: 254 }),
     name: line(100),
@@ -219,6 +220,7 @@ export const rotateToken = operation({
   summary: 'Give a token a new value, answered this one time only; the old value is accepted a while longer',
   access: changes,
   inPerson: true,
+  confirmed: true,
   on: token,
   body: fields({ overlapHours: t.Optional(t.Integer({ minimum: 0, maximum: 168 })) }),
   answer: t.Object({ id: t.String(), token: t.String(), previousUntil: nullable(time), expiresAt: nullable(time) }),

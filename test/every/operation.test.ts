@@ -1,9 +1,12 @@
 // Not one test per endpoint: one test per promise, over every endpoint there is or will be.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { passkeys } from '../../src/accounts/tables.ts'
 import { type AccountKind, accountKinds, presets, scopes } from '../../src/kernel/api/access.ts'
 import { openapi } from '../../src/kernel/api/openapi.ts'
 import type { Operation } from '../../src/kernel/api/operation.ts'
 import { check } from '../../src/kernel/api/validate.ts'
+import { newId } from '../../src/kernel/db/ids.ts'
+import { write } from '../../src/kernel/db/open.ts'
 import { operations } from '../../src/operations.ts'
 import { golden } from '../support/golden.ts'
 import { type Who, type World, world } from '../support/panel.ts'
@@ -28,6 +31,8 @@ const never: Record<string, string> = {
   job: 'job_',
   token: 'tok_',
   announcement: 'ann_',
+  session: 'ses_',
+  passkey: 'pky_',
   role: 'role_',
   'member of staff': 'usr_',
   'team member': 'tm_',
@@ -66,7 +71,26 @@ beforeAll(async () => {
     job: jobId,
   }
   stranger = { staff: p.staff(), reseller: p.account('reseller', 'Eve'), customer: p.account('customer', 'Mallory') }
-  // A token is seen by its own account only, also among staff.
+  // These are seen by their own account only, also among staff.
+  things['session'] = p.db.$client
+    .query<{ id: string }, [string]>('SELECT id FROM sessions WHERE account_id = ?')
+    .get(stranger.staff.id)!.id
+  things['passkey'] = newId('passkey')
+  write(p.db, (tx) =>
+    tx
+      .insert(passkeys)
+      .values({
+        id: things['passkey']!,
+        accountId: stranger.staff.id,
+        credentialId: 'AQ',
+        publicKey: 'AQ',
+        counter: 0,
+        transports: [],
+        name: 'Key',
+        createdAt: 1,
+      })
+      .run(),
+  )
   things['token'] = (await p.call(stranger.staff, 'POST', '/account/tokens', { name: 'Own', scopes: ['servers:read'] })).body.id
 })
 afterAll(() => p.close())

@@ -1,12 +1,16 @@
+import { passkeysWork } from '../../src/accounts/passkeys.ts'
+import { beginPasskeySignIn, passkeySignIn } from '../../src/accounts/second-factor.ts'
 import { signIn } from '../../src/accounts/sign-in.ts'
 import { html } from '../../src/kernel/web/html.ts'
 import { page } from '../../src/kernel/web/page.ts'
 import { callForm } from '../parts/act.ts'
 import { inside } from '../parts/card.ts'
 import { field } from '../parts/field.ts'
+import { withPasskey } from '../parts/passkey.ts'
 
 /** Back to where somebody was going; only ever to this site. */
-const safeNext = (next: string | undefined) => (next && /^\/(?![/\\])[^{}]*$/.test(next) && !next.startsWith('/login') ? next : undefined)
+export const safeNext = (next: string | undefined) =>
+  next && /^\/(?![/\\])[^{}]*$/.test(next) && !next.startsWith('/login') ? next : undefined
 
 export const signInPage = page({
   path: '/login',
@@ -25,6 +29,7 @@ export const signInPage = page({
         ${field('sign-in', 'password', { label: 'Password', type: 'password', autocomplete: 'current-password', required: true })}
         <div class="bar"><button class="btn pri grow">Sign in</button></div>
         <p><a href="/forgot">Forgotten your password?</a></p>`,
-      )}`)}</section>
+      )}
+      ${passkeysWork(at.origin) && withPasskey({ begin: beginPasskeySignIn, finish: passkeySignIn, leadsTo: safeNext(at.query['next']) ?? '{home}', label: 'Sign in with a passkey' })}`)}</section>
     <noscript><p class="muted">Signing in and changing things needs JavaScript; reading does not.</p></noscript>`,
 })

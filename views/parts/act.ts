@@ -17,6 +17,8 @@ type Calling = {
   leadsTo?: string
   /** A field of the answer that is shown this one time, with what it is: in a dialog, or in a part of the page that is named. */
   secret?: { field: string; title: string; words: string; into?: string }
+  /** A function of public/security.js that gets the answer, and the part of the page that it is about. */
+  hands?: { to: 'askPasskey' | 'makePasskey' | 'showApp' | 'showCodes'; at: string }
 }
 export type Acting = Calling & {
   icon?: IconName
@@ -52,12 +54,12 @@ export const idOf = (op: Operation, params: Params, body: Record<string, unknown
 export const callForm = (
   op: Operation,
   params: Params,
-  { body = {}, done, leadsTo, secret, name = '', redraws, atOnce }: Calling & { name?: string; redraws?: true; atOnce?: true },
+  { body = {}, done, leadsTo, secret, hands, name = '', redraws, atOnce }: Calling & { name?: string; redraws?: true; atOnce?: true },
   inner: Content,
 ): Html => html`
   <form method="post" novalidate hx-swap="none" ${verbs[op.method]}="${pathOf(op, params)}" hx-sync="drop" data-call="${op.id}" class="${name}"${done && html` data-done="${done}"`}${leadsTo && html` data-then="${leadsTo}"`}${
     secret && html` data-secret="${secret.field}" data-secret-title="${secret.title}" data-secret-words="${secret.words}"`
-  }${secret?.into && html` data-secret-into="${secret.into}"`}${redraws && html` data-redraw`}${atOnce && html` hx-trigger="load, submit"`}>
+  }${secret?.into && html` data-secret-into="${secret.into}"`}${hands && html` data-with="security.js" data-to="${hands.to}" data-at="${hands.at}"`}${redraws && html` data-redraw`}${atOnce && html` hx-trigger="load, submit"`}>
     ${Object.entries(body).map(([field, value]) => html`<input type="hidden" name="${field}" value="${JSON.stringify(value)}" data-as="json">`)}
     ${inner}
   </form>`

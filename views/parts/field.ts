@@ -14,6 +14,8 @@ type Field = {
   nullable?: boolean
   type?: string
   autocomplete?: string
+  /** Which keys a phone shows. */
+  inputmode?: string
   min?: number
   max?: number
   unit?: string
@@ -33,7 +35,7 @@ export function field(scope: string, name: string, f: Field): Html {
   const as = f.nullable ? (f.as === 'number' || f.as === 'utc' ? `${f.as}-null` : 'null') : f.as
   return html`<div class="f"><label for="${id}">${f.label}${optional(f.required)}</label>${hintLine(id, f.hint)}<span class="in-unit"><input id="${id}" name="${name}" type="${f.type ?? 'text'}" value="${f.value ?? ''}"${hintId(id, f.hint)}${f.required && html` required`}${as && html` data-as="${as}"`}${
     f.autocomplete && html` autocomplete="${f.autocomplete}"`
-  }${!f.autocomplete && html` autocomplete="off"`}${f.as === 'number' && html` inputmode="numeric"`}${f.min !== undefined && html` min="${f.min}"`}${f.max !== undefined && html` max="${f.max}"`}${f.placeholder && html` placeholder="${f.placeholder}"`}${f.mono && html` class="mono" spellcheck="false" autocapitalize="off"`}${f.focus && html` autofocus`}>${f.unit && html`<span class="unit">${f.unit}</span>`}</span></div>`
+  }${!f.autocomplete && html` autocomplete="off"`}${(f.inputmode || f.as === 'number') && html` inputmode="${f.inputmode ?? 'numeric'}"`}${f.min !== undefined && html` min="${f.min}"`}${f.max !== undefined && html` max="${f.max}"`}${f.placeholder && html` placeholder="${f.placeholder}"`}${f.mono && html` class="mono" spellcheck="false" autocapitalize="off"`}${f.focus && html` autofocus`}>${f.unit && html`<span class="unit">${f.unit}</span>`}</span></div>`
 }
 
 /** For password managers: whose password it is. Not shown and not sent. */

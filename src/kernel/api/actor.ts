@@ -17,6 +17,8 @@ export type Actor = {
   scopes: ReadonlySet<Scope>
   permissions: ReadonlySet<Permission>
   via: Via
+  /** A role demands a second factor and there is none: nothing but setting one up is possible. */
+  lacksSecondFactor?: true
 }
 
 export const system: Actor = {

@@ -12,6 +12,7 @@ import {
   type Call,
   fields,
   keptFromSupport,
+  lacksSecondFactor,
   mayCall,
   mayCallOn,
   type Operation,
@@ -107,6 +108,11 @@ export const CONFIRMED_MS = 10 * minute
 function permit(op: Operation, actor: Actor | undefined, now: number): Actor {
   if (op.access === 'anyone') return actor ?? visitor
   if (!actor) throw new Refusal('not_authenticated', 'Sign in, or send a token in the Authorization header.')
+  if (lacksSecondFactor(op, actor))
+    throw new Refusal(
+      'second_factor_required',
+      'Your role demands a second factor. Set one up on the page Security; then all else is open.',
+    )
   const accepted = op.access[actor.kind]
   if (op.inPerson && actor.via.type === 'token')
     throw new Refusal('token_not_allowed', 'This needs a person signed in; a token may not do it.')

@@ -19,6 +19,7 @@ export function codesOf(op: Operation): Code[] {
     ...(op.inPerson ? (['token_not_allowed'] as const) : []),
     ...(op.access !== 'anyone' && !(op.inSupport ?? !op.inPerson) ? (['support_session'] as const) : []),
     ...(op.confirmed ? (['confirmation_required'] as const) : []),
+    ...(op.access !== 'anyone' && op.access.staff && !op.withoutSecondFactor ? (['second_factor_required'] as const) : []),
     ...(op.on ? [op.on.notFound] : []),
     ...(change
       ? ([

@@ -93,6 +93,8 @@ export type Operation<Row = any, B extends TSchema = any, A extends TSchema = an
   confirmed?: true
   /** Who calls it leaves: the browser is told to forget what our pages kept in it. */
   leaves?: true
+  /** What somebody may do whose role demands a second factor, before there is one: set it up, read the own account, leave. */
+  withoutSecondFactor?: true
   /** Whose id the first `{…}` of the path is. */
   on?: Resource<Row>
   /** Names of the query parameters it knows, each with what it does. */
@@ -162,7 +164,10 @@ export function see<Row>(tx: Db, actor: Actor, resource: Resource<Row>, id: stri
 
 /** Does this actor's kind and scope open the operation? The gate refuses by it and buttons are drawn by it. */
 export const mayCall = (op: Operation, actor: Actor): boolean =>
-  op.access === 'anyone' || (!!op.access[actor.kind]?.some((right) => holds(actor, right)) && !keptFromSupport(op, actor))
+  op.access === 'anyone' ||
+  (!!op.access[actor.kind]?.some((right) => holds(actor, right)) && !keptFromSupport(op, actor) && !lacksSecondFactor(op, actor))
+
+export const lacksSecondFactor = (op: Operation, actor: Actor): boolean => !!actor.lacksSecondFactor && !op.withoutSecondFactor
 
 const holds = (actor: Actor, right: Scope | Permission) =>
   isScope(right) ? actor.scopes.has(right) : actor.via.type !== 'token' && actor.permissions.has(right)

@@ -10,12 +10,12 @@ export class Assets {
   private byPath = new Map<string, Asset>()
   private byName = new Map<string, string>()
 
-  /** `files`: name as views know it → where the file lies, on disk or inside the executable. */
-  static async load(files: Readonly<Record<string, string>>): Promise<Assets> {
+  /** `files`: name as views know it → where the file lies, on disk or inside the executable; of several, one after the other. */
+  static async load(files: Readonly<Record<string, string | readonly string[]>>): Promise<Assets> {
     const assets = new Assets()
     await Promise.all(
       Object.entries(files).map(async ([name, path]) => {
-        const plain = await Bun.file(path).bytes()
+        const plain = await new Blob(await Promise.all([path].flat().map((one) => Bun.file(one).bytes()))).bytes()
         const hash = new Bun.CryptoHasher('sha256').update(plain).digest('hex').slice(0, 12)
         const [stem, extension = ''] = [name.replace(/\.[a-z]+$/, ''), name.split('.').at(-1)]
         const served = `${ASSET_ROOT}/${stem}.${hash}.${extension}`

@@ -20,6 +20,8 @@ export type At = {
   actor: Actor
   csrf: string
   looks: Looks | undefined
+  /** The Cookie header: for reads before there is a session. */
+  cookies: string
   origin: string
   now: number
   /** As whom the panel shows itself to this viewer. */
@@ -73,7 +75,7 @@ export async function render(p: Page, gate: Gate, at: At): Promise<Rendered> {
   for (const [name, read] of Object.entries(p.reads) as [string, Read | Reading<Read>][]) {
     const { op, ask, optional } = 'op' in read ? read : { op: read, ask: ownParams, optional: false }
     if (optional && !at.may(op)) continue
-    const answer = gate(op, at.actor, ask(at)) as Answer | Promise<Answer>
+    const answer = gate(op, at.actor, { ...ask(at), cookies: at.cookies }) as Answer | Promise<Answer>
     data[name] = (await answer).body
   }
   const title = typeof p.title === 'string' ? p.title : p.title(data as any)

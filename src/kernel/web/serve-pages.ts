@@ -35,20 +35,17 @@ async function answer(site: Site, p: Page | undefined, request: Request, params:
   const requestId = Bun.randomUUIDv7()
   const url = new URL(request.url)
   const from = site.door.from(request)
-  let at = atFor(site, url, params, undefined)
+  let at = atFor(site, request, params, undefined)
   try {
     const sender = site.door.who(new Request(request.url, { headers: withoutToken(request) }), from)
     site.door.calls.take(sender.actor ? sender.limitKey : addressKey(from))
-    at = atFor(site, url, params, sender)
-    if (!sender.actor && !p?.open)
-      return new Response(null, {
-        status: 303,
-        headers: { ...pageHeaders(), 'X-Request-Id': requestId, Location: `/login?next=${encodeURIComponent(url.pathname + url.search)}` },
-      })
+    at = atFor(site, request, params, sender)
+    if (!sender.actor && !p?.open) return seeOther(requestId, `/login?next=${encodeURIComponent(url.pathname + url.search)}`)
     if (!p) throw noPage()
     const { title, body } = await render(p, site.door.gate, at)
     return document(site, { title, body, page: p, at }, 200, requestId)
   } catch (error) {
+    if (error instanceof Refusal && error.code === 'second_factor_required') return seeOther(requestId, '/account/security')
     const refusal = error instanceof Refusal ? error : new Refusal('internal_error', 'Something broke on our side.')
     // The page's path and not the address: a link from a mail has its token there.
     if (refusal !== error) log.error('a page broke', { requestId, path: p?.path ?? url.pathname, error })
@@ -63,6 +60,9 @@ async function answer(site: Site, p: Page | undefined, request: Request, params:
     return response
   }
 }
+
+const seeOther = (requestId: string, path: string) =>
+  new Response(null, { status: 303, headers: { ...pageHeaders(), 'X-Request-Id': requestId, Location: path } })
 
 const titles: Record<number, string> = {
   403: 'Not allowed',
@@ -79,7 +79,8 @@ const withoutToken = (request: Request) => {
   return headers
 }
 
-function atFor(site: Site, url: URL, params: Record<string, string>, sender: ReturnType<Door['who']> | undefined): At {
+function atFor(site: Site, request: Request, params: Record<string, string>, sender: ReturnType<Door['who']> | undefined): At {
+  const url = new URL(request.url)
   const actor = sender?.actor ?? visitor
   return {
     path: url.pathname,
@@ -88,6 +89,7 @@ function atFor(site: Site, url: URL, params: Record<string, string>, sender: Ret
     actor,
     csrf: sender?.browser?.csrf ?? '',
     looks: sender?.browser?.looks,
+    cookies: request.headers.get('Cookie') ?? '',
     origin: site.door.origin,
     now: site.clock(),
     brand: site.brand(actor.accountId),
