@@ -330,35 +330,7 @@ export async function panel(options: Options = {}) {
     auditLines: () => controller.db.select().from(audit).all(),
     /** Everything a refused call must not have touched. */
     fingerprint: () =>
-      [
-        'accounts',
-        'resellers',
-        'reseller_packages',
-        'reseller_locations',
-        'servers',
-        'addresses',
-        'jobs',
-        'events',
-        'audit',
-        'nodes',
-        'pools',
-        'pool_nodes',
-        'images',
-        'packages',
-        'locations',
-        'ssh_keys',
-        'enrollments',
-        'tokens',
-        'idempotency',
-        'mails',
-        'settings',
-        'branding',
-        'announcements',
-        'totp',
-        'recovery_codes',
-        'passkeys',
-        'team_members',
-      ]
+      tables()
         .map(
           (table) =>
             `${table} ${Bun.hash(
@@ -401,6 +373,14 @@ export async function panel(options: Options = {}) {
       it.close()
     },
   }
+
+  /** Every table but those that come and go with who is signing in. */
+  const tables = () =>
+    controller.db.$client
+      .query<{ name: string }, []>("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name")
+      .all()
+      .map(({ name }) => name)
+      .filter((name) => !['migrations', 'sessions', 'pending_sign_ins', 'challenges', 'sign_in_places'].includes(name))
 
   function signedIn(tx: any, account: any) {
     const cookie = openSession(tx, account, { now, from: '127.0.0.1', userAgent: 'test' })
