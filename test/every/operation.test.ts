@@ -8,6 +8,7 @@ import { check } from '../../src/kernel/api/validate.ts'
 import { newId } from '../../src/kernel/db/ids.ts'
 import { write } from '../../src/kernel/db/open.ts'
 import { operations } from '../../src/operations.ts'
+import { answered } from '../support/declared.ts'
 import { golden } from '../support/golden.ts'
 import { type Who, type World, world } from '../support/panel.ts'
 import { invite, share } from '../support/team.ts'
@@ -184,6 +185,15 @@ for (const op of operations)
     test('a request id on every answer', async () =>
       expect((await send(op, undefined)).headers.get('X-Request-Id')).toMatch(/^[0-9a-f-]{36}$/))
 
+    if (op.method === 'GET')
+      test('answers what it declares, and no field more', async () => {
+        const kind = op.access === 'anyone' ? 'staff' : accountKinds.find((k) => op.access !== 'anyone' && op.access[k])!
+        // Held against the declaration by `call` itself. What is somebody else's is not there for who is no staff.
+        const { status, body } = await p.call(stranger[kind], 'GET', at(op))
+        if (kind !== 'staff' && op.on) expect(status).toBe(404)
+        else if (status !== 200) expect(op.refuses ?? []).toContain(body.error.code)
+      })
+
     if (op.method !== 'GET' && op.body)
       test('refuses a field that is not listed, by name, and nothing happens', async () => {
         const who = caller(op)
@@ -266,6 +276,8 @@ describe('changes by operations are in the audit log', () => {
     expect(() => p.db.$client.run('DELETE FROM audit')).toThrow('append-only')
   })
 })
+
+test('dozens of operations have answered in this run, each held against its declaration', () => expect(answered.size).toBeGreaterThan(36))
 
 describe('what is declared', () => {
   test('S24: is a list without doubles, in which every scope exists', () => {
