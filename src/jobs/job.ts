@@ -11,7 +11,7 @@ import type { Job } from '../kernel/jobs/tables.ts'
 import { visible } from '../servers/server.ts'
 
 /** Who sees the server sees its jobs; jobs of no server are the staff's. */
-function seen(tx: Db, actor: Actor): { where: string; values: string[] } {
+export function seen(tx: Db, actor: Actor): { where: string; values: string[] } {
   const { where, values } = visible(tx, actor)
   const nodesToo = actor.kind === 'staff' && actor.permissions.has('nodes.read')
   return { where: `(j.server_id IS NOT NULL AND ${where})${nodesToo ? ' OR j.server_id IS NULL' : ''}`, values }

@@ -1,6 +1,7 @@
 // One field that leads anywhere: to a server by name, address or id, to a customer, a node, a job, a page. What somebody may not see
 // is not found.
 import { Type as t } from 'typebox'
+import { seen } from '../jobs/job.ts'
 import { type Call, nullable, operation } from '../kernel/api/operation.ts'
 import { visible } from '../servers/server.ts'
 
@@ -67,12 +68,10 @@ const sources: readonly Source[] = [
           ? '/jobs/'
           : undefined,
     sql({ tx, actor }, part, id) {
-      const { where, values } = visible(tx, actor)
-      const nodesToo = actor.kind === 'staff' && actor.permissions.has('nodes.read')
-      const seen = `(j.server_id IS NOT NULL AND ${where})${nodesToo ? ' OR j.server_id IS NULL' : ''}`
+      const { where, values } = seen(tx, actor)
       return [
         `SELECT j.id, j.title, j.state AS detail FROM (SELECT * FROM jobs WHERE id = ? UNION SELECT * FROM (SELECT * FROM jobs ORDER BY id DESC LIMIT ?)) j
-         LEFT JOIN servers s ON s.id = j.server_id WHERE (${seen}) AND (j.title LIKE ? OR j.id = ?) ORDER BY j.id DESC`,
+         LEFT JOIN servers s ON s.id = j.server_id WHERE (${where}) AND (j.title LIKE ? OR j.id = ?) ORDER BY j.id DESC`,
         [id, JOBS_LOOKED_THROUGH, ...values, part, id],
       ]
     },
