@@ -2,6 +2,7 @@
 
 import { listCustomers } from '../src/accounts/customers.ts'
 import { getSecondFactor } from '../src/accounts/second-factors.ts'
+import { homeOf } from '../src/accounts/finish-sign-in.ts'
 import { signOut } from '../src/accounts/sign-in.ts'
 import { listStaff } from '../src/accounts/staff.ts'
 import { closeSupport } from '../src/accounts/support.ts'
@@ -24,6 +25,8 @@ import type { Frame } from '../src/kernel/web/serve-pages.ts'
 import { listLocations } from '../src/locations/locations.ts'
 import { listNodes } from '../src/nodes/nodes.ts'
 import { listPackages } from '../src/packages/packages.ts'
+import { getResellerAccount, listResellerCustomers } from '../src/resellers/own.ts'
+import { listResellers } from '../src/resellers/resellers.ts'
 import { listAllServers, listServers } from '../src/servers/list.ts'
 import { resellerBranding } from '../src/settings/branding.ts'
 import { getMail } from '../src/settings/mail.ts'
@@ -55,6 +58,7 @@ const staffEntries: readonly (readonly [string, readonly Entry[]])[] = [
       entry('overview', 'Overview', '/admin', 'overview', getOverview),
       entry('servers', 'Servers', '/admin/servers', 'server', listAllServers),
       entry('customers', 'Customers', '/admin/customers', 'customers', listCustomers),
+      entry('resellers', 'Resellers', '/admin/resellers', 'customers', listResellers),
       entry('jobs', 'Jobs', '/admin/jobs', 'jobs', listJobs),
     ],
   ],
@@ -80,19 +84,24 @@ const staffEntries: readonly (readonly [string, readonly Entry[]])[] = [
     ],
   ],
 ]
-const ownEntries: typeof staffEntries = [
-  ['', [entry('servers', 'Servers', '/', 'server', listServers)]],
+const team = entry('team', 'Team', '/team', 'customers', listTeam)
+const resellerEntries: typeof staffEntries = [
   [
-    'Account',
+    '',
     [
-      entry('team', 'Team', '/team', 'customers', listTeam),
-      entry('branding', 'Branding', '/reseller/branding', 'brand', resellerBranding.get),
-      ...apiEntries('/api-reference'),
+      entry('overview', 'Overview', '/reseller', 'overview', getResellerAccount),
+      entry('servers', 'Servers', '/reseller/servers', 'server', listServers),
+      entry('customers', 'Customers', '/reseller/customers', 'customers', listResellerCustomers),
+      entry('packages', 'Packages', '/reseller/packages', 'package', getResellerAccount),
     ],
   ],
+  ['Account', [team, entry('branding', 'Branding', '/reseller/branding', 'brand', resellerBranding.get), ...apiEntries('/api-reference')]],
 ]
-
-const entriesOf = (kind: AccountKind) => (kind === 'staff' ? staffEntries : ownEntries)
+const ownEntries: typeof staffEntries = [
+  ['', [entry('servers', 'Servers', '/', 'server', listServers)]],
+  ['Account', [team, ...apiEntries('/api-reference')]],
+]
+const entriesOf = (kind: AccountKind) => ({ staff: staffEntries, reseller: resellerEntries, customer: ownEntries })[kind]
 
 /** For the search: what the navigation shows this actor. */
 export const places = (actor: Actor): { title: string; href: string }[] =>
@@ -125,7 +134,7 @@ export function layout({ title, body, page, at, nonce }: Frame, asset: (name: st
   const signedIn = at.actor.accountId !== '' && !page?.open
   const inner = signedIn
     ? html`<div class="app">
-      <header class="top"><button type="button" class="btn bare menu" aria-controls="nav" aria-expanded="false" aria-label="Menu">${icon('menu')}</button>${mark(at, at.actor.kind === 'staff' ? '/admin' : '/')}<span class="grow"></span>${searchButton()}<a class="me" href="/account"${page?.nav === 'account' && html` aria-current="page"`}>${at.actor.name}</a>${act(at, signOut, {}, 'Sign out', { icon: 'out', leadsTo: '/login' })}</header>
+      <header class="top"><button type="button" class="btn bare menu" aria-controls="nav" aria-expanded="false" aria-label="Menu">${icon('menu')}</button>${mark(at, homeOf(at.actor.kind))}<span class="grow"></span>${searchButton()}<a class="me" href="/account"${page?.nav === 'account' && html` aria-current="page"`}>${at.actor.name}</a>${act(at, signOut, {}, 'Sign out', { icon: 'out', leadsTo: '/login' })}</header>
       ${navigation(at, page?.nav)}
       <main id="main" tabindex="-1">${supportBanner(at)}${at.insecure && at.actor.kind === 'staff' && html`<div class="card">${notice('warn', html`<strong>Nodes may enroll over plain HTTP.</strong> PANEL_AGENT_INSECURE is set: fit for a lab only.`)}</div>`}${body}</main>
     </div>`

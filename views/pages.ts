@@ -13,23 +13,27 @@ import { announcementsPage } from './announcements/list.ts'
 import { activityPage } from './audit/activity.ts'
 import { auditPage } from './audit/list.ts'
 import { auditVerifyPage } from './audit/verify.ts'
-import { customersPage } from './customers/list.ts'
-import { customerPage } from './customers/show.ts'
+import { customersPage, resellerCustomersPage } from './customers/list.ts'
+import { customerPage, resellerCustomerPage } from './customers/show.ts'
 import { controllerPage } from './host/controller.ts'
 import { overviewPage } from './host/overview.ts'
 import { imagesPage } from './images/list.ts'
 import { jobsPage } from './jobs/list.ts'
-import { jobPage, ownJobPage } from './jobs/show.ts'
+import { jobPage, ownJobPage, resellerJobPage } from './jobs/show.ts'
 import { locationsPage } from './locations/list.ts'
 import { enrollmentPage, enrollPage } from './nodes/enroll.ts'
 import { nodesPage } from './nodes/list.ts'
 import { nodePage } from './nodes/show.ts'
 import { packagesPage } from './packages/list.ts'
 import { ownReferencePage, referencePage } from './reference/show.ts'
+import { resellerOverviewPage } from './reseller/overview.ts'
+import { resellerPackagesPage } from './reseller/packages.ts'
+import { resellersPage } from './resellers/list.ts'
+import { resellerPage } from './resellers/show.ts'
 import { searchPage } from './search/search.ts'
-import { ownServersPage, serversPage } from './servers/list.ts'
-import { newServerPage } from './servers/new.ts'
-import { ownServerPage, serverPage } from './servers/show.ts'
+import { ownServersPage, resellerServersPage, serversPage } from './servers/list.ts'
+import { newServerPage, resellerNewServerPage } from './servers/new.ts'
+import { ownServerPage, resellerServerPage, serverPage } from './servers/show.ts'
 import { resellerBrandingPage } from './settings/branding.ts'
 import { settingsPage } from './settings/settings.ts'
 import { staffPage } from './staff/list.ts'
@@ -56,6 +60,8 @@ export const pages: readonly Page[] = [
   jobPage,
   customersPage,
   customerPage,
+  resellersPage,
+  resellerPage,
   nodesPage,
   enrollPage,
   enrollmentPage,
@@ -74,6 +80,14 @@ export const pages: readonly Page[] = [
   settingsPage,
   announcementsPage,
   referencePage,
+  resellerOverviewPage,
+  resellerServersPage,
+  resellerNewServerPage,
+  resellerServerPage,
+  resellerCustomersPage,
+  resellerCustomerPage,
+  resellerPackagesPage,
+  resellerJobPage,
   ownServersPage,
   ownServerPage,
   ownJobPage,

@@ -1,5 +1,5 @@
 // Who an account is, who sees it, and the people behind it.
-import { and, eq, like, or, type SQL, sql } from 'drizzle-orm'
+import { and, eq, isNotNull, like, or, type SQL, sql } from 'drizzle-orm'
 import { Type as t } from 'typebox'
 import type { Scope } from '../kernel/api/access.ts'
 import type { Actor } from '../kernel/api/actor.ts'
@@ -165,6 +165,7 @@ export const accountQuery = {
   q: 'Part of a name, organization or e-mail address.',
   email: 'Exactly this e-mail address.',
   externalId: "The billing system's own identifier.",
+  locked: 'yes: only those that are locked.',
 }
 export const accountPages = { usual: 50, most: 200 }
 type Listing<Shown> = { name: string; whose: SQL | undefined; show(it: Account): Shown }
@@ -178,6 +179,7 @@ export function listAccounts<Shown>(call: Call, { name, whose, show }: Listing<S
     part ? or(like(accounts.name, part), like(accounts.email, part), like(accounts.organization, part)) : undefined,
     query['email'] ? eq(accounts.email, query['email']) : undefined,
     query['externalId'] ? eq(accounts.externalId, query['externalId']) : undefined,
+    query['locked'] === 'yes' ? isNotNull(accounts.lockedAt) : undefined,
   )
   return newest({
     call,

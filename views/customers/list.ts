@@ -1,23 +1,36 @@
 import { createCustomer, listCustomers } from '../../src/accounts/customers.ts'
-import { html } from '../../src/kernel/web/html.ts'
+import { type Content, type Html, html } from '../../src/kernel/web/html.ts'
 import { type Answers, type At, page } from '../../src/kernel/web/page.ts'
+import { createResellerCustomer, listResellerCustomers } from '../../src/resellers/own.ts'
 import { act } from '../parts/act.ts'
 import { empty } from '../parts/card.ts'
 import { check, field } from '../parts/field.ts'
 import { head } from '../parts/head.ts'
 import { pill } from '../parts/state.ts'
-import { filters, filterText, pager, table } from '../parts/table.ts'
+import { filterChoice, filters, filterText, pager, table } from '../parts/table.ts'
 import { time } from '../parts/time.ts'
 import { count } from '../parts/words.ts'
 
-type Customer = Answers<{ c: typeof listCustomers }>['c']['data'][number]
+type Listed = Answers<{ c: typeof listCustomers }>['c']
+type Customer = Listed['data'][number]
 
-const add = (at: At) =>
-  act(at, createCustomer, {}, 'Add customer', {
+/** Resellers have pages of their own beside that of their account. */
+const kindOf = (c: Customer): Content =>
+  c.kind === 'reseller'
+    ? html`<a href="/admin/resellers/${c.id}">Reseller</a>`
+    : c.resellerId
+      ? html`<a href="/admin/resellers/${c.resellerId}">A reseller's</a>`
+      : 'Customer'
+
+const adding = { '/admin': createCustomer, '/reseller': createResellerCustomer } as const
+type Keeping = keyof typeof adding
+
+const add = (at: At, area: Keeping) =>
+  act(at, adding[area], {}, 'Add customer', {
     icon: 'plus',
     tone: 'pri',
     done: '{name} is added',
-    leadsTo: '/admin/customers/{id}',
+    leadsTo: `${area}/customers/{id}`,
     fields: html`${field('customer', 'name', { label: 'Name', required: true })}${field('customer', 'email', { label: 'E-mail address', type: 'email', required: true })}${field('customer', 'organization', { label: 'Organization', nullable: true })}${field('customer', 'externalId', { label: 'External id', nullable: true, hint: "The billing system's own identifier." })}${check('customer', 'invite', { label: 'Mail a link to choose a password', checked: true })}`,
   })
 
@@ -26,42 +39,58 @@ export const customersPage = page({
   reads: { customers: listCustomers },
   title: 'Customers',
   nav: 'customers',
-  view: ({ customers, at }) => html`
-    ${head({ title: 'Customers', actions: add(at) })}
+  view: (data) => view(data, '/admin'),
+})
+
+export const resellerCustomersPage = page({
+  path: '/reseller/customers',
+  reads: { customers: listResellerCustomers },
+  title: 'Customers',
+  nav: 'customers',
+  view: (data) => view(data, '/reseller'),
+})
+
+const view = ({ customers, at }: { customers: Listed; at: At }, area: Keeping): Html => html`
+    ${head({ title: 'Customers', actions: add(at, area) })}
     <section class="card" aria-label="Customers">
-      ${filters(at, html`${filterText(at, 'q', 'Search customers', 'Name, organization or e-mail')}${filterText(at, 'externalId', 'External id', 'External id')}`, count(customers.total, 'customer'))}
+      ${filters(at, html`${filterText(at, 'q', 'Search customers', 'Name, organization or e-mail')}${filterText(at, 'externalId', 'External id', 'External id')}${filterChoice(at, 'locked', 'State', [['yes', 'Locked']])}${at.query['resellerId'] && html`<input type="hidden" name="resellerId" value="${at.query['resellerId']}">`}`, count(customers.total, 'customer'))}
       ${
         customers.data.length
-          ? table<Customer>(
-              'Customers',
-              customers.data,
-              [
-                {
-                  title: 'Customer',
-                  main: true,
-                  cell: (c) =>
-                    html`<a href="/admin/customers/${c.id}">${c.name}</a>${c.organization && html`<small>${c.organization}</small>`}`,
-                },
-                { title: 'E-mail', cell: (c) => c.email },
-                {
-                  title: 'Kind',
-                  cell: (c) =>
-                    html`${c.kind === 'reseller' ? 'Reseller' : 'Customer'}${c.lockedAt && html` ${pill('hold', 'pause', 'Locked')}`}`,
-                },
-                { title: 'External id', cell: (c) => (c.externalId ? html`<span class="mono">${c.externalId}</span>` : '–') },
-                {
-                  title: 'Servers',
-                  num: true,
-                  cell: (c) => (c.servers ? html`<a href="/admin/servers?ownerId=${c.id}">${c.servers}</a>` : '0'),
-                },
-                { title: 'Since', cell: (c) => time(c.createdAt, at) },
-              ],
-              (c) => c.id,
-            )
+          ? customerTable(customers.data, at, area)
           : Object.keys(at.query).length
             ? empty('No customer fits this search.', html`<a class="btn" href="${at.path}">Clear filters</a>`)
             : empty('A customer owns servers and signs in to manage them.')
       }
       ${pager(at, customers)}
-    </section>`,
-})
+    </section>`
+
+export const customerTable = (customers: readonly Customer[], at: At, area: Keeping, { kind = true } = {}): Html =>
+  table<Customer>(
+    'Customers',
+    customers,
+    [
+      {
+        title: 'Customer',
+        main: true,
+        cell: (c) => html`<a href="${area}/customers/${c.id}">${c.name}</a>${c.organization && html`<small>${c.organization}</small>`}`,
+      },
+      { title: 'E-mail', cell: (c) => c.email },
+      ...(kind
+        ? [
+            {
+              title: area === '/admin' ? 'Kind' : 'State',
+              cell: (c: Customer) =>
+                html`${area === '/admin' ? kindOf(c) : !c.lockedAt && pill('ok', 'dot', 'Open')}${c.lockedAt && html` ${pill('hold', 'pause', 'Locked')}`}`,
+            },
+          ]
+        : []),
+      { title: 'External id', cell: (c) => (c.externalId ? html`<span class="mono">${c.externalId}</span>` : '–') },
+      {
+        title: 'Servers',
+        num: true,
+        cell: (c) => (c.servers ? html`<a href="${area}/servers?ownerId=${c.id}">${c.servers}</a>` : '0'),
+      },
+      { title: 'Since', cell: (c) => time(c.createdAt, at) },
+    ],
+    (c) => c.id,
+  )

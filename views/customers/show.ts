@@ -3,8 +3,8 @@ import { changeCustomer, getCustomer, lockCustomer, unlockCustomer } from '../..
 import { openSupport } from '../../src/accounts/support.ts'
 import { type Html, html } from '../../src/kernel/web/html.ts'
 import { type Answers, type At, ifAllowed, page } from '../../src/kernel/web/page.ts'
-import { createServer } from '../../src/servers/create.ts'
-import { listAllServers } from '../../src/servers/list.ts'
+import { createResellerServer, createServer } from '../../src/servers/create.ts'
+import { listAllServers, listServers } from '../../src/servers/list.ts'
 import { addSshKey, listSshKeys, removeSshKey } from '../../src/ssh-keys/ssh-keys.ts'
 import { act } from '../parts/act.ts'
 import { card, copyable, empty, inside, kv, notice } from '../parts/card.ts'
@@ -18,34 +18,46 @@ import { time } from '../parts/time.ts'
 import { count, exactGb, exactMb, traffic } from '../parts/words.ts'
 import { serverTable } from '../servers/list.ts'
 
-const reads = {
-  customer: getCustomer,
-  servers: ifAllowed(listAllServers, ({ params }) => ({ query: { ownerId: params['id'] ?? '', limit: '100' } })),
-  keys: ifAllowed(listSshKeys),
-}
-type Data = Answers<typeof reads> & { at: At }
+const itsServers = ({ params }: At) => ({ query: { ownerId: params['id'] ?? '', limit: '100' } })
+const reads = { customer: getCustomer, keys: ifAllowed(listSshKeys) }
+type Data = Answers<typeof reads> & { servers: Answers<{ s: typeof listServers }>['s'] | undefined; at: At }
 
 export const customerPage = page({
   path: '/admin/customers/{id}',
-  reads,
+  reads: { ...reads, servers: ifAllowed(listAllServers, itsServers) },
   title: ({ customer }) => customer.name,
   nav: 'customers',
-  view: (data) => {
-    const { customer: c, servers, at } = data
-    return html`
+  view: (data) => view(data, '/admin'),
+})
+
+export const resellerCustomerPage = page({
+  path: '/reseller/customers/{id}',
+  reads: { ...reads, servers: ifAllowed(listServers, itsServers) },
+  title: ({ customer }) => customer.name,
+  nav: 'customers',
+  view: (data) => view(data, '/reseller'),
+})
+
+const orders = { '/admin': createServer, '/reseller': createResellerServer } as const
+
+function view(data: Data, area: keyof typeof orders): Html {
+  const { customer: c, servers, at } = data
+  // A reseller's own account is no customer in its care.
+  const itself = c.id === at.actor.accountId
+  return html`
       ${head({
         title: c.name,
-        trail: [['Customers', '/admin/customers']],
+        trail: [['Customers', `${area}/customers`]],
         state: c.lockedAt && pill('hold', 'pause', 'Locked'),
         sub: c.organization ? html`${c.organization} · ${c.email}` : c.email,
-        actions: html`${support(data)}${edit(data)}${c.lockedAt ? unlock(data) : lock(data)}${
-          at.may(createServer) &&
+        actions: html`${area === '/admin' && c.kind === 'reseller' && html`<a class="btn" href="/admin/resellers/${c.id}">Open reseller</a>`}${support(data)}${!itself && html`${edit(data)}${c.lockedAt ? unlock(data) : lock(data)}`}${
+          at.may(orders[area]) &&
           !c.lockedAt &&
-          html`<a class="btn pri" href="/admin/servers/new?owner=${encodeURIComponent(c.email)}&ownerId=${c.id}">${icon('plus')}Create server</a>`
+          html`<a class="btn pri" href="${area}/servers/new?owner=${encodeURIComponent(c.email)}&ownerId=${c.id}">${icon('plus')}Create server</a>`
         }`,
       })}
       ${c.lockedAt && html`<div class="card">${notice('warn', html`<strong>Locked ${time(c.lockedAt, at)}: nothing can be ordered for ${c.name}.</strong>${c.lockReason && html`<br>${c.lockReason}`}`)}</div>`}
-      ${servers && card({ id: 'servers', title: 'Servers', count: servers.total || undefined, actions: servers.nextCursor && html`<a href="/admin/servers?ownerId=${c.id}">Show all</a>` }, live(at, 'servers-list', 4, servers.data.length ? serverTable(servers.data, '/admin/servers/', { owner: false }) : empty(`${c.name} has no server yet.`), ''))}
+      ${servers && card({ id: 'servers', title: 'Servers', count: servers.total || undefined, actions: servers.nextCursor && html`<a href="${area}/servers?ownerId=${c.id}">Show all</a>` }, live(at, 'servers-list', 4, servers.data.length ? serverTable(servers.data, area, { owner: false }) : empty(`${c.name} has no server yet.`), ''))}
       ${sshKeys(data)}
       ${card(
         { id: 'details', title: 'Details' },
@@ -53,7 +65,8 @@ export const customerPage = page({
           kv([
             ['E-mail', copyable(c.email, 'e-mail address')],
             ['Organization', c.organization],
-            ['Kind', c.kind === 'reseller' ? 'Reseller' : 'Customer'],
+            ['Kind', area === '/admin' && (c.kind === 'reseller' ? 'Reseller' : 'Customer')],
+            ['Reseller', area === '/admin' && c.resellerId && html`<a href="/admin/resellers/${c.resellerId}">Open reseller</a>`],
             ['External id', c.externalId && copyable(c.externalId, 'external id')],
             ['Allowance', allowance(data)],
             ['Since', time(c.createdAt, at)],
@@ -61,8 +74,7 @@ export const customerPage = page({
           ]),
         ),
       )}`
-  },
-})
+}
 
 const edit = ({ customer: c, at }: Data): Html =>
   act(at, changeCustomer, { id: c.id }, 'Edit', {

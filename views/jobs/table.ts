@@ -1,13 +1,14 @@
 import type { listJobs } from '../../src/jobs/job.ts'
 import { type Html, html } from '../../src/kernel/web/html.ts'
 import type { Answers, At } from '../../src/kernel/web/page.ts'
+import type { Area } from '../parts/area.ts'
 import { jobState } from '../parts/state.ts'
 import { table } from '../parts/table.ts'
 import { howLong, time } from '../parts/time.ts'
 
 export type Job = Answers<{ jobs: typeof listJobs }>['jobs']['data'][number]
 
-export const jobTable = (jobs: readonly Job[], at: At, base: string, { server = true, node = true } = {}): Html =>
+export const jobTable = (jobs: readonly Job[], at: At, area: Area, { server = true, node = true } = {}): Html =>
   table<Job>(
     'Jobs',
     jobs,
@@ -15,17 +16,17 @@ export const jobTable = (jobs: readonly Job[], at: At, base: string, { server = 
       {
         title: 'Job',
         main: true,
-        cell: (j) => html`<a href="${base}/jobs/${j.id}">${j.title}</a>${j.error && html`<small>${j.error.message}</small>`}`,
+        cell: (j) => html`<a href="${area}/jobs/${j.id}">${j.title}</a>${j.error && html`<small>${j.error.message}</small>`}`,
       },
       { title: 'State', cell: (j) => jobState(j) },
       {
         title: 'Step',
         cell: (j) => (j.finishedAt ? `${j.step.of}` : `${j.step.n} of ${j.step.of}${j.step.name ? `: ${j.step.name}` : ''}`),
       },
-      ...(server && base
-        ? [{ title: 'Server', cell: (j: Job) => (j.serverId ? html`<a href="${base}/servers/${j.serverId}">Open server</a>` : '–') }]
+      ...(server && area
+        ? [{ title: 'Server', cell: (j: Job) => (j.serverId ? html`<a href="${area}/servers/${j.serverId}">Open server</a>` : '–') }]
         : []),
-      ...(node && base
+      ...(node && area === '/admin'
         ? [{ title: 'Node', cell: (j: Job) => (j.nodeId ? html`<a href="/admin/nodes/${j.nodeId}">${j.nodeName}</a>` : '–') }]
         : []),
       { title: 'Started by', cell: (j) => j.startedBy.name },

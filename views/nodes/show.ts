@@ -37,7 +37,7 @@ export const nodePage = page({
       ${warnings(data)}
       <div class="cols">${capacity(data)}${facts(data)}</div>
       ${differences(data)}
-      ${data.servers && card({ id: 'servers', title: 'Servers', count: data.servers.total || undefined, actions: data.servers.nextCursor && html`<a href="/admin/servers?nodeId=${data.node.id}">Show all</a>` }, data.servers.data.length ? serverTable(data.servers.data, '/admin/servers/', { place: false }) : empty('No server stands on it yet.'))}
+      ${data.servers && card({ id: 'servers', title: 'Servers', count: data.servers.total || undefined, actions: data.servers.nextCursor && html`<a href="/admin/servers?nodeId=${data.node.id}">Show all</a>` }, data.servers.data.length ? serverTable(data.servers.data, '/admin', { place: false }) : empty('No server stands on it yet.'))}
       ${data.jobs && card({ id: 'jobs', title: 'Jobs', count: data.jobs.total || undefined, actions: data.jobs.nextCursor && html`<a href="/admin/jobs?nodeId=${data.node.id}">Show all</a>` }, data.jobs.data.length ? jobTable(data.jobs.data, data.at, '/admin', { node: false }) : empty('No job has run on it yet.'))}`,
     )}`,
 })

@@ -33,6 +33,8 @@ export type Acting = Calling & {
   /** Asks first, listing what will happen. `type`: the name to type, for what destroys data. */
   confirm?: { consequences: Content[]; type?: string; keep?: string }
   wide?: true
+  /** Tells its dialog from another of the same operation and thing on the page. */
+  part?: string
   /** Read instead of the label, where the label alone does not say of what. */
   of?: string
 }
@@ -74,7 +76,7 @@ export function act(at: At, op: Operation, params: Params, label: string, acting
     return html`<button type="button" class="${look}" aria-disabled="true" title="${hindrance}" data-why="${hindrance}">${face}</button>`
   if (!fields && !confirm) return callForm(op, params, { ...acting, name: 'call' }, html`<button class="${look}">${face}</button>`)
 
-  const id = idOf(op, params, acting.body)
+  const id = idOf(op, { ...params, ...(acting.part && { part: acting.part }) }, acting.body)
   const title = acting.title ?? (confirm ? `${label}?` : label)
   return html`<button type="button" class="${look}" data-dialog="${id}" aria-haspopup="dialog">${face}</button>
     <dialog id="${id}" aria-labelledby="${id}-t" class="${acting.wide ? 'wide' : ''}">${callForm(

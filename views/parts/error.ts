@@ -1,3 +1,4 @@
+import { homeOf } from '../../src/accounts/finish-sign-in.ts'
 import { type Html, html } from '../../src/kernel/web/html.ts'
 import type { At } from '../../src/kernel/web/page.ts'
 import { head } from './head.ts'
@@ -23,7 +24,7 @@ const next: Record<number, string> = {
 
 /** What happened, what to do next, and the id to quote. */
 export function errorBody(refusal: { status: number; message: string }, requestId: string, at: At): Html {
-  const home = at.actor.accountId === '' ? '/login' : at.actor.kind === 'staff' ? '/admin' : '/'
+  const home = at.actor.accountId === '' ? '/login' : homeOf(at.actor.kind)
   return html`
     ${head({ title: titles[refusal.status] ?? 'Not possible' })}
     <section class="card oops"${refusal.status === 503 && html` data-reload="5"`}><div class="in">

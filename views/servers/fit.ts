@@ -7,13 +7,15 @@ import { exactGb, exactMb, gb, mb } from '../parts/words.ts'
 
 type Offer = Answers<{ offer: typeof listPackages }>['offer']
 export type Package = Offer['data'][number]
+/** What an order needs of a package to fit somewhere. */
+type Sized = Pick<Package, 'name' | 'memoryMb' | 'diskGb' | 'ipv4'>
 export type Location = Offer['locations'][number]
 export type Node = Answers<{ nodes: typeof listNodes }>['nodes']['data'][number]
 
 const freeMemory = (n: Node) => Math.max(0, n.memoryMb - n.reservedMemoryMb - n.heldMemoryMb)
 const freeDisk = (n: Node) => Math.max(0, n.diskGb - n.heldDiskGb)
 
-export const nodeHindrance = (n: Node, p: Package | undefined): string | undefined =>
+export const nodeHindrance = (n: Node, p: Sized | undefined): string | undefined =>
   !n.open
     ? 'closed'
     : !n.connected
@@ -24,7 +26,7 @@ export const nodeHindrance = (n: Node, p: Package | undefined): string | undefin
           ? `${gb(freeDisk(n))} disk free`
           : undefined
 
-export function locationHindrance(l: Location, p: Package | undefined, nodes: readonly Node[] | undefined): string | undefined {
+export function locationHindrance(l: Location, p: Sized | undefined, nodes: readonly Node[] | undefined): string | undefined {
   if (!l.open) return 'Closed for new servers.'
   if (!l.nodes) return 'It has no node yet.'
   if (!l.connectedNodes) return 'None of its nodes is connected.'

@@ -2,9 +2,11 @@ import { listAnnouncements } from '../../src/announcements/announcements.ts'
 import { type Html, html } from '../../src/kernel/web/html.ts'
 import { type Answers, type At, ifAllowed, page, reading } from '../../src/kernel/web/page.ts'
 import { listPackages } from '../../src/packages/packages.ts'
-import { createServer } from '../../src/servers/create.ts'
+import { getResellerAccount } from '../../src/resellers/own.ts'
+import { createResellerServer, createServer } from '../../src/servers/create.ts'
 import { listAllServers, listServers } from '../../src/servers/list.ts'
 import { announced } from '../announcements/banner.ts'
+import type { Area } from '../parts/area.ts'
 import { empty } from '../parts/card.ts'
 import { head } from '../parts/head.ts'
 import { icon } from '../parts/icon.ts'
@@ -16,49 +18,64 @@ import { count, size } from '../parts/words.ts'
 type Listed = Answers<{ servers: typeof listAllServers }>['servers']
 type Server = Listed['data'][number]
 
-const newButton = (at: At) => at.may(createServer) && html`<a class="btn pri" href="/admin/servers/new">${icon('plus')}Create server</a>`
+const orders = { '/admin': createServer, '/reseller': createResellerServer } as const
+type Selling = keyof typeof orders
+const newButton = (at: At, area: Selling) =>
+  at.may(orders[area]) && html`<a class="btn pri" href="${area}/servers/new">${icon('plus')}Create server</a>`
 
 export const serversPage = page({
   path: '/admin/servers',
   reads: { servers: listAllServers, offer: ifAllowed(listPackages, () => ({ query: { limit: '200' } })) },
   title: 'Servers',
   nav: 'servers',
-  view: ({ servers, offer, at }) => html`
-    ${head({ title: 'Servers', actions: newButton(at) })}
-    <section class="card" aria-label="Servers">
-      ${filters(
-        at,
-        html`${filterText(at, 'q', 'Search servers', 'Name, address, owner or srv_…')}${filterChoice(at, 'status', 'State', Object.entries(serverStates))}${
-          offer &&
-          filterChoice(
-            at,
-            'locationId',
-            'Location',
-            offer.locations.map((l) => [l.id, l.name] as const),
-          )
-        }${
-          offer &&
-          filterChoice(
-            at,
-            'packageId',
-            'Package',
-            offer.data.map((p) => [p.id, p.name] as const),
-          )
-        }${at.query['nodeId'] && html`<input type="hidden" name="nodeId" value="${at.query['nodeId']}">`}${at.query['ownerId'] && html`<input type="hidden" name="ownerId" value="${at.query['ownerId']}">`}`,
-        count(servers.total, 'server'),
-      )}
-      ${live(at, 'list', 4, servers.data.length ? serverTable(servers.data, '/admin/servers/') : nothing(at), '')}
-      ${pager(at, servers)}
-    </section>`,
+  view: ({ servers, offer, at }) => view({ servers, packages: offer?.data, locations: offer?.locations, at }, '/admin'),
 })
 
-const nothing = (at: At): Html =>
+export const resellerServersPage = page({
+  path: '/reseller/servers',
+  reads: { servers: listServers, account: reading(getResellerAccount, () => ({})) },
+  title: 'Servers',
+  nav: 'servers',
+  view: ({ servers, account, at }) => view({ servers, packages: account.packages, locations: account.locations, at }, '/reseller'),
+})
+
+type Named = readonly { id: string; name: string }[] | undefined
+type Data = { servers: Listed; packages: Named; locations: Named; at: At }
+const chosenBy = (at: At, name: string, label: string, things: Named) =>
+  things &&
+  filterChoice(
+    at,
+    name,
+    label,
+    things.map(({ id, name }) => [id, name] as const),
+  )
+/** What came with a link and has no field of its own. */
+const kept = (at: At, name: string) => at.query[name] && html`<input type="hidden" name="${name}" value="${at.query[name]}">`
+
+const view = ({ servers, packages, locations, at }: Data, area: Selling): Html => html`
+  ${head({ title: 'Servers', actions: newButton(at, area) })}
+  <section class="card" aria-label="Servers">
+    ${filters(
+      at,
+      html`${filterText(at, 'q', 'Search servers', 'Name, address, owner or srv_…')}${filterChoice(at, 'status', 'State', Object.entries(serverStates))}${chosenBy(at, 'locationId', 'Location', locations)}${chosenBy(at, 'packageId', 'Package', packages)}${['nodeId', 'ownerId', 'resellerId'].map((name) => kept(at, name))}`,
+      count(servers.total, 'server'),
+    )}
+    ${live(at, 'list', 4, servers.data.length ? serverTable(servers.data, area) : nothing(at, area), '')}
+    ${pager(at, servers)}
+  </section>`
+
+const nothing = (at: At, area: Selling): Html =>
   Object.keys(at.query).length
     ? empty('No server fits these filters.', html`<a class="btn" href="${at.path}">Clear filters</a>`)
-    : empty('A server belongs to a customer and stands on a node with room for it.', newButton(at))
+    : empty(
+        area === '/admin'
+          ? 'A server belongs to a customer and stands on a node with room for it.'
+          : 'A server belongs to you or to one of your customers.',
+        newButton(at, area),
+      )
 
-/** `base` is where a row leads; owner and node stand there for staff. */
-export const serverTable = (servers: readonly Server[], base: string, { owner = true, place = true, node = true } = {}): Html =>
+/** Owner and node stand there for staff. */
+export const serverTable = (servers: readonly Server[], area: Area, { owner = true, place = true, node = true } = {}): Html =>
   table<Server>(
     'Servers',
     servers,
@@ -67,12 +84,12 @@ export const serverTable = (servers: readonly Server[], base: string, { owner = 
         title: 'Server',
         main: true,
         cell: (s) =>
-          html`<a href="${base}${s.id}">${s.name}</a>${s.name !== s.hostname && html`<small>${s.hostname}</small>`}<small>${s.image?.name ?? 'No image yet'}</small>${s.access !== 'own' && html`<small>Shared by ${s.owner.name}</small>`}`,
+          html`<a href="${area}/servers/${s.id}">${s.name}</a>${s.name !== s.hostname && html`<small>${s.hostname}</small>`}<small>${s.image?.name ?? 'No image yet'}</small>${s.access !== 'own' && html`<small>Shared by ${s.owner.name}</small>`}`,
       },
       { title: 'State', cell: (s) => html`${serverState(s)}${s.status === 'failed' && s.failure && html`<small>${s.failure}</small>`}` },
       { title: 'Address', cell: (s) => html`<span class="mono">${s.ipv4 ?? s.ipv6 ?? '–'}</span>` },
       { title: 'Package', cell: (s) => html`${s.package.name}<small class="tight">${size(s)}</small>` },
-      ...(owner ? [{ title: 'Owner', cell: (s: Server) => html`<a href="/admin/customers/${s.owner.id}">${s.owner.name}</a>` }] : []),
+      ...(owner ? [{ title: 'Owner', cell: (s: Server) => html`<a href="${area}/customers/${s.owner.id}">${s.owner.name}</a>` }] : []),
       ...(place
         ? [
             {
@@ -96,7 +113,7 @@ export const ownServersPage = page({
     ${announced(announcements)}
     <section class="card" aria-label="Servers">
       ${filters(at, filterText(at, 'q', 'Search servers', 'Name or address'), count(servers.total, 'server'))}
-      ${live(at, 'list', 4, servers.data.length ? serverTable(servers.data, '/servers/', { owner: false, node: false }) : empty(Object.keys(at.query).length ? 'No server fits this search.' : 'You have no server yet. Your provider orders them for you.'), '')}
+      ${live(at, 'list', 4, servers.data.length ? serverTable(servers.data, '', { owner: false, node: false }) : empty(Object.keys(at.query).length ? 'No server fits this search.' : 'You have no server yet. Your provider orders them for you.'), '')}
       ${pager(at, servers)}
     </section>`,
 })

@@ -17,6 +17,7 @@ import { roles } from '../../src/team/share.ts'
 import { activityTable } from '../audit/table.ts'
 import { jobTable } from '../jobs/table.ts'
 import { act, callForm } from '../parts/act.ts'
+import { type Area, serversIn } from '../parts/area.ts'
 import { card, copyable, empty, inside, kv, notice } from '../parts/card.ts'
 import { field, radios } from '../parts/field.ts'
 import { head } from '../parts/head.ts'
@@ -45,6 +46,13 @@ export const serverPage = page({
   nav: 'servers',
   view: (data) => view(shown(data), '/admin'),
 })
+export const resellerServerPage = page({
+  path: '/reseller/servers/{id}',
+  reads,
+  title: ({ server }) => server.name,
+  nav: 'servers',
+  view: (data) => view(shown(data), '/reseller'),
+})
 export const ownServerPage = page({
   path: '/servers/{id}',
   reads,
@@ -60,21 +68,20 @@ function shown(data: Data): Data {
   return rights ? { ...data, at: { ...at, may: (op) => at.may(op) && (op.on !== resource || mayCallOn(op, at.actor, rights)) } } : data
 }
 
-/** `base` is the area it is shown in: the staff's, or the owner's. */
-const view = (data: Data, base: string): Html => html`
+const view = (data: Data, area: Area): Html => html`
   ${live(
     data.at,
     'server',
     2,
     html`
-    ${head({ title: data.server.name, trail: [['Servers', base ? '/admin/servers' : '/']], state: serverState(data.server), actions: power(data), sub: summary(data.server, base) })}
+    ${head({ title: data.server.name, trail: [['Servers', serversIn(area)]], state: serverState(data.server), actions: power(data), sub: summary(data.server, area) })}
     ${sharing(data)}
-    ${happening(data, base)}`,
+    ${happening(data, area)}`,
   )}
-  ${data.server.status === 'pending_setup' && setup(data, base)}
-  ${live(data.at, 'facts', 4, html`<div class="cols">${connect(data)}${about(data, base)}</div>`)}
-  ${manage(data, base)}
-  ${activity(data, base)}`
+  ${data.server.status === 'pending_setup' && setup(data, area)}
+  ${live(data.at, 'facts', 4, html`<div class="cols">${connect(data)}${about(data, area)}</div>`)}
+  ${manage(data, area)}
+  ${activity(data, area)}`
 
 /** Whose it is, what one may do, and the way out. */
 function sharing({ server: s, memberships, at }: Data): Html {
@@ -87,8 +94,12 @@ function sharing({ server: s, memberships, at }: Data): Html {
   )}</div>`
 }
 
-const summary = (s: Server, base: string): Html =>
-  html`${s.hostname !== s.name && html`${s.hostname} · `}${s.image?.name ?? 'No image yet'} · ${s.package.name} · ${base ? html`<a href="/admin/customers/${s.owner.id}">${s.owner.name}</a>` : s.location.name}`
+const summary = (s: Server, area: Area): Html =>
+  html`${s.hostname !== s.name && html`${s.hostname} · `}${s.image?.name ?? 'No image yet'} · ${s.package.name} · ${area ? ownerLink(s, area) : s.location.name}`
+
+/** Who shared a server is no customer of whom it is shared with. */
+const ownerLink = (s: Server, area: Area): Content =>
+  s.access === 'own' ? html`<a href="${area}/customers/${s.owner.id}">${s.owner.name}</a>` : s.owner.name
 
 function power({ server: s, at }: Data): Html {
   if (s.status === 'terminated') return html``
@@ -119,22 +130,22 @@ function power({ server: s, at }: Data): Html {
 const away = (s: Server) => (s.nodeConnected ? undefined : 'Its node is not connected.')
 
 /** What is going on, or what went wrong: said once more for screen readers when it changes, without the percentage. */
-function happening({ server: s, jobs, at }: Data, base: string): Html {
+function happening({ server: s, jobs, at }: Data, area: Area): Html {
   const job = s.job && jobs.data.find((j) => j.id === s.job?.id)
   return html`<p class="sr" role="status">${job ? `${job.title} is running.` : ''}</p>
     ${
       (s.job || s.status === 'failed' || s.status === 'suspended' || s.status === 'terminated' || !s.nodeConnected) &&
       html`<div class="card">
-      ${s.job && notice('info', html`<strong>${job?.title ?? 'A job is working on it'}</strong>${job && html` <span class="muted">Step ${job.step.n} of ${job.step.of}${job.step.name && html`: ${job.step.name}`} · started ${time(job.startedAt ?? job.createdAt, at)} · you may leave this page</span>`}<progress max="100" value="${s.job.progress}" aria-label="Progress">${s.job.progress} %</progress>`, html`<a href="${base}/jobs/${s.job.id}">Follow job</a>`)}
+      ${s.job && notice('info', html`<strong>${job?.title ?? 'A job is working on it'}</strong>${job && html` <span class="muted">Step ${job.step.n} of ${job.step.of}${job.step.name && html`: ${job.step.name}`} · started ${time(job.startedAt ?? job.createdAt, at)} · you may leave this page</span>`}<progress max="100" value="${s.job.progress}" aria-label="Progress">${s.job.progress} %</progress>`, html`<a href="${area}/jobs/${s.job.id}">Follow job</a>`)}
       ${!s.nodeConnected && s.status !== 'terminated' && notice('bad', html`<strong>Its node is not connected.</strong> The server keeps running but cannot be changed.`, s.node && html`<a href="/admin/nodes/${s.node.id}">Open node</a>`)}
-      ${s.status === 'failed' && notice('bad', html`<strong>The installation failed.</strong> ${s.failure}`, jobs.data[0] && html`<a href="${base}/jobs/${jobs.data[0].id}">Show log</a>`)}
-      ${s.status === 'suspended' && notice('warn', html`<strong>Suspended.</strong> ${base ? html`Reason: ${s.suspendReason}` : 'Ask your provider about it.'}`)}
+      ${s.status === 'failed' && notice('bad', html`<strong>The installation failed.</strong> ${s.failure}`, jobs.data[0] && html`<a href="${area}/jobs/${jobs.data[0].id}">Show log</a>`)}
+      ${s.status === 'suspended' && notice('warn', html`<strong>Suspended.</strong> ${area ? html`Reason: ${s.suspendReason}` : 'Ask your provider about it.'}`)}
       ${s.status === 'terminated' && notice('warn', html`<strong>Terminated</strong> ${s.terminatedAt && time(s.terminatedAt, at)}.`)}
     </div>`
     }`
 }
 
-function setup({ server: s, images, at }: Data, base: string): Html {
+function setup({ server: s, images, at }: Data, area: Area): Html {
   const words = 'Choose what to install. It takes about a minute.'
   if (!at.may(setupServer)) return html``
   if (!images) return card({ id: 'setup', title: 'Waiting for setup' }, empty('Your provider installs this server for you.'))
@@ -145,9 +156,9 @@ function setup({ server: s, images, at }: Data, base: string): Html {
       callForm(
         setupServer,
         { id: s.id },
-        { name: 'stack', done: 'Installation started', leadsTo: `${base}/servers/${s.id}`, secret: rootPassword(s.hostname) },
+        { name: 'stack', done: 'Installation started', leadsTo: `${area}/servers/${s.id}`, secret: rootPassword(s.hostname) },
         html`
-    ${radios('setup', 'imageId', { label: 'Image', value: options.find((o) => !o.why)?.value, options, empty: base ? noImages : noOffer })}
+    ${radios('setup', 'imageId', { label: 'Image', value: options.find((o) => !o.why)?.value, options, empty: area === '/admin' ? noImages : noOffer })}
     ${field('setup', 'hostname', { label: 'Hostname', required: true, value: s.hostname, hint: 'Letters, numbers and hyphens, for example web01 or web01.example.com' })}
     ${accessFields('setup', keysOf(s, at))}
     <div class="bar"><button class="btn pri">Install</button></div>`,
@@ -162,7 +173,7 @@ export const rootPassword = (of: string) => ({
   words: 'Sign in as root with it, over SSH or on the console.',
 })
 export const noImages = html`<p class="muted">No image is published. <a href="/admin/images">Add one</a> first.</p>`
-const noOffer = html`<p class="muted">No image is offered yet. Ask your provider.</p>`
+export const noOffer = html`<p class="muted">No image is offered yet. Ask your provider.</p>`
 
 const connect = ({ server: s }: Data): Html =>
   card(
@@ -181,7 +192,7 @@ const connect = ({ server: s }: Data): Html =>
     ),
   )
 
-const about = ({ server: s, at }: Data, base: string): Html =>
+const about = ({ server: s, at }: Data, area: Area): Html =>
   card(
     { id: 'about', title: 'Details' },
     inside(
@@ -198,7 +209,7 @@ const about = ({ server: s, at }: Data, base: string): Html =>
           s.node &&
             html`<a href="/admin/nodes/${s.node.id}">${s.node.name}</a>${s.placement && html`<br><small class="muted">${s.placement}</small>`}`,
         ],
-        ['Owner', base && html`<a href="/admin/customers/${s.owner.id}">${s.owner.name}</a> <span class="muted">${s.owner.email}</span>`],
+        ['Owner', area && html`${ownerLink(s, area)} <span class="muted">${s.owner.email}</span>`],
         ['Created', time(s.createdAt, at)],
         ['Id', copyable(s.id, 'id')],
       ]),
@@ -206,7 +217,7 @@ const about = ({ server: s, at }: Data, base: string): Html =>
   )
 
 /** What changes more than its power. Each says what it does before it is pressed. */
-function manage(data: Data, base: string): Html {
+function manage(data: Data, area: Area): Html {
   const { server: s, images, at } = data
   if (s.status === 'terminated') return html``
   const params = { id: s.id }
@@ -235,7 +246,7 @@ function manage(data: Data, base: string): Html {
         : html`<strong>Suspend</strong><br><span class="muted">Switches it off and keeps its owner out until it is unsuspended.</span>`,
     ],
     [
-      images && s.status !== 'pending_setup' ? act(at, reinstallServer, params, 'Reinstall', reinstalling(data, base)) : html``,
+      images && s.status !== 'pending_setup' ? act(at, reinstallServer, params, 'Reinstall', reinstalling(data, area)) : html``,
       html`<strong>Reinstall</strong><br><span class="muted">Installs an image anew. Everything on the disk is lost; addresses stay.</span>`,
     ],
     [
@@ -257,7 +268,7 @@ function manage(data: Data, base: string): Html {
         hindrance: whyNot(s, 'terminate'),
         title: `Terminate ${s.hostname}?`,
         done: `${s.hostname} is terminated`,
-        ...(base ? { leadsTo: '/admin/servers' } : {}),
+        ...(area ? { leadsTo: serversIn(area) } : {}),
         confirm: { type: s.hostname, keep: 'Keep server', consequences: whatGoes(s) },
       }),
       html`<strong>Terminate</strong><br><span class="muted">Deletes its disk and gives its addresses back. It cannot be undone.</span>`,
@@ -279,7 +290,7 @@ function manage(data: Data, base: string): Html {
 /** Whose SSH keys can be chosen from: a member sees the own ones, not the owner's. */
 const keysOf = (s: Server, at: At) => (s.access === 'own' ? s.owner.id : at.actor.accountId)
 
-function reinstalling({ server: s, images, at }: Data, base: string): NonNullable<Parameters<typeof act>[4]> {
+function reinstalling({ server: s, images, at }: Data, area: Area): NonNullable<Parameters<typeof act>[4]> {
   const options = imageOptions(images?.data ?? [], s.diskGb)
   return {
     tone: 'bad',
@@ -287,23 +298,23 @@ function reinstalling({ server: s, images, at }: Data, base: string): NonNullabl
     title: `Reinstall ${s.hostname}?`,
     hindrance: away(s) ?? whyNot(s, 'reinstall'),
     done: 'Reinstallation started',
-    leadsTo: `${base}/servers/${s.id}`,
+    leadsTo: `${area}/servers/${s.id}`,
     secret: rootPassword(s.hostname),
     confirm: {
       type: s.hostname,
       keep: 'Keep as it is',
       consequences: [html`Everything on its disk of ${exactGb(s.diskGb)} is deleted.`, 'Name, addresses and package stay.'],
     },
-    fields: html`${radios(`reinstall-${s.id}`, 'imageId', { label: 'Image', value: options.find((o) => o.value === s.image?.id && !o.why)?.value ?? options.find((o) => !o.why)?.value, options, empty: base ? noImages : noOffer })}${accessFields(`reinstall-${s.id}`, keysOf(s, at))}`,
+    fields: html`${radios(`reinstall-${s.id}`, 'imageId', { label: 'Image', value: options.find((o) => o.value === s.image?.id && !o.why)?.value ?? options.find((o) => !o.why)?.value, options, empty: area === '/admin' ? noImages : noOffer })}${accessFields(`reinstall-${s.id}`, keysOf(s, at))}`,
   }
 }
 
-const activity = ({ jobs, done, at }: Data, base: string): Html =>
+const activity = ({ jobs, done, at }: Data, area: Area): Html =>
   live(
     at,
     'activity',
     4,
     html`
-    ${card({ id: 'jobs', title: 'Jobs', count: jobs.total || undefined, actions: base && jobs.total > jobs.data.length && html`<a href="/admin/jobs?serverId=${at.params['id'] ?? ''}">Show all</a>` }, jobs.data.length ? jobTable(jobs.data, at, base, { server: false }) : empty('No job has worked on it yet.'))}
+    ${card({ id: 'jobs', title: 'Jobs', count: jobs.total || undefined, actions: area === '/admin' && jobs.total > jobs.data.length && html`<a href="/admin/jobs?serverId=${at.params['id'] ?? ''}">Show all</a>` }, jobs.data.length ? jobTable(jobs.data, at, area, { server: false }) : empty('No job has worked on it yet.'))}
     ${card({ id: 'done', title: 'Activity', count: done.total || undefined, actions: at.may(listAudit) && html`<a href="/admin/audit?target=${at.params['id'] ?? ''}">Show in audit log</a>` }, done.data.length ? activityTable(done.data, at, { target: false }) : empty('Nobody has changed it yet.'))}`,
   )

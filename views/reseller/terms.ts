@@ -1,0 +1,112 @@
+// A reseller's quotas and what it may sell, as staff and the reseller itself are shown them.
+import { type Content, type Html, html } from '../../src/kernel/web/html.ts'
+import type { Answers } from '../../src/kernel/web/page.ts'
+import type { getResellerAccount } from '../../src/resellers/own.ts'
+import { isNear, type QuotaResource, quotaResources } from '../../src/resellers/quota.ts'
+import { card, empty, inside, kv, meter } from '../parts/card.ts'
+import { openState, pill } from '../parts/state.ts'
+import { table } from '../parts/table.ts'
+import { exactGb, exactMb, traffic } from '../parts/words.ts'
+
+export type Terms = Answers<{ account: typeof getResellerAccount }>['account']
+type Package = Terms['packages'][number]
+
+const plain = (n: number) => n.toLocaleString('en')
+/** Each quota: its name, and how an amount of it is said. */
+export const quotaWords: Record<QuotaResource, { label: string; say(n: number): string; unit?: string }> = {
+  customers: { label: 'Customers', say: plain },
+  servers: { label: 'Servers', say: plain },
+  vcpus: { label: 'vCPUs', say: plain },
+  memoryMb: { label: 'Memory', say: exactMb, unit: 'MB' },
+  diskGb: { label: 'Disk', say: exactGb, unit: 'GB' },
+  ipv4: { label: 'IPv4 addresses', say: plain },
+  gpus: { label: 'GPUs', say: plain },
+}
+
+/** Those at 90 % or more, each with its words. */
+export const nearQuotas = ({ quotas, used }: Terms) =>
+  quotaResources.flatMap((resource) => {
+    const limit = quotas[resource]
+    if (limit === null || !isNear(used[resource], limit)) return []
+    const { label, say } = quotaWords[resource]
+    return [{ resource, full: used[resource] >= limit, words: `${label}: ${say(used[resource])} of ${say(limit)} used` }]
+  })
+
+/** `scope` tells two of it on one page apart. */
+export function quotaCard(terms: Terms, { actions, words }: { actions?: Content; words?: Content } = {}): Html {
+  const near = new Map(nearQuotas(terms).map((n) => [n.resource, n]))
+  const limited = quotaResources.filter((resource) => terms.quotas[resource] !== null)
+  const free = quotaResources.filter((resource) => terms.quotas[resource] === null)
+  return card(
+    { id: 'quotas', title: 'Quotas', actions, words },
+    inside(html`
+      ${limited.map((resource) => {
+        const { label, say } = quotaWords[resource]
+        const [used, limit] = [terms.used[resource], terms.quotas[resource]!]
+        const warned = near.get(resource)
+        return meter(
+          label,
+          used,
+          limit,
+          html`${warned && html`${pill(warned.full ? 'bad' : 'warn', 'bang', warned.full ? 'Used up' : 'Nearly used up')} `}${say(used)} of ${say(limit)}`,
+        )
+      })}
+      ${free.length > 0 && kv(free.map((resource) => [quotaWords[resource].label, html`${quotaWords[resource].say(terms.used[resource])} <span class="muted">· not limited</span>`] as const))}`),
+  )
+}
+
+/** Which quota an order of this package would exceed, in words; undefined when it fits. */
+export function overQuota({ quotas, used }: Terms, p: Omit<Package, 'archived'>): string | undefined {
+  const needs = { servers: 1, vcpus: p.vcpus, memoryMb: p.memoryMb, diskGb: p.diskGb, ipv4: p.ipv4 }
+  for (const [resource, need] of Object.entries(needs) as [keyof typeof needs, number][]) {
+    const limit = quotas[resource]
+    const { label, say } = quotaWords[resource]
+    if (need > 0 && limit !== null && used[resource] + need > limit)
+      return `Over quota. ${label}: ${say(used[resource])} of ${say(limit)} used.`
+  }
+  return undefined
+}
+
+export const suspendedWords = html`<strong>Your reseller account is suspended.</strong><br>Nothing new can be ordered and no customer be added. Servers that are there go on, and you and your customers can manage them. Ask your provider about it.`
+
+export const packagesCard = (packages: readonly Package[], none: Content, actions?: Content): Html =>
+  card(
+    { id: 'packages', title: 'Packages', count: packages.length || undefined, actions },
+    packages.length
+      ? table<Package>(
+          'Packages',
+          packages,
+          [
+            {
+              title: 'Package',
+              main: true,
+              cell: (p) =>
+                html`<strong>${p.name}</strong>${p.archived && html` ${pill('idle', 'pause', 'Archived')}`}<small class="mono">${p.id}</small>`,
+            },
+            { title: 'Product id', cell: (p) => (p.billingProductId ? html`<span class="mono">${p.billingProductId}</span>` : '–') },
+            { title: 'vCPUs', num: true, cell: (p) => p.vcpus },
+            { title: 'Memory', num: true, cell: (p) => exactMb(p.memoryMb) },
+            { title: 'Disk', num: true, cell: (p) => exactGb(p.diskGb) },
+            { title: 'Traffic', num: true, cell: (p) => (p.trafficGb ? traffic(p.trafficGb) : 'Not limited') },
+            { title: 'Addresses', cell: (p) => `${p.ipv4} IPv4${p.ipv6Prefix ? `, IPv6 /${p.ipv6Prefix}` : ''}` },
+          ],
+          (p) => p.id,
+        )
+      : empty(none),
+  )
+
+export const locationsCard = (locations: Terms['locations'], none: Content, actions?: Content): Html =>
+  card(
+    { id: 'locations', title: 'Locations', count: locations.length || undefined, actions },
+    locations.length
+      ? table<Terms['locations'][number]>(
+          'Locations',
+          locations,
+          [
+            { title: 'Location', main: true, cell: (l) => html`<strong>${l.name}</strong><small class="mono">${l.id}</small>` },
+            { title: 'State', cell: (l) => openState(l.open) },
+          ],
+          (l) => l.id,
+        )
+      : empty(none),
+  )
