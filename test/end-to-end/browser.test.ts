@@ -1,6 +1,8 @@
 // The main job as a person does it, in Chromium over the compiled program: first start, order, follow the log, power, terminate.
+import { Database } from 'bun:sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Browser, Page } from 'playwright-core'
+import { hashPassword } from '../../src/accounts/passwords.ts'
 import { pages } from '../../views/pages.ts'
 import { launch, look, open, screens, sticksOut } from '../support/browser.ts'
 import { type Installation, installation } from '../support/processes.ts'
@@ -83,6 +85,13 @@ describe('a person at a new installation', () => {
     await Bun.write(`${live.dir}/incoming/debian.qcow2`, Buffer.concat([Buffer.from('QFI\xfb', 'latin1'), Buffer.alloc(1000)]))
     await live.admin('images.import', { file: 'debian.qcow2', name: 'Debian 13', minDiskGb: 3 })
     await live.admin('customers.create', { name: 'Cal <b>Customer</b>', email: 'cal@example.com' })
+    await live.admin('resellers.create', {
+      name: 'Rita <b>Reseller</b>',
+      email: 'rita@example.com',
+      quotas: { customers: 1, servers: 10, gpus: 0 },
+      packageIds: (await live.admin('packages.list')).data.map((p: any) => p.id),
+      locationIds: [location],
+    })
 
     await page.goto('/admin/servers/new')
     for (const choice of [/^Cal <b>/, /^KVM 2G/, /^Frankfurt/, /^Debian 13/]) await page.getByRole('radio', { name: choice }).check()
@@ -143,6 +152,7 @@ describe('a person at a new installation', () => {
         servers: server,
         jobs: (await live.admin('jobs.list')).data[0].id,
         customers: (await live.admin('customers.list')).data[0].id,
+        resellers: (await live.admin('resellers.list')).data[0].id,
         nodes: (await live.admin('nodes.list')).data[0].id,
         'ip-pools': (await live.admin('pools.list')).data[0].id,
         enroll: (await live.admin('nodes.enroll', { locationId: (await live.admin('locations.list')).data[0].id })).id,
@@ -173,6 +183,52 @@ describe('a person at a new installation', () => {
     await page.getByRole('button', { name: 'Try it (servers.get)' }).click()
     await answer.filter({ hasText: 'server_not_found' }).waitFor()
   }, 60_000)
+
+  test('as a reseller adds a customer, sells a server to it, and finds every page of the area clean', async () => {
+    const db = new Database(`${live.dir}/berth.db`)
+    db.run('PRAGMA busy_timeout = 5000')
+    db.run("UPDATE accounts SET password_hash = ? WHERE email = 'rita@example.com'", [await hashPassword(password)])
+    db.close()
+    const rita = await open(browser, screens[0]!, live.url)
+    rita.page.setDefaultTimeout(15_000)
+    await rita.page.goto('/login')
+    await rita.page.getByLabel('E-mail address').fill('rita@example.com')
+    await rita.page.getByLabel('Password').fill(password)
+    await rita.page.keyboard.press('Enter')
+    await rita.page.waitForURL('**/reseller')
+    await rita.page.getByRole('button', { name: 'Add customer' }).click()
+    const dialog = rita.page.locator('dialog[open]')
+    await dialog.getByLabel('Name').fill('Clara')
+    await dialog.getByLabel('E-mail address').fill('clara@example.com')
+    await dialog.getByRole('button', { name: 'Add customer' }).click()
+    await rita.page.waitForURL('**/reseller/customers/usr_*')
+    await rita.page.getByRole('link', { name: 'Create server' }).click()
+    await rita.page.getByLabel('Hostname').fill('shop01')
+    await rita.page.getByRole('button', { name: 'Create server' }).click()
+    await rita.page.getByRole('button', { name: 'I have stored it' }).click()
+    await rita.page.waitForURL('**/reseller/servers/srv_*')
+    const sold = (await live.admin('servers.list-all', { q: 'shop01' })).data[0]
+    expect(sold.owner.email).toBe('clara@example.com')
+    const ids: Record<string, string> = {
+      servers: sold.id,
+      customers: sold.owner.id,
+      jobs: (await live.admin('jobs.list', { serverId: sold.id })).data[0].id,
+    }
+    for (const screen of screens) {
+      const visit = await open(browser, screen, live.url)
+      await visit.context.addCookies(await rita.page.context().cookies())
+      for (const { path } of pages.filter((p) => p.path.startsWith('/reseller'))) {
+        const at = path.replace(/([\w-]+)\/\{\w+\}/, (_, room: string) => `${room}/${ids[room]}`)
+        expect(`${at} ${(await visit.page.goto(at))?.status()}`).toBe(`${at} 200`)
+        const name = `${path.replace(/^\/|[{}]/g, '').replaceAll('/', '-')}-${screen.width}-${screen.scheme}`
+        expect({ at, axe: await look(visit.page, name) }).toEqual({ at, axe: [] })
+        expect({ at, sticksOut: await sticksOut(visit.page) }).toEqual({ at, sticksOut: false })
+        expect({ at, complaints: visit.complaints }).toEqual({ at, complaints: [] })
+      }
+      await visit.context.close()
+    }
+    expect(rita.complaints).toEqual([])
+  }, 120_000)
 
   test('terminates it only after typing its name, and it is gone', async () => {
     await page.goto(`/admin/servers/${server}`)

@@ -174,7 +174,10 @@ describe('a reseller', () => {
     })
     expect((await p.call(p.rita, 'POST', `${path}/actions/lock`, { reason: 'owes' })).body).toMatchObject({ lockReason: 'owes' })
     expect([code(await p.buy()), code(await p.buy({ ownerId: p.rita.id }))]).toEqual(['409 account_locked', '201'])
+    const locked = async () => (await p.call(p.rita, 'GET', '/reseller/customers?locked=yes')).body.total
+    expect(await locked()).toBe(1)
     expect(code(await p.call(p.rita, 'POST', `${path}/actions/unlock`))).toBe('200')
+    expect(await locked()).toBe(0)
     expect(code(await p.buy())).toBe('201')
     const untouched = p.fingerprint()
     for (const [method, end, body] of [

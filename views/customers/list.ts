@@ -2,7 +2,7 @@ import { createCustomer, listCustomers } from '../../src/accounts/customers.ts'
 import { type Content, type Html, html } from '../../src/kernel/web/html.ts'
 import { type Answers, type At, page } from '../../src/kernel/web/page.ts'
 import { createResellerCustomer, listResellerCustomers } from '../../src/resellers/own.ts'
-import { act } from '../parts/act.ts'
+import { type Acting, act } from '../parts/act.ts'
 import { empty } from '../parts/card.ts'
 import { check, field } from '../parts/field.ts'
 import { head } from '../parts/head.ts'
@@ -25,10 +25,10 @@ const kindOf = (c: Customer): Content =>
 const adding = { '/admin': createCustomer, '/reseller': createResellerCustomer } as const
 type Keeping = keyof typeof adding
 
-const add = (at: At, area: Keeping) =>
+export const addCustomer = (at: At, area: Keeping, look: Pick<Acting, 'tone'> = { tone: 'pri' }) =>
   act(at, adding[area], {}, 'Add customer', {
     icon: 'plus',
-    tone: 'pri',
+    ...look,
     done: '{name} is added',
     leadsTo: `${area}/customers/{id}`,
     fields: html`${field('customer', 'name', { label: 'Name', required: true })}${field('customer', 'email', { label: 'E-mail address', type: 'email', required: true })}${field('customer', 'organization', { label: 'Organization', nullable: true })}${field('customer', 'externalId', { label: 'External id', nullable: true, hint: "The billing system's own identifier." })}${check('customer', 'invite', { label: 'Mail a link to choose a password', checked: true })}`,
@@ -51,7 +51,7 @@ export const resellerCustomersPage = page({
 })
 
 const view = ({ customers, at }: { customers: Listed; at: At }, area: Keeping): Html => html`
-    ${head({ title: 'Customers', actions: add(at, area) })}
+    ${head({ title: 'Customers', actions: addCustomer(at, area) })}
     <section class="card" aria-label="Customers">
       ${filters(at, html`${filterText(at, 'q', 'Search customers', 'Name, organization or e-mail')}${filterText(at, 'externalId', 'External id', 'External id')}${filterChoice(at, 'locked', 'State', [['yes', 'Locked']])}${at.query['resellerId'] && html`<input type="hidden" name="resellerId" value="${at.query['resellerId']}">`}`, count(customers.total, 'customer'))}
       ${

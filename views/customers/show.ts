@@ -68,7 +68,7 @@ function view(data: Data, area: keyof typeof orders): Html {
             ['Kind', area === '/admin' && (c.kind === 'reseller' ? 'Reseller' : 'Customer')],
             ['Reseller', area === '/admin' && c.resellerId && html`<a href="/admin/resellers/${c.resellerId}">Open reseller</a>`],
             ['External id', c.externalId && copyable(c.externalId, 'external id')],
-            ['Allowance', allowance(data)],
+            ['Allowance', !itself && allowance(data)],
             ['Since', time(c.createdAt, at)],
             ['Id', copyable(c.id, 'id')],
           ]),

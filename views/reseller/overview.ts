@@ -1,9 +1,10 @@
 // A reseller's first page: what needs attention, how much of its quotas is used, and how it stands.
 import { type Html, html } from '../../src/kernel/web/html.ts'
 import { type Answers, type At, page, reading } from '../../src/kernel/web/page.ts'
-import { createResellerCustomer, getResellerAccount, listResellerCustomers } from '../../src/resellers/own.ts'
+import { getResellerAccount, listResellerCustomers } from '../../src/resellers/own.ts'
 import { createResellerServer } from '../../src/servers/create.ts'
 import { listServers } from '../../src/servers/list.ts'
+import { addCustomer } from '../customers/list.ts'
 import { card, empty, notice } from '../parts/card.ts'
 import { head } from '../parts/head.ts'
 import { icon } from '../parts/icon.ts'
@@ -31,11 +32,11 @@ export const resellerOverviewPage = page({
   view: (data) => html`
     ${head({
       title: 'Overview',
-      actions: html`${data.at.may(createResellerCustomer) && html`<a class="btn" href="/reseller/customers">${icon('customers')}Customers</a>`}${
-        data.at.may(createResellerServer) &&
+      actions:
         !data.account.suspendedAt &&
-        html`<a class="btn pri" href="/reseller/servers/new">${icon('plus')}Create server</a>`
-      }`,
+        html`${addCustomer(data.at, '/reseller', {})}${
+          data.at.may(createResellerServer) && html`<a class="btn pri" href="/reseller/servers/new">${icon('plus')}Create server</a>`
+        }`,
     })}
     ${live(data.at, 'overview', 10, html`${attention(data)}<div class="cols">${figures(data)}${quotaCard(data.account)}</div>`)}`,
 })

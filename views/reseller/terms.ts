@@ -32,11 +32,11 @@ export const nearQuotas = ({ quotas, used }: Terms) =>
     return [{ resource, full: used[resource] >= limit, words: `${label}: ${say(used[resource])} of ${say(limit)} used` }]
   })
 
-/** `scope` tells two of it on one page apart. */
+/** A bar for what is limited, words for the rest. */
 export function quotaCard(terms: Terms, { actions, words }: { actions?: Content; words?: Content } = {}): Html {
   const near = new Map(nearQuotas(terms).map((n) => [n.resource, n]))
-  const limited = quotaResources.filter((resource) => terms.quotas[resource] !== null)
-  const free = quotaResources.filter((resource) => terms.quotas[resource] === null)
+  const limited = quotaResources.filter((resource) => terms.quotas[resource])
+  const said = quotaResources.filter((resource) => !terms.quotas[resource])
   return card(
     { id: 'quotas', title: 'Quotas', actions, words },
     inside(html`
@@ -51,7 +51,7 @@ export function quotaCard(terms: Terms, { actions, words }: { actions?: Content;
           html`${warned && html`${pill(warned.full ? 'bad' : 'warn', 'bang', warned.full ? 'Used up' : 'Nearly used up')} `}${say(used)} of ${say(limit)}`,
         )
       })}
-      ${free.length > 0 && kv(free.map((resource) => [quotaWords[resource].label, html`${quotaWords[resource].say(terms.used[resource])} <span class="muted">· not limited</span>`] as const))}`),
+      ${said.length > 0 && kv(said.map((resource) => [quotaWords[resource].label, html`${quotaWords[resource].say(terms.used[resource])} <span class="muted">· ${terms.quotas[resource] === 0 ? 'none allowed' : 'not limited'}</span>`] as const))}`),
   )
 }
 

@@ -109,13 +109,13 @@ const changeQuotas = ({ reseller: r, at }: Data): Html =>
     title: `Quotas of ${r.name}`,
     fields: html`<p class="muted">For ${r.name} and its customers together. Empty: not limited. What they have stays, also above a lower quota.</p>
       <div class="pair">${quotaResources.map((resource) => {
-        const { label, unit } = quotaWords[resource]
+        const { label, say, unit } = quotaWords[resource]
         return field('quota', `quotas.${resource}`, {
           label,
           as: 'number',
           nullable: true,
           value: r.quotas[resource],
-          hint: `${r.used[resource].toLocaleString('en')} used`,
+          hint: `${say(r.used[resource])} used`,
           ...(unit && { unit }),
         })
       })}</div>`,
