@@ -3,7 +3,7 @@ import { type Answers, type At, page } from '../../src/kernel/web/page.ts'
 import { createReseller, listResellers } from '../../src/resellers/resellers.ts'
 import { act } from '../parts/act.ts'
 import { empty } from '../parts/card.ts'
-import { field } from '../parts/field.ts'
+import { check, field } from '../parts/field.ts'
 import { head } from '../parts/head.ts'
 import { pill } from '../parts/state.ts'
 import { filters, filterText, pager, table } from '../parts/table.ts'
@@ -19,7 +19,7 @@ const add = (at: At) =>
     tone: 'pri',
     done: '{name} is added',
     leadsTo: '/admin/resellers/{id}',
-    fields: html`<p class="muted">What it may sell, where and how much of it is set next, on its page.</p>${field('reseller', 'name', { label: 'Name', required: true })}${field('reseller', 'email', { label: 'E-mail address', type: 'email', required: true, hint: 'They sign in with it.' })}${field('reseller', 'organization', { label: 'Organization', nullable: true })}${field('reseller', 'externalId', { label: 'External id', nullable: true, hint: "The billing system's own identifier." })}`,
+    fields: html`<p class="muted">What it may sell, where and how much of it is set next, on its page.</p>${field('reseller', 'name', { label: 'Name', required: true })}${field('reseller', 'email', { label: 'E-mail address', type: 'email', required: true, hint: 'They sign in with it.' })}${field('reseller', 'organization', { label: 'Organization', nullable: true })}${field('reseller', 'externalId', { label: 'External id', nullable: true, hint: "The billing system's own identifier." })}${check('reseller', 'invite', { label: 'Mail a link to choose a password', checked: true })}`,
   })
 
 export const resellerState = ({ suspendedAt, lockedAt }: Reseller) =>
