@@ -1,5 +1,5 @@
 import { listAnnouncements } from '../../src/announcements/announcements.ts'
-import { type Html, html } from '../../src/kernel/web/html.ts'
+import { type Content, type Html, html } from '../../src/kernel/web/html.ts'
 import { type Answers, type At, ifAllowed, page, reading } from '../../src/kernel/web/page.ts'
 import { listPackages } from '../../src/packages/packages.ts'
 import { getResellerAccount } from '../../src/resellers/own.ts'
@@ -74,6 +74,10 @@ const nothing = (at: At, area: Selling): Html =>
         newButton(at, area),
       )
 
+/** Who shared a server is no customer of whom it is shared with. */
+export const ownerLink = (s: Pick<Server, 'owner' | 'access'>, area: Area): Content =>
+  s.access === 'own' ? html`<a href="${area}/customers/${s.owner.id}">${s.owner.name}</a>` : s.owner.name
+
 /** Owner and node stand there for staff. */
 export const serverTable = (servers: readonly Server[], area: Area, { owner = true, place = true, node = true } = {}): Html =>
   table<Server>(
@@ -89,7 +93,7 @@ export const serverTable = (servers: readonly Server[], area: Area, { owner = tr
       { title: 'State', cell: (s) => html`${serverState(s)}${s.status === 'failed' && s.failure && html`<small>${s.failure}</small>`}` },
       { title: 'Address', cell: (s) => html`<span class="mono">${s.ipv4 ?? s.ipv6 ?? '–'}</span>` },
       { title: 'Package', cell: (s) => html`${s.package.name}<small class="tight">${size(s)}</small>` },
-      ...(owner ? [{ title: 'Owner', cell: (s: Server) => html`<a href="${area}/customers/${s.owner.id}">${s.owner.name}</a>` }] : []),
+      ...(owner ? [{ title: 'Owner', cell: (s: Server) => ownerLink(s, area) }] : []),
       ...(place
         ? [
             {

@@ -28,6 +28,7 @@ import { exactGb, size, traffic } from '../parts/words.ts'
 import { inviteFields, roleTitles } from '../team/fields.ts'
 import { leave } from '../team/list.ts'
 import { accessFields, imageOptions } from './access.ts'
+import { ownerLink } from './list.ts'
 import { type Server, whatGoes, whyNot } from './words.ts'
 
 const reads = {
@@ -96,10 +97,6 @@ function sharing({ server: s, memberships, at }: Data): Html {
 
 const summary = (s: Server, area: Area): Html =>
   html`${s.hostname !== s.name && html`${s.hostname} · `}${s.image?.name ?? 'No image yet'} · ${s.package.name} · ${area ? ownerLink(s, area) : s.location.name}`
-
-/** Who shared a server is no customer of whom it is shared with. */
-const ownerLink = (s: Server, area: Area): Content =>
-  s.access === 'own' ? html`<a href="${area}/customers/${s.owner.id}">${s.owner.name}</a>` : s.owner.name
 
 function power({ server: s, at }: Data): Html {
   if (s.status === 'terminated') return html``
