@@ -1,8 +1,8 @@
 // The document around every page: head, top bar, navigation, and the places where messages appear.
 
 import { listCustomers } from '../src/accounts/customers.ts'
-import { getSecondFactor } from '../src/accounts/second-factors.ts'
 import { homeOf } from '../src/accounts/finish-sign-in.ts'
+import { getSecondFactor } from '../src/accounts/second-factors.ts'
 import { signOut } from '../src/accounts/sign-in.ts'
 import { listStaff } from '../src/accounts/staff.ts'
 import { closeSupport } from '../src/accounts/support.ts'
