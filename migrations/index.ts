@@ -5,6 +5,7 @@ import resellers from './0004_resellers.sql' with { type: 'text' }
 import team from './0005_team.sql' with { type: 'text' }
 import secondFactors from './0006_second_factors.sql' with { type: 'text' }
 import links from './0007_links.sql' with { type: 'text' }
+import identities from './0008_identities.sql' with { type: 'text' }
 
 export const migrations: readonly { name: string; sql: string }[] = [
   { name: '0001_spine', sql: spine },
@@ -13,4 +14,5 @@ export const migrations: readonly { name: string; sql: string }[] = [
   { name: '0005_team', sql: team },
   { name: '0006_second_factors', sql: secondFactors },
   { name: '0007_links', sql: links },
+  { name: '0008_identities', sql: identities },
 ]

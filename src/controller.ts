@@ -6,6 +6,9 @@ import { layout, places } from '../views/layout.ts'
 import { pages } from '../views/pages.ts'
 import { errorBody } from '../views/parts/error.ts'
 import { forgetLinks } from './accounts/links.ts'
+import { START_PATH } from './accounts/oidc.ts'
+import { Providers } from './accounts/oidc-provider.ts'
+import { startAtProvider } from './accounts/oidc-start.ts'
 import { answerResets } from './accounts/password-links.ts'
 import { setUpToken } from './accounts/set-up.ts'
 import { inside, whoFrom } from './accounts/who.ts'
@@ -95,6 +98,7 @@ export async function createController({
     signIns: new Limit(SIGN_INS_PER_MINUTE, clock),
     guesses: new Delay(clock),
     invitations: new Limit(INVITATIONS_PER_MINUTE, clock),
+    providers: new Providers(clock),
     host: new HostFigures(host, config.dataDir),
     nodes: {
       connected: hub.connected,
@@ -128,11 +132,11 @@ export async function createController({
   mountDocument(app, '/openapi.json', () => openapi(operations, { version: VERSION, root: config.origin + API_ROOT }), door)
   /** What is neither an operation nor a page: refusals have the API's shape, and every answer has its request id. */
   const answering =
-    (answer: (request: Request) => Response | Promise<Response>) =>
+    (answer: (request: Request, requestId: string) => Response | Promise<Response>) =>
     async ({ request }: { request: Request }) => {
       const requestId = Bun.randomUUIDv7()
       try {
-        const response = await answer(request)
+        const response = await answer(request, requestId)
         response.headers.set('X-Request-Id', requestId)
         return response
       } catch (error) {
@@ -162,6 +166,10 @@ export async function createController({
     answering((request) => answerBrand(db, request)),
   )
   app.post(CSP_REPORT, answering(cspReports(clock, door.from)), { parse: 'none' } as any)
+  app.get(
+    START_PATH,
+    answering((request, requestId) => startAtProvider(door, request, requestId)),
+  )
   mountPages(app, {
     pages,
     layout: (frame) => layout(frame, (name) => assets.url(name)),

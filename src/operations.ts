@@ -3,6 +3,8 @@
 import { setAllowance } from './accounts/allowance.ts'
 import { beginConfirm, confirmSession } from './accounts/confirm.ts'
 import { changeCustomer, createCustomer, getCustomer, listCustomers, lockCustomer, unlockCustomer } from './accounts/customers.ts'
+import { beginProviderSignIn, finishProviderSignIn, getProvider } from './accounts/oidc.ts'
+import { listIdentities, removeIdentity } from './accounts/oidc-identities.ts'
 import { changeEmail, changeOwnAccount, changePassword, confirmEmail, getOwnAccount } from './accounts/own-account.ts'
 import { endOneSession, endOtherSessions, listSessions } from './accounts/own-sessions.ts'
 import { addPasskey, beginPasskey, removePasskey, renamePasskey } from './accounts/passkeys.ts'
@@ -49,6 +51,7 @@ import { suspendServer, unsuspendServer } from './servers/suspend.ts'
 import { terminateServer } from './servers/terminate.ts'
 import { ownBranding, resellerBranding } from './settings/branding.ts'
 import { configureMail, getMail, testMail } from './settings/mail.ts'
+import { getSignInProvider, removeSignInProvider, setSignInProvider } from './settings/sign-in.ts'
 import { addSshKey, listSshKeys, removeSshKey } from './ssh-keys/ssh-keys.ts'
 import { acceptInvitation, getInvitation, joinTeam } from './team/accept.ts'
 import { inviteMember, resendInvitation } from './team/invite.ts'
@@ -64,6 +67,11 @@ export const operations: readonly Operation[] = [
   signIn,
   signOut,
   useSignInLink,
+  getProvider,
+  beginProviderSignIn,
+  finishProviderSignIn,
+  listIdentities,
+  removeIdentity,
   requestReset,
   setPassword,
   confirmEmail,
@@ -194,4 +202,7 @@ export const operations: readonly Operation[] = [
   testMail,
   ...Object.values(ownBranding),
   ...Object.values(resellerBranding),
+  getSignInProvider,
+  setSignInProvider,
+  removeSignInProvider,
 ]

@@ -2,6 +2,7 @@
 import type { Page } from '../src/kernel/web/page.ts'
 import { confirmPage } from './account/confirm.ts'
 import { confirmEmailPage, forgotPage, resetPage, signInLinkPage, welcomePage } from './account/links.ts'
+import { providerPage } from './account/oidc.ts'
 import { profilePage } from './account/profile.ts'
 import { secondFactorPage } from './account/second-factor.ts'
 import { securityPage } from './account/security.ts'
@@ -51,6 +52,7 @@ export const pages: readonly Page[] = [
   resetPage,
   confirmEmailPage,
   signInLinkPage,
+  providerPage,
   profilePage,
   overviewPage,
   serversPage,

@@ -46,6 +46,7 @@ export const auditRefusal = (
   { clock, from, requestId }: Pick<Call, 'clock' | 'from' | 'requestId'>,
   operation: string,
   account: Pick<Account, 'id' | 'name'> | undefined,
+  details: unknown = null,
 ) =>
   auditLine(
     tx,
@@ -57,7 +58,7 @@ export const auditRefusal = (
       from,
       requestId,
       result: 'sign_in_failed',
-      details: null,
+      details,
     },
   )
 

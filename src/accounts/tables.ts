@@ -129,3 +129,26 @@ export const resetRequests = sqliteTable('reset_requests', {
   email: text().notNull(),
   createdAt: integer('created_at').notNull(),
 })
+
+export const accountIdentities = sqliteTable('account_identities', {
+  id: text().primaryKey(),
+  accountId: text('account_id').notNull(),
+  /** The provider, and what it calls the person for good. */
+  issuer: text().notNull(),
+  subject: text().notNull(),
+  createdAt: integer('created_at').notNull(),
+  usedAt: integer('used_at').notNull(),
+})
+export type AccountIdentity = typeof accountIdentities.$inferSelect
+
+export const providerSignIns = sqliteTable('provider_sign_ins', {
+  tokenHash: text('token_hash').primaryKey(),
+  stateHash: text('state_hash').notNull(),
+  issuer: text().notNull(),
+  /** Nonce and PKCE verifier. */
+  sealed: text().notNull(),
+  /** Where they were going. */
+  next: text(),
+  createdAt: integer('created_at').notNull(),
+  expiresAt: integer('expires_at').notNull(),
+})

@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type Permission, permissions, type Scope } from '../../src/kernel/api/access.ts'
 import type { Operation } from '../../src/kernel/api/operation.ts'
+import { newId } from '../../src/kernel/db/ids.ts'
 import { operations } from '../../src/operations.ts'
 import { type Who, type World, world } from '../support/panel.ts'
 import { invite, share } from '../support/team.ts'
@@ -136,6 +137,11 @@ afterAll(() => p.close())
 
 /** What is made through the session of whom it belongs to. */
 async function more(add: (name: string, thing: Thing) => void) {
+  for (const of of ['customer', 'owner'] as const) {
+    const id = newId('identity')
+    p.db.$client.run("INSERT INTO account_identities VALUES (?, ?, 'https://id.example.com', ?, 1, 1)", [id, people[of].id, of])
+    add('identity', { label: `one of ${of}`, id, of })
+  }
   for (const of of ['customer', 'reader'] as const) {
     const { id } = p.db.$client.query<{ id: string }, [string]>('SELECT id FROM sessions WHERE account_id = ?').get(people[of].id)!
     add('session', { label: `one of ${of}`, id, of })

@@ -35,6 +35,7 @@ const never: Record<string, string> = {
   session: 'ses_',
   passkey: 'pky_',
   role: 'role_',
+  identity: 'idn_',
   'member of staff': 'usr_',
   'team member': 'tm_',
   membership: 'tm_',
@@ -51,10 +52,13 @@ beforeAll(async () => {
   const enrollment = await p.admin('POST', '/admin/node-enrollments', { locationId: p.location })
   const address = (await p.admin('GET', `/admin/ip-pools/${p.pool}/addresses`)).data[3].id
   const role = await p.admin('POST', '/admin/roles', { name: 'Helper', permissions: ['servers.power'] })
+  const identity = newId('identity')
+  p.db.$client.run("INSERT INTO account_identities VALUES (?, ?, 'https://id.example.com', 'cal-1', 1, 1)", [identity, p.customer.id])
   const friend = p.account('customer', 'Bo')
   things = {
     'team member': (await invite(p, p.customer, 'bo@customer.test')).id,
     membership: await share(p, friend, p.customer, 'view'),
+    identity,
     role: role.id,
     announcement: (await p.admin('POST', '/admin/announcements', { text: 'Hello', audience: 'staff' })).id,
     'member of staff': p.staff(['servers.power']).id,

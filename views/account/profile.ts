@@ -1,13 +1,15 @@
+import { listIdentities } from '../../src/accounts/oidc-identities.ts'
 import { changeEmail, changeOwnAccount, changePassword, getOwnAccount, looks } from '../../src/accounts/own-account.ts'
 import { html } from '../../src/kernel/web/html.ts'
-import { type Answers, type At, page } from '../../src/kernel/web/page.ts'
+import { type Answers, type At, page, reading } from '../../src/kernel/web/page.ts'
 import { act, callForm } from '../parts/act.ts'
 import { card, copyable, inside, kv } from '../parts/card.ts'
 import { field, select, username } from '../parts/field.ts'
 import { head } from '../parts/head.ts'
 import { time } from '../parts/time.ts'
+import { identitiesCard } from './oidc.ts'
 
-const reads = { account: getOwnAccount }
+const reads = { account: getOwnAccount, identities: reading(listIdentities, () => ({})) }
 type Data = Answers<typeof reads> & { at: At }
 
 const words: Record<string, string> = {
@@ -78,5 +80,6 @@ export const profilePage = page({
   reads,
   title: 'Account',
   nav: 'account',
-  view: (data) => html`${head({ title: 'Account' })}<div class="cols">${profile(data)}${signingIn(data)}</div>`,
+  view: (data) =>
+    html`${head({ title: 'Account' })}<div class="cols">${profile(data)}${signingIn(data)}</div>${identitiesCard(data.at, data.identities.data)}`,
 })

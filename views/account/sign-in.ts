@@ -7,6 +7,7 @@ import { callForm } from '../parts/act.ts'
 import { inside } from '../parts/card.ts'
 import { field } from '../parts/field.ts'
 import { withPasskey } from '../parts/passkey.ts'
+import { provider, providerButton, providerRefusal } from './oidc.ts'
 
 /** Back to where somebody was going; only ever to this site. */
 export const safeNext = (next: string | undefined) =>
@@ -15,10 +16,11 @@ export const safeNext = (next: string | undefined) =>
 export const signInPage = page({
   path: '/login',
   open: true,
-  reads: {},
+  reads: { provider },
   title: 'Sign in',
-  view: ({ at }) => html`
+  view: ({ provider, at }) => html`
     <section class="card"><header><h1>Sign in</h1></header>${inside(html`
+      ${providerRefusal(at.query['refused'])}
       ${at.actor.accountId !== '' && html`<p>You are signed in as ${at.actor.name}. <a href="${at.actor.kind === 'staff' ? '/admin' : '/'}">Go to the start page</a></p>`}
       ${callForm(
         signIn,
@@ -30,6 +32,7 @@ export const signInPage = page({
         <div class="bar"><button class="btn pri grow">Sign in</button></div>
         <p><a href="/forgot">Forgotten your password?</a></p>`,
       )}
-      ${passkeysWork(at.origin) && withPasskey({ begin: beginPasskeySignIn, finish: passkeySignIn, leadsTo: safeNext(at.query['next']) ?? '{home}', label: 'Sign in with a passkey' })}`)}</section>
+      ${passkeysWork(at.origin) && withPasskey({ begin: beginPasskeySignIn, finish: passkeySignIn, leadsTo: safeNext(at.query['next']) ?? '{home}', label: 'Sign in with a passkey' })}
+      ${providerButton(provider, { next: safeNext(at.query['next']) })}`)}</section>
     <noscript><p class="muted">Signing in and changing things needs JavaScript; reading does not.</p></noscript>`,
 })

@@ -63,6 +63,7 @@ export const refusals = {
   token_not_found: [404, 'There is no such token of this account.', 'Check the id.'],
   session_not_found: [404, 'There is no such session of this account.', 'Check the id.'],
   staff_not_found: [404, 'There is no such member of staff.', 'Check the id.'],
+  identity_not_found: [404, 'There is no such identity of this account.', 'Check the id.'],
   role_not_found: [404, 'There is no such role.', 'Check the id.'],
   team_member_not_found: [404, 'Nobody of this id is in the team of this account.', 'Check the id.'],
   membership_not_found: [404, 'Nothing of this id is shared with this account.', 'Check the id; it may have been taken back.'],

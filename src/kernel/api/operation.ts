@@ -2,6 +2,7 @@
 // button, `berth admin` and the general tests all come from here.
 import { type Static, type TSchema, Type as t } from 'typebox'
 import type { Heartbeat } from '../../../agent/protocol.ts'
+import type { Providers } from '../../accounts/oidc-provider.ts'
 import type { Config } from '../../config.ts'
 import type { HostFigures } from '../../host/figures.ts'
 import type { Clock } from '../db/clock.ts'
@@ -31,6 +32,8 @@ export type Surroundings = {
   guesses: Delay
   /** Refuses the 11th invitation of a minute from one account: each is a mail to an address that somebody typed. */
   invitations: Limit
+  /** What identity providers publish, and who comes from there. */
+  providers: Providers
   /** The machine under the controller. */
   host: HostFigures
   startedAt: number

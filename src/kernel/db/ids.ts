@@ -24,6 +24,7 @@ export const prefixes = {
   announcement: 'ann_',
   passkey: 'pky_',
   teamMember: 'tm_',
+  identity: 'idn_',
 } as const
 export type IdKind = keyof typeof prefixes
 

@@ -107,7 +107,7 @@ function document(site: Site, frame: Omit<Frame, 'nonce'>, status: number, reque
 }
 
 /** HSTS is ignored by browsers on plain HTTP, so it can always stand there. */
-const pageHeaders = (nonce = '') => ({
+export const pageHeaders = (nonce = '') => ({
   'Strict-Transport-Security': 'max-age=31536000',
   'Content-Type': 'text/html; charset=utf-8',
   'Cache-Control': 'no-store',

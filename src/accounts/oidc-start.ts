@@ -1,0 +1,32 @@
+// The address behind the button. A page cannot write and a form may not lead to another site, so this is neither: it calls the
+// operation as any visitor could, and sends the browser where the answer says.
+
+import { Refusal } from '../kernel/api/errors.ts'
+import type { Door } from '../kernel/api/http.ts'
+import { addressKey } from '../kernel/api/limits.ts'
+import { pageHeaders } from '../kernel/web/serve-pages.ts'
+import { beginProviderSignIn } from './oidc.ts'
+
+export async function startAtProvider(door: Door, request: Request, requestId: string): Promise<Response> {
+  const query = new URL(request.url).searchParams
+  const next = query.get('next')
+  const from = door.from(request)
+  const to = (path: string) => new Response(null, { status: 303, headers: { ...pageHeaders(), Location: path } })
+  try {
+    door.calls.take(addressKey(from))
+    if (door.restarting()) return to('/login?refused=restarting')
+    const { body, cookies = [] } = await door.gate(beginProviderSignIn, undefined, {
+      body: { ...(next && { next }), ...(query.has('again') && { again: true }) },
+      from,
+      userAgent: request.headers.get('User-Agent') ?? '',
+      cookies: request.headers.get('Cookie') ?? '',
+      requestId,
+    })
+    const response = to(body.url)
+    for (const cookie of cookies) response.headers.append('Set-Cookie', cookie)
+    return response
+  } catch (error) {
+    if (error instanceof Refusal) return to(`/login?refused=${error.code}`)
+    throw error
+  }
+}

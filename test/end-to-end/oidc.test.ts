@@ -1,0 +1,51 @@
+// Signing in through an identity provider, in Chromium over the compiled program: the provider is another site, as it will be.
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import type { Browser } from 'playwright-core'
+import { launch, look, open, screens } from '../support/browser.ts'
+import { berth, type Installation, installation } from '../support/processes.ts'
+import { provider, type TestProvider } from '../support/provider.ts'
+
+let live: Installation
+let browser: Browser
+let idp: TestProvider
+
+beforeAll(async () => {
+  live = await installation()
+  await live.serve()
+  idp = await provider()
+  await berth(['admin', 'create-staff', '--email', 'ada@example.com', '--name', 'Ada'], live.env, 'seven green bicycles\n')
+  await live.admin('sign-in-provider.set', { ...idp.settings, issuer: idp.issuer, for: ['staff'] })
+  browser = await launch()
+}, 60_000)
+afterAll(async () => {
+  await browser?.close()
+  await idp?.stop()
+  await live?.close()
+})
+
+test('a member of staff presses the button and is where they were going; a stranger is told no more than that', async () => {
+  const { context, page, complaints } = await open(browser, screens[0]!, live.url)
+  page.setDefaultTimeout(15_000)
+  await page.goto('/admin/servers')
+  await page.waitForURL('**/login?next=%2Fadmin%2Fservers')
+  expect(await look(page, 'login-provider')).toEqual([])
+  await page.getByRole('link', { name: 'Sign in with Example' }).press('Enter')
+  await page.waitForURL('**/admin/servers')
+  const names = (await context.cookies()).map((c) => c.name)
+  expect(names).toContain('panel')
+  expect(names).not.toContain('panel-provider')
+
+  await page.goto('/account')
+  await page.getByRole('heading', { name: 'Identity providers' }).waitFor()
+  expect(await look(page, 'account-identities')).toEqual([])
+
+  await context.clearCookies()
+  idp.is({ sub: 'eve', email: 'eve@example.com', email_verified: true })
+  await page.goto('/login')
+  await page.getByRole('link', { name: 'Sign in with Example' }).click()
+  await page.getByRole('alert').waitFor()
+  expect(await page.getByRole('alert').textContent()).toContain('No account here belongs to this sign-in')
+  expect(await look(page, 'login-provider-refused')).toEqual([])
+  expect((await context.cookies()).map((c) => c.name)).not.toContain('panel')
+  expect(complaints).toEqual([])
+}, 60_000)

@@ -1,0 +1,59 @@
+import { describe, expect, test } from 'bun:test'
+import { chosenByOperator, egress, hindrance, NoAnswer } from '../../src/kernel/egress.ts'
+
+const lab = { ...chosenByOperator, loopback: true }
+const named =
+  (...addresses: string[]) =>
+  async () =>
+    addresses.map((address) => ({ address }))
+const whyNot = (url: string, ...addresses: string[]) =>
+  egress(new URL(url), lab, { lookUp: named(...addresses) }).then(
+    () => 'it was called',
+    (error) => (error instanceof NoAnswer ? error.message : error),
+  )
+
+describe('a call to an address that somebody chose', () => {
+  test('goes nowhere when any address of the name must not be called', async () => {
+    for (const bad of [
+      '127.0.0.1',
+      '::1',
+      '169.254.169.254',
+      'fe80::1',
+      '0.0.0.0',
+      '::',
+      '224.0.0.1',
+      '::ffff:10.0.0.1',
+      '168.63.129.16',
+      '4000::1',
+    ])
+      expect([bad, await whyNot('https://id.test/', '9.9.9.9', bad)]).toEqual([
+        bad,
+        `id.test has the address ${bad}, which must not be called.`,
+      ])
+    expect(await whyNot('https://id.test/')).toBe('There is no host called id.test.')
+  })
+  test('may go into the operator’s own network', () => {
+    for (const url of [
+      'https://10.1.2.3/',
+      'https://192.168.1.5:8443/',
+      'https://100.64.0.1/',
+      'https://[fd12::1]/',
+      'https://[2001:470::1]/',
+      'https://id.internal/',
+    ])
+      expect([url, hindrance(new URL(url), chosenByOperator)]).toEqual([url, undefined])
+  })
+  test('reaches this machine only where that is meant, and by its own name', async () => {
+    using server = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: () => new Response('here') })
+    const url = new URL(`http://127.0.0.1:${server.port}/`)
+    expect(await egress(url, lab)).toEqual({ status: 200, text: 'here' })
+    expect(hindrance(url, chosenByOperator)).toBe('must start with https://.')
+    expect(hindrance(new URL('https://127.0.0.1/'), chosenByOperator)).toBe('is at an address that must not be called.')
+  })
+  test('ends after its time, also while the name is still looked up', async () => {
+    const began = performance.now()
+    const late = egress(new URL('https://id.test/'), lab, { timeoutMs: 100, lookUp: () => new Promise(() => {}) })
+    expect(await late.catch((e) => e.message)).toBe('id.test did not answer within 0.1 s.')
+    expect(performance.now() - began).toBeLessThan(2000)
+  })
+})
