@@ -308,6 +308,12 @@ document.addEventListener('click', (event) => {
     first?.focus()
   }
   if (on('[data-close]')) on('dialog') && /** @type {HTMLDialogElement} */ (on('dialog')).close()
+  // Presses the same button in every row that is ticked: each answers for itself.
+  const press = on('[data-press]')?.dataset['press']
+  const ticked = $$('[data-tick]:checked')
+  if (press && !ticked.length) toast('Tick some rows first.')
+  if (press) for (const tick of ticked) $(`[data-does=${press}]`, /** @type {Element} */ (tick.closest('tr')))?.click()
+  if (on('[data-tick-all]')) for (const tick of $$('[data-tick]')) /** @type {any} */ (tick).checked = /** @type {any} */ (target).checked
   const copier = on('[data-copy]')
   if (copier) copy(copier.dataset['copy'] ?? '')
   const menu = on('.menu')
@@ -339,6 +345,7 @@ document.addEventListener('input', (event) => {
   const must = input.dataset['mustBe']
   const button = must !== undefined && /** @type {HTMLButtonElement | null} */ (input.form && $('[data-gated]', input.form))
   if (button) button.disabled = input.value !== must
+  if (input.dataset['fingerprint'] !== undefined) fingerprint(input)
   if (input.dataset['ask'] !== undefined) {
     clearTimeout(asking)
     asking = setTimeout(() => redraw(/** @type {HTMLFormElement} */ (input.form)), 300)
@@ -346,6 +353,17 @@ document.addEventListener('input', (event) => {
 })
 /** @type {any} */
 let asking
+
+/** Of an SSH key, to compare before it is saved. Old browsers and plain HTTP cannot: they show it afterwards. */
+async function fingerprint(/** @type {HTMLInputElement} */ { value, form }) {
+  let words = ''
+  try {
+    const blob = /** @type {any} */ (Uint8Array).fromBase64(value.trim().split(/\s+/)[1])
+    words = `SHA256:${/** @type {any} */ (new Uint8Array(await crypto.subtle.digest('SHA-256', blob))).toBase64({ omitPadding: true })}`
+  } catch {}
+  const place = form && $('output', form)
+  if (place) place.textContent = words
+}
 
 document.addEventListener('change', (event) => {
   const input = /** @type {HTMLInputElement} */ (event.target)

@@ -31,6 +31,7 @@ import { listAudit } from './audit/audit.ts'
 import { exportAuditCsv, exportAuditJson } from './audit/export.ts'
 import { verifyAudit } from './audit/verify.ts'
 import { getOverview } from './host/overview.ts'
+import { getOwnOverview } from './host/own-overview.ts'
 import { getPanelHost } from './host/panel-host.ts'
 import { getStatus } from './host/status.ts'
 import { addCatalogueImage, changeImage, importImage, listImages, listOfferedImages, removeImage } from './images/images.ts'
@@ -62,6 +63,7 @@ import { createToken, grantToken, listTokens, revokeToken, rotateToken } from '.
 export const operations: readonly Operation[] = [
   getStatus,
   getOverview,
+  getOwnOverview,
   getPanelHost,
   setUp,
   signIn,

@@ -2,6 +2,7 @@
 
 import { listCustomers } from '../src/accounts/customers.ts'
 import { homeOf } from '../src/accounts/finish-sign-in.ts'
+import { getOwnAccount } from '../src/accounts/own-account.ts'
 import { getSecondFactor } from '../src/accounts/second-factors.ts'
 import { signOut } from '../src/accounts/sign-in.ts'
 import { listStaff } from '../src/accounts/staff.ts'
@@ -11,6 +12,7 @@ import { listAllAnnouncements } from '../src/announcements/announcements.ts'
 import { listActivity } from '../src/audit/activity.ts'
 import { listAudit } from '../src/audit/audit.ts'
 import { getOverview } from '../src/host/overview.ts'
+import { getOwnOverview } from '../src/host/own-overview.ts'
 import { getPanelHost } from '../src/host/panel-host.ts'
 import { listImages } from '../src/images/images.ts'
 import { listJobs } from '../src/jobs/job.ts'
@@ -30,6 +32,7 @@ import { listResellers } from '../src/resellers/resellers.ts'
 import { listAllServers, listServers } from '../src/servers/list.ts'
 import { resellerBranding } from '../src/settings/branding.ts'
 import { getMail } from '../src/settings/mail.ts'
+import { listSshKeys } from '../src/ssh-keys/ssh-keys.ts'
 import { listTeam } from '../src/team/members.ts'
 import { listTokens } from '../src/tokens/tokens.ts'
 import { act } from './parts/act.ts'
@@ -85,6 +88,12 @@ const staffEntries: readonly (readonly [string, readonly Entry[]])[] = [
   ],
 ]
 const team = entry('team', 'Team', '/team', 'customers', listTeam)
+/** Of whoever can own servers. */
+const ownAccount: readonly Entry[] = [
+  entry('account', 'Account', '/account', 'customers', getOwnAccount),
+  entry('keys', 'SSH keys', '/account/ssh-keys', 'key', listSshKeys),
+  ...apiEntries('/api-reference'),
+]
 const resellerEntries: typeof staffEntries = [
   [
     '',
@@ -92,14 +101,23 @@ const resellerEntries: typeof staffEntries = [
       entry('overview', 'Overview', '/reseller', 'overview', getResellerAccount),
       entry('servers', 'Servers', '/reseller/servers', 'server', listServers),
       entry('customers', 'Customers', '/reseller/customers', 'customers', listResellerCustomers),
+      entry('jobs', 'Jobs', '/reseller/jobs', 'jobs', listJobs),
       entry('packages', 'Packages', '/reseller/packages', 'package', getResellerAccount),
     ],
   ],
-  ['Account', [team, entry('branding', 'Branding', '/reseller/branding', 'brand', resellerBranding.get), ...apiEntries('/api-reference')]],
+  ['Account', [team, entry('branding', 'Branding', '/reseller/branding', 'brand', resellerBranding.get), ...ownAccount]],
 ]
 const ownEntries: typeof staffEntries = [
-  ['', [entry('servers', 'Servers', '/', 'server', listServers)]],
-  ['Account', [team, ...apiEntries('/api-reference')]],
+  [
+    '',
+    [
+      entry('overview', 'Overview', '/', 'overview', getOwnOverview),
+      entry('servers', 'Servers', '/servers', 'server', listServers),
+      entry('jobs', 'Jobs', '/jobs', 'jobs', listJobs),
+      team,
+    ],
+  ],
+  ['Account', ownAccount],
 ]
 const entriesOf = (kind: AccountKind) => ({ staff: staffEntries, reseller: resellerEntries, customer: ownEntries })[kind]
 

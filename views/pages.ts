@@ -18,8 +18,9 @@ import { customersPage, resellerCustomersPage } from './customers/list.ts'
 import { customerPage, resellerCustomerPage } from './customers/show.ts'
 import { controllerPage } from './host/controller.ts'
 import { overviewPage } from './host/overview.ts'
+import { ownOverviewPage } from './host/own-overview.ts'
 import { imagesPage } from './images/list.ts'
-import { jobsPage } from './jobs/list.ts'
+import { jobsPage, ownJobsPage, resellerJobsPage } from './jobs/list.ts'
 import { jobPage, ownJobPage, resellerJobPage } from './jobs/show.ts'
 import { locationsPage } from './locations/list.ts'
 import { enrollmentPage, enrollPage } from './nodes/enroll.ts'
@@ -32,11 +33,13 @@ import { resellerPackagesPage } from './reseller/packages.ts'
 import { resellersPage } from './resellers/list.ts'
 import { resellerPage } from './resellers/show.ts'
 import { searchPage } from './search/search.ts'
-import { ownServersPage, resellerServersPage, serversPage } from './servers/list.ts'
+import { resellerServersPage, serversPage } from './servers/list.ts'
 import { newServerPage, resellerNewServerPage } from './servers/new.ts'
+import { ownServersPage } from './servers/own.ts'
 import { ownServerPage, resellerServerPage, serverPage } from './servers/show.ts'
 import { resellerBrandingPage } from './settings/branding.ts'
 import { settingsPage } from './settings/settings.ts'
+import { ownKeysPage } from './ssh-keys/own.ts'
 import { staffPage } from './staff/list.ts'
 import { rolesPage } from './staff/roles.ts'
 import { joinPage } from './team/join.ts'
@@ -89,10 +92,14 @@ export const pages: readonly Page[] = [
   resellerCustomersPage,
   resellerCustomerPage,
   resellerPackagesPage,
+  resellerJobsPage,
   resellerJobPage,
+  ownOverviewPage,
   ownServersPage,
   ownServerPage,
+  ownJobsPage,
   ownJobPage,
+  ownKeysPage,
   teamPage,
   joinPage,
   securityPage,

@@ -1,23 +1,13 @@
 // The staff's first page: what needs attention, how full it is, and what is still to be set up, all from facts.
-import { type Static, Type as t } from 'typebox'
+import { Type as t } from 'typebox'
 import type { Call } from '../kernel/api/operation.ts'
-import { mayCall, nullable, operation, time } from '../kernel/api/operation.ts'
+import { mayCall, operation, time } from '../kernel/api/operation.ts'
 import { day, hour, iso, minute } from '../kernel/db/clock.ts'
 import { listedLocations, locationAnswer } from '../locations/location.ts'
 import { SKEW_SHOWN_MS } from '../nodes/node.ts'
 import { VERSION } from '../version.ts'
+import { type Attention, attention, failedServers, step, stuckJobs, worstFirst } from './attention.ts'
 import { DISK_SHOWN_PERCENT, getPanelHost, MEMORY_SHOWN_PERCENT } from './panel-host.ts'
-
-const attention = t.Object({
-  level: t.Enum(['bad', 'warn']),
-  what: t.String(),
-  effect: t.String(),
-  since: nullable(time),
-  action: t.String(),
-  href: t.String(),
-})
-type Attention = Static<typeof attention>
-const step = t.Object({ title: t.String(), words: t.String(), done: t.Boolean(), href: t.String() })
 
 export const getOverview = operation({
   id: 'overview.get',
@@ -84,9 +74,9 @@ const nodeRows = ({ tx }: Pick<Call, 'tx'>) =>
     )
     .all()
 
-/** Each row: what, since when, what it means, and one thing to do about it. The worst first. */
+/** The worst first. */
 function needsAttention(call: Call, nodes: NodeRow[]): Attention[] {
-  const { tx, clock, config, nodes: live } = call
+  const { tx, actor, clock, config, nodes: live } = call
   const found: Attention[] = hostAttention(call)
   for (const n of nodes) {
     const href = `/admin/nodes/${n.id}`
@@ -138,32 +128,7 @@ function needsAttention(call: Call, nodes: NodeRow[]): Attention[] {
         href,
       })
   }
-  for (const j of tx.$client
-    .query<{ id: string; title: string; errorMessage: string; createdAt: number; state: string }, []>(
-      "SELECT id, title, error_message AS errorMessage, created_at AS createdAt, state FROM jobs WHERE state IN ('running', 'undoing') AND error_code IS NOT NULL AND tries > 0 ORDER BY id LIMIT 20",
-    )
-    .all())
-    found.push({
-      level: 'bad',
-      what: `${j.title}: a step keeps failing and is tried again.`,
-      effect: j.errorMessage,
-      since: iso(j.createdAt),
-      action: 'Open job',
-      href: `/admin/jobs/${j.id}`,
-    })
-  for (const s of tx.$client
-    .query<{ id: string; hostname: string; failure: string | null }, []>(
-      "SELECT id, hostname, failure FROM servers WHERE status = 'failed' ORDER BY id DESC LIMIT 20",
-    )
-    .all())
-    found.push({
-      level: 'bad',
-      what: `The installation of ${s.hostname} failed.`,
-      effect: s.failure ?? 'Reinstall or terminate it.',
-      since: null,
-      action: 'Open server',
-      href: `/admin/servers/${s.id}`,
-    })
+  found.push(...stuckJobs(tx, actor, '/admin'), ...failedServers(tx, actor, '/admin'))
   for (const p of tx.$client
     .query<{ id: string; name: string; free: number; total: number }, []>(
       `SELECT * FROM (SELECT p.id, p.name, (SELECT count(*) FROM addresses a WHERE a.pool_id = p.id AND a.server_id IS NULL AND a.reserved_for IS NULL) AS free,
@@ -199,7 +164,7 @@ function needsAttention(call: Call, nodes: NodeRow[]): Attention[] {
       action: 'How to set up HTTPS',
       href: '/admin#https',
     })
-  return found.sort((a, b) => (a.level === b.level ? 0 : a.level === 'bad' ? -1 : 1))
+  return worstFirst(found)
 }
 
 /** For those who may see the host: two figures that the system has at hand. */

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { hour, minute } from '../../src/kernel/db/clock.ts'
 import { world } from '../support/panel.ts'
+import { share } from '../support/team.ts'
 
 const pageOf = async (p: Awaited<ReturnType<typeof world>>, cookie: string, path: string, headers: Record<string, string> = {}) => {
   const response = await p.controller.app.fetch(
@@ -21,6 +22,41 @@ describe('a customer', () => {
     expect(text).not.toContain('Not yet')
     expect((await p.call(p.customer, 'GET', '/images')).body.data.map((i: any) => i.name)).toEqual(['Debian 13'])
     expect((await p.call(p.customer, 'GET', '/admin/images')).body.error.code).toBe('forbidden')
+  })
+
+  test('has first steps, and after them the servers with the buttons that fit their state', async () => {
+    using p = await world()
+    expect((await pageOf(p, p.customer.cookie!, '/')).text).toContain('First steps')
+    const { serverId } = await p.admin('POST', '/admin/servers', p.order)
+    await p.settle()
+    const { text } = await pageOf(p, p.customer.cookie!, '/servers')
+    expect(text).toContain(`/servers/${serverId}/actions/power`)
+    expect(text).toMatch(/aria-disabled="true"[^>]*data-why="web01: It is running."/)
+    expect(text).toContain('Restart chosen')
+  })
+
+  test('who was only lent the sight of a server gets no buttons for it, nor ticks', async () => {
+    using p = await world()
+    await p.admin('POST', '/admin/servers', p.order)
+    await p.settle()
+    const friend = p.account('customer', 'Bo')
+    await share(p, p.customer, friend, 'view')
+    for (const path of ['/', '/servers']) {
+      const { text } = await pageOf(p, friend.cookie!, path)
+      expect(text).toContain('web01')
+      expect(text).not.toMatch(/actions\/power|data-tick|data-press/)
+    }
+  })
+
+  test('is at home on the first page; staff and resellers are led to theirs', async () => {
+    using p = await world()
+    for (const [who, home] of [
+      [p.owner, '/admin'],
+      [p.account('reseller', 'Rita'), '/reseller'],
+    ] as const) {
+      const answer = await p.controller.app.fetch(new Request('http://localhost/', { headers: { Cookie: `__Host-panel=${who.cookie}` } }))
+      expect([answer.status, answer.headers.get('Location')]).toEqual([303, home])
+    }
   })
 
   test("does not get at another's server page, nor at the staff's pages", async () => {

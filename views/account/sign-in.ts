@@ -1,3 +1,4 @@
+import { homeOf } from '../../src/accounts/finish-sign-in.ts'
 import { passkeysWork } from '../../src/accounts/passkeys.ts'
 import { beginPasskeySignIn, passkeySignIn } from '../../src/accounts/second-factor.ts'
 import { signIn } from '../../src/accounts/sign-in.ts'
@@ -22,6 +23,7 @@ export const signInPage = page({
     <section class="card"><header><h1>Sign in</h1></header>${inside(html`
       ${providerRefusal(at.query['refused'])}
       ${at.actor.accountId !== '' && html`<p>You are signed in as ${at.actor.name}. <a href="${at.actor.kind === 'staff' ? '/admin' : '/'}">Go to the start page</a></p>`}
+      ${at.actor.accountId !== '' && html`<p>You are signed in as ${at.actor.name}. <a href="${homeOf(at.actor.kind)}">Go to the start page</a></p>`}
       ${callForm(
         signIn,
         {},

@@ -5,18 +5,18 @@ import { type Html, html } from '../../src/kernel/web/html.ts'
 import { type Answers, type At, ifAllowed, page } from '../../src/kernel/web/page.ts'
 import { createResellerServer, createServer } from '../../src/servers/create.ts'
 import { listAllServers, listServers } from '../../src/servers/list.ts'
-import { addSshKey, listSshKeys, removeSshKey } from '../../src/ssh-keys/ssh-keys.ts'
+import { listSshKeys } from '../../src/ssh-keys/ssh-keys.ts'
 import { act } from '../parts/act.ts'
 import { card, copyable, empty, inside, kv, notice } from '../parts/card.ts'
-import { area, field } from '../parts/field.ts'
+import { field } from '../parts/field.ts'
 import { head } from '../parts/head.ts'
 import { icon } from '../parts/icon.ts'
 import { live } from '../parts/live.ts'
 import { pill } from '../parts/state.ts'
-import { table } from '../parts/table.ts'
 import { time } from '../parts/time.ts'
 import { count, exactGb, exactMb, traffic } from '../parts/words.ts'
 import { serverTable } from '../servers/list.ts'
+import { keysCard } from '../ssh-keys/card.ts'
 
 const itsServers = ({ params }: At) => ({ query: { ownerId: params['id'] ?? '', limit: '100' } })
 const reads = { customer: getCustomer, keys: ifAllowed(listSshKeys) }
@@ -41,7 +41,7 @@ export const resellerCustomerPage = page({
 const orders = { '/admin': createServer, '/reseller': createResellerServer } as const
 
 function view(data: Data, area: keyof typeof orders): Html {
-  const { customer: c, servers, at } = data
+  const { customer: c, servers, keys, at } = data
   // A reseller's own account is no customer in its care.
   const itself = c.id === at.actor.accountId
   return html`
@@ -58,7 +58,7 @@ function view(data: Data, area: keyof typeof orders): Html {
       })}
       ${c.lockedAt && html`<div class="card">${notice('warn', html`<strong>Locked ${time(c.lockedAt, at)}: nothing can be ordered for ${c.name}.</strong>${c.lockReason && html`<br>${c.lockReason}`}`)}</div>`}
       ${servers && card({ id: 'servers', title: 'Servers', count: servers.total || undefined, actions: servers.nextCursor && html`<a href="${area}/servers?ownerId=${c.id}">Show all</a>` }, live(at, 'servers-list', 4, servers.data.length ? serverTable(servers.data, area, { owner: false }) : empty(`${c.name} has no server yet.`), ''))}
-      ${sshKeys(data)}
+      ${keys && keysCard(at, c.id, keys)}
       ${card(
         { id: 'details', title: 'Details' },
         inside(
@@ -145,35 +145,3 @@ const unlock = ({ customer: c, at }: Data): Html =>
       consequences: ['Orders for this account are accepted again.', 'The reason is forgotten; the audit log keeps it.'],
     },
   })
-
-function sshKeys({ customer: c, keys, at }: Data): Html {
-  if (!keys) return html``
-  const add = act(at, addSshKey, { id: c.id }, 'Add SSH key', {
-    icon: 'plus',
-    done: '{name} is added',
-    wide: true,
-    fields: html`${area('key', 'publicKey', { label: 'Public key', required: true, mono: true, hint: 'One line, as in a .pub file: ssh-ed25519 AAAA… name' })}${field('key', 'name', { label: 'Name', hint: 'Without one, the comment at the end of the key.' })}`,
-  })
-  return card(
-    { id: 'keys', title: 'SSH keys', count: keys.total || undefined, actions: add },
-    keys.data.length
-      ? table<(typeof keys.data)[number]>(
-          'SSH keys',
-          keys.data,
-          [
-            { title: 'Name', main: true, cell: (k) => html`<strong>${k.name}</strong>` },
-            { title: 'Fingerprint', cell: (k) => copyable(k.fingerprint, `fingerprint of ${k.name}`) },
-            { title: 'Type', cell: (k) => html`<span class="mono">${k.publicKey.split(' ')[0]}</span>` },
-            { title: 'Added', cell: (k) => time(k.createdAt, at) },
-            {
-              title: 'Actions',
-              actions: true,
-              cell: (k) =>
-                html`<div class="bar">${act(at, removeSshKey, { id: k.id }, 'Remove', { of: k.name, tone: 'bad', title: `Remove ${k.name}?`, done: 'Removed', confirm: { keep: 'Keep key', consequences: ['New installations cannot use it any more.', 'Servers that have it keep it: remove it there too if it was lost.'] } })}</div>`,
-            },
-          ],
-          (k) => k.id,
-        )
-      : empty('An SSH key lets its holder sign in to servers that are installed with it.'),
-  )
-}

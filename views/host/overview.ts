@@ -3,11 +3,11 @@ import { getOverview } from '../../src/host/overview.ts'
 import { type Html, html } from '../../src/kernel/web/html.ts'
 import { type Answers, type At, page } from '../../src/kernel/web/page.ts'
 import { announced } from '../announcements/banner.ts'
-import { card, empty, inside, meter, notice } from '../parts/card.ts'
+import { attentionAndChecklist } from '../parts/attention.ts'
+import { card, empty, inside, meter } from '../parts/card.ts'
 import { head } from '../parts/head.ts'
 import { live } from '../parts/live.ts'
 import { openState, serverStates } from '../parts/state.ts'
-import { time } from '../parts/time.ts'
 import { count, gb, list, mb } from '../parts/words.ts'
 
 const reads = { overview: getOverview, announcements: listAnnouncements }
@@ -26,39 +26,11 @@ export const overviewPage = page({
       'overview',
       10,
       html`
-      ${overview.attention.length > 0 && needsAttention(overview, at)}
-      ${overview.checklist.some((s) => !s.done) && checklist(overview)}
-      ${overview.attention.length === 0 && needsAttention(overview, at)}
+      ${attentionAndChecklist(overview, at, 'Set-up')}
       <div class="cols">${figures(overview)}${capacity(overview)}</div>`,
     )}
     ${!overview.checklist[0]?.done && https(at)}`,
 })
-
-const needsAttention = ({ attention, checkedAt }: Overview, at: At): Html =>
-  card(
-    { id: 'attention', title: 'Needs attention', count: attention.length || undefined },
-    attention.length
-      ? attention.map((a) =>
-          notice(
-            a.level,
-            html`<strong>${a.what}</strong>${a.since && html` <span class="muted">Since ${time(a.since, at)}.</span>`}<br>${a.effect}`,
-            html`<a href="${a.href}">${a.action}</a>`,
-          ),
-        )
-      : empty(html`Nothing needs attention. Checked ${time(checkedAt, at)}.`),
-  )
-
-function checklist({ checklist }: Overview): Html {
-  const done = checklist.filter((s) => s.done).length
-  const next = checklist.find((s) => !s.done)
-  return card(
-    { id: 'checklist', title: 'Set-up', count: `${done} of ${checklist.length} done` },
-    html`<ol role="list" class="todo">${checklist.map(
-      (s) =>
-        html`<li class="${s.done ? 'done' : ''}"><div><strong>${s.title}</strong>${s.done && html`<span class="sr"> (done)</span>`}<br><span class="muted">${s.words}</span></div>${!s.done && html`<a class="btn ${s === next ? 'pri' : ''}" href="${s.href}" aria-label="Set up: ${s.title}">Set up</a>`}</li>`,
-    )}</ol>`,
-  )
-}
 
 function figures({ servers, jobs, nodes }: Overview): Html {
   const total = Object.values(servers).reduce((all, n) => all + n, 0)

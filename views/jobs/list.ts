@@ -1,6 +1,7 @@
 import { listJobs } from '../../src/jobs/job.ts'
-import { html } from '../../src/kernel/web/html.ts'
-import { page } from '../../src/kernel/web/page.ts'
+import { type Html, html } from '../../src/kernel/web/html.ts'
+import { type Answers, type At, page } from '../../src/kernel/web/page.ts'
+import type { Area } from '../parts/area.ts'
 import { empty } from '../parts/card.ts'
 import { head } from '../parts/head.ts'
 import { live } from '../parts/live.ts'
@@ -15,8 +16,25 @@ export const jobsPage = page({
   reads: { jobs: listJobs },
   title: 'Jobs',
   nav: 'jobs',
-  view: ({ jobs, at }) => html`
-    ${head({ title: 'Jobs', sub: (at.query['serverId'] || at.query['nodeId'] || at.query['kind']) && html`Some only. <a href="/admin/jobs">Show all jobs</a>` })}
+  view: (data) => view(data, '/admin'),
+})
+export const resellerJobsPage = page({
+  path: '/reseller/jobs',
+  reads: { jobs: listJobs },
+  title: 'Jobs',
+  nav: 'jobs',
+  view: (data) => view(data, '/reseller'),
+})
+export const ownJobsPage = page({
+  path: '/jobs',
+  reads: { jobs: listJobs },
+  title: 'Jobs',
+  nav: 'jobs',
+  view: (data) => view(data, ''),
+})
+
+const view = ({ jobs, at }: Answers<{ jobs: typeof listJobs }> & { at: At }, area: Area): Html => html`
+    ${head({ title: 'Jobs', sub: (at.query['serverId'] || at.query['nodeId'] || at.query['kind']) && html`Some only. <a href="${at.path}">Show all jobs</a>` })}
     <section class="card" aria-label="Jobs">
       ${tabs(at, 'Jobs by state', 'state', [
         ['', 'All'],
@@ -24,8 +42,7 @@ export const jobsPage = page({
         ['done', 'Done'],
         ['failed', 'Failed'],
       ])}
-      ${live(at, 'list', 2, html`${jobs.data.length ? jobTable(jobs.data, at, '/admin') : empty(none[at.query['state'] ?? ''] ?? 'A job is work on a node: installing, starting, suspending. None was needed yet.')}`, '')}
+      ${live(at, 'list', 2, html`${jobs.data.length ? jobTable(jobs.data, at, area) : empty(none[at.query['state'] ?? ''] ?? 'A job is work on a node: installing, starting, suspending. None was needed yet.')}`, '')}
       ${pager(at, jobs)}
     </section>
-    <p class="muted">${count(jobs.total, 'job')}</p>`,
-})
+    <p class="muted">${count(jobs.total, 'job')}</p>`

@@ -1,7 +1,7 @@
 import { getJob, getJobLog } from '../../src/jobs/job.ts'
 import { type Html, html } from '../../src/kernel/web/html.ts'
 import { type Answers, type At, page } from '../../src/kernel/web/page.ts'
-import { type Area, serversIn } from '../parts/area.ts'
+import type { Area } from '../parts/area.ts'
 import { card, copyable, inside, kv, notice } from '../parts/card.ts'
 import { head } from '../parts/head.ts'
 import { live } from '../parts/live.ts'
@@ -23,14 +23,14 @@ export const resellerJobPage = page({
   path: '/reseller/jobs/{jobId}',
   reads,
   title: ({ job }) => job.title,
-  nav: 'servers',
+  nav: 'jobs',
   view: (data) => view(data, '/reseller'),
 })
 export const ownJobPage = page({
   path: '/jobs/{jobId}',
   reads,
   title: ({ job }) => job.title,
-  nav: 'servers',
+  nav: 'jobs',
   view: (data) => view(data, ''),
 })
 
@@ -44,7 +44,7 @@ function view({ job, log, at }: Data, area: Area): Html {
       'job',
       ended ? undefined : 1,
       html`
-      ${head({ title: job.title, trail: [area === '/admin' ? ['Jobs', '/admin/jobs'] : ['Servers', serversIn(area)]], state: jobState(job), actions: job.serverId && html`<a class="btn" href="${area}/servers/${job.serverId}">Open server</a>` })}
+      ${head({ title: job.title, trail: [['Jobs', `${area}/jobs`]], state: jobState(job), actions: job.serverId && html`<a class="btn" href="${area}/servers/${job.serverId}">Open server</a>` })}
       <p class="sr" role="status">${ended ? `${job.title}: ${job.state === 'failed' ? 'failed' : 'done'}.` : ''}</p>
       ${card(
         { id: 'progress', title: ended ? 'Result' : 'Progress' },

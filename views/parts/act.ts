@@ -35,8 +35,12 @@ export type Acting = Calling & {
   wide?: true
   /** Tells its dialog from another of the same operation and thing on the page. */
   part?: string
-  /** Read instead of the label, where the label alone does not say of what. */
+  /** Read after the label, where the label alone does not say of what. */
   of?: string
+  /** The label is read and shown on hover only. */
+  iconOnly?: true
+  /** What a button for many rows (`data-press`) finds this one by. */
+  does?: string
 }
 
 const verbs: Record<Method, Html> = {
@@ -69,12 +73,19 @@ export const callForm = (
 /** Nothing for who may not; a plain form for what needs no question; else a button and its dialog. */
 export function act(at: At, op: Operation, params: Params, label: string, acting: Acting = {}): Html {
   if (!at.may(op)) return html``
-  const { icon: shape, tone, hindrance, fields, confirm, of } = acting
-  const face = html`${shape && icon(shape)}<span>${label}</span>${of && html`<span class="sr"> ${of}</span>`}`
+  const { icon: shape, tone, hindrance, fields, confirm, of, iconOnly, does } = acting
+  const face = html`${shape && icon(shape)}<span${iconOnly && html` class="sr"`}>${label}</span>${of && html`<span class="sr"> ${of}</span>`}`
   const look = `btn ${tone === 'pri' ? 'pri' : tone === 'bad' ? 'bad' : ''}`
+  const found = does && html` data-does="${does}"`
   if (hindrance)
-    return html`<button type="button" class="${look}" aria-disabled="true" title="${hindrance}" data-why="${hindrance}">${face}</button>`
-  if (!fields && !confirm) return callForm(op, params, { ...acting, name: 'call' }, html`<button class="${look}">${face}</button>`)
+    return html`<button type="button" class="${look}" aria-disabled="true" title="${hindrance}" data-why="${hindrance}"${found}>${face}</button>`
+  if (!fields && !confirm)
+    return callForm(
+      op,
+      params,
+      { ...acting, name: 'call' },
+      html`<button class="${look}"${iconOnly && html` title="${label}"`}${found}>${face}</button>`,
+    )
 
   const id = idOf(op, { ...params, ...(acting.part && { part: acting.part }) }, acting.body)
   const title = acting.title ?? (confirm ? `${label}?` : label)

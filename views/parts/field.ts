@@ -41,9 +41,10 @@ export function field(scope: string, name: string, f: Field): Html {
 /** For password managers: whose password it is. Not shown and not sent. */
 export const username = (email = ''): Html => html`<input type="email" autocomplete="username" value="${email}" readonly hidden>`
 
-export function area(scope: string, name: string, f: Field & { rows?: number }): Html {
+/** `fingerprint`: of the SSH key in it, shown while it is typed where browsers compute it (HTTPS). */
+export function area(scope: string, name: string, f: Field & { rows?: number; fingerprint?: true }): Html {
   const id = slug(`${scope}-${name}`)
-  return html`<div class="f"><label for="${id}">${f.label}${optional(f.required)}</label>${hintLine(id, f.hint)}<textarea id="${id}" name="${name}" rows="${f.rows ?? 4}"${hintId(id, f.hint)}${f.required && html` required`}${f.mono && html` class="mono" spellcheck="false"`}>${f.value ?? ''}</textarea></div>`
+  return html`<div class="f"><label for="${id}">${f.label}${optional(f.required)}</label>${hintLine(id, f.hint)}<textarea id="${id}" name="${name}" rows="${f.rows ?? 4}"${hintId(id, f.hint)}${f.required && html` required`}${f.mono && html` class="mono" spellcheck="false"`}${f.fingerprint && html` data-fingerprint`}>${f.value ?? ''}</textarea>${f.fingerprint && html`<output class="hint mono" for="${id}"></output>`}</div>`
 }
 
 export function select(

@@ -1,9 +1,11 @@
 // A reseller's first page: what needs attention, how much of its quotas is used, and how it stands.
+import { listAnnouncements } from '../../src/announcements/announcements.ts'
 import { type Html, html } from '../../src/kernel/web/html.ts'
 import { type Answers, type At, page, reading } from '../../src/kernel/web/page.ts'
 import { getResellerAccount, listResellerCustomers } from '../../src/resellers/own.ts'
 import { createResellerServer } from '../../src/servers/create.ts'
 import { listServers } from '../../src/servers/list.ts'
+import { announced } from '../announcements/banner.ts'
 import { addCustomer } from '../customers/list.ts'
 import { card, empty, notice } from '../parts/card.ts'
 import { head } from '../parts/head.ts'
@@ -16,6 +18,7 @@ import { nearQuotas, quotaCard, suspendedWords } from './terms.ts'
 const SHOWN = '20'
 const having = (status: string, limit: string) => reading(listServers, () => ({ query: { status, limit } }))
 const reads = {
+  announcements: reading(listAnnouncements, () => ({})),
   account: reading(getResellerAccount, () => ({})),
   running: having('running', '1'),
   suspended: having('suspended', '1'),
@@ -38,6 +41,7 @@ export const resellerOverviewPage = page({
           data.at.may(createResellerServer) && html`<a class="btn pri" href="/reseller/servers/new">${icon('plus')}Create server</a>`
         }`,
     })}
+    ${announced(data.announcements)}
     ${live(data.at, 'overview', 10, html`${attention(data)}<div class="cols">${figures(data)}${quotaCard(data.account)}</div>`)}`,
 })
 

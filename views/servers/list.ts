@@ -1,11 +1,9 @@
-import { listAnnouncements } from '../../src/announcements/announcements.ts'
 import { type Content, type Html, html } from '../../src/kernel/web/html.ts'
 import { type Answers, type At, ifAllowed, page, reading } from '../../src/kernel/web/page.ts'
 import { listPackages } from '../../src/packages/packages.ts'
 import { getResellerAccount } from '../../src/resellers/own.ts'
 import { createResellerServer, createServer } from '../../src/servers/create.ts'
 import { listAllServers, listServers } from '../../src/servers/list.ts'
-import { announced } from '../announcements/banner.ts'
 import type { Area } from '../parts/area.ts'
 import { empty } from '../parts/card.ts'
 import { head } from '../parts/head.ts'
@@ -74,16 +72,23 @@ const nothing = (at: At, area: Selling): Html =>
         newButton(at, area),
       )
 
+type Shown = { owner?: boolean; place?: boolean; node?: boolean; tick?(s: Server): Html; actions?(s: Server): Html }
+
 /** Who shared a server is no customer of whom it is shared with. */
 export const ownerLink = (s: Pick<Server, 'owner' | 'access'>, area: Area): Content =>
   s.access === 'own' ? html`<a href="${area}/customers/${s.owner.id}">${s.owner.name}</a>` : s.owner.name
 
 /** Owner and node stand there for staff. */
-export const serverTable = (servers: readonly Server[], area: Area, { owner = true, place = true, node = true } = {}): Html =>
+export const serverTable = (
+  servers: readonly Server[],
+  area: Area,
+  { owner = true, place = true, node = true, tick, actions }: Shown = {},
+): Html =>
   table<Server>(
     'Servers',
     servers,
     [
+      ...(tick ? [{ title: 'Choose', actions: true as const, cell: tick }] : []),
       {
         title: 'Server',
         main: true,
@@ -103,21 +108,7 @@ export const serverTable = (servers: readonly Server[], area: Area, { owner = tr
             },
           ]
         : []),
+      ...(actions ? [{ title: 'Actions', actions: true as const, cell: actions }] : []),
     ],
     (s) => s.id,
   )
-
-export const ownServersPage = page({
-  path: '/',
-  reads: { servers: listServers, announcements: reading(listAnnouncements, () => ({})) },
-  title: 'Servers',
-  nav: 'servers',
-  view: ({ servers, announcements, at }) => html`
-    ${head({ title: 'Servers', actions: at.actor.kind === 'staff' && html`<a class="btn" href="/admin">Staff area</a>` })}
-    ${announced(announcements)}
-    <section class="card" aria-label="Servers">
-      ${filters(at, filterText(at, 'q', 'Search servers', 'Name or address'), count(servers.total, 'server'))}
-      ${live(at, 'list', 4, servers.data.length ? serverTable(servers.data, '', { owner: false, node: false }) : empty(Object.keys(at.query).length ? 'No server fits this search.' : 'You have no server yet. Your provider orders them for you.'), '')}
-      ${pager(at, servers)}
-    </section>`,
-})

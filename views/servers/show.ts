@@ -17,7 +17,7 @@ import { roles } from '../../src/team/share.ts'
 import { activityTable } from '../audit/table.ts'
 import { jobTable } from '../jobs/table.ts'
 import { act, callForm } from '../parts/act.ts'
-import { type Area, serversIn } from '../parts/area.ts'
+import type { Area } from '../parts/area.ts'
 import { card, copyable, empty, inside, kv, notice } from '../parts/card.ts'
 import { field, radios } from '../parts/field.ts'
 import { head } from '../parts/head.ts'
@@ -29,6 +29,7 @@ import { inviteFields, roleTitles } from '../team/fields.ts'
 import { leave } from '../team/list.ts'
 import { accessFields, imageOptions } from './access.ts'
 import { ownerLink } from './list.ts'
+import { away, powerButton, quickPower } from './power.ts'
 import { type Server, whatGoes, whyNot } from './words.ts'
 
 const reads = {
@@ -75,7 +76,7 @@ const view = (data: Data, area: Area): Html => html`
     'server',
     2,
     html`
-    ${head({ title: data.server.name, trail: [['Servers', serversIn(area)]], state: serverState(data.server), actions: power(data), sub: summary(data.server, area) })}
+    ${head({ title: data.server.name, trail: [['Servers', `${area}/servers`]], state: serverState(data.server), actions: power(data), sub: summary(data.server, area) })}
     ${sharing(data)}
     ${happening(data, area)}`,
   )}
@@ -91,7 +92,7 @@ function sharing({ server: s, memberships, at }: Data): Html {
   return html`<div class="card">${notice(
     'info',
     html`<strong>Shared by ${s.owner.name}.</strong> ${roleTitles[s.access]}: ${roles[s.access].words}`,
-    mine.map((m) => leave(m, at, '/')),
+    mine.map((m) => leave(m, at, '/servers')),
   )}</div>`
 }
 
@@ -100,31 +101,21 @@ const summary = (s: Server, area: Area): Html =>
 
 function power({ server: s, at }: Data): Html {
   if (s.status === 'terminated') return html``
-  const button = (action: 'start' | 'shutdown' | 'restart' | 'off', label: string, more: Parameters<typeof act>[4] = {}) =>
-    act(at, powerServer, { id: s.id }, label, {
-      body: { action },
-      hindrance: away(s) ?? whyNot(s, action),
-      done: `${label}: under way`,
-      ...more,
-    })
-  return html`${button('start', 'Start', { icon: 'play' })}${button('shutdown', 'Shut down', { icon: 'power' })}${button('restart', 'Restart', { icon: 'restart' })}${button(
-    'off',
-    'Force off',
-    {
-      tone: 'bad',
-      confirm: {
-        keep: 'Keep it running',
-        consequences: [
-          html`${s.hostname} loses power at once, without shutting down.`,
-          'What it has not written to its disk is lost.',
-          'Shut down asks it to stop by itself, and is safer.',
-        ],
-      },
+  return html`${quickPower.map((action) => powerButton(at, s, action))}${act(at, powerServer, { id: s.id }, 'Force off', {
+    body: { action: 'off' },
+    hindrance: away(s) ?? whyNot(s, 'off'),
+    done: 'Force off: under way',
+    tone: 'bad',
+    confirm: {
+      keep: 'Keep it running',
+      consequences: [
+        html`${s.hostname} loses power at once, without shutting down.`,
+        'What it has not written to its disk is lost.',
+        'Shut down asks it to stop by itself, and is safer.',
+      ],
     },
-  )}`
+  })}`
 }
-
-const away = (s: Server) => (s.nodeConnected ? undefined : 'Its node is not connected.')
 
 /** What is going on, or what went wrong: said once more for screen readers when it changes, without the percentage. */
 function happening({ server: s, jobs, at }: Data, area: Area): Html {
@@ -265,7 +256,7 @@ function manage(data: Data, area: Area): Html {
         hindrance: whyNot(s, 'terminate'),
         title: `Terminate ${s.hostname}?`,
         done: `${s.hostname} is terminated`,
-        ...(area ? { leadsTo: serversIn(area) } : {}),
+        ...(area ? { leadsTo: `${area}/servers` } : {}),
         confirm: { type: s.hostname, keep: 'Keep server', consequences: whatGoes(s) },
       }),
       html`<strong>Terminate</strong><br><span class="muted">Deletes its disk and gives its addresses back. It cannot be undone.</span>`,
@@ -312,6 +303,6 @@ const activity = ({ jobs, done, at }: Data, area: Area): Html =>
     'activity',
     4,
     html`
-    ${card({ id: 'jobs', title: 'Jobs', count: jobs.total || undefined, actions: area === '/admin' && jobs.total > jobs.data.length && html`<a href="/admin/jobs?serverId=${at.params['id'] ?? ''}">Show all</a>` }, jobs.data.length ? jobTable(jobs.data, at, area, { server: false }) : empty('No job has worked on it yet.'))}
+    ${card({ id: 'jobs', title: 'Jobs', count: jobs.total || undefined, actions: jobs.total > jobs.data.length && html`<a href="${area}/jobs?serverId=${at.params['id'] ?? ''}">Show all</a>` }, jobs.data.length ? jobTable(jobs.data, at, area, { server: false }) : empty('No job has worked on it yet.'))}
     ${card({ id: 'done', title: 'Activity', count: done.total || undefined, actions: at.may(listAudit) && html`<a href="/admin/audit?target=${at.params['id'] ?? ''}">Show in audit log</a>` }, done.data.length ? activityTable(done.data, at, { target: false }) : empty('Nobody has changed it yet.'))}`,
   )

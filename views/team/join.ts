@@ -1,4 +1,5 @@
 // Where the link in an invitation leads. Looking spends nothing: mail programs open links too.
+import { homeOf } from '../../src/accounts/finish-sign-in.ts'
 import { signOut } from '../../src/accounts/sign-in.ts'
 import { type Html, html } from '../../src/kernel/web/html.ts'
 import { type Answers, type At, page, reading } from '../../src/kernel/web/page.ts'
@@ -55,5 +56,5 @@ const steps: Record<Data['invitation']['next'], (data: Data) => Html> = {
     )}`,
   other_account: (data) => html`
     <p>You are signed in as <strong>${data.at.actor.name}</strong>, an account of another address${data.at.actor.kind === 'staff' && html`, of a member of staff`}. Sign out, then accept as ${data.invitation.email}.</p>
-    <div class="bar">${act(data.at, signOut, {}, 'Sign out', { icon: 'out', leadsTo: here(data) })}<a class="btn" href="${data.at.actor.kind === 'staff' ? '/admin' : '/'}">Keep my session</a></div>`,
+    <div class="bar">${act(data.at, signOut, {}, 'Sign out', { icon: 'out', leadsTo: here(data) })}<a class="btn" href="${homeOf(data.at.actor.kind)}">Keep my session</a></div>`,
 }

@@ -60,6 +60,8 @@ export type Page<R extends Reads = any> = {
   title: string | ((data: Answers<R>) => string)
   /** Which entry of the navigation is current. */
   nav?: string
+  /** Where this reader has it instead: another page of the site. */
+  elsewhere?(at: At): string | undefined
   /** Shown without signing in. */
   open?: true
   view(data: Answers<R> & { at: At }): Html

@@ -42,6 +42,8 @@ async function answer(site: Site, p: Page | undefined, request: Request, params:
     at = atFor(site, request, params, sender)
     if (!sender.actor && !p?.open) return seeOther(requestId, `/login?next=${encodeURIComponent(url.pathname + url.search)}`)
     if (!p) throw noPage()
+    const elsewhere = p.elsewhere?.(at)
+    if (elsewhere) return seeOther(requestId, elsewhere)
     const { title, body } = await render(p, site.door.gate, at)
     return document(site, { title, body, page: p, at }, 200, requestId)
   } catch (error) {

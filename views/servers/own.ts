@@ -1,0 +1,72 @@
+// The servers of whoever signed in, own and shared ones.
+import { mayCallOn } from '../../src/kernel/api/operation.ts'
+import { type Html, html } from '../../src/kernel/web/html.ts'
+import { type Answers, type At, page, reading } from '../../src/kernel/web/page.ts'
+import { listServers } from '../../src/servers/list.ts'
+import { powerServer } from '../../src/servers/power.ts'
+import { rightsWith } from '../../src/servers/server.ts'
+import { empty } from '../parts/card.ts'
+import { head } from '../parts/head.ts'
+import { icon } from '../parts/icon.ts'
+import { live } from '../parts/live.ts'
+import { serverStates } from '../parts/state.ts'
+import { filterChoice, filters, filterText, pager } from '../parts/table.ts'
+import { count } from '../parts/words.ts'
+import { serverTable } from './list.ts'
+import { powerButton, powerFaces, quickPower } from './power.ts'
+
+type Server = Answers<{ servers: typeof listServers }>['servers']['data'][number]
+
+/** What may be ticked at once. */
+const MOST_TICKED = 50
+
+export const ownServersPage = page({
+  path: '/servers',
+  reads: { servers: reading(listServers, ({ query }) => ({ query: { ...query, limit: String(MOST_TICKED) } })) },
+  title: 'Servers',
+  nav: 'servers',
+  view: ({ servers, at }) => html`
+    ${head({ title: 'Servers' })}
+    <section class="card" aria-label="Servers">
+      ${filters(
+        at,
+        html`${filterText(at, 'q', 'Search servers', 'Name or address')}${filterChoice(
+          at,
+          'status',
+          'State',
+          Object.entries(serverStates).filter(([status]) => status !== 'terminated'),
+        )}`,
+        count(servers.total, 'server'),
+      )}
+      ${servers.data.some((s) => mayPower(at, s)) && together()}
+      ${live(at, 'list', 4, servers.data.length ? ownServerTable(servers.data, at, { ticks: true }) : nothing(at), '')}
+      ${pager(at, servers)}
+    </section>`,
+})
+
+const nothing = (at: At): Html =>
+  Object.keys(at.query).length
+    ? empty('No server fits these filters.', html`<a class="btn" href="${at.path}">Clear filters</a>`)
+    : empty('You have no server yet. Your provider orders them for you, and they appear here by themselves.')
+
+function mayPower(at: At, s: Server): boolean {
+  const rights = rightsWith(s.access)
+  return at.may(powerServer) && (!rights || mayCallOn(powerServer, at.actor, rights))
+}
+
+export const ownServerTable = (servers: readonly Server[], at: At, { ticks = false } = {}): Html =>
+  serverTable(servers, '', {
+    owner: false,
+    node: false,
+    ...(ticks &&
+      servers.some((s) => mayPower(at, s)) && {
+        tick: (s: Server) =>
+          mayPower(at, s) ? html`<input type="checkbox" data-tick aria-label="Choose ${s.name}" autocomplete="off">` : html``,
+      }),
+    actions: (s) =>
+      mayPower(at, s) ? html`<div class="bar">${quickPower.map((action) => powerButton(at, s, action, { inRow: true }))}</div>` : html``,
+  })
+
+/** Presses the same button in every row that is ticked: each server answers for itself. */
+const together = (): Html =>
+  html`<div class="bar chosen" role="group" aria-label="Chosen servers"><label class="bar"><input type="checkbox" data-tick-all autocomplete="off"> All on this page</label><span class="grow"></span>${quickPower.map((action) => html`<button type="button" class="btn" data-press="${action}">${icon(powerFaces[action].icon)}<span>${powerFaces[action].label} chosen</span></button>`)}</div>`

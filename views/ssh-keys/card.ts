@@ -1,0 +1,45 @@
+// The SSH keys of one account, for its holder and for those who care for it.
+import type { Html } from '../../src/kernel/web/html.ts'
+import { html } from '../../src/kernel/web/html.ts'
+import type { Answers, At } from '../../src/kernel/web/page.ts'
+import { addSshKey, type listSshKeys, removeSshKey } from '../../src/ssh-keys/ssh-keys.ts'
+import { act } from '../parts/act.ts'
+import { card, copyable, empty } from '../parts/card.ts'
+import { area, field } from '../parts/field.ts'
+import { pager, table } from '../parts/table.ts'
+import { time } from '../parts/time.ts'
+
+type Keys = Answers<{ keys: typeof listSshKeys }>['keys']
+
+export function keysCard(at: At, ownerId: string, keys: Keys): Html {
+  const add = act(at, addSshKey, { id: ownerId }, 'Add SSH key', {
+    icon: 'plus',
+    done: '{name} is added',
+    wide: true,
+    fields: html`${area('key', 'publicKey', { label: 'Public key', required: true, mono: true, fingerprint: true, hint: 'One line, as in a .pub file: ssh-ed25519 AAAA… name' })}${field('key', 'name', { label: 'Name', hint: 'Without one, the comment at the end of the key.' })}`,
+  })
+  return card(
+    { id: 'keys', title: 'SSH keys', count: keys.total || undefined, actions: add },
+    html`${
+      keys.data.length
+        ? table<Keys['data'][number]>(
+            'SSH keys',
+            keys.data,
+            [
+              { title: 'Name', main: true, cell: (k) => html`<strong>${k.name}</strong>` },
+              { title: 'Fingerprint', cell: (k) => copyable(k.fingerprint, `fingerprint of ${k.name}`) },
+              { title: 'Type', cell: (k) => html`<span class="mono">${k.publicKey.split(' ')[0]}</span>` },
+              { title: 'Added', cell: (k) => time(k.createdAt, at) },
+              {
+                title: 'Actions',
+                actions: true,
+                cell: (k) =>
+                  html`<div class="bar">${act(at, removeSshKey, { id: k.id }, 'Remove', { of: k.name, tone: 'bad', title: `Remove ${k.name}?`, done: 'Removed', confirm: { keep: 'Keep key', consequences: ['New installations cannot use it any more.', 'Servers that have it keep it: remove it there too if it was lost.'] } })}</div>`,
+              },
+            ],
+            (k) => k.id,
+          )
+        : empty('An SSH key lets its holder sign in to servers that are installed with it.')
+    }${pager(at, keys)}`,
+  )
+}
