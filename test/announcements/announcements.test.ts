@@ -41,6 +41,7 @@ describe('an announcement', () => {
     await announce(p, { text: 'Maintenance <script>alert(1)</script>', level: 'warn' })
     for (const [path, who] of [
       ['/', p.customer],
+      ['/reseller', p.account('reseller', 'Reed')],
       ['/admin', p.owner],
     ] as const)
       expect(await page(p, path, who)).toContain('Maintenance &lt;script&gt;alert(1)&lt;/script&gt;')
