@@ -6,6 +6,7 @@ import { html } from '../../src/kernel/web/html.ts'
 import { page } from '../../src/kernel/web/page.ts'
 import { callForm } from '../parts/act.ts'
 import { field } from '../parts/field.ts'
+import { head } from '../parts/head.ts'
 import { withPasskey } from '../parts/passkey.ts'
 
 export const confirmPage = page({
@@ -17,8 +18,8 @@ export const confirmPage = page({
     const leadsTo = '/account/security'
     const buttons = (label: string) =>
       html`<div class="bar end"><button type="button" class="btn" data-close>Cancel</button><button class="btn pri">${label}</button></div>`
-    return html`<section class="card"><div id="confirm-in"><div class="in">
-      <h2 id="confirm-t">Confirm that it is you</h2>
+    return html`${head({ title: 'Confirm that it is you' })}<section class="card"><div id="confirm-in" class="in">
+      <h2 id="confirm-t">Show who you are</h2>
       <p class="muted">What you are about to do needs somebody who has shown within the last 10 minutes who they are. It then goes on by itself.</p>
       ${
         hasPassword
@@ -39,6 +40,6 @@ export const confirmPage = page({
               html`<p>Your account has neither password nor second factor. Sign out and in again, then repeat it within 10 minutes.</p>`
       }
       ${keys && withPasskey({ begin: beginConfirm, finish: confirmSession, leadsTo, label: 'Use a passkey' })}
-    </div></div></section>`
+    </div></section>`
   },
 })
