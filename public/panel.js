@@ -176,7 +176,11 @@ function parsed(/** @type {string} */ text) {
 function succeeded(/** @type {HTMLFormElement} */ form, /** @type {any} */ answer) {
   const { done, then, secret, secretTitle, secretWords, secretInto, call, with: module, to = '', at = '' } = form.dataset
   const words = done ? fill(done, answer) : ''
-  const next = answer?.secondFactor ? answer.home + location.search : then ? fill(then, answer) : ''
+  const next = answer?.secondFactor
+    ? answer.home + (then?.[0] === '/' ? `?next=${encodeURIComponent(then)}` : '')
+    : then
+      ? fill(then, answer)
+      : ''
   // Modules for single pages; true: there is more to come there.
   if (module)
     return void import(module)

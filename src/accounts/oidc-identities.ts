@@ -58,6 +58,7 @@ export const listIdentities = operation({
   path: '/account/identities',
   summary: 'The identity providers through which the own account has signed in',
   access: { staff: ['account:read'], reseller: ['account:read'], customer: ['account:read'] },
+  withoutSecondFactor: true,
   answer: t.Object({
     data: t.Array(t.Object({ id: t.String(), issuer: t.String(), subject: t.String(), createdAt: time, usedAt: time })),
   }),

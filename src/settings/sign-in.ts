@@ -62,6 +62,7 @@ export const setSignInProvider = operation({
     for: ['staff'],
     label: 'Sign in with Example',
   },
+  watches: (call) => show(call.tx, call),
   async prepare({ tx, body, secrets, providers }) {
     const why = issuerHindrance(body.issuer)
     if (why) throw invalid({ field: 'issuer', message: why })
@@ -96,6 +97,7 @@ export const removeSignInProvider = operation({
   inPerson: true,
   confirmed: true,
   answer: done,
+  watches: (call) => show(call.tx, call),
   run({ tx }) {
     dropProvider(tx)
     return {}

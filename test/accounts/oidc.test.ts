@@ -126,8 +126,13 @@ describe('signing in through a provider', () => {
     expect(await unlink()).toBe(200)
   })
 
-  test('can ask the provider to ask again', async () => {
+  test('can ask the provider to ask again, which is offered to who has nothing else to show', async () => {
     using p = await shop()
+    const { headers } = await walk(p)
+    const page = await p.controller.app.fetch(
+      new Request('http://localhost/account/confirm', { headers: { Cookie: `__Host-panel=${sessionIn(p, headers).cookie}` } }),
+    )
+    expect(await page.text()).toContain('href="/login/oidc/start?again=1"')
     await visit((await begin(p, '?again=1')).location)
     expect(Object.fromEntries(p.idp.lastAuthorize)).toMatchObject({ prompt: 'login', max_age: '0' })
   })

@@ -1,7 +1,7 @@
 // Signing in through an identity provider, in Chromium over the compiled program: the provider is another site, as it will be.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { Browser } from 'playwright-core'
-import { launch, look, open, screens } from '../support/browser.ts'
+import { launch, look, open, screens, sticksOut } from '../support/browser.ts'
 import { berth, type Installation, installation } from '../support/processes.ts'
 import { provider, type TestProvider } from '../support/provider.ts'
 
@@ -39,10 +39,24 @@ test('a member of staff presses the button and is where they were going; a stran
   await page.getByRole('heading', { name: 'Identity providers' }).waitFor()
   expect(await look(page, 'account-identities')).toEqual([])
 
+  // The provider did not say that it had just asked, so the panel does before the settings change.
+  await page.goto('/admin/settings')
+  await page.getByLabel('Words on the button').fill('Company account')
+  await page.getByRole('button', { name: 'Save single sign-on' }).click()
+  await page.locator('#confirm input[name=password]').fill('seven green bicycles')
+  await page.locator('#confirm').getByRole('button', { name: 'Confirm' }).click()
+  await page.getByText('People can sign in through the provider').waitFor()
+  for (const { width, height, scheme } of screens) {
+    await page.setViewportSize({ width, height })
+    await page.emulateMedia({ colorScheme: scheme })
+    expect(await look(page, `settings-provider-${width}-${scheme}`)).toEqual([])
+    expect(await sticksOut(page)).toBe(false)
+  }
+
   await context.clearCookies()
   idp.is({ sub: 'eve', email: 'eve@example.com', email_verified: true })
   await page.goto('/login')
-  await page.getByRole('link', { name: 'Sign in with Example' }).click()
+  await page.getByRole('link', { name: 'Company account' }).click()
   await page.getByRole('alert').waitFor()
   expect(await page.getByRole('alert').textContent()).toContain('No account here belongs to this sign-in')
   expect(await look(page, 'login-provider-refused')).toEqual([])

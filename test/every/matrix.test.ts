@@ -141,6 +141,9 @@ async function more(add: (name: string, thing: Thing) => void) {
     const id = newId('identity')
     p.db.$client.run("INSERT INTO account_identities VALUES (?, ?, 'https://id.example.com', ?, 1, 1)", [id, people[of].id, of])
     add('identity', { label: `one of ${of}`, id, of })
+    const key = newId('passkey')
+    p.db.$client.run("INSERT INTO passkeys VALUES (?, ?, ?, 'AA', 0, '[]', 'Key', 1, NULL, NULL)", [key, people[of].id, key])
+    add('passkey', { label: `one of ${of}`, id: key, of })
   }
   for (const of of ['customer', 'reader'] as const) {
     const { id } = p.db.$client.query<{ id: string }, [string]>('SELECT id FROM sessions WHERE account_id = ?').get(people[of].id)!

@@ -32,6 +32,7 @@ describe('the identity provider', () => {
     expect(JSON.stringify(body)).not.toContain('s3cret')
     expect(JSON.stringify(p.db.$client.query('SELECT * FROM settings').all())).not.toContain('berth')
     expect(JSON.stringify(p.auditLines())).not.toContain('s3cret')
+    expect(JSON.stringify(p.auditLines().at(-1))).toContain(p.idp.issuer)
     expect((await p.call(undefined, 'GET', '/sessions/provider')).body).toEqual({ label: 'Sign in with Example' })
     expect((await p.call(p.owner, 'DELETE', path)).status).toBe(200)
     expect((await p.call(undefined, 'GET', '/sessions/provider')).body).toEqual({ label: null })

@@ -1,5 +1,6 @@
 // Showing once more who one is. panel.js puts the inner part into a dialog when a call asks for it, and then sends that call again.
 import { beginConfirm, confirmSession } from '../../src/accounts/confirm.ts'
+import { listIdentities } from '../../src/accounts/oidc-identities.ts'
 import { passkeysWork } from '../../src/accounts/passkeys.ts'
 import { getSecondFactor } from '../../src/accounts/second-factors.ts'
 import { html } from '../../src/kernel/web/html.ts'
@@ -8,12 +9,13 @@ import { callForm } from '../parts/act.ts'
 import { field } from '../parts/field.ts'
 import { head } from '../parts/head.ts'
 import { withPasskey } from '../parts/passkey.ts'
+import { provider, providerButton } from './oidc.ts'
 
 export const confirmPage = page({
   path: '/account/confirm',
-  reads: { factors: getSecondFactor },
+  reads: { factors: getSecondFactor, identities: listIdentities, provider },
   title: 'Confirm that it is you',
-  view: ({ factors: { email, hasPassword, totp, passkeys }, at }) => {
+  view: ({ factors: { email, hasPassword, totp, passkeys }, identities, provider, at }) => {
     const keys = passkeys.length > 0 && passkeysWork(at.origin)
     const leadsTo = '/account/security'
     const buttons = (label: string) =>
@@ -37,7 +39,9 @@ export const confirmPage = page({
                 html`${field('confirm', 'code', { label: 'Code of your authenticator app', autocomplete: 'one-time-code', inputmode: 'numeric', required: true, mono: true })}${buttons('Confirm')}`,
               )
             : !keys &&
-              html`<p>Your account has neither password nor second factor. Sign out and in again, then repeat it within 10 minutes.</p>`
+              (identities.data.length && provider.label !== null
+                ? html`<p>You sign in elsewhere. Show it there once more, then repeat what you were about to do.</p>${providerButton(provider, { again: true })}`
+                : html`<p>Your account has neither password nor second factor. Sign out and in again, then repeat it within 10 minutes.</p>`)
       }
       ${keys && withPasskey({ begin: beginConfirm, finish: confirmSession, leadsTo, label: 'Use a passkey' })}
     </div></section>`

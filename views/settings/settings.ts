@@ -4,13 +4,15 @@ import { html } from '../../src/kernel/web/html.ts'
 import { type Answers, page } from '../../src/kernel/web/page.ts'
 import { ownBranding } from '../../src/settings/branding.ts'
 import { configureMail, getMail, testMail } from '../../src/settings/mail.ts'
+import { getSignInProvider } from '../../src/settings/sign-in.ts'
 import { callForm } from '../parts/act.ts'
 import { card, inside, kv, notice } from '../parts/card.ts'
 import { check, field } from '../parts/field.ts'
 import { head } from '../parts/head.ts'
 import { brandingCards } from './branding.ts'
+import { signInProviderCard } from './sign-in.ts'
 
-const reads = { mail: getMail, brand: ownBranding.get }
+const reads = { mail: getMail, brand: ownBranding.get, provider: getSignInProvider }
 type Mail = Answers<typeof reads>['mail']
 
 const mailCard = (mail: Mail) =>
@@ -79,9 +81,10 @@ export const settingsPage = page({
   reads,
   title: 'Settings',
   nav: 'settings',
-  view: ({ mail, brand, at }) => html`
+  view: ({ mail, brand, provider, at }) => html`
     ${head({ title: 'Settings' })}
     ${mailCard(mail)}
     ${brandingCards(at, ownBranding, brand, 'Berth')}
+    ${signInProviderCard(at, provider)}
     ${signInCard()}`,
 })
