@@ -181,6 +181,7 @@ const sessionCard = (at: At, data: readonly Session[]): Html =>
     {
       id: 'sessions',
       title: 'Where you are signed in',
+      words: html`Every sign-in, also the refused ones, stands under <a href="/account/activity">Activity</a>.`,
       actions:
         data.length > 1 &&
         act(at, endOtherSessions, {}, 'Sign out everywhere else', {
