@@ -149,6 +149,14 @@ describe('signing in through a provider', () => {
   })
 })
 
+test('keys of every algorithm that is taken are understood', async () => {
+  using p = await shop()
+  for (const alg of ['PS256', 'ES256', 'EdDSA', 'RS256'] as const) {
+    await p.idp.rotate(alg)
+    expect([alg, (await walk(p)).status]).toEqual([alg, 201])
+  }
+})
+
 describe('what does not begin and end in one browser is refused', () => {
   const refused = async (p: Shop, does: () => Promise<{ status: number; body: any; headers: Headers }>) => {
     const before = untouched(p)

@@ -50,6 +50,46 @@ describe('a call to an address that somebody chose', () => {
     expect(hindrance(url, chosenByOperator)).toBe('must start with https://.')
     expect(hindrance(new URL('https://127.0.0.1/'), chosenByOperator)).toBe('is at an address that must not be called.')
   })
+  test('asks who is there: a certificate that nobody vouches for is refused, and nothing is sent', async () => {
+    const made = Bun.spawnSync(
+      [
+        'openssl',
+        'req',
+        '-x509',
+        '-newkey',
+        'ec',
+        '-pkeyopt',
+        'ec_paramgen_curve:P-256',
+        '-nodes',
+        '-keyout',
+        '-',
+        '-days',
+        '2',
+        '-subj',
+        '/CN=localhost',
+        '-addext',
+        'subjectAltName=DNS:localhost',
+      ],
+      { stderr: 'ignore' },
+    ).stdout.toString()
+    const [key, cert] = [/-----BEGIN PRIVATE[\s\S]*?END PRIVATE KEY-----/, /-----BEGIN CERT[\s\S]*?END CERTIFICATE-----/].map(
+      (it) => it.exec(made)![0],
+    )
+    let asked = 0
+    using server = Bun.serve({
+      hostname: '127.0.0.1',
+      port: 0,
+      tls: { key: key!, cert: cert! },
+      fetch: () => {
+        asked++
+        return new Response('here')
+      },
+    })
+    const error = await egress(new URL(`https://localhost:${server.port}/`), lab).catch((e) => e)
+    expect(error).toBeInstanceOf(NoAnswer)
+    expect(error.message).toContain('certificate')
+    expect(asked).toBe(0)
+  })
   test('ends after its time, also while the name is still looked up', async () => {
     const began = performance.now()
     const late = egress(new URL('https://id.test/'), lab, { timeoutMs: 100, lookUp: () => new Promise(() => {}) })

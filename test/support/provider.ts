@@ -18,7 +18,21 @@ export type Person = { sub: string; email: string; email_verified?: unknown; aut
 type Pending = { nonce: string; challenge: string; redirectUri: string; person: Person; used: boolean }
 
 const encode = (value: unknown) => Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)).toString('base64url')
-const RSA = { name: 'RSASSA-PKCS1-v1_5', modulusLength: 2048, publicExponent: new Uint8Array([1, 0, 1]), hash: 'SHA-256' } as const
+const rsa = { modulusLength: 2048, publicExponent: new Uint8Array([1, 0, 1]), hash: 'SHA-256' }
+/** How a key of each algorithm is made, and how it signs. */
+const algorithms = {
+  RS256: [{ name: 'RSASSA-PKCS1-v1_5', ...rsa }, { name: 'RSASSA-PKCS1-v1_5' }],
+  PS256: [
+    { name: 'RSA-PSS', ...rsa },
+    { name: 'RSA-PSS', saltLength: 32 },
+  ],
+  ES256: [
+    { name: 'ECDSA', namedCurve: 'P-256' },
+    { name: 'ECDSA', hash: 'SHA-256' },
+  ],
+  EdDSA: [{ name: 'Ed25519' }, { name: 'Ed25519' }],
+} as const
+export type Algorithm = keyof typeof algorithms
 
 export const unsigned = (claims: Claims) => `${encode({ alg: 'none' })}.${encode(claims)}.`
 export const withHmac = (claims: Claims, secret: string, kid: string) => {
@@ -26,13 +40,14 @@ export const withHmac = (claims: Claims, secret: string, kid: string) => {
   return `${head}.${createHmac('sha256', secret).update(head).digest('base64url')}`
 }
 
-const signatureOf = async (head: string, key: CryptoKey) =>
-  Buffer.from(await crypto.subtle.sign(RSA.name, key, Buffer.from(head))).toString('base64url')
-const makeKey = async (kid: string) => {
-  const { publicKey, privateKey } = await crypto.subtle.generateKey(RSA, true, ['sign', 'verify'])
-  const jwk = { ...(await crypto.subtle.exportKey('jwk', publicKey)), kid, use: 'sig', alg: 'RS256' }
+type Key = Awaited<ReturnType<typeof makeKey>>
+const signatureOf = async (head: string, { alg, privateKey }: Key) =>
+  Buffer.from(await crypto.subtle.sign(algorithms[alg][1], privateKey, Buffer.from(head))).toString('base64url')
+const makeKey = async (kid: string, alg: Algorithm = 'RS256') => {
+  const { publicKey, privateKey } = (await crypto.subtle.generateKey(algorithms[alg][0], true, ['sign', 'verify'])) as CryptoKeyPair
+  const jwk = { ...(await crypto.subtle.exportKey('jwk', publicKey)), kid, use: 'sig', alg }
   const pem = `-----BEGIN PUBLIC KEY-----\n${Buffer.from(await crypto.subtle.exportKey('spki', publicKey)).toString('base64')}\n-----END PUBLIC KEY-----\n`
-  return { kid, privateKey, jwk, pem }
+  return { kid, alg, privateKey, jwk, pem }
 }
 /** Making one takes longer than a whole sign-in. */
 const first = await makeKey('first')
@@ -50,9 +65,9 @@ export async function provider(now: () => number = Date.now) {
 
   async function signed(claims: Claims) {
     const by = lies.hiddenKey ? await makeKey('hidden') : key
-    const head = `${encode({ alg: 'RS256', typ: 'JWT', kid: by.kid })}.${encode(claims)}`
-    if (lies.forge) return `${head.split('.')[0]}.${encode({ ...claims, sub: 'forged' })}.${await signatureOf(head, by.privateKey)}`
-    return `${head}.${await signatureOf(head, by.privateKey)}`
+    const head = `${encode({ alg: by.alg, typ: 'JWT', kid: by.kid })}.${encode(claims)}`
+    if (lies.forge) return `${head.split('.')[0]}.${encode({ ...claims, sub: 'forged' })}.${await signatureOf(head, by)}`
+    return `${head}.${await signatureOf(head, by)}`
   }
 
   const no = (error: string, status = 400) => Response.json({ error }, { status })
@@ -123,8 +138,8 @@ export async function provider(now: () => number = Date.now) {
     is: (next: Person) => void (person = next),
     lie: (next: Lies) => void (lies = next),
     /** Signs with a new key from now on and forgets the old one. */
-    async rotate() {
-      key = await makeKey('second')
+    async rotate(alg?: Algorithm) {
+      key = await makeKey(`key ${crypto.randomUUID()}`, alg)
       published = [key]
     },
     stop: () => server.stop(true),
