@@ -12,7 +12,7 @@ const whyNot = (url: string, ...addresses: string[]) =>
     (error) => (error instanceof NoAnswer ? error.message : error),
   )
 
-describe('a call to an address that somebody chose', () => {
+describe('S12 S13 a call to an address that somebody chose', () => {
   test('goes nowhere when any address of the name must not be called', async () => {
     for (const bad of [
       '127.0.0.1',
