@@ -3,6 +3,7 @@
 import { setAllowance } from './accounts/allowance.ts'
 import { beginConfirm, confirmSession } from './accounts/confirm.ts'
 import { changeCustomer, createCustomer, getCustomer, listCustomers, lockCustomer, unlockCustomer } from './accounts/customers.ts'
+import { resetCustomerFactors, resetStaffFactors } from './accounts/lost-factor.ts'
 import { beginProviderSignIn, finishProviderSignIn, getProvider } from './accounts/oidc.ts'
 import { listIdentities, removeIdentity } from './accounts/oidc-identities.ts'
 import { changeEmail, changeOwnAccount, changePassword, confirmEmail, getOwnAccount } from './accounts/own-account.ts'
@@ -105,6 +106,7 @@ export const operations: readonly Operation[] = [
   changeStaff,
   disableStaff,
   enableStaff,
+  resetStaffFactors,
   listRoles,
   createRole,
   changeRole,
@@ -133,6 +135,7 @@ export const operations: readonly Operation[] = [
   createResellerCustomer,
   listResellerCustomers,
   inviteCustomer,
+  resetCustomerFactors,
   createSignInLink,
   addSshKey,
   listSshKeys,

@@ -28,9 +28,15 @@ const mustWork = (origin: string) => {
 }
 const party = (origin: string) => new URL(origin).hostname
 
-/** What the browser answers, as `toJSON` of a PublicKeyCredential gives it. The library takes it apart. */
+/** What the browser answers, as `toJSON` of a PublicKeyCredential gives it. The library takes it apart; browsers may say more. */
 const credential = secret(
-  t.Object({ id: t.String({ minLength: 1, maxLength: 2000 }), response: t.Object({ clientDataJSON: t.String({ maxLength: 10_000 }) }) }),
+  t.Object(
+    {
+      id: t.String({ minLength: 1, maxLength: 2000 }),
+      response: t.Object({ clientDataJSON: t.String({ maxLength: 10_000 }) }, { additionalProperties: true }),
+    },
+    { additionalProperties: true },
+  ),
 )
 export const assertion = credential
 export type Assertion = { id: string; response: { clientDataJSON: string } }

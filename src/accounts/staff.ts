@@ -13,6 +13,7 @@ import { accountById, mailAddress, refuseTaken } from './account.ts'
 import { sendWelcome } from './password-links.ts'
 import { hashPassword, mustBeGood } from './passwords.ts'
 import { mustNotBeLastOwner, mustOutrank, mustReach, type Role, roleNamed } from './roles.ts'
+import { factorsOf } from './second-factors.ts'
 import { endSessionsOf } from './sessions.ts'
 import { type Account, accounts } from './tables.ts'
 
@@ -39,7 +40,7 @@ function mustBeRole(tx: Tx, name: string): Role {
   return found
 }
 
-const staffMember: Resource<Account> = {
+export const staffMember: Resource<Account> = {
   name: 'member of staff',
   notFound: 'staff_not_found',
   find: (tx, _, id) => {
@@ -53,6 +54,8 @@ const staffAnswer = t.Object({
   email: t.String(),
   name: t.String(),
   role: nullable(t.Object({ id: t.String(), name: t.String() })),
+  /** Has one set up. */
+  secondFactor: t.Boolean(),
   seenAt: nullable(time),
   disabledAt: nullable(time),
   createdAt: time,
@@ -70,6 +73,7 @@ function show(tx: Db, { id, email, name, roleId, disabledAt, createdAt }: Accoun
     email,
     name,
     role: roleId && roleName !== null ? { id: roleId, name: roleName } : null,
+    secondFactor: factorsOf(tx, id).length > 0,
     seenAt: isoOrNull(seenAt),
     disabledAt: isoOrNull(disabledAt),
     createdAt: iso(createdAt),

@@ -22,7 +22,6 @@ export const signInPage = page({
   view: ({ provider, at }) => html`
     <section class="card"><header><h1>Sign in</h1></header>${inside(html`
       ${providerRefusal(at.query['refused'])}
-      ${at.actor.accountId !== '' && html`<p>You are signed in as ${at.actor.name}. <a href="${at.actor.kind === 'staff' ? '/admin' : '/'}">Go to the start page</a></p>`}
       ${at.actor.accountId !== '' && html`<p>You are signed in as ${at.actor.name}. <a href="${homeOf(at.actor.kind)}">Go to the start page</a></p>`}
       ${callForm(
         signIn,

@@ -1,7 +1,9 @@
+import { resetStaffFactors } from '../../src/accounts/lost-factor.ts'
 import { listRoles } from '../../src/accounts/roles.ts'
 import { changeStaff, createStaff, disableStaff, enableStaff, listStaff } from '../../src/accounts/staff.ts'
 import { type Html, html } from '../../src/kernel/web/html.ts'
 import { type Answers, type At, page, reading } from '../../src/kernel/web/page.ts'
+import { lostFactor } from '../account/lost-factor.ts'
 import { act } from '../parts/act.ts'
 import { field, select } from '../parts/field.ts'
 import { head } from '../parts/head.ts'
@@ -46,6 +48,8 @@ const edit = (data: Data, m: Member): Html =>
       ${roleChoice(`edit-${m.id}`, data, m.role?.name)}`,
   })
 
+const lost = ({ at }: Data, m: Member): Html => act(at, resetStaffFactors, { id: m.id }, 'Take away', lostFactor(m.name, `lost-${m.id}`))
+
 const disable = ({ at }: Data, m: Member): Html =>
   m.disabledAt
     ? act(at, enableStaff, { id: m.id }, 'Enable', { of: m.name, done: `${m.name} may sign in again` })
@@ -81,6 +85,10 @@ export const staffPage = page({
         [
           { title: 'Name', main: true, cell: (m) => html`<strong>${m.name}</strong><small>${m.email}</small>` },
           { title: 'Role', cell: (m) => m.role?.name ?? 'None' },
+          {
+            title: 'Second factor',
+            cell: (m) => (m.secondFactor ? html`${pill('ok', 'tick', 'On')} ${lost(data, m)}` : pill('idle', 'stop', 'Off')),
+          },
           { title: 'State', cell: (m) => (m.disabledAt ? pill('hold', 'pause', 'Disabled') : pill('ok', 'dot', 'Active')) },
           { title: 'Last seen', cell: (m) => (m.seenAt ? time(m.seenAt, at) : 'Not signed in') },
           { title: 'Since', cell: (m) => time(m.createdAt, at) },

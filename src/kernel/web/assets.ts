@@ -6,6 +6,10 @@ export type Asset = { path: string; type: string; etag: string; plain: Uint8Arra
 const types: Record<string, string> = { js: 'text/javascript; charset=utf-8', css: 'text/css; charset=utf-8', svg: 'image/svg+xml' }
 export const ASSET_ROOT = '/assets'
 
+/** Comments are for who reads the source; on a slow line each costs. */
+const withoutComments = (script: Uint8Array) =>
+  new TextEncoder().encode(new Bun.Transpiler({ loader: 'js', minifyWhitespace: true }).transformSync(new TextDecoder().decode(script)))
+
 export class Assets {
   private byPath = new Map<string, Asset>()
   private byName = new Map<string, string>()
@@ -15,7 +19,8 @@ export class Assets {
     const assets = new Assets()
     await Promise.all(
       Object.entries(files).map(async ([name, path]) => {
-        const plain = await new Blob(await Promise.all([path].flat().map((one) => Bun.file(one).bytes()))).bytes()
+        const whole = await new Blob(await Promise.all([path].flat().map((one) => Bun.file(one).bytes()))).bytes()
+        const plain = name.endsWith('.js') ? withoutComments(whole) : whole
         const hash = new Bun.CryptoHasher('sha256').update(plain).digest('hex').slice(0, 12)
         const [stem, extension = ''] = [name.replace(/\.[a-z]+$/, ''), name.split('.').at(-1)]
         const served = `${ASSET_ROOT}/${stem}.${hash}.${extension}`
