@@ -1,11 +1,14 @@
 import { setAllowance } from '../../src/accounts/allowance.ts'
 import { changeCustomer, getCustomer, lockCustomer, unlockCustomer } from '../../src/accounts/customers.ts'
+import { resetCustomerFactors } from '../../src/accounts/lost-factor.ts'
+import { inviteCustomer } from '../../src/accounts/password-links.ts'
 import { openSupport } from '../../src/accounts/support.ts'
 import { type Html, html } from '../../src/kernel/web/html.ts'
 import { type Answers, type At, ifAllowed, page } from '../../src/kernel/web/page.ts'
 import { createResellerServer, createServer } from '../../src/servers/create.ts'
 import { listAllServers, listServers } from '../../src/servers/list.ts'
 import { listSshKeys } from '../../src/ssh-keys/ssh-keys.ts'
+import { lostFactor } from '../account/lost-factor.ts'
 import { act } from '../parts/act.ts'
 import { card, copyable, empty, inside, kv, notice } from '../parts/card.ts'
 import { field } from '../parts/field.ts'
@@ -68,6 +71,7 @@ function view(data: Data, area: keyof typeof orders): Html {
             ['Kind', area === '/admin' && (c.kind === 'reseller' ? 'Reseller' : 'Customer')],
             ['Reseller', area === '/admin' && c.resellerId && html`<a href="/admin/resellers/${c.resellerId}">Open reseller</a>`],
             ['External id', c.externalId && copyable(c.externalId, 'external id')],
+            ['Signing in', !itself && signingIn(data)],
             ['Allowance', !itself && allowance(data)],
             ['Since', time(c.createdAt, at)],
             ['Id', copyable(c.id, 'id')],
@@ -97,6 +101,10 @@ const support = ({ customer: c, at }: Data): Html =>
     },
     fields: field('support', 'reason', { label: 'Reason', required: true, placeholder: 'Ticket 4711', hint: 'Stays in the audit log.' }),
   })
+
+/** What helps somebody who cannot get in. */
+const signingIn = ({ customer: c, at }: Data): Html => html`
+  <div class="bar">${act(at, inviteCustomer, { id: c.id }, 'Mail an invitation', { title: `Mail ${c.name} a link to choose a password?`, done: 'An invitation is on its way', confirm: { consequences: ['The link works once, for 7 days. One from before ends.', 'Who has chosen a password already asks for another on the sign-in page.'] } })}${act(at, resetCustomerFactors, { id: c.id }, 'Lost second factor', lostFactor(c.name, 'lost'))}</div>`
 
 const allowance = ({ customer: c, at }: Data): Html => {
   const a = c.allowance
