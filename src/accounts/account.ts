@@ -179,7 +179,7 @@ export function listAccounts<Shown>(call: Call, { name, whose, show }: Listing<S
     part ? or(like(accounts.name, part), like(accounts.email, part), like(accounts.organization, part)) : undefined,
     query['email'] ? eq(accounts.email, query['email']) : undefined,
     query['externalId'] ? eq(accounts.externalId, query['externalId']) : undefined,
-    query['locked'] === 'yes' ? isNotNull(accounts.lockedAt) : undefined,
+    isYes(query['locked']) ? isNotNull(accounts.lockedAt) : undefined,
   )
   return newest({
     call,
@@ -188,6 +188,12 @@ export function listAccounts<Shown>(call: Call, { name, whose, show }: Listing<S
     where: filter,
     show,
   })
+}
+
+/** Throws `invalid_request` for anything else that was asked. */
+function isYes(asked: string | undefined): boolean {
+  if (asked !== undefined && asked !== 'yes') throw new Refusal('invalid_request', 'locked must be yes, or left out.')
+  return asked === 'yes'
 }
 
 /** Throws `account_locked`: a locked customer gets nothing new. */

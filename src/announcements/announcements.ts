@@ -28,8 +28,8 @@ const example = {
   text: 'Maintenance in Frankfurt on Sunday from 02:00 to 04:00 UTC: servers restart once.',
   audience: 'customers',
   level: 'warn',
-  startsAt: '2027-01-29T08:00:00Z',
-  endsAt: '2027-01-31T04:00:00Z',
+  startsAt: '2027-01-29T08:00:00.000Z',
+  endsAt: '2027-01-31T04:00:00.000Z',
 } as const
 
 function mustEndAfter({ startsAt, endsAt }: { startsAt: number; endsAt: number | null }) {
@@ -75,7 +75,7 @@ export const changeAnnouncement = operation({
   on: announcement,
   body: fields({ text: t.Optional(line(500)), audience: t.Optional(audience), level: t.Optional(level), ...span }),
   answer,
-  example: { endsAt: '2027-02-01T00:00:00Z' },
+  example: { endsAt: '2027-02-01T00:00:00.000Z' },
   run({ tx, target, body }) {
     const { startsAt: _, endsAt: __, ...rest } = body
     const given = { ...rest, ...timesFrom(body) }

@@ -118,7 +118,12 @@ describe("a reseller's brand", () => {
     const customers = await text(p, '/', theirs)
     expect(customers).toContain('· Reed &lt;b&gt;&amp; Co</title>')
     expect(customers).toContain('brand.css?v=0b6b2f')
-    for (const who of [p.customer, reseller, undefined]) expect(await text(p, who ? '/' : '/login', who)).toContain('· Hafen</title>')
+    for (const [path, who] of [
+      ['/', p.customer],
+      ['/reseller', reseller],
+      ['/login', undefined],
+    ] as const)
+      expect(await text(p, path, who)).toContain('· Hafen</title>')
   })
   test('is its own: another reseller neither reads nor changes it', async () => {
     using p = await world()

@@ -174,7 +174,7 @@ export async function panel(options: Options = {}) {
       }),
     )
     const text = await response.text()
-    const answer = isJson(response) ? JSON.parse(text) : text
+    const answer = text && isJson(response) ? JSON.parse(text) : text
     holdToDeclaration(method, path, response.status, answer)
     return { status: response.status, body: answer, headers: response.headers }
   }

@@ -75,6 +75,12 @@ export function mountDocument(app: Elysia, path: string, document: () => unknown
     } as any)
 }
 
+/** The router takes `/account/sessions/` for `/account/sessions`; but it is what is left of a path to one thing whose id was lost. */
+function endsInSlash(url: string): boolean {
+  const query = url.indexOf('?')
+  return url.charCodeAt((query < 0 ? url.length : query) - 1) === 47
+}
+
 /** `found`: the operation, or a document, or the methods that the path knows when it was none of them, or nothing at all. */
 function answering(door: Door, found: Operation | { text(): string } | readonly string[] | undefined) {
   return async ({ request, params }: { request: Request; params: Record<string, string> }): Promise<Response> => {
@@ -83,7 +89,7 @@ function answering(door: Door, found: Operation | { text(): string } | readonly 
     let response: Response
     try {
       response =
-        found === undefined
+        found === undefined || endsInSlash(request.url)
           ? unknownPath()
           : 'id' in found
             ? show(found, await answer(door, found, request, params, requestId), requestId)
