@@ -49,6 +49,15 @@ export async function open(browser: Browser, screen: Screen = screens[0]!, baseU
   return { context, page, complaints }
 }
 
+/** As a person at the sign-in page, up to what comes next. */
+export async function signIn(page: Page, email: string, password: string) {
+  await page.goto('/login')
+  await page.getByLabel('E-mail address').fill(email)
+  await page.getByLabel('Password').fill(password)
+  await page.keyboard.press('Enter')
+  await page.waitForURL((url) => url.pathname !== '/login')
+}
+
 /** Keeps a picture, and answers what axe-core has against the page. */
 export async function look(page: Page, name: string): Promise<string[]> {
   mkdirSync(artefacts, { recursive: true })

@@ -1,7 +1,10 @@
 // The real thing: the compiled program as processes, a controller and its agents, on loopback with data of their own.
+import { Database } from 'bun:sqlite'
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import type { Subprocess } from 'bun'
+import { hashPassword } from '../../src/accounts/passwords.ts'
+import { scopes } from '../../src/kernel/api/access.ts'
 
 /** The program that test/run built; for a quick look during work, the sources do. */
 const program = (() => {
@@ -105,6 +108,19 @@ export async function installation(settings: Env = {}) {
         env,
       )
       return out
+    },
+    /** A token with every scope, of an owner whose password is that of the tests. */
+    async ownerToken(): Promise<string> {
+      await berth(['admin', 'create-staff', '--email', 'ada@example.com', '--name', 'Ada'], env, 'seven green bicycles\n')
+      const args = ['--account', 'ada@example.com', '--name', 'tests', '--scopes', Object.keys(scopes).join(',')]
+      return (await berth(['admin', 'create-token', ...args], env)).out
+    },
+    /** As if its holder had chosen it through the link that is mailed. */
+    async givePassword(email: string, password: string) {
+      const db = new Database(`${dir}/berth.db`)
+      db.run('PRAGMA busy_timeout = 5000')
+      db.run('UPDATE accounts SET password_hash = ? WHERE email = ?', [await hashPassword(password), email])
+      db.close()
     },
     /** Enrolls an agent with data of its own; answers its directory. */
     async enroll(locationId: string, name: string, args: readonly string[] = ['--fake'], fake: object = { bootMs: 5 }) {
