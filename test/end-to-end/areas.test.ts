@@ -100,11 +100,7 @@ test('a customer adds a key, sets the waiting server up with it, follows the job
   await page.getByText('web01: It is running.').waitFor()
 
   await go(page, 'Jobs')
-  expect((await page.locator('td.main').allTextContents()).map((t) => t.trim())).toEqual([
-    'Start web01',
-    'Shut down web01',
-    'Install web01',
-  ])
+  expect((await page.locator('td.main').allTextContents()).map((t) => t.trim())).toEqual(['Start web01', 'Shut down web01', 'Set up web01'])
   await go(page, 'Activity')
   await page.getByText('web01').first().waitFor()
   await page.getByRole('button', { name: 'Sign out' }).click()
