@@ -89,7 +89,7 @@ function tokenFrom(rest: readonly string[]) {
 }
 
 /** Fields that stand in the path are taken out of the body; `query` becomes the query. */
-async function call(op: Operation, given: Record<string, any>): Promise<Response> {
+export async function call(op: Operation, given: Record<string, any>): Promise<Response> {
   const { query, ...body } = given
   const path = op.path.replace(/\{(\w+)\}/g, (_, name: string) => {
     const value = body[name]
@@ -105,7 +105,7 @@ async function call(op: Operation, given: Record<string, any>): Promise<Response
   const config = configFrom(process.env)
   const socket = socketPath(config.dataDir)
   if (existsSync(socket)) {
-    const answer = await fetch(url, { ...request, unix: socket } as unknown as RequestInit).catch(() => undefined)
+    const answer = await fetch(url, { ...request, unix: socket, timeout: false } as unknown as RequestInit).catch(() => undefined)
     if (answer) return answer
   }
   mkdirSync(config.dataDir, { recursive: true, mode: 0o700 })
@@ -113,7 +113,7 @@ async function call(op: Operation, given: Record<string, any>): Promise<Response
   return controller.fetchLocal(new Request(url, request))
 }
 
-async function show(answer: Response, what: (body: any) => unknown = (body) => body): Promise<number> {
+export async function show(answer: Response, what: (body: any) => unknown = (body) => body): Promise<number> {
   if (answer.ok && !/^application\/json\b/.test(answer.headers.get('Content-Type') ?? '')) {
     for await (const piece of answer.body ?? []) process.stdout.write(piece)
     return 0

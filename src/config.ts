@@ -6,7 +6,7 @@ export const settings = {
   PANEL_PUBLIC_URL: 'The address browsers use, exactly, with https://. Default: http:// and PANEL_LISTEN.',
   PANEL_LISTEN: 'Address and port to listen on. Default 127.0.0.1:8080.',
   PANEL_DATA_DIR: 'Database, key file, imported images. Default /var/lib/berth.',
-  PANEL_KEY_FILE: 'The key that seals secrets, 0600. Default $PANEL_DATA_DIR/secret.key, made at first start.',
+  PANEL_KEY_FILE: 'The keys that seal secrets, 0600. Default $PANEL_DATA_DIR/secret.key, made at first start.',
   PANEL_TRUSTED_PROXIES: 'Comma-separated CIDRs whose X-Forwarded-For is believed. Default none.',
   PANEL_TLS_CERT: 'Certificate file for built-in TLS, with PANEL_TLS_KEY. Default none: use a reverse proxy.',
   PANEL_TLS_KEY: 'Key file for built-in TLS.',

@@ -23,10 +23,11 @@ import { openapi } from './kernel/api/openapi.ts'
 import type { Surroundings } from './kernel/api/operation.ts'
 import { type Clock, hour, second } from './kernel/db/clock.ts'
 import { type Db, openDb, write } from './kernel/db/open.ts'
+import { keysInUse } from './kernel/db/sealed.ts'
 import { Runner, type Seams, stepProgress } from './kernel/jobs/runner.ts'
 import { log } from './kernel/log.ts'
 import { Hub, type Socket } from './kernel/nodes/hub.ts'
-import { type Secrets, secretsFromFile } from './kernel/secrets.ts'
+import { named, type Secrets, secretsFromFile } from './kernel/secrets.ts'
 import { ASSET_ROOT, Assets } from './kernel/web/assets.ts'
 import { answerBrand, brandFor } from './kernel/web/brand.ts'
 import { CSP_REPORT, cspReports } from './kernel/web/csp-report.ts'
@@ -37,6 +38,7 @@ import { nodeById } from './nodes/node.ts'
 import { Reports } from './nodes/report.ts'
 import { operations } from './operations.ts'
 import { sagas } from './sagas.ts'
+import { sealedColumns } from './sealed.ts'
 import { VERSION } from './version.ts'
 
 /** Specification: 1200 calls and 20 sign-ins a minute. */
@@ -67,7 +69,14 @@ export async function createController({
   pauseMs,
   host = thisHost,
 }: Parts) {
-  const kept = secrets ?? secretsFromFile(config.keyFile)
+  const used = [...keysInUse(db, sealedColumns).keys()]
+  const kept = secrets ?? secretsFromFile(config.keyFile, used)
+  const missing = used.filter((id) => !kept.keyIds().includes(id))
+  if (missing.length)
+    log.error(
+      `What is sealed with ${named(missing)} cannot be read: ${config.keyFile} has ${named(kept.keyIds())} only. Put the key file back ` +
+        'that belongs to this database, or add the missing line to it; nothing has to be restarted.',
+    )
   const reports = new Reports(db, clock)
   let restarting = false
 
@@ -229,7 +238,7 @@ export async function createController({
       runner.start()
       timers.push(
         setInterval(() => hub.sweep(), 5 * second),
-        setInterval(() => void mail.send(), 5 * second),
+        setInterval(() => mail.send().catch((error) => log.error('no mail can be sent', { error })), 5 * second),
         setInterval(() => answerResets(db, around), 2 * second),
         setInterval(() => write(db, (tx) => forgetOld(tx, clock())), hour),
         setInterval(() => write(db, (tx) => forgetLinks(tx, clock())), hour),

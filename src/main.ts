@@ -1,4 +1,5 @@
 // The verbs of the executable. Each loads only what it needs: an agent never opens the controller's database.
+import { KeyFileError } from './kernel/secrets.ts'
 import { VERSION } from './version.ts'
 
 const usage = `Berth ${VERSION}: virtual servers and GPU instances, for hosting companies
@@ -8,6 +9,7 @@ const usage = `Berth ${VERSION}: virtual servers and GPU instances, for hosting 
   berth admin …               do any API operation on this host, as System (berth admin --help)
   berth backup create FILE    copy the database to FILE while the controller runs
   berth backup restore FILE   put such a copy in place while the controller is stopped
+  berth secrets rotate        seal the secrets in the database with a new key
   berth version               print the version
 `
 
@@ -31,6 +33,8 @@ async function run(args: readonly string[]): Promise<number> {
       return (await import('./admin.ts')).admin(rest)
     case 'backup':
       return (await import('./backup.ts')).backup(rest)
+    case 'secrets':
+      return (await import('./secrets.ts')).secrets(rest)
     case 'version':
     case '--version':
       console.log(VERSION)
@@ -50,4 +54,10 @@ function wrongUse(words: string): number {
   return 2
 }
 
-process.exit(await run(process.argv.slice(2)))
+function refused(error: unknown): number {
+  if (!(error instanceof KeyFileError)) throw error
+  console.error(`key_file_not_usable: ${error.message}`)
+  return 1
+}
+
+process.exit(await run(process.argv.slice(2)).catch(refused))

@@ -53,6 +53,7 @@ import { suspendServer, unsuspendServer } from './servers/suspend.ts'
 import { terminateServer } from './servers/terminate.ts'
 import { ownBranding, resellerBranding } from './settings/branding.ts'
 import { configureMail, getMail, testMail } from './settings/mail.ts'
+import { rotateSecrets } from './settings/rotate-secrets.ts'
 import { getSignInProvider, removeSignInProvider, setSignInProvider } from './settings/sign-in.ts'
 import { addSshKey, listSshKeys, removeSshKey } from './ssh-keys/ssh-keys.ts'
 import { acceptInvitation, getInvitation, joinTeam } from './team/accept.ts'
@@ -204,6 +205,7 @@ export const operations: readonly Operation[] = [
   removeAnnouncement,
   getMail,
   configureMail,
+  rotateSecrets,
   testMail,
   ...Object.values(ownBranding),
   ...Object.values(resellerBranding),

@@ -32,7 +32,8 @@ export async function serve(): Promise<number> {
   })
   const socket = socketPath(config.dataDir)
   if (existsSync(socket)) rmSync(socket)
-  const admin = Bun.serve({ unix: socket, fetch: controller.fetchLocal })
+  // An operation may take its time: sealing everything anew does.
+  const admin = Bun.serve({ unix: socket, idleTimeout: 0, fetch: controller.fetchLocal } as any)
   chmodSync(socket, 0o600)
   controller.start()
   log.info('Berth is up', {

@@ -32,7 +32,7 @@ export async function proofFits(
   asked: { holder: string; purpose: 'confirm' | 'sign_in' },
 ): Promise<((tx: Tx) => boolean) | undefined> {
   if (code !== undefined) return codeFits(tx, secrets, account.id, code, clock())
-  if (recoveryCode !== undefined) return recoveryCodeFits(tx, secrets, account.id, recoveryCode, clock())
+  if (recoveryCode !== undefined) return recoveryCodeFits(tx, account.id, recoveryCode, clock())
   if (!passkey) return undefined
   // Touching a key shows that it is there, not whose hand it is: enough beside a password, except for staff.
   const mustVerify = account.kind === 'staff' || asked.purpose === 'confirm'

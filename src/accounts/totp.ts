@@ -5,12 +5,13 @@ import { invalid, Refusal } from '../kernel/api/errors.ts'
 import { done, fields, nullable, operation, secret } from '../kernel/api/operation.ts'
 import { second } from '../kernel/db/clock.ts'
 import type { Db, Tx } from '../kernel/db/open.ts'
+import { sealedColumn } from '../kernel/db/sealed.ts'
 import type { Secrets } from '../kernel/secrets.ts'
 import { changedFactors, firstCodes, own, ownAccount } from './second-factors.ts'
 import { totp } from './tables.ts'
 
 const STEP_MS = 30 * second
-const sealedFor = (accountId: string) => `totp ${accountId}`
+export const sealedTotp = sealedColumn(totp, 'secret', ({ accountId }: { accountId: string }) => `totp ${accountId}`)
 
 export const code = () => secret(t.String({ maxLength: 20, pattern: '^ *([0-9] ?){6} *$', title: 'six digits' }))
 
@@ -31,7 +32,7 @@ export async function codeFits(
 ): Promise<((tx: Tx) => boolean) | undefined> {
   const it = tx.select().from(totp).where(eq(totp.accountId, accountId)).get()
   if (!it?.confirmedAt) return undefined
-  const step = await stepOf(secrets.open(sealedFor(accountId), it.secret), digits, now)
+  const step = await stepOf(secrets.open(sealedTotp.about(it), it.secret), digits, now)
   if (step === undefined || step <= it.lastStep) return undefined
   return (tx) =>
     tx
@@ -65,7 +66,12 @@ export const beginTotp = operation({
     const { id } = ownAccount(tx, actor)
     if (tx.select().from(totp).where(eq(totp.accountId, id)).get()?.confirmedAt)
       throw new Refusal('already_done', 'There is an authenticator app already. Remove it before you add another.')
-    const values = { secret: secrets.seal(sealedFor(id), made.secret), lastStep: 0, createdAt: clock(), confirmedAt: null }
+    const values = {
+      secret: secrets.seal(sealedTotp.about({ accountId: id }), made.secret),
+      lastStep: 0,
+      createdAt: clock(),
+      confirmedAt: null,
+    }
     tx.insert(totp)
       .values({ accountId: id, ...values })
       .onConflictDoUpdate({ target: totp.accountId, set: values })
@@ -91,7 +97,7 @@ export const confirmTotp = operation({
     const { id } = ownAccount(tx, actor)
     const it = tx.select().from(totp).where(eq(totp.accountId, id)).get()
     if (!it || it.confirmedAt) throw new Refusal('already_done', 'No authenticator app is being added. Begin again on the page Security.')
-    const step = await stepOf(secrets.open(sealedFor(id), it.secret), body.code, clock())
+    const step = await stepOf(secrets.open(sealedTotp.about(it), it.secret), body.code, clock())
     if (step === undefined)
       throw invalid({ field: 'code', message: 'is not the one that belongs to this secret. Is the clock of your device right?' })
     return { step, secret: it.secret }

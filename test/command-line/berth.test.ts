@@ -18,6 +18,8 @@ describe('help', () => {
     ['admin servers.create --help', 'any API operation'],
     ['backup --help', 'Keep the key file'],
     ['backup create --help', 'Keep the key file'],
+    ['secrets --help', 'makes a new key'],
+    ['secrets rotate --help', 'makes a new key'],
     ['agent --help', 'enroll'],
     ['agent enroll --help', '--token'],
     ['agent run --help', '--data-dir'],
@@ -47,6 +49,9 @@ describe('wrong use exits 2 with words on standard error and nothing on standard
     ['backup create', 'backup create FILE'],
     ['backup nonsense x', 'backup create FILE'],
     ['backup create a b', 'backup create FILE'],
+    ['secrets', 'secrets rotate'],
+    ['secrets nonsense', 'secrets rotate'],
+    ['secrets rotate now', 'secrets rotate'],
     ['admin nonsense', 'There is no operation "nonsense"'],
     ['admin nodes.list {', 'not a JSON object'],
     ['admin nodes.list []', 'not a JSON object'],
@@ -70,7 +75,7 @@ describe('wrong use exits 2 with words on standard error and nothing on standard
 
 describe('a setting that cannot be', () => {
   test('refuses the start and names the nearest one', async () => {
-    for (const verb of ['serve', 'admin nodes.list']) {
+    for (const verb of ['serve', 'admin nodes.list', 'secrets rotate']) {
       const { code, error } = await run(verb, '', { PANEL_PUBLIC_ULR: 'https://x' })
       expect(code).toBe(2)
       expect(error).toContain('There is no setting PANEL_PUBLIC_ULR. Did you mean PANEL_PUBLIC_URL?')

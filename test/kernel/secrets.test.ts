@@ -1,8 +1,8 @@
 import { afterAll, describe, expect, test } from 'bun:test'
-import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import fc from 'fast-check'
-import { secretsFromFile, secretsWith } from '../../src/kernel/secrets.ts'
+import { KeyFileError, secretsFromFile, secretsWith } from '../../src/kernel/secrets.ts'
 
 const dir = mkdtempSync(`${tmpdir()}/berth-secrets-`)
 afterAll(() => rmSync(dir, { recursive: true }))
@@ -49,16 +49,35 @@ describe('a digest', () => {
     for (const other of [secrets.mac('csrf', 'a'), secrets.mac('cursor', 'b'), secretsWith(Buffer.alloc(32, 2)).mac('cursor', 'a')])
       expect(other).not.toBe(mac)
   })
+  test('is known under every key there is, and under none that is gone', () => {
+    const changing = secretsWith(Buffer.alloc(32, 3))
+    const start = changing.mac('cursor', 'a').slice(0, 16)
+    changing.addKey(0)
+    expect(changing.mac('cursor', 'a')).not.toStartWith(start)
+    expect(changing.isMac('cursor', 'a', start)).toBe(true)
+    expect(changing.isMac('cursor', 'b', start)).toBe(false)
+    changing.dropOldKeys()
+    expect(changing.isMac('cursor', 'a', start)).toBe(false)
+  })
 })
 
 describe('S32: the key file', () => {
   const mode = (path: string) => (statSync(path).mode & 0o777).toString(8)
+  const oldKey = 'ab'.repeat(32)
+  let files = 0
+  const holding = (text: string) => {
+    const path = `${dir}/key-${files++}`
+    writeFileSync(path, text)
+    return path
+  }
+  const line = /^\d{4}-\d\d-\d\d-[0-9a-f]{8} [0-9a-f]{64}$/
 
   test('is made at the first start, 0600, and is the same ever after', () => {
     const path = `${dir}/secret.key`
     const sealed = secretsFromFile(path).seal('row', 'text')
     const text = readFileSync(path, 'utf8')
-    expect(text).toMatch(/^[0-9a-f]{64}\n$/)
+    expect(text.trimEnd()).toMatch(line)
+    expect(sealed.split('.')[0]).toBe(text.split(' ')[0]!)
     expect(mode(path)).toBe('600')
     expect(secretsFromFile(path).open('row', sealed)).toBe('text')
     expect(readFileSync(path, 'utf8')).toBe(text)
@@ -68,18 +87,70 @@ describe('S32: the key file', () => {
     secretsFromFile(`${dir}/two`)
     expect(readFileSync(`${dir}/one`, 'utf8')).not.toBe(readFileSync(`${dir}/two`, 'utf8'))
   })
+  test('is not made where something is sealed already: the words name the key and what to do', () => {
+    const path = `${dir}/lost`
+    expect(() => secretsFromFile(path, ['k1'])).toThrow(/There is no key file .*sealed with the key k1\. Put the file back/)
+    expect(existsSync(path)).toBe(false)
+  })
   test('that others could read is closed to them', () => {
-    const path = `${dir}/open.key`
-    writeFileSync(path, 'ab'.repeat(32))
+    const path = holding(oldKey)
     chmodSync(path, 0o644)
     secretsFromFile(path)
     expect(mode(path)).toBe('600')
   })
+  test('of an older Berth, nothing but 64 digits, goes on as the key k1 and opens what it sealed', () => {
+    const path = holding(`${oldKey}\n`)
+    const sealed = secretsWith(Buffer.from(oldKey, 'hex')).seal('row', 'text')
+    expect(sealed).toStartWith('k1.')
+    expect(secretsFromFile(path).open('row', sealed)).toBe('text')
+    expect(secretsFromFile(path).seal('row', 'text')).toStartWith('k1.')
+    expect(readFileSync(path, 'utf8')).toBe(`${oldKey}\n`)
+  })
+  test('takes a new key in front, keeps the old one until it is dropped, and stays 0600; who has it open notices', () => {
+    const path = holding(oldKey)
+    const [here, there] = [secretsFromFile(path), secretsFromFile(path)]
+    const before = here.seal('row', 'text')
+    here.addKey(Date.UTC(2026, 10, 21))
+    expect(mode(path)).toBe('600')
+    const [newest, last] = readFileSync(path, 'utf8').trimEnd().split('\n')
+    expect(newest).toMatch(line)
+    expect(newest).toStartWith('2026-11-21-')
+    expect(last).toBe(`k1 ${oldKey}`)
+    const after = here.seal('row', 'text')
+    for (const it of [here, there, secretsFromFile(path)]) for (const sealed of [before, after]) expect(it.open('row', sealed)).toBe('text')
+    expect(there.seal('row', 'text').split('.')[0]).toBe(newest!.split(' ')[0]!)
+    there.dropOldKeys()
+    expect(readFileSync(path, 'utf8')).toBe(`${newest}\n`)
+    expect(() => secretsFromFile(path).open('row', before)).toThrow(`sealed with the key k1, which is not in ${path}`)
+    expect(secretsFromFile(path).open('row', after)).toBe('text')
+  })
+  test('that goes or is spoilt under who has read it takes nothing away, and is not written over', () => {
+    for (const spoil of [(path: string) => rmSync(path), (path: string) => writeFileSync(path, 'nonsense')]) {
+      const path = holding(oldKey)
+      const it = secretsFromFile(path)
+      const sealed = it.seal('row', 'text')
+      spoil(path)
+      expect(it.open('row', it.seal('row', 'text'))).toBe('text')
+      expect(it.open('row', sealed)).toBe('text')
+      expect(() => it.addKey(0)).toThrow(KeyFileError)
+      expect(existsSync(path) ? readFileSync(path, 'utf8') : 'nonsense').toBe('nonsense')
+    }
+  })
   test('that holds anything else is refused, and left as it is', () => {
-    for (const [i, text] of ['', 'ab'.repeat(31), 'ab'.repeat(33), 'zz'.repeat(32), `${'ab'.repeat(32)}\n${'ab'.repeat(32)}`].entries()) {
-      const path = `${dir}/bad-${i}`
-      writeFileSync(path, text)
-      expect(() => secretsFromFile(path)).toThrow(`${path} is not a key file`)
+    const good = readFileSync(`${dir}/one`, 'utf8').trim()
+    for (const [text, words] of [
+      ['', 'is not a key file'],
+      ['ab'.repeat(31), 'is not a key file'],
+      ['ab'.repeat(33), 'is not a key file'],
+      ['zz'.repeat(32), 'is not a key file'],
+      [`${oldKey}\n${oldKey}`, 'is not a key file'],
+      [`k2 ${oldKey}`, 'is not a key file'],
+      [`${good}\n${good}`, 'names a key twice'],
+      [good.replace(/.$/, (c) => (c === '0' ? '1' : '0')), 'holds another key, or was changed'],
+    ] as const) {
+      const path = holding(text)
+      expect(() => secretsFromFile(path)).toThrow(words)
+      expect(() => secretsFromFile(path)).toThrow(KeyFileError)
       expect(readFileSync(path, 'utf8')).toBe(text)
     }
   })

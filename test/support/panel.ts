@@ -27,7 +27,6 @@ import { type Server, servers } from '../../src/servers/tables.ts'
 import { makeToken } from '../../src/tokens/tokens.ts'
 import { holdToDeclaration } from './declared.ts'
 
-const secrets = secretsWith(Buffer.alloc(32, 7))
 /** In memory where the system has such a place: thousands of small transactions, each flushed. */
 const scratch = existsSync('/dev/shm') ? '/dev/shm' : tmpdir()
 
@@ -63,6 +62,7 @@ export async function panel(options: Options = {}) {
   const dir = mkdtempSync(`${scratch}/berth-test-`)
   let now = 1_800_000_000_000
   let open = options
+  const secrets = secretsWith(Buffer.alloc(32, 7))
   const config = configFrom({ PANEL_DATA_DIR: dir, PANEL_PUBLIC_URL: 'https://panel.test' })
   const build = () =>
     createController({

@@ -99,6 +99,11 @@ export const refusals = {
   pool_overlaps: [409, 'The network overlaps with another pool.', 'Choose another network, or remove that pool.'],
   address_in_use: [409, 'A server has the address.', 'Choose another, or free it.'],
   source_unreachable: [409, 'Another host that the call needs did not answer as it should.', 'Check that host, then try again.'],
+  key_file_not_usable: [
+    409,
+    'The key file cannot be read or written, or lacks a key that something is sealed with; the message says which.',
+    'Put the right key file in place, then try again.',
+  ],
   already_done: [409, 'It is done already.', 'Take it as done.'],
   invitation_not_valid: [409, 'The invitation was used, taken back, or has expired.', 'Ask whoever sent it for a new one.'],
   not_possible: [409, 'This installation cannot do it; the message says why.', 'Change the setting it names.'],

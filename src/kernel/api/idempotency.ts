@@ -2,6 +2,8 @@
 // change, so there is no moment in which one is there without the other; two parallel calls meet in the one writer.
 import { day } from '../db/clock.ts'
 import { type Db, prepared, type Tx } from '../db/open.ts'
+import { sealedColumn } from '../db/sealed.ts'
+import { idempotency } from '../jobs/tables.ts'
 import type { Actor } from './actor.ts'
 import { Refusal } from './errors.ts'
 import type { Answer } from './invoke.ts'
@@ -21,7 +23,12 @@ const statements = prepared(({ $client }) => ({
 }))
 
 /** Answers are sealed: one may hold a root password that is shown this one time only. */
-const about = (actor: Actor, endpoint: string, key: string) => `idempotency ${actor.accountId} ${endpoint} ${key}`
+export const sealedAnswers = sealedColumn(
+  idempotency,
+  'answer',
+  (of: { accountId: string; operation: string; key: string }) => `idempotency ${of.accountId} ${of.operation} ${of.key}`,
+)
+const about = ({ accountId }: Actor, operation: string, key: string) => sealedAnswers.about({ accountId, operation, key })
 
 export function recall(tx: Db, { clock, secrets }: Surroundings, actor: Actor, endpoint: string, key: string): Answer | undefined {
   const row = statements(tx).find.get(actor.accountId, endpoint, key, clock() - REMEMBERED_MS)

@@ -78,15 +78,15 @@ function limitFrom(text: string | undefined, usual: number) {
   return Number(text)
 }
 
-const stamp = ({ secrets, actor }: Surroundings & { actor: Actor }, name: string, key: string) =>
-  secrets.mac('cursor', `${name}\n${actor.accountId}\n${key}`).slice(0, 16)
+const stamped = (actor: Actor, name: string, key: string) => `${name}\n${actor.accountId}\n${key}`
 
-const sealCursor = (call: Surroundings & { actor: Actor }, name: string, key: string) =>
-  Buffer.from(`${stamp(call, name, key)}${key}`).toString('base64url')
+const sealCursor = ({ secrets, actor }: Surroundings & { actor: Actor }, name: string, key: string) =>
+  Buffer.from(`${secrets.mac('cursor', stamped(actor, name, key)).slice(0, 16)}${key}`).toString('base64url')
 
-function openCursor(call: Surroundings & { actor: Actor }, name: string, cursor: string) {
+function openCursor({ secrets, actor }: Surroundings & { actor: Actor }, name: string, cursor: string) {
   const text = Buffer.from(cursor, 'base64url').toString()
   const key = text.slice(16)
-  if (!key || stamp(call, name, key) !== text.slice(0, 16)) throw new Refusal('invalid_request', 'This cursor is not one of this list.')
+  if (!key || !secrets.isMac('cursor', stamped(actor, name, key), text.slice(0, 16)))
+    throw new Refusal('invalid_request', 'This cursor is not one of this list.')
   return key
 }

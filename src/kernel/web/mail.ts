@@ -8,6 +8,7 @@ import { type Clock, hour, minute } from '../db/clock.ts'
 import { newId } from '../db/ids.ts'
 import { type Db, prepared, type Tx, write } from '../db/open.ts'
 import { inserting } from '../db/rows.ts'
+import { sealedColumn } from '../db/sealed.ts'
 import { mails } from '../jobs/tables.ts'
 import { log } from '../log.ts'
 import type { Secrets } from '../secrets.ts'
@@ -36,6 +37,7 @@ const AT_ONCE = 10
 const SETTING = 'mail.server'
 
 const insert = inserting(mails)
+export const sealedMails = sealedColumn(mails, 'sealedBody', ({ id }: { id: string }) => id)
 
 /** Whom a mail goes to. Without an id there is no account yet, and the mail is the installation's. */
 export type Recipient = { id?: string; email: string; name: string }
@@ -56,7 +58,7 @@ const mailOf = (brand: Brand, publicUrl: string, { email, name }: Recipient, let
 function queueMail(tx: Tx, { secrets, clock }: { secrets: Secrets; clock: Clock }, { to, subject, ...body }: Mail) {
   const id = newId('mail')
   const now = clock()
-  const sealedBody = secrets.seal(id, JSON.stringify(body))
+  const sealedBody = secrets.seal(sealedMails.about({ id }), JSON.stringify(body))
   insert(tx, { id, recipient: to, subject, sealedBody, state: 'waiting', tries: 0, nextAt: now, createdAt: now })
 }
 
@@ -99,7 +101,7 @@ export class MailQueue {
     for (const mail of statements(db).due.all(clock())) {
       try {
         const { id, recipient: to, subject } = mail
-        const body = JSON.parse(secrets.open(id, mail.sealedBody)) as Body
+        const body = JSON.parse(secrets.open(sealedMails.about(mail), mail.sealedBody)) as Body
         await this.to(server).sendMail(envelope(server, id, { to, subject, ...body }))
         write(db, (tx) => void statements(tx).sent.run(mail.id))
       } catch (error) {

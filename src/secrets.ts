@@ -1,0 +1,35 @@
+// `berth secrets`: the key that seals what the database must not show.
+import { call, show } from './admin.ts'
+import { SettingError } from './config.ts'
+import { named } from './kernel/secrets.ts'
+import { rotateSecrets } from './settings/rotate-secrets.ts'
+
+const usage = `berth secrets rotate     makes a new key in the key file (PANEL_KEY_FILE), seals every secret in the database anew with it,
+                         then drops the old key; also while the controller runs, and again when it was cut short
+
+Copy the key file afterwards: backups of the database from here on need the new key, earlier ones the old.
+It finds the controller by PANEL_DATA_DIR. Exit 0 done, 1 refused (code and message on standard error), 2 wrong use.`
+
+export async function secrets([verb, ...more]: readonly string[]): Promise<number> {
+  if (verb === '--help' || verb === '-h' || more.includes('--help')) {
+    console.log(usage)
+    return 0
+  }
+  if (verb !== 'rotate' || more.length) {
+    console.error(usage)
+    return 2
+  }
+  try {
+    return await show(await call(rotateSecrets, {}), words)
+  } catch (error) {
+    if (!(error instanceof SettingError)) throw error
+    console.error(error.message)
+    return 2
+  }
+}
+
+const words = ({ key, sealed, dropped }: { key: string; sealed: number; dropped: string[] }) =>
+  `${sealed} ${sealed === 1 ? 'value' : 'values'} sealed anew with the key ${key}. ` +
+  (dropped.length
+    ? `${named(dropped).replace('t', 'T')} ${dropped.length === 1 ? 'is' : 'are'} gone: copy the key file to where you keep it.`
+    : 'The old key stays: something was sealed with it meanwhile. Run this again.')

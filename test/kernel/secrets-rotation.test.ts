@@ -1,0 +1,361 @@
+// S32: the key changes, and nobody notices but who has the old one.
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { existsSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { getTableName } from 'drizzle-orm'
+import { sealedAnswers } from '../../src/kernel/api/idempotency.ts'
+import { openDb, write } from '../../src/kernel/db/open.ts'
+import { keysInUse } from '../../src/kernel/db/sealed.ts'
+import { isSealed, keyOf, type Secrets, secretsFromFile, secretsWith } from '../../src/kernel/secrets.ts'
+import { mailTo } from '../../src/kernel/web/mail.ts'
+import { sealedColumns } from '../../src/sealed.ts'
+import { mailbox } from '../support/mailbox.ts'
+import { type Panel, world } from '../support/panel.ts'
+import { berth, type Installation, installation } from '../support/processes.ts'
+import { codeOf, finish, pending, person, withApp } from '../support/second-factor.ts'
+
+type Database = Panel['db']['$client']
+/** Every value in the whole database that has the form of a sealed one, found without the list. */
+function sealedIn(db: Database) {
+  const columns = db
+    .query<{ table: string; column: string }, []>(
+      "SELECT m.name AS 'table', c.name AS 'column' FROM sqlite_master m JOIN pragma_table_info(m.name) c WHERE m.type = 'table'",
+    )
+    .all()
+  return columns.flatMap(({ table, column }) =>
+    db
+      .query<{ value: unknown }, []>(`SELECT "${column}" AS value FROM "${table}"`)
+      .all()
+      .map(({ value }) => (typeof value === 'string' ? value.replace(/^"(.*)"$/, '$1') : value))
+      .filter(isSealed)
+      .map((value) => ({ where: `${table}.${column}`, value })),
+  )
+}
+const listed = sealedColumns.map(({ table, column }) => `${getTableName(table)}.${column.name}`)
+const keysOf = (db: Database) => [...new Set(sealedIn(db).map(({ value }) => keyOf(value)))]
+/** Every sealed value opened, by the list. */
+const opened = (db: Panel['db'], secrets: Secrets) =>
+  sealedColumns.flatMap(({ table, field, about }) =>
+    db
+      .select()
+      .from(table)
+      .all()
+      .filter((row: any) => isSealed(row[field]))
+      .map((row: any) => `${about(row)}: ${secrets.open(about(row), row[field])}`),
+  )
+
+const ROTATE = '/admin/settings/secrets/actions/rotate'
+const once = { 'Idempotency-Key': 'order-1842' }
+
+/** Something sealed in every column that has such. */
+async function sealedWorld() {
+  const p = await world()
+  const post = await mailbox()
+  await post.serve(p)
+  const cal = person(p)
+  const app = await withApp(p, cal)
+  const { body: answered } = await p.call(p.owner, 'POST', '/admin/servers', p.order, once)
+  await p.settle()
+  await post.deliver(p)
+  write(p.db, (tx) =>
+    mailTo(tx, p.controller.around, { email: 'a@b.test', name: 'A' }, { subject: 'S', paragraphs: ['Paragraph of the letter'] }),
+  )
+  const close = p.close
+  const dispose = () => {
+    post.close()
+    close()
+  }
+  return Object.assign(p, { post, cal, app, answered, [Symbol.dispose]: dispose })
+}
+
+describe('S32: what is sealed', () => {
+  test('stands in the columns of the list, in each of them, and in none beside', async () => {
+    using p = await sealedWorld()
+    expect([...new Set(sealedIn(p.db.$client).map(({ where }) => where))].toSorted()).toEqual(listed.toSorted())
+  })
+  test('is counted by its key', async () => {
+    using p = await sealedWorld()
+    expect([...keysInUse(p.db, sealedColumns)]).toEqual([['k1', sealedIn(p.db.$client).length]])
+  })
+})
+
+describe('S32: after a rotation', () => {
+  test('everything is sealed with the new key, opens as what it was, and the old key opens nothing of it', async () => {
+    using p = await sealedWorld()
+    const { secrets } = p.controller.around
+    const before = opened(p.db, secrets)
+    const n = sealedIn(p.db.$client).length
+    expect(n).toBeGreaterThanOrEqual(4)
+    const { key, sealed, dropped } = await p.admin('POST', ROTATE)
+    expect([sealed, dropped, key]).toEqual([n, ['k1'], secrets.keyIds()[0]])
+    expect(secrets.keyIds()).toEqual([key])
+    expect(keysOf(p.db.$client)).toEqual([key])
+    expect(opened(p.db, secrets)).toEqual(before)
+
+    const stolen = secretsWith(Buffer.alloc(32, 7))
+    for (const { about, table, field } of sealedColumns)
+      for (const row of p.db.select().from(table).all() as any[])
+        if (isSealed(row[field])) {
+          expect(() => stolen.open(about(row), row[field])).toThrow()
+          expect(() => stolen.open(about(row), row[field].replace(key, 'k1'))).toThrow()
+        }
+    expect(p.auditLines().at(-1)).toMatchObject({ operation: 'secrets.rotate', actorName: 'System', result: 'done' })
+  })
+  test('codes of the app and recovery codes sign in, waiting mail leaves, and a key replays its answer', async () => {
+    using p = await sealedWorld()
+    await p.admin('POST', ROTATE)
+    expect((await finish(p, { code: codeOf(p, p.app.secret) }, await pending(p, p.cal.email))).status).toBe(201)
+    expect((await finish(p, { recoveryCode: p.app.recoveryCodes[0] }, await pending(p, p.cal.email))).status).toBe(201)
+    const mails = p.post.taken.length
+    await p.post.deliver(p)
+    expect(p.post.taken.length).toBe(mails + 1)
+    expect(p.post.taken.at(-1)).toMatchObject({ to: 'a@b.test', text: expect.stringContaining('Paragraph of the letter') })
+    const again = await p.call(p.owner, 'POST', '/admin/servers', p.order, once)
+    expect([again.status, again.body, again.headers.get('Idempotency-Replayed')]).toEqual([201, p.answered, 'true'])
+  })
+  test('a cursor from before it is refused in words, and the list starts again', async () => {
+    using p = await sealedWorld()
+    p.account('customer', 'Bo')
+    const list = (cursor = '') => p.call(p.owner, 'GET', `/admin/customers?limit=1${cursor && `&cursor=${cursor}`}`)
+    const { nextCursor } = (await list()).body
+    p.controller.around.secrets.addKey(p.now())
+    expect((await list(nextCursor)).status).toBe(200)
+    await p.admin('POST', ROTATE)
+    expect((await list(nextCursor)).body.error).toMatchObject({ code: 'invalid_request' })
+    expect((await list((await list()).body.nextCursor)).status).toBe(200)
+  })
+})
+
+describe('S32: a rotation', () => {
+  test('that found a value which does not open changes nothing, and names its table', async () => {
+    using p = await sealedWorld()
+    p.db.$client.run("UPDATE idempotency SET answer = (SELECT sealed_body FROM mails WHERE sealed_body <> '')")
+    const before = [p.fingerprint(), JSON.stringify(sealedIn(p.db.$client))]
+    await expect(p.admin('POST', ROTATE)).rejects.toThrow(
+      /key_file_not_usable.*A value in idempotency does not open with the key k1.*Nothing was changed/,
+    )
+    expect([p.fingerprint(), JSON.stringify(sealedIn(p.db.$client))]).toEqual(before)
+    expect(p.controller.around.secrets.keyIds()).toEqual(['k1'])
+  })
+  test('that found a key missing changes nothing, and names the key', async () => {
+    using p = await sealedWorld()
+    p.db.$client.run("UPDATE mails SET sealed_body = replace(sealed_body, 'k1.', '2026-01-31-00c0ffee.')")
+    const before = [p.fingerprint(), JSON.stringify(sealedIn(p.db.$client))]
+    await expect(p.admin('POST', ROTATE)).rejects.toThrow(
+      'Something is sealed with the key 2026-01-31-00c0ffee, and the key file has the key k1 only.',
+    )
+    expect([p.fingerprint(), JSON.stringify(sealedIn(p.db.$client))]).toEqual(before)
+    expect(p.controller.around.secrets.keyIds()).toEqual(['k1'])
+  })
+  test('that was cut short goes on with the key it made', async () => {
+    using p = await sealedWorld()
+    const { secrets } = p.controller.around
+    secrets.addKey(p.now())
+    const [key] = secrets.keyIds()
+    expect(await p.admin('POST', ROTATE)).toMatchObject({ key, dropped: ['k1'] })
+    expect(keysOf(p.db.$client)).toEqual([key!])
+  })
+  test('twice at once agrees on one key', async () => {
+    using p = await sealedWorld()
+    const [a, b] = await Promise.all([p.admin('POST', ROTATE), p.admin('POST', ROTATE)])
+    expect(b.key).toBe(a.key)
+    expect([...a.dropped, ...b.dropped]).toEqual(['k1'])
+    expect(keysOf(p.db.$client)).toEqual([a.key])
+  })
+  test('misses nothing that is sealed while it goes on', async () => {
+    using p = await sealedWorld()
+    let going = true
+    const rotating = p.admin('POST', ROTATE).finally(() => void (going = false))
+    const keys: string[] = []
+    do {
+      keys.push(`during-${keys.length}`)
+      const body = { name: 'Bo', email: `bo${keys.length}@customer.test` }
+      expect((await p.call(p.owner, 'POST', '/admin/customers', body, { 'Idempotency-Key': keys.at(-1)! })).status).toBe(201)
+      await Bun.sleep(0)
+    } while (going)
+    const { key } = await rotating
+    expect(keysOf(p.db.$client)).toEqual([key])
+    expect(opened(p.db, p.controller.around.secrets).filter((text) => text.includes('during-')).length).toBe(keys.length)
+  })
+})
+
+describe('S32: as processes', () => {
+  const MANY = 8000
+  let it: Installation
+  let file: string
+  let token: string
+  beforeAll(async () => {
+    it = await installation()
+    file = `${it.dir}/secret.key`
+    // An installation of an older Berth.
+    writeFileSync(file, `${'5a'.repeat(32)}\n`, { mode: 0o600 })
+    token = await it.staffToken()
+    const db = openDb(`${it.dir}/berth.db`)
+    const secrets = secretsFromFile(file)
+    write(db, (tx) => {
+      const keep = tx.$client.prepare(
+        'INSERT INTO idempotency (account_id, operation, key, status, answer, created_at) VALUES (?, ?, ?, ?, ?, ?)',
+      )
+      for (let i = 0; i < MANY; i++) {
+        const of = { accountId: 'usr_x', operation: 'servers.create', key: `k${i}` }
+        const answer = secrets.seal(sealedAnswers.about(of), JSON.stringify({ rootPassword: `pass ${i}`, more: 'x'.repeat(100) }))
+        keep.run(of.accountId, of.operation, of.key, 201, answer, Date.now())
+      }
+    })
+    db.$client.close()
+  }, 60_000)
+  afterAll(() => it.close())
+
+  const run = (...args: string[]) => berth(args, it.env)
+  const rotate = () =>
+    Bun.spawn([...it.program, 'secrets', 'rotate'], { env: { ...process.env, ...it.env }, stdout: 'pipe', stderr: 'pipe' })
+  const ids = () =>
+    readFileSync(file, 'utf8')
+      .trim()
+      .split('\n')
+      .map((line) => (line.includes(' ') ? line.split(' ')[0]! : 'k1'))
+  /** What everything opens as, with what the file has. */
+  function everything(secrets = secretsFromFile(file)) {
+    const db = openDb(`${it.dir}/berth.db`)
+    try {
+      return opened(db, secrets)
+    } finally {
+      db.$client.close()
+    }
+  }
+  const logs = async () => (await Promise.all([...Array(12).keys()].map((i) => it.log(`controller-${i}`).catch(() => '')))).join('')
+  function keysUsed() {
+    const db = openDb(`${it.dir}/berth.db`)
+    const used = keysOf(db.$client)
+    db.$client.close()
+    return used
+  }
+  const begun = async (child: ReturnType<typeof rotate>, before: string) => {
+    while (readFileSync(file, 'utf8') === before && child.exitCode === null) await Bun.sleep(1)
+  }
+
+  test('kill -9 again and again, at any moment: everything opens with what the file has, and the last run finishes', async () => {
+    const before = everything()
+    expect(before.length).toBe(MANY)
+    const stolen = secretsWith(Buffer.alloc(32, 0x5a))
+    const text = readFileSync(file, 'utf8')
+    // Rubbish of one that died while it wrote the file.
+    writeFileSync(`${file}.new`, 'half a li')
+    let killed = 0
+    for (let i = 0; i < 12; i++) {
+      const child = rotate()
+      await begun(child, i ? '' : text)
+      await Bun.sleep(i ? 200 + i * 40 : 30)
+      if (child.exitCode === null) killed++
+      child.kill('SIGKILL')
+      await child.exited
+      expect(everything()).toEqual(before)
+      if (i === 0) expect([ids().length, keysUsed().length]).toEqual([2, 2])
+      expect(ids().length).toBeLessThanOrEqual(2)
+      if (ids().length === 1) break
+    }
+    expect(killed).toBeGreaterThan(0)
+    if (ids().length > 1) expect((await run('secrets', 'rotate')).code).toBe(0)
+    expect(ids().length).toBe(1)
+    expect(ids()).not.toEqual(['k1'])
+    expect(statSync(file).mode & 0o777).toBe(0o600)
+    expect(everything()).toEqual(before)
+    expect(() => everything(stolen)).toThrow('sealed with the key')
+  }, 120_000)
+
+  test('it says what it did, and is in the audit log', async () => {
+    const [old] = ids()
+    const { code, out, error } = await run('secrets', 'rotate')
+    expect([code, error]).toEqual([0, ''])
+    expect(out).toBe(`${MANY} values sealed anew with the key ${ids()[0]}. The key ${old} is gone: copy the key file to where you keep it.`)
+    const { data } = await it.admin('audit.list', { query: { operation: 'secrets.rotate', limit: '1' } })
+    expect(data).toMatchObject([{ operation: 'secrets.rotate', actor: { name: 'System' }, result: 'done' }])
+  }, 30_000)
+
+  test('a running controller serves on meanwhile, and knows the new key at once', async () => {
+    const child = await it.serve()
+    const made: { key: string; email: string; body: unknown }[] = []
+    let slowest = 0
+    let going = true
+    const rotation = run('secrets', 'rotate').finally(() => void (going = false))
+    do {
+      const [key, email] = [`live-${made.length}`, `live${made.length}@example.com`]
+      const start = performance.now()
+      const { status, body } = await it.api(token, 'POST', '/admin/customers', { name: 'Cal', email }, { 'Idempotency-Key': key })
+      slowest = Math.max(slowest, performance.now() - start)
+      expect(status).toBe(201)
+      made.push({ key, email, body })
+      await Bun.sleep(20)
+    } while (going)
+    expect((await rotation).out).toContain('values sealed anew')
+    expect(ids().length).toBe(1)
+    for (const { key, email, body } of made) {
+      const again = await it.api(token, 'POST', '/admin/customers', { name: 'Cal', email }, { 'Idempotency-Key': key })
+      expect([again.body, again.headers.get('Idempotency-Replayed')]).toEqual([body, 'true'])
+    }
+    // Batches of a hundred rows take some milliseconds; this much is the machine's.
+    expect(slowest).toBeLessThan(1000)
+
+    // The controller dies in the middle, and one is there again while the command goes on by itself.
+    const text = readFileSync(file, 'utf8')
+    const second = rotate()
+    await begun(second, text)
+    child.kill('SIGKILL')
+    await child.exited
+    const next = await it.serve()
+    const { key, email, body } = made[0]!
+    const again = await it.api(token, 'POST', '/admin/customers', { name: 'Cal', email }, { 'Idempotency-Key': key })
+    expect(again.body).toEqual(body)
+    const fresh = await it.api(token, 'POST', '/admin/customers', { name: 'Di', email: 'di@example.com' }, { 'Idempotency-Key': 'fresh' })
+    expect(await second.exited).toBe(0)
+    if (ids().length > 1) expect((await run('secrets', 'rotate')).code).toBe(0)
+    expect(ids().length).toBe(1)
+    const replay = await it.api(token, 'POST', '/admin/customers', { name: 'Di', email: 'di@example.com' }, { 'Idempotency-Key': 'fresh' })
+    expect([replay.body, replay.headers.get('Idempotency-Replayed')]).toEqual([fresh.body, 'true'])
+    expect(everything().length).toBe(MANY + made.length + 1)
+    next.kill('SIGTERM')
+    await next.exited
+  }, 120_000)
+
+  test('a key file that is away: nothing starts, none is made in its place, and the words say which key is needed', async () => {
+    const before = everything()
+    const [needed] = ids()
+    renameSync(file, `${file}.away`)
+    for (const args of [['secrets', 'rotate'], ['admin', 'nodes.list'], ['serve']]) {
+      const { code, out, error } = await run(...args)
+      expect([args, code, out]).toEqual([args, 1, ''])
+      expect(error).toStartWith(
+        `key_file_not_usable: There is no key file ${file}, and the database holds what is sealed with the key ${needed}.`,
+      )
+      expect(existsSync(file)).toBe(false)
+    }
+    renameSync(`${file}.away`, file)
+    expect(everything()).toEqual(before)
+  }, 30_000)
+
+  test('an older key file: the controller says which key is missing and heals when it comes; a rotation changes nothing', async () => {
+    const [needed] = ids()
+    await it.admin('mail.configure', { host: '127.0.0.1', port: 9, from: 'panel@example.com', password: 'of the server' })
+    const right = readFileSync(file, 'utf8')
+    const older = `${'5a'.repeat(32)}\n`
+    writeFileSync(file, older)
+    const { code, out, error } = await run('secrets', 'rotate')
+    expect([code, out]).toEqual([1, ''])
+    expect(error).toContain(
+      `key_file_not_usable: Something is sealed with the key ${needed}, and the key file has the key k1 only. Nothing was changed.`,
+    )
+    expect(readFileSync(file, 'utf8')).toBe(older)
+
+    const child = await it.serve()
+    const replay = () => it.api(token, 'POST', '/admin/customers', { name: 'Di', email: 'di@example.com' }, { 'Idempotency-Key': 'fresh' })
+    expect((await replay()).status).toBe(500)
+    // It goes on without what it cannot read: its queue of mails looks every five seconds.
+    await it.until('the round of mail', async () => (await logs()).includes('no mail can be sent'))
+    expect(child.exitCode).toBe(null)
+    rmSync(file)
+    writeFileSync(file, right, { mode: 0o600 })
+    expect((await replay()).headers.get('Idempotency-Replayed')).toBe('true')
+    child.kill('SIGTERM')
+    await child.exited
+    expect(await logs()).toContain(`What is sealed with the key ${needed} cannot be read: ${file} has the key k1 only.`)
+  }, 30_000)
+})
