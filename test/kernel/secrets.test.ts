@@ -108,7 +108,7 @@ describe('S32: the key file', () => {
   })
   test('takes a new key in front, keeps the old one until it is dropped, and stays 0600; who has it open notices', () => {
     const path = holding(oldKey)
-    const [here, there] = [secretsFromFile(path), secretsFromFile(path)]
+    const [here, there, seals] = [secretsFromFile(path), secretsFromFile(path), secretsFromFile(path)]
     const before = here.seal('row', 'text')
     here.addKey(Date.UTC(2026, 10, 21))
     expect(mode(path)).toBe('600')
@@ -116,9 +116,9 @@ describe('S32: the key file', () => {
     expect(newest).toMatch(line)
     expect(newest).toStartWith('2026-11-21-')
     expect(last).toBe(`k1 ${oldKey}`)
+    expect(seals.seal('row', 'text').split('.')[0]).toBe(newest!.split(' ')[0]!)
     const after = here.seal('row', 'text')
     for (const it of [here, there, secretsFromFile(path)]) for (const sealed of [before, after]) expect(it.open('row', sealed)).toBe('text')
-    expect(there.seal('row', 'text').split('.')[0]).toBe(newest!.split(' ')[0]!)
     there.dropOldKeys()
     expect(readFileSync(path, 'utf8')).toBe(`${newest}\n`)
     expect(() => secretsFromFile(path).open('row', before)).toThrow(`sealed with the key k1, which is not in ${path}`)
