@@ -8,6 +8,7 @@ import { addressKey } from '../kernel/api/limits.ts'
 import { type Call, fields, nullable, operation, secret } from '../kernel/api/operation.ts'
 import { minute, second } from '../kernel/db/clock.ts'
 import { type Tx, write } from '../kernel/db/open.ts'
+import { sealedColumn } from '../kernel/db/sealed.ts'
 import { NoAnswer } from '../kernel/egress.ts'
 import { log } from '../kernel/log.ts'
 import { digest, randomToken } from '../kernel/secrets.ts'
@@ -19,6 +20,8 @@ import { providerFrom } from './oidc-settings.ts'
 import { cookieIn, cookieName, sessionCookie } from './sessions.ts'
 import { auditRefusal } from './sign-in.ts'
 import { providerSignIns } from './tables.ts'
+
+export const sealedProviderSignIns = sealedColumn(providerSignIns, 'sealed', ({ tokenHash }: { tokenHash: string }) => tokenHash)
 
 /** The page the provider sends people back to. It is what the operator enters there. */
 export const CALLBACK_PAGE = '/login/oidc'
@@ -72,7 +75,7 @@ export const beginProviderSignIn = operation({
         tokenHash,
         stateHash: digest(state),
         issuer: provider.issuer,
-        sealed: secrets.seal(tokenHash, JSON.stringify({ nonce, verifier })),
+        sealed: secrets.seal(sealedProviderSignIns.about({ tokenHash }), JSON.stringify({ nonce, verifier })),
         next: body.next ?? null,
         createdAt: now,
         expiresAt: now + LIFE_MS,
@@ -115,7 +118,10 @@ export const finishProviderSignIn = operation({
     const provider = providerFrom(tx, secrets)
     if (!begun || provider?.issuer !== begun.issuer) throw refused(call, { reason: 'not_begun_here' }, startAgain())
     if (body.iss !== undefined && body.iss !== provider.issuer) throw refused(call, { reason: 'another_issuer' }, startAgain())
-    const { nonce, verifier } = JSON.parse(secrets.open(begun.tokenHash, begun.sealed)) as { nonce: string; verifier: string }
+    const { nonce, verifier } = JSON.parse(secrets.open(sealedProviderSignIns.about(begun), begun.sealed)) as {
+      nonce: string
+      verifier: string
+    }
     const person = await providers
       .redeem(provider, { code: body.code, verifier, redirectUri: config.publicUrl + CALLBACK_PAGE })
       .then((token) => providers.verify(provider, token, nonce))

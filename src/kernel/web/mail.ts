@@ -3,12 +3,12 @@
 import { createTransport, type Transporter } from 'nodemailer'
 import { type Static, Type as t } from 'typebox'
 import type { Surroundings } from '../api/operation.ts'
-import { fits } from '../api/validate.ts'
 import { type Clock, hour, minute } from '../db/clock.ts'
 import { newId } from '../db/ids.ts'
 import { type Db, prepared, type Tx, write } from '../db/open.ts'
 import { inserting } from '../db/rows.ts'
 import { sealedColumn } from '../db/sealed.ts'
+import { sealedSetting } from '../db/sealed-setting.ts'
 import { mails } from '../jobs/tables.ts'
 import { log } from '../log.ts'
 import type { Secrets } from '../secrets.ts'
@@ -34,7 +34,6 @@ export type Mail = Body & { to: string; subject: string }
 /** After these pauses a mail that was not taken is tried again; then it has failed. */
 const PAUSES_MS = [minute, 5 * minute, 30 * minute, 2 * hour, 8 * hour]
 const AT_ONCE = 10
-const SETTING = 'mail.server'
 
 const insert = inserting(mails)
 export const sealedMails = sealedColumn(mails, 'sealedBody', ({ id }: { id: string }) => id)
@@ -67,23 +66,16 @@ const statements = prepared(({ $client }) => ({
   due: $client.prepare<Due, [number]>(
     `SELECT id, recipient, subject, sealed_body AS sealedBody, tries FROM mails WHERE state = 'waiting' AND next_at <= ? ORDER BY next_at LIMIT ${AT_ONCE}`,
   ),
-  setting: $client.prepare<{ value: string }, []>(`SELECT value FROM settings WHERE name = '${SETTING}'`),
-  keep: $client.prepare('INSERT OR REPLACE INTO settings (name, value) VALUES (?, ?)'),
   // The body is not needed any more, and what is not kept cannot leak.
   sent: $client.prepare("UPDATE mails SET state = 'sent', sealed_body = '', error = NULL WHERE id = ?"),
   again: $client.prepare('UPDATE mails SET tries = tries + 1, next_at = ?, error = ? WHERE id = ?'),
   failed: $client.prepare("UPDATE mails SET state = 'failed', sealed_body = '', tries = tries + 1, error = ? WHERE id = ?"),
 }))
 
-export const keepMailServer = (tx: Tx, secrets: Secrets, server: MailServer) =>
-  void statements(tx).keep.run(SETTING, JSON.stringify(secrets.seal(SETTING, JSON.stringify(server))))
-
+const setting = sealedSetting('mail.server', MailServer)
+export const keepMailServer = setting.keep
 /** Undefined until the operator has set one. */
-export function mailServer(db: Db, secrets: Secrets): MailServer | undefined {
-  const row = statements(db).setting.get()
-  const server = row && JSON.parse(secrets.open(SETTING, JSON.parse(row.value)))
-  return fits(MailServer, server) ? (server as MailServer) : undefined
-}
+export const mailServer = setting.get
 
 export class MailQueue {
   private sending: Promise<void> | undefined
