@@ -88,6 +88,9 @@ function tokenFrom(rest: readonly string[]) {
   }
 }
 
+/** What connecting says where no controller is. */
+const nobodyThere = new Set(['ECONNREFUSED', 'ENOENT'])
+
 /** Fields that stand in the path are taken out of the body; `query` becomes the query. */
 export async function call(op: Operation, given: Record<string, any>): Promise<Response> {
   const { query, ...body } = given
@@ -105,7 +108,10 @@ export async function call(op: Operation, given: Record<string, any>): Promise<R
   const config = configFrom(process.env)
   const socket = socketPath(config.dataDir)
   if (existsSync(socket)) {
-    const answer = await fetch(url, { ...request, unix: socket, timeout: false } as unknown as RequestInit).catch(() => undefined)
+    // Nobody at the socket: a controller was killed there. Anything else may have begun there, and is not begun here once more.
+    const answer = await fetch(url, { ...request, unix: socket, timeout: false } as unknown as RequestInit).catch((error) => {
+      if (!nobodyThere.has(error?.code)) throw error
+    })
     if (answer) return answer
   }
   mkdirSync(config.dataDir, { recursive: true, mode: 0o700 })

@@ -53,6 +53,8 @@ const apiEntries = (reference: string): Entry[] => [
   entry('reference', 'API reference', reference, 'info', listTokens),
 ]
 
+const account = entry('account', 'Account', '/account', 'customers', getOwnAccount)
+
 /** `name` is what a page gives as `nav`. An entry shows to who may read what is behind it. */
 const staffEntries: readonly (readonly [string, readonly Entry[]])[] = [
   [
@@ -83,14 +85,14 @@ const staffEntries: readonly (readonly [string, readonly Entry[]])[] = [
       entry('audit', 'Audit log', '/admin/audit', 'audit', listAudit),
       entry('announcements', 'Announcements', '/admin/announcements', 'notice', listAllAnnouncements),
       entry('settings', 'Settings', '/admin/settings', 'settings', getMail),
-      ...apiEntries('/admin/api/reference'),
     ],
   ],
+  ['Account', [account, ...apiEntries('/admin/api/reference')]],
 ]
 const team = entry('team', 'Team', '/team', 'customers', listTeam)
 /** Of whoever can own servers. */
 const ownAccount: readonly Entry[] = [
-  entry('account', 'Account', '/account', 'customers', getOwnAccount),
+  account,
   entry('keys', 'SSH keys', '/account/ssh-keys', 'key', listSshKeys),
   ...apiEntries('/api-reference'),
 ]

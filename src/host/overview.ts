@@ -1,5 +1,6 @@
 // The staff's first page: what needs attention, how full it is, and what is still to be set up, all from facts.
 import { Type as t } from 'typebox'
+import { factorsOf } from '../accounts/second-factors.ts'
 import type { Call } from '../kernel/api/operation.ts'
 import { mayCall, operation, time } from '../kernel/api/operation.ts'
 import { day, hour, iso, minute } from '../kernel/db/clock.ts'
@@ -150,10 +151,10 @@ function needsAttention(call: Call, nodes: NodeRow[]): Attention[] {
     found.push({
       level: 'warn',
       what: `${waiting} mail${waiting === 1 ? ' was' : 's were'} not sent.`,
-      effect: 'Set the mail server with `berth admin mail.configure` on this host; mails that still wait are sent then.',
+      effect: 'Invitations and links to new passwords are among them. What still waits is sent once the mail server takes it.',
       since: null,
-      action: 'Show changes',
-      href: '/admin/audit?operation=mail',
+      action: 'Open settings',
+      href: '/admin/settings',
     })
   if (config.agentInsecure)
     found.push({
@@ -191,7 +192,7 @@ function hostAttention({ actor, host }: Call): Attention[] {
   return found
 }
 
-function checklist({ config, clock }: Call, number: (sql: string, ...values: (string | number)[]) => number) {
+function checklist({ tx, actor, config, clock }: Call, number: (sql: string, ...values: (string | number)[]) => number) {
   const there = (sql: string) => number(`SELECT EXISTS (${sql}) AS n`) === 1
   return [
     {
@@ -239,6 +240,18 @@ function checklist({ config, clock }: Call, number: (sql: string, ...values: (st
       words: 'Order one for a customer and sign in to it.',
       done: there("SELECT 1 FROM servers WHERE status NOT IN ('pending_setup', 'provisioning', 'failed')"),
       href: '/admin/servers/new',
+    },
+    {
+      title: 'Mail',
+      words: 'Invitations and links to new passwords reach people.',
+      done: there("SELECT 1 FROM mails WHERE state = 'sent'"),
+      href: '/admin/settings',
+    },
+    {
+      title: 'Second factor',
+      words: 'Your own account is not open to whoever learns its password.',
+      done: factorsOf(tx, actor.accountId).length > 0,
+      href: '/account/security',
     },
   ]
 }
