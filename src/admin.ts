@@ -20,6 +20,8 @@ berth admin create-token --account EMAIL --name N --preset billing|reseller-bill
 It finds the controller by PANEL_DATA_DIR. Exit 0 done, 1 refused (code and message on standard error), 2 wrong use.`
 
 class WrongUse extends Error {}
+/** The controller went away while it was at it: what it was told may be done or not. */
+export class CutShort extends Error {}
 
 export async function admin(args: readonly string[]): Promise<number> {
   const [name, ...rest] = args
@@ -38,9 +40,9 @@ export async function admin(args: readonly string[]): Promise<number> {
     if (!op) throw new WrongUse(`There is no operation "${name}". berth admin list shows them.`)
     return show(await call(op, jsonFrom(rest)))
   } catch (error) {
-    if (!(error instanceof WrongUse || error instanceof SettingError)) throw error
+    if (!(error instanceof WrongUse || error instanceof SettingError || error instanceof CutShort)) throw error
     console.error(error.message)
-    return 2
+    return error instanceof CutShort ? 1 : 2
   }
 }
 
@@ -91,7 +93,7 @@ function tokenFrom(rest: readonly string[]) {
 /** What connecting says where no controller is. */
 const nobodyThere = new Set(['ECONNREFUSED', 'ENOENT'])
 
-/** Fields that stand in the path are taken out of the body; `query` becomes the query. */
+/** Fields that stand in the path are taken out of the body; `query` becomes the query. Throws `CutShort`. */
 export async function call(op: Operation, given: Record<string, any>): Promise<Response> {
   const { query, ...body } = given
   const path = op.path.replace(/\{(\w+)\}/g, (_, name: string) => {
@@ -110,7 +112,10 @@ export async function call(op: Operation, given: Record<string, any>): Promise<R
   if (existsSync(socket)) {
     // Nobody at the socket: a controller was killed there. Anything else may have begun there, and is not begun here once more.
     const answer = await fetch(url, { ...request, unix: socket, timeout: false } as unknown as RequestInit).catch((error) => {
-      if (!nobodyThere.has(error?.code)) throw error
+      if (!nobodyThere.has(error?.code) && op.method !== 'GET')
+        throw new CutShort(
+          'The controller went away in the middle. Look whether it was done (berth admin audit.list) before you do it again.',
+        )
     })
     if (answer) return answer
   }

@@ -1,5 +1,5 @@
 // `berth secrets`: the key that seals what the database must not show.
-import { call, show } from './admin.ts'
+import { CutShort, call, show } from './admin.ts'
 import { SettingError } from './config.ts'
 import { named } from './kernel/secrets.ts'
 import { rotateSecrets } from './settings/rotate-secrets.ts'
@@ -20,13 +20,20 @@ export async function secrets([verb, ...more]: readonly string[]): Promise<numbe
     return 2
   }
   try {
-    return await show(await call(rotateSecrets, {}), words)
+    return await show(await rotated(), words)
   } catch (error) {
     if (!(error instanceof SettingError)) throw error
     console.error(error.message)
     return 2
   }
 }
+
+/** Again where it was cut short: it goes on with what it has begun. */
+const rotated = (): Promise<Response> =>
+  call(rotateSecrets, {}).catch((error) => {
+    if (!(error instanceof CutShort)) throw error
+    return Bun.sleep(200).then(rotated)
+  })
 
 const words = ({ key, sealed, dropped }: { key: string; sealed: number; dropped: string[] }) =>
   `${sealed} ${sealed === 1 ? 'value' : 'values'} sealed anew with the key ${key}. ` +

@@ -53,7 +53,7 @@ describe('a token', () => {
     ]
     expect([revoked.status, revoked.body]).toEqual([401, never.body])
   })
-  test('is cut to what its maker may do at the moment of use', async () => {
+  test('S23: is cut to what its maker may do at the moment of use', async () => {
     const maker = p.staff(['nodes.read', 'packages.write'])
     const who = p.token(maker.id, ['nodes:read', 'packages:write', 'servers:terminate'])
     expect(await ask(who)).toBe('done')

@@ -220,7 +220,7 @@ for (const op of operations)
         expect(p.fingerprint()).toBe(before)
       })
       if (op.access !== 'anyone')
-        test('a browser without our token or from elsewhere is refused', async () => {
+        test('S20: a browser without our token or from elsewhere is refused', async () => {
           const who = caller(op)
           expect((await p.call(who, op.method, at(op), {}, { 'X-CSRF-Token': 'x' })).body.error.code).toBe('csrf_failed')
           expect((await p.call(who, op.method, at(op), {}, { Origin: 'https://evil.test' })).body.error.code).toBe('bad_origin')

@@ -26,7 +26,7 @@ const using = async (token: string, path = '/servers') => {
 }
 
 describe('a token that somebody makes', () => {
-  test('does what its scopes say and nothing else', async () => {
+  test('S23: does what its scopes say and nothing else', async () => {
     const { token, scopes } = await made(p.owner, { scopes: ['servers:read', 'servers:read'] })
     expect(scopes).toEqual(['servers:read'])
     expect(await using(token, '/admin/servers')).toBe('200')
@@ -64,7 +64,7 @@ describe('a token that somebody makes', () => {
     expect((await make(p.owner, { scopes: [], preset: 'billing' })).status).toBe(201)
   })
 
-  test('is stored as its hash, and stands nowhere else', async () => {
+  test('S23: is stored as its hash, and stands nowhere else', async () => {
     const { token } = await made(p.owner)
     const everything = JSON.stringify([
       p.db.$client.query('SELECT * FROM tokens').all(),
@@ -76,7 +76,7 @@ describe('a token that somebody makes', () => {
     expect(everything).toContain(digest(token))
   })
 
-  test('makes, lists, changes and ends no tokens: that needs a person', async () => {
+  test('S23: makes, lists, changes and ends no tokens: that needs a person', async () => {
     const { id, token } = await made(p.owner, { scopes: ['account:read', 'account:write'] })
     const before = p.fingerprint()
     for (const [method, path, body] of [
@@ -92,7 +92,7 @@ describe('a token that somebody makes', () => {
   test('is not for System, who needs none', () =>
     expect(p.admin('POST', '/account/tokens', { name: 'x', scopes: ['servers:read'] })).rejects.toThrow('tokens.grant'))
 
-  test('works only from the addresses it names', async () => {
+  test('S23: works only from the addresses it names', async () => {
     const elsewhere = await made(p.customer, { allow: ['203.0.113.7', '2001:db8::/48'] })
     expect(await using(elsewhere.token)).toBe('ip_not_allowed')
     expect((await list(p.customer)).find((k) => k.id === elsewhere.id).allow).toEqual(['203.0.113.7/32', '2001:db8::/48'])
@@ -206,7 +206,7 @@ describe('rotating', () => {
 })
 
 describe('revoking', () => {
-  test('ends both values at once; the row stays for the audit log, and the list forgets it', async () => {
+  test('S23: ends both values at once; the row stays for the audit log, and the list forgets it', async () => {
     const who = p.account('customer', 'Ender')
     const { id, token } = await made(who)
     const next = (await rotate(who, id)).body.token
