@@ -24,7 +24,7 @@ const results = (found: readonly Found[], q: string): Html => html`
   <p id="found-n" class="muted" role="status">${q && !found.length ? `Nothing is called “${q}”, or you may not see it.` : ''}<span class="sr">${found.length > 0 && `${found.length} found`}</span></p>`
 
 const input = (q: string): Html =>
-  html`<input name="q" value="${q}" type="search" role="combobox" aria-label="Search servers, customers, nodes, jobs and pages" aria-expanded="true" aria-controls="found" aria-autocomplete="list" placeholder="Name, address or id" autocomplete="off" autocapitalize="off" spellcheck="false" maxlength="100" autofocus hx-get="/search" hx-trigger="input changed delay:150ms" hx-select="#results" hx-target="#results" hx-swap="outerHTML" hx-sync="replace">`
+  html`<input name="q" value="${q}" type="search" role="combobox" aria-label="Search servers, customers, nodes, jobs and pages" aria-expanded="true" aria-controls="found" aria-autocomplete="list" placeholder="Name, address or id" autocomplete="off" autocapitalize="off" spellcheck="false" maxlength="100" hx-get="/search" hx-trigger="input changed delay:150ms" hx-select="#results" hx-target="#results" hx-swap="outerHTML" hx-sync="replace">`
 
 const form = (q: string, found: readonly Found[]): Html =>
   html`<form class="palette" role="search" action="/search" method="get" data-palette><div class="bar">${icon('search')}${input(q)}</div><div id="results">${results(found, q)}</div></form>`
