@@ -2,6 +2,7 @@
 // is not found.
 import { Type as t } from 'typebox'
 import { seen } from '../jobs/job.ts'
+import type { AccountKind } from '../kernel/api/access.ts'
 import { type Call, nullable, operation } from '../kernel/api/operation.ts'
 import { visible } from '../servers/server.ts'
 
@@ -19,6 +20,9 @@ type Found = {
 }
 type Row = { id: string; title: string; detail: string | null }
 
+/** Where each kind of account has its pages. */
+const areaOf: Record<AccountKind, string> = { staff: '/admin', reseller: '/reseller', customer: '' }
+
 type Source = {
   type: Found['type']
   /** Where the row's id goes; undefined for who has no such page. */
@@ -30,7 +34,7 @@ type Source = {
 const sources: readonly Source[] = [
   {
     type: 'server',
-    place: ({ actor }) => (actor.scopes.has('servers:read') ? (actor.kind === 'staff' ? '/admin/servers/' : '/servers/') : undefined),
+    place: ({ actor }) => (actor.scopes.has('servers:read') ? `${areaOf[actor.kind]}/servers/` : undefined),
     sql({ tx, actor }, part, id) {
       const { where, values } = visible(tx, actor)
       return [
@@ -43,10 +47,12 @@ const sources: readonly Source[] = [
   },
   {
     type: 'customer',
-    place: ({ actor }) => (actor.kind === 'staff' && actor.scopes.has('customers:read') ? '/admin/customers/' : undefined),
-    sql: (_, part, id) => [
-      "SELECT id, name AS title, email AS detail FROM accounts WHERE kind <> 'staff' AND (name LIKE ? OR email LIKE ? OR organization LIKE ? OR id = ?) ORDER BY id DESC",
-      [part, part, part, id],
+    place: ({ actor }) =>
+      actor.scopes.has(actor.kind === 'staff' ? 'customers:read' : 'reseller:customers') ? `${areaOf[actor.kind]}/customers/` : undefined,
+    sql: ({ actor }, part, id) => [
+      `SELECT id, name AS title, email AS detail FROM accounts WHERE kind <> 'staff' AND ${actor.kind === 'staff' ? '? IS NOT NULL' : 'reseller_id = ?'}
+       AND (name LIKE ? OR email LIKE ? OR organization LIKE ? OR id = ?) ORDER BY id DESC`,
+      [actor.accountId, part, part, part, id],
     ],
   },
   {
@@ -60,13 +66,9 @@ const sources: readonly Source[] = [
   {
     type: 'job',
     place: ({ actor }) =>
-      actor.kind === 'staff'
-        ? actor.scopes.has('servers:read') || actor.scopes.has('nodes:read')
-          ? '/admin/jobs/'
-          : undefined
-        : actor.scopes.has('servers:read')
-          ? '/jobs/'
-          : undefined,
+      actor.scopes.has('servers:read') || (actor.kind === 'staff' && actor.scopes.has('nodes:read'))
+        ? `${areaOf[actor.kind]}/jobs/`
+        : undefined,
     sql({ tx, actor }, part, id) {
       const { where, values } = seen(tx, actor)
       return [

@@ -43,6 +43,15 @@ describe('the search', () => {
     expect(await find(p, p.staff(['servers.see_all']), 'Cal')).toEqual([])
     expect(await find(p, p.token(p.owner.id, ['account:read']), 'web')).toEqual([])
   })
+  test('finds a reseller its own customers, and nobody else’s', async () => {
+    using p = await sold()
+    const [reseller, rival] = [p.account('reseller', 'Rex'), p.account('reseller', 'Eve')]
+    const { id } = p.account('customer', 'Clara', reseller.id)
+    const places = async (who: Who) => (await p.call(who, 'GET', '/search?q=clara')).body.data.map((f: any) => f.href)
+    expect(await places(reseller)).toEqual([`/reseller/customers/${id}`])
+    expect(await page(p, `/reseller/customers/${id}`, reseller)).toContain('<h1>Clara</h1>')
+    expect([await places(rival), await places(p.customer)]).toEqual([[], []])
+  })
   test('finds pages that the navigation shows its asker', async () => {
     using p = await sold()
     expect(await find(p, p.staff(['nodes.read']), 'audit')).toEqual([])
