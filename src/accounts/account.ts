@@ -28,6 +28,12 @@ const byId = prepared((db) =>
 )
 
 export const accountById = (tx: Db, id: string): Account | undefined => byId(tx).get({ id })
+/** Throws `forbidden` for System, which has no account. */
+export function ownAccount(tx: Db, actor: Actor): Account {
+  const account = accountById(tx, actor.accountId)
+  if (!account) throw new Refusal('forbidden', 'System has no account of its own and signs in nowhere.')
+  return account
+}
 export const accountByEmail = (tx: Db, email: string): Account | undefined =>
   tx.select().from(accounts).where(eq(accounts.email, email.toLowerCase())).get()
 

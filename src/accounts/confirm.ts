@@ -1,5 +1,6 @@
 // Showing once more who one is (security S21): what an unlocked screen must not give away asks for it when the last time is longer
 // than ten minutes ago.
+
 import { eq } from 'drizzle-orm'
 import { Type as t } from 'typebox'
 import { Refusal } from '../kernel/api/errors.ts'
@@ -9,12 +10,13 @@ import { fields, operation, secret, time } from '../kernel/api/operation.ts'
 import { iso } from '../kernel/db/clock.ts'
 import { write } from '../kernel/db/open.ts'
 import { digest, randomToken } from '../kernel/secrets.ts'
+import { ownAccount } from './account.ts'
 import { tooManyGuesses } from './finish-sign-in.ts'
 import { newChallenge, options, requestFor } from './passkeys.ts'
 import { passwordFits } from './passwords.ts'
 import { mustBeOne, proofFits, proofs } from './proof.ts'
-import { own, ownAccount, ownSessionId } from './second-factors.ts'
-import { SESSION_SECONDS, sessionCookie } from './sessions.ts'
+import { own } from './second-factors.ts'
+import { ownSessionId, SESSION_SECONDS, sessionCookie } from './sessions.ts'
 import { auditRefusal } from './sign-in.ts'
 import { sessions } from './tables.ts'
 

@@ -24,7 +24,7 @@ export type Purpose = keyof typeof purposes
 type Wanted = { purpose: Purpose; account: Account; data?: string; now: number }
 
 /** Answers the path with the token in it, this once, and until when it is good (milliseconds). */
-export function makeLink(tx: Tx, { purpose, account, data, now }: Wanted): { path: string; expiresAt: number } {
+export function makeLink(tx: Tx, { purpose, account, data, now }: Wanted): { path: `/${string}`; expiresAt: number } {
   const { lifeMs, page, newestOnly } = purposes[purpose]
   if (newestOnly) endLinks(tx, account.id, now, purpose)
   const token = randomToken()
@@ -32,7 +32,7 @@ export function makeLink(tx: Tx, { purpose, account, data, now }: Wanted): { pat
   tx.insert(oneTimeLinks)
     .values({ id: newId('link'), purpose, accountId: account.id, tokenHash: digest(token), data: data ?? null, createdAt: now, expiresAt })
     .run()
-  return { path: page + token, expiresAt }
+  return { path: `${page}${token}`, expiresAt }
 }
 
 /** Those of one purpose, or all that the account has. */

@@ -1,7 +1,9 @@
 // Whose a person at the provider is here. Nobody is made an account; the first time a verified e-mail address says it, then the
 // provider's own identifier, which stays when addresses change.
+
 import { and, eq } from 'drizzle-orm'
 import { Type as t } from 'typebox'
+import { everybody } from '../kernel/api/access.ts'
 import { sessionOf } from '../kernel/api/actor.ts'
 import { done, operation, type Resource, time } from '../kernel/api/operation.ts'
 import { iso } from '../kernel/db/clock.ts'
@@ -57,7 +59,7 @@ export const listIdentities = operation({
   method: 'GET',
   path: '/account/identities',
   summary: 'The identity providers through which the own account has signed in',
-  access: { staff: ['account:read'], reseller: ['account:read'], customer: ['account:read'] },
+  access: everybody('account:read'),
   withoutSecondFactor: true,
   answer: t.Object({
     data: t.Array(t.Object({ id: t.String(), issuer: t.String(), subject: t.String(), createdAt: time, usedAt: time })),
@@ -78,7 +80,7 @@ export const removeIdentity = operation({
   method: 'DELETE',
   path: '/account/identities/{id}',
   summary: 'Unlink an identity provider from the own account; every other session ends',
-  access: { staff: ['account:write'], reseller: ['account:write'], customer: ['account:write'] },
+  access: everybody('account:write'),
   inPerson: true,
   confirmed: true,
   on: identity,

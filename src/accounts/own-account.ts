@@ -1,28 +1,26 @@
 // The account as its own holder sees and changes it.
 import { eq } from 'drizzle-orm'
 import { Type as t } from 'typebox'
-import type { Actor } from '../kernel/api/actor.ts'
+import { everybody } from '../kernel/api/access.ts'
 import { sessionOf } from '../kernel/api/actor.ts'
-import { invalid, Refusal } from '../kernel/api/errors.ts'
+import { invalid } from '../kernel/api/errors.ts'
 import type { Looks } from '../kernel/api/http.ts'
 import { addressKey } from '../kernel/api/limits.ts'
 import { patched } from '../kernel/api/named.ts'
 import { type Call, done, fields, line, nullable, operation, secret, time } from '../kernel/api/operation.ts'
 import { iso } from '../kernel/db/clock.ts'
-import type { Db } from '../kernel/db/open.ts'
 import { mailTo } from '../kernel/web/mail.ts'
-import { accountByEmail, accountById, mailAddress, refuseTaken } from './account.ts'
+import { accountByEmail, mailAddress, ownAccount, refuseTaken } from './account.ts'
+import { tooManyGuesses } from './finish-sign-in.ts'
 import { makeLink, spendLink } from './links.ts'
 import { keepPassword } from './password-links.ts'
 import { hashPassword, mustBeGood, passwordFits } from './passwords.ts'
+import { ownSessionId } from './sessions.ts'
 import { type Account, accounts } from './tables.ts'
 
 /** What a person may choose about how pages look; the first of each is what they get. */
 export const looks = { theme: ['system', 'light', 'dark'], density: ['comfortable', 'compact'] } as const
 export const looksOf = ({ preferences }: Account): Looks => ({ theme: 'system', density: 'comfortable', ...preferences })
-
-const everybody = <const S extends 'account:read' | 'account:write'>(scope: S) =>
-  ({ staff: [scope], reseller: [scope], customer: [scope] }) as const
 
 const ownAnswer = t.Object({
   id: t.String(),
@@ -46,13 +44,6 @@ const show = (it: Account) => ({
   createdAt: iso(it.createdAt),
 })
 
-/** Throws `forbidden` for System, which has none. */
-function own(tx: Db, actor: Actor): Account {
-  const it = accountById(tx, actor.accountId)
-  if (!it) throw new Refusal('forbidden', 'System has no account of its own.')
-  return it
-}
-
 export const getOwnAccount = operation({
   id: 'account.get',
   method: 'GET',
@@ -61,7 +52,7 @@ export const getOwnAccount = operation({
   access: everybody('account:read'),
   withoutSecondFactor: true,
   answer: ownAnswer,
-  run: ({ tx, actor }) => show(own(tx, actor)),
+  run: ({ tx, actor }) => show(ownAccount(tx, actor)),
 })
 
 export const changeOwnAccount = operation({
@@ -80,7 +71,7 @@ export const changeOwnAccount = operation({
   answer: ownAnswer,
   example: { name: 'Ada Lovelace', theme: 'dark' },
   run({ tx, actor, body: { name, organization, ...chosen } }) {
-    const it = own(tx, actor)
+    const it = ownAccount(tx, actor)
     const preferences: Looks = { ...looksOf(it), ...chosen }
     return show(
       patched(tx, accounts, it, {
@@ -92,15 +83,21 @@ export const changeOwnAccount = operation({
   },
 })
 
-/** Slow: before the transaction. Throws `validation_failed` for a password that is not the account's. */
+/**
+ * Slow: before the transaction. Throws `validation_failed` for a password that is not the account's, and `rate_limited` for who goes on
+ * guessing in this session.
+ */
 async function mustBeTheirs(
-  { tx, actor, signIns, from }: Pick<Call, 'tx' | 'actor' | 'signIns' | 'from'>,
+  { tx, actor, signIns, guesses, from }: Pick<Call, 'tx' | 'actor' | 'signIns' | 'guesses' | 'from'>,
   password: string,
   field: string,
 ) {
   signIns.take(addressKey(from))
-  const it = own(tx, actor)
+  const sessionId = ownSessionId(actor)
+  guesses.take(sessionId, tooManyGuesses)
+  const it = ownAccount(tx, actor)
   if (!(await passwordFits(password, it.passwordHash))) throw invalid({ field, message: 'is not your password.' })
+  guesses.forget(sessionId)
 }
 
 const typed = secret(t.String({ minLength: 1, maxLength: 1000 }))
@@ -118,13 +115,13 @@ export const changePassword = operation({
   example: { current: 'correct horse battery staple', password: 'seven green bicycles' },
   async prepare(call) {
     const { body, tx, actor } = call
-    mustBeGood(body.password, 'password', own(tx, actor))
+    mustBeGood(body.password, 'password', ownAccount(tx, actor))
     await mustBeTheirs(call, body.current, 'current')
     return hashPassword(body.password)
   },
   run(call) {
     const but = sessionOf(call.actor)?.sessionId
-    keepPassword(call.tx, call, own(call.tx, call.actor), call.prepared, { tell: true, ...(but && { but }) })
+    keepPassword(call.tx, call, ownAccount(call.tx, call.actor), call.prepared, { tell: true, ...(but && { but }) })
     return {}
   },
 })
@@ -149,7 +146,7 @@ export const changeEmail = operation({
   /** Whether another account has the address is said to nobody but the one who reads its mail. */
   run(call) {
     const { tx, actor, body, clock } = call
-    const it = own(tx, actor)
+    const it = ownAccount(tx, actor)
     const email = mailAddress(body.email)
     if (email === it.email) throw invalid({ field: 'email', message: 'is your address already.' })
     mailTo(tx, call, it, {
@@ -168,7 +165,7 @@ export const changeEmail = operation({
       {
         subject: 'Confirm your e-mail address',
         paragraphs: [`From now on you sign in with ${email}, once you have confirmed it.`],
-        button: { words: 'Confirm this address', path: path as `/${string}` },
+        button: { words: 'Confirm this address', path },
         closing: 'The link works once, for a day. If you did not ask for it, do nothing.',
       },
     )

@@ -1,6 +1,8 @@
 // Where somebody is signed in, and how that ends.
+
 import { and, desc, eq } from 'drizzle-orm'
 import { Type as t } from 'typebox'
+import { everybody } from '../kernel/api/access.ts'
 import { sessionOf } from '../kernel/api/actor.ts'
 import { done, operation, type Resource, time } from '../kernel/api/operation.ts'
 import { iso } from '../kernel/db/clock.ts'
@@ -25,7 +27,7 @@ export const listSessions = operation({
   method: 'GET',
   path: '/account/sessions',
   summary: 'Where the own account is signed in now',
-  access: { staff: ['account:read'], reseller: ['account:read'], customer: ['account:read'] },
+  access: everybody('account:read'),
   inPerson: true,
   withoutSecondFactor: true,
   answer: t.Object({

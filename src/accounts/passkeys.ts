@@ -1,5 +1,6 @@
 // Passkeys (WebAuthn). The formats are the library's business, loaded when the first one is used; what is asked of them is ours:
 // a challenge of this controller, used once within five minutes, our own origin, and a counter that never goes back.
+
 import { and, eq, gt, lt } from 'drizzle-orm'
 import { Type as t } from 'typebox'
 import { invalid, Refusal } from '../kernel/api/errors.ts'
@@ -9,9 +10,10 @@ import { newId } from '../kernel/db/ids.ts'
 import { type Db, isUniqueViolation, type Tx, write } from '../kernel/db/open.ts'
 import { log } from '../kernel/log.ts'
 import { randomToken } from '../kernel/secrets.ts'
-import { accountById } from './account.ts'
+import { accountById, ownAccount } from './account.ts'
 import { deviceIn } from './own-sessions.ts'
-import { changedFactors, firstCodes, own, ownAccount, ownSessionId } from './second-factors.ts'
+import { changedFactors, firstCodes, own } from './second-factors.ts'
+import { ownSessionId } from './sessions.ts'
 import { type Account, challenges, type Passkey, passkeys } from './tables.ts'
 
 const CHALLENGE_MS = 5 * minute

@@ -22,7 +22,7 @@ export function sendWelcome(tx: Tx, around: Around, account: Account) {
   mailTo(tx, around, account, {
     subject: 'Your account is ready',
     paragraphs: [`An account was made for you. Sign in with this address, ${account.email}, once you have chosen a password.`],
-    button: { words: 'Choose a password', path: path as `/${string}` },
+    button: { words: 'Choose a password', path },
     closing: 'The link works once, for 7 days.',
   })
 }
@@ -87,7 +87,7 @@ function sendReset(tx: Tx, around: Around, account: Account) {
   mailTo(tx, around, account, {
     subject: 'Choose a new password',
     paragraphs: ['Somebody, probably you, asked for a new password for your account.'],
-    button: { words: 'Choose a new password', path: path as `/${string}` },
+    button: { words: 'Choose a new password', path },
     closing: 'The link works once, for an hour. If it was not you, do nothing: your password stays as it is.',
   })
 }

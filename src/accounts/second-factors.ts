@@ -1,14 +1,16 @@
 // What an account has beside its password, and whose role demands it.
+
 import { randomBytes } from 'node:crypto'
 import { and, desc, eq, isNull } from 'drizzle-orm'
 import { Type as t } from 'typebox'
-import { type Actor, sessionOf } from '../kernel/api/actor.ts'
+import { everybody } from '../kernel/api/access.ts'
+import { sessionOf } from '../kernel/api/actor.ts'
 import { Refusal } from '../kernel/api/errors.ts'
 import { type Call, nullable, operation, time } from '../kernel/api/operation.ts'
 import { iso, isoOrNull } from '../kernel/db/clock.ts'
 import { type Db, prepared, type Tx } from '../kernel/db/open.ts'
 import { digest } from '../kernel/secrets.ts'
-import { accountById } from './account.ts'
+import { ownAccount } from './account.ts'
 import { endSessionsOf } from './sessions.ts'
 import { type Account, passkeys, recoveryCodes, totp } from './tables.ts'
 
@@ -38,21 +40,7 @@ const isDemanded = (tx: Db, { roleId }: Account) => roleId !== null && demands(t
 export const lacksSecondFactor = (tx: Db, account: Account): boolean => isDemanded(tx, account) && !factorsOf(tx, account.id).length
 
 /** Everybody's own: what changes it is for a person, and asks whether it is still the same one. */
-export const own = { staff: ['account:write'], reseller: ['account:write'], customer: ['account:write'] } as const
-
-/** Throws `forbidden` for System, which has no account. */
-export function ownAccount(tx: Db, actor: Actor): Account {
-  const account = accountById(tx, actor.accountId)
-  if (!account) throw new Refusal('forbidden', 'System has no account of its own and signs in nowhere.')
-  return account
-}
-
-/** Its session's id. Throws `forbidden` for System, which has none. */
-export function ownSessionId(actor: Actor): string {
-  const session = sessionOf(actor)
-  if (!session) throw new Refusal('forbidden', 'System has no session: this is for people in a browser.')
-  return session.sessionId
-}
+export const own = everybody('account:write')
 
 /** After a factor came or went: the other sessions end, and recovery codes go with the last one. */
 export function changedFactors({ tx, actor }: Pick<Call, 'tx' | 'actor'>) {
@@ -124,7 +112,7 @@ export const getSecondFactor = operation({
   method: 'GET',
   path: '/account/second-factor',
   summary: 'What the own account has beside its password, without what it is',
-  access: { staff: ['account:read'], reseller: ['account:read'], customer: ['account:read'] },
+  access: everybody('account:read'),
   inPerson: true,
   withoutSecondFactor: true,
   answer: t.Object({

@@ -1,5 +1,8 @@
 // Browser sessions: rows keyed by the hash of a random value. Nothing is kept in the cookie but that value.
+
 import { and, eq, ne } from 'drizzle-orm'
+import { type Actor, sessionOf } from '../kernel/api/actor.ts'
+import { Refusal } from '../kernel/api/errors.ts'
 import { day, hour, minute, second } from '../kernel/db/clock.ts'
 import { newId } from '../kernel/db/ids.ts'
 import { type Db, prepared, type Tx } from '../kernel/db/open.ts'
@@ -111,4 +114,11 @@ export function cookieIn(header: string, name: string): string | undefined {
     if (part.slice(0, at).trim() === name) return part.slice(at + 1).trim()
   }
   return undefined
+}
+
+/** The id of the actor's session. Throws `forbidden` for System, which has none. */
+export function ownSessionId(actor: Actor): string {
+  const session = sessionOf(actor)
+  if (!session) throw new Refusal('forbidden', 'System has no session: this is for people in a browser.')
+  return session.sessionId
 }

@@ -1,4 +1,5 @@
 import { Type as t } from 'typebox'
+import { everybody } from '../kernel/api/access.ts'
 import { sessionOf } from '../kernel/api/actor.ts'
 import { auditLine } from '../kernel/api/audit.ts'
 import { visitor } from '../kernel/api/invoke.ts'
@@ -67,7 +68,7 @@ export const signOut = operation({
   method: 'DELETE',
   path: '/sessions/current',
   summary: 'Sign out',
-  access: { staff: ['account:write'], reseller: ['account:write'], customer: ['account:write'] },
+  access: everybody('account:write'),
   inPerson: true,
   leaves: true,
   inSupport: true,

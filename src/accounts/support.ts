@@ -1,13 +1,13 @@
 // Support sessions: a member of staff in a customer's or reseller's account, for a reason and for an hour, and on record as both.
 // It is the same session under a new value, so ending it leads back to where it began.
+
 import { Type as t } from 'typebox'
-import { type Actor, sessionOf } from '../kernel/api/actor.ts'
-import { Refusal } from '../kernel/api/errors.ts'
+import { everybody } from '../kernel/api/access.ts'
 import { done, fields, line, operation, time } from '../kernel/api/operation.ts'
 import { hour, iso } from '../kernel/db/clock.ts'
 import { customer } from './account.ts'
 import { homeOf } from './finish-sign-in.ts'
-import { renewSession, SESSION_SECONDS, sessionCookie } from './sessions.ts'
+import { ownSessionId, renewSession, SESSION_SECONDS, sessionCookie } from './sessions.ts'
 
 /** Security S22. */
 export const SUPPORT_MS = hour
@@ -27,7 +27,7 @@ export const openSupport = operation({
   example: { reason: 'Ticket 4711: the server does not start' },
   run({ tx, actor, target, body, clock, config, setCookie }) {
     const until = clock() + SUPPORT_MS
-    const value = renewSession(tx, mustBeInBrowser(actor), { supportOf: target.id, supportReason: body.reason, supportUntil: until })
+    const value = renewSession(tx, ownSessionId(actor), { supportOf: target.id, supportReason: body.reason, supportUntil: until })
     setCookie(sessionCookie(config.origin, value, SESSION_SECONDS))
     return { accountId: target.id, until: iso(until), home: homeOf(target.kind) }
   },
@@ -38,21 +38,14 @@ export const closeSupport = operation({
   method: 'DELETE',
   path: '/support-session',
   summary: 'Leave the account that a support session is in',
-  access: { staff: ['account:read'], reseller: ['account:read'], customer: ['account:read'] },
+  access: everybody('account:read'),
   inPerson: true,
   inSupport: true,
   withoutSecondFactor: true,
   answer: done,
   run({ tx, actor, config, setCookie }) {
-    const value = renewSession(tx, mustBeInBrowser(actor), { supportOf: null, supportReason: null, supportUntil: null })
+    const value = renewSession(tx, ownSessionId(actor), { supportOf: null, supportReason: null, supportUntil: null })
     setCookie(sessionCookie(config.origin, value, SESSION_SECONDS))
     return {}
   },
 })
-
-/** The id of the actor's session. Throws `forbidden` for System, who has none. */
-function mustBeInBrowser(actor: Actor): string {
-  const session = sessionOf(actor)
-  if (!session) throw new Refusal('forbidden', 'A support session is a browser session. Sign in and open it there.')
-  return session.sessionId
-}

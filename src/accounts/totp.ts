@@ -1,4 +1,5 @@
 // Codes of an authenticator app (RFC 6238: six digits, 30 seconds, SHA-1, which is what every app understands).
+
 import { and, eq, isNull, lt } from 'drizzle-orm'
 import { Type as t } from 'typebox'
 import { invalid, Refusal } from '../kernel/api/errors.ts'
@@ -7,7 +8,8 @@ import { second } from '../kernel/db/clock.ts'
 import type { Db, Tx } from '../kernel/db/open.ts'
 import { sealedColumn } from '../kernel/db/sealed.ts'
 import type { Secrets } from '../kernel/secrets.ts'
-import { changedFactors, firstCodes, own, ownAccount } from './second-factors.ts'
+import { ownAccount } from './account.ts'
+import { changedFactors, firstCodes, own } from './second-factors.ts'
 import { totp } from './tables.ts'
 
 const STEP_MS = 30 * second

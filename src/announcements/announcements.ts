@@ -1,7 +1,9 @@
 // What a provider tells everybody: shown on the first page of those it concerns, for as long as it does.
+
 import { and, desc, eq, gt, inArray, isNull, lte, or } from 'drizzle-orm'
 import { Type as t } from 'typebox'
 import type { AccountKind } from '../kernel/api/access.ts'
+import { everybody } from '../kernel/api/access.ts'
 import { invalid } from '../kernel/api/errors.ts'
 import { newest, page } from '../kernel/api/list.ts'
 import { patched } from '../kernel/api/named.ts'
@@ -118,7 +120,7 @@ export const listAnnouncements = operation({
   method: 'GET',
   path: '/announcements',
   summary: 'The announcements that concern you now, newest first',
-  access: { staff: ['account:read'], reseller: ['account:read'], customer: ['account:read'] },
+  access: everybody('account:read'),
   answer: t.Object({ data: t.Array(t.Object({ id: t.String(), text: t.String(), level, startsAt: time, endsAt: nullable(time) })) }),
   run({ tx, actor, clock }) {
     const now = clock()

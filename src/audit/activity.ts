@@ -1,5 +1,7 @@
 // What was done to the own account and servers, and by whom: the part of the audit log that is everybody's own business.
+
 import { Type as t } from 'typebox'
+import { everybody } from '../kernel/api/access.ts'
 import type { Actor } from '../kernel/api/actor.ts'
 import { page, paginate } from '../kernel/api/list.ts'
 import { type Call, nullable, operation, time } from '../kernel/api/operation.ts'
@@ -63,7 +65,7 @@ export const listActivity = operation({
   method: 'GET',
   path: '/account/activity',
   summary: 'What you did, and what was done to your account and servers, refused sign-ins too',
-  access: { staff: ['account:read'], reseller: ['account:read'], customer: ['account:read'] },
+  access: everybody('account:read'),
   pages: { usual: 50, most: 200 },
   answer: page(activity),
   run(call) {

@@ -9,7 +9,7 @@ import { type Db, prepared, type Tx } from '../kernel/db/open.ts'
 import { rowBy } from '../kernel/db/rows.ts'
 import { locationById } from '../locations/location.ts'
 import type { Location } from '../locations/tables.ts'
-import { packageById } from '../packages/packages.ts'
+import { packageAnswer, packageById } from '../packages/packages.ts'
 import type { Package } from '../packages/tables.ts'
 import { amountsAnswer, quotasAnswer, takeFromQuota, usedBy, whole } from './quota.ts'
 import { resellers, type Terms } from './tables.ts'
@@ -82,19 +82,8 @@ export function mustAllowCustomer(tx: Tx, now: number, it: Reseller) {
 const holder = ({ id, name, terms: { quotas } }: Reseller) => ({ id, name, quotas })
 
 // ---------------------------------------------------------------- what it looks like
-const packageSold = t.Object({
-  id: t.String(),
-  name: t.String(),
-  vcpus: t.Integer(),
-  memoryMb: t.Integer(),
-  diskGb: t.Integer(),
-  trafficGb: nullable(t.Integer()),
-  portMbps: nullable(t.Integer()),
-  ipv4: t.Integer(),
-  ipv6Prefix: nullable(t.Integer()),
-  billingProductId: nullable(t.String()),
-  archived: t.Boolean(),
-})
+const { servers: _servers, ...packageProperties } = packageAnswer.properties
+const packageSold = t.Object(packageProperties)
 const { resellerId: _, ...accountProperties } = customerAnswer.properties
 export const resellerAnswer = t.Object({
   ...accountProperties,

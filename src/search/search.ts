@@ -1,8 +1,10 @@
 // One field that leads anywhere: to a server by name, address or id, to a customer, a node, a job, a page. What somebody may not see
 // is not found.
+
 import { Type as t } from 'typebox'
 import { seen } from '../jobs/job.ts'
 import type { AccountKind } from '../kernel/api/access.ts'
+import { everybody } from '../kernel/api/access.ts'
 import { type Call, nullable, operation } from '../kernel/api/operation.ts'
 import { visible } from '../servers/server.ts'
 
@@ -118,7 +120,7 @@ export const search = operation({
   method: 'GET',
   path: '/search',
   summary: `Find servers, customers, nodes, jobs and pages by name, address or id; at most ${MOST}`,
-  access: { staff: ['account:read'], reseller: ['account:read'], customer: ['account:read'] },
+  access: everybody('account:read'),
   query: { q: 'Part of a name or address, or an id.' },
   answer: t.Object({
     data: t.Array(

@@ -9,6 +9,7 @@ import { done, fields, line, operation, type Resource, time } from '../kernel/ap
 import { iso } from '../kernel/db/clock.ts'
 import { newId } from '../kernel/db/ids.ts'
 import { type Db, isUniqueViolation } from '../kernel/db/open.ts'
+import { rowBy } from '../kernel/db/rows.ts'
 import { sshKeys } from './tables.ts'
 
 type SshKey = typeof sshKeys.$inferSelect
@@ -66,11 +67,13 @@ function rsaBits(blob: Buffer) {
   return (blob.readUInt32BE(at) - 1) * 8
 }
 
+const keyById = rowBy(sshKeys, sshKeys.id)
+
 const seen: Resource<SshKey> = {
   name: 'SSH key',
   notFound: 'ssh_key_not_found',
   find: (tx, actor, id) => {
-    const key = tx.select().from(sshKeys).where(eq(sshKeys.id, id)).get()
+    const key = keyById(tx, id)
     return key && (key.ownerId === actor.accountId || customer.find(tx, actor, key.ownerId)) ? key : undefined
   },
   rights: (tx, actor, key) => customer.rights?.(tx, actor, accountById(tx, key.ownerId)!),
@@ -143,15 +146,8 @@ export const listSshKeys = operation({
   pages: { usual: 100, most: 100 },
   answer: page(keyAnswer),
   run(call) {
-    const { target } = call
-    const owned = eq(sshKeys.ownerId, target.id)
-    return newest({
-      call,
-      name: `ssh-keys ${target.id}`,
-      show,
-      table: sshKeys,
-      where: owned,
-    })
+    const { id } = call.target
+    return newest({ call, name: `ssh-keys ${id}`, table: sshKeys, where: eq(sshKeys.ownerId, id), show })
   },
 })
 

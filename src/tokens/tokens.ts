@@ -3,7 +3,7 @@ import { and, count, eq, isNull } from 'drizzle-orm'
 import { Type as t } from 'typebox'
 import { accountByEmail, accountById } from '../accounts/account.ts'
 import type { Account } from '../accounts/tables.ts'
-import { allScopes, isScope, presets, type Scope } from '../kernel/api/access.ts'
+import { allScopes, everybody, isScope, presets, type Scope } from '../kernel/api/access.ts'
 import { invalid, Refusal } from '../kernel/api/errors.ts'
 import { newest, page } from '../kernel/api/list.ts'
 import { done, fields, line, nullable, operation, type Resource, time } from '../kernel/api/operation.ts'
@@ -126,7 +126,7 @@ const token: Resource<Token> = {
       .get(),
 }
 
-const changes = { staff: ['account:write'], reseller: ['account:write'], customer: ['account:write'] } as const
+const changes = everybody('account:write')
 
 export const createToken = operation({
   id: 'tokens.create',
@@ -171,7 +171,7 @@ export const listTokens = operation({
   method: 'GET',
   path: '/account/tokens',
   summary: 'The own tokens, without what they are: when and from where each was used last',
-  access: { staff: ['account:read'], reseller: ['account:read'], customer: ['account:read'] },
+  access: everybody('account:read'),
   inPerson: true,
   pages: { usual: 50, most: 100 },
   answer: page(

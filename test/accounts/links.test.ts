@@ -172,6 +172,17 @@ describe('S16: a password', () => {
     expect(code(await signIn('dee@example.com', long.toLowerCase()))).toBe('401 sign_in_failed')
     expect(code(await signIn('dee@example.com', long))).toBe('201')
   })
+  test('S17: is not guessed where it is changed: after five failures a session waits', async () => {
+    const email = addressOf(p.customer.id)
+    await reset(email)
+    const who = sessionIn(await set(box.tokenFor(email, '/reset/')!, password))
+    const { csrf } = p.db.$client.query<{ csrf: string }, []>('SELECT csrf FROM sessions ORDER BY rowid DESC LIMIT 1').get()!
+    const guess = () =>
+      p.call({ ...who, csrf }, 'PUT', '/account/password', { current: 'wrong wrong wrong', password: 'a much better one' })
+    const answers: string[] = []
+    for (let i = 0; i < 6; i++) answers.push(code(await guess()))
+    expect(answers).toEqual([...Array(5).fill('422 validation_failed'), '429 rate_limited'])
+  })
   test('is changed with the old one only; this session stays and the others end', async () => {
     const email = addressOf(p.customer.id)
     await reset(email)

@@ -78,6 +78,9 @@ export const scopesOf = (kind: AccountKind, held: readonly Permission[] = []): R
       ? new Set([...own, ...ownServers, 'reseller:read', 'reseller:customers', 'reseller:servers', 'webhooks:write'])
       : new Set([...own, ...ownServers, 'webhooks:write'])
 
+/** The access of a call that is for every kind of account alike. */
+export const everybody = <const S extends Scope>(scope: S) => ({ staff: [scope], reseller: [scope], customer: [scope] }) as const
+
 export const presets = {
   billing: [
     'servers:read',

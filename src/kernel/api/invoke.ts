@@ -90,8 +90,10 @@ export const gate =
   }
 
 function mustKnow(op: Operation, query: Query) {
+  let known: Query | undefined
   for (const name in query)
-    if (!Object.hasOwn(queryOf(op), name)) throw new Refusal('invalid_request', `There is no query parameter "${name.slice(0, 40)}" here.`)
+    if (!Object.hasOwn((known ??= queryOf(op)), name))
+      throw new Refusal('invalid_request', `There is no query parameter "${name.slice(0, 40)}" here.`)
 }
 
 /** What a key is remembered for: the operation and the thing it is done to. One key for two servers is two calls. */
