@@ -1,0 +1,104 @@
+// Every mail that Berth writes, taken by a real SMTP server: as text and as HTML, with its link in both, to the one it is for. A call of
+// `mailTo` that is added without a way to it here fails.
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { answerResets } from '../../src/accounts/password-links.ts'
+import { mailbox } from '../support/mailbox.ts'
+import { type Who, type World, world } from '../support/panel.ts'
+import { provider } from '../support/provider.ts'
+
+const password = 'seven green bicycles'
+let p: World
+let box: Awaited<ReturnType<typeof mailbox>>
+beforeAll(async () => {
+  box = await mailbox()
+  p = await world()
+  await box.serve(p)
+})
+afterAll(() => {
+  p.close()
+  box.close()
+})
+
+const addressOf = (id: string) => p.db.$client.query<{ email: string }, [string]>('SELECT email FROM accounts WHERE id = ?').get(id)!.email
+const must = async (who: Who | undefined, method: string, path: string, body?: unknown) => {
+  const reply = await p.call(who, method, path, body)
+  if (reply.status >= 300) throw new Error(`${method} ${path}: ${JSON.stringify(reply.body)}`)
+  return reply
+}
+
+/** What has to happen for each mail; answers its subject and whom it is for. */
+const ways: Record<string, () => Promise<[subject: string, to: string]>> = {
+  'src/servers/create.ts': async () => {
+    const { imageId: _, hostname: __, access: ___, ...waiting } = p.order
+    await must(p.owner, 'POST', '/admin/servers', waiting)
+    return ['server1 is ready to be set up', addressOf(p.customer.id)]
+  },
+  'src/accounts/password-links.ts welcome': async () => {
+    await must(p.owner, 'POST', '/admin/customers', { name: 'Dee', email: 'dee@example.com', invite: true })
+    return ['Your account is ready', 'dee@example.com']
+  },
+  'src/accounts/password-links.ts reset': async () => {
+    await must(undefined, 'POST', '/password-resets', { email: addressOf(p.customer.id) })
+    answerResets(p.db, p.controller.around)
+    return ['Choose a new password', addressOf(p.customer.id)]
+  },
+  'src/accounts/password-links.ts changed': async () => {
+    await box.deliver(p)
+    await must(undefined, 'POST', '/passwords', { token: box.tokenFor(addressOf(p.customer.id), '/reset/'), password })
+    return ['Your password was changed', addressOf(p.customer.id)]
+  },
+  'src/accounts/own-account.ts old address': async () => {
+    const reply = await must(undefined, 'POST', '/sessions', { email: addressOf(p.customer.id), password })
+    const { csrf } = p.db.$client.query<{ csrf: string }, []>('SELECT csrf FROM sessions ORDER BY rowid DESC LIMIT 1').get()!
+    const who = { cookie: reply.headers.get('Set-Cookie')!.split(/[=;]/)[1]!, csrf }
+    await must(who, 'PUT', '/account/email', { email: 'new@example.com', password })
+    return ['Your e-mail address is about to change', addressOf(p.customer.id)]
+  },
+  'src/accounts/own-account.ts new address': async () => ['Confirm your e-mail address', 'new@example.com'],
+  'src/accounts/lost-factor.ts': async () => {
+    p.db.$client.run("INSERT INTO passkeys VALUES ('pky_1', ?, 'AA', 'AA', 0, '[]', 'Key', 1, NULL, NULL)", [p.customer.id])
+    await must(p.owner, 'POST', `/customers/${p.customer.id}/actions/reset-second-factor`, { reason: 'Lost phone' })
+    return ['Your second factor was taken away', addressOf(p.customer.id)]
+  },
+  'src/team/invite.ts': async () => {
+    await must(p.account('customer', 'Host'), 'POST', '/team', { email: 'guest@example.com', role: 'view' })
+    return ['Host invites you to their servers', 'guest@example.com']
+  },
+  'src/accounts/oidc.ts': async () => {
+    const idp = await provider(p.now)
+    await must(p.owner, 'PUT', '/admin/settings/sign-in', { ...idp.settings, issuer: idp.issuer, for: ['customer'] })
+    const { id } = p.account('customer', 'Cal')
+    idp.is({ sub: 'cal-1', email: addressOf(id), email_verified: true })
+    const start = await p.controller.app.fetch(new Request('http://localhost/login/oidc/start'))
+    const back = new URL((await fetch(start.headers.get('Location')!, { redirect: 'manual' })).headers.get('Location')!).searchParams
+    const proof = { code: back.get('code'), state: back.get('state') }
+    const from = { Cookie: start.headers.get('Set-Cookie')!.split(';')[0]!, Origin: 'https://panel.test' }
+    expect((await p.call(undefined, 'POST', '/sessions/from-provider', proof, from)).status).toBe(201)
+    idp.stop()
+    return ['Another way to sign in to your account', addressOf(id)]
+  },
+}
+
+test('there is a way to every mail in the sources', async () => {
+  const written: string[] = []
+  for await (const file of new Bun.Glob('src/**/*.ts').scan('.'))
+    if (file !== 'src/kernel/web/mail.ts') written.push(...((await Bun.file(file).text()).match(/\bmailTo\(/g) ?? []).map(() => file))
+  expect(
+    Object.keys(ways)
+      .map((name) => name.split(' ')[0]!)
+      .sort(),
+  ).toEqual(written.sort())
+})
+
+for (const [name, write] of Object.entries(ways))
+  test(`${name}: reaches whom it is for, as text and as HTML`, async () => {
+    const [subject, to] = await write()
+    await box.deliver(p)
+    const letter = box.taken.findLast((l) => l.subject === subject)
+    expect(letter?.to).toBe(to)
+    const [, text = '', html = ''] = /Content-Type: text\/plain([\s\S]*)Content-Type: text\/html([\s\S]*)/.exec(letter!.text) ?? []
+    const links = text.match(/https:\/\/panel\.test\/[\w/?=-]+/g) ?? []
+    for (const link of links) expect(html).toContain(link)
+    expect(html).toContain('<')
+    expect(text).not.toContain('<')
+  })
