@@ -1,18 +1,18 @@
 // Every migration there is, in order. Once released a migration is never edited; a new one is added.
 import spine from './0001_spine.sql' with { type: 'text' }
-import areas from './0003_areas.sql' with { type: 'text' }
-import resellers from './0004_resellers.sql' with { type: 'text' }
-import team from './0005_team.sql' with { type: 'text' }
-import secondFactors from './0006_second_factors.sql' with { type: 'text' }
-import links from './0007_links.sql' with { type: 'text' }
-import identities from './0008_identities.sql' with { type: 'text' }
+import areas from './0002_areas.sql' with { type: 'text' }
+import resellers from './0003_resellers.sql' with { type: 'text' }
+import team from './0004_team.sql' with { type: 'text' }
+import secondFactors from './0005_second_factors.sql' with { type: 'text' }
+import links from './0006_links.sql' with { type: 'text' }
+import identities from './0007_identities.sql' with { type: 'text' }
 
 export const migrations: readonly { name: string; sql: string }[] = [
   { name: '0001_spine', sql: spine },
-  { name: '0003_areas', sql: areas },
-  { name: '0004_resellers', sql: resellers },
-  { name: '0005_team', sql: team },
-  { name: '0006_second_factors', sql: secondFactors },
-  { name: '0007_links', sql: links },
-  { name: '0008_identities', sql: identities },
+  { name: '0002_areas', sql: areas },
+  { name: '0003_resellers', sql: resellers },
+  { name: '0004_team', sql: team },
+  { name: '0005_second_factors', sql: secondFactors },
+  { name: '0006_links', sql: links },
+  { name: '0007_identities', sql: identities },
 ]

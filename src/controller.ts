@@ -237,11 +237,11 @@ export async function createController({
     start() {
       runner.start()
       timers.push(
-        setInterval(() => hub.sweep(), 5 * second),
-        setInterval(() => mail.send().catch((error) => log.error('no mail can be sent', { error })), 5 * second),
-        setInterval(() => answerResets(db, around), 2 * second),
-        setInterval(() => write(db, (tx) => forgetOld(tx, clock())), hour),
-        setInterval(() => write(db, (tx) => forgetLinks(tx, clock())), hour),
+        every(5 * second, 'looking for silent nodes', () => hub.sweep()),
+        every(5 * second, 'sending mail', () => mail.send()),
+        every(2 * second, 'mailing links to new passwords', () => answerResets(db, around)),
+        every(hour, 'forgetting old keys', () => write(db, (tx) => forgetOld(tx, clock()))),
+        every(hour, 'forgetting old links', () => write(db, (tx) => forgetLinks(tx, clock()))),
       )
       const token = setUpToken(db)
       if (token) log.info(`No staff account yet. Make the first one here, once: ${config.publicUrl}/setup?token=${token}`)
@@ -262,6 +262,16 @@ export async function createController({
   }
 }
 export type Controller = Awaited<ReturnType<typeof createController>>
+
+/** What fails once, on a full disk or without its key, is tried again next time: it must not take the controller with it. */
+const every = (ms: number, what: string, work: () => unknown): Timer =>
+  setInterval(async () => {
+    try {
+      await work()
+    } catch (error) {
+      log.error(`${what} failed`, { error })
+    }
+  }, ms)
 
 /** The right-most address that no trusted proxy vouches for. A header counts only when the peer itself is a trusted proxy. */
 export function clientAddress(request: Request, peer: string, trusted: readonly string[]): string {

@@ -273,7 +273,7 @@ test('resellers that were there before have their row after the upgrade, and may
   p.db.$client.run('DELETE FROM reseller_packages; DELETE FROM reseller_locations')
   p.db.$client.run('PRAGMA foreign_keys = OFF')
   p.db.$client.run(
-    "DROP TRIGGER reseller_has_its_row; DROP TABLE reseller_packages; DROP TABLE reseller_locations; DROP TABLE resellers; DELETE FROM migrations WHERE name = '0004_resellers'",
+    "DROP TRIGGER reseller_has_its_row; DROP TABLE reseller_packages; DROP TABLE reseller_locations; DROP TABLE resellers; DELETE FROM migrations WHERE name = '0003_resellers'",
   )
   await p.crash()
   expect(await staffSees(p)).toMatchObject({ quotas: noLimits, packages: [], suspendedAt: null })
