@@ -111,6 +111,7 @@ export async function createController({
     host: new HostFigures(host, config.dataDir),
     nodes: {
       connected: hub.connected,
+      changes: hub.changes,
       heartbeat: reports.heartbeat,
       disconnect: (nodeId) => void setTimeout(() => hub.disconnect(nodeId)),
     },

@@ -1,6 +1,7 @@
 import { page, paginate } from '../kernel/api/list.ts'
 import { type Call, operation } from '../kernel/api/operation.ts'
-import { countOf, prepared } from '../kernel/db/open.ts'
+import { countOf } from '../kernel/db/kept.ts'
+import { prepared } from '../kernel/db/open.ts'
 import { own, type ServerRow, selectServers, server, serverAnswer, showServer, visible } from './server.ts'
 
 const one = prepared(({ $client }) => $client.prepare<ServerRow, [string]>(`${selectServers} WHERE s.id = ?`))
@@ -46,6 +47,7 @@ function listing(call: Call, name: string) {
   return paginate({
     call,
     name,
+    keptWith: [call.nodes.changes()],
     rows: (after, limit) =>
       call.tx.$client
         .query<ServerRow, any[]>(`${selectServers} WHERE ${filter}${after ? ' AND s.id < ?' : ''} ORDER BY s.id DESC LIMIT ?`)

@@ -2,7 +2,7 @@
 //
 //   bun test/bench/api.ts [--rounds 3] [--seconds 6] [--servers 10000] [--connections 32] [--only 0]
 //
-// --only 1 … 4 measures one of the four alone.
+// --only 1 … 5 measures one of the five alone.
 import { Database } from 'bun:sqlite'
 import { copyFileSync, mkdirSync } from 'node:fs'
 import { allConnected, startAgents } from './agents.ts'
@@ -35,6 +35,8 @@ type Measure = {
   targets: Plan['targets']
   met(product: Result, ratio: number): string
   leavesJobs?: true
+  /** So many changes a second are made beside it, on the product's side: nothing that is kept between two changes lasts. */
+  changesPerSecond?: number
 }
 
 function measures(it: Seeded): Measure[] {
@@ -59,6 +61,14 @@ function measures(it: Seeded): Measure[] {
       connections,
       targets: [{ path: '/api/v1/admin/servers?limit=50' }],
       met: (r, ratio) => `${goal(r.perSecond >= 1500, '1500/s')}, ratio ${goal(ratio >= 0.5, '0.5')}, ${goal(r.p99Ms <= 40, '40 ms')}`,
+    },
+    {
+      name: 'the same, each node in turn, 20 changes/s beside it',
+      method: 'GET',
+      connections,
+      changesPerSecond: 20,
+      targets: it.nodes.map(({ id }) => ({ path: `/api/v1/admin/servers?limit=50&nodeId=${id}` })),
+      met: (r, ratio) => `ratio ${goal(ratio >= 0.5, '0.5')}, ${goal(r.p99Ms <= 100, '100 ms')}`,
     },
     {
       name: 'POST order, no image',
@@ -139,15 +149,37 @@ async function warmUp(measure: Measure, side: (typeof sides)[number]) {
   if (measure.leavesJobs && side.name === 'product') await drained(data)
 }
 
-async function run({ method, targets, name, connections }: Measure, side: (typeof sides)[number], seconds: number) {
+async function run({ method, targets, name, connections, changesPerSecond }: Measure, side: (typeof sides)[number], seconds: number) {
   const cpu = cpuSeconds(side.pid)
+  const changes = changesPerSecond && side.name === 'product' ? changing(side.url, changesPerSecond) : undefined
   const result = await load({ url: side.url, method, targets, tokens: seeded.tokens, connections, seconds, first })
+  await changes?.stop()
   first += result.requests + connections
   const cpuUs = ((cpuSeconds(side.pid) - cpu) / result.requests) * 1e6
   say(
     `  ${name}, ${side.name}: ${round(result.perSecond)}/s, p50 ${ms(result.p50Ms)}, p99 ${ms(result.p99Ms)}, longest ${ms(result.maxMs)}${result.refused ? `, ${result.refused} REFUSED` : ''}${result.broken ? `, ${result.broken} BROKEN` : ''}`,
   )
   return { ...result, cpuUs }
+}
+
+/** Renames customers, one after the other. */
+function changing(url: string, perSecond: number) {
+  const calls: Promise<unknown>[] = []
+  const timer = setInterval(() => {
+    const n = calls.length
+    const call = fetch(`${url}/api/v1/customers/${seeded.customers[n % seeded.customers.length]!.id}`, {
+      method: 'PATCH',
+      headers: { Authorization: `Bearer ${seeded.tokens[n % seeded.tokens.length]}`, 'Content-Type': 'application/json' },
+      body: JSON.stringify({ name: `Customer ${crypto.randomUUID()}` }),
+    })
+    calls.push(call.then((response) => response.ok || say(`    a change was refused: ${response.status}`)))
+  }, 1000 / perSecond)
+  return {
+    async stop() {
+      clearInterval(timer)
+      await Promise.all(calls)
+    },
+  }
 }
 
 function summary({ name, met }: Measure, product: (Result & { cpuUs: number })[], reference: (Result & { cpuUs: number })[]) {

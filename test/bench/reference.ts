@@ -26,6 +26,8 @@ const find = {
   server: row(`${select} WHERE s.id = ?`),
   page: row(`${select} WHERE s.terminated_at IS NULL ORDER BY s.id DESC LIMIT ?`),
   total: row<{ n: number }>('SELECT count(*) AS n FROM servers WHERE terminated_at IS NULL'),
+  pageOfNode: row(`${select} WHERE s.terminated_at IS NULL AND s.node_id = ? ORDER BY s.id DESC LIMIT ?`),
+  totalOfNode: row<{ n: number }>('SELECT count(*) AS n FROM servers WHERE terminated_at IS NULL AND node_id = ?'),
   order:
     row(`SELECT p.*, l.placement, o.name AS owner_name, o.email AS owner_email, o.external_id, l.name AS location_name FROM packages p, locations l, accounts o
     WHERE p.id = ? AND l.id = ? AND o.id = ? AND p.archived = 0 AND l.open = 1 AND o.locked_at IS NULL`),
@@ -205,11 +207,12 @@ new Elysia()
   .get('/api/v1/admin/servers', ({ request, query }) => {
     who(request, 'servers:read')
     const limit = Number(query['limit'] ?? 50)
-    const rows = find.page.all(limit + 1)
+    const node = query['nodeId']
+    const rows = node ? find.pageOfNode.all(node, limit + 1) : find.page.all(limit + 1)
     return json({
       data: rows.slice(0, limit).map(shown),
       nextCursor: rows.length > limit ? btoa(rows[limit - 1]!['id']) : null,
-      total: find.total.get()!.n,
+      total: (node ? find.totalOfNode.get(node) : find.total.get())!.n,
     })
   })
   .post('/api/v1/admin/servers', ({ request, body }) => json(order.immediate(who(request, 'servers:create'), body as Row), 201))

@@ -1,6 +1,7 @@
 // Mounts the registry on Elysia. Elysia finds the route; everything else about a call is decided here and in the gate, because
 // the framework's own answers to bad bodies and wrong methods are not the ones that were promised.
 import type { Elysia } from 'elysia'
+import { isShared } from '../db/kept.ts'
 import { log } from '../log.ts'
 import type { Actor } from './actor.ts'
 import { type Code, codes, errorBody, Refusal } from './errors.ts'
@@ -123,12 +124,21 @@ function show(op: Operation, { status, body, replayed, cookies = [] }: Answer, r
         'X-Request-Id': requestId,
       },
     })
-  const response = new Response(JSON.stringify(body), { status, headers: { ...fixed, 'X-Request-Id': requestId } })
+  const response = new Response(jsonOf(body), { status, headers: { ...fixed, 'X-Request-Id': requestId } })
   if (replayed) response.headers.set('Idempotency-Replayed', 'true')
   if (op.leaves) response.headers.set('Clear-Site-Data', '"storage"')
   for (const cookie of cookies) response.headers.append('Set-Cookie', cookie)
   return response
 }
+
+/** What is shared by many who ask is written as JSON once. */
+function jsonOf(body: unknown): string {
+  if (!isShared(body)) return JSON.stringify(body)
+  let text = texts.get(body)
+  if (text === undefined) texts.set(body, (text = JSON.stringify(body)))
+  return text
+}
+const texts = new WeakMap<object, string>()
 
 /** A piece at a time, as fast as it is read, and a turn for others after each. */
 function inPieces(text: Iterable<string>): ReadableStream<Uint8Array> {

@@ -2,6 +2,7 @@
 import { and, count, desc, lt, type SQL } from 'drizzle-orm'
 import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core'
 import { type TSchema, Type as t } from 'typebox'
+import { keeping } from '../db/kept.ts'
 import type { Db } from '../db/open.ts'
 import type { Actor } from './actor.ts'
 import { Refusal } from './errors.ts'
@@ -11,7 +12,7 @@ export const page = <T extends TSchema>(row: T) => t.Object({ data: t.Array(row)
 export type Page<T> = { data: T[]; nextCursor: string | null; total: number }
 
 type Listing<Row, Shown> = {
-  call: Surroundings & { actor: Actor; query: Query; pages: Pages | undefined }
+  call: Surroundings & { tx: Db; actor: Actor; query: Query; pages: Pages | undefined }
   /** What this list is, so that a cursor of another list is refused. */
   name: string
   /** Up to `limit` rows that come after the key `after` (undefined: from the start). */
@@ -19,10 +20,26 @@ type Listing<Row, Shown> = {
   keyOf(row: Row): string
   total(): number
   show(row: Row): Shown
+  /**
+   * For a list that is asked for often: its pages are kept until a row changes. What they depend on besides rows, the actor and the
+   * query stands here.
+   */
+  keptWith?: readonly (string | number)[]
 }
 
 /** Throws `invalid_request` for a limit below 1 or a cursor that is not of this list and this caller. */
-export function paginate<Row, Shown>({ call, name, rows, keyOf, total, show }: Listing<Row, Shown>): Page<Shown> {
+export function paginate<Row, Shown>(listing: Listing<Row, Shown>): Page<Shown> {
+  const { call, name, keptWith } = listing
+  if (!keptWith) return cut(listing)
+  const { accountId, kind, scopes, permissions } = call.actor
+  const key = JSON.stringify([name, kind, accountId, [...scopes], [...permissions], call.query, keptWith])
+  return pages(call.tx, key, () => cut(listing)) as Page<Shown>
+}
+
+/** A page of a hundred servers is some 300 KB in memory. */
+const pages = keeping<Page<unknown>>(50)
+
+function cut<Row, Shown>({ call, name, rows, keyOf, total, show }: Listing<Row, Shown>): Page<Shown> {
   if (!call.pages) throw new Error(`the list "${name}" is answered by an operation that declares no \`pages\``)
   const limit = Math.min(limitFrom(call.query['limit'], call.pages.usual), call.pages.most)
   const after = call.query['cursor'] === undefined ? undefined : openCursor(call, name, call.query['cursor'])
@@ -33,7 +50,7 @@ export function paginate<Row, Shown>({ call, name, rows, keyOf, total, show }: L
 }
 
 type Newest<T, Shown> = {
-  call: Listing<T, Shown>['call'] & { tx: Db }
+  call: Listing<T, Shown>['call']
   name: string
   table: SQLiteTable & { id: SQLiteColumn }
   /** Whose rows these are; undefined: everybody's. */

@@ -21,6 +21,8 @@ export type Surroundings = {
   secrets: Secrets
   nodes: {
     connected(nodeId: string): boolean
+    /** Counts every time that a node came or went since this controller started. */
+    changes(): number
     /** The last one since this controller started. */
     heartbeat(nodeId: string): Heartbeat | undefined
     /** Closes its socket once the transaction at hand is through. */

@@ -30,13 +30,19 @@ export type IdKind = keyof typeof prefixes
 
 /** A new id of this kind, e.g. `srv_06eqb…`. */
 export function newId(kind: IdKind): string {
-  let n = BigInt('0x' + Bun.randomUUIDv7().replaceAll('-', ''))
-  let text = ''
-  for (let i = 0; i < 26; i++) {
-    text = alphabet[Number(n & 31n)] + text
-    n >>= 5n
+  let text = prefixes[kind] as string
+  // 26 characters of five bits hold two more than the 128 there are: they are zeros, in front.
+  let held = 0
+  let bits = 2
+  for (const byte of Bun.randomUUIDv7('buffer')) {
+    held = (held << 8) | byte
+    for (bits += 8; bits >= 5; ) {
+      bits -= 5
+      text += alphabet[(held >> bits) & 31]
+    }
+    held &= 31
   }
-  return prefixes[kind] + text
+  return text
 }
 
 /** Cheap look at the form, so that garbage in a path is "not found" before any query. */

@@ -62,6 +62,7 @@ function transaction<T>(db: Db, kind: 'IMMEDIATE' | 'DEFERRED', work: () => T): 
   if (db.$client.inTransaction) throw new Error('a transaction inside a transaction')
   const { begin, commit, rollback } = statements(db)
   begin[kind].run()
+  if (kind === 'IMMEDIATE') changing.add(db)
   try {
     const answer = work()
     commit.run()
@@ -69,8 +70,14 @@ function transaction<T>(db: Db, kind: 'IMMEDIATE' | 'DEFERRED', work: () => T): 
   } catch (error) {
     if (db.$client.inTransaction) rollback.run()
     throw error
+  } finally {
+    changing.delete(db)
   }
 }
+
+const changing = new WeakSet<Db>()
+/** Inside `write`, where rows are read that may still be taken back. */
+export const isChanging = (db: Db): boolean => changing.has(db)
 
 const statementCache = new WeakMap<Db, ReturnType<typeof prepareStatements>>()
 const prepareStatements = ({ $client }: Db) => ({
@@ -95,25 +102,6 @@ export function prepared<T>(build: (db: Db) => T): (db: Db) => T {
     if (!statement) made.set(db, (statement = build(db)))
     return statement
   }
-}
-
-const MOST_COUNTS = 1000
-const counts = prepared(({ $client }) => ({
-  /** Rows that this connection, the only one that writes, has ever changed. */
-  changes: $client.prepare<{ n: number }, []>('SELECT total_changes() AS n'),
-  at: -1,
-  known: new Map<string, number>(),
-}))
-/** Answers a query that names one number `n`, and keeps the answer until anything is changed: a list's total is asked for on every page. */
-export function countOf(db: Db, sql: string, values: readonly string[]): number {
-  const kept = counts(db)
-  const at = kept.changes.get()!.n
-  if (at !== kept.at || kept.known.size > MOST_COUNTS) kept.known.clear()
-  kept.at = at
-  const key = JSON.stringify([sql, values])
-  let n = kept.known.get(key)
-  if (n === undefined) kept.known.set(key, (n = db.$client.query<{ n: number }, any[]>(sql).get(...values)!.n))
-  return n
 }
 
 /** Did this error come from a unique index? The index is the lock; the caller turns it into a refusal. */

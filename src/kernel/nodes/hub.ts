@@ -46,6 +46,9 @@ export class Hub implements Nodes {
   ) {}
 
   connected = (nodeId: string) => this.sockets.has(nodeId)
+  private comings = 0
+  /** Counts every time that a node came or went. */
+  changes = () => this.comings
   /** Nodes connected now. */
   count = () => this.sockets.size
 
@@ -99,6 +102,7 @@ export class Hub implements Nodes {
     const { nodeId } = socket.data
     const before = this.sockets.get(nodeId)
     this.sockets.set(nodeId, socket)
+    this.comings++
     before?.close(4409, 'connected again')
     socket.send(JSON.stringify(welcome))
     for (const w of this.waiting.values()) {
@@ -113,6 +117,7 @@ export class Hub implements Nodes {
     const { nodeId } = socket.data
     if (this.sockets.get(nodeId) !== socket) return
     this.sockets.delete(nodeId)
+    this.comings++
     for (const w of this.waiting.values()) if (w.order.nodeId === nodeId) w.awaySince = this.clock()
     this.on.disconnected(nodeId)
   }
