@@ -1,10 +1,11 @@
 // Every column that holds sealed text. What is not in this list is not sealed anew when the key changes, and is lost then;
 // test/kernel/secrets-rotation.test.ts looks for it.
-import { sealedProviderSignIns } from './accounts/oidc.ts'
-import { sealedTotp } from './accounts/totp.ts'
+
 import { sealedAnswers } from './kernel/api/idempotency.ts'
 import type { SealedColumn } from './kernel/db/sealed.ts'
 import { sealedMails } from './kernel/web/mail.ts'
 import { sealedSettings } from './settings/tables.ts'
+import { sealedProviderSignIns } from './sign-in/oidc.ts'
+import { sealedTotp } from './sign-in/totp.ts'
 
 export const sealedColumns: readonly SealedColumn[] = [sealedSettings, sealedTotp, sealedProviderSignIns, sealedMails, sealedAnswers]

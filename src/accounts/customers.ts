@@ -3,6 +3,7 @@ import { Refusal } from '../kernel/api/errors.ts'
 import { page } from '../kernel/api/list.ts'
 import { patched } from '../kernel/api/named.ts'
 import { fields, line, operation } from '../kernel/api/operation.ts'
+import { sendWelcome } from '../sign-in/password-links.ts'
 import {
   accountChanges,
   accountPages,
@@ -16,7 +17,6 @@ import {
   showCustomer,
   tellCreated,
 } from './account.ts'
-import { sendWelcome } from './password-links.ts'
 import { accounts } from './tables.ts'
 
 /** Staff do it for everybody, a reseller for its customers. */

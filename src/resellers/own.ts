@@ -11,12 +11,12 @@ import {
   showCustomer,
   tellCreated,
 } from '../accounts/account.ts'
-import { sendWelcome } from '../accounts/password-links.ts'
 import { accounts } from '../accounts/tables.ts'
 import type { Actor } from '../kernel/api/actor.ts'
 import { page } from '../kernel/api/list.ts'
 import { fields, operation } from '../kernel/api/operation.ts'
 import type { Db } from '../kernel/db/open.ts'
+import { sendWelcome } from '../sign-in/password-links.ts'
 import { mustAllowCustomer, resellerAnswer, showReseller, withTerms } from './reseller.ts'
 
 const itself = (tx: Db, actor: Actor) => withTerms(tx, accountById(tx, actor.accountId)!)

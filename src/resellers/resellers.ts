@@ -10,7 +10,6 @@ import {
   listAccounts,
   newAccountFields,
 } from '../accounts/account.ts'
-import { sendWelcome } from '../accounts/password-links.ts'
 import { accounts } from '../accounts/tables.ts'
 import type { Actor } from '../kernel/api/actor.ts'
 import { Refusal } from '../kernel/api/errors.ts'
@@ -20,6 +19,7 @@ import { fields, line, operation, see } from '../kernel/api/operation.ts'
 import type { Tx } from '../kernel/db/open.ts'
 import { location } from '../locations/location.ts'
 import { packageOnSale } from '../packages/packages.ts'
+import { sendWelcome } from '../sign-in/password-links.ts'
 import { type Quotas, quotasGiven } from './quota.ts'
 import { type Reseller, reseller, resellerAnswer, showReseller, withTerms } from './reseller.ts'
 import { resellerLocations, resellerPackages, resellers } from './tables.ts'

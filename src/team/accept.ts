@@ -1,8 +1,6 @@
 // An invitation and the two ways to accept it: with the account that has its address, or with one that is made for it.
 import { Type as t } from 'typebox'
 import { accountByEmail, accountById, addAccount, tellCreated } from '../accounts/account.ts'
-import { finishSignIn, homeOf, signedIn } from '../accounts/finish-sign-in.ts'
-import { hashPassword, mustBeGood } from '../accounts/passwords.ts'
 import { type Account, accounts } from '../accounts/tables.ts'
 import { Refusal } from '../kernel/api/errors.ts'
 import { addressKey } from '../kernel/api/limits.ts'
@@ -11,6 +9,8 @@ import { fields, line, nullable, operation, secret, time } from '../kernel/api/o
 import { iso } from '../kernel/db/clock.ts'
 import { type Db, isUniqueViolation, type Tx } from '../kernel/db/open.ts'
 import { mustAllowCustomer, resellerOf } from '../resellers/reseller.ts'
+import { finishSignIn, homeOf, signedIn } from '../sign-in/finish-sign-in.ts'
+import { hashPassword, mustBeGood } from '../sign-in/passwords.ts'
 import { becomeMember, changes, type Invitation, invitationBy, serverNamed } from './member.ts'
 import { role } from './share.ts'
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { mailAddress } from '../../src/accounts/account.ts'
-import { hashPassword, mustBeGood, passwordFits } from '../../src/accounts/passwords.ts'
 import type { FieldError, Refusal } from '../../src/kernel/api/errors.ts'
+import { hashPassword, mustBeGood, passwordFits } from '../../src/sign-in/passwords.ts'
 
 const refused = (work: () => unknown): string => {
   try {

@@ -4,12 +4,13 @@
 // what this machine makes of nothing.
 //
 //   bun test/bench/timing.ts [--calls 200] [--signIns 30]
-import { hashPassword } from '../../src/accounts/passwords.ts'
+
 import { type AccountKind, accountKinds } from '../../src/kernel/api/access.ts'
 import type { Operation } from '../../src/kernel/api/operation.ts'
 import { hour } from '../../src/kernel/db/clock.ts'
 import { newId, prefixes } from '../../src/kernel/db/ids.ts'
 import { operations } from '../../src/operations.ts'
+import { hashPassword } from '../../src/sign-in/passwords.ts'
 import { type Everything, everyId, everything, exampleOf, targetsOf } from '../support/everything.ts'
 import type { Who } from '../support/panel.ts'
 import { flags, median, percentile, round, say, table } from './words.ts'

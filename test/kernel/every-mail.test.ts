@@ -1,7 +1,7 @@
 // Every mail that Berth writes, taken by a real SMTP server: as text and as HTML, with its link in both, to the one it is for. A call of
 // `mailTo` that is added without a way to it here fails.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { answerResets } from '../../src/accounts/password-links.ts'
+import { answerResets } from '../../src/sign-in/password-links.ts'
 import { mailbox } from '../support/mailbox.ts'
 import { type Who, type World, world } from '../support/panel.ts'
 import { provider } from '../support/provider.ts'
@@ -33,16 +33,16 @@ const ways: Record<string, () => Promise<[subject: string, to: string]>> = {
     await must(p.owner, 'POST', '/admin/servers', waiting)
     return ['server1 is ready to be set up', addressOf(p.customer.id)]
   },
-  'src/accounts/password-links.ts welcome': async () => {
+  'src/sign-in/password-links.ts welcome': async () => {
     await must(p.owner, 'POST', '/admin/customers', { name: 'Dee', email: 'dee@example.com', invite: true })
     return ['Your account is ready', 'dee@example.com']
   },
-  'src/accounts/password-links.ts reset': async () => {
+  'src/sign-in/password-links.ts reset': async () => {
     await must(undefined, 'POST', '/password-resets', { email: addressOf(p.customer.id) })
     answerResets(p.db, p.controller.around)
     return ['Choose a new password', addressOf(p.customer.id)]
   },
-  'src/accounts/password-links.ts changed': async () => {
+  'src/sign-in/password-links.ts changed': async () => {
     await box.deliver(p)
     await must(undefined, 'POST', '/passwords', { token: box.tokenFor(addressOf(p.customer.id), '/reset/'), password })
     return ['Your password was changed', addressOf(p.customer.id)]
@@ -55,7 +55,7 @@ const ways: Record<string, () => Promise<[subject: string, to: string]>> = {
     return ['Your e-mail address is about to change', addressOf(p.customer.id)]
   },
   'src/accounts/own-account.ts new address': async () => ['Confirm your e-mail address', 'new@example.com'],
-  'src/accounts/lost-factor.ts': async () => {
+  'src/sign-in/lost-factor.ts': async () => {
     p.db.$client.run("INSERT INTO passkeys VALUES ('pky_1', ?, 'AA', 'AA', 0, '[]', 'Key', 1, NULL, NULL)", [p.customer.id])
     await must(p.owner, 'POST', `/customers/${p.customer.id}/actions/reset-second-factor`, { reason: 'Lost phone' })
     return ['Your second factor was taken away', addressOf(p.customer.id)]
@@ -64,7 +64,7 @@ const ways: Record<string, () => Promise<[subject: string, to: string]>> = {
     await must(p.account('customer', 'Host'), 'POST', '/team', { email: 'guest@example.com', role: 'view' })
     return ['Host invites you to their servers', 'guest@example.com']
   },
-  'src/accounts/oidc.ts': async () => {
+  'src/sign-in/oidc.ts': async () => {
     const idp = await provider(p.now)
     await must(p.owner, 'PUT', '/admin/settings/sign-in', { ...idp.settings, issuer: idp.issuer, for: ['customer'] })
     const { id } = p.account('customer', 'Cal')

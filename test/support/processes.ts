@@ -3,8 +3,8 @@ import { Database } from 'bun:sqlite'
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import type { Subprocess } from 'bun'
-import { hashPassword } from '../../src/accounts/passwords.ts'
 import { scopes } from '../../src/kernel/api/access.ts'
+import { hashPassword } from '../../src/sign-in/passwords.ts'
 
 /** The program that test/run built; for a quick look during work, the sources do. */
 const program = (() => {

@@ -1,13 +1,13 @@
-import { listIdentities } from '../../src/accounts/oidc-identities.ts'
 import { changeEmail, changeOwnAccount, changePassword, getOwnAccount, looks } from '../../src/accounts/own-account.ts'
 import { html } from '../../src/kernel/web/html.ts'
 import { type Answers, type At, page, reading } from '../../src/kernel/web/page.ts'
+import { listIdentities } from '../../src/sign-in/oidc-identities.ts'
 import { act, callForm } from '../parts/act.ts'
 import { card, copyable, inside, kv } from '../parts/card.ts'
 import { field, select, username } from '../parts/field.ts'
 import { head } from '../parts/head.ts'
 import { time } from '../parts/time.ts'
-import { identitiesCard } from './oidc.ts'
+import { identitiesCard } from '../sign-in/oidc.ts'
 
 const reads = { account: getOwnAccount, identities: reading(listIdentities, () => ({})) }
 type Data = Answers<typeof reads> & { at: At }

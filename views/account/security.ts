@@ -1,10 +1,11 @@
 // How the own account is signed in to: password, passkeys, authenticator app, recovery codes, and where it is signed in now.
-import { endOneSession, endOtherSessions, listSessions } from '../../src/accounts/own-sessions.ts'
-import { addPasskey, beginPasskey, passkeysWork, removePasskey, renamePasskey } from '../../src/accounts/passkeys.ts'
-import { getSecondFactor, renewRecoveryCodes } from '../../src/accounts/second-factors.ts'
-import { beginTotp, confirmTotp, removeTotp } from '../../src/accounts/totp.ts'
+
 import { type Html, html } from '../../src/kernel/web/html.ts'
 import { type Answers, type At, page } from '../../src/kernel/web/page.ts'
+import { endOneSession, endOtherSessions, listSessions } from '../../src/sign-in/own-sessions.ts'
+import { addPasskey, beginPasskey, passkeysWork, removePasskey, renamePasskey } from '../../src/sign-in/passkeys.ts'
+import { getSecondFactor, renewRecoveryCodes } from '../../src/sign-in/second-factors.ts'
+import { beginTotp, confirmTotp, removeTotp } from '../../src/sign-in/totp.ts'
 import { act, callForm } from '../parts/act.ts'
 import { card, empty, inside, notice } from '../parts/card.ts'
 import { field } from '../parts/field.ts'

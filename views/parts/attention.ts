@@ -1,8 +1,8 @@
 // What every first page begins with: what needs attention, and what is still to be done once.
 import type { Static } from 'typebox'
-import type { Attention, step } from '../../src/host/attention.ts'
 import { type Html, html } from '../../src/kernel/web/html.ts'
 import type { At } from '../../src/kernel/web/page.ts'
+import type { Attention, step } from '../../src/overview/attention.ts'
 import { card, empty, notice } from './card.ts'
 import { time } from './time.ts'
 

@@ -1,15 +1,15 @@
-import { resetStaffFactors } from '../../src/accounts/lost-factor.ts'
 import { listRoles } from '../../src/accounts/roles.ts'
 import { changeStaff, createStaff, disableStaff, enableStaff, listStaff } from '../../src/accounts/staff.ts'
 import { type Html, html } from '../../src/kernel/web/html.ts'
 import { type Answers, type At, page, reading } from '../../src/kernel/web/page.ts'
-import { lostFactor } from '../account/lost-factor.ts'
+import { resetStaffFactors } from '../../src/sign-in/lost-factor.ts'
 import { act } from '../parts/act.ts'
 import { field, select } from '../parts/field.ts'
 import { head } from '../parts/head.ts'
 import { pill } from '../parts/state.ts'
 import { pager, table } from '../parts/table.ts'
 import { time } from '../parts/time.ts'
+import { lostFactor } from '../sign-in/lost-factor.ts'
 
 const reads = { staff: listStaff, roles: reading(listRoles, () => ({})) }
 type Data = Answers<typeof reads> & { at: At }

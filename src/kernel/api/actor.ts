@@ -30,6 +30,16 @@ export const system: Actor = {
   via: { type: 'system' },
 }
 
+/** Nobody in particular: what calls open to anyone see as their actor. */
+export const visitor: Actor = {
+  accountId: '',
+  kind: 'customer',
+  name: 'Visitor',
+  scopes: new Set(),
+  permissions: new Set(),
+  via: { type: 'session', sessionId: '', confirmedAt: 0 },
+}
+
 /** Whom the audit log and a job name: in a support session the member of staff, and in whose account. */
 export const nameOf = ({ name, via }: Actor): string =>
   via.type === 'support' ? `${via.staffName} as ${name}` : via.type === 'token' ? `${via.tokenName} (${name})` : name

@@ -3,11 +3,11 @@
 import type { TSchema } from 'typebox'
 import { newId } from '../db/ids.ts'
 import type { Db, Tx } from '../db/open.ts'
-import { type Actor, idOf, nameOf } from './actor.ts'
+import { type Actor, idOf, nameOf, visitor } from './actor.ts'
 import { appendLine } from './audit-chain.ts'
 import type { Change } from './audit-changes.ts'
 import type { Answer, Request } from './invoke.ts'
-import type { Operation, Surroundings } from './operation.ts'
+import type { Call, Operation, Surroundings } from './operation.ts'
 
 export type AuditLine = {
   actor: Actor
@@ -41,6 +41,28 @@ export function auditLine(
     changes: changes == null ? null : JSON.stringify(changes),
   })
 }
+
+/** A refused sign-in is in the audit log like one that went through. */
+export const auditRefusal = (
+  tx: Tx,
+  { clock, from, requestId }: Pick<Call, 'clock' | 'from' | 'requestId'>,
+  operation: string,
+  account: { id: string; name: string } | undefined,
+  details: unknown = null,
+) =>
+  auditLine(
+    tx,
+    { clock },
+    {
+      actor: account ? { ...visitor, accountId: account.id, name: account.name } : visitor,
+      operation,
+      target: account?.id ?? null,
+      from,
+      requestId,
+      result: 'sign_in_failed',
+      details,
+    },
+  )
 
 const viaOf = ({ via }: Actor) =>
   via.type === 'token'

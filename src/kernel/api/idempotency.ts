@@ -3,11 +3,11 @@
 import { day } from '../db/clock.ts'
 import { type Db, prepared, type Tx } from '../db/open.ts'
 import { sealedColumn } from '../db/sealed.ts'
-import { idempotency } from '../jobs/tables.ts'
 import type { Actor } from './actor.ts'
 import { Refusal } from './errors.ts'
 import type { Answer } from './invoke.ts'
 import type { Surroundings } from './operation.ts'
+import { idempotency } from './tables.ts'
 
 /** Specification: 24 hours, per account and per endpoint. */
 export const REMEMBERED_MS = day

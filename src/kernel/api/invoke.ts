@@ -3,7 +3,7 @@
 import { minute } from '../db/clock.ts'
 import { looksLikeId } from '../db/ids.ts'
 import { type Db, read, type Tx, write } from '../db/open.ts'
-import { type Actor, sessionOf } from './actor.ts'
+import { type Actor, sessionOf, visitor } from './actor.ts'
 import { auditCall } from './audit.ts'
 import { changesOf } from './audit-changes.ts'
 import { Refusal } from './errors.ts'
@@ -154,14 +154,4 @@ function lookUp(op: Operation, tx: Db, actor: Actor, params: Readonly<Record<str
   if (rights && !mayCallOn(op, actor, rights))
     throw new Refusal('forbidden', `You see this ${op.on.name} but may not do this with it. Ask its owner for more.`)
   return target
-}
-
-/** Nobody in particular: what calls open to anyone see as their actor. */
-export const visitor: Actor = {
-  accountId: '',
-  kind: 'customer',
-  name: 'Visitor',
-  scopes: new Set(),
-  permissions: new Set(),
-  via: { type: 'session', sessionId: '', confirmedAt: 0 },
 }

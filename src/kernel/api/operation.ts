@@ -2,9 +2,9 @@
 // button, `berth admin` and the general tests all come from here.
 import { type Static, type TSchema, Type as t } from 'typebox'
 import type { Heartbeat } from '../../../agent/protocol.ts'
-import type { Providers } from '../../accounts/oidc-provider.ts'
 import type { Config } from '../../config.ts'
 import type { HostFigures } from '../../host/figures.ts'
+import type { Providers } from '../../sign-in/oidc-provider.ts'
 import type { Clock } from '../db/clock.ts'
 import type { Db, Tx } from '../db/open.ts'
 import type { Secrets } from '../secrets.ts'

@@ -9,11 +9,11 @@ import { type Db, prepared, type Tx, write } from '../db/open.ts'
 import { inserting } from '../db/rows.ts'
 import { sealedColumn } from '../db/sealed.ts'
 import { sealedSetting } from '../db/sealed-setting.ts'
-import { mails } from '../jobs/tables.ts'
 import { log } from '../log.ts'
 import type { Secrets } from '../secrets.ts'
 import { type Brand, brandFor } from './brand.ts'
 import { type Letter, letterAsHtml, letterAsText } from './letter.ts'
+import { mails } from './tables.ts'
 
 /** How Berth reaches the operator's mail server; sealed in the settings. */
 export const MailServer = t.Object({

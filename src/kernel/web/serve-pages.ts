@@ -1,9 +1,9 @@
 // Pages over HTTP: who is it, render, wrap, and the headers that every page has.
 import { randomBytes } from 'node:crypto'
 import type { Elysia } from 'elysia'
+import { visitor } from '../api/actor.ts'
 import { Refusal } from '../api/errors.ts'
 import type { Door } from '../api/http.ts'
-import { visitor } from '../api/invoke.ts'
 import { addressKey } from '../api/limits.ts'
 import type { Operation } from '../api/operation.ts'
 import type { Clock } from '../db/clock.ts'

@@ -1,0 +1,13 @@
+import { integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
+
+export const mails = sqliteTable('mails', {
+  id: text().primaryKey(),
+  recipient: text().notNull(),
+  subject: text().notNull(),
+  sealedBody: text('sealed_body').notNull(),
+  state: text().$type<'waiting' | 'sent' | 'failed'>().notNull(),
+  tries: integer().notNull(),
+  nextAt: integer('next_at').notNull(),
+  createdAt: integer('created_at').notNull(),
+  error: text(),
+})

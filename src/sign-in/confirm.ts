@@ -1,0 +1,87 @@
+// Showing once more who one is (security S21): what an unlocked screen must not give away asks for it when the last time is longer
+// than ten minutes ago.
+
+import { eq } from 'drizzle-orm'
+import { Type as t } from 'typebox'
+import { ownAccount } from '../accounts/account.ts'
+import { auditRefusal } from '../kernel/api/audit.ts'
+import { Refusal } from '../kernel/api/errors.ts'
+import { CONFIRMED_MS } from '../kernel/api/invoke.ts'
+import { addressKey } from '../kernel/api/limits.ts'
+import { fields, operation, secret, time } from '../kernel/api/operation.ts'
+import { iso } from '../kernel/db/clock.ts'
+import { write } from '../kernel/db/open.ts'
+import { digest, randomToken } from '../kernel/secrets.ts'
+import { tooManyGuesses } from './finish-sign-in.ts'
+import { newChallenge, options, requestFor } from './passkeys.ts'
+import { passwordFits } from './passwords.ts'
+import { mustBeOne, proofFits, proofs } from './proof.ts'
+import { own } from './second-factors.ts'
+import { ownSessionId, SESSION_SECONDS, sessionCookie } from './sessions.ts'
+import { sessions } from './tables.ts'
+
+export const confirmSession = operation({
+  id: 'sessions.confirm',
+  method: 'POST',
+  path: '/sessions/current/confirm',
+  summary: 'Show once more who you are: password, code of the authenticator app, or passkey. Good for 10 minutes',
+  access: own,
+  inPerson: true,
+  withoutSecondFactor: true,
+  body: fields({ password: t.Optional(secret(t.String({ minLength: 1, maxLength: 200 }))), code: proofs.code, passkey: proofs.passkey }),
+  answer: t.Object({ until: time }),
+  refuses: ['sign_in_failed', 'rate_limited'],
+  example: { password: 'correct horse battery staple' },
+  async prepare(call) {
+    const { tx, actor, body, from, signIns, guesses } = call
+    const sessionId = ownSessionId(actor)
+    mustBeOne(body)
+    signIns.take(addressKey(from))
+    const account = ownAccount(tx, actor)
+    // Counted for this session alone: strangers who guess elsewhere do not slow down who is signed in already.
+    guesses.take(sessionId, tooManyGuesses)
+    const { password, ...proof } = body
+    const use =
+      password === undefined
+        ? await proofFits(call, account, proof, { holder: sessionId, purpose: 'confirm' })
+        : (await passwordFits(password, account.passwordHash))
+          ? () => true
+          : undefined
+    if (!use) {
+      write(tx, (tx) => auditRefusal(tx, call, 'sessions.confirm', account))
+      throw doesNotFit()
+    }
+    guesses.forget(sessionId)
+    return use
+  },
+  /** Under a new value from now on; the word that pages carry stays, so that the page at hand goes on. */
+  run({ tx, actor, prepared: use, clock, config, setCookie }) {
+    if (!use(tx)) throw doesNotFit()
+    const [now, value] = [clock(), randomToken()]
+    tx.update(sessions)
+      .set({ confirmedAt: now, tokenHash: digest(value) })
+      .where(eq(sessions.id, ownSessionId(actor)))
+      .run()
+    setCookie(sessionCookie(config.origin, value, SESSION_SECONDS))
+    return { until: iso(now + CONFIRMED_MS) }
+  },
+})
+
+const doesNotFit = () => new Refusal('sign_in_failed', 'This does not fit. Nothing was done; try again.')
+
+export const beginConfirm = operation({
+  id: 'sessions.confirm-passkey',
+  method: 'POST',
+  path: '/sessions/current/confirm/passkey',
+  summary: 'What the browser needs to show with a passkey who you are',
+  access: own,
+  inPerson: true,
+  withoutSecondFactor: true,
+  answer: options,
+  refuses: ['not_possible'],
+  async prepare(call) {
+    const challenge = write(call.tx, (tx) => newChallenge(tx, ownSessionId(call.actor), 'confirm', call.clock()))
+    return requestFor(call, ownAccount(call.tx, call.actor).id, challenge, true)
+  },
+  run: ({ prepared }) => ({ options: prepared }),
+})

@@ -1,0 +1,144 @@
+// The second step of signing in, and signing in with a passkey alone. Both stand on a pending sign-in of the same browser.
+import { Type as t } from 'typebox'
+import { accountById } from '../accounts/account.ts'
+import type { Account } from '../accounts/tables.ts'
+import { auditRefusal } from '../kernel/api/audit.ts'
+import type { Refusal } from '../kernel/api/errors.ts'
+import { addressKey } from '../kernel/api/limits.ts'
+import { type Call, fields, nullable, operation, time } from '../kernel/api/operation.ts'
+import { iso } from '../kernel/db/clock.ts'
+import { write } from '../kernel/db/open.ts'
+import { enter, guessingKey, signedIn, tooManyGuesses } from './finish-sign-in.ts'
+import { assertion, holderOf, newChallenge, options, passkeyFits, requestFor } from './passkeys.ts'
+import { closePending, openPending, pendingFrom, secondFactorFailed, startAgain, takeTry } from './pending.ts'
+import { mustBeOne, proofFits, proofs } from './proof.ts'
+import { factorNames, factorsOf } from './second-factors.ts'
+
+type Asked = Omit<Call, 'prepared'>
+
+/** The account whose first factor this browser has shown; undefined when it was another browser, or too long ago, or none. */
+function waiting(call: Asked) {
+  const pending = pendingFrom(call.tx, call)
+  const account = pending?.accountId ? accountById(call.tx, pending.accountId) : undefined
+  return pending && account ? { pending, account } : undefined
+}
+
+/** Every refused step stands in the audit log, whatever was wrong with it. */
+function refuse(call: Asked, operationId: string, account: Account | undefined, refusal: Refusal): never {
+  write(call.tx, (tx) => auditRefusal(tx, call, operationId, account))
+  throw refusal
+}
+
+export const getPendingSignIn = operation({
+  id: 'sessions.pending',
+  method: 'GET',
+  path: '/sessions/second-factor',
+  summary: 'With what the sign-in that this browser has begun can be finished; none when there is none',
+  access: 'anyone',
+  answer: t.Object({ secondFactor: t.Array(t.Enum([...factorNames])), until: nullable(time) }),
+  run(call) {
+    const pending = pendingFrom(call.tx, call)
+    return pending?.accountId
+      ? { secondFactor: factorsOf(call.tx, pending.accountId), until: iso(pending.expiresAt) }
+      : { secondFactor: [], until: null }
+  },
+})
+
+export const finishSecondFactor = operation({
+  id: 'sessions.second-factor',
+  method: 'POST',
+  path: '/sessions/second-factor',
+  summary: 'Finish signing in: a code of the authenticator app, a recovery code, or a passkey',
+  access: 'anyone',
+  body: fields(proofs),
+  answer: signedIn,
+  status: 201,
+  refuses: ['sign_in_failed', 'rate_limited'],
+  example: { code: '123456' },
+  async prepare(call) {
+    const { tx, body, from, signIns, guesses } = call
+    mustBeOne(body)
+    signIns.take(addressKey(from))
+    const { account, pending: found } = waiting(call) ?? refuse(call, 'sessions.second-factor', undefined, startAgain())
+    // A passkey cannot be guessed, so strangers' guesses do not slow it down.
+    const guess = body.passkey ? undefined : guessingKey(tx, account.email, account, from)
+    if (guess) guesses.take(guess, tooManyGuesses)
+    const pending = write(tx, (tx) => takeTry(tx, found)) ?? refuse(call, 'sessions.second-factor', account, startAgain())
+    const use =
+      (await proofFits(call, account, body, { holder: pending.tokenHash, purpose: 'sign_in' })) ??
+      refuse(call, 'sessions.second-factor', account, secondFactorFailed(pending))
+    if (guess) guesses.forgive(guess)
+    return { pending, use }
+  },
+  run(call) {
+    const { pending, use } = call.prepared
+    closePending(call.tx, pending, call)
+    if (!use(call.tx)) throw secondFactorFailed(pending)
+    return enter(call, accountById(call.tx, pending.accountId!)!)
+  },
+})
+
+export const beginSecondPasskey = operation({
+  id: 'sessions.second-factor-passkey',
+  method: 'POST',
+  path: '/sessions/second-factor/passkey',
+  summary: 'What the browser needs to finish signing in with a passkey',
+  access: 'anyone',
+  answer: options,
+  refuses: ['sign_in_failed', 'not_possible', 'rate_limited'],
+  async prepare(call) {
+    call.signIns.take(addressKey(call.from))
+    const { pending, account } = waiting(call) ?? refuse(call, 'sessions.second-factor-passkey', undefined, startAgain())
+    const challenge = write(call.tx, (tx) => newChallenge(tx, pending.tokenHash, 'sign_in', call.clock()))
+    return requestFor(call, account.id, challenge, account.kind === 'staff')
+  },
+  run: ({ prepared }) => ({ options: prepared }),
+})
+
+export const beginPasskeySignIn = operation({
+  id: 'sessions.passkey-begin',
+  method: 'POST',
+  path: '/sessions/passkey/actions/begin',
+  summary: 'What the browser needs to sign in with a passkey alone',
+  access: 'anyone',
+  answer: options,
+  refuses: ['not_possible', 'rate_limited'],
+  async prepare(call) {
+    call.signIns.take(addressKey(call.from))
+    const challenge = write(call.tx, (tx) => newChallenge(tx, openPending({ ...call, tx }, null), 'sign_in', call.clock()))
+    return requestFor(call, undefined, challenge, true)
+  },
+  run: ({ prepared }) => ({ options: prepared }),
+})
+
+/** The key is one factor and what it checked before signing (PIN, finger, face) the other: nothing more is asked. */
+export const passkeySignIn = operation({
+  id: 'sessions.passkey',
+  method: 'POST',
+  path: '/sessions/passkey',
+  summary: 'Sign in with a passkey alone; answers a cookie',
+  access: 'anyone',
+  body: fields({ passkey: assertion }),
+  answer: signedIn,
+  status: 201,
+  refuses: ['sign_in_failed', 'rate_limited'],
+  example: { passkey: { id: 'AQ', response: { clientDataJSON: 'e30' } } },
+  async prepare(call) {
+    call.signIns.take(addressKey(call.from))
+    const found = pendingFrom(call.tx, call)
+    // Begun with a password is another sign-in: it is finished as its second step or not at all.
+    const pending = found?.accountId === null ? write(call.tx, (tx) => takeTry(tx, found)) : undefined
+    if (!pending) return refuse(call, 'sessions.passkey', undefined, startAgain())
+    const { passkey } = call.body
+    const key =
+      (await passkeyFits(call, passkey, { holder: pending.tokenHash, purpose: 'sign_in', mustVerify: true })) ??
+      refuse(call, 'sessions.passkey', holderOf(call.tx, passkey), secondFactorFailed(pending))
+    return { pending, key }
+  },
+  run(call) {
+    const { pending, key } = call.prepared
+    closePending(call.tx, pending, call)
+    if (!key.use(call.tx)) throw secondFactorFailed(pending)
+    return enter(call, accountById(call.tx, key.accountId)!)
+  },
+})

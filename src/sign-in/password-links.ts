@@ -1,0 +1,142 @@
+// A first password, and a new one for a password that was forgotten: both by a link in a mail, both ending in the same call.
+import { asc, eq } from 'drizzle-orm'
+import { Type as t } from 'typebox'
+import { accountByEmail, customer } from '../accounts/account.ts'
+import { type Account, accounts } from '../accounts/tables.ts'
+import { Refusal } from '../kernel/api/errors.ts'
+import { addressKey } from '../kernel/api/limits.ts'
+import { done, fields, operation, type Surroundings, secret } from '../kernel/api/operation.ts'
+import { hour } from '../kernel/db/clock.ts'
+import { type Db, type Tx, write } from '../kernel/db/open.ts'
+import { mailTo } from '../kernel/web/mail.ts'
+import { finishSignIn, signedIn } from './finish-sign-in.ts'
+import { endLinks, linkFrom, linkNotValid, linksSince, makeLink, spendLink } from './links.ts'
+import { hashPassword, mustBeGood } from './passwords.ts'
+import { endSessionsOf } from './sessions.ts'
+import { resetRequests } from './tables.ts'
+
+type Around = Pick<Surroundings, 'secrets' | 'clock' | 'config'>
+
+/** Invites somebody who has no password yet to choose one. */
+export function sendWelcome(tx: Tx, around: Around, account: Account) {
+  const { path } = makeLink(tx, { purpose: 'welcome', account, now: around.clock() })
+  mailTo(tx, around, account, {
+    subject: 'Your account is ready',
+    paragraphs: [`An account was made for you. Sign in with this address, ${account.email}, once you have chosen a password.`],
+    button: { words: 'Choose a password', path },
+    closing: 'The link works once, for 7 days.',
+  })
+}
+
+export const inviteCustomer = operation({
+  id: 'customers.invite',
+  method: 'POST',
+  path: '/customers/{id}/actions/invite',
+  summary: 'Mail a customer without a password a link to choose one; a link from before ends',
+  access: { staff: ['customers:write'], reseller: ['reseller:customers'] },
+  inSupport: false,
+  on: customer,
+  answer: done,
+  refuses: ['already_done'],
+  run({ tx, target, ...around }) {
+    if (target.passwordHash)
+      throw new Refusal('already_done', `${target.name} has chosen a password already. If it is forgotten, the sign-in page mails a link.`)
+    sendWelcome(tx, around, target)
+    return {}
+  },
+})
+
+// ---------------------------------------------------------------- a forgotten password
+/** So many mails an account gets in an hour, however often somebody asks. */
+const RESETS_PER_HOUR = 3
+
+export const requestReset = operation({
+  id: 'password-resets.create',
+  method: 'POST',
+  path: '/password-resets',
+  summary: 'Ask for a link to choose a new password; the answer is the same whether or not the address has an account',
+  access: 'anyone',
+  body: fields({ email: t.String({ minLength: 1, maxLength: 254 }) }),
+  answer: done,
+  status: 202,
+  refuses: ['rate_limited'],
+  example: { email: 'ada@example.com' },
+  prepare: async ({ signIns, from }) => signIns.take(addressKey(from)),
+  /** Only written down: whether there is such an account is looked up later, so that no answer is slower for one that exists. */
+  run({ tx, body, clock }) {
+    tx.insert(resetRequests).values({ email: body.email.trim().toLowerCase(), createdAt: clock() }).run()
+    return {}
+  },
+})
+
+/** Mails a link for each request that waits and whose address has an account; the clock calls it. */
+export function answerResets(db: Db, around: Around) {
+  const some = db.select({ id: resetRequests.id }).from(resetRequests).limit(1).get()
+  if (!some) return
+  write(db, (tx) => {
+    for (const { id, email } of tx.select().from(resetRequests).orderBy(asc(resetRequests.id)).limit(100).all()) {
+      const account = accountByEmail(tx, email)
+      if (account && account.disabledAt === null && linksSince(tx, account.id, 'reset', around.clock() - hour) < RESETS_PER_HOUR)
+        sendReset(tx, around, account)
+      tx.delete(resetRequests).where(eq(resetRequests.id, id)).run()
+    }
+  })
+}
+
+function sendReset(tx: Tx, around: Around, account: Account) {
+  const { path } = makeLink(tx, { purpose: 'reset', account, now: around.clock() })
+  mailTo(tx, around, account, {
+    subject: 'Choose a new password',
+    paragraphs: ['Somebody, probably you, asked for a new password for your account.'],
+    button: { words: 'Choose a new password', path },
+    closing: 'The link works once, for an hour. If it was not you, do nothing: your password stays as it is.',
+  })
+}
+
+// ---------------------------------------------------------------- the password itself
+const byMail = ['welcome', 'reset'] as const
+
+export const setPassword = operation({
+  id: 'passwords.set',
+  method: 'POST',
+  path: '/passwords',
+  summary: 'Choose a password with the link from a mail, and sign in; every other session ends',
+  access: 'anyone',
+  body: fields({ token: secret(t.String({ minLength: 1, maxLength: 100 })), password: secret(t.String({ maxLength: 1000 })) }),
+  answer: signedIn,
+  status: 201,
+  refuses: ['link_not_valid', 'rate_limited'],
+  example: { token: '<token>', password: 'correct horse battery staple' },
+  async prepare({ tx, body, signIns, from, clock }) {
+    signIns.take(addressKey(from))
+    const link = linkFrom(tx, byMail, body.token, clock())
+    if (!link) throw linkNotValid()
+    mustBeGood(body.password, 'password', link.account)
+    return hashPassword(body.password)
+  },
+  run(call) {
+    const { tx, body, clock, prepared: passwordHash } = call
+    const { account, purpose } = spendLink(tx, byMail, body.token, clock())
+    keepPassword(tx, call, account, passwordHash, { tell: purpose === 'reset' })
+    return finishSignIn(call, account)
+  },
+})
+
+/** The new password; every session and every link of the account ends. `but`: the session that stays. */
+export function keepPassword(
+  tx: Tx,
+  around: Around,
+  account: Account,
+  passwordHash: string,
+  { tell, but }: { tell: boolean; but?: string },
+) {
+  tx.update(accounts).set({ passwordHash }).where(eq(accounts.id, account.id)).run()
+  endSessionsOf(tx, account.id, but)
+  endLinks(tx, account.id, around.clock())
+  if (tell)
+    mailTo(tx, around, account, {
+      subject: 'Your password was changed',
+      paragraphs: ['The password of your account was changed just now, and every other session was ended.'],
+      closing: 'If it was not you, choose a new one at once with "Forgotten your password?" on the sign-in page.',
+    })
+}

@@ -1,0 +1,145 @@
+// Codes of an authenticator app (RFC 6238: six digits, 30 seconds, SHA-1, which is what every app understands).
+
+import { and, eq, isNull, lt } from 'drizzle-orm'
+import { Type as t } from 'typebox'
+import { ownAccount } from '../accounts/account.ts'
+import { invalid, Refusal } from '../kernel/api/errors.ts'
+import { done, fields, nullable, operation, secret } from '../kernel/api/operation.ts'
+import { second } from '../kernel/db/clock.ts'
+import type { Db, Tx } from '../kernel/db/open.ts'
+import { sealedColumn } from '../kernel/db/sealed.ts'
+import type { Secrets } from '../kernel/secrets.ts'
+import { changedFactors, firstCodes, own } from './second-factors.ts'
+import { totp } from './tables.ts'
+
+const STEP_MS = 30 * second
+export const sealedTotp = sealedColumn(totp, 'secret', ({ accountId }: { accountId: string }) => `totp ${accountId}`)
+
+export const code = () => secret(t.String({ maxLength: 20, pattern: '^ *([0-9] ?){6} *$', title: 'six digits' }))
+
+/** Which 30 seconds the code belongs to: these, the ones before or the ones after. */
+async function stepOf(base32: string, digits: string, now: number): Promise<number | undefined> {
+  const { Secret, TOTP } = await import('otpauth')
+  const away = new TOTP({ secret: Secret.fromBase32(base32) }).validate({ token: digits.replaceAll(' ', ''), timestamp: now, window: 1 })
+  return away === null ? undefined : Math.floor(now / STEP_MS) + away
+}
+
+/** Undefined when the code is wrong. What is answered uses it up: false when it, or a later one, was used before. */
+export async function codeFits(
+  tx: Db,
+  secrets: Secrets,
+  accountId: string,
+  digits: string,
+  now: number,
+): Promise<((tx: Tx) => boolean) | undefined> {
+  const it = tx.select().from(totp).where(eq(totp.accountId, accountId)).get()
+  if (!it?.confirmedAt) return undefined
+  const step = await stepOf(secrets.open(sealedTotp.about(it), it.secret), digits, now)
+  if (step === undefined || step <= it.lastStep) return undefined
+  return (tx) =>
+    tx
+      .update(totp)
+      .set({ lastStep: step })
+      .where(and(eq(totp.accountId, accountId), lt(totp.lastStep, step)))
+      .returning()
+      .get() !== undefined
+}
+
+export const beginTotp = operation({
+  id: 'totp.begin',
+  method: 'POST',
+  path: '/account/totp',
+  summary: 'Begin with an authenticator app: its secret, this one time, as text, address and QR code (SVG)',
+  access: own,
+  inPerson: true,
+  confirmed: true,
+  withoutSecondFactor: true,
+  answer: t.Object({ secret: t.String(), uri: t.String(), qr: t.String() }),
+  status: 201,
+  refuses: ['already_done'],
+  async prepare({ tx, actor, config }) {
+    const account = ownAccount(tx, actor)
+    const [{ Secret, TOTP }, { renderSVG }] = await Promise.all([import('otpauth'), import('uqr')])
+    const key = new Secret({ size: 20 })
+    const uri = new TOTP({ issuer: `Berth ${new URL(config.origin).hostname}`, label: account.email, secret: key }).toString()
+    return { secret: key.base32, uri, qr: renderSVG(uri, { border: 3 }) }
+  },
+  run({ tx, actor, prepared: made, secrets, clock }) {
+    const { id } = ownAccount(tx, actor)
+    if (tx.select().from(totp).where(eq(totp.accountId, id)).get()?.confirmedAt)
+      throw new Refusal('already_done', 'There is an authenticator app already. Remove it before you add another.')
+    const values = {
+      secret: secrets.seal(sealedTotp.about({ accountId: id }), made.secret),
+      lastStep: 0,
+      createdAt: clock(),
+      confirmedAt: null,
+    }
+    tx.insert(totp)
+      .values({ accountId: id, ...values })
+      .onConflictDoUpdate({ target: totp.accountId, set: values })
+      .run()
+    return made
+  },
+})
+
+export const confirmTotp = operation({
+  id: 'totp.confirm',
+  method: 'POST',
+  path: '/account/totp/actions/confirm',
+  summary: 'Show that the app gives the right codes; from now on signing in asks for one. Ends the other sessions',
+  access: own,
+  inPerson: true,
+  confirmed: true,
+  withoutSecondFactor: true,
+  body: fields({ code: code() }),
+  answer: t.Object({ recoveryCodes: nullable(t.Array(t.String())) }),
+  refuses: ['already_done'],
+  example: { code: '123456' },
+  async prepare({ tx, actor, body, secrets, clock }) {
+    const { id } = ownAccount(tx, actor)
+    const it = tx.select().from(totp).where(eq(totp.accountId, id)).get()
+    if (!it || it.confirmedAt) throw new Refusal('already_done', 'No authenticator app is being added. Begin again on the page Security.')
+    const step = await stepOf(secrets.open(sealedTotp.about(it), it.secret), body.code, clock())
+    if (step === undefined)
+      throw invalid({ field: 'code', message: 'is not the one that belongs to this secret. Is the clock of your device right?' })
+    return { step, secret: it.secret }
+  },
+  run(call) {
+    const { tx, actor, prepared: shown, clock } = call
+    const { id } = ownAccount(tx, actor)
+    const kept = tx
+      .update(totp)
+      .set({ confirmedAt: clock(), lastStep: shown.step })
+      .where(and(eq(totp.accountId, id), eq(totp.secret, shown.secret), isNull(totp.confirmedAt)))
+      .returning()
+      .get()
+    if (!kept) throw new Refusal('already_done', 'Meanwhile it was begun again, or confirmed, elsewhere.')
+    changedFactors(call)
+    return { recoveryCodes: firstCodes(call) }
+  },
+})
+
+export const removeTotp = operation({
+  id: 'totp.remove',
+  method: 'DELETE',
+  path: '/account/totp',
+  summary: 'Take the authenticator app away; ends the other sessions',
+  access: own,
+  inPerson: true,
+  confirmed: true,
+  answer: done,
+  refuses: ['already_done'],
+  run(call) {
+    const { tx, actor } = call
+    if (
+      !tx
+        .delete(totp)
+        .where(eq(totp.accountId, ownAccount(tx, actor).id))
+        .returning()
+        .get()
+    )
+      throw new Refusal('already_done', 'There is no authenticator app.')
+    changedFactors(call)
+    return {}
+  },
+})

@@ -1,0 +1,50 @@
+// Showing once more who one is. panel.js puts the inner part into a dialog when a call asks for it, and then sends that call again.
+
+import { html } from '../../src/kernel/web/html.ts'
+import { page } from '../../src/kernel/web/page.ts'
+import { beginConfirm, confirmSession } from '../../src/sign-in/confirm.ts'
+import { listIdentities } from '../../src/sign-in/oidc-identities.ts'
+import { passkeysWork } from '../../src/sign-in/passkeys.ts'
+import { getSecondFactor } from '../../src/sign-in/second-factors.ts'
+import { callForm } from '../parts/act.ts'
+import { field } from '../parts/field.ts'
+import { head } from '../parts/head.ts'
+import { withPasskey } from '../parts/passkey.ts'
+import { provider, providerButton } from './oidc.ts'
+
+export const confirmPage = page({
+  path: '/account/confirm',
+  reads: { factors: getSecondFactor, identities: listIdentities, provider },
+  title: 'Confirm that it is you',
+  view: ({ factors: { email, hasPassword, totp, passkeys }, identities, provider, at }) => {
+    const keys = passkeys.length > 0 && passkeysWork(at.origin)
+    const leadsTo = '/account/security'
+    const buttons = (label: string) =>
+      html`<div class="bar end"><button type="button" class="btn" data-close>Cancel</button><button class="btn pri">${label}</button></div>`
+    return html`${head({ title: 'Confirm that it is you' })}<section class="card"><div id="confirm-in" class="in">
+      <h2 id="confirm-t">Show who you are</h2>
+      <p class="muted">What you are about to do needs somebody who has shown within the last 10 minutes who they are. It then goes on by itself.</p>
+      ${
+        hasPassword
+          ? callForm(
+              confirmSession,
+              {},
+              { leadsTo, name: 'stack' },
+              html`<input hidden autocomplete="username" value="${email}">${field('confirm', 'password', { label: 'Password', type: 'password', autocomplete: 'current-password', required: true })}${buttons('Confirm')}`,
+            )
+          : totp
+            ? callForm(
+                confirmSession,
+                {},
+                { leadsTo, name: 'stack' },
+                html`${field('confirm', 'code', { label: 'Code of your authenticator app', autocomplete: 'one-time-code', inputmode: 'numeric', required: true, mono: true })}${buttons('Confirm')}`,
+              )
+            : !keys &&
+              (identities.data.length && provider.label !== null
+                ? html`<p>You sign in elsewhere. Show it there once more, then repeat what you were about to do.</p>${providerButton(provider, { again: true })}`
+                : html`<p>Your account has neither password nor second factor. Sign out and in again, then repeat it within 10 minutes.</p>`)
+      }
+      ${keys && withPasskey({ begin: beginConfirm, finish: confirmSession, leadsTo, label: 'Use a passkey' })}
+    </div></section>`
+  },
+})

@@ -1,0 +1,61 @@
+// The second step of signing in.
+
+import { html } from '../../src/kernel/web/html.ts'
+import { page, reading } from '../../src/kernel/web/page.ts'
+import { beginSecondPasskey, finishSecondFactor, getPendingSignIn } from '../../src/sign-in/finish-second-factor.ts'
+import { callForm } from '../parts/act.ts'
+import { inside } from '../parts/card.ts'
+import { field } from '../parts/field.ts'
+import { withPasskey } from '../parts/passkey.ts'
+import { safeNext } from './sign-in.ts'
+
+export const secondFactorPage = page({
+  path: '/login/2fa',
+  open: true,
+  reads: { pending: reading(getPendingSignIn, () => ({})) },
+  title: 'Sign in: second step',
+  view: ({ pending: { secondFactor }, at }) => {
+    const leadsTo = safeNext(at.query['next']) ?? '{home}'
+    const has = (name: (typeof secondFactor)[number]) => secondFactor.includes(name)
+    const again = `/login${safeNext(at.query['next']) ? `?next=${encodeURIComponent(at.query['next']!)}` : ''}`
+    return html`
+    <section class="card"><header><h1>Second step</h1></header>${inside(
+      secondFactor.length
+        ? html`
+          ${
+            has('totp') &&
+            callForm(
+              finishSecondFactor,
+              {},
+              { leadsTo, name: 'stack' },
+              html`
+              ${field('second', 'code', { label: 'Code of your authenticator app', hint: 'Six digits. Each is good for one time.', autocomplete: 'one-time-code', inputmode: 'numeric', required: true, mono: true, focus: true })}
+              <div class="bar"><button class="btn pri grow">Sign in</button></div>`,
+            )
+          }
+          ${has('passkey') && withPasskey({ begin: beginSecondPasskey, finish: finishSecondFactor, leadsTo, label: 'Use a passkey', pri: !has('totp') })}
+          <details${!has('totp') && !has('passkey') && html` open`}><summary>I do not have my device</summary>
+            <div class="stack">
+            ${
+              has('recovery')
+                ? html`<p class="muted">Use one of the recovery codes that you stored when you set up your second factor. Each is good for one time.</p>
+                ${callForm(
+                  finishSecondFactor,
+                  {},
+                  { leadsTo, name: 'stack' },
+                  html`
+                  ${field('second', 'recoveryCode', { label: 'Recovery code', required: true, mono: true, placeholder: 'xxxx-xxxx-xxxx-xxxx' })}
+                  <div class="bar"><button class="btn grow">Sign in with a recovery code</button></div>`,
+                )}`
+                : html`<p class="muted">There is no recovery code left.</p>`
+            }
+            <p class="muted">Without a recovery code, ask whoever runs this panel. They check who you are, and then take the lost device off your account. It is not possible by e-mail link alone.</p>
+            </div>
+          </details>
+          <p><a href="${again}">Start again</a></p>`
+        : html`
+          <p>No sign-in is waiting for its second step: it took longer than ten minutes, failed five times, or is done.</p>
+          <div class="bar"><a class="btn pri" href="${again}">Sign in</a></div>`,
+    )}</section>`
+  },
+})

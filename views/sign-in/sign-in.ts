@@ -1,0 +1,39 @@
+import { html } from '../../src/kernel/web/html.ts'
+import { page } from '../../src/kernel/web/page.ts'
+import { beginPasskeySignIn, passkeySignIn } from '../../src/sign-in/finish-second-factor.ts'
+import { homeOf } from '../../src/sign-in/finish-sign-in.ts'
+import { passkeysWork } from '../../src/sign-in/passkeys.ts'
+import { signIn } from '../../src/sign-in/sign-in.ts'
+import { callForm } from '../parts/act.ts'
+import { inside } from '../parts/card.ts'
+import { field } from '../parts/field.ts'
+import { withPasskey } from '../parts/passkey.ts'
+import { provider, providerButton, providerRefusal } from './oidc.ts'
+
+/** Back to where somebody was going; only ever to this site. */
+export const safeNext = (next: string | undefined) =>
+  next && /^\/(?![/\\])[^{}]*$/.test(next) && !next.startsWith('/login') ? next : undefined
+
+export const signInPage = page({
+  path: '/login',
+  open: true,
+  reads: { provider },
+  title: 'Sign in',
+  view: ({ provider, at }) => html`
+    <section class="card"><header><h1>Sign in</h1></header>${inside(html`
+      ${providerRefusal(at.query['refused'])}
+      ${at.actor.accountId !== '' && html`<p>You are signed in as ${at.actor.name}. <a href="${homeOf(at.actor.kind)}">Go to the start page</a></p>`}
+      ${callForm(
+        signIn,
+        {},
+        { leadsTo: safeNext(at.query['next']) ?? '{home}', name: 'stack' },
+        html`
+        ${field('sign-in', 'email', { label: 'E-mail address', type: 'email', autocomplete: 'username', required: true, focus: true })}
+        ${field('sign-in', 'password', { label: 'Password', type: 'password', autocomplete: 'current-password', required: true })}
+        <div class="bar"><button class="btn pri grow">Sign in</button></div>
+        <p><a href="/forgot">Forgotten your password?</a></p>`,
+      )}
+      ${passkeysWork(at.origin) && withPasskey({ begin: beginPasskeySignIn, finish: passkeySignIn, leadsTo: safeNext(at.query['next']) ?? '{home}', label: 'Sign in with a passkey' })}
+      ${providerButton(provider, { next: safeNext(at.query['next']) })}`)}</section>
+    <noscript><p class="muted">Signing in and changing things needs JavaScript; reading does not.</p></noscript>`,
+})
