@@ -1,13 +1,13 @@
 // Scripts that are served, not run here: imported as files, so the import is a path.
-declare module 'htmx.org/dist/htmx.min.js' {
+declare module '*.min.js' {
   const path: string
   export default path
 }
-declare module '*/@simplewebauthn/browser/dist/bundle/index.umd.min.js' {
+declare module '*/security.js' {
   const path: string
   export default path
 }
-declare module '@alpinejs/csp/dist/cdn.min.js' {
+declare module './panel/*' {
   const path: string
   export default path
 }

@@ -1,5 +1,5 @@
 // A button is a call of the API, drawn from its operation: method, path and permission are said there and nowhere else.
-// panel.js sends the form as JSON with the CSRF token and an Idempotency-Key, shows refusals, and does what `done`, `leadsTo` and
+// public/panel/calls.js sends the form as JSON with the CSRF token and an Idempotency-Key, shows refusals, and does what `done`, `leadsTo` and
 // `secret` say.
 import { API_ROOT } from '../../src/kernel/api/http.ts'
 import type { Method, Operation } from '../../src/kernel/api/operation.ts'

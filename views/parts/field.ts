@@ -1,4 +1,4 @@
-// Form fields: a label, a hint, room for what is wrong with it. `as` is how panel.js puts it into the body.
+// Form fields: a label, a hint, room for what is wrong with it. `as` is how public/panel/calls.js puts it into the body.
 import { type Content, type Html, html } from '../../src/kernel/web/html.ts'
 
 type As = 'number' | 'words' | 'null' | 'utc'

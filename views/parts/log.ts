@@ -1,4 +1,4 @@
-// A job's log: numbered lines that can be linked to. The server draws what there is; panel.js appends what comes.
+// A job's log: numbered lines that can be linked to. The server draws what there is; public/panel/job-log.js appends what comes.
 import { getJobLog } from '../../src/jobs/job.ts'
 import { type Html, html } from '../../src/kernel/web/html.ts'
 import { pathOf } from './act.ts'

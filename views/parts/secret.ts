@@ -1,4 +1,4 @@
-// What is shown this one time: a password, a token. It is in the API's answer only; this is where panel.js puts it.
+// What is shown this one time: a password, a token. It is in the API's answer only; this is where public/panel/secret.js puts it.
 import { type Html, html } from '../../src/kernel/web/html.ts'
 
 /** The dialog that every page has. It cannot be left by accident. */

@@ -21,7 +21,7 @@ const relative = (iso: string, now: number) => {
   return Math.abs(ms) < 5000 ? 'just now' : ms < 0 ? `in ${span(-ms)}` : `${span(ms)} ago`
 }
 
-/** Relative, absolute on hover; panel.js keeps it going. */
+/** Relative, absolute on hover; public/panel/times.js keeps it going. */
 export const time = (iso: string, { now }: { now: number }): Html =>
   html`<time datetime="${iso}" title="${absolute(iso)}" data-ago>${relative(iso, now)}</time>`
 

@@ -76,7 +76,7 @@ const queryTable = (query: Readonly<Record<string, string>>): Html =>
     { title: 'What it does', cell: ([, words]) => words },
   ])
 
-/** Asks in the page, with what the viewer may see; panel.js shows the answer under it. */
+/** Asks in the page, with what the viewer may see; public/panel/try.js shows the answer under it. */
 function tryIt(op: Operation): Html | false {
   // A file is nothing to look at on a page.
   if (op.method !== 'GET' || op.answers) return false

@@ -1,5 +1,5 @@
 // The command palette: a field and what it finds, drawn by the server. As a page it works without scripts; as a dialog on every page
-// panel.js opens it with Ctrl K and moves through what was found.
+// public/panel/palette.js opens it with Ctrl K and moves through what was found.
 import { type Html, html } from '../../src/kernel/web/html.ts'
 import { type Answers, type At, page } from '../../src/kernel/web/page.ts'
 import { search } from '../../src/search/search.ts'

@@ -18,7 +18,7 @@ export const imageOptions = (images: readonly Image[], diskGb: number | undefine
     why: diskGb !== undefined && i.minDiskGb > diskGb ? `Too large: the disk has ${exactGb(diskGb)}.` : undefined,
   }))
 
-/** The owner's keys are fetched by panel.js: whose they are may be chosen on the same page. */
+/** The owner's keys are fetched by public/panel/ssh-keys.js: whose they are may be chosen on the same page. */
 export const accessFields = (scope: string, ownerId: string | undefined, mode = 'password'): Html => html`
   ${radios(scope, 'access.mode', {
     label: 'Sign-in as root',

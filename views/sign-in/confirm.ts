@@ -1,4 +1,4 @@
-// Showing once more who one is. panel.js puts the inner part into a dialog when a call asks for it, and then sends that call again.
+// Showing once more who one is. public/panel/confirm.js puts the inner part into a dialog when a call asks for it, and then sends that call again.
 
 import { html } from '../../src/kernel/web/html.ts'
 import { page } from '../../src/kernel/web/page.ts'

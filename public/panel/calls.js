@@ -1,0 +1,158 @@
+// Forms call the API as JSON and do what its answer says.
+// @ts-check
+
+const isCall = (/** @type {any} */ ctx) => ctx.sourceElement.matches('form[data-call]')
+
+/** A form's fields as the body; `a.b` is nested. Fields that are off are left out. */
+function bodyOf(/** @type {HTMLFormElement} */ form) {
+  /** @type {Record<string, any>} */
+  const body = {}
+  const put = (/** @type {string} */ name, /** @type {unknown} */ value) => {
+    const path = name.split('.')
+    const last = /** @type {string} */ (path.pop())
+    let at = body
+    for (const part of path) at = at[part] ??= {}
+    at[last] = value
+  }
+  for (const list of $$('[data-list]', form))
+    if (!list.matches(':disabled, :disabled *')) put(/** @type {string} */ (list.dataset['list']), [])
+  for (const element of form.elements) {
+    const input = /** @type {HTMLInputElement} */ (element)
+    if (!input.name || input.matches(':disabled')) continue
+    const as = input.dataset['as']
+    if (input.type === 'radio' && !input.checked) continue
+    if (as === 'json') put(input.name, JSON.parse(input.value))
+    else if (as === 'boolean') put(input.name, input.checked)
+    else if (as === 'list') {
+      if (input.checked)
+        input.name
+          .split('.')
+          .reduce((/** @type {any} */ at, part) => at[part], body)
+          .push(input.value)
+    } else if (as === 'words') put(input.name, input.value.split(/[\s,]+/).filter(Boolean))
+    else if (input.value === '') {
+      if (as?.endsWith('null')) put(input.name, null)
+      else if (input.required) put(input.name, '')
+    } else if (as?.startsWith('utc')) put(input.name, `${input.value}:00Z`)
+    else put(input.name, as?.startsWith('number') && /^-?\d+$/.test(input.value.trim()) ? Number(input.value) : input.value)
+  }
+  return body
+}
+
+/** Kept while it is not known whether a call arrived: sent again, it must not do it twice. */
+const keys = new WeakMap()
+
+document.addEventListener('htmx:config:request', (event) => {
+  const { ctx } = /** @type {CustomEvent} */ (event).detail
+  if (isCall(ctx)) {
+    clearErrors(ctx.sourceElement)
+    // htmx would put a DELETE's fields into the address.
+    if (ctx.request.method === 'DELETE') ctx.request.body = new FormData()
+  } else if (ctx.sourceEvent?.type === 'every' && document.hidden) event.preventDefault()
+})
+
+document.addEventListener('htmx:before:request', (event) => {
+  const { ctx } = /** @type {CustomEvent} */ (event).detail
+  if (!isCall(ctx)) return
+  const { request, sourceElement: form } = ctx
+  Object.assign(request.headers, {
+    Accept: 'application/json',
+    'X-CSRF-Token': /** @type {HTMLMetaElement} */ ($('meta[name=csrf-token]')).content,
+  })
+  if (request.method !== 'DELETE') {
+    request.headers['Content-Type'] = 'application/json'
+    request.body = JSON.stringify(bodyOf(form))
+  }
+  const kept = keys.get(form)
+  const key =
+    kept?.body === request.body
+      ? kept.key
+      : Array.from(crypto.getRandomValues(new Uint8Array(16)), (b) => b.toString(16).padStart(2, '0')).join('')
+  keys.set(form, { body: request.body, key })
+  request.headers['Idempotency-Key'] = key
+})
+
+document.addEventListener('htmx:after:request', (event) => {
+  const { ctx } = /** @type {CustomEvent} */ (event).detail
+  if (isCall(ctx)) {
+    const answer = parsed(ctx.text)
+    if (answer?.error?.code === 'confirmation_required') return confirmFirst(ctx.sourceElement)
+    keys.delete(ctx.sourceElement)
+    if (ctx.response.status >= 400)
+      refused(
+        ctx.sourceElement,
+        answer?.error ?? { code: '', message: 'The panel gave no answer that can be read. Reload the page and look whether it is done.' },
+      )
+    else succeeded(ctx.sourceElement, answer)
+    return
+  }
+  answering(true)
+  const { raw } = ctx.response
+  // Signed out meanwhile: the whole page goes where it would go when it is opened.
+  if (raw.redirected && new URL(raw.url).pathname === '/login') {
+    event.preventDefault()
+    location.reload()
+  } else if (raw.status === 404) {
+    event.preventDefault()
+    location.reload()
+  } else if (raw.status >= 400) event.preventDefault()
+})
+
+document.addEventListener('htmx:error', (event) => {
+  const { ctx } = /** @type {CustomEvent} */ (event).detail
+  if (!ctx) return
+  if (isCall(ctx)) refused(ctx.sourceElement, { code: '', message: 'The panel does not answer. Try again: it will not be done twice.' })
+  else answering(false)
+})
+
+function parsed(/** @type {string} */ text) {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+function succeeded(/** @type {HTMLFormElement} */ form, /** @type {any} */ answer) {
+  const { done, then, secret, secretTitle, secretWords, secretInto, call, with: module, to = '', at = '' } = form.dataset
+  const words = done ? fill(done, answer) : ''
+  const next = answer?.secondFactor
+    ? answer.home + (then?.[0] === '/' ? `?next=${encodeURIComponent(then)}` : '')
+    : then
+      ? fill(then, answer)
+      : ''
+  // Modules for single pages; true: there is more to come there.
+  if (module)
+    return void import(module)
+      .then((m) => m[to](answer, $(at)))
+      .then(
+        (more) => more || arrive(next, words),
+        ({ message }) => refused(form, { code: '', message }),
+      )
+  form.closest('dialog')?.close()
+  if (call === 'sessions.confirm' && waiting) return waiting.requestSubmit()
+  if (form.closest('dialog')) form.reset()
+  if (secret && secretInto && answer?.[secret]) {
+    const box = /** @type {HTMLElement} */ ($(secretInto))
+    box.hidden = false
+    for (const place of $$('[data-value]', box)) place.textContent = answer[secret]
+    for (const button of $$('[data-copy]', box)) button.dataset['copy'] = answer[secret]
+    history.replaceState(null, '', next)
+    box.focus()
+    return refresh()
+  }
+  if (secret && answer?.[secret])
+    return dispatchEvent(
+      new CustomEvent('secret', { detail: { title: secretTitle, words: secretWords, value: answer[secret], next, toast: words } }),
+    )
+  arrive(next, words, answer?.jobId)
+}
+
+function arrive(/** @type {string} */ next, /** @type {string} */ words, /** @type {string | undefined} */ jobId = undefined) {
+  if (next) {
+    if (words) toastLater(words)
+    return go(next)
+  }
+  if (words) toast(words, jobId ? { link: ['Follow job', `${staffArea() ? '/admin' : ''}/jobs/${jobId}`] } : {})
+  refresh()
+}

@@ -1,0 +1,43 @@
+// Choices that are kept in the address: filters of a list, and orders whose choices depend on each other.
+// @ts-check
+
+document.addEventListener('input', ({ target }) => {
+  const input = /** @type {HTMLInputElement} */ (target)
+  if (input.dataset['ask'] === undefined) return
+  clearTimeout(asking)
+  asking = setTimeout(() => redraw(/** @type {HTMLFormElement} */ (input.form)), 300)
+})
+/** @type {any} */
+let asking
+
+document.addEventListener('change', ({ target }) => {
+  const input = /** @type {HTMLInputElement} */ (target)
+  if (input.form?.matches('[data-filters]') && input.matches('select')) input.form.requestSubmit()
+  if (input.form?.matches('[data-redraw]') && input.matches('[type=radio], select')) redraw(input.form)
+})
+
+/** Choices go into the address and the server says what they leave possible. */
+async function redraw(/** @type {HTMLFormElement} */ form) {
+  const query = new URLSearchParams()
+  for (const element of form.elements) {
+    const input = /** @type {HTMLInputElement} */ (element)
+    const name = input.dataset['ask'] ?? (input.matches('[type=radio]:checked, select') ? input.name : '')
+    // An empty choice is one, an empty field is not.
+    if (name && (input.value || input.type === 'radio')) query.set(name, input.value)
+  }
+  history.replaceState(null, '', `${location.pathname}?${query}`)
+  await refresh()
+  // What the server drew as chosen is what is chosen: a choice may have become impossible.
+  for (const input of /** @type {HTMLInputElement[]} */ ($$('input[type=radio]', form))) input.checked = input.defaultChecked
+}
+
+/** An address holds what was asked for, not every field that was left empty. */
+document.addEventListener('submit', (event) => {
+  const form = /** @type {HTMLFormElement} */ (event.target)
+  if (!form.matches('[data-filters]')) return
+  const empty = [...form.elements].filter((e) => /** @type {HTMLInputElement} */ (e).name && !(/** @type {HTMLInputElement} */ (e).value))
+  for (const e of empty) e.setAttribute('disabled', '')
+  setTimeout(() => {
+    for (const e of empty) e.removeAttribute('disabled')
+  })
+})

@@ -1,0 +1,66 @@
+// A job's log: asks for the lines after the last one until the job has ended. It follows the end unless somebody scrolls up.
+// @ts-check
+
+component('jobLog', () => ({
+  following: true,
+  /** @this {any} */
+  init() {
+    if (this.$root.dataset.ended !== undefined) return
+    this.toEnd()
+    this.ask()
+  },
+  /** @this {any} */
+  async ask() {
+    const { lines, none } = this.$refs
+    if (!lines.isConnected) return
+    const last = lines.lastElementChild?.id.slice(1) ?? '0'
+    const answer = document.hidden
+      ? undefined
+      : await fetch(`${this.$root.dataset.url}?after=${last}`, { headers: { Accept: 'application/json' } }).then(
+          (r) => (r.ok ? r.json() : undefined),
+          () => undefined,
+        )
+    if (answer) {
+      for (const { n, at, level, text } of answer.lines)
+        lines.append(
+          make(
+            'li',
+            { id: `L${n}`, class: level },
+            make('a', { href: `#L${n}`, 'aria-label': `Line ${n}` }, String(n)),
+            make('time', { datetime: at, title: at }, at.slice(11, 19)),
+            make('span', {}, text),
+          ),
+        )
+      if (lines.firstElementChild) none.hidden = true
+      if (answer.lines.length) this.toEnd()
+      if (answer.state === 'succeeded' || answer.state === 'failed') {
+        this.$refs.follow.hidden = true
+        return refresh()
+      }
+    }
+    setTimeout(() => this.ask(), 1000)
+  },
+  /** @this {any} */
+  toEnd() {
+    if (this.following) this.$refs.lines.scrollTop = this.$refs.lines.scrollHeight
+  },
+  /** @this {any} */
+  scrolled() {
+    const { scrollTop, scrollHeight, clientHeight } = this.$refs.lines
+    this.follow(scrollTop + clientHeight > scrollHeight - 24)
+  },
+  /** @this {any} */
+  toggle() {
+    this.follow(!this.following)
+    this.toEnd()
+  },
+  /** @this {any} */
+  follow(/** @type {boolean} */ yes) {
+    this.following = yes
+    this.$refs.follow?.setAttribute('aria-pressed', String(yes))
+  },
+  /** @this {any} */
+  copyAll() {
+    copy([...this.$refs.lines.children].map((li) => [...li.children].map((c) => c.textContent).join(' ')).join('\n'))
+  },
+}))

@@ -1,0 +1,30 @@
+// What is said in a corner of the page, or in the dialog that is open.
+// @ts-check
+
+/** Said to everybody, also to screen readers. A refusal stays until it is closed. */
+function toast(/** @type {string} */ words, /** @type {{ bad?: boolean, link?: [string, string] }} */ { bad = false, link } = {}) {
+  const said = $('dialog[open] .said')
+  if (said) return void (said.textContent = words)
+  const close = make('button', { type: 'button', class: 'btn bare', 'aria-label': 'Close message' }, '✕')
+  const it = make(
+    'div',
+    { class: bad ? 'toast bad' : 'toast' },
+    make('span', {}, words),
+    ...(link ? [make('a', { href: link[1] }, link[0])] : []),
+    close,
+  )
+  close.addEventListener('click', () => it.remove())
+  $('#toasts')?.append(it)
+  if (!bad) setTimeout(() => it.remove(), 6000)
+}
+
+/** For after the next page has loaded. */
+const toastLater = (/** @type {string} */ words) => sessionStorage.setItem('toast', words)
+addEventListener('DOMContentLoaded', () => {
+  const words = sessionStorage.getItem('toast')
+  sessionStorage.removeItem('toast')
+  if (words) toast(words)
+})
+
+const fill = (/** @type {string} */ words, /** @type {any} */ answer) =>
+  words.replace(/\{(\w+)\}/g, (_, name) => String(answer?.[name] ?? ''))

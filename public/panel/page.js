@@ -1,0 +1,27 @@
+// What every part uses. All files of this folder are served as one module, joined by public/assets.ts: what one declares, the others see.
+// @ts-check
+
+const htmx = /** @type {any} */ (globalThis).htmx
+const $ = (/** @type {string} */ selector, /** @type {ParentNode} */ root = document) =>
+  /** @type {HTMLElement | null} */ (root.querySelector(selector))
+const $$ = (/** @type {string} */ selector, /** @type {ParentNode} */ root = document) =>
+  /** @type {HTMLElement[]} */ ([...root.querySelectorAll(selector)])
+const make = (
+  /** @type {string} */ tag,
+  /** @type {Record<string, string>} */ attributes = {},
+  /** @type {(Node | string)[]} */ ...inner
+) => {
+  const element = document.createElement(tag)
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value)
+  element.append(...inner)
+  return element
+}
+
+/** A part of the page that Alpine keeps the state of (`x-data`). */
+const component = (/** @type {string} */ name, /** @type {() => object} */ state) =>
+  document.addEventListener('alpine:init', () => /** @type {any} */ (globalThis).Alpine.data(name, state))
+const staffArea = () => location.pathname.startsWith('/admin')
+/** Only ever to this site: an address that came from elsewhere goes nowhere. */
+const go = (/** @type {string} */ path) => {
+  if (/^\/(?![/\\])/.test(path)) location.assign(path)
+}

@@ -1,0 +1,22 @@
+// What is shown this one time, in a dialog that cannot be left by accident.
+// @ts-check
+
+component('secretOnce', () => ({
+  title: '',
+  words: '',
+  value: '',
+  next: '',
+  toast: '',
+  /** @this {any} */
+  show(/** @type {CustomEvent} */ { detail }) {
+    Object.assign(this, detail)
+    this.$root.showModal()
+  },
+  stay() {},
+  /** @this {any} */
+  leave() {
+    this.value = ''
+    this.$root.close()
+    arrive(this.next, this.toast)
+  },
+}))

@@ -1,0 +1,21 @@
+// Calls that can be tried in the reference.
+// @ts-check
+
+document.addEventListener('submit', async (event) => {
+  const form = /** @type {HTMLFormElement} */ (event.target)
+  const path = form.dataset['try']
+  if (!path) return
+  event.preventDefault()
+  /** @type {any} */
+  const given = Object.fromEntries([...new FormData(form)].filter(([, value]) => value))
+  const place = /** @type {HTMLElement} */ ($('pre', form))
+  place.hidden = false
+  place.textContent = '…'
+  const at = path.replace(/\{(\w+)\}/g, (_, name) => {
+    const id = encodeURIComponent(given[name] ?? '-')
+    delete given[name]
+    return id
+  })
+  const answer = await fetch(`${at}?${new URLSearchParams(given)}`).catch(() => undefined)
+  place.textContent = answer ? `${answer.status}\n${JSON.stringify(parsed(await answer.text()), null, 2)}` : 'Berth does not answer.'
+})
