@@ -1,5 +1,5 @@
 // Who an account is, who sees it, and the people behind it.
-import { and, eq, isNotNull, like, or, type SQL, sql } from 'drizzle-orm'
+import { and, eq, isNotNull, or, type SQL } from 'drizzle-orm'
 import { Type as t } from 'typebox'
 import type { Scope } from '../kernel/api/access.ts'
 import type { Actor } from '../kernel/api/actor.ts'
@@ -7,9 +7,11 @@ import { invalid, Refusal } from '../kernel/api/errors.ts'
 import { newest } from '../kernel/api/list.ts'
 import { patched } from '../kernel/api/named.ts'
 import { type Call, line, nullable, type Resource, time } from '../kernel/api/operation.ts'
+import { oneOf, text } from '../kernel/api/query.ts'
 import { iso, isoOrNull } from '../kernel/db/clock.ts'
 import { newId } from '../kernel/db/ids.ts'
 import { type Db, isUniqueViolation, prepared, type Tx } from '../kernel/db/open.ts'
+import { contains, rowBy } from '../kernel/db/rows.ts'
 import { emit } from '../kernel/jobs/outbox.ts'
 import { type Account, type Allowance, accounts } from './tables.ts'
 
@@ -19,15 +21,7 @@ function seen(actor: Actor, it: Account): boolean {
   return it.id === actor.accountId || (actor.kind === 'reseller' && it.resellerId === actor.accountId)
 }
 
-const byId = prepared((db) =>
-  db
-    .select()
-    .from(accounts)
-    .where(eq(accounts.id, sql.placeholder('id')))
-    .prepare(),
-)
-
-export const accountById = (tx: Db, id: string): Account | undefined => byId(tx).get({ id })
+export const accountById = rowBy(accounts, accounts.id)
 /** Throws `forbidden` for System, which has no account. */
 export function ownAccount(tx: Db, actor: Actor): Account {
   const account = accountById(tx, actor.accountId)
@@ -168,24 +162,23 @@ export const tellCreated = (tx: Tx, now: number, it: Account) =>
 
 /** How lists of accounts are searched. */
 export const accountQuery = {
-  q: 'Part of a name, organization or e-mail address.',
-  email: 'Exactly this e-mail address.',
-  externalId: "The billing system's own identifier.",
-  locked: 'yes: only those that are locked.',
+  q: text('Part of a name, organization or e-mail address.'),
+  email: text('Exactly this e-mail address, in capitals or not.', 254),
+  externalId: text("Exactly this identifier of the billing system's own."),
+  locked: oneOf(['yes'], 'yes: only those that are locked.'),
 }
-export const accountPages = { usual: 50, most: 200 }
 type Listing<Shown> = { name: string; whose: SQL | undefined; show(it: Account): Shown }
 
 /** A page of the accounts that are `whose`, and fit what the query asks for; newest first. */
 export function listAccounts<Shown>(call: Call, { name, whose, show }: Listing<Shown>) {
   const { query } = call
-  const part = query['q'] ? `%${query['q'].slice(0, 100).replace(/[%_\\]/g, '')}%` : undefined
+  const { q, email, externalId, locked } = query
   const filter = and(
     whose,
-    part ? or(like(accounts.name, part), like(accounts.email, part), like(accounts.organization, part)) : undefined,
-    query['email'] ? eq(accounts.email, query['email']) : undefined,
-    query['externalId'] ? eq(accounts.externalId, query['externalId']) : undefined,
-    isYes(query['locked']) ? isNotNull(accounts.lockedAt) : undefined,
+    q ? or(contains(accounts.name, q), contains(accounts.email, q), contains(accounts.organization, q)) : undefined,
+    email ? eq(accounts.email, email.toLowerCase()) : undefined,
+    externalId ? eq(accounts.externalId, externalId) : undefined,
+    locked ? isNotNull(accounts.lockedAt) : undefined,
   )
   return newest({
     call,
@@ -194,12 +187,6 @@ export function listAccounts<Shown>(call: Call, { name, whose, show }: Listing<S
     where: filter,
     show,
   })
-}
-
-/** Throws `invalid_request` for anything else that was asked. */
-function isYes(asked: string | undefined): boolean {
-  if (asked !== undefined && asked !== 'yes') throw new Refusal('invalid_request', 'locked must be yes, or left out.')
-  return asked === 'yes'
 }
 
 /** Throws `account_locked`: a locked customer gets nothing new. */

@@ -1,12 +1,12 @@
-import { and, eq, ne } from 'drizzle-orm'
+import { and, eq, isNull, ne } from 'drizzle-orm'
 import { Refusal } from '../kernel/api/errors.ts'
 import { page } from '../kernel/api/list.ts'
 import { patched } from '../kernel/api/named.ts'
-import { fields, line, operation } from '../kernel/api/operation.ts'
+import { fields, line, operation, type Query } from '../kernel/api/operation.ts'
+import { idOf, text } from '../kernel/api/query.ts'
 import { sendWelcome } from '../sign-in/password-links.ts'
 import {
   accountChanges,
-  accountPages,
   accountQuery,
   addAccount,
   changeAccount,
@@ -51,16 +51,27 @@ export const listCustomers = operation({
   path: '/admin/customers',
   summary: 'Customers and resellers, newest first',
   access: { staff: ['customers:read'] },
-  query: { ...accountQuery, resellerId: 'Only customers of this reseller.' },
-  pages: accountPages,
+  query: {
+    ...accountQuery,
+    externalId: text(
+      "Exactly this identifier of the billing system's own. Resellers have identifiers of theirs: without `resellerId` it looks among accounts that have no reseller, and so finds one at most.",
+    ),
+    resellerId: idOf('account', 'Only customers of this reseller.'),
+  },
   answer: page(customerAnswer),
   run: (call) =>
     listAccounts(call, {
       name: 'customers',
-      whose: and(ne(accounts.kind, 'staff'), call.query['resellerId'] ? eq(accounts.resellerId, call.query['resellerId']) : undefined),
+      whose: and(ne(accounts.kind, 'staff'), among(call.query)),
       show: (it) => showCustomer(call.tx, it),
     }),
 })
+
+/** An external id is unique within whose customers it names: one that a reseller gave must not stand before the house's own. */
+function among({ resellerId, externalId }: Query) {
+  if (resellerId) return eq(accounts.resellerId, resellerId)
+  return externalId ? isNull(accounts.resellerId) : undefined
+}
 
 export const getCustomer = operation({
   id: 'customers.get',

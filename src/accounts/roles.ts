@@ -1,9 +1,10 @@
 // Roles: named lists of what staff may do. Nobody gives what they do not have, and nobody changes those who have more.
-import { asc, count, eq, sql } from 'drizzle-orm'
+import { count, eq, sql } from 'drizzle-orm'
 import { Type as t } from 'typebox'
 import { allPermissions, type Permission } from '../kernel/api/access.ts'
 import type { Actor } from '../kernel/api/actor.ts'
 import { Refusal } from '../kernel/api/errors.ts'
+import { page, paginateAll } from '../kernel/api/list.ts'
 import { named, patched } from '../kernel/api/named.ts'
 import { done, fields, line, operation, type Resource } from '../kernel/api/operation.ts'
 import { newId } from '../kernel/db/ids.ts'
@@ -110,15 +111,16 @@ export const listRoles = operation({
   path: '/admin/roles',
   summary: 'The roles of staff, each with what it may do and how many have it',
   access: who,
-  answer: t.Object({ data: t.Array(roleAnswer) }),
-  run: ({ tx }) => ({
-    data: tx
-      .select()
-      .from(roles)
-      .orderBy(asc(roles.name))
-      .all()
-      .map((it) => show(tx, it)),
-  }),
+  answer: page(roleAnswer),
+  run: (call) =>
+    paginateAll({
+      call,
+      name: 'roles',
+      all: call.tx.select().from(roles).all(),
+      order: 'names',
+      keyOf: (it) => it.name,
+      show: (it) => show(call.tx, it),
+    }),
 })
 
 export const createRole = operation({

@@ -88,7 +88,6 @@ export const listStaff = operation({
   path: '/admin/staff',
   summary: 'Everybody who runs this installation',
   access: who,
-  pages: { usual: 50, most: 200 },
   answer: page(staffAnswer),
   run(call) {
     const { tx } = call

@@ -130,7 +130,6 @@ export const listPools = operation({
   path: '/admin/ip-pools',
   summary: 'Address pools and how full they are',
   access: { staff: ['nodes:read', 'network:write'] },
-  pages: { usual: 50, most: 200 },
   answer: page(poolAnswer),
   run(call) {
     const { tx } = call

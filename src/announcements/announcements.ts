@@ -1,11 +1,11 @@
 // What a provider tells everybody: shown on the first page of those it concerns, for as long as it does.
 
-import { and, desc, eq, gt, inArray, isNull, lte, or } from 'drizzle-orm'
+import { and, eq, gt, inArray, isNull, lte, or } from 'drizzle-orm'
 import { Type as t } from 'typebox'
 import type { AccountKind } from '../kernel/api/access.ts'
 import { everybody } from '../kernel/api/access.ts'
 import { invalid } from '../kernel/api/errors.ts'
-import { newest, page } from '../kernel/api/list.ts'
+import { newest, page, paginateAll } from '../kernel/api/list.ts'
 import { patched } from '../kernel/api/named.ts'
 import { done, fields, line, nullable, operation, type Resource, time } from '../kernel/api/operation.ts'
 import { iso, isoOrNull } from '../kernel/db/clock.ts'
@@ -106,14 +106,11 @@ export const listAllAnnouncements = operation({
   path: '/admin/announcements',
   summary: 'Every announcement, past and to come, newest first',
   access,
-  pages: { usual: 50, most: 200 },
   answer: page(answer),
   run: (call) => newest({ call, name: 'announcements', table: announcements, where: undefined, show }),
 })
 
 const told: Record<AccountKind, (typeof audiences)[number]> = { customer: 'customers', reseller: 'resellers', staff: 'staff' }
-/** More than this at a time nobody reads. */
-const MOST_SHOWN = 10
 
 export const listAnnouncements = operation({
   id: 'announcements.list',
@@ -121,8 +118,10 @@ export const listAnnouncements = operation({
   path: '/announcements',
   summary: 'The announcements that concern you now, newest first',
   access: everybody('account:read'),
-  answer: t.Object({ data: t.Array(t.Object({ id: t.String(), text: t.String(), level, startsAt: time, endsAt: nullable(time) })) }),
-  run({ tx, actor, clock }) {
+  pages: { usual: 10, most: 200 }, // more at a time nobody reads
+  answer: page(t.Object({ id: t.String(), text: t.String(), level, startsAt: time, endsAt: nullable(time) })),
+  run(call) {
+    const { tx, actor, clock } = call
     const now = clock()
     const rows = tx
       .select()
@@ -134,11 +133,14 @@ export const listAnnouncements = operation({
           or(isNull(announcements.endsAt), gt(announcements.endsAt, now)),
         ),
       )
-      .orderBy(desc(announcements.startsAt), desc(announcements.id))
-      .limit(MOST_SHOWN)
       .all()
-    return {
-      data: rows.map(({ id, text, level, ...it }) => ({ id, text, level, startsAt: iso(it.startsAt), endsAt: isoOrNull(it.endsAt) })),
-    }
+    return paginateAll({
+      call,
+      name: 'announcements now',
+      all: rows,
+      order: 'newest',
+      keyOf: ({ startsAt, id }) => `${iso(startsAt)} ${id}`,
+      show: ({ id, text, level, ...it }) => ({ id, text, level, startsAt: iso(it.startsAt), endsAt: isoOrNull(it.endsAt) }),
+    })
   },
 })

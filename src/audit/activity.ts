@@ -66,7 +66,6 @@ export const listActivity = operation({
   path: '/account/activity',
   summary: 'What you did, and what was done to your account and servers, refused sign-ins too',
   access: everybody('account:read'),
-  pages: { usual: 50, most: 200 },
   answer: page(activity),
   run(call) {
     const { accountId, kind } = call.actor
@@ -86,7 +85,6 @@ export const listServerActivity = operation({
   summary: 'What was done to a server, by whom and from where',
   access: { staff: ['servers:read'], reseller: ['servers:read'], customer: ['servers:read'] },
   on: server,
-  pages: { usual: 50, most: 200 },
   answer: page(activity),
   run: (call) => listing(call, `activity ${call.target.id}`, 'SELECT id FROM audit WHERE target = ?', [call.target.id]),
 })

@@ -1,10 +1,12 @@
 // A line of the audit log: how it is found, and how it is told.
 import { Type as t } from 'typebox'
-import { Refusal } from '../kernel/api/errors.ts'
+import { type Code, codes } from '../kernel/api/errors.ts'
 import { nullable, type Query, time } from '../kernel/api/operation.ts'
+import { moment, oneOf, text } from '../kernel/api/query.ts'
 import { iso } from '../kernel/db/clock.ts'
 import { looksLikeId } from '../kernel/db/ids.ts'
 import type { Db } from '../kernel/db/open.ts'
+import { LIKE, partOf } from '../kernel/db/rows.ts'
 
 export type LineRow = {
   id: string
@@ -83,19 +85,19 @@ export const showLine = (a: LineRow) => ({
 })
 
 export const filterQuery = {
-  who: 'Part of the name or e-mail address of who did it, or an id.',
-  actorId: 'Only what this account did.',
-  operation: 'Only this operation; without a dot, everything whose name begins so.',
-  target: 'Only changes to this id.',
-  from: 'Only from this address.',
-  result: 'done, refused, or the code of a refusal.',
-  since: 'Not before this time: 2026-11-21, or 2026-11-21T14:03:22Z.',
-  until: 'Not after this time; a day alone is meant to its end.',
+  who: text('Part of the name or e-mail address of who did it, or an id.'),
+  actorId: text('Only what this account did; system: only what System did.'),
+  operation: text('Only this operation; without a dot, everything whose name begins so.'),
+  target: text('Only changes to this id.'),
+  from: text('Only from this address.'),
+  result: oneOf(['done', 'refused', ...(Object.keys(codes) as Code[])], 'done, refused, or the code of a refusal.'),
+  since: moment('Not before this time: 2026-11-21, or 2026-11-21T14:03:22Z.'),
+  until: moment('Not after this time; a day alone is meant to its end.'),
 } as const
 
 export type Filter = { where: string; values: (string | number)[] }
 
-/** As SQL over `audit a`, each with an index to go by. Throws `invalid_request` for a time that is none. */
+/** As SQL over `audit a`, each with an index to go by. */
 export function filterFrom(db: Db, query: Query): Filter {
   const parts: [string, (string | number)[]][] = [['1', []]]
   const add = (sql: string, ...values: (string | number)[]) => parts.push([sql, values])
@@ -111,9 +113,9 @@ export function filterFrom(db: Db, query: Query): Filter {
   else if (result === 'refused') add("a.result <> 'done'")
   else if (result) add("a.result <> 'done' AND a.result = ?", result)
   // Ids sort by time as lines do, so a span of time is a span of ids, and its ends are found at once.
-  if (query['since']) add('a.id >= (SELECT id FROM audit WHERE at >= ? ORDER BY at, id LIMIT 1)', timeFrom(query['since'], 'since'))
+  if (query['since']) add('a.id >= (SELECT id FROM audit WHERE at >= ? ORDER BY at, id LIMIT 1)', momentFrom(query['since'], 'T00:00'))
   if (query['until'])
-    add('a.id <= (SELECT id FROM audit WHERE at <= ? ORDER BY at DESC, id DESC LIMIT 1)', timeFrom(query['until'], 'until'))
+    add('a.id <= (SELECT id FROM audit WHERE at <= ? ORDER BY at DESC, id DESC LIMIT 1)', momentFrom(query['until'], 'T23:59:59.999'))
   return { where: parts.map(([sql]) => `(${sql})`).join(' AND '), values: parts.flatMap(([, values]) => values) }
 }
 
@@ -121,18 +123,12 @@ export function filterFrom(db: Db, query: Query): Filter {
 const MOST_PEOPLE = 100
 function who(db: Db, text: string): [string, ...string[]] {
   if (text === 'system' || looksLikeId(text)) return ['a.actor_id = ?', text]
-  const part = `%${text.slice(0, 100).replace(/[%_\\]/g, '')}%`
+  const part = partOf(text)
   const found = db.$client
-    .query<{ id: string }, [string, string, number]>('SELECT id FROM accounts WHERE name LIKE ? OR email LIKE ? ORDER BY id LIMIT ?')
+    .query<{ id: string }, [string, string, number]>(`SELECT id FROM accounts WHERE name ${LIKE} OR email ${LIKE} ORDER BY id LIMIT ?`)
     .all(part, part, MOST_PEOPLE)
   return found.length ? [`a.actor_id IN (${found.map(() => '?')})`, ...found.map((a) => a.id)] : ['0']
 }
 
-/** Without a zone it is UTC, as everything is that is shown. */
-function timeFrom(text: string, name: 'since' | 'until'): number {
-  const whole = /^\d{4}-\d\d-\d\d$/.test(text)
-  const form = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,3})?)?Z?)?$/.test(text)
-  const at = form ? Date.parse(whole ? `${text}T${name === 'until' ? '23:59:59.999' : '00:00'}Z` : text.replace(/Z?$/, 'Z')) : Number.NaN
-  if (Number.isNaN(at)) throw new Refusal('invalid_request', `${name} must be a time like 2026-11-21 or 2026-11-21T14:03:22Z.`)
-  return at
-}
+/** Without a zone it is UTC, as everything is that is shown. `ofDay` is what is meant by a day alone. */
+const momentFrom = (text: string, ofDay: string) => Date.parse(`${text.includes('T') ? text.replace('Z', '') : text + ofDay}Z`)

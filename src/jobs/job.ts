@@ -1,9 +1,9 @@
 // Jobs, as people and billing systems follow them. The engine is kernel/jobs.
 import { Type as t } from 'typebox'
 import type { Actor } from '../kernel/api/actor.ts'
-import { Refusal } from '../kernel/api/errors.ts'
 import { page, paginate } from '../kernel/api/list.ts'
 import { nullable, operation, type Resource, time } from '../kernel/api/operation.ts'
+import { idOf, oneOf, text, wholeNumber } from '../kernel/api/query.ts'
 import { iso, isoOrNull } from '../kernel/db/clock.ts'
 import { countOf } from '../kernel/db/kept.ts'
 import type { Db } from '../kernel/db/open.ts'
@@ -89,14 +89,12 @@ export const getJob = operation({
   run: ({ actor, target }) => show(actor, target),
 })
 
-/** A map, because what is looked up in it comes from outside: an object would also know `constructor`. */
-const states = new Map(
-  Object.entries({
-    running: "j.state IN ('queued', 'running', 'undoing')",
-    done: "j.state = 'succeeded'",
-    failed: "j.state = 'failed'",
-  }),
-)
+const states = {
+  running: "j.state IN ('queued', 'running', 'undoing')",
+  done: "j.state = 'succeeded'",
+  failed: "j.state = 'failed'",
+}
+type Asked = keyof typeof states
 
 export const listJobs = operation({
   id: 'jobs.list',
@@ -105,22 +103,17 @@ export const listJobs = operation({
   summary: 'Jobs, newest first',
   access: everybody,
   query: {
-    state: 'running, done or failed.',
-    serverId: 'Only jobs of this server.',
-    nodeId: 'Only jobs on this node.',
-    kind: 'Only jobs of this kind.',
+    state: oneOf(Object.keys(states) as Asked[], 'running: at work or waiting for it; done: succeeded; failed.'),
+    serverId: idOf('server', 'Only jobs of this server.'),
+    nodeId: idOf('node', 'Only jobs on this node.'),
+    kind: text('Only jobs of this kind, such as install.', 40),
   },
-  pages: { usual: 50, most: 200 },
   answer: page(jobRecord),
   run(call) {
     const { tx, actor, query } = call
     const { where, values } = seen(tx, actor)
     const filters: [string, string[]][] = [[where, values]]
-    if (query['state']) {
-      const wanted = states.get(query['state'])
-      if (!wanted) throw new Refusal('invalid_request', 'state must be running, done or failed.')
-      filters.push([wanted, []])
-    }
+    if (query['state']) filters.push([states[query['state'] as Asked], []])
     for (const [name, column] of [
       ['serverId', 'j.server_id'],
       ['nodeId', 'j.node_id'],
@@ -150,11 +143,9 @@ export const getJobLog = operation({
   summary: "A job's log lines; ask again with the last line's number",
   access: everybody,
   on: job,
-  query: { after: 'The number of the last line you have.' },
+  query: { after: wholeNumber('The number of the last line you have.', 0, { maximum: 999_999_999 }) },
   answer: t.Object({ lines: t.Array(t.Object({ n: t.Integer(), at: time, level: t.String(), text: t.String() })), state: jobState }),
   run({ tx, target, query }) {
-    const after = query['after'] ?? '0'
-    if (!/^[0-9]{1,9}$/.test(after)) throw new Refusal('invalid_request', 'after must be the number of a line.')
-    return { lines: linesAfter(tx, target.id, Number(after)).map((l) => ({ ...l, at: iso(l.at) })), state: stateOf(target) }
+    return { lines: linesAfter(tx, target.id, Number(query['after'] ?? 0)).map((l) => ({ ...l, at: iso(l.at) })), state: stateOf(target) }
   },
 })

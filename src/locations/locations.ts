@@ -1,8 +1,9 @@
 import { Type as t } from 'typebox'
+import { page, paginateAll } from '../kernel/api/list.ts'
 import { named, patched } from '../kernel/api/named.ts'
 import { fields, line, operation } from '../kernel/api/operation.ts'
 import { newId } from '../kernel/db/ids.ts'
-import { listedLocations, location, locationAnswer, showLocation } from './location.ts'
+import { location, locationAnswer, showLocation } from './location.ts'
 import { locations } from './tables.ts'
 
 const placement = t.Enum(['spread', 'fill'])
@@ -63,9 +64,14 @@ export const listLocations = operation({
   path: '/admin/node-groups',
   summary: 'Locations, with what their nodes have and hold',
   access: { staff: ['nodes:read', 'servers:create'] },
-  answer: t.Object({ data: t.Array(locationAnswer), total: t.Integer() }),
-  run(call) {
-    const data = listedLocations(call)
-    return { data, total: data.length }
-  },
+  answer: page(locationAnswer),
+  run: (call) =>
+    paginateAll({
+      call,
+      name: 'locations',
+      all: call.tx.select().from(locations).all(),
+      order: 'names',
+      keyOf: (it) => it.name,
+      show: (it) => showLocation(call, it),
+    }),
 })

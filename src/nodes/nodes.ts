@@ -5,6 +5,7 @@ import { Refusal } from '../kernel/api/errors.ts'
 import { page, paginate } from '../kernel/api/list.ts'
 import { named, patched } from '../kernel/api/named.ts'
 import { done, fields, line, nullable, operation, time } from '../kernel/api/operation.ts'
+import { idOf } from '../kernel/api/query.ts'
 import { isoOrNull } from '../kernel/db/clock.ts'
 import { servers } from '../servers/tables.ts'
 import { node, nodeAnswer, showNode } from './node.ts'
@@ -18,7 +19,7 @@ export const listNodes = operation({
   path: '/admin/nodes',
   summary: 'Nodes, with their health and what they hold',
   access: { staff: ['nodes:read'] },
-  query: { locationId: 'Only nodes of this location.' },
+  query: { locationId: idOf('location', 'Only nodes of this location.') },
   pages: { usual: 100, most: 200 },
   answer: page(nodeAnswer),
   run(call) {

@@ -2,7 +2,6 @@
 import { eq } from 'drizzle-orm'
 import {
   accountById,
-  accountPages,
   accountQuery,
   addAccount,
   customerAnswer,
@@ -60,7 +59,6 @@ export const listResellerCustomers = operation({
   summary: 'Your customers, newest first',
   access: { reseller: ['reseller:customers'] },
   query: accountQuery,
-  pages: accountPages,
   answer: page(customerAnswer),
   run: (call) =>
     listAccounts(call, {

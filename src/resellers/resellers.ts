@@ -1,15 +1,7 @@
 // Resellers, as staff manage them.
 import { eq } from 'drizzle-orm'
 import { Type as t } from 'typebox'
-import {
-  accountChanges,
-  accountPages,
-  accountQuery,
-  addAccount,
-  changeAccount,
-  listAccounts,
-  newAccountFields,
-} from '../accounts/account.ts'
+import { accountChanges, accountQuery, addAccount, changeAccount, listAccounts, newAccountFields } from '../accounts/account.ts'
 import { accounts } from '../accounts/tables.ts'
 import type { Actor } from '../kernel/api/actor.ts'
 import { Refusal } from '../kernel/api/errors.ts'
@@ -65,7 +57,6 @@ export const listResellers = operation({
   summary: 'Resellers, newest first, with what they hold of their quotas',
   access: read,
   query: accountQuery,
-  pages: accountPages,
   answer: page(resellerAnswer),
   run: (call) =>
     listAccounts(call, {

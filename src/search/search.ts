@@ -6,6 +6,7 @@ import { seen } from '../jobs/job.ts'
 import type { AccountKind } from '../kernel/api/access.ts'
 import { everybody } from '../kernel/api/access.ts'
 import { type Call, nullable, operation } from '../kernel/api/operation.ts'
+import { LIKE, partOf } from '../kernel/db/rows.ts'
 import { visible } from '../servers/server.ts'
 
 /** As many as are seen at a glance. */
@@ -41,8 +42,8 @@ const sources: readonly Source[] = [
       const { where, values } = visible(tx, actor)
       return [
         `SELECT s.id, s.hostname AS title, (SELECT group_concat(address, ' ') FROM addresses WHERE server_id = s.id) AS detail FROM servers s
-         WHERE ${where} AND s.terminated_at IS NULL AND (s.hostname LIKE ? OR s.name LIKE ? OR s.id = ?
-           OR EXISTS (SELECT 1 FROM addresses a WHERE a.server_id = s.id AND a.address LIKE ?)) ORDER BY s.id DESC`,
+         WHERE ${where} AND s.terminated_at IS NULL AND (s.hostname ${LIKE} OR s.name ${LIKE} OR s.id = ?
+           OR EXISTS (SELECT 1 FROM addresses a WHERE a.server_id = s.id AND a.address ${LIKE})) ORDER BY s.id DESC`,
         [...values, part, part, id, part],
       ]
     },
@@ -53,7 +54,7 @@ const sources: readonly Source[] = [
       actor.scopes.has(actor.kind === 'staff' ? 'customers:read' : 'reseller:customers') ? `${areaOf[actor.kind]}/customers/` : undefined,
     sql: ({ actor }, part, id) => [
       `SELECT id, name AS title, email AS detail FROM accounts WHERE kind <> 'staff' AND ${actor.kind === 'staff' ? '? IS NOT NULL' : 'reseller_id = ?'}
-       AND (name LIKE ? OR email LIKE ? OR organization LIKE ? OR id = ?) ORDER BY id DESC`,
+       AND (name ${LIKE} OR email ${LIKE} OR organization ${LIKE} OR id = ?) ORDER BY id DESC`,
       [actor.accountId, part, part, part, id],
     ],
   },
@@ -61,7 +62,7 @@ const sources: readonly Source[] = [
     type: 'node',
     place: ({ actor }) => (actor.kind === 'staff' && actor.scopes.has('nodes:read') ? '/admin/nodes/' : undefined),
     sql: (_, part, id) => [
-      'SELECT n.id, n.name AS title, l.name AS detail FROM nodes n JOIN locations l ON l.id = n.location_id WHERE n.removed_at IS NULL AND (n.name LIKE ? OR n.id = ?) ORDER BY n.name',
+      `SELECT n.id, n.name AS title, l.name AS detail FROM nodes n JOIN locations l ON l.id = n.location_id WHERE n.removed_at IS NULL AND (n.name ${LIKE} OR n.id = ?) ORDER BY n.name`,
       [part, id],
     ],
   },
@@ -75,7 +76,7 @@ const sources: readonly Source[] = [
       const { where, values } = seen(tx, actor)
       return [
         `SELECT j.id, j.title, j.state AS detail FROM (SELECT * FROM jobs WHERE id = ? UNION SELECT * FROM (SELECT * FROM jobs ORDER BY id DESC LIMIT ?)) j
-         LEFT JOIN servers s ON s.id = j.server_id WHERE (${where}) AND (j.title LIKE ? OR j.id = ?) ORDER BY j.id DESC`,
+         LEFT JOIN servers s ON s.id = j.server_id WHERE (${where}) AND (j.title ${LIKE} OR j.id = ?) ORDER BY j.id DESC`,
         [id, JOBS_LOOKED_THROUGH, ...values, part, id],
       ]
     },
@@ -83,14 +84,14 @@ const sources: readonly Source[] = [
 ]
 
 function found(call: Call, text: string): Found[] {
-  const part = `%${text.replace(/[%_\\]/g, '')}%`
+  const part = partOf(text)
   const pages = call
     .places(call.actor)
     .filter(({ title }) => title.toLowerCase().includes(text.toLowerCase()))
     .map(({ title, href }): Found => ({ type: 'page', id: null, title, detail: null, href }))
   const rows = sources.map((source) => {
     const place = source.place(call)
-    if (!place || part === '%%') return []
+    if (!place) return []
     const [sql, values] = source.sql(call, part, text)
     return call.tx.$client
       .query<Row, any[]>(`${sql} LIMIT ${MOST}`)
@@ -121,7 +122,7 @@ export const search = operation({
   path: '/search',
   summary: `Find servers, customers, nodes, jobs and pages by name, address or id; at most ${MOST}`,
   access: everybody('account:read'),
-  query: { q: 'Part of a name or address, or an id.' },
+  query: { q: t.String({ maxLength: 200, description: 'Part of a name or address, or an id. Nothing is found by nothing.' }) },
   answer: t.Object({
     data: t.Array(
       t.Object({

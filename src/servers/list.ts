@@ -1,8 +1,11 @@
 import { page, paginate } from '../kernel/api/list.ts'
 import { type Call, operation } from '../kernel/api/operation.ts'
+import { idOf, oneOf, text } from '../kernel/api/query.ts'
 import { countOf } from '../kernel/db/kept.ts'
 import { prepared } from '../kernel/db/open.ts'
+import { LIKE, partOf } from '../kernel/db/rows.ts'
 import { own, type ServerRow, selectServers, server, serverAnswer, showServer, visible } from './server.ts'
+import { statuses } from './tables.ts'
 
 const one = prepared(({ $client }) => $client.prepare<ServerRow, [string]>(`${selectServers} WHERE s.id = ?`))
 
@@ -34,11 +37,11 @@ function listing(call: Call, name: string) {
     if (query[parameter]) filters.push([`${column} = ?`, [query[parameter]]])
   if (query['resellerId']) filters.push(['(s.owner_id = ? OR s.reseller_id = ?)', [query['resellerId'], query['resellerId']]])
   if (query['q']) {
-    const part = `%${query['q'].slice(0, 100).replace(/[%_\\]/g, '')}%`
+    const part = partOf(query['q'])
     // Not the address of who shares a server: it could be guessed letter by letter.
     const theirs = own(call.actor)
     filters.push([
-      `(s.hostname LIKE ? OR s.name LIKE ? OR s.id = ? OR EXISTS (SELECT 1 FROM addresses qa WHERE qa.server_id = s.id AND qa.address LIKE ?) OR EXISTS (SELECT 1 FROM accounts qo WHERE qo.id = s.owner_id AND (qo.name LIKE ? OR (qo.email LIKE ? AND ${theirs.where}))))`,
+      `(s.hostname ${LIKE} OR s.name ${LIKE} OR s.id = ? OR EXISTS (SELECT 1 FROM addresses qa WHERE qa.server_id = s.id AND qa.address ${LIKE}) OR EXISTS (SELECT 1 FROM accounts qo WHERE qo.id = s.owner_id AND (qo.name ${LIKE} OR (qo.email ${LIKE} AND ${theirs.where}))))`,
       [part, part, query['q'], part, part, part, ...theirs.values],
     ])
   }
@@ -60,12 +63,12 @@ function listing(call: Call, name: string) {
 
 const pages = { usual: 50, most: 100 }
 const query = {
-  q: 'Part of a hostname, name, address, owner, or an id.',
-  status: 'Only servers in this state.',
-  ownerId: 'Only servers of this customer.',
-  nodeId: 'Only servers on this node.',
-  locationId: 'Only servers in this location.',
-  packageId: 'Only servers with this package.',
+  q: text('Part of a hostname, name, address, owner, or an id.'),
+  status: oneOf(statuses, 'Only servers in this state. Terminated ones are listed only when they are asked for, and only for staff.'),
+  ownerId: idOf('account', 'Only servers of this customer.'),
+  nodeId: idOf('node', 'Only servers on this node.'),
+  locationId: idOf('location', 'Only servers in this location.'),
+  packageId: idOf('package', 'Only servers with this package.'),
 }
 
 export const listAllServers = operation({
@@ -74,7 +77,7 @@ export const listAllServers = operation({
   path: '/admin/servers',
   summary: 'Every server, newest first',
   access: { staff: ['servers:read'] },
-  query: { ...query, resellerId: 'Only servers of this reseller and its customers.' },
+  query: { ...query, resellerId: idOf('account', 'Only servers of this reseller and its customers.') },
   pages,
   answer: page(serverAnswer),
   run: (call) => listing(call, 'all servers'),

@@ -1,5 +1,4 @@
 // Who sees a server, what it is to those who do, and what its state allows.
-import { eq, sql } from 'drizzle-orm'
 import { Type as t } from 'typebox'
 import { accountById, customerInEvent } from '../accounts/account.ts'
 import { addressesOf } from '../addresses/allocate.ts'
@@ -10,19 +9,13 @@ import { type Code, Refusal } from '../kernel/api/errors.ts'
 import { nullable, type Resource, type Surroundings, time } from '../kernel/api/operation.ts'
 import { iso, isoOrNull } from '../kernel/db/clock.ts'
 import { type Db, prepared } from '../kernel/db/open.ts'
+import { rowBy } from '../kernel/db/rows.ts'
 import { locationById } from '../locations/location.ts'
 import { packageById } from '../packages/packages.ts'
 import { isMember, opens, type Role, roleOn, sharedIds } from '../team/share.ts'
-import { type Server, type Status, servers } from './tables.ts'
+import { type Server, type Status, servers, statuses } from './tables.ts'
 
-const byId = prepared((db) =>
-  db
-    .select()
-    .from(servers)
-    .where(eq(servers.id, sql.placeholder('id')))
-    .prepare(),
-)
-export const serverById = (tx: Db, id: string): Server | undefined => byId(tx).get({ id })
+export const serverById = rowBy(servers, servers.id)
 /** For sagas: the row behind a job's input, which never goes away. */
 export const load = (tx: Db, id: string): Server => serverById(tx, id)!
 
@@ -176,7 +169,7 @@ export const serverAnswer = t.Object({
   number: t.Integer(),
   name: t.String(),
   hostname: t.String(),
-  status: t.Enum(['provisioning', 'pending_setup', 'running', 'stopped', 'suspended', 'failed', 'terminated']),
+  status: t.Enum([...statuses]),
   suspendReason: nullable(t.String()),
   failure: nullable(t.String()),
   /** As what you stand before it: it is your own or in your care, or its owner gave you this role on it. */

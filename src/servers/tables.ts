@@ -1,7 +1,8 @@
 import { integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 import type { Power } from '../../agent/protocol.ts'
 
-export type Status = 'provisioning' | 'pending_setup' | 'running' | 'stopped' | 'suspended' | 'failed' | 'terminated'
+export const statuses = ['provisioning', 'pending_setup', 'running', 'stopped', 'suspended', 'failed', 'terminated'] as const
+export type Status = (typeof statuses)[number]
 
 export const servers = sqliteTable('servers', {
   id: text().primaryKey(),

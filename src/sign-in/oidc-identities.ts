@@ -7,6 +7,7 @@ import { accountByEmail, accountById } from '../accounts/account.ts'
 import type { Account } from '../accounts/tables.ts'
 import { everybody } from '../kernel/api/access.ts'
 import { sessionOf } from '../kernel/api/actor.ts'
+import { newest, page } from '../kernel/api/list.ts'
 import { done, operation, type Resource, time } from '../kernel/api/operation.ts'
 import { iso } from '../kernel/db/clock.ts'
 import { newId } from '../kernel/db/ids.ts'
@@ -62,18 +63,15 @@ export const listIdentities = operation({
   summary: 'The identity providers through which the own account has signed in',
   access: everybody('account:read'),
   withoutSecondFactor: true,
-  answer: t.Object({
-    data: t.Array(t.Object({ id: t.String(), issuer: t.String(), subject: t.String(), createdAt: time, usedAt: time })),
-  }),
-  run: ({ tx, actor }) => ({
-    data: identitiesOf(tx, actor.accountId).map(({ id, issuer, subject, createdAt, usedAt }) => ({
-      id,
-      issuer,
-      subject,
-      createdAt: iso(createdAt),
-      usedAt: iso(usedAt),
-    })),
-  }),
+  answer: page(t.Object({ id: t.String(), issuer: t.String(), subject: t.String(), createdAt: time, usedAt: time })),
+  run: (call) =>
+    newest({
+      call,
+      name: 'identities',
+      table: accountIdentities,
+      where: eq(accountIdentities.accountId, call.actor.accountId),
+      show: ({ id, issuer, subject, createdAt, usedAt }) => ({ id, issuer, subject, createdAt: iso(createdAt), usedAt: iso(usedAt) }),
+    }),
 })
 
 export const removeIdentity = operation({

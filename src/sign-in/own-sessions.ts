@@ -1,9 +1,10 @@
 // Where somebody is signed in, and how that ends.
 
-import { and, desc, eq } from 'drizzle-orm'
+import { and, eq } from 'drizzle-orm'
 import { Type as t } from 'typebox'
 import { everybody } from '../kernel/api/access.ts'
 import { sessionOf } from '../kernel/api/actor.ts'
+import { page, paginateAll } from '../kernel/api/list.ts'
 import { done, operation, type Resource, time } from '../kernel/api/operation.ts'
 import { iso } from '../kernel/db/clock.ts'
 import { own } from './second-factors.ts'
@@ -26,32 +27,30 @@ export const listSessions = operation({
   id: 'sessions.list',
   method: 'GET',
   path: '/account/sessions',
-  summary: 'Where the own account is signed in now',
+  summary: 'Where the own account is signed in now, the newest sign-in first',
   access: everybody('account:read'),
   inPerson: true,
   withoutSecondFactor: true,
-  answer: t.Object({
-    data: t.Array(t.Object({ id: t.String(), device: t.String(), from: t.String(), createdAt: time, seenAt: time, current: t.Boolean() })),
-  }),
-  run({ tx, actor, clock }) {
+  answer: page(t.Object({ id: t.String(), device: t.String(), from: t.String(), createdAt: time, seenAt: time, current: t.Boolean() })),
+  run(call) {
+    const { tx, actor, clock } = call
     const here = sessionOf(actor)?.sessionId
-    return {
-      data: tx
-        .select()
-        .from(sessions)
-        .where(eq(sessions.accountId, actor.accountId))
-        .orderBy(desc(sessions.seenAt))
-        .all()
-        .filter((s) => !isOver({ ...s, kind: actor.kind }, clock()))
-        .map((s) => ({
-          id: s.id,
-          device: deviceIn(s.userAgent),
-          from: s.from,
-          createdAt: iso(s.createdAt),
-          seenAt: iso(s.seenAt),
-          current: s.id === here,
-        })),
-    }
+    const open = tx.select().from(sessions).where(eq(sessions.accountId, actor.accountId)).all()
+    return paginateAll({
+      call,
+      name: 'sessions',
+      all: open.filter((s) => !isOver({ ...s, kind: actor.kind }, clock())),
+      order: 'newest',
+      keyOf: (s) => s.id,
+      show: (s) => ({
+        id: s.id,
+        device: deviceIn(s.userAgent),
+        from: s.from,
+        createdAt: iso(s.createdAt),
+        seenAt: iso(s.seenAt),
+        current: s.id === here,
+      }),
+    })
   },
 })
 

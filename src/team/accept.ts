@@ -6,6 +6,7 @@ import { Refusal } from '../kernel/api/errors.ts'
 import { addressKey } from '../kernel/api/limits.ts'
 import { patched } from '../kernel/api/named.ts'
 import { fields, line, nullable, operation, secret, time } from '../kernel/api/operation.ts'
+import { text } from '../kernel/api/query.ts'
 import { iso } from '../kernel/db/clock.ts'
 import { type Db, isUniqueViolation, type Tx } from '../kernel/db/open.ts'
 import { mustAllowCustomer, resellerOf } from '../resellers/reseller.ts'
@@ -22,7 +23,7 @@ export const getInvitation = operation({
   path: '/team/invitation',
   summary: 'What an invitation is for, to whoever has its link',
   access: 'anyone',
-  query: { token: 'From the link in the mail.' },
+  query: { token: text('From the link in the mail.') },
   answer: t.Object({
     /** Who sent it. */
     owner: t.Object({ name: t.String() }),

@@ -12,7 +12,6 @@ export const listTeam = operation({
   path: '/team',
   summary: 'Who has access to your servers, and who is invited, newest first',
   ...reads,
-  pages: { usual: 50, most: 200 },
   answer: page(memberAnswer),
   run(call) {
     const { tx, actor } = call

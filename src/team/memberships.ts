@@ -36,7 +36,6 @@ export const listMemberships = operation({
   path: '/team/memberships',
   summary: 'What others share with you, newest first',
   ...reads,
-  pages: { usual: 50, most: 200 },
   answer: page(membershipAnswer),
   run(call) {
     const { tx, actor } = call

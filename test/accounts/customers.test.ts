@@ -104,3 +104,26 @@ describe('finding a customer', () => {
     expect((await p.call(owner, 'GET', `/customers/${owner.id}`)).body.error.code).toBe('customer_not_found')
   })
 })
+
+describe('who asks for an external id', () => {
+  test('finds the one of their own customers that has it, never one that a reseller gave it', async () => {
+    const [rita, otto] = [p.account('reseller', 'Rita'), p.account('reseller', 'Otto')]
+    const theirs = async (who: Who, externalId: string) =>
+      (await p.call(who, 'POST', '/reseller/customers', { name: 'Evil', email: `e${++count}@customer.test`, externalId })).body.id
+    const own = (await add({ externalId: 'c-1' })).body.id
+    const [ritas, ottos] = [await theirs(rita, 'c-1'), await theirs(otto, 'c-1')]
+    await theirs(rita, 'c-2')
+    expect(await find('externalId=c-1')).toEqual([own])
+    expect(await find('externalId=c-2')).toEqual([])
+    expect(await find(`externalId=c-1&resellerId=${rita.id}`)).toEqual([ritas])
+    expect(await find(`externalId=c-1&resellerId=${otto.id}`)).toEqual([ottos])
+    expect((await p.call(otto, 'GET', '/reseller/customers?externalId=c-1')).body.data.map((c: any) => c.id)).toEqual([ottos])
+  })
+  test('that is empty is told so, instead of being shown everybody', async () => {
+    const { status, body } = await p.call(owner, 'GET', '/admin/customers?externalId=')
+    expect([status, body.error.message]).toEqual([
+      400,
+      'The query parameter externalId must not be empty; leave it out to ask for everything.',
+    ])
+  })
+})

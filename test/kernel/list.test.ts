@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { type Panel, panel, type Who } from '../support/panel.ts'
+import { type Panel, panel, type Who, world } from '../support/panel.ts'
 
 let p: Panel
 let owner: { id: string } & Who
@@ -128,5 +128,28 @@ describe('a cursor', () => {
     const rest = await get(`/admin/customers?limit=3&cursor=${nextCursor}`)
     await p.crash()
     expect((await get(`/admin/customers?limit=3&cursor=${nextCursor}`)).data).toEqual(rest.data)
+  })
+})
+
+describe('a text that is looked for', () => {
+  test('means each of its characters, in every list that is searched', async () => {
+    using p = await world()
+    const email = 'ada_l@customer.test'
+    const ada = await p.admin('POST', '/admin/customers', { name: '100% \\o/', email })
+    await p.admin('POST', '/admin/customers', { name: '1000 xox', email: 'adaxl@customer.test' })
+    for (const hostname of ['one', 'two'])
+      await p.admin('POST', '/admin/servers', { ...p.order, hostname, name: hostname === 'one' ? 'my_box 50%' : 'myxbox 50' })
+    await p.call(p.token(p.staff(undefined, 'per_cent %').id), 'POST', '/admin/packages', { name: 'x', vcpus: 1, memoryMb: 64, diskGb: 1 })
+    const found = async (path: string, text: string) => (await p.call(p.owner, 'GET', `${path}=${encodeURIComponent(text)}`)).body
+    for (const text of [email, 'ada_l', '100%', '0% \\o'])
+      expect([text, (await found('/admin/customers?q', text)).data.map((c: any) => c.id)]).toEqual([text, [ada.id]])
+    for (const text of ['my_box', '50%']) {
+      expect([text, (await found('/admin/servers?q', text)).data.map((s: any) => s.hostname)]).toEqual([text, ['one']])
+      expect([text, (await found('/search?q', text)).data.map((s: any) => s.title)]).toEqual([text, ['one']])
+    }
+    expect((await found('/search?q', 'ada_l')).data.map((s: any) => s.id)).toEqual([ada.id])
+    for (const text of ['per_cent', 't %']) expect([text, (await found('/admin/audit?who', text)).total]).toEqual([text, 1])
+    for (const path of ['/admin/customers?q', '/admin/servers?q', '/admin/audit?who'])
+      expect([path, (await found(path, '__')).total]).toEqual([path, 0])
   })
 })

@@ -68,7 +68,7 @@ describe('who sees nothing of a thing', () => {
   test('S24: finds it in no list, no count and no search either', async () => {
     for (const op of operations) {
       if (!op.pages || op.path.includes('{') || op.access === 'anyone' || !op.access.customer) continue
-      const own = new Set(['images.offered', 'tokens.list'])
+      const own = new Set(['images.offered', 'tokens.list', 'sessions.list'])
       for (const query of ['', ...('q' in (op.query ?? {}) ? ['?q=web01', '?q=203.0.113'] : [])]) {
         const { status, body } = await p.call(stranger, 'GET', `${op.path}${query}`)
         expect([op.id, status]).toEqual([op.id, 200])

@@ -27,7 +27,7 @@ const add = (at: At) =>
 
 export const locationsPage = page({
   path: '/admin/node-groups',
-  reads: { locations: reading(listLocations, () => ({})) },
+  reads: { locations: reading(listLocations, () => ({ query: { limit: '200' } })) },
   title: 'Locations',
   nav: 'locations',
   view: ({ locations, at }) => html`

@@ -17,7 +17,7 @@ const command: Html = html`<section class="card" id="command" hx-morph-skip hidd
 
 export const enrollPage = page({
   path: '/admin/nodes/enroll',
-  reads: { locations: reading(listLocations, () => ({})) },
+  reads: { locations: reading(listLocations, () => ({ query: { limit: '200' } })) },
   title: 'Enroll node',
   nav: 'nodes',
   view: ({ locations, at }) => html`

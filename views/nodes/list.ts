@@ -17,7 +17,7 @@ const enroll = (at: At) => at.may(enrollNode) && html`<a class="btn pri" href="/
 
 export const nodesPage = page({
   path: '/admin/nodes',
-  reads: { nodes: listNodes, locations: ifAllowed(listLocations, () => ({})) },
+  reads: { nodes: listNodes, locations: ifAllowed(listLocations, () => ({ query: { limit: '200' } })) },
   title: 'Nodes',
   nav: 'nodes',
   view: ({ nodes, locations, at }) => html`

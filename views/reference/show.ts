@@ -70,11 +70,15 @@ const bodyTable = (rows: readonly FieldRow[]): Html =>
     { title: 'Rule', cell: (f) => f.rule },
   ])
 
-const queryTable = (query: Readonly<Record<string, string>>): Html =>
-  table<[string, string]>('Query parameters', Object.entries(query), [
+type Asked = { description?: string; enum?: readonly string[]; type?: string; title?: string }
+const queryTable = (query: Readonly<Record<string, Asked>>): Html =>
+  table<[string, Asked]>('Query parameters', Object.entries(query), [
     { title: 'Query parameter', main: true, cell: ([name]) => html`<code>${name}</code>` },
-    { title: 'What it does', cell: ([, words]) => words },
+    { title: 'Value', cell: ([, it]) => (it.enum ? choices(it.enum) : (it.title ?? (it.type === 'integer' ? 'whole number' : 'text'))) },
+    { title: 'What it does', cell: ([, it]) => it.description },
   ])
+/** Codes of refusals stand in tables of their own. */
+const choices = (values: readonly string[]) => (values.length > 20 ? 'one word' : values.join(', '))
 
 /** Asks in the page, with what the viewer may see; public/panel/try.js shows the answer under it. */
 function tryIt(op: Operation): Html | false {

@@ -11,7 +11,7 @@ import { pager, table } from '../parts/table.ts'
 import { time } from '../parts/time.ts'
 import { lostFactor } from '../sign-in/lost-factor.ts'
 
-const reads = { staff: listStaff, roles: reading(listRoles, () => ({})) }
+const reads = { staff: listStaff, roles: reading(listRoles, () => ({ query: { limit: '200' } })) }
 type Data = Answers<typeof reads> & { at: At }
 type Member = Data['staff']['data'][number]
 

@@ -20,6 +20,7 @@ import {
   queryOf,
   type Surroundings,
 } from './operation.ts'
+import { wrongValue } from './query.ts'
 import { check, composed } from './validate.ts'
 
 export type Request = {
@@ -90,10 +91,12 @@ export const gate =
   }
 
 function mustKnow(op: Operation, query: Query) {
-  let known: Query | undefined
-  for (const name in query)
-    if (!Object.hasOwn((known ??= queryOf(op)), name))
-      throw new Refusal('invalid_request', `There is no query parameter "${name.slice(0, 40)}" here.`)
+  const known = queryOf(op)
+  for (const name in query) {
+    if (!Object.hasOwn(known, name)) throw new Refusal('invalid_request', `There is no query parameter "${name.slice(0, 40)}" here.`)
+    const wrong = wrongValue(known[name]!, query[name]!)
+    if (wrong) throw new Refusal('invalid_request', `The query parameter ${name} ${wrong}`)
+  }
 }
 
 /** What a key is remembered for: the operation and the thing it is done to. One key for two servers is two calls. */

@@ -27,7 +27,7 @@ type Listing<Row, Shown> = {
   keptWith?: readonly (string | number)[]
 }
 
-/** Throws `invalid_request` for a limit below 1 or a cursor that is not of this list and this caller. */
+/** Throws `invalid_request` for a cursor that is not of this list and this caller. */
 export function paginate<Row, Shown>(listing: Listing<Row, Shown>): Page<Shown> {
   const { call, name, keptWith } = listing
   if (!keptWith) return cut(listing)
@@ -41,12 +41,27 @@ const pages = keeping<Page<unknown>>(50)
 
 function cut<Row, Shown>({ call, name, rows, keyOf, total, show }: Listing<Row, Shown>): Page<Shown> {
   if (!call.pages) throw new Error(`the list "${name}" is answered by an operation that declares no \`pages\``)
-  const limit = Math.min(limitFrom(call.query['limit'], call.pages.usual), call.pages.most)
+  const limit = Math.min(Number(call.query['limit'] ?? call.pages.usual), call.pages.most)
   const after = call.query['cursor'] === undefined ? undefined : openCursor(call, name, call.query['cursor'])
   const found = rows(after, limit + 1)
   const data = found.slice(0, limit)
   const last = data.at(-1)
   return { data: data.map(show), nextCursor: last && found.length > limit ? sealCursor(call, name, keyOf(last)) : null, total: total() }
+}
+
+type AtHand<Row, Shown> = Pick<Listing<Row, Shown>, 'call' | 'name' | 'keyOf' | 'show'> & {
+  all: readonly Row[]
+  /** `newest`: the greatest key first; `names`: the smallest. */
+  order: 'newest' | 'names'
+}
+
+/** A page of rows that are all at hand, because they are few or chosen by more than SQL knows. Throws as `paginate`. */
+export function paginateAll<Row, Shown>({ call, name, all, keyOf, show, order }: AtHand<Row, Shown>): Page<Shown> {
+  const comesAfter = (a: string, b: string) => (order === 'newest' ? a < b : a > b)
+  const sorted = all.toSorted((a, b) => (comesAfter(keyOf(a), keyOf(b)) ? 1 : -1))
+  const rows = (after: string | undefined, limit: number) =>
+    sorted.filter((row) => after === undefined || comesAfter(keyOf(row), after)).slice(0, limit)
+  return paginate({ call, name, rows, keyOf, show, total: () => all.length })
 }
 
 type Newest<T, Shown> = {
@@ -87,12 +102,6 @@ export function newest<T extends SQLiteTable & { id: SQLiteColumn }, Shown>({
         .where(where)
         .get()!.n,
   })
-}
-
-function limitFrom(text: string | undefined, usual: number) {
-  if (text === undefined) return usual
-  if (!/^[0-9]+$/.test(text) || Number(text) < 1) throw new Refusal('invalid_request', 'limit must be a whole number from 1 up.')
-  return Number(text)
 }
 
 const stamped = (actor: Actor, name: string, key: string) => `${name}\n${actor.accountId}\n${key}`

@@ -1,5 +1,6 @@
 // The reference is the registry, read aloud: OpenAPI 3.1, whose schemas are the ones the gate checks with.
 
+import type { TSchema } from 'typebox'
 import { accountKinds, isScope, scopes } from './access.ts'
 import { type Code, codes, errorBody, refusals } from './errors.ts'
 import { type Operation, queryOf } from './operation.ts'
@@ -93,13 +94,11 @@ function parametersOf(op: Operation) {
         ...(op.on && { example: sampleId(op.on.name) }),
       }),
     ),
-    ...Object.entries(queryOf(op)).map(([name, description]) =>
+    ...Object.entries(queryOf(op)).map(([name, { description, ...schema }]: [string, TSchema & { description?: string }]) =>
       named(name, 'query', {
         description,
-        schema:
-          name === 'limit' && op.pages
-            ? { type: 'integer', minimum: 1, maximum: op.pages.most, default: op.pages.usual }
-            : { type: 'string' },
+        // More than the most is not refused, but nobody gets more.
+        schema: name === 'limit' && op.pages ? { ...schema, maximum: op.pages.most } : schema,
       }),
     ),
     ...(op.remembers ? [ref('parameters', 'IdempotencyKey')] : []),

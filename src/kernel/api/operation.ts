@@ -12,6 +12,7 @@ import { type AccountKind, isScope, type Permission, type Scope } from './access
 import type { Actor } from './actor.ts'
 import { type Code, invalid } from './errors.ts'
 import type { Delay, Limit } from './limits.ts'
+import { wholeNumber } from './query.ts'
 import { LINE } from './validate.ts'
 
 /** What runs beside the database and an operation may ask: nothing here changes anything. */
@@ -102,9 +103,9 @@ export type Operation<Row = any, B extends TSchema = any, A extends TSchema = an
   withoutSecondFactor?: true
   /** Whose id the first `{…}` of the path is. */
   on?: Resource<Row>
-  /** Names of the query parameters it knows, each with what it does. */
-  query?: Readonly<Record<string, string>>
-  /** Answers a list by pages, with this many rows: it knows `cursor` and `limit` then. */
+  /** The query parameters it knows: what each may be, and what it does as its description. `run` gets them as the text that was sent. */
+  query?: Readonly<Record<string, TSchema>>
+  /** How many rows the pages of its list have, where not as usual: it knows `cursor` and `limit` then. */
   pages?: Pages
   body?: B
   answer: A
@@ -128,15 +129,21 @@ export type Operation<Row = any, B extends TSchema = any, A extends TSchema = an
 
 export const operation = <B extends TSchema, A extends TSchema, const M extends Method, Row = unknown, P = undefined>(
   o: Operation<Row, B, A, M, P>,
-): Operation<Row, B, A, M, P> => o
+): Operation<Row, B, A, M, P> => (isPage(o.answer) && !o.pages ? { ...o, pages: usualPages } : o)
 
-/** Every query parameter that the operation knows, with what it does. */
-export const queryOf = ({ query, pages }: Pick<Operation, 'query' | 'pages'>): Readonly<Record<string, string>> => ({
-  ...query,
-  ...(pages && {
-    cursor: 'Where the page starts: nextCursor of the page before.',
-    limit: `How many at most: ${pages.usual} when nothing is said, ${pages.most} at most.`,
-  }),
+const usualPages: Pages = { usual: 50, most: 200 }
+const isPage = (answer: TSchema): boolean => 'nextCursor' in ((answer as { properties?: object }).properties ?? {})
+
+const known = new WeakMap<object, Readonly<Record<string, TSchema>>>()
+/** Every query parameter that the operation knows. */
+export function queryOf(op: Pick<Operation, 'query' | 'pages'>): Readonly<Record<string, TSchema>> {
+  let all = known.get(op)
+  if (!all) known.set(op, (all = { ...op.query, ...(op.pages && pageQuery(op.pages)) }))
+  return all
+}
+const pageQuery = ({ usual, most }: Pages) => ({
+  cursor: t.String({ minLength: 1, description: 'Where the page starts: nextCursor of the page before.' }),
+  limit: wholeNumber(`How many at most: ${usual} when nothing is said, ${most} at most.`, 1, { default: usual }),
 })
 
 /** A request body: fields that are not listed are refused by name. */

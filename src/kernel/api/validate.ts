@@ -15,14 +15,22 @@ export const fits = (schema: TSchema, value: unknown) => validator(schema).Check
 
 /** Throws `validation_failed`, naming each wrong field once. */
 export function check(schema: TSchema, value: unknown) {
-  const v = validator(schema)
   const given = value === undefined ? {} : value
-  if (v.Check(given)) return
-  const found = new Map<string, string>()
-  for (const e of v.Errors(given))
-    for (const { field, message } of explain(e as unknown as SchemaError, schema)) if (!found.has(field)) found.set(field, message)
-  throw invalid(...[...found].map(([field, message]): FieldError => ({ field, message })))
+  if (!fits(schema, given)) throw invalid(...wrongFields(schema, given))
 }
+
+function wrongFields(schema: TSchema, value: unknown): FieldError[] {
+  const found = new Map<string, string>()
+  for (const e of validator(schema).Errors(value))
+    for (const { field, message } of explain(e as unknown as SchemaError, schema)) if (!found.has(field)) found.set(field, message)
+  return [...found].map(([field, message]): FieldError => ({ field, message }))
+}
+
+/** What is wrong with a value that stands alone, in words. */
+export const wrongWith = (schema: TSchema, value: unknown): string => wrongFields(schema, value)[0]?.message ?? 'is not right.'
+
+/** More values than these are not told in a message: the reference lists them. */
+const MOST_TOLD = 20
 
 type SchemaError = { keyword: string; instancePath: string; schemaPath: string; params: Record<string, any>; message: string }
 
@@ -45,7 +53,7 @@ function explain({ keyword, instancePath, schemaPath, params, message }: SchemaE
     case 'maximum':
       return [{ field: at, message: `must be ${params.limit} or less.` }]
     case 'enum':
-      return [{ field: at, message: `must be one of ${(params.allowedValues as unknown[]).join(', ')}.` }]
+      return [{ field: at, message: oneOf(params.allowedValues as unknown[]) }]
     case 'type':
       return [{ field: at || 'body', message: `must be ${article(String(params.type))}.` }]
     case 'pattern':
@@ -59,6 +67,8 @@ function explain({ keyword, instancePath, schemaPath, params, message }: SchemaE
   }
 }
 
+const oneOf = (values: unknown[]) =>
+  values.length > MOST_TOLD ? 'must be one of the values that the reference lists.' : `must be one of ${values.join(', ')}.`
 const article = (word: string) => (/^[aeiou]/.test(word) ? `an ${word}` : `a ${word}`)
 
 /** A pattern's `title` says in words what it wants. */

@@ -1,9 +1,9 @@
-// The two statements that every room needs, prepared once: a row by one of its columns, and a new row.
-import { eq, getTableColumns, getTableName, sql } from 'drizzle-orm'
+// The statements that every room needs: a row by one of its columns, a new row, rows with a text in them.
+import { eq, getTableColumns, getTableName, type SQL, sql } from 'drizzle-orm'
 import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core'
 import { type Db, prepared, type Tx } from './open.ts'
 
-/** `const packageById = rowBy(packages.id)`; undefined when there is none. */
+/** `const packageById = rowBy(packages, packages.id)`; undefined when there is none. Prepared once. */
 export function rowBy<T extends SQLiteTable>(table: T, column: SQLiteColumn) {
   const find = prepared((db) =>
     db
@@ -36,3 +36,10 @@ export function inserting<T extends SQLiteTable>(table: T) {
     )
   }
 }
+
+/** What stands behind a column that is searched: `name ${LIKE}`, with `partOf(text)` as its value. */
+export const LIKE = "LIKE ? ESCAPE '\\'"
+/** Whatever has the text in it, whose every character means itself. */
+export const partOf = (text: string) => `%${text.slice(0, 100).replace(/[%_\\]/g, '\\$&')}%`
+/** The column has the text in it. */
+export const contains = (column: SQLiteColumn, text: string): SQL => sql`${column} LIKE ${partOf(text)} ESCAPE '\\'`

@@ -77,12 +77,16 @@ export async function render(p: Page, gate: Gate, at: At): Promise<Rendered> {
   for (const [name, read] of Object.entries(p.reads) as [string, Read | Reading<Read>][]) {
     const { op, ask, optional } = 'op' in read ? read : { op: read, ask: ownParams, optional: false }
     if (optional && !at.may(op)) continue
-    const answer = gate(op, at.actor, { ...ask(at), cookies: at.cookies }) as Answer | Promise<Answer>
+    const { params = {}, query = {} } = ask(at)
+    const answer = gate(op, at.actor, { params, query: filled(query), cookies: at.cookies }) as Answer | Promise<Answer>
     data[name] = (await answer).body
   }
   const title = typeof p.title === 'string' ? p.title : p.title(data as any)
   return { title, body: p.view({ ...data, at } as any), page: p }
 }
+
+/** A form sends the fields that were left empty, too: for a page they are not asked for. */
+const filled = (query: Query): Query => Object.fromEntries(Object.entries(query).filter(([, value]) => value !== ''))
 
 /** The page's own parameters, and of its query what the operation knows: a list page's filters are its address. */
 const ownParams = ({ params, query }: At): Asked => ({ params, query })

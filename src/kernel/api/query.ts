@@ -1,0 +1,29 @@
+// What a query parameter may be. Its schema is what the gate checks, what OpenAPI shows and what the reference says.
+import { type TSchema, Type as t } from 'typebox'
+import { type IdKind, prefixes } from '../db/ids.ts'
+import { fits, wrongWith } from './validate.ts'
+
+/** Some text, which is never empty: an empty filter is a mistake and not "everything". */
+export const text = (description: string, maxLength = 200) => t.String({ minLength: 1, maxLength, description })
+export const oneOf = <const T extends readonly string[]>(values: T, description: string) => t.Enum([...values], { description })
+/** The id of a thing of this kind, whether there is one or not. */
+export const idOf = (kind: IdKind, description: string) =>
+  t.String({ pattern: `^${prefixes[kind]}[0-9a-z]{26}$`, title: `an id like ${prefixes[kind]}…`, description })
+export const wholeNumber = (description: string, minimum: number, more: { default?: number; maximum?: number } = {}) =>
+  t.Integer({ minimum, description, ...more })
+/** A moment, or a day, in UTC. */
+export const moment = (description: string) =>
+  t.String({
+    pattern: '^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])(T([01]\\d|2[0-3]):[0-5]\\d(:[0-5]\\d(\\.\\d{1,3})?)?Z?)?$',
+    title: 'a time like 2026-11-21 or 2026-11-21T14:03:22Z',
+    description,
+  })
+
+/** What is wrong with the value of a parameter, in words; undefined: nothing. */
+export function wrongValue(schema: TSchema, value: string): string | undefined {
+  const isNumber = (schema as { type?: string }).type === 'integer'
+  if (isNumber && !/^[0-9]+$/.test(value)) return 'must be a whole number.'
+  const given = isNumber ? Number(value) : value
+  if (fits(schema, given)) return undefined
+  return value === '' ? 'must not be empty; leave it out to ask for everything.' : wrongWith(schema, given)
+}
