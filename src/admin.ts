@@ -7,7 +7,7 @@ import { configFrom, SettingError } from './config.ts'
 import { createController } from './controller.ts'
 import { API_ROOT } from './kernel/api/http.ts'
 import type { Operation } from './kernel/api/operation.ts'
-import { operations } from './operations.ts'
+import { hostOperations, operations } from './operations.ts'
 import { socketPath } from './serve.ts'
 import { grantToken } from './tokens/tokens.ts'
 
@@ -18,6 +18,8 @@ berth admin create-token --account EMAIL --name N --preset billing|reseller-bill
                                       prints the token alone
 
 It finds the controller by PANEL_DATA_DIR. Exit 0 done, 1 refused (code and message on standard error), 2 wrong use.`
+
+const every = [...operations, ...hostOperations]
 
 class WrongUse extends Error {}
 /** The controller went away while it was at it: what it was told may be done or not. */
@@ -31,12 +33,12 @@ export async function admin(args: readonly string[]): Promise<number> {
       return name === undefined ? 2 : 0
     }
     if (name === 'list') {
-      for (const op of operations) console.log(`${op.id.padEnd(22)} ${op.summary}`)
+      for (const op of every) console.log(`${op.id.padEnd(22)} ${op.summary}`)
       return 0
     }
     if (name === 'create-staff') return show(await call(createStaff, await staffFrom(rest)))
     if (name === 'create-token') return show(await call(grantToken, tokenFrom(rest)), (body) => body.token)
-    const op = operations.find((o) => o.id === name)
+    const op = every.find((o) => o.id === name)
     if (!op) throw new WrongUse(`There is no operation "${name}". berth admin list shows them.`)
     return show(await call(op, jsonFrom(rest)))
   } catch (error) {

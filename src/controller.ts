@@ -30,7 +30,7 @@ import { mountPages } from './kernel/web/serve-pages.ts'
 import { AgentDoor } from './nodes/door.ts'
 import { nodeById } from './nodes/node.ts'
 import { Reports } from './nodes/report.ts'
-import { operations } from './operations.ts'
+import { hostOperations, operations } from './operations.ts'
 import { sagas } from './sagas.ts'
 import { sealedColumns } from './sealed.ts'
 import { forgetLinks } from './sign-in/links.ts'
@@ -47,6 +47,8 @@ const INVITATIONS_PER_MINUTE = 10
 const SIGN_INS_PER_MINUTE = 20
 /** Reliability R16: after this long a stop does not wait for what is still going on. */
 const STOP_MS = 15 * second
+
+const LOOPBACK = '127.0.0.1'
 
 export type Parts = {
   config: Config
@@ -116,12 +118,10 @@ export async function createController({
       disconnect: (nodeId) => void setTimeout(() => hub.disconnect(nodeId)),
     },
   }
-  const local = new WeakSet<Request>()
   const addresses = new WeakMap<Request, string>()
   const door: Door = {
     gate: gate(db, around),
-    who: (request, from) =>
-      local.has(request) ? { actor: system, limitKey: 'system' } : whoFrom(db, { request, origin: config.origin, now: clock(), from }),
+    who: (request, from) => whoFrom(db, { request, origin: config.origin, now: clock(), from }),
     from: (request) => clientAddress(request, addresses.get(request) ?? '127.0.0.1', config.trustedProxies),
     origin: config.origin,
     calls: new Limit(callsPerMinute, clock),
@@ -139,6 +139,13 @@ export async function createController({
   })
   const app = new Elysia()
   mountApi(app, operations, door)
+  // A door of its own, so that nothing in a request can make somebody System who came through the other.
+  let onHost: Elysia | undefined
+  const mountOnHost = () => {
+    onHost = new Elysia()
+    mountApi(onHost, [...operations, ...hostOperations], { ...door, who: () => ({ actor: system, limitKey: 'system' }), from: () => LOOPBACK })
+    return onHost
+  }
   mountDocument(app, '/openapi.json', () => openapi(operations, { version: VERSION, root: config.origin + API_ROOT }), door)
   /** What is neither an operation nor a page: refusals have the API's shape, and every answer has its request id. */
   const answering =
@@ -229,11 +236,8 @@ export async function createController({
     mail,
     fetch,
     websocket,
-    /** The same application for `berth admin` on this host: who reaches the socket file is System. */
-    fetchLocal: (request: Request) => {
-      local.add(request)
-      return app.fetch(request)
-    },
+    /** The API for `berth admin` on this host: who reaches the socket file is System. */
+    fetchLocal: (request: Request) => (onHost ?? mountOnHost()).fetch(request),
     /** Goes on with unfinished jobs, and starts what the clock starts. */
     start() {
       runner.start()

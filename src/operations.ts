@@ -68,7 +68,7 @@ import { changeMember, listTeam, removeMember } from './team/members.ts'
 import { leaveTeam, listMemberships } from './team/memberships.ts'
 import { createToken, grantToken, listTokens, revokeToken, rotateToken } from './tokens/tokens.ts'
 
-export const operations: readonly Operation[] = [
+const all: readonly Operation[] = [
   getStatus,
   getOverview,
   getOwnOverview,
@@ -219,3 +219,8 @@ export const operations: readonly Operation[] = [
   setSignInProvider,
   removeSignInProvider,
 ]
+
+/** What the API is made of. */
+export const operations = all.filter((op) => !op.onHost)
+/** What only `berth` on the controller's host can do, beside all of that. */
+export const hostOperations = all.filter((op) => op.onHost)

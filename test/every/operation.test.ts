@@ -1,12 +1,12 @@
 // Not one test per endpoint: one test per promise, over every endpoint there is or will be.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { type AccountKind, accountKinds, presets, scopes } from '../../src/kernel/api/access.ts'
+import { type AccountKind, accountKinds, allPermissions, allScopes, presets, scopes } from '../../src/kernel/api/access.ts'
 import { openapi } from '../../src/kernel/api/openapi.ts'
-import type { Operation } from '../../src/kernel/api/operation.ts'
+import { mayCall, type Operation } from '../../src/kernel/api/operation.ts'
 import { check } from '../../src/kernel/api/validate.ts'
 import { newId } from '../../src/kernel/db/ids.ts'
 import { write } from '../../src/kernel/db/open.ts'
-import { operations } from '../../src/operations.ts'
+import { hostOperations, operations } from '../../src/operations.ts'
 import { passkeys } from '../../src/sign-in/tables.ts'
 import { answered } from '../support/declared.ts'
 import { golden } from '../support/golden.ts'
@@ -243,6 +243,35 @@ for (const op of operations)
         expect(() => check(op.body, op.example)).not.toThrow()
       })
   })
+
+describe('what only who runs the controller may do', () => {
+  test('is the tokens of others and the key file', () =>
+    expect(hostOperations.map((op) => op.id).toSorted()).toEqual(['secrets.rotate', 'tokens.grant']))
+  for (const op of hostOperations) {
+    test(`S26: ${op.id} has no path for anybody else, whatever they may do, and nothing happens`, async () => {
+      const everybody = [undefined, ...Object.values(stranger), tokenOf('staff')]
+      const { body: never } = await p.call(undefined, op.method, '/no/such/path', op.example)
+      const before = p.fingerprint()
+      for (const who of everybody)
+        for (const method of ['GET', 'POST', 'OPTIONS', op.method]) {
+          const { status, body, headers } = await p.call(who, method, op.path, method === 'GET' ? undefined : op.example)
+          expect([method, status, body]).toEqual([method, 404, never])
+          expect(headers.get('Allow')).toBeNull()
+        }
+      expect(p.fingerprint()).toBe(before)
+    })
+    test(`S26: ${op.id} is refused by the gate too, and drawn nowhere`, () => {
+      expect(op.access).toEqual({})
+      const actor = { accountId: stranger.staff.id, kind: 'staff', name: 'A', scopes: allScopes, permissions: new Set(allPermissions) } as const
+      const via = { type: 'session', sessionId: '', confirmedAt: p.now() } as const
+      expect(mayCall(op, { ...actor, via })).toBe(false)
+      expect(() => p.controller.gate(op, { ...actor, via }, { body: op.example })).toThrow('There is no such path')
+      expect(() => p.controller.gate(op, undefined, { body: op.example })).toThrow('There is no such path')
+      const document = JSON.stringify(openapi(operations, { version: '0', root: '/' }))
+      for (const word of [op.id, `"${op.path}"`]) expect(document).not.toContain(word)
+    })
+  }
+})
 
 describe('changes by operations are in the audit log', () => {
   test('with who, from where, through what; and secrets are masked', async () => {

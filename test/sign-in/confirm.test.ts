@@ -14,7 +14,6 @@ test('S21 what must not be given away by an unlocked screen is marked', () => {
   for (const id of [
     'tokens.create',
     'tokens.rotate',
-    'tokens.grant',
     'staff.create',
     'totp.begin',
     'totp.confirm',

@@ -3,7 +3,7 @@ import { exportAuditCsv, exportAuditJson } from '../../src/audit/export.ts'
 import type { Operation } from '../../src/kernel/api/operation.ts'
 import { type Html, html } from '../../src/kernel/web/html.ts'
 import { type At, page } from '../../src/kernel/web/page.ts'
-import { operations } from '../../src/operations.ts'
+import { hostOperations, operations } from '../../src/operations.ts'
 import { pathOf } from '../parts/act.ts'
 import { empty } from '../parts/card.ts'
 import { head } from '../parts/head.ts'
@@ -12,7 +12,7 @@ import { filterChoice, filters, filterText, pager } from '../parts/table.ts'
 import { count } from '../parts/words.ts'
 import { auditTable } from './table.ts'
 
-const changes = operations
+const changes = [...operations, ...hostOperations]
   .filter((o) => o.method !== 'GET')
   .map((o) => [o.id, o.id] as const)
   .sort(([a], [b]) => (a < b ? -1 : 1))

@@ -2,7 +2,7 @@ import type { listActivity } from '../../src/audit/activity.ts'
 import type { listAudit } from '../../src/audit/audit.ts'
 import { type Html, html } from '../../src/kernel/web/html.ts'
 import type { Answers, At } from '../../src/kernel/web/page.ts'
-import { operations } from '../../src/operations.ts'
+import { hostOperations, operations } from '../../src/operations.ts'
 import { pill } from '../parts/state.ts'
 import { table } from '../parts/table.ts'
 import { absolute, time } from '../parts/time.ts'
@@ -26,7 +26,7 @@ export const targetLink = (id: string, name: string | null): Html => {
 }
 
 /** The first words of an operation's summary: what follows explains, and the log needs no explanation. */
-const summaries = new Map(operations.map((o) => [o.id, o.summary.split(/[;:]/)[0]]))
+const summaries = new Map([...operations, ...hostOperations].map((o) => [o.id, o.summary.split(/[;:]/)[0]]))
 
 /** One operation may do several things; which one is in what was sent. */
 const actionOf = ({ details }: Line) =>

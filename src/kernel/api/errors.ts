@@ -150,6 +150,9 @@ export class Refusal extends Error {
   }
 }
 
+/** For a path behind which nothing is, and for one of the host alone: the same words. */
+export const unknownPath = () => new Refusal('not_found', 'There is no such path in this API. The reference lists them: /api-reference.')
+
 export type FieldError = { field: string; message: string }
 /** The refusal for fields that are wrong in themselves. Submitted values are never echoed. */
 export const invalid = (...fields: FieldError[]) =>

@@ -4,7 +4,7 @@ import type { Elysia } from 'elysia'
 import { isShared } from '../db/kept.ts'
 import { log } from '../log.ts'
 import type { Actor } from './actor.ts'
-import { type Code, codes, errorBody, Refusal } from './errors.ts'
+import { type Code, codes, errorBody, Refusal, unknownPath } from './errors.ts'
 import { keyFrom } from './idempotency.ts'
 import type { Answer, Gate } from './invoke.ts'
 import { addressKey, type Limit } from './limits.ts'
@@ -91,7 +91,7 @@ function answering(door: Door, found: Operation | { text(): string } | readonly 
     try {
       response =
         found === undefined || endsInSlash(request.url)
-          ? unknownPath()
+          ? refuse(unknownPath(), requestId)
           : 'id' in found
             ? show(found, await answer(door, found, request, params, requestId), requestId)
             : 'text' in found
@@ -158,10 +158,6 @@ function inPieces(text: Iterable<string>): ReadableStream<Uint8Array> {
 function give(door: Door, text: string, request: Request) {
   door.calls.take(addressKey(door.from(request)))
   return new Response(text, { headers: fixed })
-}
-
-function unknownPath(): never {
-  throw new Refusal('not_found', 'There is no such path in this API. The reference lists them: /api-reference.')
 }
 
 function otherMethod(request: Request, known: readonly string[]): Response {

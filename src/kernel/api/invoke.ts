@@ -6,7 +6,7 @@ import { type Db, read, type Tx, write } from '../db/open.ts'
 import { type Actor, sessionOf, visitor } from './actor.ts'
 import { auditCall } from './audit.ts'
 import { changesOf } from './audit-changes.ts'
-import { Refusal } from './errors.ts'
+import { Refusal, unknownPath } from './errors.ts'
 import { recall, remember } from './idempotency.ts'
 import {
   type Call,
@@ -111,6 +111,10 @@ function checkBody(op: Operation, body: unknown) {
 export const CONFIRMED_MS = 10 * minute
 
 function permit(op: Operation, actor: Actor | undefined, now: number): Actor {
+  if (op.onHost) {
+    if (actor && mayCall(op, actor)) return actor
+    throw unknownPath()
+  }
   if (op.access === 'anyone') return actor ?? visitor
   if (!actor) throw new Refusal('not_authenticated', 'Sign in, or send a token in the Authorization header.')
   if (lacksSecondFactor(op, actor))

@@ -91,6 +91,8 @@ export type Operation<Row = any, B extends TSchema = any, A extends TSchema = an
    * scope: only a person can have it. `anyone`: before signing in.
    */
   access: Partial<Record<AccountKind, readonly (Scope | Permission)[]>> | 'anyone'
+  /** Only for who runs the controller, by `berth` on its host: for nobody else is there such a path. Its `access` is empty. */
+  onHost?: true
   /** Needs a person: answers tokens with `token_not_allowed`. */
   inPerson?: true
   /** May it be done in a support session? Not what needs a person, nor what is the account holder's own business. */
@@ -176,8 +178,10 @@ export function see<Row>(tx: Db, actor: Actor, resource: Resource<Row>, id: stri
 
 /** Does this actor's kind and scope open the operation? The gate refuses by it and buttons are drawn by it. */
 export const mayCall = (op: Operation, actor: Actor): boolean =>
-  op.access === 'anyone' ||
-  (!!op.access[actor.kind]?.some((right) => holds(actor, right)) && !keptFromSupport(op, actor) && !lacksSecondFactor(op, actor))
+  op.onHost
+    ? actor.via.type === 'system'
+    : op.access === 'anyone' ||
+      (!!op.access[actor.kind]?.some((right) => holds(actor, right)) && !keptFromSupport(op, actor) && !lacksSecondFactor(op, actor))
 
 export const lacksSecondFactor = (op: Operation, actor: Actor): boolean => !!actor.lacksSecondFactor && !op.withoutSecondFactor
 
