@@ -143,7 +143,11 @@ export async function createController({
   let onHost: Elysia | undefined
   const mountOnHost = () => {
     onHost = new Elysia()
-    mountApi(onHost, [...operations, ...hostOperations], { ...door, who: () => ({ actor: system, limitKey: 'system' }), from: () => LOOPBACK })
+    mountApi(onHost, [...operations, ...hostOperations], {
+      ...door,
+      who: () => ({ actor: system, limitKey: 'system' }),
+      from: () => LOOPBACK,
+    })
     return onHost
   }
   mountDocument(app, '/openapi.json', () => openapi(operations, { version: VERSION, root: config.origin + API_ROOT }), door)

@@ -61,7 +61,6 @@ export const changeOwnAccount = operation({
   path: '/account',
   summary: 'Change the own name, organization, and how pages look',
   access: everybody('account:write'),
-  inSupport: false,
   body: fields({
     name: t.Optional(line(100)),
     organization: t.Optional(nullable(line(100, 0))),

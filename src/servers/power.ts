@@ -18,6 +18,7 @@ export const powerServer = operation({
   path: '/servers/{id}/actions/power',
   summary: 'Start, shut down, force off or restart',
   access: { staff: ['servers:power'], reseller: ['servers:power'], customer: ['servers:power'] },
+  inSupport: true,
   on: server,
   body: fields({ action: t.Enum(Object.keys(verbs) as PowerAction[]) }),
   answer: jobAnswer,

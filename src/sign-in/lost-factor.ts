@@ -16,7 +16,6 @@ const declared = {
   method: 'POST',
   inPerson: true,
   confirmed: true,
-  inSupport: false,
   body: fields({ reason: line(500) }),
   answer: done,
   refuses: ['already_done'],

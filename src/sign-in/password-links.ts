@@ -34,7 +34,6 @@ export const inviteCustomer = operation({
   path: '/customers/{id}/actions/invite',
   summary: 'Mail a customer without a password a link to choose one; a link from before ends',
   access: { staff: ['customers:write'], reseller: ['reseller:customers'] },
-  inSupport: false,
   on: customer,
   answer: done,
   refuses: ['already_done'],

@@ -16,7 +16,6 @@ const made = t.Object({ url: t.String(), expiresAt: time })
 const declared = {
   method: 'POST',
   access: { staff: ['customers:write'], reseller: ['reseller:customers'] },
-  inSupport: false,
   answer: made,
   status: 201,
 } as const

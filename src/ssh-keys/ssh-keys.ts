@@ -102,7 +102,6 @@ export const addSshKey = operation({
   path: '/customers/{id}/ssh-keys',
   summary: "Add a public key to a customer's account",
   access: { staff: ['customers:write'], reseller: ['reseller:customers', 'account:write'], customer: ['account:write'] },
-  inSupport: false,
   on: customer,
   body: fields({ name: t.Optional(line(100, 0)), publicKey: t.String({ maxLength: 12_000 }) }),
   answer: keyAnswer,
@@ -157,7 +156,6 @@ export const removeSshKey = operation({
   path: '/ssh-keys/{id}',
   summary: 'Remove a public key; servers that have it keep it',
   access: { staff: ['customers:write'], reseller: ['reseller:customers', 'account:write'], customer: ['account:write'] },
-  inSupport: false,
   on: seen,
   answer: done,
   run({ tx, target }) {

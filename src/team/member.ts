@@ -19,8 +19,8 @@ import { type TeamMember, teamMembers } from './tables.ts'
 export const PEOPLE_PER_ACCOUNT = 50
 export const INVITATION_MS = 7 * day
 
-/** Who may use an account's servers is its holder's own business: support has no part in it. */
-const holder = <S extends Scope>(scope: S) => ({ access: { reseller: [scope], customer: [scope] }, inSupport: false }) as const
+/** Who may use an account's servers is its holder's own business. */
+const holder = <S extends Scope>(scope: S) => ({ access: { reseller: [scope], customer: [scope] } }) as const
 export const reads = holder('account:read')
 export const changes = holder('account:write')
 

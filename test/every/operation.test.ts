@@ -262,7 +262,13 @@ describe('what only who runs the controller may do', () => {
     })
     test(`S26: ${op.id} is refused by the gate too, and drawn nowhere`, () => {
       expect(op.access).toEqual({})
-      const actor = { accountId: stranger.staff.id, kind: 'staff', name: 'A', scopes: allScopes, permissions: new Set(allPermissions) } as const
+      const actor = {
+        accountId: stranger.staff.id,
+        kind: 'staff',
+        name: 'A',
+        scopes: allScopes,
+        permissions: new Set(allPermissions),
+      } as const
       const via = { type: 'session', sessionId: '', confirmedAt: p.now() } as const
       expect(mayCall(op, { ...actor, via })).toBe(false)
       expect(() => p.controller.gate(op, { ...actor, via }, { body: op.example })).toThrow('There is no such path')

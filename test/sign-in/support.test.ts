@@ -1,5 +1,6 @@
 // A member of staff in somebody's account: what that may do, what it may not, how it shows, and how it ends.
 import { describe, expect, test } from 'bun:test'
+import { isOpenInSupport } from '../../src/kernel/api/operation.ts'
 import { operations } from '../../src/operations.ts'
 import { type Who, type World, world } from '../support/panel.ts'
 
@@ -16,6 +17,18 @@ async function inside(p: World, permissions?: any): Promise<{ staff: Who & { id:
   const { csrf } = p.db.$client.query<{ csrf: string }, [string]>('SELECT csrf FROM sessions WHERE account_id = ?').get(staff.id)!
   return { staff, inIt: { cookie, csrf } }
 }
+
+/** What is answered this one time only, by the name of its field. */
+const SHOWN_ONCE = /^(?!has)(.*password|token$|.*secret|.*codes$|(url|link|uri)$)/i
+const fieldsOf = (schema: any): string[] =>
+  typeof schema !== 'object' || schema === null
+    ? []
+    : [
+        ...Object.keys(schema.properties ?? {}),
+        ...Object.values(schema.properties ?? {}).flatMap(fieldsOf),
+        ...fieldsOf(schema.items),
+        ...(schema.anyOf ?? []).flatMap(fieldsOf),
+      ]
 
 describe('S22: a support session', () => {
   test('needs the permission and a reason, and is never into staff', async () => {
@@ -54,18 +67,67 @@ describe('S22: a support session', () => {
       name: 'Sam as Cal',
     })
   })
-  for (const op of operations.filter((o) => o.access !== 'anyone' && !(o.inSupport ?? !o.inPerson)))
-    test(`may not ${op.id}, and nothing happens`, async () => {
-      using p = await world()
-      const { inIt } = await inside(p)
-      const before = p.fingerprint()
-      expect(code(await p.call(inIt, op.method, op.path.replace(/\{\w+\}/, 'x'), op.example))).toBe('403 support_session')
-      expect(p.fingerprint()).toBe(before)
-    })
-  test("says so for what is the account holder's own: keys, tokens, passwords, another session", () => {
-    const kept = operations.filter((o) => o.access !== 'anyone' && !(o.inSupport ?? !o.inPerson)).map((o) => o.id)
-    for (const id of ['ssh-keys.create', 'ssh-keys.remove', 'tokens.create', 'tokens.list', 'support.open', 'servers.reinstall'])
-      expect(kept).toContain(id)
+  const forSomebody = operations.filter((op) => op.access !== 'anyone')
+  test('may make no change but those that say so, and nothing happens', async () => {
+    using p = await world()
+    const reseller = p.account('reseller', 'Rita')
+    const { inIt } = await inside(p)
+    const staff = p.staff(undefined, 'Sue')
+    const opened = await open(p, staff, reseller.id)
+    const { csrf } = p.db.$client.query<{ csrf: string }, [string]>('SELECT csrf FROM sessions WHERE account_id = ?').get(staff.id)!
+    const inReseller = { cookie: opened.headers.get('Set-Cookie')!.split(/[=;]/)[1]!, csrf }
+    const before = p.fingerprint()
+    for (const op of forSomebody.filter((op) => !isOpenInSupport(op)))
+      for (const who of [inIt, inReseller]) {
+        const reply = await p.call(who, op.method, op.path.replace(/\{\w+\}/, 'x'), op.method === 'GET' ? undefined : op.example)
+        expect(`${op.id}: ${code(reply)}`).toBe(`${op.id}: 403 support_session`)
+      }
+    expect(p.fingerprint()).toBe(before)
+  })
+  test('may make these changes, and a new one only when somebody wrote it here', () =>
+    expect(forSomebody.filter((op) => op.method !== 'GET' && isOpenInSupport(op)).map((op) => op.id)).toEqual([
+      'sessions.end',
+      'support.close',
+      'customers.lock',
+      'customers.unlock',
+      'servers.power',
+      'servers.suspend',
+      'servers.unsuspend',
+    ]))
+  test('is answered nothing that is shown once, and reads nothing that needs its person', () => {
+    for (const op of forSomebody.filter(isOpenInSupport)) {
+      expect([op.id, 'name', ...fieldsOf(op.answer)].filter((field) => SHOWN_ONCE.test(field))).toEqual([])
+      if (op.method === 'GET') expect([op.id, op.inPerson]).toEqual([op.id, undefined])
+    }
+    // The pattern finds those that there are.
+    const elsewhere = forSomebody.filter((op) => !isOpenInSupport(op) && fieldsOf(op.answer).some((field) => SHOWN_ONCE.test(field)))
+    for (const id of [
+      'tokens.create',
+      'servers.reinstall',
+      'reseller.create-server',
+      'sign-in-links.create',
+      'totp.begin',
+      'recovery-codes.create',
+    ])
+      expect(elsewhere.map((op) => op.id)).toContain(id)
+  })
+  test('is not answered what the holder was answered, by their key', async () => {
+    using p = await world()
+    const { serverId } = await p.admin('POST', '/admin/servers', p.order)
+    await p.settle()
+    const { inIt } = await inside(p)
+    const stop = (who: Who) => p.call(who, 'POST', `/servers/${serverId}/actions/power`, { action: 'off' }, { 'Idempotency-Key': 'off-1' })
+    const held = await stop(p.customer)
+    await p.settle()
+    expect([held.status, (await stop(p.customer)).headers.get('Idempotency-Replayed')]).toEqual([202, 'true'])
+    expect([code(await stop(inIt)), (await stop(inIt)).headers.get('Idempotency-Replayed')]).toEqual(['409 already_stopped', null])
+    // Its own keys hold, for itself alone.
+    const start = (who: Who) =>
+      p.call(who, 'POST', `/servers/${serverId}/actions/power`, { action: 'start' }, { 'Idempotency-Key': 'on-1' })
+    expect(code(await start(inIt))).toBe('202')
+    await p.settle()
+    expect((await start(inIt)).headers.get('Idempotency-Replayed')).toBe('true')
+    expect(code(await start(p.customer))).toBe('409 already_running')
   })
   test('ends after 60 minutes, with the permission, or when it is left: then the staff member is who they were', async () => {
     using p = await world()

@@ -28,16 +28,19 @@ export const sealedAnswers = sealedColumn(
   'answer',
   (of: { accountId: string; operation: string; key: string }) => `idempotency ${of.accountId} ${of.operation} ${of.key}`,
 )
-const about = ({ accountId }: Actor, operation: string, key: string) => sealedAnswers.about({ accountId, operation, key })
+const about = (actor: Actor, operation: string, key: string) => sealedAnswers.about({ accountId: whose(actor), operation, key })
+
+/** In a support session the keys of neither: what the account's holder was answered once is not answered to who is there for them. */
+const whose = ({ accountId, via }: Actor) => (via.type === 'support' ? `${via.staffId} in ${accountId}` : accountId)
 
 export function recall(tx: Db, { clock, secrets }: Surroundings, actor: Actor, endpoint: string, key: string): Answer | undefined {
-  const row = statements(tx).find.get(actor.accountId, endpoint, key, clock() - REMEMBERED_MS)
+  const row = statements(tx).find.get(whose(actor), endpoint, key, clock() - REMEMBERED_MS)
   return row ? { status: row.status, body: JSON.parse(secrets.open(about(actor, endpoint, key), row.answer)), replayed: true } : undefined
 }
 
 export function remember(tx: Tx, { clock, secrets }: Surroundings, actor: Actor, endpoint: string, key: string, answer: Answer) {
   statements(tx).keep.run(
-    actor.accountId,
+    whose(actor),
     endpoint,
     key,
     answer.status,

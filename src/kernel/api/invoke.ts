@@ -128,7 +128,7 @@ function permit(op: Operation, actor: Actor | undefined, now: number): Actor {
   if (keptFromSupport(op, actor))
     throw new Refusal(
       'support_session',
-      `A support session may not do this: it is ${actor.name}'s own business. End the session, or ask them.`,
+      `A support session may not do this. Ask ${actor.name} to do it, or end the session and do it as yourself.`,
     )
   if (!accepted) throw new Refusal('forbidden', `This call is not for ${actor.kind} accounts.`)
   if (!mayCall(op, actor)) {

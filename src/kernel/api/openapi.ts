@@ -3,7 +3,7 @@
 import type { TSchema } from 'typebox'
 import { accountKinds, isScope, scopes } from './access.ts'
 import { type Code, codes, errorBody, refusals } from './errors.ts'
-import { type Operation, queryOf } from './operation.ts'
+import { isOpenInSupport, type Operation, queryOf } from './operation.ts'
 import { sample, sampleId } from './sample.ts'
 
 /** Codes that the gate itself may answer, whatever the operation. */
@@ -18,7 +18,7 @@ export function codesOf(op: Operation): Code[] {
     'internal_error',
     'invalid_request', // for a query parameter that it does not know
     ...(op.inPerson ? (['token_not_allowed'] as const) : []),
-    ...(op.access !== 'anyone' && !(op.inSupport ?? !op.inPerson) ? (['support_session'] as const) : []),
+    ...(op.access !== 'anyone' && !isOpenInSupport(op) ? (['support_session'] as const) : []),
     ...(op.confirmed ? (['confirmation_required'] as const) : []),
     ...(op.access !== 'anyone' && op.access.staff && !op.withoutSecondFactor ? (['second_factor_required'] as const) : []),
     ...(op.on ? [op.on.notFound] : []),

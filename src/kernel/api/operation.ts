@@ -95,8 +95,12 @@ export type Operation<Row = any, B extends TSchema = any, A extends TSchema = an
   onHost?: true
   /** Needs a person: answers tokens with `token_not_allowed`. */
   inPerson?: true
-  /** May it be done in a support session? Not what needs a person, nor what is the account holder's own business. */
-  inSupport?: boolean
+  /**
+   * A change that a support session may make (security S22): what helps the account's holder and can be taken back. Never what
+   * touches who they are or who gets in, what they pay for, or what is answered with a secret. Reads are open unless they need a
+   * person.
+   */
+  inSupport?: true
   /** Needs somebody who showed within the last ten minutes that they are who they are: what an unlocked screen must not give away. */
   confirmed?: true
   /** Who calls it leaves: the browser is told to forget what our pages kept in it. */
@@ -192,4 +196,7 @@ const holds = (actor: Actor, right: Scope | Permission) =>
 export const mayCallOn = (op: Operation, actor: Actor, rights: ReadonlySet<Scope>): boolean =>
   op.access === 'anyone' || !!op.access[actor.kind]?.some((right) => holds(actor, right) && isScope(right) && rights.has(right))
 
-export const keptFromSupport = (op: Operation, actor: Actor): boolean => actor.via.type === 'support' && !(op.inSupport ?? !op.inPerson)
+/** Is it open to somebody in a support session? */
+export const isOpenInSupport = (op: Operation): boolean => op.inSupport ?? (op.method === 'GET' && !op.inPerson)
+
+export const keptFromSupport = (op: Operation, actor: Actor): boolean => actor.via.type === 'support' && !isOpenInSupport(op)
