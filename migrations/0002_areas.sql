@@ -12,8 +12,9 @@ CREATE TABLE branding (
 CREATE UNIQUE INDEX branding_of ON branding (coalesce(account_id, ''));
 CREATE INDEX branding_logo ON branding (logo_hash) WHERE logo_hash IS NOT NULL;
 
--- The audit log: what a change changed, and ways to find a line among a million.
+-- The audit log: what a change changed, the job it started, and ways to find a line among a million.
 ALTER TABLE audit ADD COLUMN changes TEXT;
+ALTER TABLE audit ADD COLUMN job_id TEXT;
 CREATE INDEX audit_actor ON audit (actor_id, id);
 CREATE INDEX audit_operation ON audit (operation, id);
 CREATE INDEX audit_from ON audit (from_address, id);

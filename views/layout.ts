@@ -10,7 +10,7 @@ import { listAudit } from '../src/audit/audit.ts'
 import { getPanelHost } from '../src/host/panel-host.ts'
 import { listImages } from '../src/images/images.ts'
 import { listJobs } from '../src/jobs/job.ts'
-import type { AccountKind } from '../src/kernel/api/access.ts'
+import { type AccountKind, areas, homeOf } from '../src/kernel/api/access.ts'
 import type { Actor } from '../src/kernel/api/actor.ts'
 import { mayCall, type Operation } from '../src/kernel/api/operation.ts'
 import { iso } from '../src/kernel/db/clock.ts'
@@ -28,7 +28,6 @@ import { listResellers } from '../src/resellers/resellers.ts'
 import { listAllServers, listServers } from '../src/servers/list.ts'
 import { resellerBranding } from '../src/settings/branding.ts'
 import { getMail } from '../src/settings/mail.ts'
-import { homeOf } from '../src/sign-in/finish-sign-in.ts'
 import { getSecondFactor } from '../src/sign-in/second-factors.ts'
 import { signOut } from '../src/sign-in/sign-in.ts'
 import { closeSupport } from '../src/sign-in/support.ts'
@@ -159,7 +158,7 @@ export function layout({ title, body, page, at, nonce }: Frame, asset: (name: st
       <main id="main" tabindex="-1">${supportBanner(at)}${at.insecure && at.actor.kind === 'staff' && html`<div class="card">${notice('warn', html`<strong>Nodes may enroll over plain HTTP.</strong> PANEL_AGENT_INSECURE is set: fit for a lab only.`)}</div>`}${body}</main>
     </div>`
     : html`<div class="gate"><header>${mark(at, '/')}</header><main id="main" tabindex="-1">${body}</main></div>`
-  const whole = html`<html lang="en" data-now="${at.now}"${at.looks && html` data-theme="${at.looks.theme}" data-density="${at.looks.density}"`}><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1"><title>${title} · ${at.brand.name}</title>
+  const whole = html`<html lang="en" data-now="${at.now}"${signedIn && html` data-area="${areas[at.actor.kind]}"`}${at.looks && html` data-theme="${at.looks.theme}" data-density="${at.looks.density}"`}><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1"><title>${title} · ${at.brand.name}</title>
 <meta name="color-scheme" content="light dark"><meta name="csrf-token" content="${at.csrf}"><meta name="robots" content="noindex">
 <link rel="stylesheet" href="${asset('panel.css')}">${at.brand.accent && html`<link rel="stylesheet" href="${brandCssUrl(at.brand.accent)}">`}<link rel="icon" type="image/svg+xml" href="${asset('mark.svg')}">
 <script defer nonce="${nonce}" src="${asset('htmx.js')}"></script><script type="module" nonce="${nonce}" src="${asset('panel.js')}"></script><script defer nonce="${nonce}" src="${asset('alpine.js')}"></script></head>

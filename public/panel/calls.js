@@ -153,6 +153,6 @@ function arrive(/** @type {string} */ next, /** @type {string} */ words, /** @ty
     if (words) toastLater(words)
     return go(next)
   }
-  if (words) toast(words, jobId ? { link: ['Follow job', `${staffArea() ? '/admin' : ''}/jobs/${jobId}`] } : {})
+  if (words) toast(words, jobId ? { link: ['Follow job', `${area}/jobs/${jobId}`] } : {})
   refresh()
 }

@@ -20,7 +20,8 @@ const make = (
 /** A part of the page that Alpine keeps the state of (`x-data`). */
 const component = (/** @type {string} */ name, /** @type {() => object} */ state) =>
   document.addEventListener('alpine:init', () => /** @type {any} */ (globalThis).Alpine.data(name, state))
-const staffArea = () => location.pathname.startsWith('/admin')
+/** Where this kind of account has its pages: `/admin`, `/reseller` or nothing. */
+const area = document.documentElement.dataset['area'] ?? ''
 /** Only ever to this site: an address that came from elsewhere goes nowhere. */
 const go = (/** @type {string} */ path) => {
   if (/^\/(?![/\\])/.test(path)) location.assign(path)

@@ -18,7 +18,7 @@ async function fetchKeys() {
     else if (!answer.data.length)
       place.replaceChildren(
         'There is no SSH key on the account yet. ',
-        ...(staffArea() ? [make('a', { href: `/admin/customers/${owner}#keys` }, 'Add one')] : []),
+        make('a', { href: area ? `${area}/customers/${owner}#keys` : '/account/ssh-keys' }, 'Add one'),
       )
     else
       place.replaceChildren(

@@ -6,7 +6,8 @@ import type { Actor } from '../kernel/api/actor.ts'
 import { page, paginate } from '../kernel/api/list.ts'
 import { type Call, nullable, operation, time } from '../kernel/api/operation.ts'
 import { iso } from '../kernel/db/clock.ts'
-import { server } from '../servers/server.ts'
+import { server, standing } from '../servers/server.ts'
+import { type Asking, asKnownTo } from './doer.ts'
 import { type LineRow, selectLines, via, viaOf } from './line.ts'
 
 const activity = t.Object({
@@ -15,38 +16,53 @@ const activity = t.Object({
   who: t.Object({ name: t.String(), you: t.Boolean() }),
   via,
   operation: t.String(),
+  /** Which of several things the operation did: `off` of `servers.power`. */
+  action: nullable(t.String()),
   target: nullable(t.String()),
   targetName: nullable(t.String()),
-  /** Null for what staff did. */
+  /** Null where it is not yours to know. */
   from: nullable(t.String()),
   result: t.String(),
+  /** The job that it started. */
+  jobId: nullable(t.String()),
 })
 
-/** A provider's people are "Staff" to its customers, and where they sit is not theirs to know. */
-function show(actor: Actor, a: LineRow) {
-  const you = a.actorId === actor.accountId
-  const theirs = !you && actor.kind !== 'staff' && (a.actorKind === 'staff' || a.actorKind === null)
-  const through = viaOf(a)
-  const system = through.type === 'system' || through.type === 'node'
+function show(actor: Actor, a: LineRow, asking: Asking) {
   // A refused sign-in has no actor yet: the address is all there is to know about it.
   const visitor = a.actorId === '' || (a.operation === 'sessions.create' && a.result !== 'done')
+  const did = {
+    accountId: visitor ? '' : a.actorId,
+    kind: a.actorKind,
+    name: a.actorName,
+    resellerId: a.actorResellerId,
+    providerId: a.providerId,
+  }
+  const { name, you, token, from } = asKnownTo(actor, did, asking)
+  const through = viaOf(a)
   return {
     id: a.id,
     at: iso(a.at),
-    who: { name: visitor ? 'Somebody' : !theirs ? a.actorName : system ? 'System' : 'Staff', you: you && !visitor },
-    via: theirs ? { ...through, id: null, name: null } : through,
+    who: { name, you },
+    via: token ? through : { ...through, id: null, name: null },
     operation: a.operation,
+    action: actionIn(a),
     target: a.target,
     targetName: a.targetName,
-    from: theirs && !visitor ? null : a.fromAddress,
+    from: from ? a.fromAddress : null,
     result: a.result,
+    jobId: a.jobId,
   }
 }
 
+/** One operation may do several things. Which one it did is a word of the product's own, and all of what was sent that is told here. */
+const actionIn = ({ details }: LineRow): string | null =>
+  details === null ? null : (/"action":"([a-z_]{1,20})"/.exec(details)?.[1] ?? null)
+
 /** Newest first, of the lines whose ids `of` selects. */
-function listing(call: Call, name: string, of: string, values: readonly string[]) {
+function listing(call: Call, name: string, of: string, values: readonly string[], asking: Asking = 'own') {
   const { tx, actor } = call
-  const where = `a.id IN (${of})`
+  // What was done to servers is for who sees servers, whoever did it.
+  const where = `a.id IN (${of})${actor.scopes.has('servers:read') ? '' : " AND coalesce(a.target, '') NOT LIKE 'srv\\_%' ESCAPE '\\'"}`
   return paginate({
     call,
     name,
@@ -55,7 +71,7 @@ function listing(call: Call, name: string, of: string, values: readonly string[]
         .query<LineRow, any[]>(`${selectLines} WHERE ${where}${after ? ' AND a.id < ?' : ''} ORDER BY a.id DESC LIMIT ?`)
         .all(...values, ...(after ? [after] : []), limit),
     keyOf: (a) => a.id,
-    show: (a) => show(actor, a),
+    show: (a) => show(actor, a, asking),
     total: () => tx.$client.query<{ n: number }, any[]>(`SELECT count(*) AS n FROM audit a WHERE ${where}`).get(...values)!.n,
   })
 }
@@ -86,5 +102,9 @@ export const listServerActivity = operation({
   access: { staff: ['servers:read'], reseller: ['servers:read'], customer: ['servers:read'] },
   on: server,
   answer: page(activity),
-  run: (call) => listing(call, `activity ${call.target.id}`, 'SELECT id FROM audit WHERE target = ?', [call.target.id]),
+  run(call) {
+    const { tx, actor, target } = call
+    const asking = standing(tx, actor, target) === 'own' ? 'own' : 'guest'
+    return listing(call, `activity ${target.id}`, 'SELECT id FROM audit WHERE target = ?', [target.id], asking)
+  },
 })

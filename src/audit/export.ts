@@ -48,9 +48,10 @@ export const exportAuditCsv = operation({
   path: '/admin/audit.csv',
   summary: 'The audit log as a spreadsheet, newest first',
   answers: 'text/csv',
-  run: ({ tx, query }) => slices(tx, query, (lines) => stringify(lines.map(cells)), stringify([columns])),
+  run: ({ tx, query }) => slices(tx, query, (lines) => stringify(lines.map(cells), quoted), stringify([columns], quoted)),
 })
 
+const quoted = { quoted: true }
 const text = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value))
 const cells = (a: Line) =>
   [
@@ -69,5 +70,8 @@ const cells = (a: Line) =>
     a.id,
   ].map(harmless)
 
-/** A cell that a spreadsheet would take for a formula becomes text (security S8). */
-export const harmless = (cell: string) => (/^[=+\-@\t\r]/.test(cell) ? `'${cell}` : cell)
+/**
+ * What a spreadsheet would take for a formula becomes text (security S8). Also inside a cell: where people write decimal commas, a
+ * spreadsheet cuts at semicolons whatever stands in quotes.
+ */
+export const harmless = (cell: string) => cell.replace(/(?<=(?:^|[;\t\r\n]) *)(?=[=+\-@\t\r])/g, "'")

@@ -1,5 +1,6 @@
 // A line of the audit log: how it is found, and how it is told.
 import { Type as t } from 'typebox'
+import { type AccountKind, accountKinds } from '../kernel/api/access.ts'
 import { type Code, codes } from '../kernel/api/errors.ts'
 import { nullable, type Query, time } from '../kernel/api/operation.ts'
 import { moment, oneOf, text } from '../kernel/api/query.ts'
@@ -13,12 +14,17 @@ export type LineRow = {
   at: number
   actorId: string
   actorName: string
-  actorKind: string | null
+  actorKind: AccountKind | null
+  actorResellerId: string | null
   via: string
   tokenName: string | null
   operation: string
   target: string | null
   targetName: string | null
+  targetKind: AccountKind | null
+  /** The reseller in whose care the target is. */
+  providerId: string | null
+  jobId: string | null
   fromAddress: string
   requestId: string
   result: string
@@ -27,10 +33,13 @@ export type LineRow = {
 }
 
 /** The start of a query whose rows are `LineRow`s; the table is `a`. Names are as they are today. */
-export const selectLines = `SELECT a.id, a.at, a.actor_id AS actorId, a.actor_name AS actorName, ac.kind AS actorKind, a.via, tk.name AS tokenName, a.operation, a.target,
+export const selectLines = `SELECT a.id, a.at, a.actor_id AS actorId, a.actor_name AS actorName, ac.kind AS actorKind, ac.reseller_id AS actorResellerId, a.via, tk.name AS tokenName, a.operation, a.target,
   CASE substr(a.target, 1, 4) WHEN 'srv_' THEN (SELECT hostname FROM servers WHERE id = a.target) WHEN 'usr_' THEN (SELECT name FROM accounts WHERE id = a.target)
     WHEN 'nod_' THEN (SELECT name FROM nodes WHERE id = a.target) WHEN 'pkg_' THEN (SELECT name FROM packages WHERE id = a.target)
     WHEN 'img_' THEN (SELECT name FROM images WHERE id = a.target) WHEN 'grp_' THEN (SELECT name FROM locations WHERE id = a.target) END AS targetName,
+  CASE substr(a.target, 1, 4) WHEN 'usr_' THEN (SELECT kind FROM accounts WHERE id = a.target) END AS targetKind,
+  CASE substr(a.target, 1, 4) WHEN 'srv_' THEN (SELECT reseller_id FROM servers WHERE id = a.target) WHEN 'usr_' THEN (SELECT reseller_id FROM accounts WHERE id = a.target) END AS providerId,
+  a.job_id AS jobId,
   a.from_address AS fromAddress, a.request_id AS requestId, a.result, a.details, a.changes
   FROM audit a LEFT JOIN accounts ac ON ac.id = a.actor_id LEFT JOIN tokens tk ON a.via LIKE 'token %' AND tk.id = substr(a.via, 7)`
 
@@ -61,9 +70,13 @@ export const lineAnswer = t.Object({
   operation: t.String(),
   target: nullable(t.String()),
   targetName: nullable(t.String()),
+  /** Where the target is an account. */
+  targetKind: nullable(t.Enum([...accountKinds])),
   from: t.String(),
   requestId: t.String(),
   result: t.String(),
+  /** The job that it started. */
+  jobId: nullable(t.String()),
   /** What was sent; secrets are `***`. */
   details: t.Unknown(),
   changes: t.Array(t.Object({ field: t.String(), before: t.Unknown(), after: t.Unknown() })),
@@ -77,9 +90,11 @@ export const showLine = (a: LineRow) => ({
   operation: a.operation,
   target: a.target,
   targetName: a.targetName,
+  targetKind: a.targetKind,
   from: a.fromAddress,
   requestId: a.requestId,
   result: a.result,
+  jobId: a.jobId,
   details: a.details === null ? null : JSON.parse(a.details),
   changes: a.changes === null ? [] : (JSON.parse(a.changes) as { field: string; before: unknown; after: unknown }[]),
 })

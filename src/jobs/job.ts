@@ -1,5 +1,7 @@
 // Jobs, as people and billing systems follow them. The engine is kernel/jobs.
 import { Type as t } from 'typebox'
+import { asKnownTo } from '../audit/doer.ts'
+import type { AccountKind } from '../kernel/api/access.ts'
 import type { Actor } from '../kernel/api/actor.ts'
 import { page, paginate } from '../kernel/api/list.ts'
 import { nullable, operation, type Resource, time } from '../kernel/api/operation.ts'
@@ -11,10 +13,10 @@ import { linesAfter } from '../kernel/jobs/log.ts'
 import type { Job } from '../kernel/jobs/tables.ts'
 import { visible } from '../servers/server.ts'
 
-/** Who sees the server sees its jobs; jobs of no server are the staff's. */
+/** Who sees the server sees its jobs; jobs of no server are work on a node, and for who sees nodes. */
 export function seen(tx: Db, actor: Actor): { where: string; values: string[] } {
   const { where, values } = visible(tx, actor)
-  const nodesToo = actor.kind === 'staff' && actor.permissions.has('nodes.read')
+  const nodesToo = actor.kind === 'staff' && actor.scopes.has('nodes:read')
   return { where: `(j.server_id IS NOT NULL AND ${where})${nodesToo ? ' OR j.server_id IS NULL' : ''}`, values }
 }
 
@@ -47,14 +49,36 @@ export const jobRecord = t.Object({
   undoing: t.Boolean(),
 })
 
-type JobRow = Job & { nodeName: string | null }
+type JobRow = Job & {
+  nodeName: string | null
+  ownerId: string | null
+  providerId: string | null
+  doerId: string | null
+  doerKind: AccountKind | null
+  doerName: string | null
+  doerResellerId: string | null
+}
 const columns = `j.id, j.kind, j.title, j.state, j.progress, j.step_n AS stepN, j.step_of AS stepOf, j.step_name AS stepName, j.started_by_type AS startedByType, j.started_by_id AS startedById,
   j.started_by_name AS startedByName, j.node_id AS nodeId, j.server_id AS serverId, j.created_at AS createdAt, j.started_at AS startedAt, j.finished_at AS finishedAt, j.error_code AS errorCode,
-  j.error_message AS errorMessage, n.name AS nodeName`
-const from = 'FROM jobs j LEFT JOIN nodes n ON n.id = j.node_id LEFT JOIN servers s ON s.id = j.server_id'
+  j.error_message AS errorMessage, n.name AS nodeName, s.owner_id AS ownerId, s.reseller_id AS providerId, ac.id AS doerId, ac.kind AS doerKind, ac.name AS doerName, ac.reseller_id AS doerResellerId`
+const from = `FROM jobs j LEFT JOIN nodes n ON n.id = j.node_id LEFT JOIN servers s ON s.id = j.server_id
+  LEFT JOIN tokens tk ON j.started_by_type = 'token' AND tk.id = j.started_by_id LEFT JOIN accounts ac ON ac.id = coalesce(tk.account_id, j.started_by_id)`
 
 /** Undoing is part of running: a job has failed when everything it began is taken back. */
 const stateOf = (it: Job) => (it.state === 'undoing' ? 'running' : it.state)
+
+/** The name of a token goes with its id: who may not know the one is told of the person behind it. */
+function startedBy(actor: Actor, it: JobRow) {
+  const whole = { type: it.startedByType, id: it.startedById, name: it.startedByName }
+  const { doerId, ownerId, providerId } = it
+  const asking = ownerId === actor.accountId || providerId === actor.accountId ? 'own' : 'guest'
+  const did = { accountId: doerId ?? it.startedById, kind: it.doerKind, name: it.startedByName, resellerId: it.doerResellerId, providerId }
+  const known = asKnownTo(actor, did, asking)
+  if (known.token) return whole
+  if (known.name !== did.name) return { ...whole, id: '', name: known.name }
+  return it.startedByType === 'token' ? { ...whole, id: '', name: it.doerName ?? '' } : whole
+}
+
 function show(actor: Actor, it: JobRow) {
   const staff = actor.kind === 'staff'
   return {
@@ -64,7 +88,7 @@ function show(actor: Actor, it: JobRow) {
     state: stateOf(it),
     progress: it.progress,
     step: { n: it.stepN, of: it.stepOf, name: it.stepName },
-    startedBy: { type: it.startedByType, id: it.startedById, name: it.startedByName },
+    startedBy: startedBy(actor, it),
     nodeId: staff ? it.nodeId : null,
     nodeName: staff ? it.nodeName : null,
     serverId: it.serverId,
@@ -140,12 +164,14 @@ export const getJobLog = operation({
   id: 'jobs.log',
   method: 'GET',
   path: '/jobs/{jobId}/log',
-  summary: "A job's log lines; ask again with the last line's number",
+  summary: "A job's log lines; ask again with the last line's number. The commands typed on the node are for staff",
   access: everybody,
   on: job,
   query: { after: wholeNumber('The number of the last line you have.', 0, { maximum: 999_999_999 }) },
   answer: t.Object({ lines: t.Array(t.Object({ n: t.Integer(), at: time, level: t.String(), text: t.String() })), state: jobState }),
-  run({ tx, target, query }) {
-    return { lines: linesAfter(tx, target.id, Number(query['after'] ?? 0)).map((l) => ({ ...l, at: iso(l.at) })), state: stateOf(target) }
+  run({ tx, actor, target, query }) {
+    // What is typed on a node names its paths, bridges and volumes.
+    const lines = linesAfter(tx, target.id, Number(query['after'] ?? 0)).filter((l) => actor.kind === 'staff' || l.level !== 'command')
+    return { lines: lines.map((l) => ({ ...l, at: iso(l.at) })), state: stateOf(target) }
   },
 })

@@ -3,8 +3,7 @@
 
 import { Type as t } from 'typebox'
 import { seen } from '../jobs/job.ts'
-import type { AccountKind } from '../kernel/api/access.ts'
-import { everybody } from '../kernel/api/access.ts'
+import { areas, everybody } from '../kernel/api/access.ts'
 import { type Call, nullable, operation } from '../kernel/api/operation.ts'
 import { LIKE, partOf } from '../kernel/db/rows.ts'
 import { visible } from '../servers/server.ts'
@@ -23,9 +22,6 @@ type Found = {
 }
 type Row = { id: string; title: string; detail: string | null }
 
-/** Where each kind of account has its pages. */
-const areaOf: Record<AccountKind, string> = { staff: '/admin', reseller: '/reseller', customer: '' }
-
 type Source = {
   type: Found['type']
   /** Where the row's id goes; undefined for who has no such page. */
@@ -37,7 +33,7 @@ type Source = {
 const sources: readonly Source[] = [
   {
     type: 'server',
-    place: ({ actor }) => (actor.scopes.has('servers:read') ? `${areaOf[actor.kind]}/servers/` : undefined),
+    place: ({ actor }) => (actor.scopes.has('servers:read') ? `${areas[actor.kind]}/servers/` : undefined),
     sql({ tx, actor }, part, id) {
       const { where, values } = visible(tx, actor)
       return [
@@ -51,7 +47,7 @@ const sources: readonly Source[] = [
   {
     type: 'customer',
     place: ({ actor }) =>
-      actor.scopes.has(actor.kind === 'staff' ? 'customers:read' : 'reseller:customers') ? `${areaOf[actor.kind]}/customers/` : undefined,
+      actor.scopes.has(actor.kind === 'staff' ? 'customers:read' : 'reseller:customers') ? `${areas[actor.kind]}/customers/` : undefined,
     sql: ({ actor }, part, id) => [
       `SELECT id, name AS title, email AS detail FROM accounts WHERE kind <> 'staff' AND ${actor.kind === 'staff' ? '? IS NOT NULL' : 'reseller_id = ?'}
        AND (name ${LIKE} OR email ${LIKE} OR organization ${LIKE} OR id = ?) ORDER BY id DESC`,
@@ -70,7 +66,7 @@ const sources: readonly Source[] = [
     type: 'job',
     place: ({ actor }) =>
       actor.scopes.has('servers:read') || (actor.kind === 'staff' && actor.scopes.has('nodes:read'))
-        ? `${areaOf[actor.kind]}/jobs/`
+        ? `${areas[actor.kind]}/jobs/`
         : undefined,
     sql({ tx, actor }, part, id) {
       const { where, values } = seen(tx, actor)

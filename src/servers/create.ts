@@ -5,6 +5,7 @@ import { type Static, Type as t } from 'typebox'
 import { customer, mustNotBeLocked } from '../accounts/account.ts'
 import { takeIpv4, takeIpv6 } from '../addresses/allocate.ts'
 import { image, sourceOf } from '../images/image.ts'
+import { areas } from '../kernel/api/access.ts'
 import type { Actor } from '../kernel/api/actor.ts'
 import { type Code, invalid } from '../kernel/api/errors.ts'
 import { type Call, fields, nullable, operation, see } from '../kernel/api/operation.ts'
@@ -148,7 +149,7 @@ function accept(
 
   const { concerning, data } = inEvent(tx, load(tx, id))
   emit(tx, clock(), 'server.created', concerning, { ...data, image: first?.image.id ?? null })
-  if (!first) mailTo(tx, { secrets, clock, config }, owner, invitation(host, id))
+  if (!first) mailTo(tx, { secrets, clock, config }, owner, invitation(host, `${areas[owner.kind]}/servers/${id}`))
   const jobId = first
     ? startJob(
         tx,
@@ -161,10 +162,10 @@ function accept(
 }
 
 /** Tells the owner of a server without an image that the next step is theirs. */
-const invitation = (host: string, id: string): Letter => ({
+const invitation = (host: string, path: `/${string}`): Letter => ({
   subject: `${host} is ready to be set up`,
   paragraphs: [`Your new server ${host} is reserved and waits for you: choose an operating system and how you sign in to it.`],
-  button: { words: 'Set it up', path: `/servers/${id}` },
+  button: { words: 'Set it up', path },
 })
 
 function noImage(body: Order): undefined {

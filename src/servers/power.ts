@@ -9,7 +9,7 @@ import { servers } from './tables.ts'
 
 /** What a guest gets to shut itself down before the plug is pulled. */
 const GRACE_SECONDS = 90
-const verbs = { start: 'Start', shutdown: 'Shut down', off: 'Force off', restart: 'Restart' } as const
+export const verbs = { start: 'Start', shutdown: 'Shut down', off: 'Force off', restart: 'Restart' } as const
 export type PowerAction = keyof typeof verbs
 
 export const powerServer = operation({

@@ -23,7 +23,7 @@ export const load = (tx: Db, id: string): Server => serverById(tx, id)!
 export type Standing = 'own' | Role
 
 /** The same rule as `own` and `visible` below, for one row. */
-function standing(tx: Db, actor: Actor, it: { id: string; ownerId: string; resellerId: string | null }): Standing | undefined {
+export function standing(tx: Db, actor: Actor, it: { id: string; ownerId: string; resellerId: string | null }): Standing | undefined {
   if (actor.kind === 'staff' || it.ownerId === actor.accountId) return 'own'
   if (actor.kind === 'reseller' && it.resellerId === actor.accountId) return 'own'
   return roleOn(tx, actor.accountId, it)
@@ -58,9 +58,13 @@ export const rightsWith = (it: Standing): ReadonlySet<Scope> | undefined => (it 
 
 type Where = { where: string; values: string[] }
 
-/** As SQL over `servers s`: what is the actor's own or in the actor's care, without what others share. */
+/**
+ * As SQL over `servers s`: what is the actor's own or in the actor's care, without what others share. Nothing for a token that may
+ * not read servers, whatever else it may do with one whose id it has.
+ */
 export function own(actor: Actor): Where {
-  if (actor.kind === 'staff') return { where: actor.permissions.has('servers.see_all') ? '1' : '0', values: [] }
+  if (!actor.scopes.has('servers:read')) return { where: '0', values: [] }
+  if (actor.kind === 'staff') return { where: '1', values: [] }
   if (actor.kind === 'reseller')
     return { where: '(s.owner_id = ? OR s.reseller_id = ?) AND s.terminated_at IS NULL', values: [actor.accountId, actor.accountId] }
   return { where: 's.owner_id = ? AND s.terminated_at IS NULL', values: [actor.accountId] }
@@ -69,7 +73,7 @@ export function own(actor: Actor): Where {
 /** As SQL over `servers s`, for lists and counts: they cannot differ from what one server answers. */
 export function visible(tx: Db, actor: Actor): Where {
   const { where, values } = own(actor)
-  if (actor.kind === 'staff' || !isMember(tx, actor.accountId)) return { where, values }
+  if (where === '0' || actor.kind === 'staff' || !isMember(tx, actor.accountId)) return { where, values }
   // A list of ids keeps the order of the ids; with OR the planner would sort every row before it takes the first fifty.
   return {
     where: `s.id IN (SELECT s.id FROM servers s WHERE ${where} UNION ALL ${sharedIds}) AND s.terminated_at IS NULL`,

@@ -3,6 +3,7 @@
 import { and, desc, eq, notInArray } from 'drizzle-orm'
 import { Type as t } from 'typebox'
 import type { Account } from '../accounts/tables.ts'
+import { homeOf } from '../kernel/api/access.ts'
 import { Refusal } from '../kernel/api/errors.ts'
 import { addressKey } from '../kernel/api/limits.ts'
 import type { Call } from '../kernel/api/operation.ts'
@@ -47,9 +48,6 @@ export function enter({ tx, clock, from, userAgent, config, setCookie }: Signing
   setCookie(sessionCookie(config.origin, openSession(tx, account, { now, from, userAgent, ...how }), SESSION_SECONDS), account)
   return { accountId: account.id, kind: account.kind, home: homeOf(account.kind) }
 }
-
-/** Where a kind of account starts. */
-export const homeOf = (kind: string) => (kind === 'staff' ? '/admin' : kind === 'reseller' ? '/reseller' : '/')
 
 export const signInFailed = () =>
   new Refusal('sign_in_failed', 'E-mail address and password do not fit together. Check both, or ask for a new password.')

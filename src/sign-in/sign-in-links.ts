@@ -2,6 +2,7 @@
 import { Type as t } from 'typebox'
 import { accountById, customer } from '../accounts/account.ts'
 import type { Account } from '../accounts/tables.ts'
+import { areas } from '../kernel/api/access.ts'
 import type { Actor } from '../kernel/api/actor.ts'
 import { Refusal } from '../kernel/api/errors.ts'
 import { addressKey } from '../kernel/api/limits.ts'
@@ -35,7 +36,10 @@ export const createServerSignInLink = operation({
   path: '/servers/{id}/sign-in-links',
   summary: "The same, leading to one server of the customer's",
   on: server,
-  run: (call) => linkFor(call, accountById(call.tx, (call.target as Server).ownerId)!, `/servers/${call.target.id}`),
+  run(call) {
+    const owner = accountById(call.tx, (call.target as Server).ownerId)!
+    return linkFor(call, owner, `${areas[owner.kind]}/servers/${call.target.id}`)
+  },
 })
 
 function linkFor({ tx, actor, clock, config }: Pick<Call, 'tx' | 'actor' | 'clock' | 'config'>, account: Account, leadsTo?: string) {

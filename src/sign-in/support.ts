@@ -3,10 +3,9 @@
 
 import { Type as t } from 'typebox'
 import { customer } from '../accounts/account.ts'
-import { everybody } from '../kernel/api/access.ts'
+import { everybody, homeOf } from '../kernel/api/access.ts'
 import { done, fields, line, operation, time } from '../kernel/api/operation.ts'
 import { hour, iso } from '../kernel/db/clock.ts'
-import { homeOf } from './finish-sign-in.ts'
 import { ownSessionId, renewSession, SESSION_SECONDS, sessionCookie } from './sessions.ts'
 
 /** Security S22. */

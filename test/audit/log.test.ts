@@ -150,18 +150,26 @@ describe('as a file', () => {
   })
   test('CSV cannot run a formula in a spreadsheet, and quotes what must be (security S8)', async () => {
     using p = await world()
-    for (const name of ['=1+1', '+2', '-3', '@SUM(A1)', '\t=x', 'plain, "quoted"\nsecond']) lines(p, 1, { actor: { ...system, name } })
+    for (const name of ['=1+1', '+2', '-3', '@SUM(A1)', '\t=x', 'plain, "quoted"\nsecond', 'web; =1+1;@x', 'a;b=c'])
+      lines(p, 1, { actor: { ...system, name } })
     const { body, headers } = await get(p, '/admin/audit.csv?operation=test.line')
     expect(headers.get('Content-Type')).toBe('text/csv; charset=utf-8')
-    const [head, ...rows] = body.split(/\n(?=20\d\d-)/)
-    expect(head).toBe('time,who,who_id,via,operation,target,target_name,result,from,request,changes,sent,id')
+    const [head, ...rows] = body.split(/\n(?="20\d\d-)/)
+    expect(head).toBe(
+      ['time', 'who', 'who_id', 'via', 'operation', 'target', 'target_name', 'result', 'from', 'request', 'changes', 'sent', 'id']
+        .map((name) => `"${name}"`)
+        .join(','),
+    )
     expect(rows.map((r: string) => /^[^,]+,("(?:[^"]|"")*"|[^,]*)/.exec(r)![1]).reverse()).toEqual([
-      "'=1+1",
-      "'+2",
-      "'-3",
-      "'@SUM(A1)",
-      "'\t=x",
+      `"'=1+1"`,
+      `"'+2"`,
+      `"'-3"`,
+      `"'@SUM(A1)"`,
+      `"'\t'=x"`,
       '"plain, ""quoted""\nsecond"',
+      // A spreadsheet that cuts at semicolons cuts inside quotes too.
+      `"web; '=1+1;'@x"`,
+      '"a;b=c"',
     ])
   })
   test('is sent in pieces, between which others have their turn', async () => {

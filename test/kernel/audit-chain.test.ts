@@ -103,6 +103,7 @@ describe('S34: the chain of the audit log', () => {
     ['result', 'x'],
     ['details', '{}'],
     ['changes', '[]'],
+    ['job_id', 'job_x'],
     ['seq', 99],
     ['hash', 'x'],
   ] as const)
@@ -125,9 +126,10 @@ describe('S34: the chain of the audit log', () => {
   for (const seq of [null, 6])
     test(`is broken by a line put in beside the product with ${seq ?? 'no'} place`, async () => {
       using p = await five()
-      p.db.$client.run("INSERT INTO audit VALUES ('aud_forged', 1, 'x', 'x', 'page', 'x', NULL, '', '', 'done', NULL, ?, NULL, NULL)", [
-        seq,
-      ])
+      p.db.$client.run(
+        "INSERT INTO audit VALUES ('aud_forged', 1, 'x', 'x', 'page', 'x', NULL, '', '', 'done', NULL, ?, NULL, NULL, NULL)",
+        [seq],
+      )
       expect(await verify(p)).toEqual({ lines: 6, ok: false, brokenAt: 'aud_forged' })
     })
   test('is read by who may read the log, on a page too', async () => {

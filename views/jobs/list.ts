@@ -1,7 +1,7 @@
 import { listJobs } from '../../src/jobs/job.ts'
 import { type Html, html } from '../../src/kernel/web/html.ts'
 import { type Answers, type At, page } from '../../src/kernel/web/page.ts'
-import type { Area } from '../parts/area.ts'
+import { type Area, inOwnArea } from '../parts/area.ts'
 import { empty } from '../parts/card.ts'
 import { head } from '../parts/head.ts'
 import { live } from '../parts/live.ts'
@@ -27,6 +27,7 @@ export const resellerJobsPage = page({
 })
 export const ownJobsPage = page({
   path: '/jobs',
+  elsewhere: inOwnArea,
   reads: { jobs: listJobs },
   title: 'Jobs',
   nav: 'jobs',

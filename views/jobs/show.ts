@@ -1,7 +1,7 @@
 import { getJob, getJobLog } from '../../src/jobs/job.ts'
 import { type Html, html } from '../../src/kernel/web/html.ts'
 import { type Answers, type At, page } from '../../src/kernel/web/page.ts'
-import type { Area } from '../parts/area.ts'
+import { type Area, inOwnArea } from '../parts/area.ts'
 import { card, copyable, inside, kv, notice } from '../parts/card.ts'
 import { head } from '../parts/head.ts'
 import { live } from '../parts/live.ts'
@@ -28,6 +28,7 @@ export const resellerJobPage = page({
 })
 export const ownJobPage = page({
   path: '/jobs/{jobId}',
+  elsewhere: inOwnArea,
   reads,
   title: ({ job }) => job.title,
   nav: 'jobs',

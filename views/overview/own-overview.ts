@@ -4,9 +4,9 @@ import { type Html, html } from '../../src/kernel/web/html.ts'
 import { type Answers, page, reading } from '../../src/kernel/web/page.ts'
 import { getOwnOverview } from '../../src/overview/own-overview.ts'
 import { listServers } from '../../src/servers/list.ts'
-import { homeOf } from '../../src/sign-in/finish-sign-in.ts'
 import { announced } from '../announcements/banner.ts'
 import { jobTable } from '../jobs/table.ts'
+import { areaOf } from '../parts/area.ts'
 import { attentionAndChecklist } from '../parts/attention.ts'
 import { card, empty } from '../parts/card.ts'
 import { head } from '../parts/head.ts'
@@ -28,7 +28,7 @@ export const ownOverviewPage = page({
   reads,
   title: 'Overview',
   nav: 'overview',
-  elsewhere: ({ actor }) => (actor.kind === 'customer' ? undefined : homeOf(actor.kind)),
+  elsewhere: (at) => areaOf(at) || undefined,
   view: ({ announcements, overview, servers, jobs, at }) => html`
     ${head({ title: 'Overview' })}
     ${announced(announcements)}

@@ -1,6 +1,6 @@
+import { homeOf } from '../../src/kernel/api/access.ts'
 import { type Html, html } from '../../src/kernel/web/html.ts'
 import type { At } from '../../src/kernel/web/page.ts'
-import { homeOf } from '../../src/sign-in/finish-sign-in.ts'
 import { head } from './head.ts'
 
 const titles: Record<number, string> = {

@@ -5,6 +5,7 @@ import { type Answers, type At, page, reading } from '../../src/kernel/web/page.
 import { listServers } from '../../src/servers/list.ts'
 import { powerServer } from '../../src/servers/power.ts'
 import { rightsWith } from '../../src/servers/server.ts'
+import { inOwnArea } from '../parts/area.ts'
 import { empty } from '../parts/card.ts'
 import { head } from '../parts/head.ts'
 import { icon } from '../parts/icon.ts'
@@ -22,6 +23,7 @@ const MOST_TICKED = 50
 
 export const ownServersPage = page({
   path: '/servers',
+  elsewhere: inOwnArea,
   reads: { servers: reading(listServers, ({ query }) => ({ query: { ...query, limit: String(MOST_TICKED) } })) },
   title: 'Servers',
   nav: 'servers',

@@ -17,7 +17,7 @@ import { roles } from '../../src/team/share.ts'
 import { activityTable } from '../audit/table.ts'
 import { jobTable } from '../jobs/table.ts'
 import { act, callForm } from '../parts/act.ts'
-import type { Area } from '../parts/area.ts'
+import { type Area, inOwnArea } from '../parts/area.ts'
 import { card, copyable, empty, inside, kv, notice } from '../parts/card.ts'
 import { field, radios } from '../parts/field.ts'
 import { head } from '../parts/head.ts'
@@ -57,6 +57,7 @@ export const resellerServerPage = page({
 })
 export const ownServerPage = page({
   path: '/servers/{id}',
+  elsewhere: inOwnArea,
   reads,
   title: ({ server }) => server.name,
   nav: 'servers',

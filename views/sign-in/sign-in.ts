@@ -1,7 +1,7 @@
+import { homeOf } from '../../src/kernel/api/access.ts'
 import { html } from '../../src/kernel/web/html.ts'
 import { page } from '../../src/kernel/web/page.ts'
 import { beginPasskeySignIn, passkeySignIn } from '../../src/sign-in/finish-second-factor.ts'
-import { homeOf } from '../../src/sign-in/finish-sign-in.ts'
 import { passkeysWork } from '../../src/sign-in/passkeys.ts'
 import { signIn } from '../../src/sign-in/sign-in.ts'
 import { callForm } from '../parts/act.ts'

@@ -1,8 +1,8 @@
 // Where the link in an invitation leads. Looking spends nothing: mail programs open links too.
 
+import { homeOf } from '../../src/kernel/api/access.ts'
 import { type Html, html } from '../../src/kernel/web/html.ts'
 import { type Answers, type At, page, reading } from '../../src/kernel/web/page.ts'
-import { homeOf } from '../../src/sign-in/finish-sign-in.ts'
 import { signOut } from '../../src/sign-in/sign-in.ts'
 import { acceptInvitation, getInvitation, joinTeam } from '../../src/team/accept.ts'
 import { roles } from '../../src/team/share.ts'

@@ -7,6 +7,7 @@ import { changeMember, listTeam, removeMember } from '../../src/team/members.ts'
 import { leaveTeam, listMemberships } from '../../src/team/memberships.ts'
 import { roles } from '../../src/team/share.ts'
 import { act } from '../parts/act.ts'
+import { areaOf } from '../parts/area.ts'
 import { card, empty } from '../parts/card.ts'
 import { head } from '../parts/head.ts'
 import { pill } from '../parts/state.ts'
@@ -38,7 +39,8 @@ const invite = ({ servers, at }: Data): Html =>
   })
 
 const who = (m: Member) => m.name ?? m.email
-const what = (m: Pick<Member, 'server'>) => (m.server ? html`<a href="/servers/${m.server.id}">${m.server.name}</a>` : 'All servers')
+const what = (m: Pick<Member, 'server'>, at: At) =>
+  m.server ? html`<a href="${areaOf(at)}/servers/${m.server.id}">${m.server.name}</a>` : 'All servers'
 
 const state = (m: Member, at: At): Html =>
   m.state === 'member'
@@ -129,7 +131,7 @@ export const teamPage = page({
                     cell: (m) => html`<strong>${who(m)}</strong>${m.name && html`<small>${m.email}</small>`}`,
                   },
                   { title: 'State', cell: (m) => state(m, at) },
-                  { title: 'Servers', cell: what },
+                  { title: 'Servers', cell: (m) => what(m, at) },
                   { title: 'May', cell: (m) => rights(m.role) },
                   {
                     title: 'Actions',
@@ -156,7 +158,7 @@ export const teamPage = page({
             'Shared with you',
             memberships.data,
             [
-              { title: 'Servers', main: true, cell: what },
+              { title: 'Servers', main: true, cell: (m) => what(m, at) },
               { title: 'Of', cell: (m) => m.owner.name },
               { title: 'You may', cell: (m) => rights(m.role) },
               { title: 'Since', cell: (m) => time(m.since, at) },

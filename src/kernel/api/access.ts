@@ -70,6 +70,12 @@ const ownServers: readonly Scope[] = ['servers:read', 'servers:power', 'servers:
 export type AccountKind = 'staff' | 'reseller' | 'customer'
 export const accountKinds: readonly AccountKind[] = ['staff', 'reseller', 'customer']
 
+/** The part of the panel that each kind of account has to itself; an owner's begins at the root. The same views serve all three. */
+export const areas = { staff: '/admin', reseller: '/reseller', customer: '' } as const satisfies Record<AccountKind, string>
+export type Area = (typeof areas)[AccountKind]
+/** Where a kind of account starts. */
+export const homeOf = (kind: AccountKind): string => areas[kind] || '/'
+
 /** Everything a person of this kind, with these permissions (staff), may do. A token never has more than its maker. */
 export const scopesOf = (kind: AccountKind, held: readonly Permission[] = []): ReadonlySet<Scope> =>
   kind === 'staff'

@@ -18,6 +18,7 @@ const columns = [
   'result',
   'details',
   'changes',
+  'job_id',
 ] as const
 type Value = string | number | null
 export type Line = Record<Exclude<(typeof columns)[number], 'seq'>, Value>
@@ -25,10 +26,12 @@ export type Line = Record<Exclude<(typeof columns)[number], 'seq'>, Value>
 /** What the first line's hash covers in place of a line before it. */
 const START = { seq: 0, hash: '' }
 
-// Length and type of each value are in the JSON, so no two lines hash the same text. A line that changed nothing leaves `changes`
-// out: so do lines from before there was such a column.
+// Length and type of each value are in the JSON, so no two lines hash the same text. What is null at the end is left out (changes, a
+// job): so it is of lines from before there was such a column.
 const hashOf = (before: string, values: readonly Value[]) =>
-  new Bun.CryptoHasher('sha256').update(`${before}\n${JSON.stringify(values.at(-1) === null ? values.slice(0, -1) : values)}`).digest('hex')
+  new Bun.CryptoHasher('sha256')
+    .update(`${before}\n${JSON.stringify(values.slice(0, values.findLastIndex((value) => value !== null) + 1))}`)
+    .digest('hex')
 
 const last = prepared(({ $client }) =>
   $client.prepare<typeof START, []>('SELECT seq, hash FROM audit WHERE seq IS NOT NULL ORDER BY seq DESC LIMIT 1'),

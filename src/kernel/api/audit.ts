@@ -18,13 +18,14 @@ export type AuditLine = {
   result: string
   details: unknown
   changes?: Change[] | null
+  jobId?: string | null
 }
 
 /** Also for what is no operation of its own: refused sign-ins, enrolments, work the clock starts. */
 export function auditLine(
   tx: Db,
   { clock }: Pick<Surroundings, 'clock'>,
-  { actor, operation, target, from, requestId, result, details, changes }: AuditLine,
+  { actor, operation, target, from, requestId, result, details, changes, jobId }: AuditLine,
 ) {
   appendLine(tx, {
     id: newId('audit'),
@@ -39,6 +40,7 @@ export function auditLine(
     result,
     details: details == null ? null : JSON.stringify(details),
     changes: changes == null ? null : JSON.stringify(changes),
+    job_id: jobId ?? null,
   })
 }
 
@@ -92,6 +94,7 @@ export function auditCall(
     result,
     details: op.body ? mask(op.body, request.body) : null,
     changes,
+    jobId: answer.body?.jobId ?? null,
   })
 }
 

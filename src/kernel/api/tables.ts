@@ -14,6 +14,8 @@ export const audit = sqliteTable('audit', {
   details: text({ mode: 'json' }),
   /** What was one thing before and another after. */
   changes: text({ mode: 'json' }),
+  /** The job that it started. */
+  jobId: text('job_id'),
   /** Its place in the chain, and the hash over it and the line before. */
   seq: integer(),
   hash: text(),

@@ -1,0 +1,82 @@
+// S23: a token with one scope sees nothing that only another scope opens, whatever its maker may see. Every scope of every kind of
+// account × every call that it opens: which ids do the answers hold?
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { type AccountKind, accountKinds, allPermissions, type Scope, scopesOf } from '../../src/kernel/api/access.ts'
+import type { Operation } from '../../src/kernel/api/operation.ts'
+import { operations } from '../../src/operations.ts'
+import { type Everything, everyId, everything, targetsOf } from '../support/everything.ts'
+
+let p: Everything
+let ids: string[]
+beforeAll(async () => {
+  p = await everything()
+  ids = everyId(p)
+}, 60_000)
+afterAll(() => p.close())
+
+const reading = operations.filter((op) => op.method === 'GET' && op.access !== 'anyone' && !op.answers)
+const opens = (op: Operation, kind: AccountKind, scope: Scope) => op.access !== 'anyone' && !!op.access[kind]?.includes(scope)
+
+/** What a record names because it could not be told without: whose a server is and where it stands, what holds an address. */
+const neighbours: Record<string, readonly string[]> = {
+  'servers.list-all': ['usr', 'nod'],
+  'servers.list': ['usr', 'nod'],
+  'servers.get': ['usr', 'nod'],
+  'jobs.list': ['nod'],
+  'jobs.get': ['nod'],
+  'pools.list': ['nod'],
+  'pools.get': ['nod'],
+  'pools.addresses': ['srv'],
+}
+
+/** By the start of its id, the scopes that open a thing to this kind of account. */
+function openedBy(kind: AccountKind) {
+  const found = new Map<string, Set<string>>()
+  for (const op of reading) {
+    if (!op.on) continue
+    for (const id of targetsOf(p, op, ids)) {
+      const name = id.split('_')[0]!
+      found.set(name, found.get(name) ?? new Set())
+      if (op.access !== 'anyone') for (const right of op.access[kind] ?? []) found.get(name)!.add(right)
+    }
+  }
+  return found
+}
+
+for (const kind of accountKinds)
+  describe(`a token of ${kind}`, () => {
+    for (const scope of scopesOf(kind, allPermissions))
+      test(`with ${scope} alone sees nothing that another scope opens`, async () => {
+        const token = p.token(p.people[kind].id, [scope])
+        const opened = openedBy(kind)
+        const told: string[] = []
+        // The audit log is of everything, by what it is.
+        for (const op of reading.filter((op) => opens(op, kind, scope) && !op.id.startsWith('audit.')))
+          for (const id of op.on ? targetsOf(p, op, ids) : ['']) {
+            const { status, body } = await p.call(token, 'GET', op.path.replace(/\{\w+\}/, id))
+            if (status !== 200) continue
+            for (const other of new Set(JSON.stringify(body).match(/\b[a-z]+_[0-9a-z]{26}\b/g))) {
+              const name = other.split('_')[0]!
+              const asked = other === id || other === p.people[kind].id || neighbours[op.id]?.includes(name)
+              if (!asked && opened.has(name) && !opened.get(name)!.has(scope)) told.push(`${op.id} tells ${name}`)
+            }
+          }
+        expect([...new Set(told)]).toEqual([])
+      })
+  })
+
+test('the search finds a token what its scopes open, and work on a node only for who sees nodes', async () => {
+  p.db.$client.run(
+    "INSERT INTO jobs SELECT 'job_ofnode', kind, 'Install a bridge', input, state, NULL, node_id, NULL, started_by_type, started_by_id, started_by_name, created_at, started_at, finished_at, progress, step_n, step_of, step_name, error_code, error_message, tries FROM jobs LIMIT 1",
+  )
+  const asked = async (scopes: Scope[]) => {
+    const token = p.token(p.people.staff.id, ['account:read', ...scopes])
+    const found = (await p.call(token, 'GET', '/search?q=Install')).body.data.map((f: any) => f.title)
+    const listed = await p.call(token, 'GET', '/jobs')
+    return [found, listed.body.data?.map((j: any) => j.title) ?? listed.body.error.code, listed.body.total]
+  }
+  expect(await asked([])).toEqual([[], 'missing_scope', undefined])
+  expect(await asked(['nodes:read'])).toEqual([['Install a bridge'], ['Install a bridge'], 1])
+  expect(await asked(['servers:read'])).toEqual([['Install db01'], ['Install db01'], 1])
+  expect((await asked(['servers:read', 'nodes:read']))[2]).toBe(2)
+})
