@@ -502,6 +502,12 @@ run_service() {
 
 journal_of() { if has_systemd; then echo "journalctl -u $1"; else echo "$logs/$1.log"; fi; }
 
+# With growing pauses where systemd knows them (254 and newer).
+restarting() {
+  printf '%s\n' Restart=on-failure RestartSec=2
+  [ "$(systemctl --version 2>/dev/null | awk 'NR == 1 { print int($2) }')" -lt 254 ] 2>/dev/null || printf '%s\n' RestartSteps=8 RestartMaxDelaySec=60
+}
+
 controller_unit() {
   cat <<UNIT
 [Unit]
@@ -518,8 +524,9 @@ EnvironmentFile=$settings/controller.env
 EnvironmentFile=-$settings/controller.local.env
 UnsetEnvironment=BUN_OPTIONS BUN_BE_BUN
 ExecStart=$program serve
-Restart=on-failure
-RestartSec=2
+$(restarting)
+# Settings that cannot work do not get better by trying: it stays failed, and says why.
+RestartPreventExitStatus=2
 TimeoutStopSec=30
 UMask=0077
 MemoryMax=1G
@@ -575,8 +582,8 @@ EnvironmentFile=$settings/agent.env
 EnvironmentFile=-$settings/agent.local.env
 UnsetEnvironment=BUN_OPTIONS BUN_BE_BUN
 ExecStart=$program agent run
-Restart=on-failure
-RestartSec=2
+$(restarting)
+RestartPreventExitStatus=2
 # Stopping the agent must harm no server: whatever it started goes on.
 KillMode=process
 UMask=0077
@@ -674,6 +681,10 @@ keep() {
     child=$!
     until wait "$child"; status=$?; ! kill -0 "$child" 2>/dev/null; do :; done
     [ -z "$stopping" ] || break
+    # Settings that cannot work do not get better by trying; the program has said why.
+    case $name:$status in
+      berth:2 | berth-agent:2) echo "$(date -u +%FT%TZ) $name cannot work as it is set up; put that right and start it" >>"$log"; break ;;
+    esac
     [ $((SECONDS - began)) -lt 60 ] || pause=1
     echo "$(date -u +%FT%TZ) $name ended with status $status; it is started again in $pause s" >>"$log"
     sleep $pause & wait $!

@@ -53,14 +53,14 @@ const options = {
   bridge: { type: 'string' },
   'data-dir': { type: 'string', default: '/var/lib/berth-agent' },
   fake: { type: 'boolean', default: false },
-  help: { type: 'boolean', default: false },
+  help: { type: 'boolean', short: 'h', default: false },
 } as const
 type Given = ReturnType<typeof parseArgs<{ options: typeof options }>>['values']
 
 /** The exit code: 0 done, 1 refused (code and message on standard error), 2 wrong use. */
 export async function agentCommand(args: string[]): Promise<number> {
   const [verb = '', ...rest] = args
-  if (verb === '--help' || verb === 'help') return print(HELP[''] ?? '')
+  if (verb === '--help' || verb === '-h' || verb === 'help') return print(HELP[''] ?? '')
   const given = parse(rest)
   if (!(verb in HELP) || verb === '' || typeof given === 'string')
     return wrongUse(verb, typeof given === 'string' ? given : `no such verb: ${verb || '(none)'}`)

@@ -1,5 +1,5 @@
 // The verbs of the executable. Each loads only what it needs: an agent never opens the controller's database.
-import { KeyFileError } from './kernel/secrets.ts'
+import { journalPriority } from './kernel/log.ts'
 import { VERSION } from './version.ts'
 
 const usage = `Berth ${VERSION}: virtual servers and GPU instances, for hosting companies
@@ -54,10 +54,14 @@ function wrongUse(words: string): number {
   return 2
 }
 
-function refused(error: unknown): number {
-  if (!(error instanceof KeyFileError)) throw error
-  console.error(`key_file_not_usable: ${error.message}`)
-  return 1
+/** Expected ends have words and an exit code; anything else is ours to mend, and its trace is what we need for that. */
+async function refused(error: unknown): Promise<number> {
+  const end = (await import('./cannot-start.ts')).endOf(error)
+  if (!end) throw error
+  console.error(journalPriority('error') + end.words)
+  return end.exit
 }
 
+// What the program makes is its user's alone: the database holds password hashes, a backup all there is.
+process.umask(0o077)
 process.exit(await run(process.argv.slice(2)).catch(refused))

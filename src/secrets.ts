@@ -1,6 +1,5 @@
 // `berth secrets`: the key that seals what the database must not show.
 import { CutShort, call, show } from './admin.ts'
-import { SettingError } from './config.ts'
 import { named } from './kernel/secrets.ts'
 import { rotateSecrets } from './settings/rotate-secrets.ts'
 
@@ -8,10 +7,10 @@ const usage = `berth secrets rotate     makes a new key in the key file (PANEL_K
                          then drops the old key; also while the controller runs, and again when it was cut short
 
 Copy the key file afterwards: backups of the database from here on need the new key, earlier ones the old.
-It finds the controller by PANEL_DATA_DIR. Exit 0 done, 1 refused (code and message on standard error), 2 wrong use.`
+It works on the installation of this host, or on the one whose data directory PANEL_DATA_DIR names. Exit 0 done, 1 refused (code and message on standard error), 2 wrong use.`
 
 export async function secrets([verb, ...more]: readonly string[]): Promise<number> {
-  if (verb === '--help' || verb === '-h' || more.includes('--help')) {
+  if ([verb, ...more].some((arg) => arg === '--help' || arg === '-h')) {
     console.log(usage)
     return 0
   }
@@ -19,13 +18,7 @@ export async function secrets([verb, ...more]: readonly string[]): Promise<numbe
     console.error(usage)
     return 2
   }
-  try {
-    return await show(await rotated(), words)
-  } catch (error) {
-    if (!(error instanceof SettingError)) throw error
-    console.error(error.message)
-    return 2
-  }
+  return show(await rotated(), words)
 }
 
 /** Again where it was cut short: it goes on with what it has begun. */

@@ -1,5 +1,7 @@
 // The journal: one JSON line an event on standard error. What a line may not hold is in one list.
 
+import { fstatSync } from 'node:fs'
+
 type Level = 'info' | 'warning' | 'error'
 
 /** Fields that never stand in a journal, whatever calls them in. */
@@ -14,6 +16,19 @@ const plain = (value: unknown): unknown =>
         ? Object.fromEntries(Object.entries(value).map(([k, v]) => [k, hidden.test(k) ? '***' : plain(v)]))
         : value
 
+/** Is standard error the journal's own stream? systemd says which file that is; a shell that a service started has another. */
+const toJournal = (() => {
+  try {
+    const { dev, ino } = fstatSync(2)
+    return process.env['JOURNAL_STREAM'] === `${dev}:${ino}`
+  } catch {
+    return false
+  }
+})()
+const priorities = { info: '<6>', warning: '<4>', error: '<3>' }
+/** What stands before a line so that `journalctl -p warning` finds it; nothing where no journal reads. */
+export const journalPriority = (level: Level) => (toJournal ? priorities[level] : '')
+
 let quiet = false
 /** Tests that provoke errors by the hundred turn it off. */
 export const quieten = (on: boolean) => void (quiet = on)
@@ -21,6 +36,8 @@ export const quieten = (on: boolean) => void (quiet = on)
 const write =
   (level: Level) =>
   (message: string, fields: Record<string, unknown> = {}) => {
-    if (!quiet) process.stderr.write(JSON.stringify({ at: new Date().toISOString(), level, message, ...(plain(fields) as object) }) + '\n')
+    if (quiet) return
+    const line = JSON.stringify({ at: new Date().toISOString(), level, message, ...(plain(fields) as object) })
+    process.stderr.write(`${journalPriority(level)}${line}\n`)
   }
 export const log = { info: write('info'), warning: write('warning'), error: write('error') }

@@ -97,6 +97,7 @@ export const grantToken = operation({
     account: t.String({ maxLength: 254 }),
     name: line(100),
     ...asked,
+    expiresAt: t.Optional(nullable(time)),
   }),
   answer: t.Object({ id: t.String(), token: t.String(), scopes: t.Array(t.String()) }),
   status: 201,
@@ -106,10 +107,10 @@ export const grantToken = operation({
     const account = accountByEmail(tx, body.account)
     if (!account) throw invalid({ field: 'account', message: 'No account has this e-mail address.' })
     const scopes = scopesFrom(body)
-    return {
-      ...makeToken(tx, account, { name: body.name, scopes, allow: allowFrom(body.allow ?? []), expiresAt: null }, clock()),
-      scopes,
-    }
+    const now = clock()
+    // For a program that nobody watches: without a word about it, it must not stop one day.
+    const expiresAt = expiryFrom(body.expiresAt ?? null, now)
+    return { ...makeToken(tx, account, { name: body.name, scopes, allow: allowFrom(body.allow ?? []), expiresAt }, now), scopes }
   },
 })
 

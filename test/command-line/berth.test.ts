@@ -1,7 +1,20 @@
 // The compiled program, as an administrator uses it on the controller's host.
+import { Database } from 'bun:sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { existsSync, readdirSync, statSync, writeFileSync } from 'node:fs'
-import { berth, type Installation, installation } from '../support/processes.ts'
+import {
+  chmodSync,
+  chownSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { berth, berthAs, freePort, type Installation, installation } from '../support/processes.ts'
 
 let it: Installation
 beforeAll(async () => void (it = await installation()))
@@ -15,7 +28,17 @@ describe('help', () => {
     ['serve --help', 'PANEL_PUBLIC_URL'],
     ['admin --help', 'create-staff'],
     ['admin create-staff --help', 'read from standard input'],
-    ['admin servers.create --help', 'any API operation'],
+    ['admin servers.create --help', 'Order a server'],
+    ['admin servers.list -h', 'query.status'],
+    ['admin create-token -h', '--expires DAYS'],
+    ['serve -h', 'PANEL_PUBLIC_URL'],
+    ['backup -h', 'Keep the key file'],
+    ['backup create -h', 'Keep the key file'],
+    ['backup restore x.db --help', 'Keep the key file'],
+    ['secrets rotate -h', 'makes a new key'],
+    ['agent -h', 'enroll'],
+    ['agent run -h', '--data-dir'],
+    ['agent enroll -h', '--token'],
     ['backup --help', 'Keep the key file'],
     ['backup create --help', 'Keep the key file'],
     ['secrets --help', 'makes a new key'],
@@ -38,6 +61,22 @@ describe('help', () => {
     for (const name of Object.keys(settings)) expect(serve.out).toContain(name)
     for (const op of operations) expect(list.out).toContain(op.id)
   })
+  test('of an operation says all that it takes, and how it is called', async () => {
+    const { operationHelp } = await import('../../src/admin-help.ts')
+    const { hostOperations, operations } = await import('../../src/operations.ts')
+    const { queryOf } = await import('../../src/kernel/api/operation.ts')
+    for (const op of [...operations, ...hostOperations]) {
+      const help = operationHelp(op)
+      expect(help).toContain(op.summary)
+      expect(help).toContain(op.onHost ? 'on this host only' : `${op.method} /api/v1${op.path}`)
+      const named = [...op.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!)
+      for (const name of [...named, ...Object.keys(op.body?.properties ?? {}), ...Object.keys(queryOf(op)).map((q) => `query.${q}`)])
+        expect(help).toContain(`\n  ${name} `)
+      expect(help).not.toMatch(/any value|undefined|\[object/)
+      // A password that is typed after the command stands in the history of the shell, and in the list of processes.
+      if (help.includes('secret: ') && op.example) expect(help).toContain(`berth admin ${op.id} - <<`)
+    }
+  })
 })
 
 describe('wrong use exits 2 with words on standard error and nothing on standard output', () => {
@@ -49,6 +88,11 @@ describe('wrong use exits 2 with words on standard error and nothing on standard
     ['backup create', 'backup create FILE'],
     ['backup nonsense x', 'backup create FILE'],
     ['backup create a b', 'backup create FILE'],
+    ['backup create --force', 'There is no flag --force'],
+    ['backup restore -x', 'There is no flag -x'],
+    ['admin nonsense --help', 'There is no operation "nonsense"'],
+    ['admin nodes.get {"id":5}', '"id" must be text in quotes'],
+    ['admin create-token --account a@b.test --name A --preset billing --expires never', '--expires is a number of days'],
     ['secrets', 'secrets rotate'],
     ['secrets nonsense', 'secrets rotate'],
     ['secrets rotate now', 'secrets rotate'],
@@ -82,7 +126,6 @@ describe('a setting that cannot be', () => {
     }
   })
   test('is said in words by backup too', async () => {
-    // FINDING 16: backup() reads the settings outside of its try, so a stack trace is printed.
     const { code, error } = await run('backup create /tmp/never', '', { PANEL_PUBLIC_ULR: 'https://x' })
     expect([code, error]).toEqual([2, 'There is no setting PANEL_PUBLIC_ULR. Did you mean PANEL_PUBLIC_URL?'])
   })
@@ -119,6 +162,25 @@ describe('without a running controller', () => {
       expect(error).toMatch(expected)
       expect(error).not.toContain('bicycles')
     }
+  })
+  test('a token ends when it was said, and otherwise not', async () => {
+    const token = (days: string) =>
+      run(`admin create-token --account ada@example.com --name Dated --scopes account:read${days}`).then(({ out }) => out.slice(-4))
+    const [dated, endless] = [await token(' --expires 30'), await token('')]
+    const db = new Database(`${it.dir}/berth.db`, { readonly: true })
+    const endOf = (ending: string) =>
+      db
+        .query<{ days: number | null }, [string]>('SELECT (expires_at - created_at) / 864e5 AS days FROM tokens WHERE ending = ?')
+        .get(ending)?.days
+    expect(Math.round(endOf(dated)!)).toBe(30)
+    expect(endOf(endless)).toBeNull()
+    db.close()
+  })
+  test('fields may come on standard input, where no list of processes shows them', async () => {
+    const { code, out } = await run('admin locations.create -', '{"name":"Berlin"}\n')
+    expect([code, JSON.parse(out).name]).toEqual([0, 'Berlin'])
+    const refused = await run('admin locations.create -', 'nonsense')
+    expect([refused.code, refused.error]).toEqual([2, 'The fields are not a JSON object.'])
   })
   test('operations take path and query from the fields', async () => {
     const made = JSON.parse((await run('admin customers.create {"name":"Cal","email":"cal@example.com"}')).out)
@@ -168,4 +230,144 @@ test('a backup is made while it runs, is refused over another, is put back only 
   await it.serve()
   expect(await emails()).toEqual(['cal@example.com'])
   expect(existsSync(`${it.dir}/berth.db.restoring`)).toBe(false)
+})
+
+describe('a directory that is not there, or has no database', () => {
+  for (const [args, dir] of [
+    ['admin staff.list', 'typo'],
+    ['admin create-token --account ada@example.com --name X --preset billing', 'typo'],
+    ['secrets rotate', 'typo'],
+    ['backup create /tmp/never.db', 'typo'],
+    ['admin staff.list', 'empty'],
+    ['backup create /tmp/never.db', 'empty'],
+  ] as const)
+    test(`${args} makes no second installation in one that is ${dir === 'typo' ? 'mistyped' : dir}`, async () => {
+      if (dir === 'empty') mkdirSync(`${it.dir}/empty`, { recursive: true })
+      const { code, out, error } = await run(args, '', { PANEL_DATA_DIR: `${it.dir}/${dir}` })
+      expect([code, out]).toEqual([1, ''])
+      expect(error).toStartWith(`no_database: There is no database at ${it.dir}/${dir}/berth.db. Set PANEL_DATA_DIR`)
+      if (dir === 'typo') expect(existsSync(`${it.dir}/typo`)).toBe(false)
+      else expect(readdirSync(`${it.dir}/empty`)).toEqual([])
+    })
+})
+
+describe('a start that cannot be', () => {
+  const start = (env: Record<string, string>) =>
+    run('serve', '', { PANEL_DATA_DIR: `${it.dir}/other`, PANEL_LISTEN: '127.0.0.1:0', ...env })
+  const ended = async (start: Promise<{ code: number; out: string; error: string }>) => {
+    const { code, out, error } = await start
+    expect(out).toBe('')
+    expect(error).not.toMatch(/\bat .*[:(]\d+|^\d+ \|/m) // no trace, no source
+    return { code, words: error.split('\n').at(-1) }
+  }
+  const pem = async (name: string) => {
+    const args = ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-subj', '/CN=panel.test']
+    await Bun.spawn(['openssl', ...args, '-keyout', `${it.dir}/${name}.key`, '-out', `${it.dir}/${name}.crt`], { stderr: 'ignore' }).exited
+  }
+
+  test('beside one that runs on the same data is refused', async () => {
+    expect(await ended(start({ PANEL_DATA_DIR: it.dir }))).toEqual({
+      code: 1,
+      words: `already_running: A controller is running on ${it.dir} already. Stop it, or set PANEL_DATA_DIR.`,
+    })
+    expect((await fetch(`${it.url}/api/v1/status`)).status).toBe(200)
+  })
+  test('names the port that is taken, and how to learn by whom', async () => {
+    const { code, words } = await ended(start({ PANEL_LISTEN: new URL(it.url).host }))
+    expect([code, words]).toEqual([
+      1,
+      expect.stringContaining(`port_taken: Another program listens on ${new URL(it.url).host} already; ss -ltnp`),
+    ])
+  })
+  test('is a wrong setting where the address is not of this machine', async () => {
+    const { code, words } = await ended(start({ PANEL_LISTEN: '203.0.113.9:8080' }))
+    expect([code, words]).toEqual([2, expect.stringContaining('PANEL_LISTEN: 203.0.113.9:8080 is not an address of this machine')])
+  })
+  test('is a wrong setting where certificate or key are missing, nonsense, or not of each other', async () => {
+    await Promise.all([pem('one'), pem('two')])
+    writeFileSync(`${it.dir}/nonsense.crt`, 'nonsense')
+    for (const [cert, key, expected] of [
+      ['absent.crt', 'one.key', `PANEL_TLS_CERT: there is no file ${it.dir}/absent.crt.`],
+      ['one.crt', 'absent.key', `PANEL_TLS_KEY: there is no file ${it.dir}/absent.key.`],
+      ['nonsense.crt', 'one.key', 'PANEL_TLS_CERT and PANEL_TLS_KEY must be a certificate and its key'],
+      ['one.crt', 'two.key', `PANEL_TLS_KEY: ${it.dir}/two.key is not the key of the certificate in ${it.dir}/one.crt.`],
+    ] as const) {
+      const { code, words } = await ended(start({ PANEL_TLS_CERT: `${it.dir}/${cert}`, PANEL_TLS_KEY: `${it.dir}/${key}` }))
+      expect([cert, code, words]).toEqual([cert, 2, expect.stringContaining(expected)])
+    }
+  })
+  test('on what is no database, or on a newer one, says so and changes nothing; a backup of a newer one is not put in place', async () => {
+    const dir = `${it.dir}/kept`
+    mkdirSync(dir)
+    writeFileSync(`${dir}/berth.db`, 'not a database, and long enough to be looked at as one')
+    const damaged = await ended(start({ PANEL_DATA_DIR: dir }))
+    expect([damaged.code, damaged.words]).toEqual([1, expect.stringContaining('database_damaged: ')])
+    expect(readFileSync(`${dir}/berth.db`, 'utf8')).toStartWith('not a database')
+
+    rmSync(`${dir}/berth.db`)
+    expect((await run('admin create-staff --email a@b.test --name A', 'seven green bicycles\n', { PANEL_DATA_DIR: dir })).code).toBe(0)
+    const db = new Database(`${dir}/berth.db`)
+    db.run("INSERT INTO migrations VALUES ('9999_future', 'x', 1)")
+    db.run('PRAGMA wal_checkpoint(TRUNCATE)')
+    db.close()
+    copyFileSync(`${dir}/berth.db`, `${it.dir}/newer.db`)
+    const newer = await ended(start({ PANEL_DATA_DIR: dir }))
+    expect([newer.code, newer.words]).toEqual([
+      1,
+      expect.stringMatching(/^database_not_ours: This database was written by a newer Berth .*berth backup restore FILE\.$/),
+    ])
+    const other = `${it.dir}/restored`
+    mkdirSync(other)
+    const restored = await run(`backup restore ${it.dir}/newer.db`, '', { PANEL_DATA_DIR: other })
+    expect([restored.code, restored.error]).toEqual([1, newer.words!])
+    expect(readdirSync(other)).toEqual([])
+  })
+})
+
+// As on an installed controller: the data belongs to a user of its own, and the operator is root, or somebody else.
+describe.skipIf(process.getuid?.() !== 0)('where the data directory is another user’s', () => {
+  const [own, stranger] = [65_534, 65_533]
+  const dir = () => `${it.dir}/theirs`
+  const env = () => ({ PANEL_DATA_DIR: dir(), PANEL_LISTEN: `127.0.0.1:${freePort()}` })
+  const as = (uid: number, args: string) => berthAs(uid, args.split(' '), env())
+  const owners = () => Object.fromEntries(readdirSync(dir()).map((name) => [name, statSync(`${dir()}/${name}`).uid]))
+
+  test('what root does there is theirs, from the first start to a restore, and a link laid there leads root nowhere', async () => {
+    chmodSync(it.dir, 0o711)
+    mkdirSync(dir(), { mode: 0o700 })
+    chownSync(dir(), own, own)
+    expect((await run('admin create-staff --email ada@example.com --name Ada', 'seven green bicycles\n', env())).error).toBe('')
+    expect((await run('secrets rotate', '', env())).error).toBe('')
+    mkdirSync(`${it.dir}/backups`, { mode: 0o700 })
+    const file = `${it.dir}/backups/copy.db`
+    expect((await run(`backup create ${file}`, '', env())).error).toBe('')
+    expect([statSync(file).uid, statSync(file).mode & 0o777]).toEqual([0, 0o600])
+    writeFileSync(`${it.dir}/victim`, 'of root')
+    symlinkSync(`${it.dir}/victim`, `${dir()}/berth.db.restoring`)
+    const restored = await run(`backup restore ${file}`, '', env())
+    expect([restored.code, restored.error]).toEqual([0, ''])
+    expect(readFileSync(`${it.dir}/victim`, 'utf8')).toBe('of root')
+    expect(new Set(Object.values(owners()))).toEqual(new Set([own]))
+    expect(Object.keys(owners()).filter((name) => name.startsWith('berth.db.before-restore-'))).toHaveLength(1)
+    expect(statSync(`${dir()}/berth.db`).mode & 0o777).toBe(0o600)
+    // The controller, which runs as them, opens what root put there.
+    const listed = await as(own, 'admin staff.list')
+    expect([listed.code, JSON.parse(listed.out || '{}').total]).toEqual([0, 1])
+  })
+  test('everybody else is told whose it is, and changes nothing', async () => {
+    const before = owners()
+    for (const args of [
+      'admin staff.list',
+      'secrets rotate',
+      `backup create ${it.dir}/stranger.db`,
+      `backup restore /etc/hostname`,
+      'serve',
+    ]) {
+      const { code, out, error } = await as(stranger, args)
+      expect([args, code, out]).toEqual([args, 1, ''])
+      expect(error).not.toMatch(/\bat .*[:(]\d+/)
+      if (!args.includes('restore')) expect(error).toContain('It belongs to nobody: run this as root (sudo berth …)')
+    }
+    expect(owners()).toEqual(before)
+  })
 })

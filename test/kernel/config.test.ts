@@ -1,6 +1,9 @@
-import { describe, expect, test } from 'bun:test'
+import { afterAll, describe, expect, test } from 'bun:test'
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import fc from 'fast-check'
 import { configFrom, SettingError, settings } from '../../src/config.ts'
+import { environment } from '../../src/installation.ts'
 
 const complaint = (env: Record<string, string>) => {
   try {
@@ -120,4 +123,38 @@ describe('the value of a setting', () => {
   })
   test('never ends in another error than the one that names it', () =>
     fc.assert(fc.property(fc.constantFrom(...Object.keys(settings)), fc.string(), (name, value) => void complaint({ [name]: value }))))
+})
+
+describe('a command on the host of an installed controller', () => {
+  const dir = mkdtempSync(`${tmpdir()}/berth-settings-`)
+  const [written, own] = [`${dir}/controller.env`, `${dir}/controller.local.env`]
+  writeFileSync(
+    written,
+    '# Written by install.sh.\nPANEL_PUBLIC_URL="https://panel.example.com"\nPANEL_LISTEN="0.0.0.0:8080"\nPANEL_DATA_DIR="/srv/berth"\nPATH="/evil"\n',
+  )
+  writeFileSync(own, "PANEL_LISTEN=127.0.0.1:8080  \n#PANEL_KEY_FILE=/no\n\tPANEL_TRUSTED_PROXIES='127.0.0.1/32,::1/128'\n")
+  afterAll(() => rmSync(dir, { recursive: true }))
+
+  test('has the settings that the service has, the operator’s own before what was written', () =>
+    expect(environment({ HOME: '/root' }, [written, own])).toEqual({
+      PANEL_PUBLIC_URL: 'https://panel.example.com',
+      PANEL_LISTEN: '127.0.0.1:8080',
+      PANEL_DATA_DIR: '/srv/berth',
+      PANEL_TRUSTED_PROXIES: '127.0.0.1/32,::1/128',
+      HOME: '/root',
+    }))
+  test('has what its own environment says before both', () =>
+    expect(environment({ PANEL_LISTEN: '[::1]:9' }, [written, own])['PANEL_LISTEN']).toBe('[::1]:9'))
+  test('has nothing of it where another data directory is named', () =>
+    expect(environment({ PANEL_DATA_DIR: '/elsewhere' }, [written, own])).toEqual({ PANEL_DATA_DIR: '/elsewhere' }))
+  test('has its own environment alone where nothing is installed', () =>
+    expect(environment({ A: 'b' }, [`${dir}/absent.env`, `${written}/absent.env`])).toEqual({ A: 'b' }))
+  test.skipIf(process.getuid?.() === 0)('says that a file of settings is not for this user', () => {
+    chmodSync(own, 0)
+    expect(() => environment({}, [written, own])).toThrow('sudo')
+  })
+  test('is refused what the service would be refused', () => {
+    writeFileSync(own, 'PANEL_LISTENS="x"\n')
+    expect(complaint(environment({}, [written, own]) as Record<string, string>)).toContain('There is no setting PANEL_LISTENS')
+  })
 })

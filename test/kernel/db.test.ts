@@ -6,7 +6,7 @@ import { integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 import { migrations } from '../../migrations/index.ts'
 import { system } from '../../src/kernel/api/actor.ts'
 import { newId } from '../../src/kernel/db/ids.ts'
-import { migrate } from '../../src/kernel/db/migrate.ts'
+import { checksumOf, migrate } from '../../src/kernel/db/migrate.ts'
 import { afterWrite, type Db, isUniqueViolation, openDb, prepared, read, write } from '../../src/kernel/db/open.ts'
 import { inserting, rowBy } from '../../src/kernel/db/rows.ts'
 import { emit } from '../../src/kernel/jobs/outbox.ts'
@@ -142,6 +142,7 @@ describe('the database', () => {
 })
 
 describe('migrations', () => {
+  const everythingIn = (file: Database) => [schema(file), file.query('SELECT * FROM migrations').all()]
   const schema = (file: Database) => file.query("SELECT sql FROM sqlite_master WHERE tbl_name <> 'migrations' ORDER BY name").all()
   test('are applied once, in order, and a second start changes nothing', () => {
     const file = new Database(':memory:', { strict: true })
@@ -156,10 +157,35 @@ describe('migrations', () => {
   test('of a newer Berth are refused by name, and the database stays as it is', () => {
     const file = new Database(':memory:', { strict: true })
     migrate(file)
-    file.run("INSERT INTO migrations VALUES ('9999_future', 1)")
-    const before = schema(file)
-    expect(() => migrate(file)).toThrow('written by a newer Berth (it has 9999_future)')
-    expect(schema(file)).toEqual(before)
+    file.run("INSERT INTO migrations VALUES ('9999_future', 'x', 1)")
+    const before = everythingIn(file)
+    expect(() => migrate(file)).toThrow(/written by a newer Berth \(it has 9999_future\)\. Start that version; or .*berth backup restore/)
+    expect(everythingIn(file)).toEqual(before)
+  })
+  describe('of a Berth that was never released are refused by name, and the database stays as it is', () => {
+    const states: Record<string, [(file: Database) => void, string]> = {
+      'from before checksums were kept': [(file) => file.run('ALTER TABLE migrations DROP COLUMN checksum'), '0001_spine, 0002_areas'],
+      'whose file was edited since': [
+        (file) => file.run("UPDATE migrations SET checksum = 'other' WHERE name = '0002_areas'"),
+        '(its 0002_areas is',
+      ],
+      'whose file has another name now': [(file) => file.run("INSERT INTO migrations VALUES ('0002_other', 'x', 1)"), '(its 0002_other is'],
+    }
+    for (const [state, [change, words]] of Object.entries(states))
+      test(state, () => {
+        const file = new Database(':memory:', { strict: true })
+        migrate(file)
+        change(file)
+        const before = everythingIn(file)
+        expect(() => migrate(file)).toThrow(words)
+        expect(() => migrate(file)).toThrow('begin with an empty data directory')
+        expect(everythingIn(file)).toEqual(before)
+      })
+  })
+  test('may be worded and laid out anew, and nothing else', () => {
+    const one = checksumOf('CREATE TABLE a (b TEXT)\n-- said once\n;')
+    expect(checksumOf('-- said better\nCREATE  TABLE a\n  (b TEXT) ;')).toBe(one)
+    expect(checksumOf('CREATE TABLE a (b BLOB) ;')).not.toBe(one)
   })
   test('that break half-way leave nothing of themselves', () => {
     const file = new Database(':memory:', { strict: true })

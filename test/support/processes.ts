@@ -39,6 +39,20 @@ export async function berth(args: readonly string[], env: Env = {}, stdin = '') 
   return { code, out: out.trim(), error: error.trim() }
 }
 
+/** The same as another user of this machine; only root can. */
+export async function berthAs(uid: number, args: readonly string[], env: Env = {}) {
+  const user = ['setpriv', `--reuid=${uid}`, `--regid=${uid}`, '--clear-groups']
+  const run = Bun.spawn([...user, ...program, ...args], {
+    env: { PATH: process.env['PATH']!, HOME: '/', ...env },
+    cwd: '/',
+    stdin: 'ignore',
+    stdout: 'pipe',
+    stderr: 'pipe',
+  })
+  const [out, error, code] = await Promise.all([new Response(run.stdout).text(), new Response(run.stderr).text(), run.exited])
+  return { code, out: out.trim(), error: error.trim() }
+}
+
 export async function installation(settings: Env = {}) {
   const dir = mkdtempSync(`${existsSync('/dev/shm') ? '/dev/shm' : tmpdir()}/berth-live-`)
   const listen = settings['PANEL_LISTEN'] ?? `127.0.0.1:${freePort()}`

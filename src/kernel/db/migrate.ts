@@ -1,26 +1,57 @@
-// Migrations are SQL files inside the executable, applied in order at start, each in its own transaction.
+// Migrations are SQL files inside the executable, applied in order at start, each in its own transaction. Beside the name of each
+// stands what it said when it was applied: a file that was edited since would leave a database that looks like ours and is not.
 import type { Database } from 'bun:sqlite'
 import { migrations } from '../../../migrations/index.ts'
+import { digest } from '../secrets.ts'
 
-/** Throws when the database was written by a newer version: going on would damage it. */
+/** This program and this database do not belong together; the message says why and what to do. */
+export class NotOurDatabase extends Error {}
+
+/** Of what a migration does: comments and line breaks may change. */
+export const checksumOf = (sql: string) => digest(sql.replace(/--.*$/gm, '').replace(/\s+/g, ' ').trim())
+
+/** Throws `NotOurDatabase`, before anything is changed: going on would damage it. */
 export function migrate(file: Database) {
-  file.run('CREATE TABLE IF NOT EXISTS migrations (name TEXT PRIMARY KEY, applied_at INTEGER NOT NULL) STRICT')
-  const applied = new Set(
-    file
-      .query<{ name: string }, []>('SELECT name FROM migrations')
-      .all()
-      .map((m) => m.name),
-  )
-  const unknown = [...applied].filter((name) => !migrations.some((m) => m.name === name))
-  if (unknown.length)
-    throw new Error(
-      `This database was written by a newer Berth (it has ${unknown.join(', ')}). Start that version, or restore a backup made by this one.`,
-    )
+  mustFit(file)
+  file.run('CREATE TABLE IF NOT EXISTS migrations (name TEXT PRIMARY KEY, checksum TEXT NOT NULL, applied_at INTEGER NOT NULL) STRICT')
+  const applied = new Set(appliedTo(file).map(({ name }) => name))
   for (const { name, sql } of migrations) {
     if (applied.has(name)) continue
     file.transaction(() => {
       file.run(sql)
-      file.run('INSERT INTO migrations VALUES (?, ?)', [name, Date.now()])
+      file.run('INSERT INTO migrations (name, checksum, applied_at) VALUES (?, ?, ?)', [name, checksumOf(sql), Date.now()])
     })()
   }
+}
+
+/** Reads only: is this database one that the program can open or bring up to date? Throws `NotOurDatabase`. */
+export function mustFit(file: Database) {
+  const applied = appliedTo(file)
+  const own = new Map(migrations.map(({ name, sql }) => [name, checksumOf(sql)]))
+  const last = migrations.at(-1)?.name ?? ''
+  const changed = applied.filter(({ name, checksum }) => (own.has(name) ? own.get(name) !== checksum : name < last))
+  if (changed.length)
+    throw new NotOurDatabase(
+      `This database was made by a Berth that was never released (its ${names(changed)} is not what this version knows by that name), and there ` +
+        'is no way from there to here. Start the program that made it; or begin with an empty data directory, or with a backup that a released Berth made.',
+    )
+  const newer = applied.filter(({ name }) => !own.has(name))
+  if (newer.length)
+    throw new NotOurDatabase(
+      `This database was written by a newer Berth (it has ${names(newer)}). Start that version; or go back with a backup that this one ` +
+        'made: stop the controller, then sudo berth backup restore FILE.',
+    )
+}
+
+const names = (list: readonly { name: string }[]) => list.map(({ name }) => name).join(', ')
+
+/** Nothing where the database is new. Before checksums were kept there was no release: those rows have none. */
+function appliedTo(file: Database): { name: string; checksum: string }[] {
+  const columns = file
+    .query<{ name: string }, []>("SELECT name FROM pragma_table_info('migrations')")
+    .all()
+    .map(({ name }) => name)
+  if (!columns.length) return []
+  const checksum = columns.includes('checksum') ? 'checksum' : "''"
+  return file.query<{ name: string; checksum: string }, []>(`SELECT name, ${checksum} AS checksum FROM migrations ORDER BY name`).all()
 }
