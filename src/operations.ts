@@ -61,7 +61,7 @@ import { signIn, signOut } from './sign-in/sign-in.ts'
 import { createServerSignInLink, createSignInLink, useSignInLink } from './sign-in/sign-in-links.ts'
 import { closeSupport, openSupport } from './sign-in/support.ts'
 import { beginTotp, confirmTotp, removeTotp } from './sign-in/totp.ts'
-import { addSshKey, listSshKeys, removeSshKey } from './ssh-keys/ssh-keys.ts'
+import { addSshKey, listSshKeys, removeSshKey, renameSshKey } from './ssh-keys/ssh-keys.ts'
 import { acceptInvitation, getInvitation, joinTeam } from './team/accept.ts'
 import { inviteMember, resendInvitation } from './team/invite.ts'
 import { changeMember, listTeam, removeMember } from './team/members.ts'
@@ -146,6 +146,7 @@ const all: readonly Operation[] = [
   createSignInLink,
   addSshKey,
   listSshKeys,
+  renameSshKey,
   removeSshKey,
   inviteMember,
   listTeam,

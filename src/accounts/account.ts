@@ -1,7 +1,7 @@
 // Who an account is, who sees it, and the people behind it.
 import { and, eq, isNotNull, or, type SQL } from 'drizzle-orm'
 import { Type as t } from 'typebox'
-import type { Scope } from '../kernel/api/access.ts'
+import type { Right, Scope } from '../kernel/api/access.ts'
 import type { Actor } from '../kernel/api/actor.ts'
 import { invalid, Refusal } from '../kernel/api/errors.ts'
 import { newest } from '../kernel/api/list.ts'
@@ -13,6 +13,7 @@ import { newId } from '../kernel/db/ids.ts'
 import { type Db, isUniqueViolation, prepared, type Tx } from '../kernel/db/open.ts'
 import { contains, rowBy } from '../kernel/db/rows.ts'
 import { emit } from '../kernel/jobs/outbox.ts'
+import { factorsOf } from '../sign-in/factors.ts'
 import { type Account, type Allowance, accounts } from './tables.ts'
 
 /** Staff see every customer and reseller; a reseller sees itself and its customers; a customer itself. */
@@ -39,9 +40,23 @@ export const customer: Resource<Account> = {
     const it = accountById(tx, id)
     return it && seen(actor, it) ? it : undefined
   },
-  /** A reseller's own account is its own, and its customers are in its care: neither way does one right do for the other. */
-  rights: (_, actor, it) => (actor.kind !== 'reseller' ? undefined : it.id === actor.accountId ? withItself : withItsCustomers),
+  /**
+   * A reseller's own account is its own, and its customers are in its care: neither way does one right do for the other. Of staff, who
+   * may change customers may not change resellers by that.
+   */
+  rights: (_, actor, it) =>
+    actor.kind === 'reseller'
+      ? it.id === actor.accountId
+        ? withItself
+        : withItsCustomers
+      : actor.kind === 'staff' && !mayChange(actor, it)
+        ? new Set<Right>([...actor.scopes, ...actor.permissions]).difference(toChange)
+        : undefined,
 }
+const toChange: ReadonlySet<Right> = new Set<Right>(['customers:write', 'customers.write'])
+/** Resellers are managed by who may manage resellers. */
+export const mayChange = (actor: Actor, it: Pick<Account, 'kind'>): boolean =>
+  it.kind !== 'reseller' || actor.kind !== 'staff' || actor.permissions.has('resellers.write')
 const withItself: ReadonlySet<Scope> = new Set(['account:read', 'account:write', 'reseller:read'])
 const withItsCustomers: ReadonlySet<Scope> = new Set(['reseller:read', 'reseller:customers', 'reseller:servers'])
 
@@ -62,7 +77,14 @@ export const customerAnswer = t.Object({
   name: t.String(),
   organization: nullable(t.String()),
   externalId: nullable(t.String()),
+  /** Null: a customer of the house. */
   resellerId: nullable(t.String()),
+  resellerName: nullable(t.String()),
+  hasPassword: t.Boolean(),
+  /** Has one set up. */
+  secondFactor: t.Boolean(),
+  /** When somebody who is signed in as it was last seen. */
+  seenAt: nullable(time),
   lockedAt: nullable(time),
   lockReason: nullable(t.String()),
   createdAt: time,
@@ -74,6 +96,10 @@ const owned = prepared(({ $client }) =>
   $client.prepare<{ n: number }, [string]>('SELECT count(*) AS n FROM servers WHERE owner_id = ? AND terminated_at IS NULL'),
 )
 
+const lastSeen = prepared(({ $client }) =>
+  $client.prepare<{ at: number | null }, [string]>('SELECT max(seen_at) AS at FROM sessions WHERE account_id = ?'),
+)
+
 export const showCustomer = (tx: Db, it: Account) => ({
   id: it.id,
   kind: it.kind,
@@ -82,6 +108,10 @@ export const showCustomer = (tx: Db, it: Account) => ({
   organization: it.organization,
   externalId: it.externalId,
   resellerId: it.resellerId,
+  resellerName: it.resellerId && accountById(tx, it.resellerId)!.name,
+  hasPassword: it.passwordHash !== null,
+  secondFactor: factorsOf(tx, it.id).length > 0,
+  seenAt: isoOrNull(lastSeen(tx).get(it.id)!.at),
   lockedAt: isoOrNull(it.lockedAt),
   lockReason: it.lockReason,
   createdAt: iso(it.createdAt),

@@ -2,6 +2,7 @@
 import { Type as t } from 'typebox'
 import { patched } from '../kernel/api/named.ts'
 import { fields, operation } from '../kernel/api/operation.ts'
+import { mustNotBeSuspended, resellerOf } from '../resellers/reseller.ts'
 import { allowanceAnswer, customer, noAllowance } from './account.ts'
 import { type Allowance, accounts } from './tables.ts'
 
@@ -24,9 +25,14 @@ export const setAllowance = operation({
   on: customer,
   body,
   answer: allowanceAnswer,
+  refuses: ['reseller_suspended'],
   example: { vcpus: 2, memoryMb: 4096, diskGb: 40, trafficGb: 1000, ipv4: 1 },
   run({ tx, target, body }) {
     const allowance: Allowance = { ...noAllowance, ...body }
+    const had = target.allowance ?? noAllowance
+    const grows = (Object.keys(allowance) as (keyof Allowance)[]).some((name) => allowance[name] > had[name])
+    const reseller = grows ? resellerOf(tx, target) : undefined
+    if (reseller) mustNotBeSuspended(reseller)
     patched(tx, accounts, target, { allowance })
     return allowance
   },

@@ -90,6 +90,7 @@ export const changeCustomer = operation({
   path: '/customers/{id}',
   summary: 'Change a customer; what is not sent stays as it is',
   access: who,
+  confirmed: ['email'],
   on: customer,
   body: fields(accountChanges),
   answer: customerAnswer,

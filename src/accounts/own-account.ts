@@ -69,6 +69,7 @@ export const changeOwnAccount = operation({
   }),
   answer: ownAnswer,
   example: { name: 'Ada Lovelace', theme: 'dark' },
+  watches: ({ tx, actor }) => ownAccount(tx, actor),
   run({ tx, actor, body: { name, organization, ...chosen } }) {
     const it = ownAccount(tx, actor)
     const preferences: Looks = { ...looksOf(it), ...chosen }

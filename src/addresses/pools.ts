@@ -45,7 +45,7 @@ export const createPool = operation({
     nodeIds: [],
   },
   run({ tx, body, clock }) {
-    const network = networkFrom(tx, body.network)
+    const network = networkFrom(body.network)
     const gateway = gatewayFrom(network, body.gateway)
     const { first, last } = rangeFrom(network, body)
     const resolvers = (body.resolvers ?? []).map((r) => {
@@ -54,6 +54,7 @@ export const createPool = operation({
     })
     const nodeIds = body.nodeIds ?? []
     if (nodesNamed(tx, nodeIds).length !== new Set(nodeIds).size) throw invalid({ field: 'nodeIds', message: 'has one that is no node.' })
+    mustOverlapNone(tx, network, body.network)
     const it = named('pool', () =>
       tx
         .insert(pools)
@@ -77,7 +78,7 @@ export const createPool = operation({
   },
 })
 
-function networkFrom(tx: Db, text: string): Network {
+function networkFrom(text: string): Network {
   const network = toNetwork(text)
   if (!network)
     throw invalid({ field: 'network', message: 'must be a network like 203.0.113.0/24 or 2001:db8::/48, with the host part zero.' })
@@ -85,13 +86,17 @@ function networkFrom(tx: Db, text: string): Network {
     throw invalid({ field: 'network', message: `must be /${SMALLEST_IPV4_PREFIX} or smaller. Split it into several pools.` })
   if (network.version === 6 && (network.bits < 16 || network.bits > 120))
     throw invalid({ field: 'network', message: 'must be between /16 and /120.' })
+  return network
+}
+
+/** Throws `pool_overlaps`. */
+function mustOverlapNone(tx: Db, network: Network, text: string) {
   const other = tx
     .select()
     .from(pools)
     .all()
     .find((p) => overlap(toNetwork(p.network)!, network))
   if (other) throw new Refusal('pool_overlaps', `${text} overlaps with ${other.network} of the pool ${other.name}.`)
-  return network
 }
 
 function gatewayFrom(network: Network, text: string): bigint {
@@ -220,6 +225,12 @@ export const attachPool = operation({
   answer: poolAnswer,
   refuses: ['in_use'],
   example: { nodeIds: ['<node_id>'] },
+  watches: ({ tx, target }) => ({
+    ...target,
+    nodes: showPool(tx, target)
+      .nodes.map(({ name }) => name)
+      .sort(),
+  }),
   run({ tx, target, body }) {
     if (nodesNamed(tx, body.nodeIds).length !== new Set(body.nodeIds).size)
       throw invalid({ field: 'nodeIds', message: 'has one that is no node.' })

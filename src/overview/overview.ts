@@ -6,7 +6,7 @@ import { mayCall, operation, time } from '../kernel/api/operation.ts'
 import { day, hour, iso, minute } from '../kernel/db/clock.ts'
 import { listedLocations, locationAnswer } from '../locations/location.ts'
 import { SKEW_SHOWN_MS } from '../nodes/node.ts'
-import { factorsOf } from '../sign-in/second-factors.ts'
+import { factorsOf } from '../sign-in/factors.ts'
 import { VERSION } from '../version.ts'
 import { type Attention, attention, failedServers, step, stuckJobs, worstFirst } from './attention.ts'
 

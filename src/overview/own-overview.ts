@@ -5,7 +5,7 @@ import type { Account } from '../accounts/tables.ts'
 import { type Call, operation, time } from '../kernel/api/operation.ts'
 import { day, iso, minute } from '../kernel/db/clock.ts'
 import { visible } from '../servers/server.ts'
-import { factorsOf } from '../sign-in/second-factors.ts'
+import { factorsOf } from '../sign-in/factors.ts'
 import { type Attention, attention, failedServers, MOST_SHOWN, step, stuckJobs, worstFirst } from './attention.ts'
 
 /** A token's end is told this long before. */

@@ -6,6 +6,7 @@ import {
   addAccount,
   customerAnswer,
   listAccounts,
+  mailAddress,
   newAccountFields,
   showCustomer,
   tellCreated,
@@ -43,7 +44,8 @@ export const createResellerCustomer = operation({
   refuses: ['reseller_suspended', 'quota_exceeded', 'email_taken', 'external_id_taken'],
   example: { name: 'Ada Lovelace', email: 'ada@example.com', organization: 'Analytical Engines Ltd', externalId: 'client-1842' },
   run(call) {
-    const { tx, actor, body, clock } = call
+    const { tx, actor, clock } = call
+    const body = { ...call.body, email: mailAddress(call.body.email) } // before what is only wrong now
     mustAllowCustomer(tx, clock(), itself(tx, actor))
     const it = addAccount(tx, body, { kind: 'customer', resellerId: actor.accountId, now: clock() })
     tellCreated(tx, clock(), it)

@@ -52,6 +52,17 @@ export const usedBy = (tx: Db, resellerId: string): Amounts => counted(tx).get(r
 /** The specification's 90 %: from here on a quota is near its end. */
 export const isNear = (used: number, most: number) => most > 0 && used * 10 >= most * 9
 
+const tellOfNear = (tx: Tx, now: number, resellerId: string, resource: QuotaResource, used: number, limit: number) =>
+  emit(tx, now, 'quota.near_limit', { customerId: null, resellerId }, { resource, used, limit })
+
+/** Tells of each quota that comes near its end because it is a lower one now. */
+export function tellOfLowered(tx: Tx, now: number, resellerId: string, before: Partial<Quotas>, after: Partial<Quotas>) {
+  const used = usedBy(tx, resellerId)
+  const near = (quotas: Partial<Quotas>, resource: QuotaResource) => isNear(used[resource], quotas[resource] ?? 0)
+  for (const resource of quotaResources)
+    if (near(after, resource) && !near(before, resource)) tellOfNear(tx, now, resellerId, resource, used[resource], after[resource]!)
+}
+
 type Holder = { id: string; name: string; quotas: Partial<Quotas> }
 /**
  * Throws `quota_exceeded`, naming which, when the reseller has not this much left; tells of each quota that comes near its end
@@ -70,7 +81,6 @@ export function takeFromQuota(tx: Tx, now: number, { id, name, quotas }: Holder,
         `The quota ${resource} of ${name} would be exceeded: ${used[resource]} of ${most} ${resources[resource]} ${used[resource] === 1 ? 'is' : 'are'} used, and this takes ${more} more. Free some, or have the quota raised.`,
         { resource, used: used[resource], limit: most },
       )
-    if (isNear(after, most) && !isNear(used[resource], most))
-      emit(tx, now, 'quota.near_limit', { customerId: null, resellerId: id }, { resource, used: after, limit: most })
+    if (isNear(after, most) && !isNear(used[resource], most)) tellOfNear(tx, now, id, resource, after, most)
   }
 }

@@ -84,7 +84,7 @@ const holder = ({ id, name, terms: { quotas } }: Reseller) => ({ id, name, quota
 // ---------------------------------------------------------------- what it looks like
 const { servers: _servers, ...packageProperties } = packageAnswer.properties
 const packageSold = t.Object(packageProperties)
-const { resellerId: _, ...accountProperties } = customerAnswer.properties
+const { resellerId: _, resellerName: __, ...accountProperties } = customerAnswer.properties
 export const resellerAnswer = t.Object({
   ...accountProperties,
   suspendedAt: nullable(time),
@@ -99,7 +99,7 @@ export const resellerAnswer = t.Object({
 
 /** With what it may sell; `onSale` leaves out the packages that nobody can order any more. */
 export function showReseller(tx: Db, it: Reseller, { onSale = false } = {}) {
-  const { resellerId: _, ...account } = showCustomer(tx, it)
+  const { resellerId: _, resellerName: __, ...account } = showCustomer(tx, it)
   const { packageIds, locationIds } = statements(tx)
   return {
     ...account,

@@ -1,7 +1,15 @@
 // Resellers, as staff manage them.
 import { eq } from 'drizzle-orm'
 import { Type as t } from 'typebox'
-import { accountChanges, accountQuery, addAccount, changeAccount, listAccounts, newAccountFields } from '../accounts/account.ts'
+import {
+  accountChanges,
+  accountQuery,
+  addAccount,
+  changeAccount,
+  listAccounts,
+  newAccountFields,
+  tellCreated,
+} from '../accounts/account.ts'
 import { accounts } from '../accounts/tables.ts'
 import type { Actor } from '../kernel/api/actor.ts'
 import { Refusal } from '../kernel/api/errors.ts'
@@ -12,7 +20,7 @@ import type { Tx } from '../kernel/db/open.ts'
 import { location } from '../locations/location.ts'
 import { packageOnSale } from '../packages/packages.ts'
 import { sendWelcome } from '../sign-in/password-links.ts'
-import { type Quotas, quotasGiven } from './quota.ts'
+import { type Quotas, quotasGiven, tellOfLowered } from './quota.ts'
 import { type Reseller, reseller, resellerAnswer, showReseller, withTerms } from './reseller.ts'
 import { resellerLocations, resellerPackages, resellers } from './tables.ts'
 
@@ -45,8 +53,9 @@ export const createReseller = operation({
   run(call) {
     const { tx, actor, body, clock } = call
     const account = addAccount(tx, body, { kind: 'reseller', now: clock() })
+    tellCreated(tx, clock(), account)
     if (body.invite) sendWelcome(tx, call, account)
-    return showReseller(tx, agree(tx, actor, withTerms(tx, account), body))
+    return showReseller(tx, agree(tx, clock(), actor, withTerms(tx, account), body))
   },
 })
 
@@ -83,18 +92,24 @@ export const changeReseller = operation({
   path: '/resellers/{id}',
   summary: 'Change a reseller; what is not sent stays, and what is there stays above a lower quota',
   access: managed,
+  confirmed: ['email'],
   on: reseller,
   body: fields({ ...accountChanges, ...terms }),
   answer: resellerAnswer,
   refuses: ['email_taken', 'external_id_taken'],
   example: { quotas: { servers: 300, gpus: null } },
-  run: ({ tx, actor, target, body }) =>
-    showReseller(tx, agree(tx, actor, { ...changeAccount(tx, target, body), terms: target.terms }, body)),
+  watches({ tx, target }) {
+    const { packages, locations } = showReseller(tx, target)
+    const names = (all: { name: string }[]) => all.map(({ name }) => name)
+    return { ...target, packages: names(packages), locations: names(locations) }
+  },
+  run: ({ tx, actor, target, body, clock }) =>
+    showReseller(tx, agree(tx, clock(), actor, { ...changeAccount(tx, target, body), terms: target.terms }, body)),
 })
 
 type Agreed = { quotas?: Partial<Quotas>; packageIds?: string[]; locationIds?: string[] }
 /** Writes down what was given of its terms. Throws `validation_failed` for a package or location that there is not. */
-function agree(tx: Tx, actor: Actor, it: Reseller, { quotas, packageIds, locationIds }: Agreed): Reseller {
+function agree(tx: Tx, now: number, actor: Actor, it: Reseller, { quotas, packageIds, locationIds }: Agreed): Reseller {
   const resellerId = it.id
   if (packageIds) {
     const named = new Set(packageIds.map((id) => see(tx, actor, packageOnSale, id, 'packageIds').id))
@@ -106,7 +121,10 @@ function agree(tx: Tx, actor: Actor, it: Reseller, { quotas, packageIds, locatio
     tx.delete(resellerLocations).where(eq(resellerLocations.resellerId, resellerId)).run()
     for (const locationId of named) tx.insert(resellerLocations).values({ resellerId, locationId }).run()
   }
-  return quotas ? { ...it, terms: patched(tx, resellers, it.terms, { quotas: { ...it.terms.quotas, ...quotas } }) } : it
+  if (!quotas) return it
+  const changed = { ...it.terms.quotas, ...quotas }
+  tellOfLowered(tx, now, resellerId, it.terms.quotas, changed)
+  return { ...it, terms: patched(tx, resellers, it.terms, { quotas: changed }) }
 }
 
 export const suspendReseller = operation({

@@ -37,10 +37,8 @@ export const setupServer = operation({
   refuses: ['already_set_up', 'server_suspended', 'hostname_taken', 'disk_too_small', 'server_busy'],
   example: { imageId: '<image_id>', hostname: 'web01', access: { mode: 'password' } },
   prepare: async ({ body }) => rootPasswordFor(body.access),
-  run({ tx, actor, target, body, clock, prepared }) {
-    mustAllow(target, 'setup')
-    return install(tx, { actor, target, ...body, now: clock(), password: prepared, purpose: 'setup' })
-  },
+  run: ({ tx, actor, target, body, clock, prepared }) =>
+    install(tx, { actor, target, ...body, now: clock(), password: prepared, purpose: 'setup' }),
 })
 
 export const reinstallServer = operation({
@@ -57,10 +55,8 @@ export const reinstallServer = operation({
   refuses: ['not_set_up', 'server_suspended', 'server_protected', 'server_busy', 'hostname_taken', 'disk_too_small'],
   example: { imageId: '<image_id>', access: { mode: 'password' } },
   prepare: async ({ body }) => rootPasswordFor(body.access),
-  run({ tx, actor, target, body, clock, prepared }) {
-    mustAllow(target, 'reinstall')
-    return install(tx, { actor, target, hostname: target.hostname, ...body, now: clock(), password: prepared, purpose: 'again' })
-  },
+  run: ({ tx, actor, target, body, clock, prepared }) =>
+    install(tx, { actor, target, hostname: target.hostname, ...body, now: clock(), password: prepared, purpose: 'again' }),
 })
 
 type Wanted = {
@@ -75,6 +71,7 @@ type Wanted = {
   purpose: 'setup' | 'again'
 }
 
+/** What is wrong in itself is refused before what is only wrong now. */
 function install(tx: Tx, { actor, target, imageId, hostname, name, access, now, password, purpose }: Wanted) {
   const chosen = see(tx, actor, image, imageId, 'imageId')
   mustBePublished(chosen)
@@ -87,6 +84,7 @@ function install(tx: Tx, { actor, target, imageId, hostname, name, access, now, 
     access: accessFrom(tx, [target.ownerId, actor.accountId], access, password),
     purpose,
   }
+  mustAllow(target, purpose === 'setup' ? 'setup' : 'reinstall')
   const jobId = startJob(tx, installing, input, {
     by: actor,
     title: `${purpose === 'setup' ? 'Set up' : 'Reinstall'} ${host}`,

@@ -8,11 +8,11 @@ import { addressKey } from '../kernel/api/limits.ts'
 import { type Call, fields, nullable, operation, time } from '../kernel/api/operation.ts'
 import { iso } from '../kernel/db/clock.ts'
 import { write } from '../kernel/db/open.ts'
+import { factorNames, factorsOf } from './factors.ts'
 import { enter, guessingKey, signedIn, tooManyGuesses } from './finish-sign-in.ts'
 import { assertion, holderOf, newChallenge, options, passkeyFits, requestFor } from './passkeys.ts'
 import { closePending, openPending, pendingFrom, secondFactorFailed, startAgain, takeTry } from './pending.ts'
 import { mustBeOne, proofFits, proofs } from './proof.ts'
-import { factorNames, factorsOf } from './second-factors.ts'
 
 type Asked = Omit<Call, 'prepared'>
 

@@ -7,7 +7,7 @@ import type { Account } from '../accounts/tables.ts'
 import { Refusal } from '../kernel/api/errors.ts'
 import { type Call, done, fields, line, operation } from '../kernel/api/operation.ts'
 import { mailTo } from '../kernel/web/mail.ts'
-import { factorsOf } from './second-factors.ts'
+import { factorsOf } from './factors.ts'
 import { endSessionsOf } from './sessions.ts'
 import { passkeys, recoveryCodes, totp } from './tables.ts'
 

@@ -12,25 +12,9 @@ import { type Call, nullable, operation, time } from '../kernel/api/operation.ts
 import { iso, isoOrNull } from '../kernel/db/clock.ts'
 import { type Db, prepared, type Tx } from '../kernel/db/open.ts'
 import { digest } from '../kernel/secrets.ts'
+import { factorsOf, held } from './factors.ts'
 import { endSessionsOf } from './sessions.ts'
 import { passkeys, recoveryCodes, totp } from './tables.ts'
-
-export const factorNames = ['totp', 'passkey', 'recovery'] as const
-export type FactorName = (typeof factorNames)[number]
-
-const held = prepared(({ $client }) =>
-  $client.prepare<Record<FactorName, number>, { id: string }>(
-    `SELECT (SELECT count(*) FROM totp WHERE account_id = $id AND confirmed_at IS NOT NULL) AS totp,
-      (SELECT count(*) FROM passkeys WHERE account_id = $id) AS passkey,
-      (SELECT count(*) FROM recovery_codes WHERE account_id = $id AND used_at IS NULL) AS recovery`,
-  ),
-)
-
-/** With which of them a sign-in can be finished; none when the password is all. Recovery codes alone are no second factor. */
-export function factorsOf(tx: Db, accountId: string): FactorName[] {
-  const has = held(tx).get({ id: accountId })!
-  return has.totp || has.passkey ? factorNames.filter((name) => has[name]) : []
-}
 
 const demands = prepared(({ $client }) =>
   $client.prepare<{ one: 1 }, [string]>('SELECT 1 AS one FROM roles WHERE id = ? AND second_factor = 1'),

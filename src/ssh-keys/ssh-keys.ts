@@ -5,6 +5,7 @@ import { Type as t } from 'typebox'
 import { accountById, customer } from '../accounts/account.ts'
 import { invalid, Refusal } from '../kernel/api/errors.ts'
 import { newest, page } from '../kernel/api/list.ts'
+import { patched } from '../kernel/api/named.ts'
 import { done, fields, line, operation, type Resource, time } from '../kernel/api/operation.ts'
 import { iso } from '../kernel/db/clock.ts'
 import { newId } from '../kernel/db/ids.ts'
@@ -79,6 +80,8 @@ const seen: Resource<SshKey> = {
   rights: (tx, actor, key) => customer.rights?.(tx, actor, accountById(tx, key.ownerId)!),
 }
 
+const changing = { staff: ['customers:write'], reseller: ['reseller:customers', 'account:write'], customer: ['account:write'] } as const
+
 const keyAnswer = t.Object({
   id: t.String(),
   ownerId: t.String(),
@@ -101,7 +104,7 @@ export const addSshKey = operation({
   method: 'POST',
   path: '/customers/{id}/ssh-keys',
   summary: "Add a public key to a customer's account",
-  access: { staff: ['customers:write'], reseller: ['reseller:customers', 'account:write'], customer: ['account:write'] },
+  access: changing,
   on: customer,
   body: fields({ name: t.Optional(line(100, 0)), publicKey: t.String({ maxLength: 12_000 }) }),
   answer: keyAnswer,
@@ -150,12 +153,25 @@ export const listSshKeys = operation({
   },
 })
 
+export const renameSshKey = operation({
+  id: 'ssh-keys.update',
+  method: 'PATCH',
+  path: '/ssh-keys/{id}',
+  summary: 'Give a public key another name',
+  access: changing,
+  on: seen,
+  body: fields({ name: line(100) }),
+  answer: keyAnswer,
+  example: { name: 'laptop' },
+  run: ({ tx, target, body }) => show(patched(tx, sshKeys, target, body)),
+})
+
 export const removeSshKey = operation({
   id: 'ssh-keys.remove',
   method: 'DELETE',
   path: '/ssh-keys/{id}',
   summary: 'Remove a public key; servers that have it keep it',
-  access: { staff: ['customers:write'], reseller: ['reseller:customers', 'account:write'], customer: ['account:write'] },
+  access: changing,
   on: seen,
   answer: done,
   run({ tx, target }) {

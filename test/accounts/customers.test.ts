@@ -26,6 +26,10 @@ describe('adding a customer', () => {
       organization: 'Engines',
       externalId: 'client-1842',
       resellerId: null,
+      resellerName: null,
+      hasPassword: false,
+      secondFactor: false,
+      seenAt: null,
       lockedAt: null,
       lockReason: null,
       createdAt: body.createdAt,
@@ -125,5 +129,87 @@ describe('who asks for an external id', () => {
       400,
       'The query parameter externalId must not be empty; leave it out to ask for everything.',
     ])
+  })
+})
+
+describe("a reseller's own account", () => {
+  test('is changed by who manages resellers; not by who may change customers, in no way', async () => {
+    const rita = p.account('reseller', 'Rita')
+    const clerk = p.staff(['customers.read', 'customers.write', 'support_session'])
+    const token = p.token(clerk.id, ['customers:write'])
+    const at = (path: string) => `/customers/${rita.id}${path}`
+    const before = p.fingerprint()
+    for (const who of [clerk, token])
+      for (const [method, path, body] of [
+        ['PATCH', at(''), { name: 'Mine' }],
+        ['PATCH', at(''), { email: 'mine@evil.test' }],
+        ['POST', at('/actions/lock'), { reason: 'x' }],
+        ['PUT', at('/allowance'), { vcpus: 1 }],
+        ['POST', at('/actions/invite'), undefined],
+        ['POST', at('/sign-in-links'), undefined],
+      ] as const) {
+        const { status, body: answer } = await p.call(who, method, path, body)
+        expect([path, status, answer.error.code]).toEqual([path, 403, 'forbidden'])
+      }
+    expect((await p.call(clerk, 'POST', at('/actions/reset-second-factor'), { reason: 'x' })).body.error.code).toBe('forbidden')
+    expect(p.fingerprint()).toBe(before)
+    expect((await p.call(clerk, 'GET', at(''))).status).toBe(200)
+    expect((await p.call(clerk, 'POST', at('/support-session'), { reason: 'They asked' })).status).toBe(201)
+    const page = async (who: Who) =>
+      (
+        await p.controller.app.fetch(
+          new Request(`http://localhost/admin/customers/${rita.id}`, { headers: { Cookie: `__Host-panel=${who.cookie}` } }),
+        )
+      ).text()
+    const other = p.staff(['customers.read', 'customers.write'])
+    expect(await page(other)).not.toMatch(/hx-(patch|put|post|delete)="\/api\/v1\/customers/)
+    expect(await page(owner)).toMatch(/hx-patch="\/api\/v1\/customers/)
+    expect((await p.call(owner, 'PATCH', at(''), { name: 'Rita II' })).status).toBe(200)
+    expect((await p.call(p.staff(['resellers.write', 'customers.write']), 'PATCH', at(''), { name: 'Rita III' })).status).toBe(200)
+  })
+})
+
+describe('the page of a customer', () => {
+  test('says whose it is, how they sign in and when they were there', async () => {
+    const rita = p.account('reseller', 'Rita Reseller')
+    const dora = p.account('customer', 'Dora', rita.id)
+    const read = async () => (await p.call(owner, 'GET', `/customers/${dora.id}`)).body
+    const page = async () =>
+      (
+        await p.controller.app.fetch(
+          new Request(`http://localhost/admin/customers/${dora.id}`, { headers: { Cookie: `__Host-panel=${owner.cookie}` } }),
+        )
+      ).text()
+    expect(await read()).toMatchObject({
+      resellerName: 'Rita Reseller',
+      hasPassword: false,
+      secondFactor: false,
+      seenAt: expect.any(String),
+    })
+    expect(await page()).toContain('>Rita Reseller</a>')
+    expect(await page()).toContain('No password yet')
+    expect(await page()).not.toContain('Lost second factor')
+    p.db.$client.run("UPDATE accounts SET password_hash = 'x' WHERE id = ?", [dora.id])
+    p.db.$client.run('INSERT INTO totp (account_id, secret, last_step, created_at, confirmed_at) VALUES (?, ?, 0, 1, 1)', [dora.id, 'x'])
+    expect(await read()).toMatchObject({ hasPassword: true, secondFactor: true })
+    expect(await page()).toContain('With a password and a second factor')
+    expect(await page()).toContain('Lost second factor')
+    expect(await page()).not.toContain('Mail an invitation')
+  })
+})
+
+describe("somebody else's e-mail address", () => {
+  test('is changed in person only by who showed lately who they are; a name and a token are not asked', async () => {
+    const cal = p.account('customer', 'Cal')
+    const rita = p.account('reseller', 'Rita')
+    const ada = p.staff()
+    p.turnClock(10 * 60_000 + 1)
+    const before = p.fingerprint()
+    for (const path of [`/customers/${cal.id}`, `/resellers/${rita.id}`])
+      expect((await p.call(ada, 'PATCH', path, { name: 'N', email: 'taken-over@evil.test' })).body.error.code).toBe('confirmation_required')
+    expect(p.fingerprint()).toBe(before)
+    expect((await p.call(ada, 'PATCH', `/customers/${cal.id}`, { name: 'N' })).status).toBe(200)
+    expect((await p.call(p.token(ada.id), 'PATCH', `/customers/${cal.id}`, { email: 'new@customer.test' })).status).toBe(200)
+    expect((await p.call(p.staff(), 'PATCH', `/resellers/${rita.id}`, { email: 'new@reseller.test' })).status).toBe(200)
   })
 })

@@ -205,3 +205,16 @@ test('verifying goes in slices: others are answered meanwhile', async () => {
   expect(n).toBeGreaterThan(9000)
   expect(answered).toBeGreaterThan(2)
 })
+
+test('a change is told with what it changed, also what stands in other tables than its thing', async () => {
+  using p = await world()
+  const rita = p.account('reseller', 'Rita')
+  const changes = async (operation: string) => (await log(p, `operation=${operation}`))[0].changes
+  await p.call(p.customer, 'PATCH', '/account', { name: 'Calvin' })
+  expect(await changes('account.update')).toContainEqual({ field: 'name', before: 'Cal', after: 'Calvin' })
+  await p.call(p.owner, 'PATCH', `/resellers/${rita.id}`, { packageIds: [p.pack], locationIds: [p.location] })
+  await p.call(p.owner, 'PATCH', `/resellers/${rita.id}`, { packageIds: [] })
+  expect(await changes('resellers.update')).toEqual([{ field: 'packages', before: ['KVM 2G'], after: [] }])
+  await p.call(p.owner, 'PUT', `/admin/ip-pools/${p.pool}/nodes`, { nodeIds: [] })
+  expect(await changes('pools.attach')).toEqual([{ field: 'nodes', before: ['fra-01'], after: [] }])
+})

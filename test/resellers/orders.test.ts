@@ -215,6 +215,15 @@ describe('a quota near its end', () => {
     await p.join()
     expect(notices(p)).toEqual([about(p, { resource: 'customers', used: 2, limit: 2 })])
   })
+  test('is told by staff who lower it to what is near its end, once', async () => {
+    using p = await shop({ servers: 10, vcpus: 1000 })
+    for (let n = 0; n < 2; n++) await p.buy()
+    await p.change({ quotas: { servers: 3 } })
+    expect(notices(p)).toEqual([])
+    await p.change({ quotas: { servers: 2, vcpus: null } })
+    await p.change({ quotas: { servers: 1 } })
+    expect(notices(p)).toEqual([about(p, { resource: 'servers', used: 2, limit: 2 })])
+  })
   test('is not told by an order that is refused after it', async () => {
     using p = await shop({ servers: 1 })
     p.node.agent.disconnect()

@@ -18,6 +18,7 @@ describe('staff', () => {
     }
     const answer = await p.call(p.owner, 'POST', '/admin/resellers', body, { 'Idempotency-Key': 'r-1' })
     expect(code(answer)).toBe('201')
+    expect(p.events().filter((type) => type === 'customer.created')).toHaveLength(1)
     expect(answer.body).toMatchObject({
       kind: 'reseller',
       email: 'ops@northwind.test',

@@ -186,6 +186,14 @@ describe('the keys of an account', () => {
     expect((await p.call(cal, 'DELETE', `/ssh-keys/${id}`)).status).toBe(200)
     expect((await p.call(cal, 'GET', `/customers/${cal.id}/ssh-keys`)).body.data.map((k: any) => k.id)).not.toContain(id)
   })
+  test('can be renamed by who may change them', async () => {
+    const { id, ...key } = (await add(cal, cal.id, ed25519(), 'Laptop')).body
+    expect((await p.call(cal, 'PATCH', `/ssh-keys/${id}`, { name: 'Old laptop' })).body).toEqual({ id, ...key, name: 'Old laptop' })
+    const before = p.fingerprint()
+    expect((await p.call(eve, 'PATCH', `/ssh-keys/${id}`, { name: 'Mine' })).body.error.code).toBe('ssh_key_not_found')
+    expect((await p.call(cal, 'PATCH', `/ssh-keys/${id}`, { name: '' })).body.error.code).toBe('validation_failed')
+    expect(p.fingerprint()).toBe(before)
+  })
   test('are at most 100', async () => {
     const many = p.account('customer', 'Many')
     for (let i = 0; i < 100; i++) expect((await add(many, many.id, ed25519())).status).toBe(201)

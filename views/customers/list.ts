@@ -19,7 +19,7 @@ const kindOf = (c: Customer): Content =>
   c.kind === 'reseller'
     ? html`<a href="/admin/resellers/${c.id}">Reseller</a>`
     : c.resellerId
-      ? html`<a href="/admin/resellers/${c.resellerId}">A reseller's</a>`
+      ? html`of <a href="/admin/resellers/${c.resellerId}">${c.resellerName}</a>`
       : 'Customer'
 
 const adding = { '/admin': createCustomer, '/reseller': createResellerCustomer } as const

@@ -1,7 +1,9 @@
+import { mayChange } from '../../src/accounts/account.ts'
 import { setAllowance } from '../../src/accounts/allowance.ts'
 import { changeCustomer, getCustomer, lockCustomer, unlockCustomer } from '../../src/accounts/customers.ts'
 import { type Html, html } from '../../src/kernel/web/html.ts'
 import { type Answers, type At, ifAllowed, page } from '../../src/kernel/web/page.ts'
+import type { changeReseller } from '../../src/resellers/resellers.ts'
 import { createResellerServer, createServer } from '../../src/servers/create.ts'
 import { listAllServers, listServers } from '../../src/servers/list.ts'
 import { resetCustomerFactors } from '../../src/sign-in/lost-factor.ts'
@@ -45,15 +47,15 @@ const orders = { '/admin': createServer, '/reseller': createResellerServer } as 
 
 function view(data: Data, area: keyof typeof orders): Html {
   const { customer: c, servers, keys, at } = data
-  // A reseller's own account is no customer in its care.
-  const itself = c.id === at.actor.accountId
+  // A reseller's own account is no customer in its care; and among staff resellers are changed by who manages resellers.
+  const changes = c.id !== at.actor.accountId && mayChange(at.actor, c)
   return html`
       ${head({
         title: c.name,
         trail: [['Customers', `${area}/customers`]],
         state: c.lockedAt && pill('hold', 'pause', 'Locked'),
         sub: c.organization ? html`${c.organization} · ${c.email}` : c.email,
-        actions: html`${area === '/admin' && c.kind === 'reseller' && html`<a class="btn" href="/admin/resellers/${c.id}">Open reseller</a>`}${support(data)}${!itself && html`${edit(data)}${c.lockedAt ? unlock(data) : lock(data)}`}${
+        actions: html`${area === '/admin' && c.kind === 'reseller' && html`<a class="btn" href="/admin/resellers/${c.id}">Open reseller</a>`}${support(data)}${changes && html`${edit(data)}${c.lockedAt ? unlock(data) : lock(data)}`}${
           at.may(orders[area]) &&
           !c.lockedAt &&
           html`<a class="btn pri" href="${area}/servers/new?owner=${encodeURIComponent(c.email)}&ownerId=${c.id}">${icon('plus')}Create server</a>`
@@ -61,18 +63,18 @@ function view(data: Data, area: keyof typeof orders): Html {
       })}
       ${c.lockedAt && html`<div class="card">${notice('warn', html`<strong>Locked ${time(c.lockedAt, at)}: nothing can be ordered for ${c.name}.</strong>${c.lockReason && html`<br>${c.lockReason}`}`)}</div>`}
       ${servers && card({ id: 'servers', title: 'Servers', count: servers.total || undefined, actions: servers.nextCursor && html`<a href="${area}/servers?ownerId=${c.id}">Show all</a>` }, live(at, 'servers-list', 4, servers.data.length ? serverTable(servers.data, area, { owner: false }) : empty(`${c.name} has no server yet.`), ''))}
-      ${keys && keysCard(at, c.id, keys)}
+      ${keys && keysCard(at, c.id, keys, mayChange(at.actor, c))}
       ${card(
         { id: 'details', title: 'Details' },
         inside(
           kv([
-            ['E-mail', copyable(c.email, 'e-mail address')],
+            ['E-mail', html`${copyable(c.email, 'e-mail address')} ${changes && changeEmail(at, changeCustomer, c)}`],
             ['Organization', c.organization],
             ['Kind', area === '/admin' && (c.kind === 'reseller' ? 'Reseller' : 'Customer')],
-            ['Reseller', area === '/admin' && c.resellerId && html`<a href="/admin/resellers/${c.resellerId}">Open reseller</a>`],
+            ['Reseller', area === '/admin' && c.resellerId && html`<a href="/admin/resellers/${c.resellerId}">${c.resellerName}</a>`],
             ['External id', c.externalId && copyable(c.externalId, 'external id')],
-            ['Signing in', !itself && signingIn(data)],
-            ['Allowance', !itself && allowance(data)],
+            ['Signing in', c.id !== at.actor.accountId && signingIn(data, changes)],
+            ['Allowance', changes && allowance(data)],
             ['Since', time(c.createdAt, at)],
             ['Id', copyable(c.id, 'id')],
           ]),
@@ -85,7 +87,28 @@ const edit = ({ customer: c, at }: Data): Html =>
     title: `Edit ${c.name}`,
     submit: 'Save',
     done: 'Saved',
-    fields: html`${field('edit', 'name', { label: 'Name', required: true, value: c.name })}${field('edit', 'email', { label: 'E-mail address', type: 'email', required: true, value: c.email, hint: 'They sign in with it.' })}${field('edit', 'organization', { label: 'Organization', nullable: true, value: c.organization })}${field('edit', 'externalId', { label: 'External id', nullable: true, value: c.externalId, hint: "The billing system's own identifier: it finds the customer by it." })}`,
+    fields: html`${field('edit', 'name', { label: 'Name', required: true, value: c.name })}${field('edit', 'organization', { label: 'Organization', nullable: true, value: c.organization })}${field('edit', 'externalId', { label: 'External id', nullable: true, value: c.externalId, hint: "The billing system's own identifier: it finds the customer by it." })}`,
+  })
+
+/** By itself, because it asks once more who one is: whoever gets their mail can have their password. */
+export const changeEmail = (
+  at: At,
+  op: typeof changeCustomer | typeof changeReseller,
+  it: { id: string; name: string; email: string },
+): Html =>
+  act(at, op, { id: it.id }, 'Change', {
+    of: 'the e-mail address',
+    part: 'email',
+    title: `E-mail address of ${it.name}`,
+    submit: 'Save',
+    done: 'Saved',
+    fields: field('email', 'email', {
+      label: 'E-mail address',
+      type: 'email',
+      required: true,
+      value: it.email,
+      hint: 'They sign in with it.',
+    }),
   })
 
 const support = ({ customer: c, at }: Data): Html =>
@@ -102,9 +125,10 @@ const support = ({ customer: c, at }: Data): Html =>
     fields: field('support', 'reason', { label: 'Reason', required: true, placeholder: 'Ticket 4711', hint: 'Stays in the audit log.' }),
   })
 
-/** What helps somebody who cannot get in. */
-const signingIn = ({ customer: c, at }: Data): Html => html`
-  <div class="bar">${act(at, inviteCustomer, { id: c.id }, 'Mail an invitation', { title: `Mail ${c.name} a link to choose a password?`, done: 'An invitation is on its way', confirm: { consequences: ['The link works once, for 7 days. One from before ends.', 'Who has chosen a password already asks for another on the sign-in page.'] } })}${act(at, resetCustomerFactors, { id: c.id }, 'Lost second factor', lostFactor(c.name, 'lost'))}</div>`
+/** How they get in, and what helps somebody who cannot. */
+const signingIn = ({ customer: c, at }: Data, changes: boolean): Html => html`
+  ${c.hasPassword ? 'With a password' : 'No password yet'}${c.secondFactor ? ' and a second factor' : c.hasPassword && ', no second factor'} · ${c.seenAt ? html`last seen ${time(c.seenAt, at)}` : 'not signed in lately'}
+  ${changes && html`<div class="bar">${!c.hasPassword && act(at, inviteCustomer, { id: c.id }, 'Mail an invitation', { title: `Mail ${c.name} a link to choose a password?`, done: 'An invitation is on its way', confirm: { consequences: ['The link works once, for 7 days. One from before ends.', 'Who has chosen a password already asks for another on the sign-in page.'] } })}${c.secondFactor && act(at, resetCustomerFactors, { id: c.id }, 'Lost second factor', lostFactor(c.name, 'lost'))}</div>`}`
 
 const allowance = ({ customer: c, at }: Data): Html => {
   const a = c.allowance

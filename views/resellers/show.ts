@@ -6,6 +6,7 @@ import { quotaResources } from '../../src/resellers/quota.ts'
 import { changeReseller, getReseller, suspendReseller, unsuspendReseller } from '../../src/resellers/resellers.ts'
 import { listAllServers } from '../../src/servers/list.ts'
 import { customerTable } from '../customers/list.ts'
+import { changeEmail } from '../customers/show.ts'
 import { act } from '../parts/act.ts'
 import { card, copyable, empty, inside, kv, notice } from '../parts/card.ts'
 import { checks, field } from '../parts/field.ts'
@@ -83,7 +84,7 @@ const details = ({ reseller: r, at }: Data): Html =>
     { id: 'details', title: 'Details' },
     inside(
       kv([
-        ['E-mail', copyable(r.email, 'e-mail address')],
+        ['E-mail', html`${copyable(r.email, 'e-mail address')} ${changeEmail(at, changeReseller, r)}`],
         ['Organization', r.organization],
         ['External id', r.externalId && copyable(r.externalId, 'external id')],
         ['Since', time(r.createdAt, at)],
@@ -98,7 +99,7 @@ const edit = ({ reseller: r, at }: Data): Html =>
   act(at, changeReseller, { id: r.id }, 'Edit', {
     ...saving,
     title: `Edit ${r.name}`,
-    fields: html`${field('edit', 'name', { label: 'Name', required: true, value: r.name })}${field('edit', 'email', { label: 'E-mail address', type: 'email', required: true, value: r.email, hint: 'They sign in with it.' })}${field('edit', 'organization', { label: 'Organization', nullable: true, value: r.organization })}${field('edit', 'externalId', { label: 'External id', nullable: true, value: r.externalId, hint: "The billing system's own identifier." })}`,
+    fields: html`${field('edit', 'name', { label: 'Name', required: true, value: r.name })}${field('edit', 'organization', { label: 'Organization', nullable: true, value: r.organization })}${field('edit', 'externalId', { label: 'External id', nullable: true, value: r.externalId, hint: "The billing system's own identifier." })}`,
   })
 
 const changeQuotas = ({ reseller: r, at }: Data): Html =>

@@ -2,7 +2,7 @@
 import type { Html } from '../../src/kernel/web/html.ts'
 import { html } from '../../src/kernel/web/html.ts'
 import type { Answers, At } from '../../src/kernel/web/page.ts'
-import { addSshKey, type listSshKeys, removeSshKey } from '../../src/ssh-keys/ssh-keys.ts'
+import { addSshKey, type listSshKeys, removeSshKey, renameSshKey } from '../../src/ssh-keys/ssh-keys.ts'
 import { act } from '../parts/act.ts'
 import { card, copyable, empty } from '../parts/card.ts'
 import { area, field } from '../parts/field.ts'
@@ -11,13 +11,16 @@ import { time } from '../parts/time.ts'
 
 type Keys = Answers<{ keys: typeof listSshKeys }>['keys']
 
-export function keysCard(at: At, ownerId: string, keys: Keys): Html {
-  const add = act(at, addSshKey, { id: ownerId }, 'Add SSH key', {
-    icon: 'plus',
-    done: '{name} is added',
-    wide: true,
-    fields: html`${area('key', 'publicKey', { label: 'Public key', required: true, mono: true, fingerprint: true, hint: 'One line, as in a .pub file: ssh-ed25519 AAAA… name' })}${field('key', 'name', { label: 'Name', hint: 'Without one, the comment at the end of the key.' })}`,
-  })
+/** `changes`: whether the reader may change them. */
+export function keysCard(at: At, ownerId: string, keys: Keys, changes = true): Html {
+  const add =
+    changes &&
+    act(at, addSshKey, { id: ownerId }, 'Add SSH key', {
+      icon: 'plus',
+      done: '{name} is added',
+      wide: true,
+      fields: html`${area('key', 'publicKey', { label: 'Public key', required: true, mono: true, fingerprint: true, hint: 'One line, as in a .pub file: ssh-ed25519 AAAA… name' })}${field('key', 'name', { label: 'Name', hint: 'Without one, the comment at the end of the key.' })}`,
+    })
   return card(
     { id: 'keys', title: 'SSH keys', count: keys.total || undefined, actions: add },
     html`${
@@ -34,7 +37,8 @@ export function keysCard(at: At, ownerId: string, keys: Keys): Html {
                 title: 'Actions',
                 actions: true,
                 cell: (k) =>
-                  html`<div class="bar">${act(at, removeSshKey, { id: k.id }, 'Remove', { of: k.name, tone: 'bad', title: `Remove ${k.name}?`, done: 'Removed', confirm: { keep: 'Keep key', consequences: ['New installations cannot use it any more.', 'Servers that have it keep it: remove it there too if it was lost.'] } })}</div>`,
+                  changes &&
+                  html`<div class="bar">${act(at, renameSshKey, { id: k.id }, 'Rename', { of: k.name, title: `Rename ${k.name}`, submit: 'Save', done: 'Saved', fields: field(`key-${k.id}`, 'name', { label: 'Name', required: true, value: k.name }) })}${act(at, removeSshKey, { id: k.id }, 'Remove', { of: k.name, tone: 'bad', title: `Remove ${k.name}?`, done: 'Removed', confirm: { keep: 'Keep key', consequences: ['New installations cannot use it any more.', 'Servers that have it keep it: remove it there too if it was lost.'] } })}</div>`,
               },
             ],
             (k) => k.id,

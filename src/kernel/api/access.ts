@@ -61,6 +61,7 @@ export const permissions = {
   'staff.write': { words: 'Manage staff and roles', opens: [] },
 } as const satisfies Record<string, { words: string; opens: readonly Scope[] }>
 export type Permission = keyof typeof permissions
+export type Right = Scope | Permission
 export const allPermissions = Object.keys(permissions) as Permission[]
 
 /** What each kind of account may do with its own things, whatever else it is granted. */

@@ -43,7 +43,7 @@ export const gate =
   (op, actor, sent = {}) => {
     const request = sent.body === undefined ? sent : { ...sent, body: composed(op.body, sent.body) }
     mustKnow(op, request.query ?? {})
-    const who = permit(op, actor, around.clock())
+    const who = permit(op, actor, around.clock(), request.body)
     const { params = {}, query = {}, body, from = '', userAgent = '', cookies = '', requestId = '', idempotencyKey } = request
     const given: string[] = []
     let actsAs = who
@@ -110,7 +110,7 @@ function checkBody(op: Operation, body: unknown) {
 /** How long a person who has shown who they are is believed to be still there (security S21). */
 export const CONFIRMED_MS = 10 * minute
 
-function permit(op: Operation, actor: Actor | undefined, now: number): Actor {
+function permit(op: Operation, actor: Actor | undefined, now: number, body: unknown): Actor {
   if (op.onHost) {
     if (actor && mayCall(op, actor)) return actor
     throw unknownPath()
@@ -137,16 +137,22 @@ function permit(op: Operation, actor: Actor | undefined, now: number): Actor {
     throw new Refusal('forbidden', `Your role does not include this (${accepted.join(' or ')}). Ask an administrator of your team for it.`)
   }
   const session = sessionOf(actor)
-  if (op.confirmed && session && now - session.confirmedAt > CONFIRMED_MS)
+  if (asksToConfirm(op, body) && session && now - session.confirmedAt > CONFIRMED_MS)
     throw new Refusal('confirmation_required', 'Show once more that it is you: this needs a sign-in that is not older than 10 minutes.')
   return actor
 }
 
+const asksToConfirm = ({ confirmed }: Operation, body: unknown): boolean =>
+  Array.isArray(confirmed)
+    ? typeof body === 'object' && body !== null && confirmed.some((name) => Object.hasOwn(body, name))
+    : confirmed === true
+
 /** What the audit log compares. Undefined where there is nothing, or nothing that this actor sees. */
 function watched(op: Operation, tx: Tx, around: Surroundings, actor: Actor, params: Readonly<Record<string, string>>) {
-  if (op.watches) return op.watches({ ...around, tx, actor })
   const id = idIn(op, params)
-  return op.on && looksLikeId(id) ? op.on.find(tx, actor, id) : undefined
+  const target = op.on && looksLikeId(id) ? op.on.find(tx, actor, id) : undefined
+  if (op.on && !target) return undefined
+  return op.watches ? op.watches({ ...around, tx, actor, target }) : target
 }
 
 const idIn = (op: Operation, params: Readonly<Record<string, string>>) => params[/\{(\w+)\}/.exec(op.path)?.[1] ?? ''] ?? ''

@@ -8,7 +8,7 @@ import type { Providers } from '../../sign-in/oidc-provider.ts'
 import type { Clock } from '../db/clock.ts'
 import type { Db, Tx } from '../db/open.ts'
 import type { Secrets } from '../secrets.ts'
-import { type AccountKind, isScope, type Permission, type Scope } from './access.ts'
+import { type AccountKind, isScope, type Right } from './access.ts'
 import type { Actor } from './actor.ts'
 import { type Code, invalid } from './errors.ts'
 import type { Delay, Limit } from './limits.ts'
@@ -49,8 +49,8 @@ export type Resource<Row> = {
   name: string
   notFound: Code
   find(tx: Db, actor: Actor, id: string): Row | undefined
-  /** Where not everybody who sees a row may do everything with it: the scopes that this actor has on it. Undefined: all of his. */
-  rights?(tx: Db, actor: Actor, row: Row): ReadonlySet<Scope> | undefined
+  /** Where not everybody who sees a row may do everything with it: what this actor has on it. Undefined: all of his. */
+  rights?(tx: Db, actor: Actor, row: Row): ReadonlySet<Right> | undefined
 }
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
@@ -90,7 +90,7 @@ export type Operation<Row = any, B extends TSchema = any, A extends TSchema = an
    * The scopes of which one is needed, per kind of account. A kind left out may never call it. A staff permission instead of a
    * scope: only a person can have it. `anyone`: before signing in.
    */
-  access: Partial<Record<AccountKind, readonly (Scope | Permission)[]>> | 'anyone'
+  access: Partial<Record<AccountKind, readonly Right[]>> | 'anyone'
   /** Only for who runs the controller, by `berth` on its host: for nobody else is there such a path. Its `access` is empty. */
   onHost?: true
   /** Needs a person: answers tokens with `token_not_allowed`. */
@@ -101,8 +101,11 @@ export type Operation<Row = any, B extends TSchema = any, A extends TSchema = an
    * person.
    */
   inSupport?: true
-  /** Needs somebody who showed within the last ten minutes that they are who they are: what an unlocked screen must not give away. */
-  confirmed?: true
+  /**
+   * Needs somebody who showed within the last ten minutes that they are who they are: what an unlocked screen must not give away. With
+   * names: only when the body has one of these fields.
+   */
+  confirmed?: true | readonly string[]
   /** Who calls it leaves: the browser is told to forget what our pages kept in it. */
   leaves?: true
   /** What somebody may do whose role demands a second factor, before there is one: set it up, read the own account, leave. */
@@ -125,8 +128,8 @@ export type Operation<Row = any, B extends TSchema = any, A extends TSchema = an
   remembers?: true
   /** A ready body for the reference page and the curl line. */
   example?: Static<B>
-  /** What the audit log compares before and after; left out, the row behind `on`. For changes of what has no id. */
-  watches?(call: Surroundings & { tx: Tx; actor: Actor }): Record<string, unknown>
+  /** What the audit log compares before and after; left out, the row behind `on`. For changes of what has no id, or stands in other tables too. */
+  watches?(call: Surroundings & { tx: Tx; actor: Actor; target: Row }): Record<string, unknown>
   /** Slow or foreign work before the transaction: hashing, another host. Permission, visibility and body are checked by then. */
   prepare?(call: Omit<Call<Row, Static<B>>, 'prepared'>): Promise<P>
   /** Short, synchronous, in one transaction: the change, its job, event and audit line are written together or not at all. */
@@ -189,12 +192,12 @@ export const mayCall = (op: Operation, actor: Actor): boolean =>
 
 export const lacksSecondFactor = (op: Operation, actor: Actor): boolean => !!actor.lacksSecondFactor && !op.withoutSecondFactor
 
-const holds = (actor: Actor, right: Scope | Permission) =>
+const holds = (actor: Actor, right: Right) =>
   isScope(right) ? actor.scopes.has(right) : actor.via.type !== 'token' && actor.permissions.has(right)
 
 /** Is there a right that the operation takes, the actor has, and the row lets him use? */
-export const mayCallOn = (op: Operation, actor: Actor, rights: ReadonlySet<Scope>): boolean =>
-  op.access === 'anyone' || !!op.access[actor.kind]?.some((right) => holds(actor, right) && isScope(right) && rights.has(right))
+export const mayCallOn = (op: Operation, actor: Actor, rights: ReadonlySet<Right>): boolean =>
+  op.access === 'anyone' || !!op.access[actor.kind]?.some((right) => holds(actor, right) && rights.has(right))
 
 /** Is it open to somebody in a support session? */
 export const isOpenInSupport = (op: Operation): boolean => op.inSupport ?? (op.method === 'GET' && !op.inPerson)

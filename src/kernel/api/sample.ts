@@ -116,6 +116,7 @@ export const samples: Readonly<Record<string, string | number | boolean | null>>
   terminatedAt: null,
   job: null,
   resellerId: null,
+  resellerName: null,
   reservedFor: null,
   error: null,
   scopes: 'servers:read',

@@ -1,0 +1,65 @@
+// What is wrong in itself is refused before what is only wrong now: a call that is both wrong and too early says what to correct.
+import { expect, test } from 'bun:test'
+import { fits } from '../../src/kernel/api/validate.ts'
+import { operations } from '../../src/operations.ts'
+import { shop } from '../resellers/shop.ts'
+
+/** Identifiers that other systems have given. */
+const theirOwn = new Set(['externalId', 'billingProductId', 'clientId'])
+type Shape = { properties?: Record<string, Shape>; items?: Shape; type?: string }
+/** The body with one id in it that is of nothing, for each place where an id stands. */
+function withoutThing(schema: Shape, body: Record<string, any>): Record<string, any>[] {
+  return Object.entries(schema.properties ?? {}).flatMap(([name, it]) => {
+    if (/Id$/.test(name) && !theirOwn.has(name)) return [{ ...body, [name]: 'img_00000000000000000000000000' }]
+    if (/Ids$/.test(name)) return [{ ...body, [name]: ['key_00000000000000000000000000'] }]
+    if (name === 'email') return [{ ...body, [name]: 'no address' }]
+    return it.properties && body[name] ? withoutThing(it, body[name]).map((inner) => ({ ...body, [name]: inner })) : []
+  })
+}
+
+test('422 comes before 409, for every body that names a thing or an address', async () => {
+  using p = await shop()
+  const { serverId } = await p.admin('POST', '/admin/servers', p.order)
+  await p.settle()
+  // Everything is in a state in which it takes no such call.
+  p.db.$client.run("UPDATE servers SET status = 'suspended', protected = 1 WHERE id = ?", [serverId])
+  await p.admin('POST', `/resellers/${p.rita.id}/actions/suspend`, { reason: 'unpaid' })
+  for (const id of [p.customer.id, p.client.id]) await p.admin('POST', `/customers/${id}/actions/lock`, { reason: 'x' })
+  await p.admin('PATCH', `/admin/node-groups/${p.location}`, { open: false })
+  const ids: Record<string, string> = {
+    server: serverId,
+    customer: p.client.id,
+    reseller: p.rita.id,
+    'address pool': p.pool,
+    package: p.pack,
+    image: p.image,
+    location: p.location,
+    node: p.node.id,
+  }
+  const real = { ownerId: p.client.id, packageId: p.pack, nodeGroupId: p.location, imageId: p.image, sshKeyIds: [], nodeIds: [p.node.id] }
+  const filled = (body: any): any =>
+    Object.fromEntries(
+      Object.entries(body ?? {}).map(([name, it]) => [
+        name,
+        name in real ? real[name as keyof typeof real] : it && typeof it === 'object' && !Array.isArray(it) ? filled(it) : it,
+      ]),
+    )
+  const tried: string[] = []
+  for (const op of operations) {
+    const who = op.access !== 'anyone' && !op.access.staff ? p.rita : p.owner
+    if (!op.body || op.access === 'anyone' || !op.refuses?.length) continue
+    const id = ids[op.on?.name ?? '']
+    if (op.on && !id) continue
+    const good = { ...filled(op.example), ...('packageIds' in (op.body.properties ?? {}) && { packageIds: [], locationIds: [] }) }
+    for (const body of withoutThing(op.body as Shape, good)) {
+      if (!fits(op.body, body)) continue
+      const before = p.fingerprint()
+      const { status } = await p.call(who, op.method, op.path.replace(/\{\w+\}/, id ?? ''), body)
+      expect([op.id, body, status]).toEqual([op.id, body, 422])
+      expect(p.fingerprint()).toBe(before)
+      tried.push(op.id)
+    }
+  }
+  for (const id of ['servers.create', 'reseller.create-server', 'servers.setup', 'servers.reinstall', 'reseller.create-customer'])
+    expect(tried).toContain(id)
+})
