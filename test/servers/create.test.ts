@@ -1,5 +1,11 @@
 import { describe, expect, test } from 'bun:test'
-import { world } from '../support/panel.ts'
+import { type World, world } from '../support/panel.ts'
+
+/** A key that is somebody's, with an id that is known before. */
+const planted = `key_${'7'.repeat(26)}`
+const plantKey = (p: World, ownerId: string) =>
+  void p.db.$client.run("INSERT INTO ssh_keys VALUES (?, ?, 'Key', 'ssh-ed25519 AAAA', 'SHA256:x', 1)", [planted, ownerId])
+const withKey = (id: string) => ({ access: { mode: 'ssh_keys', sshKeyIds: [id] } })
 
 describe('ordering a server', () => {
   test('holds node, address and hostname at once, and builds it in a job', async () => {
@@ -71,12 +77,9 @@ describe('ordering a server', () => {
     ['an owner that is not there', () => {}, { ownerId: 'usr_00000000000000000000000000' }, '422 validation_failed'],
     ['a package that is archived', (p) => p.admin('PATCH', `/admin/packages/${p.pack}`, { archived: true }), {}, '422 validation_failed'],
     ['a hostname with an underscore', () => {}, { hostname: 'web_01' }, '422 validation_failed'],
-    [
-      'keys of somebody else',
-      () => {},
-      { access: { mode: 'ssh_keys', sshKeyIds: ['key_00000000000000000000000000'] } },
-      '422 validation_failed',
-    ],
+    ['keys that are nobody’s', () => {}, withKey('key_00000000000000000000000000'), '422 validation_failed'],
+    ['keys of another customer', (p) => plantKey(p, p.account('customer', 'Other').id), withKey(planted), '422 validation_failed'],
+    ['keys of the member of staff who orders', (p) => plantKey(p, p.owner.id), withKey(planted), '422 validation_failed'],
     ['an image that needs a bigger disk', (p) => p.admin('PATCH', `/admin/images/${p.image}`, { minDiskGb: 21 }), {}, '422 disk_too_small'],
     [
       'a locked customer',
@@ -113,8 +116,16 @@ describe('ordering a server', () => {
     expect(new Set(answers.map((a) => JSON.stringify(a.body))).size).toBe(1)
     expect(answers.filter((a) => a.headers.get('Idempotency-Replayed') === 'true').length).toBe(19)
     expect(p.db.$client.query('SELECT count(*) AS n FROM servers').get()).toEqual({ n: 1 })
-    p.turnClock(24 * 3600_000 + 1000)
-    expect((await p.call(p.owner, 'POST', '/admin/servers', p.order, { 'Idempotency-Key': 'order-1' })).status).toBe(401) // the session has ended meanwhile
+    // A token, since the session is over by then.
+    const token = p.token(p.owner.id)
+    const again = () => p.call(token, 'POST', '/admin/servers', { ...p.order, hostname: 'web02' }, { 'Idempotency-Key': 'order-1' })
+    p.turnClock(23 * 3600_000)
+    expect((await again()).body).toEqual(answers[0]!.body)
+    p.turnClock(3600_000 + 1000)
+    const tomorrow = await again()
+    expect([tomorrow.status, tomorrow.headers.has('Idempotency-Replayed')]).toEqual([201, false])
+    expect(tomorrow.body.serverId).not.toBe(answers[0]!.body.serverId)
+    expect(p.db.$client.query('SELECT count(*) AS n FROM servers').get()).toEqual({ n: 2 })
   })
 
   test('a failed installation gives everything back on the node, and can be tried again or terminated', async () => {

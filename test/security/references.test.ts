@@ -1,0 +1,366 @@
+// S27: an id in a body is looked up as one in a path is. Every field of every body that names a thing × everybody who may send it ×
+// every id there is: what may be named is written out here, from who owns what; anything else is refused as one that never was.
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { accountKinds } from '../../src/kernel/api/access.ts'
+import { newId } from '../../src/kernel/db/ids.ts'
+import { operations } from '../../src/operations.ts'
+import { type Who, type World, world } from '../support/panel.ts'
+import { share } from '../support/team.ts'
+
+type Person = { id: string } & Who
+let p: World
+let of: Record<'staff' | 'helper' | 'reseller' | 'customer' | 'sibling' | 'rival' | 'foreign' | 'direct' | 'friend', Person>
+let key: Record<keyof typeof of, string>
+let server: Record<'customer' | 'waiting' | 'sibling' | 'foreign' | 'reseller' | 'friend' | 'gone', string>
+let there: {
+  packs: string[]
+  archived: string
+  unsold: string
+  locations: string[]
+  elsewhere: string
+  unpublished: string
+  nodes: string[]
+}
+/** Every id of everything, and two that are none. */
+let everyId: string[]
+const NEVER = `key_${'0'.repeat(26)}`
+
+beforeAll(async () => {
+  p = await world()
+  const [reseller, rival] = [p.account('reseller', 'Reseller'), p.account('reseller', 'Rival')]
+  of = {
+    staff: p.owner as Person,
+    helper: p.staff(),
+    reseller,
+    customer: p.account('customer', 'Customer', reseller.id),
+    sibling: p.account('customer', 'Sibling', reseller.id),
+    rival,
+    foreign: p.account('customer', 'Foreign', rival.id),
+    direct: p.customer,
+    friend: p.account('customer', 'Friend'),
+  }
+  for (const { id } of [reseller, rival]) await p.admin('PATCH', `/resellers/${id}`, { packageIds: [p.pack], locationIds: [p.location] })
+  const pack = (name: string) => p.admin('POST', '/admin/packages', { name, vcpus: 1, memoryMb: 512, diskGb: 5 }).then(({ id }) => id)
+  const [archived, unsold] = [await pack('Archived'), await pack('Unsold')]
+  await p.admin('PATCH', `/admin/packages/${archived}`, { archived: true })
+  const elsewhere = (await p.admin('POST', '/admin/node-groups', { name: 'Elsewhere' })).id
+  const far = p.addNode(elsewhere, 'far-01')
+  const removed = p.addNode(p.location, 'removed-01')
+  p.db.$client.run('UPDATE nodes SET removed_at = 1 WHERE id = ?', [removed.id])
+  const unpublished = p.addImage('Unpublished')
+  p.db.$client.run('UPDATE images SET published = 0 WHERE id = ?', [unpublished])
+  p.db.$client.run('UPDATE images SET removed_at = 1 WHERE id = ?', [p.addImage('Removed')])
+  there = {
+    packs: [p.pack, unsold],
+    archived,
+    unsold,
+    locations: [p.location, elsewhere],
+    elsewhere,
+    unpublished,
+    nodes: [p.node.id, far.id],
+  }
+
+  key = {} as typeof key
+  for (const [n, who] of (Object.keys(of) as (keyof typeof of)[]).entries()) {
+    key[who] = newId('sshKey')
+    p.db.$client.run('INSERT INTO ssh_keys VALUES (?, ?, ?, ?, ?, 1)', [key[who], of[who].id, who, `ssh-ed25519 ${who}`, `SHA256:${n}`])
+  }
+  server = {
+    customer: await order(of.customer, 'own'),
+    waiting: await order(of.customer),
+    sibling: await order(of.sibling, 'siblings'),
+    foreign: await order(of.foreign, 'foreign'),
+    reseller: await order(of.reseller, 'resellers'),
+    friend: await order(of.friend, 'friends'),
+    gone: await order(of.customer, 'gone'),
+  }
+  await p.settle()
+  await p.admin('DELETE', `/servers/${server.gone}`)
+  await p.settle()
+  await share(p, of.customer, of.friend, 'manage')
+  const tables = p.db.$client
+    .query<{ name: string }, []>(
+      "SELECT m.name FROM sqlite_master m JOIN pragma_table_info(m.name) c ON c.name = 'id' WHERE m.type = 'table' AND c.type = 'TEXT'",
+    )
+    .all()
+  everyId = tables.flatMap(({ name }) =>
+    p.db.$client
+      // Of what there are many of, some: no field names these.
+      .query<{ id: string }, []>(`SELECT id FROM "${name}" LIMIT ${/^(accounts|servers|ssh_keys)$/.test(name) ? 100 : 3}`)
+      .all()
+      .map(({ id }) => id),
+  )
+}, 30_000)
+afterAll(() => p.close())
+
+/** With a hostname it is installed, without one it waits for that. */
+async function order(owner: Person, hostname?: string): Promise<string> {
+  const { imageId: _, hostname: __, access: ___, ...waiting } = { ...p.order, ownerId: owner.id }
+  return (await p.admin('POST', '/admin/servers', hostname ? { ...p.order, ownerId: owner.id, hostname } : waiting)).serverId
+}
+
+// ---------------------------------------------------------------- what may be named
+/** Ends in `Id` and names nothing of ours. */
+const names = new Set(['externalId', 'billingProductId', 'clientId', 'catalogueId'])
+
+type Way = {
+  /** `operation field` */
+  field: string
+  who: () => Person
+  path?: () => string
+  /** Right in everything. */
+  body: () => object
+  /** What may stand there instead, beside what stands in the body. */
+  may?: () => readonly string[]
+  /** What is there, and is refused by other words: which, and how. */
+  otherwise?: () => Readonly<Record<string, string>>
+}
+const everybody = () => Object.values(of).map(({ id }) => id)
+const staffOnly = () => [of.staff.id, of.helper.id]
+const ordered = (owner: () => Person, keys: () => string[]) => () => ({
+  ...p.order,
+  ownerId: owner().id,
+  hostname: `h${Bun.randomUUIDv7()}`,
+  access: { mode: 'ssh_keys', sshKeyIds: keys() },
+})
+const byStaff = {
+  who: () => of.staff,
+  body: ordered(
+    () => of.customer,
+    () => [key.customer],
+  ),
+}
+const byReseller = { ...byStaff, who: () => of.reseller }
+const again = (keys: () => string[]) => () => ({ imageId: p.image, access: { mode: 'ssh_keys', sshKeyIds: keys() } })
+const setup = (keys: () => string[]) => () => ({ ...again(keys)(), hostname: `h${Bun.randomUUIDv7()}` })
+const onOwn = () => `/servers/${server.customer}/actions/reinstall`
+const onWaiting = () => `/servers/${server.waiting}/actions/setup`
+const unpublished = () => ({ [there.unpublished]: 'validation_failed' })
+
+/** An owner's keys are not another's: without an image, and so without any. */
+const bare = (owner: () => Person) => () => ({ ownerId: owner().id, packageId: p.pack, nodeGroupId: p.location })
+const ways: readonly Way[] = [
+  {
+    ...byStaff,
+    field: 'servers.create ownerId',
+    body: bare(() => of.customer),
+    may: () => everybody().filter((id) => !staffOnly().includes(id)),
+  },
+  {
+    ...byStaff,
+    field: 'servers.create packageId',
+    otherwise: () => ({ [there.archived]: 'validation_failed', [there.unsold]: 'package_not_allowed' }),
+  },
+  { ...byStaff, field: 'servers.create nodeGroupId', otherwise: () => ({ [there.elsewhere]: 'location_not_allowed' }) },
+  { ...byStaff, field: 'servers.create imageId', otherwise: unpublished },
+  { ...byStaff, field: 'servers.create access.sshKeyIds' },
+  {
+    ...byStaff,
+    field: 'servers.create access.sshKeyIds',
+    body: ordered(
+      () => of.direct,
+      () => [key.direct],
+    ),
+  },
+  { ...byStaff, field: 'servers.create nodeId', body: () => ({ ...byStaff.body(), nodeId: p.node.id }) },
+  {
+    ...byReseller,
+    field: 'reseller.create-server ownerId',
+    body: bare(() => of.customer),
+    may: () => [of.reseller.id, of.sibling.id],
+  },
+  {
+    ...byReseller,
+    field: 'reseller.create-server packageId',
+    otherwise: () => ({ [there.archived]: 'validation_failed', [there.unsold]: 'package_not_allowed' }),
+  },
+  { ...byReseller, field: 'reseller.create-server nodeGroupId', otherwise: () => ({ [there.elsewhere]: 'location_not_allowed' }) },
+  { ...byReseller, field: 'reseller.create-server imageId' },
+  // Whose key is in an order has root on somebody's server: not even the own.
+  { ...byReseller, field: 'reseller.create-server access.sshKeyIds' },
+  {
+    ...byReseller,
+    field: 'reseller.create-server access.sshKeyIds',
+    body: ordered(
+      () => of.reseller,
+      () => [key.reseller],
+    ),
+  },
+  ...(['staff', 'reseller', 'customer', 'friend'] as const).flatMap((who): Way[] => [
+    {
+      field: 'servers.reinstall imageId',
+      who: () => of[who],
+      path: onOwn,
+      body: again(() => [key.customer]),
+      ...(who === 'staff' && { otherwise: unpublished }),
+    },
+    // Who sets a server up gets in themselves: the owner's keys, and the own.
+    {
+      field: 'servers.reinstall access.sshKeyIds',
+      who: () => of[who],
+      path: onOwn,
+      body: again(() => [key.customer]),
+      may: () => [key[who]],
+    },
+    {
+      field: 'servers.setup imageId',
+      who: () => of[who],
+      path: onWaiting,
+      body: setup(() => [key.customer]),
+      ...(who === 'staff' && { otherwise: unpublished }),
+    },
+    {
+      field: 'servers.setup access.sshKeyIds',
+      who: () => of[who],
+      path: onWaiting,
+      body: setup(() => [key.customer]),
+      may: () => [key[who]],
+    },
+  ]),
+  // Nobody passes on what they were lent, or what is in their care.
+  ...(['customer', 'friend', 'reseller'] as const).map((who) => ({
+    field: 'team.invite serverId',
+    who: () => of[who],
+    body: () => ({ email: `m${Bun.randomUUIDv7()}@team.test`, role: 'view', serverId: server[who] }),
+    may: () => (who === 'customer' ? [server.waiting] : []),
+  })),
+  {
+    field: 'resellers.create packageIds',
+    who: () => of.staff,
+    body: () => ({ name: 'New', email: `m${Bun.randomUUIDv7()}@new.test`, packageIds: [p.pack] }),
+    may: () => [...there.packs, there.archived],
+  },
+  {
+    field: 'resellers.create locationIds',
+    who: () => of.staff,
+    body: () => ({ name: 'New', email: `m${Bun.randomUUIDv7()}@new.test`, locationIds: [p.location] }),
+    may: () => there.locations,
+  },
+  {
+    field: 'resellers.update packageIds',
+    who: () => of.staff,
+    path: () => `/resellers/${of.rival.id}`,
+    body: () => ({ packageIds: [p.pack] }),
+    may: () => [...there.packs, there.archived],
+  },
+  {
+    field: 'resellers.update locationIds',
+    who: () => of.staff,
+    path: () => `/resellers/${of.rival.id}`,
+    body: () => ({ locationIds: [p.location] }),
+    may: () => there.locations,
+  },
+  { field: 'nodes.enroll locationId', who: () => of.staff, body: () => ({ locationId: p.location }), may: () => there.locations },
+  {
+    field: 'pools.create nodeIds',
+    who: () => of.staff,
+    body: () => ({ name: `p${Bun.randomUUIDv7().slice(-8)}`, network: '198.51.100.0/24', gateway: '198.51.100.1', nodeIds: [p.node.id] }),
+    may: () => there.nodes,
+  },
+  {
+    field: 'pools.attach nodeIds',
+    who: () => of.staff,
+    path: () => `/admin/ip-pools/${p.pool}/nodes`,
+    body: () => ({ nodeIds: [p.node.id] }),
+    may: () => there.nodes,
+  },
+]
+
+// ---------------------------------------------------------------- the fields
+type Schema = { properties?: Record<string, Schema>; items?: Schema; anyOf?: Schema[] }
+const references = (schema: Schema, path = ''): string[] => [
+  ...(/Ids?$/.test(path) && !names.has(path.split('.').at(-1)!) ? [path] : []),
+  ...Object.entries(schema.properties ?? {}).flatMap(([name, inner]) => references(inner, path ? `${path}.${name}` : name)),
+  ...(schema.items ? references(schema.items, path) : []),
+  ...(schema.anyOf ?? []).flatMap((one) => references(one, path)),
+]
+/** The body with `id` at the field; a list has it beside what it had. */
+function naming(body: any, field: string, id: string) {
+  const copy = structuredClone(body)
+  const path = field.split('.')
+  const at = path.slice(0, -1).reduce((inner, part) => inner[part], copy)
+  const last = path.at(-1)!
+  at[last] = Array.isArray(at[last]) ? [...at[last], id] : id
+  return copy
+}
+const idsAt = (body: any, field: string): string[] => [field.split('.').reduce((inner, part) => inner[part], body)].flat()
+
+test('S27: every field that names a thing is here, for each kind of account that may send it', () => {
+  const found = operations.flatMap((op) =>
+    op.body && op.access !== 'anyone'
+      ? [...new Set(references(op.body as Schema))].flatMap((field) =>
+          accountKinds.filter((kind) => (op.access as any)[kind]).map((kind) => `${op.id} ${field} ${kind}`),
+        )
+      : [],
+  )
+  const kindOf = ({ id }: Person) => p.db.$client.query<{ kind: string }, [string]>('SELECT kind FROM accounts WHERE id = ?').get(id)!.kind
+  expect([...new Set(ways.map(({ field, who }) => `${field} ${kindOf(who())}`))].sort()).toEqual(found.sort())
+})
+
+describe('S27: what is another’s, is gone or never was is refused as a field, in the same bytes, and nothing happens', () => {
+  for (const [n, way] of ways.entries())
+    test(`${way.field} ${n}`, async () => {
+      const [id, field] = way.field.split(' ') as [string, string]
+      const op = operations.find((o) => o.id === id)!
+      const send = (body: object) => p.call(way.who(), op.method, way.path?.() ?? op.path, body)
+      const body = way.body()
+      const right = new Set([...idsAt(body, field), ...(way.may?.() ?? [])])
+      const otherwise = way.otherwise?.() ?? {}
+      const before = p.fingerprint()
+      const never = await send(naming(body, field, NEVER))
+      expect([never.status, never.body.error?.details.fields[0].field]).toEqual([422, field])
+      const bytes = JSON.stringify(never.body)
+      for (const it of [...everyId, 'xyz']) {
+        if (right.has(it)) continue
+        const reply = await send(naming(body, field, it))
+        if (it in otherwise) expect([it, reply.body.error?.code]).toEqual([it, otherwise[it]])
+        else expect([it, reply.status, JSON.stringify(reply.body)]).toEqual([it, 422, bytes])
+      }
+      expect(p.fingerprint()).toBe(before)
+    }, 20_000)
+})
+
+describe('S27: and what may be named is taken', () => {
+  for (const [n, way] of ways.entries())
+    test(`${way.field} ${n}`, async () => {
+      const [id, field] = way.field.split(' ') as [string, string]
+      const op = operations.find((o) => o.id === id)!
+      for (const it of new Set([...(way.may?.() ?? []), undefined])) {
+        const body = way.body()
+        const { status, body: answer } = await p.call(way.who(), op.method, way.path?.() ?? op.path, it ? naming(body, field, it) : body)
+        expect([it, status < 300 || answer]).toEqual([it, true])
+        await p.settle()
+        // There are twenty addresses, and ten invitations a minute.
+        if (answer.ipv4 || id === 'servers.setup') await p.admin('DELETE', `/servers/${answer.serverId}`)
+        if (id === 'servers.setup') server.waiting = await order(of.customer)
+        if (id === 'pools.create') await p.admin('DELETE', `/admin/ip-pools/${answer.id}`)
+        await p.settle()
+        p.turnClock(10_000)
+      }
+    }, 20_000)
+})
+
+describe('S27: an id in a query', () => {
+  const lists = operations.filter((op) => op.method === 'GET' && !op.path.includes('{') && op.access !== 'anyone' && op.pages)
+  for (const op of lists)
+    for (const name of Object.keys(op.query ?? {}).filter((n) => /Id$/.test(n) && !names.has(n)))
+      test(`${op.id} ${name}: picks from what is listed anyway, and is answered for another’s as for none`, async () => {
+        for (const who of Object.values(of)) {
+          const ask = (query: string) => p.call(who, 'GET', `${op.path}?limit=${op.pages!.most}${query}`)
+          const all = await ask('')
+          if (all.status === 403) continue
+          const listed = new Set(all.body.data.map(({ id }: any) => id))
+          let answered = 0
+          for (const id of everyId) {
+            const { status, body } = await ask(`&${name}=${id}`)
+            const none = await ask(`&${name}=${id.replace(/[^_]+$/, '0'.repeat(26))}`)
+            // An id of another kind is no value for it: that is decided by its prefix.
+            expect([id, status]).toEqual([id, none.status])
+            if (status === 200) answered++
+            expect([id, (body.data ?? []).filter((row: any) => !listed.has(row.id))]).toEqual([id, []])
+            if (!body.data?.length) expect([id, JSON.stringify(body)]).toEqual([id, JSON.stringify(none.body)])
+          }
+          expect(answered).toBeGreaterThan(0)
+        }
+      })
+})
