@@ -82,23 +82,27 @@ export async function createController({
   const reports = new Reports(db, clock)
   let restarting = false
 
+  /** As people call it: an id alone helps nobody who reads the journal. */
+  const nameOf = (nodeId: unknown) => (typeof nodeId === 'string' ? nodeById(db, nodeId)?.name : undefined)
   const hub: Hub = new Hub(clock, {
     log: (jobId, line) => runner.log.add(jobId, line),
     progress: (jobId, percent) => stepProgress(db, jobId, percent),
     report: (nodeId, report) => reports.take(nodeId, report),
     connected: (nodeId) => {
       reports.connected(nodeId)
-      log.info('node connected', { nodeId })
+      log.info('node connected', { nodeId, node: nameOf(nodeId) })
     },
     disconnected: (nodeId) => {
       if (restarting) return
       reports.disconnected(nodeId)
-      log.warning('node disconnected', { nodeId })
+      log.warning('node disconnected', { nodeId, node: nameOf(nodeId) })
     },
-    nonsense: (nodeId) => log.warning('a node sent a frame that is none', { nodeId }),
+    nonsense: (nodeId) => log.warning('a node sent a frame that is none', { nodeId, node: nameOf(nodeId) }),
     isRemoved: (nodeId) => nodeById(db, nodeId)?.removedAt != null,
   })
-  const runner: Runner = new Runner(db, sagas, hub, clock, seams, pauseMs, (message, error) => log.error(message, { error }))
+  const runner: Runner = new Runner(db, sagas, hub, clock, seams, pauseMs, (level, message, about) =>
+    log[level](message, { ...about, node: nameOf(about['nodeId']) }),
+  )
 
   const around: Surroundings = {
     config,

@@ -140,7 +140,7 @@ describe('IPv4 addresses', () => {
     expect(await p.admin('GET', `/admin/ip-pools/${p.pool}`)).toMatchObject({ total: 20, held: 1, reserved: 1, free: 18 })
   })
   test('that are the gateway cannot be set free for servers', async () => {
-    // FINDING 10: reserve with null frees it like any other, and the next server takes the gateway's address.
+    // Once: reserve with null frees it like any other, and the next server takes the gateway's address.
     using p = await world()
     const { body } = await pool(p, { network: '198.51.100.0/30', gateway: '198.51.100.1' })
     const { data } = await p.admin('GET', `/admin/ip-pools/${body.id}/addresses`)
@@ -248,7 +248,7 @@ describe('IPv6 prefixes', () => {
     expect(await addressesOf(p, body.serverId)).toMatchObject([{ address: '2001:db8:7:100::', prefixLength: 56, version: 6 }])
   })
   test('never hold the gateway, wherever in the network it stands', async () => {
-    // FINDING 11: only the first prefix is left out. With /128 the first server gets ::1, the usual gateway; with /64 a gateway in
+    // Once: only the first prefix is left out. With /128 the first server gets ::1, the usual gateway; with /64 a gateway in
     // another prefix of the range goes to a customer.
     using p = await world()
     const made = await pool(p, { network: '2001:db8:7::/64', gateway: '2001:db8:7::1', nodeIds: [p.node.id] })

@@ -121,7 +121,7 @@ describe('the seed', () => {
     expect(addressOf('2001:db8:7::', 128)).toEqual(['2001:db8:7::/128'])
   })
   test('does so for every length a package may have', () => {
-    // FINDING 15: guestIpv6 looks at the text. 2001:db8::5:0/112 does not end in "::", so the guest gets the prefix's own address.
+    // Once: guestIpv6 looks at the text. 2001:db8::5:0/112 does not end in "::", so the guest gets the prefix's own address.
     for (const [prefix, length] of [
       ['2001:db8::5:0', 112],
       ['2001:db8::1:0:0', 96],

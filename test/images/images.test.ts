@@ -86,7 +86,7 @@ describe('importing an image', () => {
       expect(existsSync(`${p.dir}/berth.db`)).toBe(true)
     })
   test('under a name that another image has leaves the file where it was', async () => {
-    // FINDING 14: `prepare` moves the file before `run` can refuse the name; the operator's file is gone from incoming.
+    // Once: `prepare` moves the file before `run` can refuse the name; the operator's file is gone from incoming.
     await take(put(qcow2), { name: 'Taken' })
     const file = put(qcow2)
     expect((await take(file, { name: 'taken' })).body.error.code).toBe('name_taken')

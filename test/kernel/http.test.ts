@@ -155,7 +155,7 @@ describe('the path', () => {
     }
   })
   test('that does not exist is 404 also for GET and HEAD, with and without credentials', async () => {
-    // FINDING 4: the pages' GET /* is more specific than the API's .all: a wrong path is answered by a redirect to the sign-in page.
+    // Once: the pages' GET /* is more specific than the API's .all: a wrong path is answered by a redirect to the sign-in page.
     for (const who of [undefined, p.owner, p.token(p.owner.id)])
       for (const method of ['GET', 'HEAD']) expect((await p.call(who, method, '/no/such/path')).status).toBe(404)
     expect((await p.call(undefined, 'GET', '/no/such/path')).body.error.code).toBe('not_found')
@@ -178,7 +178,7 @@ describe('the query', () => {
       })
   })
   test('S11: named like something of JavaScript is only an unknown parameter', async () => {
-    // FINDING 5: the gate looks the name up in `op.query` with its prototype.
+    // Once: the gate looks the name up in `op.query` with its prototype.
     for (const name of ['__proto__', 'constructor', 'toString']) {
       const { status, body } = await p.call(p.owner, 'GET', `/admin/customers?${name}=1`)
       expect([name, status, body.error?.code]).toEqual([name, 400, 'invalid_request'])
@@ -256,7 +256,7 @@ describe('a call that takes no body', () => {
     }
   })
   test('names what it was sent, after scope and id were checked', async () => {
-    // FINDING 1: answered in bodyOf, before the gate: 422 comes before 403 and 404, and details.fields is empty.
+    // Once: answered in bodyOf, before the gate: 422 comes before 403 and 404, and details.fields is empty.
     const scopeless = { token: p.token(p.owner.id, ['servers:read']).token! }
     expect((await p.call(scopeless, 'POST', `/servers/${serverId}/actions/unsuspend`, { a: 1 })).body.error.code).toBe('missing_scope')
     expect((await p.call(p.owner, 'POST', `/servers/${nobody}/actions/unsuspend`, { a: 1 })).body.error.code).toBe('server_not_found')
@@ -318,7 +318,7 @@ describe('over the wire', () => {
     expect([status, code]).toEqual([413, 'too_large'])
   })
   test('a path of ours in the query does not make a call one of an agent', async () => {
-    // FINDING 2: `fetch` looks for /agent/v1/connect anywhere in the URL.
+    // Once: `fetch` looks for /agent/v1/connect anywhere in the URL.
     expect((await it.ask('GET', '/api/v1/status?x=/agent/v1/connect')).code).toBe('invalid_request')
   })
 })

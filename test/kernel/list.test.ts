@@ -84,7 +84,7 @@ describe('a limit', () => {
     for (const limit of [200, 201, 5000, 999_999_999]) expect((await get(`/admin/customers?limit=${limit}`)).data.length).toBe(200)
   })
   test('above the most is the most, however many digits it has', async () => {
-    // FINDING 3: the pattern knows nine digits, so a larger number is refused instead of clamped.
+    // Once: the pattern knows nine digits, so a larger number is refused instead of clamped.
     expect((await get('/admin/customers?limit=10000000000')).data?.length).toBe(200)
   })
   test('left out is 50', async () => expect((await get('/admin/customers')).data.length).toBe(50))

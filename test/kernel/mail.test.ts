@@ -4,6 +4,7 @@ import { SMTPServer } from 'smtp-server'
 import { minute } from '../../src/kernel/db/clock.ts'
 import { write } from '../../src/kernel/db/open.ts'
 import { mailTo } from '../../src/kernel/web/mail.ts'
+import { journalOf } from '../support/journal.ts'
 import { world } from '../support/panel.ts'
 
 type Taken = { from: string; to: string[]; text: string }
@@ -48,6 +49,24 @@ const states = (p: Awaited<ReturnType<typeof world>>) =>
   p.db.$client.query('SELECT state, tries, sealed_body AS body FROM mails').all() as { state: string; tries: number; body: string }[]
 
 describe('a mail', () => {
+  test('that is not taken is in the journal, with the server it was for; one that is given up is an error there', async () => {
+    using p = await configured()
+    write(p.db, (tx) => mailTo(tx, p.controller.around, somebody, { subject: 'x', paragraphs: ['x'] }))
+    const journal = await journalOf(async () => {
+      refuse = true
+      for (let tries = 0; tries < 6; tries++) {
+        await p.controller.mail.send()
+        p.db.$client.run('UPDATE mails SET next_at = 0')
+      }
+      refuse = false
+    })
+    expect(journal.map(({ level, againInSeconds }) => [level, againInSeconds])).toEqual([
+      ...[60, 300, 1800, 7200, 28_800].map((seconds) => ['warning', seconds]),
+      ['error', undefined],
+    ])
+    for (const line of journal) expect(line).toMatchObject({ mailId: expect.stringMatching(/^mail_/), server: `127.0.0.1:${port}` })
+    expect(journal[0]!['error']).toContain('come back later')
+  })
   test('tells the owner of a server without an image that it waits for its setup', async () => {
     using p = await configured()
     const { imageId: _, hostname: __, access: ___, ...waiting } = p.order

@@ -41,7 +41,7 @@ function engine(sagas: readonly Saga[], { db = openDb(':memory:'), pauseMs = (_:
         }
       }),
   }
-  const complaints: string[] = []
+  const told: { level: string; message: string; [about: string]: unknown }[] = []
   const runner = new Runner(
     db,
     sagas,
@@ -49,13 +49,13 @@ function engine(sagas: readonly Saga[], { db = openDb(':memory:'), pauseMs = (_:
     () => 1000,
     undefined,
     pauseMs,
-    (message, error) => void complaints.push(`${message}: ${(error as Error).message}`),
+    (level, message, about) => void told.push({ level, message, ...about }),
   )
   return {
     db,
     runner,
     sent,
-    complaints,
+    told,
     answering: (how: (key: string) => unknown) => void (answer = how),
     start: (s: Saga, nodeId: string | null, more: { holds?: string; input?: object } = {}) =>
       write(db, (tx) =>
@@ -159,7 +159,11 @@ describe('a job', () => {
     expect(e.job(id)).toMatchObject({ state: 'failed', errorCode: 'internal_error' })
     expect(e.job(id).errorMessage).toContain(id)
     expect(JSON.stringify([e.job(id), e.log(id)])).not.toContain('undefined is not a function')
-    expect(e.complaints).toEqual([`job ${id} failed in step a: undefined is not a function`])
+    expect(e.told).toMatchObject([
+      { level: 'error', message: 'a step of a job broke', jobId: id, kind: 'broken', step: 'a' },
+      { level: 'error', message: 'a job failed', jobId: id, code: 'internal_error' },
+    ])
+    expect(e.told[0]!['error']).toMatchObject({ message: 'undefined is not a function' })
   })
   test('holds what it works on until its very end: a second is refused, and nothing of it is kept', async () => {
     const e = engine([asking])
@@ -266,9 +270,29 @@ describe('what may not fail', () => {
     await e.runner.idle()
     expect(e.sent.map((s) => s.key.slice(id.length + 1))).toEqual(['b', 'b/undo', 'b/undo/2', 'b/undo/3', 'b/undo/4'])
     expect(e.job(id).state).toBe('failed')
+    // At three in the morning only the journal is at hand.
+    const about = { jobId: id, kind: 'build', nodeId: 'a', serverId: null }
+    const again = { ...about, level: 'warning', message: 'a step of a job could not be taken back and is tried again', step: 'b' }
+    expect(e.told).toEqual([
+      ...[1, 2, 3].map((tries) => ({ ...again, code: 'stuck', reason: 'Stuck.', tries, againInSeconds: 1 })),
+      { ...about, level: 'error', message: 'a job failed', code: 'boom', reason: 'Boom.' },
+    ])
+  })
+  test('a job that never gives up says each time that it tries again, and no job that succeeds is a failure', async () => {
+    const e = engine([stubborn, nothing])
+    let left = 2
+    e.answering(() => {
+      if (left-- > 0) throw new CommandFailed('busy', 'Busy.')
+      return {}
+    })
+    e.start(stubborn, 'a')
+    e.start(nothing, null)
+    await e.runner.idle()
+    expect(e.told.map(({ level, message, tries }) => [level, message, tries])).toEqual(
+      [1, 2].map((tries) => ['warning', 'a step of a job failed and is tried again', tries]),
+    )
   })
   test('a job that failed and was hard to take back still says why it failed', async () => {
-    // FINDING 7: tryLater writes the error of the undo over the error of the job.
     const building = saga<Input>('build').command('b', 'B', {
       do: ({ input }) => look(input.nodeId),
       undo: ({ input }) => stop(input.nodeId),

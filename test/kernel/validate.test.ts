@@ -57,7 +57,7 @@ describe('what is wrong with a field is said in words', () => {
     expect(wrong(fields({}), { ['n'.repeat(5000)]: 1 })[0]!.field.length).toBe(100))
 
   test('a pattern says what it wants by its title', () => {
-    // FINDING 6: schemaPath names the schema itself, and titleAt drops its last part.
+    // Once: schemaPath names the schema itself, and titleAt drops its last part.
     expect(said(line(10), 'a\nb')).toEqual(['x: must be one line of text.'])
     expect(said(nullable(line(10)), 'a\nb')).toEqual(['x: must be one line of text.'])
     expect(said(t.String({ pattern: '^a$', title: 'the letter a' }), 'b')).toEqual(['x: must be the letter a.'])

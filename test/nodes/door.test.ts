@@ -375,7 +375,7 @@ describe('an imported image', () => {
 
 describe('a body without end', () => {
   test('is cut off at 256 kB also when it does not say its length', async () => {
-    // FINDING 9: bodyAs looks at Content-Length only, and `challenge` reads before any limit: 64 MB of JSON for nothing.
+    // Once: bodyAs looks at Content-Length only, and `challenge` reads before any limit: 64 MB of JSON for nothing.
     let sent = 0
     const body = new ReadableStream<Uint8Array>({
       pull(to) {

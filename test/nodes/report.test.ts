@@ -3,6 +3,7 @@ import type { Inventory, Power } from '../../agent/protocol.ts'
 import { newId } from '../../src/kernel/db/ids.ts'
 import { compare } from '../../src/nodes/report.ts'
 import type { Server, Status } from '../../src/servers/tables.ts'
+import { journalOf } from '../support/journal.ts'
 import { type World, world } from '../support/panel.ts'
 
 const id = (n: number) => `srv_${String(n).padStart(26, '0')}`
@@ -230,5 +231,28 @@ describe('removing a node', () => {
     expect((await p.call(p.owner, 'PUT', `/admin/ip-pools/${p.pool}/nodes`, { nodeIds: [p.node.id] })).body.error.code).toBe(
       'validation_failed',
     )
+  })
+})
+
+test('the journal names a node that comes or goes as people call it, and where a job failed', async () => {
+  using p = await world()
+  const about = { nodeId: p.node.id, node: 'fra-01' }
+  const journal = await journalOf(async () => {
+    p.node.agent.disconnect()
+    p.node.agent.connect()
+    p.node.agent.fault({ command: 'volume.create', mode: 'fail' })
+    await p.admin('POST', '/admin/servers', p.order)
+    await p.settle()
+  })
+  expect(journal.slice(0, 2)).toMatchObject([
+    { level: 'warning', message: 'node disconnected', ...about },
+    { level: 'info', message: 'node connected', ...about },
+  ])
+  expect(journal.at(-1)).toMatchObject({
+    level: 'error',
+    message: 'a job failed',
+    kind: 'install',
+    ...about,
+    serverId: expect.stringMatching(/^srv_/),
   })
 })

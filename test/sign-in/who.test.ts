@@ -139,7 +139,7 @@ describe('an allow-list', () => {
       expect(() => allowFrom([bad])).toThrow('allow')
   })
   test('takes no form that two readers read differently', () => {
-    // FINDING 8: ipaddr.js reads 010.0.0.1 as octal (8.0.0.1), 10.1 as 10.0.0.1 and 0x7f.1 as 127.0.0.1.
+    // Once: ipaddr.js reads 010.0.0.1 as octal (8.0.0.1), 10.1 as 10.0.0.1 and 0x7f.1 as 127.0.0.1.
     for (const odd of ['010.0.0.1', '10.1', '0x7f.1', '2130706433']) expect(() => allowFrom([odd])).toThrow('allow')
   })
 })

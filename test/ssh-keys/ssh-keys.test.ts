@@ -59,7 +59,7 @@ describe('a public key', () => {
     ))
 
   test('of a security key is taken', () => {
-    // FINDING 12: the list of types has sk-…, but the library that reads keys does not know them.
+    // Once: the list of types has sk-…, but the library that reads keys does not know them.
     const application = field('ssh:')
     const sk = `sk-ssh-ed25519@openssh.com ${Buffer.concat([field('sk-ssh-ed25519@openssh.com'), field(raw()), application]).toString('base64')}`
     expect(refused(sk)).toBe('taken')
@@ -126,7 +126,7 @@ describe('a public key', () => {
       expect([text, refused(text) === 'taken']).toEqual([text, false])
   })
   test('has nothing behind its base64', () => {
-    // FINDING 13 (found by the property below): the library reads as far as it understands; what follows is stored and ends in
+    // Once: the library reads as far as it understands; what follows is stored and ends in
     // authorized_keys, where sshd does not take the line.
     for (const tail of ['=/', '==', '=;id', '="', '=$(id)', "='"]) expect([tail, refused(good + tail) === 'taken']).toEqual([tail, false])
   })

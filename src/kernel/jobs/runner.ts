@@ -29,6 +29,8 @@ export type Nodes = {
   /** Resolves with the command's output. `waits` is how long a node may be away before this rejects with `node_unreachable`. */
   send(key: string, order: Order, waits: 'as long as usual' | 'for ever'): Promise<unknown>
 }
+/** What the journal learns beside a job's own log: who looks there at three in the morning has no panel open. */
+export type Tell = (level: 'warning' | 'error', message: string, about: Readonly<Record<string, unknown>>) => void
 /** Moments at which tests cut the power. */
 export type Seams = (moment: string) => void
 
@@ -131,7 +133,7 @@ export class Runner {
     private seams: Seams = () => {},
     /** How long until something that failed is tried again, for the nth time. */
     private pauseMs = (tries: number) => Math.min(5 * second * 2 ** Math.min(tries - 1, 10), 10 * minute),
-    private complain: (message: string, error: unknown) => void = () => {},
+    private tell: Tell = () => {},
   ) {
     this.log = new JobLog(db)
     this.sagas = new Map(sagas.map((s) => [s.kind, s]))
@@ -190,7 +192,7 @@ export class Runner {
       .then(() => this.run(job))
       .catch((error) => {
         if (!(error instanceof Stopped) && !(error instanceof PowerCut))
-          this.complain(`job ${job.id} stopped by an error in Berth itself`, error)
+          this.tell('error', 'a job stopped by an error in Berth itself', { ...ofJob(job), error })
         if (error instanceof PowerCut) throw error
       })
       .finally(() => {
@@ -216,6 +218,7 @@ export class Runner {
     }
     await this.backward(job, saga, error)
     await this.end(job, 'failed')
+    this.tell('error', 'a job failed', { ...ofJob(job), code: error?.code, reason: error?.message })
   }
 
   /** The step that failed is undone like the others, also when it is a record step and nothing of it was kept: its undo may say that the whole has failed. */
@@ -248,7 +251,7 @@ export class Runner {
           this.mustGoOn()
           const error = this.errorFrom(cause, job, step)
           if (!saga.options.neverGivesUp) return { at: step, error }
-          await this.tryLater(job, error, tries, 'forward')
+          await this.tryLater(job, step, error, tries, 'forward')
         }
       }
     }
@@ -306,7 +309,7 @@ export class Runner {
           if (cause instanceof PowerCut || cause instanceof Stopped) throw cause
           // What fails because we stop has not failed: the next start asks its node again.
           this.mustGoOn()
-          await this.tryLater(job, this.errorFrom(cause, job, step), tries, 'back')
+          await this.tryLater(job, step, this.errorFrom(cause, job, step), tries, 'back')
         }
       }
       this.seam(`${job.kind}/${step.name}:undone`)
@@ -351,9 +354,14 @@ export class Runner {
   }
 
   /** Says what is wrong where people look for it, and waits. */
-  private async tryLater(job: Job, error: { code: string; message: string }, tries: number, taking: 'forward' | 'back') {
+  private async tryLater(job: Job, step: Step, error: { code: string; message: string }, tries: number, taking: 'forward' | 'back') {
     const pause = this.pauseMs(job.tries + tries)
-    this.say(job.id, 'error', `${error.message} (trying again in ${Math.ceil(pause / 1000)} s)`)
+    const seconds = Math.ceil(pause / 1000)
+    this.say(job.id, 'error', `${error.message} (trying again in ${seconds} s)`)
+    const what =
+      taking === 'back' ? 'a step of a job could not be taken back and is tried again' : 'a step of a job failed and is tried again'
+    const about = { step: step.name, code: error.code, reason: error.message, tries: job.tries + tries, againInSeconds: seconds }
+    this.tell('warning', what, { ...ofJob(job), ...about })
     const again = { tries: sql`${jobs.tries} + 1` as unknown as number }
     // What is being taken back has failed for another reason, and that one is kept: it is what people ask for.
     this.set(job.id, taking === 'back' ? again : { errorCode: error.code, errorMessage: error.message, ...again })
@@ -399,7 +407,7 @@ export class Runner {
   private errorFrom(cause: unknown, job: Job, step: Step): { code: string; message: string } {
     if (cause instanceof CommandFailed) return { code: cause.failure, message: cause.message }
     if (cause instanceof Refusal) return { code: cause.code, message: cause.message }
-    this.complain(`job ${job.id} failed in step ${step.name}`, cause)
+    this.tell('error', 'a step of a job broke', { ...ofJob(job), step: step.name, error: cause })
     return {
       code: 'internal_error',
       message: `Something broke in Berth itself at "${step.words}". The journal has the cause, under ${job.id}.`,
@@ -481,6 +489,9 @@ export function stepProgress(db: Db, jobId: string, percent: number) {
 
 /** Ends the key of a command that is tried again: the node answers a key it has ended from its journal, also with its failure. */
 const again = (job: Job, tries: number) => (job.tries + tries > 1 ? `/${job.tries + tries}` : '')
+
+/** What a line in the journal says about it, so that it is found by whichever id somebody has. */
+const ofJob = ({ id, kind, serverId, nodeId }: Job) => ({ jobId: id, kind, serverId, nodeId })
 
 class Stopped extends Error {}
 /** Only tests throw it: stands for the power going out. */

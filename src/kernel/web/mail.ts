@@ -97,16 +97,18 @@ export class MailQueue {
         await this.to(server).sendMail(envelope(server, id, { to, subject, ...body }))
         write(db, (tx) => void statements(tx).sent.run(mail.id))
       } catch (error) {
-        this.later(mail, (error as Error).message)
+        this.later(mail, server, (error as Error).message)
       }
     }
   }
 
-  private later(mail: Due, why: string) {
+  private later(mail: Due, { host, port }: MailServer, why: string) {
     const { db, clock } = this.of
     const pause = PAUSES_MS[mail.tries]
     const error = why.slice(0, 300)
-    log.warning('a mail was not taken', { mailId: mail.id, error, again: pause !== undefined })
+    const about = { mailId: mail.id, server: `${host}:${port}`, error }
+    if (pause === undefined) log.error('a mail was not taken, and is given up', about)
+    else log.warning('a mail was not taken and is tried again', { ...about, againInSeconds: pause / 1000 })
     write(
       db,
       (tx) =>

@@ -1,0 +1,18 @@
+// What the controller tells the journal while something is done.
+import { quieten } from '../../src/kernel/log.ts'
+
+export type JournalLine = { level: string; message: string; [about: string]: unknown }
+
+export async function journalOf(work: () => Promise<void>): Promise<JournalLine[]> {
+  const lines: string[] = []
+  const write = process.stderr.write
+  process.stderr.write = ((text: string) => lines.push(String(text)) > 0) as typeof write
+  quieten(false)
+  try {
+    await work()
+  } finally {
+    process.stderr.write = write
+    quieten(true)
+  }
+  return lines.map((line) => JSON.parse(line))
+}
