@@ -39,6 +39,22 @@ function bodyOf(/** @type {HTMLFormElement} */ form) {
   return body
 }
 
+/** Calls that are one of many: who sent them is told why not, and the page is neither told nor drawn again. @type {WeakMap<HTMLFormElement, (refusal: string) => void>} */
+const together = new WeakMap()
+const sent = (/** @type {HTMLFormElement} */ form) =>
+  new Promise((/** @type {(refusal: string) => void} */ tell) => {
+    together.set(form, tell)
+    setTimeout(() => tell('no answer yet.'), 30_000)
+    form.requestSubmit()
+  })
+/** Has been told. */
+function told(/** @type {HTMLFormElement} */ form, /** @type {string} */ refusal) {
+  const tell = together.get(form)
+  together.delete(form)
+  tell?.(refusal)
+  return tell !== undefined
+}
+
 /** Kept while it is not known whether a call arrived: sent again, it must not do it twice. */
 const keys = new WeakMap()
 
@@ -76,7 +92,7 @@ document.addEventListener('htmx:after:request', (event) => {
   const { ctx } = /** @type {CustomEvent} */ (event).detail
   if (isCall(ctx)) {
     const answer = parsed(ctx.text)
-    if (answer?.error?.code === 'confirmation_required') return confirmFirst(ctx.sourceElement)
+    if (answer?.error?.code === 'confirmation_required' && !together.has(ctx.sourceElement)) return confirmFirst(ctx.sourceElement)
     keys.delete(ctx.sourceElement)
     if (ctx.response.status >= 400)
       refused(
@@ -114,6 +130,7 @@ function parsed(/** @type {string} */ text) {
 }
 
 function succeeded(/** @type {HTMLFormElement} */ form, /** @type {any} */ answer) {
+  if (told(form, '')) return
   const { done, then, secret, secretTitle, secretWords, secretInto, call, with: module, to = '', at = '' } = form.dataset
   const words = done ? fill(done, answer) : ''
   const next = answer?.secondFactor

@@ -1,21 +1,29 @@
 // What is said in a corner of the page, or in the dialog that is open.
 // @ts-check
 
-/** Said to everybody, also to screen readers. A refusal stays until it is closed. */
-function toast(/** @type {string} */ words, /** @type {{ bad?: boolean, link?: [string, string] }} */ { bad = false, link } = {}) {
+/** Said to everybody, also to screen readers. A refusal stays until it is closed, and so does what takes longer to read (`stays`). */
+function toast(
+  /** @type {string} */ words,
+  /** @type {{ bad?: boolean, stays?: boolean, lines?: string[], link?: [string, string] }} */ {
+    bad = false,
+    stays = bad,
+    lines = [],
+    link,
+  } = {},
+) {
   const said = $('dialog[open] .said')
   if (said) return void (said.textContent = words)
   const close = make('button', { type: 'button', class: 'btn bare', 'aria-label': 'Close message' }, '✕')
   const it = make(
     'div',
     { class: bad ? 'toast bad' : 'toast' },
-    make('span', {}, words),
+    make('span', {}, words, ...lines.map((line) => make('small', {}, line))),
     ...(link ? [make('a', { href: link[1] }, link[0])] : []),
     close,
   )
   close.addEventListener('click', () => it.remove())
   $('#toasts')?.append(it)
-  if (!bad) setTimeout(() => it.remove(), 6000)
+  if (!stays) setTimeout(() => it.remove(), 6000)
 }
 
 /** For after the next page has loaded. */

@@ -22,6 +22,7 @@ function clearErrors(/** @type {HTMLElement} */ form) {
 
 function refused(/** @type {HTMLFormElement} */ form, /** @type {Failure} */ { code, message, details }) {
   if (code === 'not_authenticated') message = 'You were signed out. Sign in again in another tab, reload this page, and repeat it.'
+  if (told(form, message)) return
   if (form.matches('.call')) return toast(message, { bad: true })
   clearErrors(form)
   const items = (details?.fields ?? []).map(({ field, message }) => {

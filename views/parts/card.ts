@@ -1,10 +1,11 @@
 import { type Content, type Html, html } from '../../src/kernel/web/html.ts'
+import { icon } from './icon.ts'
 
 type Card = { id: string; title: string; count?: Content; actions?: Content; words?: Content }
 
-/** `plain`: the content brings its own padding, like a table. */
+/** What is inside brings its own padding: `inside`, or a table. */
 export const card = ({ id, title, count, actions, words }: Card, inner: Content): Html => html`
-  <section class="card" id="${id}" aria-labelledby="${id}-t"><header><h2 id="${id}-t">${title}</h2>${count !== undefined && html`<span class="muted">${count}</span>`}<span class="grow"></span>${actions}</header>${words && html`<p class="words">${words}</p>`}${inner}</section>`
+  <section class="card" id="${id}" aria-labelledby="${id}-t"><header><div class="bar"><h2 id="${id}-t">${title}</h2>${count !== undefined && html`<span class="muted">${count}</span>`}</div>${actions && html`<div class="acts">${actions}</div>`}</header>${words && html`<p class="words">${words}</p>`}${inner}</section>`
 
 export const inside = (inner: Content): Html => html`<div class="in">${inner}</div>`
 
@@ -16,11 +17,11 @@ export const kv = (pairs: readonly (readonly [string, Content])[]): Html =>
 export const empty = (words: Content, action?: Content): Html => html`<div class="empty"><p>${words}</p>${action}</div>`
 
 export const notice = (level: 'bad' | 'warn' | 'info', inner: Content, action?: Content): Html => html`
-  <div class="note ${level}"><svg class="i" aria-hidden="true"><use href="#i-${level === 'info' ? 'info' : 'bang'}"/></svg><div>${inner}</div>${action}</div>`
+  <div class="note ${level}">${icon(level === 'info' ? 'info' : 'bang')}<div>${inner}</div>${action}</div>`
 
 /** Text with a button that copies it. */
 export const copyable = (text: string, what: string): Html =>
-  html`<span class="copyable"><code>${text}</code><button type="button" class="btn bare" data-copy="${text}" aria-label="Copy ${what}" title="Copy ${what}"><svg class="i" aria-hidden="true"><use href="#i-copy"/></svg></button></span>`
+  html`<span class="copyable"><code>${text}</code><button type="button" class="btn bare" data-copy="${text}" aria-label="Copy ${what}" title="Copy ${what}">${icon('copy')}</button></span>`
 
 /** How full something is, said in words beside it. Amber from 75 %, red from 90 %. */
 export const meter = (label: string, held: number, total: number, words: Content): Html => {

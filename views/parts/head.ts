@@ -6,6 +6,6 @@ type Head = { title: Content; trail?: readonly [string, string][]; state?: Conte
 export const head = ({ title, trail, state, sub, actions }: Head): Html => html`
   <div class="head">
     ${trail && html`<nav class="trail" aria-label="Breadcrumb"><ol role="list">${trail.map(([words, href]) => html`<li><a href="${href}">${words}</a></li>`)}<li aria-current="page">${title}</li></ol></nav>`}
-    <div class="bar"><h1>${title}</h1>${state}<span class="grow"></span>${actions}</div>
+    <div class="bar"><div class="bar"><h1>${title}</h1>${state}</div>${actions && html`<div class="acts">${actions}</div>`}</div>
     ${sub && html`<p class="muted">${sub}</p>`}
   </div>`

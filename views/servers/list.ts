@@ -78,7 +78,10 @@ type Shown = { owner?: boolean; place?: boolean; node?: boolean; tick?(s: Server
 export const ownerLink = (s: Pick<Server, 'owner' | 'access'>, area: Area): Content =>
   s.access === 'own' ? html`<a href="${area}/customers/${s.owner.id}">${s.owner.name}</a>` : s.owner.name
 
-/** Owner and node stand there for staff. */
+const naming = (s: Server, area: Area): Html =>
+  html`<a href="${area}/servers/${s.id}">${s.name}</a>${s.name !== s.hostname && html`<small>${s.hostname}</small>`}<small>${s.image?.name ?? 'No image yet'}</small>${s.access !== 'own' && html`<small>Shared by ${s.owner.name}</small>`}`
+
+/** Owner and node are for staff. */
 export const serverTable = (
   servers: readonly Server[],
   area: Area,
@@ -88,12 +91,10 @@ export const serverTable = (
     'Servers',
     servers,
     [
-      ...(tick ? [{ title: 'Choose', actions: true as const, cell: tick }] : []),
       {
         title: 'Server',
         main: true,
-        cell: (s) =>
-          html`<a href="${area}/servers/${s.id}">${s.name}</a>${s.name !== s.hostname && html`<small>${s.hostname}</small>`}<small>${s.image?.name ?? 'No image yet'}</small>${s.access !== 'own' && html`<small>Shared by ${s.owner.name}</small>`}`,
+        cell: (s) => (tick ? html`<div class="ticked">${tick(s)}<div>${naming(s, area)}</div></div>` : naming(s, area)),
       },
       { title: 'State', cell: (s) => html`${serverState(s)}${s.status === 'failed' && s.failure && html`<small>${s.failure}</small>`}` },
       { title: 'Address', cell: (s) => html`<span class="mono">${s.ipv4 ?? s.ipv6 ?? '–'}</span>` },

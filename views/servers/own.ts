@@ -63,12 +63,12 @@ export const ownServerTable = (servers: readonly Server[], at: At, { ticks = fal
     ...(ticks &&
       servers.some((s) => mayPower(at, s)) && {
         tick: (s: Server) =>
-          mayPower(at, s) ? html`<input type="checkbox" data-tick aria-label="Choose ${s.name}" autocomplete="off">` : html``,
+          html`<label class="tickbox">${mayPower(at, s) && html`<input type="checkbox" data-tick aria-label="Choose ${s.name}" autocomplete="off">`}</label>`,
       }),
     actions: (s) =>
       mayPower(at, s) ? html`<div class="bar">${quickPower.map((action) => powerButton(at, s, action, { inRow: true }))}</div>` : html``,
   })
 
-/** Presses the same button in every row that is ticked: each server answers for itself. */
+/** For every row that is ticked, what its own button does: each server answers for itself, and one message says how it went. */
 const together = (): Html =>
-  html`<div class="bar chosen" role="group" aria-label="Chosen servers"><label class="bar"><input type="checkbox" data-tick-all autocomplete="off"> All on this page</label><span class="grow"></span>${quickPower.map((action) => html`<button type="button" class="btn" data-press="${action}">${icon(powerFaces[action].icon)}<span>${powerFaces[action].label} chosen</span></button>`)}</div>`
+  html`<div class="bar chosen" role="group" aria-label="Chosen servers"><label class="bar"><input type="checkbox" data-tick-all autocomplete="off"> All on this page</label><div class="acts">${quickPower.map((action) => html`<button type="button" class="btn" data-press="${action}">${icon(powerFaces[action].icon)}<span>${powerFaces[action].label}</span><span class="sr"> chosen</span></button>`)}</div></div>`

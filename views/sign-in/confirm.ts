@@ -20,10 +20,10 @@ export const confirmPage = page({
     const keys = passkeys.length > 0 && passkeysWork(at.origin)
     const leadsTo = '/account/security'
     const buttons = (label: string) =>
-      html`<div class="bar end"><button type="button" class="btn" data-close>Cancel</button><button class="btn pri">${label}</button></div>`
+      html`<div class="bar end"><button type="button" class="btn in-dialog" data-close>Cancel</button><button class="btn pri">${label}</button></div>`
     return html`${head({ title: 'Confirm that it is you' })}<section class="card"><div id="confirm-in" class="in">
       <h2 id="confirm-t">Show who you are</h2>
-      <p class="muted">What you are about to do needs somebody who has shown within the last 10 minutes who they are. It then goes on by itself.</p>
+      <p class="muted">Some changes ask again after 10 minutes who is there.<span class="in-dialog"> What you were about to do then goes on by itself.</span></p>
       ${
         hasPassword
           ? callForm(
@@ -41,7 +41,7 @@ export const confirmPage = page({
               )
             : !keys &&
               (identities.data.length && provider.label !== null
-                ? html`<p>You sign in elsewhere. Show it there once more, then repeat what you were about to do.</p>${providerButton(provider, { again: true })}`
+                ? html`<p>You sign in elsewhere. Sign in there once more, then repeat what you were about to do.</p>${providerButton(provider, { again: true })}`
                 : html`<p>Your account has neither password nor second factor. Sign out and in again, then repeat it within 10 minutes.</p>`)
       }
       ${keys && withPasskey({ begin: beginConfirm, finish: confirmSession, leadsTo, label: 'Use a passkey' })}
