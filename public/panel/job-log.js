@@ -27,7 +27,7 @@ component('jobLog', () => ({
             'li',
             { id: `L${n}`, class: level },
             make('a', { href: `#L${n}`, 'aria-label': `Line ${n}` }, String(n)),
-            make('time', { datetime: at, title: at }, at.slice(11, 19)),
+            make('time', { datetime: at, title: exactly.format(Date.parse(at)), 'data-clock': '' }, clock.format(Date.parse(at))),
             make('span', {}, text),
           ),
         )

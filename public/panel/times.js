@@ -1,4 +1,4 @@
-// Times that say how long ago they were go on doing so.
+// Times: those that say how long ago they were go on doing so, and all are in the zone of the browser unless another was chosen.
 // @ts-check
 
 const units = /** @type {[number, string][]} */ ([
@@ -22,3 +22,23 @@ setInterval(() => {
     if (it.textContent !== words) it.textContent = words
   }
 }, 10_000)
+
+/** Chosen under Account; then the server has drawn them in it. */
+const zone = document.documentElement.dataset['zone']
+/** As views/parts/time.ts writes them. */
+const hours = /** @type {const} */ ({ hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23', timeZone: zone })
+const exactly = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', year: 'numeric', ...hours, timeZoneName: 'short' })
+const clock = new Intl.DateTimeFormat('en-GB', hours)
+
+function localTimes() {
+  if (zone) return
+  for (const it of /** @type {HTMLTimeElement[]} */ ($$('time'))) {
+    const at = Date.parse(it.dateTime)
+    if (it.dataset['exact'] !== undefined) it.textContent = exactly.format(at)
+    else it.title = exactly.format(at)
+    if (it.dataset['clock'] !== undefined) it.textContent = clock.format(at)
+  }
+  for (const it of $$('[data-zone-name]')) it.textContent = exactly.resolvedOptions().timeZone
+}
+localTimes()
+document.addEventListener('htmx:after:swap', localTimes)

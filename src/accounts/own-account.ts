@@ -18,9 +18,11 @@ import { ownSessionId } from '../sign-in/sessions.ts'
 import { accountByEmail, mailAddress, ownAccount, refuseTaken } from './account.ts'
 import { type Account, accounts } from './tables.ts'
 
-/** What a person may choose about how pages look; the first of each is what they get. */
+/** What a person may choose about how pages look. */
 export const looks = { theme: ['system', 'light', 'dark'], density: ['comfortable', 'compact'] } as const
-export const looksOf = ({ preferences }: Account): Looks => ({ theme: 'system', density: 'comfortable', ...preferences })
+/** By their names in the IANA database, which browsers know as well. */
+export const timeZones: readonly string[] = ['UTC', ...Intl.supportedValuesOf('timeZone').filter((zone) => zone !== 'UTC')]
+export const looksOf = ({ preferences }: Account): Looks => ({ theme: 'system', density: 'comfortable', timeZone: null, ...preferences })
 
 const ownAnswer = t.Object({
   id: t.String(),
@@ -31,6 +33,7 @@ const ownAnswer = t.Object({
   hasPassword: t.Boolean(),
   theme: t.Enum(looks.theme),
   density: t.Enum(looks.density),
+  timeZone: nullable(t.String()),
   createdAt: time,
 })
 const show = (it: Account) => ({
@@ -66,12 +69,15 @@ export const changeOwnAccount = operation({
     organization: t.Optional(nullable(line(100, 0))),
     theme: t.Optional(t.Enum(looks.theme)),
     density: t.Optional(t.Enum(looks.density)),
+    timeZone: t.Optional(nullable(t.String({ maxLength: 64 }))),
   }),
   answer: ownAnswer,
-  example: { name: 'Ada Lovelace', theme: 'dark' },
+  example: { name: 'Ada Lovelace', theme: 'dark', timeZone: 'Europe/Berlin' },
   watches: ({ tx, actor }) => ownAccount(tx, actor),
   run({ tx, actor, body: { name, organization, ...chosen } }) {
     const it = ownAccount(tx, actor)
+    if (chosen.timeZone && !timeZones.includes(chosen.timeZone))
+      throw invalid({ field: 'timeZone', message: 'is not a known time zone. Take a name like Europe/Berlin, or null for the browser’s.' })
     const preferences: Looks = { ...looksOf(it), ...chosen }
     return show(
       patched(tx, accounts, it, {

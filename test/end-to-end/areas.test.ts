@@ -97,12 +97,47 @@ test('a customer adds a key, sets the waiting server up with it, follows the job
   await state(page, 'Running')
   expect(await page.getByRole('checkbox', { name: 'Choose web01' }).isChecked()).toBe(true)
   await page.getByRole('button', { name: 'Start chosen', exact: true }).click()
-  await page.getByText('web01: It is running.').waitFor()
+  const summary = page.locator('.toast').filter({ hasText: 'Start: none under way, 1 not.' })
+  await summary.getByText('web01: It is running.').waitFor()
+  // It stays until it has been read.
+  await page.waitForTimeout(6500)
+  await summary.getByRole('button', { name: 'Close message' }).click()
 
   await go(page, 'Jobs')
   expect((await page.locator('td.main').allTextContents()).map((t) => t.trim())).toEqual(['Start web01', 'Shut down web01', 'Set up web01'])
   await go(page, 'Activity')
   await page.getByText('web01').first().waitFor()
+  const when = page.locator('time[data-exact]').first()
+  const [iso, drawn] = [await when.getAttribute('datetime'), await when.textContent()]
+  expect(drawn).toBe(
+    await page.evaluate(
+      (at) =>
+        new Date(at).toLocaleString('en-GB', {
+          day: 'numeric',
+          month: 'short',
+          year: 'numeric',
+          hour: '2-digit',
+          minute: '2-digit',
+          second: '2-digit',
+          hourCycle: 'h23',
+          timeZoneName: 'short',
+        }),
+      iso!,
+    ),
+  )
+
+  // By keyboard alone: what is pressed goes with its row, and the way on is where the row was.
+  await go(page, 'SSH keys')
+  await page.getByRole('button', { name: /^Remove/ }).focus()
+  await page.keyboard.press('Enter')
+  await page.locator('dialog[open]').waitFor()
+  await page
+    .locator('dialog[open]')
+    .getByRole('button', { name: /^Remove/ })
+    .focus()
+  await page.keyboard.press('Enter')
+  await page.getByText('There is no SSH key').or(page.getByText('An SSH key lets its holder')).first().waitFor()
+  await page.locator('main h2:focus').waitFor()
   await page.getByRole('button', { name: 'Sign out' }).click()
   await page.waitForURL('**/login**')
   await page.goto('/servers')

@@ -35,6 +35,8 @@ export async function open(browser: Browser, screen: Screen = screens[0]!, baseU
     viewport: { width: screen.width, height: screen.height },
     colorScheme: screen.scheme,
     reducedMotion: 'reduce',
+    // Not the server's: what is drawn in UTC by mistake shows.
+    timezoneId: 'America/New_York',
   })
   const page = await context.newPage()
   const complaints: string[] = []

@@ -13,7 +13,7 @@ import { head } from '../parts/head.ts'
 import { icon } from '../parts/icon.ts'
 import { pill } from '../parts/state.ts'
 import { table } from '../parts/table.ts'
-import { time } from '../parts/time.ts'
+import { moment, time } from '../parts/time.ts'
 import { count } from '../parts/words.ts'
 
 type Factors = Answers<{ f: typeof getSecondFactor }>['f']
@@ -200,8 +200,8 @@ const sessionCard = (at: At, data: readonly Session[]): Html =>
       [
         { title: 'Device', main: true, cell: (s) => html`<strong>${s.device}</strong> ${s.current && pill('ok', 'dot', 'This one')}` },
         { title: 'Address', cell: (s) => html`<span class="mono">${s.from}</span>` },
-        { title: 'Signed in', cell: (s) => time(s.createdAt, at) },
-        { title: 'Last seen', cell: (s) => time(s.seenAt, at) },
+        { title: 'Signed in', cell: (s) => moment(s.createdAt, at) },
+        { title: 'Last seen', cell: (s) => moment(s.seenAt, at) },
         {
           title: 'Actions',
           actions: true,

@@ -8,7 +8,7 @@ import { area, field, select } from '../parts/field.ts'
 import { head } from '../parts/head.ts'
 import { pill } from '../parts/state.ts'
 import { pager, table } from '../parts/table.ts'
-import { absolute } from '../parts/time.ts'
+import { exact } from '../parts/time.ts'
 
 type Announcement = Answers<{ a: typeof listAllAnnouncements }>['a']['data'][number]
 
@@ -65,8 +65,8 @@ export const announcementsPage = page({
                 { title: 'Text', main: true, cell: (a) => html`${a.text}<small>${levels[a.level]}</small>` },
                 { title: 'State', cell: (a) => state(a, at) },
                 { title: 'For', cell: (a) => names[a.audience] },
-                { title: 'From', cell: (a) => absolute(a.startsAt) },
-                { title: 'Until', cell: (a) => (a.endsAt ? absolute(a.endsAt) : 'No end') },
+                { title: 'From', cell: (a) => exact(a.startsAt, at) },
+                { title: 'Until', cell: (a) => (a.endsAt ? exact(a.endsAt, at) : 'No end') },
                 {
                   title: 'Actions',
                   actions: true,

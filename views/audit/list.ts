@@ -49,7 +49,7 @@ export const auditPage = page({
             ['done', 'Done'],
             ['refused', 'Refused'],
           ],
-        )}${moment(at, 'since', 'From')}${moment(at, 'until', 'to (UTC)')}`,
+        )}${moment(at, 'since', 'From (UTC)')}${moment(at, 'until', 'to (UTC)')}`,
         count(audit.total, 'entry', 'entries'),
       )}
       ${audit.data.length ? auditTable(audit.data, at) : empty('Nothing in the log fits these filters.', html`<a class="btn" href="${at.path}">Clear filters</a>`)}

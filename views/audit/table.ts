@@ -5,7 +5,7 @@ import type { Answers, At } from '../../src/kernel/web/page.ts'
 import { hostOperations, operations } from '../../src/operations.ts'
 import { pill } from '../parts/state.ts'
 import { table } from '../parts/table.ts'
-import { absolute, time } from '../parts/time.ts'
+import { exact, moment } from '../parts/time.ts'
 import { shortId } from '../parts/words.ts'
 
 type Line = Answers<{ audit: typeof listAudit }>['audit']['data'][number]
@@ -42,20 +42,20 @@ const ways = {
 const through = ({ type, name }: Line['via']) => html`${ways[type]}${name && html` ${name}`}`
 
 /** As people read it: nothing is a dash, lists are lists, times are times. */
-const worded = (value: unknown): Html =>
+const worded = (value: unknown, at: At): Html =>
   value === null || value === ''
     ? html`<span class="muted">nothing</span>`
     : typeof value === 'object'
       ? html`<code>${JSON.stringify(value)}</code>`
       : /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(String(value))
-        ? html`${absolute(String(value))}`
+        ? exact(String(value), at)
         : html`${String(value)}`
 
-const changesOf = (changes: Line['changes']): Html =>
-  html`<ul class="will">${changes.map((c) => html`<li><code>${c.field}</code>: ${worded(c.before)} → ${worded(c.after)}</li>`)}</ul>`
+const changesOf = (changes: Line['changes'], at: At): Html =>
+  html`<ul class="will">${changes.map((c) => html`<li><code>${c.field}</code>: ${worded(c.before, at)} → ${worded(c.after, at)}</li>`)}</ul>`
 
-const whole = (l: Line): Html =>
-  html`<details class="row" id="d-${l.id}"><summary>Show<span class="sr"> details of ${l.operation}</span></summary>${l.changes.length > 0 && changesOf(l.changes)}${
+const whole = (l: Line, at: At): Html =>
+  html`<details class="row" id="d-${l.id}"><summary>Show<span class="sr"> details of ${l.operation}</span></summary>${l.changes.length > 0 && changesOf(l.changes, at)}${
     l.details === null
       ? html`<p class="muted">Nothing was sent with it.</p>`
       : html`<p class="muted">Sent:</p><pre>${JSON.stringify(l.details, null, 2)}</pre>`
@@ -75,7 +75,7 @@ export const activityTable = (lines: readonly Done[], at: At, { target = true } 
     lines,
     [
       { title: 'What', main: true, cell: (l) => what(l.operation) },
-      { title: 'When', cell: (l) => time(l.at, at) },
+      { title: 'When', cell: (l) => moment(l.at, at) },
       {
         title: 'Who',
         cell: (l) =>
@@ -107,7 +107,7 @@ export const auditTable = (lines: readonly Line[], at: At, { target = true } = {
         main: true,
         cell: (l) => what(l.operation, actionOf(l)),
       },
-      { title: 'When', cell: (l) => time(l.at, at) },
+      { title: 'When', cell: (l) => moment(l.at, at) },
       {
         title: 'Who',
         cell: (l) => html`${l.actor.name}<small>${through(l.via)}${l.from && html` · <span class="mono">${l.from}</span>`}</small>`,
@@ -116,7 +116,7 @@ export const auditTable = (lines: readonly Line[], at: At, { target = true } = {
       { title: 'Result', cell: (l) => result(l.result) },
       {
         title: 'Details',
-        cell: whole,
+        cell: (l) => whole(l, at),
       },
     ],
     (l) => l.id,

@@ -7,7 +7,7 @@ import { head } from '../parts/head.ts'
 import { live } from '../parts/live.ts'
 import { jobLog } from '../parts/log.ts'
 import { jobState } from '../parts/state.ts'
-import { howLong, time } from '../parts/time.ts'
+import { howLong, moment } from '../parts/time.ts'
 
 const reads = { job: getJob, log: getJobLog }
 type Data = Answers<typeof reads> & { at: At }
@@ -57,12 +57,12 @@ function view({ job, log, at }: Data, area: Area): Html {
           kv([
             ['Started by', job.startedBy.name],
             ['Node', job.nodeId && html`<a href="/admin/nodes/${job.nodeId}">${job.nodeName}</a>`],
-            ['Began', time(job.createdAt, at)],
-            ['Ended', job.finishedAt && time(job.finishedAt, at)],
+            ['Began', moment(job.createdAt, at)],
+            ['Ended', job.finishedAt && moment(job.finishedAt, at)],
             ['Id', copyable(job.id, 'id')],
           ]),
         )}`,
       )}`,
     )}
-    ${jobLog(job.id, log.lines, ended)}`
+    ${jobLog(at, job.id, log.lines, ended)}`
 }

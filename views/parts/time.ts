@@ -12,9 +12,26 @@ export function span(ms: number): string {
   return `${Math.max(0, Math.floor(ms / unit))} ${word}`
 }
 
+/** The time zone that somebody chose under Account. Without one this is UTC, and public/panel/times.js draws the browser's in its place. */
+type Seen = { now: number; looks?: { timeZone: string | null } | undefined }
+const zoneOf = ({ looks }: Seen) => looks?.timeZone ?? 'UTC'
+
+const hours: Intl.DateTimeFormatOptions = { hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23' }
+const formats = new Map<string, { exact: Intl.DateTimeFormat; clock: Intl.DateTimeFormat }>()
+/** Making one takes longer than a whole page: each zone's are made once. */
+function formatsOf(timeZone: string) {
+  const kept = formats.get(timeZone)
+  if (kept) return kept
+  const made = {
+    exact: new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', year: 'numeric', ...hours, timeZone, timeZoneName: 'short' }),
+    clock: new Intl.DateTimeFormat('en-GB', { ...hours, timeZone }),
+  }
+  formats.set(timeZone, made)
+  return made
+}
+
 /** `21 Nov 2026, 14:03:22 UTC` */
-export const absolute = (iso: string) =>
-  `${new Date(iso).toLocaleString('en-GB', { day: 'numeric', month: 'short', year: 'numeric', hour: '2-digit', minute: '2-digit', second: '2-digit', timeZone: 'UTC' })} UTC`
+const absolute = (iso: string, at: Seen) => formatsOf(zoneOf(at)).exact.format(Date.parse(iso))
 
 const relative = (iso: string, now: number) => {
   const ms = now - Date.parse(iso)
@@ -22,11 +39,19 @@ const relative = (iso: string, now: number) => {
 }
 
 /** Relative, absolute on hover; public/panel/times.js keeps it going. */
-export const time = (iso: string, { now }: { now: number }): Html =>
-  html`<time datetime="${iso}" title="${absolute(iso)}" data-ago>${relative(iso, now)}</time>`
+export const time = (iso: string, at: Seen): Html =>
+  html`<time datetime="${iso}" title="${absolute(iso, at)}" data-ago>${relative(iso, at.now)}</time>`
 
-/** For a list of moments within a day or so, e.g. a log. */
-export const clock = (iso: string) => html`<time datetime="${iso}" title="${absolute(iso)}">${iso.slice(11, 19)}</time>`
+/** The day, the time and its zone. */
+export const exact = (iso: string, at: Seen): Html => html`<time datetime="${iso}" data-exact>${absolute(iso, at)}</time>`
+
+/** Both, where the time itself matters, also on a phone, which has no hover. */
+export const moment = (iso: string, at: Seen): Html => html`${time(iso, at)} <small>${exact(iso, at)}</small>`
+
+/** For a list of moments within a day or so, e.g. a log; `zoneName` says of where. */
+export const clock = (iso: string, at: Seen): Html =>
+  html`<time datetime="${iso}" title="${absolute(iso, at)}" data-clock>${formatsOf(zoneOf(at)).clock.format(Date.parse(iso))}</time>`
+export const zoneName = (at: Seen): Html => html`<span data-zone-name>${zoneOf(at)}</span>`
 
 export function howLong(from: string, to: string | null, now: number): string {
   const ms = (to ? Date.parse(to) : now) - Date.parse(from)

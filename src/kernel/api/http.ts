@@ -14,8 +14,8 @@ export const API_ROOT = '/api/v1'
 /** Specification: 1 MB. */
 export const MOST_BODY_BYTES = 1_000_000
 
-/** How this person wants pages to look. */
-export type Looks = { theme: 'system' | 'light' | 'dark'; density: 'comfortable' | 'compact' }
+/** How this person wants pages to look. `timeZone` null: the browser's. */
+export type Looks = { theme: 'system' | 'light' | 'dark'; density: 'comfortable' | 'compact'; timeZone: string | null }
 
 export type Sender = {
   actor: Actor | undefined
