@@ -6,7 +6,7 @@ import type { Actor } from '../kernel/api/actor.ts'
 import { invalid, Refusal } from '../kernel/api/errors.ts'
 import { newest } from '../kernel/api/list.ts'
 import { patched } from '../kernel/api/named.ts'
-import { type Call, line, nullable, type Resource, time } from '../kernel/api/operation.ts'
+import { type Look, line, nullable, type Resource, time } from '../kernel/api/operation.ts'
 import { oneOf, text } from '../kernel/api/query.ts'
 import { iso, isoOrNull } from '../kernel/db/clock.ts'
 import { newId } from '../kernel/db/ids.ts'
@@ -200,7 +200,7 @@ export const accountQuery = {
 type Listing<Shown> = { name: string; whose: SQL | undefined; show(it: Account): Shown }
 
 /** A page of the accounts that are `whose`, and fit what the query asks for; newest first. */
-export function listAccounts<Shown>(call: Call, { name, whose, show }: Listing<Shown>) {
+export function listAccounts<Shown>(call: Look, { name, whose, show }: Listing<Shown>) {
   const { query } = call
   const { q, email, externalId, locked } = query
   const filter = and(

@@ -7,7 +7,7 @@ import { invalid } from '../kernel/api/errors.ts'
 import type { Looks } from '../kernel/api/http.ts'
 import { addressKey } from '../kernel/api/limits.ts'
 import { patched } from '../kernel/api/named.ts'
-import { type Call, done, fields, line, nullable, operation, secret, time } from '../kernel/api/operation.ts'
+import { done, fields, line, nullable, operation, type Preparation, secret, time } from '../kernel/api/operation.ts'
 import { iso } from '../kernel/db/clock.ts'
 import { mailTo } from '../kernel/web/mail.ts'
 import { tooManyGuesses } from '../sign-in/finish-sign-in.ts'
@@ -94,14 +94,14 @@ export const changeOwnAccount = operation({
  * guessing in this session.
  */
 async function mustBeTheirs(
-  { tx, actor, signIns, guesses, from }: Pick<Call, 'tx' | 'actor' | 'signIns' | 'guesses' | 'from'>,
+  { db, actor, signIns, guesses, from }: Pick<Preparation, 'db' | 'actor' | 'signIns' | 'guesses' | 'from'>,
   password: string,
   field: string,
 ) {
   signIns.take(addressKey(from))
   const sessionId = ownSessionId(actor)
   guesses.take(sessionId, tooManyGuesses)
-  const it = ownAccount(tx, actor)
+  const it = ownAccount(db, actor)
   if (!(await passwordFits(password, it.passwordHash))) throw invalid({ field, message: 'is not your password.' })
   guesses.forget(sessionId)
 }
@@ -120,8 +120,8 @@ export const changePassword = operation({
   refuses: ['rate_limited'],
   example: { current: 'correct horse battery staple', password: 'seven green bicycles' },
   async prepare(call) {
-    const { body, tx, actor } = call
-    mustBeGood(body.password, 'password', ownAccount(tx, actor))
+    const { body, db, actor } = call
+    mustBeGood(body.password, 'password', ownAccount(db, actor))
     await mustBeTheirs(call, body.current, 'current')
     return hashPassword(body.password)
   },

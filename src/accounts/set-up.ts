@@ -49,9 +49,9 @@ export const setUp = operation({
   status: 201,
   refuses: ['setup_link_invalid'],
   example: { token: '<token>', email: 'ada@example.com', name: 'Ada', password: 'correct horse battery staple' },
-  async prepare({ tx, body, signIns, from }) {
+  async prepare({ db, body, signIns, from }) {
     signIns.take(addressKey(from))
-    if (!setUpLinkFits(tx, body.token)) throw linkIsNotValid()
+    if (!setUpLinkFits(db, body.token)) throw linkIsNotValid()
     mustBeGood(body.password)
     return hashPassword(body.password)
   },

@@ -2,7 +2,7 @@ import { and, eq, inArray } from 'drizzle-orm'
 import { Type as t } from 'typebox'
 import type { Actor } from '../kernel/api/actor.ts'
 import { nullable, type Resource } from '../kernel/api/operation.ts'
-import { type Db, prepared } from '../kernel/db/open.ts'
+import { type Db, prepared, type Tx } from '../kernel/db/open.ts'
 import { nodes, poolNodes } from '../nodes/tables.ts'
 import { type Address, addresses, type Pool, pools } from './tables.ts'
 
@@ -63,7 +63,7 @@ export function showPool(tx: Db, { nextOffset: _, createdAt: __, ...it }: Pool) 
 }
 
 /** Throws when one of the ids is no node; answers them once each. */
-export function attachTo(tx: Db, poolId: string, nodeIds: readonly string[]) {
+export function attachTo(tx: Tx, poolId: string, nodeIds: readonly string[]) {
   tx.delete(poolNodes).where(eq(poolNodes.poolId, poolId)).run()
   for (const nodeId of new Set(nodeIds)) tx.insert(poolNodes).values({ poolId, nodeId }).run()
 }

@@ -4,7 +4,7 @@ import { Type as t } from 'typebox'
 import { everybody } from '../kernel/api/access.ts'
 import type { Actor } from '../kernel/api/actor.ts'
 import { page, paginate } from '../kernel/api/list.ts'
-import { type Call, nullable, operation, time } from '../kernel/api/operation.ts'
+import { type Look, nullable, operation, time } from '../kernel/api/operation.ts'
 import { iso } from '../kernel/db/clock.ts'
 import { server, standing } from '../servers/server.ts'
 import { type Asking, asKnownTo } from './doer.ts'
@@ -59,7 +59,7 @@ const actionIn = ({ details }: LineRow): string | null =>
   details === null ? null : (/"action":"([a-z_]{1,20})"/.exec(details)?.[1] ?? null)
 
 /** Newest first, of the lines whose ids `of` selects. */
-function listing(call: Call, name: string, of: string, values: readonly string[], asking: Asking = 'own') {
+function listing(call: Look, name: string, of: string, values: readonly string[], asking: Asking = 'own') {
   const { tx, actor } = call
   // What was done to servers is for who sees servers, whoever did it.
   const where = `a.id IN (${of})${actor.scopes.has('servers:read') ? '' : " AND coalesce(a.target, '') NOT LIKE 'srv\\_%' ESCAPE '\\'"}`

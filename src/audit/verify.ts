@@ -9,6 +9,6 @@ export const verifyAudit = operation({
   summary: 'Is the audit log as it was written? Names the first line that is not',
   access: { staff: ['audit:read'] },
   answer: t.Object({ lines: t.Integer(), ok: t.Boolean(), brokenAt: nullable(t.String()) }),
-  prepare: ({ tx }) => checkChain(tx),
+  prepare: ({ db }) => checkChain(db),
   run: ({ prepared }) => prepared,
 })

@@ -1,7 +1,7 @@
 // The staff's first page: what needs attention, how full it is, and what is still to be set up, all from facts.
 import { Type as t } from 'typebox'
 import { DISK_SHOWN_PERCENT, getPanelHost, MEMORY_SHOWN_PERCENT } from '../host/panel-host.ts'
-import type { Call } from '../kernel/api/operation.ts'
+import type { Look } from '../kernel/api/operation.ts'
 import { mayCall, operation, time } from '../kernel/api/operation.ts'
 import { day, hour, iso, minute } from '../kernel/db/clock.ts'
 import { listedLocations, locationAnswer } from '../locations/location.ts'
@@ -66,7 +66,7 @@ type NodeRow = {
   fake: number
   servers: number
 }
-const nodeRows = ({ tx }: Pick<Call, 'tx'>) =>
+const nodeRows = ({ tx }: Pick<Look, 'tx'>) =>
   tx.$client
     .query<NodeRow, []>(
       `SELECT n.id, n.name, n.seen_at AS seenAt, n.skew_ms AS skewMs, n.differences, n.facts ->> '$.agentVersion' AS version, n.facts ->> '$.virtualisation.kind' AS kind, n.facts ->> '$.fake' AS fake,
@@ -76,7 +76,7 @@ const nodeRows = ({ tx }: Pick<Call, 'tx'>) =>
     .all()
 
 /** The worst first. */
-function needsAttention(call: Call, nodes: NodeRow[]): Attention[] {
+function needsAttention(call: Look, nodes: NodeRow[]): Attention[] {
   const { tx, actor, clock, config, nodes: live } = call
   const found: Attention[] = hostAttention(call)
   for (const n of nodes) {
@@ -169,7 +169,7 @@ function needsAttention(call: Call, nodes: NodeRow[]): Attention[] {
 }
 
 /** For those who may see the host: two figures that the system has at hand. */
-function hostAttention({ actor, host }: Call): Attention[] {
+function hostAttention({ actor, host }: Look): Attention[] {
   if (!mayCall(getPanelHost, actor)) return []
   const at = { since: null, action: 'Open controller host', href: '/admin/controller' }
   const found: Attention[] = []
@@ -192,7 +192,7 @@ function hostAttention({ actor, host }: Call): Attention[] {
   return found
 }
 
-function checklist({ tx, actor, config, clock }: Call, number: (sql: string, ...values: (string | number)[]) => number) {
+function checklist({ tx, actor, config, clock }: Look, number: (sql: string, ...values: (string | number)[]) => number) {
   const there = (sql: string) => number(`SELECT EXISTS (${sql}) AS n`) === 1
   return [
     {

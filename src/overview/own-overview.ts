@@ -2,7 +2,7 @@
 import { Type as t } from 'typebox'
 import { accountById } from '../accounts/account.ts'
 import type { Account } from '../accounts/tables.ts'
-import { type Call, operation, time } from '../kernel/api/operation.ts'
+import { type Look, operation, time } from '../kernel/api/operation.ts'
 import { day, iso, minute } from '../kernel/db/clock.ts'
 import { visible } from '../servers/server.ts'
 import { factorsOf } from '../sign-in/factors.ts'
@@ -53,7 +53,7 @@ export const getOwnOverview = operation({
 })
 
 /** `seen`: over `servers s`, those that the actor sees, own and shared ones. Its values come before `more`. */
-function rows<Row>({ tx, actor }: Call, sql: (seen: string) => string, ...more: number[]): Row[] {
+function rows<Row>({ tx, actor }: Look, sql: (seen: string) => string, ...more: number[]): Row[] {
   const { where, values } = visible(tx, actor)
   return tx.$client.query<Row, any[]>(sql(where)).all(...values, ...more)
 }
@@ -73,7 +73,7 @@ const lockedAccount = ({ lockedAt, lockReason }: Account): Attention[] =>
       ]
 
 /** One row however many servers stand there: which node it is, is the provider's business. */
-function awayServers(call: Call): Attention[] {
+function awayServers(call: Look): Attention[] {
   const now = call.clock()
   const nodes = rows<{ nodeId: string; seenAt: number; n: number; id: string; hostname: string }>(
     call,
@@ -94,7 +94,7 @@ function awayServers(call: Call): Attention[] {
 }
 
 /** Where nothing was done since. A failed installation shows as a failed server; one of a server that waits again shows here. */
-function failedJobs(call: Call): Attention[] {
+function failedJobs(call: Look): Attention[] {
   return rows<{ id: string; title: string; words: string | null; at: number }>(
     call,
     (seen) =>
@@ -112,7 +112,7 @@ function failedJobs(call: Call): Attention[] {
 }
 
 /** Waiting for somebody: its holder, or the provider. */
-function waitingServers(call: Call): Attention[] {
+function waitingServers(call: Look): Attention[] {
   return rows<{ id: string; hostname: string; status: 'suspended' | 'pending_setup'; createdAt: number }>(
     call,
     (seen) =>
@@ -140,7 +140,7 @@ function waitingServers(call: Call): Attention[] {
 }
 
 /** Tokens are for the person alone: not for support, nor for what has one. */
-function endingTokens({ tx, actor, clock }: Call): Attention[] {
+function endingTokens({ tx, actor, clock }: Look): Attention[] {
   if (actor.via.type !== 'session') return []
   return tx.$client
     .query<{ name: string; expiresAt: number }, [string, number, number]>(
@@ -158,7 +158,7 @@ function endingTokens({ tx, actor, clock }: Call): Attention[] {
     }))
 }
 
-function checklist(call: Call, account: Account) {
+function checklist(call: Look, account: Account) {
   const there = (sql: string) => call.tx.$client.query<{ found: 1 }, [string]>(sql).get(account.id) !== null
   const [waits] = rows<{ id: string }>(
     call,

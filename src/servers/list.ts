@@ -1,5 +1,5 @@
 import { page, paginate } from '../kernel/api/list.ts'
-import { type Call, operation } from '../kernel/api/operation.ts'
+import { type Look, operation } from '../kernel/api/operation.ts'
 import { idOf, oneOf, text } from '../kernel/api/query.ts'
 import { countOf } from '../kernel/db/kept.ts'
 import { prepared } from '../kernel/db/open.ts'
@@ -21,7 +21,7 @@ export const getServer = operation({
 })
 
 /** Newest first; filters are exact but `q`, which looks into names, addresses and ids. */
-function listing(call: Call, name: string) {
+function listing(call: Look, name: string) {
   const { query } = call
   const { where, values } = visible(call.tx, call.actor)
   const filters: [string, string[]][] = [[where, values]]

@@ -102,7 +102,7 @@ type For = {
 }
 
 function brandingFor({ id, path, whose, may, owner }: For) {
-  const watches = ({ tx, actor }: { tx: Tx; actor: Actor }) => {
+  const watches = ({ tx, actor }: { tx: Db; actor: Actor }) => {
     const { logoHash: logo, ...row } = rowOf(tx, owner(actor))
     return { ...row, logo }
   }

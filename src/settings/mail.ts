@@ -79,12 +79,12 @@ export const testMail = operation({
   access,
   answer: t.Object({ to: t.String(), said: t.String() }),
   refuses: ['no_mail_server', 'mail_refused'],
-  async prepare({ tx, actor, secrets, config }) {
-    const server = mailServer(tx, secrets)
+  async prepare({ db, actor, secrets, config }) {
+    const server = mailServer(db, secrets)
     if (!server) throw new Refusal('no_mail_server', 'There is no mail server yet. Save one first.')
-    const to = accountById(tx, idOf(actor))
+    const to = accountById(db, idOf(actor))
     if (!to) throw new Refusal('invalid_request', 'System has no mail address. Sign in as yourself to send a test.')
-    const { sent, said } = await tryMail(server, brandFor(tx, to.id), config.publicUrl, to)
+    const { sent, said } = await tryMail(server, brandFor(db, to.id), config.publicUrl, to)
     if (!sent) throw new Refusal('mail_refused', said)
     return { to: to.email, said }
   },

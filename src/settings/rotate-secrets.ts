@@ -23,9 +23,9 @@ export const rotateSecrets = operation({
     dropped: t.Array(t.String(), { description: 'The ids of the keys that are gone from the file.' }),
   }),
   refuses: ['key_file_not_usable'],
-  prepare: async ({ tx, secrets, clock }) => {
+  prepare: async ({ db, secrets, clock }) => {
     try {
-      return await sealEverythingAnew(tx, secrets, clock)
+      return await sealEverythingAnew(db, secrets, clock)
     } catch (error) {
       throw error instanceof KeyFileError ? new Refusal('key_file_not_usable', error.message) : error
     }

@@ -63,10 +63,10 @@ export const setSignInProvider = operation({
     label: 'Sign in with Example',
   },
   watches: (call) => show(call.tx, call),
-  async prepare({ tx, body, secrets, providers }) {
+  async prepare({ db, body, secrets, providers }) {
     const why = issuerHindrance(body.issuer)
     if (why) throw invalid({ field: 'issuer', message: why })
-    secretFor(body, providerFrom(tx, secrets))
+    secretFor(body, providerFrom(db, secrets))
     await providers.discover(body.issuer, true).catch((error: Error) => {
       throw new Refusal('source_unreachable', `The provider does not answer as it should, and nothing was saved. ${error.message}`)
     })

@@ -33,11 +33,11 @@ export const confirmSession = operation({
   refuses: ['sign_in_failed', 'rate_limited'],
   example: { password: 'correct horse battery staple' },
   async prepare(call) {
-    const { tx, actor, body, from, signIns, guesses } = call
+    const { db, actor, body, from, signIns, guesses } = call
     const sessionId = ownSessionId(actor)
     mustBeOne(body)
     signIns.take(addressKey(from))
-    const account = ownAccount(tx, actor)
+    const account = ownAccount(db, actor)
     // Counted for this session alone: strangers who guess elsewhere do not slow down who is signed in already.
     guesses.take(sessionId, tooManyGuesses)
     const { password, ...proof } = body
@@ -48,7 +48,7 @@ export const confirmSession = operation({
           ? () => true
           : undefined
     if (!use) {
-      write(tx, (tx) => auditRefusal(tx, call, 'sessions.confirm', account))
+      write(db, (tx) => auditRefusal(tx, call, 'sessions.confirm', account))
       throw doesNotFit()
     }
     guesses.forget(sessionId)
@@ -80,8 +80,8 @@ export const beginConfirm = operation({
   answer: options,
   refuses: ['not_possible'],
   async prepare(call) {
-    const challenge = write(call.tx, (tx) => newChallenge(tx, ownSessionId(call.actor), 'confirm', call.clock()))
-    return requestFor(call, ownAccount(call.tx, call.actor).id, challenge, true)
+    const challenge = write(call.db, (tx) => newChallenge(tx, ownSessionId(call.actor), 'confirm', call.clock()))
+    return requestFor(call, ownAccount(call.db, call.actor).id, challenge, true)
   },
   run: ({ prepared }) => ({ options: prepared }),
 })

@@ -5,7 +5,7 @@ import type { Account } from '../accounts/tables.ts'
 import { auditRefusal } from '../kernel/api/audit.ts'
 import type { Refusal } from '../kernel/api/errors.ts'
 import { addressKey } from '../kernel/api/limits.ts'
-import { type Call, fields, nullable, operation, time } from '../kernel/api/operation.ts'
+import { fields, nullable, operation, type Preparation, time } from '../kernel/api/operation.ts'
 import { iso } from '../kernel/db/clock.ts'
 import { write } from '../kernel/db/open.ts'
 import { factorNames, factorsOf } from './factors.ts'
@@ -14,18 +14,16 @@ import { assertion, holderOf, newChallenge, options, passkeyFits, requestFor } f
 import { closePending, openPending, pendingFrom, secondFactorFailed, startAgain, takeTry } from './pending.ts'
 import { mustBeOne, proofFits, proofs } from './proof.ts'
 
-type Asked = Omit<Call, 'prepared'>
-
 /** The account whose first factor this browser has shown; undefined when it was another browser, or too long ago, or none. */
-function waiting(call: Asked) {
-  const pending = pendingFrom(call.tx, call)
-  const account = pending?.accountId ? accountById(call.tx, pending.accountId) : undefined
+function waiting(call: Preparation) {
+  const pending = pendingFrom(call.db, call)
+  const account = pending?.accountId ? accountById(call.db, pending.accountId) : undefined
   return pending && account ? { pending, account } : undefined
 }
 
 /** Every refused step stands in the audit log, whatever was wrong with it. */
-function refuse(call: Asked, operationId: string, account: Account | undefined, refusal: Refusal): never {
-  write(call.tx, (tx) => auditRefusal(tx, call, operationId, account))
+function refuse(call: Preparation, operationId: string, account: Account | undefined, refusal: Refusal): never {
+  write(call.db, (tx) => auditRefusal(tx, call, operationId, account))
   throw refusal
 }
 
@@ -56,14 +54,14 @@ export const finishSecondFactor = operation({
   refuses: ['sign_in_failed', 'rate_limited'],
   example: { code: '123456' },
   async prepare(call) {
-    const { tx, body, from, signIns, guesses } = call
+    const { db, body, from, signIns, guesses } = call
     mustBeOne(body)
     signIns.take(addressKey(from))
     const { account, pending: found } = waiting(call) ?? refuse(call, 'sessions.second-factor', undefined, startAgain())
     // A passkey cannot be guessed, so strangers' guesses do not slow it down.
-    const guess = body.passkey ? undefined : guessingKey(tx, account.email, account, from)
+    const guess = body.passkey ? undefined : guessingKey(db, account.email, account, from)
     if (guess) guesses.take(guess, tooManyGuesses)
-    const pending = write(tx, (tx) => takeTry(tx, found)) ?? refuse(call, 'sessions.second-factor', account, startAgain())
+    const pending = write(db, (tx) => takeTry(tx, found)) ?? refuse(call, 'sessions.second-factor', account, startAgain())
     const use =
       (await proofFits(call, account, body, { holder: pending.tokenHash, purpose: 'sign_in' })) ??
       refuse(call, 'sessions.second-factor', account, secondFactorFailed(pending))
@@ -89,7 +87,7 @@ export const beginSecondPasskey = operation({
   async prepare(call) {
     call.signIns.take(addressKey(call.from))
     const { pending, account } = waiting(call) ?? refuse(call, 'sessions.second-factor-passkey', undefined, startAgain())
-    const challenge = write(call.tx, (tx) => newChallenge(tx, pending.tokenHash, 'sign_in', call.clock()))
+    const challenge = write(call.db, (tx) => newChallenge(tx, pending.tokenHash, 'sign_in', call.clock()))
     return requestFor(call, account.id, challenge, account.kind === 'staff')
   },
   run: ({ prepared }) => ({ options: prepared }),
@@ -105,7 +103,7 @@ export const beginPasskeySignIn = operation({
   refuses: ['not_possible', 'rate_limited'],
   async prepare(call) {
     call.signIns.take(addressKey(call.from))
-    const challenge = write(call.tx, (tx) => newChallenge(tx, openPending({ ...call, tx }, null), 'sign_in', call.clock()))
+    const challenge = write(call.db, (tx) => newChallenge(tx, openPending({ ...call, tx }, null), 'sign_in', call.clock()))
     return requestFor(call, undefined, challenge, true)
   },
   run: ({ prepared }) => ({ options: prepared }),
@@ -125,14 +123,14 @@ export const passkeySignIn = operation({
   example: { passkey: { id: 'AQ', response: { clientDataJSON: 'e30' } } },
   async prepare(call) {
     call.signIns.take(addressKey(call.from))
-    const found = pendingFrom(call.tx, call)
+    const found = pendingFrom(call.db, call)
     // Begun with a password is another sign-in: it is finished as its second step or not at all.
-    const pending = found?.accountId === null ? write(call.tx, (tx) => takeTry(tx, found)) : undefined
+    const pending = found?.accountId === null ? write(call.db, (tx) => takeTry(tx, found)) : undefined
     if (!pending) return refuse(call, 'sessions.passkey', undefined, startAgain())
     const { passkey } = call.body
     const key =
       (await passkeyFits(call, passkey, { holder: pending.tokenHash, purpose: 'sign_in', mustVerify: true })) ??
-      refuse(call, 'sessions.passkey', holderOf(call.tx, passkey), secondFactorFailed(pending))
+      refuse(call, 'sessions.passkey', holderOf(call.db, passkey), secondFactorFailed(pending))
     return { pending, key }
   },
   run(call) {

@@ -6,7 +6,7 @@ import { auditRefusal } from '../kernel/api/audit.ts'
 import { Refusal } from '../kernel/api/errors.ts'
 import { CONFIRMED_MS } from '../kernel/api/invoke.ts'
 import { addressKey } from '../kernel/api/limits.ts'
-import { type Call, fields, nullable, operation, secret } from '../kernel/api/operation.ts'
+import { type Call, fields, nullable, operation, type Preparation, secret } from '../kernel/api/operation.ts'
 import { minute, second } from '../kernel/db/clock.ts'
 import { type Tx, write } from '../kernel/db/open.ts'
 import { sealedColumn } from '../kernel/db/sealed.ts'
@@ -31,8 +31,6 @@ export const START_PATH = '/login/oidc/start'
 const COOKIE = 'panel-provider'
 const LIFE_MS = 10 * minute
 
-type Asked = Omit<Call, 'prepared'>
-
 export const getProvider = operation({
   id: 'sessions.provider',
   method: 'GET',
@@ -56,9 +54,9 @@ export const beginProviderSignIn = operation({
   answer: t.Object({ url: t.String() }),
   refuses: ['not_possible', 'source_unreachable', 'rate_limited'],
   example: { next: '/servers' },
-  async prepare({ tx, secrets, signIns, from, providers }) {
+  async prepare({ db, secrets, signIns, from, providers }) {
     signIns.take(addressKey(from))
-    const provider = providerFrom(tx, secrets)
+    const provider = providerFrom(db, secrets)
     if (!provider) throw new Refusal('not_possible', 'There is no identity provider here. Sign in with your password.')
     const found = await providers.discover(provider.issuer).catch((error) => {
       log.warning('the identity provider did not answer', { issuer: provider.issuer, error: (error as Error).message })
@@ -112,10 +110,10 @@ export const finishProviderSignIn = operation({
   refuses: ['sign_in_failed', 'source_unreachable', 'rate_limited'],
   example: { code: '<code>', state: '<state>' },
   async prepare(call) {
-    const { tx, body, secrets, config, signIns, from, providers } = call
+    const { db, body, secrets, config, signIns, from, providers } = call
     signIns.take(addressKey(from))
-    const begun = write(tx, (tx) => take(tx, call))
-    const provider = providerFrom(tx, secrets)
+    const begun = write(db, (tx) => take(tx, call))
+    const provider = providerFrom(db, secrets)
     if (!begun || provider?.issuer !== begun.issuer) throw refused(call, { reason: 'not_begun_here' }, startAgain())
     if (body.iss !== undefined && body.iss !== provider.issuer) throw refused(call, { reason: 'another_issuer' }, startAgain())
     const { nonce, verifier } = JSON.parse(secrets.open(sealedProviderSignIns.about(begun), begun.sealed)) as {
@@ -130,7 +128,7 @@ export const finishProviderSignIn = operation({
         if (error instanceof NoAnswer) throw refused(call, { reason: 'provider_unreachable', what: error.message }, unreachable())
         throw error
       })
-    const known = knownAs(tx, person, provider.for)
+    const known = knownAs(db, person, provider.for)
     if (typeof known === 'string') throw refused(call, { reason: known, subject: person.subject }, noAccount())
     return { provider, person, next: begun.next }
   },
@@ -180,8 +178,8 @@ type Why = {
   subject?: string
 }
 /** Staff read in the audit log why; the person hears no more than they need. Answers the refusal. */
-function refused(call: Asked, why: Why, refusal: Refusal): Refusal {
-  write(call.tx, (tx) => auditRefusal(tx, call, ID, undefined, why))
+function refused(call: Preparation, why: Why, refusal: Refusal): Refusal {
+  write(call.db, (tx) => auditRefusal(tx, call, ID, undefined, why))
   return refusal
 }
 

@@ -6,7 +6,7 @@ import { Type as t } from 'typebox'
 import { accountById, ownAccount } from '../accounts/account.ts'
 import type { Account } from '../accounts/tables.ts'
 import { invalid, Refusal } from '../kernel/api/errors.ts'
-import { type Call, done, fields, line, nullable, operation, type Resource, secret } from '../kernel/api/operation.ts'
+import { done, fields, line, nullable, operation, type Preparation, type Resource, secret } from '../kernel/api/operation.ts'
 import { minute } from '../kernel/db/clock.ts'
 import { newId } from '../kernel/db/ids.ts'
 import { type Db, isUniqueViolation, type Tx, write } from '../kernel/db/open.ts'
@@ -78,7 +78,7 @@ const of = (tx: Db, accountId: string) => tx.select().from(passkeys).where(eq(pa
 
 /** What the browser is asked for; without an account any passkey for this panel will do. */
 export async function requestFor(
-  { tx, config }: Pick<Call, 'tx' | 'config'>,
+  { db, config }: Pick<Preparation, 'db' | 'config'>,
   accountId: string | undefined,
   challenge: string,
   verify: boolean,
@@ -90,7 +90,7 @@ export async function requestFor(
     challenge: Buffer.from(challenge, 'base64url'),
     userVerification: verify ? 'required' : 'preferred',
     timeout: CHALLENGE_MS,
-    allowCredentials: accountId ? of(tx, accountId).map((k) => ({ id: k.credentialId, transports: k.transports as any })) : [],
+    allowCredentials: accountId ? of(db, accountId).map((k) => ({ id: k.credentialId, transports: k.transports as any })) : [],
   })
 }
 
@@ -99,13 +99,13 @@ export async function requestFor(
  * back. `use` notes it and is false when the same key was used meanwhile.
  */
 export async function passkeyFits(
-  { tx, config, clock, from }: Pick<Call, 'tx' | 'config' | 'clock' | 'from'>,
+  { db, config, clock, from }: Pick<Preparation, 'db' | 'config' | 'clock' | 'from'>,
   given: Assertion,
   { holder, purpose, accountId, mustVerify }: { holder: string; purpose: Purpose; accountId?: string; mustVerify: boolean },
 ): Promise<{ accountId: string; use(tx: Tx): boolean } | undefined> {
   const now = clock()
-  const challenge = takeChallenge(tx, holder, purpose, now)
-  const key = tx.select().from(passkeys).where(eq(passkeys.credentialId, given.id)).get()
+  const challenge = takeChallenge(db, holder, purpose, now)
+  const key = db.select().from(passkeys).where(eq(passkeys.credentialId, given.id)).get()
   if (!challenge || !key || (accountId !== undefined && key.accountId !== accountId)) return undefined
   const { verifyAuthenticationResponse } = await import('@simplewebauthn/server')
   try {
@@ -160,13 +160,13 @@ export const beginPasskey = operation({
   withoutSecondFactor: true,
   answer: options,
   refuses: ['not_possible', 'limit_reached'],
-  async prepare({ tx, actor, config, clock }) {
+  async prepare({ db, actor, config, clock }) {
     mustWork(config.origin)
-    const account = ownAccount(tx, actor)
-    const known = of(tx, account.id)
+    const account = ownAccount(db, actor)
+    const known = of(db, account.id)
     if (known.length >= PASSKEYS_PER_ACCOUNT)
       throw new Refusal('limit_reached', `An account has at most ${PASSKEYS_PER_ACCOUNT} passkeys. Remove one that is not used.`)
-    const challenge = write(tx, (tx) => newChallenge(tx, ownSessionId(actor), 'register', clock()))
+    const challenge = write(db, (tx) => newChallenge(tx, ownSessionId(actor), 'register', clock()))
     const { generateRegistrationOptions } = await import('@simplewebauthn/server')
     return generateRegistrationOptions({
       rpName: 'Berth',
@@ -201,10 +201,10 @@ export const addPasskey = operation({
   status: 201,
   refuses: ['not_possible'],
   example: { name: 'Laptop', passkey: { id: 'AQ', response: { clientDataJSON: 'e30' } } },
-  async prepare({ tx, actor, body, config, clock }) {
+  async prepare({ db, actor, body, config, clock }) {
     mustWork(config.origin)
-    const account = ownAccount(tx, actor)
-    const challenge = takeChallenge(tx, ownSessionId(actor), 'register', clock())
+    const account = ownAccount(db, actor)
+    const challenge = takeChallenge(db, ownSessionId(actor), 'register', clock())
     if (!challenge) throw notTaken('It took too long, or was begun elsewhere. Begin again.')
     const { verifyRegistrationResponse } = await import('@simplewebauthn/server')
     try {

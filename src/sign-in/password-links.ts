@@ -106,9 +106,9 @@ export const setPassword = operation({
   status: 201,
   refuses: ['link_not_valid', 'rate_limited'],
   example: { token: '<token>', password: 'correct horse battery staple' },
-  async prepare({ tx, body, signIns, from, clock }) {
+  async prepare({ db, body, signIns, from, clock }) {
     signIns.take(addressKey(from))
-    const link = linkFrom(tx, byMail, body.token, clock())
+    const link = linkFrom(db, byMail, body.token, clock())
     if (!link) throw linkNotValid()
     mustBeGood(body.password, 'password', link.account)
     return hashPassword(body.password)

@@ -3,7 +3,7 @@
 import { Type as t } from 'typebox'
 import type { Account } from '../accounts/tables.ts'
 import { invalid } from '../kernel/api/errors.ts'
-import type { Call } from '../kernel/api/operation.ts'
+import type { Preparation } from '../kernel/api/operation.ts'
 import { secret } from '../kernel/api/operation.ts'
 import type { Tx } from '../kernel/db/open.ts'
 import { type Assertion, assertion, passkeyFits } from './passkeys.ts'
@@ -26,15 +26,15 @@ export function mustBeOne(body: object) {
 
 /** Undefined when it does not fit. What is answered uses it up inside the transaction, and is false when it was used meanwhile. */
 export async function proofFits(
-  { tx, secrets, clock, config, from }: Pick<Call, 'tx' | 'secrets' | 'clock' | 'config' | 'from'>,
+  { db, secrets, clock, config, from }: Pick<Preparation, 'db' | 'secrets' | 'clock' | 'config' | 'from'>,
   account: Account,
   { code, recoveryCode, passkey }: Proof,
   asked: { holder: string; purpose: 'confirm' | 'sign_in' },
 ): Promise<((tx: Tx) => boolean) | undefined> {
-  if (code !== undefined) return codeFits(tx, secrets, account.id, code, clock())
-  if (recoveryCode !== undefined) return recoveryCodeFits(tx, account.id, recoveryCode, clock())
+  if (code !== undefined) return codeFits(db, secrets, account.id, code, clock())
+  if (recoveryCode !== undefined) return recoveryCodeFits(db, account.id, recoveryCode, clock())
   if (!passkey) return undefined
   // Touching a key shows that it is there, not whose hand it is: enough beside a password, except for staff.
   const mustVerify = account.kind === 'staff' || asked.purpose === 'confirm'
-  return (await passkeyFits({ tx, config, clock, from }, passkey, { ...asked, accountId: account.id, mustVerify }))?.use
+  return (await passkeyFits({ db, config, clock, from }, passkey, { ...asked, accountId: account.id, mustVerify }))?.use
 }

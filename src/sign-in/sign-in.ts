@@ -23,14 +23,14 @@ export const signIn = operation({
   example: { email: 'ada@example.com', password: 'correct horse battery staple' },
   /** The same words and the same time whether the account exists, has no password, or the password is wrong. */
   async prepare(call) {
-    const { tx, body, from, signIns, guesses } = call
+    const { db, body, from, signIns, guesses } = call
     signIns.take(addressKey(from))
-    const account = accountByEmail(tx, body.email.trim())
-    const guess = guessingKey(tx, body.email, account, from)
+    const account = accountByEmail(db, body.email.trim())
+    const guess = guessingKey(db, body.email, account, from)
     guesses.take(guess, tooManyGuesses)
     const fits = await passwordFits(body.password, account?.passwordHash)
     if (!fits || !account || account.disabledAt !== null) {
-      write(tx, (tx) => auditRefusal(tx, call, 'sessions.create', account))
+      write(db, (tx) => auditRefusal(tx, call, 'sessions.create', account))
       throw signInFailed()
     }
     guesses.forgive(guess)

@@ -57,8 +57,8 @@ export const beginTotp = operation({
   answer: t.Object({ secret: t.String(), uri: t.String(), qr: t.String() }),
   status: 201,
   refuses: ['already_done'],
-  async prepare({ tx, actor, config }) {
-    const account = ownAccount(tx, actor)
+  async prepare({ db, actor, config }) {
+    const account = ownAccount(db, actor)
     const [{ Secret, TOTP }, { renderSVG }] = await Promise.all([import('otpauth'), import('uqr')])
     const key = new Secret({ size: 20 })
     const uri = new TOTP({ issuer: `Berth ${new URL(config.origin).hostname}`, label: account.email, secret: key }).toString()
@@ -95,9 +95,9 @@ export const confirmTotp = operation({
   answer: t.Object({ recoveryCodes: nullable(t.Array(t.String())) }),
   refuses: ['already_done'],
   example: { code: '123456' },
-  async prepare({ tx, actor, body, secrets, clock }) {
-    const { id } = ownAccount(tx, actor)
-    const it = tx.select().from(totp).where(eq(totp.accountId, id)).get()
+  async prepare({ db, actor, body, secrets, clock }) {
+    const { id } = ownAccount(db, actor)
+    const it = db.select().from(totp).where(eq(totp.accountId, id)).get()
     if (!it || it.confirmedAt) throw new Refusal('already_done', 'No authenticator app is being added. Begin again on the page Security.')
     const step = await stepOf(secrets.open(sealedTotp.about(it), it.secret), body.code, clock())
     if (step === undefined)

@@ -100,9 +100,9 @@ export const joinTeam = operation({
   status: 201,
   refuses: ['invitation_not_valid', 'email_taken', 'quota_exceeded', 'reseller_suspended', 'rate_limited'],
   example: { token: '<token>', name: 'Bo', password: 'correct horse battery staple' },
-  async prepare({ tx, body, signIns, from, clock }) {
+  async prepare({ db, body, signIns, from, clock }) {
     signIns.take(addressKey(from))
-    mustBeNew(tx, invitationBy(tx, body.token, clock()))
+    mustBeNew(db, invitationBy(db, body.token, clock()))
     mustBeGood(body.password)
     return hashPassword(body.password)
   },

@@ -4,10 +4,12 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 import { migrations } from '../../migrations/index.ts'
+import { accounts } from '../../src/accounts/tables.ts'
 import { system } from '../../src/kernel/api/actor.ts'
+import { done, operation } from '../../src/kernel/api/operation.ts'
 import { newId } from '../../src/kernel/db/ids.ts'
 import { checksumOf, migrate } from '../../src/kernel/db/migrate.ts'
-import { afterWrite, type Db, isUniqueViolation, openDb, prepared, read, write } from '../../src/kernel/db/open.ts'
+import { afterWrite, type Db, isUniqueViolation, openDb, prepared, read, type Tx, write } from '../../src/kernel/db/open.ts'
 import { inserting, rowBy } from '../../src/kernel/db/rows.ts'
 import { emit } from '../../src/kernel/jobs/outbox.ts'
 import { startJob } from '../../src/kernel/jobs/runner.ts'
@@ -238,4 +240,47 @@ test('a prepared query belongs to its database', () => {
   write(one, (tx) => put(tx, 'a', 'one'))
   write(two, (tx) => put(tx, 'a', 'two'))
   expect([find(one).get()?.value, find(two).get()?.value, find(one).get()?.value, built]).toEqual(['one', 'two', 'one', 2])
+})
+
+// These hold by being compiled: a line that should not compile and does is an error of the compiler.
+describe('by its type', () => {
+  const about = { path: '/x', summary: 'X', access: 'anyone', answer: done } as const
+  const rename = (tx: Tx) => void tx.update(accounts).set({ name: 'x' }).run()
+  test('a read cannot change a row, nor can what comes before a change, nor what is compared', () => {
+    const read = operation({
+      ...about,
+      id: 'x.get',
+      method: 'GET',
+      run({ tx }) {
+        // @ts-expect-error
+        rename(tx)
+        // @ts-expect-error
+        tx.update(accounts)
+        return {}
+      },
+    })
+    const change = operation({
+      ...about,
+      id: 'x.post',
+      method: 'POST',
+      // @ts-expect-error
+      watches: ({ tx }) => ({ x: rename(tx) }),
+      async prepare(call) {
+        // @ts-expect-error
+        rename(call.db)
+        // @ts-expect-error
+        rename(call.tx)
+      },
+      run({ tx }) {
+        rename(tx)
+        return {}
+      },
+    })
+    expect([read.method, change.method]).toEqual(['GET', 'POST'])
+  })
+  test('a transaction is not begun inside a transaction', () => {
+    const db = openDb(':memory:')
+    // @ts-expect-error
+    expect(() => write(db, (tx) => write(tx, rename))).toThrow('inside a transaction')
+  })
 })

@@ -50,6 +50,16 @@ describe('ordering a server', () => {
     expect((await p.call(p.owner, 'POST', `/servers/${body.serverId}/actions/power`, { action: 'start' })).body.error.code).toBe(
       'not_set_up',
     )
+    // Nothing has to be done on a node: no job, and no "accepted".
+    for (const [verb, sent] of [
+      ['suspend', { reason: 'unpaid' }],
+      ['unsuspend', undefined],
+    ] as const) {
+      const reply = await p.call(p.owner, 'POST', `/servers/${body.serverId}/actions/${verb}`, sent, { 'Idempotency-Key': verb })
+      expect([reply.status, reply.body]).toEqual([200, { jobId: null, serverId: body.serverId }])
+      const again = await p.call(p.owner, 'POST', `/servers/${body.serverId}/actions/${verb}`, sent, { 'Idempotency-Key': verb })
+      expect([again.status, again.body, again.headers.get('Idempotency-Replayed')]).toEqual([200, reply.body, 'true'])
+    }
     const setup = await p.call(p.customer, 'POST', `/servers/${body.serverId}/actions/setup`, {
       imageId: p.image,
       hostname: 'Shop.example.com',
@@ -58,7 +68,7 @@ describe('ordering a server', () => {
     expect(setup.status).toBe(202)
     await p.settle()
     expect(p.server(body.serverId)).toMatchObject({ status: 'running', hostname: 'shop.example.com' })
-    expect(p.events()).toEqual(['server.created', 'server.provisioned'])
+    expect(p.events()).toEqual(['server.created', 'server.suspended', 'server.unsuspended', 'server.provisioned'])
   })
 
   test('S28: two hundred at once for the last twenty addresses: twenty get one each, the others are refused', async () => {

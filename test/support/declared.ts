@@ -1,7 +1,7 @@
 // Every answer that any test gets is held against what its operation declares: no other status, no field that is not said.
 import type { TSchema } from 'typebox'
 import { Compile, type Validator } from 'typebox/compile'
-import type { Operation } from '../../src/kernel/api/operation.ts'
+import { type Operation, statusOf } from '../../src/kernel/api/operation.ts'
 import { hostOperations, operations } from '../../src/operations.ts'
 
 const patterns = [...operations, ...hostOperations].map((op) => ({ op, path: new RegExp(`^${op.path.replace(/\{\w+\}/g, '[^/]+')}$`) }))
@@ -37,7 +37,7 @@ export function holdToDeclaration(method: string, path: string, status: number, 
   const op = operationAt(method, path.split('?')[0]!)
   if (!op) return
   answered.add(op.id)
-  if (status !== (op.status ?? 200)) throw new Error(`${op.id} answered ${status} and declares ${op.status ?? 200}`)
+  if (status !== statusOf(op, body)) throw new Error(`${op.id} answered ${status} and declares ${statusOf(op, body)}`)
   const validator = validatorOf(op)
   if (!validator.Check(body))
     throw new Error(`${op.id} answered what it does not declare: ${JSON.stringify([...validator.Errors(body)].slice(0, 3))}`)

@@ -28,25 +28,21 @@ export const sealedAnswers = sealedColumn(
   'answer',
   (of: { accountId: string; operation: string; key: string }) => `idempotency ${of.accountId} ${of.operation} ${of.key}`,
 )
-const about = (actor: Actor, operation: string, key: string) => sealedAnswers.about({ accountId: whose(actor), operation, key })
-
 /** In a support session the keys of neither: what the account's holder was answered once is not answered to who is there for them. */
 const whose = ({ accountId, via }: Actor) => (via.type === 'support' ? `${via.staffId} in ${accountId}` : accountId)
 
-export function recall(tx: Db, { clock, secrets }: Surroundings, actor: Actor, endpoint: string, key: string): Answer | undefined {
-  const row = statements(tx).find.get(whose(actor), endpoint, key, clock() - REMEMBERED_MS)
-  return row ? { status: row.status, body: JSON.parse(secrets.open(about(actor, endpoint, key), row.answer)), replayed: true } : undefined
-}
-
-export function remember(tx: Tx, { clock, secrets }: Surroundings, actor: Actor, endpoint: string, key: string, answer: Answer) {
-  statements(tx).keep.run(
-    whose(actor),
-    endpoint,
-    key,
-    answer.status,
-    secrets.seal(about(actor, endpoint, key), JSON.stringify(answer.body)),
-    clock(),
-  )
+/** What was answered to this key at this endpoint, and where the answer is kept that is given now. */
+export function memoryOf({ clock, secrets }: Surroundings, actor: Actor, operation: string, key: string) {
+  const accountId = whose(actor)
+  const about = sealedAnswers.about({ accountId, operation, key })
+  return {
+    recall(tx: Db): Answer | undefined {
+      const row = statements(tx).find.get(accountId, operation, key, clock() - REMEMBERED_MS)
+      return row ? { status: row.status, body: JSON.parse(secrets.open(about, row.answer)), replayed: true } : undefined
+    },
+    keep: (tx: Tx, { status, body }: Answer) =>
+      void statements(tx).keep.run(accountId, operation, key, status, secrets.seal(about, JSON.stringify(body)), clock()),
+  }
 }
 
 /** Drops up to 1000 keys that are past their time; the clock calls it. */

@@ -7,7 +7,7 @@ import { type Actor, sessionOf, visitor } from './actor.ts'
 import { auditCall } from './audit.ts'
 import { changesOf } from './audit-changes.ts'
 import { Refusal, unknownPath } from './errors.ts'
-import { recall, remember } from './idempotency.ts'
+import { memoryOf } from './idempotency.ts'
 import {
   type Call,
   fields,
@@ -19,6 +19,7 @@ import {
   type Query,
   queryOf,
   type Surroundings,
+  statusOf,
 } from './operation.ts'
 import { wrongValue } from './query.ts'
 import { check, composed } from './validate.ts'
@@ -53,40 +54,36 @@ export const gate =
       if (became) actsAs = { ...who, accountId: became.id, name: became.name }
       if (instead) result = instead
     }
-    const call = { ...around, actor: who, params, query, pages: op.pages, body, from, userAgent, cookies, requestId, setCookie } as Omit<
-      Call,
-      'tx' | 'target' | 'prepared'
-    >
-
-    const answer = (tx: Db, prepared: unknown): Answer => {
+    const asked = { ...around, actor: who, params, query, pages: op.pages, body, from, userAgent, cookies, requestId, setCookie }
+    const targetIn = (tx: Db) => {
       const target = lookUp(op, tx, who, params)
       checkBody(op, body)
-      const made = op.run({ ...call, tx: tx as Tx, target, prepared } as Call)
-      return { status: op.status ?? 200, body: made, ...(given.length ? { cookies: given } : {}) }
+      return target
+    }
+    const memory = op.remembers && idempotencyKey ? memoryOf(around, who, endpointOf(op, params), idempotencyKey) : undefined
+
+    const answer = (tx: Db, prepared: unknown): Answer => {
+      // A Tx where the method changes things: that is what `run` is told by its type.
+      const made = op.run({ ...asked, tx: tx as Tx, target: targetIn(tx), prepared })
+      return { status: statusOf(op, made), body: made, ...(given.length ? { cookies: given } : {}) }
     }
     const look = (prepared: unknown) => read(db, (tx) => answer(tx, prepared))
     const change = (prepared: unknown) =>
       write(db, (tx): Answer => {
-        const stored = op.remembers && idempotencyKey ? recall(tx, around, who, endpointOf(op, params), idempotencyKey) : undefined
+        const stored = memory?.recall(tx)
         if (stored) return stored
         const before = watched(op, tx, around, who, params)
         const made = answer(tx, prepared)
         const changes = changesOf(before, watched(op, tx, around, who, params))
         auditCall(tx, around, { op, actor: actsAs, request, answer: made, result, changes })
-        if (op.remembers && idempotencyKey) remember(tx, around, who, endpointOf(op, params), idempotencyKey, made)
+        memory?.keep(tx, made)
         return made
       })
     const finish = op.method === 'GET' ? look : change
     if (!op.prepare) return finish(undefined)
 
     const { prepare } = op
-    const early = read(db, (tx) => {
-      const stored = op.remembers && idempotencyKey ? recall(tx, around, who, endpointOf(op, params), idempotencyKey) : undefined
-      if (stored) return stored
-      const target = lookUp(op, tx, who, params)
-      checkBody(op, body)
-      return { ...call, tx: tx as Tx, target } as Omit<Call, 'prepared'>
-    })
+    const early = read(db, (tx) => memory?.recall(tx) ?? { ...asked, db, target: targetIn(tx) })
     return 'status' in early ? early : prepare(early).then(finish)
   }
 
@@ -148,7 +145,7 @@ const asksToConfirm = ({ confirmed }: Operation, body: unknown): boolean =>
     : confirmed === true
 
 /** What the audit log compares. Undefined where there is nothing, or nothing that this actor sees. */
-function watched(op: Operation, tx: Tx, around: Surroundings, actor: Actor, params: Readonly<Record<string, string>>) {
+function watched(op: Operation, tx: Db, around: Surroundings, actor: Actor, params: Readonly<Record<string, string>>) {
   const id = idIn(op, params)
   const target = op.on && looksLikeId(id) ? op.on.find(tx, actor, id) : undefined
   if (op.on && !target) return undefined

@@ -3,7 +3,7 @@
 import type { TSchema } from 'typebox'
 import { accountKinds, isScope, scopes } from './access.ts'
 import { type Code, codes, errorBody, refusals } from './errors.ts'
-import { isOpenInSupport, type Operation, queryOf } from './operation.ts'
+import { isOpenInSupport, type Operation, queryOf, statusesOf } from './operation.ts'
 import { sample, sampleId } from './sample.ts'
 
 /** Codes that the gate itself may answer, whatever the operation. */
@@ -106,6 +106,7 @@ function parametersOf(op: Operation) {
 }
 
 function operationObject(op: Operation) {
+  const example: any = sample(op.answer, op.on?.name ?? op.id.split('.')[0]!)
   const byStatus = [...Map.groupBy(codesOf(op), (code) => codes[code])].sort(([a], [b]) => a - b)
   return {
     operationId: op.id,
@@ -118,17 +119,24 @@ function operationObject(op: Operation) {
     parameters: parametersOf(op),
     ...(op.body && { requestBody: { required: true, ...json({ schema: op.body, example: op.example }) } }),
     responses: {
-      [op.status ?? 200]: {
-        description: { 200: 'Done.', 201: 'Made.', 202: 'Accepted; where there is a jobId, that job goes on.' }[op.status ?? 200],
-        headers: { ...requestId, ...(op.remembers && { 'Idempotency-Replayed': ref('headers', 'Replayed') }) },
-        ...json({ schema: op.answer, example: sample(op.answer, op.on?.name ?? op.id.split('.')[0]!) }, op.answers),
-      },
+      ...Object.fromEntries(
+        statusesOf(op).map((status, i) => [
+          status,
+          {
+            description: i ? 'Done: there was nothing to do on a node, and `jobId` is null.' : said[status],
+            headers: { ...requestId, ...(op.remembers && { 'Idempotency-Replayed': ref('headers', 'Replayed') }) },
+            ...json({ schema: op.answer, example: i ? { ...example, jobId: null } : example }, op.answers),
+          },
+        ]),
+      ),
       ...Object.fromEntries(
         byStatus.map(([status, list]) => [status, shared.has(status) ? ref('responses', `Status${status}`) : refusal(status, list)]),
       ),
     },
   }
 }
+
+const said: Record<number, string> = { 200: 'Done.', 201: 'Made.', 202: 'Accepted; where there is a jobId, that job goes on.' }
 
 /** Answered in the same way whatever the operation. */
 const shared = new Map<number, readonly Code[]>([

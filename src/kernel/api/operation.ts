@@ -58,15 +58,14 @@ export type Query = Readonly<Record<string, string>>
 /** How many rows a page of a list has when nothing is said, and at most. */
 export type Pages = { usual: number; most: number }
 
-export type Call<Row = unknown, Body = unknown, Prepared = unknown> = Surroundings & {
-  tx: Tx
+/** What is known of a call before it is carried out. */
+export type Asked<Row = unknown, Body = unknown> = Surroundings & {
   actor: Actor
   params: Readonly<Record<string, string>>
   query: Query
   pages: Pages | undefined
   target: Row
   body: Body
-  prepared: Prepared
   /** The caller's address, after trusted proxies. */
   from: string
   userAgent: string
@@ -79,6 +78,16 @@ export type Call<Row = unknown, Body = unknown, Prepared = unknown> = Surroundin
    */
   setCookie(cookie: string, became?: { id: string; name: string }, result?: Code): void
 }
+
+/** Carrying it out, in one transaction. A read has no Tx, so it changes nothing. */
+export type Call<Row = unknown, Body = unknown, Prepared = unknown, M extends Method = 'POST'> = Asked<Row, Body> & {
+  tx: M extends 'GET' ? Db : Tx
+  prepared: Prepared
+}
+/** What reads needs no more than this; a change can be looked through in the same way. */
+export type Look<Row = unknown, Body = unknown> = Asked<Row, Body> & { tx: Db }
+/** Before the transaction, and in none: each look at `db` is one of its own. What must be written here says so with `write`. */
+export type Preparation<Row = unknown, Body = unknown> = Asked<Row, Body> & { db: Db }
 
 export type Operation<Row = any, B extends TSchema = any, A extends TSchema = any, M extends Method = Method, P = any> = {
   /** `room.verb`; also the name in `berth admin`, the audit log and OpenAPI. */
@@ -129,11 +138,11 @@ export type Operation<Row = any, B extends TSchema = any, A extends TSchema = an
   /** A ready body for the reference page and the curl line. */
   example?: Static<B>
   /** What the audit log compares before and after; left out, the row behind `on`. For changes of what has no id, or stands in other tables too. */
-  watches?(call: Surroundings & { tx: Tx; actor: Actor; target: Row }): Record<string, unknown>
+  watches?(call: Surroundings & { tx: Db; actor: Actor; target: Row }): Record<string, unknown>
   /** Slow or foreign work before the transaction: hashing, another host. Permission, visibility and body are checked by then. */
-  prepare?(call: Omit<Call<Row, Static<B>>, 'prepared'>): Promise<P>
+  prepare?(call: Preparation<Row, Static<B>>): Promise<P>
   /** Short, synchronous, in one transaction: the change, its job, event and audit line are written together or not at all. */
-  run(call: Call<Row, Static<B>, P>): Static<A>
+  run(call: Call<Row, Static<B>, P, M>): Static<A>
 }
 
 export const operation = <B extends TSchema, A extends TSchema, const M extends Method, Row = unknown, P = undefined>(
@@ -175,6 +184,14 @@ export const pieces = t.Unsafe<Iterable<string>>({ type: 'string' })
 export const jobAnswer = t.Object({ jobId: nullable(t.String()), serverId: t.String() })
 export const done = t.Object({})
 export const time = t.String({ format: 'date-time' })
+
+/** Is the job of the answer one that may not have been needed? */
+const mayNeedNoJob = ({ status, answer }: Operation): boolean => status === 202 && 'anyOf' in (answer.properties?.jobId ?? {})
+
+/** The statuses of an answer that is no refusal: what starts a job answers 200 when there is nothing to do on a node. */
+export const statusesOf = (op: Operation): readonly number[] => (mayNeedNoJob(op) ? [202, 200] : [op.status ?? 200])
+
+export const statusOf = (op: Operation, body: any): number => (mayNeedNoJob(op) && body.jobId === null ? 200 : (op.status ?? 200))
 
 /** A row named in a body, looked up like one in a path: hidden and absent give the same refusal. */
 export function see<Row>(tx: Db, actor: Actor, resource: Resource<Row>, id: string, field: string): Row {

@@ -4,9 +4,11 @@ import { type BunSQLiteDatabase, drizzle } from 'drizzle-orm/bun-sqlite'
 import { migrate } from './migrate.ts'
 
 declare const inTransaction: unique symbol
-export type Db = BunSQLiteDatabase & { $client: Database }
+type Whole = BunSQLiteDatabase & { $client: Database }
+/** To read from. It has no way to change a row. */
+export type Db = Omit<Whole, 'insert' | 'update' | 'delete' | 'run' | 'transaction'>
 /** Inside `write`. A function that changes rows takes a Tx, so it cannot run outside a transaction. */
-export type Tx = Db & { readonly [inTransaction]: true }
+export type Tx = Whole & { readonly [inTransaction]: true }
 
 const pragmas = [
   'busy_timeout=5000', // first: switching to WAL may itself have to wait for another connection
@@ -37,7 +39,7 @@ export function openDb(path: string): Db {
   const file = new Steady(path, { create: true, strict: true })
   for (const pragma of pragmas) file.run(`PRAGMA ${pragma}`)
   migrate(file)
-  return drizzle(file) as Db
+  return drizzle(file)
 }
 
 const afterWrites = new WeakMap<Db, (() => void)[]>()
@@ -47,10 +49,11 @@ export const afterWrite = (db: Db, work: () => void) => void afterWrites.set(db,
 
 /**
  * One immediate transaction: all of `work` is on disk when this returns, or nothing of it.
- * `T extends Promise` is refused: bun:sqlite commits when the callback returns, not when its promise settles.
+ * `T extends Promise` is refused: bun:sqlite commits when the callback returns, not when its promise settles. So is a Tx: there is no
+ * transaction inside a transaction.
  */
-export function write<T>(db: Db, work: (tx: Tx) => T extends Promise<unknown> ? never : T): T {
-  const answer = transaction(db, 'IMMEDIATE', () => (work as (tx: Tx) => T)(db as Tx))
+export function write<T>(db: Db & { readonly [inTransaction]?: never }, work: (tx: Tx) => T extends Promise<unknown> ? never : T): T {
+  const answer = transaction(db, 'IMMEDIATE', () => (work as (tx: Tx) => T)(db as Db as Tx))
   for (const after of afterWrites.get(db) ?? []) after()
   return answer
 }
