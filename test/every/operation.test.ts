@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type AccountKind, accountKinds, allPermissions, allScopes, presets, scopes } from '../../src/kernel/api/access.ts'
 import { openapi } from '../../src/kernel/api/openapi.ts'
-import { mayCall, type Operation } from '../../src/kernel/api/operation.ts'
+import { isOpenInSupport, mayCall, type Operation } from '../../src/kernel/api/operation.ts'
 import { check } from '../../src/kernel/api/validate.ts'
 import { newId } from '../../src/kernel/db/ids.ts'
 import { write } from '../../src/kernel/db/open.ts'
@@ -331,7 +331,14 @@ describe('what is declared', () => {
         .map((op) => {
           const access = op.access
           const who = access === 'anyone' ? 'anyone' : accountKinds.map((k) => `${k}: ${access[k]?.join(' | ') ?? '-'}`).join('; ')
-          return `${op.method.padEnd(6)} ${op.path.padEnd(42)} ${op.id.padEnd(22)} ${who}${op.inPerson ? '; in person' : ''}${op.remembers ? '; Idempotency-Key' : ''}`
+          const also = [
+            op.inPerson && 'in person',
+            op.confirmed && (op.confirmed === true ? 'confirmed' : `confirmed for ${op.confirmed.join(' | ')}`),
+            access !== 'anyone' && (access.reseller || access.customer) && isOpenInSupport(op) && 'in support',
+            op.withoutSecondFactor && 'without a second factor',
+            op.remembers && 'Idempotency-Key',
+          ].filter(Boolean)
+          return `${op.method.padEnd(6)} ${op.path.padEnd(42)} ${op.id.padEnd(22)} ${[who, ...also].join('; ')}`
         })
         .sort()
         .join('\n') + '\n',

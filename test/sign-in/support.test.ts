@@ -33,14 +33,15 @@ const fieldsOf = (schema: any): string[] =>
 describe('S22: a support session', () => {
   test('needs the permission and a reason, and is never into staff', async () => {
     using p = await world()
+    const [reader, staff] = [p.staff(['customers.read', 'servers.see_all']), p.staff(['support_session'])]
+    const token = p.token(staff.id)
     const before = p.fingerprint()
-    expect(code(await open(p, p.staff(['customers.read', 'servers.see_all'])))).toBe('403 forbidden')
-    const staff = p.staff(['support_session'])
+    expect(code(await open(p, reader))).toBe('403 forbidden')
     expect(code(await p.call(staff, 'POST', `/customers/${p.customer.id}/support-session`, { reason: '' }))).toBe('422 validation_failed')
     expect(code(await open(p, staff, p.owner.id))).toBe('404 customer_not_found')
-    expect(code(await open(p, p.token(staff.id)))).toBe('403 token_not_allowed')
+    expect(code(await open(p, token))).toBe('403 token_not_allowed')
     expect(() => p.admin('POST', `/customers/${p.customer.id}/support-session`, { reason })).toThrow('forbidden')
-    expect(p.fingerprint().replace(/(accounts|tokens|roles) .*/g, '')).toBe(before.replace(/(accounts|tokens|roles) .*/g, ''))
+    expect(p.fingerprint()).toBe(before)
   })
   test('sees what the customer sees and nothing of the staff area, under a new cookie', async () => {
     using p = await world()
@@ -63,6 +64,7 @@ describe('S22: a support session', () => {
     ])
     const startedBy = async (who: Who) => (await p.call(who, 'GET', `/jobs/${body.jobId}`)).body.startedBy
     expect(await startedBy(p.owner)).toEqual({ type: 'person', id: staff.id, name: 'Sam as Cal' })
+    // Who of the staff it was is not told to customers.
     expect(await startedBy(p.customer)).toEqual({ type: 'person', id: '', name: 'Staff' })
   })
   const forSomebody = operations.filter((op) => op.access !== 'anyone')
@@ -81,6 +83,22 @@ describe('S22: a support session', () => {
         expect(`${op.id}: ${code(reply)}`).toBe(`${op.id}: 403 support_session`)
       }
     expect(p.fingerprint()).toBe(before)
+  })
+  test('is kept from what is the holder’s own: who they are, how they come in, who else does, and what they read of that', () => {
+    // S22, by hand: what is not in this list any more, or is open, is a decision and not a slip.
+    const own = [
+      'account.password account.email account.update',
+      'totp.begin totp.confirm totp.remove second-factor.get recovery-codes.create',
+      'passkeys.begin passkeys.create passkeys.rename passkeys.remove identities.remove',
+      'sessions.list sessions.end-one sessions.end-others sessions.confirm sessions.confirm-passkey',
+      'tokens.list tokens.create tokens.rotate tokens.revoke',
+      'ssh-keys.create ssh-keys.update ssh-keys.remove',
+      'team.invite team.resend team.update team.remove team.accept team.leave',
+      'servers.setup servers.reinstall servers.terminate reseller.create-server reseller.create-customer',
+      'sign-in-links.create customers.update customers.invite customers.reset-second-factor support.open',
+    ].flatMap((line) => line.split(' '))
+    expect(own.filter((id) => !forSomebody.some((op) => op.id === id))).toEqual([])
+    expect(forSomebody.filter((op) => own.includes(op.id) && isOpenInSupport(op)).map((op) => op.id)).toEqual([])
   })
   test('may make these changes, and a new one only when somebody wrote it here', () =>
     expect(forSomebody.filter((op) => op.method !== 'GET' && isOpenInSupport(op)).map((op) => op.id)).toEqual([
