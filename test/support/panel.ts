@@ -55,6 +55,12 @@ export const calmHost: HostSource = {
   ownBytes: () => 2048,
 }
 
+/** That it was seen, is noted of a token and of a session whatever becomes of the call. */
+const noted: Readonly<Record<string, object>> = {
+  tokens: { used_at: 0, used_from: '' },
+  sessions: { seen_at: 0 },
+}
+
 const isJson = ({ status, headers }: Response) => status !== 204 && /^application\/json\b/.test(headers.get('Content-Type') ?? '')
 
 export type Panel = Awaited<ReturnType<typeof panel>>
@@ -330,7 +336,7 @@ export async function panel(options: Options = {}) {
           ...(JSON.parse(secrets.open(id, sealedBody)) as { text: string; html: string }),
         })),
     auditLines: () => controller.db.select().from(audit).all(),
-    /** Everything a refused call must not have touched. */
+    /** Everything a refused call must not have touched: every table, but for what is noted of every call. */
     fingerprint: () =>
       tables()
         .map(
@@ -340,7 +346,7 @@ export async function panel(options: Options = {}) {
                 controller.db.$client
                   .query(`SELECT * FROM ${table}`)
                   .all()
-                  .map((row: any) => ({ ...row, used_at: 0, used_from: '' })),
+                  .map((row: any) => ({ ...row, ...noted[table] })),
               ),
             ).toString(36)}`,
         )
@@ -376,13 +382,12 @@ export async function panel(options: Options = {}) {
     },
   }
 
-  /** Every table but those that come and go with who is signing in. */
   const tables = () =>
     controller.db.$client
       .query<{ name: string }, []>("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name")
       .all()
       .map(({ name }) => name)
-      .filter((name) => !['migrations', 'sessions', 'pending_sign_ins', 'challenges', 'sign_in_places'].includes(name))
+      .filter((name) => name !== 'migrations')
 
   function signedIn(tx: any, account: any) {
     const cookie = openSession(tx, account, { now, from: '127.0.0.1', userAgent: 'test' })
