@@ -12,6 +12,8 @@ import { type Node, nodes } from './tables.ts'
 
 /** Beyond this the times in logs and signatures mislead; it is shown. */
 export const SKEW_SHOWN_MS = 30 * second
+/** A node that comes back at once is nothing to tell. */
+export const AWAY_SHOWN_MS = 30 * second
 
 const byId = prepared((db) =>
   db

@@ -1,4 +1,4 @@
-import { and, asc, count, eq, gt, isNull } from 'drizzle-orm'
+import { and, asc, count as counting, eq, gt, isNull } from 'drizzle-orm'
 import { Type as t } from 'typebox'
 import { Facts } from '../../agent/protocol.ts'
 import { Refusal } from '../kernel/api/errors.ts'
@@ -7,6 +7,7 @@ import { named, patched } from '../kernel/api/named.ts'
 import { done, fields, line, nullable, operation, time } from '../kernel/api/operation.ts'
 import { idOf } from '../kernel/api/query.ts'
 import { isoOrNull } from '../kernel/db/clock.ts'
+import { count } from '../kernel/words.ts'
 import { servers } from '../servers/tables.ts'
 import { node, nodeAnswer, showNode } from './node.ts'
 import { nodes, poolNodes } from './tables.ts'
@@ -38,7 +39,7 @@ export const listNodes = operation({
           .all(),
       keyOf: (n) => n.name,
       show: (n) => showNode(call, n),
-      total: () => tx.select({ n: count() }).from(nodes).where(filter).get()!.n,
+      total: () => tx.select({ n: counting() }).from(nodes).where(filter).get()!.n,
     })
   },
 })
@@ -105,11 +106,11 @@ export const removeNode = operation({
   refuses: ['in_use'],
   run({ tx, target, clock, nodes: live }) {
     const held = tx
-      .select({ n: count() })
+      .select({ n: counting() })
       .from(servers)
       .where(and(eq(servers.nodeId, target.id), isNull(servers.terminatedAt)))
       .get()!.n
-    if (held) throw new Refusal('in_use', `${target.name} holds ${held} server${held === 1 ? '' : 's'}. Move or terminate them first.`)
+    if (held) throw new Refusal('in_use', `${target.name} holds ${count(held, 'server')}. Move or terminate them first.`)
     tx.update(nodes).set({ removedAt: clock(), open: false }).where(eq(nodes.id, target.id)).run()
     tx.delete(poolNodes).where(eq(poolNodes.nodeId, target.id)).run()
     live.disconnect(target.id)

@@ -5,6 +5,7 @@ import { Refusal } from '../kernel/api/errors.ts'
 import { nullable } from '../kernel/api/operation.ts'
 import { type Db, prepared, type Tx } from '../kernel/db/open.ts'
 import { emit } from '../kernel/jobs/outbox.ts'
+import { exactGb, exactMb } from '../kernel/words.ts'
 
 /** What is counted, in words. */
 export const resources = {
@@ -62,6 +63,27 @@ export function tellOfLowered(tx: Tx, now: number, resellerId: string, before: P
   for (const resource of quotaResources)
     if (near(after, resource) && !near(before, resource)) tellOfNear(tx, now, resellerId, resource, used[resource], after[resource]!)
 }
+
+const plain = (n: number) => n.toLocaleString('en')
+/** Each quota: its name, and how an amount of it is said. */
+export const quotaWords: Record<QuotaResource, { label: string; say(n: number): string; unit?: string }> = {
+  customers: { label: 'Customers', say: plain },
+  servers: { label: 'Servers', say: plain },
+  vcpus: { label: 'vCPUs', say: plain },
+  memoryMb: { label: 'Memory', say: exactMb, unit: 'MB' },
+  diskGb: { label: 'Disk', say: exactGb, unit: 'GB' },
+  ipv4: { label: 'IPv4 addresses', say: plain },
+  gpus: { label: 'GPUs', say: plain },
+}
+
+/** Those that are near their end, each with its words. */
+export const nearIn = ({ quotas, used }: { quotas: Quotas; used: Amounts }) =>
+  quotaResources.flatMap((resource) => {
+    const most = quotas[resource]
+    if (most === null || !isNear(used[resource], most)) return []
+    const { label, say } = quotaWords[resource]
+    return [{ resource, full: used[resource] >= most, words: `${label}: ${say(used[resource])} of ${say(most)} used` }]
+  })
 
 type Holder = { id: string; name: string; quotas: Partial<Quotas> }
 /**

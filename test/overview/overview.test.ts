@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import { type Panel, panel, world } from '../support/panel.ts'
+import { allPermissions, type Permission } from '../../src/kernel/api/access.ts'
+import { type Panel, panel, type Who, world } from '../support/panel.ts'
 
 const overview = (p: Panel) => p.admin('GET', '/admin/overview')
 const rows = async (p: Panel) => (await overview(p)).attention.map((a: any) => `${a.level} ${a.what}`) as string[]
@@ -30,7 +31,7 @@ describe('what needs attention', () => {
       {
         level: 'bad',
         what: 'fra-01 is not connected.',
-        effect: 'Its 1 server keep running but cannot be changed.',
+        effect: 'Its one server keeps running but cannot be changed.',
         action: 'Open node',
         href: `/admin/nodes/${p.node.id}`,
       },
@@ -122,6 +123,73 @@ describe('what needs attention', () => {
   test('is not told to who is not staff, nor what it counts', async () => {
     using p = await world()
     expect((await p.call(p.customer, 'GET', '/admin/overview')).body.error.code).toBe('forbidden')
+  })
+})
+
+describe('each part is for who may call the operation behind it', () => {
+  const behind = {
+    servers: '/admin/servers',
+    jobs: '/jobs',
+    nodes: '/admin/nodes',
+    locations: '/admin/node-groups',
+  }
+  test('whatever the one permission of a role is, and for a token of one scope', async () => {
+    using p = await world()
+    p.node.agent.fault({ command: 'domain.start', mode: 'fail', times: 1 })
+    await p.admin('POST', '/admin/servers', p.order)
+    await p.settle()
+    p.db.$client.run('UPDATE nodes SET skew_ms = 60000')
+    p.db.$client.run("UPDATE addresses SET reserved_for = 'x'")
+    p.db.$client.run("UPDATE mails SET state = 'failed'")
+    const roles: (Permission | undefined)[] = [undefined, ...allPermissions]
+    const lookers: [string, Who][] = roles.map((one) => [one ?? 'nothing', p.staff(one ? [one] : [])])
+    for (const scope of ['account:read', 'nodes:read', 'servers:read'] as const)
+      lookers.push([`token ${scope}`, p.token(p.owner.id, ['account:read', scope])])
+    const all = await overview(p)
+    expect(all.attention.length).toBeGreaterThanOrEqual(3)
+    for (const [name, who] of lookers) {
+      const { body } = await p.call(who, 'GET', '/admin/overview')
+      for (const [part, path] of Object.entries(behind)) {
+        const allowed = (await p.call(who, 'GET', path)).status === 200
+        expect(`${name} ${part} ${body[part] === null ? 'kept back' : 'told'}`).toBe(`${name} ${part} ${allowed ? 'told' : 'kept back'}`)
+      }
+      for (const { href, what } of body.attention) {
+        const { cookie } = who
+        if (!href || !cookie) continue
+        const page = await p.controller.app.fetch(
+          new Request(`http://localhost${href.split('#')[0]}`, { headers: { Cookie: `__Host-panel=${cookie}` } }),
+        )
+        expect(`${name} ${what} ${page.status}`).toBe(`${name} ${what} 200`)
+      }
+    }
+    const told = async (...permissions: Permission[]) => JSON.stringify((await p.call(p.staff(permissions), 'GET', '/admin/overview')).body)
+    expect(await told()).not.toMatch(/web01|fra-01|Frankfurt/)
+    expect(await told('nodes.read')).not.toContain('web01')
+    expect(await told('servers.see_all')).not.toMatch(/fra-01|Frankfurt/)
+  })
+  test('jobs are counted as they are listed: work on nodes for who sees nodes, that on servers for who sees servers', async () => {
+    using p = await world()
+    await p.admin('POST', '/admin/servers', p.order)
+    await p.settle()
+    p.db.$client.run(
+      "INSERT INTO jobs SELECT 'job_ofnode', kind, 'Install a bridge', input, state, NULL, node_id, NULL, started_by_type, started_by_id, started_by_name, created_at, started_at, finished_at, progress, step_n, step_of, step_name, error_code, error_message, tries FROM jobs LIMIT 1",
+    )
+    const done = async (...permissions: Permission[]) => (await p.call(p.staff(permissions), 'GET', '/admin/overview')).body.jobs?.done24h
+    expect([await done(), await done('servers.see_all'), await done('nodes.read'), await done('servers.see_all', 'nodes.read')]).toEqual([
+      undefined,
+      1,
+      1,
+      2,
+    ])
+  })
+  test('the page leaves the cards out', async () => {
+    using p = await world()
+    const page = async (who: Who) =>
+      (await p.controller.app.fetch(new Request('http://localhost/admin', { headers: { Cookie: `__Host-panel=${who.cookie}` } }))).text()
+    for (const card of ['id="figures"', 'id="capacity"']) {
+      expect(await page(p.staff([]))).not.toContain(card)
+      expect(await page(p.owner)).toContain(card)
+    }
   })
 })
 

@@ -116,10 +116,123 @@ describe('what needs a customer’s attention', () => {
     await share(p, p.customer, friend, 'view')
     expect((await rows(p, friend)).length).toBe(1)
   })
-  test('is not asked for by staff or resellers, who have pages of their own', async () => {
+  test('is not asked for by staff, who have a page of their own', async () => {
     using p = await world()
-    for (const who of [p.owner, p.account('reseller', 'Rita')])
-      expect((await p.call(who, 'GET', '/overview')).body.error.code).toBe('forbidden')
+    expect((await p.call(p.owner, 'GET', '/overview')).body.error.code).toBe('forbidden')
+  })
+  test('is nothing about servers to a token that may not read them', async () => {
+    using p = await world()
+    p.node.agent.fault({ command: 'domain.start', mode: 'fail', times: 1 })
+    await ordered(p)
+    expect(await rows(p, p.token(p.customer.id, ['account:read', 'servers:read']))).toEqual(['bad The installation of web01 failed.'])
+    const { attention, servers, checklist } = await overview(p, p.token(p.customer.id, ['account:read']))
+    expect([attention, servers, checklist]).toEqual([[], {}, []])
+  })
+})
+
+describe('a token that ends', () => {
+  const kinds = {
+    staff: async (p: World) => [p.owner, '/admin/overview'] as const,
+    reseller: async (p: World) => [p.account('reseller', 'Rex'), '/overview'] as const,
+    customer: async (p: World) => [p.customer, '/overview'] as const,
+  }
+  for (const [kind, make] of Object.entries(kinds))
+    test(`is told to ${kind} two weeks before, and for a month after when it was in use`, async () => {
+      using p = await world()
+      const [who, path] = await make(p)
+      const told = async () =>
+        ((await p.call(who, 'GET', path)).body.attention as any[]).filter((a) => a.href === '/account/api').map((a) => a.what)
+      const made = async (name: string, days: number) =>
+        (
+          await p.call(who, 'POST', '/account/tokens', {
+            name,
+            scopes: ['account:read'],
+            expiresAt: new Date(p.now() + days * day).toISOString(),
+          })
+        ).body
+      const { token } = await made('Billing', 20)
+      await made('Unused', 20)
+      expect(await told()).toEqual([])
+      const clock = (days: number) => {
+        p.turnClock(days * day)
+        p.db.$client.run('UPDATE sessions SET seen_at = ?, created_at = ?, confirmed_at = ?', [p.now(), p.now(), p.now()])
+      }
+      clock(7)
+      expect((await told()).map((what: string) => what.split(' expires')[0])).toEqual(['The token Billing', 'The token Unused'])
+      expect((await p.call({ token }, 'GET', '/account')).status).toBe(200)
+      clock(14)
+      expect((await p.call({ token }, 'GET', '/account')).status).toBe(401)
+      expect(await told()).toEqual([expect.stringMatching(/^The token Billing expired on .*, and was in use\.$/)])
+      clock(28)
+      expect((await told()).length).toBe(1)
+      clock(3)
+      expect(await told()).toEqual([])
+    })
+})
+
+describe("what needs a reseller's attention", () => {
+  async function resold() {
+    const p = await world()
+    const rex = p.account('reseller', 'Rex')
+    await p.admin('PATCH', `/resellers/${rex.id}`, { packageIds: [p.pack], locationIds: [p.location] })
+    const rita = p.account('customer', 'Rita', rex.id)
+    return Object.assign(p, { rex, rita })
+  }
+  test('is said by the same sources, with links into its own area', async () => {
+    using p = await resold()
+    expect(await rows(p, p.rex)).toEqual([])
+    const serverId = await ordered(p, { ownerId: p.rita.id })
+    p.node.agent.fault({ command: 'domain.start', mode: 'fail', times: 1 })
+    const failed = await ordered(p, { ownerId: p.rex.id, hostname: 'rex01' })
+    expect((await overview(p, p.rex)).attention).toMatchObject([
+      { level: 'bad', what: 'The installation of rex01 failed.', href: `/reseller/servers/${failed}` },
+    ])
+    p.node.agent.disconnect()
+    p.turnClock(31_000)
+    const [row] = (await overview(p, p.rex)).attention
+    expect(row).toMatchObject({ level: 'bad', href: '/reseller/servers' })
+    expect(row.what).toStartWith('2 servers cannot be reached')
+    expect((await overview(p, p.rita)).attention).toMatchObject([
+      { what: 'web01 cannot be reached by the panel.', href: `/servers/${serverId}` },
+    ])
+    expect((await overview(p, p.rex)).servers).toEqual({ running: 1, failed: 1 })
+  })
+  test('is what waits for the reseller, not what waits for its customers', async () => {
+    using p = await resold()
+    await p.admin('POST', '/admin/servers', { ...p.order, ownerId: p.rita.id, imageId: undefined, hostname: undefined, access: undefined })
+    expect(await rows(p, p.rex)).toEqual([])
+    expect((await rows(p, p.rita)).length).toBe(1)
+    await p.admin('POST', '/admin/servers', { ...p.order, ownerId: p.rex.id, imageId: undefined, hostname: undefined, access: undefined })
+    expect((await rows(p, p.rex)).length).toBe(1)
+  })
+  test('is its suspension, a quota near its end or used up, and a customer that is locked', async () => {
+    using p = await resold()
+    await p.admin('PATCH', `/resellers/${p.rex.id}`, { quotas: { customers: 1 } })
+    await p.admin('POST', `/customers/${p.rita.id}/actions/lock`, { reason: 'Overdue.' })
+    await p.admin('POST', `/resellers/${p.rex.id}/actions/suspend`, { reason: 'Contract ended' })
+    const { attention } = await overview(p, p.rex)
+    expect(attention.map((a: any) => [a.level, a.what, a.href])).toEqual([
+      ['bad', 'Your reseller account is suspended.', null],
+      ['bad', 'Customers: 1 of 1 used.', '/reseller#quotas'],
+      ['warn', 'Rita is locked.', `/reseller/customers/${p.rita.id}`],
+    ])
+    expect(attention[0].effect).toContain('Contract ended')
+    expect(await rows(p, p.rita)).toEqual(['bad Your account is locked.'])
+  })
+  test('the page says when it was looked, and has first steps', async () => {
+    using p = await resold()
+    const page = await p.controller.app.fetch(
+      new Request('http://localhost/reseller', { headers: { Cookie: `__Host-panel=${p.rex.cookie}` } }),
+    )
+    const text = await page.text()
+    expect(text).toContain('Nothing needs attention. Checked <time')
+    expect((await overview(p, p.rex)).checklist.map((s: any) => `${s.title}: ${s.done}`)).toEqual([
+      'Password: false',
+      'Branding: false',
+      'First customer: true',
+      'Second factor: false',
+    ])
+    expect(text).toContain('id="checklist"')
   })
 })
 

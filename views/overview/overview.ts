@@ -4,13 +4,14 @@ import { type Answers, type At, page } from '../../src/kernel/web/page.ts'
 import { getOverview } from '../../src/overview/overview.ts'
 import { announced } from '../announcements/banner.ts'
 import { attentionAndChecklist } from '../parts/attention.ts'
-import { card, empty, inside, meter } from '../parts/card.ts'
+import { card, empty, fact, facts, inside, meter } from '../parts/card.ts'
 import { head } from '../parts/head.ts'
 import { live } from '../parts/live.ts'
 import { openState, serverStates } from '../parts/state.ts'
 import { count, gb, list, mb } from '../parts/words.ts'
 
 const reads = { overview: getOverview, announcements: listAnnouncements }
+const HTTPS = '/admin#https'
 type Overview = Answers<typeof reads>['overview']
 
 export const overviewPage = page({
@@ -29,35 +30,62 @@ export const overviewPage = page({
       ${attentionAndChecklist(overview, at, 'Set-up')}
       <div class="cols">${figures(overview)}${capacity(overview)}</div>`,
     )}
-    ${!overview.checklist[0]?.done && https(at)}`,
+    ${asksForHttps(overview) && https(at)}`,
 })
 
+/** What stands there for the reader; a part that is not theirs to see is left out. */
 function figures({ servers, jobs, nodes }: Overview): Html {
-  const total = Object.values(servers).reduce((all, n) => all + n, 0)
-  const figure = (href: string, n: number, words: string) =>
-    html`<a href="${href}"><b>${n.toLocaleString('en')}</b><span>${words}</span></a>`
-  const versions = Object.entries(nodes.versions).map(([version, n]) => `${version} on ${n}`)
+  if (!servers && !jobs && !nodes) return html``
+  const states = Object.entries(servers ?? {})
+  const total = states.reduce((all, [, n]) => all + n, 0)
+  const versions = Object.entries(nodes?.versions ?? {}).map(([version, n]) => `${version} on ${n}`)
+  const words = [
+    total > 0 &&
+      `${list(states.map(([status, n]) => `${n} ${(serverStates[status as keyof typeof serverStates] ?? status).toLowerCase()}`))}.`,
+    versions.length > 0 && `Agents: ${list(versions)}.`,
+    servers && nodes && !total && !versions.length && 'No server and no node yet.',
+  ].filter(Boolean)
   return card(
     { id: 'figures', title: 'Now' },
     html`
-    <div class="facts">${figure('/admin/servers', total, total === 1 ? 'server' : 'servers')}${figure('/admin/servers?status=running', servers['running'] ?? 0, 'running')}${figure('/admin/nodes', nodes.connected, `of ${count(nodes.total, 'node')} connected`)}${figure('/admin/jobs?state=running', jobs.running, 'jobs running')}${figure('/admin/jobs?state=failed', jobs.failed24h, 'failed in 24 h')}${figure('/admin/jobs?state=done', jobs.done24h, 'done in 24 h')}</div>
-    ${inside(html`<p class="muted">${total > 0 && html`${list(Object.entries(servers).map(([status, n]) => `${n} ${(serverStates[status as keyof typeof serverStates] ?? status).toLowerCase()}`))}. `}${versions.length > 0 && html`Agents: ${list(versions)}.`}${!total && !versions.length && 'No server and no node yet.'}</p>`)}`,
+    ${facts([
+      ...(servers
+        ? [
+            fact('/admin/servers', total, total === 1 ? 'server' : 'servers'),
+            fact('/admin/servers?status=running', servers['running'] ?? 0, 'running'),
+          ]
+        : []),
+      ...(nodes ? [fact('/admin/nodes', nodes.connected, `of ${count(nodes.total, 'node')} connected`)] : []),
+      ...(jobs
+        ? [
+            fact('/admin/jobs?state=running', jobs.running, 'jobs running'),
+            fact('/admin/jobs?state=failed', jobs.failed24h, 'failed in 24 h'),
+            fact('/admin/jobs?state=done', jobs.done24h, 'done in 24 h'),
+          ]
+        : []),
+    ])}
+    ${words.length > 0 && inside(html`<p class="muted">${words.join(' ')}</p>`)}`,
   )
 }
 
 const capacity = ({ locations }: Overview): Html =>
-  card(
-    { id: 'capacity', title: 'Capacity by location' },
-    locations.length
-      ? locations.map((l) =>
-          inside(html`<div class="bar"><h3><a href="/admin/nodes?locationId=${l.id}">${l.name}</a></h3>${openState(l.open)}<span class="grow"></span><span class="muted">${l.nodes ? html`${l.connectedNodes} of ${count(l.nodes, 'node')} connected · ${l.freeIpv4.toLocaleString('en')} free IPv4` : 'No node yet'}</span></div>
+  !locations
+    ? html``
+    : card(
+        { id: 'capacity', title: 'Capacity by location' },
+        locations.length
+          ? locations.map((l) =>
+              inside(html`<div class="bar"><h3><a href="/admin/nodes?locationId=${l.id}">${l.name}</a></h3>${openState(l.open)}<span class="grow"></span><span class="muted">${l.nodes ? html`${l.connectedNodes} of ${count(l.nodes, 'node')} connected · ${l.freeIpv4.toLocaleString('en')} free IPv4` : 'No node yet'}</span></div>
         ${l.nodes > 0 && html`${meter('Memory', l.heldMemoryMb, l.memoryMb, `${mb(l.heldMemoryMb)} of ${mb(l.memoryMb)}`)}${meter('Disk', l.heldDiskGb, l.diskGb, `${gb(l.heldDiskGb)} of ${gb(l.diskGb)}`)}`}`),
-        )
-      : empty(
-          'A location is a group of nodes that customers see as one place.',
-          html`<a class="btn" href="/admin/node-groups">Add location</a>`,
-        ),
-  )
+            )
+          : empty(
+              'A location is a group of nodes that customers see as one place.',
+              html`<a class="btn" href="/admin/node-groups">Add location</a>`,
+            ),
+      )
+
+const asksForHttps = ({ attention, checklist }: Overview) =>
+  attention.some((a) => a.href === HTTPS) || checklist.some((s) => !s.done && s.href === HTTPS)
 
 const https = (at: At): Html =>
   card(

@@ -1,20 +1,22 @@
 // What every first page begins with: what needs attention, and what is still to be done once.
-import type { Static } from 'typebox'
 import { type Html, html } from '../../src/kernel/web/html.ts'
 import type { At } from '../../src/kernel/web/page.ts'
-import type { Attention, step } from '../../src/overview/attention.ts'
+import type { Attention, Step } from '../../src/overview/attention.ts'
 import { card, empty, notice } from './card.ts'
 import { time } from './time.ts'
 
 /** The checklist stands between what needs attention and the news that nothing does. */
 export const attentionAndChecklist = (
-  { attention, checklist, checkedAt }: { attention: readonly Attention[]; checklist: readonly Step[]; checkedAt: string },
+  { attention, checklist: all, checkedAt }: { attention: readonly Attention[]; checklist: readonly Step[]; checkedAt: string },
   at: At,
   title: string,
-): Html => html`
+): Html => {
+  const checklist = all.filter((s) => at.leads(s.href))
+  return html`
   ${attention.length > 0 && needsAttention(attention, checkedAt, at)}
   ${checklist.some((s) => !s.done) && steps(checklist, title)}
   ${attention.length === 0 && needsAttention(attention, checkedAt, at)}`
+}
 
 const needsAttention = (attention: readonly Attention[], checkedAt: string, at: At): Html =>
   card(
@@ -24,13 +26,12 @@ const needsAttention = (attention: readonly Attention[], checkedAt: string, at: 
           notice(
             a.level,
             html`<strong>${a.what}</strong>${a.since && html` <span class="muted">Since ${time(a.since, at)}.</span>`}<br>${a.effect}`,
-            html`<a href="${a.href}">${a.action}</a>`,
+            a.href !== null && at.leads(a.href) && html`<a href="${a.href}">${a.action}</a>`,
           ),
         )
       : empty(html`Nothing needs attention. Checked ${time(checkedAt, at)}.`),
   )
 
-type Step = Static<typeof step>
 function steps(checklist: readonly Step[], title: string): Html {
   const done = checklist.filter((s) => s.done).length
   const next = checklist.find((s) => !s.done)

@@ -28,3 +28,8 @@ export const meter = (label: string, held: number, total: number, words: Content
   const share = total > 0 ? Math.min(1, held / total) : 0
   return html`<div class="gauge"><span>${label}</span><span class="num">${words}</span><meter aria-label="${label}" min="0" max="1" low="0.75" high="0.9" optimum="0" value="${share.toFixed(3)}">${Math.round(share * 100)} %</meter></div>`
 }
+
+/** Figures in a row; each leads to what it counts. */
+export const facts = (inner: Content): Html => html`<div class="facts">${inner}</div>`
+export const fact = (href: string, n: number, words: string): Html =>
+  html`<a href="${href}"><b>${n.toLocaleString('en')}</b><span>${words}</span></a>`

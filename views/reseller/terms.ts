@@ -1,8 +1,9 @@
 // A reseller's quotas and what it may sell, as staff and the reseller itself are shown them.
 import { type Content, type Html, html } from '../../src/kernel/web/html.ts'
 import type { Answers } from '../../src/kernel/web/page.ts'
+import { suspended } from '../../src/resellers/attention.ts'
 import type { getResellerAccount } from '../../src/resellers/own.ts'
-import { isNear, type QuotaResource, quotaResources } from '../../src/resellers/quota.ts'
+import { nearIn, quotaResources, quotaWords } from '../../src/resellers/quota.ts'
 import { card, empty, inside, kv, meter } from '../parts/card.ts'
 import { openState, pill } from '../parts/state.ts'
 import { table } from '../parts/table.ts'
@@ -11,30 +12,9 @@ import { exactGb, exactMb, traffic } from '../parts/words.ts'
 export type Terms = Answers<{ account: typeof getResellerAccount }>['account']
 type Package = Terms['packages'][number]
 
-const plain = (n: number) => n.toLocaleString('en')
-/** Each quota: its name, and how an amount of it is said. */
-export const quotaWords: Record<QuotaResource, { label: string; say(n: number): string; unit?: string }> = {
-  customers: { label: 'Customers', say: plain },
-  servers: { label: 'Servers', say: plain },
-  vcpus: { label: 'vCPUs', say: plain },
-  memoryMb: { label: 'Memory', say: exactMb, unit: 'MB' },
-  diskGb: { label: 'Disk', say: exactGb, unit: 'GB' },
-  ipv4: { label: 'IPv4 addresses', say: plain },
-  gpus: { label: 'GPUs', say: plain },
-}
-
-/** Those at 90 % or more, each with its words. */
-export const nearQuotas = ({ quotas, used }: Terms) =>
-  quotaResources.flatMap((resource) => {
-    const limit = quotas[resource]
-    if (limit === null || !isNear(used[resource], limit)) return []
-    const { label, say } = quotaWords[resource]
-    return [{ resource, full: used[resource] >= limit, words: `${label}: ${say(used[resource])} of ${say(limit)} used` }]
-  })
-
 /** A bar for what is limited, words for the rest. */
 export function quotaCard(terms: Terms, { actions, words }: { actions?: Content; words?: Content } = {}): Html {
-  const near = new Map(nearQuotas(terms).map((n) => [n.resource, n]))
+  const near = new Map(nearIn(terms).map((n) => [n.resource, n]))
   const limited = quotaResources.filter((resource) => terms.quotas[resource])
   const said = quotaResources.filter((resource) => !terms.quotas[resource])
   return card(
@@ -67,7 +47,7 @@ export function overQuota({ quotas, used }: Terms, p: Omit<Package, 'archived'>)
   return undefined
 }
 
-export const suspendedWords = html`<strong>Your reseller account is suspended.</strong><br>Nothing new can be ordered and no customer be added. Servers that are there go on, and you and your customers can manage them. Ask your provider about it.`
+export const suspendedWords = html`<strong>${suspended.what}</strong><br>${suspended.effect} Ask your provider about it.`
 
 export const packagesCard = (packages: readonly Package[], none: Content, actions?: Content): Html =>
   card(

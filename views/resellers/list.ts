@@ -1,5 +1,6 @@
 import { html } from '../../src/kernel/web/html.ts'
 import { type Answers, type At, page } from '../../src/kernel/web/page.ts'
+import { nearIn } from '../../src/resellers/quota.ts'
 import { createReseller, listResellers } from '../../src/resellers/resellers.ts'
 import { act } from '../parts/act.ts'
 import { empty } from '../parts/card.ts'
@@ -9,7 +10,6 @@ import { pill } from '../parts/state.ts'
 import { filters, filterText, pager, table } from '../parts/table.ts'
 import { time } from '../parts/time.ts'
 import { count } from '../parts/words.ts'
-import { nearQuotas } from '../reseller/terms.ts'
 
 type Reseller = Answers<{ r: typeof listResellers }>['r']['data'][number]
 
@@ -56,7 +56,7 @@ export const resellersPage = page({
                 {
                   title: 'Near a quota',
                   cell: (r) => {
-                    const near = nearQuotas(r)
+                    const near = nearIn(r)
                     return near.length ? html`${near.map((n) => html`<small class="tight">${n.words}</small>`)}` : '–'
                   },
                 },

@@ -1,8 +1,10 @@
 // The own API tokens: what each may do, who uses it, and how it ends.
+
 import { isScope, presets, type Scope, scopes } from '../../src/kernel/api/access.ts'
 import { day, iso } from '../../src/kernel/db/clock.ts'
 import { type Html, html } from '../../src/kernel/web/html.ts'
 import { type Answers, type At, page } from '../../src/kernel/web/page.ts'
+import { TOKEN_WARNING_MS } from '../../src/tokens/attention.ts'
 import { createToken, listTokens, revokeToken, rotateToken, USUAL_LIFE_MS, USUAL_OVERLAP_HOURS } from '../../src/tokens/tokens.ts'
 import { act } from '../parts/act.ts'
 import { empty } from '../parts/card.ts'
@@ -77,7 +79,7 @@ const expiry = (at: At, k: Token): Html =>
     ? html`Never`
     : Date.parse(k.expiresAt) <= at.now
       ? pill('bad', 'x', 'Expired')
-      : Date.parse(k.expiresAt) < at.now + 14 * day
+      : Date.parse(k.expiresAt) < at.now + TOKEN_WARNING_MS
         ? html`${pill('warn', 'clock', 'Soon')} ${time(k.expiresAt, at)}`
         : time(k.expiresAt, at)
 

@@ -28,6 +28,8 @@ export type At = {
   brand: Brand
   /** Would the gate let this actor call it? Buttons are drawn by it. */
   may(op: Operation): boolean
+  /** Would this reader be shown what stands at this address? Also true for what is no page of ours. */
+  leads(href: string): boolean
   /** What the controller is waiting to tell staff who just came, e.g. that it runs on plain HTTP. */
   insecure: boolean
 }
@@ -92,6 +94,21 @@ const filled = (query: Query): Query => Object.fromEntries(Object.entries(query)
 const ownParams = ({ params, query }: At): Asked => ({ params, query })
 
 export const mayFor = (actor: Actor) => (op: Operation) => mayCall(op, actor)
+
+/** Where an id stands in the address of a page, as it is declared and as it is asked for. */
+const shapeOf = (path: string) => path.replace(/\{\w+\}|[a-z]+_[0-9a-z]{26}/g, '{}')
+
+/** Which addresses lead an actor to a page: those whose every read that is not optional the gate would let through. */
+export function leadingTo(pages: readonly Page[]) {
+  const byShape = new Map(pages.map((p) => [shapeOf(p.path), p]))
+  return (href: string, actor: Actor): boolean => {
+    const p = byShape.get(shapeOf(href.split(/[?#]/, 1)[0]!))
+    if (!p || p.open) return true
+    return (Object.values(p.reads) as (Read | Reading<Read>)[]).every((read) =>
+      'op' in read ? read.optional || mayCall(read.op, actor) : mayCall(read, actor),
+    )
+  }
+}
 
 /** A page that is not there looks like one that is not for you. */
 export const noPage = () => new Refusal('not_found', 'There is no page at this address.')

@@ -11,7 +11,8 @@ import { log } from '../log.ts'
 import type { Brand } from './brand.ts'
 import { CSP_REPORT } from './csp-report.ts'
 import type { Html } from './html.ts'
-import { type At, mayFor, noPage, type Page, render } from './page.ts'
+import { onlyLeading } from './links.ts'
+import { type At, leadingTo, mayFor, noPage, type Page, render } from './page.ts'
 
 export type Frame = { title: string; body: Html; page: Page | undefined; at: At; nonce: string }
 export type Site = {
@@ -24,9 +25,11 @@ export type Site = {
   brand(accountId: string): Brand
   clock: Clock
   insecure: boolean
+  leads: ReturnType<typeof leadingTo>
 }
 
-export function mountPages(app: Elysia, site: Site) {
+export function mountPages(app: Elysia, parts: Omit<Site, 'leads'>) {
+  const site = { ...parts, leads: leadingTo(parts.pages) }
   for (const p of site.pages) app.get(p.path.replace(/\{(\w+)\}/g, ':$1'), ({ request, params }: any) => answer(site, p, request, params))
   app.get('*', ({ request }: any) => answer(site, undefined, request, {}))
 }
@@ -45,7 +48,7 @@ async function answer(site: Site, p: Page | undefined, request: Request, params:
     const elsewhere = p.elsewhere?.(at)
     if (elsewhere) return seeOther(requestId, elsewhere)
     const { title, body } = await render(p, site.door.gate, at)
-    return document(site, { title, body, page: p, at }, 200, requestId)
+    return document(site, { title, body: onlyLeading(body, at.leads), page: p, at }, 200, requestId)
   } catch (error) {
     if (error instanceof Refusal && error.code === 'second_factor_required') return seeOther(requestId, '/account/security')
     const refusal = error instanceof Refusal ? error : new Refusal('internal_error', 'Something broke on our side.')
@@ -96,6 +99,7 @@ function atFor(site: Site, request: Request, params: Record<string, string>, sen
     now: site.clock(),
     brand: site.brand(actor.accountId),
     may: (op: Operation) => !!sender?.actor && mayFor(actor)(op),
+    leads: (href) => site.leads(href, actor),
     insecure: site.insecure,
   }
 }

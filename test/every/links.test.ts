@@ -1,0 +1,76 @@
+// No page leads its reader to a refusal. Everybody there can be starts at home and opens every link there is, until none is new.
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { allPermissions, homeOf } from '../../src/kernel/api/access.ts'
+import { html } from '../../src/kernel/web/html.ts'
+import { onlyLeading } from '../../src/kernel/web/links.ts'
+import { type Everything, everything } from '../support/everything.ts'
+import type { Who } from '../support/panel.ts'
+import { share } from '../support/team.ts'
+
+let p: Everything
+beforeAll(async () => {
+  p = await everything()
+  p.node.agent.fault({ command: 'domain.start', mode: 'fail', times: 1 })
+  await p.admin('POST', '/admin/servers', { ...p.order, ownerId: p.resold.id, hostname: 'failed01' })
+  await p.settle()
+  p.db.$client.run('UPDATE nodes SET skew_ms = 60000')
+  p.db.$client.run("UPDATE mails SET state = 'failed'")
+  await p.admin('POST', `/customers/${p.customer.id}/actions/lock`, { reason: 'Overdue' })
+}, 60_000)
+afterAll(() => p.close())
+
+const MOST_PAGES = 400
+/** Where each page that is refused was linked from. */
+async function refused({ cookie }: Who, start: string): Promise<{ refusals: string[]; opened: number }> {
+  const from = new Map([[start, '']])
+  const refusals: string[] = []
+  for (const path of from.keys()) {
+    if (from.size > MOST_PAGES) throw new Error(`more than ${MOST_PAGES} pages: ${[...from.keys()].slice(-5)}`)
+    const response = await p.controller.app.fetch(new Request(`http://localhost${path}`, { headers: { Cookie: `__Host-panel=${cookie}` } }))
+    if (response.status >= 400) refusals.push(`${from.get(path)} → ${path} ${response.status}`)
+    const text = response.status === 200 ? await response.text() : ''
+    for (const [, href] of text.matchAll(/<a\b[^>]*\bhref="(\/[^"#]*)[^"]*"/g)) {
+      const next = href!.replaceAll('&amp;', '&')
+      // Files and the API are looked at elsewhere; filters and pages of one list lead to the list itself.
+      if (!/^\/(api|assets|brand)\//.test(next) && ![...from.keys()].includes(next)) from.set(next, path)
+    }
+  }
+  return { refusals, opened: from.size }
+}
+
+describe('no link leads to a refusal', () => {
+  for (const one of [undefined, ...allPermissions])
+    test(`for staff with ${one ? `the one permission ${one}` : 'no permission at all'}`, async () => {
+      const { refusals, opened } = await refused(p.staff(one ? [one] : []), '/admin')
+      expect(refusals).toEqual([])
+      expect(opened).toBeGreaterThan(3)
+    })
+  test('for an owner, who is led everywhere', async () => {
+    const { refusals, opened } = await refused(p.owner, '/admin')
+    expect(refusals).toEqual([])
+    expect(opened).toBeGreaterThan(25)
+  })
+  test('for a reseller, a customer, somebody who shares a server, and support in an account', async () => {
+    const guest = p.account('customer', 'Gus')
+    await share(p, p.people.customer, guest, 'view')
+    const opened = await p.call(p.staff(['support_session', 'customers.read']), 'POST', `/customers/${p.customer.id}/support-session`, {
+      reason: 'x',
+    })
+    const support = { cookie: opened.headers.get('Set-Cookie')!.split(/[=;]/)[1]! }
+    for (const [who, kind] of [
+      [p.people.reseller, 'reseller'],
+      [p.people.customer, 'customer'],
+      [guest, 'customer'],
+      [support, 'customer'],
+    ] as const)
+      expect((await refused(who, homeOf(kind))).refusals).toEqual([])
+  })
+})
+
+test('what leads to a refusal is taken out of a page: a button goes, the words of a link stay', () => {
+  const leads = (href: string) => !href.startsWith('/closed')
+  const drawn = html`<p><a href="/open">In</a> <a class="mono" href="/closed/x" title="Why">Out <b>there</b></a></p><a class="btn pri" href="/closed">Go</a><a href="#here">Here</a>`
+  expect(onlyLeading(drawn, leads).text).toBe(
+    '<p><a href="/open">In</a> <span class="mono" title="Why">Out <b>there</b></span></p><a href="#here">Here</a>',
+  )
+})
