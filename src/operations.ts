@@ -34,6 +34,7 @@ import { changeReseller, createReseller, getReseller, listResellers, suspendRese
 import { search } from './search/search.ts'
 import { createResellerServer, createServer } from './servers/create.ts'
 import { getServer, listAllServers, listServers } from './servers/list.ts'
+import { renameServer } from './servers/name.ts'
 import { powerServer } from './servers/power.ts'
 import { reinstallServer, setupServer } from './servers/setup.ts'
 import { suspendServer, unsuspendServer } from './servers/suspend.ts'
@@ -188,6 +189,7 @@ const all: readonly Operation[] = [
   listAllServers,
   listServers,
   getServer,
+  renameServer,
   setupServer,
   reinstallServer,
   powerServer,

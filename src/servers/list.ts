@@ -2,12 +2,9 @@ import { page, paginate } from '../kernel/api/list.ts'
 import { type Look, operation } from '../kernel/api/operation.ts'
 import { idOf, oneOf, text } from '../kernel/api/query.ts'
 import { countOf } from '../kernel/db/kept.ts'
-import { prepared } from '../kernel/db/open.ts'
 import { LIKE, partOf } from '../kernel/db/rows.ts'
-import { own, type ServerRow, selectServers, server, serverAnswer, showServer, visible } from './server.ts'
+import { own, rowOf, type ServerRow, selectServers, server, serverAnswer, showServer, visible } from './server.ts'
 import { statuses } from './tables.ts'
-
-const one = prepared(({ $client }) => $client.prepare<ServerRow, [string]>(`${selectServers} WHERE s.id = ?`))
 
 export const getServer = operation({
   id: 'servers.get',
@@ -17,7 +14,7 @@ export const getServer = operation({
   access: { staff: ['servers:read'], reseller: ['servers:read'], customer: ['servers:read'] },
   on: server,
   answer: serverAnswer,
-  run: (call) => showServer(call, one(call.tx).get(call.target.id)!),
+  run: (call) => showServer(call, rowOf(call.tx, call.target.id)),
 })
 
 /** Newest first; filters are exact but `q`, which looks into names, addresses and ids. */

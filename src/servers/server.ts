@@ -252,6 +252,9 @@ export type ServerRow = {
   addresses: string
   job: string | null
 }
+const one = prepared(({ $client }) => $client.prepare<ServerRow, [string]>(`${selectServers} WHERE s.id = ?`))
+export const rowOf = (tx: Db, id: string): ServerRow => one(tx).get(id)!
+
 type ShownAddress = { address: string; prefixLength: number; version: number; gateway: string; isPrimary: number }
 
 /** The scopes of which one opens an action, as its operation has them. */

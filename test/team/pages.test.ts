@@ -19,7 +19,7 @@ test('a server page has for each role the buttons that the role opens, and the w
   const expected = {
     view: ['sessions.end', 'team.leave'],
     operate: ['servers.power', 'sessions.end', 'team.leave'],
-    manage: ['servers.power', 'servers.reinstall', 'sessions.end', 'team.leave'],
+    manage: ['servers.power', 'servers.reinstall', 'servers.rename', 'sessions.end', 'team.leave'],
   }
   for (const role of roleNames) {
     const friend = p.account('customer', 'Bo')
@@ -34,7 +34,7 @@ test('a server page has for each role the buttons that the role opens, and the w
     expect((await pageOf(p, friend, '/')).text).toContain('Shared by Cal')
   }
   const own = await pageOf(p, p.customer, `/servers/${serverId}`)
-  expect([...calls(own.text)].sort()).toEqual(['servers.power', 'servers.reinstall', 'sessions.end', 'team.invite'])
+  expect([...calls(own.text)].sort()).toEqual(['servers.power', 'servers.reinstall', 'servers.rename', 'sessions.end', 'team.invite'])
   expect((await pageOf(p, p.customer, '/')).text).not.toContain('Shared by')
 })
 

@@ -6,6 +6,7 @@ import { mayCallOn } from '../../src/kernel/api/operation.ts'
 import { type Content, type Html, html } from '../../src/kernel/web/html.ts'
 import { type Answers, type At, ifAllowed, page, reading } from '../../src/kernel/web/page.ts'
 import { getServer } from '../../src/servers/list.ts'
+import { renameServer } from '../../src/servers/name.ts'
 import { powerServer } from '../../src/servers/power.ts'
 import { server as resource, rightsWith } from '../../src/servers/server.ts'
 import { reinstallServer, setupServer } from '../../src/servers/setup.ts'
@@ -149,6 +150,7 @@ function setup({ server: s, images, at }: Data, area: Area): Html {
         html`
     ${radios('setup', 'imageId', { label: 'Image', value: options.find((o) => !o.why)?.value, options, empty: area === '/admin' ? noImages : noOffer })}
     ${field('setup', 'hostname', { label: 'Hostname', required: true, value: s.hostname, hint: 'Letters, numbers and hyphens, for example web01 or web01.example.com' })}
+    ${field('setup', 'name', { label: 'Name', hint: 'Shown in the panel. Without one, the hostname.' })}
     ${accessFields('setup', keysOf(s, at))}
     <div class="bar"><button class="btn pri">Install</button></div>`,
       ),
@@ -181,11 +183,20 @@ const connect = ({ server: s }: Data): Html =>
     ),
   )
 
+const rename = (s: Server, at: At): Html =>
+  act(at, renameServer, { id: s.id }, 'Rename', {
+    title: `Rename ${s.name}`,
+    submit: 'Save',
+    done: 'Saved',
+    fields: field('rename', 'name', { label: 'Name', required: true, value: s.name, hint: 'Shown in the panel. The hostname stays.' }),
+  })
+
 const about = ({ server: s, at }: Data, area: Area): Html =>
   card(
     { id: 'about', title: 'Details' },
     inside(
       kv([
+        ['Name', s.status !== 'terminated' && at.may(renameServer) && html`${s.name} ${rename(s, at)}`],
         ['Hardware', size(s)],
         ['Package', s.package.name],
         [

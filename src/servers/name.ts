@@ -1,0 +1,26 @@
+import { eq } from 'drizzle-orm'
+import { Refusal } from '../kernel/api/errors.ts'
+import { fields, operation } from '../kernel/api/operation.ts'
+import { displayName } from './order.ts'
+import { rowOf, server, serverAnswer, showServer } from './server.ts'
+import { servers } from './tables.ts'
+
+export const renameServer = operation({
+  id: 'servers.rename',
+  method: 'PATCH',
+  path: '/servers/{id}/name',
+  summary: 'Give a server another display name; its hostname stays',
+  access: { staff: ['servers:settings'], reseller: ['servers:settings'], customer: ['servers:settings'] },
+  inSupport: true,
+  on: server,
+  body: fields({ name: displayName }),
+  answer: serverAnswer,
+  refuses: ['server_terminated'],
+  example: { name: 'Shop' },
+  run(call) {
+    const { tx, target, body } = call
+    if (target.status === 'terminated') throw new Refusal('server_terminated', `${target.hostname} was terminated.`)
+    tx.update(servers).set({ name: body.name }).where(eq(servers.id, target.id)).run()
+    return showServer(call, rowOf(tx, target.id))
+  },
+})
