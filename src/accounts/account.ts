@@ -6,7 +6,7 @@ import type { Actor } from '../kernel/api/actor.ts'
 import { invalid, Refusal } from '../kernel/api/errors.ts'
 import { newest } from '../kernel/api/list.ts'
 import { patched } from '../kernel/api/named.ts'
-import { type Look, line, nullable, type Resource, time } from '../kernel/api/operation.ts'
+import { type Look, line, nullable, type Resource, shape, time, told } from '../kernel/api/operation.ts'
 import { oneOf, text } from '../kernel/api/query.ts'
 import { iso, isoOrNull } from '../kernel/db/clock.ts'
 import { newId } from '../kernel/db/ids.ts'
@@ -61,7 +61,7 @@ const withItself: ReadonlySet<Scope> = new Set(['account:read', 'account:write',
 const withItsCustomers: ReadonlySet<Scope> = new Set(['reseller:read', 'reseller:customers', 'reseller:servers'])
 
 /** What it has bought beside its packages. */
-export const allowanceAnswer = t.Object({
+export const allowanceAnswer = shape('Allowance', {
   vcpus: t.Integer(),
   memoryMb: t.Integer(),
   diskGb: t.Integer(),
@@ -70,25 +70,22 @@ export const allowanceAnswer = t.Object({
 })
 export const noAllowance: Allowance = { vcpus: 0, memoryMb: 0, diskGb: 0, trafficGb: 0, ipv4: 0 }
 
-export const customerAnswer = t.Object({
+export const customerAnswer = shape('Customer', {
   id: t.String(),
   kind: t.Enum(['customer', 'reseller', 'staff']),
   email: t.String(),
   name: t.String(),
   organization: nullable(t.String()),
-  externalId: nullable(t.String()),
-  /** Null: a customer of the house. */
-  resellerId: nullable(t.String()),
+  externalId: told(nullable(t.String()), "The billing system's own identifier of it."),
+  resellerId: told(nullable(t.String()), 'Null: a customer of the house.'),
   resellerName: nullable(t.String()),
   hasPassword: t.Boolean(),
-  /** Has one set up. */
-  secondFactor: t.Boolean(),
-  /** When somebody who is signed in as it was last seen. */
-  seenAt: nullable(time),
+  secondFactor: told(t.Boolean(), 'Has one set up.'),
+  seenAt: told(nullable(time), 'When it was last here, signed in; null when not lately.'),
   lockedAt: nullable(time),
-  lockReason: nullable(t.String()),
+  lockReason: told(nullable(t.String()), 'Nothing new can be ordered for a locked account.'),
   createdAt: time,
-  servers: t.Integer(),
+  servers: told(t.Integer(), 'How many it has.'),
   allowance: allowanceAnswer,
 })
 

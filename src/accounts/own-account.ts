@@ -7,7 +7,7 @@ import { invalid } from '../kernel/api/errors.ts'
 import type { Looks } from '../kernel/api/http.ts'
 import { addressKey } from '../kernel/api/limits.ts'
 import { patched } from '../kernel/api/named.ts'
-import { done, fields, line, nullable, operation, type Preparation, secret, time } from '../kernel/api/operation.ts'
+import { done, fields, line, nullable, operation, type Preparation, secret, shape, time } from '../kernel/api/operation.ts'
 import { iso } from '../kernel/db/clock.ts'
 import { mailTo } from '../kernel/web/mail.ts'
 import { tooManyGuesses } from '../sign-in/finish-sign-in.ts'
@@ -24,7 +24,7 @@ export const looks = { theme: ['system', 'light', 'dark'], density: ['comfortabl
 export const timeZones: readonly string[] = ['UTC', ...Intl.supportedValuesOf('timeZone').filter((zone) => zone !== 'UTC')]
 export const looksOf = ({ preferences }: Account): Looks => ({ theme: 'system', density: 'comfortable', timeZone: null, ...preferences })
 
-const ownAnswer = t.Object({
+const ownAnswer = shape('OwnAccount', {
   id: t.String(),
   kind: t.String(),
   email: t.String(),

@@ -6,7 +6,7 @@ import type { Actor } from '../kernel/api/actor.ts'
 import { Refusal } from '../kernel/api/errors.ts'
 import { page, paginateAll } from '../kernel/api/list.ts'
 import { named, patched } from '../kernel/api/named.ts'
-import { done, fields, line, operation, type Resource } from '../kernel/api/operation.ts'
+import { done, fields, line, operation, type Resource, shape } from '../kernel/api/operation.ts'
 import { newId } from '../kernel/db/ids.ts'
 import { type Db, prepared, type Tx } from '../kernel/db/open.ts'
 import { type Account, accounts, roles } from './tables.ts'
@@ -88,7 +88,7 @@ export function mustNotBeLastOwner(tx: Db, account: Account) {
 // ---------------------------------------------------------------- operations
 const role: Resource<Role> = { name: 'role', notFound: 'role_not_found', find: (tx, _, id) => byId(tx).get({ id }) }
 
-const roleAnswer = t.Object({
+const roleAnswer = shape('Role', {
   id: t.String(),
   name: t.String(),
   permissions: t.Array(t.String()),

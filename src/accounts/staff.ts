@@ -5,7 +5,7 @@ import type { Actor } from '../kernel/api/actor.ts'
 import { invalid, Refusal } from '../kernel/api/errors.ts'
 import { newest, page } from '../kernel/api/list.ts'
 import { patched } from '../kernel/api/named.ts'
-import { fields, line, nullable, operation, type Resource, secret, time } from '../kernel/api/operation.ts'
+import { fields, line, nullable, operation, type Resource, secret, shape, time, told } from '../kernel/api/operation.ts'
 import { iso, isoOrNull } from '../kernel/db/clock.ts'
 import { newId } from '../kernel/db/ids.ts'
 import { type Db, prepared, type Tx } from '../kernel/db/open.ts'
@@ -49,13 +49,12 @@ export const staffMember: Resource<Account> = {
   },
 }
 
-const staffAnswer = t.Object({
+const staffAnswer = shape('StaffMember', {
   id: t.String(),
   email: t.String(),
   name: t.String(),
   role: nullable(t.Object({ id: t.String(), name: t.String() })),
-  /** Has one set up. */
-  secondFactor: t.Boolean(),
+  secondFactor: told(t.Boolean(), 'Has one set up.'),
   seenAt: nullable(time),
   disabledAt: nullable(time),
   createdAt: time,

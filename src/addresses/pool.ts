@@ -1,7 +1,7 @@
 import { and, eq, inArray } from 'drizzle-orm'
 import { Type as t } from 'typebox'
 import type { Actor } from '../kernel/api/actor.ts'
-import { nullable, type Resource } from '../kernel/api/operation.ts'
+import { nullable, type Resource, shape, told } from '../kernel/api/operation.ts'
 import { type Db, prepared, type Tx } from '../kernel/db/open.ts'
 import { nodes, poolNodes } from '../nodes/tables.ts'
 import { type Address, addresses, type Pool, pools } from './tables.ts'
@@ -22,7 +22,7 @@ export const poolAddress: Resource<Address> = {
   find: staffOnly((tx, id) => tx.select().from(addresses).where(eq(addresses.id, id)).get()),
 }
 
-export const poolAnswer = t.Object({
+export const poolAnswer = shape('AddressPool', {
   id: t.String(),
   name: t.String(),
   version: t.Enum([4, 6]),
@@ -31,8 +31,7 @@ export const poolAnswer = t.Object({
   first: t.String(),
   last: t.String(),
   resolvers: t.Array(t.String()),
-  /** null for IPv6: more than anyone counts. */
-  total: nullable(t.Integer()),
+  total: told(nullable(t.Integer()), 'null for IPv6: more than anyone counts.'),
   free: nullable(t.Integer()),
   held: t.Integer(),
   reserved: t.Integer(),

@@ -4,7 +4,7 @@ import { Type as t } from 'typebox'
 import { invalid, Refusal } from '../kernel/api/errors.ts'
 import { page, paginate } from '../kernel/api/list.ts'
 import { named } from '../kernel/api/named.ts'
-import { done, fields, line, nullable, operation } from '../kernel/api/operation.ts'
+import { done, fields, line, nullable, operation, shape } from '../kernel/api/operation.ts'
 import { newId } from '../kernel/db/ids.ts'
 import type { Db, Tx } from '../kernel/db/open.ts'
 import { servers } from '../servers/tables.ts'
@@ -167,7 +167,7 @@ export const getPool = operation({
   run: ({ tx, target }) => showPool(tx, target),
 })
 
-const addressAnswer = t.Object({
+const addressAnswer = shape('PoolAddress', {
   id: t.String(),
   address: t.String(),
   prefixLength: t.Integer(),

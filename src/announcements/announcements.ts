@@ -7,7 +7,7 @@ import { everybody } from '../kernel/api/access.ts'
 import { invalid } from '../kernel/api/errors.ts'
 import { newest, page, paginateAll } from '../kernel/api/list.ts'
 import { patched } from '../kernel/api/named.ts'
-import { done, fields, line, nullable, operation, type Resource, time } from '../kernel/api/operation.ts'
+import { done, fields, line, nullable, operation, type Resource, shape, time } from '../kernel/api/operation.ts'
 import { iso, isoOrNull } from '../kernel/db/clock.ts'
 import { newId } from '../kernel/db/ids.ts'
 import { rowBy } from '../kernel/db/rows.ts'
@@ -22,7 +22,15 @@ const announcement: Resource<Announcement> = {
 
 const level = t.Enum([...levels])
 const audience = t.Enum([...audiences])
-const answer = t.Object({ id: t.String(), text: t.String(), audience, level, startsAt: time, endsAt: nullable(time), createdAt: time })
+const answer = shape('Announcement', {
+  id: t.String(),
+  text: t.String(),
+  audience,
+  level,
+  startsAt: time,
+  endsAt: nullable(time),
+  createdAt: time,
+})
 const show = (it: Announcement) => ({ ...it, startsAt: iso(it.startsAt), endsAt: isoOrNull(it.endsAt), createdAt: iso(it.createdAt) })
 
 const span = { startsAt: t.Optional(time), endsAt: t.Optional(nullable(time)) }

@@ -4,13 +4,13 @@ import { Type as t } from 'typebox'
 import { everybody } from '../kernel/api/access.ts'
 import type { Actor } from '../kernel/api/actor.ts'
 import { page, paginate } from '../kernel/api/list.ts'
-import { type Look, nullable, operation, time } from '../kernel/api/operation.ts'
+import { type Look, nullable, operation, shape, time } from '../kernel/api/operation.ts'
 import { iso } from '../kernel/db/clock.ts'
 import { server, standing } from '../servers/server.ts'
 import { type Asking, asKnownTo } from './doer.ts'
 import { type LineRow, selectLines, via, viaOf } from './line.ts'
 
-const activity = t.Object({
+const activity = shape('Activity', {
   id: t.String(),
   at: time,
   who: t.Object({ name: t.String(), you: t.Boolean() }),

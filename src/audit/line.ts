@@ -2,7 +2,7 @@
 import { Type as t } from 'typebox'
 import { type AccountKind, accountKinds } from '../kernel/api/access.ts'
 import { type Code, codes } from '../kernel/api/errors.ts'
-import { nullable, type Query, time } from '../kernel/api/operation.ts'
+import { nullable, type Query, shape, time, told } from '../kernel/api/operation.ts'
 import { moment, oneOf, text } from '../kernel/api/query.ts'
 import { iso } from '../kernel/db/clock.ts'
 import { looksLikeId } from '../kernel/db/ids.ts'
@@ -62,23 +62,20 @@ export function viaOf({ via, tokenName, actorId }: LineRow): {
     : { type: type === 'support' || type === 'system' ? type : 'page', id, name: null }
 }
 
-export const lineAnswer = t.Object({
+export const lineAnswer = shape('AuditLine', {
   id: t.String(),
   at: time,
   actor: t.Object({ id: t.String(), name: t.String() }),
   via,
   operation: t.String(),
   target: nullable(t.String()),
-  targetName: nullable(t.String()),
-  /** Where the target is an account. */
-  targetKind: nullable(t.Enum([...accountKinds])),
+  targetName: told(nullable(t.String()), 'As it is called today.'),
+  targetKind: told(nullable(t.Enum([...accountKinds])), 'Where the target is an account.'),
   from: t.String(),
-  requestId: t.String(),
-  result: t.String(),
-  /** The job that it started. */
-  jobId: nullable(t.String()),
-  /** What was sent; secrets are `***`. */
-  details: t.Unknown(),
+  requestId: told(t.String(), 'The X-Request-Id of the call.'),
+  result: told(t.String(), 'done, or the code of the refusal.'),
+  jobId: told(nullable(t.String()), 'The job that it started.'),
+  details: told(t.Unknown(), 'What was sent; secrets are `***`.'),
   changes: t.Array(t.Object({ field: t.String(), before: t.Unknown(), after: t.Unknown() })),
 })
 

@@ -1,7 +1,7 @@
 import { Type as t } from 'typebox'
 import type { ImageSource } from '../../agent/protocol.ts'
 import type { Actor } from '../kernel/api/actor.ts'
-import { nullable, type Resource, time } from '../kernel/api/operation.ts'
+import { nullable, type Resource, shape, time, told } from '../kernel/api/operation.ts'
 import { iso } from '../kernel/db/clock.ts'
 import { type Db, prepared } from '../kernel/db/open.ts'
 import { rowBy } from '../kernel/db/rows.ts'
@@ -24,7 +24,7 @@ export const imageById = rowBy(images, images.id)
 /** What a node needs to fetch and recognise it. */
 export const sourceOf = ({ id, url, format, checksum }: Image): ImageSource => ({ id, url, format, checksum })
 
-export const imageAnswer = t.Object({
+export const imageAnswer = shape('Image', {
   id: t.String(),
   name: t.String(),
   origin: t.Enum(['catalogue', 'imported']),
@@ -32,9 +32,9 @@ export const imageAnswer = t.Object({
   format: t.Enum(['qcow2', 'raw']),
   checksum: t.String(),
   sizeBytes: t.Integer(),
-  minDiskGb: t.Integer(),
-  user: t.String(),
-  published: t.Boolean(),
+  minDiskGb: told(t.Integer(), 'The smallest disk that it fits on.'),
+  user: told(t.String(), 'As whom one signs in to it.'),
+  published: told(t.Boolean(), 'It can be ordered.'),
   createdAt: time,
   servers: t.Integer(),
 })

@@ -6,7 +6,7 @@ import { agentPaths } from '../../agent/protocol.ts'
 import { invalid, Refusal } from '../kernel/api/errors.ts'
 import { newest, page } from '../kernel/api/list.ts'
 import { named, patched } from '../kernel/api/named.ts'
-import { done, fields, line, operation } from '../kernel/api/operation.ts'
+import { done, fields, line, operation, shape } from '../kernel/api/operation.ts'
 import { newId } from '../kernel/db/ids.ts'
 import type { Tx } from '../kernel/db/open.ts'
 import { catalogue, checksumIn } from './catalogue.ts'
@@ -171,7 +171,13 @@ export const removeImage = operation({
   },
 })
 
-const offered = t.Object({ id: t.String(), name: t.String(), minDiskGb: t.Integer(), sizeBytes: t.Integer(), user: t.String() })
+const offered = shape('OfferedImage', {
+  id: t.String(),
+  name: t.String(),
+  minDiskGb: t.Integer(),
+  sizeBytes: t.Integer(),
+  user: t.String(),
+})
 
 export const listOfferedImages = operation({
   id: 'images.offered',

@@ -4,7 +4,7 @@ import { asKnownTo } from '../audit/doer.ts'
 import type { AccountKind } from '../kernel/api/access.ts'
 import type { Actor } from '../kernel/api/actor.ts'
 import { page, paginate } from '../kernel/api/list.ts'
-import { nullable, operation, type Resource, time } from '../kernel/api/operation.ts'
+import { nullable, operation, type Resource, shape, time, told } from '../kernel/api/operation.ts'
 import { idOf, oneOf, text, wholeNumber } from '../kernel/api/query.ts'
 import { iso, isoOrNull } from '../kernel/db/clock.ts'
 import { countOf } from '../kernel/db/kept.ts'
@@ -30,12 +30,12 @@ const job: Resource<JobRow> = {
 }
 
 export const jobState = t.Enum(['queued', 'running', 'succeeded', 'failed'])
-export const jobRecord = t.Object({
+export const jobRecord = shape('Job', {
   id: t.String(),
-  kind: t.String(),
+  kind: told(t.String(), 'Such as install, power or suspend; new ones may come.'),
   title: t.String(),
   state: jobState,
-  progress: t.Integer(),
+  progress: told(t.Integer(), '0 to 100.'),
   step: t.Object({ n: t.Integer(), of: t.Integer(), name: nullable(t.String()) }),
   startedBy: t.Object({ type: t.Enum(['person', 'token', 'system']), id: t.String(), name: t.String() }),
   nodeId: nullable(t.String()),
@@ -45,8 +45,7 @@ export const jobRecord = t.Object({
   startedAt: nullable(time),
   finishedAt: nullable(time),
   error: nullable(t.Object({ code: t.String(), message: t.String() })),
-  /** It failed and is being taken back, or is tried again: the error says why. */
-  undoing: t.Boolean(),
+  undoing: told(t.Boolean(), 'It failed and is being taken back, or is tried again: the error says why.'),
 })
 
 type JobRow = Job & {

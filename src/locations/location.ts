@@ -1,8 +1,10 @@
 // A location is a group of nodes with a rule for where a new server goes.
+
 import { asc } from 'drizzle-orm'
 import { Type as t } from 'typebox'
 import type { Actor } from '../kernel/api/actor.ts'
 import type { Resource, Surroundings } from '../kernel/api/operation.ts'
+import { shape, told } from '../kernel/api/operation.ts'
 import type { Db } from '../kernel/db/open.ts'
 import { rowBy } from '../kernel/db/rows.ts'
 import { roomIn } from './placement.ts'
@@ -16,16 +18,19 @@ export const location: Resource<Location> = {
 }
 export const locationById = rowBy(locations, locations.id)
 
-export const locationAnswer = t.Object({
+export const locationAnswer = shape('Location', {
   id: t.String(),
   name: t.String(),
-  placement: t.Enum(['spread', 'fill']),
-  open: t.Boolean(),
+  placement: told(
+    t.Enum(['spread', 'fill']),
+    'Where a new server goes: to the node with the most free memory, or the least that is enough.',
+  ),
+  open: told(t.Boolean(), 'It takes new servers.'),
   nodes: t.Integer(),
   connectedNodes: t.Integer(),
   servers: t.Integer(),
   memoryMb: t.Integer(),
-  heldMemoryMb: t.Integer(),
+  heldMemoryMb: told(t.Integer(), 'By servers, whether they run or not.'),
   diskGb: t.Integer(),
   heldDiskGb: t.Integer(),
   freeIpv4: t.Integer(),

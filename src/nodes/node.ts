@@ -2,7 +2,7 @@ import { and, eq, isNull, sql } from 'drizzle-orm'
 import { Type as t } from 'typebox'
 import { Facts, PoolRoom } from '../../agent/protocol.ts'
 import type { Actor } from '../kernel/api/actor.ts'
-import { nullable, type Resource, type Surroundings, time } from '../kernel/api/operation.ts'
+import { nullable, type Resource, type Surroundings, shape, time, told } from '../kernel/api/operation.ts'
 import { iso, isoOrNull, second } from '../kernel/db/clock.ts'
 import { type Db, prepared } from '../kernel/db/open.ts'
 import { locationById } from '../locations/location.ts'
@@ -37,31 +37,33 @@ export const node: Resource<Node> = {
   },
 }
 
-export const nodeAnswer = t.Object({
+export const nodeAnswer = shape('Node', {
   id: t.String(),
   name: t.String(),
   location: t.Object({ id: t.String(), name: t.String() }),
   connected: t.Boolean(),
   connectedAt: nullable(time),
   seenAt: time,
-  skewMs: t.Integer(),
-  open: t.Boolean(),
+  skewMs: told(t.Integer(), "How far its clock is from the controller's."),
+  open: told(t.Boolean(), 'It takes new servers.'),
   bridge: t.String(),
   agentVersion: t.String(),
   agentOutdated: t.Boolean(),
-  fake: t.Boolean(),
+  fake: told(t.Boolean(), 'A pretended host, for development.'),
   virtualisation: Facts.properties.virtualisation,
   servers: t.Integer(),
   threads: t.Integer(),
   memoryMb: t.Integer(),
-  reservedMemoryMb: t.Integer(),
+  reservedMemoryMb: told(t.Integer(), 'Kept for the host itself.'),
   heldMemoryMb: t.Integer(),
-  pool: t.String(),
+  pool: told(t.String(), 'The storage in which new disks are made.'),
   diskGb: t.Integer(),
   heldDiskGb: t.Integer(),
-  differences: t.Integer(),
-  /** Measured now; null while the node is away. */
-  load: nullable(t.Object({ at: time, cpuPercent: t.Number(), load1: t.Number(), memoryFreeMb: t.Integer(), pools: t.Array(PoolRoom) })),
+  differences: told(t.Integer(), 'Between what should be on it and what is.'),
+  load: told(
+    nullable(t.Object({ at: time, cpuPercent: t.Number(), load1: t.Number(), memoryFreeMb: t.Integer(), pools: t.Array(PoolRoom) })),
+    'Measured now; null while the node is away.',
+  ),
 })
 
 export function showNode({ tx, nodes }: Pick<Surroundings, 'nodes'> & { tx: Db; actor: Actor }, it: Node) {

@@ -2,7 +2,7 @@ import { and, asc, count, gt } from 'drizzle-orm'
 import { Type as t } from 'typebox'
 import { paginate } from '../kernel/api/list.ts'
 import { named, patched } from '../kernel/api/named.ts'
-import { fields, line, nullable, operation, type Resource } from '../kernel/api/operation.ts'
+import { fields, line, nullable, operation, type Resource, shape, told } from '../kernel/api/operation.ts'
 import { newId } from '../kernel/db/ids.ts'
 import { type Db, prepared } from '../kernel/db/open.ts'
 import { rowBy } from '../kernel/db/rows.ts'
@@ -21,7 +21,7 @@ const sold = prepared(({ $client }) =>
   $client.prepare<{ n: number }, [string]>('SELECT count(*) AS n FROM servers WHERE package_id = ? AND terminated_at IS NULL'),
 )
 
-export const packageAnswer = t.Object({
+export const packageAnswer = shape('Package', {
   id: t.String(),
   name: t.String(),
   vcpus: t.Integer(),
@@ -29,10 +29,10 @@ export const packageAnswer = t.Object({
   diskGb: t.Integer(),
   trafficGb: nullable(t.Integer()),
   portMbps: nullable(t.Integer()),
-  ipv4: t.Integer(),
-  ipv6Prefix: nullable(t.Integer()),
-  billingProductId: nullable(t.String()),
-  archived: t.Boolean(),
+  ipv4: told(t.Integer(), 'How many addresses a server gets.'),
+  ipv6Prefix: told(nullable(t.Integer()), 'The length of the prefix that a server gets.'),
+  billingProductId: told(nullable(t.String()), 'Free text, such as vendor:number.'),
+  archived: told(t.Boolean(), 'It cannot be ordered any more.'),
   servers: t.Integer(),
 })
 const show = (tx: Db, { createdAt: _, ...it }: Package) => ({ ...it, servers: sold(tx).get(it.id)!.n })

@@ -2,7 +2,7 @@
 // there is one at a time: two orders cannot pass one quota.
 import { Type as t } from 'typebox'
 import { Refusal } from '../kernel/api/errors.ts'
-import { nullable } from '../kernel/api/operation.ts'
+import { nullable, shape } from '../kernel/api/operation.ts'
 import { type Db, prepared, type Tx } from '../kernel/db/open.ts'
 import { emit } from '../kernel/jobs/outbox.ts'
 import { exactGb, exactMb } from '../kernel/words.ts'
@@ -27,13 +27,16 @@ export type Amounts = Record<QuotaResource, number>
 const each = <T>(make: (resource: QuotaResource) => T) =>
   Object.fromEntries(quotaResources.map((resource) => [resource, make(resource)])) as Record<QuotaResource, T>
 const limit = () => nullable(t.Integer({ minimum: 0, maximum: 1_000_000_000 }))
-export const quotasAnswer = t.Object(each(limit))
+export const quotasAnswer = shape('Quotas', each(limit))
 /** Those that are named are set, null takes one away, the others stay. */
 export const quotasGiven = t.Object(
   each(() => t.Optional(limit())),
   { additionalProperties: false },
 )
-export const amountsAnswer = t.Object(each(() => t.Integer()))
+export const amountsAnswer = shape(
+  'Amounts',
+  each(() => t.Integer()),
+)
 
 /** Every quota by its name; what was never set is not limited. */
 export const whole = (quotas: Partial<Quotas>): Quotas => each((resource) => quotas[resource] ?? null)

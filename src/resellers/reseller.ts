@@ -3,7 +3,7 @@ import { Type as t } from 'typebox'
 import { accountById, customerAnswer, showCustomer } from '../accounts/account.ts'
 import type { Account } from '../accounts/tables.ts'
 import { Refusal } from '../kernel/api/errors.ts'
-import { nullable, type Resource, time } from '../kernel/api/operation.ts'
+import { nullable, type Resource, shape, time, told } from '../kernel/api/operation.ts'
 import { isoOrNull } from '../kernel/db/clock.ts'
 import { type Db, prepared, type Tx } from '../kernel/db/open.ts'
 import { rowBy } from '../kernel/db/rows.ts'
@@ -83,16 +83,14 @@ const holder = ({ id, name, terms: { quotas } }: Reseller) => ({ id, name, quota
 
 // ---------------------------------------------------------------- what it looks like
 const { servers: _servers, ...packageProperties } = packageAnswer.properties
-const packageSold = t.Object(packageProperties)
+const packageSold = shape('PackageSold', packageProperties)
 const { resellerId: _, resellerName: __, ...accountProperties } = customerAnswer.properties
-export const resellerAnswer = t.Object({
+export const resellerAnswer = shape('Reseller', {
   ...accountProperties,
   suspendedAt: nullable(time),
   suspendReason: nullable(t.String()),
-  /** Null: not limited. */
-  quotas: quotasAnswer,
-  /** By itself and its customers together. */
-  used: amountsAnswer,
+  quotas: told(quotasAnswer, 'Null: not limited.'),
+  used: told(amountsAnswer, 'By itself and its customers together.'),
   packages: t.Array(packageSold),
   locations: t.Array(t.Object({ id: t.String(), name: t.String(), open: t.Boolean() })),
 })

@@ -8,7 +8,7 @@ import { image, sourceOf } from '../images/image.ts'
 import { areas } from '../kernel/api/access.ts'
 import type { Actor } from '../kernel/api/actor.ts'
 import { type Code, invalid } from '../kernel/api/errors.ts'
-import { type Call, fields, nullable, operation, see } from '../kernel/api/operation.ts'
+import { type Call, fields, nullable, operation, see, shape } from '../kernel/api/operation.ts'
 import { newId } from '../kernel/db/ids.ts'
 import { prepared, type Tx } from '../kernel/db/open.ts'
 import { inserting } from '../kernel/db/rows.ts'
@@ -51,7 +51,12 @@ type Order = Static<typeof order>
 /** What the orders of staff and of resellers have in common: nearly all. */
 const ordering = {
   method: 'POST' as const,
-  answer: t.Object({ jobId: nullable(t.String()), serverId: t.String(), ipv4: nullable(t.String()), rootPassword: t.Optional(t.String()) }),
+  answer: shape('ServerOrdered', {
+    jobId: nullable(t.String()),
+    serverId: t.String(),
+    ipv4: nullable(t.String()),
+    rootPassword: t.Optional(t.String()),
+  }),
   status: 201 as const,
   remembers: true as const,
   refuses: [

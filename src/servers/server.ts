@@ -6,7 +6,7 @@ import { toNumber, toText } from '../addresses/ranges.ts'
 import type { Scope } from '../kernel/api/access.ts'
 import type { Actor } from '../kernel/api/actor.ts'
 import { type Code, Refusal } from '../kernel/api/errors.ts'
-import { nullable, type Resource, type Surroundings, time } from '../kernel/api/operation.ts'
+import { nullable, type Resource, type Surroundings, shape, time, told } from '../kernel/api/operation.ts'
 import { iso, isoOrNull } from '../kernel/db/clock.ts'
 import { type Db, prepared } from '../kernel/db/open.ts'
 import { rowBy } from '../kernel/db/rows.ts'
@@ -167,41 +167,43 @@ export function mustAllow(it: Server, action: Action) {
 }
 
 // ---------------------------------------------------------------- what it looks like
-const named = t.Object({ id: t.String(), name: t.String() })
-export const serverAnswer = t.Object({
+const named = shape('Named', { id: t.String(), name: t.String() })
+export const serverAnswer = shape('Server', {
   id: t.String(),
-  number: t.Integer(),
+  number: told(t.Integer(), 'Counts up; until it has a hostname of its own it is called server and this number.'),
   name: t.String(),
   hostname: t.String(),
   status: t.Enum([...statuses]),
-  suspendReason: nullable(t.String()),
-  failure: nullable(t.String()),
-  /** As what you stand before it: it is your own or in your care, or its owner gave you this role on it. */
-  access: t.Enum(['own', 'view', 'operate', 'manage']),
-  /** The address is not for those with whom it is shared. */
-  owner: t.Object({ id: t.String(), name: t.String(), email: nullable(t.String()) }),
+  suspendReason: told(nullable(t.String()), 'Only for its owner and who cares for it.'),
+  failure: told(nullable(t.String()), 'Why its installation failed, in words.'),
+  access: told(
+    t.Enum(['own', 'view', 'operate', 'manage']),
+    'As what you stand before it: it is your own or in your care, or its owner gave you this role on it.',
+  ),
+  owner: told(
+    t.Object({ id: t.String(), name: t.String(), email: nullable(t.String()) }),
+    'The address is not for those with whom it is shared.',
+  ),
   package: named,
   location: named,
-  /** Staff only. */
-  node: nullable(named),
-  placement: nullable(t.String()),
-  image: nullable(named),
-  ipv4: nullable(t.String()),
-  ipv6: nullable(t.String()),
+  node: told(nullable(named), 'Staff only.'),
+  placement: told(nullable(t.String()), 'Why it stands on this node. Staff only.'),
+  image: told(nullable(named), 'Null: it waits for its setup.'),
+  ipv4: told(nullable(t.String()), 'The first of its addresses.'),
+  ipv6: told(nullable(t.String()), "The guest's own address in its prefix."),
   addresses: t.Array(t.Object({ address: t.String(), prefixLength: t.Integer(), version: t.Integer(), gateway: t.String() })),
   sshCommand: nullable(t.String()),
   mac: t.String(),
   vcpus: t.Integer(),
   memoryMb: t.Integer(),
   diskGb: t.Integer(),
-  trafficGb: nullable(t.Integer()),
-  portMbps: nullable(t.Integer()),
-  job: nullable(t.Object({ id: t.String(), kind: t.String(), progress: t.Integer() })),
+  trafficGb: told(nullable(t.Integer()), 'A month; null: not limited.'),
+  portMbps: told(nullable(t.Integer()), 'Null: not limited.'),
+  job: told(nullable(t.Object({ id: t.String(), kind: t.String(), progress: t.Integer() })), 'The job that holds it now.'),
   rescue: t.Boolean(),
-  protected: t.Boolean(),
-  nodeConnected: t.Boolean(),
-  /** What its state allows now, of what you may do with it: for buttons. */
-  allowed: t.Array(t.String()),
+  protected: told(t.Boolean(), 'It can be neither terminated nor reinstalled.'),
+  nodeConnected: told(t.Boolean(), 'While its node is away it runs on, but cannot be changed.'),
+  allowed: told(t.Array(t.String()), 'What its state allows now, of what you may do with it: for buttons.'),
   createdAt: time,
   terminatedAt: nullable(time),
 })

@@ -2,7 +2,7 @@ import { eq } from 'drizzle-orm'
 import { Type as t } from 'typebox'
 import { image, sourceOf } from '../images/image.ts'
 import type { Actor } from '../kernel/api/actor.ts'
-import { fields, operation, see } from '../kernel/api/operation.ts'
+import { fields, operation, see, shape } from '../kernel/api/operation.ts'
 import type { Tx } from '../kernel/db/open.ts'
 import { startJob } from '../kernel/jobs/runner.ts'
 import { installing } from './install.ts'
@@ -21,7 +21,7 @@ import { mustAllow, server } from './server.ts'
 import { type Server, servers } from './tables.ts'
 
 const who = { staff: ['servers:reinstall'], reseller: ['servers:reinstall'], customer: ['servers:reinstall'] } as const
-const answer = t.Object({ jobId: t.String(), serverId: t.String(), rootPassword: t.Optional(t.String()) })
+const answer = shape('InstallationStarted', { jobId: t.String(), serverId: t.String(), rootPassword: t.Optional(t.String()) })
 
 export const setupServer = operation({
   id: 'servers.setup',

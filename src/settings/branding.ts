@@ -5,20 +5,19 @@ import { accountByEmail, mailAddress } from '../accounts/account.ts'
 import type { AccountKind, Scope } from '../kernel/api/access.ts'
 import type { Actor } from '../kernel/api/actor.ts'
 import { invalid } from '../kernel/api/errors.ts'
-import { done, fields, line, nullable, operation, type Surroundings, secret } from '../kernel/api/operation.ts'
+import { done, fields, line, nullable, operation, type Surroundings, secret, shape, told } from '../kernel/api/operation.ts'
 import { type Db, prepared, type Tx } from '../kernel/db/open.ts'
 import { digest } from '../kernel/secrets.ts'
 import { contrastWithWhite, LEAST_CONTRAST, logoUrl } from '../kernel/web/brand.ts'
 import { mailServer } from '../kernel/web/mail.ts'
 import { type Branding, branding } from './tables.ts'
 
-const brandAnswer = t.Object({
+const brandAnswer = shape('Branding', {
   name: nullable(t.String()),
   accent: nullable(t.String()),
   senderName: nullable(t.String()),
   senderAddress: nullable(t.String()),
-  /** Where it is served; null without one. */
-  logo: nullable(t.String()),
+  logo: told(nullable(t.String()), 'Where it is served; null without one.'),
 })
 
 const brandBody = fields({

@@ -1,5 +1,6 @@
 // The second half of every way in. Whatever showed who somebody is (password, link, single sign-on) hands the account to
 // `finishSignIn`; nothing else opens a session, so no way in can forget the second factor.
+
 import { and, desc, eq, notInArray } from 'drizzle-orm'
 import { Type as t } from 'typebox'
 import type { Account } from '../accounts/tables.ts'
@@ -7,6 +8,7 @@ import { homeOf } from '../kernel/api/access.ts'
 import { Refusal } from '../kernel/api/errors.ts'
 import { addressKey } from '../kernel/api/limits.ts'
 import type { Call } from '../kernel/api/operation.ts'
+import { shape } from '../kernel/api/operation.ts'
 import type { Db, Tx } from '../kernel/db/open.ts'
 import { factorNames, factorsOf } from './factors.ts'
 import { openPending } from './pending.ts'
@@ -14,7 +16,7 @@ import { openSession, SESSION_SECONDS, sessionCookie } from './sessions.ts'
 import { signInPlaces } from './tables.ts'
 
 /** What every way of signing in answers. With `secondFactor` there is no session yet: one of these is asked for next. */
-export const signedIn = t.Object({
+export const signedIn = shape('SignedIn', {
   accountId: t.String(),
   kind: t.String(),
   home: t.String(),

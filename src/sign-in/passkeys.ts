@@ -6,7 +6,7 @@ import { Type as t } from 'typebox'
 import { accountById, ownAccount } from '../accounts/account.ts'
 import type { Account } from '../accounts/tables.ts'
 import { invalid, Refusal } from '../kernel/api/errors.ts'
-import { done, fields, line, nullable, operation, type Preparation, type Resource, secret } from '../kernel/api/operation.ts'
+import { done, fields, line, nullable, operation, type Preparation, type Resource, secret, shape } from '../kernel/api/operation.ts'
 import { minute } from '../kernel/db/clock.ts'
 import { newId } from '../kernel/db/ids.ts'
 import { type Db, isUniqueViolation, type Tx, write } from '../kernel/db/open.ts'
@@ -147,7 +147,7 @@ const passkey: Resource<Passkey> = {
 }
 
 /** What a browser is asked for or answered with; its form is the standard's. */
-export const options = t.Object({ options: t.Unknown() })
+export const options = shape('PasskeyOptions', { options: t.Unknown() })
 
 export const beginPasskey = operation({
   id: 'passkeys.begin',

@@ -6,7 +6,7 @@ import { accountById, customer } from '../accounts/account.ts'
 import { invalid, Refusal } from '../kernel/api/errors.ts'
 import { newest, page } from '../kernel/api/list.ts'
 import { patched } from '../kernel/api/named.ts'
-import { done, fields, line, operation, type Resource, time } from '../kernel/api/operation.ts'
+import { done, fields, line, operation, type Resource, shape, time } from '../kernel/api/operation.ts'
 import { iso } from '../kernel/db/clock.ts'
 import { newId } from '../kernel/db/ids.ts'
 import { type Db, isUniqueViolation } from '../kernel/db/open.ts'
@@ -82,7 +82,7 @@ const seen: Resource<SshKey> = {
 
 const changing = { staff: ['customers:write'], reseller: ['reseller:customers', 'account:write'], customer: ['account:write'] } as const
 
-const keyAnswer = t.Object({
+const keyAnswer = shape('SshKey', {
   id: t.String(),
   ownerId: t.String(),
   name: t.String(),

@@ -6,7 +6,7 @@ import type { Account } from '../accounts/tables.ts'
 import type { Scope } from '../kernel/api/access.ts'
 import type { Actor } from '../kernel/api/actor.ts'
 import { Refusal } from '../kernel/api/errors.ts'
-import { nullable, type Resource, time } from '../kernel/api/operation.ts'
+import { nullable, type Resource, shape, time, told } from '../kernel/api/operation.ts'
 import { day, iso, isoOrNull } from '../kernel/db/clock.ts'
 import { type Db, prepared, type Tx } from '../kernel/db/open.ts'
 import { digest, randomToken } from '../kernel/secrets.ts'
@@ -54,15 +54,13 @@ export function mustHold(actor: Actor, wanted: Role) {
 }
 
 const state = t.Enum(['invited', 'expired', 'member'])
-export const memberAnswer = t.Object({
+export const memberAnswer = shape('TeamMember', {
   id: t.String(),
   email: t.String(),
-  /** Once they have accepted. */
-  name: nullable(t.String()),
+  name: told(nullable(t.String()), 'Once they have accepted.'),
   state,
   role,
-  /** Null: all servers. */
-  server: nullable(t.Object({ id: t.String(), name: t.String() })),
+  server: told(nullable(t.Object({ id: t.String(), name: t.String() })), 'Null: all servers.'),
   invitedBy: t.String(),
   createdAt: time,
   expiresAt: nullable(time),

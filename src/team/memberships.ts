@@ -2,7 +2,7 @@ import { and, eq } from 'drizzle-orm'
 import { Type as t } from 'typebox'
 import { accountById } from '../accounts/account.ts'
 import { newest, page } from '../kernel/api/list.ts'
-import { done, nullable, operation, type Resource, time } from '../kernel/api/operation.ts'
+import { done, nullable, operation, type Resource, shape, time, told } from '../kernel/api/operation.ts'
 import { iso } from '../kernel/db/clock.ts'
 import { changes, reads, serverNamed } from './member.ts'
 import { role } from './share.ts'
@@ -20,13 +20,11 @@ const membership: Resource<TeamMember> = {
       .get(),
 }
 
-export const membershipAnswer = t.Object({
+export const membershipAnswer = shape('Membership', {
   id: t.String(),
-  /** Whose servers these are. */
-  owner: t.Object({ id: t.String(), name: t.String() }),
+  owner: told(t.Object({ id: t.String(), name: t.String() }), 'Whose servers these are.'),
   role,
-  /** Null: all servers of the owner. */
-  server: nullable(t.Object({ id: t.String(), name: t.String() })),
+  server: told(nullable(t.Object({ id: t.String(), name: t.String() })), 'Null: all servers of the owner.'),
   since: time,
 })
 

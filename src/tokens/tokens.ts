@@ -6,7 +6,7 @@ import type { Account } from '../accounts/tables.ts'
 import { allScopes, everybody, isScope, presets, type Scope } from '../kernel/api/access.ts'
 import { invalid, Refusal } from '../kernel/api/errors.ts'
 import { newest, page } from '../kernel/api/list.ts'
-import { done, fields, line, nullable, operation, type Resource, time } from '../kernel/api/operation.ts'
+import { done, fields, line, nullable, operation, type Resource, shape, time } from '../kernel/api/operation.ts'
 import { isCidr } from '../kernel/cidr.ts'
 import { day, hour, iso, isoOrNull } from '../kernel/db/clock.ts'
 import { newId } from '../kernel/db/ids.ts'
@@ -175,7 +175,7 @@ export const listTokens = operation({
   inPerson: true,
   pages: { usual: 50, most: 100 },
   answer: page(
-    t.Object({
+    shape('Token', {
       id: t.String(),
       name: t.String(),
       ending: t.String(),

@@ -57,7 +57,7 @@ for (const op of operations)
         ...(op.answers ? [] : [content['application/json']]),
         ...(requestBody ? [requestBody.content['application/json']] : []),
       ]) {
-        const fits = ajv.compile(schema)
+        const fits = ajv.compile({ ...schema, components: { schemas: document.components.schemas } })
         expect(example).toBeDefined()
         expect([fits(example), fits.errors]).toEqual([true, null])
       }
@@ -110,4 +110,21 @@ test('an answer by pages says how many rows it has, and only such an answer', ()
 test('every code says when it is answered and what to do, in sentences', () => {
   for (const [code, [, when, next]] of Object.entries(refusals))
     for (const words of [when, next]) expect([code, words]).toEqual([code, expect.stringMatching(/^[A-Z].*\.$/)])
+})
+
+test('what is answered in several places is one named schema, and its pages another', () => {
+  const schemaOf = (id: string) => said(operations.find((op) => op.id === id)!).responses['200'].content['application/json'].schema
+  for (const [id, name] of [
+    ['servers.get', 'Server'],
+    ['servers.list', 'ServerPage'],
+    ['servers.list-all', 'ServerPage'],
+    ['jobs.get', 'Job'],
+    ['customers.get', 'Customer'],
+    ['nodes.list', 'NodePage'],
+    ['tokens.list', 'TokenPage'],
+  ] as const)
+    expect([id, schemaOf(id)]).toEqual([id, { $ref: `#/components/schemas/${name}` }])
+  const { ServerPage, Server } = document.components.schemas
+  expect(ServerPage.properties.data.items).toEqual({ $ref: '#/components/schemas/Server' })
+  expect(Server.properties.status).toMatchObject({ type: 'string', enum: expect.arrayContaining(['pending_setup', 'suspended']) })
 })

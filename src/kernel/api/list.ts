@@ -6,9 +6,14 @@ import { keeping } from '../db/kept.ts'
 import type { Db } from '../db/open.ts'
 import type { Actor } from './actor.ts'
 import { Refusal } from './errors.ts'
-import { nullable, type Pages, type Query, type Surroundings } from './operation.ts'
+import { nullable, type Pages, type Query, type Surroundings, told } from './operation.ts'
 
-export const page = <T extends TSchema>(row: T) => t.Object({ data: t.Array(row), nextCursor: nullable(t.String()), total: t.Integer() })
+export const page = <T extends TSchema>(row: T) => {
+  const { title } = row as { title?: string }
+  const nextCursor = told(nullable(t.String()), 'The `cursor` of the next page; null on the last.')
+  const total = told(t.Integer(), 'Of all pages together.')
+  return t.Object({ data: t.Array(row), nextCursor, total }, title ? { title: `${title}Page` } : {})
+}
 export type Page<T> = { data: T[]; nextCursor: string | null; total: number }
 
 type Listing<Row, Shown> = {

@@ -105,19 +105,42 @@ function parametersOf(op: Operation) {
   ]
 }
 
-function operationObject(op: Operation) {
+type Named = Record<string, unknown>
+/** The schema, with what has a name put among the components: a client has one type for it, wherever it stands. */
+function hoisted(schema: unknown, into: Named): unknown {
+  if (Array.isArray(schema)) return schema.map((it) => hoisted(it, into))
+  if (typeof schema !== 'object' || schema === null) return schema
+  const { title, type } = schema as { title?: unknown; type?: unknown }
+  const plain = Object.fromEntries(Object.entries(schema).map(([name, it]) => [name, hoisted(it, into)]))
+  // Words alone say it to a person; generators want the type beside them.
+  if (type === undefined && isWords(plain['enum'])) return { type: 'string', ...plain }
+  if (type !== 'object' || typeof title !== 'string') return plain
+  into[title] ??= plain
+  if (!Bun.deepEquals(into[title], plain)) throw new Error(`two schemas are called ${title}`)
+  return ref('schemas', title)
+}
+
+const isWords = (values: unknown) => Array.isArray(values) && values.every((it) => typeof it === 'string')
+
+/** What goes on after the answer. */
+const afterwards = ({ answer }: Operation): string =>
+  'jobId' in ((answer as { properties?: object }).properties ?? {})
+    ? ' It answers at once. Where there is a `jobId`, that job goes on: follow `GET /jobs/{jobId}` until its state is `succeeded` or `failed`.'
+    : ''
+
+function operationObject(op: Operation, components: Named) {
   const example: any = sample(op.answer, op.on?.name ?? op.id.split('.')[0]!)
   const byStatus = [...Map.groupBy(codesOf(op), (code) => codes[code])].sort(([a], [b]) => a - b)
   return {
     operationId: op.id,
     summary: op.summary,
-    description: accessWords(op),
+    description: accessWords(op) + afterwards(op),
     tags: [op.id.split('.')[0]],
     security: securityOf(op),
     ...(op.access === 'anyone' ? {} : { 'x-access': op.access }),
     ...(op.inPerson ? { 'x-in-person': true } : {}),
-    parameters: parametersOf(op),
-    ...(op.body && { requestBody: { required: true, ...json({ schema: op.body, example: op.example }) } }),
+    parameters: hoisted(parametersOf(op), {}),
+    ...(op.body && { requestBody: { required: true, ...json({ schema: hoisted(op.body, components), example: op.example }) } }),
     responses: {
       ...Object.fromEntries(
         statusesOf(op).map((status, i) => [
@@ -125,7 +148,7 @@ function operationObject(op: Operation) {
           {
             description: i ? 'Done: there was nothing to do on a node, and `jobId` is null.' : said[status],
             headers: { ...requestId, ...(op.remembers && { 'Idempotency-Replayed': ref('headers', 'Replayed') }) },
-            ...json({ schema: op.answer, example: i ? { ...example, jobId: null } : example }, op.answers),
+            ...json({ schema: hoisted(op.answer, components), example: i ? { ...example, jobId: null } : example }, op.answers),
           },
         ]),
       ),
@@ -170,7 +193,8 @@ Times are ISO 8601 in UTC; the unit stands at the end of a name (\`memoryMb\`, \
 
 export function openapi(operations: readonly Operation[], { version, root }: { version: string; root: string }) {
   const paths: Record<string, Record<string, unknown>> = {}
-  for (const op of operations) (paths[op.path] ??= {})[op.method.toLowerCase()] = operationObject(op)
+  const schemas: Named = { Error: error }
+  for (const op of operations) (paths[op.path] ??= {})[op.method.toLowerCase()] = operationObject(op, schemas)
   return {
     openapi: '3.1.0',
     info: { title: 'Berth', version, description },
@@ -218,7 +242,7 @@ export function openapi(operations: readonly Operation[], { version, root }: { v
           { summary: code, value: errorBody({ code, message: refusals[code][1], details: details[code] ?? {} }) },
         ]),
       ),
-      schemas: { Error: error },
+      schemas: Object.fromEntries(Object.entries(schemas).sort(([a], [b]) => (a < b ? -1 : 1))),
     },
   }
 }

@@ -175,14 +175,21 @@ export const line = (maxLength: number, minLength = 1) =>
     pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f\\u200e\\u200f\\u202a-\\u202e\\u2066-\\u2069\\ud800-\\udfff]*$',
     title: LINE,
   })
+/** An answer that has a name: OpenAPI says it once under that, and a generated client has one type for it. */
+export const shape = <const T extends Record<string, TSchema>>(name: string, properties: T) => t.Object(properties, { title: name })
+/** A field whose name does not say it all. */
+export const told = <T extends TSchema>(schema: T, description: string): T => ({ ...schema, description }) as T
 export const nullable = <T extends TSchema>(schema: T) => t.Union([schema, t.Null()])
 /** Marks a field that the audit log masks. */
 export const secret = <T extends TSchema>(schema: T): T => ({ ...schema, writeOnly: true }) as T
 
 /** What `run` answers where `answers` is said. */
 export const pieces = t.Unsafe<Iterable<string>>({ type: 'string' })
-export const jobAnswer = t.Object({ jobId: nullable(t.String()), serverId: t.String() })
-export const done = t.Object({})
+export const jobAnswer = shape('JobStarted', {
+  jobId: told(nullable(t.String()), 'The job that goes on; null where there is no work for a node.'),
+  serverId: t.String(),
+})
+export const done = shape('Done', {})
 export const time = t.String({ format: 'date-time' })
 
 /** Is the job of the answer one that may not have been needed? */
