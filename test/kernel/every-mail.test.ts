@@ -7,6 +7,7 @@ import { type Who, type World, world } from '../support/panel.ts'
 import { provider } from '../support/provider.ts'
 
 const password = 'seven green bicycles'
+const home = 'https://panel.test'
 let p: World
 let box: Awaited<ReturnType<typeof mailbox>>
 beforeAll(async () => {
@@ -26,21 +27,21 @@ const must = async (who: Who | undefined, method: string, path: string, body?: u
   return reply
 }
 
-/** What has to happen for each mail; answers its subject and whom it is for. */
-const ways: Record<string, () => Promise<[subject: string, to: string]>> = {
+/** What has to happen for each mail; answers its subject, whom it is for, and where its link leads: a mail with nothing to do has none. */
+const ways: Record<string, () => Promise<[subject: string, to: string, leadsTo?: RegExp]>> = {
   'src/servers/create.ts': async () => {
     const { imageId: _, hostname: __, access: ___, ...waiting } = p.order
-    await must(p.owner, 'POST', '/admin/servers', waiting)
-    return ['server1 is ready to be set up', addressOf(p.customer.id)]
+    const { body } = await must(p.owner, 'POST', '/admin/servers', waiting)
+    return ['server1 is ready to be set up', addressOf(p.customer.id), new RegExp(`^/servers/${body.serverId}$`)]
   },
   'src/sign-in/password-links.ts welcome': async () => {
     await must(p.owner, 'POST', '/admin/customers', { name: 'Dee', email: 'dee@example.com', invite: true })
-    return ['Your account is ready', 'dee@example.com']
+    return ['Your account is ready', 'dee@example.com', /^\/welcome\/[\w-]{43}$/]
   },
   'src/sign-in/password-links.ts reset': async () => {
     await must(undefined, 'POST', '/password-resets', { email: addressOf(p.customer.id) })
     answerResets(p.db, p.controller.around)
-    return ['Choose a new password', addressOf(p.customer.id)]
+    return ['Choose a new password', addressOf(p.customer.id), /^\/reset\/[\w-]{43}$/]
   },
   'src/sign-in/password-links.ts changed': async () => {
     await box.deliver(p)
@@ -54,7 +55,7 @@ const ways: Record<string, () => Promise<[subject: string, to: string]>> = {
     await must(who, 'PUT', '/account/email', { email: 'new@example.com', password })
     return ['Your e-mail address is about to change', addressOf(p.customer.id)]
   },
-  'src/accounts/own-account.ts new address': async () => ['Confirm your e-mail address', 'new@example.com'],
+  'src/accounts/own-account.ts new address': async () => ['Confirm your e-mail address', 'new@example.com', /^\/confirm-email\/[\w-]{43}$/],
   'src/sign-in/lost-factor.ts': async () => {
     p.db.$client.run("INSERT INTO passkeys VALUES ('pky_1', ?, 'AA', 'AA', 0, '[]', 'Key', 1, NULL, NULL)", [p.customer.id])
     await must(p.owner, 'POST', `/customers/${p.customer.id}/actions/reset-second-factor`, { reason: 'Lost phone' })
@@ -62,7 +63,7 @@ const ways: Record<string, () => Promise<[subject: string, to: string]>> = {
   },
   'src/team/invite.ts': async () => {
     await must(p.account('customer', 'Host'), 'POST', '/team', { email: 'guest@example.com', role: 'view' })
-    return ['Host invites you to their servers', 'guest@example.com']
+    return ['Host invites you to their servers', 'guest@example.com', /^\/join\?token=[\w-]{43}$/]
   },
   'src/sign-in/oidc.ts': async () => {
     const idp = await provider(p.now)
@@ -92,13 +93,19 @@ test('there is a way to every mail in the sources', async () => {
 
 for (const [name, write] of Object.entries(ways))
   test(`${name}: reaches whom it is for, as text and as HTML`, async () => {
-    const [subject, to] = await write()
+    const [subject, to, leadsTo] = await write()
     await box.deliver(p)
     const letter = box.taken.findLast((l) => l.subject === subject)
     expect(letter?.to).toBe(to)
     const [, text = '', html = ''] = /Content-Type: text\/plain([\s\S]*)Content-Type: text\/html([\s\S]*)/.exec(letter!.text) ?? []
-    const links = text.match(/https:\/\/panel\.test\/[\w/?=-]+/g) ?? []
-    for (const link of links) expect(html).toContain(link)
+    const places = (found: RegExpMatchArray | readonly string[] | null) => [...new Set(found)].map((url) => url.replace(home, ''))
+    // Besides the one to follow, a mail names the panel and nothing else.
+    const said = places(text.match(/https?:[^\s<>"]+/g)).filter((place) => place !== '')
+    const linked = places([...html.matchAll(/href="([^"]*)"/g)].map(([, url]) => url!)).filter((place) => place !== '')
+    expect(said.length).toBe(leadsTo ? 1 : 0)
+    if (leadsTo) expect(said[0]).toMatch(leadsTo)
+    expect(linked).toEqual(said)
+    if (leadsTo) expect(html).toContain(`>${home}${said[0]}</a>`)
     expect(html).toContain('<')
     expect(text).not.toContain('<')
   })
