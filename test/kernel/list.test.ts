@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { type Panel, panel, type Who, world } from '../support/panel.ts'
+import { type Panel, panel, type Who, type World, world } from '../support/panel.ts'
 
 let p: Panel
 let owner: { id: string } & Who
@@ -92,6 +92,45 @@ describe('a limit', () => {
     for (const limit of ['0', '-1', '1.5', '1e2', '', 'all', '0x10', '%20', '%D9%A1'])
       expect([limit, (await get(`/admin/customers?limit=${limit}`)).error?.code]).toEqual([limit, 'invalid_request'])
   })
+})
+
+describe('the lists of the specification', () => {
+  let p: World
+  let reseller: { id: string } & Who
+  /** As many rows of a table as a page has at most, and more: copies of one that is there, with these columns of their own. */
+  const copies = (table: string, own: Readonly<Record<string, string>>, where = '1') => {
+    const columns = p.db.$client
+      .query<{ name: string }, [string]>('SELECT name FROM pragma_table_info(?)')
+      .all(table)
+      .map(({ name }) => own[name] ?? name)
+    const numbers = 'WITH RECURSIVE numbers(i) AS (SELECT 100001 UNION ALL SELECT i + 1 FROM numbers WHERE i < 101005)'
+    p.db.$client.run(`INSERT INTO ${table} ${numbers} SELECT ${columns} FROM numbers, (SELECT * FROM ${table} WHERE ${where} LIMIT 1)`)
+  }
+  beforeAll(async () => {
+    p = await world()
+    reseller = p.account('reseller', 'Rita')
+    p.account('customer', 'Cal', reseller.id)
+    await p.admin('POST', '/admin/servers', p.order)
+    await p.settle()
+    const hex = "printf('02:00:00:%02x:%02x:%02x', i / 65536, i / 256 % 256, i % 256)"
+    copies('servers', { id: "'srv_' || i", number: 'i', hostname: "'h' || i", mac: hex })
+    copies('accounts', { id: "'usr_' || i", email: "i || '@bulk.test'" }, `reseller_id = '${reseller.id}'`)
+    copies('addresses', { id: "'ip_' || i", address: "'10.0.' || i", place: 'i' }, 'server_id IS NULL AND reserved_for IS NULL')
+    copies('audit', { id: "'aud_' || i", seq: 'i' })
+  })
+  afterAll(() => p.close())
+  for (const [list, path, usual, most] of [
+    ['Servers (staff)', '/admin/servers', 50, 100],
+    ['Customers', '/admin/customers', 50, 200],
+    ['reseller customers', '/reseller/customers', 50, 200],
+    ['IP pool addresses', '/admin/ip-pools/{id}/addresses', 64, 256],
+    ['Audit log', '/admin/audit', 50, 1000],
+  ] as const)
+    test(`${list}: ${usual} when nothing is said, ${most} at most`, async () => {
+      const who = path.startsWith('/reseller') ? reseller : p.owner
+      const rows = async (query: string) => (await p.call(who, 'GET', `${path.replace('{id}', p.pool)}${query}`)).body.data.length
+      expect([await rows(''), await rows('?limit=5000'), await rows(`?limit=${most}`)]).toEqual([usual, most, most])
+    })
 })
 
 describe('a cursor', () => {
