@@ -224,6 +224,19 @@ describe('another e-mail address', () => {
     expect(code(await signIn('new@example.com', password))).toBe('201')
     expect(code(await signIn(email, password))).toBe('401 sign_in_failed')
   })
+  test('S16: is not confirmed by a link from before the password was changed, nor is any other link of the account good', async () => {
+    const { email, who } = await withPassword()
+    await change(who, 'new@example.com')
+    await reset(email)
+    const billing = p.token(p.owner.id, ['customers:write'])
+    const signInLink = (await p.call(billing, 'POST', `/customers/${p.customer.id}/sign-in-links`)).body.url.slice(-43)
+    const [toNew, toReset] = [box.tokenFor('new@example.com', '/confirm-email/')!, box.tokenFor(email, '/reset/')!]
+    expect(code(await p.call(who, 'PUT', '/account/password', { current: password, password: 'a much better one' }))).toBe('200')
+    await refused(() => p.call(undefined, 'POST', '/account/email/confirm', { token: toNew }), '401 link_not_valid')
+    await refused(() => p.call(undefined, 'POST', '/sessions/from-link', { token: signInLink }), '401 link_not_valid')
+    await refused(() => set(toReset, 'the third password here'), '401 link_not_valid')
+    expect(addressOf(p.customer.id)).toBe(email)
+  })
   test('that somebody has already is answered the same, and nothing comes of it', async () => {
     const { email, who } = await withPassword()
     expect(code(await change(who, addressOf(p.owner.id)))).toBe('202')
