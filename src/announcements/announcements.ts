@@ -7,7 +7,7 @@ import { everybody } from '../kernel/api/access.ts'
 import { invalid } from '../kernel/api/errors.ts'
 import { newest, page, paginateAll } from '../kernel/api/list.ts'
 import { patched } from '../kernel/api/named.ts'
-import { done, fields, line, nullable, operation, type Resource, shape, time } from '../kernel/api/operation.ts'
+import { done, fields, line, nullable, operation, type Resource, shape, time, timeFrom } from '../kernel/api/operation.ts'
 import { iso, isoOrNull } from '../kernel/db/clock.ts'
 import { newId } from '../kernel/db/ids.ts'
 import { rowBy } from '../kernel/db/rows.ts'
@@ -46,8 +46,8 @@ function mustEndAfter({ startsAt, endsAt }: { startsAt: number; endsAt: number |
   if (endsAt !== null && endsAt <= startsAt) throw invalid({ field: 'endsAt', message: 'must be after the start.' })
 }
 const timesFrom = ({ startsAt, endsAt }: { startsAt?: string; endsAt?: string | null }) => ({
-  ...(startsAt !== undefined && { startsAt: Date.parse(startsAt) }),
-  ...(endsAt !== undefined && { endsAt: endsAt === null ? null : Date.parse(endsAt) }),
+  ...(startsAt !== undefined && { startsAt: timeFrom('startsAt', startsAt) }),
+  ...(endsAt !== undefined && { endsAt: endsAt === null ? null : timeFrom('endsAt', endsAt) }),
 })
 
 const access = { staff: ['settings:write'] } as const

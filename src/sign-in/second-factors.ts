@@ -84,10 +84,10 @@ export const renewRecoveryCodes = operation({
   confirmed: true,
   answer: t.Object({ recoveryCodes: t.Array(t.String()) }),
   status: 201,
-  refuses: ['already_done'],
+  refuses: ['not_possible'],
   run(call) {
     if (!factorsOf(call.tx, ownAccount(call.tx, call.actor).id).length)
-      throw new Refusal('already_done', 'Recovery codes replace a lost second factor, and there is none. Add one first.')
+      throw new Refusal('not_possible', 'Recovery codes replace a lost second factor, and there is none. Add one first.')
     return { recoveryCodes: newCodes(call) }
   },
 })

@@ -56,7 +56,7 @@ export const beginTotp = operation({
   withoutSecondFactor: true,
   answer: t.Object({ secret: t.String(), uri: t.String(), qr: t.String() }),
   status: 201,
-  refuses: ['already_done'],
+  refuses: ['not_possible'],
   async prepare({ db, actor, config }) {
     const account = ownAccount(db, actor)
     const [{ Secret, TOTP }, { renderSVG }] = await Promise.all([import('otpauth'), import('uqr')])
@@ -67,7 +67,7 @@ export const beginTotp = operation({
   run({ tx, actor, prepared: made, secrets, clock }) {
     const { id } = ownAccount(tx, actor)
     if (tx.select().from(totp).where(eq(totp.accountId, id)).get()?.confirmedAt)
-      throw new Refusal('already_done', 'There is an authenticator app already. Remove it before you add another.')
+      throw new Refusal('not_possible', 'There is an authenticator app already. Remove it before you add another.')
     const values = {
       secret: secrets.seal(sealedTotp.about({ accountId: id }), made.secret),
       lastStep: 0,
@@ -93,12 +93,12 @@ export const confirmTotp = operation({
   withoutSecondFactor: true,
   body: fields({ code: code() }),
   answer: t.Object({ recoveryCodes: nullable(t.Array(t.String())) }),
-  refuses: ['already_done'],
+  refuses: ['not_possible'],
   example: { code: '123456' },
   async prepare({ db, actor, body, secrets, clock }) {
     const { id } = ownAccount(db, actor)
     const it = db.select().from(totp).where(eq(totp.accountId, id)).get()
-    if (!it || it.confirmedAt) throw new Refusal('already_done', 'No authenticator app is being added. Begin again on the page Security.')
+    if (!it || it.confirmedAt) throw new Refusal('not_possible', 'No authenticator app is being added. Begin again on the page Security.')
     const step = await stepOf(secrets.open(sealedTotp.about(it), it.secret), body.code, clock())
     if (step === undefined)
       throw invalid({ field: 'code', message: 'is not the one that belongs to this secret. Is the clock of your device right?' })
@@ -113,7 +113,7 @@ export const confirmTotp = operation({
       .where(and(eq(totp.accountId, id), eq(totp.secret, shown.secret), isNull(totp.confirmedAt)))
       .returning()
       .get()
-    if (!kept) throw new Refusal('already_done', 'Meanwhile it was begun again, or confirmed, elsewhere.')
+    if (!kept) throw new Refusal('not_possible', 'Meanwhile it was begun again, or confirmed, elsewhere.')
     changedFactors(call)
     return { recoveryCodes: firstCodes(call) }
   },

@@ -72,12 +72,11 @@ type TokenRow = {
   allow: string
   expiresAt: number | null
   usedAt: number | null
-  usedFrom: string | null
 }
 const statements = prepared(({ $client }) => ({
   // A rotated token is accepted under its previous value for a while. Both hashes have an index.
   find: $client.prepare<TokenRow, [string, number]>(
-    `SELECT id, account_id AS accountId, name, scopes, allow, expires_at AS expiresAt, used_at AS usedAt, used_from AS usedFrom
+    `SELECT id, account_id AS accountId, name, scopes, allow, expires_at AS expiresAt, used_at AS usedAt
      FROM tokens WHERE (token_hash = ?1 OR (previous_hash = ?1 AND previous_until > ?2)) AND revoked_at IS NULL`,
   ),
   used: $client.prepare('UPDATE tokens SET used_at = ?, used_from = ? WHERE id = ?'),
@@ -89,9 +88,6 @@ function tokenSender(db: Db, header: string, now: number, from: string): Sender 
   const account = row ? accountById(db, row.accountId) : undefined
   if (!row || !account || account.disabledAt !== null || (row.expiresAt !== null && row.expiresAt <= now))
     throw new Refusal('invalid_token', 'This token is not valid: it may have expired or been revoked.')
-  // Once a minute: a use is worth knowing, a disk flush per read is not worth paying.
-  if (row.usedAt === null || now - row.usedAt > minute || row.usedFrom !== from)
-    write(db, (tx) => void statements(tx).used.run(now, from, row.id))
   // Cut to what its maker may do now, not to what he might when he made it.
   const permissions = permissionsOf(db, account)
   const theirs = scopesOf(account.kind, permissions)
@@ -100,6 +96,10 @@ function tokenSender(db: Db, header: string, now: number, from: string): Sender 
   return {
     actor: actorOf(account, permissions, scopes, { type: 'token', tokenId: row.id, tokenName: row.name }, lacksSecondFactor(db, account)),
     limitKey: row.id,
+    // Once a minute, from wherever: a use is worth knowing, a disk flush per read is not worth paying.
+    used() {
+      if (row.usedAt === null || now - row.usedAt > minute) write(db, (tx) => void statements(tx).used.run(now, from, row.id))
+    },
     ...(allow ? { allowed: (address: string) => inside(address, allow) } : {}),
   }
 }

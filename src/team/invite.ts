@@ -8,7 +8,18 @@ import { type Call, fields, nullable, operation, see } from '../kernel/api/opera
 import { newId } from '../kernel/db/ids.ts'
 import { isUniqueViolation, prepared, type Tx } from '../kernel/db/open.ts'
 import { mailTo } from '../kernel/web/mail.ts'
-import { changes, member, memberAnswer, mustHold, newLink, ownServer, PEOPLE_PER_ACCOUNT, serverNamed, showMember } from './member.ts'
+import {
+  changes,
+  grantsRole,
+  member,
+  memberAnswer,
+  mustHold,
+  newLink,
+  ownServer,
+  PEOPLE_PER_ACCOUNT,
+  serverNamed,
+  showMember,
+} from './member.ts'
 import { role, roles } from './share.ts'
 import { type TeamMember, teamMembers } from './tables.ts'
 
@@ -21,6 +32,7 @@ export const inviteMember = operation({
   body: fields({ email: t.String({ maxLength: 254 }), role, serverId: t.Optional(nullable(t.String({ maxLength: 40 }))) }),
   answer: memberAnswer,
   status: 201,
+  ...grantsRole,
   refuses: ['scope_not_allowed', 'limit_reached', 'already_done', 'rate_limited'],
   example: { email: 'bo@example.com', role: 'operate', serverId: '<server_id>' },
   /** The same answer whether or not somebody has an account with this address. */
@@ -30,7 +42,6 @@ export const inviteMember = operation({
     const email = mailAddress(body.email)
     if (email === owner.email.toLowerCase()) throw invalid({ field: 'email', message: 'is your own: you can do everything already.' })
     const serverId = body.serverId == null ? null : see(tx, actor, ownServer, body.serverId, 'serverId').id
-    mustHold(actor, body.role)
     mustHaveRoom(tx, owner.id, email)
     const now = clock()
     const { token, kept } = newLink(now)

@@ -6,13 +6,13 @@ import type { Account } from '../accounts/tables.ts'
 import type { Scope } from '../kernel/api/access.ts'
 import type { Actor } from '../kernel/api/actor.ts'
 import { Refusal } from '../kernel/api/errors.ts'
-import { nullable, type Resource, shape, time, told } from '../kernel/api/operation.ts'
+import { mustHave, nullable, type Resource, shape, time, told } from '../kernel/api/operation.ts'
 import { day, iso, isoOrNull } from '../kernel/db/clock.ts'
 import { type Db, prepared, type Tx } from '../kernel/db/open.ts'
 import { digest, randomToken } from '../kernel/secrets.ts'
 import { server, serverById } from '../servers/server.ts'
 import type { Server } from '../servers/tables.ts'
-import { opens, type Role, role } from './share.ts'
+import { opens, type Role, role, roleNames } from './share.ts'
 import { type TeamMember, teamMembers } from './tables.ts'
 
 /** Decision: 50 people an account; somebody on three servers counts once. */
@@ -47,11 +47,10 @@ export const ownServer: Resource<Server> = {
 }
 
 /** Throws `scope_not_allowed`: a token cannot give others more than it may do itself (security S26). */
-export function mustHold(actor: Actor, wanted: Role) {
-  const lacking = [...opens(wanted)].filter((scope) => !actor.scopes.has(scope))
-  if (lacking.length)
-    throw new Refusal('scope_not_allowed', `Nobody gives what they do not have: this lacks ${lacking.join(', ')}.`, { scopes: lacking })
-}
+export const mustHold = (actor: Actor, wanted: Role) => mustHave(actor, opens(wanted))
+
+/** What giving somebody a role gives them. */
+export const grantsRole = { grants: ({ role }: { role?: Role }) => (role && roleNames.includes(role) ? opens(role) : []) }
 
 const state = t.Enum(['invited', 'expired', 'member'])
 export const memberAnswer = shape('TeamMember', {

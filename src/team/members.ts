@@ -2,7 +2,7 @@ import { eq } from 'drizzle-orm'
 import { newest, page } from '../kernel/api/list.ts'
 import { patched } from '../kernel/api/named.ts'
 import { done, fields, operation } from '../kernel/api/operation.ts'
-import { changes, member, memberAnswer, mustHold, reads, showMember } from './member.ts'
+import { changes, grantsRole, member, memberAnswer, reads, showMember } from './member.ts'
 import { role } from './share.ts'
 import { teamMembers } from './tables.ts'
 
@@ -35,11 +35,11 @@ export const changeMember = operation({
   ...changes,
   on: member,
   body: fields({ role }),
+  ...grantsRole,
   answer: memberAnswer,
   refuses: ['scope_not_allowed'],
   example: { role: 'view' },
-  run({ tx, actor, target, body, clock }) {
-    mustHold(actor, body.role)
+  run({ tx, target, body, clock }) {
     return showMember(tx, patched(tx, teamMembers, target, { role: body.role }), clock())
   },
 })

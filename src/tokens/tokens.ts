@@ -6,7 +6,7 @@ import type { Account } from '../accounts/tables.ts'
 import { allScopes, everybody, isScope, presets, type Scope } from '../kernel/api/access.ts'
 import { invalid, Refusal } from '../kernel/api/errors.ts'
 import { newest, page } from '../kernel/api/list.ts'
-import { done, fields, line, nullable, operation, type Resource, shape, time } from '../kernel/api/operation.ts'
+import { done, fields, line, nullable, operation, type Resource, shape, time, timeFrom } from '../kernel/api/operation.ts'
 import { isCidr } from '../kernel/cidr.ts'
 import { day, hour, iso, isoOrNull } from '../kernel/db/clock.ts'
 import { newId } from '../kernel/db/ids.ts'
@@ -140,16 +140,15 @@ export const createToken = operation({
   answer: t.Object({ id: t.String(), token: t.String(), scopes: t.Array(t.String()), expiresAt: nullable(time) }),
   status: 201,
   refuses: ['scope_not_allowed', 'forbidden', 'limit_reached'],
+  grants: ({ preset, scopes }) => [
+    ...(preset && Object.hasOwn(presets, preset) ? presets[preset] : []),
+    ...(Array.isArray(scopes) ? scopes : []),
+  ],
   example: { name: 'Monitoring', scopes: ['servers:read'], allow: ['203.0.113.7'] },
   run({ tx, actor, body, clock }) {
     const account = accountById(tx, actor.accountId)
     if (!account) throw new Refusal('forbidden', 'System needs no token. tokens.grant makes one for an account.')
     const scopes = scopesFrom(body)
-    const lacking = scopes.filter((s) => !actor.scopes.has(s))
-    if (lacking.length)
-      throw new Refusal('scope_not_allowed', `A token cannot do more than who makes it. You do not have ${lacking.join(', ')}.`, {
-        scopes: lacking,
-      })
     const now = clock()
     const expiresAt = expiryFrom(body.expiresAt, now)
     const made = makeToken(tx, account, { name: body.name, scopes, allow: allowFrom(body.allow ?? []), expiresAt }, now)
@@ -161,7 +160,7 @@ export const createToken = operation({
 function expiryFrom(text: string | null | undefined, now: number): number | null {
   if (text === null) return null
   if (text === undefined) return now + USUAL_LIFE_MS
-  const at = Date.parse(text)
+  const at = timeFrom('expiresAt', text)
   if (!(at > now)) throw invalid({ field: 'expiresAt', message: 'must be in the future.' })
   return at
 }
@@ -224,12 +223,12 @@ export const rotateToken = operation({
   on: token,
   body: fields({ overlapHours: t.Optional(t.Integer({ minimum: 0, maximum: 168 })) }),
   answer: t.Object({ id: t.String(), token: t.String(), previousUntil: nullable(time), expiresAt: nullable(time) }),
-  refuses: ['already_done'],
+  refuses: ['not_possible'],
   example: { overlapHours: 24 },
   run({ tx, target, body, clock }) {
     const now = clock()
     if (target.expiresAt !== null && target.expiresAt <= now)
-      throw new Refusal('already_done', 'This token has expired, and a new value would not change that. Make a new token.')
+      throw new Refusal('not_possible', 'This token has expired, and a new value would not change that. Make a new token.')
     const { overlapHours = USUAL_OVERLAP_HOURS } = body
     const value = newToken()
     const previousUntil = overlapHours ? now + overlapHours * hour : null

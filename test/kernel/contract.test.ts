@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type Code, codes } from '../../src/kernel/api/errors.ts'
 import { checks } from '../../src/kernel/api/http.ts'
+import { codesOf } from '../../src/kernel/api/openapi.ts'
 import { operations } from '../../src/operations.ts'
 import { pages } from '../../views/pages.ts'
 import { type Who, type World, world } from '../support/panel.ts'
@@ -127,7 +128,7 @@ const wrong: Partial<Record<Code, () => Wrong>> = {
   unsupported_media_type: () => ({ headers: { 'Content-Type': 'text/plain' } }),
   too_large: () => ({ body: `{"reason":"${'x'.repeat(1_000_000)}` }),
   invalid_json: () => ({ body: '{"reason":' }),
-  invalid_idempotency_key: () => ({ headers: { 'Idempotency-Key': 'a b' } }),
+  invalid_idempotency_key: () => ({ headers: { 'Idempotency-Key': 'x'.repeat(201) } }),
   invalid_request: () => ({ path: `/servers/${serverId}/actions/suspend?surprise=1` }),
   missing_scope: () => ({ who: p.token(p.owner.id, ['servers:read']) }),
   server_not_found: () => ({ path: `/servers/${nobody}/actions/suspend` }),
@@ -171,6 +172,12 @@ describe('a call that is wrong in two ways gets the refusal that stands earlier 
     expect((await tight.call(tight.owner, 'GET', '/status')).status).toBe(429)
   })
   const examples = checks.map((list) => list.find((code) => code in wrong)!)
+  test('which has every code that the gate makes', () => {
+    const ordered = new Set(checks.flat())
+    for (const op of operations)
+      for (const code of codesOf({ ...op, refuses: [] }))
+        if (code !== 'internal_error') expect([op.id, code, ordered.has(code)]).toEqual([op.id, code, true])
+  })
   test('which has an example for every check, in the statuses that it declares', () => {
     expect(examples).not.toContain(undefined as any)
     expect(new Set(checks.flat()).size).toBe(checks.flat().length)

@@ -1,6 +1,7 @@
 // The order of checks is a promise (decisions): who sends two mistakes at once learns of the first in this order.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { scopesOf } from '../../src/kernel/api/access.ts'
+import { MOST_VALUES } from '../../src/kernel/api/http.ts'
 import { type Listening, listening } from '../support/listening.ts'
 import { type Who, type World, world } from '../support/panel.ts'
 
@@ -35,7 +36,7 @@ function mistakes(): Mistake[] {
     { code: 'unsupported_media_type', make: header('Content-Type', 'text/plain') },
     { code: 'too_large', make: (s) => void (s.body = `{"reason":"${'x'.repeat(1_000_000)}`) },
     { code: 'invalid_json', make: (s) => void (s.body = s.body.length > 1000 ? s.body : '{"reason":') },
-    { code: 'invalid_idempotency_key', make: header('Idempotency-Key', 'a b') },
+    { code: 'invalid_idempotency_key', make: header('Idempotency-Key', 'x'.repeat(201)) },
     { code: 'missing_scope', make: (s) => void (s.token = p.token(p.owner.id, ['servers:read']).token) },
     { code: 'server_not_found', make: (s) => void (s.path = s.path.replace(serverId, nobody)) },
     { code: 'validation_failed', make: (s) => void (s.body = s.body === '{"reason":"overdue"}' ? '{"reason":""}' : s.body) },
@@ -237,6 +238,44 @@ describe('S1: text in a body', () => {
       const reply = await p.call(p.owner, 'POST', '/admin/packages', body)
       expect([body, reply.status, reply.body.error?.code]).toEqual([body, 422, 'validation_failed'])
     }
+  })
+})
+
+describe('a body', () => {
+  const make = (body: string, type = 'application/json') => p.call(p.owner, 'POST', '/admin/packages', body, { 'Content-Type': type })
+  const name = (i: number) => JSON.stringify({ name: `pack ${i}`, vcpus: 1, memoryMb: 64, diskGb: 1 })
+  test('may say its charset as RFC 9110 has it, quoted or not, and no other', async () => {
+    const types = ['application/json;charset=utf-8', 'application/json; charset="utf-8"', 'Application/JSON ; charset="UTF-8" ']
+    for (const [i, type] of types.entries()) expect((await make(name(i), type)).status).toBe(201)
+    for (const type of ['application/json; charset=latin1', 'application/json; charset="utf-8', 'application/jsonx', 'text/json'])
+      expect([type, (await make(name(9), type)).status]).toEqual([type, 415])
+  })
+  const keys = (n: number) => `{${Array.from({ length: n }, (_, i) => `"k${i}":1`).join()}}`
+  test('of more values than any call takes is refused before it is looked at, and nothing happens', async () => {
+    const before = p.fingerprint()
+    for (const [many, code] of [
+      [keys(MOST_VALUES), 'validation_failed'],
+      [keys(MOST_VALUES + 1), 'too_large'],
+      [keys(80_000), 'too_large'],
+      [`{"name":[${Array(400_000).fill(1)}]}`, 'too_large'],
+      [JSON.stringify({ name: ',[{":'.repeat(MOST_VALUES) }), 'validation_failed'],
+      [JSON.stringify({ name: '\\",",'.repeat(MOST_VALUES) }), 'validation_failed'],
+    ] as const)
+      expect([many.length, (await make(many)).body.error.code]).toEqual([many.length, code])
+    expect(p.fingerprint()).toBe(before)
+  })
+  test('in which very much is wrong names the first of it', async () =>
+    expect((await make(keys(1000))).body.error.details.fields.length).toBe(50))
+  test('of who has not said who they are is 16 kB at most, whether or not it says its length', async () => {
+    const send = (body: BodyInit) =>
+      p.controller.app.fetch(
+        new Request('http://localhost/api/v1/sessions', { method: 'POST', headers: { 'Content-Type': 'application/json' }, body }),
+      )
+    const text = (bytes: number) => JSON.stringify({ email: 'x'.repeat(bytes - 12) })
+    const code = async (body: BodyInit) => ((await (await send(body)).json()) as any).error.code
+    expect(await code(text(16_000))).toBe('validation_failed')
+    expect(await code(text(16_001))).toBe('too_large')
+    expect(await code(new Blob([text(16_001)]).stream() as any)).toBe('too_large')
   })
 })
 

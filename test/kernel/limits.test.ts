@@ -109,6 +109,41 @@ describe('over HTTP', () => {
     for (let i = 0; i < 20; i++) expect((await call(token)).status).toBe(200)
     expect((await call(token)).status).toBe(429)
   })
+  test('what is refused for who asks, or for its path, counts as a call of its address; it is told why all the same', async () => {
+    await using it = await listening()
+    const ask = async (path: string, headers: Record<string, string> = {}, method = 'GET') =>
+      (await it.controller.app.fetch(new Request(`http://localhost/api/v1${path}`, { method, headers }))).status
+    const bad = { Authorization: `Bearer pnl_${'x'.repeat(49)}` }
+    const four = async () => [await ask('/status', bad), await ask('/nodes'), await ask('/no/such'), await ask('/status', {}, 'PUT')]
+    for (let i = 0; i < 300; i++) expect(await four()).toEqual([401, 404, 404, 405])
+    expect(await four()).toEqual([401, 404, 404, 405])
+    expect(await ask('/status')).toBe(429)
+    // Nobody else pays for it: not a token, not a session.
+    expect(await ask('/status', { Authorization: `Bearer ${it.token}` })).toBe(200)
+    expect(await ask('/status', { Cookie: `__Host-panel=${it.cookie}` })).toBe(200)
+  })
+  test('a call that is refused with 401, 403 or 429 is no use of the token', async () => {
+    await using it = await listening()
+    const used = () => it.db.$client.query<{ used_at: number; used_from: string }, []>('SELECT used_at, used_from FROM tokens').get()!
+    it.db.$client.run(`UPDATE tokens SET allow = '["198.51.100.1/32"]'`)
+    const ask = async () =>
+      (await it.controller.app.fetch(new Request('http://localhost/api/v1/status', { headers: { Authorization: `Bearer ${it.token}` } })))
+        .status
+    expect([await ask(), used()]).toEqual([403, { used_at: null, used_from: null } as any])
+    it.db.$client.run("UPDATE tokens SET allow = '[]'")
+    expect([await ask(), used()]).toEqual([200, { used_at: it.now(), used_from: '127.0.0.1' }])
+    // At most once a minute, also when the address is another one each time.
+    it.db.$client.run("UPDATE tokens SET used_from = '198.51.100.1'")
+    expect([await ask(), used().used_from]).toEqual([200, '198.51.100.1'])
+    it.db.$client.run('UPDATE tokens SET used_at = 1')
+    const none = { used_at: 1, used_from: '198.51.100.1' }
+    for (let left = 1198; left > 0; left--) {
+      it.db.$client.run('UPDATE tokens SET used_at = ?', [it.now()])
+      await ask()
+    }
+    it.db.$client.run('UPDATE tokens SET used_at = 1')
+    expect([await ask(), used()]).toEqual([429, none])
+  })
   test('this host itself is not limited', async () => {
     await using it = await listening()
     for (let i = 0; i < 1300; i++) expect((await it.controller.fetchLocal(new Request('http://localhost/api/v1/status'))).status).toBe(200)

@@ -34,6 +34,13 @@ describe('what is wrong with a field is said in words', () => {
   ] as const)
     test(what, () => expect(said(schema, value)).toEqual([words]))
 
+  test('of very many that are no fields of the call, each once, up to fifty', () => {
+    const sent = (n: number) => Object.fromEntries(Array.from({ length: n }, (_, i) => [`k/~${i}`, 1]))
+    for (const n of [1, 7, 8, 9, 50, 51, 2000])
+      expect(wrong(fields({}), sent(n))).toEqual(
+        Array.from({ length: Math.min(n, 50) }, (_, i) => ({ field: `k/~${i}`, message: 'is not a field of this call.' })),
+      )
+  })
   test('of several, each once', () => {
     const schema = fields({ name: line(5), size: t.Integer({ minimum: 1 }), where: t.Object({ city: t.String() }) })
     expect(wrong(schema, { size: 0, where: {}, surprise: 1, other: 2 })).toEqual(

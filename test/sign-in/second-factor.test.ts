@@ -226,7 +226,7 @@ describe('S18 recovery codes', () => {
   test('are not made where there is no second factor, and go with the last one', async () => {
     using p = await panel()
     const cal = person(p)
-    expect((await p.call(cal, 'POST', '/account/recovery-codes')).body.error.code).toBe('already_done')
+    expect((await p.call(cal, 'POST', '/account/recovery-codes')).body.error.code).toBe('not_possible')
     await withApp(p, cal)
     expect((await p.call(cal, 'DELETE', '/account/totp')).status).toBe(200)
     expect(p.db.$client.query('SELECT * FROM recovery_codes').all()).toEqual([])
@@ -257,8 +257,8 @@ describe('S18 adding an authenticator app', () => {
     const first = (await p.call(cal, 'POST', '/account/totp')).body.secret
     await withApp(p, cal)
     const before = p.fingerprint()
-    expect((await p.call(cal, 'POST', '/account/totp')).body.error.code).toBe('already_done')
-    expect((await p.call(cal, 'POST', '/account/totp/actions/confirm', { code: codeOf(p, first) })).body.error.code).toBe('already_done')
+    expect((await p.call(cal, 'POST', '/account/totp')).body.error.code).toBe('not_possible')
+    expect((await p.call(cal, 'POST', '/account/totp/actions/confirm', { code: codeOf(p, first) })).body.error.code).toBe('not_possible')
     expect(p.fingerprint()).toBe(before)
   })
   test('S19 ends the other sessions, and so does taking it away', async () => {

@@ -131,7 +131,13 @@ describe('an allow-list', () => {
     ]
     expect(await ask(here)).toBe('done')
     const { status, body } = await p.call(elsewhere, 'GET', '/admin/nodes')
-    expect([status, body.error]).toEqual([403, { code: 'ip_not_allowed', message: 'This token may not be used from 127.0.0.1.' }])
+    expect([status, body.error]).toEqual([
+      403,
+      {
+        code: 'ip_not_allowed',
+        message: 'This token may not be used from 127.0.0.1. Call from an address on its list, or have the list changed.',
+      },
+    ])
   })
   test('takes addresses and CIDRs and nothing else', () => {
     expect(allowFrom(['203.0.113.7', '2001:db8::1', '10.0.0.0/8'])).toEqual(['203.0.113.7/32', '2001:db8::1/128', '10.0.0.0/8'])

@@ -192,7 +192,7 @@ describe('rotating', () => {
     const who = p.account('customer', 'Late')
     const { id, token } = await made(who, { expiresAt: iso(p.now() + minute) })
     p.turnClock(2 * minute)
-    expect((await rotate(who, id)).body.error.code).toBe('already_done')
+    expect((await rotate(who, id)).body.error.code).toBe('not_possible')
     expect(await using(token)).toBe('invalid_token')
   })
 

@@ -5,7 +5,7 @@ import type { Actor } from '../../src/kernel/api/actor.ts'
 import { type Code, codes, refusals } from '../../src/kernel/api/errors.ts'
 import { API_ROOT } from '../../src/kernel/api/http.ts'
 import { codesOf } from '../../src/kernel/api/openapi.ts'
-import { type Operation, queryOf } from '../../src/kernel/api/operation.ts'
+import { needsPerson, type Operation, queryOf } from '../../src/kernel/api/operation.ts'
 import { type Html, html } from '../../src/kernel/web/html.ts'
 import { type At, noPage, page } from '../../src/kernel/web/page.ts'
 import { operations } from '../../src/operations.ts'
@@ -24,7 +24,7 @@ const roomName = (room: string) => rooms[room] ?? (room[0]!.toUpperCase() + room
 const rightsOf = (op: Operation, actor: Actor): readonly (Scope | Permission)[] =>
   op.access === 'anyone' ? [] : (op.access[actor.kind] ?? [])
 /** Does any token of this account get through? */
-const byToken = (op: Operation, actor: Actor) => op.access === 'anyone' || (!op.inPerson && rightsOf(op, actor).some(isScope))
+const byToken = (op: Operation, actor: Actor) => op.access === 'anyone' || !needsPerson(op, actor.kind)
 
 /** To be pasted as it stands, once TOKEN and the ids of the path are set. */
 export function curlFor(op: Operation, origin: string): string {

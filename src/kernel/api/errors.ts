@@ -8,7 +8,11 @@ export const refusals = {
     'A query parameter is unknown, stands there twice, or has a value that cannot be; or a cursor is not one of this list and caller.',
     'Correct the query. Start a list again without its cursor.',
   ],
-  invalid_idempotency_key: [400, 'The Idempotency-Key is not 1 to 200 visible ASCII characters.', 'Use a UUID, or your own order number.'],
+  invalid_idempotency_key: [
+    400,
+    'The Idempotency-Key is not 1 to 200 ASCII characters, or has a control character.',
+    'Use a UUID, or your own order number.',
+  ],
   invalid_token: [401, 'The token is unknown, expired or revoked.', 'Make a new token, or use the one that replaced it.'],
   not_authenticated: [401, 'There are no credentials.', 'Send the token in the Authorization header, or sign in.'],
   sign_in_failed: [
@@ -106,9 +110,13 @@ export const refusals = {
   ],
   already_done: [409, 'It is done already.', 'Take it as done.'],
   invitation_not_valid: [409, 'The invitation was used, taken back, or has expired.', 'Ask whoever sent it for a new one.'],
-  not_possible: [409, 'This installation cannot do it; the message says why.', 'Change the setting it names.'],
+  not_possible: [409, 'It cannot be done as things are here; the message says why.', 'Change what it names.'],
   last_owner: [409, 'It would leave nobody who may manage staff.', 'Make somebody else an owner first.'],
-  too_large: [413, 'The body is larger than 1 MB.', 'Send less.'],
+  too_large: [
+    413,
+    'The body is larger than 1 MB, or than 16 kB where no sign-in is needed; or it has more than 5000 values.',
+    'Send less.',
+  ],
   unsupported_media_type: [415, 'The body is not application/json.', 'Set Content-Type: application/json.'],
   validation_failed: [
     422,

@@ -13,6 +13,8 @@ import type { Operation, Query } from './operation.ts'
 export const API_ROOT = '/api/v1'
 /** Specification: 1 MB. */
 export const MOST_BODY_BYTES = 1_000_000
+/** Where nobody has said who they are, nobody has so much to say: the longest, a passkey, is not a quarter of it. */
+export const MOST_BODY_BYTES_OF_ANYONE = 16_000
 
 /** How this person wants pages to look. `timeZone` null: the browser's. */
 export type Looks = { theme: 'system' | 'light' | 'dark'; density: 'comfortable' | 'compact'; timeZone: string | null }
@@ -23,6 +25,8 @@ export type Sender = {
   browser?: { csrf: string; looks: Looks }
   /** Addresses from which the token may be used; empty: from everywhere. */
   allowed?: (address: string) => boolean
+  /** Notes that it was used; for a call that passed the list of addresses and the limit. */
+  used?(): void
   /** The bucket its calls count in. */
   limitKey: string
 }
@@ -33,7 +37,7 @@ export type Door = {
   who(request: Request, from: string): Sender
   from(request: Request): string
   origin: string
-  calls: Limit
+  calls: Pick<Limit, 'take' | 'count'>
   restarting(): boolean
   logRequests: boolean
 }
@@ -89,14 +93,16 @@ function answering(door: Door, found: Operation | { text(): string } | readonly 
     const startedAt = door.logRequests ? performance.now() : 0
     let response: Response
     try {
+      const known = endsInSlash(request.url) ? undefined : found
+      if (known === undefined || Array.isArray(known)) door.calls.count(addressKey(door.from(request)))
       response =
-        found === undefined || endsInSlash(request.url)
+        known === undefined
           ? refuse(unknownPath(), requestId)
-          : 'id' in found
-            ? show(found, await answer(door, found, request, params, requestId), requestId)
-            : 'text' in found
-              ? give(door, found.text(), request)
-              : otherMethod(request, found)
+          : 'id' in known
+            ? show(known, await answer(door, known, request, params, requestId), requestId)
+            : 'text' in known
+              ? give(door, known.text(), request)
+              : otherMethod(request, known)
     } catch (error) {
       response = refuse(error, requestId, request)
     }
@@ -182,7 +188,15 @@ export const checks: readonly (readonly Code[])[] = [
   ['invalid_json'],
   ['invalid_idempotency_key'],
   ['invalid_request'],
-  ['token_not_allowed', 'support_session', 'forbidden', 'missing_scope', 'confirmation_required'],
+  [
+    'second_factor_required',
+    'token_not_allowed',
+    'support_session',
+    'forbidden',
+    'missing_scope',
+    'scope_not_allowed',
+    'confirmation_required',
+  ],
   ofStatus(404).filter((code) => code !== 'not_found'),
   ofStatus(422),
   ofStatus(409),
@@ -191,12 +205,9 @@ export const checks: readonly (readonly Code[])[] = [
 async function answer(door: Door, op: Operation, request: Request, params: Record<string, string>, requestId: string): Promise<Answer> {
   const from = door.from(request)
   const changes = op.method !== 'GET'
-  const sender = door.who(request, from)
-  if (!sender.actor && op.access !== 'anyone')
-    throw new Refusal('not_authenticated', 'Sign in, or send a token in the Authorization header.')
-  if (sender.allowed && !sender.allowed(from)) throw new Refusal('ip_not_allowed', `This token may not be used from ${from}.`)
-  // This host itself is not limited: `berth admin` in a loop must not wait for itself.
-  if (sender.actor?.via.type !== 'system') door.calls.take(sender.actor ? sender.limitKey : addressKey(from))
+  const sender = admitted(door, op, request, from)
+  door.calls.take(sender.actor ? sender.limitKey : addressKey(from))
+  sender.used?.()
   if (changes && door.restarting())
     throw new Refusal('restarting', 'Berth is restarting. Reads keep working; try the change again in a minute.', { retryAfterSeconds: 60 })
   if (changes && (sender.browser || !sender.actor)) sameSite(door, request, sender)
@@ -212,6 +223,24 @@ async function answer(door: Door, op: Operation, request: Request, params: Recor
     requestId,
     ...(idempotencyKey ? { idempotencyKey } : {}),
   })
+}
+
+/** Who it is, where that is enough to go on. What is refused here counts as a call of its address: guessing is not free. */
+function admitted(door: Door, op: Operation, request: Request, from: string): Sender {
+  try {
+    const sender = door.who(request, from)
+    if (!sender.actor && op.access !== 'anyone')
+      throw new Refusal('not_authenticated', 'Sign in, or send a token in the Authorization header.')
+    if (sender.allowed && !sender.allowed(from))
+      throw new Refusal(
+        'ip_not_allowed',
+        `This token may not be used from ${from}. Call from an address on its list, or have the list changed.`,
+      )
+    return sender
+  } catch (error) {
+    door.calls.count(addressKey(from))
+    throw error
+  }
 }
 
 /** A browser's change must come from our own pages: exact origin, and the token that only our pages know. */
@@ -243,39 +272,65 @@ async function bodyOf(request: Request, op: Operation): Promise<unknown> {
   const type = request.headers.get('Content-Type')
   const length = request.headers.get('Content-Length')
   const empty = request.body === null || length === '0'
-  if (!(empty && type === null) && !/^application\/json\s*(;\s*charset=utf-8\s*)?$/i.test(type ?? ''))
+  if (!(empty && type === null) && !JSON_TYPE.test(type ?? ''))
     throw new Refusal('unsupported_media_type', 'Send the body as application/json.')
   if (empty) return op.body ? {} : undefined
-  if (Number(length) > MOST_BODY_BYTES) throw tooLarge()
-  const text = await textOf(request, MOST_BODY_BYTES)
+  const most = op.access === 'anyone' ? MOST_BODY_BYTES_OF_ANYONE : MOST_BODY_BYTES
+  if (Number(length) > most) throw tooLarge(most)
+  const text = await textOf(request, most)
   if (text.trim() === '') return op.body ? {} : undefined
-  if (nestsTooDeep(text)) throw new Refusal('invalid_json', 'The body is nested too deeply.')
+  mustBeModest(text)
   try {
     return JSON.parse(text)
   } catch {
-    throw new Refusal('invalid_json', 'The body is not JSON.')
+    throw new Refusal('invalid_json', 'The body is not JSON. Send one JSON object in UTF-8.')
   }
 }
+
+/** The parameter may be quoted (RFC 9110, 5.6.6). */
+const JSON_TYPE = /^application\/json\s*(;\s*charset=("utf-8"|utf-8)\s*)?$/i
 
 /** No body of ours is nested half as deep. A megabyte of `[` would keep JSON.parse, and everybody, for a second. */
 const MOST_NESTED = 32
-function nestsTooDeep(text: string): boolean {
+/** No body of ours has a tenth of them. A megabyte of small values would keep the checks, and everybody, for a third of a second. */
+export const MOST_VALUES = 5000
+
+/** Before it is parsed: parsing it is what costs. Throws `invalid_json` and `too_large`. */
+function mustBeModest(text: string) {
   let depth = 0
-  let quoted = false
+  let values = 1
   for (let i = 0; i < text.length; i++) {
-    const c = text[i]
-    if (quoted) {
-      if (c === '\\') i++
-      else if (c === '"') quoted = false
-    } else if (c === '"') quoted = true
-    else if (c === '[' || c === '{') {
-      if (++depth > MOST_NESTED) return true
-    } else if (c === ']' || c === '}') depth--
+    switch (text.charCodeAt(i)) {
+      case QUOTE:
+        i = endOfString(text, i)
+        break
+      case BRACKET:
+      case BRACE:
+        if (++depth > MOST_NESTED) throw new Refusal('invalid_json', 'The body is nested too deeply. Send one JSON object in UTF-8.')
+        break
+      case END_OF_BRACKET:
+      case END_OF_BRACE:
+        depth--
+        break
+      case COMMA:
+        if (++values > MOST_VALUES) throw new Refusal('too_large', `The body is too large: ${MOST_VALUES} values are the most.`)
+    }
   }
-  return false
+}
+const [QUOTE, BACKSLASH, COMMA, BRACKET, END_OF_BRACKET, BRACE, END_OF_BRACE] = [34, 92, 44, 91, 93, 123, 125]
+
+/** Where the string ends whose first quotation mark is at `start`: at a quotation mark behind an even number of backslashes. */
+function endOfString(text: string, start: number): number {
+  for (let end = text.indexOf('"', start + 1); end >= 0; end = text.indexOf('"', end + 1)) {
+    let before = end
+    while (text.charCodeAt(before - 1) === BACKSLASH) before--
+    if ((end - before) % 2 === 0) return end
+  }
+  return text.length
 }
 
-const tooLarge = () => new Refusal('too_large', 'The body is too large: 1 MB is the most.')
+const tooLarge = (most: number) =>
+  new Refusal('too_large', `The body is too large: ${most < MOST_BODY_BYTES ? `${most / 1000} kB` : '1 MB'} is the most.`)
 
 /** Counts while it reads: a chunked body does not say its length. */
 export async function textOf(request: Request, mostBytes: number): Promise<string> {
@@ -283,13 +338,13 @@ export async function textOf(request: Request, mostBytes: number): Promise<strin
   let bytes = 0
   for await (const chunk of request.body ?? []) {
     bytes += chunk.length
-    if (bytes > mostBytes) throw tooLarge()
+    if (bytes > mostBytes) throw tooLarge(mostBytes)
     chunks.push(chunk)
   }
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(chunks.length === 1 ? chunks[0] : Buffer.concat(chunks))
   } catch {
-    throw new Refusal('invalid_json', 'The body is not UTF-8.')
+    throw new Refusal('invalid_json', 'The body is not UTF-8. Send one JSON object in UTF-8.')
   }
 }
 

@@ -50,7 +50,7 @@ export const forgetOld = (tx: Tx, now: number) => void statements(tx).forget.run
 
 export function keyFrom(header: string | null): string | undefined {
   if (header === null) return undefined
-  if (!/^[\x21-\x7e]{1,200}$/.test(header))
-    throw new Refusal('invalid_idempotency_key', 'Idempotency-Key must be 1 to 200 visible ASCII characters.')
+  if (!/^[\x20-\x7e]{1,200}$/.test(header))
+    throw new Refusal('invalid_idempotency_key', 'Idempotency-Key must be 1 to 200 ASCII characters: letters, digits, signs and spaces.')
   return header
 }

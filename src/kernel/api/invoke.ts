@@ -3,6 +3,7 @@
 import { minute } from '../db/clock.ts'
 import { looksLikeId } from '../db/ids.ts'
 import { type Db, read, type Tx, write } from '../db/open.ts'
+import { isScope } from './access.ts'
 import { type Actor, sessionOf, visitor } from './actor.ts'
 import { auditCall } from './audit.ts'
 import { changesOf } from './audit-changes.ts'
@@ -15,6 +16,8 @@ import {
   lacksSecondFactor,
   mayCall,
   mayCallOn,
+  mustHave,
+  needsPerson,
   type Operation,
   type Query,
   queryOf,
@@ -120,8 +123,8 @@ function permit(op: Operation, actor: Actor | undefined, now: number, body: unkn
       'Your role demands a second factor. Set one up on the page Security; then all else is open.',
     )
   const accepted = op.access[actor.kind]
-  if (op.inPerson && actor.via.type === 'token')
-    throw new Refusal('token_not_allowed', 'This needs a person signed in; a token may not do it.')
+  if (actor.via.type === 'token' && needsPerson(op, actor.kind))
+    throw new Refusal('token_not_allowed', 'This needs a person who is signed in; no token may do it. Do it in the panel.')
   if (keptFromSupport(op, actor))
     throw new Refusal(
       'support_session',
@@ -129,15 +132,21 @@ function permit(op: Operation, actor: Actor | undefined, now: number, body: unkn
     )
   if (!accepted) throw new Refusal('forbidden', `This call is not for ${actor.kind} accounts.`)
   if (!mayCall(op, actor)) {
-    if (actor.via.type === 'token')
-      throw new Refusal('missing_scope', `This token needs the scope ${accepted.join(' or ')}.`, { scopes: [...accepted] })
+    if (actor.via.type === 'token') {
+      const scopes = accepted.filter(isScope)
+      throw new Refusal('missing_scope', `This token needs the scope ${scopes.join(' or ')}.`, { scopes })
+    }
     throw new Refusal('forbidden', `Your role does not include this (${accepted.join(' or ')}). Ask an administrator of your team for it.`)
   }
+  mustHave(actor, grantedBy(op, body))
   const session = sessionOf(actor)
   if (asksToConfirm(op, body) && session && now - session.confirmedAt > CONFIRMED_MS)
     throw new Refusal('confirmation_required', 'Show once more that it is you: this needs a sign-in that is not older than 10 minutes.')
   return actor
 }
+
+const grantedBy = (op: Operation, body: unknown): Iterable<string> =>
+  op.grants && typeof body === 'object' && body !== null ? op.grants(body) : []
 
 const asksToConfirm = ({ confirmed }: Operation, body: unknown): boolean =>
   Array.isArray(confirmed)

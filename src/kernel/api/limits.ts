@@ -31,6 +31,15 @@ export class Limit {
     }
   }
 
+  /** For what is refused already, for a reason that is told before this one: it counts all the same. */
+  count(key: string) {
+    try {
+      this.take(key)
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error
+    }
+  }
+
   private sweep(now: number) {
     for (const [key, { at }] of this.buckets) if (now - at > minute) this.buckets.delete(key)
     // Still full within one minute: an attack from very many addresses. A tenth goes at once, those that were made first, so that

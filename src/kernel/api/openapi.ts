@@ -1,10 +1,12 @@
 // The reference is the registry, read aloud: OpenAPI 3.1, whose schemas are the ones the gate checks with.
 
 import type { TSchema } from 'typebox'
-import { accountKinds, isScope, scopes } from './access.ts'
+import { accountKinds, scopes } from './access.ts'
 import { type Code, codes, errorBody, refusals } from './errors.ts'
-import { isOpenInSupport, type Operation, queryOf, statusesOf } from './operation.ts'
+import { isOpenInSupport, needsPerson, type Operation, queryOf, statusesOf } from './operation.ts'
 import { sample, sampleId } from './sample.ts'
+
+const kindsOf = ({ access }: Operation) => (access === 'anyone' ? [] : accountKinds.filter((kind) => access[kind]))
 
 /** Codes that the gate itself may answer, whatever the operation. */
 export function codesOf(op: Operation): Code[] {
@@ -12,12 +14,13 @@ export function codesOf(op: Operation): Code[] {
   const gate: Code[] = [
     'invalid_token', // also where none is needed
     'ip_not_allowed',
-    ...(op.access === 'anyone' ? [] : (['not_authenticated', 'missing_scope', 'forbidden'] as const)),
+    ...(op.access === 'anyone' ? [] : (['not_authenticated', 'forbidden'] as const)),
+    ...(kindsOf(op).every((kind) => needsPerson(op, kind)) ? [] : (['missing_scope'] as const)),
+    ...(kindsOf(op).some((kind) => needsPerson(op, kind)) ? (['token_not_allowed'] as const) : []),
     'method_not_allowed',
     'rate_limited',
     'internal_error',
     'invalid_request', // for a query parameter that it does not know
-    ...(op.inPerson ? (['token_not_allowed'] as const) : []),
     ...(op.access !== 'anyone' && !isOpenInSupport(op) ? (['support_session'] as const) : []),
     ...(op.confirmed ? (['confirmation_required'] as const) : []),
     ...(op.access !== 'anyone' && op.access.staff && !op.withoutSecondFactor ? (['second_factor_required'] as const) : []),
@@ -44,6 +47,8 @@ const json = (content: object, type = 'application/json') => ({ content: { [type
 /** Details that a code always has. */
 const details: Partial<Record<Code, Record<string, unknown>>> = {
   missing_scope: { scopes: ['servers:suspend'] },
+  scope_not_allowed: { scopes: ['settings:write'] },
+  quota_exceeded: { resource: 'servers', used: 20, limit: 20 },
   validation_failed: { fields: [{ field: 'hostname', message: 'is required.' }] },
 }
 
@@ -72,8 +77,7 @@ const refusal = (status: number, list: readonly Code[]) => ({
 function securityOf(op: Operation) {
   if (op.access === 'anyone') return []
   const session = op.method === 'GET' ? { session: [] } : { session: [], csrf: [] }
-  const anyToken = !op.inPerson && Object.values(op.access).some((rights) => rights.some(isScope))
-  return anyToken ? [{ token: [] }, session] : [session]
+  return kindsOf(op).some((kind) => !needsPerson(op, kind)) ? [{ token: [] }, session] : [session]
 }
 
 function accessWords(op: Operation): string {
@@ -229,7 +233,8 @@ export function openapi(operations: readonly Operation[], { version, root }: { v
         IdempotencyKey: {
           name: 'Idempotency-Key',
           in: 'header',
-          description: '1 to 200 visible ASCII characters; the same key within 24 hours answers what it answered.',
+          description:
+            '1 to 200 ASCII characters, none of them a control character; the same key within 24 hours answers what it answered.',
           schema: { type: 'string', minLength: 1, maxLength: 200 },
           example: 'order-1842',
         },

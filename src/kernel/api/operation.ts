@@ -10,7 +10,7 @@ import type { Db, Tx } from '../db/open.ts'
 import type { Secrets } from '../secrets.ts'
 import { type AccountKind, isScope, type Right } from './access.ts'
 import type { Actor } from './actor.ts'
-import { type Code, invalid } from './errors.ts'
+import { type Code, invalid, Refusal } from './errors.ts'
 import type { Delay, Limit } from './limits.ts'
 import { wholeNumber } from './query.ts'
 import { LINE } from './validate.ts'
@@ -137,6 +137,8 @@ export type Operation<Row = any, B extends TSchema = any, A extends TSchema = an
   remembers?: true
   /** A ready body for the reference page and the curl line. */
   example?: Static<B>
+  /** The scopes that this body, not looked at yet, would give somebody: refused before all else where the caller lacks one (security S26). */
+  grants?(body: Partial<Static<B>>): Iterable<string>
   /** What the audit log compares before and after; left out, the row behind `on`. For changes of what has no id, or stands in other tables too. */
   watches?(call: Surroundings & { tx: Db; actor: Actor; target: Row }): Record<string, unknown>
   /** Slow or foreign work before the transaction: hashing, another host. Permission, visibility and body are checked by then. */
@@ -192,6 +194,15 @@ export const jobAnswer = shape('JobStarted', {
 export const done = shape('Done', {})
 export const time = t.String({ format: 'date-time' })
 
+/** The first moment that is not written with a year of four digits any more. */
+const YEAR_10000 = Date.UTC(10_000, 0)
+/** The moment that a field of a body says. Throws `validation_failed` for a leap second, which no clock here shows, and for other ages. */
+export function timeFrom(field: string, text: string): number {
+  const at = Date.parse(text)
+  if (!(at >= 0 && at < YEAR_10000)) throw invalid({ field, message: 'must be a time between 1970 and 9999, like 2027-01-31T12:00:00Z.' })
+  return at
+}
+
 /** Is the job of the answer one that may not have been needed? */
 const mayNeedNoJob = ({ status, answer }: Operation): boolean => status === 202 && 'anyOf' in (answer.properties?.jobId ?? {})
 
@@ -207,12 +218,31 @@ export function see<Row>(tx: Db, actor: Actor, resource: Resource<Row>, id: stri
   return row
 }
 
+/** Throws `scope_not_allowed`: nobody gives what they do not have. What is no scope is for the check of the body. */
+export function mustHave(actor: Actor, wanted: Iterable<string>) {
+  const lacking = [...new Set(wanted)].filter((name) => isScope(name) && !actor.scopes.has(name))
+  if (lacking.length)
+    throw new Refusal(
+      'scope_not_allowed',
+      `Nobody gives more than they have: ${lacking.join(', ')} is missing here. Leave it out, or ask who has it.`,
+      {
+        scopes: lacking,
+      },
+    )
+}
+
 /** Does this actor's kind and scope open the operation? The gate refuses by it and buttons are drawn by it. */
 export const mayCall = (op: Operation, actor: Actor): boolean =>
   op.onHost
     ? actor.via.type === 'system'
     : op.access === 'anyone' ||
       (!!op.access[actor.kind]?.some((right) => holds(actor, right)) && !keptFromSupport(op, actor) && !lacksSecondFactor(op, actor))
+
+/** Is there no token of this kind of account that may call it? What only a permission opens, only a person has. */
+export const needsPerson = (op: Operation, kind: AccountKind): boolean => {
+  const accepted = op.access === 'anyone' ? undefined : op.access[kind]
+  return !!op.inPerson || (!!accepted && !accepted.some(isScope))
+}
 
 export const lacksSecondFactor = (op: Operation, actor: Actor): boolean => !!actor.lacksSecondFactor && !op.withoutSecondFactor
 

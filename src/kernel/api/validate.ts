@@ -1,6 +1,7 @@
 // From a schema to words for the person. Values are never echoed: they may be passwords.
 import type { TSchema } from 'typebox'
 import { Compile, type Validator } from 'typebox/compile'
+import { Settings } from 'typebox/system'
 import { type FieldError, invalid } from './errors.ts'
 
 const compiled = new WeakMap<object, Validator>()
@@ -19,10 +20,15 @@ export function check(schema: TSchema, value: unknown) {
   if (!fits(schema, given)) throw invalid(...wrongFields(schema, given))
 }
 
+/** Who has more of them wrong sent something else altogether. The library would stop at eight. */
+const MOST_NAMED = 50
+Settings.Set({ maxErrors: 2 * MOST_NAMED })
+
 function wrongFields(schema: TSchema, value: unknown): FieldError[] {
   const found = new Map<string, string>()
   for (const e of validator(schema).Errors(value))
-    for (const { field, message } of explain(e as unknown as SchemaError, schema)) if (!found.has(field)) found.set(field, message)
+    for (const { field, message } of explain(e as unknown as SchemaError, schema))
+      if (!found.has(field) && found.size < MOST_NAMED) found.set(field, message)
   return [...found].map(([field, message]): FieldError => ({ field, message }))
 }
 
@@ -35,7 +41,7 @@ const MOST_TOLD = 20
 type SchemaError = { keyword: string; instancePath: string; schemaPath: string; params: Record<string, any>; message: string }
 
 function explain({ keyword, instancePath, schemaPath, params, message }: SchemaError, schema: TSchema): FieldError[] {
-  const at = instancePath.slice(1).replaceAll('/', '.')
+  const at = instancePath.slice(1).replaceAll('/', '.').replaceAll('~1', '/').replaceAll('~0', '~').slice(0, 100)
   const under = (name: string) => (at ? `${at}.${name}` : name).slice(0, 100)
   switch (keyword) {
     case 'required':
@@ -43,7 +49,7 @@ function explain({ keyword, instancePath, schemaPath, params, message }: SchemaE
     case 'additionalProperties':
       return (params.additionalProperties as string[]).map((name) => ({ field: under(name), message: 'is not a field of this call.' }))
     case 'boolean': // the `false` schema that stands for a field which is not listed
-      return []
+      return [{ field: at, message: 'is not a field of this call.' }]
     case 'minLength':
       return [{ field: at, message: params.limit === 1 ? 'must not be empty.' : `must have at least ${params.limit} characters.` }]
     case 'maxLength':
