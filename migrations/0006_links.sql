@@ -3,8 +3,10 @@ CREATE TABLE one_time_links (
   id TEXT PRIMARY KEY,
   purpose TEXT NOT NULL CHECK (purpose IN ('welcome', 'reset', 'email', 'sign-in')),
   account_id TEXT NOT NULL REFERENCES accounts (id),
+  email TEXT NOT NULL,
   token_hash TEXT NOT NULL UNIQUE,
   data TEXT,
+  made_by TEXT,
   created_at INTEGER NOT NULL,
   expires_at INTEGER NOT NULL,
   used_at INTEGER

@@ -111,6 +111,7 @@ export async function createController({
     startedAt: clock(),
     places,
     signIns: new Limit(SIGN_INS_PER_MINUTE, clock),
+    refusedLines: new Limit(1, clock),
     guesses: new Delay(clock),
     invitations: new Limit(INVITATIONS_PER_MINUTE, clock),
     providers: new Providers(clock),

@@ -22,7 +22,8 @@ const component = (/** @type {string} */ name, /** @type {() => object} */ state
   document.addEventListener('alpine:init', () => /** @type {any} */ (globalThis).Alpine.data(name, state))
 /** Where this kind of account has its pages: `/admin`, `/reseller` or nothing. */
 const area = document.documentElement.dataset['area'] ?? ''
-/** Only ever to this site: an address that came from elsewhere goes nowhere. */
+/** Only ever to this site, as the browser itself reads the address: one that came from elsewhere goes nowhere. */
 const go = (/** @type {string} */ path) => {
-  if (/^\/(?![/\\])/.test(path)) location.assign(path)
+  const to = /** @type {HTMLAnchorElement} */ (make('a', { href: path }))
+  if (path.startsWith('/') && to.origin === location.origin) location.assign(to.href)
 }

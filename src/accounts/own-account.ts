@@ -2,19 +2,19 @@
 import { eq } from 'drizzle-orm'
 import { Type as t } from 'typebox'
 import { everybody } from '../kernel/api/access.ts'
-import { sessionOf } from '../kernel/api/actor.ts'
-import { invalid } from '../kernel/api/errors.ts'
+import { type Actor, sessionOf } from '../kernel/api/actor.ts'
+import { invalid, type Refusal } from '../kernel/api/errors.ts'
 import type { Looks } from '../kernel/api/http.ts'
-import { addressKey } from '../kernel/api/limits.ts'
 import { patched } from '../kernel/api/named.ts'
 import { done, fields, line, nullable, operation, type Preparation, secret, shape, time } from '../kernel/api/operation.ts'
 import { iso } from '../kernel/db/clock.ts'
+import type { Tx } from '../kernel/db/open.ts'
 import { mailTo } from '../kernel/web/mail.ts'
-import { tooManyGuesses } from '../sign-in/finish-sign-in.ts'
+import { guessed, guessIn } from '../sign-in/guessing.ts'
 import { makeLink, spendLink } from '../sign-in/links.ts'
 import { keepPassword } from '../sign-in/password-links.ts'
-import { hashPassword, mustBeGood, passwordFits } from '../sign-in/passwords.ts'
-import { ownSessionId } from '../sign-in/sessions.ts'
+import { hashPassword, mustBeGood, passwordFits, withTheSamePassword } from '../sign-in/passwords.ts'
+import { mustBeOpen, ownSessionId } from '../sign-in/sessions.ts'
 import { accountByEmail, mailAddress, ownAccount, refuseTaken } from './account.ts'
 import { type Account, accounts } from './tables.ts'
 
@@ -90,20 +90,22 @@ export const changeOwnAccount = operation({
 })
 
 /**
- * Slow: before the transaction. Throws `validation_failed` for a password that is not the account's, and `rate_limited` for who goes on
- * guessing in this session.
+ * Slow: before the transaction, in which `mustStillBe` looks once more. Throws `validation_failed` for a password that is not the account's,
+ * and `rate_limited` for who goes on guessing in this session.
  */
-async function mustBeTheirs(
-  { db, actor, signIns, guesses, from }: Pick<Preparation, 'db' | 'actor' | 'signIns' | 'guesses' | 'from'>,
-  password: string,
-  field: string,
-) {
-  signIns.take(addressKey(from))
-  const sessionId = ownSessionId(actor)
-  guesses.take(sessionId, tooManyGuesses)
-  const it = ownAccount(db, actor)
-  if (!(await passwordFits(password, it.passwordHash))) throw invalid({ field, message: 'is not your password.' })
-  guesses.forget(sessionId)
+async function mustBeTheirs(call: Pick<Preparation, 'db' | 'actor' | 'guesses'>, password: string, field: string): Promise<Account> {
+  const it = ownAccount(call.db, call.actor)
+  const fits = await guessed(call, guessIn(ownSessionId(call.actor)), it, () => passwordFits(password, it.passwordHash, true))
+  if (!fits) throw isNotTheirs(field).of(it)
+  return it
+}
+function mustStillBe(tx: Tx, actor: Actor, looked: Account, field: string): Account {
+  mustBeOpen(tx, actor)
+  return withTheSamePassword(tx, looked) ?? refuse(isNotTheirs(field).of(looked))
+}
+const isNotTheirs = (field: string) => invalid({ field, message: 'is not your password.' })
+function refuse(refusal: Refusal): never {
+  throw refusal
 }
 
 const typed = secret(t.String({ minLength: 1, maxLength: 1000 }))
@@ -115,6 +117,7 @@ export const changePassword = operation({
   summary: 'Change the own password; every other session ends',
   access: everybody('account:write'),
   inPerson: true,
+  signsIn: true,
   body: fields({ current: typed, password: typed }),
   answer: done,
   refuses: ['rate_limited'],
@@ -122,12 +125,13 @@ export const changePassword = operation({
   async prepare(call) {
     const { body, db, actor } = call
     mustBeGood(body.password, 'password', ownAccount(db, actor))
-    await mustBeTheirs(call, body.current, 'current')
-    return hashPassword(body.password)
+    return { looked: await mustBeTheirs(call, body.current, 'current'), passwordHash: await hashPassword(body.password) }
   },
   run(call) {
-    const but = sessionOf(call.actor)?.sessionId
-    keepPassword(call.tx, call, ownAccount(call.tx, call.actor), call.prepared, { tell: true, ...(but && { but }) })
+    const { tx, actor, prepared } = call
+    const it = mustStillBe(tx, actor, prepared.looked, 'current')
+    const but = sessionOf(actor)?.sessionId
+    keepPassword(tx, call, it, prepared.passwordHash, { tell: true, ...(but && { but }) })
     return {}
   },
 })
@@ -140,6 +144,7 @@ export const changeEmail = operation({
   summary: 'Ask for another e-mail address: it counts once the link that is mailed to it was opened',
   access: everybody('account:write'),
   inPerson: true,
+  signsIn: true,
   body: fields({ email: t.String({ maxLength: 254 }), password: typed }),
   answer: done,
   status: 202,
@@ -147,12 +152,12 @@ export const changeEmail = operation({
   example: { email: 'ada@example.net', password: 'correct horse battery staple' },
   async prepare(call) {
     mailAddress(call.body.email)
-    await mustBeTheirs(call, call.body.password, 'password')
+    return mustBeTheirs(call, call.body.password, 'password')
   },
   /** Whether another account has the address is said to nobody but the one who reads its mail. */
   run(call) {
-    const { tx, actor, body, clock } = call
-    const it = ownAccount(tx, actor)
+    const { tx, actor, body, clock, prepared } = call
+    const it = mustStillBe(tx, actor, prepared, 'password')
     const email = mailAddress(body.email)
     if (email === it.email) throw invalid({ field: 'email', message: 'is your address already.' })
     mailTo(tx, call, it, {
@@ -185,11 +190,11 @@ export const confirmEmail = operation({
   path: '/account/email/confirm',
   summary: 'Take the new e-mail address that a link was mailed to',
   access: 'anyone',
+  signsIn: true,
   body: fields({ token: secret(t.String({ minLength: 1, maxLength: 100 })) }),
   answer: t.Object({ email: t.String() }),
   refuses: ['link_not_valid', 'email_taken', 'rate_limited'],
   example: { token: '<token>' },
-  prepare: async ({ signIns, from }) => signIns.take(addressKey(from)),
   run({ tx, body, clock }) {
     const { account, data } = spendLink(tx, ['email'], body.token, clock())
     try {

@@ -2,7 +2,6 @@
 import { eq } from 'drizzle-orm'
 import { Type as t } from 'typebox'
 import { Refusal } from '../kernel/api/errors.ts'
-import { addressKey } from '../kernel/api/limits.ts'
 import { fields, line, operation, secret } from '../kernel/api/operation.ts'
 import { type Db, write } from '../kernel/db/open.ts'
 import { digest, randomToken } from '../kernel/secrets.ts'
@@ -39,6 +38,7 @@ export const setUp = operation({
   path: '/setup',
   summary: 'Make the first staff account with the link from the journal',
   access: 'anyone',
+  signsIn: true,
   body: fields({
     token: secret(t.String({ minLength: 1, maxLength: 100 })),
     email: t.String({ maxLength: 254 }),
@@ -47,12 +47,11 @@ export const setUp = operation({
   }),
   answer: signedIn,
   status: 201,
-  refuses: ['setup_link_invalid'],
+  refuses: ['setup_link_invalid', 'rate_limited'],
   example: { token: '<token>', email: 'ada@example.com', name: 'Ada', password: 'correct horse battery staple' },
-  async prepare({ db, body, signIns, from }) {
-    signIns.take(addressKey(from))
+  async prepare({ db, body }) {
     if (!setUpLinkFits(db, body.token)) throw linkIsNotValid()
-    mustBeGood(body.password)
+    mustBeGood(body.password, 'password', body)
     return hashPassword(body.password)
   },
   run(call) {

@@ -7,6 +7,8 @@ import { page, paginate } from '../kernel/api/list.ts'
 import { type Look, nullable, operation, shape, time } from '../kernel/api/operation.ts'
 import { iso } from '../kernel/db/clock.ts'
 import { server, standing } from '../servers/server.ts'
+import { useSignInLink } from '../sign-in/sign-in-links.ts'
+import type { MadeBy } from '../sign-in/tables.ts'
 import { type Asking, asKnownTo } from './doer.ts'
 import { type LineRow, selectLines, via, viaOf } from './line.ts'
 
@@ -39,10 +41,12 @@ function show(actor: Actor, a: LineRow, asking: Asking) {
   }
   const { name, you, token, from } = asKnownTo(actor, did, asking)
   const through = viaOf(a)
+  // Whoever comes by a link has shown nothing but the link: whether it is you, only you know.
+  const link = linkOf(a)
   return {
     id: a.id,
     at: iso(a.at),
-    who: { name, you },
+    who: link ? { name: `${actor.kind === 'staff' ? link.name : 'Staff'}, by a link`, you: false } : { name, you },
     via: token ? through : { ...through, id: null, name: null },
     operation: a.operation,
     action: actionIn(a),
@@ -57,6 +61,10 @@ function show(actor: Actor, a: LineRow, asking: Asking) {
 /** One operation may do several things. Which one it did is a word of the product's own, and all of what was sent that is told here. */
 const actionIn = ({ details }: LineRow): string | null =>
   details === null ? null : (/"action":"([a-z_]{1,20})"/.exec(details)?.[1] ?? null)
+/** Whose link it was that opened the session. */
+function linkOf({ operation, details }: LineRow): MadeBy | undefined {
+  return operation === useSignInLink.id && details !== null ? (JSON.parse(details) as { linkOf?: MadeBy }).linkOf : undefined
+}
 
 /** Newest first, of the lines whose ids `of` selects. */
 function listing(call: Look, name: string, of: string, values: readonly string[], asking: Asking = 'own') {

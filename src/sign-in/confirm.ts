@@ -4,20 +4,18 @@
 import { eq } from 'drizzle-orm'
 import { Type as t } from 'typebox'
 import { ownAccount } from '../accounts/account.ts'
-import { auditRefusal } from '../kernel/api/audit.ts'
 import { Refusal } from '../kernel/api/errors.ts'
 import { CONFIRMED_MS } from '../kernel/api/invoke.ts'
-import { addressKey } from '../kernel/api/limits.ts'
 import { fields, operation, secret, time } from '../kernel/api/operation.ts'
 import { iso } from '../kernel/db/clock.ts'
-import { write } from '../kernel/db/open.ts'
+import { type Tx, write } from '../kernel/db/open.ts'
 import { digest, randomToken } from '../kernel/secrets.ts'
-import { tooManyGuesses } from './finish-sign-in.ts'
+import { guessed, guessIn } from './guessing.ts'
 import { newChallenge, options, requestFor } from './passkeys.ts'
-import { passwordFits } from './passwords.ts'
+import { passwordFits, withTheSamePassword } from './passwords.ts'
 import { mustBeOne, proofFits, proofs } from './proof.ts'
 import { own } from './second-factors.ts'
-import { ownSessionId, SESSION_SECONDS, sessionCookie } from './sessions.ts'
+import { mustBeOpen, ownSessionId, SESSION_SECONDS, sessionCookie } from './sessions.ts'
 import { sessions } from './tables.ts'
 
 export const confirmSession = operation({
@@ -28,35 +26,30 @@ export const confirmSession = operation({
   access: own,
   inPerson: true,
   withoutSecondFactor: true,
+  signsIn: true,
   body: fields({ password: t.Optional(secret(t.String({ minLength: 1, maxLength: 200 }))), code: proofs.code, passkey: proofs.passkey }),
   answer: t.Object({ until: time }),
   refuses: ['sign_in_failed', 'rate_limited'],
   example: { password: 'correct horse battery staple' },
   async prepare(call) {
-    const { db, actor, body, from, signIns, guesses } = call
+    const { db, actor, body } = call
     const sessionId = ownSessionId(actor)
     mustBeOne(body)
-    signIns.take(addressKey(from))
     const account = ownAccount(db, actor)
-    // Counted for this session alone: strangers who guess elsewhere do not slow down who is signed in already.
-    guesses.take(sessionId, tooManyGuesses)
     const { password, ...proof } = body
-    const use =
-      password === undefined
-        ? await proofFits(call, account, proof, { holder: sessionId, purpose: 'confirm' })
-        : (await passwordFits(password, account.passwordHash))
-          ? () => true
-          : undefined
-    if (!use) {
-      write(db, (tx) => auditRefusal(tx, call, 'sessions.confirm', account))
-      throw doesNotFit()
+    const check = async () => {
+      if (password === undefined) return proofFits(call, account, proof, { holder: sessionId, purpose: 'confirm' })
+      const fits = await passwordFits(password, account.passwordHash, true)
+      return fits ? (tx: Tx) => withTheSamePassword(tx, account) !== undefined : undefined
     }
-    guesses.forget(sessionId)
-    return use
+    const use = await guessed(call, guessIn(sessionId), account, check)
+    if (!use) throw doesNotFit().of(account)
+    return { account, use }
   },
   /** Under a new value from now on; the word that pages carry stays, so that the page at hand goes on. */
-  run({ tx, actor, prepared: use, clock, config, setCookie }) {
-    if (!use(tx)) throw doesNotFit()
+  run({ tx, actor, prepared: { account, use }, clock, config, setCookie }) {
+    if (!use(tx)) throw doesNotFit().of(account)
+    mustBeOpen(tx, actor)
     const [now, value] = [clock(), randomToken()]
     tx.update(sessions)
       .set({ confirmedAt: now, tokenHash: digest(value) })

@@ -2,14 +2,13 @@
 import { Type as t } from 'typebox'
 import { accountById } from '../accounts/account.ts'
 import type { Account } from '../accounts/tables.ts'
-import { auditRefusal } from '../kernel/api/audit.ts'
 import type { Refusal } from '../kernel/api/errors.ts'
-import { addressKey } from '../kernel/api/limits.ts'
 import { fields, nullable, operation, type Preparation, time } from '../kernel/api/operation.ts'
 import { iso } from '../kernel/db/clock.ts'
 import { write } from '../kernel/db/open.ts'
 import { factorNames, factorsOf } from './factors.ts'
-import { enter, guessingKey, signedIn, tooManyGuesses } from './finish-sign-in.ts'
+import { enter, signedIn } from './finish-sign-in.ts'
+import { guessAtCode, guessed } from './guessing.ts'
 import { assertion, holderOf, newChallenge, options, passkeyFits, requestFor } from './passkeys.ts'
 import { closePending, openPending, pendingFrom, secondFactorFailed, startAgain, takeTry } from './pending.ts'
 import { mustBeOne, proofFits, proofs } from './proof.ts'
@@ -21,10 +20,8 @@ function waiting(call: Preparation) {
   return pending && account ? { pending, account } : undefined
 }
 
-/** Every refused step stands in the audit log, whatever was wrong with it. */
-function refuse(call: Preparation, operationId: string, account: Account | undefined, refusal: Refusal): never {
-  write(call.db, (tx) => auditRefusal(tx, call, operationId, account))
-  throw refusal
+function refuse(account: Account | undefined, refusal: Refusal): never {
+  throw refusal.of(account)
 }
 
 export const getPendingSignIn = operation({
@@ -48,31 +45,31 @@ export const finishSecondFactor = operation({
   path: '/sessions/second-factor',
   summary: 'Finish signing in: a code of the authenticator app, a recovery code, or a passkey',
   access: 'anyone',
+  signsIn: true,
   body: fields(proofs),
   answer: signedIn,
   status: 201,
   refuses: ['sign_in_failed', 'rate_limited'],
   example: { code: '123456' },
   async prepare(call) {
-    const { db, body, from, signIns, guesses } = call
+    const { db, body, from } = call
     mustBeOne(body)
-    signIns.take(addressKey(from))
-    const { account, pending: found } = waiting(call) ?? refuse(call, 'sessions.second-factor', undefined, startAgain())
-    // A passkey cannot be guessed, so strangers' guesses do not slow it down.
-    const guess = body.passkey ? undefined : guessingKey(db, account.email, account, from)
-    if (guess) guesses.take(guess, tooManyGuesses)
-    const pending = write(db, (tx) => takeTry(tx, found)) ?? refuse(call, 'sessions.second-factor', account, startAgain())
-    const use =
-      (await proofFits(call, account, body, { holder: pending.tokenHash, purpose: 'sign_in' })) ??
-      refuse(call, 'sessions.second-factor', account, secondFactorFailed(pending))
-    if (guess) guesses.forgive(guess)
-    return { pending, use }
+    const waits = waiting(call) ?? refuse(undefined, startAgain())
+    const { account } = waits
+    let { pending } = waits
+    const check = () => {
+      pending = write(db, (tx) => takeTry(tx, pending)) ?? refuse(account, startAgain())
+      return proofFits(call, account, body, { holder: pending.tokenHash, purpose: 'sign_in' })
+    }
+    // A passkey cannot be guessed, so guesses do not slow it down.
+    const use = body.passkey ? await check() : await guessed(call, guessAtCode(db, account, from), account, check)
+    return { account, pending, use: use ?? refuse(account, secondFactorFailed(pending)) }
   },
   run(call) {
-    const { pending, use } = call.prepared
+    const { account, pending, use } = call.prepared
     closePending(call.tx, pending, call)
-    if (!use(call.tx)) throw secondFactorFailed(pending)
-    return enter(call, accountById(call.tx, pending.accountId!)!)
+    if (!use(call.tx)) refuse(account, secondFactorFailed(pending))
+    return enter(call, accountById(call.tx, account.id)!)
   },
 })
 
@@ -82,11 +79,11 @@ export const beginSecondPasskey = operation({
   path: '/sessions/second-factor/passkey',
   summary: 'What the browser needs to finish signing in with a passkey',
   access: 'anyone',
+  signsIn: true,
   answer: options,
   refuses: ['sign_in_failed', 'not_possible', 'rate_limited'],
   async prepare(call) {
-    call.signIns.take(addressKey(call.from))
-    const { pending, account } = waiting(call) ?? refuse(call, 'sessions.second-factor-passkey', undefined, startAgain())
+    const { pending, account } = waiting(call) ?? refuse(undefined, startAgain())
     const challenge = write(call.db, (tx) => newChallenge(tx, pending.tokenHash, 'sign_in', call.clock()))
     return requestFor(call, account.id, challenge, account.kind === 'staff')
   },
@@ -99,10 +96,10 @@ export const beginPasskeySignIn = operation({
   path: '/sessions/passkey/actions/begin',
   summary: 'What the browser needs to sign in with a passkey alone',
   access: 'anyone',
+  signsIn: true,
   answer: options,
   refuses: ['not_possible', 'rate_limited'],
   async prepare(call) {
-    call.signIns.take(addressKey(call.from))
     const challenge = write(call.db, (tx) => newChallenge(tx, openPending({ ...call, tx }, null), 'sign_in', call.clock()))
     return requestFor(call, undefined, challenge, true)
   },
@@ -116,21 +113,21 @@ export const passkeySignIn = operation({
   path: '/sessions/passkey',
   summary: 'Sign in with a passkey alone; answers a cookie',
   access: 'anyone',
+  signsIn: true,
   body: fields({ passkey: assertion }),
   answer: signedIn,
   status: 201,
   refuses: ['sign_in_failed', 'rate_limited'],
   example: { passkey: { id: 'AQ', response: { clientDataJSON: 'e30' } } },
   async prepare(call) {
-    call.signIns.take(addressKey(call.from))
     const found = pendingFrom(call.db, call)
     // Begun with a password is another sign-in: it is finished as its second step or not at all.
     const pending = found?.accountId === null ? write(call.db, (tx) => takeTry(tx, found)) : undefined
-    if (!pending) return refuse(call, 'sessions.passkey', undefined, startAgain())
+    if (!pending) return refuse(undefined, startAgain())
     const { passkey } = call.body
     const key =
       (await passkeyFits(call, passkey, { holder: pending.tokenHash, purpose: 'sign_in', mustVerify: true })) ??
-      refuse(call, 'sessions.passkey', holderOf(call.db, passkey), secondFactorFailed(pending))
+      refuse(holderOf(call.db, passkey), secondFactorFailed(pending))
     return { pending, key }
   },
   run(call) {

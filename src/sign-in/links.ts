@@ -1,14 +1,16 @@
 // One-time links: what a mail or a billing system hands to a person so that they come in without a password. One place makes,
-// looks at and spends them. Only the hash is kept; a link is good for one purpose, once, for a while.
+// looks at and spends them. Only the hash is kept; a link is good for one purpose, once, for a while, and only as long as the account has
+// the e-mail address that it had when the link was made: one that went to a mistyped or lost mailbox opens nothing after a correction.
 import { and, count, eq, gt, isNull, lt } from 'drizzle-orm'
 import { accountById } from '../accounts/account.ts'
 import type { Account } from '../accounts/tables.ts'
+import { type Actor, nameOf } from '../kernel/api/actor.ts'
 import { Refusal } from '../kernel/api/errors.ts'
 import { day, hour, second } from '../kernel/db/clock.ts'
 import { newId } from '../kernel/db/ids.ts'
 import type { Db, Tx } from '../kernel/db/open.ts'
 import { digest, randomToken } from '../kernel/secrets.ts'
-import { oneTimeLinks } from './tables.ts'
+import { type MadeBy, oneTimeLinks } from './tables.ts'
 
 /**
  * Each purpose with its life, the page it leads to, and whether a newer one ends it. Lives: a week to take up an account, an hour
@@ -22,16 +24,27 @@ export const purposes = {
 } as const
 export type Purpose = keyof typeof purposes
 
-type Wanted = { purpose: Purpose; account: Account; data?: string; now: number }
+/** `madeBy`: for a link that is handed to a program, whose it was. */
+type Wanted = { purpose: Purpose; account: Account; data?: string; madeBy?: Actor; now: number }
 
 /** Answers the path with the token in it, this once, and until when it is good (milliseconds). */
-export function makeLink(tx: Tx, { purpose, account, data, now }: Wanted): { path: `/${string}`; expiresAt: number } {
+export function makeLink(tx: Tx, { purpose, account, data, madeBy, now }: Wanted): { path: `/${string}`; expiresAt: number } {
   const { lifeMs, page, newestOnly } = purposes[purpose]
   if (newestOnly) endLinks(tx, account.id, now, purpose)
   const token = randomToken()
   const expiresAt = now + lifeMs
   tx.insert(oneTimeLinks)
-    .values({ id: newId('link'), purpose, accountId: account.id, tokenHash: digest(token), data: data ?? null, createdAt: now, expiresAt })
+    .values({
+      id: newId('link'),
+      purpose,
+      accountId: account.id,
+      email: account.email,
+      tokenHash: digest(token),
+      data: data ?? null,
+      madeBy: madeBy ? { kind: madeBy.kind, name: nameOf(madeBy) } : null,
+      createdAt: now,
+      expiresAt,
+    })
     .run()
   return { path: `${page}${token}`, expiresAt }
 }
@@ -44,9 +57,9 @@ export const endLinks = (tx: Tx, accountId: string, now: number, purpose?: Purpo
     .where(and(eq(oneTimeLinks.accountId, accountId), isNull(oneTimeLinks.usedAt), purpose && eq(oneTimeLinks.purpose, purpose)))
     .run()
 
-type Link = { id: string; purpose: Purpose; account: Account; data: string | null }
+type Link = { id: string; purpose: Purpose; account: Account; data: string | null; madeBy: MadeBy | null }
 
-/** The link as it is, without spending it; undefined when it is used, too old, or of another purpose. */
+/** The link as it is, without spending it; undefined when it is used, too old, of another purpose, or for an address that was given up. */
 export function linkFrom(tx: Db, wanted: readonly Purpose[], token: string, now: number): Link | undefined {
   const row = tx
     .select()
@@ -54,7 +67,8 @@ export function linkFrom(tx: Db, wanted: readonly Purpose[], token: string, now:
     .where(and(eq(oneTimeLinks.tokenHash, digest(token)), isNull(oneTimeLinks.usedAt), gt(oneTimeLinks.expiresAt, now)))
     .get()
   const account = row && wanted.includes(row.purpose) ? accountById(tx, row.accountId) : undefined
-  return row && account && account.disabledAt === null ? { id: row.id, purpose: row.purpose, account, data: row.data } : undefined
+  if (!row || !account || account.disabledAt !== null || account.email !== row.email) return undefined
+  return { id: row.id, purpose: row.purpose, account, data: row.data, madeBy: row.madeBy }
 }
 
 /** Spends it. Throws `link_not_valid`. */

@@ -2,11 +2,10 @@
 // and what comes back are held together by a row here and a cookie of the browser that asked; it is good once, for ten minutes.
 import { and, eq, gt, lt } from 'drizzle-orm'
 import { Type as t } from 'typebox'
-import { auditRefusal } from '../kernel/api/audit.ts'
 import { Refusal } from '../kernel/api/errors.ts'
 import { CONFIRMED_MS } from '../kernel/api/invoke.ts'
 import { addressKey } from '../kernel/api/limits.ts'
-import { type Call, fields, nullable, operation, type Preparation, secret } from '../kernel/api/operation.ts'
+import { type Call, fields, nullable, operation, secret } from '../kernel/api/operation.ts'
 import { minute, second } from '../kernel/db/clock.ts'
 import { type Tx, write } from '../kernel/db/open.ts'
 import { sealedColumn } from '../kernel/db/sealed.ts'
@@ -14,6 +13,7 @@ import { NoAnswer } from '../kernel/egress.ts'
 import { log } from '../kernel/log.ts'
 import { digest, randomToken } from '../kernel/secrets.ts'
 import { mailTo } from '../kernel/web/mail.ts'
+import { SAFE_PATH } from '../kernel/web/safe-path.ts'
 import { finishSignIn, SECOND_FACTOR_PAGE, signedIn } from './finish-sign-in.ts'
 import { keepIdentity, knownAs, type Stranger } from './oidc-identities.ts'
 import { authorizationUrl, NotBelieved } from './oidc-provider.ts'
@@ -48,16 +48,17 @@ export const beginProviderSignIn = operation({
   summary: 'Begin to sign in through the identity provider; answers a cookie, and the address to go to',
   access: 'anyone',
   body: fields({
-    next: t.Optional(t.String({ maxLength: 500, pattern: '^/([^/\\\\{}][^{}]*)?$', title: 'a path of this panel' })),
+    next: t.Optional(t.String({ maxLength: 500, pattern: SAFE_PATH, title: 'a path of this panel' })),
     again: t.Optional(t.Boolean()),
   }),
   answer: t.Object({ url: t.String() }),
   refuses: ['not_possible', 'source_unreachable', 'rate_limited'],
   example: { next: '/servers' },
+  /** Counted apart from what else signs in, and not at all where there is no provider: a picture on a foreign page must not use it up. */
   async prepare({ db, secrets, signIns, from, providers }) {
-    signIns.take(addressKey(from))
     const provider = providerFrom(db, secrets)
     if (!provider) throw new Refusal('not_possible', 'There is no identity provider here. Sign in with your password.')
+    signIns.take(`provider ${addressKey(from)}`)
     const found = await providers.discover(provider.issuer).catch((error) => {
       log.warning('the identity provider did not answer', { issuer: provider.issuer, error: (error as Error).message })
       throw unreachable()
@@ -92,14 +93,13 @@ export const beginProviderSignIn = operation({
   },
 })
 
-const ID = 'sessions.from-provider'
-
 export const finishProviderSignIn = operation({
-  id: ID,
+  id: 'sessions.from-provider',
   method: 'POST',
   path: '/sessions/from-provider',
   summary: 'Sign in with what the identity provider sent the browser back with',
   access: 'anyone',
+  signsIn: true,
   body: fields({
     code: secret(t.String({ minLength: 1, maxLength: 4000 })),
     state: secret(t.String({ minLength: 1, maxLength: 200 })),
@@ -110,12 +110,11 @@ export const finishProviderSignIn = operation({
   refuses: ['sign_in_failed', 'source_unreachable', 'rate_limited'],
   example: { code: '<code>', state: '<state>' },
   async prepare(call) {
-    const { db, body, secrets, config, signIns, from, providers } = call
-    signIns.take(addressKey(from))
+    const { db, body, secrets, config, providers } = call
     const begun = write(db, (tx) => take(tx, call))
     const provider = providerFrom(db, secrets)
-    if (!begun || provider?.issuer !== begun.issuer) throw refused(call, { reason: 'not_begun_here' }, startAgain())
-    if (body.iss !== undefined && body.iss !== provider.issuer) throw refused(call, { reason: 'another_issuer' }, startAgain())
+    if (!begun || provider?.issuer !== begun.issuer) throw because(startAgain(), { reason: 'not_begun_here' })
+    if (body.iss !== undefined && body.iss !== provider.issuer) throw because(startAgain(), { reason: 'another_issuer' })
     const { nonce, verifier } = JSON.parse(secrets.open(sealedProviderSignIns.about(begun), begun.sealed)) as {
       nonce: string
       verifier: string
@@ -124,19 +123,19 @@ export const finishProviderSignIn = operation({
       .redeem(provider, { code: body.code, verifier, redirectUri: config.publicUrl + CALLBACK_PAGE })
       .then((token) => providers.verify(provider, token, nonce))
       .catch((error) => {
-        if (error instanceof NotBelieved) throw refused(call, { reason: error.reason, what: error.what }, notBelieved())
-        if (error instanceof NoAnswer) throw refused(call, { reason: 'provider_unreachable', what: error.message }, unreachable())
+        if (error instanceof NotBelieved) throw because(notBelieved(), { reason: error.reason, what: error.what })
+        if (error instanceof NoAnswer) throw because(unreachable(), { reason: 'provider_unreachable', what: error.message })
         throw error
       })
     const known = knownAs(db, person, provider.for)
-    if (typeof known === 'string') throw refused(call, { reason: known, subject: person.subject }, noAccount())
+    if (typeof known === 'string') throw because(noAccount(), { reason: known, subject: person.subject })
     return { provider, person, next: begun.next }
   },
   run(call) {
     const { tx, clock, config, setCookie, prepared } = call
     const { provider, person, next } = prepared
     const known = knownAs(tx, person, provider.for)
-    if (typeof known === 'string') throw noAccount()
+    if (typeof known === 'string') throw because(noAccount(), { reason: known, subject: person.subject })
     const now = clock()
     keepIdentity(tx, known, person, now)
     if (!known.identity)
@@ -172,16 +171,13 @@ function take(tx: Tx, { body, clock, config, cookies }: Pick<Call<unknown, { sta
     .get()
 }
 
+/** Staff read it in the audit log; the person hears no more than they need. */
 type Why = {
   reason: Stranger | NotBelieved['reason'] | 'not_begun_here' | 'another_issuer' | 'provider_unreachable'
   what?: string
   subject?: string
 }
-/** Staff read in the audit log why; the person hears no more than they need. Answers the refusal. */
-function refused(call: Preparation, why: Why, refusal: Refusal): Refusal {
-  write(call.db, (tx) => auditRefusal(tx, call, ID, undefined, why))
-  return refusal
-}
+const because = (refusal: Refusal, why: Why) => refusal.of(undefined, why)
 
 const startAgain = () =>
   new Refusal('sign_in_failed', 'This sign-in is not valid any more: it took too long, was used, or began in another browser. Start again.')

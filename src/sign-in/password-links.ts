@@ -4,7 +4,6 @@ import { Type as t } from 'typebox'
 import { accountByEmail, customer } from '../accounts/account.ts'
 import { type Account, accounts } from '../accounts/tables.ts'
 import { Refusal } from '../kernel/api/errors.ts'
-import { addressKey } from '../kernel/api/limits.ts'
 import { done, fields, operation, type Surroundings, secret } from '../kernel/api/operation.ts'
 import { hour } from '../kernel/db/clock.ts'
 import { type Db, type Tx, write } from '../kernel/db/open.ts'
@@ -55,12 +54,12 @@ export const requestReset = operation({
   path: '/password-resets',
   summary: 'Ask for a link to choose a new password; the answer is the same whether or not the address has an account',
   access: 'anyone',
+  signsIn: true,
   body: fields({ email: t.String({ minLength: 1, maxLength: 254 }) }),
   answer: done,
   status: 202,
   refuses: ['rate_limited'],
   example: { email: 'ada@example.com' },
-  prepare: async ({ signIns, from }) => signIns.take(addressKey(from)),
   /** Only written down: whether there is such an account is looked up later, so that no answer is slower for one that exists. */
   run({ tx, body, clock }) {
     tx.insert(resetRequests).values({ email: body.email.trim().toLowerCase(), createdAt: clock() }).run()
@@ -101,13 +100,13 @@ export const setPassword = operation({
   path: '/passwords',
   summary: 'Choose a password with the link from a mail, and sign in; every other session ends',
   access: 'anyone',
+  signsIn: true,
   body: fields({ token: secret(t.String({ minLength: 1, maxLength: 100 })), password: secret(t.String({ maxLength: 1000 })) }),
   answer: signedIn,
   status: 201,
   refuses: ['link_not_valid', 'rate_limited'],
   example: { token: '<token>', password: 'correct horse battery staple' },
-  async prepare({ db, body, signIns, from, clock }) {
-    signIns.take(addressKey(from))
+  async prepare({ db, body, clock }) {
     const link = linkFrom(db, byMail, body.token, clock())
     if (!link) throw linkNotValid()
     mustBeGood(body.password, 'password', link.account)

@@ -1,19 +1,35 @@
-// Argon2id with the memory cost OWASP asks for. Each hash takes 19 MiB and 30 ms of a thread, so only a few run at once.
-import { invalid } from '../kernel/api/errors.ts'
+// Argon2id with the memory cost OWASP asks for. Each hash takes 19 MiB and 30 ms of a thread, so only a few run at once, and only so
+// many wait: a flood of sign-ins is told to come again, and those who are known already go before it.
+import { accountById } from '../accounts/account.ts'
+import type { Account } from '../accounts/tables.ts'
+import { invalid, Refusal } from '../kernel/api/errors.ts'
+import type { Db } from '../kernel/db/open.ts'
 
 const cost = { algorithm: 'argon2id', memoryCost: 19456, timeCost: 2 } as const
 const AT_ONCE = 4
 
+/** In each of the two queues: some two seconds of work. */
+const MOST_WAITING = 50
+const BUSY_SECONDS = 5
+
 let running = 0
-const queue: (() => void)[] = []
-async function inTurn<T>(work: () => Promise<T>): Promise<T> {
-  if (running >= AT_ONCE) await new Promise<void>((go) => queue.push(go))
-  running++
+const [known, strangers]: [(() => void)[], (() => void)[]] = [[], []]
+/** Throws `rate_limited` when too many wait already. */
+async function inTurn<T>(isKnown: boolean, work: () => Promise<T>): Promise<T> {
+  const queue = isKnown ? known : strangers
+  // Whoever is let go has its place kept, so that nobody who comes just then slips in between.
+  if (running < AT_ONCE) running++
+  else if (queue.length < MOST_WAITING) await new Promise<void>((go) => queue.push(go))
+  else
+    throw new Refusal('rate_limited', `Very many are signing in just now. Try again in ${BUSY_SECONDS} s.`, {
+      retryAfterSeconds: BUSY_SECONDS,
+    })
   try {
     return await work()
   } finally {
-    running--
-    queue.shift()?.()
+    const next = known.shift() ?? strangers.shift()
+    if (next) next()
+    else running--
   }
 }
 
@@ -45,12 +61,22 @@ const common = new Set([
   'iloveyouiloveyou',
 ])
 
-export const hashPassword = (password: string) => inTurn(() => Bun.password.hash(password, cost))
+/** For who may set a password, and so has shown something already. */
+export const hashPassword = (password: string) => inTurn(true, () => Bun.password.hash(password, cost))
 
 let nobody: Promise<string> | undefined
-/** False for a wrong password, and just as slowly for an account that has none or does not exist. */
-export async function passwordFits(password: string, hash: string | null | undefined): Promise<boolean> {
-  nobody ??= hashPassword('nobody has this password')
+/**
+ * False for a wrong password, and just as slowly for an account that has none or does not exist. `isKnown`: it comes from where the
+ * account was signed in to before.
+ */
+export async function passwordFits(password: string, hash: string | null | undefined, isKnown: boolean): Promise<boolean> {
+  nobody ??= Bun.password.hash('nobody has this password', cost)
   const against = hash ?? (await nobody)
-  return (await inTurn(() => Bun.password.verify(password, against).catch(() => false))) && !!hash
+  return (await inTurn(isKnown, () => Bun.password.verify(password, against).catch(() => false))) && !!hash
+}
+
+/** The account as it is now; undefined when its password is another one meanwhile, or it was disabled. */
+export function withTheSamePassword(tx: Db, looked: Account): Account | undefined {
+  const now = accountById(tx, looked.id)
+  return now?.passwordHash === looked.passwordHash && now.disabledAt === null ? now : undefined
 }

@@ -2,7 +2,7 @@
 // client says about how far it has come counts for nothing (security S18).
 import { and, eq, gt, lt, sql } from 'drizzle-orm'
 import { Refusal } from '../kernel/api/errors.ts'
-import type { Call } from '../kernel/api/operation.ts'
+import type { Became, Call } from '../kernel/api/operation.ts'
 import { minute } from '../kernel/db/clock.ts'
 import type { Db, Tx } from '../kernel/db/open.ts'
 import { digest, randomToken } from '../kernel/secrets.ts'
@@ -19,7 +19,7 @@ export type Pending = typeof pendingSignIns.$inferSelect
 /** `accountId` null: a passkey is asked for, and whose it is will be known when it answers. Answers the row's key. */
 export function openPending(
   { tx, clock, config, setCookie }: Pick<Call, 'tx' | 'clock' | 'config' | 'setCookie'>,
-  account: { id: string; name: string } | null,
+  account: Became | null,
 ): string {
   const [now, token] = [clock(), randomToken()]
   const tokenHash = digest(token)

@@ -13,7 +13,7 @@ import { iso, isoOrNull } from '../kernel/db/clock.ts'
 import { type Db, prepared, type Tx } from '../kernel/db/open.ts'
 import { digest } from '../kernel/secrets.ts'
 import { factorsOf, held } from './factors.ts'
-import { endSessionsOf } from './sessions.ts'
+import { endSessionsOf, mustBeOpen } from './sessions.ts'
 import { passkeys, recoveryCodes, totp } from './tables.ts'
 
 const demands = prepared(({ $client }) =>
@@ -29,6 +29,7 @@ export const own = everybody('account:write')
 
 /** After a factor came or went: the other sessions end, and recovery codes go with the last one. */
 export function changedFactors({ tx, actor }: Pick<Call, 'tx' | 'actor'>) {
+  mustBeOpen(tx, actor)
   endSessionsOf(tx, actor.accountId, sessionOf(actor)?.sessionId)
   if (!factorsOf(tx, actor.accountId).length) tx.delete(recoveryCodes).where(eq(recoveryCodes.accountId, actor.accountId)).run()
 }

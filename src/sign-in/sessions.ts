@@ -123,3 +123,10 @@ export function ownSessionId(actor: Actor): string {
   if (!session) throw new Refusal('forbidden', 'System has no session: this is for people in a browser.')
   return session.sessionId
 }
+
+/** After slow work: throws `not_authenticated` when the actor's session was ended meanwhile. */
+export function mustBeOpen(tx: Db, actor: Actor) {
+  const { sessionId } = sessionOf(actor) ?? {}
+  if (sessionId && !tx.select({ id: sessions.id }).from(sessions).where(eq(sessions.id, sessionId)).get())
+    throw new Refusal('not_authenticated', 'Your session was ended meanwhile, and nothing was changed. Sign in again.')
+}

@@ -1,12 +1,12 @@
-// One-time sign-in from a billing system, which has signed its customer in already: what WHMCS calls single sign-on.
+// One-time sign-in from a billing system, which has signed its customer in already: what WHMCS calls single sign-on. It is for
+// programs alone: a person who made such a link would be in somebody's account without a reason and without being on record there.
 import { Type as t } from 'typebox'
-import { accountById, customer } from '../accounts/account.ts'
+import { customer } from '../accounts/account.ts'
 import type { Account } from '../accounts/tables.ts'
 import { areas } from '../kernel/api/access.ts'
-import type { Actor } from '../kernel/api/actor.ts'
+import { type Actor, sessionOf } from '../kernel/api/actor.ts'
 import { Refusal } from '../kernel/api/errors.ts'
-import { addressKey } from '../kernel/api/limits.ts'
-import { type Call, fields, operation, secret, time } from '../kernel/api/operation.ts'
+import { type Call, fields, mayCallOn, operation, secret, time } from '../kernel/api/operation.ts'
 import { iso } from '../kernel/db/clock.ts'
 import { server } from '../servers/server.ts'
 import type { Server } from '../servers/tables.ts'
@@ -37,21 +37,46 @@ export const createServerSignInLink = operation({
   summary: "The same, leading to one server of the customer's",
   on: server,
   run(call) {
-    const owner = accountById(call.tx, (call.target as Server).ownerId)!
+    const owner = ownerOf(call, call.target)
     return linkFor(call, owner, `${areas[owner.kind]}/servers/${call.target.id}`)
   },
 })
 
+/** Found as the call for a customer finds it: whoever may do much with a server may not for that be its owner. Throws `forbidden`. */
+function ownerOf({ tx, actor }: Pick<Call, 'tx' | 'actor'>, { ownerId }: Server): Account {
+  const owner = customer.find(tx, actor, ownerId)
+  const rights = owner && customer.rights?.(tx, actor, owner)
+  if (!owner || (rights && !mayCallOn(createSignInLink, actor, rights)))
+    throw new Refusal(
+      'forbidden',
+      "This server is not one of your customers'. A sign-in link leads into the account of a customer in your care.",
+    )
+  return owner
+}
+
 function linkFor({ tx, actor, clock, config }: Pick<Call, 'tx' | 'actor' | 'clock' | 'config'>, account: Account, leadsTo?: string) {
-  mustNotBeAPerson(actor)
-  const { path, expiresAt } = makeLink(tx, { purpose: 'sign-in', account, now: clock(), ...(leadsTo && { data: leadsTo }) })
+  mustBeAProgram(actor)
+  const { path, expiresAt } = makeLink(tx, { purpose: 'sign-in', account, now: clock(), madeBy: actor, ...(leadsTo && { data: leadsTo }) })
   return { url: config.publicUrl + path, expiresAt: iso(expiresAt) }
 }
 
-/** Staff who want to see what a customer sees say why, and are on record: that is a support session, never this. */
-function mustNotBeAPerson(actor: Actor) {
-  if (actor.kind === 'staff' && actor.via.type === 'session')
-    throw new Refusal('forbidden', "A sign-in link is for billing systems. To work in a customer's account, open a support session.")
+/**
+ * Staff who want to see what a customer sees say why, and are on record: that is a support session, never this; and a token is no way
+ * round it, so it does this only while its maker may open support sessions. A reseller's people have the pages of their own area.
+ */
+function mustBeAProgram(actor: Actor) {
+  if (sessionOf(actor))
+    throw new Refusal(
+      'forbidden',
+      actor.kind === 'staff'
+        ? "A sign-in link is for billing systems. To work in a customer's account, open a support session."
+        : 'A sign-in link is for billing systems: make it with a token. What your customers have, you see in your own area.',
+    )
+  if (actor.kind === 'staff' && !actor.permissions.has('support_session'))
+    throw new Refusal(
+      'forbidden',
+      'A sign-in link leads into a customer\'s account: the role of whoever made this token must include "Open support sessions".',
+    )
 }
 
 export const useSignInLink = operation({
@@ -60,16 +85,16 @@ export const useSignInLink = operation({
   path: '/sessions/from-link',
   summary: 'Sign in with a link from a billing system',
   access: 'anyone',
+  signsIn: true,
   body: fields({ token: secret(t.String({ minLength: 1, maxLength: 100 })) }),
   answer: signedIn,
   status: 201,
   refuses: ['link_not_valid', 'rate_limited'],
   example: { token: '<token>' },
-  prepare: async ({ signIns, from }) => signIns.take(addressKey(from)),
   run(call) {
-    const { account, data } = spendLink(call.tx, ['sign-in'], call.body.token, call.clock())
+    const { account, data, madeBy } = spendLink(call.tx, ['sign-in'], call.body.token, call.clock())
     // Whoever holds the link has shown nothing about themselves: for what is dangerous they are asked.
-    const answer = finishSignIn(call, account, { confirmed: false })
+    const answer = finishSignIn(call, account, { confirmed: false, linkOf: madeBy })
     return data && !('secondFactor' in answer) ? { ...answer, home: data } : answer
   },
 })

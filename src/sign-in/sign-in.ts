@@ -1,13 +1,12 @@
 import { Type as t } from 'typebox'
-import { accountByEmail, accountById } from '../accounts/account.ts'
+import { accountByEmail } from '../accounts/account.ts'
+import type { Account } from '../accounts/tables.ts'
 import { everybody } from '../kernel/api/access.ts'
 import { sessionOf } from '../kernel/api/actor.ts'
-import { auditRefusal } from '../kernel/api/audit.ts'
-import { addressKey } from '../kernel/api/limits.ts'
 import { done, fields, operation, secret } from '../kernel/api/operation.ts'
-import { write } from '../kernel/db/open.ts'
-import { finishSignIn, guessingKey, signedIn, signInFailed, tooManyGuesses } from './finish-sign-in.ts'
-import { passwordFits } from './passwords.ts'
+import { finishSignIn, signedIn, signInFailed } from './finish-sign-in.ts'
+import { guessAtPassword, guessed } from './guessing.ts'
+import { passwordFits, withTheSamePassword } from './passwords.ts'
 import { endSession, sessionCookie } from './sessions.ts'
 
 export const signIn = operation({
@@ -19,25 +18,25 @@ export const signIn = operation({
   body: fields({ email: t.String({ maxLength: 254 }), password: secret(t.String({ minLength: 1, maxLength: 200 })) }),
   answer: signedIn,
   status: 201,
+  signsIn: true,
   refuses: ['sign_in_failed', 'rate_limited'],
   example: { email: 'ada@example.com', password: 'correct horse battery staple' },
   /** The same words and the same time whether the account exists, has no password, or the password is wrong. */
   async prepare(call) {
-    const { db, body, from, signIns, guesses } = call
-    signIns.take(addressKey(from))
+    const { db, body, from } = call
     const account = accountByEmail(db, body.email.trim())
-    const guess = guessingKey(db, body.email, account, from)
-    guesses.take(guess, tooManyGuesses)
-    const fits = await passwordFits(body.password, account?.passwordHash)
-    if (!fits || !account || account.disabledAt !== null) {
-      write(db, (tx) => auditRefusal(tx, call, 'sessions.create', account))
-      throw signInFailed()
-    }
-    guesses.forgive(guess)
+    const guess = guessAtPassword(db, body.email, account, from)
+    const fits = await guessed(call, guess, account, () => passwordFits(body.password, account?.passwordHash, guess.known))
+    if (!fits || !account) throw signInFailed().of(account)
     return account
   },
-  run: (call) => finishSignIn(call, accountById(call.tx, call.prepared.id)!),
+  /** Looking took a while: what was the password then may be none any more. */
+  run: (call) => finishSignIn(call, withTheSamePassword(call.tx, call.prepared) ?? refuse(call.prepared)),
 })
+
+function refuse(account: Account): never {
+  throw signInFailed().of(account)
+}
 
 export const signOut = operation({
   id: 'sessions.end',

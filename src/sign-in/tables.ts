@@ -1,4 +1,5 @@
 import { integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
+import type { AccountKind } from '../kernel/api/access.ts'
 
 export const sessions = sqliteTable('sessions', {
   id: text().primaryKey(),
@@ -77,13 +78,19 @@ export const signInPlaces = sqliteTable(
   (t) => [primaryKey({ columns: [t.accountId, t.place] })],
 )
 
+/** Whose token a link was made with. */
+export type MadeBy = { kind: AccountKind; name: string }
+
 export const oneTimeLinks = sqliteTable('one_time_links', {
   id: text().primaryKey(),
   purpose: text().$type<'welcome' | 'reset' | 'email' | 'sign-in'>().notNull(),
   accountId: text('account_id').notNull(),
+  /** Of the account when the link was made. */
+  email: text().notNull(),
   tokenHash: text('token_hash').notNull(),
   /** What the link is about: the new address, or the page it leads to. */
   data: text(),
+  madeBy: text('made_by', { mode: 'json' }).$type<MadeBy>(),
   createdAt: integer('created_at').notNull(),
   expiresAt: integer('expires_at').notNull(),
   usedAt: integer('used_at'),

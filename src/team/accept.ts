@@ -4,7 +4,6 @@ import { accountByEmail, accountById, addAccount, tellCreated } from '../account
 import { type Account, accounts } from '../accounts/tables.ts'
 import { homeOf } from '../kernel/api/access.ts'
 import { Refusal } from '../kernel/api/errors.ts'
-import { addressKey } from '../kernel/api/limits.ts'
 import { patched } from '../kernel/api/named.ts'
 import { fields, line, nullable, operation, secret, time } from '../kernel/api/operation.ts'
 import { text } from '../kernel/api/query.ts'
@@ -95,15 +94,16 @@ export const joinTeam = operation({
   path: '/team/join',
   summary: 'Accept an invitation with a new account; answers a cookie',
   access: 'anyone',
+  signsIn: true,
   body: fields({ token, name: line(100), password: secret(t.String({ maxLength: 1000 })) }),
   answer: signedIn,
   status: 201,
   refuses: ['invitation_not_valid', 'email_taken', 'quota_exceeded', 'reseller_suspended', 'rate_limited'],
   example: { token: '<token>', name: 'Bo', password: 'correct horse battery staple' },
-  async prepare({ db, body, signIns, from, clock }) {
-    signIns.take(addressKey(from))
-    mustBeNew(db, invitationBy(db, body.token, clock()))
-    mustBeGood(body.password)
+  async prepare({ db, body, clock }) {
+    const invitation = invitationBy(db, body.token, clock())
+    mustBeNew(db, invitation)
+    mustBeGood(body.password, 'password', { name: body.name, email: invitation.it.email })
     return hashPassword(body.password)
   },
   run(call) {

@@ -422,8 +422,11 @@ describe('whatever is sent, the answer is one from the table, says nothing of wh
           await mustBeProper(op, { response, text, words, url, codesOfOp })
           // A sign-in that was refused is noted; every change that succeeds is, and that the one shows is why the other counts.
           const changed = version() !== before
-          const mayChange = response.status < 300 ? op.method !== 'GET' && leadsTo(op, url) : text.includes('"sign_in_failed"')
-          if (changed && !mayChange) throw new Error(`${response.status}, and something has changed: ${words}`)
+          const isRefusedSignIn = op.signsIn && /"(sign_in_failed|link_not_valid|setup_link_invalid|invitation_not_valid)"/.test(text)
+          const mayChange = response.status < 300 ? op.method !== 'GET' && leadsTo(op, url) : isRefusedSignIn
+          // Waiting is noted once a minute, and a wrong password is one where it is changed, too.
+          const mayBeNoted = op.signsIn && /"rate_limited"|is not your password/.test(text)
+          if (changed && !mayChange && !mayBeNoted) throw new Error(`${response.status}, and something has changed: ${words}`)
           if (!changed && mayChange && !response.headers.has('Idempotency-Replayed')) throw new Error(`nothing was noted: ${words}`)
           if (response.status < 300 && op.method !== 'GET') {
             if (text.includes('"jobId"') || op.method === 'DELETE') await p.settle()

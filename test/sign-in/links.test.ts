@@ -25,10 +25,15 @@ const set = (token: string, password: string) => p.call(undefined, 'POST', '/pas
 const sessionIn = (reply: Reply): Who => ({ cookie: reply.headers.get('Set-Cookie')!.split(/[=;]/)[1]! })
 const home = async (who: Who) => code(await p.call(who, 'GET', '/servers'))
 async function refused(call: () => Promise<Reply>, expected: string) {
-  const before = p.fingerprint()
+  const [before, lines] = [p.fingerprint(['audit']), p.auditLines().length]
   expect(code(await call())).toBe(expected)
-  expect(p.fingerprint()).toBe(before)
+  expect(p.fingerprint(['audit'])).toBe(before)
+  // Whoever tried to come in, or showed a wrong password, stands in the audit log.
+  const written = p.auditLines().slice(lines)
+  expect(written.length).toBe(noted(expected) ?? written.length)
+  for (const line of written) expect(line.result).toBe(expected.split(' ')[1]!)
 }
+const noted = (expected: string) => (/link_not_valid|sign_in_failed/.test(expected) ? 1 : /^40/.test(expected) ? 0 : undefined)
 async function reset(email: string) {
   expect(code(await p.call(undefined, 'POST', '/password-resets', { email }))).toBe('202')
   answerResets(p.db, p.controller.around)
@@ -295,7 +300,71 @@ describe('a sign-in link from billing', () => {
     const [eve, own] = [p.account('reseller', 'Eve'), p.account('reseller', 'Own')]
     const mine = p.account('customer', 'Mine', own.id)
     await refused(() => link(eve, `/customers/${mine.id}`), '404 customer_not_found')
-    expect(code(await link(own, `/customers/${mine.id}`))).toBe('201')
+    expect(code(await link(p.token(own.id, ['reseller:customers']), `/customers/${mine.id}`))).toBe('201')
+  })
+  test("S26: leads into the account of a customer in somebody's care and no other, by customer and by server alike", async () => {
+    const reseller = p.account('reseller', 'Rita')
+    const [mine, other] = [p.account('customer', 'Mine', reseller.id), p.account('customer', 'Other')]
+    const order = async (ownerId: string) =>
+      (await p.admin('POST', '/admin/servers', { ...p.order, ownerId, hostname: `h${ownerId.slice(-8)}` })).serverId as string
+    p.db.$client.run('INSERT INTO reseller_packages VALUES (?, ?)', [reseller.id, p.order.packageId])
+    p.db.$client.run('INSERT INTO reseller_locations VALUES (?, ?)', [reseller.id, p.order.nodeGroupId])
+    const [own, ofMine, ofOther] = [await order(reseller.id), await order(mine.id), await order(other.id)]
+    await p.settle()
+    // Shared with the reseller, who sees it then and is not its owner's keeper for that.
+    p.db.$client.run(
+      `INSERT INTO team_members (id, owner_id, email, member_id, server_id, role, invited_by, created_at, expires_at, accepted_at)
+       VALUES ('tmb_1', ?, 'rita@example.com', ?, ?, 'manage', 'Other', 1, 2, 2)`,
+      [other.id, reseller.id, ofOther],
+    )
+    const billing = p.token(reseller.id, ['reseller:customers', 'reseller:servers', 'reseller:read', 'servers:read'])
+    for (const path of [`/customers/${reseller.id}`, `/servers/${own}`, `/servers/${ofOther}`])
+      await refused(() => link(billing, path), '403 forbidden')
+    await refused(() => link(billing, `/customers/${other.id}`), '404 customer_not_found')
+    expect(code(await link(billing, `/customers/${mine.id}`))).toBe('201')
+    expect(code(await link(billing, `/servers/${ofMine}`))).toBe('201')
+    // In person nobody makes one, neither staff nor reseller.
+    for (const path of [`/customers/${mine.id}`, `/servers/${ofMine}`])
+      for (const who of [reseller, p.owner]) await refused(() => link(who, path), '403 forbidden')
+  })
+  test('S22: by a token of staff needs a maker who may open support sessions, for as long as the token is used', async () => {
+    const role = ['customers.read', 'customers.write', 'servers.see_all'] as const
+    const { serverId } = await p.admin('POST', '/admin/servers', p.order)
+    await p.settle()
+    const clerk = p.token(p.staff(role).id, ['customers:read', 'customers:write', 'servers:read'])
+    for (const path of [`/customers/${p.customer.id}`, `/servers/${serverId}`]) await refused(() => link(clerk, path), '403 forbidden')
+    const keeper = p.staff([...role, 'support_session'])
+    const billing = p.token(keeper.id, ['customers:write'])
+    expect(code(await link(billing, `/customers/${p.customer.id}`))).toBe('201')
+    p.db.$client.run('UPDATE roles SET permissions = ? WHERE id = (SELECT role_id FROM accounts WHERE id = ?)', [
+      JSON.stringify(role),
+      keeper.id,
+    ])
+    await refused(() => link(billing, `/customers/${p.customer.id}`), '403 forbidden')
+  })
+  test('stands in the activity of its account as what it was: a link, and whose', async () => {
+    const reseller = p.account('reseller', 'Rita')
+    const mine = p.account('customer', 'Mine', reseller.id)
+    for (const maker of [p.token(reseller.id, ['reseller:customers']), p.token(p.owner.id, ['customers:write'])]) {
+      const used = await use(tokenOf(await link(maker, `/customers/${mine.id}`)))
+      expect(used.status).toBe(201)
+    }
+    const { body } = await p.call(mine, 'GET', '/account/activity')
+    const lines = body.data.filter((l: any) => l.operation === 'sign-in-links.use').map((l: any) => l.who)
+    expect(lines).toEqual([
+      { name: 'Staff, by a link', you: false },
+      { name: 'Staff, by a link', you: false },
+    ])
+    // Staff read the whole of it.
+    expect(
+      p
+        .auditLines()
+        .filter((l) => l.operation === 'sign-in-links.use')
+        .map((l) => l.details),
+    ).toEqual([
+      { token: '***', linkOf: { kind: 'reseller', name: 'test (Rita)' } },
+      { token: '***', linkOf: { kind: 'staff', name: 'test (Ada)' } },
+    ])
   })
 })
 

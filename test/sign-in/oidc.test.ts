@@ -59,6 +59,35 @@ const sessionIn = (p: Panel, headers: Headers): Who => ({
   csrf: p.db.$client.query<{ csrf: string }, []>('SELECT csrf FROM sessions ORDER BY rowid DESC LIMIT 1').get()!.csrf,
 })
 
+describe('S20 what another site can do to its visitor', () => {
+  const start = (p: Panel, headers: Record<string, string> = {}) =>
+    p.controller.app.fetch(new Request('http://localhost/login/oidc/start', { headers }))
+  const image = { 'Sec-Fetch-Site': 'cross-site', 'Sec-Fetch-Mode': 'no-cors', 'Sec-Fetch-Dest': 'image' }
+  const tries = async (p: Panel) => (await p.call(undefined, 'POST', '/sessions', { email: 'nobody@customer.test', password: 'x' })).status
+
+  test('pictures and frames that lead to the button begin nothing and ask the provider nothing', async () => {
+    using p = await shop()
+    const before = p.fingerprint()
+    for (const headers of [image, { ...image, 'Sec-Fetch-Mode': 'navigate', 'Sec-Fetch-Dest': 'iframe' }]) {
+      const response = await start(p, headers)
+      expect([response.status, response.headers.get('Set-Cookie')]).toEqual([403, null])
+    }
+    expect(p.fingerprint()).toBe(before)
+    for (const site of ['same-origin', 'none', 'cross-site'])
+      expect((await start(p, { 'Sec-Fetch-Site': site, 'Sec-Fetch-Mode': 'navigate', 'Sec-Fetch-Dest': 'document' })).status).toBe(303)
+  })
+  test('its addresses use up nothing of what is left for signing in, with a provider or without', async () => {
+    using p = await shop()
+    using none = await panel()
+    for (let i = 0; i < 25; i++) {
+      await start(p)
+      expect((await start(none)).headers.get('Location')).toBe('/login?refused=not_possible')
+    }
+    expect((await start(p)).headers.get('Location')).toBe('/login?refused=rate_limited')
+    expect([await tries(p), await tries(none)]).toEqual([401, 401])
+  })
+})
+
 describe('signing in through a provider', () => {
   test('leads there with PKCE, state and nonce, and back into a session; nobody can read it later', async () => {
     using p = await shop()
@@ -342,7 +371,7 @@ describe('a provider that does not answer', () => {
       const { status, body } = await finish(p, cookie, came)
       expect([status, body.error.code]).toEqual([409, 'source_unreachable'])
       expect(performance.now() - began).toBeLessThan(8000)
-      expect(lastLine(p)).toMatchObject({ result: 'sign_in_failed', details: { reason: 'provider_unreachable' } })
+      expect(lastLine(p)).toMatchObject({ result: 'source_unreachable', details: { reason: 'provider_unreachable' } })
       expect(untouched(p)).toBe(before)
     }, 15_000)
 

@@ -1,8 +1,11 @@
 import { describe, expect, test } from 'bun:test'
+import { accountById } from '../../src/accounts/account.ts'
+import type { Refusal } from '../../src/kernel/api/errors.ts'
 import { write } from '../../src/kernel/db/open.ts'
+import { makeLink } from '../../src/sign-in/links.ts'
 import { endSessionsOf } from '../../src/sign-in/sessions.ts'
 import { type Panel, panel, type Who } from '../support/panel.ts'
-import { codeOf, cookiesOf, finish, password, pending, person, signIn, whoOf, withApp } from '../support/second-factor.ts'
+import { codeOf, cookiesOf, finish, password, pending, pendingIn, person, signIn, whoOf, withApp } from '../support/second-factor.ts'
 
 const minute = 60_000
 const sessions = (p: Panel) => (p.db.$client.query('SELECT count(*) AS n FROM sessions').get() as { n: number }).n
@@ -148,12 +151,13 @@ describe('S18 a step out of order is refused', () => {
     const cal = person(p)
     const { secret } = await withApp(p, cal)
     const mine = await pending(p, cal.email)
-    // A fresh place each time, so that what refuses is the number of tries.
+    // As if nobody had failed before, so that what refuses is the number of tries.
+    const forget = () => p.controller.around.guesses.forget(`second elsewhere ${cal.id}`)
     for (let i = 0; i < 5; i++) {
-      p.controller.around.guesses.forget(`elsewhere ${cal.email}`)
+      forget()
       await refused(p, () => finish(p, { code: '000000' }, mine))
     }
-    p.controller.around.guesses.forget(`elsewhere ${cal.email}`)
+    forget()
     const last = await refused(p, () => finish(p, { code: codeOf(p, secret) }, mine))
     expect(last.body.error.message).toContain('Start again')
     expect((await finish(p, { code: codeOf(p, secret) }, await pending(p, cal.email))).status).toBe(201)
@@ -337,18 +341,55 @@ describe('S17 guessing at one account', () => {
     const { status, body } = await signIn(p, cal.email)
     expect([status, body.error.code]).toEqual([429, 'rate_limited'])
   })
-  test('is the same for a password and for a code, and knocking while waiting prolongs nothing', async () => {
+  test('is as slow for codes as for passwords, and knocking while waiting prolongs nothing', async () => {
     using p = await panel()
     const cal = person(p)
     const { secret } = await withApp(p, cal)
-    const mine = await pending(p, cal.email)
-    for (let i = 0; i < 3; i++) await refused(p, () => finish(p, { code: '000000' }, mine))
-    for (let i = 0; i < 2; i++) await refused(p, () => signIn(p, cal.email, 'wrong'))
-    const { headers } = await refused(p, () => finish(p, { code: codeOf(p, secret) }, mine), 'rate_limited')
+    const [one, two] = [await pending(p, cal.email), await pending(p, cal.email)]
+    for (let i = 0; i < 5; i++) await refused(p, () => finish(p, { code: '000000' }, i < 3 ? one : two))
+    const { headers } = await refused(p, () => finish(p, { code: codeOf(p, secret) }, two), 'rate_limited')
     const seconds = Number(headers.get('Retry-After'))
-    for (let i = 0; i < 5; i++) await refused(p, () => signIn(p, cal.email), 'rate_limited')
+    for (let i = 0; i < 5; i++) await refused(p, () => finish(p, { code: codeOf(p, secret) }, two), 'rate_limited')
     p.turnClock(seconds * 1000)
-    expect((await finish(p, { code: codeOf(p, secret) }, mine)).status).toBe(201)
+    expect((await finish(p, { code: codeOf(p, secret) }, two)).status).toBe(201)
+  })
+  test('all day long from elsewhere keeps no owner out who is at a new place and has an authenticator app', async () => {
+    using p = await panel()
+    const cal = person(p)
+    const { secret } = await withApp(p, cal)
+    // A stranger takes every try there is, a whole day; counted as a sign-in counts it, without a hundred hashes.
+    const { guesses } = p.controller.around
+    for (let end = p.now() + 24 * 60 * minute; p.now() < end; )
+      try {
+        guesses.take(`elsewhere ${cal.email}`, '')
+      } catch (error) {
+        p.turnClock(((error as Refusal).details['retryAfterSeconds'] as number) * 1000)
+      }
+    await refused(p, () => signIn(p, cal.email, 'wrong'))
+    // With the password in hand the owner has to wait, a quarter of an hour at most; not with a link from the mailbox.
+    const wait = await refused(p, () => signIn(p, cal.email), 'rate_limited')
+    expect(Number(wait.headers.get('Retry-After'))).toBeLessThanOrEqual(15 * 60)
+    const account = accountById(p.db, cal.id)!
+    const link = write(p.db, (tx) => makeLink(tx, { purpose: 'reset', account, now: p.now() }))
+      .path.split('/')
+      .pop()!
+    const first = await p.call(undefined, 'POST', '/passwords', { token: link, password: 'a second set of words' })
+    expect([first.status, first.body.secondFactor]).toEqual([201, ['totp', 'recovery']])
+    await refused(p, () => finish(p, { code: '000000' }, pendingIn(first)))
+    expect((await finish(p, { code: codeOf(p, secret) }, pendingIn(first))).status).toBe(201)
+  })
+  test('and then stops, and the right password and code let the owner in after the wait that was said', async () => {
+    using p = await panel()
+    const cal = person(p)
+    const { secret } = await withApp(p, cal)
+    for (let i = 0; i < 12; i++) {
+      const { status, headers } = await signIn(p, cal.email, 'wrong')
+      if (status === 429) p.turnClock(Number(headers.get('Retry-After')) * 1000)
+    }
+    await refused(p, () => signIn(p, cal.email, 'wrong'))
+    const { headers } = await refused(p, () => signIn(p, cal.email), 'rate_limited')
+    p.turnClock(Number(headers.get('Retry-After')) * 1000)
+    expect((await finish(p, { code: codeOf(p, secret) }, await pending(p, cal.email))).status).toBe(201)
   })
   test('shares the limit of 20 a minute from one address', async () => {
     using p = await panel()

@@ -336,9 +336,10 @@ export async function panel(options: Options = {}) {
           ...(JSON.parse(secrets.open(id, sealedBody)) as { text: string; html: string }),
         })),
     auditLines: () => controller.db.select().from(audit).all(),
-    /** Everything a refused call must not have touched: every table, but for what is noted of every call. */
-    fingerprint: () =>
+    /** Everything a refused call must not have touched: every table, but for what is noted of every call, and those that are named. */
+    fingerprint: (but: readonly string[] = []) =>
       tables()
+        .filter((table) => !but.includes(table))
         .map(
           (table) =>
             `${table} ${Bun.hash(

@@ -38,7 +38,7 @@ export const signIn = (p: Panel, email: string, pass = password, headers: Record
 /** The first factor is shown; answers the browser's cookie. */
 export async function pending(p: Panel, email: string): Promise<{ Cookie: string }> {
   const answer = await signIn(p, email)
-  return { Cookie: `__Host-panel-second=${cookiesOf(answer)['__Host-panel-second']}` }
+  return pendingIn(answer)
 }
 
 export const finish = (p: Panel, body: unknown, headers: Record<string, string> = {}) =>
@@ -50,3 +50,6 @@ export function whoOf(p: Panel, answer: Reply): Who {
   const csrf = p.db.$client.query<{ csrf: string }, []>('SELECT csrf FROM sessions ORDER BY rowid DESC LIMIT 1').get()!.csrf
   return { cookie, csrf }
 }
+
+/** The sign-in that waits for its second factor, as the browser sends it along. */
+export const pendingIn = (answer: Reply) => ({ Cookie: `__Host-panel-second=${cookiesOf(answer)['__Host-panel-second']}` })

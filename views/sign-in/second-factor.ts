@@ -7,7 +7,7 @@ import { callForm } from '../parts/act.ts'
 import { inside } from '../parts/card.ts'
 import { field } from '../parts/field.ts'
 import { withPasskey } from '../parts/passkey.ts'
-import { safeNext } from './sign-in.ts'
+import { nextIn } from './sign-in.ts'
 
 export const secondFactorPage = page({
   path: '/login/2fa',
@@ -15,9 +15,9 @@ export const secondFactorPage = page({
   reads: { pending: reading(getPendingSignIn, () => ({})) },
   title: 'Sign in: second step',
   view: ({ pending: { secondFactor }, at }) => {
-    const leadsTo = safeNext(at.query['next']) ?? '{home}'
+    const leadsTo = nextIn(at) ?? '{home}'
     const has = (name: (typeof secondFactor)[number]) => secondFactor.includes(name)
-    const again = `/login${safeNext(at.query['next']) ? `?next=${encodeURIComponent(at.query['next']!)}` : ''}`
+    const again = `/login${nextIn(at) ? `?next=${encodeURIComponent(nextIn(at)!)}` : ''}`
     return html`
     <section class="card"><header><h1>Second step</h1></header>${inside(
       secondFactor.length

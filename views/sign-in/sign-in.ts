@@ -1,6 +1,7 @@
 import { homeOf } from '../../src/kernel/api/access.ts'
 import { html } from '../../src/kernel/web/html.ts'
-import { page } from '../../src/kernel/web/page.ts'
+import { type At, page } from '../../src/kernel/web/page.ts'
+import { safePath } from '../../src/kernel/web/safe-path.ts'
 import { beginPasskeySignIn, passkeySignIn } from '../../src/sign-in/finish-second-factor.ts'
 import { passkeysWork } from '../../src/sign-in/passkeys.ts'
 import { signIn } from '../../src/sign-in/sign-in.ts'
@@ -10,9 +11,11 @@ import { field } from '../parts/field.ts'
 import { withPasskey } from '../parts/passkey.ts'
 import { provider, providerButton, providerRefusal } from './oidc.ts'
 
-/** Back to where somebody was going; only ever to this site. */
-export const safeNext = (next: string | undefined) =>
-  next && /^\/(?![/\\])[^{}]*$/.test(next) && !next.startsWith('/login') ? next : undefined
+/** Back to where somebody was going, unless that was here. */
+export const nextIn = ({ query }: At): string | undefined => {
+  const next = safePath(query['next'])
+  return next?.startsWith('/login') ? undefined : next
+}
 
 export const signInPage = page({
   path: '/login',
@@ -26,14 +29,14 @@ export const signInPage = page({
       ${callForm(
         signIn,
         {},
-        { leadsTo: safeNext(at.query['next']) ?? '{home}', name: 'stack' },
+        { leadsTo: nextIn(at) ?? '{home}', name: 'stack' },
         html`
         ${field('sign-in', 'email', { label: 'E-mail address', type: 'email', autocomplete: 'username', required: true, focus: true })}
         ${field('sign-in', 'password', { label: 'Password', type: 'password', autocomplete: 'current-password', required: true })}
         <div class="bar"><button class="btn pri grow">Sign in</button></div>
         <p><a href="/forgot">Forgotten your password?</a></p>`,
       )}
-      ${passkeysWork(at.origin) && withPasskey({ begin: beginPasskeySignIn, finish: passkeySignIn, leadsTo: safeNext(at.query['next']) ?? '{home}', label: 'Sign in with a passkey' })}
-      ${providerButton(provider, { next: safeNext(at.query['next']) })}`)}</section>
+      ${passkeysWork(at.origin) && withPasskey({ begin: beginPasskeySignIn, finish: passkeySignIn, leadsTo: nextIn(at) ?? '{home}', label: 'Sign in with a passkey' })}
+      ${providerButton(provider, { next: nextIn(at) })}`)}</section>
     <noscript><p class="muted">Signing in and changing things needs JavaScript; reading does not.</p></noscript>`,
 })

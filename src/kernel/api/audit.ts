@@ -6,8 +6,9 @@ import type { Db, Tx } from '../db/open.ts'
 import { type Actor, idOf, nameOf, visitor } from './actor.ts'
 import { appendLine } from './audit-chain.ts'
 import type { Change } from './audit-changes.ts'
+import type { Refusal } from './errors.ts'
 import type { Answer, Request } from './invoke.ts'
-import type { Call, Operation, Surroundings } from './operation.ts'
+import type { Operation, Surroundings } from './operation.ts'
 
 export type AuditLine = {
   actor: Actor
@@ -45,13 +46,14 @@ export function auditLine(
 }
 
 /** A refused sign-in is in the audit log like one that went through. */
-export const auditRefusal = (
+export function auditRefusal(
   tx: Tx,
-  { clock, from, requestId }: Pick<Call, 'clock' | 'from' | 'requestId'>,
+  { clock }: Pick<Surroundings, 'clock'>,
   operation: string,
-  account: { id: string; name: string } | undefined,
-  details: unknown = null,
-) =>
+  { from = '', requestId = '' }: Request,
+  { code, about }: Refusal,
+) {
+  const { account, why = null } = about ?? {}
   auditLine(
     tx,
     { clock },
@@ -61,10 +63,11 @@ export const auditRefusal = (
       target: account?.id ?? null,
       from,
       requestId,
-      result: 'sign_in_failed',
-      details,
+      result: code,
+      details: why,
     },
   )
+}
 
 const viaOf = ({ via }: Actor) =>
   via.type === 'token'
@@ -82,9 +85,10 @@ const targetOf = (request: Request, answer: Answer): string | null =>
 export function auditCall(
   tx: Tx,
   around: Surroundings,
-  call: { op: Operation; actor: Actor; request: Request; answer: Answer; result: string; changes: Change[] | null },
+  call: { op: Operation; actor: Actor; request: Request; answer: Answer; result: string; changes: Change[] | null; beside: object },
 ) {
-  const { op, actor, request, answer, result, changes } = call
+  const { op, actor, request, answer, result, changes, beside } = call
+  const sent = op.body ? (mask(op.body, request.body) as object | undefined) : undefined
   auditLine(tx, around, {
     actor,
     operation: op.id,
@@ -92,7 +96,7 @@ export function auditCall(
     from: request.from ?? '',
     requestId: request.requestId ?? '',
     result,
-    details: op.body ? mask(op.body, request.body) : null,
+    details: sent && { ...sent, ...beside },
     changes,
     jobId: answer.body?.jobId ?? null,
   })

@@ -156,6 +156,13 @@ export class Refusal extends Error {
   get status(): number {
     return codes[this.code]
   }
+
+  /** Whose it was and why, for the audit log alone: the answer does not say it. */
+  about?: { account: { id: string; name: string } | undefined; why: unknown }
+  of(account: { id: string; name: string } | undefined, why: unknown = null): this {
+    this.about = { account, why }
+    return this
+  }
 }
 
 /** For a path behind which nothing is, and for one of the host alone: the same words. */

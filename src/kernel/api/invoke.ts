@@ -5,10 +5,11 @@ import { looksLikeId } from '../db/ids.ts'
 import { type Db, read, type Tx, write } from '../db/open.ts'
 import { isScope } from './access.ts'
 import { type Actor, sessionOf, visitor } from './actor.ts'
-import { auditCall } from './audit.ts'
+import { auditCall, auditRefusal } from './audit.ts'
 import { changesOf } from './audit-changes.ts'
-import { Refusal, unknownPath } from './errors.ts'
+import { type Code, Refusal, unknownPath } from './errors.ts'
 import { memoryOf } from './idempotency.ts'
+import { addressKey } from './limits.ts'
 import {
   type Call,
   fields,
@@ -42,7 +43,7 @@ export type Answer = { status: number; body: any; replayed?: true; cookies?: rea
 export type Gate = (op: Operation, actor: Actor | undefined, request?: Request) => Answer | Promise<Answer>
 
 /** Everything a call must pass once its sender and its body are known, in the order it must pass it. Throws Refusal. */
-export const gate =
+const passing =
   (db: Db, around: Surroundings): Gate =>
   (op, actor, sent = {}) => {
     const request = sent.body === undefined ? sent : { ...sent, body: composed(op.body, sent.body) }
@@ -52,9 +53,11 @@ export const gate =
     const given: string[] = []
     let actsAs = who
     let result = 'done'
+    let beside: object = {}
     const setCookie: Call['setCookie'] = (text, became, instead) => {
       given.push(text)
       if (became) actsAs = { ...who, accountId: became.id, name: became.name }
+      if (became?.linkOf) beside = { linkOf: became.linkOf }
       if (instead) result = instead
     }
     const asked = { ...around, actor: who, params, query, pages: op.pages, body, from, userAgent, cookies, requestId, setCookie }
@@ -63,11 +66,14 @@ export const gate =
       checkBody(op, body)
       return target
     }
+    const count = () => op.signsIn && around.signIns.take(addressKey(from))
     const memory = op.remembers && idempotencyKey ? memoryOf(around, who, endpointOf(op, params), idempotencyKey) : undefined
 
     const answer = (tx: Db, prepared: unknown): Answer => {
+      const target = targetIn(tx)
+      if (!op.prepare) count()
       // A Tx where the method changes things: that is what `run` is told by its type.
-      const made = op.run({ ...asked, tx: tx as Tx, target: targetIn(tx), prepared })
+      const made = op.run({ ...asked, tx: tx as Tx, target, prepared })
       return { status: statusOf(op, made), body: made, ...(given.length ? { cookies: given } : {}) }
     }
     const look = (prepared: unknown) => read(db, (tx) => answer(tx, prepared))
@@ -78,7 +84,7 @@ export const gate =
         const before = watched(op, tx, around, who, params)
         const made = answer(tx, prepared)
         const changes = changesOf(before, watched(op, tx, around, who, params))
-        auditCall(tx, around, { op, actor: actsAs, request, answer: made, result, changes })
+        auditCall(tx, around, { op, actor: actsAs, request, answer: made, result, changes, beside })
         memory?.keep(tx, made)
         return made
       })
@@ -87,8 +93,40 @@ export const gate =
 
     const { prepare } = op
     const early = read(db, (tx) => memory?.recall(tx) ?? { ...asked, db, target: targetIn(tx) })
+    if (!('status' in early)) count()
     return 'status' in early ? early : prepare(early).then(finish)
   }
+
+/** The same gate, through which every refused sign-in stands in the audit log, wherever in it the refusal came from. */
+export const gate =
+  (db: Db, around: Surroundings): Gate =>
+  (op, actor, request = {}) => {
+    const through = passing(db, around)
+    if (!op.signsIn) return through(op, actor, request)
+    return (async () => through(op, actor, request))().catch((error) => {
+      if (error instanceof Refusal && belongsInTheLog(error, around, request))
+        write(db, (tx) => auditRefusal(tx, around, op.id, request, error))
+      throw error
+    })
+  }
+
+const refusedSignIns: ReadonlySet<Code> = new Set([
+  'sign_in_failed',
+  'link_not_valid',
+  'setup_link_invalid',
+  'invitation_not_valid',
+  'rate_limited',
+])
+/** Who has to wait and goes on knocking is written down once a minute. */
+function belongsInTheLog(refusal: Refusal, { refusedLines }: Surroundings, { from = '' }: Request): boolean {
+  if (refusal.code !== 'rate_limited') return refusedSignIns.has(refusal.code) || refusal.about !== undefined
+  try {
+    refusedLines.take(`${addressKey(from)} ${refusal.about?.account?.id ?? ''}`)
+    return true
+  } catch {
+    return false
+  }
+}
 
 function mustKnow(op: Operation, query: Query) {
   const known = queryOf(op)

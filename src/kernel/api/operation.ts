@@ -31,6 +31,8 @@ export type Surroundings = {
   }
   /** Refuses the 21st sign-in of a minute from one address. */
   signIns: Limit
+  /** Lets one line a minute into the audit log of those that are refused because they have to wait. */
+  refusedLines: Limit
   /** Slows down who guesses at one account. */
   guesses: Delay
   /** Refuses the 11th invitation of a minute from one account: each is a mail to an address that somebody typed. */
@@ -58,6 +60,8 @@ export type Query = Readonly<Record<string, string>>
 /** How many rows a page of a list has when nothing is said, and at most. */
 export type Pages = { usual: number; most: number }
 
+export type Became = { id: string; name: string; linkOf?: { kind: AccountKind; name: string } | null }
+
 /** What is known of a call before it is carried out. */
 export type Asked<Row = unknown, Body = unknown> = Surroundings & {
   actor: Actor
@@ -73,10 +77,10 @@ export type Asked<Row = unknown, Body = unknown> = Surroundings & {
   cookies: string
   requestId: string
   /**
-   * Only signing in and out have a reason to. `became` is who the visitor is from now on: the audit line is theirs. `result` is what
-   * the line says instead of `done`.
+   * Only signing in and out have a reason to. `became` is who the visitor is from now on: the audit line is theirs, and says through
+   * whose link they came. `result` is what the line says instead of `done`.
    */
-  setCookie(cookie: string, became?: { id: string; name: string }, result?: Code): void
+  setCookie(cookie: string, became?: Became, result?: Code): void
 }
 
 /** Carrying it out, in one transaction. A read has no Tx, so it changes nothing. */
@@ -115,6 +119,8 @@ export type Operation<Row = any, B extends TSchema = any, A extends TSchema = an
    * names: only when the body has one of these fields.
    */
   confirmed?: true | readonly string[]
+  /** A step of signing in or of showing who one is: few a minute from one address, and whatever is refused stands in the audit log. */
+  signsIn?: true
   /** Who calls it leaves: the browser is told to forget what our pages kept in it. */
   leaves?: true
   /** What somebody may do whose role demands a second factor, before there is one: set it up, read the own account, leave. */
