@@ -2,7 +2,7 @@
 import { Elysia } from 'elysia'
 import { agentPaths, type ToAgent } from '../agent/protocol.ts'
 import { files } from '../public/assets.ts'
-import { layout, places } from '../views/layout.ts'
+import { always, layout, places } from '../views/layout.ts'
 import { pages } from '../views/pages.ts'
 import { errorBody } from '../views/parts/error.ts'
 import { setUpToken } from './accounts/set-up.ts'
@@ -26,6 +26,7 @@ import { ASSET_ROOT, Assets } from './kernel/web/assets.ts'
 import { answerBrand, brandFor } from './kernel/web/brand.ts'
 import { CSP_REPORT, cspReports } from './kernel/web/csp-report.ts'
 import { MailQueue } from './kernel/web/mail.ts'
+import { leadingTo } from './kernel/web/page.ts'
 import { mountPages } from './kernel/web/serve-pages.ts'
 import { AgentDoor } from './nodes/door.ts'
 import { nodeById } from './nodes/node.ts'
@@ -104,12 +105,13 @@ export async function createController({
     log[level](message, { ...about, node: nameOf(about['nodeId']) }),
   )
 
+  const leads = leadingTo(pages)
   const around: Surroundings = {
     config,
     clock,
     secrets: kept,
     startedAt: clock(),
-    places,
+    places: (actor) => places(actor).filter(({ href }) => leads(href, actor)),
     signIns: new Limit(SIGN_INS_PER_MINUTE, clock),
     refusedLines: new Limit(1, clock),
     guesses: new Delay(clock),
@@ -200,6 +202,7 @@ export async function createController({
   )
   mountPages(app, {
     pages,
+    always,
     layout: (frame) => layout(frame, (name) => assets.url(name)),
     errorBody,
     door,

@@ -12,11 +12,11 @@ import { listImages } from '../src/images/images.ts'
 import { listJobs } from '../src/jobs/job.ts'
 import { type AccountKind, areas, homeOf } from '../src/kernel/api/access.ts'
 import type { Actor } from '../src/kernel/api/actor.ts'
-import { mayCall, type Operation } from '../src/kernel/api/operation.ts'
+import { mayCall, type Operation, type Surroundings } from '../src/kernel/api/operation.ts'
 import { iso } from '../src/kernel/db/clock.ts'
 import { brandCssUrl, logoUrl } from '../src/kernel/web/brand.ts'
 import { Html, html } from '../src/kernel/web/html.ts'
-import type { At } from '../src/kernel/web/page.ts'
+import { type Answers, type At, ifAllowed } from '../src/kernel/web/page.ts'
 import type { Frame } from '../src/kernel/web/serve-pages.ts'
 import { listLocations } from '../src/locations/locations.ts'
 import { listNodes } from '../src/nodes/nodes.ts'
@@ -34,6 +34,7 @@ import { closeSupport } from '../src/sign-in/support.ts'
 import { listSshKeys } from '../src/ssh-keys/ssh-keys.ts'
 import { listTeam } from '../src/team/members.ts'
 import { listTokens } from '../src/tokens/tokens.ts'
+import { actionsOf } from './actions.ts'
 import { act } from './parts/act.ts'
 import { notice } from './parts/card.ts'
 import { type IconName, icon } from './parts/icon.ts'
@@ -122,9 +123,13 @@ const ownEntries: typeof staffEntries = [
 ]
 const entriesOf = (kind: AccountKind) => ({ staff: staffEntries, reseller: resellerEntries, customer: ownEntries })[kind]
 
-/** For the search: what the navigation shows this actor. */
-export const places = (actor: Actor): { title: string; href: string }[] =>
-  entriesOf(actor.kind).flatMap(([, entries]) => entries.filter((e) => mayCall(e.sees, actor)).map(({ title, href }) => ({ title, href })))
+/** For the search: what the navigation shows this actor, and what they can do. */
+export const places = (actor: Actor): ReturnType<Surroundings['places']> => [
+  ...entriesOf(actor.kind).flatMap(([, entries]) =>
+    entries.filter((e) => mayCall(e.sees, actor)).map(({ title, href }) => ({ type: 'page' as const, title, href })),
+  ),
+  ...actionsOf(actor),
+]
 
 function navigation(at: At, current: string | undefined): Html {
   return html`<nav class="side" id="nav" aria-label="Main">${entriesOf(at.actor.kind).map(([title, entries]) => {
@@ -149,11 +154,22 @@ const supportBanner = (at: At): Html =>
       )}</div>`
     : html``
 
-export function layout({ title, body, page, at, nonce }: Frame, asset: (name: string) => string): Html {
+/** How many jobs are going on. It says of itself that any answer which holds a newer one puts it in its place. */
+const runningJobs = (at: At, jobs: Always['running']): Html => {
+  if (!jobs) return html``
+  const n = jobs.total
+  return html`<a class="btn" id="running" href="${areas[at.actor.kind]}/jobs?state=running" hx-swap-oob="outerMorph"${n === 0 && html` hidden`}>${icon('jobs')}${n.toLocaleString('en')}<span>${n === 1 ? 'job' : 'jobs'} running</span></a>`
+}
+
+/** What the frame around every page shows, whatever the page. */
+export const always = { running: ifAllowed(listJobs, () => ({ query: { state: 'running', limit: '1' } })) }
+type Always = Partial<Answers<typeof always>>
+
+export function layout({ title, body, page, at, nonce, always }: Frame<Always>, asset: (name: string) => string): Html {
   const signedIn = at.actor.accountId !== '' && !page?.open
   const inner = signedIn
     ? html`<div class="app">
-      <header class="top"><button type="button" class="btn bare menu" aria-controls="nav" aria-expanded="false" aria-label="Menu">${icon('menu')}</button>${mark(at, homeOf(at.actor.kind))}<span class="grow"></span>${searchButton()}<a class="me" href="/account"${page?.nav === 'account' && html` aria-current="page"`}>${at.actor.name}</a>${act(at, signOut, {}, 'Sign out', { icon: 'out', leadsTo: '/login' })}</header>
+      <header class="top"><button type="button" class="btn bare menu" aria-controls="nav" aria-expanded="false" aria-label="Menu">${icon('menu')}</button>${mark(at, homeOf(at.actor.kind))}<span class="grow"></span>${searchButton()}${runningJobs(at, always.running)}<a class="me" href="/account"${page?.nav === 'account' && html` aria-current="page"`}>${at.actor.name}</a>${act(at, signOut, {}, 'Sign out', { icon: 'out', leadsTo: '/login' })}</header>
       ${navigation(at, page?.nav)}
       <main id="main" tabindex="-1">${supportBanner(at)}${at.insecure && at.actor.kind === 'staff' && html`<div class="card">${notice('warn', html`<strong>Nodes may enroll over plain HTTP.</strong> PANEL_AGENT_INSECURE is set: fit for a lab only.`)}</div>`}${body}</main>
     </div>`
@@ -166,7 +182,13 @@ export function layout({ title, body, page, at, nonce }: Frame, asset: (name: st
 ${inner}
 <div id="offline" class="offline" role="status" hidden>${at.brand.name} does not answer. What is shown may be old; this page keeps trying.</div>
 <div id="toasts" role="status" aria-live="polite"></div>
-${signedIn && html`${secretOnce()}${palette(at)}<dialog id="confirm" aria-labelledby="confirm-t"></dialog>`}
+${
+  signedIn &&
+  html`${secretOnce()}${palette(
+    at,
+    actionsOf(at.actor).filter((a) => at.leads(a.href)),
+  )}<dialog id="confirm" aria-labelledby="confirm-t"></dialog>`
+}
 </body></html>`
   // Views name icons as `#i-…` and modules by their name; where the files lie is known here only. Text from people cannot hold a bare quote.
   return new Html(

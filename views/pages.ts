@@ -5,7 +5,7 @@ import { securityPage } from './account/security.ts'
 import { poolsPage } from './addresses/list.ts'
 import { poolPage } from './addresses/show.ts'
 import { announcementsPage } from './announcements/list.ts'
-import { activityPage } from './audit/activity.ts'
+import { activityPage, ownServerActivityPage, resellerServerActivityPage, serverActivityPage } from './audit/activity.ts'
 import { auditPage } from './audit/list.ts'
 import { auditVerifyPage } from './audit/verify.ts'
 import { customersPage, resellerCustomersPage } from './customers/list.ts'
@@ -61,6 +61,7 @@ export const pages: readonly Page[] = [
   serversPage,
   newServerPage,
   serverPage,
+  serverActivityPage,
   jobsPage,
   jobPage,
   customersPage,
@@ -89,6 +90,7 @@ export const pages: readonly Page[] = [
   resellerServersPage,
   resellerNewServerPage,
   resellerServerPage,
+  resellerServerActivityPage,
   resellerCustomersPage,
   resellerCustomerPage,
   resellerPackagesPage,
@@ -97,6 +99,7 @@ export const pages: readonly Page[] = [
   ownOverviewPage,
   ownServersPage,
   ownServerPage,
+  ownServerActivityPage,
   ownJobsPage,
   ownJobPage,
   ownKeysPage,

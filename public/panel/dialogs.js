@@ -4,6 +4,26 @@
 /** Where in the page a click or a key was, going outwards. @returns {HTMLElement | null} */
 const around = (/** @type {Event} */ { target }, /** @type {string} */ selector) => /** @type {Element} */ (target).closest(selector)
 
+function openDialog(/** @type {HTMLDialogElement} */ dialog) {
+  clearErrors(dialog)
+  dialog.showModal()
+  // The first thing to fill in; with nothing to fill in, the button that changes nothing.
+  const first = $('[autofocus], input:not([type=hidden]):not(:disabled), select, textarea', dialog) ?? $('[data-close]', dialog)
+  first?.focus()
+}
+
+/** An address may name a dialog in which something is made, never one that asks whether something may be lost. */
+function openNamed() {
+  const named = location.hash && document.getElementById(location.hash.slice(1))
+  if (!(named instanceof HTMLDialogElement) || named.open || !named.querySelector('form[data-call]') || $('.will', named)) return
+  for (const open of /** @type {HTMLDialogElement[]} */ ($$('dialog[open]'))) open.close()
+  // Gone from the address, so that the same link works once more.
+  history.replaceState(null, '', location.pathname + location.search)
+  openDialog(named)
+}
+addEventListener('DOMContentLoaded', openNamed)
+addEventListener('hashchange', openNamed)
+
 document.addEventListener('click', (event) => {
   const dull = around(event, '[aria-disabled=true]')
   if (dull) {
@@ -13,12 +33,10 @@ document.addEventListener('click', (event) => {
   const opener = around(event, '[data-dialog]')
   if (opener) {
     event.preventDefault()
-    const dialog = /** @type {HTMLDialogElement} */ (document.getElementById(opener.dataset['dialog'] ?? ''))
-    clearErrors(dialog)
-    dialog.showModal()
-    // The first thing to fill in; with nothing to fill in, the button that changes nothing.
-    const first = $('[autofocus], input:not([type=hidden]):not(:disabled), select, textarea', dialog) ?? $('[data-close]', dialog)
-    first?.focus()
+    const dialog = /** @type {HTMLDialogElement | null} */ (document.getElementById(opener.dataset['dialog'] ?? ''))
+    // The page of the search has its field on itself.
+    if (dialog) openDialog(dialog)
+    else $('[data-palette] input')?.focus()
   }
   if (around(event, '[data-close]')) /** @type {HTMLDialogElement | null} */ (around(event, 'dialog'))?.close()
 })

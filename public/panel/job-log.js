@@ -61,6 +61,18 @@ component('jobLog', () => ({
   },
   /** @this {any} */
   copyAll() {
-    copy([...this.$refs.lines.children].map((li) => [...li.children].map((c) => c.textContent).join(' ')).join('\n'))
+    copy(this.text())
+  },
+  /** @this {any} */
+  save() {
+    const href = URL.createObjectURL(new Blob([`${this.text()}\n`], { type: 'text/plain' }))
+    make('a', { href, download: `${this.$root.dataset.name}.log` }).click()
+    setTimeout(() => URL.revokeObjectURL(href), 1000)
+  },
+  /** @this {any} */
+  text() {
+    const line = (/** @type {Element} */ li) =>
+      [...li.children].map((c) => (c instanceof HTMLTimeElement ? c.dateTime : c.textContent)).join(' ')
+    return [...this.$refs.lines.children].map(line).join('\n')
   },
 }))

@@ -1,6 +1,12 @@
 // The search: the cursor stays in the field, and what would be opened is said by `aria-activedescendant`.
 // @ts-check
 
+// What was pointed at is gone with the answers it stood among.
+document.addEventListener('htmx:after:swap', () => {
+  const input = $('[data-palette] input[aria-activedescendant]')
+  if (input && !$('[data-palette] [role=option][aria-selected=true]')) input.removeAttribute('aria-activedescendant')
+})
+
 document.addEventListener('keydown', (event) => {
   const { key } = event
   if (key === 'k' && (event.ctrlKey || event.metaKey)) {

@@ -7,7 +7,7 @@ import { invalid, type Refusal } from '../kernel/api/errors.ts'
 import type { Looks } from '../kernel/api/http.ts'
 import { patched } from '../kernel/api/named.ts'
 import { done, fields, line, nullable, operation, type Preparation, secret, shape, time } from '../kernel/api/operation.ts'
-import { iso } from '../kernel/db/clock.ts'
+import { iso, isoOrNull } from '../kernel/db/clock.ts'
 import type { Tx } from '../kernel/db/open.ts'
 import { mailTo } from '../kernel/web/mail.ts'
 import { guessed, guessIn } from '../sign-in/guessing.ts'
@@ -34,6 +34,8 @@ const ownAnswer = shape('OwnAccount', {
   theme: t.Enum(looks.theme),
   density: t.Enum(looks.density),
   timeZone: nullable(t.String()),
+  lockedAt: nullable(time),
+  lockReason: nullable(t.String()),
   createdAt: time,
 })
 const show = (it: Account) => ({
@@ -44,6 +46,8 @@ const show = (it: Account) => ({
   organization: it.organization,
   hasPassword: it.passwordHash !== null,
   ...looksOf(it),
+  lockedAt: isoOrNull(it.lockedAt),
+  lockReason: it.lockReason,
   createdAt: iso(it.createdAt),
 })
 

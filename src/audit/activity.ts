@@ -1,8 +1,7 @@
 // What was done to the own account and servers, and by whom: the part of the audit log that is everybody's own business.
 
 import { Type as t } from 'typebox'
-import { everybody } from '../kernel/api/access.ts'
-import type { Actor } from '../kernel/api/actor.ts'
+import { accountKinds, everybody } from '../kernel/api/access.ts'
 import { page, paginate } from '../kernel/api/list.ts'
 import { type Look, nullable, operation, shape, time } from '../kernel/api/operation.ts'
 import { iso } from '../kernel/db/clock.ts'
@@ -22,6 +21,10 @@ const activity = shape('Activity', {
   action: nullable(t.String()),
   target: nullable(t.String()),
   targetName: nullable(t.String()),
+  /** Where the target is an account. */
+  targetKind: nullable(t.Enum([...accountKinds])),
+  /** It is not there any more, for you. */
+  targetGone: t.Boolean(),
   /** Null where it is not yours to know. */
   from: nullable(t.String()),
   result: t.String(),
@@ -29,7 +32,7 @@ const activity = shape('Activity', {
   jobId: nullable(t.String()),
 })
 
-function show(actor: Actor, a: LineRow, asking: Asking) {
+function show({ tx, actor }: Look, a: LineRow, asking: Asking) {
   // A refused sign-in has no actor yet: the address is all there is to know about it.
   const visitor = a.actorId === '' || (a.operation === 'sessions.create' && a.result !== 'done')
   const did = {
@@ -41,6 +44,8 @@ function show(actor: Actor, a: LineRow, asking: Asking) {
   }
   const { name, you, token, from } = asKnownTo(actor, did, asking)
   const through = viaOf(a)
+  // Terminated, or not shared any more: the line stays, and leads nowhere.
+  const targetGone = a.targetGone === 1 || (!!a.target?.startsWith('srv_') && server.find(tx, actor, a.target) === undefined)
   // Whoever comes by a link has shown nothing but the link: whether it is you, only you know.
   const link = linkOf(a)
   return {
@@ -52,9 +57,11 @@ function show(actor: Actor, a: LineRow, asking: Asking) {
     action: actionIn(a),
     target: a.target,
     targetName: a.targetName,
+    targetKind: a.targetKind,
+    targetGone,
     from: from ? a.fromAddress : null,
     result: a.result,
-    jobId: a.jobId,
+    jobId: targetGone && actor.kind !== 'staff' ? null : a.jobId,
   }
 }
 
@@ -79,7 +86,7 @@ function listing(call: Look, name: string, of: string, values: readonly string[]
         .query<LineRow, any[]>(`${selectLines} WHERE ${where}${after ? ' AND a.id < ?' : ''} ORDER BY a.id DESC LIMIT ?`)
         .all(...values, ...(after ? [after] : []), limit),
     keyOf: (a) => a.id,
-    show: (a) => show(actor, a, asking),
+    show: (a) => show(call, a, asking),
     total: () => tx.$client.query<{ n: number }, any[]>(`SELECT count(*) AS n FROM audit a WHERE ${where}`).get(...values)!.n,
   })
 }

@@ -24,6 +24,8 @@ export type LineRow = {
   targetKind: AccountKind | null
   /** The reseller in whose care the target is. */
   providerId: string | null
+  /** It was there and is not any more. */
+  targetGone: number | null
   jobId: string | null
   fromAddress: string
   requestId: string
@@ -39,6 +41,8 @@ export const selectLines = `SELECT a.id, a.at, a.actor_id AS actorId, a.actor_na
     WHEN 'img_' THEN (SELECT name FROM images WHERE id = a.target) WHEN 'grp_' THEN (SELECT name FROM locations WHERE id = a.target) END AS targetName,
   CASE substr(a.target, 1, 4) WHEN 'usr_' THEN (SELECT kind FROM accounts WHERE id = a.target) END AS targetKind,
   CASE substr(a.target, 1, 4) WHEN 'srv_' THEN (SELECT reseller_id FROM servers WHERE id = a.target) WHEN 'usr_' THEN (SELECT reseller_id FROM accounts WHERE id = a.target) END AS providerId,
+  CASE substr(a.target, 1, 4) WHEN 'srv_' THEN (SELECT terminated_at IS NOT NULL FROM servers WHERE id = a.target) WHEN 'nod_' THEN (SELECT removed_at IS NOT NULL FROM nodes WHERE id = a.target)
+    WHEN 'pool' THEN NOT EXISTS (SELECT 1 FROM pools WHERE id = a.target) WHEN 'job_' THEN NOT EXISTS (SELECT 1 FROM jobs WHERE id = a.target) END AS targetGone,
   a.job_id AS jobId,
   a.from_address AS fromAddress, a.request_id AS requestId, a.result, a.details, a.changes
   FROM audit a LEFT JOIN accounts ac ON ac.id = a.actor_id LEFT JOIN tokens tk ON a.via LIKE 'token %' AND tk.id = substr(a.via, 7)`
@@ -71,6 +75,7 @@ export const lineAnswer = shape('AuditLine', {
   target: nullable(t.String()),
   targetName: told(nullable(t.String()), 'As it is called today.'),
   targetKind: told(nullable(t.Enum([...accountKinds])), 'Where the target is an account.'),
+  targetGone: told(t.Boolean(), 'It is not there any more.'),
   from: t.String(),
   requestId: told(t.String(), 'The X-Request-Id of the call.'),
   result: told(t.String(), 'done, or the code of the refusal.'),
@@ -88,6 +93,7 @@ export const showLine = (a: LineRow) => ({
   target: a.target,
   targetName: a.targetName,
   targetKind: a.targetKind,
+  targetGone: a.targetGone === 1,
   from: a.fromAddress,
   requestId: a.requestId,
   result: a.result,
@@ -144,3 +150,6 @@ function who(db: Db, text: string): [string, ...string[]] {
 
 /** Without a zone it is UTC, as everything is that is shown. `ofDay` is what is meant by a day alone. */
 const momentFrom = (text: string, ofDay: string) => Date.parse(`${text.includes('T') ? text.replace('Z', '') : text + ofDay}Z`)
+
+/** Lines of what was no call of an operation, in words. */
+export const otherLines = { 'nodes.enrolled': 'A node enrolled' } as const

@@ -1,10 +1,12 @@
 // Where agents come in: enrolment, challenge, the socket, and images that were imported into the controller.
 // A node proves itself by signing a fresh nonce with the key it made at enrolment. We keep the public half only, so a stolen
 // database cannot pretend to be a node.
+
 import { createPublicKey, verify } from 'node:crypto'
 import { eq } from 'drizzle-orm'
 import type { TSchema } from 'typebox'
 import { agentHeaders, agentPaths, ChallengeRequest, EnrollRequest, PROTOCOL, signedText } from '../../agent/protocol.ts'
+import type { otherLines } from '../audit/line.ts'
 import { imageById } from '../images/image.ts'
 import { imagePath } from '../images/images.ts'
 import { visitor } from '../kernel/api/actor.ts'
@@ -84,7 +86,7 @@ export class AgentDoor {
         { clock },
         {
           actor: { ...visitor, accountId: made.id, name: made.name, via: { type: 'system' } },
-          operation: 'nodes.enrolled',
+          operation: 'nodes.enrolled' satisfies keyof typeof otherLines,
           target: made.id,
           from: address,
           requestId: '',

@@ -1,20 +1,22 @@
-// One field that leads anywhere: to a server by name, address or id, to a customer, a node, a job, a page. What somebody may not see
-// is not found.
+// One field that leads anywhere: to a server by name, address or id, to a customer, a node, a job, a page, and to what can be done. What
+// somebody may not see or do is not found.
 
 import { Type as t } from 'typebox'
 import { seen } from '../jobs/job.ts'
 import { areas, everybody } from '../kernel/api/access.ts'
-import { type Call, nullable, operation } from '../kernel/api/operation.ts'
+import { type Look, nullable, operation } from '../kernel/api/operation.ts'
 import { LIKE, partOf } from '../kernel/db/rows.ts'
 import { visible } from '../servers/server.ts'
 
 /** As many as are seen at a glance. */
-const MOST = 12
+export const MOST = 12
 /** Of jobs, only the newest so many are looked through by title; each has an id to be found by. */
 const JOBS_LOOKED_THROUGH = 2000
 
+/** What can be found. */
+const types = ['page', 'action', 'server', 'customer', 'node', 'job'] as const
 type Found = {
-  type: 'page' | 'server' | 'customer' | 'node' | 'job'
+  type: (typeof types)[number]
   id: string | null
   title: string
   detail: string | null
@@ -25,9 +27,9 @@ type Row = { id: string; title: string; detail: string | null }
 type Source = {
   type: Found['type']
   /** Where the row's id goes; undefined for who has no such page. */
-  place(call: Call): string | undefined
+  place(call: Look): string | undefined
   /** Rows whose name has `part` in it, or whose id is `id`. */
-  sql(call: Call, part: string, id: string): [string, (string | number)[]]
+  sql(call: Look, part: string, id: string): [string, (string | number)[]]
 }
 
 const sources: readonly Source[] = [
@@ -79,22 +81,22 @@ const sources: readonly Source[] = [
   },
 ]
 
-function found(call: Call, text: string): Found[] {
-  const part = partOf(text)
-  const pages = call
+/** Of nothing, what can be done; of a text, all that has it in its name. */
+function found(call: Look, text: string): Found[] {
+  const places = call
     .places(call.actor)
-    .filter(({ title }) => title.toLowerCase().includes(text.toLowerCase()))
-    .map(({ title, href }): Found => ({ type: 'page', id: null, title, detail: null, href }))
+    .filter(({ type, title }) => (text ? title.toLowerCase().includes(text.toLowerCase()) : type === 'action'))
+    .map(({ type, title, href }): Found => ({ type, id: null, title, detail: null, href }))
   const rows = sources.map((source) => {
-    const place = source.place(call)
+    const place = text ? source.place(call) : undefined
     if (!place) return []
-    const [sql, values] = source.sql(call, part, text)
+    const [sql, values] = source.sql(call, partOf(text), text)
     return call.tx.$client
       .query<Row, any[]>(`${sql} LIMIT ${MOST}`)
       .all(...values)
       .map((row): Found => ({ type: source.type, ...row, href: `${place}${row.id}` }))
   })
-  return share([pages, ...rows])
+  return share([...(['page', 'action'] as const).map((type) => places.filter((place) => place.type === type)), ...rows])
 }
 
 /** Each kind in turn gives one, until there are enough: many servers of a name do not hide the customer. Kinds stay together. */
@@ -116,13 +118,13 @@ export const search = operation({
   id: 'search.find',
   method: 'GET',
   path: '/search',
-  summary: `Find servers, customers, nodes, jobs and pages by name, address or id; at most ${MOST}`,
+  summary: `Find servers, customers, nodes, jobs, pages and actions by name, address or id; at most ${MOST}`,
   access: everybody('account:read'),
-  query: { q: t.String({ maxLength: 200, description: 'Part of a name or address, or an id. Nothing is found by nothing.' }) },
+  query: { q: t.String({ maxLength: 200, description: 'Part of a name or address, or an id. Without it, what can be done is found.' }) },
   answer: t.Object({
     data: t.Array(
       t.Object({
-        type: t.Enum(['page', 'server', 'customer', 'node', 'job']),
+        type: t.Enum([...types]),
         id: nullable(t.String()),
         title: t.String(),
         detail: nullable(t.String()),
@@ -130,8 +132,5 @@ export const search = operation({
       }),
     ),
   }),
-  run(call) {
-    const text = (call.query['q'] ?? '').trim().slice(0, 100)
-    return { data: text ? found(call as Call, text) : [] }
-  },
+  run: (call) => ({ data: found(call, (call.query['q'] ?? '').trim().slice(0, 100)) }),
 })

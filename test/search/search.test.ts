@@ -1,5 +1,7 @@
 // The search finds what its asker may see, and nothing else.
 import { describe, expect, test } from 'bun:test'
+import type { AccountKind } from '../../src/kernel/api/access.ts'
+import { actions } from '../../views/actions.ts'
 import { type Who, type World, world } from '../support/panel.ts'
 
 const find = async (p: World, who: Who, q: string) =>
@@ -11,7 +13,11 @@ async function sold() {
   return Object.assign(p, { serverId: body.serverId as string, jobId: body.jobId as string, ipv4: body.ipv4 as string })
 }
 const page = async (p: World, path: string, who: Who) =>
-  (await p.controller.app.fetch(new Request(`http://localhost${path}`, { headers: { Cookie: `__Host-panel=${who.cookie}` } }))).text()
+  (
+    await p.controller.app.fetch(
+      new Request(`http://localhost${path.split('#')[0]}`, { headers: { Cookie: `__Host-panel=${who.cookie}` } }),
+    )
+  ).text()
 
 describe('the search', () => {
   test('finds a server by its name, address and id, a customer, a node, a job and a page', async () => {
@@ -21,7 +27,7 @@ describe('the search', () => {
     expect(await find(p, p.owner, p.serverId)).toEqual(['server web01'])
     expect(await find(p, p.owner, p.jobId)).toEqual(['job Install web01'])
     expect(await find(p, p.owner, 'fra-0')).toEqual(['node fra-01'])
-    expect(await find(p, p.owner, 'audit')).toEqual(['page Audit log'])
+    expect(await find(p, p.owner, 'audit')).toEqual(['page Audit log', 'action Verify the audit log'])
     expect(await find(p, p.owner, 'CAL')).toContain('customer Cal')
   })
   test('leads everybody to their own place', async () => {
@@ -68,7 +74,7 @@ describe('the search', () => {
   })
   test('of nothing is nothing', async () => {
     using p = await sold()
-    for (const q of ['', '   ', '%', "' OR 1=1 --"]) expect(await find(p, p.owner, q)).toEqual([])
+    for (const q of ['%', "' OR 1=1 --"]) expect(await find(p, p.owner, q)).toEqual([])
   })
 })
 
@@ -85,5 +91,48 @@ describe('its page', () => {
     expect(await page(p, '/', p.customer)).toContain('<dialog id="palette"')
     expect(await page(p, '/search', p.customer)).not.toContain('<dialog id="palette"')
     expect(await page(p, '/login', {})).not.toContain('palette')
+  })
+})
+
+describe('actions', () => {
+  const people = (p: World) => ({ staff: p.owner, reseller: p.account('reseller', 'Rex'), customer: p.customer })
+  test('are shown before anything is asked for, twelve at most, each only to who may do it', async () => {
+    using p = await sold()
+    const [staff, none] = [await find(p, p.owner, ''), await find(p, p.staff([]), '')]
+    expect(staff.length).toBe(12)
+    expect(staff[0]).toBe('action Create server')
+    expect(none).toEqual(['action Create API token', 'action Set up a second factor', 'action Change password'])
+    expect(await find(p, p.customer, ' ')).toEqual([
+      'action Invite somebody',
+      'action Add SSH key',
+      'action Create API token',
+      'action Set up a second factor',
+      'action Change password',
+    ])
+    expect(await find(p, p.owner, 'role')).toEqual(['action Roles and permissions'])
+    expect(await find(p, p.staff(['nodes.read']), 'role')).toEqual([])
+  })
+  test('are not offered where the page of it is not for who may do it', async () => {
+    using p = await sold()
+    // An order names its customer from a list, which this role does not see.
+    expect(await find(p, p.staff(['servers.create']), 'create server')).toEqual([])
+  })
+  test('each lead to a page that is there, with the dialog that they name', async () => {
+    using p = await sold()
+    const all = people(p)
+    p.db.$client.run("UPDATE accounts SET password_hash = 'x'")
+    for (const [kind, who] of Object.entries(all))
+      for (const { title, href, does } of actions[kind as AccountKind]) {
+        const [path, dialog] = href.split('#')
+        const text = await page(p, path!, who)
+        expect(`${kind} ${title}: ${/<h1>(Not \w+)/.exec(text)?.[1] ?? 'there'}`).toBe(`${kind} ${title}: there`)
+        if (dialog) expect(`${title}: ${text.includes(`<dialog id="${dialog}"`)}`).toBe(`${title}: true`)
+        else if (!/server|SSH|node|log|factor/i.test(title)) expect(text).toContain(does.id)
+      }
+  })
+  test('stand in the dialog of every page', async () => {
+    using p = await sold()
+    const text = await page(p, '/', p.customer)
+    expect(text.slice(text.indexOf('<dialog id="palette"'))).toContain('href="/team#team-invite"')
   })
 })

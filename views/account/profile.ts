@@ -3,10 +3,10 @@ import { html } from '../../src/kernel/web/html.ts'
 import { type Answers, type At, page, reading } from '../../src/kernel/web/page.ts'
 import { listIdentities } from '../../src/sign-in/oidc-identities.ts'
 import { act, callForm } from '../parts/act.ts'
-import { card, copyable, inside, kv } from '../parts/card.ts'
+import { card, copyable, inside, kv, notice } from '../parts/card.ts'
 import { field, select, username } from '../parts/field.ts'
 import { head } from '../parts/head.ts'
-import { time } from '../parts/time.ts'
+import { moment, time } from '../parts/time.ts'
 import { identitiesCard } from '../sign-in/oidc.ts'
 
 const reads = { account: getOwnAccount, identities: reading(listIdentities, () => ({})) }
@@ -76,11 +76,15 @@ const signingIn = ({ account: a, at }: Data) =>
     ])}`),
   )
 
+const locked = ({ account: a, at }: Data) =>
+  a.lockedAt &&
+  html`<div class="card">${notice('bad', html`<strong>Your account is locked</strong> since ${moment(a.lockedAt, at)}: nothing new can be ordered for it, and your servers go on.<br>${a.lockReason ? html`Your provider says: ${a.lockReason}` : 'Ask your provider about it.'}`)}</div>`
+
 export const profilePage = page({
   path: '/account',
   reads,
   title: 'Account',
   nav: 'account',
   view: (data) =>
-    html`${head({ title: 'Account' })}<div class="cols">${profile(data)}${signingIn(data)}</div>${identitiesCard(data.at, data.identities.data)}`,
+    html`${head({ title: 'Account' })}${locked(data)}<div class="cols">${profile(data)}${signingIn(data)}</div>${identitiesCard(data.at, data.identities.data)}`,
 })

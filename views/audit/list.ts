@@ -1,5 +1,6 @@
 import { listAudit } from '../../src/audit/audit.ts'
 import { exportAuditCsv, exportAuditJson } from '../../src/audit/export.ts'
+import { otherLines } from '../../src/audit/line.ts'
 import type { Operation } from '../../src/kernel/api/operation.ts'
 import { type Html, html } from '../../src/kernel/web/html.ts'
 import { type At, page } from '../../src/kernel/web/page.ts'
@@ -14,7 +15,9 @@ import { auditTable } from './table.ts'
 
 const changes = [...operations, ...hostOperations]
   .filter((o) => o.method !== 'GET')
-  .map((o) => [o.id, o.id] as const)
+  .map((o) => o.id)
+  .concat(Object.keys(otherLines))
+  .map((id) => [id, id] as const)
   .sort(([a], [b]) => (a < b ? -1 : 1))
 
 /** The same lines as the page shows, as a file. */

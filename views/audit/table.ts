@@ -1,8 +1,11 @@
 import type { listActivity } from '../../src/audit/activity.ts'
 import type { listAudit } from '../../src/audit/audit.ts'
+import { otherLines } from '../../src/audit/line.ts'
 import { type Html, html } from '../../src/kernel/web/html.ts'
 import type { Answers, At } from '../../src/kernel/web/page.ts'
 import { hostOperations, operations } from '../../src/operations.ts'
+import { powerServer, verbs } from '../../src/servers/power.ts'
+import { areaOf } from '../parts/area.ts'
 import { pill } from '../parts/state.ts'
 import { table } from '../parts/table.ts'
 import { exact, moment } from '../parts/time.ts'
@@ -10,27 +13,51 @@ import { shortId } from '../parts/words.ts'
 
 type Line = Answers<{ audit: typeof listAudit }>['audit']['data'][number]
 
-const places: Record<string, string> = {
-  srv: '/admin/servers/',
-  usr: '/admin/customers/',
-  nod: '/admin/nodes/',
-  job: '/admin/jobs/',
-  pool: '/admin/ip-pools/',
+type Target = Pick<Line, 'target' | 'targetName' | 'targetKind' | 'targetGone'>
+
+/** Where this reader has the page of what a line is about; undefined where there is none, or none any more. */
+function placeOf(at: At, { target, targetKind, targetGone }: Target): string | undefined {
+  const area = areaOf(at)
+  const staff = area === '/admin'
+  switch (target?.split('_')[0]) {
+    case 'srv':
+      return staff || !targetGone ? `${area}/servers/${target}` : undefined
+    case 'job':
+      return targetGone ? undefined : `${area}/jobs/${target}`
+    case 'nod':
+      return staff && !targetGone ? `/admin/nodes/${target}` : undefined
+    case 'pool':
+      return staff && !targetGone ? `/admin/ip-pools/${target}` : undefined
+    case 'usr':
+      if (target === at.actor.accountId) return '/account'
+      if (staff && targetKind === 'staff') return `/admin/staff#${target}`
+      if (staff && targetKind === 'reseller') return `/admin/resellers/${target}`
+      return area && targetKind === 'customer' ? `${area}/customers/${target}` : undefined
+    default:
+      return undefined
+  }
 }
-export const targetLink = (id: string, name: string | null): Html => {
-  const place = places[id.split('_')[0] ?? '']
-  const words = name ?? `${id.split('_')[0]}_${shortId(id)}`
+
+export function targetLink(at: At, line: Target): Html {
+  const { target, targetName } = line
+  if (target === null) return html`–`
+  const place = placeOf(at, line)
+  const words = targetName ?? `${target.split('_')[0]}_${shortId(target)}`
   return place
-    ? html`<a href="${place}${id}" title="${id}"${!name && html` class="mono"`}>${words}</a>`
-    : html`<span title="${id}"${!name && html` class="mono"`}>${words}</span>`
+    ? html`<a href="${place}" title="${target}"${!targetName && html` class="mono"`}>${words}</a>`
+    : html`<span title="${target}"${!targetName && html` class="mono"`}>${words}</span>`
 }
 
 /** The first words of an operation's summary: what follows explains, and the log needs no explanation. */
-const summaries = new Map([...operations, ...hostOperations].map((o) => [o.id, o.summary.split(/[;:]/)[0]]))
+const summaries = new Map<string, string | undefined>([
+  ...[...operations, ...hostOperations].map((o) => [o.id, o.summary.split(/[;:]/)[0]] as const),
+  ...Object.entries(otherLines),
+])
 
-/** One operation may do several things; which one is in what was sent. */
+/** Of operations that do several things, what each is called; and which of them a line tells of. */
+const actions = new Map<string, Readonly<Record<string, string>>>([[powerServer.id, verbs]])
 const actionOf = ({ details }: Line) =>
-  typeof details === 'object' && details !== null && 'action' in details ? ` ${String(details.action)}` : ''
+  typeof details === 'object' && details !== null && 'action' in details ? String(details.action) : null
 
 const ways = {
   page: 'in the panel',
@@ -63,8 +90,8 @@ const whole = (l: Line, at: At): Html =>
 
 const result = (text: string): Html =>
   text === 'done' ? pill('ok', 'tick', 'Done') : pill('bad', 'x', text === 'sign_in_failed' ? 'Refused' : text)
-const what = (operation: string, more = ''): Html =>
-  html`<strong>${summaries.get(operation) ?? operation}</strong><small class="mono">${operation}${more}</small>`
+const what = (operation: string, action: string | null, jobId: string | null, at: At): Html =>
+  html`<strong>${(action && actions.get(operation)?.[action]) ?? summaries.get(operation) ?? operation}</strong><small><span class="mono">${operation}${action && ` ${action}`}</span>${jobId && html` · <a href="${areaOf(at)}/jobs/${jobId}">Job</a>`}</small>`
 
 type Done = Answers<{ activity: typeof listActivity }>['activity']['data'][number]
 
@@ -74,24 +101,14 @@ export const activityTable = (lines: readonly Done[], at: At, { target = true } 
     'Activity',
     lines,
     [
-      { title: 'What', main: true, cell: (l) => what(l.operation) },
+      { title: 'What', main: true, cell: (l) => what(l.operation, l.action, l.jobId, at) },
       { title: 'When', cell: (l) => moment(l.at, at) },
       {
         title: 'Who',
         cell: (l) =>
           html`${l.who.you ? 'You' : l.who.name}<small>${l.who.name !== 'System' && through(l.via)}${l.from && html` · <span class="mono">${l.from}</span>`}</small>`,
       },
-      ...(target
-        ? [
-            {
-              title: 'Target',
-              cell: (l: Done) =>
-                l.target?.startsWith('srv_')
-                  ? html`<a href="${at.actor.kind === 'staff' ? '/admin' : ''}/servers/${l.target}">${l.targetName ?? l.target}</a>`
-                  : html`${l.targetName ?? '–'}`,
-            },
-          ]
-        : []),
+      ...(target ? [{ title: 'Target', cell: (l: Done) => targetLink(at, l) }] : []),
       { title: 'Result', cell: (l) => result(l.result) },
     ],
     (l) => l.id,
@@ -105,14 +122,14 @@ export const auditTable = (lines: readonly Line[], at: At, { target = true } = {
       {
         title: 'What',
         main: true,
-        cell: (l) => what(l.operation, actionOf(l)),
+        cell: (l) => what(l.operation, actionOf(l), l.jobId, at),
       },
       { title: 'When', cell: (l) => moment(l.at, at) },
       {
         title: 'Who',
         cell: (l) => html`${l.actor.name}<small>${through(l.via)}${l.from && html` · <span class="mono">${l.from}</span>`}</small>`,
       },
-      ...(target ? [{ title: 'Target', cell: (l: Line) => (l.target ? targetLink(l.target, l.targetName) : '–') }] : []),
+      ...(target ? [{ title: 'Target', cell: (l: Line) => targetLink(at, l) }] : []),
       { title: 'Result', cell: (l) => result(l.result) },
       {
         title: 'Details',

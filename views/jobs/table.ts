@@ -21,7 +21,8 @@ export const jobTable = (jobs: readonly Job[], at: At, area: Area, { server = tr
       { title: 'State', cell: (j) => jobState(j) },
       {
         title: 'Step',
-        cell: (j) => (j.finishedAt ? `${j.step.of}` : `${j.step.n} of ${j.step.of}${j.step.name ? `: ${j.step.name}` : ''}`),
+        cell: (j) =>
+          `${j.state === 'succeeded' ? j.step.of : j.step.n} of ${j.step.of}${j.step.name && j.state !== 'succeeded' ? `: ${j.step.name}` : ''}`,
       },
       ...(server && area
         ? [{ title: 'Server', cell: (j: Job) => (j.serverId ? html`<a href="${area}/servers/${j.serverId}">Open server</a>` : '–') }]

@@ -316,5 +316,5 @@ const activity = ({ jobs, done, at }: Data, area: Area): Html =>
     4,
     html`
     ${card({ id: 'jobs', title: 'Jobs', count: jobs.total || undefined, actions: jobs.total > jobs.data.length && html`<a href="${area}/jobs?serverId=${at.params['id'] ?? ''}">Show all</a>` }, jobs.data.length ? jobTable(jobs.data, at, area, { server: false }) : empty('No job has worked on it yet.'))}
-    ${card({ id: 'done', title: 'Activity', count: done.total || undefined, actions: at.may(listAudit) && html`<a href="/admin/audit?target=${at.params['id'] ?? ''}">Show in audit log</a>` }, done.data.length ? activityTable(done.data, at, { target: false }) : empty('Nobody has changed it yet.'))}`,
+    ${card({ id: 'done', title: 'Activity', count: done.total || undefined, actions: html`${done.total > done.data.length && html`<a href="${area}/servers/${at.params['id'] ?? ''}/activity">Show all</a>`}${at.may(listAudit) && html` <a href="/admin/audit?target=${at.params['id'] ?? ''}">Show in audit log</a>`}` }, done.data.length ? activityTable(done.data, at, { target: false }) : empty('Nobody has changed it yet.'))}`,
   )

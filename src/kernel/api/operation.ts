@@ -42,8 +42,8 @@ export type Surroundings = {
   /** The machine under the controller. */
   host: HostFigures
   startedAt: number
-  /** The pages that this actor's navigation leads to. */
-  places(actor: Actor): { title: string; href: string }[]
+  /** The pages that this actor's navigation leads to, and where it is done what can be done. */
+  places(actor: Actor): { type: 'page' | 'action'; title: string; href: string }[]
 }
 
 /** A thing with an identifier. `find` is the only way from an id to a row, and it sees only what the actor may. */

@@ -43,7 +43,7 @@ export const ifAllowed = <O extends Read>(
   ask: (at: At) => Asked = ({ params }) => ({ params }),
 ): Reading<O> & { optional: true } => ({ op, ask, optional: true })
 
-type Reads = Record<string, Read | Reading<any>>
+export type Reads = Record<string, Read | Reading<any>>
 type AnswerOf<R> = R extends { op: infer O; optional: infer Opt }
   ? O extends Read
     ? Opt extends true
@@ -75,16 +75,22 @@ export type Rendered = { title: string; body: Html; page: Page }
 
 /** Throws Refusal, like the operations it reads: a page shows nothing that its reader may not read. */
 export async function render(p: Page, gate: Gate, at: At): Promise<Rendered> {
+  const data = await readAll(p.reads, gate, at)
+  const title = typeof p.title === 'string' ? p.title : p.title(data as any)
+  return { title, body: p.view({ ...data, at } as any), page: p }
+}
+
+/** What was asked for, each by its name. */
+export async function readAll<R extends Reads>(reads: R, gate: Gate, at: At): Promise<Answers<R>> {
   const data: Record<string, unknown> = {}
-  for (const [name, read] of Object.entries(p.reads) as [string, Read | Reading<Read>][]) {
+  for (const [name, read] of Object.entries(reads) as [string, Read | Reading<Read>][]) {
     const { op, ask, optional } = 'op' in read ? read : { op: read, ask: ownParams, optional: false }
     if (optional && !at.may(op)) continue
     const { params = {}, query = {} } = ask(at)
     const answer = gate(op, at.actor, { params, query: filled(query), cookies: at.cookies }) as Answer | Promise<Answer>
     data[name] = (await answer).body
   }
-  const title = typeof p.title === 'string' ? p.title : p.title(data as any)
-  return { title, body: p.view({ ...data, at } as any), page: p }
+  return data as Answers<R>
 }
 
 /** A form sends the fields that were left empty, too: for a page they are not asked for. */

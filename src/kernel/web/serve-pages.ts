@@ -12,11 +12,14 @@ import type { Brand } from './brand.ts'
 import { CSP_REPORT } from './csp-report.ts'
 import type { Html } from './html.ts'
 import { onlyLeading } from './links.ts'
-import { type At, leadingTo, mayFor, noPage, type Page, render } from './page.ts'
+import { type At, leadingTo, mayFor, noPage, type Page, type Reads, readAll, render } from './page.ts'
 
-export type Frame = { title: string; body: Html; page: Page | undefined; at: At; nonce: string }
+/** `always` is what the frame of every page shows; nothing of it where nobody is signed in or the page is refused. */
+export type Frame<A = any> = { title: string; body: Html; page: Page | undefined; at: At; nonce: string; always: A }
 export type Site = {
   pages: readonly Page[]
+  /** What the document around every page reads. */
+  always: Reads
   /** The document around a page's body. */
   layout(frame: Frame): Html
   /** What a refusal looks like as a page. */
@@ -48,7 +51,8 @@ async function answer(site: Site, p: Page | undefined, request: Request, params:
     const elsewhere = p.elsewhere?.(at)
     if (elsewhere) return seeOther(requestId, elsewhere)
     const { title, body } = await render(p, site.door.gate, at)
-    return document(site, { title, body: onlyLeading(body, at.leads), page: p, at }, 200, requestId)
+    const always = sender.actor && !p.open ? await readAll(site.always, site.door.gate, at) : {}
+    return document(site, { title, body: onlyLeading(body, at.leads), page: p, at, always }, 200, requestId)
   } catch (error) {
     if (error instanceof Refusal && error.code === 'second_factor_required') return seeOther(requestId, '/account/security')
     const refusal = error instanceof Refusal ? error : new Refusal('internal_error', 'Something broke on our side.')
@@ -56,7 +60,7 @@ async function answer(site: Site, p: Page | undefined, request: Request, params:
     if (refusal !== error) log.error('a page broke', { requestId, path: p?.path ?? url.pathname, error })
     const response = document(
       site,
-      { title: titles[refusal.status] ?? 'Error', body: site.errorBody(refusal, requestId, at), page: undefined, at },
+      { title: titles[refusal.status] ?? 'Error', body: site.errorBody(refusal, requestId, at), page: undefined, at, always: {} },
       refusal.status,
       requestId,
     )
