@@ -109,7 +109,7 @@ check_flags() {
   case $mode in
     '') [ -z "$controller_url" ] || wrong_use 'With --controller URL, say --agent too.'; wrong_use 'Say what to install, for example --all-in-one.' ;;
     agent)
-      [ -n "$controller_url" ] && [ -n "$token" ] || is_enrolled || wrong_use '--agent needs --controller URL and --token T. The panel shows both under Nodes, Add a node.'
+      [ -n "$controller_url" ] && [ -n "$token" ] || is_enrolled || wrong_use '--agent needs --controller URL and --token T. The panel shows both under Nodes, Enroll node.'
       check_encrypted ;;
   esac
   [[ -z $domain || $domain =~ ^[A-Za-z0-9.-]+\.[A-Za-z0-9-]*[A-Za-z][A-Za-z0-9-]*$ ]] || wrong_use "--domain $domain is not a full domain name."

@@ -28,7 +28,7 @@ const HELP: Record<string, string> = {
 Each takes --help.`,
   enroll: `berth agent enroll --controller URL --token TOKEN [--name NAME] [--bridge BRIDGE] [--data-dir DIR] [--fake]
 
-  --controller  address of the controller; https, or http on this very host
+  --controller  address of the controller; https, or http on this very host (in a lab PANEL_AGENT_INSECURE=1 allows http elsewhere)
   --token       enrolment token from the node page; works once, for an hour
   --name        what this host is called (default: its host name)
   --bridge      bridge the guests shall be on; must exist

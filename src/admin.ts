@@ -82,9 +82,23 @@ const options = (rest: readonly string[], known: Record<string, { type: 'string'
 async function staffFrom(rest: readonly string[]) {
   const { email, name, role } = options(rest, { email: { type: 'string' }, name: { type: 'string' }, role: { type: 'string' } })
   if (!email || !name) throw new WrongUse(usage)
-  const password = (await Bun.stdin.text()).replace(/\r?\n$/, '')
+  const password = process.stdin.isTTY ? await typed('Password: ') : (await Bun.stdin.text()).replace(/\r?\n$/, '')
   if (!password) throw new WrongUse('The password is read from standard input, and there was none.')
   return { email, name, password, ...(role ? { role } : {}) }
+}
+
+/** A line from the terminal, which does not show it. */
+async function typed(prompt: string): Promise<string> {
+  const show = (how: 'echo' | '-echo') => Bun.spawnSync(['stty', how], { stdin: 'inherit' })
+  process.stderr.write(prompt)
+  show('-echo')
+  try {
+    for await (const line of console) return line
+    return ''
+  } finally {
+    show('echo')
+    process.stderr.write('\n')
+  }
 }
 
 function tokenFrom(rest: readonly string[]) {

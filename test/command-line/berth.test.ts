@@ -163,6 +163,20 @@ describe('without a running controller', () => {
       expect(error).not.toContain('bicycles')
     }
   })
+  test('a password that is typed at a terminal is asked for and not shown', async () => {
+    let shown = ''
+    const args = ['admin', 'create-staff', '--email', 'typed@example.com', '--name', 'Typed']
+    const child = Bun.spawn([...it.program, ...args], {
+      env: { PATH: process.env['PATH']!, ...it.env },
+      terminal: { cols: 80, rows: 24, data: (_, bytes) => void (shown += Buffer.from(bytes).toString()) },
+    })
+    await it.until('the question', async () => shown.includes('Password: '))
+    await Bun.sleep(300) // until the terminal has stopped to show
+    child.terminal!.write('seven green bicycles\n')
+    expect(await child.exited).toBe(0)
+    expect(shown).toContain('typed@example.com')
+    expect(shown).not.toContain('bicycles')
+  })
   test('a token ends when it was said, and otherwise not', async () => {
     const token = (days: string) =>
       run(`admin create-token --account ada@example.com --name Dated --scopes account:read${days}`).then(({ out }) => out.slice(-4))

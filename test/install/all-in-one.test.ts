@@ -134,6 +134,34 @@ describe.skipIf(!possible).each(process.env['BERTH_LONG'] ? ['bookworm', 'trixie
       expect(await guest(ordered.ipv4, 'cat /proc/sys/kernel/random/boot_id')).toBe(boot)
     })
 
+    test('the lines of docs/backup.md make a backup and put it back, and the controller can read it', async () => {
+      const text = await Bun.file(join(checkout, 'docs/backup.md')).text()
+      const lines = [...text.matchAll(/^sudo (berth .*)$/gm)].map(([, line]) => line!)
+      const [create, rotate, restore] = ['backup create', 'secrets rotate', 'backup restore'].map(
+        (words) => lines.find((l) => l.includes(words))!,
+      )
+      await mustInside(create!)
+      await mustInside(rotate!)
+      await mustInside('/usr/local/lib/berth/services stop berth')
+      const file = await mustInside('ls /var/backups/berth-*.db')
+      expect(await mustInside(restore!.replace(/\/var\/backups\S+/, file))).toContain('Restored.')
+      await mustInside(
+        '/usr/local/lib/berth/services start berth; for i in $(seq 50); do curl -fsS 127.0.0.1:8080/api/v1/status && break; sleep 0.2; done',
+      )
+      expect(await mustInside("stat -c '%U %a' /var/lib/berth/berth.db /var/lib/berth/secret.key")).toBe('berth 600\nberth 600')
+      expect(JSON.parse(await mustInside('berth admin staff.list')).total).toBe(1)
+    })
+
+    test('a setting that cannot work is said once, and not tried again', async () => {
+      const started = () => inside('/usr/local/lib/berth/services restart berth; sleep 3; /usr/local/lib/berth/services status berth')
+      await mustInside(`echo 'PANEL_LISTENS="x"' >/etc/berth/controller.local.env; echo marked >>/var/log/berth/berth.log`)
+      expect((await started()).out).toContain('berth does not run')
+      const said = (await mustInside("sed '1,/^marked$/d' /var/log/berth/berth.log")).match(/There is no setting PANEL_LISTENS/g)
+      expect(said).toHaveLength(1)
+      await mustInside('rm /etc/berth/controller.local.env')
+      expect((await started()).out).toContain('berth runs')
+    })
+
     test('--uninstall leaves the guest and the data; --purge refuses while guests are there', async () => {
       const removed = await install('--uninstall')
       expect(removed.err).toBe('')

@@ -1,9 +1,10 @@
 import { afterAll, describe, expect, test } from 'bun:test'
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import fc from 'fast-check'
 import { configFrom, SettingError, settings } from '../../src/config.ts'
 import { environment } from '../../src/installation.ts'
+import { golden } from '../support/golden.ts'
 
 const complaint = (env: Record<string, string>) => {
   try {
@@ -40,6 +41,21 @@ describe('a setting that there is not', () => {
       expect(complaint({ [short]: '1' })).toContain(`Did you mean ${name}?`)
     }
   })
+})
+
+test('docs/install.md has every setting with its words: GOLDEN=write writes them', () => {
+  const file = new URL('../../docs/install.md', import.meta.url).pathname
+  const table = [
+    '| setting | what it is |',
+    '| --- | --- |',
+    ...Object.entries(settings).map(([name, words]) => `| \`${name}\` | ${words} |`),
+  ].join('\n')
+  const written = readFileSync(file, 'utf8').replace(
+    /(<!-- settings -->\n)[\s\S]*?(<!-- \/settings -->)/,
+    (_, start, end) => `${start}${table}\n${end}`,
+  )
+  golden('docs/install.md', written)
+  expect(written).toContain(table)
 })
 
 describe('the value of a setting', () => {
