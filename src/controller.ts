@@ -42,11 +42,11 @@ import { answerResets } from './sign-in/password-links.ts'
 import { inside, whoFrom } from './sign-in/who.ts'
 import { VERSION } from './version.ts'
 
-/** Specification: 1200 calls and 20 sign-ins a minute. */
+/** 1200 calls and 20 sign-ins a minute. */
 const CALLS_PER_MINUTE = 1200
 const INVITATIONS_PER_MINUTE = 10
 const SIGN_INS_PER_MINUTE = 20
-/** Reliability R16: after this long a stop does not wait for what is still going on. */
+/** After this long a stop does not wait for what is still going on. */
 const STOP_MS = 15 * second
 
 const LOOPBACK = '127.0.0.1'

@@ -71,7 +71,7 @@ const cells = (a: Line) =>
   ].map(harmless)
 
 /**
- * What a spreadsheet would take for a formula becomes text (security S8). Also inside a cell: where people write decimal commas, a
+ * What a spreadsheet would take for a formula becomes text. Also inside a cell: where people write decimal commas, a
  * spreadsheet cuts at semicolons whatever stands in quotes.
  */
 export const harmless = (cell: string) => cell.replace(/(?<=(?:^|[;\t\r\n]) *)(?=[=+\-@\t\r])/g, "'")

@@ -4,7 +4,7 @@ import { operation, time } from '../kernel/api/operation.ts'
 import { iso, second } from '../kernel/db/clock.ts'
 import { VERSION } from '../version.ts'
 
-/** Specification: from here on it is under Needs attention. */
+/** From here on it is under Needs attention. */
 export const DISK_SHOWN_PERCENT = 85
 export const MEMORY_SHOWN_PERCENT = 90
 

@@ -1,4 +1,4 @@
-// The way out to an address that somebody chose (security S12, S13): its name is resolved once, every answer must be allowed, and the
+// The way out to an address that somebody chose: its name is resolved once, every answer must be allowed, and the
 // connection goes to one of those that were looked at. Nothing is redirected, and nothing takes long or much.
 import { lookup } from 'node:dns/promises'
 import http from 'node:http'

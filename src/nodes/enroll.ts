@@ -8,7 +8,7 @@ import { digest, randomToken } from '../kernel/secrets.ts'
 import { location } from '../locations/location.ts'
 import { type Enrollment, enrollments, nodes } from './tables.ts'
 
-/** Specification: valid for 60 minutes, once. */
+/** Valid for 60 minutes, once. */
 export const ENROLLMENT_MS = 60 * minute
 
 export const enrollNode = operation({

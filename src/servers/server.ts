@@ -46,7 +46,7 @@ export const server: Resource<Server> = {
   name: 'server',
   notFound: 'server_not_found',
   find: (tx, actor, id) => {
-    // First the few columns that decide: that there is such a server must not show in the time the answer takes (security S25).
+    // First the few columns that decide: that there is such a server must not show in the time the answer takes.
     const it = deciding(tx).get(id)
     return it && seen(tx, actor, it) ? serverById(tx, id) : undefined
   },

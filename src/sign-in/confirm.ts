@@ -1,4 +1,4 @@
-// Showing once more who one is (security S21): what an unlocked screen must not give away asks for it when the last time is longer
+// Showing once more who one is: what an unlocked screen must not give away asks for it when the last time is longer
 // than ten minutes ago.
 
 import { eq } from 'drizzle-orm'

@@ -1,5 +1,5 @@
 // A sign-in that waits for its second factor. It is a row here and a random value in a cookie of one browser, nothing else: what a
-// client says about how far it has come counts for nothing (security S18).
+// client says about how far it has come counts for nothing.
 import { and, eq, gt, lt, sql } from 'drizzle-orm'
 import { Refusal } from '../kernel/api/errors.ts'
 import type { Became, Call } from '../kernel/api/operation.ts'

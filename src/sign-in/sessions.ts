@@ -10,7 +10,7 @@ import { type Db, prepared, type Tx } from '../kernel/db/open.ts'
 import { digest, randomToken } from '../kernel/secrets.ts'
 import { pendingSignIns, sessions } from './tables.ts'
 
-/** Idle and absolute limits (security S19): staff can do more harm, so theirs are shorter. */
+/** Idle and absolute limits: staff can do more harm, so theirs are shorter. */
 export const sessionLimits = {
   staff: { idleMs: hour, wholeMs: 12 * hour },
   reseller: { idleMs: 12 * hour, wholeMs: 14 * day },
@@ -86,7 +86,7 @@ export const SEEN_EVERY_MS = minute
 
 const touch = prepared(({ $client }) => $client.prepare('UPDATE sessions SET seen_at = ? WHERE id = ?'))
 export const markSeen = (tx: Tx, session: Session, now: number) => void touch(tx).run(now, session.id)
-/** The same session under a new value and a new page token: after it has become more or less than it was (security S19). */
+/** The same session under a new value and a new page token: after it has become more or less than it was. */
 export function renewSession(tx: Tx, id: string, changed: Partial<typeof sessions.$inferInsert>): string {
   const token = randomToken()
   tx.update(sessions)

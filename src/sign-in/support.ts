@@ -8,7 +8,7 @@ import { done, fields, line, operation, time } from '../kernel/api/operation.ts'
 import { hour, iso } from '../kernel/db/clock.ts'
 import { ownSessionId, renewSession, SESSION_SECONDS, sessionCookie } from './sessions.ts'
 
-/** Security S22. */
+/** It ends by itself, so that nobody stays in an account whose holder asked for help last week. */
 export const SUPPORT_MS = hour
 
 export const openSupport = operation({

@@ -14,7 +14,7 @@ import { rowBy } from '../kernel/db/rows.ts'
 import { sshKeys } from './tables.ts'
 
 type SshKey = typeof sshKeys.$inferSelect
-/** Decision: 100 keys an account. */
+/** 100 keys an account. */
 const KEYS_PER_ACCOUNT = 100
 const types = /^(ssh-ed25519|ssh-rsa|ecdsa-sha2-nistp(256|384|521)|sk-ssh-ed25519@openssh\.com|sk-ecdsa-sha2-nistp256@openssh\.com)$/
 

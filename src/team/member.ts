@@ -15,7 +15,7 @@ import type { Server } from '../servers/tables.ts'
 import { opens, type Role, role, roleNames } from './share.ts'
 import { type TeamMember, teamMembers } from './tables.ts'
 
-/** Decision: 50 people an account; somebody on three servers counts once. */
+/** 50 people an account; somebody on three servers counts once. */
 export const PEOPLE_PER_ACCOUNT = 50
 export const INVITATION_MS = 7 * day
 
@@ -46,7 +46,7 @@ export const ownServer: Resource<Server> = {
   },
 }
 
-/** Throws `scope_not_allowed`: a token cannot give others more than it may do itself (security S26). */
+/** Throws `scope_not_allowed`: a token cannot give others more than it may do itself. */
 export const mustHold = (actor: Actor, wanted: Role) => mustHave(actor, opens(wanted))
 
 /** What giving somebody a role gives them. */

@@ -16,7 +16,7 @@ import { tokens } from './tables.ts'
 
 type Token = typeof tokens.$inferSelect
 
-/** Decision: 50 tokens an account; a revoked one does not count. */
+/** 50 tokens an account; a revoked one does not count. */
 const TOKENS_PER_ACCOUNT = 50
 /** A token that nobody thinks of any more ends by itself. */
 export const USUAL_LIFE_MS = 365 * day

@@ -338,6 +338,15 @@ describe('a start that cannot be', () => {
   })
 })
 
+test('several that find a new directory at once make one database, and each does what it was told', async () => {
+  const dir = `${it.dir}/at-once`
+  const make = (n: number) =>
+    run(`admin create-staff --email a${n}@example.com --name A${n}`, 'seven green bicycles\n', { PANEL_DATA_DIR: dir })
+  const made = await Promise.all([1, 2, 3, 4].map(make))
+  expect(made.map(({ code, error }) => [code, error])).toEqual(made.map(() => [0, '']))
+  expect(JSON.parse((await run('admin staff.list', '', { PANEL_DATA_DIR: dir })).out).total).toBe(4)
+})
+
 // As on an installed controller: the data belongs to a user of its own, and the operator is root, or somebody else.
 describe.skipIf(process.getuid?.() !== 0)('where the data directory is another user’s', () => {
   const [own, stranger] = [65_534, 65_533]

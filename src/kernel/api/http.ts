@@ -11,7 +11,7 @@ import { addressKey, type Limit } from './limits.ts'
 import type { Operation, Query } from './operation.ts'
 
 export const API_ROOT = '/api/v1'
-/** Specification: 1 MB. */
+/** 1 MB. */
 export const MOST_BODY_BYTES = 1_000_000
 /** Where nobody has said who they are, nobody has so much to say: the longest, a passkey, is not a quarter of it. */
 export const MOST_BODY_BYTES_OF_ANYONE = 16_000

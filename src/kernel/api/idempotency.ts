@@ -9,7 +9,7 @@ import type { Answer } from './invoke.ts'
 import type { Surroundings } from './operation.ts'
 import { idempotency } from './tables.ts'
 
-/** Specification: 24 hours, per account and per endpoint. */
+/** 24 hours, per account and per endpoint. */
 export const REMEMBERED_MS = day
 
 const statements = prepared(({ $client }) => ({

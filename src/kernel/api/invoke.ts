@@ -145,7 +145,7 @@ function checkBody(op: Operation, body: unknown) {
   if (op.method !== 'GET') check(op.body ?? noBody, body)
 }
 
-/** How long a person who has shown who they are is believed to be still there (security S21). */
+/** How long a person who has shown who they are is believed to be still there. */
 export const CONFIRMED_MS = 10 * minute
 
 function permit(op: Operation, actor: Actor | undefined, now: number, body: unknown): Actor {

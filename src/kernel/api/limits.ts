@@ -66,7 +66,7 @@ type Failures = { count: number; at: number; until: number }
 
 /**
  * Slows down guessing at one key: after the fifth failure the next try must wait 15 seconds, and twice as long after each further
- * one, up to 15 minutes (security S17). Tries that are refused while waiting do not count, so nobody can prolong it
+ * one, up to 15 minutes. Tries that are refused while waiting do not count, so nobody can prolong it
  * by knocking. A day without a failure forgets them all.
  */
 export class Delay {

@@ -109,7 +109,7 @@ export type Operation<Row = any, B extends TSchema = any, A extends TSchema = an
   /** Needs a person: answers tokens with `token_not_allowed`. */
   inPerson?: true
   /**
-   * A change that a support session may make (security S22): what helps the account's holder and can be taken back. Never what
+   * A change that a support session may make: what helps the account's holder and can be taken back. Never what
    * touches who they are or who gets in, what they pay for, or what is answered with a secret. Reads are open unless they need a
    * person.
    */

@@ -14,13 +14,15 @@ export const checksumOf = (sql: string) => digest(sql.replace(/--.*$/gm, '').rep
 export function migrate(file: Database) {
   mustFit(file)
   file.run('CREATE TABLE IF NOT EXISTS migrations (name TEXT PRIMARY KEY, checksum TEXT NOT NULL, applied_at INTEGER NOT NULL) STRICT')
-  const applied = new Set(appliedTo(file).map(({ name }) => name))
+  const isApplied = file.query<unknown, [string]>('SELECT 1 FROM migrations WHERE name = ?')
   for (const { name, sql } of migrations) {
-    if (applied.has(name)) continue
-    file.transaction(() => {
+    const apply = file.transaction(() => {
+      if (isApplied.get(name)) return
       file.run(sql)
       file.run('INSERT INTO migrations (name, checksum, applied_at) VALUES (?, ?, ?)', [name, checksumOf(sql), Date.now()])
-    })()
+    })
+    // Two may start at once: who comes second waits, and finds it done.
+    if (!isApplied.get(name)) apply.immediate()
   }
 }
 

@@ -2,7 +2,7 @@
 import type { LogLevel } from '../../../agent/protocol.ts'
 import { type Db, prepared, type Tx, write } from '../db/open.ts'
 
-/** Specification: up to 600 lines a job. */
+/** Up to 600 lines a job. */
 export const MOST_LINES = 600
 const KEPT_FROM_START = 100
 const MOST_CHARACTERS = 4096

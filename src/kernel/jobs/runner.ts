@@ -16,7 +16,7 @@ import { JobLog } from './log.ts'
 import type { Ctx, Saga, Step } from './saga.ts'
 import { type Job, jobLog, jobSteps, jobs } from './tables.ts'
 
-/** Specification: the newest 1000 jobs are kept. */
+/** The newest 1000 jobs are kept. */
 export const JOBS_KEPT = 1000
 /** Long work at once on one node: more would only fight for its disk. */
 export const AT_ONCE_PER_NODE = 4

@@ -7,7 +7,7 @@ import { fits } from '../api/validate.ts'
 import { type Clock, minute } from '../db/clock.ts'
 import { CommandFailed, type Nodes } from '../jobs/runner.ts'
 
-/** Decision: a job for a node that is away waits this long, then fails with `node_unreachable`. */
+/** A job for a node that is away waits this long, then fails with `node_unreachable`. */
 export const AWAY_MS = 15 * minute
 
 export type Socket = ServerWebSocket<{ nodeId: string }>
