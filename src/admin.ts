@@ -89,15 +89,21 @@ async function staffFrom(rest: readonly string[]) {
 
 /** A line from the terminal, which does not show it. */
 async function typed(prompt: string): Promise<string> {
-  const show = (how: 'echo' | '-echo') => Bun.spawnSync(['stty', how], { stdin: 'inherit' })
-  process.stderr.write(prompt)
-  show('-echo')
+  const { stdin, stderr } = process
+  stderr.write(prompt)
+  stdin.setRawMode(true)
+  let line = ''
   try {
-    for await (const line of console) return line
-    return ''
+    for await (const piece of stdin)
+      for (const sign of String(piece)) {
+        if (sign === '\r' || sign === '\n') return line
+        if (sign === '\u0003' || sign === '\u0004') throw new WrongUse('Nothing was done.') // Ctrl-C, Ctrl-D
+        line = sign === '\u007f' || sign === '\b' ? line.slice(0, -1) : line + sign
+      }
+    return line
   } finally {
-    show('echo')
-    process.stderr.write('\n')
+    stdin.setRawMode(false)
+    stderr.write('\n')
   }
 }
 
