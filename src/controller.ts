@@ -39,6 +39,7 @@ import { START_PATH } from './sign-in/oidc.ts'
 import { Providers } from './sign-in/oidc-provider.ts'
 import { startAtProvider } from './sign-in/oidc-start.ts'
 import { answerResets } from './sign-in/password-links.ts'
+import { forgetSessions } from './sign-in/sessions.ts'
 import { inside, whoFrom } from './sign-in/who.ts'
 import { VERSION } from './version.ts'
 
@@ -260,6 +261,7 @@ export async function createController({
         every(5 * second, 'sending mail', () => mail.send()),
         every(2 * second, 'mailing links to new passwords', () => answerResets(db, around)),
         every(hour, 'forgetting old keys', () => write(db, (tx) => forgetOld(tx, clock()))),
+        every(hour, 'forgetting old sessions', () => write(db, (tx) => forgetSessions(tx, clock()))),
         every(hour, 'forgetting old links', () => write(db, (tx) => forgetLinks(tx, clock()))),
       )
       const token = setUpToken(db)

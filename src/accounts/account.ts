@@ -14,6 +14,7 @@ import { type Db, isUniqueViolation, prepared, type Tx } from '../kernel/db/open
 import { contains, rowBy } from '../kernel/db/rows.ts'
 import { emit } from '../kernel/jobs/outbox.ts'
 import { factorsOf } from '../sign-in/factors.ts'
+import { lastSeenSql } from '../sign-in/sessions.ts'
 import { type Account, type Allowance, accounts } from './tables.ts'
 
 /** Staff see every customer and reseller; a reseller sees itself and its customers; a customer itself. */
@@ -93,9 +94,7 @@ const owned = prepared(({ $client }) =>
   $client.prepare<{ n: number }, [string]>('SELECT count(*) AS n FROM servers WHERE owner_id = ? AND terminated_at IS NULL'),
 )
 
-const lastSeen = prepared(({ $client }) =>
-  $client.prepare<{ at: number | null }, [string]>('SELECT max(seen_at) AS at FROM sessions WHERE account_id = ?'),
-)
+const lastSeen = prepared(({ $client }) => $client.prepare<{ at: number | null }, [string]>(`SELECT ${lastSeenSql('?1')} AS at`))
 
 export const showCustomer = (tx: Db, it: Account) => ({
   id: it.id,

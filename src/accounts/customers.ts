@@ -17,6 +17,7 @@ import {
   showCustomer,
   tellCreated,
 } from './account.ts'
+import { tellOldAddress } from './new-address.ts'
 import { accounts } from './tables.ts'
 
 /** Staff do it for everybody, a reseller for its customers. */
@@ -96,7 +97,10 @@ export const changeCustomer = operation({
   answer: customerAnswer,
   refuses: ['email_taken', 'external_id_taken'],
   example,
-  run: ({ tx, target, body }) => showCustomer(tx, changeAccount(tx, target, body)),
+  run(call) {
+    const { tx, target, body } = call
+    return showCustomer(tx, tellOldAddress(tx, call, target, changeAccount(tx, target, body)))
+  },
 })
 
 export const lockCustomer = operation({

@@ -1,5 +1,4 @@
 // The account as its own holder sees and changes it.
-import { eq } from 'drizzle-orm'
 import { Type as t } from 'typebox'
 import { everybody } from '../kernel/api/access.ts'
 import { type Actor, sessionOf } from '../kernel/api/actor.ts'
@@ -16,6 +15,7 @@ import { keepPassword } from '../sign-in/password-links.ts'
 import { hashPassword, mustBeGood, passwordFits, withTheSamePassword } from '../sign-in/passwords.ts'
 import { mustBeOpen, ownSessionId } from '../sign-in/sessions.ts'
 import { accountByEmail, mailAddress, ownAccount, refuseTaken } from './account.ts'
+import { tellOldAddress } from './new-address.ts'
 import { type Account, accounts } from './tables.ts'
 
 /** What a person may choose about how pages look. */
@@ -169,7 +169,8 @@ export const changeEmail = operation({
       paragraphs: [
         'Somebody signed in as you asked to use another e-mail address for your account. It changes once that address confirms it.',
       ],
-      closing: 'If it was not you, change your password now: whoever did it knows it.',
+      closing:
+        'If it was not you, choose a new password at once with "Forgotten your password?" on the sign-in page: it ends every session, and this change too.',
     })
     if (accountByEmail(tx, email)) return {}
     const { path } = makeLink(tx, { purpose: 'email', account: it, data: email, now: clock() })
@@ -199,10 +200,11 @@ export const confirmEmail = operation({
   answer: t.Object({ email: t.String() }),
   refuses: ['link_not_valid', 'email_taken', 'rate_limited'],
   example: { token: '<token>' },
-  run({ tx, body, clock }) {
+  run(call) {
+    const { tx, body, clock } = call
     const { account, data } = spendLink(tx, ['email'], body.token, clock())
     try {
-      tx.update(accounts).set({ email: data! }).where(eq(accounts.id, account.id)).run()
+      tellOldAddress(tx, call, account, patched(tx, accounts, account, { email: data! }))
     } catch (error) {
       refuseTaken(error)
     }

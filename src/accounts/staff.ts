@@ -1,7 +1,7 @@
 // The people who run the installation: who they are, which role they have, and how they leave.
 import { eq } from 'drizzle-orm'
 import { Type as t } from 'typebox'
-import type { Actor } from '../kernel/api/actor.ts'
+import { type Actor, sessionOf } from '../kernel/api/actor.ts'
 import { invalid, Refusal } from '../kernel/api/errors.ts'
 import { newest, page } from '../kernel/api/list.ts'
 import { patched } from '../kernel/api/named.ts'
@@ -10,10 +10,13 @@ import { iso, isoOrNull } from '../kernel/db/clock.ts'
 import { newId } from '../kernel/db/ids.ts'
 import { type Db, prepared, type Tx } from '../kernel/db/open.ts'
 import { factorsOf } from '../sign-in/factors.ts'
+import { endLinks } from '../sign-in/links.ts'
 import { sendWelcome } from '../sign-in/password-links.ts'
 import { hashPassword, mustBeGood } from '../sign-in/passwords.ts'
-import { endSessionsOf } from '../sign-in/sessions.ts'
+import { endSessionsOf, lastSeenSql, newValueOf, SESSION_SECONDS, sessionCookie } from '../sign-in/sessions.ts'
+import { revokeTokensOf } from '../tokens/tokens.ts'
 import { accountById, mailAddress, refuseTaken } from './account.ts'
+import { tellOldAddress } from './new-address.ts'
 import { mustNotBeLastOwner, mustOutrank, mustReach, type Role, roleNamed } from './roles.ts'
 import { type Account, accounts } from './tables.ts'
 
@@ -61,7 +64,7 @@ const staffAnswer = shape('StaffMember', {
 })
 const beside = prepared(({ $client }) =>
   $client.prepare<{ roleName: string | null; seenAt: number | null }, [string]>(
-    `SELECT (SELECT name FROM roles r WHERE r.id = a.role_id) AS roleName, (SELECT max(seen_at) FROM sessions s WHERE s.account_id = a.id) AS seenAt
+    `SELECT (SELECT name FROM roles r WHERE r.id = a.role_id) AS roleName, ${lastSeenSql('a.id')} AS seenAt
      FROM accounts a WHERE a.id = ?`,
   ),
 )
@@ -138,7 +141,7 @@ export const changeStaff = operation({
   id: 'staff.update',
   method: 'PATCH',
   path: '/admin/staff/{id}',
-  summary: 'Change the name, the address or the role of a member of staff',
+  summary: 'Change the name, the address or the role of a member of staff; with another role they sign in anew',
   access: who,
   inPerson: true,
   confirmed: true,
@@ -147,7 +150,15 @@ export const changeStaff = operation({
   answer: staffAnswer,
   refuses: ['email_taken', 'last_owner'],
   example: { role: 'Support' },
-  run({ tx, actor, target, body: { role: roleName, ...body } }) {
+  run(call) {
+    const {
+      tx,
+      actor,
+      target,
+      config,
+      setCookie,
+      body: { role: roleName, ...body },
+    } = call
     mustOutrank(tx, actor, target)
     const role = roleName === undefined ? undefined : mustBeRole(tx, roleName)
     if (role) {
@@ -155,8 +166,14 @@ export const changeStaff = operation({
       if (!role.isOwner) mustNotBeLastOwner(tx, target)
     }
     const given = { ...body, ...(body.email !== undefined && { email: mailAddress(body.email) }), ...(role && { roleId: role.id }) }
+    if (role && role.id !== target.roleId) {
+      // A session is opened for what its holder was then.
+      const here = actor.accountId === target.id ? sessionOf(actor)?.sessionId : undefined
+      endSessionsOf(tx, target.id, here)
+      if (here) setCookie(sessionCookie(config.origin, newValueOf(tx, here), SESSION_SECONDS))
+    }
     try {
-      return show(tx, patched(tx, accounts, target, given))
+      return show(tx, tellOldAddress(tx, call, target, patched(tx, accounts, target, given)))
     } catch (error) {
       return refuseTaken(error)
     }
@@ -167,7 +184,7 @@ export const disableStaff = operation({
   id: 'staff.disable',
   method: 'POST',
   path: '/admin/staff/{id}/actions/disable',
-  summary: 'Keep a member of staff out: sessions and tokens end at once, what they did stays on record',
+  summary: 'Keep a member of staff out: sessions, tokens and links end at once and for good, what they did stays on record',
   access: who,
   inPerson: true,
   confirmed: true,
@@ -179,8 +196,11 @@ export const disableStaff = operation({
     mustBeAnother(actor, target)
     if (target.disabledAt !== null) throw new Refusal('already_done', `${target.name} is disabled already.`)
     mustNotBeLastOwner(tx, target)
+    const now = clock()
     endSessionsOf(tx, target.id)
-    return show(tx, patched(tx, accounts, target, { disabledAt: clock() }))
+    endLinks(tx, target.id, now)
+    revokeTokensOf(tx, target.id, now)
+    return show(tx, patched(tx, accounts, target, { disabledAt: now }))
   },
 })
 
@@ -188,7 +208,7 @@ export const enableStaff = operation({
   id: 'staff.enable',
   method: 'POST',
   path: '/admin/staff/{id}/actions/enable',
-  summary: 'Let a disabled member of staff in again',
+  summary: 'Let a disabled member of staff in again; their tokens stay revoked',
   access: who,
   inPerson: true,
   confirmed: true,

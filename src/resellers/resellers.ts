@@ -10,6 +10,7 @@ import {
   newAccountFields,
   tellCreated,
 } from '../accounts/account.ts'
+import { tellOldAddress } from '../accounts/new-address.ts'
 import { accounts } from '../accounts/tables.ts'
 import type { Actor } from '../kernel/api/actor.ts'
 import { Refusal } from '../kernel/api/errors.ts'
@@ -103,8 +104,11 @@ export const changeReseller = operation({
     const names = (all: { name: string }[]) => all.map(({ name }) => name)
     return { ...target, packages: names(packages), locations: names(locations) }
   },
-  run: ({ tx, actor, target, body, clock }) =>
-    showReseller(tx, agree(tx, clock(), actor, { ...changeAccount(tx, target, body), terms: target.terms }, body)),
+  run(call) {
+    const { tx, actor, target, body, clock } = call
+    const changed = tellOldAddress(tx, call, target, changeAccount(tx, target, body))
+    return showReseller(tx, agree(tx, clock(), actor, { ...changed, terms: target.terms }, body))
+  },
 })
 
 type Agreed = { quotas?: Partial<Quotas>; packageIds?: string[]; locationIds?: string[] }

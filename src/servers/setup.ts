@@ -47,6 +47,7 @@ export const reinstallServer = operation({
   path: '/servers/{id}/actions/reinstall',
   summary: 'Install an image anew; everything on the disk is lost',
   access: who,
+  confirmed: true,
   on: server,
   body: fields({ imageId: t.String({ maxLength: 40 }), hostname: t.Optional(hostname), access }),
   answer,

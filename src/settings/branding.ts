@@ -67,13 +67,22 @@ function mustBeRead(accent: string | null): string | null {
 }
 
 const taken = prepared(({ $client }) =>
-  $client.prepare<{ n: number }, [string]>('SELECT count(*) AS n FROM branding WHERE account_id IS NULL AND sender_address = ?'),
+  $client.prepare<{ n: number }, [string, string]>('SELECT count(*) AS n FROM branding WHERE account_id <> ? AND sender_address = ?'),
 )
-/** A reseller writes in its own name, not in the provider's or in that of somebody else here. */
+const domainOf = (address: string) => address.slice(address.lastIndexOf('@') + 1).toLowerCase()
+
+/**
+ * A reseller writes in its own name, not in the provider's or in that of somebody else here. Its mails leave through the provider's mail
+ * server, so whatever came from the provider's domain would pass as the provider's for every reader.
+ */
 function mustBeItsOwn(tx: Db, { secrets }: Surroundings, owner: string, address: string) {
   const holder = accountByEmail(tx, address)
-  if ((holder && holder.id !== owner) || taken(tx).get(address)!.n || mailServer(tx, secrets)?.from === address)
+  if ((holder && holder.id !== owner) || taken(tx).get(owner, address)!.n)
     throw invalid({ field: 'senderAddress', message: 'is the address of somebody else here. Take one of your own.' })
+  const theirs = [mailServer(tx, secrets)?.from, rowOf(tx, null).senderAddress].filter((it) => it != null).map(domainOf)
+  const domain = domainOf(address)
+  if (theirs.some((it) => domain === it || domain.endsWith(`.${it}`)))
+    throw invalid({ field: 'senderAddress', message: "is in your provider's own domain. Take an address in a domain of yours." })
 }
 
 /** The first bytes say what a picture is; its name and its sender do not. SVG is left out: it can hold scripts. */

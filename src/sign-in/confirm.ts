@@ -1,7 +1,6 @@
 // Showing once more who one is: what an unlocked screen must not give away asks for it when the last time is longer
 // than ten minutes ago.
 
-import { eq } from 'drizzle-orm'
 import { Type as t } from 'typebox'
 import { ownAccount } from '../accounts/account.ts'
 import { Refusal } from '../kernel/api/errors.ts'
@@ -9,14 +8,12 @@ import { CONFIRMED_MS } from '../kernel/api/invoke.ts'
 import { fields, operation, secret, time } from '../kernel/api/operation.ts'
 import { iso } from '../kernel/db/clock.ts'
 import { type Tx, write } from '../kernel/db/open.ts'
-import { digest, randomToken } from '../kernel/secrets.ts'
 import { guessed, guessIn } from './guessing.ts'
 import { newChallenge, options, requestFor } from './passkeys.ts'
 import { passwordFits, withTheSamePassword } from './passwords.ts'
 import { mustBeOne, proofFits, proofs } from './proof.ts'
 import { own } from './second-factors.ts'
-import { mustBeOpen, ownSessionId, SESSION_SECONDS, sessionCookie } from './sessions.ts'
-import { sessions } from './tables.ts'
+import { mustBeOpen, newValueOf, ownSessionId, SESSION_SECONDS, sessionCookie } from './sessions.ts'
 
 export const confirmSession = operation({
   id: 'sessions.confirm',
@@ -50,11 +47,8 @@ export const confirmSession = operation({
   run({ tx, actor, prepared: { account, use }, clock, config, setCookie }) {
     if (!use(tx)) throw doesNotFit().of(account)
     mustBeOpen(tx, actor)
-    const [now, value] = [clock(), randomToken()]
-    tx.update(sessions)
-      .set({ confirmedAt: now, tokenHash: digest(value) })
-      .where(eq(sessions.id, ownSessionId(actor)))
-      .run()
+    const now = clock()
+    const value = newValueOf(tx, ownSessionId(actor), { confirmedAt: now })
     setCookie(sessionCookie(config.origin, value, SESSION_SECONDS))
     return { until: iso(now + CONFIRMED_MS) }
   },

@@ -1,4 +1,4 @@
-// Slowing down who guesses, in a way that locks nobody out (security S17).
+// Slowing down who guesses, in a way that locks nobody out.
 import { and, eq } from 'drizzle-orm'
 import type { Account } from '../accounts/tables.ts'
 import { Refusal } from '../kernel/api/errors.ts'

@@ -77,6 +77,7 @@ export const endOtherSessions = operation({
   summary: 'End every session of the own account but this one',
   access: own,
   inPerson: true,
+  confirmed: true,
   withoutSecondFactor: true,
   answer: done,
   run({ tx, actor }) {

@@ -1,6 +1,6 @@
 // Browser sessions: rows keyed by the hash of a random value. Nothing is kept in the cookie but that value.
 
-import { and, eq, ne } from 'drizzle-orm'
+import { and, eq, lt, ne } from 'drizzle-orm'
 import type { Account } from '../accounts/tables.ts'
 import { type Actor, sessionOf } from '../kernel/api/actor.ts'
 import { Refusal } from '../kernel/api/errors.ts'
@@ -8,7 +8,7 @@ import { day, hour, minute, second } from '../kernel/db/clock.ts'
 import { newId } from '../kernel/db/ids.ts'
 import { type Db, prepared, type Tx } from '../kernel/db/open.ts'
 import { digest, randomToken } from '../kernel/secrets.ts'
-import { pendingSignIns, sessions } from './tables.ts'
+import { challenges, pendingSignIns, providerSignIns, sessions } from './tables.ts'
 
 /** Idle and absolute limits: staff can do more harm, so theirs are shorter. */
 export const sessionLimits = {
@@ -86,14 +86,31 @@ export const SEEN_EVERY_MS = minute
 
 const touch = prepared(({ $client }) => $client.prepare('UPDATE sessions SET seen_at = ? WHERE id = ?'))
 export const markSeen = (tx: Tx, session: Session, now: number) => void touch(tx).run(now, session.id)
-/** The same session under a new value and a new page token: after it has become more or less than it was. */
-export function renewSession(tx: Tx, id: string, changed: Partial<typeof sessions.$inferInsert>): string {
+/** The same session under a new value: after it has become more or less than it was. The page at hand goes on with it. */
+export function newValueOf(tx: Tx, id: string, changed: Partial<typeof sessions.$inferInsert> = {}): string {
   const token = randomToken()
   tx.update(sessions)
-    .set({ ...changed, tokenHash: digest(token), csrf: randomToken() })
+    .set({ ...changed, tokenHash: digest(token) })
     .where(eq(sessions.id, id))
     .run()
   return token
+}
+/** The same with a new page token too: pages of before are another person's. */
+export const renewSession = (tx: Tx, id: string, changed: Partial<typeof sessions.$inferInsert>): string =>
+  newValueOf(tx, id, { ...changed, csrf: randomToken() })
+
+/** When somebody was here last, as SQL: by a session, or by a place where one began that is over. */
+export const lastSeenSql = (accountId: string) =>
+  `(SELECT max(at) FROM (SELECT max(seen_at) AS at FROM sessions WHERE account_id = ${accountId}
+    UNION ALL SELECT max(seen_at) FROM sign_in_places WHERE account_id = ${accountId}))`
+
+/** Drops what is over: sessions by the limits of their kind, and what somebody began and never finished. The clock calls it. */
+export function forgetSessions(tx: Tx, now: number) {
+  for (const [kind, { idleMs, wholeMs }] of Object.entries(sessionLimits))
+    tx.$client
+      .query('DELETE FROM sessions WHERE account_id IN (SELECT id FROM accounts WHERE kind = ?) AND (created_at < ? OR seen_at < ?)')
+      .run(kind, now - wholeMs, now - idleMs)
+  for (const begun of [pendingSignIns, challenges, providerSignIns]) tx.delete(begun).where(lt(begun.expiresAt, now)).run()
 }
 
 /** Ends the account's sessions, but for the one that is named, and every sign-in to it that waits for its second factor. */

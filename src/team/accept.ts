@@ -124,7 +124,7 @@ function mustBeNew(tx: Db, { it }: Invitation) {
 }
 
 /**
- * With the provider of whoever invited: where that is a reseller, it is one customer more for it. Throws `quota_exceeded` or
+ * With the provider of whoever invited: where that is a reseller, or one is the provider, it is one customer more for it. Throws `quota_exceeded` or
  * `reseller_suspended` without its name and numbers, which are no business of a visitor's.
  */
 function makeAccount(
@@ -132,7 +132,7 @@ function makeAccount(
   { it, owner }: Invitation,
   { name, passwordHash, now }: { name: string; passwordHash: string; now: number },
 ): Account {
-  const reseller = owner.resellerId ? resellerOf(tx, owner) : undefined
+  const reseller = resellerOf(tx, owner)
   try {
     if (reseller) mustAllowCustomer(tx, now, reseller)
   } catch (error) {
@@ -142,7 +142,7 @@ function makeAccount(
       'The provider of whoever invited you takes no new accounts now. Tell them, and try again with the same link.',
     )
   }
-  const account = addAccount(tx, { name, email: it.email }, { kind: 'customer', resellerId: owner.resellerId, now })
+  const account = addAccount(tx, { name, email: it.email }, { kind: 'customer', resellerId: reseller?.id ?? null, now })
   tellCreated(tx, now, account)
   return patched(tx, accounts, account, { passwordHash })
 }

@@ -62,6 +62,10 @@ export function makeToken(
   return { id, token }
 }
 
+/** All that an account has, at once and for good. */
+export const revokeTokensOf = (tx: Tx, accountId: string, now: number) =>
+  void tx.update(tokens).set({ revokedAt: now }).where(heldBy(accountId)).run()
+
 /** `10.0.0.1` is `10.0.0.1/32`. Throws `validation_failed`. */
 export function allowFrom(list: readonly string[]): string[] {
   return list.map((text) => {

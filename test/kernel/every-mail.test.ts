@@ -56,6 +56,12 @@ const ways: Record<string, () => Promise<[subject: string, to: string, leadsTo?:
     return ['Your e-mail address is about to change', addressOf(p.customer.id)]
   },
   'src/accounts/own-account.ts new address': async () => ['Confirm your e-mail address', 'new@example.com', /^\/confirm-email\/[\w-]{43}$/],
+  'src/accounts/new-address.ts': async () => {
+    const { id } = p.account('customer', 'Moved')
+    const before = addressOf(id)
+    await must(p.owner, 'PATCH', `/customers/${id}`, { email: 'moved@example.com' })
+    return ['Your account has another e-mail address', before]
+  },
   'src/sign-in/lost-factor.ts': async () => {
     p.db.$client.run("INSERT INTO passkeys VALUES ('pky_1', ?, 'AA', 'AA', 0, '[]', 'Key', 1, NULL, NULL)", [p.customer.id])
     await must(p.owner, 'POST', `/customers/${p.customer.id}/actions/reset-second-factor`, { reason: 'Lost phone' })

@@ -139,10 +139,15 @@ describe("a reseller's brand", () => {
     await p.admin('PUT', '/admin/settings/mail', { host: '127.0.0.1', port: 25, plain: true, from: 'panel@berth.test' })
     await p.admin('PUT', own, { senderAddress: 'help@berth.test' })
     const email = (id: string) => p.db.$client.query<{ email: string }, [string]>('SELECT email FROM accounts WHERE id = ?').get(id)!.email
+    await p.call(p.account('reseller', 'Eve'), 'PUT', '/reseller/branding', { senderAddress: 'hello@eve.test' })
     const before = p.fingerprint()
+    // The provider's domain is the provider's, whatever stands before it.
+    for (const senderAddress of ['security@berth.test', 'x@mail.berth.test', 'hello@eve.test'])
+      expect((await p.call(reed, 'PUT', '/reseller/branding', { senderAddress })).body.error.code).toBe('validation_failed')
     for (const senderAddress of ['panel@berth.test', 'HELP@berth.test', email(p.owner.id), email(p.customer.id), 'x\r\nBcc: y@z'])
       expect((await p.call(reed, 'PUT', '/reseller/branding', { senderAddress })).body.error.code).toBe('validation_failed')
     expect(p.fingerprint()).toBe(before)
-    expect((await p.call(reed, 'PUT', '/reseller/branding', { senderAddress: email(reed.id) })).status).toBe(200)
+    for (const senderAddress of [email(reed.id), 'hello@notberth.test'])
+      expect((await p.call(reed, 'PUT', '/reseller/branding', { senderAddress })).status).toBe(200)
   })
 })

@@ -23,6 +23,8 @@ test('S21 what must not be given away by an unlocked screen is marked', () => {
     'passkeys.create',
     'passkeys.remove',
     'servers.terminate',
+    'servers.reinstall',
+    'sessions.end-others',
     'nodes.remove',
     'support.open',
   ])

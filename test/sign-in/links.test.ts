@@ -262,6 +262,46 @@ describe('another e-mail address', () => {
   })
 })
 
+describe('S18: a link and the address it was mailed to', () => {
+  test('a welcome to an address that was wrong opens nothing once it is corrected, for customers, resellers and staff', async () => {
+    const made = async (path: string, body: object) => (await p.call(p.owner, 'POST', path, body)).body.id as string
+    const ids = [
+      ['/customers/', await made('/admin/customers', { name: 'Dee', email: 'wrong1@example.com', invite: true })],
+      ['/resellers/', await made('/admin/resellers', { name: 'Rex', email: 'wrong2@example.com', invite: true })],
+      ['/admin/staff/', await made('/admin/staff', { name: 'Bo', email: 'wrong3@example.com' })],
+    ] as const
+    await box.deliver(p)
+    for (const [i, [path, id]] of ids.entries()) {
+      const token = box.tokenFor(`wrong${i + 1}@example.com`, '/welcome/')!
+      expect(code(await p.call(p.owner, 'PATCH', `${path}${id}`, { email: `right${i + 1}@example.com` }))).toBe('200')
+      await refused(() => set(token, password), '401 link_not_valid')
+    }
+    // The old address is told, each time; the new one chooses a password by a link of its own.
+    box.taken.length = 0
+    await box.deliver(p)
+    expect(box.taken.map((l) => [l.to, l.subject])).toEqual(
+      [1, 2, 3].map((n) => [`wrong${n}@example.com`, 'Your account has another e-mail address']),
+    )
+    await reset('right3@example.com')
+    expect(code(await set(box.tokenFor('right3@example.com', '/reset/')!, password))).toBe('201')
+  })
+  test('a reset in a lost mailbox does not outlive the change that its owner confirmed', async () => {
+    const email = addressOf(p.customer.id)
+    await reset(email)
+    const who = sessionIn(await set(box.tokenFor(email, '/reset/')!, password))
+    const { csrf } = p.db.$client.query<{ csrf: string }, []>('SELECT csrf FROM sessions ORDER BY rowid DESC LIMIT 1').get()!
+    await p.call({ ...who, csrf }, 'PUT', '/account/email', { email: 'new@example.com', password })
+    await reset(email)
+    const lost = box.tokenFor(email, '/reset/')!
+    expect(
+      code(await p.call(undefined, 'POST', '/account/email/confirm', { token: box.tokenFor('new@example.com', '/confirm-email/')! })),
+    ).toBe('200')
+    await refused(() => set(lost, 'a much better one'), '401 link_not_valid')
+    await box.deliver(p)
+    expect(box.taken.findLast((l) => l.to === email)?.subject).toBe('Your account has another e-mail address')
+  })
+})
+
 describe('a sign-in link from billing', () => {
   const link = async (who: Who, path: string) => p.call(who, 'POST', `${path}/sign-in-links`)
   const use = (token: string) => p.call(undefined, 'POST', '/sessions/from-link', { token })

@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'bun:test'
+import { write } from '../../src/kernel/db/open.ts'
 import { deviceIn } from '../../src/sign-in/own-sessions.ts'
+import { forgetSessions } from '../../src/sign-in/sessions.ts'
 import { panel } from '../support/panel.ts'
 import { person, signIn, whoOf } from '../support/second-factor.ts'
 
@@ -26,6 +28,31 @@ describe('S19 the list of sessions', () => {
     const late = whoOf(p, await signIn(p, cal.email))
     p.turnClock(2 * 3_600_000)
     expect(await list(p, late)).toHaveLength(1)
+  })
+  test('loses them for good by the clock, with what was begun and never finished; when somebody was here last stays known', async () => {
+    using p = await panel()
+    const [cal, ada, owner] = [person(p), person(p, 'staff'), p.staff()]
+    const count = (table: string) => p.db.$client.query<{ n: number }, []>(`SELECT count(*) AS n FROM ${table}`).get()!.n
+    const left = () => ['sessions', 'pending_sign_ins', 'challenges', 'provider_sign_ins'].map(count)
+    await signIn(p, ada.email)
+    const seen = async () => (await p.admin('GET', '/admin/staff')).data.find((s: any) => s.id === ada.id).seenAt
+    const before = await seen()
+    expect(before).toBeString()
+    await p.call(undefined, 'POST', '/sessions/passkey/actions/begin')
+    p.db.$client.run(`INSERT INTO provider_sign_ins VALUES ('a', 'b', 'c', 'd', NULL, 1, ${p.now() + 1000})`)
+    const forget = () => write(p.db, (tx) => forgetSessions(tx, p.now()))
+    forget()
+    expect(left()).toEqual([4, 1, 1, 1])
+    // An hour is all that staff have; customers have longer.
+    p.turnClock(2 * 3_600_000)
+    forget()
+    expect(left()).toEqual([1, 0, 0, 0])
+    expect(await list(p, cal)).toHaveLength(1)
+    expect(await seen()).toBe(before)
+    p.turnClock(13 * 3_600_000)
+    forget()
+    expect(left()).toEqual([0, 0, 0, 0])
+    expect((await p.call(owner, 'GET', '/servers')).status).toBe(401)
   })
   test('ends one at once, and all others at once', async () => {
     using p = await panel()

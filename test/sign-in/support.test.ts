@@ -106,6 +106,7 @@ describe('S22: a support session', () => {
       'support.close',
       'customers.lock',
       'customers.unlock',
+      'servers.rename',
       'servers.power',
       'servers.suspend',
       'servers.unsuspend',

@@ -182,6 +182,19 @@ describe('accepting', () => {
 })
 
 describe('somebody without an account', () => {
+  test('invited by a reseller itself makes one customer more of that reseller, within its quota', async () => {
+    using p = await world()
+    const reseller = p.account('reseller', 'Rae')
+    await p.admin('PATCH', `/resellers/${reseller.id}`, { quotas: { customers: 1 } })
+    const [first, second] = [await invite(p, reseller, 'bo@nowhere.test', 'view'), await invite(p, reseller, 'cy@nowhere.test', 'view')]
+    const join = (token: string) => p.call(undefined, 'POST', '/team/join', { token, name: 'New', password })
+    const { body } = await join(first.token)
+    expect(await p.admin('GET', `/customers/${body.accountId}`)).toMatchObject({ kind: 'customer', resellerId: reseller.id })
+    await refused(p, undefined, ['POST', '/team/join', { token: second.token, name: 'New', password }], '409 quota_exceeded')
+    await p.admin('PATCH', `/resellers/${reseller.id}`, { quotas: { customers: 5 } })
+    await p.admin('POST', `/resellers/${reseller.id}/actions/suspend`, { reason: 'Unpaid' })
+    await refused(p, undefined, ['POST', '/team/join', { token: second.token, name: 'New', password }], '409 reseller_suspended')
+  })
   test('makes one with the link: a customer of the same provider, signed in, and a member', async () => {
     using p = await world()
     const reseller = p.account('reseller', 'Rae')

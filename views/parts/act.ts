@@ -97,6 +97,7 @@ export function act(at: At, op: Operation, params: Params, label: string, acting
       html`
       <h2 id="${id}-t">${title}</h2>
       ${confirm && html`<ul class="will">${confirm.consequences.filter(Boolean).map((c) => html`<li>${c}</li>`)}</ul>`}
+      ${confirm && op.confirmed === true && html`<p class="muted">If you signed in more than 10 minutes ago, you show once more who you are.</p>`}
       ${fields}
       ${confirm?.type !== undefined && html`<div class="f"><label for="${id}-n">Type <code>${confirm.type}</code> to confirm</label><input id="${id}-n" autocomplete="off" autocapitalize="off" spellcheck="false" data-must-be="${confirm.type}"></div>`}
       <div class="bar end"><button type="button" class="btn" data-close>${confirm?.keep ?? 'Cancel'}</button><button class="btn pri ${tone === 'bad' ? 'bad' : ''}"${confirm?.type !== undefined && html` disabled data-gated`}>${acting.submit ?? label}</button></div>`,

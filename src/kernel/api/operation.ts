@@ -143,7 +143,7 @@ export type Operation<Row = any, B extends TSchema = any, A extends TSchema = an
   remembers?: true
   /** A ready body for the reference page and the curl line. */
   example?: Static<B>
-  /** The scopes that this body, not looked at yet, would give somebody: refused before all else where the caller lacks one (security S26). */
+  /** The scopes that this body, not looked at yet, would give somebody: refused before all else where the caller lacks one. */
   grants?(body: Partial<Static<B>>): Iterable<string>
   /** What the audit log compares before and after; left out, the row behind `on`. For changes of what has no id, or stands in other tables too. */
   watches?(call: Surroundings & { tx: Db; actor: Actor; target: Row }): Record<string, unknown>
