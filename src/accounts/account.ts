@@ -135,10 +135,10 @@ export function mailAddress(text: string, field = 'email'): string {
 
 /** Turns the unique index that was hit into the refusal for it. */
 export function refuseTaken(error: unknown): never {
-  if (!isUniqueViolation(error)) throw error
-  const text = String(error) + String((error as { cause?: unknown }).cause ?? '')
-  if (text.includes('email')) throw new Refusal('email_taken', 'An account with this e-mail address exists already.')
-  throw new Refusal('external_id_taken', 'Another customer has this external id already.')
+  if (isUniqueViolation(error, 'accounts.email')) throw new Refusal('email_taken', 'An account with this e-mail address exists already.')
+  if (isUniqueViolation(error, 'accounts_external_id'))
+    throw new Refusal('external_id_taken', 'Another customer has this external id already.')
+  throw error
 }
 
 // ---------------------------------------------------------------- adding, changing and finding one

@@ -1,5 +1,5 @@
 // Roles: named lists of what staff may do. Nobody gives what they do not have, and nobody changes those who have more.
-import { count, eq, sql } from 'drizzle-orm'
+import { count, eq } from 'drizzle-orm'
 import { Type as t } from 'typebox'
 import { allPermissions, type Permission } from '../kernel/api/access.ts'
 import type { Actor } from '../kernel/api/actor.ts'
@@ -8,19 +8,14 @@ import { page, paginateAll } from '../kernel/api/list.ts'
 import { named, patched } from '../kernel/api/named.ts'
 import { done, fields, line, operation, type Resource, shape } from '../kernel/api/operation.ts'
 import { newId } from '../kernel/db/ids.ts'
-import { type Db, prepared, type Tx } from '../kernel/db/open.ts'
+import type { Db, Tx } from '../kernel/db/open.ts'
+import { rowBy } from '../kernel/db/rows.ts'
 import { type Account, accounts, roles } from './tables.ts'
 
 export type Role = typeof roles.$inferSelect
 
-const byId = prepared((db) =>
-  db
-    .select()
-    .from(roles)
-    .where(eq(roles.id, sql.placeholder('id')))
-    .prepare(),
-)
-const roleOf = (tx: Db, { roleId }: Account): Role | undefined => (roleId ? byId(tx).get({ id: roleId }) : undefined)
+const byId = rowBy(roles, roles.id)
+const roleOf = (tx: Db, { roleId }: Account): Role | undefined => (roleId ? byId(tx, roleId) : undefined)
 const heldBy = (role: Role): readonly Permission[] => (role.isOwner ? allPermissions : role.permissions)
 
 /** What this staff member may do now; an owner everything, also what later versions bring. */
@@ -86,7 +81,7 @@ export function mustNotBeLastOwner(tx: Db, account: Account) {
 }
 
 // ---------------------------------------------------------------- operations
-const role: Resource<Role> = { name: 'role', notFound: 'role_not_found', find: (tx, _, id) => byId(tx).get({ id }) }
+const role: Resource<Role> = { name: 'role', notFound: 'role_not_found', find: (tx, _, id) => byId(tx, id) }
 
 const roleAnswer = shape('Role', {
   id: t.String(),

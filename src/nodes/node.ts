@@ -1,10 +1,10 @@
-import { and, eq, isNull, sql } from 'drizzle-orm'
 import { Type as t } from 'typebox'
 import { Facts, PoolRoom } from '../../agent/protocol.ts'
 import type { Actor } from '../kernel/api/actor.ts'
 import { nullable, type Resource, type Surroundings, shape, time, told } from '../kernel/api/operation.ts'
 import { iso, isoOrNull, second } from '../kernel/db/clock.ts'
-import { type Db, prepared } from '../kernel/db/open.ts'
+import type { Db } from '../kernel/db/open.ts'
+import { rowBy } from '../kernel/db/rows.ts'
 import { locationById } from '../locations/location.ts'
 import { roomOn } from '../locations/placement.ts'
 import { VERSION } from '../version.ts'
@@ -15,25 +15,15 @@ export const SKEW_SHOWN_MS = 30 * second
 /** A node that comes back at once is nothing to tell. */
 export const AWAY_SHOWN_MS = 30 * second
 
-const byId = prepared((db) =>
-  db
-    .select()
-    .from(nodes)
-    .where(eq(nodes.id, sql.placeholder('id')))
-    .prepare(),
-)
-export const nodeById = (tx: Db, id: string): Node | undefined => byId(tx).get({ id })
+export const nodeById = rowBy(nodes, nodes.id)
 
 export const node: Resource<Node> = {
   name: 'node',
   notFound: 'node_not_found',
   find: (tx, actor, id) => {
     if (actor.kind !== 'staff') return undefined
-    return tx
-      .select()
-      .from(nodes)
-      .where(and(eq(nodes.id, id), isNull(nodes.removedAt)))
-      .get()
+    const it = nodeById(tx, id)
+    return it?.removedAt === null ? it : undefined
   },
 }
 

@@ -3,7 +3,8 @@ import { type Look, operation } from '../kernel/api/operation.ts'
 import { idOf, oneOf, text } from '../kernel/api/query.ts'
 import { countOf } from '../kernel/db/kept.ts'
 import { LIKE, partOf } from '../kernel/db/rows.ts'
-import { own, rowOf, type ServerRow, selectServers, server, serverAnswer, showServer, visible } from './server.ts'
+import { own, server, visible } from './server.ts'
+import { rowOf, type ServerRow, selectServers, serverAnswer, showServer } from './show.ts'
 import { statuses } from './tables.ts'
 
 export const getServer = operation({

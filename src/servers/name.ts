@@ -2,7 +2,8 @@ import { eq } from 'drizzle-orm'
 import { Refusal } from '../kernel/api/errors.ts'
 import { fields, operation } from '../kernel/api/operation.ts'
 import { displayName } from './order.ts'
-import { rowOf, server, serverAnswer, showServer } from './server.ts'
+import { server } from './server.ts'
+import { rowOf, serverAnswer, showServer } from './show.ts'
 import { servers } from './tables.ts'
 
 export const renameServer = operation({

@@ -54,7 +54,7 @@ export function mustBePublished(image: Image) {
 }
 
 export function refuseHostnameTaken(error: unknown, name: string): never {
-  if (isUniqueViolation(error) && /hostname/.test(String(error) + String((error as { cause?: unknown }).cause ?? '')))
+  if (isUniqueViolation(error, 'servers.hostname'))
     throw new Refusal('hostname_taken', `${name} is taken by another server of this customer.`)
   throw error
 }

@@ -1,12 +1,13 @@
 // Where somebody is signed in, and how that ends.
 
-import { and, eq } from 'drizzle-orm'
+import { eq } from 'drizzle-orm'
 import { Type as t } from 'typebox'
 import { everybody } from '../kernel/api/access.ts'
 import { sessionOf } from '../kernel/api/actor.ts'
 import { page, paginateAll } from '../kernel/api/list.ts'
 import { done, operation, type Resource, time } from '../kernel/api/operation.ts'
 import { iso } from '../kernel/db/clock.ts'
+import { ownRow } from '../kernel/db/rows.ts'
 import { own } from './second-factors.ts'
 import { endSession, endSessionsOf, isOver } from './sessions.ts'
 import { sessions } from './tables.ts'
@@ -15,12 +16,7 @@ type Row = typeof sessions.$inferSelect
 const session: Resource<Row> = {
   name: 'session',
   notFound: 'session_not_found',
-  find: (tx, actor, id) =>
-    tx
-      .select()
-      .from(sessions)
-      .where(and(eq(sessions.id, id), eq(sessions.accountId, actor.accountId)))
-      .get(),
+  find: ownRow(sessions, sessions.accountId),
 }
 
 export const listSessions = operation({

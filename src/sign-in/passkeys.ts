@@ -10,6 +10,7 @@ import { done, fields, line, nullable, operation, type Preparation, type Resourc
 import { minute } from '../kernel/db/clock.ts'
 import { newId } from '../kernel/db/ids.ts'
 import { type Db, isUniqueViolation, type Tx, write } from '../kernel/db/open.ts'
+import { ownRow } from '../kernel/db/rows.ts'
 import { log } from '../kernel/log.ts'
 import { randomToken } from '../kernel/secrets.ts'
 import { deviceIn } from './own-sessions.ts'
@@ -138,12 +139,7 @@ export async function passkeyFits(
 const passkey: Resource<Passkey> = {
   name: 'passkey',
   notFound: 'passkey_not_found',
-  find: (tx, actor, id) =>
-    tx
-      .select()
-      .from(passkeys)
-      .where(and(eq(passkeys.id, id), eq(passkeys.accountId, actor.accountId)))
-      .get(),
+  find: ownRow(passkeys, passkeys.accountId),
 }
 
 /** What a browser is asked for or answered with; its form is the standard's. */

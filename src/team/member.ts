@@ -1,5 +1,5 @@
 // Somebody whom an account has let into its servers, or has asked to come: as the owner sees it, and as the member does.
-import { and, eq } from 'drizzle-orm'
+import { eq } from 'drizzle-orm'
 import { Type as t } from 'typebox'
 import { accountById } from '../accounts/account.ts'
 import type { Account } from '../accounts/tables.ts'
@@ -9,6 +9,7 @@ import { Refusal } from '../kernel/api/errors.ts'
 import { mustHave, nullable, type Resource, shape, time, told } from '../kernel/api/operation.ts'
 import { day, iso, isoOrNull } from '../kernel/db/clock.ts'
 import { type Db, prepared, type Tx } from '../kernel/db/open.ts'
+import { ownRow } from '../kernel/db/rows.ts'
 import { digest, randomToken } from '../kernel/secrets.ts'
 import { server, serverById } from '../servers/server.ts'
 import type { Server } from '../servers/tables.ts'
@@ -28,12 +29,7 @@ export const changes = holder('account:write')
 export const member: Resource<TeamMember> = {
   name: 'team member',
   notFound: 'team_member_not_found',
-  find: (tx, actor, id) =>
-    tx
-      .select()
-      .from(teamMembers)
-      .where(and(eq(teamMembers.id, id), eq(teamMembers.ownerId, actor.accountId)))
-      .get(),
+  find: ownRow(teamMembers, teamMembers.ownerId),
 }
 
 /** A server that is the actor's own, not one in its care or shared with it: nobody passes on what they were lent. */

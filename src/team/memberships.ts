@@ -1,9 +1,10 @@
-import { and, eq } from 'drizzle-orm'
+import { eq } from 'drizzle-orm'
 import { Type as t } from 'typebox'
 import { accountById } from '../accounts/account.ts'
 import { newest, page } from '../kernel/api/list.ts'
 import { done, nullable, operation, type Resource, shape, time, told } from '../kernel/api/operation.ts'
 import { iso } from '../kernel/db/clock.ts'
+import { ownRow } from '../kernel/db/rows.ts'
 import { changes, reads, serverNamed } from './member.ts'
 import { role } from './share.ts'
 import { type TeamMember, teamMembers } from './tables.ts'
@@ -12,12 +13,7 @@ import { type TeamMember, teamMembers } from './tables.ts'
 const membership: Resource<TeamMember> = {
   name: 'membership',
   notFound: 'membership_not_found',
-  find: (tx, actor, id) =>
-    tx
-      .select()
-      .from(teamMembers)
-      .where(and(eq(teamMembers.id, id), eq(teamMembers.memberId, actor.accountId)))
-      .get(),
+  find: ownRow(teamMembers, teamMembers.memberId),
 }
 
 export const membershipAnswer = shape('Membership', {

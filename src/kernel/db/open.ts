@@ -107,10 +107,15 @@ export function prepared<T>(build: (db: Db) => T): (db: Db) => T {
   }
 }
 
-/** Did this error come from a unique index? The index is the lock; the caller turns it into a refusal. */
-export const isUniqueViolation = (error: unknown): boolean => {
-  const e = error as { code?: string; cause?: unknown } | undefined
-  return (
-    !!e && (e.code === 'SQLITE_CONSTRAINT_UNIQUE' || e.code === 'SQLITE_CONSTRAINT_PRIMARYKEY' || (!!e.cause && isUniqueViolation(e.cause)))
-  )
+/**
+ * Did this error come from a unique index? The index is the lock; the caller turns it into a refusal. Which one, where a row has several:
+ * its last column (`accounts.email`), or the name of an index over more than columns (`accounts_external_id`).
+ */
+export const isUniqueViolation = (error: unknown, index?: string): boolean => {
+  const e = error as { code?: string; message?: string; cause?: unknown } | undefined
+  if (!e) return false
+  // The database's own error is innermost; what is around it may quote the statement, which names every column.
+  if (e.code !== 'SQLITE_CONSTRAINT_UNIQUE' && e.code !== 'SQLITE_CONSTRAINT_PRIMARYKEY')
+    return !!e.cause && isUniqueViolation(e.cause, index)
+  return index === undefined || new RegExp(`(^| |')${index}'?$`).test(e.message ?? '')
 }

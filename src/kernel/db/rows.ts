@@ -1,5 +1,5 @@
 // The statements that every room needs: a row by one of its columns, a new row, rows with a text in them.
-import { eq, getTableColumns, getTableName, type SQL, sql } from 'drizzle-orm'
+import { and, eq, getTableColumns, getTableName, type SQL, sql } from 'drizzle-orm'
 import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core'
 import { type Db, prepared, type Tx } from './open.ts'
 
@@ -13,6 +13,19 @@ export function rowBy<T extends SQLiteTable>(table: T, column: SQLiteColumn) {
       .prepare(),
   )
   return (tx: Db, value: string) => find(tx).get({ value }) as T['$inferSelect'] | undefined
+}
+
+/** `find: ownRow(passkeys, passkeys.accountId)`: the row of this id, if it is the actor's own. */
+export function ownRow<T extends SQLiteTable & { id: SQLiteColumn }>(table: T, whose: SQLiteColumn) {
+  const find = prepared((db) =>
+    db
+      .select()
+      .from(table as SQLiteTable)
+      .where(and(eq(table.id, sql.placeholder('id')), eq(whose, sql.placeholder('whose'))))
+      .prepare(),
+  )
+  return (tx: Db, { accountId }: { accountId: string }, id: string) =>
+    find(tx).get({ id, whose: accountId }) as T['$inferSelect'] | undefined
 }
 
 /**
