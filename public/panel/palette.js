@@ -1,10 +1,21 @@
 // The search: the cursor stays in the field, and what would be opened is said by `aria-activedescendant`.
 // @ts-check
 
-// What was pointed at is gone with the answers it stood among.
+/** Whoever types and presses Enter at once means what is found by it, not what stood there before. */
+let entered = false
+const answers = (/** @type {HTMLInputElement} */ input) => $('#found')?.dataset['for'] === input.value.trim()
+
 document.addEventListener('htmx:after:swap', () => {
-  const input = $('[data-palette] input[aria-activedescendant]')
-  if (input && !$('[data-palette] [role=option][aria-selected=true]')) input.removeAttribute('aria-activedescendant')
+  const input = /** @type {HTMLInputElement | null} */ ($('[data-palette] input'))
+  if (!input) return
+  // What was pointed at is gone with the answers it stood among.
+  if (!$('[data-palette] [role=option][aria-selected=true]')) input.removeAttribute('aria-activedescendant')
+  if (!entered || !answers(input)) return
+  entered = false
+  $('[data-palette] [role=option]')?.click()
+})
+document.addEventListener('input', (event) => {
+  if (/** @type {Element} */ (event.target).closest('[data-palette]')) entered = false
 })
 
 document.addEventListener('keydown', (event) => {
@@ -13,10 +24,16 @@ document.addEventListener('keydown', (event) => {
     event.preventDefault()
     if (!$('dialog[open]')) $('.find')?.click()
   }
-  const input = /** @type {HTMLElement} */ (event.target)
+  const input = /** @type {HTMLInputElement} */ (event.target)
   const step = { ArrowDown: 1, ArrowUp: -1, Enter: 0 }[key]
-  const options = input.closest('[data-palette]') ? $$('[role=option]') : []
-  if (step === undefined || !options[0]) return
+  if (step === undefined || !input.closest('[data-palette]')) return
+  if (!step && !answers(input)) {
+    event.preventDefault()
+    entered = true
+    return
+  }
+  const options = $$('[data-palette] [role=option]')
+  if (!options[0]) return
   event.preventDefault()
   const at = options.findIndex((o) => o.ariaSelected === 'true')
   if (!step) return options[Math.max(at, 0)]?.click()

@@ -19,7 +19,7 @@ const shapes: Record<Found['type'], [IconName, string]> = {
 
 type Shown = Pick<Found, 'type' | 'title' | 'href'> & { detail?: string | null }
 const results = (found: readonly Shown[], q: string): Html => html`
-  <div id="found" role="listbox" aria-label="Results">${found.map(
+  <div id="found" role="listbox" aria-label="Results" data-for="${q.trim()}">${found.map(
     (f, i) =>
       html`<a role="option" id="found-${i}" href="${f.href}" aria-selected="false">${icon(shapes[f.type][0])}<span class="grow">${f.title}${f.detail && html` <small class="muted">${f.detail}</small>`}</span><small class="muted">${shapes[f.type][1]}</small></a>`,
   )}</div>
