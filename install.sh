@@ -240,8 +240,29 @@ setting() { sed -n "s/^$2=\"\(.*\)\"$/\1/p" "$settings/$1" 2>/dev/null || true; 
 # A release brings the program beside this script; a checkout builds it.
 install_program() {
   local from=$here/berth
-  if [ ! -x "$from" ]; then build; from=$here/dist/berth; fi
+  if [ ! -x "$from" ] && [ "$mode" = agent ] && [ ! -e "$here/src/main.ts" ]; then
+    from=$program
+    is_enrolled || { from=$library/fetched; step "Program from $controller_url" fetch_program "$from"; }
+  elif [ ! -x "$from" ]; then build; from=$here/dist/berth; fi
+  [ -x "$from" ] || fail "There is no program beside $here/install.sh." 'Put the one of the release there that the controller has, and run this again.'
   step "Program $program" place_program "$from"
+  rm -f $library/fetched
+}
+
+# A new node that has this script alone takes the program from its controller, whose orders it is going to carry out as root anyway.
+fetch_program() {
+  local trust=() kind
+  [ -z "$ca" ] || trust=(--cacert "$ca")
+  kind=$(uname -m); kind=${kind/x86_64/x64}
+  mkdir -p $library
+  # The token stands in no list of processes.
+  curl -sS --fail-with-body --max-time 900 "${trust[@]}" -H @- -o "$1" "$controller_url/agent/v1/program/$kind" <<<"Authorization: Bearer $token" || {
+    [ ! -e "$1" ] || problem=$(jq -er .error.message "$1" 2>/dev/null) || problem=''
+    rm -f "$1"
+    fail "The controller gave no program: ${problem:-the connection broke.}" 'What is done already is not done twice: put that right, or put the program of a release beside install.sh, and run this again.'
+  }
+  chmod 755 "$1"
+  note=$("$1" version)
 }
 
 place_program() {

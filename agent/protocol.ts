@@ -14,6 +14,8 @@ export const agentPaths = {
   connect: '/agent/v1/connect',
   /** `/agent/v1/images/{id}`: an image that was imported into the controller. Signed like a connection. */
   images: '/agent/v1/images',
+  /** `/agent/v1/program/{x64|aarch64}`: the program itself, for a machine that is about to join. With its enrolment token. */
+  program: '/agent/v1/program',
 } as const
 
 /** Headers of a signed request of an agent: the WebSocket upgrade and image downloads. */

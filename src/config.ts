@@ -1,4 +1,5 @@
 // Every PANEL_* setting, read once, with what it means.
+import { dirname } from 'node:path'
 import { isCidr } from './kernel/cidr.ts'
 
 /** name → what it means and what it is when it is not set. `--help` and docs/install.md print this list. */
@@ -11,7 +12,8 @@ export const settings = {
   PANEL_TLS_CERT: 'Certificate file for built-in TLS, with PANEL_TLS_KEY. Default none: use a reverse proxy.',
   PANEL_TLS_KEY: 'Key file for built-in TLS.',
   PANEL_AGENT_INSECURE: '1 lets a lab on plain HTTP enroll nodes.',
-  PANEL_AGENT_DIR: 'Where the built agent executables lie for nodes to fetch. Default: the directory of this executable.',
+  PANEL_AGENT_DIR:
+    'Where the built programs lie that a joining node fetches: berth-x64, berth-aarch64, or berth for this machine’s kind. Default: the directory of this program.',
   PANEL_LOG_REQUESTS: '1 logs every request.',
   PANEL_WEBHOOK_ALLOW_PRIVATE: 'Comma-separated CIDRs that staff webhooks may reach although they are private. Default none.',
 } as const
@@ -55,7 +57,7 @@ export function configFrom(env: Readonly<Record<string, string | undefined>>): C
     trustedProxies: cidrsFrom('PANEL_TRUSTED_PROXIES', set('PANEL_TRUSTED_PROXIES')),
     tls,
     agentInsecure: flag('PANEL_AGENT_INSECURE', set('PANEL_AGENT_INSECURE')),
-    agentDir: set('PANEL_AGENT_DIR') ?? new URL('.', `file://${process.execPath}`).pathname,
+    agentDir: set('PANEL_AGENT_DIR') ?? dirname(process.execPath),
     logRequests: flag('PANEL_LOG_REQUESTS', set('PANEL_LOG_REQUESTS')),
     webhookAllowPrivate: cidrsFrom('PANEL_WEBHOOK_ALLOW_PRIVATE', set('PANEL_WEBHOOK_ALLOW_PRIVATE')),
   }

@@ -142,6 +142,7 @@ export async function createController({
     db,
     clock,
     dataDir: config.dataDir,
+    agentDir: config.agentDir,
     from: door.from,
     encrypted: config.publicUrl.startsWith('https:') || config.agentInsecure,
   })
@@ -187,6 +188,10 @@ export async function createController({
   app.get(
     `${agentPaths.images}/*`,
     answering((request) => agents.image(request)),
+  )
+  app.get(
+    `${agentPaths.program}/*`,
+    answering((request) => agents.program(request)),
   )
   app.get(
     `${ASSET_ROOT}/*`,

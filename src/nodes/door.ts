@@ -3,6 +3,7 @@
 // database cannot pretend to be a node.
 
 import { createPublicKey, verify } from 'node:crypto'
+import { existsSync } from 'node:fs'
 import { eq } from 'drizzle-orm'
 import type { TSchema } from 'typebox'
 import { agentHeaders, agentPaths, ChallengeRequest, EnrollRequest, PROTOCOL, signedText } from '../../agent/protocol.ts'
@@ -31,6 +32,8 @@ type Deps = {
   db: Db
   clock: Clock
   dataDir: string
+  /** Where the programs for nodes lie (PANEL_AGENT_DIR). */
+  agentDir: string
   from(request: Request): string
   /** Agents reach us over HTTPS, or the operator said that this is a lab (PANEL_AGENT_INSECURE=1). */
   encrypted: boolean
@@ -49,32 +52,12 @@ export class AgentDoor {
 
   /** Throws `enrollment_expired`, `enrollment_not_valid`, `protocol_mismatch`. The token ends with this call. */
   async enroll(request: Request): Promise<Response> {
-    const { db, clock, from, encrypted } = this.deps
-    const address = from(request)
-    if (!encrypted && !/^(127\.|::1$)/.test(address))
-      throw new Refusal(
-        'forbidden',
-        'Nodes enroll over HTTPS only. Set PANEL_PUBLIC_URL to an https:// address, or PANEL_AGENT_INSECURE=1 in a lab.',
-      )
-    this.guesses.take(addressKey(address))
+    const { db, clock } = this.deps
+    const address = this.comesIn(request)
     const asked = await bodyAs<EnrollRequest>(request, EnrollRequest)
     mustSpeakOurs(asked.protocol)
     const node = write(db, (tx) => {
-      const found = tx
-        .select()
-        .from(enrollments)
-        .where(eq(enrollments.tokenHash, digest(asked.token)))
-        .get()
-      if (!found || found.usedAt !== null)
-        throw new Refusal(
-          'enrollment_not_valid',
-          'This enrollment token is not valid: it was mistyped or used before. Make a new one on the Nodes page.',
-        )
-      if (found.expiresAt <= clock())
-        throw new Refusal(
-          'enrollment_expired',
-          'This enrollment token has expired: it is valid for 60 minutes. Make a new one on the Nodes page.',
-        )
+      const found = openEnrollment(tx, asked.token, clock())
       const made = tx
         .insert(nodes)
         .values(newNode(tx, asked, found, clock()))
@@ -97,6 +80,38 @@ export class AgentDoor {
       return made
     })
     return Response.json({ nodeId: node.id, name: node.name })
+  }
+
+  /**
+   * The program for a machine that is about to join and has none: its token, which this does not use up, says that it was asked to.
+   * Throws as `enroll` does, and `not_found` where there is no program for its kind of processor.
+   */
+  program(request: Request): Response {
+    const { db, clock, agentDir } = this.deps
+    this.comesIn(request)
+    const token = /^Bearer (\S+)$/.exec(request.headers.get('Authorization') ?? '')?.[1] ?? ''
+    openEnrollment(db, token, clock())
+    const kind = new URL(request.url).pathname.slice(agentPaths.program.length + 1)
+    const file = programFor(agentDir, kind)
+    if (!file)
+      throw new Refusal(
+        'not_found',
+        `The controller has no program for ${/^\w{1,20}$/.test(kind) ? kind : 'this processor'}. Put one into PANEL_AGENT_DIR as berth-x64 or berth-aarch64, or beside install.sh on the node.`,
+      )
+    return new Response(Bun.file(file), { headers: { 'Content-Type': 'application/octet-stream' } })
+  }
+
+  /** The caller's address. What comes in with a token comes encrypted, from this host, or into a lab; and not too often. */
+  private comesIn(request: Request): string {
+    const { from, encrypted } = this.deps
+    const address = from(request)
+    if (!encrypted && !/^(127\.|::1$)/.test(address))
+      throw new Refusal(
+        'forbidden',
+        'Nodes enroll over HTTPS only. Set PANEL_PUBLIC_URL to an https:// address, or PANEL_AGENT_INSECURE=1 in a lab.',
+      )
+    this.guesses.take(addressKey(address))
+    return address
   }
 
   async challenge(request: Request): Promise<Response> {
@@ -144,6 +159,35 @@ export class AgentDoor {
     const node = nodeById(this.deps.db, nodeId)
     return node && node.removedAt === null ? node : undefined
   }
+}
+
+/** The enrolment that this token opens. Throws `enrollment_expired`, `enrollment_not_valid`. */
+function openEnrollment(tx: Db, token: string, now: number) {
+  const found = tx
+    .select()
+    .from(enrollments)
+    .where(eq(enrollments.tokenHash, digest(token)))
+    .get()
+  if (!found || found.usedAt !== null)
+    throw new Refusal(
+      'enrollment_not_valid',
+      'This enrollment token is not valid: it was mistyped or used before. Make a new one on the Nodes page.',
+    )
+  if (found.expiresAt <= now)
+    throw new Refusal(
+      'enrollment_expired',
+      'This enrollment token has expired: it is valid for 60 minutes. Make a new one on the Nodes page.',
+    )
+  return found
+}
+
+const kinds = ['x64', 'aarch64'] as const
+const ownKind = process.arch === 'arm64' ? 'aarch64' : 'x64'
+
+/** `berth-aarch64`, or for this machine's own kind of processor `berth`. */
+function programFor(dir: string, kind: string): string | undefined {
+  if (!kinds.some((it) => it === kind)) return undefined
+  return [`berth-${kind}`, ...(kind === ownKind ? ['berth'] : [])].map((name) => `${dir}/${name}`).find((path) => existsSync(path))
 }
 
 const notKnown = () =>

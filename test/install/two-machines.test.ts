@@ -131,7 +131,11 @@ describe.skipIf(!possible)('install.sh for a controller and a node on two machin
     expect(again.out).toMatch(/^✓ Service berth: started anew/m)
     expect(again.out).toContain('Nodes may join over plain HTTP too (--insecure)')
     expect((await enrolment()).command).toEndWith(' --insecure')
+    // With the script alone: the program comes from the controller.
+    await node.must('mv /opt/berth/berth /opt/kept')
     const { code, out, err } = await node.install(`--agent --controller ${plain()} --token ${token} --insecure --name n1`)
+    await node.must('mv /opt/kept /opt/berth/berth && cmp /opt/berth/berth /usr/local/bin/berth')
+    expect(out).toContain(`✓ Program from ${plain()}: `)
     expect([code, err]).toEqual([0, ''])
     expect(out).toContain(`This machine is node n1 of ${plain()}.`)
     const [it] = await nodes()

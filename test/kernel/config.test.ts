@@ -1,6 +1,7 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
+import { dirname } from 'node:path'
 import fc from 'fast-check'
 import { configFrom, SettingError, settings } from '../../src/config.ts'
 import { environment } from '../../src/installation.ts'
@@ -117,6 +118,7 @@ describe('the value of a setting', () => {
       trustedProxies: [],
       tls: undefined,
       agentInsecure: false,
+      agentDir: dirname(process.execPath),
       logRequests: false,
       webhookAllowPrivate: [],
     }))

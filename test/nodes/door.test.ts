@@ -1,7 +1,8 @@
 // Where agents come in, over a real port, with real keys and sockets.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { agentHeaders, agentPaths, type Facts, PROTOCOL, signedText } from '../../agent/protocol.ts'
 import { VERSION } from '../../src/version.ts'
 import { type Panel, panel } from '../support/panel.ts'
@@ -11,13 +12,14 @@ let url: string
 let server: ReturnType<typeof Bun.serve>
 let location: string
 beforeAll(async () => {
-  p = await panel()
+  p = await panel({ agentDir: mkdtempSync(`${tmpdir()}/berth-programs-`) })
   server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: p.controller.fetch as any, websocket: p.controller.websocket as any })
   url = `http://127.0.0.1:${server.port}`
   location = (await p.admin('POST', '/admin/node-groups', { name: 'Frankfurt' })).id
 })
 afterAll(async () => {
   await server.stop(true)
+  rmSync(p.config.agentDir, { recursive: true })
   p.close()
 })
 
@@ -95,6 +97,40 @@ async function connect(node: Node) {
   })
   return { socket, got, closed }
 }
+
+describe('the program for a machine that is about to join', () => {
+  const ask = async (kind: string, token = '') => {
+    p.turnClock(10_000)
+    const answer = await fetch(`${url}${agentPaths.program}/${kind}`, { headers: token ? { Authorization: `Bearer ${token}` } : {} })
+    const text = await answer.text()
+    return answer.ok ? text : `${answer.status} ${/"code":"(\w+)"/.exec(text)?.[1]}`
+  }
+  const own = process.arch === 'arm64' ? 'aarch64' : 'x64'
+  const other = own === 'x64' ? 'aarch64' : 'x64'
+  beforeAll(() => writeFileSync(`${p.config.agentDir}/berth`, 'of this machine'))
+
+  test('is given for its token, which still opens the door afterwards', async () => {
+    const token = await newToken()
+    expect(await ask(own, token)).toBe('of this machine')
+    expect((await enroll(token)).status).toBe(200)
+    expect(await ask(own, token)).toBe('401 enrollment_not_valid')
+  })
+  test('is the one for its processor, and nothing else of that directory', async () => {
+    const token = await newToken()
+    expect(await ask(other, token)).toBe('404 not_found')
+    writeFileSync(`${p.config.agentDir}/berth-${other}`, 'of another')
+    writeFileSync(`${p.config.agentDir}/secret.key`, 'hidden')
+    expect(await ask(other, token)).toBe('of another')
+    for (const kind of ['', 'berth', 'secret.key', '..%2fsecret.key', 'x64/../secret.key', `x64%00`, 'constructor'])
+      expect([kind, await ask(kind, token)]).toEqual([kind, expect.stringContaining('404 ')])
+  })
+  test('is for nobody without a token that is good', async () => {
+    const late = await newToken()
+    for (const token of ['', 'x', `enr_${'x'.repeat(43)}`]) expect(await ask(own, token)).toBe('401 enrollment_not_valid')
+    p.turnClock(61 * 60_000)
+    expect(await ask(own, late)).toBe('401 enrollment_expired')
+  })
+})
 
 describe('enrolling', () => {
   test('makes a node of the name and place that the token was made for, and is in the audit log', async () => {

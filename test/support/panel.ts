@@ -39,6 +39,7 @@ type Options = {
   agentCut?: (moment: 'before' | 'after', command: { key: string; name: string }) => void
   callsPerMinute?: number
   host?: Partial<HostSource>
+  agentDir?: string
 }
 
 /** A host with nothing to say about: what the machine under the tests has is not theirs to fail by. */
@@ -71,7 +72,7 @@ export async function panel(options: Options = {}) {
   let now = 1_800_000_000_000
   let open = options
   const secrets = secretsWith(Buffer.alloc(32, 7))
-  const config = configFrom({ PANEL_DATA_DIR: dir, PANEL_PUBLIC_URL: 'https://panel.test' })
+  const config = configFrom({ PANEL_DATA_DIR: dir, PANEL_PUBLIC_URL: 'https://panel.test', PANEL_AGENT_DIR: options.agentDir })
   const build = () =>
     createController({
       config,
