@@ -4,6 +4,7 @@ import { accountById } from '../accounts/account.ts'
 import type { Account } from '../accounts/tables.ts'
 import { invalid, Refusal } from '../kernel/api/errors.ts'
 import type { Db } from '../kernel/db/open.ts'
+import { isWeak } from './weak-passwords.ts'
 
 const cost = { algorithm: 'argon2id', memoryCost: 19456, timeCost: 2 } as const
 const AT_ONCE = 4
@@ -33,33 +34,13 @@ async function inTurn<T>(isKnown: boolean, work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** 12 to 200 characters; what is on everybody's list, or says whose it is, is refused. */
-export function mustBeGood(password: string, field = 'password', whose?: { name: string; email: string }) {
+/** 12 to 200 characters; what everybody takes, or what says whose it is, is refused. */
+export function mustBeGood(password: string, field: string, { name, email }: { name: string; email: string }) {
   if (password.length < 12) throw invalid({ field, message: 'must have at least 12 characters.' })
   if (password.length > 200) throw invalid({ field, message: 'must have at most 200 characters.' })
-  if (/^(.{1,3})\1+$/.test(password) || common.has(password.toLowerCase()) || (whose && saysWhose(password, whose)))
-    throw invalid({ field, message: 'is too easy to guess. Three or four random words work well.' })
+  const known = [...email.split(/[@.+_-]/), ...name.split(/\s+/)]
+  if (isWeak(password, known)) throw invalid({ field, message: 'is too easy to guess. Three or four random words work well.' })
 }
-/** Is it little more than the person's own name or address? */
-function saysWhose(password: string, { name, email }: { name: string; email: string }): boolean {
-  const rest = [...email.split(/[@.+_-]/), ...name.split(/\s+/)]
-    .filter((part) => part.length > 2)
-    .reduce((left, part) => left.replaceAll(part.toLowerCase(), ''), password.toLowerCase())
-  return rest.length < 6
-}
-
-const common = new Set([
-  'password1234',
-  'passwordpassword',
-  '123456789012',
-  '1234567890123',
-  'qwertyuiop12',
-  'qwertyuiopasdf',
-  'administrator',
-  'letmeinletmein',
-  'changemechangeme',
-  'iloveyouiloveyou',
-])
 
 /** For who may set a password, and so has shown something already. */
 export const hashPassword = (password: string) => inTurn(true, () => Bun.password.hash(password, cost))
