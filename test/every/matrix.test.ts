@@ -178,6 +178,8 @@ function expected(op: Operation, who: Name, thing: Thing, by: 'session' | 'token
   const accepted = access[kindOf(who)]
   if (op.inPerson && by === 'token') return '403 token_not_allowed'
   if (!accepted) return '403 forbidden'
+  // No token can have what is no scope.
+  if (by === 'token' && !accepted.some((right) => right.includes(':'))) return '403 token_not_allowed'
   const usable = accepted.filter((right) => held(who).has(right) && (by === 'session' || right.includes(':')))
   if (!usable.length) return by === 'token' ? '403 missing_scope' : '403 forbidden'
   if (!sees(who, op.on!.name, thing)) return `404 ${op.on!.notFound}`

@@ -44,7 +44,7 @@ function openedBy(kind: AccountKind) {
 }
 
 for (const kind of accountKinds)
-  describe(`a token of ${kind}`, () => {
+  describe(`S23: a token of ${kind}`, () => {
     for (const scope of scopesOf(kind, allPermissions))
       test(`with ${scope} alone sees nothing that another scope opens`, async () => {
         const token = p.token(p.people[kind].id, [scope])
@@ -65,7 +65,7 @@ for (const kind of accountKinds)
       })
   })
 
-test('the search finds a token what its scopes open, and work on a node only for who sees nodes', async () => {
+test('S23: the search finds a token what its scopes open, and work on a node only for who sees nodes', async () => {
   p.db.$client.run(
     "INSERT INTO jobs SELECT 'job_ofnode', kind, 'Install a bridge', input, state, NULL, node_id, NULL, started_by_type, started_by_id, started_by_name, created_at, started_at, finished_at, progress, step_n, step_of, step_name, error_code, error_message, tries FROM jobs LIMIT 1",
   )

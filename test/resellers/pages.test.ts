@@ -70,6 +70,38 @@ describe("a reseller's area", () => {
   })
 })
 
+describe('each kind of account has its area', () => {
+  test('and every way into it: the browser is told, mails lead there, and so do the pages that all have', async () => {
+    using p = await shop()
+    const { serverId } = (await p.buy({ ownerId: p.rita.id })).body
+    const sold = (await p.buy()).body.serverId
+    expect(p.mailed().map((m) => /https?:\S+\/servers\/\S+/.exec(m.text)?.[0])).toEqual([
+      `https://panel.test/reseller/servers/${serverId}`,
+      `https://panel.test/servers/${sold}`,
+    ])
+    for (const [who, area] of [
+      [p.owner, '/admin'],
+      [p.rita, '/reseller'],
+      [p.client, ''],
+    ] as const)
+      expect((await pageOf(p, who, '/account')).text).toContain(` data-area="${area}"`)
+    const activity = (await pageOf(p, p.rita, '/account/activity')).text
+    expect(activity).toContain(`href="/reseller/servers/${serverId}"`)
+    expect(activity).not.toContain('href="/servers/')
+    // A link that was made for an owner finds the same page in the area of who opens it.
+    for (const path of [`/servers/${serverId}`, `/servers/${serverId}/activity`, '/servers?q=x', '/jobs?state=done', '/'])
+      for (const [who, area] of [
+        [p.owner, '/admin'],
+        [p.rita, '/reseller'],
+      ] as const) {
+        const answer = await p.controller.app.fetch(
+          new Request(`http://localhost${path}`, { headers: { Cookie: `__Host-panel=${who.cookie}` } }),
+        )
+        expect([answer.status, answer.headers.get('Location')]).toEqual([303, path === '/' ? area : area + path])
+      }
+  })
+})
+
 describe("the staff's pages of resellers", () => {
   test('say what suspending one does now, and offer what can be done', async () => {
     using p = await shop({ servers: 4 })
