@@ -71,6 +71,10 @@ const signingIn = ({ account: a, at }: Data) =>
             })}`
           : html`None yet. <a href="/forgot">Mail me a link to choose one</a>`,
       ],
+      [
+        'Mails',
+        'What you ask for, changes to how you sign in, and servers that wait for their setup. They cannot be turned off in this version.',
+      ],
       ['Since', time(a.createdAt, at)],
       ['Id', copyable(a.id, 'id')],
     ])}`),

@@ -7,7 +7,7 @@ import { empty } from '../parts/card.ts'
 import { check, field } from '../parts/field.ts'
 import { head } from '../parts/head.ts'
 import { pill } from '../parts/state.ts'
-import { filterChoice, filters, filterText, pager, table } from '../parts/table.ts'
+import { filterChoice, filters, filterText, pager, someOnly, table } from '../parts/table.ts'
 import { time } from '../parts/time.ts'
 import { count } from '../parts/words.ts'
 
@@ -51,7 +51,7 @@ export const resellerCustomersPage = page({
 })
 
 const view = ({ customers, at }: { customers: Listed; at: At }, area: Keeping): Html => html`
-    ${head({ title: 'Customers', actions: addCustomer(at, area) })}
+    ${head({ title: 'Customers', actions: addCustomer(at, area), sub: someOnly(at, at.query['resellerId'] && 'Only customers of one reseller.') })}
     <section class="card" aria-label="Customers">
       ${filters(at, html`${filterText(at, 'q', 'Search customers', 'Name, organization or e-mail')}${filterText(at, 'externalId', 'External id', 'External id')}${filterChoice(at, 'locked', 'State', [['yes', 'Locked']])}${at.query['resellerId'] && html`<input type="hidden" name="resellerId" value="${at.query['resellerId']}">`}`, count(customers.total, 'customer'))}
       ${

@@ -37,6 +37,9 @@ export const filterChoice = (at: At, name: string, label: string, options: reado
 export const tabs = (at: At, label: string, name: string, options: readonly (readonly [string, Content])[]): Html =>
   html`<nav class="tabs" aria-label="${label}">${options.map(([value, words]) => html`<a href="${addressWith(at, { [name]: value || null })}"${(at.query[name] ?? '') === value && html` aria-current="page"`}>${words}</a>`)}</nav>`
 
+/** Above a list that a link narrowed, where no filter shows it: to what, and the way to all of it. */
+export const someOnly = (at: At, words: Content): Content => words && html`${words} <a href="${at.path}">Show all</a>`
+
 type Listed = { data: readonly unknown[]; nextCursor: string | null; total: number }
 
 /** Cursors lead forward; the way back is the browser's, and the start. */

@@ -1,3 +1,4 @@
+import { listCustomers } from '../../src/accounts/customers.ts'
 import { type Content, type Html, html } from '../../src/kernel/web/html.ts'
 import { type Answers, type At, ifAllowed, page, reading } from '../../src/kernel/web/page.ts'
 import { listPackages } from '../../src/packages/packages.ts'
@@ -10,7 +11,7 @@ import { head } from '../parts/head.ts'
 import { icon } from '../parts/icon.ts'
 import { live } from '../parts/live.ts'
 import { serverState, serverStates } from '../parts/state.ts'
-import { filterChoice, filters, filterText, pager, table } from '../parts/table.ts'
+import { filterChoice, filters, filterText, pager, someOnly, table } from '../parts/table.ts'
 import { count, size } from '../parts/words.ts'
 
 type Listed = Answers<{ servers: typeof listAllServers }>['servers']
@@ -19,7 +20,10 @@ type Server = Listed['data'][number]
 const orders = { '/admin': createServer, '/reseller': createResellerServer } as const
 type Selling = keyof typeof orders
 const newButton = (at: At, area: Selling) =>
-  at.may(orders[area]) && html`<a class="btn pri" href="${area}/servers/new">${icon('plus')}Create server</a>`
+  at.may(orders[area]) &&
+  // The page of the order has to show whom it can be for.
+  (area !== '/admin' || at.may(listCustomers)) &&
+  html`<a class="btn pri" href="${area}/servers/new">${icon('plus')}Create server</a>`
 
 export const serversPage = page({
   path: '/admin/servers',
@@ -50,8 +54,16 @@ const chosenBy = (at: At, name: string, label: string, things: Named) =>
 /** What came with a link and has no field of its own. */
 const kept = (at: At, name: string) => at.query[name] && html`<input type="hidden" name="${name}" value="${at.query[name]}">`
 
+/** What a link narrowed the list to, by name where a row tells it. */
+const narrowed = (first: Server | undefined, { query }: At): Content =>
+  query['ownerId']
+    ? html`Only servers of <strong>${first?.owner.name ?? query['ownerId']}</strong>.`
+    : query['nodeId']
+      ? html`Only servers on <strong>${first?.node?.name ?? query['nodeId']}</strong>.`
+      : query['resellerId'] && 'Only servers of one reseller and its customers.'
+
 const view = ({ servers, packages, locations, at }: Data, area: Selling): Html => html`
-  ${head({ title: 'Servers', actions: newButton(at, area) })}
+  ${head({ title: 'Servers', actions: newButton(at, area), sub: someOnly(at, narrowed(servers.data[0], at)) })}
   <section class="card" aria-label="Servers">
     ${filters(
       at,

@@ -150,7 +150,7 @@ function setup({ server: s, images, at }: Data, area: Area): Html {
         html`
     ${radios('setup', 'imageId', { label: 'Image', value: options.find((o) => !o.why)?.value, options, empty: area === '/admin' ? noImages : noOffer })}
     ${field('setup', 'hostname', { label: 'Hostname', required: true, value: s.hostname, hint: 'Letters, numbers and hyphens, for example web01 or web01.example.com' })}
-    ${field('setup', 'name', { label: 'Name', hint: 'Shown in the panel. Without one, the hostname.' })}
+    ${field('setup', 'name', { label: 'Name', value: s.name === s.hostname ? '' : s.name, hint: 'What lists show. Without one, the hostname.' })}
     ${accessFields('setup', keysOf(s, at))}
     <div class="bar"><button class="btn pri">Install</button></div>`,
       ),
@@ -238,7 +238,7 @@ function manage(data: Data, area: Area): Html {
             fields: field(`suspend-${s.id}`, 'reason', {
               label: 'Reason',
               required: true,
-              hint: 'For staff and the billing system, for example: Invoice 2041 is overdue',
+              hint: 'Staff, resellers and the billing system see it, customers do not. For example: Invoice 2041 is overdue',
             }),
           }),
       s.status === 'suspended'

@@ -19,14 +19,16 @@ export const providerButton = ({ label }: Provider, { next, again }: { next?: st
   return label === null ? html`` : html`<div class="bar"><a class="btn grow" href="${START_PATH}${query && `?${query}`}">${label}</a></div>`
 }
 
-const why: Record<string, string> = {
-  rate_limited: 'Too many tries. Wait a minute, then try again.',
-  source_unreachable: 'The sign-in service does not answer. Try again in a minute, or sign in with your password.',
-  restarting: 'Berth is restarting. Try again in a minute.',
-}
+const why = new Map(
+  Object.entries({
+    rate_limited: 'Too many tries. Wait a minute, then try again.',
+    source_unreachable: 'The sign-in service does not answer. Try again in a minute, or sign in with your password.',
+    restarting: 'Berth is restarting. Try again in a minute.',
+  }),
+)
 /** Why the way to the provider was closed. */
 export const providerRefusal = (code: string | undefined): Html | false =>
-  code !== undefined && notice('warn', html`${why[code] ?? 'That did not work. Sign in with your password.'}`)
+  code !== undefined && notice('warn', html`${why.get(code) ?? 'That did not work. Sign in with your password.'}`)
 
 export const providerPage = page({
   path: '/login/oidc',
