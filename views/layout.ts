@@ -149,7 +149,7 @@ const supportBanner = (at: At): Html =>
   at.actor.via.type === 'support'
     ? html`<div class="card" id="support">${notice(
         'warn',
-        html`<strong>Support session.</strong> You, ${at.actor.via.staffName}, are in the account of <strong>${at.actor.name}</strong>. What you do stands in the audit log as both of you. It ends ${time(iso(at.actor.via.until), at)}.`,
+        html`<strong>Support session.</strong> You, ${at.actor.via.staffName}, are in the account of <strong>${at.actor.name}</strong>. The audit log names both of you for what you do. It ends ${time(iso(at.actor.via.until), at)}.`,
         act(at, closeSupport, {}, 'End session', { icon: 'out', leadsTo: `/admin/customers/${at.actor.accountId}` }),
       )}</div>`
     : html``
@@ -171,7 +171,7 @@ export function layout({ title, body, page, at, nonce, always }: Frame<Always>, 
     ? html`<div class="app">
       <header class="top"><button type="button" class="btn bare menu" aria-controls="nav" aria-expanded="false" aria-label="Menu">${icon('menu')}</button>${mark(at, homeOf(at.actor.kind))}<span class="grow"></span>${searchButton()}${runningJobs(at, always.running)}<a class="me" href="/account"${page?.nav === 'account' && html` aria-current="page"`}>${at.actor.name}</a>${act(at, signOut, {}, 'Sign out', { icon: 'out', leadsTo: '/login' })}</header>
       ${navigation(at, page?.nav)}
-      <main id="main" tabindex="-1">${supportBanner(at)}${at.insecure && at.actor.kind === 'staff' && html`<div class="card">${notice('warn', html`<strong>Nodes may enroll over plain HTTP.</strong> PANEL_AGENT_INSECURE is set: fit for a lab only.`)}</div>`}${body}</main>
+      <main id="main" tabindex="-1">${supportBanner(at)}${at.insecure && at.actor.kind === 'staff' && html`<div class="card">${notice('warn', html`<strong>Nodes may enroll over plain HTTP.</strong> PANEL_AGENT_INSECURE is set. Use it in a lab only.`)}</div>`}${body}</main>
     </div>`
     : html`<div class="gate"><header>${mark(at, '/')}</header><main id="main" tabindex="-1">${body}</main></div>`
   const whole = html`<html lang="en" data-now="${at.now}"${signedIn && html` data-area="${areas[at.actor.kind]}"`}${at.looks && html` data-theme="${at.looks.theme}" data-density="${at.looks.density}"${at.looks.timeZone && html` data-zone="${at.looks.timeZone}"`}`}><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1"><title>${title} · ${at.brand.name}</title>

@@ -27,7 +27,7 @@ export const accountById = rowBy(accounts, accounts.id)
 /** Throws `forbidden` for System, which has no account. */
 export function ownAccount(tx: Db, actor: Actor): Account {
   const account = accountById(tx, actor.accountId)
-  if (!account) throw new Refusal('forbidden', 'System has no account of its own and signs in nowhere.')
+  if (!account) throw new Refusal('forbidden', 'System has no account of its own and does not sign in.')
   return account
 }
 export const accountByEmail = (tx: Db, email: string): Account | undefined =>
@@ -135,9 +135,9 @@ export function mailAddress(text: string, field = 'email'): string {
 
 /** Turns the unique index that was hit into the refusal for it. */
 export function refuseTaken(error: unknown): never {
-  if (isUniqueViolation(error, 'accounts.email')) throw new Refusal('email_taken', 'An account with this e-mail address exists already.')
+  if (isUniqueViolation(error, 'accounts.email')) throw new Refusal('email_taken', 'Another account already has this e-mail address. Use that account, or another address.')
   if (isUniqueViolation(error, 'accounts_external_id'))
-    throw new Refusal('external_id_taken', 'Another customer has this external id already.')
+    throw new Refusal('external_id_taken', 'Another customer already has this external id. Look it up with ?externalId=: it is probably the one you mean.')
   throw error
 }
 

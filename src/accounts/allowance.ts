@@ -20,7 +20,7 @@ export const setAllowance = operation({
   id: 'customers.set-allowance',
   method: 'PUT',
   path: '/customers/{id}/allowance',
-  summary: 'Set what a customer has bought beside its packages; what is not sent is none',
+  summary: 'Set what a customer has bought besides its packages; what is left out is none',
   access: { staff: ['customers:write'], reseller: ['reseller:customers'] },
   on: customer,
   body,

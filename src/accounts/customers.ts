@@ -107,7 +107,7 @@ export const lockCustomer = operation({
   id: 'customers.lock',
   method: 'POST',
   path: '/customers/{id}/actions/lock',
-  summary: 'Refuse orders for a customer; the servers it has go on',
+  summary: 'Lock a customer: orders are refused, its servers keep running',
   access: who,
   inSupport: true,
   on: customer,
@@ -116,7 +116,7 @@ export const lockCustomer = operation({
   refuses: ['already_done'],
   example: { reason: 'Payments were charged back' },
   run({ tx, target, body, clock }) {
-    if (target.lockedAt !== null) throw new Refusal('already_done', `The account of ${target.name} is locked already.`)
+    if (target.lockedAt !== null) throw new Refusal('already_done', `The account of ${target.name} is already locked.`)
     return showCustomer(tx, patched(tx, accounts, target, { lockedAt: clock(), lockReason: body.reason }))
   },
 })
@@ -125,7 +125,7 @@ export const unlockCustomer = operation({
   id: 'customers.unlock',
   method: 'POST',
   path: '/customers/{id}/actions/unlock',
-  summary: 'Accept orders for a locked customer again',
+  summary: 'Unlock a customer: orders are accepted again',
   access: who,
   inSupport: true,
   on: customer,

@@ -145,7 +145,7 @@ export const changeEmail = operation({
   id: 'account.email',
   method: 'PUT',
   path: '/account/email',
-  summary: 'Ask for another e-mail address: it counts once the link that is mailed to it was opened',
+  summary: 'Change the own e-mail address: it takes effect once the link mailed to it is opened',
   access: everybody('account:write'),
   inPerson: true,
   signsIn: true,
@@ -163,7 +163,7 @@ export const changeEmail = operation({
     const { tx, actor, body, clock, prepared } = call
     const it = mustStillBe(tx, actor, prepared, 'password')
     const email = mailAddress(body.email)
-    if (email === it.email) throw invalid({ field: 'email', message: 'is your address already.' })
+    if (email === it.email) throw invalid({ field: 'email', message: 'is already your address.' })
     mailTo(tx, call, it, {
       subject: 'Your e-mail address is about to change',
       paragraphs: [
@@ -193,7 +193,7 @@ export const confirmEmail = operation({
   id: 'account.confirm-email',
   method: 'POST',
   path: '/account/email/confirm',
-  summary: 'Take the new e-mail address that a link was mailed to',
+  summary: 'Confirm the new e-mail address with the link mailed to it',
   access: 'anyone',
   signsIn: true,
   body: fields({ token: secret(t.String({ minLength: 1, maxLength: 100 })) }),

@@ -24,6 +24,18 @@ export function permissionsOf(tx: Db, account: Account): readonly Permission[] {
   return role ? heldBy(role) : []
 }
 
+/** Owner too, which is made with the first owner. */
+export const roleNames = (tx: Tx): string[] => [
+  ...new Set([
+    'Owner',
+    ...tx
+      .select({ name: roles.name })
+      .from(roles)
+      .all()
+      .map((r) => r.name),
+  ]),
+]
+
 /** The role by name; Owner is made when the first owner is. Undefined when there is none of that name. */
 export function roleNamed(tx: Tx, name: string): Role | undefined {
   const found = tx.select().from(roles).where(eq(roles.name, name)).get()
@@ -47,14 +59,15 @@ const isOwner = (tx: Db, actor: Actor): boolean =>
 
 /** Throws `forbidden` when the role holds what the actor lacks: such a role is neither given, changed nor taken away by them. */
 export function mustReach(tx: Db, actor: Actor, role: Role) {
-  if (role.isOwner && !isOwner(tx, actor)) throw new Refusal('forbidden', 'Only an owner may do this with an owner.')
+  if (role.isOwner && !isOwner(tx, actor))
+    throw new Refusal('forbidden', 'Only an owner may change, disable or help another owner. Ask one.')
   mustHold(actor, heldBy(role))
 }
 
 function mustHold(actor: Actor, wanted: readonly Permission[]) {
   const lacking = wanted.filter((p) => !actor.permissions.has(p))
   if (lacking.length)
-    throw new Refusal('forbidden', `Nobody gives or takes what they do not have themselves. You do not have ${lacking.join(', ')}.`, {
+    throw new Refusal('forbidden', `You can only give or take what you have yourself. You do not have ${lacking.join(', ')}.`, {
       permissions: lacking,
     })
 }
@@ -122,7 +135,7 @@ export const createRole = operation({
   id: 'roles.create',
   method: 'POST',
   path: '/admin/roles',
-  summary: 'Add a role; it holds nothing that its maker does not',
+  summary: 'Add a role; it may do no more than its maker',
   access: who,
   inPerson: true,
   confirmed: true,
@@ -148,7 +161,7 @@ export const changeRole = operation({
   id: 'roles.update',
   method: 'PATCH',
   path: '/admin/roles/{id}',
-  summary: 'Change a role; everybody who has it has the change at once',
+  summary: 'Change a role; it applies at once to everybody who has it',
   access: who,
   inPerson: true,
   confirmed: true,
@@ -160,7 +173,8 @@ export const changeRole = operation({
   run({ tx, actor, target, body }) {
     mustReach(tx, actor, target)
     if (body.permissions) {
-      if (target.isOwner) throw new Refusal('in_use', 'An owner holds every permission; that is what the role is for.')
+      if (target.isOwner)
+        throw new Refusal('in_use', 'The role Owner always has every permission and cannot be changed. Make another role instead.')
       mustHold(actor, body.permissions)
     }
     return show(
@@ -187,7 +201,9 @@ export const removeRole = operation({
     if (staff || target.isOwner)
       throw new Refusal(
         'in_use',
-        target.isOwner ? 'There is always an owner.' : `${staff} of your staff have this role. Give them another one first.`,
+        target.isOwner
+          ? 'The role Owner cannot be removed: there must always be an owner.'
+          : `${staff} of your staff have this role. Give them another one first.`,
       )
     tx.delete(roles).where(eq(roles.id, target.id)).run()
     return {}

@@ -39,7 +39,7 @@ export function addStaff(
 
 function mustBeRole(tx: Tx, name: string): Role {
   const found = roleNamed(tx, name)
-  if (!found) throw invalid({ field: 'role', message: 'There is no role of this name.' })
+  if (!found) throw invalid({ field: 'role', message: `must be the name of a role. There are: ${roleNames(tx).join(', ')}.` })
   return found
 }
 
@@ -108,7 +108,7 @@ export const createStaff = operation({
   id: 'staff.create',
   method: 'POST',
   path: '/admin/staff',
-  summary: 'Add a member of staff, with a role that holds nothing you do not',
+  summary: 'Add a member of staff, with a role that may do no more than you',
   access: who,
   inPerson: true,
   confirmed: true,
@@ -194,7 +194,7 @@ export const disableStaff = operation({
   run({ tx, actor, target, clock }) {
     mustOutrank(tx, actor, target)
     mustBeAnother(actor, target)
-    if (target.disabledAt !== null) throw new Refusal('already_done', `${target.name} is disabled already.`)
+    if (target.disabledAt !== null) throw new Refusal('already_done', `${target.name} is already disabled.`)
     mustNotBeLastOwner(tx, target)
     const now = clock()
     endSessionsOf(tx, target.id)
@@ -224,5 +224,5 @@ export const enableStaff = operation({
 
 /** Whoever locks themselves out by mistake would need somebody else to undo it. */
 function mustBeAnother(actor: Actor, target: Account) {
-  if (actor.accountId === target.id) throw new Refusal('forbidden', 'Nobody disables themselves. Ask another administrator.')
+  if (actor.accountId === target.id) throw new Refusal('forbidden', 'You cannot disable your own account. Ask another administrator.')
 }

@@ -32,7 +32,11 @@ export function takeIpv4(tx: Tx, serverId: string, nodeId: string, count: number
   const { freeIpv4, take } = statements(tx)
   return Array.from({ length: count }, (_, i) => {
     const free = freeIpv4.get(nodeId)
-    if (!free) throw new Refusal('no_addresses', 'There is no free IPv4 address in the pools attached to this node.')
+    if (!free)
+      throw new Refusal(
+        'no_addresses',
+        'There is no free IPv4 address in the pools attached to this node. Add a pool, or attach one to it.',
+      )
     take.run(serverId, i === 0 ? 1 : 0, free.id)
     return free.address
   })

@@ -53,7 +53,8 @@ export const createPool = operation({
       return r
     })
     const nodeIds = body.nodeIds ?? []
-    if (nodesNamed(tx, nodeIds).length !== new Set(nodeIds).size) throw invalid({ field: 'nodeIds', message: 'has one that is no node.' })
+    if (nodesNamed(tx, nodeIds).length !== new Set(nodeIds).size)
+      throw invalid({ field: 'nodeIds', message: 'has an id that is not a node.' })
     mustOverlapNone(tx, network, body.network)
     const it = named('pool', () =>
       tx
@@ -96,7 +97,7 @@ function mustOverlapNone(tx: Db, network: Network, text: string) {
     .from(pools)
     .all()
     .find((p) => overlap(toNetwork(p.network)!, network))
-  if (other) throw new Refusal('pool_overlaps', `${text} overlaps with ${other.network} of the pool ${other.name}.`)
+  if (other) throw new Refusal('pool_overlaps', `${text} overlaps with ${other.network} of the pool ${other.name}. Choose another network.`)
 }
 
 function gatewayFrom(network: Network, text: string): bigint {
@@ -116,7 +117,7 @@ function rangeFrom(network: Network, { first, last }: { first?: string | undefin
     return found.n
   }
   const range = { first: at('first', first), last: at('last', last) }
-  if (range.first > range.last) throw invalid({ field: 'last', message: 'must not lie before the first address.' })
+  if (range.first > range.last) throw invalid({ field: 'last', message: 'must not be before the first address.' })
   return range
 }
 
@@ -218,7 +219,7 @@ export const attachPool = operation({
   id: 'pools.attach',
   method: 'PUT',
   path: '/admin/ip-pools/{id}/nodes',
-  summary: 'Say which nodes route this pool: these and no others',
+  summary: 'Set which nodes route this pool',
   access: { staff: ['network:write'] },
   on: pool,
   body: fields({ nodeIds: t.Array(t.String({ maxLength: 40 }), { maxItems: 500 }) }),
@@ -233,7 +234,7 @@ export const attachPool = operation({
   }),
   run({ tx, target, body }) {
     if (nodesNamed(tx, body.nodeIds).length !== new Set(body.nodeIds).size)
-      throw invalid({ field: 'nodeIds', message: 'has one that is no node.' })
+      throw invalid({ field: 'nodeIds', message: 'has an id that is not a node.' })
     const left = tx
       .select({ nodeId: servers.nodeId, hostname: servers.hostname })
       .from(addresses)
@@ -255,7 +256,7 @@ export const reserveAddress = operation({
   id: 'pools.reserve',
   method: 'PATCH',
   path: '/admin/ip-addresses/{id}',
-  summary: 'Keep an address from being given to a server, or free it again',
+  summary: 'Reserve an address so that no server gets it, or free it again',
   access: { staff: ['network:write'] },
   on: poolAddress,
   body: fields({ reservedFor: nullable(line(100)) }),
@@ -277,7 +278,7 @@ export const removePool = operation({
   id: 'pools.remove',
   method: 'DELETE',
   path: '/admin/ip-pools/{id}',
-  summary: 'Remove a pool that no server has an address of',
+  summary: 'Remove a pool when no server has an address from it',
   access: { staff: ['network:write'] },
   on: pool,
   answer: done,

@@ -6,7 +6,7 @@ export const verifyAudit = operation({
   id: 'audit.verify',
   method: 'GET',
   path: '/admin/audit/verify',
-  summary: 'Is the audit log as it was written? Names the first line that is not',
+  summary: 'Check that the audit log is as it was written; names the first line that is not',
   access: { staff: ['audit:read'] },
   answer: t.Object({ lines: t.Integer(), ok: t.Boolean(), brokenAt: nullable(t.String()) }),
   prepare: ({ db }) => checkChain(db),

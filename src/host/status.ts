@@ -7,7 +7,7 @@ export const getStatus = operation({
   id: 'status.get',
   method: 'GET',
   path: '/status',
-  summary: 'Is it up? Which version?',
+  summary: 'Whether it is up, and which version it is',
   access: 'anyone',
   answer: t.Object({ status: t.Enum(['ok']), product: t.String(), version: t.String(), time, startedAt: time }),
   run: ({ clock, startedAt }) => ({

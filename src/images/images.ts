@@ -28,7 +28,7 @@ export const importImage = operation({
   id: 'images.import',
   method: 'POST',
   path: '/admin/images/import',
-  summary: 'Take over a disk image that lies in the incoming directory of the controller',
+  summary: 'Import a disk image from the incoming directory of the controller',
   access: { staff: ['images:write'] },
   body: fields({
     file: t.String({ pattern: '^[A-Za-z0-9][A-Za-z0-9._+-]{0,120}$', title: 'the name of a file in the incoming directory' }),
@@ -161,7 +161,7 @@ export const removeImage = operation({
   id: 'images.remove',
   method: 'DELETE',
   path: '/admin/images/{id}',
-  summary: 'Take an image off the list; servers made from it go on',
+  summary: 'Remove an image; servers made from it keep running',
   access: { staff: ['images:write'] },
   on: image,
   answer: done,
@@ -203,7 +203,7 @@ export const listImages = operation({
   id: 'images.list',
   method: 'GET',
   path: '/admin/images',
-  summary: 'Images, newest first, and what the catalogue offers besides',
+  summary: 'Images, newest first, and what else the catalogue offers',
   access: { staff: ['servers:read', 'servers:create', 'images:write'] },
   pages: { usual: 100, most: 200 },
   answer: t.Object({

@@ -60,7 +60,8 @@ type Asked = {
  * Throws `location_closed`, `no_capacity`, or `no_addresses` when only addresses are missing.
  */
 export function placeIn(tx: Db, location: Location, need: Need, { connected, wantedId, namesNodes }: Asked): Placed {
-  if (!location.open) throw new Refusal('location_closed', `${location.name} takes no new servers now.`)
+  if (!location.open)
+    throw new Refusal('location_closed', `${location.name} is closed for new servers. Choose another location, or ask for it to be opened.`)
   const judged = roomIn(tx, location.id)
     .filter((node) => !wantedId || node.id === wantedId)
     .map((node) => ({ node, hindrance: hindrance(node, need, connected) }))

@@ -215,7 +215,8 @@ function parsed(text: string): unknown {
 async function bodyAs<T>(request: Request, schema: TSchema): Promise<T> {
   const text = await textOf(request, MOST_BODY)
   const body = parsed(text)
-  if (!fits(schema, body)) throw new Refusal('validation_failed', 'This is not what an agent of this version sends. Update the agent.')
+  if (!fits(schema, body))
+    throw new Refusal('validation_failed', 'The agent sent something that this controller does not understand. Update the agent.')
   return body as T
 }
 

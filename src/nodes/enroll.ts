@@ -15,7 +15,7 @@ export const enrollNode = operation({
   id: 'nodes.enroll',
   method: 'POST',
   path: '/admin/node-enrollments',
-  summary: 'Make the token that enrolls one node; it is answered this one time only',
+  summary: 'Make the token that enrolls one node; it is shown only once',
   access: { staff: ['nodes:write'] },
   body: fields({
     locationId: t.String({ maxLength: 40 }),
@@ -66,7 +66,7 @@ export const getEnrollment = operation({
   id: 'nodes.enrollment',
   method: 'GET',
   path: '/admin/node-enrollments/{id}',
-  summary: 'Has the node come yet?',
+  summary: 'Whether the node has enrolled yet',
   access: { staff: ['nodes:write'] },
   on: enrollment,
   answer: t.Object({

@@ -48,7 +48,7 @@ export const getNode = operation({
   id: 'nodes.get',
   method: 'GET',
   path: '/admin/nodes/{id}',
-  summary: 'One node: its facts, its load, and what is on it that should not be',
+  summary: 'One node: its facts, its load, and what differs from what should be on it',
   access: { staff: ['nodes:read'] },
   on: node,
   answer: t.Object({

@@ -32,7 +32,7 @@ export const packageAnswer = shape('Package', {
   ipv4: told(t.Integer(), 'How many addresses a server gets.'),
   ipv6Prefix: told(nullable(t.Integer()), 'The length of the prefix that a server gets.'),
   billingProductId: told(nullable(t.String()), 'Free text, such as vendor:number.'),
-  archived: told(t.Boolean(), 'It cannot be ordered any more.'),
+  archived: told(t.Boolean(), 'It can no longer be ordered.'),
   servers: t.Integer(),
 })
 const show = (tx: Db, { createdAt: _, ...it }: Package) => ({ ...it, servers: sold(tx).get(it.id)!.n })

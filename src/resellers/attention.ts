@@ -33,7 +33,7 @@ export const nearQuotas: Source = ({ tx, actor }) => {
   return nearIn({ quotas: whole(terms.quotas), used: usedBy(tx, actor.accountId) }).map(({ full, words }) => ({
     level: full ? 'bad' : 'warn',
     what: `${words}.`,
-    effect: `${full ? 'What needs more of it is refused.' : 'When it is used up, what needs more of it is refused.'} Free some, or ask your provider for more.`,
+    effect: `${full ? 'Orders that need more of it are refused.' : 'When it is used up, orders that need more of it are refused.'} Free some, or ask your provider for more.`,
     since: null,
     action: 'Show quotas',
     href: '/reseller#quotas',

@@ -35,7 +35,7 @@ export const createResellerCustomer = operation({
   id: 'reseller.create-customer',
   method: 'POST',
   path: '/reseller/customers',
-  summary: 'Add a customer of yours',
+  summary: 'Add a customer of your own',
   access: { reseller: ['reseller:customers'] },
   body: fields(newAccountFields),
   answer: customerAnswer,

@@ -40,7 +40,7 @@ export function mustNotBeSuspended({ name, terms }: Reseller) {
   if (terms.suspendedAt !== null)
     throw new Refusal(
       'reseller_suspended',
-      `${name} is suspended: it and its customers get nothing new until it is unsuspended. The servers that they have go on.`,
+      `${name} is suspended: it and its customers can get nothing new until it is unsuspended. Their servers keep running.`,
     )
 }
 

@@ -43,7 +43,7 @@ export const createReseller = operation({
   id: 'resellers.create',
   method: 'POST',
   path: '/admin/resellers',
-  summary: 'Add a reseller; it may sell what is named, and what has no quota is not limited',
+  summary: 'Add a reseller: what it may sell and where; what has no quota is not limited',
   access: managed,
   body: fields({ ...newAccountFields, ...terms }),
   answer: resellerAnswer,
@@ -91,7 +91,7 @@ export const changeReseller = operation({
   id: 'resellers.update',
   method: 'PATCH',
   path: '/resellers/{id}',
-  summary: 'Change a reseller; what is not sent stays, and what is there stays above a lower quota',
+  summary: 'Change a reseller; what is not sent stays as it is, and a lower quota takes nothing away',
   access: managed,
   confirmed: ['email'],
   on: reseller,
@@ -135,7 +135,7 @@ export const suspendReseller = operation({
   id: 'resellers.suspend',
   method: 'POST',
   path: '/resellers/{id}/actions/suspend',
-  summary: 'Refuse a reseller and its customers everything new; the servers that they have go on',
+  summary: 'Suspend a reseller: it and its customers get nothing new; their servers keep running',
   access: managed,
   on: reseller,
   body: fields({ reason: line(500) }),
@@ -143,7 +143,7 @@ export const suspendReseller = operation({
   refuses: ['already_suspended'],
   example: { reason: 'Invoice 2041 is overdue' },
   run({ tx, target, body, clock }) {
-    if (target.terms.suspendedAt !== null) throw new Refusal('already_suspended', `${target.name} is suspended already.`)
+    if (target.terms.suspendedAt !== null) throw new Refusal('already_suspended', `${target.name} is already suspended.`)
     const terms = patched(tx, resellers, target.terms, { suspendedAt: clock(), suspendReason: body.reason })
     return showReseller(tx, { ...target, terms })
   },
@@ -153,7 +153,7 @@ export const unsuspendReseller = operation({
   id: 'resellers.unsuspend',
   method: 'POST',
   path: '/resellers/{id}/actions/unsuspend',
-  summary: 'Accept orders and customers of a suspended reseller again',
+  summary: 'Unsuspend a reseller: it may order and add customers again',
   access: managed,
   on: reseller,
   answer: resellerAnswer,

@@ -109,7 +109,7 @@ function accept(
 ) {
   const owner = see(tx, actor, customer, body.ownerId, 'ownerId')
   const what = see(tx, actor, packageOnSale, body.packageId, 'packageId')
-  if (what.archived) throw invalid({ field: 'packageId', message: 'is a package that is archived.' })
+  if (what.archived) throw invalid({ field: 'packageId', message: 'is archived. Choose another package.' })
   const where = see(tx, actor, location, body.nodeGroupId, 'nodeGroupId')
   const first = body.imageId === undefined ? noImage(body) : withImage(tx, actor, body, body.imageId, owner.id, rootPassword)
   if (first) mustFit(first.image, what.diskGb)
@@ -175,15 +175,14 @@ const invitation = (host: string, path: `/${string}`): Letter => ({
 
 function noImage(body: Order): undefined {
   for (const field of ['hostname', 'access'] as const)
-    if (body[field] !== undefined)
-      throw invalid({ field, message: 'goes with an image. Leave both out for a server that its owner sets up.' })
+    if (body[field] !== undefined) throw invalid({ field, message: 'needs an image. Leave both out for a server that its owner sets up.' })
   return undefined
 }
 function withImage(tx: Tx, actor: Actor, body: Order, imageId: string, ownerId: string, rootPassword: RootPassword) {
   const chosen = see(tx, actor, image, imageId, 'imageId')
   mustBePublished(chosen)
-  if (body.hostname === undefined) throw invalid({ field: 'hostname', message: 'is required with an image.' })
-  if (body.access === undefined) throw invalid({ field: 'access', message: 'is required with an image.' })
+  if (body.hostname === undefined) throw invalid({ field: 'hostname', message: 'is required when an image is given.' })
+  if (body.access === undefined) throw invalid({ field: 'access', message: 'is required when an image is given.' })
   return { image: chosen, hostname: body.hostname.toLowerCase(), access: accessFrom(tx, [ownerId], body.access, rootPassword) }
 }
 
@@ -194,7 +193,7 @@ const statements = prepared(({ $client }) => ({
 }))
 const nextNumber = (tx: Tx) => statements(tx).number.get()!.n
 function mustStandIn(tx: Tx, nodeId: string, locationId: string) {
-  if (!statements(tx).node.get(nodeId, locationId)) throw invalid({ field: 'nodeId', message: 'is no node of this location.' })
+  if (!statements(tx).node.get(nodeId, locationId)) throw invalid({ field: 'nodeId', message: 'is not a node of this location.' })
 }
 
 /** Locally administered (02), with 40 random bits: the unique index settles the rest. */

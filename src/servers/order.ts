@@ -46,15 +46,18 @@ export function accessFrom(
 /** Throws `disk_too_small`. */
 export function mustFit(image: Image, diskGb: number) {
   if (image.minDiskGb > diskGb)
-    throw new Refusal('disk_too_small', `${image.name} needs a disk of ${image.minDiskGb} GB; this package has ${diskGb} GB.`)
+    throw new Refusal(
+      'disk_too_small',
+      `${image.name} needs a disk of ${image.minDiskGb} GB; this package has ${diskGb} GB. Choose another image or a bigger package.`,
+    )
 }
 /** Throws `validation_failed`: an image that is not published is for nobody's order. */
 export function mustBePublished(image: Image) {
-  if (!image.published) throw invalid({ field: 'imageId', message: 'is an image that is not published.' })
+  if (!image.published) throw invalid({ field: 'imageId', message: 'is not published. Choose another image.' })
 }
 
 export function refuseHostnameTaken(error: unknown, name: string): never {
   if (isUniqueViolation(error, 'servers.hostname'))
-    throw new Refusal('hostname_taken', `${name} is taken by another server of this customer.`)
+    throw new Refusal('hostname_taken', `${name} is taken by another server of this customer. Choose another hostname.`)
   throw error
 }

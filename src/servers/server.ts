@@ -143,11 +143,12 @@ const refusals: Record<Status, Partial<Record<Action, Code>>> = {
 const words: Partial<Record<Code, (s: Server) => string>> = {
   server_busy: (s) => `${s.hostname} is being installed. Wait until its job has ended.`,
   not_set_up: (s) => `${s.hostname} is waiting for its setup: choose an image for it first.`,
-  already_set_up: (s) => `${s.hostname} is set up already. To install another image, reinstall it.`,
-  already_running: (s) => `${s.hostname} is running already.`,
+  already_set_up: (s) => `${s.hostname} is already set up. To install another image, reinstall it.`,
+  already_running: (s) => `${s.hostname} is already running.`,
   already_stopped: (s) => `${s.hostname} is stopped.`,
-  server_suspended: (s) => `${s.hostname} is suspended. Unsuspend it first.`,
-  already_suspended: (s) => `${s.hostname} is suspended already.`,
+  server_suspended: (s) =>
+    `${s.hostname} is suspended. It can be changed again when whoever suspended it unsuspends it; customers ask their provider.`,
+  already_suspended: (s) => `${s.hostname} is already suspended.`,
   not_suspended: (s) => `${s.hostname} is not suspended.`,
   server_failed: (s) => `The installation of ${s.hostname} failed. Reinstall or terminate it.`,
   server_terminated: (s) => `${s.hostname} was terminated.`,

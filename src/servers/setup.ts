@@ -45,7 +45,7 @@ export const reinstallServer = operation({
   id: 'servers.reinstall',
   method: 'POST',
   path: '/servers/{id}/actions/reinstall',
-  summary: 'Install an image anew; everything on the disk is lost',
+  summary: 'Reinstall a server with an image; everything on its disk is lost',
   access: who,
   confirmed: true,
   on: server,

@@ -61,7 +61,7 @@ function mustBeRead(accent: string | null): string | null {
   if (contrast < LEAST_CONTRAST)
     throw invalid({
       field: 'accent',
-      message: `is too light for the white words on it: the contrast is ${contrast.toFixed(1)}, and ${LEAST_CONTRAST} is the least. Take a darker one.`,
+      message: `is too light for white text on it: the contrast is ${contrast.toFixed(1)}, and it must be ${LEAST_CONTRAST} or more. Choose a darker one.`,
     })
   return accent.toLowerCase()
 }
@@ -78,7 +78,7 @@ const domainOf = (address: string) => address.slice(address.lastIndexOf('@') + 1
 function mustBeItsOwn(tx: Db, { secrets }: Surroundings, owner: string, address: string) {
   const holder = accountByEmail(tx, address)
   if ((holder && holder.id !== owner) || taken(tx).get(owner, address)!.n)
-    throw invalid({ field: 'senderAddress', message: 'is the address of somebody else here. Take one of your own.' })
+    throw invalid({ field: 'senderAddress', message: 'belongs to another account here. Use an address of your own.' })
   const theirs = [mailServer(tx, secrets)?.from, rowOf(tx, null).senderAddress].filter((it) => it != null).map(domainOf)
   const domain = domainOf(address)
   if (theirs.some((it) => domain === it || domain.endsWith(`.${it}`)))
@@ -95,7 +95,7 @@ const MOST_LOGO_BYTES = 100_000
 
 function pictureFrom(base64: string) {
   const logo = Buffer.from(base64, 'base64')
-  if (logo.length > MOST_LOGO_BYTES) throw invalid({ field: 'image', message: 'is too large: 100 kB is the most.' })
+  if (logo.length > MOST_LOGO_BYTES) throw invalid({ field: 'image', message: 'is too large: it may have 100 kB at most.' })
   const logoType = pictures.find(([, fits]) => fits(logo))?.[0]
   if (!logoType) throw invalid({ field: 'image', message: 'must be a PNG, JPEG or WebP picture.' })
   return { logo, logoType, logoHash: digest(base64).slice(0, 24) }
@@ -128,7 +128,7 @@ function brandingFor({ id, path, whose, may, owner }: For) {
       id: `${id}.set`,
       method: 'PUT',
       path,
-      summary: `Say name, colour and mail sender of ${whose}; what is null or left out is inherited`,
+      summary: `Set name, colour and mail sender of ${whose}; what is null or left out is inherited`,
       access: may,
       body: brandBody,
       answer: brandAnswer,
@@ -170,7 +170,7 @@ function brandingFor({ id, path, whose, may, owner }: For) {
       id: `${id}.remove-logo`,
       method: 'DELETE',
       path: `${path}/logo`,
-      summary: `Take the logo of ${whose} away`,
+      summary: `Remove the logo of ${whose}`,
       access: may,
       answer: done,
       watches,

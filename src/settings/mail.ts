@@ -40,7 +40,7 @@ export const configureMail = operation({
   id: 'mail.configure',
   method: 'PUT',
   path: '/admin/settings/mail',
-  summary: 'Say which mail server sends for Berth; what waits is sent then. Without a password the one that is kept stays',
+  summary: 'Set the mail server that sends for Berth; waiting mails are sent then. Without a password the one that is kept stays',
   access,
   body: fields({
     host: t.String({ maxLength: 253, pattern: '^[A-Za-z0-9]([A-Za-z0-9.:-]{0,251}[A-Za-z0-9])?$', title: 'a host name or address' }),
@@ -67,7 +67,10 @@ export const configureMail = operation({
 function keptPassword(kept: MailServer | undefined, now: Pick<MailServer, 'host' | 'port' | 'user' | 'plain'>): string | null {
   if (!kept?.password || now.user === null) return null
   if (kept.host !== now.host || kept.port !== now.port || kept.user !== now.user || (now.plain && !kept.plain))
-    throw invalid({ field: 'password', message: 'is needed once more: it was kept for another server, user or kind of connection.' })
+    throw invalid({
+      field: 'password',
+      message: 'is required again: the one that is kept is for another server, user or kind of connection.',
+    })
   return kept.password
 }
 
@@ -75,7 +78,7 @@ export const testMail = operation({
   id: 'mail.test',
   method: 'POST',
   path: '/admin/settings/mail/test',
-  summary: 'Send a mail to your own address through the mail server now, and hear what it says',
+  summary: 'Send a test mail to your own address now; answers what the mail server said',
   access,
   answer: t.Object({ to: t.String(), said: t.String() }),
   refuses: ['no_mail_server', 'mail_refused'],

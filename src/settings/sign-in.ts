@@ -42,7 +42,8 @@ export const setSignInProvider = operation({
   id: 'sign-in-provider.set',
   method: 'PUT',
   path: '/admin/settings/sign-in',
-  summary: 'Let people sign in through an OpenID Connect provider. It is asked first; without a secret the one that is kept stays',
+  summary:
+    'Let people sign in through an OpenID Connect provider. It is asked before anything is saved; without a secret the one that is kept stays',
   access,
   inPerson: true,
   confirmed: true,
@@ -68,7 +69,7 @@ export const setSignInProvider = operation({
     if (why) throw invalid({ field: 'issuer', message: why })
     secretFor(body, providerFrom(db, secrets))
     await providers.discover(body.issuer, true).catch((error: Error) => {
-      throw new Refusal('source_unreachable', `The provider does not answer as it should, and nothing was saved. ${error.message}`)
+      throw new Refusal('source_unreachable', `The provider did not answer properly, and nothing was saved. ${error.message}`)
     })
   },
   run(call) {
@@ -84,7 +85,7 @@ function secretFor({ issuer, clientId, clientSecret }: Given, kept: Provider | u
   if (clientSecret !== undefined) return clientSecret
   if (!kept?.clientSecret) return null
   if (kept.issuer !== issuer || kept.clientId !== clientId)
-    throw invalid({ field: 'clientSecret', message: 'is needed once more: it was kept for another issuer or client.' })
+    throw invalid({ field: 'clientSecret', message: 'is required again: the one that is kept is for another issuer or client.' })
   return kept.clientSecret
 }
 
@@ -92,7 +93,7 @@ export const removeSignInProvider = operation({
   id: 'sign-in-provider.remove',
   method: 'DELETE',
   path: '/admin/settings/sign-in',
-  summary: 'Turn signing in through the identity provider off. Who is signed in stays so',
+  summary: 'Turn signing in through the identity provider off; people who are signed in stay signed in',
   access,
   inPerson: true,
   confirmed: true,

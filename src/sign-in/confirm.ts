@@ -19,7 +19,7 @@ export const confirmSession = operation({
   id: 'sessions.confirm',
   method: 'POST',
   path: '/sessions/current/confirm',
-  summary: 'Show once more who you are: password, code of the authenticator app, or passkey. Good for 10 minutes',
+  summary: 'Confirm who you are: with the password, a code of the authenticator app, or a passkey. Good for 10 minutes',
   access: own,
   inPerson: true,
   withoutSecondFactor: true,
@@ -54,13 +54,13 @@ export const confirmSession = operation({
   },
 })
 
-const doesNotFit = () => new Refusal('sign_in_failed', 'This does not fit. Nothing was done; try again.')
+const doesNotFit = () => new Refusal('sign_in_failed', 'That password, code or passkey is not right. Nothing was changed. Try again.')
 
 export const beginConfirm = operation({
   id: 'sessions.confirm-passkey',
   method: 'POST',
   path: '/sessions/current/confirm/passkey',
-  summary: 'What the browser needs to show with a passkey who you are',
+  summary: 'What the browser needs to confirm with a passkey who you are',
   access: own,
   inPerson: true,
   withoutSecondFactor: true,

@@ -28,7 +28,7 @@ export const getPendingSignIn = operation({
   id: 'sessions.pending',
   method: 'GET',
   path: '/sessions/second-factor',
-  summary: 'With what the sign-in that this browser has begun can be finished; none when there is none',
+  summary: 'Ways to finish the sign-in that this browser has begun; empty when there is none',
   access: 'anyone',
   answer: t.Object({ secondFactor: t.Array(t.Enum([...factorNames])), until: nullable(time) }),
   run(call) {

@@ -57,7 +57,7 @@ export function enter(
 }
 
 export const signInFailed = () =>
-  new Refusal('sign_in_failed', 'E-mail address and password do not fit together. Check both, or ask for a new password.')
+  new Refusal('sign_in_failed', 'E-mail address or password is wrong. Check both, or ask for a new password.')
 
 const PLACES_PER_ACCOUNT = 20
 

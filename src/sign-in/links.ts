@@ -82,7 +82,7 @@ export function spendLink(tx: Tx, wanted: readonly Purpose[], token: string, now
 export const linkNotValid = () =>
   new Refusal(
     'link_not_valid',
-    'This link is not valid any more: it was used, a newer one took its place, or its time is over. Ask for a new one.',
+    'This link is not valid any more: it was used, a newer one took its place, or it is too old. Ask for a new one.',
   )
 
 /** How many of a purpose an account was given since then. */

@@ -26,7 +26,7 @@ export const resetCustomerFactors = operation({
   ...declared,
   id: 'customers.reset-second-factor',
   path: '/customers/{id}/actions/reset-second-factor',
-  summary: 'Take a lost second factor off a customer: they sign in with the password alone until they set up another',
+  summary: 'Remove a lost second factor from a customer: they sign in with the password alone until they set up another',
   access: { staff: ['customers.write'], reseller: ['reseller:customers'] },
   on: customer,
   run: (call) => takeFactors(call, call.target),
@@ -36,7 +36,7 @@ export const resetStaffFactors = operation({
   ...declared,
   id: 'staff.reset-second-factor',
   path: '/admin/staff/{id}/actions/reset-second-factor',
-  summary: 'Take a lost second factor off a member of staff',
+  summary: 'Remove a lost second factor from a member of staff',
   access: { staff: ['staff.write'] },
   on: staffMember,
   run(call) {
@@ -51,7 +51,7 @@ function takeFactors(call: Pick<Call, 'tx' | 'secrets' | 'clock' | 'config'>, ac
   for (const table of [totp, passkeys, recoveryCodes]) tx.delete(table).where(eq(table.accountId, account.id)).run()
   endSessionsOf(tx, account.id)
   mailTo(tx, call, account, {
-    subject: 'Your second factor was taken away',
+    subject: 'Your second factor was removed',
     paragraphs: [
       'It was taken off your account by those who run it, and you were signed out everywhere. You sign in with your password alone until you set up another.',
     ],

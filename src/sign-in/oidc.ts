@@ -184,7 +184,7 @@ const startAgain = () =>
 const notBelieved = () =>
   new Refusal(
     'sign_in_failed',
-    'What the sign-in service answered cannot be used. Start again; if it stays so, tell whoever runs this panel.',
+    'The sign-in service gave an answer that cannot be used. Start again; if it happens again, tell whoever runs this panel.',
   )
 const noAccount = () =>
   new Refusal('sign_in_failed', 'No account here belongs to this sign-in. Sign in with your password, or ask whoever runs this panel.')

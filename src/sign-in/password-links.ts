@@ -31,14 +31,14 @@ export const inviteCustomer = operation({
   id: 'customers.invite',
   method: 'POST',
   path: '/customers/{id}/actions/invite',
-  summary: 'Mail a customer without a password a link to choose one; a link from before ends',
+  summary: 'Mail a customer without a password a link to choose one; an earlier link ends',
   access: { staff: ['customers:write'], reseller: ['reseller:customers'] },
   on: customer,
   answer: done,
   refuses: ['already_done'],
   run({ tx, target, ...around }) {
     if (target.passwordHash)
-      throw new Refusal('already_done', `${target.name} has chosen a password already. If it is forgotten, the sign-in page mails a link.`)
+      throw new Refusal('already_done', `${target.name} has already chosen a password. If it is forgotten, the sign-in page mails a link.`)
     sendWelcome(tx, around, target)
     return {}
   },

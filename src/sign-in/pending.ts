@@ -72,5 +72,5 @@ export const startAgain = () =>
 
 export const secondFactorFailed = ({ tries }: Pending) =>
   tries < MOST_TRIES
-    ? new Refusal('sign_in_failed', 'This does not fit, or was used before. A code is good for one time: wait for the next one.')
+    ? new Refusal('sign_in_failed', 'That code or passkey was not accepted. A code works once: wait for the next one, or sign in another way.')
     : startAgain()

@@ -21,7 +21,7 @@ type Proof = { code?: string; recoveryCode?: string; passkey?: Assertion }
 export function mustBeOne(body: object) {
   const names = Object.keys(body)
   if (names.length !== 1)
-    throw invalid({ field: names[1] ?? 'code', message: names.length ? 'is one too many: send one proof.' : 'is required.' })
+    throw invalid({ field: names[1] ?? 'code', message: names.length ? 'must be left out: send one proof only.' : 'is required.' })
 }
 
 /** Undefined when it does not fit. What is answered uses it up inside the transaction, and is false when it was used meanwhile. */

@@ -34,7 +34,7 @@ export const createServerSignInLink = operation({
   ...declared,
   id: 'sign-in-links.create-for-server',
   path: '/servers/{id}/sign-in-links',
-  summary: "The same, leading to one server of the customer's",
+  summary: 'A link that signs a customer in and leads to one of their servers',
   on: server,
   run(call) {
     const owner = ownerOf(call, call.target)

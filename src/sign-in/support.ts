@@ -15,7 +15,7 @@ export const openSupport = operation({
   id: 'support.open',
   method: 'POST',
   path: '/customers/{id}/support-session',
-  summary: "Work in a customer's account for up to 60 minutes; reason and every change stand in the audit log",
+  summary: "Work in a customer's account for up to 60 minutes; the reason and every change are in the audit log",
   access: { staff: ['support_session'] },
   inPerson: true,
   confirmed: true,

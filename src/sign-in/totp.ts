@@ -49,7 +49,7 @@ export const beginTotp = operation({
   id: 'totp.begin',
   method: 'POST',
   path: '/account/totp',
-  summary: 'Begin with an authenticator app: its secret, this one time, as text, address and QR code (SVG)',
+  summary: 'Begin adding an authenticator app: answers its secret, once, as text, address and QR code (SVG)',
   access: own,
   inPerson: true,
   confirmed: true,
@@ -67,7 +67,7 @@ export const beginTotp = operation({
   run({ tx, actor, prepared: made, secrets, clock }) {
     const { id } = ownAccount(tx, actor)
     if (tx.select().from(totp).where(eq(totp.accountId, id)).get()?.confirmedAt)
-      throw new Refusal('not_possible', 'There is an authenticator app already. Remove it before you add another.')
+      throw new Refusal('not_possible', 'This account already has an authenticator app. Remove it before you add another.')
     const values = {
       secret: secrets.seal(sealedTotp.about({ accountId: id }), made.secret),
       lastStep: 0,
@@ -86,7 +86,7 @@ export const confirmTotp = operation({
   id: 'totp.confirm',
   method: 'POST',
   path: '/account/totp/actions/confirm',
-  summary: 'Show that the app gives the right codes; from now on signing in asks for one. Ends the other sessions',
+  summary: 'Finish adding the authenticator app with one of its codes; signing in asks for one from now on. Ends the other sessions',
   access: own,
   inPerson: true,
   confirmed: true,
@@ -101,7 +101,7 @@ export const confirmTotp = operation({
     if (!it || it.confirmedAt) throw new Refusal('not_possible', 'No authenticator app is being added. Begin again on the page Security.')
     const step = await stepOf(secrets.open(sealedTotp.about(it), it.secret), body.code, clock())
     if (step === undefined)
-      throw invalid({ field: 'code', message: 'is not the one that belongs to this secret. Is the clock of your device right?' })
+      throw invalid({ field: 'code', message: 'is wrong. Check that the clock of your device is right, and take the newest code.' })
     return { step, secret: it.secret }
   },
   run(call) {
@@ -113,7 +113,7 @@ export const confirmTotp = operation({
       .where(and(eq(totp.accountId, id), eq(totp.secret, shown.secret), isNull(totp.confirmedAt)))
       .returning()
       .get()
-    if (!kept) throw new Refusal('not_possible', 'Meanwhile it was begun again, or confirmed, elsewhere.')
+    if (!kept) throw new Refusal('not_possible', 'It was started again or confirmed in another window. Reload the page Security to see which.')
     changedFactors(call)
     return { recoveryCodes: firstCodes(call) }
   },
@@ -123,7 +123,7 @@ export const removeTotp = operation({
   id: 'totp.remove',
   method: 'DELETE',
   path: '/account/totp',
-  summary: 'Take the authenticator app away; ends the other sessions',
+  summary: 'Remove the authenticator app; ends the other sessions',
   access: own,
   inPerson: true,
   confirmed: true,
@@ -138,7 +138,7 @@ export const removeTotp = operation({
         .returning()
         .get()
     )
-      throw new Refusal('already_done', 'There is no authenticator app.')
+      throw new Refusal('already_done', 'This account has no authenticator app: there is nothing to remove.')
     changedFactors(call)
     return {}
   },

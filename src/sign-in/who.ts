@@ -87,7 +87,7 @@ function tokenSender(db: Db, header: string, now: number, from: string): Sender 
   const row = token ? statements(db).find.get(digest(token), now) : undefined
   const account = row ? accountById(db, row.accountId) : undefined
   if (!row || !account || account.disabledAt !== null || (row.expiresAt !== null && row.expiresAt <= now))
-    throw new Refusal('invalid_token', 'This token is not valid: it may have expired or been revoked.')
+    throw new Refusal('invalid_token', 'This token is not valid: it may have expired or been revoked. Make a new one under API tokens.')
   // Cut to what its maker may do now, not to what he might when he made it.
   const permissions = permissionsOf(db, account)
   const theirs = scopesOf(account.kind, permissions)

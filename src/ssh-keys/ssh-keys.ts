@@ -132,7 +132,7 @@ export const addSshKey = operation({
           .get(),
       )
     } catch (error) {
-      if (isUniqueViolation(error)) throw new Refusal('already_done', 'This key is on the account already.')
+      if (isUniqueViolation(error)) throw new Refusal('already_done', 'The account already has this key.')
       throw error
     }
   },

@@ -82,7 +82,7 @@ export const acceptInvitation = operation({
       becomeMember(tx, it, account.id, now)
     } catch (error) {
       if (!isUniqueViolation(error)) throw error
-      throw new Refusal('already_done', 'The same is shared with you already, by an earlier invitation.')
+      throw new Refusal('already_done', 'This is already shared with you, by an earlier invitation.')
     }
     return { id: it.id, home: homeOf(account.kind) }
   },
@@ -139,7 +139,7 @@ function makeAccount(
     if (!(error instanceof Refusal)) throw error
     throw new Refusal(
       error.code,
-      'The provider of whoever invited you takes no new accounts now. Tell them, and try again with the same link.',
+      'The provider of whoever invited you accepts no new accounts now. Tell them, and try again with the same link.',
     )
   }
   const account = addAccount(tx, { name, email: it.email }, { kind: 'customer', resellerId: reseller?.id ?? null, now })

@@ -40,7 +40,7 @@ export const inviteMember = operation({
     const { tx, actor, body, clock } = call
     const owner = accountById(tx, actor.accountId)!
     const email = mailAddress(body.email)
-    if (email === owner.email.toLowerCase()) throw invalid({ field: 'email', message: 'is your own: you can do everything already.' })
+    if (email === owner.email.toLowerCase()) throw invalid({ field: 'email', message: 'is your own: you can already do everything.' })
     const serverId = body.serverId == null ? null : see(tx, actor, ownServer, body.serverId, 'serverId').id
     mustHaveRoom(tx, owner.id, email)
     const now = clock()
@@ -64,7 +64,7 @@ export const inviteMember = operation({
       return showMember(tx, it, now)
     } catch (error) {
       if (!isUniqueViolation(error)) throw error
-      throw new Refusal('already_done', 'This address is in your team already. Change its role, or send the invitation again.')
+      throw new Refusal('already_done', 'This address is already in your team. Change its role, or send the invitation again.')
     }
   },
 })
@@ -80,7 +80,7 @@ export const resendInvitation = operation({
   refuses: ['scope_not_allowed', 'already_done', 'rate_limited'],
   run(call) {
     const { tx, actor, target, clock } = call
-    if (target.acceptedAt !== null) throw new Refusal('already_done', 'They have accepted already.')
+    if (target.acceptedAt !== null) throw new Refusal('already_done', 'They have already accepted.')
     mustHold(actor, target.role)
     const now = clock()
     const { token, kept } = newLink(now)

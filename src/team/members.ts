@@ -31,7 +31,7 @@ export const changeMember = operation({
   id: 'team.update',
   method: 'PATCH',
   path: '/team/{id}',
-  summary: 'Give a member of your team another role; it counts from their next call on',
+  summary: 'Change the role of a member of your team; it applies from their next call',
   ...changes,
   on: member,
   body: fields({ role }),

@@ -83,10 +83,10 @@ const asked = {
 
 /** A preset or a list, not both. Throws `validation_failed`, also for a scope that does not exist. */
 function scopesFrom({ preset, scopes: list = [] }: { preset?: keyof typeof presets; scopes?: readonly string[] }): Scope[] {
-  if (!preset === !list.length) throw invalid({ field: 'scopes', message: 'or a preset must be given, and not both.' })
+  if (!preset === !list.length) throw invalid({ field: 'scopes', message: 'or a preset is required, and not both.' })
   const wanted: readonly string[] = preset ? presets[preset] : list
   if (!wanted.every(isScope))
-    throw invalid({ field: 'scopes', message: `has one that does not exist. There are: ${[...allScopes].join(', ')}.` })
+    throw invalid({ field: 'scopes', message: `has one that does not exist. These exist: ${[...allScopes].join(', ')}.` })
   return [...new Set(wanted as readonly Scope[])]
 }
 
@@ -94,7 +94,7 @@ export const grantToken = operation({
   id: 'tokens.grant',
   method: 'POST',
   path: '/admin/tokens',
-  summary: 'Make an API token for any account; the token is answered this one time only',
+  summary: 'Make an API token for any account; the token is shown only once',
   access: {},
   onHost: true,
   body: fields({
@@ -136,7 +136,7 @@ export const createToken = operation({
   id: 'tokens.create',
   method: 'POST',
   path: '/account/tokens',
-  summary: 'Make a token for the own account; it is answered this one time only',
+  summary: 'Make a token for the own account; it is shown only once',
   access: changes,
   inPerson: true,
   confirmed: true,
@@ -173,7 +173,7 @@ export const listTokens = operation({
   id: 'tokens.list',
   method: 'GET',
   path: '/account/tokens',
-  summary: 'The own tokens, without what they are: when and from where each was used last',
+  summary: 'The own tokens, without their values: when and from where each was last used',
   access: everybody('account:read'),
   inPerson: true,
   pages: { usual: 50, most: 100 },
@@ -220,7 +220,7 @@ export const rotateToken = operation({
   id: 'tokens.rotate',
   method: 'POST',
   path: '/tokens/{id}/actions/rotate',
-  summary: 'Give a token a new value, answered this one time only; the old value is accepted a while longer',
+  summary: 'Rotate a token: a new value, shown only once; the old one is accepted a while longer',
   access: changes,
   inPerson: true,
   confirmed: true,
@@ -253,7 +253,7 @@ export const revokeToken = operation({
   id: 'tokens.revoke',
   method: 'DELETE',
   path: '/tokens/{id}',
-  summary: 'End a token at once, also under its previous value',
+  summary: 'Revoke a token at once, also its previous value',
   access: changes,
   inPerson: true,
   on: token,

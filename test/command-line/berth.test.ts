@@ -147,15 +147,23 @@ describe('without a running controller', () => {
       [
         'admin create-staff --email ada@example.com --name Ada',
         'seven green bicycles\n',
-        /^email_taken: An account with this e-mail address exists already\.$/,
+        /^email_taken: Another account already has this e-mail address\. Use that account, or another address\.$/,
       ],
       ['admin create-staff --email bo@example.com --name Bo', 'short\n', /^validation_failed: password: .*12 characters/],
-      ['admin create-staff --email bo@example.com --name Bo --role Nobody', 'seven green bicycles\n', /^validation_failed: role/],
+      [
+        'admin create-staff --email bo@example.com --name Bo --role Nobody',
+        'seven green bicycles\n',
+        /^validation_failed: role: must be the name of a role\. There are: Owner/,
+      ],
       ['admin create-token --account nobody@example.com --name X --preset billing', '', /^validation_failed: account/],
       ['admin create-token --account ada@example.com --name X --scopes servers:fly', '', /^validation_failed: scopes/],
       ['admin create-token --account ada@example.com --name X --preset all', '', /^validation_failed: preset/],
-      [`admin nodes.get {"id":"nod_${'0'.repeat(26)}"}`, '', /^node_not_found: There is no such node\.$/],
-      ['admin packages.create {"name":"x"}', '', /^validation_failed: Some fields are not right\.\n( {2}\w+: is required\.\n?)+$/],
+      [
+        `admin nodes.get {"id":"nod_${'0'.repeat(26)}"}`,
+        '',
+        /^node_not_found: There is no such node, or it is not yours\. Check the id\.$/,
+      ],
+      ['admin packages.create {"name":"x"}', '', /^validation_failed: Some fields are wrong\.\n( {2}\w+: is required\.\n?)+$/],
     ] as const) {
       const { code, out, error } = await run(args, stdin)
       expect([args, code, out]).toEqual([args, 1, ''])

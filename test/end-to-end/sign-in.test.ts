@@ -243,7 +243,7 @@ describe('S18 a passkey', () => {
     await page.goto('/login')
     await page.getByRole('button', { name: 'Sign in with a passkey' }).click()
     await page
-      .getByText(/No passkey was used|does not fit/)
+      .getByText(/No passkey was used|was not accepted/)
       .first()
       .waitFor()
     expect(await context.cookies()).not.toContainEqual(expect.objectContaining({ name: 'panel' }))
@@ -265,7 +265,7 @@ describe('S18 a passkey', () => {
     await page.getByText('There is no passkey yet').waitFor()
     await signOut()
     await page.getByRole('button', { name: 'Sign in with a passkey' }).click()
-    await page.getByText('does not fit').first().waitFor()
+    await page.getByText('was not accepted').first().waitFor()
   }, 60_000)
 })
 

@@ -65,7 +65,7 @@ const ways: Record<string, () => Promise<[subject: string, to: string, leadsTo?:
   'src/sign-in/lost-factor.ts': async () => {
     p.db.$client.run("INSERT INTO passkeys VALUES ('pky_1', ?, 'AA', 'AA', 0, '[]', 'Key', 1, NULL, NULL)", [p.customer.id])
     await must(p.owner, 'POST', `/customers/${p.customer.id}/actions/reset-second-factor`, { reason: 'Lost phone' })
-    return ['Your second factor was taken away', addressOf(p.customer.id)]
+    return ['Your second factor was removed', addressOf(p.customer.id)]
   },
   'src/team/invite.ts': async () => {
     await must(p.account('customer', 'Host'), 'POST', '/team', { email: 'guest@example.com', role: 'view' })

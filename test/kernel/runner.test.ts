@@ -145,7 +145,7 @@ describe('a job', () => {
     await e.runner.idle()
     expect(undone).toEqual(['b', 'c', 'b/undo', 'a no_capacity'])
     expect(e.job(id)).toMatchObject({ state: 'failed', errorCode: 'no_capacity', errorMessage: 'No room.' })
-    expect(e.log(id).slice(-2)).toEqual(['Taking back: B', 'Failed; everything that was begun has been taken back.'])
+    expect(e.log(id).slice(-2)).toEqual(['Taking back: B', 'Failed; everything that was begun has been undone.'])
   })
   test('that breaks by an error of ours shows none of it, and tells the journal all', async () => {
     const broken = saga<Input>('broken').record('a', 'Working', {

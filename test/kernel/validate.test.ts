@@ -53,7 +53,7 @@ describe('what is wrong with a field is said in words', () => {
       ]),
     )
     expect(refusal(schema, { size: 1, where: { city: 'B' } })!.message).toBe('name: is required.')
-    expect(refusal(schema, {})!.message).toBe('Some fields are not right.')
+    expect(refusal(schema, {})!.message).toBe('Some fields are wrong.')
   })
   test('in a list by its place', () => expect(said(t.Array(t.Integer()), [1, 'a'])).toEqual(['x.1: must be an integer.']))
   test('of a field that may be null, as if it might not', () =>

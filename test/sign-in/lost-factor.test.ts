@@ -24,7 +24,7 @@ test('S18: a customer without their phone is freed of it by staff, signed out, a
   expect(code(await reset(p, p.owner, `/customers/${p.customer.id}`))).toBe('200')
   expect(factors(p, p.customer.id)).toBe(0)
   expect(code(await p.call(p.customer, 'GET', '/servers'))).toBe('401 not_authenticated')
-  expect(p.mailed().at(-1)).toMatchObject({ subject: 'Your second factor was taken away' })
+  expect(p.mailed().at(-1)).toMatchObject({ subject: 'Your second factor was removed' })
   expect(p.auditLines().at(-1)).toMatchObject({ operation: 'customers.reset-second-factor', details: { reason: 'Lost phone' } })
   expect(code(await reset(p, p.owner, `/customers/${p.customer.id}`))).toBe('409 already_done')
 })

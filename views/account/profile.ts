@@ -57,7 +57,7 @@ const signingIn = ({ account: a, at }: Data) =>
           title: 'Change your e-mail address',
           submit: 'Mail me a link',
           done: 'A link is on its way to the new address',
-          fields: html`${username(a.email)}${field('email', 'email', { label: 'New address', type: 'email', required: true, autocomplete: 'email', hint: 'It counts once the link that is mailed to it was opened. The old address is told.' })}${field('email', 'password', { label: 'Your password', type: 'password', required: true, autocomplete: 'current-password' })}`,
+          fields: html`${username(a.email)}${field('email', 'email', { label: 'New address', type: 'email', required: true, autocomplete: 'email', hint: 'It takes effect once you open the link mailed to it. The old address is told.' })}${field('email', 'password', { label: 'Your password', type: 'password', required: true, autocomplete: 'current-password' })}`,
         })}`,
       ],
       [
@@ -67,7 +67,7 @@ const signingIn = ({ account: a, at }: Data) =>
               of: 'password',
               title: 'Change your password',
               done: 'Your password is changed. Every other session has ended',
-              fields: html`${username(a.email)}${field('pw', 'current', { label: 'Password of today', type: 'password', required: true, autocomplete: 'current-password' })}${field('pw', 'password', { label: 'New password', type: 'password', required: true, autocomplete: 'new-password', hint: 'At least 12 characters. Three or four random words work well.' })}`,
+              fields: html`${username(a.email)}${field('pw', 'current', { label: 'Current password', type: 'password', required: true, autocomplete: 'current-password' })}${field('pw', 'password', { label: 'New password', type: 'password', required: true, autocomplete: 'new-password', hint: 'At least 12 characters. Three or four random words work well.' })}`,
             })}`
           : html`None yet. <a href="/forgot">Mail me a link to choose one</a>`,
       ],

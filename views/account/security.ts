@@ -46,7 +46,7 @@ const removal = (at: At, f: Factors, k: Passkey): Html =>
     confirm: {
       keep: 'Keep passkey',
       consequences: [
-        'It cannot be used to sign in any more. Delete it on the device, too: the panel cannot.',
+        'It can no longer be used to sign in. Delete it on the device as well: the panel cannot do that.',
         f.passkeys.length === 1 && !f.totp && alone,
         othersEnd,
       ],
@@ -121,10 +121,10 @@ const appDialog = (): Html => html`
 const codesDialog = (): Html => html`
   <dialog id="codes" aria-labelledby="codes-t"><div class="in">
     <h2 id="codes-t">Your recovery codes</h2>
-    <p>Without your device, each of these signs you in one time, beside your password. Keep them where you keep passwords, not on that device.</p>
+    <p>Without your device, each of these signs you in once, together with your password. Keep them where you keep passwords, not on that device.</p>
     <output class="secret"></output>
     <p class="said" role="status"></p>
-    <p class="muted">They are shown this one time and kept nowhere in readable form.</p>
+    <p class="muted">They are shown only this once: Berth keeps them in no readable form.</p>
     <div class="bar end"><button type="button" class="btn" data-copy="">${icon('copy')}Copy</button><a class="btn" href="#" download="recovery-codes.txt">Download</a><button type="button" class="btn pri" data-close>I have stored them</button></div>
   </div></dialog>`
 
@@ -142,7 +142,7 @@ const app = (at: At, f: Factors): Html =>
             done: 'The authenticator app is removed',
             confirm: {
               keep: 'Keep app',
-              consequences: ['Its codes are not asked for any more, nor accepted.', !f.passkeys.length && alone, othersEnd],
+              consequences: ['Its codes are no longer asked for or accepted.', !f.passkeys.length && alone, othersEnd],
             },
           })
         : at.may(beginTotp) &&
@@ -169,11 +169,11 @@ const recovery = (at: At, { totp, passkeys, recoveryCodesLeft: left }: Factors):
             hands: codesShown,
             title: 'Make new recovery codes?',
             confirm: {
-              consequences: [`Ten new codes are shown, one time.`, left > 0 && `The ${count(left, 'code')} that you have now end.`],
+              consequences: ['Ten new codes are shown, once.', left > 0 && `The ${count(left, 'code')} that you have now stop working.`],
             },
           }),
         },
-        inside(html`<p class="muted">For the day on which your device is lost: each signs you in one time, beside your password.</p>`),
+        inside(html`<p class="muted">For when your device is lost: each code signs you in once, together with your password.</p>`),
       )
     : html``
 
@@ -182,7 +182,7 @@ const sessionCard = (at: At, data: readonly Session[]): Html =>
     {
       id: 'sessions',
       title: 'Where you are signed in',
-      words: html`Every sign-in, also the refused ones, stands under <a href="/account/activity">Activity</a>.`,
+      words: html`Every sign-in, including refused ones, is listed under <a href="/account/activity">Activity</a>.`,
       actions:
         data.length > 1 &&
         act(at, endOtherSessions, {}, 'Sign out everywhere else', {
@@ -221,7 +221,7 @@ export const securityPage = page({
   nav: 'security',
   view: ({ factors: f, sessions, at }) => html`
     ${head({ title: 'Security', sub: 'How you sign in, and where you are signed in now.' })}
-    ${f.required && !f.totp && !f.passkeys.length && html`<div class="card">${notice('warn', html`<strong>Your role demands a second factor.</strong> Add a passkey or an authenticator app; then everything else is open to you.`)}</div>`}
+    ${f.required && !f.totp && !f.passkeys.length && html`<div class="card">${notice('warn', html`<strong>Your role requires a second factor.</strong> Add a passkey or an authenticator app; then everything else is open to you.`)}</div>`}
     ${password(f)}${passkeyCard(at, f)}${app(at, f)}${recovery(at, f)}${sessionCard(at, sessions.data)}
     ${appDialog()}${codesDialog()}`,
 })

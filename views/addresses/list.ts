@@ -14,7 +14,7 @@ type Nodes = Answers<{ n: typeof listNodes }>['n'] | undefined
 export const nodeChecks = (scope: string, nodes: Nodes, values: readonly string[]) =>
   checks(scope, 'nodeIds', {
     label: 'Nodes',
-    hint: 'Those that can route these addresses. Their servers get them.',
+    hint: 'Nodes that can route these addresses. Their servers get them.',
     values,
     options: (nodes?.data ?? []).map((n) => ({ value: n.id, label: n.name, hint: n.location.name })),
     empty: html`<p class="muted">There is no node yet. It can be attached later.</p>`,
@@ -31,7 +31,7 @@ const add = (at: At, nodes: Nodes) =>
       ${field('pool', 'name', { label: 'Name', required: true, placeholder: 'Frankfurt IPv4' })}
       <div class="pair">${field('pool', 'network', { label: 'Network', required: true, mono: true, hint: 'Like 203.0.113.0/24 or 2001:db8::/48' })}${field('pool', 'gateway', { label: 'Gateway', required: true, mono: true, hint: 'Like 203.0.113.1 or fe80::1' })}</div>
       <div class="pair">${field('pool', 'first', { label: 'First address', mono: true })}${field('pool', 'last', { label: 'Last address', mono: true })}</div>
-      ${field('pool', 'resolvers', { label: 'Resolvers', as: 'words', mono: true, value: '9.9.9.9 1.1.1.1', hint: 'Name servers that servers are given, with spaces between them.' })}
+      ${field('pool', 'resolvers', { label: 'Resolvers', as: 'words', mono: true, value: '9.9.9.9 1.1.1.1', hint: 'DNS servers for the servers, separated by spaces.' })}
       ${nodeChecks('pool', nodes, nodes?.data.length === 1 ? nodes.data.map((n) => n.id) : [])}`,
   })
 
@@ -78,7 +78,7 @@ export const poolsPage = page({
               ],
               (p) => p.id,
             )
-          : empty('There is no address pool yet: without one, servers get no address.')
+          : empty('There is no address pool yet. Without one, servers get no address.')
       }
       ${pager(at, pools)}
     </section>`,

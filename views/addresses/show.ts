@@ -149,6 +149,6 @@ const prefixes = ({ addresses, at }: Data): Html =>
             ],
             (a) => a.id,
           )
-        : empty('No server has a prefix of it yet.')
+        : empty('No server has a prefix from it yet.')
     }${pager(at, addresses)}`,
   )

@@ -46,12 +46,12 @@ export const announcementsPage = page({
   view: ({ announcements, at }) => html`
     ${head({
       title: 'Announcements',
-      sub: 'They stand on the first page of those they are for.',
+      sub: 'Shown on the overview of the people they are for.',
       actions: act(at, createAnnouncement, {}, 'Announce', {
         icon: 'plus',
         tone: 'pri',
         wide: true,
-        done: 'It is announced',
+        done: 'Announced',
         fields: fields('announce'),
       }),
     })}
@@ -71,12 +71,12 @@ export const announcementsPage = page({
                   title: 'Actions',
                   actions: true,
                   cell: (a) =>
-                    html`<div class="bar">${act(at, changeAnnouncement, { id: a.id }, 'Edit', { of: start(a.text), title: 'Edit announcement', submit: 'Save', done: 'Saved', wide: true, fields: fields(`edit-${a.id}`, a) })}${act(at, removeAnnouncement, { id: a.id }, 'Remove', { of: start(a.text), tone: 'bad', done: 'It is removed', confirm: { keep: 'Keep it', consequences: [html`“${a.text}” is shown to nobody any more.`] } })}</div>`,
+                    html`<div class="bar">${act(at, changeAnnouncement, { id: a.id }, 'Edit', { of: start(a.text), title: 'Edit announcement', submit: 'Save', done: 'Saved', wide: true, fields: fields(`edit-${a.id}`, a) })}${act(at, removeAnnouncement, { id: a.id }, 'Remove', { of: start(a.text), tone: 'bad', done: 'It is removed', confirm: { keep: 'Keep it', consequences: [html`“${a.text}” is no longer shown.`] } })}</div>`,
                 },
               ],
               (a) => a.id,
             )
-          : empty('Nothing was announced yet.')
+          : empty('Nothing has been announced yet.')
       }
       ${pager(at, announcements)}
     </section>`,

@@ -14,9 +14,9 @@ export const activityPage = page({
   title: 'Activity',
   nav: 'activity',
   view: ({ activity, at }) => html`
-    ${head({ title: 'Activity', sub: at.actor.kind === 'staff' ? 'What you did, and what was done to your account.' : 'What you did, and what was done to your account and servers. A refused sign-in that was not you: change your password.' })}
+    ${head({ title: 'Activity', sub: at.actor.kind === 'staff' ? 'What you did, and what was done to your account.' : 'What you did, and what was done to your account and servers. If a refused sign-in was not you, change your password.' })}
     <section class="card" aria-label="Activity">
-      ${activity.data.length ? activityTable(activity.data, at) : empty('Nothing was done yet.')}
+      ${activity.data.length ? activityTable(activity.data, at) : empty('Nothing has been done yet.')}
       ${pager(at, activity)}
     </section>`,
 })

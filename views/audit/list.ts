@@ -55,7 +55,7 @@ export const auditPage = page({
         )}${moment(at, 'since', 'From (UTC)')}${moment(at, 'until', 'to (UTC)')}`,
         count(audit.total, 'entry', 'entries'),
       )}
-      ${audit.data.length ? auditTable(audit.data, at) : empty('Nothing in the log fits these filters.', html`<a class="btn" href="${at.path}">Clear filters</a>`)}
+      ${audit.data.length ? auditTable(audit.data, at) : empty('Nothing in the log matches these filters.', html`<a class="btn" href="${at.path}">Clear filters</a>`)}
       ${pager(at, audit)}
     </section>`,
 })

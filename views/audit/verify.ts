@@ -18,12 +18,12 @@ export const auditVerifyPage = page({
       html`
       ${
         ok
-          ? notice('info', html`<strong>The chain holds.</strong> ${count(lines, 'line')} checked; each follows from the one before it.`)
+          ? notice('info', html`<strong>The chain holds.</strong> ${count(lines, 'line')} checked; each matches the line before it.`)
           : notice(
               'bad',
               html`<strong>The chain is broken at <code>${brokenAt}</code>.</strong> This line was changed, or one before it was removed or put in, by something other than Berth. Compare with a backup, and find out who can write to the database file.`,
             )
       }
-      ${inside(html`<p class="muted">Every line of the log holds a hash of itself and of the line before it. Lines cut off at its end, or hashes that were all made anew, do not show here: compare with a backup.</p>`)}`,
+      ${inside(html`<p class="muted">Every line of the log holds a hash of itself and of the line before it. Lines cut off at the end, or a log whose hashes were all made again, are not noticed here: compare with a backup.</p>`)}`,
     )}`,
 })

@@ -58,7 +58,7 @@ const view = ({ customers, at }: { customers: Listed; at: At }, area: Keeping): 
         customers.data.length
           ? customerTable(customers.data, at, area)
           : Object.keys(at.query).length
-            ? empty('No customer fits this search.', html`<a class="btn" href="${at.path}">Clear filters</a>`)
+            ? empty('No customer matches this search.', html`<a class="btn" href="${at.path}">Clear filters</a>`)
             : empty('A customer owns servers and signs in to manage them.')
       }
       ${pager(at, customers)}

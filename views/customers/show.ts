@@ -119,16 +119,16 @@ const support = ({ customer: c, at }: Data): Html =>
     confirm: {
       consequences: [
         `For 60 minutes you see and do what ${c.name} can, except passwords, keys, tokens and other secrets.`,
-        'Everything stands in the audit log as you in their account, with the reason.',
+        'The audit log records everything as done by you in their account, with the reason.',
       ],
     },
-    fields: field('support', 'reason', { label: 'Reason', required: true, placeholder: 'Ticket 4711', hint: 'Stays in the audit log.' }),
+    fields: field('support', 'reason', { label: 'Reason', required: true, placeholder: 'Ticket 4711', hint: 'Kept in the audit log.' }),
   })
 
 /** How they get in, and what helps somebody who cannot. */
 const signingIn = ({ customer: c, at }: Data, changes: boolean): Html => html`
   ${c.hasPassword ? 'With a password' : 'No password yet'}${c.secondFactor ? ' and a second factor' : c.hasPassword && ', no second factor'} · ${c.seenAt ? html`last seen ${time(c.seenAt, at)}` : 'not signed in lately'}
-  ${changes && html`<div class="bar">${!c.hasPassword && act(at, inviteCustomer, { id: c.id }, 'Mail an invitation', { title: `Mail ${c.name} a link to choose a password?`, done: 'An invitation is on its way', confirm: { consequences: ['The link works once, for 7 days. One from before ends.', 'Who has chosen a password already asks for another on the sign-in page.'] } })}${c.secondFactor && act(at, resetCustomerFactors, { id: c.id }, 'Lost second factor', lostFactor(c.name, 'lost'))}</div>`}`
+  ${changes && html`<div class="bar">${!c.hasPassword && act(at, inviteCustomer, { id: c.id }, 'Mail an invitation', { title: `Mail ${c.name} a link to choose a password?`, done: 'An invitation is on its way', confirm: { consequences: ['The link works once, for 7 days. An earlier link stops working.', 'Somebody who already has a password asks for a new one on the sign-in page.'] } })}${c.secondFactor && act(at, resetCustomerFactors, { id: c.id }, 'Lost second factor', lostFactor(c.name, 'lost'))}</div>`}`
 
 const allowance = ({ customer: c, at }: Data): Html => {
   const a = c.allowance
@@ -159,8 +159,8 @@ const lock = ({ customer: c, at }: Data): Html =>
     confirm: {
       keep: 'Keep open',
       consequences: [
-        'Orders for this account are refused, also those of the billing system.',
-        c.servers > 0 ? 'Its servers go on. Suspend those that should not.' : false,
+        'Orders for this account are refused, including those of the billing system.',
+        c.servers > 0 ? 'Its servers keep running. Suspend those that should not.' : false,
         'It can be unlocked.',
       ],
     },
@@ -174,6 +174,6 @@ const unlock = ({ customer: c, at }: Data): Html =>
     done: `${c.name} is unlocked`,
     confirm: {
       keep: 'Keep locked',
-      consequences: ['Orders for this account are accepted again.', 'The reason is forgotten; the audit log keeps it.'],
+      consequences: ['Orders for this account are accepted again.', 'The reason is removed here; the audit log keeps it.'],
     },
   })

@@ -69,7 +69,7 @@ const list = (images: Images, at: At): Html =>
         cell: (i) => html`<div class="bar">
         ${act(at, changeImage, { id: i.id }, i.published ? 'Unpublish' : 'Publish', { of: i.name, body: { published: !i.published }, done: i.published ? `${i.name} cannot be chosen any more` : `${i.name} can be chosen` })}
         ${act(at, changeImage, { id: i.id }, 'Edit', { of: i.name, title: `Edit ${i.name}`, submit: 'Save', done: 'Saved', fields: html`${field(`edit-${i.id}`, 'name', { label: 'Name', required: true, value: i.name })}${field(`edit-${i.id}`, 'minDiskGb', { label: 'Minimum disk', as: 'number', unit: 'GB', required: true, value: i.minDiskGb })}` })}
-        ${act(at, removeImage, { id: i.id }, 'Remove', { of: i.name, tone: 'bad', title: `Remove ${i.name}?`, done: `${i.name} is removed`, confirm: { keep: 'Keep image', consequences: ['Orders and reinstallations cannot choose it any more.', i.servers > 0 && `${count(i.servers, 'server')} made from it ${i.servers === 1 ? 'goes' : 'go'} on.`] } })}</div>`,
+        ${act(at, removeImage, { id: i.id }, 'Remove', { of: i.name, tone: 'bad', title: `Remove ${i.name}?`, done: `${i.name} is removed`, confirm: { keep: 'Keep image', consequences: ['Orders and reinstallations can no longer choose it.', i.servers > 0 && `${count(i.servers, 'server')} made from it ${i.servers === 1 ? 'goes' : 'go'} on.`] } })}</div>`,
       },
     ],
     (i) => i.id,

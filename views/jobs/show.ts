@@ -51,7 +51,7 @@ function view({ job, log, at }: Data, area: Area): Html {
         { id: 'progress', title: ended ? 'Result' : 'Progress' },
         html`
         ${!ended && inside(html`<p>Step ${job.step.n} of ${job.step.of}${job.step.name && html`: <strong>${job.step.name}</strong>`}${job.startedAt && html` <span class="muted">· ${howLong(job.startedAt, null, at.now)} so far · you may leave this page</span>`}</p><progress max="100" value="${job.progress}" aria-label="Progress">${job.progress} %</progress>`)}
-        ${job.error && notice(ended ? 'bad' : 'warn', html`<strong>${ended ? 'It failed, and what it had begun was taken back.' : job.undoing ? 'It failed and is being taken back.' : 'A step failed and is tried again.'}</strong><br>${job.error.message}`)}
+        ${job.error && notice(ended ? 'bad' : 'warn', html`<strong>${ended ? 'It failed, and what it had begun was undone.' : job.undoing ? 'It failed and is being undone.' : 'A step failed and is tried again.'}</strong><br>${job.error.message}`)}
         ${job.state === 'succeeded' && notice('info', html`<strong>Done</strong>${job.startedAt && html` in ${howLong(job.startedAt, job.finishedAt, at.now)}`}.`)}
         ${inside(
           kv([

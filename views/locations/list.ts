@@ -17,7 +17,7 @@ const fields = (scope: string, l?: Location) => html`
     label: 'New servers go',
     value: l?.placement ?? 'spread',
     options: [
-      { value: 'spread', label: 'Spread', hint: 'To the node with most free memory.' },
+      { value: 'spread', label: 'Spread', hint: 'To the node with the most free memory.' },
       { value: 'fill', label: 'Fill', hint: 'To the fullest node that fits, so that whole nodes stay empty.' },
     ],
   })}`

@@ -21,7 +21,7 @@ export const enrollPage = page({
   title: 'Enroll node',
   nav: 'nodes',
   view: ({ locations, at }) => html`
-    ${head({ title: 'Enroll node', trail, sub: 'A node is a machine that runs servers. It calls this controller; nothing needs to be opened on it.' })}
+    ${head({ title: 'Enroll node', trail, sub: 'A node is a machine that runs servers. It connects to this controller; no port needs to be open on it.' })}
     ${command}
     ${card(
       { id: 'wait', title: 'Which node' },
@@ -33,12 +33,12 @@ export const enrollPage = page({
               { name: 'stack', leadsTo: '/admin/nodes/enroll/{id}', secret: { field: 'command', title: '', words: '', into: '#command' } },
               html`
           ${select('enroll', 'locationId', { label: 'Location', value: at.query['locationId'], options: locations.data.map((l) => ({ value: l.id, label: l.name })) })}
-          ${field('enroll', 'name', { label: 'Name', hint: 'Without one, the host name of the machine.' })}
-          ${field('enroll', 'bridge', { label: 'Bridge', mono: true, hint: 'The bridge its servers hang on. Without one, the one that the agent finds.' })}
+          ${field('enroll', 'name', { label: 'Name', hint: 'Empty: the host name of the machine.' })}
+          ${field('enroll', 'bridge', { label: 'Bridge', mono: true, hint: 'The bridge that its servers use. Empty: the one that the agent finds.' })}
           <div class="bar"><button class="btn pri">Make command</button></div>`,
             ),
           )
-        : empty('A node stands in a location. Add one first.', html`<a class="btn pri" href="/admin/node-groups">Add location</a>`),
+        : empty('A node belongs to a location. Add a location first.', html`<a class="btn pri" href="/admin/node-groups">Add location</a>`),
     )}`,
 })
 
@@ -48,7 +48,7 @@ export const enrollmentPage = page({
   title: 'Enroll node',
   nav: 'nodes',
   view: ({ enrollment: e, at }) => html`
-    ${head({ title: 'Enroll node', trail, sub: 'A node is a machine that runs servers. It calls this controller; nothing needs to be opened on it.' })}
+    ${head({ title: 'Enroll node', trail, sub: 'A node is a machine that runs servers. It connects to this controller; no port needs to be open on it.' })}
     ${command}
     ${card(
       { id: 'wait', title: 'Waiting for the node' },
@@ -66,7 +66,7 @@ export const enrollmentPage = page({
             : e.state === 'waiting'
               ? notice(
                   'info',
-                  html`<strong>No node has come with it yet.</strong><br>The command expires ${time(e.expiresAt, at)}. This page looks every two seconds and may be left.<progress aria-label="Waiting for the node"></progress>`,
+                  html`<strong>No node has enrolled with it yet.</strong><br>The command expires ${time(e.expiresAt, at)}. This page checks every two seconds; you may leave it.<progress aria-label="Waiting for the node"></progress>`,
                   html`<a href="/admin/nodes/enroll">Make another</a>`,
                 )
               : e.node?.connected

@@ -37,7 +37,7 @@ export const nodePage = page({
       ${warnings(data)}
       <div class="cols">${capacity(data)}${facts(data)}</div>
       ${differences(data)}
-      ${data.servers && card({ id: 'servers', title: 'Servers', count: data.servers.total || undefined, actions: data.servers.nextCursor && html`<a href="/admin/servers?nodeId=${data.node.id}">Show all</a>` }, data.servers.data.length ? serverTable(data.servers.data, '/admin', { place: false }) : empty('No server stands on it yet.'))}
+      ${data.servers && card({ id: 'servers', title: 'Servers', count: data.servers.total || undefined, actions: data.servers.nextCursor && html`<a href="/admin/servers?nodeId=${data.node.id}">Show all</a>` }, data.servers.data.length ? serverTable(data.servers.data, '/admin', { place: false }) : empty('It has no servers yet.'))}
       ${data.jobs && card({ id: 'jobs', title: 'Jobs', count: data.jobs.total || undefined, actions: data.jobs.nextCursor && html`<a href="/admin/jobs?nodeId=${data.node.id}">Show all</a>` }, data.jobs.data.length ? jobTable(data.jobs.data, data.at, '/admin', { node: false }) : empty('No job has run on it yet.'))}`,
     )}`,
 })
@@ -71,7 +71,7 @@ function actions({ node: n, at }: Data): Html {
             })
       }${field(`edit-${n.id}`, 'reservedMemoryMb', { label: 'Memory kept for the host', as: 'number', unit: 'MB', required: true, value: n.reservedMemoryMb, hint: 'Not given to servers.' })}`,
     })}
-    ${act(at, removeNode, params, 'Remove node', { tone: 'bad', hindrance: n.servers > 0 && `It holds ${count(n.servers, 'server')}. Move or terminate them first.`, title: `Remove ${n.name}?`, done: `${n.name} is removed`, leadsTo: '/admin/nodes', confirm: { type: n.name, keep: 'Keep node', consequences: ['Its credential ends at once and its agent cannot come back with it.', 'It is taken off every address pool.', 'What lies on its disks stays there. To use it again, enroll it anew.'] } })}`
+    ${act(at, removeNode, params, 'Remove node', { tone: 'bad', hindrance: n.servers > 0 && `It holds ${count(n.servers, 'server')}. Move or terminate them first.`, title: `Remove ${n.name}?`, done: `${n.name} is removed`, leadsTo: '/admin/nodes', confirm: { type: n.name, keep: 'Keep node', consequences: ['Its credential ends at once and its agent cannot come back with it.', 'It is taken off every address pool.', 'What is on its disks stays there. To use it again, enroll it again.'] } })}`
 }
 
 /** What makes it unfit, with the reason in the node's own words. */
@@ -87,7 +87,7 @@ function warnings({ node: n, at }: Data): Html {
       !n.fake &&
       notice(
         n.virtualisation.kind === 'none' ? 'bad' : 'warn',
-        html`<strong>${n.virtualisation.kind === 'none' ? 'It cannot run servers.' : 'It emulates: its servers are slow.'}</strong> ${n.virtualisation.reason}`,
+        html`<strong>${n.virtualisation.kind === 'none' ? 'It cannot run servers.' : 'It has no hardware virtualisation: its servers are slow.'}</strong> ${n.virtualisation.reason}`,
       ),
     skew >= 30 &&
       notice(
@@ -136,7 +136,7 @@ const facts = ({ node: n, at }: Data): Html =>
           n.facts.bridges.length
             ? n.facts.bridges.map(
                 (b) =>
-                  html`<code>${b.name}</code>${b.name === n.bridge && ' (its servers hang here)'}${b.addresses.length > 0 && html` <span class="muted">${b.addresses.join(', ')}</span>`}<br>`,
+                  html`<code>${b.name}</code>${b.name === n.bridge && ' (its servers use it)'}${b.addresses.length > 0 && html` <span class="muted">${b.addresses.join(', ')}</span>`}<br>`,
               )
             : 'None',
         ],
@@ -159,7 +159,7 @@ const differences = ({ node: n, at }: Data): Html =>
       count: n.found.length || undefined,
       words:
         n.found.length > 0 &&
-        'What is on it, but should not be, or the other way round. Nothing is changed by itself: it may be the only copy of somebody’s data.',
+        'What is on the node but should not be, and what is missing. Nothing is changed automatically: it may be the only copy of somebody’s data.',
     },
     n.found.length
       ? n.found.map((d) =>

@@ -48,7 +48,7 @@ export const ownOverviewPage = page({
         },
         servers.data.length
           ? ownServerTable(servers.data, at)
-          : empty('You have no server yet. Your provider orders them for you, and they appear here by themselves.'),
+          : empty('You have no server yet. Your provider orders servers for you; they appear here automatically.'),
       )}`,
     )}`,
 })

@@ -27,7 +27,7 @@ export const packagesPage = page({
   title: 'Packages',
   nav: 'packages',
   view: ({ packages, at }) => html`
-    ${head({ title: 'Packages', actions: add(at), sub: 'What a server has, and how much of it. Servers keep what they were ordered with.' })}
+    ${head({ title: 'Packages', actions: add(at), sub: 'Sizes that servers are ordered in. A server keeps the size it was ordered with.' })}
     <section class="card" aria-label="Packages">
       ${
         packages.data.length
@@ -71,7 +71,7 @@ export const packagesPage = page({
                         confirm: {
                           keep: 'Keep on sale',
                           consequences: [
-                            'It cannot be ordered any more.',
+                            'It can no longer be ordered.',
                             p.servers > 0 && `${count(p.servers, 'server')} with it ${p.servers === 1 ? 'goes' : 'go'} on.`,
                             'It can be restored.',
                           ],
@@ -83,7 +83,7 @@ export const packagesPage = page({
               ],
               (p) => p.id,
             )
-          : empty('There is no package yet: orders name one.')
+          : empty('There is no package yet. An order needs one.')
       }
       ${pager(at, packages)}
     </section>`,

@@ -4,21 +4,21 @@ import type { At } from '../../src/kernel/web/page.ts'
 import { head } from './head.ts'
 
 const titles: Record<number, string> = {
-  400: 'This address does not fit',
+  400: 'This page cannot be shown',
   403: 'Not allowed',
   404: 'Not found',
   409: 'Not possible now',
-  422: 'This address does not fit',
+  422: 'This page cannot be shown',
   429: 'Too many requests',
-  500: 'Something broke',
+  500: 'Something went wrong',
   503: 'Restarting',
 }
 const next: Record<number, string> = {
   400: 'The list may have changed since the link was made. Open it again from the menu.',
   403: 'If you need it for your work, ask an administrator of your team.',
-  404: 'It may have been removed, or the address was cut when it was copied.',
+  404: 'It may have been removed, or part of the address was lost when it was copied.',
   429: 'Wait a minute, then reload this page.',
-  500: 'Reload in a moment. If it stays, send the request id below to whoever runs this controller: the journal has the cause.',
+  500: 'Reload in a moment. If it happens again, send the request id below to whoever runs this controller: the journal has the cause.',
   503: 'This page reloads by itself. Servers keep running meanwhile.',
 }
 

@@ -10,7 +10,7 @@ export const secretOnce = (): Html => html`
       <p x-text="words"></p>
       <div class="bar"><output class="secret grow" x-text="value"></output><button type="button" class="btn" x-bind:data-copy="value">${icon('copy')}Copy</button></div>
       <p class="said" role="status"></p>
-      <p class="muted">It is shown this one time and kept nowhere in readable form.</p>
+      <p class="muted">It is shown only this once: Berth keeps it in no readable form.</p>
       <div class="bar end"><button type="button" class="btn pri" x-on:click="leave">I have stored it</button></div>
     </div>
   </dialog>`

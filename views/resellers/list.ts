@@ -65,7 +65,7 @@ export const resellersPage = page({
               (r) => r.id,
             )
           : Object.keys(at.query).length
-            ? empty('No reseller fits this search.', html`<a class="btn" href="${at.path}">Clear filters</a>`)
+            ? empty('No reseller matches this search.', html`<a class="btn" href="${at.path}">Clear filters</a>`)
             : empty('A reseller sells your servers to customers of its own. You say what, where and how much.', add(at))
       }
       ${pager(at, resellers)}

@@ -136,7 +136,7 @@ const changePackages = ({ reseller: r, offer, at }: Data): Html =>
     title: `Packages that ${r.name} may sell`,
     fields: checks('packages', 'packageIds', {
       label: 'Packages',
-      hint: 'Servers that are there keep theirs.',
+      hint: 'Existing servers keep theirs.',
       values: r.packages.map((p) => p.id),
       options: withAllowed(
         r.packages,
@@ -154,7 +154,7 @@ const changeLocations = ({ reseller: r, offer, at }: Data): Html =>
     title: `Locations that ${r.name} may sell in`,
     fields: checks('locations', 'locationIds', {
       label: 'Locations',
-      hint: 'Servers that are elsewhere stay there.',
+      hint: 'Servers in other locations stay there.',
       values: r.locations.map((l) => l.id),
       options: withAllowed(r.locations, offer?.locations).map((l) => ({ value: l.id, label: l.name })),
       empty: html`<p class="muted">There is no location yet. <a href="/admin/node-groups">Add one</a> first.</p>`,
@@ -174,7 +174,7 @@ const suspend = ({ reseller: r, at }: Data): Html =>
         'It cannot add customers.',
         r.used.servers > 0
           ? `The ${count(r.used.servers, 'server')} of ${r.name} and its customers ${r.used.servers === 1 ? 'goes' : 'go'} on. Suspend those that should not.`
-          : 'There is no server that it touches.',
+          : 'No server is affected.',
         'Everybody can still sign in and manage what is there.',
         'Unsuspending gives all of it back.',
       ],
@@ -191,7 +191,7 @@ const unsuspend = ({ reseller: r, at }: Data): Html =>
       keep: 'Keep suspended',
       consequences: [
         `Orders for ${r.name} and its customers are accepted again, within its quotas.`,
-        'The reason is forgotten; the audit log keeps it.',
+        'The reason is removed here; the audit log keeps it.',
       ],
     },
   })

@@ -25,7 +25,7 @@ export const accessFields = (scope: string, ownerId: string | undefined, mode = 
     value: mode,
     options: [
       { value: 'password', label: 'Password', hint: 'Made for this server and shown once.' },
-      { value: 'ssh_keys', label: 'SSH keys', hint: 'Without any password.' },
+      { value: 'ssh_keys', label: 'SSH keys', hint: 'No password is set.' },
     ],
   })}
   <fieldset class="f keys" id="${scope}-keys" data-list="access.sshKeyIds" data-keys-of="${ownerId ?? ''}"${ownerId && html` data-url="${pathOf(listSshKeys, { id: ownerId })}"`} hx-morph-skip-children><legend>SSH keys</legend><div class="ticks"><span class="muted">Choose the customer first.</span></div></fieldset>`

@@ -76,7 +76,7 @@ const view = ({ servers, packages, locations, at }: Data, area: Selling): Html =
 
 const nothing = (at: At, area: Selling): Html =>
   Object.keys(at.query).length
-    ? empty('No server fits these filters.', html`<a class="btn" href="${at.path}">Clear filters</a>`)
+    ? empty('No server matches these filters.', html`<a class="btn" href="${at.path}">Clear filters</a>`)
     : empty(
         area === '/admin'
           ? 'A server belongs to a customer and stands on a node with room for it.'

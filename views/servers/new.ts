@@ -160,7 +160,7 @@ const form = (data: Data, choice: Choice): Html =>
           { id: 'access', title: 'Name and access' },
           inside(html`
         ${field('new', 'hostname', { label: 'Hostname', required: true, mono: true, hint: 'Letters, numbers and hyphens, for example web01 or web01.example.com' })}
-        ${field('new', 'name', { label: 'Name', hint: 'What lists show. Without one, the hostname.' })}
+        ${field('new', 'name', { label: 'Name', hint: 'Shown in lists. Empty: the hostname.' })}
         ${accessFields('new', choice.customer?.id, data.at.query['access.mode'])}`),
         )
       }

@@ -48,8 +48,8 @@ export const ownServersPage = page({
 
 const nothing = (at: At): Html =>
   Object.keys(at.query).length
-    ? empty('No server fits these filters.', html`<a class="btn" href="${at.path}">Clear filters</a>`)
-    : empty('You have no server yet. Your provider orders them for you, and they appear here by themselves.')
+    ? empty('No server matches these filters.', html`<a class="btn" href="${at.path}">Clear filters</a>`)
+    : empty('You have no server yet. Your provider orders servers for you; they appear here automatically.')
 
 function mayPower(at: At, s: Server): boolean {
   const rights = rightsWith(s.access)

@@ -150,7 +150,7 @@ function setup({ server: s, images, at }: Data, area: Area): Html {
         html`
     ${radios('setup', 'imageId', { label: 'Image', value: options.find((o) => !o.why)?.value, options, empty: area === '/admin' ? noImages : noOffer })}
     ${field('setup', 'hostname', { label: 'Hostname', required: true, value: s.hostname, hint: 'Letters, numbers and hyphens, for example web01 or web01.example.com' })}
-    ${field('setup', 'name', { label: 'Name', value: s.name === s.hostname ? '' : s.name, hint: 'What lists show. Without one, the hostname.' })}
+    ${field('setup', 'name', { label: 'Name', value: s.name === s.hostname ? '' : s.name, hint: 'Shown in lists. Empty: the hostname.' })}
     ${accessFields('setup', keysOf(s, at))}
     <div class="bar"><button class="btn pri">Install</button></div>`,
       ),
@@ -247,7 +247,7 @@ function manage(data: Data, area: Area): Html {
     ],
     [
       images && s.status !== 'pending_setup' ? act(at, reinstallServer, params, 'Reinstall', reinstalling(data, area)) : html``,
-      html`<strong>Reinstall</strong><br><span class="muted">Installs an image anew. Everything on the disk is lost; addresses stay.</span>`,
+      html`<strong>Reinstall</strong><br><span class="muted">Installs an image again. Everything on the disk is lost; addresses stay.</span>`,
     ],
     [
       s.owner.id === at.actor.accountId
@@ -260,7 +260,7 @@ function manage(data: Data, area: Area): Html {
             fields: inviteFields(`share-${s.id}`),
           })
         : html``,
-      html`<strong>Share</strong><br><span class="muted">Lets somebody in, as far as you say. <a href="/team">Your team</a></span>`,
+      html`<strong>Share</strong><br><span class="muted">Gives somebody access, with the role you choose. <a href="/team">Your team</a></span>`,
     ],
     [
       act(at, terminateServer, params, 'Terminate server', {

@@ -12,9 +12,16 @@ const because: Record<Server['status'], string> = {
   pending_setup: 'It is waiting for its setup.',
   running: 'It is running.',
   stopped: 'It is stopped.',
-  suspended: 'It is suspended. Unsuspend it first.',
-  failed: 'Its installation failed. Reinstall or terminate it.',
+  suspended: 'It is suspended.',
+  failed: 'Its installation failed.',
   terminated: 'It was terminated.',
+}
+
+/** What this reader can do about it. */
+function next({ status, allowed }: Server): string {
+  if (status === 'suspended') return allowed.includes('unsuspend') ? ' Unsuspend it first.' : ' Ask your provider.'
+  if (status !== 'failed' || !allowed.includes('reinstall')) return ''
+  return allowed.includes('terminate') ? ' Reinstall or terminate it.' : ' Reinstall it.'
 }
 
 /** What the server allows comes with its answer; this adds the words. */
@@ -22,7 +29,7 @@ export function whyNot(server: Server, action: string): string | undefined {
   if (server.job) return 'A job is working on it. Wait until it has ended.'
   if (server.allowed.includes(action)) return undefined
   if (server.protected && (action === 'terminate' || action === 'reinstall')) return 'It is protected.'
-  return because[server.status]
+  return `${because[server.status]}${next(server)}`
 }
 
 export const whatGoes = (server: Server): Content[] => [

@@ -21,7 +21,7 @@ export const brandingCards = (at: At, calls: BrandingCalls, brand: Brand, inheri
         { name: 'stack', done: 'Saved' },
         html`
         ${field('brand', 'name', { label: 'Name', nullable: true, value: brand.name, hint: `Beside the logo, in titles and in mails. Empty: ${inherits}.` })}
-        ${field('brand', 'accent', { label: 'Colour', nullable: true, mono: true, value: brand.accent, placeholder: '#1d4ed8', hint: `Of buttons and links. White words must be read on it: a contrast of ${LEAST_CONTRAST} or more.` })}
+        ${field('brand', 'accent', { label: 'Colour', nullable: true, mono: true, value: brand.accent, placeholder: '#1d4ed8', hint: `Of buttons and links. White text must be legible on it: a contrast of ${LEAST_CONTRAST} or more.` })}
         <div class="pair">
           ${field('brand', 'senderName', { label: 'Sender name', nullable: true, value: brand.senderName, hint: 'Mails come from it. Empty: the name above.' })}
           ${field('brand', 'senderAddress', { label: 'Sender address', nullable: true, type: 'email', value: brand.senderAddress, hint: 'The mail server must be allowed to send for it. Empty: its own.' })}
@@ -38,11 +38,11 @@ export const brandingCards = (at: At, calls: BrandingCalls, brand: Brand, inheri
         brand.logo &&
         act(at, calls.removeLogo, {}, 'Remove logo', {
           done: 'The logo is removed',
-          confirm: { keep: 'Keep logo', consequences: ['The name stands in its place.'] },
+          confirm: { keep: 'Keep logo', consequences: ['The name is shown instead.'] },
         }),
     },
     inside(html`
-      ${brand.logo ? html`<p><img class="logo" src="${brand.logo}" alt="The logo of today"></p>` : html`<p class="muted">There is none: the name stands in its place.</p>`}
+      ${brand.logo ? html`<p><img class="logo" src="${brand.logo}" alt="Current logo"></p>` : html`<p class="muted">There is none: the name is shown instead.</p>`}
       ${callForm(
         calls.setLogo,
         {},

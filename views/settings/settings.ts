@@ -34,11 +34,11 @@ const mailCard = (mail: Mail) =>
         </div>
         <div class="pair">
           ${field('mail', 'user', { label: 'User', nullable: true, value: mail.user, autocomplete: 'off' })}
-          ${field('mail', 'password', { label: 'Password', type: 'password', autocomplete: 'new-password', hint: mail.hasPassword ? 'One is kept. Leave this empty to keep it.' : 'It is kept sealed and never shown again.' })}
+          ${field('mail', 'password', { label: 'Password', type: 'password', autocomplete: 'new-password', hint: mail.hasPassword ? 'One is stored. Leave this empty to keep it.' : 'It is stored encrypted and never shown again.' })}
         </div>
         ${field('mail', 'from', { label: 'Sends from', required: true, type: 'email', value: mail.from, placeholder: 'panel@example.com', hint: 'Mail that cannot be delivered comes back to this address.' })}
         ${check('mail', 'tls', { label: 'TLS from the start', checked: mail.tls, hint: 'Usual on port 465. Otherwise STARTTLS is required.' })}
-        ${check('mail', 'plain', { label: 'Without encryption', checked: mail.plain, hint: 'Only for a server on this machine: password and mails cross the network as they are.' })}
+        ${check('mail', 'plain', { label: 'Without encryption', checked: mail.plain, hint: 'Only for a server on this machine: password and mails cross the network unencrypted.' })}
         <div class="bar"><button class="btn pri">Save mail server</button></div>`,
       )}`)}
       ${
@@ -48,7 +48,7 @@ const mailCard = (mail: Mail) =>
             testMail,
             {},
             { name: 'stack', done: 'Sent to {to}. The server said: {said}' },
-            html`<div class="bar"><button class="btn">Send test</button><span class="muted">Sends a mail to your own address now, by what is saved.</span></div>`,
+            html`<div class="bar"><button class="btn">Send test</button><span class="muted">Sends a mail to your own address now, with the saved settings.</span></div>`,
           ),
         )
       }`,

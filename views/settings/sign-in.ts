@@ -27,12 +27,12 @@ export const signInProviderCard = (at: At, it: Provider): Html =>
             keep: 'Keep it on',
             consequences: [
               html`The button <strong>${it.label}</strong> goes from the sign-in page.`,
-              'Who has no password asks for a link by mail from now on. Who is signed in stays so.',
+              'People who are signed in stay signed in. People without a password ask for a link by mail from now on.',
             ],
           },
         }),
       words:
-        'People who have an account here may sign in with the one that they have at an OpenID Connect provider. Nobody is made an account by it.',
+        'People who have an account here may sign in with the one that they have at an OpenID Connect provider. It creates no accounts.',
     },
     inside(html`
       ${kv([['Redirect URL', copyable(it.redirectUrl, 'redirect URL')]])}
@@ -41,13 +41,13 @@ export const signInProviderCard = (at: At, it: Provider): Html =>
         {},
         { name: 'stack', done: 'People can sign in through the provider' },
         html`
-        ${field('provider', 'issuer', { label: 'Issuer', required: true, mono: true, value: it.issuer, placeholder: 'https://id.example.com/realms/staff', hint: 'Exactly as the provider writes it. It is asked before anything is saved.' })}
+        ${field('provider', 'issuer', { label: 'Issuer', required: true, mono: true, value: it.issuer, placeholder: 'https://id.example.com/realms/staff', hint: 'Exactly as the provider writes it. Berth contacts it before anything is saved.' })}
         <div class="pair">
           ${field('provider', 'clientId', { label: 'Client ID', required: true, mono: true, value: it.clientId })}
-          ${field('provider', 'clientSecret', { label: 'Client secret', type: 'password', autocomplete: 'new-password', hint: it.hasSecret ? 'One is kept. Leave this empty to keep it.' : 'It is kept sealed and never shown again.' })}
+          ${field('provider', 'clientSecret', { label: 'Client secret', type: 'password', autocomplete: 'new-password', hint: it.hasSecret ? 'One is stored. Leave this empty to keep it.' : 'It is stored encrypted and never shown again.' })}
         </div>
         ${field('provider', 'label', { label: 'Words on the button', required: true, value: it.label, placeholder: 'Sign in with Example' })}
-        ${checks('provider', 'for', { label: 'Who may come this way', values: it.for, options: accountKinds.map((value) => ({ value, label: words[value] })) })}
+        ${checks('provider', 'for', { label: 'Who may sign in this way', values: it.for, options: accountKinds.map((value) => ({ value, label: words[value] })) })}
         <div class="bar"><button class="btn pri">Save single sign-on</button></div>`,
       )}`),
   )

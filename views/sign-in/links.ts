@@ -53,7 +53,7 @@ export const forgotPage = page({
     box(
       'Forgotten password',
       at.query['sent'] === '1'
-        ? html`<p role="status"><strong>If this address has an account, a link is on its way.</strong></p><p class="muted">It works once, for an hour. Nothing there after a few minutes? Look into the spam folder, or ask your provider.</p><div class="bar"><a class="btn" href="/login">Sign in</a></div>`
+        ? html`<p role="status"><strong>If this address has an account, a link is on its way.</strong></p><p class="muted">It works once, for an hour. Nothing after a few minutes? Look in the spam folder, or ask your provider.</p><div class="bar"><a class="btn" href="/login">Sign in</a></div>`
         : html`
       <p class="muted">We mail you a link to choose a new one.</p>
       ${callForm(
@@ -89,7 +89,7 @@ export const signInLinkPage = page({
   view: ({ at }) =>
     box(
       'Signing in',
-      html`<p class="muted">You come from your provider's customer area.</p>
+      html`<p class="muted">You were sent here by your provider's customer area.</p>
       ${callForm(useSignInLink, {}, { body: token(at), leadsTo: '{home}', name: 'stack', atOnce: true }, html`<div class="bar"><button class="btn pri grow">Sign in</button></div>`)}
       <p class="muted">Does it say that the link is not valid any more? Go back and follow it again: it is good for a minute.</p>`,
     ),

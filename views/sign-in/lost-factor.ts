@@ -5,16 +5,16 @@ import { field } from '../parts/field.ts'
 export const lostFactor = (name: string, scope: string): Acting => ({
   of: `second factor of ${name}`,
   tone: 'bad',
-  title: `Take the second factor of ${name} away?`,
+  title: `Remove the second factor of ${name}?`,
   submit: 'Take away',
   done: 'Taken away',
   confirm: {
     keep: 'Keep it',
     consequences: [
-      'Whoever has the password alone gets in. Be sure that it is them who asks: call back on a number you know.',
+      'Anyone with just the password gets in. Make sure who is asking: call back on a number you know.',
       'They are signed out everywhere and told by mail.',
       'Authenticator app, passkeys and recovery codes are gone; they can set up others.',
     ],
   },
-  fields: field(scope, 'reason', { label: 'Reason', required: true, hint: 'Stays in the audit log, with how you knew that it is them.' }),
+  fields: field(scope, 'reason', { label: 'Reason', required: true, hint: 'Kept in the audit log. Say also how you knew who is asking.' }),
 })

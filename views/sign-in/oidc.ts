@@ -43,7 +43,7 @@ export const providerPage = page({
             finishProviderSignIn,
             {},
             { body: { code, state, ...(iss && { iss }) }, leadsTo: '{home}', name: 'stack', atOnce: true },
-            html`<p class="muted">You come from the sign-in service. If nothing happens, go on by yourself.</p><div class="bar"><button class="btn grow">Go on</button></div>`,
+            html`<p class="muted">You were sent here by the sign-in service. If nothing happens, press the button.</p><div class="bar"><button class="btn grow">Continue</button></div>`,
           )
         : html`<p>The sign-in service sent you back without signing you in. Nothing has changed here.</p>`,
     )}${inside(html`<p><a href="/login">Back to sign in</a></p>`)}</section>`
@@ -78,7 +78,7 @@ export const identitiesCard = (at: At, data: readonly Identity[]): Html =>
                     keep: 'Keep link',
                     consequences: [
                       'Every other session of your account ends.',
-                      'If your address there is still the one of this account, signing in there links it again.',
+                      'If the address there is still the address of this account, signing in there links it again.',
                     ],
                   },
                 }),

@@ -29,7 +29,7 @@ export const secondFactorPage = page({
               {},
               { leadsTo, name: 'stack' },
               html`
-              ${field('second', 'code', { label: 'Code of your authenticator app', hint: 'Six digits. Each is good for one time.', autocomplete: 'one-time-code', inputmode: 'numeric', required: true, mono: true, focus: true })}
+              ${field('second', 'code', { label: 'Code of your authenticator app', hint: 'Six digits. Each code works once.', autocomplete: 'one-time-code', inputmode: 'numeric', required: true, mono: true, focus: true })}
               <div class="bar"><button class="btn pri grow">Sign in</button></div>`,
             )
           }
@@ -38,7 +38,7 @@ export const secondFactorPage = page({
             <div class="stack">
             ${
               has('recovery')
-                ? html`<p class="muted">Use one of the recovery codes that you stored when you set up your second factor. Each is good for one time.</p>
+                ? html`<p class="muted">Use one of the recovery codes that you stored when you set up your second factor. Each code works once.</p>
                 ${callForm(
                   finishSecondFactor,
                   {},
@@ -49,12 +49,12 @@ export const secondFactorPage = page({
                 )}`
                 : html`<p class="muted">There is no recovery code left.</p>`
             }
-            <p class="muted">Without a recovery code, ask whoever runs this panel. They check who you are, and then take the lost device off your account. It is not possible by e-mail link alone.</p>
+            <p class="muted">Without a recovery code, ask whoever runs this panel. They check who you are, then remove the lost device from your account. An e-mail link alone cannot do that.</p>
             </div>
           </details>
           <p><a href="${again}">Start again</a></p>`
         : html`
-          <p>No sign-in is waiting for its second step: it took longer than ten minutes, failed five times, or is done.</p>
+          <p>No sign-in is waiting for its second step: it took longer than ten minutes, failed five times, or was finished.</p>
           <div class="bar"><a class="btn pri" href="${again}">Sign in</a></div>`,
     )}</section>`
   },

@@ -14,7 +14,7 @@ export const setUpPage = page({
     <section class="card"><header><h1>Set up Berth</h1></header>${inside(
       at.query['token']
         ? html`
-          <p class="muted">This makes the first staff account. It may do everything; more people are added later.</p>
+          <p class="muted">This makes the first staff account. It may do everything; you can add more people later.</p>
           ${callForm(
             setUp,
             {},

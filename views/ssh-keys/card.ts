@@ -19,7 +19,7 @@ export function keysCard(at: At, ownerId: string, keys: Keys, changes = true): H
       icon: 'plus',
       done: '{name} is added',
       wide: true,
-      fields: html`${area('key', 'publicKey', { label: 'Public key', required: true, mono: true, fingerprint: true, hint: 'One line, as in a .pub file: ssh-ed25519 AAAA… name' })}${field('key', 'name', { label: 'Name', hint: 'Without one, the comment at the end of the key.' })}`,
+      fields: html`${area('key', 'publicKey', { label: 'Public key', required: true, mono: true, fingerprint: true, hint: 'One line, as in a .pub file: ssh-ed25519 AAAA… name' })}${field('key', 'name', { label: 'Name', hint: 'Empty: the comment at the end of the key.' })}`,
     })
   return card(
     { id: 'keys', title: 'SSH keys', count: keys.total || undefined, actions: add },
@@ -38,7 +38,7 @@ export function keysCard(at: At, ownerId: string, keys: Keys, changes = true): H
                 actions: true,
                 cell: (k) =>
                   changes &&
-                  html`<div class="bar">${act(at, renameSshKey, { id: k.id }, 'Rename', { of: k.name, title: `Rename ${k.name}`, submit: 'Save', done: 'Saved', fields: field(`key-${k.id}`, 'name', { label: 'Name', required: true, value: k.name }) })}${act(at, removeSshKey, { id: k.id }, 'Remove', { of: k.name, tone: 'bad', title: `Remove ${k.name}?`, done: 'Removed', confirm: { keep: 'Keep key', consequences: ['New installations cannot use it any more.', 'Servers that have it keep it: remove it there too if it was lost.'] } })}</div>`,
+                  html`<div class="bar">${act(at, renameSshKey, { id: k.id }, 'Rename', { of: k.name, title: `Rename ${k.name}`, submit: 'Save', done: 'Saved', fields: field(`key-${k.id}`, 'name', { label: 'Name', required: true, value: k.name }) })}${act(at, removeSshKey, { id: k.id }, 'Remove', { of: k.name, tone: 'bad', title: `Remove ${k.name}?`, done: 'Removed', confirm: { keep: 'Keep key', consequences: ['New installations can no longer use it.', 'Servers that have it keep it: remove it there too if it was lost.'] } })}</div>`,
               },
             ],
             (k) => k.id,

@@ -10,6 +10,6 @@ export const ownKeysPage = page({
   title: 'SSH keys',
   nav: 'keys',
   view: ({ keys, at }) => html`
-    ${head({ title: 'SSH keys', sub: 'Add the public half of a key here, then choose it when you set up or reinstall a server. What is on a server already is changed on the server.' })}
+    ${head({ title: 'SSH keys', sub: 'Add the public half of a key here, then choose it when you set up or reinstall a server. Keys already on a server are changed on that server.' })}
     ${keysCard(at, at.actor.accountId, keys)}`,
 })

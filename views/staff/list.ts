@@ -18,7 +18,7 @@ type Member = Data['staff']['data'][number]
 const roleChoice = (scope: string, { roles }: Data, value?: string) =>
   select(scope, 'role', {
     label: 'Role',
-    hint: 'What they may do. Nobody gives a role that holds more than their own.',
+    hint: 'What they may do. You cannot give a role that may do more than your own.',
     value,
     options: roles.data.map((r) => ({ value: r.name, label: r.name })),
   })
@@ -33,7 +33,7 @@ const add = (data: Data): Html =>
       ${field('staff', 'name', { label: 'Name', required: true, autocomplete: 'off' })}
       ${field('staff', 'email', { label: 'E-mail address', type: 'email', required: true, hint: 'They sign in with it.' })}
       ${roleChoice('staff', data, data.roles.data.find((r) => !r.isOwner)?.name)}
-      ${field('staff', 'password', { label: 'First password', type: 'password', autocomplete: 'new-password', hint: 'Left empty, they are mailed a link to choose one.' })}`,
+      ${field('staff', 'password', { label: 'First password', type: 'password', autocomplete: 'new-password', hint: 'Empty: they are mailed a link to choose one.' })}`,
   })
 
 const edit = (data: Data, m: Member): Html =>
@@ -58,12 +58,12 @@ const disable = ({ at }: Data, m: Member): Html =>
         tone: 'bad',
         title: `Disable ${m.name}?`,
         done: `${m.name} is disabled`,
-        hindrance: m.id === at.actor.accountId && 'Nobody disables themselves.',
+        hindrance: m.id === at.actor.accountId && 'You cannot disable your own account.',
         confirm: {
           keep: 'Keep enabled',
           consequences: [
             'They are signed out everywhere at once, and cannot sign in.',
-            'Their API tokens are refused. What runs by them stops working.',
+            'Their API tokens are refused. Programs that use them stop working.',
             'What they did stays in the audit log. They can be enabled again.',
           ],
         },

@@ -25,7 +25,7 @@ const fields = (at: At, scope: string, role?: Role): Html => html`
       options: [...at.actor.permissions].map((value) => ({ value, label: words(value) })),
     })
   }
-  ${check(scope, 'secondFactor', { label: 'Demands a second factor', checked: role?.secondFactor ?? false, hint: 'Who has this role and no second factor can do nothing but set one up.' })}`
+  ${check(scope, 'secondFactor', { label: 'Requires a second factor', checked: role?.secondFactor ?? false, hint: 'People with this role who have no second factor can do nothing but set one up.' })}`
 
 const beyond = (at: At, role: Role) => role.permissions.some((p) => !at.actor.permissions.has(p as Permission))
 
@@ -36,7 +36,7 @@ const edit = (at: At, role: Role): Html =>
     submit: 'Save',
     done: 'Saved. It applies at once',
     wide: true,
-    hindrance: beyond(at, role) && 'It holds more than your own role.',
+    hindrance: beyond(at, role) && 'It may do more than your own role.',
     fields: fields(at, `edit-${role.id}`, role),
   })
 
@@ -46,7 +46,11 @@ const remove = (at: At, role: Role): Html =>
     tone: 'bad',
     title: `Remove ${role.name}?`,
     done: 'Removed',
-    hindrance: role.isOwner ? 'There is always an owner.' : role.staff > 0 ? `${count(role.staff, 'member')} of staff have it.` : undefined,
+    hindrance: role.isOwner
+      ? 'The role Owner cannot be removed: there must always be an owner.'
+      : role.staff > 0
+        ? `${count(role.staff, 'member')} of staff have it.`
+        : undefined,
     confirm: { keep: 'Keep role', consequences: ['Nobody has it. It can be made again.'] },
   })
 
@@ -66,7 +70,7 @@ export const rolesPage = page({
     ${head({
       title: 'Roles',
       trail: [['Staff', '/admin/staff']],
-      sub: 'A role is a list of what its members may do. A change applies to all of them at once, also to their tokens.',
+      sub: 'A role is a list of what its members may do. A change applies to all of them at once, including their tokens.',
       actions: act(at, createRole, {}, 'Add role', {
         icon: 'plus',
         tone: 'pri',

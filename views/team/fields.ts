@@ -15,6 +15,6 @@ export const roleChoice = (scope: string, value: Role): Html =>
 /** `servers`: to choose from; without them the call says itself which one it is. */
 export const inviteFields = (scope: string, servers?: readonly Option[]): Html => html`
   ${field(scope, 'email', { label: 'E-mail address', type: 'email', required: true, hint: 'They get a link that works once, within seven days.' })}
-  ${servers && select(scope, 'serverId', { label: 'Servers', nullable: true, options: [{ value: '', label: 'All servers, also those that come later' }, ...servers] })}
+  ${servers && select(scope, 'serverId', { label: 'Servers', nullable: true, options: [{ value: '', label: 'All servers, including later ones' }, ...servers] })}
   ${roleChoice(scope, 'view')}
   <p class="hint">They never see your account, SSH keys or tokens, and no server that is not shared with them.</p>`

@@ -55,7 +55,7 @@ const change = (m: Member, at: At): Html =>
     wide: true,
     title: `Role of ${who(m)}`,
     submit: 'Save',
-    done: 'Saved: it counts from now on',
+    done: 'Saved. It applies from now on',
     fields: roleChoice(`role-${m.id}`, m.role),
   })
 
@@ -82,11 +82,11 @@ const remove = (m: Member, at: At, others: boolean): Html => {
       consequences: joined
         ? [
             html`They lose ${m.server ? m.server.name : 'all your servers'} at once, in open pages and with their API tokens.`,
-            others && 'What else you share with them stays. It has a line of its own.',
+            others && 'Other servers that you share with them have their own line and stay shared.',
             'Jobs that they started go on.',
-            'What they know of the inside stays known: change root passwords, and remove their SSH keys from the servers.',
+            'They may still know root passwords and have SSH keys on the servers: change and remove those.',
           ]
-        : ['The link in the mail does nothing any more.'],
+        : ['The link in the mail stops working.'],
     },
   })
 }
@@ -117,7 +117,7 @@ export const teamPage = page({
   view: (data) => {
     const { team, memberships, at } = data
     return html`
-      ${head({ title: 'Team', actions: invite(data), sub: 'Let others into your servers, each as far as you say. You can end it at any moment.' })}
+      ${head({ title: 'Team', actions: invite(data), sub: 'Give other people access to your servers, with the role you choose. You can end it at any time.' })}
       <section class="card" aria-label="Your team">
         ${
           team.data.length

@@ -25,7 +25,7 @@ const presetWords: Record<keyof typeof presets, string> = {
 const once = {
   field: 'token',
   title: 'The new token',
-  words: 'Put it where it will be used. Programs send it in the header "Authorization: Bearer …".',
+  words: 'Store it where it will be used. Programs send it in the header "Authorization: Bearer …".',
 }
 
 /** Only what the viewer may do himself: a token cannot do more. */
@@ -42,7 +42,7 @@ function create(at: At): Html {
     wide: true,
     secret: once,
     fields: html`
-      ${field('token', 'name', { label: 'Name', required: true, hint: 'Where it will be used. It stands beside what the token does.' })}
+      ${field('token', 'name', { label: 'Name', required: true, hint: 'Where it will be used. The audit log shows it beside what the token did.' })}
       ${offered.length > 0 && select('token', 'preset', { label: 'Preset', options: [{ value: '', label: 'None: the scopes ticked below' }, ...offered] })}
       ${checks('token', 'scopes', {
         label: 'Scopes',
@@ -52,7 +52,7 @@ function create(at: At): Html {
           .filter(([name]) => at.actor.scopes.has(name as Scope))
           .map(([value, words]) => ({ value, label: `${words} (${value})` })),
       })}
-      ${field('token', 'allow', { label: 'Only from', as: 'words', mono: true, hint: 'Addresses or CIDRs, with spaces between. Empty: from everywhere.', placeholder: '203.0.113.7 2001:db8::/48' })}
+      ${field('token', 'allow', { label: 'Only from', as: 'words', mono: true, hint: 'Addresses or CIDRs, separated by spaces. Empty: from anywhere.', placeholder: '203.0.113.7 2001:db8::/48' })}
       ${select('token', 'expiresAt', {
         label: 'Expires',
         nullable: true,
@@ -93,7 +93,7 @@ const rotate = (at: At, k: Token): Html =>
       keep: 'Keep as it is',
       consequences: [
         'It gets a new value, which is shown once. Name, scopes, addresses and expiry stay.',
-        'The value of today is accepted for as long as you say here; 0 ends it at once.',
+        'The current value is accepted for the time you set here; 0 ends it at once.',
         k.previousUntil && 'A value from an earlier rotation ends now.',
       ],
     },
@@ -120,7 +120,7 @@ const revoke = (at: At, k: Token): Html =>
       consequences: [
         'Programs that use it are refused from now on, with 401 invalid_token.',
         k.usedAt ? html`It was used last ${time(k.usedAt, at)} from ${k.usedFrom}.` : 'It was never used.',
-        k.previousUntil && 'Its old value, accepted since it was rotated, ends too.',
+        k.previousUntil && 'Its previous value, still accepted since the rotation, ends too.',
         'Jobs that it started go on.',
         'It cannot be taken back.',
       ],
@@ -133,7 +133,7 @@ export const tokensPage = page({
   title: 'API tokens',
   nav: 'tokens',
   view: ({ tokens, at }) => html`
-    ${head({ title: 'API tokens', actions: create(at), sub: 'A token lets a program do in your name what its scopes say, and never more than you may do yourself.' })}
+    ${head({ title: 'API tokens', actions: create(at), sub: 'A token lets a program act in your name, as far as its scopes allow and never beyond what you may do.' })}
     <section class="card" aria-label="API tokens">
       ${
         tokens.data.length

@@ -262,7 +262,7 @@ function queryOf(request: Request): Query {
   if (start < 0) return {}
   const query: Record<string, string> = Object.create(null)
   for (const [name, value] of new URLSearchParams(request.url.slice(start + 1))) {
-    if (name in query) throw new Refusal('invalid_request', `The query parameter "${name.slice(0, 40)}" stands there twice.`)
+    if (name in query) throw new Refusal('invalid_request', `The query parameter "${name.slice(0, 40)}" is given twice. Send it once.`)
     query[name] = value
   }
   return query
@@ -353,7 +353,7 @@ export function refuse(error: unknown, requestId: string, request?: Request): Re
   const r =
     error instanceof Refusal
       ? error
-      : new Refusal('internal_error', `Something broke on our side. Quote ${requestId} when you ask about it.`)
+      : new Refusal('internal_error', `Something went wrong on our side. Quote ${requestId} when you ask about it.`)
   if (r !== error) log.error('a call broke', { requestId, method: request?.method, path: request && new URL(request.url).pathname, error })
   const { retryAfterSeconds, ...details } = r.details
   return new Response(JSON.stringify(errorBody({ code: r.code, message: r.message, details })), {

@@ -158,7 +158,7 @@ function permit(op: Operation, actor: Actor | undefined, now: number, body: unkn
   if (lacksSecondFactor(op, actor))
     throw new Refusal(
       'second_factor_required',
-      'Your role demands a second factor. Set one up on the page Security; then all else is open.',
+      'Your role requires a second factor. Set one up on the page Security; until then nothing else is open.',
     )
   const accepted = op.access[actor.kind]
   if (actor.via.type === 'token' && needsPerson(op, actor.kind))
@@ -168,7 +168,8 @@ function permit(op: Operation, actor: Actor | undefined, now: number, body: unkn
       'support_session',
       `A support session may not do this. Ask ${actor.name} to do it, or end the session and do it as yourself.`,
     )
-  if (!accepted) throw new Refusal('forbidden', `This call is not for ${actor.kind} accounts.`)
+  if (!accepted)
+    throw new Refusal('forbidden', `This call is not for ${actor.kind} accounts. The API reference lists the calls that yours may use.`)
   if (!mayCall(op, actor)) {
     if (actor.via.type === 'token') {
       const scopes = accepted.filter(isScope)
@@ -179,7 +180,7 @@ function permit(op: Operation, actor: Actor | undefined, now: number, body: unkn
   mustHave(actor, grantedBy(op, body))
   const session = sessionOf(actor)
   if (asksToConfirm(op, body) && session && now - session.confirmedAt > CONFIRMED_MS)
-    throw new Refusal('confirmation_required', 'Show once more that it is you: this needs a sign-in that is not older than 10 minutes.')
+    throw new Refusal('confirmation_required', 'Confirm that it is you: this needs a sign-in from the last 10 minutes.')
   return actor
 }
 
@@ -206,9 +207,9 @@ function lookUp(op: Operation, tx: Db, actor: Actor, params: Readonly<Record<str
   if (!op.on) return undefined
   const id = idIn(op, params)
   const target = looksLikeId(id) ? op.on.find(tx, actor, id) : undefined
-  if (target === undefined) throw new Refusal(op.on.notFound, `There is no such ${op.on.name}.`)
+  if (target === undefined) throw new Refusal(op.on.notFound, `There is no such ${op.on.name}, or it is not yours. Check the id.`)
   const rights = op.on.rights?.(tx, actor, target)
   if (rights && !mayCallOn(op, actor, rights))
-    throw new Refusal('forbidden', `You see this ${op.on.name} but may not do this with it. Ask its owner for more.`)
+    throw new Refusal('forbidden', `You see this ${op.on.name} but may not do this with it. Ask its owner for access.`)
   return target
 }

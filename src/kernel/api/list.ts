@@ -118,6 +118,6 @@ function openCursor({ secrets, actor }: Surroundings & { actor: Actor }, name: s
   const text = Buffer.from(cursor, 'base64url').toString()
   const key = text.slice(16)
   if (!key || !secrets.isMac('cursor', stamped(actor, name, key), text.slice(0, 16)))
-    throw new Refusal('invalid_request', 'This cursor is not one of this list.')
+    throw new Refusal('invalid_request', 'This cursor does not belong to this list. Start the list again without a cursor.')
   return key
 }

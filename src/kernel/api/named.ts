@@ -9,7 +9,7 @@ export function named<T>(what: string, change: () => T): T {
   try {
     return change()
   } catch (error) {
-    if (isUniqueViolation(error)) throw new Refusal('name_taken', `Another ${what} has this name already.`)
+    if (isUniqueViolation(error)) throw new Refusal('name_taken', `Another ${what} already has this name. Choose another name.`)
     throw error
   }
 }

@@ -63,9 +63,9 @@ function explain({ keyword, instancePath, schemaPath, params, message }: SchemaE
     case 'type':
       return [{ field: at || 'body', message: `must be ${article(String(params.type))}.` }]
     case 'pattern':
-      return [{ field: at, message: `must be ${titleAt(schema, schemaPath) ?? 'in the form that is asked for'}.` }]
+      return [{ field: at, message: `must be ${titleAt(schema, schemaPath) ?? 'in the right format'}.` }]
     case 'anyOf':
-      return [{ field: at, message: 'has none of the forms that are allowed.' }]
+      return [{ field: at, message: 'has the wrong format.' }]
     case 'format':
       return [{ field: at, message: `must be ${article(String(params.format))}.` }]
     default:

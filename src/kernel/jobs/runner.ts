@@ -382,7 +382,7 @@ export class Runner {
     this.say(
       job.id,
       state === 'succeeded' ? 'info' : 'error',
-      state === 'succeeded' ? 'Done.' : 'Failed; everything that was begun has been taken back.',
+      state === 'succeeded' ? 'Done.' : 'Failed; everything that was begun has been undone.',
     )
     await this.together((tx) => {
       this.log.flushInto(tx)

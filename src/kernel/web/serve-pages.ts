@@ -55,7 +55,7 @@ async function answer(site: Site, p: Page | undefined, request: Request, params:
     return document(site, { title, body: onlyLeading(body, at.leads), page: p, at, always }, 200, requestId)
   } catch (error) {
     if (error instanceof Refusal && error.code === 'second_factor_required') return seeOther(requestId, '/account/security')
-    const refusal = error instanceof Refusal ? error : new Refusal('internal_error', 'Something broke on our side.')
+    const refusal = error instanceof Refusal ? error : new Refusal('internal_error', 'Something went wrong on our side.')
     // The page's path and not the address: a link from a mail has its token there.
     if (refusal !== error) log.error('a page broke', { requestId, path: p?.path ?? url.pathname, error })
     const response = document(
@@ -77,7 +77,7 @@ const titles: Record<number, string> = {
   403: 'Not allowed',
   404: 'Not found',
   429: 'Too many requests',
-  500: 'Something broke',
+  500: 'Something went wrong',
   503: 'Restarting',
 }
 
