@@ -135,9 +135,13 @@ export function mailAddress(text: string, field = 'email'): string {
 
 /** Turns the unique index that was hit into the refusal for it. */
 export function refuseTaken(error: unknown): never {
-  if (isUniqueViolation(error, 'accounts.email')) throw new Refusal('email_taken', 'Another account already has this e-mail address. Use that account, or another address.')
+  if (isUniqueViolation(error, 'accounts.email'))
+    throw new Refusal('email_taken', 'Another account already has this e-mail address. Use that account, or another address.')
   if (isUniqueViolation(error, 'accounts_external_id'))
-    throw new Refusal('external_id_taken', 'Another customer already has this external id. Look it up with ?externalId=: it is probably the one you mean.')
+    throw new Refusal(
+      'external_id_taken',
+      'Another customer already has this external id. Look it up with ?externalId=: it is probably the one you mean.',
+    )
   throw error
 }
 

@@ -72,5 +72,8 @@ export const startAgain = () =>
 
 export const secondFactorFailed = ({ tries }: Pending) =>
   tries < MOST_TRIES
-    ? new Refusal('sign_in_failed', 'That code or passkey was not accepted. A code works once: wait for the next one, or sign in another way.')
+    ? new Refusal(
+        'sign_in_failed',
+        'That code or passkey was not accepted. A code works once: wait for the next one, or sign in another way.',
+      )
     : startAgain()

@@ -113,7 +113,8 @@ export const confirmTotp = operation({
       .where(and(eq(totp.accountId, id), eq(totp.secret, shown.secret), isNull(totp.confirmedAt)))
       .returning()
       .get()
-    if (!kept) throw new Refusal('not_possible', 'It was started again or confirmed in another window. Reload the page Security to see which.')
+    if (!kept)
+      throw new Refusal('not_possible', 'It was started again or confirmed in another window. Reload the page Security to see which.')
     changedFactors(call)
     return { recoveryCodes: firstCodes(call) }
   },

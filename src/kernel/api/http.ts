@@ -313,7 +313,7 @@ function mustBeModest(text: string) {
         depth--
         break
       case COMMA:
-        if (++values > MOST_VALUES) throw new Refusal('too_large', `The body is too large: ${MOST_VALUES} values are the most.`)
+        if (++values > MOST_VALUES) throw new Refusal('too_large', `The body is too large: it may have ${MOST_VALUES} values at most.`)
     }
   }
 }
