@@ -17,7 +17,7 @@ import { endSessionsOf, lastSeenSql, newValueOf, SESSION_SECONDS, sessionCookie 
 import { revokeTokensOf } from '../tokens/tokens.ts'
 import { accountById, mailAddress, refuseTaken } from './account.ts'
 import { tellOldAddress } from './new-address.ts'
-import { mustNotBeLastOwner, mustOutrank, mustReach, type Role, roleNamed } from './roles.ts'
+import { mustNotBeLastOwner, mustOutrank, mustReach, type Role, roleNamed, roleNames } from './roles.ts'
 import { type Account, accounts } from './tables.ts'
 
 /** Throws `email_taken`, and `validation_failed` for a role there is not. */
