@@ -1,4 +1,5 @@
-// Builds a controller out of its parts. `serve` and the tests both call it; nothing here knows a route or a rule.
+// Builds a controller out of its parts. `serve` and the tests both call it; nothing here knows a route, a limit or a time of the clock.
+import type { Server } from 'bun'
 import { Elysia } from 'elysia'
 import { agentPaths, type ToAgent } from '../agent/protocol.ts'
 import { files } from '../public/assets.ts'
@@ -8,23 +9,23 @@ import { errorBody } from '../views/parts/error.ts'
 import { setUpToken } from './accounts/set-up.ts'
 import type { Config } from './config.ts'
 import { HostFigures, type HostSource, thisHost } from './host/figures.ts'
-import { system } from './kernel/api/actor.ts'
-import { API_ROOT, type Door, mountApi, mountDocument, refuse } from './kernel/api/http.ts'
-import { forgetOld } from './kernel/api/idempotency.ts'
+import { startedBy, system } from './kernel/api/actor.ts'
+import { answered, heardOf } from './kernel/api/answered.ts'
+import { API_ROOT, type Door, mountApi, mountDocument, route, type Sender } from './kernel/api/http.ts'
 import { gate } from './kernel/api/invoke.ts'
-import { Delay, Limit } from './kernel/api/limits.ts'
+import { CALLS_PER_MINUTE, Delay, INVITATIONS_PER_MINUTE, Limit, SIGN_INS_PER_MINUTE } from './kernel/api/limits.ts'
 import { openapi } from './kernel/api/openapi.ts'
 import type { Surroundings } from './kernel/api/operation.ts'
-import { type Clock, hour, second } from './kernel/db/clock.ts'
-import { type Db, openDb, write } from './kernel/db/open.ts'
+import { clientAddress } from './kernel/client-address.ts'
+import { type Clock, second } from './kernel/db/clock.ts'
+import { type Db, openDb } from './kernel/db/open.ts'
 import { keysInUse } from './kernel/db/sealed.ts'
 import { Runner, type Seams, stepProgress } from './kernel/jobs/runner.ts'
 import { log } from './kernel/log.ts'
 import { Hub, type Socket } from './kernel/nodes/hub.ts'
 import { named, type Secrets, secretsFromFile } from './kernel/secrets.ts'
-import { ASSET_ROOT, Assets } from './kernel/web/assets.ts'
-import { answerBrand, brandFor } from './kernel/web/brand.ts'
-import { CSP_REPORT, cspReports } from './kernel/web/csp-report.ts'
+import { Assets } from './kernel/web/assets.ts'
+import { brandFor } from './kernel/web/brand.ts'
 import { MailQueue } from './kernel/web/mail.ts'
 import { leadingTo } from './kernel/web/page.ts'
 import { mountPages } from './kernel/web/serve-pages.ts'
@@ -32,21 +33,14 @@ import { AgentDoor } from './nodes/door.ts'
 import { nodeById } from './nodes/node.ts'
 import { Reports } from './nodes/report.ts'
 import { hostOperations, operations } from './operations.ts'
+import { otherRoutes } from './routes.ts'
 import { sagas } from './sagas.ts'
+import { startSchedule } from './schedule.ts'
 import { sealedColumns } from './sealed.ts'
-import { forgetLinks } from './sign-in/links.ts'
-import { START_PATH } from './sign-in/oidc.ts'
 import { Providers } from './sign-in/oidc-provider.ts'
-import { startAtProvider } from './sign-in/oidc-start.ts'
-import { answerResets } from './sign-in/password-links.ts'
-import { forgetSessions } from './sign-in/sessions.ts'
-import { inside, whoFrom } from './sign-in/who.ts'
+import { whoFrom } from './sign-in/who.ts'
 import { VERSION } from './version.ts'
 
-/** 1200 calls and 20 sign-ins a minute. */
-const CALLS_PER_MINUTE = 1200
-const INVITATIONS_PER_MINUTE = 10
-const SIGN_INS_PER_MINUTE = 20
 /** After this long a stop does not wait for what is still going on. */
 const STOP_MS = 15 * second
 
@@ -126,86 +120,30 @@ export async function createController({
       disconnect: (nodeId) => void setTimeout(() => hub.disconnect(nodeId)),
     },
   }
-  const addresses = new WeakMap<Request, string>()
   const door: Door = {
     gate: gate(db, around),
-    who: (request, from) => whoFrom(db, { request, origin: config.origin, now: clock(), from }),
-    from: (request) => clientAddress(request, addresses.get(request) ?? '127.0.0.1', config.trustedProxies),
+    who(request, on) {
+      const it = heardOf(request)
+      const sender = whoFrom(db, { request, origin: config.origin, now: clock(), from: it.from, onPage: on === 'page' })
+      if (sender.actor) it.by = startedBy(sender.actor).id
+      return sender
+    },
     origin: config.origin,
     calls: new Limit(callsPerMinute, clock),
     restarting: () => restarting,
-    logRequests: config.logRequests,
   }
-
-  const assets = await Assets.load(files)
   const agents = new AgentDoor({
     db,
     clock,
     dataDir: config.dataDir,
     agentDir: config.agentDir,
-    from: door.from,
     encrypted: config.publicUrl.startsWith('https:') || config.agentInsecure,
   })
+  const assets = await Assets.load(files)
   const app = new Elysia()
   mountApi(app, operations, door)
-  // A door of its own, so that nothing in a request can make somebody System who came through the other.
-  let onHost: Elysia | undefined
-  const mountOnHost = () => {
-    onHost = new Elysia()
-    mountApi(onHost, [...operations, ...hostOperations], {
-      ...door,
-      who: () => ({ actor: system, limitKey: 'system' }),
-      from: () => LOOPBACK,
-      // `berth admin` in a loop must not wait for itself.
-      calls: { take() {}, count() {} },
-    })
-    return onHost
-  }
   mountDocument(app, '/openapi.json', () => openapi(operations, { version: VERSION, root: config.origin + API_ROOT }), door)
-  /** What is neither an operation nor a page: refusals have the API's shape, and every answer has its request id. */
-  const answering =
-    (answer: (request: Request, requestId: string) => Response | Promise<Response>) =>
-    async ({ request }: { request: Request }) => {
-      const requestId = Bun.randomUUIDv7()
-      try {
-        const response = await answer(request, requestId)
-        response.headers.set('X-Request-Id', requestId)
-        return response
-      } catch (error) {
-        return refuse(error, requestId, request)
-      }
-    }
-  app.post(
-    agentPaths.enroll,
-    answering((request) => agents.enroll(request)),
-    { parse: 'none' } as any,
-  )
-  app.post(
-    agentPaths.challenge,
-    answering((request) => agents.challenge(request)),
-    { parse: 'none' } as any,
-  )
-  app.get(
-    `${agentPaths.images}/*`,
-    answering((request) => agents.image(request)),
-  )
-  app.get(
-    `${agentPaths.program}/*`,
-    answering((request) => agents.program(request)),
-  )
-  app.get(
-    `${ASSET_ROOT}/*`,
-    answering((request) => assets.answer(request)),
-  )
-  app.get(
-    '/brand/*',
-    answering((request) => answerBrand(db, request)),
-  )
-  app.post(CSP_REPORT, answering(cspReports(clock, door.from)), { parse: 'none' } as any)
-  app.get(
-    START_PATH,
-    answering((request, requestId) => startAtProvider(door, request, requestId)),
-  )
+  for (const [method, path, answer] of otherRoutes({ db, clock, door, agents, assets })) route(app, method, path, answer)
   mountPages(app, {
     pages,
     always,
@@ -216,24 +154,31 @@ export async function createController({
     clock,
     insecure: config.agentInsecure,
   })
+  const logs = config.logRequests
+
+  /** A door of its own, so that nothing in a request can make somebody System who came through the other. Made when somebody comes. */
+  let onHost: Elysia | undefined
+  const mountOnHost = () => {
+    onHost = new Elysia()
+    const who = (request: Request): Sender => {
+      heardOf(request).by = system.name
+      return { actor: system, limitKey: '' }
+    }
+    // `berth admin` in a loop must not wait for itself.
+    mountApi(onHost, [...operations, ...hostOperations], { ...door, who, calls: { take() {}, count() {} } })
+    return onHost
+  }
 
   /** The agents' socket is taken before the router: the upgrade is the server's. */
-  const fetch = (
-    request: Request,
-    server: { requestIP(r: Request): { address: string } | null; upgrade(r: Request, o: any): boolean },
-  ): Response | Promise<Response> | undefined => {
-    const address = server.requestIP(request)?.address
-    if (address) addresses.set(request, address)
-    if (!request.url.includes(agentPaths.connect) || new URL(request.url).pathname !== agentPaths.connect) return app.fetch(request)
-    try {
+  const fetch = (request: Request, server: Pick<Server<unknown>, 'requestIP' | 'upgrade'>): Promise<Response | undefined> =>
+    answered(request, { from: clientAddress(request, server.requestIP(request)?.address, config.trustedProxies), logs }, () => {
+      if (!request.url.includes(agentPaths.connect) || new URL(request.url).pathname !== agentPaths.connect) return app.fetch(request)
       const node = agents.signer(request)
-      return server.upgrade(request, { data: { nodeId: node.id } })
-        ? undefined
-        : new Response('This is a WebSocket address.\n', { status: 426, headers: { 'X-Request-Id': Bun.randomUUIDv7() } })
-    } catch (error) {
-      return refuse(error, Bun.randomUUIDv7(), request)
-    }
-  }
+      const it = heardOf(request)
+      it.by = node.id
+      if (server.upgrade(request, { data: { nodeId: node.id }, headers: { 'X-Request-Id': it.requestId } })) return undefined
+      return new Response('This is a WebSocket address.\n', { status: 426, headers: { 'Content-Type': 'text/plain; charset=utf-8' } })
+    })
   const websocket = {
     maxPayloadLength: 1 << 20,
     idleTimeout: 60,
@@ -244,12 +189,13 @@ export async function createController({
   }
 
   const mail = new MailQueue({ db, secrets: kept, clock })
-  const timers: Timer[] = []
+  let stopSchedule = () => {}
   return {
     db,
     hub,
     runner,
-    app,
+    /** The same without a socket: a call from this host. */
+    app: { fetch: (request: Request): Promise<Response> => answered(request, { from: LOOPBACK, logs }, () => app.fetch(request)) },
     gate: door.gate,
     around,
     reports,
@@ -257,18 +203,12 @@ export async function createController({
     fetch,
     websocket,
     /** The API for `berth admin` on this host: who reaches the socket file is System. */
-    fetchLocal: (request: Request) => (onHost ?? mountOnHost()).fetch(request),
+    fetchLocal: (request: Request): Promise<Response> =>
+      answered(request, { from: LOOPBACK, logs }, () => (onHost ?? mountOnHost()).fetch(request)),
     /** Goes on with unfinished jobs, and starts what the clock starts. */
     start() {
       runner.start()
-      timers.push(
-        every(5 * second, 'looking for silent nodes', () => hub.sweep()),
-        every(5 * second, 'sending mail', () => mail.send()),
-        every(2 * second, 'mailing links to new passwords', () => answerResets(db, around)),
-        every(hour, 'forgetting old keys', () => write(db, (tx) => forgetOld(tx, clock()))),
-        every(hour, 'forgetting old sessions', () => write(db, (tx) => forgetSessions(tx, clock()))),
-        every(hour, 'forgetting old links', () => write(db, (tx) => forgetLinks(tx, clock()))),
-      )
+      stopSchedule = startSchedule({ hub, mail, db, around })
       const token = setUpToken(db)
       if (token) log.info(`No staff account yet. Make the first one here, once: ${config.publicUrl}/setup?token=${token}`)
     },
@@ -278,7 +218,7 @@ export async function createController({
       restarting = true
       runner.stop()
       hub.abandon()
-      for (const timer of timers) clearInterval(timer)
+      stopSchedule()
       await Promise.race([runner.idle(), Bun.sleep(STOP_MS)])
       hub.disconnectAll()
       reports.stop()
@@ -286,27 +226,4 @@ export async function createController({
       db.$client.close()
     },
   }
-}
-export type Controller = Awaited<ReturnType<typeof createController>>
-
-/** What fails once, on a full disk or without its key, is tried again next time: it must not take the controller with it. */
-const every = (ms: number, what: string, work: () => unknown): Timer =>
-  setInterval(async () => {
-    try {
-      await work()
-    } catch (error) {
-      log.error(`${what} failed`, { error })
-    }
-  }, ms)
-
-/** The right-most address that no trusted proxy vouches for. A header counts only when the peer itself is a trusted proxy. */
-export function clientAddress(request: Request, peer: string, trusted: readonly string[]): string {
-  const plain = (address: string) => address.trim().replace(/^::ffff:(?=\d+\.)/, '')
-  let address = plain(peer)
-  if (!trusted.length || !inside(address, trusted)) return address
-  for (const hop of (request.headers.get('X-Forwarded-For') ?? '').split(',').map(plain).filter(Boolean).toReversed()) {
-    address = hop
-    if (!inside(hop, trusted)) break
-  }
-  return address
 }

@@ -29,6 +29,20 @@ const priorities = { info: '<6>', warning: '<4>', error: '<3>' }
 /** What stands before a line so that `journalctl -p warning` finds it; nothing where no journal reads. */
 export const journalPriority = (level: Level) => (toJournal ? priorities[level] : '')
 
+/** Ids, which a journal is read by. What else is as long in a path is the one-time token of a link that was mailed. */
+const id = /^[a-z]{2,8}_[0-9a-z]{26}$/
+const SECRET_SEGMENT = /^(?=.*[0-9A-Z_])[A-Za-z0-9_%-]{20,}$/
+/** The path of an address without what must not stand in a journal: its query, and one-time tokens. Control characters are question marks. */
+export const plainPath = (address: string): string =>
+  address
+    .replace(/^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i, '')
+    .replace(/[?#].*$/s, '')
+    .replace(/[^\x20-\x7e]/g, '?')
+    .split('/')
+    .map((segment) => (SECRET_SEGMENT.test(segment) && !id.test(segment) ? '***' : segment))
+    .join('/')
+    .slice(0, 200)
+
 let quiet = false
 /** Tests that provoke errors by the hundred turn it off. */
 export const quieten = (on: boolean) => void (quiet = on)

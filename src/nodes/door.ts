@@ -11,6 +11,7 @@ import type { otherLines } from '../audit/line.ts'
 import { imageById } from '../images/image.ts'
 import { imagePath } from '../images/images.ts'
 import { visitor } from '../kernel/api/actor.ts'
+import { type Heard, heardOf } from '../kernel/api/answered.ts'
 import { auditLine } from '../kernel/api/audit.ts'
 import { Refusal } from '../kernel/api/errors.ts'
 import { textOf } from '../kernel/api/http.ts'
@@ -34,7 +35,6 @@ type Deps = {
   dataDir: string
   /** Where the programs for nodes lie (PANEL_AGENT_DIR). */
   agentDir: string
-  from(request: Request): string
   /** Agents reach us over HTTPS, or the operator said that this is a lab (PANEL_AGENT_INSECURE=1). */
   encrypted: boolean
 }
@@ -53,7 +53,7 @@ export class AgentDoor {
   /** Throws `enrollment_expired`, `enrollment_not_valid`, `protocol_mismatch`. The token ends with this call. */
   async enroll(request: Request): Promise<Response> {
     const { db, clock } = this.deps
-    const address = this.comesIn(request)
+    const { from: address, requestId } = this.comesIn(request)
     const asked = await bodyAs<EnrollRequest>(request, EnrollRequest)
     mustSpeakOurs(asked.protocol)
     const node = write(db, (tx) => {
@@ -72,7 +72,7 @@ export class AgentDoor {
           operation: 'nodes.enrolled' satisfies keyof typeof otherLines,
           target: made.id,
           from: address,
-          requestId: '',
+          requestId,
           result: 'done',
           details: { enrollmentId: found.id, hostname: asked.facts.hostname },
         },
@@ -101,24 +101,23 @@ export class AgentDoor {
     return new Response(Bun.file(file), { headers: { 'Content-Type': 'application/octet-stream' } })
   }
 
-  /** The caller's address. What comes in with a token comes encrypted, from this host, or into a lab; and not too often. */
-  private comesIn(request: Request): string {
-    const { from, encrypted } = this.deps
-    const address = from(request)
-    if (!encrypted && !/^(127\.|::1$)/.test(address))
+  /** What comes in with a token comes encrypted, from this host, or into a lab; and not too often. */
+  private comesIn(request: Request): Heard {
+    const heard = heardOf(request)
+    if (!this.deps.encrypted && !/^(127\.|::1$)/.test(heard.from))
       throw new Refusal(
         'forbidden',
         'Nodes enroll over HTTPS only. Set PANEL_PUBLIC_URL to an https:// address, or PANEL_AGENT_INSECURE=1 in a lab.',
       )
-    this.guesses.take(addressKey(address))
-    return address
+    this.guesses.take(addressKey(heard.from))
+    return heard
   }
 
   async challenge(request: Request): Promise<Response> {
     const asked = await bodyAs<{ nodeId: string; protocol: number }>(request, ChallengeRequest)
     mustSpeakOurs(asked.protocol)
     if (!this.known(asked.nodeId)) {
-      this.guesses.take(`challenge ${addressKey(this.deps.from(request))}`)
+      this.guesses.take(`challenge ${addressKey(heardOf(request).from)}`)
       throw notKnown()
     }
     this.challenges.take(asked.nodeId)

@@ -1,6 +1,7 @@
 // The address behind the button. A page cannot write and a form may not lead to another site, so this is neither: it calls the
 // operation as any visitor could, and sends the browser where the answer says.
 
+import { heardOf } from '../kernel/api/answered.ts'
 import { Refusal } from '../kernel/api/errors.ts'
 import type { Door } from '../kernel/api/http.ts'
 import { addressKey } from '../kernel/api/limits.ts'
@@ -8,10 +9,10 @@ import { safePath } from '../kernel/web/safe-path.ts'
 import { pageHeaders } from '../kernel/web/serve-pages.ts'
 import { beginProviderSignIn } from './oidc.ts'
 
-export async function startAtProvider(door: Door, request: Request, requestId: string): Promise<Response> {
+export async function startAtProvider(door: Door, request: Request): Promise<Response> {
   const query = new URL(request.url).searchParams
   const next = safePath(query.get('next') ?? undefined)
-  const from = door.from(request)
+  const { requestId, from } = heardOf(request)
   const to = (path: string) => new Response(null, { status: 303, headers: { ...pageHeaders(), Location: path } })
   // A picture on a foreign page asks as its visitor, and must use up nothing of theirs.
   if (isPartOfAnotherSite(request))

@@ -1,5 +1,4 @@
 // From a request's credentials to the actor who asks. Asked on every call; nothing is kept between two.
-import ipaddr from 'ipaddr.js'
 import { accountById } from '../accounts/account.ts'
 import { looksOf } from '../accounts/own-account.ts'
 import { permissionsOf } from '../accounts/roles.ts'
@@ -8,6 +7,7 @@ import { isScope, type Permission, type Scope, scopesOf } from '../kernel/api/ac
 import type { Actor } from '../kernel/api/actor.ts'
 import { Refusal } from '../kernel/api/errors.ts'
 import type { Sender } from '../kernel/api/http.ts'
+import { inside } from '../kernel/cidr.ts'
 import { minute } from '../kernel/db/clock.ts'
 import { type Db, prepared, write } from '../kernel/db/open.ts'
 import { digest } from '../kernel/secrets.ts'
@@ -16,9 +16,18 @@ import { cookieFrom, markSeen, SEEN_EVERY_MS, type Session, sessionFrom } from '
 
 const nobody: Sender = { actor: undefined, limitKey: '' }
 
+type Asked = {
+  request: Request
+  origin: string
+  now: number
+  from: string
+  /** A page is for a person: a token in a header does not open it. */
+  onPage: boolean
+}
+
 /** A token decides when there is one; the cookie beside it is ignored. Throws `invalid_token`. */
-export function whoFrom(db: Db, { request, origin, now, from }: { request: Request; origin: string; now: number; from: string }): Sender {
-  const header = request.headers.get('Authorization')
+export function whoFrom(db: Db, { request, origin, now, from, onPage }: Asked): Sender {
+  const header = onPage ? null : request.headers.get('Authorization')
   if (header !== null) return tokenSender(db, header, now, from)
   const cookie = cookieFrom(request, origin)
   const session = cookie ? sessionFrom(db, cookie, now) : undefined
@@ -119,13 +128,3 @@ const actorOf = (
   via,
   ...(lacks && { lacksSecondFactor: true }),
 })
-
-/** Is the address inside one of the CIDRs? An IPv4 address that came over an IPv6 socket counts as IPv4. */
-export function inside(address: string, cidrs: readonly string[]): boolean {
-  if (!ipaddr.isValid(address)) return false
-  const it = ipaddr.process(address)
-  return cidrs.some((cidr) => {
-    const [range, bits] = ipaddr.parseCIDR(cidr)
-    return range.kind() === it.kind() && it.match(range as any, bits)
-  })
-}

@@ -1,5 +1,6 @@
 // The order of checks is a promise (decisions): who sends two mistakes at once learns of the first in this order.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { connect } from 'node:net'
 import { scopesOf } from '../../src/kernel/api/access.ts'
 import { MOST_VALUES } from '../../src/kernel/api/http.ts'
 import { type Listening, listening } from '../support/listening.ts'
@@ -355,6 +356,39 @@ describe('over the wire', () => {
       `{"name":"${'x'.repeat(1_000_000)}"}`,
     )
     expect([status, code]).toEqual([413, 'too_large'])
+  })
+  /** Byte by byte, as no client of ours would send it. */
+  const raw = (text: string) =>
+    new Promise<string>((done) => {
+      let heard = ''
+      const socket = connect(it.port, '127.0.0.1', () => socket.end(text))
+      socket.on('data', (bytes) => (heard += bytes)).on('close', () => done(heard))
+    })
+  test('S35: a Host that is none is refused as everything is, wherever it comes', async () => {
+    for (const path of ['/login', '/api/v1/status', '/brand/logo', '/agent/v1/connect', '/'])
+      for (const host of ['[', 'a b<x>', 'a:99999999']) {
+        const answer = await raw(`GET ${path} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`)
+        // The server itself may refuse what is no HTTP at all; then no word of ours is in it.
+        if (!answer.includes('X-Request-Id') && !answer.includes('x-request-id')) {
+          expect([path, host, answer.split('\r\n')[0]]).toEqual([path, host, expect.stringMatching(/ 400 /)])
+          continue
+        }
+        expect([path, host, answer.split('\r\n')[0]]).toEqual([path, host, 'HTTP/1.1 400 Bad Request'])
+        expect(answer).toContain('"invalid_request"')
+        expect(answer.toLowerCase()).toContain("content-security-policy: default-src 'none'")
+        expect(answer).not.toContain('Invalid URL')
+      }
+  })
+  test('a method that nobody has heard of is refused in our shape, with what is possible', async () => {
+    for (const method of ['PROPFIND', 'PURGE', 'MKCOL']) {
+      const known = await it.ask(method, '/api/v1/admin/nodes', bearer())
+      expect([known.status, known.code, known.headers.get('Allow')]).toEqual([405, 'method_not_allowed', 'GET, HEAD, OPTIONS'])
+      for (const path of ['/api/v1/no/such', '/login', '/']) {
+        const { status, code, headers } = await it.ask(method, path)
+        expect([method, path, status, code]).toEqual([method, path, 404, 'not_found'])
+        expect(headers.get('X-Request-Id')).toMatch(/^[0-9a-f-]{36}$/)
+      }
+    }
   })
   test('a path of ours in the query does not make a call one of an agent', async () => {
     // Once: `fetch` looks for /agent/v1/connect anywhere in the URL.

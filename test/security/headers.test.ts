@@ -32,6 +32,7 @@ const ofCalls = {
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
   'content-type': 'application/json; charset=utf-8',
   'cross-origin-resource-policy': 'same-origin',
+  'referrer-policy': 'same-origin',
   'strict-transport-security': 'max-age=31536000',
   'x-content-type-options': 'nosniff',
 }
@@ -183,24 +184,39 @@ test('S29: a file of ours is what its type says and nobody else’s', async () =
   }
 })
 
+test('S29: and so is what is no page and no call: the logo, what is not there, what takes no reports, the way to a provider', async () => {
+  for (const path of ['/brand/logo', '/brand/brand.css', '/assets/nothing.js', '/agent/v1/images/nothing', '/login/oidc/start'])
+    for (const method of ['GET', 'POST', 'PROPFIND']) {
+      const { headers } = await p.controller.app.fetch(new Request(`http://localhost${path}`, { method }))
+      for (const name of Object.keys(ofCalls))
+        if (name !== 'content-type') expect([method, path, name, headers.has(name)]).toEqual([method, path, name, true])
+      expect([method, path, headers.get('X-Request-Id')]).toEqual([method, path, expect.stringMatching(/^[0-9a-f-]{36}$/)])
+    }
+})
+
 test('S29: what a browser reports to the address in the policy is in the journal, without what follows the path', async () => {
-  const heard = await listenToLog(() =>
+  const link = Buffer.alloc(32, 'secret').toString('base64url')
+  const report = (address: string) =>
     p.controller.app.fetch(
       new Request(`http://localhost${REPORTS}`, {
         method: 'POST',
         headers: { 'Content-Type': 'application/csp-report' },
         body: JSON.stringify({
           'csp-report': {
-            'document-uri': 'https://panel.test/setup?token=very-secret',
+            'document-uri': address,
             'effective-directive': 'script-src-elem',
             'blocked-uri': 'https://evil.test/x.js',
           },
         }),
       }),
-    ),
-  )
+    )
+  const heard = await listenToLog(async () => {
+    for (const page of ['welcome', 'reset', 'confirm-email', 'sign-in']) await report(`https://panel.test/${page}/${link}#x`)
+    return report('https://panel.test/setup?token=very-secret')
+  })
   expect(heard.answer.status).toBe(204)
-  const line = heard.lines.map((text) => JSON.parse(text)).find(({ directive }) => directive === 'script-src-elem')
+  const line = heard.lines.map((text) => JSON.parse(text)).findLast(({ directive }) => directive === 'script-src-elem')
   expect(line).toMatchObject({ level: 'warning', page: 'https://panel.test/setup', blocked: 'https://evil.test/x.js' })
-  expect(heard.lines.join('')).not.toContain('very-secret')
+  expect(heard.lines.join('')).toContain('https://panel.test/welcome/***')
+  for (const secret of ['very-secret', link]) expect(heard.lines.join('')).not.toContain(secret)
 })

@@ -101,15 +101,20 @@ describe('S22: a support session', () => {
     expect(forSomebody.filter((op) => own.includes(op.id) && isOpenInSupport(op)).map((op) => op.id)).toEqual([])
   })
   test('may make these changes, and a new one only when somebody wrote it here', () =>
-    expect(forSomebody.filter((op) => op.method !== 'GET' && isOpenInSupport(op)).map((op) => op.id)).toEqual([
-      'sessions.end',
-      'support.close',
+    expect(
+      forSomebody
+        .filter((op) => op.method !== 'GET' && isOpenInSupport(op))
+        .map((op) => op.id)
+        .toSorted(),
+    ).toEqual([
       'customers.lock',
       'customers.unlock',
-      'servers.rename',
       'servers.power',
+      'servers.rename',
       'servers.suspend',
       'servers.unsuspend',
+      'sessions.end',
+      'support.close',
     ]))
   test('is answered nothing that is shown once, and reads nothing that needs its person', () => {
     for (const op of forSomebody.filter(isOpenInSupport)) {

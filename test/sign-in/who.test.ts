@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { accounts } from '../../src/accounts/tables.ts'
-import { clientAddress } from '../../src/controller.ts'
+import { inside } from '../../src/kernel/cidr.ts'
+import { clientAddress } from '../../src/kernel/client-address.ts'
 import { write } from '../../src/kernel/db/open.ts'
-import { inside } from '../../src/sign-in/who.ts'
 import { allowFrom, makeToken } from '../../src/tokens/tokens.ts'
 import { listening } from '../support/listening.ts'
 import { type Panel, panel, type Who } from '../support/panel.ts'
@@ -151,7 +151,7 @@ describe('an allow-list', () => {
 })
 
 describe('S30: the address of a caller', () => {
-  const from = (peer: string, header: string | undefined, trusted: string[]) =>
+  const from = (peer: string | undefined, header: string | undefined, trusted: string[]) =>
     clientAddress(new Request('http://localhost/', header === undefined ? {} : { headers: { 'X-Forwarded-For': header } }), peer, trusted)
   const proxies = ['10.0.0.0/8', '2001:db8:ffff::/48']
 
@@ -174,6 +174,11 @@ describe('S30: the address of a caller', () => {
     ['is IPv4 behind a proxy that came mapped into IPv6', '::ffff:10.0.0.1', '::ffff:203.0.113.7', proxies, '203.0.113.7'],
     ['is IPv6', '2001:db8:ffff::1', '2001:db8::7', proxies, '2001:db8::7'],
     ['is never a trusted one that the caller made up', '10.0.0.1', '10.0.0.99, 203.0.113.7', proxies, '203.0.113.7'],
+    ['is without the port that a proxy wrote beside it', '10.0.0.1', '203.0.113.7:5678', proxies, '203.0.113.7'],
+    ['is without the port, in brackets too', '10.0.0.1', '[2001:DB8::7]:5678', proxies, '2001:db8::7'],
+    ['is IPv4 however it came mapped', '10.0.0.1', '::FFFF:203.0.113.7', proxies, '203.0.113.7'],
+    ['is found behind a proxy that is written with its port', '10.0.0.1', '203.0.113.7, 10.9.9.9:443', proxies, '203.0.113.7'],
+    ['is nobody when the peer has hung up, though this host is a trusted proxy', undefined, '203.0.113.7', ['127.0.0.0/8', '::/0'], ''],
     ['stops at what is no address at all', '10.0.0.1', '127.0.0.1, unknown', proxies, 'unknown'],
   ] as const)
     test(what, () => expect(from(peer, header, [...trusted])).toBe(expected))

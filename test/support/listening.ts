@@ -30,6 +30,7 @@ export async function listening(env: Record<string, string> = {}) {
     db,
     controller,
     url: `http://127.0.0.1:${server.port}`,
+    port: server.port!,
     staff,
     token,
     cookie,

@@ -2,8 +2,8 @@
 // the framework's own answers to bad bodies and wrong methods are not the ones that were promised.
 import type { Elysia } from 'elysia'
 import { isShared } from '../db/kept.ts'
-import { log } from '../log.ts'
 import type { Actor } from './actor.ts'
+import { asJson, heardOf, refuse } from './answered.ts'
 import { type Code, codes, errorBody, Refusal, unknownPath } from './errors.ts'
 import { keyFrom } from './idempotency.ts'
 import type { Answer, Gate } from './invoke.ts'
@@ -33,51 +33,53 @@ export type Sender = {
 
 export type Door = {
   gate: Gate
-  /** Throws `invalid_token` for credentials that are none. */
-  who(request: Request, from: string): Sender
-  from(request: Request): string
+  /** Throws `invalid_token` for credentials that are none. `on`: a page is for a person, whatever token comes with it. */
+  who(request: Request, on?: 'page'): Sender
   origin: string
   calls: Pick<Limit, 'take' | 'count'>
   restarting(): boolean
-  logRequests: boolean
 }
 
-const fixed = {
-  'Content-Type': 'application/json; charset=utf-8',
-  'Cache-Control': 'no-store',
-  'X-Content-Type-Options': 'nosniff',
-  'Cross-Origin-Resource-Policy': 'same-origin',
-  'Strict-Transport-Security': 'max-age=31536000',
-  'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
+/** A route, whose refusals have the shape of the API's. */
+export function route(app: Elysia, method: Method, path: string, answer: (request: Request, params: Record<string, string>) => Made) {
+  const handle = async ({ request, params }: { request: Request; params: Record<string, string> }) => {
+    try {
+      return await answer(request, params)
+    } catch (error) {
+      return refuse(error, request)
+    }
+  }
+  // The body is read here, by our own rules, and by nobody before.
+  app.route(method, path, handle, { parse: 'none' } as any)
 }
+type Made = Response | Promise<Response>
+type Method = (typeof everyMethod)[number]
 
 export function mountApi(app: Elysia, operations: readonly Operation[], door: Door) {
   const at = (path: string) => API_ROOT + path.replace(/\{(\w+)\}/g, ':$1')
   // Each method by name, never `all`: for the router `GET *` of the pages is a closer match than `all` of a path of ours.
-  const route = (method: string, path: string, found: Operation | readonly string[] | undefined) =>
-    app.route(method, path, answering(door, found), { parse: 'none' } as any)
+  const mount = (method: Method, path: string, found: Found) => route(app, method, path, answering(door, found))
   for (const [path, ofPath] of Map.groupBy(operations, (op) => op.path)) {
     const known = ofPath.map((op) => op.method)
     for (const method of everyMethod) {
       const op = ofPath.find((o) => o.method === method || (method === 'HEAD' && o.method === 'GET'))
-      route(method, at(path), op ?? known)
+      mount(method, at(path), op ?? known)
     }
   }
-  for (const path of [API_ROOT, `${API_ROOT}/*`]) for (const method of everyMethod) route(method, path, undefined)
+  for (const path of [API_ROOT, `${API_ROOT}/*`]) for (const method of everyMethod) mount(method, path, undefined)
   // Pages are only read: any other method on a path that nobody has is answered here, in words.
-  for (const method of everyMethod) if (method !== 'GET' && method !== 'HEAD') route(method, '/*', undefined)
+  for (const method of everyMethod) if (method !== 'GET' && method !== 'HEAD') mount(method, '/*', undefined)
 }
 
-const everyMethod = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'CONNECT'] as const
+/** `ALL`: whatever else somebody calls a method. */
+const everyMethod = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'CONNECT', 'ALL'] as const
 
 /** What anybody may read and what stays the same while this program runs. */
 export function mountDocument(app: Elysia, path: string, document: () => unknown, door: Door) {
   let written: string | undefined
   const text = () => (written ??= JSON.stringify(document()))
   for (const method of everyMethod)
-    app.route(method, API_ROOT + path, answering(door, method === 'GET' || method === 'HEAD' ? { text } : ['GET']), {
-      parse: 'none',
-    } as any)
+    route(app, method, API_ROOT + path, answering(door, method === 'GET' || method === 'HEAD' ? { text } : ['GET']))
 }
 
 /** The router takes `/account/sessions/` for `/account/sessions`; but it is what is left of a path to one thing whose id was lost. */
@@ -86,51 +88,29 @@ function endsInSlash(url: string): boolean {
   return url.charCodeAt((query < 0 ? url.length : query) - 1) === 47
 }
 
-/** `found`: the operation, or a document, or the methods that the path knows when it was none of them, or nothing at all. */
-function answering(door: Door, found: Operation | { text(): string } | readonly string[] | undefined) {
-  return async ({ request, params }: { request: Request; params: Record<string, string> }): Promise<Response> => {
-    const requestId = Bun.randomUUIDv7()
-    const startedAt = door.logRequests ? performance.now() : 0
-    let response: Response
-    try {
-      const known = endsInSlash(request.url) ? undefined : found
-      if (known === undefined || Array.isArray(known)) door.calls.count(addressKey(door.from(request)))
-      response =
-        known === undefined
-          ? refuse(unknownPath(), requestId)
-          : 'id' in known
-            ? show(known, await answer(door, known, request, params, requestId), requestId)
-            : 'text' in known
-              ? give(door, known.text(), request)
-              : otherMethod(request, known)
-    } catch (error) {
-      response = refuse(error, requestId, request)
-    }
-    if (!response.headers.has('X-Request-Id')) response.headers.set('X-Request-Id', requestId)
-    if (door.logRequests)
-      log.info('request', {
-        requestId,
-        method: request.method,
-        path: request.url.replace(/^[a-z]+:\/\/[^/]+|\?.*$/g, ''),
-        status: response.status,
-        ms: Math.round(performance.now() - startedAt),
-      })
-    return response
+/** The operation, or a document, or the methods that the path knows when it was none of them, or nothing at all. */
+type Found = Operation | { text(): string } | readonly string[] | undefined
+
+function answering(door: Door, found: Found) {
+  return async (request: Request, params: Record<string, string>): Promise<Response> => {
+    const known = endsInSlash(request.url) ? undefined : found
+    if (known === undefined || Array.isArray(known)) door.calls.count(addressKey(heardOf(request).from))
+    if (known === undefined) throw unknownPath()
+    if ('id' in known) return show(known, await answer(door, known, request, params))
+    return 'text' in known ? give(door, known.text(), request) : otherMethod(request, known)
   }
 }
 
-function show(op: Operation, { status, body, replayed, cookies = [] }: Answer, requestId: string) {
+function show(op: Operation, { status, body, replayed, cookies = [] }: Answer): Response {
   if (op.answers)
     return new Response(inPieces(body), {
       status,
       headers: {
-        ...fixed,
         'Content-Type': `${op.answers}; charset=utf-8`,
         'Content-Disposition': `attachment; filename="${op.path.split('/').at(-1)}"`,
-        'X-Request-Id': requestId,
       },
     })
-  const response = new Response(jsonOf(body), { status, headers: { ...fixed, 'X-Request-Id': requestId } })
+  const response = new Response(jsonOf(body), { status, headers: asJson })
   if (replayed) response.headers.set('Idempotency-Replayed', 'true')
   if (op.leaves) response.headers.set('Clear-Site-Data', '"storage"')
   for (const cookie of cookies) response.headers.append('Set-Cookie', cookie)
@@ -162,15 +142,15 @@ function inPieces(text: Iterable<string>): ReadableStream<Uint8Array> {
 }
 
 function give(door: Door, text: string, request: Request) {
-  door.calls.take(addressKey(door.from(request)))
-  return new Response(text, { headers: fixed })
+  door.calls.take(addressKey(heardOf(request).from))
+  return new Response(text, { headers: asJson })
 }
 
 function otherMethod(request: Request, known: readonly string[]): Response {
   const allow = [...known, ...(known.includes('GET') ? ['HEAD'] : []), 'OPTIONS'].join(', ')
   if (request.method === 'OPTIONS') return new Response(null, { status: 204, headers: { Allow: allow } })
   const r = new Refusal('method_not_allowed', `${request.method} is not possible here; ${allow} are.`)
-  return new Response(JSON.stringify(errorBody(r)), { status: r.status, headers: { ...fixed, Allow: allow } })
+  return new Response(JSON.stringify(errorBody(r)), { status: r.status, headers: { ...asJson, Allow: allow } })
 }
 
 const ofStatus = (status: number) => (Object.keys(codes) as Code[]).filter((code) => codes[code] === status)
@@ -202,8 +182,8 @@ export const checks: readonly (readonly Code[])[] = [
   ofStatus(409),
 ]
 
-async function answer(door: Door, op: Operation, request: Request, params: Record<string, string>, requestId: string): Promise<Answer> {
-  const from = door.from(request)
+async function answer(door: Door, op: Operation, request: Request, params: Record<string, string>): Promise<Answer> {
+  const { requestId, from } = heardOf(request)
   const changes = op.method !== 'GET'
   const sender = admitted(door, op, request, from)
   door.calls.take(sender.actor ? sender.limitKey : addressKey(from))
@@ -228,7 +208,7 @@ async function answer(door: Door, op: Operation, request: Request, params: Recor
 /** Who it is, where that is enough to go on. What is refused here counts as a call of its address: guessing is not free. */
 function admitted(door: Door, op: Operation, request: Request, from: string): Sender {
   try {
-    const sender = door.who(request, from)
+    const sender = door.who(request)
     if (!sender.actor && op.access !== 'anyone')
       throw new Refusal('not_authenticated', 'Sign in, or send a token in the Authorization header.')
     if (sender.allowed && !sender.allowed(from))
@@ -346,21 +326,4 @@ export async function textOf(request: Request, mostBytes: number): Promise<strin
   } catch {
     throw new Refusal('invalid_json', 'The body is not UTF-8. Send one JSON object in UTF-8.')
   }
-}
-
-/** Any error as an answer: refusals as they are, everything else as a request id whose cause is in the journal. */
-export function refuse(error: unknown, requestId: string, request?: Request): Response {
-  const r =
-    error instanceof Refusal
-      ? error
-      : new Refusal('internal_error', `Something went wrong on our side. Quote ${requestId} when you ask about it.`)
-  if (r !== error) log.error('a call broke', { requestId, method: request?.method, path: request && new URL(request.url).pathname, error })
-  const { retryAfterSeconds, ...details } = r.details
-  return new Response(JSON.stringify(errorBody({ code: r.code, message: r.message, details })), {
-    status: r.status,
-    headers:
-      retryAfterSeconds === undefined
-        ? { ...fixed, 'X-Request-Id': requestId }
-        : { ...fixed, 'X-Request-Id': requestId, 'Retry-After': String(retryAfterSeconds) },
-  })
 }

@@ -3,6 +3,12 @@
 import { type Clock, day, minute, second } from '../db/clock.ts'
 import { Refusal } from './errors.ts'
 
+/** So many calls a minute of one token, account or address, and so many sign-ins of one address. */
+export const CALLS_PER_MINUTE = 1200
+export const SIGN_INS_PER_MINUTE = 20
+/** Each is a mail to an address that somebody typed. */
+export const INVITATIONS_PER_MINUTE = 10
+
 type Bucket = { left: number; at: number }
 
 /** `perMinute` calls, refilled evenly. Throws `rate_limited` with the seconds until one is free. */

@@ -52,8 +52,6 @@ export class Assets {
       ETag: asset.etag,
       'Cache-Control': 'public, max-age=31536000, immutable',
       Vary: 'Accept-Encoding',
-      'X-Content-Type-Options': 'nosniff',
-      'Cross-Origin-Resource-Policy': 'same-origin',
     }
     if (request.headers.get('If-None-Match') === asset.etag) return new Response(null, { status: 304, headers })
     if (!/\bbr\b/.test(request.headers.get('Accept-Encoding') ?? '')) return new Response(asset.plain as BodyInit, { headers })

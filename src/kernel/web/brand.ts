@@ -92,12 +92,7 @@ export function brandCss(accent: string): string {
 export const logoUrl = (hash: string) => `/brand/logo?v=${hash}`
 export const brandCssUrl = (accent: string) => `/brand/brand.css?v=${accent.slice(1)}`
 
-const fixed = {
-  'Cache-Control': 'public, max-age=31536000, immutable',
-  'X-Content-Type-Options': 'nosniff',
-  'Cross-Origin-Resource-Policy': 'same-origin',
-  'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
-}
+const fixed = { 'Cache-Control': 'public, max-age=31536000, immutable' }
 const none = () => new Response('Not found\n', { status: 404, headers: { 'Content-Type': 'text/plain' } })
 
 /** Only what somebody has set as a logo or colour is answered; the address alone makes nothing. */

@@ -2,12 +2,13 @@
 import { randomBytes } from 'node:crypto'
 import type { Elysia } from 'elysia'
 import { visitor } from '../api/actor.ts'
+import { heardOf } from '../api/answered.ts'
 import { Refusal } from '../api/errors.ts'
-import type { Door } from '../api/http.ts'
+import { type Door, route } from '../api/http.ts'
 import { addressKey } from '../api/limits.ts'
 import type { Operation } from '../api/operation.ts'
 import type { Clock } from '../db/clock.ts'
-import { log } from '../log.ts'
+import { log, plainPath } from '../log.ts'
 import type { Brand } from './brand.ts'
 import { CSP_REPORT } from './csp-report.ts'
 import type { Html } from './html.ts'
@@ -33,36 +34,33 @@ export type Site = {
 
 export function mountPages(app: Elysia, parts: Omit<Site, 'leads'>) {
   const site = { ...parts, leads: leadingTo(parts.pages) }
-  for (const p of site.pages) app.get(p.path.replace(/\{(\w+)\}/g, ':$1'), ({ request, params }: any) => answer(site, p, request, params))
-  app.get('*', ({ request }: any) => answer(site, undefined, request, {}))
+  for (const p of site.pages) route(app, 'GET', p.path.replace(/\{(\w+)\}/g, ':$1'), (request, params) => answer(site, p, request, params))
+  route(app, 'GET', '*', (request) => answer(site, undefined, request, {}))
 }
 
 async function answer(site: Site, p: Page | undefined, request: Request, params: Record<string, string>): Promise<Response> {
-  const requestId = Bun.randomUUIDv7()
+  const { requestId, from } = heardOf(request)
   const url = new URL(request.url)
-  const from = site.door.from(request)
   let at = atFor(site, request, params, undefined)
   try {
-    const sender = site.door.who(new Request(request.url, { headers: withoutToken(request) }), from)
+    const sender = site.door.who(request, 'page')
     site.door.calls.take(sender.actor ? sender.limitKey : addressKey(from))
     at = atFor(site, request, params, sender)
-    if (!sender.actor && !p?.open) return seeOther(requestId, `/login?next=${encodeURIComponent(url.pathname + url.search)}`)
+    if (!sender.actor && !p?.open) return seeOther(`/login?next=${encodeURIComponent(url.pathname + url.search)}`)
     if (!p) throw noPage()
     const elsewhere = p.elsewhere?.(at)
-    if (elsewhere) return seeOther(requestId, elsewhere)
+    if (elsewhere) return seeOther(elsewhere)
     const { title, body } = await render(p, site.door.gate, at)
     const always = sender.actor && !p.open ? await readAll(site.always, site.door.gate, at) : {}
-    return document(site, { title, body: onlyLeading(body, at.leads), page: p, at, always }, 200, requestId)
+    return document(site, { title, body: onlyLeading(body, at.leads), page: p, at, always }, 200)
   } catch (error) {
-    if (error instanceof Refusal && error.code === 'second_factor_required') return seeOther(requestId, '/account/security')
+    if (error instanceof Refusal && error.code === 'second_factor_required') return seeOther('/account/security')
     const refusal = error instanceof Refusal ? error : new Refusal('internal_error', 'Something went wrong on our side.')
-    // The page's path and not the address: a link from a mail has its token there.
-    if (refusal !== error) log.error('a page broke', { requestId, path: p?.path ?? url.pathname, error })
+    if (refusal !== error) log.error('a page broke', { requestId, path: p?.path ?? plainPath(url.pathname), error })
     const response = document(
       site,
       { title: titles[refusal.status] ?? 'Error', body: site.errorBody(refusal, requestId, at), page: undefined, at, always: {} },
       refusal.status,
-      requestId,
     )
     const { retryAfterSeconds } = refusal.details
     if (retryAfterSeconds !== undefined) response.headers.set('Retry-After', String(retryAfterSeconds))
@@ -70,8 +68,7 @@ async function answer(site: Site, p: Page | undefined, request: Request, params:
   }
 }
 
-const seeOther = (requestId: string, path: string) =>
-  new Response(null, { status: 303, headers: { ...pageHeaders(), 'X-Request-Id': requestId, Location: path } })
+const seeOther = (path: string) => new Response(null, { status: 303, headers: { ...pageHeaders(), Location: path } })
 
 const titles: Record<number, string> = {
   403: 'Not allowed',
@@ -79,13 +76,6 @@ const titles: Record<number, string> = {
   429: 'Too many requests',
   500: 'Something went wrong',
   503: 'Restarting',
-}
-
-/** A page is for a person: a token in a header does not open it. */
-const withoutToken = (request: Request) => {
-  const headers = new Headers(request.headers)
-  headers.delete('Authorization')
-  return headers
 }
 
 function atFor(site: Site, request: Request, params: Record<string, string>, sender: ReturnType<Door['who']> | undefined): At {
@@ -108,23 +98,18 @@ function atFor(site: Site, request: Request, params: Record<string, string>, sen
   }
 }
 
-function document(site: Site, frame: Omit<Frame, 'nonce'>, status: number, requestId: string): Response {
+function document(site: Site, frame: Omit<Frame, 'nonce'>, status: number): Response {
   const nonce = randomBytes(16).toString('base64')
   return new Response('<!doctype html>' + site.layout({ ...frame, nonce }).text, {
     status,
-    headers: { ...pageHeaders(nonce), 'X-Request-Id': requestId },
+    headers: pageHeaders(nonce),
   })
 }
 
-/** HSTS is ignored by browsers on plain HTTP, so it can always stand there. */
+/** What a page has beside the headers of every answer. */
 export const pageHeaders = (nonce = '') => ({
-  'Strict-Transport-Security': 'max-age=31536000',
   'Content-Type': 'text/html; charset=utf-8',
-  'Cache-Control': 'no-store',
   'Content-Security-Policy': `default-src 'none'; script-src ${nonce ? `'nonce-${nonce}' 'strict-dynamic'` : "'none'"}; style-src 'self'; img-src 'self' data:; connect-src 'self'; font-src 'self'; form-action 'self'; base-uri 'none'; object-src 'none'; frame-ancestors 'none'; report-uri ${CSP_REPORT}`,
   'Cross-Origin-Opener-Policy': 'same-origin',
-  'Cross-Origin-Resource-Policy': 'same-origin',
-  'X-Content-Type-Options': 'nosniff',
-  'Referrer-Policy': 'same-origin',
   'Permissions-Policy': 'camera=(), microphone=(), geolocation=(), payment=(), usb=()',
 })
