@@ -93,7 +93,7 @@ async function restore(file: string): Promise<number> {
   if (!existsSync(file)) throw failed(`There is no file ${file}.`)
   const source = openSync(file, 'r')
   mustBeWhole(file)
-  const { dataDir } = installation()
+  const { dataDir } = installation((dir) => dir)
   if (await isRunning(dataDir)) throw failed('The controller is running. Stop it first: what it writes now would be lost.')
   const database = databaseOf(dataDir)
   const part = `${database}.restoring`

@@ -31,6 +31,11 @@ export function aboutData(error: unknown, dataDir: string): unknown {
       'database_damaged',
       `${dataDir}/berth.db is damaged (${code}). Keep a copy of it, and restore a backup: sudo berth backup restore FILE.`,
     )
+  if (/^SQLITE_(BUSY|LOCKED)/.test(code))
+    return new CannotStart(
+      'database_busy',
+      `Another program holds ${dataDir}/berth.db for longer than a change takes. End it and try again.`,
+    )
   if (/^SQLITE_FULL|^ENOSPC/.test(code))
     return new CannotStart('disk_full', `The disk of ${dataDir} is full. Make room on it and start again.`)
   if (/^(SQLITE_(CANTOPEN|READONLY|PERM|IOERR)|EACCES|EPERM|EROFS|ENOTDIR|EISDIR|ENOENT)/.test(code)) return notUsable(dataDir, code)

@@ -36,15 +36,18 @@ function settingsIn(file: string): Record<string, string> {
   return Object.fromEntries([...found].map(([, name, double, single, bare]) => [name, double ?? single ?? bare ?? '']))
 }
 
+/** Whom the database belongs to is whom the controller runs as; before there is one, the owner of the directory. */
+const whoServes = (dataDir: string) => (existsSync(databaseOf(dataDir)) ? databaseOf(dataDir) : dataDir)
+
 /**
- * For a command other than `serve`. As root it goes on as the owner of the data directory: what it writes there is the controller's to
- * read, and what somebody put there to trap root traps nobody. Throws `CannotStart` where there is no such directory, or it is not ours.
+ * For a command other than `serve`. As root it goes on as the owner of what `whose` names: what it writes is the controller's to read,
+ * and what somebody put there to trap root traps nobody. Throws `CannotStart` where there is no such directory, or it is not ours.
  */
-export function installation(): Config {
+export function installation(whose: (dataDir: string) => string = whoServes): Config {
   const config = configFrom(environment())
   const { dataDir } = config
   try {
-    const { uid, gid } = statSync(dataDir)
+    const { uid, gid } = statSync(whose(dataDir))
     if (process.getuid?.() === 0 && uid !== 0) become(uid, gid)
     accessSync(dataDir, constants.R_OK | constants.W_OK | constants.X_OK)
   } catch (error) {

@@ -387,6 +387,14 @@ describe.skipIf(process.getuid?.() !== 0)('where the data directory is another u
     const listed = await as(own, 'admin staff.list')
     expect([listed.code, JSON.parse(listed.out || '{}').total]).toEqual([0, 1])
   })
+  test('a controller that runs as root in it keeps its database, and a restore brings it back to the directory’s owner', async () => {
+    for (const name of ['berth.db', 'secret.key']) chownSync(`${dir()}/${name}`, 0, 0)
+    expect(JSON.parse((await run('admin staff.list', '', env())).out).total).toBe(1)
+    expect(owners()['berth.db']).toBe(0)
+    expect((await run(`backup restore ${it.dir}/backups/copy.db`, '', env())).error).toBe('')
+    expect(owners()['berth.db']).toBe(own)
+    chownSync(`${dir()}/secret.key`, own, own)
+  })
   test('everybody else is told whose it is, and changes nothing', async () => {
     const before = owners()
     for (const args of [
