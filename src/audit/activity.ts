@@ -3,7 +3,7 @@
 import { Type as t } from 'typebox'
 import { accountKinds, everybody } from '../kernel/api/access.ts'
 import { page, paginate } from '../kernel/api/list.ts'
-import { type Look, nullable, operation, shape, time } from '../kernel/api/operation.ts'
+import { type Look, nullable, operation, shape, time, told } from '../kernel/api/operation.ts'
 import { iso } from '../kernel/db/clock.ts'
 import { server, standing } from '../servers/server.ts'
 import { useSignInLink } from '../sign-in/sign-in-links.ts'
@@ -17,19 +17,14 @@ const activity = shape('Activity', {
   who: t.Object({ name: t.String(), you: t.Boolean() }),
   via,
   operation: t.String(),
-  /** Which of several things the operation did: `off` of `servers.power`. */
-  action: nullable(t.String()),
+  action: told(nullable(t.String()), 'Which of several things the operation did: `off` of `servers.power`.'),
   target: nullable(t.String()),
   targetName: nullable(t.String()),
-  /** Where the target is an account. */
-  targetKind: nullable(t.Enum([...accountKinds])),
-  /** It is not there any more, for you. */
-  targetGone: t.Boolean(),
-  /** Null where it is not yours to know. */
-  from: nullable(t.String()),
+  targetKind: told(nullable(t.Enum([...accountKinds])), 'Where the target is an account.'),
+  targetGone: told(t.Boolean(), 'It is not there any more, for you.'),
+  from: told(nullable(t.String()), 'Null where it is not yours to know.'),
   result: t.String(),
-  /** The job that it started. */
-  jobId: nullable(t.String()),
+  jobId: told(nullable(t.String()), 'The job that it started.'),
 })
 
 function show({ tx, actor }: Look, a: LineRow, asking: Asking) {

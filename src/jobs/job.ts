@@ -37,7 +37,10 @@ export const jobRecord = shape('Job', {
   state: jobState,
   progress: told(t.Integer(), '0 to 100.'),
   step: t.Object({ n: t.Integer(), of: t.Integer(), name: nullable(t.String()) }),
-  startedBy: t.Object({ type: t.Enum(['person', 'token', 'system']), id: t.String(), name: t.String() }),
+  startedBy: told(
+    t.Object({ type: t.Enum(['person', 'token', 'system']), id: t.String(), name: t.String() }),
+    'As far as it is yours to know: a provider is Staff to its customers, without an id.',
+  ),
   nodeId: nullable(t.String()),
   nodeName: nullable(t.String()),
   serverId: nullable(t.String()),

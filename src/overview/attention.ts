@@ -1,14 +1,14 @@
 // What needs attention, in one shape for every kind of account. Each room says what it knows of: see sources.ts for the list.
 import { type Static, Type as t } from 'typebox'
-import { type Look, nullable, time } from '../kernel/api/operation.ts'
+import { type Look, nullable, shape, time, told } from '../kernel/api/operation.ts'
 
 /** What, since when, what it means, and one thing to do about it where there is one. */
-export const attention = t.Object({
+export const attention = shape('Attention', {
   level: t.Enum(['bad', 'warn']),
   what: t.String(),
-  effect: t.String(),
+  effect: told(t.String(), 'What it means.'),
   since: nullable(time),
-  action: nullable(t.String()),
+  action: told(nullable(t.String()), 'What to do about it, and in href the page where; null where there is nothing that you can do.'),
   href: nullable(t.String()),
 })
 export type Attention = Static<typeof attention>
@@ -17,7 +17,7 @@ export type Attention = Static<typeof attention>
 export type Source = (call: Look) => Attention[]
 
 /** One line of a checklist; `done` is a fact, nobody ticks it. */
-export const step = t.Object({ title: t.String(), words: t.String(), done: t.Boolean(), href: t.String() })
+export const step = shape('Step', { title: t.String(), words: t.String(), done: t.Boolean(), href: t.String() })
 export type Step = Static<typeof step>
 
 /** As many of one kind as are read before one begins with the first. */
