@@ -6,7 +6,7 @@ import { type Db, prepared, type Tx, write } from '../kernel/db/open.ts'
 import { log } from '../kernel/log.ts'
 import type { Report } from '../kernel/nodes/hub.ts'
 import { serverById } from '../servers/server.ts'
-import { type Server, servers } from '../servers/tables.ts'
+import { type Server, type Status, servers } from '../servers/tables.ts'
 import { nodeById } from './node.ts'
 import { type Difference, nodes } from './tables.ts'
 
@@ -149,13 +149,16 @@ const statements = prepared((db) => ({
 /** Does a job work on it? Then its state is on its way and the node's word is a moment old. */
 const held = (tx: Db, serverId: string) => statements(tx).held.get(serverId) !== null
 
+/** Only of these the node must have a machine and a disk. */
+const isInstalled = (status: Status) => status === 'running' || status === 'stopped'
+
 /**
  * Wanted against actual. Servers that a job works on are left out: they are on their way. Nothing is guessed by name, and
  * nothing is settled by itself: an orphan may be the only copy of somebody's data.
  */
 export function compare(expected: readonly Server[], found: Inventory, busy: ReadonlySet<string>): Difference[] {
   const installed = expected.filter(
-    (s) => ['running', 'stopped', 'suspended'].includes(s.status) && s.statusBefore !== 'pending_setup' && !busy.has(s.id),
+    (s) => isInstalled(s.status === 'suspended' ? (s.statusBefore ?? 'stopped') : s.status) && !busy.has(s.id),
   )
   const domains = new Map(found.domains.map((d) => [d.server, d.power]))
   const volumes = new Set(found.volumes.map((v) => v.server))

@@ -125,7 +125,6 @@ const refusals: Record<Status, Partial<Record<Action, Code>>> = {
     off: 'server_failed',
     restart: 'server_failed',
     setup: 'already_set_up',
-    suspend: 'server_failed',
     unsuspend: 'not_suspended',
   },
   terminated: {

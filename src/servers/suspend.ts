@@ -23,11 +23,12 @@ export const suspendServer = operation({
   answer: jobAnswer,
   status: 202,
   remembers: true,
-  refuses: ['already_suspended', 'server_failed', 'server_busy'],
+  refuses: ['already_suspended', 'server_busy'],
   example: { reason: 'Invoice 2041 is overdue' },
   run({ tx, actor, target, body, clock }) {
     mustAllow(target, 'suspend')
-    const waits = target.status === 'pending_setup' // nothing is installed, so there is no work for the node
+    // Nothing is installed, so there is no work for the node. Of one whose reinstallation failed, the old system may still run.
+    const waits = target.status === 'pending_setup'
     const jobId = waits
       ? null
       : startJob(

@@ -31,6 +31,7 @@ describe('what is on a node against what should be', () => {
     ['a suspended one that runs', [server(1, 'suspended', 'running')], found([[1, 'running']], [1]), [], ['power 1']],
     ['a suspended one that stands', [server(1, 'suspended', 'running')], found([[1, 'stopped']], [1]), [], []],
     ['one suspended before it was set up, of which nothing can be there', [server(1, 'suspended', 'pending_setup')], found([], []), [], []],
+    ['one suspended after its installation failed', [server(1, 'suspended', 'failed')], found([], []), [], []],
     ['one waiting for its setup', [server(1, 'pending_setup')], found([], []), [], []],
     ['one whose installation failed', [server(1, 'failed')], found([], []), [], []],
     ['one that is being installed', [server(1, 'provisioning')], found([], [1]), [], []],

@@ -91,6 +91,16 @@ export const scenarios: readonly Scenario[] = [
     succeeds: { ...there, status: 'suspended', power: 'stopped', events: [...built, 'server.suspended'] },
   },
   {
+    name: 'suspending what could not be installed',
+    kind: 'suspend',
+    before: async (p) => {
+      p.node.agent.fault({ command: 'volume.create', mode: 'fail', times: 1 })
+      return order(p)
+    },
+    start: act('suspend', { reason: 'overdue' }),
+    succeeds: { ...gone, status: 'suspended', addresses: 1, held: 1, events: ['server.created', 'server.suspended'] },
+  },
+  {
     name: 'unsuspending',
     kind: 'unsuspend',
     before: async (p) => {
