@@ -34,9 +34,10 @@ async function inTurn<T>(isKnown: boolean, work: () => Promise<T>): Promise<T> {
   }
 }
 
+export const LEAST_CHARACTERS = 12
 /** 12 to 200 characters; what everybody takes, or what says whose it is, is refused. */
 export function mustBeGood(password: string, field: string, { name, email }: { name: string; email: string }) {
-  if (password.length < 12) throw invalid({ field, message: 'must have at least 12 characters.' })
+  if (password.length < LEAST_CHARACTERS) throw invalid({ field, message: `must have at least ${LEAST_CHARACTERS} characters.` })
   if (password.length > 200) throw invalid({ field, message: 'must have at most 200 characters.' })
   const known = [...email.split(/[@.+_-]/), ...name.split(/\s+/)]
   if (isWeak(password, known)) throw invalid({ field, message: 'is too easy to guess. Three or four random words work well.' })

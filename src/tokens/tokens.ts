@@ -216,6 +216,8 @@ export const listTokens = operation({
   },
 })
 
+/** How long a rotated token's old value may go on. */
+export const MOST_OVERLAP_HOURS = 7 * 24
 export const rotateToken = operation({
   id: 'tokens.rotate',
   method: 'POST',
@@ -225,7 +227,7 @@ export const rotateToken = operation({
   inPerson: true,
   confirmed: true,
   on: token,
-  body: fields({ overlapHours: t.Optional(t.Integer({ minimum: 0, maximum: 168 })) }),
+  body: fields({ overlapHours: t.Optional(t.Integer({ minimum: 0, maximum: MOST_OVERLAP_HOURS })) }),
   answer: t.Object({ id: t.String(), token: t.String(), previousUntil: nullable(time), expiresAt: nullable(time) }),
   refuses: ['not_possible'],
   example: { overlapHours: 24 },

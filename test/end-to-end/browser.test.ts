@@ -153,7 +153,7 @@ describe('a person at a new installation', () => {
     expect((await live.admin('jobs.get', { jobId: job })).state).toBe('succeeded')
     await clean('job-done')
     await page.goto(`/admin/servers/${server}`)
-    await page.getByText('Running').first().waitFor()
+    await page.locator('.st').filter({ hasText: 'Running' }).first().waitFor()
     await clean('server-running')
   }, 90_000)
 

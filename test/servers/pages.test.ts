@@ -28,3 +28,11 @@ test('a reason in the address that is no reason is not looked up in what every o
   using p = await world()
   expect(await pageOf(p, undefined, '/login?refused=constructor')).toContain('That did not work. Sign in with your password.')
 })
+
+test('whoever orders can choose from all packages, also where a list has more than one page of them', async () => {
+  using p = await world()
+  for (let i = 0; i < 201; i++) await p.admin('POST', '/admin/packages', { name: `Size ${i}`, vcpus: 1, memoryMb: 512, diskGb: 5 })
+  const text = await pageOf(p, p.staff(undefined, 'Olga').cookie, '/admin/servers/new')
+  // Those, and the one that was there.
+  expect(text.match(/name="packageId"/g)).toHaveLength(202)
+})

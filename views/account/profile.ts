@@ -4,7 +4,7 @@ import { type Answers, type At, page, reading } from '../../src/kernel/web/page.
 import { listIdentities } from '../../src/sign-in/oidc-identities.ts'
 import { act, callForm } from '../parts/act.ts'
 import { card, copyable, inside, kv, notice } from '../parts/card.ts'
-import { field, select, username } from '../parts/field.ts'
+import { field, newPassword, select, username } from '../parts/field.ts'
 import { head } from '../parts/head.ts'
 import { moment, time } from '../parts/time.ts'
 import { identitiesCard } from '../sign-in/oidc.ts'
@@ -67,7 +67,7 @@ const signingIn = ({ account: a, at }: Data) =>
               of: 'password',
               title: 'Change your password',
               done: 'Your password is changed. Every other session has ended',
-              fields: html`${username(a.email)}${field('pw', 'current', { label: 'Current password', type: 'password', required: true, autocomplete: 'current-password' })}${field('pw', 'password', { label: 'New password', type: 'password', required: true, autocomplete: 'new-password', hint: 'At least 12 characters. Three or four random words work well.' })}`,
+              fields: html`${username(a.email)}${field('pw', 'current', { label: 'Current password', type: 'password', required: true, autocomplete: 'current-password' })}${newPassword('pw', { label: 'New password' })}`,
             })}`
           : html`None yet. <a href="/forgot">Mail me a link to choose one</a>`,
       ],

@@ -1,7 +1,7 @@
 // How the own account is signed in to: password, passkeys, authenticator app, recovery codes, and where it is signed in now.
 
 import { type Html, html } from '../../src/kernel/web/html.ts'
-import { type Answers, type At, page, reading } from '../../src/kernel/web/page.ts'
+import { type Answers, type At, page, readingAll } from '../../src/kernel/web/page.ts'
 import { endOneSession, endOtherSessions, listSessions } from '../../src/sign-in/own-sessions.ts'
 import { addPasskey, beginPasskey, passkeysWork, removePasskey, renamePasskey } from '../../src/sign-in/passkeys.ts'
 import { getSecondFactor, renewRecoveryCodes } from '../../src/sign-in/second-factors.ts'
@@ -216,7 +216,7 @@ const sessionCard = (at: At, data: readonly Session[]): Html =>
 
 export const securityPage = page({
   path: '/account/security',
-  reads: { factors: getSecondFactor, sessions: reading(listSessions, () => ({ query: { limit: '200' } })) },
+  reads: { factors: getSecondFactor, sessions: readingAll(listSessions) },
   title: 'Security',
   nav: 'security',
   view: ({ factors: f, sessions, at }) => html`

@@ -1,6 +1,6 @@
 import { createPool, listPools } from '../../src/addresses/pools.ts'
 import { html } from '../../src/kernel/web/html.ts'
-import { type Answers, type At, ifAllowed, page } from '../../src/kernel/web/page.ts'
+import { type Answers, type At, allIfAllowed, page } from '../../src/kernel/web/page.ts'
 import { listNodes } from '../../src/nodes/nodes.ts'
 import { act } from '../parts/act.ts'
 import { empty, meter } from '../parts/card.ts'
@@ -37,7 +37,7 @@ const add = (at: At, nodes: Nodes) =>
 
 export const poolsPage = page({
   path: '/admin/ip-pools',
-  reads: { pools: listPools, nodes: ifAllowed(listNodes, () => ({ query: { limit: '200' } })) },
+  reads: { pools: listPools, nodes: allIfAllowed(listNodes) },
   title: 'Address pools',
   nav: 'pools',
   view: ({ pools, nodes, at }) => html`

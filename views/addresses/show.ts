@@ -1,6 +1,6 @@
 import { attachPool, getPool, listPoolAddresses, removePool, reserveAddress } from '../../src/addresses/pools.ts'
 import { type Html, html } from '../../src/kernel/web/html.ts'
-import { type Answers, type At, ifAllowed, page, reading } from '../../src/kernel/web/page.ts'
+import { type Answers, type At, allIfAllowed, page, reading } from '../../src/kernel/web/page.ts'
 import { listNodes } from '../../src/nodes/nodes.ts'
 import { act } from '../parts/act.ts'
 import { card, copyable, empty, inside, kv, meter } from '../parts/card.ts'
@@ -19,7 +19,7 @@ const reads = {
     params,
     query: { limit: String(CELLS), ...(query['cursor'] ? { cursor: query['cursor'] } : {}) },
   })),
-  nodes: ifAllowed(listNodes, () => ({ query: { limit: '200' } })),
+  nodes: allIfAllowed(listNodes),
 }
 type Data = Answers<typeof reads> & { at: At }
 type Address = Data['addresses']['data'][number]

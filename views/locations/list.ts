@@ -1,5 +1,5 @@
 import { html } from '../../src/kernel/web/html.ts'
-import { type Answers, type At, page, reading } from '../../src/kernel/web/page.ts'
+import { type Answers, type At, page, readingAll } from '../../src/kernel/web/page.ts'
 import { changeLocation, createLocation, listLocations } from '../../src/locations/locations.ts'
 import { act } from '../parts/act.ts'
 import { empty, meter } from '../parts/card.ts'
@@ -27,7 +27,7 @@ const add = (at: At) =>
 
 export const locationsPage = page({
   path: '/admin/node-groups',
-  reads: { locations: reading(listLocations, () => ({ query: { limit: '200' } })) },
+  reads: { locations: readingAll(listLocations) },
   title: 'Locations',
   nav: 'locations',
   view: ({ locations, at }) => html`

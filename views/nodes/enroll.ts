@@ -1,6 +1,6 @@
 // One command with a token on the new machine, and a page that waits for it.
 import { type Html, html } from '../../src/kernel/web/html.ts'
-import { page, reading } from '../../src/kernel/web/page.ts'
+import { page, readingAll } from '../../src/kernel/web/page.ts'
 import { listLocations } from '../../src/locations/locations.ts'
 import { enrollNode, getEnrollment } from '../../src/nodes/enroll.ts'
 import { callForm } from '../parts/act.ts'
@@ -17,7 +17,7 @@ const command: Html = html`<section class="card" id="command" hx-morph-skip hidd
 
 export const enrollPage = page({
   path: '/admin/nodes/enroll',
-  reads: { locations: reading(listLocations, () => ({ query: { limit: '200' } })) },
+  reads: { locations: readingAll(listLocations) },
   title: 'Enroll node',
   nav: 'nodes',
   view: ({ locations, at }) => html`

@@ -1,5 +1,5 @@
 import { html } from '../../src/kernel/web/html.ts'
-import { type At, ifAllowed, page } from '../../src/kernel/web/page.ts'
+import { type At, allIfAllowed, page } from '../../src/kernel/web/page.ts'
 import { listLocations } from '../../src/locations/locations.ts'
 import { enrollNode } from '../../src/nodes/enroll.ts'
 import { listNodes } from '../../src/nodes/nodes.ts'
@@ -17,7 +17,7 @@ const enroll = (at: At) => at.may(enrollNode) && html`<a class="btn pri" href="/
 
 export const nodesPage = page({
   path: '/admin/nodes',
-  reads: { nodes: listNodes, locations: ifAllowed(listLocations, () => ({ query: { limit: '200' } })) },
+  reads: { nodes: listNodes, locations: allIfAllowed(listLocations) },
   title: 'Nodes',
   nav: 'nodes',
   view: ({ nodes, locations, at }) => html`

@@ -1,5 +1,6 @@
 // Form fields: a label, a hint, room for what is wrong with it. `as` is how public/panel/calls.js puts it into the body.
 import { type Content, type Html, html } from '../../src/kernel/web/html.ts'
+import { LEAST_CHARACTERS } from '../../src/sign-in/passwords.ts'
 
 type As = 'number' | 'words' | 'null' | 'utc'
 export type Option = { value: string; label: string; hint?: Content; why?: string | undefined }
@@ -37,6 +38,17 @@ export function field(scope: string, name: string, f: Field): Html {
     f.autocomplete && html` autocomplete="${f.autocomplete}"`
   }${!f.autocomplete && html` autocomplete="off"`}${(f.inputmode || f.as === 'number') && html` inputmode="${f.inputmode ?? 'numeric'}"`}${f.min !== undefined && html` min="${f.min}"`}${f.max !== undefined && html` max="${f.max}"`}${f.placeholder && html` placeholder="${f.placeholder}"`}${f.mono && html` class="mono" spellcheck="false" autocapitalize="off"`}${f.focus && html` autofocus`}>${f.unit && html`<span class="unit">${f.unit}</span>`}</span></div>`
 }
+
+/** A password that is being chosen. */
+export const newPassword = (scope: string, more: Partial<Pick<Field, 'label' | 'focus'>> = {}): Html =>
+  field(scope, 'password', {
+    label: 'Password',
+    type: 'password',
+    autocomplete: 'new-password',
+    required: true,
+    hint: `At least ${LEAST_CHARACTERS} characters. Three or four random words work well.`,
+    ...more,
+  })
 
 /** For password managers: whose password it is. Not shown and not sent. */
 export const username = (email = ''): Html => html`<input type="email" autocomplete="username" value="${email}" readonly hidden>`

@@ -1,6 +1,6 @@
 import { listCustomers } from '../../src/accounts/customers.ts'
 import { type Html, html } from '../../src/kernel/web/html.ts'
-import { type Answers, type At, ifAllowed, page } from '../../src/kernel/web/page.ts'
+import { type Answers, type At, allIfAllowed, ifAllowed, page } from '../../src/kernel/web/page.ts'
 import { listPackages } from '../../src/packages/packages.ts'
 import { quotaResources, quotaWords } from '../../src/resellers/quota.ts'
 import { changeReseller, getReseller, suspendReseller, unsuspendReseller } from '../../src/resellers/resellers.ts'
@@ -23,7 +23,7 @@ const reads = {
   reseller: getReseller,
   customers: ifAllowed(listCustomers, ofIt),
   servers: ifAllowed(listAllServers, ofIt),
-  offer: ifAllowed(listPackages, () => ({ query: { limit: '200' } })),
+  offer: allIfAllowed(listPackages),
 }
 type Data = Answers<typeof reads> & { at: At }
 

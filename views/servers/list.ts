@@ -1,6 +1,6 @@
 import { listCustomers } from '../../src/accounts/customers.ts'
 import { type Content, type Html, html } from '../../src/kernel/web/html.ts'
-import { type Answers, type At, ifAllowed, page, reading } from '../../src/kernel/web/page.ts'
+import { type Answers, type At, allIfAllowed, page, reading } from '../../src/kernel/web/page.ts'
 import { listPackages } from '../../src/packages/packages.ts'
 import { getResellerAccount } from '../../src/resellers/own.ts'
 import { createResellerServer, createServer } from '../../src/servers/create.ts'
@@ -27,7 +27,7 @@ const newButton = (at: At, area: Selling) =>
 
 export const serversPage = page({
   path: '/admin/servers',
-  reads: { servers: listAllServers, offer: ifAllowed(listPackages, () => ({ query: { limit: '200' } })) },
+  reads: { servers: listAllServers, offer: allIfAllowed(listPackages) },
   title: 'Servers',
   nav: 'servers',
   view: ({ servers, offer, at }) => view({ servers, packages: offer?.data, locations: offer?.locations, at }, '/admin'),

@@ -2,7 +2,7 @@
 import { listCustomers } from '../../src/accounts/customers.ts'
 import { listOfferedImages } from '../../src/images/images.ts'
 import { type Content, type Html, html } from '../../src/kernel/web/html.ts'
-import { type Answers, type At, ifAllowed, page, reading } from '../../src/kernel/web/page.ts'
+import { type Answers, type At, allIfAllowed, page, reading, readingAll } from '../../src/kernel/web/page.ts'
 import { listNodes } from '../../src/nodes/nodes.ts'
 import { listPackages } from '../../src/packages/packages.ts'
 import { getResellerAccount, listResellerCustomers } from '../../src/resellers/own.ts'
@@ -22,13 +22,13 @@ const CUSTOMERS_SHOWN = 6
 const customersFound = ({ query }: At) => ({
   query: { limit: String(CUSTOMERS_SHOWN), ...(query['owner'] ? { q: query['owner'] } : {}) },
 })
-const images = reading(listOfferedImages, () => ({ query: { limit: '200' } }))
+const images = readingAll(listOfferedImages)
 
 const reads = {
   customers: reading(listCustomers, customersFound),
-  offer: reading(listPackages, () => ({ query: { limit: '200' } })),
+  offer: readingAll(listPackages),
   images,
-  nodes: ifAllowed(listNodes, () => ({ query: { limit: '200' } })),
+  nodes: allIfAllowed(listNodes),
 }
 const resellerReads = {
   customers: reading(listResellerCustomers, customersFound),

@@ -4,7 +4,7 @@ import { listOfferedImages } from '../../src/images/images.ts'
 import { listJobs } from '../../src/jobs/job.ts'
 import { mayCallOn } from '../../src/kernel/api/operation.ts'
 import { type Content, type Html, html } from '../../src/kernel/web/html.ts'
-import { type Answers, type At, ifAllowed, page, reading } from '../../src/kernel/web/page.ts'
+import { type Answers, type At, allIfAllowed, page, reading } from '../../src/kernel/web/page.ts'
 import { getServer } from '../../src/servers/list.ts'
 import { renameServer } from '../../src/servers/name.ts'
 import { powerServer } from '../../src/servers/power.ts'
@@ -36,8 +36,8 @@ import { type Server, whatGoes, whyNot } from './words.ts'
 const reads = {
   server: getServer,
   jobs: reading(listJobs, ({ params }) => ({ query: { serverId: params['id'] ?? '', limit: '10' } })),
-  images: ifAllowed(listOfferedImages, () => ({ query: { limit: '200' } })),
-  memberships: ifAllowed(listMemberships, () => ({ query: { limit: '200' } })),
+  images: allIfAllowed(listOfferedImages),
+  memberships: allIfAllowed(listMemberships),
   done: reading(listServerActivity, ({ params }) => ({ params, query: { limit: '10' } })),
 }
 type Data = Answers<typeof reads> & { at: At }

@@ -1,9 +1,11 @@
+import { SIGN_INS_PER_MINUTE } from '../../src/kernel/api/limits.ts'
 import { hour } from '../../src/kernel/db/clock.ts'
 import { html } from '../../src/kernel/web/html.ts'
 import { type Answers, page } from '../../src/kernel/web/page.ts'
 import { ownBranding } from '../../src/settings/branding.ts'
 import { configureMail, getMail, testMail } from '../../src/settings/mail.ts'
 import { getSignInProvider } from '../../src/settings/sign-in.ts'
+import { LEAST_CHARACTERS } from '../../src/sign-in/passwords.ts'
 import { sessionLimits } from '../../src/sign-in/sessions.ts'
 import { callForm } from '../parts/act.ts'
 import { card, inside, kv, notice } from '../parts/card.ts'
@@ -62,8 +64,8 @@ const signInCard = () =>
     { id: 'sign-in', title: 'Sign-in', words: 'These are fixed in this version.' },
     inside(
       kv([
-        ['Password', '12 characters at least; common ones are refused'],
-        ['Attempts', '20 a minute from one address'],
+        ['Password', `${LEAST_CHARACTERS} characters at least; common ones are refused`],
+        ['Attempts', `${SIGN_INS_PER_MINUTE} a minute from one address`],
         [
           'Staff',
           `signed out after ${hours(sessionLimits.staff.idleMs)} without use, and after ${hours(sessionLimits.staff.wholeMs)} at the latest`,

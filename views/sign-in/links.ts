@@ -2,11 +2,12 @@
 import { confirmEmail } from '../../src/accounts/own-account.ts'
 import { type Html, html } from '../../src/kernel/web/html.ts'
 import { type At, page } from '../../src/kernel/web/page.ts'
+import { purposes } from '../../src/sign-in/links.ts'
 import { requestReset, setPassword } from '../../src/sign-in/password-links.ts'
 import { useSignInLink } from '../../src/sign-in/sign-in-links.ts'
 import { callForm } from '../parts/act.ts'
 import { inside } from '../parts/card.ts'
-import { field, username } from '../parts/field.ts'
+import { field, newPassword, username } from '../parts/field.ts'
 
 const box = (title: string, inner: Html): Html => html`<section class="card"><header><h1>${title}</h1></header>${inside(inner)}</section>`
 const token = ({ params }: At) => ({ token: params['token'] ?? '' })
@@ -18,13 +19,13 @@ const choose = (at: At, words: string, button: string): Html => html`
     {},
     { body: token(at), leadsTo: '{home}', name: 'stack' },
     html`
-    ${username()}${field('password', 'password', { label: 'New password', type: 'password', autocomplete: 'new-password', required: true, focus: true, hint: 'At least 12 characters. Three or four random words work well.' })}
+    ${username()}${newPassword('password', { label: 'New password', focus: true })}
     <div class="bar"><button class="btn pri grow">${button}</button></div>`,
   )}
   <p class="muted">Link too old? <a href="/forgot">Ask for a new one.</a></p>`
 
 export const welcomePage = page({
-  path: '/welcome/{token}',
+  path: `${purposes.welcome.page}{token}`,
   open: true,
   reads: {},
   title: 'Welcome',
@@ -36,7 +37,7 @@ export const welcomePage = page({
 })
 
 export const resetPage = page({
-  path: '/reset/{token}',
+  path: `${purposes.reset.page}{token}`,
   open: true,
   reads: {},
   title: 'New password',
@@ -69,7 +70,7 @@ export const forgotPage = page({
 })
 
 export const confirmEmailPage = page({
-  path: '/confirm-email/{token}',
+  path: `${purposes.email.page}{token}`,
   open: true,
   reads: {},
   title: 'Confirm your address',
@@ -82,7 +83,7 @@ export const confirmEmailPage = page({
 })
 
 export const signInLinkPage = page({
-  path: '/sign-in/{token}',
+  path: `${purposes['sign-in'].page}{token}`,
   open: true,
   reads: {},
   title: 'Signing in',

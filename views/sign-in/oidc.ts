@@ -2,7 +2,7 @@
 
 import { type Html, html } from '../../src/kernel/web/html.ts'
 import { type Answers, type At, page, reading } from '../../src/kernel/web/page.ts'
-import { finishProviderSignIn, getProvider, START_PATH } from '../../src/sign-in/oidc.ts'
+import { CALLBACK_PAGE, finishProviderSignIn, getProvider, START_PATH } from '../../src/sign-in/oidc.ts'
 import { type listIdentities, removeIdentity } from '../../src/sign-in/oidc-identities.ts'
 import { act, callForm } from '../parts/act.ts'
 import { card, inside, notice } from '../parts/card.ts'
@@ -31,7 +31,7 @@ export const providerRefusal = (code: string | undefined): Html | false =>
   code !== undefined && notice('warn', html`${why.get(code) ?? 'That did not work. Sign in with your password.'}`)
 
 export const providerPage = page({
-  path: '/login/oidc',
+  path: CALLBACK_PAGE,
   open: true,
   reads: {},
   title: 'Signing in',

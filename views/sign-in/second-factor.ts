@@ -3,6 +3,7 @@
 import { html } from '../../src/kernel/web/html.ts'
 import { page, reading } from '../../src/kernel/web/page.ts'
 import { beginSecondPasskey, finishSecondFactor, getPendingSignIn } from '../../src/sign-in/finish-second-factor.ts'
+import { SECOND_FACTOR_PAGE } from '../../src/sign-in/finish-sign-in.ts'
 import { callForm } from '../parts/act.ts'
 import { inside } from '../parts/card.ts'
 import { field } from '../parts/field.ts'
@@ -10,7 +11,7 @@ import { withPasskey } from '../parts/passkey.ts'
 import { nextIn } from './sign-in.ts'
 
 export const secondFactorPage = page({
-  path: '/login/2fa',
+  path: SECOND_FACTOR_PAGE,
   open: true,
   reads: { pending: reading(getPendingSignIn, () => ({})) },
   title: 'Sign in: second step',

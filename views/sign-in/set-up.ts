@@ -3,7 +3,7 @@ import { html } from '../../src/kernel/web/html.ts'
 import { page } from '../../src/kernel/web/page.ts'
 import { callForm } from '../parts/act.ts'
 import { inside } from '../parts/card.ts'
-import { field } from '../parts/field.ts'
+import { field, newPassword } from '../parts/field.ts'
 
 export const setUpPage = page({
   path: '/setup',
@@ -22,7 +22,7 @@ export const setUpPage = page({
             html`
             ${field('setup', 'name', { label: 'Your name', autocomplete: 'name', required: true, focus: true })}
             ${field('setup', 'email', { label: 'E-mail address', type: 'email', autocomplete: 'username', required: true })}
-            ${field('setup', 'password', { label: 'Password', type: 'password', autocomplete: 'new-password', required: true, hint: 'At least 12 characters. Three or four random words work well.' })}
+            ${newPassword('setup')}
             <div class="bar"><button class="btn pri grow">Create account and sign in</button></div>`,
           )}`
         : html`<p>Open the link that the controller wrote to its journal when it started:</p><p><code>journalctl -u berth | grep setup</code></p><p class="muted">Each start prints a fresh link until there is a staff account.</p><div class="bar"><a class="btn" href="/login">Sign in</a></div>`,

@@ -1,7 +1,7 @@
 import { listRoles } from '../../src/accounts/roles.ts'
 import { changeStaff, createStaff, disableStaff, enableStaff, listStaff } from '../../src/accounts/staff.ts'
 import { type Html, html } from '../../src/kernel/web/html.ts'
-import { type Answers, type At, page, reading } from '../../src/kernel/web/page.ts'
+import { type Answers, type At, page, readingAll } from '../../src/kernel/web/page.ts'
 import { resetStaffFactors } from '../../src/sign-in/lost-factor.ts'
 import { act } from '../parts/act.ts'
 import { field, select } from '../parts/field.ts'
@@ -11,7 +11,7 @@ import { pager, table } from '../parts/table.ts'
 import { time } from '../parts/time.ts'
 import { lostFactor } from '../sign-in/lost-factor.ts'
 
-const reads = { staff: listStaff, roles: reading(listRoles, () => ({ query: { limit: '200' } })) }
+const reads = { staff: listStaff, roles: readingAll(listRoles) }
 type Data = Answers<typeof reads> & { at: At }
 type Member = Data['staff']['data'][number]
 

@@ -1,7 +1,7 @@
 import { changeRole, createRole, listRoles, removeRole } from '../../src/accounts/roles.ts'
 import { type Permission, permissions } from '../../src/kernel/api/access.ts'
 import { type Html, html } from '../../src/kernel/web/html.ts'
-import { type Answers, type At, page, reading } from '../../src/kernel/web/page.ts'
+import { type Answers, type At, page, readingAll } from '../../src/kernel/web/page.ts'
 import { act } from '../parts/act.ts'
 import { check, checks, field } from '../parts/field.ts'
 import { head } from '../parts/head.ts'
@@ -9,7 +9,7 @@ import { pill } from '../parts/state.ts'
 import { table } from '../parts/table.ts'
 import { count } from '../parts/words.ts'
 
-const reads = { roles: reading(listRoles, () => ({ query: { limit: '200' } })) }
+const reads = { roles: readingAll(listRoles) }
 type Role = Answers<typeof reads>['roles']['data'][number]
 
 const words = (name: string) => permissions[name as Permission]?.words ?? name

@@ -8,7 +8,7 @@ import { acceptInvitation, getInvitation, joinTeam } from '../../src/team/accept
 import { roles } from '../../src/team/share.ts'
 import { act, callForm } from '../parts/act.ts'
 import { inside } from '../parts/card.ts'
-import { field } from '../parts/field.ts'
+import { field, newPassword } from '../parts/field.ts'
 import { time } from '../parts/time.ts'
 import { roleTitles } from './fields.ts'
 
@@ -52,7 +52,7 @@ const steps: Record<Data['invitation']['next'], (data: Data) => Html> = {
       { body: body(data), done: 'Welcome', leadsTo: '{home}', name: 'stack' },
       html`
       ${field('join', 'name', { label: 'Your name', autocomplete: 'name', required: true, focus: true })}
-      ${field('join', 'password', { label: 'Password', type: 'password', autocomplete: 'new-password', required: true, hint: 'At least 12 characters. Three or four random words work well.' })}
+      ${newPassword('join')}
       <div class="bar"><button class="btn pri grow">Make account and accept</button></div>`,
     )}`,
   other_account: (data) => html`

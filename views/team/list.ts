@@ -1,6 +1,6 @@
 // Both sides of sharing: who has access to the own servers, and what others share.
 import { type Html, html } from '../../src/kernel/web/html.ts'
-import { type Answers, type At, page, reading } from '../../src/kernel/web/page.ts'
+import { type Answers, type At, page, reading, readingAll } from '../../src/kernel/web/page.ts'
 import { listServers } from '../../src/servers/list.ts'
 import { inviteMember, resendInvitation } from '../../src/team/invite.ts'
 import { changeMember, listTeam, removeMember } from '../../src/team/members.ts'
@@ -17,7 +17,7 @@ import { inviteFields, roleChoice, roleTitles } from './fields.ts'
 
 const reads = {
   team: listTeam,
-  memberships: reading(listMemberships, () => ({ query: { limit: '200' } })),
+  memberships: readingAll(listMemberships),
   servers: reading(listServers, ({ actor }) => ({ query: { ownerId: actor.accountId, limit: '100' } })),
 }
 type Data = Answers<typeof reads> & { at: At }

@@ -5,7 +5,15 @@ import { day, iso } from '../../src/kernel/db/clock.ts'
 import { type Html, html } from '../../src/kernel/web/html.ts'
 import { type Answers, type At, page } from '../../src/kernel/web/page.ts'
 import { TOKEN_WARNING_MS } from '../../src/tokens/attention.ts'
-import { createToken, listTokens, revokeToken, rotateToken, USUAL_LIFE_MS, USUAL_OVERLAP_HOURS } from '../../src/tokens/tokens.ts'
+import {
+  createToken,
+  listTokens,
+  MOST_OVERLAP_HOURS,
+  revokeToken,
+  rotateToken,
+  USUAL_LIFE_MS,
+  USUAL_OVERLAP_HOURS,
+} from '../../src/tokens/tokens.ts'
 import { act } from '../parts/act.ts'
 import { empty } from '../parts/card.ts'
 import { checks, field, type Option, select } from '../parts/field.ts'
@@ -104,8 +112,8 @@ const rotate = (at: At, k: Token): Html =>
       unit: 'hours',
       value: USUAL_OVERLAP_HOURS,
       min: 0,
-      max: 168,
-      hint: '0 to 168',
+      max: MOST_OVERLAP_HOURS,
+      hint: `0 to ${MOST_OVERLAP_HOURS}`,
     }),
   })
 

@@ -34,7 +34,7 @@ export type At = {
   insecure: boolean
 }
 
-type Reading<O extends Read> = { op: O; ask: (at: At) => Asked; optional: boolean }
+type Reading<O extends Read> = { op: O; ask: (at: At) => Asked; optional: boolean; all?: true }
 /** Reads with other parameters than the page's own. */
 export const reading = <O extends Read>(op: O, ask: (at: At) => Asked): Reading<O> & { optional: false } => ({ op, ask, optional: false })
 /** Reads what not everybody who may see the page may see; undefined for those. */
@@ -42,6 +42,10 @@ export const ifAllowed = <O extends Read>(
   op: O,
   ask: (at: At) => Asked = ({ params }) => ({ params }),
 ): Reading<O> & { optional: true } => ({ op, ask, optional: true })
+
+/** A list to its end, for a form that chooses from it: what comes after the first page must be there as well. */
+export const readingAll = <O extends Read>(op: O): Reading<O> & { optional: false } => ({ op, ask: () => ({}), optional: false, all: true })
+export const allIfAllowed = <O extends Read>(op: O): Reading<O> & { optional: true } => ({ op, ask: () => ({}), optional: true, all: true })
 
 export type Reads = Record<string, Read | Reading<any>>
 type AnswerOf<R> = R extends { op: infer O; optional: infer Opt }
@@ -84,13 +88,27 @@ export async function render(p: Page, gate: Gate, at: At): Promise<Rendered> {
 export async function readAll<R extends Reads>(reads: R, gate: Gate, at: At): Promise<Answers<R>> {
   const data: Record<string, unknown> = {}
   for (const [name, read] of Object.entries(reads) as [string, Read | Reading<Read>][]) {
-    const { op, ask, optional } = 'op' in read ? read : { op: read, ask: ownParams, optional: false }
+    const { op, ask, optional, all } = 'op' in read ? read : { op: read, ask: ownParams, optional: false, all: undefined }
     if (optional && !at.may(op)) continue
     const { params = {}, query = {} } = ask(at)
-    const answer = gate(op, at.actor, { params, query: filled(query), cookies: at.cookies }) as Answer | Promise<Answer>
-    data[name] = (await answer).body
+    const answered = async (asked: Query) =>
+      (await (gate(op, at.actor, { params, query: asked, cookies: at.cookies }) as Answer | Promise<Answer>)).body
+    data[name] = all ? await toItsEnd(answered) : await answered(filled(query))
   }
   return data as Answers<R>
+}
+
+type Listed = { data: unknown[]; nextCursor: string | null }
+async function toItsEnd(answered: (query: Query) => Promise<unknown>): Promise<Listed> {
+  const first = (await answered({ limit: '200' })) as Listed
+  // A copy: a page of a list may be kept for the next who asks.
+  const whole = { ...first, data: [...first.data] }
+  while (whole.nextCursor !== null) {
+    const { data, nextCursor } = (await answered({ limit: '200', cursor: whole.nextCursor })) as Listed
+    whole.data.push(...data)
+    whole.nextCursor = nextCursor
+  }
+  return whole
 }
 
 /** A form sends the fields that were left empty, too: for a page they are not asked for. */
