@@ -342,6 +342,7 @@ CREATE TABLE mails (
   state TEXT NOT NULL CHECK (state IN ('waiting', 'sent', 'failed')),
   tries INTEGER NOT NULL,
   next_at INTEGER NOT NULL,
+  until INTEGER,
   created_at INTEGER NOT NULL,
   error TEXT
 ) STRICT;

@@ -173,7 +173,7 @@ export const changeEmail = operation({
         'If it was not you, choose a new password at once with "Forgotten your password?" on the sign-in page: it ends every session, and this change too.',
     })
     if (accountByEmail(tx, email)) return {}
-    const { path } = makeLink(tx, { purpose: 'email', account: it, data: email, now: clock() })
+    const link = makeLink(tx, { purpose: 'email', account: it, data: email, now: clock() })
     mailTo(
       tx,
       call,
@@ -181,7 +181,7 @@ export const changeEmail = operation({
       {
         subject: 'Confirm your e-mail address',
         paragraphs: [`From now on you sign in with ${email}, once you have confirmed it.`],
-        button: { words: 'Confirm this address', path },
+        button: { words: 'Confirm this address', ...link },
         closing: 'The link works once, for a day. If you did not ask for it, do nothing.',
       },
     )

@@ -241,7 +241,7 @@ export const addPasskey = operation({
       if (isUniqueViolation(error)) throw notTaken('it is kept already.')
       throw error
     }
-    changedFactors(call)
+    changedFactors(call, `A passkey was added to your account: ${body.name ?? deviceIn(call.userAgent)}.`)
     return { id, recoveryCodes: firstCodes(call) }
   },
 })
@@ -276,7 +276,7 @@ export const removePasskey = operation({
   answer: done,
   run(call) {
     call.tx.delete(passkeys).where(eq(passkeys.id, call.target.id)).run()
-    changedFactors(call)
+    changedFactors(call, `A passkey was taken off your account: ${call.target.name}.`)
     return {}
   },
 })

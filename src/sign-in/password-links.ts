@@ -18,12 +18,13 @@ type Around = Pick<Surroundings, 'secrets' | 'clock' | 'config'>
 
 /** Invites somebody who has no password yet to choose one. */
 export function sendWelcome(tx: Tx, around: Around, account: Account) {
-  const { path } = makeLink(tx, { purpose: 'welcome', account, now: around.clock() })
+  const link = makeLink(tx, { purpose: 'welcome', account, now: around.clock() })
   mailTo(tx, around, account, {
     subject: 'Your account is ready',
     paragraphs: [`An account was made for you. Sign in with this address, ${account.email}, once you have chosen a password.`],
-    button: { words: 'Choose a password', path },
-    closing: 'The link works once, for 7 days.',
+    button: { words: 'Choose a password', ...link },
+    closing:
+      'The link works once, for 7 days. After that, "Forgotten your password?" on the sign-in page mails you a new one. If you did not expect an account, do nothing.',
   })
 }
 
@@ -82,11 +83,11 @@ export function answerResets(db: Db, around: Around) {
 }
 
 function sendReset(tx: Tx, around: Around, account: Account) {
-  const { path } = makeLink(tx, { purpose: 'reset', account, now: around.clock() })
+  const link = makeLink(tx, { purpose: 'reset', account, now: around.clock() })
   mailTo(tx, around, account, {
     subject: 'Choose a new password',
     paragraphs: ['Somebody, probably you, asked for a new password for your account.'],
-    button: { words: 'Choose a new password', path },
+    button: { words: 'Choose a new password', ...link },
     closing: 'The link works once, for an hour. If it was not you, do nothing: your password stays as it is.',
   })
 }

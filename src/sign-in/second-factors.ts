@@ -12,6 +12,7 @@ import { type Call, nullable, operation, time } from '../kernel/api/operation.ts
 import { iso, isoOrNull } from '../kernel/db/clock.ts'
 import { type Db, prepared, type Tx } from '../kernel/db/open.ts'
 import { digest } from '../kernel/secrets.ts'
+import { mailTo } from '../kernel/web/mail.ts'
 import { factorsOf, held } from './factors.ts'
 import { endSessionsOf, mustBeOpen } from './sessions.ts'
 import { passkeys, recoveryCodes, totp } from './tables.ts'
@@ -27,9 +28,22 @@ export const lacksSecondFactor = (tx: Db, account: Account): boolean => isDemand
 /** Everybody's own: what changes it is for a person, and asks whether it is still the same one. */
 export const own = everybody('account:write')
 
-/** After a factor came or went: the other sessions end, and recovery codes go with the last one. */
-export function changedFactors({ tx, actor }: Pick<Call, 'tx' | 'actor'>) {
+type Changing = Pick<Call, 'tx' | 'actor' | 'secrets' | 'clock' | 'config'>
+
+/** Whoever can change this can keep its holder out, so its holder reads of it where nobody else does. `what`: what happened, in a sentence. */
+const tell = (call: Changing, what: string) =>
+  mailTo(call.tx, call, ownAccount(call.tx, call.actor), {
+    subject: 'Your second factor was changed',
+    paragraphs: [what],
+    closing:
+      'If it was not you, choose a new password at once with "Forgotten your password?" on the sign-in page, then look under Security what is there. Where you cannot sign in any more, ask those who run your account.',
+  })
+
+/** After a factor came or went: the other sessions end, recovery codes go with the last one, and the holder is told by mail. */
+export function changedFactors(call: Changing, what: string) {
+  const { tx, actor } = call
   mustBeOpen(tx, actor)
+  tell(call, `${what} All your other sessions were ended.`)
   endSessionsOf(tx, actor.accountId, sessionOf(actor)?.sessionId)
   if (!factorsOf(tx, actor.accountId).length) tx.delete(recoveryCodes).where(eq(recoveryCodes.accountId, actor.accountId)).run()
 }
@@ -89,6 +103,7 @@ export const renewRecoveryCodes = operation({
   run(call) {
     if (!factorsOf(call.tx, ownAccount(call.tx, call.actor).id).length)
       throw new Refusal('not_possible', 'Recovery codes replace a lost second factor, and there is none. Add one first.')
+    tell(call, 'New recovery codes were made for your account; the ones before do nothing any more.')
     return { recoveryCodes: newCodes(call) }
   },
 })

@@ -115,7 +115,7 @@ export const confirmTotp = operation({
       .get()
     if (!kept)
       throw new Refusal('not_possible', 'It was started again or confirmed in another window. Reload the page Security to see which.')
-    changedFactors(call)
+    changedFactors(call, 'An authenticator app was added to your account: signing in asks for its code.')
     return { recoveryCodes: firstCodes(call) }
   },
 })
@@ -140,7 +140,7 @@ export const removeTotp = operation({
         .get()
     )
       throw new Refusal('already_done', 'This account has no authenticator app: there is nothing to remove.')
-    changedFactors(call)
+    changedFactors(call, 'The authenticator app was taken off your account.')
     return {}
   },
 })

@@ -122,7 +122,7 @@ function send(
         `${owner.name} would like to share ${on ? `the server ${on.name}` : 'all their servers'} with you. What you could do there:`,
         roles[it.role].words,
       ],
-      button: { words: 'Open the invitation', path: `/join?token=${token}` },
+      button: { words: 'Open the invitation', path: `/join?token=${token}`, expiresAt: it.expiresAt },
       closing: 'The link can be used once, within seven days. If you do not know who sent this, do nothing: nothing happens without you.',
     },
   )

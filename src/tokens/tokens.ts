@@ -6,12 +6,13 @@ import type { Account } from '../accounts/tables.ts'
 import { allScopes, everybody, isScope, presets, type Scope } from '../kernel/api/access.ts'
 import { invalid, Refusal } from '../kernel/api/errors.ts'
 import { newest, page } from '../kernel/api/list.ts'
-import { done, fields, line, nullable, operation, type Resource, shape, time, timeFrom } from '../kernel/api/operation.ts'
+import { type Call, done, fields, line, nullable, operation, type Resource, shape, time, timeFrom } from '../kernel/api/operation.ts'
 import { isCidr } from '../kernel/cidr.ts'
 import { day, hour, iso, isoOrNull } from '../kernel/db/clock.ts'
 import { newId } from '../kernel/db/ids.ts'
 import type { Db, Tx } from '../kernel/db/open.ts'
 import { digest, randomToken } from '../kernel/secrets.ts'
+import { mailTo } from '../kernel/web/mail.ts'
 import { tokens } from './tables.ts'
 
 type Token = typeof tokens.$inferSelect
@@ -62,6 +63,20 @@ export function makeToken(
   return { id, token }
 }
 
+/** A token acts as its account without asking for anything: its holder reads of each that is made. */
+const tell = (
+  tx: Tx,
+  call: Pick<Call, 'secrets' | 'clock' | 'config'>,
+  account: Account,
+  { name, scopes }: Pick<Wanted, 'name' | 'scopes'>,
+) =>
+  mailTo(tx, call, account, {
+    subject: 'An API token was made for your account',
+    paragraphs: [`It is called ${name}, and programs that have it may do this in your name: ${scopes.join(', ')}.`],
+    button: { words: 'See your tokens', path: '/account/api' },
+    closing: 'If it was not you, revoke it there at once and choose a new password.',
+  })
+
 /** All that an account has, at once and for good. */
 export const revokeTokensOf = (tx: Tx, accountId: string, now: number) =>
   void tx.update(tokens).set({ revokedAt: now }).where(heldBy(accountId)).run()
@@ -107,14 +122,17 @@ export const grantToken = operation({
   status: 201,
   refuses: ['limit_reached'],
   example: { account: 'ada@example.com', name: 'Billing', preset: 'billing' },
-  run({ tx, body, clock }) {
+  run(call) {
+    const { tx, body, clock } = call
     const account = accountByEmail(tx, body.account)
     if (!account) throw invalid({ field: 'account', message: 'No account has this e-mail address.' })
     const scopes = scopesFrom(body)
     const now = clock()
     // For a program that nobody watches: without a word about it, it must not stop one day.
     const expiresAt = expiryFrom(body.expiresAt ?? null, now)
-    return { ...makeToken(tx, account, { name: body.name, scopes, allow: allowFrom(body.allow ?? []), expiresAt }, now), scopes }
+    const made = makeToken(tx, account, { name: body.name, scopes, allow: allowFrom(body.allow ?? []), expiresAt }, now)
+    tell(tx, call, account, { name: body.name, scopes })
+    return { ...made, scopes }
   },
 })
 
@@ -149,13 +167,15 @@ export const createToken = operation({
     ...(Array.isArray(scopes) ? scopes : []),
   ],
   example: { name: 'Monitoring', scopes: ['servers:read'], allow: ['203.0.113.7'] },
-  run({ tx, actor, body, clock }) {
+  run(call) {
+    const { tx, actor, body, clock } = call
     const account = accountById(tx, actor.accountId)
     if (!account) throw new Refusal('forbidden', 'System needs no token. tokens.grant makes one for an account.')
     const scopes = scopesFrom(body)
     const now = clock()
     const expiresAt = expiryFrom(body.expiresAt, now)
     const made = makeToken(tx, account, { name: body.name, scopes, allow: allowFrom(body.allow ?? []), expiresAt }, now)
+    tell(tx, call, account, { name: body.name, scopes })
     return { ...made, scopes, expiresAt: isoOrNull(expiresAt) }
   },
 })

@@ -5,6 +5,7 @@ import { answerResets } from '../../src/sign-in/password-links.ts'
 import { mailbox } from '../support/mailbox.ts'
 import { type Who, type World, world } from '../support/panel.ts'
 import { provider } from '../support/provider.ts'
+import { withApp } from '../support/second-factor.ts'
 
 const password = 'seven green bicycles'
 const home = 'https://panel.test'
@@ -62,6 +63,16 @@ const ways: Record<string, () => Promise<[subject: string, to: string, leadsTo?:
     await must(p.owner, 'PATCH', `/customers/${id}`, { email: 'moved@example.com' })
     return ['Your account has another e-mail address', before]
   },
+  'src/sign-in/second-factors.ts': async () => {
+    const cal = p.account('customer', 'Cal')
+    await withApp(p, cal)
+    return ['Your second factor was changed', addressOf(cal.id)]
+  },
+  'src/tokens/tokens.ts': async () => {
+    const cal = p.account('customer', 'Cal')
+    await must(cal, 'POST', '/account/tokens', { name: 'Monitoring', scopes: ['servers:read'] })
+    return ['An API token was made for your account', addressOf(cal.id), /^\/account\/api$/]
+  },
   'src/sign-in/lost-factor.ts': async () => {
     p.db.$client.run("INSERT INTO passkeys VALUES ('pky_1', ?, 'AA', 'AA', 0, '[]', 'Key', 1, NULL, NULL)", [p.customer.id])
     await must(p.owner, 'POST', `/customers/${p.customer.id}/actions/reset-second-factor`, { reason: 'Lost phone' })
@@ -115,3 +126,19 @@ for (const [name, write] of Object.entries(ways))
     expect(html).toContain('<')
     expect(text).not.toContain('<')
   })
+
+test('whoever can lock somebody out cannot do it in silence: each change of a second factor, and each token, is mailed to its holder', async () => {
+  const cal = p.account('customer', 'Kim')
+  await withApp(p, cal)
+  await must(cal, 'POST', '/account/recovery-codes')
+  p.db.$client.run("INSERT INTO passkeys VALUES ('pky_2', ?, 'BB', 'BB', 0, '[]', 'Blue key', 1, NULL, NULL)", [cal.id])
+  await must(cal, 'DELETE', '/account/totp')
+  await p.admin('POST', '/admin/tokens', { account: addressOf(cal.id), name: 'Billing', scopes: ['servers:read'] })
+  await box.deliver(p)
+  const [added, codes, removed, token, ...more] = box.taken.filter((l) => l.to === addressOf(cal.id)).map((l) => l.text)
+  expect(added).toContain('An authenticator app was added')
+  expect(codes).toContain('New recovery codes')
+  expect(removed).toContain('taken off your account')
+  expect(token).toContain('It is called Billing')
+  expect(more).toEqual([])
+})

@@ -262,6 +262,26 @@ describe('another e-mail address', () => {
   })
 })
 
+test('a mail whose link is over is not sent any more, and says so', async () => {
+  const email = addressOf(p.customer.id)
+  const state = () => p.db.$client.query('SELECT state, sealed_body AS body, error FROM mails ORDER BY id DESC LIMIT 1').get()
+  expect(code(await p.call(undefined, 'POST', '/password-resets', { email }))).toBe('202')
+  answerResets(p.db, p.controller.around)
+  p.turnClock(hour)
+  await box.deliver(p)
+  expect(box.taken).toEqual([])
+  expect(state()).toEqual({ state: 'failed', body: '', error: 'The link in it was over before it could be sent.' })
+  // Also while there is no mail server at all: nothing of a secret waits for one.
+  p.db.$client.run("DELETE FROM settings WHERE name = 'mail.server'")
+  await p.admin('POST', '/admin/customers', { name: 'Dee', email: 'dee@example.com', invite: true })
+  p.turnClock(6 * 24 * hour)
+  await p.controller.mail.send()
+  expect(state()).toMatchObject({ state: 'waiting' })
+  p.turnClock(24 * hour)
+  await p.controller.mail.send()
+  expect(state()).toMatchObject({ state: 'failed', body: '' })
+})
+
 describe('S18: a link and the address it was mailed to', () => {
   test('a welcome to an address that was wrong opens nothing once it is corrected, for customers, resellers and staff', async () => {
     const made = async (path: string, body: object) => (await p.call(p.owner, 'POST', path, body)).body.id as string

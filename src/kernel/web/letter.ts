@@ -8,8 +8,8 @@ export type Letter = {
   /** `Hello <name>,` when it is left out. */
   greeting?: string
   paragraphs: readonly string[]
-  /** The one thing to do. `path` is a place in the panel: a mail leads nowhere else. */
-  button?: { words: string; path: `/${string}` }
+  /** The one thing to do. `path` is a place in the panel: a mail leads nowhere else. A mail is not sent any more when its link is over. */
+  button?: { words: string; path: `/${string}`; expiresAt?: number }
   /** Below the button, in small: how long a link holds, what to do when the mail was not expected. */
   closing?: string
 }

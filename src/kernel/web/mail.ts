@@ -29,7 +29,7 @@ export const MailServer = t.Object({
 export type MailServer = Static<typeof MailServer>
 
 type Body = { from: Brand['sender']; text: string; html: string }
-export type Mail = Body & { to: string; subject: string }
+export type Mail = Body & { to: string; subject: string; until: number | null }
 
 /** After these pauses a mail that was not taken is tried again; then it has failed. */
 const PAUSES_MS = [minute, 5 * minute, 30 * minute, 2 * hour, 8 * hour]
@@ -51,14 +51,21 @@ export function mailTo(tx: Tx, around: Pick<Surroundings, 'secrets' | 'clock' | 
 
 const mailOf = (brand: Brand, publicUrl: string, { email, name }: Recipient, letter: Letter): Mail => {
   const written = { letter, name, brand, publicUrl }
-  return { to: email, subject: letter.subject, from: brand.sender, text: letterAsText(written), html: letterAsHtml(written) }
+  return {
+    to: email,
+    subject: letter.subject,
+    until: letter.button?.expiresAt ?? null,
+    from: brand.sender,
+    text: letterAsText(written),
+    html: letterAsHtml(written),
+  }
 }
 
-function queueMail(tx: Tx, { secrets, clock }: { secrets: Secrets; clock: Clock }, { to, subject, ...body }: Mail) {
+function queueMail(tx: Tx, { secrets, clock }: { secrets: Secrets; clock: Clock }, { to, subject, until, ...body }: Mail) {
   const id = newId('mail')
   const now = clock()
   const sealedBody = secrets.seal(sealedMails.about({ id }), JSON.stringify(body))
-  insert(tx, { id, recipient: to, subject, sealedBody, state: 'waiting', tries: 0, nextAt: now, createdAt: now })
+  insert(tx, { id, recipient: to, subject, sealedBody, state: 'waiting', tries: 0, nextAt: now, until, createdAt: now })
 }
 
 type Due = { id: string; recipient: string; subject: string; sealedBody: string; tries: number }
@@ -66,6 +73,10 @@ const statements = prepared(({ $client }) => ({
   due: $client.prepare<Due, [number]>(
     `SELECT id, recipient, subject, sealed_body AS sealedBody, tries FROM mails WHERE state = 'waiting' AND next_at <= ? ORDER BY next_at LIMIT ${AT_ONCE}`,
   ),
+  over: $client.prepare(
+    "UPDATE mails SET state = 'failed', sealed_body = '', error = 'The link in it was over before it could be sent.' WHERE state = 'waiting' AND until <= ?",
+  ),
+  isOver: $client.prepare("SELECT 1 FROM mails WHERE state = 'waiting' AND until <= ? LIMIT 1"),
   // The body is not needed any more, and what is not kept cannot leak.
   sent: $client.prepare("UPDATE mails SET state = 'sent', sealed_body = '', error = NULL WHERE id = ?"),
   again: $client.prepare('UPDATE mails SET tries = tries + 1, next_at = ?, error = ? WHERE id = ?'),
@@ -88,6 +99,8 @@ export class MailQueue {
 
   private async round() {
     const { db, secrets, clock } = this.of
+    const now = clock()
+    if (statements(db).isOver.get(now)) write(db, (tx) => void statements(tx).over.run(now))
     const server = mailServer(db, secrets)
     if (!server) return
     for (const mail of statements(db).due.all(clock())) {
@@ -195,7 +208,7 @@ const transportTo = ({ host, port, tls, plain, user, password }: MailServer) =>
  * Addresses go in as objects beside an explicit envelope: a string would be parsed, and a name with a comma is two recipients. The
  * envelope is the server's own address, whatever the brand says: that is where mail comes back to that could not be delivered.
  */
-const envelope = (server: MailServer, id: string, { to, subject, from, text, html }: Mail) => ({
+const envelope = (server: MailServer, id: string, { to, subject, from, text, html }: Omit<Mail, 'until'>) => ({
   from: { name: oneLine(from.name), address: from.address ?? server.from },
   to: { name: '', address: to },
   envelope: { from: server.from, to: [to] },

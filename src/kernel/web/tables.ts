@@ -8,6 +8,8 @@ export const mails = sqliteTable('mails', {
   state: text().$type<'waiting' | 'sent' | 'failed'>().notNull(),
   tries: integer().notNull(),
   nextAt: integer('next_at').notNull(),
+  /** When the link in it is over: after that nobody is served by it. */
+  until: integer(),
   createdAt: integer('created_at').notNull(),
   error: text(),
 })
