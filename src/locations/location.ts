@@ -8,7 +8,7 @@ import { shape, told } from '../kernel/api/operation.ts'
 import type { Db } from '../kernel/db/open.ts'
 import { rowBy } from '../kernel/db/rows.ts'
 import { roomIn } from './placement.ts'
-import { type Location, locations } from './tables.ts'
+import { type Location, locations, placements } from './tables.ts'
 
 /** Staff see every location. So do resellers, who may place servers only in some: the order says so. */
 export const location: Resource<Location> = {
@@ -21,10 +21,7 @@ export const locationById = rowBy(locations, locations.id)
 export const locationAnswer = shape('Location', {
   id: t.String(),
   name: t.String(),
-  placement: told(
-    t.Enum(['spread', 'fill']),
-    'Where a new server goes: to the node with the most free memory, or the least that is enough.',
-  ),
+  placement: told(t.Enum([...placements]), 'Where a new server goes: to the node with the most free memory, or the least that is enough.'),
   open: told(t.Boolean(), 'It takes new servers.'),
   nodes: t.Integer(),
   connectedNodes: t.Integer(),

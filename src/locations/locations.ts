@@ -4,9 +4,9 @@ import { named, patched } from '../kernel/api/named.ts'
 import { fields, line, operation } from '../kernel/api/operation.ts'
 import { newId } from '../kernel/db/ids.ts'
 import { location, locationAnswer, showLocation } from './location.ts'
-import { locations } from './tables.ts'
+import { locations, placements } from './tables.ts'
 
-const placement = t.Enum(['spread', 'fill'])
+const placement = t.Enum([...placements])
 
 export const createLocation = operation({
   id: 'locations.create',

@@ -17,7 +17,16 @@ import { count } from '../parts/words.ts'
 import { type FieldRow, fieldRows } from './fields.ts'
 
 /** Rooms whose id is not their name. */
-const rooms: Record<string, string> = { 'ssh-keys': 'SSH keys', pools: 'Address pools', setup: 'First account' }
+const rooms: Record<string, string> = {
+  'ssh-keys': 'SSH keys',
+  pools: 'Address pools',
+  setup: 'First account',
+  totp: 'Authenticator app',
+  host: "The controller's machine",
+  'sign-in-links': 'Sign-in links',
+  'sign-in-provider': 'Sign-in provider',
+  reseller: 'As a reseller',
+}
 const roomOf = (op: Operation) => op.id.split('.')[0]!
 const roomName = (room: string) => rooms[room] ?? (room[0]!.toUpperCase() + room.slice(1)).replaceAll('-', ' ')
 
