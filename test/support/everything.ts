@@ -2,30 +2,113 @@
 import { type AccountKind, accountKinds, allPermissions, allScopes } from '../../src/kernel/api/access.ts'
 import type { Actor } from '../../src/kernel/api/actor.ts'
 import type { Operation } from '../../src/kernel/api/operation.ts'
+import { newId } from '../../src/kernel/db/ids.ts'
 import { operations } from '../../src/operations.ts'
-import { type Who, world } from './panel.ts'
+import { panel, type Who, world } from './panel.ts'
+import { givePassword, person, withApp } from './second-factor.ts'
+import { invite, share } from './team.ts'
 
-/** A panel with something of everything, and people who own some of it. */
+type Person = { id: string } & Who
+/** What is made once in a process; every panel begins with it. */
+let made: ReturnType<typeof make> | undefined
+
+/** A panel with something of everything, in every state, and people who own some of it. */
 export async function everything() {
-  const p = await world()
-  const reseller = p.account('reseller', 'Rex')
-  await p.admin('PATCH', `/resellers/${reseller.id}`, { packageIds: [p.pack], locationIds: [p.location] })
-  const resold = p.account('customer', 'Rita', reseller.id)
-  const people: Record<AccountKind, { id: string } & Who> = { staff: p.owner, reseller, customer: p.customer }
-  const { serverId } = await p.admin('POST', '/admin/servers', { ...p.order, hostname: 'db01' })
-  await p.admin('POST', '/admin/servers', { ...p.order, ownerId: reseller.id, imageId: undefined, hostname: undefined, access: undefined })
-  await p.settle()
-  for (const { id } of [p.customer, reseller, resold])
-    await p.admin('POST', `/customers/${id}/ssh-keys`, {
-      publicKey: 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIOMqqnkVzrm0SdG6UOoqKLsabgH5C9okWi0dh2l9GKJl test',
-    })
-  await p.admin('POST', '/admin/node-enrollments', { locationId: p.location })
-  for (const kind of accountKinds) p.token(people[kind].id)
-  return Object.assign(p, { people, resold, serverId })
+  made ??= make()
+  const { snapshot, known } = await made
+  const p = await panel({ from: snapshot })
+  const { nodeId, ...rest } = structuredClone(known)
+  return Object.assign(p, rest, { node: { id: nodeId, agent: p.agents.get(nodeId)! } })
 }
 export type Everything = Awaited<ReturnType<typeof everything>>
 
-/** Every id in the database, of whatever it is. */
+async function make() {
+  const p = await world()
+  const { customer, owner: staff } = p
+  const reseller = p.account('reseller', 'Rex')
+  await p.admin('PATCH', `/resellers/${reseller.id}`, { packageIds: [p.pack], locationIds: [p.location] })
+  const resold = p.account('customer', 'Rita', reseller.id)
+  const people: Record<AccountKind, Person> = { staff, reseller, customer }
+  for (const { id } of Object.values(people)) givePassword(p, id)
+
+  // Servers: at work, off, suspended, waiting for their owners.
+  const order = async (body: object) => (await p.admin('POST', '/admin/servers', { ...p.order, ...body })).serverId as string
+  const bare = { imageId: undefined, hostname: undefined, access: undefined }
+  const serverId = await order({ hostname: 'db01' })
+  for (const owner of [customer, reseller, resold]) await order({ ...bare, ownerId: owner.id })
+  const [stopped, suspended] = [await order({ hostname: 'off01' }), await order({ hostname: 'held01' })]
+  await order({ hostname: 'rex01', ownerId: reseller.id })
+  await p.settle()
+  await p.admin('POST', `/servers/${stopped}/actions/power`, { action: 'off' })
+  await p.admin('POST', `/servers/${suspended}/actions/suspend`, { reason: 'overdue' })
+  await p.settle()
+
+  // What belongs to a person.
+  const sql = (text: string, ...values: (string | number)[]) => p.db.$client.run(text, values)
+  for (const { id } of [customer, reseller, resold])
+    await p.admin('POST', `/customers/${id}/ssh-keys`, {
+      publicKey: 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIOMqqnkVzrm0SdG6UOoqKLsabgH5C9okWi0dh2l9GKJl test',
+    })
+  const tokens = {} as Record<AccountKind, string>
+  for (const kind of accountKinds) {
+    const { id } = people[kind]
+    tokens[kind] = p.token(id).token!
+    for (const n of [1, 2]) {
+      sql('INSERT INTO account_identities VALUES (?, ?, ?, ?, 1, 1)', newId('identity'), id, `https://id${n}.example.com`, kind)
+      sql("INSERT INTO passkeys VALUES (?, ?, ?, 'AA', 0, '[]', 'Key', 1, NULL, NULL)", newId('passkey'), id, `${kind}-${n}`)
+    }
+  }
+  const friend = p.account('customer', 'Fay')
+  for (const owner of [customer, reseller]) {
+    await invite(p, owner, `waits.${owner.id.slice(-4)}@customer.test`)
+    await share(p, owner, friend, 'view')
+    await share(p, friend, owner, 'view')
+  }
+  // Somebody with an app, who is not signed in.
+  const secured = person(p)
+  const { secret, recoveryCodes } = await withApp(p, secured)
+
+  // What is not in use, has ended, or waits.
+  const helper = p.staff(['servers.power'])
+  sql("INSERT INTO passkeys VALUES (?, ?, 'helper', 'AA', 0, '[]', 'Key', 1, NULL, NULL)", newId('passkey'), helper.id)
+  const left = p.staff(['servers.power'])
+  sql('UPDATE accounts SET disabled_at = 1 WHERE id = ?', left.id)
+  await p.admin('POST', '/admin/roles', { name: 'Nobody', permissions: ['servers.power'] })
+  const locked = p.account('customer', 'Lock', reseller.id)
+  await p.admin('POST', `/customers/${locked.id}/actions/lock`, { reason: 'overdue' })
+  const idle = p.account('reseller', 'Idle')
+  await p.admin('POST', `/resellers/${idle.id}/actions/suspend`, { reason: 'overdue' })
+  for (const text of ['Works tonight', 'Works tomorrow']) await p.admin('POST', '/admin/announcements', { text, audience: 'everybody' })
+  await p.admin('POST', '/admin/node-enrollments', { locationId: p.location })
+  await p.admin('POST', '/admin/ip-pools', { name: 'spare', network: '198.51.100.0/29', gateway: '198.51.100.1' })
+  p.addNode(p.location, 'spare-01')
+  p.addImage('Spare 1')
+  await p.settle()
+
+  const { owner, location, node, pool, pack, image, order: wanted } = p
+  const ours = {
+    owner,
+    location,
+    pool,
+    pack,
+    image,
+    customer,
+    order: wanted,
+    people,
+    tokens,
+    resold,
+    serverId,
+    helper,
+    secured,
+    secret,
+    recoveryCodes,
+  }
+  const snapshot = p.snapshot()
+  p.close()
+  return { snapshot, known: { ...ours, nodeId: node.id } }
+}
+
+/** Ids of whatever is in the database: some of each table. */
 export function everyId(p: Everything): string[] {
   const tables = p.db.$client
     .query<{ name: string }, []>(
@@ -34,13 +117,13 @@ export function everyId(p: Everything): string[] {
     .all()
   return tables.flatMap(({ name }) =>
     p.db.$client
-      .query<{ id: unknown }, []>(`SELECT id FROM "${name}" LIMIT 4`)
+      .query<{ id: unknown }, []>(`SELECT id FROM "${name}" LIMIT ${/^(accounts|servers|addresses)$/.test(name) ? 12 : 6}`)
       .all()
       .map(({ id }) => String(id)),
   )
 }
 
-const actorOf = (p: Everything, kind: AccountKind, accountId = p.people[kind].id): Actor => ({
+export const actorOf = (p: Everything, kind: AccountKind, accountId = p.people[kind].id): Actor => ({
   accountId,
   kind,
   name: kind,
@@ -48,9 +131,18 @@ const actorOf = (p: Everything, kind: AccountKind, accountId = p.people[kind].id
   permissions: new Set(kind === 'staff' ? allPermissions : []),
   via: { type: 'session', sessionId: '', confirmedAt: p.now() },
 })
+/** How ids begin of what a resource finds: looking for all the others every time would be most of the time. */
+const beginnings = new Map<string, Set<string>>()
+const beginning = (id: string) => id.slice(0, id.indexOf('_') + 1)
 /** Those that at least one of the three can see. */
-export const targetsOf = (p: Everything, op: Operation, ids: readonly string[]) =>
-  ids.filter((id) => accountKinds.some((kind) => op.on?.find(p.db, actorOf(p, kind), id) !== undefined))
+export function targetsOf(p: Everything, { on }: Operation, ids: readonly string[]): string[] {
+  if (!on) return []
+  const known = beginnings.get(on.name)
+  const actors = accountKinds.map((kind) => actorOf(p, kind))
+  const found = ids.filter((id) => (!known || known.has(beginning(id))) && actors.some((actor) => on.find(p.db, actor, id) !== undefined))
+  if (!known && found.length) beginnings.set(on.name, new Set(found.map(beginning)))
+  return found
+}
 
 /** A kind of account that may call it. */
 export const callerOf = ({ access }: Operation): AccountKind => accountKinds.find((kind) => access === 'anyone' || access[kind])!

@@ -1,5 +1,5 @@
 // A whole panel in one process: a database file, nodes with fake hosts that speak through the real hub, and ways to pull the plug.
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { parseCommand } from '../../agent/commands/index.ts'
 import { failureOf } from '../../agent/failure.ts'
@@ -40,7 +40,13 @@ type Options = {
   callsPerMinute?: number
   host?: Partial<HostSource>
   agentDir?: string
+  /** Every request is in the journal. */
+  logRequests?: boolean
+  /** Begins as that panel was. */
+  from?: Snapshot
 }
+/** A panel as it stood: its files, its clock and its nodes. */
+export type Snapshot = { dir: string; now: number; nodes: readonly [id: string, settings: Partial<FakeSettings>][] }
 
 /** A host with nothing to say about: what the machine under the tests has is not theirs to fail by. */
 export const calmHost: HostSource = {
@@ -69,10 +75,16 @@ export type Panel = Awaited<ReturnType<typeof panel>>
 export async function panel(options: Options = {}) {
   quieten(true)
   const dir = mkdtempSync(`${scratch}/berth-test-`)
-  let now = 1_800_000_000_000
+  if (options.from) cpSync(options.from.dir, dir, { recursive: true })
+  let now = options.from?.now ?? 1_800_000_000_000
   let open = options
   const secrets = secretsWith(Buffer.alloc(32, 7))
-  const config = configFrom({ PANEL_DATA_DIR: dir, PANEL_PUBLIC_URL: 'https://panel.test', PANEL_AGENT_DIR: options.agentDir })
+  const config = configFrom({
+    PANEL_DATA_DIR: dir,
+    PANEL_PUBLIC_URL: 'https://panel.test',
+    PANEL_AGENT_DIR: options.agentDir,
+    PANEL_LOG_REQUESTS: options.logRequests ? '1' : undefined,
+  })
   const build = () =>
     createController({
       config,
@@ -118,6 +130,7 @@ export async function panel(options: Options = {}) {
     }
     const agent = {
       home,
+      settings,
       get host() {
         return host
       },
@@ -237,6 +250,19 @@ export async function panel(options: Options = {}) {
         return { id: account.id, ...signedIn(tx, account) }
       })
     },
+    /** Another session of an account that is there. */
+    signIn: (accountId: string): { id: string } & Who =>
+      write(controller.db, (tx) => ({
+        id: accountId,
+        ...signedIn(
+          tx,
+          tx
+            .select()
+            .from(accounts)
+            .all()
+            .find((a) => a.id === accountId),
+        ),
+      })),
     token(accountId: string, scopes: readonly Scope[] = [...allScopes], allow: string[] = []): Who {
       return write(controller.db, (tx) => {
         const account = tx
@@ -370,6 +396,13 @@ export async function panel(options: Options = {}) {
       for (const agent of agents.values()) agent.connect()
       controller.runner.start()
     },
+    /** For panels that begin as this one is now; gone when the process ends. */
+    snapshot(): Snapshot {
+      const copy = mkdtempSync(`${scratch}/berth-test-`)
+      process.on('exit', () => rmSync(copy, { recursive: true, force: true }))
+      cpSync(dir, copy, { recursive: true })
+      return { dir: copy, now, nodes: [...agents].map(([id, { settings }]) => [id, settings] as const) }
+    },
     arm(next: Options) {
       open = next
     },
@@ -396,6 +429,7 @@ export async function panel(options: Options = {}) {
     const csrf = tx.$client.query('SELECT csrf FROM sessions ORDER BY rowid DESC LIMIT 1').get().csrf as string
     return { cookie, csrf }
   }
+  for (const [id, settings] of options.from?.nodes ?? []) fakeAgent(id, settings).connect()
   return it
 }
 

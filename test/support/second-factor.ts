@@ -5,6 +5,9 @@ import type { Panel, Reply, Who } from './panel.ts'
 
 export const password = 'seven green bicycles'
 const hash = await hashPassword(password)
+/** It is their password from now on. */
+export const givePassword = (p: Panel, accountId: string) =>
+  void p.db.$client.run('UPDATE accounts SET password_hash = ? WHERE id = ?', [hash, accountId])
 
 export type Person = { id: string; email: string } & Who
 
