@@ -45,6 +45,8 @@ import { VERSION } from './version.ts'
 const STOP_MS = 15 * second
 
 const LOOPBACK = '127.0.0.1'
+/** The router would take a host's name for four characters at least, and a part of the path of a shorter one for the name. */
+const routing = { handler: { standardHostname: false } }
 
 export type Parts = {
   config: Config
@@ -140,7 +142,7 @@ export async function createController({
     encrypted: config.publicUrl.startsWith('https:') || config.agentInsecure,
   })
   const assets = await Assets.load(files)
-  const app = new Elysia()
+  const app = new Elysia(routing)
   mountApi(app, operations, door)
   mountDocument(app, '/openapi.json', () => openapi(operations, { version: VERSION, root: config.origin + API_ROOT }), door)
   for (const [method, path, answer] of otherRoutes({ db, clock, door, agents, assets })) route(app, method, path, answer)
@@ -159,7 +161,7 @@ export async function createController({
   /** A door of its own, so that nothing in a request can make somebody System who came through the other. Made when somebody comes. */
   let onHost: Elysia | undefined
   const mountOnHost = () => {
-    onHost = new Elysia()
+    onHost = new Elysia(routing)
     const who = (request: Request): Sender => {
       heardOf(request).by = system.name
       return { actor: system, limitKey: '' }

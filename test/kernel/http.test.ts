@@ -379,6 +379,12 @@ describe('over the wire', () => {
         expect(answer).not.toContain('Invalid URL')
       }
   })
+  test('the name of the host is of any length, and the path is the path', async () => {
+    for (const host of ['x', 'a.b', 'lan', '[::1]', '127.0.0.1:8080', 'panel.example.com']) {
+      const answer = await raw(`GET /api/v1/status HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`)
+      expect([host, answer.split('\r\n')[0]]).toEqual([host, 'HTTP/1.1 200 OK'])
+    }
+  })
   test('a method that nobody has heard of is refused in our shape, with what is possible', async () => {
     for (const method of ['PROPFIND', 'PURGE', 'MKCOL']) {
       const known = await it.ask(method, '/api/v1/admin/nodes', bearer())
