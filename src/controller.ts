@@ -5,7 +5,7 @@ import { agentPaths, type ToAgent } from '../agent/protocol.ts'
 import { files } from '../public/assets.ts'
 import { always, layout, places } from '../views/layout.ts'
 import { pages } from '../views/pages.ts'
-import { errorBody } from '../views/parts/error.ts'
+import { errorPage } from '../views/parts/error.ts'
 import { setUpToken } from './accounts/set-up.ts'
 import type { Config } from './config.ts'
 import { HostFigures, type HostSource, thisHost } from './host/figures.ts'
@@ -150,7 +150,7 @@ export async function createController({
     pages,
     always,
     layout: (frame) => layout(frame, (name) => assets.url(name)),
-    errorBody,
+    errorPage,
     door,
     brand: (accountId) => brandFor(db, accountId),
     clock,

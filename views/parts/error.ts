@@ -23,14 +23,16 @@ const next: Record<number, string> = {
 }
 
 /** What happened, what to do next, and the id to quote. */
-export function errorBody(refusal: { status: number; message: string }, requestId: string, at: At): Html {
+export function errorPage(refusal: { status: number; message: string }, requestId: string, at: At): { title: string; body: Html } {
   const home = at.actor.accountId === '' ? '/login' : homeOf(at.actor.kind)
-  return html`
-    ${head({ title: titles[refusal.status] ?? 'Not possible' })}
+  const title = titles[refusal.status] ?? 'Not possible'
+  const body = html`
+    ${head({ title })}
     <section class="card oops"${refusal.status === 503 && html` data-reload="5"`}><div class="in">
       <p><strong>${refusal.message}</strong></p>
       <p class="muted">${next[refusal.status] ?? 'Go back and try again.'}</p>
       <div class="bar"><a class="btn pri" href="${home}">${at.actor.accountId === '' ? 'Sign in' : 'Go to the start page'}</a></div>
       <p class="muted"><small>Request id <code>${requestId}</code></small></p>
     </div></section>`
+  return { title, body }
 }

@@ -31,7 +31,7 @@ export const letterAsText = (written: Written): string => {
 }
 
 /** The accent of panel.css, as mail programs understand it. */
-const ACCENT = '#2a50b8'
+const ACCENT = '#2256bb'
 
 /** Tables and styles on each element: mail programs drop style sheets, and know little else. No pictures: they are not fetched anyway. */
 export const letterAsHtml = (written: Written): string => {

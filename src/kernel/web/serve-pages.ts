@@ -24,7 +24,7 @@ export type Site = {
   /** The document around a page's body. */
   layout(frame: Frame): Html
   /** What a refusal looks like as a page. */
-  errorBody(refusal: { status: number; message: string }, requestId: string, at: At): Html
+  errorPage(refusal: { status: number; message: string }, requestId: string, at: At): { title: string; body: Html }
   door: Door
   brand(accountId: string): Brand
   clock: Clock
@@ -57,11 +57,7 @@ async function answer(site: Site, p: Page | undefined, request: Request, params:
     if (error instanceof Refusal && error.code === 'second_factor_required') return seeOther('/account/security')
     const refusal = error instanceof Refusal ? error : new Refusal('internal_error', 'Something went wrong on our side.')
     if (refusal !== error) log.error('a page broke', { requestId, path: p?.path ?? plainPath(url.pathname), error })
-    const response = document(
-      site,
-      { title: titles[refusal.status] ?? 'Error', body: site.errorBody(refusal, requestId, at), page: undefined, at, always: {} },
-      refusal.status,
-    )
+    const response = document(site, { ...site.errorPage(refusal, requestId, at), page: undefined, at, always: {} }, refusal.status)
     const { retryAfterSeconds } = refusal.details
     if (retryAfterSeconds !== undefined) response.headers.set('Retry-After', String(retryAfterSeconds))
     return response
@@ -69,14 +65,6 @@ async function answer(site: Site, p: Page | undefined, request: Request, params:
 }
 
 const seeOther = (path: string) => new Response(null, { status: 303, headers: { ...pageHeaders(), Location: path } })
-
-const titles: Record<number, string> = {
-  403: 'Not allowed',
-  404: 'Not found',
-  429: 'Too many requests',
-  500: 'Something went wrong',
-  503: 'Restarting',
-}
 
 function atFor(site: Site, request: Request, params: Record<string, string>, sender: ReturnType<Door['who']> | undefined): At {
   const url = new URL(request.url)
