@@ -45,7 +45,8 @@ const edit = (data: Data, m: Member): Html =>
     fields: html`
       ${field(`edit-${m.id}`, 'name', { label: 'Name', required: true, value: m.name })}
       ${field(`edit-${m.id}`, 'email', { label: 'E-mail address', type: 'email', required: true, value: m.email })}
-      ${roleChoice(`edit-${m.id}`, data, m.role?.name)}`,
+      ${roleChoice(`edit-${m.id}`, data, m.role?.name)}
+      <p class="muted">With another role they are signed out and sign in anew.</p>`,
   })
 
 const lost = ({ at }: Data, m: Member): Html => act(at, resetStaffFactors, { id: m.id }, 'Take away', lostFactor(m.name, `lost-${m.id}`))
@@ -63,8 +64,8 @@ const disable = ({ at }: Data, m: Member): Html =>
           keep: 'Keep enabled',
           consequences: [
             'They are signed out everywhere at once, and cannot sign in.',
-            'Their API tokens are refused. Programs that use them stop working.',
-            'What they did stays in the audit log. They can be enabled again.',
+            'Their API tokens are revoked for good. Programs that use them stop working.',
+            'What they did stays in the audit log. They can be enabled again, and make new tokens then.',
           ],
         },
       })
