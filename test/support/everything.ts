@@ -13,10 +13,10 @@ type Person = { id: string } & Who
 let made: ReturnType<typeof make> | undefined
 
 /** A panel with something of everything, in every state, and people who own some of it. */
-export async function everything() {
+export async function everything(options: Parameters<typeof panel>[0] = {}) {
   made ??= make()
   const { snapshot, known } = await made
-  const p = await panel({ from: snapshot })
+  const p = await panel({ ...options, from: snapshot })
   const { nodeId, ...rest } = structuredClone(known)
   return Object.assign(p, rest, { node: { id: nodeId, agent: p.agents.get(nodeId)! } })
 }
