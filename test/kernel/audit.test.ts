@@ -1,4 +1,9 @@
 import { describe, expect, test } from 'bun:test'
+import { Type as t } from 'typebox'
+import { visitor } from '../../src/kernel/api/actor.ts'
+import { auditCall } from '../../src/kernel/api/audit.ts'
+import { fields, nullable, type Operation, secret } from '../../src/kernel/api/operation.ts'
+import { write } from '../../src/kernel/db/open.ts'
 import { panel, world } from '../support/panel.ts'
 
 describe('the audit line of a change', () => {
@@ -31,6 +36,37 @@ describe('the audit line of a change', () => {
     expect(text).toContain('tokens.grant')
     expect(text).not.toContain(body.rootPassword)
     expect(text).not.toContain(token)
+  })
+  test('holds no secret however deep it stands, in a list or where it may be left out or null', async () => {
+    using p = await panel()
+    const deep = secret(t.String())
+    const body = fields({
+      one: t.Object({ open: t.String(), inner: t.Object({ deep }) }),
+      many: t.Array(t.Object({ open: t.String(), deep })),
+      perhaps: t.Optional(nullable(deep)),
+    })
+    const op = { id: 'things.make', method: 'POST', path: '/things', body } as unknown as Operation
+    const sent = {
+      one: { open: 'seen', inner: { deep: 'canary-1' } },
+      many: [{ open: 'seen too', deep: 'canary-2' }],
+      perhaps: 'canary-3',
+    }
+    write(p.db, (tx) =>
+      auditCall(tx, p.controller.around, {
+        op,
+        actor: visitor,
+        request: { body: sent },
+        answer: { status: 201, body: {} },
+        result: 'done',
+        changes: null,
+        beside: {},
+      }),
+    )
+    expect(p.auditLines().at(-1)?.details).toEqual({
+      one: { open: 'seen', inner: { deep: '***' } },
+      many: [{ open: 'seen too', deep: '***' }],
+      perhaps: '***',
+    })
   })
   test('says by what it came: a page, a token, System', async () => {
     using p = await world()
