@@ -186,6 +186,13 @@ export function changeAccount(tx: Tx, it: Account, { name, email, organization, 
   }
 }
 
+/** The account with this password from now on. */
+export const withPassword = (tx: Tx, it: Account, passwordHash: string): Account => patched(tx, accounts, it, { passwordHash })
+
+/** For `listAccounts`: whose they are. */
+export const ofReseller = (resellerId: string): SQL => eq(accounts.resellerId, resellerId)
+export const onlyResellers: SQL = eq(accounts.kind, 'reseller')
+
 /** Tells billing of a new customer. */
 export const tellCreated = (tx: Tx, now: number, it: Account) =>
   emit(tx, now, 'customer.created', { customerId: it.id, resellerId: it.resellerId }, { customer: customerInEvent(it) })

@@ -4,7 +4,7 @@ import { page } from '../kernel/api/list.ts'
 import { patched } from '../kernel/api/named.ts'
 import { fields, line, operation, type Query } from '../kernel/api/operation.ts'
 import { idOf, text } from '../kernel/api/query.ts'
-import { sendWelcome } from '../sign-in/password-links.ts'
+import { sendWelcome } from '../sign-in/password.ts'
 import {
   accountChanges,
   accountQuery,

@@ -11,18 +11,13 @@ import type { Tx } from '../kernel/db/open.ts'
 import { mailTo } from '../kernel/web/mail.ts'
 import { guessed, guessIn } from '../sign-in/guessing.ts'
 import { makeLink, spendLink } from '../sign-in/links.ts'
-import { keepPassword } from '../sign-in/password-links.ts'
+import { keepPassword } from '../sign-in/password.ts'
 import { hashPassword, mustBeGood, passwordFits, withTheSamePassword } from '../sign-in/passwords.ts'
 import { mustBeOpen, ownSessionId } from '../sign-in/sessions.ts'
 import { accountByEmail, mailAddress, ownAccount, refuseTaken } from './account.ts'
+import { looks, looksOf, timeZones } from './looks.ts'
 import { tellOldAddress } from './new-address.ts'
 import { type Account, accounts } from './tables.ts'
-
-/** What a person may choose about how pages look. */
-export const looks = { theme: ['system', 'light', 'dark'], density: ['comfortable', 'compact'] } as const
-/** By their names in the IANA database, which browsers know as well. */
-export const timeZones: readonly string[] = ['UTC', ...Intl.supportedValuesOf('timeZone').filter((zone) => zone !== 'UTC')]
-export const looksOf = ({ preferences }: Account): Looks => ({ theme: 'system', density: 'comfortable', timeZone: null, ...preferences })
 
 const ownAnswer = shape('OwnAccount', {
   id: t.String(),

@@ -8,7 +8,7 @@ import { digest, randomToken } from '../kernel/secrets.ts'
 import { settings } from '../settings/tables.ts'
 import { finishSignIn, signedIn } from '../sign-in/finish-sign-in.ts'
 import { hashPassword, mustBeGood } from '../sign-in/passwords.ts'
-import { addStaff } from './staff.ts'
+import { addStaff } from './staff-member.ts'
 import { accounts } from './tables.ts'
 
 const SETTING = 'setup.token'

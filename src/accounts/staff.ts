@@ -1,86 +1,20 @@
-// The people who run the installation: who they are, which role they have, and how they leave.
 import { eq } from 'drizzle-orm'
 import { Type as t } from 'typebox'
 import { type Actor, sessionOf } from '../kernel/api/actor.ts'
-import { invalid, Refusal } from '../kernel/api/errors.ts'
+import { Refusal } from '../kernel/api/errors.ts'
 import { newest, page } from '../kernel/api/list.ts'
 import { patched } from '../kernel/api/named.ts'
-import { fields, line, nullable, operation, type Resource, secret, shape, time, told } from '../kernel/api/operation.ts'
-import { iso, isoOrNull } from '../kernel/db/clock.ts'
-import { newId } from '../kernel/db/ids.ts'
-import { type Db, prepared, type Tx } from '../kernel/db/open.ts'
-import { factorsOf } from '../sign-in/factors.ts'
+import { fields, line, operation, secret } from '../kernel/api/operation.ts'
 import { endLinks } from '../sign-in/links.ts'
-import { sendWelcome } from '../sign-in/password-links.ts'
+import { sendWelcome } from '../sign-in/password.ts'
 import { hashPassword, mustBeGood } from '../sign-in/passwords.ts'
-import { endSessionsOf, lastSeenSql, newValueOf, SESSION_SECONDS, sessionCookie } from '../sign-in/sessions.ts'
-import { revokeTokensOf } from '../tokens/tokens.ts'
-import { accountById, mailAddress, refuseTaken } from './account.ts'
+import { endSessionsOf, newValueOf, SESSION_SECONDS, sessionCookie } from '../sign-in/sessions.ts'
+import { revokeTokensOf } from '../tokens/token.ts'
+import { mailAddress, refuseTaken } from './account.ts'
 import { tellOldAddress } from './new-address.ts'
-import { mustNotBeLastOwner, mustOutrank, mustReach, type Role, roleNamed, roleNames } from './roles.ts'
+import { mustNotBeLastOwner, mustOutrank, mustReach } from './role.ts'
+import { addStaff, mustBeRole, showStaff, staffAnswer, staffMember } from './staff-member.ts'
 import { type Account, accounts } from './tables.ts'
-
-/** Throws `email_taken`, and `validation_failed` for a role there is not. */
-export function addStaff(
-  tx: Tx,
-  { email, name, passwordHash, role, now }: { email: string; name: string; passwordHash: string | null; role: string; now: number },
-): Account {
-  const { id: roleId } = mustBeRole(tx, role)
-  try {
-    return tx
-      .insert(accounts)
-      .values({ id: newId('account'), kind: 'staff', email: mailAddress(email), name, roleId, passwordHash, createdAt: now })
-      .returning()
-      .get()
-  } catch (error) {
-    return refuseTaken(error)
-  }
-}
-
-function mustBeRole(tx: Tx, name: string): Role {
-  const found = roleNamed(tx, name)
-  if (!found) throw invalid({ field: 'role', message: `must be the name of a role. There are: ${roleNames(tx).join(', ')}.` })
-  return found
-}
-
-export const staffMember: Resource<Account> = {
-  name: 'member of staff',
-  notFound: 'staff_not_found',
-  find: (tx, _, id) => {
-    const it = accountById(tx, id)
-    return it?.kind === 'staff' ? it : undefined
-  },
-}
-
-const staffAnswer = shape('StaffMember', {
-  id: t.String(),
-  email: t.String(),
-  name: t.String(),
-  role: nullable(t.Object({ id: t.String(), name: t.String() })),
-  secondFactor: told(t.Boolean(), 'Has one set up.'),
-  seenAt: nullable(time),
-  disabledAt: nullable(time),
-  createdAt: time,
-})
-const beside = prepared(({ $client }) =>
-  $client.prepare<{ roleName: string | null; seenAt: number | null }, [string]>(
-    `SELECT (SELECT name FROM roles r WHERE r.id = a.role_id) AS roleName, ${lastSeenSql('a.id')} AS seenAt
-     FROM accounts a WHERE a.id = ?`,
-  ),
-)
-function show(tx: Db, { id, email, name, roleId, disabledAt, createdAt }: Account) {
-  const { roleName, seenAt } = beside(tx).get(id)!
-  return {
-    id,
-    email,
-    name,
-    role: roleId && roleName !== null ? { id: roleId, name: roleName } : null,
-    secondFactor: factorsOf(tx, id).length > 0,
-    seenAt: isoOrNull(seenAt),
-    disabledAt: isoOrNull(disabledAt),
-    createdAt: iso(createdAt),
-  }
-}
 
 const who = { staff: ['staff.write'] } as const
 
@@ -99,7 +33,7 @@ export const listStaff = operation({
       name: 'staff',
       table: accounts,
       where: staff,
-      show: (it) => show(tx, it),
+      show: (it) => showStaff(tx, it),
     })
   },
 })
@@ -133,7 +67,7 @@ export const createStaff = operation({
     mustReach(tx, actor, mustBeRole(tx, role))
     const it = addStaff(tx, { ...body, role, passwordHash, now: around.clock() })
     if (passwordHash === null) sendWelcome(tx, around, it)
-    return show(tx, it)
+    return showStaff(tx, it)
   },
 })
 
@@ -173,7 +107,7 @@ export const changeStaff = operation({
       if (here) setCookie(sessionCookie(config.origin, newValueOf(tx, here), SESSION_SECONDS))
     }
     try {
-      return show(tx, tellOldAddress(tx, call, target, patched(tx, accounts, target, given)))
+      return showStaff(tx, tellOldAddress(tx, call, target, patched(tx, accounts, target, given)))
     } catch (error) {
       return refuseTaken(error)
     }
@@ -200,7 +134,7 @@ export const disableStaff = operation({
     endSessionsOf(tx, target.id)
     endLinks(tx, target.id, now)
     revokeTokensOf(tx, target.id, now)
-    return show(tx, patched(tx, accounts, target, { disabledAt: now }))
+    return showStaff(tx, patched(tx, accounts, target, { disabledAt: now }))
   },
 })
 
@@ -218,7 +152,7 @@ export const enableStaff = operation({
   run({ tx, actor, target }) {
     mustOutrank(tx, actor, target)
     if (target.disabledAt === null) throw new Refusal('already_done', `${target.name} is not disabled.`)
-    return show(tx, patched(tx, accounts, target, { disabledAt: null }))
+    return showStaff(tx, patched(tx, accounts, target, { disabledAt: null }))
   },
 })
 

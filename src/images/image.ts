@@ -21,6 +21,9 @@ export const image: Resource<Image> = {
 
 export const imageById = rowBy(images, images.id)
 
+/** Where the controller keeps an image that nodes fetch from it. */
+export const imagePath = (dataDir: string, id: string, format: string) => `${dataDir}/images/${id}.${format}`
+
 /** What a node needs to fetch and recognise it. */
 export const sourceOf = ({ id, url, format, checksum }: Image): ImageSource => ({ id, url, format, checksum })
 

@@ -10,7 +10,7 @@ import { done, fields, line, operation, shape } from '../kernel/api/operation.ts
 import { newId } from '../kernel/db/ids.ts'
 import type { Tx } from '../kernel/db/open.ts'
 import { catalogue, checksumIn } from './catalogue.ts'
-import { image, imageAnswer, showImage } from './image.ts'
+import { image, imageAnswer, imagePath, showImage } from './image.ts'
 import { images } from './tables.ts'
 
 type NewImage = typeof images.$inferInsert
@@ -22,7 +22,6 @@ const insert = (tx: Tx, row: NewImage) =>
 
 /** Files wait here to be imported; named in the API, never as a path, so that no call can make the controller read another file. */
 export const incomingDir = (dataDir: string) => `${dataDir}/incoming`
-export const imagePath = (dataDir: string, id: string, format: string) => `${dataDir}/images/${id}.${format}`
 
 export const importImage = operation({
   id: 'images.import',

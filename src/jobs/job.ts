@@ -3,13 +3,9 @@ import { Type as t } from 'typebox'
 import { asKnownTo } from '../audit/doer.ts'
 import type { AccountKind } from '../kernel/api/access.ts'
 import type { Actor } from '../kernel/api/actor.ts'
-import { page, paginate } from '../kernel/api/list.ts'
-import { nullable, operation, type Resource, shape, time, told } from '../kernel/api/operation.ts'
-import { idOf, oneOf, text, wholeNumber } from '../kernel/api/query.ts'
+import { nullable, type Resource, shape, time, told } from '../kernel/api/operation.ts'
 import { iso, isoOrNull } from '../kernel/db/clock.ts'
-import { countOf } from '../kernel/db/kept.ts'
 import type { Db } from '../kernel/db/open.ts'
-import { linesAfter } from '../kernel/jobs/log.ts'
 import type { Job } from '../kernel/jobs/tables.ts'
 import { visible } from '../servers/server.ts'
 
@@ -20,7 +16,7 @@ export function seen(tx: Db, actor: Actor): { where: string; values: string[] } 
   return { where: `(j.server_id IS NOT NULL AND ${where})${nodesToo ? ' OR j.server_id IS NULL' : ''}`, values }
 }
 
-const job: Resource<JobRow> = {
+export const job: Resource<JobRow> = {
   name: 'job',
   notFound: 'job_not_found',
   find(tx, actor, id) {
@@ -51,7 +47,7 @@ export const jobRecord = shape('Job', {
   undoing: told(t.Boolean(), 'It failed and is being taken back, or is tried again: the error says why.'),
 })
 
-type JobRow = Job & {
+export type JobRow = Job & {
   nodeName: string | null
   ownerId: string | null
   providerId: string | null
@@ -60,14 +56,14 @@ type JobRow = Job & {
   doerName: string | null
   doerResellerId: string | null
 }
-const columns = `j.id, j.kind, j.title, j.state, j.progress, j.step_n AS stepN, j.step_of AS stepOf, j.step_name AS stepName, j.started_by_type AS startedByType, j.started_by_id AS startedById,
+export const columns = `j.id, j.kind, j.title, j.state, j.progress, j.step_n AS stepN, j.step_of AS stepOf, j.step_name AS stepName, j.started_by_type AS startedByType, j.started_by_id AS startedById,
   j.started_by_name AS startedByName, j.node_id AS nodeId, j.server_id AS serverId, j.created_at AS createdAt, j.started_at AS startedAt, j.finished_at AS finishedAt, j.error_code AS errorCode,
   j.error_message AS errorMessage, n.name AS nodeName, s.owner_id AS ownerId, s.reseller_id AS providerId, ac.id AS doerId, ac.kind AS doerKind, ac.name AS doerName, ac.reseller_id AS doerResellerId`
-const from = `FROM jobs j LEFT JOIN nodes n ON n.id = j.node_id LEFT JOIN servers s ON s.id = j.server_id
+export const from = `FROM jobs j LEFT JOIN nodes n ON n.id = j.node_id LEFT JOIN servers s ON s.id = j.server_id
   LEFT JOIN tokens tk ON j.started_by_type = 'token' AND tk.id = j.started_by_id LEFT JOIN accounts ac ON ac.id = coalesce(tk.account_id, j.started_by_id)`
 
 /** Undoing is part of running: a job has failed when everything it began is taken back. */
-const stateOf = (it: Job) => (it.state === 'undoing' ? 'running' : it.state)
+export const stateOf = (it: Job) => (it.state === 'undoing' ? 'running' : it.state)
 
 /** The name of a token goes with its id: who may not know the one is told of the person behind it. */
 function startedBy(actor: Actor, it: JobRow) {
@@ -81,7 +77,7 @@ function startedBy(actor: Actor, it: JobRow) {
   return it.startedByType === 'token' ? { ...whole, id: '', name: it.doerName ?? '' } : whole
 }
 
-function show(actor: Actor, it: JobRow) {
+export function showJob(actor: Actor, it: JobRow) {
   const staff = actor.kind === 'staff'
   return {
     id: it.id,
@@ -101,79 +97,3 @@ function show(actor: Actor, it: JobRow) {
     undoing: it.state === 'undoing',
   }
 }
-
-const everybody = { staff: ['servers:read', 'nodes:read'], reseller: ['servers:read'], customer: ['servers:read'] } as const
-
-export const getJob = operation({
-  id: 'jobs.get',
-  method: 'GET',
-  path: '/jobs/{jobId}',
-  summary: 'One job; follow it until its state is succeeded or failed',
-  access: everybody,
-  on: job,
-  answer: jobRecord,
-  run: ({ actor, target }) => show(actor, target),
-})
-
-const states = {
-  running: "j.state IN ('queued', 'running', 'undoing')",
-  done: "j.state = 'succeeded'",
-  failed: "j.state = 'failed'",
-}
-type Asked = keyof typeof states
-
-export const listJobs = operation({
-  id: 'jobs.list',
-  method: 'GET',
-  path: '/jobs',
-  summary: 'Jobs, newest first',
-  access: everybody,
-  query: {
-    state: oneOf(Object.keys(states) as Asked[], 'running: at work or waiting for it; done: succeeded; failed.'),
-    serverId: idOf('server', 'Only jobs of this server.'),
-    nodeId: idOf('node', 'Only jobs on this node.'),
-    kind: text('Only jobs of this kind, such as install.', 40),
-  },
-  answer: page(jobRecord),
-  run(call) {
-    const { tx, actor, query } = call
-    const { where, values } = seen(tx, actor)
-    const filters: [string, string[]][] = [[where, values]]
-    if (query['state']) filters.push([states[query['state'] as Asked], []])
-    for (const [name, column] of [
-      ['serverId', 'j.server_id'],
-      ['nodeId', 'j.node_id'],
-      ['kind', 'j.kind'],
-    ] as const)
-      if (query[name]) filters.push([`${column} = ?`, [query[name]]])
-    const filter = filters.map(([sql]) => `(${sql})`).join(' AND ')
-    const given = filters.flatMap(([, v]) => v)
-    return paginate({
-      call,
-      name: 'jobs',
-      rows: (after, limit) =>
-        tx.$client
-          .query<JobRow, any[]>(`SELECT ${columns} ${from} WHERE ${filter}${after ? ' AND j.id < ?' : ''} ORDER BY j.id DESC LIMIT ?`)
-          .all(...given, ...(after ? [after] : []), limit),
-      keyOf: (j) => j.id,
-      show: (j) => show(actor, j),
-      total: () => countOf(tx, `SELECT count(*) AS n ${from} WHERE ${filter}`, given),
-    })
-  },
-})
-
-export const getJobLog = operation({
-  id: 'jobs.log',
-  method: 'GET',
-  path: '/jobs/{jobId}/log',
-  summary: "A job's log lines; ask again with the last line's number. The commands typed on the node are for staff",
-  access: everybody,
-  on: job,
-  query: { after: wholeNumber('The number of the last line you have.', 0, { maximum: 999_999_999 }) },
-  answer: t.Object({ lines: t.Array(t.Object({ n: t.Integer(), at: time, level: t.String(), text: t.String() })), state: jobState }),
-  run({ tx, actor, target, query }) {
-    // What is typed on a node names its paths, bridges and volumes.
-    const lines = linesAfter(tx, target.id, Number(query['after'] ?? 0)).filter((l) => actor.kind === 'staff' || l.level !== 'command')
-    return { lines: lines.map((l) => ({ ...l, at: iso(l.at) })), state: stateOf(target) }
-  },
-})

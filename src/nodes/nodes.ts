@@ -8,7 +8,7 @@ import { done, fields, line, nullable, operation, time } from '../kernel/api/ope
 import { idOf } from '../kernel/api/query.ts'
 import { isoOrNull } from '../kernel/db/clock.ts'
 import { count } from '../kernel/words.ts'
-import { servers } from '../servers/tables.ts'
+import { serversOn } from '../servers/server.ts'
 import { node, nodeAnswer, showNode } from './node.ts'
 import { nodes, poolNodes } from './tables.ts'
 
@@ -105,11 +105,7 @@ export const removeNode = operation({
   answer: done,
   refuses: ['in_use'],
   run({ tx, target, clock, nodes: live }) {
-    const held = tx
-      .select({ n: counting() })
-      .from(servers)
-      .where(and(eq(servers.nodeId, target.id), isNull(servers.terminatedAt)))
-      .get()!.n
+    const held = serversOn(tx, target.id).filter((s) => s.terminatedAt === null).length
     if (held) throw new Refusal('in_use', `${target.name} holds ${count(held, 'server')}. Move or terminate them first.`)
     tx.update(nodes).set({ removedAt: clock(), open: false }).where(eq(nodes.id, target.id)).run()
     tx.delete(poolNodes).where(eq(poolNodes.nodeId, target.id)).run()

@@ -1,12 +1,12 @@
 // What agents say of themselves, taken in: facts, heartbeats, power changes, and the inventory that is held against what should be.
-import { and, eq, isNull, sql } from 'drizzle-orm'
+import { eq } from 'drizzle-orm'
 import type { Facts, Heartbeat, Inventory, Power } from '../../agent/protocol.ts'
 import { type Clock, minute } from '../kernel/db/clock.ts'
 import { type Db, prepared, type Tx, write } from '../kernel/db/open.ts'
 import { log } from '../kernel/log.ts'
 import type { Report } from '../kernel/nodes/hub.ts'
-import { serverById } from '../servers/server.ts'
-import { type Server, type Status, servers } from '../servers/tables.ts'
+import { notePower, serverById, serversOn } from '../servers/server.ts'
+import type { Server, Status } from '../servers/tables.ts'
 import { nodeById } from './node.ts'
 import { type Difference, nodes } from './tables.ts'
 
@@ -121,15 +121,11 @@ export class Reports {
       (it.status === 'running' || it.status === 'stopped') && !held(tx, serverId)
         ? { status: power === 'running' || power === 'paused' ? ('running' as const) : ('stopped' as const) }
         : {}
-    if (it.power !== power || (status.status && status.status !== it.status))
-      tx.update(servers)
-        .set({ power, ...status })
-        .where(eq(servers.id, serverId))
-        .run()
+    if (it.power !== power || (status.status && status.status !== it.status)) notePower(tx, serverId, { power, ...status })
   }
 
   private inventory(tx: Tx, nodeId: string, found: Inventory) {
-    const expected = statements(tx).expected.all({ nodeId })
+    const expected = serversOn(tx, nodeId)
     const busy = new Set(expected.filter((s) => held(tx, s.id)).map((s) => s.id))
     const differences = compare(expected, found, busy)
     tx.update(nodes).set({ differences, inventoryAt: this.clock() }).where(eq(nodes.id, nodeId)).run()
@@ -137,11 +133,6 @@ export class Reports {
 }
 
 const statements = prepared((db) => ({
-  expected: db
-    .select()
-    .from(servers)
-    .where(and(eq(servers.nodeId, sql.placeholder('nodeId')), isNull(servers.releasedAt)))
-    .prepare(),
   held: db.$client.prepare<{ n: number }, [string]>(
     "SELECT 1 AS n FROM jobs WHERE holds = ? AND state IN ('queued', 'running', 'undoing')",
   ),

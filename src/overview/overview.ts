@@ -1,7 +1,8 @@
 // The staff's first page: what needs attention, how full it is, and what is still to be set up, all from facts. Each part is for who may
 // call the operation behind it, and null for who may not.
 import { Type as t } from 'typebox'
-import { listJobs, seen } from '../jobs/job.ts'
+import { seen } from '../jobs/job.ts'
+import { listJobs } from '../jobs/jobs.ts'
 import { type Look, mayCall, nullable, type Operation, operation, time } from '../kernel/api/operation.ts'
 import { day, iso } from '../kernel/db/clock.ts'
 import { listedLocations, locationAnswer } from '../locations/location.ts'

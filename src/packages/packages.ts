@@ -2,40 +2,11 @@ import { and, asc, count, gt } from 'drizzle-orm'
 import { Type as t } from 'typebox'
 import { paginate } from '../kernel/api/list.ts'
 import { named, patched } from '../kernel/api/named.ts'
-import { fields, line, nullable, operation, type Resource, shape, told } from '../kernel/api/operation.ts'
+import { fields, line, nullable, operation } from '../kernel/api/operation.ts'
 import { newId } from '../kernel/db/ids.ts'
-import { type Db, prepared } from '../kernel/db/open.ts'
-import { rowBy } from '../kernel/db/rows.ts'
 import { listedLocations, locationAnswer } from '../locations/location.ts'
+import { packageAnswer, packageOnSale, showPackage } from './package.ts'
 import { type Package, packages } from './tables.ts'
-
-/** Staff see every package. So do resellers, who may sell only some: the order says which, and that is no "not found". */
-export const packageOnSale: Resource<Package> = {
-  name: 'package',
-  notFound: 'package_not_found',
-  find: (tx, actor, id) => (actor.kind === 'customer' ? undefined : packageById(tx, id)),
-}
-export const packageById = rowBy(packages, packages.id)
-
-const sold = prepared(({ $client }) =>
-  $client.prepare<{ n: number }, [string]>('SELECT count(*) AS n FROM servers WHERE package_id = ? AND terminated_at IS NULL'),
-)
-
-export const packageAnswer = shape('Package', {
-  id: t.String(),
-  name: t.String(),
-  vcpus: t.Integer(),
-  memoryMb: t.Integer(),
-  diskGb: t.Integer(),
-  trafficGb: nullable(t.Integer()),
-  portMbps: nullable(t.Integer()),
-  ipv4: told(t.Integer(), 'How many addresses a server gets.'),
-  ipv6Prefix: told(nullable(t.Integer()), 'The length of the prefix that a server gets.'),
-  billingProductId: told(nullable(t.String()), 'Free text, such as vendor:number.'),
-  archived: told(t.Boolean(), 'It can no longer be ordered.'),
-  servers: t.Integer(),
-})
-const show = (tx: Db, { createdAt: _, ...it }: Package) => ({ ...it, servers: sold(tx).get(it.id)!.n })
 
 /** What a package may hold; limits are what QEMU and Linux can do, not what is wise. */
 const properties = {
@@ -82,7 +53,7 @@ export const createPackage = operation({
         .returning()
         .get(),
     )
-    return show(tx, made)
+    return showPackage(tx, made)
   },
 })
 
@@ -103,7 +74,7 @@ export const changePackage = operation({
   refuses: ['name_taken'],
   example: { trafficGb: 4000 },
   run({ tx, target, body }) {
-    return show(
+    return showPackage(
       tx,
       named('package', () => patched(tx, packages, target, body as Partial<Package>)),
     )
@@ -137,7 +108,7 @@ export const listPackages = operation({
           .limit(limit)
           .all(),
       keyOf: (p) => p.name,
-      show: (p) => show(tx, p),
+      show: (p) => showPackage(tx, p),
       total: () => tx.select({ n: count() }).from(packages).get()!.n,
     })
     return { ...list, locations: listedLocations(call) }

@@ -1,5 +1,3 @@
-// What a reseller does for itself and its customers. Orders are in src/servers/create.ts.
-import { eq } from 'drizzle-orm'
 import {
   accountById,
   accountQuery,
@@ -8,15 +6,15 @@ import {
   listAccounts,
   mailAddress,
   newAccountFields,
+  ofReseller,
   showCustomer,
   tellCreated,
 } from '../accounts/account.ts'
-import { accounts } from '../accounts/tables.ts'
 import type { Actor } from '../kernel/api/actor.ts'
 import { page } from '../kernel/api/list.ts'
 import { fields, operation } from '../kernel/api/operation.ts'
 import type { Db } from '../kernel/db/open.ts'
-import { sendWelcome } from '../sign-in/password-links.ts'
+import { sendWelcome } from '../sign-in/password.ts'
 import { mustAllowCustomer, resellerAnswer, showReseller, withTerms } from './reseller.ts'
 
 const itself = (tx: Db, actor: Actor) => withTerms(tx, accountById(tx, actor.accountId)!)
@@ -65,7 +63,7 @@ export const listResellerCustomers = operation({
   run: (call) =>
     listAccounts(call, {
       name: 'own customers',
-      whose: eq(accounts.resellerId, call.actor.accountId),
+      whose: ofReseller(call.actor.accountId),
       show: (it) => showCustomer(call.tx, it),
     }),
 })

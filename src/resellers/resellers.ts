@@ -8,10 +8,10 @@ import {
   changeAccount,
   listAccounts,
   newAccountFields,
+  onlyResellers,
   tellCreated,
 } from '../accounts/account.ts'
 import { tellOldAddress } from '../accounts/new-address.ts'
-import { accounts } from '../accounts/tables.ts'
 import type { Actor } from '../kernel/api/actor.ts'
 import { Refusal } from '../kernel/api/errors.ts'
 import { page } from '../kernel/api/list.ts'
@@ -19,8 +19,8 @@ import { patched } from '../kernel/api/named.ts'
 import { fields, line, operation, see } from '../kernel/api/operation.ts'
 import type { Tx } from '../kernel/db/open.ts'
 import { location } from '../locations/location.ts'
-import { packageOnSale } from '../packages/packages.ts'
-import { sendWelcome } from '../sign-in/password-links.ts'
+import { packageOnSale } from '../packages/package.ts'
+import { sendWelcome } from '../sign-in/password.ts'
 import { type Quotas, quotasGiven, tellOfLowered } from './quota.ts'
 import { type Reseller, reseller, resellerAnswer, showReseller, withTerms } from './reseller.ts'
 import { resellerLocations, resellerPackages, resellers } from './tables.ts'
@@ -71,7 +71,7 @@ export const listResellers = operation({
   run: (call) =>
     listAccounts(call, {
       name: 'resellers',
-      whose: eq(accounts.kind, 'reseller'),
+      whose: onlyResellers,
       show: (it) => showReseller(call.tx, withTerms(call.tx, it)),
     }),
 })

@@ -18,7 +18,7 @@ import type { Letter } from '../kernel/web/letter.ts'
 import { mailTo } from '../kernel/web/mail.ts'
 import { location } from '../locations/location.ts'
 import { placeIn } from '../locations/placement.ts'
-import { packageOnSale } from '../packages/packages.ts'
+import { packageOnSale } from '../packages/package.ts'
 import { mustAllowOrder, resellerOf } from '../resellers/reseller.ts'
 import { installing } from './install.ts'
 import {

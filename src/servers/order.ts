@@ -5,7 +5,7 @@ import { invalid, Refusal } from '../kernel/api/errors.ts'
 import { line } from '../kernel/api/operation.ts'
 import type { Db } from '../kernel/db/open.ts'
 import { isUniqueViolation } from '../kernel/db/open.ts'
-import { publicKeysOf } from '../ssh-keys/ssh-keys.ts'
+import { publicKeysOf } from '../ssh-keys/ssh-key.ts'
 import { newRootPassword, sha512Crypt } from './crypt.ts'
 import type { Access } from './seed.ts'
 

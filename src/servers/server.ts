@@ -1,4 +1,5 @@
 // Who sees a server, what it is to those who do, and what its state allows.
+import { and, eq, isNull, sql } from 'drizzle-orm'
 import { accountById, customerInEvent } from '../accounts/account.ts'
 import { addressesOf } from '../addresses/allocate.ts'
 import { toNumber, toText } from '../addresses/ranges.ts'
@@ -6,16 +7,29 @@ import type { Scope } from '../kernel/api/access.ts'
 import type { Actor } from '../kernel/api/actor.ts'
 import { type Code, Refusal } from '../kernel/api/errors.ts'
 import type { Resource } from '../kernel/api/operation.ts'
-import { type Db, prepared } from '../kernel/db/open.ts'
+import { type Db, prepared, type Tx } from '../kernel/db/open.ts'
 import { rowBy } from '../kernel/db/rows.ts'
 import { locationById } from '../locations/location.ts'
-import { packageById } from '../packages/packages.ts'
+import { packageById } from '../packages/package.ts'
 import { isMember, opens, type Role, roleOn, sharedIds } from '../team/share.ts'
 import { type Server, type Status, servers } from './tables.ts'
 
 export const serverById = rowBy(servers, servers.id)
 /** For sagas: the row behind a job's input, which never goes away. */
 export const load = (tx: Db, id: string): Server => serverById(tx, id)!
+
+const onNode = prepared((db) =>
+  db
+    .select()
+    .from(servers)
+    .where(and(eq(servers.nodeId, sql.placeholder('nodeId')), isNull(servers.releasedAt)))
+    .prepare(),
+)
+/** The servers for which the node holds something; a terminated one until its termination is through. */
+export const serversOn = (tx: Db, nodeId: string): Server[] => onNode(tx).all({ nodeId })
+/** What its node says of it. */
+export const notePower = (tx: Tx, id: string, said: Pick<Server, 'power'> & Partial<Pick<Server, 'status'>>) =>
+  void tx.update(servers).set(said).where(eq(servers.id, id)).run()
 
 /** As what somebody stands before a server: its owner, or who acts for the owner, or with the role that the owner gave. */
 export type Standing = 'own' | Role

@@ -3,9 +3,8 @@ import { accountKinds } from '../kernel/api/access.ts'
 import { invalid, Refusal } from '../kernel/api/errors.ts'
 import { done, fields, line, nullable, operation, type Surroundings, secret } from '../kernel/api/operation.ts'
 import type { Db } from '../kernel/db/open.ts'
-import { CALLBACK_PAGE } from '../sign-in/oidc.ts'
 import { issuerHindrance } from '../sign-in/oidc-provider.ts'
-import { dropProvider, keepProvider, type Provider, providerFrom } from '../sign-in/oidc-settings.ts'
+import { CALLBACK_PAGE, dropProvider, keepProvider, type Provider, providerFrom } from '../sign-in/oidc-settings.ts'
 
 const access = { staff: ['settings:write'] } as const
 const kinds = t.Array(t.Enum([...accountKinds]), { minItems: 1, maxItems: accountKinds.length, uniqueItems: true })

@@ -1,8 +1,8 @@
 // Somebody who has lost their second factor, and asks those who know them: it is taken away, and they are told.
 import { eq } from 'drizzle-orm'
 import { customer } from '../accounts/account.ts'
-import { mustOutrank } from '../accounts/roles.ts'
-import { staffMember } from '../accounts/staff.ts'
+import { mustOutrank } from '../accounts/role.ts'
+import { staffMember } from '../accounts/staff-member.ts'
 import type { Account } from '../accounts/tables.ts'
 import { Refusal } from '../kernel/api/errors.ts'
 import { type Call, done, fields, line, operation } from '../kernel/api/operation.ts'

@@ -21,3 +21,6 @@ const setting = sealedSetting('sign-in.provider', Provider)
 export const providerFrom = setting.get
 export const keepProvider = setting.keep
 export const dropProvider = setting.drop
+
+/** The page the provider sends people back to. It is what the operator enters there. */
+export const CALLBACK_PAGE = '/login/oidc'

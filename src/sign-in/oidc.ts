@@ -17,14 +17,12 @@ import { SAFE_PATH } from '../kernel/web/safe-path.ts'
 import { finishSignIn, SECOND_FACTOR_PAGE, signedIn } from './finish-sign-in.ts'
 import { keepIdentity, knownAs, type Stranger } from './oidc-identities.ts'
 import { authorizationUrl, NotBelieved } from './oidc-provider.ts'
-import { providerFrom } from './oidc-settings.ts'
+import { CALLBACK_PAGE, providerFrom } from './oidc-settings.ts'
 import { cookieIn, cookieName, sessionCookie } from './sessions.ts'
 import { providerSignIns } from './tables.ts'
 
 export const sealedProviderSignIns = sealedColumn(providerSignIns, 'sealed', ({ tokenHash }: { tokenHash: string }) => tokenHash)
 
-/** The page the provider sends people back to. It is what the operator enters there. */
-export const CALLBACK_PAGE = '/login/oidc'
 /** A plain address that leads to the provider: the button works without scripts. */
 export const START_PATH = '/login/oidc/start'
 

@@ -2,31 +2,15 @@
 import { asc, eq } from 'drizzle-orm'
 import { Type as t } from 'typebox'
 import { accountByEmail, customer } from '../accounts/account.ts'
-import { type Account, accounts } from '../accounts/tables.ts'
 import { Refusal } from '../kernel/api/errors.ts'
-import { done, fields, operation, type Surroundings, secret } from '../kernel/api/operation.ts'
+import { done, fields, operation, secret } from '../kernel/api/operation.ts'
 import { hour } from '../kernel/db/clock.ts'
-import { type Db, type Tx, write } from '../kernel/db/open.ts'
-import { mailTo } from '../kernel/web/mail.ts'
+import { type Db, write } from '../kernel/db/open.ts'
 import { finishSignIn, signedIn } from './finish-sign-in.ts'
-import { endLinks, linkFrom, linkNotValid, linksSince, makeLink, spendLink } from './links.ts'
+import { linkFrom, linkNotValid, linksSince, spendLink } from './links.ts'
+import { type Around, keepPassword, sendReset, sendWelcome } from './password.ts'
 import { hashPassword, mustBeGood } from './passwords.ts'
-import { endSessionsOf } from './sessions.ts'
 import { resetRequests } from './tables.ts'
-
-type Around = Pick<Surroundings, 'secrets' | 'clock' | 'config'>
-
-/** Invites somebody who has no password yet to choose one. */
-export function sendWelcome(tx: Tx, around: Around, account: Account) {
-  const link = makeLink(tx, { purpose: 'welcome', account, now: around.clock() })
-  mailTo(tx, around, account, {
-    subject: 'Your account is ready',
-    paragraphs: [`An account was made for you. Sign in with this address, ${account.email}, once you have chosen a password.`],
-    button: { words: 'Choose a password', ...link },
-    closing:
-      'The link works once, for 7 days. After that, "Forgotten your password?" on the sign-in page mails you a new one. If you did not expect an account, do nothing.',
-  })
-}
 
 export const inviteCustomer = operation({
   id: 'customers.invite',
@@ -82,16 +66,6 @@ export function answerResets(db: Db, around: Around) {
   })
 }
 
-function sendReset(tx: Tx, around: Around, account: Account) {
-  const link = makeLink(tx, { purpose: 'reset', account, now: around.clock() })
-  mailTo(tx, around, account, {
-    subject: 'Choose a new password',
-    paragraphs: ['Somebody, probably you, asked for a new password for your account.'],
-    button: { words: 'Choose a new password', ...link },
-    closing: 'The link works once, for an hour. If it was not you, do nothing: your password stays as it is.',
-  })
-}
-
 // ---------------------------------------------------------------- the password itself
 const byMail = ['welcome', 'reset'] as const
 
@@ -120,22 +94,3 @@ export const setPassword = operation({
     return finishSignIn(call, account)
   },
 })
-
-/** The new password; every session and every link of the account ends. `but`: the session that stays. */
-export function keepPassword(
-  tx: Tx,
-  around: Around,
-  account: Account,
-  passwordHash: string,
-  { tell, but }: { tell: boolean; but?: string },
-) {
-  tx.update(accounts).set({ passwordHash }).where(eq(accounts.id, account.id)).run()
-  endSessionsOf(tx, account.id, but)
-  endLinks(tx, account.id, around.clock())
-  if (tell)
-    mailTo(tx, around, account, {
-      subject: 'Your password was changed',
-      paragraphs: ['The password of your account was changed just now, and every other session was ended.'],
-      closing: 'If it was not you, choose a new one at once with "Forgotten your password?" on the sign-in page.',
-    })
-}

@@ -1,7 +1,7 @@
 // From a request's credentials to the actor who asks. Asked on every call; nothing is kept between two.
 import { accountById } from '../accounts/account.ts'
-import { looksOf } from '../accounts/own-account.ts'
-import { permissionsOf } from '../accounts/roles.ts'
+import { looksOf } from '../accounts/looks.ts'
+import { permissionsOf } from '../accounts/role.ts'
 import type { Account } from '../accounts/tables.ts'
 import { isScope, type Permission, type Scope, scopesOf } from '../kernel/api/access.ts'
 import type { Actor } from '../kernel/api/actor.ts'

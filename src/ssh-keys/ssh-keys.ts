@@ -1,103 +1,14 @@
-// Public keys of an account. A key ends in authorized_keys of a guest, so it is one clean line of a known type or it is refused.
-import { and, count, eq, inArray } from 'drizzle-orm'
-import ssh2 from 'ssh2'
+import { count, eq } from 'drizzle-orm'
 import { Type as t } from 'typebox'
-import { accountById, customer } from '../accounts/account.ts'
-import { invalid, Refusal } from '../kernel/api/errors.ts'
+import { customer } from '../accounts/account.ts'
+import { Refusal } from '../kernel/api/errors.ts'
 import { newest, page } from '../kernel/api/list.ts'
 import { patched } from '../kernel/api/named.ts'
-import { done, fields, line, operation, type Resource, shape, time } from '../kernel/api/operation.ts'
-import { iso } from '../kernel/db/clock.ts'
+import { done, fields, line, operation } from '../kernel/api/operation.ts'
 import { newId } from '../kernel/db/ids.ts'
-import { type Db, isUniqueViolation } from '../kernel/db/open.ts'
-import { rowBy } from '../kernel/db/rows.ts'
+import { isUniqueViolation } from '../kernel/db/open.ts'
+import { changing, KEYS_PER_ACCOUNT, keyAnswer, readPublicKey, showKey, sshKey } from './ssh-key.ts'
 import { sshKeys } from './tables.ts'
-
-type SshKey = typeof sshKeys.$inferSelect
-/** 100 keys an account. */
-const KEYS_PER_ACCOUNT = 100
-const types = /^(ssh-ed25519|ssh-rsa|ecdsa-sha2-nistp(256|384|521)|sk-ssh-ed25519@openssh\.com|sk-ecdsa-sha2-nistp256@openssh\.com)$/
-
-/** `type base64 [comment]` with the comment cut; throws `validation_failed`. The library alone accepts a NUL in a comment. */
-export function readPublicKey(text: string): { publicKey: string; fingerprint: string; comment: string } {
-  const wrong = (message: string) => invalid({ field: 'publicKey', message })
-  const trimmed = text.trim()
-  if (!/^[\x20-\x7e]+$/.test(trimmed)) throw wrong('must be one line, as in a .pub file.')
-  if (trimmed.includes('PRIVATE KEY')) throw wrong('is a private key. Keep it to yourself and paste the .pub file.')
-  const [type = '', data = '', ...comment] = trimmed.split(' ')
-  if (!types.test(type)) throw wrong('must start with ssh-ed25519, ecdsa-sha2-… or ssh-rsa, as in a .pub file.')
-  const blob = type.startsWith('sk-') ? securityKeyBlob(type, data) : blobOf(type, data)
-  // Exactly this text and nothing behind it: what sshd would stumble over must not lock its owner out.
-  if (blob?.toString('base64') !== data) throw wrong('is not a complete public key. Was a part lost when it was copied?')
-  if (type === 'ssh-rsa' && rsaBits(blob) < 2048)
-    throw wrong('is an RSA key of fewer than 2048 bits. Make a new one with ssh-keygen -t ed25519.')
-  return {
-    publicKey: `${type} ${data}`,
-    fingerprint: 'SHA256:' + new Bun.CryptoHasher('sha256').update(blob).digest('base64').replace(/=+$/, ''),
-    comment: comment.join(' ').slice(0, 100),
-  }
-}
-
-function blobOf(type: string, data: string): Buffer | undefined {
-  const parsed = ssh2.utils.parseKey(`${type} ${data}`)
-  const key = Array.isArray(parsed) ? parsed[0] : parsed
-  return !key || key instanceof Error ? undefined : key.getPublicSSH()
-}
-
-/** Keys on a security token, which the library does not know: fields with their lengths before them, and nothing behind. */
-function securityKeyBlob(type: string, data: string): Buffer | undefined {
-  const blob = Buffer.from(data, 'base64')
-  const found: Buffer[] = []
-  let at = 0
-  while (at + 4 <= blob.length) {
-    const length = blob.readUInt32BE(at)
-    found.push(blob.subarray(at + 4, at + 4 + length))
-    at += 4 + length
-  }
-  const [name, ...rest] = found
-  const ed25519 = type === 'sk-ssh-ed25519@openssh.com'
-  const whole = at === blob.length && name?.toString() === type && rest.length === (ed25519 ? 2 : 3)
-  const key = rest[ed25519 ? 0 : 1]
-  return whole && key?.length === (ed25519 ? 32 : 65) ? blob : undefined
-}
-
-/** The third field of the blob is the modulus, with a leading zero byte. */
-function rsaBits(blob: Buffer) {
-  let at = 0
-  for (let field = 0; field < 2; field++) at += 4 + blob.readUInt32BE(at)
-  return (blob.readUInt32BE(at) - 1) * 8
-}
-
-const keyById = rowBy(sshKeys, sshKeys.id)
-
-const seen: Resource<SshKey> = {
-  name: 'SSH key',
-  notFound: 'ssh_key_not_found',
-  find: (tx, actor, id) => {
-    const key = keyById(tx, id)
-    return key && (key.ownerId === actor.accountId || customer.find(tx, actor, key.ownerId)) ? key : undefined
-  },
-  rights: (tx, actor, key) => customer.rights?.(tx, actor, accountById(tx, key.ownerId)!),
-}
-
-const changing = { staff: ['customers:write'], reseller: ['reseller:customers', 'account:write'], customer: ['account:write'] } as const
-
-const keyAnswer = shape('SshKey', {
-  id: t.String(),
-  ownerId: t.String(),
-  name: t.String(),
-  publicKey: t.String(),
-  fingerprint: t.String(),
-  createdAt: time,
-})
-const show = ({ id, ownerId, name, publicKey, fingerprint, createdAt }: SshKey) => ({
-  id,
-  ownerId,
-  name,
-  publicKey,
-  fingerprint,
-  createdAt: iso(createdAt),
-})
 
 export const addSshKey = operation({
   id: 'ssh-keys.create',
@@ -117,7 +28,7 @@ export const addSshKey = operation({
     if (held >= KEYS_PER_ACCOUNT)
       throw new Refusal('limit_reached', `An account has at most ${KEYS_PER_ACCOUNT} SSH keys. Remove one that is not used.`)
     try {
-      return show(
+      return showKey(
         tx
           .insert(sshKeys)
           .values({
@@ -149,7 +60,7 @@ export const listSshKeys = operation({
   answer: page(keyAnswer),
   run(call) {
     const { id } = call.target
-    return newest({ call, name: `ssh-keys ${id}`, table: sshKeys, where: eq(sshKeys.ownerId, id), show })
+    return newest({ call, name: `ssh-keys ${id}`, table: sshKeys, where: eq(sshKeys.ownerId, id), show: showKey })
   },
 })
 
@@ -159,11 +70,11 @@ export const renameSshKey = operation({
   path: '/ssh-keys/{id}',
   summary: 'Give a public key another name',
   access: changing,
-  on: seen,
+  on: sshKey,
   body: fields({ name: line(100) }),
   answer: keyAnswer,
   example: { name: 'laptop' },
-  run: ({ tx, target, body }) => show(patched(tx, sshKeys, target, body)),
+  run: ({ tx, target, body }) => showKey(patched(tx, sshKeys, target, body)),
 })
 
 export const removeSshKey = operation({
@@ -172,25 +83,10 @@ export const removeSshKey = operation({
   path: '/ssh-keys/{id}',
   summary: 'Remove a public key; servers that have it keep it',
   access: changing,
-  on: seen,
+  on: sshKey,
   answer: done,
   run({ tx, target }) {
     tx.delete(sshKeys).where(eq(sshKeys.id, target.id)).run()
     return {}
   },
 })
-
-/** These keys as lines for authorized_keys. `whose`: the accounts they may be of, the owner first. Throws `validation_failed` for another's. */
-export function publicKeysOf(tx: Db, whose: readonly [string, ...string[]], ids: readonly string[], field: string): string[] {
-  const unique = [...new Set(ids)]
-  const found = unique.length
-    ? tx
-        .select()
-        .from(sshKeys)
-        .where(and(inArray(sshKeys.ownerId, [...whose]), inArray(sshKeys.id, unique)))
-        .all()
-    : []
-  if (!unique.length || found.length !== unique.length)
-    throw invalid({ field, message: `must be SSH keys of ${accountById(tx, whose[0])?.name ?? 'the owner'}.` })
-  return found.map((k) => k.publicKey)
-}

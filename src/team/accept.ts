@@ -1,10 +1,9 @@
 // An invitation and the two ways to accept it: with the account that has its address, or with one that is made for it.
 import { Type as t } from 'typebox'
-import { accountByEmail, accountById, addAccount, tellCreated } from '../accounts/account.ts'
-import { type Account, accounts } from '../accounts/tables.ts'
+import { accountByEmail, accountById, addAccount, tellCreated, withPassword } from '../accounts/account.ts'
+import type { Account } from '../accounts/tables.ts'
 import { homeOf } from '../kernel/api/access.ts'
 import { Refusal } from '../kernel/api/errors.ts'
-import { patched } from '../kernel/api/named.ts'
 import { fields, line, nullable, operation, secret, time } from '../kernel/api/operation.ts'
 import { text } from '../kernel/api/query.ts'
 import { iso } from '../kernel/db/clock.ts'
@@ -144,5 +143,5 @@ function makeAccount(
   }
   const account = addAccount(tx, { name, email: it.email }, { kind: 'customer', resellerId: reseller?.id ?? null, now })
   tellCreated(tx, now, account)
-  return patched(tx, accounts, account, { passwordHash })
+  return withPassword(tx, account, passwordHash)
 }

@@ -35,16 +35,16 @@ const ways: Record<string, () => Promise<[subject: string, to: string, leadsTo?:
     const { body } = await must(p.owner, 'POST', '/admin/servers', waiting)
     return ['server1 is ready to be set up', addressOf(p.customer.id), new RegExp(`^/servers/${body.serverId}$`)]
   },
-  'src/sign-in/password-links.ts welcome': async () => {
+  'src/sign-in/password.ts welcome': async () => {
     await must(p.owner, 'POST', '/admin/customers', { name: 'Dee', email: 'dee@example.com', invite: true })
     return ['Your account is ready', 'dee@example.com', /^\/welcome\/[\w-]{43}$/]
   },
-  'src/sign-in/password-links.ts reset': async () => {
+  'src/sign-in/password.ts reset': async () => {
     await must(undefined, 'POST', '/password-resets', { email: addressOf(p.customer.id) })
     answerResets(p.db, p.controller.around)
     return ['Choose a new password', addressOf(p.customer.id), /^\/reset\/[\w-]{43}$/]
   },
-  'src/sign-in/password-links.ts changed': async () => {
+  'src/sign-in/password.ts changed': async () => {
     await box.deliver(p)
     await must(undefined, 'POST', '/passwords', { token: box.tokenFor(addressOf(p.customer.id), '/reset/'), password })
     return ['Your password was changed', addressOf(p.customer.id)]
@@ -68,7 +68,7 @@ const ways: Record<string, () => Promise<[subject: string, to: string, leadsTo?:
     await withApp(p, cal)
     return ['Your second factor was changed', addressOf(cal.id)]
   },
-  'src/tokens/tokens.ts': async () => {
+  'src/tokens/token.ts': async () => {
     const cal = p.account('customer', 'Cal')
     await must(cal, 'POST', '/account/tokens', { name: 'Monitoring', scopes: ['servers:read'] })
     return ['An API token was made for your account', addressOf(cal.id), /^\/account\/api$/]

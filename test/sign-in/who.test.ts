@@ -3,7 +3,7 @@ import { accounts } from '../../src/accounts/tables.ts'
 import { inside } from '../../src/kernel/cidr.ts'
 import { clientAddress } from '../../src/kernel/client-address.ts'
 import { write } from '../../src/kernel/db/open.ts'
-import { allowFrom, makeToken } from '../../src/tokens/tokens.ts'
+import { allowFrom, makeToken } from '../../src/tokens/token.ts'
 import { listening } from '../support/listening.ts'
 import { type Panel, panel, type Who } from '../support/panel.ts'
 

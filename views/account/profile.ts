@@ -1,4 +1,5 @@
-import { changeEmail, changeOwnAccount, changePassword, getOwnAccount, looks, timeZones } from '../../src/accounts/own-account.ts'
+import { looks, timeZones } from '../../src/accounts/looks.ts'
+import { changeEmail, changeOwnAccount, changePassword, getOwnAccount } from '../../src/accounts/own-account.ts'
 import { html } from '../../src/kernel/web/html.ts'
 import { type Answers, type At, page, reading } from '../../src/kernel/web/page.ts'
 import { listIdentities } from '../../src/sign-in/oidc-identities.ts'

@@ -1,4 +1,4 @@
-import { listJobs } from '../../src/jobs/job.ts'
+import { listJobs } from '../../src/jobs/jobs.ts'
 import { type Html, html } from '../../src/kernel/web/html.ts'
 import { type Answers, type At, page } from '../../src/kernel/web/page.ts'
 import { type Area, inOwnArea } from '../parts/area.ts'

@@ -1,4 +1,4 @@
-import type { listJobs } from '../../src/jobs/job.ts'
+import type { listJobs } from '../../src/jobs/jobs.ts'
 import { type Html, html } from '../../src/kernel/web/html.ts'
 import type { Answers, At } from '../../src/kernel/web/page.ts'
 import type { Area } from '../parts/area.ts'

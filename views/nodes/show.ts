@@ -1,4 +1,4 @@
-import { listJobs } from '../../src/jobs/job.ts'
+import { listJobs } from '../../src/jobs/jobs.ts'
 import { type Html, html } from '../../src/kernel/web/html.ts'
 import { type Answers, type At, ifAllowed, page } from '../../src/kernel/web/page.ts'
 import { changeNode, getNode, removeNode } from '../../src/nodes/nodes.ts'

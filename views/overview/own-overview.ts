@@ -1,5 +1,5 @@
 import { listAnnouncements } from '../../src/announcements/announcements.ts'
-import { listJobs } from '../../src/jobs/job.ts'
+import { listJobs } from '../../src/jobs/jobs.ts'
 import { type Html, html } from '../../src/kernel/web/html.ts'
 import { type Answers, page, reading } from '../../src/kernel/web/page.ts'
 import { getOwnOverview } from '../../src/overview/own-overview.ts'

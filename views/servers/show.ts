@@ -1,7 +1,7 @@
 import { listServerActivity } from '../../src/audit/activity.ts'
 import { listAudit } from '../../src/audit/audit.ts'
 import { listOfferedImages } from '../../src/images/images.ts'
-import { listJobs } from '../../src/jobs/job.ts'
+import { listJobs } from '../../src/jobs/jobs.ts'
 import { mayCallOn } from '../../src/kernel/api/operation.ts'
 import { type Content, type Html, html } from '../../src/kernel/web/html.ts'
 import { type Answers, type At, allIfAllowed, page, reading } from '../../src/kernel/web/page.ts'

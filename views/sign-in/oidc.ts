@@ -2,8 +2,9 @@
 
 import { type Html, html } from '../../src/kernel/web/html.ts'
 import { type Answers, type At, page, reading } from '../../src/kernel/web/page.ts'
-import { CALLBACK_PAGE, finishProviderSignIn, getProvider, START_PATH } from '../../src/sign-in/oidc.ts'
+import { finishProviderSignIn, getProvider, START_PATH } from '../../src/sign-in/oidc.ts'
 import { type listIdentities, removeIdentity } from '../../src/sign-in/oidc-identities.ts'
+import { CALLBACK_PAGE } from '../../src/sign-in/oidc-settings.ts'
 import { act, callForm } from '../parts/act.ts'
 import { card, inside, notice } from '../parts/card.ts'
 import { table } from '../parts/table.ts'

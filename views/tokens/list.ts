@@ -5,15 +5,8 @@ import { day, iso } from '../../src/kernel/db/clock.ts'
 import { type Html, html } from '../../src/kernel/web/html.ts'
 import { type Answers, type At, page } from '../../src/kernel/web/page.ts'
 import { TOKEN_WARNING_MS } from '../../src/tokens/attention.ts'
-import {
-  createToken,
-  listTokens,
-  MOST_OVERLAP_HOURS,
-  revokeToken,
-  rotateToken,
-  USUAL_LIFE_MS,
-  USUAL_OVERLAP_HOURS,
-} from '../../src/tokens/tokens.ts'
+import { USUAL_LIFE_MS, USUAL_OVERLAP_HOURS } from '../../src/tokens/token.ts'
+import { createToken, listTokens, MOST_OVERLAP_HOURS, revokeToken, rotateToken } from '../../src/tokens/tokens.ts'
 import { act } from '../parts/act.ts'
 import { empty } from '../parts/card.ts'
 import { checks, field, type Option, select } from '../parts/field.ts'
