@@ -3,8 +3,8 @@
 
 import { sealedAnswers } from './kernel/api/idempotency.ts'
 import type { SealedColumn } from './kernel/db/sealed.ts'
+import { sealedSettings } from './kernel/db/tables.ts'
 import { sealedMails } from './kernel/web/mail.ts'
-import { sealedSettings } from './settings/tables.ts'
 import { sealedProviderSignIns } from './sign-in/oidc.ts'
 import { sealedTotp } from './sign-in/totp.ts'
 

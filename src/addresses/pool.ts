@@ -1,10 +1,11 @@
-import { and, eq, inArray } from 'drizzle-orm'
+import { eq } from 'drizzle-orm'
 import { Type as t } from 'typebox'
 import type { Actor } from '../kernel/api/actor.ts'
+import { invalid } from '../kernel/api/errors.ts'
 import { nullable, type Resource, shape, told } from '../kernel/api/operation.ts'
 import { type Db, prepared, type Tx } from '../kernel/db/open.ts'
-import { nodes, poolNodes } from '../nodes/tables.ts'
-import { type Address, addresses, type Pool, pools } from './tables.ts'
+import { nodeById } from '../nodes/node.ts'
+import { type Address, addresses, type Pool, poolNodes, pools } from './tables.ts'
 
 const staffOnly =
   <Row>(find: (tx: Db, id: string) => Row | undefined) =>
@@ -46,17 +47,12 @@ const counts = prepared(({ $client }) =>
 
 export function showPool(tx: Db, { nextOffset: _, createdAt: __, ...it }: Pool) {
   const { total, held, reserved } = counts(tx).get(it.id)!
-  const attached = tx
-    .select({ id: nodes.id, name: nodes.name })
-    .from(poolNodes)
-    .innerJoin(nodes, eq(nodes.id, poolNodes.nodeId))
-    .where(eq(poolNodes.poolId, it.id))
-    .all()
+  const attached = tx.select().from(poolNodes).where(eq(poolNodes.poolId, it.id)).all()
   return {
     ...it,
     held,
     reserved,
-    nodes: attached,
+    nodes: attached.map(({ nodeId }) => ({ id: nodeId, name: nodeById(tx, nodeId)?.name ?? '' })),
     ...(it.version === 4 ? { total, free: total - held - reserved } : { total: null, free: null }),
   }
 }
@@ -67,12 +63,11 @@ export function attachTo(tx: Tx, poolId: string, nodeIds: readonly string[]) {
   for (const nodeId of new Set(nodeIds)) tx.insert(poolNodes).values({ poolId, nodeId }).run()
 }
 
-export const nodesNamed = (tx: Db, ids: readonly string[]) =>
-  ids.length
-    ? tx
-        .select()
-        .from(nodes)
-        .where(and(inArray(nodes.id, [...ids])))
-        .all()
-        .filter((n) => n.removedAt === null)
-    : []
+/** For a node that is removed. */
+export const detachNode = (tx: Tx, nodeId: string) => void tx.delete(poolNodes).where(eq(poolNodes.nodeId, nodeId)).run()
+
+/** Throws `validation_failed` when one of the ids is no node. */
+export function mustBeNodes(tx: Db, nodeIds: readonly string[]) {
+  if (!nodeIds.every((id) => nodeById(tx, id)?.removedAt === null))
+    throw invalid({ field: 'nodeIds', message: 'has an id that is not a node.' })
+}

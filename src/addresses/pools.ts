@@ -7,8 +7,8 @@ import { named } from '../kernel/api/named.ts'
 import { done, fields, line, nullable, operation, shape } from '../kernel/api/operation.ts'
 import { newId } from '../kernel/db/ids.ts'
 import type { Db, Tx } from '../kernel/db/open.ts'
-import { servers } from '../servers/tables.ts'
-import { attachTo, nodesNamed, pool, poolAddress, poolAnswer, showPool } from './pool.ts'
+import { serverById } from '../servers/server.ts'
+import { attachTo, mustBeNodes, pool, poolAddress, poolAnswer, showPool } from './pool.ts'
 import { type Network, overlap, toNetwork, toNumber, toText } from './ranges.ts'
 import { addresses, pools } from './tables.ts'
 
@@ -53,8 +53,7 @@ export const createPool = operation({
       return r
     })
     const nodeIds = body.nodeIds ?? []
-    if (nodesNamed(tx, nodeIds).length !== new Set(nodeIds).size)
-      throw invalid({ field: 'nodeIds', message: 'has an id that is not a node.' })
+    mustBeNodes(tx, nodeIds)
     mustOverlapNone(tx, network, body.network)
     const it = named('pool', () =>
       tx
@@ -194,21 +193,20 @@ export const listPoolAddresses = operation({
       name: `pool ${target.id}`,
       rows: (after, limit) =>
         tx
-          .select({ a: addresses, hostname: servers.hostname })
+          .select()
           .from(addresses)
-          .leftJoin(servers, eq(servers.id, addresses.serverId))
           .where(and(ofPool, after ? gt(addresses.place, Number(after)) : undefined))
           .orderBy(asc(addresses.place))
           .limit(limit)
           .all(),
-      keyOf: ({ a }) => String(a.place),
-      show: ({ a, hostname }) => ({
+      keyOf: (a) => String(a.place),
+      show: (a) => ({
         id: a.id,
         address: a.address,
         prefixLength: a.prefixLength,
         state: a.serverId ? ('held' as const) : a.reservedFor ? ('reserved' as const) : ('free' as const),
         reservedFor: a.reservedFor,
-        server: a.serverId ? { id: a.serverId, hostname: hostname ?? '' } : null,
+        server: a.serverId ? { id: a.serverId, hostname: serverById(tx, a.serverId)?.hostname ?? '' } : null,
       }),
       total: () => tx.select({ n: count() }).from(addresses).where(ofPool).get()!.n,
     })
@@ -233,15 +231,13 @@ export const attachPool = operation({
       .sort(),
   }),
   run({ tx, target, body }) {
-    if (nodesNamed(tx, body.nodeIds).length !== new Set(body.nodeIds).size)
-      throw invalid({ field: 'nodeIds', message: 'has an id that is not a node.' })
-    const left = tx
-      .select({ nodeId: servers.nodeId, hostname: servers.hostname })
-      .from(addresses)
-      .innerJoin(servers, eq(servers.id, addresses.serverId))
-      .where(eq(addresses.poolId, target.id))
-      .all()
-      .find((s) => !body.nodeIds.includes(s.nodeId))
+    mustBeNodes(tx, body.nodeIds)
+    const left = tx.$client
+      .query<{ hostname: string }, string[]>(
+        `SELECT s.hostname FROM addresses a JOIN servers s ON s.id = a.server_id
+         WHERE a.pool_id = ? AND s.node_id NOT IN (${body.nodeIds.map(() => '?').join()}) LIMIT 1`,
+      )
+      .get(target.id, ...body.nodeIds)
     if (left)
       throw new Refusal(
         'in_use',

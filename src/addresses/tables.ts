@@ -1,4 +1,4 @@
-import { integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
+import { integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 
 export const pools = sqliteTable('pools', {
   id: text().primaryKey(),
@@ -30,3 +30,8 @@ export const addresses = sqliteTable('addresses', {
   isPrimary: integer('is_primary', { mode: 'boolean' }).notNull().default(false),
 })
 export type Address = typeof addresses.$inferSelect
+
+/** Which nodes route a pool. */
+export const poolNodes = sqliteTable('pool_nodes', { poolId: text('pool_id').notNull(), nodeId: text('node_id').notNull() }, (p) => [
+  primaryKey({ columns: [p.poolId, p.nodeId] }),
+])

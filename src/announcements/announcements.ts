@@ -11,7 +11,12 @@ import { done, fields, line, nullable, operation, type Resource, shape, time, ti
 import { iso, isoOrNull } from '../kernel/db/clock.ts'
 import { newId } from '../kernel/db/ids.ts'
 import { rowBy } from '../kernel/db/rows.ts'
-import { type Announcement, announcements, audiences, levels } from './tables.ts'
+import { type Announcement, announcements } from './tables.ts'
+
+export const audiences = ['everybody', 'customers', 'resellers', 'staff'] as const
+export type Audience = (typeof audiences)[number]
+const levels = ['info', 'warn', 'bad'] as const
+export type Level = (typeof levels)[number]
 
 const byId = rowBy(announcements, announcements.id)
 const announcement: Resource<Announcement> = {
@@ -118,7 +123,7 @@ export const listAllAnnouncements = operation({
   run: (call) => newest({ call, name: 'announcements', table: announcements, where: undefined, show }),
 })
 
-const told: Record<AccountKind, (typeof audiences)[number]> = { customer: 'customers', reseller: 'resellers', staff: 'staff' }
+const told: Record<AccountKind, Audience> = { customer: 'customers', reseller: 'resellers', staff: 'staff' }
 
 export const listAnnouncements = operation({
   id: 'announcements.list',

@@ -1,6 +1,7 @@
 import { and, asc, count as counting, eq, gt, isNull } from 'drizzle-orm'
 import { Type as t } from 'typebox'
 import { Facts } from '../../agent/protocol.ts'
+import { detachNode } from '../addresses/pool.ts'
 import { Refusal } from '../kernel/api/errors.ts'
 import { page, paginate } from '../kernel/api/list.ts'
 import { named, patched } from '../kernel/api/named.ts'
@@ -10,7 +11,7 @@ import { isoOrNull } from '../kernel/db/clock.ts'
 import { count } from '../kernel/words.ts'
 import { serversOn } from '../servers/server.ts'
 import { node, nodeAnswer, showNode } from './node.ts'
-import { nodes, poolNodes } from './tables.ts'
+import { nodes } from './tables.ts'
 
 const there = isNull(nodes.removedAt)
 
@@ -108,7 +109,7 @@ export const removeNode = operation({
     const held = serversOn(tx, target.id).filter((s) => s.terminatedAt === null).length
     if (held) throw new Refusal('in_use', `${target.name} holds ${count(held, 'server')}. Move or terminate them first.`)
     tx.update(nodes).set({ removedAt: clock(), open: false }).where(eq(nodes.id, target.id)).run()
-    tx.delete(poolNodes).where(eq(poolNodes.nodeId, target.id)).run()
+    detachNode(tx, target.id)
     live.disconnect(target.id)
     return {}
   },

@@ -1,4 +1,4 @@
-import { integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
+import { integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 import type { Facts } from '../../agent/protocol.ts'
 
 /** What is on a node but should not be, or should be and is not. Shown, never settled by itself. */
@@ -54,7 +54,3 @@ export const enrollments = sqliteTable('enrollments', {
   nodeId: text('node_id'),
 })
 export type Enrollment = typeof enrollments.$inferSelect
-
-export const poolNodes = sqliteTable('pool_nodes', { poolId: text('pool_id').notNull(), nodeId: text('node_id').notNull() }, (p) => [
-  primaryKey({ columns: [p.poolId, p.nodeId] }),
-])

@@ -1,9 +1,4 @@
 import { blob, sqliteTable, text } from 'drizzle-orm/sqlite-core'
-import { sealedColumn } from '../kernel/db/sealed.ts'
-
-export const settings = sqliteTable('settings', { name: text().primaryKey(), value: text({ mode: 'json' }).notNull() })
-/** Those that hold a password, each bound to its name. */
-export const sealedSettings = sealedColumn(settings, 'value', ({ name }: { name: string }) => name)
 
 /** What is null is inherited: a reseller's from the installation, the installation's from the product. */
 export const branding = sqliteTable('branding', {

@@ -1,5 +1,10 @@
-import { changeAnnouncement, createAnnouncement, listAllAnnouncements, removeAnnouncement } from '../../src/announcements/announcements.ts'
-import { audiences } from '../../src/announcements/tables.ts'
+import {
+  audiences,
+  changeAnnouncement,
+  createAnnouncement,
+  listAllAnnouncements,
+  removeAnnouncement,
+} from '../../src/announcements/announcements.ts'
 import { type Html, html } from '../../src/kernel/web/html.ts'
 import { type Answers, type At, page } from '../../src/kernel/web/page.ts'
 import { act } from '../parts/act.ts'
