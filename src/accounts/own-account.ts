@@ -146,7 +146,6 @@ export const changeEmail = operation({
   signsIn: true,
   body: fields({ email: t.String({ maxLength: 254 }), password: typed }),
   answer: done,
-  status: 202,
   refuses: ['rate_limited'],
   example: { email: 'ada@example.net', password: 'correct horse battery staple' },
   async prepare(call) {

@@ -11,7 +11,7 @@ import type { otherLines } from '../audit/line.ts'
 import { imageById, imagePath } from '../images/image.ts'
 import { visitor } from '../kernel/api/actor.ts'
 import { type Heard, heardOf } from '../kernel/api/answered.ts'
-import { auditLine } from '../kernel/api/audit.ts'
+import { auditLine, auditRefusal } from '../kernel/api/audit.ts'
 import { Refusal } from '../kernel/api/errors.ts'
 import { textOf } from '../kernel/api/http.ts'
 import { addressKey, Limit } from '../kernel/api/limits.ts'
@@ -27,6 +27,7 @@ import { enrollments, type Node, nodes } from './tables.ts'
 /** A challenge is answered at once or asked for again. */
 const NONCE_MS = 30 * second
 const MOST_BODY = 256 * 1024
+const ENROLLED = 'nodes.enrolled' satisfies keyof typeof otherLines
 
 type Deps = {
   db: Db
@@ -51,11 +52,11 @@ export class AgentDoor {
 
   /** Throws `enrollment_expired`, `enrollment_not_valid`, `protocol_mismatch`. The token ends with this call. */
   async enroll(request: Request): Promise<Response> {
-    const { db, clock } = this.deps
+    const { clock } = this.deps
     const { from: address, requestId } = this.comesIn(request)
     const asked = await bodyAs<EnrollRequest>(request, EnrollRequest)
     mustSpeakOurs(asked.protocol)
-    const node = write(db, (tx) => {
+    const node = this.heardOnce({ from: address, requestId }, (tx) => {
       const found = openEnrollment(tx, asked.token, clock())
       const made = tx
         .insert(nodes)
@@ -68,7 +69,7 @@ export class AgentDoor {
         { clock },
         {
           actor: { ...visitor, accountId: made.id, name: made.name, via: { type: 'system' } },
-          operation: 'nodes.enrolled' satisfies keyof typeof otherLines,
+          operation: ENROLLED,
           target: made.id,
           from: address,
           requestId,
@@ -79,6 +80,17 @@ export class AgentDoor {
       return made
     })
     return Response.json({ nodeId: node.id, name: node.name })
+  }
+
+  /** One transaction; a token that opens nothing is written down, so that guessing is seen. */
+  private heardOnce<T>(heard: Pick<Heard, 'from' | 'requestId'>, work: (tx: Tx) => T extends Promise<unknown> ? never : T): T {
+    const { db, clock } = this.deps
+    try {
+      return write(db, work)
+    } catch (error) {
+      if (error instanceof Refusal) write(db, (tx) => auditRefusal(tx, { clock }, ENROLLED, heard, error))
+      throw error
+    }
   }
 
   /**

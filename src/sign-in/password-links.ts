@@ -42,7 +42,6 @@ export const requestReset = operation({
   signsIn: true,
   body: fields({ email: t.String({ minLength: 1, maxLength: 254 }) }),
   answer: done,
-  status: 202,
   refuses: ['rate_limited'],
   example: { email: 'ada@example.com' },
   /** Only written down: whether there is such an account is looked up later, so that no answer is slower for one that exists. */

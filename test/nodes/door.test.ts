@@ -170,10 +170,17 @@ describe('enrolling', () => {
     expect([status, body.error.code]).toEqual([401, 'enrollment_expired'])
     expect(body.error.message).toContain('expired')
   })
-  test('with a token that never was is refused, and nothing happens', async () => {
-    const before = p.fingerprint()
+  test('with a token that never was is refused, which is written down, and nothing happens', async () => {
+    const before = p.fingerprint(['audit'])
     for (const token of ['', 'enr_x', `enr_${'x'.repeat(43)}`]) expect((await enroll(token)).body.error.code).toBe('enrollment_not_valid')
-    expect(p.fingerprint()).toBe(before)
+    const lines = p
+      .auditLines()
+      .filter(({ result }) => result === 'enrollment_not_valid')
+      .slice(-3)
+    expect(lines.map(({ operation, from, details }) => ({ operation, from, details }))).toEqual(
+      Array.from({ length: 3 }, () => ({ operation: 'nodes.enrolled', from: '127.0.0.1', details: null })),
+    )
+    expect(p.fingerprint(['audit'])).toBe(before)
   })
   test('keeps neither token nor private key', async () => {
     const token = await newToken()
