@@ -86,7 +86,7 @@ const head = Buffer.from('0000000b7373682d6564323535313900000020', 'hex')
 async function plant(p: Everything) {
   const kept = new Map<string, string[]>()
   let n = 0
-  const stops = (op: Operation) => Number(/lock|suspend/.test(op.id))
+  const stops = (op: Operation) => (op.id.endsWith('.reset-second-factor') ? 2 : Number(/lock|suspend/.test(op.id)))
   for (const op of [...operations].sort((a, b) => stops(a) - stops(b))) {
     if (!op.body || op.access === 'anyone' || op.id === 'support.open') continue
     for (const { path, most } of textFields(op.body))
@@ -107,8 +107,10 @@ async function plant(p: Everything) {
                 fitting(p, bodyWith(example, path, value), path[0]!, n),
               )
             ).status < 300
+          // Taking off somebody's second factor ends the sessions that go on here.
           for (const target of op.on ? targetsOf(p, op, found) : [''])
-            if ((await plant(target, undefined)) || (await plant(target, exampleOf(p, op, found)))) {
+            if (op.id.endsWith('.reset-second-factor') && [...Object.values(p.people), p.resold].some(({ id }) => id === target)) continue
+            else if ((await plant(target, undefined)) || (await plant(target, exampleOf(p, op, found)))) {
               const name = `${op.id} ${path.join('.')}`
               kept.set(name, [...(kept.get(name) ?? []), value])
               break
@@ -280,15 +282,12 @@ test('every operation that keeps free text was reached', () => {
   expect(fields.filter((field) => !planted.has(field)).sort()).toEqual([
     // They need a file, a second factor or a provider, or end the session that they are called by. What most of them keep is planted by
     // hand above.
-    'customers.reset-second-factor reason',
     'images.import name',
     'passkeys.create name',
-    'passkeys.rename name',
     'sign-in-provider.set clientId',
     'sign-in-provider.set label',
     // The name of a role that is there.
     'staff.create role',
-    'staff.reset-second-factor reason',
     'staff.update role',
     'support.open reason',
   ])
