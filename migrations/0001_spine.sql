@@ -273,6 +273,8 @@ CREATE TABLE jobs (
 ) STRICT;
 CREATE UNIQUE INDEX jobs_one_at_a_time ON jobs (holds) WHERE state IN ('queued', 'running', 'undoing');
 CREATE INDEX jobs_open ON jobs (state, id) WHERE state IN ('queued', 'running', 'undoing');
+-- By rowid, which every index ends with: what was queued since the runner last looked.
+CREATE INDEX jobs_queued ON jobs (state) WHERE state = 'queued';
 CREATE INDEX jobs_server ON jobs (server_id, id);
 CREATE INDEX jobs_node ON jobs (node_id, id);
 

@@ -1,4 +1,3 @@
-import { and, inArray } from 'drizzle-orm'
 import ssh2 from 'ssh2'
 import { Type as t } from 'typebox'
 import { accountById, customer } from '../accounts/account.ts'
@@ -101,15 +100,8 @@ export const showKey = ({ id, ownerId, name, publicKey, fingerprint, createdAt }
 
 /** These keys as lines for authorized_keys. `whose`: the accounts they may be of, the owner first. Throws `validation_failed` for another's. */
 export function publicKeysOf(tx: Db, whose: readonly [string, ...string[]], ids: readonly string[], field: string): string[] {
-  const unique = [...new Set(ids)]
-  const found = unique.length
-    ? tx
-        .select()
-        .from(sshKeys)
-        .where(and(inArray(sshKeys.ownerId, [...whose]), inArray(sshKeys.id, unique)))
-        .all()
-    : []
-  if (!unique.length || found.length !== unique.length)
+  const found = [...new Set(ids)].map((id) => keyById(tx, id))
+  if (!found.length || !found.every((key) => key && whose.includes(key.ownerId)))
     throw invalid({ field, message: `must be SSH keys of ${accountById(tx, whose[0])?.name ?? 'the owner'}.` })
-  return found.map((k) => k.publicKey)
+  return found.map((key) => key!.publicKey)
 }

@@ -80,10 +80,10 @@ export function startJob<I>(tx: Tx, saga: Saga<I, any>, input: I, { by, title, h
 }
 
 const prepareStatements = (db: Db) => ({
-  // By rowid, not by id: ids sort by a clock, and clocks are set back. The index, whose condition comes first, knows the unfinished
-  // only: asked after every commit, the thousand that have ended must not be walked through.
+  // By rowid, not by id: ids sort by a clock, and clocks are set back. The index has those that wait alone, and them by rowid: asked
+  // after every commit, neither the thousands that have ended nor those that it knows already are walked through.
   queuedSince: db.$client.prepare<{ rowid: number; id: string; nodeId: string | null }, [number]>(
-    "SELECT rowid, id, node_id AS nodeId FROM jobs INDEXED BY jobs_open WHERE state IN ('queued', 'running', 'undoing') AND state = 'queued' AND rowid > ? ORDER BY rowid",
+    "SELECT rowid, id, node_id AS nodeId FROM jobs INDEXED BY jobs_queued WHERE state = 'queued' AND rowid > ? ORDER BY rowid",
   ),
   job: db
     .select()
