@@ -75,7 +75,7 @@ export const changeOwnAccount = operation({
   watches: ({ tx, actor }) => ownAccount(tx, actor),
   run({ tx, actor, body: { name, organization, ...chosen } }) {
     const it = ownAccount(tx, actor)
-    if (chosen.timeZone && !timeZones.includes(chosen.timeZone))
+    if (chosen.timeZone && !timeZones().includes(chosen.timeZone))
       throw invalid({ field: 'timeZone', message: 'is not a known time zone. Take a name like Europe/Berlin, or null for the browser’s.' })
     const preferences: Looks = { ...looksOf(it), ...chosen }
     return show(

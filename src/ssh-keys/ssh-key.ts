@@ -1,10 +1,9 @@
-import ssh2 from 'ssh2'
 import { Type as t } from 'typebox'
 import { accountById, customer } from '../accounts/account.ts'
 import { invalid } from '../kernel/api/errors.ts'
 import { type Resource, shape, time } from '../kernel/api/operation.ts'
 import { iso } from '../kernel/db/clock.ts'
-import type { Db } from '../kernel/db/open.ts'
+import { type Db, prepared } from '../kernel/db/open.ts'
 import { rowBy } from '../kernel/db/rows.ts'
 import { sshKeys } from './tables.ts'
 
@@ -34,6 +33,8 @@ export function readPublicKey(text: string): { publicKey: string; fingerprint: s
 }
 
 function blobOf(type: string, data: string): Buffer | undefined {
+  // Loaded with the first key: it brings a whole SSH client, and each start would wait for it.
+  const ssh2: typeof import('ssh2') = require('ssh2')
   const parsed = ssh2.utils.parseKey(`${type} ${data}`)
   const key = Array.isArray(parsed) ? parsed[0] : parsed
   return !key || key instanceof Error ? undefined : key.getPublicSSH()
@@ -64,13 +65,17 @@ function rsaBits(blob: Buffer) {
 }
 
 const keyById = rowBy(sshKeys, sshKeys.id)
+/** What decides who sees a key; the rest of it is read for those who do (security S25). */
+const ownerOf = prepared(({ $client }) =>
+  $client.prepare<{ ownerId: string }, [string]>('SELECT owner_id AS ownerId FROM ssh_keys WHERE id = ?'),
+)
 
 export const sshKey: Resource<SshKey> = {
   name: 'SSH key',
   notFound: 'ssh_key_not_found',
   find: (tx, actor, id) => {
-    const key = keyById(tx, id)
-    return key && (key.ownerId === actor.accountId || customer.find(tx, actor, key.ownerId)) ? key : undefined
+    const it = ownerOf(tx).get(id)
+    return it && (it.ownerId === actor.accountId || customer.find(tx, actor, it.ownerId)) ? keyById(tx, id) : undefined
   },
   rights: (tx, actor, key) => customer.rights?.(tx, actor, accountById(tx, key.ownerId)!),
 }

@@ -36,7 +36,7 @@ const profile = ({ account: a, at }: Data) =>
           ${field('profile', 'name', { label: 'Name', required: true, value: a.name, autocomplete: 'name' })}
           ${a.kind !== 'staff' && field('profile', 'organization', { label: 'Organization', nullable: true, value: a.organization, autocomplete: 'organization' })}
           ${choice('theme', 'Colours', a.theme)}${choice('density', 'Density', a.density)}
-          ${select('profile', 'timeZone', { label: 'Time zone', nullable: true, value: a.timeZone ?? '', hint: 'In which times are shown. Filters and forms that ask for UTC say so.', options: [{ value: '', label: 'As the browser' }, ...timeZones.map((value) => ({ value, label: value.replaceAll('_', ' ') }))] })}
+          ${select('profile', 'timeZone', { label: 'Time zone', nullable: true, value: a.timeZone ?? '', hint: 'In which times are shown. Filters and forms that ask for UTC say so.', options: [{ value: '', label: 'As the browser' }, ...timeZones().map((value) => ({ value, label: value.replaceAll('_', ' ') }))] })}
           <div class="bar"><button class="btn pri">Save</button></div>`,
           )
         : kv([
