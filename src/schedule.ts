@@ -11,27 +11,27 @@ import { answerResets } from './sign-in/password-links.ts'
 import { forgetSessions } from './sign-in/sessions.ts'
 
 type Of = { hub: Hub; mail: MailQueue; db: Db; around: Surroundings }
-type Work = { every: number; what: string; work(of: Of): unknown }
+type Work = { everyMs: number; what: string; work(of: Of): unknown }
 
 const schedule: readonly Work[] = [
-  { every: 5 * second, what: 'looking for silent nodes', work: ({ hub }) => hub.sweep() },
-  { every: 5 * second, what: 'sending mail', work: ({ mail }) => mail.send() },
-  { every: 2 * second, what: 'mailing links to new passwords', work: ({ db, around }) => answerResets(db, around) },
-  { every: hour, what: 'forgetting old keys', work: ({ db, around }) => write(db, (tx) => forgetOld(tx, around.clock())) },
-  { every: hour, what: 'forgetting old sessions', work: ({ db, around }) => write(db, (tx) => forgetSessions(tx, around.clock())) },
-  { every: hour, what: 'forgetting old links', work: ({ db, around }) => write(db, (tx) => forgetLinks(tx, around.clock())) },
+  { everyMs: 5 * second, what: 'looking for silent nodes', work: ({ hub }) => hub.sweep() },
+  { everyMs: 5 * second, what: 'sending mail', work: ({ mail }) => mail.send() },
+  { everyMs: 2 * second, what: 'mailing links to new passwords', work: ({ db, around }) => answerResets(db, around) },
+  { everyMs: hour, what: 'forgetting old keys', work: ({ db, around }) => write(db, (tx) => forgetOld(tx, around.clock())) },
+  { everyMs: hour, what: 'forgetting old sessions', work: ({ db, around }) => write(db, (tx) => forgetSessions(tx, around.clock())) },
+  { everyMs: hour, what: 'forgetting old links', work: ({ db, around }) => write(db, (tx) => forgetLinks(tx, around.clock())) },
 ]
 
 /** Answers what stops it. What fails once, on a full disk or without its key, is tried again next time: it must not take the controller with it. */
 export function startSchedule(of: Of): () => void {
-  const timers = schedule.map(({ every, what, work }) =>
+  const timers = schedule.map(({ everyMs, what, work }) =>
     setInterval(async () => {
       try {
         await work(of)
       } catch (error) {
         log.error(`${what} failed`, { error })
       }
-    }, every),
+    }, everyMs),
   )
   return () => timers.forEach(clearInterval)
 }

@@ -233,11 +233,11 @@ export const attachPool = operation({
   run({ tx, target, body }) {
     mustBeNodes(tx, body.nodeIds)
     const left = tx.$client
-      .query<{ hostname: string }, string[]>(
+      .query<{ hostname: string }, [string, string]>(
         `SELECT s.hostname FROM addresses a JOIN servers s ON s.id = a.server_id
-         WHERE a.pool_id = ? AND s.node_id NOT IN (${body.nodeIds.map(() => '?').join()}) LIMIT 1`,
+         WHERE a.pool_id = ? AND s.node_id NOT IN (SELECT value FROM json_each(?)) LIMIT 1`,
       )
-      .get(target.id, ...body.nodeIds)
+      .get(target.id, JSON.stringify(body.nodeIds))
     if (left)
       throw new Refusal(
         'in_use',

@@ -11,10 +11,12 @@ import {
   fchmodSync,
   fchownSync,
   fsyncSync,
+  linkSync,
   openSync,
   readFileSync,
   renameSync,
   statSync,
+  unlinkSync,
   writeSync,
 } from 'node:fs'
 import { dirname } from 'node:path'
@@ -153,8 +155,7 @@ export function secretsFromFile(path: string, needed: readonly string[] = []): S
         `There is no key file ${path}, and the database holds what is sealed with ${named(needed)}. Put the file back from your copy of it. ` +
           'Without one these secrets are lost: docs/backup.md says what to do then.',
       )
-    // Nobody's but the first of two that start at once.
-    attempt(path, 'made', () => put(openSync(path, 'wx', 0o600), [newKey(Date.now())]))
+    attempt(path, 'made', () => makeKeyFile(path))
   }
   attempt(path, 'closed to others', () => (statSync(path).mode & 0o77 ? chmodSync(path, 0o600) : undefined))
   let seen: string | undefined
@@ -193,6 +194,19 @@ function readKeys(path: string): readonly Key[] {
 }
 const noKeyFile = (path: string) =>
   new KeyFileError(`${path} is not a key file (lines of an id and 64 hexadecimal digits). Restore it from your copy of the keys.`)
+
+/** Of several that start at once the first one's, and nobody reads it before it is whole: a link to a finished file is made only where there is none. */
+function makeKeyFile(path: string) {
+  const part = `${path}.${process.pid}`
+  put(openSync(part, 'w', 0o600), [newKey(Date.now())])
+  try {
+    linkSync(part, path)
+  } catch (error) {
+    if ((error as { code?: string }).code !== 'EEXIST') throw error
+  } finally {
+    unlinkSync(part)
+  }
+}
 
 /** The whole file or the former one, whatever happens meanwhile; of the owner that it had. */
 function writeKeys(path: string, keys: readonly Key[]) {
