@@ -1,9 +1,7 @@
 // The agent's own log: one JSON line per event on standard error, where systemd's journal picks it up. What belongs to one
 // command goes to that command's log instead (job-log.ts); the controller keeps it with the job.
 
-import { fstatSync } from 'node:fs'
-
-export type Level = 'info' | 'warning' | 'error'
+import { journalPriority, type Level } from './systemd.ts'
 
 /** Values under these names never reach a log. */
 const SECRET = /pass|secret|token|signature|private|authorization|userdata/i
@@ -14,20 +12,8 @@ const redact = (name: string, value: unknown) => {
   return value
 }
 
-/** Is standard error the journal's own stream? systemd says which file that is; a shell that a service started has another. */
-const toJournal = (() => {
-  try {
-    const { dev, ino } = fstatSync(2)
-    return process.env['JOURNAL_STREAM'] === `${dev}:${ino}`
-  } catch {
-    return false
-  }
-})()
-/** So that `journalctl -p warning` finds it. */
-const priorities = { info: '<6>', warning: '<4>', error: '<3>' }
-
 /** Writes one line. `about` holds what a person at three in the morning needs to see next to the words. */
 export function log(level: Level, text: string, about: Record<string, unknown> = {}) {
   const line = { at: new Date().toISOString(), level, text, ...about }
-  process.stderr.write(`${toJournal ? priorities[level] : ''}${JSON.stringify(line, redact)}\n`)
+  process.stderr.write(`${journalPriority(level)}${JSON.stringify(line, redact)}\n`)
 }

@@ -9,7 +9,7 @@ import { databaseOf, environment, installation, isNobodyThere, makeDataDir, noDa
 import { API_ROOT } from './kernel/api/http.ts'
 import type { Operation } from './kernel/api/operation.ts'
 import { day, iso } from './kernel/db/clock.ts'
-import { hostOperations, operations } from './operations.ts'
+import { allOperations } from './operations.ts'
 import { grantToken } from './tokens/tokens.ts'
 
 const usage = `berth admin OPERATION [JSON]     any API operation; what stands in its path and its body are fields of the JSON, its query is under "query"
@@ -25,8 +25,6 @@ berth admin create-token --account EMAIL --name N --preset billing|reseller-bill
 It works on the installation of this host, or on the one whose data directory PANEL_DATA_DIR names.
 Exit 0 done, 1 refused (code and message on standard error), 2 wrong use.`
 
-const every = [...operations, ...hostOperations]
-
 class WrongUse extends Error {}
 /** The controller went away while it was at it: what it was told may be done or not. */
 export class CutShort extends Error {}
@@ -35,14 +33,14 @@ export async function admin(args: readonly string[]): Promise<number> {
   const [name, ...rest] = args
   try {
     if (name === undefined) throw new WrongUse(usage)
-    const op = every.find((o) => o.id === name)
+    const op = allOperations.find((o) => o.id === name)
     if ([name, ...rest].some((arg) => arg === '--help' || arg === '-h')) {
       if (!op && !commands.has(name)) throw noOperation(name)
       console.log(op ? operationHelp(op) : usage)
       return 0
     }
     if (name === 'list') {
-      for (const op of every) console.log(`${op.id.padEnd(22)} ${op.summary}`)
+      for (const op of allOperations) console.log(`${op.id.padEnd(22)} ${op.summary}`)
       return 0
     }
     if (name === 'create-staff') return show(await call(createStaff, await staffFrom(rest)))

@@ -32,7 +32,7 @@ import { mountPages } from './kernel/web/serve-pages.ts'
 import { AgentDoor } from './nodes/door.ts'
 import { nodeById } from './nodes/node.ts'
 import { Reports } from './nodes/report.ts'
-import { hostOperations, operations } from './operations.ts'
+import { allOperations, operations } from './operations.ts'
 import { otherRoutes } from './routes.ts'
 import { sagas } from './sagas.ts'
 import { startSchedule } from './schedule.ts'
@@ -148,6 +148,7 @@ export async function createController({
   for (const [method, path, answer] of otherRoutes({ db, clock, door, agents, assets })) route(app, method, path, answer)
   mountPages(app, {
     pages,
+    leads,
     always,
     layout: (frame) => layout(frame, (name) => assets.url(name)),
     errorPage,
@@ -167,7 +168,7 @@ export async function createController({
       return { actor: system, limitKey: '' }
     }
     // `berth admin` in a loop must not wait for itself.
-    mountApi(onHost, [...operations, ...hostOperations], { ...door, who, calls: { take() {}, count() {} } })
+    mountApi(onHost, allOperations, { ...door, who, calls: { take() {}, count() {} } })
     return onHost
   }
 

@@ -1,5 +1,5 @@
 // The verbs of the executable. Each loads only what it needs: an agent never opens the controller's database.
-import { journalPriority } from './kernel/log.ts'
+import { journalPriority } from '../agent/systemd.ts'
 import { VERSION } from './version.ts'
 
 const usage = `Berth ${VERSION}: virtual servers and GPU instances, for hosting companies

@@ -69,7 +69,8 @@ import { changeMember, listTeam, removeMember } from './team/members.ts'
 import { leaveTeam, listMemberships } from './team/memberships.ts'
 import { createToken, grantToken, listTokens, revokeToken, rotateToken } from './tokens/tokens.ts'
 
-const all: readonly Operation[] = [
+/** Whatever can be done, here or only on the host. */
+export const allOperations: readonly Operation[] = [
   getStatus,
   getOverview,
   getOwnOverview,
@@ -224,6 +225,6 @@ const all: readonly Operation[] = [
 ]
 
 /** What the API is made of. */
-export const operations = all.filter((op) => !op.onHost)
+export const operations = allOperations.filter((op) => !op.onHost)
 /** What only `berth` on the controller's host can do, beside all of that. */
-export const hostOperations = all.filter((op) => op.onHost)
+export const hostOperations = allOperations.filter((op) => op.onHost)

@@ -5,15 +5,15 @@ import { securityPage } from './account/security.ts'
 import { poolsPage } from './addresses/list.ts'
 import { poolPage } from './addresses/show.ts'
 import { announcementsPage } from './announcements/list.ts'
-import { activityPage, ownServerActivityPage, resellerServerActivityPage, serverActivityPage } from './audit/activity.ts'
+import { activityPage, serverActivityPages } from './audit/activity.ts'
 import { auditPage } from './audit/list.ts'
 import { auditVerifyPage } from './audit/verify.ts'
 import { customersPage, resellerCustomersPage } from './customers/list.ts'
 import { customerPage, resellerCustomerPage } from './customers/show.ts'
 import { controllerPage } from './host/controller.ts'
 import { imagesPage } from './images/list.ts'
-import { jobsPage, ownJobsPage, resellerJobsPage } from './jobs/list.ts'
-import { jobPage, ownJobPage, resellerJobPage } from './jobs/show.ts'
+import { jobsPages } from './jobs/list.ts'
+import { jobPages } from './jobs/show.ts'
 import { locationsPage } from './locations/list.ts'
 import { enrollmentPage, enrollPage } from './nodes/enroll.ts'
 import { nodesPage } from './nodes/list.ts'
@@ -30,7 +30,7 @@ import { searchPage } from './search/search.ts'
 import { resellerServersPage, serversPage } from './servers/list.ts'
 import { newServerPage, resellerNewServerPage } from './servers/new.ts'
 import { ownServersPage } from './servers/own.ts'
-import { ownServerPage, resellerServerPage, serverPage } from './servers/show.ts'
+import { serverPages } from './servers/show.ts'
 import { resellerBrandingPage } from './settings/branding.ts'
 import { settingsPage } from './settings/settings.ts'
 import { confirmPage } from './sign-in/confirm.ts'
@@ -60,10 +60,10 @@ export const pages: readonly Page[] = [
   overviewPage,
   serversPage,
   newServerPage,
-  serverPage,
-  serverActivityPage,
-  jobsPage,
-  jobPage,
+  ...serverPages,
+  ...serverActivityPages,
+  ...jobsPages,
+  ...jobPages,
   customersPage,
   customerPage,
   resellersPage,
@@ -89,19 +89,11 @@ export const pages: readonly Page[] = [
   resellerOverviewPage,
   resellerServersPage,
   resellerNewServerPage,
-  resellerServerPage,
-  resellerServerActivityPage,
   resellerCustomersPage,
   resellerCustomerPage,
   resellerPackagesPage,
-  resellerJobsPage,
-  resellerJobPage,
   ownOverviewPage,
   ownServersPage,
-  ownServerPage,
-  ownServerActivityPage,
-  ownJobsPage,
-  ownJobPage,
   ownKeysPage,
   teamPage,
   joinPage,

@@ -12,9 +12,9 @@ import { type Account, accounts, roles } from './tables.ts'
 
 export type Role = typeof roles.$inferSelect
 
-export const byId = rowBy(roles, roles.id)
-export const roleOf = (tx: Db, { roleId }: Account): Role | undefined => (roleId ? byId(tx, roleId) : undefined)
-export const heldBy = (role: Role): readonly Permission[] => (role.isOwner ? allPermissions : role.permissions)
+const byId = rowBy(roles, roles.id)
+const roleOf = (tx: Db, { roleId }: Account): Role | undefined => (roleId ? byId(tx, roleId) : undefined)
+const heldBy = (role: Role): readonly Permission[] => (role.isOwner ? allPermissions : role.permissions)
 
 /** What this staff member may do now; an owner everything, also what later versions bring. */
 export function permissionsOf(tx: Db, account: Account): readonly Permission[] {

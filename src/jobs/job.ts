@@ -21,7 +21,7 @@ export const job: Resource<JobRow> = {
   notFound: 'job_not_found',
   find(tx, actor, id) {
     const { where, values } = seen(tx, actor)
-    return tx.$client.query<JobRow, string[]>(`SELECT ${columns} ${from} WHERE j.id = ? AND (${where})`).get(id, ...values) ?? undefined
+    return tx.$client.query<JobRow, string[]>(`${selectJobs} WHERE j.id = ? AND (${where})`).get(id, ...values) ?? undefined
   },
 }
 
@@ -56,11 +56,14 @@ export type JobRow = Job & {
   doerName: string | null
   doerResellerId: string | null
 }
-export const columns = `j.id, j.kind, j.title, j.state, j.progress, j.step_n AS stepN, j.step_of AS stepOf, j.step_name AS stepName, j.started_by_type AS startedByType, j.started_by_id AS startedById,
+const columns = `j.id, j.kind, j.title, j.state, j.progress, j.step_n AS stepN, j.step_of AS stepOf, j.step_name AS stepName, j.started_by_type AS startedByType, j.started_by_id AS startedById,
   j.started_by_name AS startedByName, j.node_id AS nodeId, j.server_id AS serverId, j.created_at AS createdAt, j.started_at AS startedAt, j.finished_at AS finishedAt, j.error_code AS errorCode,
   j.error_message AS errorMessage, n.name AS nodeName, s.owner_id AS ownerId, s.reseller_id AS providerId, ac.id AS doerId, ac.kind AS doerKind, ac.name AS doerName, ac.reseller_id AS doerResellerId`
-export const from = `FROM jobs j LEFT JOIN nodes n ON n.id = j.node_id LEFT JOIN servers s ON s.id = j.server_id
+/** The tables of a query about jobs, which are `j` in it. */
+export const fromJobs = `FROM jobs j LEFT JOIN nodes n ON n.id = j.node_id LEFT JOIN servers s ON s.id = j.server_id
   LEFT JOIN tokens tk ON j.started_by_type = 'token' AND tk.id = j.started_by_id LEFT JOIN accounts ac ON ac.id = coalesce(tk.account_id, j.started_by_id)`
+/** The start of a query whose rows `showJob` takes. */
+export const selectJobs = `SELECT ${columns} ${fromJobs}`
 
 /** Undoing is part of running: a job has failed when everything it began is taken back. */
 export const stateOf = (it: Job) => (it.state === 'undoing' ? 'running' : it.state)

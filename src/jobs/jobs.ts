@@ -5,7 +5,7 @@ import { idOf, oneOf, text, wholeNumber } from '../kernel/api/query.ts'
 import { iso } from '../kernel/db/clock.ts'
 import { countOf } from '../kernel/db/kept.ts'
 import { linesAfter } from '../kernel/jobs/log.ts'
-import { columns, from, type JobRow, job, jobRecord, jobState, seen, showJob, stateOf } from './job.ts'
+import { fromJobs, type JobRow, job, jobRecord, jobState, seen, selectJobs, showJob, stateOf } from './job.ts'
 
 const everybody = { staff: ['servers:read', 'nodes:read'], reseller: ['servers:read'], customer: ['servers:read'] } as const
 
@@ -58,11 +58,11 @@ export const listJobs = operation({
       name: 'jobs',
       rows: (after, limit) =>
         tx.$client
-          .query<JobRow, any[]>(`SELECT ${columns} ${from} WHERE ${filter}${after ? ' AND j.id < ?' : ''} ORDER BY j.id DESC LIMIT ?`)
+          .query<JobRow, any[]>(`${selectJobs} WHERE ${filter}${after ? ' AND j.id < ?' : ''} ORDER BY j.id DESC LIMIT ?`)
           .all(...given, ...(after ? [after] : []), limit),
       keyOf: (j) => j.id,
       show: (j) => showJob(actor, j),
-      total: () => countOf(tx, `SELECT count(*) AS n ${from} WHERE ${filter}`, given),
+      total: () => countOf(tx, `SELECT count(*) AS n ${fromJobs} WHERE ${filter}`, given),
     })
   },
 })

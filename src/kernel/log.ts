@@ -1,8 +1,6 @@
 // The journal: one JSON line an event on standard error. What a line may not hold is in one list.
 
-import { fstatSync } from 'node:fs'
-
-type Level = 'info' | 'warning' | 'error'
+import { journalPriority, type Level } from '../../agent/systemd.ts'
 
 /** Fields that never stand in a journal, whatever calls them in. */
 const hidden = /^(password|rootPassword|token|secret|authorization|cookie|signature|csrf|body)$/i
@@ -15,19 +13,6 @@ const plain = (value: unknown): unknown =>
       : value && typeof value === 'object'
         ? Object.fromEntries(Object.entries(value).map(([k, v]) => [k, hidden.test(k) ? '***' : plain(v)]))
         : value
-
-/** Is standard error the journal's own stream? systemd says which file that is; a shell that a service started has another. */
-const toJournal = (() => {
-  try {
-    const { dev, ino } = fstatSync(2)
-    return process.env['JOURNAL_STREAM'] === `${dev}:${ino}`
-  } catch {
-    return false
-  }
-})()
-const priorities = { info: '<6>', warning: '<4>', error: '<3>' }
-/** What stands before a line so that `journalctl -p warning` finds it; nothing where no journal reads. */
-export const journalPriority = (level: Level) => (toJournal ? priorities[level] : '')
 
 /** Ids, which a journal is read by. What else is as long in a path is the one-time token of a link that was mailed. */
 const id = /^[a-z]{2,8}_[0-9a-z]{26}$/

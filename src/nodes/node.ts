@@ -89,4 +89,3 @@ export function showNode({ tx, nodes }: Pick<Surroundings, 'nodes'> & { tx: Db; 
       : null,
   }
 }
-export type ShownNode = ReturnType<typeof showNode>

@@ -12,7 +12,7 @@ export const packageOnSale: Resource<Package> = {
 }
 export const packageById = rowBy(packages, packages.id)
 
-export const sold = prepared(({ $client }) =>
+const sold = prepared(({ $client }) =>
   $client.prepare<{ n: number }, [string]>('SELECT count(*) AS n FROM servers WHERE package_id = ? AND terminated_at IS NULL'),
 )
 

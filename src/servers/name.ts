@@ -1,8 +1,7 @@
-import { eq } from 'drizzle-orm'
-import { Refusal } from '../kernel/api/errors.ts'
+import { patched } from '../kernel/api/named.ts'
 import { fields, operation } from '../kernel/api/operation.ts'
 import { displayName } from './order.ts'
-import { server } from './server.ts'
+import { mustNotBeTerminated, server } from './server.ts'
 import { rowOf, serverAnswer, showServer } from './show.ts'
 import { servers } from './tables.ts'
 
@@ -20,8 +19,8 @@ export const renameServer = operation({
   example: { name: 'Shop' },
   run(call) {
     const { tx, target, body } = call
-    if (target.status === 'terminated') throw new Refusal('server_terminated', `${target.hostname} was terminated.`)
-    tx.update(servers).set({ name: body.name }).where(eq(servers.id, target.id)).run()
+    mustNotBeTerminated(target)
+    patched(tx, servers, target, body)
     return showServer(call, rowOf(tx, target.id))
   },
 })

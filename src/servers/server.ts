@@ -177,6 +177,10 @@ export function mustAllow(it: Server, action: Action) {
   const code = hindrance(it, action)
   if (code) throw new Refusal(code, words[code]!(it))
 }
+/** For what any state but this one allows. */
+export function mustNotBeTerminated(it: Server) {
+  if (it.status === 'terminated') throw new Refusal('server_terminated', words.server_terminated!(it))
+}
 
 /** The guest's own address in its IPv6 prefix is the first one. */
 export const guestIpv6 = (prefix: string) => (prefix.endsWith('::') ? `${prefix}1` : toText(6, toNumber(prefix)!.n + 1n))

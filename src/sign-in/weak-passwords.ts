@@ -2,9 +2,7 @@
 // of them are made in the same few ways out of the same few hundred words, and those ways are what is looked for.
 
 /** What passwords are made of again and again, in small letters. Letters that were written as digits or signs are found as well. */
-const words: readonly string[] = [
-  ...new Set(
-    `password passwort passwd passphrase passcode pass word secret secure security access account admin administrator root toor user username guest
+const words = `password passwort passwd passphrase passcode pass word secret secure security access account admin administrator root toor user username guest
   login logon logmein signin letmein letmeout openup opensesame sesame enter welcome hello hallo hi howdy goodbye changeme changeit change default
   temp temporary test tester testing demo sample example dummy nothing none nobody unknown whatever whatsup idontknow dontknow forgot forgotten
   master mistress manager system systems service server servers cloud hosting host panel berth control controller console machine virtual vps kvm
@@ -37,10 +35,6 @@ const words: readonly string[] = [
   energy magic magical wizard witch mystery dream dreams dreamer destiny future forward victory hero legend genius einstein newton
   schatz schatzi liebe liebling hallihallo geheim passwoerter sommer amour bonjour soleil azerty motdepasse contrasena teamo amor hola senha ciao
   wachtwoord haslo parol qwertz qwerty admin1 root1 abc abcd xyz xxx zzz aaa foo bar foobar baz qux lorem ipsum`
-      .split(/\s+/)
-      .filter(Boolean),
-  ),
-]
 
 /** Along which fingers go: rows and columns of keyboards, digits, the alphabet. Three signs in a row of one are a step, either way. */
 const paths = [
@@ -67,7 +61,7 @@ const paths = [
   'zaqxswcdevfrbgtnhymju',
   '147258369',
   '159753',
-].flatMap((path) => [path, [...path].reverse().join('')])
+]
 
 /** Signs that stand for letters. */
 const stands: Readonly<Record<string, string>> = {
@@ -89,12 +83,23 @@ const stands: Readonly<Record<string, string>> = {
   '€': 'e',
 }
 const isWritten = (letter: string, sign: string) => letter === sign || !!stands[sign]?.includes(letter)
-const byLetter = Map.groupBy(words, (word) => word[0]!)
-const wordsFrom = (sign: string) => [sign, ...(stands[sign] ?? '')].flatMap((letter) => byLetter.get(letter) ?? [])
 
-/** Where each sign stands on the paths. */
-const places = new Map<string, { path: string; at: number }[]>()
-for (const path of paths) for (let at = 0; at < path.length; at++) places.set(path[at]!, [...(places.get(path[at]!) ?? []), { path, at }])
+type Known = {
+  byLetter: ReadonlyMap<string, readonly string[]>
+  /** Where each sign stands on the paths, there and back. */
+  places: ReadonlyMap<string, readonly { path: string; at: number }[]>
+}
+let built: Known | undefined
+/** Made for the first password that is chosen: no start waits for it. */
+const knownWords = (): Known =>
+  (built ??= {
+    byLetter: Map.groupBy(new Set(words.split(/\s+/)), (word) => word[0]!),
+    places: Map.groupBy(
+      paths.flatMap((there) => [there, [...there].reverse().join('')]).flatMap((path) => [...path].map((_, at) => ({ path, at }))),
+      ({ path, at }) => path[at]!,
+    ),
+  })
+const wordsFrom = (sign: string) => [sign, ...(stands[sign] ?? '')].flatMap((letter) => knownWords().byLetter.get(letter) ?? [])
 
 /** What each piece weighs, in letters that have to be guessed. A word of the list is one of several hundred, a step is one of a few dozen. */
 const WORD = 2.4
@@ -149,7 +154,7 @@ function standsAt(text: string, at: number, word: string): boolean {
 /** How many signs from here on go along one path. */
 function stepAt(text: string, at: number): number {
   let most = 0
-  for (const { path, at: start } of places.get(text[at]!) ?? []) {
+  for (const { path, at: start } of knownWords().places.get(text[at]!) ?? []) {
     let length = 1
     while (start + length < path.length && path[start + length] === text[at + length]) length++
     if (length > most) most = length

@@ -7,7 +7,7 @@ import { type Db, prepared } from '../kernel/db/open.ts'
 import { rowBy } from '../kernel/db/rows.ts'
 import { sshKeys } from './tables.ts'
 
-export type SshKey = typeof sshKeys.$inferSelect
+type SshKey = typeof sshKeys.$inferSelect
 /** 100 keys an account. */
 export const KEYS_PER_ACCOUNT = 100
 const types = /^(ssh-ed25519|ssh-rsa|ecdsa-sha2-nistp(256|384|521)|sk-ssh-ed25519@openssh\.com|sk-ecdsa-sha2-nistp256@openssh\.com)$/

@@ -4,7 +4,7 @@ import { Type as t } from 'typebox'
 import type { Account } from '../accounts/tables.ts'
 import { allScopes, isScope, presets, type Scope } from '../kernel/api/access.ts'
 import { invalid, Refusal } from '../kernel/api/errors.ts'
-import type { Call } from '../kernel/api/operation.ts'
+import { type Call, timeFrom } from '../kernel/api/operation.ts'
 import { isCidr } from '../kernel/cidr.ts'
 import { day } from '../kernel/db/clock.ts'
 import { newId } from '../kernel/db/ids.ts'
@@ -16,7 +16,7 @@ import { tokens } from './tables.ts'
 export type Token = typeof tokens.$inferSelect
 
 /** 50 tokens an account; a revoked one does not count. */
-export const TOKENS_PER_ACCOUNT = 50
+const TOKENS_PER_ACCOUNT = 50
 /** A token that nobody thinks of any more ends by itself. */
 export const USUAL_LIFE_MS = 365 * day
 /** How long the value before a rotation is accepted beside the new one: time to put it everywhere. */
@@ -30,9 +30,9 @@ export function newToken() {
 
 /** An account's tokens that are not revoked. */
 export const heldBy = (accountId: string) => and(eq(tokens.accountId, accountId), isNull(tokens.revokedAt))
-export const countOf = (tx: Db, accountId: string) => tx.select({ n: count() }).from(tokens).where(heldBy(accountId)).get()!.n
+const countOf = (tx: Db, accountId: string) => tx.select({ n: count() }).from(tokens).where(heldBy(accountId)).get()!.n
 
-export type Wanted = { name: string; scopes: readonly Scope[]; allow: readonly string[]; expiresAt: number | null }
+type Wanted = { name: string; scopes: readonly Scope[]; allow: readonly string[]; expiresAt: number | null }
 
 /** Answers the token itself, once. Throws `limit_reached`. */
 export function makeToken(
@@ -62,7 +62,7 @@ export function makeToken(
 }
 
 /** A token acts as its account without asking for anything: its holder reads of each that is made. */
-export const tell = (
+const tell = (
   tx: Tx,
   call: Pick<Call, 'secrets' | 'clock' | 'config'>,
   account: Account,
@@ -95,10 +95,37 @@ export const asked = {
 }
 
 /** A preset or a list, not both. Throws `validation_failed`, also for a scope that does not exist. */
-export function scopesFrom({ preset, scopes: list = [] }: { preset?: keyof typeof presets; scopes?: readonly string[] }): Scope[] {
+function scopesFrom({ preset, scopes: list = [] }: { preset?: keyof typeof presets; scopes?: readonly string[] }): Scope[] {
   if (!preset === !list.length) throw invalid({ field: 'scopes', message: 'or a preset is required, and not both.' })
   const wanted: readonly string[] = preset ? presets[preset] : list
   if (!wanted.every(isScope))
     throw invalid({ field: 'scopes', message: `has one that does not exist. These exist: ${[...allScopes].join(', ')}.` })
   return [...new Set(wanted as readonly Scope[])]
+}
+
+/** Nothing said: a year. Null: never. Throws `validation_failed` for what is past. */
+function expiryFrom(text: string | null | undefined, now: number): number | null {
+  if (text === null) return null
+  if (text === undefined) return now + USUAL_LIFE_MS
+  const at = timeFrom('expiresAt', text)
+  if (!(at > now)) throw invalid({ field: 'expiresAt', message: 'must be in the future.' })
+  return at
+}
+
+type Given = {
+  name: string
+  preset?: keyof typeof presets
+  scopes?: readonly string[]
+  allow?: readonly string[]
+  expiresAt?: string | null
+}
+/** Makes a token as it was asked for, and tells the account's holder. Throws `validation_failed` and `limit_reached`. */
+export function giveToken({ tx, ...around }: Pick<Call, 'tx' | 'secrets' | 'clock' | 'config'>, account: Account, given: Given) {
+  const scopes = scopesFrom(given)
+  const now = around.clock()
+  const expiresAt = expiryFrom(given.expiresAt, now)
+  const wanted = { name: given.name, scopes, allow: allowFrom(given.allow ?? []), expiresAt }
+  const made = makeToken(tx, account, wanted, now)
+  tell(tx, around, account, wanted)
+  return { ...made, scopes, expiresAt }
 }

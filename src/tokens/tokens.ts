@@ -4,11 +4,11 @@ import { accountByEmail, accountById } from '../accounts/account.ts'
 import { everybody, presets } from '../kernel/api/access.ts'
 import { invalid, Refusal } from '../kernel/api/errors.ts'
 import { newest, page } from '../kernel/api/list.ts'
-import { done, fields, line, nullable, operation, type Resource, shape, time, timeFrom } from '../kernel/api/operation.ts'
+import { done, fields, line, nullable, operation, type Resource, shape, time } from '../kernel/api/operation.ts'
 import { hour, iso, isoOrNull } from '../kernel/db/clock.ts'
 import { digest } from '../kernel/secrets.ts'
 import { tokens } from './tables.ts'
-import { allowFrom, asked, heldBy, makeToken, newToken, scopesFrom, type Token, tell, USUAL_LIFE_MS, USUAL_OVERLAP_HOURS } from './token.ts'
+import { asked, giveToken, heldBy, newToken, type Token, USUAL_OVERLAP_HOURS } from './token.ts'
 
 export const grantToken = operation({
   id: 'tokens.grant',
@@ -28,16 +28,12 @@ export const grantToken = operation({
   refuses: ['limit_reached'],
   example: { account: 'ada@example.com', name: 'Billing', preset: 'billing' },
   run(call) {
-    const { tx, body, clock } = call
+    const { tx, body } = call
     const account = accountByEmail(tx, body.account)
     if (!account) throw invalid({ field: 'account', message: 'No account has this e-mail address.' })
-    const scopes = scopesFrom(body)
-    const now = clock()
     // For a program that nobody watches: without a word about it, it must not stop one day.
-    const expiresAt = expiryFrom(body.expiresAt ?? null, now)
-    const made = makeToken(tx, account, { name: body.name, scopes, allow: allowFrom(body.allow ?? []), expiresAt }, now)
-    tell(tx, call, account, { name: body.name, scopes })
-    return { ...made, scopes }
+    const { id, token, scopes } = giveToken(call, account, { ...body, expiresAt: body.expiresAt ?? null })
+    return { id, token, scopes }
   },
 })
 
@@ -73,26 +69,13 @@ export const createToken = operation({
   ],
   example: { name: 'Monitoring', scopes: ['servers:read'], allow: ['203.0.113.7'] },
   run(call) {
-    const { tx, actor, body, clock } = call
+    const { tx, actor, body } = call
     const account = accountById(tx, actor.accountId)
     if (!account) throw new Refusal('forbidden', 'System needs no token. tokens.grant makes one for an account.')
-    const scopes = scopesFrom(body)
-    const now = clock()
-    const expiresAt = expiryFrom(body.expiresAt, now)
-    const made = makeToken(tx, account, { name: body.name, scopes, allow: allowFrom(body.allow ?? []), expiresAt }, now)
-    tell(tx, call, account, { name: body.name, scopes })
-    return { ...made, scopes, expiresAt: isoOrNull(expiresAt) }
+    const made = giveToken(call, account, body)
+    return { ...made, expiresAt: isoOrNull(made.expiresAt) }
   },
 })
-
-/** Nothing said: a year. Null: never. Throws `validation_failed` for what is past. */
-function expiryFrom(text: string | null | undefined, now: number): number | null {
-  if (text === null) return null
-  if (text === undefined) return now + USUAL_LIFE_MS
-  const at = timeFrom('expiresAt', text)
-  if (!(at > now)) throw invalid({ field: 'expiresAt', message: 'must be in the future.' })
-  return at
-}
 
 export const listTokens = operation({
   id: 'tokens.list',

@@ -63,9 +63,9 @@ describe('help', () => {
   })
   test('of an operation says all that it takes, and how it is called', async () => {
     const { operationHelp } = await import('../../src/admin-help.ts')
-    const { hostOperations, operations } = await import('../../src/operations.ts')
+    const { allOperations } = await import('../../src/operations.ts')
     const { queryOf } = await import('../../src/kernel/api/operation.ts')
-    for (const op of [...operations, ...hostOperations]) {
+    for (const op of allOperations) {
       const help = operationHelp(op)
       expect(help).toContain(op.summary)
       expect(help).toContain(op.onHost ? 'on this host only' : `${op.method} /api/v1${op.path}`)

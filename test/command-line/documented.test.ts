@@ -3,7 +3,7 @@ import { describe, expect, test } from 'bun:test'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { fits } from '../../src/kernel/api/validate.ts'
-import { hostOperations, operations } from '../../src/operations.ts'
+import { allOperations } from '../../src/operations.ts'
 
 const root = new URL('../..', import.meta.url).pathname
 const documents = ['README.md', ...readdirSync(`${root}docs`).map((name) => `docs/${name}`)]
@@ -31,7 +31,7 @@ describe.each(documents)('%s', (document) => {
         for (const flag of line.match(/--[a-z-]+/g) ?? []) expect(known).toContain(flag)
         return
       }
-      const op = [...operations, ...hostOperations].find(({ id }) => id === name)
+      const op = allOperations.find(({ id }) => id === name)
       expect([name, !!op]).toEqual([name, true])
       // As the shell hands it over: in single quotes as it stands, in double quotes with a value in place of each variable.
       const words = rest.join(' ').replace(/ ?\|.*$|\).*$/, '')

@@ -54,7 +54,7 @@ describe('the layout', () => {
   })
 })
 
-/** What both halves have: the wire, and commands as they are shown to people. */
-const shared = ['agent/protocol.ts', 'agent/as-typed.ts']
+/** What both halves have: the wire, commands as they are shown to people, and the journal that they write to. */
+const shared = ['agent/protocol.ts', 'agent/as-typed.ts', 'agent/systemd.ts']
 /** The overview shows each part to who may call the operation behind it; activity tells how somebody came in. */
 const aboutAll = ['src/overview/', 'src/audit/activity.ts', 'src/search/']

@@ -2,9 +2,9 @@
 import type { TSchema } from 'typebox'
 import { Compile, type Validator } from 'typebox/compile'
 import { type Operation, statusOf } from '../../src/kernel/api/operation.ts'
-import { hostOperations, operations } from '../../src/operations.ts'
+import { allOperations } from '../../src/operations.ts'
 
-const patterns = [...operations, ...hostOperations].map((op) => ({ op, path: new RegExp(`^${op.path.replace(/\{\w+\}/g, '[^/]+')}$`) }))
+const patterns = allOperations.map((op) => ({ op, path: new RegExp(`^${op.path.replace(/\{\w+\}/g, '[^/]+')}$`) }))
 /** The operation behind a call; a path without parameters before one with. */
 const operationAt = (method: string, path: string) =>
   patterns

@@ -2,7 +2,7 @@ import { listActivity, listServerActivity } from '../../src/audit/activity.ts'
 import { html } from '../../src/kernel/web/html.ts'
 import { type Answers, type At, page, reading } from '../../src/kernel/web/page.ts'
 import { getServer } from '../../src/servers/list.ts'
-import { type Area, inOwnArea } from '../parts/area.ts'
+import { type Area, inEveryArea } from '../parts/area.ts'
 import { empty } from '../parts/card.ts'
 import { head } from '../parts/head.ts'
 import { pager } from '../parts/table.ts'
@@ -22,33 +22,15 @@ export const activityPage = page({
 })
 
 const reads = { server: reading(getServer, ({ params }) => ({ params })), activity: listServerActivity }
-type OfServer = Answers<typeof reads> & { at: At }
-const title = ({ server }: Answers<typeof reads>) => `Activity of ${server.name}`
-
-export const serverActivityPage = page({
-  path: '/admin/servers/{id}/activity',
-  reads,
-  title,
-  nav: 'servers',
-  view: (data) => ofServer(data, '/admin'),
-})
-export const resellerServerActivityPage = page({
-  path: '/reseller/servers/{id}/activity',
-  reads,
-  title,
-  nav: 'servers',
-  view: (data) => ofServer(data, '/reseller'),
-})
-export const ownServerActivityPage = page({
+export const serverActivityPages = inEveryArea({
   path: '/servers/{id}/activity',
-  elsewhere: inOwnArea,
   reads,
-  title,
+  title: ({ server }) => `Activity of ${server.name}`,
   nav: 'servers',
-  view: (data) => ofServer(data, ''),
+  view: (data, area) => ofServer(data, area),
 })
 
-const ofServer = ({ server: s, activity, at }: OfServer, area: Area) => html`
+const ofServer = ({ server: s, activity, at }: Answers<typeof reads> & { at: At }, area: Area) => html`
     ${head({
       title: 'Activity',
       trail: [

@@ -4,7 +4,7 @@ import { otherLines } from '../../src/audit/line.ts'
 import type { Operation } from '../../src/kernel/api/operation.ts'
 import { type Html, html } from '../../src/kernel/web/html.ts'
 import { type At, page } from '../../src/kernel/web/page.ts'
-import { hostOperations, operations } from '../../src/operations.ts'
+import { allOperations } from '../../src/operations.ts'
 import { pathOf } from '../parts/act.ts'
 import { empty } from '../parts/card.ts'
 import { head } from '../parts/head.ts'
@@ -13,7 +13,7 @@ import { filterChoice, filters, filterText, pager } from '../parts/table.ts'
 import { count } from '../parts/words.ts'
 import { auditTable } from './table.ts'
 
-const changes = [...operations, ...hostOperations]
+const changes = allOperations
   .filter((o) => o.method !== 'GET')
   .map((o) => o.id)
   .concat(Object.keys(otherLines))

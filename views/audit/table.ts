@@ -3,7 +3,7 @@ import type { listAudit } from '../../src/audit/audit.ts'
 import { otherLines } from '../../src/audit/line.ts'
 import { type Html, html } from '../../src/kernel/web/html.ts'
 import type { Answers, At } from '../../src/kernel/web/page.ts'
-import { hostOperations, operations } from '../../src/operations.ts'
+import { allOperations } from '../../src/operations.ts'
 import { powerServer, verbs } from '../../src/servers/power.ts'
 import { areaOf } from '../parts/area.ts'
 import { pill } from '../parts/state.ts'
@@ -50,7 +50,7 @@ export function targetLink(at: At, line: Target): Html {
 
 /** The first words of an operation's summary: what follows explains, and the log needs no explanation. */
 const summaries = new Map<string, string | undefined>([
-  ...[...operations, ...hostOperations].map((o) => [o.id, o.summary.split(/[;:]/)[0]] as const),
+  ...allOperations.map((o) => [o.id, o.summary.split(/[;:]/)[0]] as const),
   ...Object.entries(otherLines),
 ])
 

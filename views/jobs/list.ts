@@ -1,7 +1,7 @@
 import { listJobs } from '../../src/jobs/jobs.ts'
 import { type Html, html } from '../../src/kernel/web/html.ts'
-import { type Answers, type At, page } from '../../src/kernel/web/page.ts'
-import { type Area, inOwnArea } from '../parts/area.ts'
+import type { Answers, At } from '../../src/kernel/web/page.ts'
+import { type Area, inEveryArea } from '../parts/area.ts'
 import { empty } from '../parts/card.ts'
 import { head } from '../parts/head.ts'
 import { live } from '../parts/live.ts'
@@ -11,27 +11,12 @@ import { jobTable } from './table.ts'
 
 const none: Record<string, string> = { running: 'No job is running.', done: 'No job is done yet.', failed: 'No job has failed.' }
 
-export const jobsPage = page({
-  path: '/admin/jobs',
-  reads: { jobs: listJobs },
-  title: 'Jobs',
-  nav: 'jobs',
-  view: (data) => view(data, '/admin'),
-})
-export const resellerJobsPage = page({
-  path: '/reseller/jobs',
-  reads: { jobs: listJobs },
-  title: 'Jobs',
-  nav: 'jobs',
-  view: (data) => view(data, '/reseller'),
-})
-export const ownJobsPage = page({
+export const jobsPages = inEveryArea({
   path: '/jobs',
-  elsewhere: inOwnArea,
   reads: { jobs: listJobs },
   title: 'Jobs',
   nav: 'jobs',
-  view: (data) => view(data, ''),
+  view: (data, area) => view(data, area),
 })
 
 const view = ({ jobs, at }: Answers<{ jobs: typeof listJobs }> & { at: At }, area: Area): Html => html`

@@ -1,7 +1,7 @@
 import { getJob, getJobLog } from '../../src/jobs/jobs.ts'
 import { type Html, html } from '../../src/kernel/web/html.ts'
-import { type Answers, type At, page } from '../../src/kernel/web/page.ts'
-import { type Area, inOwnArea } from '../parts/area.ts'
+import type { Answers, At } from '../../src/kernel/web/page.ts'
+import { type Area, inEveryArea } from '../parts/area.ts'
 import { card, copyable, inside, kv, notice } from '../parts/card.ts'
 import { head } from '../parts/head.ts'
 import { live } from '../parts/live.ts'
@@ -12,27 +12,12 @@ import { howLong, moment } from '../parts/time.ts'
 const reads = { job: getJob, log: getJobLog }
 type Data = Answers<typeof reads> & { at: At }
 
-export const jobPage = page({
-  path: '/admin/jobs/{jobId}',
-  reads,
-  title: ({ job }) => job.title,
-  nav: 'jobs',
-  view: (data) => view(data, '/admin'),
-})
-export const resellerJobPage = page({
-  path: '/reseller/jobs/{jobId}',
-  reads,
-  title: ({ job }) => job.title,
-  nav: 'jobs',
-  view: (data) => view(data, '/reseller'),
-})
-export const ownJobPage = page({
+export const jobPages = inEveryArea({
   path: '/jobs/{jobId}',
-  elsewhere: inOwnArea,
   reads,
   title: ({ job }) => job.title,
   nav: 'jobs',
-  view: (data) => view(data, ''),
+  view,
 })
 
 const hasEnded = ({ state }: Data['job']) => state === 'succeeded' || state === 'failed'

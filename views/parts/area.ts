@@ -1,6 +1,7 @@
 // Which part of the panel a page stands in, and who is at home there.
 import { type Area, areas } from '../../src/kernel/api/access.ts'
-import type { At } from '../../src/kernel/web/page.ts'
+import type { Html } from '../../src/kernel/web/html.ts'
+import { type Answers, type At, type Page, page, type Reads } from '../../src/kernel/web/page.ts'
 import { here } from './live.ts'
 
 export type { Area }
@@ -10,3 +11,12 @@ export const areaOf = ({ actor }: Pick<At, 'actor'>): Area => areas[actor.kind]
 
 /** For the pages of the owners' area: staff and resellers have the same page in their own. */
 export const inOwnArea = (at: At): string | undefined => (areaOf(at) ? areaOf(at) + here(at) : undefined)
+
+type InEvery<R extends Reads> = Pick<Page<R>, 'path' | 'reads' | 'title' | 'nav'> & {
+  view(data: Answers<R> & { at: At }, area: Area): Html
+}
+/** One page in the area of each kind of account; `path` is the rest behind the area's, and `view` is told where it stands. */
+export const inEveryArea = <const R extends Reads>({ path, view, ...rest }: InEvery<R>): Page<R>[] =>
+  Object.values(areas).map((area) =>
+    page({ ...rest, path: area + path, ...(area === '' && { elsewhere: inOwnArea }), view: (data) => view(data, area) }),
+  )

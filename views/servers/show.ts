@@ -4,7 +4,7 @@ import { listOfferedImages } from '../../src/images/images.ts'
 import { listJobs } from '../../src/jobs/jobs.ts'
 import { mayCallOn } from '../../src/kernel/api/operation.ts'
 import { type Content, type Html, html } from '../../src/kernel/web/html.ts'
-import { type Answers, type At, allIfAllowed, page, reading } from '../../src/kernel/web/page.ts'
+import { type Answers, type At, allIfAllowed, reading } from '../../src/kernel/web/page.ts'
 import { getServer } from '../../src/servers/list.ts'
 import { renameServer } from '../../src/servers/name.ts'
 import { powerServer } from '../../src/servers/power.ts'
@@ -18,7 +18,7 @@ import { roles } from '../../src/team/share.ts'
 import { activityTable } from '../audit/table.ts'
 import { jobTable } from '../jobs/table.ts'
 import { act, callForm } from '../parts/act.ts'
-import { type Area, inOwnArea } from '../parts/area.ts'
+import { type Area, inEveryArea } from '../parts/area.ts'
 import { card, copyable, empty, inside, kv, notice } from '../parts/card.ts'
 import { field, radios } from '../parts/field.ts'
 import { head } from '../parts/head.ts'
@@ -42,27 +42,12 @@ const reads = {
 }
 type Data = Answers<typeof reads> & { at: At }
 
-export const serverPage = page({
-  path: '/admin/servers/{id}',
-  reads,
-  title: ({ server }) => server.name,
-  nav: 'servers',
-  view: (data) => view(shown(data), '/admin'),
-})
-export const resellerServerPage = page({
-  path: '/reseller/servers/{id}',
-  reads,
-  title: ({ server }) => server.name,
-  nav: 'servers',
-  view: (data) => view(shown(data), '/reseller'),
-})
-export const ownServerPage = page({
+export const serverPages = inEveryArea({
   path: '/servers/{id}',
-  elsewhere: inOwnArea,
   reads,
   title: ({ server }) => server.name,
   nav: 'servers',
-  view: (data) => view(shown(data), ''),
+  view: (data, area) => view(shown(data), area),
 })
 
 /** Of a server that is shared with somebody, only what its owner lets them do is drawn. */

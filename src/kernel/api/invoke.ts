@@ -98,10 +98,9 @@ const passing =
   }
 
 /** The same gate, through which every refused sign-in stands in the audit log, wherever in it the refusal came from. */
-export const gate =
-  (db: Db, around: Surroundings): Gate =>
-  (op, actor, request = {}) => {
-    const through = passing(db, around)
+export function gate(db: Db, around: Surroundings): Gate {
+  const through = passing(db, around)
+  return (op, actor, request = {}) => {
     if (!op.signsIn) return through(op, actor, request)
     return (async () => through(op, actor, request))().catch((error) => {
       if (error instanceof Refusal && belongsInTheLog(error, around, request))
@@ -109,6 +108,7 @@ export const gate =
       throw error
     })
   }
+}
 
 const refusedSignIns: ReadonlySet<Code> = new Set([
   'sign_in_failed',
@@ -120,12 +120,7 @@ const refusedSignIns: ReadonlySet<Code> = new Set([
 /** Who has to wait and goes on knocking is written down once a minute. */
 function belongsInTheLog(refusal: Refusal, { refusedLines }: Surroundings, { from = '' }: Request): boolean {
   if (refusal.code !== 'rate_limited') return refusedSignIns.has(refusal.code) || refusal.about !== undefined
-  try {
-    refusedLines.take(`${addressKey(from)} ${refusal.about?.account?.id ?? ''}`)
-    return true
-  } catch {
-    return false
-  }
+  return refusedLines.tryTake(`${addressKey(from)} ${refusal.about?.account?.id ?? ''}`)
 }
 
 function mustKnow(op: Operation, query: Query) {

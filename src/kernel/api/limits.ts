@@ -21,13 +21,22 @@ export class Limit {
   ) {}
 
   take(key: string) {
+    const seconds = this.wait(key)
+    if (seconds) throw new Refusal('rate_limited', `Too many calls. Try again in ${seconds} s.`, { retryAfterSeconds: seconds })
+  }
+
+  /** Was there one to take? */
+  tryTake = (key: string): boolean => this.wait(key) === 0
+
+  /** For what is refused already, for a reason that is told before this one: it counts all the same. */
+  count = (key: string): void => void this.wait(key)
+
+  /** Takes one, or answers the seconds until there is one. */
+  private wait(key: string): number {
     const now = this.clock()
     const bucket = this.buckets.get(key)
     const left = bucket ? Math.min(this.perMinute, bucket.left + ((now - bucket.at) / minute) * this.perMinute) : this.perMinute
-    if (left < 1) {
-      const seconds = Math.max(1, Math.ceil(((1 - left) / this.perMinute) * 60))
-      throw new Refusal('rate_limited', `Too many calls. Try again in ${seconds} s.`, { retryAfterSeconds: seconds })
-    }
+    if (left < 1) return Math.max(1, Math.ceil(((1 - left) / this.perMinute) * 60))
     if (bucket) {
       bucket.left = left - 1
       bucket.at = now
@@ -35,15 +44,7 @@ export class Limit {
       if (this.buckets.size >= this.most) this.sweep(now)
       this.buckets.set(key, { left: left - 1, at: now })
     }
-  }
-
-  /** For what is refused already, for a reason that is told before this one: it counts all the same. */
-  count(key: string) {
-    try {
-      this.take(key)
-    } catch (error) {
-      if (!(error instanceof Refusal)) throw error
-    }
+    return 0
   }
 
   private sweep(now: number) {

@@ -122,10 +122,11 @@ export const mayFor = (actor: Actor) => (op: Operation) => mayCall(op, actor)
 /** Where an id stands in the address of a page, as it is declared and as it is asked for. */
 const shapeOf = (path: string) => path.replace(/\{\w+\}|[a-z]+_[0-9a-z]{26}/g, '{}')
 
+export type Leads = (href: string, actor: Actor) => boolean
 /** Which addresses lead an actor to a page: those whose every read that is not optional the gate would let through. */
-export function leadingTo(pages: readonly Page[]) {
+export function leadingTo(pages: readonly Page[]): Leads {
   const byShape = new Map(pages.map((p) => [shapeOf(p.path), p]))
-  return (href: string, actor: Actor): boolean => {
+  return (href, actor) => {
     const p = byShape.get(shapeOf(href.split(/[?#]/, 1)[0]!))
     if (!p || p.open) return true
     return (Object.values(p.reads) as (Read | Reading<Read>)[]).every((read) =>

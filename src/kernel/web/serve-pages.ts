@@ -13,7 +13,7 @@ import type { Brand } from './brand.ts'
 import { CSP_REPORT } from './csp-report.ts'
 import type { Html } from './html.ts'
 import { onlyLeading } from './links.ts'
-import { type At, leadingTo, mayFor, noPage, type Page, type Reads, readAll, render } from './page.ts'
+import { type At, type Leads, mayFor, noPage, type Page, type Reads, readAll, render } from './page.ts'
 
 /** `always` is what the frame of every page shows; nothing of it where nobody is signed in or the page is refused. */
 export type Frame<A = any> = { title: string; body: Html; page: Page | undefined; at: At; nonce: string; always: A }
@@ -29,11 +29,10 @@ export type Site = {
   brand(accountId: string): Brand
   clock: Clock
   insecure: boolean
-  leads: ReturnType<typeof leadingTo>
+  leads: Leads
 }
 
-export function mountPages(app: Elysia, parts: Omit<Site, 'leads'>) {
-  const site = { ...parts, leads: leadingTo(parts.pages) }
+export function mountPages(app: Elysia, site: Site) {
   for (const p of site.pages) route(app, 'GET', p.path.replace(/\{(\w+)\}/g, ':$1'), (request, params) => answer(site, p, request, params))
   route(app, 'GET', '*', (request) => answer(site, undefined, request, {}))
 }
