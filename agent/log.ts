@@ -1,7 +1,7 @@
 // The agent's own log: one JSON line per event on standard error, where systemd's journal picks it up. What belongs to one
 // command goes to that command's log instead (job-log.ts); the controller keeps it with the job.
 
-import { journalPriority, type Level } from './systemd.ts'
+import { journalPriority, type Level } from './protocol/systemd.ts'
 
 /** Values under these names never reach a log. */
 const SECRET = /pass|secret|token|signature|private|authorization|userdata/i

@@ -1,7 +1,7 @@
 // What a node must know to bring its guests back after a reboot while the controller is away: what each guest may send, and
 // which guests shall run. It is written before it is done, so that a crash between leaves the safe half.
 import { openDatabase } from './database.ts'
-import type { Allowance } from './protocol.ts'
+import type { Allowance } from './protocol/wire.ts'
 
 export type State = ReturnType<typeof openState>
 /** A guest's network port and its speed limit; null is no limit. */

@@ -1,6 +1,6 @@
 // The verbs of the executable. Each loads only what it needs: an agent never opens the controller's database.
-import { journalPriority } from '../agent/systemd.ts'
-import { VERSION } from './version.ts'
+import { journalPriority } from '../agent/protocol/systemd.ts'
+import { VERSION } from './app/version.ts'
 
 const usage = `Berth ${VERSION}: virtual servers and GPU instances, for hosting companies
 
@@ -19,22 +19,22 @@ async function run(args: readonly string[]): Promise<number> {
   switch (verb) {
     case 'serve': {
       if (asksForHelp) {
-        const { settings } = await import('./config.ts')
+        const { settings } = await import('./app/config.ts')
         console.log('berth serve runs the controller until SIGTERM. Settings come from the environment:\n')
         for (const [name, words] of Object.entries(settings)) console.log(`  ${name.padEnd(28)} ${words}`)
         return 0
       }
       if (rest.length) return wrongUse(`berth serve takes no arguments; its settings come from the environment.`)
-      return (await import('./serve.ts')).serve()
+      return (await import('./app/commands/serve.ts')).serve()
     }
     case 'agent':
       return (await import('../agent/main.ts')).agentCommand([...rest])
     case 'admin':
-      return (await import('./admin.ts')).admin(rest)
+      return (await import('./app/commands/admin.ts')).admin(rest)
     case 'backup':
-      return (await import('./backup.ts')).backup(rest)
+      return (await import('./app/commands/backup.ts')).backup(rest)
     case 'secrets':
-      return (await import('./secrets.ts')).secrets(rest)
+      return (await import('./app/commands/secrets.ts')).secrets(rest)
     case 'version':
     case '--version':
       console.log(VERSION)
@@ -56,7 +56,7 @@ function wrongUse(words: string): number {
 
 /** Expected ends have words and an exit code; anything else is ours to mend, and its trace is what we need for that. */
 async function refused(error: unknown): Promise<number> {
-  const end = (await import('./cannot-start.ts')).endOf(error)
+  const end = (await import('./app/commands/startup-errors.ts')).endOf(error)
   if (!end) throw error
   console.error(journalPriority('error') + end.words)
   return end.exit

@@ -1,8 +1,8 @@
 import { Failure } from '../failure.ts'
-import type { Host } from '../host.ts'
-import { say } from '../job-log.ts'
-import type { Output } from '../protocol.ts'
-import { startGuest } from '../start-guest.ts'
+import type { Host } from '../host/host.ts'
+import { say } from '../connection/job-log.ts'
+import type { Output } from '../protocol/wire.ts'
+import { startGuest } from '../host/start-vm.ts'
 import type { Commands } from './index.ts'
 
 const POLL_MS = 200

@@ -1,6 +1,6 @@
 // The journal: one JSON line an event on standard error. What a line may not hold is in one list.
 
-import { journalPriority, type Level } from '../../agent/systemd.ts'
+import { journalPriority, type Level } from '../../agent/protocol/systemd.ts'
 
 /** Fields that never stand in a journal, whatever calls them in. */
 const hidden = /^(password|rootPassword|token|secret|authorization|cookie|signature|csrf|body)$/i

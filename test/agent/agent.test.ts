@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from 'bun:test'
 import { existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import type { CommandName, Input } from '../../agent/protocol.ts'
+import type { CommandName, Input } from '../../agent/protocol/wire.ts'
 import { controller, NODE_ID } from './controller.ts'
 import { agentProcess, berthAgent, dataDir } from './run.ts'
 import { allowanceOf, domainOf, imageSource, seedOf, serverId, volumeOf } from './words.ts'

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'bun:test'
-import { bringUp } from '../../agent/bring-up.ts'
+import { bringUp } from '../../agent/host/startup.ts'
 import { parseCommand } from '../../agent/commands/index.ts'
-import { openFakeHost } from '../../agent/fake-host.ts'
-import type { Host } from '../../agent/host.ts'
-import type { CommandName, Input } from '../../agent/protocol.ts'
+import { openFakeHost } from '../../agent/host/fake-host.ts'
+import type { Host } from '../../agent/host/host.ts'
+import type { CommandName, Input } from '../../agent/protocol/wire.ts'
 import { dataDir } from './run.ts'
 import { allowanceOf, domainOf, imageSource, seedOf, serverId, volumeOf } from './words.ts'
 

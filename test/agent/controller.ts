@@ -10,7 +10,7 @@ import {
   PROTOCOL,
   signedText,
   type ToAgent,
-} from '../../agent/protocol.ts'
+} from '../../agent/protocol/wire.ts'
 
 export const NODE_ID = 'nod_00000000000000000000000001'
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { asTyped } from '../../agent/as-typed.ts'
-import { lines, run } from '../../agent/exec.ts'
-import { loggingTo } from '../../agent/job-log.ts'
+import { asTyped } from '../../agent/protocol/shell-quote.ts'
+import { lines, run } from '../../agent/host/exec.ts'
+import { loggingTo } from '../../agent/connection/job-log.ts'
 import { missing, note } from '../drivers/tools.ts'
 
 describe.skipIf(note(await missing('qemu-img', 'qemu-system-x86_64', 'ip'), 'exec.ts'))('running a program', () => {

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { Failure } from '../../agent/failure.ts'
-import { openJournal } from '../../agent/journal.ts'
+import { openJournal } from '../../agent/connection/journal.ts'
 import { dataDir } from './run.ts'
 
 const command = { key: 'job_1/start', name: 'domain.start' }

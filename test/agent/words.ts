@@ -1,4 +1,4 @@
-import type { Allowance, Domain, ImageSource, Seed, Volume } from '../../agent/protocol.ts'
+import type { Allowance, Domain, ImageSource, Seed, Volume } from '../../agent/protocol/wire.ts'
 
 /** `srv_…` with the number at the end. */
 export const serverId = (n: number) => `srv_${String(n).padStart(26, '0')}`

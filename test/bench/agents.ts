@@ -6,11 +6,11 @@
 // FILE is JSON: { controller, nodes }. Every agent, or every so many, seems to come from an address of its own, through the header
 // of a trusted proxy; 0 leaves them all at 127.0.0.1. One JSON line a second on standard output says how it goes.
 import { createPrivateKey } from 'node:crypto'
-import { Connection } from '../../agent/connection.ts'
-import type { Host } from '../../agent/host.ts'
-import type { Answer, Command, Journal } from '../../agent/journal.ts'
-import type { Power, Volume } from '../../agent/protocol.ts'
-import { agentHeaders, agentPaths, type CommandName } from '../../agent/protocol.ts'
+import { Connection } from '../../agent/connection/connection.ts'
+import type { Host } from '../../agent/host/host.ts'
+import type { Answer, Command, Journal } from '../../agent/connection/journal.ts'
+import type { Power, Volume } from '../../agent/protocol/wire.ts'
+import { agentHeaders, agentPaths, type CommandName } from '../../agent/protocol/wire.ts'
 import { end, start, tempDir } from './cleanup.ts'
 import { script } from './controller.ts'
 import { factsOf, NODE_POOL_BYTES, type SeededNode } from './seed.ts'

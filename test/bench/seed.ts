@@ -1,12 +1,12 @@
 // A hosting company in rows: written through the product's own migrations into a database that no controller has open.
 import { generateKeyPairSync, randomBytes } from 'node:crypto'
 import { mkdirSync } from 'node:fs'
-import type { Facts } from '../../agent/protocol.ts'
+import type { Facts } from '../../agent/protocol/wire.ts'
 import { presets } from '../../src/kernel/api/access.ts'
 import { newId } from '../../src/kernel/db/ids.ts'
 import { type Db, openDb, write } from '../../src/kernel/db/open.ts'
-import { digest, randomToken } from '../../src/kernel/secrets.ts'
-import { VERSION } from '../../src/version.ts'
+import { digest, randomToken } from '../../src/kernel/crypto/secrets.ts'
+import { VERSION } from '../../src/app/version.ts'
 
 export type Size = { servers: number; customers: number; nodes: number; tokens: number; freeAddresses: number }
 export type SeededNode = { id: string; name: string; privateKey: string; servers: { id: string; power: 'running' | 'stopped' }[] }

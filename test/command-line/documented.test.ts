@@ -3,7 +3,7 @@ import { describe, expect, test } from 'bun:test'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { fits } from '../../src/kernel/api/validate.ts'
-import { allOperations } from '../../src/operations.ts'
+import { allOperations } from '../../src/app/operations.ts'
 
 const root = new URL('../..', import.meta.url).pathname
 const documents = ['README.md', ...readdirSync(`${root}docs`).map((name) => `docs/${name}`)]

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import type { Hypervisor, PowerEvent } from '../../agent/drivers/hypervisor/hypervisor.ts'
 import type { Disk } from '../../agent/drivers/storage/storage.ts'
-import type { Domain } from '../../agent/protocol.ts'
+import type { Domain } from '../../agent/protocol/wire.ts'
 
 /** A hypervisor, and a guest that could be defined on it: its disk exists. */
 export type Rig = { hypervisor: Hypervisor; domain: Domain; disk: Disk; seedPath: string; dropSeed(): void }

@@ -10,7 +10,7 @@ import { blocksIn, eventIn, Libvirt } from '../../agent/drivers/hypervisor/libvi
 import { FakeSeeds } from '../../agent/drivers/seed/fake.ts'
 import { IsoSeeds } from '../../agent/drivers/seed/iso.ts'
 import { FakePool } from '../../agent/drivers/storage/fake.ts'
-import { run } from '../../agent/exec.ts'
+import { run } from '../../agent/host/exec.ts'
 import { temporary } from '../agent/temporary.ts'
 import { domainOf, seedOf, serverId, volumeOf } from '../agent/words.ts'
 import { hypervisorContract } from './hypervisor.contract.ts'

@@ -1,5 +1,5 @@
 // Which real drivers can be tested on this machine. A test that is left out says why.
-import { find, type Program, run } from '../../agent/exec.ts'
+import { find, type Program, run } from '../../agent/host/exec.ts'
 
 /** Undefined when all is there, else what is missing, in words. */
 export async function missing(...programs: Program[]): Promise<string | undefined> {

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs'
 import { accountKinds, permissions, presets, type Scope, scopes, scopesOf } from '../../src/kernel/api/access.ts'
 import { codes, refusals } from '../../src/kernel/api/errors.ts'
 import { checks } from '../../src/kernel/api/http.ts'
-import { operations } from '../../src/operations.ts'
+import { operations } from '../../src/app/operations.ts'
 import { golden } from '../support/golden.ts'
 
 const file = new URL('../../docs/api.md', import.meta.url).pathname

@@ -5,9 +5,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { type AccountKind, accountKinds } from '../../src/kernel/api/access.ts'
 import { codes } from '../../src/kernel/api/errors.ts'
-import { codesOf } from '../../src/kernel/api/openapi.ts'
+import { codesOf } from '../../src/kernel/openapi/openapi.ts'
 import { type Operation, queryOf as parametersOf } from '../../src/kernel/api/operation.ts'
-import { operations } from '../../src/operations.ts'
+import { operations } from '../../src/app/operations.ts'
 import { callerOf, type Everything, everyId, everything, targetsOf } from '../support/everything.ts'
 import { type World, world } from '../support/panel.ts'
 import { cookieFor, makeRight, markedBody, refresh } from '../support/right.ts'
@@ -424,15 +424,15 @@ afterAll(() => {
 /** What none of the cases can do here, why, and where it is done instead. Every other operation must have been done at least once. */
 const neverDone: Readonly<Record<string, string>> = {
   'setup.finish': 'there is staff already: test/end-to-end/browser.test.ts',
-  'sessions.begin-with-provider': 'there is no provider to ask: test/sign-in/oidc.test.ts',
-  'sessions.from-provider': 'there is no provider to ask: test/sign-in/oidc.test.ts',
-  'sign-in-provider.set': 'there is no provider to ask: test/settings/sign-in.test.ts',
+  'sessions.begin-with-provider': 'there is no provider to ask: test/identity/sign-in/oidc.test.ts',
+  'sessions.from-provider': 'there is no provider to ask: test/identity/sign-in/oidc.test.ts',
+  'sign-in-provider.set': 'there is no provider to ask: test/platform/settings/sign-in.test.ts',
   'sessions.passkey': 'needs an authenticator: test/end-to-end/sign-in.test.ts',
   'passkeys.create': 'needs an authenticator: test/end-to-end/sign-in.test.ts',
-  'team.invitation': 'its token is in the query: test/team/team.test.ts',
-  'images.add': 'fetches a list: test/images/images.test.ts',
-  'images.import': 'reads a file: test/images/images.test.ts',
-  'mail.test': 'there is no mail server: test/settings/mail.test.ts',
+  'team.invitation': 'its token is in the query: test/identity/team/team.test.ts',
+  'images.add': 'fetches a list: test/catalog/images/images.test.ts',
+  'images.import': 'reads a file: test/catalog/images/images.test.ts',
+  'mail.test': 'there is no mail server: test/platform/settings/mail.test.ts',
 }
 /** How often each was done, and what was left undone. */
 const done = new Map<string, number>()

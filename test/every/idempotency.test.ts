@@ -3,7 +3,7 @@
 import { describe, expect, test } from 'bun:test'
 import { Type as t } from 'typebox'
 import { fields, type Operation, operation } from '../../src/kernel/api/operation.ts'
-import { operations } from '../../src/operations.ts'
+import { operations } from '../../src/app/operations.ts'
 import { callerOf, type Everything, everyId, everything, exampleOf, targetsOf } from '../support/everything.ts'
 import { type Reply, world } from '../support/panel.ts'
 

@@ -55,6 +55,6 @@ describe('the layout', () => {
 })
 
 /** What both halves have: the wire, commands as they are shown to people, and the journal that they write to. */
-const shared = ['agent/protocol.ts', 'agent/as-typed.ts', 'agent/systemd.ts']
+const shared = ['agent/protocol/wire.ts', 'agent/protocol/shell-quote.ts', 'agent/protocol/systemd.ts']
 /** The overview shows each part to who may call the operation behind it; activity tells how somebody came in. */
-const aboutAll = ['src/overview/', 'src/audit/activity.ts', 'src/search/']
+const aboutAll = ['src/overview/', 'src/platform/audit/activity.ts', 'src/search/']

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type Permission, permissions, type Scope } from '../../src/kernel/api/access.ts'
 import type { Operation } from '../../src/kernel/api/operation.ts'
 import { newId } from '../../src/kernel/db/ids.ts'
-import { operations } from '../../src/operations.ts'
+import { operations } from '../../src/app/operations.ts'
 import { type Who, type World, world } from '../support/panel.ts'
 import { invite, share } from '../support/team.ts'
 

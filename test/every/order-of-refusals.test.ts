@@ -1,8 +1,8 @@
 // What is wrong in itself is refused before what is only wrong now: a call that is both wrong and too early says what to correct.
 import { expect, test } from 'bun:test'
 import { fits } from '../../src/kernel/api/validate.ts'
-import { operations } from '../../src/operations.ts'
-import { shop } from '../resellers/shop.ts'
+import { operations } from '../../src/app/operations.ts'
+import { shop } from '../identity/resellers/shop.ts'
 
 /** Identifiers that other systems have given. */
 const theirOwn = new Set(['externalId', 'billingProductId', 'clientId'])

@@ -1,7 +1,7 @@
 // What stands in an address behind the question mark, for every call that reads it.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { queryOf } from '../../src/kernel/api/operation.ts'
-import { operations } from '../../src/operations.ts'
+import { operations } from '../../src/app/operations.ts'
 import { type Who, type World, world } from '../support/panel.ts'
 
 let p: World

@@ -2,12 +2,12 @@
 // fails early (nothing done) or late (all done, then an error). The end is the same each time: no row, domain, disk, rule or
 // address lost or doubled. The steps are read from the sagas, so a new step is tested before its author writes a line.
 import { describe, expect, test } from 'bun:test'
-import type { CommandName } from '../../agent/protocol.ts'
+import type { CommandName } from '../../agent/protocol/wire.ts'
 import { PowerCut } from '../../src/kernel/jobs/runner.ts'
-import { sagas } from '../../src/sagas.ts'
+import { sagas } from '../../src/app/sagas.ts'
 import { world } from '../support/panel.ts'
 import { type Scenario, scenarios } from '../support/scenarios.ts'
-import { slate } from '../support/slate.ts'
+import { slate } from '../support/invariants.ts'
 
 type Failure = { step: string; mode: 'early' | 'late' } | undefined
 type Moment = { words: string; controller?: string; agent?: { nth: number; when: 'before' | 'after' } } | undefined

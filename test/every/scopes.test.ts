@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type AccountKind, accountKinds, allPermissions, type Scope, scopesOf } from '../../src/kernel/api/access.ts'
 import type { Operation } from '../../src/kernel/api/operation.ts'
-import { operations } from '../../src/operations.ts'
+import { operations } from '../../src/app/operations.ts'
 import { type Everything, everyId, everything, targetsOf } from '../support/everything.ts'
 
 let p: Everything

@@ -2,7 +2,7 @@
 import { expect, test } from 'bun:test'
 import { getTableConfig, SQLiteTable } from 'drizzle-orm/sqlite-core'
 import { openDb } from '../../src/kernel/db/open.ts'
-import * as schema from '../../src/schema.ts'
+import * as schema from '../../src/app/schema.ts'
 
 const db = openDb(':memory:')
 const tables = Object.values(schema).filter((t) => t instanceof SQLiteTable)

@@ -1,7 +1,7 @@
 // The chain of the audit log: what the product writes holds together, and what anything else does to it shows.
 import { describe, expect, test } from 'bun:test'
 import { system } from '../../src/kernel/api/actor.ts'
-import { auditLine } from '../../src/kernel/api/audit.ts'
+import { auditLine } from '../../src/kernel/audit/audit.ts'
 import { write } from '../../src/kernel/db/open.ts'
 import { type Panel, panel, world } from '../support/panel.ts'
 

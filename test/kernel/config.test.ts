@@ -3,8 +3,8 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname } from 'node:path'
 import fc from 'fast-check'
-import { configFrom, SettingError, settings } from '../../src/config.ts'
-import { environment } from '../../src/installation.ts'
+import { configFrom, SettingError, settings } from '../../src/app/config.ts'
+import { environment } from '../../src/app/commands/data-dir.ts'
 import { golden } from '../support/golden.ts'
 
 const complaint = (env: Record<string, string>) => {

@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type Code, codes } from '../../src/kernel/api/errors.ts'
 import { checks } from '../../src/kernel/api/http.ts'
-import { codesOf } from '../../src/kernel/api/openapi.ts'
-import { operations } from '../../src/operations.ts'
+import { codesOf } from '../../src/kernel/openapi/openapi.ts'
+import { operations } from '../../src/app/operations.ts'
 import { pages } from '../../views/pages.ts'
 import { type Who, type World, world } from '../support/panel.ts'
 

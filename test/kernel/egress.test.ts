@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { chosenByOperator, egress, hindrance, NoAnswer } from '../../src/kernel/egress.ts'
+import { chosenByOperator, egress, hindrance, NoAnswer } from '../../src/kernel/net/egress.ts'
 
 const lab = { ...chosenByOperator, loopback: true }
 const named =

@@ -1,7 +1,7 @@
 // Every mail that Berth writes, taken by a real SMTP server: as text and as HTML, with its link in both, to the one it is for. A call of
 // `mailTo` that is added without a way to it here fails.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { answerResets } from '../../src/sign-in/password-links.ts'
+import { answerResets } from '../../src/identity/account-links/password-links.ts'
 import { mailbox } from '../support/mailbox.ts'
 import { type Who, type World, world } from '../support/panel.ts'
 import { provider } from '../support/provider.ts'
@@ -30,59 +30,59 @@ const must = async (who: Who | undefined, method: string, path: string, body?: u
 
 /** What has to happen for each mail; answers its subject, whom it is for, and where its link leads: a mail with nothing to do has none. */
 const ways: Record<string, () => Promise<[subject: string, to: string, leadsTo?: RegExp]>> = {
-  'src/servers/create.ts': async () => {
+  'src/compute/servers/create.ts': async () => {
     const { imageId: _, hostname: __, access: ___, ...waiting } = p.order
     const { body } = await must(p.owner, 'POST', '/admin/servers', waiting)
     return ['server1 is ready to be set up', addressOf(p.customer.id), new RegExp(`^/servers/${body.serverId}$`)]
   },
-  'src/sign-in/password.ts welcome': async () => {
+  'src/identity/auth/password.ts welcome': async () => {
     await must(p.owner, 'POST', '/admin/customers', { name: 'Dee', email: 'dee@example.com', invite: true })
     return ['Your account is ready', 'dee@example.com', /^\/welcome\/[\w-]{43}$/]
   },
-  'src/sign-in/password.ts reset': async () => {
+  'src/identity/auth/password.ts reset': async () => {
     await must(undefined, 'POST', '/password-resets', { email: addressOf(p.customer.id) })
     answerResets(p.db, p.controller.around)
     return ['Choose a new password', addressOf(p.customer.id), /^\/reset\/[\w-]{43}$/]
   },
-  'src/sign-in/password.ts changed': async () => {
+  'src/identity/auth/password.ts changed': async () => {
     await box.deliver(p)
     await must(undefined, 'POST', '/passwords', { token: box.tokenFor(addressOf(p.customer.id), '/reset/'), password })
     return ['Your password was changed', addressOf(p.customer.id)]
   },
-  'src/accounts/own-account.ts old address': async () => {
+  'src/identity/accounts/own-account.ts old address': async () => {
     const reply = await must(undefined, 'POST', '/sessions', { email: addressOf(p.customer.id), password })
     const { csrf } = p.db.$client.query<{ csrf: string }, []>('SELECT csrf FROM sessions ORDER BY rowid DESC LIMIT 1').get()!
     const who = { cookie: reply.headers.get('Set-Cookie')!.split(/[=;]/)[1]!, csrf }
     await must(who, 'PUT', '/account/email', { email: 'new@example.com', password })
     return ['Your e-mail address is about to change', addressOf(p.customer.id)]
   },
-  'src/accounts/own-account.ts new address': async () => ['Confirm your e-mail address', 'new@example.com', /^\/confirm-email\/[\w-]{43}$/],
-  'src/accounts/new-address.ts': async () => {
+  'src/identity/accounts/own-account.ts new address': async () => ['Confirm your e-mail address', 'new@example.com', /^\/confirm-email\/[\w-]{43}$/],
+  'src/identity/accounts/new-address.ts': async () => {
     const { id } = p.account('customer', 'Moved')
     const before = addressOf(id)
     await must(p.owner, 'PATCH', `/customers/${id}`, { email: 'moved@example.com' })
     return ['Your account has another e-mail address', before]
   },
-  'src/sign-in/second-factors.ts': async () => {
+  'src/identity/second-factors/second-factors.ts': async () => {
     const cal = p.account('customer', 'Cal')
     await withApp(p, cal)
     return ['Your second factor was changed', addressOf(cal.id)]
   },
-  'src/tokens/token.ts': async () => {
+  'src/identity/tokens/token.ts': async () => {
     const cal = p.account('customer', 'Cal')
     await must(cal, 'POST', '/account/tokens', { name: 'Monitoring', scopes: ['servers:read'] })
     return ['An API token was made for your account', addressOf(cal.id), /^\/account\/api$/]
   },
-  'src/sign-in/lost-factor.ts': async () => {
+  'src/identity/second-factors/reset-factors.ts': async () => {
     p.db.$client.run("INSERT INTO passkeys VALUES ('pky_1', ?, 'AA', 'AA', 0, '[]', 'Key', 1, NULL, NULL)", [p.customer.id])
     await must(p.owner, 'POST', `/customers/${p.customer.id}/actions/reset-second-factor`, { reason: 'Lost phone' })
     return ['Your second factor was removed', addressOf(p.customer.id)]
   },
-  'src/team/invite.ts': async () => {
+  'src/identity/team/invite.ts': async () => {
     await must(p.account('customer', 'Host'), 'POST', '/team', { email: 'guest@example.com', role: 'view' })
     return ['Host invites you to their servers', 'guest@example.com', /^\/join\?token=[\w-]{43}$/]
   },
-  'src/sign-in/oidc.ts': async () => {
+  'src/identity/identity-provider/oidc.ts': async () => {
     const idp = await provider(p.now)
     await must(p.owner, 'PUT', '/admin/settings/sign-in', { ...idp.settings, issuer: idp.issuer, for: ['customer'] })
     const { id } = p.account('customer', 'Cal')

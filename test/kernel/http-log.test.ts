@@ -1,7 +1,7 @@
 // PANEL_LOG_REQUESTS=1 logs every request: whatever was asked for, by whom, and nothing that opens something.
 import { expect, test } from 'bun:test'
 import { plainPath } from '../../src/kernel/log.ts'
-import { operations } from '../../src/operations.ts'
+import { operations } from '../../src/app/operations.ts'
 import { pages } from '../../views/pages.ts'
 import { listening } from '../support/listening.ts'
 import { listenToLog } from '../support/log.ts'

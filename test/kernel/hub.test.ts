@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { order } from '../../agent/protocol.ts'
+import { order } from '../../agent/protocol/wire.ts'
 import type { CommandFailed } from '../../src/kernel/jobs/runner.ts'
 import { Hub, type Report, type Socket } from '../../src/kernel/nodes/hub.ts'
 

@@ -3,10 +3,10 @@ import { beforeAll, describe, expect, test } from 'bun:test'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import Ajv from 'ajv/dist/2020'
 import { codes, refusals } from '../../src/kernel/api/errors.ts'
-import { codesOf, openapi } from '../../src/kernel/api/openapi.ts'
+import { codesOf, openapi } from '../../src/kernel/openapi/openapi.ts'
 import { type Operation, queryOf } from '../../src/kernel/api/operation.ts'
-import { samples } from '../../src/kernel/api/sample.ts'
-import { operations } from '../../src/operations.ts'
+import { samples } from '../../src/kernel/openapi/sample.ts'
+import { operations } from '../../src/app/operations.ts'
 
 type Json = any
 const document: Json = JSON.parse(JSON.stringify(openapi(operations, { version: '0', root: 'https://panel.test/api/v1' })))

@@ -1,7 +1,7 @@
 // The engine by itself, with sagas of its own and nodes that answer when they are told to. What a crash does to it is in
 // test/every/saga.test.ts.
 import { describe, expect, test } from 'bun:test'
-import { order } from '../../agent/protocol.ts'
+import { order } from '../../agent/protocol/wire.ts'
 import { system } from '../../src/kernel/api/actor.ts'
 import { Refusal } from '../../src/kernel/api/errors.ts'
 import { type Db, openDb, write } from '../../src/kernel/db/open.ts'

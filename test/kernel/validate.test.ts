@@ -4,7 +4,7 @@ import { type TSchema, Type as t } from 'typebox'
 import type { FieldError, Refusal } from '../../src/kernel/api/errors.ts'
 import { fields, line, nullable } from '../../src/kernel/api/operation.ts'
 import { check } from '../../src/kernel/api/validate.ts'
-import { operations } from '../../src/operations.ts'
+import { operations } from '../../src/app/operations.ts'
 
 function refusal(schema: TSchema, value: unknown): Refusal | undefined {
   try {

@@ -3,7 +3,7 @@
 import { expect, test } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
 import type { Operation } from '../../src/kernel/api/operation.ts'
-import { operations } from '../../src/operations.ts'
+import { operations } from '../../src/app/operations.ts'
 import { callerOf, everyId, everything, targetsOf } from '../support/everything.ts'
 import { listenToLog } from '../support/log.ts'
 import { mailbox } from '../support/mailbox.ts'

@@ -1,7 +1,7 @@
 // Text from outside: one form for each name, nothing that a statement, a path or a pattern would read.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { queryOf } from '../../src/kernel/api/operation.ts'
-import { operations } from '../../src/operations.ts'
+import { operations } from '../../src/app/operations.ts'
 import { type Who, type World, world } from '../support/panel.ts'
 
 let p: World

@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { accountKinds } from '../../src/kernel/api/access.ts'
 import { newId } from '../../src/kernel/db/ids.ts'
-import { operations } from '../../src/operations.ts'
+import { operations } from '../../src/app/operations.ts'
 import { type Who, type World, world } from '../support/panel.ts'
 import { share } from '../support/team.ts'
 

@@ -2,7 +2,7 @@
 import type { TSchema } from 'typebox'
 import { Compile, type Validator } from 'typebox/compile'
 import { type Operation, statusOf } from '../../src/kernel/api/operation.ts'
-import { allOperations } from '../../src/operations.ts'
+import { allOperations } from '../../src/app/operations.ts'
 
 const patterns = allOperations.map((op) => ({ op, path: new RegExp(`^${op.path.replace(/\{\w+\}/g, '[^/]+')}$`) }))
 /** The operation behind a call; a path without parameters before one with. */

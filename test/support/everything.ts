@@ -3,7 +3,7 @@ import { type AccountKind, accountKinds, allPermissions, allScopes } from '../..
 import type { Actor } from '../../src/kernel/api/actor.ts'
 import type { Operation } from '../../src/kernel/api/operation.ts'
 import { newId } from '../../src/kernel/db/ids.ts'
-import { operations } from '../../src/operations.ts'
+import { operations } from '../../src/app/operations.ts'
 import { panel, type Who, world } from './panel.ts'
 import { givePassword, person, withApp } from './second-factor.ts'
 import { invite, share } from './team.ts'

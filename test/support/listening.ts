@@ -1,15 +1,15 @@
 // A controller behind a real port of loopback, with settings of its own and a clock that stands still until it is turned.
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { addStaff } from '../../src/accounts/staff-member.ts'
-import { configFrom } from '../../src/config.ts'
-import { createController } from '../../src/controller.ts'
+import { addStaff } from '../../src/identity/roles/staff-member.ts'
+import { configFrom } from '../../src/app/config.ts'
+import { createController } from '../../src/app/controller.ts'
 import { allScopes } from '../../src/kernel/api/access.ts'
 import { openDb, write } from '../../src/kernel/db/open.ts'
 import { quieten } from '../../src/kernel/log.ts'
-import { secretsWith } from '../../src/kernel/secrets.ts'
-import { openSession } from '../../src/sign-in/sessions.ts'
-import { makeToken } from '../../src/tokens/token.ts'
+import { secretsWith } from '../../src/kernel/crypto/secrets.ts'
+import { openSession } from '../../src/identity/auth/sessions.ts'
+import { makeToken } from '../../src/identity/tokens/token.ts'
 
 export type Listening = Awaited<ReturnType<typeof listening>>
 

@@ -4,7 +4,7 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import type { Subprocess } from 'bun'
 import { scopes } from '../../src/kernel/api/access.ts'
-import { hashPassword } from '../../src/sign-in/passwords.ts'
+import { hashPassword } from '../../src/identity/auth/passwords.ts'
 
 /** The program that test/run built; for a quick look during work, the sources do. */
 const program = (() => {

@@ -1,14 +1,14 @@
 // A call that is right in everything just now: the example of the reference, with what is good for one time, or taken after it, made
 // for this call. Links are put where mails and billing systems would have got them from.
 import { randomBytes } from 'node:crypto'
-import { accountById } from '../../src/accounts/account.ts'
+import { accountById } from '../../src/identity/accounts/account.ts'
 import { type AccountKind, accountKinds } from '../../src/kernel/api/access.ts'
 import type { Operation } from '../../src/kernel/api/operation.ts'
 import { newId } from '../../src/kernel/db/ids.ts'
 import { write } from '../../src/kernel/db/open.ts'
-import { digest, randomToken } from '../../src/kernel/secrets.ts'
-import { makeLink, type Purpose } from '../../src/sign-in/links.ts'
-import { sealedTotp } from '../../src/sign-in/totp.ts'
+import { digest, randomToken } from '../../src/kernel/crypto/secrets.ts'
+import { makeLink, type Purpose } from '../../src/identity/account-links/links.ts'
+import { sealedTotp } from '../../src/identity/second-factors/totp.ts'
 import { actorOf, callerOf, type Everything, exampleOf } from './everything.ts'
 import { codeOf, givePassword, password } from './second-factor.ts'
 import { addressOf } from './team.ts'

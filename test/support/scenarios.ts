@@ -2,7 +2,7 @@
 // succeeds and when it fails. A saga without a line here fails the tests below it.
 
 import type { World } from './panel.ts'
-import type { Slate } from './slate.ts'
+import type { Slate } from './invariants.ts'
 
 export type Scenario = {
   name: string

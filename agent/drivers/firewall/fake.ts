@@ -1,5 +1,5 @@
 import type { Database } from 'bun:sqlite'
-import type { Allowance } from '../../protocol.ts'
+import type { Allowance } from '../../protocol/wire.ts'
 import type { Firewall } from './firewall.ts'
 
 /** Rules that are rows. They are gone after the fake host's reboot, as real ones are. */

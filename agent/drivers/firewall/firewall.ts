@@ -1,4 +1,4 @@
-import type { Allowance } from '../../protocol.ts'
+import type { Allowance } from '../../protocol/wire.ts'
 
 /** What keeps guests to their own addresses. */
 export interface Firewall {

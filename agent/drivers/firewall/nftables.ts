@@ -1,6 +1,6 @@
-import { run } from '../../exec.ts'
+import { run } from '../../host/exec.ts'
 import { Failure } from '../../failure.ts'
-import type { Allowance } from '../../protocol.ts'
+import type { Allowance } from '../../protocol/wire.ts'
 import type { Firewall } from './firewall.ts'
 import { ruleset, TABLE } from './ruleset.ts'
 

@@ -3,7 +3,7 @@
 //
 // What this kernel family cannot do everywhere, and what is therefore not used: ct, reject, meta ibrname.
 import { Failure } from '../../failure.ts'
-import { type Allowance, TAP_PREFIX } from '../../protocol.ts'
+import { type Allowance, TAP_PREFIX } from '../../protocol/wire.ts'
 
 export const TABLE = 'berth'
 

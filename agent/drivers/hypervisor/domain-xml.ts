@@ -1,7 +1,7 @@
 // A guest's hardware in libvirt's language. Every value is a typed field of the protocol or a path of ours; the XML is written
 // by a serialiser, so no value can become structure.
 import { createHash } from 'node:crypto'
-import type { Domain } from '../../protocol.ts'
+import type { Domain } from '../../protocol/wire.ts'
 import type { Disk } from '../storage/storage.ts'
 
 export type Acceleration = 'kvm' | 'emulation'

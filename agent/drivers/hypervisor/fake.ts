@@ -2,7 +2,7 @@
 // survives kill -9 of the agent the way real guests do. Rows changed by another process are seen as changes by hand.
 import type { Database } from 'bun:sqlite'
 import { Failure } from '../../failure.ts'
-import type { Domain, Power } from '../../protocol.ts'
+import type { Domain, Power } from '../../protocol/wire.ts'
 import type { Disk } from '../storage/storage.ts'
 import type { Figures, Hypervisor, PowerEvent } from './hypervisor.ts'
 

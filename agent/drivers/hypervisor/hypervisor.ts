@@ -1,4 +1,4 @@
-import type { Domain, Power } from '../../protocol.ts'
+import type { Domain, Power } from '../../protocol/wire.ts'
 import type { Disk } from '../storage/storage.ts'
 
 /** Counters are totals since the guest started, as the guest sees them. */

@@ -4,9 +4,9 @@
 import { accessSync, constants, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { find, run } from '../../exec.ts'
+import { find, run } from '../../host/exec.ts'
 import { Failure, wordsOf } from '../../failure.ts'
-import type { Facts } from '../../protocol.ts'
+import type { Facts } from '../../protocol/wire.ts'
 
 export type Virtualisation = Facts['virtualisation']
 

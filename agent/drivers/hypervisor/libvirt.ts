@@ -1,9 +1,9 @@
 // libvirt through virsh. A process per question costs about 20 ms, which the few questions of an agent can afford; the two that
 // repeat for ever (figures, events) are one process for all guests.
-import { lines, run } from '../../exec.ts'
+import { lines, run } from '../../host/exec.ts'
 import { Failure } from '../../failure.ts'
-import { say } from '../../job-log.ts'
-import type { Domain, Power } from '../../protocol.ts'
+import { say } from '../../connection/job-log.ts'
+import type { Domain, Power } from '../../protocol/wire.ts'
 import type { Disk } from '../storage/storage.ts'
 import { type Acceleration, domainXml, SEED_DRIVE, uuidOf } from './domain-xml.ts'
 import type { Figures, Hypervisor, PowerEvent } from './hypervisor.ts'

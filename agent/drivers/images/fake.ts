@@ -1,6 +1,6 @@
 import type { Database } from 'bun:sqlite'
-import { progress, say } from '../../job-log.ts'
-import type { ImageSource } from '../../protocol.ts'
+import { progress, say } from '../../connection/job-log.ts'
+import type { ImageSource } from '../../protocol/wire.ts'
 import type { Image, Images } from './images.ts'
 
 /** Images that are rows. Nothing is downloaded, so a panel can be looked at without a network. */

@@ -1,4 +1,4 @@
-import type { ImageSource } from '../../protocol.ts'
+import type { ImageSource } from '../../protocol/wire.ts'
 
 /** A verified image on this host. */
 export type Image = { id: string; format: ImageSource['format']; path: string; virtualSizeBytes: number }

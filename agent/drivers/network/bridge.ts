@@ -1,8 +1,8 @@
 // Guests on a Linux bridge of the host's. The bridge is the operator's; Berth never makes or changes one. Speed limits are set
 // here and not by libvirt, whose <bandwidth> needs queue disciplines that not every kernel has.
-import { run } from '../../exec.ts'
+import { run } from '../../host/exec.ts'
 import { Failure } from '../../failure.ts'
-import type { Facts } from '../../protocol.ts'
+import type { Facts } from '../../protocol/wire.ts'
 import type { Port } from '../../state.ts'
 import type { Network } from './network.ts'
 

@@ -1,5 +1,5 @@
 import type { Database } from 'bun:sqlite'
-import type { Seed } from '../../protocol.ts'
+import type { Seed } from '../../protocol/wire.ts'
 import { type Seeds, seedFiles } from './seed.ts'
 
 /** Seeds that are rows, with the very files a guest would read, so that tests can look into them. */

@@ -1,8 +1,8 @@
 import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { makePassage } from '../../directories.ts'
-import { run } from '../../exec.ts'
-import type { Seed } from '../../protocol.ts'
+import { makePassage } from '../../host/directories.ts'
+import { run } from '../../host/exec.ts'
+import type { Seed } from '../../protocol/wire.ts'
 import { type Seeds, seedFiles } from './seed.ts'
 
 /** Seeds as ISO images with the label cidata, made by xorriso. */

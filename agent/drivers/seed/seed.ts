@@ -1,4 +1,4 @@
-import type { Seed } from '../../protocol.ts'
+import type { Seed } from '../../protocol/wire.ts'
 
 /** cloud-init seeds, one per server, readable by root and the hypervisor alone. */
 export interface Seeds {

@@ -1,6 +1,6 @@
 import type { Database } from 'bun:sqlite'
 import { join } from 'node:path'
-import type { PoolRoom, Volume } from '../../protocol.ts'
+import type { PoolRoom, Volume } from '../../protocol/wire.ts'
 import type { Image } from '../images/images.ts'
 import type { Disk, Pool } from './storage.ts'
 

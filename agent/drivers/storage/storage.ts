@@ -1,5 +1,5 @@
 import { Failure } from '../../failure.ts'
-import type { PoolRoom, Volume } from '../../protocol.ts'
+import type { PoolRoom, Volume } from '../../protocol/wire.ts'
 import type { Image } from '../images/images.ts'
 
 /** Where a hypervisor finds a disk. Block devices are what LVM and ZFS pools give. */

@@ -1,12 +1,12 @@
 // Mounts the registry on Elysia. Elysia finds the route; everything else about a call is decided here and in the gate, because
 // the framework's own answers to bad bodies and wrong methods are not the ones that were promised.
 import type { Elysia } from 'elysia'
-import { isShared } from '../db/kept.ts'
+import { isShared } from '../db/cache.ts'
 import type { Actor } from './actor.ts'
-import { asJson, heardOf, refuse } from './answered.ts'
+import { asJson, heardOf, refuse } from './response.ts'
 import { type Code, codes, errorBody, Refusal, unknownPath } from './errors.ts'
 import { keyFrom } from './idempotency.ts'
-import type { Answer, Gate } from './invoke.ts'
+import type { Answer, Gate } from './gate.ts'
 import { addressKey, type Limit } from './limits.ts'
 import type { Operation, Query } from './operation.ts'
 

@@ -2,10 +2,10 @@
 // change, so there is no moment in which one is there without the other; two parallel calls meet in the one writer.
 import { day } from '../db/clock.ts'
 import { type Db, prepared, type Tx } from '../db/open.ts'
-import { sealedColumn } from '../db/sealed.ts'
+import { sealedColumn } from '../db/encrypted.ts'
 import type { Actor } from './actor.ts'
 import { Refusal } from './errors.ts'
-import type { Answer } from './invoke.ts'
+import type { Answer } from './gate.ts'
 import type { Surroundings } from './operation.ts'
 import { idempotency } from './tables.ts'
 

@@ -2,7 +2,7 @@
 import { and, count, desc, lt, type SQL } from 'drizzle-orm'
 import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core'
 import { type TSchema, Type as t } from 'typebox'
-import { keeping } from '../db/kept.ts'
+import { keeping } from '../db/cache.ts'
 import type { Db } from '../db/open.ts'
 import type { Actor } from './actor.ts'
 import { Refusal } from './errors.ts'

@@ -1,13 +1,13 @@
 // What a declaration of an operation holds. The route, 405, validation, permission, idempotency, audit line, OpenAPI entry,
 // button, `berth admin` and the general tests all come from here.
 import { type Static, type TSchema, Type as t } from 'typebox'
-import type { Heartbeat } from '../../../agent/protocol.ts'
-import type { Config } from '../../config.ts'
-import type { HostFigures } from '../../host/figures.ts'
-import type { Providers } from '../../sign-in/oidc-provider.ts'
+import type { Heartbeat } from '../../../agent/protocol/wire.ts'
+import type { Config } from '../../app/config.ts'
+import type { HostFigures } from '../../platform/host/figures.ts'
+import type { Providers } from '../../identity/identity-provider/provider.ts'
 import type { Clock } from '../db/clock.ts'
 import type { Db, Tx } from '../db/open.ts'
-import type { Secrets } from '../secrets.ts'
+import type { Secrets } from '../crypto/secrets.ts'
 import { type AccountKind, isScope, type Right } from './access.ts'
 import type { Actor } from './actor.ts'
 import { type Code, invalid, Refusal } from './errors.ts'

@@ -2,7 +2,7 @@
 // stands what it said when it was applied: a file that was edited since would leave a database that looks like ours and is not.
 import type { Database } from 'bun:sqlite'
 import { migrations } from '../../../migrations/index.ts'
-import { digest } from '../secrets.ts'
+import { digest } from '../crypto/secrets.ts'
 
 /** This program and this database do not belong together; the message says why and what to do. */
 export class NotOurDatabase extends Error {}

@@ -1,5 +1,5 @@
 import { sqliteTable, text } from 'drizzle-orm/sqlite-core'
-import { sealedColumn } from './sealed.ts'
+import { sealedColumn } from './encrypted.ts'
 
 export const settings = sqliteTable('settings', { name: text().primaryKey(), value: text({ mode: 'json' }).notNull() })
 /** Those that hold a password, each bound to its name. */

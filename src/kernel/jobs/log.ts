@@ -1,5 +1,5 @@
 // The log of a job: 600 lines each. When there are more, the middle goes: how it began and how it ended is what is read.
-import type { LogLevel } from '../../../agent/protocol.ts'
+import type { LogLevel } from '../../../agent/protocol/wire.ts'
 import { type Db, prepared, type Tx, write } from '../db/open.ts'
 
 /** Up to 600 lines a job. */

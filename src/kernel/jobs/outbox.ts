@@ -1,6 +1,6 @@
 // Queued in the transaction that made it true: no event without the fact, no fact without the event.
 import type { Static } from 'typebox'
-import type { events as registry } from '../../events.ts'
+import type { events as registry } from '../../app/events.ts'
 import { newId } from '../db/ids.ts'
 import type { Tx } from '../db/open.ts'
 import { inserting } from '../db/rows.ts'

@@ -5,7 +5,7 @@
 // under the same key, and so that its undo runs even when its answer never came. When a step fails, every step that was started
 // is undone backwards; the job is not "failed" until that is done. An undo that fails is tried again with growing pauses.
 import { and, asc, desc, eq, inArray, sql } from 'drizzle-orm'
-import type { Order } from '../../../agent/protocol.ts'
+import type { Order } from '../../../agent/protocol/wire.ts'
 import { type Actor, startedBy } from '../api/actor.ts'
 import { Refusal } from '../api/errors.ts'
 import { type Clock, minute, second } from '../db/clock.ts'

@@ -2,7 +2,7 @@
 //   record   changes our database. It commits together with the note that it is done, so it happens exactly once.
 //   command  changes a node. It may be sent again after a crash, so it carries a key and converges.
 // When a step fails, every step that was started is undone, backwards. An undo works on "never happened" too.
-import type { CommandName, Order, Output } from '../../../agent/protocol.ts'
+import type { CommandName, Order, Output } from '../../../agent/protocol/wire.ts'
 import type { Tx } from '../db/open.ts'
 
 export type Ctx<I, O> = {

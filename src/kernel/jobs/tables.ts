@@ -1,5 +1,5 @@
 import { index, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
-import type { LogLevel } from '../../../agent/protocol.ts'
+import type { LogLevel } from '../../../agent/protocol/wire.ts'
 
 export type JobState = 'queued' | 'running' | 'undoing' | 'succeeded' | 'failed'
 

@@ -2,7 +2,7 @@
 // under the same key, and the node's journal makes that harmless.
 import type { ServerWebSocket } from 'bun'
 import type { Static, TSchema } from 'typebox'
-import { commands, FromAgent, type LogLevel, type Order, type ToAgent } from '../../../agent/protocol.ts'
+import { commands, FromAgent, type LogLevel, type Order, type ToAgent } from '../../../agent/protocol/wire.ts'
 import { fits } from '../api/validate.ts'
 import { type Clock, minute } from '../db/clock.ts'
 import { CommandFailed, type Nodes } from '../jobs/runner.ts'

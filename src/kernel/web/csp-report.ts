@@ -1,5 +1,5 @@
 // Browsers tell here what our policy kept a page from loading: the first sign of an injection, or of a mistake of ours.
-import { heardOf } from '../api/answered.ts'
+import { heardOf } from '../api/response.ts'
 import { textOf } from '../api/http.ts'
 import { addressKey, Limit } from '../api/limits.ts'
 import { type Clock, minute } from '../db/clock.ts'

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Elysia } from 'elysia'
 import { visitor } from '../api/actor.ts'
-import { heardOf } from '../api/answered.ts'
+import { heardOf } from '../api/response.ts'
 import { Refusal } from '../api/errors.ts'
 import { type Door, route } from '../api/http.ts'
 import { addressKey } from '../api/limits.ts'

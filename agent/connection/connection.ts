@@ -1,0 +1,251 @@
+// The agent's side of the wire: one WebSocket to the controller, made by the agent, kept for ever. The controller may be away
+// for days; guests do not notice. A command whose answer could not be sent is asked for again after the reconnect, and the
+// journal answers it.
+import { Compile } from 'typebox/compile'
+import { sleep } from '../host/startup.ts'
+import { parseCommand } from '../commands/index.ts'
+import { Refused, signedHeaders } from './controller.ts'
+import { failureOf, wordsOf } from '../failure.ts'
+import type { Host } from '../host/host.ts'
+import type { Identity } from './identity.ts'
+import { type JobLog, loggingTo } from './job-log.ts'
+import type { Answer, Journal } from './journal.ts'
+import { log } from '../log.ts'
+import { agentPaths, type Facts, type FromAgent, type LogLevel, ToAgent } from '../protocol/wire.ts'
+
+const HEARTBEAT_MS = 10_000
+const FACTS_MS = 60_000
+const INVENTORY_MS = 300_000
+/** Nothing heard for this long, pongs included: the other end is gone, whatever TCP believes. */
+const SILENCE_MS = 25_000
+const OPENING_MS = 15_000
+/** A connection that broke sooner than this did not work; the next try waits longer. */
+const WORKED_MS = 5000
+const FIRST_RETRY_MS = 200
+const LONGEST_RETRY_MS = 15_000
+/** Failures after which a retry is still within a second. */
+const SOON = 2
+const REVOKED_RETRY_MS = 60_000
+const EVENTS_AGAIN_MS = 3000
+const SKEW_WORTH_A_WORD_MS = 30_000
+
+const isToAgent = Compile(ToAgent)
+
+export class Connection {
+  private socket: WebSocket | undefined
+  private heardAt = 0
+  private factsSent = ''
+  private stopping = false
+
+  constructor(
+    private identity: Identity,
+    private host: Host,
+    private journal: Journal,
+  ) {}
+
+  /** Connects, and connects again whenever it breaks, until `signal` ends it. */
+  async stay(signal: AbortSignal) {
+    void this.watchPower(signal)
+    let failures = 0
+    while (!signal.aborted) {
+      const end = await this.connectOnce(signal)
+      if (signal.aborted) return
+      // One that let us in and went away again is restarting: it is asked again soon, though never at once.
+      failures = end.openMs > WORKED_MS ? 0 : end.openMs > 0 ? Math.min(failures + 1, SOON) : failures + 1
+      await sleep(end.retryMs ?? backOffMs(failures), signal)
+    }
+  }
+
+  /** From here on new commands are left to the next start; the controller sends them again. */
+  stopAccepting() {
+    this.stopping = true
+  }
+
+  private async connectOnce(signal: AbortSignal): Promise<{ openMs: number; retryMs?: number }> {
+    try {
+      const headers = await signedHeaders(this.identity)
+      const socket = new WebSocket(this.identity.controller.replace(/^http/, 'ws') + agentPaths.connect, { headers } as never)
+      const openMs = await this.live(socket, signal)
+      if (!signal.aborted) log('warning', 'the connection to the controller is lost; guests go on, reconnecting', { afterMs: openMs })
+      return { openMs }
+    } catch (error) {
+      return { openMs: 0, retryMs: explain(error) }
+    }
+  }
+
+  /** Resolves when the socket has closed, with how long it was open. Throws when it never opened. */
+  private live(socket: WebSocket, signal: AbortSignal): Promise<number> {
+    const { promise, resolve, reject } = Promise.withResolvers<number>()
+    const over = new AbortController()
+    const hangUp = () => socket.close(1000, 'agent stops')
+    signal.addEventListener('abort', hangUp, { signal: over.signal })
+    const opening = setTimeout(() => reject(new Error('the controller does not take up the connection')), OPENING_MS)
+    let openedAt = 0
+    const heard = () => {
+      this.heardAt = Date.now()
+    }
+    socket.addEventListener('open', () => {
+      clearTimeout(opening)
+      openedAt = Date.now()
+      heard()
+      this.socket = socket
+      this.every(HEARTBEAT_MS, over.signal, () => this.beat(socket))
+      this.every(FACTS_MS, over.signal, () => this.sendFacts(false))
+      this.every(INVENTORY_MS, over.signal, () => this.sendInventory())
+    })
+    socket.addEventListener('pong' as 'message', heard)
+    socket.addEventListener('message', ({ data }) => {
+      heard()
+      this.hear(socket, String(data))
+    })
+    socket.addEventListener('error', (event) => {
+      if (!openedAt) reject(refusedUpgrade((event as ErrorEvent).message))
+    })
+    socket.addEventListener('close', () => {
+      over.abort()
+      if (this.socket === socket) this.socket = undefined
+      resolve(openedAt ? Date.now() - openedAt : 0)
+    })
+    return promise.finally(() => {
+      clearTimeout(opening)
+      if (!openedAt) socket.close()
+    })
+  }
+
+  private hear(socket: WebSocket, text: string) {
+    const frame = frameIn(text)
+    if (!frame) return log('warning', 'a frame of the controller is not understood; is this agent older?', { start: text.slice(0, 80) })
+    if (frame.type === 'welcome') this.welcomed(frame.now, frame.controllerVersion)
+    if (frame.type === 'command') void this.obey(socket, frame)
+    else this.report()
+  }
+
+  private welcomed(controllerNow: number, controllerVersion: string) {
+    const skewMs = controllerNow - Date.now()
+    log('info', 'connected to the controller', { controller: this.identity.controller, node: this.identity.name, controllerVersion })
+    if (Math.abs(skewMs) > SKEW_WORTH_A_WORD_MS) {
+      log('warning', 'the clocks of this host and of the controller differ; metering and certificates suffer', {
+        skewSeconds: Math.round(skewMs / 1000),
+      })
+    }
+  }
+
+  private async obey(socket: WebSocket, { key, name, input }: { key: string; name: string; input: unknown }) {
+    if (this.stopping) return
+    const answer = await this.answerTo(key, name, input)
+    // The answer belongs to the connection that asked. On a new one the controller asks again, and hears it once.
+    if (socket !== this.socket) return
+    this.send('error' in answer ? { type: 'failed', key, error: answer.error } : { type: 'done', key, output: answer.output })
+  }
+
+  private async answerTo(key: string, name: string, input: unknown): Promise<Answer> {
+    try {
+      const command = parseCommand(name, input)
+      const work = () => this.host.around(command.name, command.server, () => command.work(this.host))
+      return await this.journal.obey({ key, name }, () => loggingTo(this.jobLog(key), work))
+    } catch (error) {
+      return { error: failureOf(error) }
+    }
+  }
+
+  private jobLog(key: string): JobLog {
+    let shown = -1
+    return {
+      line: (level: LogLevel, text: string) => this.send({ type: 'log', key, level, text, at: Date.now() }),
+      progress: (percent) => {
+        if (percent === shown) return
+        shown = percent
+        this.send({ type: 'progress', key, percent })
+      },
+    }
+  }
+
+  /** One that fails (libvirt is not up yet) must not keep back the others. */
+  private report() {
+    for (const send of [() => this.sendFacts(true), () => this.sendHeartbeat(), () => this.sendInventory()]) tried(send())
+  }
+
+  private async sendFacts(always: boolean) {
+    const facts: Facts = await this.host.facts()
+    const text = JSON.stringify(facts)
+    if (!always && text === this.factsSent) return
+    this.factsSent = text
+    this.send({ type: 'facts', facts })
+  }
+
+  private async sendHeartbeat() {
+    const [load, pools, { ours }] = await Promise.all([this.host.load(), this.host.storage.rooms(), this.host.hypervisor.look()])
+    this.send({ type: 'heartbeat', at: Date.now(), ...load, pools, servers: ours.slice(0, 5000) })
+  }
+
+  private async sendInventory() {
+    const [{ ours, foreign }, volumes] = await Promise.all([this.host.hypervisor.look(), this.host.storage.list()])
+    const domains = ours.slice(0, 5000).map(({ id, power }) => ({ server: id, power }))
+    this.send({ type: 'inventory', domains, volumes: volumes.slice(0, 5000), foreign: foreign.slice(0, 500) })
+  }
+
+  private async beat(socket: WebSocket) {
+    if (Date.now() - this.heardAt > SILENCE_MS) return (socket as WebSocket & { terminate(): void }).terminate()
+    ;(socket as WebSocket & { ping(): void }).ping()
+    await this.sendHeartbeat()
+  }
+
+  /** Changes of power go out as they happen. When their source breaks off, a heartbeat says what was missed. */
+  private async watchPower(signal: AbortSignal) {
+    while (!signal.aborted) {
+      try {
+        for await (const event of this.host.hypervisor.events(signal))
+          this.send({ type: 'power', ...event, reason: event.reason.slice(0, 200) })
+      } catch (error) {
+        log('warning', 'the hypervisor does not tell its events; asking again', { error: wordsOf(error) })
+      }
+      await sleep(EVENTS_AGAIN_MS, signal)
+      if (!signal.aborted) await tried(this.sendHeartbeat())
+    }
+  }
+
+  private every(ms: number, signal: AbortSignal, work: () => Promise<void>) {
+    const timer = setInterval(() => tried(work()), ms)
+    signal.addEventListener('abort', () => clearInterval(timer), { once: true })
+  }
+
+  private send(frame: FromAgent) {
+    if (this.socket?.readyState === WebSocket.OPEN) this.socket.send(JSON.stringify(frame))
+  }
+}
+
+const tried = (report: Promise<void>) => report.catch((error) => log('error', 'this host cannot be reported on', { error: wordsOf(error) }))
+
+function frameIn(text: string): ToAgent | undefined {
+  try {
+    const frame: unknown = JSON.parse(text)
+    return isToAgent.Check(frame) ? frame : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** Bun tells a refused upgrade only in words: "… failed: Expected 101 status code: 401". */
+function refusedUpgrade(message = ''): Error {
+  const status = Number(/status code: (\d{3})/.exec(message)?.[1])
+  return status
+    ? new Refused(status, `http_${status}`, `the controller answered ${status} to the connection`)
+    : new Error(message || 'the connection failed')
+}
+
+/** Logs why there is no connection; answers how long to wait when that is not up to the back-off. */
+function explain(error: unknown): number | undefined {
+  if (error instanceof Refused && error.status === 401) {
+    log('error', 'this node was removed or its credential revoked; enroll again with a new token', { code: error.code })
+    return REVOKED_RETRY_MS
+  }
+  if (error instanceof Refused && error.status === 426) {
+    log('error', 'the controller speaks another protocol; update this agent', { message: error.message })
+    return REVOKED_RETRY_MS
+  }
+  log('warning', 'no connection to the controller; trying again', { error: wordsOf(error) })
+  return undefined
+}
+
+/** Exponential with full jitter, so that a thousand nodes do not come back in one second. The first retry is fast. */
+const backOffMs = (failures: number) => 50 + Math.random() * Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** failures)

@@ -1,0 +1,85 @@
+// The agent's calls to the controller outside of the WebSocket: enrolment, the challenge, signed downloads.
+
+import type { Static, TSchema } from 'typebox'
+import { Value } from 'typebox/value'
+import { Failure } from '../failure.ts'
+import { type Identity, signatureOf } from './identity.ts'
+import { agentHeaders, agentPaths, ChallengeAnswer, EnrollAnswer, type EnrollRequest, PROTOCOL } from '../protocol/wire.ts'
+
+const LIMIT_MS = 15_000
+
+/** The controller said no, with the status and code it gave. */
+export class Refused extends Failure {
+  constructor(
+    readonly status: number,
+    code: string,
+    message: string,
+  ) {
+    super(code, message)
+  }
+}
+
+/**
+ * The controller's address as it is kept. Without TLS only towards this host itself: a node key is no good to a listener,
+ * but commands that anybody on the way can forge would be.
+ */
+export function controllerUrl(text: string): string {
+  const url = URL.parse(text)
+  if (!url || !['http:', 'https:'].includes(url.protocol)) throw new Failure('invalid_controller', `${text} is no http or https address`)
+  if (url.protocol === 'http:' && !isLoopback(url.hostname) && process.env['PANEL_AGENT_INSECURE'] !== '1') {
+    throw new Failure(
+      'insecure_controller',
+      'the controller must be reached by https; PANEL_AGENT_INSECURE=1 allows http on a network you trust',
+    )
+  }
+  return url.origin + url.pathname.replace(/\/+$/, '')
+}
+
+const isLoopback = (host: string) => host === 'localhost' || host === '[::1]' || /^127(\.\d{1,3}){3}$/.test(host)
+
+/** Throws `Refused` with the controller's code, `unreachable` when there is no answer. */
+export const enroll = (controller: string, request: EnrollRequest) => post(controller, agentPaths.enroll, request, EnrollAnswer)
+
+/** Headers that prove who we are, for one request: the nonce in them is new and works once. */
+export async function signedHeaders(identity: Identity): Promise<Record<string, string>> {
+  const { nodeId, controller } = identity
+  const { nonce } = await post(controller, agentPaths.challenge, { nodeId, protocol: PROTOCOL }, ChallengeAnswer)
+  return {
+    [agentHeaders.node]: nodeId,
+    [agentHeaders.nonce]: nonce,
+    [agentHeaders.signature]: signatureOf(identity, nonce),
+    [agentHeaders.protocol]: String(PROTOCOL),
+  }
+}
+
+/** How far this host's clock is from the controller's, by its Date header: whole seconds, positive when we are behind. */
+export async function skewSeconds(controller: string): Promise<number | undefined> {
+  const response = await reach(controller + agentPaths.challenge, { method: 'HEAD' })
+  const at = Date.parse(response.headers.get('date') ?? '')
+  return Number.isNaN(at) ? undefined : Math.round((at - Date.now()) / 1000)
+}
+
+async function post<S extends TSchema>(controller: string, path: string, body: unknown, answer: S): Promise<Static<S>> {
+  const response = await reach(controller + path, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify(body),
+  })
+  const json: unknown = await response.json().catch(() => undefined)
+  if (!response.ok) throw refusal(response.status, json)
+  if (!Value.Check(answer, json)) throw new Failure('invalid_answer', `${controller} does not answer like a Berth controller`)
+  return json as Static<S>
+}
+
+async function reach(url: string, init: RequestInit): Promise<Response> {
+  try {
+    return await fetch(url, { ...init, redirect: 'manual', signal: AbortSignal.timeout(LIMIT_MS) })
+  } catch (cause) {
+    throw new Failure('unreachable', `the controller at ${new URL(url).origin} cannot be reached`, { cause })
+  }
+}
+
+function refusal(status: number, json: unknown): Refused {
+  const { code, message } = (json as { error?: { code?: string; message?: string } } | undefined)?.error ?? {}
+  return new Refused(status, code ?? `http_${status}`, message ?? `the controller answered ${status}`)
+}

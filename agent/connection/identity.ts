@@ -1,0 +1,64 @@
+// Who this node is: an Ed25519 key that never leaves the host, and the name the controller knows it by.
+import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { makePassage } from '../host/directories.ts'
+import { Failure } from '../failure.ts'
+import { signedText } from '../protocol/wire.ts'
+
+/** What `agent.json` holds. */
+export type Settings = {
+  controller: string
+  nodeId: string
+  name: string
+  fake: boolean
+  /** The bridge the operator named at enrolment; `doctor` looks after it. */
+  bridge?: string
+}
+export type Identity = Settings & { key: KeyObject }
+
+const KEY = 'node.key'
+const SETTINGS = 'agent.json'
+
+/** Makes the data directory. Disks below it are reached by the hypervisor's user; every other file is root's alone. */
+export function makeDataDir(dataDir: string) {
+  process.umask(0o077)
+  makePassage(dataDir)
+}
+
+/** A new key, kept beside the present one until `keep` is called: an enrolment that is refused changes nothing. */
+export function newKey(dataDir: string) {
+  const { privateKey } = generateKeyPairSync('ed25519')
+  const path = join(dataDir, `${KEY}.new`)
+  writeFileSync(path, privateKey.export({ type: 'pkcs8', format: 'pem' }), { mode: 0o600 })
+  return {
+    publicKey: rawPublicKey(privateKey),
+    keep(settings: Settings) {
+      renameSync(path, join(dataDir, KEY))
+      writeFileSync(join(dataDir, `${SETTINGS}.new`), JSON.stringify(settings, null, 2) + '\n', { mode: 0o600 })
+      renameSync(join(dataDir, `${SETTINGS}.new`), join(dataDir, SETTINGS))
+    },
+  }
+}
+
+/** Throws `not_enrolled` when this host has never been enrolled. */
+export function readIdentity(dataDir: string): Identity {
+  if (!isEnrolled(dataDir)) {
+    throw new Failure('not_enrolled', `${dataDir} holds no node identity; run: berth agent enroll --controller URL --token TOKEN`)
+  }
+  const settings = JSON.parse(readFileSync(join(dataDir, SETTINGS), 'utf8')) as Settings
+  return { ...settings, key: createPrivateKey(readFileSync(join(dataDir, KEY))) }
+}
+
+export const isEnrolled = (dataDir: string) => existsSync(join(dataDir, SETTINGS)) && existsSync(join(dataDir, KEY))
+
+/** The signature of one connection: base64url over the text that protocol.ts defines. */
+export const signatureOf = ({ key, nodeId }: Identity, nonce: string) =>
+  sign(null, Buffer.from(signedText(nodeId, nonce)), key).toString('base64url')
+
+/** The raw 32 bytes, base64url. */
+function rawPublicKey(key: KeyObject): string {
+  const { x } = createPublicKey(key).export({ format: 'jwk' })
+  if (!x) throw new Error('an Ed25519 key without x')
+  return x
+}

@@ -1,0 +1,196 @@
+// `berth agent doctor`: one line for each thing a node needs, with the remedy for what is missing.
+import { accessSync, constants, readFileSync, statSync } from 'node:fs'
+import { controllerUrl, skewSeconds } from '../connection/controller.ts'
+import { domainXml, uuidOf } from '../drivers/hypervisor/domain-xml.ts'
+import { probe } from '../drivers/hypervisor/kvm-probe.ts'
+import { addressesOfHost } from '../drivers/network/bridge.ts'
+import { FilePool } from '../drivers/storage/file.ts'
+import { find, type Program, run } from './exec.ts'
+import { bootIdOfHost, osName } from './facts.ts'
+import { wordsOf } from '../failure.ts'
+import { isEnrolled, makeDataDir, readIdentity, type Settings } from '../connection/identity.ts'
+import { PROTOCOL } from '../protocol/wire.ts'
+import { POOL, poolRoot } from './real-host.ts'
+import { VERSION } from '../version.ts'
+
+type Finding = { verdict: 'ok' | 'warn' | 'fail'; found: string; remedy?: string }
+type Check = { what: string; look(): Promise<Finding> | Finding }
+
+const ok = (found: string): Finding => ({ verdict: 'ok', found })
+const warn = (found: string, remedy: string): Finding => ({ verdict: 'warn', found, remedy })
+const fail = (found: string, remedy: string): Finding => ({ verdict: 'fail', found, remedy })
+
+const SLOW_DEFINE_MS = 2000
+const LITTLE_ROOM_BYTES = 10e9
+const SKEW_SECONDS = 30
+const QEMU_CONF = '/etc/libvirt/qemu.conf'
+const KVM = '/dev/kvm'
+
+/** Prints the findings and answers the exit code: 1 if anything fails. */
+export async function doctor(dataDir: string, fake: boolean): Promise<number> {
+  const settings = isEnrolled(dataDir) ? readIdentity(dataDir) : undefined
+  const isFake = fake || settings?.fake === true
+  process.stdout.write(`berth agent ${VERSION}, protocol ${PROTOCOL}, ${isFake ? 'fake host' : osName()}\n`)
+  const checks = isFake ? fakeChecks(settings) : realChecks(dataDir, settings)
+  let failures = 0
+  for (const { what, look } of checks) {
+    const { verdict, found, remedy } = await lookSafely(look)
+    if (verdict === 'fail') failures++
+    process.stdout.write(`${verdict.padEnd(5)} ${what.padEnd(15)} — ${found}${remedy ? `; ${remedy}` : ''}\n`)
+  }
+  return failures ? 1 : 0
+}
+
+async function lookSafely(look: Check['look']): Promise<Finding> {
+  try {
+    return await look()
+  } catch (error) {
+    return fail(wordsOf(error), 'see the message')
+  }
+}
+
+const fakeChecks = (settings: Settings | undefined): Check[] => [
+  { what: 'machines', look: () => ok('none are run: this is a fake host') },
+  { what: 'controller', look: () => controllerAnswers(settings) },
+]
+
+function realChecks(dataDir: string, settings: Settings | undefined): Check[] {
+  return [
+    { what: 'root', look: isRoot },
+    { what: 'virtualisation', look: () => virtualisation(dataDir) },
+    { what: 'qemu', look: () => tool('qemu-system-x86_64', ['--version'], 'install qemu-system-x86') },
+    { what: 'qemu-img', look: () => tool('qemu-img', ['--version'], 'install qemu-utils') },
+    { what: 'libvirt', look: libvirtAnswers },
+    { what: 'kvm access', look: kvmAccess },
+    { what: 'define time', look: defineTime },
+    { what: 'nftables', look: nftablesWorks },
+    { what: 'xorriso', look: () => tool('xorriso', ['-version'], 'install xorriso') },
+    { what: 'bridge', look: () => bridges(settings) },
+    { what: 'speed limits', look: () => tool('tc', ['-V'], 'install iproute2; without it ports are not limited') },
+    { what: 'storage', look: () => storageRoom(dataDir) },
+    { what: 'clock', look: clock },
+    { what: 'controller', look: () => controllerAnswers(settings) },
+  ]
+}
+
+const isRoot = () =>
+  process.getuid?.() === 0 ? ok('runs as root') : fail('does not run as root', 'run as root: guests, bridges and rules are the kernel’s')
+
+async function virtualisation(dataDir: string): Promise<Finding> {
+  makeDataDir(dataDir)
+  const { kind, reason } = await probe(dataDir, bootIdOfHost())
+  if (kind === 'kvm') return ok(reason)
+  if (kind === 'none') return fail(reason, 'install qemu-system-x86')
+  return warn(reason, 'enable VT-x or AMD-V in the firmware, or nested virtualisation on the host above, for guests ten times as fast')
+}
+
+async function tool(program: Program, args: string[], remedy: string): Promise<Finding> {
+  const path = find(program)
+  if (!path) return fail(`${program} is not installed`, remedy)
+  const { out, err } = await run(program, args, { quietly: true, mayFail: true, limitSeconds: 10 })
+  return ok(`${path}, ${/version\s*:?\s*(\S+)|(\d+\.\d+[\d.]*)/i.exec(out || err)?.[0] ?? 'version unknown'}`)
+}
+
+async function libvirtAnswers(): Promise<Finding> {
+  if (!find('virsh')) return fail('virsh is not installed', 'install libvirt-clients and libvirt-daemon-system')
+  const { code, out, err, tookMs } = await virsh(['version'])
+  if (code !== 0)
+    return fail(`libvirt does not answer (${err.trim().split('\n').at(-1)})`, 'start libvirtd: systemctl enable --now libvirtd')
+  return ok(`answers in ${tookMs} ms, ${/Using library: (.*)/.exec(out)?.[1] ?? ''}`)
+}
+
+/** libvirt asks QEMU for its abilities again and again when KVM is there and QEMU's user may not open it. */
+function kvmAccess(): Finding {
+  const stat = statSync(KVM, { throwIfNoEntry: false })
+  if (!stat) return ok(`no ${KVM}, so nothing to be opened`)
+  const user = configured('user')
+  if (user === 'root') return ok('QEMU runs as root')
+  if (stat.mode & 0o006 || (stat.mode & 0o060) === 0o060) return ok(`${KVM} is open to its group`)
+  return warn(
+    `${KVM} is there, but QEMU's user ${user ?? 'libvirt-qemu'} cannot open it, which makes every change of a guest take many seconds`,
+    `chgrp kvm ${KVM} && chmod 0660 ${KVM} (udev does that), or user = "root" in ${QEMU_CONF}`,
+  )
+}
+
+function configured(name: string): string | undefined {
+  try {
+    accessSync(QEMU_CONF, constants.R_OK)
+    return new RegExp(`^\\s*${name}\\s*=\\s*"?([^"\\n]+)"?`, 'm').exec(readFileSync(QEMU_CONF, 'utf8'))?.[1]
+  } catch {
+    return undefined
+  }
+}
+
+/** Defines a guest that is never started, and takes it away again. */
+async function defineTime(): Promise<Finding> {
+  const server = `srv_${'d'.repeat(26)}`
+  const network = { bridge: 'none', tap: 'bth0', mac: '52:54:00:00:00:00', portMbps: null }
+  const domain = {
+    server,
+    hostname: 'doctor',
+    vcpus: 1,
+    memoryMb: 64,
+    volume: { server, pool: POOL, format: 'raw' as const },
+    network,
+    seeded: false,
+  }
+  const xml = domainXml(domain, { kind: 'file', path: '/nonexistent', format: 'raw' }, undefined, 'emulation')
+  const { code, err, tookMs } = await virsh(['define', '--file', '/dev/stdin'], xml)
+  await virsh(['undefine', uuidOf(server)])
+  if (code !== 0) return fail(`a guest cannot be defined (${err.trim()})`, 'see the libvirtd log')
+  if (tookMs < SLOW_DEFINE_MS) return ok(`a guest is defined in ${tookMs} ms`)
+  return warn(
+    `defining a guest takes ${(tookMs / 1000).toFixed(1)} s`,
+    `see "kvm access"; without systemd start libvirtd under a parent that reaps: tini -s -- libvirtd`,
+  )
+}
+
+async function nftablesWorks(): Promise<Finding> {
+  if (!find('nft')) return fail('nft is not installed', 'install nftables')
+  const rules =
+    'table bridge berth_doctor { chain c { type filter hook prerouting priority -300; policy accept; iifname "bth*" counter drop; }; }'
+  // --check asks the kernel and changes nothing.
+  const { code, err } = await run('nft', ['--check', '-f', '-'], { stdin: rules, mayFail: true, quietly: true })
+  return code === 0
+    ? ok('works in the bridge family')
+    : fail(`does not work in the bridge family (${err.trim().split('\n')[0]})`, 'a kernel with nf_tables_bridge is needed')
+}
+
+async function bridges(settings: Settings | undefined): Promise<Finding> {
+  const there = (await addressesOfHost()).bridges.map((it) => it.name)
+  if (settings?.bridge && !there.includes(settings.bridge))
+    return fail(`${settings.bridge} is missing; there is ${there.join(', ') || 'none'}`, 'make it in the host’s network configuration')
+  if (!there.length) return fail('there is none', 'make one in the host’s network configuration and put the uplink on it')
+  return ok(there.join(', '))
+}
+
+async function storageRoom(dataDir: string): Promise<Finding> {
+  const { path, freeBytes, totalBytes } = await new FilePool(POOL, poolRoot(dataDir)).room()
+  const words = `${(freeBytes / 1e9).toFixed(0)} of ${(totalBytes / 1e9).toFixed(0)} GB free in ${path}`
+  return freeBytes < LITTLE_ROOM_BYTES ? warn(words, 'put a larger file system there') : ok(words)
+}
+
+function clock(): Finding {
+  const year = new Date().getUTCFullYear()
+  return year >= 2025 && year < 2100
+    ? ok(new Date().toISOString())
+    : fail(`it is the year ${year} here`, 'set the clock and run an NTP client')
+}
+
+async function controllerAnswers(settings: Settings | undefined): Promise<Finding> {
+  if (!settings) return warn('this host is not enrolled', 'berth agent enroll --controller URL --token TOKEN')
+  const controller = controllerUrl(settings.controller)
+  const skew = await skewSeconds(controller)
+  if (skew === undefined) return ok(`${controller} answers; it does not say its time`)
+  if (Math.abs(skew) > SKEW_SECONDS)
+    return warn(`${controller} answers; its clock is ${skew} s away from this one`, 'run an NTP client on both')
+  return ok(`${controller} answers; clocks agree within ${Math.abs(skew)} s`)
+}
+
+const virsh = (args: string[], stdin?: string) =>
+  run('virsh', ['-c', 'qemu:///system', ...args], {
+    mayFail: true,
+    quietly: true,
+    limitSeconds: 120,
+    ...(stdin !== undefined && { stdin }),
+  })

@@ -1,0 +1,131 @@
+// The only place where the agent starts processes. There is no shell: a program from the list below, an argument list, an
+// environment of two variables, a time limit, a cap on the output. What runs for a command is written to that command's log.
+
+import { asTyped } from '../protocol/shell-quote.ts'
+import { Failure } from '../failure.ts'
+import { say } from '../connection/job-log.ts'
+
+/** The programs an agent may start. A name that is not here does not compile. */
+const programs = ['virsh', 'qemu-img', 'qemu-system-x86_64', 'xorriso', 'nft', 'ip', 'tc'] as const
+export type Program = (typeof programs)[number]
+
+/** Fixed, so that nobody's PATH decides what root runs. */
+const PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
+const env = { PATH, LC_ALL: 'C' }
+
+export type Options = {
+  stdin?: string
+  limitSeconds?: number
+  outputCapBytes?: number
+  /** True: answers a failing program instead of throwing. */
+  mayFail?: boolean
+  /** True: stays out of the job's log. For questions asked again and again. */
+  quietly?: boolean
+}
+export type Ran = { code: number; out: string; err: string; tookMs: number }
+
+const whereabouts = new Map<Program, string>()
+
+/** The absolute path of a program, or undefined if this host does not have it. */
+export function find(program: Program): string | undefined {
+  const known = whereabouts.get(program)
+  if (known) return known
+  const path = Bun.which(program, { PATH }) ?? undefined
+  if (path) whereabouts.set(program, path)
+  return path
+}
+
+function mustFind(program: Program): string {
+  const path = find(program)
+  if (!path) throw new Failure('tool_missing', `${program} is not installed on this host; berth agent doctor says which package has it`)
+  return path
+}
+
+/**
+ * Runs a program to its end.
+ * Throws `tool_failed` when it fails, `tool_timeout` after `limitSeconds` (60), `tool_missing` when it is not installed.
+ */
+export async function run(program: Program, args: string[], options: Options = {}): Promise<Ran> {
+  const { limitSeconds = 60, outputCapBytes = 8 << 20 } = options
+  const began = performance.now()
+  if (!options.quietly) say('command', asTyped(program, args))
+  const child = start(program, args, options.stdin)
+  let overdue = false
+  const timer = setTimeout(() => {
+    overdue = true
+    killGroup(child.pid)
+  }, limitSeconds * 1000)
+  try {
+    const [out, err, code] = await Promise.all([
+      capped(child.stdout, outputCapBytes, () => killGroup(child.pid)),
+      capped(child.stderr, 64 << 10),
+      child.exited,
+    ])
+    const ran = { code, out, err, tookMs: Math.round(performance.now() - began) }
+    if (overdue) throw new Failure('tool_timeout', `${program} ${args[0] ?? ''} did not end within ${limitSeconds} s and was stopped`)
+    if (code !== 0 && !options.mayFail) throw failed(program, args, ran)
+    return ran
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+/** Starts a program that goes on until `signal` says otherwise, and yields its lines. Ends when the program ends. */
+export async function* lines(program: Program, args: string[], signal: AbortSignal): AsyncGenerator<string> {
+  if (signal.aborted) return
+  const child = start(program, args)
+  const stop = () => killGroup(child.pid)
+  signal.addEventListener('abort', stop, { once: true })
+  // Nothing reads it, and a full pipe would stop the program.
+  const drained = capped(child.stderr, 64 << 10)
+  const decoder = new TextDecoder()
+  let rest = ''
+  try {
+    for await (const chunk of child.stdout) {
+      const parts = (rest + decoder.decode(chunk, { stream: true })).split('\n')
+      rest = parts.pop() ?? ''
+      if (rest.length > 64 << 10) rest = ''
+      yield* parts
+    }
+  } finally {
+    signal.removeEventListener('abort', stop)
+    stop()
+    await drained
+  }
+}
+
+function start(program: Program, args: string[], stdin?: string) {
+  // Its own process group, so that a time limit ends what it started, too.
+  return Bun.spawn([mustFind(program), ...args], {
+    env,
+    cwd: '/',
+    stdin: stdin === undefined ? 'ignore' : new TextEncoder().encode(stdin),
+    stdout: 'pipe',
+    stderr: 'pipe',
+    detached: true,
+  })
+}
+
+function killGroup(pid: number) {
+  try {
+    process.kill(-pid, 'SIGKILL')
+  } catch {
+    // It has ended by itself.
+  }
+}
+
+async function capped(stream: ReadableStream<Uint8Array>, capBytes: number, tooMuch?: () => void): Promise<string> {
+  const kept: Uint8Array[] = []
+  let bytes = 0
+  for await (const chunk of stream) {
+    bytes += chunk.length
+    if (bytes <= capBytes) kept.push(chunk)
+    else tooMuch?.()
+  }
+  return new TextDecoder().decode(Buffer.concat(kept))
+}
+
+function failed(program: Program, args: string[], { code, err, out }: Ran): Failure {
+  const words = (err.trim() || out.trim()).split('\n').slice(0, 5).join('; ')
+  return new Failure('tool_failed', `${program} ${args.find((a) => !a.startsWith('-')) ?? ''} ended with ${code}: ${words.slice(0, 1500)}`)
+}

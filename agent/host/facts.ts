@@ -1,0 +1,79 @@
+// What the host is and how it is, read from the kernel's own files.
+import { existsSync, readFileSync } from 'node:fs'
+import { hostname, release } from 'node:os'
+import { qemuVersion, type Virtualisation } from '../drivers/hypervisor/kvm-probe.ts'
+import { addressesOfHost } from '../drivers/network/bridge.ts'
+import { find, type Program, run } from './exec.ts'
+import type { Load } from './host.ts'
+import type { Facts } from '../protocol/wire.ts'
+import { VERSION } from '../version.ts'
+
+/** All that the controller is told about this host. Costs a handful of processes. */
+export async function factsOfHost(virtualisation: () => Promise<Virtualisation>): Promise<Facts> {
+  const [found, versions, network] = await Promise.all([virtualisation(), versionsOfHost(), addressesOfHost()])
+  return {
+    hostname: hostname(),
+    agentVersion: VERSION,
+    fake: false,
+    os: osName(),
+    kernel: release(),
+    bootedAt: Number(field('/proc/stat', /^btime (\d+)/m)) * 1000,
+    cpu: { model: field('/proc/cpuinfo', /^model name\s*:\s*(.+)$/m).slice(0, 200), threads: threads() },
+    memoryMb: kibOf('MemTotal') >> 10,
+    virtualisation: found,
+    versions,
+    ...network,
+  }
+}
+
+/** Changes at every boot of the host. */
+export const bootIdOfHost = () => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()
+
+/** Answers the host's load; the CPU's share is of the time since the question before. */
+export function loadMeter(): () => Promise<Load> {
+  let before = cpuTicks()
+  return async () => {
+    const now = cpuTicks()
+    const total = now.total - before.total
+    const cpuPercent = total > 0 ? Math.round((1 - (now.idle - before.idle) / total) * 1000) / 10 : 0
+    before = now
+    return { cpuPercent, load1: Number(field('/proc/loadavg', /^(\S+)/)), memoryFreeMb: kibOf('MemAvailable') >> 10 }
+  }
+}
+
+export function osName(): string {
+  const file = '/etc/os-release'
+  return existsSync(file) ? field(file, /^PRETTY_NAME="?([^"\n]+)"?$/m).slice(0, 200) : 'unknown'
+}
+
+/** Versions of what guests depend on; what is not installed is left out. */
+async function versionsOfHost(): Promise<Facts['versions']> {
+  const asked: [string, () => Promise<string | undefined>][] = [
+    ['qemu', qemuVersion],
+    ['libvirt', () => versionOf('virsh', ['--version'])],
+    ['nft', () => versionOf('nft', ['--version'])],
+  ]
+  const found = await Promise.all(asked.map(async ([name, ask]) => [name, await ask().catch(() => undefined)] as const))
+  const there = found.flatMap(([name, version]) => (version ? [[name, version] as const] : []))
+  return { berth: VERSION, bun: Bun.version, ...Object.fromEntries(there) }
+}
+
+async function versionOf(program: Program, args: string[]): Promise<string | undefined> {
+  if (!find(program)) return undefined
+  const { out } = await run(program, args, { quietly: true, limitSeconds: 10 })
+  return /\d+(\.\d+)+/.exec(out)?.[0]
+}
+
+function field(file: string, pattern: RegExp): string {
+  return pattern.exec(readFileSync(file, 'utf8'))?.[1] ?? ''
+}
+
+const threads = () => Math.max(1, readFileSync('/proc/cpuinfo', 'utf8').match(/^processor\s*:/gm)?.length ?? 1)
+const kibOf = (name: string) => Number(field('/proc/meminfo', new RegExp(`^${name}:\\s+(\\d+) kB$`, 'm')))
+
+function cpuTicks() {
+  const ticks = field('/proc/stat', /^cpu\s+(.+)$/m)
+    .split(/\s+/)
+    .map(Number)
+  return { total: ticks.slice(0, 8).reduce((sum, n) => sum + n, 0), idle: (ticks[3] ?? 0) + (ticks[4] ?? 0) }
+}

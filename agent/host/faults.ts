@@ -1,0 +1,76 @@
+// Faults on purpose, for tests of what stands above the agent. `<data>/faults.json` is read anew at every command; how often a
+// fault has struck is kept in the database, so that a killed agent does not strike again.
+import type { Database } from 'bun:sqlite'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { Failure } from '../failure.ts'
+import type { CommandName, Output } from '../protocol/wire.ts'
+
+export type Fault = {
+  /** A command's name, or `*`. */
+  command: CommandName | '*'
+  server?: string
+  /** fail: nothing done. fail-late: all done, then an error. hang: no answer. lie: an answer, nothing done. slow: later. */
+  mode: 'fail' | 'fail-late' | 'hang' | 'lie' | 'slow'
+  /** How often it strikes; without it, always. */
+  times?: number
+  ms?: number
+}
+
+export function openFaults(dataDir: string, db: Database) {
+  db.run('create table if not exists strikes (fault text primary key, times integer not null) strict')
+  return async (name: CommandName, server: string | undefined, work: () => Promise<unknown>) => {
+    const fault = faultsIn(dataDir).find((it) => matches(it, name, server) && strikes(db, it))
+    return fault ? suffer(fault, name, work) : work()
+  }
+}
+
+function faultsIn(dataDir: string): Fault[] {
+  try {
+    return JSON.parse(readFileSync(join(dataDir, 'faults.json'), 'utf8')) as Fault[]
+  } catch {
+    return []
+  }
+}
+
+const matches = (fault: Fault, name: CommandName, server: string | undefined) =>
+  (fault.command === '*' || fault.command === name) && (fault.server === undefined || fault.server === server)
+
+/** Counts the strike before it happens: a crash in the middle must not let it happen twice. */
+function strikes(db: Database, fault: Fault): boolean {
+  if (fault.times === undefined) return true
+  const { times } = db
+    .query<{ times: number }, [string]>(
+      'insert into strikes values (?, 1) on conflict (fault) do update set times = times + 1 returning times',
+    )
+    .get(JSON.stringify(fault)) ?? { times: 0 }
+  return times <= fault.times
+}
+
+async function suffer({ mode, ms }: Fault, name: CommandName, work: () => Promise<unknown>): Promise<unknown> {
+  if (mode === 'lie') return lies[name]
+  if (mode === 'slow') await Bun.sleep(ms ?? 1000)
+  if (mode === 'hang') await (ms === undefined ? new Promise(() => {}) : Bun.sleep(ms))
+  if (mode === 'slow') return work()
+  if (mode === 'fail-late') await work()
+  throw new Failure('fault', `${name} fails on purpose (${mode})`)
+}
+
+/** What an agent answers that has done nothing. */
+const lies: { [N in CommandName]: Output<N> } = {
+  'image.ensure': { virtualSizeBytes: 2 * 1024 ** 3 },
+  'image.remove': {},
+  'volume.look': { sizeBytes: null },
+  'volume.create': {},
+  'volume.remove': {},
+  'seed.write': {},
+  'seed.remove': {},
+  'firewall.allow': {},
+  'firewall.forget': {},
+  'domain.define': {},
+  'domain.look': { power: 'running' },
+  'domain.start': {},
+  'domain.stop': {},
+  'domain.remove': {},
+  'domain.await': { answered: 'agent' },
+}

@@ -1,0 +1,57 @@
+// This host, with its real drivers.
+import { join } from 'node:path'
+import { signedHeaders } from '../connection/controller.ts'
+import { makePassage } from './directories.ts'
+import { Nftables } from '../drivers/firewall/nftables.ts'
+import { probe, type Virtualisation } from '../drivers/hypervisor/kvm-probe.ts'
+import { Libvirt } from '../drivers/hypervisor/libvirt.ts'
+import { DownloadedImages } from '../drivers/images/download.ts'
+import { Bridges } from '../drivers/network/bridge.ts'
+import { IsoSeeds } from '../drivers/seed/iso.ts'
+import { FilePool } from '../drivers/storage/file.ts'
+import { Storage } from '../drivers/storage/storage.ts'
+import { bootIdOfHost, factsOfHost, loadMeter } from './facts.ts'
+import { Failure } from '../failure.ts'
+import { Guard } from './port-security.ts'
+import type { Host } from './host.ts'
+import type { Identity } from '../connection/identity.ts'
+import { openState } from '../state.ts'
+
+export const POOL = 'local'
+export const poolRoot = (dataDir: string) => join(dataDir, 'pools', POOL)
+
+/** This host over `dataDir`. Before enrolment there is no identity, and nothing can be fetched from the controller. */
+export function openRealHost(dataDir: string, identity?: Identity): Host {
+  const bootId = bootIdOfHost()
+  let found: Promise<Virtualisation> | undefined
+  const virtualisation = () => {
+    found ??= probe(dataDir, bootId)
+    return found
+  }
+  makePassage(join(dataDir, 'pools'))
+  const state = openState(join(dataDir, 'state.db'))
+  return {
+    state,
+    bootId,
+    hypervisor: new Libvirt(async () => accelerationOf(await virtualisation())),
+    storage: new Storage([new FilePool(POOL, poolRoot(dataDir))]),
+    network: new Bridges(),
+    guard: new Guard(new Nftables(), state),
+    seeds: new IsoSeeds(join(dataDir, 'seeds')),
+    images: new DownloadedImages(join(dataDir, 'images'), (path) => fromController(identity, path)),
+    facts: () => factsOfHost(virtualisation),
+    load: loadMeter(),
+    around: (_name, _server, work) => work(),
+    close: () => state.close(),
+  }
+}
+
+function accelerationOf({ kind, reason }: Virtualisation) {
+  if (kind === 'none') throw new Failure('no_virtualisation', reason)
+  return kind
+}
+
+async function fromController(identity: Identity | undefined, path: string) {
+  if (!identity) throw new Failure('not_enrolled', 'this host has no controller yet')
+  return { url: identity.controller + path, headers: await signedHeaders(identity) }
+}

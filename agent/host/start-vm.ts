@@ -1,0 +1,21 @@
+import { wordsOf } from '../failure.ts'
+import type { Host } from './host.ts'
+import { say } from '../connection/job-log.ts'
+import type { Port } from '../state.ts'
+
+/** Starts a guest behind its rules and with its speed limit. Also what happens after a reboot of the host. */
+export async function startGuest(host: Host, server: string) {
+  await host.guard.ensure()
+  await host.hypervisor.start(server)
+  const port = host.state.port(server)
+  if (port) await limitOrWarn(host, port)
+}
+
+/** A guest without its speed limit is better than no guest: hosts differ in what their kernels can shape. */
+async function limitOrWarn(host: Host, port: Port) {
+  try {
+    await host.network.limit(port)
+  } catch (error) {
+    say('warning', `The port's speed could not be limited: ${wordsOf(error)}`)
+  }
+}

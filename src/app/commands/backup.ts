@@ -1,0 +1,157 @@
+// `berth backup`: the database as one file. The key file is not in it: a stolen backup opens no secret, and both must be kept.
+import { Database } from 'bun:sqlite'
+import {
+  accessSync,
+  chmodSync,
+  closeSync,
+  constants,
+  existsSync,
+  fsyncSync,
+  openSync,
+  readSync,
+  renameSync,
+  rmSync,
+  writeSync,
+} from 'node:fs'
+import { dirname, resolve } from 'node:path'
+import { CannotStart, whoAmI } from './startup-errors.ts'
+import { configFrom } from '../config.ts'
+import { databaseOf, environment, installation, isRunning, noDatabase } from './data-dir.ts'
+import { mustFit } from '../../kernel/db/migrate.ts'
+
+const usage = `berth backup create FILE     copies the database to FILE, also while the controller runs
+berth backup restore FILE    puts it in place; the controller must be stopped
+
+Run it as root, or as the user who owns the data directory: what is restored belongs to that user again. It works on the installation
+of this host, or on the one whose data directory PANEL_DATA_DIR names.
+Keep the key file (PANEL_KEY_FILE) too, elsewhere: without it the sealed secrets in a backup cannot be read.`
+
+/** Expected, and said with what to do. */
+const failed = (words: string) => new CannotStart('backup_failed', words)
+
+export async function backup(args: readonly string[]): Promise<number> {
+  if (args.some((arg) => arg === '--help' || arg === '-h')) {
+    console.log(usage)
+    return 0
+  }
+  const [verb, file, ...more] = args
+  if (!file || more.length || (verb !== 'create' && verb !== 'restore')) {
+    console.error(usage)
+    return 2
+  }
+  if (file.startsWith('-')) {
+    console.error(`There is no flag ${file}. For a file of this name, write ./${file}.\n\n${usage}`)
+    return 2
+  }
+  try {
+    return verb === 'create' ? create(resolve(file)) : await restore(resolve(file))
+  } catch (error) {
+    throw (error as { code?: string }).code?.match(/^(SQLITE|E[A-Z]+$)/) ? failed((error as Error).message) : error
+  }
+}
+
+/** As whoever calls it: root writes where the owner of the data could not. */
+function create(file: string): number {
+  const { dataDir } = configFrom(environment())
+  const database = databaseOf(dataDir)
+  if (existsSync(file)) throw failed(`${file} exists already; a backup never overwrites one.`)
+  if (!existsSync(database)) {
+    installation() // says when the directory is there and only not ours to look into
+    throw noDatabase(dataDir)
+  }
+  mustBeWritable(dirname(file))
+  const part = `${file}.part`
+  rmSync(part, { force: true })
+  const db = new Database(database, { readwrite: true })
+  db.run('PRAGMA busy_timeout=5000')
+  db.prepare('VACUUM INTO ?').run(part)
+  db.close()
+  chmodSync(part, 0o600)
+  mustBeWhole(part)
+  flush(part)
+  renameSync(part, file)
+  flush(dirname(file))
+  console.log(`The database is in ${file}. Keep the key file too, elsewhere.`)
+  return 0
+}
+
+function mustBeWritable(directory: string) {
+  try {
+    accessSync(directory, constants.W_OK | constants.X_OK)
+  } catch (error) {
+    const { code } = error as { code?: string }
+    throw failed(
+      code === 'ENOENT'
+        ? `There is no directory ${directory}.`
+        : `The user ${whoAmI()} may not write into ${directory} (${code}). Run this as root (sudo berth backup create …), or choose another directory.`,
+    )
+  }
+}
+
+/** The file is opened as whoever calls; from there on all is done as the owner of the data directory, whose file it becomes. */
+async function restore(file: string): Promise<number> {
+  if (!existsSync(file)) throw failed(`There is no file ${file}.`)
+  const source = openSync(file, 'r')
+  mustBeWhole(file)
+  const { dataDir } = installation((dir) => dir)
+  if (await isRunning(dataDir)) throw failed('The controller is running. Stop it first: what it writes now would be lost.')
+  const database = databaseOf(dataDir)
+  const part = `${database}.restoring`
+  copy(source, part)
+  const kept = `${database}.before-restore-${Date.now()}`
+  const before = existsSync(database)
+  if (before) intoOneFile(database)
+  // With what could not be put into it, of a database that is damaged.
+  for (const suffix of ['', '-wal', '-shm']) if (existsSync(database + suffix)) renameSync(database + suffix, kept + suffix)
+  renameSync(part, database)
+  flush(dataDir)
+  console.log(`Restored. ${before ? `What was there before is kept as ${kept}.` : ''}`.trim())
+  return 0
+}
+
+function intoOneFile(database: string) {
+  try {
+    const db = new Database(database, { readwrite: true })
+    db.run('PRAGMA wal_checkpoint(TRUNCATE)')
+    db.close()
+  } catch {
+    // A damaged one is why somebody restores; it is kept as it is.
+  }
+}
+
+/** Whole, of Berth, and of a version that this program can open. */
+function mustBeWhole(file: string) {
+  const notWhole = () => failed(`${file} is not a whole database of Berth.`)
+  const db = new Database(file, { readonly: true })
+  try {
+    const [row] = db.query<{ integrity_check: string }, []>('PRAGMA integrity_check').all()
+    if (row?.integrity_check !== 'ok' || !db.query("SELECT 1 FROM sqlite_master WHERE name = 'migrations'").get()) throw notWhole()
+    mustFit(db)
+  } catch (error) {
+    throw (error as { code?: string }).code?.startsWith('SQLITE_') ? notWhole() : error
+  } finally {
+    db.close()
+  }
+}
+
+const PIECE_BYTES = 1 << 20
+/** Into a new file: what somebody laid in its place is not followed. */
+function copy(source: number, path: string) {
+  rmSync(path, { force: true })
+  const target = openSync(path, 'wx', 0o600)
+  const piece = Buffer.alloc(PIECE_BYTES)
+  for (let length = 0; (length = readSync(source, piece)); ) writeAll(target, piece.subarray(0, length))
+  fsyncSync(target)
+  closeSync(target)
+  closeSync(source)
+}
+
+function writeAll(target: number, bytes: Buffer) {
+  for (let at = 0; at < bytes.length; ) at += writeSync(target, bytes, at)
+}
+
+function flush(path: string) {
+  const handle = openSync(path, 'r')
+  fsyncSync(handle)
+  closeSync(handle)
+}

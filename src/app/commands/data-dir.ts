@@ -1,0 +1,101 @@
+// The installation that a command on this host works on: its settings, its data directory, and whose that is.
+import { accessSync, constants, existsSync, mkdirSync, readFileSync, statSync } from 'node:fs'
+import { aboutData, CannotStart, notUsable } from './startup-errors.ts'
+import { type Config, configFrom, SettingError } from '../config.ts'
+import { createController } from '../controller.ts'
+
+/** What install.sh writes, and the operator's own beside it, which wins: the service starts with both. */
+const installed = ['/etc/berth/controller.env', '/etc/berth/controller.local.env']
+
+export const databaseOf = (dataDir: string) => `${dataDir}/berth.db`
+/** `berth admin` reaches a running controller here. */
+export const socketOf = (dataDir: string) => `${dataDir}/admin.sock`
+
+type Env = Readonly<Record<string, string | undefined>>
+
+/**
+ * The settings of the installed service, so that `sudo berth …` finds it wherever its data lies. Who names a data directory means
+ * another installation, and then what is installed has no say.
+ */
+export function environment(env: Env = process.env, files: readonly string[] = installed): Env {
+  if (env['PANEL_DATA_DIR']) return env
+  return Object.assign({}, ...files.map(settingsIn), env)
+}
+
+/** `NAME="value"` a line, as systemd reads it. */
+function settingsIn(file: string): Record<string, string> {
+  let text = ''
+  try {
+    text = readFileSync(file, 'utf8')
+  } catch (error) {
+    const { code } = error as { code?: string }
+    if (code !== 'ENOENT' && code !== 'ENOTDIR')
+      throw new SettingError(`${file} cannot be read (${code}). Run this as root: sudo berth …; or set PANEL_DATA_DIR.`)
+  }
+  const found = text.matchAll(/^[ \t]*(PANEL_\w+)=(?:"([^"\n]*)"|'([^'\n]*)'|([^\n]*?))[ \t]*$/gm)
+  return Object.fromEntries([...found].map(([, name, double, single, bare]) => [name, double ?? single ?? bare ?? '']))
+}
+
+/** Whom the database belongs to is whom the controller runs as; before there is one, the owner of the directory. */
+const whoServes = (dataDir: string) => (existsSync(databaseOf(dataDir)) ? databaseOf(dataDir) : dataDir)
+
+/**
+ * For a command other than `serve`. As root it goes on as the owner of what `whose` names: what it writes is the controller's to read,
+ * and what somebody put there to trap root traps nobody. Throws `CannotStart` where there is no such directory, or it is not ours.
+ */
+export function installation(whose: (dataDir: string) => string = whoServes): Config {
+  const config = configFrom(environment())
+  const { dataDir } = config
+  try {
+    const { uid, gid } = statSync(whose(dataDir))
+    if (process.getuid?.() === 0 && uid !== 0) become(uid, gid)
+    accessSync(dataDir, constants.R_OK | constants.W_OK | constants.X_OK)
+  } catch (error) {
+    const { code = '' } = error as { code?: string }
+    throw code === 'ENOENT' ? noDatabase(dataDir) : notUsable(dataDir, code)
+  }
+  return config
+}
+
+function become(uid: number, gid: number) {
+  process.setgroups!([gid])
+  process.setgid!(gid)
+  process.setuid!(uid)
+}
+
+/** A mistyped directory must not become a second, empty installation that answers as if it were the first. */
+export const noDatabase = (dataDir: string) =>
+  new CannotStart(
+    'no_database',
+    `There is no database at ${databaseOf(dataDir)}. Set PANEL_DATA_DIR to the controller's data directory, or start the controller once: it makes one.`,
+  )
+
+/** The directory for the first start, or one in it. Throws `CannotStart`. */
+export function makeDataDir(dataDir: string, inside = '') {
+  try {
+    mkdirSync(`${dataDir}/${inside}`, { recursive: true, mode: 0o700 })
+  } catch (error) {
+    throw aboutData(error, dataDir)
+  }
+}
+
+/** A controller over the data directory. Throws `CannotStart`, `NotOurDatabase` and `KeyFileError`. */
+export async function openController(parts: Parameters<typeof createController>[0]) {
+  try {
+    return await createController(parts)
+  } catch (error) {
+    throw aboutData(error, parts.config.dataDir)
+  }
+}
+
+/** What connecting to a socket file says where no controller is: one was killed there, or none was ever. */
+const nobodyThere = new Set(['ECONNREFUSED', 'ENOENT'])
+export const isNobodyThere = (error: unknown) => nobodyThere.has((error as { code?: string } | undefined)?.code ?? '')
+
+/** Is a controller at the socket of this directory? One that does not answer is there all the same. */
+export const isRunning = async (dataDir: string): Promise<boolean> =>
+  existsSync(socketOf(dataDir)) &&
+  (await fetch('http://localhost/api/v1/status', { unix: socketOf(dataDir), signal: AbortSignal.timeout(5000) } as RequestInit).then(
+    () => true,
+    (error) => !isNobodyThere(error),
+  ))

@@ -1,0 +1,89 @@
+// `berth serve`: the controller as a process.
+import { createPrivateKey, X509Certificate } from 'node:crypto'
+import { chmodSync, existsSync, readFileSync, rmSync } from 'node:fs'
+import { aboutListening, CannotStart, whoAmI } from './startup-errors.ts'
+import { type Config, configFrom, SettingError } from '../config.ts'
+import { isRunning, makeDataDir, openController, socketOf } from './data-dir.ts'
+import { log } from '../../kernel/log.ts'
+import { powerCutAt } from '../crash-injection.ts'
+import { VERSION } from '../version.ts'
+
+/** Answers the exit code when the controller has stopped. Throws what `endOf` knows when it cannot start. */
+export async function serve(): Promise<number> {
+  const config = configFrom(process.env)
+  const tls = config.tls && readTls(config.tls)
+  makeDataDir(config.dataDir, 'incoming')
+  // Two over one database would carry out every job twice.
+  if (await isRunning(config.dataDir))
+    throw new CannotStart('already_running', `A controller is running on ${config.dataDir} already. Stop it, or set PANEL_DATA_DIR.`)
+  const controller = await openController({ config, seams: powerCutAt(process.env['BERTH_POWER_CUT'], config.dataDir) })
+  const server = listen(config, {
+    hostname: config.listen.hostname,
+    port: config.listen.port,
+    // Ours answers 413 first, with an error body; this is the backstop.
+    maxRequestBodySize: 64 << 20,
+    idleTimeout: 30,
+    fetch: controller.fetch as any,
+    websocket: controller.websocket as any,
+    ...(tls ? { tls } : {}),
+  })
+  const socket = socketOf(config.dataDir)
+  if (existsSync(socket)) rmSync(socket)
+  // An operation may take its time: sealing everything anew does.
+  const admin = Bun.serve({ unix: socket, idleTimeout: 0, fetch: controller.fetchLocal } as any)
+  chmodSync(socket, 0o600)
+  controller.start()
+  log.info('Berth is up', {
+    version: VERSION,
+    listen: `${server.hostname}:${server.port}`,
+    publicUrl: config.publicUrl,
+    dataDir: config.dataDir,
+  })
+
+  await new Promise<void>((stop) => {
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stop())
+  })
+  log.info('stopping: changes are refused, reads go on')
+  await controller.stop(async () => {
+    await Promise.race([Promise.all([server.stop(), admin.stop()]), Bun.sleep(3000)])
+    await Promise.all([server.stop(true), admin.stop(true)])
+  })
+  log.info('stopped')
+  return 0
+}
+
+function listen(config: Config, options: Parameters<typeof Bun.serve>[0]) {
+  try {
+    return Bun.serve(options)
+  } catch (error) {
+    throw aboutListening(error, config)
+  }
+}
+
+/** Read once, at start. Throws SettingError for files that are not a certificate and its key. */
+function readTls(files: { cert: string; key: string }): { cert: string; key: string } {
+  const tls = { cert: readSetting('PANEL_TLS_CERT', files.cert), key: readSetting('PANEL_TLS_KEY', files.key) }
+  let fits = false
+  try {
+    fits = new X509Certificate(tls.cert).checkPrivateKey(createPrivateKey(tls.key))
+  } catch (error) {
+    throw new SettingError(
+      `PANEL_TLS_CERT and PANEL_TLS_KEY must be a certificate and its key as PEM, and ${files.cert} or ${files.key} is not (${(error as Error).message}).`,
+    )
+  }
+  if (!fits) throw new SettingError(`PANEL_TLS_KEY: ${files.key} is not the key of the certificate in ${files.cert}.`)
+  return tls
+}
+
+function readSetting(name: string, file: string): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch (error) {
+    const { code } = error as { code?: string }
+    throw new SettingError(
+      code === 'ENOENT'
+        ? `${name}: there is no file ${file}.`
+        : `${name}: the user ${whoAmI()} cannot read ${file} (${code}). Let that user read it, and the directories above it.`,
+    )
+  }
+}

@@ -1,0 +1,100 @@
+// Why a command cannot do its work on this machine. Expected things are said in words with what to do next, never as a stack trace.
+import { readFileSync, statSync } from 'node:fs'
+import { type Config, SettingError } from '../config.ts'
+import { NotOurDatabase } from '../../kernel/db/migrate.ts'
+import { KeyFileError } from '../../kernel/crypto/secrets.ts'
+
+/** `code: message` on standard error, exit 1. */
+export class CannotStart extends Error {
+  constructor(
+    readonly code: string,
+    message: string,
+  ) {
+    super(message)
+  }
+}
+
+/** What main prints for an expected error, and its exit code; undefined for everything else, which is ours to mend. */
+export function endOf(error: unknown): { words: string; exit: 1 | 2 } | undefined {
+  if (error instanceof SettingError) return { words: error.message, exit: 2 }
+  if (error instanceof CannotStart) return { words: `${error.code}: ${error.message}`, exit: 1 }
+  if (error instanceof KeyFileError) return { words: `key_file_not_usable: ${error.message}`, exit: 1 }
+  if (error instanceof NotOurDatabase) return { words: `database_not_ours: ${error.message}`, exit: 1 }
+  return undefined
+}
+
+/** An error of the operating system or of SQLite about the data directory, in words; others as they are. */
+export function aboutData(error: unknown, dataDir: string): unknown {
+  const code = (error as { code?: string }).code ?? ''
+  if (/^SQLITE_(NOTADB|CORRUPT)/.test(code))
+    return new CannotStart(
+      'database_damaged',
+      `${dataDir}/berth.db is damaged (${code}). Keep a copy of it, and restore a backup: sudo berth backup restore FILE.`,
+    )
+  if (/^SQLITE_(BUSY|LOCKED)/.test(code))
+    return new CannotStart(
+      'database_busy',
+      `Another program holds ${dataDir}/berth.db for longer than a change takes. End it and try again.`,
+    )
+  if (/^SQLITE_FULL|^ENOSPC/.test(code))
+    return new CannotStart('disk_full', `The disk of ${dataDir} is full. Make room on it and start again.`)
+  if (/^(SQLITE_(CANTOPEN|READONLY|PERM|IOERR)|EACCES|EPERM|EROFS|ENOTDIR|EISDIR|ENOENT)/.test(code)) return notUsable(dataDir, code)
+  return error
+}
+
+/** Whose it is and who is asking decide it nearly always, so both are named. */
+export function notUsable(dataDir: string, code: string): CannotStart {
+  const username = whoAmI()
+  const owner = ownerOf(dataDir)
+  return new CannotStart(
+    'data_dir_not_usable',
+    `The user ${username} cannot work in ${dataDir} (${code}). ` +
+      (owner === undefined
+        ? `Run this as root (sudo berth …), or set PANEL_DATA_DIR to a directory of ${username}'s own.`
+        : owner === username
+          ? 'It is theirs: look at its permissions, at those of the files in it, and whether its disk can be written to.'
+          : `It belongs to ${owner}: run this as root (sudo berth …) or as ${owner}.`),
+  )
+}
+
+/** Undefined where it is not there, or not for us to see. */
+function ownerOf(path: string): string | undefined {
+  try {
+    return nameOf(statSync(path).uid)
+  } catch {
+    return undefined
+  }
+}
+
+/** Not what the environment says, which sudo and setpriv leave as it was. */
+export const whoAmI = () => nameOf(process.getuid?.() ?? 0)
+
+function nameOf(uid: number): string {
+  const line = readFileSync('/etc/passwd', 'utf8')
+    .split('\n')
+    .find((it) => it.split(':')[2] === String(uid))
+  return line?.split(':')[0] ?? `number ${uid}`
+}
+
+/** What kept the listener from its address. A taken port may come free; an address that is not ours, or a port that is not allowed, is a wrong setting. */
+export function aboutListening(error: unknown, { listen: { hostname, port } }: Config): unknown {
+  const there = `${hostname.includes(':') ? `[${hostname}]` : hostname}:${port}`
+  switch ((error as { code?: string }).code) {
+    case 'EADDRINUSE':
+      return new CannotStart(
+        'port_taken',
+        `Another program listens on ${there} already; ss -ltnp 'sport = :${port}' names it. Stop it, or set PANEL_LISTEN to another port.`,
+      )
+    case 'EADDRNOTAVAIL':
+      return new SettingError(
+        `PANEL_LISTEN: ${there} is not an address of this machine. Take one that \`ip address\` shows, or 0.0.0.0:${port} for all.`,
+      )
+    case 'EACCES':
+      return new SettingError(
+        `PANEL_LISTEN: the user ${whoAmI()} may not listen on port ${port}. Take one from 1024 on with a proxy in front, ` +
+          `or run ./install.sh --controller --listen ${there}, which gives the service that right.`,
+      )
+    default:
+      return error
+  }
+}

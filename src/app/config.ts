@@ -1,0 +1,111 @@
+// Every PANEL_* setting, read once, with what it means.
+import { dirname } from 'node:path'
+import { isCidr } from '../kernel/net/cidr.ts'
+
+/** name → what it means and what it is when it is not set. `--help` and docs/install.md print this list. */
+export const settings = {
+  PANEL_PUBLIC_URL: 'The address browsers use, exactly, with https://. Default: http:// and PANEL_LISTEN.',
+  PANEL_LISTEN: 'Address and port to listen on. Default 127.0.0.1:8080.',
+  PANEL_DATA_DIR: 'Database, key file, imported images. Default /var/lib/berth.',
+  PANEL_KEY_FILE: 'The keys that seal secrets, 0600. Default $PANEL_DATA_DIR/secret.key, made at first start.',
+  PANEL_TRUSTED_PROXIES: 'Comma-separated CIDRs whose X-Forwarded-For is believed. Default none.',
+  PANEL_TLS_CERT: 'Certificate file for built-in TLS, with PANEL_TLS_KEY. Default none: use a reverse proxy.',
+  PANEL_TLS_KEY: 'Key file for built-in TLS.',
+  PANEL_AGENT_INSECURE: '1 lets a lab on plain HTTP enroll nodes.',
+  PANEL_AGENT_DIR:
+    'Where the built programs lie that a joining node fetches: berth-x64, berth-aarch64, or berth for this machine’s kind. Default: the directory of this program.',
+  PANEL_LOG_REQUESTS: '1 logs every request.',
+  PANEL_WEBHOOK_ALLOW_PRIVATE: 'Comma-separated CIDRs that staff webhooks may reach although they are private. Default none.',
+} as const
+export type SettingName = keyof typeof settings
+
+export type Config = {
+  publicUrl: string
+  origin: string
+  listen: { hostname: string; port: number }
+  dataDir: string
+  keyFile: string
+  trustedProxies: readonly string[]
+  tls: { cert: string; key: string } | undefined
+  agentInsecure: boolean
+  agentDir: string
+  logRequests: boolean
+  webhookAllowPrivate: readonly string[]
+}
+
+/** Thrown for a setting that cannot be used; the message says which and what to do. */
+export class SettingError extends Error {}
+
+export function configFrom(env: Readonly<Record<string, string | undefined>>): Config {
+  for (const name in env)
+    if (name.startsWith('PANEL_') && !Object.hasOwn(settings, name))
+      throw new SettingError(`There is no setting ${name}. Did you mean ${nearest(name, Object.keys(settings))}?`)
+  const set = (name: SettingName) => env[name] || undefined
+  const listen = listenFrom(set('PANEL_LISTEN') ?? '127.0.0.1:8080')
+  const tls = tlsFrom(set('PANEL_TLS_CERT'), set('PANEL_TLS_KEY'))
+  const publicUrl = publicUrlFrom(
+    set('PANEL_PUBLIC_URL') ??
+      `${tls ? 'https' : 'http'}://${listen.hostname.includes(':') ? `[${listen.hostname}]` : listen.hostname}:${listen.port}`,
+  )
+  const dataDir = set('PANEL_DATA_DIR') ?? '/var/lib/berth'
+  return {
+    publicUrl,
+    origin: new URL(publicUrl).origin,
+    listen,
+    dataDir,
+    keyFile: set('PANEL_KEY_FILE') ?? `${dataDir}/secret.key`,
+    trustedProxies: cidrsFrom('PANEL_TRUSTED_PROXIES', set('PANEL_TRUSTED_PROXIES')),
+    tls,
+    agentInsecure: flag('PANEL_AGENT_INSECURE', set('PANEL_AGENT_INSECURE')),
+    agentDir: set('PANEL_AGENT_DIR') ?? dirname(process.execPath),
+    logRequests: flag('PANEL_LOG_REQUESTS', set('PANEL_LOG_REQUESTS')),
+    webhookAllowPrivate: cidrsFrom('PANEL_WEBHOOK_ALLOW_PRIVATE', set('PANEL_WEBHOOK_ALLOW_PRIVATE')),
+  }
+}
+
+function listenFrom(text: string) {
+  const found = /^(\[[0-9a-fA-F:]+\]|[^:[\]]+):([0-9]{1,5})$/.exec(text)
+  if (!found || Number(found[2]) > 65535)
+    throw new SettingError('PANEL_LISTEN must be address:port, for example 127.0.0.1:8080 or [::]:8080.')
+  return { hostname: found[1]!.replace(/^\[|\]$/g, ''), port: Number(found[2]) }
+}
+
+function publicUrlFrom(text: string) {
+  const url = URL.parse(text)
+  if (!url || !/^https?:$/.test(url.protocol) || url.search || url.hash || url.username || url.pathname !== '/')
+    throw new SettingError('PANEL_PUBLIC_URL must be the address in the browser, like https://panel.example.com, without a path.')
+  return url.origin
+}
+
+function tlsFrom(cert: string | undefined, key: string | undefined) {
+  if (!cert !== !key) throw new SettingError('PANEL_TLS_CERT and PANEL_TLS_KEY go together: set both or none.')
+  return cert && key ? { cert, key } : undefined
+}
+
+function cidrsFrom(name: SettingName, text: string | undefined) {
+  const all = (text ?? '')
+    .split(',')
+    .map((c) => c.trim())
+    .filter(Boolean)
+  for (const cidr of all) if (!isCidr(cidr)) throw new SettingError(`${name}: ${cidr} is not a CIDR like 10.0.0.0/8.`)
+  return all
+}
+
+function flag(name: SettingName, text: string | undefined) {
+  if (text === undefined || text === '0') return false
+  if (text === '1') return true
+  throw new SettingError(`${name} is 1 or 0.`)
+}
+
+function nearest(name: string, known: readonly string[]): string {
+  return known.map((k) => ({ k, d: distance(name, k) })).sort((a, b) => a.d - b.d)[0]!.k
+}
+function distance(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, i) => i)
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i]
+    for (let j = 1; j <= b.length; j++) next[j] = Math.min(row[j]! + 1, next[j - 1]! + 1, row[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1))
+    row = next
+  }
+  return row[b.length]!
+}

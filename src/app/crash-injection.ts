@@ -1,0 +1,15 @@
+// For tests of what a crash does: the process kills itself at a named moment of a job, once, as a power cut would.
+import { existsSync, writeFileSync } from 'node:fs'
+import type { Seams } from '../kernel/jobs/runner.ts'
+
+/** `wanted` is `kind/step:moment` as the runner names them; undefined: never. */
+export function powerCutAt(wanted: string | undefined, dir: string): Seams {
+  if (!wanted) return () => {}
+  const mark = `${dir}/power-was-cut`
+  return (moment) => {
+    if (moment !== wanted || existsSync(mark)) return
+    writeFileSync(mark, moment)
+    process.kill(process.pid, 'SIGKILL')
+    Bun.sleepSync(10_000) // the signal arrives in a moment; nothing may happen until then
+  }
+}

@@ -1,0 +1,232 @@
+import { constants, createReadStream, renameSync } from 'node:fs'
+import { mkdir, open, stat } from 'node:fs/promises'
+import { and, eq, isNull } from 'drizzle-orm'
+import { Type as t } from 'typebox'
+import { agentPaths } from '../../../agent/protocol/wire.ts'
+import { invalid, Refusal } from '../../kernel/api/errors.ts'
+import { newest, page } from '../../kernel/api/list.ts'
+import { named, patched } from '../../kernel/api/named.ts'
+import { done, fields, line, operation, shape } from '../../kernel/api/operation.ts'
+import { newId } from '../../kernel/db/ids.ts'
+import type { Tx } from '../../kernel/db/open.ts'
+import { catalogue, checksumIn } from './catalogue.ts'
+import { image, imageAnswer, imagePath, showImage } from './image.ts'
+import { images } from './tables.ts'
+
+type NewImage = typeof images.$inferInsert
+const insert = (tx: Tx, row: NewImage) =>
+  showImage(
+    tx,
+    named('image', () => tx.insert(images).values(row).returning().get()),
+  )
+
+/** Files wait here to be imported; named in the API, never as a path, so that no call can make the controller read another file. */
+export const incomingDir = (dataDir: string) => `${dataDir}/incoming`
+
+export const importImage = operation({
+  id: 'images.import',
+  method: 'POST',
+  path: '/admin/images/import',
+  summary: 'Import a disk image from the incoming directory of the controller',
+  access: { staff: ['images:write'] },
+  body: fields({
+    file: t.String({ pattern: '^[A-Za-z0-9][A-Za-z0-9._+-]{0,120}$', title: 'the name of a file in the incoming directory' }),
+    name: line(80),
+    format: t.Optional(t.Enum(['qcow2', 'raw'])),
+    minDiskGb: t.Optional(t.Integer({ minimum: 1, maximum: 65_536 })),
+    published: t.Optional(t.Boolean()),
+  }),
+  answer: imageAnswer,
+  status: 201,
+  refuses: ['name_taken'],
+  example: { file: 'debian-13.qcow2', name: 'Debian 13', format: 'qcow2', minDiskGb: 3, published: true },
+  async prepare({ body, config }) {
+    await mkdir(`${config.dataDir}/images`, { recursive: true })
+    return fingerprint(`${incomingDir(config.dataDir)}/${body.file}`, body.format ?? 'qcow2')
+  },
+  run({ tx, body, prepared: { size, checksum }, clock, config }) {
+    const id = newId('image')
+    const made = insert(tx, {
+      id,
+      name: body.name,
+      origin: 'imported',
+      url: `${agentPaths.images}/${id}`,
+      format: body.format ?? 'qcow2',
+      checksum,
+      sizeBytes: size,
+      minDiskGb: body.minDiskGb ?? 1,
+      user: 'root',
+      published: body.published ?? true,
+      createdAt: clock(),
+    })
+    // Last, when nothing is refused any more. A crash before the commit leaves a file that nothing names, never a row without its file.
+    renameSync(`${incomingDir(config.dataDir)}/${body.file}`, imagePath(config.dataDir, id, body.format ?? 'qcow2'))
+    return made
+  },
+})
+
+/** SHA-256 and size of a regular file that is no link. Throws `validation_failed` when it is not there or is not what it says. */
+async function fingerprint(path: string, format: string): Promise<{ size: number; checksum: string }> {
+  const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch(() => undefined)
+  if (!file) throw invalid({ field: 'file', message: 'is not in the incoming directory. Copy the image there first.' })
+  try {
+    if (!(await stat(path)).isFile()) throw invalid({ field: 'file', message: 'is not a file.' })
+    const magic = Buffer.alloc(4)
+    await file.read(magic, 0, 4, 0)
+    const isQcow2 = magic.toString('latin1') === 'QFI\u00fb'
+    if (isQcow2 !== (format === 'qcow2'))
+      throw invalid({
+        field: 'format',
+        message: isQcow2 ? 'must be qcow2: that is what the file is.' : 'must be raw: the file is no qcow2 image.',
+      })
+  } finally {
+    await file.close()
+  }
+  const hash = new Bun.CryptoHasher('sha256')
+  let size = 0
+  for await (const chunk of createReadStream(path, { highWaterMark: 1 << 20 })) {
+    hash.update(chunk)
+    size += chunk.length
+  }
+  return { size, checksum: `sha256:${hash.digest('hex')}` }
+}
+
+export const addCatalogueImage = operation({
+  id: 'images.add',
+  method: 'POST',
+  path: '/admin/images',
+  summary: "Add an official image from the catalogue; its checksum is read from the distribution's own list",
+  access: { staff: ['images:write'] },
+  body: fields({ catalogueId: t.Enum(catalogue.map((c) => c.id)), published: t.Optional(t.Boolean()) }),
+  answer: imageAnswer,
+  status: 201,
+  refuses: ['name_taken', 'source_unreachable'],
+  example: { catalogueId: 'debian-13', published: true },
+  async prepare({ body }) {
+    const entry = catalogue.find((c) => c.id === body.catalogueId)!
+    const list = await fetch(entry.sums, { signal: AbortSignal.timeout(10_000) })
+      .then((r) => (r.ok ? r.text() : undefined))
+      .catch(() => undefined)
+    const checksum = list && checksumIn(list, entry.url.split('/').at(-1)!, entry.algorithm)
+    if (!checksum)
+      throw new Refusal(
+        'source_unreachable',
+        `The checksum list of ${entry.name} could not be read from ${new URL(entry.sums).host}. Check that the controller reaches it, or import an image from a file.`,
+      )
+    return { entry, checksum }
+  },
+  run({ tx, body, prepared: { entry, checksum }, clock }) {
+    return insert(tx, {
+      id: newId('image'),
+      name: entry.name,
+      origin: 'catalogue',
+      catalogueId: entry.id,
+      url: entry.url,
+      format: 'qcow2',
+      checksum,
+      sizeBytes: 0,
+      minDiskGb: entry.minDiskGb,
+      user: 'root',
+      published: body.published ?? true,
+      createdAt: clock(),
+    })
+  },
+})
+
+export const changeImage = operation({
+  id: 'images.update',
+  method: 'PATCH',
+  path: '/admin/images/{id}',
+  summary: 'Rename an image, publish it or not, change its minimum disk',
+  access: { staff: ['images:write'] },
+  on: image,
+  body: fields({
+    name: t.Optional(line(80)),
+    published: t.Optional(t.Boolean()),
+    minDiskGb: t.Optional(t.Integer({ minimum: 1, maximum: 65_536 })),
+  }),
+  answer: imageAnswer,
+  refuses: ['name_taken'],
+  example: { published: true },
+  run({ tx, target, body }) {
+    return showImage(
+      tx,
+      named('image', () => patched(tx, images, target, body)),
+    )
+  },
+})
+
+export const removeImage = operation({
+  id: 'images.remove',
+  method: 'DELETE',
+  path: '/admin/images/{id}',
+  summary: 'Remove an image; servers made from it keep running',
+  access: { staff: ['images:write'] },
+  on: image,
+  answer: done,
+  run({ tx, target, clock }) {
+    tx.update(images).set({ removedAt: clock(), published: false }).where(eq(images.id, target.id)).run()
+    return {}
+  },
+})
+
+const offered = shape('OfferedImage', {
+  id: t.String(),
+  name: t.String(),
+  minDiskGb: t.Integer(),
+  sizeBytes: t.Integer(),
+  user: t.String(),
+})
+
+export const listOfferedImages = operation({
+  id: 'images.offered',
+  method: 'GET',
+  path: '/images',
+  summary: 'The images that a server can be set up with, newest first',
+  access: { staff: ['servers:create', 'servers:reinstall'], reseller: ['servers:reinstall'], customer: ['servers:reinstall'] },
+  pages: { usual: 100, most: 200 },
+  answer: page(offered),
+  run(call) {
+    const published = and(isNull(images.removedAt), eq(images.published, true))
+    return newest({
+      call,
+      name: 'offered images',
+      table: images,
+      where: published,
+      show: ({ id, name, minDiskGb, sizeBytes, user }) => ({ id, name, minDiskGb, sizeBytes, user }),
+    })
+  },
+})
+
+export const listImages = operation({
+  id: 'images.list',
+  method: 'GET',
+  path: '/admin/images',
+  summary: 'Images, newest first, and what else the catalogue offers',
+  access: { staff: ['servers:read', 'servers:create', 'images:write'] },
+  pages: { usual: 100, most: 200 },
+  answer: t.Object({
+    ...page(imageAnswer).properties,
+    catalogue: t.Array(t.Object({ id: t.String(), name: t.String(), added: t.Boolean() })),
+  }),
+  run(call) {
+    const { tx } = call
+    const there = isNull(images.removedAt)
+    const added = new Set(
+      tx
+        .select({ id: images.catalogueId })
+        .from(images)
+        .where(there)
+        .all()
+        .map((i) => i.id),
+    )
+    const list = newest({
+      call,
+      name: 'images',
+      table: images,
+      where: there,
+      show: (i) => showImage(tx, i),
+    })
+    return { ...list, catalogue: catalogue.map(({ id, name }) => ({ id, name, added: added.has(id) })) }
+  },
+})

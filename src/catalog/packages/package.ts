@@ -1,0 +1,33 @@
+import { Type as t } from 'typebox'
+import { nullable, type Resource, shape, told } from '../../kernel/api/operation.ts'
+import { type Db, prepared } from '../../kernel/db/open.ts'
+import { rowBy } from '../../kernel/db/rows.ts'
+import { type Package, packages } from './tables.ts'
+
+/** Staff see every package. So do resellers, who may sell only some: the order says which, and that is no "not found". */
+export const packageOnSale: Resource<Package> = {
+  name: 'package',
+  notFound: 'package_not_found',
+  find: (tx, actor, id) => (actor.kind === 'customer' ? undefined : packageById(tx, id)),
+}
+export const packageById = rowBy(packages, packages.id)
+
+const sold = prepared(({ $client }) =>
+  $client.prepare<{ n: number }, [string]>('SELECT count(*) AS n FROM servers WHERE package_id = ? AND terminated_at IS NULL'),
+)
+
+export const packageAnswer = shape('Package', {
+  id: t.String(),
+  name: t.String(),
+  vcpus: t.Integer(),
+  memoryMb: t.Integer(),
+  diskGb: t.Integer(),
+  trafficGb: nullable(t.Integer()),
+  portMbps: nullable(t.Integer()),
+  ipv4: told(t.Integer(), 'How many addresses a server gets.'),
+  ipv6Prefix: told(nullable(t.Integer()), 'The length of the prefix that a server gets.'),
+  billingProductId: told(nullable(t.String()), 'Free text, such as vendor:number.'),
+  archived: told(t.Boolean(), 'It can no longer be ordered.'),
+  servers: t.Integer(),
+})
+export const showPackage = (tx: Db, { createdAt: _, ...it }: Package) => ({ ...it, servers: sold(tx).get(it.id)!.n })

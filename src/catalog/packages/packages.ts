@@ -1,0 +1,116 @@
+import { and, asc, count, gt } from 'drizzle-orm'
+import { Type as t } from 'typebox'
+import { paginate } from '../../kernel/api/list.ts'
+import { named, patched } from '../../kernel/api/named.ts'
+import { fields, line, nullable, operation } from '../../kernel/api/operation.ts'
+import { newId } from '../../kernel/db/ids.ts'
+import { listedLocations, locationAnswer } from '../../fleet/locations/location.ts'
+import { packageAnswer, packageOnSale, showPackage } from './package.ts'
+import { type Package, packages } from './tables.ts'
+
+/** What a package may hold; limits are what QEMU and Linux can do, not what is wise. */
+const properties = {
+  name: line(60),
+  vcpus: t.Integer({ minimum: 1, maximum: 256 }),
+  memoryMb: t.Integer({ minimum: 64, maximum: 4_194_304 }),
+  diskGb: t.Integer({ minimum: 1, maximum: 65_536 }),
+  /** At most 9 PB: its bytes are still a whole number. */
+  trafficGb: t.Optional(nullable(t.Integer({ minimum: 1, maximum: 9_000_000 }))),
+  portMbps: t.Optional(nullable(t.Integer({ minimum: 1, maximum: 400_000 }))),
+  ipv4: t.Optional(t.Integer({ minimum: 0, maximum: 16 })),
+  ipv6Prefix: t.Optional(nullable(t.Integer({ minimum: 56, maximum: 128 }))),
+  billingProductId: t.Optional(nullable(line(100, 0))),
+}
+const example = {
+  name: 'KVM 2G',
+  vcpus: 2,
+  memoryMb: 2048,
+  diskGb: 40,
+  trafficGb: 2000,
+  portMbps: 1000,
+  ipv4: 1,
+  ipv6Prefix: 64,
+  billingProductId: 'whmcs:12',
+}
+
+export const createPackage = operation({
+  id: 'packages.create',
+  method: 'POST',
+  path: '/admin/packages',
+  summary: 'Add a package that servers can be ordered with',
+  access: { staff: ['packages:write'] },
+  body: fields(properties),
+  answer: packageAnswer,
+  status: 201,
+  refuses: ['name_taken'],
+  example,
+  run({ tx, body, clock }) {
+    const { ipv4 = 1, ...given } = body
+    const made = named('package', () =>
+      tx
+        .insert(packages)
+        .values({ id: newId('package'), ...given, ipv4, createdAt: clock() })
+        .returning()
+        .get(),
+    )
+    return showPackage(tx, made)
+  },
+})
+
+export const changePackage = operation({
+  id: 'packages.update',
+  method: 'PATCH',
+  path: '/admin/packages/{id}',
+  summary: 'Change a package; servers that have it keep what they were ordered with',
+  access: { staff: ['packages:write'] },
+  on: packageOnSale,
+  body: fields({
+    ...(Object.fromEntries(Object.entries(properties).map(([name, schema]) => [name, t.Optional(schema)])) as {
+      [K in keyof typeof properties]: ReturnType<typeof t.Optional<(typeof properties)[K]>>
+    }),
+    archived: t.Optional(t.Boolean()),
+  }),
+  answer: packageAnswer,
+  refuses: ['name_taken'],
+  example: { trafficGb: 4000 },
+  run({ tx, target, body }) {
+    return showPackage(
+      tx,
+      named('package', () => patched(tx, packages, target, body as Partial<Package>)),
+    )
+  },
+})
+
+export const listPackages = operation({
+  id: 'packages.list',
+  method: 'GET',
+  path: '/admin/packages',
+  summary: 'Packages and locations with their identifiers: what an order names',
+  access: { staff: ['servers:read', 'servers:create', 'packages:write'] },
+  pages: { usual: 100, most: 200 },
+  answer: t.Object({
+    data: t.Array(packageAnswer),
+    nextCursor: nullable(t.String()),
+    total: t.Integer(),
+    locations: t.Array(locationAnswer),
+  }),
+  run(call) {
+    const { tx } = call
+    const list = paginate({
+      call,
+      name: 'packages',
+      rows: (after, limit) =>
+        tx
+          .select()
+          .from(packages)
+          .where(and(after ? gt(packages.name, after) : undefined))
+          .orderBy(asc(packages.name))
+          .limit(limit)
+          .all(),
+      keyOf: (p) => p.name,
+      show: (p) => showPackage(tx, p),
+      total: () => tx.select({ n: count() }).from(packages).get()!.n,
+    })
+    return { ...list, locations: listedLocations(call) }
+  },
+})

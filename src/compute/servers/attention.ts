@@ -1,0 +1,82 @@
+import { areas } from '../../kernel/api/access.ts'
+import type { Look } from '../../kernel/api/operation.ts'
+import { iso } from '../../kernel/db/clock.ts'
+import { AWAY_SHOWN_MS } from '../../fleet/nodes/node.ts'
+import { MOST_SHOWN, type Source } from '../../platform/overview/attention.ts'
+import { visible } from './server.ts'
+
+/** `seen`: over `servers s`, those that the actor sees, shared ones too. */
+function rows<Row>({ tx, actor }: Look, sql: (seen: string) => string, ...more: string[]): Row[] {
+  const { where, values } = visible(tx, actor)
+  return tx.$client.query<Row, any[]>(sql(where)).all(...values, ...more)
+}
+
+export const failedServers: Source = (call) =>
+  rows<{ id: string; hostname: string; failure: string | null }>(
+    call,
+    (seen) =>
+      `SELECT s.id, s.hostname, s.failure FROM servers s WHERE ${seen} AND s.status = 'failed' ORDER BY s.id DESC LIMIT ${MOST_SHOWN}`,
+  ).map(({ id, hostname, failure }) => ({
+    level: 'bad',
+    what: `The installation of ${hostname} failed.`,
+    effect: failure ?? 'Reinstall or terminate it.',
+    since: null,
+    action: 'Open server',
+    href: `${areas[call.actor.kind]}/servers/${id}`,
+  }))
+
+/** One row however many servers stand there: which node it is, is the provider's business. Staff are told of the node. */
+export const awayServers: Source = (call) => {
+  const { actor } = call
+  if (actor.kind === 'staff') return []
+  const now = call.clock()
+  return rows<{ nodeId: string; seenAt: number; n: number; id: string; hostname: string }>(
+    call,
+    (seen) =>
+      `SELECT s.node_id AS nodeId, n.seen_at AS seenAt, count(*) AS n, min(s.id) AS id, s.hostname
+       FROM servers s JOIN nodes n ON n.id = s.node_id WHERE ${seen} GROUP BY s.node_id`,
+  )
+    .filter((n) => !call.nodes.connected(n.nodeId) && now - n.seenAt > AWAY_SHOWN_MS)
+    .map(({ n, id, hostname, seenAt }) => ({
+      level: 'bad',
+      what:
+        n === 1 ? `${hostname} cannot be reached by the panel.` : `${n} servers cannot be reached by the panel, ${hostname} among them.`,
+      effect: `${n === 1 ? 'It keeps' : 'They keep'} running but cannot be changed until the connection is back. Your provider sees this too.`,
+      since: iso(seenAt),
+      ...(n === 1
+        ? { action: 'Open server', href: `${areas[actor.kind]}/servers/${id}` }
+        : { action: 'Show servers', href: `${areas[actor.kind]}/servers` }),
+    }))
+}
+
+/** Waiting for their holder, or for the provider. Those in a reseller's care wait for somebody else than the reseller. */
+export const waitingServers: Source = (call) => {
+  const { actor } = call
+  if (actor.kind === 'staff') return []
+  return rows<{ id: string; hostname: string; status: 'suspended' | 'pending_setup'; createdAt: number }>(
+    call,
+    (seen) =>
+      `SELECT s.id, s.hostname, s.status, s.created_at AS createdAt FROM servers s
+       WHERE ${seen} AND s.status IN ('suspended', 'pending_setup') AND s.reseller_id IS NOT ? ORDER BY s.id DESC LIMIT ${MOST_SHOWN}`,
+    actor.accountId,
+  ).map(({ id, hostname, status, createdAt }) => {
+    const href = `${areas[actor.kind]}/servers/${id}`
+    return status === 'suspended'
+      ? {
+          level: 'bad',
+          what: `${hostname} is suspended.`,
+          effect: 'It is switched off and cannot be started. Ask your provider about it.',
+          since: null,
+          action: 'Open server',
+          href,
+        }
+      : {
+          level: 'warn',
+          what: `${hostname} is waiting for its setup.`,
+          effect: 'It runs once you have chosen what to install.',
+          since: iso(createdAt),
+          action: 'Set it up',
+          href: `${href}#setup`,
+        }
+  })
+}

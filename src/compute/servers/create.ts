@@ -1,0 +1,200 @@
+// An order. Node, disk space, addresses and hostname are held by the same transaction that accepts it, so two orders never get
+// the same; whatever comes later can be undone, and this is not promised twice.
+import { randomBytes } from 'node:crypto'
+import { type Static, Type as t } from 'typebox'
+import { customer, mustNotBeLocked } from '../../identity/accounts/account.ts'
+import { takeIpv4, takeIpv6 } from '../../network/ip-pools/allocate.ts'
+import { image, sourceOf } from '../../catalog/images/image.ts'
+import { areas } from '../../kernel/api/access.ts'
+import type { Actor } from '../../kernel/api/actor.ts'
+import { type Code, invalid } from '../../kernel/api/errors.ts'
+import { type Call, fields, nullable, operation, see, shape } from '../../kernel/api/operation.ts'
+import { newId } from '../../kernel/db/ids.ts'
+import { prepared, type Tx } from '../../kernel/db/open.ts'
+import { inserting } from '../../kernel/db/rows.ts'
+import { emit } from '../../kernel/jobs/outbox.ts'
+import { startJob } from '../../kernel/jobs/runner.ts'
+import type { Letter } from '../../kernel/web/mail-content.ts'
+import { mailTo } from '../../kernel/web/mail.ts'
+import { location } from '../../fleet/locations/location.ts'
+import { placeIn } from '../../fleet/placement/placement.ts'
+import { packageOnSale } from '../../catalog/packages/package.ts'
+import { mustAllowOrder, resellerOf } from '../../identity/resellers/reseller.ts'
+import { installing } from './install.ts'
+import {
+  access,
+  accessFrom,
+  displayName,
+  hostname,
+  mustBePublished,
+  mustFit,
+  type RootPassword,
+  refuseHostnameTaken,
+  rootPasswordFor,
+} from './order.ts'
+import { inEvent, load } from './server.ts'
+import { servers } from './tables.ts'
+
+const named = t.String({ maxLength: 40 })
+const wanted = {
+  ownerId: named,
+  packageId: named,
+  nodeGroupId: named,
+  imageId: t.Optional(named),
+  hostname: t.Optional(hostname),
+  name: t.Optional(displayName),
+  access: t.Optional(access),
+}
+const order = fields(wanted)
+type Order = Static<typeof order>
+
+/** What the orders of staff and of resellers have in common: nearly all. */
+const ordering = {
+  method: 'POST' as const,
+  answer: shape('ServerOrdered', {
+    jobId: nullable(t.String()),
+    serverId: t.String(),
+    ipv4: nullable(t.String()),
+    rootPassword: t.Optional(t.String()),
+  }),
+  status: 201 as const,
+  remembers: true as const,
+  refuses: [
+    'disk_too_small',
+    'account_locked',
+    'reseller_suspended',
+    'package_not_allowed',
+    'location_not_allowed',
+    'quota_exceeded',
+    'location_closed',
+    'hostname_taken',
+    'no_capacity',
+    'no_addresses',
+  ] satisfies Code[],
+  example: {
+    ownerId: '<customer_id>',
+    packageId: '<package_id>',
+    nodeGroupId: '<location_id>',
+    imageId: '<image_id>',
+    hostname: 'web01',
+    access: { mode: 'ssh_keys' as const, sshKeyIds: ['<ssh_key_id>'] },
+  },
+  prepare: async ({ body }: { body: Order }) => rootPasswordFor(body.access),
+}
+
+export const createServer = operation({
+  ...ordering,
+  id: 'servers.create',
+  path: '/admin/servers',
+  summary: 'Order a server; without an image it waits for its owner to set it up',
+  access: { staff: ['servers:create'] },
+  body: fields({ ...wanted, nodeId: t.Optional(nullable(named)) }),
+  run: (call) => accept(call, call.body.nodeId),
+})
+
+export const createResellerServer = operation({
+  ...ordering,
+  id: 'reseller.create-server',
+  path: '/reseller/servers',
+  summary: 'Order a server for yourself or one of your customers; without an image it waits for its owner to set it up',
+  access: { reseller: ['reseller:servers'] },
+  body: order,
+  run: (call) => accept(call),
+})
+
+/** `nodeId` is a node that was asked for by name. What is wrong in itself is refused before what is only wrong now. */
+function accept(
+  { tx, actor, body, clock, config, secrets, nodes, prepared: rootPassword }: Call<unknown, Order, RootPassword>,
+  nodeId?: string | null,
+) {
+  const owner = see(tx, actor, customer, body.ownerId, 'ownerId')
+  const what = see(tx, actor, packageOnSale, body.packageId, 'packageId')
+  if (what.archived) throw invalid({ field: 'packageId', message: 'is archived. Choose another package.' })
+  const where = see(tx, actor, location, body.nodeGroupId, 'nodeGroupId')
+  const first = body.imageId === undefined ? noImage(body) : withImage(tx, actor, body, body.imageId, owner.id, rootPassword)
+  if (first) mustFit(first.image, what.diskGb)
+  if (nodeId) mustStandIn(tx, nodeId, where.id)
+  mustNotBeLocked(owner)
+  const reseller = resellerOf(tx, owner)
+  if (reseller) mustAllowOrder(tx, clock(), reseller, what, where)
+
+  const { node, reason } = placeIn(tx, where, what, { connected: nodes.connected, wantedId: nodeId, namesNodes: actor.kind === 'staff' })
+  const id = newId('server')
+  const number = nextNumber(tx)
+  const host = first?.hostname ?? `server${number}`
+  try {
+    insert(tx, {
+      id,
+      number,
+      ownerId: owner.id,
+      resellerId: owner.resellerId,
+      nodeId: node.id,
+      locationId: where.id,
+      packageId: what.id,
+      imageId: first?.image.id ?? null,
+      hostname: host,
+      name: body.name ?? host,
+      status: first ? 'provisioning' : 'pending_setup',
+      vcpus: what.vcpus,
+      memoryMb: what.memoryMb,
+      diskGb: what.diskGb,
+      trafficGb: what.trafficGb,
+      portMbps: what.portMbps,
+      mac: newMac(),
+      pool: node.pool,
+      format: 'qcow2',
+      placement: reason,
+      createdAt: clock(),
+    })
+  } catch (error) {
+    return refuseHostnameTaken(error, host)
+  }
+  const [ipv4 = null] = takeIpv4(tx, id, node.id, what.ipv4)
+  if (what.ipv6Prefix) takeIpv6(tx, id, node.id, what.ipv6Prefix)
+
+  const { concerning, data } = inEvent(tx, load(tx, id))
+  emit(tx, clock(), 'server.created', concerning, { ...data, image: first?.image.id ?? null })
+  if (!first) mailTo(tx, { secrets, clock, config }, owner, invitation(host, `${areas[owner.kind]}/servers/${id}`))
+  const jobId = first
+    ? startJob(
+        tx,
+        installing,
+        { serverId: id, nodeId: node.id, image: sourceOf(first.image), access: first.access, purpose: 'create' },
+        { by: actor, title: `Install ${host}`, holds: id, nodeId: node.id, serverId: id, now: clock() },
+      )
+    : null
+  return { jobId, serverId: id, ipv4, ...(rootPassword && first ? { rootPassword: rootPassword.tell } : {}) }
+}
+
+/** Tells the owner of a server without an image that the next step is theirs. */
+const invitation = (host: string, path: `/${string}`): Letter => ({
+  subject: `${host} is ready to be set up`,
+  paragraphs: [`Your new server ${host} is reserved and waits for you: choose an operating system and how you sign in to it.`],
+  button: { words: 'Set it up', path },
+})
+
+function noImage(body: Order): undefined {
+  for (const field of ['hostname', 'access'] as const)
+    if (body[field] !== undefined) throw invalid({ field, message: 'needs an image. Leave both out for a server that its owner sets up.' })
+  return undefined
+}
+function withImage(tx: Tx, actor: Actor, body: Order, imageId: string, ownerId: string, rootPassword: RootPassword) {
+  const chosen = see(tx, actor, image, imageId, 'imageId')
+  mustBePublished(chosen)
+  if (body.hostname === undefined) throw invalid({ field: 'hostname', message: 'is required when an image is given.' })
+  if (body.access === undefined) throw invalid({ field: 'access', message: 'is required when an image is given.' })
+  return { image: chosen, hostname: body.hostname.toLowerCase(), access: accessFrom(tx, [ownerId], body.access, rootPassword) }
+}
+
+const insert = inserting(servers)
+const statements = prepared(({ $client }) => ({
+  number: $client.prepare<{ n: number }, []>('SELECT coalesce(max(number), 0) + 1 AS n FROM servers'),
+  node: $client.prepare<{ id: string }, [string, string]>('SELECT id FROM nodes WHERE id = ? AND location_id = ? AND removed_at IS NULL'),
+}))
+const nextNumber = (tx: Tx) => statements(tx).number.get()!.n
+function mustStandIn(tx: Tx, nodeId: string, locationId: string) {
+  if (!statements(tx).node.get(nodeId, locationId)) throw invalid({ field: 'nodeId', message: 'is not a node of this location.' })
+}
+
+/** Locally administered (02), with 40 random bits: the unique index settles the rest. */
+const newMac = () => ['02', ...randomBytes(5).toString('hex').match(/../g)!].join(':')

@@ -1,0 +1,94 @@
+import { page, paginate } from '../../kernel/api/list.ts'
+import { type Look, operation } from '../../kernel/api/operation.ts'
+import { idOf, oneOf, text } from '../../kernel/api/query.ts'
+import { countOf } from '../../kernel/db/cache.ts'
+import { LIKE, partOf } from '../../kernel/db/rows.ts'
+import { own, server, visible } from './server.ts'
+import { rowOf, type ServerRow, selectServers, serverAnswer, showServer } from './show.ts'
+import { statuses } from './tables.ts'
+
+export const getServer = operation({
+  id: 'servers.get',
+  method: 'GET',
+  path: '/servers/{id}',
+  summary: 'One server',
+  access: { staff: ['servers:read'], reseller: ['servers:read'], customer: ['servers:read'] },
+  on: server,
+  answer: serverAnswer,
+  run: (call) => showServer(call, rowOf(call.tx, call.target.id)),
+})
+
+/** Newest first; filters are exact but `q`, which looks into names, addresses and ids. */
+function listing(call: Look, name: string) {
+  const { query } = call
+  const { where, values } = visible(call.tx, call.actor)
+  const filters: [string, string[]][] = [[where, values]]
+  // For staff the terminated are kept for the record; they show when asked for.
+  if (query['status']) filters.push(['s.status = ?', [query['status']]])
+  else filters.push(['s.terminated_at IS NULL', []])
+  for (const [parameter, column] of [
+    ['ownerId', 's.owner_id'],
+    ['nodeId', 's.node_id'],
+    ['locationId', 's.location_id'],
+    ['packageId', 's.package_id'],
+  ] as const)
+    if (query[parameter]) filters.push([`${column} = ?`, [query[parameter]]])
+  if (query['resellerId']) filters.push(['(s.owner_id = ? OR s.reseller_id = ?)', [query['resellerId'], query['resellerId']]])
+  if (query['q']) {
+    const part = partOf(query['q'])
+    // Not the address of who shares a server: it could be guessed letter by letter.
+    const theirs = own(call.actor)
+    filters.push([
+      `(s.hostname ${LIKE} OR s.name ${LIKE} OR s.id = ? OR EXISTS (SELECT 1 FROM addresses qa WHERE qa.server_id = s.id AND qa.address ${LIKE}) OR EXISTS (SELECT 1 FROM accounts qo WHERE qo.id = s.owner_id AND (qo.name ${LIKE} OR (qo.email ${LIKE} AND ${theirs.where}))))`,
+      [part, part, query['q'], part, part, part, ...theirs.values],
+    ])
+  }
+  const filter = filters.map(([sql]) => sql).join(' AND ')
+  const given = filters.flatMap(([, v]) => v)
+  return paginate({
+    call,
+    name,
+    keptWith: [call.nodes.changes()],
+    rows: (after, limit) =>
+      call.tx.$client
+        .query<ServerRow, any[]>(`${selectServers} WHERE ${filter}${after ? ' AND s.id < ?' : ''} ORDER BY s.id DESC LIMIT ?`)
+        .all(...given, ...(after ? [after] : []), limit),
+    keyOf: (s) => s.id,
+    show: (s) => showServer(call, s),
+    total: () => countOf(call.tx, `SELECT count(*) AS n FROM servers s WHERE ${filter}`, given),
+  })
+}
+
+const pages = { usual: 50, most: 100 }
+const query = {
+  q: text('Part of a hostname, name, address, owner, or an id.'),
+  status: oneOf(statuses, 'Only servers in this state. Terminated ones are listed only when they are asked for, and only for staff.'),
+  ownerId: idOf('account', 'Only servers of this customer.'),
+  nodeId: idOf('node', 'Only servers on this node.'),
+  locationId: idOf('location', 'Only servers in this location.'),
+  packageId: idOf('package', 'Only servers with this package.'),
+}
+
+export const listAllServers = operation({
+  id: 'servers.list-all',
+  method: 'GET',
+  path: '/admin/servers',
+  summary: 'Every server, newest first',
+  access: { staff: ['servers:read'] },
+  query: { ...query, resellerId: idOf('account', 'Only servers of this reseller and its customers.') },
+  pages,
+  answer: page(serverAnswer),
+  run: (call) => listing(call, 'all servers'),
+})
+
+export const listServers = operation({
+  id: 'servers.list',
+  method: 'GET',
+  path: '/servers',
+  summary: 'The servers you see, newest first',
+  access: { staff: ['servers:read'], reseller: ['servers:read'], customer: ['servers:read'] },
+  query,
+  pages,
+  answer: page(serverAnswer),
+  run: (call) => listing(call, 'servers'),
+})

@@ -1,0 +1,63 @@
+// What the two ways to a new installation share: the hostname, the access to it, and the refusals for both.
+import { Type as t } from 'typebox'
+import type { Image } from '../../catalog/images/tables.ts'
+import { invalid, Refusal } from '../../kernel/api/errors.ts'
+import { line } from '../../kernel/api/operation.ts'
+import type { Db } from '../../kernel/db/open.ts'
+import { isUniqueViolation } from '../../kernel/db/open.ts'
+import { publicKeysOf } from '../../identity/ssh-keys/ssh-key.ts'
+import { newRootPassword, sha512Crypt } from '../../kernel/crypto/sha512-crypt.ts'
+import type { Access } from './seed.ts'
+
+/** Letters, numbers and hyphens; short or full. */
+export const hostname = t.String({
+  minLength: 1,
+  maxLength: 253,
+  pattern: '^[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?(\\.[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?)*$',
+  title: 'letters, numbers and hyphens, like web01 or web01.example.com',
+})
+export const displayName = line(64)
+export const access = t.Object(
+  { mode: t.Enum(['password', 'ssh_keys']), sshKeyIds: t.Optional(t.Array(t.String({ maxLength: 40 }), { maxItems: 100 })) },
+  { additionalProperties: false },
+)
+
+/** `tell` is what the person is shown this one time; `hash` is all that is kept. */
+export type RootPassword = { tell: string; hash: string } | undefined
+
+/** In `prepare`: hashing takes milliseconds that no transaction should wait for. */
+export function rootPasswordFor(wanted: { mode: string } | undefined): RootPassword {
+  if (wanted?.mode !== 'password') return undefined
+  const tell = newRootPassword()
+  return { tell, hash: sha512Crypt(tell) }
+}
+
+export function accessFrom(
+  tx: Db,
+  /** Of whom SSH keys may be. */
+  whose: readonly [string, ...string[]],
+  wanted: { mode: string; sshKeyIds?: string[] | undefined },
+  password: RootPassword,
+): Access {
+  if (wanted.mode === 'password' && !wanted.sshKeyIds?.length) return { passwordHash: password!.hash, publicKeys: [] }
+  return { passwordHash: password?.hash ?? null, publicKeys: publicKeysOf(tx, whose, wanted.sshKeyIds ?? [], 'access.sshKeyIds') }
+}
+
+/** Throws `disk_too_small`. */
+export function mustFit(image: Image, diskGb: number) {
+  if (image.minDiskGb > diskGb)
+    throw new Refusal(
+      'disk_too_small',
+      `${image.name} needs a disk of ${image.minDiskGb} GB; this package has ${diskGb} GB. Choose another image or a bigger package.`,
+    )
+}
+/** Throws `validation_failed`: an image that is not published is for nobody's order. */
+export function mustBePublished(image: Image) {
+  if (!image.published) throw invalid({ field: 'imageId', message: 'is not published. Choose another image.' })
+}
+
+export function refuseHostnameTaken(error: unknown, name: string): never {
+  if (isUniqueViolation(error, 'servers.hostname'))
+    throw new Refusal('hostname_taken', `${name} is taken by another server of this customer. Choose another hostname.`)
+  throw error
+}

@@ -1,0 +1,76 @@
+import { eq } from 'drizzle-orm'
+import { Type as t } from 'typebox'
+import { order } from '../../../agent/protocol/wire.ts'
+import { fields, jobAnswer, operation } from '../../kernel/api/operation.ts'
+import { startJob } from '../../kernel/jobs/runner.ts'
+import { saga } from '../../kernel/jobs/saga.ts'
+import { mustAllow, server } from './server.ts'
+import { servers } from './tables.ts'
+
+/** What a guest gets to shut itself down before the plug is pulled. */
+const GRACE_SECONDS = 90
+export const verbs = { start: 'Start', shutdown: 'Shut down', off: 'Force off', restart: 'Restart' } as const
+export type PowerAction = keyof typeof verbs
+
+export const powerServer = operation({
+  id: 'servers.power',
+  method: 'POST',
+  path: '/servers/{id}/actions/power',
+  summary: 'Start, shut down, force off or restart',
+  access: { staff: ['servers:power'], reseller: ['servers:power'], customer: ['servers:power'] },
+  inSupport: true,
+  on: server,
+  body: fields({ action: t.Enum(Object.keys(verbs) as PowerAction[]) }),
+  answer: jobAnswer,
+  status: 202,
+  remembers: true,
+  refuses: ['not_set_up', 'already_running', 'already_stopped', 'server_suspended', 'server_failed', 'server_busy'],
+  example: { action: 'restart' },
+  run({ tx, actor, target, body, clock }) {
+    const action = body.action as PowerAction
+    mustAllow(target, action)
+    const input = { serverId: target.id, nodeId: target.nodeId, action }
+    return {
+      jobId: startJob(tx, powering, input, {
+        by: actor,
+        title: `${verbs[action]} ${target.hostname}`,
+        holds: target.id,
+        nodeId: target.nodeId,
+        serverId: target.id,
+        now: clock(),
+      }),
+      serverId: target.id,
+    }
+  },
+})
+
+export const powering = saga<{ serverId: string; nodeId: string; action: PowerAction }>('power')
+  // Looked up in a step of its own: after a crash, asking "was it running?" again would get another answer.
+  .command('look', 'Looking at its state', { do: ({ input }) => order(input.nodeId, 'domain.look', { server: input.serverId }) })
+  .command('stop', 'Stopping it', {
+    do: ({ input }) =>
+      input.action === 'start'
+        ? undefined
+        : order(input.nodeId, 'domain.stop', { server: input.serverId, graceSeconds: input.action === 'off' ? 0 : GRACE_SECONDS }),
+    undo: ({ input, out }) =>
+      input.action !== 'start' && out.look.power === 'running'
+        ? order(input.nodeId, 'domain.start', { server: input.serverId })
+        : undefined,
+  })
+  .command('start', 'Starting it', {
+    do: ({ input }) =>
+      input.action === 'start' || input.action === 'restart' ? order(input.nodeId, 'domain.start', { server: input.serverId }) : undefined,
+    undo: ({ input, out }) =>
+      input.action === 'start' && out.look.power !== 'running'
+        ? order(input.nodeId, 'domain.stop', { server: input.serverId, graceSeconds: 0 })
+        : undefined,
+  })
+  .record('note', 'Noting its state', {
+    do: (tx, { input }) => {
+      const on = input.action === 'start' || input.action === 'restart'
+      tx.update(servers)
+        .set({ status: on ? 'running' : 'stopped', power: on ? 'running' : 'stopped' })
+        .where(eq(servers.id, input.serverId))
+        .run()
+    },
+  })

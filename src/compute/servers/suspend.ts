@@ -1,0 +1,96 @@
+// Suspending is recorded at once, from anywhere, and carried out on the node when it can be: an overdue customer does not stay
+// online because a node reboots. Billing stands behind it, so it comes to its end and is never undone.
+import { eq } from 'drizzle-orm'
+import { order } from '../../../agent/protocol/wire.ts'
+import { fields, jobAnswer, line, operation } from '../../kernel/api/operation.ts'
+import { emit } from '../../kernel/jobs/outbox.ts'
+import { startJob } from '../../kernel/jobs/runner.ts'
+import { saga } from '../../kernel/jobs/saga.ts'
+import { inEvent, load, mustAllow, server } from './server.ts'
+import { servers } from './tables.ts'
+
+const who = { staff: ['servers:suspend'], reseller: ['reseller:servers'] } as const
+
+export const suspendServer = operation({
+  id: 'servers.suspend',
+  method: 'POST',
+  path: '/servers/{id}/actions/suspend',
+  summary: 'Suspend a server: it is stopped and its owner kept out until it is unsuspended',
+  access: who,
+  inSupport: true,
+  on: server,
+  body: fields({ reason: line(500) }),
+  answer: jobAnswer,
+  status: 202,
+  remembers: true,
+  refuses: ['already_suspended', 'server_busy'],
+  example: { reason: 'Invoice 2041 is overdue' },
+  run({ tx, actor, target, body, clock }) {
+    mustAllow(target, 'suspend')
+    // Nothing is installed, so there is no work for the node. Of one whose reinstallation failed, the old system may still run.
+    const waits = target.status === 'pending_setup'
+    const jobId = waits
+      ? null
+      : startJob(
+          tx,
+          suspending,
+          { serverId: target.id, nodeId: target.nodeId },
+          { by: actor, title: `Suspend ${target.hostname}`, holds: target.id, nodeId: target.nodeId, serverId: target.id, now: clock() },
+        )
+    tx.update(servers)
+      .set({ status: 'suspended', statusBefore: target.status, suspendReason: body.reason })
+      .where(eq(servers.id, target.id))
+      .run()
+    const { concerning, data } = inEvent(tx, load(tx, target.id))
+    emit(tx, clock(), 'server.suspended', concerning, { ...data, reason: body.reason })
+    return { jobId, serverId: target.id }
+  },
+})
+
+export const suspending = saga<{ serverId: string; nodeId: string }>('suspend', { neverGivesUp: true }).command('stop', 'Stopping it', {
+  do: ({ input }) => order(input.nodeId, 'domain.stop', { server: input.serverId, graceSeconds: 60 }),
+})
+
+export const unsuspendServer = operation({
+  id: 'servers.unsuspend',
+  method: 'POST',
+  path: '/servers/{id}/actions/unsuspend',
+  summary: 'Unsuspend a server: its owner has it back as it was',
+  access: who,
+  inSupport: true,
+  on: server,
+  answer: jobAnswer,
+  status: 202,
+  remembers: true,
+  refuses: ['not_suspended', 'server_busy'],
+  run({ tx, actor, target, clock }) {
+    mustAllow(target, 'unsuspend')
+    const before = target.statusBefore ?? 'stopped'
+    const jobId =
+      before === 'running'
+        ? startJob(
+            tx,
+            unsuspending,
+            { serverId: target.id, nodeId: target.nodeId },
+            {
+              by: actor,
+              title: `Unsuspend ${target.hostname}`,
+              holds: target.id,
+              nodeId: target.nodeId,
+              serverId: target.id,
+              now: clock(),
+            },
+          )
+        : null
+    tx.update(servers).set({ status: before, statusBefore: null, suspendReason: null }).where(eq(servers.id, target.id)).run()
+    const { concerning, data } = inEvent(tx, load(tx, target.id))
+    emit(tx, clock(), 'server.unsuspended', concerning, data)
+    return { jobId, serverId: target.id }
+  },
+})
+
+export const unsuspending = saga<{ serverId: string; nodeId: string }>('unsuspend', { neverGivesUp: true })
+  .command('start', 'Starting it', { do: ({ input }) => order(input.nodeId, 'domain.start', { server: input.serverId }) })
+  .record('note', 'Noting its state', {
+    do: (tx, { input }) => void tx.update(servers).set({ power: 'running' }).where(eq(servers.id, input.serverId)).run(),
+  })

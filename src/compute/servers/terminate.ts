@@ -1,0 +1,63 @@
+// Terminating is recorded at once: the owner does not see the server any more and billing is told. Its disk, node and addresses
+// are held until the node has let go of them, so that an address is never given to another while the old guest still answers on it.
+import { eq } from 'drizzle-orm'
+import { order, type Volume } from '../../../agent/protocol/wire.ts'
+import { addressesOf, releaseAddresses } from '../../network/ip-pools/allocate.ts'
+import { jobAnswer, operation } from '../../kernel/api/operation.ts'
+import { emit } from '../../kernel/jobs/outbox.ts'
+import { startJob } from '../../kernel/jobs/runner.ts'
+import { saga } from '../../kernel/jobs/saga.ts'
+import { inEvent, load, mustAllow, server } from './server.ts'
+import { servers } from './tables.ts'
+
+export const terminateServer = operation({
+  id: 'servers.terminate',
+  method: 'DELETE',
+  path: '/servers/{id}',
+  summary: 'Terminate a server: its disk is deleted and its addresses are given back',
+  access: { staff: ['servers:terminate'], reseller: ['reseller:servers'] },
+  confirmed: true,
+  on: server,
+  answer: jobAnswer,
+  status: 202,
+  remembers: true,
+  refuses: ['server_protected', 'server_terminated', 'server_busy'],
+  run({ tx, actor, target, clock }) {
+    mustAllow(target, 'terminate')
+    const empty = target.status === 'pending_setup' || (target.status === 'suspended' && target.statusBefore === 'pending_setup')
+    const volume: Volume = { server: target.id, pool: target.pool, format: target.format }
+    const jobId = empty
+      ? null
+      : startJob(
+          tx,
+          terminating,
+          { serverId: target.id, nodeId: target.nodeId, volume },
+          { by: actor, title: `Terminate ${target.hostname}`, holds: target.id, nodeId: target.nodeId, serverId: target.id, now: clock() },
+        )
+    const released = addressesOf(tx, target.id).map((a) => a.address)
+    tx.update(servers)
+      .set({ status: 'terminated', terminatedAt: clock(), releasedAt: empty ? clock() : null })
+      .where(eq(servers.id, target.id))
+      .run()
+    const { concerning, data } = inEvent(tx, load(tx, target.id))
+    emit(tx, clock(), 'server.terminated', concerning, { ...data, releasedAddresses: released })
+    if (empty) releaseAddresses(tx, target.id)
+    return { jobId, serverId: target.id }
+  },
+})
+
+export const terminating = saga<{ serverId: string; nodeId: string; volume: Volume }>('terminate', { neverGivesUp: true })
+  .command('remove', 'Switching it off and removing it', {
+    do: ({ input }) => order(input.nodeId, 'domain.remove', { server: input.serverId }),
+  })
+  .command('disk', 'Deleting its disk', { do: ({ input }) => order(input.nodeId, 'volume.remove', input.volume) })
+  // After the machine is gone: without its rules it could not be left running for a moment.
+  .command('firewall', 'Removing its network rules', {
+    do: ({ input }) => order(input.nodeId, 'firewall.forget', { server: input.serverId }),
+  })
+  .record('release', 'Giving its addresses back', {
+    do: (tx, { input, now }) => {
+      releaseAddresses(tx, input.serverId)
+      tx.update(servers).set({ releasedAt: now }).where(eq(servers.id, input.serverId)).run()
+    },
+  })

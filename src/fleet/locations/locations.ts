@@ -1,0 +1,77 @@
+import { Type as t } from 'typebox'
+import { page, paginateAll } from '../../kernel/api/list.ts'
+import { named, patched } from '../../kernel/api/named.ts'
+import { fields, line, operation } from '../../kernel/api/operation.ts'
+import { newId } from '../../kernel/db/ids.ts'
+import { location, locationAnswer, showLocation } from './location.ts'
+import { locations, placements } from './tables.ts'
+
+const placement = t.Enum([...placements])
+
+export const createLocation = operation({
+  id: 'locations.create',
+  method: 'POST',
+  path: '/admin/node-groups',
+  summary: 'Add a location: a group of nodes with a placement rule',
+  access: { staff: ['nodes:write'] },
+  body: fields({ name: line(60), placement: t.Optional(placement), open: t.Optional(t.Boolean()) }),
+  answer: locationAnswer,
+  status: 201,
+  refuses: ['name_taken'],
+  example: { name: 'Frankfurt', placement: 'spread', open: true },
+  run(call) {
+    const { tx, body, clock } = call
+    const made = named('location', () =>
+      tx
+        .insert(locations)
+        .values({
+          id: newId('location'),
+          name: body.name,
+          placement: body.placement ?? 'spread',
+          open: body.open ?? true,
+          createdAt: clock(),
+        })
+        .returning()
+        .get(),
+    )
+    return showLocation(call, made)
+  },
+})
+
+export const changeLocation = operation({
+  id: 'locations.update',
+  method: 'PATCH',
+  path: '/admin/node-groups/{id}',
+  summary: 'Rename a location, change its placement rule, open or close it for new servers',
+  access: { staff: ['nodes:write'] },
+  on: location,
+  body: fields({ name: t.Optional(line(60)), placement: t.Optional(placement), open: t.Optional(t.Boolean()) }),
+  answer: locationAnswer,
+  refuses: ['name_taken'],
+  example: { open: false },
+  run(call) {
+    const { tx, target, body } = call
+    return showLocation(
+      call,
+      named('location', () => patched(tx, locations, target, body)),
+    )
+  },
+})
+
+export const listLocations = operation({
+  id: 'locations.list',
+  method: 'GET',
+  path: '/admin/node-groups',
+  summary: 'Locations, with what their nodes have and hold',
+  access: { staff: ['nodes:read', 'servers:create'] },
+  answer: page(locationAnswer),
+  run: (call) =>
+    paginateAll({
+      call,
+      name: 'locations',
+      all: call.tx.select().from(locations).all(),
+      order: 'names',
+      keyOf: (it) => it.name,
+      show: (it) => showLocation(call, it),
+    }),
+})

@@ -1,0 +1,271 @@
+// Where agents come in: enrolment, challenge, the socket, and images that were imported into the controller.
+// A node proves itself by signing a fresh nonce with the key it made at enrolment. We keep the public half only, so a stolen
+// database cannot pretend to be a node.
+
+import { createPublicKey, verify } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import { eq } from 'drizzle-orm'
+import type { TSchema } from 'typebox'
+import { agentHeaders, agentPaths, ChallengeRequest, EnrollRequest, PROTOCOL, signedText } from '../../../agent/protocol/wire.ts'
+import type { otherLines } from '../../platform/audit/line.ts'
+import { imageById, imagePath } from '../../catalog/images/image.ts'
+import { visitor } from '../../kernel/api/actor.ts'
+import { type Heard, heardOf } from '../../kernel/api/response.ts'
+import { auditLine, auditRefusal } from '../../kernel/audit/audit.ts'
+import { Refusal } from '../../kernel/api/errors.ts'
+import { textOf } from '../../kernel/api/http.ts'
+import { addressKey, Limit } from '../../kernel/api/limits.ts'
+import { fits } from '../../kernel/api/validate.ts'
+import { type Clock, second } from '../../kernel/db/clock.ts'
+import { newId } from '../../kernel/db/ids.ts'
+import { type Db, type Tx, write } from '../../kernel/db/open.ts'
+import { digest, randomToken } from '../../kernel/crypto/secrets.ts'
+import { VERSION } from '../../app/version.ts'
+import { nodeById } from './node.ts'
+import { enrollments, type Node, nodes } from './tables.ts'
+
+/** A challenge is answered at once or asked for again. */
+const NONCE_MS = 30 * second
+const MOST_BODY = 256 * 1024
+const ENROLLED = 'nodes.enrolled' satisfies keyof typeof otherLines
+
+type Deps = {
+  db: Db
+  clock: Clock
+  dataDir: string
+  /** Where the programs for nodes lie (PANEL_AGENT_DIR). */
+  agentDir: string
+  /** Agents reach us over HTTPS, or the operator said that this is a lab (PANEL_AGENT_INSECURE=1). */
+  encrypted: boolean
+}
+
+export class AgentDoor {
+  private nonces = new Map<string, { nodeId: string; at: number }>()
+  /** Guards tokens and ids against guessing: what fails, or may fail, costs from here. */
+  private guesses: Limit
+  /** A node that is known asks again as often as its connection breaks; a rack of them may stand behind one address. */
+  private challenges: Limit
+  constructor(private deps: Deps) {
+    this.guesses = new Limit(60, deps.clock)
+    this.challenges = new Limit(300, deps.clock)
+  }
+
+  /** Throws `enrollment_expired`, `enrollment_not_valid`, `protocol_mismatch`. The token ends with this call. */
+  async enroll(request: Request): Promise<Response> {
+    const { clock } = this.deps
+    const { from: address, requestId } = this.comesIn(request)
+    const asked = await bodyAs<EnrollRequest>(request, EnrollRequest)
+    mustSpeakOurs(asked.protocol)
+    const node = this.heardOnce({ from: address, requestId }, (tx) => {
+      const found = openEnrollment(tx, asked.token, clock())
+      const made = tx
+        .insert(nodes)
+        .values(newNode(tx, asked, found, clock()))
+        .returning()
+        .get()
+      tx.update(enrollments).set({ usedAt: clock(), nodeId: made.id }).where(eq(enrollments.id, found.id)).run()
+      auditLine(
+        tx,
+        { clock },
+        {
+          actor: { ...visitor, accountId: made.id, name: made.name, via: { type: 'system' } },
+          operation: ENROLLED,
+          target: made.id,
+          from: address,
+          requestId,
+          result: 'done',
+          details: { enrollmentId: found.id, hostname: asked.facts.hostname },
+        },
+      )
+      return made
+    })
+    return Response.json({ nodeId: node.id, name: node.name })
+  }
+
+  /** One transaction; a token that opens nothing is written down, so that guessing is seen. */
+  private heardOnce<T>(heard: Pick<Heard, 'from' | 'requestId'>, work: (tx: Tx) => T extends Promise<unknown> ? never : T): T {
+    const { db, clock } = this.deps
+    try {
+      return write(db, work)
+    } catch (error) {
+      if (error instanceof Refusal) write(db, (tx) => auditRefusal(tx, { clock }, ENROLLED, heard, error))
+      throw error
+    }
+  }
+
+  /**
+   * The program for a machine that is about to join and has none: its token, which this does not use up, says that it was asked to.
+   * Throws as `enroll` does, and `not_found` where there is no program for its kind of processor.
+   */
+  program(request: Request): Response {
+    const { db, clock, agentDir } = this.deps
+    this.comesIn(request)
+    const token = /^Bearer (\S+)$/.exec(request.headers.get('Authorization') ?? '')?.[1] ?? ''
+    openEnrollment(db, token, clock())
+    const kind = new URL(request.url).pathname.slice(agentPaths.program.length + 1)
+    const file = programFor(agentDir, kind)
+    if (!file)
+      throw new Refusal(
+        'not_found',
+        `The controller has no program for ${/^\w{1,20}$/.test(kind) ? kind : 'this processor'}. Put one into PANEL_AGENT_DIR as berth-x64 or berth-aarch64, or beside install.sh on the node.`,
+      )
+    return new Response(Bun.file(file), { headers: { 'Content-Type': 'application/octet-stream' } })
+  }
+
+  /** What comes in with a token comes encrypted, from this host, or into a lab; and not too often. */
+  private comesIn(request: Request): Heard {
+    const heard = heardOf(request)
+    if (!this.deps.encrypted && !/^(127\.|::1$)/.test(heard.from))
+      throw new Refusal(
+        'forbidden',
+        'Nodes enroll over HTTPS only. Set PANEL_PUBLIC_URL to an https:// address, or PANEL_AGENT_INSECURE=1 in a lab.',
+      )
+    this.guesses.take(addressKey(heard.from))
+    return heard
+  }
+
+  async challenge(request: Request): Promise<Response> {
+    const asked = await bodyAs<{ nodeId: string; protocol: number }>(request, ChallengeRequest)
+    mustSpeakOurs(asked.protocol)
+    if (!this.known(asked.nodeId)) {
+      this.guesses.take(`challenge ${addressKey(heardOf(request).from)}`)
+      throw notKnown()
+    }
+    this.challenges.take(asked.nodeId)
+    const now = this.deps.clock()
+    for (const [nonce, { at }] of this.nonces) if (now - at > NONCE_MS) this.nonces.delete(nonce)
+    const nonce = randomToken()
+    this.nonces.set(nonce, { nodeId: asked.nodeId, at: now })
+    return Response.json({ nonce })
+  }
+
+  /** The node whose key signed this request. Throws `node_not_known`. */
+  signer(request: Request): Node {
+    const nodeId = request.headers.get(agentHeaders.node) ?? ''
+    const nonce = request.headers.get(agentHeaders.nonce) ?? ''
+    const challenge = this.nonces.get(nonce)
+    this.nonces.delete(nonce)
+    mustSpeakOurs(Number(request.headers.get(agentHeaders.protocol) ?? PROTOCOL))
+    const node = this.known(nodeId)
+    if (!node || challenge?.nodeId !== nodeId || this.deps.clock() - challenge.at > NONCE_MS) throw notKnown()
+    const signature = Buffer.from(request.headers.get(agentHeaders.signature) ?? '', 'base64url')
+    const key = createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x: node.publicKey }, format: 'jwk' })
+    if (signature.length !== 64 || !verify(null, Buffer.from(signedText(nodeId, nonce)), key, signature)) throw notKnown()
+    return node
+  }
+
+  /** The file of an imported image. Published or not: a node asks because a job told it to. */
+  image(request: Request): Response {
+    this.signer(request)
+    const id = new URL(request.url).pathname.slice(agentPaths.images.length + 1)
+    const image = imageById(this.deps.db, id)
+    if (image?.origin !== 'imported') throw new Refusal('image_not_found', 'There is no such image.')
+    return new Response(Bun.file(imagePath(this.deps.dataDir, image.id, image.format)), {
+      headers: { 'Content-Type': 'application/octet-stream' },
+    })
+  }
+
+  private known(nodeId: string): Node | undefined {
+    const node = nodeById(this.deps.db, nodeId)
+    return node && node.removedAt === null ? node : undefined
+  }
+}
+
+/** The enrolment that this token opens. Throws `enrollment_expired`, `enrollment_not_valid`. */
+function openEnrollment(tx: Db, token: string, now: number) {
+  const found = tx
+    .select()
+    .from(enrollments)
+    .where(eq(enrollments.tokenHash, digest(token)))
+    .get()
+  if (!found || found.usedAt !== null)
+    throw new Refusal(
+      'enrollment_not_valid',
+      'This enrollment token is not valid: it was mistyped or used before. Make a new one on the Nodes page.',
+    )
+  if (found.expiresAt <= now)
+    throw new Refusal(
+      'enrollment_expired',
+      'This enrollment token has expired: it is valid for 60 minutes. Make a new one on the Nodes page.',
+    )
+  return found
+}
+
+const kinds = ['x64', 'aarch64'] as const
+const ownKind = process.arch === 'arm64' ? 'aarch64' : 'x64'
+
+/** `berth-aarch64`, or for this machine's own kind of processor `berth`. */
+function programFor(dir: string, kind: string): string | undefined {
+  if (!kinds.some((it) => it === kind)) return undefined
+  return [`berth-${kind}`, ...(kind === ownKind ? ['berth'] : [])].map((name) => `${dir}/${name}`).find((path) => existsSync(path))
+}
+
+const notKnown = () =>
+  new Refusal(
+    'node_not_known',
+    'This node is not known here: it was removed, or its credential was revoked. Enroll it again with a new token.',
+  )
+
+function mustSpeakOurs(protocol: number) {
+  if (protocol !== PROTOCOL)
+    throw new Refusal(
+      'protocol_mismatch',
+      `This controller speaks agent protocol ${PROTOCOL} and the agent protocol ${protocol}. Update the agent to version ${VERSION} (run install.sh --agent on the node again).`,
+    )
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+async function bodyAs<T>(request: Request, schema: TSchema): Promise<T> {
+  const text = await textOf(request, MOST_BODY)
+  const body = parsed(text)
+  if (!fits(schema, body))
+    throw new Refusal('validation_failed', 'The agent sent something that this controller does not understand. Update the agent.')
+  return body as T
+}
+
+function newNode(
+  tx: Tx,
+  { publicKey, facts }: EnrollRequest,
+  from: typeof enrollments.$inferSelect,
+  now: number,
+): typeof nodes.$inferInsert {
+  return {
+    id: newId('node'),
+    name: freeName(tx, from.name ?? facts.hostname),
+    locationId: from.locationId,
+    publicKey,
+    bridge: from.bridge ?? facts.bridges[0]?.name ?? 'br0',
+    // An emulated or small host keeps less: half a gigabyte or a sixteenth, whichever is more.
+    reservedMemoryMb: Math.max(512, Math.round(facts.memoryMb / 16)),
+    facts,
+    memoryMb: facts.memoryMb,
+    threads: facts.cpu.threads,
+    pool: 'local',
+    poolBytes: 0,
+    seenAt: now,
+    createdAt: now,
+  }
+}
+
+/** Two hosts may call themselves the same; the second gets a number. */
+function freeName(tx: Tx, wanted: string): string {
+  const taken = new Set(
+    tx
+      .select({ name: nodes.name, removedAt: nodes.removedAt })
+      .from(nodes)
+      .all()
+      .filter((n) => n.removedAt === null)
+      .map((n) => n.name.toLowerCase()),
+  )
+  for (let i = 1; ; i++) {
+    const name = i === 1 ? wanted : `${wanted}-${i}`
+    if (!taken.has(name.toLowerCase())) return name
+  }
+}

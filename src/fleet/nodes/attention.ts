@@ -1,0 +1,114 @@
+import { type Look, mayCall } from '../../kernel/api/operation.ts'
+import { iso } from '../../kernel/db/clock.ts'
+import { count } from '../../kernel/words.ts'
+import type { Attention, Source } from '../../platform/overview/attention.ts'
+import { VERSION } from '../../app/version.ts'
+import { AWAY_SHOWN_MS, SKEW_SHOWN_MS } from './node.ts'
+import { listNodes } from './nodes.ts'
+
+type Row = {
+  id: string
+  name: string
+  seenAt: number
+  skewMs: number
+  differences: string
+  version: string
+  kind: string
+  fake: number
+  servers: number
+}
+
+/** Each node in turn, by name: all that is wrong with it. */
+export const nodesInTrouble: Source = (call) => {
+  if (!mayCall(listNodes, call.actor)) return []
+  return call.tx.$client
+    .query<Row, []>(
+      `SELECT n.id, n.name, n.seen_at AS seenAt, n.skew_ms AS skewMs, n.differences, n.facts ->> '$.agentVersion' AS version, n.facts ->> '$.virtualisation.kind' AS kind, n.facts ->> '$.fake' AS fake,
+        coalesce((SELECT h.servers FROM node_held h WHERE h.node_id = n.id), 0) AS servers
+       FROM nodes n WHERE n.removed_at IS NULL ORDER BY n.name`,
+    )
+    .all()
+    .flatMap((n) => [...reachable(call, n), ...asItShouldBe(n), ...able(n), ...upToDate(call, n)])
+}
+
+const at = ({ id }: Row) => ({ since: null, action: 'Open node', href: `/admin/nodes/${id}` })
+
+function reachable({ nodes, clock }: Look, n: Row): Attention[] {
+  if (!nodes.connected(n.id) && clock() - n.seenAt > AWAY_SHOWN_MS)
+    return [
+      {
+        ...at(n),
+        level: 'bad',
+        what: `${n.name} is not connected.`,
+        effect:
+          n.servers === 1
+            ? 'Its one server keeps running but cannot be changed.'
+            : n.servers
+              ? `Its ${count(n.servers, 'server')} keep running but cannot be changed.`
+              : 'It takes no new servers.',
+        since: iso(n.seenAt),
+      },
+    ]
+  if (Math.abs(n.skewMs) <= SKEW_SHOWN_MS) return []
+  return [
+    {
+      ...at(n),
+      level: 'warn',
+      what: `The clock of ${n.name} is ${Math.round(Math.abs(n.skewMs) / 1000)} s ${n.skewMs > 0 ? 'ahead' : 'behind'}.`,
+      effect: 'Times in logs mislead and certificates may be refused. Set up time synchronisation on it.',
+    },
+  ]
+}
+
+function asItShouldBe(n: Row): Attention[] {
+  const differences = (JSON.parse(n.differences) as { kind: string }[]).filter((d) => d.kind !== 'foreign').length
+  if (!differences) return []
+  return [
+    {
+      level: 'warn',
+      what: `${n.name} differs from what should be on it in ${count(differences, 'place')}.`,
+      effect: 'Nothing is changed by itself. Look at each and decide.',
+      since: null,
+      action: 'Show differences',
+      href: `/admin/nodes/${n.id}#differences`,
+    },
+  ]
+}
+
+const able = (n: Row): Attention[] =>
+  n.kind === 'none' && !n.fake
+    ? [
+        {
+          ...at(n),
+          level: 'bad',
+          what: `${n.name} cannot run servers.`,
+          effect: 'Neither KVM nor emulation works there; `berth agent doctor` on it says why.',
+        },
+      ]
+    : []
+
+const upToDate = ({ nodes }: Look, n: Row): Attention[] =>
+  n.version !== VERSION && nodes.connected(n.id)
+    ? [
+        {
+          ...at(n),
+          level: 'warn',
+          what: `The agent of ${n.name} is ${n.version}, the controller ${VERSION}.`,
+          effect: 'New features may not work there until it is updated.',
+        },
+      ]
+    : []
+
+export const plainHttp: Source = ({ actor, config }) =>
+  config.agentInsecure && mayCall(listNodes, actor)
+    ? [
+        {
+          level: 'bad',
+          what: 'Nodes may enroll over plain HTTP (PANEL_AGENT_INSECURE=1).',
+          effect: 'Fit for a lab only: whoever is on the network can read and change what is sent.',
+          since: null,
+          action: 'How to set up HTTPS',
+          href: '/admin#https',
+        },
+      ]
+    : []

@@ -1,0 +1,87 @@
+import { eq } from 'drizzle-orm'
+import { Type as t } from 'typebox'
+import { asTyped } from '../../../agent/protocol/shell-quote.ts'
+import { fields, line, nullable, operation, type Resource, see, time } from '../../kernel/api/operation.ts'
+import { iso, minute } from '../../kernel/db/clock.ts'
+import { newId } from '../../kernel/db/ids.ts'
+import { digest, randomToken } from '../../kernel/crypto/secrets.ts'
+import { location } from '../locations/location.ts'
+import { type Enrollment, enrollments, nodes } from './tables.ts'
+
+/** Valid for 60 minutes, once. */
+export const ENROLLMENT_MS = 60 * minute
+
+export const enrollNode = operation({
+  id: 'nodes.enroll',
+  method: 'POST',
+  path: '/admin/node-enrollments',
+  summary: 'Make the token that enrolls one node; it is shown only once',
+  access: { staff: ['nodes:write'] },
+  body: fields({
+    locationId: t.String({ maxLength: 40 }),
+    name: t.Optional(line(60, 0)),
+    bridge: t.Optional(t.String({ pattern: '^[a-zA-Z0-9_.-]{0,15}$', title: 'the name of a bridge' })),
+  }),
+  answer: t.Object({ id: t.String(), token: t.String(), command: t.String(), expiresAt: time }),
+  status: 201,
+  example: { locationId: '<location_id>', name: 'fra-01' },
+  run({ tx, actor, body, clock, config }) {
+    const where = see(tx, actor, location, body.locationId, 'locationId')
+    const token = `enr_${randomToken()}`
+    const it = tx
+      .insert(enrollments)
+      .values({
+        id: newId('enrollment'),
+        tokenHash: digest(token),
+        locationId: where.id,
+        name: body.name || null,
+        bridge: body.bridge || null,
+        createdAt: clock(),
+        expiresAt: clock() + ENROLLMENT_MS,
+      })
+      .returning()
+      .get()
+    return {
+      id: it.id,
+      token,
+      command: asTyped('sudo', [
+        './install.sh',
+        '--agent',
+        ...['--controller', config.publicUrl, '--token', token],
+        ...(it.bridge ? ['--bridge', it.bridge] : []),
+        ...(config.publicUrl.startsWith('http:') && config.agentInsecure ? ['--insecure'] : []),
+      ]),
+      expiresAt: iso(it.expiresAt),
+    }
+  },
+})
+
+const enrollment: Resource<Enrollment> = {
+  name: 'enrollment',
+  notFound: 'enrollment_not_found',
+  find: (tx, actor, id) => (actor.kind === 'staff' ? tx.select().from(enrollments).where(eq(enrollments.id, id)).get() : undefined),
+}
+
+export const getEnrollment = operation({
+  id: 'nodes.enrollment',
+  method: 'GET',
+  path: '/admin/node-enrollments/{id}',
+  summary: 'Whether the node has enrolled yet',
+  access: { staff: ['nodes:write'] },
+  on: enrollment,
+  answer: t.Object({
+    id: t.String(),
+    state: t.Enum(['waiting', 'used', 'expired']),
+    expiresAt: time,
+    node: nullable(t.Object({ id: t.String(), name: t.String(), connected: t.Boolean() })),
+  }),
+  run({ tx, target, clock, nodes: live }) {
+    const node = target.nodeId ? tx.select().from(nodes).where(eq(nodes.id, target.nodeId)).get() : undefined
+    return {
+      id: target.id,
+      state: target.usedAt !== null ? ('used' as const) : target.expiresAt <= clock() ? ('expired' as const) : ('waiting' as const),
+      expiresAt: iso(target.expiresAt),
+      node: node ? { id: node.id, name: node.name, connected: live.connected(node.id) } : null,
+    }
+  },
+})

@@ -1,0 +1,186 @@
+// What agents say of themselves, taken in: facts, heartbeats, power changes, and the inventory that is held against what should be.
+import { eq } from 'drizzle-orm'
+import type { Facts, Heartbeat, Inventory, Power } from '../../../agent/protocol/wire.ts'
+import { type Clock, minute } from '../../kernel/db/clock.ts'
+import { type Db, prepared, type Tx, write } from '../../kernel/db/open.ts'
+import { log } from '../../kernel/log.ts'
+import type { Report } from '../../kernel/nodes/hub.ts'
+import { notePower, serverById, serversOn } from '../../compute/servers/server.ts'
+import type { Server, Status } from '../../compute/servers/tables.ts'
+import { nodeById } from './node.ts'
+import { type Difference, nodes } from './tables.ts'
+
+/** How stale `seen_at` may get on disk: a write per heartbeat of each of 500 nodes would be most of all writes. */
+const SEEN_EVERY_MS = minute
+/** Half of each such window is for others. */
+const WINDOW_MS = 50
+
+export class Reports {
+  private beats = new Map<string, Heartbeat>()
+  /** What each server's node said last, so that an unchanged heartbeat costs no query. */
+  private power = new Map<string, Power>()
+  private seenAt = new Map<string, number>()
+  private waiting: ((tx: Tx) => void)[] = []
+  private pause: Timer | undefined
+  private spentMs = 0
+
+  constructor(
+    private db: Db,
+    private clock: Clock,
+  ) {}
+
+  heartbeat = (nodeId: string): Heartbeat | undefined => this.beats.get(nodeId)
+
+  take(nodeId: string, report: Report) {
+    if (report.type === 'heartbeat') return this.beat(nodeId, report)
+    this.keep((tx) => {
+      if (report.type === 'facts') this.facts(tx, nodeId, report.facts)
+      else if (report.type === 'inventory') this.inventory(tx, nodeId, report)
+      else this.changed(tx, nodeId, report.server, report.power)
+    })
+  }
+
+  connected(nodeId: string) {
+    const now = this.clock()
+    this.seenAt.set(nodeId, now)
+    this.keep((tx) => void tx.update(nodes).set({ connectedAt: now, seenAt: now }).where(eq(nodes.id, nodeId)).run())
+  }
+  disconnected(nodeId: string) {
+    const now = this.clock()
+    this.keep((tx) => void tx.update(nodes).set({ connectedAt: null, seenAt: now }).where(eq(nodes.id, nodeId)).run())
+  }
+
+  /**
+   * Reports are written as they come, but never for longer than half of the time: when the controller restarts every node reports
+   * at once, and people want to go on working meanwhile. What has to wait is then written together. Nothing is lost with it: nodes
+   * say everything again when they reconnect.
+   */
+  private keep(report: (tx: Tx) => void) {
+    this.waiting.push(report)
+    this.pause ??= setTimeout(() => this.goOn(), WINDOW_MS)
+    if (this.waiting.length === 1 && this.spentMs < WINDOW_MS / 2) this.write()
+  }
+
+  private goOn() {
+    this.spentMs = 0
+    this.pause = this.waiting.length ? setTimeout(() => this.goOn(), WINDOW_MS) : undefined
+    if (this.waiting.length) this.write()
+  }
+
+  private write() {
+    const began = performance.now()
+    try {
+      write(this.db, (tx) => {
+        do this.waiting.shift()!(tx)
+        while (this.waiting.length && performance.now() - began < WINDOW_MS / 2)
+      })
+    } catch (error) {
+      // One report that cannot be kept must not end the controller; the nodes will say it again.
+      log.error('reports of nodes could not be kept', { error })
+    }
+    this.spentMs += performance.now() - began
+  }
+
+  /** What still waits is said again at the next start. */
+  stop() {
+    clearTimeout(this.pause)
+    this.waiting.length = 0
+  }
+
+  private facts(tx: Tx, nodeId: string, facts: Facts) {
+    tx.update(nodes).set({ facts, memoryMb: facts.memoryMb, threads: facts.cpu.threads }).where(eq(nodes.id, nodeId)).run()
+  }
+
+  private beat(nodeId: string, beat: Heartbeat) {
+    const before = this.beats.get(nodeId)
+    this.beats.set(nodeId, beat)
+    const news = beat.servers.filter((s) => this.power.get(s.id) !== s.power)
+    const now = this.clock()
+    const seenIsStale = now - (this.seenAt.get(nodeId) ?? 0) >= SEEN_EVERY_MS
+    if (before && !news.length && !seenIsStale) return
+    this.seenAt.set(nodeId, now)
+    this.keep((tx) => {
+      const node = nodeById(tx, nodeId)
+      if (!node) return
+      const room = beat.pools.find((p) => p.name === node.pool) ?? beat.pools[0]
+      tx.update(nodes)
+        .set({ seenAt: now, skewMs: beat.at - now, ...(room ? { pool: room.name, poolBytes: room.totalBytes } : {}) })
+        .where(eq(nodes.id, nodeId))
+        .run()
+      for (const s of news) this.changed(tx, nodeId, s.id, s.power)
+    })
+  }
+
+  /** `running` and `stopped` are what the node last reported; every other state is ours to say. */
+  private changed(tx: Tx, nodeId: string, serverId: string, power: Power) {
+    const it = serverById(tx, serverId)
+    // A node may speak only of what stands on it.
+    if (it?.nodeId !== nodeId) return log.warning('a node spoke of a server that is not on it', { nodeId, serverId })
+    this.power.set(serverId, power)
+    const status =
+      (it.status === 'running' || it.status === 'stopped') && !held(tx, serverId)
+        ? { status: power === 'running' || power === 'paused' ? ('running' as const) : ('stopped' as const) }
+        : {}
+    if (it.power !== power || (status.status && status.status !== it.status)) notePower(tx, serverId, { power, ...status })
+  }
+
+  private inventory(tx: Tx, nodeId: string, found: Inventory) {
+    const expected = serversOn(tx, nodeId)
+    const busy = new Set(expected.filter((s) => held(tx, s.id)).map((s) => s.id))
+    const differences = compare(expected, found, busy)
+    tx.update(nodes).set({ differences, inventoryAt: this.clock() }).where(eq(nodes.id, nodeId)).run()
+  }
+}
+
+const statements = prepared((db) => ({
+  held: db.$client.prepare<{ n: number }, [string]>(
+    "SELECT 1 AS n FROM jobs WHERE holds = ? AND state IN ('queued', 'running', 'undoing')",
+  ),
+}))
+/** Does a job work on it? Then its state is on its way and the node's word is a moment old. */
+const held = (tx: Db, serverId: string) => statements(tx).held.get(serverId) !== null
+
+/** Only of these the node must have a machine and a disk. */
+const isInstalled = (status: Status) => status === 'running' || status === 'stopped'
+
+/**
+ * Wanted against actual. Servers that a job works on are left out: they are on their way. Nothing is guessed by name, and
+ * nothing is settled by itself: an orphan may be the only copy of somebody's data.
+ */
+export function compare(expected: readonly Server[], found: Inventory, busy: ReadonlySet<string>): Difference[] {
+  const installed = expected.filter(
+    (s) => isInstalled(s.status === 'suspended' ? (s.statusBefore ?? 'stopped') : s.status) && !busy.has(s.id),
+  )
+  const domains = new Map(found.domains.map((d) => [d.server, d.power]))
+  const volumes = new Set(found.volumes.map((v) => v.server))
+  const known = new Map(expected.map((s) => [s.id, s]))
+  const out: Difference[] = []
+  for (const s of installed) {
+    const power = domains.get(s.id)
+    if (!volumes.has(s.id)) out.push({ kind: 'missing_volume', serverId: s.id, words: `The disk of ${s.hostname} is not on this node.` })
+    if (power === undefined) out.push({ kind: 'missing_domain', serverId: s.id, words: `${s.hostname} is not defined on this node.` })
+    else if (s.status === 'suspended' && power === 'running')
+      out.push({ kind: 'power', serverId: s.id, words: `${s.hostname} is suspended and runs.` })
+  }
+  for (const [id] of domains)
+    if (!known.has(id))
+      out.push({
+        kind: 'orphan_domain',
+        serverId: id,
+        words: `The machine ${id} carries our mark, but no server of this controller stands here under that id.`,
+      })
+  for (const id of volumes)
+    if (!known.has(id) && !domains.has(id))
+      out.push({
+        kind: 'orphan_volume',
+        serverId: id,
+        words: `The disk of ${id} carries our mark, but no server of this controller stands here under that id.`,
+      })
+  for (const name of found.foreign)
+    out.push({
+      kind: 'foreign',
+      serverId: null,
+      words: `The machine ${name} is not Berth's. It uses memory and disk that is not counted here.`,
+    })
+  return out
+}

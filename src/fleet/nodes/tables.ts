@@ -1,0 +1,56 @@
+import { integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
+import type { Facts } from '../../../agent/protocol/wire.ts'
+
+/** What is on a node but should not be, or should be and is not. Shown, never settled by itself. */
+export type Difference = {
+  kind: 'missing_domain' | 'missing_volume' | 'orphan_domain' | 'orphan_volume' | 'power' | 'foreign'
+  serverId: string | null
+  words: string
+}
+
+export const nodes = sqliteTable('nodes', {
+  id: text().primaryKey(),
+  name: text().notNull(),
+  locationId: text('location_id').notNull(),
+  publicKey: text('public_key').notNull(),
+  /** The bridge its servers hang on. */
+  bridge: text().notNull(),
+  /** Takes new servers. */
+  open: integer({ mode: 'boolean' }).notNull().default(true),
+  /** Kept for the host itself, not sold. */
+  reservedMemoryMb: integer('reserved_memory_mb').notNull(),
+  facts: text({ mode: 'json' }).$type<Facts>().notNull(),
+  memoryMb: integer('memory_mb').notNull(),
+  threads: integer().notNull(),
+  pool: text().notNull(),
+  poolBytes: integer('pool_bytes').notNull(),
+  skewMs: integer('skew_ms').notNull().default(0),
+  connectedAt: integer('connected_at'),
+  seenAt: integer('seen_at').notNull(),
+  differences: text({ mode: 'json' }).$type<Difference[]>().notNull().default([]),
+  inventoryAt: integer('inventory_at'),
+  createdAt: integer('created_at').notNull(),
+  removedAt: integer('removed_at'),
+})
+export type Node = typeof nodes.$inferSelect
+
+/** What a node's servers hold until it has let go of them; kept by triggers, see the migration. */
+export const nodeHeld = sqliteTable('node_held', {
+  nodeId: text('node_id').primaryKey(),
+  servers: integer().notNull(),
+  memoryMb: integer('memory_mb').notNull(),
+  diskGb: integer('disk_gb').notNull(),
+})
+
+export const enrollments = sqliteTable('enrollments', {
+  id: text().primaryKey(),
+  tokenHash: text('token_hash').notNull(),
+  locationId: text('location_id').notNull(),
+  name: text(),
+  bridge: text(),
+  createdAt: integer('created_at').notNull(),
+  expiresAt: integer('expires_at').notNull(),
+  usedAt: integer('used_at'),
+  nodeId: text('node_id'),
+})
+export type Enrollment = typeof enrollments.$inferSelect

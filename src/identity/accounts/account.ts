@@ -1,0 +1,237 @@
+// Who an account is, who sees it, and the people behind it.
+import { and, eq, isNotNull, or, type SQL } from 'drizzle-orm'
+import { Type as t } from 'typebox'
+import type { Right, Scope } from '../../kernel/api/access.ts'
+import type { Actor } from '../../kernel/api/actor.ts'
+import { invalid, Refusal } from '../../kernel/api/errors.ts'
+import { newest } from '../../kernel/api/list.ts'
+import { patched } from '../../kernel/api/named.ts'
+import { type Look, line, nullable, type Resource, shape, time, told } from '../../kernel/api/operation.ts'
+import { oneOf, text } from '../../kernel/api/query.ts'
+import { iso, isoOrNull } from '../../kernel/db/clock.ts'
+import { newId } from '../../kernel/db/ids.ts'
+import { type Db, isUniqueViolation, prepared, type Tx } from '../../kernel/db/open.ts'
+import { contains, rowBy } from '../../kernel/db/rows.ts'
+import { emit } from '../../kernel/jobs/outbox.ts'
+import { factorsOf } from '../second-factors/factors.ts'
+import { lastSeenSql } from '../auth/sessions.ts'
+import { type Account, type Allowance, accounts } from './tables.ts'
+
+type Deciding = Pick<Account, 'id' | 'kind' | 'resellerId'>
+/** The few columns that decide who sees an account: that there is one must not show in the time an answer takes (security S25). */
+const deciding = prepared(({ $client }) =>
+  $client.prepare<Deciding, [string]>('SELECT id, kind, reseller_id AS resellerId FROM accounts WHERE id = ?'),
+)
+/** Staff see every customer and reseller; a reseller sees itself and its customers; a customer itself. */
+function seen(actor: Actor, it: Deciding): boolean {
+  if (actor.kind === 'staff') return it.kind !== 'staff'
+  return it.id === actor.accountId || (actor.kind === 'reseller' && it.resellerId === actor.accountId)
+}
+
+export const accountById = rowBy(accounts, accounts.id)
+/** Throws `forbidden` for System, which has no account. */
+export function ownAccount(tx: Db, actor: Actor): Account {
+  const account = accountById(tx, actor.accountId)
+  if (!account) throw new Refusal('forbidden', 'System has no account of its own and does not sign in.')
+  return account
+}
+export const accountByEmail = (tx: Db, email: string): Account | undefined =>
+  tx.select().from(accounts).where(eq(accounts.email, email.toLowerCase())).get()
+
+/** A customer or a reseller: whoever can own servers. */
+export const customer: Resource<Account> = {
+  name: 'customer',
+  notFound: 'customer_not_found',
+  find: (tx, actor, id) => {
+    const it = deciding(tx).get(id)
+    return it && seen(actor, it) ? accountById(tx, id) : undefined
+  },
+  /**
+   * A reseller's own account is its own, and its customers are in its care: neither way does one right do for the other. Of staff, who
+   * may change customers may not change resellers by that.
+   */
+  rights: (_, actor, it) =>
+    actor.kind === 'reseller'
+      ? it.id === actor.accountId
+        ? withItself
+        : withItsCustomers
+      : actor.kind === 'staff' && !mayChange(actor, it)
+        ? new Set<Right>([...actor.scopes, ...actor.permissions]).difference(toChange)
+        : undefined,
+}
+const toChange: ReadonlySet<Right> = new Set<Right>(['customers:write', 'customers.write'])
+/** Resellers are managed by who may manage resellers. */
+export const mayChange = (actor: Actor, it: Pick<Account, 'kind'>): boolean =>
+  it.kind !== 'reseller' || actor.kind !== 'staff' || actor.permissions.has('resellers.write')
+const withItself: ReadonlySet<Scope> = new Set(['account:read', 'account:write', 'reseller:read'])
+const withItsCustomers: ReadonlySet<Scope> = new Set(['reseller:read', 'reseller:customers', 'reseller:servers'])
+
+/** What it has bought beside its packages. */
+export const allowanceAnswer = shape('Allowance', {
+  vcpus: t.Integer(),
+  memoryMb: t.Integer(),
+  diskGb: t.Integer(),
+  trafficGb: t.Integer(),
+  ipv4: t.Integer(),
+})
+export const noAllowance: Allowance = { vcpus: 0, memoryMb: 0, diskGb: 0, trafficGb: 0, ipv4: 0 }
+
+export const customerAnswer = shape('Customer', {
+  id: t.String(),
+  kind: t.Enum(['customer', 'reseller', 'staff']),
+  email: t.String(),
+  name: t.String(),
+  organization: nullable(t.String()),
+  externalId: told(nullable(t.String()), "The billing system's own identifier of it."),
+  resellerId: told(nullable(t.String()), 'Null: a customer of the house.'),
+  resellerName: nullable(t.String()),
+  hasPassword: t.Boolean(),
+  secondFactor: told(t.Boolean(), 'Has one set up.'),
+  seenAt: told(nullable(time), 'When it was last here, signed in; null when not lately.'),
+  lockedAt: nullable(time),
+  lockReason: told(nullable(t.String()), 'Nothing new can be ordered for a locked account.'),
+  createdAt: time,
+  servers: told(t.Integer(), 'How many it has.'),
+  allowance: allowanceAnswer,
+})
+
+const owned = prepared(({ $client }) =>
+  $client.prepare<{ n: number }, [string]>('SELECT count(*) AS n FROM servers WHERE owner_id = ? AND terminated_at IS NULL'),
+)
+
+const lastSeen = prepared(({ $client }) => $client.prepare<{ at: number | null }, [string]>(`SELECT ${lastSeenSql('?1')} AS at`))
+
+export const showCustomer = (tx: Db, it: Account) => ({
+  id: it.id,
+  kind: it.kind,
+  email: it.email,
+  name: it.name,
+  organization: it.organization,
+  externalId: it.externalId,
+  resellerId: it.resellerId,
+  resellerName: it.resellerId && accountById(tx, it.resellerId)!.name,
+  hasPassword: it.passwordHash !== null,
+  secondFactor: factorsOf(tx, it.id).length > 0,
+  seenAt: isoOrNull(lastSeen(tx).get(it.id)!.at),
+  lockedAt: isoOrNull(it.lockedAt),
+  lockReason: it.lockReason,
+  createdAt: iso(it.createdAt),
+  servers: owned(tx).get(it.id)!.n,
+  allowance: it.allowance ?? noAllowance,
+})
+
+/** The customer as webhooks carry it. */
+export const customerInEvent = ({ id, email, name, externalId }: Account) => ({ id, email, name, externalId })
+
+/**
+ * One strict form before anything else sees an address: mail libraries disagree about the exotic ones, and disagreement is how
+ * mail goes to the wrong person.
+ */
+const mailPattern =
+  /^[a-z0-9](?:[a-z0-9._+-]{0,62}[a-z0-9_+-])?@(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/
+
+/** Lower case, trimmed; throws when it is no address. */
+export function mailAddress(text: string, field = 'email'): string {
+  const address = text.trim().toLowerCase()
+  if (address.length > 254 || !mailPattern.test(address) || address.includes('..'))
+    throw invalid({ field, message: 'must be an e-mail address.' })
+  return address
+}
+
+/** Turns the unique index that was hit into the refusal for it. */
+export function refuseTaken(error: unknown): never {
+  if (isUniqueViolation(error, 'accounts.email'))
+    throw new Refusal('email_taken', 'Another account already has this e-mail address. Use that account, or another address.')
+  if (isUniqueViolation(error, 'accounts_external_id'))
+    throw new Refusal(
+      'external_id_taken',
+      'Another customer already has this external id. Look it up with ?externalId=: it is probably the one you mean.',
+    )
+  throw error
+}
+
+// ---------------------------------------------------------------- adding, changing and finding one
+const organization = t.Optional(nullable(line(100, 0)))
+const externalId = t.Optional(nullable(line(100)))
+/** What a new customer or reseller is made of. */
+export const accountFields = { name: line(100), email: t.String({ maxLength: 254 }), organization, externalId }
+/** And of one that is made: whether its holder is mailed a link to choose a password. */
+export const newAccountFields = { ...accountFields, invite: t.Optional(t.Boolean()) }
+/** The same of one that is there: what is not sent stays. */
+export const accountChanges = { name: t.Optional(accountFields.name), email: t.Optional(accountFields.email), organization, externalId }
+
+type Given = { name: string; email: string; organization?: string | null; externalId?: string | null }
+type Whose = { kind: 'customer' | 'reseller'; resellerId?: string | null; now: number }
+
+/** Throws `email_taken` or `external_id_taken`. */
+export function addAccount(tx: Tx, { name, email, organization, externalId }: Given, { kind, resellerId = null, now }: Whose): Account {
+  const row = { id: newId('account'), kind, name, email: mailAddress(email), resellerId, createdAt: now }
+  try {
+    return tx
+      .insert(accounts)
+      .values({ ...row, organization: organization || null, externalId: externalId ?? null })
+      .returning()
+      .get()
+  } catch (error) {
+    return refuseTaken(error)
+  }
+}
+
+/** Throws `email_taken` or `external_id_taken`. */
+export function changeAccount(tx: Tx, it: Account, { name, email, organization, externalId }: Partial<Given>): Account {
+  try {
+    return patched(tx, accounts, it, {
+      ...(name !== undefined && { name }),
+      ...(email !== undefined && { email: mailAddress(email) }),
+      ...(organization !== undefined && { organization: organization || null }),
+      ...(externalId !== undefined && { externalId }),
+    })
+  } catch (error) {
+    return refuseTaken(error)
+  }
+}
+
+/** The account with this password from now on. */
+export const withPassword = (tx: Tx, it: Account, passwordHash: string): Account => patched(tx, accounts, it, { passwordHash })
+
+/** For `listAccounts`: whose they are. */
+export const ofReseller = (resellerId: string): SQL => eq(accounts.resellerId, resellerId)
+export const onlyResellers: SQL = eq(accounts.kind, 'reseller')
+
+/** Tells billing of a new customer. */
+export const tellCreated = (tx: Tx, now: number, it: Account) =>
+  emit(tx, now, 'customer.created', { customerId: it.id, resellerId: it.resellerId }, { customer: customerInEvent(it) })
+
+/** How lists of accounts are searched. */
+export const accountQuery = {
+  q: text('Part of a name, organization or e-mail address.'),
+  email: text('Exactly this e-mail address, in capitals or not.', 254),
+  externalId: text("Exactly this identifier of the billing system's own."),
+  locked: oneOf(['yes'], 'yes: only those that are locked.'),
+}
+type Listing<Shown> = { name: string; whose: SQL | undefined; show(it: Account): Shown }
+
+/** A page of the accounts that are `whose`, and fit what the query asks for; newest first. */
+export function listAccounts<Shown>(call: Look, { name, whose, show }: Listing<Shown>) {
+  const { query } = call
+  const { q, email, externalId, locked } = query
+  const filter = and(
+    whose,
+    q ? or(contains(accounts.name, q), contains(accounts.email, q), contains(accounts.organization, q)) : undefined,
+    email ? eq(accounts.email, email.toLowerCase()) : undefined,
+    externalId ? eq(accounts.externalId, externalId) : undefined,
+    locked ? isNotNull(accounts.lockedAt) : undefined,
+  )
+  return newest({
+    call,
+    name,
+    table: accounts,
+    where: filter,
+    show,
+  })
+}
+
+/** Throws `account_locked`: a locked customer gets nothing new. */
+export function mustNotBeLocked(it: Account) {
+  if (it.lockedAt !== null) throw new Refusal('account_locked', `The account of ${it.name} is locked. Unlock it before ordering for it.`)
+}

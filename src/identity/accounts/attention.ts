@@ -1,0 +1,18 @@
+import { iso } from '../../kernel/db/clock.ts'
+import type { Source } from '../../platform/overview/attention.ts'
+import { accountById } from './account.ts'
+
+export const lockedAccount: Source = ({ tx, actor }) => {
+  const it = accountById(tx, actor.accountId)
+  if (!it || it.lockedAt === null) return []
+  return [
+    {
+      level: 'bad',
+      what: 'Your account is locked.',
+      effect: `Nothing new can be ordered for it; your servers go on. ${it.lockReason ? `Your provider says: ${it.lockReason}` : 'Ask your provider about it.'}`,
+      since: iso(it.lockedAt),
+      action: 'Open account',
+      href: '/account',
+    },
+  ]
+}

@@ -1,0 +1,138 @@
+import { and, eq, isNull, ne } from 'drizzle-orm'
+import { Refusal } from '../../kernel/api/errors.ts'
+import { page } from '../../kernel/api/list.ts'
+import { patched } from '../../kernel/api/named.ts'
+import { fields, line, operation, type Query } from '../../kernel/api/operation.ts'
+import { idOf, text } from '../../kernel/api/query.ts'
+import { sendWelcome } from '../auth/password.ts'
+import {
+  accountChanges,
+  accountQuery,
+  addAccount,
+  changeAccount,
+  customer,
+  customerAnswer,
+  listAccounts,
+  newAccountFields,
+  showCustomer,
+  tellCreated,
+} from './account.ts'
+import { tellOldAddress } from './new-address.ts'
+import { accounts } from './tables.ts'
+
+/** Staff do it for everybody, a reseller for its customers. */
+const who = { staff: ['customers:write'], reseller: ['reseller:customers'] } as const
+
+const example = { name: 'Ada Lovelace', email: 'ada@example.com', organization: 'Analytical Engines Ltd', externalId: 'client-1842' }
+
+export const createCustomer = operation({
+  id: 'customers.create',
+  method: 'POST',
+  path: '/admin/customers',
+  summary: 'Add a customer',
+  access: { staff: ['customers:write'] },
+  body: fields(newAccountFields),
+  answer: customerAnswer,
+  status: 201,
+  remembers: true,
+  refuses: ['email_taken', 'external_id_taken'],
+  example,
+  run(call) {
+    const { tx, body, clock } = call
+    const it = addAccount(tx, body, { kind: 'customer', now: clock() })
+    tellCreated(tx, clock(), it)
+    if (body.invite) sendWelcome(tx, call, it)
+    return showCustomer(tx, it)
+  },
+})
+
+export const listCustomers = operation({
+  id: 'customers.list',
+  method: 'GET',
+  path: '/admin/customers',
+  summary: 'Customers and resellers, newest first',
+  access: { staff: ['customers:read'] },
+  query: {
+    ...accountQuery,
+    externalId: text(
+      "Exactly this identifier of the billing system's own. Resellers have identifiers of theirs: without `resellerId` it looks among accounts that have no reseller, and so finds one at most.",
+    ),
+    resellerId: idOf('account', 'Only customers of this reseller.'),
+  },
+  answer: page(customerAnswer),
+  run: (call) =>
+    listAccounts(call, {
+      name: 'customers',
+      whose: and(ne(accounts.kind, 'staff'), among(call.query)),
+      show: (it) => showCustomer(call.tx, it),
+    }),
+})
+
+/** An external id is unique within whose customers it names: one that a reseller gave must not stand before the house's own. */
+function among({ resellerId, externalId }: Query) {
+  if (resellerId) return eq(accounts.resellerId, resellerId)
+  return externalId ? isNull(accounts.resellerId) : undefined
+}
+
+export const getCustomer = operation({
+  id: 'customers.get',
+  method: 'GET',
+  path: '/customers/{id}',
+  summary: 'One customer',
+  access: { staff: ['customers:read'], reseller: ['reseller:read'], customer: ['account:read'] },
+  on: customer,
+  answer: customerAnswer,
+  run: ({ tx, target }) => showCustomer(tx, target),
+})
+
+export const changeCustomer = operation({
+  id: 'customers.update',
+  method: 'PATCH',
+  path: '/customers/{id}',
+  summary: 'Change a customer; what is not sent stays as it is',
+  access: who,
+  confirmed: ['email'],
+  on: customer,
+  body: fields(accountChanges),
+  answer: customerAnswer,
+  refuses: ['email_taken', 'external_id_taken'],
+  example,
+  run(call) {
+    const { tx, target, body } = call
+    return showCustomer(tx, tellOldAddress(tx, call, target, changeAccount(tx, target, body)))
+  },
+})
+
+export const lockCustomer = operation({
+  id: 'customers.lock',
+  method: 'POST',
+  path: '/customers/{id}/actions/lock',
+  summary: 'Lock a customer: orders are refused, its servers keep running',
+  access: who,
+  inSupport: true,
+  on: customer,
+  body: fields({ reason: line(500) }),
+  answer: customerAnswer,
+  refuses: ['already_done'],
+  example: { reason: 'Payments were charged back' },
+  run({ tx, target, body, clock }) {
+    if (target.lockedAt !== null) throw new Refusal('already_done', `The account of ${target.name} is already locked.`)
+    return showCustomer(tx, patched(tx, accounts, target, { lockedAt: clock(), lockReason: body.reason }))
+  },
+})
+
+export const unlockCustomer = operation({
+  id: 'customers.unlock',
+  method: 'POST',
+  path: '/customers/{id}/actions/unlock',
+  summary: 'Unlock a customer: orders are accepted again',
+  access: who,
+  inSupport: true,
+  on: customer,
+  answer: customerAnswer,
+  refuses: ['already_done'],
+  run({ tx, target }) {
+    if (target.lockedAt === null) throw new Refusal('already_done', `The account of ${target.name} is not locked.`)
+    return showCustomer(tx, patched(tx, accounts, target, { lockedAt: null, lockReason: null }))
+  },
+})

@@ -1,0 +1,24 @@
+// Another address on an account: whoever reads the old one is told, so that nobody is moved out of an account without a word.
+import type { Surroundings } from '../../kernel/api/operation.ts'
+import type { Tx } from '../../kernel/db/open.ts'
+import { mailTo } from '../../kernel/web/mail.ts'
+import type { Account } from './tables.ts'
+
+/** Mails the address that the account had before. Nothing when it is the same; answers the account as it is now. */
+export function tellOldAddress(tx: Tx, around: Pick<Surroundings, 'secrets' | 'clock' | 'config'>, before: Account, now: Account): Account {
+  if (before.email !== now.email)
+    mailTo(
+      tx,
+      around,
+      { ...now, email: before.email },
+      {
+        subject: 'Your account has another e-mail address',
+        paragraphs: [
+          `From now on it is ${now.email}: that is the address to sign in with, and where mail about your account goes.`,
+          'Links that were mailed to this address before do nothing any more.',
+        ],
+        closing: 'If you did not ask for it, tell those who run your account at once.',
+      },
+    )
+  return now
+}

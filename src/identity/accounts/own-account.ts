@@ -1,0 +1,207 @@
+// The account as its own holder sees and changes it.
+import { Type as t } from 'typebox'
+import { everybody } from '../../kernel/api/access.ts'
+import { type Actor, sessionOf } from '../../kernel/api/actor.ts'
+import { invalid, type Refusal } from '../../kernel/api/errors.ts'
+import type { Looks } from '../../kernel/api/http.ts'
+import { patched } from '../../kernel/api/named.ts'
+import { done, fields, line, nullable, operation, type Preparation, secret, shape, time } from '../../kernel/api/operation.ts'
+import { iso, isoOrNull } from '../../kernel/db/clock.ts'
+import type { Tx } from '../../kernel/db/open.ts'
+import { mailTo } from '../../kernel/web/mail.ts'
+import { guessed, guessIn } from '../auth/sign-in-throttle.ts'
+import { makeLink, spendLink } from '../account-links/links.ts'
+import { keepPassword } from '../auth/password.ts'
+import { hashPassword, mustBeGood, passwordFits, withTheSamePassword } from '../auth/passwords.ts'
+import { mustBeOpen, ownSessionId } from '../auth/sessions.ts'
+import { accountByEmail, mailAddress, ownAccount, refuseTaken } from './account.ts'
+import { looks, looksOf, timeZones } from './ui-preferences.ts'
+import { tellOldAddress } from './new-address.ts'
+import { type Account, accounts } from './tables.ts'
+
+const ownAnswer = shape('OwnAccount', {
+  id: t.String(),
+  kind: t.String(),
+  email: t.String(),
+  name: t.String(),
+  organization: nullable(t.String()),
+  hasPassword: t.Boolean(),
+  theme: t.Enum(looks.theme),
+  density: t.Enum(looks.density),
+  timeZone: nullable(t.String()),
+  lockedAt: nullable(time),
+  lockReason: nullable(t.String()),
+  createdAt: time,
+})
+const show = (it: Account) => ({
+  id: it.id,
+  kind: it.kind,
+  email: it.email,
+  name: it.name,
+  organization: it.organization,
+  hasPassword: it.passwordHash !== null,
+  ...looksOf(it),
+  lockedAt: isoOrNull(it.lockedAt),
+  lockReason: it.lockReason,
+  createdAt: iso(it.createdAt),
+})
+
+export const getOwnAccount = operation({
+  id: 'account.get',
+  method: 'GET',
+  path: '/account',
+  summary: 'The own account',
+  access: everybody('account:read'),
+  withoutSecondFactor: true,
+  answer: ownAnswer,
+  run: ({ tx, actor }) => show(ownAccount(tx, actor)),
+})
+
+export const changeOwnAccount = operation({
+  id: 'account.update',
+  method: 'PATCH',
+  path: '/account',
+  summary: 'Change the own name, organization, and how pages look',
+  access: everybody('account:write'),
+  body: fields({
+    name: t.Optional(line(100)),
+    organization: t.Optional(nullable(line(100, 0))),
+    theme: t.Optional(t.Enum(looks.theme)),
+    density: t.Optional(t.Enum(looks.density)),
+    timeZone: t.Optional(nullable(t.String({ maxLength: 64 }))),
+  }),
+  answer: ownAnswer,
+  example: { name: 'Ada Lovelace', theme: 'dark', timeZone: 'Europe/Berlin' },
+  watches: ({ tx, actor }) => ownAccount(tx, actor),
+  run({ tx, actor, body: { name, organization, ...chosen } }) {
+    const it = ownAccount(tx, actor)
+    if (chosen.timeZone && !timeZones().includes(chosen.timeZone))
+      throw invalid({ field: 'timeZone', message: 'is not a known time zone. Take a name like Europe/Berlin, or null for the browser’s.' })
+    const preferences: Looks = { ...looksOf(it), ...chosen }
+    return show(
+      patched(tx, accounts, it, {
+        ...(name !== undefined && { name }),
+        ...(organization !== undefined && { organization: organization || null }),
+        preferences,
+      }),
+    )
+  },
+})
+
+/**
+ * Slow: before the transaction, in which `mustStillBe` looks once more. Throws `validation_failed` for a password that is not the account's,
+ * and `rate_limited` for who goes on guessing in this session.
+ */
+async function mustBeTheirs(call: Pick<Preparation, 'db' | 'actor' | 'guesses'>, password: string, field: string): Promise<Account> {
+  const it = ownAccount(call.db, call.actor)
+  const fits = await guessed(call, guessIn(ownSessionId(call.actor)), it, () => passwordFits(password, it.passwordHash, true))
+  if (!fits) throw isNotTheirs(field).of(it)
+  return it
+}
+function mustStillBe(tx: Tx, actor: Actor, looked: Account, field: string): Account {
+  mustBeOpen(tx, actor)
+  return withTheSamePassword(tx, looked) ?? refuse(isNotTheirs(field).of(looked))
+}
+const isNotTheirs = (field: string) => invalid({ field, message: 'is not your password.' })
+function refuse(refusal: Refusal): never {
+  throw refusal
+}
+
+const typed = secret(t.String({ minLength: 1, maxLength: 1000 }))
+
+export const changePassword = operation({
+  id: 'account.password',
+  method: 'PUT',
+  path: '/account/password',
+  summary: 'Change the own password; every other session ends',
+  access: everybody('account:write'),
+  inPerson: true,
+  signsIn: true,
+  body: fields({ current: typed, password: typed }),
+  answer: done,
+  refuses: ['rate_limited'],
+  example: { current: 'correct horse battery staple', password: 'seven green bicycles' },
+  async prepare(call) {
+    const { body, db, actor } = call
+    mustBeGood(body.password, 'password', ownAccount(db, actor))
+    return { looked: await mustBeTheirs(call, body.current, 'current'), passwordHash: await hashPassword(body.password) }
+  },
+  run(call) {
+    const { tx, actor, prepared } = call
+    const it = mustStillBe(tx, actor, prepared.looked, 'current')
+    const but = sessionOf(actor)?.sessionId
+    keepPassword(tx, call, it, prepared.passwordHash, { tell: true, ...(but && { but }) })
+    return {}
+  },
+})
+
+// ---------------------------------------------------------------- the address that signs in
+export const changeEmail = operation({
+  id: 'account.email',
+  method: 'PUT',
+  path: '/account/email',
+  summary: 'Change the own e-mail address: it takes effect once the link mailed to it is opened',
+  access: everybody('account:write'),
+  inPerson: true,
+  signsIn: true,
+  body: fields({ email: t.String({ maxLength: 254 }), password: typed }),
+  answer: done,
+  refuses: ['rate_limited'],
+  example: { email: 'ada@example.net', password: 'correct horse battery staple' },
+  async prepare(call) {
+    mailAddress(call.body.email)
+    return mustBeTheirs(call, call.body.password, 'password')
+  },
+  /** Whether another account has the address is said to nobody but the one who reads its mail. */
+  run(call) {
+    const { tx, actor, body, clock, prepared } = call
+    const it = mustStillBe(tx, actor, prepared, 'password')
+    const email = mailAddress(body.email)
+    if (email === it.email) throw invalid({ field: 'email', message: 'is already your address.' })
+    mailTo(tx, call, it, {
+      subject: 'Your e-mail address is about to change',
+      paragraphs: [
+        'Somebody signed in as you asked to use another e-mail address for your account. It changes once that address confirms it.',
+      ],
+      closing:
+        'If it was not you, choose a new password at once with "Forgotten your password?" on the sign-in page: it ends every session, and this change too.',
+    })
+    if (accountByEmail(tx, email)) return {}
+    const link = makeLink(tx, { purpose: 'email', account: it, data: email, now: clock() })
+    mailTo(
+      tx,
+      call,
+      { ...it, email },
+      {
+        subject: 'Confirm your e-mail address',
+        paragraphs: [`From now on you sign in with ${email}, once you have confirmed it.`],
+        button: { words: 'Confirm this address', ...link },
+        closing: 'The link works once, for a day. If you did not ask for it, do nothing.',
+      },
+    )
+    return {}
+  },
+})
+
+export const confirmEmail = operation({
+  id: 'account.confirm-email',
+  method: 'POST',
+  path: '/account/email/confirm',
+  summary: 'Confirm the new e-mail address with the link mailed to it',
+  access: 'anyone',
+  signsIn: true,
+  body: fields({ token: secret(t.String({ minLength: 1, maxLength: 100 })) }),
+  answer: t.Object({ email: t.String() }),
+  refuses: ['link_not_valid', 'email_taken', 'rate_limited'],
+  example: { token: '<token>' },
+  run(call) {
+    const { tx, body, clock } = call
+    const { account, data } = spendLink(tx, ['email'], body.token, clock())
+    try {
+      tellOldAddress(tx, call, account, patched(tx, accounts, account, { email: data! }))
+    } catch (error) {
+      refuseTaken(error)
+    }
+    return { email: data! }
+  },
+})

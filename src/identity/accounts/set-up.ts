@@ -1,0 +1,70 @@
+// The first staff account. There is no default one: at first start a link is printed to the journal, and only its holder can make it.
+import { eq } from 'drizzle-orm'
+import { Type as t } from 'typebox'
+import { Refusal } from '../../kernel/api/errors.ts'
+import { fields, line, operation, secret } from '../../kernel/api/operation.ts'
+import { type Db, write } from '../../kernel/db/open.ts'
+import { settings } from '../../kernel/db/tables.ts'
+import { digest, randomToken } from '../../kernel/crypto/secrets.ts'
+import { finishSignIn, signedIn } from '../auth/complete-sign-in.ts'
+import { hashPassword, mustBeGood } from '../auth/passwords.ts'
+import { addStaff } from '../roles/staff-member.ts'
+import { accounts } from './tables.ts'
+
+const SETTING = 'setup.token'
+
+export const hasStaff = (tx: Db) =>
+  tx.select({ id: accounts.id }).from(accounts).where(eq(accounts.kind, 'staff')).limit(1).get() !== undefined
+
+/** A fresh link for the journal, or undefined when there is staff already. The link of an earlier start ends with it. */
+export function setUpToken(db: Db): string | undefined {
+  return write(db, (tx) => {
+    if (hasStaff(tx)) return undefined
+    const token = randomToken()
+    tx.insert(settings)
+      .values({ name: SETTING, value: digest(token) })
+      .onConflictDoUpdate({ target: settings.name, set: { value: digest(token) } })
+      .run()
+    return token
+  })
+}
+
+export const setUpLinkFits = (tx: Db, token: string) =>
+  !hasStaff(tx) && tx.select().from(settings).where(eq(settings.name, SETTING)).get()?.value === digest(token)
+
+export const setUp = operation({
+  id: 'setup.finish',
+  method: 'POST',
+  path: '/setup',
+  summary: 'Make the first staff account with the link from the journal',
+  access: 'anyone',
+  signsIn: true,
+  body: fields({
+    token: secret(t.String({ minLength: 1, maxLength: 100 })),
+    email: t.String({ maxLength: 254 }),
+    name: line(100),
+    password: secret(t.String({ maxLength: 1000 })),
+  }),
+  answer: signedIn,
+  status: 201,
+  refuses: ['setup_link_invalid', 'rate_limited'],
+  example: { token: '<token>', email: 'ada@example.com', name: 'Ada', password: 'correct horse battery staple' },
+  async prepare({ db, body }) {
+    if (!setUpLinkFits(db, body.token)) throw linkIsNotValid()
+    mustBeGood(body.password, 'password', body)
+    return hashPassword(body.password)
+  },
+  run(call) {
+    const { tx, body, prepared: passwordHash, clock } = call
+    if (!setUpLinkFits(tx, body.token)) throw linkIsNotValid()
+    const account = addStaff(tx, { email: body.email, name: body.name, passwordHash, role: 'Owner', now: clock() })
+    tx.delete(settings).where(eq(settings.name, SETTING)).run()
+    return finishSignIn(call, account)
+  },
+})
+
+const linkIsNotValid = () =>
+  new Refusal(
+    'setup_link_invalid',
+    'This set-up link is not valid any more. The newest one is in the journal of the controller; each start prints a fresh one until there is a staff account.',
+  )

@@ -1,0 +1,130 @@
+// From a request's credentials to the actor who asks. Asked on every call; nothing is kept between two.
+import { accountById } from '../accounts/account.ts'
+import { looksOf } from '../accounts/ui-preferences.ts'
+import { permissionsOf } from '../roles/role.ts'
+import type { Account } from '../accounts/tables.ts'
+import { isScope, type Permission, type Scope, scopesOf } from '../../kernel/api/access.ts'
+import type { Actor } from '../../kernel/api/actor.ts'
+import { Refusal } from '../../kernel/api/errors.ts'
+import type { Sender } from '../../kernel/api/http.ts'
+import { inside } from '../../kernel/net/cidr.ts'
+import { minute } from '../../kernel/db/clock.ts'
+import { type Db, prepared, write } from '../../kernel/db/open.ts'
+import { digest } from '../../kernel/crypto/secrets.ts'
+import { lacksSecondFactor } from '../second-factors/second-factors.ts'
+import { cookieFrom, markSeen, SEEN_EVERY_MS, type Session, sessionFrom } from './sessions.ts'
+
+const nobody: Sender = { actor: undefined, limitKey: '' }
+
+type Asked = {
+  request: Request
+  origin: string
+  now: number
+  from: string
+  /** A page is for a person: a token in a header does not open it. */
+  onPage: boolean
+}
+
+/** A token decides when there is one; the cookie beside it is ignored. Throws `invalid_token`. */
+export function whoFrom(db: Db, { request, origin, now, from, onPage }: Asked): Sender {
+  const header = onPage ? null : request.headers.get('Authorization')
+  if (header !== null) return tokenSender(db, header, now, from)
+  const cookie = cookieFrom(request, origin)
+  const session = cookie ? sessionFrom(db, cookie, now) : undefined
+  // A page that asks for itself every few seconds is not a person at the keyboard.
+  const byItself = request.method === 'GET' && request.headers.get('HX-Request') === 'true'
+  return session ? sessionSender(db, session, now, !byItself) : nobody
+}
+
+function sessionSender(db: Db, session: Session, now: number, counts: boolean): Sender {
+  const account = accountById(db, session.accountId)
+  if (!account) return nobody
+  if (counts && now - session.seenAt > SEEN_EVERY_MS) write(db, (tx) => markSeen(tx, session, now))
+  const permissions = permissionsOf(db, account)
+  const { id: sessionId, confirmedAt } = session
+  // Also while in somebody else's account: what is not set up here is not skipped there.
+  const lacks = lacksSecondFactor(db, account)
+  const helped = supported(db, session, permissions, now)
+  return {
+    actor: helped
+      ? actorOf(
+          helped,
+          [],
+          scopesOf(helped.kind),
+          {
+            type: 'support',
+            sessionId,
+            confirmedAt,
+            staffId: account.id,
+            staffName: account.name,
+            until: session.supportUntil!,
+          },
+          lacks,
+        )
+      : actorOf(account, permissions, scopesOf(account.kind, permissions), { type: 'session', sessionId, confirmedAt }, lacks),
+    browser: { csrf: session.csrf, looks: looksOf(account) },
+    limitKey: account.id,
+  }
+}
+
+/** In whose account a support session is: asked each time, since the right to it may be gone, and its hour over. */
+function supported(db: Db, session: Session, permissions: readonly Permission[], now: number): Account | undefined {
+  if (!session.supportOf || session.supportUntil! <= now || !permissions.includes('support_session')) return undefined
+  return accountById(db, session.supportOf)
+}
+
+type TokenRow = {
+  id: string
+  accountId: string
+  name: string
+  scopes: string
+  allow: string
+  expiresAt: number | null
+  usedAt: number | null
+}
+const statements = prepared(({ $client }) => ({
+  // A rotated token is accepted under its previous value for a while. Both hashes have an index.
+  find: $client.prepare<TokenRow, [string, number]>(
+    `SELECT id, account_id AS accountId, name, scopes, allow, expires_at AS expiresAt, used_at AS usedAt
+     FROM tokens WHERE (token_hash = ?1 OR (previous_hash = ?1 AND previous_until > ?2)) AND revoked_at IS NULL`,
+  ),
+  used: $client.prepare('UPDATE tokens SET used_at = ?, used_from = ? WHERE id = ?'),
+}))
+
+function tokenSender(db: Db, header: string, now: number, from: string): Sender {
+  const token = /^Bearer (pnl_[A-Za-z0-9_-]{20,100})$/i.exec(header)?.[1]
+  const row = token ? statements(db).find.get(digest(token), now) : undefined
+  const account = row ? accountById(db, row.accountId) : undefined
+  if (!row || !account || account.disabledAt !== null || (row.expiresAt !== null && row.expiresAt <= now))
+    throw new Refusal('invalid_token', 'This token is not valid: it may have expired or been revoked. Make a new one under API tokens.')
+  // Cut to what its maker may do now, not to what he might when he made it.
+  const permissions = permissionsOf(db, account)
+  const theirs = scopesOf(account.kind, permissions)
+  const scopes = new Set((JSON.parse(row.scopes) as string[]).filter((s): s is Scope => isScope(s) && theirs.has(s)))
+  const allow = row.allow === '[]' ? undefined : (JSON.parse(row.allow) as string[])
+  return {
+    actor: actorOf(account, permissions, scopes, { type: 'token', tokenId: row.id, tokenName: row.name }, lacksSecondFactor(db, account)),
+    limitKey: row.id,
+    // Once a minute, from wherever: a use is worth knowing, a disk flush per read is not worth paying.
+    used() {
+      if (row.usedAt === null || now - row.usedAt > minute) write(db, (tx) => void statements(tx).used.run(now, from, row.id))
+    },
+    ...(allow ? { allowed: (address: string) => inside(address, allow) } : {}),
+  }
+}
+
+const actorOf = (
+  account: Account,
+  permissions: readonly Permission[],
+  scopes: ReadonlySet<Scope>,
+  via: Actor['via'],
+  lacks: boolean,
+): Actor => ({
+  accountId: account.id,
+  kind: account.kind,
+  name: account.name,
+  permissions: new Set(permissions),
+  scopes,
+  via,
+  ...(lacks && { lacksSecondFactor: true }),
+})

@@ -1,0 +1,74 @@
+// Showing once more who one is: what an unlocked screen must not give away asks for it when the last time is longer
+// than ten minutes ago.
+
+import { Type as t } from 'typebox'
+import { ownAccount } from '../accounts/account.ts'
+import { Refusal } from '../../kernel/api/errors.ts'
+import { CONFIRMED_MS } from '../../kernel/api/gate.ts'
+import { fields, operation, secret, time } from '../../kernel/api/operation.ts'
+import { iso } from '../../kernel/db/clock.ts'
+import { type Tx, write } from '../../kernel/db/open.ts'
+import { guessed, guessIn } from './sign-in-throttle.ts'
+import { newChallenge, options, requestFor } from '../second-factors/passkeys.ts'
+import { passwordFits, withTheSamePassword } from './passwords.ts'
+import { mustBeOne, proofFits, proofs } from '../second-factors/mfa-proof.ts'
+import { own } from '../second-factors/second-factors.ts'
+import { mustBeOpen, newValueOf, ownSessionId, SESSION_SECONDS, sessionCookie } from './sessions.ts'
+
+export const confirmSession = operation({
+  id: 'sessions.confirm',
+  method: 'POST',
+  path: '/sessions/current/confirm',
+  summary: 'Confirm who you are: with the password, a code of the authenticator app, or a passkey. Good for 10 minutes',
+  access: own,
+  inPerson: true,
+  withoutSecondFactor: true,
+  signsIn: true,
+  body: fields({ password: t.Optional(secret(t.String({ minLength: 1, maxLength: 200 }))), code: proofs.code, passkey: proofs.passkey }),
+  answer: t.Object({ until: time }),
+  refuses: ['sign_in_failed', 'rate_limited'],
+  example: { password: 'correct horse battery staple' },
+  async prepare(call) {
+    const { db, actor, body } = call
+    const sessionId = ownSessionId(actor)
+    mustBeOne(body)
+    const account = ownAccount(db, actor)
+    const { password, ...proof } = body
+    const check = async () => {
+      if (password === undefined) return proofFits(call, account, proof, { holder: sessionId, purpose: 'confirm' })
+      const fits = await passwordFits(password, account.passwordHash, true)
+      return fits ? (tx: Tx) => withTheSamePassword(tx, account) !== undefined : undefined
+    }
+    const use = await guessed(call, guessIn(sessionId), account, check)
+    if (!use) throw doesNotFit().of(account)
+    return { account, use }
+  },
+  /** Under a new value from now on; the word that pages carry stays, so that the page at hand goes on. */
+  run({ tx, actor, prepared: { account, use }, clock, config, setCookie }) {
+    if (!use(tx)) throw doesNotFit().of(account)
+    mustBeOpen(tx, actor)
+    const now = clock()
+    const value = newValueOf(tx, ownSessionId(actor), { confirmedAt: now })
+    setCookie(sessionCookie(config.origin, value, SESSION_SECONDS))
+    return { until: iso(now + CONFIRMED_MS) }
+  },
+})
+
+const doesNotFit = () => new Refusal('sign_in_failed', 'That password, code or passkey is not right. Nothing was changed. Try again.')
+
+export const beginConfirm = operation({
+  id: 'sessions.confirm-passkey',
+  method: 'POST',
+  path: '/sessions/current/confirm/passkey',
+  summary: 'What the browser needs to confirm with a passkey who you are',
+  access: own,
+  inPerson: true,
+  withoutSecondFactor: true,
+  answer: options,
+  refuses: ['not_possible'],
+  async prepare(call) {
+    const challenge = write(call.db, (tx) => newChallenge(tx, ownSessionId(call.actor), 'confirm', call.clock()))
+    return requestFor(call, ownAccount(call.db, call.actor).id, challenge, true)
+  },
+  run: ({ prepared }) => ({ options: prepared }),
+})

@@ -1,0 +1,149 @@
+// Browser sessions: rows keyed by the hash of a random value. Nothing is kept in the cookie but that value.
+
+import { and, eq, lt, ne } from 'drizzle-orm'
+import type { Account } from '../accounts/tables.ts'
+import { type Actor, sessionOf } from '../../kernel/api/actor.ts'
+import { Refusal } from '../../kernel/api/errors.ts'
+import { day, hour, minute, second } from '../../kernel/db/clock.ts'
+import { newId } from '../../kernel/db/ids.ts'
+import { type Db, prepared, type Tx } from '../../kernel/db/open.ts'
+import { digest, randomToken } from '../../kernel/crypto/secrets.ts'
+import { challenges, pendingSignIns, providerSignIns, sessions } from './tables.ts'
+
+/** Idle and absolute limits: staff can do more harm, so theirs are shorter. */
+export const sessionLimits = {
+  staff: { idleMs: hour, wholeMs: 12 * hour },
+  reseller: { idleMs: 12 * hour, wholeMs: 14 * day },
+  customer: { idleMs: 12 * hour, wholeMs: 14 * day },
+}
+
+/** `__Host-` binds the cookie to this host and to HTTPS; browsers refuse it on plain HTTP, where only a lab runs. */
+export const cookieName = (origin: string, name = 'panel') => (origin.startsWith('https:') ? `__Host-${name}` : name)
+
+export const sessionCookie = (origin: string, value: string, maxAgeSeconds: number, name = 'panel') =>
+  `${cookieName(origin, name)}=${value}; Path=/; HttpOnly; SameSite=Lax; Max-Age=${maxAgeSeconds}${origin.startsWith('https:') ? '; Secure' : ''}`
+
+/** As long as the longest absolute limit; the limits themselves are checked here, not by the browser. */
+export const SESSION_SECONDS = (14 * day) / second
+
+/** Answers the cookie's value; it is shown this once and only its hash is kept. */
+export function openSession(
+  tx: Tx,
+  account: Account,
+  { now, from, userAgent, confirmed = true }: { now: number; from: string; userAgent: string; confirmed?: boolean },
+): string {
+  const token = randomToken()
+  tx.insert(sessions)
+    .values({
+      id: newId('session'),
+      tokenHash: digest(token),
+      accountId: account.id,
+      csrf: randomToken(),
+      createdAt: now,
+      seenAt: now,
+      confirmedAt: confirmed ? now : 0,
+      from,
+      userAgent: userAgent.slice(0, 300),
+    })
+    .run()
+  return token
+}
+
+/** Whose it is, and for a support session in whose account it is used until when. */
+export type Session = {
+  id: string
+  accountId: string
+  csrf: string
+  createdAt: number
+  seenAt: number
+  confirmedAt: number
+  kind: Account['kind']
+  supportOf: string | null
+  supportUntil: number | null
+}
+const find = prepared(({ $client }) =>
+  $client.prepare<Session, [string]>(
+    `SELECT s.id, s.account_id AS accountId, s.csrf, s.created_at AS createdAt, s.seen_at AS seenAt,
+      s.confirmed_at AS confirmedAt, s.support_of AS supportOf, s.support_until AS supportUntil, a.kind
+     FROM sessions s JOIN accounts a ON a.id = s.account_id WHERE s.token_hash = ? AND a.disabled_at IS NULL`,
+  ),
+)
+
+export function sessionFrom(db: Db, token: string, now: number): Session | undefined {
+  const session = find(db).get(digest(token))
+  if (!session) return undefined
+  return isOver(session, now) ? undefined : session
+}
+
+/** Unused for too long, or open for too long. */
+export function isOver({ kind, seenAt, createdAt }: Pick<Session, 'kind' | 'seenAt' | 'createdAt'>, now: number): boolean {
+  const { idleMs, wholeMs } = sessionLimits[kind]
+  return now - seenAt > idleMs || now - createdAt > wholeMs
+}
+
+/** How stale `seen_at` may get: writing it on every page would make each read a write. */
+export const SEEN_EVERY_MS = minute
+
+const touch = prepared(({ $client }) => $client.prepare('UPDATE sessions SET seen_at = ? WHERE id = ?'))
+export const markSeen = (tx: Tx, session: Session, now: number) => void touch(tx).run(now, session.id)
+/** The same session under a new value: after it has become more or less than it was. The page at hand goes on with it. */
+export function newValueOf(tx: Tx, id: string, changed: Partial<typeof sessions.$inferInsert> = {}): string {
+  const token = randomToken()
+  tx.update(sessions)
+    .set({ ...changed, tokenHash: digest(token) })
+    .where(eq(sessions.id, id))
+    .run()
+  return token
+}
+/** The same with a new page token too: pages of before are another person's. */
+export const renewSession = (tx: Tx, id: string, changed: Partial<typeof sessions.$inferInsert>): string =>
+  newValueOf(tx, id, { ...changed, csrf: randomToken() })
+
+/** When somebody was here last, as SQL: by a session, or by a place where one began that is over. */
+export const lastSeenSql = (accountId: string) =>
+  `(SELECT max(at) FROM (SELECT max(seen_at) AS at FROM sessions WHERE account_id = ${accountId}
+    UNION ALL SELECT max(seen_at) FROM sign_in_places WHERE account_id = ${accountId}))`
+
+/** Drops what is over: sessions by the limits of their kind, and what somebody began and never finished. The clock calls it. */
+export function forgetSessions(tx: Tx, now: number) {
+  for (const [kind, { idleMs, wholeMs }] of Object.entries(sessionLimits))
+    tx.$client
+      .query('DELETE FROM sessions WHERE account_id IN (SELECT id FROM accounts WHERE kind = ?) AND (created_at < ? OR seen_at < ?)')
+      .run(kind, now - wholeMs, now - idleMs)
+  for (const begun of [pendingSignIns, challenges, providerSignIns]) tx.delete(begun).where(lt(begun.expiresAt, now)).run()
+}
+
+/** Ends the account's sessions, but for the one that is named, and every sign-in to it that waits for its second factor. */
+export function endSessionsOf(tx: Tx, accountId: string, but = '') {
+  tx.delete(sessions)
+    .where(and(eq(sessions.accountId, accountId), ne(sessions.id, but)))
+    .run()
+  tx.delete(pendingSignIns).where(eq(pendingSignIns.accountId, accountId)).run()
+}
+
+export const endSession = (tx: Tx, id: string) => void tx.delete(sessions).where(eq(sessions.id, id)).run()
+
+export const cookieFrom = (request: Request, origin: string) => cookieIn(request.headers.get('Cookie') ?? '', cookieName(origin))
+
+/** The value of one cookie in a Cookie header. */
+export function cookieIn(header: string, name: string): string | undefined {
+  for (const part of header.split(';')) {
+    const at = part.indexOf('=')
+    if (part.slice(0, at).trim() === name) return part.slice(at + 1).trim()
+  }
+  return undefined
+}
+
+/** The id of the actor's session. Throws `forbidden` for System, which has none. */
+export function ownSessionId(actor: Actor): string {
+  const session = sessionOf(actor)
+  if (!session) throw new Refusal('forbidden', 'System has no session: this is for people in a browser.')
+  return session.sessionId
+}
+
+/** After slow work: throws `not_authenticated` when the actor's session was ended meanwhile. */
+export function mustBeOpen(tx: Db, actor: Actor) {
+  const { sessionId } = sessionOf(actor) ?? {}
+  if (sessionId && !tx.select({ id: sessions.id }).from(sessions).where(eq(sessions.id, sessionId)).get())
+    throw new Refusal('not_authenticated', 'Your session was ended meanwhile, and nothing was changed. Sign in again.')
+}

@@ -1,0 +1,105 @@
+import { type Static, Type as t } from 'typebox'
+import { accountKinds } from '../../kernel/api/access.ts'
+import { invalid, Refusal } from '../../kernel/api/errors.ts'
+import { done, fields, line, nullable, operation, type Surroundings, secret } from '../../kernel/api/operation.ts'
+import type { Db } from '../../kernel/db/open.ts'
+import { issuerHindrance } from './provider.ts'
+import { CALLBACK_PAGE, dropProvider, keepProvider, type Provider, providerFrom } from './provider-setting.ts'
+
+const access = { staff: ['settings:write'] } as const
+const kinds = t.Array(t.Enum([...accountKinds]), { minItems: 1, maxItems: accountKinds.length, uniqueItems: true })
+
+const answer = t.Object({
+  issuer: nullable(t.String()),
+  clientId: nullable(t.String()),
+  hasSecret: t.Boolean(),
+  for: t.Array(t.Enum([...accountKinds])),
+  label: nullable(t.String()),
+  redirectUrl: t.String(),
+})
+
+/** Never the secret: only whether there is one. */
+function show(tx: Db, { secrets, config }: Pick<Surroundings, 'secrets' | 'config'>): Static<typeof answer> {
+  const redirectUrl = config.publicUrl + CALLBACK_PAGE
+  const it = providerFrom(tx, secrets)
+  if (!it) return { issuer: null, clientId: null, hasSecret: false, for: [], label: null, redirectUrl }
+  const { clientSecret, ...rest } = it
+  return { ...rest, hasSecret: clientSecret !== null, redirectUrl }
+}
+
+export const getSignInProvider = operation({
+  id: 'sign-in-provider.get',
+  method: 'GET',
+  path: '/admin/settings/sign-in',
+  summary: 'The identity provider through which people may sign in, without its secret; and the redirect URL to enter there',
+  access,
+  answer,
+  run: (call) => show(call.tx, call),
+})
+
+export const setSignInProvider = operation({
+  id: 'sign-in-provider.set',
+  method: 'PUT',
+  path: '/admin/settings/sign-in',
+  summary:
+    'Let people sign in through an OpenID Connect provider. It is asked before anything is saved; without a secret the one that is kept stays',
+  access,
+  inPerson: true,
+  confirmed: true,
+  body: fields({
+    issuer: t.String({ minLength: 1, maxLength: 500 }),
+    clientId: line(200),
+    clientSecret: t.Optional(nullable(secret(t.String({ minLength: 1, maxLength: 500 })))),
+    for: kinds,
+    label: line(60),
+  }),
+  answer,
+  refuses: ['source_unreachable'],
+  example: {
+    issuer: 'https://id.example.com/realms/staff',
+    clientId: 'berth',
+    clientSecret: '<secret>',
+    for: ['staff'],
+    label: 'Sign in with Example',
+  },
+  watches: (call) => show(call.tx, call),
+  async prepare({ db, body, secrets, providers }) {
+    const why = issuerHindrance(body.issuer)
+    if (why) throw invalid({ field: 'issuer', message: why })
+    secretFor(body, providerFrom(db, secrets))
+    await providers.discover(body.issuer, true).catch((error: Error) => {
+      throw new Refusal('source_unreachable', `The provider did not answer properly, and nothing was saved. ${error.message}`)
+    })
+  },
+  run(call) {
+    const { tx, body, secrets } = call
+    keepProvider(tx, secrets, { ...body, clientSecret: secretFor(body, providerFrom(tx, secrets)) })
+    return show(tx, call)
+  },
+})
+
+type Given = Pick<Provider, 'issuer' | 'clientId'> & { clientSecret?: string | null }
+/** A secret is never handed to a provider that it was not given for: whoever may change the issuer would learn it. */
+function secretFor({ issuer, clientId, clientSecret }: Given, kept: Provider | undefined): string | null {
+  if (clientSecret !== undefined) return clientSecret
+  if (!kept?.clientSecret) return null
+  if (kept.issuer !== issuer || kept.clientId !== clientId)
+    throw invalid({ field: 'clientSecret', message: 'is required again: the one that is kept is for another issuer or client.' })
+  return kept.clientSecret
+}
+
+export const removeSignInProvider = operation({
+  id: 'sign-in-provider.remove',
+  method: 'DELETE',
+  path: '/admin/settings/sign-in',
+  summary: 'Turn signing in through the identity provider off; people who are signed in stay signed in',
+  access,
+  inPerson: true,
+  confirmed: true,
+  answer: done,
+  watches: (call) => show(call.tx, call),
+  run({ tx }) {
+    dropProvider(tx)
+    return {}
+  },
+})

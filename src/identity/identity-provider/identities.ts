@@ -1,0 +1,92 @@
+// Whose a person at the provider is here. Nobody is made an account; the first time a verified e-mail address says it, then the
+// provider's own identifier, which stays when addresses change.
+
+import { and, eq } from 'drizzle-orm'
+import { Type as t } from 'typebox'
+import { accountByEmail, accountById } from '../accounts/account.ts'
+import type { Account } from '../accounts/tables.ts'
+import { everybody } from '../../kernel/api/access.ts'
+import { sessionOf } from '../../kernel/api/actor.ts'
+import { newest, page } from '../../kernel/api/list.ts'
+import { done, operation, type Resource, time } from '../../kernel/api/operation.ts'
+import { iso } from '../../kernel/db/clock.ts'
+import { newId } from '../../kernel/db/ids.ts'
+import type { Db, Tx } from '../../kernel/db/open.ts'
+import type { Person } from './provider.ts'
+import type { Provider } from './provider-setting.ts'
+import { endSessionsOf } from '../auth/sessions.ts'
+import { type AccountIdentity, accountIdentities } from '../auth/tables.ts'
+
+/** Why nobody comes in; it stands in the audit log. The person is told the same words for each. */
+export type Stranger = 'no_account' | 'email_not_verified' | 'linked_to_another' | 'kind_not_allowed' | 'account_disabled'
+type Known = { account: Account; identity: AccountIdentity | undefined }
+
+/** The account; and without an identity it is known by its e-mail address for the first time. */
+export function knownAs(tx: Db, { issuer, subject, email, emailVerified }: Person, allowed: Provider['for']): Known | Stranger {
+  const identity = tx
+    .select()
+    .from(accountIdentities)
+    .where(and(eq(accountIdentities.issuer, issuer), eq(accountIdentities.subject, subject)))
+    .get()
+  if (!identity && !emailVerified) return 'email_not_verified'
+  const account = identity ? accountById(tx, identity.accountId) : email && accountByEmail(tx, email.trim())
+  if (!account) return 'no_account'
+  // The address went to somebody else at the provider: what is here is still the first one's.
+  if (!identity && identitiesOf(tx, account.id).some((i) => i.issuer === issuer)) return 'linked_to_another'
+  if (!allowed.includes(account.kind)) return 'kind_not_allowed'
+  if (account.disabledAt !== null) return 'account_disabled'
+  return { account, identity }
+}
+
+/** Remembers when it was used, or that from now on this subject is this account. */
+export function keepIdentity(tx: Tx, { account, identity }: Known, { issuer, subject }: Person, now: number) {
+  if (identity) tx.update(accountIdentities).set({ usedAt: now }).where(eq(accountIdentities.id, identity.id)).run()
+  else
+    tx.insert(accountIdentities)
+      .values({ id: newId('identity'), accountId: account.id, issuer, subject, createdAt: now, usedAt: now })
+      .run()
+}
+
+const identitiesOf = (tx: Db, accountId: string) =>
+  tx.select().from(accountIdentities).where(eq(accountIdentities.accountId, accountId)).all()
+
+export const identity: Resource<AccountIdentity> = {
+  name: 'identity',
+  notFound: 'identity_not_found',
+  find: (tx, actor, id) => identitiesOf(tx, actor.accountId).find((i) => i.id === id),
+}
+
+export const listIdentities = operation({
+  id: 'identities.list',
+  method: 'GET',
+  path: '/account/identities',
+  summary: 'The identity providers through which the own account has signed in',
+  access: everybody('account:read'),
+  withoutSecondFactor: true,
+  answer: page(t.Object({ id: t.String(), issuer: t.String(), subject: t.String(), createdAt: time, usedAt: time })),
+  run: (call) =>
+    newest({
+      call,
+      name: 'identities',
+      table: accountIdentities,
+      where: eq(accountIdentities.accountId, call.actor.accountId),
+      show: ({ id, issuer, subject, createdAt, usedAt }) => ({ id, issuer, subject, createdAt: iso(createdAt), usedAt: iso(usedAt) }),
+    }),
+})
+
+export const removeIdentity = operation({
+  id: 'identities.remove',
+  method: 'DELETE',
+  path: '/account/identities/{id}',
+  summary: 'Unlink an identity provider from the own account; every other session ends',
+  access: everybody('account:write'),
+  inPerson: true,
+  confirmed: true,
+  on: identity,
+  answer: done,
+  run({ tx, actor, target }) {
+    tx.delete(accountIdentities).where(eq(accountIdentities.id, target.id)).run()
+    endSessionsOf(tx, actor.accountId, sessionOf(actor)?.sessionId)
+    return {}
+  },
+})

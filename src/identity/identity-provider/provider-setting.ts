@@ -1,0 +1,26 @@
+// Through which identity provider people may sign in, as the operator configured it. Sealed: it holds the client's secret.
+import { type Static, Type as t } from 'typebox'
+import { accountKinds } from '../../kernel/api/access.ts'
+import { sealedSetting } from '../../kernel/db/encrypted-setting.ts'
+
+export const Provider = t.Object({
+  /** Exactly as the provider writes it in its tokens. */
+  issuer: t.String(),
+  clientId: t.String(),
+  /** Null: a public client, which PKCE alone protects. */
+  clientSecret: t.Union([t.String(), t.Null()]),
+  /** The kinds of account that may come this way. */
+  for: t.Array(t.Enum([...accountKinds])),
+  /** On the button. */
+  label: t.String(),
+})
+export type Provider = Static<typeof Provider>
+
+const setting = sealedSetting('sign-in.provider', Provider)
+/** Undefined until the operator has configured one. */
+export const providerFrom = setting.get
+export const keepProvider = setting.keep
+export const dropProvider = setting.drop
+
+/** The page the provider sends people back to. It is what the operator enters there. */
+export const CALLBACK_PAGE = '/login/oidc'

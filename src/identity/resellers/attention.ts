@@ -1,0 +1,58 @@
+import { accountById } from '../accounts/account.ts'
+import { mayCall } from '../../kernel/api/operation.ts'
+import { iso } from '../../kernel/db/clock.ts'
+import { MOST_SHOWN, type Source } from '../../platform/overview/attention.ts'
+import { getResellerAccount, listResellerCustomers } from './own.ts'
+import { nearIn, usedBy, whole } from './quota.ts'
+import { withTerms } from './reseller.ts'
+
+export const suspended = {
+  what: 'Your reseller account is suspended.',
+  effect: 'Nothing new can be ordered and no customer be added. Servers that are there go on, and you and your customers can manage them.',
+}
+export const suspendedReseller: Source = ({ tx, actor }) => {
+  if (!mayCall(getResellerAccount, actor)) return []
+  const { terms } = withTerms(tx, accountById(tx, actor.accountId)!)
+  if (terms.suspendedAt === null) return []
+  return [
+    {
+      level: 'bad',
+      what: suspended.what,
+      effect: `${suspended.effect} ${terms.suspendReason ? `Your provider says: ${terms.suspendReason}` : 'Ask your provider about it.'}`,
+      since: iso(terms.suspendedAt),
+      action: null,
+      href: null,
+    },
+  ]
+}
+
+/** The specification's 90 % of a quota, and what it means. */
+export const nearQuotas: Source = ({ tx, actor }) => {
+  if (!mayCall(getResellerAccount, actor)) return []
+  const { terms } = withTerms(tx, accountById(tx, actor.accountId)!)
+  return nearIn({ quotas: whole(terms.quotas), used: usedBy(tx, actor.accountId) }).map(({ full, words }) => ({
+    level: full ? 'bad' : 'warn',
+    what: `${words}.`,
+    effect: `${full ? 'Orders that need more of it are refused.' : 'When it is used up, orders that need more of it are refused.'} Free some, or ask your provider for more.`,
+    since: null,
+    action: 'Show quotas',
+    href: '/reseller#quotas',
+  }))
+}
+
+export const lockedCustomers: Source = ({ tx, actor }) => {
+  if (!mayCall(listResellerCustomers, actor)) return []
+  return tx.$client
+    .query<{ id: string; name: string; reason: string | null; at: number }, [string]>(
+      `SELECT id, name, lock_reason AS reason, locked_at AS at FROM accounts WHERE reseller_id = ? AND locked_at IS NOT NULL ORDER BY id DESC LIMIT ${MOST_SHOWN}`,
+    )
+    .all(actor.accountId)
+    .map(({ id, name, reason, at }) => ({
+      level: 'warn',
+      what: `${name} is locked.`,
+      effect: `Orders for it are refused${reason ? `: ${reason}` : '.'}`,
+      since: iso(at),
+      action: 'Open customer',
+      href: `/reseller/customers/${id}`,
+    }))
+}

@@ -1,0 +1,69 @@
+import {
+  accountById,
+  accountQuery,
+  addAccount,
+  customerAnswer,
+  listAccounts,
+  mailAddress,
+  newAccountFields,
+  ofReseller,
+  showCustomer,
+  tellCreated,
+} from '../accounts/account.ts'
+import type { Actor } from '../../kernel/api/actor.ts'
+import { page } from '../../kernel/api/list.ts'
+import { fields, operation } from '../../kernel/api/operation.ts'
+import type { Db } from '../../kernel/db/open.ts'
+import { sendWelcome } from '../auth/password.ts'
+import { mustAllowCustomer, resellerAnswer, showReseller, withTerms } from './reseller.ts'
+
+const itself = (tx: Db, actor: Actor) => withTerms(tx, accountById(tx, actor.accountId)!)
+
+export const getResellerAccount = operation({
+  id: 'reseller.account',
+  method: 'GET',
+  path: '/reseller/account',
+  summary: 'The packages and locations that you may sell, with their identifiers, and your quotas',
+  access: { reseller: ['reseller:read'] },
+  answer: resellerAnswer,
+  run: ({ tx, actor }) => showReseller(tx, itself(tx, actor), { onSale: true }),
+})
+
+export const createResellerCustomer = operation({
+  id: 'reseller.create-customer',
+  method: 'POST',
+  path: '/reseller/customers',
+  summary: 'Add a customer of your own',
+  access: { reseller: ['reseller:customers'] },
+  body: fields(newAccountFields),
+  answer: customerAnswer,
+  status: 201,
+  remembers: true,
+  refuses: ['reseller_suspended', 'quota_exceeded', 'email_taken', 'external_id_taken'],
+  example: { name: 'Ada Lovelace', email: 'ada@example.com', organization: 'Analytical Engines Ltd', externalId: 'client-1842' },
+  run(call) {
+    const { tx, actor, clock } = call
+    const body = { ...call.body, email: mailAddress(call.body.email) } // before what is only wrong now
+    mustAllowCustomer(tx, clock(), itself(tx, actor))
+    const it = addAccount(tx, body, { kind: 'customer', resellerId: actor.accountId, now: clock() })
+    tellCreated(tx, clock(), it)
+    if (body.invite) sendWelcome(tx, call, it)
+    return showCustomer(tx, it)
+  },
+})
+
+export const listResellerCustomers = operation({
+  id: 'reseller.customers',
+  method: 'GET',
+  path: '/reseller/customers',
+  summary: 'Your customers, newest first',
+  access: { reseller: ['reseller:customers'] },
+  query: accountQuery,
+  answer: page(customerAnswer),
+  run: (call) =>
+    listAccounts(call, {
+      name: 'own customers',
+      whose: ofReseller(call.actor.accountId),
+      show: (it) => showCustomer(call.tx, it),
+    }),
+})

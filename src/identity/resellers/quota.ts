@@ -1,0 +1,111 @@
+// How much a reseller and its customers may hold together. Counted and checked in the transaction of what is added, of which
+// there is one at a time: two orders cannot pass one quota.
+import { Type as t } from 'typebox'
+import { Refusal } from '../../kernel/api/errors.ts'
+import { nullable, shape } from '../../kernel/api/operation.ts'
+import { type Db, prepared, type Tx } from '../../kernel/db/open.ts'
+import { emit } from '../../kernel/jobs/outbox.ts'
+import { exactGb, exactMb } from '../../kernel/words.ts'
+
+/** What is counted, in words. */
+export const resources = {
+  customers: 'customers',
+  servers: 'servers',
+  vcpus: 'vCPUs',
+  memoryMb: 'MB of memory',
+  diskGb: 'GB of disk',
+  ipv4: 'IPv4 addresses',
+  gpus: 'GPUs',
+} as const
+export type QuotaResource = keyof typeof resources
+export const quotaResources = Object.keys(resources) as QuotaResource[]
+
+/** Null: as much as there is. */
+export type Quotas = Record<QuotaResource, number | null>
+export type Amounts = Record<QuotaResource, number>
+
+const each = <T>(make: (resource: QuotaResource) => T) =>
+  Object.fromEntries(quotaResources.map((resource) => [resource, make(resource)])) as Record<QuotaResource, T>
+const limit = () => nullable(t.Integer({ minimum: 0, maximum: 1_000_000_000 }))
+export const quotasAnswer = shape('Quotas', each(limit))
+/** Those that are named are set, null takes one away, the others stay. */
+export const quotasGiven = t.Object(
+  each(() => t.Optional(limit())),
+  { additionalProperties: false },
+)
+export const amountsAnswer = shape(
+  'Amounts',
+  each(() => t.Integer()),
+)
+
+/** Every quota by its name; what was never set is not limited. */
+export const whole = (quotas: Partial<Quotas>): Quotas => each((resource) => quotas[resource] ?? null)
+
+const theirs = '(s.reseller_id = ?1 OR s.owner_id = ?1) AND s.terminated_at IS NULL'
+const counted = prepared(({ $client }) =>
+  $client.prepare<Amounts, [string]>(
+    `SELECT (SELECT count(*) FROM accounts WHERE reseller_id = ?1) AS customers, count(*) AS servers, coalesce(sum(s.vcpus), 0) AS vcpus,
+      coalesce(sum(s.memory_mb), 0) AS memoryMb, coalesce(sum(s.disk_gb), 0) AS diskGb,
+      (SELECT count(*) FROM servers s JOIN addresses a ON a.server_id = s.id WHERE ${theirs} AND a.version = 4) AS ipv4, 0 AS gpus
+     FROM servers s WHERE ${theirs}`,
+  ),
+)
+/** What the reseller and its customers hold now. What is terminated counts no more. */
+export const usedBy = (tx: Db, resellerId: string): Amounts => counted(tx).get(resellerId)!
+
+/** The specification's 90 %: from here on a quota is near its end. */
+export const isNear = (used: number, most: number) => most > 0 && used * 10 >= most * 9
+
+const tellOfNear = (tx: Tx, now: number, resellerId: string, resource: QuotaResource, used: number, limit: number) =>
+  emit(tx, now, 'quota.near_limit', { customerId: null, resellerId }, { resource, used, limit })
+
+/** Tells of each quota that comes near its end because it is a lower one now. */
+export function tellOfLowered(tx: Tx, now: number, resellerId: string, before: Partial<Quotas>, after: Partial<Quotas>) {
+  const used = usedBy(tx, resellerId)
+  const near = (quotas: Partial<Quotas>, resource: QuotaResource) => isNear(used[resource], quotas[resource] ?? 0)
+  for (const resource of quotaResources)
+    if (near(after, resource) && !near(before, resource)) tellOfNear(tx, now, resellerId, resource, used[resource], after[resource]!)
+}
+
+const plain = (n: number) => n.toLocaleString('en')
+/** Each quota: its name, and how an amount of it is said. */
+export const quotaWords: Record<QuotaResource, { label: string; say(n: number): string; unit?: string }> = {
+  customers: { label: 'Customers', say: plain },
+  servers: { label: 'Servers', say: plain },
+  vcpus: { label: 'vCPUs', say: plain },
+  memoryMb: { label: 'Memory', say: exactMb, unit: 'MB' },
+  diskGb: { label: 'Disk', say: exactGb, unit: 'GB' },
+  ipv4: { label: 'IPv4 addresses', say: plain },
+  gpus: { label: 'GPUs', say: plain },
+}
+
+/** Those that are near their end, each with its words. */
+export const nearIn = ({ quotas, used }: { quotas: Quotas; used: Amounts }) =>
+  quotaResources.flatMap((resource) => {
+    const most = quotas[resource]
+    if (most === null || !isNear(used[resource], most)) return []
+    const { label, say } = quotaWords[resource]
+    return [{ resource, full: used[resource] >= most, words: `${label}: ${say(used[resource])} of ${say(most)} used` }]
+  })
+
+type Holder = { id: string; name: string; quotas: Partial<Quotas> }
+/**
+ * Throws `quota_exceeded`, naming which, when the reseller has not this much left; tells of each quota that comes near its end
+ * by it, once. Call it before adding, in the same transaction.
+ */
+export function takeFromQuota(tx: Tx, now: number, { id, name, quotas }: Holder, added: Partial<Amounts>) {
+  const used = usedBy(tx, id)
+  for (const resource of quotaResources) {
+    const most = quotas[resource] ?? null
+    const more = added[resource] ?? 0
+    if (most === null || more === 0) continue
+    const after = used[resource] + more
+    if (after > most)
+      throw new Refusal(
+        'quota_exceeded',
+        `The quota ${resource} of ${name} would be exceeded: ${used[resource]} of ${most} ${resources[resource]} ${used[resource] === 1 ? 'is' : 'are'} used, and this takes ${more} more. Free some, or have the quota raised.`,
+        { resource, used: used[resource], limit: most },
+      )
+    if (isNear(after, most) && !isNear(used[resource], most)) tellOfNear(tx, now, id, resource, after, most)
+  }
+}

@@ -1,0 +1,121 @@
+// Who a reseller is, and what being one's customer means for an order.
+import { Type as t } from 'typebox'
+import { accountById, customerAnswer, showCustomer } from '../accounts/account.ts'
+import type { Account } from '../accounts/tables.ts'
+import { Refusal } from '../../kernel/api/errors.ts'
+import { nullable, type Resource, shape, time, told } from '../../kernel/api/operation.ts'
+import { isoOrNull } from '../../kernel/db/clock.ts'
+import { type Db, prepared, type Tx } from '../../kernel/db/open.ts'
+import { rowBy } from '../../kernel/db/rows.ts'
+import { locationById } from '../../fleet/locations/location.ts'
+import type { Location } from '../../fleet/locations/tables.ts'
+import { packageAnswer, packageById } from '../../catalog/packages/package.ts'
+import type { Package } from '../../catalog/packages/tables.ts'
+import { amountsAnswer, quotasAnswer, takeFromQuota, usedBy, whole } from './quota.ts'
+import { resellers, type Terms } from './tables.ts'
+
+export type Reseller = Account & { terms: Terms }
+
+const termsOf = rowBy(resellers, resellers.id)
+export const withTerms = (tx: Db, account: Account): Reseller => ({ ...account, terms: termsOf(tx, account.id)! })
+
+/** Only staff manage resellers; a reseller sees itself under its own paths. */
+export const reseller: Resource<Reseller> = {
+  name: 'reseller',
+  notFound: 'reseller_not_found',
+  find: (tx, actor, id) => {
+    const it = actor.kind === 'staff' ? accountById(tx, id) : undefined
+    return it?.kind === 'reseller' ? withTerms(tx, it) : undefined
+  },
+}
+
+/** The reseller who answers for this account: itself, or whose customer it is. Undefined for a customer of the house. */
+export function resellerOf(tx: Db, account: Account): Reseller | undefined {
+  if (account.kind === 'reseller') return withTerms(tx, account)
+  return account.resellerId ? withTerms(tx, accountById(tx, account.resellerId)!) : undefined
+}
+
+/** Throws `reseller_suspended`: a suspended reseller and its customers get nothing new. */
+export function mustNotBeSuspended({ name, terms }: Reseller) {
+  if (terms.suspendedAt !== null)
+    throw new Refusal(
+      'reseller_suspended',
+      `${name} is suspended: it and its customers can get nothing new until it is unsuspended. Their servers keep running.`,
+    )
+}
+
+const statements = prepared(({ $client }) => ({
+  sells: $client.prepare<{ n: number }, [string, string]>(
+    'SELECT count(*) AS n FROM reseller_packages WHERE reseller_id = ? AND package_id = ?',
+  ),
+  isIn: $client.prepare<{ n: number }, [string, string]>(
+    'SELECT count(*) AS n FROM reseller_locations WHERE reseller_id = ? AND location_id = ?',
+  ),
+  packageIds: $client.prepare<{ id: string }, [string]>('SELECT package_id AS id FROM reseller_packages WHERE reseller_id = ?'),
+  locationIds: $client.prepare<{ id: string }, [string]>('SELECT location_id AS id FROM reseller_locations WHERE reseller_id = ?'),
+}))
+
+/**
+ * What a reseller's terms say to an order for itself or a customer of its, whoever places it.
+ * Throws `reseller_suspended`, `package_not_allowed`, `location_not_allowed` or `quota_exceeded`.
+ */
+export function mustAllowOrder(tx: Tx, now: number, it: Reseller, what: Package, where: Location) {
+  mustNotBeSuspended(it)
+  if (!statements(tx).sells.get(it.id, what.id)!.n)
+    throw new Refusal(
+      'package_not_allowed',
+      `${it.name} may not sell the package ${what.name}. Choose another, or have it added to what ${it.name} may sell.`,
+    )
+  if (!statements(tx).isIn.get(it.id, where.id)!.n)
+    throw new Refusal(
+      'location_not_allowed',
+      `${it.name} may not place servers in ${where.name}. Choose another location, or have it added to those of ${it.name}.`,
+    )
+  takeFromQuota(tx, now, holder(it), { servers: 1, vcpus: what.vcpus, memoryMb: what.memoryMb, diskGb: what.diskGb, ipv4: what.ipv4 })
+}
+
+/** Throws `reseller_suspended` or `quota_exceeded`. */
+export function mustAllowCustomer(tx: Tx, now: number, it: Reseller) {
+  mustNotBeSuspended(it)
+  takeFromQuota(tx, now, holder(it), { customers: 1 })
+}
+const holder = ({ id, name, terms: { quotas } }: Reseller) => ({ id, name, quotas })
+
+// ---------------------------------------------------------------- what it looks like
+const { servers: _servers, ...packageProperties } = packageAnswer.properties
+const packageSold = shape('PackageSold', packageProperties)
+const { resellerId: _, resellerName: __, ...accountProperties } = customerAnswer.properties
+export const resellerAnswer = shape('Reseller', {
+  ...accountProperties,
+  suspendedAt: nullable(time),
+  suspendReason: nullable(t.String()),
+  quotas: told(quotasAnswer, 'Null: not limited.'),
+  used: told(amountsAnswer, 'By itself and its customers together.'),
+  packages: t.Array(packageSold),
+  locations: t.Array(t.Object({ id: t.String(), name: t.String(), open: t.Boolean() })),
+})
+
+/** With what it may sell; `onSale` leaves out the packages that nobody can order any more. */
+export function showReseller(tx: Db, it: Reseller, { onSale = false } = {}) {
+  const { resellerId: _, resellerName: __, ...account } = showCustomer(tx, it)
+  const { packageIds, locationIds } = statements(tx)
+  return {
+    ...account,
+    suspendedAt: isoOrNull(it.terms.suspendedAt),
+    suspendReason: it.terms.suspendReason,
+    quotas: whole(it.terms.quotas),
+    used: usedBy(tx, it.id),
+    packages: packageIds
+      .all(it.id)
+      .map(({ id }) => packageById(tx, id)!)
+      .filter((p) => !(onSale && p.archived))
+      .map(({ createdAt: _, ...p }) => p)
+      .sort(byName),
+    locations: locationIds
+      .all(it.id)
+      .map(({ id }) => locationById(tx, id)!)
+      .map(({ id, name, open }) => ({ id, name, open }))
+      .sort(byName),
+  }
+}
+const byName = (a: { name: string }, b: { name: string }) => a.name.localeCompare(b.name, 'en')

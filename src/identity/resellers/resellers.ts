@@ -1,0 +1,166 @@
+// Resellers, as staff manage them.
+import { eq } from 'drizzle-orm'
+import { Type as t } from 'typebox'
+import {
+  accountChanges,
+  accountQuery,
+  addAccount,
+  changeAccount,
+  listAccounts,
+  newAccountFields,
+  onlyResellers,
+  tellCreated,
+} from '../accounts/account.ts'
+import { tellOldAddress } from '../accounts/new-address.ts'
+import type { Actor } from '../../kernel/api/actor.ts'
+import { Refusal } from '../../kernel/api/errors.ts'
+import { page } from '../../kernel/api/list.ts'
+import { patched } from '../../kernel/api/named.ts'
+import { fields, line, operation, see } from '../../kernel/api/operation.ts'
+import type { Tx } from '../../kernel/db/open.ts'
+import { location } from '../../fleet/locations/location.ts'
+import { packageOnSale } from '../../catalog/packages/package.ts'
+import { sendWelcome } from '../auth/password.ts'
+import { type Quotas, quotasGiven, tellOfLowered } from './quota.ts'
+import { type Reseller, reseller, resellerAnswer, showReseller, withTerms } from './reseller.ts'
+import { resellerLocations, resellerPackages, resellers } from './tables.ts'
+
+const managed = { staff: ['resellers.write'] } as const
+const read = { staff: ['customers:read'] } as const
+
+const ids = t.Array(t.String({ maxLength: 40 }), { maxItems: 1000 })
+const terms = { quotas: t.Optional(quotasGiven), packageIds: t.Optional(ids), locationIds: t.Optional(ids) }
+const example = {
+  name: 'Northwind Hosting',
+  email: 'ops@example.com',
+  organization: 'Northwind Ltd',
+  quotas: { customers: 100, servers: 200, memoryMb: 524_288 },
+  packageIds: ['<package_id>'],
+  locationIds: ['<location_id>'],
+}
+
+export const createReseller = operation({
+  id: 'resellers.create',
+  method: 'POST',
+  path: '/admin/resellers',
+  summary: 'Add a reseller: what it may sell and where; what has no quota is not limited',
+  access: managed,
+  body: fields({ ...newAccountFields, ...terms }),
+  answer: resellerAnswer,
+  status: 201,
+  remembers: true,
+  refuses: ['email_taken', 'external_id_taken'],
+  example,
+  run(call) {
+    const { tx, actor, body, clock } = call
+    const account = addAccount(tx, body, { kind: 'reseller', now: clock() })
+    tellCreated(tx, clock(), account)
+    if (body.invite) sendWelcome(tx, call, account)
+    return showReseller(tx, agree(tx, clock(), actor, withTerms(tx, account), body))
+  },
+})
+
+export const listResellers = operation({
+  id: 'resellers.list',
+  method: 'GET',
+  path: '/admin/resellers',
+  summary: 'Resellers, newest first, with what they hold of their quotas',
+  access: read,
+  query: accountQuery,
+  answer: page(resellerAnswer),
+  run: (call) =>
+    listAccounts(call, {
+      name: 'resellers',
+      whose: onlyResellers,
+      show: (it) => showReseller(call.tx, withTerms(call.tx, it)),
+    }),
+})
+
+export const getReseller = operation({
+  id: 'resellers.get',
+  method: 'GET',
+  path: '/resellers/{id}',
+  summary: 'One reseller: its quotas, and what it may sell where',
+  access: read,
+  on: reseller,
+  answer: resellerAnswer,
+  run: ({ tx, target }) => showReseller(tx, target),
+})
+
+export const changeReseller = operation({
+  id: 'resellers.update',
+  method: 'PATCH',
+  path: '/resellers/{id}',
+  summary: 'Change a reseller; what is not sent stays as it is, and a lower quota takes nothing away',
+  access: managed,
+  confirmed: ['email'],
+  on: reseller,
+  body: fields({ ...accountChanges, ...terms }),
+  answer: resellerAnswer,
+  refuses: ['email_taken', 'external_id_taken'],
+  example: { quotas: { servers: 300, gpus: null } },
+  watches({ tx, target }) {
+    const { packages, locations } = showReseller(tx, target)
+    const names = (all: { name: string }[]) => all.map(({ name }) => name)
+    return { ...target, packages: names(packages), locations: names(locations) }
+  },
+  run(call) {
+    const { tx, actor, target, body, clock } = call
+    const changed = tellOldAddress(tx, call, target, changeAccount(tx, target, body))
+    return showReseller(tx, agree(tx, clock(), actor, { ...changed, terms: target.terms }, body))
+  },
+})
+
+type Agreed = { quotas?: Partial<Quotas>; packageIds?: string[]; locationIds?: string[] }
+/** Writes down what was given of its terms. Throws `validation_failed` for a package or location that there is not. */
+function agree(tx: Tx, now: number, actor: Actor, it: Reseller, { quotas, packageIds, locationIds }: Agreed): Reseller {
+  const resellerId = it.id
+  if (packageIds) {
+    const named = new Set(packageIds.map((id) => see(tx, actor, packageOnSale, id, 'packageIds').id))
+    tx.delete(resellerPackages).where(eq(resellerPackages.resellerId, resellerId)).run()
+    for (const packageId of named) tx.insert(resellerPackages).values({ resellerId, packageId }).run()
+  }
+  if (locationIds) {
+    const named = new Set(locationIds.map((id) => see(tx, actor, location, id, 'locationIds').id))
+    tx.delete(resellerLocations).where(eq(resellerLocations.resellerId, resellerId)).run()
+    for (const locationId of named) tx.insert(resellerLocations).values({ resellerId, locationId }).run()
+  }
+  if (!quotas) return it
+  const changed = { ...it.terms.quotas, ...quotas }
+  tellOfLowered(tx, now, resellerId, it.terms.quotas, changed)
+  return { ...it, terms: patched(tx, resellers, it.terms, { quotas: changed }) }
+}
+
+export const suspendReseller = operation({
+  id: 'resellers.suspend',
+  method: 'POST',
+  path: '/resellers/{id}/actions/suspend',
+  summary: 'Suspend a reseller: it and its customers get nothing new; their servers keep running',
+  access: managed,
+  on: reseller,
+  body: fields({ reason: line(500) }),
+  answer: resellerAnswer,
+  refuses: ['already_suspended'],
+  example: { reason: 'Invoice 2041 is overdue' },
+  run({ tx, target, body, clock }) {
+    if (target.terms.suspendedAt !== null) throw new Refusal('already_suspended', `${target.name} is already suspended.`)
+    const terms = patched(tx, resellers, target.terms, { suspendedAt: clock(), suspendReason: body.reason })
+    return showReseller(tx, { ...target, terms })
+  },
+})
+
+export const unsuspendReseller = operation({
+  id: 'resellers.unsuspend',
+  method: 'POST',
+  path: '/resellers/{id}/actions/unsuspend',
+  summary: 'Unsuspend a reseller: it may order and add customers again',
+  access: managed,
+  on: reseller,
+  answer: resellerAnswer,
+  refuses: ['not_suspended'],
+  run({ tx, target }) {
+    if (target.terms.suspendedAt === null) throw new Refusal('not_suspended', `${target.name} is not suspended.`)
+    const terms = patched(tx, resellers, target.terms, { suspendedAt: null, suspendReason: null })
+    return showReseller(tx, { ...target, terms })
+  },
+})

@@ -1,0 +1,110 @@
+import { eq } from 'drizzle-orm'
+import { Type as t } from 'typebox'
+import { allPermissions } from '../../kernel/api/access.ts'
+import { Refusal } from '../../kernel/api/errors.ts'
+import { page, paginateAll } from '../../kernel/api/list.ts'
+import { named, patched } from '../../kernel/api/named.ts'
+import { done, fields, line, operation } from '../../kernel/api/operation.ts'
+import { newId } from '../../kernel/db/ids.ts'
+import { mustHold, mustReach, role, roleAnswer, showRole } from './role.ts'
+import { roles } from '../accounts/tables.ts'
+
+const held = t.Array(t.Enum(allPermissions), { maxItems: allPermissions.length, uniqueItems: true })
+const who = { staff: ['staff.write'] } as const
+
+export const listRoles = operation({
+  id: 'roles.list',
+  method: 'GET',
+  path: '/admin/roles',
+  summary: 'The roles of staff, each with what it may do and how many have it',
+  access: who,
+  answer: page(roleAnswer),
+  run: (call) =>
+    paginateAll({
+      call,
+      name: 'roles',
+      all: call.tx.select().from(roles).all(),
+      order: 'names',
+      keyOf: (it) => it.name,
+      show: (it) => showRole(call.tx, it),
+    }),
+})
+
+export const createRole = operation({
+  id: 'roles.create',
+  method: 'POST',
+  path: '/admin/roles',
+  summary: 'Add a role; it may do no more than its maker',
+  access: who,
+  inPerson: true,
+  confirmed: true,
+  body: fields({ name: line(60), permissions: held, secondFactor: t.Optional(t.Boolean()) }),
+  answer: roleAnswer,
+  status: 201,
+  refuses: ['name_taken'],
+  example: { name: 'Support', permissions: ['servers.see_all', 'servers.power', 'customers.read'], secondFactor: true },
+  run({ tx, actor, body }) {
+    mustHold(actor, body.permissions)
+    const made = named('role', () =>
+      tx
+        .insert(roles)
+        .values({ id: newId('role'), name: body.name, permissions: body.permissions, secondFactor: body.secondFactor ?? false })
+        .returning()
+        .get(),
+    )
+    return showRole(tx, made)
+  },
+})
+
+export const changeRole = operation({
+  id: 'roles.update',
+  method: 'PATCH',
+  path: '/admin/roles/{id}',
+  summary: 'Change a role; it applies at once to everybody who has it',
+  access: who,
+  inPerson: true,
+  confirmed: true,
+  on: role,
+  body: fields({ name: t.Optional(line(60)), permissions: t.Optional(held), secondFactor: t.Optional(t.Boolean()) }),
+  answer: roleAnswer,
+  refuses: ['name_taken', 'in_use'],
+  example: { permissions: ['servers.see_all', 'servers.power'] },
+  run({ tx, actor, target, body }) {
+    mustReach(tx, actor, target)
+    if (body.permissions) {
+      if (target.isOwner)
+        throw new Refusal('in_use', 'The role Owner always has every permission and cannot be changed. Make another role instead.')
+      mustHold(actor, body.permissions)
+    }
+    return showRole(
+      tx,
+      named('role', () => patched(tx, roles, target, body)),
+    )
+  },
+})
+
+export const removeRole = operation({
+  id: 'roles.remove',
+  method: 'DELETE',
+  path: '/admin/roles/{id}',
+  summary: 'Remove a role that nobody has',
+  access: who,
+  inPerson: true,
+  confirmed: true,
+  on: role,
+  answer: done,
+  refuses: ['in_use'],
+  run({ tx, actor, target }) {
+    mustReach(tx, actor, target)
+    const { staff } = showRole(tx, target)
+    if (staff || target.isOwner)
+      throw new Refusal(
+        'in_use',
+        target.isOwner
+          ? 'The role Owner cannot be removed: there must always be an owner.'
+          : `${staff} of your staff have this role. Give them another one first.`,
+      )
+    tx.delete(roles).where(eq(roles.id, target.id)).run()
+    return {}
+  },
+})

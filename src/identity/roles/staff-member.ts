@@ -1,0 +1,73 @@
+import { Type as t } from 'typebox'
+import { invalid } from '../../kernel/api/errors.ts'
+import { nullable, type Resource, shape, time, told } from '../../kernel/api/operation.ts'
+import { iso, isoOrNull } from '../../kernel/db/clock.ts'
+import { newId } from '../../kernel/db/ids.ts'
+import { type Db, prepared, type Tx } from '../../kernel/db/open.ts'
+import { factorsOf } from '../second-factors/factors.ts'
+import { lastSeenSql } from '../auth/sessions.ts'
+import { accountById, mailAddress, refuseTaken } from '../accounts/account.ts'
+import { type Role, roleNamed, roleNames } from './role.ts'
+import { type Account, accounts } from '../accounts/tables.ts'
+
+/** Throws `email_taken`, and `validation_failed` for a role there is not. */
+export function addStaff(
+  tx: Tx,
+  { email, name, passwordHash, role, now }: { email: string; name: string; passwordHash: string | null; role: string; now: number },
+): Account {
+  const { id: roleId } = mustBeRole(tx, role)
+  try {
+    return tx
+      .insert(accounts)
+      .values({ id: newId('account'), kind: 'staff', email: mailAddress(email), name, roleId, passwordHash, createdAt: now })
+      .returning()
+      .get()
+  } catch (error) {
+    return refuseTaken(error)
+  }
+}
+
+export function mustBeRole(tx: Tx, name: string): Role {
+  const found = roleNamed(tx, name)
+  if (!found) throw invalid({ field: 'role', message: `must be the name of a role. There are: ${roleNames(tx).join(', ')}.` })
+  return found
+}
+
+export const staffMember: Resource<Account> = {
+  name: 'member of staff',
+  notFound: 'staff_not_found',
+  find: (tx, _, id) => {
+    const it = accountById(tx, id)
+    return it?.kind === 'staff' ? it : undefined
+  },
+}
+
+export const staffAnswer = shape('StaffMember', {
+  id: t.String(),
+  email: t.String(),
+  name: t.String(),
+  role: nullable(t.Object({ id: t.String(), name: t.String() })),
+  secondFactor: told(t.Boolean(), 'Has one set up.'),
+  seenAt: nullable(time),
+  disabledAt: nullable(time),
+  createdAt: time,
+})
+const beside = prepared(({ $client }) =>
+  $client.prepare<{ roleName: string | null; seenAt: number | null }, [string]>(
+    `SELECT (SELECT name FROM roles r WHERE r.id = a.role_id) AS roleName, ${lastSeenSql('a.id')} AS seenAt
+     FROM accounts a WHERE a.id = ?`,
+  ),
+)
+export function showStaff(tx: Db, { id, email, name, roleId, disabledAt, createdAt }: Account) {
+  const { roleName, seenAt } = beside(tx).get(id)!
+  return {
+    id,
+    email,
+    name,
+    role: roleId && roleName !== null ? { id: roleId, name: roleName } : null,
+    secondFactor: factorsOf(tx, id).length > 0,
+    seenAt: isoOrNull(seenAt),
+    disabledAt: isoOrNull(disabledAt),
+    createdAt: iso(createdAt),
+  }
+}

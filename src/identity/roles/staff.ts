@@ -1,0 +1,162 @@
+import { eq } from 'drizzle-orm'
+import { Type as t } from 'typebox'
+import { type Actor, sessionOf } from '../../kernel/api/actor.ts'
+import { Refusal } from '../../kernel/api/errors.ts'
+import { newest, page } from '../../kernel/api/list.ts'
+import { patched } from '../../kernel/api/named.ts'
+import { fields, line, operation, secret } from '../../kernel/api/operation.ts'
+import { endLinks } from '../account-links/links.ts'
+import { sendWelcome } from '../auth/password.ts'
+import { hashPassword, mustBeGood } from '../auth/passwords.ts'
+import { endSessionsOf, newValueOf, SESSION_SECONDS, sessionCookie } from '../auth/sessions.ts'
+import { revokeTokensOf } from '../tokens/token.ts'
+import { mailAddress, refuseTaken } from '../accounts/account.ts'
+import { tellOldAddress } from '../accounts/new-address.ts'
+import { mustNotBeLastOwner, mustOutrank, mustReach } from './role.ts'
+import { addStaff, mustBeRole, showStaff, staffAnswer, staffMember } from './staff-member.ts'
+import { type Account, accounts } from '../accounts/tables.ts'
+
+const who = { staff: ['staff.write'] } as const
+
+export const listStaff = operation({
+  id: 'staff.list',
+  method: 'GET',
+  path: '/admin/staff',
+  summary: 'Everybody who runs this installation',
+  access: who,
+  answer: page(staffAnswer),
+  run(call) {
+    const { tx } = call
+    const staff = eq(accounts.kind, 'staff')
+    return newest({
+      call,
+      name: 'staff',
+      table: accounts,
+      where: staff,
+      show: (it) => showStaff(tx, it),
+    })
+  },
+})
+
+export const createStaff = operation({
+  id: 'staff.create',
+  method: 'POST',
+  path: '/admin/staff',
+  summary: 'Add a member of staff, with a role that may do no more than you',
+  access: who,
+  inPerson: true,
+  confirmed: true,
+  body: fields({
+    email: t.String({ maxLength: 254 }),
+    name: line(100),
+    role: t.Optional(line(60)),
+    password: t.Optional(secret(t.String({ maxLength: 1000 }))),
+  }),
+  answer: staffAnswer,
+  status: 201,
+  refuses: ['email_taken'],
+  example: { email: 'bo@example.com', name: 'Bo', role: 'Owner', password: 'correct horse battery staple' },
+  async prepare({ body }) {
+    if (body.password === undefined) return null
+    mustBeGood(body.password, 'password', body)
+    return hashPassword(body.password)
+  },
+  /** Without a password they are mailed a link to choose one. */
+  run({ tx, actor, body, prepared: passwordHash, ...around }) {
+    const role = body.role ?? 'Owner'
+    mustReach(tx, actor, mustBeRole(tx, role))
+    const it = addStaff(tx, { ...body, role, passwordHash, now: around.clock() })
+    if (passwordHash === null) sendWelcome(tx, around, it)
+    return showStaff(tx, it)
+  },
+})
+
+export const changeStaff = operation({
+  id: 'staff.update',
+  method: 'PATCH',
+  path: '/admin/staff/{id}',
+  summary: 'Change the name, the address or the role of a member of staff; with another role they sign in anew',
+  access: who,
+  inPerson: true,
+  confirmed: true,
+  on: staffMember,
+  body: fields({ name: t.Optional(line(100)), email: t.Optional(t.String({ maxLength: 254 })), role: t.Optional(line(60)) }),
+  answer: staffAnswer,
+  refuses: ['email_taken', 'last_owner'],
+  example: { role: 'Support' },
+  run(call) {
+    const {
+      tx,
+      actor,
+      target,
+      config,
+      setCookie,
+      body: { role: roleName, ...body },
+    } = call
+    mustOutrank(tx, actor, target)
+    const role = roleName === undefined ? undefined : mustBeRole(tx, roleName)
+    if (role) {
+      mustReach(tx, actor, role)
+      if (!role.isOwner) mustNotBeLastOwner(tx, target)
+    }
+    const given = { ...body, ...(body.email !== undefined && { email: mailAddress(body.email) }), ...(role && { roleId: role.id }) }
+    if (role && role.id !== target.roleId) {
+      // A session is opened for what its holder was then.
+      const here = actor.accountId === target.id ? sessionOf(actor)?.sessionId : undefined
+      endSessionsOf(tx, target.id, here)
+      if (here) setCookie(sessionCookie(config.origin, newValueOf(tx, here), SESSION_SECONDS))
+    }
+    try {
+      return showStaff(tx, tellOldAddress(tx, call, target, patched(tx, accounts, target, given)))
+    } catch (error) {
+      return refuseTaken(error)
+    }
+  },
+})
+
+export const disableStaff = operation({
+  id: 'staff.disable',
+  method: 'POST',
+  path: '/admin/staff/{id}/actions/disable',
+  summary: 'Keep a member of staff out: sessions, tokens and links end at once and for good, what they did stays on record',
+  access: who,
+  inPerson: true,
+  confirmed: true,
+  on: staffMember,
+  answer: staffAnswer,
+  refuses: ['already_done', 'last_owner'],
+  run({ tx, actor, target, clock }) {
+    mustOutrank(tx, actor, target)
+    mustBeAnother(actor, target)
+    if (target.disabledAt !== null) throw new Refusal('already_done', `${target.name} is already disabled.`)
+    mustNotBeLastOwner(tx, target)
+    const now = clock()
+    endSessionsOf(tx, target.id)
+    endLinks(tx, target.id, now)
+    revokeTokensOf(tx, target.id, now)
+    return showStaff(tx, patched(tx, accounts, target, { disabledAt: now }))
+  },
+})
+
+export const enableStaff = operation({
+  id: 'staff.enable',
+  method: 'POST',
+  path: '/admin/staff/{id}/actions/enable',
+  summary: 'Let a disabled member of staff in again; their tokens stay revoked',
+  access: who,
+  inPerson: true,
+  confirmed: true,
+  on: staffMember,
+  answer: staffAnswer,
+  refuses: ['already_done'],
+  run({ tx, actor, target }) {
+    mustOutrank(tx, actor, target)
+    if (target.disabledAt === null) throw new Refusal('already_done', `${target.name} is not disabled.`)
+    return showStaff(tx, patched(tx, accounts, target, { disabledAt: null }))
+  },
+})
+
+/** Whoever locks themselves out by mistake would need somebody else to undo it. */
+function mustBeAnother(actor: Actor, target: Account) {
+  if (actor.accountId === target.id) throw new Refusal('forbidden', 'You cannot disable your own account. Ask another administrator.')
+}

@@ -1,0 +1,40 @@
+// What somebody can show besides the password: a code of the app, a recovery code, a passkey. One way of looking at them for
+// finishing a sign-in and for showing once more who one is.
+import { Type as t } from 'typebox'
+import type { Account } from '../accounts/tables.ts'
+import { invalid } from '../../kernel/api/errors.ts'
+import type { Preparation } from '../../kernel/api/operation.ts'
+import { secret } from '../../kernel/api/operation.ts'
+import type { Tx } from '../../kernel/db/open.ts'
+import { type Assertion, assertion, passkeyFits } from './passkeys.ts'
+import { recoveryCodeFits } from './second-factors.ts'
+import { code, codeFits } from './totp.ts'
+
+export const proofs = {
+  code: t.Optional(code()),
+  recoveryCode: t.Optional(secret(t.String({ minLength: 1, maxLength: 100 }))),
+  passkey: t.Optional(assertion),
+}
+type Proof = { code?: string; recoveryCode?: string; passkey?: Assertion }
+
+/** Throws `validation_failed` unless exactly one field is there. */
+export function mustBeOne(body: object) {
+  const names = Object.keys(body)
+  if (names.length !== 1)
+    throw invalid({ field: names[1] ?? 'code', message: names.length ? 'must be left out: send one proof only.' : 'is required.' })
+}
+
+/** Undefined when it does not fit. What is answered uses it up inside the transaction, and is false when it was used meanwhile. */
+export async function proofFits(
+  { db, secrets, clock, config, from }: Pick<Preparation, 'db' | 'secrets' | 'clock' | 'config' | 'from'>,
+  account: Account,
+  { code, recoveryCode, passkey }: Proof,
+  asked: { holder: string; purpose: 'confirm' | 'sign_in' },
+): Promise<((tx: Tx) => boolean) | undefined> {
+  if (code !== undefined) return codeFits(db, secrets, account.id, code, clock())
+  if (recoveryCode !== undefined) return recoveryCodeFits(db, account.id, recoveryCode, clock())
+  if (!passkey) return undefined
+  // Touching a key shows that it is there, not whose hand it is: enough beside a password, except for staff.
+  const mustVerify = account.kind === 'staff' || asked.purpose === 'confirm'
+  return (await passkeyFits({ db, config, clock, from }, passkey, { ...asked, accountId: account.id, mustVerify }))?.use
+}

@@ -1,0 +1,282 @@
+// Passkeys (WebAuthn). The formats are the library's business, loaded when the first one is used; what is asked of them is ours:
+// a challenge of this controller, used once within five minutes, our own origin, and a counter that never goes back.
+
+import { and, eq, gt, lt } from 'drizzle-orm'
+import { Type as t } from 'typebox'
+import { accountById, ownAccount } from '../accounts/account.ts'
+import type { Account } from '../accounts/tables.ts'
+import { invalid, Refusal } from '../../kernel/api/errors.ts'
+import { done, fields, line, nullable, operation, type Preparation, type Resource, secret, shape } from '../../kernel/api/operation.ts'
+import { minute } from '../../kernel/db/clock.ts'
+import { newId } from '../../kernel/db/ids.ts'
+import { type Db, isUniqueViolation, type Tx, write } from '../../kernel/db/open.ts'
+import { ownRow } from '../../kernel/db/rows.ts'
+import { log } from '../../kernel/log.ts'
+import { randomToken } from '../../kernel/crypto/secrets.ts'
+import { deviceIn } from '../auth/own-sessions.ts'
+import { changedFactors, firstCodes, own } from './second-factors.ts'
+import { ownSessionId } from '../auth/sessions.ts'
+import { challenges, type Passkey, passkeys } from '../auth/tables.ts'
+
+const CHALLENGE_MS = 5 * minute
+export const PASSKEYS_PER_ACCOUNT = 20
+
+/** Browsers offer passkeys on HTTPS and on localhost only, and never for a bare address. */
+export function passkeysWork(origin: string): boolean {
+  const { protocol, hostname } = new URL(origin)
+  return hostname === 'localhost' || (protocol === 'https:' && !/^[0-9.]+$|^\[/.test(hostname))
+}
+const mustWork = (origin: string) => {
+  if (!passkeysWork(origin))
+    throw new Refusal('not_possible', 'Passkeys need the panel to have a name and HTTPS. Set PANEL_PUBLIC_URL to such an address.')
+}
+const party = (origin: string) => new URL(origin).hostname
+
+/** What the browser answers, as `toJSON` of a PublicKeyCredential gives it. The library takes it apart; browsers may say more. */
+const credential = secret(
+  t.Object(
+    {
+      id: t.String({ minLength: 1, maxLength: 2000 }),
+      response: t.Object({ clientDataJSON: t.String({ maxLength: 10_000 }) }, { additionalProperties: true }),
+    },
+    { additionalProperties: true },
+  ),
+)
+export const assertion = credential
+export type Assertion = { id: string; response: { clientDataJSON: string } }
+
+// ---------------------------------------------------------------- challenges
+type Purpose = 'register' | 'confirm' | 'sign_in'
+
+export function newChallenge(tx: Tx, holder: string, purpose: Purpose, now: number): string {
+  const challenge = randomToken()
+  const values = { challenge, expiresAt: now + CHALLENGE_MS }
+  tx.delete(challenges).where(lt(challenges.expiresAt, now)).run()
+  tx.insert(challenges)
+    .values({ holder, purpose, ...values })
+    .onConflictDoUpdate({ target: [challenges.holder, challenges.purpose], set: values })
+    .run()
+  return challenge
+}
+
+/** It is gone afterwards, whatever becomes of the answer to it. */
+const takeChallenge = (db: Db, holder: string, purpose: Purpose, now: number) =>
+  write(db, (tx) =>
+    tx
+      .delete(challenges)
+      .where(and(eq(challenges.holder, holder), eq(challenges.purpose, purpose), gt(challenges.expiresAt, now)))
+      .returning()
+      .get(),
+  )?.challenge
+
+// ---------------------------------------------------------------- signing in with one
+/** Whose a passkey says to be, before it is looked at. */
+export function holderOf(tx: Db, { id }: Assertion): Account | undefined {
+  const key = tx.select().from(passkeys).where(eq(passkeys.credentialId, id)).get()
+  return key && accountById(tx, key.accountId)
+}
+const of = (tx: Db, accountId: string) => tx.select().from(passkeys).where(eq(passkeys.accountId, accountId)).all()
+
+/** What the browser is asked for; without an account any passkey for this panel will do. */
+export async function requestFor(
+  { db, config }: Pick<Preparation, 'db' | 'config'>,
+  accountId: string | undefined,
+  challenge: string,
+  verify: boolean,
+) {
+  mustWork(config.origin)
+  const { generateAuthenticationOptions } = await import('@simplewebauthn/server')
+  return generateAuthenticationOptions({
+    rpID: party(config.origin),
+    challenge: Buffer.from(challenge, 'base64url'),
+    userVerification: verify ? 'required' : 'preferred',
+    timeout: CHALLENGE_MS,
+    allowCredentials: accountId ? of(db, accountId).map((k) => ({ id: k.credentialId, transports: k.transports as any })) : [],
+  })
+}
+
+/**
+ * Undefined when it does not fit: another challenge, another site, another account, a signature that is wrong, a counter that went
+ * back. `use` notes it and is false when the same key was used meanwhile.
+ */
+export async function passkeyFits(
+  { db, config, clock, from }: Pick<Preparation, 'db' | 'config' | 'clock' | 'from'>,
+  given: Assertion,
+  { holder, purpose, accountId, mustVerify }: { holder: string; purpose: Purpose; accountId?: string; mustVerify: boolean },
+): Promise<{ accountId: string; use(tx: Tx): boolean } | undefined> {
+  const now = clock()
+  const challenge = takeChallenge(db, holder, purpose, now)
+  const key = db.select().from(passkeys).where(eq(passkeys.credentialId, given.id)).get()
+  if (!challenge || !key || (accountId !== undefined && key.accountId !== accountId)) return undefined
+  const { verifyAuthenticationResponse } = await import('@simplewebauthn/server')
+  try {
+    const { verified, authenticationInfo } = await verifyAuthenticationResponse({
+      response: given as any,
+      expectedChallenge: challenge,
+      expectedOrigin: config.origin,
+      expectedRPID: party(config.origin),
+      requireUserVerification: mustVerify,
+      credential: { id: key.credentialId, publicKey: Buffer.from(key.publicKey, 'base64url'), counter: key.counter },
+    })
+    if (!verified) return undefined
+    return {
+      accountId: key.accountId,
+      use: (tx) =>
+        tx
+          .update(passkeys)
+          .set({ counter: authenticationInfo.newCounter, usedAt: now, usedFrom: from })
+          .where(and(eq(passkeys.id, key.id), eq(passkeys.counter, key.counter)))
+          .returning()
+          .get() !== undefined,
+    }
+  } catch (error) {
+    log.info('a passkey was refused', { passkeyId: key.id, why: error instanceof Error ? error.message : 'unknown' })
+    return undefined
+  }
+}
+
+// ---------------------------------------------------------------- adding and keeping
+const passkey: Resource<Passkey> = {
+  name: 'passkey',
+  notFound: 'passkey_not_found',
+  find: ownRow(passkeys, passkeys.accountId),
+}
+
+/** What a browser is asked for or answered with; its form is the standard's. */
+export const options = shape('PasskeyOptions', { options: t.Unknown() })
+
+export const beginPasskey = operation({
+  id: 'passkeys.begin',
+  method: 'POST',
+  path: '/account/passkeys/actions/begin',
+  summary: 'What the browser needs to make a passkey for the own account',
+  access: own,
+  inPerson: true,
+  confirmed: true,
+  withoutSecondFactor: true,
+  answer: options,
+  refuses: ['not_possible', 'limit_reached'],
+  async prepare({ db, actor, config, clock }) {
+    mustWork(config.origin)
+    const account = ownAccount(db, actor)
+    const known = of(db, account.id)
+    if (known.length >= PASSKEYS_PER_ACCOUNT)
+      throw new Refusal('limit_reached', `An account has at most ${PASSKEYS_PER_ACCOUNT} passkeys. Remove one that is not used.`)
+    const challenge = write(db, (tx) => newChallenge(tx, ownSessionId(actor), 'register', clock()))
+    const { generateRegistrationOptions } = await import('@simplewebauthn/server')
+    return generateRegistrationOptions({
+      rpName: 'Berth',
+      rpID: party(config.origin),
+      userID: Buffer.from(account.id),
+      userName: account.email,
+      userDisplayName: account.name,
+      challenge: Buffer.from(challenge, 'base64url'),
+      timeout: CHALLENGE_MS,
+      attestationType: 'none',
+      excludeCredentials: known.map((k) => ({ id: k.credentialId, transports: k.transports as any })),
+      authenticatorSelection: {
+        residentKey: 'preferred',
+        userVerification: account.kind === 'staff' ? 'required' : 'preferred',
+      },
+    })
+  },
+  run: ({ prepared }) => ({ options: prepared }),
+})
+
+export const addPasskey = operation({
+  id: 'passkeys.create',
+  method: 'POST',
+  path: '/account/passkeys',
+  summary: 'Add the passkey that the browser made; it signs in from now on. Ends the other sessions',
+  access: own,
+  inPerson: true,
+  confirmed: true,
+  withoutSecondFactor: true,
+  body: fields({ name: t.Optional(line(60)), passkey: credential }),
+  answer: t.Object({ id: t.String(), recoveryCodes: nullable(t.Array(t.String())) }),
+  status: 201,
+  refuses: ['not_possible'],
+  example: { name: 'Laptop', passkey: { id: 'AQ', response: { clientDataJSON: 'e30' } } },
+  async prepare({ db, actor, body, config, clock }) {
+    mustWork(config.origin)
+    const account = ownAccount(db, actor)
+    const challenge = takeChallenge(db, ownSessionId(actor), 'register', clock())
+    if (!challenge) throw notTaken('It took too long, or was begun elsewhere. Begin again.')
+    const { verifyRegistrationResponse } = await import('@simplewebauthn/server')
+    try {
+      const { registrationInfo } = await verifyRegistrationResponse({
+        response: body.passkey as any,
+        expectedChallenge: challenge,
+        expectedOrigin: config.origin,
+        expectedRPID: party(config.origin),
+        requireUserVerification: account.kind === 'staff',
+      })
+      if (registrationInfo) return registrationInfo.credential
+    } catch (error) {
+      log.info('a new passkey was refused', { accountId: account.id, why: error instanceof Error ? error.message : 'unknown' })
+    }
+    throw notTaken(
+      account.kind === 'staff'
+        ? 'it was not made for this panel, or did not check who you are. Staff need one with a PIN, fingerprint or face.'
+        : 'it was not made for this panel. Begin again.',
+    )
+  },
+  run(call) {
+    const { tx, actor, body, prepared: made, clock } = call
+    const id = newId('passkey')
+    try {
+      tx.insert(passkeys)
+        .values({
+          id,
+          accountId: ownAccount(tx, actor).id,
+          credentialId: made.id,
+          publicKey: Buffer.from(made.publicKey).toString('base64url'),
+          counter: made.counter,
+          transports: made.transports ?? [],
+          name: body.name ?? deviceIn(call.userAgent),
+          createdAt: clock(),
+        })
+        .run()
+    } catch (error) {
+      if (isUniqueViolation(error)) throw notTaken('it is kept already.')
+      throw error
+    }
+    changedFactors(call, `A passkey was added to your account: ${body.name ?? deviceIn(call.userAgent)}.`)
+    return { id, recoveryCodes: firstCodes(call) }
+  },
+})
+const notTaken = (why: string) => invalid({ field: 'passkey', message: `was not taken: ${why}` })
+
+export const renamePasskey = operation({
+  id: 'passkeys.rename',
+  method: 'PATCH',
+  path: '/passkeys/{id}',
+  summary: 'Rename a passkey',
+  access: own,
+  inPerson: true,
+  on: passkey,
+  body: fields({ name: line(60) }),
+  answer: t.Object({ id: t.String(), name: t.String() }),
+  example: { name: 'Blue key' },
+  run({ tx, target, body }) {
+    tx.update(passkeys).set({ name: body.name }).where(eq(passkeys.id, target.id)).run()
+    return { id: target.id, name: body.name }
+  },
+})
+
+export const removePasskey = operation({
+  id: 'passkeys.remove',
+  method: 'DELETE',
+  path: '/passkeys/{id}',
+  summary: 'Remove a passkey; ends the other sessions',
+  access: own,
+  inPerson: true,
+  confirmed: true,
+  on: passkey,
+  answer: done,
+  run(call) {
+    call.tx.delete(passkeys).where(eq(passkeys.id, call.target.id)).run()
+    changedFactors(call, `A passkey was taken off your account: ${call.target.name}.`)
+    return {}
+  },
+})

@@ -1,0 +1,61 @@
+// Somebody who has lost their second factor, and asks those who know them: it is taken away, and they are told.
+import { eq } from 'drizzle-orm'
+import { customer } from '../accounts/account.ts'
+import { mustOutrank } from '../roles/role.ts'
+import { staffMember } from '../roles/staff-member.ts'
+import type { Account } from '../accounts/tables.ts'
+import { Refusal } from '../../kernel/api/errors.ts'
+import { type Call, done, fields, line, operation } from '../../kernel/api/operation.ts'
+import { mailTo } from '../../kernel/web/mail.ts'
+import { factorsOf } from './factors.ts'
+import { endSessionsOf } from '../auth/sessions.ts'
+import { passkeys, recoveryCodes, totp } from '../auth/tables.ts'
+
+/** The reason stays in the audit log: taking a factor away is how somebody else's account is taken over. */
+const declared = {
+  method: 'POST',
+  inPerson: true,
+  confirmed: true,
+  body: fields({ reason: line(500) }),
+  answer: done,
+  refuses: ['already_done'],
+  example: { reason: 'Lost the phone; called back on the number of the contract' },
+} as const
+
+export const resetCustomerFactors = operation({
+  ...declared,
+  id: 'customers.reset-second-factor',
+  path: '/customers/{id}/actions/reset-second-factor',
+  summary: 'Remove a lost second factor from a customer: they sign in with the password alone until they set up another',
+  access: { staff: ['customers.write'], reseller: ['reseller:customers'] },
+  on: customer,
+  run: (call) => takeFactors(call, call.target),
+})
+
+export const resetStaffFactors = operation({
+  ...declared,
+  id: 'staff.reset-second-factor',
+  path: '/admin/staff/{id}/actions/reset-second-factor',
+  summary: 'Remove a lost second factor from a member of staff',
+  access: { staff: ['staff.write'] },
+  on: staffMember,
+  run(call) {
+    mustOutrank(call.tx, call.actor, call.target)
+    return takeFactors(call, call.target)
+  },
+})
+
+function takeFactors(call: Pick<Call, 'tx' | 'secrets' | 'clock' | 'config'>, account: Account) {
+  const { tx } = call
+  if (!factorsOf(tx, account.id).length) throw new Refusal('already_done', `${account.name} has no second factor.`)
+  for (const table of [totp, passkeys, recoveryCodes]) tx.delete(table).where(eq(table.accountId, account.id)).run()
+  endSessionsOf(tx, account.id)
+  mailTo(tx, call, account, {
+    subject: 'Your second factor was removed',
+    paragraphs: [
+      'It was taken off your account by those who run it, and you were signed out everywhere. You sign in with your password alone until you set up another.',
+    ],
+    closing: 'If you did not ask for it, tell them at once.',
+  })
+  return {}
+}

@@ -1,0 +1,147 @@
+// What an account has beside its password, and whose role demands it.
+
+import { randomBytes } from 'node:crypto'
+import { and, desc, eq, isNull } from 'drizzle-orm'
+import { Type as t } from 'typebox'
+import { ownAccount } from '../accounts/account.ts'
+import type { Account } from '../accounts/tables.ts'
+import { everybody } from '../../kernel/api/access.ts'
+import { sessionOf } from '../../kernel/api/actor.ts'
+import { Refusal } from '../../kernel/api/errors.ts'
+import { type Call, nullable, operation, time } from '../../kernel/api/operation.ts'
+import { iso, isoOrNull } from '../../kernel/db/clock.ts'
+import { type Db, prepared, type Tx } from '../../kernel/db/open.ts'
+import { digest } from '../../kernel/crypto/secrets.ts'
+import { mailTo } from '../../kernel/web/mail.ts'
+import { factorsOf, held } from './factors.ts'
+import { endSessionsOf, mustBeOpen } from '../auth/sessions.ts'
+import { passkeys, recoveryCodes, totp } from '../auth/tables.ts'
+
+const demands = prepared(({ $client }) =>
+  $client.prepare<{ one: 1 }, [string]>('SELECT 1 AS one FROM roles WHERE id = ? AND second_factor = 1'),
+)
+const isDemanded = (tx: Db, { roleId }: Account) => roleId !== null && demands(tx).get(roleId) !== null
+
+/** Does a role ask for a second factor that is not there yet? Then nothing but setting one up is possible. */
+export const lacksSecondFactor = (tx: Db, account: Account): boolean => isDemanded(tx, account) && !factorsOf(tx, account.id).length
+
+/** Everybody's own: what changes it is for a person, and asks whether it is still the same one. */
+export const own = everybody('account:write')
+
+type Changing = Pick<Call, 'tx' | 'actor' | 'secrets' | 'clock' | 'config'>
+
+/** Whoever can change this can keep its holder out, so its holder reads of it where nobody else does. `what`: what happened, in a sentence. */
+const tell = (call: Changing, what: string) =>
+  mailTo(call.tx, call, ownAccount(call.tx, call.actor), {
+    subject: 'Your second factor was changed',
+    paragraphs: [what],
+    closing:
+      'If it was not you, choose a new password at once with "Forgotten your password?" on the sign-in page, then look under Security what is there. Where you cannot sign in any more, ask those who run your account.',
+  })
+
+/** After a factor came or went: the other sessions end, recovery codes go with the last one, and the holder is told by mail. */
+export function changedFactors(call: Changing, what: string) {
+  const { tx, actor } = call
+  mustBeOpen(tx, actor)
+  tell(call, `${what} All your other sessions were ended.`)
+  endSessionsOf(tx, actor.accountId, sessionOf(actor)?.sessionId)
+  if (!factorsOf(tx, actor.accountId).length) tx.delete(recoveryCodes).where(eq(recoveryCodes.accountId, actor.accountId)).run()
+}
+
+// ---------------------------------------------------------------- recovery codes
+const CODES = 10
+/** Without letters that are read as digits. */
+const alphabet = '0123456789abcdefghjkmnpqrstvwxyz'
+/** 80 bits: 16 of 32 signs. */
+const newCode = () =>
+  [...randomBytes(16)]
+    .map((b) => alphabet[b % 32])
+    .join('')
+    .replace(/(.{4})(?=.)/g, '$1-')
+const plain = (text: string) =>
+  text
+    .toLowerCase()
+    .replace(/[^0-9a-z]/g, '')
+    .replaceAll('o', '0')
+    .replace(/[il]/g, '1')
+/** Without a key, which would go with the next rotation: nobody tries 2^80. */
+const hashOf = (accountId: string, text: string) => digest(`recovery code ${accountId} ${plain(text)}`)
+
+/** Ten new ones, shown this one time; earlier ones end. */
+function newCodes({ tx, actor, clock }: Pick<Call, 'tx' | 'actor' | 'clock'>): string[] {
+  const { accountId } = actor
+  const codes = Array.from({ length: CODES }, newCode)
+  tx.delete(recoveryCodes).where(eq(recoveryCodes.accountId, accountId)).run()
+  tx.insert(recoveryCodes)
+    .values(codes.map((text) => ({ hash: hashOf(accountId, text), accountId, createdAt: clock() })))
+    .run()
+  return codes
+}
+
+/** With the first factor come the first codes; null when there are some. */
+export const firstCodes = (call: Pick<Call, 'tx' | 'actor' | 'clock'>): string[] | null =>
+  factorsOf(call.tx, call.actor.accountId).includes('recovery') ? null : newCodes(call)
+
+/** Undefined when it is none of the account's. What is answered uses it up: false when that has happened. */
+export function recoveryCodeFits(tx: Db, accountId: string, text: string, now: number): ((tx: Tx) => boolean) | undefined {
+  const unused = and(eq(recoveryCodes.hash, hashOf(accountId, text)), eq(recoveryCodes.accountId, accountId), isNull(recoveryCodes.usedAt))
+  if (!tx.select().from(recoveryCodes).where(unused).get()) return undefined
+  return (tx) => tx.update(recoveryCodes).set({ usedAt: now }).where(unused).returning().get() !== undefined
+}
+
+export const renewRecoveryCodes = operation({
+  id: 'recovery-codes.create',
+  method: 'POST',
+  path: '/account/recovery-codes',
+  summary: 'Make ten new recovery codes, shown only once; the earlier ones end',
+  access: own,
+  inPerson: true,
+  confirmed: true,
+  answer: t.Object({ recoveryCodes: t.Array(t.String()) }),
+  status: 201,
+  refuses: ['not_possible'],
+  run(call) {
+    if (!factorsOf(call.tx, ownAccount(call.tx, call.actor).id).length)
+      throw new Refusal('not_possible', 'Recovery codes replace a lost second factor, and there is none. Add one first.')
+    tell(call, 'New recovery codes were made for your account; the ones before do nothing any more.')
+    return { recoveryCodes: newCodes(call) }
+  },
+})
+
+export const getSecondFactor = operation({
+  id: 'second-factor.get',
+  method: 'GET',
+  path: '/account/second-factor',
+  summary: 'Which second factors the own account has, without their secrets',
+  access: everybody('account:read'),
+  inPerson: true,
+  withoutSecondFactor: true,
+  answer: t.Object({
+    email: t.String(),
+    hasPassword: t.Boolean(),
+    required: t.Boolean(),
+    totp: nullable(t.Object({ confirmedAt: time })),
+    passkeys: t.Array(
+      t.Object({ id: t.String(), name: t.String(), createdAt: time, usedAt: nullable(time), usedFrom: nullable(t.String()) }),
+    ),
+    recoveryCodesLeft: t.Integer(),
+  }),
+  run({ tx, actor }) {
+    const account = ownAccount(tx, actor)
+    const app = tx.select().from(totp).where(eq(totp.accountId, account.id)).get()
+    return {
+      email: account.email,
+      hasPassword: account.passwordHash !== null,
+      required: isDemanded(tx, account),
+      totp: app?.confirmedAt ? { confirmedAt: iso(app.confirmedAt) } : null,
+      passkeys: tx
+        .select()
+        .from(passkeys)
+        .where(eq(passkeys.accountId, account.id))
+        .orderBy(desc(passkeys.id))
+        .all()
+        .map(({ id, name, createdAt, usedAt, usedFrom }) => ({ id, name, createdAt: iso(createdAt), usedAt: isoOrNull(usedAt), usedFrom })),
+      recoveryCodesLeft: held(tx).get({ id: account.id })!.recovery,
+    }
+  },
+})

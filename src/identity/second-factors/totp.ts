@@ -1,0 +1,146 @@
+// Codes of an authenticator app (RFC 6238: six digits, 30 seconds, SHA-1, which is what every app understands).
+
+import { and, eq, isNull, lt } from 'drizzle-orm'
+import { Type as t } from 'typebox'
+import { ownAccount } from '../accounts/account.ts'
+import { invalid, Refusal } from '../../kernel/api/errors.ts'
+import { done, fields, nullable, operation, secret } from '../../kernel/api/operation.ts'
+import { second } from '../../kernel/db/clock.ts'
+import type { Db, Tx } from '../../kernel/db/open.ts'
+import { sealedColumn } from '../../kernel/db/encrypted.ts'
+import type { Secrets } from '../../kernel/crypto/secrets.ts'
+import { changedFactors, firstCodes, own } from './second-factors.ts'
+import { totp } from '../auth/tables.ts'
+
+const STEP_MS = 30 * second
+export const sealedTotp = sealedColumn(totp, 'secret', ({ accountId }: { accountId: string }) => `totp ${accountId}`)
+
+export const code = () => secret(t.String({ maxLength: 20, pattern: '^ *([0-9] ?){6} *$', title: 'six digits' }))
+
+/** Which 30 seconds the code belongs to: these, the ones before or the ones after. */
+async function stepOf(base32: string, digits: string, now: number): Promise<number | undefined> {
+  const { Secret, TOTP } = await import('otpauth')
+  const away = new TOTP({ secret: Secret.fromBase32(base32) }).validate({ token: digits.replaceAll(' ', ''), timestamp: now, window: 1 })
+  return away === null ? undefined : Math.floor(now / STEP_MS) + away
+}
+
+/** Undefined when the code is wrong. What is answered uses it up: false when it, or a later one, was used before. */
+export async function codeFits(
+  tx: Db,
+  secrets: Secrets,
+  accountId: string,
+  digits: string,
+  now: number,
+): Promise<((tx: Tx) => boolean) | undefined> {
+  const it = tx.select().from(totp).where(eq(totp.accountId, accountId)).get()
+  if (!it?.confirmedAt) return undefined
+  const step = await stepOf(secrets.open(sealedTotp.about(it), it.secret), digits, now)
+  if (step === undefined || step <= it.lastStep) return undefined
+  return (tx) =>
+    tx
+      .update(totp)
+      .set({ lastStep: step })
+      .where(and(eq(totp.accountId, accountId), lt(totp.lastStep, step)))
+      .returning()
+      .get() !== undefined
+}
+
+export const beginTotp = operation({
+  id: 'totp.begin',
+  method: 'POST',
+  path: '/account/totp',
+  summary: 'Begin adding an authenticator app: answers its secret, once, as text, address and QR code (SVG)',
+  access: own,
+  inPerson: true,
+  confirmed: true,
+  withoutSecondFactor: true,
+  answer: t.Object({ secret: t.String(), uri: t.String(), qr: t.String() }),
+  status: 201,
+  refuses: ['not_possible'],
+  async prepare({ db, actor, config }) {
+    const account = ownAccount(db, actor)
+    const [{ Secret, TOTP }, { renderSVG }] = await Promise.all([import('otpauth'), import('uqr')])
+    const key = new Secret({ size: 20 })
+    const uri = new TOTP({ issuer: `Berth ${new URL(config.origin).hostname}`, label: account.email, secret: key }).toString()
+    return { secret: key.base32, uri, qr: renderSVG(uri, { border: 3 }) }
+  },
+  run({ tx, actor, prepared: made, secrets, clock }) {
+    const { id } = ownAccount(tx, actor)
+    if (tx.select().from(totp).where(eq(totp.accountId, id)).get()?.confirmedAt)
+      throw new Refusal('not_possible', 'This account already has an authenticator app. Remove it before you add another.')
+    const values = {
+      secret: secrets.seal(sealedTotp.about({ accountId: id }), made.secret),
+      lastStep: 0,
+      createdAt: clock(),
+      confirmedAt: null,
+    }
+    tx.insert(totp)
+      .values({ accountId: id, ...values })
+      .onConflictDoUpdate({ target: totp.accountId, set: values })
+      .run()
+    return made
+  },
+})
+
+export const confirmTotp = operation({
+  id: 'totp.confirm',
+  method: 'POST',
+  path: '/account/totp/actions/confirm',
+  summary: 'Finish adding the authenticator app with one of its codes; signing in asks for one from now on. Ends the other sessions',
+  access: own,
+  inPerson: true,
+  confirmed: true,
+  withoutSecondFactor: true,
+  body: fields({ code: code() }),
+  answer: t.Object({ recoveryCodes: nullable(t.Array(t.String())) }),
+  refuses: ['not_possible'],
+  example: { code: '123456' },
+  async prepare({ db, actor, body, secrets, clock }) {
+    const { id } = ownAccount(db, actor)
+    const it = db.select().from(totp).where(eq(totp.accountId, id)).get()
+    if (!it || it.confirmedAt) throw new Refusal('not_possible', 'No authenticator app is being added. Begin again on the page Security.')
+    const step = await stepOf(secrets.open(sealedTotp.about(it), it.secret), body.code, clock())
+    if (step === undefined)
+      throw invalid({ field: 'code', message: 'is wrong. Check that the clock of your device is right, and take the newest code.' })
+    return { step, secret: it.secret }
+  },
+  run(call) {
+    const { tx, actor, prepared: shown, clock } = call
+    const { id } = ownAccount(tx, actor)
+    const kept = tx
+      .update(totp)
+      .set({ confirmedAt: clock(), lastStep: shown.step })
+      .where(and(eq(totp.accountId, id), eq(totp.secret, shown.secret), isNull(totp.confirmedAt)))
+      .returning()
+      .get()
+    if (!kept)
+      throw new Refusal('not_possible', 'It was started again or confirmed in another window. Reload the page Security to see which.')
+    changedFactors(call, 'An authenticator app was added to your account: signing in asks for its code.')
+    return { recoveryCodes: firstCodes(call) }
+  },
+})
+
+export const removeTotp = operation({
+  id: 'totp.remove',
+  method: 'DELETE',
+  path: '/account/totp',
+  summary: 'Remove the authenticator app; ends the other sessions',
+  access: own,
+  inPerson: true,
+  confirmed: true,
+  answer: done,
+  refuses: ['already_done'],
+  run(call) {
+    const { tx, actor } = call
+    if (
+      !tx
+        .delete(totp)
+        .where(eq(totp.accountId, ownAccount(tx, actor).id))
+        .returning()
+        .get()
+    )
+      throw new Refusal('already_done', 'This account has no authenticator app: there is nothing to remove.')
+    changedFactors(call, 'The authenticator app was taken off your account.')
+    return {}
+  },
+})

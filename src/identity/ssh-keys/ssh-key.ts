@@ -1,0 +1,112 @@
+import { Type as t } from 'typebox'
+import { accountById, customer } from '../accounts/account.ts'
+import { invalid } from '../../kernel/api/errors.ts'
+import { type Resource, shape, time } from '../../kernel/api/operation.ts'
+import { iso } from '../../kernel/db/clock.ts'
+import { type Db, prepared } from '../../kernel/db/open.ts'
+import { rowBy } from '../../kernel/db/rows.ts'
+import { sshKeys } from './tables.ts'
+
+type SshKey = typeof sshKeys.$inferSelect
+/** 100 keys an account. */
+export const KEYS_PER_ACCOUNT = 100
+const types = /^(ssh-ed25519|ssh-rsa|ecdsa-sha2-nistp(256|384|521)|sk-ssh-ed25519@openssh\.com|sk-ecdsa-sha2-nistp256@openssh\.com)$/
+
+/** `type base64 [comment]` with the comment cut; throws `validation_failed`. The library alone accepts a NUL in a comment. */
+export function readPublicKey(text: string): { publicKey: string; fingerprint: string; comment: string } {
+  const wrong = (message: string) => invalid({ field: 'publicKey', message })
+  const trimmed = text.trim()
+  if (!/^[\x20-\x7e]+$/.test(trimmed)) throw wrong('must be one line, as in a .pub file.')
+  if (trimmed.includes('PRIVATE KEY')) throw wrong('is a private key. Keep it to yourself and paste the .pub file.')
+  const [type = '', data = '', ...comment] = trimmed.split(' ')
+  if (!types.test(type)) throw wrong('must start with ssh-ed25519, ecdsa-sha2-… or ssh-rsa, as in a .pub file.')
+  const blob = type.startsWith('sk-') ? securityKeyBlob(type, data) : blobOf(type, data)
+  // Exactly this text and nothing behind it: what sshd would stumble over must not lock its owner out.
+  if (blob?.toString('base64') !== data) throw wrong('is not a complete public key. Was a part lost when it was copied?')
+  if (type === 'ssh-rsa' && rsaBits(blob) < 2048)
+    throw wrong('is an RSA key of fewer than 2048 bits. Make a new one with ssh-keygen -t ed25519.')
+  return {
+    publicKey: `${type} ${data}`,
+    fingerprint: 'SHA256:' + new Bun.CryptoHasher('sha256').update(blob).digest('base64').replace(/=+$/, ''),
+    comment: comment.join(' ').slice(0, 100),
+  }
+}
+
+function blobOf(type: string, data: string): Buffer | undefined {
+  // Loaded with the first key: it brings a whole SSH client, and each start would wait for it.
+  const ssh2: typeof import('ssh2') = require('ssh2')
+  const parsed = ssh2.utils.parseKey(`${type} ${data}`)
+  const key = Array.isArray(parsed) ? parsed[0] : parsed
+  return !key || key instanceof Error ? undefined : key.getPublicSSH()
+}
+
+/** Keys on a security token, which the library does not know: fields with their lengths before them, and nothing behind. */
+function securityKeyBlob(type: string, data: string): Buffer | undefined {
+  const blob = Buffer.from(data, 'base64')
+  const found: Buffer[] = []
+  let at = 0
+  while (at + 4 <= blob.length) {
+    const length = blob.readUInt32BE(at)
+    found.push(blob.subarray(at + 4, at + 4 + length))
+    at += 4 + length
+  }
+  const [name, ...rest] = found
+  const ed25519 = type === 'sk-ssh-ed25519@openssh.com'
+  const whole = at === blob.length && name?.toString() === type && rest.length === (ed25519 ? 2 : 3)
+  const key = rest[ed25519 ? 0 : 1]
+  return whole && key?.length === (ed25519 ? 32 : 65) ? blob : undefined
+}
+
+/** The third field of the blob is the modulus, with a leading zero byte. */
+function rsaBits(blob: Buffer) {
+  let at = 0
+  for (let field = 0; field < 2; field++) at += 4 + blob.readUInt32BE(at)
+  return (blob.readUInt32BE(at) - 1) * 8
+}
+
+const keyById = rowBy(sshKeys, sshKeys.id)
+/** What decides who sees a key; the rest of it is read for those who do (security S25). */
+const ownerOf = prepared(({ $client }) =>
+  $client.prepare<{ ownerId: string }, [string]>('SELECT owner_id AS ownerId FROM ssh_keys WHERE id = ?'),
+)
+
+export const sshKey: Resource<SshKey> = {
+  name: 'SSH key',
+  notFound: 'ssh_key_not_found',
+  find: (tx, actor, id) => {
+    const it = ownerOf(tx).get(id)
+    return it && (it.ownerId === actor.accountId || customer.find(tx, actor, it.ownerId)) ? keyById(tx, id) : undefined
+  },
+  rights: (tx, actor, key) => customer.rights?.(tx, actor, accountById(tx, key.ownerId)!),
+}
+
+export const changing = {
+  staff: ['customers:write'],
+  reseller: ['reseller:customers', 'account:write'],
+  customer: ['account:write'],
+} as const
+
+export const keyAnswer = shape('SshKey', {
+  id: t.String(),
+  ownerId: t.String(),
+  name: t.String(),
+  publicKey: t.String(),
+  fingerprint: t.String(),
+  createdAt: time,
+})
+export const showKey = ({ id, ownerId, name, publicKey, fingerprint, createdAt }: SshKey) => ({
+  id,
+  ownerId,
+  name,
+  publicKey,
+  fingerprint,
+  createdAt: iso(createdAt),
+})
+
+/** These keys as lines for authorized_keys. `whose`: the accounts they may be of, the owner first. Throws `validation_failed` for another's. */
+export function publicKeysOf(tx: Db, whose: readonly [string, ...string[]], ids: readonly string[], field: string): string[] {
+  const found = [...new Set(ids)].map((id) => keyById(tx, id))
+  if (!found.length || !found.every((key) => key && whose.includes(key.ownerId)))
+    throw invalid({ field, message: `must be SSH keys of ${accountById(tx, whose[0])?.name ?? 'the owner'}.` })
+  return found.map((key) => key!.publicKey)
+}

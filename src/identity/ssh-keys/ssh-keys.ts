@@ -1,0 +1,92 @@
+import { count, eq } from 'drizzle-orm'
+import { Type as t } from 'typebox'
+import { customer } from '../accounts/account.ts'
+import { Refusal } from '../../kernel/api/errors.ts'
+import { newest, page } from '../../kernel/api/list.ts'
+import { patched } from '../../kernel/api/named.ts'
+import { done, fields, line, operation } from '../../kernel/api/operation.ts'
+import { newId } from '../../kernel/db/ids.ts'
+import { isUniqueViolation } from '../../kernel/db/open.ts'
+import { changing, KEYS_PER_ACCOUNT, keyAnswer, readPublicKey, showKey, sshKey } from './ssh-key.ts'
+import { sshKeys } from './tables.ts'
+
+export const addSshKey = operation({
+  id: 'ssh-keys.create',
+  method: 'POST',
+  path: '/customers/{id}/ssh-keys',
+  summary: "Add a public key to a customer's account",
+  access: changing,
+  on: customer,
+  body: fields({ name: t.Optional(line(100, 0)), publicKey: t.String({ maxLength: 12_000 }) }),
+  answer: keyAnswer,
+  status: 201,
+  refuses: ['limit_reached', 'already_done'],
+  example: { name: 'laptop', publicKey: 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAI… ada@laptop' },
+  run({ tx, target, body, clock }) {
+    const { publicKey, fingerprint, comment } = readPublicKey(body.publicKey)
+    const held = tx.select({ n: count() }).from(sshKeys).where(eq(sshKeys.ownerId, target.id)).get()!.n
+    if (held >= KEYS_PER_ACCOUNT)
+      throw new Refusal('limit_reached', `An account has at most ${KEYS_PER_ACCOUNT} SSH keys. Remove one that is not used.`)
+    try {
+      return showKey(
+        tx
+          .insert(sshKeys)
+          .values({
+            id: newId('sshKey'),
+            ownerId: target.id,
+            name: body.name || comment || fingerprint.slice(0, 20),
+            publicKey,
+            fingerprint,
+            createdAt: clock(),
+          })
+          .returning()
+          .get(),
+      )
+    } catch (error) {
+      if (isUniqueViolation(error)) throw new Refusal('already_done', 'The account already has this key.')
+      throw error
+    }
+  },
+})
+
+export const listSshKeys = operation({
+  id: 'ssh-keys.list',
+  method: 'GET',
+  path: '/customers/{id}/ssh-keys',
+  summary: "A customer's public keys",
+  access: { staff: ['customers:read'], reseller: ['reseller:customers', 'account:read'], customer: ['account:read'] },
+  on: customer,
+  pages: { usual: 100, most: 100 },
+  answer: page(keyAnswer),
+  run(call) {
+    const { id } = call.target
+    return newest({ call, name: `ssh-keys ${id}`, table: sshKeys, where: eq(sshKeys.ownerId, id), show: showKey })
+  },
+})
+
+export const renameSshKey = operation({
+  id: 'ssh-keys.update',
+  method: 'PATCH',
+  path: '/ssh-keys/{id}',
+  summary: 'Give a public key another name',
+  access: changing,
+  on: sshKey,
+  body: fields({ name: line(100) }),
+  answer: keyAnswer,
+  example: { name: 'laptop' },
+  run: ({ tx, target, body }) => showKey(patched(tx, sshKeys, target, body)),
+})
+
+export const removeSshKey = operation({
+  id: 'ssh-keys.remove',
+  method: 'DELETE',
+  path: '/ssh-keys/{id}',
+  summary: 'Remove a public key; servers that have it keep it',
+  access: changing,
+  on: sshKey,
+  answer: done,
+  run({ tx, target }) {
+    tx.delete(sshKeys).where(eq(sshKeys.id, target.id)).run()
+    return {}
+  },
+})

@@ -1,0 +1,147 @@
+// An invitation and the two ways to accept it: with the account that has its address, or with one that is made for it.
+import { Type as t } from 'typebox'
+import { accountByEmail, accountById, addAccount, tellCreated, withPassword } from '../accounts/account.ts'
+import type { Account } from '../accounts/tables.ts'
+import { homeOf } from '../../kernel/api/access.ts'
+import { Refusal } from '../../kernel/api/errors.ts'
+import { fields, line, nullable, operation, secret, time } from '../../kernel/api/operation.ts'
+import { text } from '../../kernel/api/query.ts'
+import { iso } from '../../kernel/db/clock.ts'
+import { type Db, isUniqueViolation, type Tx } from '../../kernel/db/open.ts'
+import { mustAllowCustomer, resellerOf } from '../resellers/reseller.ts'
+import { finishSignIn, signedIn } from '../auth/complete-sign-in.ts'
+import { hashPassword, mustBeGood } from '../auth/passwords.ts'
+import { becomeMember, changes, type Invitation, invitationBy, serverNamed } from './member.ts'
+import { role } from './share.ts'
+
+const token = secret(t.String({ minLength: 1, maxLength: 100 }))
+
+export const getInvitation = operation({
+  id: 'team.invitation',
+  method: 'GET',
+  path: '/team/invitation',
+  summary: 'What an invitation is for, to whoever has its link',
+  access: 'anyone',
+  query: { token: text('From the link in the mail.') },
+  answer: t.Object({
+    /** Who sent it. */
+    owner: t.Object({ name: t.String() }),
+    email: t.String(),
+    role,
+    server: nullable(t.Object({ name: t.String() })),
+    expiresAt: time,
+    /** What whoever asks has to do with it: accept it, sign in first, make an account, or sign in with another one. */
+    next: t.Enum(['accept', 'sign_in', 'make_account', 'other_account']),
+  }),
+  refuses: ['invitation_not_valid'],
+  run({ tx, actor, query, clock }) {
+    const { it, owner } = invitationBy(tx, query['token'] ?? '', clock())
+    const server = serverNamed(tx, it.serverId)
+    const asks = accountById(tx, actor.accountId)
+    const next = asks
+      ? asks.kind !== 'staff' && asks.email.toLowerCase() === it.email
+        ? ('accept' as const)
+        : ('other_account' as const)
+      : accountByEmail(tx, it.email)
+        ? ('sign_in' as const)
+        : ('make_account' as const)
+    return {
+      owner: { name: owner.name },
+      email: it.email,
+      role: it.role,
+      server: server && { name: server.name },
+      expiresAt: iso(it.expiresAt),
+      next,
+    }
+  },
+})
+
+export const acceptInvitation = operation({
+  id: 'team.accept',
+  method: 'POST',
+  path: '/team/accept',
+  summary: 'Accept an invitation with the account that has its address',
+  ...changes,
+  inPerson: true,
+  body: fields({ token }),
+  answer: t.Object({ id: t.String(), home: t.String() }),
+  refuses: ['invitation_not_valid', 'forbidden', 'already_done'],
+  example: { token: '<token>' },
+  run({ tx, actor, body, clock }) {
+    const now = clock()
+    const { it } = invitationBy(tx, body.token, now)
+    const account = accountById(tx, actor.accountId)!
+    if (account.email.toLowerCase() !== it.email)
+      throw new Refusal(
+        'forbidden',
+        'This invitation was sent to another address. Sign in with the account that has it, or ask to be invited under yours.',
+      )
+    if (account.id === it.ownerId) throw new Refusal('already_done', 'These servers are your own.')
+    try {
+      becomeMember(tx, it, account.id, now)
+    } catch (error) {
+      if (!isUniqueViolation(error)) throw error
+      throw new Refusal('already_done', 'This is already shared with you, by an earlier invitation.')
+    }
+    return { id: it.id, home: homeOf(account.kind) }
+  },
+})
+
+export const joinTeam = operation({
+  id: 'team.join',
+  method: 'POST',
+  path: '/team/join',
+  summary: 'Accept an invitation with a new account; answers a cookie',
+  access: 'anyone',
+  signsIn: true,
+  body: fields({ token, name: line(100), password: secret(t.String({ maxLength: 1000 })) }),
+  answer: signedIn,
+  status: 201,
+  refuses: ['invitation_not_valid', 'email_taken', 'quota_exceeded', 'reseller_suspended', 'rate_limited'],
+  example: { token: '<token>', name: 'Bo', password: 'correct horse battery staple' },
+  async prepare({ db, body, clock }) {
+    const invitation = invitationBy(db, body.token, clock())
+    mustBeNew(db, invitation)
+    mustBeGood(body.password, 'password', { name: body.name, email: invitation.it.email })
+    return hashPassword(body.password)
+  },
+  run(call) {
+    const { tx, body, prepared: passwordHash, clock } = call
+    const now = clock()
+    const invitation = invitationBy(tx, body.token, now)
+    mustBeNew(tx, invitation)
+    const account = makeAccount(tx, invitation, { name: body.name, passwordHash, now })
+    becomeMember(tx, invitation.it, account.id, now)
+    return finishSignIn(call, account)
+  },
+})
+
+/** Throws `email_taken`. Whoever has the link reads the mail of this address, so it tells nobody else. */
+function mustBeNew(tx: Db, { it }: Invitation) {
+  if (accountByEmail(tx, it.email))
+    throw new Refusal('email_taken', 'There is an account with this address already. Sign in with it and accept the invitation.')
+}
+
+/**
+ * With the provider of whoever invited: where that is a reseller, or one is the provider, it is one customer more for it. Throws `quota_exceeded` or
+ * `reseller_suspended` without its name and numbers, which are no business of a visitor's.
+ */
+function makeAccount(
+  tx: Tx,
+  { it, owner }: Invitation,
+  { name, passwordHash, now }: { name: string; passwordHash: string; now: number },
+): Account {
+  const reseller = resellerOf(tx, owner)
+  try {
+    if (reseller) mustAllowCustomer(tx, now, reseller)
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error
+    throw new Refusal(
+      error.code,
+      'The provider of whoever invited you accepts no new accounts now. Tell them, and try again with the same link.',
+    )
+  }
+  const account = addAccount(tx, { name, email: it.email }, { kind: 'customer', resellerId: reseller?.id ?? null, now })
+  tellCreated(tx, now, account)
+  return withPassword(tx, account, passwordHash)
+}

@@ -1,0 +1,129 @@
+import { eq } from 'drizzle-orm'
+import { Type as t } from 'typebox'
+import { accountById, mailAddress } from '../accounts/account.ts'
+import type { Account } from '../accounts/tables.ts'
+import { nameOf } from '../../kernel/api/actor.ts'
+import { invalid, Refusal } from '../../kernel/api/errors.ts'
+import { type Call, fields, nullable, operation, see } from '../../kernel/api/operation.ts'
+import { newId } from '../../kernel/db/ids.ts'
+import { isUniqueViolation, prepared, type Tx } from '../../kernel/db/open.ts'
+import { mailTo } from '../../kernel/web/mail.ts'
+import {
+  changes,
+  grantsRole,
+  member,
+  memberAnswer,
+  mustHold,
+  newLink,
+  ownServer,
+  PEOPLE_PER_ACCOUNT,
+  serverNamed,
+  showMember,
+} from './member.ts'
+import { role, roles } from './share.ts'
+import { type TeamMember, teamMembers } from './tables.ts'
+
+export const inviteMember = operation({
+  id: 'team.invite',
+  method: 'POST',
+  path: '/team',
+  summary: 'Invite somebody by mail to one of your servers, or to all of them',
+  ...changes,
+  body: fields({ email: t.String({ maxLength: 254 }), role, serverId: t.Optional(nullable(t.String({ maxLength: 40 }))) }),
+  answer: memberAnswer,
+  status: 201,
+  ...grantsRole,
+  refuses: ['scope_not_allowed', 'limit_reached', 'already_done', 'rate_limited'],
+  example: { email: 'bo@example.com', role: 'operate', serverId: '<server_id>' },
+  /** The same answer whether or not somebody has an account with this address. */
+  run(call) {
+    const { tx, actor, body, clock } = call
+    const owner = accountById(tx, actor.accountId)!
+    const email = mailAddress(body.email)
+    if (email === owner.email.toLowerCase()) throw invalid({ field: 'email', message: 'is your own: you can already do everything.' })
+    const serverId = body.serverId == null ? null : see(tx, actor, ownServer, body.serverId, 'serverId').id
+    mustHaveRoom(tx, owner.id, email)
+    const now = clock()
+    const { token, kept } = newLink(now)
+    try {
+      const it = tx
+        .insert(teamMembers)
+        .values({
+          id: newId('teamMember'),
+          ownerId: owner.id,
+          email,
+          serverId,
+          role: body.role,
+          invitedBy: nameOf(actor),
+          createdAt: now,
+          ...kept,
+        })
+        .returning()
+        .get()
+      send(call, owner, it, token)
+      return showMember(tx, it, now)
+    } catch (error) {
+      if (!isUniqueViolation(error)) throw error
+      throw new Refusal('already_done', 'This address is already in your team. Change its role, or send the invitation again.')
+    }
+  },
+})
+
+export const resendInvitation = operation({
+  id: 'team.resend',
+  method: 'POST',
+  path: '/team/{id}/actions/resend',
+  summary: 'Send an invitation again, with a new link for another seven days; the old link ends',
+  ...changes,
+  on: member,
+  answer: memberAnswer,
+  refuses: ['scope_not_allowed', 'already_done', 'rate_limited'],
+  run(call) {
+    const { tx, actor, target, clock } = call
+    if (target.acceptedAt !== null) throw new Refusal('already_done', 'They have already accepted.')
+    mustHold(actor, target.role)
+    const now = clock()
+    const { token, kept } = newLink(now)
+    const it = tx.update(teamMembers).set(kept).where(eq(teamMembers.id, target.id)).returning().get()!
+    send(call, accountById(tx, target.ownerId)!, it, token)
+    return showMember(tx, it, now)
+  },
+})
+
+/** Throws `limit_reached`. */
+function mustHaveRoom(tx: Tx, ownerId: string, email: string) {
+  if (others(tx).get(ownerId, email)!.n >= PEOPLE_PER_ACCOUNT)
+    throw new Refusal(
+      'limit_reached',
+      `A team has at most ${PEOPLE_PER_ACCOUNT} people, with those who are invited. Remove somebody who does not need access any more.`,
+    )
+}
+const others = prepared(({ $client }) =>
+  $client.prepare<{ n: number }, [string, string]>('SELECT count(DISTINCT email) AS n FROM team_members WHERE owner_id = ? AND email <> ?'),
+)
+
+/** Throws `rate_limited`. As the owner's brand: whom they are invited by is what the reader knows. */
+function send(
+  call: Pick<Call, 'secrets' | 'clock' | 'config' | 'invitations'> & { tx: Tx },
+  owner: Account,
+  it: TeamMember,
+  token: string,
+) {
+  call.invitations.take(owner.id)
+  const on = serverNamed(call.tx, it.serverId)
+  mailTo(
+    call.tx,
+    call,
+    { id: owner.id, email: it.email, name: '' },
+    {
+      subject: `${owner.name} invites you to ${on ? `the server ${on.name}` : 'their servers'}`,
+      greeting: 'Hello,',
+      paragraphs: [
+        `${owner.name} would like to share ${on ? `the server ${on.name}` : 'all their servers'} with you. What you could do there:`,
+        roles[it.role].words,
+      ],
+      button: { words: 'Open the invitation', path: `/join?token=${token}`, expiresAt: it.expiresAt },
+      closing: 'The link can be used once, within seven days. If you do not know who sent this, do nothing: nothing happens without you.',
+    },
+  )
+}

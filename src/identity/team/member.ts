@@ -1,0 +1,112 @@
+// Somebody whom an account has let into its servers, or has asked to come: as the owner sees it, and as the member does.
+import { eq } from 'drizzle-orm'
+import { Type as t } from 'typebox'
+import { accountById } from '../accounts/account.ts'
+import type { Account } from '../accounts/tables.ts'
+import type { Scope } from '../../kernel/api/access.ts'
+import type { Actor } from '../../kernel/api/actor.ts'
+import { Refusal } from '../../kernel/api/errors.ts'
+import { mustHave, nullable, type Resource, shape, time, told } from '../../kernel/api/operation.ts'
+import { day, iso, isoOrNull } from '../../kernel/db/clock.ts'
+import { type Db, prepared, type Tx } from '../../kernel/db/open.ts'
+import { ownRow } from '../../kernel/db/rows.ts'
+import { digest, randomToken } from '../../kernel/crypto/secrets.ts'
+import { server, serverById } from '../../compute/servers/server.ts'
+import type { Server } from '../../compute/servers/tables.ts'
+import { opens, type Role, role, roleNames } from './share.ts'
+import { type TeamMember, teamMembers } from './tables.ts'
+
+/** 50 people an account; somebody on three servers counts once. */
+export const PEOPLE_PER_ACCOUNT = 50
+export const INVITATION_MS = 7 * day
+
+/** Who may use an account's servers is its holder's own business. */
+const holder = <S extends Scope>(scope: S) => ({ access: { reseller: [scope], customer: [scope] } }) as const
+export const reads = holder('account:read')
+export const changes = holder('account:write')
+
+/** The owner's view: everybody in the own team, and nobody else's. */
+export const member: Resource<TeamMember> = {
+  name: 'team member',
+  notFound: 'team_member_not_found',
+  find: ownRow(teamMembers, teamMembers.ownerId),
+}
+
+/** A server that is the actor's own, not one in its care or shared with it: nobody passes on what they were lent. */
+export const ownServer: Resource<Server> = {
+  name: 'server',
+  notFound: 'server_not_found',
+  find: (tx, actor, id) => {
+    const it = server.find(tx, actor, id)
+    return it?.ownerId === actor.accountId ? it : undefined
+  },
+}
+
+/** Throws `scope_not_allowed`: a token cannot give others more than it may do itself. */
+export const mustHold = (actor: Actor, wanted: Role) => mustHave(actor, opens(wanted))
+
+/** What giving somebody a role gives them. */
+export const grantsRole = { grants: ({ role }: { role?: Role }) => (role && roleNames.includes(role) ? opens(role) : []) }
+
+const state = t.Enum(['invited', 'expired', 'member'])
+export const memberAnswer = shape('TeamMember', {
+  id: t.String(),
+  email: t.String(),
+  name: told(nullable(t.String()), 'Once they have accepted.'),
+  state,
+  role,
+  server: told(nullable(t.Object({ id: t.String(), name: t.String() })), 'Null: all servers.'),
+  invitedBy: t.String(),
+  createdAt: time,
+  expiresAt: nullable(time),
+  acceptedAt: nullable(time),
+})
+
+export function showMember(tx: Db, it: TeamMember, now: number) {
+  const waits = it.acceptedAt === null
+  return {
+    id: it.id,
+    email: it.email,
+    name: it.memberId && (accountById(tx, it.memberId)?.name ?? null),
+    state: !waits ? ('member' as const) : it.expiresAt > now ? ('invited' as const) : ('expired' as const),
+    role: it.role,
+    server: serverNamed(tx, it.serverId),
+    invitedBy: it.invitedBy,
+    createdAt: iso(it.createdAt),
+    expiresAt: waits ? iso(it.expiresAt) : null,
+    acceptedAt: isoOrNull(it.acceptedAt),
+  }
+}
+
+export function serverNamed(tx: Db, id: string | null) {
+  const it = id === null ? undefined : serverById(tx, id)
+  return it ? { id: it.id, name: it.name } : null
+}
+
+// ---------------------------------------------------------------- the link in the mail
+/** What it says on the link, and what is kept of it. */
+export function newLink(now: number) {
+  const token = randomToken()
+  return { token, kept: { tokenHash: digest(token), expiresAt: now + INVITATION_MS } }
+}
+
+const byHash = prepared(({ $client }) => $client.prepare<{ id: string }, [string]>('SELECT id FROM team_members WHERE token_hash = ?'))
+
+export type Invitation = { it: TeamMember; owner: Account }
+
+/** Throws `invitation_not_valid`, in the same words for one that was used, taken back, has expired or never was. */
+export function invitationBy(tx: Db, token: string, now: number): Invitation {
+  const id = byHash(tx).get(digest(token))?.id
+  const it = id ? tx.select().from(teamMembers).where(eq(teamMembers.id, id)).get() : undefined
+  const owner = it && accountById(tx, it.ownerId)
+  if (!it || !owner || it.expiresAt <= now)
+    throw new Refusal(
+      'invitation_not_valid',
+      'This invitation is not valid any more: it was used or taken back, or its seven days are over. Ask whoever sent it for a new one.',
+    )
+  return { it, owner }
+}
+
+/** In the transaction that makes somebody a member: the link does nothing from then on. */
+export const becomeMember = (tx: Tx, it: TeamMember, memberId: string, now: number) =>
+  void tx.update(teamMembers).set({ memberId, acceptedAt: now, tokenHash: null }).where(eq(teamMembers.id, it.id)).run()

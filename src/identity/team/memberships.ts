@@ -1,0 +1,65 @@
+import { eq } from 'drizzle-orm'
+import { Type as t } from 'typebox'
+import { accountById } from '../accounts/account.ts'
+import { newest, page } from '../../kernel/api/list.ts'
+import { done, nullable, operation, type Resource, shape, time, told } from '../../kernel/api/operation.ts'
+import { iso } from '../../kernel/db/clock.ts'
+import { ownRow } from '../../kernel/db/rows.ts'
+import { changes, reads, serverNamed } from './member.ts'
+import { role } from './share.ts'
+import { type TeamMember, teamMembers } from './tables.ts'
+
+/** The member's view: what others share with the account. */
+const membership: Resource<TeamMember> = {
+  name: 'membership',
+  notFound: 'membership_not_found',
+  find: ownRow(teamMembers, teamMembers.memberId),
+}
+
+export const membershipAnswer = shape('Membership', {
+  id: t.String(),
+  owner: told(t.Object({ id: t.String(), name: t.String() }), 'Whose servers these are.'),
+  role,
+  server: told(nullable(t.Object({ id: t.String(), name: t.String() })), 'Null: all servers of the owner.'),
+  since: time,
+})
+
+export const listMemberships = operation({
+  id: 'team.memberships',
+  method: 'GET',
+  path: '/team/memberships',
+  summary: 'What others share with you, newest first',
+  ...reads,
+  answer: page(membershipAnswer),
+  run(call) {
+    const { tx, actor } = call
+    const mine = eq(teamMembers.memberId, actor.accountId)
+    return newest({
+      call,
+      name: 'memberships',
+      table: teamMembers,
+      where: mine,
+      show: (it) => ({
+        id: it.id,
+        owner: { id: it.ownerId, name: accountById(tx, it.ownerId)!.name },
+        role: it.role,
+        server: serverNamed(tx, it.serverId),
+        since: iso(it.acceptedAt!),
+      }),
+    })
+  },
+})
+
+export const leaveTeam = operation({
+  id: 'team.leave',
+  method: 'DELETE',
+  path: '/team/memberships/{id}',
+  summary: 'Give up access to what somebody shares with you',
+  ...changes,
+  on: membership,
+  answer: done,
+  run({ tx, target }) {
+    tx.delete(teamMembers).where(eq(teamMembers.id, target.id)).run()
+    return {}
+  },
+})

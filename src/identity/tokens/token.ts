@@ -1,0 +1,131 @@
+// API tokens: `pnl_` + 43 characters of 32 random bytes + 6 of checksum. Only SHA-256 is stored.
+import { and, count, eq, isNull } from 'drizzle-orm'
+import { Type as t } from 'typebox'
+import type { Account } from '../accounts/tables.ts'
+import { allScopes, isScope, presets, type Scope } from '../../kernel/api/access.ts'
+import { invalid, Refusal } from '../../kernel/api/errors.ts'
+import { type Call, timeFrom } from '../../kernel/api/operation.ts'
+import { isCidr } from '../../kernel/net/cidr.ts'
+import { day } from '../../kernel/db/clock.ts'
+import { newId } from '../../kernel/db/ids.ts'
+import type { Db, Tx } from '../../kernel/db/open.ts'
+import { digest, randomToken } from '../../kernel/crypto/secrets.ts'
+import { mailTo } from '../../kernel/web/mail.ts'
+import { tokens } from './tables.ts'
+
+export type Token = typeof tokens.$inferSelect
+
+/** 50 tokens an account; a revoked one does not count. */
+const TOKENS_PER_ACCOUNT = 50
+/** A token that nobody thinks of any more ends by itself. */
+export const USUAL_LIFE_MS = 365 * day
+/** How long the value before a rotation is accepted beside the new one: time to put it everywhere. */
+export const USUAL_OVERLAP_HOURS = 24
+
+/** The checksum lets a client or a leak scanner tell a token from a look-alike without asking us. */
+export function newToken() {
+  const random = randomToken()
+  return `pnl_${random}${Buffer.from(digest(random), 'hex').toString('base64url').slice(0, 6)}`
+}
+
+/** An account's tokens that are not revoked. */
+export const heldBy = (accountId: string) => and(eq(tokens.accountId, accountId), isNull(tokens.revokedAt))
+const countOf = (tx: Db, accountId: string) => tx.select({ n: count() }).from(tokens).where(heldBy(accountId)).get()!.n
+
+type Wanted = { name: string; scopes: readonly Scope[]; allow: readonly string[]; expiresAt: number | null }
+
+/** Answers the token itself, once. Throws `limit_reached`. */
+export function makeToken(
+  tx: Tx,
+  account: Account,
+  { name, scopes, allow, expiresAt }: Wanted,
+  now: number,
+): { id: string; token: string } {
+  if (countOf(tx, account.id) >= TOKENS_PER_ACCOUNT)
+    throw new Refusal('limit_reached', `An account has at most ${TOKENS_PER_ACCOUNT} tokens. Revoke one that is not used.`)
+  const token = newToken()
+  const id = newId('token')
+  tx.insert(tokens)
+    .values({
+      id,
+      tokenHash: digest(token),
+      accountId: account.id,
+      name,
+      ending: token.slice(-4),
+      scopes: [...scopes],
+      allow: [...allow],
+      createdAt: now,
+      expiresAt,
+    })
+    .run()
+  return { id, token }
+}
+
+/** A token acts as its account without asking for anything: its holder reads of each that is made. */
+const tell = (
+  tx: Tx,
+  call: Pick<Call, 'secrets' | 'clock' | 'config'>,
+  account: Account,
+  { name, scopes }: Pick<Wanted, 'name' | 'scopes'>,
+) =>
+  mailTo(tx, call, account, {
+    subject: 'An API token was made for your account',
+    paragraphs: [`It is called ${name}, and programs that have it may do this in your name: ${scopes.join(', ')}.`],
+    button: { words: 'See your tokens', path: '/account/api' },
+    closing: 'If it was not you, revoke it there at once and choose a new password.',
+  })
+
+/** All that an account has, at once and for good. */
+export const revokeTokensOf = (tx: Tx, accountId: string, now: number) =>
+  void tx.update(tokens).set({ revokedAt: now }).where(heldBy(accountId)).run()
+
+/** `10.0.0.1` is `10.0.0.1/32`. Throws `validation_failed`. */
+export function allowFrom(list: readonly string[]): string[] {
+  return list.map((text) => {
+    const cidr = text.includes('/') ? text : `${text}/${text.includes(':') ? 128 : 32}`
+    if (!isCidr(cidr)) throw invalid({ field: 'allow', message: 'must be addresses or CIDRs like 203.0.113.7 or 2001:db8::/48.' })
+    return cidr
+  })
+}
+
+export const asked = {
+  preset: t.Optional(t.Enum(Object.keys(presets) as (keyof typeof presets)[])),
+  scopes: t.Optional(t.Array(t.String({ maxLength: 40 }), { maxItems: 60 })),
+  allow: t.Optional(t.Array(t.String({ maxLength: 49 }), { maxItems: 50 })),
+}
+
+/** A preset or a list, not both. Throws `validation_failed`, also for a scope that does not exist. */
+function scopesFrom({ preset, scopes: list = [] }: { preset?: keyof typeof presets; scopes?: readonly string[] }): Scope[] {
+  if (!preset === !list.length) throw invalid({ field: 'scopes', message: 'or a preset is required, and not both.' })
+  const wanted: readonly string[] = preset ? presets[preset] : list
+  if (!wanted.every(isScope))
+    throw invalid({ field: 'scopes', message: `has one that does not exist. These exist: ${[...allScopes].join(', ')}.` })
+  return [...new Set(wanted as readonly Scope[])]
+}
+
+/** Nothing said: a year. Null: never. Throws `validation_failed` for what is past. */
+function expiryFrom(text: string | null | undefined, now: number): number | null {
+  if (text === null) return null
+  if (text === undefined) return now + USUAL_LIFE_MS
+  const at = timeFrom('expiresAt', text)
+  if (!(at > now)) throw invalid({ field: 'expiresAt', message: 'must be in the future.' })
+  return at
+}
+
+type Given = {
+  name: string
+  preset?: keyof typeof presets
+  scopes?: readonly string[]
+  allow?: readonly string[]
+  expiresAt?: string | null
+}
+/** Makes a token as it was asked for, and tells the account's holder. Throws `validation_failed` and `limit_reached`. */
+export function giveToken({ tx, ...around }: Pick<Call, 'tx' | 'secrets' | 'clock' | 'config'>, account: Account, given: Given) {
+  const scopes = scopesFrom(given)
+  const now = around.clock()
+  const expiresAt = expiryFrom(given.expiresAt, now)
+  const wanted = { name: given.name, scopes, allow: allowFrom(given.allow ?? []), expiresAt }
+  const made = makeToken(tx, account, wanted, now)
+  tell(tx, around, account, wanted)
+  return { ...made, scopes, expiresAt }
+}

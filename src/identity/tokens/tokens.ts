@@ -1,0 +1,175 @@
+import { and, eq } from 'drizzle-orm'
+import { Type as t } from 'typebox'
+import { accountByEmail, accountById } from '../accounts/account.ts'
+import { everybody, presets } from '../../kernel/api/access.ts'
+import { invalid, Refusal } from '../../kernel/api/errors.ts'
+import { newest, page } from '../../kernel/api/list.ts'
+import { done, fields, line, nullable, operation, type Resource, shape, time } from '../../kernel/api/operation.ts'
+import { hour, iso, isoOrNull } from '../../kernel/db/clock.ts'
+import { digest } from '../../kernel/crypto/secrets.ts'
+import { tokens } from './tables.ts'
+import { asked, giveToken, heldBy, newToken, type Token, USUAL_OVERLAP_HOURS } from './token.ts'
+
+export const grantToken = operation({
+  id: 'tokens.grant',
+  method: 'POST',
+  path: '/admin/tokens',
+  summary: 'Make an API token for any account; the token is shown only once',
+  access: {},
+  onHost: true,
+  body: fields({
+    account: t.String({ maxLength: 254 }),
+    name: line(100),
+    ...asked,
+    expiresAt: t.Optional(nullable(time)),
+  }),
+  answer: t.Object({ id: t.String(), token: t.String(), scopes: t.Array(t.String()) }),
+  status: 201,
+  refuses: ['limit_reached'],
+  example: { account: 'ada@example.com', name: 'Billing', preset: 'billing' },
+  run(call) {
+    const { tx, body } = call
+    const account = accountByEmail(tx, body.account)
+    if (!account) throw invalid({ field: 'account', message: 'No account has this e-mail address.' })
+    // For a program that nobody watches: without a word about it, it must not stop one day.
+    const { id, token, scopes } = giveToken(call, account, { ...body, expiresAt: body.expiresAt ?? null })
+    return { id, token, scopes }
+  },
+})
+
+/** Own ones only, for staff too: whose token it is, acts by it. A revoked one is gone for everybody. */
+const token: Resource<Token> = {
+  name: 'token',
+  notFound: 'token_not_found',
+  find: (tx, actor, id) =>
+    tx
+      .select()
+      .from(tokens)
+      .where(and(eq(tokens.id, id), heldBy(actor.accountId)))
+      .get(),
+}
+
+const changes = everybody('account:write')
+
+export const createToken = operation({
+  id: 'tokens.create',
+  method: 'POST',
+  path: '/account/tokens',
+  summary: 'Make a token for the own account; it is shown only once',
+  access: changes,
+  inPerson: true,
+  confirmed: true,
+  body: fields({ name: line(100), ...asked, expiresAt: t.Optional(nullable(time)) }),
+  answer: t.Object({ id: t.String(), token: t.String(), scopes: t.Array(t.String()), expiresAt: nullable(time) }),
+  status: 201,
+  refuses: ['scope_not_allowed', 'forbidden', 'limit_reached'],
+  grants: ({ preset, scopes }) => [
+    ...(preset && Object.hasOwn(presets, preset) ? presets[preset] : []),
+    ...(Array.isArray(scopes) ? scopes : []),
+  ],
+  example: { name: 'Monitoring', scopes: ['servers:read'], allow: ['203.0.113.7'] },
+  run(call) {
+    const { tx, actor, body } = call
+    const account = accountById(tx, actor.accountId)
+    if (!account) throw new Refusal('forbidden', 'System needs no token. tokens.grant makes one for an account.')
+    const made = giveToken(call, account, body)
+    return { ...made, expiresAt: isoOrNull(made.expiresAt) }
+  },
+})
+
+export const listTokens = operation({
+  id: 'tokens.list',
+  method: 'GET',
+  path: '/account/tokens',
+  summary: 'The own tokens, without their values: when and from where each was last used',
+  access: everybody('account:read'),
+  inPerson: true,
+  pages: { usual: 50, most: 100 },
+  answer: page(
+    shape('Token', {
+      id: t.String(),
+      name: t.String(),
+      ending: t.String(),
+      scopes: t.Array(t.String()),
+      allow: t.Array(t.String()),
+      createdAt: time,
+      expiresAt: nullable(time),
+      previousUntil: nullable(time),
+      usedAt: nullable(time),
+      usedFrom: nullable(t.String()),
+    }),
+  ),
+  run(call) {
+    const { actor } = call
+    const now = call.clock()
+    const own = heldBy(actor.accountId)
+    return newest({
+      call,
+      name: 'tokens',
+      table: tokens,
+      where: own,
+      show: ({ id, name, ending, scopes, allow, createdAt, expiresAt, previousUntil, usedAt, usedFrom }) => ({
+        id,
+        name,
+        ending,
+        scopes,
+        allow,
+        createdAt: iso(createdAt),
+        expiresAt: isoOrNull(expiresAt),
+        previousUntil: previousUntil !== null && previousUntil > now ? iso(previousUntil) : null,
+        usedAt: isoOrNull(usedAt),
+        usedFrom,
+      }),
+    })
+  },
+})
+
+/** How long a rotated token's old value may go on. */
+export const MOST_OVERLAP_HOURS = 7 * 24
+export const rotateToken = operation({
+  id: 'tokens.rotate',
+  method: 'POST',
+  path: '/tokens/{id}/actions/rotate',
+  summary: 'Rotate a token: a new value, shown only once; the old one is accepted a while longer',
+  access: changes,
+  inPerson: true,
+  confirmed: true,
+  on: token,
+  body: fields({ overlapHours: t.Optional(t.Integer({ minimum: 0, maximum: MOST_OVERLAP_HOURS })) }),
+  answer: t.Object({ id: t.String(), token: t.String(), previousUntil: nullable(time), expiresAt: nullable(time) }),
+  refuses: ['not_possible'],
+  example: { overlapHours: 24 },
+  run({ tx, target, body, clock }) {
+    const now = clock()
+    if (target.expiresAt !== null && target.expiresAt <= now)
+      throw new Refusal('not_possible', 'This token has expired, and a new value would not change that. Make a new token.')
+    const { overlapHours = USUAL_OVERLAP_HOURS } = body
+    const value = newToken()
+    const previousUntil = overlapHours ? now + overlapHours * hour : null
+    tx.update(tokens)
+      .set({
+        tokenHash: digest(value),
+        ending: value.slice(-4),
+        previousHash: overlapHours ? target.tokenHash : null,
+        previousUntil,
+      })
+      .where(eq(tokens.id, target.id))
+      .run()
+    return { id: target.id, token: value, previousUntil: isoOrNull(previousUntil), expiresAt: isoOrNull(target.expiresAt) }
+  },
+})
+
+export const revokeToken = operation({
+  id: 'tokens.revoke',
+  method: 'DELETE',
+  path: '/tokens/{id}',
+  summary: 'Revoke a token at once, also its previous value',
+  access: changes,
+  inPerson: true,
+  on: token,
+  answer: done,
+  run({ tx, target, clock }) {
+    tx.update(tokens).set({ revokedAt: clock() }).where(eq(tokens.id, target.id)).run()
+    return {}
+  },
+})

@@ -1,0 +1,210 @@
+// The gate. API calls, pages, tests and the command line come through here; nothing else calls `run`.
+
+import { minute } from '../db/clock.ts'
+import { looksLikeId } from '../db/ids.ts'
+import { type Db, read, type Tx, write } from '../db/open.ts'
+import { isScope } from './access.ts'
+import { type Actor, sessionOf, visitor } from './actor.ts'
+import { auditCall, auditRefusal } from '../audit/audit.ts'
+import { changesOf } from '../audit/changes.ts'
+import { type Code, Refusal, unknownPath } from './errors.ts'
+import { memoryOf } from './idempotency.ts'
+import { addressKey } from './limits.ts'
+import {
+  type Call,
+  fields,
+  keptFromSupport,
+  lacksSecondFactor,
+  mayCall,
+  mayCallOn,
+  mustHave,
+  needsPerson,
+  type Operation,
+  type Query,
+  queryOf,
+  type Surroundings,
+  statusOf,
+} from './operation.ts'
+import { wrongValue } from './query.ts'
+import { check, composed } from './validate.ts'
+
+export type Request = {
+  params?: Readonly<Record<string, string>>
+  query?: Query
+  body?: unknown
+  idempotencyKey?: string
+  from?: string
+  userAgent?: string
+  cookies?: string
+  requestId?: string
+}
+export type Answer = { status: number; body: any; replayed?: true; cookies?: readonly string[] }
+
+export type Gate = (op: Operation, actor: Actor | undefined, request?: Request) => Answer | Promise<Answer>
+
+/** Everything a call must pass once its sender and its body are known, in the order it must pass it. Throws Refusal. */
+const passing =
+  (db: Db, around: Surroundings): Gate =>
+  (op, actor, sent = {}) => {
+    const request = sent.body === undefined ? sent : { ...sent, body: composed(op.body, sent.body) }
+    mustKnow(op, request.query ?? {})
+    const who = permit(op, actor, around.clock(), request.body)
+    const { params = {}, query = {}, body, from = '', userAgent = '', cookies = '', requestId = '', idempotencyKey } = request
+    const given: string[] = []
+    let actsAs = who
+    let result = 'done'
+    let beside: object = {}
+    const setCookie: Call['setCookie'] = (text, became, instead) => {
+      given.push(text)
+      if (became) actsAs = { ...who, accountId: became.id, name: became.name }
+      if (became?.linkOf) beside = { linkOf: became.linkOf }
+      if (instead) result = instead
+    }
+    const asked = { ...around, actor: who, params, query, pages: op.pages, body, from, userAgent, cookies, requestId, setCookie }
+    const targetIn = (tx: Db) => {
+      const target = lookUp(op, tx, who, params)
+      checkBody(op, body)
+      return target
+    }
+    const count = () => op.signsIn && around.signIns.take(addressKey(from))
+    const memory = op.remembers && idempotencyKey ? memoryOf(around, who, endpointOf(op, params), idempotencyKey) : undefined
+
+    const answer = (tx: Db, prepared: unknown): Answer => {
+      const target = targetIn(tx)
+      if (!op.prepare) count()
+      // A Tx where the method changes things: that is what `run` is told by its type.
+      const made = op.run({ ...asked, tx: tx as Tx, target, prepared })
+      return { status: statusOf(op, made), body: made, ...(given.length ? { cookies: given } : {}) }
+    }
+    const look = (prepared: unknown) => read(db, (tx) => answer(tx, prepared))
+    const change = (prepared: unknown) =>
+      write(db, (tx): Answer => {
+        const stored = memory?.recall(tx)
+        if (stored) return stored
+        const before = watched(op, tx, around, who, params)
+        const made = answer(tx, prepared)
+        const changes = changesOf(before, watched(op, tx, around, who, params))
+        auditCall(tx, around, { op, actor: actsAs, request, answer: made, result, changes, beside })
+        memory?.keep(tx, made)
+        return made
+      })
+    const finish = op.method === 'GET' ? look : change
+    if (!op.prepare) return finish(undefined)
+
+    const { prepare } = op
+    const early = read(db, (tx) => memory?.recall(tx) ?? { ...asked, db, target: targetIn(tx) })
+    if (!('status' in early)) count()
+    return 'status' in early ? early : prepare(early).then(finish)
+  }
+
+/** The same gate, through which every refused sign-in stands in the audit log, wherever in it the refusal came from. */
+export function gate(db: Db, around: Surroundings): Gate {
+  const through = passing(db, around)
+  return (op, actor, request = {}) => {
+    if (!op.signsIn) return through(op, actor, request)
+    return (async () => through(op, actor, request))().catch((error) => {
+      if (error instanceof Refusal && belongsInTheLog(error, around, request))
+        write(db, (tx) => auditRefusal(tx, around, op.id, request, error))
+      throw error
+    })
+  }
+}
+
+const refusedSignIns: ReadonlySet<Code> = new Set([
+  'sign_in_failed',
+  'link_not_valid',
+  'setup_link_invalid',
+  'invitation_not_valid',
+  'rate_limited',
+])
+/** Who has to wait and goes on knocking is written down once a minute. */
+function belongsInTheLog(refusal: Refusal, { refusedLines }: Surroundings, { from = '' }: Request): boolean {
+  if (refusal.code !== 'rate_limited') return refusedSignIns.has(refusal.code) || refusal.about !== undefined
+  return refusedLines.tryTake(`${addressKey(from)} ${refusal.about?.account?.id ?? ''}`)
+}
+
+function mustKnow(op: Operation, query: Query) {
+  const known = queryOf(op)
+  for (const name in query) {
+    if (!Object.hasOwn(known, name)) throw new Refusal('invalid_request', `There is no query parameter "${name.slice(0, 40)}" here.`)
+    const wrong = wrongValue(known[name]!, query[name]!)
+    if (wrong) throw new Refusal('invalid_request', `The query parameter ${name} ${wrong}`)
+  }
+}
+
+/** What a key is remembered for: the operation and the thing it is done to. One key for two servers is two calls. */
+const endpointOf = (op: Operation, params: Readonly<Record<string, string>>) => [op.id, ...Object.values(params)].join(' ')
+
+const noBody = fields({})
+function checkBody(op: Operation, body: unknown) {
+  if (op.method !== 'GET') check(op.body ?? noBody, body)
+}
+
+/** How long a person who has shown who they are is believed to be still there. */
+export const CONFIRMED_MS = 10 * minute
+
+function permit(op: Operation, actor: Actor | undefined, now: number, body: unknown): Actor {
+  if (op.onHost) {
+    if (actor && mayCall(op, actor)) return actor
+    throw unknownPath()
+  }
+  if (op.access === 'anyone') return actor ?? visitor
+  if (!actor) throw new Refusal('not_authenticated', 'Sign in, or send a token in the Authorization header.')
+  if (lacksSecondFactor(op, actor))
+    throw new Refusal(
+      'second_factor_required',
+      'Your role requires a second factor. Set one up on the page Security; until then nothing else is open.',
+    )
+  const accepted = op.access[actor.kind]
+  if (actor.via.type === 'token' && needsPerson(op, actor.kind))
+    throw new Refusal('token_not_allowed', 'This needs a person who is signed in; no token may do it. Do it in the panel.')
+  if (keptFromSupport(op, actor))
+    throw new Refusal(
+      'support_session',
+      `A support session may not do this. Ask ${actor.name} to do it, or end the session and do it as yourself.`,
+    )
+  if (!accepted)
+    throw new Refusal('forbidden', `This call is not for ${actor.kind} accounts. The API reference lists the calls that yours may use.`)
+  if (!mayCall(op, actor)) {
+    if (actor.via.type === 'token') {
+      const scopes = accepted.filter(isScope)
+      throw new Refusal('missing_scope', `This token needs the scope ${scopes.join(' or ')}.`, { scopes })
+    }
+    throw new Refusal('forbidden', `Your role does not include this (${accepted.join(' or ')}). Ask an administrator of your team for it.`)
+  }
+  mustHave(actor, grantedBy(op, body))
+  const session = sessionOf(actor)
+  if (asksToConfirm(op, body) && session && now - session.confirmedAt > CONFIRMED_MS)
+    throw new Refusal('confirmation_required', 'Confirm that it is you: this needs a sign-in from the last 10 minutes.')
+  return actor
+}
+
+const grantedBy = (op: Operation, body: unknown): Iterable<string> =>
+  op.grants && typeof body === 'object' && body !== null ? op.grants(body) : []
+
+const asksToConfirm = ({ confirmed }: Operation, body: unknown): boolean =>
+  Array.isArray(confirmed)
+    ? typeof body === 'object' && body !== null && confirmed.some((name) => Object.hasOwn(body, name))
+    : confirmed === true
+
+/** What the audit log compares. Undefined where there is nothing, or nothing that this actor sees. */
+function watched(op: Operation, tx: Db, around: Surroundings, actor: Actor, params: Readonly<Record<string, string>>) {
+  const id = idIn(op, params)
+  const target = op.on && looksLikeId(id) ? op.on.find(tx, actor, id) : undefined
+  if (op.on && !target) return undefined
+  return op.watches ? op.watches({ ...around, tx, actor, target }) : target
+}
+
+const idIn = (op: Operation, params: Readonly<Record<string, string>>) => params[/\{(\w+)\}/.exec(op.path)?.[1] ?? ''] ?? ''
+
+/** Before validation, so that nothing can be probed: a hidden id and one that never was are refused by the same bytes. */
+function lookUp(op: Operation, tx: Db, actor: Actor, params: Readonly<Record<string, string>>): unknown {
+  if (!op.on) return undefined
+  const id = idIn(op, params)
+  const target = looksLikeId(id) ? op.on.find(tx, actor, id) : undefined
+  if (target === undefined) throw new Refusal(op.on.notFound, `There is no such ${op.on.name}, or it is not yours. Check the id.`)
+  const rights = op.on.rights?.(tx, actor, target)
+  if (rights && !mayCallOn(op, actor, rights))
+    throw new Refusal('forbidden', `You see this ${op.on.name} but may not do this with it. Ask its owner for access.`)
+  return target
+}

@@ -1,0 +1,115 @@
+// The audit line, written by the gate in the transaction of the change.
+
+import type { TSchema } from 'typebox'
+import { newId } from '../db/ids.ts'
+import type { Db, Tx } from '../db/open.ts'
+import { type Actor, idOf, nameOf, visitor } from '../api/actor.ts'
+import { appendLine } from './chain.ts'
+import type { Change } from './changes.ts'
+import type { Refusal } from '../api/errors.ts'
+import type { Answer, Request } from '../api/gate.ts'
+import type { Operation, Surroundings } from '../api/operation.ts'
+
+export type AuditLine = {
+  actor: Actor
+  operation: string
+  target: string | null
+  from: string
+  requestId: string
+  result: string
+  details: unknown
+  changes?: Change[] | null
+  jobId?: string | null
+}
+
+/** Also for what is no operation of its own: refused sign-ins, enrolments, work the clock starts. */
+export function auditLine(
+  tx: Db,
+  { clock }: Pick<Surroundings, 'clock'>,
+  { actor, operation, target, from, requestId, result, details, changes, jobId }: AuditLine,
+) {
+  appendLine(tx, {
+    id: newId('audit'),
+    at: clock(),
+    actor_id: idOf(actor),
+    actor_name: actor.via.type === 'support' ? nameOf(actor) : actor.name,
+    via: viaOf(actor),
+    operation,
+    target,
+    from_address: from,
+    request_id: requestId,
+    result,
+    details: details == null ? null : JSON.stringify(details),
+    changes: changes == null ? null : JSON.stringify(changes),
+    job_id: jobId ?? null,
+  })
+}
+
+/** A refused sign-in is in the audit log like one that went through. */
+export function auditRefusal(
+  tx: Tx,
+  { clock }: Pick<Surroundings, 'clock'>,
+  operation: string,
+  { from = '', requestId = '' }: Request,
+  { code, about }: Refusal,
+) {
+  const { account, why = null } = about ?? {}
+  auditLine(
+    tx,
+    { clock },
+    {
+      actor: account ? { ...visitor, accountId: account.id, name: account.name } : visitor,
+      operation,
+      target: account?.id ?? null,
+      from,
+      requestId,
+      result: code,
+      details: why,
+    },
+  )
+}
+
+const viaOf = ({ via }: Actor) =>
+  via.type === 'token'
+    ? `token ${via.tokenId}`
+    : via.type === 'support'
+      ? `support session ${via.sessionId}`
+      : via.type === 'system'
+        ? 'system'
+        : 'page'
+
+/** The id of what was changed or made: from the path, or from the answer. */
+const targetOf = (request: Request, answer: Answer): string | null =>
+  Object.values(request.params ?? {})[0] ?? answer.body?.id ?? answer.body?.serverId ?? answer.body?.accountId ?? null
+
+export function auditCall(
+  tx: Tx,
+  around: Surroundings,
+  call: { op: Operation; actor: Actor; request: Request; answer: Answer; result: string; changes: Change[] | null; beside: object },
+) {
+  const { op, actor, request, answer, result, changes, beside } = call
+  const sent = op.body ? (mask(op.body, request.body) as object | undefined) : undefined
+  auditLine(tx, around, {
+    actor,
+    operation: op.id,
+    target: targetOf(request, answer),
+    from: request.from ?? '',
+    requestId: request.requestId ?? '',
+    result,
+    details: sent && { ...sent, ...beside },
+    changes,
+    jobId: answer.body?.jobId ?? null,
+  })
+}
+
+type Shape = { writeOnly?: boolean; anyOf?: TSchema[]; properties?: Record<string, TSchema>; items?: TSchema }
+const isSecret = (schema: TSchema): boolean => !!(schema as Shape).writeOnly || !!(schema as Shape).anyOf?.some(isSecret)
+
+/** The body without what its schema calls secret, however deep or optional it stands. */
+function mask(schema: TSchema, value: unknown): unknown {
+  if (isSecret(schema)) return value === null ? null : '***'
+  const { properties, items } = schema as Shape
+  if (Array.isArray(value)) return items ? value.map((v) => mask(items, v)) : value
+  if (!properties || typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([name, v]) => [name, properties[name] ? mask(properties[name], v) : v]))
+}

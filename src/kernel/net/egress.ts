@@ -1,0 +1,132 @@
+// The way out to an address that somebody chose: its name is resolved once, every answer must be allowed, and the
+// connection goes to one of those that were looked at. Nothing is redirected, and nothing takes long or much.
+import { lookup } from 'node:dns/promises'
+import http from 'node:http'
+import https from 'node:https'
+import { isIP } from 'node:net'
+import ipaddr from 'ipaddr.js'
+import { second } from '../db/clock.ts'
+
+/** Where a call may go. Ranges are ipaddr.js's names; what embeds another address (mapped, NAT64, 6to4) has a range of its own. */
+export type Policy = {
+  ranges: readonly string[]
+  /** This machine itself, and plain HTTP to it: only where the URL says so by itself, never through a name that leads there. */
+  loopback: boolean
+}
+/** For what an operator configures: their own network, but not link-local, multicast or unspecified addresses. */
+export const chosenByOperator: Policy = { ranges: ['unicast', 'private', 'carrierGradeNat', 'uniqueLocal'], loopback: false }
+
+/** Clouds answer with credentials there; by range they look like any other address. */
+const metadata: readonly string[] = ['168.63.129.16', 'fd00:ec2::254']
+
+/** It could not be reached, or answered too late or too much. The message is for whoever configured it. */
+export class NoAnswer extends Error {}
+
+export const isLoopback = (url: URL): boolean => {
+  const host = hostOf(url)
+  return host === 'localhost' || (isIP(host) !== 0 && ipaddr.parse(host).range() === 'loopback')
+}
+/** Without the brackets of an IPv6 address. */
+const hostOf = ({ hostname }: URL) => hostname.replace(/^\[|\]$/g, '')
+
+function isAllowed(address: string, policy: Policy, url: URL): boolean {
+  if (!isIP(address) || metadata.includes(address)) return false
+  const it = ipaddr.parse(address)
+  const range = it.range()
+  if (range === 'loopback') return policy.loopback && isLoopback(url)
+  // Beside 2000::/3 ipaddr.js calls also unassigned space unicast.
+  const assigned = !(it instanceof ipaddr.IPv6) || range !== 'unicast' || it.parts[0]! >> 13 === 1
+  return assigned && policy.ranges.includes(range)
+}
+
+/** Why a URL may not be called, as far as that can be told without resolving its name; undefined when it may. */
+export function hindrance(url: URL, policy: Policy): string | undefined {
+  const host = hostOf(url)
+  if (url.username || url.password) return 'must not have a user or password in it.'
+  if (url.protocol !== 'https:' && !(url.protocol === 'http:' && policy.loopback && isLoopback(url))) return 'must start with https://.'
+  if (host.endsWith('.')) return 'must not end its host name with a dot.'
+  if (isIP(host) && !isAllowed(host, policy, url)) return 'is at an address that must not be called.'
+  return undefined
+}
+
+type Asking = {
+  method?: 'GET' | 'POST'
+  headers?: Record<string, string>
+  body?: string
+  mostBytes?: number
+  timeoutMs?: number
+  /** Who knows names; the system, unless a test says otherwise. */
+  lookUp?: (host: string) => Promise<readonly { address: string }[]>
+}
+
+/** Throws `NoAnswer`. Any status is an answer. `timeoutMs` is for all of it, from the name to the last byte. */
+export async function egress(url: URL, policy: Policy, asking: Asking = {}): Promise<{ status: number; text: string }> {
+  const { timeoutMs = 5 * second } = asking
+  const late = Promise.withResolvers<never>()
+  const gone = new AbortController()
+  const timer = setTimeout(() => {
+    late.reject(new NoAnswer(`${url.host} did not answer within ${timeoutMs / second} s.`))
+    gone.abort()
+  }, timeoutMs)
+  try {
+    const why = hindrance(url, policy)
+    if (why) throw new NoAnswer(`${url.host} ${why}`)
+    return await Promise.race([resolve(url, policy, asking.lookUp).then((address) => ask(url, address, asking, gone.signal)), late.promise])
+  } finally {
+    clearTimeout(timer)
+    gone.abort()
+  }
+}
+
+const bySystem: NonNullable<Asking['lookUp']> = (host) => lookup(host, { all: true })
+
+async function resolve(url: URL, policy: Policy, lookUp = bySystem): Promise<string> {
+  const host = hostOf(url)
+  if (isIP(host)) return host
+  const found = await lookUp(host).catch(() => [])
+  if (!found.length) throw new NoAnswer(`There is no host called ${host}.`)
+  for (const { address } of found)
+    if (!isAllowed(address, policy, url)) throw new NoAnswer(`${host} has the address ${address}, which must not be called.`)
+  return found[0]!.address
+}
+
+/** node:http and not fetch: that would resolve the name again, and obey proxies from the environment. */
+function ask(url: URL, address: string, { method = 'GET', headers, body, mostBytes = 256_000 }: Asking, signal: AbortSignal) {
+  signal.throwIfAborted()
+  const { promise, resolve, reject } = Promise.withResolvers<{ status: number; text: string }>()
+  const tls = url.protocol === 'https:'
+  const request = (tls ? https : http).request(
+    {
+      host: address,
+      port: url.port || (tls ? 443 : 80),
+      path: url.pathname + url.search,
+      method,
+      agent: false,
+      ...(tls && !isIP(hostOf(url)) && { servername: hostOf(url) }),
+      headers: {
+        Host: url.host,
+        Accept: 'application/json',
+        'Accept-Encoding': 'identity',
+        'User-Agent': 'Berth/1.0',
+        ...headers,
+        ...(body !== undefined && { 'Content-Length': String(Buffer.byteLength(body)) }),
+      },
+    },
+    (response) => {
+      const chunks: Buffer[] = []
+      let bytes = 0
+      response.on('data', (chunk: Buffer) => {
+        bytes += chunk.length
+        if (bytes <= mostBytes) return void chunks.push(chunk)
+        reject(new NoAnswer(`${url.host} answered more than ${mostBytes} bytes.`))
+        request.destroy()
+      })
+      response.on('end', () => resolve({ status: response.statusCode ?? 0, text: Buffer.concat(chunks).toString('utf8') }))
+      response.on('error', reject)
+    },
+  )
+  request.on('error', (error) => reject(new NoAnswer(`${url.host} could not be called: ${error.message}`, { cause: error })))
+  signal.addEventListener('abort', () => request.destroy())
+  request.end(body)
+  return promise
+}

@@ -1,0 +1,253 @@
+// The reference is the registry, read aloud: OpenAPI 3.1, whose schemas are the ones the gate checks with.
+
+import type { TSchema } from 'typebox'
+import { accountKinds, scopes } from '../api/access.ts'
+import { type Code, codes, errorBody, refusals } from '../api/errors.ts'
+import { isOpenInSupport, needsPerson, type Operation, queryOf, statusesOf } from '../api/operation.ts'
+import { sample, sampleId } from './sample.ts'
+
+const kindsOf = ({ access }: Operation) => (access === 'anyone' ? [] : accountKinds.filter((kind) => access[kind]))
+
+/** Codes that the gate itself may answer, whatever the operation. */
+export function codesOf(op: Operation): Code[] {
+  const change = op.method !== 'GET'
+  const gate: Code[] = [
+    'invalid_token', // also where none is needed
+    'ip_not_allowed',
+    ...(op.access === 'anyone' ? [] : (['not_authenticated', 'forbidden'] as const)),
+    ...(kindsOf(op).every((kind) => needsPerson(op, kind)) ? [] : (['missing_scope'] as const)),
+    ...(kindsOf(op).some((kind) => needsPerson(op, kind)) ? (['token_not_allowed'] as const) : []),
+    'method_not_allowed',
+    'rate_limited',
+    'internal_error',
+    'invalid_request', // for a query parameter that it does not know
+    ...(op.access !== 'anyone' && !isOpenInSupport(op) ? (['support_session'] as const) : []),
+    ...(op.confirmed ? (['confirmation_required'] as const) : []),
+    ...(op.access !== 'anyone' && op.access.staff && !op.withoutSecondFactor ? (['second_factor_required'] as const) : []),
+    ...(op.on ? [op.on.notFound] : []),
+    ...(change
+      ? ([
+          'csrf_failed',
+          'bad_origin',
+          'restarting',
+          'invalid_idempotency_key',
+          'unsupported_media_type',
+          'too_large',
+          'invalid_json',
+          'validation_failed', // a body where none is asked for, too
+        ] as const)
+      : []),
+  ]
+  return [...new Set([...gate, ...(op.refuses ?? [])])]
+}
+
+const ref = (kind: string, name: string) => ({ $ref: `#/components/${kind}/${name}` })
+const json = (content: object, type = 'application/json') => ({ content: { [type]: content } })
+
+/** Details that a code always has. */
+const details: Partial<Record<Code, Record<string, unknown>>> = {
+  missing_scope: { scopes: ['servers:suspend'] },
+  scope_not_allowed: { scopes: ['settings:write'] },
+  quota_exceeded: { resource: 'servers', used: 20, limit: 20 },
+  validation_failed: { fields: [{ field: 'hostname', message: 'is required.' }] },
+}
+
+const headers = {
+  RequestId: { description: 'To quote when you ask about this call.', schema: { type: 'string', format: 'uuid' } },
+  RetryAfter: { description: 'Seconds to wait.', schema: { type: 'integer', minimum: 1 } },
+  Allow: { description: 'The methods that the path has.', schema: { type: 'string' } },
+  Replayed: { description: '`true`: the answer is the remembered one, and nothing was done again.', schema: { const: 'true' } },
+}
+const requestId = { 'X-Request-Id': ref('headers', 'RequestId') }
+
+const refusal = (status: number, list: readonly Code[]) => ({
+  description: list.map((code) => `\`${code}\`: ${refusals[code][1]} ${refusals[code][2]}`).join('\n\n'),
+  headers: {
+    ...requestId,
+    ...(status === 429 || status === 503 ? { 'Retry-After': ref('headers', 'RetryAfter') } : {}),
+    ...(status === 405 ? { Allow: ref('headers', 'Allow') } : {}),
+  },
+  ...json({
+    schema: ref('schemas', 'Error'),
+    examples: Object.fromEntries(list.map((code) => [code, ref('examples', code)])),
+  }),
+})
+
+/** A token, or a browser's session, whose changes carry the word of the session too. */
+function securityOf(op: Operation) {
+  if (op.access === 'anyone') return []
+  const session = op.method === 'GET' ? { session: [] } : { session: [], csrf: [] }
+  return kindsOf(op).some((kind) => !needsPerson(op, kind)) ? [{ token: [] }, session] : [session]
+}
+
+function accessWords(op: Operation): string {
+  const { access } = op
+  if (access === 'anyone') return 'Open to anyone.'
+  const who = accountKinds.flatMap((kind) => (access[kind] ? [`${kind}: ${access[kind].map((right) => `\`${right}\``).join(' or ')}`] : []))
+  return `Needs, by kind of account: ${who.join('; ')}.${op.inPerson ? ' A person who is signed in, not a token.' : ''}`
+}
+
+function parametersOf(op: Operation) {
+  const named = (name: string, place: string, more: object) => ({ name, in: place, ...more })
+  return [
+    ...[...op.path.matchAll(/\{(\w+)\}/g)].map(([, name]) =>
+      named(name!, 'path', {
+        required: true,
+        description: `Id of the ${op.on?.name ?? name}.`,
+        schema: { type: 'string' },
+        ...(op.on && { example: sampleId(op.on.name) }),
+      }),
+    ),
+    ...Object.entries(queryOf(op)).map(([name, { description, ...schema }]: [string, TSchema & { description?: string }]) =>
+      named(name, 'query', {
+        description,
+        // More than the most is not refused, but nobody gets more.
+        schema: name === 'limit' && op.pages ? { ...schema, maximum: op.pages.most } : schema,
+      }),
+    ),
+    ...(op.remembers ? [ref('parameters', 'IdempotencyKey')] : []),
+  ]
+}
+
+type Named = Record<string, unknown>
+/** The schema, with what has a name put among the components: a client has one type for it, wherever it stands. */
+function hoisted(schema: unknown, into: Named): unknown {
+  if (Array.isArray(schema)) return schema.map((it) => hoisted(it, into))
+  if (typeof schema !== 'object' || schema === null) return schema
+  const { title, type } = schema as { title?: unknown; type?: unknown }
+  const plain = Object.fromEntries(Object.entries(schema).map(([name, it]) => [name, hoisted(it, into)]))
+  // Words alone say it to a person; generators want the type beside them.
+  if (type === undefined && isWords(plain['enum'])) return { type: 'string', ...plain }
+  if (type !== 'object' || typeof title !== 'string') return plain
+  into[title] ??= plain
+  if (!Bun.deepEquals(into[title], plain)) throw new Error(`two schemas are called ${title}`)
+  return ref('schemas', title)
+}
+
+const isWords = (values: unknown) => Array.isArray(values) && values.every((it) => typeof it === 'string')
+
+/** What goes on after the answer. */
+const afterwards = ({ answer }: Operation): string =>
+  'jobId' in ((answer as { properties?: object }).properties ?? {})
+    ? ' It answers at once. Where there is a `jobId`, that job goes on: follow `GET /jobs/{jobId}` until its state is `succeeded` or `failed`.'
+    : ''
+
+function operationObject(op: Operation, components: Named) {
+  const example: any = sample(op.answer, op.on?.name ?? op.id.split('.')[0]!)
+  const byStatus = [...Map.groupBy(codesOf(op), (code) => codes[code])].sort(([a], [b]) => a - b)
+  return {
+    operationId: op.id,
+    summary: op.summary,
+    description: accessWords(op) + afterwards(op),
+    tags: [op.id.split('.')[0]],
+    security: securityOf(op),
+    ...(op.access === 'anyone' ? {} : { 'x-access': op.access }),
+    ...(op.inPerson ? { 'x-in-person': true } : {}),
+    parameters: hoisted(parametersOf(op), {}),
+    ...(op.body && { requestBody: { required: true, ...json({ schema: hoisted(op.body, components), example: op.example }) } }),
+    responses: {
+      ...Object.fromEntries(
+        statusesOf(op).map((status, i) => [
+          status,
+          {
+            description: i ? 'Done: there was nothing to do on a node, and `jobId` is null.' : said[status],
+            headers: { ...requestId, ...(op.remembers && { 'Idempotency-Replayed': ref('headers', 'Replayed') }) },
+            ...json({ schema: hoisted(op.answer, components), example: i ? { ...example, jobId: null } : example }, op.answers),
+          },
+        ]),
+      ),
+      ...Object.fromEntries(
+        byStatus.map(([status, list]) => [status, shared.has(status) ? ref('responses', `Status${status}`) : refusal(status, list)]),
+      ),
+    },
+  }
+}
+
+const said: Record<number, string> = { 200: 'Done.', 201: 'Made.', 202: 'Accepted; where there is a jobId, that job goes on.' }
+
+/** Answered in the same way whatever the operation. */
+const shared = new Map<number, readonly Code[]>([
+  [405, ['method_not_allowed']],
+  [413, ['too_large']],
+  [415, ['unsupported_media_type']],
+  [429, ['rate_limited']],
+  [500, ['internal_error']],
+  [503, ['restarting']],
+])
+
+const error = {
+  type: 'object',
+  required: ['error'],
+  properties: {
+    error: {
+      type: 'object',
+      required: ['code', 'message'],
+      properties: {
+        code: { type: 'string', description: 'To branch on. New ones may come: treat one that you do not know by its status.' },
+        message: { type: 'string', description: 'For a person; its words may change.' },
+        details: { type: 'object', description: 'Only where there is more to say.' },
+      },
+    },
+  },
+}
+
+const description = `Every change and every read of the panel is a call of this API, with the same permissions.
+Lists answer \`data\`, \`nextCursor\` and \`total\`; refusals answer \`error\` with \`code\`, \`message\` and sometimes \`details\`.
+Times are ISO 8601 in UTC; the unit stands at the end of a name (\`memoryMb\`, \`diskGb\`).`
+
+export function openapi(operations: readonly Operation[], { version, root }: { version: string; root: string }) {
+  const paths: Record<string, Record<string, unknown>> = {}
+  const schemas: Named = { Error: error }
+  for (const op of operations) (paths[op.path] ??= {})[op.method.toLowerCase()] = operationObject(op, schemas)
+  return {
+    openapi: '3.1.0',
+    info: { title: 'Berth', version, description },
+    servers: [{ url: root }],
+    security: [{ token: [] }],
+    tags: [...new Set(operations.map((op) => op.id.split('.')[0]!))].map((name) => ({ name })),
+    paths,
+    components: {
+      securitySchemes: {
+        token: {
+          type: 'http',
+          scheme: 'bearer',
+          bearerFormat: 'pnl_…',
+          description: `An API token. Its scopes:\n${Object.entries(scopes)
+            .map(([name, words]) => `- \`${name}\`: ${words}`)
+            .join('\n')}`,
+        },
+        session: {
+          type: 'apiKey',
+          in: 'cookie',
+          name: '__Host-panel',
+          description: "A browser's session, made by signing in. Ignored when there is an Authorization header.",
+        },
+        csrf: {
+          type: 'apiKey',
+          in: 'header',
+          name: 'X-CSRF-Token',
+          description: 'Changes by a session carry the word that its pages know, and come from the origin of PANEL_PUBLIC_URL.',
+        },
+      },
+      parameters: {
+        IdempotencyKey: {
+          name: 'Idempotency-Key',
+          in: 'header',
+          description:
+            '1 to 200 ASCII characters, none of them a control character; the same key within 24 hours answers what it answered.',
+          schema: { type: 'string', minLength: 1, maxLength: 200 },
+          example: 'order-1842',
+        },
+      },
+      headers,
+      responses: Object.fromEntries([...shared].map(([status, list]) => [`Status${status}`, refusal(status, list)])),
+      examples: Object.fromEntries(
+        [...new Set([...operations.flatMap(codesOf), ...[...shared.values()].flat()])].map((code) => [
+          code,
+          { summary: code, value: errorBody({ code, message: refusals[code][1], details: details[code] ?? {} }) },
+        ]),
+      ),
+      schemas: Object.fromEntries(Object.entries(schemas).sort(([a], [b]) => (a < b ? -1 : 1))),
+    },
+  }
+}

@@ -1,0 +1,109 @@
+// Giving addresses to a server and taking them back, inside the transaction of the order. The unique index on the address is
+// the second defence; the one writer is the first.
+import { asc, desc, eq, sql } from 'drizzle-orm'
+import { Refusal } from '../../kernel/api/errors.ts'
+import { newId } from '../../kernel/db/ids.ts'
+import { type Db, prepared, type Tx } from '../../kernel/db/open.ts'
+import { inserting } from '../../kernel/db/rows.ts'
+import { toNetwork, toNumber, toText } from './ranges.ts'
+import { type Address, addresses, type Pool, pools } from './tables.ts'
+
+const insert = inserting(addresses)
+// INDEXED BY pins the plan: the planner may otherwise walk through every address that is taken, at every order.
+const statements = prepared(({ $client }) => ({
+  freeIpv4: $client.prepare<{ id: string; address: string }, [string]>(
+    `SELECT a.id, a.address FROM pool_nodes pn JOIN addresses a INDEXED BY addresses_free ON a.pool_id = pn.pool_id
+     WHERE pn.node_id = ? AND a.version = 4 AND a.server_id IS NULL AND a.reserved_for IS NULL ORDER BY a.pool_id, a.place LIMIT 1`,
+  ),
+  take: $client.prepare('UPDATE addresses SET server_id = ?, is_primary = ? WHERE id = ? AND server_id IS NULL AND reserved_for IS NULL'),
+  ipv6Pools: $client.prepare<{ id: string; network: string; gateway: string; first: string; last: string; nextOffset: string }, [string]>(
+    'SELECT p.id, p.network, p.gateway, p.first, p.last, p.next_offset AS nextOffset FROM pools p JOIN pool_nodes pn ON pn.pool_id = p.id WHERE p.version = 6 AND pn.node_id = ? ORDER BY p.id',
+  ),
+  nextPlace: $client.prepare<{ n: number }, [string]>('SELECT coalesce(max(place), -1) + 1 AS n FROM addresses WHERE pool_id = ?'),
+  moveOn: $client.prepare('UPDATE pools SET next_offset = ? WHERE id = ?'),
+  freed: $client.prepare<{ id: string; address: string }, [string, number]>(
+    'SELECT id, address FROM addresses INDEXED BY addresses_free WHERE pool_id = ? AND prefix_length = ? AND server_id IS NULL AND reserved_for IS NULL ORDER BY place LIMIT 1',
+  ),
+  release: $client.prepare('UPDATE addresses SET server_id = NULL, is_primary = 0 WHERE server_id = ?'),
+}))
+
+/** Takes `count` IPv4 addresses from the pools attached to the node; the first is the primary one. Throws `no_addresses`. */
+export function takeIpv4(tx: Tx, serverId: string, nodeId: string, count: number): string[] {
+  const { freeIpv4, take } = statements(tx)
+  return Array.from({ length: count }, (_, i) => {
+    const free = freeIpv4.get(nodeId)
+    if (!free)
+      throw new Refusal(
+        'no_addresses',
+        'There is no free IPv4 address in the pools attached to this node. Add a pool, or attach one to it.',
+      )
+    take.run(serverId, i === 0 ? 1 : 0, free.id)
+    return free.address
+  })
+}
+
+/** Takes one IPv6 prefix of this length; undefined when no attached pool has one. A server is not refused for want of IPv6. */
+export function takeIpv6(tx: Tx, serverId: string, nodeId: string, prefixLength: number): string | undefined {
+  const { ipv6Pools, freed, take, nextPlace, moveOn } = statements(tx)
+  for (const pool of ipv6Pools.all(nodeId)) {
+    const again = freed.get(pool.id, prefixLength)
+    if (again) {
+      take.run(serverId, 1, again.id)
+      return again.address
+    }
+    const cut = cutFrom(pool, prefixLength)
+    if (!cut) continue
+    insert(tx, {
+      id: newId('address'),
+      poolId: pool.id,
+      version: 6,
+      address: cut.address,
+      prefixLength,
+      place: nextPlace.get(pool.id)!.n,
+      serverId,
+      isPrimary: true,
+    })
+    moveOn.run(cut.nextOffset, pool.id)
+    return cut.address
+  }
+  return undefined
+}
+
+/** The next aligned prefix behind what was cut before. `nextOffset` counts single addresses from the start of the range. */
+function cutFrom(pool: Pick<Pool, 'network' | 'gateway' | 'first' | 'last' | 'nextOffset'>, prefixLength: number) {
+  const network = toNetwork(pool.network)!
+  if (prefixLength < network.bits) return undefined
+  const size = 1n << BigInt(128 - prefixLength)
+  const from = toNumber(pool.first)!.n + BigInt(pool.nextOffset)
+  // The network's own first prefix usually holds the gateway: it is left out.
+  const start = from <= network.first ? network.first + size : from
+  const next = ((start + size - 1n) / size) * size
+  // And wherever else the gateway stands, it is not for sale.
+  const gateway = toNumber(pool.gateway)!.n
+  const aligned = next <= gateway && gateway < next + size ? next + size : next
+  if (aligned + size - 1n > toNumber(pool.last)!.n) return undefined
+  return { address: toText(6, aligned), nextOffset: String(aligned + size - toNumber(pool.first)!.n) }
+}
+
+/** Gives every address of the server back to its pool; answers which they were. */
+export function releaseAddresses(tx: Tx, serverId: string): string[] {
+  const held = addressesOf(tx, serverId)
+  statements(tx).release.run(serverId)
+  return held.map((a) => a.address)
+}
+
+export type HeldAddress = Address & { pool: Pool }
+const ofServer = prepared((db) =>
+  db
+    .select()
+    .from(addresses)
+    .innerJoin(pools, eq(pools.id, addresses.poolId))
+    .where(eq(addresses.serverId, sql.placeholder('serverId')))
+    .orderBy(asc(addresses.version), desc(addresses.isPrimary), asc(addresses.place))
+    .prepare(),
+)
+/** Primary first, IPv4 before IPv6. */
+export const addressesOf = (tx: Db, serverId: string): HeldAddress[] =>
+  ofServer(tx)
+    .all({ serverId })
+    .map((row) => ({ ...row.addresses, pool: row.pools }))

@@ -1,0 +1,292 @@
+// Address pools: ranges that servers get their addresses from, attached to the nodes that can route them.
+import { and, asc, count, eq, gt, isNotNull, sql } from 'drizzle-orm'
+import { Type as t } from 'typebox'
+import { invalid, Refusal } from '../../kernel/api/errors.ts'
+import { page, paginate } from '../../kernel/api/list.ts'
+import { named } from '../../kernel/api/named.ts'
+import { done, fields, line, nullable, operation, shape } from '../../kernel/api/operation.ts'
+import { newId } from '../../kernel/db/ids.ts'
+import type { Db, Tx } from '../../kernel/db/open.ts'
+import { serverById } from '../../compute/servers/server.ts'
+import { attachTo, mustBeNodes, pool, poolAddress, poolAnswer, showPool } from './pool.ts'
+import { type Network, overlap, toNetwork, toNumber, toText } from './ranges.ts'
+import { addresses, pools } from './tables.ts'
+
+/** Every IPv4 address of a pool is a row from the start; a /16 is the most that is sensible. */
+const SMALLEST_IPV4_PREFIX = 16
+
+const addressText = t.String({ maxLength: 45 })
+
+export const createPool = operation({
+  id: 'pools.create',
+  method: 'POST',
+  path: '/admin/ip-pools',
+  summary: 'Add an address pool and attach it to nodes',
+  access: { staff: ['network:write'] },
+  body: fields({
+    name: line(60),
+    network: t.String({ maxLength: 49 }),
+    gateway: addressText,
+    first: t.Optional(addressText),
+    last: t.Optional(addressText),
+    resolvers: t.Optional(t.Array(addressText, { maxItems: 6 })),
+    nodeIds: t.Optional(t.Array(t.String({ maxLength: 40 }), { maxItems: 500 })),
+  }),
+  answer: poolAnswer,
+  status: 201,
+  refuses: ['name_taken', 'pool_overlaps'],
+  example: {
+    name: 'Frankfurt IPv4',
+    network: '203.0.113.0/24',
+    gateway: '203.0.113.1',
+    first: '203.0.113.10',
+    last: '203.0.113.250',
+    resolvers: ['9.9.9.9'],
+    nodeIds: [],
+  },
+  run({ tx, body, clock }) {
+    const network = networkFrom(body.network)
+    const gateway = gatewayFrom(network, body.gateway)
+    const { first, last } = rangeFrom(network, body)
+    const resolvers = (body.resolvers ?? []).map((r) => {
+      if (!toNumber(r)) throw invalid({ field: 'resolvers', message: 'must be IP addresses.' })
+      return r
+    })
+    const nodeIds = body.nodeIds ?? []
+    mustBeNodes(tx, nodeIds)
+    mustOverlapNone(tx, network, body.network)
+    const it = named('pool', () =>
+      tx
+        .insert(pools)
+        .values({
+          id: newId('pool'),
+          name: body.name,
+          version: network.version,
+          network: body.network,
+          gateway: body.gateway,
+          first: toText(network.version, first),
+          last: toText(network.version, last),
+          resolvers,
+          createdAt: clock(),
+        })
+        .returning()
+        .get(),
+    )
+    if (network.version === 4) fill(tx, it.id, network, first, last, gateway)
+    attachTo(tx, it.id, nodeIds)
+    return showPool(tx, it)
+  },
+})
+
+function networkFrom(text: string): Network {
+  const network = toNetwork(text)
+  if (!network)
+    throw invalid({ field: 'network', message: 'must be a network like 203.0.113.0/24 or 2001:db8::/48, with the host part zero.' })
+  if (network.version === 4 && network.bits < SMALLEST_IPV4_PREFIX)
+    throw invalid({ field: 'network', message: `must be /${SMALLEST_IPV4_PREFIX} or smaller. Split it into several pools.` })
+  if (network.version === 6 && (network.bits < 16 || network.bits > 120))
+    throw invalid({ field: 'network', message: 'must be between /16 and /120.' })
+  return network
+}
+
+/** Throws `pool_overlaps`. */
+function mustOverlapNone(tx: Db, network: Network, text: string) {
+  const other = tx
+    .select()
+    .from(pools)
+    .all()
+    .find((p) => overlap(toNetwork(p.network)!, network))
+  if (other) throw new Refusal('pool_overlaps', `${text} overlaps with ${other.network} of the pool ${other.name}. Choose another network.`)
+}
+
+function gatewayFrom(network: Network, text: string): bigint {
+  const gateway = toNumber(text)
+  if (gateway?.version !== network.version) throw invalid({ field: 'gateway', message: `must be an IPv${network.version} address.` })
+  // An IPv6 gateway is often link-local, and some networks route through one outside the range.
+  return gateway.n
+}
+
+function rangeFrom(network: Network, { first, last }: { first?: string | undefined; last?: string | undefined }) {
+  const usual = network.version === 4 && network.bits <= 30 ? { first: network.first + 1n, last: network.last - 1n } : network
+  const at = (field: 'first' | 'last', text: string | undefined) => {
+    if (text === undefined || text === '') return usual[field]
+    const found = toNumber(text)
+    if (found?.version !== network.version || found.n < network.first || found.n > network.last)
+      throw invalid({ field, message: 'must be an address inside the network.' })
+    return found.n
+  }
+  const range = { first: at('first', first), last: at('last', last) }
+  if (range.first > range.last) throw invalid({ field: 'last', message: 'must not be before the first address.' })
+  return range
+}
+
+function fill(tx: Tx, poolId: string, network: Network, first: bigint, last: bigint, gateway: bigint) {
+  const insert = tx.$client.prepare(
+    'INSERT INTO addresses (id, pool_id, version, address, prefix_length, place, reserved_for) VALUES (?, ?, 4, ?, ?, ?, ?)',
+  )
+  let place = 0
+  for (let n = first; n <= last; n++)
+    insert.run(newId('address'), poolId, toText(4, n), network.bits, place++, n === gateway ? 'Gateway' : null)
+}
+
+export const listPools = operation({
+  id: 'pools.list',
+  method: 'GET',
+  path: '/admin/ip-pools',
+  summary: 'Address pools and how full they are',
+  access: { staff: ['nodes:read', 'network:write'] },
+  answer: page(poolAnswer),
+  run(call) {
+    const { tx } = call
+    return paginate({
+      call,
+      name: 'pools',
+      rows: (after, limit) =>
+        tx
+          .select()
+          .from(pools)
+          .where(after ? gt(pools.name, after) : undefined)
+          .orderBy(asc(pools.name))
+          .limit(limit)
+          .all(),
+      keyOf: (p) => p.name,
+      show: (p) => showPool(tx, p),
+      total: () => tx.select({ n: count() }).from(pools).get()!.n,
+    })
+  },
+})
+
+export const getPool = operation({
+  id: 'pools.get',
+  method: 'GET',
+  path: '/admin/ip-pools/{id}',
+  summary: 'One address pool',
+  access: { staff: ['nodes:read', 'network:write'] },
+  on: pool,
+  answer: poolAnswer,
+  run: ({ tx, target }) => showPool(tx, target),
+})
+
+const addressAnswer = shape('PoolAddress', {
+  id: t.String(),
+  address: t.String(),
+  prefixLength: t.Integer(),
+  state: t.Enum(['free', 'held', 'reserved']),
+  reservedFor: nullable(t.String()),
+  server: nullable(t.Object({ id: t.String(), hostname: t.String() })),
+})
+
+export const listPoolAddresses = operation({
+  id: 'pools.addresses',
+  method: 'GET',
+  path: '/admin/ip-pools/{id}/addresses',
+  summary: 'The addresses of a pool, in order: the map',
+  access: { staff: ['nodes:read', 'network:write'] },
+  on: pool,
+  pages: { usual: 64, most: 256 },
+  answer: page(addressAnswer),
+  run(call) {
+    const { tx, target } = call
+    const ofPool = eq(addresses.poolId, target.id)
+    return paginate({
+      call,
+      name: `pool ${target.id}`,
+      rows: (after, limit) =>
+        tx
+          .select()
+          .from(addresses)
+          .where(and(ofPool, after ? gt(addresses.place, Number(after)) : undefined))
+          .orderBy(asc(addresses.place))
+          .limit(limit)
+          .all(),
+      keyOf: (a) => String(a.place),
+      show: (a) => ({
+        id: a.id,
+        address: a.address,
+        prefixLength: a.prefixLength,
+        state: a.serverId ? ('held' as const) : a.reservedFor ? ('reserved' as const) : ('free' as const),
+        reservedFor: a.reservedFor,
+        server: a.serverId ? { id: a.serverId, hostname: serverById(tx, a.serverId)?.hostname ?? '' } : null,
+      }),
+      total: () => tx.select({ n: count() }).from(addresses).where(ofPool).get()!.n,
+    })
+  },
+})
+
+export const attachPool = operation({
+  id: 'pools.attach',
+  method: 'PUT',
+  path: '/admin/ip-pools/{id}/nodes',
+  summary: 'Set which nodes route this pool',
+  access: { staff: ['network:write'] },
+  on: pool,
+  body: fields({ nodeIds: t.Array(t.String({ maxLength: 40 }), { maxItems: 500 }) }),
+  answer: poolAnswer,
+  refuses: ['in_use'],
+  example: { nodeIds: ['<node_id>'] },
+  watches: ({ tx, target }) => ({
+    ...target,
+    nodes: showPool(tx, target)
+      .nodes.map(({ name }) => name)
+      .sort(),
+  }),
+  run({ tx, target, body }) {
+    mustBeNodes(tx, body.nodeIds)
+    const left = tx.$client
+      .query<{ hostname: string }, [string, string]>(
+        `SELECT s.hostname FROM addresses a JOIN servers s ON s.id = a.server_id
+         WHERE a.pool_id = ? AND s.node_id NOT IN (SELECT value FROM json_each(?)) LIMIT 1`,
+      )
+      .get(target.id, JSON.stringify(body.nodeIds))
+    if (left)
+      throw new Refusal(
+        'in_use',
+        `${left.hostname} has an address of this pool on a node that would no longer route it. Move or terminate it first.`,
+      )
+    attachTo(tx, target.id, body.nodeIds)
+    return showPool(tx, target)
+  },
+})
+
+export const reserveAddress = operation({
+  id: 'pools.reserve',
+  method: 'PATCH',
+  path: '/admin/ip-addresses/{id}',
+  summary: 'Reserve an address so that no server gets it, or free it again',
+  access: { staff: ['network:write'] },
+  on: poolAddress,
+  body: fields({ reservedFor: nullable(line(100)) }),
+  answer: t.Object({ id: t.String(), address: t.String(), reservedFor: nullable(t.String()) }),
+  refuses: ['address_in_use'],
+  example: { reservedFor: 'Router of rack 4' },
+  run({ tx, target, body }) {
+    if (target.serverId)
+      throw new Refusal('address_in_use', `${target.address} belongs to a server. It can be reserved when the server has let go of it.`)
+    const { gateway } = tx.select().from(pools).where(eq(pools.id, target.poolId)).get()!
+    if (target.address === gateway)
+      throw new Refusal('address_in_use', `${target.address} is the gateway of its pool. It is never given to a server.`)
+    tx.update(addresses).set({ reservedFor: body.reservedFor }).where(eq(addresses.id, target.id)).run()
+    return { id: target.id, address: target.address, reservedFor: body.reservedFor }
+  },
+})
+
+export const removePool = operation({
+  id: 'pools.remove',
+  method: 'DELETE',
+  path: '/admin/ip-pools/{id}',
+  summary: 'Remove a pool when no server has an address from it',
+  access: { staff: ['network:write'] },
+  on: pool,
+  answer: done,
+  refuses: ['in_use'],
+  run({ tx, target }) {
+    const held = tx
+      .select({ n: sql<number>`count(*)` })
+      .from(addresses)
+      .where(and(eq(addresses.poolId, target.id), isNotNull(addresses.serverId)))
+      .get()!.n
+    if (held) throw new Refusal('in_use', `${held} of its addresses belong to servers. Terminate or move them first.`)
+    tx.delete(pools).where(eq(pools.id, target.id)).run()
+    return {}
+  },
+})

@@ -1,0 +1,159 @@
+// What a provider tells everybody: shown on the first page of those it concerns, for as long as it does.
+
+import { and, eq, gt, inArray, isNull, lte, or } from 'drizzle-orm'
+import { Type as t } from 'typebox'
+import type { AccountKind } from '../../kernel/api/access.ts'
+import { everybody } from '../../kernel/api/access.ts'
+import { invalid } from '../../kernel/api/errors.ts'
+import { newest, page, paginateAll } from '../../kernel/api/list.ts'
+import { patched } from '../../kernel/api/named.ts'
+import { done, fields, line, nullable, operation, type Resource, shape, time, timeFrom } from '../../kernel/api/operation.ts'
+import { iso, isoOrNull } from '../../kernel/db/clock.ts'
+import { newId } from '../../kernel/db/ids.ts'
+import { rowBy } from '../../kernel/db/rows.ts'
+import { type Announcement, announcements } from './tables.ts'
+
+export const audiences = ['everybody', 'customers', 'resellers', 'staff'] as const
+export type Audience = (typeof audiences)[number]
+const levels = ['info', 'warn', 'bad'] as const
+export type Level = (typeof levels)[number]
+
+const byId = rowBy(announcements, announcements.id)
+const announcement: Resource<Announcement> = {
+  name: 'announcement',
+  notFound: 'announcement_not_found',
+  find: (tx, actor, id) => (actor.kind === 'staff' ? byId(tx, id) : undefined),
+}
+
+const level = t.Enum([...levels])
+const audience = t.Enum([...audiences])
+const answer = shape('Announcement', {
+  id: t.String(),
+  text: t.String(),
+  audience,
+  level,
+  startsAt: time,
+  endsAt: nullable(time),
+  createdAt: time,
+})
+const show = (it: Announcement) => ({ ...it, startsAt: iso(it.startsAt), endsAt: isoOrNull(it.endsAt), createdAt: iso(it.createdAt) })
+
+const span = { startsAt: t.Optional(time), endsAt: t.Optional(nullable(time)) }
+const example = {
+  text: 'Maintenance in Frankfurt on Sunday from 02:00 to 04:00 UTC: servers restart once.',
+  audience: 'customers',
+  level: 'warn',
+  startsAt: '2027-01-29T08:00:00.000Z',
+  endsAt: '2027-01-31T04:00:00.000Z',
+} as const
+
+function mustEndAfter({ startsAt, endsAt }: { startsAt: number; endsAt: number | null }) {
+  if (endsAt !== null && endsAt <= startsAt) throw invalid({ field: 'endsAt', message: 'must be after the start.' })
+}
+const timesFrom = ({ startsAt, endsAt }: { startsAt?: string; endsAt?: string | null }) => ({
+  ...(startsAt !== undefined && { startsAt: timeFrom('startsAt', startsAt) }),
+  ...(endsAt !== undefined && { endsAt: endsAt === null ? null : timeFrom('endsAt', endsAt) }),
+})
+
+const access = { staff: ['settings:write'] } as const
+
+export const createAnnouncement = operation({
+  id: 'announcements.create',
+  method: 'POST',
+  path: '/admin/announcements',
+  summary: 'Announce something to customers, resellers, staff or everybody, from now or from a given time',
+  access,
+  body: fields({ text: line(500), audience, level: t.Optional(level), ...span }),
+  answer,
+  status: 201,
+  example,
+  run({ tx, body, clock }) {
+    const { startsAt = clock(), endsAt = null } = timesFrom(body)
+    mustEndAfter({ startsAt, endsAt })
+    const { text, audience, level = 'info' } = body
+    return show(
+      tx
+        .insert(announcements)
+        .values({ id: newId('announcement'), text, audience, level, startsAt, endsAt, createdAt: clock() })
+        .returning()
+        .get(),
+    )
+  },
+})
+
+export const changeAnnouncement = operation({
+  id: 'announcements.update',
+  method: 'PATCH',
+  path: '/admin/announcements/{id}',
+  summary: 'Change an announcement; what is not sent stays as it is',
+  access,
+  on: announcement,
+  body: fields({ text: t.Optional(line(500)), audience: t.Optional(audience), level: t.Optional(level), ...span }),
+  answer,
+  example: { endsAt: '2027-02-01T00:00:00.000Z' },
+  run({ tx, target, body }) {
+    const { startsAt: _, endsAt: __, ...rest } = body
+    const given = { ...rest, ...timesFrom(body) }
+    mustEndAfter({ ...target, ...given })
+    return show(patched(tx, announcements, target, given))
+  },
+})
+
+export const removeAnnouncement = operation({
+  id: 'announcements.remove',
+  method: 'DELETE',
+  path: '/admin/announcements/{id}',
+  summary: 'Remove an announcement',
+  access,
+  on: announcement,
+  answer: done,
+  run({ tx, target }) {
+    tx.delete(announcements).where(eq(announcements.id, target.id)).run()
+    return {}
+  },
+})
+
+export const listAllAnnouncements = operation({
+  id: 'announcements.list-all',
+  method: 'GET',
+  path: '/admin/announcements',
+  summary: 'Every announcement, past and to come, newest first',
+  access,
+  answer: page(answer),
+  run: (call) => newest({ call, name: 'announcements', table: announcements, where: undefined, show }),
+})
+
+const told: Record<AccountKind, Audience> = { customer: 'customers', reseller: 'resellers', staff: 'staff' }
+
+export const listAnnouncements = operation({
+  id: 'announcements.list',
+  method: 'GET',
+  path: '/announcements',
+  summary: 'The announcements that concern you now, newest first',
+  access: everybody('account:read'),
+  pages: { usual: 10, most: 200 }, // more at a time nobody reads
+  answer: page(t.Object({ id: t.String(), text: t.String(), level, startsAt: time, endsAt: nullable(time) })),
+  run(call) {
+    const { tx, actor, clock } = call
+    const now = clock()
+    const rows = tx
+      .select()
+      .from(announcements)
+      .where(
+        and(
+          inArray(announcements.audience, ['everybody', told[actor.kind]]),
+          lte(announcements.startsAt, now),
+          or(isNull(announcements.endsAt), gt(announcements.endsAt, now)),
+        ),
+      )
+      .all()
+    return paginateAll({
+      call,
+      name: 'announcements now',
+      all: rows,
+      order: 'newest',
+      keyOf: ({ startsAt, id }) => `${iso(startsAt)} ${id}`,
+      show: ({ id, text, level, ...it }) => ({ id, text, level, startsAt: iso(it.startsAt), endsAt: isoOrNull(it.endsAt) }),
+    })
+  },
+})

@@ -1,0 +1,120 @@
+// What was done to the own account and servers, and by whom: the part of the audit log that is everybody's own business.
+
+import { Type as t } from 'typebox'
+import { accountKinds, everybody } from '../../kernel/api/access.ts'
+import { page, paginate } from '../../kernel/api/list.ts'
+import { type Look, nullable, operation, shape, time, told } from '../../kernel/api/operation.ts'
+import { iso } from '../../kernel/db/clock.ts'
+import { server, standing } from '../../compute/servers/server.ts'
+import { useSignInLink } from '../../identity/account-links/sign-in-links.ts'
+import type { MadeBy } from '../../identity/auth/tables.ts'
+import { type Asking, asKnownTo } from './doer.ts'
+import { type LineRow, selectLines, via, viaOf } from './line.ts'
+
+const activity = shape('Activity', {
+  id: t.String(),
+  at: time,
+  who: t.Object({ name: t.String(), you: t.Boolean() }),
+  via,
+  operation: t.String(),
+  action: told(nullable(t.String()), 'Which of several things the operation did: `off` of `servers.power`.'),
+  target: nullable(t.String()),
+  targetName: nullable(t.String()),
+  targetKind: told(nullable(t.Enum([...accountKinds])), 'Where the target is an account.'),
+  targetGone: told(t.Boolean(), 'It is not there any more, for you.'),
+  from: told(nullable(t.String()), 'Null where it is not yours to know.'),
+  result: t.String(),
+  jobId: told(nullable(t.String()), 'The job that it started.'),
+})
+
+function show({ tx, actor }: Look, a: LineRow, asking: Asking) {
+  // A refused sign-in has no actor yet: the address is all there is to know about it.
+  const visitor = a.actorId === '' || (a.operation === 'sessions.create' && a.result !== 'done')
+  const did = {
+    accountId: visitor ? '' : a.actorId,
+    kind: a.actorKind,
+    name: a.actorName,
+    resellerId: a.actorResellerId,
+    providerId: a.providerId,
+  }
+  const { name, you, token, from } = asKnownTo(actor, did, asking)
+  const through = viaOf(a)
+  // Terminated, or not shared any more: the line stays, and leads nowhere.
+  const targetGone = a.targetGone === 1 || (!!a.target?.startsWith('srv_') && server.find(tx, actor, a.target) === undefined)
+  // Whoever comes by a link has shown nothing but the link: whether it is you, only you know.
+  const link = linkOf(a)
+  return {
+    id: a.id,
+    at: iso(a.at),
+    who: link ? { name: `${actor.kind === 'staff' ? link.name : 'Staff'}, by a link`, you: false } : { name, you },
+    via: token ? through : { ...through, id: null, name: null },
+    operation: a.operation,
+    action: actionIn(a),
+    target: a.target,
+    targetName: a.targetName,
+    targetKind: a.targetKind,
+    targetGone,
+    from: from ? a.fromAddress : null,
+    result: a.result,
+    jobId: targetGone && actor.kind !== 'staff' ? null : a.jobId,
+  }
+}
+
+/** One operation may do several things. Which one it did is a word of the product's own, and all of what was sent that is told here. */
+const actionIn = ({ details }: LineRow): string | null =>
+  details === null ? null : (/"action":"([a-z_]{1,20})"/.exec(details)?.[1] ?? null)
+/** Whose link it was that opened the session. */
+function linkOf({ operation, details }: LineRow): MadeBy | undefined {
+  return operation === useSignInLink.id && details !== null ? (JSON.parse(details) as { linkOf?: MadeBy }).linkOf : undefined
+}
+
+/** Newest first, of the lines whose ids `of` selects. */
+function listing(call: Look, name: string, of: string, values: readonly string[], asking: Asking = 'own') {
+  const { tx, actor } = call
+  // What was done to servers is for who sees servers, whoever did it.
+  const where = `a.id IN (${of})${actor.scopes.has('servers:read') ? '' : " AND coalesce(a.target, '') NOT LIKE 'srv\\_%' ESCAPE '\\'"}`
+  return paginate({
+    call,
+    name,
+    rows: (after, limit) =>
+      tx.$client
+        .query<LineRow, any[]>(`${selectLines} WHERE ${where}${after ? ' AND a.id < ?' : ''} ORDER BY a.id DESC LIMIT ?`)
+        .all(...values, ...(after ? [after] : []), limit),
+    keyOf: (a) => a.id,
+    show: (a) => show(call, a, asking),
+    total: () => tx.$client.query<{ n: number }, any[]>(`SELECT count(*) AS n FROM audit a WHERE ${where}`).get(...values)!.n,
+  })
+}
+
+export const listActivity = operation({
+  id: 'account.activity',
+  method: 'GET',
+  path: '/account/activity',
+  summary: 'What you did, and what was done to your account and servers, refused sign-ins too',
+  access: everybody('account:read'),
+  answer: page(activity),
+  run(call) {
+    const { accountId, kind } = call.actor
+    const own = 'SELECT id FROM audit WHERE actor_id = ? UNION SELECT id FROM audit WHERE target = ?'
+    // Staff see every server: what others did to them is the audit log's.
+    if (kind === 'staff') return listing(call, 'activity', own, [accountId, accountId])
+    // Also of servers that are gone: that somebody terminated one is what its owner wants to know.
+    const ofServers = 'SELECT t.id FROM servers s JOIN audit t ON t.target = s.id WHERE s.owner_id = ? OR s.reseller_id = ?'
+    return listing(call, 'activity', `${own} UNION ${ofServers}`, [accountId, accountId, accountId, accountId])
+  },
+})
+
+export const listServerActivity = operation({
+  id: 'servers.activity',
+  method: 'GET',
+  path: '/servers/{id}/activity',
+  summary: 'What was done to a server, by whom and from where',
+  access: { staff: ['servers:read'], reseller: ['servers:read'], customer: ['servers:read'] },
+  on: server,
+  answer: page(activity),
+  run(call) {
+    const { tx, actor, target } = call
+    const asking = standing(tx, actor, target) === 'own' ? 'own' : 'guest'
+    return listing(call, `activity ${target.id}`, 'SELECT id FROM audit WHERE target = ?', [target.id], asking)
+  },
+})

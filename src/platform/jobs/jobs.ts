@@ -1,0 +1,84 @@
+import { Type as t } from 'typebox'
+import { page, paginate } from '../../kernel/api/list.ts'
+import { operation, time } from '../../kernel/api/operation.ts'
+import { idOf, oneOf, text, wholeNumber } from '../../kernel/api/query.ts'
+import { iso } from '../../kernel/db/clock.ts'
+import { countOf } from '../../kernel/db/cache.ts'
+import { linesAfter } from '../../kernel/jobs/log.ts'
+import { fromJobs, type JobRow, job, jobRecord, jobState, seen, selectJobs, showJob, stateOf } from './job.ts'
+
+const everybody = { staff: ['servers:read', 'nodes:read'], reseller: ['servers:read'], customer: ['servers:read'] } as const
+
+export const getJob = operation({
+  id: 'jobs.get',
+  method: 'GET',
+  path: '/jobs/{jobId}',
+  summary: 'One job; follow it until its state is succeeded or failed',
+  access: everybody,
+  on: job,
+  answer: jobRecord,
+  run: ({ actor, target }) => showJob(actor, target),
+})
+
+const states = {
+  running: "j.state IN ('queued', 'running', 'undoing')",
+  done: "j.state = 'succeeded'",
+  failed: "j.state = 'failed'",
+}
+type Asked = keyof typeof states
+
+export const listJobs = operation({
+  id: 'jobs.list',
+  method: 'GET',
+  path: '/jobs',
+  summary: 'Jobs, newest first',
+  access: everybody,
+  query: {
+    state: oneOf(Object.keys(states) as Asked[], 'running: at work or waiting for it; done: succeeded; failed.'),
+    serverId: idOf('server', 'Only jobs of this server.'),
+    nodeId: idOf('node', 'Only jobs on this node.'),
+    kind: text('Only jobs of this kind, such as install.', 40),
+  },
+  answer: page(jobRecord),
+  run(call) {
+    const { tx, actor, query } = call
+    const { where, values } = seen(tx, actor)
+    const filters: [string, string[]][] = [[where, values]]
+    if (query['state']) filters.push([states[query['state'] as Asked], []])
+    for (const [name, column] of [
+      ['serverId', 'j.server_id'],
+      ['nodeId', 'j.node_id'],
+      ['kind', 'j.kind'],
+    ] as const)
+      if (query[name]) filters.push([`${column} = ?`, [query[name]]])
+    const filter = filters.map(([sql]) => `(${sql})`).join(' AND ')
+    const given = filters.flatMap(([, v]) => v)
+    return paginate({
+      call,
+      name: 'jobs',
+      rows: (after, limit) =>
+        tx.$client
+          .query<JobRow, any[]>(`${selectJobs} WHERE ${filter}${after ? ' AND j.id < ?' : ''} ORDER BY j.id DESC LIMIT ?`)
+          .all(...given, ...(after ? [after] : []), limit),
+      keyOf: (j) => j.id,
+      show: (j) => showJob(actor, j),
+      total: () => countOf(tx, `SELECT count(*) AS n ${fromJobs} WHERE ${filter}`, given),
+    })
+  },
+})
+
+export const getJobLog = operation({
+  id: 'jobs.log',
+  method: 'GET',
+  path: '/jobs/{jobId}/log',
+  summary: "A job's log lines; ask again with the last line's number. The commands typed on the node are for staff",
+  access: everybody,
+  on: job,
+  query: { after: wholeNumber('The number of the last line you have.', 0, { maximum: 999_999_999 }) },
+  answer: t.Object({ lines: t.Array(t.Object({ n: t.Integer(), at: time, level: t.String(), text: t.String() })), state: jobState }),
+  run({ tx, actor, target, query }) {
+    // What is typed on a node names its paths, bridges and volumes.
+    const lines = linesAfter(tx, target.id, Number(query['after'] ?? 0)).filter((l) => actor.kind === 'staff' || l.level !== 'command')
+    return { lines: lines.map((l) => ({ ...l, at: iso(l.at) })), state: stateOf(target) }
+  },
+})

@@ -1,0 +1,42 @@
+// The first page of a customer and of a reseller: what needs attention, how many servers there are, and what a new account has still to
+// do, all from facts.
+import { Type as t } from 'typebox'
+import { type Look, operation, time } from '../../kernel/api/operation.ts'
+import { iso } from '../../kernel/db/clock.ts'
+import { visible } from '../../compute/servers/server.ts'
+import { attention, step } from './attention.ts'
+import { checklistFor } from './checklist.ts'
+import { needsAttention } from './sources.ts'
+
+export const getOwnOverview = operation({
+  id: 'overview.own',
+  method: 'GET',
+  path: '/overview',
+  summary: 'What needs your attention, the servers you see by state, and what a new account has still to do',
+  access: { reseller: ['account:read'], customer: ['account:read'] },
+  answer: t.Object({
+    checkedAt: time,
+    attention: t.Array(attention),
+    checklist: t.Array(step),
+    servers: t.Record(t.String(), t.Integer()),
+  }),
+  run: (call) => ({
+    checkedAt: iso(call.clock()),
+    attention: needsAttention(call),
+    checklist: checklistFor(call),
+    servers: serversByState(call),
+  }),
+})
+
+/** How many of the servers that the actor sees are in which state. */
+export function serversByState({ tx, actor }: Look): Record<string, number> {
+  const { where, values } = visible(tx, actor)
+  return Object.fromEntries(
+    tx.$client
+      .query<{ status: string; n: number }, string[]>(
+        `SELECT s.status, count(*) AS n FROM servers s WHERE ${where} AND s.terminated_at IS NULL GROUP BY s.status`,
+      )
+      .all(...values)
+      .map((s) => [s.status, s.n]),
+  )
+}

@@ -1,0 +1,23 @@
+import { mayCall } from '../../kernel/api/operation.ts'
+import { hour } from '../../kernel/db/clock.ts'
+import { count } from '../../kernel/words.ts'
+import type { Source } from '../overview/attention.ts'
+import { getMail } from './mail.ts'
+
+export const unsentMails: Source = ({ tx, actor, clock }) => {
+  if (!mayCall(getMail, actor)) return []
+  const { n } = tx.$client
+    .query<{ n: number }, [number]>("SELECT count(*) AS n FROM mails WHERE state = 'failed' OR (state = 'waiting' AND created_at < ?)")
+    .get(clock() - hour)!
+  if (!n) return []
+  return [
+    {
+      level: 'warn',
+      what: `${count(n, 'mail was', 'mails were')} not sent.`,
+      effect: 'Invitations and links to new passwords are among them. What still waits is sent once the mail server takes it.',
+      since: null,
+      action: 'Open settings',
+      href: '/admin/settings',
+    },
+  ]
+}

@@ -1,0 +1,199 @@
+// How the installation shows itself, and how a reseller does to its own customers: the same calls for both.
+import { eq, isNull } from 'drizzle-orm'
+import { type Static, Type as t } from 'typebox'
+import { accountByEmail, mailAddress } from '../../identity/accounts/account.ts'
+import type { AccountKind, Scope } from '../../kernel/api/access.ts'
+import type { Actor } from '../../kernel/api/actor.ts'
+import { invalid } from '../../kernel/api/errors.ts'
+import { done, fields, line, nullable, operation, type Surroundings, secret, shape, told } from '../../kernel/api/operation.ts'
+import { type Db, prepared, type Tx } from '../../kernel/db/open.ts'
+import { digest } from '../../kernel/crypto/secrets.ts'
+import { contrastWithWhite, LEAST_CONTRAST, logoUrl } from '../../kernel/web/brand.ts'
+import { mailServer } from '../../kernel/web/mail.ts'
+import { type Branding, branding } from './tables.ts'
+
+const brandAnswer = shape('Branding', {
+  name: nullable(t.String()),
+  accent: nullable(t.String()),
+  senderName: nullable(t.String()),
+  senderAddress: nullable(t.String()),
+  logo: told(nullable(t.String()), 'Where it is served; null without one.'),
+})
+
+const brandBody = fields({
+  name: t.Optional(nullable(line(60))),
+  accent: t.Optional(nullable(t.String({ maxLength: 7, pattern: '^#[0-9A-Fa-f]{6}$', title: 'a colour like #1d4ed8' }))),
+  senderName: t.Optional(nullable(line(60))),
+  senderAddress: t.Optional(nullable(t.String({ maxLength: 254 }))),
+})
+
+type Owner = string | null
+const of = (owner: Owner) => (owner === null ? isNull(branding.accountId) : eq(branding.accountId, owner))
+
+/** A logo is kilobytes: it is read when it is served, not with the rest. */
+const columns = {
+  name: branding.name,
+  accent: branding.accent,
+  senderName: branding.senderName,
+  senderAddress: branding.senderAddress,
+  logoHash: branding.logoHash,
+}
+const nothing = { name: null, accent: null, senderName: null, senderAddress: null, logoHash: null }
+const rowOf = (tx: Db, owner: Owner) => tx.select(columns).from(branding).where(of(owner)).get() ?? nothing
+
+function show(tx: Db, owner: Owner): Static<typeof brandAnswer> {
+  const { logoHash, ...row } = rowOf(tx, owner)
+  return { ...row, logo: logoHash && logoUrl(logoHash) }
+}
+
+function keep(tx: Tx, owner: Owner, changed: Partial<Branding>) {
+  const { length } = tx.update(branding).set(changed).where(of(owner)).returning({ name: branding.name }).all()
+  if (!length)
+    tx.insert(branding)
+      .values({ accountId: owner, ...changed })
+      .run()
+}
+
+/** A colour that white words are read on, since they stand on every button. */
+function mustBeRead(accent: string | null): string | null {
+  if (accent === null) return null
+  const contrast = contrastWithWhite(accent)
+  if (contrast < LEAST_CONTRAST)
+    throw invalid({
+      field: 'accent',
+      message: `is too light for white text on it: the contrast is ${contrast.toFixed(1)}, and it must be ${LEAST_CONTRAST} or more. Choose a darker one.`,
+    })
+  return accent.toLowerCase()
+}
+
+const taken = prepared(({ $client }) =>
+  $client.prepare<{ n: number }, [string, string]>('SELECT count(*) AS n FROM branding WHERE account_id <> ? AND sender_address = ?'),
+)
+const domainOf = (address: string) => address.slice(address.lastIndexOf('@') + 1).toLowerCase()
+
+/**
+ * A reseller writes in its own name, not in the provider's or in that of somebody else here. Its mails leave through the provider's mail
+ * server, so whatever came from the provider's domain would pass as the provider's for every reader.
+ */
+function mustBeItsOwn(tx: Db, { secrets }: Surroundings, owner: string, address: string) {
+  const holder = accountByEmail(tx, address)
+  if ((holder && holder.id !== owner) || taken(tx).get(owner, address)!.n)
+    throw invalid({ field: 'senderAddress', message: 'belongs to another account here. Use an address of your own.' })
+  const theirs = [mailServer(tx, secrets)?.from, rowOf(tx, null).senderAddress].filter((it) => it != null).map(domainOf)
+  const domain = domainOf(address)
+  if (theirs.some((it) => domain === it || domain.endsWith(`.${it}`)))
+    throw invalid({ field: 'senderAddress', message: "is in your provider's own domain. Take an address in a domain of yours." })
+}
+
+/** The first bytes say what a picture is; its name and its sender do not. SVG is left out: it can hold scripts. */
+const pictures: readonly [string, (bytes: Buffer) => boolean][] = [
+  ['image/png', (b) => b.subarray(0, 8).equals(Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]))],
+  ['image/jpeg', (b) => b.subarray(0, 3).equals(Buffer.from([0xff, 0xd8, 0xff]))],
+  ['image/webp', (b) => b.toString('latin1', 0, 4) === 'RIFF' && b.toString('latin1', 8, 12) === 'WEBP'],
+]
+const MOST_LOGO_BYTES = 100_000
+
+function pictureFrom(base64: string) {
+  const logo = Buffer.from(base64, 'base64')
+  if (logo.length > MOST_LOGO_BYTES) throw invalid({ field: 'image', message: 'is too large: it may have 100 kB at most.' })
+  const logoType = pictures.find(([, fits]) => fits(logo))?.[0]
+  if (!logoType) throw invalid({ field: 'image', message: 'must be a PNG, JPEG or WebP picture.' })
+  return { logo, logoType, logoHash: digest(base64).slice(0, 24) }
+}
+
+type For = {
+  id: string
+  path: string
+  whose: string
+  may: Partial<Record<AccountKind, readonly [Scope]>>
+  owner(actor: Actor): Owner
+}
+
+function brandingFor({ id, path, whose, may, owner }: For) {
+  const watches = ({ tx, actor }: { tx: Db; actor: Actor }) => {
+    const { logoHash: logo, ...row } = rowOf(tx, owner(actor))
+    return { ...row, logo }
+  }
+  return {
+    get: operation({
+      id: `${id}.get`,
+      method: 'GET',
+      path,
+      summary: `Name, logo, colour and mail sender of ${whose}; null is inherited`,
+      access: may,
+      answer: brandAnswer,
+      run: ({ tx, actor }) => show(tx, owner(actor)),
+    }),
+    change: operation({
+      id: `${id}.set`,
+      method: 'PUT',
+      path,
+      summary: `Set name, colour and mail sender of ${whose}; what is null or left out is inherited`,
+      access: may,
+      body: brandBody,
+      answer: brandAnswer,
+      example: { name: 'Example Hosting', accent: '#1d4ed8', senderName: 'Example Hosting', senderAddress: 'support@example.com' },
+      watches,
+      run(call) {
+        const { tx, actor, body } = call
+        const whose = owner(actor)
+        const senderAddress = body.senderAddress == null ? null : mailAddress(body.senderAddress, 'senderAddress')
+        if (senderAddress !== null && whose !== null) mustBeItsOwn(tx, call, whose, senderAddress)
+        keep(tx, whose, {
+          name: body.name ?? null,
+          accent: mustBeRead(body.accent ?? null),
+          senderName: body.senderName ?? null,
+          senderAddress,
+        })
+        return show(tx, whose)
+      },
+    }),
+    setLogo: operation({
+      id: `${id}.set-logo`,
+      method: 'PUT',
+      path: `${path}/logo`,
+      summary: `Give ${whose} a logo: a PNG, JPEG or WebP picture of up to 100 kB`,
+      access: may,
+      // `secret` keeps the picture out of the audit log, which has its digest before and after.
+      body: fields({
+        image: secret(t.String({ minLength: 1, maxLength: 140_000, pattern: '^[A-Za-z0-9+/]+={0,2}$', title: 'a picture, as base64' })),
+      }),
+      answer: brandAnswer,
+      example: { image: 'iVBORw0KGgo=' },
+      watches,
+      run({ tx, actor, body }) {
+        keep(tx, owner(actor), pictureFrom(body.image))
+        return show(tx, owner(actor))
+      },
+    }),
+    removeLogo: operation({
+      id: `${id}.remove-logo`,
+      method: 'DELETE',
+      path: `${path}/logo`,
+      summary: `Remove the logo of ${whose}`,
+      access: may,
+      answer: done,
+      watches,
+      run({ tx, actor }) {
+        keep(tx, owner(actor), { logo: null, logoType: null, logoHash: null })
+        return {}
+      },
+    }),
+  }
+}
+
+export const ownBranding = brandingFor({
+  id: 'branding',
+  path: '/admin/settings/branding',
+  whose: 'this installation',
+  may: { staff: ['settings:write'] },
+  owner: () => null,
+})
+export const resellerBranding = brandingFor({
+  id: 'reseller-branding',
+  path: '/reseller/branding',
+  whose: 'the reseller, as its own customers see it',
+  may: { reseller: ['account:write'] },
+  owner: (actor) => actor.accountId,
+})
+export type BrandingCalls = typeof ownBranding

@@ -1,0 +1,95 @@
+import { Type as t } from 'typebox'
+import { accountById, mailAddress } from '../../identity/accounts/account.ts'
+import { idOf } from '../../kernel/api/actor.ts'
+import { invalid, Refusal } from '../../kernel/api/errors.ts'
+import { done, fields, nullable, operation, secret } from '../../kernel/api/operation.ts'
+import type { Db } from '../../kernel/db/open.ts'
+import type { Secrets } from '../../kernel/crypto/secrets.ts'
+import { brandFor } from '../../kernel/web/brand.ts'
+import { keepMailServer, type MailServer, mailServer, tryMail } from '../../kernel/web/mail.ts'
+
+const access = { staff: ['settings:write'] } as const
+
+/** Never the password: only whether there is one. */
+function show(tx: Db, secrets: Secrets) {
+  const server = mailServer(tx, secrets)
+  if (!server) return { host: null, port: null, tls: false, plain: false, user: null, hasPassword: false, from: null }
+  const { password, ...rest } = server
+  return { ...rest, hasPassword: password !== null }
+}
+
+export const getMail = operation({
+  id: 'mail.get',
+  method: 'GET',
+  path: '/admin/settings/mail',
+  summary: 'The mail server that sends for Berth, without its password',
+  access,
+  answer: t.Object({
+    host: nullable(t.String()),
+    port: nullable(t.Integer()),
+    tls: t.Boolean(),
+    plain: t.Boolean(),
+    user: nullable(t.String()),
+    hasPassword: t.Boolean(),
+    from: nullable(t.String()),
+  }),
+  run: ({ tx, secrets }) => show(tx, secrets),
+})
+
+export const configureMail = operation({
+  id: 'mail.configure',
+  method: 'PUT',
+  path: '/admin/settings/mail',
+  summary: 'Set the mail server that sends for Berth; waiting mails are sent then. Without a password the one that is kept stays',
+  access,
+  body: fields({
+    host: t.String({ maxLength: 253, pattern: '^[A-Za-z0-9]([A-Za-z0-9.:-]{0,251}[A-Za-z0-9])?$', title: 'a host name or address' }),
+    port: t.Integer({ minimum: 1, maximum: 65_535 }),
+    tls: t.Optional(t.Boolean()),
+    plain: t.Optional(t.Boolean()),
+    user: t.Optional(nullable(t.String({ maxLength: 200 }))),
+    password: t.Optional(nullable(secret(t.String({ maxLength: 200 })))),
+    from: t.String({ maxLength: 254 }),
+  }),
+  answer: done,
+  example: { host: 'mail.example.com', port: 587, user: 'berth', password: '<password>', from: 'panel@example.com' },
+  watches: ({ tx, secrets }) => show(tx, secrets),
+  run({ tx, body, secrets }) {
+    const { tls = body.port === 465, plain = false, user = null } = body
+    const server = { host: body.host, port: body.port, tls, plain, user, from: mailAddress(body.from, 'from') }
+    const password = body.password === undefined ? keptPassword(mailServer(tx, secrets), server) : body.password
+    keepMailServer(tx, secrets, { ...server, password })
+    return {}
+  },
+})
+
+/** A password is never handed to a server that it was not given for: whoever may change the host would learn it. */
+function keptPassword(kept: MailServer | undefined, now: Pick<MailServer, 'host' | 'port' | 'user' | 'plain'>): string | null {
+  if (!kept?.password || now.user === null) return null
+  if (kept.host !== now.host || kept.port !== now.port || kept.user !== now.user || (now.plain && !kept.plain))
+    throw invalid({
+      field: 'password',
+      message: 'is required again: the one that is kept is for another server, user or kind of connection.',
+    })
+  return kept.password
+}
+
+export const testMail = operation({
+  id: 'mail.test',
+  method: 'POST',
+  path: '/admin/settings/mail/test',
+  summary: 'Send a test mail to your own address now; answers what the mail server said',
+  access,
+  answer: t.Object({ to: t.String(), said: t.String() }),
+  refuses: ['no_mail_server', 'mail_refused'],
+  async prepare({ db, actor, secrets, config }) {
+    const server = mailServer(db, secrets)
+    if (!server) throw new Refusal('no_mail_server', 'There is no mail server yet. Save one first.')
+    const to = accountById(db, idOf(actor))
+    if (!to) throw new Refusal('invalid_request', 'System has no mail address. Sign in as yourself to send a test.')
+    const { sent, said } = await tryMail(server, brandFor(db, to.id), config.publicUrl, to)
+    if (!sent) throw new Refusal('mail_refused', said)
+    return { to: to.email, said }
+  },
+  run: ({ prepared }) => prepared,
+})

@@ -1,4 +1,0 @@
-// One place says which version this is.
-import { version } from '../package.json'
-
-export const VERSION: string = version

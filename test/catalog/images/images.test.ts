@@ -1,0 +1,167 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import fc from 'fast-check'
+import { checksumIn } from '../../../src/catalog/images/catalogue.ts'
+import { type Panel, panel, type Who } from '../../support/panel.ts'
+
+let p: Panel
+let owner: { id: string } & Who
+const qcow2 = Buffer.concat([Buffer.from('QFI\u00fb', 'latin1'), Buffer.alloc(600, 1)])
+beforeAll(async () => {
+  p = await panel()
+  owner = p.staff()
+  mkdirSync(`${p.dir}/incoming`)
+})
+afterAll(() => p.close())
+
+let count = 0
+const put = (bytes: Uint8Array, name = `file-${++count}.img`) => {
+  writeFileSync(`${p.dir}/incoming/${name}`, bytes)
+  return name
+}
+function link(to: string, name: string) {
+  symlinkSync(to, `${p.dir}/incoming/${name}`)
+  return name
+}
+const take = (file: string, more: object = {}) => p.call(owner, 'POST', '/admin/images/import', { file, name: `Image ${++count}`, ...more })
+
+describe('importing an image', () => {
+  test('moves the file out of the incoming directory and knows it by its checksum', async () => {
+    const file = put(qcow2)
+    const { status, body } = await take(file, { name: 'Debian', minDiskGb: 3 })
+    expect(status).toBe(201)
+    expect(body).toMatchObject({
+      name: 'Debian',
+      origin: 'imported',
+      format: 'qcow2',
+      sizeBytes: 604,
+      minDiskGb: 3,
+      published: true,
+      checksum: `sha256:${new Bun.CryptoHasher('sha256').update(qcow2).digest('hex')}`,
+    })
+    expect(existsSync(`${p.dir}/incoming/${file}`)).toBe(false)
+    expect(readFileSync(`${p.dir}/images/${body.id}.qcow2`).equals(qcow2)).toBe(true)
+  })
+  test('of a raw disk is possible when it says so', async () => {
+    const { body } = await take(put(Buffer.alloc(512)), { format: 'raw' })
+    expect(existsSync(`${p.dir}/images/${body.id}.raw`)).toBe(true)
+  })
+  for (const [what, make, format, field] of [
+    ['a raw file that is said to be qcow2', () => put(Buffer.alloc(512)), 'qcow2', 'format'],
+    ['a qcow2 file that is said to be raw: a guest\u2019s header must never be followed', () => put(qcow2), 'raw', 'format'],
+    ['a file shorter than its header', () => put(Buffer.from('QFI')), 'qcow2', 'format'],
+    ['a VMDK that says nothing of itself', () => put(Buffer.from('KDMV')), undefined, 'format'],
+    ['a file that is not there', () => 'nothing.img', undefined, 'file'],
+    ['a directory', () => mkdirSync(`${p.dir}/incoming/folder`) ?? 'folder', undefined, 'file'],
+    ['a link, also to a good file', () => link(`${p.dir}/incoming/${put(qcow2)}`, 'link.img'), undefined, 'file'],
+    ['a link to a secret', () => link('/etc/shadow', 'shadow.img'), 'raw', 'file'],
+    ...[
+      '../berth.db',
+      '/etc/passwd',
+      '..',
+      '.',
+      '.hidden',
+      'a/b',
+      'a\\b',
+      'a\u0000b',
+      'a b',
+      '-rf',
+      '',
+      'file:x',
+      'json:{}',
+      'x'.repeat(122),
+      '%2e%2e',
+      'a\n',
+      'images/../../berth.db',
+    ].map((path) => [`the path ${JSON.stringify(path)}`, () => path, 'raw', 'file'] as const),
+  ] as const)
+    test(`of ${what} is refused, and nothing happens`, async () => {
+      const file = make()
+      const before = p.fingerprint()
+      const listed = existsSync(`${p.dir}/images`) ? [...new Bun.Glob('*').scanSync(`${p.dir}/images`)].length : 0
+      const { status, body } = await take(file, format ? { format } : {})
+      expect([status, body.error.code, body.error.details.fields[0].field]).toEqual([422, 'validation_failed', field])
+      expect(p.fingerprint()).toBe(before)
+      expect([...new Bun.Glob('*').scanSync(`${p.dir}/images`)].length).toBe(listed)
+      expect(existsSync(`${p.dir}/berth.db`)).toBe(true)
+    })
+  test('under a name that another image has leaves the file where it was', async () => {
+    // Once: `prepare` moves the file before `run` can refuse the name; the operator's file is gone from incoming.
+    await take(put(qcow2), { name: 'Taken' })
+    const file = put(qcow2)
+    expect((await take(file, { name: 'taken' })).body.error.code).toBe('name_taken')
+    expect(existsSync(`${p.dir}/incoming/${file}`)).toBe(true)
+  })
+})
+
+describe('an image', () => {
+  test('that is removed is gone from the list, its name free again, and its row kept for its servers', async () => {
+    const { body } = await take(put(qcow2), { name: 'Short-lived' })
+    expect((await p.call(owner, 'DELETE', `/admin/images/${body.id}`)).status).toBe(200)
+    expect((await p.call(owner, 'DELETE', `/admin/images/${body.id}`)).body.error.code).toBe('image_not_found')
+    expect((await p.call(owner, 'GET', '/admin/images')).body.data.map((i: any) => i.id)).not.toContain(body.id)
+    expect((await take(put(qcow2), { name: 'short-LIVED' })).status).toBe(201)
+    expect(p.db.$client.query('SELECT count(*) AS n FROM images WHERE id = ?').get(body.id)).toEqual({ n: 1 })
+  })
+})
+
+describe('a checksum in a distribution\u2019s list', () => {
+  const hex = (digits: number, c = 'a') => c.repeat(digits)
+  test('is found in the form of sha256sum, with one or two spaces or a star, and in that of BSD', () => {
+    for (const line of [
+      `${hex(64)}  debian.qcow2`,
+      `${hex(64)} *debian.qcow2`,
+      `${hex(64)} debian.qcow2`,
+      `SHA256 (debian.qcow2) = ${hex(64)}`,
+      `SHA256 (debian.qcow2) = ${hex(64).toUpperCase()}`,
+      `${hex(64)}  debian.qcow2\r`,
+    ])
+      expect(checksumIn(`# a comment\n${hex(64, 'b')}  other.qcow2\n${line}\n`, 'debian.qcow2', 'sha256')).toBe(`sha256:${hex(64)}`)
+    expect(checksumIn(`${hex(128)}  debian.qcow2`, 'debian.qcow2', 'sha512')).toBe(`sha512:${hex(128)}`)
+    expect(checksumIn(`SHA512 (debian.qcow2) = ${hex(128)}`, 'debian.qcow2', 'sha512')).toBe(`sha512:${hex(128)}`)
+  })
+  test('is not that of a file whose name only begins or ends like it', () => {
+    for (const line of [
+      `${hex(64)}  debian.qcow2.sig`,
+      `${hex(64)}  x-debian.qcow2`,
+      `${hex(64)}  ./debian.qcow2`,
+      `SHA256 (debian.qcow2.sig) = ${hex(64)}`,
+      `${hex(64)}  debianXqcow2`,
+    ])
+      expect([line, checksumIn(line, 'debian.qcow2', 'sha256')]).toEqual([line, undefined])
+  })
+  test('is not one of another kind or length, nor one that is no checksum', () => {
+    for (const line of [
+      `${hex(63)}  debian.qcow2`,
+      `${hex(65)}  debian.qcow2`,
+      `${hex(128)}  debian.qcow2`,
+      `${hex(64, 'g')}  debian.qcow2`,
+      `SHA1 (debian.qcow2) = ${hex(64)}`,
+      `SHA512 (debian.qcow2) = ${hex(64)}`,
+      `SHA256 (debian.qcow2) = ${hex(40)}`,
+      `debian.qcow2  ${hex(64)}`,
+      'debian.qcow2',
+      '',
+    ])
+      expect([line, checksumIn(line, 'debian.qcow2', 'sha256')]).toEqual([line, undefined])
+  })
+  test('is a whole checksum or nothing, whatever the list says', () =>
+    fc.assert(
+      fc.property(
+        fc.array(
+          fc.oneof(fc.string({ unit: 'binary' }), fc.constantFrom('debian.qcow2', hex(64), ' ', ' *', '\n', 'SHA256 (', ') = ', '\r')),
+        ),
+        (parts) => {
+          const found = checksumIn(parts.join(''), 'debian.qcow2', 'sha256')
+          if (found !== undefined) expect(found).toMatch(/^sha256:[0-9a-f]{64}$/)
+        },
+      ),
+      { numRuns: 1000 },
+    ))
+  test('S10: of a list without end is looked for in its first million characters, in no time', () => {
+    const began = performance.now()
+    expect(checksumIn(`${'x'.repeat(1_000_000)}\n${hex(64)}  debian.qcow2`, 'debian.qcow2', 'sha256')).toBeUndefined()
+    checksumIn('debian.qcow2 '.repeat(100_000), 'debian.qcow2', 'sha256')
+    expect(performance.now() - began).toBeLessThan(2000)
+  })
+})

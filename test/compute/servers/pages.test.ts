@@ -1,0 +1,38 @@
+// What the pages of servers offer is what their reader can go through with, and what narrows a list is said.
+import { expect, test } from 'bun:test'
+import { world } from '../../support/panel.ts'
+
+const pageOf = async (p: Awaited<ReturnType<typeof world>>, cookie: string | undefined, path: string) =>
+  (await p.controller.app.fetch(new Request(`http://localhost${path}`, { headers: { Cookie: `__Host-panel=${cookie}` } }))).text()
+
+test('“Create server” is offered to who also sees the customers that it can be for', async () => {
+  using p = await world()
+  const offered = async (...permissions: string[]) =>
+    (await pageOf(p, p.staff(permissions as never).cookie, '/admin/servers')).includes('href="/admin/servers/new"')
+  expect(await offered('servers.see_all', 'servers.create')).toBe(false)
+  expect(await offered('servers.see_all', 'servers.create', 'customers.read')).toBe(true)
+})
+
+test('a list that a link narrowed says to what, and leads to all of it', async () => {
+  using p = await world()
+  await p.admin('POST', '/admin/servers', p.order)
+  const { cookie } = p.staff(undefined, 'Olga')
+  expect(await pageOf(p, cookie, '/admin/servers')).not.toContain('Show all')
+  const text = await pageOf(p, cookie, `/admin/servers?ownerId=${p.order.ownerId}`)
+  expect(text).toMatch(/Only servers of <strong>[^<]+<\/strong>\. <a href="\/admin\/servers">Show all<\/a>/)
+  expect(text).not.toContain(`Only servers of <strong>${p.order.ownerId}`)
+  expect(await pageOf(p, cookie, `/admin/servers?nodeId=${p.node.id}`)).toMatch(/Only servers on <strong>[^<]+<\/strong>/)
+})
+
+test('a reason in the address that is no reason is not looked up in what every object has', async () => {
+  using p = await world()
+  expect(await pageOf(p, undefined, '/login?refused=constructor')).toContain('That did not work. Sign in with your password.')
+})
+
+test('whoever orders can choose from all packages, also where a list has more than one page of them', async () => {
+  using p = await world()
+  for (let i = 0; i < 201; i++) await p.admin('POST', '/admin/packages', { name: `Size ${i}`, vcpus: 1, memoryMb: 512, diskGb: 5 })
+  const text = await pageOf(p, p.staff(undefined, 'Olga').cookie, '/admin/servers/new')
+  // Those, and the one that was there.
+  expect(text.match(/name="packageId"/g)).toHaveLength(202)
+})

@@ -1,0 +1,259 @@
+import { describe, expect, test } from 'bun:test'
+import type { Inventory, Power } from '../../../agent/protocol/wire.ts'
+import { newId } from '../../../src/kernel/db/ids.ts'
+import { compare } from '../../../src/fleet/nodes/report.ts'
+import type { Server, Status } from '../../../src/compute/servers/tables.ts'
+import { journalOf } from '../../support/journal.ts'
+import { type World, world } from '../../support/panel.ts'
+
+const id = (n: number) => `srv_${String(n).padStart(26, '0')}`
+const server = (n: number, status: Status, statusBefore: Status | null = null) =>
+  ({ id: id(n), hostname: `web${n}`, status, statusBefore }) as Server
+const found = (domains: [number, Power][], volumes: number[], foreign: string[] = []): Inventory => ({
+  type: 'inventory',
+  domains: domains.map(([n, power]) => ({ server: id(n), power })),
+  volumes: volumes.map((n) => ({ server: id(n), pool: 'local', format: 'qcow2' })),
+  foreign,
+})
+const kinds = (expected: Server[], inventory: Inventory, busy: number[] = []) =>
+  compare(expected, inventory, new Set(busy.map(id))).map((d) =>
+    `${d.kind} ${d.serverId === null ? '' : Number(d.serverId.slice(4))}`.trim(),
+  )
+
+describe('what is on a node against what should be', () => {
+  for (const [what, expected, inventory, busy, differences] of [
+    ['nothing on either side', [], found([], []), [], []],
+    ['a running server as it should be', [server(1, 'running')], found([[1, 'running']], [1]), [], []],
+    ['a stopped one that runs: its power is reported, not a difference', [server(1, 'stopped')], found([[1, 'running']], [1]), [], []],
+    ['a server of which nothing is there', [server(1, 'running')], found([], []), [], ['missing_volume 1', 'missing_domain 1']],
+    ['a server whose disk is gone', [server(1, 'stopped')], found([[1, 'stopped']], []), [], ['missing_volume 1']],
+    ['a server that is not defined', [server(1, 'stopped')], found([], [1]), [], ['missing_domain 1']],
+    ['a suspended one that runs', [server(1, 'suspended', 'running')], found([[1, 'running']], [1]), [], ['power 1']],
+    ['a suspended one that stands', [server(1, 'suspended', 'running')], found([[1, 'stopped']], [1]), [], []],
+    ['one suspended before it was set up, of which nothing can be there', [server(1, 'suspended', 'pending_setup')], found([], []), [], []],
+    ['one suspended after its installation failed', [server(1, 'suspended', 'failed')], found([], []), [], []],
+    ['one waiting for its setup', [server(1, 'pending_setup')], found([], []), [], []],
+    ['one whose installation failed', [server(1, 'failed')], found([], []), [], []],
+    ['one that is being installed', [server(1, 'provisioning')], found([], [1]), [], []],
+    ['one that a job works on', [server(1, 'running')], found([], []), [1], []],
+    ['an orphan machine with its disk: one difference, not two', [], found([[9, 'running']], [9]), [], ['orphan_domain 9']],
+    ['an orphan disk', [], found([], [9]), [], ['orphan_volume 9']],
+    ['machines that are not ours', [], found([], [], ['win11', 'router']), [], ['foreign', 'foreign']],
+    [
+      'all at once',
+      [server(1, 'running'), server(2, 'suspended', 'running')],
+      found(
+        [
+          [2, 'running'],
+          [9, 'stopped'],
+        ],
+        [2, 8],
+        ['x'],
+      ),
+      [],
+      ['missing_volume 1', 'missing_domain 1', 'power 2', 'orphan_domain 9', 'orphan_volume 8', 'foreign'],
+    ],
+  ] as const)
+    test(what, () => expect(kinds([...expected], inventory, [...busy])).toEqual([...differences]))
+})
+
+// ---------------------------------------------------------------- through the real hub
+const say = (p: World, nodeId: string, frame: unknown) => {
+  const hub = p.controller.hub as unknown as { sockets: Map<string, any>; message(socket: any, text: string): void }
+  hub.message(hub.sockets.get(nodeId), JSON.stringify(frame))
+}
+const beat = (p: World, more: object = {}) => ({
+  type: 'heartbeat',
+  at: p.now(),
+  cpuPercent: 12,
+  load1: 0.5,
+  memoryFreeMb: 1000,
+  pools: [{ name: 'local', kind: 'file', path: '/x', totalBytes: 5e11, freeBytes: 4e11 }],
+  servers: [],
+  ...more,
+})
+const guest = (server: string, power: Power) => ({ id: server, power, cpuNanoseconds: 0, rxBytes: 0, txBytes: 0 })
+/** What a busy controller puts off is written a moment later. */
+async function settled(p: World) {
+  const { waiting } = p.controller.reports as unknown as { waiting: unknown[] }
+  do await Bun.sleep(2)
+  while (waiting.length)
+}
+
+async function built(p: World) {
+  const { serverId } = await p.admin('POST', '/admin/servers', p.order)
+  await p.settle()
+  return serverId as string
+}
+
+describe('a node that reports', () => {
+  test('power makes running and stopped of it, and nothing else', async () => {
+    using p = await world()
+    const it = await built(p)
+    for (const [power, status] of [
+      ['stopped', 'stopped'],
+      ['running', 'running'],
+      ['crashed', 'stopped'],
+      ['paused', 'running'],
+      ['absent', 'stopped'],
+      ['running', 'running'],
+    ] as const) {
+      say(p, p.node.id, { type: 'power', server: it, power, at: p.now(), reason: 'guest' })
+      await settled(p)
+      expect([p.server(it).power, p.server(it).status]).toEqual([power, status])
+    }
+    await p.admin('POST', `/servers/${it}/actions/suspend`, { reason: 'overdue' })
+    await p.settle()
+    say(p, p.node.id, { type: 'power', server: it, power: 'running', at: p.now(), reason: 'by hand' })
+    await settled(p)
+    expect([p.server(it).power, p.server(it).status]).toEqual(['running', 'suspended'])
+    expect(p.events()).toEqual(['server.created', 'server.provisioned', 'server.suspended'])
+  })
+  test('power by its heartbeat has the same effect', async () => {
+    using p = await world()
+    const it = await built(p)
+    say(p, p.node.id, beat(p, { servers: [guest(it, 'stopped')] }))
+    await settled(p)
+    expect(p.server(it).status).toBe('stopped')
+  })
+  test('of a server that stands on another node changes nothing, however it says it', async () => {
+    using p = await world()
+    const it = await built(p)
+    const other = p.addNode(p.location, 'fra-02')
+    await settled(p)
+    const servers = JSON.stringify(p.db.$client.query('SELECT * FROM servers').all())
+    const differences = () => p.db.$client.query('SELECT differences FROM nodes WHERE id = ?').get(p.node.id)
+    const before = differences()
+    say(p, other.id, { type: 'power', server: it, power: 'stopped', at: p.now(), reason: 'forged' })
+    say(p, other.id, beat(p, { servers: [guest(it, 'crashed')] }))
+    say(p, other.id, { type: 'inventory', domains: [{ server: it, power: 'running' }], volumes: [], foreign: [] })
+    say(p, other.id, { type: 'power', server: newId('server'), power: 'stopped', at: p.now(), reason: 'never was' })
+    await settled(p)
+    expect(JSON.stringify(p.db.$client.query('SELECT * FROM servers').all())).toBe(servers)
+    expect(differences()).toEqual(before)
+    expect((await p.admin('GET', `/admin/nodes/${other.id}`)).found).toMatchObject([{ kind: 'orphan_domain', serverId: it }])
+    // The true node is still heard.
+    say(p, p.node.id, { type: 'power', server: it, power: 'stopped', at: p.now(), reason: 'guest' })
+    await settled(p)
+    expect(p.server(it).status).toBe('stopped')
+  })
+  test('does not overrule a job at work on the server', async () => {
+    using p = await world()
+    const it = await built(p)
+    p.node.agent.disconnect()
+    await p.admin('POST', `/servers/${it}/actions/power`, { action: 'off' })
+    p.db.$client.run("UPDATE servers SET status = 'running' WHERE id = ?", [it])
+    p.controller.reports.take(p.node.id, { type: 'power', server: it, power: 'stopped', at: 0, reason: '' })
+    await settled(p)
+    expect([p.server(it).power, p.server(it).status]).toEqual(['stopped', 'running'])
+    p.node.agent.connect()
+    await p.settle()
+    expect(p.server(it).status).toBe('stopped')
+  })
+  test('how its clock differs, its load and its pools', async () => {
+    using p = await world()
+    say(p, p.node.id, beat(p, { at: p.now() + 90_000 }))
+    await settled(p)
+    const it = await p.admin('GET', `/admin/nodes/${p.node.id}`)
+    expect(Math.round(it.skewMs / 1000)).toBe(90)
+    expect(it.load).toMatchObject({ cpuPercent: 12, load1: 0.5, memoryFreeMb: 1000 })
+    expect(it.diskGb).toBe(Math.floor(5e11 / 1024 ** 3))
+    p.node.agent.disconnect()
+    await settled(p)
+    expect(await p.admin('GET', `/admin/nodes/${p.node.id}`)).toMatchObject({ load: null, connected: false })
+  })
+  test('an orphan is shown, to staff only, and never deleted', async () => {
+    using p = await world()
+    const orphan = newId('server')
+    const inventory = {
+      type: 'inventory',
+      domains: [{ server: orphan, power: 'running' }],
+      volumes: [{ server: orphan, pool: 'local', format: 'qcow2' }],
+      foreign: ['win11'],
+    }
+    for (let i = 0; i < 3; i++) say(p, p.node.id, inventory)
+    await settled(p)
+    const node = await p.admin('GET', `/admin/nodes/${p.node.id}`)
+    expect(node.found.map((d: any) => d.kind)).toEqual(['orphan_domain', 'foreign'])
+    expect(node.differences).toBe(2)
+    expect(p.db.$client.query('SELECT count(*) AS n FROM jobs').get()).toEqual({ n: 0 })
+    say(p, p.node.id, { ...inventory, domains: [], volumes: [], foreign: [] })
+    await settled(p)
+    expect((await p.admin('GET', `/admin/nodes/${p.node.id}`)).found).toEqual([])
+  })
+  test('new facts is believed in them', async () => {
+    using p = await world()
+    const before = await p.admin('GET', `/admin/nodes/${p.node.id}`)
+    say(p, p.node.id, {
+      type: 'facts',
+      facts: { ...before.facts, agentVersion: '9.9.9', memoryMb: 1234, cpu: { model: 'New', threads: 3 } },
+    })
+    await settled(p)
+    expect(await p.admin('GET', `/admin/nodes/${p.node.id}`)).toMatchObject({
+      agentVersion: '9.9.9',
+      agentOutdated: true,
+      memoryMb: 1234,
+      threads: 3,
+      name: before.name,
+    })
+  })
+  test('a thousand times at once is taken in whole, and the last word of each counts', async () => {
+    using p = await world()
+    const it = await built(p)
+    for (let i = 0; i < 1001; i++)
+      say(p, p.node.id, { type: 'power', server: it, power: i % 2 ? 'running' : 'stopped', at: p.now(), reason: '' })
+    await settled(p)
+    expect(p.server(it).status).toBe('stopped')
+  })
+})
+
+describe('removing a node', () => {
+  test('that holds servers is refused with their number, and nothing happens', async () => {
+    using p = await world()
+    await built(p)
+    const { imageId: _, hostname: __, access: ___, ...waiting } = p.order
+    await p.admin('POST', '/admin/servers', waiting)
+    const before = p.fingerprint()
+    const { status, body } = await p.call(p.owner, 'DELETE', `/admin/nodes/${p.node.id}`)
+    expect([status, body.error]).toEqual([409, { code: 'in_use', message: 'fra-01 holds 2 servers. Move or terminate them first.' }])
+    expect(p.fingerprint()).toBe(before)
+    expect(p.controller.hub.connected(p.node.id)).toBe(true)
+  })
+  test('that holds none lets go of its pools and takes no order any more', async () => {
+    using p = await world()
+    const it = await built(p)
+    await p.admin('DELETE', `/servers/${it}`)
+    await p.settle()
+    expect((await p.call(p.owner, 'DELETE', `/admin/nodes/${p.node.id}`)).status).toBe(200)
+    await Bun.sleep(5)
+    expect((await p.admin('GET', `/admin/ip-pools/${p.pool}`)).nodes).toEqual([])
+    expect((await p.call(p.owner, 'POST', '/admin/servers', p.order)).body.error.code).toBe('no_capacity')
+    expect((await p.call(p.owner, 'POST', '/admin/servers', { ...p.order, nodeId: p.node.id })).body.error.code).toBe('validation_failed')
+    expect((await p.call(p.owner, 'PUT', `/admin/ip-pools/${p.pool}/nodes`, { nodeIds: [p.node.id] })).body.error.code).toBe(
+      'validation_failed',
+    )
+  })
+})
+
+test('the journal names a node that comes or goes as people call it, and where a job failed', async () => {
+  using p = await world()
+  const about = { nodeId: p.node.id, node: 'fra-01' }
+  const journal = await journalOf(async () => {
+    p.node.agent.disconnect()
+    p.node.agent.connect()
+    p.node.agent.fault({ command: 'volume.create', mode: 'fail' })
+    await p.admin('POST', '/admin/servers', p.order)
+    await p.settle()
+  })
+  expect(journal.slice(0, 2)).toMatchObject([
+    { level: 'warning', message: 'node disconnected', ...about },
+    { level: 'info', message: 'node connected', ...about },
+  ])
+  expect(journal.at(-1)).toMatchObject({
+    level: 'error',
+    message: 'a job failed',
+    kind: 'install',
+    ...about,
+    serverId: expect.stringMatching(/^srv_/),
+  })
+})

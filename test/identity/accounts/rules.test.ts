@@ -1,0 +1,188 @@
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { mailAddress } from '../../../src/identity/accounts/account.ts'
+import type { FieldError, Refusal } from '../../../src/kernel/api/errors.ts'
+import { hashPassword, mustBeGood, passwordFits } from '../../../src/identity/auth/passwords.ts'
+
+const refused = (work: () => unknown): string => {
+  try {
+    work()
+  } catch (error) {
+    return ((error as Refusal).details['fields'] as FieldError[]).map((f) => `${f.field} ${f.message}`).join()
+  }
+  return ''
+}
+
+describe('a password', () => {
+  const whose = { name: 'Dorothea Brooke', email: 'dorothea.b@middlemarch.com' }
+  const good = (password: string, of = whose) => refused(() => mustBeGood(password, 'password', of))
+  test('has 12 to 200 characters', () => {
+    expect(good('kept my red')).toBe('password must have at least 12 characters.')
+    expect(good('kept my redo')).toBe('')
+    expect(good('seven green bicycles'.repeat(10))).toBe('')
+    expect(good(`${'seven green bicycles'.repeat(10)}c`)).toBe('password must have at most 200 characters.')
+  })
+  test('S16: is not a common word with its decoration, a path over the keyboard, or the same again and again', () => {
+    const poor = [
+      ...['password1234', 'PASSWORDPASSWORD', 'aaaaaaaaaaaaa', '            ', 'Administrator', 'qwertyuiop12', 'abcabcabcabc'],
+      ...['password12345', 'qwertyuiop123', 'Password123!', '1234567890qw', 'passw0rd1234', 'letmein12345', 'welcome12345'],
+      ...['iloveyou1234', 'qwerty123456', '1q2w3e4r5t6y', 'abcdefghijkl', '123456789abc', 'P@$$w0rd2024', 'Summer2024!!', 'zaq12wsxcde3'],
+      ...[
+        '!QAZ2wsx#EDC4rfv'.toLowerCase(),
+        'monkeymonkey1',
+        'dragon-dragon-7',
+        'adminadmin99',
+        '20242024202420',
+        '999999999999',
+        'Qwertz123456',
+      ],
+      ...[
+        'iloveyou4ever',
+        'trustno1trustno1',
+        'MyPassword!2025',
+        'berthberth12',
+        'root-root-root',
+        'changeme2026!',
+        'a1b2c3d4e5f6',
+        '0987654321qwe',
+      ],
+    ]
+    for (const password of poor) expect([password, good(password)]).toEqual([password, expect.stringContaining('too easy to guess')])
+  })
+  test('S16: is not its holder in other words', () => {
+    for (const password of [
+      'DorotheaBrooke',
+      'dorothea.brooke1',
+      'middlemarch12',
+      'D0r0th3a2024!',
+      'brooke-middlemarch',
+      'Dorothea-1234567',
+    ])
+      expect([password, good(password)]).toEqual([password, expect.stringContaining('too easy to guess')])
+    expect(good('DorotheaBrooke', { name: 'Ada', email: 'ada@example.com' })).toBe('')
+  })
+  test('S16: is good with three words that nobody chose, and with signs that a program chose', () => {
+    const common = 'monkey dragon sunshine summer master welcome orange silver football shadow'.split(' ')
+    const rare = 'lantern gravel mosaic thicket copper violin harvest saddle pebble tundra anchor ribbon'.split(' ')
+    for (const [i, word] of rare.entries())
+      for (const sep of [' ', '-', '']) expect(good([word, rare[(i + 5) % 12], rare[(i + 7) % 12]].join(sep))).toBe('')
+    for (const [i, word] of common.entries()) expect(good(`${word} ${rare[i]} ${common[(i + 3) % 10]}`)).toBe('')
+    for (const password of ['kX9#mQ2$vL7p', 'tr7Yp0wqZe4N', '849301756284', 'Wq%4u_Lz!8sT', 'xkvq-mzpt-wbnr'])
+      expect(good(password)).toBe('')
+  })
+  test('of 200 signs is looked at in no time', () => {
+    for (const password of [
+      'a'.repeat(200),
+      'ab'.repeat(100),
+      'password'.repeat(25),
+      '1q'.repeat(100),
+      'seven green bicycles'.repeat(10),
+    ]) {
+      const began = performance.now()
+      good(password)
+      expect(performance.now() - began).toBeLessThan(250)
+    }
+  })
+  test('is hashed with Argon2id and 19 MiB, differently each time', async () => {
+    const [a, b] = await Promise.all([hashPassword('seven green bicycles'), hashPassword('seven green bicycles')])
+    expect(a).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$/)
+    expect(a).not.toBe(b)
+    expect([await passwordFits('seven green bicycles', a, false), await passwordFits('seven green bicycle', a, false)]).toEqual([
+      true,
+      false,
+    ])
+  })
+  test('fits nothing where there is none, and nothing that is no hash', async () => {
+    for (const hash of [null, undefined, 'x', ''])
+      for (const password of ['x', 'nobody has this password', '']) expect(await passwordFits(password, hash, false)).toBe(false)
+  })
+})
+
+describe('a mail address', () => {
+  test('is kept in lower case and trimmed', () => {
+    for (const [text, kept] of [
+      [' Ada@Example.COM ', 'ada@example.com'],
+      ['a@b', 'a@b'],
+      ['ada+billing@sub.example.co', 'ada+billing@sub.example.co'],
+      ['a.b_c-d@x-y.example', 'a.b_c-d@x-y.example'],
+      ['1@2.example', '1@2.example'],
+      [`${'a'.repeat(64)}@example.com`, `${'a'.repeat(64)}@example.com`],
+      ['_ada@example.com', ''],
+    ] as const)
+      expect(kept ? mailAddress(text) : refused(() => mailAddress(text))).toBe(kept || 'email must be an e-mail address.')
+  })
+  test('that could mean something else to somebody is refused', () => {
+    for (const text of [
+      '',
+      'ada',
+      '@example.com',
+      'ada@',
+      'ada@@example.com',
+      'a@b@c',
+      'ada@example..com',
+      'a..b@example.com',
+      '.ada@example.com',
+      'ada.@example.com',
+      'ada@-example.com',
+      'ada@example-.com',
+      'ada@example.com.',
+      'ada@.com',
+      '"ada"@example.com',
+      '"a b"@example.com',
+      "ada'@example.com",
+      'ada @example.com',
+      'ada@exa mple.com',
+      'Ada <ada@example.com>',
+      'ada@example.com,eve@evil.test',
+      'ada@example.com;eve@evil.test',
+      'ada@[127.0.0.1]',
+      'ada@example.com\r\nBcc: eve@evil.test',
+      'ada@example.com\nX: y',
+      'a\u0000da@example.com',
+      'ada@example.com\u0000',
+      'ädä@example.com',
+      'ada@exämple.com',
+      'ada@еxample.com',
+      'ada@example.com\u202e',
+      'ad\u200ba@example.com',
+      'ada(comment)@example.com',
+      'ada%eve@example.com',
+      'ada!eve@example.com',
+      `${'a'.repeat(65)}@example.com`,
+      `a@${'b'.repeat(64)}.com`,
+      `a@${'b.'.repeat(130)}com`,
+      '-oQ/tmp@example.com',
+      'ada\\@example.com',
+      '=1+1@example.com',
+    ])
+      expect([text, refused(() => mailAddress(text))]).toEqual([text, 'email must be an e-mail address.'])
+  })
+  test('S8: is one plain line that fits a header, whatever was sent', () =>
+    fc.assert(
+      fc.property(
+        fc.oneof(
+          fc.string({ unit: 'binary' }),
+          fc.emailAddress(),
+          fc.tuple(fc.emailAddress(), fc.string()).map(([a, b]) => a + b),
+        ),
+        (text) => {
+          let address: string
+          try {
+            address = mailAddress(text)
+          } catch {
+            return
+          }
+          expect(address).toMatch(/^[a-z0-9][a-z0-9._+-]*@[a-z0-9.-]+$/)
+          expect(address.length).toBeLessThanOrEqual(254)
+          expect(mailAddress(address)).toBe(address)
+        },
+      ),
+      { numRuns: 2000 },
+    ))
+  test('S9: is judged in no time, also when it was made to be slow', () => {
+    const began = performance.now()
+    for (const text of [`${'a'.repeat(200)}@`, `a@${'a-'.repeat(120)}`, `a@${'a.'.repeat(120)}`, `${'a.'.repeat(100)}@b`, 'a'.repeat(254)])
+      refused(() => mailAddress(text))
+    expect(performance.now() - began).toBeLessThan(500)
+  })
+})

@@ -1,0 +1,452 @@
+import { describe, expect, test } from 'bun:test'
+import { type Panel, panel, type Who } from '../../support/panel.ts'
+import { provider, unsigned, withHmac } from '../../support/provider.ts'
+
+const everybody = ['staff', 'reseller', 'customer']
+const hour = 3_600_000
+
+/** A panel whose staff have configured the provider, and a customer that the provider knows by address. */
+async function shop(kinds: string[] = everybody) {
+  const p = await panel()
+  const idp = await provider(p.now)
+  const staff = p.staff()
+  const configured = await p.call(staff, 'PUT', '/admin/settings/sign-in', { ...idp.settings, issuer: idp.issuer, for: kinds })
+  expect(configured.status).toBe(200)
+  const cal = p.account('customer', 'Cal')
+  const email = emailOf(p, cal.id)
+  idp.is({ sub: 'cal-1', email, email_verified: true })
+  return Object.assign(p, {
+    idp,
+    staffMember: staff,
+    cal: { ...cal, email },
+    [Symbol.dispose]() {
+      idp.stop()
+      p.close()
+    },
+  })
+}
+type Shop = Awaited<ReturnType<typeof shop>>
+
+const emailOf = (p: Panel, id: string) => (p.db.$client.query('SELECT email FROM accounts WHERE id = ?').get(id) as { email: string }).email
+const rows = (p: Panel, table: string) => p.db.$client.query<any, []>(`SELECT * FROM ${table}`).all()
+/** What a refused sign-in may change is the audit log, and that it cannot be tried again. */
+const untouched = (p: Panel) => `${p.fingerprint().replace(/^(audit|provider_sign_ins) .*$/gm, '')} ${rows(p, 'sessions').length}`
+const lastLine = (p: Panel) => p.auditLines().at(-1)!
+
+/** Presses the button: the address of the provider, and the cookie of this browser. */
+async function begin(p: Panel, query = '') {
+  const response = await p.controller.app.fetch(new Request(`http://localhost/login/oidc/start${query}`))
+  return {
+    status: response.status,
+    location: response.headers.get('Location')!,
+    setCookie: response.headers.get('Set-Cookie') ?? '',
+    cookie: /^([^;]*)/.exec(response.headers.get('Set-Cookie') ?? '')![1]!,
+  }
+}
+/** Goes to the provider and comes back with what it put into the address. */
+async function visit(location: string) {
+  const back = new URL((await fetch(location, { redirect: 'manual' })).headers.get('Location')!)
+  return { back, code: back.searchParams.get('code')!, state: back.searchParams.get('state')! }
+}
+const finish = (p: Panel, cookie: string, { code, state }: { code: string; state: string }) =>
+  p.call(undefined, 'POST', '/sessions/from-provider', { code, state }, { Cookie: cookie, Origin: 'https://panel.test' })
+async function walk(p: Panel) {
+  const { location, cookie } = await begin(p)
+  return finish(p, cookie, await visit(location))
+}
+const sessionIn = (p: Panel, headers: Headers): Who => ({
+  cookie: /__Host-panel=([\w-]{20,})/.exec(headers.getSetCookie().join(' '))![1]!,
+  csrf: p.db.$client.query<{ csrf: string }, []>('SELECT csrf FROM sessions ORDER BY rowid DESC LIMIT 1').get()!.csrf,
+})
+
+describe('S20 what another site can do to its visitor', () => {
+  const start = (p: Panel, headers: Record<string, string> = {}) =>
+    p.controller.app.fetch(new Request('http://localhost/login/oidc/start', { headers }))
+  const image = { 'Sec-Fetch-Site': 'cross-site', 'Sec-Fetch-Mode': 'no-cors', 'Sec-Fetch-Dest': 'image' }
+  const tries = async (p: Panel) => (await p.call(undefined, 'POST', '/sessions', { email: 'nobody@customer.test', password: 'x' })).status
+
+  test('pictures and frames that lead to the button begin nothing and ask the provider nothing', async () => {
+    using p = await shop()
+    const before = p.fingerprint()
+    for (const headers of [image, { ...image, 'Sec-Fetch-Mode': 'navigate', 'Sec-Fetch-Dest': 'iframe' }]) {
+      const response = await start(p, headers)
+      expect([response.status, response.headers.get('Set-Cookie')]).toEqual([403, null])
+    }
+    expect(p.fingerprint()).toBe(before)
+    for (const site of ['same-origin', 'none', 'cross-site'])
+      expect((await start(p, { 'Sec-Fetch-Site': site, 'Sec-Fetch-Mode': 'navigate', 'Sec-Fetch-Dest': 'document' })).status).toBe(303)
+  })
+  test('its addresses use up nothing of what is left for signing in, with a provider or without', async () => {
+    using p = await shop()
+    using none = await panel()
+    for (let i = 0; i < 25; i++) {
+      await start(p)
+      expect((await start(none)).headers.get('Location')).toBe('/login?refused=not_possible')
+    }
+    expect((await start(p)).headers.get('Location')).toBe('/login?refused=rate_limited')
+    expect([await tries(p), await tries(none)]).toEqual([401, 401])
+  })
+})
+
+describe('signing in through a provider', () => {
+  test('leads there with PKCE, state and nonce, and back into a session; nobody can read it later', async () => {
+    using p = await shop()
+    const { status, location, setCookie, cookie } = await begin(p, '?next=/servers')
+    expect(status).toBe(303)
+    expect(setCookie).toMatch(/^__Host-panel-provider=[\w-]{43}; Path=\/; HttpOnly; SameSite=Lax; Max-Age=600; Secure$/)
+    const asked = new URL(location).searchParams
+    expect(Object.fromEntries(asked)).toMatchObject({
+      response_type: 'code',
+      client_id: 'berth',
+      redirect_uri: 'https://panel.test/login/oidc',
+      scope: 'openid email',
+      code_challenge_method: 'S256',
+    })
+    for (const name of ['state', 'nonce', 'code_challenge']) expect(asked.get(name)).toMatch(/^[\w-]{43}$/)
+    const kept = JSON.stringify(rows(p, 'provider_sign_ins'))
+    for (const said of [asked.get('state')!, asked.get('nonce')!, cookie.split('=')[1]!]) expect(kept).not.toContain(said)
+
+    const came = await visit(location)
+    expect(came.back.origin + came.back.pathname).toBe('https://panel.test/login/oidc')
+    const { status: done, body, headers } = await finish(p, cookie, came)
+    expect([done, body]).toEqual([201, { accountId: p.cal.id, kind: 'customer', home: '/servers' }])
+    expect((await p.call(sessionIn(p, headers), 'GET', '/servers')).status).toBe(200)
+    expect(headers.getSetCookie().some((c) => c.startsWith('__Host-panel-provider=;'))).toBe(true)
+    expect(rows(p, 'provider_sign_ins')).toEqual([])
+    expect(rows(p, 'account_identities')).toMatchObject([{ account_id: p.cal.id, issuer: p.idp.issuer, subject: 'cal-1' }])
+    expect(lastLine(p)).toMatchObject({ operation: 'sessions.from-provider', actorId: p.cal.id, details: { code: '***', state: '***' } })
+    const written = JSON.stringify([p.auditLines(), rows(p, 'mails'), rows(p, 'settings')])
+    for (const secret of [came.code, came.state, 'at-canary', 's3cret']) expect(written).not.toContain(secret)
+  })
+
+  test('knows the person by the provider’s identifier from then on, whatever becomes of the addresses', async () => {
+    using p = await shop()
+    await walk(p)
+    expect(rows(p, 'mails')).toMatchObject([{ recipient: p.cal.email }])
+    p.idp.is({ sub: 'cal-1', email: 'other@example.net', email_verified: false })
+    expect((await walk(p)).body.accountId).toBe(p.cal.id)
+    p.db.$client.run("UPDATE accounts SET email = 'new@customer.test' WHERE id = ?", [p.cal.id])
+    expect((await walk(p)).body.accountId).toBe(p.cal.id)
+    expect([rows(p, 'account_identities').length, rows(p, 'mails').length]).toEqual([1, 1])
+  })
+
+  test('asks for the second factor afterwards, as after a password', async () => {
+    using p = await shop()
+    p.db.$client.run("INSERT INTO totp (account_id, secret, last_step, created_at, confirmed_at) VALUES (?, 'x', 0, 1, 1)", [p.cal.id])
+    const before = rows(p, 'sessions').length
+    const { body, headers } = await walk(p)
+    expect(body).toEqual({ accountId: p.cal.id, kind: 'customer', home: '/login/2fa', secondFactor: ['totp'] })
+    expect(headers.getSetCookie().some((c) => c.startsWith('__Host-panel='))).toBe(false)
+    expect(rows(p, 'sessions').length).toBe(before)
+  })
+
+  test('counts as having shown who one is only when the provider says that it has just asked', async () => {
+    using p = await shop()
+    const identity = async () => (await p.call(p.cal, 'GET', '/account/identities')).body.data[0].id
+    const unlink = async () => {
+      const { headers } = await walk(p)
+      return (await p.call(sessionIn(p, headers), 'DELETE', `/account/identities/${await identity()}`)).status
+    }
+    const of = { sub: 'cal-1', email: p.cal.email, email_verified: true }
+    expect(await unlink()).toBe(403)
+    p.idp.is({ ...of, auth_time: (p.now() - hour) / 1000 })
+    expect(await unlink()).toBe(403)
+    p.idp.is({ ...of, auth_time: p.now() / 1000 })
+    expect(await unlink()).toBe(200)
+  })
+
+  test('can ask the provider to ask again, which is offered to who has nothing else to show', async () => {
+    using p = await shop()
+    const { headers } = await walk(p)
+    const page = await p.controller.app.fetch(
+      new Request('http://localhost/account/confirm', { headers: { Cookie: `__Host-panel=${sessionIn(p, headers).cookie}` } }),
+    )
+    expect(await page.text()).toContain('href="/login/oidc/start?again=1"')
+    await visit((await begin(p, '?again=1')).location)
+    expect(Object.fromEntries(p.idp.lastAuthorize)).toMatchObject({ prompt: 'login', max_age: '0' })
+  })
+
+  test('fetches rotated keys once, and remembers the others', async () => {
+    using p = await shop()
+    await walk(p)
+    await walk(p)
+    expect(p.idp.asked.filter((path) => path === '/keys').length).toBe(1)
+    await p.idp.rotate()
+    expect((await walk(p)).status).toBe(201)
+    expect(p.idp.asked.filter((path) => path === '/keys').length).toBe(2)
+    expect(p.idp.asked.filter((path) => path.startsWith('/.well-known')).length).toBe(1)
+  })
+})
+
+test('keys of every algorithm that is taken are understood', async () => {
+  using p = await shop()
+  for (const alg of ['PS256', 'ES256', 'EdDSA', 'RS256'] as const) {
+    await p.idp.rotate(alg)
+    expect([alg, (await walk(p)).status]).toEqual([alg, 201])
+  }
+})
+
+describe('what does not begin and end in one browser is refused', () => {
+  const refused = async (p: Shop, does: () => Promise<{ status: number; body: any; headers: Headers }>) => {
+    const before = untouched(p)
+    const asked = p.idp.asked.length
+    const { status, body, headers } = await does()
+    expect([status, body.error.code, headers.get('Set-Cookie')]).toEqual([401, 'sign_in_failed', null])
+    expect(lastLine(p)).toMatchObject({
+      operation: 'sessions.from-provider',
+      result: 'sign_in_failed',
+      details: { reason: 'not_begun_here' },
+    })
+    expect(untouched(p)).toBe(before)
+    expect(p.idp.asked.length).toBe(asked)
+  }
+  test('another state', async () => {
+    using p = await shop()
+    const { location, cookie } = await begin(p)
+    const came = await visit(location)
+    await refused(p, () => finish(p, cookie, { ...came, state: 'x'.repeat(43) }))
+    // A stranger's link with a state of its own has not spoilt the sign-in that is under way.
+    expect((await finish(p, cookie, came)).status).toBe(201)
+  })
+  test('no cookie, and the cookie of another browser', async () => {
+    using p = await shop()
+    const came = await visit((await begin(p)).location)
+    const other = await begin(p)
+    await refused(p, () => finish(p, '', came))
+    await refused(p, () => finish(p, other.cookie, came))
+  })
+  test('the same state a second time', async () => {
+    using p = await shop()
+    const { location, cookie } = await begin(p)
+    const came = await visit(location)
+    expect((await finish(p, cookie, came)).status).toBe(201)
+    await refused(p, () => finish(p, cookie, came))
+  })
+  test('one that took longer than ten minutes', async () => {
+    using p = await shop()
+    const { location, cookie } = await begin(p)
+    const came = await visit(location)
+    p.turnClock(600_001)
+    await refused(p, () => finish(p, cookie, came))
+  })
+  test('one whose provider was replaced meanwhile', async () => {
+    using p = await shop()
+    const { location, cookie } = await begin(p)
+    const came = await visit(location)
+    await p.admin('DELETE', '/admin/settings/sign-in')
+    await refused(p, () => finish(p, cookie, came))
+  })
+  test('a call from another site', async () => {
+    using p = await shop()
+    const { location, cookie } = await begin(p)
+    const came = await visit(location)
+    const before = untouched(p)
+    const { body } = await p.call(
+      undefined,
+      'POST',
+      '/sessions/from-provider',
+      { code: came.code, state: came.state },
+      { Cookie: cookie, Origin: 'https://evil.test' },
+    )
+    expect(body.error.code).toBe('bad_origin')
+    expect(untouched(p)).toBe(before)
+  })
+})
+
+describe('what the provider says is not believed', () => {
+  const lies: [string, (p: Shop) => Promise<unknown> | unknown, object][] = [
+    ['another nonce', (p) => p.idp.lie({ claims: (c) => ({ ...c, nonce: 'another' }) }), { what: 'nonce' }],
+    ['no nonce', (p) => p.idp.lie({ claims: ({ nonce: _, ...c }) => c }), { what: 'nonce' }],
+    ['a token for somebody else', (p) => p.idp.lie({ claims: (c) => ({ ...c, aud: 'another-client' }) }), { what: 'aud' }],
+    [
+      'a token for several that was issued to another',
+      (p) => p.idp.lie({ claims: (c) => ({ ...c, aud: ['berth', 'another'], azp: 'another' }) }),
+      { what: 'azp' },
+    ],
+    [
+      'a token for several that does not say to whom',
+      (p) => p.idp.lie({ claims: (c) => ({ ...c, aud: ['berth', 'another'] }) }),
+      { what: 'azp' },
+    ],
+    ['a token of another issuer', (p) => p.idp.lie({ claims: (c) => ({ ...c, iss: 'https://id.evil.test' }) }), { what: 'iss' }],
+    ['an expired token', (p) => p.idp.lie({ claims: (c) => ({ ...c, exp: Number(c['iat']) - 61 }) }), { what: 'exp' }],
+    ['a token that does not expire', (p) => p.idp.lie({ claims: ({ exp: _, ...c }) => c }), { what: 'exp' }],
+    ['an old token', (p) => p.idp.lie({ claims: (c) => ({ ...c, iat: Number(c['iat']) - 3600 }) }), { what: 'iat' }],
+    [
+      'a token of the future',
+      (p) => p.idp.lie({ claims: (c) => ({ ...c, iat: Number(c['iat']) + 3600, exp: Number(c['iat']) + 7200 }) }),
+      { what: 'iat' },
+    ],
+    ['a token about nobody', (p) => p.idp.lie({ claims: ({ sub: _, ...c }) => c }), { what: 'sub' }],
+    ['a token that nobody signed', (p) => p.idp.lie({ token: (c) => unsigned(c) }), { what: 'ERR_JOSE_ALG_NOT_ALLOWED' }],
+    [
+      'a token signed with the public key as a shared secret',
+      (p) => p.idp.lie({ token: (c, pem) => withHmac(c, pem, 'first') }),
+      { what: 'ERR_JOSE_ALG_NOT_ALLOWED' },
+    ],
+    ['a token signed with a key that is not published', (p) => p.idp.lie({ hiddenKey: true }), { what: 'ERR_JWKS_NO_MATCHING_KEY' }],
+    [
+      'a token whose claims were changed after signing',
+      (p) => p.idp.lie({ forge: true }),
+      { what: 'ERR_JWS_SIGNATURE_VERIFICATION_FAILED' },
+    ],
+    ['no token', (p) => p.idp.lie({ instead: { '/token': () => Response.json({ access_token: 'x' }) } }), { what: 'none' }],
+    ['no JSON', (p) => p.idp.lie({ instead: { '/token': () => new Response('<html>') } }), { what: 'none' }],
+    [
+      'a redirect, which is not followed',
+      (p) => p.idp.lie({ instead: { '/token': () => Response.redirect(`${p.idp.issuer}/keys`, 307) } }),
+      { reason: 'code_refused', what: '307' },
+    ],
+  ]
+  for (const [name, lie, why] of lies)
+    test(name, async () => {
+      using p = await shop()
+      await lie(p)
+      const before = untouched(p)
+      const { status, body, headers } = await walk(p)
+      expect([status, body.error.code, headers.get('Set-Cookie')]).toEqual([401, 'sign_in_failed', null])
+      expect(lastLine(p)).toMatchObject({ result: 'sign_in_failed', details: { reason: 'token_not_valid', ...why } })
+      expect(untouched(p)).toBe(before)
+      p.idp.lie({})
+      expect((await walk(p)).status).toBe(201)
+    })
+  test('an unknown key is asked for once more, and not again and again', async () => {
+    using p = await shop()
+    p.idp.lie({ hiddenKey: true })
+    await walk(p)
+    expect(p.idp.asked.filter((path) => path === '/keys').length).toBe(2)
+  })
+  test('a code that was used already, or belongs to another verifier', async () => {
+    using p = await shop()
+    const [first, second] = [await begin(p), await begin(p)]
+    const [came, other] = [await visit(first.location), await visit(second.location)]
+    expect((await finish(p, first.cookie, came)).status).toBe(201)
+    const before = untouched(p)
+    const { status, body } = await finish(p, second.cookie, { code: came.code, state: other.state })
+    expect([status, body.error.code]).toEqual([401, 'sign_in_failed'])
+    expect(lastLine(p).details).toEqual({ reason: 'code_refused', what: '400 invalid_grant' })
+    expect(untouched(p)).toBe(before)
+
+    const [mine, theirs] = [await begin(p), await begin(p)]
+    const stolen = await visit(theirs.location)
+    const own = await visit(mine.location)
+    expect((await finish(p, mine.cookie, { code: stolen.code, state: own.state })).status).toBe(401)
+    expect(lastLine(p).details).toEqual({ reason: 'code_refused', what: '400 invalid_grant' })
+    expect(untouched(p)).toBe(before)
+  })
+})
+
+describe('a provider that does not answer', () => {
+  const silent: [string, (p: Shop) => void][] = [
+    ['is down', (p) => p.idp.stop()],
+    ['is slow', (p) => p.idp.lie({ instead: { '/token': () => Bun.sleep(20_000).then(() => new Response('late')) } })],
+    [
+      'drips',
+      (p) =>
+        p.idp.lie({
+          instead: {
+            '/token': () =>
+              new Response(
+                new ReadableStream({
+                  async pull(c) {
+                    await Bun.sleep(500)
+                    c.enqueue('x')
+                  },
+                }),
+              ),
+          },
+        }),
+    ],
+    ['answers without an end', (p) => p.idp.lie({ instead: { '/token': () => new Response('x'.repeat(2_000_000)) } })],
+    ['has lost its keys', (p) => p.idp.lie({ instead: { '/keys': () => new Response('gone', { status: 500 }) } })],
+  ]
+  for (const [name, does] of silent)
+    test(`and ${name}: nobody comes in, and it takes seconds`, async () => {
+      using p = await shop()
+      const { location, cookie } = await begin(p)
+      const came = await visit(location)
+      does(p)
+      const before = untouched(p)
+      const began = performance.now()
+      const { status, body } = await finish(p, cookie, came)
+      expect([status, body.error.code]).toEqual([409, 'source_unreachable'])
+      expect(performance.now() - began).toBeLessThan(8000)
+      expect(lastLine(p)).toMatchObject({ result: 'source_unreachable', details: { reason: 'provider_unreachable' } })
+      expect(untouched(p)).toBe(before)
+    }, 15_000)
+
+  test('leaves the button leading back to the sign-in page, which says why', async () => {
+    using p = await shop()
+    p.idp.stop()
+    p.turnClock(2 * hour)
+    expect((await begin(p)).location).toBe('/login?refused=source_unreachable')
+    const page = await (await p.controller.app.fetch(new Request('http://localhost/login?refused=source_unreachable'))).text()
+    expect(page).toContain('The sign-in service does not answer')
+    expect(page).toContain('Sign in with Example')
+  })
+})
+
+describe('who has no account here that may come this way', () => {
+  const stranger = async (p: Shop, reason: string) => {
+    const before = untouched(p)
+    const { status, body, headers } = await walk(p)
+    expect([status, body.error, headers.get('Set-Cookie')]).toEqual([
+      401,
+      {
+        code: 'sign_in_failed',
+        message: 'No account here belongs to this sign-in. Sign in with your password, or ask whoever runs this panel.',
+      },
+      null,
+    ])
+    expect(lastLine(p)).toMatchObject({ result: 'sign_in_failed', details: { reason } })
+    expect(untouched(p)).toBe(before)
+  }
+  test('is told the same, and gets none: an unknown address', async () => {
+    using p = await shop()
+    p.idp.is({ sub: 'x', email: 'nobody@example.com', email_verified: true })
+    await stranger(p, 'no_account')
+  })
+  test('an address that the provider has not verified, or only says so in other words', async () => {
+    using p = await shop()
+    for (const email_verified of [false, undefined, 'true', 1]) {
+      p.idp.is({ sub: 'cal-1', email: p.cal.email, email_verified })
+      await stranger(p, 'email_not_verified')
+    }
+  })
+  test('a kind of account that is not among those, also when it was linked before', async () => {
+    using p = await shop()
+    await walk(p)
+    await p.admin('PUT', '/admin/settings/sign-in', { ...p.idp.settings, issuer: p.idp.issuer, for: ['staff'] })
+    await stranger(p, 'kind_not_allowed')
+    p.idp.is({ sub: 'rita', email: emailOf(p, p.account('reseller', 'Rita').id), email_verified: true })
+    await stranger(p, 'kind_not_allowed')
+  })
+  test('staff who left', async () => {
+    using p = await shop()
+    const gone = p.staff()
+    p.idp.is({ sub: 'gone', email: emailOf(p, gone.id), email_verified: true })
+    p.db.$client.run('UPDATE accounts SET disabled_at = 1 WHERE id = ?', [gone.id])
+    await stranger(p, 'account_disabled')
+  })
+  test('whoever has at the provider now the address of somebody who is linked', async () => {
+    using p = await shop()
+    await walk(p)
+    p.idp.is({ sub: 'another-person', email: p.cal.email, email_verified: true })
+    await stranger(p, 'linked_to_another')
+  })
+})
+
+describe('the own identities', () => {
+  test('are listed, and unlinking one ends what else is signed in; the next time the address counts again', async () => {
+    using p = await shop()
+    p.idp.is({ sub: 'cal-1', email: p.cal.email, email_verified: true, auth_time: p.now() / 1000 })
+    const me = sessionIn(p, (await walk(p)).headers)
+    const { data } = (await p.call(me, 'GET', '/account/identities')).body
+    expect(data).toMatchObject([{ issuer: p.idp.issuer, subject: 'cal-1' }])
+    expect((await p.call(me, 'DELETE', `/account/identities/${data[0].id}`)).status).toBe(200)
+    expect(rows(p, 'account_identities')).toEqual([])
+    expect([(await p.call(me, 'GET', '/account')).status, (await p.call(p.cal, 'GET', '/account')).status]).toEqual([200, 401])
+    p.idp.is({ sub: 'cal-2', email: p.cal.email, email_verified: true })
+    expect((await walk(p)).body.accountId).toBe(p.cal.id)
+  })
+})

@@ -1,0 +1,291 @@
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { releaseAddresses, takeIpv4, takeIpv6 } from '../../../src/network/ip-pools/allocate.ts'
+import { toNetwork, toNumber } from '../../../src/network/ip-pools/ranges.ts'
+import { newId } from '../../../src/kernel/db/ids.ts'
+import { write } from '../../../src/kernel/db/open.ts'
+import { type World, world } from '../../support/panel.ts'
+
+const pool = (p: World, body: object) => p.call(p.owner, 'POST', '/admin/ip-pools', { name: `pool ${newId('pool')}`, ...body })
+const waiting = ({ order: { imageId: _, hostname: __, access: ___, ...order } }: World) => order
+const placeServer = (p: World, more: object = {}) => p.call(p.owner, 'POST', '/admin/servers', { ...waiting(p), ...more })
+/** Waiting for its setup it holds addresses without any work on a node. */
+const order = async (p: World) => (await placeServer(p)).body as { serverId: string; ipv4: string }
+const terminate = (p: World, id: string) => p.admin('DELETE', `/servers/${id}`)
+const addressesOf = async (p: World, id: string) =>
+  (await p.admin('GET', `/servers/${id}`)).addresses as { address: string; prefixLength: number; version: number }[]
+
+describe('adding a pool', () => {
+  test('makes every address of its range a row, the gateway kept from servers', async () => {
+    using p = await world()
+    const { status, body } = await pool(p, { network: '198.51.100.0/29', gateway: '198.51.100.1', nodeIds: [p.node.id] })
+    expect(status).toBe(201)
+    expect(body).toMatchObject({
+      version: 4,
+      first: '198.51.100.1',
+      last: '198.51.100.6',
+      total: 6,
+      free: 5,
+      held: 0,
+      reserved: 1,
+      nodes: [{ id: p.node.id, name: 'fra-01' }],
+    })
+    const { data } = await p.admin('GET', `/admin/ip-pools/${body.id}/addresses`)
+    expect(data.map((a: any) => `${a.address}/${a.prefixLength} ${a.state} ${a.reservedFor ?? ''}`.trim())).toEqual(
+      ['1 reserved Gateway', '2 free', '3 free', '4 free', '5 free', '6 free'].map((text) => `198.51.100.${text.replace(' ', '/29 ')}`),
+    )
+  })
+  test('of /31 and /32 uses every address there is', async () => {
+    using p = await world()
+    expect((await pool(p, { network: '198.51.100.0/31', gateway: '198.51.100.255' })).body).toMatchObject({
+      first: '198.51.100.0',
+      last: '198.51.100.1',
+      free: 2,
+    })
+    expect((await pool(p, { network: '198.51.100.9/32', gateway: '198.51.100.255' })).body).toMatchObject({ total: 1, free: 1 })
+  })
+  for (const [what, body, expected] of [
+    ['a network with host bits', { network: '198.51.100.1/24', gateway: '198.51.100.1' }, 'validation_failed network'],
+    ['a network in an odd form', { network: '10.1/24', gateway: '10.0.0.1' }, 'validation_failed network'],
+    ['a network larger than /16', { network: '10.0.0.0/15', gateway: '10.0.0.1' }, 'validation_failed network'],
+    ['an IPv6 network too small to cut', { network: '2001:db8::/121', gateway: 'fe80::1' }, 'validation_failed network'],
+    ['a gateway of the other version', { network: '198.51.100.0/24', gateway: 'fe80::1' }, 'validation_failed gateway'],
+    ['a gateway with a zone', { network: '2001:db8::/48', gateway: 'fe80::1%eth0' }, 'validation_failed gateway'],
+    [
+      'a range that begins outside',
+      { network: '198.51.100.0/24', gateway: '198.51.100.1', first: '198.51.99.255' },
+      'validation_failed first',
+    ],
+    ['a range that ends outside', { network: '198.51.100.0/24', gateway: '198.51.100.1', last: '198.51.101.0' }, 'validation_failed last'],
+    [
+      'a range backwards',
+      { network: '198.51.100.0/24', gateway: '198.51.100.1', first: '198.51.100.9', last: '198.51.100.8' },
+      'validation_failed last',
+    ],
+    [
+      'resolvers by name',
+      { network: '198.51.100.0/24', gateway: '198.51.100.1', resolvers: ['dns.example.com'] },
+      'validation_failed resolvers',
+    ],
+    [
+      'a node that is none',
+      { network: '198.51.100.0/24', gateway: '198.51.100.1', nodeIds: [`nod_${'0'.repeat(26)}`] },
+      'validation_failed nodeIds',
+    ],
+    ['the network of another pool', { network: '203.0.113.0/24', gateway: '203.0.113.1' }, 'pool_overlaps'],
+    [
+      'a part of another pool\u2019s network, though outside of its range',
+      { network: '203.0.113.248/29', gateway: '203.0.113.249' },
+      'pool_overlaps',
+    ],
+    ['a network around another pool\u2019s', { network: '203.0.112.0/23', gateway: '203.0.112.1' }, 'pool_overlaps'],
+    ['the name of another pool', { name: 'V4', network: '198.51.100.0/24', gateway: '198.51.100.1' }, 'name_taken'],
+  ] as const)
+    test(`with ${what} is refused, and nothing happens`, async () => {
+      using p = await world()
+      const before = p.fingerprint()
+      const { body: answer } = await pool(p, body)
+      expect([answer.error?.code, answer.error?.details?.fields?.[0].field].filter(Boolean).join(' ')).toBe(expected)
+      expect(p.fingerprint()).toBe(before)
+    })
+})
+
+describe('IPv4 addresses', () => {
+  test('are given lowest first, and one that comes back is given again', async () => {
+    using p = await world()
+    const [a, b, c] = [await order(p), await order(p), await order(p)]
+    expect([a, b, c].map((s) => s.ipv4)).toEqual(['203.0.113.10', '203.0.113.11', '203.0.113.12'])
+    await terminate(p, b.serverId)
+    expect((await order(p)).ipv4).toBe('203.0.113.11')
+    expect((await order(p)).ipv4).toBe('203.0.113.13')
+  })
+  test('come only from pools of the node, the older pool first', async () => {
+    using p = await world()
+    await pool(p, { network: '192.0.2.0/30', gateway: '192.0.2.1' }) // attached to no node
+    await pool(p, { network: '198.51.100.0/30', gateway: '198.51.100.1', nodeIds: [p.node.id] })
+    for (let i = 10; i < 30; i++) expect((await order(p)).ipv4).toBe(`203.0.113.${i}`)
+    expect((await order(p)).ipv4).toBe('198.51.100.2')
+    expect((await placeServer(p)).body.error.code).toBe('no_addresses')
+  })
+  test('are given as many as the package says, or none at all', async () => {
+    using p = await world()
+    const four = (await p.admin('POST', '/admin/packages', { name: 'four', vcpus: 1, memoryMb: 64, diskGb: 1, ipv4: 4 })).id
+    const made = await placeServer(p, { packageId: four })
+    expect((await addressesOf(p, made.body.serverId)).map((a) => a.address)).toEqual([
+      '203.0.113.10',
+      '203.0.113.11',
+      '203.0.113.12',
+      '203.0.113.13',
+    ])
+    expect(made.body.ipv4).toBe('203.0.113.10')
+    for (let i = 14; i < 27; i++) await order(p)
+    const before = p.fingerprint()
+    expect((await placeServer(p, { packageId: four })).body.error.code).toBe('no_addresses') // three are left
+    expect(p.fingerprint()).toBe(before)
+  })
+  test('that are reserved are given to nobody, until they are not', async () => {
+    using p = await world()
+    const { data } = await p.admin('GET', `/admin/ip-pools/${p.pool}/addresses`)
+    const reserve = (id: string, reservedFor: string | null) => p.call(p.owner, 'PATCH', `/admin/ip-addresses/${id}`, { reservedFor })
+    expect((await reserve(data[0].id, 'The printer')).body).toEqual({ id: data[0].id, address: '203.0.113.10', reservedFor: 'The printer' })
+    const { serverId, ipv4 } = await order(p)
+    expect(ipv4).toBe('203.0.113.11')
+    const before = p.fingerprint()
+    expect((await reserve(data[1].id, 'Mine')).body.error.code).toBe('address_in_use')
+    expect(p.fingerprint()).toBe(before)
+    await reserve(data[0].id, null)
+    expect((await order(p)).ipv4).toBe('203.0.113.10')
+    await terminate(p, serverId)
+    expect((await reserve(data[1].id, 'Mine')).status).toBe(200)
+    expect(await p.admin('GET', `/admin/ip-pools/${p.pool}`)).toMatchObject({ total: 20, held: 1, reserved: 1, free: 18 })
+  })
+  test('that are the gateway cannot be set free for servers', async () => {
+    // Once: reserve with null frees it like any other, and the next server takes the gateway's address.
+    using p = await world()
+    const { body } = await pool(p, { network: '198.51.100.0/30', gateway: '198.51.100.1' })
+    const { data } = await p.admin('GET', `/admin/ip-pools/${body.id}/addresses`)
+    expect((await p.call(p.owner, 'PATCH', `/admin/ip-addresses/${data[0].id}`, { reservedFor: null })).body.error?.code).toBe(
+      'address_in_use',
+    )
+  })
+})
+
+describe('a pool', () => {
+  test('is not taken from a node whose servers have its addresses, and nothing happens', async () => {
+    using p = await world()
+    const second = p.addNode(p.location, 'fra-02')
+    const put = (nodeIds: string[]) => p.call(p.owner, 'PUT', `/admin/ip-pools/${p.pool}/nodes`, { nodeIds })
+    expect((await put([p.node.id, second.id, second.id])).body.nodes.length).toBe(2)
+    const { body } = await placeServer(p, { nodeId: second.id })
+    const before = p.fingerprint()
+    for (const nodeIds of [[], [p.node.id]]) expect((await put(nodeIds)).body.error.code).toBe('in_use')
+    expect(p.fingerprint()).toBe(before)
+    expect((await put([second.id])).status).toBe(200)
+    await terminate(p, body.serverId)
+    expect((await put([])).body.nodes).toEqual([])
+  })
+  test('is removed with its addresses when no server has one, and not before', async () => {
+    using p = await world()
+    const { serverId } = await order(p)
+    const before = p.fingerprint()
+    expect((await p.call(p.owner, 'DELETE', `/admin/ip-pools/${p.pool}`)).body.error.code).toBe('in_use')
+    expect(p.fingerprint()).toBe(before)
+    await terminate(p, serverId)
+    expect((await p.call(p.owner, 'DELETE', `/admin/ip-pools/${p.pool}`)).status).toBe(200)
+    expect(p.db.$client.query('SELECT (SELECT count(*) FROM addresses) AS a, (SELECT count(*) FROM pool_nodes) AS n').get()).toEqual({
+      a: 0,
+      n: 0,
+    })
+    expect((await pool(p, { network: '203.0.113.0/24', gateway: '203.0.113.1' })).status).toBe(201)
+  })
+})
+
+// ---------------------------------------------------------------- IPv6
+/** A server row that can hold addresses; nothing of it matters here but its id. */
+const holder = async (p: World) => (await order(p)).serverId
+const block = (address: string, bits: number) => toNetwork(`${address}/${bits}`)!
+
+describe('IPv6 prefixes', () => {
+  test('are aligned, inside the pool, distinct, and never the first one, which is the network\u2019s own', async () => {
+    using p = await world()
+    await pool(p, { network: '2001:db8:7::/48', gateway: 'fe80::1', nodeIds: [p.node.id] })
+    const server = await holder(p)
+    const whole = block('2001:db8:7::', 48)
+    fc.assert(
+      fc.property(fc.array(fc.constantFrom(56, 60, 64, 80, 96, 112, 127, 128), { minLength: 1, maxLength: 40 }), (lengths) => {
+        const taken: { first: bigint; last: bigint }[] = []
+        write(p.db, (tx) => {
+          for (const length of lengths) {
+            const address = takeIpv6(tx, server, p.node.id, length)!
+            const it = block(address, length) // undefined when it is not aligned
+            expect(it.first).toBeGreaterThan(whole.first)
+            expect(it.last).toBeLessThanOrEqual(whole.last)
+            for (const other of taken) expect(it.last < other.first || it.first > other.last).toBe(true)
+            taken.push(it)
+          }
+          releaseAddresses(tx, server)
+          tx.$client.run('DELETE FROM addresses WHERE version = 6')
+          tx.$client.run("UPDATE pools SET next_offset = '0' WHERE version = 6")
+        })
+      }),
+      { numRuns: 40 },
+    )
+  })
+  test('that come back are given again, to who asks for that length', async () => {
+    using p = await world()
+    await pool(p, { network: '2001:db8:7::/48', gateway: 'fe80::1', nodeIds: [p.node.id] })
+    const [a, b] = [await holder(p), await holder(p)]
+    const take = (server: string, length: number) => write(p.db, (tx) => takeIpv6(tx, server, p.node.id, length))
+    expect([take(a, 64), take(b, 64)]).toEqual(['2001:db8:7:1::', '2001:db8:7:2::'])
+    expect(write(p.db, (tx) => releaseAddresses(tx, a))).toEqual(['203.0.113.10', '2001:db8:7:1::'])
+    expect(take(a, 128)).toBe('2001:db8:7:3::')
+    expect(take(a, 64)).toBe('2001:db8:7:1::')
+    expect(take(a, 64)).toBe('2001:db8:7:4::')
+  })
+  test('run out without refusing a server, and none is cut that the pool cannot hold', async () => {
+    using p = await world()
+    await pool(p, { network: '2001:db8:7::/62', gateway: 'fe80::1', nodeIds: [p.node.id] })
+    const server = await holder(p)
+    const take = (length: number) => write(p.db, (tx) => takeIpv6(tx, server, p.node.id, length))
+    expect([take(61), take(62), take(64), take(64), take(64), take(64)]).toEqual([
+      undefined,
+      undefined,
+      '2001:db8:7:1::',
+      '2001:db8:7:2::',
+      '2001:db8:7:3::',
+      undefined,
+    ])
+    const six = (await p.admin('POST', '/admin/packages', { name: 'six', vcpus: 1, memoryMb: 64, diskGb: 1, ipv6Prefix: 64 })).id
+    expect((await placeServer(p, { packageId: six })).status).toBe(201)
+  })
+  test('come with the order, from pools of its node', async () => {
+    using p = await world()
+    await pool(p, { network: '2001:db8:8::/48', gateway: 'fe80::1' })
+    await pool(p, { network: '2001:db8:7::/48', gateway: 'fe80::1', nodeIds: [p.node.id] })
+    const six = (await p.admin('POST', '/admin/packages', { name: 'six', vcpus: 1, memoryMb: 64, diskGb: 1, ipv4: 0, ipv6Prefix: 56 })).id
+    const { body } = await placeServer(p, { packageId: six })
+    expect(body.ipv4).toBeNull()
+    expect(await addressesOf(p, body.serverId)).toMatchObject([{ address: '2001:db8:7:100::', prefixLength: 56, version: 6 }])
+  })
+  test('never hold the gateway, wherever in the network it stands', async () => {
+    // Once: only the first prefix is left out. With /128 the first server gets ::1, the usual gateway; with /64 a gateway in
+    // another prefix of the range goes to a customer.
+    using p = await world()
+    const made = await pool(p, { network: '2001:db8:7::/64', gateway: '2001:db8:7::1', nodeIds: [p.node.id] })
+    const server = await holder(p)
+    const first = write(p.db, (tx) => takeIpv6(tx, server, p.node.id, 128))
+    await p.admin('PUT', `/admin/ip-pools/${made.body.id}/nodes`, { nodeIds: [p.node.id] })
+    await pool(p, { network: '2001:db8:8::/48', gateway: '2001:db8:8:1::1', nodeIds: [p.node.id] })
+    const second = write(p.db, (tx) => takeIpv6(tx, server, p.node.id, 64))!
+    const gateway = toNumber('2001:db8:8:1::1')!.n
+    expect(first).not.toBe('2001:db8:7::1')
+    expect(block(second, 64).first <= gateway && gateway <= block(second, 64).last).toBe(false)
+  })
+})
+
+test('an address is never held twice, in whatever order servers take and give back', async () => {
+  using p = await world()
+  const servers: string[] = []
+  for (let i = 0; i < 20; i++) servers.push(await holder(p))
+  fc.assert(
+    fc.property(fc.array(fc.tuple(fc.nat(19), fc.nat(3)), { maxLength: 60 }), (steps) => {
+      write(p.db, (tx) => {
+        for (const server of servers) releaseAddresses(tx, server)
+        const held = new Map<string, string>()
+        for (const [i, count] of steps) {
+          const server = servers[i]!
+          if (count === 0) {
+            const theirs = [...held].filter(([, owner]) => owner === server).map(([address]) => address)
+            expect(releaseAddresses(tx, server).toSorted()).toEqual(theirs.toSorted())
+            for (const address of theirs) held.delete(address)
+          } else if (held.size + count <= 20)
+            for (const address of takeIpv4(tx, server, p.node.id, count)) {
+              expect(held.has(address)).toBe(false)
+              held.set(address, server)
+            }
+        }
+      })
+    }),
+    { numRuns: 50 },
+  )
+})

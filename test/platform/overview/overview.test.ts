@@ -1,0 +1,226 @@
+import { describe, expect, test } from 'bun:test'
+import { allPermissions, type Permission } from '../../../src/kernel/api/access.ts'
+import { type Panel, panel, type Who, world } from '../../support/panel.ts'
+
+const overview = (p: Panel) => p.admin('GET', '/admin/overview')
+const rows = async (p: Panel) => (await overview(p)).attention.map((a: any) => `${a.level} ${a.what}`) as string[]
+const ticks = async (p: Panel) => (await overview(p)).checklist.filter((s: any) => s.done).map((s: any) => s.title) as string[]
+/** What a busy controller puts off is written a moment later. */
+async function settled(p: Panel) {
+  const { waiting } = p.controller.reports as unknown as { waiting: unknown[] }
+  do await Bun.sleep(2)
+  while (waiting.length)
+}
+
+describe('what needs attention', () => {
+  test('is nothing when all is well', async () => {
+    using p = await world()
+    await settled(p)
+    expect(await rows(p)).toEqual([])
+  })
+  test('is a node that is away for half a minute, until it comes back', async () => {
+    using p = await world()
+    await p.admin('POST', '/admin/servers', p.order)
+    await p.settle()
+    p.node.agent.disconnect()
+    await settled(p)
+    expect(await rows(p)).toEqual([])
+    p.turnClock(31_000)
+    const { attention } = await overview(p)
+    expect(attention).toMatchObject([
+      {
+        level: 'bad',
+        what: 'fra-01 is not connected.',
+        effect: 'Its one server keeps running but cannot be changed.',
+        action: 'Open node',
+        href: `/admin/nodes/${p.node.id}`,
+      },
+    ])
+    expect(Date.parse(attention[0].since)).toBeLessThan(p.now() - 30_000)
+    p.node.agent.connect()
+    await settled(p)
+    expect(await rows(p)).toEqual([])
+  })
+  test('is an installation that failed, with its reason, until it is tried again or terminated', async () => {
+    using p = await world()
+    p.node.agent.fault({ command: 'domain.start', mode: 'fail', times: 1 })
+    const { serverId } = await p.admin('POST', '/admin/servers', p.order)
+    await p.settle()
+    const { attention, jobs, servers } = await overview(p)
+    expect(attention).toMatchObject([{ level: 'bad', what: 'The installation of web01 failed.', href: `/admin/servers/${serverId}` }])
+    expect(attention[0].effect.length).toBeGreaterThan(5)
+    expect([jobs, servers]).toEqual([{ running: 0, failed24h: 1, done24h: 0 }, { failed: 1 }])
+    await p.admin('POST', `/servers/${serverId}/actions/reinstall`, { imageId: p.image, access: { mode: 'password' } })
+    await p.settle()
+    expect(await rows(p)).toEqual([])
+    p.turnClock(25 * 3_600_000)
+    expect((await overview(p)).jobs).toEqual({ running: 0, failed24h: 0, done24h: 0 })
+  })
+  test('is a pool with fewer than a twentieth of its addresses left, worse when none is, until some are back', async () => {
+    using p = await world()
+    const { data } = await p.admin('GET', `/admin/ip-pools/${p.pool}/addresses`)
+    const reserve = (n: number, reservedFor: string | null) => p.admin('PATCH', `/admin/ip-addresses/${data[n].id}`, { reservedFor })
+    for (let i = 0; i < 19; i++) await reserve(i, 'x')
+    expect(await rows(p)).toEqual([])
+    await reserve(19, 'x')
+    expect(await rows(p)).toEqual(['bad v4 has 0 free IPv4 addresses left.'])
+    await reserve(0, null)
+    expect(await rows(p)).toEqual([])
+    await p.admin('POST', '/admin/ip-pools', { name: 'large', network: '198.51.100.0/26', gateway: '198.51.100.1' })
+    p.db.$client.run(
+      "UPDATE addresses SET reserved_for = 'x' WHERE address LIKE '198.51.100.%' AND address NOT IN ('198.51.100.9', '198.51.100.10')",
+    )
+    expect(await rows(p)).toEqual(['warn large has 2 free IPv4 addresses left.'])
+  })
+  test('is a clock that runs wrong by more than 30 seconds', async () => {
+    using p = await world()
+    const beat = (ahead: number) =>
+      p.controller.reports.take(p.node.id, {
+        type: 'heartbeat',
+        at: p.now() + ahead,
+        cpuPercent: 0,
+        load1: 0,
+        memoryFreeMb: 1,
+        pools: [],
+        servers: [],
+      })
+    await settled(p)
+    beat(-95_000)
+    await settled(p)
+    expect(await rows(p)).toEqual(['warn The clock of fra-01 is 95 s behind.'])
+    p.turnClock(61_000)
+    beat(20_000)
+    await settled(p)
+    expect(await rows(p)).toEqual([])
+  })
+  test('is what differs on a node, foreign machines not counted', async () => {
+    using p = await world()
+    const say = (domains: any[], foreign: string[]) =>
+      p.controller.reports.take(p.node.id, { type: 'inventory', domains, volumes: [], foreign })
+    say([], ['win11'])
+    await settled(p)
+    expect(await rows(p)).toEqual([])
+    say([{ server: `srv_${'0'.repeat(26)}`, power: 'running' }], ['win11'])
+    await settled(p)
+    expect(await rows(p)).toEqual(['warn fra-01 differs from what should be on it in 1 place.'])
+  })
+  test('is a step that keeps failing, until it goes through; the worst stands first', async () => {
+    using p = await world()
+    const { serverId } = await p.admin('POST', '/admin/servers', p.order)
+    await p.settle()
+    p.db.$client.run(
+      "INSERT INTO jobs SELECT 'job_x', 'suspend', 'Suspend web01', input, 'running', NULL, node_id, server_id, started_by_type, started_by_id, started_by_name, 1, 1, NULL, 0, 1, 1, 'Stopping it', 'no_space', 'The pool is full.', 3 FROM jobs WHERE server_id = ?",
+      [serverId],
+    )
+    p.db.$client.run('UPDATE nodes SET skew_ms = 60000')
+    expect(await rows(p)).toEqual([
+      'bad Suspend web01: a step keeps failing and is tried again.',
+      'warn The clock of fra-01 is 60 s ahead.',
+    ])
+    p.db.$client.run("UPDATE jobs SET state = 'succeeded' WHERE id = 'job_x'")
+    expect(await rows(p)).toEqual(['warn The clock of fra-01 is 60 s ahead.'])
+  })
+  test('is not told to who is not staff, nor what it counts', async () => {
+    using p = await world()
+    expect((await p.call(p.customer, 'GET', '/admin/overview')).body.error.code).toBe('forbidden')
+  })
+})
+
+describe('each part is for who may call the operation behind it', () => {
+  const behind = {
+    servers: '/admin/servers',
+    jobs: '/jobs',
+    nodes: '/admin/nodes',
+    locations: '/admin/node-groups',
+  }
+  test('whatever the one permission of a role is, and for a token of one scope', async () => {
+    using p = await world()
+    p.node.agent.fault({ command: 'domain.start', mode: 'fail', times: 1 })
+    await p.admin('POST', '/admin/servers', p.order)
+    await p.settle()
+    p.db.$client.run('UPDATE nodes SET skew_ms = 60000')
+    p.db.$client.run("UPDATE addresses SET reserved_for = 'x'")
+    p.db.$client.run("UPDATE mails SET state = 'failed'")
+    const roles: (Permission | undefined)[] = [undefined, ...allPermissions]
+    const lookers: [string, Who][] = roles.map((one) => [one ?? 'nothing', p.staff(one ? [one] : [])])
+    for (const scope of ['account:read', 'nodes:read', 'servers:read'] as const)
+      lookers.push([`token ${scope}`, p.token(p.owner.id, ['account:read', scope])])
+    const all = await overview(p)
+    expect(all.attention.length).toBeGreaterThanOrEqual(3)
+    for (const [name, who] of lookers) {
+      const { body } = await p.call(who, 'GET', '/admin/overview')
+      for (const [part, path] of Object.entries(behind)) {
+        const allowed = (await p.call(who, 'GET', path)).status === 200
+        expect(`${name} ${part} ${body[part] === null ? 'kept back' : 'told'}`).toBe(`${name} ${part} ${allowed ? 'told' : 'kept back'}`)
+      }
+      for (const { href, what } of body.attention) {
+        const { cookie } = who
+        if (!href || !cookie) continue
+        const page = await p.controller.app.fetch(
+          new Request(`http://localhost${href.split('#')[0]}`, { headers: { Cookie: `__Host-panel=${cookie}` } }),
+        )
+        expect(`${name} ${what} ${page.status}`).toBe(`${name} ${what} 200`)
+      }
+    }
+    const told = async (...permissions: Permission[]) => JSON.stringify((await p.call(p.staff(permissions), 'GET', '/admin/overview')).body)
+    expect(await told()).not.toMatch(/web01|fra-01|Frankfurt/)
+    expect(await told('nodes.read')).not.toContain('web01')
+    expect(await told('servers.see_all')).not.toMatch(/fra-01|Frankfurt/)
+  })
+  test('jobs are counted as they are listed: work on nodes for who sees nodes, that on servers for who sees servers', async () => {
+    using p = await world()
+    await p.admin('POST', '/admin/servers', p.order)
+    await p.settle()
+    p.db.$client.run(
+      "INSERT INTO jobs SELECT 'job_ofnode', kind, 'Install a bridge', input, state, NULL, node_id, NULL, started_by_type, started_by_id, started_by_name, created_at, started_at, finished_at, progress, step_n, step_of, step_name, error_code, error_message, tries FROM jobs LIMIT 1",
+    )
+    const done = async (...permissions: Permission[]) => (await p.call(p.staff(permissions), 'GET', '/admin/overview')).body.jobs?.done24h
+    expect([await done(), await done('servers.see_all'), await done('nodes.read'), await done('servers.see_all', 'nodes.read')]).toEqual([
+      undefined,
+      1,
+      1,
+      2,
+    ])
+  })
+  test('the page leaves the cards out', async () => {
+    using p = await world()
+    const page = async (who: Who) =>
+      (await p.controller.app.fetch(new Request('http://localhost/admin', { headers: { Cookie: `__Host-panel=${who.cookie}` } }))).text()
+    for (const card of ['id="figures"', 'id="capacity"']) {
+      expect(await page(p.staff([]))).not.toContain(card)
+      expect(await page(p.owner)).toContain(card)
+    }
+  })
+})
+
+test('the checklist ticks as things come to be, one by one', async () => {
+  using p = await panel()
+  expect(await ticks(p)).toEqual(['Public address'])
+  const location = (await p.admin('POST', '/admin/node-groups', { name: 'Frankfurt' })).id
+  expect(await ticks(p)).toEqual(['Public address', 'First location'])
+  const node = p.addNode(location)
+  await settled(p)
+  expect((await ticks(p)).at(-1)).toBe('First node')
+  const pool = await p.admin('POST', '/admin/ip-pools', { name: 'v4', network: '203.0.113.0/28', gateway: '203.0.113.1' })
+  expect((await ticks(p)).at(-1)).toBe('First node') // a pool that no node routes gives nobody an address
+  await p.admin('PUT', `/admin/ip-pools/${pool.id}/nodes`, { nodeIds: [node.id] })
+  expect((await ticks(p)).at(-1)).toBe('Address pool')
+  const image = p.addImage()
+  expect((await ticks(p)).at(-1)).toBe('Image')
+  const pack = await p.admin('POST', '/admin/packages', { name: 'S', vcpus: 1, memoryMb: 512, diskGb: 5 })
+  expect((await ticks(p)).at(-1)).toBe('Package')
+  const customer = p.account('customer', 'Cal')
+  await p.admin('POST', '/admin/servers', {
+    ownerId: customer.id,
+    packageId: pack.id,
+    nodeGroupId: location,
+    imageId: image,
+    hostname: 'web01',
+    access: { mode: 'password' },
+  })
+  await p.settle()
+  expect(await ticks(p)).toEqual(['Public address', 'First location', 'First node', 'Address pool', 'Image', 'Package', 'First server'])
+  await p.admin('PATCH', `/admin/images/${image}`, { published: false })
+  await p.admin('PATCH', `/admin/packages/${pack.id}`, { archived: true })
+  expect(await ticks(p)).toEqual(['Public address', 'First location', 'First node', 'Address pool', 'First server'])
+})

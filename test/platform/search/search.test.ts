@@ -1,0 +1,138 @@
+// The search finds what its asker may see, and nothing else.
+import { describe, expect, test } from 'bun:test'
+import type { AccountKind } from '../../../src/kernel/api/access.ts'
+import { actions } from '../../../views/actions.ts'
+import { type Who, type World, world } from '../../support/panel.ts'
+
+const find = async (p: World, who: Who, q: string) =>
+  ((await p.call(who, 'GET', `/search?q=${encodeURIComponent(q)}`)).body.data as any[]).map((f) => `${f.type} ${f.title}`)
+async function sold() {
+  const p = await world()
+  const { body } = await p.call(p.owner, 'POST', '/admin/servers', p.order)
+  await p.settle()
+  return Object.assign(p, { serverId: body.serverId as string, jobId: body.jobId as string, ipv4: body.ipv4 as string })
+}
+const page = async (p: World, path: string, who: Who) =>
+  (
+    await p.controller.app.fetch(
+      new Request(`http://localhost${path.split('#')[0]}`, { headers: { Cookie: `__Host-panel=${who.cookie}` } }),
+    )
+  ).text()
+
+describe('the search', () => {
+  test('finds a server by its name, address and id, a customer, a node, a job and a page', async () => {
+    using p = await sold()
+    expect(await find(p, p.owner, 'web')).toEqual(['server web01', 'job Install web01'])
+    expect(await find(p, p.owner, p.ipv4)).toEqual(['server web01'])
+    expect(await find(p, p.owner, p.serverId)).toEqual(['server web01'])
+    expect(await find(p, p.owner, p.jobId)).toEqual(['job Install web01'])
+    expect(await find(p, p.owner, 'fra-0')).toEqual(['node fra-01'])
+    expect(await find(p, p.owner, 'audit')).toEqual(['page Audit log', 'action Verify the audit log'])
+    expect(await find(p, p.owner, 'CAL')).toContain('customer Cal')
+  })
+  test('leads everybody to their own place', async () => {
+    using p = await sold()
+    const places = async (who: Who, q: string) => (await p.call(who, 'GET', `/search?q=${q}`)).body.data.map((f: any) => f.href)
+    expect(await places(p.owner, 'web')).toEqual([`/admin/servers/${p.serverId}`, `/admin/jobs/${p.jobId}`])
+    expect(await places(p.customer, 'web')).toEqual([`/servers/${p.serverId}`, `/jobs/${p.jobId}`])
+    for (const href of await places(p.customer, 'a')) expect((await page(p, href, p.customer)).includes('<h1>Not found')).toBe(false)
+  })
+  test('finds nothing of what its asker may not see, by whatever name or id', async () => {
+    using p = await sold()
+    const stranger = p.account('customer', 'Mallory')
+    const reseller = p.account('reseller', 'Eve')
+    for (const who of [stranger, reseller])
+      for (const q of ['web', p.serverId, p.ipv4, p.jobId, 'Install', 'Cal', p.customer.id, 'fra-01', p.node.id, '%', '_'])
+        expect({ q, found: (await find(p, who, q)).filter((f) => !f.startsWith('page ')) }).toEqual({ q, found: [] })
+    expect(await find(p, p.customer, 'fra-01')).toEqual([])
+    expect(await find(p, p.staff(['customers.read']), 'web')).toEqual([])
+    expect(await find(p, p.staff(['servers.see_all']), 'Cal')).toEqual([])
+    expect(await find(p, p.token(p.owner.id, ['account:read']), 'web')).toEqual([])
+  })
+  test('finds a reseller its own customers, and nobody else’s', async () => {
+    using p = await sold()
+    const [reseller, rival] = [p.account('reseller', 'Rex'), p.account('reseller', 'Eve')]
+    const { id } = p.account('customer', 'Clara', reseller.id)
+    const places = async (who: Who) => (await p.call(who, 'GET', '/search?q=clara')).body.data.map((f: any) => f.href)
+    expect(await places(reseller)).toEqual([`/reseller/customers/${id}`])
+    expect(await page(p, `/reseller/customers/${id}`, reseller)).toContain('<h1>Clara</h1>')
+    expect([await places(rival), await places(p.customer)]).toEqual([[], []])
+  })
+  test('finds pages that the navigation shows its asker', async () => {
+    using p = await sold()
+    expect(await find(p, p.staff(['nodes.read']), 'audit')).toEqual([])
+    expect(await find(p, p.customer, 'tokens')).toEqual(['page API tokens'])
+    expect(await find(p, p.customer, 'packages')).toEqual([])
+  })
+  test('shows twelve at most, some of each kind', async () => {
+    using p = await sold()
+    for (let i = 0; i < 15; i++) p.account('customer', `web customer ${i}`)
+    const found = await find(p, p.owner, 'web')
+    expect(found.length).toBe(12)
+    expect(found[0]).toBe('server web01')
+    expect(found.at(-1)).toBe('job Install web01')
+  })
+  test('of nothing is nothing', async () => {
+    using p = await sold()
+    for (const q of ['%', "' OR 1=1 --"]) expect(await find(p, p.owner, q)).toEqual([])
+  })
+})
+
+describe('its page', () => {
+  test('works without scripts: the field is a form, what is found are links', async () => {
+    using p = await sold()
+    const text = await page(p, '/search?q=web', p.customer)
+    expect(text).toContain('action="/search" method="get"')
+    expect(text).toContain(`role="option" id="found-0" href="/servers/${p.serverId}"`)
+    expect(await page(p, `/search?q=${encodeURIComponent('<b>')}`, p.customer)).toContain('“&lt;b&gt;”')
+  })
+  test('is a dialog on every other page', async () => {
+    using p = await sold()
+    expect(await page(p, '/', p.customer)).toContain('<dialog id="palette"')
+    expect(await page(p, '/search', p.customer)).not.toContain('<dialog id="palette"')
+    expect(await page(p, '/login', {})).not.toContain('palette')
+  })
+})
+
+describe('actions', () => {
+  const people = (p: World) => ({ staff: p.owner, reseller: p.account('reseller', 'Rex'), customer: p.customer })
+  test('are shown before anything is asked for, twelve at most, each only to who may do it', async () => {
+    using p = await sold()
+    const [staff, none] = [await find(p, p.owner, ''), await find(p, p.staff([]), '')]
+    expect(staff.length).toBe(12)
+    expect(staff[0]).toBe('action Create server')
+    expect(none).toEqual(['action Create API token', 'action Set up a second factor', 'action Change password'])
+    expect(await find(p, p.customer, ' ')).toEqual([
+      'action Invite somebody',
+      'action Add SSH key',
+      'action Create API token',
+      'action Set up a second factor',
+      'action Change password',
+    ])
+    expect(await find(p, p.owner, 'role')).toEqual(['action Roles and permissions'])
+    expect(await find(p, p.staff(['nodes.read']), 'role')).toEqual([])
+  })
+  test('are not offered where the page of it is not for who may do it', async () => {
+    using p = await sold()
+    // An order names its customer from a list, which this role does not see.
+    expect(await find(p, p.staff(['servers.create']), 'create server')).toEqual([])
+  })
+  test('each lead to a page that is there, with the dialog that they name', async () => {
+    using p = await sold()
+    const all = people(p)
+    p.db.$client.run("UPDATE accounts SET password_hash = 'x'")
+    for (const [kind, who] of Object.entries(all))
+      for (const { title, href, does } of actions[kind as AccountKind]) {
+        const [path, dialog] = href.split('#')
+        const text = await page(p, path!, who)
+        expect(`${kind} ${title}: ${/<h1>(Not \w+)/.exec(text)?.[1] ?? 'there'}`).toBe(`${kind} ${title}: there`)
+        if (dialog) expect(`${title}: ${text.includes(`<dialog id="${dialog}"`)}`).toBe(`${title}: true`)
+        else if (!/server|SSH|node|log|factor/i.test(title)) expect(text).toContain(does.id)
+      }
+  })
+  test('stand in the dialog of every page', async () => {
+    using p = await sold()
+    const text = await page(p, '/', p.customer)
+    expect(text.slice(text.indexOf('<dialog id="palette"'))).toContain('href="/team#team-invite"')
+  })
+})

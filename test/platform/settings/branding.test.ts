@@ -1,0 +1,153 @@
+// The brand: who may set it, what is refused, and who sees it where.
+import { describe, expect, test } from 'bun:test'
+import { brandCss, contrastWithWhite } from '../../../src/kernel/web/brand.ts'
+import { type Panel, panel, type Who, world } from '../../support/panel.ts'
+
+const png = Buffer.from('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==', 'base64')
+const own = '/admin/settings/branding'
+const get = (p: Panel, path: string, who?: Who) =>
+  p.controller.app.fetch(new Request(`http://localhost${path}`, { headers: who?.cookie ? { Cookie: `__Host-panel=${who.cookie}` } : {} }))
+const text = async (p: Panel, path: string, who?: Who) => (await get(p, path, who)).text()
+
+describe('an accent', () => {
+  for (const [accent, ok] of [
+    ['#1d4ed8', true],
+    ['#767676', true],
+    ['#777777', false],
+    ['#ffcc00', false],
+    ['#ffffff', false],
+  ] as const)
+    test(`${accent} is ${ok ? 'taken' : 'refused, with its contrast'}`, async () => {
+      using p = await panel()
+      const staff = p.staff()
+      const before = p.fingerprint()
+      const { status, body } = await p.call(staff, 'PUT', own, { accent })
+      expect(status).toBe(ok ? 200 : 422)
+      if (ok) return
+      expect(body.error.message).toContain(`contrast is ${contrastWithWhite(accent).toFixed(1)}`)
+      expect(p.fingerprint()).toBe(before)
+    })
+  test('that is no colour is refused: nothing of it reaches the style sheet', async () => {
+    using p = await panel()
+    for (const accent of ['red', '#fff', '#1d4ed8;}*{display:none', '#1d4ed8\n'])
+      expect((await p.call(p.staff(), 'PUT', own, { accent })).body.error.code).toBe('validation_failed')
+  })
+  test('makes words that are read on each ground, in both themes', () => {
+    const colours = (css: string, name: string) => new RegExp(`--${name}:light-dark\\((#\\w{6}),(#\\w{6})\\)`).exec(css)!.slice(1)
+    const ratio = (a: string, b: string) => {
+      const [x, y] = [1.05 / contrastWithWhite(a), 1.05 / contrastWithWhite(b)].sort((m, n) => n - m)
+      return x! / y!
+    }
+    for (const accent of ['#1d4ed8', '#767676', '#000000', '#b00020', '#0b6b2f', '#8a5a00', '#6d28d9']) {
+      const css = brandCss(accent)
+      const [ink, inkAtNight] = colours(css, 'accent-ink')
+      const [soft, softAtNight] = colours(css, 'accent-soft')
+      expect(ratio(ink!, soft!)).toBeGreaterThanOrEqual(4.5)
+      expect(ratio(ink!, '#f9fafb')).toBeGreaterThanOrEqual(4.5)
+      expect(ratio(inkAtNight!, softAtNight!)).toBeGreaterThanOrEqual(4.5)
+      expect(ratio(inkAtNight!, '#181b22')).toBeGreaterThanOrEqual(4.5)
+    }
+  })
+  test('is a style sheet of its own, under the same policy, at an address that changes with it', async () => {
+    using p = await panel()
+    const staff = p.staff()
+    expect((await get(p, '/brand/brand.css')).status).toBe(404)
+    await p.call(staff, 'PUT', own, { accent: '#AA0055' })
+    const page = await get(p, '/login')
+    expect(await page.text()).toContain('<link rel="stylesheet" href="/brand/brand.css?v=aa0055">')
+    expect(page.headers.get('Content-Security-Policy')).toContain("style-src 'self'")
+    const css = await get(p, '/brand/brand.css?v=aa0055')
+    expect([css.status, css.headers.get('Content-Type'), css.headers.get('X-Content-Type-Options')]).toEqual([
+      200,
+      'text/css; charset=utf-8',
+      'nosniff',
+    ])
+    expect(await css.text()).toContain('--accent:light-dark(#aa0055,')
+    for (const v of ['00ff00', '%27', 'aa0055%7D']) expect((await get(p, `/brand/brand.css?v=${v}`)).status).toBe(404)
+  })
+})
+
+describe('a logo', () => {
+  const put = (p: Panel, who: Who, bytes: Buffer, path = own) => p.call(who, 'PUT', `${path}/logo`, { image: bytes.toString('base64') })
+
+  test('is served as what its first bytes say, never guessed, at an address of its own', async () => {
+    using p = await panel()
+    const { body } = await put(p, p.staff(), png)
+    expect(body.logo).toMatch(/^\/brand\/logo\?v=[0-9a-f]{24}$/)
+    const logo = await get(p, body.logo)
+    expect(logo.headers.get('Content-Type')).toBe('image/png')
+    expect(logo.headers.get('X-Content-Type-Options')).toBe('nosniff')
+    expect(Buffer.from(await logo.arrayBuffer()).equals(png)).toBe(true)
+    expect((await get(p, '/brand/logo')).status).toBe(200)
+    expect((await get(p, '/brand/logo?v=x')).status).toBe(404)
+    expect(await text(p, '/login')).toContain(`<img src="${body.logo}" alt="Berth">`)
+  })
+  test('that is no such picture, or too large, is refused', async () => {
+    using p = await panel()
+    const staff = p.staff()
+    const before = p.fingerprint()
+    for (const bytes of [
+      Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>'),
+      Buffer.from('<!doctype html><script>alert(1)</script>'),
+      Buffer.from('GIF89a'),
+      Buffer.concat([png, Buffer.alloc(100_001 - png.length)]),
+    ])
+      expect((await put(p, staff, bytes)).body.error.code).toBe('validation_failed')
+    expect(p.fingerprint()).toBe(before)
+    expect((await put(p, staff, Buffer.concat([png, Buffer.alloc(100_000 - png.length)]))).status).toBe(200)
+  })
+  test('stands in the audit log as a digest before and after, not as a picture', async () => {
+    using p = await panel()
+    const staff = p.staff()
+    await put(p, staff, png)
+    await p.call(staff, 'DELETE', `${own}/logo`)
+    const [set, removed] = p.auditLines().slice(-2)
+    expect(set).toMatchObject({ operation: 'branding.set-logo', details: { image: '***' } })
+    expect(set!.changes).toEqual([{ field: 'logo', before: null, after: expect.stringMatching(/^[0-9a-f]{24}$/) }])
+    expect(removed!.changes).toEqual([{ field: 'logo', before: expect.any(String), after: null }])
+  })
+})
+
+describe("a reseller's brand", () => {
+  test('is what its customers see after signing in; what it leaves out is the installation’s', async () => {
+    using p = await world()
+    const reseller = p.account('reseller', 'Reed')
+    const theirs = p.account('customer', 'Tess', reseller.id)
+    await p.call(p.owner, 'PUT', own, { name: 'Hafen', accent: '#0b6b2f' })
+    await p.call(reseller, 'PUT', '/reseller/branding', { name: 'Reed <b>& Co' })
+    const customers = await text(p, '/', theirs)
+    expect(customers).toContain('· Reed &lt;b&gt;&amp; Co</title>')
+    expect(customers).toContain('brand.css?v=0b6b2f')
+    for (const [path, who] of [
+      ['/', p.customer],
+      ['/reseller', reseller],
+      ['/login', undefined],
+    ] as const)
+      expect(await text(p, path, who)).toContain('· Hafen</title>')
+  })
+  test('is its own: another reseller neither reads nor changes it', async () => {
+    using p = await world()
+    const [reed, eve] = [p.account('reseller', 'Reed'), p.account('reseller', 'Eve')]
+    await p.call(reed, 'PUT', '/reseller/branding', { name: 'Reed & Co' })
+    await p.call(eve, 'PUT', '/reseller/branding', { name: 'Eve & Co' })
+    expect((await p.call(reed, 'GET', '/reseller/branding')).body.name).toBe('Reed & Co')
+    expect((await p.call(p.owner, 'GET', own)).body.name).toBe(null)
+  })
+  test('does not send mail in the name of the provider, its staff or anybody else here', async () => {
+    using p = await world()
+    const reed = p.account('reseller', 'Reed')
+    await p.admin('PUT', '/admin/settings/mail', { host: '127.0.0.1', port: 25, plain: true, from: 'panel@berth.test' })
+    await p.admin('PUT', own, { senderAddress: 'help@berth.test' })
+    const email = (id: string) => p.db.$client.query<{ email: string }, [string]>('SELECT email FROM accounts WHERE id = ?').get(id)!.email
+    await p.call(p.account('reseller', 'Eve'), 'PUT', '/reseller/branding', { senderAddress: 'hello@eve.test' })
+    const before = p.fingerprint()
+    // The provider's domain is the provider's, whatever stands before it.
+    for (const senderAddress of ['security@berth.test', 'x@mail.berth.test', 'hello@eve.test'])
+      expect((await p.call(reed, 'PUT', '/reseller/branding', { senderAddress })).body.error.code).toBe('validation_failed')
+    for (const senderAddress of ['panel@berth.test', 'HELP@berth.test', email(p.owner.id), email(p.customer.id), 'x\r\nBcc: y@z'])
+      expect((await p.call(reed, 'PUT', '/reseller/branding', { senderAddress })).body.error.code).toBe('validation_failed')
+    expect(p.fingerprint()).toBe(before)
+    for (const senderAddress of [email(reed.id), 'hello@notberth.test'])
+      expect((await p.call(reed, 'PUT', '/reseller/branding', { senderAddress })).status).toBe(200)
+  })
+})

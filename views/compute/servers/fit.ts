@@ -1,0 +1,40 @@
+// Why a location cannot take a package, said before the order is sent. The order itself decides (src/fleet/placement/placement.ts).
+
+import type { Answers } from '../../../src/kernel/web/page.ts'
+import type { listNodes } from '../../../src/fleet/nodes/nodes.ts'
+import type { listPackages } from '../../../src/catalog/packages/packages.ts'
+import { exactGb, exactMb, gb, mb } from '../../components/words.ts'
+
+type Offer = Answers<{ offer: typeof listPackages }>['offer']
+export type Package = Offer['data'][number]
+/** What an order needs of a package to fit somewhere. */
+type Sized = Pick<Package, 'name' | 'memoryMb' | 'diskGb' | 'ipv4'>
+export type Location = Offer['locations'][number]
+export type Node = Answers<{ nodes: typeof listNodes }>['nodes']['data'][number]
+
+const freeMemory = (n: Node) => Math.max(0, n.memoryMb - n.reservedMemoryMb - n.heldMemoryMb)
+const freeDisk = (n: Node) => Math.max(0, n.diskGb - n.heldDiskGb)
+
+export const nodeHindrance = (n: Node, p: Sized | undefined): string | undefined =>
+  !n.open
+    ? 'closed'
+    : !n.connected
+      ? 'not connected'
+      : p && freeMemory(n) < p.memoryMb
+        ? `${mb(freeMemory(n))} memory free`
+        : p && freeDisk(n) < p.diskGb
+          ? `${gb(freeDisk(n))} disk free`
+          : undefined
+
+export function locationHindrance(l: Location, p: Sized | undefined, nodes: readonly Node[] | undefined): string | undefined {
+  if (!l.open) return 'Closed for new servers.'
+  if (!l.nodes) return 'It has no node yet.'
+  if (!l.connectedNodes) return 'None of its nodes is connected.'
+  if (!p) return undefined
+  if (p.ipv4 > 0 && !l.freeIpv4) return 'No free IPv4 address.'
+  const here = nodes?.filter((n) => n.location.id === l.id)
+  const fits = here
+    ? here.some((n) => !nodeHindrance(n, p))
+    : l.memoryMb - l.heldMemoryMb >= p.memoryMb && l.diskGb - l.heldDiskGb >= p.diskGb
+  return fits ? undefined : `No node has room for ${p.name} (${exactMb(p.memoryMb)}, ${exactGb(p.diskGb)}).`
+}
