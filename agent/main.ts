@@ -2,19 +2,19 @@
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { bringUp, watchFirewall } from './host/startup.ts'
-import { Connection } from './connection/connection.ts'
-import { controllerUrl, enroll } from './connection/controller.ts'
-import { doctor } from './host/doctor.ts'
+import { Connection } from './controller-link/connection.ts'
+import { controllerUrl, enroll } from './controller-link/controller.ts'
+import { makeDataDir, newKey, readIdentity } from './controller-link/identity.ts'
+import { type Journal, openJournal } from './controller-link/journal.ts'
+import { powerCut } from './crash-injection.ts'
 import { Failure, failureOf, wordsOf } from './failure.ts'
+import { doctor } from './host/doctor.ts'
 import { openFakeHost } from './host/fake-host.ts'
 import type { Host } from './host/host.ts'
-import { makeDataDir, newKey, readIdentity } from './connection/identity.ts'
-import { type Journal, openJournal } from './connection/journal.ts'
-import { log } from './log.ts'
-import { powerCut } from './crash-injection.ts'
-import { PROTOCOL } from './protocol/wire.ts'
 import { openRealHost } from './host/real-host.ts'
+import { startVms, watchFirewall } from './host/startup.ts'
+import { log } from './log.ts'
+import { PROTOCOL } from './protocol/wire.ts'
 import { VERSION } from './version.ts'
 
 const HELP: Record<string, string> = {
@@ -65,7 +65,8 @@ export async function agentCommand(args: string[]): Promise<number> {
   if (!(verb in HELP) || verb === '' || typeof given === 'string')
     return wrongUse(verb, typeof given === 'string' ? given : `no such verb: ${verb || '(none)'}`)
   if (given.help) return print(HELP[verb] ?? '')
-  if (verb === 'enroll' && !(given.controller && given.token)) return wrongUse(verb, '--controller and --token are needed')
+  if (verb === 'enroll' && !(given.controller && given.token))
+    return wrongUse(verb, '--controller and --token are needed')
   try {
     if (verb === 'enroll') return await enrollHere(given)
     if (verb === 'run') return await runHere(given)
@@ -83,13 +84,21 @@ async function enrollHere(given: Given): Promise<number> {
   const dataDir = given['data-dir']
   makeDataDir(dataDir)
   const host = given.fake
-    ? openFakeHost(dataDir, { ...(given.name && { hostname: given.name }), ...(given.bridge && { bridge: given.bridge }) })
+    ? openFakeHost(dataDir, {
+        ...(given.name && { hostname: given.name }),
+        ...(given.bridge && { bridge: given.bridge }),
+      })
     : openRealHost(dataDir)
   if (given.bridge) await host.network.mustHaveBridge(given.bridge)
   const facts = { ...(await host.facts()), hostname: given.name ?? hostname() }
   host.close()
   const key = newKey(dataDir)
-  const { nodeId, name } = await enroll(controller, { token: given.token ?? '', protocol: PROTOCOL, publicKey: key.publicKey, facts })
+  const { nodeId, name } = await enroll(controller, {
+    token: given.token ?? '',
+    protocol: PROTOCOL,
+    publicKey: key.publicKey,
+    facts,
+  })
   key.keep({ controller, nodeId, name, fake: given.fake, ...(given.bridge && { bridge: given.bridge }) })
   return print(`This host is node ${name} (${nodeId}) of ${controller}. Next: berth agent run`)
 }
@@ -116,7 +125,7 @@ async function live(host: Host, journal: Journal, connection: Connection) {
   const asked = new Promise<void>((resolve) => {
     for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => resolve())
   })
-  void bringUp(host, work.signal).then(() => watchFirewall(host, work.signal))
+  void startVms(host, work.signal).then(() => watchFirewall(host, work.signal))
   const connected = connection.stay(work.signal)
   const pruning = setInterval(() => journal.prune(), DAY_MS)
   await asked

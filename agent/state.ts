@@ -1,7 +1,7 @@
 // What a node must know to bring its guests back after a reboot while the controller is away: what each guest may send, and
 // which guests shall run. It is written before it is done, so that a crash between leaves the safe half.
 import { openDatabase } from './database.ts'
-import type { Allowance } from './protocol/wire.ts'
+import type { PortRules } from './protocol/wire.ts'
 
 export type State = ReturnType<typeof openState>
 /** A guest's network port and its speed limit; null is no limit. */
@@ -16,12 +16,13 @@ const SCHEMA = `
 
 export function openState(path: string) {
   const db = openDatabase(path, SCHEMA)
-  const parse = (row: { allowance: string }) => JSON.parse(row.allowance) as Allowance
+  const parse = (row: { allowance: string }) => JSON.parse(row.allowance) as PortRules
   return {
-    allow: (allowance: Allowance) =>
+    allow: (allowance: PortRules) =>
       void db.run('insert or replace into allowances values (?, ?)', [allowance.server, JSON.stringify(allowance)]),
     forget: (server: string) => void db.run('delete from allowances where server = ?', [server]),
-    allowances: () => db.query<{ allowance: string }, []>('select allowance from allowances order by server').all().map(parse),
+    allowances: () =>
+      db.query<{ allowance: string }, []>('select allowance from allowances order by server').all().map(parse),
     hasAllowance: (server: string) => db.query('select 1 from allowances where server = ?').get(server) !== null,
 
     wantRunning: (server: string) => void db.run('insert or replace into wanted values (?, 1)', [server]),
@@ -32,8 +33,10 @@ export function openState(path: string) {
         .all()
         .map((row) => row.server),
 
-    keepPort: (server: string, port: Port) => void db.run('insert or replace into ports values (?, ?, ?)', [server, port.tap, port.mbps]),
-    port: (server: string) => db.query<Port, [string]>('select tap, mbps from ports where server = ?').get(server) ?? undefined,
+    keepPort: (server: string, port: Port) =>
+      void db.run('insert or replace into ports values (?, ?, ?)', [server, port.tap, port.mbps]),
+    port: (server: string) =>
+      db.query<Port, [string]>('select tap, mbps from ports where server = ?').get(server) ?? undefined,
     forgetPort: (server: string) => void db.run('delete from ports where server = ?', [server]),
 
     /** The boot of the host (`/proc/sys/kernel/random/boot_id`) under which the agent last brought its guests up. */

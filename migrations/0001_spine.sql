@@ -340,7 +340,7 @@ CREATE TABLE mails (
   id TEXT PRIMARY KEY,
   recipient TEXT NOT NULL,
   subject TEXT NOT NULL,
-  sealed_body TEXT NOT NULL,
+  encrypted_body TEXT NOT NULL,
   state TEXT NOT NULL CHECK (state IN ('waiting', 'sent', 'failed')),
   tries INTEGER NOT NULL,
   next_at INTEGER NOT NULL,

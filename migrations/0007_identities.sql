@@ -12,12 +12,12 @@ CREATE TABLE account_identities (
   UNIQUE (account_id, issuer)
 ) STRICT;
 
--- Somebody is at the provider. The browser holds the value, the row its hash; sealed: nonce and PKCE verifier.
+-- Somebody is at the provider. The browser holds the value, the row its hash; encrypted: nonce and PKCE verifier.
 CREATE TABLE provider_sign_ins (
   token_hash TEXT PRIMARY KEY,
   state_hash TEXT NOT NULL,
   issuer TEXT NOT NULL,
-  sealed TEXT NOT NULL,
+  encrypted TEXT NOT NULL,
   next TEXT,
   created_at INTEGER NOT NULL,
   expires_at INTEGER NOT NULL

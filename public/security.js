@@ -51,7 +51,9 @@ export function showCodes(/** @type {any} */ { recoveryCodes }, /** @type {HTMLD
   const text = recoveryCodes.join('\n')
   find('.secret').textContent = text
   find('[data-copy]').dataset.copy = text
-  const file = URL.createObjectURL(new Blob([`Recovery codes for ${location.host}\n\n${text}\n`], { type: 'text/plain' }))
+  const file = URL.createObjectURL(
+    new Blob([`Recovery codes for ${location.host}\n\n${text}\n`], { type: 'text/plain' }),
+  )
   find('a').href = file
   dialog.addEventListener('cancel', (event) => event.preventDefault())
   dialog.showModal()

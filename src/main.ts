@@ -9,7 +9,7 @@ const usage = `Berth ${VERSION}: virtual servers and GPU instances, for hosting 
   berth admin …               do any API operation on this host, as System (berth admin --help)
   berth backup create FILE    copy the database to FILE while the controller runs
   berth backup restore FILE   put such a copy in place while the controller is stopped
-  berth secrets rotate        seal the secrets in the database with a new key
+  berth secrets rotate        encrypt the secrets in the database with a new key
   berth version               print the version
 `
 

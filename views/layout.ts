@@ -1,39 +1,39 @@
 // The document around every page: head, top bar, navigation, and the places where messages appear.
 
+import { listImages } from '../src/catalog/images/images.ts'
+import { listPackages } from '../src/catalog/packages/packages.ts'
+import { listAllServers, listServers } from '../src/compute/servers/list.ts'
+import { listLocations } from '../src/fleet/locations/locations.ts'
+import { listNodes } from '../src/fleet/nodes/nodes.ts'
 import { listCustomers } from '../src/identity/accounts/customers.ts'
 import { getOwnAccount } from '../src/identity/accounts/own-account.ts'
-import { listStaff } from '../src/identity/roles/staff.ts'
-import { listPools } from '../src/network/ip-pools/pools.ts'
-import { listAllAnnouncements } from '../src/platform/announcements/announcements.ts'
-import { listActivity } from '../src/platform/audit/activity.ts'
-import { listAudit } from '../src/platform/audit/audit.ts'
-import { getPanelHost } from '../src/platform/host/panel-host.ts'
-import { listImages } from '../src/catalog/images/images.ts'
-import { listJobs } from '../src/platform/jobs/jobs.ts'
+import { listStaff } from '../src/identity/accounts/staff/staff.ts'
+import { getSecondFactor } from '../src/identity/auth/second-factors/second-factors.ts'
+import { signOut } from '../src/identity/auth/sign-in.ts'
+import { closeSupport } from '../src/identity/auth/support-session.ts'
+import { getResellerAccount, listResellerCustomers } from '../src/identity/resellers/own.ts'
+import { listResellers } from '../src/identity/resellers/resellers.ts'
+import { listSshKeys } from '../src/identity/ssh-keys/ssh-keys.ts'
+import { listTeam } from '../src/identity/team/members.ts'
+import { listTokens } from '../src/identity/tokens/tokens.ts'
 import { type AccountKind, areas, homeOf } from '../src/kernel/api/access.ts'
 import type { Actor } from '../src/kernel/api/actor.ts'
-import { mayCall, type Operation, type Surroundings } from '../src/kernel/api/operation.ts'
+import { type AppContext, mayCall, type Operation } from '../src/kernel/api/operation.ts'
 import { iso } from '../src/kernel/db/clock.ts'
 import { brandCssUrl, logoUrl } from '../src/kernel/web/brand.ts'
 import { Html, html } from '../src/kernel/web/html.ts'
 import { type Answers, type At, ifAllowed } from '../src/kernel/web/page.ts'
 import type { Frame } from '../src/kernel/web/serve-pages.ts'
-import { listLocations } from '../src/fleet/locations/locations.ts'
-import { listNodes } from '../src/fleet/nodes/nodes.ts'
+import { listPools } from '../src/network/ip-pools/pools.ts'
+import { listAllAnnouncements } from '../src/platform/announcements/announcements.ts'
+import { listActivity } from '../src/platform/audit/activity.ts'
+import { listAudit } from '../src/platform/audit/audit.ts'
+import { getPanelHost } from '../src/platform/host/panel-host.ts'
+import { listJobs } from '../src/platform/jobs/jobs.ts'
 import { getOverview } from '../src/platform/overview/overview.ts'
 import { getOwnOverview } from '../src/platform/overview/own-overview.ts'
-import { listPackages } from '../src/catalog/packages/packages.ts'
-import { getResellerAccount, listResellerCustomers } from '../src/identity/resellers/own.ts'
-import { listResellers } from '../src/identity/resellers/resellers.ts'
-import { listAllServers, listServers } from '../src/compute/servers/list.ts'
 import { resellerBranding } from '../src/platform/settings/branding.ts'
 import { getMail } from '../src/platform/settings/mail.ts'
-import { getSecondFactor } from '../src/identity/second-factors/second-factors.ts'
-import { signOut } from '../src/identity/auth/sign-in.ts'
-import { closeSupport } from '../src/identity/auth/support-session.ts'
-import { listSshKeys } from '../src/identity/ssh-keys/ssh-keys.ts'
-import { listTeam } from '../src/identity/team/members.ts'
-import { listTokens } from '../src/identity/tokens/tokens.ts'
 import { actionsOf } from './actions.ts'
 import { act } from './components/act.ts'
 import { notice } from './components/card.ts'
@@ -43,7 +43,13 @@ import { time } from './components/time.ts'
 import { palette, searchButton } from './platform/search/search.ts'
 
 type Entry = { name: string; title: string; href: string; shape: IconName; sees: Operation }
-const entry = (name: string, title: string, href: string, shape: IconName, sees: Operation): Entry => ({ name, title, href, shape, sees })
+const entry = (name: string, title: string, href: string, shape: IconName, sees: Operation): Entry => ({
+  name,
+  title,
+  href,
+  shape,
+  sees,
+})
 
 /** For every kind of account: how it is signed in to, what was done in its name, its tokens, and what it may call with them. */
 const apiEntries = (reference: string): Entry[] => [
@@ -107,7 +113,10 @@ const resellerEntries: typeof staffEntries = [
       entry('packages', 'Packages', '/reseller/packages', 'package', getResellerAccount),
     ],
   ],
-  ['Account', [team, entry('branding', 'Branding', '/reseller/branding', 'brand', resellerBranding.get), ...ownAccount]],
+  [
+    'Account',
+    [team, entry('branding', 'Branding', '/reseller/branding', 'brand', resellerBranding.get), ...ownAccount],
+  ],
 ]
 const ownEntries: typeof staffEntries = [
   [
@@ -121,10 +130,11 @@ const ownEntries: typeof staffEntries = [
   ],
   ['Account', ownAccount],
 ]
-const entriesOf = (kind: AccountKind) => ({ staff: staffEntries, reseller: resellerEntries, customer: ownEntries })[kind]
+const entriesOf = (kind: AccountKind) =>
+  ({ staff: staffEntries, reseller: resellerEntries, customer: ownEntries })[kind]
 
 /** For the search: what the navigation shows this actor, and what they can do. */
-export const places = (actor: Actor): ReturnType<Surroundings['places']> => [
+export const navItems = (actor: Actor): ReturnType<AppContext['navItems']> => [
   ...entriesOf(actor.kind).flatMap(([, entries]) =>
     entries.filter((e) => mayCall(e.sees, actor)).map(({ title, href }) => ({ type: 'page' as const, title, href })),
   ),
@@ -174,7 +184,7 @@ export function layout({ title, body, page, at, nonce, always }: Frame<Always>, 
       <main id="main" tabindex="-1">${supportBanner(at)}${at.insecure && at.actor.kind === 'staff' && html`<div class="card">${notice('warn', html`<strong>Nodes may enroll over plain HTTP.</strong> PANEL_AGENT_INSECURE is set. Use it in a lab only.`)}</div>`}${body}</main>
     </div>`
     : html`<div class="gate"><header>${mark(at, '/')}</header><main id="main" tabindex="-1">${body}</main></div>`
-  const whole = html`<html lang="en" data-now="${at.now}"${signedIn && html` data-area="${areas[at.actor.kind]}"`}${at.looks && html` data-theme="${at.looks.theme}" data-density="${at.looks.density}"${at.looks.timeZone && html` data-zone="${at.looks.timeZone}"`}`}><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1"><title>${title} · ${at.brand.name}</title>
+  const whole = html`<html lang="en" data-now="${at.now}"${signedIn && html` data-area="${areas[at.actor.kind]}"`}${at.uiPreferences && html` data-theme="${at.uiPreferences.theme}" data-density="${at.uiPreferences.density}"${at.uiPreferences.timeZone && html` data-zone="${at.uiPreferences.timeZone}"`}`}><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1"><title>${title} · ${at.brand.name}</title>
 <meta name="color-scheme" content="light dark"><meta name="csrf-token" content="${at.csrf}"><meta name="robots" content="noindex">
 <link rel="stylesheet" href="${asset('panel.css')}">${at.brand.accent && html`<link rel="stylesheet" href="${brandCssUrl(at.brand.accent)}">`}<link rel="icon" type="image/svg+xml" href="${asset('mark.svg')}">
 <script defer nonce="${nonce}" src="${asset('htmx.js')}"></script><script type="module" nonce="${nonce}" src="${asset('panel.js')}"></script><script defer nonce="${nonce}" src="${asset('alpine.js')}"></script></head>

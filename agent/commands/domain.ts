@@ -1,8 +1,8 @@
+import { say } from '../controller-link/job-log.ts'
 import { Failure } from '../failure.ts'
 import type { Host } from '../host/host.ts'
-import { say } from '../connection/job-log.ts'
-import type { Output } from '../protocol/wire.ts'
 import { startGuest } from '../host/start-vm.ts'
+import type { Output } from '../protocol/wire.ts'
 import type { Commands } from './index.ts'
 
 const POLL_MS = 200
@@ -52,7 +52,9 @@ export const domainCommands = {
     const seconds = ((Date.now() - began) / 1000).toFixed(1)
     say(
       answered === 'no' ? 'warning' : 'info',
-      answered === 'no' ? `The guest did not answer within ${seconds} s` : `The guest answers by ${answered} after ${seconds} s`,
+      answered === 'no'
+        ? `The guest did not answer within ${seconds} s`
+        : `The guest answers by ${answered} after ${seconds} s`,
     )
     return { answered }
   },
@@ -68,7 +70,12 @@ async function mustHaveSeed(host: Host, server: string): Promise<string> {
  * The cheap question (a TCP connection) is asked at every turn; the dear one (a process) often at first, when a small guest
  * may be up at once, later once a second.
  */
-async function firstAnswer(host: Host, server: string, address: string | null, until: number): Promise<Output<'domain.await'>['answered']> {
+async function firstAnswer(
+  host: Host,
+  server: string,
+  address: string | null,
+  until: number,
+): Promise<Output<'domain.await'>['answered']> {
   const began = Date.now()
   let askAgentAt = began
   let askPowerAt = began + POWER_EVERY_MS

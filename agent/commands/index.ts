@@ -12,7 +12,13 @@ import { volumeCommands } from './volume.ts'
 export type Commands = { [N in CommandName]: (input: Input<N>, host: Host) => Promise<Output<N>> }
 
 /** What this agent can be told to do. A command of the protocol that is missing here does not compile. */
-export const run: Commands = { ...imageCommands, ...volumeCommands, ...seedCommands, ...firewallCommands, ...domainCommands }
+export const run: Commands = {
+  ...imageCommands,
+  ...volumeCommands,
+  ...seedCommands,
+  ...firewallCommands,
+  ...domainCommands,
+}
 
 const checks = new Map(Object.entries(commands).map(([name, { input }]) => [name, Compile(input as TSchema)]))
 
@@ -22,7 +28,8 @@ export function parseCommand(
   input: unknown,
 ): { name: CommandName; work: (host: Host) => Promise<unknown>; server: string | undefined } {
   const check = checks.get(name)
-  if (!check) throw new Failure('invalid_command', `this agent knows no command ${name}; is it older than the controller?`)
+  if (!check)
+    throw new Failure('invalid_command', `this agent knows no command ${name}; is it older than the controller?`)
   if (!check.Check(input)) {
     const where = check.Errors(input).map((error) => `${error.instancePath || '/'} ${error.message}`)
     throw new Failure('invalid_command', `${name}: ${where.slice(0, 3).join('; ')}`)

@@ -1,17 +1,17 @@
 // `berth agent doctor`: one line for each thing a node needs, with the remedy for what is missing.
 import { accessSync, constants, readFileSync, statSync } from 'node:fs'
-import { controllerUrl, skewSeconds } from '../connection/controller.ts'
+import { controllerUrl, skewSeconds } from '../controller-link/controller.ts'
+import { isEnrolled, makeDataDir, readIdentity, type Settings } from '../controller-link/identity.ts'
 import { domainXml, uuidOf } from '../drivers/hypervisor/domain-xml.ts'
 import { probe } from '../drivers/hypervisor/kvm-probe.ts'
 import { addressesOfHost } from '../drivers/network/bridge.ts'
 import { FilePool } from '../drivers/storage/file.ts'
+import { wordsOf } from '../failure.ts'
+import { PROTOCOL } from '../protocol/wire.ts'
+import { VERSION } from '../version.ts'
 import { find, type Program, run } from './exec.ts'
 import { bootIdOfHost, osName } from './facts.ts'
-import { wordsOf } from '../failure.ts'
-import { isEnrolled, makeDataDir, readIdentity, type Settings } from '../connection/identity.ts'
-import { PROTOCOL } from '../protocol/wire.ts'
 import { POOL, poolRoot } from './real-host.ts'
-import { VERSION } from '../version.ts'
 
 type Finding = { verdict: 'ok' | 'warn' | 'fail'; found: string; remedy?: string }
 type Check = { what: string; look(): Promise<Finding> | Finding }
@@ -74,14 +74,19 @@ function realChecks(dataDir: string, settings: Settings | undefined): Check[] {
 }
 
 const isRoot = () =>
-  process.getuid?.() === 0 ? ok('runs as root') : fail('does not run as root', 'run as root: guests, bridges and rules are the kernel’s')
+  process.getuid?.() === 0
+    ? ok('runs as root')
+    : fail('does not run as root', 'run as root: guests, bridges and rules are the kernel’s')
 
 async function virtualisation(dataDir: string): Promise<Finding> {
   makeDataDir(dataDir)
   const { kind, reason } = await probe(dataDir, bootIdOfHost())
   if (kind === 'kvm') return ok(reason)
   if (kind === 'none') return fail(reason, 'install qemu-system-x86')
-  return warn(reason, 'enable VT-x or AMD-V in the firmware, or nested virtualisation on the host above, for guests ten times as fast')
+  return warn(
+    reason,
+    'enable VT-x or AMD-V in the firmware, or nested virtualisation on the host above, for guests ten times as fast',
+  )
 }
 
 async function tool(program: Program, args: string[], remedy: string): Promise<Finding> {
@@ -95,7 +100,10 @@ async function libvirtAnswers(): Promise<Finding> {
   if (!find('virsh')) return fail('virsh is not installed', 'install libvirt-clients and libvirt-daemon-system')
   const { code, out, err, tookMs } = await virsh(['version'])
   if (code !== 0)
-    return fail(`libvirt does not answer (${err.trim().split('\n').at(-1)})`, 'start libvirtd: systemctl enable --now libvirtd')
+    return fail(
+      `libvirt does not answer (${err.trim().split('\n').at(-1)})`,
+      'start libvirtd: systemctl enable --now libvirtd',
+    )
   return ok(`answers in ${tookMs} ms, ${/Using library: (.*)/.exec(out)?.[1] ?? ''}`)
 }
 
@@ -153,14 +161,21 @@ async function nftablesWorks(): Promise<Finding> {
   const { code, err } = await run('nft', ['--check', '-f', '-'], { stdin: rules, mayFail: true, quietly: true })
   return code === 0
     ? ok('works in the bridge family')
-    : fail(`does not work in the bridge family (${err.trim().split('\n')[0]})`, 'a kernel with nf_tables_bridge is needed')
+    : fail(
+        `does not work in the bridge family (${err.trim().split('\n')[0]})`,
+        'a kernel with nf_tables_bridge is needed',
+      )
 }
 
 async function bridges(settings: Settings | undefined): Promise<Finding> {
   const there = (await addressesOfHost()).bridges.map((it) => it.name)
   if (settings?.bridge && !there.includes(settings.bridge))
-    return fail(`${settings.bridge} is missing; there is ${there.join(', ') || 'none'}`, 'make it in the host’s network configuration')
-  if (!there.length) return fail('there is none', 'make one in the host’s network configuration and put the uplink on it')
+    return fail(
+      `${settings.bridge} is missing; there is ${there.join(', ') || 'none'}`,
+      'make it in the host’s network configuration',
+    )
+  if (!there.length)
+    return fail('there is none', 'make one in the host’s network configuration and put the uplink on it')
   return ok(there.join(', '))
 }
 

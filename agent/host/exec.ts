@@ -1,9 +1,9 @@
 // The only place where the agent starts processes. There is no shell: a program from the list below, an argument list, an
 // environment of two variables, a time limit, a cap on the output. What runs for a command is written to that command's log.
 
-import { asTyped } from '../protocol/shell-quote.ts'
+import { say } from '../controller-link/job-log.ts'
 import { Failure } from '../failure.ts'
-import { say } from '../connection/job-log.ts'
+import { asTyped } from '../protocol/shell-quote.ts'
 
 /** The programs an agent may start. A name that is not here does not compile. */
 const programs = ['virsh', 'qemu-img', 'qemu-system-x86_64', 'xorriso', 'nft', 'ip', 'tc'] as const
@@ -37,7 +37,11 @@ export function find(program: Program): string | undefined {
 
 function mustFind(program: Program): string {
   const path = find(program)
-  if (!path) throw new Failure('tool_missing', `${program} is not installed on this host; berth agent doctor says which package has it`)
+  if (!path)
+    throw new Failure(
+      'tool_missing',
+      `${program} is not installed on this host; berth agent doctor says which package has it`,
+    )
   return path
 }
 
@@ -62,7 +66,11 @@ export async function run(program: Program, args: string[], options: Options = {
       child.exited,
     ])
     const ran = { code, out, err, tookMs: Math.round(performance.now() - began) }
-    if (overdue) throw new Failure('tool_timeout', `${program} ${args[0] ?? ''} did not end within ${limitSeconds} s and was stopped`)
+    if (overdue)
+      throw new Failure(
+        'tool_timeout',
+        `${program} ${args[0] ?? ''} did not end within ${limitSeconds} s and was stopped`,
+      )
     if (code !== 0 && !options.mayFail) throw failed(program, args, ran)
     return ran
   } finally {
@@ -127,5 +135,8 @@ async function capped(stream: ReadableStream<Uint8Array>, capBytes: number, tooM
 
 function failed(program: Program, args: string[], { code, err, out }: Ran): Failure {
   const words = (err.trim() || out.trim()).split('\n').slice(0, 5).join('; ')
-  return new Failure('tool_failed', `${program} ${args.find((a) => !a.startsWith('-')) ?? ''} ended with ${code}: ${words.slice(0, 1500)}`)
+  return new Failure(
+    'tool_failed',
+    `${program} ${args.find((a) => !a.startsWith('-')) ?? ''} ended with ${code}: ${words.slice(0, 1500)}`,
+  )
 }

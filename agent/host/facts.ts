@@ -3,10 +3,10 @@ import { existsSync, readFileSync } from 'node:fs'
 import { hostname, release } from 'node:os'
 import { qemuVersion, type Virtualisation } from '../drivers/hypervisor/kvm-probe.ts'
 import { addressesOfHost } from '../drivers/network/bridge.ts'
-import { find, type Program, run } from './exec.ts'
-import type { Load } from './host.ts'
 import type { Facts } from '../protocol/wire.ts'
 import { VERSION } from '../version.ts'
+import { find, type Program, run } from './exec.ts'
+import type { Load } from './host.ts'
 
 /** All that the controller is told about this host. Costs a handful of processes. */
 export async function factsOfHost(virtualisation: () => Promise<Virtualisation>): Promise<Facts> {

@@ -11,12 +11,12 @@ import { FakeNetwork } from '../drivers/network/fake.ts'
 import { FakeSeeds } from '../drivers/seed/fake.ts'
 import { FakePool } from '../drivers/storage/fake.ts'
 import { Storage } from '../drivers/storage/storage.ts'
-import { openFaults } from './faults.ts'
-import { Guard } from './port-security.ts'
-import type { Host } from './host.ts'
 import type { Facts } from '../protocol/wire.ts'
 import { openState } from '../state.ts'
 import { VERSION } from '../version.ts'
+import { openFaults } from './faults.ts'
+import type { Host } from './host.ts'
+import { Guard } from './port-security.ts'
 
 /** What `fake.json` may say. */
 export type FakeSettings = {
@@ -57,7 +57,7 @@ export function openFakeHost(dataDir: string, given: Partial<FakeSettings> = {})
     state,
     storage: new Storage([new FakePool(db, 'local', settings.poolBytes)]),
     network: new FakeNetwork([settings.bridge]),
-    guard: new Guard(new FakeFirewall(db), state),
+    portSecurity: new Guard(new FakeFirewall(db), state),
     seeds: new FakeSeeds(db),
     images: new FakeImages(db, settings.imageBytes),
     bootId: settings.bootId,
@@ -67,7 +67,7 @@ export function openFakeHost(dataDir: string, given: Partial<FakeSettings> = {})
       load1: 0.4,
       memoryFreeMb: Math.round(settings.memoryMb * 0.8),
     }),
-    around: openFaults(dataDir, db),
+    withFaults: openFaults(dataDir, db),
     close: () => {
       db.close()
       state.close()

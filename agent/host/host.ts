@@ -5,15 +5,15 @@ import type { Images } from '../drivers/images/images.ts'
 import type { Network } from '../drivers/network/network.ts'
 import type { Seeds } from '../drivers/seed/seed.ts'
 import type { Storage } from '../drivers/storage/storage.ts'
-import type { Guard } from './port-security.ts'
 import type { CommandName, Facts } from '../protocol/wire.ts'
 import type { State } from '../state.ts'
+import type { Guard } from './port-security.ts'
 
 export interface Host {
   hypervisor: Hypervisor
   storage: Storage
   network: Network
-  guard: Guard
+  portSecurity: Guard
   seeds: Seeds
   images: Images
   state: State
@@ -22,7 +22,7 @@ export interface Host {
   facts(): Promise<Facts>
   load(): Promise<Load>
   /** Stands between the journal and a command; the fake host injects faults here. */
-  around(name: CommandName, server: string | undefined, work: () => Promise<unknown>): Promise<unknown>
+  withFaults(name: CommandName, server: string | undefined, work: () => Promise<unknown>): Promise<unknown>
   close(): void
 }
 

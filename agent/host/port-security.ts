@@ -1,5 +1,5 @@
 import type { Firewall } from '../drivers/firewall/firewall.ts'
-import type { Allowance } from '../protocol/wire.ts'
+import type { PortRules } from '../protocol/wire.ts'
 import type { State } from '../state.ts'
 
 /**
@@ -15,7 +15,7 @@ export class Guard {
   ) {}
 
   /** Replaces what there was for the server. */
-  allow(allowance: Allowance): Promise<void> {
+  allow(allowance: PortRules): Promise<void> {
     return this.inTurn(async () => {
       await this.firewall.load([...this.others(allowance.server), allowance])
       this.state.allow(allowance)

@@ -1,7 +1,7 @@
 // This host, with its real drivers.
 import { join } from 'node:path'
-import { signedHeaders } from '../connection/controller.ts'
-import { makePassage } from './directories.ts'
+import { signedHeaders } from '../controller-link/controller.ts'
+import type { Identity } from '../controller-link/identity.ts'
 import { Nftables } from '../drivers/firewall/nftables.ts'
 import { probe, type Virtualisation } from '../drivers/hypervisor/kvm-probe.ts'
 import { Libvirt } from '../drivers/hypervisor/libvirt.ts'
@@ -10,12 +10,12 @@ import { Bridges } from '../drivers/network/bridge.ts'
 import { IsoSeeds } from '../drivers/seed/iso.ts'
 import { FilePool } from '../drivers/storage/file.ts'
 import { Storage } from '../drivers/storage/storage.ts'
-import { bootIdOfHost, factsOfHost, loadMeter } from './facts.ts'
 import { Failure } from '../failure.ts'
-import { Guard } from './port-security.ts'
-import type { Host } from './host.ts'
-import type { Identity } from '../connection/identity.ts'
 import { openState } from '../state.ts'
+import { makePassage } from './directories.ts'
+import { bootIdOfHost, factsOfHost, loadMeter } from './facts.ts'
+import type { Host } from './host.ts'
+import { Guard } from './port-security.ts'
 
 export const POOL = 'local'
 export const poolRoot = (dataDir: string) => join(dataDir, 'pools', POOL)
@@ -36,12 +36,12 @@ export function openRealHost(dataDir: string, identity?: Identity): Host {
     hypervisor: new Libvirt(async () => accelerationOf(await virtualisation())),
     storage: new Storage([new FilePool(POOL, poolRoot(dataDir))]),
     network: new Bridges(),
-    guard: new Guard(new Nftables(), state),
+    portSecurity: new Guard(new Nftables(), state),
     seeds: new IsoSeeds(join(dataDir, 'seeds')),
     images: new DownloadedImages(join(dataDir, 'images'), (path) => fromController(identity, path)),
     facts: () => factsOfHost(virtualisation),
     load: loadMeter(),
-    around: (_name, _server, work) => work(),
+    withFaults: (_name, _server, work) => work(),
     close: () => state.close(),
   }
 }

@@ -1,11 +1,11 @@
+import { say } from '../controller-link/job-log.ts'
 import { wordsOf } from '../failure.ts'
-import type { Host } from './host.ts'
-import { say } from '../connection/job-log.ts'
 import type { Port } from '../state.ts'
+import type { Host } from './host.ts'
 
 /** Starts a guest behind its rules and with its speed limit. Also what happens after a reboot of the host. */
 export async function startGuest(host: Host, server: string) {
-  await host.guard.ensure()
+  await host.portSecurity.ensure()
   await host.hypervisor.start(server)
   const port = host.state.port(server)
   if (port) await limitOrWarn(host, port)

@@ -1,8 +1,8 @@
 // What happens at every start of the agent, before the controller is asked anything: first the rules, then the guests. The
 // hypervisor starts none by itself, so no guest ever runs without its rules.
 import { wordsOf } from '../failure.ts'
-import type { Host } from './host.ts'
 import { log } from '../log.ts'
+import type { Host } from './host.ts'
 import { startGuest } from './start-vm.ts'
 
 const AT_ONCE = 2
@@ -13,10 +13,10 @@ const AGAIN_AFTER_MS = 5000
  * guests stay as they are: one that its owner shut down from inside must not come back by itself.
  * Goes on until it is done or `signal` ends it; a hypervisor that starts later than the agent is waited for.
  */
-export async function bringUp(host: Host, signal: AbortSignal) {
+export async function startVms(host: Host, signal: AbortSignal) {
   while (!signal.aborted) {
     try {
-      await host.guard.ensure()
+      await host.portSecurity.ensure()
       if (host.state.bootId() !== host.bootId) await startWanted(host)
       host.state.keepBootId(host.bootId)
       return
@@ -33,7 +33,8 @@ export async function watchFirewall(host: Host, signal: AbortSignal, everyMs = 6
     await sleep(everyMs, signal)
     if (signal.aborted) return
     try {
-      if (await host.guard.ensure()) log('warning', 'the guest rules were changed by somebody else; they are loaded again')
+      if (await host.portSecurity.ensure())
+        log('warning', 'the guest rules were changed by somebody else; they are loaded again')
     } catch (error) {
       log('error', 'the guest rules cannot be checked or loaded', { error: wordsOf(error) })
     }

@@ -59,8 +59,8 @@ export const ImageSource = t.Object({
 export type ImageSource = Static<typeof ImageSource>
 
 /** What may come out of a guest's tap. Addresses are the controller's allocation, never learned. */
-export const Allowance = t.Object({ server: serverId, tap, mac, ipv4: t.Array(address), ipv6: t.Array(cidr) })
-export type Allowance = Static<typeof Allowance>
+export const PortRules = t.Object({ server: serverId, tap, mac, ipv4: t.Array(address), ipv6: t.Array(cidr) })
+export type PortRules = Static<typeof PortRules>
 
 /** A guest's hardware. The hypervisor driver turns it into its own language. */
 export const Domain = t.Object({
@@ -111,7 +111,7 @@ export const commands = {
   /** Ejects the seed from the guest, if it is there, and deletes it. */
   'seed.remove': command(t.Object({ server: serverId }), nothing),
   /** Loads the guest's rules and keeps them across reboots of the host. Replaces what was there for the server. */
-  'firewall.allow': command(Allowance, nothing),
+  'firewall.allow': command(PortRules, nothing),
   'firewall.forget': command(t.Object({ server: serverId }), nothing),
   /** Creates or replaces the definition; a running guest goes on as it is. */
   'domain.define': command(Domain, nothing),
@@ -119,12 +119,19 @@ export const commands = {
   /** Also notes that it shall run again after a reboot of the host. Needs `firewall.allow` before it. */
   'domain.start': command(t.Object({ server: serverId }), nothing),
   /** Asks the guest to shut down for `graceSeconds`, then pulls the plug; 0 pulls it at once. */
-  'domain.stop': command(t.Object({ server: serverId, graceSeconds: t.Integer({ minimum: 0, maximum: 600 }) }), nothing),
+  'domain.stop': command(
+    t.Object({ server: serverId, graceSeconds: t.Integer({ minimum: 0, maximum: 600 }) }),
+    nothing,
+  ),
   /** Off, undefined, seed deleted; the disk stays. Nothing there is fine. */
   'domain.remove': command(t.Object({ server: serverId }), nothing),
   /** Waits until the guest answers (guest agent, or SSH at `address`), `limitSeconds` at most. */
   'domain.await': command(
-    t.Object({ server: serverId, address: t.Union([address, t.Null()]), limitSeconds: t.Integer({ minimum: 1, maximum: 900 }) }),
+    t.Object({
+      server: serverId,
+      address: t.Union([address, t.Null()]),
+      limitSeconds: t.Integer({ minimum: 1, maximum: 900 }),
+    }),
     t.Object({ answered: t.Enum(['agent', 'ssh', 'no']) }),
   ),
 }
@@ -134,8 +141,12 @@ export type Input<N extends CommandName> = Static<(typeof commands)[N]['input']>
 export type Output<N extends CommandName> = Static<(typeof commands)[N]['output']>
 
 /** `nodeId` says where. The runner gives it its key, `<job>/<step>` or `<job>/<step>/undo`. */
-export type Order<N extends CommandName = CommandName> = { nodeId: string; name: N; input: Input<N> }
-export const order = <N extends CommandName>(nodeId: string, name: N, input: Input<N>): Order<N> => ({ nodeId, name, input })
+export type NodeCommand<N extends CommandName = CommandName> = { nodeId: string; name: N; input: Input<N> }
+export const nodeCommand = <N extends CommandName>(nodeId: string, name: N, input: Input<N>): NodeCommand<N> => ({
+  nodeId,
+  name,
+  input,
+})
 
 // ---------------------------------------------------------------- facts and reports
 /** What an agent says of its host when it connects and whenever it changes. */
@@ -151,20 +162,22 @@ export const Facts = t.Object({
   /** `kvm` only if a probe really started a machine with it; `reason` says what was found, in words. */
   virtualisation: t.Object({ kind: t.Enum(['kvm', 'emulation', 'none']), reason: t.String({ maxLength: 500 }) }),
   versions: t.Record(t.String({ maxLength: 40 }), t.String({ maxLength: 100 })),
-  bridges: t.Array(t.Object({ name: t.String({ maxLength: 15 }), addresses: t.Array(cidr, { maxItems: 64 }) }), { maxItems: 256 }),
+  bridges: t.Array(t.Object({ name: t.String({ maxLength: 15 }), addresses: t.Array(cidr, { maxItems: 64 }) }), {
+    maxItems: 256,
+  }),
   /** Addresses of the host itself, with their prefix lengths. */
   addresses: t.Array(cidr, { maxItems: 256 }),
 })
 export type Facts = Static<typeof Facts>
 
-export const PoolRoom = t.Object({
+export const PoolCapacity = t.Object({
   name: t.String({ maxLength: 32 }),
   kind: t.String({ maxLength: 20 }),
   path: t.String({ maxLength: 400 }),
   totalBytes: t.Integer({ minimum: 0 }),
   freeBytes: t.Integer({ minimum: 0 }),
 })
-export type PoolRoom = Static<typeof PoolRoom>
+export type PoolCapacity = Static<typeof PoolCapacity>
 
 /** Every 10 s. Counters are totals since the guest started, as the guest sees them (rx: to the guest). */
 export const Heartbeat = t.Object({
@@ -173,7 +186,7 @@ export const Heartbeat = t.Object({
   cpuPercent: t.Number(),
   load1: t.Number(),
   memoryFreeMb: t.Integer({ minimum: 0 }),
-  pools: t.Array(PoolRoom, { maxItems: 64 }),
+  pools: t.Array(PoolCapacity, { maxItems: 64 }),
   servers: t.Array(
     t.Object({
       id: serverId,
@@ -211,7 +224,13 @@ export const FromAgent = t.Union([
   Heartbeat,
   Inventory,
   /** A guest changed its state by itself or by hand: streamed, not polled. */
-  t.Object({ type: t.Literal('power'), server: serverId, power: Power, at: t.Integer(), reason: t.String({ maxLength: 200 }) }),
+  t.Object({
+    type: t.Literal('power'),
+    server: serverId,
+    power: Power,
+    at: t.Integer(),
+    reason: t.String({ maxLength: 200 }),
+  }),
   t.Object({ type: t.Literal('log'), key, level: LogLevel, text: t.String({ maxLength: 4096 }), at: t.Integer() }),
   t.Object({ type: t.Literal('progress'), key, percent: t.Integer({ minimum: 0, maximum: 100 }) }),
   t.Object({ type: t.Literal('done'), key, output: t.Unknown() }),
@@ -243,9 +262,9 @@ export const EnrollRequest = t.Object({
 })
 export type EnrollRequest = Static<typeof EnrollRequest>
 /** Errors have the API's shape: `{ error: { code, message } }`, with 401 for a token that is expired or not valid. */
-export const EnrollAnswer = t.Object({ nodeId: t.String(), name: t.String() })
-export type EnrollAnswer = Static<typeof EnrollAnswer>
+export const EnrollResponse = t.Object({ nodeId: t.String(), name: t.String() })
+export type EnrollResponse = Static<typeof EnrollResponse>
 
 /** Body `{ nodeId, protocol }`. 401 when the node was removed or revoked; 426 with the update message for another protocol. */
 export const ChallengeRequest = t.Object({ nodeId: t.String({ maxLength: 60 }), protocol: t.Integer() })
-export const ChallengeAnswer = t.Object({ nonce: t.String() })
+export const ChallengeResponse = t.Object({ nonce: t.String() })

@@ -34,7 +34,11 @@ function bodyOf(/** @type {HTMLFormElement} */ form) {
       if (as?.endsWith('null')) put(input.name, null)
       else if (input.required) put(input.name, '')
     } else if (as?.startsWith('utc')) put(input.name, `${input.value}:00Z`)
-    else put(input.name, as?.startsWith('number') && /^-?\d+$/.test(input.value.trim()) ? Number(input.value) : input.value)
+    else
+      put(
+        input.name,
+        as?.startsWith('number') && /^-?\d+$/.test(input.value.trim()) ? Number(input.value) : input.value,
+      )
   }
   return body
 }
@@ -92,12 +96,16 @@ document.addEventListener('htmx:after:request', (event) => {
   const { ctx } = /** @type {CustomEvent} */ (event).detail
   if (isCall(ctx)) {
     const answer = parsed(ctx.text)
-    if (answer?.error?.code === 'confirmation_required' && !together.has(ctx.sourceElement)) return confirmFirst(ctx.sourceElement)
+    if (answer?.error?.code === 'confirmation_required' && !together.has(ctx.sourceElement))
+      return confirmFirst(ctx.sourceElement)
     keys.delete(ctx.sourceElement)
     if (ctx.response.status >= 400)
       refused(
         ctx.sourceElement,
-        answer?.error ?? { code: '', message: 'The panel gave no answer that can be read. Reload the page and look whether it is done.' },
+        answer?.error ?? {
+          code: '',
+          message: 'The panel gave no answer that can be read. Reload the page and look whether it is done.',
+        },
       )
     else succeeded(ctx.sourceElement, answer)
     return
@@ -117,7 +125,11 @@ document.addEventListener('htmx:after:request', (event) => {
 document.addEventListener('htmx:error', (event) => {
   const { ctx } = /** @type {CustomEvent} */ (event).detail
   if (!ctx) return
-  if (isCall(ctx)) refused(ctx.sourceElement, { code: '', message: 'The panel does not answer. Try again: it will not be done twice.' })
+  if (isCall(ctx))
+    refused(ctx.sourceElement, {
+      code: '',
+      message: 'The panel does not answer. Try again: it will not be done twice.',
+    })
   else answering(false)
 })
 
@@ -131,7 +143,18 @@ function parsed(/** @type {string} */ text) {
 
 function succeeded(/** @type {HTMLFormElement} */ form, /** @type {any} */ answer) {
   if (told(form, '')) return
-  const { done, then, secret, secretTitle, secretWords, secretInto, call, with: module, to = '', at = '' } = form.dataset
+  const {
+    done,
+    then,
+    secret,
+    secretTitle,
+    secretWords,
+    secretInto,
+    call,
+    with: module,
+    to = '',
+    at = '',
+  } = form.dataset
   const words = done ? fill(done, answer) : ''
   const next = answer?.secondFactor
     ? answer.home + (then?.[0] === '/' ? `?next=${encodeURIComponent(then)}` : '')
@@ -160,12 +183,18 @@ function succeeded(/** @type {HTMLFormElement} */ form, /** @type {any} */ answe
   }
   if (secret && answer?.[secret])
     return dispatchEvent(
-      new CustomEvent('secret', { detail: { title: secretTitle, words: secretWords, value: answer[secret], next, toast: words } }),
+      new CustomEvent('secret', {
+        detail: { title: secretTitle, words: secretWords, value: answer[secret], next, toast: words },
+      }),
     )
   arrive(next, words, answer?.jobId)
 }
 
-function arrive(/** @type {string} */ next, /** @type {string} */ words, /** @type {string | undefined} */ jobId = undefined) {
+function arrive(
+  /** @type {string} */ next,
+  /** @type {string} */ words,
+  /** @type {string | undefined} */ jobId = undefined,
+) {
   if (next) {
     if (words) toastLater(words)
     return go(next)

@@ -28,14 +28,17 @@ async function redraw(/** @type {HTMLFormElement} */ form) {
   history.replaceState(null, '', `${location.pathname}?${query}`)
   await refresh()
   // What the server drew as chosen is what is chosen: a choice may have become impossible.
-  for (const input of /** @type {HTMLInputElement[]} */ ($$('input[type=radio]', form))) input.checked = input.defaultChecked
+  for (const input of /** @type {HTMLInputElement[]} */ ($$('input[type=radio]', form)))
+    input.checked = input.defaultChecked
 }
 
 /** An address holds what was asked for, not every field that was left empty. */
 document.addEventListener('submit', (event) => {
   const form = /** @type {HTMLFormElement} */ (event.target)
   if (!form.matches('[data-filters]')) return
-  const empty = [...form.elements].filter((e) => /** @type {HTMLInputElement} */ (e).name && !(/** @type {HTMLInputElement} */ (e).value))
+  const empty = [...form.elements].filter(
+    (e) => /** @type {HTMLInputElement} */ (e).name && !(/** @type {HTMLInputElement} */ (e).value),
+  )
   for (const e of empty) e.setAttribute('disabled', '')
   setTimeout(() => {
     for (const e of empty) e.removeAttribute('disabled')

@@ -2,20 +2,28 @@
 // @ts-check
 
 /** Where in the page a click or a key was, going outwards. @returns {HTMLElement | null} */
-const around = (/** @type {Event} */ { target }, /** @type {string} */ selector) => /** @type {Element} */ (target).closest(selector)
+const around = (/** @type {Event} */ { target }, /** @type {string} */ selector) =>
+  /** @type {Element} */ (target).closest(selector)
 
 function openDialog(/** @type {HTMLDialogElement} */ dialog) {
   clearErrors(dialog)
   dialog.showModal()
   // The first thing to fill in; with nothing to fill in, the button that changes nothing.
-  const first = $('[autofocus], input:not([type=hidden]):not(:disabled), select, textarea', dialog) ?? $('[data-close]', dialog)
+  const first =
+    $('[autofocus], input:not([type=hidden]):not(:disabled), select, textarea', dialog) ?? $('[data-close]', dialog)
   first?.focus()
 }
 
 /** An address may name a dialog in which something is made, never one that asks whether something may be lost. */
 function openNamed() {
   const named = location.hash && document.getElementById(location.hash.slice(1))
-  if (!(named instanceof HTMLDialogElement) || named.open || !named.querySelector('form[data-call]') || $('.will', named)) return
+  if (
+    !(named instanceof HTMLDialogElement) ||
+    named.open ||
+    !named.querySelector('form[data-call]') ||
+    $('.will', named)
+  )
+    return
   for (const open of /** @type {HTMLDialogElement[]} */ ($$('dialog[open]'))) open.close()
   // Gone from the address, so that the same link works once more.
   history.replaceState(null, '', location.pathname + location.search)
@@ -45,6 +53,7 @@ document.addEventListener('click', (event) => {
 document.addEventListener('input', (event) => {
   const input = /** @type {HTMLInputElement} */ (event.target)
   const must = input.dataset['mustBe']
-  const button = must !== undefined && /** @type {HTMLButtonElement | null} */ (input.form && $('[data-gated]', input.form))
+  const button =
+    must !== undefined && /** @type {HTMLButtonElement | null} */ (input.form && $('[data-gated]', input.form))
   if (button) button.disabled = input.value !== must
 })

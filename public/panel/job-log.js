@@ -27,7 +27,11 @@ component('jobLog', () => ({
             'li',
             { id: `L${n}`, class: level },
             make('a', { href: `#L${n}`, 'aria-label': `Line ${n}` }, String(n)),
-            make('time', { datetime: at, title: exactly.format(Date.parse(at)), 'data-clock': '' }, clock.format(Date.parse(at))),
+            make(
+              'time',
+              { datetime: at, title: exactly.format(Date.parse(at)), 'data-clock': '' },
+              clock.format(Date.parse(at)),
+            ),
             make('span', {}, text),
           ),
         )

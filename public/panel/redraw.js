@@ -2,7 +2,8 @@
 // @ts-check
 
 /** Draws the page again where it changed. */
-const refresh = () => htmx.ajax('GET', location.pathname + location.search, { target: '#main', select: '#main', swap: 'outerMorph' })
+const refresh = () =>
+  htmx.ajax('GET', location.pathname + location.search, { target: '#main', select: '#main', swap: 'outerMorph' })
 
 /** What had the focus before a redraw, and where it was. @type {{ rows: Element | null, at: number, card: Element | null } | undefined} */
 let focused
@@ -11,7 +12,11 @@ document.addEventListener('htmx:before:swap', () => {
   const row = it?.closest('tr, li')
   focused =
     it && it !== document.body
-      ? { rows: row?.parentElement ?? null, at: row ? [...(row.parentElement?.children ?? [])].indexOf(row) : 0, card: it.closest('.card') }
+      ? {
+          rows: row?.parentElement ?? null,
+          at: row ? [...(row.parentElement?.children ?? [])].indexOf(row) : 0,
+          card: it.closest('.card'),
+        }
       : undefined
 })
 /** Whoever works by keyboard goes on where a row was removed: at the row that took its place, else at the heading, else at the top. */
@@ -26,7 +31,8 @@ document.addEventListener('htmx:after:swap', () => {
 })
 
 /** Live parts keep asking; this says that what is shown may be old. */
-const answering = (/** @type {boolean} */ yes) => void ($('#offline') && /** @type {HTMLElement} */ (($('#offline').hidden = yes)))
+const answering = (/** @type {boolean} */ yes) =>
+  void ($('#offline') && /** @type {HTMLElement} */ (($('#offline').hidden = yes)))
 
 htmx.registerExtension('panel', {
   htmx_before_morph_node: (/** @type {Element} */ _, /** @type {any} */ { oldNode }) =>

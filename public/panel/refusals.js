@@ -21,22 +21,27 @@ function clearErrors(/** @type {HTMLElement} */ form) {
 }
 
 function refused(/** @type {HTMLFormElement} */ form, /** @type {Failure} */ { code, message, details }) {
-  if (code === 'not_authenticated') message = 'You were signed out. Sign in again in another tab, reload this page, and repeat it.'
+  if (code === 'not_authenticated')
+    message = 'You were signed out. Sign in again in another tab, reload this page, and repeat it.'
   if (told(form, message)) return
   if (form.matches('.call')) return toast(message, { bad: true })
   clearErrors(form)
   const items = (details?.fields ?? []).map(({ field, message }) => {
-    const input = inputFor(form, field) ?? $(`[data-list="${CSS.escape(field)}"],[data-into="${CSS.escape(field)}"]`, form)
+    const input =
+      inputFor(form, field) ?? $(`[data-list="${CSS.escape(field)}"],[data-into="${CSS.escape(field)}"]`, form)
     if (!input) return make('li', {}, `${field} ${message}`)
     const group = /** @type {HTMLElement | null} */ (input.closest('fieldset.f'))
     if (input === group) group.tabIndex = -1
     const place = group ?? input
-    const label = (group ? $('legend', group) : $(`label[for="${input.id}"]`, form))?.firstChild?.textContent?.trim() ?? field
+    const label =
+      (group ? $('legend', group) : $(`label[for="${input.id}"]`, form))?.firstChild?.textContent?.trim() ?? field
     const id = `${place.id}-err`
     place.setAttribute('aria-describedby', `${place.getAttribute('aria-describedby') ?? ''} ${id}`.trim())
     if (!group) input.setAttribute('aria-invalid', 'true')
     const words = `${label} ${message}`
-    ;(group ? $('legend', group) : (input.closest('.in-unit') ?? input))?.after(make('span', { class: 'err', id }, words))
+    ;(group ? $('legend', group) : (input.closest('.in-unit') ?? input))?.after(
+      make('span', { class: 'err', id }, words),
+    )
     const link = make('a', { href: `#${input.id}` }, words)
     link.addEventListener('click', (event) => {
       event.preventDefault()
@@ -62,7 +67,9 @@ const inputFor = (/** @type {HTMLFormElement} */ form, /** @type {string} */ fie
     [...form.elements].find((e) => {
       const { name } = /** @type {Input} */ (e)
       return (
-        name && !e.matches(':disabled, [type=hidden]') && (name === field || name.startsWith(`${field}.`) || field.startsWith(`${name}.`))
+        name &&
+        !e.matches(':disabled, [type=hidden]') &&
+        (name === field || name.startsWith(`${field}.`) || field.startsWith(`${name}.`))
       )
     })
   )

@@ -27,6 +27,9 @@ async function pressAll(/** @type {string} */ what, /** @type {string} */ label)
   }
   pressing = false
   const begun = rows.length - refusals.length
-  toast(`${label}: ${begun || 'none'} under way${refusals.length ? `, ${refusals.length} not` : ''}.`, { stays: true, lines: refusals })
+  toast(`${label}: ${begun || 'none'} under way${refusals.length ? `, ${refusals.length} not` : ''}.`, {
+    stays: true,
+    lines: refusals,
+  })
   refresh()
 }

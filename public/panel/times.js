@@ -26,8 +26,20 @@ setInterval(() => {
 /** Chosen under Account; then the server has drawn them in it. */
 const zone = document.documentElement.dataset['zone']
 /** As views/components/time.ts writes them. */
-const hours = /** @type {const} */ ({ hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23', timeZone: zone })
-const exactly = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', year: 'numeric', ...hours, timeZoneName: 'short' })
+const hours = /** @type {const} */ ({
+  hour: '2-digit',
+  minute: '2-digit',
+  second: '2-digit',
+  hourCycle: 'h23',
+  timeZone: zone,
+})
+const exactly = new Intl.DateTimeFormat('en-GB', {
+  day: 'numeric',
+  month: 'short',
+  year: 'numeric',
+  ...hours,
+  timeZoneName: 'short',
+})
 const clock = new Intl.DateTimeFormat('en-GB', hours)
 
 function localTimes() {

@@ -17,5 +17,7 @@ document.addEventListener('submit', async (event) => {
     return id
   })
   const answer = await fetch(`${at}?${new URLSearchParams(given)}`).catch(() => undefined)
-  place.textContent = answer ? `${answer.status}\n${JSON.stringify(parsed(await answer.text()), null, 2)}` : 'Berth does not answer.'
+  place.textContent = answer
+    ? `${answer.status}\n${JSON.stringify(parsed(await answer.text()), null, 2)}`
+    : 'Berth does not answer.'
 })

@@ -7,7 +7,7 @@ export const settings = {
   PANEL_PUBLIC_URL: 'The address browsers use, exactly, with https://. Default: http:// and PANEL_LISTEN.',
   PANEL_LISTEN: 'Address and port to listen on. Default 127.0.0.1:8080.',
   PANEL_DATA_DIR: 'Database, key file, imported images. Default /var/lib/berth.',
-  PANEL_KEY_FILE: 'The keys that seal secrets, 0600. Default $PANEL_DATA_DIR/secret.key, made at first start.',
+  PANEL_KEY_FILE: 'The keys that encrypt secrets, 0600. Default $PANEL_DATA_DIR/secret.key, made at first start.',
   PANEL_TRUSTED_PROXIES: 'Comma-separated CIDRs whose X-Forwarded-For is believed. Default none.',
   PANEL_TLS_CERT: 'Certificate file for built-in TLS, with PANEL_TLS_KEY. Default none: use a reverse proxy.',
   PANEL_TLS_KEY: 'Key file for built-in TLS.',
@@ -15,7 +15,8 @@ export const settings = {
   PANEL_AGENT_DIR:
     'Where the built programs lie that a joining node fetches: berth-x64, berth-aarch64, or berth for this machine’s kind. Default: the directory of this program.',
   PANEL_LOG_REQUESTS: '1 logs every request.',
-  PANEL_WEBHOOK_ALLOW_PRIVATE: 'Comma-separated CIDRs that staff webhooks may reach although they are private. Default none.',
+  PANEL_WEBHOOK_ALLOW_PRIVATE:
+    'Comma-separated CIDRs that staff webhooks may reach although they are private. Default none.',
 } as const
 export type SettingName = keyof typeof settings
 
@@ -73,7 +74,9 @@ function listenFrom(text: string) {
 function publicUrlFrom(text: string) {
   const url = URL.parse(text)
   if (!url || !/^https?:$/.test(url.protocol) || url.search || url.hash || url.username || url.pathname !== '/')
-    throw new SettingError('PANEL_PUBLIC_URL must be the address in the browser, like https://panel.example.com, without a path.')
+    throw new SettingError(
+      'PANEL_PUBLIC_URL must be the address in the browser, like https://panel.example.com, without a path.',
+    )
   return url.origin
 }
 
@@ -104,7 +107,8 @@ function distance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, i) => i)
   for (let i = 1; i <= a.length; i++) {
     const next = [i]
-    for (let j = 1; j <= b.length; j++) next[j] = Math.min(row[j]! + 1, next[j - 1]! + 1, row[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1))
+    for (let j = 1; j <= b.length; j++)
+      next[j] = Math.min(row[j]! + 1, next[j - 1]! + 1, row[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1))
     row = next
   }
   return row[b.length]!

@@ -3,42 +3,42 @@ import type { Server } from 'bun'
 import { Elysia } from 'elysia'
 import { agentPaths, type ToAgent } from '../../agent/protocol/wire.ts'
 import { files } from '../../public/assets.ts'
-import { always, layout, places } from '../../views/layout.ts'
-import { pages } from '../../views/pages.ts'
 import { errorPage } from '../../views/components/error.ts'
+import { always, layout, navItems } from '../../views/layout.ts'
+import { pages } from '../../views/pages.ts'
+import { AgentEndpoints } from '../fleet/nodes/agent-connection.ts'
+import { nodeById } from '../fleet/nodes/node.ts'
+import { Reports } from '../fleet/nodes/report.ts'
 import { setUpToken } from '../identity/accounts/set-up.ts'
-import type { Config } from './config.ts'
-import { HostFigures, type HostSource, thisHost } from '../platform/host/figures.ts'
+import { authenticate } from '../identity/auth/authenticate.ts'
+import { Providers } from '../identity/auth/identity-provider/provider.ts'
 import { startedBy, system } from '../kernel/api/actor.ts'
-import { answered, heardOf } from '../kernel/api/response.ts'
-import { API_ROOT, type Door, mountApi, mountDocument, route, type Sender } from '../kernel/api/http.ts'
 import { gate } from '../kernel/api/gate.ts'
+import { API_ROOT, type HttpContext, mountApi, mountDocument, route, type Sender } from '../kernel/api/http.ts'
 import { CALLS_PER_MINUTE, Delay, INVITATIONS_PER_MINUTE, Limit, SIGN_INS_PER_MINUTE } from '../kernel/api/limits.ts'
-import { openapi } from '../kernel/openapi/openapi.ts'
-import type { Surroundings } from '../kernel/api/operation.ts'
-import { clientAddress } from '../kernel/net/client-address.ts'
-import { type Clock, second } from '../kernel/db/clock.ts'
-import { type Db, openDb } from '../kernel/db/open.ts'
-import { keysInUse } from '../kernel/db/encrypted.ts'
-import { Runner, type Seams, stepProgress } from '../kernel/jobs/runner.ts'
-import { log } from '../kernel/log.ts'
-import { Hub, type Socket } from '../kernel/nodes/hub.ts'
+import type { AppContext } from '../kernel/api/operation.ts'
+import { answered, requestContext } from '../kernel/api/response.ts'
 import { named, type Secrets, secretsFromFile } from '../kernel/crypto/secrets.ts'
+import { type Clock, second } from '../kernel/db/clock.ts'
+import { keysInUse } from '../kernel/db/encrypted.ts'
+import { type Db, openDb } from '../kernel/db/open.ts'
+import { type Failpoints, Runner, stepProgress } from '../kernel/jobs/runner.ts'
+import { log } from '../kernel/log.ts'
+import { clientAddress } from '../kernel/net/client-address.ts'
+import { Hub, type Socket } from '../kernel/nodes/hub.ts'
+import { openapi } from '../kernel/openapi/openapi.ts'
 import { Assets } from '../kernel/web/assets.ts'
 import { brandFor } from '../kernel/web/brand.ts'
 import { MailQueue } from '../kernel/web/mail.ts'
 import { leadingTo } from '../kernel/web/page.ts'
 import { mountPages } from '../kernel/web/serve-pages.ts'
-import { AgentDoor } from '../fleet/nodes/agent-connection.ts'
-import { nodeById } from '../fleet/nodes/node.ts'
-import { Reports } from '../fleet/nodes/report.ts'
+import { HostFigures, type HostSource, thisHost } from '../platform/host/figures.ts'
+import type { Config } from './config.ts'
+import { encryptedColumns } from './encrypted-columns.ts'
 import { allOperations, operations } from './operations.ts'
 import { otherRoutes } from './routes.ts'
 import { sagas } from './sagas.ts'
 import { startSchedule } from './schedule.ts'
-import { sealedColumns } from './encrypted-columns.ts'
-import { Providers } from '../identity/identity-provider/provider.ts'
-import { whoFrom } from '../identity/auth/authenticate.ts'
 import { VERSION } from './version.ts'
 
 /** After this long a stop does not wait for what is still going on. */
@@ -51,7 +51,7 @@ const routing = { handler: { standardHostname: false } }
 export type Parts = {
   config: Config
   clock?: Clock
-  seams?: Seams
+  failpoints?: Failpoints
   secrets?: Secrets
   db?: Db
   callsPerMinute?: number
@@ -62,19 +62,19 @@ export type Parts = {
 export async function createController({
   config,
   clock = Date.now,
-  seams = () => {},
+  failpoints = () => {},
   secrets,
   db = openDb(`${config.dataDir}/berth.db`),
   callsPerMinute = CALLS_PER_MINUTE,
   pauseMs,
   host = thisHost,
 }: Parts) {
-  const used = [...keysInUse(db, sealedColumns).keys()]
+  const used = [...keysInUse(db, encryptedColumns).keys()]
   const kept = secrets ?? secretsFromFile(config.keyFile, used)
   const missing = used.filter((id) => !kept.keyIds().includes(id))
   if (missing.length)
     log.error(
-      `What is sealed with ${named(missing)} cannot be read: ${config.keyFile} has ${named(kept.keyIds())} only. Put the key file back ` +
+      `What is encrypted with ${named(missing)} cannot be read: ${config.keyFile} has ${named(kept.keyIds())} only. Put the key file back ` +
         'that belongs to this database, or add the missing line to it; nothing has to be restarted.',
     )
   const reports = new Reports(db, clock)
@@ -98,20 +98,20 @@ export async function createController({
     nonsense: (nodeId) => log.warning('a node sent a frame that is none', { nodeId, node: nameOf(nodeId) }),
     isRemoved: (nodeId) => nodeById(db, nodeId)?.removedAt != null,
   })
-  const runner: Runner = new Runner(db, sagas, hub, clock, seams, pauseMs, (level, message, about) =>
+  const runner: Runner = new Runner(db, sagas, hub, clock, failpoints, pauseMs, (level, message, about) =>
     log[level](message, { ...about, node: nameOf(about['nodeId']) }),
   )
 
   const leads = leadingTo(pages)
-  const around: Surroundings = {
+  const app: AppContext = {
     config,
     clock,
     secrets: kept,
     startedAt: clock(),
-    places: (actor) => places(actor).filter(({ href }) => leads(href, actor)),
+    navItems: (actor) => navItems(actor).filter(({ href }) => leads(href, actor)),
     signIns: new Limit(SIGN_INS_PER_MINUTE, clock),
     refusedLines: new Limit(1, clock),
-    guesses: new Delay(clock),
+    signInThrottle: new Delay(clock),
     invitations: new Limit(INVITATIONS_PER_MINUTE, clock),
     providers: new Providers(clock),
     host: new HostFigures(host, config.dataDir),
@@ -122,11 +122,17 @@ export async function createController({
       disconnect: (nodeId) => void setTimeout(() => hub.disconnect(nodeId)),
     },
   }
-  const door: Door = {
-    gate: gate(db, around),
-    who(request, on) {
-      const it = heardOf(request)
-      const sender = whoFrom(db, { request, origin: config.origin, now: clock(), from: it.from, onPage: on === 'page' })
+  const httpContext: HttpContext = {
+    gate: gate(db, app),
+    authenticate(request, on) {
+      const it = requestContext(request)
+      const sender = authenticate(db, {
+        request,
+        origin: config.origin,
+        now: clock(),
+        from: it.from,
+        onPage: on === 'page',
+      })
       if (sender.actor) it.by = startedBy(sender.actor).id
       return sender
     },
@@ -134,7 +140,7 @@ export async function createController({
     calls: new Limit(callsPerMinute, clock),
     restarting: () => restarting,
   }
-  const agents = new AgentDoor({
+  const agents = new AgentEndpoints({
     db,
     clock,
     dataDir: config.dataDir,
@@ -142,17 +148,23 @@ export async function createController({
     encrypted: config.publicUrl.startsWith('https:') || config.agentInsecure,
   })
   const assets = await Assets.load(files)
-  const app = new Elysia(routing)
-  mountApi(app, operations, door)
-  mountDocument(app, '/openapi.json', () => openapi(operations, { version: VERSION, root: config.origin + API_ROOT }), door)
-  for (const [method, path, answer] of otherRoutes({ db, clock, door, agents, assets })) route(app, method, path, answer)
-  mountPages(app, {
+  const router = new Elysia(routing)
+  mountApi(router, operations, httpContext)
+  mountDocument(
+    router,
+    '/openapi.json',
+    () => openapi(operations, { version: VERSION, root: config.origin + API_ROOT }),
+    httpContext,
+  )
+  for (const [method, path, answer] of otherRoutes({ db, clock, httpContext, agents, assets }))
+    route(router, method, path, answer)
+  mountPages(router, {
     pages,
     leads,
     always,
     layout: (frame) => layout(frame, (name) => assets.url(name)),
     errorPage,
-    door,
+    httpContext,
     brand: (accountId) => brandFor(db, accountId),
     clock,
     insecure: config.agentInsecure,
@@ -160,33 +172,50 @@ export async function createController({
   const logs = config.logRequests
 
   /** A door of its own, so that nothing in a request can make somebody System who came through the other. Made when somebody comes. */
-  let onHost: Elysia | undefined
+  let localOnly: Elysia | undefined
   const mountOnHost = () => {
-    onHost = new Elysia(routing)
-    const who = (request: Request): Sender => {
-      heardOf(request).by = system.name
+    localOnly = new Elysia(routing)
+    const authenticate = (request: Request): Sender => {
+      requestContext(request).by = system.name
       return { actor: system, limitKey: '' }
     }
     // `berth admin` in a loop must not wait for itself.
-    mountApi(onHost, allOperations, { ...door, who, calls: { take() {}, count() {} } })
-    return onHost
+    mountApi(localOnly, allOperations, { ...httpContext, authenticate, calls: { take() {}, count() {} } })
+    return localOnly
   }
 
   /** The agents' socket is taken before the router: the upgrade is the server's. */
-  const fetch = (request: Request, server: Pick<Server<unknown>, 'requestIP' | 'upgrade'>): Promise<Response | undefined> =>
-    answered(request, { from: clientAddress(request, server.requestIP(request)?.address, config.trustedProxies), logs }, () => {
-      if (!request.url.includes(agentPaths.connect) || new URL(request.url).pathname !== agentPaths.connect) return app.fetch(request)
-      const node = agents.signer(request)
-      const it = heardOf(request)
-      it.by = node.id
-      if (server.upgrade(request, { data: { nodeId: node.id }, headers: { 'X-Request-Id': it.requestId } })) return undefined
-      return new Response('This is a WebSocket address.\n', { status: 426, headers: { 'Content-Type': 'text/plain; charset=utf-8' } })
-    })
+  const fetch = (
+    request: Request,
+    server: Pick<Server<unknown>, 'requestIP' | 'upgrade'>,
+  ): Promise<Response | undefined> =>
+    answered(
+      request,
+      { from: clientAddress(request, server.requestIP(request)?.address, config.trustedProxies), logs },
+      () => {
+        if (!request.url.includes(agentPaths.connect) || new URL(request.url).pathname !== agentPaths.connect)
+          return router.fetch(request)
+        const node = agents.signer(request)
+        const it = requestContext(request)
+        it.by = node.id
+        if (server.upgrade(request, { data: { nodeId: node.id }, headers: { 'X-Request-Id': it.requestId } }))
+          return undefined
+        return new Response('This is a WebSocket address.\n', {
+          status: 426,
+          headers: { 'Content-Type': 'text/plain; charset=utf-8' },
+        })
+      },
+    )
   const websocket = {
     maxPayloadLength: 1 << 20,
     idleTimeout: 60,
     open: (socket: Socket) =>
-      hub.opened(socket, { type: 'welcome', nodeId: socket.data.nodeId, controllerVersion: VERSION, now: clock() } satisfies ToAgent),
+      hub.opened(socket, {
+        type: 'welcome',
+        nodeId: socket.data.nodeId,
+        controllerVersion: VERSION,
+        now: clock(),
+      } satisfies ToAgent),
     message: (socket: Socket, text: string | Buffer) => hub.message(socket, text),
     close: (socket: Socket) => hub.closed(socket),
   }
@@ -198,22 +227,26 @@ export async function createController({
     hub,
     runner,
     /** The same without a socket: a call from this host. */
-    app: { fetch: (request: Request): Promise<Response> => answered(request, { from: LOOPBACK, logs }, () => app.fetch(request)) },
-    gate: door.gate,
-    around,
+    router: {
+      fetch: (request: Request): Promise<Response> =>
+        answered(request, { from: LOOPBACK, logs }, () => router.fetch(request)),
+    },
+    gate: httpContext.gate,
+    app,
     reports,
     mail,
     fetch,
     websocket,
     /** The API for `berth admin` on this host: who reaches the socket file is System. */
     fetchLocal: (request: Request): Promise<Response> =>
-      answered(request, { from: LOOPBACK, logs }, () => (onHost ?? mountOnHost()).fetch(request)),
+      answered(request, { from: LOOPBACK, logs }, () => (localOnly ?? mountOnHost()).fetch(request)),
     /** Goes on with unfinished jobs, and starts what the clock starts. */
     start() {
       runner.start()
-      stopSchedule = startSchedule({ hub, mail, db, around })
+      stopSchedule = startSchedule({ hub, mail, db, app })
       const token = setUpToken(db)
-      if (token) log.info(`No staff account yet. Make the first one here, once: ${config.publicUrl}/setup?token=${token}`)
+      if (token)
+        log.info(`No staff account yet. Make the first one here, once: ${config.publicUrl}/setup?token=${token}`)
     },
     beginStop: () => void (restarting = true),
     /** Changes are refused from here on and reads go on until the listener closes; running steps go on at their nodes. */

@@ -1,9 +1,9 @@
 // For tests of what a crash does: the process kills itself at a named moment of a job, once, as a power cut would.
 import { existsSync, writeFileSync } from 'node:fs'
-import type { Seams } from '../kernel/jobs/runner.ts'
+import type { Failpoints } from '../kernel/jobs/runner.ts'
 
 /** `wanted` is `kind/step:moment` as the runner names them; undefined: never. */
-export function powerCutAt(wanted: string | undefined, dir: string): Seams {
+export function powerCutAt(wanted: string | undefined, dir: string): Failpoints {
   if (!wanted) return () => {}
   const mark = `${dir}/power-was-cut`
   return (moment) => {

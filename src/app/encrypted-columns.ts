@@ -1,11 +1,17 @@
-// Every column that holds sealed text. What is not in this list is not sealed anew when the key changes, and is lost then;
+// Every column that holds encrypted text. What is not in this list is not re-encrypted when the key changes, and is lost then;
 // test/kernel/secrets-rotation.test.ts looks for it.
 
-import { sealedAnswers } from '../kernel/api/idempotency.ts'
-import type { SealedColumn } from '../kernel/db/encrypted.ts'
-import { sealedSettings } from '../kernel/db/tables.ts'
-import { sealedMails } from '../kernel/web/mail.ts'
-import { sealedProviderSignIns } from '../identity/identity-provider/oidc.ts'
-import { sealedTotp } from '../identity/second-factors/totp.ts'
+import { encryptedProviderSignIns } from '../identity/auth/identity-provider/oidc.ts'
+import { encryptedTotp } from '../identity/auth/second-factors/totp.ts'
+import { encryptedResponses } from '../kernel/api/idempotency.ts'
+import type { EncryptedColumn } from '../kernel/db/encrypted.ts'
+import { encryptedSettings } from '../kernel/db/tables.ts'
+import { encryptedMails } from '../kernel/web/mail.ts'
 
-export const sealedColumns: readonly SealedColumn[] = [sealedSettings, sealedTotp, sealedProviderSignIns, sealedMails, sealedAnswers]
+export const encryptedColumns: readonly EncryptedColumn[] = [
+  encryptedSettings,
+  encryptedTotp,
+  encryptedProviderSignIns,
+  encryptedMails,
+  encryptedResponses,
+]

@@ -16,7 +16,18 @@ async function node(env: Record<string, string> = {}) {
   const it = controller()
   closing.push(it.close)
   const dir = dataDir()
-  const enrolled = await berthAgent(['enroll', '--controller', it.url, '--token', 'good', '--name', 'n1', '--data-dir', dir, '--fake'])
+  const enrolled = await berthAgent([
+    'enroll',
+    '--controller',
+    it.url,
+    '--token',
+    'good',
+    '--name',
+    'n1',
+    '--data-dir',
+    dir,
+    '--fake',
+  ])
   expect(enrolled).toMatchObject({ code: 0, err: '' })
   const run = (more: Record<string, string> = {}) => {
     const agent = agentProcess(dir, more)
@@ -38,7 +49,8 @@ async function install(it: Awaited<ReturnType<typeof node>>['it'], n = 1) {
     'domain.await': { server: serverId(n), address: null, limitSeconds: 5 },
   }
   const answers = []
-  for (const [name, input] of Object.entries(steps)) answers.push(await it.command(`job_${n}/${name}`, name as CommandName, input as never))
+  for (const [name, input] of Object.entries(steps))
+    answers.push(await it.command(`job_${n}/${name}`, name as CommandName, input as never))
   return answers
 }
 
@@ -59,7 +71,16 @@ describe('enrolling', () => {
     const it = controller()
     closing.push(it.close)
     const dir = dataDir()
-    const { code, err } = await berthAgent(['enroll', '--controller', it.url, '--token', 'bad', '--data-dir', dir, '--fake'])
+    const { code, err } = await berthAgent([
+      'enroll',
+      '--controller',
+      it.url,
+      '--token',
+      'bad',
+      '--data-dir',
+      dir,
+      '--fake',
+    ])
     expect({ code, err }).toEqual({ code: 1, err: 'invalid_token: invalid_token, says the test\n' })
     expect(existsSync(join(dir, 'agent.json'))).toBe(false)
   })
@@ -88,7 +109,12 @@ describe('enrolling', () => {
 describe('a connected agent', () => {
   test('says what it is, how it is and what it has', async () => {
     const { it } = await node()
-    expect((await it.frame('facts')).facts).toMatchObject({ hostname: 'n1', fake: true, cpu: { threads: 32 }, bridges: [{ name: 'br0' }] })
+    expect((await it.frame('facts')).facts).toMatchObject({
+      hostname: 'n1',
+      fake: true,
+      cpu: { threads: 32 },
+      bridges: [{ name: 'br0' }],
+    })
     expect((await it.frame('heartbeat')).pools).toMatchObject([{ name: 'local', totalBytes: 2e12 }])
     expect(await it.frame('inventory')).toMatchObject({ domains: [], volumes: [], foreign: [] })
   })
@@ -112,7 +138,9 @@ describe('a connected agent', () => {
   test('does not start a guest that has no rules', async () => {
     const { it } = await node()
     await it.waitConnected()
-    expect(await it.command('k', 'domain.start', { server: serverId(1) })).toMatchObject({ error: { code: 'no_allowance' } })
+    expect(await it.command('k', 'domain.start', { server: serverId(1) })).toMatchObject({
+      error: { code: 'no_allowance' },
+    })
   })
   test('comes back after a lost connection and answers from its journal what was done before', async () => {
     const { it } = await node()
@@ -122,7 +150,9 @@ describe('a connected agent', () => {
     await Bun.sleep(20)
     await it.waitConnected()
     it.frames.length = 0
-    expect(await it.command('job_1/domain.await', 'domain.await', { server: serverId(2), address: null, limitSeconds: 1 })).toMatchObject({
+    expect(
+      await it.command('job_1/domain.await', 'domain.await', { server: serverId(2), address: null, limitSeconds: 1 }),
+    ).toMatchObject({
       output: { answered: 'agent' },
     })
   })
@@ -206,8 +236,12 @@ describe('a power cut', () => {
       run({ BERTH_POWER_CUT: `domain.start:${moment}` })
       await Bun.sleep(100)
       await it.waitConnected()
-      expect(await it.command('job_1/domain.start', 'domain.start', { server: serverId(1) })).toMatchObject({ type: 'done' })
-      expect(await it.command('look', 'domain.look', { server: serverId(1) })).toMatchObject({ output: { power: 'running' } })
+      expect(await it.command('job_1/domain.start', 'domain.start', { server: serverId(1) })).toMatchObject({
+        type: 'done',
+      })
+      expect(await it.command('look', 'domain.look', { server: serverId(1) })).toMatchObject({
+        output: { power: 'running' },
+      })
     })
   }
 })
@@ -224,8 +258,12 @@ describe('a reboot of the host', () => {
     run()
     await Bun.sleep(200)
     await it.waitConnected()
-    expect(await it.command('l1', 'domain.look', { server: serverId(1) })).toMatchObject({ output: { power: 'running' } })
-    expect(await it.command('l2', 'domain.look', { server: serverId(2) })).toMatchObject({ output: { power: 'stopped' } })
+    expect(await it.command('l1', 'domain.look', { server: serverId(1) })).toMatchObject({
+      output: { power: 'running' },
+    })
+    expect(await it.command('l2', 'domain.look', { server: serverId(2) })).toMatchObject({
+      output: { power: 'stopped' },
+    })
   })
 })
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test'
-import { bringUp } from '../../agent/host/startup.ts'
 import { parseCommand } from '../../agent/commands/index.ts'
 import { openFakeHost } from '../../agent/host/fake-host.ts'
 import type { Host } from '../../agent/host/host.ts'
+import { startVms } from '../../agent/host/startup.ts'
 import type { CommandName, Input } from '../../agent/protocol/wire.ts'
 import { dataDir } from './run.ts'
 import { allowanceOf, domainOf, imageSource, seedOf, serverId, volumeOf } from './words.ts'
@@ -14,7 +14,7 @@ const obey = <N extends CommandName>(host: Host, name: N, input: Input<N>) => pa
 /** A fake host with one running guest. */
 async function hostWithGuest(dir = dataDir()) {
   const host = openFakeHost(dir)
-  await bringUp(host, now())
+  await startVms(host, now())
   await obey(host, 'image.ensure', imageSource)
   await obey(host, 'volume.create', { volume: volumeOf(1), image: imageSource.id, sizeBytes: 1e10 })
   await obey(host, 'seed.write', seedOf(1))
@@ -30,16 +30,16 @@ describe('after a boot of the host', () => {
     host.close()
     const booted = openFakeHost(dir, { bootId: 'second-boot' })
     expect(await booted.hypervisor.power(serverId(1))).toBe('stopped')
-    await bringUp(booted, now())
+    await startVms(booted, now())
     expect(await booted.hypervisor.power(serverId(1))).toBe('running')
-    expect(await booted.guard.ensure()).toBe(false)
+    expect(await booted.portSecurity.ensure()).toBe(false)
   })
   test('a guest that was stopped on purpose stays off', async () => {
     const { dir, host } = await hostWithGuest()
     await obey(host, 'domain.stop', { server: serverId(1), graceSeconds: 0 })
     host.close()
     const booted = openFakeHost(dir, { bootId: 'second-boot' })
-    await bringUp(booted, now())
+    await startVms(booted, now())
     expect(await booted.hypervisor.power(serverId(1))).toBe('stopped')
   })
   test('a guest that cannot start does not keep the others off', async () => {
@@ -51,7 +51,7 @@ describe('after a boot of the host', () => {
     await obey(host, 'volume.remove', volumeOf(1))
     host.close()
     const booted = openFakeHost(dir, { bootId: 'second-boot' })
-    await bringUp(booted, now())
+    await startVms(booted, now())
     expect(await booted.hypervisor.power(serverId(1))).toBe('stopped')
     expect(await booted.hypervisor.power(serverId(2))).toBe('running')
   })
@@ -62,6 +62,6 @@ test('a guest that its owner shut down stays off when only the agent starts agai
   await host.hypervisor.stop(serverId(1), 0)
   host.close()
   const again = openFakeHost(dir)
-  await bringUp(again, now())
+  await startVms(again, now())
   expect(await again.hypervisor.power(serverId(1))).toBe('stopped')
 })

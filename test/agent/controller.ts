@@ -14,7 +14,7 @@ import {
 
 export const NODE_ID = 'nod_00000000000000000000000001'
 
-type Answer = Extract<FromAgent, { type: 'done' | 'failed' }>
+type CallResult = Extract<FromAgent, { type: 'done' | 'failed' }>
 
 /** The wire's two directions on a free port of this host. */
 export function controller() {
@@ -28,7 +28,8 @@ export function controller() {
   let upgradeStatus = 101
   let enrolled: EnrollRequest | undefined
 
-  const refuse = (code: string, as = 401) => Response.json({ error: { code, message: `${code}, says the test` } }, { status: as })
+  const refuse = (code: string, as = 401) =>
+    Response.json({ error: { code, message: `${code}, says the test` } }, { status: as })
   const proves = (headers: Headers) => {
     const nonce = headers.get(agentHeaders.nonce) ?? ''
     if (!nonces.delete(nonce) || !publicKey) return false
@@ -82,7 +83,11 @@ export function controller() {
     },
   })
 
-  async function waitFor<F extends FromAgent>(wanted: (frame: FromAgent) => frame is F, otherwise: string, limitMs: number): Promise<F> {
+  async function waitFor<F extends FromAgent>(
+    wanted: (frame: FromAgent) => frame is F,
+    otherwise: string,
+    limitMs: number,
+  ): Promise<F> {
     const came = frames.find(wanted)
     if (came) return came
     const { promise, resolve, reject } = Promise.withResolvers<F>()
@@ -110,7 +115,11 @@ export function controller() {
     },
     dropConnection: () => socket?.terminate(),
     /** The next frame that fits, or one that came already. */
-    frame: <T extends FromAgent['type']>(type: T, fits: (frame: Extract<FromAgent, { type: T }>) => boolean = () => true, limitMs = 5000) =>
+    frame: <T extends FromAgent['type']>(
+      type: T,
+      fits: (frame: Extract<FromAgent, { type: T }>) => boolean = () => true,
+      limitMs = 5000,
+    ) =>
       waitFor(
         (frame): frame is Extract<FromAgent, { type: T }> => frame.type === type && fits(frame as never),
         `no ${type} frame`,
@@ -121,7 +130,8 @@ export function controller() {
       throw new Error('the agent did not connect')
     },
     ask: (frame: ToAgent) => socket?.send(JSON.stringify(frame)),
-    send: (key: string, name: string, input: unknown) => socket?.send(JSON.stringify({ type: 'command', key, name, input })),
+    send: (key: string, name: string, input: unknown) =>
+      socket?.send(JSON.stringify({ type: 'command', key, name, input })),
     /** Sends a command and answers what the agent answered. */
     async command<N extends CommandName>(key: string, name: N, input: Input<N>, limitMs?: number) {
       it.send(key, name, input)
@@ -129,7 +139,7 @@ export function controller() {
     },
     answer: (key: string, limitMs = 5000) =>
       waitFor(
-        (frame): frame is Answer => (frame.type === 'done' || frame.type === 'failed') && frame.key === key,
+        (frame): frame is CallResult => (frame.type === 'done' || frame.type === 'failed') && frame.key === key,
         `no answer to ${key}`,
         limitMs,
       ),

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { asTyped } from '../../agent/protocol/shell-quote.ts'
+import { loggingTo } from '../../agent/controller-link/job-log.ts'
 import { lines, run } from '../../agent/host/exec.ts'
-import { loggingTo } from '../../agent/connection/job-log.ts'
+import { asTyped } from '../../agent/protocol/shell-quote.ts'
 import { missing, note } from '../drivers/tools.ts'
 
 describe.skipIf(note(await missing('qemu-img', 'qemu-system-x86_64', 'ip'), 'exec.ts'))('running a program', () => {
@@ -17,7 +17,9 @@ describe.skipIf(note(await missing('qemu-img', 'qemu-system-x86_64', 'ip'), 'exe
     process.env['BERTH_TEST_SECRET'] = 'leak'
     const { out } = await run('ip', ['-json', 'link', 'show', 'lo'])
     expect(JSON.parse(out)).toMatchObject([{ ifname: 'lo' }])
-    expect(await Bun.file(`${import.meta.dir}/../../agent/exec.ts`).text()).toContain('const env = { PATH, LC_ALL:')
+    expect(await Bun.file(`${import.meta.dir}/../../agent/host/exec.ts`).text()).toContain(
+      'const env = { PATH, LC_ALL:',
+    )
   })
   test('a failure says which program, how it ended and what it said', async () => {
     expect(run('qemu-img', ['info', '--', '/no/such/file'])).rejects.toMatchObject({

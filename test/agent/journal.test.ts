@@ -1,11 +1,14 @@
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
+import { openJournal } from '../../agent/controller-link/journal.ts'
 import { Failure } from '../../agent/failure.ts'
-import { openJournal } from '../../agent/connection/journal.ts'
 import { dataDir } from './run.ts'
 
 const command = { key: 'job_1/start', name: 'domain.start' }
-const journalIn = (dir = dataDir(), now = Date.now) => ({ dir, journal: openJournal(join(dir, 'journal.db'), undefined, now) })
+const journalIn = (dir = dataDir(), now = Date.now) => ({
+  dir,
+  journal: openJournal(join(dir, 'journal.db'), undefined, now),
+})
 
 /** Work that counts how often it is done and ends when it is told to. */
 function work() {
@@ -60,7 +63,9 @@ test('a command that a crash cut short runs again', async () => {
 test('another key is another command', async () => {
   const { journal } = journalIn()
   await journal.obey(command, async () => ({ n: 1 }))
-  expect(await journal.obey({ ...command, key: 'job_1/start/undo' }, async () => ({ n: 2 }))).toEqual({ output: { n: 2 } })
+  expect(await journal.obey({ ...command, key: 'job_1/start/undo' }, async () => ({ n: 2 }))).toEqual({
+    output: { n: 2 },
+  })
 })
 test('answers are forgotten after two weeks', async () => {
   const { dir, journal } = journalIn()

@@ -8,8 +8,16 @@ export const dataDir = () => temporary('agent-test')
 
 /** Runs `berth agent …` to its end. */
 export async function berthAgent(args: string[], env: Record<string, string> = {}) {
-  const child = Bun.spawn([process.execPath, ENTRY, ...args], { env: { ...process.env, ...env }, stdout: 'pipe', stderr: 'pipe' })
-  const [out, err, code] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text(), child.exited])
+  const child = Bun.spawn([process.execPath, ENTRY, ...args], {
+    env: { ...process.env, ...env },
+    stdout: 'pipe',
+    stderr: 'pipe',
+  })
+  const [out, err, code] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+    child.exited,
+  ])
   return { code, out, err }
 }
 

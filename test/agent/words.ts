@@ -1,10 +1,14 @@
-import type { Allowance, Domain, ImageSource, Seed, Volume } from '../../agent/protocol/wire.ts'
+import type { Domain, ImageSource, PortRules, Seed, Volume } from '../../agent/protocol/wire.ts'
 
 /** `srv_…` with the number at the end. */
 export const serverId = (n: number) => `srv_${String(n).padStart(26, '0')}`
-export const volumeOf = (n: number, format: Volume['format'] = 'qcow2'): Volume => ({ server: serverId(n), pool: 'local', format })
+export const volumeOf = (n: number, format: Volume['format'] = 'qcow2'): Volume => ({
+  server: serverId(n),
+  pool: 'local',
+  format,
+})
 export const macOf = (n: number) => `52:54:00:00:00:${n.toString(16).padStart(2, '0')}`
-export const allowanceOf = (n: number): Allowance => ({
+export const allowanceOf = (n: number): PortRules => ({
   server: serverId(n),
   tap: `bth${n}`,
   mac: macOf(n),
@@ -25,7 +29,10 @@ export const seedOf = (n: number): Seed => ({
   server: serverId(n),
   metaData: { 'instance-id': serverId(n), 'local-hostname': `web${n}` },
   userData: { hostname: `web${n}`, ssh_authorized_keys: ['ssh-ed25519 AAAA someone'] },
-  networkConfig: { version: 2, ethernets: { eth0: { match: { macaddress: macOf(n) }, addresses: [`10.77.0.${10 + n}/24`] } } },
+  networkConfig: {
+    version: 2,
+    ethernets: { eth0: { match: { macaddress: macOf(n) }, addresses: [`10.77.0.${10 + n}/24`] } },
+  },
 })
 export const imageSource: ImageSource = {
   id: 'img_00000000000000000000000001',

@@ -6,22 +6,32 @@
 // FILE is JSON: { controller, nodes }. Every agent, or every so many, seems to come from an address of its own, through the header
 // of a trusted proxy; 0 leaves them all at 127.0.0.1. One JSON line a second on standard output says how it goes.
 import { createPrivateKey } from 'node:crypto'
-import { Connection } from '../../agent/connection/connection.ts'
+import { Connection } from '../../agent/controller-link/connection.ts'
+import type { Answer, Command, Journal } from '../../agent/controller-link/journal.ts'
 import type { Host } from '../../agent/host/host.ts'
-import type { Answer, Command, Journal } from '../../agent/connection/journal.ts'
 import type { Power, Volume } from '../../agent/protocol/wire.ts'
 import { agentHeaders, agentPaths, type CommandName } from '../../agent/protocol/wire.ts'
 import { end, start, tempDir } from './cleanup.ts'
 import { script } from './controller.ts'
 import { factsOf, NODE_POOL_BYTES, type SeededNode } from './seed.ts'
 
-export type Pulse = { connected: number; opened: number; refused: number; commands: number; heartbeats: number; lagMs: number[] }
+export type Pulse = {
+  connected: number
+  opened: number
+  refused: number
+  commands: number
+  heartbeats: number
+  lagMs: number[]
+}
 
 /** In the benchmark's process: starts the simulator and keeps what it said last. */
 export async function startAgents(controller: string, nodes: readonly SeededNode[], agentsPerAddress = 1) {
   const file = `${tempDir}/agents.json`
   await Bun.write(file, JSON.stringify({ controller, nodes }))
-  const child = start(script('agents.ts', file, String(agentsPerAddress)), { stdout: 'pipe', stderr: Bun.file(`${tempDir}/agents.log`) })
+  const child = start(script('agents.ts', file, String(agentsPerAddress)), {
+    stdout: 'pipe',
+    stderr: Bun.file(`${tempDir}/agents.log`),
+  })
   const it = { process: child, pulse: undefined as Pulse | undefined, lagMs: [] as number[], stop: () => end(child) }
   void (async () => {
     for await (const line of linesOf(child.stdout as ReadableStream<Uint8Array>)) {
@@ -64,7 +74,13 @@ function hostOf(node: SeededNode): Host {
   const guests = new Map<string, Power>(node.servers.map(({ id, power }) => [id, power]))
   const volume = (server: string): Volume => ({ server, pool: 'local', format: 'qcow2' })
   const look = async () => ({
-    ours: [...guests].map(([id, power]) => ({ id, power, cpuNanoseconds: Date.now() * 1000, rxBytes: Date.now(), txBytes: Date.now() })),
+    ours: [...guests].map(([id, power]) => ({
+      id,
+      power,
+      cpuNanoseconds: Date.now() * 1000,
+      rxBytes: Date.now(),
+      txBytes: Date.now(),
+    })),
     foreign: [],
   })
   return {
@@ -73,11 +89,17 @@ function hostOf(node: SeededNode): Host {
     storage: {
       list: async () => [...guests.keys()].map(volume),
       rooms: async () => [
-        { name: 'local', kind: 'file', path: '/var/lib/berth-agent/disks', totalBytes: NODE_POOL_BYTES, freeBytes: NODE_POOL_BYTES / 2 },
+        {
+          name: 'local',
+          kind: 'file',
+          path: '/var/lib/berth-agent/disks',
+          totalBytes: NODE_POOL_BYTES,
+          freeBytes: NODE_POOL_BYTES / 2,
+        },
       ],
     },
     hypervisor: { look, events: untilAborted },
-    around: async (name: CommandName, server: string | undefined) => {
+    app: async (name: CommandName, server: string | undefined) => {
       count.commands++
       if (server && name === 'domain.start') guests.set(server, 'running')
       if (server && name === 'domain.stop') guests.set(server, 'stopped')
@@ -156,7 +178,13 @@ async function simulate(file: string, agentsPerAddress: number) {
   for (const [i, node] of nodes.entries()) {
     const place = Math.floor(i / agentsPerAddress)
     if (agentsPerAddress) addresses.set(node.id, `100.64.${place >> 8}.${place & 255}`)
-    const identity = { controller, nodeId: node.id, name: node.name, fake: true, key: createPrivateKey(node.privateKey) }
+    const identity = {
+      controller,
+      nodeId: node.id,
+      name: node.name,
+      fake: true,
+      key: createPrivateKey(node.privateKey),
+    }
     void new Connection(identity, hostOf(node), journal).stay(stopping.signal)
   }
   const timer = setInterval(() => {

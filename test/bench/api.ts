@@ -42,7 +42,12 @@ type Measure = {
 function measures(it: Seeded): Measure[] {
   const order = (n: number, more: object) => ({
     path: '/api/v1/admin/servers',
-    body: JSON.stringify({ ownerId: it.customers[n]!.id, packageId: it.packageId, nodeGroupId: it.locationId, ...more }),
+    body: JSON.stringify({
+      ownerId: it.customers[n]!.id,
+      packageId: it.packageId,
+      nodeGroupId: it.locationId,
+      ...more,
+    }),
   })
   const withImage = (access: (n: number) => object) =>
     it.customers.map((_, n) => order(n, { imageId: it.imageId, hostname: 'bench#', access: access(n) }))
@@ -60,7 +65,8 @@ function measures(it: Seeded): Measure[] {
       method: 'GET',
       connections,
       targets: [{ path: '/api/v1/admin/servers?limit=50' }],
-      met: (r, ratio) => `${goal(r.perSecond >= 1500, '1500/s')}, ratio ${goal(ratio >= 0.5, '0.5')}, ${goal(r.p99Ms <= 40, '40 ms')}`,
+      met: (r, ratio) =>
+        `${goal(r.perSecond >= 1500, '1500/s')}, ratio ${goal(ratio >= 0.5, '0.5')}, ${goal(r.p99Ms <= 40, '40 ms')}`,
     },
     {
       name: 'the same, each node in turn, 20 changes/s beside it',
@@ -93,7 +99,9 @@ const mark = (data: string) => new Database(`${data}/berth.db`, { readonly: true
 /** Waits until the controller has nothing left to do; answers the jobs it ended a second. */
 async function drained(data: string): Promise<void> {
   const db = mark(data)
-  const open = db.query<{ n: number }, []>("SELECT count(*) AS n FROM jobs WHERE state IN ('queued', 'running', 'undoing')")
+  const open = db.query<{ n: number }, []>(
+    "SELECT count(*) AS n FROM jobs WHERE state IN ('queued', 'running', 'undoing')",
+  )
   const [before, began] = [open.get()!.n, performance.now()]
   while (open.get()!.n && performance.now() - began < DRAIN_SECONDS * 1000) await Bun.sleep(250)
   const left = open.get()!.n
@@ -104,7 +112,9 @@ async function drained(data: string): Promise<void> {
     )
 }
 
-say(`Product: ${program.words}\nClient: ${client}, on the same machine\nSeeding ${servers} servers, 500 customers, ${NODES} nodes …`)
+say(
+  `Product: ${program.words}\nClient: ${client}, on the same machine\nSeeding ${servers} servers, 500 customers, ${NODES} nodes …`,
+)
 const data = `${tempDir}/data`
 const seeded = seed(data, { servers, customers: 500, nodes: NODES, tokens: 400, freeAddresses: 200_000 })
 mkdirSync(`${tempDir}/reference`)
@@ -124,7 +134,19 @@ const sides = [
 ] as const
 
 await mustAnswerAlike()
-const head = ['', 'product /s', 'p50', 'p99', 'CPU per call', 'reference /s', 'p50', 'p99', 'CPU per call', 'ratio (min…max)', 'goal']
+const head = [
+  '',
+  'product /s',
+  'p50',
+  'p99',
+  'CPU per call',
+  'reference /s',
+  'p50',
+  'p99',
+  'CPU per call',
+  'ratio (min…max)',
+  'goal',
+]
 const rows: (string | number)[][] = []
 let first = 1
 for (const measure of measures(seeded).filter((_, i) => !only || i === only - 1)) {
@@ -145,11 +167,16 @@ process.exit(0)
 
 /** Neither side is measured cold: code that has run a few hundred times only is several times slower, and the first use of a token is noted. */
 async function warmUp(measure: Measure, side: (typeof sides)[number]) {
-  for (let [calls, tries] = [0, 0]; calls < WARM_CALLS && tries < 8; tries++) calls += (await run(measure, side, 2)).requests
+  for (let [calls, tries] = [0, 0]; calls < WARM_CALLS && tries < 8; tries++)
+    calls += (await run(measure, side, 2)).requests
   if (measure.leavesJobs && side.name === 'product') await drained(data)
 }
 
-async function run({ method, targets, name, connections, changesPerSecond }: Measure, side: (typeof sides)[number], seconds: number) {
+async function run(
+  { method, targets, name, connections, changesPerSecond }: Measure,
+  side: (typeof sides)[number],
+  seconds: number,
+) {
   const cpu = cpuSeconds(side.pid)
   const changes = changesPerSecond && side.name === 'product' ? changing(side.url, changesPerSecond) : undefined
   const result = await load({ url: side.url, method, targets, tokens: seeded.tokens, connections, seconds, first })
@@ -169,7 +196,10 @@ function changing(url: string, perSecond: number) {
     const n = calls.length
     const call = fetch(`${url}/api/v1/customers/${seeded.customers[n % seeded.customers.length]!.id}`, {
       method: 'PATCH',
-      headers: { Authorization: `Bearer ${seeded.tokens[n % seeded.tokens.length]}`, 'Content-Type': 'application/json' },
+      headers: {
+        Authorization: `Bearer ${seeded.tokens[n % seeded.tokens.length]}`,
+        'Content-Type': 'application/json',
+      },
       body: JSON.stringify({ name: `Customer ${crypto.randomUUID()}` }),
     })
     calls.push(call.then((response) => response.ok || say(`    a change was refused: ${response.status}`)))
@@ -182,7 +212,11 @@ function changing(url: string, perSecond: number) {
   }
 }
 
-function summary({ name, met }: Measure, product: (Result & { cpuUs: number })[], reference: (Result & { cpuUs: number })[]) {
+function summary(
+  { name, met }: Measure,
+  product: (Result & { cpuUs: number })[],
+  reference: (Result & { cpuUs: number })[],
+) {
   const of = (results: (Result & { cpuUs: number })[], what: 'perSecond' | 'p50Ms' | 'p99Ms' | 'cpuUs') =>
     median(results.map((r) => r[what]))
   const ratios = product.map((r, i) => r.perSecond / reference[i]!.perSecond)
@@ -206,8 +240,11 @@ function summary({ name, met }: Measure, product: (Result & { cpuUs: number })[]
 async function mustAnswerAlike() {
   const headers = { Authorization: `Bearer ${seeded.tokens[0]}` }
   for (const id of [seeded.servers[0]!, seeded.servers[1]!, seeded.servers[2]!]) {
-    const [a, b] = await Promise.all(sides.map(async ({ url }) => (await fetch(`${url}/api/v1/servers/${id}`, { headers })).json()))
-    if (!Bun.deepEquals(a, b)) throw new Error(`product and reference answer differently:\n${JSON.stringify(a)}\n${JSON.stringify(b)}`)
+    const [a, b] = await Promise.all(
+      sides.map(async ({ url }) => (await fetch(`${url}/api/v1/servers/${id}`, { headers })).json()),
+    )
+    if (!Bun.deepEquals(a, b))
+      throw new Error(`product and reference answer differently:\n${JSON.stringify(a)}\n${JSON.stringify(b)}`)
   }
 }
 

@@ -22,7 +22,10 @@ export function start(command: readonly string[], { env = {}, stderr = 'inherit'
 
 /** PANEL_* of the caller's shell would change what is measured. */
 const plainEnv = () =>
-  Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('PANEL_'))) as Record<string, string>
+  Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('PANEL_'))) as Record<
+    string,
+    string
+  >
 
 export async function end(child: Bun.Subprocess, signal: NodeJS.Signals = 'SIGTERM', patienceMs = 30_000) {
   child.kill(signal)
@@ -49,7 +52,8 @@ for (const broken of ['uncaughtException', 'unhandledRejection'] as const)
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130))
 
 /** Resident memory of one process, in MB. */
-export const memoryMb = (pid: number) => Number(/^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024
+export const memoryMb = (pid: number) =>
+  Number(/^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024
 
 /** Processor time it has used, in seconds. */
 export function cpuSeconds(pid: number): number {

@@ -16,7 +16,11 @@ export const script = (name: string, ...args: string[]) => [process.execPath, `$
 export type Running = { process: Bun.Subprocess; url: string; startedMs: number }
 
 /** Answers once it has answered its first call; `startedMs` counts from the spawn. */
-export async function startController(dataDir: string, port: number, env: Record<string, string> = {}): Promise<Running> {
+export async function startController(
+  dataDir: string,
+  port: number,
+  env: Record<string, string> = {},
+): Promise<Running> {
   const url = `http://127.0.0.1:${port}`
   const began = performance.now()
   const child = start([...program.command, 'serve'], {
@@ -31,7 +35,8 @@ export async function startController(dataDir: string, port: number, env: Record
 export async function firstAnswer(url: string, child: Bun.Subprocess) {
   const until = Date.now() + 60_000
   while (Date.now() < until) {
-    if (child.exitCode !== null) throw new Error(`it ended with ${child.exitCode} before it answered; see ${tempDir}/controller.log`)
+    if (child.exitCode !== null)
+      throw new Error(`it ended with ${child.exitCode} before it answered; see ${tempDir}/controller.log`)
     const answered = await fetch(url, { signal: AbortSignal.timeout(5000) }).then(
       (response) => response.arrayBuffer(),
       () => undefined,

@@ -83,7 +83,11 @@ rows.push(
     goal(percentile(storm.lagMs, 99) <= 2000, '2 s'),
   ],
   ...storm.rows('storm'),
-  ['memory of the controller', `${round(memoryMb(controller.process.pid))} MB`, goal(memoryMb(controller.process.pid) <= 350, '350 MB')],
+  [
+    'memory of the controller',
+    `${round(memoryMb(controller.process.pid))} MB`,
+    goal(memoryMb(controller.process.pid) <= 350, '350 MB'),
+  ],
   ['nodes that the database says are connected', connectedNodes(), ''],
 )
 table([`${count} agents × ${each} servers, ${perAddress || 'all'} from one address`, 'measured', 'goal'], rows)
@@ -91,13 +95,13 @@ await agents.stop()
 await stopController(controller)
 process.exit(0)
 
-type Asked = { page: number[]; api: number[]; wrong: number }
+type RequestContext = { page: number[]; api: number[]; wrong: number }
 
 /** Asks pages and the API all the while, at a fixed pace: an answer that is late does not make the next question late. */
 async function watched(words: string, work: () => Promise<unknown>) {
   say(`Watching: ${words} …`)
   agents.lagMs.length = 0
-  const asked: Asked = { page: [], api: [], wrong: 0 }
+  const asked: RequestContext = { page: [], api: [], wrong: 0 }
   const going = new Set<Promise<void>>()
   const timer = setInterval(() => {
     for (const kind of ['page', 'api'] as const) {
@@ -123,13 +127,16 @@ async function watched(words: string, work: () => Promise<unknown>) {
   }
 }
 
-async function ask(kind: 'page' | 'api', { session, tokens }: Seeded, asked: Asked) {
+async function ask(kind: 'page' | 'api', { session, tokens }: Seeded, asked: RequestContext) {
   const [path, headers] =
     kind === 'page'
       ? ['/admin', { Cookie: `panel=${session}` }]
       : ['/api/v1/admin/servers?limit=50', { Authorization: `Bearer ${tokens[asked.api.length % tokens.length]}` }]
   const at = performance.now()
-  const status = await fetch(controller.url + path, { headers: headers as Record<string, string>, redirect: 'manual' }).then(
+  const status = await fetch(controller.url + path, {
+    headers: headers as Record<string, string>,
+    redirect: 'manual',
+  }).then(
     async (response) => {
       await response.arrayBuffer()
       return response.status

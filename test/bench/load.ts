@@ -16,7 +16,15 @@ export type Plan = {
   seconds: number
   first: number
 }
-export type Result = { requests: number; perSecond: number; p50Ms: number; p99Ms: number; maxMs: number; refused: number; broken: number }
+export type Result = {
+  requests: number
+  perSecond: number
+  p50Ms: number
+  p99Ms: number
+  maxMs: number
+  refused: number
+  broken: number
+}
 
 export const client = Bun.which('wrk') ? 'wrk' : 'a closed loop in bun (wrk is not installed)'
 
@@ -74,10 +82,13 @@ async function withWrk({ url, method, targets, tokens, connections, seconds, fir
     BENCH_METHOD: method,
     BENCH_FIRST: String(first),
   }
-  return start(['wrk', '-t1', `-c${connections}`, `-d${seconds}s`, '--timeout', '10s', '-s', await file('load.lua', [lua]), url], {
-    env,
-    stdout: 'pipe',
-  })
+  return start(
+    ['wrk', '-t1', `-c${connections}`, `-d${seconds}s`, '--timeout', '10s', '-s', await file('load.lua', [lua]), url],
+    {
+      env,
+      stdout: 'pipe',
+    },
+  )
 }
 
 async function withBun(plan: Plan) {
@@ -93,10 +104,17 @@ async function loop({ url, method, targets, tokens, connections, seconds, first 
   const connection = async () => {
     while (performance.now() < until) {
       const { path, body } = targets[++n % targets.length]!
-      const headers = { Authorization: `Bearer ${tokens[n % tokens.length]}`, ...(body ? { 'Content-Type': 'application/json' } : {}) }
+      const headers = {
+        Authorization: `Bearer ${tokens[n % tokens.length]}`,
+        ...(body ? { 'Content-Type': 'application/json' } : {}),
+      }
       const at = performance.now()
       try {
-        const response = await fetch(url + path, { method, headers, ...(body ? { body: body.replaceAll('#', String(n)) } : {}) })
+        const response = await fetch(url + path, {
+          method,
+          headers,
+          ...(body ? { body: body.replaceAll('#', String(n)) } : {}),
+        })
         await response.arrayBuffer()
         if (response.status >= 400) refused++
       } catch {

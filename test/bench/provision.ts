@@ -12,7 +12,9 @@ import { atEnd, freePort, start, tempDir } from './cleanup.ts'
 import { program, startController } from './controller.ts'
 import { flags, goal, median, round, say, table } from './words.ts'
 
-const { rounds } = flags('Measures a server from the order to an SSH login, against the same steps by hand.', { rounds: 5 })
+const { rounds } = flags('Measures a server from the order to an SSH login, against the same steps by hand.', {
+  rounds: 5,
+})
 
 const VIRSH = ['virsh', '-q', '-c', 'qemu:///system']
 const BRIDGE = 'brbench0'
@@ -54,7 +56,11 @@ for (let i = 1; i <= rounds; i++) {
 const of = (list: readonly Taken[], what: keyof Taken) => median(list.map((t) => t[what])) / 1000
 const pairs = (what: keyof Taken) => taken.berth.map((t, i) => t[what] / taken.hand[i]![what])
 
-const words = { startedMs: 'order to a started guest', bannerMs: 'order to SSH banner', loginMs: 'order to SSH login done' }
+const words = {
+  startedMs: 'order to a started guest',
+  bannerMs: 'order to SSH banner',
+  loginMs: 'order to SSH login done',
+}
 table(
   [`${rounds} each, medians`, 'Berth', 'by hand', 'ratio (min…max of pairs)', 'own overhead', 'goal'],
   (Object.keys(words) as (keyof Taken)[]).map((what) => {
@@ -99,7 +105,20 @@ async function byHand(i: number): Promise<Taken> {
   await must('qemu-img', 'resize', '-q', '-f', 'qcow2', `${at}/disk.qcow2`, `${DISK_GB}G`)
   const mac = `02:00:00:00:77:${(i + 16).toString(16)}`
   writeSeed(at, address, mac)
-  await must('xorriso', '-no_rc', '-as', 'mkisofs', '-quiet', '-o', `${at}/seed.iso`, '-V', 'cidata', '-J', '-r', `${at}/files`)
+  await must(
+    'xorriso',
+    '-no_rc',
+    '-as',
+    'mkisofs',
+    '-quiet',
+    '-o',
+    `${at}/seed.iso`,
+    '-V',
+    'cidata',
+    '-J',
+    '-r',
+    `${at}/files`,
+  )
   const disk = { kind: 'file', path: `${at}/disk.qcow2`, format: 'qcow2' } as const
   const volume = { server, pool: 'local', format: 'qcow2' } as const
   // Not a tap of Berth's name: its rules on this host let out only what the controller allowed.
@@ -208,9 +227,13 @@ async function setUp() {
     '--data-dir',
     home,
   )
-  const agent = start([...program.command, 'agent', 'run', '--data-dir', home], { stderr: Bun.file(`${tempDir}/agent.log`) })
+  const agent = start([...program.command, 'agent', 'run', '--data-dir', home], {
+    stderr: Bun.file(`${tempDir}/agent.log`),
+  })
   atEnd(() => removeTraces(agent))
-  const node = await until('the node', async () => (await admin('nodes.list')).data.find((n: any) => n.connected && n.load?.pools.length))
+  const node = await until('the node', async () =>
+    (await admin('nodes.list')).data.find((n: any) => n.connected && n.load?.pools.length),
+  )
   await admin('pools.create', {
     name: 'lab',
     network: `${SUBNET}.0/24`,
@@ -219,7 +242,8 @@ async function setUp() {
     last: `${SUBNET}.99`,
     nodeIds: [node.id],
   })
-  const packageId = (await admin('packages.create', { name: 'Tiny', vcpus: 1, memoryMb: MEMORY_MB, diskGb: DISK_GB })).id
+  const packageId = (await admin('packages.create', { name: 'Tiny', vcpus: 1, memoryMb: MEMORY_MB, diskGb: DISK_GB }))
+    .id
   const imageId = (await admin('images.import', { file: 'tiny.qcow2', name: 'Tiny' })).id
   const ownerId = (await admin('customers.create', { name: 'Cal', email: 'cal@bench.example' })).id
   const sshKeyId = (await admin('ssh-keys.create', { id: ownerId, publicKey })).id
@@ -232,7 +256,11 @@ async function setUp() {
 /** The API over the local socket: the same gate, without the minute's limit of a token. */
 async function api(method: string, path: string, body?: object): Promise<any> {
   const json = body ? { headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) } : {}
-  const response = await fetch(`http://localhost/api/v1${path}`, { method, ...json, unix: `${data}/admin.sock` } as unknown as RequestInit)
+  const response = await fetch(`http://localhost/api/v1${path}`, {
+    method,
+    ...json,
+    unix: `${data}/admin.sock`,
+  } as unknown as RequestInit)
   const answer: any = await response.json()
   if (!response.ok) throw new Error(`${method} ${path}: ${answer.error.message}`)
   return answer
@@ -277,7 +305,11 @@ async function whereTimeWent(): Promise<string> {
 
 // ---------------------------------------------------------------- the host
 async function must(...command: string[]): Promise<string> {
-  const child = start(command, { env: { PANEL_DATA_DIR: `${tempDir}/data`, PANEL_AGENT_INSECURE: '1' }, stdout: 'pipe', stderr: 'pipe' })
+  const child = start(command, {
+    env: { PANEL_DATA_DIR: `${tempDir}/data`, PANEL_AGENT_INSECURE: '1' },
+    stdout: 'pipe',
+    stderr: 'pipe',
+  })
   const [out, error] = await Promise.all([
     new Response(child.stdout as ReadableStream).text(),
     new Response(child.stderr as ReadableStream).text(),
@@ -291,7 +323,9 @@ function works(...command: string[]): boolean {
 }
 
 async function mustBePossible() {
-  const missing = ['virsh', 'qemu-img', 'xorriso', 'nft', 'ip', 'ssh', 'qemu-system-x86_64'].filter((name) => !Bun.which(name))
+  const missing = ['virsh', 'qemu-img', 'xorriso', 'nft', 'ip', 'ssh', 'qemu-system-x86_64'].filter(
+    (name) => !Bun.which(name),
+  )
   if (missing.length) cannot(`${missing.join(', ')} ${missing.length === 1 ? 'is' : 'are'} not installed`)
   if (process.getuid?.() !== 0) cannot('it needs root')
   await startLibvirt()

@@ -11,7 +11,13 @@ import { newId } from '../../src/kernel/db/ids.ts'
 type Row = Record<string, any>
 
 const db = new Database(process.argv[2]!, { strict: true })
-for (const pragma of ['busy_timeout=5000', 'journal_mode=WAL', 'synchronous=FULL', 'foreign_keys=ON', 'cache_size=-32000'])
+for (const pragma of [
+  'busy_timeout=5000',
+  'journal_mode=WAL',
+  'synchronous=FULL',
+  'foreign_keys=ON',
+  'cache_size=-32000',
+])
   db.run(`PRAGMA ${pragma}`)
 
 const select = `SELECT s.*, n.name AS node_name, o.name AS owner_name, o.email AS owner_email, p.name AS package_name, l.name AS location_name, i.name AS image_name,
@@ -123,7 +129,11 @@ function shown(s: Row) {
 const json = (body: unknown, status = 200) =>
   new Response(JSON.stringify(body), {
     status,
-    headers: { 'Content-Type': 'application/json; charset=utf-8', 'Cache-Control': 'no-store', 'X-Request-Id': Bun.randomUUIDv7() },
+    headers: {
+      'Content-Type': 'application/json; charset=utf-8',
+      'Cache-Control': 'no-store',
+      'X-Request-Id': Bun.randomUUIDv7(),
+    },
   })
 
 const order = db.transaction((by: Row, body: Row) => {
@@ -178,8 +188,18 @@ const order = db.transaction((by: Row, body: Row) => {
     location: what['location_name'],
     ipv4: ipv4['address'],
   }
-  const customer = { id: body['ownerId'], email: what['owner_email'], name: what['owner_name'], externalId: what['external_id'] }
-  put.event.run(newId('event'), now, body['ownerId'], JSON.stringify({ server, customer, image: image?.['id'] ?? null }))
+  const customer = {
+    id: body['ownerId'],
+    email: what['owner_email'],
+    name: what['owner_name'],
+    externalId: what['external_id'],
+  }
+  put.event.run(
+    newId('event'),
+    now,
+    body['ownerId'],
+    JSON.stringify({ server, customer, image: image?.['id'] ?? null }),
+  )
   let jobId: string | null = null
   if (image) {
     jobId = newId('job')
@@ -191,9 +211,28 @@ const order = db.transaction((by: Row, body: Row) => {
       access: { passwordHash: null, publicKeys },
       purpose: 'create',
     }
-    put.job.run(jobId, `Install ${host}`, JSON.stringify(input), id, node.id, id, by['id'], `${by['name']} (${by['account_name']})`, now)
+    put.job.run(
+      jobId,
+      `Install ${host}`,
+      JSON.stringify(input),
+      id,
+      node.id,
+      id,
+      by['id'],
+      `${by['name']} (${by['account_name']})`,
+      now,
+    )
   }
-  put.audit.run(newId('audit'), now, by['account'], by['account_name'], `token ${by['id']}`, id, Bun.randomUUIDv7(), JSON.stringify(body))
+  put.audit.run(
+    newId('audit'),
+    now,
+    by['account'],
+    by['account_name'],
+    `token ${by['id']}`,
+    id,
+    Bun.randomUUIDv7(),
+    JSON.stringify(body),
+  )
   return { jobId, serverId: id, ipv4: ipv4['address'] }
 })
 
@@ -215,5 +254,7 @@ new Elysia()
       total: (node ? find.totalOfNode.get(node) : find.total.get())!.n,
     })
   })
-  .post('/api/v1/admin/servers', ({ request, body }) => json(order.immediate(who(request, 'servers:create'), body as Row), 201))
+  .post('/api/v1/admin/servers', ({ request, body }) =>
+    json(order.immediate(who(request, 'servers:create'), body as Row), 201),
+  )
   .listen({ hostname: '127.0.0.1', port: Number(process.argv[3]) })

@@ -2,14 +2,19 @@
 import { generateKeyPairSync, randomBytes } from 'node:crypto'
 import { mkdirSync } from 'node:fs'
 import type { Facts } from '../../agent/protocol/wire.ts'
+import { VERSION } from '../../src/app/version.ts'
 import { presets } from '../../src/kernel/api/access.ts'
+import { digest, randomToken } from '../../src/kernel/crypto/secrets.ts'
 import { newId } from '../../src/kernel/db/ids.ts'
 import { type Db, openDb, write } from '../../src/kernel/db/open.ts'
-import { digest, randomToken } from '../../src/kernel/crypto/secrets.ts'
-import { VERSION } from '../../src/app/version.ts'
 
 export type Size = { servers: number; customers: number; nodes: number; tokens: number; freeAddresses: number }
-export type SeededNode = { id: string; name: string; privateKey: string; servers: { id: string; power: 'running' | 'stopped' }[] }
+export type SeededNode = {
+  id: string
+  name: string
+  privateKey: string
+  servers: { id: string; power: 'running' | 'stopped' }[]
+}
 export type Seeded = {
   /** Billing tokens of staff, many of them: each may make 1200 calls a minute. */
   tokens: string[]
@@ -79,7 +84,9 @@ class Rows {
     const sold = this.sold()
     const hosts = Array.from({ length: nodes }, (_, i) => this.node(i, sold.locationId))
     const pools = this.pools(hosts, servers)
-    const ids = Array.from({ length: servers }, (_, i) => this.server(i, people[i % customers]!, hosts[i % nodes]!, sold, pools))
+    const ids = Array.from({ length: servers }, (_, i) =>
+      this.server(i, people[i % customers]!, hosts[i % nodes]!, sold, pools),
+    )
     for (let i = servers; i < servers + freeAddresses; i++) this.ipv4(pools.v4, i, null)
     this.past(ids, hosts)
     return { tokens: made, session, servers: ids, customers: people, nodes: hosts, ...sold }
@@ -314,7 +321,20 @@ class Rows {
 
   /** What a company that has run for a while has: a thousand ended jobs and an audit log. */
   private past(servers: readonly string[], nodes: readonly SeededNode[]) {
-    const steps = ['plan', 'image', 'clear', 'clear-disk', 'disk', 'seed', 'firewall', 'define', 'start', 'boot', 'unseed', 'tell']
+    const steps = [
+      'plan',
+      'image',
+      'clear',
+      'clear-disk',
+      'disk',
+      'seed',
+      'firewall',
+      'define',
+      'start',
+      'boot',
+      'unseed',
+      'tell',
+    ]
     for (let i = 0; i < Math.min(OLD_JOBS, servers.length); i++) {
       const id = newId('job')
       const at = this.now - (OLD_JOBS - i) * 60_000

@@ -8,7 +8,11 @@ import { firstAnswer, program, startController, stopController } from './control
 import { seed } from './seed.ts'
 import { flags, goal, median, ms, percentile, round, say, table } from './words.ts'
 
-const { runs, servers, idle } = flags('Measures start and idle memory of controller and agent.', { runs: 10, servers: 60_000, idle: 10 })
+const { runs, servers, idle } = flags('Measures start and idle memory of controller and agent.', {
+  runs: 10,
+  servers: 60_000,
+  idle: 10,
+})
 
 say(`Product: ${program.words}\nCompiling a server that says hello …`)
 const hello = await compileHello()
@@ -43,7 +47,12 @@ table(
   [`resident after ${idle} s of nothing`, 'MB', 'ratio', 'goal'],
   [
     ['hello, compiled', round(helloMb), 1, ''],
-    [`controller, ${servers} servers`, round(controllerMb), round(controllerMb / helloMb, 1), goal(controllerMb <= 120, '120 MB')],
+    [
+      `controller, ${servers} servers`,
+      round(controllerMb),
+      round(controllerMb / helloMb, 1),
+      goal(controllerMb <= 120, '120 MB'),
+    ],
     ['agent run --fake', round(agentMb), round(agentMb / helloMb, 1), goal(agentMb <= 60, '60 MB')],
   ],
 )
@@ -51,10 +60,16 @@ process.exit(0)
 
 async function compileHello(): Promise<string> {
   const source = `${tempDir}/hello.ts`
-  await Bun.write(source, "Bun.serve({ hostname: '127.0.0.1', port: Number(process.argv[2]), fetch: () => new Response('hello') })\n")
-  const built = start([process.execPath, 'build', '--compile', '--minify', '--bytecode', source, '--outfile', `${tempDir}/hello`], {
-    stderr: 'pipe',
-  })
+  await Bun.write(
+    source,
+    "Bun.serve({ hostname: '127.0.0.1', port: Number(process.argv[2]), fetch: () => new Response('hello') })\n",
+  )
+  const built = start(
+    [process.execPath, 'build', '--compile', '--minify', '--bytecode', source, '--outfile', `${tempDir}/hello`],
+    {
+      stderr: 'pipe',
+    },
+  )
   if (await built.exited) throw new Error(await new Response(built.stderr as ReadableStream).text())
   return `${tempDir}/hello`
 }
@@ -135,7 +150,10 @@ async function idleAgent(): Promise<number> {
 }
 
 async function admin(data: string, operation: string, fields: object = {}): Promise<any> {
-  const child = start([...program.command, 'admin', operation, JSON.stringify(fields)], { env: { PANEL_DATA_DIR: data }, stdout: 'pipe' })
+  const child = start([...program.command, 'admin', operation, JSON.stringify(fields)], {
+    env: { PANEL_DATA_DIR: data },
+    stdout: 'pipe',
+  })
   const out = await new Response(child.stdout as ReadableStream).text()
   if (await child.exited) throw new Error(`berth admin ${operation} failed`)
   return JSON.parse(out)

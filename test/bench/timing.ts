@@ -7,17 +7,20 @@
 //
 //   bun test/bench/timing.ts [--calls 200] [--signIns 30]
 
+import { operations } from '../../src/app/operations.ts'
+import { hashPassword } from '../../src/identity/auth/passwords.ts'
 import { type AccountKind, accountKinds } from '../../src/kernel/api/access.ts'
 import type { Operation } from '../../src/kernel/api/operation.ts'
 import { hour } from '../../src/kernel/db/clock.ts'
 import { newId, prefixes } from '../../src/kernel/db/ids.ts'
-import { operations } from '../../src/app/operations.ts'
-import { hashPassword } from '../../src/identity/auth/passwords.ts'
 import { type Everything, everyId, everything, exampleOf, targetsOf } from '../support/everything.ts'
 import type { Who } from '../support/panel.ts'
 import { flags, median, percentile, round, say, table } from './words.ts'
 
-const { calls, signIns } = flags('Compares the times of refusals that must not tell what there is.', { calls: 200, signIns: 30 })
+const { calls, signIns } = flags('Compares the times of refusals that must not tell what there is.', {
+  calls: 200,
+  signIns: 30,
+})
 
 /** Below this nothing can be told: a network's own scatter is far more, however many calls are averaged. */
 const ENOUGH_US = 15
@@ -48,7 +51,12 @@ async function timeOf(work: () => Promise<{ status: number }>, status: number): 
 }
 
 /** Medians in µs of several things done in turn, in an order that changes. */
-async function compare<N extends string>(ways: Record<N, () => Promise<{ status: number }>>, times: number, warm: number, status: number) {
+async function compare<N extends string>(
+  ways: Record<N, () => Promise<{ status: number }>>,
+  times: number,
+  warm: number,
+  status: number,
+) {
   const took = Object.fromEntries(Object.keys(ways).map((name) => [name, []])) as unknown as Record<N, number[]>
   const names = Object.keys(ways) as N[]
   for (let i = -warm; i < times; i++)
@@ -61,14 +69,14 @@ async function compare<N extends string>(ways: Record<N, () => Promise<{ status:
 }
 
 const rows: (string | number)[][] = []
-let told = 0
+let described = 0
 let failed = 0
 function judge(what: string, took: Record<'there' | 'never' | 'neverToo', number[]>) {
   const [there, never, neverToo] = [median(took.there), median(took.never), median(took.neverToo)]
   const noise = Math.abs(never - neverToo)
   const difference = there - (never + neverToo) / 2
   const leaks = Math.abs(difference) > Math.max(ENOUGH_US, 3 * noise)
-  if (leaks) told++
+  if (leaks) described++
   if (leaks && Math.abs(difference) > Math.max(TOO_MUCH_US, 0.1 * never)) failed++
   rows.push([
     what,
@@ -118,7 +126,11 @@ const took = await compare(
 judge('sessions.create, account known', took)
 
 table(['call', 'there, µs', 'never was, µs', 'difference (noise)', 'ratio', 'scatter p10…p90', 'verdict'], rows)
-say(told ? `${told} of ${rows.length} tell by their time what there is.` : `None of ${rows.length} tells by its time what there is.`)
+say(
+  described
+    ? `${described} of ${rows.length} tell by their time what there is.`
+    : `None of ${rows.length} tells by its time what there is.`,
+)
 if (skipped.length) say(`Not compared, since nobody else has anything of the kind: ${skipped.join(', ')}.`)
 p.close()
 process.exit(failed || skipped.length ? 1 : 0)

@@ -21,7 +21,9 @@ export function table(head: readonly string[], rows: readonly (readonly (string 
   const all = [head, ...rows].map((row) => row.map(String))
   const width = head.map((_, i) => Math.max(...all.map((row) => row[i]?.length ?? 0)))
   const line = (cells: readonly string[]) => `| ${cells.map((cell, i) => cell.padEnd(width[i]!)).join(' | ')} |`
-  say(['', line(all[0]!), `|${width.map((w) => '-'.repeat(w + 2)).join('|')}|`, ...all.slice(1).map(line), ''].join('\n'))
+  say(
+    ['', line(all[0]!), `|${width.map((w) => '-'.repeat(w + 2)).join('|')}|`, ...all.slice(1).map(line), ''].join('\n'),
+  )
 }
 
 /** A goal beside what was measured. Missing one does not fail the run: the machine decides as much as the code. */

@@ -68,9 +68,13 @@ describe('help', () => {
     for (const op of allOperations) {
       const help = operationHelp(op)
       expect(help).toContain(op.summary)
-      expect(help).toContain(op.onHost ? 'on this host only' : `${op.method} /api/v1${op.path}`)
+      expect(help).toContain(op.localOnly ? 'on this host only' : `${op.method} /api/v1${op.path}`)
       const named = [...op.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!)
-      for (const name of [...named, ...Object.keys(op.body?.properties ?? {}), ...Object.keys(queryOf(op)).map((q) => `query.${q}`)])
+      for (const name of [
+        ...named,
+        ...Object.keys(op.body?.properties ?? {}),
+        ...Object.keys(queryOf(op)).map((q) => `query.${q}`),
+      ])
         expect(help).toContain(`\n  ${name} `)
       expect(help).not.toMatch(/any value|undefined|\[object/)
       // A password that is typed after the command stands in the history of the shell, and in the list of processes.
@@ -92,7 +96,10 @@ describe('wrong use exits 2 with words on standard error and nothing on standard
     ['backup restore -x', 'There is no flag -x'],
     ['admin nonsense --help', 'There is no operation "nonsense"'],
     ['admin nodes.get {"id":5}', '"id" must be text in quotes'],
-    ['admin create-token --account a@b.test --name A --preset billing --expires never', '--expires is a number of days'],
+    [
+      'admin create-token --account a@b.test --name A --preset billing --expires never',
+      '--expires is a number of days',
+    ],
     ['secrets', 'secrets rotate'],
     ['secrets nonsense', 'secrets rotate'],
     ['secrets rotate now', 'secrets rotate'],
@@ -149,7 +156,11 @@ describe('without a running controller', () => {
         'seven green bicycles\n',
         /^email_taken: Another account already has this e-mail address\. Use that account, or another address\.$/,
       ],
-      ['admin create-staff --email bo@example.com --name Bo', 'short\n', /^validation_failed: password: .*12 characters/],
+      [
+        'admin create-staff --email bo@example.com --name Bo',
+        'short\n',
+        /^validation_failed: password: .*12 characters/,
+      ],
       [
         'admin create-staff --email bo@example.com --name Bo --role Nobody',
         'seven green bicycles\n',
@@ -163,7 +174,11 @@ describe('without a running controller', () => {
         '',
         /^node_not_found: There is no such node, or it is not yours\. Check the id\.$/,
       ],
-      ['admin packages.create {"name":"x"}', '', /^validation_failed: Some fields are wrong\.\n( {2}\w+: is required\.\n?)+$/],
+      [
+        'admin packages.create {"name":"x"}',
+        '',
+        /^validation_failed: Some fields are wrong\.\n( {2}\w+: is required\.\n?)+$/,
+      ],
     ] as const) {
       const { code, out, error } = await run(args, stdin)
       expect([args, code, out]).toEqual([args, 1, ''])
@@ -188,12 +203,16 @@ describe('without a running controller', () => {
   })
   test('a token ends when it was said, and otherwise not', async () => {
     const token = (days: string) =>
-      run(`admin create-token --account ada@example.com --name Dated --scopes account:read${days}`).then(({ out }) => out.slice(-4))
+      run(`admin create-token --account ada@example.com --name Dated --scopes account:read${days}`).then(({ out }) =>
+        out.slice(-4),
+      )
     const [dated, endless] = [await token(' --expires 30'), await token('')]
     const db = new Database(`${it.dir}/berth.db`, { readonly: true })
     const endOf = (ending: string) =>
       db
-        .query<{ days: number | null }, [string]>('SELECT (expires_at - created_at) / 864e5 AS days FROM tokens WHERE ending = ?')
+        .query<{ days: number | null }, [string]>(
+          'SELECT (expires_at - created_at) / 864e5 AS days FROM tokens WHERE ending = ?',
+        )
         .get(ending)?.days
     expect(Math.round(endOf(dated)!)).toBe(30)
     expect(endOf(endless)).toBeNull()
@@ -208,7 +227,9 @@ describe('without a running controller', () => {
   test('operations take path and query from the fields', async () => {
     const made = JSON.parse((await run('admin customers.create {"name":"Cal","email":"cal@example.com"}')).out)
     expect(JSON.parse((await run(`admin customers.get {"id":"${made.id}"}`)).out)).toMatchObject({ name: 'Cal' })
-    expect(JSON.parse((await run('admin customers.list {"query":{"email":"cal@example.com","limit":"1"}}')).out)).toMatchObject({
+    expect(
+      JSON.parse((await run('admin customers.list {"query":{"email":"cal@example.com","limit":"1"}}')).out),
+    ).toMatchObject({
       total: 1,
       data: [{ id: made.id }],
     })
@@ -218,7 +239,9 @@ describe('without a running controller', () => {
 
 test('a backup is made while it runs, is refused over another, is put back only when it stands, and brings back what was there', async () => {
   const child = await it.serve()
-  const token = (await run('admin create-token --account ada@example.com --name Live --scopes customers:read,customers:write')).out
+  const token = (
+    await run('admin create-token --account ada@example.com --name Live --scopes customers:read,customers:write')
+  ).out
   const emails = async () => (await it.api(token, 'GET', '/admin/customers')).body.data.map((c: any) => c.email)
   expect(statSync(`${it.dir}/secret.key`).mode & 0o777).toBe(0o600)
   expect(statSync(`${it.dir}/admin.sock`).mode & 0o777).toBe(0o600)
@@ -228,8 +251,13 @@ test('a backup is made while it runs, is refused over another, is put back only 
   expect([made.code, made.error]).toEqual([0, ''])
   expect(statSync(file).mode & 0o777).toBe(0o600)
   const again = await run(`backup create ${file}`)
-  expect([again.code, again.error]).toEqual([1, `backup_failed: ${file} exists already; a backup never overwrites one.`])
-  expect((await it.api(token, 'POST', '/admin/customers', { name: 'Late', email: 'late@example.com' })).status).toBe(201)
+  expect([again.code, again.error]).toEqual([
+    1,
+    `backup_failed: ${file} exists already; a backup never overwrites one.`,
+  ])
+  expect((await it.api(token, 'POST', '/admin/customers', { name: 'Late', email: 'late@example.com' })).status).toBe(
+    201,
+  )
   const refused = await run(`backup restore ${file}`)
   expect([refused.code, refused.error]).toEqual([
     1,
@@ -266,7 +294,9 @@ describe('a directory that is not there, or has no database', () => {
   ] as const)
     test(`${args} makes no second installation in one that is ${dir === 'typo' ? 'mistyped' : dir}`, async () => {
       if (dir === 'empty') mkdirSync(`${it.dir}/empty`, { recursive: true })
-      const { code, out, error } = await run(args.replace('FILE', `${it.dir}/never.db`), '', { PANEL_DATA_DIR: `${it.dir}/${dir}` })
+      const { code, out, error } = await run(args.replace('FILE', `${it.dir}/never.db`), '', {
+        PANEL_DATA_DIR: `${it.dir}/${dir}`,
+      })
       expect(existsSync(`${it.dir}/never.db`)).toBe(false)
       expect([code, out]).toEqual([1, ''])
       expect(error).toStartWith(`no_database: There is no database at ${it.dir}/${dir}/berth.db. Set PANEL_DATA_DIR`)
@@ -285,8 +315,20 @@ describe('a start that cannot be', () => {
     return { code, words: error.split('\n').at(-1) }
   }
   const pem = async (name: string) => {
-    const args = ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-subj', '/CN=panel.test']
-    await Bun.spawn(['openssl', ...args, '-keyout', `${it.dir}/${name}.key`, '-out', `${it.dir}/${name}.crt`], { stderr: 'ignore' }).exited
+    const args = [
+      'req',
+      '-x509',
+      '-newkey',
+      'ec',
+      '-pkeyopt',
+      'ec_paramgen_curve:P-256',
+      '-nodes',
+      '-subj',
+      '/CN=panel.test',
+    ]
+    await Bun.spawn(['openssl', ...args, '-keyout', `${it.dir}/${name}.key`, '-out', `${it.dir}/${name}.crt`], {
+      stderr: 'ignore',
+    }).exited
   }
 
   test('beside one that runs on the same data is refused', async () => {
@@ -305,7 +347,10 @@ describe('a start that cannot be', () => {
   })
   test('is a wrong setting where the address is not of this machine', async () => {
     const { code, words } = await ended(start({ PANEL_LISTEN: '203.0.113.9:8080' }))
-    expect([code, words]).toEqual([2, expect.stringContaining('PANEL_LISTEN: 203.0.113.9:8080 is not an address of this machine')])
+    expect([code, words]).toEqual([
+      2,
+      expect.stringContaining('PANEL_LISTEN: 203.0.113.9:8080 is not an address of this machine'),
+    ])
   })
   test('is a wrong setting where certificate or key are missing, nonsense, or not of each other', async () => {
     await Promise.all([pem('one'), pem('two')])
@@ -314,9 +359,15 @@ describe('a start that cannot be', () => {
       ['absent.crt', 'one.key', `PANEL_TLS_CERT: there is no file ${it.dir}/absent.crt.`],
       ['one.crt', 'absent.key', `PANEL_TLS_KEY: there is no file ${it.dir}/absent.key.`],
       ['nonsense.crt', 'one.key', 'PANEL_TLS_CERT and PANEL_TLS_KEY must be a certificate and its key'],
-      ['one.crt', 'two.key', `PANEL_TLS_KEY: ${it.dir}/two.key is not the key of the certificate in ${it.dir}/one.crt.`],
+      [
+        'one.crt',
+        'two.key',
+        `PANEL_TLS_KEY: ${it.dir}/two.key is not the key of the certificate in ${it.dir}/one.crt.`,
+      ],
     ] as const) {
-      const { code, words } = await ended(start({ PANEL_TLS_CERT: `${it.dir}/${cert}`, PANEL_TLS_KEY: `${it.dir}/${key}` }))
+      const { code, words } = await ended(
+        start({ PANEL_TLS_CERT: `${it.dir}/${cert}`, PANEL_TLS_KEY: `${it.dir}/${key}` }),
+      )
       expect([cert, code, words]).toEqual([cert, 2, expect.stringContaining(expected)])
     }
   })
@@ -329,7 +380,10 @@ describe('a start that cannot be', () => {
     expect(readFileSync(`${dir}/berth.db`, 'utf8')).toStartWith('not a database')
 
     rmSync(`${dir}/berth.db`)
-    expect((await run('admin create-staff --email a@b.test --name A', 'seven green bicycles\n', { PANEL_DATA_DIR: dir })).code).toBe(0)
+    expect(
+      (await run('admin create-staff --email a@b.test --name A', 'seven green bicycles\n', { PANEL_DATA_DIR: dir }))
+        .code,
+    ).toBe(0)
     const db = new Database(`${dir}/berth.db`)
     db.run("INSERT INTO migrations VALUES ('9999_future', 'x', 1)")
     db.run('PRAGMA wal_checkpoint(TRUNCATE)')
@@ -338,7 +392,9 @@ describe('a start that cannot be', () => {
     const newer = await ended(start({ PANEL_DATA_DIR: dir }))
     expect([newer.code, newer.words]).toEqual([
       1,
-      expect.stringMatching(/^database_not_ours: This database was written by a newer Berth .*berth backup restore FILE\.$/),
+      expect.stringMatching(
+        /^database_not_ours: This database was written by a newer Berth .*berth backup restore FILE\.$/,
+      ),
     ])
     const other = `${it.dir}/restored`
     mkdirSync(other)
@@ -369,7 +425,9 @@ describe.skipIf(process.getuid?.() !== 0)('where the data directory is another u
     chmodSync(it.dir, 0o711)
     mkdirSync(dir(), { mode: 0o700 })
     chownSync(dir(), own, own)
-    expect((await run('admin create-staff --email ada@example.com --name Ada', 'seven green bicycles\n', env())).error).toBe('')
+    expect(
+      (await run('admin create-staff --email ada@example.com --name Ada', 'seven green bicycles\n', env())).error,
+    ).toBe('')
     expect((await run('secrets rotate', '', env())).error).toBe('')
     mkdirSync(`${it.dir}/backups`, { mode: 0o700 })
     const file = `${it.dir}/backups/copy.db`

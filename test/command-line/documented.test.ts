@@ -2,8 +2,8 @@
 import { describe, expect, test } from 'bun:test'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { fits } from '../../src/kernel/api/validate.ts'
 import { allOperations } from '../../src/app/operations.ts'
+import { fits } from '../../src/kernel/api/validate.ts'
 
 const root = new URL('../..', import.meta.url).pathname
 const documents = ['README.md', ...readdirSync(`${root}docs`).map((name) => `docs/${name}`)]
@@ -11,11 +11,18 @@ const textOf = (document: string) => readFileSync(root + document, 'utf8')
 
 /** Each call of `berth …` in the blocks of shell lines, with what a here-document gives it. */
 function callsIn(text: string): { line: string; input: string }[] {
-  const blocks = [...text.matchAll(/^ *```(?:sh|bash)\n([\s\S]*?)^ *```/gm)].map(([, block]) => block!.replace(/\\\n/g, ' '))
+  const blocks = [...text.matchAll(/^ *```(?:sh|bash)\n([\s\S]*?)^ *```/gm)].map(([, block]) =>
+    block!.replace(/\\\n/g, ' '),
+  )
   return blocks.flatMap((block) =>
-    [...block.matchAll(/(?:^|[\s(|])berth ((?:serve|agent|admin|backup|secrets|version)\b[^\n]*)(?:\n([\s\S]*?)\nJSON)?/g)].map(
-      ([, line, input = '']) => ({ line: line!.replace(/ +#.*$/, ''), input: line!.includes("<<'JSON'") ? input : '' }),
-    ),
+    [
+      ...block.matchAll(
+        /(?:^|[\s(|])berth ((?:serve|agent|admin|backup|secrets|version)\b[^\n]*)(?:\n([\s\S]*?)\nJSON)?/g,
+      ),
+    ].map(([, line, input = '']) => ({
+      line: line!.replace(/ +#.*$/, ''),
+      input: line!.includes("<<'JSON'") ? input : '',
+    })),
   )
 }
 
@@ -27,7 +34,17 @@ describe.each(documents)('%s', (document) => {
       if (verb === 'secrets') return expect(name).toBe('rotate')
       if (verb === 'agent') return expect(['run', 'enroll', 'doctor', 'version']).toContain(name)
       if (verb !== 'admin' || ['list', 'create-staff', 'create-token', 'OPERATION'].includes(name)) {
-        const known = ['--email', '--name', '--role', '--account', '--preset', '--scopes', '--allow', '--expires', '--help']
+        const known = [
+          '--email',
+          '--name',
+          '--role',
+          '--account',
+          '--preset',
+          '--scopes',
+          '--allow',
+          '--expires',
+          '--help',
+        ]
         for (const flag of line.match(/--[a-z-]+/g) ?? []) expect(known).toContain(flag)
         return
       }
@@ -35,7 +52,9 @@ describe.each(documents)('%s', (document) => {
       expect([name, !!op]).toEqual([name, true])
       // As the shell hands it over: in single quotes as it stands, in double quotes with a value in place of each variable.
       const words = rest.join(' ').replace(/ ?\|.*$|\).*$/, '')
-      const json = input || (/^'(.*)'/.exec(words)?.[1] ?? /^"(.*)"/.exec(words)?.[1]?.replace(/\\"/g, '"').replace(/\$\w+/g, 'x') ?? '{}')
+      const json =
+        input ||
+        (/^'(.*)'/.exec(words)?.[1] ?? /^"(.*)"/.exec(words)?.[1]?.replace(/\\"/g, '"').replace(/\$\w+/g, 'x') ?? '{}')
       const fields = JSON.parse(json)
       for (const [, id] of op!.path.matchAll(/\{(\w+)\}/g)) {
         expect(fields[id!]).toBeString()

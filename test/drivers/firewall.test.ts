@@ -20,7 +20,11 @@ describe('the fake firewall', () => {
 
 describe('the rules', () => {
   test('are as they were', async () => {
-    const guests = [allowanceOf(2), { ...allowanceOf(10), ipv4: [], ipv6: [] }, { ...allowanceOf(1), ipv4: ['10.77.0.11', '10.77.0.99'] }]
+    const guests = [
+      allowanceOf(2),
+      { ...allowanceOf(10), ipv4: [], ipv6: [] },
+      { ...allowanceOf(1), ipv4: ['10.77.0.11', '10.77.0.99'] },
+    ]
     expect(ruleset(guests)).toBe(await Bun.file(join(import.meta.dir, 'golden/ruleset.nft')).text())
   })
   test('know the bits of every prefix, however it is written', () => {
@@ -63,7 +67,9 @@ describe.skipIf(note(reason, 'nftables'))('nftables, in a network of its own', (
   async function drops(): Promise<Record<string, number>> {
     const { out } = await run('nft', ['list', 'table', 'bridge', 'berth'])
     const all = [...out.matchAll(/counter packets (\d+) bytes \d+ drop comment "([^"]+)"/g)]
-    return Object.fromEntries(all.filter(([, packets]) => packets !== '0').map(([, packets, comment]) => [comment, Number(packets)]))
+    return Object.fromEntries(
+      all.filter(([, packets]) => packets !== '0').map(([, packets, comment]) => [comment, Number(packets)]),
+    )
   }
   async function fate(frame: Buffer, through = socket): Promise<string> {
     await firewall.load([allowanceOf(1)])
@@ -89,7 +95,11 @@ describe.skipIf(note(reason, 'nftables'))('nftables, in a network of its own', (
     ['an ARP probe', arp({ mac, sender: '0.0.0.0', target: '10.77.0.11' }), 'passes'],
     ['an ARP answer for nobody', arp({ mac, sender: '0.0.0.0', operation: 2 }), 'ARP for a foreign address'],
     ['ARP for the gateway', arp({ mac, sender: '10.77.0.1', operation: 2 }), 'ARP for a foreign address'],
-    ['ARP with another MAC inside', arp({ mac, senderMac: macOf(2), sender: '10.77.0.11' }), 'ARP with a foreign MAC address'],
+    [
+      'ARP with another MAC inside',
+      arp({ mac, senderMac: macOf(2), sender: '10.77.0.11' }),
+      'ARP with a foreign MAC address',
+    ],
     ['any address of its IPv6 prefix', udp6(mac, own6), 'passes'],
     ['an IPv6 address next to its prefix', udp6(mac, '2001:db8:77:2::5'), 'not its address'],
     ['its link-local address', udp6(mac, linkLocal), 'passes'],
@@ -107,7 +117,11 @@ describe.skipIf(note(reason, 'nftables'))('nftables, in a network of its own', (
     ['asking who has the gateway', icmp6(mac, linkLocal, 135, 'fe80::1'), 'passes'],
     ['saying that it has its address', icmp6(mac, own6, 136, own6), 'passes'],
     ['saying that it has its link-local address', icmp6(mac, linkLocal, 136, linkLocal), 'passes'],
-    ['saying that it has another’s address', icmp6(mac, own6, 136, '2001:db8:77:2::5'), 'neighbour advertisement for a foreign address'],
+    [
+      'saying that it has another’s address',
+      icmp6(mac, own6, 136, '2001:db8:77:2::5'),
+      'neighbour advertisement for a foreign address',
+    ],
     ['saying that it is the router', icmp6(mac, linkLocal, 136, 'fe80::1'), 'neighbour advertisement for a router'],
     ['a VLAN tag around its own traffic', tagged(udp4(mac, '10.77.0.11')), 'neither ARP nor IP'],
     ['spanning tree', ethernet(mac, 0x0026, Buffer.from('424203', 'hex')), 'neither ARP nor IP'],

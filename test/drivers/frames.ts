@@ -8,7 +8,10 @@ const SOCK_RAW = 3
 export function openRawSocket(interfaceIndex: number) {
   const libc = dlopen('libc.so.6', {
     socket: { args: [FFIType.i32, FFIType.i32, FFIType.i32], returns: FFIType.i32 },
-    sendto: { args: [FFIType.i32, FFIType.ptr, FFIType.u64, FFIType.i32, FFIType.ptr, FFIType.u32], returns: FFIType.i64 },
+    sendto: {
+      args: [FFIType.i32, FFIType.ptr, FFIType.u64, FFIType.i32, FFIType.ptr, FFIType.u32],
+      returns: FFIType.i64,
+    },
     close: { args: [FFIType.i32], returns: FFIType.i32 },
   }).symbols
   const socket = libc.socket(AF_PACKET, SOCK_RAW, 0)
@@ -39,14 +42,27 @@ function ipv6(text: string): Buffer {
 }
 
 export const ethernet = (from: string, type: number, payload: Buffer) =>
-  Buffer.concat([hex('ff:ff:ff:ff:ff:ff'), hex(from), u16(type), payload, Buffer.alloc(Math.max(0, 46 - payload.length))])
+  Buffer.concat([
+    hex('ff:ff:ff:ff:ff:ff'),
+    hex(from),
+    u16(type),
+    payload,
+    Buffer.alloc(Math.max(0, 46 - payload.length)),
+  ])
 
 type Arp = { mac: string; senderMac?: string; sender: string; target?: string; operation?: 1 | 2 }
 export const arp = ({ mac, senderMac = mac, sender, target = '10.77.0.1', operation = 1 }: Arp) =>
   ethernet(
     mac,
     0x0806,
-    Buffer.concat([hex('0001 0800 06 04'), u16(operation), hex(senderMac), ipv4(sender), hex('000000000000'), ipv4(target)]),
+    Buffer.concat([
+      hex('0001 0800 06 04'),
+      u16(operation),
+      hex(senderMac),
+      ipv4(sender),
+      hex('000000000000'),
+      ipv4(target),
+    ]),
   )
 
 const udp = (from: number, to: number) => Buffer.concat([u16(from), u16(to), u16(8), u16(0)])
@@ -63,7 +79,14 @@ const v6 = (mac: string, from: string, next: number, payload: Buffer) =>
   ethernet(
     mac,
     0x86dd,
-    Buffer.concat([hex('60000000'), u16(payload.length), Buffer.from([next, 255]), ipv6(from), ipv6('ff02::1'), payload]),
+    Buffer.concat([
+      hex('60000000'),
+      u16(payload.length),
+      Buffer.from([next, 255]),
+      ipv6(from),
+      ipv6('ff02::1'),
+      payload,
+    ]),
   )
 
 export const udp6 = (mac: string, from: string, sourcePort = 1000) => v6(mac, from, 17, udp(sourcePort, 2000))
@@ -73,4 +96,5 @@ export const icmp6 = (mac: string, from: string, type: number, about?: string) =
   v6(mac, from, 58, Buffer.concat([Buffer.from([type, 0, 0, 0, 0, 0, 0, 0]), about ? ipv6(about) : Buffer.alloc(8)]))
 
 /** The same frame with a VLAN tag. */
-export const tagged = (frame: Buffer, vlan = 7) => Buffer.concat([frame.subarray(0, 12), hex('8100'), u16(vlan), frame.subarray(12)])
+export const tagged = (frame: Buffer, vlan = 7) =>
+  Buffer.concat([frame.subarray(0, 12), hex('8100'), u16(vlan), frame.subarray(12)])

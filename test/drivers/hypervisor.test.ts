@@ -34,33 +34,39 @@ describe('the fake hypervisor', () => {
   })
 })
 
-describe.skipIf(note(await missing('virsh', 'qemu-img', 'xorriso', 'qemu-system-x86_64', 'ip'), 'libvirt'))('libvirt', () => {
-  const bridge = `brh${process.pid}`.slice(0, 15)
-  const dir = temporary('libvirt')
-  let n = process.pid * 100
-  beforeAll(async () => {
-    await run('ip', ['link', 'add', bridge, 'type', 'bridge'])
-  })
-  afterAll(async () => {
-    await run('ip', ['link', 'del', bridge])
-    rmSync(dir, { recursive: true, force: true })
-  })
-  hypervisorContract(async () => {
-    n++
-    const seeds = new IsoSeeds(join(dir, 'seeds'))
-    const path = join(dir, `${n}.qcow2`)
-    await run('qemu-img', ['create', '-q', '-f', 'qcow2', '--', path, '1M'])
-    await seeds.write(seedOf(n))
-    const domain = domainOf(n, { memoryMb: 64, network: { bridge, tap: `bth${n}`, mac: '52:54:00:12:34:56', portMbps: null } })
-    return {
-      hypervisor: new Libvirt(async () => 'emulation'),
-      domain,
-      disk: { kind: 'file', path, format: 'qcow2' },
-      seedPath: (await seeds.path(serverId(n)))!,
-      dropSeed: () => rmSync(join(dir, 'seeds', `${serverId(n)}.iso`)),
-    }
-  })
-})
+describe.skipIf(note(await missing('virsh', 'qemu-img', 'xorriso', 'qemu-system-x86_64', 'ip'), 'libvirt'))(
+  'libvirt',
+  () => {
+    const bridge = `brh${process.pid}`.slice(0, 15)
+    const dir = temporary('libvirt')
+    let n = process.pid * 100
+    beforeAll(async () => {
+      await run('ip', ['link', 'add', bridge, 'type', 'bridge'])
+    })
+    afterAll(async () => {
+      await run('ip', ['link', 'del', bridge])
+      rmSync(dir, { recursive: true, force: true })
+    })
+    hypervisorContract(async () => {
+      n++
+      const seeds = new IsoSeeds(join(dir, 'seeds'))
+      const path = join(dir, `${n}.qcow2`)
+      await run('qemu-img', ['create', '-q', '-f', 'qcow2', '--', path, '1M'])
+      await seeds.write(seedOf(n))
+      const domain = domainOf(n, {
+        memoryMb: 64,
+        network: { bridge, tap: `bth${n}`, mac: '52:54:00:12:34:56', portMbps: null },
+      })
+      return {
+        hypervisor: new Libvirt(async () => 'emulation'),
+        domain,
+        disk: { kind: 'file', path, format: 'qcow2' },
+        seedPath: (await seeds.path(serverId(n)))!,
+        dropSeed: () => rmSync(join(dir, 'seeds', `${serverId(n)}.iso`)),
+      }
+    })
+  },
+)
 
 describe('the definition of a guest', () => {
   const disk = { kind: 'file', path: '/var/lib/berth-agent/pools/local/disk.qcow2', format: 'qcow2' } as const
@@ -76,10 +82,13 @@ describe('the definition of a guest', () => {
     expect(domainXml(domainOf(1), disk, undefined, 'kvm')).not.toContain('cdrom')
   })
   test('S5: cannot be bent by any name', () => {
-    const shape = (text: string) => JSON.stringify(Bun.XML.parse(text), (key, value) => (key === 'title' ? undefined : value))
+    const namedSchema = (text: string) =>
+      JSON.stringify(Bun.XML.parse(text), (key, value) => (key === 'title' ? undefined : value))
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 253 }), (hostname) => {
-        expect(shape(domainXml(domainOf(1, { hostname }), disk, '/var/lib/berth-agent/seeds/seed.iso', 'emulation'))).toBe(shape(xml))
+        expect(
+          namedSchema(domainXml(domainOf(1, { hostname }), disk, '/var/lib/berth-agent/seeds/seed.iso', 'emulation')),
+        ).toBe(namedSchema(xml))
       }),
       { numRuns: 2000 },
     )
@@ -100,11 +109,19 @@ describe('what libvirt says', () => {
     ])
   })
   test('an event of a guest of ours becomes a change of power', () => {
-    const line = (words: string) => `2026-11-21 11:08:46.754+0000: event 'lifecycle' for domain '${serverId(1)}': ${words}`
-    expect(eventIn(line('Stopped Failed'))).toEqual({ server: serverId(1), power: 'crashed', at: 1795259326754, reason: 'Stopped Failed' })
+    const line = (words: string) =>
+      `2026-11-21 11:08:46.754+0000: event 'lifecycle' for domain '${serverId(1)}': ${words}`
+    expect(eventIn(line('Stopped Failed'))).toEqual({
+      server: serverId(1),
+      power: 'crashed',
+      at: 1795259326754,
+      reason: 'Stopped Failed',
+    })
     expect(eventIn(line('Stopped Destroyed'))?.power).toBe('stopped')
     expect(eventIn(line('Shutdown Finished after host request'))).toBeUndefined()
-    expect(eventIn("2026-11-21 11:08:46.754+0000: event 'lifecycle' for domain 'theirs': Started Booted")).toBeUndefined()
+    expect(
+      eventIn("2026-11-21 11:08:46.754+0000: event 'lifecycle' for domain 'theirs': Started Booted"),
+    ).toBeUndefined()
   })
 })
 

@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { DownloadedImages } from '../../agent/drivers/images/download.ts'
 import { parseQcow2, readQcow2 } from '../../agent/drivers/images/qcow2.ts'
-import { run } from '../../agent/host/exec.ts'
 import { Failure } from '../../agent/failure.ts'
+import { run } from '../../agent/host/exec.ts'
 import type { ImageSource } from '../../agent/protocol/wire.ts'
 import { temporary } from '../agent/temporary.ts'
 import { imageSource } from '../agent/words.ts'
@@ -74,7 +74,8 @@ describe('the header of a qcow2 image', () => {
     })
   }
   test('that is cut short is refused', () => {
-    for (const bytes of [0, 4, 71, 72, 103]) expect(() => parseQcow2(header().subarray(0, bytes), BigInt(bytes))).toThrow('refused')
+    for (const bytes of [0, 4, 71, 72, 103])
+      expect(() => parseQcow2(header().subarray(0, bytes), BigInt(bytes))).toThrow('refused')
   })
   test('of any bytes is accepted or refused, and nothing else happens', () => {
     const spoilt = fc.array(fc.tuple(fc.nat(200), fc.nat(255)), { maxLength: 12 })
@@ -142,7 +143,10 @@ describe('bringing an image', () => {
     process.env['PANEL_AGENT_INSECURE'] = '1'
     const root = temporary('images')
     const url = `http://127.0.0.1:${server.port}`
-    const images = new DownloadedImages(root, async (path) => ({ url: url + path, headers: { 'X-Berth-Node': 'nod_1' } }))
+    const images = new DownloadedImages(root, async (path) => ({
+      url: url + path,
+      headers: { 'X-Berth-Node': 'nod_1' },
+    }))
     const source: ImageSource = { ...imageSource, url: `${url}/image.qcow2`, checksum: sum('sha256') }
     return { asked, root, images, source }
   }
@@ -162,7 +166,9 @@ describe('bringing an image', () => {
   })
   test('with another checksum keeps nothing', async () => {
     const { root, images, source } = rig()
-    expect(images.ensure({ ...source, checksum: sum('sha256', Buffer.from('other')) })).rejects.toMatchObject({ code: 'checksum_mismatch' })
+    expect(images.ensure({ ...source, checksum: sum('sha256', Buffer.from('other')) })).rejects.toMatchObject({
+      code: 'checksum_mismatch',
+    })
     await images.ensure(source).catch(() => {})
     await images.remove(source.id)
     expect(readdirSync(root)).toEqual([])
@@ -193,7 +199,9 @@ describe('bringing an image', () => {
     expect(asked).toEqual(['nod_1'])
   })
   test('follows a mirror, but not for ever, and not away from https', async () => {
-    const { images, source } = rig(({ url }) => (url.endsWith('/mirror') ? new Response(bytes) : Response.redirect('/mirror')))
+    const { images, source } = rig(({ url }) =>
+      url.endsWith('/mirror') ? new Response(bytes) : Response.redirect('/mirror'),
+    )
     expect((await images.ensure(source)).virtualSizeBytes).toBe(2 ** 30)
     const circle = rig(() => Response.redirect('/again'))
     expect(circle.images.ensure(circle.source)).rejects.toMatchObject({ code: 'download_failed' })
@@ -211,6 +219,8 @@ describe('bringing an image', () => {
   })
   test('that is raw is its own disk', async () => {
     const { images, source } = rig(() => new Response(Buffer.alloc(1000)))
-    expect((await images.ensure({ ...source, format: 'raw', checksum: sum('sha256', Buffer.alloc(1000)) })).virtualSizeBytes).toBe(1024)
+    expect(
+      (await images.ensure({ ...source, format: 'raw', checksum: sum('sha256', Buffer.alloc(1000)) })).virtualSizeBytes,
+    ).toBe(1024)
   })
 })

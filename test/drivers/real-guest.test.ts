@@ -5,10 +5,10 @@ import { createHash } from 'node:crypto'
 import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseCommand } from '../../agent/commands/index.ts'
+import { loggingTo } from '../../agent/controller-link/job-log.ts'
 import { run } from '../../agent/host/exec.ts'
-import { loggingTo } from '../../agent/connection/job-log.ts'
-import type { CommandName, Input, Output } from '../../agent/protocol/wire.ts'
 import { openRealHost } from '../../agent/host/real-host.ts'
+import type { CommandName, Input, Output } from '../../agent/protocol/wire.ts'
 import { temporary } from '../agent/temporary.ts'
 import { allowanceOf, domainOf, imageSource, seedOf, serverId, volumeOf } from '../agent/words.ts'
 import { missing, note } from './tools.ts'
@@ -17,7 +17,9 @@ const image = process.env['BERTH_GUEST_IMAGE'] ?? '/tmp/tiny.qcow2'
 const reason =
   (await missing('virsh', 'qemu-img', 'xorriso', 'nft', 'ip', 'qemu-system-x86_64')) ??
   (existsSync(image) ? undefined : `no guest image at ${image}`) ??
-  ((await run('nft', ['list', 'table', 'bridge', 'berth'], { mayFail: true })).code === 0 ? 'a node runs on this machine' : undefined)
+  ((await run('nft', ['list', 'table', 'bridge', 'berth'], { mayFail: true })).code === 0
+    ? 'a node runs on this machine'
+    : undefined)
 
 describe.skipIf(note(reason, 'a real guest'))('a real guest', () => {
   const n = process.pid
@@ -36,8 +38,21 @@ describe.skipIf(note(reason, 'a real guest'))('a real guest', () => {
     return output
   }
   const ssh = (command: string) => {
-    const options = ['StrictHostKeyChecking=no', 'UserKnownHostsFile=/dev/null', 'BatchMode=yes', 'ConnectTimeout=10', 'LogLevel=ERROR']
-    return Bun.spawnSync(['ssh', '-i', join(dir, 'key'), ...options.flatMap((it) => ['-o', it]), `root@${subnet}.11`, command])
+    const options = [
+      'StrictHostKeyChecking=no',
+      'UserKnownHostsFile=/dev/null',
+      'BatchMode=yes',
+      'ConnectTimeout=10',
+      'LogLevel=ERROR',
+    ]
+    return Bun.spawnSync([
+      'ssh',
+      '-i',
+      join(dir, 'key'),
+      ...options.flatMap((it) => ['-o', it]),
+      `root@${subnet}.11`,
+      command,
+    ])
   }
 
   afterAll(async () => {
@@ -60,7 +75,11 @@ describe.skipIf(note(reason, 'a real guest'))('a real guest', () => {
     const id = serverId(n)
     const tap = `bth${n}`
     const seed = seedOf(n)
-    seed.userData = { hostname: 'web1', disable_root: false, ssh_authorized_keys: [readFileSync(join(dir, 'key.pub'), 'utf8').trim()] }
+    seed.userData = {
+      hostname: 'web1',
+      disable_root: false,
+      ssh_authorized_keys: [readFileSync(join(dir, 'key.pub'), 'utf8').trim()],
+    }
     const mac = '52:54:00:77:00:01'
     seed.networkConfig = {
       version: 2,
@@ -76,8 +95,11 @@ describe.skipIf(note(reason, 'a real guest'))('a real guest', () => {
     await obey('domain.define', domainOf(n, { memoryMb: 128, network: { bridge, tap, mac, portMbps: 100 } }))
     await obey('domain.start', { server: id })
     // Whichever of the two is up first.
-    expect(['ssh', 'agent']).toContain((await obey('domain.await', { server: id, address: `${subnet}.11`, limitSeconds: 60 })).answered)
-    for (const until = Date.now() + 20_000; !(await host.network.sshAnswers(`${subnet}.11`)) && Date.now() < until; ) await Bun.sleep(200)
+    expect(['ssh', 'agent']).toContain(
+      (await obey('domain.await', { server: id, address: `${subnet}.11`, limitSeconds: 60 })).answered,
+    )
+    for (const until = Date.now() + 20_000; !(await host.network.sshAnswers(`${subnet}.11`)) && Date.now() < until; )
+      await Bun.sleep(200)
     expect(ssh('hostname').stdout.toString().trim()).toBe('web1')
     expect(await obey('domain.await', { server: id, address: null, limitSeconds: 30 })).toEqual({ answered: 'agent' })
 

@@ -6,7 +6,9 @@ export async function missing(...programs: Program[]): Promise<string | undefine
   const absent = programs.filter((program) => !find(program))
   if (absent.length) return `${absent.join(', ')} not installed`
   if (programs.includes('virsh')) {
-    const { code } = await run('virsh', ['-c', 'qemu:///system', 'version'], { mayFail: true, limitSeconds: 10 }).catch(() => ({ code: 1 }))
+    const { code } = await run('virsh', ['-c', 'qemu:///system', 'version'], { mayFail: true, limitSeconds: 10 }).catch(
+      () => ({ code: 1 }),
+    )
     if (code !== 0) return 'libvirtd does not answer'
   }
   return undefined

@@ -30,12 +30,21 @@ beforeAll(async () => {
   const size = { vcpus: 1, memoryMb: 1024, diskGb: 10 }
   const small = (await made('/admin/packages', { name: 'Small', ...size })).id
   await made('/admin/packages', { name: 'Not for resale', ...size })
-  await Bun.write(`${live.dir}/incoming/debian.qcow2`, Buffer.concat([Buffer.from('QFI\xfb', 'latin1'), Buffer.alloc(1000)]))
+  await Bun.write(
+    `${live.dir}/incoming/debian.qcow2`,
+    Buffer.concat([Buffer.from('QFI\xfb', 'latin1'), Buffer.alloc(1000)]),
+  )
   await made('/admin/images/import', { file: 'debian.qcow2', name: 'Debian 13', minDiskGb: 3 })
   const cal = (await made('/admin/customers', { name: 'Cal', email: 'cal@example.com' })).id
   await made('/admin/servers', { ownerId: cal, packageId: small, nodeGroupId: location })
   const quotas = { customers: 5, servers: 4 }
-  await live.admin('resellers.create', { name: 'Rita', email: 'rita@example.com', quotas, packageIds: [small], locationIds: [location] })
+  await live.admin('resellers.create', {
+    name: 'Rita',
+    email: 'rita@example.com',
+    quotas,
+    packageIds: [small],
+    locationIds: [location],
+  })
   for (const email of ['cal@example.com', 'rita@example.com']) await live.givePassword(email, password)
   browser = await launch()
 }, 90_000)
@@ -104,7 +113,11 @@ test('a customer adds a key, sets the waiting server up with it, follows the job
   await summary.getByRole('button', { name: 'Close message' }).click()
 
   await go(page, 'Jobs')
-  expect((await page.locator('td.main').allTextContents()).map((t) => t.trim())).toEqual(['Start web01', 'Shut down web01', 'Set up web01'])
+  expect((await page.locator('td.main').allTextContents()).map((t) => t.trim())).toEqual([
+    'Start web01',
+    'Shut down web01',
+    'Set up web01',
+  ])
   await go(page, 'Activity')
   await page.getByText('web01').first().waitFor()
   const when = page.locator('time[data-exact]').first()
@@ -185,11 +198,16 @@ describe('staff', () => {
     await ada.page.waitForURL('**/admin')
     await ada.page.goto('/admin/roles')
     const role = await fill(ada.page, 'Add role', { Name: 'Helpdesk' })
-    for (const may of ['See all servers', 'See customers', 'Open support sessions']) await role.getByLabel(may, { exact: true }).check()
+    for (const may of ['See all servers', 'See customers', 'Open support sessions'])
+      await role.getByLabel(may, { exact: true }).check()
     await role.getByRole('button', { name: 'Add role' }).click()
     await ada.page.getByText('Helpdesk is added').waitFor()
     await ada.page.goto('/admin/staff')
-    const member = await fill(ada.page, 'Add member', { Name: 'Hal', 'E-mail address': 'hal@example.com', 'First password': password })
+    const member = await fill(ada.page, 'Add member', {
+      Name: 'Hal',
+      'E-mail address': 'hal@example.com',
+      'First password': password,
+    })
     await member.getByLabel('Role').selectOption('Helpdesk')
     await member.getByRole('button', { name: 'Add member' }).click()
     await ada.page.getByText('Hal is added').waitFor()
@@ -201,7 +219,8 @@ describe('staff', () => {
     const seen = await entries(hal.page)
     expect(seen).toContain('Servers')
     expect(seen).toContain('Customers')
-    for (const hidden of ['Nodes', 'Address pools', 'Staff', 'Audit log', 'Settings', 'Controller host']) expect(seen).not.toContain(hidden)
+    for (const hidden of ['Nodes', 'Address pools', 'Staff', 'Audit log', 'Settings', 'Controller host'])
+      expect(seen).not.toContain(hidden)
     for (const path of ['/admin/nodes', '/admin/staff', '/admin/settings']) {
       await hal.page.goto(path)
       await hal.page.getByRole('heading', { name: 'Not allowed' }).waitFor()

@@ -40,10 +40,22 @@ async function people(): Promise<Person[]> {
   const first = async (operation: string) => (await live.admin(operation)).data[0].id
   const rita = await first('resellers.list')
   const location = await first('locations.list')
-  const { token } = await live.admin('tokens.grant', { account: 'rita@example.com', name: 'tests', preset: 'reseller-billing' })
-  const clara = (await live.api(token, 'POST', '/reseller/customers', { name: 'Clara', email: 'clara@example.com' })).body.id
-  const order = { ownerId: clara, packageId: await first('packages.list'), nodeGroupId: location, imageId: await first('images.list') }
-  const sold = (await live.api(token, 'POST', '/reseller/servers', { ...order, hostname: 'shop01', access: { mode: 'password' } })).body
+  const { token } = await live.admin('tokens.grant', {
+    account: 'rita@example.com',
+    name: 'tests',
+    preset: 'reseller-billing',
+  })
+  const clara = (await live.api(token, 'POST', '/reseller/customers', { name: 'Clara', email: 'clara@example.com' }))
+    .body.id
+  const order = {
+    ownerId: clara,
+    packageId: await first('packages.list'),
+    nodeGroupId: location,
+    imageId: await first('images.list'),
+  }
+  const sold = (
+    await live.api(token, 'POST', '/reseller/servers', { ...order, hostname: 'shop01', access: { mode: 'password' } })
+  ).body
   const cookiesOf = async (email: string) => {
     await live.givePassword(email, password)
     const visit = await open(browser, screens[0]!, live.url)
@@ -71,7 +83,11 @@ async function people(): Promise<Person[]> {
       cookies: await cookiesOf('rita@example.com'),
       ids: { servers: sold.serverId, jobs: sold.jobId, customers: clara },
     },
-    { area: /^\/($|servers|jobs|team|account\/ssh-keys|api-reference)/, cookies: await cookiesOf('cal@example.com'), ids: own },
+    {
+      area: /^\/($|servers|jobs|team|account\/ssh-keys|api-reference)/,
+      cookies: await cookiesOf('cal@example.com'),
+      ids: own,
+    },
   ]
   return made
 }
@@ -122,9 +138,17 @@ describe('a person at a new installation', () => {
     const node = await live.until('the node', async () =>
       (await live.admin('nodes.list')).data.find((n: any) => n.connected && n.load?.pools.length),
     )
-    await live.admin('pools.create', { name: 'Frankfurt IPv4', network: '203.0.113.0/24', gateway: '203.0.113.1', nodeIds: [node.id] })
+    await live.admin('pools.create', {
+      name: 'Frankfurt IPv4',
+      network: '203.0.113.0/24',
+      gateway: '203.0.113.1',
+      nodeIds: [node.id],
+    })
     await live.admin('packages.create', { name: 'KVM 2G', vcpus: 2, memoryMb: 2048, diskGb: 40, ipv6Prefix: 64 })
-    await Bun.write(`${live.dir}/incoming/debian.qcow2`, Buffer.concat([Buffer.from('QFI\xfb', 'latin1'), Buffer.alloc(1000)]))
+    await Bun.write(
+      `${live.dir}/incoming/debian.qcow2`,
+      Buffer.concat([Buffer.from('QFI\xfb', 'latin1'), Buffer.alloc(1000)]),
+    )
     await live.admin('images.import', { file: 'debian.qcow2', name: 'Debian 13', minDiskGb: 3 })
     await live.admin('customers.create', { name: 'Cal <b>Customer</b>', email: 'cal@example.com' })
     await live.admin('resellers.create', {
@@ -136,7 +160,8 @@ describe('a person at a new installation', () => {
     })
 
     await page.goto('/admin/servers/new')
-    for (const choice of [/^Cal <b>/, /^KVM 2G/, /^Frankfurt/, /^Debian 13/]) await page.getByRole('radio', { name: choice }).check()
+    for (const choice of [/^Cal <b>/, /^KVM 2G/, /^Frankfurt/, /^Debian 13/])
+      await page.getByRole('radio', { name: choice }).check()
     await page.getByLabel('Hostname').fill('web01')
     await clean('server-new')
     await page.getByRole('button', { name: 'Create server' }).click()
@@ -242,7 +267,8 @@ describe('a person at a new installation', () => {
     await live.until(
       'its end',
       async () =>
-        (await live.admin('jobs.list')).data[0].kind === 'terminate' && (await live.admin('jobs.list')).data[0].state === 'succeeded',
+        (await live.admin('jobs.list')).data[0].kind === 'terminate' &&
+        (await live.admin('jobs.list')).data[0].state === 'succeeded',
     )
     await page.goto('/admin/servers')
     expect(await page.locator('tr').getByText('web01').count()).toBe(0)

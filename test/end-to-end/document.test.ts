@@ -15,9 +15,17 @@ beforeAll(async () => {
   const node = await live.until('the node', async () =>
     (await live.admin('nodes.list')).data.find((n: any) => n.connected && n.load?.pools.length),
   )
-  await live.admin('pools.create', { name: 'v4', network: '203.0.113.0/24', gateway: '203.0.113.1', nodeIds: [node.id] })
+  await live.admin('pools.create', {
+    name: 'v4',
+    network: '203.0.113.0/24',
+    gateway: '203.0.113.1',
+    nodeIds: [node.id],
+  })
   await live.admin('packages.create', { name: 'KVM 2G', vcpus: 2, memoryMb: 2048, diskGb: 40 })
-  await Bun.write(`${live.dir}/incoming/debian.qcow2`, Buffer.concat([Buffer.from('QFI\xfb', 'latin1'), Buffer.alloc(1000)]))
+  await Bun.write(
+    `${live.dir}/incoming/debian.qcow2`,
+    Buffer.concat([Buffer.from('QFI\xfb', 'latin1'), Buffer.alloc(1000)]),
+  )
   await live.admin('images.import', { file: 'debian.qcow2', name: 'Debian 13', minDiskGb: 3, published: true })
 }, 60_000)
 afterAll(() => live?.close())
@@ -31,7 +39,11 @@ test('a server lives from order to cancellation by the lines of the document', a
     stderr: 'pipe',
     env: { PATH: process.env['PATH']!, BERTH: live.url, TOKEN: token },
   })
-  const [out, complaints, code] = await Promise.all([new Response(run.stdout).text(), new Response(run.stderr).text(), run.exited])
+  const [out, complaints, code] = await Promise.all([
+    new Response(run.stdout).text(),
+    new Response(run.stderr).text(),
+    run.exited,
+  ])
   expect({ code, complaints }).toEqual({ code: 0, complaints: '' })
   expect(
     out

@@ -9,7 +9,8 @@ import { berth, type Installation, installation } from '../support/processes.ts'
 
 const KEYS = 1000
 /** Every tenth key is an order with a root password, every tenth one without an image; the others make customers. */
-const kindOf = (n: number) => (n % 10 === 0 ? 'order with a password' : n % 10 === 1 ? 'order without an image' : 'customer')
+const kindOf = (n: number) =>
+  n % 10 === 0 ? 'order with a password' : n % 10 === 1 ? 'order without an image' : 'customer'
 const KILLS = 8
 const AT_ONCE = 6
 /** A token may make 1200 calls a minute; keys are the account's, so that any of its tokens may ask. */
@@ -25,15 +26,27 @@ beforeAll(async () => {
   controller = await live.serve()
   tokens = [await live.staffToken()]
   while (tokens.length < TOKENS) {
-    const wanted = ['--account', 'ada@example.com', '--name', `t${tokens.length}`, '--scopes', 'servers:create,customers:write']
+    const wanted = [
+      '--account',
+      'ada@example.com',
+      '--name',
+      `t${tokens.length}`,
+      '--scopes',
+      'servers:create,customers:write',
+    ]
     tokens.push((await berth(['admin', 'create-token', ...wanted], live.env)).out)
   }
   const location = (await live.admin('locations.create', { name: 'Lab' })).id
   live.agent(await live.enroll(location, 'fra-01'))
-  const node = await live.until('the node', async () => (await live.admin('nodes.list')).data.find((n: any) => n.connected))
+  const node = await live.until('the node', async () =>
+    (await live.admin('nodes.list')).data.find((n: any) => n.connected),
+  )
   await live.admin('pools.create', { name: 'v4', network: '10.20.0.0/22', gateway: '10.20.0.1', nodeIds: [node.id] })
   const packageId = (await live.admin('packages.create', { name: 'S', vcpus: 1, memoryMb: 64, diskGb: 3 })).id
-  await Bun.write(`${live.dir}/incoming/tiny.qcow2`, Buffer.concat([Buffer.from('QFI\xfb', 'latin1'), Buffer.alloc(1000)]))
+  await Bun.write(
+    `${live.dir}/incoming/tiny.qcow2`,
+    Buffer.concat([Buffer.from('QFI\xfb', 'latin1'), Buffer.alloc(1000)]),
+  )
   const imageId = (await live.admin('images.import', { file: 'tiny.qcow2', name: 'Tiny' })).id
   const ownerId = (await live.admin('customers.create', { name: 'Cal', email: 'cal@example.com' })).id
   order = { ownerId, packageId, nodeGroupId: location, imageId, access: { mode: 'password' } }
@@ -88,9 +101,12 @@ function readAnswer(text: string): Told | undefined {
 function stored() {
   const db = new Database(`${live.dir}/berth.db`, { readonly: true })
   const number = (sql: string) => db.query<{ n: number }, []>(sql).get()!.n
-  const done = (operation: string) => number(`SELECT count(*) AS n FROM audit WHERE operation = '${operation}' AND result = 'done'`)
+  const done = (operation: string) =>
+    number(`SELECT count(*) AS n FROM audit WHERE operation = '${operation}' AND result = 'done'`)
   const found = {
-    customers: number("SELECT count(*) AS n FROM accounts WHERE email LIKE 'c%@example.com' AND email <> 'cal@example.com'"),
+    customers: number(
+      "SELECT count(*) AS n FROM accounts WHERE email LIKE 'c%@example.com' AND email <> 'cal@example.com'",
+    ),
     servers: number('SELECT count(*) AS n FROM servers'),
     addresses: number('SELECT count(server_id) AS n FROM addresses'),
     installs: number("SELECT count(*) AS n FROM jobs WHERE kind = 'install'"),
@@ -112,20 +128,22 @@ describe('a thousand keys, with cut connections and kill -9', () => {
     let next = 0
     let finished = 0
     let began = 0
-    const keep = (n: number, told: Told | undefined) => {
-      if (!told) cut++
-      else if (told.status === 201) answers[n]!.push(told)
+    const keep = (n: number, described: Told | undefined) => {
+      if (!described) cut++
+      else if (described.status === 201) answers[n]!.push(described)
       // Refused because its node was not back yet, or by the rate limit: nothing was done, and nothing is remembered.
-      else if (![409, 429, 503].includes(told.status)) throw new Error(`key ${n}: ${told.status} ${told.body}`)
+      else if (![409, 429, 503].includes(described.status))
+        throw new Error(`key ${n}: ${described.status} ${described.body}`)
     }
     const finish = async (n: number) => {
       const copies = 2 + (n % 3)
       for (let round = 0; !answers[n]!.length; round++) {
         if (round > 300) throw new Error(`no answer to key ${n}`)
         began++
-        const how = (i: number) => (i === 0 ? {} : n % 4 === 1 ? { half: true, cutAfterMs: 1 } : n % 2 ? { cutAfterMs: (n * i) % 12 } : {})
-        const told = await Promise.all(Array.from({ length: copies }, (_, i) => ask(n, how(i))))
-        for (const t of told) keep(n, t)
+        const how = (i: number) =>
+          i === 0 ? {} : n % 4 === 1 ? { half: true, cutAfterMs: 1 } : n % 2 ? { cutAfterMs: (n * i) % 12 } : {}
+        const described = await Promise.all(Array.from({ length: copies }, (_, i) => ask(n, how(i))))
+        for (const t of described) keep(n, t)
         if (!answers[n]!.length) await Bun.sleep(100)
       }
       finished++
@@ -171,16 +189,18 @@ describe('a thousand keys, with cut connections and kill -9', () => {
     for (let n = 0; n < KEYS; n += 20)
       await Promise.all(
         Array.from({ length: 20 }, async (_, i) => {
-          const told = await ask(n + i)
-          expect(told).toMatchObject({ status: 201, replayed: true })
-          answers[n + i]!.push(told!)
+          const described = await ask(n + i)
+          expect(described).toMatchObject({ status: 201, replayed: true })
+          answers[n + i]!.push(described!)
         }),
       )
     expect(stored()).toEqual(before)
     // One text per key, the root password in it included, and at most one of those who asked was the one who did it.
     expect(answers.map((all) => new Set(all.map((a) => a.body)).size).filter((n) => n !== 1)).toEqual([])
     expect(answers.map((all) => all.filter((a) => !a.replayed).length).filter((n) => n > 1)).toEqual([])
-    const passwords = answers.flatMap((all, n) => (kindOf(n) === 'order with a password' ? [JSON.parse(all[0]!.body).rootPassword] : []))
+    const passwords = answers.flatMap((all, n) =>
+      kindOf(n) === 'order with a password' ? [JSON.parse(all[0]!.body).rootPassword] : [],
+    )
     expect(new Set(passwords).size).toBe(KEYS / 10)
     expect(passwords.every((p) => /^[A-Za-z0-9]{20}$/.test(p))).toBe(true)
     const whole = answers.reduce((n, all) => n + all.length, 0)

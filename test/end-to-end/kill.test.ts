@@ -6,11 +6,11 @@ import { Database } from 'bun:sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { existsSync, rmSync } from 'node:fs'
 import type { Subprocess } from 'bun'
-import type { Saga } from '../../src/kernel/jobs/saga.ts'
 import { installing } from '../../src/compute/servers/install.ts'
 import { powering } from '../../src/compute/servers/power.ts'
 import { suspending, unsuspending } from '../../src/compute/servers/suspend.ts'
 import { terminating } from '../../src/compute/servers/terminate.ts'
+import type { Saga } from '../../src/kernel/jobs/saga.ts'
 import { type Installation, installation } from '../support/processes.ts'
 
 let live: Installation
@@ -28,10 +28,20 @@ beforeAll(async () => {
   const location = (await live.admin('locations.create', { name: 'Lab' })).id
   home = await live.enroll(location, 'fra-01')
   agent = live.agent(home)
-  const node = await live.until('the node', async () => (await live.admin('nodes.list')).data.find((n: any) => n.connected))
-  await live.admin('pools.create', { name: 'v4', network: '198.51.100.0/24', gateway: '198.51.100.1', nodeIds: [node.id] })
+  const node = await live.until('the node', async () =>
+    (await live.admin('nodes.list')).data.find((n: any) => n.connected),
+  )
+  await live.admin('pools.create', {
+    name: 'v4',
+    network: '198.51.100.0/24',
+    gateway: '198.51.100.1',
+    nodeIds: [node.id],
+  })
   const pack = (await live.admin('packages.create', { name: 'S', vcpus: 1, memoryMb: 64, diskGb: 3 })).id
-  await Bun.write(`${live.dir}/incoming/tiny.qcow2`, Buffer.concat([Buffer.from('QFI\xfb', 'latin1'), Buffer.alloc(1000)]))
+  await Bun.write(
+    `${live.dir}/incoming/tiny.qcow2`,
+    Buffer.concat([Buffer.from('QFI\xfb', 'latin1'), Buffer.alloc(1000)]),
+  )
   const image = (await live.admin('images.import', { file: 'tiny.qcow2', name: 'Tiny' })).id
   const customer = (await live.admin('customers.create', { name: 'Cal', email: 'cal@example.com' })).id
   order = { ownerId: customer, packageId: pack, nodeGroupId: location, imageId: image, access: { mode: 'password' } }
@@ -42,10 +52,14 @@ afterAll(() => live.close())
 function host() {
   const db = new Database(`${home}/fake.db`, { readonly: true })
   const tables = db
-    .query<{ name: string }, []>("SELECT name FROM sqlite_master WHERE type = 'table' AND name IN ('domains', 'volumes', 'seeds')")
+    .query<{ name: string }, []>(
+      "SELECT name FROM sqlite_master WHERE type = 'table' AND name IN ('domains', 'volumes', 'seeds')",
+    )
     .all()
     .map((t) => t.name)
-  const found = Object.fromEntries(tables.map((t) => [t, db.query<{ n: number }, []>(`SELECT count(*) AS n FROM ${t}`).get()!.n]))
+  const found = Object.fromEntries(
+    tables.map((t) => [t, db.query<{ n: number }, []>(`SELECT count(*) AS n FROM ${t}`).get()!.n]),
+  )
   db.close()
   return found
 }
@@ -75,7 +89,8 @@ async function surely(method: string, path: string, body?: object): Promise<Star
     return once()
   })
 }
-const nodeIsThere = () => live.until('the node', async () => (await live.api(token, 'GET', '/admin/nodes')).body.data[0].connected)
+const nodeIsThere = () =>
+  live.until('the node', async () => (await live.api(token, 'GET', '/admin/nodes')).body.data[0].connected)
 /** A node that is on its way back takes no order yet. */
 async function createServer() {
   await nodeIsThere()
@@ -103,9 +118,21 @@ const chains: readonly (readonly Way[])[] = [
       start: (id) => act(`/servers/${id}/actions/suspend`, { reason: 'overdue' }),
       status: 'suspended',
     },
-    { name: 'unsuspending', saga: unsuspending, start: (id) => act(`/servers/${id}/actions/unsuspend`), status: 'running' },
+    {
+      name: 'unsuspending',
+      saga: unsuspending,
+      start: (id) => act(`/servers/${id}/actions/unsuspend`),
+      status: 'running',
+    },
   ],
-  [{ name: 'terminating', saga: terminating, start: (id) => act(`/servers/${id}`, undefined, 'DELETE'), status: 'terminated' }],
+  [
+    {
+      name: 'terminating',
+      saga: terminating,
+      start: (id) => act(`/servers/${id}`, undefined, 'DELETE'),
+      status: 'terminated',
+    },
+  ],
 ]
 
 /** Every moment of a saga at which one of the two can die. */
@@ -153,7 +180,10 @@ describe('kill -9', () => {
       expect(job.state).toBe('succeeded')
       expect((await live.api(token, 'GET', `/servers/${serverId}`)).body.status).toBe('running')
       expect(panel()).toEqual({ addresses: before.panel.addresses + 1, servers: before.panel.servers + 1, open: 0 })
-      expect(host()).toMatchObject({ domains: (before.host['domains'] ?? 0) + 1, volumes: (before.host['volumes'] ?? 0) + 1 })
+      expect(host()).toMatchObject({
+        domains: (before.host['domains'] ?? 0) + 1,
+        volumes: (before.host['volumes'] ?? 0) + 1,
+      })
       const { jobId } = await act(`/servers/${serverId}`, undefined, 'DELETE')
       expect((await ended(jobId)).state).toBe('succeeded')
       expect(panel()).toEqual({ ...before.panel, open: 0 })
@@ -173,7 +203,8 @@ describe('kill -9', () => {
             expect(`${way.name}: ${job.state}`).toBe(`${way.name}: succeeded`)
             expect((await live.api(token, 'GET', `/servers/${serverId}`)).body.status).toBe(way.status)
           }
-          if (plan.at(-1)!.way.status !== 'terminated') await ended((await act(`/servers/${serverId}`, undefined, 'DELETE')).jobId)
+          if (plan.at(-1)!.way.status !== 'terminated')
+            await ended((await act(`/servers/${serverId}`, undefined, 'DELETE')).jobId)
           expect(panel()).toMatchObject({ addresses: 0, servers: 0, open: 0 })
           expect(host()).toMatchObject({ domains: 0, volumes: 0 })
         }, 60_000)
@@ -183,9 +214,15 @@ describe('kill -9', () => {
 
 describe('SIGTERM', () => {
   test('changes are refused, what is under way goes on at its node, and the next start finishes it', async () => {
-    await Bun.write(`${home}/faults.json`, JSON.stringify([{ command: 'volume.create', mode: 'slow', ms: 1500, times: 1 }]))
+    await Bun.write(
+      `${home}/faults.json`,
+      JSON.stringify([{ command: 'volume.create', mode: 'slow', ms: 1500, times: 1 }]),
+    )
     const { jobId } = await createServer()
-    await live.until('the slow step', async () => (await live.api(token, 'GET', `/jobs/${jobId}`)).body.step.name === 'Making the disk')
+    await live.until(
+      'the slow step',
+      async () => (await live.api(token, 'GET', `/jobs/${jobId}`)).body.step.name === 'Making the disk',
+    )
     controller.kill('SIGTERM')
     expect(await controller.exited).toBe(0)
     controller = await live.serve()

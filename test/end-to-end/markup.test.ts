@@ -4,14 +4,14 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import type { Browser } from 'playwright-core'
+import { operations } from '../../src/app/operations.ts'
+import { keepProvider } from '../../src/identity/auth/identity-provider/provider-setting.ts'
+import { cookieName } from '../../src/identity/auth/sessions.ts'
 import { accountKinds } from '../../src/kernel/api/access.ts'
 import type { Operation } from '../../src/kernel/api/operation.ts'
+import { secretsWith } from '../../src/kernel/crypto/secrets.ts'
 import { newId } from '../../src/kernel/db/ids.ts'
 import { write } from '../../src/kernel/db/open.ts'
-import { secretsWith } from '../../src/kernel/crypto/secrets.ts'
-import { operations } from '../../src/app/operations.ts'
-import { keepProvider } from '../../src/identity/identity-provider/provider-setting.ts'
-import { cookieName } from '../../src/identity/auth/sessions.ts'
 import { pages } from '../../views/pages.ts'
 import { launch, open, screens } from '../support/browser.ts'
 import { type Everything, everyId, everything, exampleOf, targetsOf } from '../support/everything.ts'
@@ -36,7 +36,7 @@ const live = [
   '[hx-on\\:click]',
 ].join(',')
 
-/** Of test/support/panel.ts: what it sealed, the program opens. */
+/** Of test/support/panel.ts: what it encrypted, the program opens. */
 const key = Buffer.alloc(32, 7)
 
 type Role = { name: string; cookie: string | undefined }
@@ -72,9 +72,17 @@ function fitting(p: Everything, body: any, field: string, n: number) {
   if (there('name')) body.name = `${n} ${body.name}`
   if (there('publicKey')) body.publicKey = `ssh-ed25519 ${Buffer.concat([head, randomBytes(32)]).toString('base64')}`
   if (there('network'))
-    Object.assign(body, { network: `10.1.${n % 256}.0/24`, gateway: `10.1.${n % 256}.1`, first: undefined, last: undefined, nodeIds: [] })
+    Object.assign(body, {
+      network: `10.1.${n % 256}.0/24`,
+      gateway: `10.1.${n % 256}.1`,
+      first: undefined,
+      last: undefined,
+      nodeIds: [],
+    })
   if (there('account'))
-    body.account = p.db.$client.query<{ email: string }, [string]>('SELECT email FROM accounts WHERE id = ?').get(p.customer.id)!.email
+    body.account = p.db.$client
+      .query<{ email: string }, [string]>('SELECT email FROM accounts WHERE id = ?')
+      .get(p.customer.id)!.email
   if (there('role')) body.role = 'Owner'
   delete body.senderAddress
   return body
@@ -109,7 +117,11 @@ async function plant(p: Everything) {
             ).status < 300
           // Taking off somebody's second factor ends the sessions that go on here.
           for (const target of op.on ? targetsOf(p, op, found) : [''])
-            if (op.id.endsWith('.reset-second-factor') && [...Object.values(p.people), p.resold].some(({ id }) => id === target)) continue
+            if (
+              op.id.endsWith('.reset-second-factor') &&
+              [...Object.values(p.people), p.resold].some(({ id }) => id === target)
+            )
+              continue
             else if ((await plant(target, undefined)) || (await plant(target, exampleOf(p, op, found)))) {
               const name = `${op.id} ${path.join('.')}`
               kept.set(name, [...(kept.get(name) ?? []), value])
@@ -129,7 +141,10 @@ beforeAll(async () => {
   const friend = p.account('customer', `Friend ${one}`)
   await share(p, p.customer, friend, 'manage')
   joinToken = (await invite(p, p.customer, 'new@planted.test')).token
-  const reader = p.staff(['servers.see_all', 'customers.read', 'nodes.read', 'audit.read', 'reports.read'], `Reader ${one}`)
+  const reader = p.staff(
+    ['servers.see_all', 'customers.read', 'nodes.read', 'audit.read', 'reports.read'],
+    `Reader ${one}`,
+  )
   const helper = p.staff(undefined, `Helper ${one}`)
   const opened = await p.call(helper, 'POST', `/customers/${p.customer.id}/support-session`, { reason: one })
   expect(opened.status).toBe(201)
@@ -147,7 +162,10 @@ beforeAll(async () => {
     `Passkey ${one}`,
   )
   sql('UPDATE job_log SET text = ? WHERE n = 1', `Log ${one}`)
-  sql("UPDATE jobs SET state = 'failed', error_code = 'x', error_message = ? WHERE id = (SELECT max(id) FROM jobs)", `Error ${one}`)
+  sql(
+    "UPDATE jobs SET state = 'failed', error_code = 'x', error_message = ? WHERE id = (SELECT max(id) FROM jobs)",
+    `Error ${one}`,
+  )
   sql(
     "UPDATE servers SET failure = ?, status = 'failed' WHERE id = (SELECT max(id) FROM servers WHERE image_id IS NOT NULL)",
     `Failure ${one}`,
@@ -208,7 +226,9 @@ async function visitor(cookie: string | undefined) {
   if (cookie) await context.addCookies([{ name: cookieName(panel.url), value: cookie, url: panel.url }])
   await context.exposeFunction('xss', (what = 'a script ran') => void found.push(what))
   await context.addInitScript(() => {
-    document.addEventListener('securitypolicyviolation', (event) => (globalThis as any).xss(`policy: ${event.violatedDirective}`))
+    document.addEventListener('securitypolicyviolation', (event) =>
+      (globalThis as any).xss(`policy: ${event.violatedDirective}`),
+    )
   })
   page.on('dialog', (dialog) => {
     found.push(`dialog: ${dialog.message()}`)
@@ -224,9 +244,10 @@ async function visitor(cookie: string | undefined) {
       const { grown, text } = await page.evaluate((live) => {
         const fields = [...document.querySelectorAll('input, textarea')].map((it) => (it as HTMLInputElement).value)
         return {
-          grown: [...document.querySelectorAll(live), ...[...document.links].filter((it) => /^(javascript|data):/.test(it.protocol))].map(
-            (it) => it.outerHTML.slice(0, 200),
-          ),
+          grown: [
+            ...document.querySelectorAll(live),
+            ...[...document.links].filter((it) => /^(javascript|data):/.test(it.protocol)),
+          ].map((it) => it.outerHTML.slice(0, 200)),
           text: [document.title, document.body.textContent, ...fields].join('\n'),
         }
       }, live)
@@ -306,7 +327,8 @@ test('nothing that was typed becomes markup or script on any page for anybody, a
         const answer = await fetch(`${panel.url}${address}`, { headers, redirect: 'manual' })
         const html = await answer.text()
         for (const trick of tricks)
-          if (/[<>"]/.test(trick)) expect({ name, address, raw: html.includes(trick) }).toEqual({ name, address, raw: false })
+          if (/[<>"]/.test(trick))
+            expect({ name, address, raw: html.includes(trick) }).toEqual({ name, address, raw: false })
         // In the browser as everybody who gets it, and as the first of them with the tricks in its address.
         if (answer.status !== 200 || (address.includes('refused=') ? tricked.has(path) : shown)) continue
         if (address.includes('refused=')) tricked.add(path)

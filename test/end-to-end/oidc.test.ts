@@ -13,7 +13,11 @@ beforeAll(async () => {
   live = await installation()
   await live.serve()
   idp = await provider()
-  await berth(['admin', 'create-staff', '--email', 'ada@example.com', '--name', 'Ada'], live.env, 'seven green bicycles\n')
+  await berth(
+    ['admin', 'create-staff', '--email', 'ada@example.com', '--name', 'Ada'],
+    live.env,
+    'seven green bicycles\n',
+  )
   await live.admin('sign-in-provider.set', { ...idp.settings, issuer: idp.issuer, for: ['staff'] })
   browser = await launch()
 }, 60_000)

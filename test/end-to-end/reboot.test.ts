@@ -33,7 +33,17 @@ describe('a node that loses its power while the controller is down', () => {
     token = await live.staffToken()
     const location = (await live.admin('locations.create', { name: 'Lab' })).id
     const enrolment = (await live.admin('nodes.enroll', { locationId: location, name: 'reboot-01' })).token
-    await node.must('env', 'PANEL_AGENT_INSECURE=1', ...live.program, 'agent', 'enroll', '--controller', live.url, '--token', enrolment)
+    await node.must(
+      'env',
+      'PANEL_AGENT_INSECURE=1',
+      ...live.program,
+      'agent',
+      'enroll',
+      '--controller',
+      live.url,
+      '--token',
+      enrolment,
+    )
     const { id } = await live.until('the node', async () =>
       (await live.admin('nodes.list')).data.find((n: any) => n.connected && n.load?.pools.length),
     )
@@ -46,7 +56,9 @@ describe('a node that loses its power while the controller is down', () => {
       last: '10.91.8.20',
       nodeIds: [id],
     })
-    const pack = (await live.admin('packages.create', { name: 'Tiny', vcpus: 1, memoryMb: 128, diskGb: 1, portMbps: 100 })).id
+    const pack = (
+      await live.admin('packages.create', { name: 'Tiny', vcpus: 1, memoryMb: 128, diskGb: 1, portMbps: 100 })
+    ).id
     copyFileSync(guestImage, `${live.dir}/incoming/tiny.qcow2`)
     const image = (await live.admin('images.import', { file: 'tiny.qcow2', name: 'Tiny Linux' })).id
     const customer = (await live.admin('customers.create', { name: 'Cal', email: 'cal@example.com' })).id
@@ -58,7 +70,8 @@ describe('a node that loses its power while the controller is down', () => {
     running = await buy('web01')
     stopped = await buy('db01')
     leaving = await buy('app01')
-    for (const { jobId } of [running, stopped, leaving]) expect(await ended(jobId)).toMatchObject({ state: 'succeeded', error: null })
+    for (const { jobId } of [running, stopped, leaving])
+      expect(await ended(jobId)).toMatchObject({ state: 'succeeded', error: null })
   }, 180_000)
 
   afterAll(async () => {
@@ -132,7 +145,10 @@ describe('a node that loses its power while the controller is down', () => {
   test('has the rules of each in force before there is a tap for it', async () => {
     for (const server of [running, leaving]) {
       const { tap, mac } = await portOf(server)
-      const then = { rules: node.said(`${server.serverId}.rules`), interfaces: node.said(`${server.serverId}.interfaces`).split('\n') }
+      const then = {
+        rules: node.said(`${server.serverId}.rules`),
+        interfaces: node.said(`${server.serverId}.interfaces`).split('\n'),
+      }
       expect(then.rules).toContain(`"${tap}" : jump ${tap}`)
       expect(then.rules).toContain(`ether saddr != ${mac} counter packets 0 bytes 0 drop`)
       expect(then.rules).toContain(`arp saddr ip ${server.ipv4} accept`)
@@ -172,7 +188,9 @@ describe('a node that loses its power while the controller is down', () => {
     await live.until('the end of app01', async () => (await domain('domstate', leaving)) === 'shut off')
     const began = Date.now()
     controller = await live.serve()
-    const { id } = await live.until('the node', async () => (await live.admin('nodes.list')).data.find((n: any) => n.connected))
+    const { id } = await live.until('the node', async () =>
+      (await live.admin('nodes.list')).data.find((n: any) => n.connected),
+    )
     const found = await live.until('its inventory', async () => {
       const it = await live.admin('nodes.get', { id })
       return Date.parse(it.inventoryAt) > began && it
@@ -189,7 +207,9 @@ describe('a node that loses its power while the controller is down', () => {
   test('obeys again: the one that was off starts, and all go without a trace', async () => {
     await power(stopped, 'start')
     expect(await domain('domstate', stopped)).toBe('running')
-    const jobs = await Promise.all([running, stopped, leaving].map(({ serverId }) => live.api(token, 'DELETE', `/servers/${serverId}`)))
+    const jobs = await Promise.all(
+      [running, stopped, leaving].map(({ serverId }) => live.api(token, 'DELETE', `/servers/${serverId}`)),
+    )
     for (const { body } of jobs) expect((await ended(body.jobId)).state).toBe('succeeded')
     expect(await node.must('virsh', '-c', 'qemu:///system', 'list', '--all', '--name')).toBe('')
     expect(await node.must('find', '/var/lib/berth-agent/pools', '-type', 'f')).toBe('')

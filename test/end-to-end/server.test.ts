@@ -2,7 +2,17 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { copyFileSync, readdirSync } from 'node:fs'
 import type { Subprocess } from 'bun'
-import { bridge, guestImage, must, newKey, noGuests, pinging, run, sshWithKey, sshWithPassword } from '../support/guest.ts'
+import {
+  bridge,
+  guestImage,
+  must,
+  newKey,
+  noGuests,
+  pinging,
+  run,
+  sshWithKey,
+  sshWithPassword,
+} from '../support/guest.ts'
 import { type Installation, installation } from '../support/processes.ts'
 
 const why = await noGuests()
@@ -54,12 +64,16 @@ describe.skipIf(!!why)('a real server', () => {
         access: { mode: 'ssh_keys', sshKeyIds: [sshKey] },
       })
     ).body
-    byPassword = (await live.api(token, 'POST', '/admin/servers', { ...order, hostname: 'db01', access: { mode: 'password' } })).body
+    byPassword = (
+      await live.api(token, 'POST', '/admin/servers', { ...order, hostname: 'db01', access: { mode: 'password' } })
+    ).body
   }, 120_000)
 
   afterAll(async () => {
-    for (const { serverId } of [byKey, byPassword].filter(Boolean)) await run(['virsh', '-c', 'qemu:///system', 'destroy', serverId])
-    for (const { serverId } of [byKey, byPassword].filter(Boolean)) await run(['virsh', '-c', 'qemu:///system', 'undefine', serverId])
+    for (const { serverId } of [byKey, byPassword].filter(Boolean))
+      await run(['virsh', '-c', 'qemu:///system', 'destroy', serverId])
+    for (const { serverId } of [byKey, byPassword].filter(Boolean))
+      await run(['virsh', '-c', 'qemu:///system', 'undefine', serverId])
     await live?.close()
     await lan?.remove()
     await run(['nft', 'delete', 'table', 'bridge', 'berth'])
@@ -107,7 +121,9 @@ describe.skipIf(!!why)('a real server', () => {
   }, 300_000)
 
   test('keeps no first-boot data on the node once it has booted', async () => {
-    expect((await must('virsh', '-c', 'qemu:///system', 'dumpxml', byPassword.serverId)).toLowerCase()).not.toContain('seed')
+    expect((await must('virsh', '-c', 'qemu:///system', 'dumpxml', byPassword.serverId)).toLowerCase()).not.toContain(
+      'seed',
+    )
     const files = await must('find', home, '-name', '*.iso')
     expect(files).toBe('')
   })
@@ -118,7 +134,9 @@ describe.skipIf(!!why)('a real server', () => {
         (n, [, packets]) => n + Number(packets),
         0,
       )
-    expect((await sshWithKey(byKey.ipv4, key.path, 'ping -c 1 -W 3 10.91.7.1 >/dev/null && echo through')).out).toBe('through')
+    expect((await sshWithKey(byKey.ipv4, key.path, 'ping -c 1 -W 3 10.91.7.1 >/dev/null && echo through')).out).toBe(
+      'through',
+    )
     const before = await drops()
     const forged = await sshWithKey(
       byKey.ipv4,
@@ -151,14 +169,20 @@ describe.skipIf(!!why)('a real server', () => {
 
   test('that its owner shuts down from inside is seen as stopped at once, and starts again by the API', async () => {
     await sshWithKey(byKey.ipv4, key.path, 'poweroff')
-    await live.until('stopped', async () => (await live.api(token, 'GET', `/servers/${byKey.serverId}`)).body.status === 'stopped', 30)
+    await live.until(
+      'stopped',
+      async () => (await live.api(token, 'GET', `/servers/${byKey.serverId}`)).body.status === 'stopped',
+      30,
+    )
     const { body } = await live.api(token, 'POST', `/servers/${byKey.serverId}/actions/power`, { action: 'start' })
     expect((await ended(body.jobId)).state).toBe('succeeded')
     await live.until('SSH again', async () => (await sshWithKey(byKey.ipv4, key.path, 'hostname')).out === 'web01', 90)
   }, 180_000)
 
   test('leaves nothing behind when it is terminated: no domain, disk, seed, tap, rule or address', async () => {
-    const jobs = await Promise.all([byKey, byPassword].map(({ serverId }) => live.api(token, 'DELETE', `/servers/${serverId}`)))
+    const jobs = await Promise.all(
+      [byKey, byPassword].map(({ serverId }) => live.api(token, 'DELETE', `/servers/${serverId}`)),
+    )
     for (const { status, body } of jobs) {
       expect(status).toBe(202)
       expect((await ended(body.jobId)).state).toBe('succeeded')

@@ -62,8 +62,8 @@ function elevenMinutesLater() {
 }
 /** No code twice: waits until the app shows another one than `last`. */
 async function freshCode(secret: string, last: string) {
-  const app = new TOTP({ secret: Secret.fromBase32(secret) })
-  return live.until('the next code', async () => app.generate() !== last && app.generate(), 40)
+  const router = new TOTP({ secret: Secret.fromBase32(secret) })
+  return live.until('the next code', async () => router.generate() !== last && router.generate(), 40)
 }
 
 describe('S18 an authenticator app', () => {
@@ -94,7 +94,10 @@ describe('S18 an authenticator app', () => {
     recovery = (await codes.locator('.secret').textContent())!.split('\n')
     expect(recovery).toHaveLength(10)
     await clean('security-codes')
-    const [download] = await Promise.all([page.waitForEvent('download'), codes.getByRole('link', { name: 'Download' }).click()])
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      codes.getByRole('link', { name: 'Download' }).click(),
+    ])
     expect(await Bun.file((await download.path())!).text()).toContain(recovery[9]!)
     await codes.getByRole('button', { name: 'I have stored them' }).click()
     await page.locator('#totp').getByText('On', { exact: true }).waitFor()

@@ -1,10 +1,10 @@
 // docs/api.md is written by people, its tables by the lists that they are of. GOLDEN=write writes them.
 import { describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
+import { operations } from '../../src/app/operations.ts'
 import { accountKinds, permissions, presets, type Scope, scopes, scopesOf } from '../../src/kernel/api/access.ts'
 import { codes, refusals } from '../../src/kernel/api/errors.ts'
 import { checks } from '../../src/kernel/api/http.ts'
-import { operations } from '../../src/app/operations.ts'
 import { golden } from '../support/golden.ts'
 
 const file = new URL('../../docs/api.md', import.meta.url).pathname
@@ -12,7 +12,8 @@ const row = (...cells: string[]) => `| ${cells.join(' | ')} |`
 const table = (heads: string[], rows: string[][]) =>
   [row(...heads), row(...heads.map(() => '---')), ...rows.map((cells) => row(...cells))].join('\n')
 
-const staffRights = (scope: Scope) => Object.values(permissions).some(({ opens }) => (opens as readonly Scope[]).includes(scope))
+const staffRights = (scope: Scope) =>
+  Object.values(permissions).some(({ opens }) => (opens as readonly Scope[]).includes(scope))
 const tables: Record<string, string> = {
   scopes: table(
     ['scope', 'lets a token', 'of', 'in preset'],
@@ -21,7 +22,9 @@ const tables: Record<string, string> = {
       words[0]!.toLowerCase() + words.slice(1),
       accountKinds
         .filter((kind) =>
-          kind === 'staff' ? staffRights(name as Scope) || scopesOf('staff').has(name as Scope) : scopesOf(kind).has(name as Scope),
+          kind === 'staff'
+            ? staffRights(name as Scope) || scopesOf('staff').has(name as Scope)
+            : scopesOf(kind).has(name as Scope),
         )
         .join(', '),
       Object.entries(presets)
@@ -46,14 +49,17 @@ const tables: Record<string, string> = {
     ['list', 'rows when nothing is said', 'at most'],
     operations.flatMap((op) => (op.pages ? [[`\`GET ${op.path}\``, `${op.pages.usual}`, `${op.pages.most}`]] : [])),
   ),
-  keys: `Calls that take one: ${operations.flatMap((op) => (op.remembers ? [`\`${op.method} ${op.path}\``] : [])).join(', ')}.`,
+  keys: `Calls that take one: ${operations.flatMap((op) => (op.idempotent ? [`\`${op.method} ${op.path}\``] : [])).join(', ')}.`,
 }
 
 describe('docs/api.md', () => {
   test('has the tables that its lists make: run GOLDEN=write bun test test/every/document.test.ts after a change of a list', () => {
     const written = Object.entries(tables).reduce(
       (text, [name, table]) =>
-        text.replace(new RegExp(`(<!-- ${name} -->\n)[\\s\\S]*?(<!-- /${name} -->)`), (_, start, end) => `${start}${table}\n${end}`),
+        text.replace(
+          new RegExp(`(<!-- ${name} -->\n)[\\s\\S]*?(<!-- /${name} -->)`),
+          (_, start, end) => `${start}${table}\n${end}`,
+        ),
       readFileSync(file, 'utf8'),
     )
     golden('docs/api.md', written)
@@ -63,7 +69,8 @@ describe('docs/api.md', () => {
     const text = readFileSync(file, 'utf8').replace(/<!-- (\w+) -->[\s\S]*?<!-- \/\1 -->/g, '')
     const prose = text.replace(/```[\s\S]*?```/g, '')
     const known = new Set([...Object.keys(codes), 'queued', 'running', 'succeeded', 'failed', 'deprecated', 'billing'])
-    for (const [, word] of prose.matchAll(/`([a-z]+(?:_[a-z]+)*)`/g)) if (word!.includes('_')) expect([...known]).toContain(word!)
+    for (const [, word] of prose.matchAll(/`([a-z]+(?:_[a-z]+)*)`/g))
+      if (word!.includes('_')) expect([...known]).toContain(word!)
     const paths = operations.map((op) => new RegExp(`^${op.path.replace(/\{\w+\}/g, '[^/]+')}$`))
     for (const [, , path] of text.matchAll(/(GET|POST|DELETE|PUT|PATCH) "?(\/[^\s`"?)]+)/g))
       expect([path, paths.some((p) => p.test(path!.replace(/\{\w+\}|\$\w+/g, 'x')))]).toEqual([path, true])

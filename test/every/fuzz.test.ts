@@ -3,11 +3,11 @@
 import { Database } from 'bun:sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
+import { operations } from '../../src/app/operations.ts'
 import { type AccountKind, accountKinds } from '../../src/kernel/api/access.ts'
 import { codes } from '../../src/kernel/api/errors.ts'
-import { codesOf } from '../../src/kernel/openapi/openapi.ts'
 import { type Operation, queryOf as parametersOf } from '../../src/kernel/api/operation.ts'
-import { operations } from '../../src/app/operations.ts'
+import { codesOf } from '../../src/kernel/openapi/openapi.ts'
 import { callerOf, type Everything, everyId, everything, targetsOf } from '../support/everything.ts'
 import { type World, world } from '../support/panel.ts'
 import { cookieFor, makeRight, markedBody, refresh } from '../support/right.ts'
@@ -119,9 +119,12 @@ function fitting(schema: Schema, ids: readonly string[]): fc.Arbitrary<unknown> 
     case 'array':
       return fc.array(fitting(schema.items!, ids), { maxLength: Math.min(schema.maxItems ?? 4, 4) })
     case 'object':
-      return fc.record(Object.fromEntries(Object.entries(schema.properties ?? {}).map(([name, s]) => [name, fitting(s, ids)])), {
-        requiredKeys: schema.required ?? [],
-      })
+      return fc.record(
+        Object.fromEntries(Object.entries(schema.properties ?? {}).map(([name, s]) => [name, fitting(s, ids)])),
+        {
+          requiredKeys: schema.required ?? [],
+        },
+      )
     default:
       return fc.anything()
   }
@@ -140,10 +143,25 @@ function textFitting({ pattern, minLength = 0, maxLength = 60 }: Schema, ids: re
           fc.ipV6(),
           fc.tuple(fc.ipV4(), fc.nat(33)).map(([a, n]) => `${a}/${n}`),
         )
-  return maxLength === 40 ? fc.oneof({ weight: 3, arbitrary: fc.constantFrom(...ids) }, { weight: 1, arbitrary: some }) : some
+  return maxLength === 40
+    ? fc.oneof({ weight: 3, arbitrary: fc.constantFrom(...ids) }, { weight: 1, arbitrary: some })
+    : some
 }
 
-const extraKeys = ['__proto__', 'constructor', 'prototype', 'hasOwnProperty', 'toJSON', 'then', 'id', 'isOwner', '', 'a.b', '\0', '\ud800']
+const extraKeys = [
+  '__proto__',
+  'constructor',
+  'prototype',
+  'hasOwnProperty',
+  'toJSON',
+  'then',
+  'id',
+  'isOwner',
+  '',
+  'a.b',
+  '\0',
+  '\ud800',
+]
 /** One thing wrong somewhere in it. */
 const broken = (value: unknown): fc.Arbitrary<unknown> =>
   fc
@@ -155,7 +173,10 @@ const broken = (value: unknown): fc.Arbitrary<unknown> =>
       name: fc.constantFrom(...extraKeys),
     })
     .map(({ key, how, deeper, nasty, name }) => breakAt(value, { key, how, deeper, nasty, name }))
-function breakAt(value: unknown, a: { key: number; how: number; deeper: boolean; nasty: unknown; name: string }): unknown {
+function breakAt(
+  value: unknown,
+  a: { key: number; how: number; deeper: boolean; nasty: unknown; name: string },
+): unknown {
   if (typeof value !== 'object' || value === null) return a.nasty
   const entries = Object.entries(value)
   const chosen = entries[a.key % Math.max(1, entries.length)]
@@ -168,7 +189,8 @@ function breakAt(value: unknown, a: { key: number; how: number; deeper: boolean;
 /** `Object.fromEntries` with `__proto__` as a property like any other. */
 function withEntries(entries: [string, unknown][]) {
   const made = Object.create(null)
-  for (const [name, value] of entries) Object.defineProperty(made, name, { value, enumerable: true, configurable: true })
+  for (const [name, value] of entries)
+    Object.defineProperty(made, name, { value, enumerable: true, configurable: true })
   return made
 }
 
@@ -270,7 +292,19 @@ const headers = fc.oneof(
   {
     weight: 2,
     arbitrary: fc
-      .constantFrom('k1', 'k2', '', ' ', 'x'.repeat(200), 'x'.repeat(201), 'a b', '\xe9', '"', '__proto__', `${MARK}'--`)
+      .constantFrom(
+        'k1',
+        'k2',
+        '',
+        ' ',
+        'x'.repeat(200),
+        'x'.repeat(201),
+        'a b',
+        '\xe9',
+        '"',
+        '__proto__',
+        `${MARK}'--`,
+      )
       .map((key) => ({ 'Idempotency-Key': key })),
   },
   {
@@ -311,7 +345,9 @@ function queryOf(op: Operation, ids: readonly string[]): fc.Arbitrary<string> {
     'x%00',
     '[]',
   )
-  const some = fc.array(fc.tuple(name, value), { minLength: 1, maxLength: 3 }).map((all) => `?${all.map((a) => a.join('=')).join('&')}`)
+  const some = fc
+    .array(fc.tuple(name, value), { minLength: 1, maxLength: 3 })
+    .map((all) => `?${all.map((a) => a.join('=')).join('&')}`)
   return known.length
     ? fc.oneof({ weight: 1, arbitrary: fc.constant('') }, { weight: 9, arbitrary: some })
     : fc.oneof({ weight: 12, arbitrary: fc.constant('') }, { weight: 1, arbitrary: some })
@@ -325,7 +361,12 @@ type Case = {
   headers: Record<string, string>
   body: string | Uint8Array | undefined
 }
-function casesOf(op: Operation, ids: readonly string[], targets: readonly string[], example?: object): fc.Arbitrary<Case> {
+function casesOf(
+  op: Operation,
+  ids: readonly string[],
+  targets: readonly string[],
+  example?: object,
+): fc.Arbitrary<Case> {
   const fits = op.body ? fitting(op.body as Schema, ids) : fc.constant({})
   // The example with some fields changed gets further than one that is made up whole.
   const near = example
@@ -360,7 +401,10 @@ function casesOf(op: Operation, ids: readonly string[], targets: readonly string
       { weight: 2, arbitrary: fc.constantFrom<Case['kind']>(...accountKinds) },
       { weight: 1, arbitrary: fc.constant('nobody' as const) },
     ),
-    by: fc.oneof({ weight: 5, arbitrary: fc.constant('session' as const) }, { weight: 1, arbitrary: fc.constant('token' as const) }),
+    by: fc.oneof(
+      { weight: 5, arbitrary: fc.constant('session' as const) },
+      { weight: 1, arbitrary: fc.constant('token' as const) },
+    ),
     id: anyId,
     query: queryOf(op, ids),
     headers,
@@ -370,7 +414,8 @@ function casesOf(op: Operation, ids: readonly string[], targets: readonly string
 
 // ---------------------------------------------------------------- the panel it is sent to
 /** Is it still this operation after the URL was read? `..` leads elsewhere, and then its refusals are not this one's. */
-const leadsTo = (op: Operation, url: string) => new RegExp(`^/api/v1${op.path.replace(/\{\w+\}/g, '[^/]+')}$`).test(new URL(url).pathname)
+const leadsTo = (op: Operation, url: string) =>
+  new RegExp(`^/api/v1${op.path.replace(/\{\w+\}/g, '[^/]+')}$`).test(new URL(url).pathname)
 
 let slowest = { ms: 0, words: '' }
 const seen = new Map<string, number>()
@@ -378,14 +423,17 @@ const seen = new Map<string, number>()
 const wordsOf = (op: Operation, c: Case, url: string) => {
   const cut = (text: string, n: number) => (text.length > n ? `${text.slice(0, n)}… (${text.length})` : text)
   const body =
-    typeof c.body === 'string' ? JSON.stringify(cut(c.body, 400)) : c.body && `${c.body.length} bytes ${c.body.slice(0, 60).toString()}`
+    typeof c.body === 'string'
+      ? JSON.stringify(cut(c.body, 400))
+      : c.body && `${c.body.length} bytes ${c.body.slice(0, 60).toString()}`
   return `${op.id} as ${c.kind} by ${c.by}: ${op.method} ${cut(url, 200)} ${cut(JSON.stringify(c.headers), 100)} ${body ?? ''}`
 }
 
 /** With what is good for this one call. */
 function madeRight(p: Everything, op: Operation, c: Case, n: number): Case {
   const cookie = c.kind === 'nobody' ? cookieFor(p, op) : undefined
-  const body = typeof c.body === 'string' ? makeRight(p, op, c.body, c.kind === 'nobody' ? callerOf(op) : c.kind, n) : c.body
+  const body =
+    typeof c.body === 'string' ? makeRight(p, op, c.body, c.kind === 'nobody' ? callerOf(op) : c.kind, n) : c.body
   return { ...c, body, headers: cookie ? { Cookie: cookie, Origin: 'https://panel.test', ...c.headers } : c.headers }
 }
 
@@ -394,15 +442,30 @@ async function send(p: Everything, op: Operation, c: Case) {
   const sent: Record<string, string> = {
     ...(c.body === undefined ? {} : { 'Content-Type': 'application/json' }),
     ...(who && c.by === 'token' && { Authorization: `Bearer ${p.tokens[c.kind as AccountKind]}` }),
-    ...(who && c.by === 'session' && { Cookie: `__Host-panel=${who.cookie}`, Origin: 'https://panel.test', 'X-CSRF-Token': who.csrf! }),
+    ...(who &&
+      c.by === 'session' && {
+        Cookie: `__Host-panel=${who.cookie}`,
+        Origin: 'https://panel.test',
+        'X-CSRF-Token': who.csrf!,
+      }),
     ...c.headers,
   }
   const url = `http://localhost/api/v1${op.path.replace(/\{\w+\}/g, () => c.id)}${c.query}`
-  const request = new Request(url, { method: op.method, headers: sent, ...(c.body === undefined ? {} : { body: c.body as any }) })
+  const request = new Request(url, {
+    method: op.method,
+    headers: sent,
+    ...(c.body === undefined ? {} : { body: c.body as any }),
+  })
   const began = performance.now()
-  const response = await Promise.race([p.controller.app.fetch(request), Bun.sleep(LIMIT_MS).then(() => undefined)])
+  const response = await Promise.race([p.controller.router.fetch(request), Bun.sleep(LIMIT_MS).then(() => undefined)])
   const text = await response?.text()
-  return { response, text: text ?? '', ms: performance.now() - began, url: request.url, words: wordsOf(op, c, request.url) }
+  return {
+    response,
+    text: text ?? '',
+    ms: performance.now() - began,
+    url: request.url,
+    words: wordsOf(op, c, request.url),
+  }
 }
 
 const realFetch = globalThis.fetch
@@ -448,7 +511,10 @@ describe('whatever is sent, the answer is one from the table, says nothing of wh
       try {
         const ids = everyId(p)
         const codesOfOp = new Set<string>(codesOf(op))
-        const cases = fc.sample(casesOf(op, ids, targetsOf(p, op, ids), markedBody(p, op, ids)), { numRuns: CASES, seed: SEED })
+        const cases = fc.sample(casesOf(op, ids, targetsOf(p, op, ids), markedBody(p, op, ids)), {
+          numRuns: CASES,
+          seed: SEED,
+        })
         let times = 0
         for (const [n, c] of cases.entries()) {
           // Signing out is an operation too; a clock that goes on by itself would note that the session was seen.
@@ -465,13 +531,16 @@ describe('whatever is sent, the answer is one from the table, says nothing of wh
           const replayed = response.headers.has('Idempotency-Replayed')
           if (isDone) times++
           // A sign-in that was refused is noted; of a change that succeeds there is one line, whatever it is.
-          const isRefusedSignIn = op.signsIn && /"(sign_in_failed|link_not_valid|setup_link_invalid|invitation_not_valid)"/.test(text)
+          const isRefusedSignIn =
+            op.authAttempt && /"(sign_in_failed|link_not_valid|setup_link_invalid|invitation_not_valid)"/.test(text)
           const mayChange = isDone ? op.method !== 'GET' : isRefusedSignIn
           // Waiting is noted once a minute, and a wrong password is one where it is changed, too.
-          const mayBeNoted = op.signsIn && /"rate_limited"|is not your password/.test(text)
+          const mayBeNoted = op.authAttempt && /"rate_limited"|is not your password/.test(text)
           const changed = version() !== before
-          if (changed && !mayChange && !mayBeNoted) throw new Error(`${response.status}, and something has changed: ${words}`)
-          if (mayChange && !replayed && noted !== 1) throw new Error(`${noted} lines in the audit log: ${words}\n→ ${text.slice(0, 500)}`)
+          if (changed && !mayChange && !mayBeNoted)
+            throw new Error(`${response.status}, and something has changed: ${words}`)
+          if (mayChange && !replayed && noted !== 1)
+            throw new Error(`${noted} lines in the audit log: ${words}\n→ ${text.slice(0, 500)}`)
           if (isDone && op.method !== 'GET') {
             if (text.includes('"jobId"') || op.method === 'DELETE') await p.settle()
             await renew(p, c.kind)
@@ -496,23 +565,37 @@ async function renew(p: Everything, kind: Case['kind']) {
 
 async function mustBeProper(
   op: Operation,
-  { response, text, words, url, codesOfOp }: { response: Response; text: string; words: string; url: string; codesOfOp: Set<string> },
+  {
+    response,
+    text,
+    words,
+    url,
+    codesOfOp,
+  }: { response: Response; text: string; words: string; url: string; codesOfOp: Set<string> },
 ) {
-  const told = `${words}\n→ ${response.status} ${text.slice(0, 500)}`
+  const described = `${words}\n→ ${response.status} ${text.slice(0, 500)}`
   // `..` can lead to the pages, which answer people.
-  if (!new URL(url).pathname.startsWith('/api/v1/') && response.headers.get('Content-Type')?.startsWith('text/html')) return
-  if (!/^[0-9a-f-]{36}$/.test(response.headers.get('X-Request-Id') ?? '')) throw new Error(`no request id: ${told}`)
+  if (!new URL(url).pathname.startsWith('/api/v1/') && response.headers.get('Content-Type')?.startsWith('text/html'))
+    return
+  if (!/^[0-9a-f-]{36}$/.test(response.headers.get('X-Request-Id') ?? ''))
+    throw new Error(`no request id: ${described}`)
   // A file is sent as it is made, and what was in the log before it may be long.
-  if (op.answers && response.status === 200 && response.headers.get('Content-Type') === `${op.answers}; charset=utf-8`) return
-  if (!response.headers.get('Content-Type')?.startsWith('application/json')) throw new Error(`not JSON: ${told}`)
+  if (
+    op.produces &&
+    response.status === 200 &&
+    response.headers.get('Content-Type') === `${op.produces}; charset=utf-8`
+  )
+    return
+  if (!response.headers.get('Content-Type')?.startsWith('application/json')) throw new Error(`not JSON: ${described}`)
   const body = JSON.parse(text)
   const code: string | undefined = body.error?.code
   seen.set(code ?? String(response.status), (seen.get(code ?? String(response.status)) ?? 0) + 1)
   if (response.status < 400) return
-  if (response.status >= 500 || codes[code as keyof typeof codes] !== response.status) throw new Error(`not from the table: ${told}`)
-  if (leadsTo(op, url) && !codesOfOp.has(code!)) throw new Error(`${code} is not declared for ${op.id}: ${told}`)
-  if (text.includes(MARK)) throw new Error(`echoes what was sent: ${told}`)
-  if (text.length > 20_000) throw new Error(`an answer of ${text.length} characters: ${told}`)
+  if (response.status >= 500 || codes[code as keyof typeof codes] !== response.status)
+    throw new Error(`not from the table: ${described}`)
+  if (leadsTo(op, url) && !codesOfOp.has(code!)) throw new Error(`${code} is not declared for ${op.id}: ${described}`)
+  if (text.includes(MARK)) throw new Error(`echoes what was sent: ${described}`)
+  if (text.length > 20_000) throw new Error(`an answer of ${text.length} characters: ${described}`)
 }
 
 describe('by their schemas', () => {
@@ -524,7 +607,9 @@ describe('by their schemas', () => {
   ]
   const all = operations.flatMap((op) => (op.body ? nodes(op.body as Schema, op.id) : []))
   test('bodies say of every object whether it takes fields that are not listed', () => {
-    expect(all.filter(([, s]) => s.type === 'object' && s.additionalProperties === undefined).map(([at]) => at)).toEqual([])
+    expect(
+      all.filter(([, s]) => s.type === 'object' && s.additionalProperties === undefined).map(([at]) => at),
+    ).toEqual([])
   })
   test('texts, lists and numbers in bodies have an end', () => {
     const endless = ({ type, enum: listed, format, maxLength, maxItems, maximum, pattern }: Schema) =>
@@ -539,7 +624,12 @@ describe('keys that mean something to JavaScript', () => {
   test('are fields like any other that is not listed: refused by name, and nothing gets a new prototype', async () => {
     using p: World = await world()
     for (const key of ['__proto__', 'constructor', 'prototype']) {
-      const { status, body } = await p.call(p.owner, 'POST', '/admin/node-groups', `{"name":"Lab","${key}":{"open":false,"isAdmin":true}}`)
+      const { status, body } = await p.call(
+        p.owner,
+        'POST',
+        '/admin/node-groups',
+        `{"name":"Lab","${key}":{"open":false,"isAdmin":true}}`,
+      )
       expect([status, body.error.details.fields[0].field]).toEqual([422, key])
       expect((await p.call(p.owner, 'GET', `/admin/servers?${key}=1`)).body.error.code).toBe('invalid_request')
     }
@@ -547,7 +637,12 @@ describe('keys that mean something to JavaScript', () => {
   })
   test('a name that stands there twice counts once, the last, for validation, change and audit alike', async () => {
     using p: World = await world()
-    const { body } = await p.call(p.owner, 'POST', '/admin/node-groups', '{"name":"First","name":"Second","open":false}')
+    const { body } = await p.call(
+      p.owner,
+      'POST',
+      '/admin/node-groups',
+      '{"name":"First","name":"Second","open":false}',
+    )
     expect(body).toMatchObject({ name: 'Second', open: false })
     expect(p.auditLines().at(-1)?.details).toEqual({ name: 'Second', open: false })
     expect((await p.call(p.owner, 'POST', '/admin/node-groups', '{"name":"Third","name":7}')).status).toBe(422)

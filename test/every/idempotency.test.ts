@@ -2,15 +2,16 @@
 // is in test/kernel/idempotency.test.ts; keys against kill -9 are in test/end-to-end/idempotency.test.ts.
 import { describe, expect, test } from 'bun:test'
 import { Type as t } from 'typebox'
-import { fields, type Operation, operation } from '../../src/kernel/api/operation.ts'
 import { operations } from '../../src/app/operations.ts'
+import { fields, type Operation, operation } from '../../src/kernel/api/operation.ts'
 import { callerOf, type Everything, everyId, everything, exampleOf, targetsOf } from '../support/everything.ts'
 import { type Reply, world } from '../support/panel.ts'
 
 /** Servers in each state that an operation may want of one. */
 async function inEveryState() {
   const p = await everything()
-  const order = async (hostname: string) => (await p.admin('POST', '/admin/servers', { ...p.order, hostname })).serverId as string
+  const order = async (hostname: string) =>
+    (await p.admin('POST', '/admin/servers', { ...p.order, hostname })).serverId as string
   const [stopped, suspended] = [await order('stopped'), await order('suspended')]
   await p.settle()
   await p.admin('POST', `/servers/${stopped}/actions/power`, { action: 'shutdown' })
@@ -22,11 +23,16 @@ async function inEveryState() {
 const bytes = ({ body }: Reply) => JSON.stringify(body)
 const replayed = ({ headers }: Reply) => headers.get('Idempotency-Replayed')
 const count = (p: Everything, sql: string) => (p.db.$client.query(sql).get() as { n: number }).n
-const done = (p: Everything, op: Operation) => count(p, `SELECT count(*) AS n FROM audit WHERE operation = '${op.id}' AND result = 'done'`)
+const done = (p: Everything, op: Operation) =>
+  count(p, `SELECT count(*) AS n FROM audit WHERE operation = '${op.id}' AND result = 'done'`)
 const jobs = (p: Everything) => count(p, 'SELECT count(*) AS n FROM jobs')
 
 /** Sends the operation's example, to one thing after the other until one is in the state for it. */
-async function sent(p: Everything, op: Operation, send: (path: string, body: unknown) => Promise<Reply>): Promise<Reply> {
+async function sent(
+  p: Everything,
+  op: Operation,
+  send: (path: string, body: unknown) => Promise<Reply>,
+): Promise<Reply> {
   const ids = everyId(p)
   const body = op.body ? exampleOf(p, op, ids) : undefined
   let last: Reply | undefined
@@ -39,8 +45,9 @@ async function sent(p: Everything, op: Operation, send: (path: string, body: unk
 const key = { 'Idempotency-Key': 'order-1842' }
 
 describe('an operation that honours Idempotency-Key', () => {
-  const promised = operations.filter((op) => op.remembers)
-  test('is one that makes, ends or changes a server, or makes a customer', () => expect(promised.length).toBeGreaterThanOrEqual(8))
+  const promised = operations.filter((op) => op.idempotent)
+  test('is one that makes, ends or changes a server, or makes a customer', () =>
+    expect(promised.length).toBeGreaterThanOrEqual(8))
 
   for (const op of promised) {
     test(`${op.id}: sent twice with one key, it is done once, noted once and told once`, async () => {
@@ -48,7 +55,9 @@ describe('an operation that honours Idempotency-Key', () => {
       let path = ''
       let body: unknown
       const before = done(p, op)
-      const first = await sent(p, op, (to, given) => p.call(p.people[callerOf(op)], op.method, (path = to), (body = given), key))
+      const first = await sent(p, op, (to, given) =>
+        p.call(p.people[callerOf(op)], op.method, (path = to), (body = given), key),
+      )
       await p.settle()
       expect([replayed(first), done(p, op)]).toEqual([null, before + 1])
       const after = p.fingerprint()
@@ -83,8 +92,8 @@ describe('a call whose key is at work already', () => {
       summary: 'Takes as long as it is told to',
       access: 'anyone',
       body: fields({}),
-      answer: t.Object({ id: t.String() }),
-      remembers: true,
+      response: t.Object({ id: t.String() }),
+      idempotent: true,
       prepare: waits,
       run: () => ({ id: made() }),
     })

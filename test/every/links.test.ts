@@ -26,7 +26,9 @@ async function refused({ cookie }: Who, start: string): Promise<{ refusals: stri
   const refusals: string[] = []
   for (const path of from.keys()) {
     if (from.size > MOST_PAGES) throw new Error(`more than ${MOST_PAGES} pages: ${[...from.keys()].slice(-5)}`)
-    const response = await p.controller.app.fetch(new Request(`http://localhost${path}`, { headers: { Cookie: `__Host-panel=${cookie}` } }))
+    const response = await p.controller.router.fetch(
+      new Request(`http://localhost${path}`, { headers: { Cookie: `__Host-panel=${cookie}` } }),
+    )
     if (response.status >= 400) refusals.push(`${from.get(path)} → ${path} ${response.status}`)
     const text = response.status === 200 ? await response.text() : ''
     for (const [, href] of text.matchAll(/<a\b[^>]*\bhref="(\/[^"#]*)[^"]*"/g)) {
@@ -53,9 +55,14 @@ describe('no link leads to a refusal', () => {
   test('for a reseller, a customer, somebody who shares a server, and support in an account', async () => {
     const guest = p.account('customer', 'Gus')
     await share(p, p.people.customer, guest, 'view')
-    const opened = await p.call(p.staff(['support_session', 'customers.read']), 'POST', `/customers/${p.customer.id}/support-session`, {
-      reason: 'x',
-    })
+    const opened = await p.call(
+      p.staff(['support_session', 'customers.read']),
+      'POST',
+      `/customers/${p.customer.id}/support-session`,
+      {
+        reason: 'x',
+      },
+    )
     const support = { cookie: opened.headers.get('Set-Cookie')!.split(/[=;]/)[1]! }
     for (const [who, kind] of [
       [p.people.reseller, 'reseller'],

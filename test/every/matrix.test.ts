@@ -1,19 +1,36 @@
 // S24, S25: who may do what with whose things. Every operation on a thing × everybody × every thing there is, against a rule that is
 // written here once more and independently: from who owns what, not from the code that decides it.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { operations } from '../../src/app/operations.ts'
 import { type Permission, permissions, type Scope } from '../../src/kernel/api/access.ts'
 import type { Operation } from '../../src/kernel/api/operation.ts'
 import { newId } from '../../src/kernel/db/ids.ts'
-import { operations } from '../../src/app/operations.ts'
 import { type Who, type World, world } from '../support/panel.ts'
 import { invite, share } from '../support/team.ts'
 
 // ---------------------------------------------------------------- everybody
-const cast = ['owner', 'reader', 'reseller', 'rival', 'customer', 'sibling', 'foreign', 'direct', 'viewer', 'operator', 'manager'] as const
+const cast = [
+  'owner',
+  'reader',
+  'reseller',
+  'rival',
+  'customer',
+  'sibling',
+  'foreign',
+  'direct',
+  'viewer',
+  'operator',
+  'manager',
+] as const
 type Name = (typeof cast)[number]
 const reads: readonly Permission[] = ['servers.see_all', 'customers.read', 'nodes.read', 'audit.read']
 /** In whose care they are. */
-const resellerOf: Partial<Record<Name, Name>> = { customer: 'reseller', sibling: 'reseller', foreign: 'rival', manager: 'rival' }
+const resellerOf: Partial<Record<Name, Name>> = {
+  customer: 'reseller',
+  sibling: 'reseller',
+  foreign: 'rival',
+  manager: 'rival',
+}
 /** What `customer` lets them do: with one server, or with all. */
 const shared: Partial<Record<Name, { does: readonly Scope[]; only?: string }>> = {
   viewer: { does: ['servers:read'], only: "the customer's" },
@@ -36,7 +53,12 @@ const held = (who: Name): ReadonlySet<string> => {
   if (kindOf(who) === 'customer') return new Set(withOwn)
   if (kindOf(who) === 'reseller') return new Set(withOwnReseller)
   const all = who === 'owner' ? (Object.keys(permissions) as Permission[]) : reads
-  return new Set(['account:read', 'account:write', ...all, ...all.flatMap((name) => permissions[name].opens as readonly Scope[])])
+  return new Set([
+    'account:read',
+    'account:write',
+    ...all,
+    ...all.flatMap((name) => permissions[name].opens as readonly Scope[]),
+  ])
 }
 
 // ---------------------------------------------------------------- everything
@@ -48,7 +70,12 @@ let people: Record<Name, { id: string } & Who>
 let things: Record<string, Thing[]>
 
 const key = (n: number) => {
-  const blob = Buffer.concat([Buffer.from([0, 0, 0, 11]), Buffer.from('ssh-ed25519'), Buffer.from([0, 0, 0, 32]), Buffer.alloc(32, n)])
+  const blob = Buffer.concat([
+    Buffer.from([0, 0, 0, 11]),
+    Buffer.from('ssh-ed25519'),
+    Buffer.from([0, 0, 0, 32]),
+    Buffer.alloc(32, n),
+  ])
   return { publicKey: `ssh-ed25519 ${blob.toString('base64')} k${n}` }
 }
 
@@ -68,7 +95,8 @@ beforeAll(async () => {
     operator: p.account('customer', 'Operator'),
     manager: p.account('customer', 'Manager', rival.id),
   }
-  for (const { id } of [reseller, rival]) await p.admin('PATCH', `/resellers/${id}`, { packageIds: [p.pack], locationIds: [p.location] })
+  for (const { id } of [reseller, rival])
+    await p.admin('PATCH', `/resellers/${id}`, { packageIds: [p.pack], locationIds: [p.location] })
   things = {}
   const add = (name: string, thing: Thing) => (things[name] ??= []).push(thing)
   const order = async (of: Name, label: string, gone?: true) => {
@@ -94,7 +122,11 @@ beforeAll(async () => {
   for (const of of ['reseller', 'rival'] as const) add('reseller', { label: of, id: people[of].id, of })
   add('reseller', { label: 'a customer', id: people.customer.id, never: true })
   for (const [n, of] of (['customer', 'sibling', 'foreign', 'reseller', 'direct'] as const).entries())
-    add('SSH key', { label: `one of ${of}`, id: (await p.admin('POST', `/customers/${people[of].id}/ssh-keys`, key(n + 1))).id, of })
+    add('SSH key', {
+      label: `one of ${of}`,
+      id: (await p.admin('POST', `/customers/${people[of].id}/ssh-keys`, key(n + 1))).id,
+      of,
+    })
   const lost = (await p.admin('POST', `/customers/${people.customer.id}/ssh-keys`, key(99))).id
   await p.admin('DELETE', `/ssh-keys/${lost}`)
   add('SSH key', { label: 'one that was removed', id: lost, never: true, removed: true })
@@ -103,7 +135,8 @@ beforeAll(async () => {
   await p.call(people.customer, 'DELETE', `/tokens/${revoked}`)
   add('token', { label: 'one that was revoked', id: revoked, never: true, removed: true })
   const asked = ['customer', 'sibling', 'foreign', 'reseller', 'rival'] as const
-  for (const of of asked) add('team member', { label: `one of ${of}`, id: (await invite(p, people[of], `x@${of}.test`)).id, of })
+  for (const of of asked)
+    add('team member', { label: `one of ${of}`, id: (await invite(p, people[of], `x@${of}.test`)).id, of })
   const left = await invite(p, people.customer, 'left@customer.test')
   await p.call(people.customer, 'DELETE', `/team/${left.id}`)
   add('team member', { label: 'one that was removed', id: left.id, never: true, removed: true })
@@ -161,16 +194,23 @@ async function more(add: (name: string, thing: Thing) => void) {
       `https://${identity}.example.com`,
       of,
     ])
-    p.db.$client.run("INSERT INTO passkeys VALUES (?, ?, ?, 'AA', 0, '[]', 'Key', 1, NULL, NULL)", [passkey, people[of].id, passkey])
+    p.db.$client.run("INSERT INTO passkeys VALUES (?, ?, ?, 'AA', 0, '[]', 'Key', 1, NULL, NULL)", [
+      passkey,
+      people[of].id,
+      passkey,
+    ])
     made('identity', identity)
     made('passkey', passkey)
   }
   for (const of of cast) {
     ownThings(of, (name, id) => add(name, { label: `one of ${of}`, id, of }))
-    const { id } = p.db.$client.query<{ id: string }, [string]>('SELECT id FROM sessions WHERE account_id = ?').get(people[of].id)!
+    const { id } = p.db.$client
+      .query<{ id: string }, [string]>('SELECT id FROM sessions WHERE account_id = ?')
+      .get(people[of].id)!
     add('session', { label: `one of ${of}`, id, of })
   }
-  const removed = (name: string, id: string) => add(name, { label: 'one that was removed', id, never: true, removed: true })
+  const removed = (name: string, id: string) =>
+    add(name, { label: 'one that was removed', id, never: true, removed: true })
   ownThings('customer', removed)
   p.signIn(people.customer.id)
   const ended = p.db.$client.query<{ id: string }, []>('SELECT id FROM sessions ORDER BY rowid DESC LIMIT 1').get()!.id
@@ -225,7 +265,7 @@ function counts(who: Name, name: string, { of }: Thing, right: string): boolean 
 function expected(op: Operation, who: Name, thing: Thing, by: 'session' | 'token'): string {
   const access = op.access as Exclude<Operation['access'], 'anyone'>
   const accepted = access[kindOf(who)]
-  if (op.inPerson && by === 'token') return '403 token_not_allowed'
+  if (op.requiresSession && by === 'token') return '403 token_not_allowed'
   if (!accepted) return '403 forbidden'
   // No token can have what is no scope.
   if (by === 'token' && !accepted.some((right) => right.includes(':'))) return '403 token_not_allowed'
@@ -262,7 +302,8 @@ test('everything that an operation is on has things to be tested with: own, a si
     if (name === 'reseller') continue // there are two, and nobody else's
     // Of memberships, those of the members: another's is a sibling's too.
     const owners = name === 'membership' ? (['reseller', 'viewer', 'manager', 'rival'] as const) : asOwners
-    if (all.some((t) => t.of)) for (const of of owners) if (!all.some((t) => t.of === of && !t.removed)) lacking.push(`${name}: of ${of}`)
+    if (all.some((t) => t.of))
+      for (const of of owners) if (!all.some((t) => t.of === of && !t.removed)) lacking.push(`${name}: of ${of}`)
   }
   expect(lacking).toEqual([])
 })
@@ -312,7 +353,9 @@ describe('nobody in particular', () => {
           op.path.replace(/\{\w+\}/, thing.id),
           op.method === 'GET' ? undefined : {},
         )
-        expect(`${op.id} ${thing.label}: ${status} ${body.error.code}`).toBe(`${op.id} ${thing.label}: 401 not_authenticated`)
+        expect(`${op.id} ${thing.label}: ${status} ${body.error.code}`).toBe(
+          `${op.id} ${thing.label}: 401 not_authenticated`,
+        )
       }
     expect(p.fingerprint()).toBe(before)
   })
@@ -353,7 +396,8 @@ const ofNoThing = ['audit.list', 'account.activity']
 
 describe('lists and counts', () => {
   const all = operations.filter((op) => op.pages && !op.path.includes('{') && op.access !== 'anyone')
-  test('are here, each', () => expect(all.map((op) => op.id).sort()).toEqual([...Object.keys(lists), ...ofNoThing].sort()))
+  test('are here, each', () =>
+    expect(all.map((op) => op.id).sort()).toEqual([...Object.keys(lists), ...ofNoThing].sort()))
   for (const op of all.filter(({ id }) => id in lists))
     test(`S24: ${op.id} holds exactly what one by one can be seen, and says how many`, async () => {
       const { of, only = () => true, toAll } = lists[op.id]!
@@ -366,7 +410,9 @@ describe('lists and counts', () => {
         if (!may) continue
         asked++
         const known = new Map(things[of]!.map((t) => [t.id, t.label]))
-        const seen = things[of]!.filter((t) => (sees(who, of, t) || (toAll && !t.never)) && only(who, t)).map((t) => t.label)
+        const seen = things[of]!.filter((t) => (sees(who, of, t) || (toAll && !t.never)) && only(who, t)).map(
+          (t) => t.label,
+        )
         const listed = body.data.map((row: any) => known.get(row.id)).filter(Boolean)
         expect([who, listed.sort()]).toEqual([who, seen.sort()])
         // Staff also see what is no part of this, like the panel's first customer; and everybody has the token that they call with here.

@@ -1,13 +1,21 @@
 // Not one test per endpoint: one test per promise, over every endpoint there is or will be.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { type AccountKind, accountKinds, allPermissions, allScopes, isScope, presets, scopes } from '../../src/kernel/api/access.ts'
-import { openapi } from '../../src/kernel/openapi/openapi.ts'
-import { isOpenInSupport, mayCall, type Operation } from '../../src/kernel/api/operation.ts'
+import { hostOperations, operations } from '../../src/app/operations.ts'
+import { passkeys } from '../../src/identity/auth/tables.ts'
+import {
+  type AccountKind,
+  accountKinds,
+  allPermissions,
+  allScopes,
+  isScope,
+  presets,
+  scopes,
+} from '../../src/kernel/api/access.ts'
+import { isAllowedInSupportSession, mayCall, type Operation } from '../../src/kernel/api/operation.ts'
 import { check } from '../../src/kernel/api/validate.ts'
 import { newId } from '../../src/kernel/db/ids.ts'
 import { write } from '../../src/kernel/db/open.ts'
-import { hostOperations, operations } from '../../src/app/operations.ts'
-import { passkeys } from '../../src/identity/auth/tables.ts'
+import { openapi } from '../../src/kernel/openapi/openapi.ts'
 import { answered } from '../support/declared.ts'
 import { golden } from '../support/golden.ts'
 import { type Who, type World, world } from '../support/panel.ts'
@@ -53,7 +61,10 @@ beforeAll(async () => {
   const address = (await p.admin('GET', `/admin/ip-pools/${p.pool}/addresses`)).data[3].id
   const role = await p.admin('POST', '/admin/roles', { name: 'Helper', permissions: ['servers.power'] })
   const identity = newId('identity')
-  p.db.$client.run("INSERT INTO account_identities VALUES (?, ?, 'https://id.example.com', 'cal-1', 1, 1)", [identity, p.customer.id])
+  p.db.$client.run("INSERT INTO account_identities VALUES (?, ?, 'https://id.example.com', 'cal-1', 1, 1)", [
+    identity,
+    p.customer.id,
+  ])
   const friend = p.account('customer', 'Bo')
   things = {
     'team member': (await invite(p, p.customer, 'bo@customer.test')).id,
@@ -96,13 +107,19 @@ beforeAll(async () => {
       })
       .run(),
   )
-  things['token'] = (await p.call(stranger.staff, 'POST', '/account/tokens', { name: 'Own', scopes: ['servers:read'] })).body.id
+  things['token'] = (
+    await p.call(stranger.staff, 'POST', '/account/tokens', { name: 'Own', scopes: ['servers:read'] })
+  ).body.id
 })
 afterAll(() => p.close())
 
 /** Somebody who may call it, and sees the thing it is on. */
 const caller = ({ access }: Operation): Who | undefined =>
-  access === 'anyone' ? undefined : !access.staff && access.customer ? p.customer : stranger[accountKinds.find((k) => access[k])!]
+  access === 'anyone'
+    ? undefined
+    : !access.staff && access.customer
+      ? p.customer
+      : stranger[accountKinds.find((k) => access[k])!]
 
 const made = new Map<string, Who>()
 /** One token a kind: an account has at most 50. */
@@ -143,7 +160,10 @@ for (const op of operations)
               send(op, tokenOf(kind)),
               send(op, tokenOf(kind), at(op, op.on ? random(op.on.name) : 'x')),
             ])
-            expect([real.status, real.body.error.code]).toEqual([403, op.inPerson ? 'token_not_allowed' : 'forbidden'])
+            expect([real.status, real.body.error.code]).toEqual([
+              403,
+              op.requiresSession ? 'token_not_allowed' : 'forbidden',
+            ])
             expect(unreal.body).toEqual(real.body)
             expect(p.fingerprint().replace(/tokens .*/, '')).toBe(before.replace(/tokens .*/, ''))
           })
@@ -151,7 +171,8 @@ for (const op of operations)
         }
         test(`403 naming the scopes for a ${kind}'s token without them`, async () => {
           const { status, body } = await send(op, tokenOf(kind, []))
-          if (op.inPerson || !accepted.some(isScope)) return expect([status, body.error.code]).toEqual([403, 'token_not_allowed'])
+          if (op.requiresSession || !accepted.some(isScope))
+            return expect([status, body.error.code]).toEqual([403, 'token_not_allowed'])
           expect([status, body.error.code]).toEqual([403, 'missing_scope'])
           // Only what a token can be given: a permission of staff would send its reader looking for something that is not there.
           expect(body.error.details.scopes).toEqual(accepted.filter(isScope))
@@ -160,7 +181,7 @@ for (const op of operations)
         if (on && kind !== 'staff')
           test(`S25: 404, never 403, for what another ${kind} has, in the bytes of one that never was`, async () => {
             const before = p.fingerprint()
-            const who = op.inPerson ? stranger[kind] : tokenOf(kind)
+            const who = op.requiresSession ? stranger[kind] : tokenOf(kind)
             const [foreign, unreal, nonsense] = [
               await send(op, who),
               await send(op, who, at(op, random(on.name))),
@@ -192,7 +213,8 @@ for (const op of operations)
 
     if (op.method === 'GET')
       test('answers what it declares, and no field more', async () => {
-        const kind = op.access === 'anyone' ? 'staff' : accountKinds.find((k) => op.access !== 'anyone' && op.access[k])!
+        const kind =
+          op.access === 'anyone' ? 'staff' : accountKinds.find((k) => op.access !== 'anyone' && op.access[k])!
         // Held against the declaration by `call` itself. What is somebody else's is not there for who is no staff.
         const { status, body } = await p.call(stranger[kind], 'GET', at(op))
         if (kind !== 'staff' && op.on) expect(status).toBe(404)
@@ -203,20 +225,33 @@ for (const op of operations)
       test('refuses a field that is not listed, by name, and nothing happens', async () => {
         const who = caller(op)
         const before = p.fingerprint()
-        const { status, body } = await p.call(who, op.method, at(op), { ...(op.example ?? {}), surprise: 'secret-value' })
+        const { status, body } = await p.call(who, op.method, at(op), {
+          ...(op.example ?? {}),
+          surprise: 'secret-value',
+        })
         expect([status, body.error.code]).toEqual([422, 'validation_failed'])
         expect(JSON.stringify(body)).toContain('surprise')
         expect(JSON.stringify(body)).not.toContain('secret-value')
         expect(p.fingerprint()).toBe(before)
       })
 
-    const moments = Object.entries<any>(op.body?.properties ?? {}).filter(([, s]) => /"date-time"/.test(JSON.stringify(s)))
+    const moments = Object.entries<any>(op.body?.properties ?? {}).filter(([, s]) =>
+      /"date-time"/.test(JSON.stringify(s)),
+    )
     if (moments.length)
       test('refuses a moment that no clock shows, or that is not of our age, by its field', async () => {
         const before = p.fingerprint()
         for (const [field] of moments)
-          for (const moment of ['2027-06-30T23:59:60Z', '9999-12-31T23:59:59-23:59', '1969-12-31T23:59:59Z', '0000-01-01T00:00:00Z']) {
-            const { status, body } = await p.call(caller(op), op.method, at(op), { ...(op.example as object), [field]: moment })
+          for (const moment of [
+            '2027-06-30T23:59:60Z',
+            '9999-12-31T23:59:59-23:59',
+            '1969-12-31T23:59:59Z',
+            '0000-01-01T00:00:00Z',
+          ]) {
+            const { status, body } = await p.call(caller(op), op.method, at(op), {
+              ...(op.example as object),
+              [field]: moment,
+            })
             expect([moment, status, body.error?.details?.fields?.[0].field]).toEqual([moment, 422, field])
           }
         expect(p.fingerprint()).toBe(before)
@@ -235,8 +270,12 @@ for (const op of operations)
       if (op.access !== 'anyone')
         test('S20: a browser without our token or from elsewhere is refused', async () => {
           const who = caller(op)
-          expect((await p.call(who, op.method, at(op), {}, { 'X-CSRF-Token': 'x' })).body.error.code).toBe('csrf_failed')
-          expect((await p.call(who, op.method, at(op), {}, { Origin: 'https://evil.test' })).body.error.code).toBe('bad_origin')
+          expect((await p.call(who, op.method, at(op), {}, { 'X-CSRF-Token': 'x' })).body.error.code).toBe(
+            'csrf_failed',
+          )
+          expect((await p.call(who, op.method, at(op), {}, { Origin: 'https://evil.test' })).body.error.code).toBe(
+            'bad_origin',
+          )
         })
     }
 
@@ -267,7 +306,12 @@ describe('what only who runs the controller may do', () => {
       const before = p.fingerprint()
       for (const who of everybody)
         for (const method of ['GET', 'POST', 'OPTIONS', op.method]) {
-          const { status, body, headers } = await p.call(who, method, op.path, method === 'GET' ? undefined : op.example)
+          const { status, body, headers } = await p.call(
+            who,
+            method,
+            op.path,
+            method === 'GET' ? undefined : op.example,
+          )
           expect([method, status, body]).toEqual([method, 404, never])
           expect(headers.get('Allow')).toBeNull()
         }
@@ -329,7 +373,8 @@ describe('changes by operations are in the audit log', () => {
   })
 })
 
-test('dozens of operations have answered in this run, each held against its declaration', () => expect(answered.size).toBeGreaterThan(36))
+test('dozens of operations have answered in this run, each held against its declaration', () =>
+  expect(answered.size).toBeGreaterThan(36))
 
 describe('what is declared', () => {
   test('S24: is a list without doubles, in which every scope exists', () => {
@@ -343,13 +388,20 @@ describe('what is declared', () => {
       operations
         .map((op) => {
           const access = op.access
-          const who = access === 'anyone' ? 'anyone' : accountKinds.map((k) => `${k}: ${access[k]?.join(' | ') ?? '-'}`).join('; ')
+          const who =
+            access === 'anyone'
+              ? 'anyone'
+              : accountKinds.map((k) => `${k}: ${access[k]?.join(' | ') ?? '-'}`).join('; ')
           const also = [
-            op.inPerson && 'in person',
-            op.confirmed && (op.confirmed === true ? 'confirmed' : `confirmed for ${op.confirmed.join(' | ')}`),
-            access !== 'anyone' && (access.reseller || access.customer) && isOpenInSupport(op) && 'in support',
+            op.requiresSession && 'in person',
+            op.requiresRecentAuth &&
+              (op.requiresRecentAuth === true ? 'confirmed' : `confirmed for ${op.requiresRecentAuth.join(' | ')}`),
+            access !== 'anyone' &&
+              (access.reseller || access.customer) &&
+              isAllowedInSupportSession(op) &&
+              'in support',
             op.withoutSecondFactor && 'without a second factor',
-            op.remembers && 'Idempotency-Key',
+            op.idempotent && 'Idempotency-Key',
           ].filter(Boolean)
           return `${op.method.padEnd(6)} ${op.path.padEnd(42)} ${op.id.padEnd(22)} ${[who, ...also].join('; ')}`
         })
@@ -359,7 +411,9 @@ describe('what is declared', () => {
   test('is what openapi.json says', () =>
     golden(
       'test/every/openapi.json',
-      JSON.stringify(openapi(operations, { version: '0', root: '/api/v1' }), null, 1).replace(/\{\s+("\$ref": "[^"]+")\s+\}/g, '{ $1 }') +
-        '\n',
+      JSON.stringify(openapi(operations, { version: '0', root: '/api/v1' }), null, 1).replace(
+        /\{\s+("\$ref": "[^"]+")\s+\}/g,
+        '{ $1 }',
+      ) + '\n',
     ))
 })

@@ -1,7 +1,7 @@
 // What is wrong in itself is refused before what is only wrong now: a call that is both wrong and too early says what to correct.
 import { expect, test } from 'bun:test'
-import { fits } from '../../src/kernel/api/validate.ts'
 import { operations } from '../../src/app/operations.ts'
+import { fits } from '../../src/kernel/api/validate.ts'
 import { shop } from '../identity/resellers/shop.ts'
 
 /** Identifiers that other systems have given. */
@@ -36,12 +36,23 @@ test('422 comes before 409, for every body that names a thing or an address', as
     location: p.location,
     node: p.node.id,
   }
-  const real = { ownerId: p.client.id, packageId: p.pack, nodeGroupId: p.location, imageId: p.image, sshKeyIds: [], nodeIds: [p.node.id] }
+  const real = {
+    ownerId: p.client.id,
+    packageId: p.pack,
+    nodeGroupId: p.location,
+    imageId: p.image,
+    sshKeyIds: [],
+    nodeIds: [p.node.id],
+  }
   const filled = (body: any): any =>
     Object.fromEntries(
       Object.entries(body ?? {}).map(([name, it]) => [
         name,
-        name in real ? real[name as keyof typeof real] : it && typeof it === 'object' && !Array.isArray(it) ? filled(it) : it,
+        name in real
+          ? real[name as keyof typeof real]
+          : it && typeof it === 'object' && !Array.isArray(it)
+            ? filled(it)
+            : it,
       ]),
     )
   const tried: string[] = []
@@ -50,7 +61,10 @@ test('422 comes before 409, for every body that names a thing or an address', as
     if (!op.body || op.access === 'anyone' || !op.refuses?.length) continue
     const id = ids[op.on?.name ?? '']
     if (op.on && !id) continue
-    const good = { ...filled(op.example), ...('packageIds' in (op.body.properties ?? {}) && { packageIds: [], locationIds: [] }) }
+    const good = {
+      ...filled(op.example),
+      ...('packageIds' in (op.body.properties ?? {}) && { packageIds: [], locationIds: [] }),
+    }
     for (const body of withoutThing(op.body as Shape, good)) {
       if (!fits(op.body, body)) continue
       const before = p.fingerprint()
@@ -60,6 +74,12 @@ test('422 comes before 409, for every body that names a thing or an address', as
       tried.push(op.id)
     }
   }
-  for (const id of ['servers.create', 'reseller.create-server', 'servers.setup', 'servers.reinstall', 'reseller.create-customer'])
+  for (const id of [
+    'servers.create',
+    'reseller.create-server',
+    'servers.setup',
+    'servers.reinstall',
+    'reseller.create-customer',
+  ])
     expect(tried).toContain(id)
 })

@@ -1,7 +1,7 @@
 // What stands in an address behind the question mark, for every call that reads it.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { queryOf } from '../../src/kernel/api/operation.ts'
 import { operations } from '../../src/app/operations.ts'
+import { queryOf } from '../../src/kernel/api/operation.ts'
 import { type Who, type World, world } from '../support/panel.ts'
 
 let p: World
@@ -13,14 +13,22 @@ beforeAll(async () => {
 afterAll(() => p.close())
 
 const refusal = async (who: Who, path: string, name: string, value: string) => {
-  const { status, body } = await p.call(who, 'GET', `${path.replace(/\{\w+\}/g, 'srv_1')}?${name}=${encodeURIComponent(value)}`)
+  const { status, body } = await p.call(
+    who,
+    'GET',
+    `${path.replace(/\{\w+\}/g, 'srv_1')}?${name}=${encodeURIComponent(value)}`,
+  )
   return [name, value, status, body.error?.code, String(body.error?.message).includes(name)]
 }
 
 for (const op of operations.filter((op) => op.method === 'GET'))
   describe(op.id, () => {
     for (const [name, schema] of Object.entries(queryOf(op))) {
-      const { enum: words, pattern, description } = schema as { enum?: string[]; pattern?: string; description?: string }
+      const {
+        enum: words,
+        pattern,
+        description,
+      } = schema as { enum?: string[]; pattern?: string; description?: string }
       test(`says what ${name} does`, () => expect(description).toMatch(/^\S.*\.$/))
       const bad = [
         ...(op.id === 'search.find' ? [] : ['']),
@@ -36,7 +44,9 @@ for (const op of operations.filter((op) => op.method === 'GET'))
 
 test('an empty filter of a page asks for everything; its form sends what was left empty', async () => {
   const page = async (path: string) =>
-    p.controller.app.fetch(new Request(`http://localhost${path}`, { headers: { Cookie: `__Host-panel=${p.owner.cookie}` } }))
+    p.controller.router.fetch(
+      new Request(`http://localhost${path}`, { headers: { Cookie: `__Host-panel=${p.owner.cookie}` } }),
+    )
   for (const path of [
     '/admin/customers?q=&externalId=&locked=',
     '/admin/servers?q=&status=&locationId=',
@@ -48,6 +58,6 @@ test('an empty filter of a page asks for everything; its form sends what was lef
 
 test('every list answers by pages: data, nextCursor and total', () => {
   // The best dozen of many kinds of things is no list.
-  const others = operations.filter((op) => 'data' in (op.answer.properties ?? {}) && !op.pages).map((op) => op.id)
+  const others = operations.filter((op) => 'data' in (op.response.properties ?? {}) && !op.pages).map((op) => op.id)
   expect(others).toEqual(['search.find'])
 })

@@ -3,11 +3,11 @@
 // address lost or doubled. The steps are read from the sagas, so a new step is tested before its author writes a line.
 import { describe, expect, test } from 'bun:test'
 import type { CommandName } from '../../agent/protocol/wire.ts'
-import { PowerCut } from '../../src/kernel/jobs/runner.ts'
 import { sagas } from '../../src/app/sagas.ts'
+import { InjectedCrash } from '../../src/kernel/jobs/runner.ts'
+import { invariants } from '../support/invariants.ts'
 import { world } from '../support/panel.ts'
 import { type Scenario, scenarios } from '../support/scenarios.ts'
-import { slate } from '../support/invariants.ts'
 
 type Failure = { step: string; mode: 'early' | 'late' } | undefined
 type Moment = { words: string; controller?: string; agent?: { nth: number; when: 'before' | 'after' } } | undefined
@@ -24,10 +24,10 @@ async function play(s: Scenario, failure: Failure, moment: Moment) {
     let failed = false
     const commandOf = new Map<string, CommandName>()
     p.arm({
-      seams: (at) => {
+      failpoints: (at) => {
         if (!cut && at === moment?.controller) {
           cut = true
-          throw new PowerCut(at)
+          throw new InjectedCrash(at)
         }
         // A step of the controller's own that fails: an error where it begins, once.
         if (failure && !failed && at === `${s.kind}/${failure.step}:before` && isRecord(s, failure.step)) {
@@ -43,7 +43,7 @@ async function play(s: Scenario, failure: Failure, moment: Moment) {
         if (when === 'before') commands++
         if (cut || commands !== moment?.agent?.nth || when !== moment.agent.when) return
         cut = true
-        throw new PowerCut(command.key)
+        throw new InjectedCrash(command.key)
       },
     })
     const { jobId, serverId } = await s.start(p, before)
@@ -56,7 +56,7 @@ async function play(s: Scenario, failure: Failure, moment: Moment) {
     }
     return {
       job: p.job(jobId!),
-      slate: await slate(p, serverId),
+      invariants: await invariants(p, serverId),
       cut,
       log: () => p.db.$client.query('SELECT level, text FROM job_log WHERE job_id = ? ORDER BY n').all(jobId!),
     }
@@ -83,7 +83,10 @@ function momentsOf(s: Scenario, failing: boolean): Moment[] {
       controller,
     })),
     ...Array.from({ length: commands }, (_, i) =>
-      (['before', 'after'] as const).map((when) => ({ words: `agent dead ${when} its command ${i + 1}`, agent: { nth: i + 1, when } })),
+      (['before', 'after'] as const).map((when) => ({
+        words: `agent dead ${when} its command ${i + 1}`,
+        agent: { nth: i + 1, when },
+      })),
     ).flat(),
   ]
 }
@@ -96,7 +99,7 @@ for (const s of scenarios)
       test(`ends as it should, ${moment?.words ?? 'undisturbed'}`, async () => {
         const end = await play(s, undefined, moment)
         expect(end.job.state).toBe('succeeded')
-        expect(end.slate).toMatchObject(s.succeeds)
+        expect(end.invariants).toMatchObject(s.succeeds)
       })
 
     for (const { name } of stepsOf(s))
@@ -113,10 +116,10 @@ for (const s of scenarios)
           test(`with "${name}" failing ${mode}, ${moment?.words ?? 'undisturbed'}`, async () => {
             const end = await play(s, failure, moment)
             // A step of this scenario that sends nothing cannot fail; one that failed late may have been cut short before it.
-            if (end.job.state === 'succeeded') return expect(end.slate).toMatchObject(s.succeeds)
+            if (end.job.state === 'succeeded') return expect(end.invariants).toMatchObject(s.succeeds)
             expect(s.fails).toBeDefined()
             expect(end.job.state).toBe('failed')
-            expect(end.slate).toMatchObject(s.fails!)
+            expect(end.invariants).toMatchObject(s.fails!)
           })
       }
   })

@@ -1,9 +1,9 @@
 // S23: a token with one scope sees nothing that only another scope opens, whatever its maker may see. Every scope of every kind of
 // account × every call that it opens: which ids do the answers hold?
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { operations } from '../../src/app/operations.ts'
 import { type AccountKind, accountKinds, allPermissions, type Scope, scopesOf } from '../../src/kernel/api/access.ts'
 import type { Operation } from '../../src/kernel/api/operation.ts'
-import { operations } from '../../src/app/operations.ts'
 import { type Everything, everyId, everything, targetsOf } from '../support/everything.ts'
 
 let p: Everything
@@ -14,8 +14,9 @@ beforeAll(async () => {
 }, 60_000)
 afterAll(() => p.close())
 
-const reading = operations.filter((op) => op.method === 'GET' && op.access !== 'anyone' && !op.answers)
-const opens = (op: Operation, kind: AccountKind, scope: Scope) => op.access !== 'anyone' && !!op.access[kind]?.includes(scope)
+const reading = operations.filter((op) => op.method === 'GET' && op.access !== 'anyone' && !op.produces)
+const opens = (op: Operation, kind: AccountKind, scope: Scope) =>
+  op.access !== 'anyone' && !!op.access[kind]?.includes(scope)
 
 /** What a record names because it could not be told without: whose a server is and where it stands, what holds an address. */
 const neighbours: Record<string, readonly string[]> = {
@@ -49,7 +50,7 @@ for (const kind of accountKinds)
       test(`with ${scope} alone sees nothing that another scope opens`, async () => {
         const token = p.token(p.people[kind].id, [scope])
         const opened = openedBy(kind)
-        const told: string[] = []
+        const described: string[] = []
         // The audit log is of everything, by what it is.
         for (const op of reading.filter((op) => opens(op, kind, scope) && !op.id.startsWith('audit.')))
           for (const id of op.on ? targetsOf(p, op, ids) : ['']) {
@@ -58,10 +59,10 @@ for (const kind of accountKinds)
             for (const other of new Set(JSON.stringify(body).match(/\b[a-z]+_[0-9a-z]{26}\b/g))) {
               const name = other.split('_')[0]!
               const asked = other === id || other === p.people[kind].id || neighbours[op.id]?.includes(name)
-              if (!asked && opened.has(name) && !opened.get(name)!.has(scope)) told.push(`${op.id} tells ${name}`)
+              if (!asked && opened.has(name) && !opened.get(name)!.has(scope)) described.push(`${op.id} tells ${name}`)
             }
           }
-        expect([...new Set(told)]).toEqual([])
+        expect([...new Set(described)]).toEqual([])
       })
   })
 
@@ -73,7 +74,11 @@ test('S23: the search finds a token what its scopes open, and work on a node onl
     const token = p.token(p.people.staff.id, ['account:read', ...scopes])
     const found = (await p.call(token, 'GET', '/search?q=Install')).body.data.map((f: any) => f.title)
     const listed = await p.call(token, 'GET', '/jobs')
-    return [found.sort(), listed.body.data?.map((j: any) => j.title).sort() ?? listed.body.error.code, listed.body.total]
+    return [
+      found.sort(),
+      listed.body.data?.map((j: any) => j.title).sort() ?? listed.body.error.code,
+      listed.body.total,
+    ]
   }
   const onServers = p.db.$client
     .query<{ title: string }, []>('SELECT title FROM jobs WHERE server_id IS NOT NULL ORDER BY title')

@@ -1,8 +1,8 @@
 // Tables are said twice, as SQL that is applied and as TypeScript that is typed against. This holds the one against the other.
 import { expect, test } from 'bun:test'
 import { getTableConfig, SQLiteTable } from 'drizzle-orm/sqlite-core'
-import { openDb } from '../../src/kernel/db/open.ts'
 import * as schema from '../../src/app/schema.ts'
+import { openDb } from '../../src/kernel/db/open.ts'
 
 const db = openDb(':memory:')
 const tables = Object.values(schema).filter((t) => t instanceof SQLiteTable)
@@ -16,9 +16,14 @@ for (const table of tables) {
       )
       .all(name)
     expect(found.map((c) => `${c.name} ${c.type} ${c.notnull || c.pk ? 'required' : 'optional'}`).sort()).toEqual(
-      columns.map((c) => `${c.name} ${c.getSQLType().toUpperCase()} ${c.notNull || c.primary ? 'required' : 'optional'}`).sort(),
+      columns
+        .map((c) => `${c.name} ${c.getSQLType().toUpperCase()} ${c.notNull || c.primary ? 'required' : 'optional'}`)
+        .sort(),
     )
-    expect(db.$client.query<{ strict: number }, [string]>('SELECT strict FROM pragma_table_list WHERE name = ?').get(name)?.strict).toBe(1)
+    expect(
+      db.$client.query<{ strict: number }, [string]>('SELECT strict FROM pragma_table_list WHERE name = ?').get(name)
+        ?.strict,
+    ).toBe(1)
   })
 }
 

@@ -43,7 +43,11 @@ describe.skipIf(!possible).each(process.env['BERTH_LONG'] ? ['bookworm', 'trixie
       room = await Room.make(suite)
       await room.bringCheckout()
       const ssh = join(room.dir, 'root/root/.ssh')
-      await spawn(['bash', '-c', `mkdir -m 700 ${ssh} && ssh-keygen -q -t ed25519 -N '' -C operator -f ${ssh}/id_ed25519`])
+      await spawn([
+        'bash',
+        '-c',
+        `mkdir -m 700 ${ssh} && ssh-keygen -q -t ed25519 -N '' -C operator -f ${ssh}/id_ed25519`,
+      ])
       first = await install('--all-in-one')
       console.log(first.out + first.err)
     })
@@ -97,9 +101,9 @@ describe.skipIf(!possible).each(process.env['BERTH_LONG'] ? ['bookworm', 'trixie
     })
 
     test('the guest reaches the outside through the host', async () => {
-      expect(await guest(ordered.ipv4, `ping -c 1 -W 3 ${await mustInside("ip route show default | cut -d' ' -f3")}`)).toContain(
-        ' 0% packet loss',
-      )
+      expect(
+        await guest(ordered.ipv4, `ping -c 1 -W 3 ${await mustInside("ip route show default | cut -d' ' -f3")}`),
+      ).toContain(' 0% packet loss')
     })
 
     test('run again it changes nothing', async () => {
@@ -148,15 +152,22 @@ describe.skipIf(!possible).each(process.env['BERTH_LONG'] ? ['bookworm', 'trixie
       await mustInside(
         '/usr/local/lib/berth/services start berth; for i in $(seq 50); do curl -fsS 127.0.0.1:8080/api/v1/status && break; sleep 0.2; done',
       )
-      expect(await mustInside("stat -c '%U %a' /var/lib/berth/berth.db /var/lib/berth/secret.key")).toBe('berth 600\nberth 600')
+      expect(await mustInside("stat -c '%U %a' /var/lib/berth/berth.db /var/lib/berth/secret.key")).toBe(
+        'berth 600\nberth 600',
+      )
       expect(JSON.parse(await mustInside('berth admin staff.list')).total).toBe(1)
     })
 
     test('a setting that cannot work is said once, and not tried again', async () => {
-      const started = () => inside('/usr/local/lib/berth/services restart berth; sleep 3; /usr/local/lib/berth/services status berth')
-      await mustInside(`echo 'PANEL_LISTENS="x"' >/etc/berth/controller.local.env; echo marked >>/var/log/berth/berth.log`)
+      const started = () =>
+        inside('/usr/local/lib/berth/services restart berth; sleep 3; /usr/local/lib/berth/services status berth')
+      await mustInside(
+        `echo 'PANEL_LISTENS="x"' >/etc/berth/controller.local.env; echo marked >>/var/log/berth/berth.log`,
+      )
       expect((await started()).out).toContain('berth does not run')
-      const said = (await mustInside("sed '1,/^marked$/d' /var/log/berth/berth.log")).match(/There is no setting PANEL_LISTENS/g)
+      const said = (await mustInside("sed '1,/^marked$/d' /var/log/berth/berth.log")).match(
+        /There is no setting PANEL_LISTENS/g,
+      )
       expect(said).toHaveLength(1)
       await mustInside('rm /etc/berth/controller.local.env')
       expect((await started()).out).toContain('berth runs')
@@ -195,7 +206,10 @@ describe('what install.sh refuses', () => {
     ['--all-in-one --lab-certificate', '--lab-certificate goes with --domain'],
     ['--agent --controller panel.example.com --token enr_x', 'it starts with https://'],
     ['--agent --controller http://192.0.2.1:8080 --token enr_x', 'is not encrypted'],
-    ['--agent --controller https://panel.example.com --token enr_x --ca /etc/hostname', 'is not a file with a certificate in it'],
+    [
+      '--agent --controller https://panel.example.com --token enr_x --ca /etc/hostname',
+      'is not a file with a certificate in it',
+    ],
     ['--controller --ca /etc/hostname', '--ca goes with --agent'],
     ['--controller --purge', '--purge goes with --uninstall'],
   ])('%s', async (flags, words) => {

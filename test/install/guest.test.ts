@@ -7,7 +7,9 @@ import { $ } from 'bun'
 
 setDefaultTimeout(120_000)
 const builder = join(import.meta.dir, '../../guest/build-tiny-guest.sh')
-const possible = ['qemu-system-x86_64', 'qemu-img', 'xorriso', 'ssh', 'sshpass', 'openssl'].every((tool) => Bun.which(tool))
+const possible = ['qemu-system-x86_64', 'qemu-img', 'xorriso', 'ssh', 'sshpass', 'openssl'].every((tool) =>
+  Bun.which(tool),
+)
 if (!possible) console.error('left out: the tiny guest (needs QEMU, xorriso, ssh, sshpass, openssl)')
 
 describe.skipIf(!possible)('the tiny guest', () => {
@@ -17,11 +19,14 @@ describe.skipIf(!possible)('the tiny guest', () => {
   const options = [
     '-p',
     `${port}`,
-    ...['StrictHostKeyChecking=no', 'UserKnownHostsFile=/dev/null', 'LogLevel=ERROR', 'ConnectTimeout=2'].flatMap((o) => ['-o', o]),
+    ...['StrictHostKeyChecking=no', 'UserKnownHostsFile=/dev/null', 'LogLevel=ERROR', 'ConnectTimeout=2'].flatMap(
+      (o) => ['-o', o],
+    ),
   ]
   let qemu: Bun.Subprocess | undefined
 
-  const byKey = (command: string) => $`ssh -i ${dir}/key -o BatchMode=yes ${options} root@127.0.0.1 ${command}`.nothrow().quiet()
+  const byKey = (command: string) =>
+    $`ssh -i ${dir}/key -o BatchMode=yes ${options} root@127.0.0.1 ${command}`.nothrow().quiet()
   const byPassword = (password: string, command: string) =>
     $`sshpass -e ssh -o PubkeyAuthentication=no ${options} root@127.0.0.1 ${command}`
       .env({ ...process.env, SSHPASS: password })
@@ -31,10 +36,32 @@ describe.skipIf(!possible)('the tiny guest', () => {
   async function boot() {
     qemu = Bun.spawn(
       [
-        ...['qemu-system-x86_64', '-machine', 'q35', '-m', '128', '-display', 'none', '-serial', `file:${dir}/serial.log`],
+        ...[
+          'qemu-system-x86_64',
+          '-machine',
+          'q35',
+          '-m',
+          '128',
+          '-display',
+          'none',
+          '-serial',
+          `file:${dir}/serial.log`,
+        ],
         ...['-drive', `file=${dir}/disk.qcow2,if=virtio,format=qcow2`],
-        ...['-device', 'virtio-scsi-pci', '-drive', `file=${dir}/seed.iso,if=none,id=cd,media=cdrom`, '-device', 'scsi-cd,drive=cd'],
-        ...['-netdev', `user,id=net,hostfwd=tcp:127.0.0.1:${port}-:22`, '-device', `virtio-net-pci,netdev=net,mac=${mac}`],
+        ...[
+          '-device',
+          'virtio-scsi-pci',
+          '-drive',
+          `file=${dir}/seed.iso,if=none,id=cd,media=cdrom`,
+          '-device',
+          'scsi-cd,drive=cd',
+        ],
+        ...[
+          '-netdev',
+          `user,id=net,hostfwd=tcp:127.0.0.1:${port}-:22`,
+          '-device',
+          `virtio-net-pci,netdev=net,mac=${mac}`,
+        ],
       ],
       { stdio: ['ignore', 'ignore', 'ignore'] },
     )
@@ -82,7 +109,10 @@ describe.skipIf(!possible)('the tiny guest', () => {
       },
     }
     for (const [name, part] of Object.entries(parts))
-      await Bun.write(`${dir}/seed/${name}`, (name === 'user-data' ? '#cloud-config\n' : '') + JSON.stringify(part, null, 1) + '\n')
+      await Bun.write(
+        `${dir}/seed/${name}`,
+        (name === 'user-data' ? '#cloud-config\n' : '') + JSON.stringify(part, null, 1) + '\n',
+      )
     await $`xorriso -as genisoimage -quiet -o ${dir}/seed.iso -V cidata -J -r ${dir}/seed`.quiet()
     return text
   }

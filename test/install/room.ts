@@ -8,13 +8,19 @@ const script = join(import.meta.dir, 'room.sh')
 
 export const possible =
   process.getuid?.() === 0 &&
-  ['debootstrap', 'tini-static', 'nft', 'ip'].every((tool) => Bun.which(tool, { PATH: `${process.env['PATH']}:/usr/sbin:/sbin` }))
+  ['debootstrap', 'tini-static', 'nft', 'ip'].every((tool) =>
+    Bun.which(tool, { PATH: `${process.env['PATH']}:/usr/sbin:/sbin` }),
+  )
 if (!possible) console.error('left out: install.sh in a clean root (needs root, debootstrap, tini, nftables, iproute2)')
 
 export type Ended = { code: number; out: string; err: string }
 export async function spawn(command: string[]): Promise<Ended> {
   const child = Bun.spawn(command, { stdout: 'pipe', stderr: 'pipe', stdin: 'ignore' })
-  const [out, err, code] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text(), child.exited])
+  const [out, err, code] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+    child.exited,
+  ])
   return { code, out, err }
 }
 
@@ -40,7 +46,9 @@ export class Room {
 
   /** The checkout, as a clone of it would be. */
   bringCheckout = () =>
-    this.fill(`cd ${checkout} && git ls-files -co --exclude-standard -z | xargs -0 ls -d 2>/dev/null | tar -c -T - | tar -x -C "$1"`)
+    this.fill(
+      `cd ${checkout} && git ls-files -co --exclude-standard -z | xargs -0 ls -d 2>/dev/null | tar -c -T - | tar -x -C "$1"`,
+    )
   /** A release: install.sh and the program beside it. */
   bringRelease = (program: string) => this.fill(`cp ${checkout}/install.sh ${program} "$1"`)
   private fill = (how: string) =>

@@ -52,8 +52,10 @@ describe.skipIf(!possible)('install.sh for a controller and a node on two machin
     const locationId = data[0]?.id ?? (await admin(`locations.create '{"name":"Lab"}'`)).id
     return admin(`nodes.enroll '{"locationId":"${locationId}"}'`)
   }
-  const nodes = async (room = panel) => (await admin('nodes.list', room)).data as { id: string; name: string; connected: boolean }[]
-  const lastLine = async (operation: string) => (await admin('audit.list')).data.find((l: any) => l.operation === operation)
+  const nodes = async (room = panel) =>
+    (await admin('nodes.list', room)).data as { id: string; name: string; connected: boolean }[]
+  const lastLine = async (operation: string) =>
+    (await admin('audit.list')).data.find((l: any) => l.operation === operation)
 
   async function connected(id: string, is = true, room = panel) {
     const until = Date.now() + 40_000
@@ -70,11 +72,28 @@ describe.skipIf(!possible)('install.sh for a controller and a node on two machin
 
   /** curl from this machine, under the panel's name. */
   const curl = (...args: string[]) =>
-    spawn(['curl', '-sS', '--max-time', '20', ...[80, 443].flatMap((port) => ['--resolve', `${NAME}:${port}:${at.own}`]), ...args])
+    spawn([
+      'curl',
+      '-sS',
+      '--max-time',
+      '20',
+      ...[80, 443].flatMap((port) => ['--resolve', `${NAME}:${port}:${at.own}`]),
+      ...args,
+    ])
   const trusting = () => ['--cacert', join(panel.dir, 'root/etc/berth/lab-ca.crt')]
   const signIn = (email: string, password: string, ...more: string[]) =>
     curl(
-      ...[...trusting(), '-o', '/dev/null', '-w', '%{http_code}', '-H', 'Content-Type: application/json', '-H', `Origin: https://${NAME}`],
+      ...[
+        ...trusting(),
+        '-o',
+        '/dev/null',
+        '-w',
+        '%{http_code}',
+        '-H',
+        'Content-Type: application/json',
+        '-H',
+        `Origin: https://${NAME}`,
+      ],
       ...['-d', JSON.stringify({ email, password }), ...more, `https://${NAME}/api/v1/sessions`],
     )
 
@@ -133,7 +152,9 @@ describe.skipIf(!possible)('install.sh for a controller and a node on two machin
     expect((await enrolment()).command).toEndWith(' --insecure')
     // With the script alone: the program comes from the controller.
     await node.must('mv /opt/berth/berth /opt/kept')
-    const { code, out, err } = await node.install(`--agent --controller ${plain()} --token ${token} --insecure --name n1`)
+    const { code, out, err } = await node.install(
+      `--agent --controller ${plain()} --token ${token} --insecure --name n1`,
+    )
     await node.must('mv /opt/kept /opt/berth/berth && cmp /opt/berth/berth /usr/local/bin/berth')
     expect(out).toContain(`✓ Program from ${plain()}: `)
     expect([code, err]).toEqual([0, ''])
@@ -197,7 +218,13 @@ describe.skipIf(!possible)('install.sh for a controller and a node on two machin
   })
 
   test('plain HTTP leads to HTTPS', async () => {
-    const { out } = await curl('-o', '/dev/null', '-w', '%{http_code} %{redirect_url}', `http://${NAME}/login?next=%2Fadmin`)
+    const { out } = await curl(
+      '-o',
+      '/dev/null',
+      '-w',
+      '%{http_code} %{redirect_url}',
+      `http://${NAME}/login?next=%2Fadmin`,
+    )
     expect(out).toBe(`308 https://${NAME}/login?next=%2Fadmin`)
   })
 
@@ -215,7 +242,9 @@ describe.skipIf(!possible)('install.sh for a controller and a node on two machin
     expect((await signIn(email!, password!, ...claims(1))).out).toBe('201')
     expect((await lastLine('sessions.create')).from).toBe(at.outside)
     // Another account each time: guesses at one are slowed for themselves.
-    const tries = await Promise.all(Array.from({ length: 24 }, (_, n) => signIn(`nobody${n}@example.com`, 'wrong', ...claims(n))))
+    const tries = await Promise.all(
+      Array.from({ length: 24 }, (_, n) => signIn(`nobody${n}@example.com`, 'wrong', ...claims(n))),
+    )
     expect(
       tries
         .map((t) => t.out)
@@ -251,7 +280,9 @@ describe.skipIf(!possible)('install.sh for a controller and a node on two machin
 
   test('a new token for a node that is one already is refused in words', async () => {
     const { token } = await enrolment()
-    const { code, err } = await node.install(`--agent --controller https://berth.internal:443 --token ${token} --ca /root/lab-ca.crt`)
+    const { code, err } = await node.install(
+      `--agent --controller https://berth.internal:443 --token ${token} --ca /root/lab-ca.crt`,
+    )
     expect(code).toBe(1)
     expect(err).toContain(`This machine is a node of https://${NAME} already, under the name n1`)
   })
@@ -290,7 +321,17 @@ describe.skipIf(!possible)('install.sh for a controller and a node on two machin
 
   test('a WebSocket without a signature reaches the controller through Caddy and is refused there', async () => {
     const { out } = await curl(
-      ...[...trusting(), '--http1.1', '-i', '-H', 'Connection: Upgrade', '-H', 'Upgrade: websocket', '-H', 'Sec-WebSocket-Version: 13'],
+      ...[
+        ...trusting(),
+        '--http1.1',
+        '-i',
+        '-H',
+        'Connection: Upgrade',
+        '-H',
+        'Upgrade: websocket',
+        '-H',
+        'Sec-WebSocket-Version: 13',
+      ],
       ...['-H', 'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==', `https://${NAME}/agent/v1/connect`],
     )
     expect(out).toMatch(/^HTTP\/1\.1 401 /)
@@ -298,11 +339,15 @@ describe.skipIf(!possible)('install.sh for a controller and a node on two machin
   })
 
   test('a killed Caddy comes back by itself, and so does the node', async () => {
-    const pid = await panel.must('for p in /proc/[0-9]*; do case $(readlink $p/exe) in */caddy) basename $p;; esac; done')
+    const pid = await panel.must(
+      'for p in /proc/[0-9]*; do case $(readlink $p/exe) in */caddy) basename $p;; esac; done',
+    )
     await panel.must(`kill -9 ${pid}`)
     await connected(nodeId, false)
     await connected(nodeId)
-    expect((await curl(...trusting(), '-o', '/dev/null', '-w', '%{http_code}', `https://${NAME}/login`)).out).toBe('200')
+    expect((await curl(...trusting(), '-o', '/dev/null', '-w', '%{http_code}', `https://${NAME}/login`)).out).toBe(
+      '200',
+    )
   })
 
   test('run again, the controller line changes nothing', async () => {
@@ -318,7 +363,8 @@ describe.skipIf(!possible)('install.sh for a controller and a node on two machin
   const caddyfile = () => panel.must('cat /etc/caddy/Caddyfile; ls /etc/caddy')
   const own = (text: string) => panel.must(`printf '%s' '${text}' >/etc/caddy/Caddyfile`)
   const ownSite = 'http://mine.internal:8090 {\n  respond "still here"\n}'
-  const asksOwnSite = () => spawn(['curl', '-sS', '--resolve', `mine.internal:8090:${at.own}`, 'http://mine.internal:8090/'])
+  const asksOwnSite = () =>
+    spawn(['curl', '-sS', '--resolve', `mine.internal:8090:${at.own}`, 'http://mine.internal:8090/'])
 
   test('--uninstall leaves Caddy as its package brought it, and stopped', async () => {
     const { code, err } = await panel.install('--uninstall')
@@ -353,7 +399,9 @@ describe.skipIf(!possible)('install.sh for a controller and a node on two machin
     const { code, err } = await panel.install(`--controller --domain ${NAME}`)
     expect([code, err]).toEqual([0, ''])
     expect((await asksOwnSite()).out).toBe('still here')
-    expect((await curl(...trusting(), '-o', '/dev/null', '-w', '%{http_code}', `https://${NAME}/login`)).out).toBe('200')
+    expect((await curl(...trusting(), '-o', '/dev/null', '-w', '%{http_code}', `https://${NAME}/login`)).out).toBe(
+      '200',
+    )
     await connected(nodeId)
     const removed = await panel.install('--uninstall')
     expect([removed.code, removed.err]).toEqual([0, ''])

@@ -8,12 +8,14 @@ import { type Panel, panel, world } from '../support/panel.ts'
 const verify = (p: Panel) => p.admin('GET', '/admin/audit/verify')
 const add = (p: Panel, name: string) => p.admin('POST', '/admin/packages', { name, vcpus: 1, memoryMb: 64, diskGb: 1 })
 const stored = (p: Panel) =>
-  p.db.$client.query<{ id: string; seq: number; hash: string }, []>('SELECT id, seq, hash FROM audit ORDER BY seq').all()
+  p.db.$client
+    .query<{ id: string; seq: number; hash: string }, []>('SELECT id, seq, hash FROM audit ORDER BY seq')
+    .all()
 const places = (p: Panel) => stored(p).map((l) => l.seq)
 const upTo = (n: number) => Array.from({ length: n }, (_, i) => i + 1)
 const line = (p: Panel, details: unknown, name = 'System') =>
   write(p.db, (tx) =>
-    auditLine(tx, p.controller.around, {
+    auditLine(tx, p.controller.app, {
       actor: { ...system, name },
       operation: 'test',
       target: null,
@@ -49,8 +51,12 @@ describe('S34: the chain of the audit log', () => {
       ...Array.from({ length: 40 }, (_, i) =>
         p.call(p.owner, 'POST', '/admin/customers', { name: `C ${i}`, email: `c${i % 30}@customer.test` }),
       ),
-      ...Array.from({ length: 5 }, () => p.call(undefined, 'POST', '/sessions', { email: 'no@body.test', password: 'x' })),
-      ...Array.from({ length: 10 }, (_, i) => p.call(p.token(p.owner.id), 'PATCH', `/admin/packages/${p.pack}`, { trafficGb: i + 1 })),
+      ...Array.from({ length: 5 }, () =>
+        p.call(undefined, 'POST', '/sessions', { email: 'no@body.test', password: 'x' }),
+      ),
+      ...Array.from({ length: 10 }, (_, i) =>
+        p.call(p.token(p.owner.id), 'PATCH', `/admin/packages/${p.pack}`, { trafficGb: i + 1 }),
+      ),
     ])
     await p.crash()
     await add(p, 'after')
@@ -73,7 +79,7 @@ describe('S34: the chain of the audit log', () => {
     const before = p.fingerprint()
     expect(() =>
       write(p.db, (tx) => {
-        auditLine(tx, p.controller.around, {
+        auditLine(tx, p.controller.app, {
           actor: system,
           operation: 'test',
           target: null,
@@ -137,7 +143,7 @@ describe('S34: the chain of the audit log', () => {
     const owner = p.staff()
     const page = async () =>
       (
-        await p.controller.app.fetch(
+        await p.controller.router.fetch(
           new Request('http://localhost/admin/audit/verify', { headers: { Cookie: `__Host-panel=${owner.cookie}` } }),
         )
       ).text()

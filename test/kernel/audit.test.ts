@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import { Type as t } from 'typebox'
 import { visitor } from '../../src/kernel/api/actor.ts'
-import { auditCall } from '../../src/kernel/audit/audit.ts'
 import { fields, nullable, type Operation, secret } from '../../src/kernel/api/operation.ts'
+import { auditCall } from '../../src/kernel/audit/audit.ts'
 import { write } from '../../src/kernel/db/open.ts'
 import { panel, world } from '../support/panel.ts'
 
@@ -18,7 +18,10 @@ describe('the audit line of a change', () => {
       password: 'seven green bicycles',
     })
     expect(set.status).toBe(201)
-    expect((await p.call(undefined, 'POST', '/sessions', { email: 'ada@example.com', password: 'seven green bicycles' })).status).toBe(201)
+    expect(
+      (await p.call(undefined, 'POST', '/sessions', { email: 'ada@example.com', password: 'seven green bicycles' }))
+        .status,
+    ).toBe(201)
     expect(p.auditLines().map((l) => [l.operation, l.details])).toEqual([
       ['setup.finish', { token: '***', email: 'ada@example.com', name: 'Ada', password: '***' }],
       ['sessions.create', { email: 'ada@example.com', password: '***' }],
@@ -29,7 +32,9 @@ describe('the audit line of a change', () => {
   test('holds nothing of the answer: no root password, no token', async () => {
     using p = await world()
     const { body } = await p.call(p.owner, 'POST', '/admin/servers', p.order)
-    const email = p.db.$client.query<{ email: string }, [string]>('SELECT email FROM accounts WHERE id = ?').get(p.owner.id)!.email
+    const email = p.db.$client
+      .query<{ email: string }, [string]>('SELECT email FROM accounts WHERE id = ?')
+      .get(p.owner.id)!.email
     const { token } = await p.admin('POST', '/admin/tokens', { account: email, name: 'Billing', preset: 'billing' })
     await p.settle()
     const text = JSON.stringify(p.auditLines())
@@ -52,7 +57,7 @@ describe('the audit line of a change', () => {
       perhaps: 'canary-3',
     }
     write(p.db, (tx) =>
-      auditCall(tx, p.controller.around, {
+      auditCall(tx, p.controller.app, {
         op,
         actor: visitor,
         request: { body: sent },
@@ -93,7 +98,13 @@ describe('the audit line of a change', () => {
     await p.call(p.owner, 'DELETE', `/admin/nodes/nod_${'0'.repeat(26)}`)
     expect(p.auditLines().length).toBe(before)
     for (let i = 0; i < 3; i++)
-      await p.call(p.owner, 'POST', '/admin/customers', { name: 'N', email: 'n@customer.test' }, { 'Idempotency-Key': 'k' })
+      await p.call(
+        p.owner,
+        'POST',
+        '/admin/customers',
+        { name: 'N', email: 'n@customer.test' },
+        { 'Idempotency-Key': 'k' },
+      )
     expect(p.auditLines().length).toBe(before + 1)
   })
 })

@@ -3,8 +3,8 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname } from 'node:path'
 import fc from 'fast-check'
-import { configFrom, SettingError, settings } from '../../src/app/config.ts'
 import { environment } from '../../src/app/commands/data-dir.ts'
+import { configFrom, SettingError, settings } from '../../src/app/config.ts'
 import { golden } from '../support/golden.ts'
 
 const complaint = (env: Record<string, string>) => {
@@ -35,7 +35,8 @@ describe('a setting that there is not', () => {
     expect(complaint({ PANEL_X: '' })).toContain('There is no setting PANEL_X')
     expect(complaint({ PANEL_constructor: '1' })).toContain('There is no setting PANEL_constructor')
   })
-  test('of other programs is none of our business', () => expect(complaint({ PATH: '/bin', BERTH_X: '1', MY_PANEL_X: '1' })).toBe('none'))
+  test('of other programs is none of our business', () =>
+    expect(complaint({ PATH: '/bin', BERTH_X: '1', MY_PANEL_X: '1' })).toBe('none'))
   test('every one-letter mistake in every setting is refused and its setting named', () => {
     for (const name of Object.keys(settings)) {
       const short = name.slice(0, -2) + name.at(-1)
@@ -131,16 +132,27 @@ describe('the value of a setting', () => {
   })
   test('of the public address is its origin, as browsers say it', () => {
     expect(configFrom({ PANEL_PUBLIC_URL: 'https://Panel.Example.com:443/' }).origin).toBe('https://panel.example.com')
-    expect(configFrom({ PANEL_PUBLIC_URL: 'https://panel.example.com:8443' }).origin).toBe('https://panel.example.com:8443')
+    expect(configFrom({ PANEL_PUBLIC_URL: 'https://panel.example.com:8443' }).origin).toBe(
+      'https://panel.example.com:8443',
+    )
   })
   test('of a list may have spaces', () =>
-    expect(configFrom({ PANEL_TRUSTED_PROXIES: ' 10.0.0.0/8, ::1/128 ,' }).trustedProxies).toEqual(['10.0.0.0/8', '::1/128']))
+    expect(configFrom({ PANEL_TRUSTED_PROXIES: ' 10.0.0.0/8, ::1/128 ,' }).trustedProxies).toEqual([
+      '10.0.0.0/8',
+      '::1/128',
+    ]))
   test('of the key file follows the data directory', () => {
     expect(configFrom({ PANEL_DATA_DIR: '/data' }).keyFile).toBe('/data/secret.key')
     expect(configFrom({ PANEL_DATA_DIR: '/data', PANEL_KEY_FILE: '/run/key' }).keyFile).toBe('/run/key')
   })
   test('never ends in another error than the one that names it', () =>
-    fc.assert(fc.property(fc.constantFrom(...Object.keys(settings)), fc.string(), (name, value) => void complaint({ [name]: value }))))
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...Object.keys(settings)),
+        fc.string(),
+        (name, value) => void complaint({ [name]: value }),
+      ),
+    ))
 })
 
 describe('a command on the host of an installed controller', () => {
@@ -150,7 +162,10 @@ describe('a command on the host of an installed controller', () => {
     written,
     '# Written by install.sh.\nPANEL_PUBLIC_URL="https://panel.example.com"\nPANEL_LISTEN="0.0.0.0:8080"\nPANEL_DATA_DIR="/srv/berth"\nPATH="/evil"\n',
   )
-  writeFileSync(own, "PANEL_LISTEN=127.0.0.1:8080  \n#PANEL_KEY_FILE=/no\n\tPANEL_TRUSTED_PROXIES='127.0.0.1/32,::1/128'\n")
+  writeFileSync(
+    own,
+    "PANEL_LISTEN=127.0.0.1:8080  \n#PANEL_KEY_FILE=/no\n\tPANEL_TRUSTED_PROXIES='127.0.0.1/32,::1/128'\n",
+  )
   afterAll(() => rmSync(dir, { recursive: true }))
 
   test('has the settings that the service has, the operator’s own before what was written', () =>
@@ -168,9 +183,13 @@ describe('a command on the host of an installed controller', () => {
   test('has its own environment alone where nothing is installed', () =>
     expect(environment({ A: 'b' }, [`${dir}/absent.env`, `${written}/absent.env`])).toEqual({ A: 'b' }))
   test('says which file of settings cannot be read', () =>
-    expect(() => environment({}, [written, dir])).toThrow(`${dir} cannot be read (EISDIR). Run this as root: sudo berth`))
+    expect(() => environment({}, [written, dir])).toThrow(
+      `${dir} cannot be read (EISDIR). Run this as root: sudo berth`,
+    ))
   test('is refused what the service would be refused', () => {
     writeFileSync(own, 'PANEL_LISTENS="x"\n')
-    expect(complaint(environment({}, [written, own]) as Record<string, string>)).toContain('There is no setting PANEL_LISTENS')
+    expect(complaint(environment({}, [written, own]) as Record<string, string>)).toContain(
+      'There is no setting PANEL_LISTENS',
+    )
   })
 })

@@ -1,9 +1,9 @@
 // What the written contract promises of every answer, whoever asks and whatever the path.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { operations } from '../../src/app/operations.ts'
 import { type Code, codes } from '../../src/kernel/api/errors.ts'
 import { checks } from '../../src/kernel/api/http.ts'
 import { codesOf } from '../../src/kernel/openapi/openapi.ts'
-import { operations } from '../../src/app/operations.ts'
 import { pages } from '../../views/pages.ts'
 import { type Who, type World, world } from '../support/panel.ts'
 
@@ -18,7 +18,7 @@ afterAll(() => p.close())
 
 const nobody = `srv_${'0'.repeat(26)}`
 const ask = (panel: World, method: string, path: string, headers: Record<string, string> = {}) =>
-  panel.controller.app.fetch(new Request(`http://localhost${path}`, { method, headers }))
+  panel.controller.router.fetch(new Request(`http://localhost${path}`, { method, headers }))
 
 /** Every path that something is behind, and some behind which nothing is. */
 const paths = [
@@ -49,8 +49,14 @@ describe('every path, with every method', () => {
           const response = await ask(p, method, path, headers)
           const where = `${method} ${path} ${who ? 'signed in' : ''}`
           expect([where, response.status < 500]).toEqual([where, true])
-          expect([where, response.headers.get('X-Request-Id')]).toEqual([where, expect.stringMatching(/^[0-9a-f-]{36}$/)])
-          expect([where, [...response.headers.keys()].filter((name) => name.startsWith('access-control'))]).toEqual([where, []])
+          expect([where, response.headers.get('X-Request-Id')]).toEqual([
+            where,
+            expect.stringMatching(/^[0-9a-f-]{36}$/),
+          ])
+          expect([where, [...response.headers.keys()].filter((name) => name.startsWith('access-control'))]).toEqual([
+            where,
+            [],
+          ])
           if (response.status === 204) expect([where, await response.text()]).toEqual([where, ''])
           if (method === 'TRACE') expect([where, response.status >= 400]).toEqual([where, true])
         }
@@ -59,7 +65,11 @@ describe('every path, with every method', () => {
     const headers = { Cookie: `__Host-panel=${p.owner.cookie}` }
     for (const path of paths) {
       const [get, head] = [await ask(p, 'GET', path, headers), await ask(p, 'HEAD', path, headers)]
-      expect([path, head.status, head.headers.get('Content-Type')]).toEqual([path, get.status, get.headers.get('Content-Type')])
+      expect([path, head.status, head.headers.get('Content-Type')]).toEqual([
+        path,
+        get.status,
+        get.headers.get('Content-Type'),
+      ])
     }
   })
   test('answers OPTIONS of an operation with what is possible there', async () => {
@@ -103,7 +113,14 @@ describe('a limit of calls', () => {
 })
 
 // ---------------------------------------------------------------- the order of checks
-type Wrong = { panel?: World; who?: Who | undefined; method?: string; path?: string; headers?: Record<string, string>; body?: string }
+type Wrong = {
+  panel?: World
+  who?: Who | undefined
+  method?: string
+  path?: string
+  headers?: Record<string, string>
+  body?: string
+}
 let tight: World
 let stopping: World
 beforeAll(async () => {
@@ -138,11 +155,17 @@ const wrong: Partial<Record<Code, () => Wrong>> = {
 /** Pairs whose mistakes cannot stand in one call as they are: the call that makes both. */
 const both: Record<string, () => Wrong> = {
   'invalid_token ip_not_allowed': () => ({ who: { token: 'pnl_short' } }),
-  'ip_not_allowed rate_limited': () => ({ panel: tight, who: tight.token(tight.owner.id, undefined, ['198.51.100.1/32']) }),
+  'ip_not_allowed rate_limited': () => ({
+    panel: tight,
+    who: tight.token(tight.owner.id, undefined, ['198.51.100.1/32']),
+  }),
   'rate_limited restarting': () => ({ panel: tight, who: tight.owner }),
   'restarting csrf_failed': () => ({ panel: stopping, who: { ...stopping.owner, csrf: 'x' } }),
   'too_large invalid_json': () => ({ body: `{"reason":"${'x'.repeat(1_000_000)}` }),
-  'missing_scope server_not_found': () => ({ who: p.token(p.owner.id, ['servers:read']), path: `/servers/${nobody}/actions/suspend` }),
+  'missing_scope server_not_found': () => ({
+    who: p.token(p.owner.id, ['servers:read']),
+    path: `/servers/${nobody}/actions/suspend`,
+  }),
   'invalid_request missing_scope': () => ({
     who: p.token(p.owner.id, ['servers:read']),
     path: `/servers/${serverId}/actions/suspend?surprise=1`,

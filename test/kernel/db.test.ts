@@ -9,7 +9,16 @@ import { system } from '../../src/kernel/api/actor.ts'
 import { done, operation } from '../../src/kernel/api/operation.ts'
 import { newId } from '../../src/kernel/db/ids.ts'
 import { checksumOf, migrate } from '../../src/kernel/db/migrate.ts'
-import { afterWrite, type Db, isUniqueViolation, openDb, prepared, read, type Tx, write } from '../../src/kernel/db/open.ts'
+import {
+  afterWrite,
+  type Db,
+  isUniqueViolation,
+  openDb,
+  prepared,
+  read,
+  type Tx,
+  write,
+} from '../../src/kernel/db/open.ts'
 import { inserting, rowBy } from '../../src/kernel/db/rows.ts'
 import { emit } from '../../src/kernel/jobs/outbox.ts'
 import { startJob } from '../../src/kernel/jobs/runner.ts'
@@ -18,7 +27,8 @@ import { world } from '../support/panel.ts'
 
 const setting = (db: Db, name: string) =>
   db.$client.query<{ value: string }, [string]>('SELECT value FROM settings WHERE name = ?').get(name)?.value
-const put = (db: Db, name: string, value: string) => void db.$client.run('INSERT INTO settings VALUES (?, ?)', [name, value])
+const put = (db: Db, name: string, value: string) =>
+  void db.$client.run('INSERT INTO settings VALUES (?, ?)', [name, value])
 
 describe('write', () => {
   test('keeps all of it or nothing', () => {
@@ -81,7 +91,10 @@ describe('write', () => {
     const id = newId('package')
     expect(() =>
       write(p.db, (tx) => {
-        tx.$client.run("INSERT INTO packages (id, name, vcpus, memory_mb, disk_gb, ipv4, created_at) VALUES (?, 'X', 1, 1, 1, 1, 1)", [id])
+        tx.$client.run(
+          "INSERT INTO packages (id, name, vcpus, memory_mb, disk_gb, ipv4, created_at) VALUES (?, 'X', 1, 1, 1, 1, 1)",
+          [id],
+        )
         startJob(tx, work, {}, { by: system, title: 'X', now: 1 })
         emit(
           tx,
@@ -99,7 +112,9 @@ describe('write', () => {
     using p = await world()
     p.db.$client.run("CREATE TRIGGER full BEFORE INSERT ON audit BEGIN SELECT raise(ABORT, 'disk full'); END")
     const before = p.fingerprint()
-    const { status, body, headers } = await p.call(p.owner, 'POST', '/admin/servers', p.order, { 'Idempotency-Key': 'k' })
+    const { status, body, headers } = await p.call(p.owner, 'POST', '/admin/servers', p.order, {
+      'Idempotency-Key': 'k',
+    })
     expect([status, body.error.code]).toEqual([500, 'internal_error'])
     expect(body.error.message).toContain(headers.get('X-Request-Id')!)
     expect(JSON.stringify(body)).not.toContain('disk full')
@@ -112,9 +127,9 @@ describe('the database', () => {
     const db = openDb(':memory:')
     expect(() => db.$client.run("INSERT INTO pool_nodes VALUES ('pool_x', 'nod_x')")).toThrow('FOREIGN KEY')
     expect(() => db.$client.run("INSERT INTO settings VALUES ('a', x'00')")).toThrow()
-    expect(() => db.$client.run("INSERT INTO accounts (id, kind, email, name, created_at) VALUES ('a', 'king', 'a', 'a', 1)")).toThrow(
-      'CHECK',
-    )
+    expect(() =>
+      db.$client.run("INSERT INTO accounts (id, kind, email, name, created_at) VALUES ('a', 'king', 'a', 'a', 1)"),
+    ).toThrow('CHECK')
   })
   test('survives a power cut once it has answered', () => {
     const dir = mkdtempSync(`${tmpdir()}/berth-db-`)
@@ -145,7 +160,8 @@ describe('the database', () => {
 
 describe('migrations', () => {
   const everythingIn = (file: Database) => [schema(file), file.query('SELECT * FROM migrations').all()]
-  const schema = (file: Database) => file.query("SELECT sql FROM sqlite_master WHERE tbl_name <> 'migrations' ORDER BY name").all()
+  const schema = (file: Database) =>
+    file.query("SELECT sql FROM sqlite_master WHERE tbl_name <> 'migrations' ORDER BY name").all()
   test('are applied once, in order, and a second start changes nothing', () => {
     const file = new Database(':memory:', { strict: true })
     migrate(file)
@@ -154,24 +170,34 @@ describe('migrations', () => {
     migrate(file)
     expect([schema(file), file.query('SELECT * FROM migrations').all()]).toEqual(first)
     expect(file.query('SELECT value FROM settings').get()).toEqual({ value: '1' })
-    expect(file.query('SELECT name FROM migrations ORDER BY rowid').all()).toEqual(migrations.map(({ name }) => ({ name })))
+    expect(file.query('SELECT name FROM migrations ORDER BY rowid').all()).toEqual(
+      migrations.map(({ name }) => ({ name })),
+    )
   })
   test('of a newer Berth are refused by name, and the database stays as it is', () => {
     const file = new Database(':memory:', { strict: true })
     migrate(file)
     file.run("INSERT INTO migrations VALUES ('9999_future', 'x', 1)")
     const before = everythingIn(file)
-    expect(() => migrate(file)).toThrow(/written by a newer Berth \(it has 9999_future\)\. Start that version; or .*berth backup restore/)
+    expect(() => migrate(file)).toThrow(
+      /written by a newer Berth \(it has 9999_future\)\. Start that version; or .*berth backup restore/,
+    )
     expect(everythingIn(file)).toEqual(before)
   })
   describe('of a Berth that was never released are refused by name, and the database stays as it is', () => {
     const states: Record<string, [(file: Database) => void, string]> = {
-      'from before checksums were kept': [(file) => file.run('ALTER TABLE migrations DROP COLUMN checksum'), '0001_spine, 0002_areas'],
+      'from before checksums were kept': [
+        (file) => file.run('ALTER TABLE migrations DROP COLUMN checksum'),
+        '0001_spine, 0002_areas',
+      ],
       'whose file was edited since': [
         (file) => file.run("UPDATE migrations SET checksum = 'other' WHERE name = '0002_areas'"),
         '(its 0002_areas is',
       ],
-      'whose file has another name now': [(file) => file.run("INSERT INTO migrations VALUES ('0002_other', 'x', 1)"), '(its 0002_other is'],
+      'whose file has another name now': [
+        (file) => file.run("INSERT INTO migrations VALUES ('0002_other', 'x', 1)"),
+        '(its 0002_other is',
+      ],
     }
     for (const [state, [change, words]] of Object.entries(states))
       test(state, () => {
@@ -196,7 +222,8 @@ describe('migrations', () => {
     expect(schema(file).length).toBe(1)
     expect(file.query('SELECT name FROM migrations').all()).toEqual([])
   })
-  test('are in the order of their names', () => expect(migrations.map((m) => m.name)).toEqual(migrations.map((m) => m.name).toSorted()))
+  test('are in the order of their names', () =>
+    expect(migrations.map((m) => m.name)).toEqual(migrations.map((m) => m.name).toSorted()))
 })
 
 describe('a row that leaves things out', () => {
@@ -239,12 +266,17 @@ test('a prepared query belongs to its database', () => {
   const [one, two] = [openDb(':memory:'), openDb(':memory:')]
   write(one, (tx) => put(tx, 'a', 'one'))
   write(two, (tx) => put(tx, 'a', 'two'))
-  expect([find(one).get()?.value, find(two).get()?.value, find(one).get()?.value, built]).toEqual(['one', 'two', 'one', 2])
+  expect([find(one).get()?.value, find(two).get()?.value, find(one).get()?.value, built]).toEqual([
+    'one',
+    'two',
+    'one',
+    2,
+  ])
 })
 
 // These hold by being compiled: a line that should not compile and does is an error of the compiler.
 describe('by its type', () => {
-  const about = { path: '/x', summary: 'X', access: 'anyone', answer: done } as const
+  const about = { path: '/x', summary: 'X', access: 'anyone', response: done } as const
   const rename = (tx: Tx) => void tx.update(accounts).set({ name: 'x' }).run()
   test('a read cannot change a row, nor can what comes before a change, nor what is compared', () => {
     const read = operation({
@@ -264,7 +296,7 @@ describe('by its type', () => {
       id: 'x.post',
       method: 'POST',
       // @ts-expect-error
-      watches: ({ tx }) => ({ x: rename(tx) }),
+      auditSnapshot: ({ tx }) => ({ x: rename(tx) }),
       async prepare(call) {
         // @ts-expect-error
         rename(call.db)

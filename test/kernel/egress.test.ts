@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'bun:test'
-import { chosenByOperator, egress, hindrance, NoAnswer } from '../../src/kernel/net/egress.ts'
+import { chosenByOperator, disabledReason, egress, NoAnswer } from '../../src/kernel/net/egress.ts'
 
 const lab = { ...chosenByOperator, loopback: true }
 const named =
   (...addresses: string[]) =>
   async () =>
     addresses.map((address) => ({ address }))
-const whyNot = (url: string, ...addresses: string[]) =>
+const refusalOf = (url: string, ...addresses: string[]) =>
   egress(new URL(url), lab, { lookUp: named(...addresses) }).then(
     () => 'it was called',
     (error) => (error instanceof NoAnswer ? error.message : error),
@@ -26,11 +26,11 @@ describe('S12 S13 a call to an address that somebody chose', () => {
       '168.63.129.16',
       '4000::1',
     ])
-      expect([bad, await whyNot('https://id.test/', '9.9.9.9', bad)]).toEqual([
+      expect([bad, await refusalOf('https://id.test/', '9.9.9.9', bad)]).toEqual([
         bad,
         `id.test has the address ${bad}, which must not be called.`,
       ])
-    expect(await whyNot('https://id.test/')).toBe('There is no host called id.test.')
+    expect(await refusalOf('https://id.test/')).toBe('There is no host called id.test.')
   })
   test('may go into the operator’s own network', () => {
     for (const url of [
@@ -41,14 +41,16 @@ describe('S12 S13 a call to an address that somebody chose', () => {
       'https://[2001:470::1]/',
       'https://id.internal/',
     ])
-      expect([url, hindrance(new URL(url), chosenByOperator)]).toEqual([url, undefined])
+      expect([url, disabledReason(new URL(url), chosenByOperator)]).toEqual([url, undefined])
   })
   test('reaches this machine only where that is meant, and by its own name', async () => {
     using server = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: () => new Response('here') })
     const url = new URL(`http://127.0.0.1:${server.port}/`)
     expect(await egress(url, lab)).toEqual({ status: 200, text: 'here' })
-    expect(hindrance(url, chosenByOperator)).toBe('must start with https://.')
-    expect(hindrance(new URL('https://127.0.0.1/'), chosenByOperator)).toBe('is at an address that must not be called.')
+    expect(disabledReason(url, chosenByOperator)).toBe('must start with https://.')
+    expect(disabledReason(new URL('https://127.0.0.1/'), chosenByOperator)).toBe(
+      'is at an address that must not be called.',
+    )
   })
   test('asks who is there: a certificate that nobody vouches for is refused, and nothing is sent', async () => {
     const made = Bun.spawnSync(
@@ -72,9 +74,10 @@ describe('S12 S13 a call to an address that somebody chose', () => {
       ],
       { stderr: 'ignore' },
     ).stdout.toString()
-    const [key, cert] = [/-----BEGIN PRIVATE[\s\S]*?END PRIVATE KEY-----/, /-----BEGIN CERT[\s\S]*?END CERTIFICATE-----/].map(
-      (it) => it.exec(made)![0],
-    )
+    const [key, cert] = [
+      /-----BEGIN PRIVATE[\s\S]*?END PRIVATE KEY-----/,
+      /-----BEGIN CERT[\s\S]*?END CERTIFICATE-----/,
+    ].map((it) => it.exec(made)![0])
     let asked = 0
     using server = Bun.serve({
       hostname: '127.0.0.1',

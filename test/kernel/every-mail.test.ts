@@ -1,7 +1,7 @@
 // Every mail that Berth writes, taken by a real SMTP server: as text and as HTML, with its link in both, to the one it is for. A call of
 // `mailTo` that is added without a way to it here fails.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { answerResets } from '../../src/identity/account-links/password-links.ts'
+import { answerResets } from '../../src/identity/auth/links/password-links.ts'
 import { mailbox } from '../support/mailbox.ts'
 import { type Who, type World, world } from '../support/panel.ts'
 import { provider } from '../support/provider.ts'
@@ -21,7 +21,8 @@ afterAll(() => {
   box.close()
 })
 
-const addressOf = (id: string) => p.db.$client.query<{ email: string }, [string]>('SELECT email FROM accounts WHERE id = ?').get(id)!.email
+const addressOf = (id: string) =>
+  p.db.$client.query<{ email: string }, [string]>('SELECT email FROM accounts WHERE id = ?').get(id)!.email
 const must = async (who: Who | undefined, method: string, path: string, body?: unknown) => {
   const reply = await p.call(who, method, path, body)
   if (reply.status >= 300) throw new Error(`${method} ${path}: ${JSON.stringify(reply.body)}`)
@@ -41,7 +42,7 @@ const ways: Record<string, () => Promise<[subject: string, to: string, leadsTo?:
   },
   'src/identity/auth/password.ts reset': async () => {
     await must(undefined, 'POST', '/password-resets', { email: addressOf(p.customer.id) })
-    answerResets(p.db, p.controller.around)
+    answerResets(p.db, p.controller.app)
     return ['Choose a new password', addressOf(p.customer.id), /^\/reset\/[\w-]{43}$/]
   },
   'src/identity/auth/password.ts changed': async () => {
@@ -51,19 +52,25 @@ const ways: Record<string, () => Promise<[subject: string, to: string, leadsTo?:
   },
   'src/identity/accounts/own-account.ts old address': async () => {
     const reply = await must(undefined, 'POST', '/sessions', { email: addressOf(p.customer.id), password })
-    const { csrf } = p.db.$client.query<{ csrf: string }, []>('SELECT csrf FROM sessions ORDER BY rowid DESC LIMIT 1').get()!
+    const { csrf } = p.db.$client
+      .query<{ csrf: string }, []>('SELECT csrf FROM sessions ORDER BY rowid DESC LIMIT 1')
+      .get()!
     const who = { cookie: reply.headers.get('Set-Cookie')!.split(/[=;]/)[1]!, csrf }
     await must(who, 'PUT', '/account/email', { email: 'new@example.com', password })
     return ['Your e-mail address is about to change', addressOf(p.customer.id)]
   },
-  'src/identity/accounts/own-account.ts new address': async () => ['Confirm your e-mail address', 'new@example.com', /^\/confirm-email\/[\w-]{43}$/],
+  'src/identity/accounts/own-account.ts new address': async () => [
+    'Confirm your e-mail address',
+    'new@example.com',
+    /^\/confirm-email\/[\w-]{43}$/,
+  ],
   'src/identity/accounts/new-address.ts': async () => {
     const { id } = p.account('customer', 'Moved')
     const before = addressOf(id)
     await must(p.owner, 'PATCH', `/customers/${id}`, { email: 'moved@example.com' })
     return ['Your account has another e-mail address', before]
   },
-  'src/identity/second-factors/second-factors.ts': async () => {
+  'src/identity/auth/second-factors/second-factors.ts': async () => {
     const cal = p.account('customer', 'Cal')
     await withApp(p, cal)
     return ['Your second factor was changed', addressOf(cal.id)]
@@ -73,8 +80,10 @@ const ways: Record<string, () => Promise<[subject: string, to: string, leadsTo?:
     await must(cal, 'POST', '/account/tokens', { name: 'Monitoring', scopes: ['servers:read'] })
     return ['An API token was made for your account', addressOf(cal.id), /^\/account\/api$/]
   },
-  'src/identity/second-factors/reset-factors.ts': async () => {
-    p.db.$client.run("INSERT INTO passkeys VALUES ('pky_1', ?, 'AA', 'AA', 0, '[]', 'Key', 1, NULL, NULL)", [p.customer.id])
+  'src/identity/auth/second-factors/reset-factors.ts': async () => {
+    p.db.$client.run("INSERT INTO passkeys VALUES ('pky_1', ?, 'AA', 'AA', 0, '[]', 'Key', 1, NULL, NULL)", [
+      p.customer.id,
+    ])
     await must(p.owner, 'POST', `/customers/${p.customer.id}/actions/reset-second-factor`, { reason: 'Lost phone' })
     return ['Your second factor was removed', addressOf(p.customer.id)]
   },
@@ -82,13 +91,14 @@ const ways: Record<string, () => Promise<[subject: string, to: string, leadsTo?:
     await must(p.account('customer', 'Host'), 'POST', '/team', { email: 'guest@example.com', role: 'view' })
     return ['Host invites you to their servers', 'guest@example.com', /^\/join\?token=[\w-]{43}$/]
   },
-  'src/identity/identity-provider/oidc.ts': async () => {
+  'src/identity/auth/identity-provider/oidc.ts': async () => {
     const idp = await provider(p.now)
     await must(p.owner, 'PUT', '/admin/settings/sign-in', { ...idp.settings, issuer: idp.issuer, for: ['customer'] })
     const { id } = p.account('customer', 'Cal')
     idp.is({ sub: 'cal-1', email: addressOf(id), email_verified: true })
-    const start = await p.controller.app.fetch(new Request('http://localhost/login/oidc/start'))
-    const back = new URL((await fetch(start.headers.get('Location')!, { redirect: 'manual' })).headers.get('Location')!).searchParams
+    const start = await p.controller.router.fetch(new Request('http://localhost/login/oidc/start'))
+    const back = new URL((await fetch(start.headers.get('Location')!, { redirect: 'manual' })).headers.get('Location')!)
+      .searchParams
     const proof = { code: back.get('code'), state: back.get('state') }
     const from = { Cookie: start.headers.get('Set-Cookie')!.split(';')[0]!, Origin: 'https://panel.test' }
     expect((await p.call(undefined, 'POST', '/sessions/from-provider', proof, from)).status).toBe(201)
@@ -100,7 +110,8 @@ const ways: Record<string, () => Promise<[subject: string, to: string, leadsTo?:
 test('there is a way to every mail in the sources', async () => {
   const written: string[] = []
   for await (const file of new Bun.Glob('src/**/*.ts').scan('.'))
-    if (file !== 'src/kernel/web/mail.ts') written.push(...((await Bun.file(file).text()).match(/\bmailTo\(/g) ?? []).map(() => file))
+    if (file !== 'src/kernel/web/mail.ts')
+      written.push(...((await Bun.file(file).text()).match(/\bmailTo\(/g) ?? []).map(() => file))
   expect(
     Object.keys(ways)
       .map((name) => name.split(' ')[0]!)
@@ -112,10 +123,12 @@ for (const [name, write] of Object.entries(ways))
   test(`${name}: reaches whom it is for, as text and as HTML`, async () => {
     const [subject, to, leadsTo] = await write()
     await box.deliver(p)
-    const letter = box.taken.findLast((l) => l.subject === subject)
-    expect(letter?.to).toBe(to)
-    const [, text = '', html = ''] = /Content-Type: text\/plain([\s\S]*)Content-Type: text\/html([\s\S]*)/.exec(letter!.text) ?? []
-    const places = (found: RegExpMatchArray | readonly string[] | null) => [...new Set(found)].map((url) => url.replace(home, ''))
+    const mailContent = box.taken.findLast((l) => l.subject === subject)
+    expect(mailContent?.to).toBe(to)
+    const [, text = '', html = ''] =
+      /Content-Type: text\/plain([\s\S]*)Content-Type: text\/html([\s\S]*)/.exec(mailContent!.text) ?? []
+    const places = (found: RegExpMatchArray | readonly string[] | null) =>
+      [...new Set(found)].map((url) => url.replace(home, ''))
     // Besides the one to follow, a mail names the panel and nothing else.
     const said = places(text.match(/https?:[^\s<>"]+/g)).filter((place) => place !== '')
     const linked = places([...html.matchAll(/href="([^"]*)"/g)].map(([, url]) => url!)).filter((place) => place !== '')

@@ -8,18 +8,25 @@ describe('the html tag', () => {
 
   test('S2: lets nothing of a text become markup, whatever the text', () =>
     fc.assert(
-      fc.property(fc.string(), fc.constantFrom('<', '>', '"', "'", '&', '</p>', '<script>', '<!--'), fc.string(), (a, b, c) => {
-        const { text } = html`${a + b + c}`
-        expect(text).not.toMatch(/[<>"']/)
-        expect(text.replace(/&(amp|lt|gt|quot|#39);/g, '')).not.toContain('&')
-        const back: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"', '#39': "'" }
-        expect(text.replace(/&(amp|lt|gt|quot|#39);/g, (_, name: string) => back[name]!)).toBe(a + b + c)
-      }),
+      fc.property(
+        fc.string(),
+        fc.constantFrom('<', '>', '"', "'", '&', '</p>', '<script>', '<!--'),
+        fc.string(),
+        (a, b, c) => {
+          const { text } = html`${a + b + c}`
+          expect(text).not.toMatch(/[<>"']/)
+          expect(text.replace(/&(amp|lt|gt|quot|#39);/g, '')).not.toContain('&')
+          const back: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"', '#39': "'" }
+          expect(text.replace(/&(amp|lt|gt|quot|#39);/g, (_, name: string) => back[name]!)).toBe(a + b + c)
+        },
+      ),
     ))
 
   test('keeps what is Html already, once, however deep it lies in lists', () => {
     const row = (name: string) => html`<li>${name}</li>`
-    expect(html`<ul>${[[row('a')], [row('<b>'), '<c>']]}</ul>`.text).toBe('<ul><li>a</li><li>&lt;b&gt;</li>&lt;c&gt;</ul>')
+    expect(html`<ul>${[[row('a')], [row('<b>'), '<c>']]}</ul>`.text).toBe(
+      '<ul><li>a</li><li>&lt;b&gt;</li>&lt;c&gt;</ul>',
+    )
   })
   test('writes numbers, and nothing for false, true, null and undefined', () =>
     expect(html`${0}|${12n}|${false}${true}${null}${undefined}`.text).toBe('0|12|'))
@@ -32,7 +39,8 @@ describe('the html tag', () => {
 
 describe('href', () => {
   test('leads to the web or to this site', () => {
-    for (const url of ['https://example.com/?a=1', 'http://x/', '/admin/nodes', '#top', '?page=2']) expect(href(url)).toBe(url)
+    for (const url of ['https://example.com/?a=1', 'http://x/', '/admin/nodes', '#top', '?page=2'])
+      expect(href(url)).toBe(url)
   })
   test('S2: leads nowhere for anything that could run or that names its own scheme', () => {
     for (const url of [

@@ -1,13 +1,14 @@
 // PANEL_LOG_REQUESTS=1 logs every request: whatever was asked for, by whom, and nothing that opens something.
 import { expect, test } from 'bun:test'
-import { plainPath } from '../../src/kernel/log.ts'
 import { operations } from '../../src/app/operations.ts'
+import { plainPath } from '../../src/kernel/log.ts'
 import { pages } from '../../views/pages.ts'
 import { listening } from '../support/listening.ts'
 import { listenToLog } from '../support/log.ts'
 
 const link = Buffer.alloc(32, 'secret').toString('base64url')
-const requests = (lines: string[]) => lines.map((line) => JSON.parse(line)).filter(({ message }) => message === 'request')
+const requests = (lines: string[]) =>
+  lines.map((line) => JSON.parse(line)).filter(({ message }) => message === 'request')
 
 test('every request is one line: calls, pages, files, agents, reports, what is not there', async () => {
   await using it = await listening({ PANEL_LOG_REQUESTS: '1' })
@@ -44,7 +45,11 @@ test('every request is one line: calls, pages, files, agents, reports, what is n
     asked.map(([method, path, , status, by]) => [method, path, status, by]) as any,
   )
   for (const line of logged) {
-    expect(line).toMatchObject({ from: '127.0.0.1', requestId: expect.stringMatching(/^[0-9a-f-]{36}$/), ms: expect.any(Number) })
+    expect(line).toMatchObject({
+      from: '127.0.0.1',
+      requestId: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      ms: expect.any(Number),
+    })
     expect(JSON.stringify(line)).not.toContain(it.token)
   }
   expect(new Set(logged.map(({ requestId }) => requestId)).size).toBe(asked.length)

@@ -40,7 +40,10 @@ function mistakes(): Mistake[] {
     { code: 'invalid_idempotency_key', make: header('Idempotency-Key', 'x'.repeat(201)) },
     { code: 'missing_scope', make: (s) => void (s.token = p.token(p.owner.id, ['servers:read']).token) },
     { code: 'server_not_found', make: (s) => void (s.path = s.path.replace(serverId, nobody)) },
-    { code: 'validation_failed', make: (s) => void (s.body = s.body === '{"reason":"overdue"}' ? '{"reason":""}' : s.body) },
+    {
+      code: 'validation_failed',
+      make: (s) => void (s.body = s.body === '{"reason":"overdue"}' ? '{"reason":""}' : s.body),
+    },
     { code: 'already_suspended', make: () => {} },
   ]
 }
@@ -55,7 +58,13 @@ async function send(made: readonly Mistake[]) {
     body: '{"reason":"overdue"}',
   }
   for (const mistake of made) mistake.make(sent)
-  const { body } = await p.call(sent.token ? { token: sent.token } : undefined, sent.method, sent.path, sent.body, sent.headers)
+  const { body } = await p.call(
+    sent.token ? { token: sent.token } : undefined,
+    sent.method,
+    sent.path,
+    sent.body,
+    sent.headers,
+  )
   p.db.$client.run('DELETE FROM tokens')
   return body.error?.code ?? 'done'
 }
@@ -90,9 +99,15 @@ describe('a page that is not ours', () => {
   const change = (who: Who, headers: Record<string, string>, body = '{}') =>
     p.call(who, 'POST', `/servers/${serverId}/actions/unsuspend`, body, headers)
   test('is refused before the body is looked at, and credentials before it', async () => {
-    expect((await change(p.owner, { Origin: 'https://evil.test', 'Content-Type': 'text/plain' })).body.error.code).toBe('bad_origin')
-    expect((await change(p.owner, { 'X-CSRF-Token': 'x', 'Content-Type': 'text/plain' })).body.error.code).toBe('csrf_failed')
-    expect((await change({ cookie: 'x', csrf: 'x' }, { Origin: 'https://evil.test' })).body.error.code).toBe('not_authenticated')
+    expect((await change(p.owner, { Origin: 'https://evil.test', 'Content-Type': 'text/plain' })).body.error.code).toBe(
+      'bad_origin',
+    )
+    expect((await change(p.owner, { 'X-CSRF-Token': 'x', 'Content-Type': 'text/plain' })).body.error.code).toBe(
+      'csrf_failed',
+    )
+    expect((await change({ cookie: 'x', csrf: 'x' }, { Origin: 'https://evil.test' })).body.error.code).toBe(
+      'not_authenticated',
+    )
   })
   test('is one whose origin is missing, is like ours, or is told cross-site by the browser', async () => {
     const { cookie, csrf } = p.owner as { cookie: string; csrf: string }
@@ -116,7 +131,13 @@ describe('a page that is not ours', () => {
   })
   test('cannot sign anybody in either', async () => {
     const before = p.auditLines().length
-    const { body } = await p.call(undefined, 'POST', '/sessions', { email: 'a@b.test', password: 'x' }, { Origin: 'https://evil.test' })
+    const { body } = await p.call(
+      undefined,
+      'POST',
+      '/sessions',
+      { email: 'a@b.test', password: 'x' },
+      { Origin: 'https://evil.test' },
+    )
     expect(body.error.code).toBe('bad_origin')
     expect(p.auditLines().length).toBe(before)
   })
@@ -133,18 +154,35 @@ describe('cookie and token together', () => {
   test('the token decides, and the cookie is not looked at', async () => {
     const token = p.token(p.customer.id).token!
     const both = { Authorization: `Bearer ${token}` }
-    expect((await p.call({ cookie: p.owner.cookie!, csrf: p.owner.csrf! }, 'GET', '/admin/nodes', undefined, both)).body.error.code).toBe(
-      'forbidden',
-    )
+    expect(
+      (await p.call({ cookie: p.owner.cookie!, csrf: p.owner.csrf! }, 'GET', '/admin/nodes', undefined, both)).body
+        .error.code,
+    ).toBe('forbidden')
     // No CSRF is asked of it, since no browser adds that header by itself.
     expect(
-      (await p.call({ cookie: p.owner.cookie!, csrf: 'x' }, 'POST', '/admin/customers', {}, { ...both, Origin: 'https://evil.test' })).body
-        .error.code,
+      (
+        await p.call(
+          { cookie: p.owner.cookie!, csrf: 'x' },
+          'POST',
+          '/admin/customers',
+          {},
+          { ...both, Origin: 'https://evil.test' },
+        )
+      ).body.error.code,
     ).toBe('forbidden')
   })
   test('a bad token is not saved by a good cookie, nor is an empty or another kind of header', async () => {
-    for (const header of [`Bearer pnl_${'x'.repeat(49)}`, 'Bearer ', 'Basic YTpi', 'Bearer', 'pnl_x', 'Bearer nonsense'])
-      expect((await p.call(p.owner, 'GET', '/admin/nodes', undefined, { Authorization: header })).body.error?.code).toBe('invalid_token')
+    for (const header of [
+      `Bearer pnl_${'x'.repeat(49)}`,
+      'Bearer ',
+      'Basic YTpi',
+      'Bearer',
+      'pnl_x',
+      'Bearer nonsense',
+    ])
+      expect(
+        (await p.call(p.owner, 'GET', '/admin/nodes', undefined, { Authorization: header })).body.error?.code,
+      ).toBe('invalid_token')
   })
 })
 
@@ -210,11 +248,12 @@ describe('S1: text in a body', () => {
       expect(p.fingerprint()).toBe(before)
     })
   test('in every script there is, and emoji, is taken as it is', async () => {
-    for (const text of ['Größe M', '東京 1', 'متوسط', 'Ünïcödé', 'Berth 🚢', '👩‍👩‍👧']) expect((await name(text)).name).toBe(text)
+    for (const text of ['Größe M', '東京 1', 'متوسط', 'Ünïcödé', 'Berth 🚢', '👩‍👩‍👧'])
+      expect((await name(text)).name).toBe(text)
   })
   test('that is not UTF-8 is refused', async () => {
     const body = Buffer.concat([Buffer.from('{"name":"'), Buffer.from([0xff, 0xfe]), Buffer.from('"}')])
-    const response = await p.controller.app.fetch(
+    const response = await p.controller.router.fetch(
       new Request('http://localhost/api/v1/admin/packages', {
         method: 'POST',
         headers: { Authorization: `Bearer ${p.token(p.owner.id).token}`, 'Content-Type': 'application/json' },
@@ -243,12 +282,22 @@ describe('S1: text in a body', () => {
 })
 
 describe('a body', () => {
-  const make = (body: string, type = 'application/json') => p.call(p.owner, 'POST', '/admin/packages', body, { 'Content-Type': type })
+  const make = (body: string, type = 'application/json') =>
+    p.call(p.owner, 'POST', '/admin/packages', body, { 'Content-Type': type })
   const name = (i: number) => JSON.stringify({ name: `pack ${i}`, vcpus: 1, memoryMb: 64, diskGb: 1 })
   test('may say its charset as RFC 9110 has it, quoted or not, and no other', async () => {
-    const types = ['application/json;charset=utf-8', 'application/json; charset="utf-8"', 'Application/JSON ; charset="UTF-8" ']
+    const types = [
+      'application/json;charset=utf-8',
+      'application/json; charset="utf-8"',
+      'Application/JSON ; charset="UTF-8" ',
+    ]
     for (const [i, type] of types.entries()) expect((await make(name(i), type)).status).toBe(201)
-    for (const type of ['application/json; charset=latin1', 'application/json; charset="utf-8', 'application/jsonx', 'text/json'])
+    for (const type of [
+      'application/json; charset=latin1',
+      'application/json; charset="utf-8',
+      'application/jsonx',
+      'text/json',
+    ])
       expect([type, (await make(name(9), type)).status]).toEqual([type, 415])
   })
   const keys = (n: number) => `{${Array.from({ length: n }, (_, i) => `"k${i}":1`).join()}}`
@@ -269,8 +318,12 @@ describe('a body', () => {
     expect((await make(keys(1000))).body.error.details.fields.length).toBe(50))
   test('of who has not said who they are is 16 kB at most, whether or not it says its length', async () => {
     const send = (body: BodyInit) =>
-      p.controller.app.fetch(
-        new Request('http://localhost/api/v1/sessions', { method: 'POST', headers: { 'Content-Type': 'application/json' }, body }),
+      p.controller.router.fetch(
+        new Request('http://localhost/api/v1/sessions', {
+          method: 'POST',
+          headers: { 'Content-Type': 'application/json' },
+          body,
+        }),
       )
     const text = (bytes: number) => JSON.stringify({ email: 'x'.repeat(bytes - 12) })
     const code = async (body: BodyInit) => ((await (await send(body)).json()) as any).error.code
@@ -298,15 +351,22 @@ describe('a call that takes no body', () => {
   test('names what it was sent, after scope and id were checked', async () => {
     // Once: answered in bodyOf, before the gate: 422 comes before 403 and 404, and details.fields is empty.
     const scopeless = { token: p.token(p.owner.id, ['servers:read']).token! }
-    expect((await p.call(scopeless, 'POST', `/servers/${serverId}/actions/unsuspend`, { a: 1 })).body.error.code).toBe('missing_scope')
-    expect((await p.call(p.owner, 'POST', `/servers/${nobody}/actions/unsuspend`, { a: 1 })).body.error.code).toBe('server_not_found')
-    expect((await call('{"a":1}')).body.error.details.fields).toEqual([{ field: 'a', message: 'is not a field of this call.' }])
+    expect((await p.call(scopeless, 'POST', `/servers/${serverId}/actions/unsuspend`, { a: 1 })).body.error.code).toBe(
+      'missing_scope',
+    )
+    expect((await p.call(p.owner, 'POST', `/servers/${nobody}/actions/unsuspend`, { a: 1 })).body.error.code).toBe(
+      'server_not_found',
+    )
+    expect((await call('{"a":1}')).body.error.details.fields).toEqual([
+      { field: 'a', message: 'is not a field of this call.' },
+    ])
   })
 })
 
 test('every scope that a kind of account has opens something, and none opens what the kind may not do', () => {
   for (const kind of ['customer', 'reseller'] as const)
-    for (const scope of scopesOf(kind)) expect(scope).not.toMatch(/^(nodes|network|images|packages|gpu|imports|audit|settings|customers):/)
+    for (const scope of scopesOf(kind))
+      expect(scope).not.toMatch(/^(nodes|network|images|packages|gpu|imports|audit|settings|customers):/)
 })
 
 describe('over the wire', () => {
@@ -344,7 +404,12 @@ describe('over the wire', () => {
     })
   test('a body over 1 MB is refused when it is sent in chunks and does not say its length', async () => {
     const send = (bytes: number) =>
-      it.ask('POST', '/api/v1/admin/packages', { ...bearer(), 'Content-Type': 'application/json' }, chunked(bytes) as any)
+      it.ask(
+        'POST',
+        '/api/v1/admin/packages',
+        { ...bearer(), 'Content-Type': 'application/json' },
+        chunked(bytes) as any,
+      )
     expect((await send(1_000_001)).code).toBe('too_large')
     expect((await send(900_000)).code).toBe('validation_failed')
   })
@@ -388,7 +453,11 @@ describe('over the wire', () => {
   test('a method that nobody has heard of is refused in our shape, with what is possible', async () => {
     for (const method of ['PROPFIND', 'PURGE', 'MKCOL']) {
       const known = await it.ask(method, '/api/v1/admin/nodes', bearer())
-      expect([known.status, known.code, known.headers.get('Allow')]).toEqual([405, 'method_not_allowed', 'GET, HEAD, OPTIONS'])
+      expect([known.status, known.code, known.headers.get('Allow')]).toEqual([
+        405,
+        'method_not_allowed',
+        'GET, HEAD, OPTIONS',
+      ])
       for (const path of ['/api/v1/no/such', '/login', '/']) {
         const { status, code, headers } = await it.ask(method, path)
         expect([method, path, status, code]).toEqual([method, path, 404, 'not_found'])

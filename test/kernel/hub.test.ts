@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'bun:test'
-import { order } from '../../agent/protocol/wire.ts'
+import { nodeCommand } from '../../agent/protocol/wire.ts'
 import type { CommandFailed } from '../../src/kernel/jobs/runner.ts'
 import { Hub, type Report, type Socket } from '../../src/kernel/nodes/hub.ts'
 
 const minute = 60_000
 const server = `srv_${'0'.repeat(26)}`
-const look = (nodeId: string) => order(nodeId, 'domain.look', { server })
+const look = (nodeId: string) => nodeCommand(nodeId, 'domain.look', { server })
 
 function room() {
   let now = 0
@@ -137,7 +137,9 @@ describe('a command', () => {
   test('that failed on the node fails with the code and words of the node', async () => {
     const r = room()
     const a = r.node('a')
-    const failed = r.hub.send('job_1/look', look('a'), 'for ever').catch((error: CommandFailed) => `${error.failure}: ${error.message}`)
+    const failed = r.hub
+      .send('job_1/look', look('a'), 'for ever')
+      .catch((error: CommandFailed) => `${error.failure}: ${error.message}`)
     a.say({ type: 'failed', key: 'job_1/look', error: { code: 'no_space', message: 'The pool is full.' } })
     expect(await failed).toBe('no_space: The pool is full.')
   })
@@ -170,7 +172,11 @@ describe('a node', () => {
     a.say({ type: 'progress', key: 'job_1/look', percent: 40 })
     a.say({ type: 'done', key: 'job_1/look', output: { power: 'running' } })
     await tick()
-    expect([command.ended, r.heard.logs, r.heard.progress]).toEqual([{ power: 'running' }, ['job_1 mine'], ['job_1 40']])
+    expect([command.ended, r.heard.logs, r.heard.progress]).toEqual([
+      { power: 'running' },
+      ['job_1 mine'],
+      ['job_1 40'],
+    ])
     a.say({ type: 'log', key: 'job_1/look', level: 'info', text: 'after the end', at: 0 })
     expect(r.heard.logs.length).toBe(1)
   })

@@ -5,8 +5,15 @@ import { type Who, type World, world } from '../support/panel.ts'
 
 const hour = 3_600_000
 const add = (p: World, who: Who, key: string, name = 'Cal') =>
-  p.call(who, 'POST', '/admin/customers', { name, email: `${name.toLowerCase()}@customer.test` }, { 'Idempotency-Key': key })
-const rows = (p: World, table: string) => (p.db.$client.query(`SELECT count(*) AS n FROM ${table}`).get() as { n: number }).n
+  p.call(
+    who,
+    'POST',
+    '/admin/customers',
+    { name, email: `${name.toLowerCase()}@customer.test` },
+    { 'Idempotency-Key': key },
+  )
+const rows = (p: World, table: string) =>
+  (p.db.$client.query(`SELECT count(*) AS n FROM ${table}`).get() as { n: number }).n
 
 describe('the form of an Idempotency-Key', () => {
   test('is 1 to 200 characters of ASCII, spaces too', async () => {
@@ -32,11 +39,11 @@ describe('a call that is sent again with its key', () => {
     const before = p.fingerprint()
     const again = await add(p, p.owner, 'k', 'Emil')
     expect(JSON.stringify(again.body)).toBe(JSON.stringify(first.body))
-    expect([again.status, again.headers.get('Idempotency-Replayed'), first.headers.get('Idempotency-Replayed')]).toEqual([
-      201,
-      'true',
-      null,
-    ])
+    expect([
+      again.status,
+      again.headers.get('Idempotency-Replayed'),
+      first.headers.get('Idempotency-Replayed'),
+    ]).toEqual([201, 'true', null])
     expect(p.fingerprint()).toBe(before)
   })
   test('is told apart from calls of other accounts and to other endpoints', async () => {
@@ -62,7 +69,8 @@ describe('a call that is sent again with its key', () => {
   test('is the same whether it came by cookie or by any of the account\u2019s tokens', async () => {
     using p = await world()
     const first = await add(p, p.token(p.owner.id), 'k', 'Dora')
-    for (const who of [p.owner, p.token(p.owner.id)]) expect((await add(p, who, 'k', 'Emil')).body.id).toBe(first.body.id)
+    for (const who of [p.owner, p.token(p.owner.id)])
+      expect((await add(p, who, 'k', 'Emil')).body.id).toBe(first.body.id)
   })
   test('needs the scope still: a stored answer is not for everybody with the key', async () => {
     using p = await world()
@@ -100,7 +108,7 @@ describe('a call that is sent again with its key', () => {
 })
 
 describe('what is kept of an answer', () => {
-  test('S32: is sealed: the root password in it is not in the database', async () => {
+  test('S32: is encrypted: the root password in it is not in the database', async () => {
     using p = await world()
     const { body } = await p.call(p.owner, 'POST', '/admin/servers', p.order, { 'Idempotency-Key': 'k' })
     await p.settle()
@@ -112,7 +120,9 @@ describe('what is kept of an answer', () => {
         .then((b) => Buffer.from(b).includes(body.rootPassword)),
     ).toBe(false)
     // The stored answer is bound to its account and endpoint: copied to another's row it does not open.
-    p.db.$client.run('INSERT INTO idempotency SELECT ?, operation, key, status, answer, created_at FROM idempotency', [p.staff().id])
+    p.db.$client.run('INSERT INTO idempotency SELECT ?, operation, key, status, answer, created_at FROM idempotency', [
+      p.staff().id,
+    ])
     expect(p.db.$client.query('SELECT count(DISTINCT answer) AS n FROM idempotency').get()).toEqual({ n: 1 })
   })
   test('goes when its day is over, and only then', async () => {

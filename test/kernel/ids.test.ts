@@ -28,7 +28,8 @@ describe('an id', () => {
     const made = Array.from({ length: 20_000 }, () => newId('job'))
     expect(made).toEqual(made.toSorted())
   })
-  test('is never made twice', () => expect(new Set(Array.from({ length: 50_000 }, () => newId('server'))).size).toBe(50_000))
+  test('is never made twice', () =>
+    expect(new Set(Array.from({ length: 50_000 }, () => newId('server'))).size).toBe(50_000))
 
   test('S7: cannot be mistaken for a path, a wildcard or another form', () => {
     const id = newId('server')

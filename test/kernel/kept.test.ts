@@ -66,7 +66,9 @@ describe('an answer that is kept', () => {
   test('belongs to one database', () => {
     ask()
     const other = openDb(':memory:')
-    expect(read(other, () => settings(other, 'all', () => ({ values: ['of the other'] })))).toEqual({ values: ['of the other'] })
+    expect(read(other, () => settings(other, 'all', () => ({ values: ['of the other'] })))).toEqual({
+      values: ['of the other'],
+    })
     other.$client.close()
   })
 })

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import type { Refusal } from '../../src/kernel/api/errors.ts'
+import type { ApiError } from '../../src/kernel/api/errors.ts'
 import { addressKey, Limit } from '../../src/kernel/api/limits.ts'
 import { listening } from '../support/listening.ts'
 
@@ -8,8 +8,8 @@ function waitFor(limit: Limit, key: string): number | undefined {
   try {
     limit.take(key)
   } catch (error) {
-    expect((error as Refusal).code).toBe('rate_limited')
-    return (error as Refusal).details['retryAfterSeconds'] as number
+    expect((error as ApiError).code).toBe('rate_limited')
+    return (error as ApiError).details['retryAfterSeconds'] as number
   }
   return undefined
 }
@@ -95,13 +95,15 @@ describe('over HTTP', () => {
   test('the 1201st call of a minute with one token is refused with 429 and Retry-After; a second later one is free', async () => {
     await using it = await listening()
     const call = (headers: Record<string, string> = {}) =>
-      it.controller.app.fetch(new Request('http://localhost/api/v1/status', { headers }))
+      it.controller.router.fetch(new Request('http://localhost/api/v1/status', { headers }))
     const token = { Authorization: `Bearer ${it.token}` }
     for (let i = 0; i < 1200; i++) expect((await call(token)).status).toBe(200)
     const refused = await call(token)
     expect(refused.status).toBe(429)
     expect(refused.headers.get('Retry-After')).toBe('1')
-    expect(await refused.json()).toEqual({ error: { code: 'rate_limited', message: 'Too many calls. Try again in 1 s.' } })
+    expect(await refused.json()).toEqual({
+      error: { code: 'rate_limited', message: 'Too many calls. Try again in 1 s.' },
+    })
 
     expect((await call()).status).toBe(200) // an address without credentials has a bucket of its own
     expect((await call({ Cookie: `__Host-panel=${it.cookie}` })).status).toBe(200) // and so has the account
@@ -112,9 +114,14 @@ describe('over HTTP', () => {
   test('what is refused for who asks, or for its path, counts as a call of its address; it is told why all the same', async () => {
     await using it = await listening()
     const ask = async (path: string, headers: Record<string, string> = {}, method = 'GET') =>
-      (await it.controller.app.fetch(new Request(`http://localhost/api/v1${path}`, { method, headers }))).status
+      (await it.controller.router.fetch(new Request(`http://localhost/api/v1${path}`, { method, headers }))).status
     const bad = { Authorization: `Bearer pnl_${'x'.repeat(49)}` }
-    const four = async () => [await ask('/status', bad), await ask('/nodes'), await ask('/no/such'), await ask('/status', {}, 'PUT')]
+    const four = async () => [
+      await ask('/status', bad),
+      await ask('/nodes'),
+      await ask('/no/such'),
+      await ask('/status', {}, 'PUT'),
+    ]
     for (let i = 0; i < 300; i++) expect(await four()).toEqual([401, 404, 404, 405])
     expect(await four()).toEqual([401, 404, 404, 405])
     expect(await ask('/status')).toBe(429)
@@ -124,11 +131,15 @@ describe('over HTTP', () => {
   })
   test('a call that is refused with 401, 403 or 429 is no use of the token', async () => {
     await using it = await listening()
-    const used = () => it.db.$client.query<{ used_at: number; used_from: string }, []>('SELECT used_at, used_from FROM tokens').get()!
+    const used = () =>
+      it.db.$client.query<{ used_at: number; used_from: string }, []>('SELECT used_at, used_from FROM tokens').get()!
     it.db.$client.run(`UPDATE tokens SET allow = '["198.51.100.1/32"]'`)
     const ask = async () =>
-      (await it.controller.app.fetch(new Request('http://localhost/api/v1/status', { headers: { Authorization: `Bearer ${it.token}` } })))
-        .status
+      (
+        await it.controller.router.fetch(
+          new Request('http://localhost/api/v1/status', { headers: { Authorization: `Bearer ${it.token}` } }),
+        )
+      ).status
     expect([await ask(), used()]).toEqual([403, { used_at: null, used_from: null } as any])
     it.db.$client.run("UPDATE tokens SET allow = '[]'")
     expect([await ask(), used()]).toEqual([200, { used_at: it.now(), used_from: '127.0.0.1' }])
@@ -146,6 +157,7 @@ describe('over HTTP', () => {
   })
   test('this host itself is not limited', async () => {
     await using it = await listening()
-    for (let i = 0; i < 1300; i++) expect((await it.controller.fetchLocal(new Request('http://localhost/api/v1/status'))).status).toBe(200)
+    for (let i = 0; i < 1300; i++)
+      expect((await it.controller.fetchLocal(new Request('http://localhost/api/v1/status'))).status).toBe(200)
   })
 })

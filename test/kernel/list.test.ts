@@ -81,7 +81,8 @@ describe('a limit', () => {
     p.db.$client.run(`INSERT INTO accounts (id, kind, email, name, created_at) VALUES ${rows}`)
   })
   test('above the most is the most', async () => {
-    for (const limit of [200, 201, 5000, 999_999_999]) expect((await get(`/admin/customers?limit=${limit}`)).data.length).toBe(200)
+    for (const limit of [200, 201, 5000, 999_999_999])
+      expect((await get(`/admin/customers?limit=${limit}`)).data.length).toBe(200)
   })
   test('above the most is the most, however many digits it has', async () => {
     // Once: the pattern knows nine digits, so a larger number is refused instead of clamped.
@@ -104,7 +105,9 @@ describe('the lists of the specification', () => {
       .all(table)
       .map(({ name }) => own[name] ?? name)
     const numbers = 'WITH RECURSIVE numbers(i) AS (SELECT 100001 UNION ALL SELECT i + 1 FROM numbers WHERE i < 101005)'
-    p.db.$client.run(`INSERT INTO ${table} ${numbers} SELECT ${columns} FROM numbers, (SELECT * FROM ${table} WHERE ${where} LIMIT 1)`)
+    p.db.$client.run(
+      `INSERT INTO ${table} ${numbers} SELECT ${columns} FROM numbers, (SELECT * FROM ${table} WHERE ${where} LIMIT 1)`,
+    )
   }
   beforeAll(async () => {
     p = await world()
@@ -115,7 +118,11 @@ describe('the lists of the specification', () => {
     const hex = "printf('02:00:00:%02x:%02x:%02x', i / 65536, i / 256 % 256, i % 256)"
     copies('servers', { id: "'srv_' || i", number: 'i', hostname: "'h' || i", mac: hex })
     copies('accounts', { id: "'usr_' || i", email: "i || '@bulk.test'" }, `reseller_id = '${reseller.id}'`)
-    copies('addresses', { id: "'ip_' || i", address: "'10.0.' || i", place: 'i' }, 'server_id IS NULL AND reserved_for IS NULL')
+    copies(
+      'addresses',
+      { id: "'ip_' || i", address: "'10.0.' || i", place: 'i' },
+      'server_id IS NULL AND reserved_for IS NULL',
+    )
     copies('audit', { id: "'aud_' || i", seq: 'i' })
   })
   afterAll(() => p.close())
@@ -128,7 +135,8 @@ describe('the lists of the specification', () => {
   ] as const)
     test(`${list}: ${usual} when nothing is said, ${most} at most`, async () => {
       const who = path.startsWith('/reseller') ? reseller : p.owner
-      const rows = async (query: string) => (await p.call(who, 'GET', `${path.replace('{id}', p.pool)}${query}`)).body.data.length
+      const rows = async (query: string) =>
+        (await p.call(who, 'GET', `${path.replace('{id}', p.pool)}${query}`)).body.data.length
       expect([await rows(''), await rows('?limit=5000'), await rows(`?limit=${most}`)]).toEqual([usual, most, most])
     })
 })
@@ -157,9 +165,18 @@ describe('a cursor', () => {
     for (let i = 0; i < raw.length; i++) {
       const changed = Buffer.from(raw)
       changed[i]! ^= 1
-      expect((await get(`/admin/customers?cursor=${changed.toString('base64url')}`)).error?.code).toBe('invalid_request')
+      expect((await get(`/admin/customers?cursor=${changed.toString('base64url')}`)).error?.code).toBe(
+        'invalid_request',
+      )
     }
-    for (const text of ['', 'x', nextCursor.slice(0, 20), raw.subarray(16).toString('base64url'), '%00', "'%20OR%201=1"])
+    for (const text of [
+      '',
+      'x',
+      nextCursor.slice(0, 20),
+      raw.subarray(16).toString('base64url'),
+      '%00',
+      "'%20OR%201=1",
+    ])
       expect((await get(`/admin/customers?cursor=${text}`)).error?.code).toBe('invalid_request')
   })
   test('survives a restart of the controller', async () => {
@@ -177,9 +194,19 @@ describe('a text that is looked for', () => {
     const ada = await p.admin('POST', '/admin/customers', { name: '100% \\o/', email })
     await p.admin('POST', '/admin/customers', { name: '1000 xox', email: 'adaxl@customer.test' })
     for (const hostname of ['one', 'two'])
-      await p.admin('POST', '/admin/servers', { ...p.order, hostname, name: hostname === 'one' ? 'my_box 50%' : 'myxbox 50' })
-    await p.call(p.token(p.staff(undefined, 'per_cent %').id), 'POST', '/admin/packages', { name: 'x', vcpus: 1, memoryMb: 64, diskGb: 1 })
-    const found = async (path: string, text: string) => (await p.call(p.owner, 'GET', `${path}=${encodeURIComponent(text)}`)).body
+      await p.admin('POST', '/admin/servers', {
+        ...p.order,
+        hostname,
+        name: hostname === 'one' ? 'my_box 50%' : 'myxbox 50',
+      })
+    await p.call(p.token(p.staff(undefined, 'per_cent %').id), 'POST', '/admin/packages', {
+      name: 'x',
+      vcpus: 1,
+      memoryMb: 64,
+      diskGb: 1,
+    })
+    const found = async (path: string, text: string) =>
+      (await p.call(p.owner, 'GET', `${path}=${encodeURIComponent(text)}`)).body
     for (const text of [email, 'ada_l', '100%', '0% \\o'])
       expect([text, (await found('/admin/customers?q', text)).data.map((c: any) => c.id)]).toEqual([text, [ada.id]])
     for (const text of ['my_box', '50%']) {
@@ -187,7 +214,8 @@ describe('a text that is looked for', () => {
       expect([text, (await found('/search?q', text)).data.map((s: any) => s.title)]).toEqual([text, ['one']])
     }
     expect((await found('/search?q', 'ada_l')).data.map((s: any) => s.id)).toEqual([ada.id])
-    for (const text of ['per_cent', 't %']) expect([text, (await found('/admin/audit?who', text)).total]).toEqual([text, 1])
+    for (const text of ['per_cent', 't %'])
+      expect([text, (await found('/admin/audit?who', text)).total]).toEqual([text, 1])
     for (const path of ['/admin/customers?q', '/admin/servers?q', '/admin/audit?who'])
       expect([path, (await found(path, '__')).total]).toEqual([path, 0])
   })

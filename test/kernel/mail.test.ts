@@ -46,12 +46,16 @@ const configured = async () => {
   return p
 }
 const states = (p: Awaited<ReturnType<typeof world>>) =>
-  p.db.$client.query('SELECT state, tries, sealed_body AS body FROM mails').all() as { state: string; tries: number; body: string }[]
+  p.db.$client.query('SELECT state, tries, encrypted_body AS body FROM mails').all() as {
+    state: string
+    tries: number
+    body: string
+  }[]
 
 describe('a mail', () => {
   test('that is not taken is in the journal, with the server it was for; one that is given up is an error there', async () => {
     using p = await configured()
-    write(p.db, (tx) => mailTo(tx, p.controller.around, somebody, { subject: 'x', paragraphs: ['x'] }))
+    write(p.db, (tx) => mailTo(tx, p.controller.app, somebody, { subject: 'x', paragraphs: ['x'] }))
     const journal = await journalOf(async () => {
       refuse = true
       for (let tries = 0; tries < 6; tries++) {
@@ -64,7 +68,8 @@ describe('a mail', () => {
       ...[60, 300, 1800, 7200, 28_800].map((seconds) => ['warning', seconds]),
       ['error', undefined],
     ])
-    for (const line of journal) expect(line).toMatchObject({ mailId: expect.stringMatching(/^mail_/), server: `127.0.0.1:${port}` })
+    for (const line of journal)
+      expect(line).toMatchObject({ mailId: expect.stringMatching(/^mail_/), server: `127.0.0.1:${port}` })
     expect(journal[0]!['error']).toContain('come back later')
   })
   test('tells the owner of a server without an image that it waits for its setup', async () => {
@@ -80,7 +85,7 @@ describe('a mail', () => {
 
   test('that is not taken is tried again after 1, 5, 30 minutes, 2 and 8 hours, and then shown', async () => {
     using p = await configured()
-    write(p.db, (tx) => mailTo(tx, p.controller.around, somebody, { subject: 'S', paragraphs: ['T'] }))
+    write(p.db, (tx) => mailTo(tx, p.controller.app, somebody, { subject: 'S', paragraphs: ['T'] }))
     refuse = true
     for (const [i, pause] of [1, 5, 30, 120, 480].entries()) {
       await p.controller.mail.send()
@@ -99,7 +104,7 @@ describe('a mail', () => {
 
   test('waits while there is no mail server, and goes out when there is one', async () => {
     using p = await world()
-    write(p.db, (tx) => mailTo(tx, p.controller.around, somebody, { subject: 'S', paragraphs: ['T'] }))
+    write(p.db, (tx) => mailTo(tx, p.controller.app, somebody, { subject: 'S', paragraphs: ['T'] }))
     await p.controller.mail.send()
     expect(states(p)[0]).toMatchObject({ state: 'waiting', tries: 0 })
     await p.admin('PUT', '/admin/settings/mail', { host: '127.0.0.1', port, plain: true, from: 'panel@berth.test' })
@@ -107,7 +112,7 @@ describe('a mail', () => {
     expect(states(p)[0]!.state).toBe('sent')
   })
 
-  test("never shows its server's password: sealed in the settings, masked in the audit log", async () => {
+  test("never shows its server's password: encrypted in the settings, masked in the audit log", async () => {
     using p = await world()
     await p.admin('PUT', '/admin/settings/mail', {
       host: '127.0.0.1',
@@ -126,14 +131,16 @@ describe('a mail', () => {
     using p = await configured()
     const reseller = p.account('reseller', 'Reed')
     const customer = p.account('customer', 'Cal', reseller.id)
-    p.db.$client.run("INSERT INTO branding (name, sender_name, sender_address) VALUES ('Hafen', 'Hafen Ops', 'ops@hafen.test')")
+    p.db.$client.run(
+      "INSERT INTO branding (name, sender_name, sender_address) VALUES ('Hafen', 'Hafen Ops', 'ops@hafen.test')",
+    )
     p.db.$client.run(
       "INSERT INTO branding (account_id, name, accent, sender_address) VALUES (?, 'Reed & Co', '#aa0055', 'hello@reed.test')",
       [reseller.id],
     )
     const send = async (to: { id: string; email: string; name: string }) => {
       write(p.db, (tx) =>
-        mailTo(tx, p.controller.around, to, {
+        mailTo(tx, p.controller.app, to, {
           subject: 'Grüße',
           paragraphs: ['One <b>&', 'Two'],
           button: { words: 'Do it', path: '/servers/srv_1?a=1&b=2' },
@@ -165,7 +172,9 @@ describe('a mail', () => {
     const evil = 'x\r\nBcc: eve@evil.test\r\n\r\nHello'
     p.db.$client.run('INSERT INTO branding (name, sender_name) VALUES (?, ?)', [evil, `${evil}, "Eve" <eve@evil.test>`])
     const before = taken.length
-    write(p.db, (tx) => mailTo(tx, p.controller.around, { email: 'a@b.test', name: evil }, { subject: evil, paragraphs: [evil] }))
+    write(p.db, (tx) =>
+      mailTo(tx, p.controller.app, { email: 'a@b.test', name: evil }, { subject: evil, paragraphs: [evil] }),
+    )
     await p.controller.mail.send()
     expect(taken.length).toBe(before + 1)
     const mail = taken.at(-1)!
@@ -193,7 +202,9 @@ function parts({ text }: Taken) {
       ? Buffer.from(raw, 'base64').toString()
       : /quoted-printable/i.test(header)
         ? Buffer.from(
-            raw.replace(/=\n/g, '').replace(/=([0-9A-F]{2})/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16))),
+            raw
+              .replace(/=\n/g, '')
+              .replace(/=([0-9A-F]{2})/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16))),
             'latin1',
           ).toString()
         : raw

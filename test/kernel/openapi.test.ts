@@ -2,14 +2,16 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import Ajv from 'ajv/dist/2020'
-import { codes, refusals } from '../../src/kernel/api/errors.ts'
-import { codesOf, openapi } from '../../src/kernel/openapi/openapi.ts'
-import { type Operation, queryOf } from '../../src/kernel/api/operation.ts'
-import { samples } from '../../src/kernel/openapi/sample.ts'
 import { operations } from '../../src/app/operations.ts'
+import { codes, refusals } from '../../src/kernel/api/errors.ts'
+import { type Operation, queryOf } from '../../src/kernel/api/operation.ts'
+import { codesOf, openapi } from '../../src/kernel/openapi/openapi.ts'
+import { samples } from '../../src/kernel/openapi/sample.ts'
 
 type Json = any
-const document: Json = JSON.parse(JSON.stringify(openapi(operations, { version: '0', root: 'https://panel.test/api/v1' })))
+const document: Json = JSON.parse(
+  JSON.stringify(openapi(operations, { version: '0', root: 'https://panel.test/api/v1' })),
+)
 const said = (op: Operation): Json => document.paths[op.path][op.method.toLowerCase()]
 const follow = (value: Json): Json =>
   typeof value?.$ref === 'string'
@@ -18,7 +20,10 @@ const follow = (value: Json): Json =>
         .split('/')
         .reduce((at: Json, part: string) => at?.[part.replaceAll('~1', '/').replaceAll('~0', '~')], document)
     : value
-const ajv = new Ajv({ strict: false, formats: { 'date-time': /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/, uuid: true, email: true } })
+const ajv = new Ajv({
+  strict: false,
+  formats: { 'date-time': /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/, uuid: true, email: true },
+})
 
 describe('openapi.json', () => {
   let verdict: { valid: boolean; errors?: unknown }
@@ -52,9 +57,9 @@ for (const op of operations)
     test('has schemas that compile, and examples of body and answer that fit them', () => {
       const { requestBody, responses } = said(op)
       const content = responses[op.status ?? 200].content
-      expect(Object.keys(content)).toEqual([op.answers ?? 'application/json'])
+      expect(Object.keys(content)).toEqual([op.produces ?? 'application/json'])
       for (const { schema, example } of [
-        ...(op.answers ? [] : [content['application/json']]),
+        ...(op.produces ? [] : [content['application/json']]),
         ...(requestBody ? [requestBody.content['application/json']] : []),
       ]) {
         const fits = ajv.compile({ ...schema, components: { schemas: document.components.schemas } })
@@ -80,32 +85,41 @@ for (const op of operations)
       const schemes = security.map((one: object) => Object.keys(one).toSorted().join('+'))
       if (op.access === 'anyone') return expect(security).toEqual([])
       expect(schemes).toContain(op.method === 'GET' ? 'session' : 'csrf+session')
-      if (op.inPerson) expect(schemes).not.toContain('token')
+      if (op.requiresSession) expect(schemes).not.toContain('token')
       for (const [kind, rights] of Object.entries(op.access))
-        for (const right of rights) expect(description).toMatch(new RegExp(`${kind}: [^;]*\`${right.replace('.', '\\.')}\``))
+        for (const right of rights)
+          expect(description).toMatch(new RegExp(`${kind}: [^;]*\`${right.replace('.', '\\.')}\``))
     })
     test('names its parameters: of the path, of the query, and the key', () => {
       const parameters = said(op).parameters.map(follow)
       expect(parameters.map((q: Json) => `${q.in} ${q.name}`)).toEqual([
         ...[...op.path.matchAll(/\{(\w+)\}/g)].map((m) => `path ${m[1]}`),
         ...Object.keys(queryOf(op)).map((name) => `query ${name}`),
-        ...(op.remembers ? ['header Idempotency-Key'] : []),
+        ...(op.idempotent ? ['header Idempotency-Key'] : []),
       ])
       if (!op.pages) return
-      expect(parameters.find((q: Json) => q.name === 'limit').schema).toMatchObject({ default: op.pages.usual, maximum: op.pages.most })
+      expect(parameters.find((q: Json) => q.name === 'limit').schema).toMatchObject({
+        default: op.pages.usual,
+        maximum: op.pages.most,
+      })
     })
   })
 
 test('every path has the id of its thing as example, in the form that ids have', () => {
   for (const op of operations)
-    if (op.on) expect([op.id, said(op).parameters[0].example]).toEqual([op.id, expect.stringMatching(/^[a-z]{2,8}_[0-9a-z]{26}$/)])
+    if (op.on)
+      expect([op.id, said(op).parameters[0].example]).toEqual([
+        op.id,
+        expect.stringMatching(/^[a-z]{2,8}_[0-9a-z]{26}$/),
+      ])
 })
 test('every value that examples are made of is the value of a field', () => {
-  const text = JSON.stringify(operations.map((op) => op.answer))
+  const text = JSON.stringify(operations.map((op) => op.response))
   for (const name of Object.keys(samples)) expect([name, text.includes(`"${name}":`)]).toEqual([name, true])
 })
 test('an answer by pages says how many rows it has, and only such an answer', () => {
-  for (const op of operations) expect([op.id, 'nextCursor' in (op.answer.properties ?? {})]).toEqual([op.id, op.pages !== undefined])
+  for (const op of operations)
+    expect([op.id, 'nextCursor' in (op.response.properties ?? {})]).toEqual([op.id, op.pages !== undefined])
 })
 test('every code says when it is answered and what to do, in sentences', () => {
   for (const [code, [, when, next]] of Object.entries(refusals))
@@ -113,7 +127,8 @@ test('every code says when it is answered and what to do, in sentences', () => {
 })
 
 test('what is answered in several places is one named schema, and its pages another', () => {
-  const schemaOf = (id: string) => said(operations.find((op) => op.id === id)!).responses['200'].content['application/json'].schema
+  const schemaOf = (id: string) =>
+    said(operations.find((op) => op.id === id)!).responses['200'].content['application/json'].schema
   for (const [id, name] of [
     ['servers.get', 'Server'],
     ['servers.list', 'ServerPage'],
@@ -126,5 +141,8 @@ test('what is answered in several places is one named schema, and its pages anot
     expect([id, schemaOf(id)]).toEqual([id, { $ref: `#/components/schemas/${name}` }])
   const { ServerPage, Server } = document.components.schemas
   expect(ServerPage.properties.data.items).toEqual({ $ref: '#/components/schemas/Server' })
-  expect(Server.properties.status).toMatchObject({ type: 'string', enum: expect.arrayContaining(['pending_setup', 'suspended']) })
+  expect(Server.properties.status).toMatchObject({
+    type: 'string',
+    enum: expect.arrayContaining(['pending_setup', 'suspended']),
+  })
 })

@@ -11,10 +11,10 @@ import { migrations } from '../../migrations/index.ts'
 import list from '../../migrations/released.json'
 import { configFrom } from '../../src/app/config.ts'
 import { createController } from '../../src/app/controller.ts'
+import { operations } from '../../src/app/operations.ts'
+import { secretsWith } from '../../src/kernel/crypto/secrets.ts'
 import { checksumOf, migrate } from '../../src/kernel/db/migrate.ts'
 import { openDb } from '../../src/kernel/db/open.ts'
-import { secretsWith } from '../../src/kernel/crypto/secrets.ts'
-import { operations } from '../../src/app/operations.ts'
 import { countsIn, dump, restore, schemaOf } from '../support/dump.ts'
 import { everything } from '../support/everything.ts'
 
@@ -60,7 +60,10 @@ describe('migrations that are in a release', () => {
 describe('R15: a database', () => {
   const states: [string, () => Promise<string>][] = [
     ['of today', stateOfToday],
-    ...releases.map(({ release }): [string, () => Promise<string>] => [`of ${release}`, () => Bun.file(dumpOf(release)).text()]),
+    ...releases.map(({ release }): [string, () => Promise<string>] => [
+      `of ${release}`,
+      () => Bun.file(dumpOf(release)).text(),
+    ]),
   ]
   for (const [name, textOf] of states)
     test(`${name} has today’s schema and all its rows afterwards, and everything in it can be read`, async () => {

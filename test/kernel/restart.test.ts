@@ -14,10 +14,16 @@ test('while the controller stops, reads go on and changes are refused for a minu
   ] as const
   for (const [method, path, body] of changes) {
     const reply = await p.call(path === '/sessions' ? undefined : p.owner, method, path, body)
-    expect([path, reply.status, reply.body.error.code, reply.headers.get('Retry-After')]).toEqual([path, 503, 'restarting', '60'])
+    expect([path, reply.status, reply.body.error.code, reply.headers.get('Retry-After')]).toEqual([
+      path,
+      503,
+      'restarting',
+      '60',
+    ])
     expect(reply.body.error.details).toBeUndefined()
   }
-  for (const path of ['/status', '/admin/nodes', '/jobs', '/admin/overview']) expect((await p.call(p.owner, 'GET', path)).status).toBe(200)
+  for (const path of ['/status', '/admin/nodes', '/jobs', '/admin/overview'])
+    expect((await p.call(p.owner, 'GET', path)).status).toBe(200)
   expect(p.fingerprint()).toBe(before)
 })
 

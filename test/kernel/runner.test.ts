@@ -1,26 +1,36 @@
 // The engine by itself, with sagas of its own and nodes that answer when they are told to. What a crash does to it is in
 // test/every/saga.test.ts.
 import { describe, expect, test } from 'bun:test'
-import { order } from '../../agent/protocol/wire.ts'
+import { nodeCommand } from '../../agent/protocol/wire.ts'
 import { system } from '../../src/kernel/api/actor.ts'
-import { Refusal } from '../../src/kernel/api/errors.ts'
+import { ApiError } from '../../src/kernel/api/errors.ts'
 import { type Db, openDb, write } from '../../src/kernel/db/open.ts'
 import { linesAfter } from '../../src/kernel/jobs/log.ts'
-import { AT_ONCE_PER_NODE, CommandFailed, type Nodes, Runner, startJob, stepProgress } from '../../src/kernel/jobs/runner.ts'
+import {
+  AT_ONCE_PER_NODE,
+  CommandFailed,
+  type Nodes,
+  Runner,
+  startJob,
+  stepProgress,
+} from '../../src/kernel/jobs/runner.ts'
 import { type Saga, saga } from '../../src/kernel/jobs/saga.ts'
 import { type Job, jobs } from '../../src/kernel/jobs/tables.ts'
 
 const server = `srv_${'0'.repeat(26)}`
 type Input = { nodeId: string; fails?: boolean }
-const look = (nodeId: string) => order(nodeId, 'domain.look', { server })
-const stop = (nodeId: string) => order(nodeId, 'domain.stop', { server, graceSeconds: 0 })
+const look = (nodeId: string) => nodeCommand(nodeId, 'domain.look', { server })
+const stop = (nodeId: string) => nodeCommand(nodeId, 'domain.stop', { server, graceSeconds: 0 })
 
 const asking = saga<Input>('ask').command('look', 'Looking', { do: ({ input }) => look(input.nodeId) })
-const stubborn = saga<Input>('stubborn', { neverGivesUp: true }).command('look', 'Looking', { do: ({ input }) => look(input.nodeId) })
+const stubborn = saga<Input>('stubborn', { neverGivesUp: true }).command('look', 'Looking', {
+  do: ({ input }) => look(input.nodeId),
+})
 const nothing = saga<Input>('nothing').record('a', 'Doing nothing', { do: () => {} })
 
 function engine(sagas: readonly Saga[], { db = openDb(':memory:'), pauseMs = (_: number): number => 1 } = {}) {
-  const sent: { key: string; nodeId: string; name: string; done(output?: unknown): void; fail(code: string): void }[] = []
+  const sent: { key: string; nodeId: string; name: string; done(output?: unknown): void; fail(code: string): void }[] =
+    []
   let answer: ((key: string) => unknown) | undefined
   const nodes: Nodes = {
     send: (key, { nodeId, name }) =>
@@ -41,7 +51,7 @@ function engine(sagas: readonly Saga[], { db = openDb(':memory:'), pauseMs = (_:
         }
       }),
   }
-  const told: { level: string; message: string; [about: string]: unknown }[] = []
+  const described: { level: string; message: string; [about: string]: unknown }[] = []
   const runner = new Runner(
     db,
     sagas,
@@ -49,13 +59,13 @@ function engine(sagas: readonly Saga[], { db = openDb(':memory:'), pauseMs = (_:
     () => 1000,
     undefined,
     pauseMs,
-    (level, message, about) => void told.push({ level, message, ...about }),
+    (level, message, about) => void described.push({ level, message, ...about }),
   )
   return {
     db,
     runner,
     sent,
-    told,
+    described,
     answering: (how: (key: string) => unknown) => void (answer = how),
     start: (s: Saga, nodeId: string | null, more: { holds?: string; input?: object } = {}) =>
       write(db, (tx) =>
@@ -87,7 +97,8 @@ const ended = (db: Db, n: number) =>
      INSERT INTO jobs (id, kind, title, input, state, started_by_type, started_by_id, started_by_name, created_at, progress, step_n, step_of, tries)
      SELECT printf('job_0%025d', i), 'nothing', 'Old', '{}', iif(i % 2, 'failed', 'succeeded'), 'system', 's', 's', i, 100, 1, 1, 0 FROM n`,
   )
-const count = (db: Db, where: string) => (db.$client.query(`SELECT count(*) AS n FROM jobs WHERE ${where}`).get() as { n: number }).n
+const count = (db: Db, where: string) =>
+  (db.$client.query(`SELECT count(*) AS n FROM jobs WHERE ${where}`).get() as { n: number }).n
 
 describe('a job', () => {
   test('goes forward step by step, each with what the ones before gave', async () => {
@@ -131,7 +142,7 @@ describe('a job', () => {
       .command('b', 'B', { do: ({ input }) => look(input.nodeId), undo: ({ input }) => stop(input.nodeId) })
       .record('c', 'C', {
         do: () => {
-          throw new Refusal('no_capacity', 'No room.')
+          throw new ApiError('no_capacity', 'No room.')
         },
         undo: () => void undone.push('c'),
       })
@@ -159,11 +170,11 @@ describe('a job', () => {
     expect(e.job(id)).toMatchObject({ state: 'failed', errorCode: 'internal_error' })
     expect(e.job(id).errorMessage).toContain(id)
     expect(JSON.stringify([e.job(id), e.log(id)])).not.toContain('undefined is not a function')
-    expect(e.told).toMatchObject([
+    expect(e.described).toMatchObject([
       { level: 'error', message: 'a step of a job broke', jobId: id, kind: 'broken', step: 'a' },
       { level: 'error', message: 'a job failed', jobId: id, code: 'internal_error' },
     ])
-    expect(e.told[0]!['error']).toMatchObject({ message: 'undefined is not a function' })
+    expect(e.described[0]!['error']).toMatchObject({ message: 'undefined is not a function' })
   })
   test('holds what it works on until its very end: a second is refused, and nothing of it is kept', async () => {
     const e = engine([asking])
@@ -215,7 +226,9 @@ describe('what may not fail', () => {
   })
   test('waits 5, 10, 20 seconds and at the longest ten minutes', () => {
     const pause = (
-      new Runner(openDb(':memory:'), [], { send: () => Promise.reject() }, () => 0) as unknown as { pauseMs(tries: number): number }
+      new Runner(openDb(':memory:'), [], { send: () => Promise.reject() }, () => 0) as unknown as {
+        pauseMs(tries: number): number
+      }
     ).pauseMs
     expect([1, 2, 3, 4, 7, 8, 9, 1000].map((n) => pause(n) / 1000)).toEqual([5, 10, 20, 40, 320, 600, 600, 600])
   })
@@ -226,7 +239,12 @@ describe('what may not fail', () => {
     })
     const id = e.start(stubborn, 'a')
     await tick()
-    expect(e.job(id)).toMatchObject({ state: 'running', errorCode: 'no_space', errorMessage: 'The pool is full.', tries: 1 })
+    expect(e.job(id)).toMatchObject({
+      state: 'running',
+      errorCode: 'no_space',
+      errorMessage: 'The pool is full.',
+      tries: 1,
+    })
     e.runner.stop()
     await e.runner.idle()
     const again = engine([stubborn], { db: e.db })
@@ -272,8 +290,13 @@ describe('what may not fail', () => {
     expect(e.job(id).state).toBe('failed')
     // At three in the morning only the journal is at hand.
     const about = { jobId: id, kind: 'build', nodeId: 'a', serverId: null }
-    const again = { ...about, level: 'warning', message: 'a step of a job could not be taken back and is tried again', step: 'b' }
-    expect(e.told).toEqual([
+    const again = {
+      ...about,
+      level: 'warning',
+      message: 'a step of a job could not be taken back and is tried again',
+      step: 'b',
+    }
+    expect(e.described).toEqual([
       ...[1, 2, 3].map((tries) => ({ ...again, code: 'stuck', reason: 'Stuck.', tries, againInSeconds: 1 })),
       { ...about, level: 'error', message: 'a job failed', code: 'boom', reason: 'Boom.' },
     ])
@@ -288,7 +311,7 @@ describe('what may not fail', () => {
     e.start(stubborn, 'a')
     e.start(nothing, null)
     await e.runner.idle()
-    expect(e.told.map(({ level, message, tries }) => [level, message, tries])).toEqual(
+    expect(e.described.map(({ level, message, tries }) => [level, message, tries])).toEqual(
       [1, 2].map((tries) => ['warning', 'a step of a job failed and is tried again', tries]),
     )
   })
@@ -394,7 +417,9 @@ describe('of old jobs', () => {
     for (const table of ['job_log', 'job_steps'])
       expect(
         e.db.$client
-          .query(`SELECT count(DISTINCT job_id) AS n, count(*) FILTER (WHERE job_id NOT IN (SELECT id FROM jobs)) AS lost FROM ${table}`)
+          .query(
+            `SELECT count(DISTINCT job_id) AS n, count(*) FILTER (WHERE job_id NOT IN (SELECT id FROM jobs)) AS lost FROM ${table}`,
+          )
           .get(),
       ).toEqual({ n: 1000, lost: 0 })
   })
@@ -406,7 +431,14 @@ describe('of old jobs', () => {
     e.db.$client.run("UPDATE jobs SET id = 'job_z' || substr(id, 6) WHERE kind = 'nothing'") // younger than those that run
     for (let i = 0; i < 5; i++) e.start(nothing, 'other')
     for (let i = 0; i < 10; i++) await tick()
-    expect(running.map((id) => e.job(id)?.state)).toEqual(['running', 'running', 'running', 'running', 'queued', 'queued'])
+    expect(running.map((id) => e.job(id)?.state)).toEqual([
+      'running',
+      'running',
+      'running',
+      'running',
+      'queued',
+      'queued',
+    ])
     expect(count(e.db, "kind = 'nothing'")).toBe(1000)
     for (let i = 0; i < 6; i++) {
       e.sent[i]!.done()

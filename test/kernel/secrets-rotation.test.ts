@@ -2,12 +2,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { existsSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { getTableName } from 'drizzle-orm'
-import { sealedAnswers } from '../../src/kernel/api/idempotency.ts'
-import { openDb, write } from '../../src/kernel/db/open.ts'
+import { encryptedColumns } from '../../src/app/encrypted-columns.ts'
+import { encryptedResponses } from '../../src/kernel/api/idempotency.ts'
+import { isEncrypted, keyOf, type Secrets, secretsFromFile, secretsWith } from '../../src/kernel/crypto/secrets.ts'
 import { keysInUse } from '../../src/kernel/db/encrypted.ts'
-import { isSealed, keyOf, type Secrets, secretsFromFile, secretsWith } from '../../src/kernel/crypto/secrets.ts'
+import { openDb, write } from '../../src/kernel/db/open.ts'
 import { mailTo } from '../../src/kernel/web/mail.ts'
-import { sealedColumns } from '../../src/app/encrypted-columns.ts'
 import { mailbox } from '../support/mailbox.ts'
 import { type Panel, world } from '../support/panel.ts'
 import { berth, type Installation, installation } from '../support/processes.ts'
@@ -15,7 +15,7 @@ import { provider } from '../support/provider.ts'
 import { codeOf, cookiesOf, finish, pending, person, withApp } from '../support/second-factor.ts'
 
 type Database = Panel['db']['$client']
-/** Every value in the whole database that has the form of a sealed one, found without the list. */
+/** Every value in the whole database that has the form of an encrypted one, found without the list. */
 function sealedIn(db: Database) {
   const columns = db
     .query<{ table: string; column: string }, []>(
@@ -27,27 +27,27 @@ function sealedIn(db: Database) {
       .query<{ value: unknown }, []>(`SELECT "${column}" AS value FROM "${table}"`)
       .all()
       .map(({ value }) => (typeof value === 'string' ? value.replace(/^"(.*)"$/, '$1') : value))
-      .filter(isSealed)
+      .filter(isEncrypted)
       .map((value) => ({ where: `${table}.${column}`, value })),
   )
 }
-const listed = sealedColumns.map(({ table, column }) => `${getTableName(table)}.${column.name}`)
+const listed = encryptedColumns.map(({ table, column }) => `${getTableName(table)}.${column.name}`)
 const keysOf = (db: Database) => [...new Set(sealedIn(db).map(({ value }) => keyOf(value)))]
-/** Every sealed value opened, by the list. */
+/** Every encrypted value opened, by the list. */
 const opened = (db: Panel['db'], secrets: Secrets) =>
-  sealedColumns.flatMap(({ table, field, about }) =>
+  encryptedColumns.flatMap(({ table, field, about }) =>
     db
       .select()
       .from(table)
       .all()
-      .filter((row: any) => isSealed(row[field]))
+      .filter((row: any) => isEncrypted(row[field]))
       .map((row: any) => `${about(row)}: ${secrets.open(about(row), row[field])}`),
   )
 
 const ROTATE = '/admin/settings/secrets/actions/rotate'
 const once = { 'Idempotency-Key': 'order-1842' }
 
-/** Something sealed in every column that has such. */
+/** Something encrypted in every column that has such. */
 async function sealedWorld() {
   const p = await world()
   const post = await mailbox()
@@ -56,12 +56,17 @@ async function sealedWorld() {
   await p.call(p.owner, 'PUT', '/admin/settings/sign-in', { ...idp.settings, issuer: idp.issuer, for: ['customer'] })
   const going = await p.call(undefined, 'POST', '/sessions/provider', {})
   const cal = person(p)
-  const app = await withApp(p, cal)
+  const otpApp = await withApp(p, cal)
   const { body: answered } = await p.call(p.owner, 'POST', '/admin/servers', p.order, once)
   await p.settle()
   await post.deliver(p)
   write(p.db, (tx) =>
-    mailTo(tx, p.controller.around, { email: 'a@b.test', name: 'A' }, { subject: 'S', paragraphs: ['Paragraph of the letter'] }),
+    mailTo(
+      tx,
+      p.controller.app,
+      { email: 'a@b.test', name: 'A' },
+      { subject: 'S', paragraphs: ['Paragraph of the letter'] },
+    ),
   )
   const close = p.close
   const dispose = () => {
@@ -69,37 +74,37 @@ async function sealedWorld() {
     idp.stop()
     close()
   }
-  return Object.assign(p, { post, idp, going, cal, app, answered, [Symbol.dispose]: dispose })
+  return Object.assign(p, { post, idp, going, cal, otpApp, answered, [Symbol.dispose]: dispose })
 }
 
-describe('S32: what is sealed', () => {
+describe('S32: what is encrypted', () => {
   test('stands in the columns of the list, in each of them, and in none beside', async () => {
     using p = await sealedWorld()
     expect([...new Set(sealedIn(p.db.$client).map(({ where }) => where))].toSorted()).toEqual(listed.toSorted())
   })
   test('is counted by its key', async () => {
     using p = await sealedWorld()
-    expect([...keysInUse(p.db, sealedColumns)]).toEqual([['k1', sealedIn(p.db.$client).length]])
+    expect([...keysInUse(p.db, encryptedColumns)]).toEqual([['k1', sealedIn(p.db.$client).length]])
   })
 })
 
 describe('S32: after a rotation', () => {
-  test('everything is sealed with the new key, opens as what it was, and the old key opens nothing of it', async () => {
+  test('everything is encrypted with the new key, opens as what it was, and the old key opens nothing of it', async () => {
     using p = await sealedWorld()
-    const { secrets } = p.controller.around
+    const { secrets } = p.controller.app
     const before = opened(p.db, secrets)
     const n = sealedIn(p.db.$client).length
     expect(n).toBeGreaterThanOrEqual(4)
-    const { key, sealed, dropped } = await p.admin('POST', ROTATE)
-    expect([sealed, dropped, key]).toEqual([n, ['k1'], secrets.keyIds()[0]])
+    const { key, encrypted, dropped } = await p.admin('POST', ROTATE)
+    expect([encrypted, dropped, key]).toEqual([n, ['k1'], secrets.keyIds()[0]])
     expect(secrets.keyIds()).toEqual([key])
     expect(keysOf(p.db.$client)).toEqual([key])
     expect(opened(p.db, secrets)).toEqual(before)
 
     const stolen = secretsWith(Buffer.alloc(32, 7))
-    for (const { about, table, field } of sealedColumns)
+    for (const { about, table, field } of encryptedColumns)
       for (const row of p.db.select().from(table).all() as any[])
-        if (isSealed(row[field])) {
+        if (isEncrypted(row[field])) {
           expect(() => stolen.open(about(row), row[field])).toThrow()
           expect(() => stolen.open(about(row), row[field].replace(key, 'k1'))).toThrow()
         }
@@ -108,8 +113,10 @@ describe('S32: after a rotation', () => {
   test('codes of the app and recovery codes sign in, waiting mail leaves, and a key replays its answer', async () => {
     using p = await sealedWorld()
     await p.admin('POST', ROTATE)
-    expect((await finish(p, { code: codeOf(p, p.app.secret) }, await pending(p, p.cal.email))).status).toBe(201)
-    expect((await finish(p, { recoveryCode: p.app.recoveryCodes[0] }, await pending(p, p.cal.email))).status).toBe(201)
+    expect((await finish(p, { code: codeOf(p, p.otpApp.secret) }, await pending(p, p.cal.email))).status).toBe(201)
+    expect((await finish(p, { recoveryCode: p.otpApp.recoveryCodes[0] }, await pending(p, p.cal.email))).status).toBe(
+      201,
+    )
     // The way to the identity provider and back was begun before it.
     p.idp.is({ sub: 'cal-1', email: p.cal.email, email_verified: true })
     const back = new URL((await fetch(p.going.body.url, { redirect: 'manual' })).headers.get('Location')!).searchParams
@@ -123,14 +130,16 @@ describe('S32: after a rotation', () => {
     )
     expect([came.status, came.body.accountId]).toEqual([201, p.cal.id])
     await p.post.deliver(p)
-    const letter = p.post.taken.filter(({ to }) => to === 'a@b.test')
-    expect(letter).toMatchObject([{ text: expect.stringContaining('Paragraph of the letter') }])
+    const mailContent = p.post.taken.filter(({ to }) => to === 'a@b.test')
+    expect(mailContent).toMatchObject([{ text: expect.stringContaining('Paragraph of the letter') }])
     const again = await p.call(p.owner, 'POST', '/admin/servers', p.order, once)
     expect([again.status, again.body, again.headers.get('Idempotency-Replayed')]).toEqual([201, p.answered, 'true'])
   })
   test('settings whose key is away count as not set, so that people can sign in and the operator can set them anew', async () => {
     using p = await sealedWorld()
-    p.db.$client.run("UPDATE settings SET value = replace(value, 'k1.', '2026-01-31-00c0ffee.') WHERE value LIKE '\"k1.%'")
+    p.db.$client.run(
+      "UPDATE settings SET value = replace(value, 'k1.', '2026-01-31-00c0ffee.') WHERE value LIKE '\"k1.%'",
+    )
     expect((await p.call(undefined, 'GET', '/sessions/provider')).body).toEqual({ label: null })
     expect((await p.call(p.owner, 'GET', '/admin/settings/sign-in')).body).toMatchObject({ issuer: null })
     await p.post.serve(p)
@@ -142,7 +151,7 @@ describe('S32: after a rotation', () => {
     p.account('customer', 'Bo')
     const list = (cursor = '') => p.call(p.owner, 'GET', `/admin/customers?limit=1${cursor && `&cursor=${cursor}`}`)
     const { nextCursor } = (await list()).body
-    p.controller.around.secrets.addKey(p.now())
+    p.controller.app.secrets.addKey(p.now())
     expect((await list(nextCursor)).status).toBe(200)
     await p.admin('POST', ROTATE)
     expect((await list(nextCursor)).body.error).toMatchObject({ code: 'invalid_request' })
@@ -153,27 +162,27 @@ describe('S32: after a rotation', () => {
 describe('S32: a rotation', () => {
   test('that found a value which does not open changes nothing, and names its table', async () => {
     using p = await sealedWorld()
-    p.db.$client.run("UPDATE idempotency SET answer = (SELECT sealed_body FROM mails WHERE sealed_body <> '')")
+    p.db.$client.run("UPDATE idempotency SET answer = (SELECT encrypted_body FROM mails WHERE encrypted_body <> '')")
     const before = [p.fingerprint(), JSON.stringify(sealedIn(p.db.$client))]
     await expect(p.admin('POST', ROTATE)).rejects.toThrow(
       /key_file_not_usable.*A value in idempotency does not open with the key k1.*Nothing was changed/,
     )
     expect([p.fingerprint(), JSON.stringify(sealedIn(p.db.$client))]).toEqual(before)
-    expect(p.controller.around.secrets.keyIds()).toEqual(['k1'])
+    expect(p.controller.app.secrets.keyIds()).toEqual(['k1'])
   })
   test('that found a key missing changes nothing, and names the key', async () => {
     using p = await sealedWorld()
-    p.db.$client.run("UPDATE mails SET sealed_body = replace(sealed_body, 'k1.', '2026-01-31-00c0ffee.')")
+    p.db.$client.run("UPDATE mails SET encrypted_body = replace(encrypted_body, 'k1.', '2026-01-31-00c0ffee.')")
     const before = [p.fingerprint(), JSON.stringify(sealedIn(p.db.$client))]
     await expect(p.admin('POST', ROTATE)).rejects.toThrow(
-      'Something is sealed with the key 2026-01-31-00c0ffee, and the key file has the key k1 only.',
+      'Something is encrypted with the key 2026-01-31-00c0ffee, and the key file has the key k1 only.',
     )
     expect([p.fingerprint(), JSON.stringify(sealedIn(p.db.$client))]).toEqual(before)
-    expect(p.controller.around.secrets.keyIds()).toEqual(['k1'])
+    expect(p.controller.app.secrets.keyIds()).toEqual(['k1'])
   })
   test('that was cut short goes on with the key it made', async () => {
     using p = await sealedWorld()
-    const { secrets } = p.controller.around
+    const { secrets } = p.controller.app
     secrets.addKey(p.now())
     const [key] = secrets.keyIds()
     expect(await p.admin('POST', ROTATE)).toMatchObject({ key, dropped: ['k1'] })
@@ -186,7 +195,7 @@ describe('S32: a rotation', () => {
     expect([...a.dropped, ...b.dropped]).toEqual(['k1'])
     expect(keysOf(p.db.$client)).toEqual([a.key])
   })
-  test('misses nothing that is sealed while it goes on', async () => {
+  test('misses nothing that is encrypted while it goes on', async () => {
     using p = await sealedWorld()
     let going = true
     const rotating = p.admin('POST', ROTATE).finally(() => void (going = false))
@@ -194,12 +203,14 @@ describe('S32: a rotation', () => {
     do {
       keys.push(`during-${keys.length}`)
       const body = { name: 'Bo', email: `bo${keys.length}@customer.test` }
-      expect((await p.call(p.owner, 'POST', '/admin/customers', body, { 'Idempotency-Key': keys.at(-1)! })).status).toBe(201)
+      expect(
+        (await p.call(p.owner, 'POST', '/admin/customers', body, { 'Idempotency-Key': keys.at(-1)! })).status,
+      ).toBe(201)
       await Bun.sleep(0)
     } while (going)
     const { key } = await rotating
     expect(keysOf(p.db.$client)).toEqual([key])
-    expect(opened(p.db, p.controller.around.secrets).filter((text) => text.includes('during-')).length).toBe(keys.length)
+    expect(opened(p.db, p.controller.app.secrets).filter((text) => text.includes('during-')).length).toBe(keys.length)
   })
 })
 
@@ -224,7 +235,10 @@ describe('S32: as processes', () => {
       )
       for (let i = 0; i < MANY; i++) {
         const of = { accountId: 'usr_x', operation: 'servers.create', key: `k${i}` }
-        const answer = secrets.seal(sealedAnswers.about(of), JSON.stringify({ rootPassword: `pass ${i}`, more: 'x'.repeat(100) }))
+        const answer = secrets.encrypt(
+          encryptedResponses.about(of),
+          JSON.stringify({ rootPassword: `pass ${i}`, more: 'x'.repeat(100) }),
+        )
         keep.run(of.accountId, of.operation, of.key, 201, answer, Date.now())
       }
     })
@@ -234,7 +248,11 @@ describe('S32: as processes', () => {
 
   const run = (...args: string[]) => berth(args, it.env)
   const rotate = () =>
-    Bun.spawn([...it.program, 'secrets', 'rotate'], { env: { ...process.env, ...it.env }, stdout: 'pipe', stderr: 'pipe' })
+    Bun.spawn([...it.program, 'secrets', 'rotate'], {
+      env: { ...process.env, ...it.env },
+      stdout: 'pipe',
+      stderr: 'pipe',
+    })
   const ids = () =>
     readFileSync(file, 'utf8')
       .trim()
@@ -249,7 +267,8 @@ describe('S32: as processes', () => {
       db.$client.close()
     }
   }
-  const logs = async () => (await Promise.all([...Array(12).keys()].map((i) => it.log(`controller-${i}`).catch(() => '')))).join('')
+  const logs = async () =>
+    (await Promise.all([...Array(12).keys()].map((i) => it.log(`controller-${i}`).catch(() => '')))).join('')
   function keysUsed() {
     const db = openDb(`${it.dir}/berth.db`)
     const used = keysOf(db.$client)
@@ -286,14 +305,16 @@ describe('S32: as processes', () => {
     expect(ids()).not.toEqual(['k1'])
     expect(statSync(file).mode & 0o777).toBe(0o600)
     expect(everything()).toEqual(before)
-    expect(() => everything(stolen)).toThrow('sealed with the key')
+    expect(() => everything(stolen)).toThrow('encrypted with the key')
   }, 120_000)
 
   test('it says what it did, and is in the audit log', async () => {
     const [old] = ids()
     const { code, out, error } = await run('secrets', 'rotate')
     expect([code, error]).toEqual([0, ''])
-    expect(out).toBe(`${ALL} values sealed anew with the key ${ids()[0]}. The key ${old} is gone: copy the key file to where you keep it.`)
+    expect(out).toBe(
+      `${ALL} values re-encrypted with the key ${ids()[0]}. The key ${old} is gone: copy the key file to where you keep it.`,
+    )
     const { data } = await it.admin('audit.list', { query: { operation: 'secrets.rotate', limit: '1' } })
     expect(data).toMatchObject([{ operation: 'secrets.rotate', actor: { name: 'System' }, result: 'done' }])
   }, 30_000)
@@ -307,13 +328,19 @@ describe('S32: as processes', () => {
     do {
       const [key, email] = [`live-${made.length}`, `live${made.length}@example.com`]
       const start = performance.now()
-      const { status, body } = await it.api(token, 'POST', '/admin/customers', { name: 'Cal', email }, { 'Idempotency-Key': key })
+      const { status, body } = await it.api(
+        token,
+        'POST',
+        '/admin/customers',
+        { name: 'Cal', email },
+        { 'Idempotency-Key': key },
+      )
       slowest = Math.max(slowest, performance.now() - start)
       expect(status).toBe(201)
       made.push({ key, email, body })
       await Bun.sleep(20)
     } while (going)
-    expect((await rotation).out).toContain('values sealed anew')
+    expect((await rotation).out).toContain('values re-encrypted')
     expect(ids().length).toBe(1)
     for (const { key, email, body } of made) {
       const again = await it.api(token, 'POST', '/admin/customers', { name: 'Cal', email }, { 'Idempotency-Key': key })
@@ -332,11 +359,23 @@ describe('S32: as processes', () => {
     const { key, email, body } = made[0]!
     const again = await it.api(token, 'POST', '/admin/customers', { name: 'Cal', email }, { 'Idempotency-Key': key })
     expect(again.body).toEqual(body)
-    const fresh = await it.api(token, 'POST', '/admin/customers', { name: 'Di', email: 'di@example.com' }, { 'Idempotency-Key': 'fresh' })
+    const fresh = await it.api(
+      token,
+      'POST',
+      '/admin/customers',
+      { name: 'Di', email: 'di@example.com' },
+      { 'Idempotency-Key': 'fresh' },
+    )
     expect(await second.exited).toBe(0)
     if (ids().length > 1) expect((await run('secrets', 'rotate')).code).toBe(0)
     expect(ids().length).toBe(1)
-    const replay = await it.api(token, 'POST', '/admin/customers', { name: 'Di', email: 'di@example.com' }, { 'Idempotency-Key': 'fresh' })
+    const replay = await it.api(
+      token,
+      'POST',
+      '/admin/customers',
+      { name: 'Di', email: 'di@example.com' },
+      { 'Idempotency-Key': 'fresh' },
+    )
     expect([replay.body, replay.headers.get('Idempotency-Replayed')]).toEqual([fresh.body, 'true'])
     expect(everything().length).toBe(ALL + made.length + 1)
     next.kill('SIGTERM')
@@ -351,7 +390,7 @@ describe('S32: as processes', () => {
       const { code, out, error } = await run(...args)
       expect([args, code, out]).toEqual([args, 1, ''])
       expect(error).toStartWith(
-        `key_file_not_usable: There is no key file ${file}, and the database holds what is sealed with the key ${needed}.`,
+        `key_file_not_usable: There is no key file ${file}, and the database holds what is encrypted with the key ${needed}.`,
       )
       expect(existsSync(file)).toBe(false)
     }
@@ -361,19 +400,25 @@ describe('S32: as processes', () => {
 
   test('an older key file: the controller says which key is missing and heals when it comes; a rotation changes nothing', async () => {
     const [needed] = ids()
-    await it.admin('mail.configure', { host: '127.0.0.1', port: 9, from: 'panel@example.com', password: 'of the server' })
+    await it.admin('mail.configure', {
+      host: '127.0.0.1',
+      port: 9,
+      from: 'panel@example.com',
+      password: 'of the server',
+    })
     const right = readFileSync(file, 'utf8')
     const older = `${'5a'.repeat(32)}\n`
     writeFileSync(file, older)
     const { code, out, error } = await run('secrets', 'rotate')
     expect([code, out]).toEqual([1, ''])
     expect(error).toContain(
-      `key_file_not_usable: Something is sealed with the key ${needed}, and the key file has the key k1 only. Nothing was changed.`,
+      `key_file_not_usable: Something is encrypted with the key ${needed}, and the key file has the key k1 only. Nothing was changed.`,
     )
     expect(readFileSync(file, 'utf8')).toBe(older)
 
     const child = await it.serve()
-    const replay = () => it.api(token, 'POST', '/admin/customers', { name: 'Di', email: 'di@example.com' }, { 'Idempotency-Key': 'fresh' })
+    const replay = () =>
+      it.api(token, 'POST', '/admin/customers', { name: 'Di', email: 'di@example.com' }, { 'Idempotency-Key': 'fresh' })
     expect((await replay()).status).toBe(500)
     // It goes on without what it cannot read: its queue of mails looks every five seconds.
     await it.until('the round of mail', async () => (await logs()).includes('the setting mail.server cannot be read'))
@@ -383,6 +428,8 @@ describe('S32: as processes', () => {
     expect((await replay()).headers.get('Idempotency-Replayed')).toBe('true')
     child.kill('SIGTERM')
     await child.exited
-    expect(await logs()).toContain(`What is sealed with the key ${needed} cannot be read: ${file} has the key k1 only.`)
+    expect(await logs()).toContain(
+      `What is encrypted with the key ${needed} cannot be read: ${file} has the key k1 only.`,
+    )
   }, 30_000)
 })

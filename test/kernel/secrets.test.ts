@@ -8,27 +8,27 @@ const dir = mkdtempSync(`${tmpdir()}/berth-secrets-`)
 afterAll(() => rmSync(dir, { recursive: true }))
 const secrets = secretsWith(Buffer.alloc(32, 1))
 
-describe('S32: a sealed text', () => {
+describe('S32: an encrypted text', () => {
   test('opens as what it was, whatever it was', () =>
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme' }), fc.string(), (text, about) =>
-        expect(secrets.open(about, secrets.seal(about, text))).toBe(text),
+        expect(secrets.open(about, secrets.encrypt(about, text))).toBe(text),
       ),
     ))
 
   test('is never the same twice and does not show what is in it', () => {
-    const [a, b] = [secrets.seal('row 1', 'hunter2hunter2'), secrets.seal('row 1', 'hunter2hunter2')]
+    const [a, b] = [secrets.encrypt('row 1', 'hunter2hunter2'), secrets.encrypt('row 1', 'hunter2hunter2')]
     expect(a).not.toBe(b)
     expect(Buffer.from(a.split('.')[1]!, 'base64url').toString('latin1')).not.toContain('hunter2')
   })
   test('cannot be moved to another record', () => {
-    const sealed = secrets.seal('idempotency usr_a servers.create k', 'secret')
-    expect(() => secrets.open('idempotency usr_b servers.create k', sealed)).toThrow()
-    expect(secrets.open('idempotency usr_a servers.create k', sealed)).toBe('secret')
+    const encrypted = secrets.encrypt('idempotency usr_a servers.create k', 'secret')
+    expect(() => secrets.open('idempotency usr_b servers.create k', encrypted)).toThrow()
+    expect(secrets.open('idempotency usr_a servers.create k', encrypted)).toBe('secret')
   })
   test('does not open once a single bit of it was changed', () => {
-    const sealed = secrets.seal('row', 'secret')
-    const raw = Buffer.from(sealed.split('.')[1]!, 'base64url')
+    const encrypted = secrets.encrypt('row', 'secret')
+    const raw = Buffer.from(encrypted.split('.')[1]!, 'base64url')
     for (let bit = 0; bit < raw.length * 8; bit++) {
       const changed = Buffer.from(raw)
       changed[bit >> 3]! ^= 1 << (bit & 7)
@@ -36,9 +36,10 @@ describe('S32: a sealed text', () => {
     }
   })
   test('does not open with another key, cut short, or from a version there is not', () => {
-    const sealed = secrets.seal('row', 'secret')
-    expect(() => secretsWith(Buffer.alloc(32, 2)).open('row', sealed)).toThrow()
-    for (const text of [sealed.slice(0, -4), 'k1.', 'k1', '', `k2.${sealed.slice(3)}`]) expect(() => secrets.open('row', text)).toThrow()
+    const encrypted = secrets.encrypt('row', 'secret')
+    expect(() => secretsWith(Buffer.alloc(32, 2)).open('row', encrypted)).toThrow()
+    for (const text of [encrypted.slice(0, -4), 'k1.', 'k1', '', `k2.${encrypted.slice(3)}`])
+      expect(() => secrets.open('row', text)).toThrow()
   })
 })
 
@@ -46,7 +47,11 @@ describe('a digest', () => {
   test('is the same for the same text, and another for another purpose, text or key', () => {
     const mac = secrets.mac('cursor', 'a')
     expect(secrets.mac('cursor', 'a')).toBe(mac)
-    for (const other of [secrets.mac('csrf', 'a'), secrets.mac('cursor', 'b'), secretsWith(Buffer.alloc(32, 2)).mac('cursor', 'a')])
+    for (const other of [
+      secrets.mac('csrf', 'a'),
+      secrets.mac('cursor', 'b'),
+      secretsWith(Buffer.alloc(32, 2)).mac('cursor', 'a'),
+    ])
       expect(other).not.toBe(mac)
   })
   test('is known under every key there is, and under none that is gone', () => {
@@ -74,12 +79,12 @@ describe('S32: the key file', () => {
 
   test('is made at the first start, 0600, and is the same ever after', () => {
     const path = `${dir}/secret.key`
-    const sealed = secretsFromFile(path).seal('row', 'text')
+    const encrypted = secretsFromFile(path).encrypt('row', 'text')
     const text = readFileSync(path, 'utf8')
     expect(text.trimEnd()).toMatch(line)
-    expect(sealed.split('.')[0]).toBe(text.split(' ')[0]!)
+    expect(encrypted.split('.')[0]).toBe(text.split(' ')[0]!)
     expect(mode(path)).toBe('600')
-    expect(secretsFromFile(path).open('row', sealed)).toBe('text')
+    expect(secretsFromFile(path).open('row', encrypted)).toBe('text')
     expect(readFileSync(path, 'utf8')).toBe(text)
   })
   test('is different on every installation', () => {
@@ -87,9 +92,11 @@ describe('S32: the key file', () => {
     secretsFromFile(`${dir}/two`)
     expect(readFileSync(`${dir}/one`, 'utf8')).not.toBe(readFileSync(`${dir}/two`, 'utf8'))
   })
-  test('is not made where something is sealed already: the words name the key and what to do', () => {
+  test('is not made where something is encrypted already: the words name the key and what to do', () => {
     const path = `${dir}/lost`
-    expect(() => secretsFromFile(path, ['k1'])).toThrow(/There is no key file .*sealed with the key k1\. Put the file back/)
+    expect(() => secretsFromFile(path, ['k1'])).toThrow(
+      /There is no key file .*encrypted with the key k1\. Put the file back/,
+    )
     expect(existsSync(path)).toBe(false)
   })
   test('that others could read is closed to them', () => {
@@ -98,40 +105,43 @@ describe('S32: the key file', () => {
     secretsFromFile(path)
     expect(mode(path)).toBe('600')
   })
-  test('of an older Berth, nothing but 64 digits, goes on as the key k1 and opens what it sealed', () => {
+  test('of an older Berth, nothing but 64 digits, goes on as the key k1 and opens what it encrypted', () => {
     const path = holding(`${oldKey}\n`)
-    const sealed = secretsWith(Buffer.from(oldKey, 'hex')).seal('row', 'text')
-    expect(sealed).toStartWith('k1.')
-    expect(secretsFromFile(path).open('row', sealed)).toBe('text')
-    expect(secretsFromFile(path).seal('row', 'text')).toStartWith('k1.')
+    const encrypted = secretsWith(Buffer.from(oldKey, 'hex')).encrypt('row', 'text')
+    expect(encrypted).toStartWith('k1.')
+    expect(secretsFromFile(path).open('row', encrypted)).toBe('text')
+    expect(secretsFromFile(path).encrypt('row', 'text')).toStartWith('k1.')
     expect(readFileSync(path, 'utf8')).toBe(`${oldKey}\n`)
   })
   test('takes a new key in front, keeps the old one until it is dropped, and stays 0600; who has it open notices', () => {
     const path = holding(oldKey)
-    const [here, there, seals] = [secretsFromFile(path), secretsFromFile(path), secretsFromFile(path)]
-    const before = here.seal('row', 'text')
+    const [here, there, encrypts] = [secretsFromFile(path), secretsFromFile(path), secretsFromFile(path)]
+    const before = here.encrypt('row', 'text')
     here.addKey(Date.UTC(2026, 10, 21))
     expect(mode(path)).toBe('600')
     const [newest, last] = readFileSync(path, 'utf8').trimEnd().split('\n')
     expect(newest).toMatch(line)
     expect(newest).toStartWith('2026-11-21-')
     expect(last).toBe(`k1 ${oldKey}`)
-    expect(seals.seal('row', 'text').split('.')[0]).toBe(newest!.split(' ')[0]!)
-    const after = here.seal('row', 'text')
-    for (const it of [here, there, secretsFromFile(path)]) for (const sealed of [before, after]) expect(it.open('row', sealed)).toBe('text')
+    expect(encrypts.encrypt('row', 'text').split('.')[0]).toBe(newest!.split(' ')[0]!)
+    const after = here.encrypt('row', 'text')
+    for (const it of [here, there, secretsFromFile(path)])
+      for (const encrypted of [before, after]) expect(it.open('row', encrypted)).toBe('text')
     there.dropOldKeys()
     expect(readFileSync(path, 'utf8')).toBe(`${newest}\n`)
-    expect(() => secretsFromFile(path).open('row', before)).toThrow(`sealed with the key k1, which is not in ${path}`)
+    expect(() => secretsFromFile(path).open('row', before)).toThrow(
+      `encrypted with the key k1, which is not in ${path}`,
+    )
     expect(secretsFromFile(path).open('row', after)).toBe('text')
   })
   test('that goes or is spoilt under who has read it takes nothing away, and is not written over', () => {
     for (const spoil of [(path: string) => rmSync(path), (path: string) => writeFileSync(path, 'nonsense')]) {
       const path = holding(oldKey)
       const it = secretsFromFile(path)
-      const sealed = it.seal('row', 'text')
+      const encrypted = it.encrypt('row', 'text')
       spoil(path)
-      expect(it.open('row', it.seal('row', 'text'))).toBe('text')
-      expect(it.open('row', sealed)).toBe('text')
+      expect(it.open('row', it.encrypt('row', 'text'))).toBe('text')
+      expect(it.open('row', encrypted)).toBe('text')
       expect(() => it.addKey(0)).toThrow(KeyFileError)
       expect(existsSync(path) ? readFileSync(path, 'utf8') : 'nonsense').toBe('nonsense')
     }

@@ -1,22 +1,23 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { type TSchema, Type as t } from 'typebox'
-import type { FieldError, Refusal } from '../../src/kernel/api/errors.ts'
+import { operations } from '../../src/app/operations.ts'
+import type { ApiError, FieldError } from '../../src/kernel/api/errors.ts'
 import { fields, line, nullable } from '../../src/kernel/api/operation.ts'
 import { check } from '../../src/kernel/api/validate.ts'
-import { operations } from '../../src/app/operations.ts'
 
-function refusal(schema: TSchema, value: unknown): Refusal | undefined {
+function refusal(schema: TSchema, value: unknown): ApiError | undefined {
   try {
     check(schema, value)
   } catch (error) {
-    expect((error as Refusal).code).toBe('validation_failed')
-    return error as Refusal
+    expect((error as ApiError).code).toBe('validation_failed')
+    return error as ApiError
   }
   return undefined
 }
 const wrong = (schema: TSchema, value: unknown) => (refusal(schema, value)?.details['fields'] ?? []) as FieldError[]
-const said = (schema: TSchema, value: unknown) => wrong(fields({ x: schema }), { x: value }).map((f) => `${f.field}: ${f.message}`)
+const said = (schema: TSchema, value: unknown) =>
+  wrong(fields({ x: schema }), { x: value }).map((f) => `${f.field}: ${f.message}`)
 
 describe('what is wrong with a field is said in words', () => {
   for (const [what, schema, value, words] of [
@@ -38,7 +39,10 @@ describe('what is wrong with a field is said in words', () => {
     const sent = (n: number) => Object.fromEntries(Array.from({ length: n }, (_, i) => [`k/~${i}`, 1]))
     for (const n of [1, 7, 8, 9, 50, 51, 2000])
       expect(wrong(fields({}), sent(n))).toEqual(
-        Array.from({ length: Math.min(n, 50) }, (_, i) => ({ field: `k/~${i}`, message: 'is not a field of this call.' })),
+        Array.from({ length: Math.min(n, 50) }, (_, i) => ({
+          field: `k/~${i}`,
+          message: 'is not a field of this call.',
+        })),
       )
   })
   test('of several, each once', () => {
@@ -55,7 +59,8 @@ describe('what is wrong with a field is said in words', () => {
     expect(refusal(schema, { size: 1, where: { city: 'B' } })!.message).toBe('name: is required.')
     expect(refusal(schema, {})!.message).toBe('Some fields are wrong.')
   })
-  test('in a list by its place', () => expect(said(t.Array(t.Integer()), [1, 'a'])).toEqual(['x.1: must be an integer.']))
+  test('in a list by its place', () =>
+    expect(said(t.Array(t.Integer()), [1, 'a'])).toEqual(['x.1: must be an integer.']))
   test('of a field that may be null, as if it might not', () =>
     expect(said(nullable(t.Integer({ minimum: 1 })), 0)).toEqual(['x: must be 1 or more.']))
   test('without a body every field that is needed is missing', () =>
@@ -102,6 +107,8 @@ describe('what was sent is never echoed', () => {
           expect(given).not.toContain('c4n4ry')
           expect(given).not.toContain('9.25')
         }
-      expect(JSON.stringify(refusal(op.body, { ...(op.example as object), surprise: canary })!.details)).not.toContain('c4n4ry')
+      expect(JSON.stringify(refusal(op.body, { ...(op.example as object), surprise: canary })!.details)).not.toContain(
+        'c4n4ry',
+      )
     })
 })

@@ -8,14 +8,19 @@ const password = 'seven green bicycles'
 describe('S20: another site', () => {
   test('can neither sign a browser in nor sign it out', async () => {
     using p = await world()
-    const ask = (headers: Record<string, string>) => p.call(undefined, 'POST', '/sessions', { email: 'a@b.test', password }, headers)
+    const ask = (headers: Record<string, string>) =>
+      p.call(undefined, 'POST', '/sessions', { email: 'a@b.test', password }, headers)
     const before = p.fingerprint()
     expect(code(await ask({ Origin: 'https://evil.test' }))).toBe('403 bad_origin')
     expect(code(await ask({ Origin: 'null' }))).toBe('403 bad_origin')
     expect(code(await ask({ Origin: 'https://panel.test', 'Sec-Fetch-Site': 'cross-site' }))).toBe('403 bad_origin')
     expect(code(await ask({ Origin: 'https://panel.test.evil.test' }))).toBe('403 bad_origin')
-    expect(code(await p.call(p.customer, 'DELETE', '/sessions/current', undefined, { Origin: 'https://evil.test' }))).toBe('403 bad_origin')
-    expect(code(await p.call(p.customer, 'DELETE', '/sessions/current', undefined, { 'X-CSRF-Token': '' }))).toBe('403 csrf_failed')
+    expect(
+      code(await p.call(p.customer, 'DELETE', '/sessions/current', undefined, { Origin: 'https://evil.test' })),
+    ).toBe('403 bad_origin')
+    expect(code(await p.call(p.customer, 'DELETE', '/sessions/current', undefined, { 'X-CSRF-Token': '' }))).toBe(
+      '403 csrf_failed',
+    )
     expect(p.fingerprint()).toBe(before)
     expect(code(await p.call(p.customer, 'GET', '/servers'))).toBe('200')
   })
@@ -33,8 +38,14 @@ describe('S20: another site', () => {
   })
   test('is not helped by a cookie beside a token: the token decides', async () => {
     using p = await world()
-    const who = { ...p.token(p.account('customer', 'Poor').id, ['account:read']), cookie: p.owner.cookie!, csrf: p.owner.csrf! }
+    const who = {
+      ...p.token(p.account('customer', 'Poor').id, ['account:read']),
+      cookie: p.owner.cookie!,
+      csrf: p.owner.csrf!,
+    }
     expect(code(await p.call(who, 'GET', '/admin/servers'))).toBe('403 forbidden')
-    expect(code(await p.call({ ...who, token: `pnl_${'x'.repeat(49)}` }, 'GET', '/admin/servers'))).toBe('401 invalid_token')
+    expect(code(await p.call({ ...who, token: `pnl_${'x'.repeat(49)}` }, 'GET', '/admin/servers'))).toBe(
+      '401 invalid_token',
+    )
   })
 })

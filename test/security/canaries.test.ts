@@ -2,8 +2,8 @@
 // operation is done in full: a secret is most in danger where something is made of it.
 import { expect, test } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
-import type { Operation } from '../../src/kernel/api/operation.ts'
 import { operations } from '../../src/app/operations.ts'
+import type { Operation } from '../../src/kernel/api/operation.ts'
 import { callerOf, everyId, everything, targetsOf } from '../support/everything.ts'
 import { listenToLog } from '../support/log.ts'
 import { mailbox } from '../support/mailbox.ts'
@@ -17,12 +17,16 @@ const secretFields = (schema: any, path = ''): string[] =>
     ? path === 'image'
       ? []
       : [path]
-    : Object.entries(schema.properties ?? {}).flatMap(([name, inner]) => secretFields(inner, path ? `${path}.${name}` : name))
+    : Object.entries(schema.properties ?? {}).flatMap(([name, inner]) =>
+        secretFields(inner, path ? `${path}.${name}` : name),
+      )
 
 /** Fields of answers that are shown this one time. */
 const SHOWN_ONCE = /^(rootPassword|token|secret|recoveryCodes|command|url|uri)$/
 const shownBy = (schema: any): string[] =>
-  Object.entries(schema?.properties ?? {}).flatMap(([name, inner]: [string, any]) => (SHOWN_ONCE.test(name) ? [name] : shownBy(inner)))
+  Object.entries(schema?.properties ?? {}).flatMap(([name, inner]: [string, any]) =>
+    SHOWN_ONCE.test(name) ? [name] : shownBy(inner),
+  )
 
 /** What in a text is the secret: of a command or an address, the word in it that nobody could guess. */
 const words = (text: string) => (/[\s/?=&]/.test(text) ? (text.match(/(?:pnl_|enr_)?[\w-]{32,}/g) ?? []) : [text])
@@ -34,7 +38,7 @@ const stops = (op: Operation) =>
     : Number(/lock|suspend|disable|remove|terminate|revoke|end|leave|close|password|totp|email/.test(op.id))
 
 const withSecrets = operations.filter(
-  (op) => !op.onHost && ((op.body && secretFields(op.body).length) || shownBy(op.answer).length || op.signsIn),
+  (op) => !op.localOnly && ((op.body && secretFields(op.body).length) || shownBy(op.response).length || op.authAttempt),
 )
 
 /** Why it is not done in full here. Every other operation with a secret has had it in hand. */
@@ -65,8 +69,13 @@ test('S33: nothing secret that is sent, answered, mailed or put into a cookie st
     for (const text of headers.getSetCookie()) keep(`${what} cookie`, /=([^;]*)/.exec(text)![1])
   }
   const at = (op: Operation, id: string) => op.path.replace(/\{\w+\}/, id)
-  const ask = (op: Operation, id: string, who: Who | undefined, body: unknown, headers: Record<string, string> = {}): Promise<Reply> =>
-    p.call(who, op.method, at(op, id), op.method === 'GET' ? undefined : body, headers)
+  const ask = (
+    op: Operation,
+    id: string,
+    who: Who | undefined,
+    body: unknown,
+    headers: Record<string, string> = {},
+  ): Promise<Reply> => p.call(who, op.method, at(op, id), op.method === 'GET' ? undefined : body, headers)
 
   /** Done once in full, whoever and whatever that takes. */
   async function doneOnce(op: Operation, n: number) {
@@ -77,7 +86,7 @@ test('S33: nothing secret that is sent, answered, mailed or put into a cookie st
     for (const id of op.on ? targetsOf(p, op, ids) : [''])
       for (const who of own) {
         refresh(p, op)
-        if (op.signsIn) p.turnClock(3_600_000)
+        if (op.authAttempt) p.turnClock(3_600_000)
         refresh(p, op)
         const body = marked && JSON.parse(makeRight(p, op, JSON.stringify(marked), kind, n))
         for (const field of op.body ? secretFields(op.body) : [])
@@ -86,11 +95,17 @@ test('S33: nothing secret that is sent, answered, mailed or put into a cookie st
         const cookie = cookieFor(p, op)
         if (cookie) keep(`${op.id} pending`, cookie.split('=')[1])
         const headers: Record<string, string> = cookie ? { Cookie: cookie, Origin: 'https://panel.test' } : {}
-        const reply = await ask(op, id, who, body, op.remembers ? { ...headers, 'Idempotency-Key': `full-${n}` } : headers)
+        const reply = await ask(
+          op,
+          id,
+          who,
+          body,
+          op.idempotent ? { ...headers, 'Idempotency-Key': `full-${n}` } : headers,
+        )
         if (reply.status >= 300) continue
         inHand.add(op.id)
         for (const field of op.body ? secretFields(op.body) : []) keep(`${op.id} ${field}`, body?.[field])
-        for (const name of shownBy(op.answer)) keep(`${op.id} ${name}`, reply.body[name])
+        for (const name of shownBy(op.response)) keep(`${op.id} ${name}`, reply.body[name])
         keepCookies(op.id, reply.headers)
         if (reply.headers.getSetCookie().length && who?.cookie) p.people[kind] = p.signIn(p.people[kind].id)
         await p.settle()
@@ -122,10 +137,17 @@ test('S33: nothing secret that is sent, answered, mailed or put into a cookie st
     for (const { text } of p.mailed()) keep('mailed', text.match(/https:\/\/panel\.test\/\S+[\w-]{43}/g) ?? [])
     await box.serve(p)
     await p.controller.mail.send()
-    for (const letter of box.taken) keep('mailed', letter.text.match(/https:\/\/panel\.test\/\S+[\w-]{43}/g) ?? [])
-    const visit = (path: string) => p.controller.app.fetch(new Request(`http://localhost${path}`))
+    for (const mailContent of box.taken)
+      keep('mailed', mailContent.text.match(/https:\/\/panel\.test\/\S+[\w-]{43}/g) ?? [])
+    const visit = (path: string) => p.controller.router.fetch(new Request(`http://localhost${path}`))
     for (const token of [...canaries].filter(([what]) => what.startsWith('mailed')).map(([, token]) => token))
-      for (const path of [`/reset/${token}`, `/welcome/${token}`, `/sign-in/${token}`, `/join?token=${token}`, `/setup?token=${token}`]) {
+      for (const path of [
+        `/reset/${token}`,
+        `/welcome/${token}`,
+        `/sign-in/${token}`,
+        `/join?token=${token}`,
+        `/setup?token=${token}`,
+      ]) {
         await visit(path)
         await visit(`/api/v1/team/invitation${path.slice(path.indexOf('?'))}`)
       }
@@ -144,7 +166,7 @@ test('S33: nothing secret that is sent, answered, mailed or put into a cookie st
     p.db.$client.run('ALTER TABLE sessions RENAME TO gone_three')
     for (const path of [`/reset/${broken.token}`, `/join?token=${broken.token}`]) {
       const page = new Request(`http://localhost${path}`, { headers: { Cookie: `__Host-panel=${p.owner.cookie}` } })
-      expect((await p.controller.app.fetch(page)).status).toBe(500)
+      expect((await p.controller.router.fetch(page)).status).toBe(500)
     }
     p.db.$client.run('ALTER TABLE gone_three RENAME TO sessions')
     keep('a link while it breaks', broken.token)

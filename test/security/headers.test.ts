@@ -37,14 +37,25 @@ const ofCalls = {
   'x-content-type-options': 'nosniff',
 }
 /** What only some answers have, and what each has of its own. */
-const ofItsOwn = ['x-request-id', 'location', 'retry-after', 'allow', 'set-cookie', 'content-disposition', 'content-length']
+const ofItsOwn = [
+  'x-request-id',
+  'location',
+  'retry-after',
+  'allow',
+  'set-cookie',
+  'content-disposition',
+  'content-length',
+]
 const headersOf = (headers: Headers) => Object.fromEntries([...headers].filter(([name]) => !ofItsOwn.includes(name)))
 
 // ---------------------------------------------------------------- pages
 type Panel = Pick<Everything, 'controller'>
 const visit = (on: Panel, path: string, who?: Who) =>
-  on.controller.app.fetch(
-    new Request(`http://localhost${path}`, who ? { headers: { Cookie: `__Host-panel=${who.cookie}`, Origin: 'https://evil.test' } } : {}),
+  on.controller.router.fetch(
+    new Request(
+      `http://localhost${path}`,
+      who ? { headers: { Cookie: `__Host-panel=${who.cookie}`, Origin: 'https://evil.test' } } : {},
+    ),
   )
 
 /** The whole set, no header more; and no script runs but those that this very answer names. Answers its nonce. */
@@ -55,14 +66,16 @@ async function mustBeFenced(path: string, response: Response): Promise<string> {
   const scripts = text ? `'nonce-${nonce}' 'strict-dynamic'` : "'none'"
   expect([path, found]).toEqual([path, { ...ofPages, 'content-security-policy': policy(scripts) }])
   expect([path, response.headers.get('X-Request-Id')]).toEqual([path, expect.stringMatching(/^[0-9a-f-]{36}$/)])
-  for (const [tag] of text.matchAll(/<script\b[^>]*>/g)) expect([path, tag]).toEqual([path, expect.stringContaining(`nonce="${nonce}"`)])
+  for (const [tag] of text.matchAll(/<script\b[^>]*>/g))
+    expect([path, tag]).toEqual([path, expect.stringContaining(`nonce="${nonce}"`)])
   expect([path, (text.match(/<script\b/g) ?? []).length > 0]).toEqual([path, text !== ''])
   return nonce
 }
 
 /** Each page there is, with an id of something in it, with one of nothing, and what is no page. */
 function addresses(): string[] {
-  const one = (table: string) => p.db.$client.query<{ id: string }, []>(`SELECT id FROM ${table} ORDER BY id LIMIT 1`).get()!.id
+  const one = (table: string) =>
+    p.db.$client.query<{ id: string }, []>(`SELECT id FROM ${table} ORDER BY id LIMIT 1`).get()!.id
   const ids: Record<string, string> = {
     servers: p.serverId,
     jobs: one('jobs'),
@@ -72,8 +85,11 @@ function addresses(): string[] {
     'ip-pools': p.pool,
     enroll: one('enrollments'),
   }
-  const at = (path: string) => path.replace(/([\w-]+)\/\{\w+\}/g, (_, place) => `${place}/${ids[place] ?? 'x'.repeat(43)}`)
-  return [...pages.map(({ path }) => path), '/no/such/page'].flatMap((path) => [...new Set([at(path), path.replace(/\{\w+\}/g, 'xyz')])])
+  const at = (path: string) =>
+    path.replace(/([\w-]+)\/\{\w+\}/g, (_, place) => `${place}/${ids[place] ?? 'x'.repeat(43)}`)
+  return [...pages.map(({ path }) => path), '/no/such/page'].flatMap((path) => [
+    ...new Set([at(path), path.replace(/\{\w+\}/g, 'xyz')]),
+  ])
 }
 
 describe('S29: every page', () => {
@@ -128,14 +144,22 @@ describe('S29: every call', () => {
       const replies = [
         await send(undefined, at, op.method === 'GET' ? undefined : {}),
         // Nothing is changed here: what would be is asked with a field too many.
-        await send(p.people[kind], at, op.method === 'GET' ? undefined : { ...(exampleOf(p, op, ids) ?? {}), surprise: 1 }),
+        await send(
+          p.people[kind],
+          at,
+          op.method === 'GET' ? undefined : { ...(exampleOf(p, op, ids) ?? {}), surprise: 1 },
+        ),
         await send(p.people[kind], op.path.replace(/\{\w+\}/, 'xyz'), op.method === 'GET' ? undefined : '{'),
         await send(p.people.customer, `${at}?nonsense=1`, op.method === 'GET' ? undefined : {}),
-        await send(p.people.customer, op.path.replace(/\{\w+\}/, 'xyz'), op.method === 'GET' ? undefined : { surprise: 1 }),
+        await send(
+          p.people.customer,
+          op.path.replace(/\{\w+\}/, 'xyz'),
+          op.method === 'GET' ? undefined : { surprise: 1 },
+        ),
       ]
       for (const { status, headers } of replies) {
         seen.add(status)
-        const type = status === 200 && op.answers ? `${op.answers}; charset=utf-8` : ofCalls['content-type']
+        const type = status === 200 && op.produces ? `${op.produces}; charset=utf-8` : ofCalls['content-type']
         expect([op.id, status, headersOf(headers)]).toEqual([op.id, status, { ...ofCalls, 'content-type': type }])
       }
     }
@@ -185,19 +209,29 @@ test('S29: a file of ours is what its type says and nobody else’s', async () =
 })
 
 test('S29: and so is what is no page and no call: the logo, what is not there, what takes no reports, the way to a provider', async () => {
-  for (const path of ['/brand/logo', '/brand/brand.css', '/assets/nothing.js', '/agent/v1/images/nothing', '/login/oidc/start'])
+  for (const path of [
+    '/brand/logo',
+    '/brand/brand.css',
+    '/assets/nothing.js',
+    '/agent/v1/images/nothing',
+    '/login/oidc/start',
+  ])
     for (const method of ['GET', 'POST', 'PROPFIND']) {
-      const { headers } = await p.controller.app.fetch(new Request(`http://localhost${path}`, { method }))
+      const { headers } = await p.controller.router.fetch(new Request(`http://localhost${path}`, { method }))
       for (const name of Object.keys(ofCalls))
         if (name !== 'content-type') expect([method, path, name, headers.has(name)]).toEqual([method, path, name, true])
-      expect([method, path, headers.get('X-Request-Id')]).toEqual([method, path, expect.stringMatching(/^[0-9a-f-]{36}$/)])
+      expect([method, path, headers.get('X-Request-Id')]).toEqual([
+        method,
+        path,
+        expect.stringMatching(/^[0-9a-f-]{36}$/),
+      ])
     }
 })
 
 test('S29: what a browser reports to the address in the policy is in the journal, without what follows the path', async () => {
   const link = Buffer.alloc(32, 'secret').toString('base64url')
   const report = (address: string) =>
-    p.controller.app.fetch(
+    p.controller.router.fetch(
       new Request(`http://localhost${REPORTS}`, {
         method: 'POST',
         headers: { 'Content-Type': 'application/csp-report' },
@@ -211,7 +245,8 @@ test('S29: what a browser reports to the address in the policy is in the journal
       }),
     )
   const heard = await listenToLog(async () => {
-    for (const page of ['welcome', 'reset', 'confirm-email', 'sign-in']) await report(`https://panel.test/${page}/${link}#x`)
+    for (const page of ['welcome', 'reset', 'confirm-email', 'sign-in'])
+      await report(`https://panel.test/${page}/${link}#x`)
     return report('https://panel.test/setup?token=very-secret')
   })
   expect(heard.answer.status).toBe(204)

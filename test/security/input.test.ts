@@ -1,7 +1,7 @@
 // Text from outside: one form for each name, nothing that a statement, a path or a pattern would read.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { queryOf } from '../../src/kernel/api/operation.ts'
 import { operations } from '../../src/app/operations.ts'
+import { queryOf } from '../../src/kernel/api/operation.ts'
 import { type Who, type World, world } from '../support/panel.ts'
 
 let p: World
@@ -23,7 +23,9 @@ describe('a name', () => {
     const first = await p.call(p.owner, 'POST', '/admin/node-groups', { name: decomposed })
     expect(first.body.name).toBe(composed)
     expect((await p.call(p.owner, 'POST', '/admin/node-groups', { name: composed })).body.error.code).toBe('name_taken')
-    expect(JSON.stringify(p.auditLines().filter((line) => line.operation === 'locations.create'))).not.toContain(decomposed)
+    expect(JSON.stringify(p.auditLines().filter((line) => line.operation === 'locations.create'))).not.toContain(
+      decomposed,
+    )
   })
   test('S1: a password is not a name: it is taken as it was typed', async () => {
     const password = `seven green bicycle\u0308s`

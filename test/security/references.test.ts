@@ -1,15 +1,18 @@
 // S27: an id in a body is looked up as one in a path is. Every field of every body that names a thing × everybody who may send it ×
 // every id there is: what may be named is written out here, from who owns what; anything else is refused as one that never was.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { operations } from '../../src/app/operations.ts'
 import { accountKinds } from '../../src/kernel/api/access.ts'
 import { newId } from '../../src/kernel/db/ids.ts'
-import { operations } from '../../src/app/operations.ts'
 import { type Who, type World, world } from '../support/panel.ts'
 import { share } from '../support/team.ts'
 
 type Person = { id: string } & Who
 let p: World
-let of: Record<'staff' | 'helper' | 'reseller' | 'customer' | 'sibling' | 'rival' | 'foreign' | 'direct' | 'friend', Person>
+let of: Record<
+  'staff' | 'helper' | 'reseller' | 'customer' | 'sibling' | 'rival' | 'foreign' | 'direct' | 'friend',
+  Person
+>
 let key: Record<keyof typeof of, string>
 let server: Record<'customer' | 'waiting' | 'sibling' | 'foreign' | 'reseller' | 'friend' | 'gone', string>
 let there: {
@@ -39,8 +42,10 @@ beforeAll(async () => {
     direct: p.customer,
     friend: p.account('customer', 'Friend'),
   }
-  for (const { id } of [reseller, rival]) await p.admin('PATCH', `/resellers/${id}`, { packageIds: [p.pack], locationIds: [p.location] })
-  const pack = (name: string) => p.admin('POST', '/admin/packages', { name, vcpus: 1, memoryMb: 512, diskGb: 5 }).then(({ id }) => id)
+  for (const { id } of [reseller, rival])
+    await p.admin('PATCH', `/resellers/${id}`, { packageIds: [p.pack], locationIds: [p.location] })
+  const pack = (name: string) =>
+    p.admin('POST', '/admin/packages', { name, vcpus: 1, memoryMb: 512, diskGb: 5 }).then(({ id }) => id)
   const [archived, unsold] = [await pack('Archived'), await pack('Unsold')]
   await p.admin('PATCH', `/admin/packages/${archived}`, { archived: true })
   const elsewhere = (await p.admin('POST', '/admin/node-groups', { name: 'Elsewhere' })).id
@@ -63,7 +68,13 @@ beforeAll(async () => {
   key = {} as typeof key
   for (const [n, who] of (Object.keys(of) as (keyof typeof of)[]).entries()) {
     key[who] = newId('sshKey')
-    p.db.$client.run('INSERT INTO ssh_keys VALUES (?, ?, ?, ?, ?, 1)', [key[who], of[who].id, who, `ssh-ed25519 ${who}`, `SHA256:${n}`])
+    p.db.$client.run('INSERT INTO ssh_keys VALUES (?, ?, ?, ?, ?, 1)', [
+      key[who],
+      of[who].id,
+      who,
+      `ssh-ed25519 ${who}`,
+      `SHA256:${n}`,
+    ])
   }
   server = {
     customer: await order(of.customer, 'own'),
@@ -86,7 +97,9 @@ beforeAll(async () => {
   everyId = tables.flatMap(({ name }) =>
     p.db.$client
       // Of what there are many of, some: no field names these.
-      .query<{ id: string }, []>(`SELECT id FROM "${name}" LIMIT ${/^(accounts|servers|ssh_keys)$/.test(name) ? 100 : 3}`)
+      .query<{ id: string }, []>(
+        `SELECT id FROM "${name}" LIMIT ${/^(accounts|servers|ssh_keys)$/.test(name) ? 100 : 3}`,
+      )
       .all()
       .map(({ id }) => id),
   )
@@ -96,7 +109,8 @@ afterAll(() => p.close())
 /** With a hostname it is installed, without one it waits for that. */
 async function order(owner: Person, hostname?: string): Promise<string> {
   const { imageId: _, hostname: __, access: ___, ...waiting } = { ...p.order, ownerId: owner.id }
-  return (await p.admin('POST', '/admin/servers', hostname ? { ...p.order, ownerId: owner.id, hostname } : waiting)).serverId
+  return (await p.admin('POST', '/admin/servers', hostname ? { ...p.order, ownerId: owner.id, hostname } : waiting))
+    .serverId
 }
 
 // ---------------------------------------------------------------- what may be named
@@ -174,7 +188,11 @@ const ways: readonly Way[] = [
     field: 'reseller.create-server packageId',
     otherwise: () => ({ [there.archived]: 'validation_failed', [there.unsold]: 'package_not_allowed' }),
   },
-  { ...byReseller, field: 'reseller.create-server nodeGroupId', otherwise: () => ({ [there.elsewhere]: 'location_not_allowed' }) },
+  {
+    ...byReseller,
+    field: 'reseller.create-server nodeGroupId',
+    otherwise: () => ({ [there.elsewhere]: 'location_not_allowed' }),
+  },
   { ...byReseller, field: 'reseller.create-server imageId' },
   // Whose key is in an order has root on somebody's server: not even the own.
   { ...byReseller, field: 'reseller.create-server access.sshKeyIds' },
@@ -250,11 +268,21 @@ const ways: readonly Way[] = [
     body: () => ({ locationIds: [p.location] }),
     may: () => there.locations,
   },
-  { field: 'nodes.enroll locationId', who: () => of.staff, body: () => ({ locationId: p.location }), may: () => there.locations },
+  {
+    field: 'nodes.enroll locationId',
+    who: () => of.staff,
+    body: () => ({ locationId: p.location }),
+    may: () => there.locations,
+  },
   {
     field: 'pools.create nodeIds',
     who: () => of.staff,
-    body: () => ({ name: `p${Bun.randomUUIDv7().slice(-8)}`, network: '198.51.100.0/24', gateway: '198.51.100.1', nodeIds: [p.node.id] }),
+    body: () => ({
+      name: `p${Bun.randomUUIDv7().slice(-8)}`,
+      network: '198.51.100.0/24',
+      gateway: '198.51.100.1',
+      nodeIds: [p.node.id],
+    }),
     may: () => there.nodes,
   },
   {
@@ -270,7 +298,9 @@ const ways: readonly Way[] = [
 type Schema = { properties?: Record<string, Schema>; items?: Schema; anyOf?: Schema[] }
 const references = (schema: Schema, path = ''): string[] => [
   ...(/Ids?$/.test(path) && !names.has(path.split('.').at(-1)!) ? [path] : []),
-  ...Object.entries(schema.properties ?? {}).flatMap(([name, inner]) => references(inner, path ? `${path}.${name}` : name)),
+  ...Object.entries(schema.properties ?? {}).flatMap(([name, inner]) =>
+    references(inner, path ? `${path}.${name}` : name),
+  ),
   ...(schema.items ? references(schema.items, path) : []),
   ...(schema.anyOf ?? []).flatMap((one) => references(one, path)),
 ]
@@ -283,7 +313,8 @@ function naming(body: any, field: string, id: string) {
   at[last] = Array.isArray(at[last]) ? [...at[last], id] : id
   return copy
 }
-const idsAt = (body: any, field: string): string[] => [field.split('.').reduce((inner, part) => inner[part], body)].flat()
+const idsAt = (body: any, field: string): string[] =>
+  [field.split('.').reduce((inner, part) => inner[part], body)].flat()
 
 test('S27: every field that names a thing is here, for each kind of account that may send it', () => {
   const found = operations.flatMap((op) =>
@@ -293,7 +324,8 @@ test('S27: every field that names a thing is here, for each kind of account that
         )
       : [],
   )
-  const kindOf = ({ id }: Person) => p.db.$client.query<{ kind: string }, [string]>('SELECT kind FROM accounts WHERE id = ?').get(id)!.kind
+  const kindOf = ({ id }: Person) =>
+    p.db.$client.query<{ kind: string }, [string]>('SELECT kind FROM accounts WHERE id = ?').get(id)!.kind
   expect([...new Set(ways.map(({ field, who }) => `${field} ${kindOf(who())}`))].sort()).toEqual(found.sort())
 })
 
@@ -327,7 +359,12 @@ describe('S27: and what may be named is taken', () => {
       const op = operations.find((o) => o.id === id)!
       for (const it of new Set([...(way.may?.() ?? []), undefined])) {
         const body = way.body()
-        const { status, body: answer } = await p.call(way.who(), op.method, way.path?.() ?? op.path, it ? naming(body, field, it) : body)
+        const { status, body: answer } = await p.call(
+          way.who(),
+          op.method,
+          way.path?.() ?? op.path,
+          it ? naming(body, field, it) : body,
+        )
         expect([it, status < 300 || answer]).toEqual([it, true])
         await p.settle()
         // There are twenty addresses, and ten invitations a minute.
@@ -341,7 +378,9 @@ describe('S27: and what may be named is taken', () => {
 })
 
 describe('S27: an id in a query', () => {
-  const lists = operations.filter((op) => op.method === 'GET' && !op.path.includes('{') && op.access !== 'anyone' && op.pages)
+  const lists = operations.filter(
+    (op) => op.method === 'GET' && !op.path.includes('{') && op.access !== 'anyone' && op.pages,
+  )
   for (const op of lists)
     for (const name of Object.keys(op.query ?? {}).filter((n) => /Id$/.test(n) && !names.has(n)))
       test(`${op.id} ${name}: picks from what is listed anyway, and is answered for another’s as for none`, async () => {

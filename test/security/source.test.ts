@@ -35,7 +35,9 @@ describe('our own code', () => {
       expect(having(rule)).toEqual([])
     })
   test('S4: starts programs at one place of each half, from a list of arguments', () => {
-    expect(having(/\bBun\.spawn(?:Sync)?\(/).filter((path) => path.startsWith('src/') || path.startsWith('views/'))).toEqual([])
+    expect(
+      having(/\bBun\.spawn(?:Sync)?\(/).filter((path) => path.startsWith('src/') || path.startsWith('views/')),
+    ).toEqual([])
     for (const path of having(/\bBun\.spawn(?:Sync)?\(/))
       expect(readFileSync(root + path, 'utf8')).not.toMatch(/Bun\.spawn(?:Sync)?\(\s*[`'"]/)
   })

@@ -44,7 +44,10 @@ export async function open(browser: Browser, screen: Screen = screens[0]!, baseU
     // Chromium tells that signing out cleared what it was told to clear.
     if (message.type() === 'info' && message.text().startsWith('Clear-Site-Data header')) return
     // A call that is refused is no complaint of the page's: it is what the test provoked, and is shown to the person.
-    if (message.type() !== 'log' && !/Failed to load resource: the server responded with a status of 4/.test(message.text()))
+    if (
+      message.type() !== 'log' &&
+      !/Failed to load resource: the server responded with a status of 4/.test(message.text())
+    )
       complaints.push(`${message.type()}: ${message.text()}`)
   })
   page.on('pageerror', (error) => complaints.push(`error: ${error.message}`))
@@ -68,4 +71,5 @@ export async function look(page: Page, name: string): Promise<string[]> {
 }
 
 /** Does anything stick out of the window sideways? */
-export const sticksOut = (page: Page) => page.evaluate(() => document.documentElement.scrollWidth > document.documentElement.clientWidth)
+export const sticksOut = (page: Page) =>
+  page.evaluate(() => document.documentElement.scrollWidth > document.documentElement.clientWidth)

@@ -1,8 +1,8 @@
 // Every answer that any test gets is held against what its operation declares: no other status, no field that is not said.
 import type { TSchema } from 'typebox'
 import { Compile, type Validator } from 'typebox/compile'
-import { type Operation, statusOf } from '../../src/kernel/api/operation.ts'
 import { allOperations } from '../../src/app/operations.ts'
+import { type Operation, statusOf } from '../../src/kernel/api/operation.ts'
 
 const patterns = allOperations.map((op) => ({ op, path: new RegExp(`^${op.path.replace(/\{\w+\}/g, '[^/]+')}$`) }))
 /** The operation behind a call; a path without parameters before one with. */
@@ -23,7 +23,7 @@ export function strict(schema: any): any {
 
 const validators = new Map<Operation, Validator>()
 const validatorOf = (op: Operation) => {
-  const known = validators.get(op) ?? (Compile(strict(op.answer) as TSchema) as unknown as Validator)
+  const known = validators.get(op) ?? (Compile(strict(op.response) as TSchema) as unknown as Validator)
   validators.set(op, known)
   return known
 }
@@ -40,5 +40,7 @@ export function holdToDeclaration(method: string, path: string, status: number, 
   if (status !== statusOf(op, body)) throw new Error(`${op.id} answered ${status} and declares ${statusOf(op, body)}`)
   const validator = validatorOf(op)
   if (!validator.Check(body))
-    throw new Error(`${op.id} answered what it does not declare: ${JSON.stringify([...validator.Errors(body)].slice(0, 3))}`)
+    throw new Error(
+      `${op.id} answered what it does not declare: ${JSON.stringify([...validator.Errors(body)].slice(0, 3))}`,
+    )
 }

@@ -12,7 +12,11 @@ const literal = (value: unknown): string =>
 
 type Made = { type: string; name: string; sql: string }
 const madeIn = (file: Database) =>
-  file.query<Made, []>("SELECT type, name, sql FROM sqlite_master WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%' ORDER BY rowid").all()
+  file
+    .query<Made, []>(
+      "SELECT type, name, sql FROM sqlite_master WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%' ORDER BY rowid",
+    )
+    .all()
 
 /** Rows before indices and triggers: what is restored is what was there, and sets nothing off. */
 export function dump(file: Database): string {

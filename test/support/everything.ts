@@ -1,9 +1,10 @@
 // A panel that has something of everything, for promises about every operation: what a call can be made of is found, not listed.
+
+import { operations } from '../../src/app/operations.ts'
 import { type AccountKind, accountKinds, allPermissions, allScopes } from '../../src/kernel/api/access.ts'
 import type { Actor } from '../../src/kernel/api/actor.ts'
 import type { Operation } from '../../src/kernel/api/operation.ts'
 import { newId } from '../../src/kernel/db/ids.ts'
-import { operations } from '../../src/app/operations.ts'
 import { panel, type Who, world } from './panel.ts'
 import { givePassword, person, withApp } from './second-factor.ts'
 import { invite, share } from './team.ts'
@@ -32,7 +33,8 @@ async function make() {
   for (const { id } of Object.values(people)) givePassword(p, id)
 
   // Servers: at work, off, suspended, waiting for their owners.
-  const order = async (body: object) => (await p.admin('POST', '/admin/servers', { ...p.order, ...body })).serverId as string
+  const order = async (body: object) =>
+    (await p.admin('POST', '/admin/servers', { ...p.order, ...body })).serverId as string
   const bare = { imageId: undefined, hostname: undefined, access: undefined }
   const serverId = await order({ hostname: 'db01' })
   for (const owner of [customer, reseller, resold]) await order({ ...bare, ownerId: owner.id })
@@ -54,8 +56,19 @@ async function make() {
     const { id } = people[kind]
     tokens[kind] = p.token(id).token!
     for (const n of [1, 2]) {
-      sql('INSERT INTO account_identities VALUES (?, ?, ?, ?, 1, 1)', newId('identity'), id, `https://id${n}.example.com`, kind)
-      sql("INSERT INTO passkeys VALUES (?, ?, ?, 'AA', 0, '[]', 'Key', 1, NULL, NULL)", newId('passkey'), id, `${kind}-${n}`)
+      sql(
+        'INSERT INTO account_identities VALUES (?, ?, ?, ?, 1, 1)',
+        newId('identity'),
+        id,
+        `https://id${n}.example.com`,
+        kind,
+      )
+      sql(
+        "INSERT INTO passkeys VALUES (?, ?, ?, 'AA', 0, '[]', 'Key', 1, NULL, NULL)",
+        newId('passkey'),
+        id,
+        `${kind}-${n}`,
+      )
     }
   }
   const friend = p.account('customer', 'Fay')
@@ -78,7 +91,8 @@ async function make() {
   await p.admin('POST', `/customers/${locked.id}/actions/lock`, { reason: 'overdue' })
   const idle = p.account('reseller', 'Idle')
   await p.admin('POST', `/resellers/${idle.id}/actions/suspend`, { reason: 'overdue' })
-  for (const text of ['Works tonight', 'Works tomorrow']) await p.admin('POST', '/admin/announcements', { text, audience: 'everybody' })
+  for (const text of ['Works tonight', 'Works tomorrow'])
+    await p.admin('POST', '/admin/announcements', { text, audience: 'everybody' })
   await p.admin('POST', '/admin/node-enrollments', { locationId: p.location })
   await p.admin('POST', '/admin/ip-pools', { name: 'spare', network: '198.51.100.0/29', gateway: '198.51.100.1' })
   p.addNode(p.location, 'spare-01')
@@ -117,7 +131,9 @@ export function everyId(p: Everything): string[] {
     .all()
   return tables.flatMap(({ name }) =>
     p.db.$client
-      .query<{ id: unknown }, []>(`SELECT id FROM "${name}" LIMIT ${/^(accounts|servers|addresses)$/.test(name) ? 12 : 6}`)
+      .query<{ id: unknown }, []>(
+        `SELECT id FROM "${name}" LIMIT ${/^(accounts|servers|addresses)$/.test(name) ? 12 : 6}`,
+      )
       .all()
       .map(({ id }) => String(id)),
   )
@@ -139,23 +155,30 @@ export function targetsOf(p: Everything, { on }: Operation, ids: readonly string
   if (!on) return []
   const known = beginnings.get(on.name)
   const actors = accountKinds.map((kind) => actorOf(p, kind))
-  const found = ids.filter((id) => (!known || known.has(beginning(id))) && actors.some((actor) => on.find(p.db, actor, id) !== undefined))
+  const found = ids.filter(
+    (id) => (!known || known.has(beginning(id))) && actors.some((actor) => on.find(p.db, actor, id) !== undefined),
+  )
   if (!known && found.length) beginnings.set(on.name, new Set(found.map(beginning)))
   return found
 }
 
 /** A kind of account that may call it. */
-export const callerOf = ({ access }: Operation): AccountKind => accountKinds.find((kind) => access === 'anyone' || access[kind])!
+export const callerOf = ({ access }: Operation): AccountKind =>
+  accountKinds.find((kind) => access === 'anyone' || access[kind])!
 
 /** The example of the reference, with ids of things that are there where it says `<package_id>`: the customer's own, or what the caller sees. */
 export function exampleOf(p: Everything, op: Operation, ids: readonly string[]): object | undefined {
   if (!op.example) return undefined
   const kind = callerOf(op)
   const customer = kind === 'reseller' ? p.resold : p.customer
-  const known = new Map(operations.flatMap(({ on }) => (on ? [[on.name.toLowerCase().replaceAll(' ', '_'), on] as const] : [])))
+  const known = new Map(
+    operations.flatMap(({ on }) => (on ? [[on.name.toLowerCase().replaceAll(' ', '_'), on] as const] : [])),
+  )
   const seenBy = (name: string, actor: Actor) => ids.find((id) => known.get(name)?.find(p.db, actor, id))
   const text = JSON.stringify(op.example).replace(/<(\w+)_id>/g, (all, name) =>
-    name === 'customer' ? customer.id : (seenBy(name, actorOf(p, 'customer', customer.id)) ?? seenBy(name, actorOf(p, kind)) ?? all),
+    name === 'customer'
+      ? customer.id
+      : (seenBy(name, actorOf(p, 'customer', customer.id)) ?? seenBy(name, actorOf(p, kind)) ?? all),
   )
   return JSON.parse(text)
 }

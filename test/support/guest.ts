@@ -12,7 +12,11 @@ export async function run(command: readonly string[], env: Record<string, string
     stderr: 'pipe',
     env: { ...process.env, ...env } as Record<string, string>,
   })
-  const [out, error, code] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text(), child.exited])
+  const [out, error, code] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+    child.exited,
+  ])
   return { out: out.trim(), error: error.trim(), code }
 }
 /** Throws what it said when it fails. */
@@ -36,7 +40,16 @@ export async function newKey() {
   return { path: `${dir}/id`, publicKey: readFileSync(`${dir}/id.pub`, 'utf8').trim() }
 }
 
-const options = ['-o', 'StrictHostKeyChecking=no', '-o', 'UserKnownHostsFile=/dev/null', '-o', 'ConnectTimeout=5', '-o', 'LogLevel=ERROR']
+const options = [
+  '-o',
+  'StrictHostKeyChecking=no',
+  '-o',
+  'UserKnownHostsFile=/dev/null',
+  '-o',
+  'ConnectTimeout=5',
+  '-o',
+  'LogLevel=ERROR',
+]
 export const sshWithKey = (address: string, key: string, command: string) =>
   run(['ssh', ...options, '-i', key, '-o', 'PasswordAuthentication=no', `root@${address}`, command])
 export const sshWithPassword = (address: string, password: string, command: string) =>
@@ -67,7 +80,11 @@ export async function bridge(name: string, address: string) {
 
 /** Pings five times a second until `stop`, which answers how many went out and how many came back. */
 export function pinging(address: string) {
-  const child = Bun.spawn(['ping', '-n', '-i', '0.2', '-W', '2', address], { stdin: 'ignore', stdout: 'pipe', stderr: 'ignore' })
+  const child = Bun.spawn(['ping', '-n', '-i', '0.2', '-W', '2', address], {
+    stdin: 'ignore',
+    stdout: 'pipe',
+    stderr: 'ignore',
+  })
   const said = new Response(child.stdout).text()
   return {
     async stop() {

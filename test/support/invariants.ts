@@ -1,7 +1,7 @@
 // What there is, on the node and in the panel, said so that two runs can be compared: the clean slate that a saga must end on.
 import type { World } from './panel.ts'
 
-export type Slate = {
+export type Invariants = {
   status: string
   power: string
   domains: number
@@ -14,7 +14,7 @@ export type Slate = {
   openJobs: number
 }
 
-export async function slate(p: World, serverId: string): Promise<Slate> {
+export async function invariants(p: World, serverId: string): Promise<Invariants> {
   const { host } = p.node.agent
   const { ours } = await host.hypervisor.look()
   const number = (sql: string) => (p.db.$client.query(sql).get() as { n: number }).n

@@ -1,7 +1,17 @@
 // A node that can lose its power: namespaces of its own (network, processes, mounts, host name) with its own libvirt and agent, and
 // a disk that outlives them. Killing its first process ends everything in it at once, and with the network go taps and rules, as on
 // a real host. What was on the disk is there at the next boot.
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import type { Subprocess } from 'bun'
 import { must, run } from './guest.ts'
 
@@ -21,7 +31,17 @@ export function labNode(name: string, { bridge, address }: Network, program: rea
   let bootId = ''
   writeDisk(disk, { name, address, program })
 
-  const inside = (command: readonly string[]) => ['nsenter', '--target', init, '--all', '--', 'env', '-i', `PATH=${PATH}`, ...command]
+  const inside = (command: readonly string[]) => [
+    'nsenter',
+    '--target',
+    init,
+    '--all',
+    '--',
+    'env',
+    '-i',
+    `PATH=${PATH}`,
+    ...command,
+  ]
   const node = {
     /** Its disk, as seen from outside. */
     disk,
@@ -36,7 +56,19 @@ export function labNode(name: string, { bridge, address }: Network, program: rea
       // Should this test be killed, the node dies with it.
       const namespaces = ['--mount', '--uts', '--ipc', '--net', '--pid', '--fork', '--kill-child', '--mount-proc']
       const booting = Bun.spawn(
-        ['setpriv', '--pdeathsig', 'KILL', 'unshare', ...namespaces, 'tini', '--', '/bin/sh', `${disk}/init`, disk, bootId],
+        [
+          'setpriv',
+          '--pdeathsig',
+          'KILL',
+          'unshare',
+          ...namespaces,
+          'tini',
+          '--',
+          '/bin/sh',
+          `${disk}/init`,
+          disk,
+          bootId,
+        ],
         {
           env: { PATH, LC_ALL: 'C' },
           cwd: '/',
@@ -46,7 +78,10 @@ export function labNode(name: string, { bridge, address }: Network, program: rea
         },
       )
       power = booting
-      await until('the first process of the node', async () => (init = (await run(['pgrep', '-P', `${booting.pid}`, '-x', 'tini'])).out))
+      await until(
+        'the first process of the node',
+        async () => (init = (await run(['pgrep', '-P', `${booting.pid}`, '-x', 'tini'])).out),
+      )
       processes = namespaceOf(init)!
       await must('ip', 'link', 'add', cable, 'type', 'veth', 'peer', 'name', 'up0', 'netns', init)
       await must('ip', 'link', 'set', cable, 'master', bridge, 'up')
@@ -113,14 +148,22 @@ async function until(what: string, look: () => Promise<unknown>) {
   }
 }
 
-function writeDisk(disk: string, { name, address, program }: { name: string; address: string; program: readonly string[] }) {
+function writeDisk(
+  disk: string,
+  { name, address, program }: { name: string; address: string; program: readonly string[] },
+) {
   for (const it of ['lib/libvirt', 'log/libvirt', 'cache/libvirt', 'tmp', 'lib/berth-agent'])
     mkdirSync(`${disk}/var/${it}`, { recursive: true })
   symlinkSync('/run', `${disk}/var/run`)
   mkdirSync(`${disk}/etc-libvirt/hooks`, { recursive: true })
   // QEMU as root, so that disks may lie in private directories and /dev/kvm is no question.
   write('etc-libvirt/qemu.conf', 'user = "root"', 'group = "root"', 'security_driver = "none"', 'remember_owner = 0')
-  write('etc-libvirt/libvirtd.conf', `host_uuid = "${crypto.randomUUID()}"`, 'auth_unix_rw = "none"', 'auth_unix_ro = "none"')
+  write(
+    'etc-libvirt/libvirtd.conf',
+    `host_uuid = "${crypto.randomUUID()}"`,
+    'auth_unix_rw = "none"',
+    'auth_unix_ro = "none"',
+  )
   // libvirt waits for this before it makes a guest's tap, so what is written here is what was in force at that moment.
   write(
     'etc-libvirt/hooks/qemu',

@@ -1,15 +1,15 @@
 // A controller behind a real port of loopback, with settings of its own and a clock that stands still until it is turned.
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { addStaff } from '../../src/identity/roles/staff-member.ts'
 import { configFrom } from '../../src/app/config.ts'
 import { createController } from '../../src/app/controller.ts'
-import { allScopes } from '../../src/kernel/api/access.ts'
-import { openDb, write } from '../../src/kernel/db/open.ts'
-import { quieten } from '../../src/kernel/log.ts'
-import { secretsWith } from '../../src/kernel/crypto/secrets.ts'
+import { addStaff } from '../../src/identity/accounts/staff/staff-member.ts'
 import { openSession } from '../../src/identity/auth/sessions.ts'
 import { makeToken } from '../../src/identity/tokens/token.ts'
+import { allScopes } from '../../src/kernel/api/access.ts'
+import { secretsWith } from '../../src/kernel/crypto/secrets.ts'
+import { openDb, write } from '../../src/kernel/db/open.ts'
+import { quieten } from '../../src/kernel/log.ts'
 
 export type Listening = Awaited<ReturnType<typeof listening>>
 
@@ -20,9 +20,19 @@ export async function listening(env: Record<string, string> = {}) {
   let now = 1_800_000_000_000
   const db = openDb(':memory:')
   const controller = await createController({ config, clock: () => now, secrets: secretsWith(Buffer.alloc(32, 7)), db })
-  const server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: controller.fetch as any, websocket: controller.websocket as any })
-  const staff = write(db, (tx) => addStaff(tx, { email: 'ada@staff.test', name: 'Ada', passwordHash: 'x', role: 'Owner', now }))
-  const token = write(db, (tx) => makeToken(tx, staff, { name: 'test', scopes: [...allScopes], allow: [], expiresAt: null }, now).token)
+  const server = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    fetch: controller.fetch as any,
+    websocket: controller.websocket as any,
+  })
+  const staff = write(db, (tx) =>
+    addStaff(tx, { email: 'ada@staff.test', name: 'Ada', passwordHash: 'x', role: 'Owner', now }),
+  )
+  const token = write(
+    db,
+    (tx) => makeToken(tx, staff, { name: 'test', scopes: [...allScopes], allow: [], expiresAt: null }, now).token,
+  )
   const cookie = write(db, (tx) => openSession(tx, staff, { now, from: '127.0.0.1', userAgent: 'test' }))
 
   return {
@@ -38,7 +48,11 @@ export async function listening(env: Record<string, string> = {}) {
     turnClock: (ms: number) => void (now += ms),
     /** Over the wire; the body is read as text, so that bytes can be compared. */
     async ask(method: string, path: string, headers: Record<string, string> = {}, body?: BodyInit) {
-      const response = await fetch(`http://127.0.0.1:${server.port}${path}`, { method, headers, ...(body === undefined ? {} : { body }) })
+      const response = await fetch(`http://127.0.0.1:${server.port}${path}`, {
+        method,
+        headers,
+        ...(body === undefined ? {} : { body }),
+      })
       const text = await response.text()
       return { status: response.status, headers: response.headers, text, code: /"code":"(\w+)"/.exec(text)?.[1] }
     },

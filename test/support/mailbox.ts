@@ -2,18 +2,24 @@
 import { SMTPServer } from 'smtp-server'
 import type { World } from './panel.ts'
 
-export type Letter = { to: string; subject: string; text: string }
+export type MailContent = { to: string; subject: string; text: string }
 
 export async function mailbox() {
-  const taken: Letter[] = []
+  const taken: MailContent[] = []
   const server = new SMTPServer({
     authOptional: true,
     disabledCommands: ['STARTTLS'],
     onData(stream, session, done) {
       new Response(stream as never).text().then((raw) => {
         // Quoted-printable: soft line ends and `=3D` are how the mail travels, not what it says.
-        const text = raw.replaceAll('=\r\n', '').replace(/=([0-9A-F]{2})/g, (_, hex) => String.fromCharCode(Number.parseInt(hex, 16)))
-        taken.push({ to: session.envelope.rcptTo[0]!.address, subject: /^Subject: (.*)$/m.exec(text)?.[1]?.trim() ?? '', text })
+        const text = raw
+          .replaceAll('=\r\n', '')
+          .replace(/=([0-9A-F]{2})/g, (_, hex) => String.fromCharCode(Number.parseInt(hex, 16)))
+        taken.push({
+          to: session.envelope.rcptTo[0]!.address,
+          subject: /^Subject: (.*)$/m.exec(text)?.[1]?.trim() ?? '',
+          text,
+        })
         done()
       })
     },
@@ -39,8 +45,8 @@ export async function mailbox() {
     },
     /** The token of the newest link to this page that this address got. */
     tokenFor(address: string, page: string): string | undefined {
-      const letter = taken.findLast((l) => l.to === address && l.text.includes(`https://panel.test${page}`))
-      return letter && new RegExp(`https://panel\\.test${page}([\\w-]{43})`).exec(letter.text)![1]
+      const mailContent = taken.findLast((l) => l.to === address && l.text.includes(`https://panel.test${page}`))
+      return mailContent && new RegExp(`https://panel\\.test${page}([\\w-]{43})`).exec(mailContent.text)![1]
     },
     close: () => void server.close(),
   }

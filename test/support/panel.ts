@@ -2,32 +2,32 @@
 import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { parseCommand } from '../../agent/commands/index.ts'
+import { loggingTo } from '../../agent/controller-link/job-log.ts'
+import { openJournal } from '../../agent/controller-link/journal.ts'
 import { failureOf } from '../../agent/failure.ts'
 import { type FakeSettings, openFakeHost } from '../../agent/host/fake-host.ts'
 import type { Fault } from '../../agent/host/faults.ts'
-import { loggingTo } from '../../agent/connection/job-log.ts'
-import { openJournal } from '../../agent/connection/journal.ts'
 import type { ToAgent } from '../../agent/protocol/wire.ts'
-import { addStaff } from '../../src/identity/roles/staff-member.ts'
-import { accounts, roles } from '../../src/identity/accounts/tables.ts'
-import { poolNodes } from '../../src/network/ip-pools/tables.ts'
 import { configFrom } from '../../src/app/config.ts'
 import { createController } from '../../src/app/controller.ts'
-import type { HostSource } from '../../src/platform/host/figures.ts'
 import { images } from '../../src/catalog/images/tables.ts'
-import { allScopes, type Permission, type Scope } from '../../src/kernel/api/access.ts'
-import { audit } from '../../src/kernel/api/tables.ts'
-import { newId } from '../../src/kernel/db/ids.ts'
-import { openDb, write } from '../../src/kernel/db/open.ts'
-import { PowerCut, type Seams } from '../../src/kernel/jobs/runner.ts'
-import { events, jobs } from '../../src/kernel/jobs/tables.ts'
-import { quieten } from '../../src/kernel/log.ts'
-import { secretsWith } from '../../src/kernel/crypto/secrets.ts'
-import { mails } from '../../src/kernel/web/tables.ts'
-import { nodes } from '../../src/fleet/nodes/tables.ts'
 import { type Server, servers } from '../../src/compute/servers/tables.ts'
+import { nodes } from '../../src/fleet/nodes/tables.ts'
+import { addStaff } from '../../src/identity/accounts/staff/staff-member.ts'
+import { accounts, roles } from '../../src/identity/accounts/tables.ts'
 import { openSession } from '../../src/identity/auth/sessions.ts'
 import { makeToken } from '../../src/identity/tokens/token.ts'
+import { allScopes, type Permission, type Scope } from '../../src/kernel/api/access.ts'
+import { audit } from '../../src/kernel/api/tables.ts'
+import { secretsWith } from '../../src/kernel/crypto/secrets.ts'
+import { newId } from '../../src/kernel/db/ids.ts'
+import { openDb, write } from '../../src/kernel/db/open.ts'
+import { type Failpoints, InjectedCrash } from '../../src/kernel/jobs/runner.ts'
+import { events, jobs } from '../../src/kernel/jobs/tables.ts'
+import { quieten } from '../../src/kernel/log.ts'
+import { mails } from '../../src/kernel/web/tables.ts'
+import { poolNodes } from '../../src/network/ip-pools/tables.ts'
+import type { HostSource } from '../../src/platform/host/figures.ts'
 import { holdToDeclaration } from './declared.ts'
 
 /** In memory where the system has such a place: thousands of small transactions, each flushed. */
@@ -36,7 +36,7 @@ const scratch = existsSync('/dev/shm') ? '/dev/shm' : tmpdir()
 export type Who = { token?: string; cookie?: string; csrf?: string }
 export type Reply = { status: number; body: any; headers: Headers }
 type Options = {
-  seams?: Seams
+  failpoints?: Failpoints
   agentCut?: (moment: 'before' | 'after', command: { key: string; name: string }) => void
   callsPerMinute?: number
   host?: Partial<HostSource>
@@ -69,7 +69,8 @@ const noted: Readonly<Record<string, object>> = {
   sessions: { seen_at: 0 },
 }
 
-const isJson = ({ status, headers }: Response) => status !== 204 && /^application\/json\b/.test(headers.get('Content-Type') ?? '')
+const isJson = ({ status, headers }: Response) =>
+  status !== 204 && /^application\/json\b/.test(headers.get('Content-Type') ?? '')
 
 export type Panel = Awaited<ReturnType<typeof panel>>
 
@@ -92,7 +93,7 @@ export async function panel(options: Options = {}) {
       clock: () => now++,
       secrets,
       db: openDb(`${dir}/berth.db`),
-      seams: (m) => open.seams?.(m),
+      failpoints: (m) => open.failpoints?.(m),
       callsPerMinute: options.callsPerMinute ?? 1e9,
       pauseMs: () => 1,
       host: { ...calmHost, ...options.host },
@@ -119,13 +120,18 @@ export async function panel(options: Options = {}) {
           progress: (percent: number) => say(from, { type: 'progress', key, percent }),
         }
         const answer = await journal.obey({ key, name: frame.name }, () =>
-          loggingTo(log, () => host.around(command.name, command.server, () => command.work(host))),
+          loggingTo(log, () => host.withFaults(command.name, command.server, () => command.work(host))),
         )
         if (life === myLife)
-          say(from, 'error' in answer ? { type: 'failed', key, error: answer.error } : { type: 'done', key, output: answer.output })
+          say(
+            from,
+            'error' in answer
+              ? { type: 'failed', key, error: answer.error }
+              : { type: 'done', key, output: answer.output },
+          )
       } catch (error) {
         if (life !== myLife) return
-        if (error instanceof PowerCut) return agent.restart()
+        if (error instanceof InjectedCrash) return agent.restart()
         say(from, { type: 'failed', key, error: failureOf(error) })
       }
     }
@@ -189,7 +195,7 @@ export async function panel(options: Options = {}) {
         ...headers,
       })
     if (body !== undefined && !sent['Content-Type']) sent['Content-Type'] = 'application/json'
-    const response = await controller.app.fetch(
+    const response = await controller.router.fetch(
       new Request(`http://localhost/api/v1${path}`, {
         method,
         headers: sent,
@@ -220,7 +226,9 @@ export async function panel(options: Options = {}) {
       const response = await controller.fetchLocal(
         new Request(`http://localhost/api/v1${path}`, {
           method,
-          ...(body === undefined ? {} : { headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) }),
+          ...(body === undefined
+            ? {}
+            : { headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) }),
         }),
       )
       const answer: any = await response.json()
@@ -237,7 +245,13 @@ export async function panel(options: Options = {}) {
               .returning()
               .get().name
           : 'Owner'
-        const account = addStaff(tx, { email: `${newId('account').slice(4)}@staff.test`, name, passwordHash: 'x', role, now })
+        const account = addStaff(tx, {
+          email: `${newId('account').slice(4)}@staff.test`,
+          name,
+          passwordHash: 'x',
+          role,
+          now,
+        })
         return { id: account.id, ...signedIn(tx, account) }
       })
     },
@@ -245,7 +259,14 @@ export async function panel(options: Options = {}) {
       return write(controller.db, (tx) => {
         const account = tx
           .insert(accounts)
-          .values({ id: newId('account'), kind, name, email: `${newId('account').slice(4)}@${kind}.test`, resellerId, createdAt: now })
+          .values({
+            id: newId('account'),
+            kind,
+            name,
+            email: `${newId('account').slice(4)}@${kind}.test`,
+            resellerId,
+            createdAt: now,
+          })
           .returning()
           .get()
         return { id: account.id, ...signedIn(tx, account) }
@@ -333,7 +354,8 @@ export async function panel(options: Options = {}) {
       })
       return id
     },
-    attach: (poolId: string, nodeId: string) => write(controller.db, (tx) => void tx.insert(poolNodes).values({ poolId, nodeId }).run()),
+    attach: (poolId: string, nodeId: string) =>
+      write(controller.db, (tx) => void tx.insert(poolNodes).values({ poolId, nodeId }).run()),
     server: (id: string): Server =>
       controller.db
         .select()
@@ -358,10 +380,10 @@ export async function panel(options: Options = {}) {
         .select()
         .from(mails)
         .all()
-        .map(({ id, recipient, subject, sealedBody }) => ({
+        .map(({ id, recipient, subject, encryptedBody }) => ({
           to: recipient,
           subject,
-          ...(JSON.parse(secrets.open(id, sealedBody)) as { text: string; html: string }),
+          ...(JSON.parse(secrets.open(id, encryptedBody)) as { text: string; html: string }),
         })),
     auditLines: () => controller.db.select().from(audit).all(),
     /** Everything a refused call must not have touched: every table, but for what is noted of every call, and those that are named. */
@@ -420,7 +442,9 @@ export async function panel(options: Options = {}) {
 
   const tables = () =>
     controller.db.$client
-      .query<{ name: string }, []>("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name")
+      .query<{ name: string }, []>(
+        "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name",
+      )
       .all()
       .map(({ name }) => name)
       .filter((name) => name !== 'migrations')
@@ -450,7 +474,8 @@ export async function world(options: Options = {}) {
       nodeIds: [node.id],
     })
   ).id as string
-  const pack = (await p.admin('POST', '/admin/packages', { name: 'KVM 2G', vcpus: 2, memoryMb: 2048, diskGb: 20 })).id as string
+  const pack = (await p.admin('POST', '/admin/packages', { name: 'KVM 2G', vcpus: 2, memoryMb: 2048, diskGb: 20 }))
+    .id as string
   const image = p.addImage()
   const customer = p.account('customer', 'Cal')
   const order = {

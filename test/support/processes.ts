@@ -3,8 +3,8 @@ import { Database } from 'bun:sqlite'
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import type { Subprocess } from 'bun'
-import { scopes } from '../../src/kernel/api/access.ts'
 import { hashPassword } from '../../src/identity/auth/passwords.ts'
+import { scopes } from '../../src/kernel/api/access.ts'
 
 /** The program that test/run built; for a quick look during work, the sources do. */
 const program = (() => {
@@ -35,7 +35,11 @@ export async function berth(args: readonly string[], env: Env = {}, stdin = '') 
     stdout: 'pipe',
     stderr: 'pipe',
   })
-  const [out, error, code] = await Promise.all([new Response(run.stdout).text(), new Response(run.stderr).text(), run.exited])
+  const [out, error, code] = await Promise.all([
+    new Response(run.stdout).text(),
+    new Response(run.stderr).text(),
+    run.exited,
+  ])
   return { code, out: out.trim(), error: error.trim() }
 }
 
@@ -49,7 +53,11 @@ export async function berthAs(uid: number, args: readonly string[], env: Env = {
     stdout: 'pipe',
     stderr: 'pipe',
   })
-  const [out, error, code] = await Promise.all([new Response(run.stdout).text(), new Response(run.stderr).text(), run.exited])
+  const [out, error, code] = await Promise.all([
+    new Response(run.stdout).text(),
+    new Response(run.stderr).text(),
+    run.exited,
+  ])
   return { code, out: out.trim(), error: error.trim() }
 }
 
@@ -91,7 +99,8 @@ export async function installation(settings: Env = {}) {
       }
       throw new Error('the controller does not answer')
     },
-    agent: (home: string, more: Env = {}) => spawn(`agent-${started.length}`, ['agent', 'run', '--data-dir', home], more),
+    agent: (home: string, more: Env = {}) =>
+      spawn(`agent-${started.length}`, ['agent', 'run', '--data-dir', home], more),
     async admin(operation: string, body: unknown = {}): Promise<any> {
       const { code, out, error } = await berth(['admin', operation, JSON.stringify(body)], env)
       if (code) throw new Error(`${operation}: ${error}`)
@@ -101,13 +110,21 @@ export async function installation(settings: Env = {}) {
     async api(token: string, method: string, path: string, body?: unknown, headers: Env = {}) {
       const response = await fetch(`${url}/api/v1${path}`, {
         method,
-        headers: { Authorization: `Bearer ${token}`, ...(body === undefined ? {} : { 'Content-Type': 'application/json' }), ...headers },
+        headers: {
+          Authorization: `Bearer ${token}`,
+          ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
+          ...headers,
+        },
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       })
       return { status: response.status, body: (await response.json()) as any, headers: response.headers }
     },
     async staffToken(): Promise<string> {
-      await berth(['admin', 'create-staff', '--email', 'ada@example.com', '--name', 'Ada'], env, 'seven green bicycles\n')
+      await berth(
+        ['admin', 'create-staff', '--email', 'ada@example.com', '--name', 'Ada'],
+        env,
+        'seven green bicycles\n',
+      )
       const { out } = await berth(
         [
           'admin',
@@ -125,7 +142,11 @@ export async function installation(settings: Env = {}) {
     },
     /** A token with every scope, of an owner whose password is that of the tests. */
     async ownerToken(): Promise<string> {
-      await berth(['admin', 'create-staff', '--email', 'ada@example.com', '--name', 'Ada'], env, 'seven green bicycles\n')
+      await berth(
+        ['admin', 'create-staff', '--email', 'ada@example.com', '--name', 'Ada'],
+        env,
+        'seven green bicycles\n',
+      )
       const args = ['--account', 'ada@example.com', '--name', 'tests', '--scopes', Object.keys(scopes).join(',')]
       return (await berth(['admin', 'create-token', ...args], env)).out
     },
@@ -140,7 +161,10 @@ export async function installation(settings: Env = {}) {
     async enroll(locationId: string, name: string, args: readonly string[] = ['--fake'], fake: object = { bootMs: 5 }) {
       const home = `${dir}/${name}`
       const { token } = await it.admin('nodes.enroll', { locationId, name })
-      const { code, error } = await berth(['agent', 'enroll', '--controller', url, '--token', token, '--data-dir', home, ...args], env)
+      const { code, error } = await berth(
+        ['agent', 'enroll', '--controller', url, '--token', token, '--data-dir', home, ...args],
+        env,
+      )
       if (code) throw new Error(error)
       if (args.includes('--fake')) writeFileSync(`${home}/fake.json`, JSON.stringify(fake))
       return home

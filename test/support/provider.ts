@@ -8,7 +8,9 @@ type Lies = {
   /** Another token than the one that was signed; of the claims, and the public key as PEM. */
   token?: (claims: Claims, publicKey: string) => string
   /** What an address answers instead. */
-  instead?: Partial<Record<'/.well-known/openid-configuration' | '/keys' | '/token', () => Response | Promise<Response>>>
+  instead?: Partial<
+    Record<'/.well-known/openid-configuration' | '/keys' | '/token', () => Response | Promise<Response>>
+  >
   /** Signs with a key that it does not publish. */
   hiddenKey?: boolean
   /** Changes the subject after signing. */
@@ -17,7 +19,8 @@ type Lies = {
 export type Person = { sub: string; email: string; email_verified?: unknown; auth_time?: number }
 type Pending = { nonce: string; challenge: string; redirectUri: string; person: Person; used: boolean }
 
-const encode = (value: unknown) => Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)).toString('base64url')
+const encode = (value: unknown) =>
+  Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)).toString('base64url')
 const rsa = { modulusLength: 2048, publicExponent: new Uint8Array([1, 0, 1]), hash: 'SHA-256' }
 /** How a key of each algorithm is made, and how it signs. */
 const algorithms = {
@@ -44,7 +47,10 @@ type Key = Awaited<ReturnType<typeof makeKey>>
 const signatureOf = async (head: string, { alg, privateKey }: Key) =>
   Buffer.from(await crypto.subtle.sign(algorithms[alg][1], privateKey, Buffer.from(head))).toString('base64url')
 const makeKey = async (kid: string, alg: Algorithm = 'RS256') => {
-  const { publicKey, privateKey } = (await crypto.subtle.generateKey(algorithms[alg][0], true, ['sign', 'verify'])) as CryptoKeyPair
+  const { publicKey, privateKey } = (await crypto.subtle.generateKey(algorithms[alg][0], true, [
+    'sign',
+    'verify',
+  ])) as CryptoKeyPair
   const jwk = { ...(await crypto.subtle.exportKey('jwk', publicKey)), kid, use: 'sig', alg }
   const pem = `-----BEGIN PUBLIC KEY-----\n${Buffer.from(await crypto.subtle.exportKey('spki', publicKey)).toString('base64')}\n-----END PUBLIC KEY-----\n`
   return { kid, alg, privateKey, jwk, pem }
@@ -66,7 +72,8 @@ export async function provider(now: () => number = Date.now) {
   async function signed(claims: Claims) {
     const by = lies.hiddenKey ? await makeKey('hidden') : key
     const head = `${encode({ alg: by.alg, typ: 'JWT', kid: by.kid })}.${encode(claims)}`
-    if (lies.forge) return `${head.split('.')[0]}.${encode({ ...claims, sub: 'forged' })}.${await signatureOf(head, by)}`
+    if (lies.forge)
+      return `${head.split('.')[0]}.${encode({ ...claims, sub: 'forged' })}.${await signatureOf(head, by)}`
     return `${head}.${await signatureOf(head, by)}`
   }
 
@@ -84,7 +91,11 @@ export async function provider(now: () => number = Date.now) {
     /** Whoever comes is signed in as `person`, without being asked. */
     '/authorize': (_, { searchParams: q }) => {
       lastAuthorize = q
-      if (q.get('client_id') !== client.id || q.get('response_type') !== 'code' || q.get('code_challenge_method') !== 'S256')
+      if (
+        q.get('client_id') !== client.id ||
+        q.get('response_type') !== 'code' ||
+        q.get('code_challenge_method') !== 'S256'
+      )
         return no('invalid_request')
       if (!q.get('scope')?.split(' ').includes('openid')) return no('invalid_scope')
       const code = crypto.randomUUID()
@@ -107,7 +118,14 @@ export async function provider(now: () => number = Date.now) {
         .digest('base64url')
       if (shown !== found.challenge) return no('invalid_grant')
       const seconds = Math.floor(now() / 1000)
-      const truth = { iss: it.issuer, aud: client.id, iat: seconds, exp: seconds + 300, nonce: found.nonce, ...found.person }
+      const truth = {
+        iss: it.issuer,
+        aud: client.id,
+        iat: seconds,
+        exp: seconds + 300,
+        nonce: found.nonce,
+        ...found.person,
+      }
       const claims = lies.claims?.(truth) ?? truth
       return Response.json({
         access_token: 'at-canary',

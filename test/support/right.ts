@@ -2,13 +2,13 @@
 // for this call. Links are put where mails and billing systems would have got them from.
 import { randomBytes } from 'node:crypto'
 import { accountById } from '../../src/identity/accounts/account.ts'
+import { makeLink, type Purpose } from '../../src/identity/auth/links/links.ts'
+import { encryptedTotp } from '../../src/identity/auth/second-factors/totp.ts'
 import { type AccountKind, accountKinds } from '../../src/kernel/api/access.ts'
 import type { Operation } from '../../src/kernel/api/operation.ts'
+import { digest, randomToken } from '../../src/kernel/crypto/secrets.ts'
 import { newId } from '../../src/kernel/db/ids.ts'
 import { write } from '../../src/kernel/db/open.ts'
-import { digest, randomToken } from '../../src/kernel/crypto/secrets.ts'
-import { makeLink, type Purpose } from '../../src/identity/account-links/links.ts'
-import { sealedTotp } from '../../src/identity/second-factors/totp.ts'
 import { actorOf, callerOf, type Everything, exampleOf } from './everything.ts'
 import { codeOf, givePassword, password } from './second-factor.ts'
 import { addressOf } from './team.ts'
@@ -34,7 +34,10 @@ const link =
 const invitation = (to: (p: Everything, kind: AccountKind, n: number) => string) =>
   token((p, hash, kind, n) => {
     const [id, email] = [newId('teamMember'), to(p, kind, n)]
-    p.db.$client.run("DELETE FROM team_members WHERE member_id = ? OR email = ? AND role = 'view'", [p.people[kind].id, email])
+    p.db.$client.run("DELETE FROM team_members WHERE member_id = ? OR email = ? AND role = 'view'", [
+      p.people[kind].id,
+      email,
+    ])
     p.db.$client.run(
       `INSERT INTO team_members (id, owner_id, email, role, token_hash, invited_by, created_at, expires_at)
        VALUES (?, ?, ?, 'view', ?, 'Rita', ?, ?)`,
@@ -44,10 +47,10 @@ const invitation = (to: (p: Everything, kind: AccountKind, n: number) => string)
 /** The secret of an app that was begun with and not confirmed. */
 const begun: Made = (p, kind, confirmedAt) => {
   const accountId = p.people[kind].id
-  const { secrets } = p.controller.around
+  const { secrets } = p.controller.app
   p.db.$client.run('INSERT OR REPLACE INTO totp VALUES (?, ?, 0, ?, ?)', [
     accountId,
-    secrets.seal(sealedTotp.about({ accountId }), p.secret),
+    secrets.encrypt(encryptedTotp.about({ accountId }), p.secret),
     p.now(),
     confirmedAt || null,
   ])
@@ -80,7 +83,9 @@ const fresh: Readonly<Record<string, Made>> = {
   'packages.create': named,
   'locations.create': named,
   'tokens.create': named,
-  'ssh-keys.create': () => ({ publicKey: `ssh-ed25519 ${Buffer.concat([keyHead, randomBytes(32)]).toString('base64')} right` }),
+  'ssh-keys.create': () => ({
+    publicKey: `ssh-ed25519 ${Buffer.concat([keyHead, randomBytes(32)]).toString('base64')} right`,
+  }),
   'team.invite': (_, __, n) => ({ email: `n${n}@right.test`, serverId: null }),
   'team.accept': invitation((p, kind) => addressOf(p, p.people[kind])),
   'team.join': invitation((_, __, n) => `joins${n}@right.test`),
@@ -115,7 +120,8 @@ export function markedBody(p: Everything, op: Operation, ids: readonly string[])
 export function makeRight(p: Everything, op: Operation, text: string, kind: AccountKind, n: number): string {
   if (!text.includes('<right ')) return text
   let made = text
-  for (const [field, value] of Object.entries(fresh[op.id]!(p, kind, n))) made = made.replaceAll(`"${MARK(field)}"`, JSON.stringify(value))
+  for (const [field, value] of Object.entries(fresh[op.id]!(p, kind, n)))
+    made = made.replaceAll(`"${MARK(field)}"`, JSON.stringify(value))
   return made
 }
 
@@ -123,7 +129,12 @@ export function makeRight(p: Everything, op: Operation, text: string, kind: Acco
 export function cookieFor(p: Everything, op: Operation): string | undefined {
   if (!/^sessions\.(pending|second-factor|second-factor-passkey)$/.test(op.id)) return undefined
   const text = randomToken()
-  p.db.$client.run('INSERT INTO pending_sign_ins VALUES (?, ?, 0, ?, ?)', [digest(text), p.secured.id, p.now(), p.now() + 600_000])
+  p.db.$client.run('INSERT INTO pending_sign_ins VALUES (?, ?, 0, ?, ?)', [
+    digest(text),
+    p.secured.id,
+    p.now(),
+    p.now() + 600_000,
+  ])
   return `__Host-panel-second=${text}`
 }
 

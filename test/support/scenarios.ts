@@ -1,8 +1,8 @@
 // One way into every saga there is: what must be there before, the call that starts it, and the slate that it must end on when it
 // succeeds and when it fails. A saga without a line here fails the tests below it.
 
+import type { Invariants } from './invariants.ts'
 import type { World } from './panel.ts'
-import type { Slate } from './invariants.ts'
 
 export type Scenario = {
   name: string
@@ -10,9 +10,9 @@ export type Scenario = {
   /** Answers the server's id. */
   before(p: World): Promise<string>
   start(p: World, serverId: string): Promise<{ jobId: string | null; serverId: string }>
-  succeeds: Partial<Slate>
+  succeeds: Partial<Invariants>
   /** Undefined: it never gives up, so a failure that passes ends as a success. */
-  fails?: Partial<Slate>
+  fails?: Partial<Invariants>
 }
 
 const order = async (p: World) => {
@@ -20,7 +20,8 @@ const order = async (p: World) => {
   await p.settle()
   return serverId as string
 }
-const act = (name: string, body?: object) => (p: World, id: string) => p.admin('POST', `/servers/${id}/actions/${name}`, body)
+const act = (name: string, body?: object) => (p: World, id: string) =>
+  p.admin('POST', `/servers/${id}/actions/${name}`, body)
 const there = { domains: 1, volumes: 1, seeds: 0, rules: 1, addresses: 1, held: 1, openJobs: 0 }
 const gone = { power: 'absent', domains: 0, volumes: 0, seeds: 0, rules: 0, openJobs: 0 }
 const built = ['server.created', 'server.provisioned']
@@ -110,7 +111,12 @@ export const scenarios: readonly Scenario[] = [
       return id
     },
     start: act('unsuspend'),
-    succeeds: { ...there, status: 'running', power: 'running', events: [...built, 'server.suspended', 'server.unsuspended'] },
+    succeeds: {
+      ...there,
+      status: 'running',
+      power: 'running',
+      events: [...built, 'server.suspended', 'server.unsuspended'],
+    },
   },
   {
     name: 'terminating',

@@ -33,7 +33,9 @@ export async function withApp(p: Panel, who: Who): Promise<{ secret: string; rec
 
 /** Every cookie that an answer sets; '' for one that it takes away. */
 export const cookiesOf = ({ headers }: Reply): Record<string, string> =>
-  Object.fromEntries(headers.getSetCookie().map((text) => [text.slice(0, text.indexOf('=')), /=([^;]*)/.exec(text)![1]!]))
+  Object.fromEntries(
+    headers.getSetCookie().map((text) => [text.slice(0, text.indexOf('=')), /=([^;]*)/.exec(text)![1]!]),
+  )
 
 export const signIn = (p: Panel, email: string, pass = password, headers: Record<string, string> = {}) =>
   p.call(undefined, 'POST', '/sessions', { email, password: pass }, headers)
@@ -50,9 +52,13 @@ export const finish = (p: Panel, body: unknown, headers: Record<string, string> 
 /** Whose session the answer opened. */
 export function whoOf(p: Panel, answer: Reply): Who {
   const cookie = cookiesOf(answer)['__Host-panel']!
-  const csrf = p.db.$client.query<{ csrf: string }, []>('SELECT csrf FROM sessions ORDER BY rowid DESC LIMIT 1').get()!.csrf
+  const csrf = p.db.$client
+    .query<{ csrf: string }, []>('SELECT csrf FROM sessions ORDER BY rowid DESC LIMIT 1')
+    .get()!.csrf
   return { cookie, csrf }
 }
 
 /** The sign-in that waits for its second factor, as the browser sends it along. */
-export const pendingIn = (answer: Reply) => ({ Cookie: `__Host-panel-second=${cookiesOf(answer)['__Host-panel-second']}` })
+export const pendingIn = (answer: Reply) => ({
+  Cookie: `__Host-panel-second=${cookiesOf(answer)['__Host-panel-second']}`,
+})

@@ -24,7 +24,7 @@ export type Acting = Calling & {
   icon?: IconName
   tone?: 'pri' | 'bad'
   /** Why it cannot be done now; the button stays and says so. */
-  hindrance?: string | false | undefined
+  disabledReason?: string | false | undefined
   /** What the person fills in, in a dialog. */
   fields?: Content
   title?: string
@@ -54,17 +54,29 @@ const verbs: Record<Method, Html> = {
 export const pathOf = (op: Operation, params: Params) =>
   API_ROOT + op.path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(params[name] ?? ''))
 export const idOf = (op: Operation, params: Params, body: Record<string, unknown> = {}) =>
-  `${op.id}-${[...Object.values(params), ...Object.values(body)].join('-')}`.replace(/[^A-Za-z0-9]+/g, '-').replace(/-$/, '')
+  `${op.id}-${[...Object.values(params), ...Object.values(body)].join('-')}`
+    .replace(/[^A-Za-z0-9]+/g, '-')
+    .replace(/-$/, '')
 
 /** A form that calls an operation. It says `post` to browsers, so that without scripts no field ends up in an address. `redraws`: its choices go into the page's address. `atOnce`: sent when the page has loaded. */
 export const callForm = (
   op: Operation,
   params: Params,
-  { body = {}, done, leadsTo, secret, hands, name = '', redraws, atOnce }: Calling & { name?: string; redraws?: true; atOnce?: true },
+  {
+    body = {},
+    done,
+    leadsTo,
+    secret,
+    hands,
+    name = '',
+    redraws,
+    atOnce,
+  }: Calling & { name?: string; redraws?: true; atOnce?: true },
   inner: Content,
 ): Html => html`
   <form method="post" novalidate hx-swap="none" ${verbs[op.method]}="${pathOf(op, params)}" hx-sync="drop" data-call="${op.id}" class="${name}"${done && html` data-done="${done}"`}${leadsTo && html` data-then="${leadsTo}"`}${
-    secret && html` data-secret="${secret.field}" data-secret-title="${secret.title}" data-secret-words="${secret.words}"`
+    secret &&
+    html` data-secret="${secret.field}" data-secret-title="${secret.title}" data-secret-words="${secret.words}"`
   }${secret?.into && html` data-secret-into="${secret.into}"`}${hands && html` data-with="security.js" data-to="${hands.to}" data-at="${hands.at}"`}${redraws && html` data-redraw`}${atOnce && html` hx-trigger="load, submit"`}>
     ${Object.entries(body).map(([field, value]) => html`<input type="hidden" name="${field}" value="${JSON.stringify(value)}" data-as="json">`)}
     ${inner}
@@ -73,12 +85,12 @@ export const callForm = (
 /** Nothing for who may not; a plain form for what needs no question; else a button and its dialog. */
 export function act(at: At, op: Operation, params: Params, label: string, acting: Acting = {}): Html {
   if (!at.may(op)) return html``
-  const { icon: shape, tone, hindrance, fields, confirm, of, iconOnly, does } = acting
+  const { icon: shape, tone, disabledReason, fields, confirm, of, iconOnly, does } = acting
   const face = html`${shape && icon(shape)}<span${iconOnly && html` class="sr"`}>${label}</span>${of && html`<span class="sr"> ${of}</span>`}`
   const look = `btn ${tone === 'pri' ? 'pri' : tone === 'bad' ? 'bad' : ''}`
   const found = does && html` data-does="${does}"`
-  if (hindrance)
-    return html`<button type="button" class="${look}" aria-disabled="true" title="${hindrance}" data-why="${hindrance}"${found}>${face}</button>`
+  if (disabledReason)
+    return html`<button type="button" class="${look}" aria-disabled="true" title="${disabledReason}" data-why="${disabledReason}"${found}>${face}</button>`
   if (!fields && !confirm)
     return callForm(
       op,
@@ -97,7 +109,7 @@ export function act(at: At, op: Operation, params: Params, label: string, acting
       html`
       <h2 id="${id}-t">${title}</h2>
       ${confirm && html`<ul class="will">${confirm.consequences.filter(Boolean).map((c) => html`<li>${c}</li>`)}</ul>`}
-      ${confirm && op.confirmed === true && html`<p class="muted">If you signed in more than 10 minutes ago, you show once more who you are.</p>`}
+      ${confirm && op.requiresRecentAuth === true && html`<p class="muted">If you signed in more than 10 minutes ago, you show once more who you are.</p>`}
       ${fields}
       ${confirm?.type !== undefined && html`<div class="f"><label for="${id}-n">Type <code>${confirm.type}</code> to confirm</label><input id="${id}-n" autocomplete="off" autocapitalize="off" spellcheck="false" data-must-be="${confirm.type}"></div>`}
       <div class="bar end"><button type="button" class="btn" data-close>${confirm?.keep ?? 'Cancel'}</button><button class="btn pri ${tone === 'bad' ? 'bad' : ''}"${confirm?.type !== undefined && html` disabled data-gated`}>${acting.submit ?? label}</button></div>`,

@@ -18,5 +18,10 @@ type InEvery<R extends Reads> = Pick<Page<R>, 'path' | 'reads' | 'title' | 'nav'
 /** One page in the area of each kind of account; `path` is the rest behind the area's, and `view` is told where it stands. */
 export const inEveryArea = <const R extends Reads>({ path, view, ...rest }: InEvery<R>): Page<R>[] =>
   Object.values(areas).map((area) =>
-    page({ ...rest, path: area + path, ...(area === '' && { elsewhere: inOwnArea }), view: (data) => view(data, area) }),
+    page({
+      ...rest,
+      path: area + path,
+      ...(area === '' && { elsewhere: inOwnArea }),
+      view: (data) => view(data, area),
+    }),
   )

@@ -7,7 +7,11 @@ import { time } from './time.ts'
 
 /** The checklist stands between what needs attention and the news that nothing does. */
 export const attentionAndChecklist = (
-  { attention, checklist: all, checkedAt }: { attention: readonly Attention[]; checklist: readonly Step[]; checkedAt: string },
+  {
+    attention,
+    checklist: all,
+    checkedAt,
+  }: { attention: readonly Attention[]; checklist: readonly Step[]; checkedAt: string },
   at: At,
   title: string,
 ): Html => {

@@ -23,7 +23,11 @@ const next: Record<number, string> = {
 }
 
 /** What happened, what to do next, and the id to quote. */
-export function errorPage(refusal: { status: number; message: string }, requestId: string, at: At): { title: string; body: Html } {
+export function errorPage(
+  refusal: { status: number; message: string },
+  requestId: string,
+  at: At,
+): { title: string; body: Html } {
   const home = at.actor.accountId === '' ? '/login' : homeOf(at.actor.kind)
   const title = titles[refusal.status] ?? 'Not possible'
   const body = html`

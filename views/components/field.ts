@@ -1,6 +1,7 @@
 // Form fields: a label, a hint, room for what is wrong with it. `as` is how public/panel/calls.js puts it into the body.
-import { type Content, type Html, html } from '../../src/kernel/web/html.ts'
+
 import { LEAST_CHARACTERS } from '../../src/identity/auth/passwords.ts'
+import { type Content, type Html, html } from '../../src/kernel/web/html.ts'
 
 type As = 'number' | 'words' | 'null' | 'utc'
 export type Option = { value: string; label: string; hint?: Content; why?: string | undefined }
@@ -51,7 +52,8 @@ export const newPassword = (scope: string, more: Partial<Pick<Field, 'label' | '
   })
 
 /** For password managers: whose password it is. Not shown and not sent. */
-export const username = (email = ''): Html => html`<input type="email" autocomplete="username" value="${email}" readonly hidden>`
+export const username = (email = ''): Html =>
+  html`<input type="email" autocomplete="username" value="${email}" readonly hidden>`
 
 /** `fingerprint`: of the SSH key in it, shown while it is typed where browsers compute it (HTTPS). */
 export function area(scope: string, name: string, f: Field & { rows?: number; fingerprint?: true }): Html {
@@ -80,7 +82,14 @@ export function check(scope: string, name: string, f: { label: string; hint?: Co
 export function radios(
   scope: string,
   name: string,
-  f: { label: string; hint?: Content; value: string | undefined; options: readonly Option[]; empty?: Content; quiet?: true },
+  f: {
+    label: string
+    hint?: Content
+    value: string | undefined
+    options: readonly Option[]
+    empty?: Content
+    quiet?: true
+  },
 ): Html {
   const id = slug(`${scope}-${name}`)
   // By value, not by place: in a list that is redrawn, what is chosen must stay with what it was chosen for.

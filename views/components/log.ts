@@ -1,7 +1,8 @@
 // A job's log: numbered lines that can be linked to. The server draws what there is; public/panel/job-log.js appends what comes.
-import { getJobLog } from '../../src/platform/jobs/jobs.ts'
+
 import { type Html, html } from '../../src/kernel/web/html.ts'
 import type { At } from '../../src/kernel/web/page.ts'
+import { getJobLog } from '../../src/platform/jobs/jobs.ts'
 import { pathOf } from './act.ts'
 import { clock, zoneName } from './time.ts'
 

@@ -3,7 +3,8 @@ import { type Content, type Html, html } from '../../src/kernel/web/html.ts'
 import { type IconName, icon } from './icon.ts'
 
 type Tone = 'ok' | 'work' | 'warn' | 'bad' | 'idle' | 'hold'
-export const pill = (tone: Tone, shape: IconName, words: Content): Html => html`<span class="st ${tone}">${icon(shape)}${words}</span>`
+export const pill = (tone: Tone, shape: IconName, words: Content): Html =>
+  html`<span class="st ${tone}">${icon(shape)}${words}</span>`
 
 export const serverStates = {
   provisioning: 'Being installed',
@@ -33,8 +34,16 @@ const works: Record<string, string> = {
 }
 
 /** The running job goes before the state: it is what is changing. */
-export const serverState = ({ status, job }: { status: Status; job: { kind: string; progress: number } | null }): Html =>
-  job ? pill('work', 'work', `${works[job.kind] ?? 'Working'} ${job.progress} %`) : pill(...looks[status], serverStates[status])
+export const serverState = ({
+  status,
+  job,
+}: {
+  status: Status
+  job: { kind: string; progress: number } | null
+}): Html =>
+  job
+    ? pill('work', 'work', `${works[job.kind] ?? 'Working'} ${job.progress} %`)
+    : pill(...looks[status], serverStates[status])
 
 type Job = { state: 'queued' | 'running' | 'succeeded' | 'failed'; undoing: boolean; progress: number; error: unknown }
 export const jobState = ({ state, undoing, progress, error }: Job): Html =>
@@ -51,6 +60,10 @@ export const jobState = ({ state, undoing, progress, error }: Job): Html =>
             : pill('work', 'work', `Running ${progress} %`)
 
 export const nodeState = ({ connected, open }: { connected: boolean; open: boolean }): Html =>
-  connected ? (open ? pill('ok', 'dot', 'Connected') : pill('idle', 'pause', 'Closed')) : pill('bad', 'bang', 'Not connected')
+  connected
+    ? open
+      ? pill('ok', 'dot', 'Connected')
+      : pill('idle', 'pause', 'Closed')
+    : pill('bad', 'bang', 'Not connected')
 
 export const openState = (open: boolean): Html => (open ? pill('ok', 'dot', 'Open') : pill('idle', 'pause', 'Closed'))

@@ -5,7 +5,12 @@ import type { At } from '../../src/kernel/web/page.ts'
 type Column<Row> = { title: string; cell(row: Row): Content; main?: true; num?: true; quiet?: true; actions?: true }
 
 /** `main` is the cell that names the row. */
-export const table = <Row>(label: string, rows: readonly Row[], columns: readonly Column<Row>[], idOf?: (row: Row) => string): Html => html`
+export const table = <Row>(
+  label: string,
+  rows: readonly Row[],
+  columns: readonly Column<Row>[],
+  idOf?: (row: Row) => string,
+): Html => html`
   <div class="wrap"><table class="t"><caption class="sr">${label}</caption><thead><tr>${columns.map((c) => html`<th scope="col"${c.num && html` class="num"`}>${c.actions ? html`<span class="sr">${c.title}</span>` : c.title}</th>`)}</tr></thead>
   <tbody>${rows.map((row) => html`<tr${idOf && html` id="${idOf(row)}"`}>${columns.map((c) => html`<td data-l="${c.title}" class="${c.main ? 'main' : ''} ${c.num ? 'num' : ''} ${c.actions ? 'does' : ''}">${c.cell(row)}</td>`)}</tr>`)}</tbody></table></div>`
 
@@ -24,13 +29,19 @@ export function addressWith(at: At, changes: Readonly<Record<string, string | nu
 /** A GET form: works without scripts, and the address can be shared. */
 export const filters = (at: At, inner: Content, count: Content): Html => html`
   <form class="bar filters" role="search" action="${at.path}" method="get" data-filters>${inner}<button class="btn">Filter</button>${
-    Object.entries(at.query).some(([name, value]) => name !== 'cursor' && value) && html`<a class="btn bare" href="${at.path}">Clear</a>`
+    Object.entries(at.query).some(([name, value]) => name !== 'cursor' && value) &&
+    html`<a class="btn bare" href="${at.path}">Clear</a>`
   }<span class="grow"></span><span class="muted" role="status">${count}</span></form>`
 
 export const filterText = (at: At, name: string, label: string, placeholder: string): Html =>
   html`<label class="sr" for="q-${name}">${label}</label><input id="q-${name}" name="${name}" value="${at.query[name] ?? ''}" placeholder="${placeholder}" type="search" autocomplete="off">`
 
-export const filterChoice = (at: At, name: string, label: string, options: readonly (readonly [string, string])[]): Html =>
+export const filterChoice = (
+  at: At,
+  name: string,
+  label: string,
+  options: readonly (readonly [string, string])[],
+): Html =>
   html`<label class="sr" for="q-${name}">${label}</label><select id="q-${name}" name="${name}"><option value="">${label}: any</option>${options.map(([value, words]) => html`<option value="${value}"${at.query[name] === value && html` selected`}>${words}</option>`)}</select>`
 
 /** Filters as links, where there are few and one is always on. */

@@ -13,8 +13,8 @@ export function span(ms: number): string {
 }
 
 /** The time zone that somebody chose under Account. Without one this is UTC, and public/panel/times.js draws the browser's in its place. */
-type Seen = { now: number; looks?: { timeZone: string | null } | undefined }
-const zoneOf = ({ looks }: Seen) => looks?.timeZone ?? 'UTC'
+type Seen = { now: number; uiPreferences?: { timeZone: string | null } | undefined }
+const zoneOf = ({ uiPreferences }: Seen) => uiPreferences?.timeZone ?? 'UTC'
 
 const hours: Intl.DateTimeFormatOptions = { hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23' }
 const formats = new Map<string, { exact: Intl.DateTimeFormat; clock: Intl.DateTimeFormat }>()
@@ -23,7 +23,14 @@ function formatsOf(timeZone: string) {
   const kept = formats.get(timeZone)
   if (kept) return kept
   const made = {
-    exact: new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', year: 'numeric', ...hours, timeZone, timeZoneName: 'short' }),
+    exact: new Intl.DateTimeFormat('en-GB', {
+      day: 'numeric',
+      month: 'short',
+      year: 'numeric',
+      ...hours,
+      timeZone,
+      timeZoneName: 'short',
+    }),
     clock: new Intl.DateTimeFormat('en-GB', { ...hours, timeZone }),
   }
   formats.set(timeZone, made)
@@ -43,7 +50,8 @@ export const time = (iso: string, at: Seen): Html =>
   html`<time datetime="${iso}" title="${absolute(iso, at)}" data-ago>${relative(iso, at.now)}</time>`
 
 /** The day, the time and its zone. */
-export const exact = (iso: string, at: Seen): Html => html`<time datetime="${iso}" data-exact>${absolute(iso, at)}</time>`
+export const exact = (iso: string, at: Seen): Html =>
+  html`<time datetime="${iso}" data-exact>${absolute(iso, at)}</time>`
 
 /** Both, where the time itself matters, also on a phone, which has no hover. */
 export const moment = (iso: string, at: Seen): Html => html`${time(iso, at)} <small>${exact(iso, at)}</small>`

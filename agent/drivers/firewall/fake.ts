@@ -1,5 +1,5 @@
 import type { Database } from 'bun:sqlite'
-import type { Allowance } from '../../protocol/wire.ts'
+import type { PortRules } from '../../protocol/wire.ts'
 import type { Firewall } from './firewall.ts'
 
 /** Rules that are rows. They are gone after the fake host's reboot, as real ones are. */
@@ -9,7 +9,7 @@ export class FakeFirewall implements Firewall {
     db.run('create table if not exists rules (server text primary key, allowance text not null) strict')
   }
 
-  async load(allowances: readonly Allowance[]) {
+  async load(allowances: readonly PortRules[]) {
     this.db.transaction(() => {
       this.db.run('delete from rules')
       for (const it of allowances) this.db.run('insert into rules values (?, ?)', [it.server, JSON.stringify(it)])

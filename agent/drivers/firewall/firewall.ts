@@ -1,9 +1,9 @@
-import type { Allowance } from '../../protocol/wire.ts'
+import type { PortRules } from '../../protocol/wire.ts'
 
 /** What keeps guests to their own addresses. */
 export interface Firewall {
   /** Replaces all rules of ours by these, in one step: there is no moment with half of them. */
-  load(allowances: readonly Allowance[]): Promise<void>
+  load(allowances: readonly PortRules[]): Promise<void>
   /** False when somebody changed or removed the rules since they were loaded. */
   intact(): Promise<boolean>
 }

@@ -1,6 +1,6 @@
-import { run } from '../../host/exec.ts'
 import { Failure } from '../../failure.ts'
-import type { Allowance } from '../../protocol/wire.ts'
+import { run } from '../../host/exec.ts'
+import type { PortRules } from '../../protocol/wire.ts'
 import type { Firewall } from './firewall.ts'
 import { ruleset, TABLE } from './ruleset.ts'
 
@@ -9,7 +9,7 @@ export class Nftables implements Firewall {
   /** Our table as the kernel showed it right after the last load. */
   private listing: string | undefined
 
-  async load(allowances: readonly Allowance[]) {
+  async load(allowances: readonly PortRules[]) {
     await run('nft', ['-f', '-'], { stdin: ruleset(allowances) }).catch((cause) => {
       throw new Failure('firewall_failed', 'the rules could not be loaded, so the old ones stay in force', { cause })
     })
@@ -23,6 +23,9 @@ export class Nftables implements Firewall {
 
 /** The table as the kernel has it, without counters; undefined when it is gone. */
 async function list(): Promise<string | undefined> {
-  const { code, out } = await run('nft', ['--stateless', 'list', 'table', 'bridge', TABLE], { mayFail: true, quietly: true })
+  const { code, out } = await run('nft', ['--stateless', 'list', 'table', 'bridge', TABLE], {
+    mayFail: true,
+    quietly: true,
+  })
   return code === 0 ? out : undefined
 }

@@ -3,12 +3,12 @@
 //
 // What this kernel family cannot do everywhere, and what is therefore not used: ct, reject, meta ibrname.
 import { Failure } from '../../failure.ts'
-import { type Allowance, TAP_PREFIX } from '../../protocol/wire.ts'
+import { type PortRules, TAP_PREFIX } from '../../protocol/wire.ts'
 
 export const TABLE = 'berth'
 
 /** Everything of ours, as one transaction: the old table goes and the new one comes in the same moment. */
-export function ruleset(allowances: readonly Allowance[]): string {
+export function ruleset(allowances: readonly PortRules[]): string {
   const guests = allowances.toSorted((a, b) => a.tap.localeCompare(b.tap, 'en', { numeric: true }))
   return [
     `table bridge ${TABLE}`,
@@ -21,14 +21,14 @@ export function ruleset(allowances: readonly Allowance[]): string {
 }
 
 /** A tap with our prefix that no guest here owns sends nothing: rules come before the guest, and outlive it. */
-const entrance = (guests: readonly Allowance[]) =>
+const entrance = (guests: readonly PortRules[]) =>
   chain('entrance', [
     'type filter hook prerouting priority -300; policy accept;',
     ...(guests.length ? [`iifname vmap { ${guests.map(({ tap }) => `"${tap}" : jump ${tap}`).join(', ')} }`] : []),
     `iifname "${TAP_PREFIX}*" ${dropped('no guest of this node')}`,
   ])
 
-function guestChain(guest: Allowance): string[] {
+function guestChain(guest: PortRules): string[] {
   const { tap, mac, ipv4, ipv6 } = guest
   return chain(tap, [
     `ether saddr != ${mac} ${dropped('foreign MAC address')}`,
@@ -68,7 +68,9 @@ const ipv6Rules = (ipv6: readonly string[]) => {
     // Who asks for the owner of an address from no address is about to take it. Either way it must be the guest's.
     ...own.map((cidr) => `ether type ip6 ip6 saddr :: icmpv6 type nd-neighbor-solicit ${targetIn(cidr)} accept`),
     'ether type ip6 ip6 saddr :: icmpv6 type { nd-router-solicit, mld-listener-report, mld2-listener-report } accept',
-    ...own.map((cidr) => `ether type ip6 ip6 saddr ${set(own)} icmpv6 type nd-neighbor-advert ${targetIn(cidr)} accept`),
+    ...own.map(
+      (cidr) => `ether type ip6 ip6 saddr ${set(own)} icmpv6 type nd-neighbor-advert ${targetIn(cidr)} accept`,
+    ),
     `ether type ip6 icmpv6 type nd-neighbor-advert ${dropped('neighbour advertisement for a foreign address')}`,
     `ether type ip6 ip6 saddr ${set(own)} accept`,
   ]

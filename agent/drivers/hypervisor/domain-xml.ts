@@ -26,7 +26,12 @@ export function uuidOf(server: string): string {
 }
 
 /** The whole definition of a guest. */
-export function domainXml(domain: Domain, disk: Disk, seedPath: string | undefined, acceleration: Acceleration): string {
+export function domainXml(
+  domain: Domain,
+  disk: Disk,
+  seedPath: string | undefined,
+  acceleration: Acceleration,
+): string {
   const emulated = acceleration === 'emulation'
   const document = {
     domain: {

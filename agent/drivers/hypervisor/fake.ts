@@ -72,7 +72,8 @@ export class FakeHypervisor implements Hypervisor {
       const now = this.powers()
       for (const server of new Set([...known.keys(), ...now.keys()])) {
         const power = now.get(server) ?? 'absent'
-        if (power !== (known.get(server) ?? 'absent')) yield { server, power, at: Date.now(), reason: 'changed on the fake host' }
+        if (power !== (known.get(server) ?? 'absent'))
+          yield { server, power, at: Date.now(), reason: 'changed on the fake host' }
       }
       known = now
     }
@@ -86,7 +87,8 @@ export class FakeHypervisor implements Hypervisor {
       throw new Failure('tool_failed', `${server}: cannot open ${seed}: no such file`)
   }
 
-  private row = (server: string) => this.db.query<Row, [string]>('select * from domains where server = ?').get(server) ?? undefined
+  private row = (server: string) =>
+    this.db.query<Row, [string]>('select * from domains where server = ?').get(server) ?? undefined
   private rows = () => this.db.query<Row, []>('select * from domains order by server').all()
   private powers = () => new Map(this.rows().map((row) => [row.server, row.power]))
 }

@@ -4,8 +4,8 @@
 import { accessSync, constants, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { find, run } from '../../host/exec.ts'
 import { Failure, wordsOf } from '../../failure.ts'
+import { find, run } from '../../host/exec.ts'
 import type { Facts } from '../../protocol/wire.ts'
 
 export type Virtualisation = Facts['virtualisation']
@@ -64,7 +64,9 @@ export async function bootProbe(accelerator: string[]): Promise<string | undefin
     })
     return code === PROOF_EXIT ? undefined : `qemu ended with ${code}: ${err.trim().split('\n')[0] ?? ''}`.slice(0, 300)
   } catch (error) {
-    return error instanceof Failure && error.code === 'tool_timeout' ? `it stood still for ${LIMIT_SECONDS} s` : wordsOf(error)
+    return error instanceof Failure && error.code === 'tool_timeout'
+      ? `it stood still for ${LIMIT_SECONDS} s`
+      : wordsOf(error)
   } finally {
     rmSync(dir, { recursive: true, force: true })
   }

@@ -1,8 +1,9 @@
 // libvirt through virsh. A process per question costs about 20 ms, which the few questions of an agent can afford; the two that
 // repeat for ever (figures, events) are one process for all guests.
-import { lines, run } from '../../host/exec.ts'
+
+import { say } from '../../controller-link/job-log.ts'
 import { Failure } from '../../failure.ts'
-import { say } from '../../connection/job-log.ts'
+import { lines, run } from '../../host/exec.ts'
 import type { Domain, Power } from '../../protocol/wire.ts'
 import type { Disk } from '../storage/storage.ts'
 import { type Acceleration, domainXml, SEED_DRIVE, uuidOf } from './domain-xml.ts'
@@ -29,7 +30,10 @@ export class Libvirt implements Hypervisor {
   }
 
   async power(server: string): Promise<Power> {
-    const { code, out, err } = await virsh(['domstats', '--state', '--nowait', uuidOf(server)], { mayFail: true, quietly: true })
+    const { code, out, err } = await virsh(['domstats', '--state', '--nowait', uuidOf(server)], {
+      mayFail: true,
+      quietly: true,
+    })
     if (code === 0) return blocksIn(out)[0]?.power ?? 'absent'
     if (/failed to get domain|Domain not found/.test(err)) return 'absent'
     throw new Failure('hypervisor_silent', `libvirt does not answer: ${err.trim()}`)
@@ -43,7 +47,8 @@ export class Libvirt implements Hypervisor {
   }
 
   async stop(server: string, graceSeconds: number) {
-    if (graceSeconds > 0 && (await this.power(server)) === 'running' && (await this.shutDown(server, graceSeconds))) return
+    if (graceSeconds > 0 && (await this.power(server)) === 'running' && (await this.shutDown(server, graceSeconds)))
+      return
     if (isOff(await this.power(server))) return
     if (graceSeconds > 0) say('warning', `The guest did not shut down within ${graceSeconds} s; it is switched off`)
     await virsh(['destroy', uuidOf(server)], { mayFail: true })
@@ -55,14 +60,22 @@ export class Libvirt implements Hypervisor {
     const power = await this.power(server)
     if (power === 'absent') return
     for (const where of isOff(power) ? ['--config'] : ['--config', '--live']) {
-      if (await this.seedIsIn(server, where)) await virsh(['change-media', uuidOf(server), SEED_DRIVE, '--eject', '--force', where])
+      if (await this.seedIsIn(server, where))
+        await virsh(['change-media', uuidOf(server), SEED_DRIVE, '--eject', '--force', where])
     }
   }
 
   async remove(server: string) {
     await this.stop(server, 0)
     if ((await this.power(server)) === 'absent') return
-    await virsh(['undefine', uuidOf(server), '--nvram', '--managed-save', '--snapshots-metadata', '--checkpoints-metadata'])
+    await virsh([
+      'undefine',
+      uuidOf(server),
+      '--nvram',
+      '--managed-save',
+      '--snapshots-metadata',
+      '--checkpoints-metadata',
+    ])
   }
 
   guestAnswers(server: string): Promise<boolean> {
@@ -85,7 +98,11 @@ export class Libvirt implements Hypervisor {
   }
 
   async *events(signal: AbortSignal): AsyncGenerator<PowerEvent> {
-    for await (const line of lines('virsh', [...URI, 'event', '--event', 'lifecycle', '--loop', '--timestamp'], signal)) {
+    for await (const line of lines(
+      'virsh',
+      [...URI, 'event', '--event', 'lifecycle', '--loop', '--timestamp'],
+      signal,
+    )) {
       const event = eventIn(line)
       if (event) yield event
     }
@@ -105,9 +122,12 @@ export class Libvirt implements Hypervisor {
   }
 
   private async seedIsIn(server: string, where: string): Promise<boolean> {
-    const { out } = await virsh(['domblklist', uuidOf(server), '--details', ...(where === '--config' ? ['--inactive'] : [])], {
-      quietly: true,
-    })
+    const { out } = await virsh(
+      ['domblklist', uuidOf(server), '--details', ...(where === '--config' ? ['--inactive'] : [])],
+      {
+        quietly: true,
+      },
+    )
     return out.split('\n').some((line) => /^\s*file\s+cdrom\s+sda\s+\//.test(line))
   }
 }
@@ -156,7 +176,8 @@ function powerOf(state: number, reason: number): Power {
 
 /** A line of `virsh event`, as a change of power; undefined for the many that are none. */
 export function eventIn(line: string): PowerEvent | undefined {
-  const [, at, server, event, detail] = /^(\S+ \S+): event 'lifecycle' for domain '(srv_[0-9a-z]{26})': (\S+) (.*)$/.exec(line) ?? []
+  const [, at, server, event, detail] =
+    /^(\S+ \S+): event 'lifecycle' for domain '(srv_[0-9a-z]{26})': (\S+) (.*)$/.exec(line) ?? []
   if (!at || !server || !event || !detail) return undefined
   const power = powerAfter(event, detail)
   return power && { server, power, at: Date.parse(at.replace(' ', 'T')) || Date.now(), reason: `${event} ${detail}` }

@@ -4,8 +4,8 @@ import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { join } from 'node:path'
+import { progress, say } from '../../controller-link/job-log.ts'
 import { Failure } from '../../failure.ts'
-import { progress, say } from '../../connection/job-log.ts'
 import type { ImageSource } from '../../protocol/wire.ts'
 import { toDisk } from '../storage/file.ts'
 import type { Image, Images } from './images.ts'
@@ -39,7 +39,9 @@ export class DownloadedImages implements Images {
   async find(id: string): Promise<Image | undefined> {
     const kept = this.kept(id)
     const path = kept && this.file(id, kept.format)
-    return kept && path && existsSync(path) ? { id, path, format: kept.format, virtualSizeBytes: kept.virtualSizeBytes } : undefined
+    return kept && path && existsSync(path)
+      ? { id, path, format: kept.format, virtualSizeBytes: kept.virtualSizeBytes }
+      : undefined
   }
 
   async remove(id: string) {
@@ -94,7 +96,8 @@ export class DownloadedImages implements Images {
       await file.close()
     }
     const found = hash.digest('hex')
-    if (found !== wanted) throw new Failure('checksum_mismatch', `the download has ${kind} ${found}, expected ${wanted}`)
+    if (found !== wanted)
+      throw new Failure('checksum_mismatch', `the download has ${kind} ${found}, expected ${wanted}`)
   }
 
   private async ask(from: string, signal: AbortSignal): Promise<Response> {
@@ -148,7 +151,8 @@ function watchdog() {
     end: () => clearTimeout(timer),
     rethrow(cause: unknown): never {
       clearTimeout(timer)
-      if (controller.signal.aborted) throw new Failure('download_failed', 'the download stood still for a minute', { cause })
+      if (controller.signal.aborted)
+        throw new Failure('download_failed', 'the download stood still for a minute', { cause })
       throw cause instanceof Failure ? cause : new Failure('download_failed', 'the download broke off', { cause })
     },
   }

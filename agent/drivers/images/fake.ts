@@ -1,5 +1,5 @@
 import type { Database } from 'bun:sqlite'
-import { progress, say } from '../../connection/job-log.ts'
+import { progress, say } from '../../controller-link/job-log.ts'
 import type { ImageSource } from '../../protocol/wire.ts'
 import type { Image, Images } from './images.ts'
 
@@ -19,13 +19,25 @@ export class FakeImages implements Images {
     if (here) return here
     say('info', `Downloading ${source.url} (fake)`)
     progress(50)
-    this.db.run('insert or replace into images values (?, ?, ?, ?)', [source.id, source.format, source.checksum, this.virtualSizeBytes])
+    this.db.run('insert or replace into images values (?, ?, ?, ?)', [
+      source.id,
+      source.format,
+      source.checksum,
+      this.virtualSizeBytes,
+    ])
     progress(100)
-    return { id: source.id, format: source.format, path: `/fake/images/${source.id}`, virtualSizeBytes: this.virtualSizeBytes }
+    return {
+      id: source.id,
+      format: source.format,
+      path: `/fake/images/${source.id}`,
+      virtualSizeBytes: this.virtualSizeBytes,
+    }
   }
 
   async find(id: string) {
-    const row = this.db.query<Omit<Image, 'path'>, [string]>('select id, format, virtualSizeBytes from images where id = ?').get(id)
+    const row = this.db
+      .query<Omit<Image, 'path'>, [string]>('select id, format, virtualSizeBytes from images where id = ?')
+      .get(id)
     return row ? { ...row, path: `/fake/images/${id}` } : undefined
   }
 

@@ -59,10 +59,14 @@ function mustHaveSaneTables(head: Buffer, { clusterBytes, virtualSizeBytes, file
   const bytesPerEntry = clusterBytes * (clusterBytes / 8n)
   must(entries >= (virtualSizeBytes + bytesPerEntry - 1n) / bytesPerEntry, 'its first table is too short for its disk')
   must(entries * 8n <= LARGEST_L1_BYTES, `its first table has ${entries} entries`)
-  const inFile = (offset: bigint, bytes: bigint) => offset >= clusterBytes && offset % clusterBytes === 0n && offset + bytes <= fileBytes
+  const inFile = (offset: bigint, bytes: bigint) =>
+    offset >= clusterBytes && offset % clusterBytes === 0n && offset + bytes <= fileBytes
   must(inFile(head.readBigUInt64BE(40), entries * 8n), 'its first table is not in the file')
   const refcountClusters = BigInt(head.readUInt32BE(56))
-  must(refcountClusters > 0n && refcountClusters * clusterBytes <= LARGEST_L1_BYTES, `its count table has ${refcountClusters} clusters`)
+  must(
+    refcountClusters > 0n && refcountClusters * clusterBytes <= LARGEST_L1_BYTES,
+    `its count table has ${refcountClusters} clusters`,
+  )
   must(inFile(head.readBigUInt64BE(48), refcountClusters * clusterBytes), 'its count table is not in the file')
 }
 
@@ -76,7 +80,10 @@ function v3Header(head: Buffer, clusterBytes: bigint): number {
   must(head.readUInt32BE(96) <= 6, 'its counts are too wide')
   const headerBytes = head.readUInt32BE(100)
   must(
-    headerBytes >= V3_HEADER_BYTES && headerBytes % 8 === 0 && BigInt(headerBytes) <= clusterBytes && headerBytes <= head.length,
+    headerBytes >= V3_HEADER_BYTES &&
+      headerBytes % 8 === 0 &&
+      BigInt(headerBytes) <= clusterBytes &&
+      headerBytes <= head.length,
     'its header has no sane length',
   )
   if (incompatible) must(headerBytes > V3_HEADER_BYTES && head[104] === 1, 'its compression is unknown')

@@ -1,7 +1,8 @@
 // Guests on a Linux bridge of the host's. The bridge is the operator's; Berth never makes or changes one. Speed limits are set
 // here and not by libvirt, whose <bandwidth> needs queue disciplines that not every kernel has.
-import { run } from '../../host/exec.ts'
+
 import { Failure } from '../../failure.ts'
+import { run } from '../../host/exec.ts'
 import type { Facts } from '../../protocol/wire.ts'
 import type { Port } from '../../state.ts'
 import type { Network } from './network.ts'
@@ -40,7 +41,21 @@ export class Bridges implements Network {
     await run('tc', ['qdisc', 'replace', 'dev', middle, 'root', ...bucket])
     await run('tc', ['qdisc', 'add', 'dev', tap, 'ingress'])
     const all = ['protocol', 'all', 'u32', 'match', 'u32', '0', '0']
-    await run('tc', ['filter', 'add', 'dev', tap, 'parent', 'ffff:', ...all, 'action', 'mirred', 'egress', 'redirect', 'dev', middle])
+    await run('tc', [
+      'filter',
+      'add',
+      'dev',
+      tap,
+      'parent',
+      'ffff:',
+      ...all,
+      'action',
+      'mirred',
+      'egress',
+      'redirect',
+      'dev',
+      middle,
+    ])
   }
 
   async unlimit(tap: string) {
@@ -71,14 +86,20 @@ export async function addressesOfHost(): Promise<Pick<Facts, 'bridges' | 'addres
 }
 
 type Interface = { name: string; isBridge: boolean; addresses: string[] }
-type IpLine = { ifname?: string; linkinfo?: { info_kind?: string }; addr_info?: { local?: string; prefixlen?: number; scope?: string }[] }
+type IpLine = {
+  ifname?: string
+  linkinfo?: { info_kind?: string }
+  addr_info?: { local?: string; prefixlen?: number; scope?: string }[]
+}
 
 async function interfaces(): Promise<Interface[]> {
   const { out } = await run('ip', ['-json', '-details', 'address', 'show'], { quietly: true, outputCapBytes: 32 << 20 })
   return (JSON.parse(out || '[]') as IpLine[]).map((line) => ({
     name: line.ifname ?? '',
     isBridge: line.linkinfo?.info_kind === 'bridge',
-    addresses: (line.addr_info ?? []).filter((it) => it.scope === 'global' && it.local).map((it) => `${it.local}/${it.prefixlen}`),
+    addresses: (line.addr_info ?? [])
+      .filter((it) => it.scope === 'global' && it.local)
+      .map((it) => `${it.local}/${it.prefixlen}`),
   }))
 }
 

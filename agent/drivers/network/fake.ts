@@ -8,7 +8,8 @@ export class FakeNetwork implements Network {
   constructor(private bridges: readonly string[]) {}
 
   async mustHaveBridge(name: string) {
-    if (!this.bridges.includes(name)) throw new Failure('no_bridge', `this node has no bridge ${name}; it has ${this.bridges.join(', ')}`)
+    if (!this.bridges.includes(name))
+      throw new Failure('no_bridge', `this node has no bridge ${name}; it has ${this.bridges.join(', ')}`)
   }
   async limit(port: Port) {
     this.limits.set(port.tap, port)

@@ -19,7 +19,8 @@ export class IsoSeeds implements Seeds {
     try {
       const files = join(work, 'files')
       mkdirSync(files)
-      for (const [name, text] of Object.entries(seedFiles(seed))) writeFileSync(join(files, name), text, { mode: 0o600 })
+      for (const [name, text] of Object.entries(seedFiles(seed)))
+        writeFileSync(join(files, name), text, { mode: 0o600 })
       writeFileSync(image, '', { mode: 0o600 })
       await run('xorriso', ['-no_rc', '-as', 'mkisofs', '-quiet', '-o', image, '-V', 'cidata', '-J', '-r', files])
       renameSync(image, this.file(seed.server))

@@ -1,6 +1,6 @@
 import type { Database } from 'bun:sqlite'
 import { join } from 'node:path'
-import type { PoolRoom, Volume } from '../../protocol/wire.ts'
+import type { PoolCapacity, Volume } from '../../protocol/wire.ts'
 import type { Image } from '../images/images.ts'
 import type { Disk, Pool } from './storage.ts'
 
@@ -43,7 +43,7 @@ export class FakePool implements Pool {
 
   list = async () => this.rows().map(({ server, pool, format }) => ({ server, pool, format }))
 
-  async room(): Promise<PoolRoom> {
+  async room(): Promise<PoolCapacity> {
     const usedBytes = this.rows().reduce((sum, row) => sum + row.sizeBytes, 0)
     return {
       name: this.name,
@@ -54,5 +54,6 @@ export class FakePool implements Pool {
     }
   }
 
-  private rows = () => this.db.query<Row, [string]>('select * from volumes where pool = ? order by server').all(this.name)
+  private rows = () =>
+    this.db.query<Row, [string]>('select * from volumes where pool = ? order by server').all(this.name)
 }

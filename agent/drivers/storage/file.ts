@@ -3,10 +3,10 @@
 import { existsSync, readdirSync, renameSync, rmSync, statfsSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { join } from 'node:path'
+import { Failure } from '../../failure.ts'
 import { makePassage } from '../../host/directories.ts'
 import { run } from '../../host/exec.ts'
-import { Failure } from '../../failure.ts'
-import type { PoolRoom, Volume } from '../../protocol/wire.ts'
+import type { PoolCapacity, Volume } from '../../protocol/wire.ts'
 import type { Image } from '../images/images.ts'
 import { readQcow2 } from '../images/qcow2.ts'
 import type { Disk, Pool } from './storage.ts'
@@ -22,7 +22,11 @@ export class FilePool implements Pool {
     makePassage(root)
   }
 
-  disk = (volume: Volume): Disk => ({ kind: 'file', format: volume.format, path: join(this.root, `${volume.server}.${volume.format}`) })
+  disk = (volume: Volume): Disk => ({
+    kind: 'file',
+    format: volume.format,
+    path: join(this.root, `${volume.server}.${volume.format}`),
+  })
 
   async sizeBytes(volume: Volume) {
     const { path, format } = this.disk(volume)
@@ -53,7 +57,7 @@ export class FilePool implements Pool {
       })
   }
 
-  async room(): Promise<PoolRoom> {
+  async room(): Promise<PoolCapacity> {
     const { bsize, blocks, bavail } = statfsSync(this.root)
     return { name: this.name, kind: 'file', path: this.root, totalBytes: blocks * bsize, freeBytes: bavail * bsize }
   }
@@ -62,7 +66,9 @@ export class FilePool implements Pool {
   private async make(path: string, format: Volume['format'], image: Image, sizeBytes: number) {
     const part = `${path}.part`
     rmSync(part, { force: true })
-    await run('qemu-img', ['convert', '-f', image.format, '-O', format, '--', image.path, part], { limitSeconds: COPY_LIMIT_SECONDS })
+    await run('qemu-img', ['convert', '-f', image.format, '-O', format, '--', image.path, part], {
+      limitSeconds: COPY_LIMIT_SECONDS,
+    })
     await run('qemu-img', ['resize', '-f', format, '--', part, String(sizeBytes)])
     await toDisk(part)
     renameSync(part, path)

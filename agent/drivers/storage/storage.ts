@@ -1,5 +1,5 @@
 import { Failure } from '../../failure.ts'
-import type { PoolRoom, Volume } from '../../protocol/wire.ts'
+import type { PoolCapacity, Volume } from '../../protocol/wire.ts'
 import type { Image } from '../images/images.ts'
 
 /** Where a hypervisor finds a disk. Block devices are what LVM and ZFS pools give. */
@@ -15,7 +15,7 @@ export interface Pool {
   create(volume: Volume, image: Image, sizeBytes: number): Promise<void>
   remove(volume: Volume): Promise<void>
   list(): Promise<Volume[]>
-  room(): Promise<PoolRoom>
+  room(): Promise<PoolCapacity>
 }
 
 /** The pools of a node. */
@@ -25,7 +25,11 @@ export class Storage {
   /** Throws `no_pool` for a pool this node does not have. */
   pool(name: string): Pool {
     const pool = this.pools.find((it) => it.name === name)
-    if (!pool) throw new Failure('no_pool', `this node has no pool ${name}; it has ${this.pools.map((it) => it.name).join(', ')}`)
+    if (!pool)
+      throw new Failure(
+        'no_pool',
+        `this node has no pool ${name}; it has ${this.pools.map((it) => it.name).join(', ')}`,
+      )
     return pool
   }
 

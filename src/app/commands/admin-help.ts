@@ -29,13 +29,18 @@ export function operationHelp(op: Operation): string {
       name,
       `${kindOf(schema)}${needed.has(name) ? ', needed' : ''}${isSecret(schema) ? '; secret: give it on standard input' : ''}`,
     ]),
-    ...query.map(([name, schema]): [string, string] => [`query.${name}`, `${kindOf(schema)}: ${(schema as Schema).description}`]),
+    ...query.map(([name, schema]): [string, string] => [
+      `query.${name}`,
+      `${kindOf(schema)}: ${(schema as Schema).description}`,
+    ]),
   ]
   const width = Math.max(0, ...rows.map(([name]) => name.length)) + 2
   return [
     `berth admin ${op.id}${rows.length ? ' [JSON]' : ''}`,
-    `${op.summary}. ${op.onHost ? 'It is there on this host only, not over HTTP.' : `It is ${op.method} ${API_ROOT}${op.path}.`}`,
-    ...(rows.length ? ['', ...rows.map(([name, words]) => `  ${name.padEnd(width)}${words}`)] : ['', 'It takes no fields.']),
+    `${op.summary}. ${op.localOnly ? 'It is there on this host only, not over HTTP.' : `It is ${op.method} ${API_ROOT}${op.path}.`}`,
+    ...(rows.length
+      ? ['', ...rows.map(([name, words]) => `  ${name.padEnd(width)}${words}`)]
+      : ['', 'It takes no fields.']),
     ...exampleOf(op, ids, Object.values(properties).some(isSecret)),
   ].join('\n')
 }

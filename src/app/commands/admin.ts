@@ -2,15 +2,24 @@
 // that it starts the jobs; without one the database is opened here.
 import { existsSync } from 'node:fs'
 import { parseArgs } from 'node:util'
-import { createStaff } from '../../identity/roles/staff.ts'
-import { operationHelp } from './admin-help.ts'
-import { configFrom } from '../config.ts'
-import { databaseOf, environment, installation, isNobodyThere, makeDataDir, noDatabase, openController, socketOf } from './data-dir.ts'
+import { createStaff } from '../../identity/accounts/staff/staff.ts'
+import { grantToken } from '../../identity/tokens/tokens.ts'
 import { API_ROOT } from '../../kernel/api/http.ts'
 import type { Operation } from '../../kernel/api/operation.ts'
 import { day, iso } from '../../kernel/db/clock.ts'
+import { configFrom } from '../config.ts'
 import { allOperations } from '../operations.ts'
-import { grantToken } from '../../identity/tokens/tokens.ts'
+import { operationHelp } from './admin-help.ts'
+import {
+  databaseOf,
+  environment,
+  installation,
+  isNobodyThere,
+  makeDataDir,
+  noDatabase,
+  openController,
+  socketOf,
+} from './data-dir.ts'
 
 const usage = `berth admin OPERATION [JSON]     any API operation; what stands in its path and its body are fields of the JSON, its query is under "query"
 berth admin OPERATION -          the same with the JSON from standard input: for passwords, which others on this host see on a command line
@@ -78,7 +87,11 @@ const options = (rest: readonly string[], known: Record<string, { type: 'string'
 }
 
 async function staffFrom(rest: readonly string[]) {
-  const { email, name, role } = options(rest, { email: { type: 'string' }, name: { type: 'string' }, role: { type: 'string' } })
+  const { email, name, role } = options(rest, {
+    email: { type: 'string' },
+    name: { type: 'string' },
+    role: { type: 'string' },
+  })
   if (!email || !name) throw new WrongUse(usage)
   const password = process.stdin.isTTY ? await typed('Password: ') : (await Bun.stdin.text()).replace(/\r?\n$/, '')
   if (!password) throw new WrongUse('The password is read from standard input, and there was none.')
@@ -115,7 +128,8 @@ function tokenFrom(rest: readonly string[]) {
     expires: { type: 'string' },
   })
   if (!account || !name || !preset === !scopes) throw new WrongUse(usage)
-  if (expires !== undefined && !/^[1-9]\d{0,4}$/.test(expires)) throw new WrongUse('--expires is a number of days, for example 365.')
+  if (expires !== undefined && !/^[1-9]\d{0,4}$/.test(expires))
+    throw new WrongUse('--expires is a number of days, for example 365.')
   return {
     account,
     name,
@@ -130,8 +144,10 @@ export async function call(op: Operation, given: Record<string, any>): Promise<R
   const { query, ...body } = given
   const path = op.path.replace(/\{(\w+)\}/g, (_, name: string) => {
     const value = body[name]
-    if (value === undefined) throw new WrongUse(`${op.id} needs "${name}". berth admin ${op.id} --help shows all that it takes.`)
-    if (typeof value !== 'string') throw new WrongUse(`"${name}" must be text in quotes, the id of the ${op.on?.name ?? name}.`)
+    if (value === undefined)
+      throw new WrongUse(`${op.id} needs "${name}". berth admin ${op.id} --help shows all that it takes.`)
+    if (typeof value !== 'string')
+      throw new WrongUse(`"${name}" must be text in quotes, the id of the ${op.on?.name ?? name}.`)
     delete body[name]
     return encodeURIComponent(value)
   })
@@ -139,19 +155,24 @@ export async function call(op: Operation, given: Record<string, any>): Promise<R
   const request =
     op.method === 'GET'
       ? { method: 'GET' }
-      : { method: op.method, ...(op.body ? { headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) } : {}) }
+      : {
+          method: op.method,
+          ...(op.body ? { headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) } : {}),
+        }
   // The first member of staff may be made before the first start: a new installation on purpose.
   if (op === createStaff) makeDataDir(configFrom(environment()).dataDir)
   const config = installation()
   const socket = socketOf(config.dataDir)
   if (existsSync(socket)) {
     // Nobody at the socket: a controller was killed there. Anything else may have begun there, and is not begun here once more.
-    const answer = await fetch(url, { ...request, unix: socket, timeout: false } as unknown as RequestInit).catch((error) => {
-      if (!isNobodyThere(error) && op.method !== 'GET')
-        throw new CutShort(
-          'The controller went away in the middle. Look whether it was done (berth admin audit.list) before you do it again.',
-        )
-    })
+    const answer = await fetch(url, { ...request, unix: socket, timeout: false } as unknown as RequestInit).catch(
+      (error) => {
+        if (!isNobodyThere(error) && op.method !== 'GET')
+          throw new CutShort(
+            'The controller went away in the middle. Look whether it was done (berth admin audit.list) before you do it again.',
+          )
+      },
+    )
     if (answer) return answer
   }
   if (op !== createStaff && !existsSync(databaseOf(config.dataDir))) throw noDatabase(config.dataDir)

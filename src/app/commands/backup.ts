@@ -14,17 +14,17 @@ import {
   writeSync,
 } from 'node:fs'
 import { dirname, resolve } from 'node:path'
-import { CannotStart, whoAmI } from './startup-errors.ts'
+import { mustFit } from '../../kernel/db/migrate.ts'
 import { configFrom } from '../config.ts'
 import { databaseOf, environment, installation, isRunning, noDatabase } from './data-dir.ts'
-import { mustFit } from '../../kernel/db/migrate.ts'
+import { CannotStart, whoAmI } from './startup-errors.ts'
 
 const usage = `berth backup create FILE     copies the database to FILE, also while the controller runs
 berth backup restore FILE    puts it in place; the controller must be stopped
 
 Run it as root, or as the user who owns the data directory: what is restored belongs to that user again. It works on the installation
 of this host, or on the one whose data directory PANEL_DATA_DIR names.
-Keep the key file (PANEL_KEY_FILE) too, elsewhere: without it the sealed secrets in a backup cannot be read.`
+Keep the key file (PANEL_KEY_FILE) too, elsewhere: without it the encrypted secrets in a backup cannot be read.`
 
 /** Expected, and said with what to do. */
 const failed = (words: string) => new CannotStart('backup_failed', words)
@@ -94,7 +94,8 @@ async function restore(file: string): Promise<number> {
   const source = openSync(file, 'r')
   mustBeWhole(file)
   const { dataDir } = installation((dir) => dir)
-  if (await isRunning(dataDir)) throw failed('The controller is running. Stop it first: what it writes now would be lost.')
+  if (await isRunning(dataDir))
+    throw failed('The controller is running. Stop it first: what it writes now would be lost.')
   const database = databaseOf(dataDir)
   const part = `${database}.restoring`
   copy(source, part)
@@ -102,7 +103,8 @@ async function restore(file: string): Promise<number> {
   const before = existsSync(database)
   if (before) intoOneFile(database)
   // With what could not be put into it, of a database that is damaged.
-  for (const suffix of ['', '-wal', '-shm']) if (existsSync(database + suffix)) renameSync(database + suffix, kept + suffix)
+  for (const suffix of ['', '-wal', '-shm'])
+    if (existsSync(database + suffix)) renameSync(database + suffix, kept + suffix)
   renameSync(part, database)
   flush(dataDir)
   console.log(`Restored. ${before ? `What was there before is kept as ${kept}.` : ''}`.trim())
@@ -125,7 +127,8 @@ function mustBeWhole(file: string) {
   const db = new Database(file, { readonly: true })
   try {
     const [row] = db.query<{ integrity_check: string }, []>('PRAGMA integrity_check').all()
-    if (row?.integrity_check !== 'ok' || !db.query("SELECT 1 FROM sqlite_master WHERE name = 'migrations'").get()) throw notWhole()
+    if (row?.integrity_check !== 'ok' || !db.query("SELECT 1 FROM sqlite_master WHERE name = 'migrations'").get())
+      throw notWhole()
     mustFit(db)
   } catch (error) {
     throw (error as { code?: string }).code?.startsWith('SQLITE_') ? notWhole() : error

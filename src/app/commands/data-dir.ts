@@ -1,8 +1,8 @@
 // The installation that a command on this host works on: its settings, its data directory, and whose that is.
 import { accessSync, constants, existsSync, mkdirSync, readFileSync, statSync } from 'node:fs'
-import { aboutData, CannotStart, notUsable } from './startup-errors.ts'
 import { type Config, configFrom, SettingError } from '../config.ts'
 import { createController } from '../controller.ts'
+import { aboutData, CannotStart, notUsable } from './startup-errors.ts'
 
 /** What install.sh writes, and the operator's own beside it, which wins: the service starts with both. */
 const installed = ['/etc/berth/controller.env', '/etc/berth/controller.local.env']
@@ -95,7 +95,10 @@ export const isNobodyThere = (error: unknown) => nobodyThere.has((error as { cod
 /** Is a controller at the socket of this directory? One that does not answer is there all the same. */
 export const isRunning = async (dataDir: string): Promise<boolean> =>
   existsSync(socketOf(dataDir)) &&
-  (await fetch('http://localhost/api/v1/status', { unix: socketOf(dataDir), signal: AbortSignal.timeout(5000) } as RequestInit).then(
+  (await fetch('http://localhost/api/v1/status', {
+    unix: socketOf(dataDir),
+    signal: AbortSignal.timeout(5000),
+  } as RequestInit).then(
     () => true,
     (error) => !isNobodyThere(error),
   ))

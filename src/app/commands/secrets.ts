@@ -1,9 +1,10 @@
-// `berth secrets`: the key that seals what the database must not show.
-import { CutShort, call, show } from './admin.ts'
+// `berth secrets`: the key that encrypts what the database must not show.
+
 import { named } from '../../kernel/crypto/secrets.ts'
 import { rotateSecrets } from '../../platform/settings/rotate-secrets.ts'
+import { CutShort, call, show } from './admin.ts'
 
-const usage = `berth secrets rotate     makes a new key in the key file (PANEL_KEY_FILE), seals every secret in the database anew with it,
+const usage = `berth secrets rotate     makes a new key in the key file (PANEL_KEY_FILE), encrypts every secret in the database anew with it,
                          then drops the old key; also while the controller runs, and again when it was cut short
 
 Copy the key file afterwards: backups of the database from here on need the new key, earlier ones the old.
@@ -28,8 +29,8 @@ const rotated = (): Promise<Response> =>
     return Bun.sleep(200).then(rotated)
   })
 
-const words = ({ key, sealed, dropped }: { key: string; sealed: number; dropped: string[] }) =>
-  `${sealed} ${sealed === 1 ? 'value' : 'values'} sealed anew with the key ${key}. ` +
+const words = ({ key, encrypted, dropped }: { key: string; encrypted: number; dropped: string[] }) =>
+  `${encrypted} ${encrypted === 1 ? 'value' : 'values'} re-encrypted with the key ${key}. ` +
   (dropped.length
     ? `${named(dropped).replace('t', 'T')} ${dropped.length === 1 ? 'is' : 'are'} gone: copy the key file to where you keep it.`
-    : 'The old key stays: something was sealed with it meanwhile. Run this again.')
+    : 'The old key stays: something was encrypted with it meanwhile. Run this again.')

@@ -1,12 +1,12 @@
 // `berth serve`: the controller as a process.
 import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { chmodSync, existsSync, readFileSync, rmSync } from 'node:fs'
-import { aboutListening, CannotStart, whoAmI } from './startup-errors.ts'
-import { type Config, configFrom, SettingError } from '../config.ts'
-import { isRunning, makeDataDir, openController, socketOf } from './data-dir.ts'
 import { log } from '../../kernel/log.ts'
+import { type Config, configFrom, SettingError } from '../config.ts'
 import { powerCutAt } from '../crash-injection.ts'
 import { VERSION } from '../version.ts'
+import { isRunning, makeDataDir, openController, socketOf } from './data-dir.ts'
+import { aboutListening, CannotStart, whoAmI } from './startup-errors.ts'
 
 /** Answers the exit code when the controller has stopped. Throws what `endOf` knows when it cannot start. */
 export async function serve(): Promise<number> {
@@ -15,8 +15,14 @@ export async function serve(): Promise<number> {
   makeDataDir(config.dataDir, 'incoming')
   // Two over one database would carry out every job twice.
   if (await isRunning(config.dataDir))
-    throw new CannotStart('already_running', `A controller is running on ${config.dataDir} already. Stop it, or set PANEL_DATA_DIR.`)
-  const controller = await openController({ config, seams: powerCutAt(process.env['BERTH_POWER_CUT'], config.dataDir) })
+    throw new CannotStart(
+      'already_running',
+      `A controller is running on ${config.dataDir} already. Stop it, or set PANEL_DATA_DIR.`,
+    )
+  const controller = await openController({
+    config,
+    failpoints: powerCutAt(process.env['BERTH_POWER_CUT'], config.dataDir),
+  })
   const server = listen(config, {
     hostname: config.listen.hostname,
     port: config.listen.port,
@@ -29,7 +35,7 @@ export async function serve(): Promise<number> {
   })
   const socket = socketOf(config.dataDir)
   if (existsSync(socket)) rmSync(socket)
-  // An operation may take its time: sealing everything anew does.
+  // An operation may take its time: encrypting everything anew does.
   const admin = Bun.serve({ unix: socket, idleTimeout: 0, fetch: controller.fetchLocal } as any)
   chmodSync(socket, 0o600)
   controller.start()

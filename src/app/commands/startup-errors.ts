@@ -1,8 +1,8 @@
 // Why a command cannot do its work on this machine. Expected things are said in words with what to do next, never as a stack trace.
 import { readFileSync, statSync } from 'node:fs'
-import { type Config, SettingError } from '../config.ts'
-import { NotOurDatabase } from '../../kernel/db/migrate.ts'
 import { KeyFileError } from '../../kernel/crypto/secrets.ts'
+import { NotOurDatabase } from '../../kernel/db/migrate.ts'
+import { type Config, SettingError } from '../config.ts'
 
 /** `code: message` on standard error, exit 1. */
 export class CannotStart extends Error {
@@ -38,7 +38,8 @@ export function aboutData(error: unknown, dataDir: string): unknown {
     )
   if (/^SQLITE_FULL|^ENOSPC/.test(code))
     return new CannotStart('disk_full', `The disk of ${dataDir} is full. Make room on it and start again.`)
-  if (/^(SQLITE_(CANTOPEN|READONLY|PERM|IOERR)|EACCES|EPERM|EROFS|ENOTDIR|EISDIR|ENOENT)/.test(code)) return notUsable(dataDir, code)
+  if (/^(SQLITE_(CANTOPEN|READONLY|PERM|IOERR)|EACCES|EPERM|EROFS|ENOTDIR|EISDIR|ENOENT)/.test(code))
+    return notUsable(dataDir, code)
   return error
 }
 

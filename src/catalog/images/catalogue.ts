@@ -1,7 +1,14 @@
 // Official cloud images, as their distributions publish them. The checksum is read from the distribution's own list when an
 // image is added, over HTTPS from the same host: a copy kept here would be stale within weeks.
 
-export type CatalogueEntry = { id: string; name: string; url: string; sums: string; algorithm: 'sha256' | 'sha512'; minDiskGb: number }
+export type CatalogueEntry = {
+  id: string
+  name: string
+  url: string
+  sums: string
+  algorithm: 'sha256' | 'sha512'
+  minDiskGb: number
+}
 
 const debian = (number: number, word: string): CatalogueEntry => ({
   id: `debian-${number}`,
@@ -49,7 +56,8 @@ export function checksumIn(list: string, file: string, algorithm: 'sha256' | 'sh
   for (const text of list.slice(0, 1_000_000).split('\n')) {
     if (!text.includes(file)) continue
     const [first = '', second = ''] = text.trim().split(/\s+\*?/)
-    if (second === file && first.length === digits && /^[0-9a-f]+$/i.test(first)) return `${algorithm}:${first.toLowerCase()}`
+    if (second === file && first.length === digits && /^[0-9a-f]+$/i.test(first))
+      return `${algorithm}:${first.toLowerCase()}`
     const after = text.startsWith(`${algorithm.toUpperCase()} (${file}) = `) ? text.split(' = ')[1]?.trim() : undefined
     if (after?.length === digits && /^[0-9a-f]+$/i.test(after)) return `${algorithm}:${after.toLowerCase()}`
   }

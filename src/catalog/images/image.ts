@@ -1,7 +1,7 @@
 import { Type as t } from 'typebox'
 import type { ImageSource } from '../../../agent/protocol/wire.ts'
 import type { Actor } from '../../kernel/api/actor.ts'
-import { nullable, type Resource, shape, time, told } from '../../kernel/api/operation.ts'
+import { described, namedSchema, nullable, type Resource, time } from '../../kernel/api/operation.ts'
 import { iso } from '../../kernel/db/clock.ts'
 import { type Db, prepared } from '../../kernel/db/open.ts'
 import { rowBy } from '../../kernel/db/rows.ts'
@@ -27,7 +27,7 @@ export const imagePath = (dataDir: string, id: string, format: string) => `${dat
 /** What a node needs to fetch and recognise it. */
 export const sourceOf = ({ id, url, format, checksum }: Image): ImageSource => ({ id, url, format, checksum })
 
-export const imageAnswer = shape('Image', {
+export const imageAnswer = namedSchema('Image', {
   id: t.String(),
   name: t.String(),
   origin: t.Enum(['catalogue', 'imported']),
@@ -35,15 +35,17 @@ export const imageAnswer = shape('Image', {
   format: t.Enum(['qcow2', 'raw']),
   checksum: t.String(),
   sizeBytes: t.Integer(),
-  minDiskGb: told(t.Integer(), 'The smallest disk that it fits on.'),
-  user: told(t.String(), 'As whom one signs in to it.'),
-  published: told(t.Boolean(), 'It can be ordered.'),
+  minDiskGb: described(t.Integer(), 'The smallest disk that it fits on.'),
+  user: described(t.String(), 'As whom one signs in to it.'),
+  published: described(t.Boolean(), 'It can be ordered.'),
   createdAt: time,
   servers: t.Integer(),
 })
 
 const used = prepared(({ $client }) =>
-  $client.prepare<{ n: number }, [string]>('SELECT count(*) AS n FROM servers WHERE image_id = ? AND terminated_at IS NULL'),
+  $client.prepare<{ n: number }, [string]>(
+    'SELECT count(*) AS n FROM servers WHERE image_id = ? AND terminated_at IS NULL',
+  ),
 )
 
 export const showImage = (tx: Db, it: Image) => ({

@@ -3,10 +3,10 @@ import { mkdir, open, stat } from 'node:fs/promises'
 import { and, eq, isNull } from 'drizzle-orm'
 import { Type as t } from 'typebox'
 import { agentPaths } from '../../../agent/protocol/wire.ts'
-import { invalid, Refusal } from '../../kernel/api/errors.ts'
+import { ApiError, invalid } from '../../kernel/api/errors.ts'
 import { newest, page } from '../../kernel/api/list.ts'
 import { named, patched } from '../../kernel/api/named.ts'
-import { done, fields, line, operation, shape } from '../../kernel/api/operation.ts'
+import { done, fields, line, namedSchema, operation } from '../../kernel/api/operation.ts'
 import { newId } from '../../kernel/db/ids.ts'
 import type { Tx } from '../../kernel/db/open.ts'
 import { catalogue, checksumIn } from './catalogue.ts'
@@ -30,13 +30,16 @@ export const importImage = operation({
   summary: 'Import a disk image from the incoming directory of the controller',
   access: { staff: ['images:write'] },
   body: fields({
-    file: t.String({ pattern: '^[A-Za-z0-9][A-Za-z0-9._+-]{0,120}$', title: 'the name of a file in the incoming directory' }),
+    file: t.String({
+      pattern: '^[A-Za-z0-9][A-Za-z0-9._+-]{0,120}$',
+      title: 'the name of a file in the incoming directory',
+    }),
     name: line(80),
     format: t.Optional(t.Enum(['qcow2', 'raw'])),
     minDiskGb: t.Optional(t.Integer({ minimum: 1, maximum: 65_536 })),
     published: t.Optional(t.Boolean()),
   }),
-  answer: imageAnswer,
+  response: imageAnswer,
   status: 201,
   refuses: ['name_taken'],
   example: { file: 'debian-13.qcow2', name: 'Debian 13', format: 'qcow2', minDiskGb: 3, published: true },
@@ -98,7 +101,7 @@ export const addCatalogueImage = operation({
   summary: "Add an official image from the catalogue; its checksum is read from the distribution's own list",
   access: { staff: ['images:write'] },
   body: fields({ catalogueId: t.Enum(catalogue.map((c) => c.id)), published: t.Optional(t.Boolean()) }),
-  answer: imageAnswer,
+  response: imageAnswer,
   status: 201,
   refuses: ['name_taken', 'source_unreachable'],
   example: { catalogueId: 'debian-13', published: true },
@@ -109,7 +112,7 @@ export const addCatalogueImage = operation({
       .catch(() => undefined)
     const checksum = list && checksumIn(list, entry.url.split('/').at(-1)!, entry.algorithm)
     if (!checksum)
-      throw new Refusal(
+      throw new ApiError(
         'source_unreachable',
         `The checksum list of ${entry.name} could not be read from ${new URL(entry.sums).host}. Check that the controller reaches it, or import an image from a file.`,
       )
@@ -145,7 +148,7 @@ export const changeImage = operation({
     published: t.Optional(t.Boolean()),
     minDiskGb: t.Optional(t.Integer({ minimum: 1, maximum: 65_536 })),
   }),
-  answer: imageAnswer,
+  response: imageAnswer,
   refuses: ['name_taken'],
   example: { published: true },
   run({ tx, target, body }) {
@@ -163,14 +166,14 @@ export const removeImage = operation({
   summary: 'Remove an image; servers made from it keep running',
   access: { staff: ['images:write'] },
   on: image,
-  answer: done,
+  response: done,
   run({ tx, target, clock }) {
     tx.update(images).set({ removedAt: clock(), published: false }).where(eq(images.id, target.id)).run()
     return {}
   },
 })
 
-const offered = shape('OfferedImage', {
+const offered = namedSchema('OfferedImage', {
   id: t.String(),
   name: t.String(),
   minDiskGb: t.Integer(),
@@ -183,9 +186,13 @@ export const listOfferedImages = operation({
   method: 'GET',
   path: '/images',
   summary: 'The images that a server can be set up with, newest first',
-  access: { staff: ['servers:create', 'servers:reinstall'], reseller: ['servers:reinstall'], customer: ['servers:reinstall'] },
+  access: {
+    staff: ['servers:create', 'servers:reinstall'],
+    reseller: ['servers:reinstall'],
+    customer: ['servers:reinstall'],
+  },
   pages: { usual: 100, most: 200 },
-  answer: page(offered),
+  response: page(offered),
   run(call) {
     const published = and(isNull(images.removedAt), eq(images.published, true))
     return newest({
@@ -205,7 +212,7 @@ export const listImages = operation({
   summary: 'Images, newest first, and what else the catalogue offers',
   access: { staff: ['servers:read', 'servers:create', 'images:write'] },
   pages: { usual: 100, most: 200 },
-  answer: t.Object({
+  response: t.Object({
     ...page(imageAnswer).properties,
     catalogue: t.Array(t.Object({ id: t.String(), name: t.String(), added: t.Boolean() })),
   }),

@@ -1,5 +1,5 @@
 import { Type as t } from 'typebox'
-import { nullable, type Resource, shape, told } from '../../kernel/api/operation.ts'
+import { described, namedSchema, nullable, type Resource } from '../../kernel/api/operation.ts'
 import { type Db, prepared } from '../../kernel/db/open.ts'
 import { rowBy } from '../../kernel/db/rows.ts'
 import { type Package, packages } from './tables.ts'
@@ -13,10 +13,12 @@ export const packageOnSale: Resource<Package> = {
 export const packageById = rowBy(packages, packages.id)
 
 const sold = prepared(({ $client }) =>
-  $client.prepare<{ n: number }, [string]>('SELECT count(*) AS n FROM servers WHERE package_id = ? AND terminated_at IS NULL'),
+  $client.prepare<{ n: number }, [string]>(
+    'SELECT count(*) AS n FROM servers WHERE package_id = ? AND terminated_at IS NULL',
+  ),
 )
 
-export const packageAnswer = shape('Package', {
+export const packageAnswer = namedSchema('Package', {
   id: t.String(),
   name: t.String(),
   vcpus: t.Integer(),
@@ -24,10 +26,10 @@ export const packageAnswer = shape('Package', {
   diskGb: t.Integer(),
   trafficGb: nullable(t.Integer()),
   portMbps: nullable(t.Integer()),
-  ipv4: told(t.Integer(), 'How many addresses a server gets.'),
-  ipv6Prefix: told(nullable(t.Integer()), 'The length of the prefix that a server gets.'),
-  billingProductId: told(nullable(t.String()), 'Free text, such as vendor:number.'),
-  archived: told(t.Boolean(), 'It can no longer be ordered.'),
+  ipv4: described(t.Integer(), 'How many addresses a server gets.'),
+  ipv6Prefix: described(nullable(t.Integer()), 'The length of the prefix that a server gets.'),
+  billingProductId: described(nullable(t.String()), 'Free text, such as vendor:number.'),
+  archived: described(t.Boolean(), 'It can no longer be ordered.'),
   servers: t.Integer(),
 })
 export const showPackage = (tx: Db, { createdAt: _, ...it }: Package) => ({ ...it, servers: sold(tx).get(it.id)!.n })

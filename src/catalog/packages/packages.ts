@@ -1,10 +1,10 @@
 import { and, asc, count, gt } from 'drizzle-orm'
 import { Type as t } from 'typebox'
+import { listedLocations, locationAnswer } from '../../fleet/locations/location.ts'
 import { paginate } from '../../kernel/api/list.ts'
 import { named, patched } from '../../kernel/api/named.ts'
 import { fields, line, nullable, operation } from '../../kernel/api/operation.ts'
 import { newId } from '../../kernel/db/ids.ts'
-import { listedLocations, locationAnswer } from '../../fleet/locations/location.ts'
 import { packageAnswer, packageOnSale, showPackage } from './package.ts'
 import { type Package, packages } from './tables.ts'
 
@@ -40,7 +40,7 @@ export const createPackage = operation({
   summary: 'Add a package that servers can be ordered with',
   access: { staff: ['packages:write'] },
   body: fields(properties),
-  answer: packageAnswer,
+  response: packageAnswer,
   status: 201,
   refuses: ['name_taken'],
   example,
@@ -70,7 +70,7 @@ export const changePackage = operation({
     }),
     archived: t.Optional(t.Boolean()),
   }),
-  answer: packageAnswer,
+  response: packageAnswer,
   refuses: ['name_taken'],
   example: { trafficGb: 4000 },
   run({ tx, target, body }) {
@@ -88,7 +88,7 @@ export const listPackages = operation({
   summary: 'Packages and locations with their identifiers: what an order names',
   access: { staff: ['servers:read', 'servers:create', 'packages:write'] },
   pages: { usual: 100, most: 200 },
-  answer: t.Object({
+  response: t.Object({
     data: t.Array(packageAnswer),
     nextCursor: nullable(t.String()),
     total: t.Integer(),

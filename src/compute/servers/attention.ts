@@ -1,12 +1,12 @@
-import { areas } from '../../kernel/api/access.ts'
-import type { Look } from '../../kernel/api/operation.ts'
-import { iso } from '../../kernel/db/clock.ts'
 import { AWAY_SHOWN_MS } from '../../fleet/nodes/node.ts'
+import { areas } from '../../kernel/api/access.ts'
+import type { ReadContext } from '../../kernel/api/operation.ts'
+import { iso } from '../../kernel/db/clock.ts'
 import { MOST_SHOWN, type Source } from '../../platform/overview/attention.ts'
 import { visible } from './server.ts'
 
 /** `seen`: over `servers s`, those that the actor sees, shared ones too. */
-function rows<Row>({ tx, actor }: Look, sql: (seen: string) => string, ...more: string[]): Row[] {
+function rows<Row>({ tx, actor }: ReadContext, sql: (seen: string) => string, ...more: string[]): Row[] {
   const { where, values } = visible(tx, actor)
   return tx.$client.query<Row, any[]>(sql(where)).all(...values, ...more)
 }
@@ -40,7 +40,9 @@ export const awayServers: Source = (call) => {
     .map(({ n, id, hostname, seenAt }) => ({
       level: 'bad',
       what:
-        n === 1 ? `${hostname} cannot be reached by the panel.` : `${n} servers cannot be reached by the panel, ${hostname} among them.`,
+        n === 1
+          ? `${hostname} cannot be reached by the panel.`
+          : `${n} servers cannot be reached by the panel, ${hostname} among them.`,
       effect: `${n === 1 ? 'It keeps' : 'They keep'} running but cannot be changed until the connection is back. Your provider sees this too.`,
       since: iso(seenAt),
       ...(n === 1

@@ -2,24 +2,24 @@
 // the same; whatever comes later can be undone, and this is not promised twice.
 import { randomBytes } from 'node:crypto'
 import { type Static, Type as t } from 'typebox'
-import { customer, mustNotBeLocked } from '../../identity/accounts/account.ts'
-import { takeIpv4, takeIpv6 } from '../../network/ip-pools/allocate.ts'
 import { image, sourceOf } from '../../catalog/images/image.ts'
+import { packageOnSale } from '../../catalog/packages/package.ts'
+import { location } from '../../fleet/locations/location.ts'
+import { placeIn } from '../../fleet/placement/placement.ts'
+import { customer, mustNotBeLocked } from '../../identity/accounts/account.ts'
+import { mustAllowOrder, resellerOf } from '../../identity/resellers/reseller.ts'
 import { areas } from '../../kernel/api/access.ts'
 import type { Actor } from '../../kernel/api/actor.ts'
 import { type Code, invalid } from '../../kernel/api/errors.ts'
-import { type Call, fields, nullable, operation, see, shape } from '../../kernel/api/operation.ts'
+import { type Call, fields, namedSchema, nullable, operation, see } from '../../kernel/api/operation.ts'
 import { newId } from '../../kernel/db/ids.ts'
 import { prepared, type Tx } from '../../kernel/db/open.ts'
 import { inserting } from '../../kernel/db/rows.ts'
 import { emit } from '../../kernel/jobs/outbox.ts'
 import { startJob } from '../../kernel/jobs/runner.ts'
-import type { Letter } from '../../kernel/web/mail-content.ts'
 import { mailTo } from '../../kernel/web/mail.ts'
-import { location } from '../../fleet/locations/location.ts'
-import { placeIn } from '../../fleet/placement/placement.ts'
-import { packageOnSale } from '../../catalog/packages/package.ts'
-import { mustAllowOrder, resellerOf } from '../../identity/resellers/reseller.ts'
+import type { MailContent } from '../../kernel/web/mail-content.ts'
+import { takeIpv4, takeIpv6 } from '../../network/ip-pools/allocate.ts'
 import { installing } from './install.ts'
 import {
   access,
@@ -45,20 +45,20 @@ const wanted = {
   name: t.Optional(displayName),
   access: t.Optional(access),
 }
-const order = fields(wanted)
-type Order = Static<typeof order>
+const nodeCommand = fields(wanted)
+type Order = Static<typeof nodeCommand>
 
 /** What the orders of staff and of resellers have in common: nearly all. */
 const ordering = {
   method: 'POST' as const,
-  answer: shape('ServerOrdered', {
+  response: namedSchema('ServerOrdered', {
     jobId: nullable(t.String()),
     serverId: t.String(),
     ipv4: nullable(t.String()),
     rootPassword: t.Optional(t.String()),
   }),
   status: 201 as const,
-  remembers: true as const,
+  idempotent: true as const,
   refuses: [
     'disk_too_small',
     'account_locked',
@@ -98,7 +98,7 @@ export const createResellerServer = operation({
   path: '/reseller/servers',
   summary: 'Order a server for yourself or one of your customers; without an image it waits for its owner to set it up',
   access: { reseller: ['reseller:servers'] },
-  body: order,
+  body: nodeCommand,
   run: (call) => accept(call),
 })
 
@@ -111,14 +111,19 @@ function accept(
   const what = see(tx, actor, packageOnSale, body.packageId, 'packageId')
   if (what.archived) throw invalid({ field: 'packageId', message: 'is archived. Choose another package.' })
   const where = see(tx, actor, location, body.nodeGroupId, 'nodeGroupId')
-  const first = body.imageId === undefined ? noImage(body) : withImage(tx, actor, body, body.imageId, owner.id, rootPassword)
+  const first =
+    body.imageId === undefined ? noImage(body) : withImage(tx, actor, body, body.imageId, owner.id, rootPassword)
   if (first) mustFit(first.image, what.diskGb)
   if (nodeId) mustStandIn(tx, nodeId, where.id)
   mustNotBeLocked(owner)
   const reseller = resellerOf(tx, owner)
   if (reseller) mustAllowOrder(tx, clock(), reseller, what, where)
 
-  const { node, reason } = placeIn(tx, where, what, { connected: nodes.connected, wantedId: nodeId, namesNodes: actor.kind === 'staff' })
+  const { node, reason } = placeIn(tx, where, what, {
+    connected: nodes.connected,
+    wantedId: nodeId,
+    namesNodes: actor.kind === 'staff',
+  })
   const id = newId('server')
   const number = nextNumber(tx)
   const host = first?.hostname ?? `server${number}`
@@ -167,15 +172,18 @@ function accept(
 }
 
 /** Tells the owner of a server without an image that the next step is theirs. */
-const invitation = (host: string, path: `/${string}`): Letter => ({
+const invitation = (host: string, path: `/${string}`): MailContent => ({
   subject: `${host} is ready to be set up`,
-  paragraphs: [`Your new server ${host} is reserved and waits for you: choose an operating system and how you sign in to it.`],
+  paragraphs: [
+    `Your new server ${host} is reserved and waits for you: choose an operating system and how you sign in to it.`,
+  ],
   button: { words: 'Set it up', path },
 })
 
 function noImage(body: Order): undefined {
   for (const field of ['hostname', 'access'] as const)
-    if (body[field] !== undefined) throw invalid({ field, message: 'needs an image. Leave both out for a server that its owner sets up.' })
+    if (body[field] !== undefined)
+      throw invalid({ field, message: 'needs an image. Leave both out for a server that its owner sets up.' })
   return undefined
 }
 function withImage(tx: Tx, actor: Actor, body: Order, imageId: string, ownerId: string, rootPassword: RootPassword) {
@@ -183,17 +191,24 @@ function withImage(tx: Tx, actor: Actor, body: Order, imageId: string, ownerId: 
   mustBePublished(chosen)
   if (body.hostname === undefined) throw invalid({ field: 'hostname', message: 'is required when an image is given.' })
   if (body.access === undefined) throw invalid({ field: 'access', message: 'is required when an image is given.' })
-  return { image: chosen, hostname: body.hostname.toLowerCase(), access: accessFrom(tx, [ownerId], body.access, rootPassword) }
+  return {
+    image: chosen,
+    hostname: body.hostname.toLowerCase(),
+    access: accessFrom(tx, [ownerId], body.access, rootPassword),
+  }
 }
 
 const insert = inserting(servers)
 const statements = prepared(({ $client }) => ({
   number: $client.prepare<{ n: number }, []>('SELECT coalesce(max(number), 0) + 1 AS n FROM servers'),
-  node: $client.prepare<{ id: string }, [string, string]>('SELECT id FROM nodes WHERE id = ? AND location_id = ? AND removed_at IS NULL'),
+  node: $client.prepare<{ id: string }, [string, string]>(
+    'SELECT id FROM nodes WHERE id = ? AND location_id = ? AND removed_at IS NULL',
+  ),
 }))
 const nextNumber = (tx: Tx) => statements(tx).number.get()!.n
 function mustStandIn(tx: Tx, nodeId: string, locationId: string) {
-  if (!statements(tx).node.get(nodeId, locationId)) throw invalid({ field: 'nodeId', message: 'is not a node of this location.' })
+  if (!statements(tx).node.get(nodeId, locationId))
+    throw invalid({ field: 'nodeId', message: 'is not a node of this location.' })
 }
 
 /** Locally administered (02), with 40 random bits: the unique index settles the rest. */

@@ -1,12 +1,20 @@
 // Building a server on its node. One saga for the first installation, for the setup of a server that waited for it, and for
 // installing again: they differ in what was there before and in what is told afterwards.
 import { eq } from 'drizzle-orm'
-import { type Allowance, type Domain, type ImageSource, order, type Seed, TAP_PREFIX, type Volume } from '../../../agent/protocol/wire.ts'
-import { addressesOf } from '../../network/ip-pools/allocate.ts'
+import {
+  type Domain,
+  type ImageSource,
+  nodeCommand,
+  type PortRules,
+  type Seed,
+  TAP_PREFIX,
+  type Volume,
+} from '../../../agent/protocol/wire.ts'
+import { nodeById } from '../../fleet/nodes/node.ts'
 import type { Tx } from '../../kernel/db/open.ts'
 import { emit } from '../../kernel/jobs/outbox.ts'
 import { saga } from '../../kernel/jobs/saga.ts'
-import { nodeById } from '../../fleet/nodes/node.ts'
+import { addressesOf } from '../../network/ip-pools/allocate.ts'
 import { type Access, seedFor } from './seed.ts'
 import { inEvent, load } from './server.ts'
 import { type Server, servers } from './tables.ts'
@@ -24,7 +32,14 @@ export type Installing = {
   purpose: 'create' | 'setup' | 'again'
 }
 
-type Plan = { volume: Volume; sizeBytes: number; allowance: Allowance; domain: Domain; seed: Seed; address: string | null }
+type Plan = {
+  volume: Volume
+  sizeBytes: number
+  allowance: PortRules
+  domain: Domain
+  seed: Seed
+  address: string | null
+}
 
 /** Everything the node will be told, from the row as it is now: worked out once, so that a retry builds the same. */
 function plan(tx: Tx, it: Server, access: Access, instance: string): Plan {
@@ -65,54 +80,74 @@ export const installing = saga<Installing>('install')
     undo: (tx, { input, error }) =>
       void tx
         .update(servers)
-        .set({ status: input.purpose === 'setup' ? 'pending_setup' : 'failed', failure: error?.message ?? null, power: null })
+        .set({
+          status: input.purpose === 'setup' ? 'pending_setup' : 'failed',
+          failure: error?.message ?? null,
+          power: null,
+        })
         .where(eq(servers.id, input.serverId))
         .run(),
   })
   // Kept when the job fails: the next server from this image will want it.
-  .command('image', 'Fetching the image, unless the node has it', { do: ({ input }) => order(input.nodeId, 'image.ensure', input.image) })
+  .command('image', 'Fetching the image, unless the node has it', {
+    do: ({ input }) => nodeCommand(input.nodeId, 'image.ensure', input.image),
+  })
   // What was on the disk was given up when the installation was asked for; nothing brings it back.
   .command('clear', 'Removing what was there before', {
-    do: ({ input }) => (input.purpose === 'again' ? order(input.nodeId, 'domain.remove', { server: input.serverId }) : undefined),
+    do: ({ input }) =>
+      input.purpose === 'again' ? nodeCommand(input.nodeId, 'domain.remove', { server: input.serverId }) : undefined,
   })
   .command('clear-disk', 'Deleting the old disk', {
-    do: ({ input, out }) => (input.purpose === 'again' ? order(input.nodeId, 'volume.remove', out.plan.volume) : undefined),
+    do: ({ input, out }) =>
+      input.purpose === 'again' ? nodeCommand(input.nodeId, 'volume.remove', out.plan.volume) : undefined,
   })
   .command('disk', 'Making the disk', {
     do: ({ input, out }) =>
-      order(input.nodeId, 'volume.create', { volume: out.plan.volume, image: input.image.id, sizeBytes: out.plan.sizeBytes }),
-    undo: ({ input, out }) => order(input.nodeId, 'volume.remove', out.plan.volume),
+      nodeCommand(input.nodeId, 'volume.create', {
+        volume: out.plan.volume,
+        image: input.image.id,
+        sizeBytes: out.plan.sizeBytes,
+      }),
+    undo: ({ input, out }) => nodeCommand(input.nodeId, 'volume.remove', out.plan.volume),
   })
   .command('seed', 'Writing what it is told at its first boot', {
-    do: ({ input, out }) => order(input.nodeId, 'seed.write', out.plan.seed),
-    undo: ({ input }) => order(input.nodeId, 'seed.remove', { server: input.serverId }),
+    do: ({ input, out }) => nodeCommand(input.nodeId, 'seed.write', out.plan.seed),
+    undo: ({ input }) => nodeCommand(input.nodeId, 'seed.remove', { server: input.serverId }),
   })
   // Before the guest's tap exists: there is no moment in which it could speak with another's address.
   .command('firewall', 'Loading its network rules', {
-    do: ({ input, out }) => order(input.nodeId, 'firewall.allow', out.plan.allowance),
-    undo: ({ input }) => order(input.nodeId, 'firewall.forget', { server: input.serverId }),
+    do: ({ input, out }) => nodeCommand(input.nodeId, 'firewall.allow', out.plan.allowance),
+    undo: ({ input }) => nodeCommand(input.nodeId, 'firewall.forget', { server: input.serverId }),
   })
   .command('define', 'Defining the machine', {
-    do: ({ input, out }) => order(input.nodeId, 'domain.define', out.plan.domain),
-    undo: ({ input }) => order(input.nodeId, 'domain.remove', { server: input.serverId }),
+    do: ({ input, out }) => nodeCommand(input.nodeId, 'domain.define', out.plan.domain),
+    undo: ({ input }) => nodeCommand(input.nodeId, 'domain.remove', { server: input.serverId }),
   })
   .command('start', 'Starting it', {
-    do: ({ input }) => order(input.nodeId, 'domain.start', { server: input.serverId }),
-    undo: ({ input }) => order(input.nodeId, 'domain.stop', { server: input.serverId, graceSeconds: 0 }),
+    do: ({ input }) => nodeCommand(input.nodeId, 'domain.start', { server: input.serverId }),
+    undo: ({ input }) => nodeCommand(input.nodeId, 'domain.stop', { server: input.serverId, graceSeconds: 0 }),
   })
   .command('boot', 'Waiting until it answers', {
     do: ({ input, out }) =>
-      order(input.nodeId, 'domain.await', { server: input.serverId, address: out.plan.address, limitSeconds: BOOT_LIMIT_SECONDS }),
+      nodeCommand(input.nodeId, 'domain.await', {
+        server: input.serverId,
+        address: out.plan.address,
+        limitSeconds: BOOT_LIMIT_SECONDS,
+      }),
   })
   // An image without guest agent and SSH may boot and never tell: its seed stays until it is next stopped.
   .command('unseed', 'Taking its first-boot data away', {
-    do: ({ input, out }) => (out.boot.answered === 'no' ? undefined : order(input.nodeId, 'seed.remove', { server: input.serverId })),
+    do: ({ input, out }) =>
+      out.boot.answered === 'no' ? undefined : nodeCommand(input.nodeId, 'seed.remove', { server: input.serverId }),
   })
   // Last: once it is told, nothing can fail any more, so it needs no undo.
   .record('tell', 'Ready', {
     do: (tx, { input, out, now, log }) => {
       if (out.boot.answered === 'no')
-        log(`It runs but did not answer within ${BOOT_LIMIT_SECONDS} s, neither by guest agent nor by SSH. Look at its console.`, 'warning')
+        log(
+          `It runs but did not answer within ${BOOT_LIMIT_SECONDS} s, neither by guest agent nor by SSH. Look at its console.`,
+          'warning',
+        )
       tx.update(servers).set({ status: 'running', power: 'running' }).where(eq(servers.id, input.serverId)).run()
       const { concerning, data } = inEvent(tx, load(tx, input.serverId))
       if (input.purpose === 'again') emit(tx, now, 'server.reinstalled', concerning, { ...data, image: input.image.id })

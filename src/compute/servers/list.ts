@@ -1,10 +1,10 @@
 import { page, paginate } from '../../kernel/api/list.ts'
-import { type Look, operation } from '../../kernel/api/operation.ts'
+import { operation, type ReadContext } from '../../kernel/api/operation.ts'
 import { idOf, oneOf, text } from '../../kernel/api/query.ts'
 import { countOf } from '../../kernel/db/cache.ts'
 import { LIKE, partOf } from '../../kernel/db/rows.ts'
 import { own, server, visible } from './server.ts'
-import { rowOf, type ServerRow, selectServers, serverAnswer, showServer } from './show.ts'
+import { rowOf, type ServerRow, selectServers, serverResponse, showServer } from './show.ts'
 import { statuses } from './tables.ts'
 
 export const getServer = operation({
@@ -14,12 +14,12 @@ export const getServer = operation({
   summary: 'One server',
   access: { staff: ['servers:read'], reseller: ['servers:read'], customer: ['servers:read'] },
   on: server,
-  answer: serverAnswer,
+  response: serverResponse,
   run: (call) => showServer(call, rowOf(call.tx, call.target.id)),
 })
 
 /** Newest first; filters are exact but `q`, which looks into names, addresses and ids. */
-function listing(call: Look, name: string) {
+function listing(call: ReadContext, name: string) {
   const { query } = call
   const { where, values } = visible(call.tx, call.actor)
   const filters: [string, string[]][] = [[where, values]]
@@ -33,7 +33,8 @@ function listing(call: Look, name: string) {
     ['packageId', 's.package_id'],
   ] as const)
     if (query[parameter]) filters.push([`${column} = ?`, [query[parameter]]])
-  if (query['resellerId']) filters.push(['(s.owner_id = ? OR s.reseller_id = ?)', [query['resellerId'], query['resellerId']]])
+  if (query['resellerId'])
+    filters.push(['(s.owner_id = ? OR s.reseller_id = ?)', [query['resellerId'], query['resellerId']]])
   if (query['q']) {
     const part = partOf(query['q'])
     // Not the address of who shares a server: it could be guessed letter by letter.
@@ -51,7 +52,9 @@ function listing(call: Look, name: string) {
     keptWith: [call.nodes.changes()],
     rows: (after, limit) =>
       call.tx.$client
-        .query<ServerRow, any[]>(`${selectServers} WHERE ${filter}${after ? ' AND s.id < ?' : ''} ORDER BY s.id DESC LIMIT ?`)
+        .query<ServerRow, any[]>(
+          `${selectServers} WHERE ${filter}${after ? ' AND s.id < ?' : ''} ORDER BY s.id DESC LIMIT ?`,
+        )
         .all(...given, ...(after ? [after] : []), limit),
     keyOf: (s) => s.id,
     show: (s) => showServer(call, s),
@@ -62,7 +65,10 @@ function listing(call: Look, name: string) {
 const pages = { usual: 50, most: 100 }
 const query = {
   q: text('Part of a hostname, name, address, owner, or an id.'),
-  status: oneOf(statuses, 'Only servers in this state. Terminated ones are listed only when they are asked for, and only for staff.'),
+  status: oneOf(
+    statuses,
+    'Only servers in this state. Terminated ones are listed only when they are asked for, and only for staff.',
+  ),
   ownerId: idOf('account', 'Only servers of this customer.'),
   nodeId: idOf('node', 'Only servers on this node.'),
   locationId: idOf('location', 'Only servers in this location.'),
@@ -77,7 +83,7 @@ export const listAllServers = operation({
   access: { staff: ['servers:read'] },
   query: { ...query, resellerId: idOf('account', 'Only servers of this reseller and its customers.') },
   pages,
-  answer: page(serverAnswer),
+  response: page(serverResponse),
   run: (call) => listing(call, 'all servers'),
 })
 
@@ -89,6 +95,6 @@ export const listServers = operation({
   access: { staff: ['servers:read'], reseller: ['servers:read'], customer: ['servers:read'] },
   query,
   pages,
-  answer: page(serverAnswer),
+  response: page(serverResponse),
   run: (call) => listing(call, 'servers'),
 })

@@ -2,7 +2,7 @@ import { patched } from '../../kernel/api/named.ts'
 import { fields, operation } from '../../kernel/api/operation.ts'
 import { displayName } from './order.ts'
 import { mustNotBeTerminated, server } from './server.ts'
-import { rowOf, serverAnswer, showServer } from './show.ts'
+import { rowOf, serverResponse, showServer } from './show.ts'
 import { servers } from './tables.ts'
 
 export const renameServer = operation({
@@ -11,10 +11,10 @@ export const renameServer = operation({
   path: '/servers/{id}/name',
   summary: 'Give a server another display name; its hostname stays',
   access: { staff: ['servers:settings'], reseller: ['servers:settings'], customer: ['servers:settings'] },
-  inSupport: true,
+  allowedInSupportSession: true,
   on: server,
   body: fields({ name: displayName }),
-  answer: serverAnswer,
+  response: serverResponse,
   refuses: ['server_terminated'],
   example: { name: 'Shop' },
   run(call) {

@@ -1,12 +1,12 @@
 // What the two ways to a new installation share: the hostname, the access to it, and the refusals for both.
 import { Type as t } from 'typebox'
 import type { Image } from '../../catalog/images/tables.ts'
-import { invalid, Refusal } from '../../kernel/api/errors.ts'
+import { publicKeysOf } from '../../identity/ssh-keys/ssh-key.ts'
+import { ApiError, invalid } from '../../kernel/api/errors.ts'
 import { line } from '../../kernel/api/operation.ts'
+import { newRootPassword, sha512Crypt } from '../../kernel/crypto/sha512-crypt.ts'
 import type { Db } from '../../kernel/db/open.ts'
 import { isUniqueViolation } from '../../kernel/db/open.ts'
-import { publicKeysOf } from '../../identity/ssh-keys/ssh-key.ts'
-import { newRootPassword, sha512Crypt } from '../../kernel/crypto/sha512-crypt.ts'
 import type { Access } from './seed.ts'
 
 /** Letters, numbers and hyphens; short or full. */
@@ -18,7 +18,10 @@ export const hostname = t.String({
 })
 export const displayName = line(64)
 export const access = t.Object(
-  { mode: t.Enum(['password', 'ssh_keys']), sshKeyIds: t.Optional(t.Array(t.String({ maxLength: 40 }), { maxItems: 100 })) },
+  {
+    mode: t.Enum(['password', 'ssh_keys']),
+    sshKeyIds: t.Optional(t.Array(t.String({ maxLength: 40 }), { maxItems: 100 })),
+  },
   { additionalProperties: false },
 )
 
@@ -40,13 +43,16 @@ export function accessFrom(
   password: RootPassword,
 ): Access {
   if (wanted.mode === 'password' && !wanted.sshKeyIds?.length) return { passwordHash: password!.hash, publicKeys: [] }
-  return { passwordHash: password?.hash ?? null, publicKeys: publicKeysOf(tx, whose, wanted.sshKeyIds ?? [], 'access.sshKeyIds') }
+  return {
+    passwordHash: password?.hash ?? null,
+    publicKeys: publicKeysOf(tx, whose, wanted.sshKeyIds ?? [], 'access.sshKeyIds'),
+  }
 }
 
 /** Throws `disk_too_small`. */
 export function mustFit(image: Image, diskGb: number) {
   if (image.minDiskGb > diskGb)
-    throw new Refusal(
+    throw new ApiError(
       'disk_too_small',
       `${image.name} needs a disk of ${image.minDiskGb} GB; this package has ${diskGb} GB. Choose another image or a bigger package.`,
     )
@@ -58,6 +64,9 @@ export function mustBePublished(image: Image) {
 
 export function refuseHostnameTaken(error: unknown, name: string): never {
   if (isUniqueViolation(error, 'servers.hostname'))
-    throw new Refusal('hostname_taken', `${name} is taken by another server of this customer. Choose another hostname.`)
+    throw new ApiError(
+      'hostname_taken',
+      `${name} is taken by another server of this customer. Choose another hostname.`,
+    )
   throw error
 }

@@ -1,7 +1,7 @@
 import { eq } from 'drizzle-orm'
 import { Type as t } from 'typebox'
-import { order } from '../../../agent/protocol/wire.ts'
-import { fields, jobAnswer, operation } from '../../kernel/api/operation.ts'
+import { nodeCommand } from '../../../agent/protocol/wire.ts'
+import { fields, jobResponse, operation } from '../../kernel/api/operation.ts'
 import { startJob } from '../../kernel/jobs/runner.ts'
 import { saga } from '../../kernel/jobs/saga.ts'
 import { mustAllow, server } from './server.ts'
@@ -18,12 +18,12 @@ export const powerServer = operation({
   path: '/servers/{id}/actions/power',
   summary: 'Start, shut down, force off or restart',
   access: { staff: ['servers:power'], reseller: ['servers:power'], customer: ['servers:power'] },
-  inSupport: true,
+  allowedInSupportSession: true,
   on: server,
   body: fields({ action: t.Enum(Object.keys(verbs) as PowerAction[]) }),
-  answer: jobAnswer,
+  response: jobResponse,
   status: 202,
-  remembers: true,
+  idempotent: true,
   refuses: ['not_set_up', 'already_running', 'already_stopped', 'server_suspended', 'server_failed', 'server_busy'],
   example: { action: 'restart' },
   run({ tx, actor, target, body, clock }) {
@@ -46,23 +46,30 @@ export const powerServer = operation({
 
 export const powering = saga<{ serverId: string; nodeId: string; action: PowerAction }>('power')
   // Looked up in a step of its own: after a crash, asking "was it running?" again would get another answer.
-  .command('look', 'Looking at its state', { do: ({ input }) => order(input.nodeId, 'domain.look', { server: input.serverId }) })
+  .command('look', 'Looking at its state', {
+    do: ({ input }) => nodeCommand(input.nodeId, 'domain.look', { server: input.serverId }),
+  })
   .command('stop', 'Stopping it', {
     do: ({ input }) =>
       input.action === 'start'
         ? undefined
-        : order(input.nodeId, 'domain.stop', { server: input.serverId, graceSeconds: input.action === 'off' ? 0 : GRACE_SECONDS }),
+        : nodeCommand(input.nodeId, 'domain.stop', {
+            server: input.serverId,
+            graceSeconds: input.action === 'off' ? 0 : GRACE_SECONDS,
+          }),
     undo: ({ input, out }) =>
       input.action !== 'start' && out.look.power === 'running'
-        ? order(input.nodeId, 'domain.start', { server: input.serverId })
+        ? nodeCommand(input.nodeId, 'domain.start', { server: input.serverId })
         : undefined,
   })
   .command('start', 'Starting it', {
     do: ({ input }) =>
-      input.action === 'start' || input.action === 'restart' ? order(input.nodeId, 'domain.start', { server: input.serverId }) : undefined,
+      input.action === 'start' || input.action === 'restart'
+        ? nodeCommand(input.nodeId, 'domain.start', { server: input.serverId })
+        : undefined,
     undo: ({ input, out }) =>
       input.action === 'start' && out.look.power !== 'running'
-        ? order(input.nodeId, 'domain.stop', { server: input.serverId, graceSeconds: 0 })
+        ? nodeCommand(input.nodeId, 'domain.stop', { server: input.serverId, graceSeconds: 0 })
         : undefined,
   })
   .record('note', 'Noting its state', {

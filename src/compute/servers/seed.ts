@@ -43,7 +43,8 @@ export function networkFor(it: Server, held: readonly HeldAddress[]) {
   const routes: { to: string; via: string; 'on-link'?: boolean }[] = []
   const addresses = held.map((a) => {
     const [to, inside] = a.version === 4 ? ['0.0.0.0/0', a.prefixLength < 31] : ['::/0', false]
-    if (!routes.some((r) => r.to === to)) routes.push({ to, via: a.pool.gateway, ...(inside ? {} : { 'on-link': true }) })
+    if (!routes.some((r) => r.to === to))
+      routes.push({ to, via: a.pool.gateway, ...(inside ? {} : { 'on-link': true }) })
     return a.version === 4
       ? `${a.address}/${a.prefixLength}`
       : `${a.prefixLength === 128 ? a.address : guestIpv6(a.address)}/${a.prefixLength}`

@@ -1,17 +1,17 @@
 // Who sees a server, what it is to those who do, and what its state allows.
 import { and, eq, isNull, sql } from 'drizzle-orm'
+import { packageById } from '../../catalog/packages/package.ts'
+import { locationById } from '../../fleet/locations/location.ts'
 import { accountById, customerInEvent } from '../../identity/accounts/account.ts'
-import { addressesOf } from '../../network/ip-pools/allocate.ts'
-import { toNumber, toText } from '../../network/ip-pools/ranges.ts'
+import { isMember, opens, type Role, roleOn, sharedIds } from '../../identity/team/share.ts'
 import type { Scope } from '../../kernel/api/access.ts'
 import type { Actor } from '../../kernel/api/actor.ts'
-import { type Code, Refusal } from '../../kernel/api/errors.ts'
+import { ApiError, type Code } from '../../kernel/api/errors.ts'
 import type { Resource } from '../../kernel/api/operation.ts'
 import { type Db, prepared, type Tx } from '../../kernel/db/open.ts'
 import { rowBy } from '../../kernel/db/rows.ts'
-import { locationById } from '../../fleet/locations/location.ts'
-import { packageById } from '../../catalog/packages/package.ts'
-import { isMember, opens, type Role, roleOn, sharedIds } from '../../identity/team/share.ts'
+import { addressesOf } from '../../network/ip-pools/allocate.ts'
+import { toNumber, toText } from '../../network/ip-pools/ranges.ts'
 import { type Server, type Status, servers } from './tables.ts'
 
 export const serverById = rowBy(servers, servers.id)
@@ -35,7 +35,11 @@ export const notePower = (tx: Tx, id: string, said: Pick<Server, 'power'> & Part
 export type Standing = 'own' | Role
 
 /** The same rule as `own` and `visible` below, for one row. */
-export function standing(tx: Db, actor: Actor, it: { id: string; ownerId: string; resellerId: string | null }): Standing | undefined {
+export function accessLevel(
+  tx: Db,
+  actor: Actor,
+  it: { id: string; ownerId: string; resellerId: string | null },
+): Standing | undefined {
   if (actor.kind === 'staff' || it.ownerId === actor.accountId) return 'own'
   if (actor.kind === 'reseller' && it.resellerId === actor.accountId) return 'own'
   return roleOn(tx, actor.accountId, it)
@@ -51,7 +55,7 @@ const deciding = prepared(({ $client }) =>
 /** A terminated server is gone for everyone but staff. */
 function seen(tx: Db, actor: Actor, it: Deciding): boolean {
   if (actor.kind === 'staff') return actor.permissions.has('servers.see_all')
-  return it.terminatedAt === null && standing(tx, actor, it) !== undefined
+  return it.terminatedAt === null && accessLevel(tx, actor, it) !== undefined
 }
 
 export const server: Resource<Server> = {
@@ -62,7 +66,7 @@ export const server: Resource<Server> = {
     const it = deciding(tx).get(id)
     return it && seen(tx, actor, it) ? serverById(tx, id) : undefined
   },
-  rights: (tx, actor, it) => rightsWith(standing(tx, actor, it)!),
+  rights: (tx, actor, it) => rightsWith(accessLevel(tx, actor, it)!),
 }
 
 /** The scopes that count on a server; undefined: all that the actor has. */
@@ -78,7 +82,10 @@ export function own(actor: Actor): Where {
   if (!actor.scopes.has('servers:read')) return { where: '0', values: [] }
   if (actor.kind === 'staff') return { where: '1', values: [] }
   if (actor.kind === 'reseller')
-    return { where: '(s.owner_id = ? OR s.reseller_id = ?) AND s.terminated_at IS NULL', values: [actor.accountId, actor.accountId] }
+    return {
+      where: '(s.owner_id = ? OR s.reseller_id = ?) AND s.terminated_at IS NULL',
+      values: [actor.accountId, actor.accountId],
+    }
   return { where: 's.owner_id = ? AND s.terminated_at IS NULL', values: [actor.accountId] }
 }
 
@@ -94,7 +101,16 @@ export function visible(tx: Db, actor: Actor): Where {
 }
 
 // ---------------------------------------------------------------- what its state allows
-export type Action = 'start' | 'shutdown' | 'off' | 'restart' | 'setup' | 'reinstall' | 'suspend' | 'unsuspend' | 'terminate'
+export type Action =
+  | 'start'
+  | 'shutdown'
+  | 'off'
+  | 'restart'
+  | 'setup'
+  | 'reinstall'
+  | 'suspend'
+  | 'unsuspend'
+  | 'terminate'
 
 const refusals: Record<Status, Partial<Record<Action, Code>>> = {
   provisioning: {
@@ -169,21 +185,22 @@ const words: Partial<Record<Code, (s: Server) => string>> = {
 }
 
 /** Operations and buttons ask the same table. */
-export function hindrance(it: Server, action: Action): Code | undefined {
+export function disabledReason(it: Server, action: Action): Code | undefined {
   if (it.protected && (action === 'terminate' || action === 'reinstall')) return 'server_protected'
   return refusals[it.status][action]
 }
 export function mustAllow(it: Server, action: Action) {
-  const code = hindrance(it, action)
-  if (code) throw new Refusal(code, words[code]!(it))
+  const code = disabledReason(it, action)
+  if (code) throw new ApiError(code, words[code]!(it))
 }
 /** For what any state but this one allows. */
 export function mustNotBeTerminated(it: Server) {
-  if (it.status === 'terminated') throw new Refusal('server_terminated', words.server_terminated!(it))
+  if (it.status === 'terminated') throw new ApiError('server_terminated', words.server_terminated!(it))
 }
 
 /** The guest's own address in its IPv6 prefix is the first one. */
-export const guestIpv6 = (prefix: string) => (prefix.endsWith('::') ? `${prefix}1` : toText(6, toNumber(prefix)!.n + 1n))
+export const guestIpv6 = (prefix: string) =>
+  prefix.endsWith('::') ? `${prefix}1` : toText(6, toNumber(prefix)!.n + 1n)
 
 // ---------------------------------------------------------------- what others hear of it
 /** Server and customer as every server event carries them, and whom it concerns. */

@@ -2,7 +2,7 @@ import { eq } from 'drizzle-orm'
 import { Type as t } from 'typebox'
 import { image, sourceOf } from '../../catalog/images/image.ts'
 import type { Actor } from '../../kernel/api/actor.ts'
-import { fields, operation, see, shape } from '../../kernel/api/operation.ts'
+import { fields, namedSchema, operation, see } from '../../kernel/api/operation.ts'
 import type { Tx } from '../../kernel/db/open.ts'
 import { startJob } from '../../kernel/jobs/runner.ts'
 import { installing } from './install.ts'
@@ -21,7 +21,11 @@ import { mustAllow, server } from './server.ts'
 import { type Server, servers } from './tables.ts'
 
 const who = { staff: ['servers:reinstall'], reseller: ['servers:reinstall'], customer: ['servers:reinstall'] } as const
-const answer = shape('InstallationStarted', { jobId: t.String(), serverId: t.String(), rootPassword: t.Optional(t.String()) })
+const response = namedSchema('InstallationStarted', {
+  jobId: t.String(),
+  serverId: t.String(),
+  rootPassword: t.Optional(t.String()),
+})
 
 export const setupServer = operation({
   id: 'servers.setup',
@@ -31,9 +35,9 @@ export const setupServer = operation({
   access: who,
   on: server,
   body: fields({ imageId: t.String({ maxLength: 40 }), hostname, name: t.Optional(displayName), access }),
-  answer,
+  response,
   status: 202,
-  remembers: true,
+  idempotent: true,
   refuses: ['already_set_up', 'server_suspended', 'hostname_taken', 'disk_too_small', 'server_busy'],
   example: { imageId: '<image_id>', hostname: 'web01', access: { mode: 'password' } },
   prepare: async ({ body }) => rootPasswordFor(body.access),
@@ -47,17 +51,25 @@ export const reinstallServer = operation({
   path: '/servers/{id}/actions/reinstall',
   summary: 'Reinstall a server with an image; everything on its disk is lost',
   access: who,
-  confirmed: true,
+  requiresRecentAuth: true,
   on: server,
   body: fields({ imageId: t.String({ maxLength: 40 }), hostname: t.Optional(hostname), access }),
-  answer,
+  response,
   status: 202,
-  remembers: true,
+  idempotent: true,
   refuses: ['not_set_up', 'server_suspended', 'server_protected', 'server_busy', 'hostname_taken', 'disk_too_small'],
   example: { imageId: '<image_id>', access: { mode: 'password' } },
   prepare: async ({ body }) => rootPasswordFor(body.access),
   run: ({ tx, actor, target, body, clock, prepared }) =>
-    install(tx, { actor, target, hostname: target.hostname, ...body, now: clock(), password: prepared, purpose: 'again' }),
+    install(tx, {
+      actor,
+      target,
+      hostname: target.hostname,
+      ...body,
+      now: clock(),
+      password: prepared,
+      purpose: 'again',
+    }),
 })
 
 type Wanted = {

@@ -1,51 +1,64 @@
 // What a server looks like, to whom.
 import { Type as t } from 'typebox'
+import { roleNames } from '../../identity/team/share.ts'
 import type { Actor } from '../../kernel/api/actor.ts'
-import { mayCall, mayCallOn, nullable, type Surroundings, shape, time, told } from '../../kernel/api/operation.ts'
+import {
+  type AppContext,
+  described,
+  mayCall,
+  mayCallOn,
+  namedSchema,
+  nullable,
+  time,
+} from '../../kernel/api/operation.ts'
 import { iso, isoOrNull } from '../../kernel/db/clock.ts'
 import { type Db, prepared } from '../../kernel/db/open.ts'
-import { roleNames } from '../../identity/team/share.ts'
 import { actions, allActions } from './actions.ts'
-import { type Action, guestIpv6, hindrance, rightsWith, standing } from './server.ts'
+import { type Action, accessLevel, disabledReason, guestIpv6, rightsWith } from './server.ts'
 import { type Server, type Status, statuses } from './tables.ts'
 
-const named = shape('Named', { id: t.String(), name: t.String() })
-export const serverAnswer = shape('Server', {
+const named = namedSchema('Named', { id: t.String(), name: t.String() })
+export const serverResponse = namedSchema('Server', {
   id: t.String(),
-  number: told(t.Integer(), 'Counts up; until it has a hostname of its own it is called server and this number.'),
+  number: described(t.Integer(), 'Counts up; until it has a hostname of its own it is called server and this number.'),
   name: t.String(),
   hostname: t.String(),
   status: t.Enum([...statuses]),
-  suspendReason: told(nullable(t.String()), 'Only for its owner and who cares for it.'),
-  failure: told(nullable(t.String()), 'Why its installation failed, in words.'),
-  access: told(
+  suspendReason: described(nullable(t.String()), 'Only for its owner and who cares for it.'),
+  failure: described(nullable(t.String()), 'Why its installation failed, in words.'),
+  access: described(
     t.Enum(['own', ...roleNames]),
     'As what you stand before it: it is your own or in your care, or its owner gave you this role on it.',
   ),
-  owner: told(
+  owner: described(
     t.Object({ id: t.String(), name: t.String(), email: nullable(t.String()) }),
     'The address is not for those with whom it is shared.',
   ),
   package: named,
   location: named,
-  node: told(nullable(named), 'Staff only.'),
-  placement: told(nullable(t.String()), 'Why it stands on this node. Staff only.'),
-  image: told(nullable(named), 'Null: it waits for its setup.'),
-  ipv4: told(nullable(t.String()), 'The first of its addresses.'),
-  ipv6: told(nullable(t.String()), "The guest's own address in its prefix."),
-  addresses: t.Array(t.Object({ address: t.String(), prefixLength: t.Integer(), version: t.Integer(), gateway: t.String() })),
+  node: described(nullable(named), 'Staff only.'),
+  placement: described(nullable(t.String()), 'Why it stands on this node. Staff only.'),
+  image: described(nullable(named), 'Null: it waits for its setup.'),
+  ipv4: described(nullable(t.String()), 'The first of its addresses.'),
+  ipv6: described(nullable(t.String()), "The guest's own address in its prefix."),
+  addresses: t.Array(
+    t.Object({ address: t.String(), prefixLength: t.Integer(), version: t.Integer(), gateway: t.String() }),
+  ),
   sshCommand: nullable(t.String()),
   mac: t.String(),
   vcpus: t.Integer(),
   memoryMb: t.Integer(),
   diskGb: t.Integer(),
-  trafficGb: told(nullable(t.Integer()), 'A month; null: not limited.'),
-  portMbps: told(nullable(t.Integer()), 'Null: not limited.'),
-  job: told(nullable(t.Object({ id: t.String(), kind: t.String(), progress: t.Integer() })), 'The job that holds it now.'),
+  trafficGb: described(nullable(t.Integer()), 'A month; null: not limited.'),
+  portMbps: described(nullable(t.Integer()), 'Null: not limited.'),
+  job: described(
+    nullable(t.Object({ id: t.String(), kind: t.String(), progress: t.Integer() })),
+    'The job that holds it now.',
+  ),
   rescue: t.Boolean(),
-  protected: told(t.Boolean(), 'It can be neither terminated nor reinstalled.'),
-  nodeConnected: told(t.Boolean(), 'While its node is away it runs on, but cannot be changed.'),
-  allowed: told(t.Array(t.String()), 'What its state allows now, of what you may do with it: for buttons.'),
+  protected: described(t.Boolean(), 'It can be neither terminated nor reinstalled.'),
+  nodeConnected: described(t.Boolean(), 'While its node is away it runs on, but cannot be changed.'),
+  allowed: described(t.Array(t.String()), 'What its state allows now, of what you may do with it: for buttons.'),
   createdAt: time,
   terminatedAt: nullable(time),
 })
@@ -109,14 +122,16 @@ function open(actor: Actor): Action[] {
   return found
 }
 
-export function showServer({ tx, nodes, actor }: Pick<Surroundings, 'nodes'> & { tx: Db; actor: Actor }, s: ServerRow) {
-  const held = (JSON.parse(s.addresses) as ShownAddress[]).sort((a, b) => a.version - b.version || b.isPrimary - a.isPrimary)
+export function showServer({ tx, nodes, actor }: Pick<AppContext, 'nodes'> & { tx: Db; actor: Actor }, s: ServerRow) {
+  const held = (JSON.parse(s.addresses) as ShownAddress[]).sort(
+    (a, b) => a.version - b.version || b.isPrimary - a.isPrimary,
+  )
   const ipv4 = held.find((a) => a.version === 4)?.address ?? null
   const prefix = held.find((a) => a.version === 6)
   const ipv6 = prefix ? (prefix.prefixLength === 128 ? prefix.address : guestIpv6(prefix.address)) : null
   const staff = actor.kind === 'staff'
   const reachable = ipv4 ?? ipv6
-  const access = standing(tx, actor, s)!
+  const access = accessLevel(tx, actor, s)!
   const rights = rightsWith(access)
   const may = (action: Action) => !rights || mayCallOn(actions[action], actor, rights)
   return {
@@ -149,7 +164,9 @@ export function showServer({ tx, nodes, actor }: Pick<Surroundings, 'nodes'> & {
     rescue: false,
     protected: !!s.protected,
     nodeConnected: nodes.connected(s.nodeId),
-    allowed: open(actor).filter((action) => may(action) && !hindrance({ status: s.status, protected: !!s.protected } as Server, action)),
+    allowed: open(actor).filter(
+      (action) => may(action) && !disabledReason({ status: s.status, protected: !!s.protected } as Server, action),
+    ),
     createdAt: iso(s.createdAt),
     terminatedAt: isoOrNull(s.terminatedAt),
   }

@@ -1,8 +1,8 @@
 // Suspending is recorded at once, from anywhere, and carried out on the node when it can be: an overdue customer does not stay
 // online because a node reboots. Billing stands behind it, so it comes to its end and is never undone.
 import { eq } from 'drizzle-orm'
-import { order } from '../../../agent/protocol/wire.ts'
-import { fields, jobAnswer, line, operation } from '../../kernel/api/operation.ts'
+import { nodeCommand } from '../../../agent/protocol/wire.ts'
+import { fields, jobResponse, line, operation } from '../../kernel/api/operation.ts'
 import { emit } from '../../kernel/jobs/outbox.ts'
 import { startJob } from '../../kernel/jobs/runner.ts'
 import { saga } from '../../kernel/jobs/saga.ts'
@@ -17,12 +17,12 @@ export const suspendServer = operation({
   path: '/servers/{id}/actions/suspend',
   summary: 'Suspend a server: it is stopped and its owner kept out until it is unsuspended',
   access: who,
-  inSupport: true,
+  allowedInSupportSession: true,
   on: server,
   body: fields({ reason: line(500) }),
-  answer: jobAnswer,
+  response: jobResponse,
   status: 202,
-  remembers: true,
+  idempotent: true,
   refuses: ['already_suspended', 'server_busy'],
   example: { reason: 'Invoice 2041 is overdue' },
   run({ tx, actor, target, body, clock }) {
@@ -35,7 +35,14 @@ export const suspendServer = operation({
           tx,
           suspending,
           { serverId: target.id, nodeId: target.nodeId },
-          { by: actor, title: `Suspend ${target.hostname}`, holds: target.id, nodeId: target.nodeId, serverId: target.id, now: clock() },
+          {
+            by: actor,
+            title: `Suspend ${target.hostname}`,
+            holds: target.id,
+            nodeId: target.nodeId,
+            serverId: target.id,
+            now: clock(),
+          },
         )
     tx.update(servers)
       .set({ status: 'suspended', statusBefore: target.status, suspendReason: body.reason })
@@ -47,9 +54,13 @@ export const suspendServer = operation({
   },
 })
 
-export const suspending = saga<{ serverId: string; nodeId: string }>('suspend', { neverGivesUp: true }).command('stop', 'Stopping it', {
-  do: ({ input }) => order(input.nodeId, 'domain.stop', { server: input.serverId, graceSeconds: 60 }),
-})
+export const suspending = saga<{ serverId: string; nodeId: string }>('suspend', { neverGivesUp: true }).command(
+  'stop',
+  'Stopping it',
+  {
+    do: ({ input }) => nodeCommand(input.nodeId, 'domain.stop', { server: input.serverId, graceSeconds: 60 }),
+  },
+)
 
 export const unsuspendServer = operation({
   id: 'servers.unsuspend',
@@ -57,11 +68,11 @@ export const unsuspendServer = operation({
   path: '/servers/{id}/actions/unsuspend',
   summary: 'Unsuspend a server: its owner has it back as it was',
   access: who,
-  inSupport: true,
+  allowedInSupportSession: true,
   on: server,
-  answer: jobAnswer,
+  response: jobResponse,
   status: 202,
-  remembers: true,
+  idempotent: true,
   refuses: ['not_suspended', 'server_busy'],
   run({ tx, actor, target, clock }) {
     mustAllow(target, 'unsuspend')
@@ -82,7 +93,10 @@ export const unsuspendServer = operation({
             },
           )
         : null
-    tx.update(servers).set({ status: before, statusBefore: null, suspendReason: null }).where(eq(servers.id, target.id)).run()
+    tx.update(servers)
+      .set({ status: before, statusBefore: null, suspendReason: null })
+      .where(eq(servers.id, target.id))
+      .run()
     const { concerning, data } = inEvent(tx, load(tx, target.id))
     emit(tx, clock(), 'server.unsuspended', concerning, data)
     return { jobId, serverId: target.id }
@@ -90,7 +104,10 @@ export const unsuspendServer = operation({
 })
 
 export const unsuspending = saga<{ serverId: string; nodeId: string }>('unsuspend', { neverGivesUp: true })
-  .command('start', 'Starting it', { do: ({ input }) => order(input.nodeId, 'domain.start', { server: input.serverId }) })
+  .command('start', 'Starting it', {
+    do: ({ input }) => nodeCommand(input.nodeId, 'domain.start', { server: input.serverId }),
+  })
   .record('note', 'Noting its state', {
-    do: (tx, { input }) => void tx.update(servers).set({ power: 'running' }).where(eq(servers.id, input.serverId)).run(),
+    do: (tx, { input }) =>
+      void tx.update(servers).set({ power: 'running' }).where(eq(servers.id, input.serverId)).run(),
   })

@@ -1,7 +1,15 @@
 import { integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 import type { Power } from '../../../agent/protocol/wire.ts'
 
-export const statuses = ['provisioning', 'pending_setup', 'running', 'stopped', 'suspended', 'failed', 'terminated'] as const
+export const statuses = [
+  'provisioning',
+  'pending_setup',
+  'running',
+  'stopped',
+  'suspended',
+  'failed',
+  'terminated',
+] as const
 export type Status = (typeof statuses)[number]
 
 export const servers = sqliteTable('servers', {

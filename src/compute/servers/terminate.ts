@@ -1,12 +1,12 @@
 // Terminating is recorded at once: the owner does not see the server any more and billing is told. Its disk, node and addresses
 // are held until the node has let go of them, so that an address is never given to another while the old guest still answers on it.
 import { eq } from 'drizzle-orm'
-import { order, type Volume } from '../../../agent/protocol/wire.ts'
-import { addressesOf, releaseAddresses } from '../../network/ip-pools/allocate.ts'
-import { jobAnswer, operation } from '../../kernel/api/operation.ts'
+import { nodeCommand, type Volume } from '../../../agent/protocol/wire.ts'
+import { jobResponse, operation } from '../../kernel/api/operation.ts'
 import { emit } from '../../kernel/jobs/outbox.ts'
 import { startJob } from '../../kernel/jobs/runner.ts'
 import { saga } from '../../kernel/jobs/saga.ts'
+import { addressesOf, releaseAddresses } from '../../network/ip-pools/allocate.ts'
 import { inEvent, load, mustAllow, server } from './server.ts'
 import { servers } from './tables.ts'
 
@@ -16,15 +16,16 @@ export const terminateServer = operation({
   path: '/servers/{id}',
   summary: 'Terminate a server: its disk is deleted and its addresses are given back',
   access: { staff: ['servers:terminate'], reseller: ['reseller:servers'] },
-  confirmed: true,
+  requiresRecentAuth: true,
   on: server,
-  answer: jobAnswer,
+  response: jobResponse,
   status: 202,
-  remembers: true,
+  idempotent: true,
   refuses: ['server_protected', 'server_terminated', 'server_busy'],
   run({ tx, actor, target, clock }) {
     mustAllow(target, 'terminate')
-    const empty = target.status === 'pending_setup' || (target.status === 'suspended' && target.statusBefore === 'pending_setup')
+    const empty =
+      target.status === 'pending_setup' || (target.status === 'suspended' && target.statusBefore === 'pending_setup')
     const volume: Volume = { server: target.id, pool: target.pool, format: target.format }
     const jobId = empty
       ? null
@@ -32,7 +33,14 @@ export const terminateServer = operation({
           tx,
           terminating,
           { serverId: target.id, nodeId: target.nodeId, volume },
-          { by: actor, title: `Terminate ${target.hostname}`, holds: target.id, nodeId: target.nodeId, serverId: target.id, now: clock() },
+          {
+            by: actor,
+            title: `Terminate ${target.hostname}`,
+            holds: target.id,
+            nodeId: target.nodeId,
+            serverId: target.id,
+            now: clock(),
+          },
         )
     const released = addressesOf(tx, target.id).map((a) => a.address)
     tx.update(servers)
@@ -46,14 +54,16 @@ export const terminateServer = operation({
   },
 })
 
-export const terminating = saga<{ serverId: string; nodeId: string; volume: Volume }>('terminate', { neverGivesUp: true })
+export const terminating = saga<{ serverId: string; nodeId: string; volume: Volume }>('terminate', {
+  neverGivesUp: true,
+})
   .command('remove', 'Switching it off and removing it', {
-    do: ({ input }) => order(input.nodeId, 'domain.remove', { server: input.serverId }),
+    do: ({ input }) => nodeCommand(input.nodeId, 'domain.remove', { server: input.serverId }),
   })
-  .command('disk', 'Deleting its disk', { do: ({ input }) => order(input.nodeId, 'volume.remove', input.volume) })
+  .command('disk', 'Deleting its disk', { do: ({ input }) => nodeCommand(input.nodeId, 'volume.remove', input.volume) })
   // After the machine is gone: without its rules it could not be left running for a moment.
   .command('firewall', 'Removing its network rules', {
-    do: ({ input }) => order(input.nodeId, 'firewall.forget', { server: input.serverId }),
+    do: ({ input }) => nodeCommand(input.nodeId, 'firewall.forget', { server: input.serverId }),
   })
   .record('release', 'Giving its addresses back', {
     do: (tx, { input, now }) => {

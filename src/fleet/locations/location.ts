@@ -3,8 +3,8 @@
 import { asc } from 'drizzle-orm'
 import { Type as t } from 'typebox'
 import type { Actor } from '../../kernel/api/actor.ts'
-import type { Resource, Surroundings } from '../../kernel/api/operation.ts'
-import { shape, told } from '../../kernel/api/operation.ts'
+import type { AppContext, Resource } from '../../kernel/api/operation.ts'
+import { described, namedSchema } from '../../kernel/api/operation.ts'
 import type { Db } from '../../kernel/db/open.ts'
 import { rowBy } from '../../kernel/db/rows.ts'
 import { roomIn } from '../placement/placement.ts'
@@ -18,24 +18,27 @@ export const location: Resource<Location> = {
 }
 export const locationById = rowBy(locations, locations.id)
 
-export const locationAnswer = shape('Location', {
+export const locationAnswer = namedSchema('Location', {
   id: t.String(),
   name: t.String(),
-  placement: told(t.Enum([...placements]), 'Where a new server goes: to the node with the most free memory, or the least that is enough.'),
-  open: told(t.Boolean(), 'It takes new servers.'),
+  placement: described(
+    t.Enum([...placements]),
+    'Where a new server goes: to the node with the most free memory, or the least that is enough.',
+  ),
+  open: described(t.Boolean(), 'It takes new servers.'),
   nodes: t.Integer(),
   connectedNodes: t.Integer(),
   servers: t.Integer(),
   memoryMb: t.Integer(),
-  heldMemoryMb: told(t.Integer(), 'By servers, whether they run or not.'),
+  heldMemoryMb: described(t.Integer(), 'By servers, whether they run or not.'),
   diskGb: t.Integer(),
   heldDiskGb: t.Integer(),
   freeIpv4: t.Integer(),
 })
 
-type Asking = Pick<Surroundings, 'nodes'> & { tx: Db; actor: Actor }
+type RequestContext = Pick<AppContext, 'nodes'> & { tx: Db; actor: Actor }
 
-export function showLocation({ tx, nodes }: Asking, { createdAt: _, ...it }: Location) {
+export function showLocation({ tx, nodes }: RequestContext, { createdAt: _, ...it }: Location) {
   const room = roomIn(tx, it.id)
   const sum = (of: (r: (typeof room)[number]) => number) => room.reduce((all, r) => all + of(r), 0)
   return {
@@ -61,7 +64,7 @@ const freeIpv4In = (tx: Db, locationId: string) =>
     )
     .get(locationId)!.n
 
-export const listedLocations = (asking: Asking) =>
+export const listedLocations = (asking: RequestContext) =>
   asking.tx
     .select()
     .from(locations)

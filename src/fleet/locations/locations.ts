@@ -15,7 +15,7 @@ export const createLocation = operation({
   summary: 'Add a location: a group of nodes with a placement rule',
   access: { staff: ['nodes:write'] },
   body: fields({ name: line(60), placement: t.Optional(placement), open: t.Optional(t.Boolean()) }),
-  answer: locationAnswer,
+  response: locationAnswer,
   status: 201,
   refuses: ['name_taken'],
   example: { name: 'Frankfurt', placement: 'spread', open: true },
@@ -46,7 +46,7 @@ export const changeLocation = operation({
   access: { staff: ['nodes:write'] },
   on: location,
   body: fields({ name: t.Optional(line(60)), placement: t.Optional(placement), open: t.Optional(t.Boolean()) }),
-  answer: locationAnswer,
+  response: locationAnswer,
   refuses: ['name_taken'],
   example: { open: false },
   run(call) {
@@ -64,7 +64,7 @@ export const listLocations = operation({
   path: '/admin/node-groups',
   summary: 'Locations, with what their nodes have and hold',
   access: { staff: ['nodes:read', 'servers:create'] },
-  answer: page(locationAnswer),
+  response: page(locationAnswer),
   run: (call) =>
     paginateAll({
       call,

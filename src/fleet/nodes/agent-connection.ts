@@ -6,21 +6,28 @@ import { createPublicKey, verify } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { eq } from 'drizzle-orm'
 import type { TSchema } from 'typebox'
-import { agentHeaders, agentPaths, ChallengeRequest, EnrollRequest, PROTOCOL, signedText } from '../../../agent/protocol/wire.ts'
-import type { otherLines } from '../../platform/audit/line.ts'
+import {
+  agentHeaders,
+  agentPaths,
+  ChallengeRequest,
+  EnrollRequest,
+  PROTOCOL,
+  signedText,
+} from '../../../agent/protocol/wire.ts'
+import { VERSION } from '../../app/version.ts'
 import { imageById, imagePath } from '../../catalog/images/image.ts'
 import { visitor } from '../../kernel/api/actor.ts'
-import { type Heard, heardOf } from '../../kernel/api/response.ts'
-import { auditLine, auditRefusal } from '../../kernel/audit/audit.ts'
-import { Refusal } from '../../kernel/api/errors.ts'
+import { ApiError } from '../../kernel/api/errors.ts'
 import { textOf } from '../../kernel/api/http.ts'
 import { addressKey, Limit } from '../../kernel/api/limits.ts'
+import { type RequestInfo, requestContext } from '../../kernel/api/response.ts'
 import { fits } from '../../kernel/api/validate.ts'
+import { auditLine, auditRefusal } from '../../kernel/audit/audit.ts'
+import { digest, randomToken } from '../../kernel/crypto/secrets.ts'
 import { type Clock, second } from '../../kernel/db/clock.ts'
 import { newId } from '../../kernel/db/ids.ts'
 import { type Db, type Tx, write } from '../../kernel/db/open.ts'
-import { digest, randomToken } from '../../kernel/crypto/secrets.ts'
-import { VERSION } from '../../app/version.ts'
+import type { otherLines } from '../../platform/audit/line.ts'
 import { nodeById } from './node.ts'
 import { enrollments, type Node, nodes } from './tables.ts'
 
@@ -39,14 +46,14 @@ type Deps = {
   encrypted: boolean
 }
 
-export class AgentDoor {
+export class AgentEndpoints {
   private nonces = new Map<string, { nodeId: string; at: number }>()
   /** Guards tokens and ids against guessing: what fails, or may fail, costs from here. */
-  private guesses: Limit
+  private signInThrottle: Limit
   /** A node that is known asks again as often as its connection breaks; a rack of them may stand behind one address. */
   private challenges: Limit
   constructor(private deps: Deps) {
-    this.guesses = new Limit(60, deps.clock)
+    this.signInThrottle = new Limit(60, deps.clock)
     this.challenges = new Limit(300, deps.clock)
   }
 
@@ -83,12 +90,15 @@ export class AgentDoor {
   }
 
   /** One transaction; a token that opens nothing is written down, so that guessing is seen. */
-  private heardOnce<T>(heard: Pick<Heard, 'from' | 'requestId'>, work: (tx: Tx) => T extends Promise<unknown> ? never : T): T {
+  private heardOnce<T>(
+    heard: Pick<RequestInfo, 'from' | 'requestId'>,
+    work: (tx: Tx) => T extends Promise<unknown> ? never : T,
+  ): T {
     const { db, clock } = this.deps
     try {
       return write(db, work)
     } catch (error) {
-      if (error instanceof Refusal) write(db, (tx) => auditRefusal(tx, { clock }, ENROLLED, heard, error))
+      if (error instanceof ApiError) write(db, (tx) => auditRefusal(tx, { clock }, ENROLLED, heard, error))
       throw error
     }
   }
@@ -105,7 +115,7 @@ export class AgentDoor {
     const kind = new URL(request.url).pathname.slice(agentPaths.program.length + 1)
     const file = programFor(agentDir, kind)
     if (!file)
-      throw new Refusal(
+      throw new ApiError(
         'not_found',
         `The controller has no program for ${/^\w{1,20}$/.test(kind) ? kind : 'this processor'}. Put one into PANEL_AGENT_DIR as berth-x64 or berth-aarch64, or beside install.sh on the node.`,
       )
@@ -113,14 +123,14 @@ export class AgentDoor {
   }
 
   /** What comes in with a token comes encrypted, from this host, or into a lab; and not too often. */
-  private comesIn(request: Request): Heard {
-    const heard = heardOf(request)
+  private comesIn(request: Request): RequestInfo {
+    const heard = requestContext(request)
     if (!this.deps.encrypted && !/^(127\.|::1$)/.test(heard.from))
-      throw new Refusal(
+      throw new ApiError(
         'forbidden',
         'Nodes enroll over HTTPS only. Set PANEL_PUBLIC_URL to an https:// address, or PANEL_AGENT_INSECURE=1 in a lab.',
       )
-    this.guesses.take(addressKey(heard.from))
+    this.signInThrottle.take(addressKey(heard.from))
     return heard
   }
 
@@ -128,7 +138,7 @@ export class AgentDoor {
     const asked = await bodyAs<{ nodeId: string; protocol: number }>(request, ChallengeRequest)
     mustSpeakOurs(asked.protocol)
     if (!this.known(asked.nodeId)) {
-      this.guesses.take(`challenge ${addressKey(heardOf(request).from)}`)
+      this.signInThrottle.take(`challenge ${addressKey(requestContext(request).from)}`)
       throw notKnown()
     }
     this.challenges.take(asked.nodeId)
@@ -150,7 +160,8 @@ export class AgentDoor {
     if (!node || challenge?.nodeId !== nodeId || this.deps.clock() - challenge.at > NONCE_MS) throw notKnown()
     const signature = Buffer.from(request.headers.get(agentHeaders.signature) ?? '', 'base64url')
     const key = createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x: node.publicKey }, format: 'jwk' })
-    if (signature.length !== 64 || !verify(null, Buffer.from(signedText(nodeId, nonce)), key, signature)) throw notKnown()
+    if (signature.length !== 64 || !verify(null, Buffer.from(signedText(nodeId, nonce)), key, signature))
+      throw notKnown()
     return node
   }
 
@@ -159,7 +170,7 @@ export class AgentDoor {
     this.signer(request)
     const id = new URL(request.url).pathname.slice(agentPaths.images.length + 1)
     const image = imageById(this.deps.db, id)
-    if (image?.origin !== 'imported') throw new Refusal('image_not_found', 'There is no such image.')
+    if (image?.origin !== 'imported') throw new ApiError('image_not_found', 'There is no such image.')
     return new Response(Bun.file(imagePath(this.deps.dataDir, image.id, image.format)), {
       headers: { 'Content-Type': 'application/octet-stream' },
     })
@@ -179,12 +190,12 @@ function openEnrollment(tx: Db, token: string, now: number) {
     .where(eq(enrollments.tokenHash, digest(token)))
     .get()
   if (!found || found.usedAt !== null)
-    throw new Refusal(
+    throw new ApiError(
       'enrollment_not_valid',
       'This enrollment token is not valid: it was mistyped or used before. Make a new one on the Nodes page.',
     )
   if (found.expiresAt <= now)
-    throw new Refusal(
+    throw new ApiError(
       'enrollment_expired',
       'This enrollment token has expired: it is valid for 60 minutes. Make a new one on the Nodes page.',
     )
@@ -197,18 +208,20 @@ const ownKind = process.arch === 'arm64' ? 'aarch64' : 'x64'
 /** `berth-aarch64`, or for this machine's own kind of processor `berth`. */
 function programFor(dir: string, kind: string): string | undefined {
   if (!kinds.some((it) => it === kind)) return undefined
-  return [`berth-${kind}`, ...(kind === ownKind ? ['berth'] : [])].map((name) => `${dir}/${name}`).find((path) => existsSync(path))
+  return [`berth-${kind}`, ...(kind === ownKind ? ['berth'] : [])]
+    .map((name) => `${dir}/${name}`)
+    .find((path) => existsSync(path))
 }
 
 const notKnown = () =>
-  new Refusal(
+  new ApiError(
     'node_not_known',
     'This node is not known here: it was removed, or its credential was revoked. Enroll it again with a new token.',
   )
 
 function mustSpeakOurs(protocol: number) {
   if (protocol !== PROTOCOL)
-    throw new Refusal(
+    throw new ApiError(
       'protocol_mismatch',
       `This controller speaks agent protocol ${PROTOCOL} and the agent protocol ${protocol}. Update the agent to version ${VERSION} (run install.sh --agent on the node again).`,
     )
@@ -226,7 +239,10 @@ async function bodyAs<T>(request: Request, schema: TSchema): Promise<T> {
   const text = await textOf(request, MOST_BODY)
   const body = parsed(text)
   if (!fits(schema, body))
-    throw new Refusal('validation_failed', 'The agent sent something that this controller does not understand. Update the agent.')
+    throw new ApiError(
+      'validation_failed',
+      'The agent sent something that this controller does not understand. Update the agent.',
+    )
   return body as T
 }
 

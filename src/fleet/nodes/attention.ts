@@ -1,8 +1,8 @@
-import { type Look, mayCall } from '../../kernel/api/operation.ts'
+import { VERSION } from '../../app/version.ts'
+import { mayCall, type ReadContext } from '../../kernel/api/operation.ts'
 import { iso } from '../../kernel/db/clock.ts'
 import { count } from '../../kernel/words.ts'
 import type { Attention, Source } from '../../platform/overview/attention.ts'
-import { VERSION } from '../../app/version.ts'
 import { AWAY_SHOWN_MS, SKEW_SHOWN_MS } from './node.ts'
 import { listNodes } from './nodes.ts'
 
@@ -33,7 +33,7 @@ export const nodesInTrouble: Source = (call) => {
 
 const at = ({ id }: Row) => ({ since: null, action: 'Open node', href: `/admin/nodes/${id}` })
 
-function reachable({ nodes, clock }: Look, n: Row): Attention[] {
+function reachable({ nodes, clock }: ReadContext, n: Row): Attention[] {
   if (!nodes.connected(n.id) && clock() - n.seenAt > AWAY_SHOWN_MS)
     return [
       {
@@ -87,7 +87,7 @@ const able = (n: Row): Attention[] =>
       ]
     : []
 
-const upToDate = ({ nodes }: Look, n: Row): Attention[] =>
+const upToDate = ({ nodes }: ReadContext, n: Row): Attention[] =>
   n.version !== VERSION && nodes.connected(n.id)
     ? [
         {

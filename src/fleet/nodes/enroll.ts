@@ -2,9 +2,9 @@ import { eq } from 'drizzle-orm'
 import { Type as t } from 'typebox'
 import { asTyped } from '../../../agent/protocol/shell-quote.ts'
 import { fields, line, nullable, operation, type Resource, see, time } from '../../kernel/api/operation.ts'
+import { digest, randomToken } from '../../kernel/crypto/secrets.ts'
 import { iso, minute } from '../../kernel/db/clock.ts'
 import { newId } from '../../kernel/db/ids.ts'
-import { digest, randomToken } from '../../kernel/crypto/secrets.ts'
 import { location } from '../locations/location.ts'
 import { type Enrollment, enrollments, nodes } from './tables.ts'
 
@@ -22,7 +22,7 @@ export const enrollNode = operation({
     name: t.Optional(line(60, 0)),
     bridge: t.Optional(t.String({ pattern: '^[a-zA-Z0-9_.-]{0,15}$', title: 'the name of a bridge' })),
   }),
-  answer: t.Object({ id: t.String(), token: t.String(), command: t.String(), expiresAt: time }),
+  response: t.Object({ id: t.String(), token: t.String(), command: t.String(), expiresAt: time }),
   status: 201,
   example: { locationId: '<location_id>', name: 'fra-01' },
   run({ tx, actor, body, clock, config }) {
@@ -59,7 +59,8 @@ export const enrollNode = operation({
 const enrollment: Resource<Enrollment> = {
   name: 'enrollment',
   notFound: 'enrollment_not_found',
-  find: (tx, actor, id) => (actor.kind === 'staff' ? tx.select().from(enrollments).where(eq(enrollments.id, id)).get() : undefined),
+  find: (tx, actor, id) =>
+    actor.kind === 'staff' ? tx.select().from(enrollments).where(eq(enrollments.id, id)).get() : undefined,
 }
 
 export const getEnrollment = operation({
@@ -69,7 +70,7 @@ export const getEnrollment = operation({
   summary: 'Whether the node has enrolled yet',
   access: { staff: ['nodes:write'] },
   on: enrollment,
-  answer: t.Object({
+  response: t.Object({
     id: t.String(),
     state: t.Enum(['waiting', 'used', 'expired']),
     expiresAt: time,
@@ -79,7 +80,12 @@ export const getEnrollment = operation({
     const node = target.nodeId ? tx.select().from(nodes).where(eq(nodes.id, target.nodeId)).get() : undefined
     return {
       id: target.id,
-      state: target.usedAt !== null ? ('used' as const) : target.expiresAt <= clock() ? ('expired' as const) : ('waiting' as const),
+      state:
+        target.usedAt !== null
+          ? ('used' as const)
+          : target.expiresAt <= clock()
+            ? ('expired' as const)
+            : ('waiting' as const),
       expiresAt: iso(target.expiresAt),
       node: node ? { id: node.id, name: node.name, connected: live.connected(node.id) } : null,
     }

@@ -1,13 +1,13 @@
 import { Type as t } from 'typebox'
-import { Facts, PoolRoom } from '../../../agent/protocol/wire.ts'
+import { Facts, PoolCapacity } from '../../../agent/protocol/wire.ts'
+import { VERSION } from '../../app/version.ts'
 import type { Actor } from '../../kernel/api/actor.ts'
-import { nullable, type Resource, type Surroundings, shape, time, told } from '../../kernel/api/operation.ts'
+import { type AppContext, described, namedSchema, nullable, type Resource, time } from '../../kernel/api/operation.ts'
 import { iso, isoOrNull, second } from '../../kernel/db/clock.ts'
 import type { Db } from '../../kernel/db/open.ts'
 import { rowBy } from '../../kernel/db/rows.ts'
 import { locationById } from '../locations/location.ts'
 import { roomOn } from '../placement/placement.ts'
-import { VERSION } from '../../app/version.ts'
 import { type Node, nodes } from './tables.ts'
 
 /** Beyond this the times in logs and signatures mislead; it is shown. */
@@ -27,36 +27,44 @@ export const node: Resource<Node> = {
   },
 }
 
-export const nodeAnswer = shape('Node', {
+export const nodeResponse = namedSchema('Node', {
   id: t.String(),
   name: t.String(),
   location: t.Object({ id: t.String(), name: t.String() }),
   connected: t.Boolean(),
   connectedAt: nullable(time),
   seenAt: time,
-  skewMs: told(t.Integer(), "How far its clock is from the controller's."),
-  open: told(t.Boolean(), 'It takes new servers.'),
+  skewMs: described(t.Integer(), "How far its clock is from the controller's."),
+  open: described(t.Boolean(), 'It takes new servers.'),
   bridge: t.String(),
   agentVersion: t.String(),
   agentOutdated: t.Boolean(),
-  fake: told(t.Boolean(), 'A pretended host, for development.'),
+  fake: described(t.Boolean(), 'A pretended host, for development.'),
   virtualisation: Facts.properties.virtualisation,
   servers: t.Integer(),
   threads: t.Integer(),
   memoryMb: t.Integer(),
-  reservedMemoryMb: told(t.Integer(), 'Kept for the host itself.'),
+  reservedMemoryMb: described(t.Integer(), 'Kept for the host itself.'),
   heldMemoryMb: t.Integer(),
-  pool: told(t.String(), 'The storage in which new disks are made.'),
+  pool: described(t.String(), 'The storage in which new disks are made.'),
   diskGb: t.Integer(),
   heldDiskGb: t.Integer(),
-  differences: told(t.Integer(), 'Between what should be on it and what is.'),
-  load: told(
-    nullable(t.Object({ at: time, cpuPercent: t.Number(), load1: t.Number(), memoryFreeMb: t.Integer(), pools: t.Array(PoolRoom) })),
+  differences: described(t.Integer(), 'Between what should be on it and what is.'),
+  load: described(
+    nullable(
+      t.Object({
+        at: time,
+        cpuPercent: t.Number(),
+        load1: t.Number(),
+        memoryFreeMb: t.Integer(),
+        pools: t.Array(PoolCapacity),
+      }),
+    ),
     'Measured now; null while the node is away.',
   ),
 })
 
-export function showNode({ tx, nodes }: Pick<Surroundings, 'nodes'> & { tx: Db; actor: Actor }, it: Node) {
+export function showNode({ tx, nodes }: Pick<AppContext, 'nodes'> & { tx: Db; actor: Actor }, it: Node) {
   const room = roomOn(tx, it.id)
   const connected = nodes.connected(it.id)
   const beat = connected ? nodes.heartbeat(it.id) : undefined
@@ -85,7 +93,13 @@ export function showNode({ tx, nodes }: Pick<Surroundings, 'nodes'> & { tx: Db; 
     heldDiskGb: room.heldDiskGb,
     differences: it.differences.length,
     load: beat
-      ? { at: iso(beat.at), cpuPercent: beat.cpuPercent, load1: beat.load1, memoryFreeMb: beat.memoryFreeMb, pools: beat.pools }
+      ? {
+          at: iso(beat.at),
+          cpuPercent: beat.cpuPercent,
+          load1: beat.load1,
+          memoryFreeMb: beat.memoryFreeMb,
+          pools: beat.pools,
+        }
       : null,
   }
 }

@@ -1,16 +1,16 @@
 import { and, asc, count as counting, eq, gt, isNull } from 'drizzle-orm'
 import { Type as t } from 'typebox'
 import { Facts } from '../../../agent/protocol/wire.ts'
-import { detachNode } from '../../network/ip-pools/pool.ts'
-import { Refusal } from '../../kernel/api/errors.ts'
+import { serversOn } from '../../compute/servers/server.ts'
+import { ApiError } from '../../kernel/api/errors.ts'
 import { page, paginate } from '../../kernel/api/list.ts'
 import { named, patched } from '../../kernel/api/named.ts'
 import { done, fields, line, nullable, operation, time } from '../../kernel/api/operation.ts'
 import { idOf } from '../../kernel/api/query.ts'
 import { isoOrNull } from '../../kernel/db/clock.ts'
 import { count } from '../../kernel/words.ts'
-import { serversOn } from '../../compute/servers/server.ts'
-import { node, nodeAnswer, showNode } from './node.ts'
+import { detachNode } from '../../network/ip-pools/pool.ts'
+import { node, nodeResponse, showNode } from './node.ts'
 import { nodes } from './tables.ts'
 
 const there = isNull(nodes.removedAt)
@@ -23,7 +23,7 @@ export const listNodes = operation({
   access: { staff: ['nodes:read'] },
   query: { locationId: idOf('location', 'Only nodes of this location.') },
   pages: { usual: 100, most: 200 },
-  answer: page(nodeAnswer),
+  response: page(nodeResponse),
   run(call) {
     const { tx, query } = call
     const filter = and(there, query['locationId'] ? eq(nodes.locationId, query['locationId']) : undefined)
@@ -52,8 +52,8 @@ export const getNode = operation({
   summary: 'One node: its facts, its load, and what differs from what should be on it',
   access: { staff: ['nodes:read'] },
   on: node,
-  answer: t.Object({
-    ...nodeAnswer.properties,
+  response: t.Object({
+    ...nodeResponse.properties,
     facts: Facts,
     inventoryAt: nullable(time),
     found: t.Array(t.Object({ kind: t.String(), serverId: nullable(t.String()), words: t.String() })),
@@ -66,7 +66,13 @@ export const getNode = operation({
         'SELECT p.id, p.name, p.network FROM pools p JOIN pool_nodes pn ON pn.pool_id = p.id WHERE pn.node_id = ? ORDER BY p.name',
       )
       .all(target.id)
-    return { ...showNode(call, target), facts: target.facts, inventoryAt: isoOrNull(target.inventoryAt), found: target.differences, pools }
+    return {
+      ...showNode(call, target),
+      facts: target.facts,
+      inventoryAt: isoOrNull(target.inventoryAt),
+      found: target.differences,
+      pools,
+    }
   },
 })
 
@@ -83,7 +89,7 @@ export const changeNode = operation({
     bridge: t.Optional(t.String({ pattern: '^[a-zA-Z0-9_.-]{1,15}$', title: 'the name of a bridge' })),
     reservedMemoryMb: t.Optional(t.Integer({ minimum: 0, maximum: 1_048_576 })),
   }),
-  answer: nodeAnswer,
+  response: nodeResponse,
   refuses: ['name_taken'],
   example: { reservedMemoryMb: 4096 },
   run(call) {
@@ -101,13 +107,14 @@ export const removeNode = operation({
   path: '/admin/nodes/{id}',
   summary: 'Remove a node that holds no server; its credential ends at once',
   access: { staff: ['nodes:write'] },
-  confirmed: true,
+  requiresRecentAuth: true,
   on: node,
-  answer: done,
+  response: done,
   refuses: ['in_use'],
   run({ tx, target, clock, nodes: live }) {
     const held = serversOn(tx, target.id).filter((s) => s.terminatedAt === null).length
-    if (held) throw new Refusal('in_use', `${target.name} holds ${count(held, 'server')}. Move or terminate them first.`)
+    if (held)
+      throw new ApiError('in_use', `${target.name} holds ${count(held, 'server')}. Move or terminate them first.`)
     tx.update(nodes).set({ removedAt: clock(), open: false }).where(eq(nodes.id, target.id)).run()
     detachNode(tx, target.id)
     live.disconnect(target.id)

@@ -1,12 +1,12 @@
 // What agents say of themselves, taken in: facts, heartbeats, power changes, and the inventory that is held against what should be.
 import { eq } from 'drizzle-orm'
 import type { Facts, Heartbeat, Inventory, Power } from '../../../agent/protocol/wire.ts'
+import { notePower, serverById, serversOn } from '../../compute/servers/server.ts'
+import type { Server, Status } from '../../compute/servers/tables.ts'
 import { type Clock, minute } from '../../kernel/db/clock.ts'
 import { type Db, prepared, type Tx, write } from '../../kernel/db/open.ts'
 import { log } from '../../kernel/log.ts'
 import type { Report } from '../../kernel/nodes/hub.ts'
-import { notePower, serverById, serversOn } from '../../compute/servers/server.ts'
-import type { Server, Status } from '../../compute/servers/tables.ts'
 import { nodeById } from './node.ts'
 import { type Difference, nodes } from './tables.ts'
 
@@ -88,7 +88,10 @@ export class Reports {
   }
 
   private facts(tx: Tx, nodeId: string, facts: Facts) {
-    tx.update(nodes).set({ facts, memoryMb: facts.memoryMb, threads: facts.cpu.threads }).where(eq(nodes.id, nodeId)).run()
+    tx.update(nodes)
+      .set({ facts, memoryMb: facts.memoryMb, threads: facts.cpu.threads })
+      .where(eq(nodes.id, nodeId))
+      .run()
   }
 
   private beat(nodeId: string, beat: Heartbeat) {
@@ -121,7 +124,8 @@ export class Reports {
       (it.status === 'running' || it.status === 'stopped') && !held(tx, serverId)
         ? { status: power === 'running' || power === 'paused' ? ('running' as const) : ('stopped' as const) }
         : {}
-    if (it.power !== power || (status.status && status.status !== it.status)) notePower(tx, serverId, { power, ...status })
+    if (it.power !== power || (status.status && status.status !== it.status))
+      notePower(tx, serverId, { power, ...status })
   }
 
   private inventory(tx: Tx, nodeId: string, found: Inventory) {
@@ -157,8 +161,10 @@ export function compare(expected: readonly Server[], found: Inventory, busy: Rea
   const out: Difference[] = []
   for (const s of installed) {
     const power = domains.get(s.id)
-    if (!volumes.has(s.id)) out.push({ kind: 'missing_volume', serverId: s.id, words: `The disk of ${s.hostname} is not on this node.` })
-    if (power === undefined) out.push({ kind: 'missing_domain', serverId: s.id, words: `${s.hostname} is not defined on this node.` })
+    if (!volumes.has(s.id))
+      out.push({ kind: 'missing_volume', serverId: s.id, words: `The disk of ${s.hostname} is not on this node.` })
+    if (power === undefined)
+      out.push({ kind: 'missing_domain', serverId: s.id, words: `${s.hostname} is not defined on this node.` })
     else if (s.status === 'suspended' && power === 'running')
       out.push({ kind: 'power', serverId: s.id, words: `${s.hostname} is suspended and runs.` })
   }

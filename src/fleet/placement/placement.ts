@@ -1,7 +1,7 @@
 // Where a new server goes. A node takes it when it is open, connected, has memory and disk left, and a free IPv4 address if the
 // package has one. Of those, `spread` takes the node with the most free memory, `fill` the fullest that still fits, so that
 // whole nodes stay empty. The reason is kept on the server in words, because "why there?" is asked months later.
-import { Refusal } from '../../kernel/api/errors.ts'
+import { ApiError } from '../../kernel/api/errors.ts'
 import { type Db, prepared } from '../../kernel/db/open.ts'
 import type { Location } from '../locations/tables.ts'
 
@@ -25,7 +25,9 @@ const columns = `n.id, n.name, n.open, n.bridge, n.pool, max(0, n.memory_mb - n.
   EXISTS (SELECT 1 FROM pool_nodes pn JOIN addresses a ON a.pool_id = pn.pool_id WHERE pn.node_id = n.id AND a.version = 4 AND a.server_id IS NULL AND a.reserved_for IS NULL) AS hasIpv4
   FROM nodes n LEFT JOIN node_held h ON h.node_id = n.id`
 const statements = prepared(({ $client }) => ({
-  inLocation: $client.prepare<Row, [string]>(`SELECT ${columns} WHERE n.location_id = ? AND n.removed_at IS NULL ORDER BY n.name`),
+  inLocation: $client.prepare<Row, [string]>(
+    `SELECT ${columns} WHERE n.location_id = ? AND n.removed_at IS NULL ORDER BY n.name`,
+  ),
   ofNode: $client.prepare<Row, [string]>(`SELECT ${columns} WHERE n.id = ?`),
 }))
 const room = (r: Row): Room => ({ ...r, open: !!r.open, hasIpv4: !!r.hasIpv4 })
@@ -38,7 +40,7 @@ export type Need = { memoryMb: number; diskGb: number; ipv4: number }
 export type Placed = { node: Room; reason: string }
 
 /** Why a node cannot take it, in words; undefined when it can. */
-function hindrance(node: Room, need: Need, connected: (nodeId: string) => boolean): string | undefined {
+function disabledReason(node: Room, need: Need, connected: (nodeId: string) => boolean): string | undefined {
   if (!node.open) return 'closed'
   if (!connected(node.id)) return 'not connected'
   if (node.memoryMb - node.heldMemoryMb < need.memoryMb) return 'no memory left'
@@ -47,7 +49,7 @@ function hindrance(node: Room, need: Need, connected: (nodeId: string) => boolea
   return undefined
 }
 
-type Asked = {
+type RequestContext = {
   connected: (nodeId: string) => boolean
   /** A node that staff asked for by name. */
   wantedId?: string | null | undefined
@@ -59,23 +61,36 @@ type Asked = {
  * Chooses the node.
  * Throws `location_closed`, `no_capacity`, or `no_addresses` when only addresses are missing.
  */
-export function placeIn(tx: Db, location: Location, need: Need, { connected, wantedId, namesNodes }: Asked): Placed {
+export function placeIn(
+  tx: Db,
+  location: Location,
+  need: Need,
+  { connected, wantedId, namesNodes }: RequestContext,
+): Placed {
   if (!location.open)
-    throw new Refusal('location_closed', `${location.name} is closed for new servers. Choose another location, or ask for it to be opened.`)
+    throw new ApiError(
+      'location_closed',
+      `${location.name} is closed for new servers. Choose another location, or ask for it to be opened.`,
+    )
   const judged = roomIn(tx, location.id)
     .filter((node) => !wantedId || node.id === wantedId)
-    .map((node) => ({ node, hindrance: hindrance(node, need, connected) }))
-  const fitting = judged.filter((j) => !j.hindrance).map((j) => j.node)
-  const others = judged.filter((j) => j.hindrance).map((j) => `${j.node.name} ${j.hindrance}`)
+    .map((node) => ({ node, disabledReason: disabledReason(node, need, connected) }))
+  const fitting = judged.filter((j) => !j.disabledReason).map((j) => j.node)
+  const others = judged.filter((j) => j.disabledReason).map((j) => `${j.node.name} ${j.disabledReason}`)
   if (!fitting.length) {
-    const code = judged.some((j) => j.hindrance === 'no address left') ? 'no_addresses' : 'no_capacity'
+    const code = judged.some((j) => j.disabledReason === 'no address left') ? 'no_addresses' : 'no_capacity'
     const lacks = `No ${code === 'no_addresses' ? 'free IPv4 address' : 'room'} in ${location.name}`
-    if (!namesNodes) throw new Refusal(code, `${lacks} for this package now. Choose another location, or ask your provider.`)
+    if (!namesNodes)
+      throw new ApiError(code, `${lacks} for this package now. Choose another location, or ask your provider.`)
     const because = others.length ? others.join(', ') : 'it has no node yet'
-    throw new Refusal(code, `${lacks}: ${because}.${code === 'no_addresses' ? ' Add a pool, or attach one to a node with room.' : ''}`)
+    throw new ApiError(
+      code,
+      `${lacks}: ${because}.${code === 'no_addresses' ? ' Add a pool, or attach one to a node with room.' : ''}`,
+    )
   }
   const free = (n: Room) => n.memoryMb - n.heldMemoryMb
-  const order = location.placement === 'spread' ? (a: Room, b: Room) => free(b) - free(a) : (a: Room, b: Room) => free(a) - free(b)
+  const order =
+    location.placement === 'spread' ? (a: Room, b: Room) => free(b) - free(a) : (a: Room, b: Room) => free(a) - free(b)
   const node = fitting.toSorted((a, b) => order(a, b) || (a.name < b.name ? -1 : 1))[0]!
   const why = wantedId
     ? 'chosen by staff'

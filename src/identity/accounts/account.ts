@@ -3,17 +3,25 @@ import { and, eq, isNotNull, or, type SQL } from 'drizzle-orm'
 import { Type as t } from 'typebox'
 import type { Right, Scope } from '../../kernel/api/access.ts'
 import type { Actor } from '../../kernel/api/actor.ts'
-import { invalid, Refusal } from '../../kernel/api/errors.ts'
+import { ApiError, invalid } from '../../kernel/api/errors.ts'
 import { newest } from '../../kernel/api/list.ts'
 import { patched } from '../../kernel/api/named.ts'
-import { type Look, line, nullable, type Resource, shape, time, told } from '../../kernel/api/operation.ts'
+import {
+  described,
+  line,
+  namedSchema,
+  nullable,
+  type ReadContext,
+  type Resource,
+  time,
+} from '../../kernel/api/operation.ts'
 import { oneOf, text } from '../../kernel/api/query.ts'
 import { iso, isoOrNull } from '../../kernel/db/clock.ts'
 import { newId } from '../../kernel/db/ids.ts'
 import { type Db, isUniqueViolation, prepared, type Tx } from '../../kernel/db/open.ts'
 import { contains, rowBy } from '../../kernel/db/rows.ts'
 import { emit } from '../../kernel/jobs/outbox.ts'
-import { factorsOf } from '../second-factors/factors.ts'
+import { factorsOf } from '../auth/second-factors/factors.ts'
 import { lastSeenSql } from '../auth/sessions.ts'
 import { type Account, type Allowance, accounts } from './tables.ts'
 
@@ -32,7 +40,7 @@ export const accountById = rowBy(accounts, accounts.id)
 /** Throws `forbidden` for System, which has no account. */
 export function ownAccount(tx: Db, actor: Actor): Account {
   const account = accountById(tx, actor.accountId)
-  if (!account) throw new Refusal('forbidden', 'System has no account of its own and does not sign in.')
+  if (!account) throw new ApiError('forbidden', 'System has no account of its own and does not sign in.')
   return account
 }
 export const accountByEmail = (tx: Db, email: string): Account | undefined =>
@@ -67,7 +75,7 @@ const withItself: ReadonlySet<Scope> = new Set(['account:read', 'account:write',
 const withItsCustomers: ReadonlySet<Scope> = new Set(['reseller:read', 'reseller:customers', 'reseller:servers'])
 
 /** What it has bought beside its packages. */
-export const allowanceAnswer = shape('Allowance', {
+export const allowanceAnswer = namedSchema('Allowance', {
   vcpus: t.Integer(),
   memoryMb: t.Integer(),
   diskGb: t.Integer(),
@@ -76,30 +84,34 @@ export const allowanceAnswer = shape('Allowance', {
 })
 export const noAllowance: Allowance = { vcpus: 0, memoryMb: 0, diskGb: 0, trafficGb: 0, ipv4: 0 }
 
-export const customerAnswer = shape('Customer', {
+export const customerResponse = namedSchema('Customer', {
   id: t.String(),
   kind: t.Enum(['customer', 'reseller', 'staff']),
   email: t.String(),
   name: t.String(),
   organization: nullable(t.String()),
-  externalId: told(nullable(t.String()), "The billing system's own identifier of it."),
-  resellerId: told(nullable(t.String()), 'Null: a customer of the house.'),
+  externalId: described(nullable(t.String()), "The billing system's own identifier of it."),
+  resellerId: described(nullable(t.String()), 'Null: a customer of the house.'),
   resellerName: nullable(t.String()),
   hasPassword: t.Boolean(),
-  secondFactor: told(t.Boolean(), 'Has one set up.'),
-  seenAt: told(nullable(time), 'When it was last here, signed in; null when not lately.'),
+  secondFactor: described(t.Boolean(), 'Has one set up.'),
+  seenAt: described(nullable(time), 'When it was last here, signed in; null when not lately.'),
   lockedAt: nullable(time),
-  lockReason: told(nullable(t.String()), 'Nothing new can be ordered for a locked account.'),
+  lockReason: described(nullable(t.String()), 'Nothing new can be ordered for a locked account.'),
   createdAt: time,
-  servers: told(t.Integer(), 'How many it has.'),
+  servers: described(t.Integer(), 'How many it has.'),
   allowance: allowanceAnswer,
 })
 
 const owned = prepared(({ $client }) =>
-  $client.prepare<{ n: number }, [string]>('SELECT count(*) AS n FROM servers WHERE owner_id = ? AND terminated_at IS NULL'),
+  $client.prepare<{ n: number }, [string]>(
+    'SELECT count(*) AS n FROM servers WHERE owner_id = ? AND terminated_at IS NULL',
+  ),
 )
 
-const lastSeen = prepared(({ $client }) => $client.prepare<{ at: number | null }, [string]>(`SELECT ${lastSeenSql('?1')} AS at`))
+const lastSeen = prepared(({ $client }) =>
+  $client.prepare<{ at: number | null }, [string]>(`SELECT ${lastSeenSql('?1')} AS at`),
+)
 
 export const showCustomer = (tx: Db, it: Account) => ({
   id: it.id,
@@ -141,9 +153,12 @@ export function mailAddress(text: string, field = 'email'): string {
 /** Turns the unique index that was hit into the refusal for it. */
 export function refuseTaken(error: unknown): never {
   if (isUniqueViolation(error, 'accounts.email'))
-    throw new Refusal('email_taken', 'Another account already has this e-mail address. Use that account, or another address.')
+    throw new ApiError(
+      'email_taken',
+      'Another account already has this e-mail address. Use that account, or another address.',
+    )
   if (isUniqueViolation(error, 'accounts_external_id'))
-    throw new Refusal(
+    throw new ApiError(
       'external_id_taken',
       'Another customer already has this external id. Look it up with ?externalId=: it is probably the one you mean.',
     )
@@ -158,13 +173,22 @@ export const accountFields = { name: line(100), email: t.String({ maxLength: 254
 /** And of one that is made: whether its holder is mailed a link to choose a password. */
 export const newAccountFields = { ...accountFields, invite: t.Optional(t.Boolean()) }
 /** The same of one that is there: what is not sent stays. */
-export const accountChanges = { name: t.Optional(accountFields.name), email: t.Optional(accountFields.email), organization, externalId }
+export const accountChanges = {
+  name: t.Optional(accountFields.name),
+  email: t.Optional(accountFields.email),
+  organization,
+  externalId,
+}
 
 type Given = { name: string; email: string; organization?: string | null; externalId?: string | null }
 type Whose = { kind: 'customer' | 'reseller'; resellerId?: string | null; now: number }
 
 /** Throws `email_taken` or `external_id_taken`. */
-export function addAccount(tx: Tx, { name, email, organization, externalId }: Given, { kind, resellerId = null, now }: Whose): Account {
+export function addAccount(
+  tx: Tx,
+  { name, email, organization, externalId }: Given,
+  { kind, resellerId = null, now }: Whose,
+): Account {
   const row = { id: newId('account'), kind, name, email: mailAddress(email), resellerId, createdAt: now }
   try {
     return tx
@@ -192,7 +216,8 @@ export function changeAccount(tx: Tx, it: Account, { name, email, organization, 
 }
 
 /** The account with this password from now on. */
-export const withPassword = (tx: Tx, it: Account, passwordHash: string): Account => patched(tx, accounts, it, { passwordHash })
+export const withPassword = (tx: Tx, it: Account, passwordHash: string): Account =>
+  patched(tx, accounts, it, { passwordHash })
 
 /** For `listAccounts`: whose they are. */
 export const ofReseller = (resellerId: string): SQL => eq(accounts.resellerId, resellerId)
@@ -212,7 +237,7 @@ export const accountQuery = {
 type Listing<Shown> = { name: string; whose: SQL | undefined; show(it: Account): Shown }
 
 /** A page of the accounts that are `whose`, and fit what the query asks for; newest first. */
-export function listAccounts<Shown>(call: Look, { name, whose, show }: Listing<Shown>) {
+export function listAccounts<Shown>(call: ReadContext, { name, whose, show }: Listing<Shown>) {
   const { query } = call
   const { q, email, externalId, locked } = query
   const filter = and(
@@ -233,5 +258,6 @@ export function listAccounts<Shown>(call: Look, { name, whose, show }: Listing<S
 
 /** Throws `account_locked`: a locked customer gets nothing new. */
 export function mustNotBeLocked(it: Account) {
-  if (it.lockedAt !== null) throw new Refusal('account_locked', `The account of ${it.name} is locked. Unlock it before ordering for it.`)
+  if (it.lockedAt !== null)
+    throw new ApiError('account_locked', `The account of ${it.name} is locked. Unlock it before ordering for it.`)
 }

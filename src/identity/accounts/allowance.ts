@@ -24,7 +24,7 @@ export const setAllowance = operation({
   access: { staff: ['customers:write'], reseller: ['reseller:customers'] },
   on: customer,
   body,
-  answer: allowanceAnswer,
+  response: allowanceAnswer,
   refuses: ['reseller_suspended'],
   example: { vcpus: 2, memoryMb: 4096, diskGb: 40, trafficGb: 1000, ipv4: 1 },
   run({ tx, target, body }) {

@@ -1,5 +1,5 @@
 import { and, eq, isNull, ne } from 'drizzle-orm'
-import { Refusal } from '../../kernel/api/errors.ts'
+import { ApiError } from '../../kernel/api/errors.ts'
 import { page } from '../../kernel/api/list.ts'
 import { patched } from '../../kernel/api/named.ts'
 import { fields, line, operation, type Query } from '../../kernel/api/operation.ts'
@@ -11,7 +11,7 @@ import {
   addAccount,
   changeAccount,
   customer,
-  customerAnswer,
+  customerResponse,
   listAccounts,
   newAccountFields,
   showCustomer,
@@ -23,7 +23,12 @@ import { accounts } from './tables.ts'
 /** Staff do it for everybody, a reseller for its customers. */
 const who = { staff: ['customers:write'], reseller: ['reseller:customers'] } as const
 
-const example = { name: 'Ada Lovelace', email: 'ada@example.com', organization: 'Analytical Engines Ltd', externalId: 'client-1842' }
+const example = {
+  name: 'Ada Lovelace',
+  email: 'ada@example.com',
+  organization: 'Analytical Engines Ltd',
+  externalId: 'client-1842',
+}
 
 export const createCustomer = operation({
   id: 'customers.create',
@@ -32,9 +37,9 @@ export const createCustomer = operation({
   summary: 'Add a customer',
   access: { staff: ['customers:write'] },
   body: fields(newAccountFields),
-  answer: customerAnswer,
+  response: customerResponse,
   status: 201,
-  remembers: true,
+  idempotent: true,
   refuses: ['email_taken', 'external_id_taken'],
   example,
   run(call) {
@@ -59,7 +64,7 @@ export const listCustomers = operation({
     ),
     resellerId: idOf('account', 'Only customers of this reseller.'),
   },
-  answer: page(customerAnswer),
+  response: page(customerResponse),
   run: (call) =>
     listAccounts(call, {
       name: 'customers',
@@ -81,7 +86,7 @@ export const getCustomer = operation({
   summary: 'One customer',
   access: { staff: ['customers:read'], reseller: ['reseller:read'], customer: ['account:read'] },
   on: customer,
-  answer: customerAnswer,
+  response: customerResponse,
   run: ({ tx, target }) => showCustomer(tx, target),
 })
 
@@ -91,10 +96,10 @@ export const changeCustomer = operation({
   path: '/customers/{id}',
   summary: 'Change a customer; what is not sent stays as it is',
   access: who,
-  confirmed: ['email'],
+  requiresRecentAuth: ['email'],
   on: customer,
   body: fields(accountChanges),
-  answer: customerAnswer,
+  response: customerResponse,
   refuses: ['email_taken', 'external_id_taken'],
   example,
   run(call) {
@@ -109,14 +114,14 @@ export const lockCustomer = operation({
   path: '/customers/{id}/actions/lock',
   summary: 'Lock a customer: orders are refused, its servers keep running',
   access: who,
-  inSupport: true,
+  allowedInSupportSession: true,
   on: customer,
   body: fields({ reason: line(500) }),
-  answer: customerAnswer,
+  response: customerResponse,
   refuses: ['already_done'],
   example: { reason: 'Payments were charged back' },
   run({ tx, target, body, clock }) {
-    if (target.lockedAt !== null) throw new Refusal('already_done', `The account of ${target.name} is already locked.`)
+    if (target.lockedAt !== null) throw new ApiError('already_done', `The account of ${target.name} is already locked.`)
     return showCustomer(tx, patched(tx, accounts, target, { lockedAt: clock(), lockReason: body.reason }))
   },
 })
@@ -127,12 +132,12 @@ export const unlockCustomer = operation({
   path: '/customers/{id}/actions/unlock',
   summary: 'Unlock a customer: orders are accepted again',
   access: who,
-  inSupport: true,
+  allowedInSupportSession: true,
   on: customer,
-  answer: customerAnswer,
+  response: customerResponse,
   refuses: ['already_done'],
   run({ tx, target }) {
-    if (target.lockedAt === null) throw new Refusal('already_done', `The account of ${target.name} is not locked.`)
+    if (target.lockedAt === null) throw new ApiError('already_done', `The account of ${target.name} is not locked.`)
     return showCustomer(tx, patched(tx, accounts, target, { lockedAt: null, lockReason: null }))
   },
 })

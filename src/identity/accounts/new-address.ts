@@ -1,15 +1,20 @@
 // Another address on an account: whoever reads the old one is told, so that nobody is moved out of an account without a word.
-import type { Surroundings } from '../../kernel/api/operation.ts'
+import type { AppContext } from '../../kernel/api/operation.ts'
 import type { Tx } from '../../kernel/db/open.ts'
 import { mailTo } from '../../kernel/web/mail.ts'
 import type { Account } from './tables.ts'
 
 /** Mails the address that the account had before. Nothing when it is the same; answers the account as it is now. */
-export function tellOldAddress(tx: Tx, around: Pick<Surroundings, 'secrets' | 'clock' | 'config'>, before: Account, now: Account): Account {
+export function tellOldAddress(
+  tx: Tx,
+  app: Pick<AppContext, 'secrets' | 'clock' | 'config'>,
+  before: Account,
+  now: Account,
+): Account {
   if (before.email !== now.email)
     mailTo(
       tx,
-      around,
+      app,
       { ...now, email: before.email },
       {
         subject: 'Your account has another e-mail address',

@@ -2,32 +2,42 @@
 import { Type as t } from 'typebox'
 import { everybody } from '../../kernel/api/access.ts'
 import { type Actor, sessionOf } from '../../kernel/api/actor.ts'
-import { invalid, type Refusal } from '../../kernel/api/errors.ts'
-import type { Looks } from '../../kernel/api/http.ts'
+import { type ApiError, invalid } from '../../kernel/api/errors.ts'
+import type { UiPreferences } from '../../kernel/api/http.ts'
 import { patched } from '../../kernel/api/named.ts'
-import { done, fields, line, nullable, operation, type Preparation, secret, shape, time } from '../../kernel/api/operation.ts'
+import {
+  done,
+  fields,
+  line,
+  namedSchema,
+  nullable,
+  operation,
+  type PrepareContext,
+  secret,
+  time,
+} from '../../kernel/api/operation.ts'
 import { iso, isoOrNull } from '../../kernel/db/clock.ts'
 import type { Tx } from '../../kernel/db/open.ts'
 import { mailTo } from '../../kernel/web/mail.ts'
-import { guessed, guessIn } from '../auth/sign-in-throttle.ts'
-import { makeLink, spendLink } from '../account-links/links.ts'
+import { consumeLink, makeLink } from '../auth/links/links.ts'
 import { keepPassword } from '../auth/password.ts'
 import { hashPassword, mustBeGood, passwordFits, withTheSamePassword } from '../auth/passwords.ts'
 import { mustBeOpen, ownSessionId } from '../auth/sessions.ts'
+import { guessed, guessIn } from '../auth/sign-in-throttle.ts'
 import { accountByEmail, mailAddress, ownAccount, refuseTaken } from './account.ts'
-import { looks, looksOf, timeZones } from './ui-preferences.ts'
 import { tellOldAddress } from './new-address.ts'
 import { type Account, accounts } from './tables.ts'
+import { looksOf, timeZones, uiPreferences } from './ui-preferences.ts'
 
-const ownAnswer = shape('OwnAccount', {
+const ownAnswer = namedSchema('OwnAccount', {
   id: t.String(),
   kind: t.String(),
   email: t.String(),
   name: t.String(),
   organization: nullable(t.String()),
   hasPassword: t.Boolean(),
-  theme: t.Enum(looks.theme),
-  density: t.Enum(looks.density),
+  theme: t.Enum(uiPreferences.theme),
+  density: t.Enum(uiPreferences.density),
   timeZone: nullable(t.String()),
   lockedAt: nullable(time),
   lockReason: nullable(t.String()),
@@ -53,7 +63,7 @@ export const getOwnAccount = operation({
   summary: 'The own account',
   access: everybody('account:read'),
   withoutSecondFactor: true,
-  answer: ownAnswer,
+  response: ownAnswer,
   run: ({ tx, actor }) => show(ownAccount(tx, actor)),
 })
 
@@ -66,18 +76,21 @@ export const changeOwnAccount = operation({
   body: fields({
     name: t.Optional(line(100)),
     organization: t.Optional(nullable(line(100, 0))),
-    theme: t.Optional(t.Enum(looks.theme)),
-    density: t.Optional(t.Enum(looks.density)),
+    theme: t.Optional(t.Enum(uiPreferences.theme)),
+    density: t.Optional(t.Enum(uiPreferences.density)),
     timeZone: t.Optional(nullable(t.String({ maxLength: 64 }))),
   }),
-  answer: ownAnswer,
+  response: ownAnswer,
   example: { name: 'Ada Lovelace', theme: 'dark', timeZone: 'Europe/Berlin' },
-  watches: ({ tx, actor }) => ownAccount(tx, actor),
+  auditSnapshot: ({ tx, actor }) => ownAccount(tx, actor),
   run({ tx, actor, body: { name, organization, ...chosen } }) {
     const it = ownAccount(tx, actor)
     if (chosen.timeZone && !timeZones().includes(chosen.timeZone))
-      throw invalid({ field: 'timeZone', message: 'is not a known time zone. Take a name like Europe/Berlin, or null for the browser’s.' })
-    const preferences: Looks = { ...looksOf(it), ...chosen }
+      throw invalid({
+        field: 'timeZone',
+        message: 'is not a known time zone. Take a name like Europe/Berlin, or null for the browser’s.',
+      })
+    const preferences: UiPreferences = { ...looksOf(it), ...chosen }
     return show(
       patched(tx, accounts, it, {
         ...(name !== undefined && { name }),
@@ -92,9 +105,15 @@ export const changeOwnAccount = operation({
  * Slow: before the transaction, in which `mustStillBe` looks once more. Throws `validation_failed` for a password that is not the account's,
  * and `rate_limited` for who goes on guessing in this session.
  */
-async function mustBeTheirs(call: Pick<Preparation, 'db' | 'actor' | 'guesses'>, password: string, field: string): Promise<Account> {
+async function mustBeTheirs(
+  call: Pick<PrepareContext, 'db' | 'actor' | 'signInThrottle'>,
+  password: string,
+  field: string,
+): Promise<Account> {
   const it = ownAccount(call.db, call.actor)
-  const fits = await guessed(call, guessIn(ownSessionId(call.actor)), it, () => passwordFits(password, it.passwordHash, true))
+  const fits = await guessed(call, guessIn(ownSessionId(call.actor)), it, () =>
+    passwordFits(password, it.passwordHash, true),
+  )
   if (!fits) throw isNotTheirs(field).of(it)
   return it
 }
@@ -103,7 +122,7 @@ function mustStillBe(tx: Tx, actor: Actor, looked: Account, field: string): Acco
   return withTheSamePassword(tx, looked) ?? refuse(isNotTheirs(field).of(looked))
 }
 const isNotTheirs = (field: string) => invalid({ field, message: 'is not your password.' })
-function refuse(refusal: Refusal): never {
+function refuse(refusal: ApiError): never {
   throw refusal
 }
 
@@ -115,16 +134,19 @@ export const changePassword = operation({
   path: '/account/password',
   summary: 'Change the own password; every other session ends',
   access: everybody('account:write'),
-  inPerson: true,
-  signsIn: true,
+  requiresSession: true,
+  authAttempt: true,
   body: fields({ current: typed, password: typed }),
-  answer: done,
+  response: done,
   refuses: ['rate_limited'],
   example: { current: 'correct horse battery staple', password: 'seven green bicycles' },
   async prepare(call) {
     const { body, db, actor } = call
     mustBeGood(body.password, 'password', ownAccount(db, actor))
-    return { looked: await mustBeTheirs(call, body.current, 'current'), passwordHash: await hashPassword(body.password) }
+    return {
+      looked: await mustBeTheirs(call, body.current, 'current'),
+      passwordHash: await hashPassword(body.password),
+    }
   },
   run(call) {
     const { tx, actor, prepared } = call
@@ -142,10 +164,10 @@ export const changeEmail = operation({
   path: '/account/email',
   summary: 'Change the own e-mail address: it takes effect once the link mailed to it is opened',
   access: everybody('account:write'),
-  inPerson: true,
-  signsIn: true,
+  requiresSession: true,
+  authAttempt: true,
   body: fields({ email: t.String({ maxLength: 254 }), password: typed }),
-  answer: done,
+  response: done,
   refuses: ['rate_limited'],
   example: { email: 'ada@example.net', password: 'correct horse battery staple' },
   async prepare(call) {
@@ -189,14 +211,14 @@ export const confirmEmail = operation({
   path: '/account/email/confirm',
   summary: 'Confirm the new e-mail address with the link mailed to it',
   access: 'anyone',
-  signsIn: true,
+  authAttempt: true,
   body: fields({ token: secret(t.String({ minLength: 1, maxLength: 100 })) }),
-  answer: t.Object({ email: t.String() }),
+  response: t.Object({ email: t.String() }),
   refuses: ['link_not_valid', 'email_taken', 'rate_limited'],
   example: { token: '<token>' },
   run(call) {
     const { tx, body, clock } = call
-    const { account, data } = spendLink(tx, ['email'], body.token, clock())
+    const { account, data } = consumeLink(tx, ['email'], body.token, clock())
     try {
       tellOldAddress(tx, call, account, patched(tx, accounts, account, { email: data! }))
     } catch (error) {

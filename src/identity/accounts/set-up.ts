@@ -1,14 +1,14 @@
 // The first staff account. There is no default one: at first start a link is printed to the journal, and only its holder can make it.
 import { eq } from 'drizzle-orm'
 import { Type as t } from 'typebox'
-import { Refusal } from '../../kernel/api/errors.ts'
+import { ApiError } from '../../kernel/api/errors.ts'
 import { fields, line, operation, secret } from '../../kernel/api/operation.ts'
+import { digest, randomToken } from '../../kernel/crypto/secrets.ts'
 import { type Db, write } from '../../kernel/db/open.ts'
 import { settings } from '../../kernel/db/tables.ts'
-import { digest, randomToken } from '../../kernel/crypto/secrets.ts'
-import { finishSignIn, signedIn } from '../auth/complete-sign-in.ts'
+import { completeSignIn, signedIn } from '../auth/complete-sign-in.ts'
 import { hashPassword, mustBeGood } from '../auth/passwords.ts'
-import { addStaff } from '../roles/staff-member.ts'
+import { addStaff } from './staff/staff-member.ts'
 import { accounts } from './tables.ts'
 
 const SETTING = 'setup.token'
@@ -38,14 +38,14 @@ export const setUp = operation({
   path: '/setup',
   summary: 'Make the first staff account with the link from the journal',
   access: 'anyone',
-  signsIn: true,
+  authAttempt: true,
   body: fields({
     token: secret(t.String({ minLength: 1, maxLength: 100 })),
     email: t.String({ maxLength: 254 }),
     name: line(100),
     password: secret(t.String({ maxLength: 1000 })),
   }),
-  answer: signedIn,
+  response: signedIn,
   status: 201,
   refuses: ['setup_link_invalid', 'rate_limited'],
   example: { token: '<token>', email: 'ada@example.com', name: 'Ada', password: 'correct horse battery staple' },
@@ -59,12 +59,12 @@ export const setUp = operation({
     if (!setUpLinkFits(tx, body.token)) throw linkIsNotValid()
     const account = addStaff(tx, { email: body.email, name: body.name, passwordHash, role: 'Owner', now: clock() })
     tx.delete(settings).where(eq(settings.name, SETTING)).run()
-    return finishSignIn(call, account)
+    return completeSignIn(call, account)
   },
 })
 
 const linkIsNotValid = () =>
-  new Refusal(
+  new ApiError(
     'setup_link_invalid',
     'This set-up link is not valid any more. The newest one is in the journal of the controller; each start prints a fresh one until there is a staff account.',
   )

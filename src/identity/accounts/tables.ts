@@ -1,6 +1,6 @@
 import { integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 import type { AccountKind, Permission } from '../../kernel/api/access.ts'
-import type { Looks } from '../../kernel/api/http.ts'
+import type { UiPreferences } from '../../kernel/api/http.ts'
 
 export const roles = sqliteTable('roles', {
   id: text().primaryKey(),
@@ -28,7 +28,7 @@ export const accounts = sqliteTable('accounts', {
   lockReason: text('lock_reason'),
   /** What it has bought beside its packages. */
   allowance: text({ mode: 'json' }).$type<Allowance>(),
-  preferences: text({ mode: 'json' }).$type<Looks>(),
+  preferences: text({ mode: 'json' }).$type<UiPreferences>(),
   /** Staff who left: their sessions and tokens are none any more. */
   disabledAt: integer('disabled_at'),
   createdAt: integer('created_at').notNull(),

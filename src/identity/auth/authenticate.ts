@@ -1,22 +1,23 @@
 // From a request's credentials to the actor who asks. Asked on every call; nothing is kept between two.
-import { accountById } from '../accounts/account.ts'
-import { looksOf } from '../accounts/ui-preferences.ts'
-import { permissionsOf } from '../roles/role.ts'
-import type { Account } from '../accounts/tables.ts'
+
 import { isScope, type Permission, type Scope, scopesOf } from '../../kernel/api/access.ts'
 import type { Actor } from '../../kernel/api/actor.ts'
-import { Refusal } from '../../kernel/api/errors.ts'
+import { ApiError } from '../../kernel/api/errors.ts'
 import type { Sender } from '../../kernel/api/http.ts'
-import { inside } from '../../kernel/net/cidr.ts'
+import { digest } from '../../kernel/crypto/secrets.ts'
 import { minute } from '../../kernel/db/clock.ts'
 import { type Db, prepared, write } from '../../kernel/db/open.ts'
-import { digest } from '../../kernel/crypto/secrets.ts'
-import { lacksSecondFactor } from '../second-factors/second-factors.ts'
+import { inside } from '../../kernel/net/cidr.ts'
+import { accountById } from '../accounts/account.ts'
+import { permissionsOf } from '../accounts/staff/role.ts'
+import type { Account } from '../accounts/tables.ts'
+import { looksOf } from '../accounts/ui-preferences.ts'
+import { lacksSecondFactor } from './second-factors/second-factors.ts'
 import { cookieFrom, markSeen, SEEN_EVERY_MS, type Session, sessionFrom } from './sessions.ts'
 
 const nobody: Sender = { actor: undefined, limitKey: '' }
 
-type Asked = {
+type RequestContext = {
   request: Request
   origin: string
   now: number
@@ -26,7 +27,7 @@ type Asked = {
 }
 
 /** A token decides when there is one; the cookie beside it is ignored. Throws `invalid_token`. */
-export function whoFrom(db: Db, { request, origin, now, from, onPage }: Asked): Sender {
+export function authenticate(db: Db, { request, origin, now, from, onPage }: RequestContext): Sender {
   const header = onPage ? null : request.headers.get('Authorization')
   if (header !== null) return tokenSender(db, header, now, from)
   const cookie = cookieFrom(request, origin)
@@ -61,8 +62,14 @@ function sessionSender(db: Db, session: Session, now: number, counts: boolean): 
           },
           lacks,
         )
-      : actorOf(account, permissions, scopesOf(account.kind, permissions), { type: 'session', sessionId, confirmedAt }, lacks),
-    browser: { csrf: session.csrf, looks: looksOf(account) },
+      : actorOf(
+          account,
+          permissions,
+          scopesOf(account.kind, permissions),
+          { type: 'session', sessionId, confirmedAt },
+          lacks,
+        ),
+    browser: { csrf: session.csrf, uiPreferences: looksOf(account) },
     limitKey: account.id,
   }
 }
@@ -96,18 +103,28 @@ function tokenSender(db: Db, header: string, now: number, from: string): Sender 
   const row = token ? statements(db).find.get(digest(token), now) : undefined
   const account = row ? accountById(db, row.accountId) : undefined
   if (!row || !account || account.disabledAt !== null || (row.expiresAt !== null && row.expiresAt <= now))
-    throw new Refusal('invalid_token', 'This token is not valid: it may have expired or been revoked. Make a new one under API tokens.')
+    throw new ApiError(
+      'invalid_token',
+      'This token is not valid: it may have expired or been revoked. Make a new one under API tokens.',
+    )
   // Cut to what its maker may do now, not to what he might when he made it.
   const permissions = permissionsOf(db, account)
   const theirs = scopesOf(account.kind, permissions)
   const scopes = new Set((JSON.parse(row.scopes) as string[]).filter((s): s is Scope => isScope(s) && theirs.has(s)))
   const allow = row.allow === '[]' ? undefined : (JSON.parse(row.allow) as string[])
   return {
-    actor: actorOf(account, permissions, scopes, { type: 'token', tokenId: row.id, tokenName: row.name }, lacksSecondFactor(db, account)),
+    actor: actorOf(
+      account,
+      permissions,
+      scopes,
+      { type: 'token', tokenId: row.id, tokenName: row.name },
+      lacksSecondFactor(db, account),
+    ),
     limitKey: row.id,
     // Once a minute, from wherever: a use is worth knowing, a disk flush per read is not worth paying.
     used() {
-      if (row.usedAt === null || now - row.usedAt > minute) write(db, (tx) => void statements(tx).used.run(now, from, row.id))
+      if (row.usedAt === null || now - row.usedAt > minute)
+        write(db, (tx) => void statements(tx).used.run(now, from, row.id))
     },
     ...(allow ? { allowed: (address: string) => inside(address, allow) } : {}),
   }

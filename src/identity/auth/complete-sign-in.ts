@@ -3,20 +3,20 @@
 
 import { and, desc, eq, notInArray } from 'drizzle-orm'
 import { Type as t } from 'typebox'
-import type { Account } from '../accounts/tables.ts'
 import { homeOf } from '../../kernel/api/access.ts'
-import { Refusal } from '../../kernel/api/errors.ts'
+import { ApiError } from '../../kernel/api/errors.ts'
 import { addressKey } from '../../kernel/api/limits.ts'
 import type { Call } from '../../kernel/api/operation.ts'
-import { shape } from '../../kernel/api/operation.ts'
+import { namedSchema } from '../../kernel/api/operation.ts'
 import type { Tx } from '../../kernel/db/open.ts'
-import { factorNames, factorsOf } from '../second-factors/factors.ts'
-import { openPending } from './sign-in-challenge.ts'
+import type { Account } from '../accounts/tables.ts'
+import { factorNames, factorsOf } from './second-factors/factors.ts'
 import { openSession, SESSION_SECONDS, sessionCookie } from './sessions.ts'
+import { openPending } from './sign-in-challenge.ts'
 import { type MadeBy, signInPlaces } from './tables.ts'
 
 /** What every way of signing in answers. With `secondFactor` there is no session yet: one of these is asked for next. */
-export const signedIn = shape('SignedIn', {
+export const signedIn = namedSchema('SignedIn', {
   accountId: t.String(),
   kind: t.String(),
   home: t.String(),
@@ -35,15 +35,15 @@ export const SECOND_FACTOR_PAGE = '/login/2fa'
  * The first factor was right: opens the session, or where the account has a second factor only a pending sign-in, known by a cookie
  * of its own. Call it inside the transaction, last, and answer what it answers (`signedIn`). Throws `sign_in_failed` for who has left.
  */
-export function finishSignIn(call: SigningIn, account: Account, how: Standing = {}) {
+export function completeSignIn(call: SigningIn, account: Account, how: Standing = {}) {
   const secondFactor = factorsOf(call.tx, account.id)
-  if (!secondFactor.length || account.disabledAt !== null) return enter(call, account, how)
+  if (!secondFactor.length || account.disabledAt !== null) return createSession(call, account, how)
   openPending(call, { ...account, linkOf: how.linkOf ?? null })
   return { accountId: account.id, kind: account.kind, home: SECOND_FACTOR_PAGE, secondFactor }
 }
 
 /** Everything was shown that had to be: the session, its cookie, and the place remembered. Throws `sign_in_failed` for who has left. */
-export function enter(
+export function createSession(
   { tx, clock, from, userAgent, config, setCookie }: SigningIn,
   account: Account,
   { confirmed = true, linkOf = null }: Standing = {},
@@ -57,7 +57,7 @@ export function enter(
 }
 
 export const signInFailed = () =>
-  new Refusal('sign_in_failed', 'E-mail address or password is wrong. Check both, or ask for a new password.')
+  new ApiError('sign_in_failed', 'E-mail address or password is wrong. Check both, or ask for a new password.')
 
 const PLACES_PER_ACCOUNT = 20
 

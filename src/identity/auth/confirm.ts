@@ -2,18 +2,18 @@
 // than ten minutes ago.
 
 import { Type as t } from 'typebox'
-import { ownAccount } from '../accounts/account.ts'
-import { Refusal } from '../../kernel/api/errors.ts'
+import { ApiError } from '../../kernel/api/errors.ts'
 import { CONFIRMED_MS } from '../../kernel/api/gate.ts'
 import { fields, operation, secret, time } from '../../kernel/api/operation.ts'
 import { iso } from '../../kernel/db/clock.ts'
 import { type Tx, write } from '../../kernel/db/open.ts'
-import { guessed, guessIn } from './sign-in-throttle.ts'
-import { newChallenge, options, requestFor } from '../second-factors/passkeys.ts'
+import { ownAccount } from '../accounts/account.ts'
 import { passwordFits, withTheSamePassword } from './passwords.ts'
-import { mustBeOne, proofFits, proofs } from '../second-factors/mfa-proof.ts'
-import { own } from '../second-factors/second-factors.ts'
+import { mustBeOne, proofFits, proofs } from './second-factors/mfa-proof.ts'
+import { newChallenge, options, requestFor } from './second-factors/passkeys.ts'
+import { own } from './second-factors/second-factors.ts'
 import { mustBeOpen, newValueOf, ownSessionId, SESSION_SECONDS, sessionCookie } from './sessions.ts'
+import { guessed, guessIn } from './sign-in-throttle.ts'
 
 export const confirmSession = operation({
   id: 'sessions.confirm',
@@ -21,11 +21,15 @@ export const confirmSession = operation({
   path: '/sessions/current/confirm',
   summary: 'Confirm who you are: with the password, a code of the authenticator app, or a passkey. Good for 10 minutes',
   access: own,
-  inPerson: true,
+  requiresSession: true,
   withoutSecondFactor: true,
-  signsIn: true,
-  body: fields({ password: t.Optional(secret(t.String({ minLength: 1, maxLength: 200 }))), code: proofs.code, passkey: proofs.passkey }),
-  answer: t.Object({ until: time }),
+  authAttempt: true,
+  body: fields({
+    password: t.Optional(secret(t.String({ minLength: 1, maxLength: 200 }))),
+    code: proofs.code,
+    passkey: proofs.passkey,
+  }),
+  response: t.Object({ until: time }),
   refuses: ['sign_in_failed', 'rate_limited'],
   example: { password: 'correct horse battery staple' },
   async prepare(call) {
@@ -54,7 +58,8 @@ export const confirmSession = operation({
   },
 })
 
-const doesNotFit = () => new Refusal('sign_in_failed', 'That password, code or passkey is not right. Nothing was changed. Try again.')
+const doesNotFit = () =>
+  new ApiError('sign_in_failed', 'That password, code or passkey is not right. Nothing was changed. Try again.')
 
 export const beginConfirm = operation({
   id: 'sessions.confirm-passkey',
@@ -62,9 +67,9 @@ export const beginConfirm = operation({
   path: '/sessions/current/confirm/passkey',
   summary: 'What the browser needs to confirm with a passkey who you are',
   access: own,
-  inPerson: true,
+  requiresSession: true,
   withoutSecondFactor: true,
-  answer: options,
+  response: options,
   refuses: ['not_possible'],
   async prepare(call) {
     const challenge = write(call.db, (tx) => newChallenge(tx, ownSessionId(call.actor), 'confirm', call.clock()))

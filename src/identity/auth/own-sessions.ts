@@ -8,7 +8,7 @@ import { page, paginateAll } from '../../kernel/api/list.ts'
 import { done, operation, type Resource, time } from '../../kernel/api/operation.ts'
 import { iso } from '../../kernel/db/clock.ts'
 import { ownRow } from '../../kernel/db/rows.ts'
-import { own } from '../second-factors/second-factors.ts'
+import { own } from './second-factors/second-factors.ts'
 import { endSession, endSessionsOf, isOver } from './sessions.ts'
 import { sessions } from './tables.ts'
 
@@ -25,9 +25,18 @@ export const listSessions = operation({
   path: '/account/sessions',
   summary: 'Where the own account is signed in now, the newest sign-in first',
   access: everybody('account:read'),
-  inPerson: true,
+  requiresSession: true,
   withoutSecondFactor: true,
-  answer: page(t.Object({ id: t.String(), device: t.String(), from: t.String(), createdAt: time, seenAt: time, current: t.Boolean() })),
+  response: page(
+    t.Object({
+      id: t.String(),
+      device: t.String(),
+      from: t.String(),
+      createdAt: time,
+      seenAt: time,
+      current: t.Boolean(),
+    }),
+  ),
   run(call) {
     const { tx, actor, clock } = call
     const here = sessionOf(actor)?.sessionId
@@ -56,10 +65,10 @@ export const endOneSession = operation({
   path: '/account/sessions/{id}',
   summary: 'End one of the own sessions; its next call is refused',
   access: own,
-  inPerson: true,
+  requiresSession: true,
   withoutSecondFactor: true,
   on: session,
-  answer: done,
+  response: done,
   run({ tx, target }) {
     endSession(tx, target.id)
     return {}
@@ -72,10 +81,10 @@ export const endOtherSessions = operation({
   path: '/account/sessions',
   summary: 'End every session of the own account but this one',
   access: own,
-  inPerson: true,
-  confirmed: true,
+  requiresSession: true,
+  requiresRecentAuth: true,
   withoutSecondFactor: true,
-  answer: done,
+  response: done,
   run({ tx, actor }) {
     endSessionsOf(tx, actor.accountId, sessionOf(actor)?.sessionId)
     return {}

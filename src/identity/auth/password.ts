@@ -1,21 +1,23 @@
 // The password of an account: how somebody comes to a first one or a new one, and what ends when there is another.
 
-import { withPassword } from '../accounts/account.ts'
-import type { Account } from '../accounts/tables.ts'
-import type { Surroundings } from '../../kernel/api/operation.ts'
+import type { AppContext } from '../../kernel/api/operation.ts'
 import type { Tx } from '../../kernel/db/open.ts'
 import { mailTo } from '../../kernel/web/mail.ts'
-import { endLinks, makeLink } from '../account-links/links.ts'
+import { withPassword } from '../accounts/account.ts'
+import type { Account } from '../accounts/tables.ts'
+import { endLinks, makeLink } from './links/links.ts'
 import { endSessionsOf } from './sessions.ts'
 
-export type Around = Pick<Surroundings, 'secrets' | 'clock' | 'config'>
+export type Around = Pick<AppContext, 'secrets' | 'clock' | 'config'>
 
 /** Invites somebody who has no password yet to choose one. */
-export function sendWelcome(tx: Tx, around: Around, account: Account) {
-  const link = makeLink(tx, { purpose: 'welcome', account, now: around.clock() })
-  mailTo(tx, around, account, {
+export function sendWelcome(tx: Tx, app: Around, account: Account) {
+  const link = makeLink(tx, { purpose: 'welcome', account, now: app.clock() })
+  mailTo(tx, app, account, {
     subject: 'Your account is ready',
-    paragraphs: [`An account was made for you. Sign in with this address, ${account.email}, once you have chosen a password.`],
+    paragraphs: [
+      `An account was made for you. Sign in with this address, ${account.email}, once you have chosen a password.`,
+    ],
     button: { words: 'Choose a password', ...link },
     closing:
       'The link works once, for 7 days. After that, "Forgotten your password?" on the sign-in page mails you a new one. If you did not expect an account, do nothing.',
@@ -23,9 +25,9 @@ export function sendWelcome(tx: Tx, around: Around, account: Account) {
 }
 
 /** Mails a link to choose a new password with. */
-export function sendReset(tx: Tx, around: Around, account: Account) {
-  const link = makeLink(tx, { purpose: 'reset', account, now: around.clock() })
-  mailTo(tx, around, account, {
+export function sendReset(tx: Tx, app: Around, account: Account) {
+  const link = makeLink(tx, { purpose: 'reset', account, now: app.clock() })
+  mailTo(tx, app, account, {
     subject: 'Choose a new password',
     paragraphs: ['Somebody, probably you, asked for a new password for your account.'],
     button: { words: 'Choose a new password', ...link },
@@ -36,16 +38,16 @@ export function sendReset(tx: Tx, around: Around, account: Account) {
 /** The new password; every session and every link of the account ends. `but`: the session that stays. */
 export function keepPassword(
   tx: Tx,
-  around: Around,
+  app: Around,
   account: Account,
   passwordHash: string,
   { tell, but }: { tell: boolean; but?: string },
 ) {
   withPassword(tx, account, passwordHash)
   endSessionsOf(tx, account.id, but)
-  endLinks(tx, account.id, around.clock())
+  endLinks(tx, account.id, app.clock())
   if (tell)
-    mailTo(tx, around, account, {
+    mailTo(tx, app, account, {
       subject: 'Your password was changed',
       paragraphs: ['The password of your account was changed just now, and every other session was ended.'],
       closing: 'If it was not you, choose a new one at once with "Forgotten your password?" on the sign-in page.',

@@ -1,9 +1,10 @@
 // Argon2id with the memory cost OWASP asks for. Each hash takes 19 MiB and 30 ms of a thread, so only a few run at once, and only so
 // many wait: a flood of sign-ins is told to come again, and those who are known already go before it.
+
+import { ApiError, invalid } from '../../kernel/api/errors.ts'
+import type { Db } from '../../kernel/db/open.ts'
 import { accountById } from '../accounts/account.ts'
 import type { Account } from '../accounts/tables.ts'
-import { invalid, Refusal } from '../../kernel/api/errors.ts'
-import type { Db } from '../../kernel/db/open.ts'
 import { isWeak } from './weak-passwords.ts'
 
 const cost = { algorithm: 'argon2id', memoryCost: 19456, timeCost: 2 } as const
@@ -22,7 +23,7 @@ async function inTurn<T>(isKnown: boolean, work: () => Promise<T>): Promise<T> {
   if (running < AT_ONCE) running++
   else if (queue.length < MOST_WAITING) await new Promise<void>((go) => queue.push(go))
   else
-    throw new Refusal('rate_limited', `Very many are signing in just now. Try again in ${BUSY_SECONDS} s.`, {
+    throw new ApiError('rate_limited', `Very many are signing in just now. Try again in ${BUSY_SECONDS} s.`, {
       retryAfterSeconds: BUSY_SECONDS,
     })
   try {
@@ -37,10 +38,12 @@ async function inTurn<T>(isKnown: boolean, work: () => Promise<T>): Promise<T> {
 export const LEAST_CHARACTERS = 12
 /** 12 to 200 characters; what everybody takes, or what says whose it is, is refused. */
 export function mustBeGood(password: string, field: string, { name, email }: { name: string; email: string }) {
-  if (password.length < LEAST_CHARACTERS) throw invalid({ field, message: `must have at least ${LEAST_CHARACTERS} characters.` })
+  if (password.length < LEAST_CHARACTERS)
+    throw invalid({ field, message: `must have at least ${LEAST_CHARACTERS} characters.` })
   if (password.length > 200) throw invalid({ field, message: 'must have at most 200 characters.' })
   const known = [...email.split(/[@.+_-]/), ...name.split(/\s+/)]
-  if (isWeak(password, known)) throw invalid({ field, message: 'is too easy to guess. Three or four random words work well.' })
+  if (isWeak(password, known))
+    throw invalid({ field, message: 'is too easy to guess. Three or four random words work well.' })
 }
 
 /** For who may set a password, and so has shown something already. */
@@ -51,7 +54,11 @@ let nobody: Promise<string> | undefined
  * False for a wrong password, and just as slowly for an account that has none or does not exist. `isKnown`: it comes from where the
  * account was signed in to before.
  */
-export async function passwordFits(password: string, hash: string | null | undefined, isKnown: boolean): Promise<boolean> {
+export async function passwordFits(
+  password: string,
+  hash: string | null | undefined,
+  isKnown: boolean,
+): Promise<boolean> {
   nobody ??= Bun.password.hash('nobody has this password', cost)
   const against = hash ?? (await nobody)
   return (await inTurn(isKnown, () => Bun.password.verify(password, against).catch(() => false))) && !!hash

@@ -1,13 +1,13 @@
 // Browser sessions: rows keyed by the hash of a random value. Nothing is kept in the cookie but that value.
 
 import { and, eq, lt, ne } from 'drizzle-orm'
-import type { Account } from '../accounts/tables.ts'
 import { type Actor, sessionOf } from '../../kernel/api/actor.ts'
-import { Refusal } from '../../kernel/api/errors.ts'
+import { ApiError } from '../../kernel/api/errors.ts'
+import { digest, randomToken } from '../../kernel/crypto/secrets.ts'
 import { day, hour, minute, second } from '../../kernel/db/clock.ts'
 import { newId } from '../../kernel/db/ids.ts'
 import { type Db, prepared, type Tx } from '../../kernel/db/open.ts'
-import { digest, randomToken } from '../../kernel/crypto/secrets.ts'
+import type { Account } from '../accounts/tables.ts'
 import { challenges, pendingSignIns, providerSignIns, sessions } from './tables.ts'
 
 /** Idle and absolute limits: staff can do more harm, so theirs are shorter. */
@@ -76,7 +76,10 @@ export function sessionFrom(db: Db, token: string, now: number): Session | undef
 }
 
 /** Unused for too long, or open for too long. */
-export function isOver({ kind, seenAt, createdAt }: Pick<Session, 'kind' | 'seenAt' | 'createdAt'>, now: number): boolean {
+export function isOver(
+  { kind, seenAt, createdAt }: Pick<Session, 'kind' | 'seenAt' | 'createdAt'>,
+  now: number,
+): boolean {
   const { idleMs, wholeMs } = sessionLimits[kind]
   return now - seenAt > idleMs || now - createdAt > wholeMs
 }
@@ -108,9 +111,12 @@ export const lastSeenSql = (accountId: string) =>
 export function forgetSessions(tx: Tx, now: number) {
   for (const [kind, { idleMs, wholeMs }] of Object.entries(sessionLimits))
     tx.$client
-      .query('DELETE FROM sessions WHERE account_id IN (SELECT id FROM accounts WHERE kind = ?) AND (created_at < ? OR seen_at < ?)')
+      .query(
+        'DELETE FROM sessions WHERE account_id IN (SELECT id FROM accounts WHERE kind = ?) AND (created_at < ? OR seen_at < ?)',
+      )
       .run(kind, now - wholeMs, now - idleMs)
-  for (const begun of [pendingSignIns, challenges, providerSignIns]) tx.delete(begun).where(lt(begun.expiresAt, now)).run()
+  for (const begun of [pendingSignIns, challenges, providerSignIns])
+    tx.delete(begun).where(lt(begun.expiresAt, now)).run()
 }
 
 /** Ends the account's sessions, but for the one that is named, and every sign-in to it that waits for its second factor. */
@@ -123,7 +129,8 @@ export function endSessionsOf(tx: Tx, accountId: string, but = '') {
 
 export const endSession = (tx: Tx, id: string) => void tx.delete(sessions).where(eq(sessions.id, id)).run()
 
-export const cookieFrom = (request: Request, origin: string) => cookieIn(request.headers.get('Cookie') ?? '', cookieName(origin))
+export const cookieFrom = (request: Request, origin: string) =>
+  cookieIn(request.headers.get('Cookie') ?? '', cookieName(origin))
 
 /** The value of one cookie in a Cookie header. */
 export function cookieIn(header: string, name: string): string | undefined {
@@ -137,7 +144,7 @@ export function cookieIn(header: string, name: string): string | undefined {
 /** The id of the actor's session. Throws `forbidden` for System, which has none. */
 export function ownSessionId(actor: Actor): string {
   const session = sessionOf(actor)
-  if (!session) throw new Refusal('forbidden', 'System has no session: this is for people in a browser.')
+  if (!session) throw new ApiError('forbidden', 'System has no session: this is for people in a browser.')
   return session.sessionId
 }
 
@@ -145,5 +152,5 @@ export function ownSessionId(actor: Actor): string {
 export function mustBeOpen(tx: Db, actor: Actor) {
   const { sessionId } = sessionOf(actor) ?? {}
   if (sessionId && !tx.select({ id: sessions.id }).from(sessions).where(eq(sessions.id, sessionId)).get())
-    throw new Refusal('not_authenticated', 'Your session was ended meanwhile, and nothing was changed. Sign in again.')
+    throw new ApiError('not_authenticated', 'Your session was ended meanwhile, and nothing was changed. Sign in again.')
 }

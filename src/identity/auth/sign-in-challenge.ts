@@ -1,11 +1,11 @@
 // A sign-in that waits for its second factor. It is a row here and a random value in a cookie of one browser, nothing else: what a
 // client says about how far it has come counts for nothing.
 import { and, eq, gt, lt, sql } from 'drizzle-orm'
-import { Refusal } from '../../kernel/api/errors.ts'
+import { ApiError } from '../../kernel/api/errors.ts'
 import type { Became, Call } from '../../kernel/api/operation.ts'
+import { digest, randomToken } from '../../kernel/crypto/secrets.ts'
 import { minute } from '../../kernel/db/clock.ts'
 import type { Db, Tx } from '../../kernel/db/open.ts'
-import { digest, randomToken } from '../../kernel/crypto/secrets.ts'
 import { cookieIn, cookieName, sessionCookie } from './sessions.ts'
 import { pendingSignIns } from './tables.ts'
 
@@ -33,19 +33,23 @@ export function openPending(
   return tokenHash
 }
 
-type Asking = Pick<Call, 'clock' | 'config' | 'cookies'>
-const hashFrom = ({ config, cookies }: Asking) => {
+type RequestContext = Pick<Call, 'clock' | 'config' | 'cookies'>
+const hashFrom = ({ config, cookies }: RequestContext) => {
   const token = cookieIn(cookies, cookieName(config.origin, COOKIE))
   return token ? digest(token) : ''
 }
 
 /** The one of the browser that asks, while it is good. */
-export const pendingFrom = (tx: Db, call: Asking): Pending | undefined =>
+export const pendingFrom = (tx: Db, call: RequestContext): Pending | undefined =>
   tx
     .select()
     .from(pendingSignIns)
     .where(
-      and(eq(pendingSignIns.tokenHash, hashFrom(call)), gt(pendingSignIns.expiresAt, call.clock()), lt(pendingSignIns.tries, MOST_TRIES)),
+      and(
+        eq(pendingSignIns.tokenHash, hashFrom(call)),
+        gt(pendingSignIns.expiresAt, call.clock()),
+        lt(pendingSignIns.tries, MOST_TRIES),
+      ),
     )
     .get()
 
@@ -59,20 +63,24 @@ export const takeTry = (tx: Tx, { tokenHash }: Pending): Pending | undefined =>
     .get()
 
 /** It has led to a session, once. Throws `sign_in_failed` when it has already. */
-export function closePending(tx: Tx, { tokenHash }: Pending, { config, setCookie }: Pick<Call, 'config' | 'setCookie'>) {
+export function closePending(
+  tx: Tx,
+  { tokenHash }: Pending,
+  { config, setCookie }: Pick<Call, 'config' | 'setCookie'>,
+) {
   if (!tx.delete(pendingSignIns).where(eq(pendingSignIns.tokenHash, tokenHash)).returning().get()) throw startAgain()
   setCookie(sessionCookie(config.origin, '', 0, COOKIE))
 }
 
 export const startAgain = () =>
-  new Refusal(
+  new ApiError(
     'sign_in_failed',
     'This sign-in is not valid any more: it took too long, or failed too often. Start again on the sign-in page.',
   )
 
 export const secondFactorFailed = ({ tries }: Pending) =>
   tries < MOST_TRIES
-    ? new Refusal(
+    ? new ApiError(
         'sign_in_failed',
         'That code or passkey was not accepted. A code works once: wait for the next one, or sign in another way.',
       )

@@ -1,10 +1,10 @@
 // Slowing down who guesses, in a way that locks nobody out.
 import { and, eq } from 'drizzle-orm'
-import type { Account } from '../accounts/tables.ts'
-import { Refusal } from '../../kernel/api/errors.ts'
+import { ApiError } from '../../kernel/api/errors.ts'
 import { addressKey } from '../../kernel/api/limits.ts'
 import type { Call } from '../../kernel/api/operation.ts'
 import type { Db } from '../../kernel/db/open.ts'
+import type { Account } from '../accounts/tables.ts'
 import { signInPlaces } from './tables.ts'
 
 /** In whose name a failure is counted. `known`: a place where this account was signed in to before, or a session that is open. */
@@ -49,23 +49,23 @@ export const guessIn = (sessionId: string): Guess => ({ key: sessionId, known: t
  * to wait after failures.
  */
 export async function guessed<T>(
-  { guesses }: Pick<Call, 'guesses'>,
+  { signInThrottle }: Pick<Call, 'signInThrottle'>,
   { key, ofSession }: Guess,
   account: Account | undefined,
   check: () => Promise<T>,
 ): Promise<T> {
   try {
-    guesses.take(key, 'Too many tries for this account failed.')
+    signInThrottle.take(key, 'Too many tries for this account failed.')
   } catch (error) {
-    throw error instanceof Refusal ? error.of(account) : error
+    throw error instanceof ApiError ? error.of(account) : error
   }
   try {
     const right = await check()
-    if (right && ofSession) guesses.forget(key)
-    else if (right) guesses.forgive(key)
+    if (right && ofSession) signInThrottle.forget(key)
+    else if (right) signInThrottle.forgive(key)
     return right
   } catch (error) {
-    guesses.forgive(key)
+    signInThrottle.forgive(key)
     throw error
   }
 }

@@ -1,13 +1,13 @@
 import { Type as t } from 'typebox'
-import { accountByEmail } from '../accounts/account.ts'
-import type { Account } from '../accounts/tables.ts'
 import { everybody } from '../../kernel/api/access.ts'
 import { sessionOf } from '../../kernel/api/actor.ts'
 import { done, fields, operation, secret } from '../../kernel/api/operation.ts'
-import { finishSignIn, signedIn, signInFailed } from './complete-sign-in.ts'
-import { guessAtPassword, guessed } from './sign-in-throttle.ts'
+import { accountByEmail } from '../accounts/account.ts'
+import type { Account } from '../accounts/tables.ts'
+import { completeSignIn, signedIn, signInFailed } from './complete-sign-in.ts'
 import { passwordFits, withTheSamePassword } from './passwords.ts'
 import { endSession, sessionCookie } from './sessions.ts'
+import { guessAtPassword, guessed } from './sign-in-throttle.ts'
 
 export const signIn = operation({
   id: 'sessions.create',
@@ -16,9 +16,9 @@ export const signIn = operation({
   summary: 'Sign in with e-mail address and password; answers a cookie, or which second factor comes next',
   access: 'anyone',
   body: fields({ email: t.String({ maxLength: 254 }), password: secret(t.String({ minLength: 1, maxLength: 200 })) }),
-  answer: signedIn,
+  response: signedIn,
   status: 201,
-  signsIn: true,
+  authAttempt: true,
   refuses: ['sign_in_failed', 'rate_limited'],
   example: { email: 'ada@example.com', password: 'correct horse battery staple' },
   /** The same words and the same time whether the account exists, has no password, or the password is wrong. */
@@ -26,12 +26,14 @@ export const signIn = operation({
     const { db, body, from } = call
     const account = accountByEmail(db, body.email.trim())
     const guess = guessAtPassword(db, body.email, account, from)
-    const fits = await guessed(call, guess, account, () => passwordFits(body.password, account?.passwordHash, guess.known))
+    const fits = await guessed(call, guess, account, () =>
+      passwordFits(body.password, account?.passwordHash, guess.known),
+    )
     if (!fits || !account) throw signInFailed().of(account)
     return account
   },
   /** Looking took a while: what was the password then may be none any more. */
-  run: (call) => finishSignIn(call, withTheSamePassword(call.tx, call.prepared) ?? refuse(call.prepared)),
+  run: (call) => completeSignIn(call, withTheSamePassword(call.tx, call.prepared) ?? refuse(call.prepared)),
 })
 
 function refuse(account: Account): never {
@@ -44,11 +46,11 @@ export const signOut = operation({
   path: '/sessions/current',
   summary: 'Sign out',
   access: everybody('account:write'),
-  inPerson: true,
-  leaves: true,
-  inSupport: true,
+  requiresSession: true,
+  clearsSiteData: true,
+  allowedInSupportSession: true,
   withoutSecondFactor: true,
-  answer: done,
+  response: done,
   run({ tx, actor, config, setCookie }) {
     const session = sessionOf(actor)
     if (session) endSession(tx, session.sessionId)

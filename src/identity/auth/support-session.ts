@@ -2,10 +2,10 @@
 // It is the same session under a new value, so ending it leads back to where it began.
 
 import { Type as t } from 'typebox'
-import { customer } from '../accounts/account.ts'
 import { everybody, homeOf } from '../../kernel/api/access.ts'
 import { done, fields, line, operation, time } from '../../kernel/api/operation.ts'
 import { hour, iso } from '../../kernel/db/clock.ts'
+import { customer } from '../accounts/account.ts'
 import { ownSessionId, renewSession, SESSION_SECONDS, sessionCookie } from './sessions.ts'
 
 /** It ends by itself, so that nobody stays in an account whose holder asked for help last week. */
@@ -17,16 +17,20 @@ export const openSupport = operation({
   path: '/customers/{id}/support-session',
   summary: "Work in a customer's account for up to 60 minutes; the reason and every change are in the audit log",
   access: { staff: ['support_session'] },
-  inPerson: true,
-  confirmed: true,
+  requiresSession: true,
+  requiresRecentAuth: true,
   on: customer,
   body: fields({ reason: line(500) }),
-  answer: t.Object({ accountId: t.String(), until: time, home: t.String() }),
+  response: t.Object({ accountId: t.String(), until: time, home: t.String() }),
   status: 201,
   example: { reason: 'Ticket 4711: the server does not start' },
   run({ tx, actor, target, body, clock, config, setCookie }) {
     const until = clock() + SUPPORT_MS
-    const value = renewSession(tx, ownSessionId(actor), { supportOf: target.id, supportReason: body.reason, supportUntil: until })
+    const value = renewSession(tx, ownSessionId(actor), {
+      supportOf: target.id,
+      supportReason: body.reason,
+      supportUntil: until,
+    })
     setCookie(sessionCookie(config.origin, value, SESSION_SECONDS))
     return { accountId: target.id, until: iso(until), home: homeOf(target.kind) }
   },
@@ -38,10 +42,10 @@ export const closeSupport = operation({
   path: '/support-session',
   summary: 'Leave the account that a support session is in',
   access: everybody('account:read'),
-  inPerson: true,
-  inSupport: true,
+  requiresSession: true,
+  allowedInSupportSession: true,
   withoutSecondFactor: true,
-  answer: done,
+  response: done,
   run({ tx, actor, config, setCookie }) {
     const value = renewSession(tx, ownSessionId(actor), { supportOf: null, supportReason: null, supportUntil: null })
     setCookie(sessionCookie(config.origin, value, SESSION_SECONDS))

@@ -28,7 +28,7 @@ export const pendingSignIns = sqliteTable('pending_sign_ins', {
 
 export const totp = sqliteTable('totp', {
   accountId: text('account_id').primaryKey(),
-  /** Sealed. */
+  /** Encrypted. */
   secret: text().notNull(),
   lastStep: integer('last_step').notNull(),
   createdAt: integer('created_at').notNull(),
@@ -118,7 +118,7 @@ export const providerSignIns = sqliteTable('provider_sign_ins', {
   stateHash: text('state_hash').notNull(),
   issuer: text().notNull(),
   /** Nonce and PKCE verifier. */
-  sealed: text().notNull(),
+  encrypted: text().notNull(),
   /** Where they were going. */
   next: text(),
   createdAt: integer('created_at').notNull(),

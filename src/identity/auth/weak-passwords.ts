@@ -82,7 +82,7 @@ const stands: Readonly<Record<string, string>> = {
   '+': 't',
   '€': 'e',
 }
-const isWritten = (letter: string, sign: string) => letter === sign || !!stands[sign]?.includes(letter)
+const isWritten = (mailContent: string, sign: string) => mailContent === sign || !!stands[sign]?.includes(mailContent)
 
 type Known = {
   byLetter: ReadonlyMap<string, readonly string[]>
@@ -95,11 +95,14 @@ const knownWords = (): Known =>
   (built ??= {
     byLetter: Map.groupBy(new Set(words.split(/\s+/)), (word) => word[0]!),
     places: Map.groupBy(
-      paths.flatMap((there) => [there, [...there].reverse().join('')]).flatMap((path) => [...path].map((_, at) => ({ path, at }))),
+      paths
+        .flatMap((there) => [there, [...there].reverse().join('')])
+        .flatMap((path) => [...path].map((_, at) => ({ path, at }))),
       ({ path, at }) => path[at]!,
     ),
   })
-const wordsFrom = (sign: string) => [sign, ...(stands[sign] ?? '')].flatMap((letter) => knownWords().byLetter.get(letter) ?? [])
+const wordsFrom = (sign: string) =>
+  [sign, ...(stands[sign] ?? '')].flatMap((mailContent) => knownWords().byLetter.get(mailContent) ?? [])
 
 /** What each piece weighs, in letters that have to be guessed. A word of the list is one of several hundred, a step is one of a few dozen. */
 const WORD = 2.4
@@ -139,7 +142,11 @@ function weigh(text: string, about: readonly string[], weighed: Map<string, numb
     for (let length = stepAt(text, at); length >= 3; length--) take(length, STEP)
     if (/^(19|20)\d\d/.test(text.slice(at, at + 4))) take(4, STEP)
     const again = repeatedAt(text, at)
-    if (again) take(again.times * again.block, STEP + (again.block === 1 ? 0 : weigh(text.slice(at, at + again.block), about, weighed)))
+    if (again)
+      take(
+        again.times * again.block,
+        STEP + (again.block === 1 ? 0 : weigh(text.slice(at, at + again.block), about, weighed)),
+      )
   }
   weighed.set(text, least[text.length]!)
   return least[text.length]!

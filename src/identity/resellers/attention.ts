@@ -1,14 +1,15 @@
-import { accountById } from '../accounts/account.ts'
 import { mayCall } from '../../kernel/api/operation.ts'
 import { iso } from '../../kernel/db/clock.ts'
 import { MOST_SHOWN, type Source } from '../../platform/overview/attention.ts'
+import { accountById } from '../accounts/account.ts'
 import { getResellerAccount, listResellerCustomers } from './own.ts'
 import { nearIn, usedBy, whole } from './quota.ts'
 import { withTerms } from './reseller.ts'
 
 export const suspended = {
   what: 'Your reseller account is suspended.',
-  effect: 'Nothing new can be ordered and no customer be added. Servers that are there go on, and you and your customers can manage them.',
+  effect:
+    'Nothing new can be ordered and no customer be added. Servers that are there go on, and you and your customers can manage them.',
 }
 export const suspendedReseller: Source = ({ tx, actor }) => {
   if (!mayCall(getResellerAccount, actor)) return []

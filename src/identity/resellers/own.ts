@@ -1,8 +1,12 @@
+import type { Actor } from '../../kernel/api/actor.ts'
+import { page } from '../../kernel/api/list.ts'
+import { fields, operation } from '../../kernel/api/operation.ts'
+import type { Db } from '../../kernel/db/open.ts'
 import {
   accountById,
   accountQuery,
   addAccount,
-  customerAnswer,
+  customerResponse,
   listAccounts,
   mailAddress,
   newAccountFields,
@@ -10,10 +14,6 @@ import {
   showCustomer,
   tellCreated,
 } from '../accounts/account.ts'
-import type { Actor } from '../../kernel/api/actor.ts'
-import { page } from '../../kernel/api/list.ts'
-import { fields, operation } from '../../kernel/api/operation.ts'
-import type { Db } from '../../kernel/db/open.ts'
 import { sendWelcome } from '../auth/password.ts'
 import { mustAllowCustomer, resellerAnswer, showReseller, withTerms } from './reseller.ts'
 
@@ -25,7 +25,7 @@ export const getResellerAccount = operation({
   path: '/reseller/account',
   summary: 'The packages and locations that you may sell, with their identifiers, and your quotas',
   access: { reseller: ['reseller:read'] },
-  answer: resellerAnswer,
+  response: resellerAnswer,
   run: ({ tx, actor }) => showReseller(tx, itself(tx, actor), { onSale: true }),
 })
 
@@ -36,11 +36,16 @@ export const createResellerCustomer = operation({
   summary: 'Add a customer of your own',
   access: { reseller: ['reseller:customers'] },
   body: fields(newAccountFields),
-  answer: customerAnswer,
+  response: customerResponse,
   status: 201,
-  remembers: true,
+  idempotent: true,
   refuses: ['reseller_suspended', 'quota_exceeded', 'email_taken', 'external_id_taken'],
-  example: { name: 'Ada Lovelace', email: 'ada@example.com', organization: 'Analytical Engines Ltd', externalId: 'client-1842' },
+  example: {
+    name: 'Ada Lovelace',
+    email: 'ada@example.com',
+    organization: 'Analytical Engines Ltd',
+    externalId: 'client-1842',
+  },
   run(call) {
     const { tx, actor, clock } = call
     const body = { ...call.body, email: mailAddress(call.body.email) } // before what is only wrong now
@@ -59,7 +64,7 @@ export const listResellerCustomers = operation({
   summary: 'Your customers, newest first',
   access: { reseller: ['reseller:customers'] },
   query: accountQuery,
-  answer: page(customerAnswer),
+  response: page(customerResponse),
   run: (call) =>
     listAccounts(call, {
       name: 'own customers',

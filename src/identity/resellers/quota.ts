@@ -1,8 +1,8 @@
 // How much a reseller and its customers may hold together. Counted and checked in the transaction of what is added, of which
 // there is one at a time: two orders cannot pass one quota.
 import { Type as t } from 'typebox'
-import { Refusal } from '../../kernel/api/errors.ts'
-import { nullable, shape } from '../../kernel/api/operation.ts'
+import { ApiError } from '../../kernel/api/errors.ts'
+import { namedSchema, nullable } from '../../kernel/api/operation.ts'
 import { type Db, prepared, type Tx } from '../../kernel/db/open.ts'
 import { emit } from '../../kernel/jobs/outbox.ts'
 import { exactGb, exactMb } from '../../kernel/words.ts'
@@ -27,13 +27,13 @@ export type Amounts = Record<QuotaResource, number>
 const each = <T>(make: (resource: QuotaResource) => T) =>
   Object.fromEntries(quotaResources.map((resource) => [resource, make(resource)])) as Record<QuotaResource, T>
 const limit = () => nullable(t.Integer({ minimum: 0, maximum: 1_000_000_000 }))
-export const quotasAnswer = shape('Quotas', each(limit))
+export const quotasAnswer = namedSchema('Quotas', each(limit))
 /** Those that are named are set, null takes one away, the others stay. */
 export const quotasGiven = t.Object(
   each(() => t.Optional(limit())),
   { additionalProperties: false },
 )
-export const amountsAnswer = shape(
+export const amountsAnswer = namedSchema(
   'Amounts',
   each(() => t.Integer()),
 )
@@ -60,11 +60,18 @@ const tellOfNear = (tx: Tx, now: number, resellerId: string, resource: QuotaReso
   emit(tx, now, 'quota.near_limit', { customerId: null, resellerId }, { resource, used, limit })
 
 /** Tells of each quota that comes near its end because it is a lower one now. */
-export function tellOfLowered(tx: Tx, now: number, resellerId: string, before: Partial<Quotas>, after: Partial<Quotas>) {
+export function tellOfLowered(
+  tx: Tx,
+  now: number,
+  resellerId: string,
+  before: Partial<Quotas>,
+  after: Partial<Quotas>,
+) {
   const used = usedBy(tx, resellerId)
   const near = (quotas: Partial<Quotas>, resource: QuotaResource) => isNear(used[resource], quotas[resource] ?? 0)
   for (const resource of quotaResources)
-    if (near(after, resource) && !near(before, resource)) tellOfNear(tx, now, resellerId, resource, used[resource], after[resource]!)
+    if (near(after, resource) && !near(before, resource))
+      tellOfNear(tx, now, resellerId, resource, used[resource], after[resource]!)
 }
 
 const plain = (n: number) => n.toLocaleString('en')
@@ -101,7 +108,7 @@ export function takeFromQuota(tx: Tx, now: number, { id, name, quotas }: Holder,
     if (most === null || more === 0) continue
     const after = used[resource] + more
     if (after > most)
-      throw new Refusal(
+      throw new ApiError(
         'quota_exceeded',
         `The quota ${resource} of ${name} would be exceeded: ${used[resource]} of ${most} ${resources[resource]} ${used[resource] === 1 ? 'is' : 'are'} used, and this takes ${more} more. Free some, or have the quota raised.`,
         { resource, used: used[resource], limit: most },

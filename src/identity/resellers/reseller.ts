@@ -1,16 +1,16 @@
 // Who a reseller is, and what being one's customer means for an order.
 import { Type as t } from 'typebox'
-import { accountById, customerAnswer, showCustomer } from '../accounts/account.ts'
-import type { Account } from '../accounts/tables.ts'
-import { Refusal } from '../../kernel/api/errors.ts'
-import { nullable, type Resource, shape, time, told } from '../../kernel/api/operation.ts'
+import { packageAnswer, packageById } from '../../catalog/packages/package.ts'
+import type { Package } from '../../catalog/packages/tables.ts'
+import { locationById } from '../../fleet/locations/location.ts'
+import type { Location } from '../../fleet/locations/tables.ts'
+import { ApiError } from '../../kernel/api/errors.ts'
+import { described, namedSchema, nullable, type Resource, time } from '../../kernel/api/operation.ts'
 import { isoOrNull } from '../../kernel/db/clock.ts'
 import { type Db, prepared, type Tx } from '../../kernel/db/open.ts'
 import { rowBy } from '../../kernel/db/rows.ts'
-import { locationById } from '../../fleet/locations/location.ts'
-import type { Location } from '../../fleet/locations/tables.ts'
-import { packageAnswer, packageById } from '../../catalog/packages/package.ts'
-import type { Package } from '../../catalog/packages/tables.ts'
+import { accountById, customerResponse, showCustomer } from '../accounts/account.ts'
+import type { Account } from '../accounts/tables.ts'
 import { amountsAnswer, quotasAnswer, takeFromQuota, usedBy, whole } from './quota.ts'
 import { resellers, type Terms } from './tables.ts'
 
@@ -38,7 +38,7 @@ export function resellerOf(tx: Db, account: Account): Reseller | undefined {
 /** Throws `reseller_suspended`: a suspended reseller and its customers get nothing new. */
 export function mustNotBeSuspended({ name, terms }: Reseller) {
   if (terms.suspendedAt !== null)
-    throw new Refusal(
+    throw new ApiError(
       'reseller_suspended',
       `${name} is suspended: it and its customers can get nothing new until it is unsuspended. Their servers keep running.`,
     )
@@ -51,8 +51,12 @@ const statements = prepared(({ $client }) => ({
   isIn: $client.prepare<{ n: number }, [string, string]>(
     'SELECT count(*) AS n FROM reseller_locations WHERE reseller_id = ? AND location_id = ?',
   ),
-  packageIds: $client.prepare<{ id: string }, [string]>('SELECT package_id AS id FROM reseller_packages WHERE reseller_id = ?'),
-  locationIds: $client.prepare<{ id: string }, [string]>('SELECT location_id AS id FROM reseller_locations WHERE reseller_id = ?'),
+  packageIds: $client.prepare<{ id: string }, [string]>(
+    'SELECT package_id AS id FROM reseller_packages WHERE reseller_id = ?',
+  ),
+  locationIds: $client.prepare<{ id: string }, [string]>(
+    'SELECT location_id AS id FROM reseller_locations WHERE reseller_id = ?',
+  ),
 }))
 
 /**
@@ -62,16 +66,22 @@ const statements = prepared(({ $client }) => ({
 export function mustAllowOrder(tx: Tx, now: number, it: Reseller, what: Package, where: Location) {
   mustNotBeSuspended(it)
   if (!statements(tx).sells.get(it.id, what.id)!.n)
-    throw new Refusal(
+    throw new ApiError(
       'package_not_allowed',
       `${it.name} may not sell the package ${what.name}. Choose another, or have it added to what ${it.name} may sell.`,
     )
   if (!statements(tx).isIn.get(it.id, where.id)!.n)
-    throw new Refusal(
+    throw new ApiError(
       'location_not_allowed',
       `${it.name} may not place servers in ${where.name}. Choose another location, or have it added to those of ${it.name}.`,
     )
-  takeFromQuota(tx, now, holder(it), { servers: 1, vcpus: what.vcpus, memoryMb: what.memoryMb, diskGb: what.diskGb, ipv4: what.ipv4 })
+  takeFromQuota(tx, now, holder(it), {
+    servers: 1,
+    vcpus: what.vcpus,
+    memoryMb: what.memoryMb,
+    diskGb: what.diskGb,
+    ipv4: what.ipv4,
+  })
 }
 
 /** Throws `reseller_suspended` or `quota_exceeded`. */
@@ -83,14 +93,14 @@ const holder = ({ id, name, terms: { quotas } }: Reseller) => ({ id, name, quota
 
 // ---------------------------------------------------------------- what it looks like
 const { servers: _servers, ...packageProperties } = packageAnswer.properties
-const packageSold = shape('PackageSold', packageProperties)
-const { resellerId: _, resellerName: __, ...accountProperties } = customerAnswer.properties
-export const resellerAnswer = shape('Reseller', {
+const packageSold = namedSchema('PackageSold', packageProperties)
+const { resellerId: _, resellerName: __, ...accountProperties } = customerResponse.properties
+export const resellerAnswer = namedSchema('Reseller', {
   ...accountProperties,
   suspendedAt: nullable(time),
   suspendReason: nullable(t.String()),
-  quotas: told(quotasAnswer, 'Null: not limited.'),
-  used: told(amountsAnswer, 'By itself and its customers together.'),
+  quotas: described(quotasAnswer, 'Null: not limited.'),
+  used: described(amountsAnswer, 'By itself and its customers together.'),
   packages: t.Array(packageSold),
   locations: t.Array(t.Object({ id: t.String(), name: t.String(), open: t.Boolean() })),
 })

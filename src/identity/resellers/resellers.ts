@@ -1,6 +1,14 @@
 // Resellers, as staff manage them.
 import { eq } from 'drizzle-orm'
 import { Type as t } from 'typebox'
+import { packageOnSale } from '../../catalog/packages/package.ts'
+import { location } from '../../fleet/locations/location.ts'
+import type { Actor } from '../../kernel/api/actor.ts'
+import { ApiError } from '../../kernel/api/errors.ts'
+import { page } from '../../kernel/api/list.ts'
+import { patched } from '../../kernel/api/named.ts'
+import { fields, line, operation, see } from '../../kernel/api/operation.ts'
+import type { Tx } from '../../kernel/db/open.ts'
 import {
   accountChanges,
   accountQuery,
@@ -12,14 +20,6 @@ import {
   tellCreated,
 } from '../accounts/account.ts'
 import { tellOldAddress } from '../accounts/new-address.ts'
-import type { Actor } from '../../kernel/api/actor.ts'
-import { Refusal } from '../../kernel/api/errors.ts'
-import { page } from '../../kernel/api/list.ts'
-import { patched } from '../../kernel/api/named.ts'
-import { fields, line, operation, see } from '../../kernel/api/operation.ts'
-import type { Tx } from '../../kernel/db/open.ts'
-import { location } from '../../fleet/locations/location.ts'
-import { packageOnSale } from '../../catalog/packages/package.ts'
 import { sendWelcome } from '../auth/password.ts'
 import { type Quotas, quotasGiven, tellOfLowered } from './quota.ts'
 import { type Reseller, reseller, resellerAnswer, showReseller, withTerms } from './reseller.ts'
@@ -46,9 +46,9 @@ export const createReseller = operation({
   summary: 'Add a reseller: what it may sell and where; what has no quota is not limited',
   access: managed,
   body: fields({ ...newAccountFields, ...terms }),
-  answer: resellerAnswer,
+  response: resellerAnswer,
   status: 201,
-  remembers: true,
+  idempotent: true,
   refuses: ['email_taken', 'external_id_taken'],
   example,
   run(call) {
@@ -67,7 +67,7 @@ export const listResellers = operation({
   summary: 'Resellers, newest first, with what they hold of their quotas',
   access: read,
   query: accountQuery,
-  answer: page(resellerAnswer),
+  response: page(resellerAnswer),
   run: (call) =>
     listAccounts(call, {
       name: 'resellers',
@@ -83,7 +83,7 @@ export const getReseller = operation({
   summary: 'One reseller: its quotas, and what it may sell where',
   access: read,
   on: reseller,
-  answer: resellerAnswer,
+  response: resellerAnswer,
   run: ({ tx, target }) => showReseller(tx, target),
 })
 
@@ -93,13 +93,13 @@ export const changeReseller = operation({
   path: '/resellers/{id}',
   summary: 'Change a reseller; what is not sent stays as it is, and a lower quota takes nothing away',
   access: managed,
-  confirmed: ['email'],
+  requiresRecentAuth: ['email'],
   on: reseller,
   body: fields({ ...accountChanges, ...terms }),
-  answer: resellerAnswer,
+  response: resellerAnswer,
   refuses: ['email_taken', 'external_id_taken'],
   example: { quotas: { servers: 300, gpus: null } },
-  watches({ tx, target }) {
+  auditSnapshot({ tx, target }) {
     const { packages, locations } = showReseller(tx, target)
     const names = (all: { name: string }[]) => all.map(({ name }) => name)
     return { ...target, packages: names(packages), locations: names(locations) }
@@ -139,11 +139,12 @@ export const suspendReseller = operation({
   access: managed,
   on: reseller,
   body: fields({ reason: line(500) }),
-  answer: resellerAnswer,
+  response: resellerAnswer,
   refuses: ['already_suspended'],
   example: { reason: 'Invoice 2041 is overdue' },
   run({ tx, target, body, clock }) {
-    if (target.terms.suspendedAt !== null) throw new Refusal('already_suspended', `${target.name} is already suspended.`)
+    if (target.terms.suspendedAt !== null)
+      throw new ApiError('already_suspended', `${target.name} is already suspended.`)
     const terms = patched(tx, resellers, target.terms, { suspendedAt: clock(), suspendReason: body.reason })
     return showReseller(tx, { ...target, terms })
   },
@@ -156,10 +157,10 @@ export const unsuspendReseller = operation({
   summary: 'Unsuspend a reseller: it may order and add customers again',
   access: managed,
   on: reseller,
-  answer: resellerAnswer,
+  response: resellerAnswer,
   refuses: ['not_suspended'],
   run({ tx, target }) {
-    if (target.terms.suspendedAt === null) throw new Refusal('not_suspended', `${target.name} is not suspended.`)
+    if (target.terms.suspendedAt === null) throw new ApiError('not_suspended', `${target.name} is not suspended.`)
     const terms = patched(tx, resellers, target.terms, { suspendedAt: null, suspendReason: null })
     return showReseller(tx, { ...target, terms })
   },

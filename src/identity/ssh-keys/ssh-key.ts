@@ -1,16 +1,17 @@
 import { Type as t } from 'typebox'
-import { accountById, customer } from '../accounts/account.ts'
 import { invalid } from '../../kernel/api/errors.ts'
-import { type Resource, shape, time } from '../../kernel/api/operation.ts'
+import { namedSchema, type Resource, time } from '../../kernel/api/operation.ts'
 import { iso } from '../../kernel/db/clock.ts'
 import { type Db, prepared } from '../../kernel/db/open.ts'
 import { rowBy } from '../../kernel/db/rows.ts'
+import { accountById, customer } from '../accounts/account.ts'
 import { sshKeys } from './tables.ts'
 
 type SshKey = typeof sshKeys.$inferSelect
 /** 100 keys an account. */
 export const KEYS_PER_ACCOUNT = 100
-const types = /^(ssh-ed25519|ssh-rsa|ecdsa-sha2-nistp(256|384|521)|sk-ssh-ed25519@openssh\.com|sk-ecdsa-sha2-nistp256@openssh\.com)$/
+const types =
+  /^(ssh-ed25519|ssh-rsa|ecdsa-sha2-nistp(256|384|521)|sk-ssh-ed25519@openssh\.com|sk-ecdsa-sha2-nistp256@openssh\.com)$/
 
 /** `type base64 [comment]` with the comment cut; throws `validation_failed`. The library alone accepts a NUL in a comment. */
 export function readPublicKey(text: string): { publicKey: string; fingerprint: string; comment: string } {
@@ -22,7 +23,8 @@ export function readPublicKey(text: string): { publicKey: string; fingerprint: s
   if (!types.test(type)) throw wrong('must start with ssh-ed25519, ecdsa-sha2-… or ssh-rsa, as in a .pub file.')
   const blob = type.startsWith('sk-') ? securityKeyBlob(type, data) : blobOf(type, data)
   // Exactly this text and nothing behind it: what sshd would stumble over must not lock its owner out.
-  if (blob?.toString('base64') !== data) throw wrong('is not a complete public key. Was a part lost when it was copied?')
+  if (blob?.toString('base64') !== data)
+    throw wrong('is not a complete public key. Was a part lost when it was copied?')
   if (type === 'ssh-rsa' && rsaBits(blob) < 2048)
     throw wrong('is an RSA key of fewer than 2048 bits. Make a new one with ssh-keygen -t ed25519.')
   return {
@@ -86,7 +88,7 @@ export const changing = {
   customer: ['account:write'],
 } as const
 
-export const keyAnswer = shape('SshKey', {
+export const keyAnswer = namedSchema('SshKey', {
   id: t.String(),
   ownerId: t.String(),
   name: t.String(),
@@ -104,7 +106,12 @@ export const showKey = ({ id, ownerId, name, publicKey, fingerprint, createdAt }
 })
 
 /** These keys as lines for authorized_keys. `whose`: the accounts they may be of, the owner first. Throws `validation_failed` for another's. */
-export function publicKeysOf(tx: Db, whose: readonly [string, ...string[]], ids: readonly string[], field: string): string[] {
+export function publicKeysOf(
+  tx: Db,
+  whose: readonly [string, ...string[]],
+  ids: readonly string[],
+  field: string,
+): string[] {
   const found = [...new Set(ids)].map((id) => keyById(tx, id))
   if (!found.length || !found.every((key) => key && whose.includes(key.ownerId)))
     throw invalid({ field, message: `must be SSH keys of ${accountById(tx, whose[0])?.name ?? 'the owner'}.` })

@@ -1,12 +1,12 @@
 import { count, eq } from 'drizzle-orm'
 import { Type as t } from 'typebox'
-import { customer } from '../accounts/account.ts'
-import { Refusal } from '../../kernel/api/errors.ts'
+import { ApiError } from '../../kernel/api/errors.ts'
 import { newest, page } from '../../kernel/api/list.ts'
 import { patched } from '../../kernel/api/named.ts'
 import { done, fields, line, operation } from '../../kernel/api/operation.ts'
 import { newId } from '../../kernel/db/ids.ts'
 import { isUniqueViolation } from '../../kernel/db/open.ts'
+import { customer } from '../accounts/account.ts'
 import { changing, KEYS_PER_ACCOUNT, keyAnswer, readPublicKey, showKey, sshKey } from './ssh-key.ts'
 import { sshKeys } from './tables.ts'
 
@@ -18,7 +18,7 @@ export const addSshKey = operation({
   access: changing,
   on: customer,
   body: fields({ name: t.Optional(line(100, 0)), publicKey: t.String({ maxLength: 12_000 }) }),
-  answer: keyAnswer,
+  response: keyAnswer,
   status: 201,
   refuses: ['limit_reached', 'already_done'],
   example: { name: 'laptop', publicKey: 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAI… ada@laptop' },
@@ -26,7 +26,10 @@ export const addSshKey = operation({
     const { publicKey, fingerprint, comment } = readPublicKey(body.publicKey)
     const held = tx.select({ n: count() }).from(sshKeys).where(eq(sshKeys.ownerId, target.id)).get()!.n
     if (held >= KEYS_PER_ACCOUNT)
-      throw new Refusal('limit_reached', `An account has at most ${KEYS_PER_ACCOUNT} SSH keys. Remove one that is not used.`)
+      throw new ApiError(
+        'limit_reached',
+        `An account has at most ${KEYS_PER_ACCOUNT} SSH keys. Remove one that is not used.`,
+      )
     try {
       return showKey(
         tx
@@ -43,7 +46,7 @@ export const addSshKey = operation({
           .get(),
       )
     } catch (error) {
-      if (isUniqueViolation(error)) throw new Refusal('already_done', 'The account already has this key.')
+      if (isUniqueViolation(error)) throw new ApiError('already_done', 'The account already has this key.')
       throw error
     }
   },
@@ -57,7 +60,7 @@ export const listSshKeys = operation({
   access: { staff: ['customers:read'], reseller: ['reseller:customers', 'account:read'], customer: ['account:read'] },
   on: customer,
   pages: { usual: 100, most: 100 },
-  answer: page(keyAnswer),
+  response: page(keyAnswer),
   run(call) {
     const { id } = call.target
     return newest({ call, name: `ssh-keys ${id}`, table: sshKeys, where: eq(sshKeys.ownerId, id), show: showKey })
@@ -72,7 +75,7 @@ export const renameSshKey = operation({
   access: changing,
   on: sshKey,
   body: fields({ name: line(100) }),
-  answer: keyAnswer,
+  response: keyAnswer,
   example: { name: 'laptop' },
   run: ({ tx, target, body }) => showKey(patched(tx, sshKeys, target, body)),
 })
@@ -84,7 +87,7 @@ export const removeSshKey = operation({
   summary: 'Remove a public key; servers that have it keep it',
   access: changing,
   on: sshKey,
-  answer: done,
+  response: done,
   run({ tx, target }) {
     tx.delete(sshKeys).where(eq(sshKeys.id, target.id)).run()
     return {}

@@ -1,16 +1,16 @@
 // An invitation and the two ways to accept it: with the account that has its address, or with one that is made for it.
 import { Type as t } from 'typebox'
-import { accountByEmail, accountById, addAccount, tellCreated, withPassword } from '../accounts/account.ts'
-import type { Account } from '../accounts/tables.ts'
 import { homeOf } from '../../kernel/api/access.ts'
-import { Refusal } from '../../kernel/api/errors.ts'
+import { ApiError } from '../../kernel/api/errors.ts'
 import { fields, line, nullable, operation, secret, time } from '../../kernel/api/operation.ts'
 import { text } from '../../kernel/api/query.ts'
 import { iso } from '../../kernel/db/clock.ts'
 import { type Db, isUniqueViolation, type Tx } from '../../kernel/db/open.ts'
-import { mustAllowCustomer, resellerOf } from '../resellers/reseller.ts'
-import { finishSignIn, signedIn } from '../auth/complete-sign-in.ts'
+import { accountByEmail, accountById, addAccount, tellCreated, withPassword } from '../accounts/account.ts'
+import type { Account } from '../accounts/tables.ts'
+import { completeSignIn, signedIn } from '../auth/complete-sign-in.ts'
 import { hashPassword, mustBeGood } from '../auth/passwords.ts'
+import { mustAllowCustomer, resellerOf } from '../resellers/reseller.ts'
 import { becomeMember, changes, type Invitation, invitationBy, serverNamed } from './member.ts'
 import { role } from './share.ts'
 
@@ -23,7 +23,7 @@ export const getInvitation = operation({
   summary: 'What an invitation is for, to whoever has its link',
   access: 'anyone',
   query: { token: text('From the link in the mail.') },
-  answer: t.Object({
+  response: t.Object({
     /** Who sent it. */
     owner: t.Object({ name: t.String() }),
     email: t.String(),
@@ -62,9 +62,9 @@ export const acceptInvitation = operation({
   path: '/team/accept',
   summary: 'Accept an invitation with the account that has its address',
   ...changes,
-  inPerson: true,
+  requiresSession: true,
   body: fields({ token }),
-  answer: t.Object({ id: t.String(), home: t.String() }),
+  response: t.Object({ id: t.String(), home: t.String() }),
   refuses: ['invitation_not_valid', 'forbidden', 'already_done'],
   example: { token: '<token>' },
   run({ tx, actor, body, clock }) {
@@ -72,16 +72,16 @@ export const acceptInvitation = operation({
     const { it } = invitationBy(tx, body.token, now)
     const account = accountById(tx, actor.accountId)!
     if (account.email.toLowerCase() !== it.email)
-      throw new Refusal(
+      throw new ApiError(
         'forbidden',
         'This invitation was sent to another address. Sign in with the account that has it, or ask to be invited under yours.',
       )
-    if (account.id === it.ownerId) throw new Refusal('already_done', 'These servers are your own.')
+    if (account.id === it.ownerId) throw new ApiError('already_done', 'These servers are your own.')
     try {
       becomeMember(tx, it, account.id, now)
     } catch (error) {
       if (!isUniqueViolation(error)) throw error
-      throw new Refusal('already_done', 'This is already shared with you, by an earlier invitation.')
+      throw new ApiError('already_done', 'This is already shared with you, by an earlier invitation.')
     }
     return { id: it.id, home: homeOf(account.kind) }
   },
@@ -93,9 +93,9 @@ export const joinTeam = operation({
   path: '/team/join',
   summary: 'Accept an invitation with a new account; answers a cookie',
   access: 'anyone',
-  signsIn: true,
+  authAttempt: true,
   body: fields({ token, name: line(100), password: secret(t.String({ maxLength: 1000 })) }),
-  answer: signedIn,
+  response: signedIn,
   status: 201,
   refuses: ['invitation_not_valid', 'email_taken', 'quota_exceeded', 'reseller_suspended', 'rate_limited'],
   example: { token: '<token>', name: 'Bo', password: 'correct horse battery staple' },
@@ -112,14 +112,17 @@ export const joinTeam = operation({
     mustBeNew(tx, invitation)
     const account = makeAccount(tx, invitation, { name: body.name, passwordHash, now })
     becomeMember(tx, invitation.it, account.id, now)
-    return finishSignIn(call, account)
+    return completeSignIn(call, account)
   },
 })
 
 /** Throws `email_taken`. Whoever has the link reads the mail of this address, so it tells nobody else. */
 function mustBeNew(tx: Db, { it }: Invitation) {
   if (accountByEmail(tx, it.email))
-    throw new Refusal('email_taken', 'There is an account with this address already. Sign in with it and accept the invitation.')
+    throw new ApiError(
+      'email_taken',
+      'There is an account with this address already. Sign in with it and accept the invitation.',
+    )
 }
 
 /**
@@ -135,8 +138,8 @@ function makeAccount(
   try {
     if (reseller) mustAllowCustomer(tx, now, reseller)
   } catch (error) {
-    if (!(error instanceof Refusal)) throw error
-    throw new Refusal(
+    if (!(error instanceof ApiError)) throw error
+    throw new ApiError(
       error.code,
       'The provider of whoever invited you accepts no new accounts now. Tell them, and try again with the same link.',
     )

@@ -1,13 +1,13 @@
 import { eq } from 'drizzle-orm'
 import { Type as t } from 'typebox'
-import { accountById, mailAddress } from '../accounts/account.ts'
-import type { Account } from '../accounts/tables.ts'
 import { nameOf } from '../../kernel/api/actor.ts'
-import { invalid, Refusal } from '../../kernel/api/errors.ts'
+import { ApiError, invalid } from '../../kernel/api/errors.ts'
 import { type Call, fields, nullable, operation, see } from '../../kernel/api/operation.ts'
 import { newId } from '../../kernel/db/ids.ts'
 import { isUniqueViolation, prepared, type Tx } from '../../kernel/db/open.ts'
 import { mailTo } from '../../kernel/web/mail.ts'
+import { accountById, mailAddress } from '../accounts/account.ts'
+import type { Account } from '../accounts/tables.ts'
 import {
   changes,
   grantsRole,
@@ -29,8 +29,12 @@ export const inviteMember = operation({
   path: '/team',
   summary: 'Invite somebody by mail to one of your servers, or to all of them',
   ...changes,
-  body: fields({ email: t.String({ maxLength: 254 }), role, serverId: t.Optional(nullable(t.String({ maxLength: 40 }))) }),
-  answer: memberAnswer,
+  body: fields({
+    email: t.String({ maxLength: 254 }),
+    role,
+    serverId: t.Optional(nullable(t.String({ maxLength: 40 }))),
+  }),
+  response: memberAnswer,
   status: 201,
   ...grantsRole,
   refuses: ['scope_not_allowed', 'limit_reached', 'already_done', 'rate_limited'],
@@ -40,7 +44,8 @@ export const inviteMember = operation({
     const { tx, actor, body, clock } = call
     const owner = accountById(tx, actor.accountId)!
     const email = mailAddress(body.email)
-    if (email === owner.email.toLowerCase()) throw invalid({ field: 'email', message: 'is your own: you can already do everything.' })
+    if (email === owner.email.toLowerCase())
+      throw invalid({ field: 'email', message: 'is your own: you can already do everything.' })
     const serverId = body.serverId == null ? null : see(tx, actor, ownServer, body.serverId, 'serverId').id
     mustHaveRoom(tx, owner.id, email)
     const now = clock()
@@ -64,7 +69,10 @@ export const inviteMember = operation({
       return showMember(tx, it, now)
     } catch (error) {
       if (!isUniqueViolation(error)) throw error
-      throw new Refusal('already_done', 'This address is already in your team. Change its role, or send the invitation again.')
+      throw new ApiError(
+        'already_done',
+        'This address is already in your team. Change its role, or send the invitation again.',
+      )
     }
   },
 })
@@ -76,11 +84,11 @@ export const resendInvitation = operation({
   summary: 'Send an invitation again, with a new link for another seven days; the old link ends',
   ...changes,
   on: member,
-  answer: memberAnswer,
+  response: memberAnswer,
   refuses: ['scope_not_allowed', 'already_done', 'rate_limited'],
   run(call) {
     const { tx, actor, target, clock } = call
-    if (target.acceptedAt !== null) throw new Refusal('already_done', 'They have already accepted.')
+    if (target.acceptedAt !== null) throw new ApiError('already_done', 'They have already accepted.')
     mustHold(actor, target.role)
     const now = clock()
     const { token, kept } = newLink(now)
@@ -93,13 +101,15 @@ export const resendInvitation = operation({
 /** Throws `limit_reached`. */
 function mustHaveRoom(tx: Tx, ownerId: string, email: string) {
   if (others(tx).get(ownerId, email)!.n >= PEOPLE_PER_ACCOUNT)
-    throw new Refusal(
+    throw new ApiError(
       'limit_reached',
       `A team has at most ${PEOPLE_PER_ACCOUNT} people, with those who are invited. Remove somebody who does not need access any more.`,
     )
 }
 const others = prepared(({ $client }) =>
-  $client.prepare<{ n: number }, [string, string]>('SELECT count(DISTINCT email) AS n FROM team_members WHERE owner_id = ? AND email <> ?'),
+  $client.prepare<{ n: number }, [string, string]>(
+    'SELECT count(DISTINCT email) AS n FROM team_members WHERE owner_id = ? AND email <> ?',
+  ),
 )
 
 /** Throws `rate_limited`. As the owner's brand: whom they are invited by is what the reader knows. */
@@ -123,7 +133,8 @@ function send(
         roles[it.role].words,
       ],
       button: { words: 'Open the invitation', path: `/join?token=${token}`, expiresAt: it.expiresAt },
-      closing: 'The link can be used once, within seven days. If you do not know who sent this, do nothing: nothing happens without you.',
+      closing:
+        'The link can be used once, within seven days. If you do not know who sent this, do nothing: nothing happens without you.',
     },
   )
 }

@@ -1,18 +1,18 @@
 // Somebody whom an account has let into its servers, or has asked to come: as the owner sees it, and as the member does.
 import { eq } from 'drizzle-orm'
 import { Type as t } from 'typebox'
-import { accountById } from '../accounts/account.ts'
-import type { Account } from '../accounts/tables.ts'
+import { server, serverById } from '../../compute/servers/server.ts'
+import type { Server } from '../../compute/servers/tables.ts'
 import type { Scope } from '../../kernel/api/access.ts'
 import type { Actor } from '../../kernel/api/actor.ts'
-import { Refusal } from '../../kernel/api/errors.ts'
-import { mustHave, nullable, type Resource, shape, time, told } from '../../kernel/api/operation.ts'
+import { ApiError } from '../../kernel/api/errors.ts'
+import { described, mustHave, namedSchema, nullable, type Resource, time } from '../../kernel/api/operation.ts'
+import { digest, randomToken } from '../../kernel/crypto/secrets.ts'
 import { day, iso, isoOrNull } from '../../kernel/db/clock.ts'
 import { type Db, prepared, type Tx } from '../../kernel/db/open.ts'
 import { ownRow } from '../../kernel/db/rows.ts'
-import { digest, randomToken } from '../../kernel/crypto/secrets.ts'
-import { server, serverById } from '../../compute/servers/server.ts'
-import type { Server } from '../../compute/servers/tables.ts'
+import { accountById } from '../accounts/account.ts'
+import type { Account } from '../accounts/tables.ts'
 import { opens, type Role, role, roleNames } from './share.ts'
 import { type TeamMember, teamMembers } from './tables.ts'
 
@@ -46,16 +46,18 @@ export const ownServer: Resource<Server> = {
 export const mustHold = (actor: Actor, wanted: Role) => mustHave(actor, opens(wanted))
 
 /** What giving somebody a role gives them. */
-export const grantsRole = { grants: ({ role }: { role?: Role }) => (role && roleNames.includes(role) ? opens(role) : []) }
+export const grantsRole = {
+  grants: ({ role }: { role?: Role }) => (role && roleNames.includes(role) ? opens(role) : []),
+}
 
 const state = t.Enum(['invited', 'expired', 'member'])
-export const memberAnswer = shape('TeamMember', {
+export const memberAnswer = namedSchema('TeamMember', {
   id: t.String(),
   email: t.String(),
-  name: told(nullable(t.String()), 'Once they have accepted.'),
+  name: described(nullable(t.String()), 'Once they have accepted.'),
   state,
   role,
-  server: told(nullable(t.Object({ id: t.String(), name: t.String() })), 'Null: all servers.'),
+  server: described(nullable(t.Object({ id: t.String(), name: t.String() })), 'Null: all servers.'),
   invitedBy: t.String(),
   createdAt: time,
   expiresAt: nullable(time),
@@ -90,7 +92,9 @@ export function newLink(now: number) {
   return { token, kept: { tokenHash: digest(token), expiresAt: now + INVITATION_MS } }
 }
 
-const byHash = prepared(({ $client }) => $client.prepare<{ id: string }, [string]>('SELECT id FROM team_members WHERE token_hash = ?'))
+const byHash = prepared(({ $client }) =>
+  $client.prepare<{ id: string }, [string]>('SELECT id FROM team_members WHERE token_hash = ?'),
+)
 
 export type Invitation = { it: TeamMember; owner: Account }
 
@@ -100,7 +104,7 @@ export function invitationBy(tx: Db, token: string, now: number): Invitation {
   const it = id ? tx.select().from(teamMembers).where(eq(teamMembers.id, id)).get() : undefined
   const owner = it && accountById(tx, it.ownerId)
   if (!it || !owner || it.expiresAt <= now)
-    throw new Refusal(
+    throw new ApiError(
       'invitation_not_valid',
       'This invitation is not valid any more: it was used or taken back, or its seven days are over. Ask whoever sent it for a new one.',
     )

@@ -12,7 +12,7 @@ export const listTeam = operation({
   path: '/team',
   summary: 'Who has access to your servers, and who is invited, newest first',
   ...reads,
-  answer: page(memberAnswer),
+  response: page(memberAnswer),
   run(call) {
     const { tx, actor } = call
     const ours = eq(teamMembers.ownerId, actor.accountId)
@@ -36,7 +36,7 @@ export const changeMember = operation({
   on: member,
   body: fields({ role }),
   ...grantsRole,
-  answer: memberAnswer,
+  response: memberAnswer,
   refuses: ['scope_not_allowed'],
   example: { role: 'view' },
   run({ tx, target, body, clock }) {
@@ -51,7 +51,7 @@ export const removeMember = operation({
   summary: "End somebody's access at once, or take an invitation back",
   ...changes,
   on: member,
-  answer: done,
+  response: done,
   run({ tx, target }) {
     tx.delete(teamMembers).where(eq(teamMembers.id, target.id)).run()
     return {}

@@ -1,10 +1,10 @@
 import { eq } from 'drizzle-orm'
 import { Type as t } from 'typebox'
-import { accountById } from '../accounts/account.ts'
 import { newest, page } from '../../kernel/api/list.ts'
-import { done, nullable, operation, type Resource, shape, time, told } from '../../kernel/api/operation.ts'
+import { described, done, namedSchema, nullable, operation, type Resource, time } from '../../kernel/api/operation.ts'
 import { iso } from '../../kernel/db/clock.ts'
 import { ownRow } from '../../kernel/db/rows.ts'
+import { accountById } from '../accounts/account.ts'
 import { changes, reads, serverNamed } from './member.ts'
 import { role } from './share.ts'
 import { type TeamMember, teamMembers } from './tables.ts'
@@ -16,11 +16,11 @@ const membership: Resource<TeamMember> = {
   find: ownRow(teamMembers, teamMembers.memberId),
 }
 
-export const membershipAnswer = shape('Membership', {
+export const membershipAnswer = namedSchema('Membership', {
   id: t.String(),
-  owner: told(t.Object({ id: t.String(), name: t.String() }), 'Whose servers these are.'),
+  owner: described(t.Object({ id: t.String(), name: t.String() }), 'Whose servers these are.'),
   role,
-  server: told(nullable(t.Object({ id: t.String(), name: t.String() })), 'Null: all servers of the owner.'),
+  server: described(nullable(t.Object({ id: t.String(), name: t.String() })), 'Null: all servers of the owner.'),
   since: time,
 })
 
@@ -30,7 +30,7 @@ export const listMemberships = operation({
   path: '/team/memberships',
   summary: 'What others share with you, newest first',
   ...reads,
-  answer: page(membershipAnswer),
+  response: page(membershipAnswer),
   run(call) {
     const { tx, actor } = call
     const mine = eq(teamMembers.memberId, actor.accountId)
@@ -57,7 +57,7 @@ export const leaveTeam = operation({
   summary: 'Give up access to what somebody shares with you',
   ...changes,
   on: membership,
-  answer: done,
+  response: done,
   run({ tx, target }) {
     tx.delete(teamMembers).where(eq(teamMembers.id, target.id)).run()
     return {}

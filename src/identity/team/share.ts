@@ -7,9 +7,13 @@ import { type Db, prepared } from '../../kernel/db/open.ts'
 /** From the least to the most; each holds what the ones before it hold. */
 export const roles = {
   view: { words: 'See state, addresses and jobs.', opens: ['servers:read'] },
-  operate: { words: 'See state, addresses and jobs; start, shut down and restart.', opens: ['servers:read', 'servers:power'] },
+  operate: {
+    words: 'See state, addresses and jobs; start, shut down and restart.',
+    opens: ['servers:read', 'servers:power'],
+  },
   manage: {
-    words: 'See state, addresses and jobs; start, shut down and restart; reinstall, and change settings and the root password.',
+    words:
+      'See state, addresses and jobs; start, shut down and restart; reinstall, and change settings and the root password.',
     opens: ['servers:read', 'servers:power', 'servers:reinstall', 'servers:settings'],
   },
 } as const satisfies Record<string, { words: string; opens: readonly Scope[] }>

@@ -32,7 +32,8 @@ export const endingTokens: Source = ({ tx, actor, clock }) => {
             ...at,
             level: 'bad',
             what: `The token ${name} expired on ${on}, and was in use.`,
-            effect: 'What uses it is refused. Make another and put it in its place; revoke this one if nothing needs it.',
+            effect:
+              'What uses it is refused. Make another and put it in its place; revoke this one if nothing needs it.',
           }
     })
 }

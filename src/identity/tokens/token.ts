@@ -1,16 +1,16 @@
 // API tokens: `pnl_` + 43 characters of 32 random bytes + 6 of checksum. Only SHA-256 is stored.
 import { and, count, eq, isNull } from 'drizzle-orm'
 import { Type as t } from 'typebox'
-import type { Account } from '../accounts/tables.ts'
 import { allScopes, isScope, presets, type Scope } from '../../kernel/api/access.ts'
-import { invalid, Refusal } from '../../kernel/api/errors.ts'
+import { ApiError, invalid } from '../../kernel/api/errors.ts'
 import { type Call, timeFrom } from '../../kernel/api/operation.ts'
-import { isCidr } from '../../kernel/net/cidr.ts'
+import { digest, randomToken } from '../../kernel/crypto/secrets.ts'
 import { day } from '../../kernel/db/clock.ts'
 import { newId } from '../../kernel/db/ids.ts'
 import type { Db, Tx } from '../../kernel/db/open.ts'
-import { digest, randomToken } from '../../kernel/crypto/secrets.ts'
+import { isCidr } from '../../kernel/net/cidr.ts'
 import { mailTo } from '../../kernel/web/mail.ts'
+import type { Account } from '../accounts/tables.ts'
 import { tokens } from './tables.ts'
 
 export type Token = typeof tokens.$inferSelect
@@ -42,7 +42,10 @@ export function makeToken(
   now: number,
 ): { id: string; token: string } {
   if (countOf(tx, account.id) >= TOKENS_PER_ACCOUNT)
-    throw new Refusal('limit_reached', `An account has at most ${TOKENS_PER_ACCOUNT} tokens. Revoke one that is not used.`)
+    throw new ApiError(
+      'limit_reached',
+      `An account has at most ${TOKENS_PER_ACCOUNT} tokens. Revoke one that is not used.`,
+    )
   const token = newToken()
   const id = newId('token')
   tx.insert(tokens)
@@ -83,7 +86,8 @@ export const revokeTokensOf = (tx: Tx, accountId: string, now: number) =>
 export function allowFrom(list: readonly string[]): string[] {
   return list.map((text) => {
     const cidr = text.includes('/') ? text : `${text}/${text.includes(':') ? 128 : 32}`
-    if (!isCidr(cidr)) throw invalid({ field: 'allow', message: 'must be addresses or CIDRs like 203.0.113.7 or 2001:db8::/48.' })
+    if (!isCidr(cidr))
+      throw invalid({ field: 'allow', message: 'must be addresses or CIDRs like 203.0.113.7 or 2001:db8::/48.' })
     return cidr
   })
 }
@@ -95,11 +99,20 @@ export const asked = {
 }
 
 /** A preset or a list, not both. Throws `validation_failed`, also for a scope that does not exist. */
-function scopesFrom({ preset, scopes: list = [] }: { preset?: keyof typeof presets; scopes?: readonly string[] }): Scope[] {
+function scopesFrom({
+  preset,
+  scopes: list = [],
+}: {
+  preset?: keyof typeof presets
+  scopes?: readonly string[]
+}): Scope[] {
   if (!preset === !list.length) throw invalid({ field: 'scopes', message: 'or a preset is required, and not both.' })
   const wanted: readonly string[] = preset ? presets[preset] : list
   if (!wanted.every(isScope))
-    throw invalid({ field: 'scopes', message: `has one that does not exist. These exist: ${[...allScopes].join(', ')}.` })
+    throw invalid({
+      field: 'scopes',
+      message: `has one that does not exist. These exist: ${[...allScopes].join(', ')}.`,
+    })
   return [...new Set(wanted as readonly Scope[])]
 }
 
@@ -120,12 +133,16 @@ type Given = {
   expiresAt?: string | null
 }
 /** Makes a token as it was asked for, and tells the account's holder. Throws `validation_failed` and `limit_reached`. */
-export function giveToken({ tx, ...around }: Pick<Call, 'tx' | 'secrets' | 'clock' | 'config'>, account: Account, given: Given) {
+export function giveToken(
+  { tx, ...app }: Pick<Call, 'tx' | 'secrets' | 'clock' | 'config'>,
+  account: Account,
+  given: Given,
+) {
   const scopes = scopesFrom(given)
-  const now = around.clock()
+  const now = app.clock()
   const expiresAt = expiryFrom(given.expiresAt, now)
   const wanted = { name: given.name, scopes, allow: allowFrom(given.allow ?? []), expiresAt }
   const made = makeToken(tx, account, wanted, now)
-  tell(tx, around, account, wanted)
+  tell(tx, app, account, wanted)
   return { ...made, scopes, expiresAt }
 }

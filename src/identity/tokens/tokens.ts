@@ -1,12 +1,21 @@
 import { and, eq } from 'drizzle-orm'
 import { Type as t } from 'typebox'
-import { accountByEmail, accountById } from '../accounts/account.ts'
 import { everybody, presets } from '../../kernel/api/access.ts'
-import { invalid, Refusal } from '../../kernel/api/errors.ts'
+import { ApiError, invalid } from '../../kernel/api/errors.ts'
 import { newest, page } from '../../kernel/api/list.ts'
-import { done, fields, line, nullable, operation, type Resource, shape, time } from '../../kernel/api/operation.ts'
-import { hour, iso, isoOrNull } from '../../kernel/db/clock.ts'
+import {
+  done,
+  fields,
+  line,
+  namedSchema,
+  nullable,
+  operation,
+  type Resource,
+  time,
+} from '../../kernel/api/operation.ts'
 import { digest } from '../../kernel/crypto/secrets.ts'
+import { hour, iso, isoOrNull } from '../../kernel/db/clock.ts'
+import { accountByEmail, accountById } from '../accounts/account.ts'
 import { tokens } from './tables.ts'
 import { asked, giveToken, heldBy, newToken, type Token, USUAL_OVERLAP_HOURS } from './token.ts'
 
@@ -16,14 +25,14 @@ export const grantToken = operation({
   path: '/admin/tokens',
   summary: 'Make an API token for any account; the token is shown only once',
   access: {},
-  onHost: true,
+  localOnly: true,
   body: fields({
     account: t.String({ maxLength: 254 }),
     name: line(100),
     ...asked,
     expiresAt: t.Optional(nullable(time)),
   }),
-  answer: t.Object({ id: t.String(), token: t.String(), scopes: t.Array(t.String()) }),
+  response: t.Object({ id: t.String(), token: t.String(), scopes: t.Array(t.String()) }),
   status: 201,
   refuses: ['limit_reached'],
   example: { account: 'ada@example.com', name: 'Billing', preset: 'billing' },
@@ -57,10 +66,10 @@ export const createToken = operation({
   path: '/account/tokens',
   summary: 'Make a token for the own account; it is shown only once',
   access: changes,
-  inPerson: true,
-  confirmed: true,
+  requiresSession: true,
+  requiresRecentAuth: true,
   body: fields({ name: line(100), ...asked, expiresAt: t.Optional(nullable(time)) }),
-  answer: t.Object({ id: t.String(), token: t.String(), scopes: t.Array(t.String()), expiresAt: nullable(time) }),
+  response: t.Object({ id: t.String(), token: t.String(), scopes: t.Array(t.String()), expiresAt: nullable(time) }),
   status: 201,
   refuses: ['scope_not_allowed', 'forbidden', 'limit_reached'],
   grants: ({ preset, scopes }) => [
@@ -71,7 +80,7 @@ export const createToken = operation({
   run(call) {
     const { tx, actor, body } = call
     const account = accountById(tx, actor.accountId)
-    if (!account) throw new Refusal('forbidden', 'System needs no token. tokens.grant makes one for an account.')
+    if (!account) throw new ApiError('forbidden', 'System needs no token. tokens.grant makes one for an account.')
     const made = giveToken(call, account, body)
     return { ...made, expiresAt: isoOrNull(made.expiresAt) }
   },
@@ -83,10 +92,10 @@ export const listTokens = operation({
   path: '/account/tokens',
   summary: 'The own tokens, without their values: when and from where each was last used',
   access: everybody('account:read'),
-  inPerson: true,
+  requiresSession: true,
   pages: { usual: 50, most: 100 },
-  answer: page(
-    shape('Token', {
+  response: page(
+    namedSchema('Token', {
       id: t.String(),
       name: t.String(),
       ending: t.String(),
@@ -132,17 +141,20 @@ export const rotateToken = operation({
   path: '/tokens/{id}/actions/rotate',
   summary: 'Rotate a token: a new value, shown only once; the old one is accepted a while longer',
   access: changes,
-  inPerson: true,
-  confirmed: true,
+  requiresSession: true,
+  requiresRecentAuth: true,
   on: token,
   body: fields({ overlapHours: t.Optional(t.Integer({ minimum: 0, maximum: MOST_OVERLAP_HOURS })) }),
-  answer: t.Object({ id: t.String(), token: t.String(), previousUntil: nullable(time), expiresAt: nullable(time) }),
+  response: t.Object({ id: t.String(), token: t.String(), previousUntil: nullable(time), expiresAt: nullable(time) }),
   refuses: ['not_possible'],
   example: { overlapHours: 24 },
   run({ tx, target, body, clock }) {
     const now = clock()
     if (target.expiresAt !== null && target.expiresAt <= now)
-      throw new Refusal('not_possible', 'This token has expired, and a new value would not change that. Make a new token.')
+      throw new ApiError(
+        'not_possible',
+        'This token has expired, and a new value would not change that. Make a new token.',
+      )
     const { overlapHours = USUAL_OVERLAP_HOURS } = body
     const value = newToken()
     const previousUntil = overlapHours ? now + overlapHours * hour : null
@@ -155,7 +167,12 @@ export const rotateToken = operation({
       })
       .where(eq(tokens.id, target.id))
       .run()
-    return { id: target.id, token: value, previousUntil: isoOrNull(previousUntil), expiresAt: isoOrNull(target.expiresAt) }
+    return {
+      id: target.id,
+      token: value,
+      previousUntil: isoOrNull(previousUntil),
+      expiresAt: isoOrNull(target.expiresAt),
+    }
   },
 })
 
@@ -165,9 +182,9 @@ export const revokeToken = operation({
   path: '/tokens/{id}',
   summary: 'Revoke a token at once, also its previous value',
   access: changes,
-  inPerson: true,
+  requiresSession: true,
   on: token,
-  answer: done,
+  response: done,
   run({ tx, target, clock }) {
     tx.update(tokens).set({ revokedAt: clock() }).where(eq(tokens.id, target.id)).run()
     return {}

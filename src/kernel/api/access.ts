@@ -72,7 +72,10 @@ export type AccountKind = 'staff' | 'reseller' | 'customer'
 export const accountKinds: readonly AccountKind[] = ['staff', 'reseller', 'customer']
 
 /** The part of the panel that each kind of account has to itself; an owner's begins at the root. The same views serve all three. */
-export const areas = { staff: '/admin', reseller: '/reseller', customer: '' } as const satisfies Record<AccountKind, string>
+export const areas = { staff: '/admin', reseller: '/reseller', customer: '' } as const satisfies Record<
+  AccountKind,
+  string
+>
 export type Area = (typeof areas)[AccountKind]
 /** Where a kind of account starts. */
 export const homeOf = (kind: AccountKind): string => areas[kind] || '/'
@@ -86,7 +89,8 @@ export const scopesOf = (kind: AccountKind, held: readonly Permission[] = []): R
       : new Set([...own, ...ownServers, 'webhooks:write'])
 
 /** The access of a call that is for every kind of account alike. */
-export const everybody = <const S extends Scope>(scope: S) => ({ staff: [scope], reseller: [scope], customer: [scope] }) as const
+export const everybody = <const S extends Scope>(scope: S) =>
+  ({ staff: [scope], reseller: [scope], customer: [scope] }) as const
 
 export const presets = {
   billing: [
@@ -100,5 +104,12 @@ export const presets = {
     'customers:read',
     'customers:write',
   ],
-  'reseller-billing': ['reseller:read', 'reseller:customers', 'reseller:servers', 'servers:read', 'servers:power', 'servers:reinstall'],
+  'reseller-billing': [
+    'reseller:read',
+    'reseller:customers',
+    'reseller:servers',
+    'servers:read',
+    'servers:power',
+    'servers:reinstall',
+  ],
 } as const satisfies Record<string, readonly Scope[]>

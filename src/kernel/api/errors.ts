@@ -13,7 +13,11 @@ export const refusals = {
     'The Idempotency-Key is not 1 to 200 ASCII characters, or has a control character.',
     'Use a UUID, or your own order number.',
   ],
-  invalid_token: [401, 'The token is unknown, expired or revoked.', 'Make a new token, or use the one that replaced it.'],
+  invalid_token: [
+    401,
+    'The token is unknown, expired or revoked.',
+    'Make a new token, or use the one that replaced it.',
+  ],
   not_authenticated: [401, 'There are no credentials.', 'Send the token in the Authorization header, or sign in.'],
   sign_in_failed: [
     401,
@@ -30,15 +34,27 @@ export const refusals = {
   enrollment_not_valid: [401, 'The enrollment token was used before, or never existed.', 'Make a new one.'],
   node_not_known: [401, 'The node was removed, or its credential belongs to another controller.', 'Enroll it again.'],
   forbidden: [403, 'This kind of account, or its role, may not do this.', 'Ask an administrator for the right.'],
-  missing_scope: [403, 'The token lacks the scope; `details.scopes` are those of which one is needed.', 'Use a token that has it.'],
+  missing_scope: [
+    403,
+    'The token lacks the scope; `details.scopes` are those of which one is needed.',
+    'Use a token that has it.',
+  ],
   scope_not_allowed: [
     403,
     'The token would have scopes that its maker does not have.',
     'Leave them out, or ask somebody who has them to make it.',
   ],
   token_not_allowed: [403, 'This needs a person who is signed in.', 'Do it in the panel.'],
-  ip_not_allowed: [403, 'The token may not be used from this address.', 'Call from an address on its list, or change the list.'],
-  csrf_failed: [403, 'A change from a browser came without the CSRF token of its session.', 'Reload the page. Tokens never get this.'],
+  ip_not_allowed: [
+    403,
+    'The token may not be used from this address.',
+    'Call from an address on its list, or change the list.',
+  ],
+  csrf_failed: [
+    403,
+    'A change from a browser came without the CSRF token of its session.',
+    'Reload the page. Tokens never get this.',
+  ],
   bad_origin: [
     403,
     'A change from a browser came from another site than PANEL_PUBLIC_URL.',
@@ -50,7 +66,11 @@ export const refusals = {
     'The person has not confirmed who they are within the last 10 minutes.',
     'Confirm with the password, then do it again.',
   ],
-  second_factor_required: [403, 'The role requires a second factor and the account has none.', 'Set one up in the panel, under Security.'],
+  second_factor_required: [
+    403,
+    'The role requires a second factor and the account has none.',
+    'Set one up in the panel, under Security.',
+  ],
   not_found: [404, 'There is no such path.', 'Look it up in the reference.'],
   server_not_found: [404, 'There is no such server, or it is not yours.', 'Check the id.'],
   reseller_not_found: [404, 'There is no such reseller.', 'Check the id.'],
@@ -74,7 +94,11 @@ export const refusals = {
   identity_not_found: [404, 'There is no such identity of this account.', 'Check the id.'],
   role_not_found: [404, 'There is no such role.', 'Check the id.'],
   team_member_not_found: [404, 'The team of this account has no member with this id.', 'Check the id.'],
-  membership_not_found: [404, 'Nothing with this id is shared with this account.', 'Check the id; it may have been taken back.'],
+  membership_not_found: [
+    404,
+    'Nothing with this id is shared with this account.',
+    'Check the id; it may have been taken back.',
+  ],
   announcement_not_found: [404, 'There is no such announcement.', 'List announcements.'],
   passkey_not_found: [404, 'There is no such passkey of this account.', 'Check the id.'],
   method_not_allowed: [405, 'The path has no such method; `Allow` names those it has.', 'Use one of them.'],
@@ -85,9 +109,17 @@ export const refusals = {
   account_locked: [409, "The customer's account is locked.", 'Unlock it first.'],
   name_taken: [409, 'Another one of its kind has this name.', 'Choose another.'],
   email_taken: [409, 'Another account has this e-mail address.', 'Use that account, or another address.'],
-  external_id_taken: [409, 'Another customer has this externalId.', 'Find that one with `externalId`: it is probably the one you mean.'],
+  external_id_taken: [
+    409,
+    'Another customer has this externalId.',
+    'Find that one with `externalId`: it is probably the one you mean.',
+  ],
   reseller_suspended: [409, 'The reseller is suspended.', 'Unsuspend the reseller first.'],
-  quota_exceeded: [409, 'The order would exceed a quota of the reseller; the message names it.', 'Raise the quota, or free something.'],
+  quota_exceeded: [
+    409,
+    'The order would exceed a quota of the reseller; the message names it.',
+    'Raise the quota, or free something.',
+  ],
   package_not_allowed: [409, 'The reseller may not sell this package.', 'Choose another, or allow it.'],
   location_not_allowed: [409, 'The reseller may not place servers in this location.', 'Choose another, or allow it.'],
   not_set_up: [409, 'The server waits for its setup: nothing is installed yet.', 'Set it up first.'],
@@ -106,14 +138,22 @@ export const refusals = {
   in_use: [409, 'Something still uses it; the message says what.', 'Remove that first.'],
   pool_overlaps: [409, 'The network overlaps with another pool.', 'Choose another network, or remove that pool.'],
   address_in_use: [409, 'A server has the address.', 'Choose another, or free it.'],
-  source_unreachable: [409, 'Another host that the call depends on did not answer properly.', 'Check that host, then try again.'],
+  source_unreachable: [
+    409,
+    'Another host that the call depends on did not answer properly.',
+    'Check that host, then try again.',
+  ],
   key_file_not_usable: [
     409,
-    'The key file cannot be read or written, or lacks a key that something is sealed with; the message says which.',
+    'The key file cannot be read or written, or lacks a key that something is encrypted with; the message says which.',
     'Put the right key file in place, then try again.',
   ],
   already_done: [409, 'It is already done.', 'Treat it as done.'],
-  invitation_not_valid: [409, 'The invitation was used, taken back, or has expired.', 'Ask whoever sent it for a new one.'],
+  invitation_not_valid: [
+    409,
+    'The invitation was used, taken back, or has expired.',
+    'Ask whoever sent it for a new one.',
+  ],
   not_possible: [409, 'It cannot be done as things are here; the message says why.', 'Change what it names.'],
   last_owner: [409, 'It would leave nobody who may manage staff.', 'Make somebody else an owner first.'],
   too_large: [
@@ -149,7 +189,7 @@ export const codes = Object.fromEntries(Object.entries(refusals).map(([code, [st
 }
 
 /** An expected "no": a code from the table and words for the person. Anything else that is thrown is `internal_error`. */
-export class Refusal extends Error {
+export class ApiError extends Error {
   constructor(
     readonly code: Code,
     message: string,
@@ -170,16 +210,21 @@ export class Refusal extends Error {
 }
 
 /** For a path behind which nothing is, and for one of the host alone: the same words. */
-export const unknownPath = () => new Refusal('not_found', 'There is no such path in this API. The reference lists them: /api-reference.')
+export const unknownPath = () =>
+  new ApiError('not_found', 'There is no such path in this API. The reference lists them: /api-reference.')
 
 export type FieldError = { field: string; message: string }
 /** The refusal for fields that are wrong in themselves. Submitted values are never echoed. */
 export const invalid = (...fields: FieldError[]) =>
-  new Refusal('validation_failed', fields.length === 1 ? `${fields[0]!.field}: ${fields[0]!.message}` : 'Some fields are wrong.', {
-    fields,
-  })
+  new ApiError(
+    'validation_failed',
+    fields.length === 1 ? `${fields[0]!.field}: ${fields[0]!.message}` : 'Some fields are wrong.',
+    {
+      fields,
+    },
+  )
 
 /** The body of every error answer. */
-export const errorBody = ({ code, message, details }: Pick<Refusal, 'code' | 'message' | 'details'>) => ({
+export const errorBody = ({ code, message, details }: Pick<ApiError, 'code' | 'message' | 'details'>) => ({
   error: Object.keys(details).length ? { code, message, details } : { code, message },
 })

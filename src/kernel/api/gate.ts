@@ -1,19 +1,20 @@
 // The gate. API calls, pages, tests and the command line come through here; nothing else calls `run`.
 
+import { auditCall, auditRefusal } from '../audit/audit.ts'
+import { changesOf } from '../audit/changes.ts'
 import { minute } from '../db/clock.ts'
 import { looksLikeId } from '../db/ids.ts'
 import { type Db, read, type Tx, write } from '../db/open.ts'
 import { isScope } from './access.ts'
 import { type Actor, sessionOf, visitor } from './actor.ts'
-import { auditCall, auditRefusal } from '../audit/audit.ts'
-import { changesOf } from '../audit/changes.ts'
-import { type Code, Refusal, unknownPath } from './errors.ts'
+import { ApiError, type Code, unknownPath } from './errors.ts'
 import { memoryOf } from './idempotency.ts'
 import { addressKey } from './limits.ts'
 import {
+  type AppContext,
   type Call,
   fields,
-  keptFromSupport,
+  isBarredFromSupportSession,
   lacksSecondFactor,
   mayCall,
   mayCallOn,
@@ -22,7 +23,6 @@ import {
   type Operation,
   type Query,
   queryOf,
-  type Surroundings,
   statusOf,
 } from './operation.ts'
 import { wrongValue } from './query.ts'
@@ -38,18 +38,27 @@ export type Request = {
   cookies?: string
   requestId?: string
 }
-export type Answer = { status: number; body: any; replayed?: true; cookies?: readonly string[] }
+export type CallResult = { status: number; body: any; replayed?: true; cookies?: readonly string[] }
 
-export type Gate = (op: Operation, actor: Actor | undefined, request?: Request) => Answer | Promise<Answer>
+export type Gate = (op: Operation, actor: Actor | undefined, request?: Request) => CallResult | Promise<CallResult>
 
 /** Everything a call must pass once its sender and its body are known, in the order it must pass it. Throws Refusal. */
 const passing =
-  (db: Db, around: Surroundings): Gate =>
+  (db: Db, app: AppContext): Gate =>
   (op, actor, sent = {}) => {
     const request = sent.body === undefined ? sent : { ...sent, body: composed(op.body, sent.body) }
     mustKnow(op, request.query ?? {})
-    const who = permit(op, actor, around.clock(), request.body)
-    const { params = {}, query = {}, body, from = '', userAgent = '', cookies = '', requestId = '', idempotencyKey } = request
+    const who = permit(op, actor, app.clock(), request.body)
+    const {
+      params = {},
+      query = {},
+      body,
+      from = '',
+      userAgent = '',
+      cookies = '',
+      requestId = '',
+      idempotencyKey,
+    } = request
     const given: string[] = []
     let actsAs = who
     let result = 'done'
@@ -60,16 +69,29 @@ const passing =
       if (became?.linkOf) beside = { linkOf: became.linkOf }
       if (instead) result = instead
     }
-    const asked = { ...around, actor: who, params, query, pages: op.pages, body, from, userAgent, cookies, requestId, setCookie }
+    const asked = {
+      ...app,
+      actor: who,
+      params,
+      query,
+      pages: op.pages,
+      body,
+      from,
+      userAgent,
+      cookies,
+      requestId,
+      setCookie,
+    }
     const targetIn = (tx: Db) => {
       const target = lookUp(op, tx, who, params)
       checkBody(op, body)
       return target
     }
-    const count = () => op.signsIn && around.signIns.take(addressKey(from))
-    const memory = op.remembers && idempotencyKey ? memoryOf(around, who, endpointOf(op, params), idempotencyKey) : undefined
+    const count = () => op.authAttempt && app.signIns.take(addressKey(from))
+    const memory =
+      op.idempotent && idempotencyKey ? memoryOf(app, who, endpointOf(op, params), idempotencyKey) : undefined
 
-    const answer = (tx: Db, prepared: unknown): Answer => {
+    const answer = (tx: Db, prepared: unknown): CallResult => {
       const target = targetIn(tx)
       if (!op.prepare) count()
       // A Tx where the method changes things: that is what `run` is told by its type.
@@ -78,13 +100,13 @@ const passing =
     }
     const look = (prepared: unknown) => read(db, (tx) => answer(tx, prepared))
     const change = (prepared: unknown) =>
-      write(db, (tx): Answer => {
+      write(db, (tx): CallResult => {
         const stored = memory?.recall(tx)
         if (stored) return stored
-        const before = watched(op, tx, around, who, params)
+        const before = watched(op, tx, app, who, params)
         const made = answer(tx, prepared)
-        const changes = changesOf(before, watched(op, tx, around, who, params))
-        auditCall(tx, around, { op, actor: actsAs, request, answer: made, result, changes, beside })
+        const changes = changesOf(before, watched(op, tx, app, who, params))
+        auditCall(tx, app, { op, actor: actsAs, request, answer: made, result, changes, beside })
         memory?.keep(tx, made)
         return made
       })
@@ -98,13 +120,13 @@ const passing =
   }
 
 /** The same gate, through which every refused sign-in stands in the audit log, wherever in it the refusal came from. */
-export function gate(db: Db, around: Surroundings): Gate {
-  const through = passing(db, around)
+export function gate(db: Db, app: AppContext): Gate {
+  const through = passing(db, app)
   return (op, actor, request = {}) => {
-    if (!op.signsIn) return through(op, actor, request)
+    if (!op.authAttempt) return through(op, actor, request)
     return (async () => through(op, actor, request))().catch((error) => {
-      if (error instanceof Refusal && belongsInTheLog(error, around, request))
-        write(db, (tx) => auditRefusal(tx, around, op.id, request, error))
+      if (error instanceof ApiError && belongsInTheLog(error, app, request))
+        write(db, (tx) => auditRefusal(tx, app, op.id, request, error))
       throw error
     })
   }
@@ -118,7 +140,7 @@ const refusedSignIns: ReadonlySet<Code> = new Set([
   'rate_limited',
 ])
 /** Who has to wait and goes on knocking is written down once a minute. */
-function belongsInTheLog(refusal: Refusal, { refusedLines }: Surroundings, { from = '' }: Request): boolean {
+function belongsInTheLog(refusal: ApiError, { refusedLines }: AppContext, { from = '' }: Request): boolean {
   if (refusal.code !== 'rate_limited') return refusedSignIns.has(refusal.code) || refusal.about !== undefined
   return refusedLines.tryTake(`${addressKey(from)} ${refusal.about?.account?.id ?? ''}`)
 }
@@ -126,14 +148,16 @@ function belongsInTheLog(refusal: Refusal, { refusedLines }: Surroundings, { fro
 function mustKnow(op: Operation, query: Query) {
   const known = queryOf(op)
   for (const name in query) {
-    if (!Object.hasOwn(known, name)) throw new Refusal('invalid_request', `There is no query parameter "${name.slice(0, 40)}" here.`)
+    if (!Object.hasOwn(known, name))
+      throw new ApiError('invalid_request', `There is no query parameter "${name.slice(0, 40)}" here.`)
     const wrong = wrongValue(known[name]!, query[name]!)
-    if (wrong) throw new Refusal('invalid_request', `The query parameter ${name} ${wrong}`)
+    if (wrong) throw new ApiError('invalid_request', `The query parameter ${name} ${wrong}`)
   }
 }
 
 /** What a key is remembered for: the operation and the thing it is done to. One key for two servers is two calls. */
-const endpointOf = (op: Operation, params: Readonly<Record<string, string>>) => [op.id, ...Object.values(params)].join(' ')
+const endpointOf = (op: Operation, params: Readonly<Record<string, string>>) =>
+  [op.id, ...Object.values(params)].join(' ')
 
 const noBody = fields({})
 function checkBody(op: Operation, body: unknown) {
@@ -144,67 +168,81 @@ function checkBody(op: Operation, body: unknown) {
 export const CONFIRMED_MS = 10 * minute
 
 function permit(op: Operation, actor: Actor | undefined, now: number, body: unknown): Actor {
-  if (op.onHost) {
+  if (op.localOnly) {
     if (actor && mayCall(op, actor)) return actor
     throw unknownPath()
   }
   if (op.access === 'anyone') return actor ?? visitor
-  if (!actor) throw new Refusal('not_authenticated', 'Sign in, or send a token in the Authorization header.')
+  if (!actor) throw new ApiError('not_authenticated', 'Sign in, or send a token in the Authorization header.')
   if (lacksSecondFactor(op, actor))
-    throw new Refusal(
+    throw new ApiError(
       'second_factor_required',
       'Your role requires a second factor. Set one up on the page Security; until then nothing else is open.',
     )
   const accepted = op.access[actor.kind]
   if (actor.via.type === 'token' && needsPerson(op, actor.kind))
-    throw new Refusal('token_not_allowed', 'This needs a person who is signed in; no token may do it. Do it in the panel.')
-  if (keptFromSupport(op, actor))
-    throw new Refusal(
+    throw new ApiError(
+      'token_not_allowed',
+      'This needs a person who is signed in; no token may do it. Do it in the panel.',
+    )
+  if (isBarredFromSupportSession(op, actor))
+    throw new ApiError(
       'support_session',
       `A support session may not do this. Ask ${actor.name} to do it, or end the session and do it as yourself.`,
     )
   if (!accepted)
-    throw new Refusal('forbidden', `This call is not for ${actor.kind} accounts. The API reference lists the calls that yours may use.`)
+    throw new ApiError(
+      'forbidden',
+      `This call is not for ${actor.kind} accounts. The API reference lists the calls that yours may use.`,
+    )
   if (!mayCall(op, actor)) {
     if (actor.via.type === 'token') {
       const scopes = accepted.filter(isScope)
-      throw new Refusal('missing_scope', `This token needs the scope ${scopes.join(' or ')}.`, { scopes })
+      throw new ApiError('missing_scope', `This token needs the scope ${scopes.join(' or ')}.`, { scopes })
     }
-    throw new Refusal('forbidden', `Your role does not include this (${accepted.join(' or ')}). Ask an administrator of your team for it.`)
+    throw new ApiError(
+      'forbidden',
+      `Your role does not include this (${accepted.join(' or ')}). Ask an administrator of your team for it.`,
+    )
   }
   mustHave(actor, grantedBy(op, body))
   const session = sessionOf(actor)
   if (asksToConfirm(op, body) && session && now - session.confirmedAt > CONFIRMED_MS)
-    throw new Refusal('confirmation_required', 'Confirm that it is you: this needs a sign-in from the last 10 minutes.')
+    throw new ApiError(
+      'confirmation_required',
+      'Confirm that it is you: this needs a sign-in from the last 10 minutes.',
+    )
   return actor
 }
 
 const grantedBy = (op: Operation, body: unknown): Iterable<string> =>
   op.grants && typeof body === 'object' && body !== null ? op.grants(body) : []
 
-const asksToConfirm = ({ confirmed }: Operation, body: unknown): boolean =>
-  Array.isArray(confirmed)
-    ? typeof body === 'object' && body !== null && confirmed.some((name) => Object.hasOwn(body, name))
-    : confirmed === true
+const asksToConfirm = ({ requiresRecentAuth }: Operation, body: unknown): boolean =>
+  Array.isArray(requiresRecentAuth)
+    ? typeof body === 'object' && body !== null && requiresRecentAuth.some((name) => Object.hasOwn(body, name))
+    : requiresRecentAuth === true
 
 /** What the audit log compares. Undefined where there is nothing, or nothing that this actor sees. */
-function watched(op: Operation, tx: Db, around: Surroundings, actor: Actor, params: Readonly<Record<string, string>>) {
+function watched(op: Operation, tx: Db, app: AppContext, actor: Actor, params: Readonly<Record<string, string>>) {
   const id = idIn(op, params)
   const target = op.on && looksLikeId(id) ? op.on.find(tx, actor, id) : undefined
   if (op.on && !target) return undefined
-  return op.watches ? op.watches({ ...around, tx, actor, target }) : target
+  return op.auditSnapshot ? op.auditSnapshot({ ...app, tx, actor, target }) : target
 }
 
-const idIn = (op: Operation, params: Readonly<Record<string, string>>) => params[/\{(\w+)\}/.exec(op.path)?.[1] ?? ''] ?? ''
+const idIn = (op: Operation, params: Readonly<Record<string, string>>) =>
+  params[/\{(\w+)\}/.exec(op.path)?.[1] ?? ''] ?? ''
 
 /** Before validation, so that nothing can be probed: a hidden id and one that never was are refused by the same bytes. */
 function lookUp(op: Operation, tx: Db, actor: Actor, params: Readonly<Record<string, string>>): unknown {
   if (!op.on) return undefined
   const id = idIn(op, params)
   const target = looksLikeId(id) ? op.on.find(tx, actor, id) : undefined
-  if (target === undefined) throw new Refusal(op.on.notFound, `There is no such ${op.on.name}, or it is not yours. Check the id.`)
+  if (target === undefined)
+    throw new ApiError(op.on.notFound, `There is no such ${op.on.name}, or it is not yours. Check the id.`)
   const rights = op.on.rights?.(tx, actor, target)
   if (rights && !mayCallOn(op, actor, rights))
-    throw new Refusal('forbidden', `You see this ${op.on.name} but may not do this with it. Ask its owner for access.`)
+    throw new ApiError('forbidden', `You see this ${op.on.name} but may not do this with it. Ask its owner for access.`)
   return target
 }

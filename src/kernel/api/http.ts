@@ -3,12 +3,12 @@
 import type { Elysia } from 'elysia'
 import { isShared } from '../db/cache.ts'
 import type { Actor } from './actor.ts'
-import { asJson, heardOf, refuse } from './response.ts'
-import { type Code, codes, errorBody, Refusal, unknownPath } from './errors.ts'
+import { ApiError, type Code, codes, errorBody, unknownPath } from './errors.ts'
+import type { CallResult, Gate } from './gate.ts'
 import { keyFrom } from './idempotency.ts'
-import type { Answer, Gate } from './gate.ts'
 import { addressKey, type Limit } from './limits.ts'
 import type { Operation, Query } from './operation.ts'
+import { asJson, refuse, requestContext } from './response.ts'
 
 export const API_ROOT = '/api/v1'
 /** 1 MB. */
@@ -17,12 +17,16 @@ export const MOST_BODY_BYTES = 1_000_000
 export const MOST_BODY_BYTES_OF_ANYONE = 16_000
 
 /** How this person wants pages to look. `timeZone` null: the browser's. */
-export type Looks = { theme: 'system' | 'light' | 'dark'; density: 'comfortable' | 'compact'; timeZone: string | null }
+export type UiPreferences = {
+  theme: 'system' | 'light' | 'dark'
+  density: 'comfortable' | 'compact'
+  timeZone: string | null
+}
 
 export type Sender = {
   actor: Actor | undefined
   /** What a change from a browser must carry besides its cookie; undefined for tokens and the local socket. */
-  browser?: { csrf: string; looks: Looks }
+  browser?: { csrf: string; uiPreferences: UiPreferences }
   /** Addresses from which the token may be used; empty: from everywhere. */
   allowed?: (address: string) => boolean
   /** Notes that it was used; for a call that passed the list of addresses and the limit. */
@@ -31,17 +35,22 @@ export type Sender = {
   limitKey: string
 }
 
-export type Door = {
+export type HttpContext = {
   gate: Gate
   /** Throws `invalid_token` for credentials that are none. `on`: a page is for a person, whatever token comes with it. */
-  who(request: Request, on?: 'page'): Sender
+  authenticate(request: Request, on?: 'page'): Sender
   origin: string
   calls: Pick<Limit, 'take' | 'count'>
   restarting(): boolean
 }
 
 /** A route, whose refusals have the shape of the API's. */
-export function route(app: Elysia, method: Method, path: string, answer: (request: Request, params: Record<string, string>) => Made) {
+export function route(
+  router: Elysia,
+  method: Method,
+  path: string,
+  answer: (request: Request, params: Record<string, string>) => Made,
+) {
   const handle = async ({ request, params }: { request: Request; params: Record<string, string> }) => {
     try {
       return await answer(request, params)
@@ -50,15 +59,16 @@ export function route(app: Elysia, method: Method, path: string, answer: (reques
     }
   }
   // The body is read here, by our own rules, and by nobody before.
-  app.route(method, path, handle, { parse: 'none' } as any)
+  router.route(method, path, handle, { parse: 'none' } as any)
 }
 type Made = Response | Promise<Response>
 type Method = (typeof everyMethod)[number]
 
-export function mountApi(app: Elysia, operations: readonly Operation[], door: Door) {
+export function mountApi(router: Elysia, operations: readonly Operation[], httpContext: HttpContext) {
   const at = (path: string) => API_ROOT + path.replace(/\{(\w+)\}/g, ':$1')
   // Each method by name, never `all`: for the router `GET *` of the pages is a closer match than `all` of a path of ours.
-  const mount = (method: Method, path: string, found: Found) => route(app, method, path, answering(door, found))
+  const mount = (method: Method, path: string, found: Found) =>
+    route(router, method, path, answering(httpContext, found))
   for (const [path, ofPath] of Map.groupBy(operations, (op) => op.path)) {
     const known = ofPath.map((op) => op.method)
     for (const method of everyMethod) {
@@ -75,11 +85,16 @@ export function mountApi(app: Elysia, operations: readonly Operation[], door: Do
 const everyMethod = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'CONNECT', 'ALL'] as const
 
 /** What anybody may read and what stays the same while this program runs. */
-export function mountDocument(app: Elysia, path: string, document: () => unknown, door: Door) {
+export function mountDocument(router: Elysia, path: string, document: () => unknown, httpContext: HttpContext) {
   let written: string | undefined
   const text = () => (written ??= JSON.stringify(document()))
   for (const method of everyMethod)
-    route(app, method, API_ROOT + path, answering(door, method === 'GET' || method === 'HEAD' ? { text } : ['GET']))
+    route(
+      router,
+      method,
+      API_ROOT + path,
+      answering(httpContext, method === 'GET' || method === 'HEAD' ? { text } : ['GET']),
+    )
 }
 
 /** The router takes `/account/sessions/` for `/account/sessions`; but it is what is left of a path to one thing whose id was lost. */
@@ -91,28 +106,28 @@ function endsInSlash(url: string): boolean {
 /** The operation, or a document, or the methods that the path knows when it was none of them, or nothing at all. */
 type Found = Operation | { text(): string } | readonly string[] | undefined
 
-function answering(door: Door, found: Found) {
+function answering(httpContext: HttpContext, found: Found) {
   return async (request: Request, params: Record<string, string>): Promise<Response> => {
     const known = endsInSlash(request.url) ? undefined : found
-    if (known === undefined || Array.isArray(known)) door.calls.count(addressKey(heardOf(request).from))
+    if (known === undefined || Array.isArray(known)) httpContext.calls.count(addressKey(requestContext(request).from))
     if (known === undefined) throw unknownPath()
-    if ('id' in known) return show(known, await answer(door, known, request, params))
-    return 'text' in known ? give(door, known.text(), request) : otherMethod(request, known)
+    if ('id' in known) return show(known, await answer(httpContext, known, request, params))
+    return 'text' in known ? give(httpContext, known.text(), request) : otherMethod(request, known)
   }
 }
 
-function show(op: Operation, { status, body, replayed, cookies = [] }: Answer): Response {
-  if (op.answers)
+function show(op: Operation, { status, body, replayed, cookies = [] }: CallResult): Response {
+  if (op.produces)
     return new Response(inPieces(body), {
       status,
       headers: {
-        'Content-Type': `${op.answers}; charset=utf-8`,
+        'Content-Type': `${op.produces}; charset=utf-8`,
         'Content-Disposition': `attachment; filename="${op.path.split('/').at(-1)}"`,
       },
     })
   const response = new Response(jsonOf(body), { status, headers: asJson })
   if (replayed) response.headers.set('Idempotency-Replayed', 'true')
-  if (op.leaves) response.headers.set('Clear-Site-Data', '"storage"')
+  if (op.clearsSiteData) response.headers.set('Clear-Site-Data', '"storage"')
   for (const cookie of cookies) response.headers.append('Set-Cookie', cookie)
   return response
 }
@@ -141,15 +156,15 @@ function inPieces(text: Iterable<string>): ReadableStream<Uint8Array> {
   })
 }
 
-function give(door: Door, text: string, request: Request) {
-  door.calls.take(addressKey(heardOf(request).from))
+function give(httpContext: HttpContext, text: string, request: Request) {
+  httpContext.calls.take(addressKey(requestContext(request).from))
   return new Response(text, { headers: asJson })
 }
 
 function otherMethod(request: Request, known: readonly string[]): Response {
   const allow = [...known, ...(known.includes('GET') ? ['HEAD'] : []), 'OPTIONS'].join(', ')
   if (request.method === 'OPTIONS') return new Response(null, { status: 204, headers: { Allow: allow } })
-  const r = new Refusal('method_not_allowed', `${request.method} is not possible here; ${allow} are.`)
+  const r = new ApiError('method_not_allowed', `${request.method} is not possible here; ${allow} are.`)
   return new Response(JSON.stringify(errorBody(r)), { status: r.status, headers: { ...asJson, Allow: allow } })
 }
 
@@ -182,18 +197,25 @@ export const checks: readonly (readonly Code[])[] = [
   ofStatus(409),
 ]
 
-async function answer(door: Door, op: Operation, request: Request, params: Record<string, string>): Promise<Answer> {
-  const { requestId, from } = heardOf(request)
+async function answer(
+  httpContext: HttpContext,
+  op: Operation,
+  request: Request,
+  params: Record<string, string>,
+): Promise<CallResult> {
+  const { requestId, from } = requestContext(request)
   const changes = op.method !== 'GET'
-  const sender = admitted(door, op, request, from)
-  door.calls.take(sender.actor ? sender.limitKey : addressKey(from))
+  const sender = admitted(httpContext, op, request, from)
+  httpContext.calls.take(sender.actor ? sender.limitKey : addressKey(from))
   sender.used?.()
-  if (changes && door.restarting())
-    throw new Refusal('restarting', 'Berth is restarting. Reads keep working; try the change again in a minute.', { retryAfterSeconds: 60 })
-  if (changes && (sender.browser || !sender.actor)) sameSite(door, request, sender)
+  if (changes && httpContext.restarting())
+    throw new ApiError('restarting', 'Berth is restarting. Reads keep working; try the change again in a minute.', {
+      retryAfterSeconds: 60,
+    })
+  if (changes && (sender.browser || !sender.actor)) sameSite(httpContext, request, sender)
   const body = changes ? await bodyOf(request, op) : undefined
   const idempotencyKey = changes ? keyFrom(request.headers.get('Idempotency-Key')) : undefined
-  return door.gate(op, sender.actor, {
+  return httpContext.gate(op, sender.actor, {
     params,
     query: queryOf(request),
     body,
@@ -206,35 +228,35 @@ async function answer(door: Door, op: Operation, request: Request, params: Recor
 }
 
 /** Who it is, where that is enough to go on. What is refused here counts as a call of its address: guessing is not free. */
-function admitted(door: Door, op: Operation, request: Request, from: string): Sender {
+function admitted(httpContext: HttpContext, op: Operation, request: Request, from: string): Sender {
   try {
-    const sender = door.who(request)
+    const sender = httpContext.authenticate(request)
     if (!sender.actor && op.access !== 'anyone')
-      throw new Refusal('not_authenticated', 'Sign in, or send a token in the Authorization header.')
+      throw new ApiError('not_authenticated', 'Sign in, or send a token in the Authorization header.')
     if (sender.allowed && !sender.allowed(from))
-      throw new Refusal(
+      throw new ApiError(
         'ip_not_allowed',
         `This token may not be used from ${from}. Call from an address on its list, or have the list changed.`,
       )
     return sender
   } catch (error) {
-    door.calls.count(addressKey(from))
+    httpContext.calls.count(addressKey(from))
     throw error
   }
 }
 
 /** A browser's change must come from our own pages: exact origin, and the token that only our pages know. */
-function sameSite(door: Door, request: Request, sender: Sender) {
+function sameSite(httpContext: HttpContext, request: Request, sender: Sender) {
   const site = request.headers.get('Sec-Fetch-Site')
   const origin = request.headers.get('Origin')
   if (!sender.browser && origin === null && site === null) return // not a browser: signing in by script
-  if (origin !== door.origin || (site !== null && site !== 'same-origin'))
-    throw new Refusal(
+  if (origin !== httpContext.origin || (site !== null && site !== 'same-origin'))
+    throw new ApiError(
       'bad_origin',
-      `This call must come from ${door.origin}. If that is not the address in your browser, set PANEL_PUBLIC_URL to the one that is.`,
+      `This call must come from ${httpContext.origin}. If that is not the address in your browser, set PANEL_PUBLIC_URL to the one that is.`,
     )
   if (sender.browser && request.headers.get('X-CSRF-Token') !== sender.browser.csrf)
-    throw new Refusal('csrf_failed', 'This page is out of date. Reload it and try again.')
+    throw new ApiError('csrf_failed', 'This page is out of date. Reload it and try again.')
 }
 
 function queryOf(request: Request): Query {
@@ -242,7 +264,8 @@ function queryOf(request: Request): Query {
   if (start < 0) return {}
   const query: Record<string, string> = Object.create(null)
   for (const [name, value] of new URLSearchParams(request.url.slice(start + 1))) {
-    if (name in query) throw new Refusal('invalid_request', `The query parameter "${name.slice(0, 40)}" is given twice. Send it once.`)
+    if (name in query)
+      throw new ApiError('invalid_request', `The query parameter "${name.slice(0, 40)}" is given twice. Send it once.`)
     query[name] = value
   }
   return query
@@ -253,7 +276,7 @@ async function bodyOf(request: Request, op: Operation): Promise<unknown> {
   const length = request.headers.get('Content-Length')
   const empty = request.body === null || length === '0'
   if (!(empty && type === null) && !JSON_TYPE.test(type ?? ''))
-    throw new Refusal('unsupported_media_type', 'Send the body as application/json.')
+    throw new ApiError('unsupported_media_type', 'Send the body as application/json.')
   if (empty) return op.body ? {} : undefined
   const most = op.access === 'anyone' ? MOST_BODY_BYTES_OF_ANYONE : MOST_BODY_BYTES
   if (Number(length) > most) throw tooLarge(most)
@@ -263,7 +286,7 @@ async function bodyOf(request: Request, op: Operation): Promise<unknown> {
   try {
     return JSON.parse(text)
   } catch {
-    throw new Refusal('invalid_json', 'The body is not JSON. Send one JSON object in UTF-8.')
+    throw new ApiError('invalid_json', 'The body is not JSON. Send one JSON object in UTF-8.')
   }
 }
 
@@ -286,14 +309,16 @@ function mustBeModest(text: string) {
         break
       case BRACKET:
       case BRACE:
-        if (++depth > MOST_NESTED) throw new Refusal('invalid_json', 'The body is nested too deeply. Send one JSON object in UTF-8.')
+        if (++depth > MOST_NESTED)
+          throw new ApiError('invalid_json', 'The body is nested too deeply. Send one JSON object in UTF-8.')
         break
       case END_OF_BRACKET:
       case END_OF_BRACE:
         depth--
         break
       case COMMA:
-        if (++values > MOST_VALUES) throw new Refusal('too_large', `The body is too large: it may have ${MOST_VALUES} values at most.`)
+        if (++values > MOST_VALUES)
+          throw new ApiError('too_large', `The body is too large: it may have ${MOST_VALUES} values at most.`)
     }
   }
 }
@@ -310,7 +335,10 @@ function endOfString(text: string, start: number): number {
 }
 
 const tooLarge = (most: number) =>
-  new Refusal('too_large', `The body is too large: ${most < MOST_BODY_BYTES ? `${most / 1000} kB` : '1 MB'} is the most.`)
+  new ApiError(
+    'too_large',
+    `The body is too large: ${most < MOST_BODY_BYTES ? `${most / 1000} kB` : '1 MB'} is the most.`,
+  )
 
 /** Counts while it reads: a chunked body does not say its length. */
 export async function textOf(request: Request, mostBytes: number): Promise<string> {
@@ -324,6 +352,6 @@ export async function textOf(request: Request, mostBytes: number): Promise<strin
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(chunks.length === 1 ? chunks[0] : Buffer.concat(chunks))
   } catch {
-    throw new Refusal('invalid_json', 'The body is not UTF-8. Send one JSON object in UTF-8.')
+    throw new ApiError('invalid_json', 'The body is not UTF-8. Send one JSON object in UTF-8.')
   }
 }

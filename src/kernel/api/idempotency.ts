@@ -1,12 +1,12 @@
 // A call that is sent again with its Idempotency-Key answers what it answered. The row is written in the transaction of the
 // change, so there is no moment in which one is there without the other; two parallel calls meet in the one writer.
 import { day } from '../db/clock.ts'
+import { encryptedColumn } from '../db/encrypted.ts'
 import { type Db, prepared, type Tx } from '../db/open.ts'
-import { sealedColumn } from '../db/encrypted.ts'
 import type { Actor } from './actor.ts'
-import { Refusal } from './errors.ts'
-import type { Answer } from './gate.ts'
-import type { Surroundings } from './operation.ts'
+import { ApiError } from './errors.ts'
+import type { CallResult } from './gate.ts'
+import type { AppContext } from './operation.ts'
 import { idempotency } from './tables.ts'
 
 /** 24 hours, per account and per endpoint. */
@@ -19,29 +19,39 @@ const statements = prepared(({ $client }) => ({
   keep: $client.prepare(
     'INSERT OR REPLACE INTO idempotency (account_id, operation, key, status, answer, created_at) VALUES (?, ?, ?, ?, ?, ?)',
   ),
-  forget: $client.prepare('DELETE FROM idempotency WHERE rowid IN (SELECT rowid FROM idempotency WHERE created_at <= ? LIMIT 1000)'),
+  forget: $client.prepare(
+    'DELETE FROM idempotency WHERE rowid IN (SELECT rowid FROM idempotency WHERE created_at <= ? LIMIT 1000)',
+  ),
 }))
 
-/** Answers are sealed: one may hold a root password that is shown this one time only. */
-export const sealedAnswers = sealedColumn(
+/** Answers are encrypted: one may hold a root password that is shown this one time only. */
+export const encryptedResponses = encryptedColumn(
   idempotency,
   'answer',
-  (of: { accountId: string; operation: string; key: string }) => `idempotency ${of.accountId} ${of.operation} ${of.key}`,
+  (of: { accountId: string; operation: string; key: string }) =>
+    `idempotency ${of.accountId} ${of.operation} ${of.key}`,
 )
 /** In a support session the keys of neither: what the account's holder was answered once is not answered to who is there for them. */
 const whose = ({ accountId, via }: Actor) => (via.type === 'support' ? `${via.staffId} in ${accountId}` : accountId)
 
 /** What was answered to this key at this endpoint, and where the answer is kept that is given now. */
-export function memoryOf({ clock, secrets }: Surroundings, actor: Actor, operation: string, key: string) {
+export function memoryOf({ clock, secrets }: AppContext, actor: Actor, operation: string, key: string) {
   const accountId = whose(actor)
-  const about = sealedAnswers.about({ accountId, operation, key })
+  const about = encryptedResponses.about({ accountId, operation, key })
   return {
-    recall(tx: Db): Answer | undefined {
+    recall(tx: Db): CallResult | undefined {
       const row = statements(tx).find.get(accountId, operation, key, clock() - REMEMBERED_MS)
       return row ? { status: row.status, body: JSON.parse(secrets.open(about, row.answer)), replayed: true } : undefined
     },
-    keep: (tx: Tx, { status, body }: Answer) =>
-      void statements(tx).keep.run(accountId, operation, key, status, secrets.seal(about, JSON.stringify(body)), clock()),
+    keep: (tx: Tx, { status, body }: CallResult) =>
+      void statements(tx).keep.run(
+        accountId,
+        operation,
+        key,
+        status,
+        secrets.encrypt(about, JSON.stringify(body)),
+        clock(),
+      ),
   }
 }
 
@@ -51,6 +61,9 @@ export const forgetOld = (tx: Tx, now: number) => void statements(tx).forget.run
 export function keyFrom(header: string | null): string | undefined {
   if (header === null) return undefined
   if (!/^[\x20-\x7e]{1,200}$/.test(header))
-    throw new Refusal('invalid_idempotency_key', 'Idempotency-Key must be 1 to 200 ASCII characters: letters, digits, signs and spaces.')
+    throw new ApiError(
+      'invalid_idempotency_key',
+      'Idempotency-Key must be 1 to 200 ASCII characters: letters, digits, signs and spaces.',
+    )
   return header
 }

@@ -1,7 +1,7 @@
 // Token buckets in memory. A bucket that is full again says nothing and is dropped, so the table stays bounded.
 
 import { type Clock, day, minute, second } from '../db/clock.ts'
-import { Refusal } from './errors.ts'
+import { ApiError } from './errors.ts'
 
 /** So many calls a minute of one token, account or address, and so many sign-ins of one address. */
 export const CALLS_PER_MINUTE = 1200
@@ -22,7 +22,8 @@ export class Limit {
 
   take(key: string) {
     const seconds = this.wait(key)
-    if (seconds) throw new Refusal('rate_limited', `Too many calls. Try again in ${seconds} s.`, { retryAfterSeconds: seconds })
+    if (seconds)
+      throw new ApiError('rate_limited', `Too many calls. Try again in ${seconds} s.`, { retryAfterSeconds: seconds })
   }
 
   /** Was there one to take? */
@@ -35,7 +36,9 @@ export class Limit {
   private wait(key: string): number {
     const now = this.clock()
     const bucket = this.buckets.get(key)
-    const left = bucket ? Math.min(this.perMinute, bucket.left + ((now - bucket.at) / minute) * this.perMinute) : this.perMinute
+    const left = bucket
+      ? Math.min(this.perMinute, bucket.left + ((now - bucket.at) / minute) * this.perMinute)
+      : this.perMinute
     if (left < 1) return Math.max(1, Math.ceil(((1 - left) / this.perMinute) * 60))
     if (bucket) {
       bucket.left = left - 1
@@ -59,7 +62,8 @@ export class Limit {
 }
 
 /** One IPv6 customer has a whole /64, so that is what counts as an address. */
-export const addressKey = (address: string) => (address.includes(':') ? expandIpv6(address).slice(0, 4).join(':') : address)
+export const addressKey = (address: string) =>
+  address.includes(':') ? expandIpv6(address).slice(0, 4).join(':') : address
 
 function expandIpv6(address: string): string[] {
   const [head = '', tail] = address.split('%')[0]!.split('::')
@@ -92,9 +96,13 @@ export class Delay {
     const before = this.failures.get(key)
     if (before && before.until > now) {
       const seconds = Math.ceil((before.until - now) / second)
-      throw new Refusal('rate_limited', `${words} Try again in ${seconds < 120 ? `${seconds} s` : `${Math.ceil(seconds / 60)} min`}.`, {
-        retryAfterSeconds: seconds,
-      })
+      throw new ApiError(
+        'rate_limited',
+        `${words} Try again in ${seconds < 120 ? `${seconds} s` : `${Math.ceil(seconds / 60)} min`}.`,
+        {
+          retryAfterSeconds: seconds,
+        },
+      )
     }
     const count = before && now - before.at < day ? before.count + 1 : 1
     // Again at the end: when the table is full, those that nobody has tried for longest go first.

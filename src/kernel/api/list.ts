@@ -5,19 +5,19 @@ import { type TSchema, Type as t } from 'typebox'
 import { keeping } from '../db/cache.ts'
 import type { Db } from '../db/open.ts'
 import type { Actor } from './actor.ts'
-import { Refusal } from './errors.ts'
-import { nullable, type Pages, type Query, type Surroundings, told } from './operation.ts'
+import { ApiError } from './errors.ts'
+import { type AppContext, described, nullable, type Pages, type Query } from './operation.ts'
 
 export const page = <T extends TSchema>(row: T) => {
   const { title } = row as { title?: string }
-  const nextCursor = told(nullable(t.String()), 'The `cursor` of the next page; null on the last.')
-  const total = told(t.Integer(), 'Of all pages together.')
+  const nextCursor = described(nullable(t.String()), 'The `cursor` of the next page; null on the last.')
+  const total = described(t.Integer(), 'Of all pages together.')
   return t.Object({ data: t.Array(row), nextCursor, total }, title ? { title: `${title}Page` } : {})
 }
 export type Page<T> = { data: T[]; nextCursor: string | null; total: number }
 
 type Listing<Row, Shown> = {
-  call: Surroundings & { tx: Db; actor: Actor; query: Query; pages: Pages | undefined }
+  call: AppContext & { tx: Db; actor: Actor; query: Query; pages: Pages | undefined }
   /** What this list is, so that a cursor of another list is refused. */
   name: string
   /** Up to `limit` rows that come after the key `after` (undefined: from the start). */
@@ -51,7 +51,11 @@ function cut<Row, Shown>({ call, name, rows, keyOf, total, show }: Listing<Row, 
   const found = rows(after, limit + 1)
   const data = found.slice(0, limit)
   const last = data.at(-1)
-  return { data: data.map(show), nextCursor: last && found.length > limit ? sealCursor(call, name, keyOf(last)) : null, total: total() }
+  return {
+    data: data.map(show),
+    nextCursor: last && found.length > limit ? encryptCursor(call, name, keyOf(last)) : null,
+    total: total(),
+  }
 }
 
 type AtHand<Row, Shown> = Pick<Listing<Row, Shown>, 'call' | 'name' | 'keyOf' | 'show'> & {
@@ -111,13 +115,16 @@ export function newest<T extends SQLiteTable & { id: SQLiteColumn }, Shown>({
 
 const stamped = (actor: Actor, name: string, key: string) => `${name}\n${actor.accountId}\n${key}`
 
-const sealCursor = ({ secrets, actor }: Surroundings & { actor: Actor }, name: string, key: string) =>
+const encryptCursor = ({ secrets, actor }: AppContext & { actor: Actor }, name: string, key: string) =>
   Buffer.from(`${secrets.mac('cursor', stamped(actor, name, key)).slice(0, 16)}${key}`).toString('base64url')
 
-function openCursor({ secrets, actor }: Surroundings & { actor: Actor }, name: string, cursor: string) {
+function openCursor({ secrets, actor }: AppContext & { actor: Actor }, name: string, cursor: string) {
   const text = Buffer.from(cursor, 'base64url').toString()
   const key = text.slice(16)
   if (!key || !secrets.isMac('cursor', stamped(actor, name, key), text.slice(0, 16)))
-    throw new Refusal('invalid_request', 'This cursor does not belong to this list. Start the list again without a cursor.')
+    throw new ApiError(
+      'invalid_request',
+      'This cursor does not belong to this list. Start the list again without a cursor.',
+    )
   return key
 }

@@ -2,14 +2,15 @@
 import { eq } from 'drizzle-orm'
 import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core'
 import { isUniqueViolation, type Tx } from '../db/open.ts'
-import { Refusal } from './errors.ts'
+import { ApiError } from './errors.ts'
 
 /** Does `change`; when the unique index knows the name already, throws `name_taken`, saying of what. */
 export function named<T>(what: string, change: () => T): T {
   try {
     return change()
   } catch (error) {
-    if (isUniqueViolation(error)) throw new Refusal('name_taken', `Another ${what} already has this name. Choose another name.`)
+    if (isUniqueViolation(error))
+      throw new ApiError('name_taken', `Another ${what} already has this name. Choose another name.`)
     throw error
   }
 }

@@ -3,20 +3,20 @@
 import { type Static, type TSchema, Type as t } from 'typebox'
 import type { Heartbeat } from '../../../agent/protocol/wire.ts'
 import type { Config } from '../../app/config.ts'
+import type { Providers } from '../../identity/auth/identity-provider/provider.ts'
 import type { HostFigures } from '../../platform/host/figures.ts'
-import type { Providers } from '../../identity/identity-provider/provider.ts'
+import type { Secrets } from '../crypto/secrets.ts'
 import type { Clock } from '../db/clock.ts'
 import type { Db, Tx } from '../db/open.ts'
-import type { Secrets } from '../crypto/secrets.ts'
 import { type AccountKind, isScope, type Right } from './access.ts'
 import type { Actor } from './actor.ts'
-import { type Code, invalid, Refusal } from './errors.ts'
+import { ApiError, type Code, invalid } from './errors.ts'
 import type { Delay, Limit } from './limits.ts'
 import { wholeNumber } from './query.ts'
 import { LINE } from './validate.ts'
 
 /** What runs beside the database and an operation may ask: nothing here changes anything. */
-export type Surroundings = {
+export type AppContext = {
   config: Config
   clock: Clock
   secrets: Secrets
@@ -34,7 +34,7 @@ export type Surroundings = {
   /** Lets one line a minute into the audit log of those that are refused because they have to wait. */
   refusedLines: Limit
   /** Slows down who guesses at one account. */
-  guesses: Delay
+  signInThrottle: Delay
   /** Refuses the 11th invitation of a minute from one account: each is a mail to an address that somebody typed. */
   invitations: Limit
   /** What identity providers publish, and who comes from there. */
@@ -43,7 +43,7 @@ export type Surroundings = {
   host: HostFigures
   startedAt: number
   /** The pages that this actor's navigation leads to, and where it is done what can be done. */
-  places(actor: Actor): { type: 'page' | 'action'; title: string; href: string }[]
+  navItems(actor: Actor): { type: 'page' | 'action'; title: string; href: string }[]
 }
 
 /** A thing with an identifier. `find` is the only way from an id to a row, and it sees only what the actor may. */
@@ -63,7 +63,7 @@ export type Pages = { usual: number; most: number }
 export type Became = { id: string; name: string; linkOf?: { kind: AccountKind; name: string } | null }
 
 /** What is known of a call before it is carried out. */
-export type Asked<Row = unknown, Body = unknown> = Surroundings & {
+export type RequestContext<Row = unknown, Body = unknown> = AppContext & {
   actor: Actor
   params: Readonly<Record<string, string>>
   query: Query
@@ -84,16 +84,25 @@ export type Asked<Row = unknown, Body = unknown> = Surroundings & {
 }
 
 /** Carrying it out, in one transaction. A read has no Tx, so it changes nothing. */
-export type Call<Row = unknown, Body = unknown, Prepared = unknown, M extends Method = 'POST'> = Asked<Row, Body> & {
+export type Call<Row = unknown, Body = unknown, Prepared = unknown, M extends Method = 'POST'> = RequestContext<
+  Row,
+  Body
+> & {
   tx: M extends 'GET' ? Db : Tx
   prepared: Prepared
 }
 /** What reads needs no more than this; a change can be looked through in the same way. */
-export type Look<Row = unknown, Body = unknown> = Asked<Row, Body> & { tx: Db }
+export type ReadContext<Row = unknown, Body = unknown> = RequestContext<Row, Body> & { tx: Db }
 /** Before the transaction, and in none: each look at `db` is one of its own. What must be written here says so with `write`. */
-export type Preparation<Row = unknown, Body = unknown> = Asked<Row, Body> & { db: Db }
+export type PrepareContext<Row = unknown, Body = unknown> = RequestContext<Row, Body> & { db: Db }
 
-export type Operation<Row = any, B extends TSchema = any, A extends TSchema = any, M extends Method = Method, P = any> = {
+export type Operation<
+  Row = any,
+  B extends TSchema = any,
+  A extends TSchema = any,
+  M extends Method = Method,
+  P = any,
+> = {
   /** `room.verb`; also the name in `berth admin`, the audit log and OpenAPI. */
   id: string
   method: M
@@ -105,24 +114,24 @@ export type Operation<Row = any, B extends TSchema = any, A extends TSchema = an
    */
   access: Partial<Record<AccountKind, readonly Right[]>> | 'anyone'
   /** Only for who runs the controller, by `berth` on its host: for nobody else is there such a path. Its `access` is empty. */
-  onHost?: true
+  localOnly?: true
   /** Needs a person: answers tokens with `token_not_allowed`. */
-  inPerson?: true
+  requiresSession?: true
   /**
    * A change that a support session may make: what helps the account's holder and can be taken back. Never what
    * touches who they are or who gets in, what they pay for, or what is answered with a secret. Reads are open unless they need a
    * person.
    */
-  inSupport?: true
+  allowedInSupportSession?: true
   /**
    * Needs somebody who showed within the last ten minutes that they are who they are: what an unlocked screen must not give away. With
    * names: only when the body has one of these fields.
    */
-  confirmed?: true | readonly string[]
+  requiresRecentAuth?: true | readonly string[]
   /** A step of signing in or of showing who one is: few a minute from one address, and whatever is refused stands in the audit log. */
-  signsIn?: true
+  authAttempt?: true
   /** Who calls it leaves: the browser is told to forget what our pages kept in it. */
-  leaves?: true
+  clearsSiteData?: true
   /** What somebody may do whose role demands a second factor, before there is one: set it up, read the own account, leave. */
   withoutSecondFactor?: true
   /** Whose id the first `{…}` of the path is. */
@@ -132,30 +141,30 @@ export type Operation<Row = any, B extends TSchema = any, A extends TSchema = an
   /** How many rows the pages of its list have, where not as usual: it knows `cursor` and `limit` then. */
   pages?: Pages
   body?: B
-  answer: A
+  response: A
   /** Not JSON but a file: `run` answers its text in pieces, each made when the reader has taken the one before. */
-  answers?: 'text/csv' | 'application/jsonl'
+  produces?: 'text/csv' | 'application/jsonl'
   /** 200 done or read, 201 made something, 202 a job goes on. */
   status?: 200 | 201 | 202
   /** Codes of its own, beside those that the gate makes. */
   refuses?: readonly Code[]
   /** Honours Idempotency-Key: remembered for 24 hours in the transaction of the change. */
-  remembers?: true
+  idempotent?: true
   /** A ready body for the reference page and the curl line. */
   example?: Static<B>
   /** The scopes that this body, not looked at yet, would give somebody: refused before all else where the caller lacks one. */
   grants?(body: Partial<Static<B>>): Iterable<string>
   /** What the audit log compares before and after; left out, the row behind `on`. For changes of what has no id, or stands in other tables too. */
-  watches?(call: Surroundings & { tx: Db; actor: Actor; target: Row }): Record<string, unknown>
+  auditSnapshot?(call: AppContext & { tx: Db; actor: Actor; target: Row }): Record<string, unknown>
   /** Slow or foreign work before the transaction: hashing, another host. Permission, visibility and body are checked by then. */
-  prepare?(call: Preparation<Row, Static<B>>): Promise<P>
+  prepare?(call: PrepareContext<Row, Static<B>>): Promise<P>
   /** Short, synchronous, in one transaction: the change, its job, event and audit line are written together or not at all. */
   run(call: Call<Row, Static<B>, P, M>): Static<A>
 }
 
 export const operation = <B extends TSchema, A extends TSchema, const M extends Method, Row = unknown, P = undefined>(
   o: Operation<Row, B, A, M, P>,
-): Operation<Row, B, A, M, P> => (isPage(o.answer) && !o.pages ? { ...o, pages: usualPages } : o)
+): Operation<Row, B, A, M, P> => (isPage(o.response) && !o.pages ? { ...o, pages: usualPages } : o)
 
 const usualPages: Pages = { usual: 50, most: 200 }
 const isPage = (answer: TSchema): boolean => 'nextCursor' in ((answer as { properties?: object }).properties ?? {})
@@ -173,7 +182,8 @@ const pageQuery = ({ usual, most }: Pages) => ({
 })
 
 /** A request body: fields that are not listed are refused by name. */
-export const fields = <T extends Record<string, TSchema>>(properties: T) => t.Object(properties, { additionalProperties: false })
+export const fields = <T extends Record<string, TSchema>>(properties: T) =>
+  t.Object(properties, { additionalProperties: false })
 
 /** Free text of one line for people: no control characters, no bidirectional overrides, no lone surrogates. */
 export const line = (maxLength: number, minLength = 1) =>
@@ -184,20 +194,21 @@ export const line = (maxLength: number, minLength = 1) =>
     title: LINE,
   })
 /** An answer that has a name: OpenAPI says it once under that, and a generated client has one type for it. */
-export const shape = <const T extends Record<string, TSchema>>(name: string, properties: T) => t.Object(properties, { title: name })
+export const namedSchema = <const T extends Record<string, TSchema>>(name: string, properties: T) =>
+  t.Object(properties, { title: name })
 /** A field whose name does not say it all. */
-export const told = <T extends TSchema>(schema: T, description: string): T => ({ ...schema, description }) as T
+export const described = <T extends TSchema>(schema: T, description: string): T => ({ ...schema, description }) as T
 export const nullable = <T extends TSchema>(schema: T) => t.Union([schema, t.Null()])
 /** Marks a field that the audit log masks. */
 export const secret = <T extends TSchema>(schema: T): T => ({ ...schema, writeOnly: true }) as T
 
 /** What `run` answers where `answers` is said. */
-export const pieces = t.Unsafe<Iterable<string>>({ type: 'string' })
-export const jobAnswer = shape('JobStarted', {
-  jobId: told(nullable(t.String()), 'The job that goes on; null where there is no work for a node.'),
+export const stream = t.Unsafe<Iterable<string>>({ type: 'string' })
+export const jobResponse = namedSchema('JobStarted', {
+  jobId: described(nullable(t.String()), 'The job that goes on; null where there is no work for a node.'),
   serverId: t.String(),
 })
-export const done = shape('Done', {})
+export const done = namedSchema('Done', {})
 export const time = t.String({ format: 'date-time' })
 
 /** The first moment that is not written with a year of four digits any more. */
@@ -205,17 +216,20 @@ const YEAR_10000 = Date.UTC(10_000, 0)
 /** The moment that a field of a body says. Throws `validation_failed` for a leap second, which no clock here shows, and for other ages. */
 export function timeFrom(field: string, text: string): number {
   const at = Date.parse(text)
-  if (!(at >= 0 && at < YEAR_10000)) throw invalid({ field, message: 'must be a time between 1970 and 9999, like 2027-01-31T12:00:00Z.' })
+  if (!(at >= 0 && at < YEAR_10000))
+    throw invalid({ field, message: 'must be a time between 1970 and 9999, like 2027-01-31T12:00:00Z.' })
   return at
 }
 
 /** Is the job of the answer one that may not have been needed? */
-const mayNeedNoJob = ({ status, answer }: Operation): boolean => status === 202 && 'anyOf' in (answer.properties?.jobId ?? {})
+const mayNeedNoJob = ({ status, response }: Operation): boolean =>
+  status === 202 && 'anyOf' in (response.properties?.jobId ?? {})
 
 /** The statuses of an answer that is no refusal: what starts a job answers 200 when there is nothing to do on a node. */
 export const statusesOf = (op: Operation): readonly number[] => (mayNeedNoJob(op) ? [202, 200] : [op.status ?? 200])
 
-export const statusOf = (op: Operation, body: any): number => (mayNeedNoJob(op) && body.jobId === null ? 200 : (op.status ?? 200))
+export const statusOf = (op: Operation, body: any): number =>
+  mayNeedNoJob(op) && body.jobId === null ? 200 : (op.status ?? 200)
 
 /** A row named in a body, looked up like one in a path: hidden and absent give the same refusal. */
 export function see<Row>(tx: Db, actor: Actor, resource: Resource<Row>, id: string, field: string): Row {
@@ -228,7 +242,7 @@ export function see<Row>(tx: Db, actor: Actor, resource: Resource<Row>, id: stri
 export function mustHave(actor: Actor, wanted: Iterable<string>) {
   const lacking = [...new Set(wanted)].filter((name) => isScope(name) && !actor.scopes.has(name))
   if (lacking.length)
-    throw new Refusal(
+    throw new ApiError(
       'scope_not_allowed',
       `Nobody gives more than they have: ${lacking.join(', ')} is missing here. Leave it out, or ask who has it.`,
       {
@@ -239,18 +253,21 @@ export function mustHave(actor: Actor, wanted: Iterable<string>) {
 
 /** Does this actor's kind and scope open the operation? The gate refuses by it and buttons are drawn by it. */
 export const mayCall = (op: Operation, actor: Actor): boolean =>
-  op.onHost
+  op.localOnly
     ? actor.via.type === 'system'
     : op.access === 'anyone' ||
-      (!!op.access[actor.kind]?.some((right) => holds(actor, right)) && !keptFromSupport(op, actor) && !lacksSecondFactor(op, actor))
+      (!!op.access[actor.kind]?.some((right) => holds(actor, right)) &&
+        !isBarredFromSupportSession(op, actor) &&
+        !lacksSecondFactor(op, actor))
 
 /** Is there no token of this kind of account that may call it? What only a permission opens, only a person has. */
 export const needsPerson = (op: Operation, kind: AccountKind): boolean => {
   const accepted = op.access === 'anyone' ? undefined : op.access[kind]
-  return !!op.inPerson || (!!accepted && !accepted.some(isScope))
+  return !!op.requiresSession || (!!accepted && !accepted.some(isScope))
 }
 
-export const lacksSecondFactor = (op: Operation, actor: Actor): boolean => !!actor.lacksSecondFactor && !op.withoutSecondFactor
+export const lacksSecondFactor = (op: Operation, actor: Actor): boolean =>
+  !!actor.lacksSecondFactor && !op.withoutSecondFactor
 
 const holds = (actor: Actor, right: Right) =>
   isScope(right) ? actor.scopes.has(right) : actor.via.type !== 'token' && actor.permissions.has(right)
@@ -260,6 +277,8 @@ export const mayCallOn = (op: Operation, actor: Actor, rights: ReadonlySet<Right
   op.access === 'anyone' || !!op.access[actor.kind]?.some((right) => holds(actor, right) && rights.has(right))
 
 /** Is it open to somebody in a support session? */
-export const isOpenInSupport = (op: Operation): boolean => op.inSupport ?? (op.method === 'GET' && !op.inPerson)
+export const isAllowedInSupportSession = (op: Operation): boolean =>
+  op.allowedInSupportSession ?? (op.method === 'GET' && !op.requiresSession)
 
-export const keptFromSupport = (op: Operation, actor: Actor): boolean => actor.via.type === 'support' && !isOpenInSupport(op)
+export const isBarredFromSupportSession = (op: Operation, actor: Actor): boolean =>
+  actor.via.type === 'support' && !isAllowedInSupportSession(op)

@@ -5,7 +5,8 @@ import { fits, wrongWith } from './validate.ts'
 
 /** Some text, which is never empty: an empty filter is a mistake and not "everything". */
 export const text = (description: string, maxLength = 200) => t.String({ minLength: 1, maxLength, description })
-export const oneOf = <const T extends readonly string[]>(values: T, description: string) => t.Enum([...values], { description })
+export const oneOf = <const T extends readonly string[]>(values: T, description: string) =>
+  t.Enum([...values], { description })
 /** The id of a thing of this kind, whether there is one or not. */
 export const idOf = (kind: IdKind, description: string) =>
   t.String({ pattern: `^${prefixes[kind]}[0-9a-z]{26}$`, title: `an id like ${prefixes[kind]}…`, description })

@@ -33,12 +33,19 @@ function wrongFields(schema: TSchema, value: unknown): FieldError[] {
 }
 
 /** What is wrong with a value that stands alone, in words. */
-export const wrongWith = (schema: TSchema, value: unknown): string => wrongFields(schema, value)[0]?.message ?? 'is not right.'
+export const wrongWith = (schema: TSchema, value: unknown): string =>
+  wrongFields(schema, value)[0]?.message ?? 'is not right.'
 
 /** More values than these are not told in a message: the reference lists them. */
 const MOST_TOLD = 20
 
-type SchemaError = { keyword: string; instancePath: string; schemaPath: string; params: Record<string, any>; message: string }
+type SchemaError = {
+  keyword: string
+  instancePath: string
+  schemaPath: string
+  params: Record<string, any>
+  message: string
+}
 
 function explain({ keyword, instancePath, schemaPath, params, message }: SchemaError, schema: TSchema): FieldError[] {
   const at = instancePath.slice(1).replaceAll('/', '.').replaceAll('~1', '/').replaceAll('~0', '~').slice(0, 100)
@@ -47,11 +54,19 @@ function explain({ keyword, instancePath, schemaPath, params, message }: SchemaE
     case 'required':
       return (params.requiredProperties as string[]).map((name) => ({ field: under(name), message: 'is required.' }))
     case 'additionalProperties':
-      return (params.additionalProperties as string[]).map((name) => ({ field: under(name), message: 'is not a field of this call.' }))
+      return (params.additionalProperties as string[]).map((name) => ({
+        field: under(name),
+        message: 'is not a field of this call.',
+      }))
     case 'boolean': // the `false` schema that stands for a field which is not listed
       return [{ field: at, message: 'is not a field of this call.' }]
     case 'minLength':
-      return [{ field: at, message: params.limit === 1 ? 'must not be empty.' : `must have at least ${params.limit} characters.` }]
+      return [
+        {
+          field: at,
+          message: params.limit === 1 ? 'must not be empty.' : `must have at least ${params.limit} characters.`,
+        },
+      ]
     case 'maxLength':
       return [{ field: at, message: `must have at most ${params.limit} characters.` }]
     case 'minimum':
@@ -74,7 +89,9 @@ function explain({ keyword, instancePath, schemaPath, params, message }: SchemaE
 }
 
 const oneOf = (values: unknown[]) =>
-  values.length > MOST_TOLD ? 'must be one of the values that the reference lists.' : `must be one of ${values.join(', ')}.`
+  values.length > MOST_TOLD
+    ? 'must be one of the values that the reference lists.'
+    : `must be one of ${values.join(', ')}.`
 const article = (word: string) => (/^[aeiou]/.test(word) ? `an ${word}` : `a ${word}`)
 
 /** A pattern's `title` says in words what it wants. */
@@ -92,7 +109,11 @@ export const LINE = 'one line of text'
 export function composed(schema: TSchema | undefined, value: unknown): unknown {
   const { title, anyOf, properties, items } = (schema ?? {}) as Shape
   if (typeof value === 'string')
-    return title === LINE ? value.normalize('NFC') : anyOf ? anyOf.reduce<unknown>((text, one) => composed(one, text), value) : value
+    return title === LINE
+      ? value.normalize('NFC')
+      : anyOf
+        ? anyOf.reduce<unknown>((text, one) => composed(one, text), value)
+        : value
   if (Array.isArray(value)) return items ? value.map((each) => composed(items, each)) : value
   if (!properties || typeof value !== 'object' || value === null) return value
   const own = (name: string) => (Object.hasOwn(properties, name) ? properties[name] : undefined)

@@ -1,14 +1,14 @@
 // The audit line, written by the gate in the transaction of the change.
 
 import type { TSchema } from 'typebox'
+import { type Actor, idOf, nameOf, visitor } from '../api/actor.ts'
+import type { ApiError } from '../api/errors.ts'
+import type { CallResult, Request } from '../api/gate.ts'
+import type { AppContext, Operation } from '../api/operation.ts'
 import { newId } from '../db/ids.ts'
 import type { Db, Tx } from '../db/open.ts'
-import { type Actor, idOf, nameOf, visitor } from '../api/actor.ts'
 import { appendLine } from './chain.ts'
 import type { Change } from './changes.ts'
-import type { Refusal } from '../api/errors.ts'
-import type { Answer, Request } from '../api/gate.ts'
-import type { Operation, Surroundings } from '../api/operation.ts'
 
 export type AuditLine = {
   actor: Actor
@@ -25,7 +25,7 @@ export type AuditLine = {
 /** Also for what is no operation of its own: refused sign-ins, enrolments, work the clock starts. */
 export function auditLine(
   tx: Db,
-  { clock }: Pick<Surroundings, 'clock'>,
+  { clock }: Pick<AppContext, 'clock'>,
   { actor, operation, target, from, requestId, result, details, changes, jobId }: AuditLine,
 ) {
   appendLine(tx, {
@@ -48,10 +48,10 @@ export function auditLine(
 /** A refused sign-in is in the audit log like one that went through. */
 export function auditRefusal(
   tx: Tx,
-  { clock }: Pick<Surroundings, 'clock'>,
+  { clock }: Pick<AppContext, 'clock'>,
   operation: string,
   { from = '', requestId = '' }: Request,
-  { code, about }: Refusal,
+  { code, about }: ApiError,
 ) {
   const { account, why = null } = about ?? {}
   auditLine(
@@ -79,17 +79,25 @@ const viaOf = ({ via }: Actor) =>
         : 'page'
 
 /** The id of what was changed or made: from the path, or from the answer. */
-const targetOf = (request: Request, answer: Answer): string | null =>
+const targetOf = (request: Request, answer: CallResult): string | null =>
   Object.values(request.params ?? {})[0] ?? answer.body?.id ?? answer.body?.serverId ?? answer.body?.accountId ?? null
 
 export function auditCall(
   tx: Tx,
-  around: Surroundings,
-  call: { op: Operation; actor: Actor; request: Request; answer: Answer; result: string; changes: Change[] | null; beside: object },
+  app: AppContext,
+  call: {
+    op: Operation
+    actor: Actor
+    request: Request
+    answer: CallResult
+    result: string
+    changes: Change[] | null
+    beside: object
+  },
 ) {
   const { op, actor, request, answer, result, changes, beside } = call
   const sent = op.body ? (mask(op.body, request.body) as object | undefined) : undefined
-  auditLine(tx, around, {
+  auditLine(tx, app, {
     actor,
     operation: op.id,
     target: targetOf(request, answer),
@@ -103,7 +111,8 @@ export function auditCall(
 }
 
 type Shape = { writeOnly?: boolean; anyOf?: TSchema[]; properties?: Record<string, TSchema>; items?: TSchema }
-const isSecret = (schema: TSchema): boolean => !!(schema as Shape).writeOnly || !!(schema as Shape).anyOf?.some(isSecret)
+const isSecret = (schema: TSchema): boolean =>
+  !!(schema as Shape).writeOnly || !!(schema as Shape).anyOf?.some(isSecret)
 
 /** The body without what its schema calls secret, however deep or optional it stands. */
 function mask(schema: TSchema, value: unknown): unknown {
@@ -111,5 +120,7 @@ function mask(schema: TSchema, value: unknown): unknown {
   const { properties, items } = schema as Shape
   if (Array.isArray(value)) return items ? value.map((v) => mask(items, v)) : value
   if (!properties || typeof value !== 'object' || value === null) return value
-  return Object.fromEntries(Object.entries(value).map(([name, v]) => [name, properties[name] ? mask(properties[name], v) : v]))
+  return Object.fromEntries(
+    Object.entries(value).map(([name, v]) => [name, properties[name] ? mask(properties[name], v) : v]),
+  )
 }

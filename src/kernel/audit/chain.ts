@@ -36,7 +36,9 @@ const hashOf = (before: string, values: readonly Value[]) =>
 const last = prepared(({ $client }) =>
   $client.prepare<typeof START, []>('SELECT seq, hash FROM audit WHERE seq IS NOT NULL ORDER BY seq DESC LIMIT 1'),
 )
-const insert = prepared(({ $client }) => $client.prepare(`INSERT INTO audit (${columns}, hash) VALUES (${columns.map(() => '?')}, ?)`))
+const insert = prepared(({ $client }) =>
+  $client.prepare(`INSERT INTO audit (${columns}, hash) VALUES (${columns.map(() => '?')}, ?)`),
+)
 
 /** In the transaction of the change. The last line is asked for each time: one kept in mind would outlive a rollback. */
 export function appendLine(tx: Db, line: Line) {
@@ -51,7 +53,9 @@ export function appendLine(tx: Db, line: Line) {
 const SLICE = 500
 const toCheck = prepared(({ $client }) => ({
   last: $client.prepare<{ seq: number | null }, []>('SELECT max(seq) AS seq FROM audit'),
-  placeless: $client.prepare<{ id: string | null; n: number }, []>('SELECT min(id) AS id, count(*) AS n FROM audit WHERE seq IS NULL'),
+  placeless: $client.prepare<{ id: string | null; n: number }, []>(
+    'SELECT min(id) AS id, count(*) AS n FROM audit WHERE seq IS NULL',
+  ),
   slice: $client.prepare<Line & typeof START, [number, number, number]>(
     `SELECT ${columns}, hash FROM audit WHERE seq > ? AND seq <= ? ORDER BY seq LIMIT ?`,
   ),
@@ -74,7 +78,8 @@ export async function checkChain(db: Db): Promise<{ lines: number; ok: boolean; 
     if (!found.length) return { lines, ok: brokenAt === null, brokenAt }
     for (const line of found) {
       const values = columns.map((name) => line[name])
-      if (brokenAt === null && (line.seq !== before.seq + 1 || line.hash !== hashOf(before.hash, values))) brokenAt = String(line.id)
+      if (brokenAt === null && (line.seq !== before.seq + 1 || line.hash !== hashOf(before.hash, values)))
+        brokenAt = String(line.id)
       before = { seq: line.seq, hash: line.hash }
     }
     lines += found.length

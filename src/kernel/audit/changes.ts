@@ -4,7 +4,7 @@ import { iso } from '../db/clock.ts'
 export type Change = { field: string; before: unknown; after: unknown }
 
 /** A column of this name never stands in the log, only that it is another. */
-const SECRET = /hash|secret|seal|password|token|csrf|seed|private|codes|credential/i
+const SECRET = /hash|secret|encrypt|password|token|csrf|seed|private|codes|credential/i
 const MOST_CHARACTERS = 500
 /** Of what is gone, how people knew it. */
 const names = ['name', 'hostname', 'email', 'address', 'title', 'text']

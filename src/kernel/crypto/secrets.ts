@@ -1,8 +1,8 @@
 // Secrets at rest. The keys live in a file outside the database; a stolen database opens nothing.
 //
-// The key file: a key a line, newest first, `<id> <64 hexadecimal digits>`. The newest seals, the others only open. An id is the day
+// The key file: a key a line, newest first, `<id> <64 hexadecimal digits>`. The newest encrypts, the others only open. An id is the day
 // the key was made and the start of its fingerprint: `2026-11-21-3f9c2a71`. A file of nothing but the digits is of an older Berth;
-// that key's id is k1. A sealed text is `<id of its key>.<base64url of nonce, tag and cipher text>`.
+// that key's id is k1. A encrypted text is `<id of its key>.<base64url of nonce, tag and cipher text>`.
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto'
 import {
   chmodSync,
@@ -23,14 +23,14 @@ import { dirname } from 'node:path'
 
 export type Secrets = {
   /**
-   * AES-256-GCM. `about` names the record and is bound to the text: a sealed value cannot be moved to another row. Call it in the
+   * AES-256-GCM. `about` names the record and is bound to the text: an encrypted value cannot be moved to another row. Call it in the
    * transaction that keeps the text: so a rotation, which looks for the last old text in one, misses none.
    */
-  seal(about: string, text: string): string
-  /** Throws when the text was changed, moved or sealed with a key that is not in the file. */
-  open(about: string, sealed: string): string
+  encrypt(about: string, text: string): string
+  /** Throws when the text was changed, moved or encrypted with a key that is not in the file. */
+  open(about: string, encrypted: string): string
   /**
-   * A keyed digest, base64url, for what is compared, never shown, and soon over. Nothing that is stored may be one: unlike a sealed
+   * A keyed digest, base64url, for what is compared, never shown, and soon over. Nothing that is stored may be one: unlike an encrypted
    * text it cannot be made anew when the key changes.
    */
   mac(purpose: Passing, text: string): string
@@ -39,9 +39,9 @@ export type Secrets = {
 
   /** The ids of the keys as they are in the file now, newest first. This and the next two throw KeyFileError. */
   keyIds(): readonly string[]
-  /** Puts a new key in front: what is sealed from here on, by whichever process, is sealed with it. Call it in a transaction. */
+  /** Puts a new key in front: what is encrypted from here on, by whichever process, is encrypted with it. Call it in a transaction. */
   addKey(now: number): void
-  /** Drops every key but the newest, for good. Call it in a transaction that has found nothing sealed with them. */
+  /** Drops every key but the newest, for good. Call it in a transaction that has found nothing encrypted with them. */
   dropOldKeys(): void
 }
 type Passing = 'cursor' | 'csrf'
@@ -53,14 +53,15 @@ const OLD_ID = 'k1'
 const ID = `(?:${OLD_ID}|\\d{4}-\\d\\d-\\d\\d-[0-9a-f]{8})`
 const keyId = new RegExp(`^${ID}$`)
 /** 12 bytes of nonce and 16 of tag are 38 signs. */
-const sealedText = new RegExp(`^${ID}\\.[\\w-]{38,}$`)
+const ENCRYPTED_TEXT = new RegExp(`^${ID}\\.[\\w-]{38,}$`)
 export const isKeyId = (text: string) => keyId.test(text)
-export const isSealed = (value: unknown): value is string => typeof value === 'string' && sealedText.test(value)
-/** The id of the key that a text was sealed with. */
-export const keyOf = (sealed: string) => sealed.slice(0, sealed.indexOf('.'))
+export const isEncrypted = (value: unknown): value is string => typeof value === 'string' && ENCRYPTED_TEXT.test(value)
+/** The id of the key that a text was encrypted with. */
+export const keyOf = (encrypted: string) => encrypted.slice(0, encrypted.indexOf('.'))
 
 type Key = { id: string; bytes: Buffer }
-const derived = (bytes: Buffer, purpose: string) => Buffer.from(hkdfSync('sha256', bytes, Buffer.alloc(0), `berth ${purpose}`, 32))
+const derived = (bytes: Buffer, purpose: string) =>
+  Buffer.from(hkdfSync('sha256', bytes, Buffer.alloc(0), `berth ${purpose}`, 32))
 const fingerprint = (bytes: Buffer) => derived(bytes, 'key id').toString('hex').slice(0, 8)
 function newKey(now: number): Key {
   const bytes = randomBytes(32)
@@ -92,22 +93,22 @@ function secretsIn(place: Place): Secrets {
     ring = ringOf(place.read())
   }
   return {
-    seal(about, text) {
+    encrypt(about, text) {
       look()
-      const [{ id, sealing }] = ring
+      const [{ id, encrypting }] = ring
       const nonce = randomBytes(12)
-      const cipher = createCipheriv('aes-256-gcm', sealing, nonce).setAAD(Buffer.from(about))
+      const cipher = createCipheriv('aes-256-gcm', encrypting, nonce).setAAD(Buffer.from(about))
       const body = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()])
       return `${id}.${Buffer.concat([nonce, cipher.getAuthTag(), body]).toString('base64url')}`
     },
-    open(about, sealed) {
-      if (!isSealed(sealed)) throw new Error('this is no sealed text')
-      const id = keyOf(sealed)
+    open(about, encrypted) {
+      if (!isEncrypted(encrypted)) throw new Error('this is not an encrypted text')
+      const id = keyOf(encrypted)
       if (!ring.some((key) => key.id === id)) look()
       const key = ring.find((key) => key.id === id)
-      if (!key) throw new Error(`sealed with the key ${id}, which is not in ${place.name}`)
-      const raw = Buffer.from(sealed.slice(id.length + 1), 'base64url')
-      const cipher = createDecipheriv('aes-256-gcm', key.sealing, raw.subarray(0, 12))
+      if (!key) throw new Error(`encrypted with the key ${id}, which is not in ${place.name}`)
+      const raw = Buffer.from(encrypted.slice(id.length + 1), 'base64url')
+      const cipher = createDecipheriv('aes-256-gcm', key.encrypting, raw.subarray(0, 12))
         .setAAD(Buffer.from(about))
         .setAuthTag(raw.subarray(12, 28))
       return Buffer.concat([cipher.update(raw.subarray(28)), cipher.final()]).toString('utf8')
@@ -123,13 +124,13 @@ function secretsIn(place: Place): Secrets {
   }
 }
 
-type Ready = { id: string; sealing: Buffer; mac(purpose: Passing, text: string): string }
+type Ready = { id: string; encrypting: Buffer; mac(purpose: Passing, text: string): string }
 const ringOf = (keys: readonly Key[]) => keys.map(ready) as [Ready, ...Ready[]]
 function ready({ id, bytes }: Key): Ready {
   const macs = new Map<string, Buffer>()
   return {
     id,
-    sealing: derived(bytes, 'sealing'),
+    encrypting: derived(bytes, 'encrypting'),
     mac(purpose, text) {
       let key = macs.get(purpose)
       if (!key) macs.set(purpose, (key = derived(bytes, `mac ${purpose}`)))
@@ -145,21 +146,21 @@ export function secretsWith(masterKey: Buffer): Secrets {
 }
 
 /**
- * Reads the key file, or makes it (0600) at the first start. `needed`: the ids of keys that something is sealed with already; then
+ * Reads the key file, or makes it (0600) at the first start. `needed`: the ids of keys that something is encrypted with already; then
  * there was a file, and a new one in its place would be a second, wrong one. Throws KeyFileError.
  */
 export function secretsFromFile(path: string, needed: readonly string[] = []): Secrets {
   if (!existsSync(path)) {
     if (needed.length)
       throw new KeyFileError(
-        `There is no key file ${path}, and the database holds what is sealed with ${named(needed)}. Put the file back from your copy of it. ` +
+        `There is no key file ${path}, and the database holds what is encrypted with ${named(needed)}. Put the file back from your copy of it. ` +
           'Without one these secrets are lost: docs/backup.md says what to do then.',
       )
     attempt(path, 'made', () => makeKeyFile(path))
   }
   attempt(path, 'closed to others', () => (statSync(path).mode & 0o77 ? chmodSync(path, 0o600) : undefined))
   let seen: string | undefined
-  // A new file has another inode. Looking costs 2 µs, the transaction that a text is sealed in a thousand times that.
+  // A new file has another inode. Looking costs 2 µs, the transaction that a text is encrypted in a thousand times that.
   const mark = () => {
     const it = statSync(path, { throwIfNoEntry: false })
     return it && `${it.ino} ${it.mtimeMs} ${it.size}`
@@ -186,14 +187,19 @@ function readKeys(path: string): readonly Key[] {
     if (!id || !hex || !isKeyId(id)) throw noKeyFile(path)
     const bytes = Buffer.from(hex, 'hex')
     if (id !== OLD_ID && !id.endsWith(fingerprint(bytes)))
-      throw new KeyFileError(`${path}: the line of the key ${id} holds another key, or was changed. Restore it from your copy of the keys.`)
+      throw new KeyFileError(
+        `${path}: the line of the key ${id} holds another key, or was changed. Restore it from your copy of the keys.`,
+      )
     return { id, bytes }
   })
-  if (new Set(keys.map(({ id }) => id)).size < keys.length) throw new KeyFileError(`${path} names a key twice. Leave the right line in it.`)
+  if (new Set(keys.map(({ id }) => id)).size < keys.length)
+    throw new KeyFileError(`${path} names a key twice. Leave the right line in it.`)
   return keys
 }
 const noKeyFile = (path: string) =>
-  new KeyFileError(`${path} is not a key file (lines of an id and 64 hexadecimal digits). Restore it from your copy of the keys.`)
+  new KeyFileError(
+    `${path} is not a key file (lines of an id and 64 hexadecimal digits). Restore it from your copy of the keys.`,
+  )
 
 /** Of several that start at once the first one's, and nobody reads it before it is whole: a link to a finished file is made only where there is none. */
 function makeKeyFile(path: string) {

@@ -3,7 +3,8 @@ import { type Db, isChanging, prepared } from './open.ts'
 
 /** Objects that `keeping` has given out: whoever is handed one shares it with others. */
 const shared = new WeakSet<object>()
-export const isShared = (answer: unknown): answer is object => typeof answer === 'object' && answer !== null && shared.has(answer)
+export const isShared = (answer: unknown): answer is object =>
+  typeof answer === 'object' && answer !== null && shared.has(answer)
 
 /** Rows that this connection, the only one that writes, has ever changed. */
 const changes = prepared(({ $client }) => $client.prepare<{ n: number }, []>('SELECT total_changes() AS n'))

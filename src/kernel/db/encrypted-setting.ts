@@ -1,8 +1,8 @@
-// Settings that hold a password are sealed as a whole.
+// Settings that hold a password are encrypted as a whole.
 import type { Static, TSchema } from 'typebox'
 import { fits } from '../api/validate.ts'
-import { log } from '../log.ts'
 import type { Secrets } from '../crypto/secrets.ts'
+import { log } from '../log.ts'
 import { type Db, prepared, type Tx } from './open.ts'
 
 const statements = prepared(({ $client }) => ({
@@ -13,7 +13,7 @@ const statements = prepared(({ $client }) => ({
 const unread = new Set<string>()
 
 /** `const kept = sealedSetting('mail.server', MailServer)`; `kept.get(db, secrets)` */
-export const sealedSetting = <T extends TSchema>(name: string, schema: T) => ({
+export const encryptedSetting = <T extends TSchema>(name: string, schema: T) => ({
   /**
    * Undefined until it is set. Also when its key is away, which the journal says once: then it can be set anew, and a page that
    * only asks whether it is there is shown.
@@ -31,7 +31,7 @@ export const sealedSetting = <T extends TSchema>(name: string, schema: T) => ({
     }
   },
   keep(tx: Tx, secrets: Secrets, value: Static<T>) {
-    statements(tx).keep.run(name, JSON.stringify(secrets.seal(name, JSON.stringify(value))))
+    statements(tx).keep.run(name, JSON.stringify(secrets.encrypt(name, JSON.stringify(value))))
   },
   drop(tx: Tx) {
     statements(tx).drop.run(name)

@@ -1,21 +1,26 @@
-// Columns of sealed text: which keys theirs are, and sealing all of it anew while everything goes on.
+// Columns of encrypted text: which keys theirs are, and encrypting all of it anew while everything goes on.
 import { getTableColumns, getTableName, sql } from 'drizzle-orm'
 import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core'
-import { isKeyId, isSealed, keyOf, type Secrets } from '../crypto/secrets.ts'
+import { isEncrypted, isKeyId, keyOf, type Secrets } from '../crypto/secrets.ts'
 import { type Db, type Tx, write } from './open.ts'
 
-/** A column whose texts are sealed, all or some; `about` is what a row's is bound to. */
-export type SealedColumn<Row = any> = { table: SQLiteTable; field: string; column: SQLiteColumn; about(row: Row): string }
+/** A column whose texts are encrypted, all or some; `about` is what a row's is bound to. */
+export type EncryptedColumn<Row = any> = {
+  table: SQLiteTable
+  field: string
+  column: SQLiteColumn
+  about(row: Row): string
+}
 
-/** `sealedColumn(mails, 'sealedBody', ({ id }: { id: string }) => id)`. It also has to be in the list of src/app/encrypted-columns.ts. */
-export const sealedColumn = <T extends SQLiteTable, Row>(
+/** `encryptedColumn(mails, 'encryptedBody', ({ id }: { id: string }) => id)`. It also has to be in the list of src/app/encrypted-columns.ts. */
+export const encryptedColumn = <T extends SQLiteTable, Row>(
   table: T,
   field: keyof T['$inferSelect'] & string,
   about: (row: Row) => string,
-): SealedColumn<Row> => ({ table, field, column: getTableColumns(table)[field] as SQLiteColumn, about })
+): EncryptedColumn<Row> => ({ table, field, column: getTableColumns(table)[field] as SQLiteColumn, about })
 
-/** How many values are sealed with which key: id → number. Reads the columns once, a second for some millions of rows. */
-export function keysInUse(db: Db, columns: readonly SealedColumn[]): Map<string, number> {
+/** How many values are encrypted with which key: id → number. Reads the columns once, a second for some millions of rows. */
+export function keysInUse(db: Db, columns: readonly EncryptedColumn[]): Map<string, number> {
   const used = new Map<string, number>()
   for (const { table, column } of columns) {
     const rows = db.$client
@@ -29,13 +34,18 @@ export function keysInUse(db: Db, columns: readonly SealedColumn[]): Map<string,
   return used
 }
 
-type Value = { of: SealedColumn; at: number; about: string; sealed: string }
+type Value = { of: EncryptedColumn; at: number; about: string; encrypted: string }
 
 /** A transaction of so many rows keeps others waiting for a few milliseconds. */
 const AT_ONCE = 100
 
-/** Calls `work` for each value that is sealed with another key than `key`, in transactions of a few; between them others are served. */
-export async function eachSealedOtherwise(db: Db, columns: readonly SealedColumn[], key: string, work: (tx: Tx, value: Value) => void) {
+/** Calls `work` for each value that is encrypted with another key than `key`, in transactions of a few; between them others are served. */
+export async function eachEncryptedOtherwise(
+  db: Db,
+  columns: readonly EncryptedColumn[],
+  key: string,
+  work: (tx: Tx, value: Value) => void,
+) {
   for (const of of columns) {
     for (let after: number | undefined = 0; after !== undefined; ) {
       after = write(db, (tx): number | undefined => {
@@ -47,10 +57,11 @@ export async function eachSealedOtherwise(db: Db, columns: readonly SealedColumn
           .limit(AT_ONCE)
           .all()
         for (const row of rows) {
-          const sealed = row[of.field]
-          if (isSealed(sealed) && keyOf(sealed) !== key) work(tx, { of, at: row['at'] as number, about: of.about(row), sealed })
+          const encrypted = row[of.field]
+          if (isEncrypted(encrypted) && keyOf(encrypted) !== key)
+            work(tx, { of, at: row['at'] as number, about: of.about(row), encrypted })
         }
-        // Rows that come after the last ones are sealed with the newest key: running after them would have no end.
+        // Rows that come after the last ones are encrypted with the newest key: running after them would have no end.
         return rows.length < AT_ONCE ? undefined : (rows.at(-1)!['at'] as number)
       })
       await Bun.sleep(0)
@@ -58,8 +69,8 @@ export async function eachSealedOtherwise(db: Db, columns: readonly SealedColumn
   }
 }
 
-/** Opens the value with the key that it was sealed with, and seals it with the newest. */
-export function sealAnew(tx: Tx, secrets: Secrets, { of: { table, column }, at, about, sealed }: Value) {
-  const anew = column.mapToDriverValue(secrets.seal(about, secrets.open(about, sealed))) as string
+/** Opens the value with the key that it was encrypted with, and encrypts it with the newest. */
+export function reencrypt(tx: Tx, secrets: Secrets, { of: { table, column }, at, about, encrypted }: Value) {
+  const anew = column.mapToDriverValue(secrets.encrypt(about, secrets.open(about, encrypted))) as string
   tx.$client.query(`UPDATE "${getTableName(table)}" SET "${column.name}" = ? WHERE rowid = ?`).run(anew, at)
 }

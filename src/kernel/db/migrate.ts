@@ -13,13 +13,19 @@ export const checksumOf = (sql: string) => digest(sql.replace(/--.*$/gm, '').rep
 /** Throws `NotOurDatabase`, before anything is changed: going on would damage it. */
 export function migrate(file: Database) {
   mustFit(file)
-  file.run('CREATE TABLE IF NOT EXISTS migrations (name TEXT PRIMARY KEY, checksum TEXT NOT NULL, applied_at INTEGER NOT NULL) STRICT')
+  file.run(
+    'CREATE TABLE IF NOT EXISTS migrations (name TEXT PRIMARY KEY, checksum TEXT NOT NULL, applied_at INTEGER NOT NULL) STRICT',
+  )
   const isApplied = file.query<unknown, [string]>('SELECT 1 FROM migrations WHERE name = ?')
   for (const { name, sql } of migrations) {
     const apply = file.transaction(() => {
       if (isApplied.get(name)) return
       file.run(sql)
-      file.run('INSERT INTO migrations (name, checksum, applied_at) VALUES (?, ?, ?)', [name, checksumOf(sql), Date.now()])
+      file.run('INSERT INTO migrations (name, checksum, applied_at) VALUES (?, ?, ?)', [
+        name,
+        checksumOf(sql),
+        Date.now(),
+      ])
     })
     // Two may start at once: who comes second waits, and finds it done.
     if (!isApplied.get(name)) apply.immediate()
@@ -55,5 +61,7 @@ function appliedTo(file: Database): { name: string; checksum: string }[] {
     .map(({ name }) => name)
   if (!columns.length) return []
   const checksum = columns.includes('checksum') ? 'checksum' : "''"
-  return file.query<{ name: string; checksum: string }, []>(`SELECT name, ${checksum} AS checksum FROM migrations ORDER BY name`).all()
+  return file
+    .query<{ name: string; checksum: string }, []>(`SELECT name, ${checksum} AS checksum FROM migrations ORDER BY name`)
+    .all()
 }

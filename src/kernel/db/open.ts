@@ -52,7 +52,10 @@ export const afterWrite = (db: Db, work: () => void) => void afterWrites.set(db,
  * `T extends Promise` is refused: bun:sqlite commits when the callback returns, not when its promise settles. So is a Tx: there is no
  * transaction inside a transaction.
  */
-export function write<T>(db: Db & { readonly [inTransaction]?: never }, work: (tx: Tx) => T extends Promise<unknown> ? never : T): T {
+export function write<T>(
+  db: Db & { readonly [inTransaction]?: never },
+  work: (tx: Tx) => T extends Promise<unknown> ? never : T,
+): T {
   const answer = transaction(db, 'IMMEDIATE', () => (work as (tx: Tx) => T)(db as Db as Tx))
   for (const after of afterWrites.get(db) ?? []) after()
   return answer

@@ -13,7 +13,9 @@ const statements = prepared(({ $client }) => ({
   next: $client.prepare<{ n: number }, [string]>('SELECT coalesce(max(n), 0) + 1 AS n FROM job_log WHERE job_id = ?'),
   insert: $client.prepare('INSERT INTO job_log (job_id, n, at, level, text) VALUES (?, ?, ?, ?, ?)'),
   count: $client.prepare<{ n: number }, [string]>('SELECT count(*) AS n FROM job_log WHERE job_id = ?'),
-  trim: $client.prepare(`DELETE FROM job_log WHERE job_id = ?1 AND n > ${KEPT_FROM_START} AND n <= ?2 - ${MOST_LINES - KEPT_FROM_START}`),
+  trim: $client.prepare(
+    `DELETE FROM job_log WHERE job_id = ?1 AND n > ${KEPT_FROM_START} AND n <= ?2 - ${MOST_LINES - KEPT_FROM_START}`,
+  ),
   after: $client.prepare<Line, [string, number, number]>(
     'SELECT n, at, level, text FROM job_log WHERE job_id = ? AND n > ? ORDER BY n LIMIT ?',
   ),
@@ -21,9 +23,12 @@ const statements = prepared(({ $client }) => ({
 
 /** Control characters are shown, not sent to somebody's terminal. */
 const visible = (text: string) =>
-  text.slice(0, MOST_CHARACTERS).replace(/[\u0000-\u001f\u007f-\u009f]/g, (c) => `\\x${c.charCodeAt(0).toString(16).padStart(2, '0')}`)
+  text
+    .slice(0, MOST_CHARACTERS)
+    .replace(/[\u0000-\u001f\u007f-\u009f]/g, (c) => `\\x${c.charCodeAt(0).toString(16).padStart(2, '0')}`)
 
-export const linesAfter = (db: Db, jobId: string, after: number, limit = MOST_LINES) => statements(db).after.all(jobId, after, limit)
+export const linesAfter = (db: Db, jobId: string, after: number, limit = MOST_LINES) =>
+  statements(db).after.all(jobId, after, limit)
 
 /** Gathers lines and writes them a few times a second, so that a talkative command does not cost a disk flush per line. */
 export class JobLog {

@@ -5,9 +5,9 @@
 // under the same key, and so that its undo runs even when its answer never came. When a step fails, every step that was started
 // is undone backwards; the job is not "failed" until that is done. An undo that fails is tried again with growing pauses.
 import { and, asc, desc, eq, inArray, sql } from 'drizzle-orm'
-import type { Order } from '../../../agent/protocol/wire.ts'
+import type { NodeCommand } from '../../../agent/protocol/wire.ts'
 import { type Actor, startedBy } from '../api/actor.ts'
-import { Refusal } from '../api/errors.ts'
+import { ApiError } from '../api/errors.ts'
 import { type Clock, minute, second } from '../db/clock.ts'
 import { newId } from '../db/ids.ts'
 import { afterWrite, type Db, isUniqueViolation, type Tx, write } from '../db/open.ts'
@@ -27,12 +27,12 @@ const AT_ONCE_WITHOUT_NODE = 16
 
 export type Nodes = {
   /** Resolves with the command's output. `waits` is how long a node may be away before this rejects with `node_unreachable`. */
-  send(key: string, order: Order, waits: 'as long as usual' | 'for ever'): Promise<unknown>
+  send(key: string, nodeCommand: NodeCommand, waits: 'as long as usual' | 'for ever'): Promise<unknown>
 }
 /** What the journal learns beside a job's own log: who looks there at three in the morning has no panel open. */
 export type Tell = (level: 'warning' | 'error', message: string, about: Readonly<Record<string, unknown>>) => void
 /** Moments at which tests cut the power. */
-export type Seams = (moment: string) => void
+export type Failpoints = (moment: string) => void
 
 /** The failure of a command, with the code that the node or the hub gave it. */
 export class CommandFailed extends Error {
@@ -44,12 +44,24 @@ export class CommandFailed extends Error {
   }
 }
 
-export type NewJob = { by: Actor; title: string; holds?: string; nodeId?: string | null; serverId?: string; now: number }
+export type NewJob = {
+  by: Actor
+  title: string
+  holds?: string
+  nodeId?: string | null
+  serverId?: string
+  now: number
+}
 
 const insertJob = inserting(jobs)
 
 /** In the caller's transaction: the change and its job are written together or not at all. Throws `server_busy`. */
-export function startJob<I>(tx: Tx, saga: Saga<I, any>, input: I, { by, title, holds, nodeId, serverId, now }: NewJob): string {
+export function startJob<I>(
+  tx: Tx,
+  saga: Saga<I, any>,
+  input: I,
+  { by, title, holds, nodeId, serverId, now }: NewJob,
+): string {
   const id = newId('job')
   const who = startedBy(by)
   try {
@@ -73,7 +85,10 @@ export function startJob<I>(tx: Tx, saga: Saga<I, any>, input: I, { by, title, h
     })
   } catch (error) {
     if (isUniqueViolation(error))
-      throw new Refusal('server_busy', 'Another job is working on this server. Wait until it has ended; its log is on the server page.')
+      throw new ApiError(
+        'server_busy',
+        'Another job is working on this server. Wait until it has ended; its log is on the server page.',
+      )
     throw error
   }
   return id
@@ -130,7 +145,7 @@ export class Runner {
     sagas: readonly Saga[],
     private nodes: Nodes,
     private clock: Clock,
-    private seams: Seams = () => {},
+    private failpoints: Failpoints = () => {},
     /** How long until something that failed is tried again, for the nth time. */
     private pauseMs = (tries: number) => Math.min(5 * second * 2 ** Math.min(tries - 1, 10), 10 * minute),
     private tell: Tell = () => {},
@@ -191,9 +206,9 @@ export class Runner {
     const promise = Promise.resolve()
       .then(() => this.run(job))
       .catch((error) => {
-        if (!(error instanceof Stopped) && !(error instanceof PowerCut))
+        if (!(error instanceof Stopped) && !(error instanceof InjectedCrash))
           this.tell('error', 'a job stopped by an error in Berth itself', { ...ofJob(job), error })
-        if (error instanceof PowerCut) throw error
+        if (error instanceof InjectedCrash) throw error
       })
       .finally(() => {
         this.going.delete(job.id)
@@ -214,7 +229,7 @@ export class Runner {
       if (!stopped) return await this.end(job, 'succeeded')
       error = stopped.error
       this.turnBack(job, stopped.at, error)
-      this.seam(`${job.kind}:failing`)
+      this.failpoint(`${job.kind}:failing`)
     }
     await this.backward(job, saga, error)
     await this.end(job, 'failed')
@@ -235,7 +250,10 @@ export class Runner {
   }
 
   /** Undefined when every step is done; else where it stopped and why. */
-  private async forward(job: Job, saga: Saga): Promise<{ at: Step; error: { code: string; message: string } } | undefined> {
+  private async forward(
+    job: Job,
+    saga: Saga,
+  ): Promise<{ at: Step; error: { code: string; message: string } } | undefined> {
     const noted = this.noted(job.id)
     for (const [i, step] of saga.steps.entries()) {
       if (noted[step.name]?.state === 'done') continue
@@ -246,7 +264,7 @@ export class Runner {
           this.forgetTries(job, tries)
           break
         } catch (cause) {
-          if (cause instanceof PowerCut || cause instanceof Stopped) throw cause
+          if (cause instanceof InjectedCrash || cause instanceof Stopped) throw cause
           // What fails because we stop has not failed: the next start asks its node again.
           this.mustGoOn()
           const error = this.errorFrom(cause, job, step)
@@ -260,7 +278,7 @@ export class Runner {
 
   private async take(job: Job, saga: Saga, step: Step, i: number, tries: number) {
     const at = { stepN: i + 1, stepName: step.words, progress: Math.round((i / saga.steps.length) * 100) }
-    this.seam(`${job.kind}/${step.name}:before`)
+    this.failpoint(`${job.kind}/${step.name}:before`)
     if (step.kind === 'record') {
       if (tries === 1) this.say(job.id, 'info', step.words)
       write(this.db, (tx) => {
@@ -272,10 +290,10 @@ export class Runner {
           .run()
       })
     } else {
-      const order = step.do(this.ctx(job))
-      if (!order) {
+      const nodeCommand = step.do(this.ctx(job))
+      if (!nodeCommand) {
         await this.together((tx) => this.note(tx, job.id, step.name, 'done', null))
-        return this.seam(`${job.kind}/${step.name}:noted`)
+        return this.failpoint(`${job.kind}/${step.name}:noted`)
       }
       if (tries === 1) this.say(job.id, 'info', step.words)
       await this.together((tx) => {
@@ -284,15 +302,16 @@ export class Runner {
       })
       // A key is answered once: trying again after a failure is a new command.
       const key = `${job.id}/${step.name}${again(job, tries)}`
-      const output = await this.sendOrGone(job, key, order, !!saga.options.neverGivesUp)
-      this.seam(`${job.kind}/${step.name}:answered`)
+      const output = await this.sendOrGone(job, key, nodeCommand, !!saga.options.neverGivesUp)
+      this.failpoint(`${job.kind}/${step.name}:answered`)
       this.mustGoOn()
       await this.together((tx) => {
         this.note(tx, job.id, step.name, 'done', output)
-        if (saga.options.neverGivesUp) tx.update(jobs).set({ errorCode: null, errorMessage: null }).where(eq(jobs.id, job.id)).run()
+        if (saga.options.neverGivesUp)
+          tx.update(jobs).set({ errorCode: null, errorMessage: null }).where(eq(jobs.id, job.id)).run()
       })
     }
-    this.seam(`${job.kind}/${step.name}:noted`)
+    this.failpoint(`${job.kind}/${step.name}:noted`)
   }
 
   private async backward(job: Job, saga: Saga, error: { code: string; message: string } | undefined) {
@@ -306,17 +325,23 @@ export class Runner {
           this.forgetTries(job, tries)
           break
         } catch (cause) {
-          if (cause instanceof PowerCut || cause instanceof Stopped) throw cause
+          if (cause instanceof InjectedCrash || cause instanceof Stopped) throw cause
           // What fails because we stop has not failed: the next start asks its node again.
           this.mustGoOn()
           await this.tryLater(job, step, this.errorFrom(cause, job, step), tries, 'back')
         }
       }
-      this.seam(`${job.kind}/${step.name}:undone`)
+      this.failpoint(`${job.kind}/${step.name}:undone`)
     }
   }
 
-  private async takeBack(job: Job, step: Step, output: unknown, tries: number, error: { code: string; message: string } | undefined) {
+  private async takeBack(
+    job: Job,
+    step: Step,
+    output: unknown,
+    tries: number,
+    error: { code: string; message: string } | undefined,
+  ) {
     const ctx = { ...this.ctx(job), error }
     if (step.kind === 'record') {
       write(this.db, (tx) => {
@@ -325,20 +350,20 @@ export class Runner {
       })
       return
     }
-    const order = step.undo?.(ctx)
-    if (order) {
+    const nodeCommand = step.undo?.(ctx)
+    if (nodeCommand) {
       if (tries === 1) this.say(job.id, 'info', `Taking back: ${step.words}`)
-      await this.sendOrGone(job, `${job.id}/${step.name}/undo${again(job, tries)}`, order, true)
-      this.seam(`${job.kind}/${step.name}:undo answered`)
+      await this.sendOrGone(job, `${job.id}/${step.name}/undo${again(job, tries)}`, nodeCommand, true)
+      this.failpoint(`${job.kind}/${step.name}:undo answered`)
       this.mustGoOn()
     }
     write(this.db, (tx) => this.note(tx, job.id, step.name, 'undone', output))
   }
 
   /** What must come to its end finds its end when the node is gone for good: nothing is left there to clean up. */
-  private async sendOrGone(job: Job, key: string, order: Order, mustEnd: boolean): Promise<unknown> {
+  private async sendOrGone(job: Job, key: string, nodeCommand: NodeCommand, mustEnd: boolean): Promise<unknown> {
     try {
-      return await this.nodes.send(key, order, mustEnd ? 'for ever' : 'as long as usual')
+      return await this.nodes.send(key, nodeCommand, mustEnd ? 'for ever' : 'as long as usual')
     } catch (error) {
       if (!mustEnd || !(error instanceof CommandFailed) || error.failure !== 'node_removed') throw error
       this.say(job.id, 'warning', 'The node was removed from Berth, so nothing is done there.')
@@ -354,13 +379,27 @@ export class Runner {
   }
 
   /** Says what is wrong where people look for it, and waits. */
-  private async tryLater(job: Job, step: Step, error: { code: string; message: string }, tries: number, taking: 'forward' | 'back') {
+  private async tryLater(
+    job: Job,
+    step: Step,
+    error: { code: string; message: string },
+    tries: number,
+    taking: 'forward' | 'back',
+  ) {
     const pause = this.pauseMs(job.tries + tries)
     const seconds = Math.ceil(pause / 1000)
     this.say(job.id, 'error', `${error.message} (trying again in ${seconds} s)`)
     const what =
-      taking === 'back' ? 'a step of a job could not be taken back and is tried again' : 'a step of a job failed and is tried again'
-    const about = { step: step.name, code: error.code, reason: error.message, tries: job.tries + tries, againInSeconds: seconds }
+      taking === 'back'
+        ? 'a step of a job could not be taken back and is tried again'
+        : 'a step of a job failed and is tried again'
+    const about = {
+      step: step.name,
+      code: error.code,
+      reason: error.message,
+      tries: job.tries + tries,
+      againInSeconds: seconds,
+    }
     this.tell('warning', what, { ...ofJob(job), ...about })
     const again = { tries: sql`${jobs.tries} + 1` as unknown as number }
     // What is being taken back has failed for another reason, and that one is kept: it is what people ask for.
@@ -387,12 +426,16 @@ export class Runner {
     await this.together((tx) => {
       this.log.flushInto(tx)
       tx.update(jobs)
-        .set({ state, finishedAt: this.clock(), ...(state === 'succeeded' ? { progress: 100, errorCode: null, errorMessage: null } : {}) })
+        .set({
+          state,
+          finishedAt: this.clock(),
+          ...(state === 'succeeded' ? { progress: 100, errorCode: null, errorMessage: null } : {}),
+        })
         .where(eq(jobs.id, job.id))
         .run()
       this.forgetOld(tx)
     })
-    this.seam(`${job.kind}:ended`)
+    this.failpoint(`${job.kind}:ended`)
   }
 
   /** Only ended jobs are forgotten, however many wait. */
@@ -406,7 +449,7 @@ export class Runner {
 
   private errorFrom(cause: unknown, job: Job, step: Step): { code: string; message: string } {
     if (cause instanceof CommandFailed) return { code: cause.failure, message: cause.message }
-    if (cause instanceof Refusal) return { code: cause.code, message: cause.message }
+    if (cause instanceof ApiError) return { code: cause.code, message: cause.message }
     this.tell('error', 'a step of a job broke', { ...ofJob(job), step: step.name, error: cause })
     return {
       code: 'internal_error',
@@ -441,8 +484,8 @@ export class Runner {
   private mustGoOn() {
     if (this.stopping) throw new Stopped()
   }
-  private seam(moment: string) {
-    this.seams(moment)
+  private failpoint(moment: string) {
+    this.failpoints(moment)
   }
   private say(jobId: string, level: 'info' | 'warning' | 'error', text: string) {
     this.log.add(jobId, { at: this.clock(), level, text })
@@ -495,4 +538,4 @@ const ofJob = ({ id, kind, serverId, nodeId }: Job) => ({ jobId: id, kind, serve
 
 class Stopped extends Error {}
 /** Only tests throw it: stands for the power going out. */
-export class PowerCut extends Error {}
+export class InjectedCrash extends Error {}

@@ -2,7 +2,7 @@
 //   record   changes our database. It commits together with the note that it is done, so it happens exactly once.
 //   command  changes a node. It may be sent again after a crash, so it carries a key and converges.
 // When a step fails, every step that was started is undone, backwards. An undo works on "never happened" too.
-import type { CommandName, Order, Output } from '../../../agent/protocol/wire.ts'
+import type { CommandName, NodeCommand, Output } from '../../../agent/protocol/wire.ts'
 import type { Tx } from '../db/open.ts'
 
 export type Ctx<I, O> = {
@@ -16,13 +16,19 @@ export type Ctx<I, O> = {
   error: { code: string; message: string } | undefined
 }
 
-export type RecordStep = { kind: 'record'; name: string; words: string; do(tx: Tx, ctx: any): unknown; undo?(tx: Tx, ctx: any): void }
+export type RecordStep = {
+  kind: 'record'
+  name: string
+  words: string
+  do(tx: Tx, ctx: any): unknown
+  undo?(tx: Tx, ctx: any): void
+}
 export type CommandStep = {
   kind: 'command'
   name: string
   words: string
-  do(ctx: any): Order | undefined
-  undo?(ctx: any): Order | undefined
+  do(ctx: any): NodeCommand | undefined
+  undo?(ctx: any): NodeCommand | undefined
 }
 export type Step = RecordStep | CommandStep
 
@@ -47,14 +53,20 @@ export class Saga<I = any, O = any> {
     words: string,
     step: { do(tx: Tx, ctx: Ctx<I, O>): T; undo?(tx: Tx, ctx: Ctx<I, O & Partial<Record<N, T>>>): void },
   ): Saga<I, O & Record<N, T>> {
-    return new Saga<I, O & Record<N, T>>(this.kind, this.options, [...this.steps, { kind: 'record', name, words, ...step } as Step])
+    return new Saga<I, O & Record<N, T>>(this.kind, this.options, [
+      ...this.steps,
+      { kind: 'record', name, words, ...step } as Step,
+    ])
   }
 
   /** `do` may answer undefined: there is nothing to send. Undo also runs for a command that was sent and never answered. */
   command<N extends string, C extends CommandName>(
     name: N,
     words: string,
-    step: { do(ctx: Ctx<I, O>): Order<C> | undefined; undo?(ctx: Ctx<I, O & Partial<Record<N, Output<C>>>>): Order | undefined },
+    step: {
+      do(ctx: Ctx<I, O>): NodeCommand<C> | undefined
+      undo?(ctx: Ctx<I, O & Partial<Record<N, Output<C>>>>): NodeCommand | undefined
+    },
   ): Saga<I, O & Record<N, Output<C>>> {
     return new Saga<I, O & Record<N, Output<C>>>(this.kind, this.options, [
       ...this.steps,

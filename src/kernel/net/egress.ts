@@ -14,7 +14,10 @@ export type Policy = {
   loopback: boolean
 }
 /** For what an operator configures: their own network, but not link-local, multicast or unspecified addresses. */
-export const chosenByOperator: Policy = { ranges: ['unicast', 'private', 'carrierGradeNat', 'uniqueLocal'], loopback: false }
+export const chosenByOperator: Policy = {
+  ranges: ['unicast', 'private', 'carrierGradeNat', 'uniqueLocal'],
+  loopback: false,
+}
 
 /** Clouds answer with credentials there; by range they look like any other address. */
 const metadata: readonly string[] = ['168.63.129.16', 'fd00:ec2::254']
@@ -40,16 +43,17 @@ function isAllowed(address: string, policy: Policy, url: URL): boolean {
 }
 
 /** Why a URL may not be called, as far as that can be told without resolving its name; undefined when it may. */
-export function hindrance(url: URL, policy: Policy): string | undefined {
+export function disabledReason(url: URL, policy: Policy): string | undefined {
   const host = hostOf(url)
   if (url.username || url.password) return 'must not have a user or password in it.'
-  if (url.protocol !== 'https:' && !(url.protocol === 'http:' && policy.loopback && isLoopback(url))) return 'must start with https://.'
+  if (url.protocol !== 'https:' && !(url.protocol === 'http:' && policy.loopback && isLoopback(url)))
+    return 'must start with https://.'
   if (host.endsWith('.')) return 'must not end its host name with a dot.'
   if (isIP(host) && !isAllowed(host, policy, url)) return 'is at an address that must not be called.'
   return undefined
 }
 
-type Asking = {
+type RequestContext = {
   method?: 'GET' | 'POST'
   headers?: Record<string, string>
   body?: string
@@ -60,7 +64,11 @@ type Asking = {
 }
 
 /** Throws `NoAnswer`. Any status is an answer. `timeoutMs` is for all of it, from the name to the last byte. */
-export async function egress(url: URL, policy: Policy, asking: Asking = {}): Promise<{ status: number; text: string }> {
+export async function egress(
+  url: URL,
+  policy: Policy,
+  asking: RequestContext = {},
+): Promise<{ status: number; text: string }> {
   const { timeoutMs = 5 * second } = asking
   const late = Promise.withResolvers<never>()
   const gone = new AbortController()
@@ -69,16 +77,19 @@ export async function egress(url: URL, policy: Policy, asking: Asking = {}): Pro
     gone.abort()
   }, timeoutMs)
   try {
-    const why = hindrance(url, policy)
+    const why = disabledReason(url, policy)
     if (why) throw new NoAnswer(`${url.host} ${why}`)
-    return await Promise.race([resolve(url, policy, asking.lookUp).then((address) => ask(url, address, asking, gone.signal)), late.promise])
+    return await Promise.race([
+      resolve(url, policy, asking.lookUp).then((address) => ask(url, address, asking, gone.signal)),
+      late.promise,
+    ])
   } finally {
     clearTimeout(timer)
     gone.abort()
   }
 }
 
-const bySystem: NonNullable<Asking['lookUp']> = (host) => lookup(host, { all: true })
+const bySystem: NonNullable<RequestContext['lookUp']> = (host) => lookup(host, { all: true })
 
 async function resolve(url: URL, policy: Policy, lookUp = bySystem): Promise<string> {
   const host = hostOf(url)
@@ -86,12 +97,18 @@ async function resolve(url: URL, policy: Policy, lookUp = bySystem): Promise<str
   const found = await lookUp(host).catch(() => [])
   if (!found.length) throw new NoAnswer(`There is no host called ${host}.`)
   for (const { address } of found)
-    if (!isAllowed(address, policy, url)) throw new NoAnswer(`${host} has the address ${address}, which must not be called.`)
+    if (!isAllowed(address, policy, url))
+      throw new NoAnswer(`${host} has the address ${address}, which must not be called.`)
   return found[0]!.address
 }
 
 /** node:http and not fetch: that would resolve the name again, and obey proxies from the environment. */
-function ask(url: URL, address: string, { method = 'GET', headers, body, mostBytes = 256_000 }: Asking, signal: AbortSignal) {
+function ask(
+  url: URL,
+  address: string,
+  { method = 'GET', headers, body, mostBytes = 256_000 }: RequestContext,
+  signal: AbortSignal,
+) {
   signal.throwIfAborted()
   const { promise, resolve, reject } = Promise.withResolvers<{ status: number; text: string }>()
   const tls = url.protocol === 'https:'
@@ -121,11 +138,15 @@ function ask(url: URL, address: string, { method = 'GET', headers, body, mostByt
         reject(new NoAnswer(`${url.host} answered more than ${mostBytes} bytes.`))
         request.destroy()
       })
-      response.on('end', () => resolve({ status: response.statusCode ?? 0, text: Buffer.concat(chunks).toString('utf8') }))
+      response.on('end', () =>
+        resolve({ status: response.statusCode ?? 0, text: Buffer.concat(chunks).toString('utf8') }),
+      )
       response.on('error', reject)
     },
   )
-  request.on('error', (error) => reject(new NoAnswer(`${url.host} could not be called: ${error.message}`, { cause: error })))
+  request.on('error', (error) =>
+    reject(new NoAnswer(`${url.host} could not be called: ${error.message}`, { cause: error })),
+  )
   signal.addEventListener('abort', () => request.destroy())
   request.end(body)
   return promise

@@ -2,7 +2,7 @@
 // under the same key, and the node's journal makes that harmless.
 import type { ServerWebSocket } from 'bun'
 import type { Static, TSchema } from 'typebox'
-import { commands, FromAgent, type LogLevel, type Order, type ToAgent } from '../../../agent/protocol/wire.ts'
+import { commands, FromAgent, type LogLevel, type NodeCommand, type ToAgent } from '../../../agent/protocol/wire.ts'
 import { fits } from '../api/validate.ts'
 import { type Clock, minute } from '../db/clock.ts'
 import { CommandFailed, type Nodes } from '../jobs/runner.ts'
@@ -16,7 +16,7 @@ type Frame = Static<typeof FromAgent>
 export type Report = Extract<Frame, { type: 'facts' | 'heartbeat' | 'inventory' | 'power' }>
 type Waiting = {
   key: string
-  order: Order
+  nodeCommand: NodeCommand
   waits: 'as long as usual' | 'for ever'
   awaySince: number | undefined
   resolve(output: unknown): void
@@ -52,24 +52,26 @@ export class Hub implements Nodes {
   /** Nodes connected now. */
   count = () => this.sockets.size
 
-  send = (key: string, order: Order, waits: 'as long as usual' | 'for ever') =>
+  send = (key: string, nodeCommand: NodeCommand, waits: 'as long as usual' | 'for ever') =>
     new Promise<unknown>((resolve, reject) => {
-      if (this.on.isRemoved(order.nodeId)) return reject(new CommandFailed('node_removed', 'The node was removed from Berth.'))
-      const socket = this.sockets.get(order.nodeId)
-      const waiting = { key, order, waits, awaySince: socket ? undefined : this.clock(), resolve, reject }
+      if (this.on.isRemoved(nodeCommand.nodeId))
+        return reject(new CommandFailed('node_removed', 'The node was removed from Berth.'))
+      const socket = this.sockets.get(nodeCommand.nodeId)
+      const waiting = { key, nodeCommand, waits, awaySince: socket ? undefined : this.clock(), resolve, reject }
       this.waiting.set(key, waiting)
       if (socket) this.tell(socket, waiting)
     })
 
-  private tell(socket: Socket, { key, order }: Waiting) {
-    const frame: ToAgent = { type: 'command', key, name: order.name, input: order.input }
+  private tell(socket: Socket, { key, nodeCommand }: Waiting) {
+    const frame: ToAgent = { type: 'command', key, name: nodeCommand.name, input: nodeCommand.input }
     socket.send(JSON.stringify(frame))
   }
 
   /** Ends what waits too long for a node that is away, or for one that was removed meanwhile. Called every few seconds. */
   sweep() {
     for (const w of this.waiting.values()) {
-      if (this.on.isRemoved(w.order.nodeId)) this.end(w, new CommandFailed('node_removed', 'The node was removed from Berth.'))
+      if (this.on.isRemoved(w.nodeCommand.nodeId))
+        this.end(w, new CommandFailed('node_removed', 'The node was removed from Berth.'))
       else if (w.waits === 'as long as usual' && w.awaySince !== undefined && this.clock() - w.awaySince >= AWAY_MS)
         this.end(
           w,
@@ -106,7 +108,7 @@ export class Hub implements Nodes {
     before?.close(4409, 'connected again')
     socket.send(JSON.stringify(welcome))
     for (const w of this.waiting.values()) {
-      if (w.order.nodeId !== nodeId) continue
+      if (w.nodeCommand.nodeId !== nodeId) continue
       w.awaySince = undefined
       this.tell(socket, w)
     }
@@ -118,7 +120,7 @@ export class Hub implements Nodes {
     if (this.sockets.get(nodeId) !== socket) return
     this.sockets.delete(nodeId)
     this.comings++
-    for (const w of this.waiting.values()) if (w.order.nodeId === nodeId) w.awaySince = this.clock()
+    for (const w of this.waiting.values()) if (w.nodeCommand.nodeId === nodeId) w.awaySince = this.clock()
     this.on.disconnected(nodeId)
   }
 
@@ -132,7 +134,10 @@ export class Hub implements Nodes {
       case 'failed':
         return this.answered(nodeId, frame)
       case 'log':
-        return void (this.mine(nodeId, frame.key) && this.on.log(jobOf(frame.key), { at: frame.at, level: frame.level, text: frame.text }))
+        return void (
+          this.mine(nodeId, frame.key) &&
+          this.on.log(jobOf(frame.key), { at: frame.at, level: frame.level, text: frame.text })
+        )
       case 'progress':
         return void (this.mine(nodeId, frame.key) && this.on.progress(jobOf(frame.key), frame.percent))
       default:
@@ -143,7 +148,7 @@ export class Hub implements Nodes {
   /** A node speaks only about commands that were sent to it. */
   private mine(nodeId: string, key: string) {
     const w = this.waiting.get(key)
-    return w?.order.nodeId === nodeId ? w : undefined
+    return w?.nodeCommand.nodeId === nodeId ? w : undefined
   }
 
   private answered(nodeId: string, frame: Extract<Frame, { type: 'done' | 'failed' }>) {
@@ -151,9 +156,12 @@ export class Hub implements Nodes {
     if (!w) return // answered before, or from a life before the last restart
     this.waiting.delete(frame.key)
     if (frame.type === 'failed') return w.reject(new CommandFailed(frame.error.code, frame.error.message))
-    if (!fits(commands[w.order.name].output as TSchema, frame.output))
+    if (!fits(commands[w.nodeCommand.name].output as TSchema, frame.output))
       return w.reject(
-        new CommandFailed('bad_answer', `The node answered ${w.order.name} with something that is no answer to it. Update its agent.`),
+        new CommandFailed(
+          'bad_answer',
+          `The node answered ${w.nodeCommand.name} with something that is no answer to it. Update its agent.`,
+        ),
       )
     w.resolve(frame.output)
   }

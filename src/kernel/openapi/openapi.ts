@@ -3,7 +3,7 @@
 import type { TSchema } from 'typebox'
 import { accountKinds, scopes } from '../api/access.ts'
 import { type Code, codes, errorBody, refusals } from '../api/errors.ts'
-import { isOpenInSupport, needsPerson, type Operation, queryOf, statusesOf } from '../api/operation.ts'
+import { isAllowedInSupportSession, needsPerson, type Operation, queryOf, statusesOf } from '../api/operation.ts'
 import { sample, sampleId } from './sample.ts'
 
 const kindsOf = ({ access }: Operation) => (access === 'anyone' ? [] : accountKinds.filter((kind) => access[kind]))
@@ -21,9 +21,11 @@ export function codesOf(op: Operation): Code[] {
     'rate_limited',
     'internal_error',
     'invalid_request', // for a query parameter that it does not know
-    ...(op.access !== 'anyone' && !isOpenInSupport(op) ? (['support_session'] as const) : []),
-    ...(op.confirmed ? (['confirmation_required'] as const) : []),
-    ...(op.access !== 'anyone' && op.access.staff && !op.withoutSecondFactor ? (['second_factor_required'] as const) : []),
+    ...(op.access !== 'anyone' && !isAllowedInSupportSession(op) ? (['support_session'] as const) : []),
+    ...(op.requiresRecentAuth ? (['confirmation_required'] as const) : []),
+    ...(op.access !== 'anyone' && op.access.staff && !op.withoutSecondFactor
+      ? (['second_factor_required'] as const)
+      : []),
     ...(op.on ? [op.on.notFound] : []),
     ...(change
       ? ([
@@ -56,7 +58,10 @@ const headers = {
   RequestId: { description: 'To quote when you ask about this call.', schema: { type: 'string', format: 'uuid' } },
   RetryAfter: { description: 'Seconds to wait.', schema: { type: 'integer', minimum: 1 } },
   Allow: { description: 'The methods that the path has.', schema: { type: 'string' } },
-  Replayed: { description: '`true`: the answer is the remembered one, and nothing was done again.', schema: { const: 'true' } },
+  Replayed: {
+    description: '`true`: the answer is the remembered one, and nothing was done again.',
+    schema: { const: 'true' },
+  },
 }
 const requestId = { 'X-Request-Id': ref('headers', 'RequestId') }
 
@@ -83,8 +88,10 @@ function securityOf(op: Operation) {
 function accessWords(op: Operation): string {
   const { access } = op
   if (access === 'anyone') return 'Open to anyone.'
-  const who = accountKinds.flatMap((kind) => (access[kind] ? [`${kind}: ${access[kind].map((right) => `\`${right}\``).join(' or ')}`] : []))
-  return `Needs, by kind of account: ${who.join('; ')}.${op.inPerson ? ' A person who is signed in, not a token.' : ''}`
+  const who = accountKinds.flatMap((kind) =>
+    access[kind] ? [`${kind}: ${access[kind].map((right) => `\`${right}\``).join(' or ')}`] : [],
+  )
+  return `Needs, by kind of account: ${who.join('; ')}.${op.requiresSession ? ' A person who is signed in, not a token.' : ''}`
 }
 
 function parametersOf(op: Operation) {
@@ -98,14 +105,15 @@ function parametersOf(op: Operation) {
         ...(op.on && { example: sampleId(op.on.name) }),
       }),
     ),
-    ...Object.entries(queryOf(op)).map(([name, { description, ...schema }]: [string, TSchema & { description?: string }]) =>
-      named(name, 'query', {
-        description,
-        // More than the most is not refused, but nobody gets more.
-        schema: name === 'limit' && op.pages ? { ...schema, maximum: op.pages.most } : schema,
-      }),
+    ...Object.entries(queryOf(op)).map(
+      ([name, { description, ...schema }]: [string, TSchema & { description?: string }]) =>
+        named(name, 'query', {
+          description,
+          // More than the most is not refused, but nobody gets more.
+          schema: name === 'limit' && op.pages ? { ...schema, maximum: op.pages.most } : schema,
+        }),
     ),
-    ...(op.remembers ? [ref('parameters', 'IdempotencyKey')] : []),
+    ...(op.idempotent ? [ref('parameters', 'IdempotencyKey')] : []),
   ]
 }
 
@@ -127,13 +135,13 @@ function hoisted(schema: unknown, into: Named): unknown {
 const isWords = (values: unknown) => Array.isArray(values) && values.every((it) => typeof it === 'string')
 
 /** What goes on after the answer. */
-const afterwards = ({ answer }: Operation): string =>
-  'jobId' in ((answer as { properties?: object }).properties ?? {})
+const afterwards = ({ response }: Operation): string =>
+  'jobId' in ((response as { properties?: object }).properties ?? {})
     ? ' It answers at once. Where there is a `jobId`, that job goes on: follow `GET /jobs/{jobId}` until its state is `succeeded` or `failed`.'
     : ''
 
 function operationObject(op: Operation, components: Named) {
-  const example: any = sample(op.answer, op.on?.name ?? op.id.split('.')[0]!)
+  const example: any = sample(op.response, op.on?.name ?? op.id.split('.')[0]!)
   const byStatus = [...Map.groupBy(codesOf(op), (code) => codes[code])].sort(([a], [b]) => a - b)
   return {
     operationId: op.id,
@@ -142,28 +150,40 @@ function operationObject(op: Operation, components: Named) {
     tags: [op.id.split('.')[0]],
     security: securityOf(op),
     ...(op.access === 'anyone' ? {} : { 'x-access': op.access }),
-    ...(op.inPerson ? { 'x-in-person': true } : {}),
+    ...(op.requiresSession ? { 'x-in-person': true } : {}),
     parameters: hoisted(parametersOf(op), {}),
-    ...(op.body && { requestBody: { required: true, ...json({ schema: hoisted(op.body, components), example: op.example }) } }),
+    ...(op.body && {
+      requestBody: { required: true, ...json({ schema: hoisted(op.body, components), example: op.example }) },
+    }),
     responses: {
       ...Object.fromEntries(
         statusesOf(op).map((status, i) => [
           status,
           {
             description: i ? 'Done: there was nothing to do on a node, and `jobId` is null.' : said[status],
-            headers: { ...requestId, ...(op.remembers && { 'Idempotency-Replayed': ref('headers', 'Replayed') }) },
-            ...json({ schema: hoisted(op.answer, components), example: i ? { ...example, jobId: null } : example }, op.answers),
+            headers: { ...requestId, ...(op.idempotent && { 'Idempotency-Replayed': ref('headers', 'Replayed') }) },
+            ...json(
+              { schema: hoisted(op.response, components), example: i ? { ...example, jobId: null } : example },
+              op.produces,
+            ),
           },
         ]),
       ),
       ...Object.fromEntries(
-        byStatus.map(([status, list]) => [status, shared.has(status) ? ref('responses', `Status${status}`) : refusal(status, list)]),
+        byStatus.map(([status, list]) => [
+          status,
+          shared.has(status) ? ref('responses', `Status${status}`) : refusal(status, list),
+        ]),
       ),
     },
   }
 }
 
-const said: Record<number, string> = { 200: 'Done.', 201: 'Made.', 202: 'Accepted; where there is a jobId, that job goes on.' }
+const said: Record<number, string> = {
+  200: 'Done.',
+  201: 'Made.',
+  202: 'Accepted; where there is a jobId, that job goes on.',
+}
 
 /** Answered in the same way whatever the operation. */
 const shared = new Map<number, readonly Code[]>([
@@ -183,7 +203,10 @@ const error = {
       type: 'object',
       required: ['code', 'message'],
       properties: {
-        code: { type: 'string', description: 'To branch on. New ones may come: treat one that you do not know by its status.' },
+        code: {
+          type: 'string',
+          description: 'To branch on. New ones may come: treat one that you do not know by its status.',
+        },
         message: { type: 'string', description: 'For a person; its words may change.' },
         details: { type: 'object', description: 'Only where there is more to say.' },
       },
@@ -226,7 +249,8 @@ export function openapi(operations: readonly Operation[], { version, root }: { v
           type: 'apiKey',
           in: 'header',
           name: 'X-CSRF-Token',
-          description: 'Changes by a session carry the word that its pages know, and come from the origin of PANEL_PUBLIC_URL.',
+          description:
+            'Changes by a session carry the word that its pages know, and come from the origin of PANEL_PUBLIC_URL.',
         },
       },
       parameters: {

@@ -40,7 +40,8 @@ const nameOf: Partial<Record<IdKind, string>> = {
   pool: 'Frankfurt IPv4',
   image: 'Debian 13',
 }
-const camel = (words: string) => words.replace(/[ -](\w)/g, (_, c: string) => c.toUpperCase()).replace(/^SSHKey/, 'sshKey')
+const camel = (words: string) =>
+  words.replace(/[ -](\w)/g, (_, c: string) => c.toUpperCase()).replace(/^SSHKey/, 'sshKey')
 const kindOf = (of: string): IdKind | undefined => {
   for (const name of [camel(of), camel(of).replace(/s$/, '')]) {
     const kind = kinds[name] ?? (name in prefixes ? (name as IdKind) : undefined)
@@ -133,7 +134,9 @@ export function sample(schema: TSchema, of: string, field = ''): unknown {
   switch (s.type) {
     case 'object': {
       const about = field === '' || field === 'data' ? of : field
-      return Object.fromEntries(Object.entries(s.properties ?? {}).map(([name, inner]) => [name, sample(inner as TSchema, about, name)]))
+      return Object.fromEntries(
+        Object.entries(s.properties ?? {}).map(([name, inner]) => [name, sample(inner as TSchema, about, name)]),
+      )
     }
     case 'array':
       return [sample(s.items as TSchema, of, field)]

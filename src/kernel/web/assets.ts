@@ -3,12 +3,18 @@ import { brotliCompressSync, constants } from 'node:zlib'
 
 export type Asset = { path: string; type: string; etag: string; plain: Uint8Array; brotli: Uint8Array | undefined }
 
-const types: Record<string, string> = { js: 'text/javascript; charset=utf-8', css: 'text/css; charset=utf-8', svg: 'image/svg+xml' }
+const types: Record<string, string> = {
+  js: 'text/javascript; charset=utf-8',
+  css: 'text/css; charset=utf-8',
+  svg: 'image/svg+xml',
+}
 export const ASSET_ROOT = '/assets'
 
 /** Comments are for who reads the source; on a slow line each costs. */
 const withoutComments = (script: Uint8Array) =>
-  new TextEncoder().encode(new Bun.Transpiler({ loader: 'js', minifyWhitespace: true }).transformSync(new TextDecoder().decode(script)))
+  new TextEncoder().encode(
+    new Bun.Transpiler({ loader: 'js', minifyWhitespace: true }).transformSync(new TextDecoder().decode(script)),
+  )
 
 export class Assets {
   private byPath = new Map<string, Asset>()
@@ -54,7 +60,8 @@ export class Assets {
       Vary: 'Accept-Encoding',
     }
     if (request.headers.get('If-None-Match') === asset.etag) return new Response(null, { status: 304, headers })
-    if (!/\bbr\b/.test(request.headers.get('Accept-Encoding') ?? '')) return new Response(asset.plain as BodyInit, { headers })
+    if (!/\bbr\b/.test(request.headers.get('Accept-Encoding') ?? ''))
+      return new Response(asset.plain as BodyInit, { headers })
     // On the first request, not at start: it takes tens of milliseconds that nobody should wait for before the first answer.
     asset.brotli ??= brotliCompressSync(asset.plain, { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } })
     return new Response(asset.brotli as BodyInit, { headers: { ...headers, 'Content-Encoding': 'br' } })

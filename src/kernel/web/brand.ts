@@ -54,7 +54,9 @@ const mix = (a: Rgb, b: Rgb, ofB: number) => a.map((c, i) => c + (b[i]! - c) * o
 
 /** WCAG 2.2: relative luminance, and the ratio of two colours, 1 to 21. */
 const luminance = (color: Rgb) => {
-  const [r, g, b] = color.map((c) => (c / 255 <= 0.04045 ? c / 255 / 12.92 : ((c / 255 + 0.055) / 1.055) ** 2.4)) as unknown as Rgb
+  const [r, g, b] = color.map((c) =>
+    c / 255 <= 0.04045 ? c / 255 / 12.92 : ((c / 255 + 0.055) / 1.055) ** 2.4,
+  ) as unknown as Rgb
   return 0.2126 * r + 0.7152 * g + 0.0722 * b
 }
 function ratio(a: Rgb, b: Rgb) {
@@ -103,7 +105,9 @@ export function answerBrand(db: Db, request: Request): Response {
   const etag = { ...fixed, ...(given === null ? { 'Cache-Control': 'no-cache' } : {}) }
   if (pathname === '/brand/logo') {
     const found = statements(db).logo.get(given ?? now.logo ?? '')
-    return found ? new Response(found.logo as BodyInit, { headers: { ...etag, 'Content-Type': found.logoType } }) : none()
+    return found
+      ? new Response(found.logo as BodyInit, { headers: { ...etag, 'Content-Type': found.logoType } })
+      : none()
   }
   const accent = given === null ? now.accent : statements(db).accent.get(`#${given}`)?.accent
   if (pathname !== '/brand/brand.css' || !accent) return none()

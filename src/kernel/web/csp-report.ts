@@ -1,7 +1,8 @@
 // Browsers tell here what our policy kept a page from loading: the first sign of an injection, or of a mistake of ours.
-import { heardOf } from '../api/response.ts'
+
 import { textOf } from '../api/http.ts'
 import { addressKey, Limit } from '../api/limits.ts'
+import { requestContext } from '../api/response.ts'
 import { type Clock, minute } from '../db/clock.ts'
 import { log, plainPath } from '../log.ts'
 
@@ -14,7 +15,9 @@ const PER_MINUTE = 60
 
 /** An address as it may stand in the journal, with its site: links from mails have their secret in the query or in the path. */
 const plain = (address: unknown) =>
-  typeof address === 'string' ? (SITE.exec(address)?.[0] ?? '').replace(/[^\x20-\x7e]/g, '?').slice(0, 100) + plainPath(address) : undefined
+  typeof address === 'string'
+    ? (SITE.exec(address)?.[0] ?? '').replace(/[^\x20-\x7e]/g, '?').slice(0, 100) + plainPath(address)
+    : undefined
 const SITE = /^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i
 
 const word = (text: unknown) => (typeof text === 'string' ? /^[a-z-]{1,40}/.exec(text)?.[0] : undefined)
@@ -25,7 +28,7 @@ export function cspReports(clock: Clock) {
   let seen = { minute: 0, n: 0 }
   return async (request: Request): Promise<Response> => {
     try {
-      perAddress.take(addressKey(heardOf(request).from))
+      perAddress.take(addressKey(requestContext(request).from))
       const now = Math.floor(clock() / minute)
       seen = seen.minute === now ? { minute: now, n: seen.n + 1 } : { minute: now, n: 1 }
       if (seen.n <= PER_MINUTE) {

@@ -3,7 +3,7 @@
 import type { Brand } from './brand.ts'
 import { html } from './html.ts'
 
-export type Letter = {
+export type MailContent = {
   subject: string
   /** `Hello <name>,` when it is left out. */
   greeting?: string
@@ -14,13 +14,13 @@ export type Letter = {
   closing?: string
 }
 
-type Written = { letter: Letter; name: string; brand: Brand; publicUrl: string }
+type Written = { mailContent: MailContent; name: string; brand: Brand; publicUrl: string }
 
-const greetingOf = ({ letter, name }: Written) => letter.greeting ?? `Hello ${name},`
+const greetingOf = ({ mailContent, name }: Written) => mailContent.greeting ?? `Hello ${name},`
 
 export const letterAsText = (written: Written): string => {
-  const { letter, brand, publicUrl } = written
-  const { paragraphs, button, closing } = letter
+  const { mailContent, brand, publicUrl } = written
+  const { paragraphs, button, closing } = mailContent
   return `${[
     greetingOf(written),
     ...paragraphs,
@@ -35,8 +35,8 @@ const ACCENT = '#2256bb'
 
 /** Tables and styles on each element: mail programs drop style sheets, and know little else. No pictures: they are not fetched anyway. */
 export const letterAsHtml = (written: Written): string => {
-  const { letter, brand, publicUrl } = written
-  const { subject, paragraphs, button, closing } = letter
+  const { mailContent, brand, publicUrl } = written
+  const { subject, paragraphs, button, closing } = mailContent
   const accent = brand.accent ?? ACCENT
   const p = 'margin:0 0 16px;font:16px/1.5 system-ui,-apple-system,Segoe UI,Arial,sans-serif;color:#1c212b'
   const small = 'margin:0 0 16px;font:14px/1.5 system-ui,-apple-system,Segoe UI,Arial,sans-serif;color:#535b6b'

@@ -1,21 +1,21 @@
 // Mail leaves through a queue in the database: written in the transaction of what it tells about, sent later, tried again when the
-// mail server does not take it. Bodies are sealed: a mail may hold a link that lets its reader in.
+// mail server does not take it. Bodies are encrypted: a mail may hold a link that lets its reader in.
 import { createTransport, type Transporter } from 'nodemailer'
 import { type Static, Type as t } from 'typebox'
-import type { Surroundings } from '../api/operation.ts'
+import type { AppContext } from '../api/operation.ts'
+import type { Secrets } from '../crypto/secrets.ts'
 import { type Clock, hour, minute } from '../db/clock.ts'
+import { encryptedColumn } from '../db/encrypted.ts'
+import { encryptedSetting } from '../db/encrypted-setting.ts'
 import { newId } from '../db/ids.ts'
 import { type Db, prepared, type Tx, write } from '../db/open.ts'
 import { inserting } from '../db/rows.ts'
-import { sealedColumn } from '../db/encrypted.ts'
-import { sealedSetting } from '../db/encrypted-setting.ts'
 import { log } from '../log.ts'
-import type { Secrets } from '../crypto/secrets.ts'
 import { type Brand, brandFor } from './brand.ts'
-import { type Letter, letterAsHtml, letterAsText } from './mail-content.ts'
+import { letterAsHtml, letterAsText, type MailContent } from './mail-content.ts'
 import { mails } from './tables.ts'
 
-/** How Berth reaches the operator's mail server; sealed in the settings. */
+/** How Berth reaches the operator's mail server; encrypted in the settings. */
 export const MailServer = t.Object({
   host: t.String({ maxLength: 253 }),
   port: t.Integer({ minimum: 1, maximum: 65_535 }),
@@ -36,7 +36,7 @@ const PAUSES_MS = [minute, 5 * minute, 30 * minute, 2 * hour, 8 * hour]
 const AT_ONCE = 10
 
 const insert = inserting(mails)
-export const sealedMails = sealedColumn(mails, 'sealedBody', ({ id }: { id: string }) => id)
+export const encryptedMails = encryptedColumn(mails, 'encryptedBody', ({ id }: { id: string }) => id)
 
 /** Whom a mail goes to. Without an id there is no account yet, and the mail is the installation's. */
 export type Recipient = { id?: string; email: string; name: string }
@@ -45,45 +45,66 @@ export type Recipient = { id?: string; email: string; name: string }
  * Writes to somebody, in the caller's transaction and as the brand that this somebody sees. The address has passed `mailAddress`.
  * `mailTo(tx, call, owner, { subject: '…', paragraphs: ['…'], button: { words: 'Open the server', path: '/servers/…' } })`
  */
-export function mailTo(tx: Tx, around: Pick<Surroundings, 'secrets' | 'clock' | 'config'>, to: Recipient, letter: Letter) {
-  queueMail(tx, around, mailOf(brandFor(tx, to.id ?? ''), around.config.publicUrl, to, letter))
+export function mailTo(
+  tx: Tx,
+  app: Pick<AppContext, 'secrets' | 'clock' | 'config'>,
+  to: Recipient,
+  mailContent: MailContent,
+) {
+  queueMail(tx, app, mailOf(brandFor(tx, to.id ?? ''), app.config.publicUrl, to, mailContent))
 }
 
-const mailOf = (brand: Brand, publicUrl: string, { email, name }: Recipient, letter: Letter): Mail => {
-  const written = { letter, name, brand, publicUrl }
+const mailOf = (brand: Brand, publicUrl: string, { email, name }: Recipient, mailContent: MailContent): Mail => {
+  const written = { mailContent, name, brand, publicUrl }
   return {
     to: email,
-    subject: letter.subject,
-    until: letter.button?.expiresAt ?? null,
+    subject: mailContent.subject,
+    until: mailContent.button?.expiresAt ?? null,
     from: brand.sender,
     text: letterAsText(written),
     html: letterAsHtml(written),
   }
 }
 
-function queueMail(tx: Tx, { secrets, clock }: { secrets: Secrets; clock: Clock }, { to, subject, until, ...body }: Mail) {
+function queueMail(
+  tx: Tx,
+  { secrets, clock }: { secrets: Secrets; clock: Clock },
+  { to, subject, until, ...body }: Mail,
+) {
   const id = newId('mail')
   const now = clock()
-  const sealedBody = secrets.seal(sealedMails.about({ id }), JSON.stringify(body))
-  insert(tx, { id, recipient: to, subject, sealedBody, state: 'waiting', tries: 0, nextAt: now, until, createdAt: now })
+  const encryptedBody = secrets.encrypt(encryptedMails.about({ id }), JSON.stringify(body))
+  insert(tx, {
+    id,
+    recipient: to,
+    subject,
+    encryptedBody,
+    state: 'waiting',
+    tries: 0,
+    nextAt: now,
+    until,
+    createdAt: now,
+  })
 }
 
-type Due = { id: string; recipient: string; subject: string; sealedBody: string; tries: number }
+type Due = { id: string; recipient: string; subject: string; encryptedBody: string; tries: number }
 const statements = prepared(({ $client }) => ({
   due: $client.prepare<Due, [number]>(
-    `SELECT id, recipient, subject, sealed_body AS sealedBody, tries FROM mails WHERE state = 'waiting' AND next_at <= ? ORDER BY next_at LIMIT ${AT_ONCE}`,
+    `SELECT id, recipient, subject, encrypted_body AS encryptedBody, tries FROM mails WHERE state = 'waiting' AND next_at <= ? ORDER BY next_at LIMIT ${AT_ONCE}`,
   ),
   over: $client.prepare(
-    "UPDATE mails SET state = 'failed', sealed_body = '', error = 'The link in it was over before it could be sent.' WHERE state = 'waiting' AND until <= ?",
+    "UPDATE mails SET state = 'failed', encrypted_body = '', error = 'The link in it was over before it could be sent.' WHERE state = 'waiting' AND until <= ?",
   ),
   isOver: $client.prepare("SELECT 1 FROM mails WHERE state = 'waiting' AND until <= ? LIMIT 1"),
   // The body is not needed any more, and what is not kept cannot leak.
-  sent: $client.prepare("UPDATE mails SET state = 'sent', sealed_body = '', error = NULL WHERE id = ?"),
+  sent: $client.prepare("UPDATE mails SET state = 'sent', encrypted_body = '', error = NULL WHERE id = ?"),
   again: $client.prepare('UPDATE mails SET tries = tries + 1, next_at = ?, error = ? WHERE id = ?'),
-  failed: $client.prepare("UPDATE mails SET state = 'failed', sealed_body = '', tries = tries + 1, error = ? WHERE id = ?"),
+  failed: $client.prepare(
+    "UPDATE mails SET state = 'failed', encrypted_body = '', tries = tries + 1, error = ? WHERE id = ?",
+  ),
 }))
 
-const setting = sealedSetting('mail.server', MailServer)
+const setting = encryptedSetting('mail.server', MailServer)
 export const keepMailServer = setting.keep
 /** Undefined until the operator has set one. */
 export const mailServer = setting.get
@@ -106,7 +127,7 @@ export class MailQueue {
     for (const mail of statements(db).due.all(clock())) {
       try {
         const { id, recipient: to, subject } = mail
-        const body = JSON.parse(secrets.open(sealedMails.about(mail), mail.sealedBody)) as Body
+        const body = JSON.parse(secrets.open(encryptedMails.about(mail), mail.encryptedBody)) as Body
         await this.to(server).sendMail(envelope(server, id, { to, subject, ...body }))
         write(db, (tx) => void statements(tx).sent.run(mail.id))
       } catch (error) {
@@ -125,7 +146,9 @@ export class MailQueue {
     write(
       db,
       (tx) =>
-        void (pause === undefined ? statements(tx).failed.run(error, mail.id) : statements(tx).again.run(clock() + pause, error, mail.id)),
+        void (pause === undefined
+          ? statements(tx).failed.run(error, mail.id)
+          : statements(tx).again.run(clock() + pause, error, mail.id)),
     )
   }
 
@@ -146,14 +169,16 @@ export async function tryMail(
   publicUrl: string,
   to: Recipient,
 ): Promise<{ sent: boolean; said: string }> {
-  const letter: Letter = {
+  const mailContent: MailContent = {
     subject: 'Test mail',
     paragraphs: [`This mail was sent from the settings. ${brand.name} can send mail through ${server.host}.`],
     button: { words: 'Open the settings', path: '/admin/settings' },
   }
   const transport = transportTo(server)
   try {
-    const { response } = await transport.sendMail(envelope(server, newId('mail'), mailOf(brand, publicUrl, to, letter)))
+    const { response } = await transport.sendMail(
+      envelope(server, newId('mail'), mailOf(brand, publicUrl, to, mailContent)),
+    )
     return { sent: true, said: oneLine(response).slice(0, 300) }
   } catch (error) {
     return { sent: false, said: inWords(error as Failure, server).slice(0, 500) }

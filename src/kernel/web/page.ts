@@ -2,15 +2,15 @@
 // GET operations, and every button is a call of the API that the browser makes.
 import type { Static } from 'typebox'
 import type { Actor } from '../api/actor.ts'
-import { Refusal } from '../api/errors.ts'
-import type { Looks } from '../api/http.ts'
-import type { Answer, Gate } from '../api/gate.ts'
+import { ApiError } from '../api/errors.ts'
+import type { CallResult, Gate } from '../api/gate.ts'
+import type { UiPreferences } from '../api/http.ts'
 import { mayCall, type Operation, type Query } from '../api/operation.ts'
 import type { Brand } from './brand.ts'
 import type { Html } from './html.ts'
 
 type Read = Operation<any, any, any, 'GET', any>
-type Asked = { params?: Readonly<Record<string, string>>; query?: Query }
+type RequestContext = { params?: Readonly<Record<string, string>>; query?: Query }
 
 /** Where the page is being shown, and to whom. */
 export type At = {
@@ -19,7 +19,7 @@ export type At = {
   query: Query
   actor: Actor
   csrf: string
-  looks: Looks | undefined
+  uiPreferences: UiPreferences | undefined
   /** The Cookie header: for reads before there is a session. */
   cookies: string
   origin: string
@@ -34,28 +34,42 @@ export type At = {
   insecure: boolean
 }
 
-type Reading<O extends Read> = { op: O; ask: (at: At) => Asked; optional: boolean; all?: true }
+type Reading<O extends Read> = { op: O; ask: (at: At) => RequestContext; optional: boolean; all?: true }
 /** Reads with other parameters than the page's own. */
-export const reading = <O extends Read>(op: O, ask: (at: At) => Asked): Reading<O> & { optional: false } => ({ op, ask, optional: false })
+export const reading = <O extends Read>(op: O, ask: (at: At) => RequestContext): Reading<O> & { optional: false } => ({
+  op,
+  ask,
+  optional: false,
+})
 /** Reads what not everybody who may see the page may see; undefined for those. */
 export const ifAllowed = <O extends Read>(
   op: O,
-  ask: (at: At) => Asked = ({ params }) => ({ params }),
+  ask: (at: At) => RequestContext = ({ params }) => ({ params }),
 ): Reading<O> & { optional: true } => ({ op, ask, optional: true })
 
 /** A list to its end, for a form that chooses from it: what comes after the first page must be there as well. */
-export const readingAll = <O extends Read>(op: O): Reading<O> & { optional: false } => ({ op, ask: () => ({}), optional: false, all: true })
-export const allIfAllowed = <O extends Read>(op: O): Reading<O> & { optional: true } => ({ op, ask: () => ({}), optional: true, all: true })
+export const readingAll = <O extends Read>(op: O): Reading<O> & { optional: false } => ({
+  op,
+  ask: () => ({}),
+  optional: false,
+  all: true,
+})
+export const allIfAllowed = <O extends Read>(op: O): Reading<O> & { optional: true } => ({
+  op,
+  ask: () => ({}),
+  optional: true,
+  all: true,
+})
 
 export type Reads = Record<string, Read | Reading<any>>
 type AnswerOf<R> = R extends { op: infer O; optional: infer Opt }
   ? O extends Read
     ? Opt extends true
-      ? Static<O['answer']> | undefined
-      : Static<O['answer']>
+      ? Static<O['response']> | undefined
+      : Static<O['response']>
     : never
   : R extends Read
-    ? Static<R['answer']>
+    ? Static<R['response']>
     : never
 export type Answers<R extends Reads> = { [K in keyof R]: AnswerOf<R[K]> }
 
@@ -88,11 +102,13 @@ export async function render(p: Page, gate: Gate, at: At): Promise<Rendered> {
 export async function readAll<R extends Reads>(reads: R, gate: Gate, at: At): Promise<Answers<R>> {
   const data: Record<string, unknown> = {}
   for (const [name, read] of Object.entries(reads) as [string, Read | Reading<Read>][]) {
-    const { op, ask, optional, all } = 'op' in read ? read : { op: read, ask: ownParams, optional: false, all: undefined }
+    const { op, ask, optional, all } =
+      'op' in read ? read : { op: read, ask: ownParams, optional: false, all: undefined }
     if (optional && !at.may(op)) continue
     const { params = {}, query = {} } = ask(at)
     const answered = async (asked: Query) =>
-      (await (gate(op, at.actor, { params, query: asked, cookies: at.cookies }) as Answer | Promise<Answer>)).body
+      (await (gate(op, at.actor, { params, query: asked, cookies: at.cookies }) as CallResult | Promise<CallResult>))
+        .body
     data[name] = all ? await toItsEnd(answered) : await answered(filled(query))
   }
   return data as Answers<R>
@@ -115,7 +131,7 @@ async function toItsEnd(answered: (query: Query) => Promise<unknown>): Promise<L
 const filled = (query: Query): Query => Object.fromEntries(Object.entries(query).filter(([, value]) => value !== ''))
 
 /** The page's own parameters, and of its query what the operation knows: a list page's filters are its address. */
-const ownParams = ({ params, query }: At): Asked => ({ params, query })
+const ownParams = ({ params, query }: At): RequestContext => ({ params, query })
 
 export const mayFor = (actor: Actor) => (op: Operation) => mayCall(op, actor)
 
@@ -136,4 +152,4 @@ export function leadingTo(pages: readonly Page[]): Leads {
 }
 
 /** A page that is not there looks like one that is not for you. */
-export const noPage = () => new Refusal('not_found', 'There is no page at this address.')
+export const noPage = () => new ApiError('not_found', 'There is no page at this address.')

@@ -8,4 +8,5 @@
 export const SAFE_PATH = '^/([!-.0-\\[\\]-z|~][!-\\[\\]-z|~]*)?$'
 
 const safe = new RegExp(SAFE_PATH)
-export const safePath = (path: string | undefined): string | undefined => (path !== undefined && safe.test(path) ? path : undefined)
+export const safePath = (path: string | undefined): string | undefined =>
+  path !== undefined && safe.test(path) ? path : undefined

@@ -2,11 +2,11 @@
 import { randomBytes } from 'node:crypto'
 import type { Elysia } from 'elysia'
 import { visitor } from '../api/actor.ts'
-import { heardOf } from '../api/response.ts'
-import { Refusal } from '../api/errors.ts'
-import { type Door, route } from '../api/http.ts'
+import { ApiError } from '../api/errors.ts'
+import { type HttpContext, route } from '../api/http.ts'
 import { addressKey } from '../api/limits.ts'
 import type { Operation } from '../api/operation.ts'
+import { requestContext } from '../api/response.ts'
 import type { Clock } from '../db/clock.ts'
 import { log, plainPath } from '../log.ts'
 import type { Brand } from './brand.ts'
@@ -25,38 +25,49 @@ export type Site = {
   layout(frame: Frame): Html
   /** What a refusal looks like as a page. */
   errorPage(refusal: { status: number; message: string }, requestId: string, at: At): { title: string; body: Html }
-  door: Door
+  httpContext: HttpContext
   brand(accountId: string): Brand
   clock: Clock
   insecure: boolean
   leads: Leads
 }
 
-export function mountPages(app: Elysia, site: Site) {
-  for (const p of site.pages) route(app, 'GET', p.path.replace(/\{(\w+)\}/g, ':$1'), (request, params) => answer(site, p, request, params))
-  route(app, 'GET', '*', (request) => answer(site, undefined, request, {}))
+export function mountPages(router: Elysia, site: Site) {
+  for (const p of site.pages)
+    route(router, 'GET', p.path.replace(/\{(\w+)\}/g, ':$1'), (request, params) => answer(site, p, request, params))
+  route(router, 'GET', '*', (request) => answer(site, undefined, request, {}))
 }
 
-async function answer(site: Site, p: Page | undefined, request: Request, params: Record<string, string>): Promise<Response> {
-  const { requestId, from } = heardOf(request)
+async function answer(
+  site: Site,
+  p: Page | undefined,
+  request: Request,
+  params: Record<string, string>,
+): Promise<Response> {
+  const { requestId, from } = requestContext(request)
   const url = new URL(request.url)
   let at = atFor(site, request, params, undefined)
   try {
-    const sender = site.door.who(request, 'page')
-    site.door.calls.take(sender.actor ? sender.limitKey : addressKey(from))
+    const sender = site.httpContext.authenticate(request, 'page')
+    site.httpContext.calls.take(sender.actor ? sender.limitKey : addressKey(from))
     at = atFor(site, request, params, sender)
     if (!sender.actor && !p?.open) return seeOther(`/login?next=${encodeURIComponent(url.pathname + url.search)}`)
     if (!p) throw noPage()
     const elsewhere = p.elsewhere?.(at)
     if (elsewhere) return seeOther(elsewhere)
-    const { title, body } = await render(p, site.door.gate, at)
-    const always = sender.actor && !p.open ? await readAll(site.always, site.door.gate, at) : {}
+    const { title, body } = await render(p, site.httpContext.gate, at)
+    const always = sender.actor && !p.open ? await readAll(site.always, site.httpContext.gate, at) : {}
     return document(site, { title, body: onlyLeading(body, at.leads), page: p, at, always }, 200)
   } catch (error) {
-    if (error instanceof Refusal && error.code === 'second_factor_required') return seeOther('/account/security')
-    const refusal = error instanceof Refusal ? error : new Refusal('internal_error', 'Something went wrong on our side.')
+    if (error instanceof ApiError && error.code === 'second_factor_required') return seeOther('/account/security')
+    const refusal =
+      error instanceof ApiError ? error : new ApiError('internal_error', 'Something went wrong on our side.')
     if (refusal !== error) log.error('a page broke', { requestId, path: p?.path ?? plainPath(url.pathname), error })
-    const response = document(site, { ...site.errorPage(refusal, requestId, at), page: undefined, at, always: {} }, refusal.status)
+    const response = document(
+      site,
+      { ...site.errorPage(refusal, requestId, at), page: undefined, at, always: {} },
+      refusal.status,
+    )
     const { retryAfterSeconds } = refusal.details
     if (retryAfterSeconds !== undefined) response.headers.set('Retry-After', String(retryAfterSeconds))
     return response
@@ -65,7 +76,12 @@ async function answer(site: Site, p: Page | undefined, request: Request, params:
 
 const seeOther = (path: string) => new Response(null, { status: 303, headers: { ...pageHeaders(), Location: path } })
 
-function atFor(site: Site, request: Request, params: Record<string, string>, sender: ReturnType<Door['who']> | undefined): At {
+function atFor(
+  site: Site,
+  request: Request,
+  params: Record<string, string>,
+  sender: ReturnType<HttpContext['authenticate']> | undefined,
+): At {
   const url = new URL(request.url)
   const actor = sender?.actor ?? visitor
   return {
@@ -74,9 +90,9 @@ function atFor(site: Site, request: Request, params: Record<string, string>, sen
     query: Object.fromEntries(url.searchParams),
     actor,
     csrf: sender?.browser?.csrf ?? '',
-    looks: sender?.browser?.looks,
+    uiPreferences: sender?.browser?.uiPreferences,
     cookies: request.headers.get('Cookie') ?? '',
-    origin: site.door.origin,
+    origin: site.httpContext.origin,
     now: site.clock(),
     brand: site.brand(actor.accountId),
     may: (op: Operation) => !!sender?.actor && mayFor(actor)(op),

@@ -4,7 +4,7 @@ export const mails = sqliteTable('mails', {
   id: text().primaryKey(),
   recipient: text().notNull(),
   subject: text().notNull(),
-  sealedBody: text('sealed_body').notNull(),
+  encryptedBody: text('encrypted_body').notNull(),
   state: text().$type<'waiting' | 'sent' | 'failed'>().notNull(),
   tries: integer().notNull(),
   nextAt: integer('next_at').notNull(),

@@ -1,7 +1,7 @@
 // Giving addresses to a server and taking them back, inside the transaction of the order. The unique index on the address is
 // the second defence; the one writer is the first.
 import { asc, desc, eq, sql } from 'drizzle-orm'
-import { Refusal } from '../../kernel/api/errors.ts'
+import { ApiError } from '../../kernel/api/errors.ts'
 import { newId } from '../../kernel/db/ids.ts'
 import { type Db, prepared, type Tx } from '../../kernel/db/open.ts'
 import { inserting } from '../../kernel/db/rows.ts'
@@ -15,11 +15,18 @@ const statements = prepared(({ $client }) => ({
     `SELECT a.id, a.address FROM pool_nodes pn JOIN addresses a INDEXED BY addresses_free ON a.pool_id = pn.pool_id
      WHERE pn.node_id = ? AND a.version = 4 AND a.server_id IS NULL AND a.reserved_for IS NULL ORDER BY a.pool_id, a.place LIMIT 1`,
   ),
-  take: $client.prepare('UPDATE addresses SET server_id = ?, is_primary = ? WHERE id = ? AND server_id IS NULL AND reserved_for IS NULL'),
-  ipv6Pools: $client.prepare<{ id: string; network: string; gateway: string; first: string; last: string; nextOffset: string }, [string]>(
+  take: $client.prepare(
+    'UPDATE addresses SET server_id = ?, is_primary = ? WHERE id = ? AND server_id IS NULL AND reserved_for IS NULL',
+  ),
+  ipv6Pools: $client.prepare<
+    { id: string; network: string; gateway: string; first: string; last: string; nextOffset: string },
+    [string]
+  >(
     'SELECT p.id, p.network, p.gateway, p.first, p.last, p.next_offset AS nextOffset FROM pools p JOIN pool_nodes pn ON pn.pool_id = p.id WHERE p.version = 6 AND pn.node_id = ? ORDER BY p.id',
   ),
-  nextPlace: $client.prepare<{ n: number }, [string]>('SELECT coalesce(max(place), -1) + 1 AS n FROM addresses WHERE pool_id = ?'),
+  nextPlace: $client.prepare<{ n: number }, [string]>(
+    'SELECT coalesce(max(place), -1) + 1 AS n FROM addresses WHERE pool_id = ?',
+  ),
   moveOn: $client.prepare('UPDATE pools SET next_offset = ? WHERE id = ?'),
   freed: $client.prepare<{ id: string; address: string }, [string, number]>(
     'SELECT id, address FROM addresses INDEXED BY addresses_free WHERE pool_id = ? AND prefix_length = ? AND server_id IS NULL AND reserved_for IS NULL ORDER BY place LIMIT 1',
@@ -33,7 +40,7 @@ export function takeIpv4(tx: Tx, serverId: string, nodeId: string, count: number
   return Array.from({ length: count }, (_, i) => {
     const free = freeIpv4.get(nodeId)
     if (!free)
-      throw new Refusal(
+      throw new ApiError(
         'no_addresses',
         'There is no free IPv4 address in the pools attached to this node. Add a pool, or attach one to it.',
       )

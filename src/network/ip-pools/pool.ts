@@ -1,10 +1,10 @@
 import { eq } from 'drizzle-orm'
 import { Type as t } from 'typebox'
+import { nodeById } from '../../fleet/nodes/node.ts'
 import type { Actor } from '../../kernel/api/actor.ts'
 import { invalid } from '../../kernel/api/errors.ts'
-import { nullable, type Resource, shape, told } from '../../kernel/api/operation.ts'
+import { described, namedSchema, nullable, type Resource } from '../../kernel/api/operation.ts'
 import { type Db, prepared, type Tx } from '../../kernel/db/open.ts'
-import { nodeById } from '../../fleet/nodes/node.ts'
 import { type Address, addresses, type Pool, poolNodes, pools } from './tables.ts'
 
 const staffOnly =
@@ -23,7 +23,7 @@ export const poolAddress: Resource<Address> = {
   find: staffOnly((tx, id) => tx.select().from(addresses).where(eq(addresses.id, id)).get()),
 }
 
-export const poolAnswer = shape('AddressPool', {
+export const poolAnswer = namedSchema('AddressPool', {
   id: t.String(),
   name: t.String(),
   version: t.Enum([4, 6]),
@@ -32,7 +32,7 @@ export const poolAnswer = shape('AddressPool', {
   first: t.String(),
   last: t.String(),
   resolvers: t.Array(t.String()),
-  total: told(nullable(t.Integer()), 'null for IPv6: more than anyone counts.'),
+  total: described(nullable(t.Integer()), 'null for IPv6: more than anyone counts.'),
   free: nullable(t.Integer()),
   held: t.Integer(),
   reserved: t.Integer(),
@@ -64,7 +64,8 @@ export function attachTo(tx: Tx, poolId: string, nodeIds: readonly string[]) {
 }
 
 /** For a node that is removed. */
-export const detachNode = (tx: Tx, nodeId: string) => void tx.delete(poolNodes).where(eq(poolNodes.nodeId, nodeId)).run()
+export const detachNode = (tx: Tx, nodeId: string) =>
+  void tx.delete(poolNodes).where(eq(poolNodes.nodeId, nodeId)).run()
 
 /** Throws `validation_failed` when one of the ids is no node. */
 export function mustBeNodes(tx: Db, nodeIds: readonly string[]) {

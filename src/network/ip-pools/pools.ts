@@ -1,13 +1,13 @@
 // Address pools: ranges that servers get their addresses from, attached to the nodes that can route them.
 import { and, asc, count, eq, gt, isNotNull, sql } from 'drizzle-orm'
 import { Type as t } from 'typebox'
-import { invalid, Refusal } from '../../kernel/api/errors.ts'
+import { serverById } from '../../compute/servers/server.ts'
+import { ApiError, invalid } from '../../kernel/api/errors.ts'
 import { page, paginate } from '../../kernel/api/list.ts'
 import { named } from '../../kernel/api/named.ts'
-import { done, fields, line, nullable, operation, shape } from '../../kernel/api/operation.ts'
+import { done, fields, line, namedSchema, nullable, operation } from '../../kernel/api/operation.ts'
 import { newId } from '../../kernel/db/ids.ts'
 import type { Db, Tx } from '../../kernel/db/open.ts'
-import { serverById } from '../../compute/servers/server.ts'
 import { attachTo, mustBeNodes, pool, poolAddress, poolAnswer, showPool } from './pool.ts'
 import { type Network, overlap, toNetwork, toNumber, toText } from './ranges.ts'
 import { addresses, pools } from './tables.ts'
@@ -32,7 +32,7 @@ export const createPool = operation({
     resolvers: t.Optional(t.Array(addressText, { maxItems: 6 })),
     nodeIds: t.Optional(t.Array(t.String({ maxLength: 40 }), { maxItems: 500 })),
   }),
-  answer: poolAnswer,
+  response: poolAnswer,
   status: 201,
   refuses: ['name_taken', 'pool_overlaps'],
   example: {
@@ -81,9 +81,15 @@ export const createPool = operation({
 function networkFrom(text: string): Network {
   const network = toNetwork(text)
   if (!network)
-    throw invalid({ field: 'network', message: 'must be a network like 203.0.113.0/24 or 2001:db8::/48, with the host part zero.' })
+    throw invalid({
+      field: 'network',
+      message: 'must be a network like 203.0.113.0/24 or 2001:db8::/48, with the host part zero.',
+    })
   if (network.version === 4 && network.bits < SMALLEST_IPV4_PREFIX)
-    throw invalid({ field: 'network', message: `must be /${SMALLEST_IPV4_PREFIX} or smaller. Split it into several pools.` })
+    throw invalid({
+      field: 'network',
+      message: `must be /${SMALLEST_IPV4_PREFIX} or smaller. Split it into several pools.`,
+    })
   if (network.version === 6 && (network.bits < 16 || network.bits > 120))
     throw invalid({ field: 'network', message: 'must be between /16 and /120.' })
   return network
@@ -96,18 +102,24 @@ function mustOverlapNone(tx: Db, network: Network, text: string) {
     .from(pools)
     .all()
     .find((p) => overlap(toNetwork(p.network)!, network))
-  if (other) throw new Refusal('pool_overlaps', `${text} overlaps with ${other.network} of the pool ${other.name}. Choose another network.`)
+  if (other)
+    throw new ApiError(
+      'pool_overlaps',
+      `${text} overlaps with ${other.network} of the pool ${other.name}. Choose another network.`,
+    )
 }
 
 function gatewayFrom(network: Network, text: string): bigint {
   const gateway = toNumber(text)
-  if (gateway?.version !== network.version) throw invalid({ field: 'gateway', message: `must be an IPv${network.version} address.` })
+  if (gateway?.version !== network.version)
+    throw invalid({ field: 'gateway', message: `must be an IPv${network.version} address.` })
   // An IPv6 gateway is often link-local, and some networks route through one outside the range.
   return gateway.n
 }
 
 function rangeFrom(network: Network, { first, last }: { first?: string | undefined; last?: string | undefined }) {
-  const usual = network.version === 4 && network.bits <= 30 ? { first: network.first + 1n, last: network.last - 1n } : network
+  const usual =
+    network.version === 4 && network.bits <= 30 ? { first: network.first + 1n, last: network.last - 1n } : network
   const at = (field: 'first' | 'last', text: string | undefined) => {
     if (text === undefined || text === '') return usual[field]
     const found = toNumber(text)
@@ -135,7 +147,7 @@ export const listPools = operation({
   path: '/admin/ip-pools',
   summary: 'Address pools and how full they are',
   access: { staff: ['nodes:read', 'network:write'] },
-  answer: page(poolAnswer),
+  response: page(poolAnswer),
   run(call) {
     const { tx } = call
     return paginate({
@@ -163,11 +175,11 @@ export const getPool = operation({
   summary: 'One address pool',
   access: { staff: ['nodes:read', 'network:write'] },
   on: pool,
-  answer: poolAnswer,
+  response: poolAnswer,
   run: ({ tx, target }) => showPool(tx, target),
 })
 
-const addressAnswer = shape('PoolAddress', {
+const addressAnswer = namedSchema('PoolAddress', {
   id: t.String(),
   address: t.String(),
   prefixLength: t.Integer(),
@@ -184,7 +196,7 @@ export const listPoolAddresses = operation({
   access: { staff: ['nodes:read', 'network:write'] },
   on: pool,
   pages: { usual: 64, most: 256 },
-  answer: page(addressAnswer),
+  response: page(addressAnswer),
   run(call) {
     const { tx, target } = call
     const ofPool = eq(addresses.poolId, target.id)
@@ -221,10 +233,10 @@ export const attachPool = operation({
   access: { staff: ['network:write'] },
   on: pool,
   body: fields({ nodeIds: t.Array(t.String({ maxLength: 40 }), { maxItems: 500 }) }),
-  answer: poolAnswer,
+  response: poolAnswer,
   refuses: ['in_use'],
   example: { nodeIds: ['<node_id>'] },
-  watches: ({ tx, target }) => ({
+  auditSnapshot: ({ tx, target }) => ({
     ...target,
     nodes: showPool(tx, target)
       .nodes.map(({ name }) => name)
@@ -239,7 +251,7 @@ export const attachPool = operation({
       )
       .get(target.id, JSON.stringify(body.nodeIds))
     if (left)
-      throw new Refusal(
+      throw new ApiError(
         'in_use',
         `${left.hostname} has an address of this pool on a node that would no longer route it. Move or terminate it first.`,
       )
@@ -256,15 +268,21 @@ export const reserveAddress = operation({
   access: { staff: ['network:write'] },
   on: poolAddress,
   body: fields({ reservedFor: nullable(line(100)) }),
-  answer: t.Object({ id: t.String(), address: t.String(), reservedFor: nullable(t.String()) }),
+  response: t.Object({ id: t.String(), address: t.String(), reservedFor: nullable(t.String()) }),
   refuses: ['address_in_use'],
   example: { reservedFor: 'Router of rack 4' },
   run({ tx, target, body }) {
     if (target.serverId)
-      throw new Refusal('address_in_use', `${target.address} belongs to a server. It can be reserved when the server has let go of it.`)
+      throw new ApiError(
+        'address_in_use',
+        `${target.address} belongs to a server. It can be reserved when the server has let go of it.`,
+      )
     const { gateway } = tx.select().from(pools).where(eq(pools.id, target.poolId)).get()!
     if (target.address === gateway)
-      throw new Refusal('address_in_use', `${target.address} is the gateway of its pool. It is never given to a server.`)
+      throw new ApiError(
+        'address_in_use',
+        `${target.address} is the gateway of its pool. It is never given to a server.`,
+      )
     tx.update(addresses).set({ reservedFor: body.reservedFor }).where(eq(addresses.id, target.id)).run()
     return { id: target.id, address: target.address, reservedFor: body.reservedFor }
   },
@@ -277,7 +295,7 @@ export const removePool = operation({
   summary: 'Remove a pool when no server has an address from it',
   access: { staff: ['network:write'] },
   on: pool,
-  answer: done,
+  response: done,
   refuses: ['in_use'],
   run({ tx, target }) {
     const held = tx
@@ -285,7 +303,7 @@ export const removePool = operation({
       .from(addresses)
       .where(and(eq(addresses.poolId, target.id), isNotNull(addresses.serverId)))
       .get()!.n
-    if (held) throw new Refusal('in_use', `${held} of its addresses belong to servers. Terminate or move them first.`)
+    if (held) throw new ApiError('in_use', `${held} of its addresses belong to servers. Terminate or move them first.`)
     tx.delete(pools).where(eq(pools.id, target.id)).run()
     return {}
   },

@@ -32,7 +32,8 @@ export function toNetwork(cidr: string): Network | undefined {
   const [text = '', bitsText = '', more] = cidr.split('/')
   const base = toNumber(text)
   const bits = Number(bitsText)
-  if (!base || more !== undefined || !/^[0-9]{1,3}$/.test(bitsText) || bits > Number(width[base.version])) return undefined
+  if (!base || more !== undefined || !/^[0-9]{1,3}$/.test(bitsText) || bits > Number(width[base.version]))
+    return undefined
   const size = 1n << (width[base.version] - BigInt(bits))
   if (base.n % size !== 0n) return undefined
   return { version: base.version, first: base.n, last: base.n + size - 1n, bits }

@@ -32,6 +32,8 @@ export const addresses = sqliteTable('addresses', {
 export type Address = typeof addresses.$inferSelect
 
 /** Which nodes route a pool. */
-export const poolNodes = sqliteTable('pool_nodes', { poolId: text('pool_id').notNull(), nodeId: text('node_id').notNull() }, (p) => [
-  primaryKey({ columns: [p.poolId, p.nodeId] }),
-])
+export const poolNodes = sqliteTable(
+  'pool_nodes',
+  { poolId: text('pool_id').notNull(), nodeId: text('node_id').notNull() },
+  (p) => [primaryKey({ columns: [p.poolId, p.nodeId] })],
+)

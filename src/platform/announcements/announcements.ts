@@ -7,7 +7,17 @@ import { everybody } from '../../kernel/api/access.ts'
 import { invalid } from '../../kernel/api/errors.ts'
 import { newest, page, paginateAll } from '../../kernel/api/list.ts'
 import { patched } from '../../kernel/api/named.ts'
-import { done, fields, line, nullable, operation, type Resource, shape, time, timeFrom } from '../../kernel/api/operation.ts'
+import {
+  done,
+  fields,
+  line,
+  namedSchema,
+  nullable,
+  operation,
+  type Resource,
+  time,
+  timeFrom,
+} from '../../kernel/api/operation.ts'
 import { iso, isoOrNull } from '../../kernel/db/clock.ts'
 import { newId } from '../../kernel/db/ids.ts'
 import { rowBy } from '../../kernel/db/rows.ts'
@@ -27,7 +37,7 @@ const announcement: Resource<Announcement> = {
 
 const level = t.Enum([...levels])
 const audience = t.Enum([...audiences])
-const answer = shape('Announcement', {
+const response = namedSchema('Announcement', {
   id: t.String(),
   text: t.String(),
   audience,
@@ -36,7 +46,12 @@ const answer = shape('Announcement', {
   endsAt: nullable(time),
   createdAt: time,
 })
-const show = (it: Announcement) => ({ ...it, startsAt: iso(it.startsAt), endsAt: isoOrNull(it.endsAt), createdAt: iso(it.createdAt) })
+const show = (it: Announcement) => ({
+  ...it,
+  startsAt: iso(it.startsAt),
+  endsAt: isoOrNull(it.endsAt),
+  createdAt: iso(it.createdAt),
+})
 
 const span = { startsAt: t.Optional(time), endsAt: t.Optional(nullable(time)) }
 const example = {
@@ -64,7 +79,7 @@ export const createAnnouncement = operation({
   summary: 'Announce something to customers, resellers, staff or everybody, from now or from a given time',
   access,
   body: fields({ text: line(500), audience, level: t.Optional(level), ...span }),
-  answer,
+  response,
   status: 201,
   example,
   run({ tx, body, clock }) {
@@ -89,7 +104,7 @@ export const changeAnnouncement = operation({
   access,
   on: announcement,
   body: fields({ text: t.Optional(line(500)), audience: t.Optional(audience), level: t.Optional(level), ...span }),
-  answer,
+  response,
   example: { endsAt: '2027-02-01T00:00:00.000Z' },
   run({ tx, target, body }) {
     const { startsAt: _, endsAt: __, ...rest } = body
@@ -106,7 +121,7 @@ export const removeAnnouncement = operation({
   summary: 'Remove an announcement',
   access,
   on: announcement,
-  answer: done,
+  response: done,
   run({ tx, target }) {
     tx.delete(announcements).where(eq(announcements.id, target.id)).run()
     return {}
@@ -119,11 +134,11 @@ export const listAllAnnouncements = operation({
   path: '/admin/announcements',
   summary: 'Every announcement, past and to come, newest first',
   access,
-  answer: page(answer),
+  response: page(response),
   run: (call) => newest({ call, name: 'announcements', table: announcements, where: undefined, show }),
 })
 
-const told: Record<AccountKind, Audience> = { customer: 'customers', reseller: 'resellers', staff: 'staff' }
+const described: Record<AccountKind, Audience> = { customer: 'customers', reseller: 'resellers', staff: 'staff' }
 
 export const listAnnouncements = operation({
   id: 'announcements.list',
@@ -132,7 +147,7 @@ export const listAnnouncements = operation({
   summary: 'The announcements that concern you now, newest first',
   access: everybody('account:read'),
   pages: { usual: 10, most: 200 }, // more at a time nobody reads
-  answer: page(t.Object({ id: t.String(), text: t.String(), level, startsAt: time, endsAt: nullable(time) })),
+  response: page(t.Object({ id: t.String(), text: t.String(), level, startsAt: time, endsAt: nullable(time) })),
   run(call) {
     const { tx, actor, clock } = call
     const now = clock()
@@ -141,7 +156,7 @@ export const listAnnouncements = operation({
       .from(announcements)
       .where(
         and(
-          inArray(announcements.audience, ['everybody', told[actor.kind]]),
+          inArray(announcements.audience, ['everybody', described[actor.kind]]),
           lte(announcements.startsAt, now),
           or(isNull(announcements.endsAt), gt(announcements.endsAt, now)),
         ),
@@ -153,7 +168,13 @@ export const listAnnouncements = operation({
       all: rows,
       order: 'newest',
       keyOf: ({ startsAt, id }) => `${iso(startsAt)} ${id}`,
-      show: ({ id, text, level, ...it }) => ({ id, text, level, startsAt: iso(it.startsAt), endsAt: isoOrNull(it.endsAt) }),
+      show: ({ id, text, level, ...it }) => ({
+        id,
+        text,
+        level,
+        startsAt: iso(it.startsAt),
+        endsAt: isoOrNull(it.endsAt),
+      }),
     })
   },
 })

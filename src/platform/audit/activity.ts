@@ -1,33 +1,33 @@
 // What was done to the own account and servers, and by whom: the part of the audit log that is everybody's own business.
 
 import { Type as t } from 'typebox'
+import { accessLevel, server } from '../../compute/servers/server.ts'
+import { useSignInLink } from '../../identity/auth/links/sign-in-links.ts'
+import type { MadeBy } from '../../identity/auth/tables.ts'
 import { accountKinds, everybody } from '../../kernel/api/access.ts'
 import { page, paginate } from '../../kernel/api/list.ts'
-import { type Look, nullable, operation, shape, time, told } from '../../kernel/api/operation.ts'
+import { described, namedSchema, nullable, operation, type ReadContext, time } from '../../kernel/api/operation.ts'
 import { iso } from '../../kernel/db/clock.ts'
-import { server, standing } from '../../compute/servers/server.ts'
-import { useSignInLink } from '../../identity/account-links/sign-in-links.ts'
-import type { MadeBy } from '../../identity/auth/tables.ts'
-import { type Asking, asKnownTo } from './doer.ts'
+import { asKnownTo, type RequestContext } from './doer.ts'
 import { type LineRow, selectLines, via, viaOf } from './line.ts'
 
-const activity = shape('Activity', {
+const activity = namedSchema('Activity', {
   id: t.String(),
   at: time,
   who: t.Object({ name: t.String(), you: t.Boolean() }),
   via,
   operation: t.String(),
-  action: told(nullable(t.String()), 'Which of several things the operation did: `off` of `servers.power`.'),
+  action: described(nullable(t.String()), 'Which of several things the operation did: `off` of `servers.power`.'),
   target: nullable(t.String()),
   targetName: nullable(t.String()),
-  targetKind: told(nullable(t.Enum([...accountKinds])), 'Where the target is an account.'),
-  targetGone: told(t.Boolean(), 'It is not there any more, for you.'),
-  from: told(nullable(t.String()), 'Null where it is not yours to know.'),
+  targetKind: described(nullable(t.Enum([...accountKinds])), 'Where the target is an account.'),
+  targetGone: described(t.Boolean(), 'It is not there any more, for you.'),
+  from: described(nullable(t.String()), 'Null where it is not yours to know.'),
   result: t.String(),
-  jobId: told(nullable(t.String()), 'The job that it started.'),
+  jobId: described(nullable(t.String()), 'The job that it started.'),
 })
 
-function show({ tx, actor }: Look, a: LineRow, asking: Asking) {
+function show({ tx, actor }: ReadContext, a: LineRow, asking: RequestContext) {
   // A refused sign-in has no actor yet: the address is all there is to know about it.
   const visitor = a.actorId === '' || (a.operation === 'sessions.create' && a.result !== 'done')
   const did = {
@@ -40,7 +40,8 @@ function show({ tx, actor }: Look, a: LineRow, asking: Asking) {
   const { name, you, token, from } = asKnownTo(actor, did, asking)
   const through = viaOf(a)
   // Terminated, or not shared any more: the line stays, and leads nowhere.
-  const targetGone = a.targetGone === 1 || (!!a.target?.startsWith('srv_') && server.find(tx, actor, a.target) === undefined)
+  const targetGone =
+    a.targetGone === 1 || (!!a.target?.startsWith('srv_') && server.find(tx, actor, a.target) === undefined)
   // Whoever comes by a link has shown nothing but the link: whether it is you, only you know.
   const link = linkOf(a)
   return {
@@ -65,11 +66,19 @@ const actionIn = ({ details }: LineRow): string | null =>
   details === null ? null : (/"action":"([a-z_]{1,20})"/.exec(details)?.[1] ?? null)
 /** Whose link it was that opened the session. */
 function linkOf({ operation, details }: LineRow): MadeBy | undefined {
-  return operation === useSignInLink.id && details !== null ? (JSON.parse(details) as { linkOf?: MadeBy }).linkOf : undefined
+  return operation === useSignInLink.id && details !== null
+    ? (JSON.parse(details) as { linkOf?: MadeBy }).linkOf
+    : undefined
 }
 
 /** Newest first, of the lines whose ids `of` selects. */
-function listing(call: Look, name: string, of: string, values: readonly string[], asking: Asking = 'own') {
+function listing(
+  call: ReadContext,
+  name: string,
+  of: string,
+  values: readonly string[],
+  asking: RequestContext = 'own',
+) {
   const { tx, actor } = call
   // What was done to servers is for who sees servers, whoever did it.
   const where = `a.id IN (${of})${actor.scopes.has('servers:read') ? '' : " AND coalesce(a.target, '') NOT LIKE 'srv\\_%' ESCAPE '\\'"}`
@@ -78,11 +87,14 @@ function listing(call: Look, name: string, of: string, values: readonly string[]
     name,
     rows: (after, limit) =>
       tx.$client
-        .query<LineRow, any[]>(`${selectLines} WHERE ${where}${after ? ' AND a.id < ?' : ''} ORDER BY a.id DESC LIMIT ?`)
+        .query<LineRow, any[]>(
+          `${selectLines} WHERE ${where}${after ? ' AND a.id < ?' : ''} ORDER BY a.id DESC LIMIT ?`,
+        )
         .all(...values, ...(after ? [after] : []), limit),
     keyOf: (a) => a.id,
     show: (a) => show(call, a, asking),
-    total: () => tx.$client.query<{ n: number }, any[]>(`SELECT count(*) AS n FROM audit a WHERE ${where}`).get(...values)!.n,
+    total: () =>
+      tx.$client.query<{ n: number }, any[]>(`SELECT count(*) AS n FROM audit a WHERE ${where}`).get(...values)!.n,
   })
 }
 
@@ -92,14 +104,15 @@ export const listActivity = operation({
   path: '/account/activity',
   summary: 'What you did, and what was done to your account and servers, refused sign-ins too',
   access: everybody('account:read'),
-  answer: page(activity),
+  response: page(activity),
   run(call) {
     const { accountId, kind } = call.actor
     const own = 'SELECT id FROM audit WHERE actor_id = ? UNION SELECT id FROM audit WHERE target = ?'
     // Staff see every server: what others did to them is the audit log's.
     if (kind === 'staff') return listing(call, 'activity', own, [accountId, accountId])
     // Also of servers that are gone: that somebody terminated one is what its owner wants to know.
-    const ofServers = 'SELECT t.id FROM servers s JOIN audit t ON t.target = s.id WHERE s.owner_id = ? OR s.reseller_id = ?'
+    const ofServers =
+      'SELECT t.id FROM servers s JOIN audit t ON t.target = s.id WHERE s.owner_id = ? OR s.reseller_id = ?'
     return listing(call, 'activity', `${own} UNION ${ofServers}`, [accountId, accountId, accountId, accountId])
   },
 })
@@ -111,10 +124,10 @@ export const listServerActivity = operation({
   summary: 'What was done to a server, by whom and from where',
   access: { staff: ['servers:read'], reseller: ['servers:read'], customer: ['servers:read'] },
   on: server,
-  answer: page(activity),
+  response: page(activity),
   run(call) {
     const { tx, actor, target } = call
-    const asking = standing(tx, actor, target) === 'own' ? 'own' : 'guest'
+    const asking = accessLevel(tx, actor, target) === 'own' ? 'own' : 'guest'
     return listing(call, `activity ${target.id}`, 'SELECT id FROM audit WHERE target = ?', [target.id], asking)
   },
 })

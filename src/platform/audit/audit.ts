@@ -1,6 +1,6 @@
 import { page, paginate } from '../../kernel/api/list.ts'
 import { operation } from '../../kernel/api/operation.ts'
-import { filterFrom, filterQuery, type LineRow, lineAnswer, selectLines, showLine } from './line.ts'
+import { filterFrom, filterQuery, type LineRow, lineResponse, selectLines, showLine } from './line.ts'
 
 export const listAudit = operation({
   id: 'audit.list',
@@ -10,7 +10,7 @@ export const listAudit = operation({
   access: { staff: ['audit:read'] },
   query: filterQuery,
   pages: { usual: 50, most: 1000 },
-  answer: page(lineAnswer),
+  response: page(lineResponse),
   run(call) {
     const { tx } = call
     const { where, values } = filterFrom(tx, call.query)
@@ -19,14 +19,17 @@ export const listAudit = operation({
       name: 'audit',
       rows: (after, limit) =>
         tx.$client
-          .query<LineRow, any[]>(`${selectLines} WHERE ${where}${after ? ' AND a.id < ?' : ''} ORDER BY a.id DESC LIMIT ?`)
+          .query<LineRow, any[]>(
+            `${selectLines} WHERE ${where}${after ? ' AND a.id < ?' : ''} ORDER BY a.id DESC LIMIT ?`,
+          )
           .all(...values, ...(after ? [after] : []), limit),
       keyOf: (a) => a.id,
       show: showLine,
       // For counting, every index will do.
       total: () =>
-        tx.$client.query<{ n: number }, any[]>(`SELECT count(*) AS n FROM audit a WHERE ${where.replaceAll('+a.', 'a.')}`).get(...values)!
-          .n,
+        tx.$client
+          .query<{ n: number }, any[]>(`SELECT count(*) AS n FROM audit a WHERE ${where.replaceAll('+a.', 'a.')}`)
+          .get(...values)!.n,
     })
   },
 })

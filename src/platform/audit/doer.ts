@@ -3,7 +3,7 @@ import type { AccountKind } from '../../kernel/api/access.ts'
 import type { Actor } from '../../kernel/api/actor.ts'
 
 /** How the one who asks stands before what it was done to: it is their own or in their care, or its owner lets them in. */
-export type Asking = 'own' | 'guest'
+export type RequestContext = 'own' | 'guest'
 
 export type Doer = {
   /** The account that answers for it; empty where nobody was signed in yet. */
@@ -30,7 +30,7 @@ export type Known = {
  * A provider's people are "Staff" to its customers, a reseller is to its own, and where they sit is not theirs to know. Who is let
  * into somebody's server learns who else works on it, and neither from where nor by which token.
  */
-export function asKnownTo(actor: Actor, did: Doer, asking: Asking): Known {
+export function asKnownTo(actor: Actor, did: Doer, asking: RequestContext): Known {
   const you = did.accountId === actor.accountId && did.accountId !== ''
   if (did.accountId === '') return { you, name: 'Somebody', token: false, from: asking === 'own' }
   if (you || actor.kind === 'staff') return { you, name: did.name, token: true, from: true }

@@ -1,6 +1,6 @@
 // The log as a file, newest first, for whoever must keep it elsewhere or read it in a spreadsheet.
 import { stringify } from 'csv-stringify/sync'
-import { operation, pieces, type Query } from '../../kernel/api/operation.ts'
+import { operation, type Query, stream } from '../../kernel/api/operation.ts'
 import type { Db } from '../../kernel/db/open.ts'
 import { filterFrom, filterQuery, type LineRow, selectLines, showLine } from './line.ts'
 
@@ -15,7 +15,9 @@ type Line = ReturnType<typeof showLine>
  */
 function slices(db: Db, query: Query, draw: (lines: Line[]) => string, head = ''): Iterable<string> {
   const { where, values } = filterFrom(db, query)
-  const select = db.$client.prepare<LineRow, any[]>(`${selectLines} WHERE ${where} AND a.id < ? ORDER BY a.id DESC LIMIT ${SLICE}`)
+  const select = db.$client.prepare<LineRow, any[]>(
+    `${selectLines} WHERE ${where} AND a.id < ? ORDER BY a.id DESC LIMIT ${SLICE}`,
+  )
   return (function* () {
     if (head) yield head
     for (let before = '~'; ; ) {
@@ -27,7 +29,7 @@ function slices(db: Db, query: Query, draw: (lines: Line[]) => string, head = ''
   })()
 }
 
-const same = { access: { staff: ['audit:read'] as const }, query: filterQuery, answer: pieces }
+const same = { access: { staff: ['audit:read'] as const }, query: filterQuery, response: stream }
 
 export const exportAuditJson = operation({
   ...same,
@@ -35,11 +37,25 @@ export const exportAuditJson = operation({
   method: 'GET',
   path: '/admin/audit.jsonl',
   summary: 'The audit log as a file of JSON lines, newest first',
-  answers: 'application/jsonl',
+  produces: 'application/jsonl',
   run: ({ tx, query }) => slices(tx, query, (lines) => lines.map((line) => `${JSON.stringify(line)}\n`).join('')),
 })
 
-const columns = ['time', 'who', 'who_id', 'via', 'operation', 'target', 'target_name', 'result', 'from', 'request', 'changes', 'sent', 'id']
+const columns = [
+  'time',
+  'who',
+  'who_id',
+  'via',
+  'operation',
+  'target',
+  'target_name',
+  'result',
+  'from',
+  'request',
+  'changes',
+  'sent',
+  'id',
+]
 
 export const exportAuditCsv = operation({
   ...same,
@@ -47,8 +63,9 @@ export const exportAuditCsv = operation({
   method: 'GET',
   path: '/admin/audit.csv',
   summary: 'The audit log as a spreadsheet, newest first',
-  answers: 'text/csv',
-  run: ({ tx, query }) => slices(tx, query, (lines) => stringify(lines.map(cells), quoted), stringify([columns], quoted)),
+  produces: 'text/csv',
+  run: ({ tx, query }) =>
+    slices(tx, query, (lines) => stringify(lines.map(cells), quoted), stringify([columns], quoted)),
 })
 
 const quoted = { quoted: true }

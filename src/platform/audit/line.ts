@@ -2,7 +2,7 @@
 import { Type as t } from 'typebox'
 import { type AccountKind, accountKinds } from '../../kernel/api/access.ts'
 import { type Code, codes } from '../../kernel/api/errors.ts'
-import { nullable, type Query, shape, time, told } from '../../kernel/api/operation.ts'
+import { described, namedSchema, nullable, type Query, time } from '../../kernel/api/operation.ts'
 import { moment, oneOf, text } from '../../kernel/api/query.ts'
 import { iso } from '../../kernel/db/clock.ts'
 import { looksLikeId } from '../../kernel/db/ids.ts'
@@ -66,21 +66,21 @@ export function viaOf({ via, tokenName, actorId }: LineRow): {
     : { type: type === 'support' || type === 'system' ? type : 'page', id, name: null }
 }
 
-export const lineAnswer = shape('AuditLine', {
+export const lineResponse = namedSchema('AuditLine', {
   id: t.String(),
   at: time,
   actor: t.Object({ id: t.String(), name: t.String() }),
   via,
   operation: t.String(),
   target: nullable(t.String()),
-  targetName: told(nullable(t.String()), 'As it is called today.'),
-  targetKind: told(nullable(t.Enum([...accountKinds])), 'Where the target is an account.'),
-  targetGone: told(t.Boolean(), 'It is not there any more.'),
+  targetName: described(nullable(t.String()), 'As it is called today.'),
+  targetKind: described(nullable(t.Enum([...accountKinds])), 'Where the target is an account.'),
+  targetGone: described(t.Boolean(), 'It is not there any more.'),
   from: t.String(),
-  requestId: told(t.String(), 'The X-Request-Id of the call.'),
-  result: told(t.String(), 'done, or the code of the refusal.'),
-  jobId: told(nullable(t.String()), 'The job that it started.'),
-  details: told(t.Unknown(), 'What was sent; secrets are `***`.'),
+  requestId: described(t.String(), 'The X-Request-Id of the call.'),
+  result: described(t.String(), 'done, or the code of the refusal.'),
+  jobId: described(nullable(t.String()), 'The job that it started.'),
+  details: described(t.Unknown(), 'What was sent; secrets are `***`.'),
   changes: t.Array(t.Object({ field: t.String(), before: t.Unknown(), after: t.Unknown() })),
 })
 
@@ -131,9 +131,13 @@ export function filterFrom(db: Db, query: Query): Filter {
   else if (result === 'refused') add("a.result <> 'done'")
   else if (result) add("a.result <> 'done' AND a.result = ?", result)
   // Ids sort by time as lines do, so a span of time is a span of ids, and its ends are found at once.
-  if (query['since']) add('a.id >= (SELECT id FROM audit WHERE at >= ? ORDER BY at, id LIMIT 1)', momentFrom(query['since'], 'T00:00'))
+  if (query['since'])
+    add('a.id >= (SELECT id FROM audit WHERE at >= ? ORDER BY at, id LIMIT 1)', momentFrom(query['since'], 'T00:00'))
   if (query['until'])
-    add('a.id <= (SELECT id FROM audit WHERE at <= ? ORDER BY at DESC, id DESC LIMIT 1)', momentFrom(query['until'], 'T23:59:59.999'))
+    add(
+      'a.id <= (SELECT id FROM audit WHERE at <= ? ORDER BY at DESC, id DESC LIMIT 1)',
+      momentFrom(query['until'], 'T23:59:59.999'),
+    )
   return { where: parts.map(([sql]) => `(${sql})`).join(' AND '), values: parts.flatMap(([, values]) => values) }
 }
 
@@ -143,13 +147,16 @@ function who(db: Db, text: string): [string, ...string[]] {
   if (text === 'system' || looksLikeId(text)) return ['a.actor_id = ?', text]
   const part = partOf(text)
   const found = db.$client
-    .query<{ id: string }, [string, string, number]>(`SELECT id FROM accounts WHERE name ${LIKE} OR email ${LIKE} ORDER BY id LIMIT ?`)
+    .query<{ id: string }, [string, string, number]>(
+      `SELECT id FROM accounts WHERE name ${LIKE} OR email ${LIKE} ORDER BY id LIMIT ?`,
+    )
     .all(part, part, MOST_PEOPLE)
   return found.length ? [`a.actor_id IN (${found.map(() => '?')})`, ...found.map((a) => a.id)] : ['0']
 }
 
 /** Without a zone it is UTC, as everything is that is shown. `ofDay` is what is meant by a day alone. */
-const momentFrom = (text: string, ofDay: string) => Date.parse(`${text.includes('T') ? text.replace('Z', '') : text + ofDay}Z`)
+const momentFrom = (text: string, ofDay: string) =>
+  Date.parse(`${text.includes('T') ? text.replace('Z', '') : text + ofDay}Z`)
 
 /** Lines of what was no call of an operation, in words. */
 export const otherLines = { 'nodes.enrolled': 'A node enrolled' } as const

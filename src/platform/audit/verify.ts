@@ -1,6 +1,6 @@
 import { Type as t } from 'typebox'
-import { checkChain } from '../../kernel/audit/chain.ts'
 import { nullable, operation } from '../../kernel/api/operation.ts'
+import { checkChain } from '../../kernel/audit/chain.ts'
 
 export const verifyAudit = operation({
   id: 'audit.verify',
@@ -8,7 +8,7 @@ export const verifyAudit = operation({
   path: '/admin/audit/verify',
   summary: 'Check that the audit log is as it was written; names the first line that is not',
   access: { staff: ['audit:read'] },
-  answer: t.Object({ lines: t.Integer(), ok: t.Boolean(), brokenAt: nullable(t.String()) }),
+  response: t.Object({ lines: t.Integer(), ok: t.Boolean(), brokenAt: nullable(t.String()) }),
   prepare: ({ db }) => checkChain(db),
   run: ({ prepared }) => prepared,
 })

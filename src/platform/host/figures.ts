@@ -72,7 +72,8 @@ export class HostFigures {
   cpu() {
     const ticks = cpuFrom(this.source.proc('stat'))
     const passed = ticks.total - this.#cpu.ticks.total
-    if (passed >= ticks.cpus * TICKS_PER_SECOND) this.#cpu = { ticks, percent: percentOf(ticks.busy - this.#cpu.ticks.busy, passed) }
+    if (passed >= ticks.cpus * TICKS_PER_SECOND)
+      this.#cpu = { ticks, percent: percentOf(ticks.busy - this.#cpu.ticks.busy, passed) }
     return { cpus: ticks.cpus, cpuPercent: this.#cpu.percent }
   }
 
@@ -82,5 +83,6 @@ export class HostFigures {
   load = () => loadFrom(this.source.proc('loadavg'))
   uptimeSeconds = () => uptimeFrom(this.source.proc('uptime'))
   /** With what is written and not yet moved into the file itself. */
-  databaseBytes = () => ['', '-wal'].reduce((all, end) => all + this.source.fileBytes(`${this.dataDir}/berth.db${end}`), 0)
+  databaseBytes = () =>
+    ['', '-wal'].reduce((all, end) => all + this.source.fileBytes(`${this.dataDir}/berth.db${end}`), 0)
 }

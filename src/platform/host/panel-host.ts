@@ -1,8 +1,8 @@
 // The host that the controller itself runs on: how busy, how full, since when.
 import { Type as t } from 'typebox'
+import { VERSION } from '../../app/version.ts'
 import { operation, time } from '../../kernel/api/operation.ts'
 import { iso, second } from '../../kernel/db/clock.ts'
-import { VERSION } from '../../app/version.ts'
 
 /** From here on it is under Needs attention. */
 export const DISK_SHOWN_PERCENT = 85
@@ -16,7 +16,7 @@ export const getPanelHost = operation({
   path: '/admin/panel-host',
   summary: 'The host of the controller: CPU, memory, the disk holding the database, uptime, version',
   access: { staff: ['nodes:read'] },
-  answer: t.Object({
+  response: t.Object({
     checkedAt: time,
     cpus: t.Integer(),
     cpuPercent: percent,

@@ -1,7 +1,7 @@
 import { Type as t } from 'typebox'
+import { VERSION } from '../../app/version.ts'
 import { operation, time } from '../../kernel/api/operation.ts'
 import { iso } from '../../kernel/db/clock.ts'
-import { VERSION } from '../../app/version.ts'
 
 export const getStatus = operation({
   id: 'status.get',
@@ -9,7 +9,7 @@ export const getStatus = operation({
   path: '/status',
   summary: 'Whether it is up, and which version it is',
   access: 'anyone',
-  answer: t.Object({ status: t.Enum(['ok']), product: t.String(), version: t.String(), time, startedAt: time }),
+  response: t.Object({ status: t.Enum(['ok']), product: t.String(), version: t.String(), time, startedAt: time }),
   run: ({ clock, startedAt }) => ({
     status: 'ok' as const,
     product: 'Berth',

@@ -1,7 +1,7 @@
+import { visible } from '../../compute/servers/server.ts'
 import { areas } from '../../kernel/api/access.ts'
 import { day, iso } from '../../kernel/db/clock.ts'
 import { MOST_SHOWN, type Source } from '../overview/attention.ts'
-import { visible } from '../../compute/servers/server.ts'
 import { seen } from './job.ts'
 
 /** A failure nobody acted on is history after this long. */

@@ -1,13 +1,13 @@
 // Jobs, as people and billing systems follow them. The engine is kernel/jobs.
 import { Type as t } from 'typebox'
-import { asKnownTo } from '../audit/doer.ts'
+import { visible } from '../../compute/servers/server.ts'
 import type { AccountKind } from '../../kernel/api/access.ts'
 import type { Actor } from '../../kernel/api/actor.ts'
-import { nullable, type Resource, shape, time, told } from '../../kernel/api/operation.ts'
+import { described, namedSchema, nullable, type Resource, time } from '../../kernel/api/operation.ts'
 import { iso, isoOrNull } from '../../kernel/db/clock.ts'
 import type { Db } from '../../kernel/db/open.ts'
 import type { Job } from '../../kernel/jobs/tables.ts'
-import { visible } from '../../compute/servers/server.ts'
+import { asKnownTo } from '../audit/doer.ts'
 
 /** Who sees the server sees its jobs; jobs of no server are work on a node, and for who sees nodes. */
 export function seen(tx: Db, actor: Actor): { where: string; values: string[] } {
@@ -21,19 +21,21 @@ export const job: Resource<JobRow> = {
   notFound: 'job_not_found',
   find(tx, actor, id) {
     const { where, values } = seen(tx, actor)
-    return tx.$client.query<JobRow, string[]>(`${selectJobs} WHERE j.id = ? AND (${where})`).get(id, ...values) ?? undefined
+    return (
+      tx.$client.query<JobRow, string[]>(`${selectJobs} WHERE j.id = ? AND (${where})`).get(id, ...values) ?? undefined
+    )
   },
 }
 
 export const jobState = t.Enum(['queued', 'running', 'succeeded', 'failed'])
-export const jobRecord = shape('Job', {
+export const jobRecord = namedSchema('Job', {
   id: t.String(),
-  kind: told(t.String(), 'Such as install, power or suspend; new ones may come.'),
+  kind: described(t.String(), 'Such as install, power or suspend; new ones may come.'),
   title: t.String(),
   state: jobState,
-  progress: told(t.Integer(), '0 to 100.'),
+  progress: described(t.Integer(), '0 to 100.'),
   step: t.Object({ n: t.Integer(), of: t.Integer(), name: nullable(t.String()) }),
-  startedBy: told(
+  startedBy: described(
     t.Object({ type: t.Enum(['person', 'token', 'system']), id: t.String(), name: t.String() }),
     'As far as it is yours to know: a provider is Staff to its customers, without an id.',
   ),
@@ -44,7 +46,7 @@ export const jobRecord = shape('Job', {
   startedAt: nullable(time),
   finishedAt: nullable(time),
   error: nullable(t.Object({ code: t.String(), message: t.String() })),
-  undoing: told(t.Boolean(), 'It failed and is being taken back, or is tried again: the error says why.'),
+  undoing: described(t.Boolean(), 'It failed and is being taken back, or is tried again: the error says why.'),
 })
 
 export type JobRow = Job & {
@@ -73,7 +75,13 @@ function startedBy(actor: Actor, it: JobRow) {
   const whole = { type: it.startedByType, id: it.startedById, name: it.startedByName }
   const { doerId, ownerId, providerId } = it
   const asking = ownerId === actor.accountId || providerId === actor.accountId ? 'own' : 'guest'
-  const did = { accountId: doerId ?? it.startedById, kind: it.doerKind, name: it.startedByName, resellerId: it.doerResellerId, providerId }
+  const did = {
+    accountId: doerId ?? it.startedById,
+    kind: it.doerKind,
+    name: it.startedByName,
+    resellerId: it.doerResellerId,
+    providerId,
+  }
   const known = asKnownTo(actor, did, asking)
   if (known.token) return whole
   if (known.name !== did.name) return { ...whole, id: '', name: known.name }

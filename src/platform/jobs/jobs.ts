@@ -2,12 +2,16 @@ import { Type as t } from 'typebox'
 import { page, paginate } from '../../kernel/api/list.ts'
 import { operation, time } from '../../kernel/api/operation.ts'
 import { idOf, oneOf, text, wholeNumber } from '../../kernel/api/query.ts'
-import { iso } from '../../kernel/db/clock.ts'
 import { countOf } from '../../kernel/db/cache.ts'
+import { iso } from '../../kernel/db/clock.ts'
 import { linesAfter } from '../../kernel/jobs/log.ts'
 import { fromJobs, type JobRow, job, jobRecord, jobState, seen, selectJobs, showJob, stateOf } from './job.ts'
 
-const everybody = { staff: ['servers:read', 'nodes:read'], reseller: ['servers:read'], customer: ['servers:read'] } as const
+const everybody = {
+  staff: ['servers:read', 'nodes:read'],
+  reseller: ['servers:read'],
+  customer: ['servers:read'],
+} as const
 
 export const getJob = operation({
   id: 'jobs.get',
@@ -16,7 +20,7 @@ export const getJob = operation({
   summary: 'One job; follow it until its state is succeeded or failed',
   access: everybody,
   on: job,
-  answer: jobRecord,
+  response: jobRecord,
   run: ({ actor, target }) => showJob(actor, target),
 })
 
@@ -25,7 +29,7 @@ const states = {
   done: "j.state = 'succeeded'",
   failed: "j.state = 'failed'",
 }
-type Asked = keyof typeof states
+type RequestContext = keyof typeof states
 
 export const listJobs = operation({
   id: 'jobs.list',
@@ -34,17 +38,20 @@ export const listJobs = operation({
   summary: 'Jobs, newest first',
   access: everybody,
   query: {
-    state: oneOf(Object.keys(states) as Asked[], 'running: at work or waiting for it; done: succeeded; failed.'),
+    state: oneOf(
+      Object.keys(states) as RequestContext[],
+      'running: at work or waiting for it; done: succeeded; failed.',
+    ),
     serverId: idOf('server', 'Only jobs of this server.'),
     nodeId: idOf('node', 'Only jobs on this node.'),
     kind: text('Only jobs of this kind, such as install.', 40),
   },
-  answer: page(jobRecord),
+  response: page(jobRecord),
   run(call) {
     const { tx, actor, query } = call
     const { where, values } = seen(tx, actor)
     const filters: [string, string[]][] = [[where, values]]
-    if (query['state']) filters.push([states[query['state'] as Asked], []])
+    if (query['state']) filters.push([states[query['state'] as RequestContext], []])
     for (const [name, column] of [
       ['serverId', 'j.server_id'],
       ['nodeId', 'j.node_id'],
@@ -58,7 +65,9 @@ export const listJobs = operation({
       name: 'jobs',
       rows: (after, limit) =>
         tx.$client
-          .query<JobRow, any[]>(`${selectJobs} WHERE ${filter}${after ? ' AND j.id < ?' : ''} ORDER BY j.id DESC LIMIT ?`)
+          .query<JobRow, any[]>(
+            `${selectJobs} WHERE ${filter}${after ? ' AND j.id < ?' : ''} ORDER BY j.id DESC LIMIT ?`,
+          )
           .all(...given, ...(after ? [after] : []), limit),
       keyOf: (j) => j.id,
       show: (j) => showJob(actor, j),
@@ -75,10 +84,15 @@ export const getJobLog = operation({
   access: everybody,
   on: job,
   query: { after: wholeNumber('The number of the last line you have.', 0, { maximum: 999_999_999 }) },
-  answer: t.Object({ lines: t.Array(t.Object({ n: t.Integer(), at: time, level: t.String(), text: t.String() })), state: jobState }),
+  response: t.Object({
+    lines: t.Array(t.Object({ n: t.Integer(), at: time, level: t.String(), text: t.String() })),
+    state: jobState,
+  }),
   run({ tx, actor, target, query }) {
     // What is typed on a node names its paths, bridges and volumes.
-    const lines = linesAfter(tx, target.id, Number(query['after'] ?? 0)).filter((l) => actor.kind === 'staff' || l.level !== 'command')
+    const lines = linesAfter(tx, target.id, Number(query['after'] ?? 0)).filter(
+      (l) => actor.kind === 'staff' || l.level !== 'command',
+    )
     return { lines: lines.map((l) => ({ ...l, at: iso(l.at) })), state: stateOf(target) }
   },
 })

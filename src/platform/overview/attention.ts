@@ -1,26 +1,30 @@
 // What needs attention, in one shape for every kind of account. Each room says what it knows of: see sources.ts for the list.
 import { type Static, Type as t } from 'typebox'
-import { type Look, nullable, shape, time, told } from '../../kernel/api/operation.ts'
+import { described, namedSchema, nullable, type ReadContext, time } from '../../kernel/api/operation.ts'
 
 /** What, since when, what it means, and one thing to do about it where there is one. */
-export const attention = shape('Attention', {
+export const attention = namedSchema('Attention', {
   level: t.Enum(['bad', 'warn']),
   what: t.String(),
-  effect: told(t.String(), 'What it means.'),
+  effect: described(t.String(), 'What it means.'),
   since: nullable(time),
-  action: told(nullable(t.String()), 'What to do about it, and in href the page where; null where there is nothing that you can do.'),
+  action: described(
+    nullable(t.String()),
+    'What to do about it, and in href the page where; null where there is nothing that you can do.',
+  ),
   href: nullable(t.String()),
 })
 export type Attention = Static<typeof attention>
 
 /** Says only what the one who looks may see, by the operation behind it; and nothing to whom it does not concern. */
-export type Source = (call: Look) => Attention[]
+export type Source = (call: ReadContext) => Attention[]
 
 /** One line of a checklist; `done` is a fact, nobody ticks it. */
-export const step = shape('Step', { title: t.String(), words: t.String(), done: t.Boolean(), href: t.String() })
+export const step = namedSchema('Step', { title: t.String(), words: t.String(), done: t.Boolean(), href: t.String() })
 export type Step = Static<typeof step>
 
 /** As many of one kind as are read before one begins with the first. */
 export const MOST_SHOWN = 20
 
-export const worstFirst = (found: Attention[]): Attention[] => found.sort((a, b) => (a.level === b.level ? 0 : a.level === 'bad' ? -1 : 1))
+export const worstFirst = (found: Attention[]): Attention[] =>
+  found.sort((a, b) => (a.level === b.level ? 0 : a.level === 'bad' ? -1 : 1))

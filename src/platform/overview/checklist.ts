@@ -1,34 +1,46 @@
 // What is still to be done once, for each kind of account. A step ticks itself by a fact, and stands only for who may do it.
-import { accountById } from '../../identity/accounts/account.ts'
-import { changePassword } from '../../identity/accounts/own-account.ts'
-import { createPool } from '../../network/ip-pools/pools.ts'
+
 import { addCatalogueImage } from '../../catalog/images/images.ts'
-import type { AccountKind } from '../../kernel/api/access.ts'
-import { type Look, mayCall, type Operation } from '../../kernel/api/operation.ts'
-import { hour } from '../../kernel/db/clock.ts'
-import { createLocation } from '../../fleet/locations/locations.ts'
-import { enrollNode } from '../../fleet/nodes/enroll.ts'
 import { createPackage } from '../../catalog/packages/packages.ts'
-import { createResellerCustomer } from '../../identity/resellers/own.ts'
 import { createServer } from '../../compute/servers/create.ts'
 import { listServers } from '../../compute/servers/list.ts'
 import { visible } from '../../compute/servers/server.ts'
+import { createLocation } from '../../fleet/locations/locations.ts'
+import { enrollNode } from '../../fleet/nodes/enroll.ts'
+import { accountById } from '../../identity/accounts/account.ts'
+import { changePassword } from '../../identity/accounts/own-account.ts'
+import { factorsOf } from '../../identity/auth/second-factors/factors.ts'
+import { beginTotp } from '../../identity/auth/second-factors/totp.ts'
+import { createResellerCustomer } from '../../identity/resellers/own.ts'
+import { addSshKey } from '../../identity/ssh-keys/ssh-keys.ts'
+import type { AccountKind } from '../../kernel/api/access.ts'
+import { mayCall, type Operation, type ReadContext } from '../../kernel/api/operation.ts'
+import { hour } from '../../kernel/db/clock.ts'
+import { createPool } from '../../network/ip-pools/pools.ts'
 import { resellerBranding } from '../settings/branding.ts'
 import { configureMail } from '../settings/mail.ts'
-import { factorsOf } from '../../identity/second-factors/factors.ts'
-import { beginTotp } from '../../identity/second-factors/totp.ts'
-import { addSshKey } from '../../identity/ssh-keys/ssh-keys.ts'
 import type { Step } from './attention.ts'
 
 /** `by` is the operation that does it: a step is nothing to whom it is refused. */
-type Todo = { by: Operation; title: string; words: string; done(call: Look): boolean; href: string | ((call: Look) => string) }
+type Todo = {
+  by: Operation
+  title: string
+  words: string
+  done(call: ReadContext): boolean
+  href: string | ((call: ReadContext) => string)
+}
 
-export const checklistFor = (call: Look): Step[] =>
+export const checklistFor = (call: ReadContext): Step[] =>
   todo[call.actor.kind]
     .filter(({ by }) => mayCall(by, call.actor))
-    .map(({ title, words, done, href }) => ({ title, words, done: done(call), href: typeof href === 'string' ? href : href(call) }))
+    .map(({ title, words, done, href }) => ({
+      title,
+      words,
+      done: done(call),
+      href: typeof href === 'string' ? href : href(call),
+    }))
 
-const there = ({ tx }: Look, sql: string, ...values: (string | number)[]) =>
+const there = ({ tx }: ReadContext, sql: string, ...values: (string | number)[]) =>
   tx.$client.query<{ found: 0 | 1 }, (string | number)[]>(`SELECT EXISTS (${sql}) AS found`).get(...values)!.found === 1
 
 const installation: readonly Todo[] = [
@@ -51,7 +63,11 @@ const installation: readonly Todo[] = [
     title: 'First node',
     words: 'A machine that runs servers.',
     done: (call) =>
-      there(call, 'SELECT 1 FROM nodes WHERE removed_at IS NULL AND (connected_at IS NOT NULL OR seen_at > ?)', call.clock() - hour),
+      there(
+        call,
+        'SELECT 1 FROM nodes WHERE removed_at IS NULL AND (connected_at IS NOT NULL OR seen_at > ?)',
+        call.clock() - hour,
+      ),
     href: '/admin/nodes/enroll',
   },
   {
@@ -83,7 +99,8 @@ const installation: readonly Todo[] = [
     by: createServer,
     title: 'First server',
     words: 'Order one for a customer and sign in to it.',
-    done: (call) => there(call, "SELECT 1 FROM servers WHERE status NOT IN ('pending_setup', 'provisioning', 'failed')"),
+    done: (call) =>
+      there(call, "SELECT 1 FROM servers WHERE status NOT IN ('pending_setup', 'provisioning', 'failed')"),
     href: '/admin/servers/new',
   },
   {
@@ -113,7 +130,7 @@ const password: Todo = {
 }
 
 /** Those that the actor sees: their first one of which `more` is true. */
-const serverWhere = ({ tx, actor }: Look, more: string) => {
+const serverWhere = ({ tx, actor }: ReadContext, more: string) => {
   const { where, values } = visible(tx, actor)
   return tx.$client
     .query<{ id: string }, string[]>(`SELECT s.id FROM servers s WHERE ${where} AND ${more} ORDER BY s.id LIMIT 1`)
@@ -152,7 +169,8 @@ const todo: Record<AccountKind, readonly Todo[]> = {
     {
       by: listServers,
       title: 'First server',
-      words: 'Your provider orders it for you and it appears here by itself; what is installed on it may be left to you.',
+      words:
+        'Your provider orders it for you and it appears here by itself; what is installed on it may be left to you.',
       done: (call) => serverWhere(call, "s.status NOT IN ('pending_setup', 'provisioning', 'failed')") !== undefined,
       href: (call) => {
         const waits = serverWhere(call, "s.status = 'pending_setup'")

@@ -1,14 +1,14 @@
 // The staff's first page: what needs attention, how full it is, and what is still to be set up, all from facts. Each part is for who may
 // call the operation behind it, and null for who may not.
 import { Type as t } from 'typebox'
-import { seen } from '../jobs/job.ts'
-import { listJobs } from '../jobs/jobs.ts'
-import { type Look, mayCall, nullable, type Operation, operation, time } from '../../kernel/api/operation.ts'
-import { day, iso } from '../../kernel/db/clock.ts'
+import { listAllServers } from '../../compute/servers/list.ts'
 import { listedLocations, locationAnswer } from '../../fleet/locations/location.ts'
 import { listLocations } from '../../fleet/locations/locations.ts'
 import { listNodes } from '../../fleet/nodes/nodes.ts'
-import { listAllServers } from '../../compute/servers/list.ts'
+import { mayCall, nullable, type Operation, operation, type ReadContext, time } from '../../kernel/api/operation.ts'
+import { day, iso } from '../../kernel/db/clock.ts'
+import { seen } from '../jobs/job.ts'
+import { listJobs } from '../jobs/jobs.ts'
 import { attention, step } from './attention.ts'
 import { checklistFor } from './checklist.ts'
 import { serversByState } from './own-overview.ts'
@@ -18,20 +18,24 @@ export const getOverview = operation({
   id: 'overview.get',
   method: 'GET',
   path: '/admin/overview',
-  summary: 'What needs attention, capacity, jobs, and the set-up checklist; what your role does not include is null or left out',
+  summary:
+    'What needs attention, capacity, jobs, and the set-up checklist; what your role does not include is null or left out',
   access: { staff: ['account:read'] },
-  answer: t.Object({
+  response: t.Object({
     checkedAt: time,
     attention: t.Array(attention),
     checklist: t.Array(step),
     servers: nullable(t.Record(t.String(), t.Integer())),
     jobs: nullable(t.Object({ running: t.Integer(), failed24h: t.Integer(), done24h: t.Integer() })),
-    nodes: nullable(t.Object({ total: t.Integer(), connected: t.Integer(), versions: t.Record(t.String(), t.Integer()) })),
+    nodes: nullable(
+      t.Object({ total: t.Integer(), connected: t.Integer(), versions: t.Record(t.String(), t.Integer()) }),
+    ),
     locations: nullable(t.Array(locationAnswer)),
   }),
   run(call) {
     const { actor, clock } = call
-    const forWho = <T>(op: Operation, read: (call: Look) => T): T | null => (mayCall(op, actor) ? read(call) : null)
+    const forWho = <T>(op: Operation, read: (call: ReadContext) => T): T | null =>
+      mayCall(op, actor) ? read(call) : null
     return {
       checkedAt: iso(clock()),
       attention: needsAttention(call),
@@ -44,7 +48,7 @@ export const getOverview = operation({
   },
 })
 
-function jobs({ tx, actor, clock }: Look) {
+function jobs({ tx, actor, clock }: ReadContext) {
   const { where, values } = seen(tx, actor)
   const number = (which: string, ...more: number[]) =>
     tx.$client
@@ -60,9 +64,11 @@ function jobs({ tx, actor, clock }: Look) {
   }
 }
 
-function nodes({ tx, nodes: live }: Look) {
+function nodes({ tx, nodes: live }: ReadContext) {
   const all = tx.$client
-    .query<{ id: string; version: string }, []>("SELECT id, facts ->> '$.agentVersion' AS version FROM nodes WHERE removed_at IS NULL")
+    .query<{ id: string; version: string }, []>(
+      "SELECT id, facts ->> '$.agentVersion' AS version FROM nodes WHERE removed_at IS NULL",
+    )
     .all()
   return {
     total: all.length,

@@ -1,9 +1,9 @@
 // The first page of a customer and of a reseller: what needs attention, how many servers there are, and what a new account has still to
 // do, all from facts.
 import { Type as t } from 'typebox'
-import { type Look, operation, time } from '../../kernel/api/operation.ts'
-import { iso } from '../../kernel/db/clock.ts'
 import { visible } from '../../compute/servers/server.ts'
+import { operation, type ReadContext, time } from '../../kernel/api/operation.ts'
+import { iso } from '../../kernel/db/clock.ts'
 import { attention, step } from './attention.ts'
 import { checklistFor } from './checklist.ts'
 import { needsAttention } from './sources.ts'
@@ -14,7 +14,7 @@ export const getOwnOverview = operation({
   path: '/overview',
   summary: 'What needs your attention, the servers you see by state, and what a new account has still to do',
   access: { reseller: ['account:read'], customer: ['account:read'] },
-  answer: t.Object({
+  response: t.Object({
     checkedAt: time,
     attention: t.Array(attention),
     checklist: t.Array(step),
@@ -29,7 +29,7 @@ export const getOwnOverview = operation({
 })
 
 /** How many of the servers that the actor sees are in which state. */
-export function serversByState({ tx, actor }: Look): Record<string, number> {
+export function serversByState({ tx, actor }: ReadContext): Record<string, number> {
   const { where, values } = visible(tx, actor)
   return Object.fromEntries(
     tx.$client

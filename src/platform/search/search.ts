@@ -2,11 +2,11 @@
 // somebody may not see or do is not found.
 
 import { Type as t } from 'typebox'
-import { seen } from '../jobs/job.ts'
-import { areas, everybody } from '../../kernel/api/access.ts'
-import { type Look, nullable, operation } from '../../kernel/api/operation.ts'
-import { LIKE, partOf } from '../../kernel/db/rows.ts'
 import { visible } from '../../compute/servers/server.ts'
+import { areas, everybody } from '../../kernel/api/access.ts'
+import { nullable, operation, type ReadContext } from '../../kernel/api/operation.ts'
+import { LIKE, partOf } from '../../kernel/db/rows.ts'
+import { seen } from '../jobs/job.ts'
 
 /** As many as are seen at a glance. */
 export const MOST = 12
@@ -27,9 +27,9 @@ type Row = { id: string; title: string; detail: string | null }
 type Source = {
   type: Found['type']
   /** Where the row's id goes; undefined for who has no such page. */
-  place(call: Look): string | undefined
+  place(call: ReadContext): string | undefined
   /** Rows whose name has `part` in it, or whose id is `id`. */
-  sql(call: Look, part: string, id: string): [string, (string | number)[]]
+  sql(call: ReadContext, part: string, id: string): [string, (string | number)[]]
 }
 
 const sources: readonly Source[] = [
@@ -49,7 +49,9 @@ const sources: readonly Source[] = [
   {
     type: 'customer',
     place: ({ actor }) =>
-      actor.scopes.has(actor.kind === 'staff' ? 'customers:read' : 'reseller:customers') ? `${areas[actor.kind]}/customers/` : undefined,
+      actor.scopes.has(actor.kind === 'staff' ? 'customers:read' : 'reseller:customers')
+        ? `${areas[actor.kind]}/customers/`
+        : undefined,
     sql: ({ actor }, part, id) => [
       `SELECT id, name AS title, email AS detail FROM accounts WHERE kind <> 'staff' AND ${actor.kind === 'staff' ? '? IS NOT NULL' : 'reseller_id = ?'}
        AND (name ${LIKE} OR email ${LIKE} OR organization ${LIKE} OR id = ?) ORDER BY id DESC`,
@@ -82,9 +84,9 @@ const sources: readonly Source[] = [
 ]
 
 /** Of nothing, what can be done; of a text, all that has it in its name. */
-function found(call: Look, text: string): Found[] {
-  const places = call
-    .places(call.actor)
+function found(call: ReadContext, text: string): Found[] {
+  const navItems = call
+    .navItems(call.actor)
     .filter(({ type, title }) => (text ? title.toLowerCase().includes(text.toLowerCase()) : type === 'action'))
     .map(({ type, title, href }): Found => ({ type, id: null, title, detail: null, href }))
   const rows = sources.map((source) => {
@@ -96,7 +98,10 @@ function found(call: Look, text: string): Found[] {
       .all(...values)
       .map((row): Found => ({ type: source.type, ...row, href: `${place}${row.id}` }))
   })
-  return share([...(['page', 'action'] as const).map((type) => places.filter((place) => place.type === type)), ...rows])
+  return share([
+    ...(['page', 'action'] as const).map((type) => navItems.filter((place) => place.type === type)),
+    ...rows,
+  ])
 }
 
 /** Each kind in turn gives one, until there are enough: many servers of a name do not hide the customer. Kinds stay together. */
@@ -120,8 +125,13 @@ export const search = operation({
   path: '/search',
   summary: `Find servers, customers, nodes, jobs, pages and actions by name, address or id; at most ${MOST}`,
   access: everybody('account:read'),
-  query: { q: t.String({ maxLength: 200, description: 'Part of a name or address, or an id. Without it, what can be done is found.' }) },
-  answer: t.Object({
+  query: {
+    q: t.String({
+      maxLength: 200,
+      description: 'Part of a name or address, or an id. Without it, what can be done is found.',
+    }),
+  },
+  response: t.Object({
     data: t.Array(
       t.Object({
         type: t.Enum([...types]),

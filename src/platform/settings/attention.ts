@@ -7,14 +7,17 @@ import { getMail } from './mail.ts'
 export const unsentMails: Source = ({ tx, actor, clock }) => {
   if (!mayCall(getMail, actor)) return []
   const { n } = tx.$client
-    .query<{ n: number }, [number]>("SELECT count(*) AS n FROM mails WHERE state = 'failed' OR (state = 'waiting' AND created_at < ?)")
+    .query<{ n: number }, [number]>(
+      "SELECT count(*) AS n FROM mails WHERE state = 'failed' OR (state = 'waiting' AND created_at < ?)",
+    )
     .get(clock() - hour)!
   if (!n) return []
   return [
     {
       level: 'warn',
       what: `${count(n, 'mail was', 'mails were')} not sent.`,
-      effect: 'Invitations and links to new passwords are among them. What still waits is sent once the mail server takes it.',
+      effect:
+        'Invitations and links to new passwords are among them. What still waits is sent once the mail server takes it.',
       since: null,
       action: 'Open settings',
       href: '/admin/settings',

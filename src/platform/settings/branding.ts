@@ -5,24 +5,36 @@ import { accountByEmail, mailAddress } from '../../identity/accounts/account.ts'
 import type { AccountKind, Scope } from '../../kernel/api/access.ts'
 import type { Actor } from '../../kernel/api/actor.ts'
 import { invalid } from '../../kernel/api/errors.ts'
-import { done, fields, line, nullable, operation, type Surroundings, secret, shape, told } from '../../kernel/api/operation.ts'
-import { type Db, prepared, type Tx } from '../../kernel/db/open.ts'
+import {
+  type AppContext,
+  described,
+  done,
+  fields,
+  line,
+  namedSchema,
+  nullable,
+  operation,
+  secret,
+} from '../../kernel/api/operation.ts'
 import { digest } from '../../kernel/crypto/secrets.ts'
+import { type Db, prepared, type Tx } from '../../kernel/db/open.ts'
 import { contrastWithWhite, LEAST_CONTRAST, logoUrl } from '../../kernel/web/brand.ts'
 import { mailServer } from '../../kernel/web/mail.ts'
 import { type Branding, branding } from './tables.ts'
 
-const brandAnswer = shape('Branding', {
+const brandAnswer = namedSchema('Branding', {
   name: nullable(t.String()),
   accent: nullable(t.String()),
   senderName: nullable(t.String()),
   senderAddress: nullable(t.String()),
-  logo: told(nullable(t.String()), 'Where it is served; null without one.'),
+  logo: described(nullable(t.String()), 'Where it is served; null without one.'),
 })
 
 const brandBody = fields({
   name: t.Optional(nullable(line(60))),
-  accent: t.Optional(nullable(t.String({ maxLength: 7, pattern: '^#[0-9A-Fa-f]{6}$', title: 'a colour like #1d4ed8' }))),
+  accent: t.Optional(
+    nullable(t.String({ maxLength: 7, pattern: '^#[0-9A-Fa-f]{6}$', title: 'a colour like #1d4ed8' })),
+  ),
   senderName: t.Optional(nullable(line(60))),
   senderAddress: t.Optional(nullable(t.String({ maxLength: 254 }))),
 })
@@ -67,7 +79,9 @@ function mustBeRead(accent: string | null): string | null {
 }
 
 const taken = prepared(({ $client }) =>
-  $client.prepare<{ n: number }, [string, string]>('SELECT count(*) AS n FROM branding WHERE account_id <> ? AND sender_address = ?'),
+  $client.prepare<{ n: number }, [string, string]>(
+    'SELECT count(*) AS n FROM branding WHERE account_id <> ? AND sender_address = ?',
+  ),
 )
 const domainOf = (address: string) => address.slice(address.lastIndexOf('@') + 1).toLowerCase()
 
@@ -75,14 +89,17 @@ const domainOf = (address: string) => address.slice(address.lastIndexOf('@') + 1
  * A reseller writes in its own name, not in the provider's or in that of somebody else here. Its mails leave through the provider's mail
  * server, so whatever came from the provider's domain would pass as the provider's for every reader.
  */
-function mustBeItsOwn(tx: Db, { secrets }: Surroundings, owner: string, address: string) {
+function mustBeItsOwn(tx: Db, { secrets }: AppContext, owner: string, address: string) {
   const holder = accountByEmail(tx, address)
   if ((holder && holder.id !== owner) || taken(tx).get(owner, address)!.n)
     throw invalid({ field: 'senderAddress', message: 'belongs to another account here. Use an address of your own.' })
   const theirs = [mailServer(tx, secrets)?.from, rowOf(tx, null).senderAddress].filter((it) => it != null).map(domainOf)
   const domain = domainOf(address)
   if (theirs.some((it) => domain === it || domain.endsWith(`.${it}`)))
-    throw invalid({ field: 'senderAddress', message: "is in your provider's own domain. Take an address in a domain of yours." })
+    throw invalid({
+      field: 'senderAddress',
+      message: "is in your provider's own domain. Take an address in a domain of yours.",
+    })
 }
 
 /** The first bytes say what a picture is; its name and its sender do not. SVG is left out: it can hold scripts. */
@@ -95,7 +112,8 @@ const MOST_LOGO_BYTES = 100_000
 
 function pictureFrom(base64: string) {
   const logo = Buffer.from(base64, 'base64')
-  if (logo.length > MOST_LOGO_BYTES) throw invalid({ field: 'image', message: 'is too large: it may have 100 kB at most.' })
+  if (logo.length > MOST_LOGO_BYTES)
+    throw invalid({ field: 'image', message: 'is too large: it may have 100 kB at most.' })
   const logoType = pictures.find(([, fits]) => fits(logo))?.[0]
   if (!logoType) throw invalid({ field: 'image', message: 'must be a PNG, JPEG or WebP picture.' })
   return { logo, logoType, logoHash: digest(base64).slice(0, 24) }
@@ -110,7 +128,7 @@ type For = {
 }
 
 function brandingFor({ id, path, whose, may, owner }: For) {
-  const watches = ({ tx, actor }: { tx: Db; actor: Actor }) => {
+  const auditSnapshot = ({ tx, actor }: { tx: Db; actor: Actor }) => {
     const { logoHash: logo, ...row } = rowOf(tx, owner(actor))
     return { ...row, logo }
   }
@@ -121,7 +139,7 @@ function brandingFor({ id, path, whose, may, owner }: For) {
       path,
       summary: `Name, logo, colour and mail sender of ${whose}; null is inherited`,
       access: may,
-      answer: brandAnswer,
+      response: brandAnswer,
       run: ({ tx, actor }) => show(tx, owner(actor)),
     }),
     change: operation({
@@ -131,9 +149,14 @@ function brandingFor({ id, path, whose, may, owner }: For) {
       summary: `Set name, colour and mail sender of ${whose}; what is null or left out is inherited`,
       access: may,
       body: brandBody,
-      answer: brandAnswer,
-      example: { name: 'Example Hosting', accent: '#1d4ed8', senderName: 'Example Hosting', senderAddress: 'support@example.com' },
-      watches,
+      response: brandAnswer,
+      example: {
+        name: 'Example Hosting',
+        accent: '#1d4ed8',
+        senderName: 'Example Hosting',
+        senderAddress: 'support@example.com',
+      },
+      auditSnapshot,
       run(call) {
         const { tx, actor, body } = call
         const whose = owner(actor)
@@ -156,11 +179,18 @@ function brandingFor({ id, path, whose, may, owner }: For) {
       access: may,
       // `secret` keeps the picture out of the audit log, which has its digest before and after.
       body: fields({
-        image: secret(t.String({ minLength: 1, maxLength: 140_000, pattern: '^[A-Za-z0-9+/]+={0,2}$', title: 'a picture, as base64' })),
+        image: secret(
+          t.String({
+            minLength: 1,
+            maxLength: 140_000,
+            pattern: '^[A-Za-z0-9+/]+={0,2}$',
+            title: 'a picture, as base64',
+          }),
+        ),
       }),
-      answer: brandAnswer,
+      response: brandAnswer,
       example: { image: 'iVBORw0KGgo=' },
-      watches,
+      auditSnapshot,
       run({ tx, actor, body }) {
         keep(tx, owner(actor), pictureFrom(body.image))
         return show(tx, owner(actor))
@@ -172,8 +202,8 @@ function brandingFor({ id, path, whose, may, owner }: For) {
       path: `${path}/logo`,
       summary: `Remove the logo of ${whose}`,
       access: may,
-      answer: done,
-      watches,
+      response: done,
+      auditSnapshot,
       run({ tx, actor }) {
         keep(tx, owner(actor), { logo: null, logoType: null, logoHash: null })
         return {}

@@ -1,10 +1,10 @@
 import { Type as t } from 'typebox'
 import { accountById, mailAddress } from '../../identity/accounts/account.ts'
 import { idOf } from '../../kernel/api/actor.ts'
-import { invalid, Refusal } from '../../kernel/api/errors.ts'
+import { ApiError, invalid } from '../../kernel/api/errors.ts'
 import { done, fields, nullable, operation, secret } from '../../kernel/api/operation.ts'
-import type { Db } from '../../kernel/db/open.ts'
 import type { Secrets } from '../../kernel/crypto/secrets.ts'
+import type { Db } from '../../kernel/db/open.ts'
 import { brandFor } from '../../kernel/web/brand.ts'
 import { keepMailServer, type MailServer, mailServer, tryMail } from '../../kernel/web/mail.ts'
 
@@ -24,7 +24,7 @@ export const getMail = operation({
   path: '/admin/settings/mail',
   summary: 'The mail server that sends for Berth, without its password',
   access,
-  answer: t.Object({
+  response: t.Object({
     host: nullable(t.String()),
     port: nullable(t.Integer()),
     tls: t.Boolean(),
@@ -40,10 +40,15 @@ export const configureMail = operation({
   id: 'mail.configure',
   method: 'PUT',
   path: '/admin/settings/mail',
-  summary: 'Set the mail server that sends for Berth; waiting mails are sent then. Without a password the one that is kept stays',
+  summary:
+    'Set the mail server that sends for Berth; waiting mails are sent then. Without a password the one that is kept stays',
   access,
   body: fields({
-    host: t.String({ maxLength: 253, pattern: '^[A-Za-z0-9]([A-Za-z0-9.:-]{0,251}[A-Za-z0-9])?$', title: 'a host name or address' }),
+    host: t.String({
+      maxLength: 253,
+      pattern: '^[A-Za-z0-9]([A-Za-z0-9.:-]{0,251}[A-Za-z0-9])?$',
+      title: 'a host name or address',
+    }),
     port: t.Integer({ minimum: 1, maximum: 65_535 }),
     tls: t.Optional(t.Boolean()),
     plain: t.Optional(t.Boolean()),
@@ -51,9 +56,9 @@ export const configureMail = operation({
     password: t.Optional(nullable(secret(t.String({ maxLength: 200 })))),
     from: t.String({ maxLength: 254 }),
   }),
-  answer: done,
+  response: done,
   example: { host: 'mail.example.com', port: 587, user: 'berth', password: '<password>', from: 'panel@example.com' },
-  watches: ({ tx, secrets }) => show(tx, secrets),
+  auditSnapshot: ({ tx, secrets }) => show(tx, secrets),
   run({ tx, body, secrets }) {
     const { tls = body.port === 465, plain = false, user = null } = body
     const server = { host: body.host, port: body.port, tls, plain, user, from: mailAddress(body.from, 'from') }
@@ -64,7 +69,10 @@ export const configureMail = operation({
 })
 
 /** A password is never handed to a server that it was not given for: whoever may change the host would learn it. */
-function keptPassword(kept: MailServer | undefined, now: Pick<MailServer, 'host' | 'port' | 'user' | 'plain'>): string | null {
+function keptPassword(
+  kept: MailServer | undefined,
+  now: Pick<MailServer, 'host' | 'port' | 'user' | 'plain'>,
+): string | null {
   if (!kept?.password || now.user === null) return null
   if (kept.host !== now.host || kept.port !== now.port || kept.user !== now.user || (now.plain && !kept.plain))
     throw invalid({
@@ -80,15 +88,15 @@ export const testMail = operation({
   path: '/admin/settings/mail/test',
   summary: 'Send a test mail to your own address now; answers what the mail server said',
   access,
-  answer: t.Object({ to: t.String(), said: t.String() }),
+  response: t.Object({ to: t.String(), said: t.String() }),
   refuses: ['no_mail_server', 'mail_refused'],
   async prepare({ db, actor, secrets, config }) {
     const server = mailServer(db, secrets)
-    if (!server) throw new Refusal('no_mail_server', 'There is no mail server yet. Save one first.')
+    if (!server) throw new ApiError('no_mail_server', 'There is no mail server yet. Save one first.')
     const to = accountById(db, idOf(actor))
-    if (!to) throw new Refusal('invalid_request', 'System has no mail address. Sign in as yourself to send a test.')
+    if (!to) throw new ApiError('invalid_request', 'System has no mail address. Sign in as yourself to send a test.')
     const { sent, said } = await tryMail(server, brandFor(db, to.id), config.publicUrl, to)
-    if (!sent) throw new Refusal('mail_refused', said)
+    if (!sent) throw new ApiError('mail_refused', said)
     return { to: to.email, said }
   },
   run: ({ prepared }) => prepared,

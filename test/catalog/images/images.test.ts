@@ -23,7 +23,8 @@ function link(to: string, name: string) {
   symlinkSync(to, `${p.dir}/incoming/${name}`)
   return name
 }
-const take = (file: string, more: object = {}) => p.call(owner, 'POST', '/admin/images/import', { file, name: `Image ${++count}`, ...more })
+const take = (file: string, more: object = {}) =>
+  p.call(owner, 'POST', '/admin/images/import', { file, name: `Image ${++count}`, ...more })
 
 describe('importing an image', () => {
   test('moves the file out of the incoming directory and knows it by its checksum', async () => {
@@ -48,7 +49,12 @@ describe('importing an image', () => {
   })
   for (const [what, make, format, field] of [
     ['a raw file that is said to be qcow2', () => put(Buffer.alloc(512)), 'qcow2', 'format'],
-    ['a qcow2 file that is said to be raw: a guest\u2019s header must never be followed', () => put(qcow2), 'raw', 'format'],
+    [
+      'a qcow2 file that is said to be raw: a guest\u2019s header must never be followed',
+      () => put(qcow2),
+      'raw',
+      'format',
+    ],
     ['a file shorter than its header', () => put(Buffer.from('QFI')), 'qcow2', 'format'],
     ['a VMDK that says nothing of itself', () => put(Buffer.from('KDMV')), undefined, 'format'],
     ['a file that is not there', () => 'nothing.img', undefined, 'file'],
@@ -116,7 +122,9 @@ describe('a checksum in a distribution\u2019s list', () => {
       `SHA256 (debian.qcow2) = ${hex(64).toUpperCase()}`,
       `${hex(64)}  debian.qcow2\r`,
     ])
-      expect(checksumIn(`# a comment\n${hex(64, 'b')}  other.qcow2\n${line}\n`, 'debian.qcow2', 'sha256')).toBe(`sha256:${hex(64)}`)
+      expect(checksumIn(`# a comment\n${hex(64, 'b')}  other.qcow2\n${line}\n`, 'debian.qcow2', 'sha256')).toBe(
+        `sha256:${hex(64)}`,
+      )
     expect(checksumIn(`${hex(128)}  debian.qcow2`, 'debian.qcow2', 'sha512')).toBe(`sha512:${hex(128)}`)
     expect(checksumIn(`SHA512 (debian.qcow2) = ${hex(128)}`, 'debian.qcow2', 'sha512')).toBe(`sha512:${hex(128)}`)
   })
@@ -149,7 +157,10 @@ describe('a checksum in a distribution\u2019s list', () => {
     fc.assert(
       fc.property(
         fc.array(
-          fc.oneof(fc.string({ unit: 'binary' }), fc.constantFrom('debian.qcow2', hex(64), ' ', ' *', '\n', 'SHA256 (', ') = ', '\r')),
+          fc.oneof(
+            fc.string({ unit: 'binary' }),
+            fc.constantFrom('debian.qcow2', hex(64), ' ', ' *', '\n', 'SHA256 (', ') = ', '\r'),
+          ),
         ),
         (parts) => {
           const found = checksumIn(parts.join(''), 'debian.qcow2', 'sha256')

@@ -1,7 +1,7 @@
 // The buttons of a server are drawn by `allowed`: it must say what the gate would.
 import { expect, test } from 'bun:test'
-import { isUniqueViolation } from '../../../src/kernel/db/open.ts'
 import { actions, allActions } from '../../../src/compute/servers/actions.ts'
+import { isUniqueViolation } from '../../../src/kernel/db/open.ts'
 import { type Who, world } from '../../support/panel.ts'
 
 test('what may be done with a server is what its operations let in, for every kind of reader', async () => {
@@ -24,8 +24,11 @@ test('what may be done with a server is what its operations let in, for every ki
 })
 
 test('a clash says which index it was, whatever is wrapped around it', () => {
-  const of = (what: string) => Object.assign(new Error(`UNIQUE constraint failed: ${what}`), { code: 'SQLITE_CONSTRAINT_UNIQUE' })
-  const wrapped = new Error('Failed query: insert into accounts (email, external_id)', { cause: of("index 'accounts_external_id'") })
+  const of = (what: string) =>
+    Object.assign(new Error(`UNIQUE constraint failed: ${what}`), { code: 'SQLITE_CONSTRAINT_UNIQUE' })
+  const wrapped = new Error('Failed query: insert into accounts (email, external_id)', {
+    cause: of("index 'accounts_external_id'"),
+  })
   expect(isUniqueViolation(wrapped)).toBe(true)
   expect(isUniqueViolation(wrapped, 'accounts_external_id')).toBe(true)
   expect(isUniqueViolation(wrapped, 'accounts.email')).toBe(false)

@@ -4,7 +4,10 @@ import { type World, world } from '../../support/panel.ts'
 /** A key that is somebody's, with an id that is known before. */
 const planted = `key_${'7'.repeat(26)}`
 const plantKey = (p: World, ownerId: string) =>
-  void p.db.$client.run("INSERT INTO ssh_keys VALUES (?, ?, 'Key', 'ssh-ed25519 AAAA', 'SHA256:x', 1)", [planted, ownerId])
+  void p.db.$client.run("INSERT INTO ssh_keys VALUES (?, ?, 'Key', 'ssh-ed25519 AAAA', 'SHA256:x', 1)", [
+    planted,
+    ownerId,
+  ])
 const withKey = (id: string) => ({ access: { mode: 'ssh_keys', sshKeyIds: [id] } })
 
 describe('ordering a server', () => {
@@ -47,17 +50,21 @@ describe('ordering a server', () => {
     expect(body).toEqual({ jobId: null, serverId: body.serverId, ipv4: '203.0.113.10' })
     expect(p.server(body.serverId)).toMatchObject({ status: 'pending_setup', hostname: 'server1' })
     expect(p.events()).toEqual(['server.created'])
-    expect((await p.call(p.owner, 'POST', `/servers/${body.serverId}/actions/power`, { action: 'start' })).body.error.code).toBe(
-      'not_set_up',
-    )
+    expect(
+      (await p.call(p.owner, 'POST', `/servers/${body.serverId}/actions/power`, { action: 'start' })).body.error.code,
+    ).toBe('not_set_up')
     // Nothing has to be done on a node: no job, and no "accepted".
     for (const [verb, sent] of [
       ['suspend', { reason: 'unpaid' }],
       ['unsuspend', undefined],
     ] as const) {
-      const reply = await p.call(p.owner, 'POST', `/servers/${body.serverId}/actions/${verb}`, sent, { 'Idempotency-Key': verb })
+      const reply = await p.call(p.owner, 'POST', `/servers/${body.serverId}/actions/${verb}`, sent, {
+        'Idempotency-Key': verb,
+      })
       expect([reply.status, reply.body]).toEqual([200, { jobId: null, serverId: body.serverId }])
-      const again = await p.call(p.owner, 'POST', `/servers/${body.serverId}/actions/${verb}`, sent, { 'Idempotency-Key': verb })
+      const again = await p.call(p.owner, 'POST', `/servers/${body.serverId}/actions/${verb}`, sent, {
+        'Idempotency-Key': verb,
+      })
       expect([again.status, again.body, again.headers.get('Idempotency-Replayed')]).toEqual([200, reply.body, 'true'])
     }
     const setup = await p.call(p.customer, 'POST', `/servers/${body.serverId}/actions/setup`, {
@@ -74,7 +81,9 @@ describe('ordering a server', () => {
   test('S28: two hundred at once for the last twenty addresses: twenty get one each, the others are refused', async () => {
     using p = await world()
     const { imageId: _, hostname: __, access: ___, ...order } = p.order
-    const answers = await Promise.all(Array.from({ length: 200 }, () => p.call(p.owner, 'POST', '/admin/servers', order)))
+    const answers = await Promise.all(
+      Array.from({ length: 200 }, () => p.call(p.owner, 'POST', '/admin/servers', order)),
+    )
     const given = answers.filter((a) => a.status === 201).map((a) => a.body.ipv4)
     expect(new Set(given).size).toBe(20)
     expect(given.length).toBe(20)
@@ -85,28 +94,63 @@ describe('ordering a server', () => {
 
   const refusals: [string, (p: Awaited<ReturnType<typeof world>>) => Promise<unknown> | unknown, object, string][] = [
     ['an owner that is not there', () => {}, { ownerId: 'usr_00000000000000000000000000' }, '422 validation_failed'],
-    ['a package that is archived', (p) => p.admin('PATCH', `/admin/packages/${p.pack}`, { archived: true }), {}, '422 validation_failed'],
+    [
+      'a package that is archived',
+      (p) => p.admin('PATCH', `/admin/packages/${p.pack}`, { archived: true }),
+      {},
+      '422 validation_failed',
+    ],
     ['a hostname with an underscore', () => {}, { hostname: 'web_01' }, '422 validation_failed'],
     ['keys that are nobody’s', () => {}, withKey('key_00000000000000000000000000'), '422 validation_failed'],
-    ['keys of another customer', (p) => plantKey(p, p.account('customer', 'Other').id), withKey(planted), '422 validation_failed'],
-    ['keys of the member of staff who orders', (p) => plantKey(p, p.owner.id), withKey(planted), '422 validation_failed'],
-    ['an image that needs a bigger disk', (p) => p.admin('PATCH', `/admin/images/${p.image}`, { minDiskGb: 21 }), {}, '422 disk_too_small'],
+    [
+      'keys of another customer',
+      (p) => plantKey(p, p.account('customer', 'Other').id),
+      withKey(planted),
+      '422 validation_failed',
+    ],
+    [
+      'keys of the member of staff who orders',
+      (p) => plantKey(p, p.owner.id),
+      withKey(planted),
+      '422 validation_failed',
+    ],
+    [
+      'an image that needs a bigger disk',
+      (p) => p.admin('PATCH', `/admin/images/${p.image}`, { minDiskGb: 21 }),
+      {},
+      '422 disk_too_small',
+    ],
     [
       'a locked customer',
       (p) => void p.db.$client.run('UPDATE accounts SET locked_at = 1 WHERE id = ?', [p.customer.id]),
       {},
       '409 account_locked',
     ],
-    ['a closed location', (p) => p.admin('PATCH', `/admin/node-groups/${p.location}`, { open: false }), {}, '409 location_closed'],
+    [
+      'a closed location',
+      (p) => p.admin('PATCH', `/admin/node-groups/${p.location}`, { open: false }),
+      {},
+      '409 location_closed',
+    ],
     [
       'a hostname that the customer has already',
       (p) => p.call(p.owner, 'POST', '/admin/servers', p.order).then(() => p.settle()),
       { hostname: 'WEB01' },
       '409 hostname_taken',
     ],
-    ['a package larger than any node', (p) => p.admin('PATCH', `/admin/packages/${p.pack}`, { memoryMb: 100_000 }), {}, '409 no_capacity'],
+    [
+      'a package larger than any node',
+      (p) => p.admin('PATCH', `/admin/packages/${p.pack}`, { memoryMb: 100_000 }),
+      {},
+      '409 no_capacity',
+    ],
     ['a node that is away', (p) => p.node.agent.disconnect(), {}, '409 no_capacity'],
-    ['no pool on the node', (p) => p.admin('PUT', `/admin/ip-pools/${p.pool}/nodes`, { nodeIds: [] }), {}, '409 no_addresses'],
+    [
+      'no pool on the node',
+      (p) => p.admin('PUT', `/admin/ip-pools/${p.pool}/nodes`, { nodeIds: [] }),
+      {},
+      '409 no_addresses',
+    ],
   ]
   for (const [what, before, change, expected] of refusals)
     test(`${what} is refused, and nothing happens`, async () => {
@@ -121,14 +165,17 @@ describe('ordering a server', () => {
   test('an Idempotency-Key gives one server, and the same answer with its password, however often it is sent', async () => {
     using p = await world()
     const answers = await Promise.all(
-      Array.from({ length: 20 }, () => p.call(p.owner, 'POST', '/admin/servers', p.order, { 'Idempotency-Key': 'order-1' })),
+      Array.from({ length: 20 }, () =>
+        p.call(p.owner, 'POST', '/admin/servers', p.order, { 'Idempotency-Key': 'order-1' }),
+      ),
     )
     expect(new Set(answers.map((a) => JSON.stringify(a.body))).size).toBe(1)
     expect(answers.filter((a) => a.headers.get('Idempotency-Replayed') === 'true').length).toBe(19)
     expect(p.db.$client.query('SELECT count(*) AS n FROM servers').get()).toEqual({ n: 1 })
     // A token, since the session is over by then.
     const token = p.token(p.owner.id)
-    const again = () => p.call(token, 'POST', '/admin/servers', { ...p.order, hostname: 'web02' }, { 'Idempotency-Key': 'order-1' })
+    const again = () =>
+      p.call(token, 'POST', '/admin/servers', { ...p.order, hostname: 'web02' }, { 'Idempotency-Key': 'order-1' })
     p.turnClock(23 * 3600_000)
     expect((await again()).body).toEqual(answers[0]!.body)
     p.turnClock(3600_000 + 1000)
@@ -171,6 +218,8 @@ describe('placing a server', () => {
     p.attach(p.pool, third.id)
     await p.admin('PATCH', `/admin/nodes/${p.node.id}`, { open: false })
     const { body } = await p.call(p.owner, 'POST', '/admin/servers', p.order)
-    expect(p.server(body.serverId).placement).toBe('fra-03: the only one of 3 with room; fra-01 closed, fra-02 no memory left')
+    expect(p.server(body.serverId).placement).toBe(
+      'fra-03: the only one of 3 with room; fra-01 closed, fra-02 no memory left',
+    )
   })
 })

@@ -3,7 +3,11 @@ import { expect, test } from 'bun:test'
 import { world } from '../../support/panel.ts'
 
 const pageOf = async (p: Awaited<ReturnType<typeof world>>, cookie: string | undefined, path: string) =>
-  (await p.controller.app.fetch(new Request(`http://localhost${path}`, { headers: { Cookie: `__Host-panel=${cookie}` } }))).text()
+  (
+    await p.controller.router.fetch(
+      new Request(`http://localhost${path}`, { headers: { Cookie: `__Host-panel=${cookie}` } }),
+    )
+  ).text()
 
 test('“Create server” is offered to who also sees the customers that it can be for', async () => {
   using p = await world()
@@ -21,17 +25,22 @@ test('a list that a link narrowed says to what, and leads to all of it', async (
   const text = await pageOf(p, cookie, `/admin/servers?ownerId=${p.order.ownerId}`)
   expect(text).toMatch(/Only servers of <strong>[^<]+<\/strong>\. <a href="\/admin\/servers">Show all<\/a>/)
   expect(text).not.toContain(`Only servers of <strong>${p.order.ownerId}`)
-  expect(await pageOf(p, cookie, `/admin/servers?nodeId=${p.node.id}`)).toMatch(/Only servers on <strong>[^<]+<\/strong>/)
+  expect(await pageOf(p, cookie, `/admin/servers?nodeId=${p.node.id}`)).toMatch(
+    /Only servers on <strong>[^<]+<\/strong>/,
+  )
 })
 
 test('a reason in the address that is no reason is not looked up in what every object has', async () => {
   using p = await world()
-  expect(await pageOf(p, undefined, '/login?refused=constructor')).toContain('That did not work. Sign in with your password.')
+  expect(await pageOf(p, undefined, '/login?refused=constructor')).toContain(
+    'That did not work. Sign in with your password.',
+  )
 })
 
 test('whoever orders can choose from all packages, also where a list has more than one page of them', async () => {
   using p = await world()
-  for (let i = 0; i < 201; i++) await p.admin('POST', '/admin/packages', { name: `Size ${i}`, vcpus: 1, memoryMb: 512, diskGb: 5 })
+  for (let i = 0; i < 201; i++)
+    await p.admin('POST', '/admin/packages', { name: `Size ${i}`, vcpus: 1, memoryMb: 512, diskGb: 5 })
   const text = await pageOf(p, p.staff(undefined, 'Olga').cookie, '/admin/servers/new')
   // Those, and the one that was there.
   expect(text.match(/name="packageId"/g)).toHaveLength(202)

@@ -12,7 +12,11 @@ test('one whose installation failed is suspended and given back as it was, and c
   const suspended = await p.call(p.owner, 'POST', `/servers/${serverId}/actions/suspend`, { reason: 'unpaid' })
   expect([suspended.status, typeof suspended.body.jobId]).toEqual([202, 'string'])
   await p.settle()
-  expect(await read()).toMatchObject({ status: 'suspended', suspendReason: 'unpaid', allowed: ['unsuspend', 'terminate'] })
+  expect(await read()).toMatchObject({
+    status: 'suspended',
+    suspendReason: 'unpaid',
+    allowed: ['unsuspend', 'terminate'],
+  })
   expect((await p.call(p.owner, 'GET', `/admin/nodes/${p.node.id}`)).body.differences).toBe(0)
   const back = await p.call(p.owner, 'POST', `/servers/${serverId}/actions/unsuspend`)
   expect([back.status, back.body.jobId]).toEqual([200, null])
@@ -22,5 +26,11 @@ test('one whose installation failed is suspended and given back as it was, and c
   await p.admin('DELETE', `/servers/${serverId}`)
   await p.settle()
   expect(await read()).toMatchObject({ status: 'terminated' })
-  expect(p.events()).toEqual(['server.created', 'server.suspended', 'server.unsuspended', 'server.suspended', 'server.terminated'])
+  expect(p.events()).toEqual([
+    'server.created',
+    'server.suspended',
+    'server.unsuspended',
+    'server.suspended',
+    'server.terminated',
+  ])
 })

@@ -13,7 +13,12 @@ let server: ReturnType<typeof Bun.serve>
 let location: string
 beforeAll(async () => {
   p = await panel({ agentDir: mkdtempSync(`${tmpdir()}/berth-programs-`) })
-  server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: p.controller.fetch as any, websocket: p.controller.websocket as any })
+  server = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    fetch: p.controller.fetch as any,
+    websocket: p.controller.websocket as any,
+  })
   url = `http://127.0.0.1:${server.port}`
   location = (await p.admin('POST', '/admin/node-groups', { name: 'Frankfurt' })).id
 })
@@ -63,7 +68,8 @@ async function enrolled(): Promise<Node> {
   const { body } = await enroll(await newToken(), { publicKey, facts: facts(`host-${++count}`) })
   return { nodeId: body.nodeId, key: privateKey }
 }
-const nonceFor = async (nodeId: string) => (await post(agentPaths.challenge, { nodeId, protocol: PROTOCOL })).body.nonce as string
+const nonceFor = async (nodeId: string) =>
+  (await post(agentPaths.challenge, { nodeId, protocol: PROTOCOL })).body.nonce as string
 const signature = (key: KeyObject, nodeId: string, nonce: string, text = signedText(nodeId, nonce)) =>
   sign(null, Buffer.from(text), key).toString('base64url')
 const headers = ({ nodeId, key }: Node, nonce: string) => ({
@@ -101,7 +107,9 @@ async function connect(node: Node) {
 describe('the program for a machine that is about to join', () => {
   const ask = async (kind: string, token = '') => {
     p.turnClock(10_000)
-    const answer = await fetch(`${url}${agentPaths.program}/${kind}`, { headers: token ? { Authorization: `Bearer ${token}` } : {} })
+    const answer = await fetch(`${url}${agentPaths.program}/${kind}`, {
+      headers: token ? { Authorization: `Bearer ${token}` } : {},
+    })
     const text = await answer.text()
     return answer.ok ? text : `${answer.status} ${/"code":"(\w+)"/.exec(text)?.[1]}`
   }
@@ -126,7 +134,8 @@ describe('the program for a machine that is about to join', () => {
   })
   test('is for nobody without a token that is good', async () => {
     const late = await newToken()
-    for (const token of ['', 'x', `enr_${'x'.repeat(43)}`]) expect(await ask(own, token)).toBe('401 enrollment_not_valid')
+    for (const token of ['', 'x', `enr_${'x'.repeat(43)}`])
+      expect(await ask(own, token)).toBe('401 enrollment_not_valid')
     p.turnClock(61 * 60_000)
     expect(await ask(own, late)).toBe('401 enrollment_expired')
   })
@@ -135,7 +144,9 @@ describe('the program for a machine that is about to join', () => {
 describe('enrolling', () => {
   test('makes a node of the name and place that the token was made for, and is in the audit log', async () => {
     const before = p.auditLines().length
-    const { status, body } = await enroll(await newToken({ name: 'fra-77', bridge: 'vmbr7' }), { facts: facts('other') })
+    const { status, body } = await enroll(await newToken({ name: 'fra-77', bridge: 'vmbr7' }), {
+      facts: facts('other'),
+    })
     expect([status, body]).toEqual([200, { nodeId: body.nodeId, name: 'fra-77' }])
     expect(await p.admin('GET', `/admin/nodes/${body.nodeId}`)).toMatchObject({
       name: 'fra-77',
@@ -159,7 +170,9 @@ describe('enrolling', () => {
   })
   test('works once also when two come with the same token at once', async () => {
     const token = await newToken()
-    expect((await Promise.all([1, 2, 3, 4].map(() => enroll(token)))).map((a) => a.status).toSorted()).toEqual([200, 401, 401, 401])
+    expect((await Promise.all([1, 2, 3, 4].map(() => enroll(token)))).map((a) => a.status).toSorted()).toEqual([
+      200, 401, 401, 401,
+    ])
   })
   test('is possible for 60 minutes and not longer', async () => {
     const [early, late] = [await newToken(), await newToken()]
@@ -172,7 +185,8 @@ describe('enrolling', () => {
   })
   test('with a token that never was is refused, which is written down, and nothing happens', async () => {
     const before = p.fingerprint(['audit'])
-    for (const token of ['', 'enr_x', `enr_${'x'.repeat(43)}`]) expect((await enroll(token)).body.error.code).toBe('enrollment_not_valid')
+    for (const token of ['', 'enr_x', `enr_${'x'.repeat(43)}`])
+      expect((await enroll(token)).body.error.code).toBe('enrollment_not_valid')
     const lines = p
       .auditLines()
       .filter(({ result }) => result === 'enrollment_not_valid')
@@ -291,12 +305,16 @@ describe('a node proves itself', () => {
   test('and a failed try costs the nonce', async () => {
     const [a, b] = [await enrolled(), await enrolled()]
     const nonce = await nonceFor(a.nodeId)
-    expect(await knock({ ...headers(a, nonce), [agentHeaders.signature]: signature(b.key, a.nodeId, nonce) })).toBe('401 node_not_known')
+    expect(await knock({ ...headers(a, nonce), [agentHeaders.signature]: signature(b.key, a.nodeId, nonce) })).toBe(
+      '401 node_not_known',
+    )
     expect(await knock(headers(a, nonce))).toBe('401 node_not_known')
   })
   test('in the protocol of this controller', async () => {
     const node = await enrolled()
-    expect(await knock({ ...headers(node, await nonceFor(node.nodeId)), [agentHeaders.protocol]: '2' })).toBe('426 protocol_mismatch')
+    expect(await knock({ ...headers(node, await nonceFor(node.nodeId)), [agentHeaders.protocol]: '2' })).toBe(
+      '426 protocol_mismatch',
+    )
     const { status, body } = await post(agentPaths.challenge, { nodeId: node.nodeId, protocol: 2 })
     expect([status, body.error.code]).toEqual([426, 'protocol_mismatch'])
     expect(body.error.message).toContain('Update the agent')
@@ -330,10 +348,20 @@ describe('a node proves itself', () => {
       'POST',
       agentPaths.enroll,
       {},
-      JSON.stringify({ token: JSON.parse(made.text).token, protocol: PROTOCOL, publicKey: newKey().publicKey, facts: facts('x') }),
+      JSON.stringify({
+        token: JSON.parse(made.text).token,
+        protocol: PROTOCOL,
+        publicKey: newKey().publicKey,
+        facts: facts('x'),
+      }),
     )
     const challenge = () =>
-      other.ask('POST', agentPaths.challenge, {}, JSON.stringify({ nodeId: JSON.parse(come.text).nodeId, protocol: PROTOCOL }))
+      other.ask(
+        'POST',
+        agentPaths.challenge,
+        {},
+        JSON.stringify({ nodeId: JSON.parse(come.text).nodeId, protocol: PROTOCOL }),
+      )
     for (let i = 0; i < 300; i++) expect((await challenge()).status).toBe(200)
     expect((await challenge()).status).toBe(429)
   })
@@ -380,9 +408,9 @@ describe('the socket', () => {
   })
   test('S31: is not opened by a browser with a session, nor by an API token', async () => {
     const { cookie } = p.staff()
-    expect(await knock({ Cookie: `__Host-panel=${cookie}`, Authorization: `Bearer ${p.token(p.staff().id).token}` })).toBe(
-      '401 node_not_known',
-    )
+    expect(
+      await knock({ Cookie: `__Host-panel=${cookie}`, Authorization: `Bearer ${p.token(p.staff().id).token}` }),
+    ).toBe('401 node_not_known')
   })
 })
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import type { Inventory, Power } from '../../../agent/protocol/wire.ts'
-import { newId } from '../../../src/kernel/db/ids.ts'
-import { compare } from '../../../src/fleet/nodes/report.ts'
 import type { Server, Status } from '../../../src/compute/servers/tables.ts'
+import { compare } from '../../../src/fleet/nodes/report.ts'
+import { newId } from '../../../src/kernel/db/ids.ts'
 import { journalOf } from '../../support/journal.ts'
 import { type World, world } from '../../support/panel.ts'
 
@@ -24,19 +24,43 @@ describe('what is on a node against what should be', () => {
   for (const [what, expected, inventory, busy, differences] of [
     ['nothing on either side', [], found([], []), [], []],
     ['a running server as it should be', [server(1, 'running')], found([[1, 'running']], [1]), [], []],
-    ['a stopped one that runs: its power is reported, not a difference', [server(1, 'stopped')], found([[1, 'running']], [1]), [], []],
-    ['a server of which nothing is there', [server(1, 'running')], found([], []), [], ['missing_volume 1', 'missing_domain 1']],
+    [
+      'a stopped one that runs: its power is reported, not a difference',
+      [server(1, 'stopped')],
+      found([[1, 'running']], [1]),
+      [],
+      [],
+    ],
+    [
+      'a server of which nothing is there',
+      [server(1, 'running')],
+      found([], []),
+      [],
+      ['missing_volume 1', 'missing_domain 1'],
+    ],
     ['a server whose disk is gone', [server(1, 'stopped')], found([[1, 'stopped']], []), [], ['missing_volume 1']],
     ['a server that is not defined', [server(1, 'stopped')], found([], [1]), [], ['missing_domain 1']],
     ['a suspended one that runs', [server(1, 'suspended', 'running')], found([[1, 'running']], [1]), [], ['power 1']],
     ['a suspended one that stands', [server(1, 'suspended', 'running')], found([[1, 'stopped']], [1]), [], []],
-    ['one suspended before it was set up, of which nothing can be there', [server(1, 'suspended', 'pending_setup')], found([], []), [], []],
+    [
+      'one suspended before it was set up, of which nothing can be there',
+      [server(1, 'suspended', 'pending_setup')],
+      found([], []),
+      [],
+      [],
+    ],
     ['one suspended after its installation failed', [server(1, 'suspended', 'failed')], found([], []), [], []],
     ['one waiting for its setup', [server(1, 'pending_setup')], found([], []), [], []],
     ['one whose installation failed', [server(1, 'failed')], found([], []), [], []],
     ['one that is being installed', [server(1, 'provisioning')], found([], [1]), [], []],
     ['one that a job works on', [server(1, 'running')], found([], []), [1], []],
-    ['an orphan machine with its disk: one difference, not two', [], found([[9, 'running']], [9]), [], ['orphan_domain 9']],
+    [
+      'an orphan machine with its disk: one difference, not two',
+      [],
+      found([[9, 'running']], [9]),
+      [],
+      ['orphan_domain 9'],
+    ],
     ['an orphan disk', [], found([], [9]), [], ['orphan_volume 9']],
     ['machines that are not ours', [], found([], [], ['win11', 'router']), [], ['foreign', 'foreign']],
     [
@@ -131,7 +155,9 @@ describe('a node that reports', () => {
     await settled(p)
     expect(JSON.stringify(p.db.$client.query('SELECT * FROM servers').all())).toBe(servers)
     expect(differences()).toEqual(before)
-    expect((await p.admin('GET', `/admin/nodes/${other.id}`)).found).toMatchObject([{ kind: 'orphan_domain', serverId: it }])
+    expect((await p.admin('GET', `/admin/nodes/${other.id}`)).found).toMatchObject([
+      { kind: 'orphan_domain', serverId: it },
+    ])
     // The true node is still heard.
     say(p, p.node.id, { type: 'power', server: it, power: 'stopped', at: p.now(), reason: 'guest' })
     await settled(p)
@@ -215,7 +241,10 @@ describe('removing a node', () => {
     await p.admin('POST', '/admin/servers', waiting)
     const before = p.fingerprint()
     const { status, body } = await p.call(p.owner, 'DELETE', `/admin/nodes/${p.node.id}`)
-    expect([status, body.error]).toEqual([409, { code: 'in_use', message: 'fra-01 holds 2 servers. Move or terminate them first.' }])
+    expect([status, body.error]).toEqual([
+      409,
+      { code: 'in_use', message: 'fra-01 holds 2 servers. Move or terminate them first.' },
+    ])
     expect(p.fingerprint()).toBe(before)
     expect(p.controller.hub.connected(p.node.id)).toBe(true)
   })
@@ -228,10 +257,12 @@ describe('removing a node', () => {
     await Bun.sleep(5)
     expect((await p.admin('GET', `/admin/ip-pools/${p.pool}`)).nodes).toEqual([])
     expect((await p.call(p.owner, 'POST', '/admin/servers', p.order)).body.error.code).toBe('no_capacity')
-    expect((await p.call(p.owner, 'POST', '/admin/servers', { ...p.order, nodeId: p.node.id })).body.error.code).toBe('validation_failed')
-    expect((await p.call(p.owner, 'PUT', `/admin/ip-pools/${p.pool}/nodes`, { nodeIds: [p.node.id] })).body.error.code).toBe(
+    expect((await p.call(p.owner, 'POST', '/admin/servers', { ...p.order, nodeId: p.node.id })).body.error.code).toBe(
       'validation_failed',
     )
+    expect(
+      (await p.call(p.owner, 'PUT', `/admin/ip-pools/${p.pool}/nodes`, { nodeIds: [p.node.id] })).body.error.code,
+    ).toBe('validation_failed')
   })
 })
 

@@ -1,7 +1,7 @@
 // What billing says a customer has bought beside its packages.
 import { expect, test } from 'bun:test'
-import { code, shop } from '../resellers/shop.ts'
 import { world } from '../../support/panel.ts'
+import { code, shop } from '../resellers/shop.ts'
 
 test("an allowance is set whole, shows with the customer, and is nobody else's to set", async () => {
   using p = await world()
@@ -29,7 +29,8 @@ test('grows for nobody of a suspended reseller, and may shrink', async () => {
   await p.call(p.rita, 'PUT', path, { vcpus: 4, diskGb: 40 })
   await p.admin('POST', `/resellers/${p.rita.id}/actions/suspend`, { reason: 'unpaid' })
   const before = p.fingerprint()
-  for (const who of [p.rita, p.owner]) expect(code(await p.call(who, 'PUT', path, { vcpus: 1, diskGb: 41 }))).toBe('409 reseller_suspended')
+  for (const who of [p.rita, p.owner])
+    expect(code(await p.call(who, 'PUT', path, { vcpus: 1, diskGb: 41 }))).toBe('409 reseller_suspended')
   expect(p.fingerprint()).toBe(before)
   expect(code(await p.call(p.rita, 'PUT', path, { vcpus: 1, diskGb: 40 }))).toBe('200')
 })

@@ -3,8 +3,13 @@ import { hour, minute } from '../../../src/kernel/db/clock.ts'
 import { world } from '../../support/panel.ts'
 import { share } from '../../support/team.ts'
 
-const pageOf = async (p: Awaited<ReturnType<typeof world>>, cookie: string, path: string, headers: Record<string, string> = {}) => {
-  const response = await p.controller.app.fetch(
+const pageOf = async (
+  p: Awaited<ReturnType<typeof world>>,
+  cookie: string,
+  path: string,
+  headers: Record<string, string> = {},
+) => {
+  const response = await p.controller.router.fetch(
     new Request(`http://localhost${path}`, { headers: { Cookie: `__Host-panel=${cookie}`, ...headers } }),
   )
   return { status: response.status, text: await response.text() }
@@ -54,7 +59,9 @@ describe('a customer', () => {
       [p.owner, '/admin'],
       [p.account('reseller', 'Rita'), '/reseller'],
     ] as const) {
-      const answer = await p.controller.app.fetch(new Request('http://localhost/', { headers: { Cookie: `__Host-panel=${who.cookie}` } }))
+      const answer = await p.controller.router.fetch(
+        new Request('http://localhost/', { headers: { Cookie: `__Host-panel=${who.cookie}` } }),
+      )
       expect([answer.status, answer.headers.get('Location')]).toEqual([303, home])
     }
   })
@@ -65,7 +72,10 @@ describe('a customer', () => {
     const stranger = p.account('customer', 'Mallory')
     expect((await pageOf(p, stranger.cookie!, `/servers/${serverId}`)).status).toBe(404)
     for (const path of ['/admin', '/admin/servers', `/admin/servers/${serverId}`, '/admin/nodes', '/admin/audit'])
-      expect([path, (await pageOf(p, stranger.cookie!, path)).status]).toEqual([path, path.endsWith(serverId) ? 404 : 403])
+      expect([path, (await pageOf(p, stranger.cookie!, path)).status]).toEqual([
+        path,
+        path.endsWith(serverId) ? 404 : 403,
+      ])
   })
 })
 
@@ -88,7 +98,10 @@ describe('a session', () => {
   test('that begins is in the audit log under the name of who signed in', async () => {
     using p = await world()
     await p.admin('POST', '/admin/staff', { email: 'ada@berth.test', name: 'Ada', password: 'seven green bicycles' })
-    const { body } = await p.call(undefined, 'POST', '/sessions', { email: 'ada@berth.test', password: 'seven green bicycles' })
+    const { body } = await p.call(undefined, 'POST', '/sessions', {
+      email: 'ada@berth.test',
+      password: 'seven green bicycles',
+    })
     expect(p.auditLines().at(-1)).toMatchObject({
       operation: 'sessions.create',
       actorName: 'Ada',

@@ -3,13 +3,18 @@ import { describe, expect, test } from 'bun:test'
 import { type World, world } from '../../support/panel.ts'
 
 const show = async (p: World, id = p.customer.id) => (await p.call(p.owner, 'GET', `/customers/${id}`)).body
-const change = (p: World, body: object, who = p.owner as any, id = p.customer.id) => p.call(who, 'PATCH', `/customers/${id}`, body)
+const change = (p: World, body: object, who = p.owner as any, id = p.customer.id) =>
+  p.call(who, 'PATCH', `/customers/${id}`, body)
 const act = (p: World, verb: string, body?: object, who = p.owner as any) =>
   p.call(who, 'POST', `/customers/${p.customer.id}/actions/${verb}`, body)
 const code = ({ status, body }: { status: number; body: any }) => `${status} ${body.error?.code ?? ''}`.trim()
 /** A page as staff see it. */
 const shown = async (p: World, path: string, who: { cookie?: string } = p.owner) =>
-  (await p.controller.app.fetch(new Request(`http://localhost${path}`, { headers: { Cookie: `__Host-panel=${who.cookie}` } }))).text()
+  (
+    await p.controller.router.fetch(
+      new Request(`http://localhost${path}`, { headers: { Cookie: `__Host-panel=${who.cookie}` } }),
+    )
+  ).text()
 
 describe('changing a customer', () => {
   test('changes what is sent and nothing else, with one audit line', async () => {
@@ -75,8 +80,12 @@ describe('a locked customer', () => {
     const locked = await act(p, 'lock', { reason: 'Payments were charged back' })
     expect(locked).toMatchObject({ status: 200, body: { id: p.customer.id, lockReason: 'Payments were charged back' } })
     expect(Date.parse(locked.body.lockedAt)).toBeGreaterThan(0)
-    expect(code(await p.call(p.owner, 'POST', '/admin/servers', { ...p.order, hostname: 'web02' }))).toBe('409 account_locked')
-    expect(code(await p.call(p.customer, 'POST', `/servers/${serverId}/actions/power`, { action: 'shutdown' }))).toBe('202')
+    expect(code(await p.call(p.owner, 'POST', '/admin/servers', { ...p.order, hostname: 'web02' }))).toBe(
+      '409 account_locked',
+    )
+    expect(code(await p.call(p.customer, 'POST', `/servers/${serverId}/actions/power`, { action: 'shutdown' }))).toBe(
+      '202',
+    )
     await p.settle()
     expect((await act(p, 'unlock')).body).toMatchObject({ lockedAt: null, lockReason: null })
     expect(code(await p.call(p.owner, 'POST', '/admin/servers', { ...p.order, hostname: 'web02' }))).toBe('201')

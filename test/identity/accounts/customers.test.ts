@@ -10,13 +10,20 @@ beforeAll(async () => {
 afterAll(() => p.close())
 
 let count = 0
-const add = (more: object = {}) => p.call(owner, 'POST', '/admin/customers', { name: 'Cal', email: `c${++count}@customer.test`, ...more })
-const find = async (query: string) => (await p.call(owner, 'GET', `/admin/customers?${query}`)).body.data.map((c: any) => c.id)
+const add = (more: object = {}) =>
+  p.call(owner, 'POST', '/admin/customers', { name: 'Cal', email: `c${++count}@customer.test`, ...more })
+const find = async (query: string) =>
+  (await p.call(owner, 'GET', `/admin/customers?${query}`)).body.data.map((c: any) => c.id)
 
 describe('adding a customer', () => {
   test('answers it, and tells of it once', async () => {
     const before = p.events().length
-    const { status, body } = await add({ name: 'Ada', email: 'Ada@Example.com', organization: 'Engines', externalId: 'client-1842' })
+    const { status, body } = await add({
+      name: 'Ada',
+      email: 'Ada@Example.com',
+      organization: 'Engines',
+      externalId: 'client-1842',
+    })
     expect(status).toBe(201)
     expect(body).toEqual({
       id: body.id,
@@ -38,7 +45,9 @@ describe('adding a customer', () => {
     })
     expect(p.events().slice(before)).toEqual(['customer.created'])
     const event = p.db.$client
-      .query<{ data: string; customer_id: string }, []>('SELECT data, customer_id FROM events ORDER BY rowid DESC LIMIT 1')
+      .query<{ data: string; customer_id: string }, []>(
+        'SELECT data, customer_id FROM events ORDER BY rowid DESC LIMIT 1',
+      )
       .get()!
     expect([JSON.parse(event.data), event.customer_id]).toEqual([
       { customer: { id: body.id, email: 'ada@example.com', name: 'Ada', externalId: 'client-1842' } },
@@ -87,7 +96,8 @@ describe('finding a customer', () => {
   })
   test('by a part of its name, organization or address, in any letters', async () => {
     const { body } = await add({ name: 'Grace Hopper', organization: 'Navy 7', email: 'gh@fleet.test' })
-    for (const q of ['hopper', 'GRACE', 'navy', 'fleet.test', 'ce%20Ho']) expect(await find(`q=${q}`)).toEqual([body.id])
+    for (const q of ['hopper', 'GRACE', 'navy', 'fleet.test', 'ce%20Ho'])
+      expect(await find(`q=${q}`)).toEqual([body.id])
     expect(await find('q=xyzzy')).toEqual([])
   })
   test('treats signs of patterns and of SQL as nothing special', async () => {
@@ -113,7 +123,13 @@ describe('who asks for an external id', () => {
   test('finds the one of their own customers that has it, never one that a reseller gave it', async () => {
     const [rita, otto] = [p.account('reseller', 'Rita'), p.account('reseller', 'Otto')]
     const theirs = async (who: Who, externalId: string) =>
-      (await p.call(who, 'POST', '/reseller/customers', { name: 'Evil', email: `e${++count}@customer.test`, externalId })).body.id
+      (
+        await p.call(who, 'POST', '/reseller/customers', {
+          name: 'Evil',
+          email: `e${++count}@customer.test`,
+          externalId,
+        })
+      ).body.id
     const own = (await add({ externalId: 'c-1' })).body.id
     const [ritas, ottos] = [await theirs(rita, 'c-1'), await theirs(otto, 'c-1')]
     await theirs(rita, 'c-2')
@@ -121,7 +137,9 @@ describe('who asks for an external id', () => {
     expect(await find('externalId=c-2')).toEqual([])
     expect(await find(`externalId=c-1&resellerId=${rita.id}`)).toEqual([ritas])
     expect(await find(`externalId=c-1&resellerId=${otto.id}`)).toEqual([ottos])
-    expect((await p.call(otto, 'GET', '/reseller/customers?externalId=c-1')).body.data.map((c: any) => c.id)).toEqual([ottos])
+    expect((await p.call(otto, 'GET', '/reseller/customers?externalId=c-1')).body.data.map((c: any) => c.id)).toEqual([
+      ottos,
+    ])
   })
   test('that is empty is told so, instead of being shown everybody', async () => {
     const { status, body } = await p.call(owner, 'GET', '/admin/customers?externalId=')
@@ -151,21 +169,27 @@ describe("a reseller's own account", () => {
         const { status, body: answer } = await p.call(who, method, path, body)
         expect([path, status, answer.error.code]).toEqual([path, 403, 'forbidden'])
       }
-    expect((await p.call(clerk, 'POST', at('/actions/reset-second-factor'), { reason: 'x' })).body.error.code).toBe('forbidden')
+    expect((await p.call(clerk, 'POST', at('/actions/reset-second-factor'), { reason: 'x' })).body.error.code).toBe(
+      'forbidden',
+    )
     expect(p.fingerprint()).toBe(before)
     expect((await p.call(clerk, 'GET', at(''))).status).toBe(200)
     expect((await p.call(clerk, 'POST', at('/support-session'), { reason: 'They asked' })).status).toBe(201)
     const page = async (who: Who) =>
       (
-        await p.controller.app.fetch(
-          new Request(`http://localhost/admin/customers/${rita.id}`, { headers: { Cookie: `__Host-panel=${who.cookie}` } }),
+        await p.controller.router.fetch(
+          new Request(`http://localhost/admin/customers/${rita.id}`, {
+            headers: { Cookie: `__Host-panel=${who.cookie}` },
+          }),
         )
       ).text()
     const other = p.staff(['customers.read', 'customers.write'])
     expect(await page(other)).not.toMatch(/hx-(patch|put|post|delete)="\/api\/v1\/customers/)
     expect(await page(owner)).toMatch(/hx-patch="\/api\/v1\/customers/)
     expect((await p.call(owner, 'PATCH', at(''), { name: 'Rita II' })).status).toBe(200)
-    expect((await p.call(p.staff(['resellers.write', 'customers.write']), 'PATCH', at(''), { name: 'Rita III' })).status).toBe(200)
+    expect(
+      (await p.call(p.staff(['resellers.write', 'customers.write']), 'PATCH', at(''), { name: 'Rita III' })).status,
+    ).toBe(200)
   })
 })
 
@@ -176,8 +200,10 @@ describe('the page of a customer', () => {
     const read = async () => (await p.call(owner, 'GET', `/customers/${dora.id}`)).body
     const page = async () =>
       (
-        await p.controller.app.fetch(
-          new Request(`http://localhost/admin/customers/${dora.id}`, { headers: { Cookie: `__Host-panel=${owner.cookie}` } }),
+        await p.controller.router.fetch(
+          new Request(`http://localhost/admin/customers/${dora.id}`, {
+            headers: { Cookie: `__Host-panel=${owner.cookie}` },
+          }),
         )
       ).text()
     expect(await read()).toMatchObject({
@@ -190,7 +216,10 @@ describe('the page of a customer', () => {
     expect(await page()).toContain('No password yet')
     expect(await page()).not.toContain('Lost second factor')
     p.db.$client.run("UPDATE accounts SET password_hash = 'x' WHERE id = ?", [dora.id])
-    p.db.$client.run('INSERT INTO totp (account_id, secret, last_step, created_at, confirmed_at) VALUES (?, ?, 0, 1, 1)', [dora.id, 'x'])
+    p.db.$client.run(
+      'INSERT INTO totp (account_id, secret, last_step, created_at, confirmed_at) VALUES (?, ?, 0, 1, 1)',
+      [dora.id, 'x'],
+    )
     expect(await read()).toMatchObject({ hasPassword: true, secondFactor: true })
     expect(await page()).toContain('With a password and a second factor')
     expect(await page()).toContain('Lost second factor')
@@ -206,10 +235,14 @@ describe("somebody else's e-mail address", () => {
     p.turnClock(10 * 60_000 + 1)
     const before = p.fingerprint()
     for (const path of [`/customers/${cal.id}`, `/resellers/${rita.id}`])
-      expect((await p.call(ada, 'PATCH', path, { name: 'N', email: 'taken-over@evil.test' })).body.error.code).toBe('confirmation_required')
+      expect((await p.call(ada, 'PATCH', path, { name: 'N', email: 'taken-over@evil.test' })).body.error.code).toBe(
+        'confirmation_required',
+      )
     expect(p.fingerprint()).toBe(before)
     expect((await p.call(ada, 'PATCH', `/customers/${cal.id}`, { name: 'N' })).status).toBe(200)
-    expect((await p.call(p.token(ada.id), 'PATCH', `/customers/${cal.id}`, { email: 'new@customer.test' })).status).toBe(200)
+    expect(
+      (await p.call(p.token(ada.id), 'PATCH', `/customers/${cal.id}`, { email: 'new@customer.test' })).status,
+    ).toBe(200)
     expect((await p.call(p.staff(), 'PATCH', `/resellers/${rita.id}`, { email: 'new@reseller.test' })).status).toBe(200)
   })
 })

@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { mailAddress } from '../../../src/identity/accounts/account.ts'
-import type { FieldError, Refusal } from '../../../src/kernel/api/errors.ts'
 import { hashPassword, mustBeGood, passwordFits } from '../../../src/identity/auth/passwords.ts'
+import type { ApiError, FieldError } from '../../../src/kernel/api/errors.ts'
 
 const refused = (work: () => unknown): string => {
   try {
     work()
   } catch (error) {
-    return ((error as Refusal).details['fields'] as FieldError[]).map((f) => `${f.field} ${f.message}`).join()
+    return ((error as ApiError).details['fields'] as FieldError[]).map((f) => `${f.field} ${f.message}`).join()
   }
   return ''
 }
@@ -24,9 +24,34 @@ describe('a password', () => {
   })
   test('S16: is not a common word with its decoration, a path over the keyboard, or the same again and again', () => {
     const poor = [
-      ...['password1234', 'PASSWORDPASSWORD', 'aaaaaaaaaaaaa', '            ', 'Administrator', 'qwertyuiop12', 'abcabcabcabc'],
-      ...['password12345', 'qwertyuiop123', 'Password123!', '1234567890qw', 'passw0rd1234', 'letmein12345', 'welcome12345'],
-      ...['iloveyou1234', 'qwerty123456', '1q2w3e4r5t6y', 'abcdefghijkl', '123456789abc', 'P@$$w0rd2024', 'Summer2024!!', 'zaq12wsxcde3'],
+      ...[
+        'password1234',
+        'PASSWORDPASSWORD',
+        'aaaaaaaaaaaaa',
+        '            ',
+        'Administrator',
+        'qwertyuiop12',
+        'abcabcabcabc',
+      ],
+      ...[
+        'password12345',
+        'qwertyuiop123',
+        'Password123!',
+        '1234567890qw',
+        'passw0rd1234',
+        'letmein12345',
+        'welcome12345',
+      ],
+      ...[
+        'iloveyou1234',
+        'qwerty123456',
+        '1q2w3e4r5t6y',
+        'abcdefghijkl',
+        '123456789abc',
+        'P@$$w0rd2024',
+        'Summer2024!!',
+        'zaq12wsxcde3',
+      ],
       ...[
         '!QAZ2wsx#EDC4rfv'.toLowerCase(),
         'monkeymonkey1',
@@ -47,7 +72,8 @@ describe('a password', () => {
         '0987654321qwe',
       ],
     ]
-    for (const password of poor) expect([password, good(password)]).toEqual([password, expect.stringContaining('too easy to guess')])
+    for (const password of poor)
+      expect([password, good(password)]).toEqual([password, expect.stringContaining('too easy to guess')])
   })
   test('S16: is not its holder in other words', () => {
     for (const password of [
@@ -87,14 +113,15 @@ describe('a password', () => {
     const [a, b] = await Promise.all([hashPassword('seven green bicycles'), hashPassword('seven green bicycles')])
     expect(a).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$/)
     expect(a).not.toBe(b)
-    expect([await passwordFits('seven green bicycles', a, false), await passwordFits('seven green bicycle', a, false)]).toEqual([
-      true,
-      false,
-    ])
+    expect([
+      await passwordFits('seven green bicycles', a, false),
+      await passwordFits('seven green bicycle', a, false),
+    ]).toEqual([true, false])
   })
   test('fits nothing where there is none, and nothing that is no hash', async () => {
     for (const hash of [null, undefined, 'x', ''])
-      for (const password of ['x', 'nobody has this password', '']) expect(await passwordFits(password, hash, false)).toBe(false)
+      for (const password of ['x', 'nobody has this password', ''])
+        expect(await passwordFits(password, hash, false)).toBe(false)
   })
 })
 
@@ -109,7 +136,9 @@ describe('a mail address', () => {
       [`${'a'.repeat(64)}@example.com`, `${'a'.repeat(64)}@example.com`],
       ['_ada@example.com', ''],
     ] as const)
-      expect(kept ? mailAddress(text) : refused(() => mailAddress(text))).toBe(kept || 'email must be an e-mail address.')
+      expect(kept ? mailAddress(text) : refused(() => mailAddress(text))).toBe(
+        kept || 'email must be an e-mail address.',
+      )
   })
   test('that could mean something else to somebody is refused', () => {
     for (const text of [
@@ -181,7 +210,13 @@ describe('a mail address', () => {
     ))
   test('S9: is judged in no time, also when it was made to be slow', () => {
     const began = performance.now()
-    for (const text of [`${'a'.repeat(200)}@`, `a@${'a-'.repeat(120)}`, `a@${'a.'.repeat(120)}`, `${'a.'.repeat(100)}@b`, 'a'.repeat(254)])
+    for (const text of [
+      `${'a'.repeat(200)}@`,
+      `a@${'a-'.repeat(120)}`,
+      `a@${'a.'.repeat(120)}`,
+      `${'a.'.repeat(100)}@b`,
+      'a'.repeat(254),
+    ])
       refused(() => mailAddress(text))
     expect(performance.now() - began).toBeLessThan(500)
   })

@@ -1,8 +1,8 @@
 // Staff and their roles: nobody gives, takes or changes more than they have, and there is always an owner.
 import { describe, expect, test } from 'bun:test'
 import { accountById } from '../../../src/identity/accounts/account.ts'
+import { makeLink } from '../../../src/identity/auth/links/links.ts'
 import { write } from '../../../src/kernel/db/open.ts'
-import { makeLink } from '../../../src/identity/account-links/links.ts'
 import { panel, type Who } from '../../support/panel.ts'
 
 type P = Awaited<ReturnType<typeof panel>>
@@ -19,9 +19,23 @@ describe('a role', () => {
   test('is made, changed and removed, and changes apply at the next call', async () => {
     using p = await panel()
     const owner = p.staff()
-    const { body: role } = await p.call(owner, 'POST', '/admin/roles', { name: 'Support', permissions: ['customers.read'] })
-    expect(role).toMatchObject({ name: 'Support', permissions: ['customers.read'], isOwner: false, secondFactor: false, staff: 0 })
-    const { body: bo } = await p.call(owner, 'POST', '/admin/staff', { name: 'Bo', email: 'bo@staff.test', role: 'Support', password })
+    const { body: role } = await p.call(owner, 'POST', '/admin/roles', {
+      name: 'Support',
+      permissions: ['customers.read'],
+    })
+    expect(role).toMatchObject({
+      name: 'Support',
+      permissions: ['customers.read'],
+      isOwner: false,
+      secondFactor: false,
+      staff: 0,
+    })
+    const { body: bo } = await p.call(owner, 'POST', '/admin/staff', {
+      name: 'Bo',
+      email: 'bo@staff.test',
+      role: 'Support',
+      password,
+    })
     expect(bo.role).toEqual({ id: role.id, name: 'Support' })
     const token = p.token(bo.id)
     expect(code(await p.call(token, 'GET', '/admin/customers'))).toBe('200')
@@ -39,7 +53,12 @@ describe('a role', () => {
     const owner = p.staff()
     await p.call(owner, 'POST', '/admin/roles', { name: 'Support', permissions: [] })
     await refused(p, owner, ['POST', '/admin/roles', { name: 'Support', permissions: [] }], '409 name_taken')
-    await refused(p, owner, ['POST', '/admin/roles', { name: 'Other', permissions: ['everything'] }], '422 validation_failed')
+    await refused(
+      p,
+      owner,
+      ['POST', '/admin/roles', { name: 'Other', permissions: ['everything'] }],
+      '422 validation_failed',
+    )
   })
   test('of owners holds everything: it can neither be cut nor removed', async () => {
     using p = await panel()
@@ -58,7 +77,12 @@ describe('S26: nobody gives what they lack', () => {
     const rich = await p.admin('POST', '/admin/roles', { name: 'Rich', permissions: ['servers.terminate'] })
     const poor = await p.admin('POST', '/admin/roles', { name: 'Poor', permissions: ['customers.read'] })
     const friend = { name: 'Bo', email: 'bo@staff.test', password }
-    await refused(p, lead, ['POST', '/admin/roles', { name: 'New', permissions: ['servers.terminate'] }], '403 forbidden')
+    await refused(
+      p,
+      lead,
+      ['POST', '/admin/roles', { name: 'New', permissions: ['servers.terminate'] }],
+      '403 forbidden',
+    )
     await refused(p, lead, ['PATCH', `/admin/roles/${poor.id}`, { permissions: ['nodes.write'] }], '403 forbidden')
     await refused(p, lead, ['PATCH', `/admin/roles/${rich.id}`, { name: 'Poorer' }], '403 forbidden')
     await refused(p, lead, ['DELETE', `/admin/roles/${rich.id}`], '403 forbidden')
@@ -135,9 +159,14 @@ describe('a disabled member of staff', () => {
     using p = await panel()
     const owner = p.staff()
     const bo = p.staff(['servers.power'])
-    const { path } = write(p.db, (tx) => makeLink(tx, { purpose: 'reset', account: accountById(tx, bo.id)!, now: p.now() }))
+    const { path } = write(p.db, (tx) =>
+      makeLink(tx, { purpose: 'reset', account: accountById(tx, bo.id)!, now: p.now() }),
+    )
     for (const action of ['disable', 'enable']) await p.call(owner, 'POST', `/admin/staff/${bo.id}/actions/${action}`)
-    const answer = await p.call(undefined, 'POST', '/passwords', { token: path.split('/').pop(), password: 'a second set of words' })
+    const answer = await p.call(undefined, 'POST', '/passwords', {
+      token: path.split('/').pop(),
+      password: 'a second set of words',
+    })
     expect(code(answer)).toBe('401 link_not_valid')
   })
 })
@@ -147,7 +176,10 @@ describe('S19: another role', () => {
     using p = await panel()
     const [owner, bo] = [p.staff(), p.staff(['servers.see_all'])]
     p.staff()
-    await p.call(owner, 'POST', '/admin/roles', { name: 'Powerful', permissions: ['servers.see_all', 'servers.power', 'staff.write'] })
+    await p.call(owner, 'POST', '/admin/roles', {
+      name: 'Powerful',
+      permissions: ['servers.see_all', 'servers.power', 'staff.write'],
+    })
     expect(code(await p.call(owner, 'PATCH', `/admin/staff/${bo.id}`, { name: 'Bob' }))).toBe('200')
     expect(code(await p.call(bo, 'GET', '/servers'))).toBe('200')
     expect(code(await p.call(owner, 'PATCH', `/admin/staff/${bo.id}`, { role: 'Powerful' }))).toBe('200')
@@ -156,7 +188,9 @@ describe('S19: another role', () => {
     expect(status).toBe(200)
     const cookie = headers.get('Set-Cookie')!.split(/[=;]/)[1]!
     expect(code(await p.call(owner, 'GET', '/servers'))).toBe('401 not_authenticated')
-    expect(code(await p.call({ ...owner, cookie }, 'POST', '/admin/roles', { name: 'Other', permissions: [] }))).toBe('201')
+    expect(code(await p.call({ ...owner, cookie }, 'POST', '/admin/roles', { name: 'Other', permissions: [] }))).toBe(
+      '201',
+    )
   })
   test('is never oneself', async () => {
     using p = await panel()

@@ -4,7 +4,9 @@ import { world } from '../../support/panel.ts'
 
 const pageOf = async (p: Awaited<ReturnType<typeof world>>, path: string) =>
   (
-    await p.controller.app.fetch(new Request(`http://localhost${path}`, { headers: { Cookie: `__Host-panel=${p.customer.cookie}` } }))
+    await p.controller.router.fetch(
+      new Request(`http://localhost${path}`, { headers: { Cookie: `__Host-panel=${p.customer.cookie}` } }),
+    )
   ).text()
 
 test('every time is drawn in the chosen zone, with the zone beside it', async () => {

@@ -18,7 +18,10 @@ describe('an order of a reseller', () => {
   })
   test('for himself is one too, and sent again with its key answers the same', async () => {
     using p = await shop()
-    const [first, again] = [await p.buy({ ownerId: p.rita.id }, p.rita, 'o-1'), await p.buy({ ownerId: p.rita.id }, p.rita, 'o-1')]
+    const [first, again] = [
+      await p.buy({ ownerId: p.rita.id }, p.rita, 'o-1'),
+      await p.buy({ ownerId: p.rita.id }, p.rita, 'o-1'),
+    ]
     expect(code(first)).toBe('201')
     expect([again.body, again.headers.get('Idempotency-Replayed')]).toEqual([first.body, 'true'])
     expect(p.server(first.body.serverId)).toMatchObject({ ownerId: p.rita.id, status: 'pending_setup' })
@@ -50,7 +53,12 @@ describe('an order of a reseller', () => {
       install,
       '422 validation_failed',
     ],
-    ['with an image too large', (p) => p.admin('PATCH', `/admin/images/${p.image}`, { minDiskGb: 21 }), install, '422 disk_too_small'],
+    [
+      'with an image too large',
+      (p) => p.admin('PATCH', `/admin/images/${p.image}`, { minDiskGb: 21 }),
+      install,
+      '422 disk_too_small',
+    ],
     [
       'for a locked customer',
       (p) => p.admin('POST', `/customers/${p.client.id}/actions/lock`, { reason: 'x' }),
@@ -68,7 +76,12 @@ describe('an order of a reseller', () => {
       '409 location_closed',
     ],
     ['without room', (p) => p.node.agent.disconnect(), () => ({}), '409 no_capacity'],
-    ['without addresses', (p) => p.admin('PUT', `/admin/ip-pools/${p.pool}/nodes`, { nodeIds: [] }), () => ({}), '409 no_addresses'],
+    [
+      'without addresses',
+      (p) => p.admin('PUT', `/admin/ip-pools/${p.pool}/nodes`, { nodeIds: [] }),
+      () => ({}),
+      '409 no_addresses',
+    ],
   ]
   for (const [what, before, body, expected] of refusals)
     test(`${what} is refused, and nothing happens`, async () => {
@@ -119,7 +132,15 @@ describe('the terms of a reseller bind staff too', () => {
   test('and what they order for his customer counts', async () => {
     using p = await shop({ servers: 2 })
     expect(code(await p.sell())).toBe('201')
-    expect((await p.terms()).used).toMatchObject({ customers: 1, servers: 1, vcpus: 2, memoryMb: 2048, diskGb: 20, ipv4: 1, gpus: 0 })
+    expect((await p.terms()).used).toMatchObject({
+      customers: 1,
+      servers: 1,
+      vcpus: 2,
+      memoryMb: 2048,
+      diskGb: 20,
+      ipv4: 1,
+      gpus: 0,
+    })
     expect(code(await p.buy())).toBe('201')
     expect(code(await p.sell())).toBe('409 quota_exceeded')
     expect(code(await p.buy())).toBe('409 quota_exceeded')
@@ -190,7 +211,9 @@ describe('a quota', () => {
 describe('a quota near its end', () => {
   const notices = (p: Shop) =>
     p.db.$client
-      .query<any, []>("SELECT customer_id, reseller_id, data FROM events WHERE type = 'quota.near_limit' ORDER BY rowid")
+      .query<any, []>(
+        "SELECT customer_id, reseller_id, data FROM events WHERE type = 'quota.near_limit' ORDER BY rowid",
+      )
       .all()
       .map((e) => ({ ...e, data: JSON.parse(e.data) }))
   const about = (p: Shop, data: object) => ({ customer_id: null, reseller_id: p.rita.id, data })
@@ -200,13 +223,13 @@ describe('a quota near its end', () => {
     for (let n = 0; n < 8; n++) expect(code(await p.buy())).toBe('201')
     expect(notices(p)).toEqual([])
     const two = [await p.buy(), await p.buy()].map((a) => a.body.serverId)
-    const told = about(p, { resource: 'servers', used: 9, limit: 10 })
-    expect(notices(p)).toEqual([told])
+    const described = about(p, { resource: 'servers', used: 9, limit: 10 })
+    expect(notices(p)).toEqual([described])
     expect(code(await p.buy())).toBe('409 quota_exceeded')
     for (const id of two) await p.call(p.rita, 'DELETE', `/servers/${id}`)
-    expect(notices(p)).toEqual([told])
+    expect(notices(p)).toEqual([described])
     await p.buy()
-    expect(notices(p)).toEqual([told, told])
+    expect(notices(p)).toEqual([described, described])
   })
   test('is told by the customer who takes it there, and not by one who is refused', async () => {
     using p = await shop({ customers: 2 })
@@ -261,7 +284,9 @@ describe('a suspended reseller', () => {
     await p.buy()
     const seen = async () =>
       JSON.stringify(
-        await Promise.all(['/servers', `/customers/${p.client.id}`].map(async (path) => (await p.call(p.client, 'GET', path)).body)),
+        await Promise.all(
+          ['/servers', `/customers/${p.client.id}`].map(async (path) => (await p.call(p.client, 'GET', path)).body),
+        ),
       )
     const before = await seen()
     await suspend(p)
@@ -274,7 +299,9 @@ test("a reseller's billing system runs the whole life of a server with its prese
   const { body: made } = await p.call(p.rita, 'POST', '/account/tokens', { name: 'WHMCS', preset: 'reseller-billing' })
   const call = (method: string, path: string, body?: object) => p.call({ token: made.token }, method, path, body)
   const { packages, locations } = (await call('GET', '/reseller/account')).body
-  const owner = (await call('POST', '/reseller/customers', { name: 'Ann', email: 'ann@client.test', externalId: 'c-7' })).body
+  const owner = (
+    await call('POST', '/reseller/customers', { name: 'Ann', email: 'ann@client.test', externalId: 'c-7' })
+  ).body
   expect((await call('GET', '/reseller/customers?externalId=c-7')).body.data.map((c: any) => c.id)).toEqual([owner.id])
   const { body: order } = await call('POST', '/reseller/servers', {
     ownerId: owner.id,

@@ -3,7 +3,7 @@ import type { Who } from '../../support/panel.ts'
 import { type Shop, shop } from './shop.ts'
 
 async function pageOf(p: Shop, who: Who, path: string) {
-  const response = await p.controller.app.fetch(
+  const response = await p.controller.router.fetch(
     new Request(`http://localhost${path}`, { headers: { Cookie: `__Host-panel=${who.cookie}` } }),
   )
   return { status: response.status, text: await response.text() }
@@ -34,16 +34,23 @@ describe("a reseller's area", () => {
     using p = await shop()
     const { serverId } = (await p.buy()).body
     const server = (await pageOf(p, p.rita, `/reseller/servers/${serverId}`)).text
-    for (const call of ['servers.setup', 'servers.suspend', 'servers.terminate']) expect(server).toContain(`data-call="${call}"`)
+    for (const call of ['servers.setup', 'servers.suspend', 'servers.terminate'])
+      expect(server).toContain(`data-call="${call}"`)
     expect(server).toContain(`href="/reseller/customers/${p.client.id}"`)
     const client = (await pageOf(p, p.rita, `/reseller/customers/${p.client.id}`)).text
-    for (const call of ['customers.update', 'customers.lock', 'ssh-keys.create']) expect(client).toContain(`data-call="${call}"`)
+    for (const call of ['customers.update', 'customers.lock', 'ssh-keys.create'])
+      expect(client).toContain(`data-call="${call}"`)
     expect(client).toContain(`href="/reseller/servers/${serverId}"`)
     const itself = (await pageOf(p, p.rita, `/reseller/customers/${p.rita.id}`)).text
     expect(itself).toContain('data-call="ssh-keys.create"')
-    for (const call of ['customers.update', 'customers.lock', 'customers.set-allowance']) expect(itself).not.toContain(call)
+    for (const call of ['customers.update', 'customers.lock', 'customers.set-allowance'])
+      expect(itself).not.toContain(call)
     const otto = p.account('reseller', 'Otto')
-    for (const path of [`/reseller/servers/${serverId}`, `/reseller/customers/${p.client.id}`, `/reseller/customers/${p.rita.id}`])
+    for (const path of [
+      `/reseller/servers/${serverId}`,
+      `/reseller/customers/${p.client.id}`,
+      `/reseller/customers/${p.rita.id}`,
+    ])
       expect([path, (await pageOf(p, otto, path)).status]).toEqual([path, 404])
   })
   test('says what needs attention: failed servers, quotas near their end, locked customers, its suspension', async () => {
@@ -89,12 +96,18 @@ describe('each kind of account has its area', () => {
     expect(activity).toContain(`href="/reseller/servers/${serverId}"`)
     expect(activity).not.toContain('href="/servers/')
     // A link that was made for an owner finds the same page in the area of who opens it.
-    for (const path of [`/servers/${serverId}`, `/servers/${serverId}/activity`, '/servers?q=x', '/jobs?state=done', '/'])
+    for (const path of [
+      `/servers/${serverId}`,
+      `/servers/${serverId}/activity`,
+      '/servers?q=x',
+      '/jobs?state=done',
+      '/',
+    ])
       for (const [who, area] of [
         [p.owner, '/admin'],
         [p.rita, '/reseller'],
       ] as const) {
-        const answer = await p.controller.app.fetch(
+        const answer = await p.controller.router.fetch(
           new Request(`http://localhost${path}`, { headers: { Cookie: `__Host-panel=${who.cookie}` } }),
         )
         expect([answer.status, answer.headers.get('Location')]).toEqual([303, path === '/' ? area : area + path])
@@ -135,12 +148,15 @@ describe("the staff's pages of resellers", () => {
     expect(list).toContain(`href="/admin/resellers/${p.rita.id}"`)
     expect(list).toContain('Servers: 1 of 1 used')
     for (const id of [p.rita.id, p.client.id])
-      expect((await pageOf(p, p.owner, `/admin/customers/${id}`)).text).toContain(`href="/admin/resellers/${p.rita.id}"`)
+      expect((await pageOf(p, p.owner, `/admin/customers/${id}`)).text).toContain(
+        `href="/admin/resellers/${p.rita.id}"`,
+      )
     expect((await pageOf(p, p.owner, `/admin/customers/${p.customer.id}`)).text).not.toContain('/admin/resellers/')
   })
   test('are not there for who may not read them', async () => {
     using p = await shop()
     for (const who of [p.rita, p.client, p.staff([])])
-      for (const path of ['/admin/resellers', `/admin/resellers/${p.rita.id}`]) expect((await pageOf(p, who, path)).status).toBe(403)
+      for (const path of ['/admin/resellers', `/admin/resellers/${p.rita.id}`])
+        expect((await pageOf(p, who, path)).status).toBe(403)
   })
 })

@@ -30,8 +30,14 @@ describe('staff', () => {
       packages: [{ id: p.pack, name: 'KVM 2G', memoryMb: 2048 }],
       locations: [{ id: p.location, name: 'Frankfurt', open: true }],
     })
-    expect((await p.call(p.owner, 'POST', '/admin/resellers', body, { 'Idempotency-Key': 'r-1' })).body).toEqual(answer.body)
-    expect(p.auditLines().at(-1)).toMatchObject({ operation: 'resellers.create', target: answer.body.id, details: { externalId: 'r-1' } })
+    expect((await p.call(p.owner, 'POST', '/admin/resellers', body, { 'Idempotency-Key': 'r-1' })).body).toEqual(
+      answer.body,
+    )
+    expect(p.auditLines().at(-1)).toMatchObject({
+      operation: 'resellers.create',
+      target: answer.body.id,
+      details: { externalId: 'r-1' },
+    })
     expect(code(await p.sell({ ownerId: answer.body.id }))).toBe('201')
   })
   test('who say nothing of its terms add one that may sell nothing, and is not limited', async () => {
@@ -46,9 +52,18 @@ describe('staff', () => {
     const oslo = (await p.admin('POST', '/admin/node-groups', { name: 'Oslo' })).id
     const change = async (body: object) => (await p.call(p.owner, 'PATCH', `/resellers/${p.rita.id}`, body)).body
     expect(await change({})).toEqual(before)
-    expect(await change({ quotas: { ipv4: null, gpus: 0 } })).toEqual({ ...before, quotas: { ...noLimits, servers: 5, gpus: 0 } })
-    expect(await change({ quotas: { ipv4: 2, gpus: null }, name: 'Rita & Co' })).toEqual({ ...before, name: 'Rita & Co' })
-    expect((await change({ locationIds: [oslo, p.location] })).locations.map((l: any) => l.name)).toEqual(['Frankfurt', 'Oslo'])
+    expect(await change({ quotas: { ipv4: null, gpus: 0 } })).toEqual({
+      ...before,
+      quotas: { ...noLimits, servers: 5, gpus: 0 },
+    })
+    expect(await change({ quotas: { ipv4: 2, gpus: null }, name: 'Rita & Co' })).toEqual({
+      ...before,
+      name: 'Rita & Co',
+    })
+    expect((await change({ locationIds: [oslo, p.location] })).locations.map((l: any) => l.name)).toEqual([
+      'Frankfurt',
+      'Oslo',
+    ])
     const last = await change({ packageIds: [], locationIds: [p.location], externalId: 'r-9', organization: 'R' })
     expect(last).toEqual({ ...before, name: 'Rita & Co', packages: [], externalId: 'r-9', organization: 'R' })
     expect(await staffSees(p)).toEqual(last)
@@ -75,7 +90,10 @@ describe('staff', () => {
     ] as const) {
       const of = JSON.stringify(body)
       expect([of, code(await p.call(p.owner, 'PATCH', `/resellers/${p.rita.id}`, body))]).toEqual([of, expected])
-      expect([of, code(await p.call(p.owner, 'POST', '/admin/resellers', { ...fresh, ...body }))]).toEqual([of, expected])
+      expect([of, code(await p.call(p.owner, 'POST', '/admin/resellers', { ...fresh, ...body }))]).toEqual([
+        of,
+        expected,
+      ])
     }
     expect(p.fingerprint()).toBe(untouched)
   })
@@ -89,7 +107,11 @@ describe('staff', () => {
   })
   test('need the right to: reading is for who sees customers, managing for who manages resellers', async () => {
     using p = await shop()
-    const [reader, manager, writer] = [p.staff(['customers.read']), p.staff(['resellers.write']), p.staff(['customers.write'])]
+    const [reader, manager, writer] = [
+      p.staff(['customers.read']),
+      p.staff(['resellers.write']),
+      p.staff(['customers.write']),
+    ]
     const path = `/resellers/${p.rita.id}`
     const untouched = p.fingerprint()
     for (const read of ['/admin/resellers', path]) {
@@ -107,10 +129,15 @@ describe('staff', () => {
   })
   test('suspend with a reason, once, and unsuspend once', async () => {
     using p = await shop()
-    const act = (verb: string, body?: object) => p.call(p.owner, 'POST', `/resellers/${p.rita.id}/actions/${verb}`, body)
+    const act = (verb: string, body?: object) =>
+      p.call(p.owner, 'POST', `/resellers/${p.rita.id}/actions/${verb}`, body)
     expect(code(await act('unsuspend'))).toBe('409 not_suspended')
-    for (const body of [{}, { reason: '' }, { reason: 'a\nb' }]) expect(code(await act('suspend', body))).toBe('422 validation_failed')
-    expect((await act('suspend', { reason: 'overdue' })).body).toMatchObject({ suspendReason: 'overdue', suspendedAt: expect.any(String) })
+    for (const body of [{}, { reason: '' }, { reason: 'a\nb' }])
+      expect(code(await act('suspend', body))).toBe('422 validation_failed')
+    expect((await act('suspend', { reason: 'overdue' })).body).toMatchObject({
+      suspendReason: 'overdue',
+      suspendedAt: expect.any(String),
+    })
     const untouched = p.fingerprint()
     expect(code(await act('suspend', { reason: 'again' }))).toBe('409 already_suspended')
     expect(p.fingerprint()).toBe(untouched)
@@ -131,7 +158,11 @@ describe('a reseller', () => {
     expect(terms.packages).toMatchObject([{ id: p.pack, billingProductId: 'whmcs:12' }])
     expect(terms.packages.length).toBe(1)
     expect(terms.locations).toEqual([{ id: p.location, name: 'Frankfurt', open: true }])
-    expect(terms).toMatchObject({ id: p.rita.id, quotas: { servers: 2, vcpus: null }, used: { customers: 1, servers: 0 } })
+    expect(terms).toMatchObject({
+      id: p.rita.id,
+      quotas: { servers: 2, vcpus: null },
+      used: { customers: 1, servers: 0 },
+    })
     expect((await staffSees(p)).packages.map((k: any) => k.id)).toContain(old)
   })
   test('adds a customer of its own, and billing is told', async () => {
@@ -146,10 +177,22 @@ describe('a reseller', () => {
       )
     const [first, again] = [await send(), await send()]
     expect([code(first), again.body]).toEqual(['201', first.body])
-    expect(first.body).toMatchObject({ kind: 'customer', resellerId: p.rita.id, externalId: 'c-1', organization: 'A', servers: 0 })
+    expect(first.body).toMatchObject({
+      kind: 'customer',
+      resellerId: p.rita.id,
+      externalId: 'c-1',
+      organization: 'A',
+      servers: 0,
+    })
     const { id, email, name } = first.body
-    expect(p.db.$client.query("SELECT customer_id, reseller_id, data FROM events WHERE type = 'customer.created'").all()).toEqual([
-      { customer_id: id, reseller_id: p.rita.id, data: JSON.stringify({ customer: { id, email, name, externalId: 'c-1' } }) },
+    expect(
+      p.db.$client.query("SELECT customer_id, reseller_id, data FROM events WHERE type = 'customer.created'").all(),
+    ).toEqual([
+      {
+        customer_id: id,
+        reseller_id: p.rita.id,
+        data: JSON.stringify({ customer: { id, email, name, externalId: 'c-1' } }),
+      },
     ])
   })
   test('has external ids of its own: two resellers and the house may use the same, each once', async () => {
@@ -161,7 +204,9 @@ describe('a reseller', () => {
     const untouched = p.fingerprint()
     expect(code(await p.join({ externalId: '1842' }))).toBe('409 external_id_taken')
     expect(code(await p.join({ email: 'h@customer.test' }))).toBe('409 email_taken')
-    expect(code(await p.call(p.rita, 'PATCH', `/customers/${p.client.id}`, { externalId: '1842' }))).toBe('409 external_id_taken')
+    expect(code(await p.call(p.rita, 'PATCH', `/customers/${p.client.id}`, { externalId: '1842' }))).toBe(
+      '409 external_id_taken',
+    )
     for (const body of [{ name: '' }, { email: 'none' }, { resellerId: other.id }, { kind: 'reseller' }])
       expect(code(await p.join(body))).toBe('422 validation_failed')
     expect(p.fingerprint()).toBe(untouched)
@@ -173,7 +218,9 @@ describe('a reseller', () => {
       name: 'Clarissa',
       externalId: 'c-2',
     })
-    expect((await p.call(p.rita, 'POST', `${path}/actions/lock`, { reason: 'owes' })).body).toMatchObject({ lockReason: 'owes' })
+    expect((await p.call(p.rita, 'POST', `${path}/actions/lock`, { reason: 'owes' })).body).toMatchObject({
+      lockReason: 'owes',
+    })
     expect([code(await p.buy()), code(await p.buy({ ownerId: p.rita.id }))]).toEqual(['409 account_locked', '201'])
     const locked = async () => (await p.call(p.rita, 'GET', '/reseller/customers?locked=yes')).body.total
     expect(await locked()).toBe(1)
@@ -208,7 +255,9 @@ describe('two resellers', () => {
     using p = await shop()
     const otto = p.account('reseller', 'Otto')
     const mine = (await p.join({ name: 'Dora', email: 'dora@client.test', externalId: 'x-1' })).body
-    const { serverId, jobId } = (await p.buy({ ownerId: mine.id, imageId: p.image, hostname: 'dora01', access: { mode: 'password' } })).body
+    const { serverId, jobId } = (
+      await p.buy({ ownerId: mine.id, imageId: p.image, hostname: 'dora01', access: { mode: 'password' } })
+    ).body
     await p.settle()
     const key = await p.admin('POST', `/customers/${mine.id}/ssh-keys`, {
       publicKey: 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIOMqqnkVzrm0SdG6UOoqKLsabgH5C9okWi0dh2l9GKJl test',
@@ -224,7 +273,11 @@ describe('two resellers', () => {
       expect((await p.call(p.rita, 'GET', `/servers${query}`)).body.total).toBe(1)
     }
     expect((await p.call(otto, 'GET', '/jobs')).body.total).toBe(0)
-    expect(await p.terms(otto)).toMatchObject({ used: { customers: 0, servers: 0, memoryMb: 0, ipv4: 0 }, servers: 0, packages: [] })
+    expect(await p.terms(otto)).toMatchObject({
+      used: { customers: 0, servers: 0, memoryMb: 0, ipv4: 0 },
+      servers: 0,
+      packages: [],
+    })
     const untouched = p.fingerprint()
     for (const [method, path, body] of [
       ['GET', `/customers/${mine.id}`],
@@ -266,7 +319,9 @@ test('staff find the servers and customers of one reseller, its own servers amon
   await p.buy({ ownerId: p.rita.id })
   await p.sell({ ownerId: p.customer.id })
   expect((await p.call(p.owner, 'GET', `/admin/servers?resellerId=${p.rita.id}`)).body.total).toBe(2)
-  expect((await p.call(p.owner, 'GET', `/admin/customers?resellerId=${p.rita.id}`)).body.data.map((c: any) => c.id)).toEqual([p.client.id])
+  expect(
+    (await p.call(p.owner, 'GET', `/admin/customers?resellerId=${p.rita.id}`)).body.data.map((c: any) => c.id),
+  ).toEqual([p.client.id])
 })
 
 test('resellers that were there before have their row after the upgrade, and may sell nothing until staff say what', async () => {

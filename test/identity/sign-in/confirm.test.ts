@@ -7,10 +7,13 @@ const minute = 60_000
 const confirm = (p: Panel, who: Who, body: unknown) => p.call(who, 'POST', '/sessions/current/confirm', body)
 const addToken = (p: Panel, who: Who) => p.call(who, 'POST', '/account/tokens', { name: 'T', scopes: ['account:read'] })
 /** The same session under its new value. */
-const after = (who: Who, answer: Awaited<ReturnType<typeof confirm>>): Who => ({ ...who, cookie: cookiesOf(answer)['__Host-panel']! })
+const after = (who: Who, answer: Awaited<ReturnType<typeof confirm>>): Who => ({
+  ...who,
+  cookie: cookiesOf(answer)['__Host-panel']!,
+})
 
 test('S21 what must not be given away by an unlocked screen is marked', () => {
-  const marked = operations.filter((op) => op.confirmed).map((op) => op.id)
+  const marked = operations.filter((op) => op.requiresRecentAuth).map((op) => op.id)
   for (const id of [
     'tokens.create',
     'tokens.rotate',
@@ -41,12 +44,19 @@ describe('S21 ten minutes after somebody showed who they are', () => {
     const token = (await addToken(p, ada)).body.id
     p.turnClock(10 * minute + 1)
     const ids: Record<string, string> = { server: serverId, node: p.node.id, token }
-    for (const op of operations.filter((o) => o.confirmed && o.access !== 'anyone' && o.access.staff)) {
+    for (const op of operations.filter((o) => o.requiresRecentAuth && o.access !== 'anyone' && o.access.staff)) {
       const path = op.path.replace(/\{\w+\}/, ids[op.on?.name ?? ''] ?? 'x')
       // Where only one field asks for it, that field is there.
-      const asking = Object.fromEntries((op.confirmed === true ? [] : op.confirmed!).map((name) => [name, 'x@y.test']))
+      const asking = Object.fromEntries(
+        (op.requiresRecentAuth === true ? [] : op.requiresRecentAuth!).map((name) => [name, 'x@y.test']),
+      )
       const before = p.fingerprint()
-      const { status, body } = await p.call(ada, op.method, path, op.body ? { ...(op.example as object), ...asking } : undefined)
+      const { status, body } = await p.call(
+        ada,
+        op.method,
+        path,
+        op.body ? { ...(op.example as object), ...asking } : undefined,
+      )
       expect([op.id, status, body.error.code]).toEqual([op.id, 403, 'confirmation_required'])
       expect(p.fingerprint()).toBe(before)
     }
@@ -80,12 +90,25 @@ describe('S21 showing who one is', () => {
     await withApp(p, cal)
     p.turnClock(10 * minute)
     const lines = p.auditLines().length
-    for (const body of [{ password: 'wrong' }, { code: '000000' }, { passkey: { id: 'AQ', response: { clientDataJSON: 'e30' } } }]) {
+    for (const body of [
+      { password: 'wrong' },
+      { code: '000000' },
+      { passkey: { id: 'AQ', response: { clientDataJSON: 'e30' } } },
+    ]) {
       const answer = await confirm(p, cal, body)
-      expect([answer.status, answer.body.error.code, answer.headers.get('Set-Cookie')]).toEqual([401, 'sign_in_failed', null])
+      expect([answer.status, answer.body.error.code, answer.headers.get('Set-Cookie')]).toEqual([
+        401,
+        'sign_in_failed',
+        null,
+      ])
     }
     expect(p.auditLines().slice(lines)).toMatchObject(
-      [1, 2, 3].map(() => ({ operation: 'sessions.confirm', result: 'sign_in_failed', actorId: cal.id, details: null })),
+      [1, 2, 3].map(() => ({
+        operation: 'sessions.confirm',
+        result: 'sign_in_failed',
+        actorId: cal.id,
+        details: null,
+      })),
     )
     expect((await addToken(p, cal)).body.error.code).toBe('confirmation_required')
   })
@@ -93,7 +116,8 @@ describe('S21 showing who one is', () => {
     const p = await world()
     using _ = p
     const cal = person(p)
-    for (const body of [{}, { password, code: '123456' }]) expect((await confirm(p, cal, body)).body.error.code).toBe('validation_failed')
+    for (const body of [{}, { password, code: '123456' }])
+      expect((await confirm(p, cal, body)).body.error.code).toBe('validation_failed')
   })
   test('is slowed for this session after five failures, and for no other', async () => {
     const p = await world()

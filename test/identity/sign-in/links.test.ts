@@ -1,8 +1,8 @@
 // Coming in by a link: the first password, a forgotten one, another address, and a billing system that vouches for its customer.
 // A real SMTP server takes the mails, and their links are followed.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { answerResets } from '../../../src/identity/auth/links/password-links.ts'
 import { hour, minute, second } from '../../../src/kernel/db/clock.ts'
-import { answerResets } from '../../../src/identity/account-links/password-links.ts'
 import { mailbox } from '../../support/mailbox.ts'
 import { type Reply, type Who, type World, world } from '../../support/panel.ts'
 
@@ -19,7 +19,8 @@ afterEach(() => p.close())
 
 const password = 'seven green bicycles'
 const code = ({ status, body }: { status: number; body: any }) => `${status} ${body.error?.code ?? ''}`.trim()
-const addressOf = (id: string) => p.db.$client.query<{ email: string }, [string]>('SELECT email FROM accounts WHERE id = ?').get(id)!.email
+const addressOf = (id: string) =>
+  p.db.$client.query<{ email: string }, [string]>('SELECT email FROM accounts WHERE id = ?').get(id)!.email
 const signIn = (email: string, password: string) => p.call(undefined, 'POST', '/sessions', { email, password })
 const set = (token: string, password: string) => p.call(undefined, 'POST', '/passwords', { token, password })
 const sessionIn = (reply: Reply): Who => ({ cookie: reply.headers.get('Set-Cookie')!.split(/[=;]/)[1]! })
@@ -33,16 +34,21 @@ async function refused(call: () => Promise<Reply>, expected: string) {
   expect(written.length).toBe(noted(expected) ?? written.length)
   for (const line of written) expect(line.result).toBe(expected.split(' ')[1]!)
 }
-const noted = (expected: string) => (/link_not_valid|sign_in_failed/.test(expected) ? 1 : /^40/.test(expected) ? 0 : undefined)
+const noted = (expected: string) =>
+  /link_not_valid|sign_in_failed/.test(expected) ? 1 : /^40/.test(expected) ? 0 : undefined
 async function reset(email: string) {
   expect(code(await p.call(undefined, 'POST', '/password-resets', { email }))).toBe('200')
-  answerResets(p.db, p.controller.around)
+  answerResets(p.db, p.controller.app)
   await box.deliver(p)
 }
 
 describe('an invitation', () => {
   test('is mailed with the account, leads to a first password, and signs in', async () => {
-    const { body } = await p.call(p.owner, 'POST', '/admin/customers', { name: 'Dee', email: 'dee@example.com', invite: true })
+    const { body } = await p.call(p.owner, 'POST', '/admin/customers', {
+      name: 'Dee',
+      email: 'dee@example.com',
+      invite: true,
+    })
     await box.deliver(p)
     expect(box.taken.map((l) => [l.to, l.subject])).toEqual([['dee@example.com', 'Your account is ready']])
     const token = box.tokenFor('dee@example.com', '/welcome/')!
@@ -90,7 +96,7 @@ describe('S16: a forgotten password', () => {
     const ask = (email: string) => p.call(undefined, 'POST', '/password-resets', { email })
     const [known, unknown] = [await ask(addressOf(p.customer.id)), await ask('nobody@example.com')]
     expect([unknown.status, JSON.stringify(unknown.body)]).toEqual([known.status, JSON.stringify(known.body)])
-    answerResets(p.db, p.controller.around)
+    answerResets(p.db, p.controller.app)
     await box.deliver(p)
     expect(box.taken.map((l) => l.to)).toEqual([addressOf(p.customer.id)])
     const lines = p.auditLines().filter((l) => l.operation === 'password-resets.create')
@@ -131,7 +137,8 @@ describe('S16: a forgotten password', () => {
     const email = addressOf(p.customer.id)
     await reset(email)
     const token = box.tokenFor(email, '/reset/')!
-    for (let i = 0; i < 2; i++) expect((await p.controller.app.fetch(new Request(`http://localhost/reset/${token}`))).status).toBe(200)
+    for (let i = 0; i < 2; i++)
+      expect((await p.controller.router.fetch(new Request(`http://localhost/reset/${token}`))).status).toBe(200)
     await refused(() => p.call(undefined, 'POST', '/sessions/from-link', { token }), '401 link_not_valid')
     await refused(() => p.call(undefined, 'POST', '/account/email/confirm', { token }), '401 link_not_valid')
     expect(code(await set(token, password))).toBe('201')
@@ -168,7 +175,11 @@ describe('S16: a password', () => {
     expect(body.id).toBeString()
   })
   test('counts to its last character, in its case', async () => {
-    const { body } = await p.call(p.owner, 'POST', '/admin/customers', { name: 'Dee', email: 'dee@example.com', invite: true })
+    const { body } = await p.call(p.owner, 'POST', '/admin/customers', {
+      name: 'Dee',
+      email: 'dee@example.com',
+      invite: true,
+    })
     await box.deliver(p)
     const long = `${'correct horse battery staple '.repeat(6)}END`
     await set(box.tokenFor('dee@example.com', '/welcome/')!, long)
@@ -181,9 +192,14 @@ describe('S16: a password', () => {
     const email = addressOf(p.customer.id)
     await reset(email)
     const who = sessionIn(await set(box.tokenFor(email, '/reset/')!, password))
-    const { csrf } = p.db.$client.query<{ csrf: string }, []>('SELECT csrf FROM sessions ORDER BY rowid DESC LIMIT 1').get()!
+    const { csrf } = p.db.$client
+      .query<{ csrf: string }, []>('SELECT csrf FROM sessions ORDER BY rowid DESC LIMIT 1')
+      .get()!
     const guess = () =>
-      p.call({ ...who, csrf }, 'PUT', '/account/password', { current: 'wrong wrong wrong', password: 'a much better one' })
+      p.call({ ...who, csrf }, 'PUT', '/account/password', {
+        current: 'wrong wrong wrong',
+        password: 'a much better one',
+      })
     const answers: string[] = []
     for (let i = 0; i < 6; i++) answers.push(code(await guess()))
     expect(answers).toEqual([...Array(5).fill('422 validation_failed'), '429 rate_limited'])
@@ -193,15 +209,20 @@ describe('S16: a password', () => {
     await reset(email)
     await set(box.tokenFor(email, '/reset/')!, password)
     const [here, there] = [await signIn(email, password), await signIn(email, password)].map(sessionIn) as [Who, Who]
-    const { csrf } = p.db.$client.query<{ csrf: string }, []>('SELECT csrf FROM sessions ORDER BY rowid DESC LIMIT 1 OFFSET 1').get()!
+    const { csrf } = p.db.$client
+      .query<{ csrf: string }, []>('SELECT csrf FROM sessions ORDER BY rowid DESC LIMIT 1 OFFSET 1')
+      .get()!
     const change = (body: object) => p.call({ ...here, csrf }, 'PUT', '/account/password', body)
-    await refused(() => change({ current: 'wrong wrong wrong', password: 'a much better one' }), '422 validation_failed')
+    await refused(
+      () => change({ current: 'wrong wrong wrong', password: 'a much better one' }),
+      '422 validation_failed',
+    )
     expect(code(await change({ current: password, password: 'a much better one' }))).toBe('200')
     expect([await home(here), await home(there)]).toEqual(['200', '401 not_authenticated'])
     expect(code(await signIn(email, password))).toBe('401 sign_in_failed')
-    expect(code(await p.call(p.token(p.customer.id), 'PUT', '/account/password', { current: 'a', password: 'b' }))).toBe(
-      '403 token_not_allowed',
-    )
+    expect(
+      code(await p.call(p.token(p.customer.id), 'PUT', '/account/password', { current: 'a', password: 'b' })),
+    ).toBe('403 token_not_allowed')
   })
 })
 
@@ -211,7 +232,9 @@ describe('another e-mail address', () => {
     const email = addressOf(p.customer.id)
     await reset(email)
     const who = sessionIn(await set(box.tokenFor(email, '/reset/')!, password))
-    const { csrf } = p.db.$client.query<{ csrf: string }, []>('SELECT csrf FROM sessions ORDER BY rowid DESC LIMIT 1').get()!
+    const { csrf } = p.db.$client
+      .query<{ csrf: string }, []>('SELECT csrf FROM sessions ORDER BY rowid DESC LIMIT 1')
+      .get()!
     box.taken.length = 0
     await box.deliver(p)
     box.taken.length = 0
@@ -225,7 +248,9 @@ describe('another e-mail address', () => {
     expect(addressOf(p.customer.id)).toBe(email)
     expect(box.tokenFor(email, '/confirm-email/')).toBeUndefined()
     const token = box.tokenFor('new@example.com', '/confirm-email/')!
-    expect((await p.call(undefined, 'POST', '/account/email/confirm', { token })).body).toEqual({ email: 'new@example.com' })
+    expect((await p.call(undefined, 'POST', '/account/email/confirm', { token })).body).toEqual({
+      email: 'new@example.com',
+    })
     expect(code(await signIn('new@example.com', password))).toBe('201')
     expect(code(await signIn(email, password))).toBe('401 sign_in_failed')
   })
@@ -236,7 +261,9 @@ describe('another e-mail address', () => {
     const billing = p.token(p.owner.id, ['customers:write'])
     const signInLink = (await p.call(billing, 'POST', `/customers/${p.customer.id}/sign-in-links`)).body.url.slice(-43)
     const [toNew, toReset] = [box.tokenFor('new@example.com', '/confirm-email/')!, box.tokenFor(email, '/reset/')!]
-    expect(code(await p.call(who, 'PUT', '/account/password', { current: password, password: 'a much better one' }))).toBe('200')
+    expect(
+      code(await p.call(who, 'PUT', '/account/password', { current: password, password: 'a much better one' })),
+    ).toBe('200')
     await refused(() => p.call(undefined, 'POST', '/account/email/confirm', { token: toNew }), '401 link_not_valid')
     await refused(() => p.call(undefined, 'POST', '/sessions/from-link', { token: signInLink }), '401 link_not_valid')
     await refused(() => set(toReset, 'the third password here'), '401 link_not_valid')
@@ -264,9 +291,10 @@ describe('another e-mail address', () => {
 
 test('a mail whose link is over is not sent any more, and says so', async () => {
   const email = addressOf(p.customer.id)
-  const state = () => p.db.$client.query('SELECT state, sealed_body AS body, error FROM mails ORDER BY id DESC LIMIT 1').get()
+  const state = () =>
+    p.db.$client.query('SELECT state, encrypted_body AS body, error FROM mails ORDER BY id DESC LIMIT 1').get()
   expect(code(await p.call(undefined, 'POST', '/password-resets', { email }))).toBe('200')
-  answerResets(p.db, p.controller.around)
+  answerResets(p.db, p.controller.app)
   p.turnClock(hour)
   await box.deliver(p)
   expect(box.taken).toEqual([])
@@ -309,12 +337,18 @@ describe('S18: a link and the address it was mailed to', () => {
     const email = addressOf(p.customer.id)
     await reset(email)
     const who = sessionIn(await set(box.tokenFor(email, '/reset/')!, password))
-    const { csrf } = p.db.$client.query<{ csrf: string }, []>('SELECT csrf FROM sessions ORDER BY rowid DESC LIMIT 1').get()!
+    const { csrf } = p.db.$client
+      .query<{ csrf: string }, []>('SELECT csrf FROM sessions ORDER BY rowid DESC LIMIT 1')
+      .get()!
     await p.call({ ...who, csrf }, 'PUT', '/account/email', { email: 'new@example.com', password })
     await reset(email)
     const lost = box.tokenFor(email, '/reset/')!
     expect(
-      code(await p.call(undefined, 'POST', '/account/email/confirm', { token: box.tokenFor('new@example.com', '/confirm-email/')! })),
+      code(
+        await p.call(undefined, 'POST', '/account/email/confirm', {
+          token: box.tokenFor('new@example.com', '/confirm-email/')!,
+        }),
+      ),
     ).toBe('200')
     await refused(() => set(lost, 'a much better one'), '401 link_not_valid')
     await box.deliver(p)
@@ -344,14 +378,25 @@ describe('a sign-in link from billing', () => {
   test('leads to one server when it was made for one', async () => {
     const { serverId } = await p.admin('POST', '/admin/servers', p.order)
     const reply = await link(p.token(p.owner.id, ['customers:write']), `/servers/${serverId}`)
-    expect((await use(tokenOf(reply))).body).toEqual({ accountId: p.customer.id, kind: 'customer', home: `/servers/${serverId}` })
+    expect((await use(tokenOf(reply))).body).toEqual({
+      accountId: p.customer.id,
+      kind: 'customer',
+      home: `/servers/${serverId}`,
+    })
   })
   test('S21: is not enough for what is dangerous: that asks who is there', async () => {
     const used = await use(tokenOf(await link(p.token(p.owner.id, ['customers:write']), `/customers/${p.customer.id}`)))
-    const { csrf } = p.db.$client.query<{ csrf: string }, []>('SELECT csrf FROM sessions ORDER BY rowid DESC LIMIT 1').get()!
-    expect(code(await p.call({ ...sessionIn(used), csrf }, 'POST', '/account/tokens', { name: 'Mine', scopes: ['servers:read'] }))).toBe(
-      '403 confirmation_required',
-    )
+    const { csrf } = p.db.$client
+      .query<{ csrf: string }, []>('SELECT csrf FROM sessions ORDER BY rowid DESC LIMIT 1')
+      .get()!
+    expect(
+      code(
+        await p.call({ ...sessionIn(used), csrf }, 'POST', '/account/tokens', {
+          name: 'Mine',
+          scopes: ['servers:read'],
+        }),
+      ),
+    ).toBe('403 confirmation_required')
   })
   test('is never into staff, never made by a person of staff, and never for another reseller', async () => {
     const billing = p.token(p.owner.id, ['customers:write'])
@@ -366,7 +411,8 @@ describe('a sign-in link from billing', () => {
     const reseller = p.account('reseller', 'Rita')
     const [mine, other] = [p.account('customer', 'Mine', reseller.id), p.account('customer', 'Other')]
     const order = async (ownerId: string) =>
-      (await p.admin('POST', '/admin/servers', { ...p.order, ownerId, hostname: `h${ownerId.slice(-8)}` })).serverId as string
+      (await p.admin('POST', '/admin/servers', { ...p.order, ownerId, hostname: `h${ownerId.slice(-8)}` }))
+        .serverId as string
     p.db.$client.run('INSERT INTO reseller_packages VALUES (?, ?)', [reseller.id, p.order.packageId])
     p.db.$client.run('INSERT INTO reseller_locations VALUES (?, ?)', [reseller.id, p.order.nodeGroupId])
     const [own, ofMine, ofOther] = [await order(reseller.id), await order(mine.id), await order(other.id)]
@@ -392,7 +438,8 @@ describe('a sign-in link from billing', () => {
     const { serverId } = await p.admin('POST', '/admin/servers', p.order)
     await p.settle()
     const clerk = p.token(p.staff(role).id, ['customers:read', 'customers:write', 'servers:read'])
-    for (const path of [`/customers/${p.customer.id}`, `/servers/${serverId}`]) await refused(() => link(clerk, path), '403 forbidden')
+    for (const path of [`/customers/${p.customer.id}`, `/servers/${serverId}`])
+      await refused(() => link(clerk, path), '403 forbidden')
     const keeper = p.staff([...role, 'support_session'])
     const billing = p.token(keeper.id, ['customers:write'])
     expect(code(await link(billing, `/customers/${p.customer.id}`))).toBe('201')
@@ -432,7 +479,11 @@ test('S33: no link is in the audit log, the mail queue or anywhere else in the d
   const email = addressOf(p.customer.id)
   await reset(email)
   const mailed = box.tokenFor(email, '/reset/')!
-  const reply = await p.call(p.token(p.owner.id, ['customers:write']), 'POST', `/customers/${p.customer.id}/sign-in-links`)
+  const reply = await p.call(
+    p.token(p.owner.id, ['customers:write']),
+    'POST',
+    `/customers/${p.customer.id}/sign-in-links`,
+  )
   const billing = reply.body.url.split('/').pop()
   await set(mailed, password)
   await p.call(undefined, 'POST', '/sessions/from-link', { token: billing })

@@ -16,7 +16,8 @@ const factors = (p: World, accountId: string) =>
       'SELECT (SELECT count(*) FROM passkeys WHERE account_id = ?1) + (SELECT count(*) FROM recovery_codes WHERE account_id = ?1) AS n',
     )
     .get(accountId)!.n
-const reset = (p: World, who: Who, path: string) => p.call(who, 'POST', `${path}/actions/reset-second-factor`, { reason: 'Lost phone' })
+const reset = (p: World, who: Who, path: string) =>
+  p.call(who, 'POST', `${path}/actions/reset-second-factor`, { reason: 'Lost phone' })
 
 test('S18: a customer without their phone is freed of it by staff, signed out, and told', async () => {
   using p = await world()
@@ -25,7 +26,10 @@ test('S18: a customer without their phone is freed of it by staff, signed out, a
   expect(factors(p, p.customer.id)).toBe(0)
   expect(code(await p.call(p.customer, 'GET', '/servers'))).toBe('401 not_authenticated')
   expect(p.mailed().at(-1)).toMatchObject({ subject: 'Your second factor was removed' })
-  expect(p.auditLines().at(-1)).toMatchObject({ operation: 'customers.reset-second-factor', details: { reason: 'Lost phone' } })
+  expect(p.auditLines().at(-1)).toMatchObject({
+    operation: 'customers.reset-second-factor',
+    details: { reason: 'Lost phone' },
+  })
   expect(code(await reset(p, p.owner, `/customers/${p.customer.id}`))).toBe('409 already_done')
 })
 

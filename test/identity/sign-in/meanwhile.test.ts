@@ -1,9 +1,9 @@
 // What is under way while a password changes, and how many may be under way.
 import { describe, expect, test } from 'bun:test'
 import { accountById } from '../../../src/identity/accounts/account.ts'
-import { write } from '../../../src/kernel/db/open.ts'
-import { makeLink } from '../../../src/identity/account-links/links.ts'
+import { makeLink } from '../../../src/identity/auth/links/links.ts'
 import { hashPassword, passwordFits } from '../../../src/identity/auth/passwords.ts'
+import { write } from '../../../src/kernel/db/open.ts'
 import { type Panel, panel, type Who } from '../../support/panel.ts'
 import { password, person, signIn } from '../../support/second-factor.ts'
 
@@ -42,7 +42,11 @@ describe('S19: what began with the old password opens nothing once there is a ne
     }
     // Only the one of whoever changed it.
     expect(sessionsOf(p, cal.id).length).toBe(1)
-    expect(p.auditLines().at(-1)).toMatchObject({ operation: 'sessions.create', result: 'sign_in_failed', target: cal.id })
+    expect(p.auditLines().at(-1)).toMatchObject({
+      operation: 'sessions.create',
+      result: 'sign_in_failed',
+      target: cal.id,
+    })
   })
   for (const [what, method, path, body] of [
     ['a confirmation', 'POST', '/sessions/current/confirm', { password }],
@@ -90,7 +94,9 @@ describe('S17: a flood of sign-ins', () => {
   test('lets those go first who come from where they were before, and counts nobody as guessing who was not looked at', async () => {
     const hash = await hashPassword(password)
     const order: string[] = []
-    const strangers = Array.from({ length: 30 }, () => passwordFits(password, hash, false).then(() => order.push('stranger')))
+    const strangers = Array.from({ length: 30 }, () =>
+      passwordFits(password, hash, false).then(() => order.push('stranger')),
+    )
     await passwordFits(password, hash, true).then(() => order.push('known'))
     await Promise.all(strangers)
     expect(order.indexOf('known')).toBeLessThan(10)

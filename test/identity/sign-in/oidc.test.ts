@@ -10,7 +10,11 @@ async function shop(kinds: string[] = everybody) {
   const p = await panel()
   const idp = await provider(p.now)
   const staff = p.staff()
-  const configured = await p.call(staff, 'PUT', '/admin/settings/sign-in', { ...idp.settings, issuer: idp.issuer, for: kinds })
+  const configured = await p.call(staff, 'PUT', '/admin/settings/sign-in', {
+    ...idp.settings,
+    issuer: idp.issuer,
+    for: kinds,
+  })
   expect(configured.status).toBe(200)
   const cal = p.account('customer', 'Cal')
   const email = emailOf(p, cal.id)
@@ -27,15 +31,17 @@ async function shop(kinds: string[] = everybody) {
 }
 type Shop = Awaited<ReturnType<typeof shop>>
 
-const emailOf = (p: Panel, id: string) => (p.db.$client.query('SELECT email FROM accounts WHERE id = ?').get(id) as { email: string }).email
+const emailOf = (p: Panel, id: string) =>
+  (p.db.$client.query('SELECT email FROM accounts WHERE id = ?').get(id) as { email: string }).email
 const rows = (p: Panel, table: string) => p.db.$client.query<any, []>(`SELECT * FROM ${table}`).all()
 /** What a refused sign-in may change is the audit log, and that it cannot be tried again. */
-const untouched = (p: Panel) => `${p.fingerprint().replace(/^(audit|provider_sign_ins) .*$/gm, '')} ${rows(p, 'sessions').length}`
+const untouched = (p: Panel) =>
+  `${p.fingerprint().replace(/^(audit|provider_sign_ins) .*$/gm, '')} ${rows(p, 'sessions').length}`
 const lastLine = (p: Panel) => p.auditLines().at(-1)!
 
 /** Presses the button: the address of the provider, and the cookie of this browser. */
 async function begin(p: Panel, query = '') {
-  const response = await p.controller.app.fetch(new Request(`http://localhost/login/oidc/start${query}`))
+  const response = await p.controller.router.fetch(new Request(`http://localhost/login/oidc/start${query}`))
   return {
     status: response.status,
     location: response.headers.get('Location')!,
@@ -49,7 +55,13 @@ async function visit(location: string) {
   return { back, code: back.searchParams.get('code')!, state: back.searchParams.get('state')! }
 }
 const finish = (p: Panel, cookie: string, { code, state }: { code: string; state: string }) =>
-  p.call(undefined, 'POST', '/sessions/from-provider', { code, state }, { Cookie: cookie, Origin: 'https://panel.test' })
+  p.call(
+    undefined,
+    'POST',
+    '/sessions/from-provider',
+    { code, state },
+    { Cookie: cookie, Origin: 'https://panel.test' },
+  )
 async function walk(p: Panel) {
   const { location, cookie } = await begin(p)
   return finish(p, cookie, await visit(location))
@@ -61,9 +73,10 @@ const sessionIn = (p: Panel, headers: Headers): Who => ({
 
 describe('S20 what another site can do to its visitor', () => {
   const start = (p: Panel, headers: Record<string, string> = {}) =>
-    p.controller.app.fetch(new Request('http://localhost/login/oidc/start', { headers }))
+    p.controller.router.fetch(new Request('http://localhost/login/oidc/start', { headers }))
   const image = { 'Sec-Fetch-Site': 'cross-site', 'Sec-Fetch-Mode': 'no-cors', 'Sec-Fetch-Dest': 'image' }
-  const tries = async (p: Panel) => (await p.call(undefined, 'POST', '/sessions', { email: 'nobody@customer.test', password: 'x' })).status
+  const tries = async (p: Panel) =>
+    (await p.call(undefined, 'POST', '/sessions', { email: 'nobody@customer.test', password: 'x' })).status
 
   test('pictures and frames that lead to the button begin nothing and ask the provider nothing', async () => {
     using p = await shop()
@@ -74,7 +87,9 @@ describe('S20 what another site can do to its visitor', () => {
     }
     expect(p.fingerprint()).toBe(before)
     for (const site of ['same-origin', 'none', 'cross-site'])
-      expect((await start(p, { 'Sec-Fetch-Site': site, 'Sec-Fetch-Mode': 'navigate', 'Sec-Fetch-Dest': 'document' })).status).toBe(303)
+      expect(
+        (await start(p, { 'Sec-Fetch-Site': site, 'Sec-Fetch-Mode': 'navigate', 'Sec-Fetch-Dest': 'document' })).status,
+      ).toBe(303)
   })
   test('its addresses use up nothing of what is left for signing in, with a provider or without', async () => {
     using p = await shop()
@@ -104,7 +119,8 @@ describe('signing in through a provider', () => {
     })
     for (const name of ['state', 'nonce', 'code_challenge']) expect(asked.get(name)).toMatch(/^[\w-]{43}$/)
     const kept = JSON.stringify(rows(p, 'provider_sign_ins'))
-    for (const said of [asked.get('state')!, asked.get('nonce')!, cookie.split('=')[1]!]) expect(kept).not.toContain(said)
+    for (const said of [asked.get('state')!, asked.get('nonce')!, cookie.split('=')[1]!])
+      expect(kept).not.toContain(said)
 
     const came = await visit(location)
     expect(came.back.origin + came.back.pathname).toBe('https://panel.test/login/oidc')
@@ -113,8 +129,14 @@ describe('signing in through a provider', () => {
     expect((await p.call(sessionIn(p, headers), 'GET', '/servers')).status).toBe(200)
     expect(headers.getSetCookie().some((c) => c.startsWith('__Host-panel-provider=;'))).toBe(true)
     expect(rows(p, 'provider_sign_ins')).toEqual([])
-    expect(rows(p, 'account_identities')).toMatchObject([{ account_id: p.cal.id, issuer: p.idp.issuer, subject: 'cal-1' }])
-    expect(lastLine(p)).toMatchObject({ operation: 'sessions.from-provider', actorId: p.cal.id, details: { code: '***', state: '***' } })
+    expect(rows(p, 'account_identities')).toMatchObject([
+      { account_id: p.cal.id, issuer: p.idp.issuer, subject: 'cal-1' },
+    ])
+    expect(lastLine(p)).toMatchObject({
+      operation: 'sessions.from-provider',
+      actorId: p.cal.id,
+      details: { code: '***', state: '***' },
+    })
     const written = JSON.stringify([p.auditLines(), rows(p, 'mails'), rows(p, 'settings')])
     for (const secret of [came.code, came.state, 'at-canary', 's3cret']) expect(written).not.toContain(secret)
   })
@@ -132,7 +154,10 @@ describe('signing in through a provider', () => {
 
   test('asks for the second factor afterwards, as after a password', async () => {
     using p = await shop()
-    p.db.$client.run("INSERT INTO totp (account_id, secret, last_step, created_at, confirmed_at) VALUES (?, 'x', 0, 1, 1)", [p.cal.id])
+    p.db.$client.run(
+      "INSERT INTO totp (account_id, secret, last_step, created_at, confirmed_at) VALUES (?, 'x', 0, 1, 1)",
+      [p.cal.id],
+    )
     const before = rows(p, 'sessions').length
     const { body, headers } = await walk(p)
     expect(body).toEqual({ accountId: p.cal.id, kind: 'customer', home: '/login/2fa', secondFactor: ['totp'] })
@@ -158,8 +183,10 @@ describe('signing in through a provider', () => {
   test('can ask the provider to ask again, which is offered to who has nothing else to show', async () => {
     using p = await shop()
     const { headers } = await walk(p)
-    const page = await p.controller.app.fetch(
-      new Request('http://localhost/account/confirm', { headers: { Cookie: `__Host-panel=${sessionIn(p, headers).cookie}` } }),
+    const page = await p.controller.router.fetch(
+      new Request('http://localhost/account/confirm', {
+        headers: { Cookie: `__Host-panel=${sessionIn(p, headers).cookie}` },
+      }),
     )
     expect(await page.text()).toContain('href="/login/oidc/start?again=1"')
     await visit((await begin(p, '?again=1')).location)
@@ -257,7 +284,11 @@ describe('what the provider says is not believed', () => {
   const lies: [string, (p: Shop) => Promise<unknown> | unknown, object][] = [
     ['another nonce', (p) => p.idp.lie({ claims: (c) => ({ ...c, nonce: 'another' }) }), { what: 'nonce' }],
     ['no nonce', (p) => p.idp.lie({ claims: ({ nonce: _, ...c }) => c }), { what: 'nonce' }],
-    ['a token for somebody else', (p) => p.idp.lie({ claims: (c) => ({ ...c, aud: 'another-client' }) }), { what: 'aud' }],
+    [
+      'a token for somebody else',
+      (p) => p.idp.lie({ claims: (c) => ({ ...c, aud: 'another-client' }) }),
+      { what: 'aud' },
+    ],
     [
       'a token for several that was issued to another',
       (p) => p.idp.lie({ claims: (c) => ({ ...c, aud: ['berth', 'another'], azp: 'another' }) }),
@@ -268,7 +299,11 @@ describe('what the provider says is not believed', () => {
       (p) => p.idp.lie({ claims: (c) => ({ ...c, aud: ['berth', 'another'] }) }),
       { what: 'azp' },
     ],
-    ['a token of another issuer', (p) => p.idp.lie({ claims: (c) => ({ ...c, iss: 'https://id.evil.test' }) }), { what: 'iss' }],
+    [
+      'a token of another issuer',
+      (p) => p.idp.lie({ claims: (c) => ({ ...c, iss: 'https://id.evil.test' }) }),
+      { what: 'iss' },
+    ],
     ['an expired token', (p) => p.idp.lie({ claims: (c) => ({ ...c, exp: Number(c['iat']) - 61 }) }), { what: 'exp' }],
     ['a token that does not expire', (p) => p.idp.lie({ claims: ({ exp: _, ...c }) => c }), { what: 'exp' }],
     ['an old token', (p) => p.idp.lie({ claims: (c) => ({ ...c, iat: Number(c['iat']) - 3600 }) }), { what: 'iat' }],
@@ -278,19 +313,31 @@ describe('what the provider says is not believed', () => {
       { what: 'iat' },
     ],
     ['a token about nobody', (p) => p.idp.lie({ claims: ({ sub: _, ...c }) => c }), { what: 'sub' }],
-    ['a token that nobody signed', (p) => p.idp.lie({ token: (c) => unsigned(c) }), { what: 'ERR_JOSE_ALG_NOT_ALLOWED' }],
+    [
+      'a token that nobody signed',
+      (p) => p.idp.lie({ token: (c) => unsigned(c) }),
+      { what: 'ERR_JOSE_ALG_NOT_ALLOWED' },
+    ],
     [
       'a token signed with the public key as a shared secret',
       (p) => p.idp.lie({ token: (c, pem) => withHmac(c, pem, 'first') }),
       { what: 'ERR_JOSE_ALG_NOT_ALLOWED' },
     ],
-    ['a token signed with a key that is not published', (p) => p.idp.lie({ hiddenKey: true }), { what: 'ERR_JWKS_NO_MATCHING_KEY' }],
+    [
+      'a token signed with a key that is not published',
+      (p) => p.idp.lie({ hiddenKey: true }),
+      { what: 'ERR_JWKS_NO_MATCHING_KEY' },
+    ],
     [
       'a token whose claims were changed after signing',
       (p) => p.idp.lie({ forge: true }),
       { what: 'ERR_JWS_SIGNATURE_VERIFICATION_FAILED' },
     ],
-    ['no token', (p) => p.idp.lie({ instead: { '/token': () => Response.json({ access_token: 'x' }) } }), { what: 'none' }],
+    [
+      'no token',
+      (p) => p.idp.lie({ instead: { '/token': () => Response.json({ access_token: 'x' }) } }),
+      { what: 'none' },
+    ],
     ['no JSON', (p) => p.idp.lie({ instead: { '/token': () => new Response('<html>') } }), { what: 'none' }],
     [
       'a redirect, which is not followed',
@@ -380,7 +427,9 @@ describe('a provider that does not answer', () => {
     p.idp.stop()
     p.turnClock(2 * hour)
     expect((await begin(p)).location).toBe('/login?refused=source_unreachable')
-    const page = await (await p.controller.app.fetch(new Request('http://localhost/login?refused=source_unreachable'))).text()
+    const page = await (
+      await p.controller.router.fetch(new Request('http://localhost/login?refused=source_unreachable'))
+    ).text()
     expect(page).toContain('The sign-in service does not answer')
     expect(page).toContain('Sign in with Example')
   })
@@ -445,7 +494,9 @@ describe('the own identities', () => {
     expect(data).toMatchObject([{ issuer: p.idp.issuer, subject: 'cal-1' }])
     expect((await p.call(me, 'DELETE', `/account/identities/${data[0].id}`)).status).toBe(200)
     expect(rows(p, 'account_identities')).toEqual([])
-    expect([(await p.call(me, 'GET', '/account')).status, (await p.call(p.cal, 'GET', '/account')).status]).toEqual([200, 401])
+    expect([(await p.call(me, 'GET', '/account')).status, (await p.call(p.cal, 'GET', '/account')).status]).toEqual([
+      200, 401,
+    ])
     p.idp.is({ sub: 'cal-2', email: p.cal.email, email_verified: true })
     expect((await walk(p)).body.accountId).toBe(p.cal.id)
   })

@@ -1,12 +1,13 @@
 import { describe, expect, test } from 'bun:test'
-import { write } from '../../../src/kernel/db/open.ts'
 import { deviceIn } from '../../../src/identity/auth/own-sessions.ts'
 import { forgetSessions } from '../../../src/identity/auth/sessions.ts'
+import { write } from '../../../src/kernel/db/open.ts'
 import { panel } from '../../support/panel.ts'
 import { person, signIn, whoOf } from '../../support/second-factor.ts'
 
 const firefox = 'Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0'
-const list = async (p: Awaited<ReturnType<typeof panel>>, who: object) => (await p.call(who, 'GET', '/account/sessions')).body.data
+const list = async (p: Awaited<ReturnType<typeof panel>>, who: object) =>
+  (await p.call(who, 'GET', '/account/sessions')).body.data
 
 describe('S19 the list of sessions', () => {
   test('shows the own ones with device and address, the current one marked, and never a value', async () => {
@@ -32,7 +33,8 @@ describe('S19 the list of sessions', () => {
   test('loses them for good by the clock, with what was begun and never finished; when somebody was here last stays known', async () => {
     using p = await panel()
     const [cal, ada, owner] = [person(p), person(p, 'staff'), p.staff()]
-    const count = (table: string) => p.db.$client.query<{ n: number }, []>(`SELECT count(*) AS n FROM ${table}`).get()!.n
+    const count = (table: string) =>
+      p.db.$client.query<{ n: number }, []>(`SELECT count(*) AS n FROM ${table}`).get()!.n
     const left = () => ['sessions', 'pending_sign_ins', 'challenges', 'provider_sign_ins'].map(count)
     await signIn(p, ada.email)
     const seen = async () => (await p.admin('GET', '/admin/staff')).data.find((s: any) => s.id === ada.id).seenAt
@@ -61,7 +63,9 @@ describe('S19 the list of sessions', () => {
     const [one, two] = [await a, await b]
     await c
     const ids = await list(p, one)
-    const target = p.db.$client.query<{ id: string }, [string]>('SELECT id FROM sessions WHERE csrf = ?').get(two.csrf)!.id
+    const target = p.db.$client
+      .query<{ id: string }, [string]>('SELECT id FROM sessions WHERE csrf = ?')
+      .get(two.csrf)!.id
     expect(ids.map((s: any) => s.id)).toContain(target)
     expect((await p.call(cal, 'DELETE', `/account/sessions/${target}`)).status).toBe(200)
     expect((await p.call(two, 'GET', '/account/sessions')).status).toBe(401)
@@ -85,7 +89,8 @@ test('a device is said in words', () => {
       'Edge on Windows',
     'Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.0 Mobile/15E148 Safari/604.1':
       'Safari on iPhone',
-    'Mozilla/5.0 (Linux; Android 15) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/130.0.0.0 Mobile Safari/537.36': 'Chrome on Android',
+    'Mozilla/5.0 (Linux; Android 15) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/130.0.0.0 Mobile Safari/537.36':
+      'Chrome on Android',
     'Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.0 Safari/605.1.15':
       'Safari on macOS',
     'curl/8.5.0': 'curl',

@@ -26,7 +26,15 @@ const off = [
   '',
 ]
 /** These stay here, as browsers read them: what is written as %09 or %5c is a part of the path. */
-const here = ['/', '/servers', '/admin/servers?q=a%20b&status=running#x', '/%09/evil.test', '/%5cevil.test', '/%2f%2fevil.test', '/./x']
+const here = [
+  '/',
+  '/servers',
+  '/admin/servers?q=a%20b&status=running#x',
+  '/%09/evil.test',
+  '/%5cevil.test',
+  '/%2f%2fevil.test',
+  '/./x',
+]
 
 test('S29: a path that browsers would read as another site is none', () => {
   for (const path of off) expect([path, safePath(path)]).toEqual([path, undefined])
@@ -38,7 +46,7 @@ test('S29: a path that browsers would read as another site is none', () => {
 
 test('S29: the sign-in pages lead to such a path no more than elsewhere, with password, passkey, second factor or provider', async () => {
   using p = await panel()
-  const page = async (path: string) => (await p.controller.app.fetch(new Request(`http://localhost${path}`))).text()
+  const page = async (path: string) => (await p.controller.router.fetch(new Request(`http://localhost${path}`))).text()
   for (const at of ['/login', '/login/2fa'])
     for (const path of off.filter((path) => path !== '')) {
       const text = await page(`${at}?next=${encodeURIComponent(path)}`)
@@ -58,7 +66,9 @@ test('S29: the script in the page goes nowhere else, whatever it is told', async
   const location = { origin: 'https://panel.test', assign: (to: string) => void went.push(to) }
   // As a browser's own link reads an address.
   const make = (_: string, { href }: { href: string }) =>
-    URL.canParse(href, 'https://panel.test/login') ? new URL(href, 'https://panel.test/login') : { origin: '', href: '' }
+    URL.canParse(href, 'https://panel.test/login')
+      ? new URL(href, 'https://panel.test/login')
+      : { origin: '', href: '' }
   const go = new Function('make', 'location', `return ${source}`)(make, location) as (path: string) => void
   for (const path of off) go(path)
   expect(went.filter((to) => !to.startsWith('https://panel.test/'))).toEqual([])

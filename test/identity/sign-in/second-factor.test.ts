@@ -1,11 +1,22 @@
 import { describe, expect, test } from 'bun:test'
 import { accountById } from '../../../src/identity/accounts/account.ts'
-import type { Refusal } from '../../../src/kernel/api/errors.ts'
-import { write } from '../../../src/kernel/db/open.ts'
-import { makeLink } from '../../../src/identity/account-links/links.ts'
+import { makeLink } from '../../../src/identity/auth/links/links.ts'
 import { endSessionsOf } from '../../../src/identity/auth/sessions.ts'
+import type { ApiError } from '../../../src/kernel/api/errors.ts'
+import { write } from '../../../src/kernel/db/open.ts'
 import { type Panel, panel, type Who } from '../../support/panel.ts'
-import { codeOf, cookiesOf, finish, password, pending, pendingIn, person, signIn, whoOf, withApp } from '../../support/second-factor.ts'
+import {
+  codeOf,
+  cookiesOf,
+  finish,
+  password,
+  pending,
+  pendingIn,
+  person,
+  signIn,
+  whoOf,
+  withApp,
+} from '../../support/second-factor.ts'
 
 const minute = 60_000
 const sessions = (p: Panel) => (p.db.$client.query('SELECT count(*) AS n FROM sessions').get() as { n: number }).n
@@ -52,7 +63,10 @@ describe('S18 signing in with an authenticator app', () => {
     const cal = person(p)
     await withApp(p, cal)
     const mine = await pending(p, cal.email)
-    expect((await p.call(undefined, 'GET', '/sessions/second-factor', undefined, mine)).body.secondFactor).toEqual(['totp', 'recovery'])
+    expect((await p.call(undefined, 'GET', '/sessions/second-factor', undefined, mine)).body.secondFactor).toEqual([
+      'totp',
+      'recovery',
+    ])
     expect((await p.call(undefined, 'GET', '/sessions/second-factor')).body).toEqual({ secondFactor: [], until: null })
   })
   test('a code of the step before or after is taken, of two steps away not', async () => {
@@ -65,7 +79,10 @@ describe('S18 signing in with an authenticator app', () => {
       [-1, 201],
       [1, 201],
     ] as const)
-      expect([away, (await finish(p, { code: codeOf(p, secret, away) }, await pending(p, cal.email))).status]).toEqual([away, status])
+      expect([away, (await finish(p, { code: codeOf(p, secret, away) }, await pending(p, cal.email))).status]).toEqual([
+        away,
+        status,
+      ])
   })
   test('a code is good once, and none before it is good any more', async () => {
     using p = await panel()
@@ -73,7 +90,8 @@ describe('S18 signing in with an authenticator app', () => {
     const { secret } = await withApp(p, cal)
     const [earlier, code] = [codeOf(p, secret, -1), codeOf(p, secret)]
     expect((await finish(p, { code }, await pending(p, cal.email))).status).toBe(201)
-    for (const used of [code, earlier]) await refused(p, async () => finish(p, { code: used }, await pending(p, cal.email)))
+    for (const used of [code, earlier])
+      await refused(p, async () => finish(p, { code: used }, await pending(p, cal.email)))
   })
   test('of two at once with one code, one gets in', async () => {
     using p = await panel()
@@ -98,7 +116,11 @@ describe('S18 a step out of order is refused', () => {
       { Cookie: `__Host-panel=${'x'.repeat(43)}` },
     ]
     for (const headers of cookies) await refused(p, () => finish(p, { code: codeOf(p, secret) }, headers))
-    expect(p.auditLines().at(-1)).toMatchObject({ operation: 'sessions.second-factor', result: 'sign_in_failed', actorId: '' })
+    expect(p.auditLines().at(-1)).toMatchObject({
+      operation: 'sessions.second-factor',
+      result: 'sign_in_failed',
+      actorId: '',
+    })
   })
   test('the second after a wrong password', async () => {
     using p = await panel()
@@ -152,7 +174,7 @@ describe('S18 a step out of order is refused', () => {
     const { secret } = await withApp(p, cal)
     const mine = await pending(p, cal.email)
     // As if nobody had failed before, so that what refuses is the number of tries.
-    const forget = () => p.controller.around.guesses.forget(`second elsewhere ${cal.id}`)
+    const forget = () => p.controller.app.signInThrottle.forget(`second elsewhere ${cal.id}`)
     for (let i = 0; i < 5; i++) {
       forget()
       await refused(p, () => finish(p, { code: '000000' }, mine))
@@ -169,7 +191,9 @@ describe('S18 a step out of order is refused', () => {
     const mine = await pending(p, cal.email)
     const answers = await Promise.all(Array.from({ length: 12 }, () => finish(p, { code: '000000' }, mine)))
     expect(answers.every((a) => a.status === 401 || a.status === 429)).toBe(true)
-    expect((p.db.$client.query('SELECT tries FROM pending_sign_ins').get() as { tries: number }).tries).toBeLessThanOrEqual(5)
+    expect(
+      (p.db.$client.query('SELECT tries FROM pending_sign_ins').get() as { tries: number }).tries,
+    ).toBeLessThanOrEqual(5)
   })
   test('with no proof, or two', async () => {
     using p = await panel()
@@ -191,7 +215,12 @@ describe('S18 a step out of order is refused', () => {
     await refused(p, () => finish(p, { recoveryCode: 'planted-canary' }, mine))
     const lines = p.auditLines().slice(before)
     expect(lines).toMatchObject(
-      [1, 2].map(() => ({ operation: 'sessions.second-factor', result: 'sign_in_failed', actorId: cal.id, target: cal.id })),
+      [1, 2].map(() => ({
+        operation: 'sessions.second-factor',
+        result: 'sign_in_failed',
+        actorId: cal.id,
+        target: cal.id,
+      })),
     )
     expect(JSON.stringify(lines)).not.toMatch(/735519|canary/)
   })
@@ -239,7 +268,7 @@ describe('S18 recovery codes', () => {
 })
 
 describe('S18 adding an authenticator app', () => {
-  test('shows its secret once, sealed from then on, and changes nothing until a code was shown', async () => {
+  test('shows its secret once, encrypted from then on, and changes nothing until a code was shown', async () => {
     using p = await panel()
     const cal = person(p)
     const { status, body } = await p.call(cal, 'POST', '/account/totp')
@@ -250,9 +279,14 @@ describe('S18 adding an authenticator app', () => {
     expect(JSON.stringify([p.db.$client.query('SELECT * FROM totp').all(), p.auditLines()])).not.toContain(body.secret)
     expect((await signIn(p, cal.email)).body.secondFactor).toBeUndefined()
     const before = p.fingerprint()
-    expect((await p.call(cal, 'POST', '/account/totp/actions/confirm', { code: '000000' })).body.error.details.fields[0].field).toBe('code')
+    expect(
+      (await p.call(cal, 'POST', '/account/totp/actions/confirm', { code: '000000' })).body.error.details.fields[0]
+        .field,
+    ).toBe('code')
     expect(p.fingerprint()).toBe(before)
-    expect((await p.call(cal, 'POST', '/account/totp/actions/confirm', { code: codeOf(p, body.secret) })).status).toBe(200)
+    expect((await p.call(cal, 'POST', '/account/totp/actions/confirm', { code: codeOf(p, body.secret) })).status).toBe(
+      200,
+    )
     expect((await signIn(p, cal.email)).body.secondFactor).toEqual(['totp', 'recovery'])
   })
   test('begun again replaces what was begun; a second app is refused, and nothing happens', async () => {
@@ -262,7 +296,9 @@ describe('S18 adding an authenticator app', () => {
     await withApp(p, cal)
     const before = p.fingerprint()
     expect((await p.call(cal, 'POST', '/account/totp')).body.error.code).toBe('not_possible')
-    expect((await p.call(cal, 'POST', '/account/totp/actions/confirm', { code: codeOf(p, first) })).body.error.code).toBe('not_possible')
+    expect(
+      (await p.call(cal, 'POST', '/account/totp/actions/confirm', { code: codeOf(p, first) })).body.error.code,
+    ).toBe('not_possible')
     expect(p.fingerprint()).toBe(before)
   })
   test('S19 ends the other sessions, and so does taking it away', async () => {
@@ -330,10 +366,10 @@ describe('S17 guessing at one account', () => {
     const cal = person(p)
     // The owner was here; the strangers are elsewhere.
     expect((await signIn(p, cal.email)).status).toBe(201)
-    const { guesses } = p.controller.around
+    const { signInThrottle } = p.controller.app
     const strangers = `elsewhere ${cal.email}`
-    for (let i = 0; i < 5; i++) guesses.take(strangers, '')
-    expect(() => guesses.take(strangers, '')).toThrow('Try again')
+    for (let i = 0; i < 5; i++) signInThrottle.take(strangers, '')
+    expect(() => signInThrottle.take(strangers, '')).toThrow('Try again')
     expect(await alive(p, cal)).toBe(true)
     expect((await signIn(p, cal.email)).status).toBe(201)
     // And the owner who forgot it is slowed for himself.
@@ -358,12 +394,12 @@ describe('S17 guessing at one account', () => {
     const cal = person(p)
     const { secret } = await withApp(p, cal)
     // A stranger takes every try there is, a whole day; counted as a sign-in counts it, without a hundred hashes.
-    const { guesses } = p.controller.around
+    const { signInThrottle } = p.controller.app
     for (let end = p.now() + 24 * 60 * minute; p.now() < end; )
       try {
-        guesses.take(`elsewhere ${cal.email}`, '')
+        signInThrottle.take(`elsewhere ${cal.email}`, '')
       } catch (error) {
-        p.turnClock(((error as Refusal).details['retryAfterSeconds'] as number) * 1000)
+        p.turnClock(((error as ApiError).details['retryAfterSeconds'] as number) * 1000)
       }
     await refused(p, () => signIn(p, cal.email, 'wrong'))
     // With the password in hand the owner has to wait, a quarter of an hour at most; not with a link from the mailbox.
@@ -422,7 +458,8 @@ describe('S18 a role that demands a second factor', () => {
       expect([answer.status, answer.body.error.code]).toEqual([403, 'second_factor_required'])
       expect(p.fingerprint()).toBe(before)
     }
-    for (const path of ['/account/second-factor', '/account/sessions']) expect((await p.call(ada, 'GET', path)).status).toBe(200)
+    for (const path of ['/account/second-factor', '/account/sessions'])
+      expect((await p.call(ada, 'GET', path)).status).toBe(200)
     await withApp(p, ada)
     expect((await p.call(ada, 'GET', '/admin/servers')).status).toBe(200)
   })
@@ -443,7 +480,9 @@ describe('S18 a role that demands a second factor', () => {
     const { p, ada } = await demanding()
     using _ = p
     const open = (path: string) =>
-      p.controller.app.fetch(new Request(`http://localhost${path}`, { headers: { Cookie: `__Host-panel=${ada.cookie}` } }))
+      p.controller.router.fetch(
+        new Request(`http://localhost${path}`, { headers: { Cookie: `__Host-panel=${ada.cookie}` } }),
+      )
     const answer = await open('/admin/servers')
     expect([answer.status, answer.headers.get('Location')]).toEqual([303, '/account/security'])
     expect((await open('/account/security')).status).toBe(200)
@@ -464,7 +503,9 @@ test('S33 what signing in asks for stays out of the audit log, the tables and th
   await finish(p, { code: codeOf(p, secret) }, await pending(p, cal.email))
   await finish(p, { recoveryCode: recoveryCodes[0] }, await pending(p, cal.email))
   await p.call(cal, 'POST', '/sessions/current/confirm', { password })
-  const everything = (p.db.$client.query("SELECT name FROM sqlite_master WHERE type = 'table'").all() as { name: string }[])
+  const everything = (
+    p.db.$client.query("SELECT name FROM sqlite_master WHERE type = 'table'").all() as { name: string }[]
+  )
     .map(({ name }) => JSON.stringify(p.db.$client.query(`SELECT * FROM ${name}`).all()))
     .join('\n')
   for (const canary of [password, secret, ...recoveryCodes]) expect(everything).not.toContain(canary)

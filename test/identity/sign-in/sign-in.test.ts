@@ -20,7 +20,8 @@ const signIn = (p: Panel, email: string, pass: string, headers: Record<string, s
 function cookieOf(p: Panel, headers: Headers): Who & { text: string } {
   const text = headers.get('Set-Cookie')!
   const cookie = /^__Host-panel=([^;]*)/.exec(text)![1]!
-  const csrf = p.db.$client.query<{ csrf: string }, []>('SELECT csrf FROM sessions ORDER BY rowid DESC LIMIT 1').get()?.csrf ?? ''
+  const csrf =
+    p.db.$client.query<{ csrf: string }, []>('SELECT csrf FROM sessions ORDER BY rowid DESC LIMIT 1').get()?.csrf ?? ''
   return { text, cookie, csrf }
 }
 const sessions = (p: Panel) => (p.db.$client.query('SELECT count(*) AS n FROM sessions').get() as { n: number }).n
@@ -37,7 +38,9 @@ describe('signing in', () => {
     expect(await alive(p, who)).toBe(true)
     const stored = JSON.stringify(p.db.$client.query('SELECT * FROM sessions').all())
     expect(stored).not.toContain(who.cookie!)
-    expect(p.auditLines()).toMatchObject([{ operation: 'sessions.create', result: 'done', details: { password: '***' } }])
+    expect(p.auditLines()).toMatchObject([
+      { operation: 'sessions.create', result: 'done', details: { password: '***' } },
+    ])
   })
   test('sends staff to their side', async () => {
     using p = await panel()
@@ -60,7 +63,9 @@ describe('signing in', () => {
       expect([status, body.error.code, headers.get('Set-Cookie')]).toEqual([401, 'sign_in_failed', null])
     expect(sessions(p)).toBe(before)
     const lines = p.auditLines()
-    expect(lines.map((l) => [l.operation, l.result, l.from])).toEqual(answers.map(() => ['sessions.create', 'sign_in_failed', '127.0.0.1']))
+    expect(lines.map((l) => [l.operation, l.result, l.from])).toEqual(
+      answers.map(() => ['sessions.create', 'sign_in_failed', '127.0.0.1']),
+    )
     expect([lines[0]!.target, lines[1]!.target]).toEqual([cal.id, null])
     expect(JSON.stringify(lines)).not.toContain('bicycle')
   })
@@ -86,7 +91,8 @@ describe('signing in', () => {
     using p = await panel()
     const long = `${'x'.repeat(72)}-the-end`
     const cal = known(p, 'customer', await hashPassword(long))
-    for (const wrong of [long.slice(0, 72), long.toUpperCase(), `${long} `]) expect((await signIn(p, cal.email, wrong)).status).toBe(401)
+    for (const wrong of [long.slice(0, 72), long.toUpperCase(), `${long} `])
+      expect((await signIn(p, cal.email, wrong)).status).toBe(401)
     expect((await signIn(p, cal.email, long)).status).toBe(201)
   })
   test('is possible 20 times a minute from one address; the 21st is refused before any password is looked at', async () => {
@@ -110,9 +116,10 @@ describe('signing in', () => {
   test('shares its limit with the set-up link', async () => {
     using p = await panel()
     for (let i = 0; i < 20; i++) await signIn(p, 'nobody@customer.test', 'x')
-    expect((await p.call(undefined, 'POST', '/setup', { token: 'x', email: 'a@b.test', name: 'A', password })).body.error.code).toBe(
-      'rate_limited',
-    )
+    expect(
+      (await p.call(undefined, 'POST', '/setup', { token: 'x', email: 'a@b.test', name: 'A', password })).body.error
+        .code,
+    ).toBe('rate_limited')
   })
 })
 
@@ -125,13 +132,18 @@ describe('signing out', () => {
       cookieOf(p, (await signIn(p, cal.email, password)).headers),
     ]
     const { status, headers } = await p.call(here, 'DELETE', '/sessions/current')
-    expect([status, headers.get('Set-Cookie')]).toEqual([200, '__Host-panel=; Path=/; HttpOnly; SameSite=Lax; Max-Age=0; Secure'])
+    expect([status, headers.get('Set-Cookie')]).toEqual([
+      200,
+      '__Host-panel=; Path=/; HttpOnly; SameSite=Lax; Max-Age=0; Secure',
+    ])
     expect([await alive(p, here), await alive(p, elsewhere)]).toEqual([false, true])
     expect((await p.call(here, 'DELETE', '/sessions/current')).body.error.code).toBe('not_authenticated')
   })
   test('is not for tokens', async () => {
     using p = await panel()
-    expect((await p.call(p.token(p.staff().id), 'DELETE', '/sessions/current')).body.error.code).toBe('token_not_allowed')
+    expect((await p.call(p.token(p.staff().id), 'DELETE', '/sessions/current')).body.error.code).toBe(
+      'token_not_allowed',
+    )
   })
 })
 
@@ -171,13 +183,17 @@ describe('a session', () => {
       expect(await alive(p, { cookie: other, csrf })).toBe(false)
     const plain = await p.call(undefined, 'GET', '/servers', undefined, { Cookie: `panel=${cookie}` })
     expect(plain.status).toBe(401)
-    expect((await p.call(undefined, 'GET', '/servers', undefined, { Cookie: `a=b; __Host-panel=${cookie}; c` })).status).toBe(200)
+    expect(
+      (await p.call(undefined, 'GET', '/servers', undefined, { Cookie: `a=b; __Host-panel=${cookie}; c` })).status,
+    ).toBe(200)
   })
   test('may change things only with its own csrf word', async () => {
     using p = await panel()
     const [a, b] = [p.staff(), p.staff()]
     const body = { name: 'x', vcpus: 1, memoryMb: 64, diskGb: 1 }
-    expect((await p.call({ cookie: a.cookie!, csrf: b.csrf! }, 'POST', '/admin/packages', body)).body.error.code).toBe('csrf_failed')
+    expect((await p.call({ cookie: a.cookie!, csrf: b.csrf! }, 'POST', '/admin/packages', body)).body.error.code).toBe(
+      'csrf_failed',
+    )
     expect((await p.call(a, 'POST', '/admin/packages', body)).status).toBe(201)
   })
 })
@@ -191,11 +207,18 @@ describe('the set-up link', () => {
     const token = setUpToken(p.db)!
     const { status, body, headers } = await finish(p, token)
     expect([status, body.home]).toEqual([201, '/admin'])
-    expect((await p.call(cookieOf(p, headers), 'POST', '/admin/staff', { email: 'bo@example.com', name: 'Bo', password })).status).toBe(201)
+    expect(
+      (await p.call(cookieOf(p, headers), 'POST', '/admin/staff', { email: 'bo@example.com', name: 'Bo', password }))
+        .status,
+    ).toBe(201)
     const before = p.fingerprint(['audit'])
     expect((await finish(p, token, { email: 'eve@example.com' })).body.error.code).toBe('setup_link_invalid')
     expect(p.fingerprint(['audit'])).toBe(before)
-    expect(p.auditLines().at(-1)).toMatchObject({ operation: 'setup.finish', result: 'setup_link_invalid', from: '127.0.0.1' })
+    expect(p.auditLines().at(-1)).toMatchObject({
+      operation: 'setup.finish',
+      result: 'setup_link_invalid',
+      from: '127.0.0.1',
+    })
     expect(setUpToken(p.db)).toBeUndefined()
   })
   test('is used up by two at once for one of them', async () => {
@@ -210,7 +233,8 @@ describe('the set-up link', () => {
     const first = setUpToken(p.db)!
     const second = setUpToken(p.db)!
     const before = p.fingerprint(['audit'])
-    for (const token of [first, 'x', `${second}x`]) expect((await finish(p, token)).body.error.code).toBe('setup_link_invalid')
+    for (const token of [first, 'x', `${second}x`])
+      expect((await finish(p, token)).body.error.code).toBe('setup_link_invalid')
     expect(p.fingerprint(['audit'])).toBe(before)
     p.staff()
     expect((await finish(p, second)).body.error.code).toBe('setup_link_invalid')

@@ -1,12 +1,13 @@
 // A member of staff in somebody's account: what that may do, what it may not, how it shows, and how it ends.
 import { describe, expect, test } from 'bun:test'
-import { isOpenInSupport } from '../../../src/kernel/api/operation.ts'
 import { operations } from '../../../src/app/operations.ts'
+import { isAllowedInSupportSession } from '../../../src/kernel/api/operation.ts'
 import { type Who, type World, world } from '../../support/panel.ts'
 
 const code = ({ status, body }: { status: number; body: any }) => `${status} ${body.error?.code ?? ''}`.trim()
 const reason = 'Ticket 4711'
-const open = (p: World, who: Who, id = p.customer.id) => p.call(who, 'POST', `/customers/${id}/support-session`, { reason })
+const open = (p: World, who: Who, id = p.customer.id) =>
+  p.call(who, 'POST', `/customers/${id}/support-session`, { reason })
 
 /** Opens one; what the browser is left with. */
 async function inside(p: World, permissions?: any): Promise<{ staff: Who & { id: string }; inIt: Who }> {
@@ -14,7 +15,9 @@ async function inside(p: World, permissions?: any): Promise<{ staff: Who & { id:
   const reply = await open(p, staff)
   expect(code(reply)).toBe('201')
   const cookie = reply.headers.get('Set-Cookie')!.split(/[=;]/)[1]!
-  const { csrf } = p.db.$client.query<{ csrf: string }, [string]>('SELECT csrf FROM sessions WHERE account_id = ?').get(staff.id)!
+  const { csrf } = p.db.$client
+    .query<{ csrf: string }, [string]>('SELECT csrf FROM sessions WHERE account_id = ?')
+    .get(staff.id)!
   return { staff, inIt: { cookie, csrf } }
 }
 
@@ -37,7 +40,9 @@ describe('S22: a support session', () => {
     const token = p.token(staff.id)
     const before = p.fingerprint()
     expect(code(await open(p, reader))).toBe('403 forbidden')
-    expect(code(await p.call(staff, 'POST', `/customers/${p.customer.id}/support-session`, { reason: '' }))).toBe('422 validation_failed')
+    expect(code(await p.call(staff, 'POST', `/customers/${p.customer.id}/support-session`, { reason: '' }))).toBe(
+      '422 validation_failed',
+    )
     expect(code(await open(p, staff, p.owner.id))).toBe('404 customer_not_found')
     expect(code(await open(p, token))).toBe('403 token_not_allowed')
     expect(() => p.admin('POST', `/customers/${p.customer.id}/support-session`, { reason })).toThrow('forbidden')
@@ -47,7 +52,9 @@ describe('S22: a support session', () => {
     using p = await world()
     const { serverId } = await p.admin('POST', '/admin/servers', p.order)
     const { staff, inIt } = await inside(p)
-    expect((await p.call(inIt, 'GET', '/servers')).body.data.map((s: any) => [s.id, s.node])).toEqual([[serverId, null]])
+    expect((await p.call(inIt, 'GET', '/servers')).body.data.map((s: any) => [s.id, s.node])).toEqual([
+      [serverId, null],
+    ])
     expect(code(await p.call(inIt, 'GET', '/admin/servers'))).toBe('403 forbidden')
     expect(code(await p.call(staff, 'GET', '/servers'))).toBe('401 not_authenticated')
   })
@@ -60,7 +67,12 @@ describe('S22: a support session', () => {
     await p.settle()
     expect(p.auditLines().slice(-2)).toMatchObject([
       { operation: 'support.open', actorId: staff.id, target: p.customer.id, via: 'page', details: { reason } },
-      { operation: 'servers.power', actorId: staff.id, actorName: 'Sam as Cal', via: expect.stringMatching(/^support session ses_/) },
+      {
+        operation: 'servers.power',
+        actorId: staff.id,
+        actorName: 'Sam as Cal',
+        via: expect.stringMatching(/^support session ses_/),
+      },
     ])
     const startedBy = async (who: Who) => (await p.call(who, 'GET', `/jobs/${body.jobId}`)).body.startedBy
     expect(await startedBy(p.owner)).toEqual({ type: 'person', id: staff.id, name: 'Sam as Cal' })
@@ -74,12 +86,19 @@ describe('S22: a support session', () => {
     const { inIt } = await inside(p)
     const staff = p.staff(undefined, 'Sue')
     const opened = await open(p, staff, reseller.id)
-    const { csrf } = p.db.$client.query<{ csrf: string }, [string]>('SELECT csrf FROM sessions WHERE account_id = ?').get(staff.id)!
+    const { csrf } = p.db.$client
+      .query<{ csrf: string }, [string]>('SELECT csrf FROM sessions WHERE account_id = ?')
+      .get(staff.id)!
     const inReseller = { cookie: opened.headers.get('Set-Cookie')!.split(/[=;]/)[1]!, csrf }
     const before = p.fingerprint()
-    for (const op of forSomebody.filter((op) => !isOpenInSupport(op)))
+    for (const op of forSomebody.filter((op) => !isAllowedInSupportSession(op)))
       for (const who of [inIt, inReseller]) {
-        const reply = await p.call(who, op.method, op.path.replace(/\{\w+\}/, 'x'), op.method === 'GET' ? undefined : op.example)
+        const reply = await p.call(
+          who,
+          op.method,
+          op.path.replace(/\{\w+\}/, 'x'),
+          op.method === 'GET' ? undefined : op.example,
+        )
         expect(`${op.id}: ${code(reply)}`).toBe(`${op.id}: 403 support_session`)
       }
     expect(p.fingerprint()).toBe(before)
@@ -98,12 +117,14 @@ describe('S22: a support session', () => {
       'sign-in-links.create customers.update customers.invite customers.reset-second-factor support.open',
     ].flatMap((line) => line.split(' '))
     expect(own.filter((id) => !forSomebody.some((op) => op.id === id))).toEqual([])
-    expect(forSomebody.filter((op) => own.includes(op.id) && isOpenInSupport(op)).map((op) => op.id)).toEqual([])
+    expect(forSomebody.filter((op) => own.includes(op.id) && isAllowedInSupportSession(op)).map((op) => op.id)).toEqual(
+      [],
+    )
   })
   test('may make these changes, and a new one only when somebody wrote it here', () =>
     expect(
       forSomebody
-        .filter((op) => op.method !== 'GET' && isOpenInSupport(op))
+        .filter((op) => op.method !== 'GET' && isAllowedInSupportSession(op))
         .map((op) => op.id)
         .toSorted(),
     ).toEqual([
@@ -117,12 +138,14 @@ describe('S22: a support session', () => {
       'support.close',
     ]))
   test('is answered nothing that is shown once, and reads nothing that needs its person', () => {
-    for (const op of forSomebody.filter(isOpenInSupport)) {
-      expect([op.id, 'name', ...fieldsOf(op.answer)].filter((field) => SHOWN_ONCE.test(field))).toEqual([])
-      if (op.method === 'GET') expect([op.id, op.inPerson]).toEqual([op.id, undefined])
+    for (const op of forSomebody.filter(isAllowedInSupportSession)) {
+      expect([op.id, 'name', ...fieldsOf(op.response)].filter((field) => SHOWN_ONCE.test(field))).toEqual([])
+      if (op.method === 'GET') expect([op.id, op.requiresSession]).toEqual([op.id, undefined])
     }
     // The pattern finds those that there are.
-    const elsewhere = forSomebody.filter((op) => !isOpenInSupport(op) && fieldsOf(op.answer).some((field) => SHOWN_ONCE.test(field)))
+    const elsewhere = forSomebody.filter(
+      (op) => !isAllowedInSupportSession(op) && fieldsOf(op.response).some((field) => SHOWN_ONCE.test(field)),
+    )
     for (const id of [
       'tokens.create',
       'servers.reinstall',
@@ -138,11 +161,15 @@ describe('S22: a support session', () => {
     const { serverId } = await p.admin('POST', '/admin/servers', p.order)
     await p.settle()
     const { inIt } = await inside(p)
-    const stop = (who: Who) => p.call(who, 'POST', `/servers/${serverId}/actions/power`, { action: 'off' }, { 'Idempotency-Key': 'off-1' })
+    const stop = (who: Who) =>
+      p.call(who, 'POST', `/servers/${serverId}/actions/power`, { action: 'off' }, { 'Idempotency-Key': 'off-1' })
     const held = await stop(p.customer)
     await p.settle()
     expect([held.status, (await stop(p.customer)).headers.get('Idempotency-Replayed')]).toEqual([202, 'true'])
-    expect([code(await stop(inIt)), (await stop(inIt)).headers.get('Idempotency-Replayed')]).toEqual(['409 already_stopped', null])
+    expect([code(await stop(inIt)), (await stop(inIt)).headers.get('Idempotency-Replayed')]).toEqual([
+      '409 already_stopped',
+      null,
+    ])
     // Its own keys hold, for itself alone.
     const start = (who: Who) =>
       p.call(who, 'POST', `/servers/${serverId}/actions/power`, { action: 'start' }, { 'Idempotency-Key': 'on-1' })
@@ -176,7 +203,9 @@ describe('S22: a support session', () => {
   test('has a banner on every page, which leads out of it', async () => {
     using p = await world()
     const { inIt } = await inside(p)
-    const page = await p.controller.app.fetch(new Request('http://localhost/', { headers: { Cookie: `__Host-panel=${inIt.cookie}` } }))
+    const page = await p.controller.router.fetch(
+      new Request('http://localhost/', { headers: { Cookie: `__Host-panel=${inIt.cookie}` } }),
+    )
     const text = await page.text()
     expect(text).toContain('Support session')
     expect(text).toContain('in the account of <strong>Cal</strong>')

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { accounts } from '../../../src/identity/accounts/tables.ts'
+import { allowFrom, makeToken } from '../../../src/identity/tokens/token.ts'
+import { write } from '../../../src/kernel/db/open.ts'
 import { inside } from '../../../src/kernel/net/cidr.ts'
 import { clientAddress } from '../../../src/kernel/net/client-address.ts'
-import { write } from '../../../src/kernel/db/open.ts'
-import { allowFrom, makeToken } from '../../../src/identity/tokens/token.ts'
 import { listening } from '../../support/listening.ts'
 import { type Panel, panel, type Who } from '../../support/panel.ts'
 
@@ -122,7 +122,8 @@ describe('an allow-list', () => {
     ['203.0.113.7', [], false],
   ]
   for (const [address, cidrs, expected] of cases)
-    test(`[${cidrs}] ${expected ? 'has' : 'has not'} ${address || 'nothing'}`, () => expect(inside(address, cidrs)).toBe(expected))
+    test(`[${cidrs}] ${expected ? 'has' : 'has not'} ${address || 'nothing'}`, () =>
+      expect(inside(address, cidrs)).toBe(expected))
 
   test('refuses the token from elsewhere, in words, and nothing happens', async () => {
     const [here, elsewhere] = [
@@ -135,12 +136,17 @@ describe('an allow-list', () => {
       403,
       {
         code: 'ip_not_allowed',
-        message: 'This token may not be used from 127.0.0.1. Call from an address on its list, or have the list changed.',
+        message:
+          'This token may not be used from 127.0.0.1. Call from an address on its list, or have the list changed.',
       },
     ])
   })
   test('takes addresses and CIDRs and nothing else', () => {
-    expect(allowFrom(['203.0.113.7', '2001:db8::1', '10.0.0.0/8'])).toEqual(['203.0.113.7/32', '2001:db8::1/128', '10.0.0.0/8'])
+    expect(allowFrom(['203.0.113.7', '2001:db8::1', '10.0.0.0/8'])).toEqual([
+      '203.0.113.7/32',
+      '2001:db8::1/128',
+      '10.0.0.0/8',
+    ])
     for (const bad of ['', 'x', 'example.com', '10.0.0.0/33', '10.0.0.0/', '10.0.0.0/8/8', '2001:db8::/129'])
       expect(() => allowFrom([bad])).toThrow('allow')
   })
@@ -152,12 +158,28 @@ describe('an allow-list', () => {
 
 describe('S30: the address of a caller', () => {
   const from = (peer: string | undefined, header: string | undefined, trusted: string[]) =>
-    clientAddress(new Request('http://localhost/', header === undefined ? {} : { headers: { 'X-Forwarded-For': header } }), peer, trusted)
+    clientAddress(
+      new Request('http://localhost/', header === undefined ? {} : { headers: { 'X-Forwarded-For': header } }),
+      peer,
+      trusted,
+    )
   const proxies = ['10.0.0.0/8', '2001:db8:ffff::/48']
 
   for (const [what, peer, header, trusted, expected] of [
-    ['is the peer when no proxy is trusted, whatever the header says', '198.51.100.9', '203.0.113.7', [], '198.51.100.9'],
-    ['is the peer when the peer is no trusted proxy, whatever the header says', '198.51.100.9', '203.0.113.7', proxies, '198.51.100.9'],
+    [
+      'is the peer when no proxy is trusted, whatever the header says',
+      '198.51.100.9',
+      '203.0.113.7',
+      [],
+      '198.51.100.9',
+    ],
+    [
+      'is the peer when the peer is no trusted proxy, whatever the header says',
+      '198.51.100.9',
+      '203.0.113.7',
+      proxies,
+      '198.51.100.9',
+    ],
     ['is what a trusted proxy says', '10.0.0.1', '203.0.113.7', proxies, '203.0.113.7'],
     [
       'is the right-most that no trusted proxy vouches for: what the caller wrote to the left counts for nothing',
@@ -166,19 +188,43 @@ describe('S30: the address of a caller', () => {
       proxies,
       '203.0.113.7',
     ],
-    ['is found behind a row of trusted proxies', '10.0.0.1', '1.2.3.4, 203.0.113.7, 10.9.9.9, 2001:db8:ffff::1', proxies, '203.0.113.7'],
+    [
+      'is found behind a row of trusted proxies',
+      '10.0.0.1',
+      '1.2.3.4, 203.0.113.7, 10.9.9.9, 2001:db8:ffff::1',
+      proxies,
+      '203.0.113.7',
+    ],
     ['is the peer when a trusted proxy says nothing', '10.0.0.1', undefined, proxies, '10.0.0.1'],
     ['is the peer when a trusted proxy says an empty thing', '10.0.0.1', ' , ', proxies, '10.0.0.1'],
     ['is the left-most when all are trusted', '10.0.0.1', '10.1.1.1, 10.2.2.2', proxies, '10.1.1.1'],
     ['is IPv4 when it came mapped into IPv6', '::ffff:198.51.100.9', undefined, [], '198.51.100.9'],
-    ['is IPv4 behind a proxy that came mapped into IPv6', '::ffff:10.0.0.1', '::ffff:203.0.113.7', proxies, '203.0.113.7'],
+    [
+      'is IPv4 behind a proxy that came mapped into IPv6',
+      '::ffff:10.0.0.1',
+      '::ffff:203.0.113.7',
+      proxies,
+      '203.0.113.7',
+    ],
     ['is IPv6', '2001:db8:ffff::1', '2001:db8::7', proxies, '2001:db8::7'],
     ['is never a trusted one that the caller made up', '10.0.0.1', '10.0.0.99, 203.0.113.7', proxies, '203.0.113.7'],
     ['is without the port that a proxy wrote beside it', '10.0.0.1', '203.0.113.7:5678', proxies, '203.0.113.7'],
     ['is without the port, in brackets too', '10.0.0.1', '[2001:DB8::7]:5678', proxies, '2001:db8::7'],
     ['is IPv4 however it came mapped', '10.0.0.1', '::FFFF:203.0.113.7', proxies, '203.0.113.7'],
-    ['is found behind a proxy that is written with its port', '10.0.0.1', '203.0.113.7, 10.9.9.9:443', proxies, '203.0.113.7'],
-    ['is nobody when the peer has hung up, though this host is a trusted proxy', undefined, '203.0.113.7', ['127.0.0.0/8', '::/0'], ''],
+    [
+      'is found behind a proxy that is written with its port',
+      '10.0.0.1',
+      '203.0.113.7, 10.9.9.9:443',
+      proxies,
+      '203.0.113.7',
+    ],
+    [
+      'is nobody when the peer has hung up, though this host is a trusted proxy',
+      undefined,
+      '203.0.113.7',
+      ['127.0.0.0/8', '::/0'],
+      '',
+    ],
     ['stops at what is no address at all', '10.0.0.1', '127.0.0.1, unknown', proxies, 'unknown'],
   ] as const)
     test(what, () => expect(from(peer, header, [...trusted])).toBe(expected))
@@ -187,7 +233,9 @@ describe('S30: the address of a caller', () => {
     await using plain = await listening()
     const limited = write(
       plain.db,
-      (tx) => makeToken(tx, plain.staff, { name: 't', scopes: ['nodes:read'], allow: ['203.0.113.7/32'], expiresAt: null }, 1).token,
+      (tx) =>
+        makeToken(tx, plain.staff, { name: 't', scopes: ['nodes:read'], allow: ['203.0.113.7/32'], expiresAt: null }, 1)
+          .token,
     )
     const headers = {
       Authorization: `Bearer ${limited}`,
@@ -200,13 +248,26 @@ describe('S30: the address of a caller', () => {
     await using behind = await listening({ PANEL_TRUSTED_PROXIES: '127.0.0.0/8' })
     const there = write(
       behind.db,
-      (tx) => makeToken(tx, behind.staff, { name: 't', scopes: ['nodes:read'], allow: ['203.0.113.7/32'], expiresAt: null }, 1).token,
+      (tx) =>
+        makeToken(
+          tx,
+          behind.staff,
+          { name: 't', scopes: ['nodes:read'], allow: ['203.0.113.7/32'], expiresAt: null },
+          1,
+        ).token,
     )
     const ask = async (forwarded: string) =>
-      (await behind.ask('GET', '/api/v1/admin/nodes', { Authorization: `Bearer ${there}`, 'X-Forwarded-For': forwarded })).status
-    expect([await ask('203.0.113.7'), await ask('203.0.113.7, 198.51.100.1'), await ask('198.51.100.1, 203.0.113.7')]).toEqual([
-      200, 403, 200,
-    ])
+      (
+        await behind.ask('GET', '/api/v1/admin/nodes', {
+          Authorization: `Bearer ${there}`,
+          'X-Forwarded-For': forwarded,
+        })
+      ).status
+    expect([
+      await ask('203.0.113.7'),
+      await ask('203.0.113.7, 198.51.100.1'),
+      await ask('198.51.100.1, 203.0.113.7'),
+    ]).toEqual([200, 403, 200])
     for (let i = 0; i < 20; i++)
       await behind.ask(
         'POST',

@@ -19,7 +19,9 @@ function rsa(bits: number) {
   return `ssh-rsa ${Buffer.concat([field('ssh-rsa'), field(Buffer.from(e!, 'base64url')), field(modulus)]).toString('base64')}`
 }
 function ecdsa(curve: 256 | 384 | 521) {
-  const { x, y } = generateKeyPairSync('ec', { namedCurve: curve === 256 ? 'P-256' : `P-${curve}` }).publicKey.export({ format: 'jwk' })
+  const { x, y } = generateKeyPairSync('ec', { namedCurve: curve === 256 ? 'P-256' : `P-${curve}` }).publicKey.export({
+    format: 'jwk',
+  })
   const point = Buffer.concat([Buffer.from([4]), Buffer.from(x!, 'base64url'), Buffer.from(y!, 'base64url')])
   return `ecdsa-sha2-nistp${curve} ${Buffer.concat([field(`ecdsa-sha2-nistp${curve}`), field(`nistp${curve}`), field(point)]).toString('base64')}`
 }
@@ -54,9 +56,9 @@ describe('a public key', () => {
       )
     })
   test('has the fingerprint that ssh-keygen shows', () =>
-    expect(readPublicKey('ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIOMqqnkVzrm0SdG6UOoqKLsabgH5C9okWi0dh2l9GKJl').fingerprint).toBe(
-      'SHA256:+DiY3wvvV6TuJJhbpZisF/zLDA0zPMSvHdkr4UvCOqU',
-    ))
+    expect(
+      readPublicKey('ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIOMqqnkVzrm0SdG6UOoqKLsabgH5C9okWi0dh2l9GKJl').fingerprint,
+    ).toBe('SHA256:+DiY3wvvV6TuJJhbpZisF/zLDA0zPMSvHdkr4UvCOqU'))
 
   test('of a security key is taken', () => {
     // Once: the list of types has sk-…, but the library that reads keys does not know them.
@@ -77,7 +79,11 @@ describe('a public key', () => {
   })
   test('is one line: what follows a line break, NUL or another control is not another key', () => {
     for (const control of ['\n', '\r\n', '\r', '\u0000', '\u000b', '\u001b', '\u0085', '\u2028', '\t'])
-      for (const text of [`${good}${control}${ed25519()}`, `${good} comment${control}x`, `ssh-ed25519${control}${good.split(' ')[1]}`])
+      for (const text of [
+        `${good}${control}${ed25519()}`,
+        `${good} comment${control}x`,
+        `ssh-ed25519${control}${good.split(' ')[1]}`,
+      ])
         expect([text, refused(text)]).toEqual([text, 'publicKey: must be one line, as in a .pub file.'])
   })
   test('carries no options of authorized_keys', () => {
@@ -92,7 +98,10 @@ describe('a public key', () => {
       `"${good}"`,
       `-----BEGIN ${good}`,
     ])
-      expect([text, refused(text)]).toEqual([text, 'publicKey: must start with ssh-ed25519, ecdsa-sha2-… or ssh-rsa, as in a .pub file.'])
+      expect([text, refused(text)]).toEqual([
+        text,
+        'publicKey: must start with ssh-ed25519, ecdsa-sha2-… or ssh-rsa, as in a .pub file.',
+      ])
   })
   test('of a type that is not safe any more, or none, is refused', () => {
     for (const type of [
@@ -128,7 +137,8 @@ describe('a public key', () => {
   test('has nothing behind its base64', () => {
     // Once: the library reads as far as it understands; what follows is stored and ends in
     // authorized_keys, where sshd does not take the line.
-    for (const tail of ['=/', '==', '=;id', '="', '=$(id)', "='"]) expect([tail, refused(good + tail) === 'taken']).toEqual([tail, false])
+    for (const tail of ['=/', '==', '=;id', '="', '=$(id)', "='"])
+      expect([tail, refused(good + tail) === 'taken']).toEqual([tail, false])
   })
   test('is one type and one word, whatever was sent', () =>
     fc.assert(
@@ -184,11 +194,17 @@ describe('the keys of an account', () => {
     expect((await p.call(eve, 'GET', `/customers/${cal.id}/ssh-keys`)).body.error.code).toBe('customer_not_found')
     expect(p.fingerprint()).toBe(before)
     expect((await p.call(cal, 'DELETE', `/ssh-keys/${id}`)).status).toBe(200)
-    expect((await p.call(cal, 'GET', `/customers/${cal.id}/ssh-keys`)).body.data.map((k: any) => k.id)).not.toContain(id)
+    expect((await p.call(cal, 'GET', `/customers/${cal.id}/ssh-keys`)).body.data.map((k: any) => k.id)).not.toContain(
+      id,
+    )
   })
   test('can be renamed by who may change them', async () => {
     const { id, ...key } = (await add(cal, cal.id, ed25519(), 'Laptop')).body
-    expect((await p.call(cal, 'PATCH', `/ssh-keys/${id}`, { name: 'Old laptop' })).body).toEqual({ id, ...key, name: 'Old laptop' })
+    expect((await p.call(cal, 'PATCH', `/ssh-keys/${id}`, { name: 'Old laptop' })).body).toEqual({
+      id,
+      ...key,
+      name: 'Old laptop',
+    })
     const before = p.fingerprint()
     expect((await p.call(eve, 'PATCH', `/ssh-keys/${id}`, { name: 'Mine' })).body.error.code).toBe('ssh_key_not_found')
     expect((await p.call(cal, 'PATCH', `/ssh-keys/${id}`, { name: '' })).body.error.code).toBe('validation_failed')

@@ -6,7 +6,7 @@ import { addressOf, invite, share } from '../../support/team.ts'
 
 const pageOf = async (p: World, who: Who | undefined, path: string) => {
   const headers = who ? { Cookie: `__Host-panel=${who.cookie}` } : undefined
-  const response = await p.controller.app.fetch(new Request(`http://localhost${path}`, headers && { headers }))
+  const response = await p.controller.router.fetch(new Request(`http://localhost${path}`, headers && { headers }))
   return { status: response.status, text: await response.text() }
 }
 /** The operations that the page has forms for. */
@@ -34,7 +34,13 @@ test('a server page has for each role the buttons that the role opens, and the w
     expect((await pageOf(p, friend, '/')).text).toContain('Shared by Cal')
   }
   const own = await pageOf(p, p.customer, `/servers/${serverId}`)
-  expect([...calls(own.text)].sort()).toEqual(['servers.power', 'servers.reinstall', 'servers.rename', 'sessions.end', 'team.invite'])
+  expect([...calls(own.text)].sort()).toEqual([
+    'servers.power',
+    'servers.reinstall',
+    'servers.rename',
+    'sessions.end',
+    'team.invite',
+  ])
   expect((await pageOf(p, p.customer, '/')).text).not.toContain('Shared by')
 })
 
@@ -51,7 +57,14 @@ test('the team page shows both sides, and offers own servers only to share', asy
   expect(text).toContain('Shared with you')
   expect(text).toMatch(/<option value="srv_\w+">web01/)
   expect(text).not.toMatch(/<option value="srv_\w+">eves01/)
-  expect([...calls(text)].sort()).toEqual(['sessions.end', 'team.invite', 'team.leave', 'team.remove', 'team.resend', 'team.update'])
+  expect([...calls(text)].sort()).toEqual([
+    'sessions.end',
+    'team.invite',
+    'team.leave',
+    'team.remove',
+    'team.resend',
+    'team.update',
+  ])
   expect((await pageOf(p, p.owner, '/team')).status).toBe(403)
 })
 

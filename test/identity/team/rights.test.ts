@@ -1,9 +1,9 @@
 // What a role opens on a server, over every operation on servers there is or will be.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import type { Operation } from '../../../src/kernel/api/operation.ts'
 import { operations } from '../../../src/app/operations.ts'
 import { server as resource } from '../../../src/compute/servers/server.ts'
 import { opens, roleNames } from '../../../src/identity/team/share.ts'
+import type { Operation } from '../../../src/kernel/api/operation.ts'
 import { type Who, type World, world } from '../../support/panel.ts'
 import { share } from '../../support/team.ts'
 
@@ -45,7 +45,12 @@ for (const op of onServers)
         const who = member[`${kind} ${role}`]
         const before = p.fingerprint()
         const sent = examples[op.id]?.() ?? op.example ?? {}
-        const { status, body } = await p.call(who, op.method, at(op), op.method === 'GET' ? undefined : op.body ? sent : undefined)
+        const { status, body } = await p.call(
+          who,
+          op.method,
+          at(op),
+          op.method === 'GET' ? undefined : op.body ? sent : undefined,
+        )
         if (may) return expect([401, 403, 404]).not.toContain(status)
         expect([status, body.error?.code]).toEqual([403, 'forbidden'])
         expect(p.fingerprint()).toBe(before)
@@ -55,7 +60,9 @@ for (const op of onServers)
           await p.settle()
           const without = p.token(member[`${kind} ${role}`].id, ['account:read'])
           const before = p.fingerprint()
-          expect((await p.call(without, op.method, at(op), op.method === 'GET' ? undefined : {})).body.error.code).toBe('missing_scope')
+          expect((await p.call(without, op.method, at(op), op.method === 'GET' ? undefined : {})).body.error.code).toBe(
+            'missing_scope',
+          )
           expect(p.fingerprint()).toBe(before)
         })
     }
@@ -68,10 +75,17 @@ describe('what a server says of itself', () => {
     const owner = { id: p.customer.id, name: 'Cal', email: null }
     expect(await seen('view')).toMatchObject({ access: 'view', owner, allowed: [] })
     expect(await seen('operate')).toMatchObject({ access: 'operate', owner, allowed: ['shutdown', 'off', 'restart'] })
-    expect(await seen('manage')).toMatchObject({ access: 'manage', owner, allowed: ['shutdown', 'off', 'restart', 'reinstall'] })
+    expect(await seen('manage')).toMatchObject({
+      access: 'manage',
+      owner,
+      allowed: ['shutdown', 'off', 'restart', 'reinstall'],
+    })
   })
   test('to its owner and to staff: that it is theirs, and what each may do', async () => {
-    expect(await shown(p.customer)).toMatchObject({ access: 'own', allowed: ['shutdown', 'off', 'restart', 'reinstall'] })
+    expect(await shown(p.customer)).toMatchObject({
+      access: 'own',
+      allowed: ['shutdown', 'off', 'restart', 'reinstall'],
+    })
     const all = ['shutdown', 'off', 'restart', 'reinstall', 'suspend', 'terminate']
     const staff = await shown(p.owner)
     expect(staff).toMatchObject({ access: 'own', allowed: all, owner: { email: expect.stringContaining('@') } })
@@ -89,14 +103,19 @@ describe('what a server says of itself', () => {
       const op = operations.find((o) => o.id === `servers.${needs[name] ?? name}`)!
       expect(op.access).toMatchObject({ staff: [scopes[1]] })
       expect(allowed).toContain(name)
-      for (const other of ['suspend', 'terminate', 'reinstall', 'restart'].filter((o) => o !== name)) expect(allowed).not.toContain(other)
+      for (const other of ['suspend', 'terminate', 'reinstall', 'restart'].filter((o) => o !== name))
+        expect(allowed).not.toContain(other)
     }
   })
   test('not why the owner is suspended: that is between them and the provider', async () => {
     await p.admin('POST', `/servers/${serverId}/actions/suspend`, { reason: 'Invoice 2041 is overdue' })
     await p.settle()
     expect((await shown(p.customer)).suspendReason).toBe('Invoice 2041 is overdue')
-    expect(await shown(member['customer manage'])).toMatchObject({ status: 'suspended', suspendReason: null, allowed: [] })
+    expect(await shown(member['customer manage'])).toMatchObject({
+      status: 'suspended',
+      suspendReason: null,
+      allowed: [],
+    })
     await p.admin('POST', `/servers/${serverId}/actions/unsuspend`)
     await p.settle()
   })
@@ -108,7 +127,10 @@ describe('a member who reinstalls', () => {
   const add = async (who: Person, n: number) =>
     (await p.call(who, 'POST', `/customers/${who.id}/ssh-keys`, { publicKey: key(n) })).body.id as string
   const reinstall = (who: Who, ...sshKeyIds: string[]) =>
-    p.call(who, 'POST', `/servers/${serverId}/actions/reinstall`, { imageId: p.image, access: { mode: 'ssh_keys', sshKeyIds } })
+    p.call(who, 'POST', `/servers/${serverId}/actions/reinstall`, {
+      imageId: p.image,
+      access: { mode: 'ssh_keys', sshKeyIds },
+    })
 
   test("may use the owner's keys and the own ones, and is named as who began it", async () => {
     await p.settle()
@@ -118,7 +140,10 @@ describe('a member who reinstalls', () => {
     expect(status).toBe(202)
     await p.settle()
     const job = (await p.call(p.customer, 'GET', `/jobs/${body.jobId}`)).body
-    expect(job).toMatchObject({ state: 'succeeded', startedBy: { type: 'person', id: who.id, name: 'manage customer' } })
+    expect(job).toMatchObject({
+      state: 'succeeded',
+      startedBy: { type: 'person', id: who.id, name: 'manage customer' },
+    })
   })
   test("may not use a third person's keys, nor may the owner use a member's", async () => {
     const theirs = await add(member['customer view'], 3)

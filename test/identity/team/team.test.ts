@@ -1,13 +1,18 @@
 // Who is in a team, how they come in, and that they are out the moment the owner says so.
 import { describe, expect, test } from 'bun:test'
-import { minute } from '../../../src/kernel/db/clock.ts'
 import { INVITATION_MS, PEOPLE_PER_ACCOUNT } from '../../../src/identity/team/member.ts'
+import { minute } from '../../../src/kernel/db/clock.ts'
 import { type Who, type World, world } from '../../support/panel.ts'
 import { addressOf, invite, linkIn, share } from '../../support/team.ts'
 
 const code = ({ status, body }: { status: number; body: any }) => `${status} ${body.error?.code ?? ''}`.trim()
 /** Refused with this, and nothing is different afterwards. */
-async function refused(p: World, who: Who | undefined, [method, path, body]: readonly [string, string, unknown?], expected: string) {
+async function refused(
+  p: World,
+  who: Who | undefined,
+  [method, path, body]: readonly [string, string, unknown?],
+  expected: string,
+) {
   const before = p.fingerprint(['audit'])
   expect(`${method} ${path} ${code(await p.call(who, method, path, body))}`).toBe(`${method} ${path} ${expected}`)
   expect(p.fingerprint(['audit'])).toBe(before)
@@ -28,7 +33,7 @@ describe('an invitation', () => {
   test('is a mail with a link, and the same answer whether or not somebody has the address', async () => {
     using p = await world()
     const known = p.account('customer', 'Bo')
-    const shape = async (email: string) => {
+    const namedSchema = async (email: string) => {
       const { status, body } = await p.call(p.customer, 'POST', '/team', { email, role: 'operate' })
       expect(status).toBe(201)
       const { id, email: to, createdAt: _, expiresAt: __, ...rest } = body
@@ -38,7 +43,7 @@ describe('an invitation', () => {
       return { rest, text: mail.text.replace(linkIn(mail.text), '…') }
     }
     const events = p.events().length
-    expect(await shape(addressOf(p, known))).toEqual(await shape('nobody@nowhere.test'))
+    expect(await namedSchema(addressOf(p, known))).toEqual(await namedSchema('nobody@nowhere.test'))
     expect(p.events().length).toBe(events)
   })
   test('is stored as a digest, and neither answer nor audit log has the link', async () => {
@@ -84,11 +89,21 @@ describe('an invitation', () => {
     const serverId = await order(p, p.customer.id, 'web01')
     const friend = p.account('customer', 'Bo')
     await share(p, p.customer, friend, 'manage', serverId)
-    await refused(p, friend, ['POST', '/team', { email: 'x@nowhere.test', role: 'view', serverId }], '422 validation_failed')
+    await refused(
+      p,
+      friend,
+      ['POST', '/team', { email: 'x@nowhere.test', role: 'view', serverId }],
+      '422 validation_failed',
+    )
     const reseller = p.account('reseller', 'Rae')
     await p.admin('PATCH', `/resellers/${reseller.id}`, { packageIds: [p.pack], locationIds: [p.location] })
     const cared = await order(p, p.account('customer', 'Kim', reseller.id).id, 'kim01')
-    await refused(p, reseller, ['POST', '/team', { email: 'x@nowhere.test', role: 'view', serverId: cared }], '422 validation_failed')
+    await refused(
+      p,
+      reseller,
+      ['POST', '/team', { email: 'x@nowhere.test', role: 'view', serverId: cared }],
+      '422 validation_failed',
+    )
   })
   test('gives nothing that a token lacks: S26', async () => {
     using p = await world()
@@ -123,9 +138,16 @@ describe('accepting', () => {
     await order(p, p.customer.id, 'web01')
     const friend = p.account('customer', 'Bo')
     const { id, token } = await invite(p, p.customer, addressOf(p, friend), 'operate')
-    expect((await p.call(p.customer, 'GET', '/team')).body.data).toMatchObject([{ id, state: 'invited', name: null, server: null }])
-    expect(await p.call(friend, 'POST', '/team/accept', { token })).toMatchObject({ status: 200, body: { id, home: '/' } })
-    expect((await p.call(p.customer, 'GET', '/team')).body.data).toMatchObject([{ id, state: 'member', name: 'Bo', expiresAt: null }])
+    expect((await p.call(p.customer, 'GET', '/team')).body.data).toMatchObject([
+      { id, state: 'invited', name: null, server: null },
+    ])
+    expect(await p.call(friend, 'POST', '/team/accept', { token })).toMatchObject({
+      status: 200,
+      body: { id, home: '/' },
+    })
+    expect((await p.call(p.customer, 'GET', '/team')).body.data).toMatchObject([
+      { id, state: 'member', name: 'Bo', expiresAt: null },
+    ])
     expect((await p.call(friend, 'GET', '/team/memberships')).body.data).toMatchObject([
       { id, owner: { id: p.customer.id, name: 'Cal' }, role: 'operate', server: null },
     ])
@@ -145,9 +167,16 @@ describe('accepting', () => {
     await refused(p, p.token(friend.id), ['POST', '/team/accept', { token }], '403 token_not_allowed')
     const staff = await p.call(p.owner, 'POST', `/customers/${friend.id}/support-session`, { reason: 'Ticket 1' })
     const cookie = /=([^;]+)/.exec(staff.headers.get('Set-Cookie')!)![1]!
-    const { csrf } = p.db.$client.query<{ csrf: string }, []>('SELECT csrf FROM sessions WHERE support_of IS NOT NULL').get()!
+    const { csrf } = p.db.$client
+      .query<{ csrf: string }, []>('SELECT csrf FROM sessions WHERE support_of IS NOT NULL')
+      .get()!
     await refused(p, { cookie, csrf }, ['POST', '/team/accept', { token }], '403 support_session')
-    await refused(p, { cookie, csrf }, ['POST', '/team', { email: 'x@nowhere.test', role: 'view' }], '403 support_session')
+    await refused(
+      p,
+      { cookie, csrf },
+      ['POST', '/team', { email: 'x@nowhere.test', role: 'view' }],
+      '403 support_session',
+    )
   })
   test('is refused when the seven days are over, or the invitation was taken back or sent again, or never was', async () => {
     using p = await world()
@@ -161,7 +190,12 @@ describe('accepting', () => {
     expect((await p.call(cookie, 'GET', '/team')).body.data[0].state).toBe('expired')
     // The sessions of a week ago are over too; the link is judged for whoever comes with it.
     await refused(p, undefined, ['GET', `/team/invitation?token=${late.token}`], '409 invitation_not_valid')
-    await refused(p, undefined, ['POST', '/team/join', { token: late.token, name: 'X', password }], '409 invitation_not_valid')
+    await refused(
+      p,
+      undefined,
+      ['POST', '/team/join', { token: late.token, name: 'X', password }],
+      '409 invitation_not_valid',
+    )
     await p.call(cookie, 'POST', `/team/${late.id}/actions/resend`)
     const fresh = linkIn(p.mailed().at(-1)!.text)
     expect(fresh).not.toBe(late.token)
@@ -186,14 +220,30 @@ describe('somebody without an account', () => {
     using p = await world()
     const reseller = p.account('reseller', 'Rae')
     await p.admin('PATCH', `/resellers/${reseller.id}`, { quotas: { customers: 1 } })
-    const [first, second] = [await invite(p, reseller, 'bo@nowhere.test', 'view'), await invite(p, reseller, 'cy@nowhere.test', 'view')]
+    const [first, second] = [
+      await invite(p, reseller, 'bo@nowhere.test', 'view'),
+      await invite(p, reseller, 'cy@nowhere.test', 'view'),
+    ]
     const join = (token: string) => p.call(undefined, 'POST', '/team/join', { token, name: 'New', password })
     const { body } = await join(first.token)
-    expect(await p.admin('GET', `/customers/${body.accountId}`)).toMatchObject({ kind: 'customer', resellerId: reseller.id })
-    await refused(p, undefined, ['POST', '/team/join', { token: second.token, name: 'New', password }], '409 quota_exceeded')
+    expect(await p.admin('GET', `/customers/${body.accountId}`)).toMatchObject({
+      kind: 'customer',
+      resellerId: reseller.id,
+    })
+    await refused(
+      p,
+      undefined,
+      ['POST', '/team/join', { token: second.token, name: 'New', password }],
+      '409 quota_exceeded',
+    )
     await p.admin('PATCH', `/resellers/${reseller.id}`, { quotas: { customers: 5 } })
     await p.admin('POST', `/resellers/${reseller.id}/actions/suspend`, { reason: 'Unpaid' })
-    await refused(p, undefined, ['POST', '/team/join', { token: second.token, name: 'New', password }], '409 reseller_suspended')
+    await refused(
+      p,
+      undefined,
+      ['POST', '/team/join', { token: second.token, name: 'New', password }],
+      '409 reseller_suspended',
+    )
   })
   test('makes one with the link: a customer of the same provider, signed in, and a member', async () => {
     using p = await world()
@@ -211,19 +261,37 @@ describe('somebody without an account', () => {
     expect([status, body.home]).toEqual([201, '/'])
     const cookie = /=([^;]+)/.exec(headers.get('Set-Cookie')!)![1]!
     expect(await list(p, { cookie, csrf: '' })).toEqual({ hosts: ['kim01'], total: 1 })
-    expect(await p.admin('GET', `/customers/${body.accountId}`)).toMatchObject({ kind: 'customer', name: 'Bo', resellerId: reseller.id })
-    expect(p.auditLines().at(-1)).toMatchObject({ operation: 'team.join', actorName: 'Bo', details: { token: '***', password: '***' } })
+    expect(await p.admin('GET', `/customers/${body.accountId}`)).toMatchObject({
+      kind: 'customer',
+      name: 'Bo',
+      resellerId: reseller.id,
+    })
+    expect(p.auditLines().at(-1)).toMatchObject({
+      operation: 'team.join',
+      actorName: 'Bo',
+      details: { token: '***', password: '***' },
+    })
     expect(p.events().at(-1)).toBe('customer.created')
     expect(code(await p.call(undefined, 'POST', '/sessions', { email: 'bo@nowhere.test', password }))).toBe('201')
   })
   test('is refused with a weak password, and with an address that has an account', async () => {
     using p = await world()
     const { token } = await invite(p, p.customer, 'bo@nowhere.test')
-    await refused(p, undefined, ['POST', '/team/join', { token, name: 'Bo', password: 'short' }], '422 validation_failed')
+    await refused(
+      p,
+      undefined,
+      ['POST', '/team/join', { token, name: 'Bo', password: 'short' }],
+      '422 validation_failed',
+    )
     const friend = p.account('customer', 'Ann')
     const other = await invite(p, p.customer, addressOf(p, friend))
     const before = sessions(p)
-    await refused(p, undefined, ['POST', '/team/join', { token: other.token, name: 'Ann', password }], '409 email_taken')
+    await refused(
+      p,
+      undefined,
+      ['POST', '/team/join', { token: other.token, name: 'Ann', password }],
+      '409 email_taken',
+    )
     expect(sessions(p)).toBe(before)
   })
   test('is one customer more for the reseller, and is told nothing of its numbers when that is too many', async () => {
@@ -242,7 +310,10 @@ describe('somebody without an account', () => {
     using p = await world()
     const { token } = await invite(p, p.customer, 'bo@nowhere.test')
     const join = (token: string) => p.call(undefined, 'POST', '/team/join', { token, name: 'Bo', password })
-    expect((await Promise.all([join(token), join(token)])).map(code).sort()).toEqual(['201', '409 invitation_not_valid'])
+    expect((await Promise.all([join(token), join(token)])).map(code).sort()).toEqual([
+      '201',
+      '409 invitation_not_valid',
+    ])
     expect(p.db.$client.query("SELECT 1 FROM accounts WHERE email = 'bo@nowhere.test'").all().length).toBe(1)
     const codes = []
     for (let i = 0; i < 20; i++) codes.push(code(await join('x'.repeat(43))))

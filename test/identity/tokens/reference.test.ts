@@ -1,8 +1,8 @@
 // The reference: openapi.json for programs, and pages that list what their reader may call.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { Type as t } from 'typebox'
-import { fields, mayCall, nullable, secret } from '../../../src/kernel/api/operation.ts'
 import { operations } from '../../../src/app/operations.ts'
+import { fields, mayCall, nullable, secret } from '../../../src/kernel/api/operation.ts'
 import { fieldRows } from '../../../views/platform/reference/fields.ts'
 import { curlFor } from '../../../views/platform/reference/show.ts'
 import { type Panel, panel, type Who } from '../../support/panel.ts'
@@ -13,7 +13,8 @@ beforeAll(async () => {
 })
 afterAll(() => p.close())
 
-const fetched = (path: string, init: RequestInit = {}) => p.controller.app.fetch(new Request(`http://localhost${path}`, init))
+const fetched = (path: string, init: RequestInit = {}) =>
+  p.controller.router.fetch(new Request(`http://localhost${path}`, init))
 const named = (id: string) => operations.find((o) => o.id === id)!
 
 describe('openapi.json', () => {
@@ -39,11 +40,21 @@ describe('the reference page', () => {
   const open = async (path: string, who?: Who) => {
     const response = await fetched(path, who ? { headers: { Cookie: `__Host-panel=${who.cookie}` } } : {})
     const text = await response.text()
-    return { status: response.status, text, listed: [...text.matchAll(/<li id="([a-z-]+\.[a-z-]+)"/g)].map((m) => m[1]!) }
+    return {
+      status: response.status,
+      text,
+      listed: [...text.matchAll(/<li id="([a-z-]+\.[a-z-]+)"/g)].map((m) => m[1]!),
+    }
   }
 
   test('lists for each what the gate would let him call, no more and no less', async () => {
-    for (const who of [p.staff(), p.staff(['nodes.read']), p.staff([]), p.account('reseller', 'R'), p.account('customer', 'C')]) {
+    for (const who of [
+      p.staff(),
+      p.staff(['nodes.read']),
+      p.staff([]),
+      p.account('reseller', 'R'),
+      p.account('customer', 'C'),
+    ]) {
       const { status, listed } = await open('/api-reference', who)
       expect(status).toBe(200)
       const refused: string[] = []
@@ -96,7 +107,9 @@ describe('the reference page', () => {
       expect(text).toContain(words)
     expect(text).not.toContain('https://panel.test/api/v1/account/tokens')
     const tried = [...text.matchAll(/data-try="\/api\/v1([^"]+)"/g)].map((m) => m[1]!)
-    const reads = operations.filter((op) => op.method === 'GET' && op.access !== 'anyone' && op.access.customer).map((op) => op.path)
+    const reads = operations
+      .filter((op) => op.method === 'GET' && op.access !== 'anyone' && op.access.customer)
+      .map((op) => op.path)
     for (const path of reads) expect(tried).toContain(path)
     for (const path of tried) expect(operations.some((op) => op.method === 'GET' && op.path === path)).toBe(true)
   })
@@ -111,7 +124,9 @@ describe('the reference page', () => {
     const nothing = await open(`/api-reference?q=${encodeURIComponent('<script>alert(1)</script>')}`, who)
     expect(nothing.listed).toEqual([])
     expect(nothing.text).not.toContain('<script>alert')
-    expect((await open('/api-reference?q=terminate', p.account('customer', 'C'))).listed).not.toContain('servers.terminate')
+    expect((await open('/api-reference?q=terminate', p.account('customer', 'C'))).listed).not.toContain(
+      'servers.terminate',
+    )
   })
 })
 
@@ -134,12 +149,15 @@ describe('a line for curl', () => {
     const change = curlFor(named('servers.create'), 'https://panel.test')
     for (const part of ['-X POST', 'Idempotency-Key: $(uuidgen)', "Content-Type: application/json'", "-d '{"])
       expect(change).toContain(part)
-    expect(curlFor(named('servers.terminate'), 'https://panel.test')).toContain('"https://panel.test/api/v1/servers/$ID"')
+    expect(curlFor(named('servers.terminate'), 'https://panel.test')).toContain(
+      '"https://panel.test/api/v1/servers/$ID"',
+    )
     expect(curlFor(named('sessions.create'), 'https://panel.test')).not.toContain('Authorization')
   })
   test('survives a shell: an apostrophe in an example does not end it', async () => {
     const op = { ...named('customers.create'), example: { name: "O'Hara $(id) `id`" } }
-    const shown = await Bun.$`sh -c ${curlFor(op, 'http://x').replace(/^curl/, 'TOKEN=t; uuidgen() { echo u; }; printf "%s\\n"')}`.text()
+    const shown =
+      await Bun.$`sh -c ${curlFor(op, 'http://x').replace(/^curl/, 'TOKEN=t; uuidgen() { echo u; }; printf "%s\\n"')}`.text()
     expect(JSON.parse(shown.trim().split('\n').at(-1)!)).toEqual(op.example)
   })
 })

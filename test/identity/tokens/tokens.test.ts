@@ -1,7 +1,7 @@
 // Tokens that people make for themselves: what they can do, for how long, and who can end them.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { day, hour, iso, minute } from '../../../src/kernel/db/clock.ts'
 import { digest } from '../../../src/kernel/crypto/secrets.ts'
+import { day, hour, iso, minute } from '../../../src/kernel/db/clock.ts'
 import { type Who, type World, world } from '../../support/panel.ts'
 
 let p: World
@@ -18,7 +18,8 @@ const made = async (who: Who, body?: Record<string, unknown>) => {
   return reply.body as { id: string; token: string; scopes: string[]; expiresAt: string | null }
 }
 const list = async (who: Who) => (await p.call(who, 'GET', '/account/tokens')).body.data as any[]
-const rotate = (who: Who, id: string, body: Record<string, unknown> = {}) => p.call(who, 'POST', `/tokens/${id}/actions/rotate`, body)
+const rotate = (who: Who, id: string, body: Record<string, unknown> = {}) =>
+  p.call(who, 'POST', `/tokens/${id}/actions/rotate`, body)
 /** `200`, or the code of the refusal. */
 const using = async (token: string, path = '/servers') => {
   const { status, body } = await p.call({ token }, 'GET', path)
@@ -38,14 +39,20 @@ describe('a token that somebody makes', () => {
     const support = p.staff(['servers.see_all'])
     const before = p.fingerprint()
     const { status, body } = await make(support, { scopes: ['servers:read', 'nodes:read', 'servers:terminate'] })
-    expect([status, body.error.code, body.error.details.scopes]).toEqual([403, 'scope_not_allowed', ['nodes:read', 'servers:terminate']])
+    expect([status, body.error.code, body.error.details.scopes]).toEqual([
+      403,
+      'scope_not_allowed',
+      ['nodes:read', 'servers:terminate'],
+    ])
     expect(p.fingerprint()).toBe(before)
   })
 
   test('has a preset of its maker’s kind only', async () => {
     const reseller = p.account('reseller', 'Rita')
     expect((await made(p.owner, { scopes: undefined, preset: 'billing' })).scopes).toContain('customers:write')
-    expect((await made(reseller, { scopes: undefined, preset: 'reseller-billing' })).scopes).toContain('reseller:servers')
+    expect((await made(reseller, { scopes: undefined, preset: 'reseller-billing' })).scopes).toContain(
+      'reseller:servers',
+    )
     for (const [who, preset] of [
       [p.owner, 'reseller-billing'],
       [reseller, 'billing'],
@@ -95,7 +102,10 @@ describe('a token that somebody makes', () => {
   test('S23: works only from the addresses it names', async () => {
     const elsewhere = await made(p.customer, { allow: ['203.0.113.7', '2001:db8::/48'] })
     expect(await using(elsewhere.token)).toBe('ip_not_allowed')
-    expect((await list(p.customer)).find((k) => k.id === elsewhere.id).allow).toEqual(['203.0.113.7/32', '2001:db8::/48'])
+    expect((await list(p.customer)).find((k) => k.id === elsewhere.id).allow).toEqual([
+      '203.0.113.7/32',
+      '2001:db8::/48',
+    ])
     expect(await using((await made(p.customer, { allow: ['127.0.0.0/8'] })).token)).toBe('200')
     for (const wrong of ['here', '1.2.3.4/33', '300.1.1.1'])
       expect((await make(p.customer, { allow: [wrong] })).body.error.details.fields[0].field).toBe('allow')
@@ -137,7 +147,12 @@ describe('the list of tokens', () => {
     expect(await using(second.token)).toBe('200')
     const rows = await list(who)
     expect(rows.map((k) => k.name)).toEqual(['Second', 'First'])
-    expect(rows[0]).toMatchObject({ ending: second.token.slice(-4), usedFrom: '127.0.0.1', scopes: ['servers:read'], previousUntil: null })
+    expect(rows[0]).toMatchObject({
+      ending: second.token.slice(-4),
+      usedFrom: '127.0.0.1',
+      scopes: ['servers:read'],
+      previousUntil: null,
+    })
     expect(Math.abs(Date.parse(rows[0].usedAt) - p.now())).toBeLessThan(minute)
     expect(rows[1]).toMatchObject({ id: first.id, usedAt: null, usedFrom: null })
     expect(await list(p.account('customer', 'Nobody'))).toEqual([])
@@ -150,7 +165,9 @@ describe('the list of tokens', () => {
     expect([one.data.length, one.total]).toEqual([2, 3])
     const two = (await p.call(who, 'GET', `/account/tokens?limit=2&cursor=${one.nextCursor}`)).body
     expect([two.data.map((k: any) => k.name), two.nextCursor]).toEqual([['a'], null])
-    expect((await p.call(p.customer, 'GET', `/account/tokens?cursor=${one.nextCursor}`)).body.error.code).toBe('invalid_request')
+    expect((await p.call(p.customer, 'GET', `/account/tokens?cursor=${one.nextCursor}`)).body.error.code).toBe(
+      'invalid_request',
+    )
   })
 })
 
@@ -176,7 +193,11 @@ describe('rotating', () => {
     expect(Math.round((Date.parse(first.previousUntil) - p.now()) / hour)).toBe(24)
     const second = (await rotate(who, id, { overlapHours: 0 })).body
     expect(second.previousUntil).toBeNull()
-    expect([await using(token), await using(first.token), await using(second.token)]).toEqual(['invalid_token', 'invalid_token', '200'])
+    expect([await using(token), await using(first.token), await using(second.token)]).toEqual([
+      'invalid_token',
+      'invalid_token',
+      '200',
+    ])
     for (const overlapHours of [-1, 169, 1.5, '2']) expect((await rotate(who, id, { overlapHours })).status).toBe(422)
   })
 
@@ -215,7 +236,11 @@ describe('revoking', () => {
     expect([await using(token), await using(next)]).toEqual(['invalid_token', 'invalid_token'])
     expect(await list(who)).toEqual([])
     expect(p.db.$client.query('SELECT count(*) AS n FROM tokens WHERE id = ?').get(id)).toEqual({ n: 1 })
-    expect(p.auditLines().at(-1)).toMatchObject({ operation: 'tokens.revoke', target: id, actorId: (who as { id: string }).id })
+    expect(p.auditLines().at(-1)).toMatchObject({
+      operation: 'tokens.revoke',
+      target: id,
+      actorId: (who as { id: string }).id,
+    })
     for (const again of [await p.call(who, 'DELETE', `/tokens/${id}`), await rotate(who, id)])
       expect([again.status, again.body.error.code]).toEqual([404, 'token_not_found'])
   })
@@ -240,7 +265,7 @@ describe('revoking', () => {
 
 describe('the page of tokens', () => {
   const pageOf = async ({ cookie }: Who) => {
-    const response = await p.controller.app.fetch(
+    const response = await p.controller.router.fetch(
       new Request('http://localhost/account/api', { headers: { Cookie: `__Host-panel=${cookie}` } }),
     )
     expect(response.status).toBe(200)

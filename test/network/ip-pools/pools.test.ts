@@ -1,14 +1,16 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { releaseAddresses, takeIpv4, takeIpv6 } from '../../../src/network/ip-pools/allocate.ts'
-import { toNetwork, toNumber } from '../../../src/network/ip-pools/ranges.ts'
 import { newId } from '../../../src/kernel/db/ids.ts'
 import { write } from '../../../src/kernel/db/open.ts'
+import { releaseAddresses, takeIpv4, takeIpv6 } from '../../../src/network/ip-pools/allocate.ts'
+import { toNetwork, toNumber } from '../../../src/network/ip-pools/ranges.ts'
 import { type World, world } from '../../support/panel.ts'
 
-const pool = (p: World, body: object) => p.call(p.owner, 'POST', '/admin/ip-pools', { name: `pool ${newId('pool')}`, ...body })
+const pool = (p: World, body: object) =>
+  p.call(p.owner, 'POST', '/admin/ip-pools', { name: `pool ${newId('pool')}`, ...body })
 const waiting = ({ order: { imageId: _, hostname: __, access: ___, ...order } }: World) => order
-const placeServer = (p: World, more: object = {}) => p.call(p.owner, 'POST', '/admin/servers', { ...waiting(p), ...more })
+const placeServer = (p: World, more: object = {}) =>
+  p.call(p.owner, 'POST', '/admin/servers', { ...waiting(p), ...more })
 /** Waiting for its setup it holds addresses without any work on a node. */
 const order = async (p: World) => (await placeServer(p)).body as { serverId: string; ipv4: string }
 const terminate = (p: World, id: string) => p.admin('DELETE', `/servers/${id}`)
@@ -18,7 +20,11 @@ const addressesOf = async (p: World, id: string) =>
 describe('adding a pool', () => {
   test('makes every address of its range a row, the gateway kept from servers', async () => {
     using p = await world()
-    const { status, body } = await pool(p, { network: '198.51.100.0/29', gateway: '198.51.100.1', nodeIds: [p.node.id] })
+    const { status, body } = await pool(p, {
+      network: '198.51.100.0/29',
+      gateway: '198.51.100.1',
+      nodeIds: [p.node.id],
+    })
     expect(status).toBe(201)
     expect(body).toMatchObject({
       version: 4,
@@ -32,7 +38,9 @@ describe('adding a pool', () => {
     })
     const { data } = await p.admin('GET', `/admin/ip-pools/${body.id}/addresses`)
     expect(data.map((a: any) => `${a.address}/${a.prefixLength} ${a.state} ${a.reservedFor ?? ''}`.trim())).toEqual(
-      ['1 reserved Gateway', '2 free', '3 free', '4 free', '5 free', '6 free'].map((text) => `198.51.100.${text.replace(' ', '/29 ')}`),
+      ['1 reserved Gateway', '2 free', '3 free', '4 free', '5 free', '6 free'].map(
+        (text) => `198.51.100.${text.replace(' ', '/29 ')}`,
+      ),
     )
   })
   test('of /31 and /32 uses every address there is', async () => {
@@ -42,13 +50,20 @@ describe('adding a pool', () => {
       last: '198.51.100.1',
       free: 2,
     })
-    expect((await pool(p, { network: '198.51.100.9/32', gateway: '198.51.100.255' })).body).toMatchObject({ total: 1, free: 1 })
+    expect((await pool(p, { network: '198.51.100.9/32', gateway: '198.51.100.255' })).body).toMatchObject({
+      total: 1,
+      free: 1,
+    })
   })
   for (const [what, body, expected] of [
     ['a network with host bits', { network: '198.51.100.1/24', gateway: '198.51.100.1' }, 'validation_failed network'],
     ['a network in an odd form', { network: '10.1/24', gateway: '10.0.0.1' }, 'validation_failed network'],
     ['a network larger than /16', { network: '10.0.0.0/15', gateway: '10.0.0.1' }, 'validation_failed network'],
-    ['an IPv6 network too small to cut', { network: '2001:db8::/121', gateway: 'fe80::1' }, 'validation_failed network'],
+    [
+      'an IPv6 network too small to cut',
+      { network: '2001:db8::/121', gateway: 'fe80::1' },
+      'validation_failed network',
+    ],
     ['a gateway of the other version', { network: '198.51.100.0/24', gateway: 'fe80::1' }, 'validation_failed gateway'],
     ['a gateway with a zone', { network: '2001:db8::/48', gateway: 'fe80::1%eth0' }, 'validation_failed gateway'],
     [
@@ -56,7 +71,11 @@ describe('adding a pool', () => {
       { network: '198.51.100.0/24', gateway: '198.51.100.1', first: '198.51.99.255' },
       'validation_failed first',
     ],
-    ['a range that ends outside', { network: '198.51.100.0/24', gateway: '198.51.100.1', last: '198.51.101.0' }, 'validation_failed last'],
+    [
+      'a range that ends outside',
+      { network: '198.51.100.0/24', gateway: '198.51.100.1', last: '198.51.101.0' },
+      'validation_failed last',
+    ],
     [
       'a range backwards',
       { network: '198.51.100.0/24', gateway: '198.51.100.1', first: '198.51.100.9', last: '198.51.100.8' },
@@ -109,7 +128,9 @@ describe('IPv4 addresses', () => {
   })
   test('are given as many as the package says, or none at all', async () => {
     using p = await world()
-    const four = (await p.admin('POST', '/admin/packages', { name: 'four', vcpus: 1, memoryMb: 64, diskGb: 1, ipv4: 4 })).id
+    const four = (
+      await p.admin('POST', '/admin/packages', { name: 'four', vcpus: 1, memoryMb: 64, diskGb: 1, ipv4: 4 })
+    ).id
     const made = await placeServer(p, { packageId: four })
     expect((await addressesOf(p, made.body.serverId)).map((a) => a.address)).toEqual([
       '203.0.113.10',
@@ -126,8 +147,13 @@ describe('IPv4 addresses', () => {
   test('that are reserved are given to nobody, until they are not', async () => {
     using p = await world()
     const { data } = await p.admin('GET', `/admin/ip-pools/${p.pool}/addresses`)
-    const reserve = (id: string, reservedFor: string | null) => p.call(p.owner, 'PATCH', `/admin/ip-addresses/${id}`, { reservedFor })
-    expect((await reserve(data[0].id, 'The printer')).body).toEqual({ id: data[0].id, address: '203.0.113.10', reservedFor: 'The printer' })
+    const reserve = (id: string, reservedFor: string | null) =>
+      p.call(p.owner, 'PATCH', `/admin/ip-addresses/${id}`, { reservedFor })
+    expect((await reserve(data[0].id, 'The printer')).body).toEqual({
+      id: data[0].id,
+      address: '203.0.113.10',
+      reservedFor: 'The printer',
+    })
     const { serverId, ipv4 } = await order(p)
     expect(ipv4).toBe('203.0.113.11')
     const before = p.fingerprint()
@@ -137,16 +163,21 @@ describe('IPv4 addresses', () => {
     expect((await order(p)).ipv4).toBe('203.0.113.10')
     await terminate(p, serverId)
     expect((await reserve(data[1].id, 'Mine')).status).toBe(200)
-    expect(await p.admin('GET', `/admin/ip-pools/${p.pool}`)).toMatchObject({ total: 20, held: 1, reserved: 1, free: 18 })
+    expect(await p.admin('GET', `/admin/ip-pools/${p.pool}`)).toMatchObject({
+      total: 20,
+      held: 1,
+      reserved: 1,
+      free: 18,
+    })
   })
   test('that are the gateway cannot be set free for servers', async () => {
     // Once: reserve with null frees it like any other, and the next server takes the gateway's address.
     using p = await world()
     const { body } = await pool(p, { network: '198.51.100.0/30', gateway: '198.51.100.1' })
     const { data } = await p.admin('GET', `/admin/ip-pools/${body.id}/addresses`)
-    expect((await p.call(p.owner, 'PATCH', `/admin/ip-addresses/${data[0].id}`, { reservedFor: null })).body.error?.code).toBe(
-      'address_in_use',
-    )
+    expect(
+      (await p.call(p.owner, 'PATCH', `/admin/ip-addresses/${data[0].id}`, { reservedFor: null })).body.error?.code,
+    ).toBe('address_in_use')
   })
 })
 
@@ -172,7 +203,9 @@ describe('a pool', () => {
     expect(p.fingerprint()).toBe(before)
     await terminate(p, serverId)
     expect((await p.call(p.owner, 'DELETE', `/admin/ip-pools/${p.pool}`)).status).toBe(200)
-    expect(p.db.$client.query('SELECT (SELECT count(*) FROM addresses) AS a, (SELECT count(*) FROM pool_nodes) AS n').get()).toEqual({
+    expect(
+      p.db.$client.query('SELECT (SELECT count(*) FROM addresses) AS a, (SELECT count(*) FROM pool_nodes) AS n').get(),
+    ).toEqual({
       a: 0,
       n: 0,
     })
@@ -192,22 +225,25 @@ describe('IPv6 prefixes', () => {
     const server = await holder(p)
     const whole = block('2001:db8:7::', 48)
     fc.assert(
-      fc.property(fc.array(fc.constantFrom(56, 60, 64, 80, 96, 112, 127, 128), { minLength: 1, maxLength: 40 }), (lengths) => {
-        const taken: { first: bigint; last: bigint }[] = []
-        write(p.db, (tx) => {
-          for (const length of lengths) {
-            const address = takeIpv6(tx, server, p.node.id, length)!
-            const it = block(address, length) // undefined when it is not aligned
-            expect(it.first).toBeGreaterThan(whole.first)
-            expect(it.last).toBeLessThanOrEqual(whole.last)
-            for (const other of taken) expect(it.last < other.first || it.first > other.last).toBe(true)
-            taken.push(it)
-          }
-          releaseAddresses(tx, server)
-          tx.$client.run('DELETE FROM addresses WHERE version = 6')
-          tx.$client.run("UPDATE pools SET next_offset = '0' WHERE version = 6")
-        })
-      }),
+      fc.property(
+        fc.array(fc.constantFrom(56, 60, 64, 80, 96, 112, 127, 128), { minLength: 1, maxLength: 40 }),
+        (lengths) => {
+          const taken: { first: bigint; last: bigint }[] = []
+          write(p.db, (tx) => {
+            for (const length of lengths) {
+              const address = takeIpv6(tx, server, p.node.id, length)!
+              const it = block(address, length) // undefined when it is not aligned
+              expect(it.first).toBeGreaterThan(whole.first)
+              expect(it.last).toBeLessThanOrEqual(whole.last)
+              for (const other of taken) expect(it.last < other.first || it.first > other.last).toBe(true)
+              taken.push(it)
+            }
+            releaseAddresses(tx, server)
+            tx.$client.run('DELETE FROM addresses WHERE version = 6')
+            tx.$client.run("UPDATE pools SET next_offset = '0' WHERE version = 6")
+          })
+        },
+      ),
       { numRuns: 40 },
     )
   })
@@ -235,17 +271,30 @@ describe('IPv6 prefixes', () => {
       '2001:db8:7:3::',
       undefined,
     ])
-    const six = (await p.admin('POST', '/admin/packages', { name: 'six', vcpus: 1, memoryMb: 64, diskGb: 1, ipv6Prefix: 64 })).id
+    const six = (
+      await p.admin('POST', '/admin/packages', { name: 'six', vcpus: 1, memoryMb: 64, diskGb: 1, ipv6Prefix: 64 })
+    ).id
     expect((await placeServer(p, { packageId: six })).status).toBe(201)
   })
   test('come with the order, from pools of its node', async () => {
     using p = await world()
     await pool(p, { network: '2001:db8:8::/48', gateway: 'fe80::1' })
     await pool(p, { network: '2001:db8:7::/48', gateway: 'fe80::1', nodeIds: [p.node.id] })
-    const six = (await p.admin('POST', '/admin/packages', { name: 'six', vcpus: 1, memoryMb: 64, diskGb: 1, ipv4: 0, ipv6Prefix: 56 })).id
+    const six = (
+      await p.admin('POST', '/admin/packages', {
+        name: 'six',
+        vcpus: 1,
+        memoryMb: 64,
+        diskGb: 1,
+        ipv4: 0,
+        ipv6Prefix: 56,
+      })
+    ).id
     const { body } = await placeServer(p, { packageId: six })
     expect(body.ipv4).toBeNull()
-    expect(await addressesOf(p, body.serverId)).toMatchObject([{ address: '2001:db8:7:100::', prefixLength: 56, version: 6 }])
+    expect(await addressesOf(p, body.serverId)).toMatchObject([
+      { address: '2001:db8:7:100::', prefixLength: 56, version: 6 },
+    ])
   })
   test('never hold the gateway, wherever in the network it stands', async () => {
     // Once: only the first prefix is left out. With /128 the first server gets ::1, the usual gateway; with /64 a gateway in

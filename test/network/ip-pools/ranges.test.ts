@@ -90,19 +90,27 @@ describe('a network', () => {
       bits: 32,
     })
     expect(toNetwork('0.0.0.0/0')).toMatchObject({ first: 0n, last: (1n << 32n) - 1n })
-    expect(toNetwork('203.0.113.7/32')).toMatchObject({ first: toNumber('203.0.113.7')!.n, last: toNumber('203.0.113.7')!.n })
+    expect(toNetwork('203.0.113.7/32')).toMatchObject({
+      first: toNumber('203.0.113.7')!.n,
+      last: toNumber('203.0.113.7')!.n,
+    })
   })
   test('has no host bits: of all addresses in it only the first names it', () =>
     fc.assert(
-      fc.property(fc.constantFrom(4, 6), fc.bigInt(0n, (1n << 128n) - 1n), fc.integer({ min: 0, max: 128 }), (version, number, wide) => {
-        const width = version === 4 ? 32 : 128
-        const bits = wide % (width + 1)
-        const n = number & ((1n << BigInt(width)) - 1n)
-        const network = toNetwork(`${toText(version as 4 | 6, n)}/${bits}`)
-        const host = n & ((1n << BigInt(width - bits)) - 1n)
-        expect(network !== undefined).toBe(host === 0n)
-        if (network) expect(network.last - network.first + 1n).toBe(1n << BigInt(width - bits))
-      }),
+      fc.property(
+        fc.constantFrom(4, 6),
+        fc.bigInt(0n, (1n << 128n) - 1n),
+        fc.integer({ min: 0, max: 128 }),
+        (version, number, wide) => {
+          const width = version === 4 ? 32 : 128
+          const bits = wide % (width + 1)
+          const n = number & ((1n << BigInt(width)) - 1n)
+          const network = toNetwork(`${toText(version as 4 | 6, n)}/${bits}`)
+          const host = n & ((1n << BigInt(width - bits)) - 1n)
+          expect(network !== undefined).toBe(host === 0n)
+          if (network) expect(network.last - network.first + 1n).toBe(1n << BigInt(width - bits))
+        },
+      ),
     ))
   test('is none in any other form', () => {
     for (const odd of [
@@ -128,7 +136,12 @@ describe('a network', () => {
       expect([odd, toNetwork(odd)]).toEqual([odd, undefined])
   })
   test('overlaps with those that share an address, both ways round, and never with the other version', () => {
-    const [a, b, c, six] = [toNetwork('10.0.0.0/24')!, toNetwork('10.0.0.128/25')!, toNetwork('10.0.1.0/24')!, toNetwork('::/0')!]
+    const [a, b, c, six] = [
+      toNetwork('10.0.0.0/24')!,
+      toNetwork('10.0.0.128/25')!,
+      toNetwork('10.0.1.0/24')!,
+      toNetwork('::/0')!,
+    ]
     expect([overlap(a, b), overlap(b, a), overlap(a, a), overlap(a, c), overlap(c, a), overlap(a, six)]).toEqual([
       true,
       true,

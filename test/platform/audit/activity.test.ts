@@ -1,9 +1,9 @@
 // What everybody may know of what was done to what is theirs.
 import { describe, expect, test } from 'bun:test'
-import { otherLines } from '../../../src/platform/audit/line.ts'
 import { appendLine } from '../../../src/kernel/audit/chain.ts'
 import { newId } from '../../../src/kernel/db/ids.ts'
 import { write } from '../../../src/kernel/db/open.ts'
+import { otherLines } from '../../../src/platform/audit/line.ts'
 import { type Who, type World, world } from '../../support/panel.ts'
 
 const activity = async (p: World, who: Who, path = '/account/activity') =>
@@ -70,7 +70,9 @@ describe('own activity', () => {
   })
   test('tells staff of themselves, by name and address', async () => {
     using p = await sold()
-    expect((await activity(p, p.owner)).map((l) => [l.operation, l.who.you, l.from])).toEqual([['servers.create', true, '127.0.0.1']])
+    expect((await activity(p, p.owner)).map((l) => [l.operation, l.who.you, l.from])).toEqual([
+      ['servers.create', true, '127.0.0.1'],
+    ])
     expect(await activity(p, p.staff())).toEqual([])
   })
 })
@@ -79,14 +81,20 @@ describe("a server's activity", () => {
   test('is for who sees the server', async () => {
     using p = await sold()
     const path = `/servers/${p.serverId}/activity`
-    expect((await activity(p, p.customer, path)).map((l) => [l.operation, l.who.name])).toEqual([['servers.create', 'Staff']])
-    expect((await activity(p, p.owner, path)).map((l) => [l.operation, l.who.name])).toEqual([['servers.create', 'Ada']])
+    expect((await activity(p, p.customer, path)).map((l) => [l.operation, l.who.name])).toEqual([
+      ['servers.create', 'Staff'],
+    ])
+    expect((await activity(p, p.owner, path)).map((l) => [l.operation, l.who.name])).toEqual([
+      ['servers.create', 'Ada'],
+    ])
     expect((await p.call(p.account('customer', 'Mallory'), 'GET', path)).body.error.code).toBe('server_not_found')
   })
   test('stands on its page, the last ten', async () => {
     using p = await sold()
-    const page = await p.controller.app.fetch(
-      new Request(`http://localhost/servers/${p.serverId}`, { headers: { Cookie: `__Host-panel=${p.customer.cookie}` } }),
+    const page = await p.controller.router.fetch(
+      new Request(`http://localhost/servers/${p.serverId}`, {
+        headers: { Cookie: `__Host-panel=${p.customer.cookie}` },
+      }),
     )
     const text = await page.text()
     expect(text).toContain('id="done"')
@@ -97,7 +105,7 @@ describe("a server's activity", () => {
 
 describe('the page of it', () => {
   const page = async (p: World, who: Who, path: string) =>
-    (await p.controller.app.fetch(
+    (await p.controller.router.fetch(
       new Request(`http://localhost${path.split('#')[0]}`, { headers: { Cookie: `__Host-panel=${who.cookie}` } }),
     )) as Response
   test('says what was done, not what could have been, and leads to the job', async () => {
@@ -178,7 +186,9 @@ describe('the page of it', () => {
     using p = await sold()
     expect(Object.keys(otherLines)).toEqual(['nodes.enrolled'])
     const [row] = p.db.$client.query<any, []>('SELECT * FROM audit LIMIT 1').all()
-    write(p.db, (tx) => appendLine(tx, { ...row, id: newId('audit'), operation: 'nodes.enrolled', target: p.node.id, job_id: null }))
+    write(p.db, (tx) =>
+      appendLine(tx, { ...row, id: newId('audit'), operation: 'nodes.enrolled', target: p.node.id, job_id: null }),
+    )
     const text = await (await page(p, p.owner, '/admin/audit')).text()
     expect(text).toContain('<strong>A node enrolled</strong>')
     expect(text).toContain(`href="/admin/nodes/${p.node.id}"`)
@@ -189,7 +199,9 @@ test('how many jobs go on stands at the top of every page, for who sees jobs', a
   using p = await sold()
   const top = async (who: Who) => {
     const text = await (
-      await p.controller.app.fetch(new Request('http://localhost/account', { headers: { Cookie: `__Host-panel=${who.cookie}` } }))
+      await p.controller.router.fetch(
+        new Request('http://localhost/account', { headers: { Cookie: `__Host-panel=${who.cookie}` } }),
+      )
     ).text()
     const [, href, hidden, n] = /id="running" href="([^"]*)"[^>]*?( hidden)?><svg.*?<\/svg>(\d+)</.exec(text) ?? []
     return `${href} ${n}${hidden ?? ''}`
@@ -208,7 +220,9 @@ test('a lock stands on the own account, in the words of the provider', async () 
   using p = await sold()
   const account = async () =>
     (
-      await p.controller.app.fetch(new Request('http://localhost/account', { headers: { Cookie: `__Host-panel=${p.customer.cookie}` } }))
+      await p.controller.router.fetch(
+        new Request('http://localhost/account', { headers: { Cookie: `__Host-panel=${p.customer.cookie}` } }),
+      )
     ).text()
   expect(await account()).not.toContain('locked')
   await p.admin('POST', `/customers/${p.customer.id}/actions/lock`, { reason: 'Three invoices are overdue.' })

@@ -1,8 +1,8 @@
 // Who did something, as far as the one who asks may know it: the same in the jobs and in the activity of a server.
 import { expect, test } from 'bun:test'
-import { asKnownTo, type Doer } from '../../../src/platform/audit/doer.ts'
 import type { AccountKind } from '../../../src/kernel/api/access.ts'
 import { system } from '../../../src/kernel/api/actor.ts'
+import { asKnownTo, type Doer } from '../../../src/platform/audit/doer.ts'
 import { type Who, type World, world } from '../../support/panel.ts'
 import { share } from '../../support/team.ts'
 
@@ -22,7 +22,7 @@ const did = (kind: AccountKind | null, accountId: string, more: Partial<Doer> = 
 })
 
 test('by everybody, of everybody', () => {
-  const told = (viewer: ReturnType<typeof person>, it: Doer, asking: 'own' | 'guest' = 'own') => {
+  const described = (viewer: ReturnType<typeof person>, it: Doer, asking: 'own' | 'guest' = 'own') => {
     const { name, token, from } = asKnownTo(viewer, it, asking)
     return [name, ...(token ? ['token'] : []), ...(from ? ['from'] : [])].join(' + ')
   }
@@ -35,7 +35,7 @@ test('by everybody, of everybody', () => {
   const byOwner = did('customer', 'owner', { resellerId: 'reseller' })
   const byStaff = did('staff', 'staff')
   const bySystem = did(null, 'system')
-  expect([told(staff, byOwner), told(staff, byStaff), told(staff, bySystem)]).toEqual([
+  expect([described(staff, byOwner), described(staff, byStaff), described(staff, bySystem)]).toEqual([
     'owner by name + token + from',
     'staff by name + token + from',
     'system by name + token + from',
@@ -45,24 +45,27 @@ test('by everybody, of everybody', () => {
     [owner, 'own'],
     [guest, 'guest'],
   ] as const)
-    expect([told(viewer, byStaff, asking), told(viewer, bySystem, asking)]).toEqual(['Staff', 'System'])
+    expect([described(viewer, byStaff, asking), described(viewer, bySystem, asking)]).toEqual(['Staff', 'System'])
   const byReseller = did('reseller', 'reseller')
-  expect([told(reseller, byReseller), told(owner, byReseller), told(guest, byReseller, 'guest')]).toEqual([
-    'reseller by name + token + from',
-    'Staff',
-    'Staff',
-  ])
+  expect([
+    described(reseller, byReseller),
+    described(owner, byReseller),
+    described(guest, byReseller, 'guest'),
+  ]).toEqual(['reseller by name + token + from', 'Staff', 'Staff'])
   // On its own server a reseller is nobody's provider, and neither is one whom a customer has invited.
-  expect(told(guest, did('reseller', 'reseller', { providerId: null }), 'guest')).toBe('reseller by name')
-  expect([told(reseller, byOwner), told(owner, byOwner), told(guest, byOwner, 'guest')]).toEqual([
+  expect(described(guest, did('reseller', 'reseller', { providerId: null }), 'guest')).toBe('reseller by name')
+  expect([described(reseller, byOwner), described(owner, byOwner), described(guest, byOwner, 'guest')]).toEqual([
     'owner by name + token + from',
     'owner by name + token + from',
     'owner by name',
   ])
   const byGuest = did('customer', 'guest')
-  expect([told(owner, byGuest), told(guest, byGuest, 'guest')]).toEqual(['guest by name + from', 'guest by name + token + from'])
+  expect([described(owner, byGuest), described(guest, byGuest, 'guest')]).toEqual([
+    'guest by name + from',
+    'guest by name + token + from',
+  ])
   const byNobody = did(null, '')
-  expect([told(owner, byNobody), told(guest, byNobody, 'guest')]).toEqual(['Somebody + from', 'Somebody'])
+  expect([described(owner, byNobody), described(guest, byNobody, 'guest')]).toEqual(['Somebody + from', 'Somebody'])
 })
 
 async function shared() {
@@ -83,7 +86,12 @@ async function shared() {
   await power(reseller, 'start')
   await power(p.token(reseller.id), 'restart')
   await power(guest, 'off')
-  return Object.assign(p, { reseller, guest, serverId, tokens: p.db.$client.query<{ id: string }, []>('SELECT id FROM tokens').all() })
+  return Object.assign(p, {
+    reseller,
+    guest,
+    serverId,
+    tokens: p.db.$client.query<{ id: string }, []>('SELECT id FROM tokens').all(),
+  })
 }
 const jobs = async (p: World, who: Who) =>
   ((await p.call(who, 'GET', '/jobs')).body.data as any[])
@@ -91,7 +99,10 @@ const jobs = async (p: World, who: Who) =>
     .reverse()
 const activity = async (p: World & { serverId: string }, who: Who) =>
   ((await p.call(who, 'GET', `/servers/${p.serverId}/activity`)).body.data as any[])
-    .map((l) => `${l.action ?? l.operation}: ${l.who.name}${l.via.name ? ` by ${l.via.name}` : ''}${l.from ? ` from ${l.from}` : ''}`)
+    .map(
+      (l) =>
+        `${l.action ?? l.operation}: ${l.who.name}${l.via.name ? ` by ${l.via.name}` : ''}${l.from ? ` from ${l.from}` : ''}`,
+    )
     .reverse()
 
 test('in jobs and in activity, by whoever sees the server', async () => {
@@ -171,7 +182,12 @@ test("commands in a job's log are for staff only, and the numbers of the other l
     [2, 'command'],
     [3, 'info'],
   ] as const)
-    p.db.$client.run('INSERT INTO job_log (job_id, n, at, level, text) VALUES (?, ?, 1, ?, ?)', [jobId, n, level, `line ${n}`])
+    p.db.$client.run('INSERT INTO job_log (job_id, n, at, level, text) VALUES (?, ?, 1, ?, ?)', [
+      jobId,
+      n,
+      level,
+      `line ${n}`,
+    ])
   const lines = async (who: Who) => (await p.call(who, 'GET', `/jobs/${jobId}/log`)).body.lines.map((l: any) => l.n)
   expect(await lines(p.owner)).toEqual([1, 2, 3])
   expect(await lines(p.customer)).toEqual([1, 3])

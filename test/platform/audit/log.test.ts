@@ -10,7 +10,7 @@ const log = async (p: World, query = '') => (await p.admin('GET', `/admin/audit?
 const lines = (p: World, n: number, of: Partial<Parameters<typeof auditLine>[2]> = {}) =>
   write(p.db, (tx) => {
     for (let i = 0; i < n; i++)
-      auditLine(tx, p.controller.around, {
+      auditLine(tx, p.controller.app, {
         actor: system,
         operation: 'test.line',
         target: null,
@@ -55,7 +55,9 @@ describe('a line of a change', () => {
       publicKey: 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIOMqqnkVzrm0SdG6UOoqKLsabgH5C9okWi0dh2l9GKJl test',
     })
     await p.admin('DELETE', `/ssh-keys/${key.id}`)
-    expect((await log(p, 'operation=ssh-keys.remove'))[0].changes).toEqual([{ field: 'name', before: 'laptop', after: null }])
+    expect((await log(p, 'operation=ssh-keys.remove'))[0].changes).toEqual([
+      { field: 'name', before: 'laptop', after: null },
+    ])
     await p.admin('PATCH', `/admin/packages/${p.pack}`, { name: 'KVM 2G' })
     expect((await log(p, 'operation=packages.update'))[0].changes).toEqual([])
   })
@@ -89,7 +91,8 @@ describe('the log is found', () => {
     using p = await world()
     const staff = p.staff(undefined, 'Zoe Quill')
     await p.call(staff, 'PATCH', `/admin/packages/${p.pack}`, { name: 'z' })
-    for (const who of ['quill', staff.id]) expect((await log(p, `who=${who}`)).map((l) => l.operation)).toEqual(['packages.update'])
+    for (const who of ['quill', staff.id])
+      expect((await log(p, `who=${who}`)).map((l) => l.operation)).toEqual(['packages.update'])
     expect(await log(p, 'who=nobody-at-all')).toEqual([])
     expect((await log(p, 'who=system')).every((l) => l.actor.id === 'system')).toBe(true)
     expect(await log(p, "who=' OR 1=1 --")).toEqual([])
@@ -117,7 +120,8 @@ describe('the log is found', () => {
   test('50 at a time, 1000 at most, and a page starts after the one before', async () => {
     using p = await world()
     lines(p, 1100)
-    const page = async (query: string) => (await p.call(p.owner, 'GET', `/admin/audit?operation=test.line${query}`)).body
+    const page = async (query: string) =>
+      (await p.call(p.owner, 'GET', `/admin/audit?operation=test.line${query}`)).body
     expect((await page('')).data.length).toBe(50)
     const whole = await page('&limit=5000')
     expect([whole.data.length, whole.total]).toEqual([1000, 1100])
@@ -137,15 +141,15 @@ describe('as a file', () => {
     expect(status).toBe(200)
     expect(headers.get('Content-Type')).toBe('application/jsonl; charset=utf-8')
     expect(headers.get('Content-Disposition')).toBe('attachment; filename="audit.jsonl"')
-    const told =
+    const described =
       typeof body === 'string'
         ? body
             .trimEnd()
             .split('\n')
             .map((l) => JSON.parse(l))
         : []
-    expect(told.map((l) => l.details.i)).toEqual(Array.from({ length: 1203 }, (_, i) => 1202 - i))
-    expect(told[0]).toEqual((await log(p, 'operation=test.line'))[0])
+    expect(described.map((l) => l.details.i)).toEqual(Array.from({ length: 1203 }, (_, i) => 1202 - i))
+    expect(described[0]).toEqual((await log(p, 'operation=test.line'))[0])
     expect((await get(p, '/admin/audit.jsonl?since=nonsense')).body.error.code).toBe('invalid_request')
   })
   test('CSV cannot run a formula in a spreadsheet, and quotes what must be (security S8)', async () => {
@@ -156,7 +160,21 @@ describe('as a file', () => {
     expect(headers.get('Content-Type')).toBe('text/csv; charset=utf-8')
     const [head, ...rows] = body.split(/\n(?="20\d\d-)/)
     expect(head).toBe(
-      ['time', 'who', 'who_id', 'via', 'operation', 'target', 'target_name', 'result', 'from', 'request', 'changes', 'sent', 'id']
+      [
+        'time',
+        'who',
+        'who_id',
+        'via',
+        'operation',
+        'target',
+        'target_name',
+        'result',
+        'from',
+        'request',
+        'changes',
+        'sent',
+        'id',
+      ]
         .map((name) => `"${name}"`)
         .join(','),
     )
@@ -175,8 +193,10 @@ describe('as a file', () => {
   test('is sent in pieces, between which others have their turn', async () => {
     using p = await world()
     lines(p, 5000)
-    const answer = await p.controller.app.fetch(
-      new Request('http://localhost/api/v1/admin/audit.jsonl', { headers: { Cookie: `__Host-panel=${p.owner.cookie}` } }),
+    const answer = await p.controller.router.fetch(
+      new Request('http://localhost/api/v1/admin/audit.jsonl', {
+        headers: { Cookie: `__Host-panel=${p.owner.cookie}` },
+      }),
     )
     let turns = 0
     const timer = setInterval(() => turns++, 0)

@@ -1,11 +1,11 @@
 // What a guest is told at its first boot: the crypt hash of its root password and the seed around it.
 import { describe, expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
-import type { HeldAddress } from '../../../src/network/ip-pools/allocate.ts'
-import { toNetwork, toNumber, toText } from '../../../src/network/ip-pools/ranges.ts'
-import { newRootPassword, sha512Crypt } from '../../../src/kernel/crypto/sha512-crypt.ts'
 import { networkFor, seedFor } from '../../../src/compute/servers/seed.ts'
 import type { Server } from '../../../src/compute/servers/tables.ts'
+import { newRootPassword, sha512Crypt } from '../../../src/kernel/crypto/sha512-crypt.ts'
+import type { HeldAddress } from '../../../src/network/ip-pools/allocate.ts'
+import { toNetwork, toNumber, toText } from '../../../src/network/ip-pools/ranges.ts'
 
 describe('SHA-512 crypt', () => {
   const openssl = async (password: string, salt: string) => {
@@ -96,7 +96,12 @@ describe('the seed', () => {
       },
     }))
   test('for keys locks the password and opens nothing else', () => {
-    const { userData } = seedFor({ ...web, hostname: 'web01' }, [v4], { passwordHash: null, publicKeys: ['ssh-ed25519 AAAA'] }, 'job_1')
+    const { userData } = seedFor(
+      { ...web, hostname: 'web01' },
+      [v4],
+      { passwordHash: null, publicKeys: ['ssh-ed25519 AAAA'] },
+      'job_1',
+    )
     expect(userData).toEqual({
       hostname: 'web01',
       manage_etc_hosts: true,
@@ -111,11 +116,14 @@ describe('the seed', () => {
     expect(eth0.routes).toEqual([{ to: '0.0.0.0/0', via: '203.0.113.1' }])
     expect(eth0.addresses).toEqual(['203.0.113.10/24', '198.51.100.9/32'])
     expect('nameservers' in eth0).toBe(false)
-    expect(networkFor(web, [second]).ethernets.eth0.routes).toEqual([{ to: '0.0.0.0/0', via: '198.51.100.1', 'on-link': true }])
+    expect(networkFor(web, [second]).ethernets.eth0.routes).toEqual([
+      { to: '0.0.0.0/0', via: '198.51.100.1', 'on-link': true },
+    ])
     expect(networkFor(web, []).ethernets.eth0).toMatchObject({ addresses: [], routes: [] })
   })
   test('gives an IPv6 guest the first address of its prefix, and a single address as it is', () => {
-    const addressOf = (prefix: string, length: number) => networkFor(web, [held(6, prefix, length, 'fe80::1')]).ethernets.eth0.addresses
+    const addressOf = (prefix: string, length: number) =>
+      networkFor(web, [held(6, prefix, length, 'fe80::1')]).ethernets.eth0.addresses
     expect(addressOf('2001:db8:7:100::', 56)).toEqual(['2001:db8:7:100::1/56'])
     expect(addressOf('2001:db8:7::5', 128)).toEqual(['2001:db8:7::5/128'])
     expect(addressOf('2001:db8:7::', 128)).toEqual(['2001:db8:7::/128'])

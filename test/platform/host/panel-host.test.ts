@@ -1,5 +1,13 @@
 import { describe, expect, test } from 'bun:test'
-import { cpuFrom, diskFrom, HostFigures, loadFrom, memoryFrom, thisHost, uptimeFrom } from '../../../src/platform/host/figures.ts'
+import {
+  cpuFrom,
+  diskFrom,
+  HostFigures,
+  loadFrom,
+  memoryFrom,
+  thisHost,
+  uptimeFrom,
+} from '../../../src/platform/host/figures.ts'
 import { calmHost, type Panel, panel, world } from '../../support/panel.ts'
 
 const stat = (busy: number, idle: number, cpus = 2) =>
@@ -103,7 +111,10 @@ describe('what needs attention', () => {
     [{ memory: 90 }, ['Memory of the controller host is 90 % used. /admin/controller']],
     [
       { memory: 97, disk: 100 },
-      ['Disk holding the database is 100 % full. /admin/controller', 'Memory of the controller host is 97 % used. /admin/controller'],
+      [
+        'Disk holding the database is 100 % full. /admin/controller',
+        'Memory of the controller host is 97 % used. /admin/controller',
+      ],
     ],
   ] as const)
     test(`with ${JSON.stringify(use)} is ${expected.length || 'nothing'}`, async () => {
@@ -119,7 +130,7 @@ describe('what needs attention', () => {
 test('the page shows them and asks again every 10 seconds', async () => {
   using p = await world()
   const text = await (
-    await p.controller.app.fetch(
+    await p.controller.router.fetch(
       new Request('http://localhost/admin/controller', { headers: { Cookie: `__Host-panel=${p.owner.cookie}` } }),
     )
   ).text()

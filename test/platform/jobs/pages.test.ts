@@ -3,7 +3,11 @@ import { expect, test } from 'bun:test'
 import { type Who, type World, world } from '../../support/panel.ts'
 
 const page = async (p: World, who: Who, path: string) =>
-  (await p.controller.app.fetch(new Request(`http://localhost${path}`, { headers: { Cookie: `__Host-panel=${who.cookie}` } }))).text()
+  (
+    await p.controller.router.fetch(
+      new Request(`http://localhost${path}`, { headers: { Cookie: `__Host-panel=${who.cookie}` } }),
+    )
+  ).text()
 
 test('the list says how far each job came, the page of one has its log to copy and to keep', async () => {
   using p = await world()
@@ -27,9 +31,10 @@ test('the page of a job shows the commands on the node to staff alone', async ()
   using p = await world()
   const { jobId } = await p.admin('POST', '/admin/servers', p.order)
   await p.settle()
-  p.db.$client.run("INSERT INTO job_log (job_id, n, at, level, text) VALUES (?, 900, 1, 'command', 'virsh define /etc/secret-path')", [
-    jobId,
-  ])
+  p.db.$client.run(
+    "INSERT INTO job_log (job_id, n, at, level, text) VALUES (?, 900, 1, 'command', 'virsh define /etc/secret-path')",
+    [jobId],
+  )
   expect(await page(p, p.owner, `/admin/jobs/${jobId}`)).toContain('secret-path')
   expect(await page(p, p.customer, `/jobs/${jobId}`)).not.toContain('secret-path')
 })

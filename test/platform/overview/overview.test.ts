@@ -4,7 +4,8 @@ import { type Panel, panel, type Who, world } from '../../support/panel.ts'
 
 const overview = (p: Panel) => p.admin('GET', '/admin/overview')
 const rows = async (p: Panel) => (await overview(p)).attention.map((a: any) => `${a.level} ${a.what}`) as string[]
-const ticks = async (p: Panel) => (await overview(p)).checklist.filter((s: any) => s.done).map((s: any) => s.title) as string[]
+const ticks = async (p: Panel) =>
+  (await overview(p)).checklist.filter((s: any) => s.done).map((s: any) => s.title) as string[]
 /** What a busy controller puts off is written a moment later. */
 async function settled(p: Panel) {
   const { waiting } = p.controller.reports as unknown as { waiting: unknown[] }
@@ -47,7 +48,9 @@ describe('what needs attention', () => {
     const { serverId } = await p.admin('POST', '/admin/servers', p.order)
     await p.settle()
     const { attention, jobs, servers } = await overview(p)
-    expect(attention).toMatchObject([{ level: 'bad', what: 'The installation of web01 failed.', href: `/admin/servers/${serverId}` }])
+    expect(attention).toMatchObject([
+      { level: 'bad', what: 'The installation of web01 failed.', href: `/admin/servers/${serverId}` },
+    ])
     expect(attention[0].effect.length).toBeGreaterThan(5)
     expect([jobs, servers]).toEqual([{ running: 0, failed24h: 1, done24h: 0 }, { failed: 1 }])
     await p.admin('POST', `/servers/${serverId}/actions/reinstall`, { imageId: p.image, access: { mode: 'password' } })
@@ -59,7 +62,8 @@ describe('what needs attention', () => {
   test('is a pool with fewer than a twentieth of its addresses left, worse when none is, until some are back', async () => {
     using p = await world()
     const { data } = await p.admin('GET', `/admin/ip-pools/${p.pool}/addresses`)
-    const reserve = (n: number, reservedFor: string | null) => p.admin('PATCH', `/admin/ip-addresses/${data[n].id}`, { reservedFor })
+    const reserve = (n: number, reservedFor: string | null) =>
+      p.admin('PATCH', `/admin/ip-addresses/${data[n].id}`, { reservedFor })
     for (let i = 0; i < 19; i++) await reserve(i, 'x')
     expect(await rows(p)).toEqual([])
     await reserve(19, 'x')
@@ -151,21 +155,24 @@ describe('each part is for who may call the operation behind it', () => {
       const { body } = await p.call(who, 'GET', '/admin/overview')
       for (const [part, path] of Object.entries(behind)) {
         const allowed = (await p.call(who, 'GET', path)).status === 200
-        expect(`${name} ${part} ${body[part] === null ? 'kept back' : 'told'}`).toBe(`${name} ${part} ${allowed ? 'told' : 'kept back'}`)
+        expect(`${name} ${part} ${body[part] === null ? 'kept back' : 'told'}`).toBe(
+          `${name} ${part} ${allowed ? 'told' : 'kept back'}`,
+        )
       }
       for (const { href, what } of body.attention) {
         const { cookie } = who
         if (!href || !cookie) continue
-        const page = await p.controller.app.fetch(
+        const page = await p.controller.router.fetch(
           new Request(`http://localhost${href.split('#')[0]}`, { headers: { Cookie: `__Host-panel=${cookie}` } }),
         )
         expect(`${name} ${what} ${page.status}`).toBe(`${name} ${what} 200`)
       }
     }
-    const told = async (...permissions: Permission[]) => JSON.stringify((await p.call(p.staff(permissions), 'GET', '/admin/overview')).body)
-    expect(await told()).not.toMatch(/web01|fra-01|Frankfurt/)
-    expect(await told('nodes.read')).not.toContain('web01')
-    expect(await told('servers.see_all')).not.toMatch(/fra-01|Frankfurt/)
+    const described = async (...permissions: Permission[]) =>
+      JSON.stringify((await p.call(p.staff(permissions), 'GET', '/admin/overview')).body)
+    expect(await described()).not.toMatch(/web01|fra-01|Frankfurt/)
+    expect(await described('nodes.read')).not.toContain('web01')
+    expect(await described('servers.see_all')).not.toMatch(/fra-01|Frankfurt/)
   })
   test('jobs are counted as they are listed: work on nodes for who sees nodes, that on servers for who sees servers', async () => {
     using p = await world()
@@ -174,18 +181,23 @@ describe('each part is for who may call the operation behind it', () => {
     p.db.$client.run(
       "INSERT INTO jobs SELECT 'job_ofnode', kind, 'Install a bridge', input, state, NULL, node_id, NULL, started_by_type, started_by_id, started_by_name, created_at, started_at, finished_at, progress, step_n, step_of, step_name, error_code, error_message, tries FROM jobs LIMIT 1",
     )
-    const done = async (...permissions: Permission[]) => (await p.call(p.staff(permissions), 'GET', '/admin/overview')).body.jobs?.done24h
-    expect([await done(), await done('servers.see_all'), await done('nodes.read'), await done('servers.see_all', 'nodes.read')]).toEqual([
-      undefined,
-      1,
-      1,
-      2,
-    ])
+    const done = async (...permissions: Permission[]) =>
+      (await p.call(p.staff(permissions), 'GET', '/admin/overview')).body.jobs?.done24h
+    expect([
+      await done(),
+      await done('servers.see_all'),
+      await done('nodes.read'),
+      await done('servers.see_all', 'nodes.read'),
+    ]).toEqual([undefined, 1, 1, 2])
   })
   test('the page leaves the cards out', async () => {
     using p = await world()
     const page = async (who: Who) =>
-      (await p.controller.app.fetch(new Request('http://localhost/admin', { headers: { Cookie: `__Host-panel=${who.cookie}` } }))).text()
+      (
+        await p.controller.router.fetch(
+          new Request('http://localhost/admin', { headers: { Cookie: `__Host-panel=${who.cookie}` } }),
+        )
+      ).text()
     for (const card of ['id="figures"', 'id="capacity"']) {
       expect(await page(p.staff([]))).not.toContain(card)
       expect(await page(p.owner)).toContain(card)
@@ -201,7 +213,11 @@ test('the checklist ticks as things come to be, one by one', async () => {
   const node = p.addNode(location)
   await settled(p)
   expect((await ticks(p)).at(-1)).toBe('First node')
-  const pool = await p.admin('POST', '/admin/ip-pools', { name: 'v4', network: '203.0.113.0/28', gateway: '203.0.113.1' })
+  const pool = await p.admin('POST', '/admin/ip-pools', {
+    name: 'v4',
+    network: '203.0.113.0/28',
+    gateway: '203.0.113.1',
+  })
   expect((await ticks(p)).at(-1)).toBe('First node') // a pool that no node routes gives nobody an address
   await p.admin('PUT', `/admin/ip-pools/${pool.id}/nodes`, { nodeIds: [node.id] })
   expect((await ticks(p)).at(-1)).toBe('Address pool')
@@ -219,7 +235,15 @@ test('the checklist ticks as things come to be, one by one', async () => {
     access: { mode: 'password' },
   })
   await p.settle()
-  expect(await ticks(p)).toEqual(['Public address', 'First location', 'First node', 'Address pool', 'Image', 'Package', 'First server'])
+  expect(await ticks(p)).toEqual([
+    'Public address',
+    'First location',
+    'First node',
+    'Address pool',
+    'Image',
+    'Package',
+    'First server',
+  ])
   await p.admin('PATCH', `/admin/images/${image}`, { published: false })
   await p.admin('PATCH', `/admin/packages/${pack.id}`, { archived: true })
   expect(await ticks(p)).toEqual(['Public address', 'First location', 'First node', 'Address pool', 'First server'])

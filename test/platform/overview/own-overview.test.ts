@@ -4,8 +4,10 @@ import { type Who, type World, world } from '../../support/panel.ts'
 import { share } from '../../support/team.ts'
 
 const overview = async (p: World, who: Who = p.customer) => (await p.call(who, 'GET', '/overview')).body
-const rows = async (p: World, who?: Who) => (await overview(p, who)).attention.map((a: any) => `${a.level} ${a.what}`) as string[]
-const ticks = async (p: World) => (await overview(p)).checklist.filter((s: any) => s.done).map((s: any) => s.title) as string[]
+const rows = async (p: World, who?: Who) =>
+  (await overview(p, who)).attention.map((a: any) => `${a.level} ${a.what}`) as string[]
+const ticks = async (p: World) =>
+  (await overview(p)).checklist.filter((s: any) => s.done).map((s: any) => s.title) as string[]
 async function ordered(p: World, more: object = {}): Promise<string> {
   const { serverId } = await p.admin('POST', '/admin/servers', { ...p.order, ...more })
   await p.settle()
@@ -32,7 +34,11 @@ describe('what needs a customer’s attention', () => {
     const id = await waiting(p)
     const { attention } = await overview(p)
     expect(attention).toMatchObject([{ level: 'warn', action: 'Set it up', href: `/servers/${id}#setup` }])
-    await p.call(p.customer, 'POST', `/servers/${id}/actions/setup`, { imageId: p.image, hostname: 'web01', access: { mode: 'password' } })
+    await p.call(p.customer, 'POST', `/servers/${id}/actions/setup`, {
+      imageId: p.image,
+      hostname: 'web01',
+      access: { mode: 'password' },
+    })
     await p.settle()
     expect(await rows(p)).toEqual([])
   })
@@ -124,7 +130,9 @@ describe('what needs a customer’s attention', () => {
     using p = await world()
     p.node.agent.fault({ command: 'domain.start', mode: 'fail', times: 1 })
     await ordered(p)
-    expect(await rows(p, p.token(p.customer.id, ['account:read', 'servers:read']))).toEqual(['bad The installation of web01 failed.'])
+    expect(await rows(p, p.token(p.customer.id, ['account:read', 'servers:read']))).toEqual([
+      'bad The installation of web01 failed.',
+    ])
     const { attention, servers, checklist } = await overview(p, p.token(p.customer.id, ['account:read']))
     expect([attention, servers, checklist]).toEqual([[], {}, []])
   })
@@ -140,8 +148,10 @@ describe('a token that ends', () => {
     test(`is told to ${kind} two weeks before, and for a month after when it was in use`, async () => {
       using p = await world()
       const [who, path] = await make(p)
-      const told = async () =>
-        ((await p.call(who, 'GET', path)).body.attention as any[]).filter((a) => a.href === '/account/api').map((a) => a.what)
+      const described = async () =>
+        ((await p.call(who, 'GET', path)).body.attention as any[])
+          .filter((a) => a.href === '/account/api')
+          .map((a) => a.what)
       const made = async (name: string, days: number) =>
         (
           await p.call(who, 'POST', '/account/tokens', {
@@ -152,21 +162,28 @@ describe('a token that ends', () => {
         ).body
       const { token } = await made('Billing', 20)
       await made('Unused', 20)
-      expect(await told()).toEqual([])
+      expect(await described()).toEqual([])
       const clock = (days: number) => {
         p.turnClock(days * day)
-        p.db.$client.run('UPDATE sessions SET seen_at = ?, created_at = ?, confirmed_at = ?', [p.now(), p.now(), p.now()])
+        p.db.$client.run('UPDATE sessions SET seen_at = ?, created_at = ?, confirmed_at = ?', [
+          p.now(),
+          p.now(),
+          p.now(),
+        ])
       }
       clock(7)
-      expect((await told()).map((what: string) => what.split(' expires')[0])).toEqual(['The token Billing', 'The token Unused'])
+      expect((await described()).map((what: string) => what.split(' expires')[0])).toEqual([
+        'The token Billing',
+        'The token Unused',
+      ])
       expect((await p.call({ token }, 'GET', '/account')).status).toBe(200)
       clock(14)
       expect((await p.call({ token }, 'GET', '/account')).status).toBe(401)
-      expect(await told()).toEqual([expect.stringMatching(/^The token Billing expired on .*, and was in use\.$/)])
+      expect(await described()).toEqual([expect.stringMatching(/^The token Billing expired on .*, and was in use\.$/)])
       clock(28)
-      expect((await told()).length).toBe(1)
+      expect((await described()).length).toBe(1)
       clock(3)
-      expect(await told()).toEqual([])
+      expect(await described()).toEqual([])
     })
 })
 
@@ -199,10 +216,22 @@ describe("what needs a reseller's attention", () => {
   })
   test('is what waits for the reseller, not what waits for its customers', async () => {
     using p = await resold()
-    await p.admin('POST', '/admin/servers', { ...p.order, ownerId: p.rita.id, imageId: undefined, hostname: undefined, access: undefined })
+    await p.admin('POST', '/admin/servers', {
+      ...p.order,
+      ownerId: p.rita.id,
+      imageId: undefined,
+      hostname: undefined,
+      access: undefined,
+    })
     expect(await rows(p, p.rex)).toEqual([])
     expect((await rows(p, p.rita)).length).toBe(1)
-    await p.admin('POST', '/admin/servers', { ...p.order, ownerId: p.rex.id, imageId: undefined, hostname: undefined, access: undefined })
+    await p.admin('POST', '/admin/servers', {
+      ...p.order,
+      ownerId: p.rex.id,
+      imageId: undefined,
+      hostname: undefined,
+      access: undefined,
+    })
     expect((await rows(p, p.rex)).length).toBe(1)
   })
   test('is its suspension, a quota near its end or used up, and a customer that is locked', async () => {
@@ -221,7 +250,7 @@ describe("what needs a reseller's attention", () => {
   })
   test('the page says when it was looked, and has first steps', async () => {
     using p = await resold()
-    const page = await p.controller.app.fetch(
+    const page = await p.controller.router.fetch(
       new Request('http://localhost/reseller', { headers: { Cookie: `__Host-panel=${p.rex.cookie}` } }),
     )
     const text = await page.text()
@@ -246,10 +275,17 @@ test('the first steps tick as things come to be', async () => {
   const id = await waiting(p)
   const step = (await overview(p)).checklist.find((s: any) => s.title === 'First server')
   expect(step).toMatchObject({ done: false, href: `/servers/${id}#setup` })
-  await p.call(p.customer, 'POST', `/servers/${id}/actions/setup`, { imageId: p.image, hostname: 'web01', access: { mode: 'password' } })
+  await p.call(p.customer, 'POST', `/servers/${id}/actions/setup`, {
+    imageId: p.image,
+    hostname: 'web01',
+    access: { mode: 'password' },
+  })
   await p.settle()
   expect(await ticks(p)).toEqual(['SSH key', 'First server'])
   p.db.$client.run("UPDATE accounts SET password_hash = 'x' WHERE id = ?", [p.customer.id])
-  p.db.$client.run("INSERT INTO totp (account_id, secret, last_step, created_at, confirmed_at) VALUES (?, 'x', 0, 1, 1)", [p.customer.id])
+  p.db.$client.run(
+    "INSERT INTO totp (account_id, secret, last_step, created_at, confirmed_at) VALUES (?, 'x', 0, 1, 1)",
+    [p.customer.id],
+  )
   expect(await ticks(p)).toEqual(['Password', 'SSH key', 'First server', 'Second factor'])
 })

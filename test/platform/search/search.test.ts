@@ -5,7 +5,9 @@ import { actions } from '../../../views/actions.ts'
 import { type Who, type World, world } from '../../support/panel.ts'
 
 const find = async (p: World, who: Who, q: string) =>
-  ((await p.call(who, 'GET', `/search?q=${encodeURIComponent(q)}`)).body.data as any[]).map((f) => `${f.type} ${f.title}`)
+  ((await p.call(who, 'GET', `/search?q=${encodeURIComponent(q)}`)).body.data as any[]).map(
+    (f) => `${f.type} ${f.title}`,
+  )
 async function sold() {
   const p = await world()
   const { body } = await p.call(p.owner, 'POST', '/admin/servers', p.order)
@@ -14,7 +16,7 @@ async function sold() {
 }
 const page = async (p: World, path: string, who: Who) =>
   (
-    await p.controller.app.fetch(
+    await p.controller.router.fetch(
       new Request(`http://localhost${path.split('#')[0]}`, { headers: { Cookie: `__Host-panel=${who.cookie}` } }),
     )
   ).text()
@@ -32,17 +34,31 @@ describe('the search', () => {
   })
   test('leads everybody to their own place', async () => {
     using p = await sold()
-    const places = async (who: Who, q: string) => (await p.call(who, 'GET', `/search?q=${q}`)).body.data.map((f: any) => f.href)
+    const places = async (who: Who, q: string) =>
+      (await p.call(who, 'GET', `/search?q=${q}`)).body.data.map((f: any) => f.href)
     expect(await places(p.owner, 'web')).toEqual([`/admin/servers/${p.serverId}`, `/admin/jobs/${p.jobId}`])
     expect(await places(p.customer, 'web')).toEqual([`/servers/${p.serverId}`, `/jobs/${p.jobId}`])
-    for (const href of await places(p.customer, 'a')) expect((await page(p, href, p.customer)).includes('<h1>Not found')).toBe(false)
+    for (const href of await places(p.customer, 'a'))
+      expect((await page(p, href, p.customer)).includes('<h1>Not found')).toBe(false)
   })
   test('finds nothing of what its asker may not see, by whatever name or id', async () => {
     using p = await sold()
     const stranger = p.account('customer', 'Mallory')
     const reseller = p.account('reseller', 'Eve')
     for (const who of [stranger, reseller])
-      for (const q of ['web', p.serverId, p.ipv4, p.jobId, 'Install', 'Cal', p.customer.id, 'fra-01', p.node.id, '%', '_'])
+      for (const q of [
+        'web',
+        p.serverId,
+        p.ipv4,
+        p.jobId,
+        'Install',
+        'Cal',
+        p.customer.id,
+        'fra-01',
+        p.node.id,
+        '%',
+        '_',
+      ])
         expect({ q, found: (await find(p, who, q)).filter((f) => !f.startsWith('page ')) }).toEqual({ q, found: [] })
     expect(await find(p, p.customer, 'fra-01')).toEqual([])
     expect(await find(p, p.staff(['customers.read']), 'web')).toEqual([])

@@ -3,10 +3,15 @@ import { describe, expect, test } from 'bun:test'
 import { brandCss, contrastWithWhite } from '../../../src/kernel/web/brand.ts'
 import { type Panel, panel, type Who, world } from '../../support/panel.ts'
 
-const png = Buffer.from('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==', 'base64')
+const png = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+  'base64',
+)
 const own = '/admin/settings/branding'
 const get = (p: Panel, path: string, who?: Who) =>
-  p.controller.app.fetch(new Request(`http://localhost${path}`, { headers: who?.cookie ? { Cookie: `__Host-panel=${who.cookie}` } : {} }))
+  p.controller.router.fetch(
+    new Request(`http://localhost${path}`, { headers: who?.cookie ? { Cookie: `__Host-panel=${who.cookie}` } : {} }),
+  )
 const text = async (p: Panel, path: string, who?: Who) => (await get(p, path, who)).text()
 
 describe('an accent', () => {
@@ -33,7 +38,8 @@ describe('an accent', () => {
       expect((await p.call(p.staff(), 'PUT', own, { accent })).body.error.code).toBe('validation_failed')
   })
   test('makes words that are read on each ground, in both themes', () => {
-    const colours = (css: string, name: string) => new RegExp(`--${name}:light-dark\\((#\\w{6}),(#\\w{6})\\)`).exec(css)!.slice(1)
+    const colours = (css: string, name: string) =>
+      new RegExp(`--${name}:light-dark\\((#\\w{6}),(#\\w{6})\\)`).exec(css)!.slice(1)
     const ratio = (a: string, b: string) => {
       const [x, y] = [1.05 / contrastWithWhite(a), 1.05 / contrastWithWhite(b)].sort((m, n) => n - m)
       return x! / y!
@@ -68,7 +74,8 @@ describe('an accent', () => {
 })
 
 describe('a logo', () => {
-  const put = (p: Panel, who: Who, bytes: Buffer, path = own) => p.call(who, 'PUT', `${path}/logo`, { image: bytes.toString('base64') })
+  const put = (p: Panel, who: Who, bytes: Buffer, path = own) =>
+    p.call(who, 'PUT', `${path}/logo`, { image: bytes.toString('base64') })
 
   test('is served as what its first bytes say, never guessed, at an address of its own', async () => {
     using p = await panel()
@@ -138,14 +145,25 @@ describe("a reseller's brand", () => {
     const reed = p.account('reseller', 'Reed')
     await p.admin('PUT', '/admin/settings/mail', { host: '127.0.0.1', port: 25, plain: true, from: 'panel@berth.test' })
     await p.admin('PUT', own, { senderAddress: 'help@berth.test' })
-    const email = (id: string) => p.db.$client.query<{ email: string }, [string]>('SELECT email FROM accounts WHERE id = ?').get(id)!.email
+    const email = (id: string) =>
+      p.db.$client.query<{ email: string }, [string]>('SELECT email FROM accounts WHERE id = ?').get(id)!.email
     await p.call(p.account('reseller', 'Eve'), 'PUT', '/reseller/branding', { senderAddress: 'hello@eve.test' })
     const before = p.fingerprint()
     // The provider's domain is the provider's, whatever stands before it.
     for (const senderAddress of ['security@berth.test', 'x@mail.berth.test', 'hello@eve.test'])
-      expect((await p.call(reed, 'PUT', '/reseller/branding', { senderAddress })).body.error.code).toBe('validation_failed')
-    for (const senderAddress of ['panel@berth.test', 'HELP@berth.test', email(p.owner.id), email(p.customer.id), 'x\r\nBcc: y@z'])
-      expect((await p.call(reed, 'PUT', '/reseller/branding', { senderAddress })).body.error.code).toBe('validation_failed')
+      expect((await p.call(reed, 'PUT', '/reseller/branding', { senderAddress })).body.error.code).toBe(
+        'validation_failed',
+      )
+    for (const senderAddress of [
+      'panel@berth.test',
+      'HELP@berth.test',
+      email(p.owner.id),
+      email(p.customer.id),
+      'x\r\nBcc: y@z',
+    ])
+      expect((await p.call(reed, 'PUT', '/reseller/branding', { senderAddress })).body.error.code).toBe(
+        'validation_failed',
+      )
     expect(p.fingerprint()).toBe(before)
     for (const senderAddress of [email(reed.id), 'hello@notberth.test'])
       expect((await p.call(reed, 'PUT', '/reseller/branding', { senderAddress })).status).toBe(200)

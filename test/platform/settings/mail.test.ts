@@ -48,7 +48,15 @@ describe('the mail server', () => {
     const { password: _, ...again } = settings({ from: 'other@berth.test' })
     await p.call(staff, 'PUT', at, again)
     const { body } = await p.call(staff, 'GET', at)
-    expect(body).toEqual({ host: '127.0.0.1', port, tls: false, plain: true, user: 'berth', hasPassword: true, from: 'other@berth.test' })
+    expect(body).toEqual({
+      host: '127.0.0.1',
+      port,
+      tls: false,
+      plain: true,
+      user: 'berth',
+      hasPassword: true,
+      from: 'other@berth.test',
+    })
     expect((await p.call(staff, 'POST', `${at}/test`)).status).toBe(200)
     expect(taken.at(-1)!.user).toBe('berth')
     const [, second] = p.auditLines().filter((l) => l.operation === 'mail.configure')
@@ -73,7 +81,9 @@ describe('a test mail', () => {
     using p = await world()
     await p.admin('PUT', at, settings())
     const { status, body } = await p.call(p.owner, 'POST', `${at}/test`)
-    const email = p.db.$client.query<{ email: string }, [string]>('SELECT email FROM accounts WHERE id = ?').get(p.owner.id)!.email
+    const email = p.db.$client
+      .query<{ email: string }, [string]>('SELECT email FROM accounts WHERE id = ?')
+      .get(p.owner.id)!.email
     expect([status, body.to]).toEqual([200, email])
     expect(body.said).toContain('queued as 4711')
     expect(taken.at(-1)!.to).toEqual([email])
@@ -85,7 +95,9 @@ describe('a test mail', () => {
       const { status, body } = await p.call(p.owner, 'POST', `${at}/test`)
       return `${status} ${body.error.code} ${body.error.message}`
     }
-    expect(await said({ password: 'wrong' })).toMatch(/^409 mail_refused .*does not accept this user and password.*Bad credentials/)
+    expect(await said({ password: 'wrong' })).toMatch(
+      /^409 mail_refused .*does not accept this user and password.*Bad credentials/,
+    )
     expect(await said({ port: 1 })).toContain('Nothing that speaks SMTP answers at 127.0.0.1, port 1')
     expect(await said({ plain: false })).toContain('STARTTLS')
     no = 'No such mailbox'

@@ -23,9 +23,13 @@ async function ready() {
 }
 
 describe('the identity provider', () => {
-  test('is asked, kept sealed, and shown without its secret; the button is there until it is turned off', async () => {
+  test('is asked, kept encrypted, and shown without its secret; the button is there until it is turned off', async () => {
     using p = await ready()
-    expect(await p.get()).toMatchObject({ issuer: null, hasSecret: false, redirectUrl: 'https://panel.test/login/oidc' })
+    expect(await p.get()).toMatchObject({
+      issuer: null,
+      hasSecret: false,
+      redirectUrl: 'https://panel.test/login/oidc',
+    })
     expect((await p.call(undefined, 'GET', '/sessions/provider')).body).toEqual({ label: null })
     const { status, body } = await p.set(p.full)
     expect([status, body.hasSecret]).toEqual([200, true])
@@ -44,7 +48,10 @@ describe('the identity provider', () => {
     using other = await provider(p.now)
     await p.set(p.full)
     const { clientSecret: _, ...rest } = p.full
-    expect((await p.set({ ...rest, label: 'Company account' })).body).toMatchObject({ hasSecret: true, label: 'Company account' })
+    expect((await p.set({ ...rest, label: 'Company account' })).body).toMatchObject({
+      hasSecret: true,
+      label: 'Company account',
+    })
     const before = p.fingerprint()
     for (const changed of [{ issuer: other.issuer }, { clientId: 'another' }])
       expect((await p.set({ ...rest, ...changed })).body.error.details.fields[0].field).toBe('clientSecret')

@@ -1,4 +1,10 @@
-import { addCatalogueImage, changeImage, importImage, listImages, removeImage } from '../../../src/catalog/images/images.ts'
+import {
+  addCatalogueImage,
+  changeImage,
+  importImage,
+  listImages,
+  removeImage,
+} from '../../../src/catalog/images/images.ts'
 import { type Html, html } from '../../../src/kernel/web/html.ts'
 import { type Answers, type At, page } from '../../../src/kernel/web/page.ts'
 import { act } from '../../components/act.ts'
@@ -58,7 +64,10 @@ const list = (images: Images, at: At): Html =>
         cell: (i) =>
           html`<strong>${i.name}</strong><small>${i.origin === 'catalogue' ? 'From the catalogue' : 'Imported'} · ${i.format}</small>`,
       },
-      { title: 'State', cell: (i) => (i.published ? pill('ok', 'dot', 'Published') : pill('idle', 'pause', 'Not published')) },
+      {
+        title: 'State',
+        cell: (i) => (i.published ? pill('ok', 'dot', 'Published') : pill('idle', 'pause', 'Not published')),
+      },
       { title: 'Minimum disk', num: true, cell: (i) => gb(i.minDiskGb) },
       { title: 'Size', num: true, cell: (i) => (i.sizeBytes ? bytes(i.sizeBytes) : '–') },
       { title: 'Checksum', cell: (i) => html`<code title="${i.checksum}">${i.checksum.slice(0, 19)}…</code>` },

@@ -1,6 +1,6 @@
+import { changePackage, createPackage, listPackages } from '../../../src/catalog/packages/packages.ts'
 import { type Html, html } from '../../../src/kernel/web/html.ts'
 import { type Answers, type At, page } from '../../../src/kernel/web/page.ts'
-import { changePackage, createPackage, listPackages } from '../../../src/catalog/packages/packages.ts'
 import { act } from '../../components/act.ts'
 import { empty } from '../../components/card.ts'
 import { field } from '../../components/field.ts'
@@ -19,7 +19,13 @@ const fields = (scope: string, p?: Package): Html => html`
   ${field(scope, 'billingProductId', { label: 'Billing product id', nullable: true, value: p?.billingProductId })}`
 
 const add = (at: At) =>
-  act(at, createPackage, {}, 'Add package', { icon: 'plus', tone: 'pri', wide: true, done: '{name} is added', fields: fields('package') })
+  act(at, createPackage, {}, 'Add package', {
+    icon: 'plus',
+    tone: 'pri',
+    wide: true,
+    done: '{name} is added',
+    fields: fields('package'),
+  })
 
 export const packagesPage = page({
   path: '/admin/packages',
@@ -41,7 +47,10 @@ export const packagesPage = page({
                   cell: (p) =>
                     html`<strong>${p.name}</strong>${p.billingProductId && html`<small class="mono">${p.billingProductId}</small>`}`,
                 },
-                { title: 'State', cell: (p) => (p.archived ? pill('idle', 'pause', 'Archived') : pill('ok', 'dot', 'On sale')) },
+                {
+                  title: 'State',
+                  cell: (p) => (p.archived ? pill('idle', 'pause', 'Archived') : pill('ok', 'dot', 'On sale')),
+                },
                 { title: 'vCPUs', num: true, cell: (p) => p.vcpus },
                 { title: 'Memory', num: true, cell: (p) => exactMb(p.memoryMb) },
                 { title: 'Disk', num: true, cell: (p) => exactGb(p.diskGb) },
@@ -72,7 +81,8 @@ export const packagesPage = page({
                           keep: 'Keep on sale',
                           consequences: [
                             'It can no longer be ordered.',
-                            p.servers > 0 && `${count(p.servers, 'server')} with it ${p.servers === 1 ? 'goes' : 'go'} on.`,
+                            p.servers > 0 &&
+                              `${count(p.servers, 'server')} with it ${p.servers === 1 ? 'goes' : 'go'} on.`,
                             'It can be restored.',
                           ],
                         },

@@ -1,8 +1,8 @@
 // Image and access: what every installation asks for.
 import type { listOfferedImages } from '../../../src/catalog/images/images.ts'
+import { listSshKeys } from '../../../src/identity/ssh-keys/ssh-keys.ts'
 import { type Html, html } from '../../../src/kernel/web/html.ts'
 import type { Answers } from '../../../src/kernel/web/page.ts'
-import { listSshKeys } from '../../../src/identity/ssh-keys/ssh-keys.ts'
 import { pathOf } from '../../components/act.ts'
 import { type Option, radios } from '../../components/field.ts'
 import { bytes, exactGb } from '../../components/words.ts'

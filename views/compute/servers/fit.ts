@@ -1,8 +1,8 @@
 // Why a location cannot take a package, said before the order is sent. The order itself decides (src/fleet/placement/placement.ts).
 
-import type { Answers } from '../../../src/kernel/web/page.ts'
-import type { listNodes } from '../../../src/fleet/nodes/nodes.ts'
 import type { listPackages } from '../../../src/catalog/packages/packages.ts'
+import type { listNodes } from '../../../src/fleet/nodes/nodes.ts'
+import type { Answers } from '../../../src/kernel/web/page.ts'
 import { exactGb, exactMb, gb, mb } from '../../components/words.ts'
 
 type Offer = Answers<{ offer: typeof listPackages }>['offer']
@@ -26,7 +26,11 @@ export const nodeHindrance = (n: Node, p: Sized | undefined): string | undefined
           ? `${gb(freeDisk(n))} disk free`
           : undefined
 
-export function locationHindrance(l: Location, p: Sized | undefined, nodes: readonly Node[] | undefined): string | undefined {
+export function locationHindrance(
+  l: Location,
+  p: Sized | undefined,
+  nodes: readonly Node[] | undefined,
+): string | undefined {
   if (!l.open) return 'Closed for new servers.'
   if (!l.nodes) return 'It has no node yet.'
   if (!l.connectedNodes) return 'None of its nodes is connected.'

@@ -1,10 +1,10 @@
-import { listCustomers } from '../../../src/identity/accounts/customers.ts'
-import { type Content, type Html, html } from '../../../src/kernel/web/html.ts'
-import { type Answers, type At, allIfAllowed, page, reading } from '../../../src/kernel/web/page.ts'
 import { listPackages } from '../../../src/catalog/packages/packages.ts'
-import { getResellerAccount } from '../../../src/identity/resellers/own.ts'
 import { createResellerServer, createServer } from '../../../src/compute/servers/create.ts'
 import { listAllServers, listServers } from '../../../src/compute/servers/list.ts'
+import { listCustomers } from '../../../src/identity/accounts/customers.ts'
+import { getResellerAccount } from '../../../src/identity/resellers/own.ts'
+import { type Content, type Html, html } from '../../../src/kernel/web/html.ts'
+import { type Answers, type At, allIfAllowed, page, reading } from '../../../src/kernel/web/page.ts'
 import type { Area } from '../../components/area.ts'
 import { empty } from '../../components/card.ts'
 import { head } from '../../components/head.ts'
@@ -38,7 +38,8 @@ export const resellerServersPage = page({
   reads: { servers: listServers, account: reading(getResellerAccount, () => ({})) },
   title: 'Servers',
   nav: 'servers',
-  view: ({ servers, account, at }) => view({ servers, packages: account.packages, locations: account.locations, at }, '/reseller'),
+  view: ({ servers, account, at }) =>
+    view({ servers, packages: account.packages, locations: account.locations, at }, '/reseller'),
 })
 
 type Named = readonly { id: string; name: string }[] | undefined
@@ -52,7 +53,8 @@ const chosenBy = (at: At, name: string, label: string, things: Named) =>
     things.map(({ id, name }) => [id, name] as const),
   )
 /** What came with a link and has no field of its own. */
-const kept = (at: At, name: string) => at.query[name] && html`<input type="hidden" name="${name}" value="${at.query[name]}">`
+const kept = (at: At, name: string) =>
+  at.query[name] && html`<input type="hidden" name="${name}" value="${at.query[name]}">`
 
 /** What a link narrowed the list to, by name where a row tells it. */
 const narrowed = (first: Server | undefined, { query }: At): Content =>
@@ -108,7 +110,10 @@ export const serverTable = (
         main: true,
         cell: (s) => (tick ? html`<div class="ticked">${tick(s)}<div>${naming(s, area)}</div></div>` : naming(s, area)),
       },
-      { title: 'State', cell: (s) => html`${serverState(s)}${s.status === 'failed' && s.failure && html`<small>${s.failure}</small>`}` },
+      {
+        title: 'State',
+        cell: (s) => html`${serverState(s)}${s.status === 'failed' && s.failure && html`<small>${s.failure}</small>`}`,
+      },
       { title: 'Address', cell: (s) => html`<span class="mono">${s.ipv4 ?? s.ipv6 ?? '–'}</span>` },
       { title: 'Package', cell: (s) => html`${s.package.name}<small class="tight">${size(s)}</small>` },
       ...(owner ? [{ title: 'Owner', cell: (s: Server) => ownerLink(s, area) }] : []),

@@ -1,12 +1,13 @@
 // The whole order on one page. Choices are the address; each redraws what the others leave possible, with the reason.
-import { listCustomers } from '../../../src/identity/accounts/customers.ts'
+
 import { listOfferedImages } from '../../../src/catalog/images/images.ts'
+import { listPackages } from '../../../src/catalog/packages/packages.ts'
+import { createResellerServer, createServer } from '../../../src/compute/servers/create.ts'
+import { listNodes } from '../../../src/fleet/nodes/nodes.ts'
+import { listCustomers } from '../../../src/identity/accounts/customers.ts'
+import { getResellerAccount, listResellerCustomers } from '../../../src/identity/resellers/own.ts'
 import { type Content, type Html, html } from '../../../src/kernel/web/html.ts'
 import { type Answers, type At, allIfAllowed, page, reading, readingAll } from '../../../src/kernel/web/page.ts'
-import { listNodes } from '../../../src/fleet/nodes/nodes.ts'
-import { listPackages } from '../../../src/catalog/packages/packages.ts'
-import { getResellerAccount, listResellerCustomers } from '../../../src/identity/resellers/own.ts'
-import { createResellerServer, createServer } from '../../../src/compute/servers/create.ts'
 import { callForm } from '../../components/act.ts'
 import { card, empty, inside, kv, notice } from '../../components/card.ts'
 import { field, type Option, radios, select } from '../../components/field.ts'
@@ -56,7 +57,7 @@ type Data = {
   nodePicker(chosen: Choice): Content
   /** Where there is none of something: what to do. */
   none: { customers: Content; packages: Content; places: Content; images: Content }
-  hindrance?: Content
+  disabledReason?: Content
 }
 type Choice = {
   customer: { id: string; name: string } | undefined
@@ -107,7 +108,8 @@ export const resellerNewServerPage = page({
       packages: account.packages,
       whyNotPackage: (p) => overQuota(account, p),
       places: account.locations,
-      whyNotPlace: (l) => (account.locations.find(({ id }) => id === l.id)?.open ? undefined : 'Closed for new servers.'),
+      whyNotPlace: (l) =>
+        account.locations.find(({ id }) => id === l.id)?.open ? undefined : 'Closed for new servers.',
       aboutPlace: () => undefined,
       nodePicker: () => undefined,
       none: {
@@ -116,7 +118,7 @@ export const resellerNewServerPage = page({
         places: 'There is no location that you may sell in yet. Ask your provider.',
         images: noOffer,
       },
-      ...(account.suspendedAt && { hindrance: suspendedWords }),
+      ...(account.suspendedAt && { disabledReason: suspendedWords }),
     }),
 })
 
@@ -124,15 +126,30 @@ const view = (data: Data): Html =>
   html`${head({ title: 'Create server', trail: [['Servers', `${data.area}/servers`]] })}${data.at.may(data.order) ? form(data, chosen(data)) : card({ id: 'no', title: 'Not allowed' }, empty('Your role does not include creating servers.'))}`
 
 /** What the address says, and the first that can work where it says nothing. */
-function chosen({ customers, itself, packages, whyNotPackage, places, whyNotPlace, images, at: { query } }: Data): Choice {
-  const customer = [...(itself ? [itself] : []), ...customers.data].find((c) => c.id === query['ownerId'] && !c.lockedAt)
+function chosen({
+  customers,
+  itself,
+  packages,
+  whyNotPackage,
+  places,
+  whyNotPlace,
+  images,
+  at: { query },
+}: Data): Choice {
+  const customer = [...(itself ? [itself] : []), ...customers.data].find(
+    (c) => c.id === query['ownerId'] && !c.lockedAt,
+  )
   const onSale = packages.filter((p) => !whyNotPackage(p))
-  const what = onSale.find((p) => p.id === query['packageId']) ?? onSale.find((p) => places.some((l) => !whyNotPlace(l, p))) ?? onSale[0]
+  const what =
+    onSale.find((p) => p.id === query['packageId']) ??
+    onSale.find((p) => places.some((l) => !whyNotPlace(l, p))) ??
+    onSale[0]
   const open = places.filter((l) => !whyNotPlace(l, what))
   const where = open.find((l) => l.id === query['nodeGroupId']) ?? open[0]
   const options = imageOptions(images.data, what?.diskGb)
   const possible = options.filter((o) => !o.why)
-  const image = query['imageId'] === '' ? undefined : (possible.find((o) => o.value === query['imageId']) ?? possible[0])?.value
+  const image =
+    query['imageId'] === '' ? undefined : (possible.find((o) => o.value === query['imageId']) ?? possible[0])?.value
   return { customer, what, where, image, images: options }
 }
 
@@ -149,7 +166,7 @@ const form = (data: Data, choice: Choice): Html =>
     },
     html`
     <div class="steps">
-      ${data.hindrance && html`<div class="card">${notice('warn', data.hindrance)}</div>`}
+      ${data.disabledReason && html`<div class="card">${notice('warn', data.disabledReason)}</div>`}
       ${card({ id: 'owner', title: 'Customer' }, inside(owner(data, choice)))}
       ${card({ id: 'package', title: 'Package' }, inside(packages(data, choice)))}
       ${card({ id: 'place', title: 'Location' }, inside(places(data, choice)))}
@@ -204,7 +221,9 @@ function packages({ packages, whyNotPackage, none }: Data, { what }: Choice): Ht
 }
 
 function places({ places, whyNotPlace, aboutPlace, nodePicker, none }: Data, choice: Choice): Html {
-  const options = places.map((l): Option => ({ value: l.id, label: l.name, hint: aboutPlace(l), why: whyNotPlace(l, choice.what) }))
+  const options = places.map(
+    (l): Option => ({ value: l.id, label: l.name, hint: aboutPlace(l), why: whyNotPlace(l, choice.what) }),
+  )
   return html`${radios('new', 'nodeGroupId', { quiet: true, label: 'Location', value: choice.where?.id, options, empty: html`<p class="muted">${none.places}</p>` })}${nodePicker(choice)}`
 }
 
@@ -212,7 +231,12 @@ const free = (l: Location): Content =>
   l.nodes > 0 &&
   html`${mb(Math.max(0, l.memoryMb - l.heldMemoryMb))} memory, ${gb(Math.max(0, l.diskGb - l.heldDiskGb))} disk and ${count(l.freeIpv4, 'IPv4 address', 'IPv4 addresses')} free. `
 
-function nodePicker(at: At, nodes: readonly Node[] | undefined, what: Sold | undefined, where: Location | undefined): Content {
+function nodePicker(
+  at: At,
+  nodes: readonly Node[] | undefined,
+  what: Sold | undefined,
+  where: Location | undefined,
+): Content {
   const here = nodes?.filter((n) => n.location.id === where?.id)
   return (
     here &&
@@ -222,7 +246,10 @@ function nodePicker(at: At, nodes: readonly Node[] | undefined, what: Sold | und
       nullable: true,
       value: at.query['nodeId'],
       options: [
-        { value: '', label: where?.placement === 'fill' ? 'Automatic: the fullest that fits' : 'Automatic: the one with most room' },
+        {
+          value: '',
+          label: where?.placement === 'fill' ? 'Automatic: the fullest that fits' : 'Automatic: the one with most room',
+        },
         ...here.map((n) => ({ value: n.id, label: n.name, why: nodeHindrance(n, what) })),
       ],
     })
@@ -230,17 +257,24 @@ function nodePicker(at: At, nodes: readonly Node[] | undefined, what: Sold | und
 }
 
 /** Stays in view, and says what is missing. */
-function summary({ hindrance }: Data, { customer, what, where, image, images }: Choice): Html {
-  const missing = [!customer && 'a customer', !what && 'a package', !where && 'a location with room'].filter((m): m is string => !!m)
+function summary({ disabledReason }: Data, { customer, what, where, image, images }: Choice): Html {
+  const missing = [!customer && 'a customer', !what && 'a package', !where && 'a location with room'].filter(
+    (m): m is string => !!m,
+  )
   return html`<aside>${card(
     { id: 'summary', title: 'Summary' },
     inside(html`
     ${kv([
       ['Customer', customer?.name ?? html`<span class="muted">Not chosen</span>`],
-      ['Package', what ? html`${what.name}<br><small class="muted">${size(what)}</small>` : html`<span class="muted">Not chosen</span>`],
+      [
+        'Package',
+        what
+          ? html`${what.name}<br><small class="muted">${size(what)}</small>`
+          : html`<span class="muted">Not chosen</span>`,
+      ],
       ['Location', where?.name ?? html`<span class="muted">None with room</span>`],
       ['Image', images.find((i) => i.value === image)?.label ?? 'None yet'],
     ])}
-    ${hindrance ? html`<button type="button" class="btn pri" aria-disabled="true" data-why="Nothing new can be ordered now.">Create server</button><p class="muted">Nothing new can be ordered now.</p>` : missing.length ? html`<button type="button" class="btn pri" aria-disabled="true" data-why="Choose ${missing.join(' and ')} first.">Create server</button><p class="muted">Choose ${missing.join(' and ')} first.</p>` : html`<button class="btn pri">Create server</button>`}`),
+    ${disabledReason ? html`<button type="button" class="btn pri" aria-disabled="true" data-why="Nothing new can be ordered now.">Create server</button><p class="muted">Nothing new can be ordered now.</p>` : missing.length ? html`<button type="button" class="btn pri" aria-disabled="true" data-why="Choose ${missing.join(' and ')} first.">Create server</button><p class="muted">Choose ${missing.join(' and ')} first.</p>` : html`<button class="btn pri">Create server</button>`}`),
   )}</aside>`
 }

@@ -1,10 +1,11 @@
 // The servers of whoever signed in, own and shared ones.
-import { mayCallOn } from '../../../src/kernel/api/operation.ts'
-import { type Html, html } from '../../../src/kernel/web/html.ts'
-import { type Answers, type At, page, reading } from '../../../src/kernel/web/page.ts'
+
 import { listServers } from '../../../src/compute/servers/list.ts'
 import { powerServer } from '../../../src/compute/servers/power.ts'
 import { rightsWith } from '../../../src/compute/servers/server.ts'
+import { mayCallOn } from '../../../src/kernel/api/operation.ts'
+import { type Html, html } from '../../../src/kernel/web/html.ts'
+import { type Answers, type At, page, reading } from '../../../src/kernel/web/page.ts'
 import { inOwnArea } from '../../components/area.ts'
 import { empty } from '../../components/card.ts'
 import { head } from '../../components/head.ts'
@@ -66,7 +67,9 @@ export const ownServerTable = (servers: readonly Server[], at: At, { ticks = fal
           html`<label class="tickbox">${mayPower(at, s) && html`<input type="checkbox" data-tick aria-label="Choose ${s.name}" autocomplete="off">`}</label>`,
       }),
     actions: (s) =>
-      mayPower(at, s) ? html`<div class="bar">${quickPower.map((action) => powerButton(at, s, action, { inRow: true }))}</div>` : html``,
+      mayPower(at, s)
+        ? html`<div class="bar">${quickPower.map((action) => powerButton(at, s, action, { inRow: true }))}</div>`
+        : html``,
   })
 
 /** For every row that is ticked, what its own button does: each server answers for itself, and one message says how it went. */

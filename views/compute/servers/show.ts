@@ -1,10 +1,4 @@
-import { listServerActivity } from '../../../src/platform/audit/activity.ts'
-import { listAudit } from '../../../src/platform/audit/audit.ts'
 import { listOfferedImages } from '../../../src/catalog/images/images.ts'
-import { listJobs } from '../../../src/platform/jobs/jobs.ts'
-import { mayCallOn } from '../../../src/kernel/api/operation.ts'
-import { type Content, type Html, html } from '../../../src/kernel/web/html.ts'
-import { type Answers, type At, allIfAllowed, reading } from '../../../src/kernel/web/page.ts'
 import { getServer } from '../../../src/compute/servers/list.ts'
 import { renameServer } from '../../../src/compute/servers/name.ts'
 import { powerServer } from '../../../src/compute/servers/power.ts'
@@ -15,8 +9,12 @@ import { terminateServer } from '../../../src/compute/servers/terminate.ts'
 import { inviteMember } from '../../../src/identity/team/invite.ts'
 import { listMemberships } from '../../../src/identity/team/memberships.ts'
 import { roles } from '../../../src/identity/team/share.ts'
-import { activityTable } from '../../platform/audit/table.ts'
-import { jobTable } from '../../platform/jobs/table.ts'
+import { mayCallOn } from '../../../src/kernel/api/operation.ts'
+import { type Content, type Html, html } from '../../../src/kernel/web/html.ts'
+import { type Answers, type At, allIfAllowed, reading } from '../../../src/kernel/web/page.ts'
+import { listServerActivity } from '../../../src/platform/audit/activity.ts'
+import { listAudit } from '../../../src/platform/audit/audit.ts'
+import { listJobs } from '../../../src/platform/jobs/jobs.ts'
 import { act, callForm } from '../../components/act.ts'
 import { type Area, inEveryArea } from '../../components/area.ts'
 import { card, copyable, empty, inside, kv, notice } from '../../components/card.ts'
@@ -28,10 +26,12 @@ import { time } from '../../components/time.ts'
 import { exactGb, size, traffic } from '../../components/words.ts'
 import { inviteFields, roleTitles } from '../../identity/team/fields.ts'
 import { leave } from '../../identity/team/list.ts'
+import { activityTable } from '../../platform/audit/table.ts'
+import { jobTable } from '../../platform/jobs/table.ts'
 import { accessFields, imageOptions } from './access.ts'
 import { ownerLink } from './list.ts'
 import { away, powerButton, quickPower } from './power.ts'
-import { type Server, whatGoes, whyNot } from './words.ts'
+import { disabledReason, type Server, whatGoes } from './words.ts'
 
 const reads = {
   server: getServer,
@@ -54,7 +54,9 @@ export const serverPages = inEveryArea({
 function shown(data: Data): Data {
   const { at } = data
   const rights = rightsWith(data.server.access)
-  return rights ? { ...data, at: { ...at, may: (op) => at.may(op) && (op.on !== resource || mayCallOn(op, at.actor, rights)) } } : data
+  return rights
+    ? { ...data, at: { ...at, may: (op) => at.may(op) && (op.on !== resource || mayCallOn(op, at.actor, rights)) } }
+    : data
 }
 
 const view = (data: Data, area: Area): Html => html`
@@ -88,20 +90,26 @@ const summary = (s: Server, area: Area): Html =>
 
 function power({ server: s, at }: Data): Html {
   if (s.status === 'terminated') return html``
-  return html`${quickPower.map((action) => powerButton(at, s, action))}${act(at, powerServer, { id: s.id }, 'Force off', {
-    body: { action: 'off' },
-    hindrance: away(s) ?? whyNot(s, 'off'),
-    done: 'Force off: under way',
-    tone: 'bad',
-    confirm: {
-      keep: 'Keep it running',
-      consequences: [
-        html`${s.hostname} loses power at once, without shutting down.`,
-        'What it has not written to its disk is lost.',
-        'Shut down asks it to stop by itself, and is safer.',
-      ],
+  return html`${quickPower.map((action) => powerButton(at, s, action))}${act(
+    at,
+    powerServer,
+    { id: s.id },
+    'Force off',
+    {
+      body: { action: 'off' },
+      disabledReason: away(s) ?? disabledReason(s, 'off'),
+      done: 'Force off: under way',
+      tone: 'bad',
+      confirm: {
+        keep: 'Keep it running',
+        consequences: [
+          html`${s.hostname} loses power at once, without shutting down.`,
+          'What it has not written to its disk is lost.',
+          'Shut down asks it to stop by itself, and is safer.',
+        ],
+      },
     },
-  })}`
+  )}`
 }
 
 /** What is going on, or what went wrong: said once more for screen readers when it changes, without the percentage. */
@@ -123,7 +131,8 @@ function happening({ server: s, jobs, at }: Data, area: Area): Html {
 function setup({ server: s, images, at }: Data, area: Area): Html {
   const words = 'Choose what to install. It takes about a minute.'
   if (!at.may(setupServer)) return html``
-  if (!images) return card({ id: 'setup', title: 'Waiting for setup' }, empty('Your provider installs this server for you.'))
+  if (!images)
+    return card({ id: 'setup', title: 'Waiting for setup' }, empty('Your provider installs this server for you.'))
   const options = imageOptions(images.data, s.diskGb)
   return card(
     { id: 'setup', title: 'Set it up', words },
@@ -131,7 +140,12 @@ function setup({ server: s, images, at }: Data, area: Area): Html {
       callForm(
         setupServer,
         { id: s.id },
-        { name: 'stack', done: 'Installation started', leadsTo: `${area}/servers/${s.id}`, secret: rootPassword(s.hostname) },
+        {
+          name: 'stack',
+          done: 'Installation started',
+          leadsTo: `${area}/servers/${s.id}`,
+          secret: rootPassword(s.hostname),
+        },
         html`
     ${radios('setup', 'imageId', { label: 'Image', value: options.find((o) => !o.why)?.value, options, empty: area === '/admin' ? noImages : noOffer })}
     ${field('setup', 'hostname', { label: 'Hostname', required: true, value: s.hostname, hint: 'Letters, numbers and hyphens, for example web01 or web01.example.com' })}
@@ -173,7 +187,12 @@ const rename = (s: Server, at: At): Html =>
     title: `Rename ${s.name}`,
     submit: 'Save',
     done: 'Saved',
-    fields: field('rename', 'name', { label: 'Name', required: true, value: s.name, hint: 'Shown in the panel. The hostname stays.' }),
+    fields: field('rename', 'name', {
+      label: 'Name',
+      required: true,
+      value: s.name,
+      hint: 'Shown in the panel. The hostname stays.',
+    }),
   })
 
 const about = ({ server: s, at }: Data, area: Area): Html =>
@@ -209,9 +228,12 @@ function manage(data: Data, area: Area): Html {
   const rows: [Html, Content][] = [
     [
       s.status === 'suspended'
-        ? act(at, unsuspendServer, params, 'Unsuspend', { hindrance: whyNot(s, 'unsuspend'), done: 'Given back to its owner' })
+        ? act(at, unsuspendServer, params, 'Unsuspend', {
+            disabledReason: disabledReason(s, 'unsuspend'),
+            done: 'Given back to its owner',
+          })
         : act(at, suspendServer, params, 'Suspend', {
-            hindrance: whyNot(s, 'suspend'),
+            disabledReason: disabledReason(s, 'suspend'),
             done: 'Suspended',
             confirm: {
               consequences: [
@@ -231,7 +253,9 @@ function manage(data: Data, area: Area): Html {
         : html`<strong>Suspend</strong><br><span class="muted">Switches it off and keeps its owner out until it is unsuspended.</span>`,
     ],
     [
-      images && s.status !== 'pending_setup' ? act(at, reinstallServer, params, 'Reinstall', reinstalling(data, area)) : html``,
+      images && s.status !== 'pending_setup'
+        ? act(at, reinstallServer, params, 'Reinstall', reinstalling(data, area))
+        : html``,
       html`<strong>Reinstall</strong><br><span class="muted">Installs an image again. Everything on the disk is lost; addresses stay.</span>`,
     ],
     [
@@ -250,7 +274,7 @@ function manage(data: Data, area: Area): Html {
     [
       act(at, terminateServer, params, 'Terminate server', {
         tone: 'bad',
-        hindrance: whyNot(s, 'terminate'),
+        disabledReason: disabledReason(s, 'terminate'),
         title: `Terminate ${s.hostname}?`,
         done: `${s.hostname} is terminated`,
         ...(area ? { leadsTo: `${area}/servers` } : {}),
@@ -281,14 +305,17 @@ function reinstalling({ server: s, images, at }: Data, area: Area): NonNullable<
     tone: 'bad',
     wide: true,
     title: `Reinstall ${s.hostname}?`,
-    hindrance: away(s) ?? whyNot(s, 'reinstall'),
+    disabledReason: away(s) ?? disabledReason(s, 'reinstall'),
     done: 'Reinstallation started',
     leadsTo: `${area}/servers/${s.id}`,
     secret: rootPassword(s.hostname),
     confirm: {
       type: s.hostname,
       keep: 'Keep as it is',
-      consequences: [html`Everything on its disk of ${exactGb(s.diskGb)} is deleted.`, 'Name, addresses and package stay.'],
+      consequences: [
+        html`Everything on its disk of ${exactGb(s.diskGb)} is deleted.`,
+        'Name, addresses and package stay.',
+      ],
     },
     fields: html`${radios(`reinstall-${s.id}`, 'imageId', { label: 'Image', value: options.find((o) => o.value === s.image?.id && !o.why)?.value ?? options.find((o) => !o.why)?.value, options, empty: area === '/admin' ? noImages : noOffer })}${accessFields(`reinstall-${s.id}`, keysOf(s, at))}`,
   }

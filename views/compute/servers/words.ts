@@ -1,8 +1,8 @@
 // Why a button of a server is off, and what destroying one destroys, in words.
 
+import type { getServer } from '../../../src/compute/servers/list.ts'
 import { type Content, html } from '../../../src/kernel/web/html.ts'
 import type { Answers } from '../../../src/kernel/web/page.ts'
-import type { getServer } from '../../../src/compute/servers/list.ts'
 import { exactGb, list } from '../../components/words.ts'
 
 export type Server = Answers<{ server: typeof getServer }>['server']
@@ -25,7 +25,7 @@ function next({ status, allowed }: Server): string {
 }
 
 /** What the server allows comes with its answer; this adds the words. */
-export function whyNot(server: Server, action: string): string | undefined {
+export function disabledReason(server: Server, action: string): string | undefined {
   if (server.job) return 'A job is working on it. Wait until it has ended.'
   if (server.allowed.includes(action)) return undefined
   if (server.protected && (action === 'terminate' || action === 'reinstall')) return 'It is protected.'

@@ -1,6 +1,6 @@
+import { changeLocation, createLocation, listLocations } from '../../../src/fleet/locations/locations.ts'
 import { html } from '../../../src/kernel/web/html.ts'
 import { type Answers, type At, page, readingAll } from '../../../src/kernel/web/page.ts'
-import { changeLocation, createLocation, listLocations } from '../../../src/fleet/locations/locations.ts'
 import { act } from '../../components/act.ts'
 import { empty, meter } from '../../components/card.ts'
 import { field, radios } from '../../components/field.ts'
@@ -23,7 +23,12 @@ const fields = (scope: string, l?: Location) => html`
   })}`
 
 const add = (at: At) =>
-  act(at, createLocation, {}, 'Add location', { icon: 'plus', tone: 'pri', done: '{name} is added', fields: fields('location') })
+  act(at, createLocation, {}, 'Add location', {
+    icon: 'plus',
+    tone: 'pri',
+    done: '{name} is added',
+    fields: fields('location'),
+  })
 
 export const locationsPage = page({
   path: '/admin/node-groups',
@@ -45,7 +50,10 @@ export const locationsPage = page({
                   html`<a href="/admin/nodes?locationId=${l.id}">${l.name}</a><small>${l.placement === 'fill' ? 'Fills nodes one after the other' : 'Spreads over its nodes'}</small>`,
               },
               { title: 'State', cell: (l) => openState(l.open) },
-              { title: 'Nodes', cell: (l) => html`${count(l.nodes, 'node')}<small>${l.connectedNodes} connected</small>` },
+              {
+                title: 'Nodes',
+                cell: (l) => html`${count(l.nodes, 'node')}<small>${l.connectedNodes} connected</small>`,
+              },
               {
                 title: 'Servers',
                 num: true,
@@ -55,7 +63,10 @@ export const locationsPage = page({
                 title: 'Memory held',
                 cell: (l) => meter('Memory', l.heldMemoryMb, l.memoryMb, `${mb(l.heldMemoryMb)} of ${mb(l.memoryMb)}`),
               },
-              { title: 'Disk held', cell: (l) => meter('Disk', l.heldDiskGb, l.diskGb, `${gb(l.heldDiskGb)} of ${gb(l.diskGb)}`) },
+              {
+                title: 'Disk held',
+                cell: (l) => meter('Disk', l.heldDiskGb, l.diskGb, `${gb(l.heldDiskGb)} of ${gb(l.diskGb)}`),
+              },
               { title: 'Free IPv4', num: true, cell: (l) => l.freeIpv4.toLocaleString('en') },
               {
                 title: 'Actions',

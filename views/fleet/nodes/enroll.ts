@@ -1,8 +1,9 @@
 // One command with a token on the new machine, and a page that waits for it.
-import { type Html, html } from '../../../src/kernel/web/html.ts'
-import { page, readingAll } from '../../../src/kernel/web/page.ts'
+
 import { listLocations } from '../../../src/fleet/locations/locations.ts'
 import { enrollNode, getEnrollment } from '../../../src/fleet/nodes/enroll.ts'
+import { type Html, html } from '../../../src/kernel/web/html.ts'
+import { page, readingAll } from '../../../src/kernel/web/page.ts'
 import { callForm } from '../../components/act.ts'
 import { card, empty, inside, notice } from '../../components/card.ts'
 import { field, select } from '../../components/field.ts'
@@ -30,7 +31,11 @@ export const enrollPage = page({
             callForm(
               enrollNode,
               {},
-              { name: 'stack', leadsTo: '/admin/nodes/enroll/{id}', secret: { field: 'command', title: '', words: '', into: '#command' } },
+              {
+                name: 'stack',
+                leadsTo: '/admin/nodes/enroll/{id}',
+                secret: { field: 'command', title: '', words: '', into: '#command' },
+              },
               html`
           ${select('enroll', 'locationId', { label: 'Location', value: at.query['locationId'], options: locations.data.map((l) => ({ value: l.id, label: l.name })) })}
           ${field('enroll', 'name', { label: 'Name', hint: 'Empty: the host name of the machine.' })}
@@ -38,7 +43,10 @@ export const enrollPage = page({
           <div class="bar"><button class="btn pri">Make command</button></div>`,
             ),
           )
-        : empty('A node belongs to a location. Add a location first.', html`<a class="btn pri" href="/admin/node-groups">Add location</a>`),
+        : empty(
+            'A node belongs to a location. Add a location first.',
+            html`<a class="btn pri" href="/admin/node-groups">Add location</a>`,
+          ),
     )}`,
 })
 

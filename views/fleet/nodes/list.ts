@@ -1,8 +1,8 @@
-import { html } from '../../../src/kernel/web/html.ts'
-import { type At, allIfAllowed, page } from '../../../src/kernel/web/page.ts'
 import { listLocations } from '../../../src/fleet/locations/locations.ts'
 import { enrollNode } from '../../../src/fleet/nodes/enroll.ts'
 import { listNodes } from '../../../src/fleet/nodes/nodes.ts'
+import { html } from '../../../src/kernel/web/html.ts'
+import { type At, allIfAllowed, page } from '../../../src/kernel/web/page.ts'
 import { empty } from '../../components/card.ts'
 import { head } from '../../components/head.ts'
 import { icon } from '../../components/icon.ts'
@@ -13,7 +13,8 @@ import { time } from '../../components/time.ts'
 import { count } from '../../components/words.ts'
 import { diskMeter, kinds, loadWords, memoryMeter, type Node } from './load.ts'
 
-const enroll = (at: At) => at.may(enrollNode) && html`<a class="btn pri" href="/admin/nodes/enroll">${icon('plus')}Enroll node</a>`
+const enroll = (at: At) =>
+  at.may(enrollNode) && html`<a class="btn pri" href="/admin/nodes/enroll">${icon('plus')}Enroll node</a>`
 
 export const nodesPage = page({
   path: '/admin/nodes',

@@ -1,9 +1,8 @@
-import { listJobs } from '../../../src/platform/jobs/jobs.ts'
+import { listAllServers } from '../../../src/compute/servers/list.ts'
+import { changeNode, getNode, removeNode } from '../../../src/fleet/nodes/nodes.ts'
 import { type Html, html } from '../../../src/kernel/web/html.ts'
 import { type Answers, type At, ifAllowed, page } from '../../../src/kernel/web/page.ts'
-import { changeNode, getNode, removeNode } from '../../../src/fleet/nodes/nodes.ts'
-import { listAllServers } from '../../../src/compute/servers/list.ts'
-import { jobTable } from '../../platform/jobs/table.ts'
+import { listJobs } from '../../../src/platform/jobs/jobs.ts'
 import { act } from '../../components/act.ts'
 import { card, copyable, empty, inside, kv, meter, notice } from '../../components/card.ts'
 import { field, select } from '../../components/field.ts'
@@ -13,6 +12,7 @@ import { nodeState } from '../../components/state.ts'
 import { time } from '../../components/time.ts'
 import { bytes, count, mb } from '../../components/words.ts'
 import { serverTable } from '../../compute/servers/list.ts'
+import { jobTable } from '../../platform/jobs/table.ts'
 import { diskMeter, kinds, memoryMeter } from './load.ts'
 
 const reads = {
@@ -71,7 +71,7 @@ function actions({ node: n, at }: Data): Html {
             })
       }${field(`edit-${n.id}`, 'reservedMemoryMb', { label: 'Memory kept for the host', as: 'number', unit: 'MB', required: true, value: n.reservedMemoryMb, hint: 'Not given to servers.' })}`,
     })}
-    ${act(at, removeNode, params, 'Remove node', { tone: 'bad', hindrance: n.servers > 0 && `It holds ${count(n.servers, 'server')}. Move or terminate them first.`, title: `Remove ${n.name}?`, done: `${n.name} is removed`, leadsTo: '/admin/nodes', confirm: { type: n.name, keep: 'Keep node', consequences: ['Its credential ends at once and its agent cannot come back with it.', 'It is taken off every address pool.', 'What is on its disks stays there. To use it again, enroll it again.'] } })}`
+    ${act(at, removeNode, params, 'Remove node', { tone: 'bad', disabledReason: n.servers > 0 && `It holds ${count(n.servers, 'server')}. Move or terminate them first.`, title: `Remove ${n.name}?`, done: `${n.name} is removed`, leadsTo: '/admin/nodes', confirm: { type: n.name, keep: 'Keep node', consequences: ['Its credential ends at once and its agent cannot come back with it.', 'It is taken off every address pool.', 'What is on its disks stays there. To use it again, enroll it again.'] } })}`
 }
 
 /** What makes it unfit, with the reason in the node's own words. */
@@ -95,7 +95,10 @@ function warnings({ node: n, at }: Data): Html {
         html`<strong>Its clock is ${skew} s ${n.skewMs > 0 ? 'ahead' : 'behind'}.</strong> Set up time synchronisation on it.`,
       ),
     n.agentOutdated &&
-      notice('warn', html`<strong>Its agent is ${n.agentVersion}.</strong> New features may not work there until it is updated.`),
+      notice(
+        'warn',
+        html`<strong>Its agent is ${n.agentVersion}.</strong> New features may not work there until it is updated.`,
+      ),
     n.facts.bridges.every((b) => b.name !== n.bridge) &&
       notice(
         'bad',
@@ -126,7 +129,10 @@ const facts = ({ node: n, at }: Data): Html =>
         ['Host name', n.facts.hostname],
         ['System', `${n.facts.os}, Linux ${n.facts.kernel}`],
         ['Processor', `${n.facts.cpu.model}, ${n.facts.cpu.threads} threads`],
-        ['Virtualisation', html`${kinds[n.virtualisation.kind]}<br><small class="muted">${n.virtualisation.reason}</small>`],
+        [
+          'Virtualisation',
+          html`${kinds[n.virtualisation.kind]}<br><small class="muted">${n.virtualisation.reason}</small>`,
+        ],
         ['Versions', Object.entries(n.facts.versions).map(([name, version]) => html`${name} ${version}<br>`)],
         ['Agent', `${n.agentVersion}${n.agentOutdated ? ' (outdated)' : ''}`],
         ['Booted', time(new Date(n.facts.bootedAt).toISOString(), at)],

@@ -1,8 +1,13 @@
-import { looks, timeZones } from '../../../src/identity/accounts/ui-preferences.ts'
-import { changeEmail, changeOwnAccount, changePassword, getOwnAccount } from '../../../src/identity/accounts/own-account.ts'
+import {
+  changeEmail,
+  changeOwnAccount,
+  changePassword,
+  getOwnAccount,
+} from '../../../src/identity/accounts/own-account.ts'
+import { timeZones, uiPreferences } from '../../../src/identity/accounts/ui-preferences.ts'
+import { listIdentities } from '../../../src/identity/auth/identity-provider/identities.ts'
 import { html } from '../../../src/kernel/web/html.ts'
 import { type Answers, type At, page, reading } from '../../../src/kernel/web/page.ts'
-import { listIdentities } from '../../../src/identity/identity-provider/identities.ts'
 import { act, callForm } from '../../components/act.ts'
 import { card, copyable, inside, kv, notice } from '../../components/card.ts'
 import { field, newPassword, select, username } from '../../components/field.ts'
@@ -20,8 +25,8 @@ const words: Record<string, string> = {
   comfortable: 'Comfortable',
   compact: 'Compact: more rows on a screen',
 }
-const choice = (name: keyof typeof looks, label: string, value: string) =>
-  select('profile', name, { label, value, options: looks[name].map((v) => ({ value: v, label: words[v]! })) })
+const choice = (name: keyof typeof uiPreferences, label: string, value: string) =>
+  select('profile', name, { label, value, options: uiPreferences[name].map((v) => ({ value: v, label: words[v]! })) })
 
 const profile = ({ account: a, at }: Data) =>
   card(

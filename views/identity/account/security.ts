@@ -1,11 +1,17 @@
 // How the own account is signed in to: password, passkeys, authenticator app, recovery codes, and where it is signed in now.
 
+import { endOneSession, endOtherSessions, listSessions } from '../../../src/identity/auth/own-sessions.ts'
+import {
+  addPasskey,
+  beginPasskey,
+  passkeysWork,
+  removePasskey,
+  renamePasskey,
+} from '../../../src/identity/auth/second-factors/passkeys.ts'
+import { getSecondFactor, renewRecoveryCodes } from '../../../src/identity/auth/second-factors/second-factors.ts'
+import { beginTotp, confirmTotp, removeTotp } from '../../../src/identity/auth/second-factors/totp.ts'
 import { type Html, html } from '../../../src/kernel/web/html.ts'
 import { type Answers, type At, page, readingAll } from '../../../src/kernel/web/page.ts'
-import { endOneSession, endOtherSessions, listSessions } from '../../../src/identity/auth/own-sessions.ts'
-import { addPasskey, beginPasskey, passkeysWork, removePasskey, renamePasskey } from '../../../src/identity/second-factors/passkeys.ts'
-import { getSecondFactor, renewRecoveryCodes } from '../../../src/identity/second-factors/second-factors.ts'
-import { beginTotp, confirmTotp, removeTotp } from '../../../src/identity/second-factors/totp.ts'
 import { act, callForm } from '../../components/act.ts'
 import { card, empty, inside, notice } from '../../components/card.ts'
 import { field } from '../../components/field.ts'
@@ -23,7 +29,8 @@ type Session = Answers<{ s: typeof listSessions }>['s']['data'][number]
 const codesShown = { to: 'showCodes', at: '#codes' } as const
 const othersEnd = 'Your other sessions end; this one stays.'
 /** The last factor takes the second step with it. */
-const alone = 'It is your only second factor: signing in takes the password alone afterwards, and your recovery codes end.'
+const alone =
+  'It is your only second factor: signing in takes the password alone afterwards, and your recovery codes end.'
 
 const password = ({ hasPassword }: Factors): Html =>
   card(
@@ -93,7 +100,11 @@ function passkeyCard(at: At, f: Factors): Html {
                     ? html`${time(k.usedAt, at)}<small class="mono">from ${k.usedFrom}</small>`
                     : pill('idle', 'clock', 'Never used'),
               },
-              { title: 'Actions', actions: true, cell: (k) => html`<div class="bar">${rename(at, k)}${removal(at, f, k)}</div>` },
+              {
+                title: 'Actions',
+                actions: true,
+                cell: (k) => html`<div class="bar">${rename(at, k)}${removal(at, f, k)}</div>`,
+              },
             ],
             (k) => k.id,
           )
@@ -164,16 +175,22 @@ const recovery = (at: At, { totp, passkeys, recoveryCodesLeft: left }: Factors):
         {
           id: 'recovery',
           title: 'Recovery codes',
-          count: left > 3 ? pill('ok', 'tick', `${left} left`) : pill('warn', 'bang', left ? `${left} left` : 'None left'),
+          count:
+            left > 3 ? pill('ok', 'tick', `${left} left`) : pill('warn', 'bang', left ? `${left} left` : 'None left'),
           actions: act(at, renewRecoveryCodes, {}, 'Make new codes', {
             hands: codesShown,
             title: 'Make new recovery codes?',
             confirm: {
-              consequences: ['Ten new codes are shown, once.', left > 0 && `The ${count(left, 'code')} that you have now stop working.`],
+              consequences: [
+                'Ten new codes are shown, once.',
+                left > 0 && `The ${count(left, 'code')} that you have now stop working.`,
+              ],
             },
           }),
         },
-        inside(html`<p class="muted">For when your device is lost: each code signs you in once, together with your password.</p>`),
+        inside(
+          html`<p class="muted">For when your device is lost: each code signs you in once, together with your password.</p>`,
+        ),
       )
     : html``
 
@@ -198,7 +215,11 @@ const sessionCard = (at: At, data: readonly Session[]): Html =>
       'Sessions',
       data,
       [
-        { title: 'Device', main: true, cell: (s) => html`<strong>${s.device}</strong> ${s.current && pill('ok', 'dot', 'This one')}` },
+        {
+          title: 'Device',
+          main: true,
+          cell: (s) => html`<strong>${s.device}</strong> ${s.current && pill('ok', 'dot', 'This one')}`,
+        },
         { title: 'Address', cell: (s) => html`<span class="mono">${s.from}</span>` },
         { title: 'Signed in', cell: (s) => moment(s.createdAt, at) },
         { title: 'Last seen', cell: (s) => moment(s.seenAt, at) },

@@ -1,7 +1,7 @@
 import { createCustomer, listCustomers } from '../../../src/identity/accounts/customers.ts'
+import { createResellerCustomer, listResellerCustomers } from '../../../src/identity/resellers/own.ts'
 import { type Content, type Html, html } from '../../../src/kernel/web/html.ts'
 import { type Answers, type At, page } from '../../../src/kernel/web/page.ts'
-import { createResellerCustomer, listResellerCustomers } from '../../../src/identity/resellers/own.ts'
 import { type Acting, act } from '../../components/act.ts'
 import { empty } from '../../components/card.ts'
 import { check, field } from '../../components/field.ts'
@@ -72,7 +72,8 @@ export const customerTable = (customers: readonly Customer[], at: At, area: Keep
       {
         title: 'Customer',
         main: true,
-        cell: (c) => html`<a href="${area}/customers/${c.id}">${c.name}</a>${c.organization && html`<small>${c.organization}</small>`}`,
+        cell: (c) =>
+          html`<a href="${area}/customers/${c.id}">${c.name}</a>${c.organization && html`<small>${c.organization}</small>`}`,
       },
       { title: 'E-mail', cell: (c) => c.email },
       ...(kind

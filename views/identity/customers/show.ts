@@ -1,15 +1,15 @@
+import { createResellerServer, createServer } from '../../../src/compute/servers/create.ts'
+import { listAllServers, listServers } from '../../../src/compute/servers/list.ts'
 import { mayChange } from '../../../src/identity/accounts/account.ts'
 import { setAllowance } from '../../../src/identity/accounts/allowance.ts'
 import { changeCustomer, getCustomer, lockCustomer, unlockCustomer } from '../../../src/identity/accounts/customers.ts'
+import { inviteCustomer } from '../../../src/identity/auth/links/password-links.ts'
+import { resetCustomerFactors } from '../../../src/identity/auth/second-factors/reset-factors.ts'
+import { openSupport } from '../../../src/identity/auth/support-session.ts'
+import type { changeReseller } from '../../../src/identity/resellers/resellers.ts'
+import { listSshKeys } from '../../../src/identity/ssh-keys/ssh-keys.ts'
 import { type Html, html } from '../../../src/kernel/web/html.ts'
 import { type Answers, type At, ifAllowed, page } from '../../../src/kernel/web/page.ts'
-import type { changeReseller } from '../../../src/identity/resellers/resellers.ts'
-import { createResellerServer, createServer } from '../../../src/compute/servers/create.ts'
-import { listAllServers, listServers } from '../../../src/compute/servers/list.ts'
-import { resetCustomerFactors } from '../../../src/identity/second-factors/reset-factors.ts'
-import { inviteCustomer } from '../../../src/identity/account-links/password-links.ts'
-import { openSupport } from '../../../src/identity/auth/support-session.ts'
-import { listSshKeys } from '../../../src/identity/ssh-keys/ssh-keys.ts'
 import { act } from '../../components/act.ts'
 import { card, copyable, empty, inside, kv, notice } from '../../components/card.ts'
 import { field } from '../../components/field.ts'
@@ -71,7 +71,12 @@ function view(data: Data, area: keyof typeof orders): Html {
             ['E-mail', html`${copyable(c.email, 'e-mail address')} ${changes && changeEmail(at, changeCustomer, c)}`],
             ['Organization', c.organization],
             ['Kind', area === '/admin' && (c.kind === 'reseller' ? 'Reseller' : 'Customer')],
-            ['Reseller', area === '/admin' && c.resellerId && html`<a href="/admin/resellers/${c.resellerId}">${c.resellerName}</a>`],
+            [
+              'Reseller',
+              area === '/admin' &&
+                c.resellerId &&
+                html`<a href="/admin/resellers/${c.resellerId}">${c.resellerName}</a>`,
+            ],
             ['External id', c.externalId && copyable(c.externalId, 'external id')],
             ['Signing in', c.id !== at.actor.accountId && signingIn(data, changes)],
             ['Allowance', changes && allowance(data)],
@@ -122,7 +127,12 @@ const support = ({ customer: c, at }: Data): Html =>
         'The audit log records everything as done by you in their account, with the reason.',
       ],
     },
-    fields: field('support', 'reason', { label: 'Reason', required: true, placeholder: 'Ticket 4711', hint: 'Kept in the audit log.' }),
+    fields: field('support', 'reason', {
+      label: 'Reason',
+      required: true,
+      placeholder: 'Ticket 4711',
+      hint: 'Kept in the audit log.',
+    }),
   })
 
 /** How they get in, and what helps somebody who cannot. */
@@ -164,7 +174,11 @@ const lock = ({ customer: c, at }: Data): Html =>
         'It can be unlocked.',
       ],
     },
-    fields: field('lock', 'reason', { label: 'Reason', required: true, hint: 'Shown on this page, and to the customer who asks the API.' }),
+    fields: field('lock', 'reason', {
+      label: 'Reason',
+      required: true,
+      hint: 'Shown on this page, and to the customer who asks the API.',
+    }),
   })
 
 const unlock = ({ customer: c, at }: Data): Html =>
@@ -174,6 +188,9 @@ const unlock = ({ customer: c, at }: Data): Html =>
     done: `${c.name} is unlocked`,
     confirm: {
       keep: 'Keep locked',
-      consequences: ['Orders for this account are accepted again.', 'The reason is removed here; the audit log keeps it.'],
+      consequences: [
+        'Orders for this account are accepted again.',
+        'The reason is removed here; the audit log keeps it.',
+      ],
     },
   })

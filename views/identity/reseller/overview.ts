@@ -1,17 +1,18 @@
 // A reseller's first page: what needs attention, how much of its quotas is used, and how it stands.
-import { listAnnouncements } from '../../../src/platform/announcements/announcements.ts'
+
+import { createResellerServer } from '../../../src/compute/servers/create.ts'
+import { getResellerAccount, listResellerCustomers } from '../../../src/identity/resellers/own.ts'
 import { type Html, html } from '../../../src/kernel/web/html.ts'
 import { type Answers, type At, page, reading } from '../../../src/kernel/web/page.ts'
+import { listAnnouncements } from '../../../src/platform/announcements/announcements.ts'
 import { getOwnOverview } from '../../../src/platform/overview/own-overview.ts'
-import { getResellerAccount, listResellerCustomers } from '../../../src/identity/resellers/own.ts'
-import { createResellerServer } from '../../../src/compute/servers/create.ts'
-import { announced } from '../../platform/announcements/banner.ts'
-import { addCustomer } from '../customers/list.ts'
 import { attentionAndChecklist } from '../../components/attention.ts'
 import { card, fact, facts } from '../../components/card.ts'
 import { head } from '../../components/head.ts'
 import { icon } from '../../components/icon.ts'
 import { live } from '../../components/live.ts'
+import { announced } from '../../platform/announcements/banner.ts'
+import { addCustomer } from '../customers/list.ts'
 import { quotaCard } from './terms.ts'
 
 const reads = {
@@ -33,7 +34,8 @@ export const resellerOverviewPage = page({
       actions:
         !data.account.suspendedAt &&
         html`${addCustomer(data.at, '/reseller', {})}${
-          data.at.may(createResellerServer) && html`<a class="btn pri" href="/reseller/servers/new">${icon('plus')}Create server</a>`
+          data.at.may(createResellerServer) &&
+          html`<a class="btn pri" href="/reseller/servers/new">${icon('plus')}Create server</a>`
         }`,
     })}
     ${announced(data.announcements)}

@@ -1,6 +1,6 @@
+import { getResellerAccount } from '../../../src/identity/resellers/own.ts'
 import { html } from '../../../src/kernel/web/html.ts'
 import { page } from '../../../src/kernel/web/page.ts'
-import { getResellerAccount } from '../../../src/identity/resellers/own.ts'
 import { head } from '../../components/head.ts'
 import { locationsCard, packagesCard } from './terms.ts'
 

@@ -1,9 +1,10 @@
 // A reseller's quotas and what it may sell, as staff and the reseller itself are shown them.
-import { type Content, type Html, html } from '../../../src/kernel/web/html.ts'
-import type { Answers } from '../../../src/kernel/web/page.ts'
+
 import { suspended } from '../../../src/identity/resellers/attention.ts'
 import type { getResellerAccount } from '../../../src/identity/resellers/own.ts'
 import { nearIn, quotaResources, quotaWords } from '../../../src/identity/resellers/quota.ts'
+import { type Content, type Html, html } from '../../../src/kernel/web/html.ts'
+import type { Answers } from '../../../src/kernel/web/page.ts'
 import { card, empty, inside, kv, meter } from '../../components/card.ts'
 import { openState, pill } from '../../components/state.ts'
 import { table } from '../../components/table.ts'
@@ -63,7 +64,10 @@ export const packagesCard = (packages: readonly Package[], none: Content, action
               cell: (p) =>
                 html`<strong>${p.name}</strong>${p.archived && html` ${pill('idle', 'pause', 'Archived')}`}<small class="mono">${p.id}</small>`,
             },
-            { title: 'Product id', cell: (p) => (p.billingProductId ? html`<span class="mono">${p.billingProductId}</span>` : '–') },
+            {
+              title: 'Product id',
+              cell: (p) => (p.billingProductId ? html`<span class="mono">${p.billingProductId}</span>` : '–'),
+            },
             { title: 'vCPUs', num: true, cell: (p) => p.vcpus },
             { title: 'Memory', num: true, cell: (p) => exactMb(p.memoryMb) },
             { title: 'Disk', num: true, cell: (p) => exactGb(p.diskGb) },
@@ -83,7 +87,11 @@ export const locationsCard = (locations: Terms['locations'], none: Content, acti
           'Locations',
           locations,
           [
-            { title: 'Location', main: true, cell: (l) => html`<strong>${l.name}</strong><small class="mono">${l.id}</small>` },
+            {
+              title: 'Location',
+              main: true,
+              cell: (l) => html`<strong>${l.name}</strong><small class="mono">${l.id}</small>`,
+            },
             { title: 'State', cell: (l) => openState(l.open) },
           ],
           (l) => l.id,

@@ -1,12 +1,15 @@
+import { listPackages } from '../../../src/catalog/packages/packages.ts'
+import { listAllServers } from '../../../src/compute/servers/list.ts'
 import { listCustomers } from '../../../src/identity/accounts/customers.ts'
+import { quotaResources, quotaWords } from '../../../src/identity/resellers/quota.ts'
+import {
+  changeReseller,
+  getReseller,
+  suspendReseller,
+  unsuspendReseller,
+} from '../../../src/identity/resellers/resellers.ts'
 import { type Html, html } from '../../../src/kernel/web/html.ts'
 import { type Answers, type At, allIfAllowed, ifAllowed, page } from '../../../src/kernel/web/page.ts'
-import { listPackages } from '../../../src/catalog/packages/packages.ts'
-import { quotaResources, quotaWords } from '../../../src/identity/resellers/quota.ts'
-import { changeReseller, getReseller, suspendReseller, unsuspendReseller } from '../../../src/identity/resellers/resellers.ts'
-import { listAllServers } from '../../../src/compute/servers/list.ts'
-import { customerTable } from '../customers/list.ts'
-import { changeEmail } from '../customers/show.ts'
 import { act } from '../../components/act.ts'
 import { card, copyable, empty, inside, kv, notice } from '../../components/card.ts'
 import { checks, field } from '../../components/field.ts'
@@ -14,8 +17,10 @@ import { head } from '../../components/head.ts'
 import { live } from '../../components/live.ts'
 import { time } from '../../components/time.ts'
 import { count, size } from '../../components/words.ts'
-import { locationsCard, packagesCard, quotaCard } from '../reseller/terms.ts'
 import { serverTable } from '../../compute/servers/list.ts'
+import { customerTable } from '../customers/list.ts'
+import { changeEmail } from '../customers/show.ts'
+import { locationsCard, packagesCard, quotaCard } from '../reseller/terms.ts'
 import { resellerState } from './list.ts'
 
 const ofIt = ({ params }: At) => ({ query: { resellerId: params['id'] ?? '', limit: '20' } })
@@ -55,7 +60,9 @@ export const resellerPage = page({
             count: customers.total || undefined,
             actions: customers.nextCursor && html`<a href="/admin/customers?resellerId=${r.id}">Show all</a>`,
           },
-          customers.data.length ? customerTable(customers.data, at, '/admin', { kind: false }) : empty(`${r.name} has no customer yet.`),
+          customers.data.length
+            ? customerTable(customers.data, at, '/admin', { kind: false })
+            : empty(`${r.name} has no customer yet.`),
         )
       }
       ${
@@ -71,7 +78,9 @@ export const resellerPage = page({
             at,
             'servers-list',
             4,
-            servers.data.length ? serverTable(servers.data, '/admin') : empty(`Neither ${r.name} nor its customers have a server yet.`),
+            servers.data.length
+              ? serverTable(servers.data, '/admin')
+              : empty(`Neither ${r.name} nor its customers have a server yet.`),
             '',
           ),
         )
@@ -179,7 +188,11 @@ const suspend = ({ reseller: r, at }: Data): Html =>
         'Unsuspending gives all of it back.',
       ],
     },
-    fields: field('suspend', 'reason', { label: 'Reason', required: true, hint: `${r.name} sees it; its customers do not.` }),
+    fields: field('suspend', 'reason', {
+      label: 'Reason',
+      required: true,
+      hint: `${r.name} sees it; its customers do not.`,
+    }),
   })
 
 const unsuspend = ({ reseller: r, at }: Data): Html =>

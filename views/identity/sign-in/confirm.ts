@@ -1,11 +1,11 @@
 // Showing once more who one is. public/panel/confirm.js puts the inner part into a dialog when a call asks for it, and then sends that call again.
 
+import { beginConfirm, confirmSession } from '../../../src/identity/auth/confirm.ts'
+import { listIdentities } from '../../../src/identity/auth/identity-provider/identities.ts'
+import { passkeysWork } from '../../../src/identity/auth/second-factors/passkeys.ts'
+import { getSecondFactor } from '../../../src/identity/auth/second-factors/second-factors.ts'
 import { html } from '../../../src/kernel/web/html.ts'
 import { page } from '../../../src/kernel/web/page.ts'
-import { beginConfirm, confirmSession } from '../../../src/identity/auth/confirm.ts'
-import { listIdentities } from '../../../src/identity/identity-provider/identities.ts'
-import { passkeysWork } from '../../../src/identity/second-factors/passkeys.ts'
-import { getSecondFactor } from '../../../src/identity/second-factors/second-factors.ts'
 import { callForm } from '../../components/act.ts'
 import { field } from '../../components/field.ts'
 import { head } from '../../components/head.ts'

@@ -1,15 +1,17 @@
 // The pages that links lead to. Looking spends nothing: mail programs open links too, so each is spent by the call its form makes.
+
 import { confirmEmail } from '../../../src/identity/accounts/own-account.ts'
+import { purposes } from '../../../src/identity/auth/links/links.ts'
+import { requestReset, setPassword } from '../../../src/identity/auth/links/password-links.ts'
+import { useSignInLink } from '../../../src/identity/auth/links/sign-in-links.ts'
 import { type Html, html } from '../../../src/kernel/web/html.ts'
 import { type At, page } from '../../../src/kernel/web/page.ts'
-import { purposes } from '../../../src/identity/account-links/links.ts'
-import { requestReset, setPassword } from '../../../src/identity/account-links/password-links.ts'
-import { useSignInLink } from '../../../src/identity/account-links/sign-in-links.ts'
 import { callForm } from '../../components/act.ts'
 import { inside } from '../../components/card.ts'
 import { field, newPassword, username } from '../../components/field.ts'
 
-const box = (title: string, inner: Html): Html => html`<section class="card"><header><h1>${title}</h1></header>${inside(inner)}</section>`
+const box = (title: string, inner: Html): Html =>
+  html`<section class="card"><header><h1>${title}</h1></header>${inside(inner)}</section>`
 const token = ({ params }: At) => ({ token: params['token'] ?? '' })
 
 const choose = (at: At, words: string, button: string): Html => html`
@@ -32,7 +34,11 @@ export const welcomePage = page({
   view: ({ at }) =>
     box(
       'Welcome',
-      choose(at, 'Choose a password for your account. You sign in with it and the address this link was mailed to.', 'Choose and sign in'),
+      choose(
+        at,
+        'Choose a password for your account. You sign in with it and the address this link was mailed to.',
+        'Choose and sign in',
+      ),
     ),
 })
 
@@ -42,7 +48,10 @@ export const resetPage = page({
   reads: {},
   title: 'New password',
   view: ({ at }) =>
-    box('New password', choose(at, 'Every other session of your account ends. A second factor stays as it is.', 'Change and sign in')),
+    box(
+      'New password',
+      choose(at, 'Every other session of your account ends. A second factor stays as it is.', 'Change and sign in'),
+    ),
 })
 
 export const forgotPage = page({

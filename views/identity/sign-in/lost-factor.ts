@@ -16,5 +16,9 @@ export const lostFactor = (name: string, scope: string): Acting => ({
       'Authenticator app, passkeys and recovery codes are gone; they can set up others.',
     ],
   },
-  fields: field(scope, 'reason', { label: 'Reason', required: true, hint: 'Kept in the audit log. Say also how you knew who is asking.' }),
+  fields: field(scope, 'reason', {
+    label: 'Reason',
+    required: true,
+    hint: 'Kept in the audit log. Say also how you knew who is asking.',
+  }),
 })

@@ -1,10 +1,10 @@
 // Signing in through the identity provider: the button, and the page that the provider sends people back to.
 
+import { type listIdentities, removeIdentity } from '../../../src/identity/auth/identity-provider/identities.ts'
+import { completeProviderSignIn, getProvider, START_PATH } from '../../../src/identity/auth/identity-provider/oidc.ts'
+import { CALLBACK_PAGE } from '../../../src/identity/auth/identity-provider/provider-setting.ts'
 import { type Html, html } from '../../../src/kernel/web/html.ts'
 import { type Answers, type At, page, reading } from '../../../src/kernel/web/page.ts'
-import { finishProviderSignIn, getProvider, START_PATH } from '../../../src/identity/identity-provider/oidc.ts'
-import { type listIdentities, removeIdentity } from '../../../src/identity/identity-provider/identities.ts'
-import { CALLBACK_PAGE } from '../../../src/identity/identity-provider/provider-setting.ts'
 import { act, callForm } from '../../components/act.ts'
 import { card, inside, notice } from '../../components/card.ts'
 import { table } from '../../components/table.ts'
@@ -15,9 +15,14 @@ export const provider = reading(getProvider, () => ({}))
 type Provider = Answers<{ p: typeof provider }>['p']
 
 /** Nothing where no provider is configured. `again`: it is to ask who they are even if it knows. */
-export const providerButton = ({ label }: Provider, { next, again }: { next?: string | undefined; again?: true } = {}): Html => {
+export const providerButton = (
+  { label }: Provider,
+  { next, again }: { next?: string | undefined; again?: true } = {},
+): Html => {
   const query = new URLSearchParams({ ...(next && { next }), ...(again && { again: '1' }) }).toString()
-  return label === null ? html`` : html`<div class="bar"><a class="btn grow" href="${START_PATH}${query && `?${query}`}">${label}</a></div>`
+  return label === null
+    ? html``
+    : html`<div class="bar"><a class="btn grow" href="${START_PATH}${query && `?${query}`}">${label}</a></div>`
 }
 
 const why = new Map(
@@ -41,7 +46,7 @@ export const providerPage = page({
     return html`<section class="card"><header><h1>Signing in</h1></header>${inside(
       code && state
         ? callForm(
-            finishProviderSignIn,
+            completeProviderSignIn,
             {},
             { body: { code, state, ...(iss && { iss }) }, leadsTo: '{home}', name: 'stack', atOnce: true },
             html`<p class="muted">You were sent here by the sign-in service. If nothing happens, press the button.</p><div class="bar"><button class="btn grow">Continue</button></div>`,
@@ -56,7 +61,11 @@ type Identity = Answers<{ i: typeof listIdentities }>['i']['data'][number]
 export const identitiesCard = (at: At, data: readonly Identity[]): Html =>
   data.length
     ? card(
-        { id: 'identities', title: 'Identity providers', words: 'You can sign in through these as well as with your password.' },
+        {
+          id: 'identities',
+          title: 'Identity providers',
+          words: 'You can sign in through these as well as with your password.',
+        },
         table<Identity>(
           'Identity providers',
           data,

@@ -1,9 +1,13 @@
 // The second step of signing in.
 
+import { SECOND_FACTOR_PAGE } from '../../../src/identity/auth/complete-sign-in.ts'
+import {
+  beginSecondPasskey,
+  completeSecondFactor,
+  getPendingSignIn,
+} from '../../../src/identity/auth/second-factors/complete-second-factor.ts'
 import { html } from '../../../src/kernel/web/html.ts'
 import { page, reading } from '../../../src/kernel/web/page.ts'
-import { beginSecondPasskey, finishSecondFactor, getPendingSignIn } from '../../../src/identity/second-factors/complete-second-factor.ts'
-import { SECOND_FACTOR_PAGE } from '../../../src/identity/auth/complete-sign-in.ts'
 import { callForm } from '../../components/act.ts'
 import { inside } from '../../components/card.ts'
 import { field } from '../../components/field.ts'
@@ -26,7 +30,7 @@ export const secondFactorPage = page({
           ${
             has('totp') &&
             callForm(
-              finishSecondFactor,
+              completeSecondFactor,
               {},
               { leadsTo, name: 'stack' },
               html`
@@ -34,14 +38,14 @@ export const secondFactorPage = page({
               <div class="bar"><button class="btn pri grow">Sign in</button></div>`,
             )
           }
-          ${has('passkey') && withPasskey({ begin: beginSecondPasskey, finish: finishSecondFactor, leadsTo, label: 'Use a passkey', pri: !has('totp') })}
+          ${has('passkey') && withPasskey({ begin: beginSecondPasskey, finish: completeSecondFactor, leadsTo, label: 'Use a passkey', pri: !has('totp') })}
           <details${!has('totp') && !has('passkey') && html` open`}><summary>I do not have my device</summary>
             <div class="stack">
             ${
               has('recovery')
                 ? html`<p class="muted">Use one of the recovery codes that you stored when you set up your second factor. Each code works once.</p>
                 ${callForm(
-                  finishSecondFactor,
+                  completeSecondFactor,
                   {},
                   { leadsTo, name: 'stack' },
                   html`

@@ -1,8 +1,9 @@
 // The SSH keys of one account, for its holder and for those who care for it.
+
+import { addSshKey, type listSshKeys, removeSshKey, renameSshKey } from '../../../src/identity/ssh-keys/ssh-keys.ts'
 import type { Html } from '../../../src/kernel/web/html.ts'
 import { html } from '../../../src/kernel/web/html.ts'
 import type { Answers, At } from '../../../src/kernel/web/page.ts'
-import { addSshKey, type listSshKeys, removeSshKey, renameSshKey } from '../../../src/identity/ssh-keys/ssh-keys.ts'
 import { act } from '../../components/act.ts'
 import { card, copyable, empty } from '../../components/card.ts'
 import { area, field } from '../../components/field.ts'

@@ -1,6 +1,6 @@
+import { listSshKeys } from '../../../src/identity/ssh-keys/ssh-keys.ts'
 import { html } from '../../../src/kernel/web/html.ts'
 import { page, reading } from '../../../src/kernel/web/page.ts'
-import { listSshKeys } from '../../../src/identity/ssh-keys/ssh-keys.ts'
 import { head } from '../../components/head.ts'
 import { keysCard } from './card.ts'
 

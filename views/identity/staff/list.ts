@@ -1,8 +1,14 @@
-import { listRoles } from '../../../src/identity/roles/roles.ts'
-import { changeStaff, createStaff, disableStaff, enableStaff, listStaff } from '../../../src/identity/roles/staff.ts'
+import { listRoles } from '../../../src/identity/accounts/staff/roles.ts'
+import {
+  changeStaff,
+  createStaff,
+  disableStaff,
+  enableStaff,
+  listStaff,
+} from '../../../src/identity/accounts/staff/staff.ts'
+import { resetStaffFactors } from '../../../src/identity/auth/second-factors/reset-factors.ts'
 import { type Html, html } from '../../../src/kernel/web/html.ts'
 import { type Answers, type At, page, readingAll } from '../../../src/kernel/web/page.ts'
-import { resetStaffFactors } from '../../../src/identity/second-factors/reset-factors.ts'
 import { act } from '../../components/act.ts'
 import { field, select } from '../../components/field.ts'
 import { head } from '../../components/head.ts'
@@ -49,7 +55,8 @@ const edit = (data: Data, m: Member): Html =>
       <p class="muted">With another role they are signed out and sign in anew.</p>`,
   })
 
-const lost = ({ at }: Data, m: Member): Html => act(at, resetStaffFactors, { id: m.id }, 'Take away', lostFactor(m.name, `lost-${m.id}`))
+const lost = ({ at }: Data, m: Member): Html =>
+  act(at, resetStaffFactors, { id: m.id }, 'Take away', lostFactor(m.name, `lost-${m.id}`))
 
 const disable = ({ at }: Data, m: Member): Html =>
   m.disabledAt
@@ -59,7 +66,7 @@ const disable = ({ at }: Data, m: Member): Html =>
         tone: 'bad',
         title: `Disable ${m.name}?`,
         done: `${m.name} is disabled`,
-        hindrance: m.id === at.actor.accountId && 'You cannot disable your own account.',
+        disabledReason: m.id === at.actor.accountId && 'You cannot disable your own account.',
         confirm: {
           keep: 'Keep enabled',
           consequences: [
@@ -88,12 +95,20 @@ export const staffPage = page({
           { title: 'Role', cell: (m) => m.role?.name ?? 'None' },
           {
             title: 'Second factor',
-            cell: (m) => (m.secondFactor ? html`${pill('ok', 'tick', 'On')} ${lost(data, m)}` : pill('idle', 'stop', 'Off')),
+            cell: (m) =>
+              m.secondFactor ? html`${pill('ok', 'tick', 'On')} ${lost(data, m)}` : pill('idle', 'stop', 'Off'),
           },
-          { title: 'State', cell: (m) => (m.disabledAt ? pill('hold', 'pause', 'Disabled') : pill('ok', 'dot', 'Active')) },
+          {
+            title: 'State',
+            cell: (m) => (m.disabledAt ? pill('hold', 'pause', 'Disabled') : pill('ok', 'dot', 'Active')),
+          },
           { title: 'Last seen', cell: (m) => (m.seenAt ? time(m.seenAt, at) : 'Not signed in') },
           { title: 'Since', cell: (m) => time(m.createdAt, at) },
-          { title: 'Actions', actions: true, cell: (m) => html`<div class="bar">${edit(data, m)}${disable(data, m)}</div>` },
+          {
+            title: 'Actions',
+            actions: true,
+            cell: (m) => html`<div class="bar">${edit(data, m)}${disable(data, m)}</div>`,
+          },
         ],
         (m) => m.id,
       )}

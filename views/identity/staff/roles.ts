@@ -1,4 +1,4 @@
-import { changeRole, createRole, listRoles, removeRole } from '../../../src/identity/roles/roles.ts'
+import { changeRole, createRole, listRoles, removeRole } from '../../../src/identity/accounts/staff/roles.ts'
 import { type Permission, permissions } from '../../../src/kernel/api/access.ts'
 import { type Html, html } from '../../../src/kernel/web/html.ts'
 import { type Answers, type At, page, readingAll } from '../../../src/kernel/web/page.ts'
@@ -36,7 +36,7 @@ const edit = (at: At, role: Role): Html =>
     submit: 'Save',
     done: 'Saved. It applies at once',
     wide: true,
-    hindrance: beyond(at, role) && 'It may do more than your own role.',
+    disabledReason: beyond(at, role) && 'It may do more than your own role.',
     fields: fields(at, `edit-${role.id}`, role),
   })
 
@@ -46,7 +46,7 @@ const remove = (at: At, role: Role): Html =>
     tone: 'bad',
     title: `Remove ${role.name}?`,
     done: 'Removed',
-    hindrance: role.isOwner
+    disabledReason: role.isOwner
       ? 'The role Owner cannot be removed: there must always be an owner.'
       : role.staff > 0
         ? `${count(role.staff, 'member')} of staff have it.`
@@ -85,7 +85,10 @@ export const rolesPage = page({
       [
         { title: 'Role', main: true, cell: (r) => html`<strong>${r.name}</strong>` },
         { title: 'May', cell: holds },
-        { title: 'Second factor', cell: (r) => (r.secondFactor ? pill('ok', 'tick', 'Demanded') : 'Each as they like') },
+        {
+          title: 'Second factor',
+          cell: (r) => (r.secondFactor ? pill('ok', 'tick', 'Demanded') : 'Each as they like'),
+        },
         { title: 'Staff', num: true, cell: (r) => r.staff },
         { title: 'Actions', actions: true, cell: (r) => html`<div class="bar">${edit(at, r)}${remove(at, r)}</div>` },
       ],

@@ -1,6 +1,7 @@
 // What an invitation asks for, and what a role is called; on the team's page and on a server's.
-import { type Html, html } from '../../../src/kernel/web/html.ts'
+
 import { type Role, roleNames, roles } from '../../../src/identity/team/share.ts'
+import { type Html, html } from '../../../src/kernel/web/html.ts'
 import { field, type Option, radios, select } from '../../components/field.ts'
 
 export const roleTitles: Record<Role, string> = { view: 'View', operate: 'Operate', manage: 'Manage' }

@@ -1,11 +1,11 @@
 // Where the link in an invitation leads. Looking spends nothing: mail programs open links too.
 
-import { homeOf } from '../../../src/kernel/api/access.ts'
-import { type Html, html } from '../../../src/kernel/web/html.ts'
-import { type Answers, type At, page, reading } from '../../../src/kernel/web/page.ts'
 import { signOut } from '../../../src/identity/auth/sign-in.ts'
 import { acceptInvitation, getInvitation, joinTeam } from '../../../src/identity/team/accept.ts'
 import { roles } from '../../../src/identity/team/share.ts'
+import { homeOf } from '../../../src/kernel/api/access.ts'
+import { type Html, html } from '../../../src/kernel/web/html.ts'
+import { type Answers, type At, page, reading } from '../../../src/kernel/web/page.ts'
 import { act, callForm } from '../../components/act.ts'
 import { inside } from '../../components/card.ts'
 import { field, newPassword } from '../../components/field.ts'

@@ -1,11 +1,12 @@
 // Both sides of sharing: who has access to the own servers, and what others share.
-import { type Html, html } from '../../../src/kernel/web/html.ts'
-import { type Answers, type At, page, reading, readingAll } from '../../../src/kernel/web/page.ts'
+
 import { listServers } from '../../../src/compute/servers/list.ts'
 import { inviteMember, resendInvitation } from '../../../src/identity/team/invite.ts'
 import { changeMember, listTeam, removeMember } from '../../../src/identity/team/members.ts'
 import { leaveTeam, listMemberships } from '../../../src/identity/team/memberships.ts'
 import { roles } from '../../../src/identity/team/share.ts'
+import { type Html, html } from '../../../src/kernel/web/html.ts'
+import { type Answers, type At, page, reading, readingAll } from '../../../src/kernel/web/page.ts'
 import { act } from '../../components/act.ts'
 import { areaOf } from '../../components/area.ts'
 import { card, empty } from '../../components/card.ts'

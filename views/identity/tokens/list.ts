@@ -1,12 +1,18 @@
 // The own API tokens: what each may do, who uses it, and how it ends.
 
+import { TOKEN_WARNING_MS } from '../../../src/identity/tokens/attention.ts'
+import { USUAL_LIFE_MS, USUAL_OVERLAP_HOURS } from '../../../src/identity/tokens/token.ts'
+import {
+  createToken,
+  listTokens,
+  MOST_OVERLAP_HOURS,
+  revokeToken,
+  rotateToken,
+} from '../../../src/identity/tokens/tokens.ts'
 import { isScope, presets, type Scope, scopes } from '../../../src/kernel/api/access.ts'
 import { day, iso } from '../../../src/kernel/db/clock.ts'
 import { type Html, html } from '../../../src/kernel/web/html.ts'
 import { type Answers, type At, page } from '../../../src/kernel/web/page.ts'
-import { TOKEN_WARNING_MS } from '../../../src/identity/tokens/attention.ts'
-import { USUAL_LIFE_MS, USUAL_OVERLAP_HOURS } from '../../../src/identity/tokens/token.ts'
-import { createToken, listTokens, MOST_OVERLAP_HOURS, revokeToken, rotateToken } from '../../../src/identity/tokens/tokens.ts'
 import { act } from '../../components/act.ts'
 import { empty } from '../../components/card.ts'
 import { checks, field, type Option, select } from '../../components/field.ts'
@@ -31,7 +37,9 @@ const once = {
 
 /** Only what the viewer may do himself: a token cannot do more. */
 function presetsFor(at: At): Option[] {
-  const whole = Object.entries(presets).filter(([, list]) => (list as readonly Scope[]).every((s) => at.actor.scopes.has(s)))
+  const whole = Object.entries(presets).filter(([, list]) =>
+    (list as readonly Scope[]).every((s) => at.actor.scopes.has(s)),
+  )
   return whole.map(([value]) => ({ value, label: presetWords[value as keyof typeof presets] }))
 }
 
@@ -88,7 +96,7 @@ const rotate = (at: At, k: Token): Html =>
   act(at, rotateToken, { id: k.id }, 'Rotate', {
     of: k.name,
     title: `Rotate ${k.name}?`,
-    hindrance: k.expiresAt !== null && Date.parse(k.expiresAt) <= at.now && 'It has expired. Make a new token.',
+    disabledReason: k.expiresAt !== null && Date.parse(k.expiresAt) <= at.now && 'It has expired. Make a new token.',
     secret: once,
     confirm: {
       keep: 'Keep as it is',
@@ -162,9 +170,14 @@ export const tokensPage = page({
                 { title: 'Created', cell: (k) => time(k.createdAt, at) },
                 {
                   title: 'Expires',
-                  cell: (k) => html`${expiry(at, k)}${k.previousUntil && html`<small>old value ends ${time(k.previousUntil, at)}</small>`}`,
+                  cell: (k) =>
+                    html`${expiry(at, k)}${k.previousUntil && html`<small>old value ends ${time(k.previousUntil, at)}</small>`}`,
                 },
-                { title: 'Actions', actions: true, cell: (k) => html`<div class="bar">${rotate(at, k)}${revoke(at, k)}</div>` },
+                {
+                  title: 'Actions',
+                  actions: true,
+                  cell: (k) => html`<div class="bar">${rotate(at, k)}${revoke(at, k)}</div>`,
+                },
               ],
               (k) => k.id,
             )

@@ -1,7 +1,7 @@
-import { createPool, listPools } from '../../../src/network/ip-pools/pools.ts'
+import { listNodes } from '../../../src/fleet/nodes/nodes.ts'
 import { html } from '../../../src/kernel/web/html.ts'
 import { type Answers, type At, allIfAllowed, page } from '../../../src/kernel/web/page.ts'
-import { listNodes } from '../../../src/fleet/nodes/nodes.ts'
+import { createPool, listPools } from '../../../src/network/ip-pools/pools.ts'
 import { act } from '../../components/act.ts'
 import { empty, meter } from '../../components/card.ts'
 import { checks, field } from '../../components/field.ts'
@@ -52,7 +52,8 @@ export const poolsPage = page({
                 {
                   title: 'Pool',
                   main: true,
-                  cell: (p) => html`<a href="/admin/ip-pools/${p.id}">${p.name}</a><small class="mono">${p.network}</small>`,
+                  cell: (p) =>
+                    html`<a href="/admin/ip-pools/${p.id}">${p.name}</a><small class="mono">${p.network}</small>`,
                 },
                 { title: 'Version', cell: (p) => `IPv${p.version}` },
                 { title: 'Gateway', cell: (p) => html`<span class="mono">${p.gateway}</span>` },

@@ -1,7 +1,13 @@
-import { attachPool, getPool, listPoolAddresses, removePool, reserveAddress } from '../../../src/network/ip-pools/pools.ts'
+import { listNodes } from '../../../src/fleet/nodes/nodes.ts'
 import { type Html, html } from '../../../src/kernel/web/html.ts'
 import { type Answers, type At, allIfAllowed, page, reading } from '../../../src/kernel/web/page.ts'
-import { listNodes } from '../../../src/fleet/nodes/nodes.ts'
+import {
+  attachPool,
+  getPool,
+  listPoolAddresses,
+  removePool,
+  reserveAddress,
+} from '../../../src/network/ip-pools/pools.ts'
 import { act } from '../../components/act.ts'
 import { card, copyable, empty, inside, kv, meter } from '../../components/card.ts'
 import { field } from '../../components/field.ts'
@@ -47,7 +53,7 @@ function actions({ pool: p, nodes, at }: Data): Html {
       p.nodes.map((n) => n.id),
     ),
   })}
-    ${act(at, removePool, params, 'Remove pool', { tone: 'bad', hindrance: p.held > 0 && `${count(p.held, 'address', 'addresses')} of it ${p.held === 1 ? 'belongs' : 'belong'} to servers.`, title: `Remove ${p.name}?`, done: `${p.name} is removed`, leadsTo: '/admin/ip-pools', confirm: { type: p.name, keep: 'Keep pool', consequences: [`${p.network} is no longer given to servers.`, p.reserved > 0 && `${count(p.reserved, 'reservation')} ${p.reserved === 1 ? 'is' : 'are'} forgotten.`, p.nodes.length > 0 && `It is taken off ${count(p.nodes.length, 'node')}.`] } })}`
+    ${act(at, removePool, params, 'Remove pool', { tone: 'bad', disabledReason: p.held > 0 && `${count(p.held, 'address', 'addresses')} of it ${p.held === 1 ? 'belongs' : 'belong'} to servers.`, title: `Remove ${p.name}?`, done: `${p.name} is removed`, leadsTo: '/admin/ip-pools', confirm: { type: p.name, keep: 'Keep pool', consequences: [`${p.network} is no longer given to servers.`, p.reserved > 0 && `${count(p.reserved, 'reservation')} ${p.reserved === 1 ? 'is' : 'are'} forgotten.`, p.nodes.length > 0 && `It is taken off ${count(p.nodes.length, 'node')}.`] } })}`
 }
 
 const facts = ({ pool: p }: Data): Html =>
@@ -58,7 +64,10 @@ const facts = ({ pool: p }: Data): Html =>
     ${kv([
       ['Gateway', html`<code>${p.gateway}</code>`],
       ['Range', html`<code>${p.first}</code> to <code>${p.last}</code>`],
-      ['Resolvers', p.resolvers.length ? p.resolvers.map((r) => html`<code>${r}</code> `) : 'None: servers cannot look up names.'],
+      [
+        'Resolvers',
+        p.resolvers.length ? p.resolvers.map((r) => html`<code>${r}</code> `) : 'None: servers cannot look up names.',
+      ],
       [
         'Nodes',
         p.nodes.length
@@ -124,7 +133,8 @@ function map({ addresses, at }: Data): Html {
     {
       id: 'map',
       title: 'Addresses',
-      count: first && last && html`<span class="mono">${first.address}</span> to <span class="mono">${last.address}</span>`,
+      count:
+        first && last && html`<span class="mono">${first.address}</span> to <span class="mono">${last.address}</span>`,
     },
     html`
     ${inside(html`<div class="legend"><span><i class="cell key"></i>Free</span><span><i class="cell held key"></i>Held by a server</span><span><i class="cell reserved key"></i>Reserved</span></div>
@@ -145,7 +155,10 @@ const prefixes = ({ addresses, at }: Data): Html =>
             [
               { title: 'Prefix', main: true, cell: (a) => html`<code>${a.address}/${a.prefixLength}</code>` },
               { title: 'State', cell: (a) => words[a.state] },
-              { title: 'Server', cell: (a) => (a.server ? html`<a href="/admin/servers/${a.server.id}">${a.server.hostname}</a>` : '–') },
+              {
+                title: 'Server',
+                cell: (a) => (a.server ? html`<a href="/admin/servers/${a.server.id}">${a.server.hostname}</a>` : '–'),
+              },
             ],
             (a) => a.id,
           )

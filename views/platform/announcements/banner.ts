@@ -1,6 +1,6 @@
-import type { listAnnouncements } from '../../../src/platform/announcements/announcements.ts'
 import { type Html, html } from '../../../src/kernel/web/html.ts'
 import type { Answers } from '../../../src/kernel/web/page.ts'
+import type { listAnnouncements } from '../../../src/platform/announcements/announcements.ts'
 import { notice } from '../../components/card.ts'
 
 /** On top of the first page of each kind of account. */

@@ -1,3 +1,5 @@
+import { type Html, html } from '../../../src/kernel/web/html.ts'
+import { type Answers, type At, page } from '../../../src/kernel/web/page.ts'
 import {
   audiences,
   changeAnnouncement,
@@ -5,8 +7,6 @@ import {
   listAllAnnouncements,
   removeAnnouncement,
 } from '../../../src/platform/announcements/announcements.ts'
-import { type Html, html } from '../../../src/kernel/web/html.ts'
-import { type Answers, type At, page } from '../../../src/kernel/web/page.ts'
 import { act } from '../../components/act.ts'
 import { empty } from '../../components/card.ts'
 import { area, field, select } from '../../components/field.ts'

@@ -1,10 +1,10 @@
+import { allOperations } from '../../../src/app/operations.ts'
+import { powerServer, verbs } from '../../../src/compute/servers/power.ts'
+import { type Html, html } from '../../../src/kernel/web/html.ts'
+import type { Answers, At } from '../../../src/kernel/web/page.ts'
 import type { listActivity } from '../../../src/platform/audit/activity.ts'
 import type { listAudit } from '../../../src/platform/audit/audit.ts'
 import { otherLines } from '../../../src/platform/audit/line.ts'
-import { type Html, html } from '../../../src/kernel/web/html.ts'
-import type { Answers, At } from '../../../src/kernel/web/page.ts'
-import { allOperations } from '../../../src/app/operations.ts'
-import { powerServer, verbs } from '../../../src/compute/servers/power.ts'
 import { areaOf } from '../../components/area.ts'
 import { pill } from '../../components/state.ts'
 import { table } from '../../components/table.ts'
@@ -127,7 +127,8 @@ export const auditTable = (lines: readonly Line[], at: At, { target = true } = {
       { title: 'When', cell: (l) => moment(l.at, at) },
       {
         title: 'Who',
-        cell: (l) => html`${l.actor.name}<small>${through(l.via)}${l.from && html` · <span class="mono">${l.from}</span>`}</small>`,
+        cell: (l) =>
+          html`${l.actor.name}<small>${through(l.via)}${l.from && html` · <span class="mono">${l.from}</span>`}</small>`,
       },
       ...(target ? [{ title: 'Target', cell: (l: Line) => targetLink(at, l) }] : []),
       { title: 'Result', cell: (l) => result(l.result) },

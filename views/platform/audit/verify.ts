@@ -1,7 +1,8 @@
 // A page of its own: the whole log is gone through, which nobody who only reads it should wait for.
-import { verifyAudit } from '../../../src/platform/audit/verify.ts'
+
 import { html } from '../../../src/kernel/web/html.ts'
 import { page } from '../../../src/kernel/web/page.ts'
+import { verifyAudit } from '../../../src/platform/audit/verify.ts'
 import { card, inside, notice } from '../../components/card.ts'
 import { head } from '../../components/head.ts'
 import { count } from '../../components/words.ts'
@@ -18,7 +19,10 @@ export const auditVerifyPage = page({
       html`
       ${
         ok
-          ? notice('info', html`<strong>The chain holds.</strong> ${count(lines, 'line')} checked; each matches the line before it.`)
+          ? notice(
+              'info',
+              html`<strong>The chain holds.</strong> ${count(lines, 'line')} checked; each matches the line before it.`,
+            )
           : notice(
               'bad',
               html`<strong>The chain is broken at <code>${brokenAt}</code>.</strong> This line was changed, or one before it was removed or put in, by something other than Berth. Compare with a backup, and find out who can write to the database file.`,

@@ -1,6 +1,6 @@
-import { getPanelHost } from '../../../src/platform/host/panel-host.ts'
 import { html } from '../../../src/kernel/web/html.ts'
 import { page } from '../../../src/kernel/web/page.ts'
+import { getPanelHost } from '../../../src/platform/host/panel-host.ts'
 import { card, inside, kv, meter } from '../../components/card.ts'
 import { head } from '../../components/head.ts'
 import { live } from '../../components/live.ts'

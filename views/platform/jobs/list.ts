@@ -1,6 +1,6 @@
-import { listJobs } from '../../../src/platform/jobs/jobs.ts'
 import { type Html, html } from '../../../src/kernel/web/html.ts'
 import type { Answers, At } from '../../../src/kernel/web/page.ts'
+import { listJobs } from '../../../src/platform/jobs/jobs.ts'
 import { type Area, inEveryArea } from '../../components/area.ts'
 import { empty } from '../../components/card.ts'
 import { head } from '../../components/head.ts'
@@ -9,7 +9,11 @@ import { pager, tabs } from '../../components/table.ts'
 import { count } from '../../components/words.ts'
 import { jobTable } from './table.ts'
 
-const none: Record<string, string> = { running: 'No job is running.', done: 'No job is done yet.', failed: 'No job has failed.' }
+const none: Record<string, string> = {
+  running: 'No job is running.',
+  done: 'No job is done yet.',
+  failed: 'No job has failed.',
+}
 
 export const jobsPages = inEveryArea({
   path: '/jobs',

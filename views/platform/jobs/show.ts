@@ -1,6 +1,6 @@
-import { getJob, getJobLog } from '../../../src/platform/jobs/jobs.ts'
 import { type Html, html } from '../../../src/kernel/web/html.ts'
 import type { Answers, At } from '../../../src/kernel/web/page.ts'
+import { getJob, getJobLog } from '../../../src/platform/jobs/jobs.ts'
 import { type Area, inEveryArea } from '../../components/area.ts'
 import { card, copyable, inside, kv, notice } from '../../components/card.ts'
 import { head } from '../../components/head.ts'

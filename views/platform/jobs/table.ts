@@ -1,6 +1,6 @@
-import type { listJobs } from '../../../src/platform/jobs/jobs.ts'
 import { type Html, html } from '../../../src/kernel/web/html.ts'
 import type { Answers, At } from '../../../src/kernel/web/page.ts'
+import type { listJobs } from '../../../src/platform/jobs/jobs.ts'
 import type { Area } from '../../components/area.ts'
 import { jobState } from '../../components/state.ts'
 import { table } from '../../components/table.ts'
@@ -16,7 +16,8 @@ export const jobTable = (jobs: readonly Job[], at: At, area: Area, { server = tr
       {
         title: 'Job',
         main: true,
-        cell: (j) => html`<a href="${area}/jobs/${j.id}">${j.title}</a>${j.error && html`<small>${j.error.message}</small>`}`,
+        cell: (j) =>
+          html`<a href="${area}/jobs/${j.id}">${j.title}</a>${j.error && html`<small>${j.error.message}</small>`}`,
       },
       { title: 'State', cell: (j) => jobState(j) },
       {
@@ -25,10 +26,20 @@ export const jobTable = (jobs: readonly Job[], at: At, area: Area, { server = tr
           `${j.state === 'succeeded' ? j.step.of : j.step.n} of ${j.step.of}${j.step.name && j.state !== 'succeeded' ? `: ${j.step.name}` : ''}`,
       },
       ...(server && area
-        ? [{ title: 'Server', cell: (j: Job) => (j.serverId ? html`<a href="${area}/servers/${j.serverId}">Open server</a>` : '–') }]
+        ? [
+            {
+              title: 'Server',
+              cell: (j: Job) => (j.serverId ? html`<a href="${area}/servers/${j.serverId}">Open server</a>` : '–'),
+            },
+          ]
         : []),
       ...(node && area === '/admin'
-        ? [{ title: 'Node', cell: (j: Job) => (j.nodeId ? html`<a href="/admin/nodes/${j.nodeId}">${j.nodeName}</a>` : '–') }]
+        ? [
+            {
+              title: 'Node',
+              cell: (j: Job) => (j.nodeId ? html`<a href="/admin/nodes/${j.nodeId}">${j.nodeName}</a>` : '–'),
+            },
+          ]
         : []),
       { title: 'Started by', cell: (j) => j.startedBy.name },
       {

@@ -1,14 +1,14 @@
-import { listAnnouncements } from '../../../src/platform/announcements/announcements.ts'
 import { type Html, html } from '../../../src/kernel/web/html.ts'
 import { type Answers, type At, page } from '../../../src/kernel/web/page.ts'
+import { listAnnouncements } from '../../../src/platform/announcements/announcements.ts'
 import { getOverview } from '../../../src/platform/overview/overview.ts'
-import { announced } from '../announcements/banner.ts'
 import { attentionAndChecklist } from '../../components/attention.ts'
 import { card, empty, fact, facts, inside, meter } from '../../components/card.ts'
 import { head } from '../../components/head.ts'
 import { live } from '../../components/live.ts'
 import { openState, serverStates } from '../../components/state.ts'
 import { count, gb, list, mb } from '../../components/words.ts'
+import { announced } from '../announcements/banner.ts'
 
 const reads = { overview: getOverview, announcements: listAnnouncements }
 const HTTPS = '/admin#https'

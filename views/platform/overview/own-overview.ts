@@ -1,11 +1,9 @@
-import { listAnnouncements } from '../../../src/platform/announcements/announcements.ts'
-import { listJobs } from '../../../src/platform/jobs/jobs.ts'
+import { listServers } from '../../../src/compute/servers/list.ts'
 import { type Html, html } from '../../../src/kernel/web/html.ts'
 import { type Answers, page, reading } from '../../../src/kernel/web/page.ts'
+import { listAnnouncements } from '../../../src/platform/announcements/announcements.ts'
+import { listJobs } from '../../../src/platform/jobs/jobs.ts'
 import { getOwnOverview } from '../../../src/platform/overview/own-overview.ts'
-import { listServers } from '../../../src/compute/servers/list.ts'
-import { announced } from '../announcements/banner.ts'
-import { jobTable } from '../jobs/table.ts'
 import { areaOf } from '../../components/area.ts'
 import { attentionAndChecklist } from '../../components/attention.ts'
 import { card, empty } from '../../components/card.ts'
@@ -14,6 +12,8 @@ import { live } from '../../components/live.ts'
 import { serverStates } from '../../components/state.ts'
 import { list } from '../../components/words.ts'
 import { ownServerTable } from '../../compute/servers/own.ts'
+import { announced } from '../announcements/banner.ts'
+import { jobTable } from '../jobs/table.ts'
 
 const reads = {
   announcements: reading(listAnnouncements, () => ({})),

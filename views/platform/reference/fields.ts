@@ -30,7 +30,12 @@ export function fieldRows(schema: TSchema | undefined, prefix = '', needed = tru
     const must = needed && required.includes(short)
     const parts = inner.anyOf ?? [inner]
     const row = { name, type: typeOf(inner), required: must, rule: ruleOf(inner) }
-    return [row, ...parts.flatMap((part) => fieldRows((part.items ?? part) as TSchema, part.items ? `${name}[].` : `${name}.`, must))]
+    return [
+      row,
+      ...parts.flatMap((part) =>
+        fieldRows((part.items ?? part) as TSchema, part.items ? `${name}[].` : `${name}.`, must),
+      ),
+    ]
   })
 }
 
@@ -44,7 +49,8 @@ function typeOf(s: Schema): string {
 const between = (least: number | undefined, most: number | undefined, what: string): string | undefined => {
   const [from, to] = [least?.toLocaleString('en'), most?.toLocaleString('en')]
   if (from === undefined && to === undefined) return undefined
-  const range = to === undefined ? `${from} or more` : from === undefined || from === '0' ? `at most ${to}` : `${from} to ${to}`
+  const range =
+    to === undefined ? `${from} or more` : from === undefined || from === '0' ? `at most ${to}` : `${from} to ${to}`
   return what ? `${range} ${what}` : range
 }
 

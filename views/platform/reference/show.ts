@@ -1,14 +1,14 @@
 // The API as this account has it: nothing is listed that the gate would not let it call.
 import { quoted } from '../../../agent/protocol/shell-quote.ts'
+import { operations } from '../../../src/app/operations.ts'
 import { isScope, type Permission, permissions, type Scope, scopes } from '../../../src/kernel/api/access.ts'
 import type { Actor } from '../../../src/kernel/api/actor.ts'
 import { type Code, codes, refusals } from '../../../src/kernel/api/errors.ts'
 import { API_ROOT } from '../../../src/kernel/api/http.ts'
-import { codesOf } from '../../../src/kernel/openapi/openapi.ts'
 import { needsPerson, type Operation, queryOf } from '../../../src/kernel/api/operation.ts'
+import { codesOf } from '../../../src/kernel/openapi/openapi.ts'
 import { type Html, html } from '../../../src/kernel/web/html.ts'
 import { type At, noPage, page } from '../../../src/kernel/web/page.ts'
-import { operations } from '../../../src/app/operations.ts'
 import { card, empty, kv } from '../../components/card.ts'
 import { field } from '../../components/field.ts'
 import { head } from '../../components/head.ts'
@@ -41,7 +41,7 @@ export function curlFor(op: Operation, origin: string): string {
   return [
     `curl${op.method === 'GET' ? '' : ` -X ${op.method}`} "${origin}${API_ROOT}${path}"`,
     op.access !== 'anyone' && '-H "Authorization: Bearer $TOKEN"',
-    op.remembers && '-H "Idempotency-Key: $(uuidgen)"',
+    op.idempotent && '-H "Idempotency-Key: $(uuidgen)"',
     op.body && "-H 'Content-Type: application/json'",
     op.body && `-d ${quoted(JSON.stringify(op.example ?? {}))}`,
   ]
@@ -57,11 +57,12 @@ const right = (name: Scope | Permission): Html =>
 function needs(op: Operation, actor: Actor): Html {
   if (op.access === 'anyone') return html`Nothing: it is open to anyone.`
   const rights = rightsOf(op, actor)
-  return html`${op.inPerson && html`A person signed in, not a token. `}${rights.length > 1 && html`One of:`}<ul class="will">${rights.map(right)}</ul>`
+  return html`${op.requiresSession && html`A person signed in, not a token. `}${rights.length > 1 && html`One of:`}<ul class="will">${rights.map(right)}</ul>`
 }
 
 /** Names between backticks, as documents write them. */
-const prose = (words: string): Html => html`${words.split('`').map((part, i) => (i % 2 ? html`<code>${part}</code>` : part))}`
+const prose = (words: string): Html =>
+  html`${words.split('`').map((part, i) => (i % 2 ? html`<code>${part}</code>` : part))}`
 
 /** What this call refuses with of its own, in words; what every call may answer is said once, at the top. */
 const refusalTable = (list: readonly Code[]): Html =>
@@ -79,11 +80,14 @@ const bodyTable = (rows: readonly FieldRow[]): Html =>
     { title: 'Rule', cell: (f) => f.rule },
   ])
 
-type Asked = { description?: string; enum?: readonly string[]; type?: string; title?: string }
-const queryTable = (query: Readonly<Record<string, Asked>>): Html =>
-  table<[string, Asked]>('Query parameters', Object.entries(query), [
+type RequestContext = { description?: string; enum?: readonly string[]; type?: string; title?: string }
+const queryTable = (query: Readonly<Record<string, RequestContext>>): Html =>
+  table<[string, RequestContext]>('Query parameters', Object.entries(query), [
     { title: 'Query parameter', main: true, cell: ([name]) => html`<code>${name}</code>` },
-    { title: 'Value', cell: ([, it]) => (it.enum ? choices(it.enum) : (it.title ?? (it.type === 'integer' ? 'whole number' : 'text'))) },
+    {
+      title: 'Value',
+      cell: ([, it]) => (it.enum ? choices(it.enum) : (it.title ?? (it.type === 'integer' ? 'whole number' : 'text'))),
+    },
     { title: 'What it does', cell: ([, it]) => it.description },
   ])
 /** Codes of refusals stand in tables of their own. */
@@ -92,7 +96,7 @@ const choices = (values: readonly string[]) => (values.length > 20 ? 'one word' 
 /** Asks in the page, with what the viewer may see; public/panel/try.js shows the answer under it. */
 function tryIt(op: Operation): Html | false {
   // A file is nothing to look at on a page.
-  if (op.method !== 'GET' || op.answers) return false
+  if (op.method !== 'GET' || op.produces) return false
   const ids = [...op.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!)
   const asked = Object.entries(queryOf(op))
   return html`<form class="try" data-try="${API_ROOT}${op.path}">
@@ -111,8 +115,12 @@ function entry(at: At, op: Operation, open: boolean): Html {
       ${kv([
         ['Operation', html`<code>${op.id}</code>`],
         ['Needs', needs(op, at.actor)],
-        ['Answers', `${op.status ?? 200}${op.answers ? `, as ${op.answers}` : ''}`],
-        ['Repeats', op.remembers && html`With an <code>Idempotency-Key</code>, the same call within 24 hours answers what it answered.`],
+        ['Answers', `${op.status ?? 200}${op.produces ? `, as ${op.produces}` : ''}`],
+        [
+          'Repeats',
+          op.idempotent &&
+            html`With an <code>Idempotency-Key</code>, the same call within 24 hours answers what it answered.`,
+        ],
       ])}
       ${byToken(op, at.actor) && html`<div class="bar"><pre class="secret grow">${curl}</pre><button type="button" class="btn" data-copy="${curl}">Copy<span class="sr"> the curl line of ${op.id}</span></button></div>`}
       ${rows.length > 0 && bodyTable(rows)}
@@ -124,14 +132,18 @@ function entry(at: At, op: Operation, open: boolean): Html {
 
 /** What any call may answer, whatever it does. */
 const usual = new Set(
-  operations.map((op) => new Set(codesOf({ ...op, refuses: [], on: undefined }))).reduce((all, some) => all.union(some)),
+  operations
+    .map((op) => new Set(codesOf({ ...op, refuses: [], on: undefined })))
+    .reduce((all, some) => all.union(some)),
 )
 
 /** Every word of the question stands somewhere in what the call is, does and refuses with. */
 function asksFor(question: string): (op: Operation) => boolean {
   const words = question.toLowerCase().split(/\s+/).filter(Boolean)
   return (op) => {
-    const text = [op.id, op.method, op.path, op.summary, ...Object.values(op.access).flat(), ...(op.refuses ?? [])].join(' ').toLowerCase()
+    const text = [op.id, op.method, op.path, op.summary, ...Object.values(op.access).flat(), ...(op.refuses ?? [])]
+      .join(' ')
+      .toLowerCase()
     return words.every((word) => text.includes(word))
   }
 }

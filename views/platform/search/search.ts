@@ -45,4 +45,6 @@ export const searchButton = (): Html =>
 
 /** Not on the search page itself, which has the same field. Before anything is typed it shows what can be done. */
 export const palette = (at: At, actions: readonly Shown[]): Html =>
-  at.path === '/search' ? html`` : html`<dialog id="palette" class="wide" aria-label="Search">${form('', actions.slice(0, MOST))}</dialog>`
+  at.path === '/search'
+    ? html``
+    : html`<dialog id="palette" class="wide" aria-label="Search">${form('', actions.slice(0, MOST))}</dialog>`

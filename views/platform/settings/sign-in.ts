@@ -1,8 +1,13 @@
 // Signing in through an identity provider, as the operator sets it up.
+
+import {
+  type getSignInProvider,
+  removeSignInProvider,
+  setSignInProvider,
+} from '../../../src/identity/auth/identity-provider/configure.ts'
 import { accountKinds } from '../../../src/kernel/api/access.ts'
 import { type Html, html } from '../../../src/kernel/web/html.ts'
 import type { Answers, At } from '../../../src/kernel/web/page.ts'
-import { type getSignInProvider, removeSignInProvider, setSignInProvider } from '../../../src/identity/identity-provider/configure.ts'
 import { act, callForm } from '../../components/act.ts'
 import { card, copyable, inside, kv } from '../../components/card.ts'
 import { checks, field } from '../../components/field.ts'

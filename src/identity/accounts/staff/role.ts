@@ -1,14 +1,14 @@
 // Roles: named lists of what staff may do. Nobody gives what they do not have, and nobody changes those who have more.
 import { count, eq } from 'drizzle-orm'
 import { Type as t } from 'typebox'
-import { allPermissions, type Permission } from '../../kernel/api/access.ts'
-import type { Actor } from '../../kernel/api/actor.ts'
-import { Refusal } from '../../kernel/api/errors.ts'
-import { type Resource, shape } from '../../kernel/api/operation.ts'
-import { newId } from '../../kernel/db/ids.ts'
-import type { Db, Tx } from '../../kernel/db/open.ts'
-import { rowBy } from '../../kernel/db/rows.ts'
-import { type Account, accounts, roles } from '../accounts/tables.ts'
+import { allPermissions, type Permission } from '../../../kernel/api/access.ts'
+import type { Actor } from '../../../kernel/api/actor.ts'
+import { ApiError } from '../../../kernel/api/errors.ts'
+import { namedSchema, type Resource } from '../../../kernel/api/operation.ts'
+import { newId } from '../../../kernel/db/ids.ts'
+import type { Db, Tx } from '../../../kernel/db/open.ts'
+import { rowBy } from '../../../kernel/db/rows.ts'
+import { type Account, accounts, roles } from '../tables.ts'
 
 export type Role = typeof roles.$inferSelect
 
@@ -58,16 +58,20 @@ export const isOwner = (tx: Db, actor: Actor): boolean =>
 /** Throws `forbidden` when the role holds what the actor lacks: such a role is neither given, changed nor taken away by them. */
 export function mustReach(tx: Db, actor: Actor, role: Role) {
   if (role.isOwner && !isOwner(tx, actor))
-    throw new Refusal('forbidden', 'Only an owner may change, disable or help another owner. Ask one.')
+    throw new ApiError('forbidden', 'Only an owner may change, disable or help another owner. Ask one.')
   mustHold(actor, heldBy(role))
 }
 
 export function mustHold(actor: Actor, wanted: readonly Permission[]) {
   const lacking = wanted.filter((p) => !actor.permissions.has(p))
   if (lacking.length)
-    throw new Refusal('forbidden', `You can only give or take what you have yourself. You do not have ${lacking.join(', ')}.`, {
-      permissions: lacking,
-    })
+    throw new ApiError(
+      'forbidden',
+      `You can only give or take what you have yourself. You do not have ${lacking.join(', ')}.`,
+      {
+        permissions: lacking,
+      },
+    )
 }
 
 /** As `mustReach`, for the account that has the role; one without a role is anybody's. */
@@ -85,7 +89,7 @@ export function mustNotBeLastOwner(tx: Db, account: Account) {
     )
     .get(account.id)!.n
   if (!others)
-    throw new Refusal(
+    throw new ApiError(
       'last_owner',
       `${account.name} is the last owner: without one, nobody could change roles any more. Make another owner first.`,
     )
@@ -94,7 +98,7 @@ export function mustNotBeLastOwner(tx: Db, account: Account) {
 // ---------------------------------------------------------------- operations
 export const role: Resource<Role> = { name: 'role', notFound: 'role_not_found', find: (tx, _, id) => byId(tx, id) }
 
-export const roleAnswer = shape('Role', {
+export const roleAnswer = namedSchema('Role', {
   id: t.String(),
   name: t.String(),
   permissions: t.Array(t.String()),

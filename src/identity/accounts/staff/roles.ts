@@ -1,13 +1,13 @@
 import { eq } from 'drizzle-orm'
 import { Type as t } from 'typebox'
-import { allPermissions } from '../../kernel/api/access.ts'
-import { Refusal } from '../../kernel/api/errors.ts'
-import { page, paginateAll } from '../../kernel/api/list.ts'
-import { named, patched } from '../../kernel/api/named.ts'
-import { done, fields, line, operation } from '../../kernel/api/operation.ts'
-import { newId } from '../../kernel/db/ids.ts'
+import { allPermissions } from '../../../kernel/api/access.ts'
+import { ApiError } from '../../../kernel/api/errors.ts'
+import { page, paginateAll } from '../../../kernel/api/list.ts'
+import { named, patched } from '../../../kernel/api/named.ts'
+import { done, fields, line, operation } from '../../../kernel/api/operation.ts'
+import { newId } from '../../../kernel/db/ids.ts'
+import { roles } from '../tables.ts'
 import { mustHold, mustReach, role, roleAnswer, showRole } from './role.ts'
-import { roles } from '../accounts/tables.ts'
 
 const held = t.Array(t.Enum(allPermissions), { maxItems: allPermissions.length, uniqueItems: true })
 const who = { staff: ['staff.write'] } as const
@@ -18,7 +18,7 @@ export const listRoles = operation({
   path: '/admin/roles',
   summary: 'The roles of staff, each with what it may do and how many have it',
   access: who,
-  answer: page(roleAnswer),
+  response: page(roleAnswer),
   run: (call) =>
     paginateAll({
       call,
@@ -36,10 +36,10 @@ export const createRole = operation({
   path: '/admin/roles',
   summary: 'Add a role; it may do no more than its maker',
   access: who,
-  inPerson: true,
-  confirmed: true,
+  requiresSession: true,
+  requiresRecentAuth: true,
   body: fields({ name: line(60), permissions: held, secondFactor: t.Optional(t.Boolean()) }),
-  answer: roleAnswer,
+  response: roleAnswer,
   status: 201,
   refuses: ['name_taken'],
   example: { name: 'Support', permissions: ['servers.see_all', 'servers.power', 'customers.read'], secondFactor: true },
@@ -48,7 +48,12 @@ export const createRole = operation({
     const made = named('role', () =>
       tx
         .insert(roles)
-        .values({ id: newId('role'), name: body.name, permissions: body.permissions, secondFactor: body.secondFactor ?? false })
+        .values({
+          id: newId('role'),
+          name: body.name,
+          permissions: body.permissions,
+          secondFactor: body.secondFactor ?? false,
+        })
         .returning()
         .get(),
     )
@@ -62,18 +67,21 @@ export const changeRole = operation({
   path: '/admin/roles/{id}',
   summary: 'Change a role; it applies at once to everybody who has it',
   access: who,
-  inPerson: true,
-  confirmed: true,
+  requiresSession: true,
+  requiresRecentAuth: true,
   on: role,
   body: fields({ name: t.Optional(line(60)), permissions: t.Optional(held), secondFactor: t.Optional(t.Boolean()) }),
-  answer: roleAnswer,
+  response: roleAnswer,
   refuses: ['name_taken', 'in_use'],
   example: { permissions: ['servers.see_all', 'servers.power'] },
   run({ tx, actor, target, body }) {
     mustReach(tx, actor, target)
     if (body.permissions) {
       if (target.isOwner)
-        throw new Refusal('in_use', 'The role Owner always has every permission and cannot be changed. Make another role instead.')
+        throw new ApiError(
+          'in_use',
+          'The role Owner always has every permission and cannot be changed. Make another role instead.',
+        )
       mustHold(actor, body.permissions)
     }
     return showRole(
@@ -89,16 +97,16 @@ export const removeRole = operation({
   path: '/admin/roles/{id}',
   summary: 'Remove a role that nobody has',
   access: who,
-  inPerson: true,
-  confirmed: true,
+  requiresSession: true,
+  requiresRecentAuth: true,
   on: role,
-  answer: done,
+  response: done,
   refuses: ['in_use'],
   run({ tx, actor, target }) {
     mustReach(tx, actor, target)
     const { staff } = showRole(tx, target)
     if (staff || target.isOwner)
-      throw new Refusal(
+      throw new ApiError(
         'in_use',
         target.isOwner
           ? 'The role Owner cannot be removed: there must always be an owner.'

@@ -3,20 +3,30 @@
 
 import { and, eq, gt, lt } from 'drizzle-orm'
 import { Type as t } from 'typebox'
-import { accountById, ownAccount } from '../accounts/account.ts'
-import type { Account } from '../accounts/tables.ts'
-import { invalid, Refusal } from '../../kernel/api/errors.ts'
-import { done, fields, line, nullable, operation, type Preparation, type Resource, secret, shape } from '../../kernel/api/operation.ts'
-import { minute } from '../../kernel/db/clock.ts'
-import { newId } from '../../kernel/db/ids.ts'
-import { type Db, isUniqueViolation, type Tx, write } from '../../kernel/db/open.ts'
-import { ownRow } from '../../kernel/db/rows.ts'
-import { log } from '../../kernel/log.ts'
-import { randomToken } from '../../kernel/crypto/secrets.ts'
-import { deviceIn } from '../auth/own-sessions.ts'
+import { ApiError, invalid } from '../../../kernel/api/errors.ts'
+import {
+  done,
+  fields,
+  line,
+  namedSchema,
+  nullable,
+  operation,
+  type PrepareContext,
+  type Resource,
+  secret,
+} from '../../../kernel/api/operation.ts'
+import { randomToken } from '../../../kernel/crypto/secrets.ts'
+import { minute } from '../../../kernel/db/clock.ts'
+import { newId } from '../../../kernel/db/ids.ts'
+import { type Db, isUniqueViolation, type Tx, write } from '../../../kernel/db/open.ts'
+import { ownRow } from '../../../kernel/db/rows.ts'
+import { log } from '../../../kernel/log.ts'
+import { accountById, ownAccount } from '../../accounts/account.ts'
+import type { Account } from '../../accounts/tables.ts'
+import { deviceIn } from '../own-sessions.ts'
+import { ownSessionId } from '../sessions.ts'
+import { challenges, type Passkey, passkeys } from '../tables.ts'
 import { changedFactors, firstCodes, own } from './second-factors.ts'
-import { ownSessionId } from '../auth/sessions.ts'
-import { challenges, type Passkey, passkeys } from '../auth/tables.ts'
 
 const CHALLENGE_MS = 5 * minute
 export const PASSKEYS_PER_ACCOUNT = 20
@@ -28,7 +38,10 @@ export function passkeysWork(origin: string): boolean {
 }
 const mustWork = (origin: string) => {
   if (!passkeysWork(origin))
-    throw new Refusal('not_possible', 'Passkeys need the panel to have a name and HTTPS. Set PANEL_PUBLIC_URL to such an address.')
+    throw new ApiError(
+      'not_possible',
+      'Passkeys need the panel to have a name and HTTPS. Set PANEL_PUBLIC_URL to such an address.',
+    )
 }
 const party = (origin: string) => new URL(origin).hostname
 
@@ -79,7 +92,7 @@ const of = (tx: Db, accountId: string) => tx.select().from(passkeys).where(eq(pa
 
 /** What the browser is asked for; without an account any passkey for this panel will do. */
 export async function requestFor(
-  { db, config }: Pick<Preparation, 'db' | 'config'>,
+  { db, config }: Pick<PrepareContext, 'db' | 'config'>,
   accountId: string | undefined,
   challenge: string,
   verify: boolean,
@@ -91,7 +104,9 @@ export async function requestFor(
     challenge: Buffer.from(challenge, 'base64url'),
     userVerification: verify ? 'required' : 'preferred',
     timeout: CHALLENGE_MS,
-    allowCredentials: accountId ? of(db, accountId).map((k) => ({ id: k.credentialId, transports: k.transports as any })) : [],
+    allowCredentials: accountId
+      ? of(db, accountId).map((k) => ({ id: k.credentialId, transports: k.transports as any }))
+      : [],
   })
 }
 
@@ -100,9 +115,14 @@ export async function requestFor(
  * back. `use` notes it and is false when the same key was used meanwhile.
  */
 export async function passkeyFits(
-  { db, config, clock, from }: Pick<Preparation, 'db' | 'config' | 'clock' | 'from'>,
+  { db, config, clock, from }: Pick<PrepareContext, 'db' | 'config' | 'clock' | 'from'>,
   given: Assertion,
-  { holder, purpose, accountId, mustVerify }: { holder: string; purpose: Purpose; accountId?: string; mustVerify: boolean },
+  {
+    holder,
+    purpose,
+    accountId,
+    mustVerify,
+  }: { holder: string; purpose: Purpose; accountId?: string; mustVerify: boolean },
 ): Promise<{ accountId: string; use(tx: Tx): boolean } | undefined> {
   const now = clock()
   const challenge = takeChallenge(db, holder, purpose, now)
@@ -143,7 +163,7 @@ const passkey: Resource<Passkey> = {
 }
 
 /** What a browser is asked for or answered with; its form is the standard's. */
-export const options = shape('PasskeyOptions', { options: t.Unknown() })
+export const options = namedSchema('PasskeyOptions', { options: t.Unknown() })
 
 export const beginPasskey = operation({
   id: 'passkeys.begin',
@@ -151,17 +171,20 @@ export const beginPasskey = operation({
   path: '/account/passkeys/actions/begin',
   summary: 'What the browser needs to make a passkey for the own account',
   access: own,
-  inPerson: true,
-  confirmed: true,
+  requiresSession: true,
+  requiresRecentAuth: true,
   withoutSecondFactor: true,
-  answer: options,
+  response: options,
   refuses: ['not_possible', 'limit_reached'],
   async prepare({ db, actor, config, clock }) {
     mustWork(config.origin)
     const account = ownAccount(db, actor)
     const known = of(db, account.id)
     if (known.length >= PASSKEYS_PER_ACCOUNT)
-      throw new Refusal('limit_reached', `An account has at most ${PASSKEYS_PER_ACCOUNT} passkeys. Remove one that is not used.`)
+      throw new ApiError(
+        'limit_reached',
+        `An account has at most ${PASSKEYS_PER_ACCOUNT} passkeys. Remove one that is not used.`,
+      )
     const challenge = write(db, (tx) => newChallenge(tx, ownSessionId(actor), 'register', clock()))
     const { generateRegistrationOptions } = await import('@simplewebauthn/server')
     return generateRegistrationOptions({
@@ -189,11 +212,11 @@ export const addPasskey = operation({
   path: '/account/passkeys',
   summary: 'Add the passkey that the browser made; it signs in from now on. Ends the other sessions',
   access: own,
-  inPerson: true,
-  confirmed: true,
+  requiresSession: true,
+  requiresRecentAuth: true,
   withoutSecondFactor: true,
   body: fields({ name: t.Optional(line(60)), passkey: credential }),
-  answer: t.Object({ id: t.String(), recoveryCodes: nullable(t.Array(t.String())) }),
+  response: t.Object({ id: t.String(), recoveryCodes: nullable(t.Array(t.String())) }),
   status: 201,
   refuses: ['not_possible'],
   example: { name: 'Laptop', passkey: { id: 'AQ', response: { clientDataJSON: 'e30' } } },
@@ -213,7 +236,10 @@ export const addPasskey = operation({
       })
       if (registrationInfo) return registrationInfo.credential
     } catch (error) {
-      log.info('a new passkey was refused', { accountId: account.id, why: error instanceof Error ? error.message : 'unknown' })
+      log.info('a new passkey was refused', {
+        accountId: account.id,
+        why: error instanceof Error ? error.message : 'unknown',
+      })
     }
     throw notTaken(
       account.kind === 'staff'
@@ -253,10 +279,10 @@ export const renamePasskey = operation({
   path: '/passkeys/{id}',
   summary: 'Rename a passkey',
   access: own,
-  inPerson: true,
+  requiresSession: true,
   on: passkey,
   body: fields({ name: line(60) }),
-  answer: t.Object({ id: t.String(), name: t.String() }),
+  response: t.Object({ id: t.String(), name: t.String() }),
   example: { name: 'Blue key' },
   run({ tx, target, body }) {
     tx.update(passkeys).set({ name: body.name }).where(eq(passkeys.id, target.id)).run()
@@ -270,10 +296,10 @@ export const removePasskey = operation({
   path: '/passkeys/{id}',
   summary: 'Remove a passkey; ends the other sessions',
   access: own,
-  inPerson: true,
-  confirmed: true,
+  requiresSession: true,
+  requiresRecentAuth: true,
   on: passkey,
-  answer: done,
+  response: done,
   run(call) {
     call.tx.delete(passkeys).where(eq(passkeys.id, call.target.id)).run()
     changedFactors(call, `A passkey was taken off your account: ${call.target.name}.`)

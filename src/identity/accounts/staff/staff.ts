@@ -1,20 +1,20 @@
 import { eq } from 'drizzle-orm'
 import { Type as t } from 'typebox'
-import { type Actor, sessionOf } from '../../kernel/api/actor.ts'
-import { Refusal } from '../../kernel/api/errors.ts'
-import { newest, page } from '../../kernel/api/list.ts'
-import { patched } from '../../kernel/api/named.ts'
-import { fields, line, operation, secret } from '../../kernel/api/operation.ts'
-import { endLinks } from '../account-links/links.ts'
-import { sendWelcome } from '../auth/password.ts'
-import { hashPassword, mustBeGood } from '../auth/passwords.ts'
-import { endSessionsOf, newValueOf, SESSION_SECONDS, sessionCookie } from '../auth/sessions.ts'
-import { revokeTokensOf } from '../tokens/token.ts'
-import { mailAddress, refuseTaken } from '../accounts/account.ts'
-import { tellOldAddress } from '../accounts/new-address.ts'
+import { type Actor, sessionOf } from '../../../kernel/api/actor.ts'
+import { ApiError } from '../../../kernel/api/errors.ts'
+import { newest, page } from '../../../kernel/api/list.ts'
+import { patched } from '../../../kernel/api/named.ts'
+import { fields, line, operation, secret } from '../../../kernel/api/operation.ts'
+import { endLinks } from '../../auth/links/links.ts'
+import { sendWelcome } from '../../auth/password.ts'
+import { hashPassword, mustBeGood } from '../../auth/passwords.ts'
+import { endSessionsOf, newValueOf, SESSION_SECONDS, sessionCookie } from '../../auth/sessions.ts'
+import { revokeTokensOf } from '../../tokens/token.ts'
+import { mailAddress, refuseTaken } from '../account.ts'
+import { tellOldAddress } from '../new-address.ts'
+import { type Account, accounts } from '../tables.ts'
 import { mustNotBeLastOwner, mustOutrank, mustReach } from './role.ts'
 import { addStaff, mustBeRole, showStaff, staffAnswer, staffMember } from './staff-member.ts'
-import { type Account, accounts } from '../accounts/tables.ts'
 
 const who = { staff: ['staff.write'] } as const
 
@@ -24,7 +24,7 @@ export const listStaff = operation({
   path: '/admin/staff',
   summary: 'Everybody who runs this installation',
   access: who,
-  answer: page(staffAnswer),
+  response: page(staffAnswer),
   run(call) {
     const { tx } = call
     const staff = eq(accounts.kind, 'staff')
@@ -44,15 +44,15 @@ export const createStaff = operation({
   path: '/admin/staff',
   summary: 'Add a member of staff, with a role that may do no more than you',
   access: who,
-  inPerson: true,
-  confirmed: true,
+  requiresSession: true,
+  requiresRecentAuth: true,
   body: fields({
     email: t.String({ maxLength: 254 }),
     name: line(100),
     role: t.Optional(line(60)),
     password: t.Optional(secret(t.String({ maxLength: 1000 }))),
   }),
-  answer: staffAnswer,
+  response: staffAnswer,
   status: 201,
   refuses: ['email_taken'],
   example: { email: 'bo@example.com', name: 'Bo', role: 'Owner', password: 'correct horse battery staple' },
@@ -62,11 +62,11 @@ export const createStaff = operation({
     return hashPassword(body.password)
   },
   /** Without a password they are mailed a link to choose one. */
-  run({ tx, actor, body, prepared: passwordHash, ...around }) {
+  run({ tx, actor, body, prepared: passwordHash, ...app }) {
     const role = body.role ?? 'Owner'
     mustReach(tx, actor, mustBeRole(tx, role))
-    const it = addStaff(tx, { ...body, role, passwordHash, now: around.clock() })
-    if (passwordHash === null) sendWelcome(tx, around, it)
+    const it = addStaff(tx, { ...body, role, passwordHash, now: app.clock() })
+    if (passwordHash === null) sendWelcome(tx, app, it)
     return showStaff(tx, it)
   },
 })
@@ -77,11 +77,15 @@ export const changeStaff = operation({
   path: '/admin/staff/{id}',
   summary: 'Change the name, the address or the role of a member of staff; with another role they sign in anew',
   access: who,
-  inPerson: true,
-  confirmed: true,
+  requiresSession: true,
+  requiresRecentAuth: true,
   on: staffMember,
-  body: fields({ name: t.Optional(line(100)), email: t.Optional(t.String({ maxLength: 254 })), role: t.Optional(line(60)) }),
-  answer: staffAnswer,
+  body: fields({
+    name: t.Optional(line(100)),
+    email: t.Optional(t.String({ maxLength: 254 })),
+    role: t.Optional(line(60)),
+  }),
+  response: staffAnswer,
   refuses: ['email_taken', 'last_owner'],
   example: { role: 'Support' },
   run(call) {
@@ -99,7 +103,11 @@ export const changeStaff = operation({
       mustReach(tx, actor, role)
       if (!role.isOwner) mustNotBeLastOwner(tx, target)
     }
-    const given = { ...body, ...(body.email !== undefined && { email: mailAddress(body.email) }), ...(role && { roleId: role.id }) }
+    const given = {
+      ...body,
+      ...(body.email !== undefined && { email: mailAddress(body.email) }),
+      ...(role && { roleId: role.id }),
+    }
     if (role && role.id !== target.roleId) {
       // A session is opened for what its holder was then.
       const here = actor.accountId === target.id ? sessionOf(actor)?.sessionId : undefined
@@ -118,17 +126,18 @@ export const disableStaff = operation({
   id: 'staff.disable',
   method: 'POST',
   path: '/admin/staff/{id}/actions/disable',
-  summary: 'Keep a member of staff out: sessions, tokens and links end at once and for good, what they did stays on record',
+  summary:
+    'Keep a member of staff out: sessions, tokens and links end at once and for good, what they did stays on record',
   access: who,
-  inPerson: true,
-  confirmed: true,
+  requiresSession: true,
+  requiresRecentAuth: true,
   on: staffMember,
-  answer: staffAnswer,
+  response: staffAnswer,
   refuses: ['already_done', 'last_owner'],
   run({ tx, actor, target, clock }) {
     mustOutrank(tx, actor, target)
     mustBeAnother(actor, target)
-    if (target.disabledAt !== null) throw new Refusal('already_done', `${target.name} is already disabled.`)
+    if (target.disabledAt !== null) throw new ApiError('already_done', `${target.name} is already disabled.`)
     mustNotBeLastOwner(tx, target)
     const now = clock()
     endSessionsOf(tx, target.id)
@@ -144,19 +153,20 @@ export const enableStaff = operation({
   path: '/admin/staff/{id}/actions/enable',
   summary: 'Let a disabled member of staff in again; their tokens stay revoked',
   access: who,
-  inPerson: true,
-  confirmed: true,
+  requiresSession: true,
+  requiresRecentAuth: true,
   on: staffMember,
-  answer: staffAnswer,
+  response: staffAnswer,
   refuses: ['already_done'],
   run({ tx, actor, target }) {
     mustOutrank(tx, actor, target)
-    if (target.disabledAt === null) throw new Refusal('already_done', `${target.name} is not disabled.`)
+    if (target.disabledAt === null) throw new ApiError('already_done', `${target.name} is not disabled.`)
     return showStaff(tx, patched(tx, accounts, target, { disabledAt: null }))
   },
 })
 
 /** Whoever locks themselves out by mistake would need somebody else to undo it. */
 function mustBeAnother(actor: Actor, target: Account) {
-  if (actor.accountId === target.id) throw new Refusal('forbidden', 'You cannot disable your own account. Ask another administrator.')
+  if (actor.accountId === target.id)
+    throw new ApiError('forbidden', 'You cannot disable your own account. Ask another administrator.')
 }

@@ -3,8 +3,15 @@
 import type { Static, TSchema } from 'typebox'
 import { Value } from 'typebox/value'
 import { Failure } from '../failure.ts'
+import {
+  agentHeaders,
+  agentPaths,
+  ChallengeResponse,
+  type EnrollRequest,
+  EnrollResponse,
+  PROTOCOL,
+} from '../protocol/wire.ts'
 import { type Identity, signatureOf } from './identity.ts'
-import { agentHeaders, agentPaths, ChallengeAnswer, EnrollAnswer, type EnrollRequest, PROTOCOL } from '../protocol/wire.ts'
 
 const LIMIT_MS = 15_000
 
@@ -25,7 +32,8 @@ export class Refused extends Failure {
  */
 export function controllerUrl(text: string): string {
   const url = URL.parse(text)
-  if (!url || !['http:', 'https:'].includes(url.protocol)) throw new Failure('invalid_controller', `${text} is no http or https address`)
+  if (!url || !['http:', 'https:'].includes(url.protocol))
+    throw new Failure('invalid_controller', `${text} is no http or https address`)
   if (url.protocol === 'http:' && !isLoopback(url.hostname) && process.env['PANEL_AGENT_INSECURE'] !== '1') {
     throw new Failure(
       'insecure_controller',
@@ -38,12 +46,13 @@ export function controllerUrl(text: string): string {
 const isLoopback = (host: string) => host === 'localhost' || host === '[::1]' || /^127(\.\d{1,3}){3}$/.test(host)
 
 /** Throws `Refused` with the controller's code, `unreachable` when there is no answer. */
-export const enroll = (controller: string, request: EnrollRequest) => post(controller, agentPaths.enroll, request, EnrollAnswer)
+export const enroll = (controller: string, request: EnrollRequest) =>
+  post(controller, agentPaths.enroll, request, EnrollResponse)
 
 /** Headers that prove who we are, for one request: the nonce in them is new and works once. */
 export async function signedHeaders(identity: Identity): Promise<Record<string, string>> {
   const { nodeId, controller } = identity
-  const { nonce } = await post(controller, agentPaths.challenge, { nodeId, protocol: PROTOCOL }, ChallengeAnswer)
+  const { nonce } = await post(controller, agentPaths.challenge, { nodeId, protocol: PROTOCOL }, ChallengeResponse)
   return {
     [agentHeaders.node]: nodeId,
     [agentHeaders.nonce]: nonce,
@@ -67,7 +76,8 @@ async function post<S extends TSchema>(controller: string, path: string, body: u
   })
   const json: unknown = await response.json().catch(() => undefined)
   if (!response.ok) throw refusal(response.status, json)
-  if (!Value.Check(answer, json)) throw new Failure('invalid_answer', `${controller} does not answer like a Berth controller`)
+  if (!Value.Check(answer, json))
+    throw new Failure('invalid_answer', `${controller} does not answer like a Berth controller`)
   return json as Static<S>
 }
 

@@ -2,8 +2,8 @@
 import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { makePassage } from '../host/directories.ts'
 import { Failure } from '../failure.ts'
+import { makePassage } from '../host/directories.ts'
 import { signedText } from '../protocol/wire.ts'
 
 /** What `agent.json` holds. */
@@ -44,7 +44,10 @@ export function newKey(dataDir: string) {
 /** Throws `not_enrolled` when this host has never been enrolled. */
 export function readIdentity(dataDir: string): Identity {
   if (!isEnrolled(dataDir)) {
-    throw new Failure('not_enrolled', `${dataDir} holds no node identity; run: berth agent enroll --controller URL --token TOKEN`)
+    throw new Failure(
+      'not_enrolled',
+      `${dataDir} holds no node identity; run: berth agent enroll --controller URL --token TOKEN`,
+    )
   }
   const settings = JSON.parse(readFileSync(join(dataDir, SETTINGS), 'utf8')) as Settings
   return { ...settings, key: createPrivateKey(readFileSync(join(dataDir, KEY))) }

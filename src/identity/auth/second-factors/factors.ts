@@ -1,5 +1,5 @@
 // Which second factors an account has. What is done with them is in second-factors.ts.
-import { type Db, prepared } from '../../kernel/db/open.ts'
+import { type Db, prepared } from '../../../kernel/db/open.ts'
 
 export const factorNames = ['totp', 'passkey', 'recovery'] as const
 export type FactorName = (typeof factorNames)[number]

@@ -2,16 +2,16 @@
 // for days; guests do not notice. A command whose answer could not be sent is asked for again after the reconnect, and the
 // journal answers it.
 import { Compile } from 'typebox/compile'
-import { sleep } from '../host/startup.ts'
 import { parseCommand } from '../commands/index.ts'
-import { Refused, signedHeaders } from './controller.ts'
 import { failureOf, wordsOf } from '../failure.ts'
 import type { Host } from '../host/host.ts'
+import { sleep } from '../host/startup.ts'
+import { log } from '../log.ts'
+import { agentPaths, type Facts, type FromAgent, type LogLevel, ToAgent } from '../protocol/wire.ts'
+import { Refused, signedHeaders } from './controller.ts'
 import type { Identity } from './identity.ts'
 import { type JobLog, loggingTo } from './job-log.ts'
 import type { Answer, Journal } from './journal.ts'
-import { log } from '../log.ts'
-import { agentPaths, type Facts, type FromAgent, type LogLevel, ToAgent } from '../protocol/wire.ts'
 
 const HEARTBEAT_MS = 10_000
 const FACTS_MS = 60_000
@@ -64,9 +64,12 @@ export class Connection {
   private async connectOnce(signal: AbortSignal): Promise<{ openMs: number; retryMs?: number }> {
     try {
       const headers = await signedHeaders(this.identity)
-      const socket = new WebSocket(this.identity.controller.replace(/^http/, 'ws') + agentPaths.connect, { headers } as never)
+      const socket = new WebSocket(this.identity.controller.replace(/^http/, 'ws') + agentPaths.connect, {
+        headers,
+      } as never)
       const openMs = await this.live(socket, signal)
-      if (!signal.aborted) log('warning', 'the connection to the controller is lost; guests go on, reconnecting', { afterMs: openMs })
+      if (!signal.aborted)
+        log('warning', 'the connection to the controller is lost; guests go on, reconnecting', { afterMs: openMs })
       return { openMs }
     } catch (error) {
       return { openMs: 0, retryMs: explain(error) }
@@ -114,7 +117,10 @@ export class Connection {
 
   private hear(socket: WebSocket, text: string) {
     const frame = frameIn(text)
-    if (!frame) return log('warning', 'a frame of the controller is not understood; is this agent older?', { start: text.slice(0, 80) })
+    if (!frame)
+      return log('warning', 'a frame of the controller is not understood; is this agent older?', {
+        start: text.slice(0, 80),
+      })
     if (frame.type === 'welcome') this.welcomed(frame.now, frame.controllerVersion)
     if (frame.type === 'command') void this.obey(socket, frame)
     else this.report()
@@ -122,7 +128,11 @@ export class Connection {
 
   private welcomed(controllerNow: number, controllerVersion: string) {
     const skewMs = controllerNow - Date.now()
-    log('info', 'connected to the controller', { controller: this.identity.controller, node: this.identity.name, controllerVersion })
+    log('info', 'connected to the controller', {
+      controller: this.identity.controller,
+      node: this.identity.name,
+      controllerVersion,
+    })
     if (Math.abs(skewMs) > SKEW_WORTH_A_WORD_MS) {
       log('warning', 'the clocks of this host and of the controller differ; metering and certificates suffer', {
         skewSeconds: Math.round(skewMs / 1000),
@@ -135,13 +145,15 @@ export class Connection {
     const answer = await this.answerTo(key, name, input)
     // The answer belongs to the connection that asked. On a new one the controller asks again, and hears it once.
     if (socket !== this.socket) return
-    this.send('error' in answer ? { type: 'failed', key, error: answer.error } : { type: 'done', key, output: answer.output })
+    this.send(
+      'error' in answer ? { type: 'failed', key, error: answer.error } : { type: 'done', key, output: answer.output },
+    )
   }
 
   private async answerTo(key: string, name: string, input: unknown): Promise<Answer> {
     try {
       const command = parseCommand(name, input)
-      const work = () => this.host.around(command.name, command.server, () => command.work(this.host))
+      const work = () => this.host.withFaults(command.name, command.server, () => command.work(this.host))
       return await this.journal.obey({ key, name }, () => loggingTo(this.jobLog(key), work))
     } catch (error) {
       return { error: failureOf(error) }
@@ -162,7 +174,8 @@ export class Connection {
 
   /** One that fails (libvirt is not up yet) must not keep back the others. */
   private report() {
-    for (const send of [() => this.sendFacts(true), () => this.sendHeartbeat(), () => this.sendInventory()]) tried(send())
+    for (const send of [() => this.sendFacts(true), () => this.sendHeartbeat(), () => this.sendInventory()])
+      tried(send())
   }
 
   private async sendFacts(always: boolean) {
@@ -174,7 +187,11 @@ export class Connection {
   }
 
   private async sendHeartbeat() {
-    const [load, pools, { ours }] = await Promise.all([this.host.load(), this.host.storage.rooms(), this.host.hypervisor.look()])
+    const [load, pools, { ours }] = await Promise.all([
+      this.host.load(),
+      this.host.storage.rooms(),
+      this.host.hypervisor.look(),
+    ])
     this.send({ type: 'heartbeat', at: Date.now(), ...load, pools, servers: ours.slice(0, 5000) })
   }
 
@@ -214,7 +231,8 @@ export class Connection {
   }
 }
 
-const tried = (report: Promise<void>) => report.catch((error) => log('error', 'this host cannot be reported on', { error: wordsOf(error) }))
+const tried = (report: Promise<void>) =>
+  report.catch((error) => log('error', 'this host cannot be reported on', { error: wordsOf(error) }))
 
 function frameIn(text: string): ToAgent | undefined {
   try {

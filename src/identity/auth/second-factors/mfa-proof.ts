@@ -1,11 +1,11 @@
 // What somebody can show besides the password: a code of the app, a recovery code, a passkey. One way of looking at them for
 // finishing a sign-in and for showing once more who one is.
 import { Type as t } from 'typebox'
-import type { Account } from '../accounts/tables.ts'
-import { invalid } from '../../kernel/api/errors.ts'
-import type { Preparation } from '../../kernel/api/operation.ts'
-import { secret } from '../../kernel/api/operation.ts'
-import type { Tx } from '../../kernel/db/open.ts'
+import { invalid } from '../../../kernel/api/errors.ts'
+import type { PrepareContext } from '../../../kernel/api/operation.ts'
+import { secret } from '../../../kernel/api/operation.ts'
+import type { Tx } from '../../../kernel/db/open.ts'
+import type { Account } from '../../accounts/tables.ts'
 import { type Assertion, assertion, passkeyFits } from './passkeys.ts'
 import { recoveryCodeFits } from './second-factors.ts'
 import { code, codeFits } from './totp.ts'
@@ -21,12 +21,15 @@ type Proof = { code?: string; recoveryCode?: string; passkey?: Assertion }
 export function mustBeOne(body: object) {
   const names = Object.keys(body)
   if (names.length !== 1)
-    throw invalid({ field: names[1] ?? 'code', message: names.length ? 'must be left out: send one proof only.' : 'is required.' })
+    throw invalid({
+      field: names[1] ?? 'code',
+      message: names.length ? 'must be left out: send one proof only.' : 'is required.',
+    })
 }
 
 /** Undefined when it does not fit. What is answered uses it up inside the transaction, and is false when it was used meanwhile. */
 export async function proofFits(
-  { db, secrets, clock, config, from }: Pick<Preparation, 'db' | 'secrets' | 'clock' | 'config' | 'from'>,
+  { db, secrets, clock, config, from }: Pick<PrepareContext, 'db' | 'secrets' | 'clock' | 'config' | 'from'>,
   account: Account,
   { code, recoveryCode, passkey }: Proof,
   asked: { holder: string; purpose: 'confirm' | 'sign_in' },

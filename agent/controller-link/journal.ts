@@ -13,7 +13,11 @@ const day = 86_400_000
 const KEPT_DAYS = 14
 
 /** `cut` is the crash seam (power-cut.ts). */
-export function openJournal(path: string, cut: (moment: 'before' | 'after', command: Command) => void = () => {}, now = Date.now) {
+export function openJournal(
+  path: string,
+  cut: (moment: 'before' | 'after', command: Command) => void = () => {},
+  now = Date.now,
+) {
   const db: Database = openDatabase(
     path,
     'create table if not exists ended (key text primary key, name text not null, answer text not null, at integer not null) strict',

@@ -1,16 +1,16 @@
 // A first password, and a new one for a password that was forgotten: both by a link in a mail, both ending in the same call.
 import { asc, eq } from 'drizzle-orm'
 import { Type as t } from 'typebox'
-import { accountByEmail, customer } from '../accounts/account.ts'
-import { Refusal } from '../../kernel/api/errors.ts'
-import { done, fields, operation, secret } from '../../kernel/api/operation.ts'
-import { hour } from '../../kernel/db/clock.ts'
-import { type Db, write } from '../../kernel/db/open.ts'
-import { finishSignIn, signedIn } from '../auth/complete-sign-in.ts'
-import { linkFrom, linkNotValid, linksSince, spendLink } from './links.ts'
-import { type Around, keepPassword, sendReset, sendWelcome } from '../auth/password.ts'
-import { hashPassword, mustBeGood } from '../auth/passwords.ts'
-import { resetRequests } from '../auth/tables.ts'
+import { ApiError } from '../../../kernel/api/errors.ts'
+import { done, fields, operation, secret } from '../../../kernel/api/operation.ts'
+import { hour } from '../../../kernel/db/clock.ts'
+import { type Db, write } from '../../../kernel/db/open.ts'
+import { accountByEmail, customer } from '../../accounts/account.ts'
+import { completeSignIn, signedIn } from '../complete-sign-in.ts'
+import { type Around, keepPassword, sendReset, sendWelcome } from '../password.ts'
+import { hashPassword, mustBeGood } from '../passwords.ts'
+import { resetRequests } from '../tables.ts'
+import { consumeLink, linkFrom, linkNotValid, linksSince } from './links.ts'
 
 export const inviteCustomer = operation({
   id: 'customers.invite',
@@ -19,12 +19,15 @@ export const inviteCustomer = operation({
   summary: 'Mail a customer without a password a link to choose one; an earlier link ends',
   access: { staff: ['customers:write'], reseller: ['reseller:customers'] },
   on: customer,
-  answer: done,
+  response: done,
   refuses: ['already_done'],
-  run({ tx, target, ...around }) {
+  run({ tx, target, ...app }) {
     if (target.passwordHash)
-      throw new Refusal('already_done', `${target.name} has already chosen a password. If it is forgotten, the sign-in page mails a link.`)
-    sendWelcome(tx, around, target)
+      throw new ApiError(
+        'already_done',
+        `${target.name} has already chosen a password. If it is forgotten, the sign-in page mails a link.`,
+      )
+    sendWelcome(tx, app, target)
     return {}
   },
 })
@@ -39,9 +42,9 @@ export const requestReset = operation({
   path: '/password-resets',
   summary: 'Ask for a link to choose a new password; the answer is the same whether or not the address has an account',
   access: 'anyone',
-  signsIn: true,
+  authAttempt: true,
   body: fields({ email: t.String({ minLength: 1, maxLength: 254 }) }),
-  answer: done,
+  response: done,
   refuses: ['rate_limited'],
   example: { email: 'ada@example.com' },
   /** Only written down: whether there is such an account is looked up later, so that no answer is slower for one that exists. */
@@ -52,14 +55,18 @@ export const requestReset = operation({
 })
 
 /** Mails a link for each request that waits and whose address has an account; the clock calls it. */
-export function answerResets(db: Db, around: Around) {
+export function answerResets(db: Db, app: Around) {
   const some = db.select({ id: resetRequests.id }).from(resetRequests).limit(1).get()
   if (!some) return
   write(db, (tx) => {
     for (const { id, email } of tx.select().from(resetRequests).orderBy(asc(resetRequests.id)).limit(100).all()) {
       const account = accountByEmail(tx, email)
-      if (account && account.disabledAt === null && linksSince(tx, account.id, 'reset', around.clock() - hour) < RESETS_PER_HOUR)
-        sendReset(tx, around, account)
+      if (
+        account &&
+        account.disabledAt === null &&
+        linksSince(tx, account.id, 'reset', app.clock() - hour) < RESETS_PER_HOUR
+      )
+        sendReset(tx, app, account)
       tx.delete(resetRequests).where(eq(resetRequests.id, id)).run()
     }
   })
@@ -74,9 +81,12 @@ export const setPassword = operation({
   path: '/passwords',
   summary: 'Choose a password with the link from a mail, and sign in; every other session ends',
   access: 'anyone',
-  signsIn: true,
-  body: fields({ token: secret(t.String({ minLength: 1, maxLength: 100 })), password: secret(t.String({ maxLength: 1000 })) }),
-  answer: signedIn,
+  authAttempt: true,
+  body: fields({
+    token: secret(t.String({ minLength: 1, maxLength: 100 })),
+    password: secret(t.String({ maxLength: 1000 })),
+  }),
+  response: signedIn,
   status: 201,
   refuses: ['link_not_valid', 'rate_limited'],
   example: { token: '<token>', password: 'correct horse battery staple' },
@@ -88,8 +98,8 @@ export const setPassword = operation({
   },
   run(call) {
     const { tx, body, clock, prepared: passwordHash } = call
-    const { account, purpose } = spendLink(tx, byMail, body.token, clock())
+    const { account, purpose } = consumeLink(tx, byMail, body.token, clock())
     keepPassword(tx, call, account, passwordHash, { tell: purpose === 'reset' })
-    return finishSignIn(call, account)
+    return completeSignIn(call, account)
   },
 })

@@ -1,25 +1,39 @@
 import { Type as t } from 'typebox'
-import { invalid } from '../../kernel/api/errors.ts'
-import { nullable, type Resource, shape, time, told } from '../../kernel/api/operation.ts'
-import { iso, isoOrNull } from '../../kernel/db/clock.ts'
-import { newId } from '../../kernel/db/ids.ts'
-import { type Db, prepared, type Tx } from '../../kernel/db/open.ts'
-import { factorsOf } from '../second-factors/factors.ts'
-import { lastSeenSql } from '../auth/sessions.ts'
-import { accountById, mailAddress, refuseTaken } from '../accounts/account.ts'
+import { invalid } from '../../../kernel/api/errors.ts'
+import { described, namedSchema, nullable, type Resource, time } from '../../../kernel/api/operation.ts'
+import { iso, isoOrNull } from '../../../kernel/db/clock.ts'
+import { newId } from '../../../kernel/db/ids.ts'
+import { type Db, prepared, type Tx } from '../../../kernel/db/open.ts'
+import { factorsOf } from '../../auth/second-factors/factors.ts'
+import { lastSeenSql } from '../../auth/sessions.ts'
+import { accountById, mailAddress, refuseTaken } from '../account.ts'
+import { type Account, accounts } from '../tables.ts'
 import { type Role, roleNamed, roleNames } from './role.ts'
-import { type Account, accounts } from '../accounts/tables.ts'
 
 /** Throws `email_taken`, and `validation_failed` for a role there is not. */
 export function addStaff(
   tx: Tx,
-  { email, name, passwordHash, role, now }: { email: string; name: string; passwordHash: string | null; role: string; now: number },
+  {
+    email,
+    name,
+    passwordHash,
+    role,
+    now,
+  }: { email: string; name: string; passwordHash: string | null; role: string; now: number },
 ): Account {
   const { id: roleId } = mustBeRole(tx, role)
   try {
     return tx
       .insert(accounts)
-      .values({ id: newId('account'), kind: 'staff', email: mailAddress(email), name, roleId, passwordHash, createdAt: now })
+      .values({
+        id: newId('account'),
+        kind: 'staff',
+        email: mailAddress(email),
+        name,
+        roleId,
+        passwordHash,
+        createdAt: now,
+      })
       .returning()
       .get()
   } catch (error) {
@@ -29,7 +43,8 @@ export function addStaff(
 
 export function mustBeRole(tx: Tx, name: string): Role {
   const found = roleNamed(tx, name)
-  if (!found) throw invalid({ field: 'role', message: `must be the name of a role. There are: ${roleNames(tx).join(', ')}.` })
+  if (!found)
+    throw invalid({ field: 'role', message: `must be the name of a role. There are: ${roleNames(tx).join(', ')}.` })
   return found
 }
 
@@ -42,12 +57,12 @@ export const staffMember: Resource<Account> = {
   },
 }
 
-export const staffAnswer = shape('StaffMember', {
+export const staffAnswer = namedSchema('StaffMember', {
   id: t.String(),
   email: t.String(),
   name: t.String(),
   role: nullable(t.Object({ id: t.String(), name: t.String() })),
-  secondFactor: told(t.Boolean(), 'Has one set up.'),
+  secondFactor: described(t.Boolean(), 'Has one set up.'),
   seenAt: nullable(time),
   disabledAt: nullable(time),
   createdAt: time,

@@ -2,25 +2,33 @@
 
 import { and, eq, isNull, lt } from 'drizzle-orm'
 import { Type as t } from 'typebox'
-import { ownAccount } from '../accounts/account.ts'
-import { invalid, Refusal } from '../../kernel/api/errors.ts'
-import { done, fields, nullable, operation, secret } from '../../kernel/api/operation.ts'
-import { second } from '../../kernel/db/clock.ts'
-import type { Db, Tx } from '../../kernel/db/open.ts'
-import { sealedColumn } from '../../kernel/db/encrypted.ts'
-import type { Secrets } from '../../kernel/crypto/secrets.ts'
+import { ApiError, invalid } from '../../../kernel/api/errors.ts'
+import { done, fields, nullable, operation, secret } from '../../../kernel/api/operation.ts'
+import type { Secrets } from '../../../kernel/crypto/secrets.ts'
+import { second } from '../../../kernel/db/clock.ts'
+import { encryptedColumn } from '../../../kernel/db/encrypted.ts'
+import type { Db, Tx } from '../../../kernel/db/open.ts'
+import { ownAccount } from '../../accounts/account.ts'
+import { totp } from '../tables.ts'
 import { changedFactors, firstCodes, own } from './second-factors.ts'
-import { totp } from '../auth/tables.ts'
 
 const STEP_MS = 30 * second
-export const sealedTotp = sealedColumn(totp, 'secret', ({ accountId }: { accountId: string }) => `totp ${accountId}`)
+export const encryptedTotp = encryptedColumn(
+  totp,
+  'secret',
+  ({ accountId }: { accountId: string }) => `totp ${accountId}`,
+)
 
 export const code = () => secret(t.String({ maxLength: 20, pattern: '^ *([0-9] ?){6} *$', title: 'six digits' }))
 
 /** Which 30 seconds the code belongs to: these, the ones before or the ones after. */
 async function stepOf(base32: string, digits: string, now: number): Promise<number | undefined> {
   const { Secret, TOTP } = await import('otpauth')
-  const away = new TOTP({ secret: Secret.fromBase32(base32) }).validate({ token: digits.replaceAll(' ', ''), timestamp: now, window: 1 })
+  const away = new TOTP({ secret: Secret.fromBase32(base32) }).validate({
+    token: digits.replaceAll(' ', ''),
+    timestamp: now,
+    window: 1,
+  })
   return away === null ? undefined : Math.floor(now / STEP_MS) + away
 }
 
@@ -34,7 +42,7 @@ export async function codeFits(
 ): Promise<((tx: Tx) => boolean) | undefined> {
   const it = tx.select().from(totp).where(eq(totp.accountId, accountId)).get()
   if (!it?.confirmedAt) return undefined
-  const step = await stepOf(secrets.open(sealedTotp.about(it), it.secret), digits, now)
+  const step = await stepOf(secrets.open(encryptedTotp.about(it), it.secret), digits, now)
   if (step === undefined || step <= it.lastStep) return undefined
   return (tx) =>
     tx
@@ -51,25 +59,32 @@ export const beginTotp = operation({
   path: '/account/totp',
   summary: 'Begin adding an authenticator app: answers its secret, once, as text, address and QR code (SVG)',
   access: own,
-  inPerson: true,
-  confirmed: true,
+  requiresSession: true,
+  requiresRecentAuth: true,
   withoutSecondFactor: true,
-  answer: t.Object({ secret: t.String(), uri: t.String(), qr: t.String() }),
+  response: t.Object({ secret: t.String(), uri: t.String(), qr: t.String() }),
   status: 201,
   refuses: ['not_possible'],
   async prepare({ db, actor, config }) {
     const account = ownAccount(db, actor)
     const [{ Secret, TOTP }, { renderSVG }] = await Promise.all([import('otpauth'), import('uqr')])
     const key = new Secret({ size: 20 })
-    const uri = new TOTP({ issuer: `Berth ${new URL(config.origin).hostname}`, label: account.email, secret: key }).toString()
+    const uri = new TOTP({
+      issuer: `Berth ${new URL(config.origin).hostname}`,
+      label: account.email,
+      secret: key,
+    }).toString()
     return { secret: key.base32, uri, qr: renderSVG(uri, { border: 3 }) }
   },
   run({ tx, actor, prepared: made, secrets, clock }) {
     const { id } = ownAccount(tx, actor)
     if (tx.select().from(totp).where(eq(totp.accountId, id)).get()?.confirmedAt)
-      throw new Refusal('not_possible', 'This account already has an authenticator app. Remove it before you add another.')
+      throw new ApiError(
+        'not_possible',
+        'This account already has an authenticator app. Remove it before you add another.',
+      )
     const values = {
-      secret: secrets.seal(sealedTotp.about({ accountId: id }), made.secret),
+      secret: secrets.encrypt(encryptedTotp.about({ accountId: id }), made.secret),
       lastStep: 0,
       createdAt: clock(),
       confirmedAt: null,
@@ -86,22 +101,27 @@ export const confirmTotp = operation({
   id: 'totp.confirm',
   method: 'POST',
   path: '/account/totp/actions/confirm',
-  summary: 'Finish adding the authenticator app with one of its codes; signing in asks for one from now on. Ends the other sessions',
+  summary:
+    'Finish adding the authenticator app with one of its codes; signing in asks for one from now on. Ends the other sessions',
   access: own,
-  inPerson: true,
-  confirmed: true,
+  requiresSession: true,
+  requiresRecentAuth: true,
   withoutSecondFactor: true,
   body: fields({ code: code() }),
-  answer: t.Object({ recoveryCodes: nullable(t.Array(t.String())) }),
+  response: t.Object({ recoveryCodes: nullable(t.Array(t.String())) }),
   refuses: ['not_possible'],
   example: { code: '123456' },
   async prepare({ db, actor, body, secrets, clock }) {
     const { id } = ownAccount(db, actor)
     const it = db.select().from(totp).where(eq(totp.accountId, id)).get()
-    if (!it || it.confirmedAt) throw new Refusal('not_possible', 'No authenticator app is being added. Begin again on the page Security.')
-    const step = await stepOf(secrets.open(sealedTotp.about(it), it.secret), body.code, clock())
+    if (!it || it.confirmedAt)
+      throw new ApiError('not_possible', 'No authenticator app is being added. Begin again on the page Security.')
+    const step = await stepOf(secrets.open(encryptedTotp.about(it), it.secret), body.code, clock())
     if (step === undefined)
-      throw invalid({ field: 'code', message: 'is wrong. Check that the clock of your device is right, and take the newest code.' })
+      throw invalid({
+        field: 'code',
+        message: 'is wrong. Check that the clock of your device is right, and take the newest code.',
+      })
     return { step, secret: it.secret }
   },
   run(call) {
@@ -114,7 +134,10 @@ export const confirmTotp = operation({
       .returning()
       .get()
     if (!kept)
-      throw new Refusal('not_possible', 'It was started again or confirmed in another window. Reload the page Security to see which.')
+      throw new ApiError(
+        'not_possible',
+        'It was started again or confirmed in another window. Reload the page Security to see which.',
+      )
     changedFactors(call, 'An authenticator app was added to your account: signing in asks for its code.')
     return { recoveryCodes: firstCodes(call) }
   },
@@ -126,9 +149,9 @@ export const removeTotp = operation({
   path: '/account/totp',
   summary: 'Remove the authenticator app; ends the other sessions',
   access: own,
-  inPerson: true,
-  confirmed: true,
-  answer: done,
+  requiresSession: true,
+  requiresRecentAuth: true,
+  response: done,
   refuses: ['already_done'],
   run(call) {
     const { tx, actor } = call
@@ -139,7 +162,7 @@ export const removeTotp = operation({
         .returning()
         .get()
     )
-      throw new Refusal('already_done', 'This account has no authenticator app: there is nothing to remove.')
+      throw new ApiError('already_done', 'This account has no authenticator app: there is nothing to remove.')
     changedFactors(call, 'The authenticator app was taken off your account.')
     return {}
   },

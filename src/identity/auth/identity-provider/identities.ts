@@ -3,26 +3,35 @@
 
 import { and, eq } from 'drizzle-orm'
 import { Type as t } from 'typebox'
-import { accountByEmail, accountById } from '../accounts/account.ts'
-import type { Account } from '../accounts/tables.ts'
-import { everybody } from '../../kernel/api/access.ts'
-import { sessionOf } from '../../kernel/api/actor.ts'
-import { newest, page } from '../../kernel/api/list.ts'
-import { done, operation, type Resource, time } from '../../kernel/api/operation.ts'
-import { iso } from '../../kernel/db/clock.ts'
-import { newId } from '../../kernel/db/ids.ts'
-import type { Db, Tx } from '../../kernel/db/open.ts'
+import { everybody } from '../../../kernel/api/access.ts'
+import { sessionOf } from '../../../kernel/api/actor.ts'
+import { newest, page } from '../../../kernel/api/list.ts'
+import { done, operation, type Resource, time } from '../../../kernel/api/operation.ts'
+import { iso } from '../../../kernel/db/clock.ts'
+import { newId } from '../../../kernel/db/ids.ts'
+import type { Db, Tx } from '../../../kernel/db/open.ts'
+import { accountByEmail, accountById } from '../../accounts/account.ts'
+import type { Account } from '../../accounts/tables.ts'
+import { endSessionsOf } from '../sessions.ts'
+import { type AccountIdentity, accountIdentities } from '../tables.ts'
 import type { Person } from './provider.ts'
 import type { Provider } from './provider-setting.ts'
-import { endSessionsOf } from '../auth/sessions.ts'
-import { type AccountIdentity, accountIdentities } from '../auth/tables.ts'
 
 /** Why nobody comes in; it stands in the audit log. The person is told the same words for each. */
-export type Stranger = 'no_account' | 'email_not_verified' | 'linked_to_another' | 'kind_not_allowed' | 'account_disabled'
+export type Stranger =
+  | 'no_account'
+  | 'email_not_verified'
+  | 'linked_to_another'
+  | 'kind_not_allowed'
+  | 'account_disabled'
 type Known = { account: Account; identity: AccountIdentity | undefined }
 
 /** The account; and without an identity it is known by its e-mail address for the first time. */
-export function knownAs(tx: Db, { issuer, subject, email, emailVerified }: Person, allowed: Provider['for']): Known | Stranger {
+export function knownAs(
+  tx: Db,
+  { issuer, subject, email, emailVerified }: Person,
+  allowed: Provider['for'],
+): Known | Stranger {
   const identity = tx
     .select()
     .from(accountIdentities)
@@ -63,14 +72,20 @@ export const listIdentities = operation({
   summary: 'The identity providers through which the own account has signed in',
   access: everybody('account:read'),
   withoutSecondFactor: true,
-  answer: page(t.Object({ id: t.String(), issuer: t.String(), subject: t.String(), createdAt: time, usedAt: time })),
+  response: page(t.Object({ id: t.String(), issuer: t.String(), subject: t.String(), createdAt: time, usedAt: time })),
   run: (call) =>
     newest({
       call,
       name: 'identities',
       table: accountIdentities,
       where: eq(accountIdentities.accountId, call.actor.accountId),
-      show: ({ id, issuer, subject, createdAt, usedAt }) => ({ id, issuer, subject, createdAt: iso(createdAt), usedAt: iso(usedAt) }),
+      show: ({ id, issuer, subject, createdAt, usedAt }) => ({
+        id,
+        issuer,
+        subject,
+        createdAt: iso(createdAt),
+        usedAt: iso(usedAt),
+      }),
     }),
 })
 
@@ -80,10 +95,10 @@ export const removeIdentity = operation({
   path: '/account/identities/{id}',
   summary: 'Unlink an identity provider from the own account; every other session ends',
   access: everybody('account:write'),
-  inPerson: true,
-  confirmed: true,
+  requiresSession: true,
+  requiresRecentAuth: true,
   on: identity,
-  answer: done,
+  response: done,
   run({ tx, actor, target }) {
     tx.delete(accountIdentities).where(eq(accountIdentities.id, target.id)).run()
     endSessionsOf(tx, actor.accountId, sessionOf(actor)?.sessionId)

@@ -17,4 +17,5 @@ export const loggingTo = <T>(job: JobLog, work: () => T): T => current.run(job, 
 export const say = (level: LogLevel, text: string) => current.getStore()?.line(level, text.slice(0, 4096))
 
 /** How far the command is, 0 to 100. Repeats of the same number are not sent. */
-export const progress = (percent: number) => current.getStore()?.progress(Math.max(0, Math.min(100, Math.floor(percent))))
+export const progress = (percent: number) =>
+  current.getStore()?.progress(Math.max(0, Math.min(100, Math.floor(percent))))

@@ -1,23 +1,23 @@
 // Somebody who has lost their second factor, and asks those who know them: it is taken away, and they are told.
 import { eq } from 'drizzle-orm'
-import { customer } from '../accounts/account.ts'
-import { mustOutrank } from '../roles/role.ts'
-import { staffMember } from '../roles/staff-member.ts'
-import type { Account } from '../accounts/tables.ts'
-import { Refusal } from '../../kernel/api/errors.ts'
-import { type Call, done, fields, line, operation } from '../../kernel/api/operation.ts'
-import { mailTo } from '../../kernel/web/mail.ts'
+import { ApiError } from '../../../kernel/api/errors.ts'
+import { type Call, done, fields, line, operation } from '../../../kernel/api/operation.ts'
+import { mailTo } from '../../../kernel/web/mail.ts'
+import { customer } from '../../accounts/account.ts'
+import { mustOutrank } from '../../accounts/staff/role.ts'
+import { staffMember } from '../../accounts/staff/staff-member.ts'
+import type { Account } from '../../accounts/tables.ts'
+import { endSessionsOf } from '../sessions.ts'
+import { passkeys, recoveryCodes, totp } from '../tables.ts'
 import { factorsOf } from './factors.ts'
-import { endSessionsOf } from '../auth/sessions.ts'
-import { passkeys, recoveryCodes, totp } from '../auth/tables.ts'
 
 /** The reason stays in the audit log: taking a factor away is how somebody else's account is taken over. */
 const declared = {
   method: 'POST',
-  inPerson: true,
-  confirmed: true,
+  requiresSession: true,
+  requiresRecentAuth: true,
   body: fields({ reason: line(500) }),
-  answer: done,
+  response: done,
   refuses: ['already_done'],
   example: { reason: 'Lost the phone; called back on the number of the contract' },
 } as const
@@ -26,7 +26,8 @@ export const resetCustomerFactors = operation({
   ...declared,
   id: 'customers.reset-second-factor',
   path: '/customers/{id}/actions/reset-second-factor',
-  summary: 'Remove a lost second factor from a customer: they sign in with the password alone until they set up another',
+  summary:
+    'Remove a lost second factor from a customer: they sign in with the password alone until they set up another',
   access: { staff: ['customers.write'], reseller: ['reseller:customers'] },
   on: customer,
   run: (call) => takeFactors(call, call.target),
@@ -47,7 +48,7 @@ export const resetStaffFactors = operation({
 
 function takeFactors(call: Pick<Call, 'tx' | 'secrets' | 'clock' | 'config'>, account: Account) {
   const { tx } = call
-  if (!factorsOf(tx, account.id).length) throw new Refusal('already_done', `${account.name} has no second factor.`)
+  if (!factorsOf(tx, account.id).length) throw new ApiError('already_done', `${account.name} has no second factor.`)
   for (const table of [totp, passkeys, recoveryCodes]) tx.delete(table).where(eq(table.accountId, account.id)).run()
   endSessionsOf(tx, account.id)
   mailTo(tx, call, account, {

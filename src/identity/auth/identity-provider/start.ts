@@ -1,26 +1,26 @@
 // The address behind the button. A page cannot write and a form may not lead to another site, so this is neither: it calls the
 // operation as any visitor could, and sends the browser where the answer says.
 
-import { heardOf } from '../../kernel/api/response.ts'
-import { Refusal } from '../../kernel/api/errors.ts'
-import type { Door } from '../../kernel/api/http.ts'
-import { addressKey } from '../../kernel/api/limits.ts'
-import { safePath } from '../../kernel/web/safe-path.ts'
-import { pageHeaders } from '../../kernel/web/serve-pages.ts'
+import { ApiError } from '../../../kernel/api/errors.ts'
+import type { HttpContext } from '../../../kernel/api/http.ts'
+import { addressKey } from '../../../kernel/api/limits.ts'
+import { requestContext } from '../../../kernel/api/response.ts'
+import { safePath } from '../../../kernel/web/safe-path.ts'
+import { pageHeaders } from '../../../kernel/web/serve-pages.ts'
 import { beginProviderSignIn } from './oidc.ts'
 
-export async function startAtProvider(door: Door, request: Request): Promise<Response> {
+export async function startAtProvider(httpContext: HttpContext, request: Request): Promise<Response> {
   const query = new URL(request.url).searchParams
   const next = safePath(query.get('next') ?? undefined)
-  const { requestId, from } = heardOf(request)
+  const { requestId, from } = requestContext(request)
   const to = (path: string) => new Response(null, { status: 303, headers: { ...pageHeaders(), Location: path } })
   // A picture on a foreign page asks as its visitor, and must use up nothing of theirs.
   if (isPartOfAnotherSite(request))
-    throw new Refusal('bad_origin', `This address is for the browser's own window. Open ${door.origin}/login.`)
+    throw new ApiError('bad_origin', `This address is for the browser's own window. Open ${httpContext.origin}/login.`)
   try {
-    door.calls.take(addressKey(from))
-    if (door.restarting()) return to('/login?refused=restarting')
-    const { body, cookies = [] } = await door.gate(beginProviderSignIn, undefined, {
+    httpContext.calls.take(addressKey(from))
+    if (httpContext.restarting()) return to('/login?refused=restarting')
+    const { body, cookies = [] } = await httpContext.gate(beginProviderSignIn, undefined, {
       body: { ...(next && { next }), ...(query.has('again') && { again: true }) },
       from,
       userAgent: request.headers.get('User-Agent') ?? '',
@@ -31,7 +31,7 @@ export async function startAtProvider(door: Door, request: Request): Promise<Res
     for (const cookie of cookies) response.headers.append('Set-Cookie', cookie)
     return response
   } catch (error) {
-    if (error instanceof Refusal) return to(`/login?refused=${error.code}`)
+    if (error instanceof ApiError) return to(`/login?refused=${error.code}`)
     throw error
   }
 }

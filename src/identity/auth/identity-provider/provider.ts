@@ -2,9 +2,16 @@
 import { createHash } from 'node:crypto'
 import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTPayload, jwtVerify } from 'jose'
 import { type Static, type TSchema, Type as t } from 'typebox'
-import { fits } from '../../kernel/api/validate.ts'
-import { type Clock, hour, minute, second } from '../../kernel/db/clock.ts'
-import { chosenByOperator, egress, hindrance, isLoopback, NoAnswer, type Policy } from '../../kernel/net/egress.ts'
+import { fits } from '../../../kernel/api/validate.ts'
+import { type Clock, hour, minute, second } from '../../../kernel/db/clock.ts'
+import {
+  chosenByOperator,
+  disabledReason,
+  egress,
+  isLoopback,
+  NoAnswer,
+  type Policy,
+} from '../../../kernel/net/egress.ts'
 import type { Provider } from './provider-setting.ts'
 
 /** Signatures only, and none that a shared secret or nobody could make: `none` and HS256 are not among them. */
@@ -53,7 +60,7 @@ const policyFor = (issuer: string): Policy => ({ ...chosenByOperator, loopback: 
 export function issuerHindrance(issuer: string): string | undefined {
   const url = URL.parse(issuer)
   if (!url || url.search || url.hash) return 'must be a URL like https://id.example.com/realms/staff.'
-  return hindrance(url, policyFor(issuer))
+  return disabledReason(url, policyFor(issuer))
 }
 
 /** Remembers for an hour what providers publish. */
@@ -63,23 +70,39 @@ export class Providers {
 
   /** What the provider says about itself. Throws `NoAnswer`. */
   async discover(issuer: string, fresh = false): Promise<Discovery> {
-    const it = await this.document(issuer, `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`, Discovery, fresh)
+    const it = await this.document(
+      issuer,
+      `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`,
+      Discovery,
+      fresh,
+    )
     if (it.issuer !== issuer) throw new NoAnswer(`It calls itself another issuer: ${it.issuer.slice(0, 200)}`)
     for (const url of [it.authorization_endpoint, it.token_endpoint, it.jwks_uri]) {
-      const why = URL.canParse(url) ? hindrance(new URL(url), policyFor(issuer)) : 'is no URL.'
+      const why = URL.canParse(url) ? disabledReason(new URL(url), policyFor(issuer)) : 'is no URL.'
       if (why) throw new NoAnswer(`One of its addresses ${why}`)
     }
     return it
   }
 
   /** What the code stands for. Throws `NoAnswer` or `NotBelieved`. */
-  async redeem(p: Provider, { code, verifier, redirectUri }: { code: string; verifier: string; redirectUri: string }): Promise<string> {
+  async redeem(
+    p: Provider,
+    { code, verifier, redirectUri }: { code: string; verifier: string; redirectUri: string },
+  ): Promise<string> {
     const found = await this.discover(p.issuer)
-    const form = new URLSearchParams({ grant_type: 'authorization_code', code, redirect_uri: redirectUri, code_verifier: verifier })
+    const form = new URLSearchParams({
+      grant_type: 'authorization_code',
+      code,
+      redirect_uri: redirectUri,
+      code_verifier: verifier,
+    })
     const headers: Record<string, string> = { 'Content-Type': 'application/x-www-form-urlencoded' }
     // What is not said means Basic (OpenID Connect Discovery, section 3).
-    const basic = (found.token_endpoint_auth_methods_supported ?? ['client_secret_basic']).includes('client_secret_basic')
-    if (p.clientSecret !== null && basic) headers['Authorization'] = `Basic ${btoa(`${formed(p.clientId)}:${formed(p.clientSecret)}`)}`
+    const basic = (found.token_endpoint_auth_methods_supported ?? ['client_secret_basic']).includes(
+      'client_secret_basic',
+    )
+    if (p.clientSecret !== null && basic)
+      headers['Authorization'] = `Basic ${btoa(`${formed(p.clientId)}:${formed(p.clientSecret)}`)}`
     else {
       form.set('client_id', p.clientId)
       if (p.clientSecret !== null) form.set('client_secret', p.clientSecret)
@@ -151,13 +174,14 @@ export class Providers {
 async function fetchDocument<S extends TSchema>(issuer: string, url: string, schema: S): Promise<Static<S>> {
   const { status, text } = await egress(new URL(url), policyFor(issuer))
   const it = parsed(text)
-  if (status !== 200) throw new NoAnswer(`${new URL(url).host} answered ${status} for ${new URL(url).pathname.slice(0, 200)}.`)
+  if (status !== 200)
+    throw new NoAnswer(`${new URL(url).host} answered ${status} for ${new URL(url).pathname.slice(0, 200)}.`)
   if (!fits(schema, it)) throw new NoAnswer(`${new URL(url).host} does not answer like an OpenID Connect provider.`)
   return it as Static<S>
 }
 
 /** Where the browser goes. */
-export function authorizationUrl(found: Discovery, p: Provider, asked: Asked): string {
+export function authorizationUrl(found: Discovery, p: Provider, asked: RequestContext): string {
   const url = new URL(found.authorization_endpoint)
   const parameters = {
     response_type: 'code',
@@ -173,7 +197,7 @@ export function authorizationUrl(found: Discovery, p: Provider, asked: Asked): s
   for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value)
   return url.href
 }
-type Asked = { redirectUri: string; state: string; nonce: string; verifier: string; again: boolean }
+type RequestContext = { redirectUri: string; state: string; nonce: string; verifier: string; again: boolean }
 
 function parsed(text: string): unknown {
   try {

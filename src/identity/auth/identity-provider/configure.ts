@@ -1,15 +1,15 @@
 import { type Static, Type as t } from 'typebox'
-import { accountKinds } from '../../kernel/api/access.ts'
-import { invalid, Refusal } from '../../kernel/api/errors.ts'
-import { done, fields, line, nullable, operation, type Surroundings, secret } from '../../kernel/api/operation.ts'
-import type { Db } from '../../kernel/db/open.ts'
+import { accountKinds } from '../../../kernel/api/access.ts'
+import { ApiError, invalid } from '../../../kernel/api/errors.ts'
+import { type AppContext, done, fields, line, nullable, operation, secret } from '../../../kernel/api/operation.ts'
+import type { Db } from '../../../kernel/db/open.ts'
 import { issuerHindrance } from './provider.ts'
 import { CALLBACK_PAGE, dropProvider, keepProvider, type Provider, providerFrom } from './provider-setting.ts'
 
 const access = { staff: ['settings:write'] } as const
 const kinds = t.Array(t.Enum([...accountKinds]), { minItems: 1, maxItems: accountKinds.length, uniqueItems: true })
 
-const answer = t.Object({
+const response = t.Object({
   issuer: nullable(t.String()),
   clientId: nullable(t.String()),
   hasSecret: t.Boolean(),
@@ -19,7 +19,7 @@ const answer = t.Object({
 })
 
 /** Never the secret: only whether there is one. */
-function show(tx: Db, { secrets, config }: Pick<Surroundings, 'secrets' | 'config'>): Static<typeof answer> {
+function show(tx: Db, { secrets, config }: Pick<AppContext, 'secrets' | 'config'>): Static<typeof response> {
   const redirectUrl = config.publicUrl + CALLBACK_PAGE
   const it = providerFrom(tx, secrets)
   if (!it) return { issuer: null, clientId: null, hasSecret: false, for: [], label: null, redirectUrl }
@@ -31,9 +31,10 @@ export const getSignInProvider = operation({
   id: 'sign-in-provider.get',
   method: 'GET',
   path: '/admin/settings/sign-in',
-  summary: 'The identity provider through which people may sign in, without its secret; and the redirect URL to enter there',
+  summary:
+    'The identity provider through which people may sign in, without its secret; and the redirect URL to enter there',
   access,
-  answer,
+  response,
   run: (call) => show(call.tx, call),
 })
 
@@ -44,8 +45,8 @@ export const setSignInProvider = operation({
   summary:
     'Let people sign in through an OpenID Connect provider. It is asked before anything is saved; without a secret the one that is kept stays',
   access,
-  inPerson: true,
-  confirmed: true,
+  requiresSession: true,
+  requiresRecentAuth: true,
   body: fields({
     issuer: t.String({ minLength: 1, maxLength: 500 }),
     clientId: line(200),
@@ -53,7 +54,7 @@ export const setSignInProvider = operation({
     for: kinds,
     label: line(60),
   }),
-  answer,
+  response,
   refuses: ['source_unreachable'],
   example: {
     issuer: 'https://id.example.com/realms/staff',
@@ -62,13 +63,16 @@ export const setSignInProvider = operation({
     for: ['staff'],
     label: 'Sign in with Example',
   },
-  watches: (call) => show(call.tx, call),
+  auditSnapshot: (call) => show(call.tx, call),
   async prepare({ db, body, secrets, providers }) {
     const why = issuerHindrance(body.issuer)
     if (why) throw invalid({ field: 'issuer', message: why })
     secretFor(body, providerFrom(db, secrets))
     await providers.discover(body.issuer, true).catch((error: Error) => {
-      throw new Refusal('source_unreachable', `The provider did not answer properly, and nothing was saved. ${error.message}`)
+      throw new ApiError(
+        'source_unreachable',
+        `The provider did not answer properly, and nothing was saved. ${error.message}`,
+      )
     })
   },
   run(call) {
@@ -84,7 +88,10 @@ function secretFor({ issuer, clientId, clientSecret }: Given, kept: Provider | u
   if (clientSecret !== undefined) return clientSecret
   if (!kept?.clientSecret) return null
   if (kept.issuer !== issuer || kept.clientId !== clientId)
-    throw invalid({ field: 'clientSecret', message: 'is required again: the one that is kept is for another issuer or client.' })
+    throw invalid({
+      field: 'clientSecret',
+      message: 'is required again: the one that is kept is for another issuer or client.',
+    })
   return kept.clientSecret
 }
 
@@ -94,10 +101,10 @@ export const removeSignInProvider = operation({
   path: '/admin/settings/sign-in',
   summary: 'Turn signing in through the identity provider off; people who are signed in stay signed in',
   access,
-  inPerson: true,
-  confirmed: true,
-  answer: done,
-  watches: (call) => show(call.tx, call),
+  requiresSession: true,
+  requiresRecentAuth: true,
+  response: done,
+  auditSnapshot: (call) => show(call.tx, call),
   run({ tx }) {
     dropProvider(tx)
     return {}

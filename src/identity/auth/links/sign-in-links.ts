@@ -1,23 +1,23 @@
 // One-time sign-in from a billing system, which has signed its customer in already: what WHMCS calls single sign-on. It is for
 // programs alone: a person who made such a link would be in somebody's account without a reason and without being on record there.
 import { Type as t } from 'typebox'
-import { customer } from '../accounts/account.ts'
-import type { Account } from '../accounts/tables.ts'
-import { areas } from '../../kernel/api/access.ts'
-import { type Actor, sessionOf } from '../../kernel/api/actor.ts'
-import { Refusal } from '../../kernel/api/errors.ts'
-import { type Call, fields, mayCallOn, operation, secret, time } from '../../kernel/api/operation.ts'
-import { iso } from '../../kernel/db/clock.ts'
-import { server } from '../../compute/servers/server.ts'
-import type { Server } from '../../compute/servers/tables.ts'
-import { finishSignIn, signedIn } from '../auth/complete-sign-in.ts'
-import { makeLink, spendLink } from './links.ts'
+import { server } from '../../../compute/servers/server.ts'
+import type { Server } from '../../../compute/servers/tables.ts'
+import { areas } from '../../../kernel/api/access.ts'
+import { type Actor, sessionOf } from '../../../kernel/api/actor.ts'
+import { ApiError } from '../../../kernel/api/errors.ts'
+import { type Call, fields, mayCallOn, operation, secret, time } from '../../../kernel/api/operation.ts'
+import { iso } from '../../../kernel/db/clock.ts'
+import { customer } from '../../accounts/account.ts'
+import type { Account } from '../../accounts/tables.ts'
+import { completeSignIn, signedIn } from '../complete-sign-in.ts'
+import { consumeLink, makeLink } from './links.ts'
 
 const made = t.Object({ url: t.String(), expiresAt: time })
 const declared = {
   method: 'POST',
   access: { staff: ['customers:write'], reseller: ['reseller:customers'] },
-  answer: made,
+  response: made,
   status: 201,
 } as const
 
@@ -25,7 +25,8 @@ export const createSignInLink = operation({
   ...declared,
   id: 'sign-in-links.create',
   path: '/customers/{id}/sign-in-links',
-  summary: 'A link that signs a customer in: good once, for 60 seconds. For billing systems whose customer is signed in there',
+  summary:
+    'A link that signs a customer in: good once, for 60 seconds. For billing systems whose customer is signed in there',
   on: customer,
   run: (call) => linkFor(call, call.target),
 })
@@ -47,16 +48,26 @@ function ownerOf({ tx, actor }: Pick<Call, 'tx' | 'actor'>, { ownerId }: Server)
   const owner = customer.find(tx, actor, ownerId)
   const rights = owner && customer.rights?.(tx, actor, owner)
   if (!owner || (rights && !mayCallOn(createSignInLink, actor, rights)))
-    throw new Refusal(
+    throw new ApiError(
       'forbidden',
       "This server is not one of your customers'. A sign-in link leads into the account of a customer in your care.",
     )
   return owner
 }
 
-function linkFor({ tx, actor, clock, config }: Pick<Call, 'tx' | 'actor' | 'clock' | 'config'>, account: Account, leadsTo?: string) {
+function linkFor(
+  { tx, actor, clock, config }: Pick<Call, 'tx' | 'actor' | 'clock' | 'config'>,
+  account: Account,
+  leadsTo?: string,
+) {
   mustBeAProgram(actor)
-  const { path, expiresAt } = makeLink(tx, { purpose: 'sign-in', account, now: clock(), madeBy: actor, ...(leadsTo && { data: leadsTo }) })
+  const { path, expiresAt } = makeLink(tx, {
+    purpose: 'sign-in',
+    account,
+    now: clock(),
+    madeBy: actor,
+    ...(leadsTo && { data: leadsTo }),
+  })
   return { url: config.publicUrl + path, expiresAt: iso(expiresAt) }
 }
 
@@ -66,14 +77,14 @@ function linkFor({ tx, actor, clock, config }: Pick<Call, 'tx' | 'actor' | 'cloc
  */
 function mustBeAProgram(actor: Actor) {
   if (sessionOf(actor))
-    throw new Refusal(
+    throw new ApiError(
       'forbidden',
       actor.kind === 'staff'
         ? "A sign-in link is for billing systems. To work in a customer's account, open a support session."
         : 'A sign-in link is for billing systems: make it with a token. What your customers have, you see in your own area.',
     )
   if (actor.kind === 'staff' && !actor.permissions.has('support_session'))
-    throw new Refusal(
+    throw new ApiError(
       'forbidden',
       'A sign-in link leads into a customer\'s account: the role of whoever made this token must include "Open support sessions".',
     )
@@ -85,16 +96,16 @@ export const useSignInLink = operation({
   path: '/sessions/from-link',
   summary: 'Sign in with a link from a billing system',
   access: 'anyone',
-  signsIn: true,
+  authAttempt: true,
   body: fields({ token: secret(t.String({ minLength: 1, maxLength: 100 })) }),
-  answer: signedIn,
+  response: signedIn,
   status: 201,
   refuses: ['link_not_valid', 'rate_limited'],
   example: { token: '<token>' },
   run(call) {
-    const { account, data, madeBy } = spendLink(call.tx, ['sign-in'], call.body.token, call.clock())
+    const { account, data, madeBy } = consumeLink(call.tx, ['sign-in'], call.body.token, call.clock())
     // Whoever holds the link has shown nothing about themselves: for what is dangerous they are asked.
-    const answer = finishSignIn(call, account, { confirmed: false, linkOf: madeBy })
+    const answer = completeSignIn(call, account, { confirmed: false, linkOf: madeBy })
     return data && !('secondFactor' in answer) ? { ...answer, home: data } : answer
   },
 })

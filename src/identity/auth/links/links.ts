@@ -2,15 +2,15 @@
 // looks at and spends them. Only the hash is kept; a link is good for one purpose, once, for a while, and only as long as the account has
 // the e-mail address that it had when the link was made: one that went to a mistyped or lost mailbox opens nothing after a correction.
 import { and, count, eq, gt, isNull, lt } from 'drizzle-orm'
-import { accountById } from '../accounts/account.ts'
-import type { Account } from '../accounts/tables.ts'
-import { type Actor, nameOf } from '../../kernel/api/actor.ts'
-import { Refusal } from '../../kernel/api/errors.ts'
-import { day, hour, second } from '../../kernel/db/clock.ts'
-import { newId } from '../../kernel/db/ids.ts'
-import type { Db, Tx } from '../../kernel/db/open.ts'
-import { digest, randomToken } from '../../kernel/crypto/secrets.ts'
-import { type MadeBy, oneTimeLinks } from '../auth/tables.ts'
+import { type Actor, nameOf } from '../../../kernel/api/actor.ts'
+import { ApiError } from '../../../kernel/api/errors.ts'
+import { digest, randomToken } from '../../../kernel/crypto/secrets.ts'
+import { day, hour, second } from '../../../kernel/db/clock.ts'
+import { newId } from '../../../kernel/db/ids.ts'
+import type { Db, Tx } from '../../../kernel/db/open.ts'
+import { accountById } from '../../accounts/account.ts'
+import type { Account } from '../../accounts/tables.ts'
+import { type MadeBy, oneTimeLinks } from '../tables.ts'
 
 /**
  * Each purpose with its life, the page it leads to, and whether a newer one ends it. Lives: a week to take up an account, an hour
@@ -28,7 +28,10 @@ export type Purpose = keyof typeof purposes
 type Wanted = { purpose: Purpose; account: Account; data?: string; madeBy?: Actor; now: number }
 
 /** Answers the path with the token in it, this once, and until when it is good (milliseconds). */
-export function makeLink(tx: Tx, { purpose, account, data, madeBy, now }: Wanted): { path: `/${string}`; expiresAt: number } {
+export function makeLink(
+  tx: Tx,
+  { purpose, account, data, madeBy, now }: Wanted,
+): { path: `/${string}`; expiresAt: number } {
   const { lifeMs, page, newestOnly } = purposes[purpose]
   if (newestOnly) endLinks(tx, account.id, now, purpose)
   const token = randomToken()
@@ -54,7 +57,13 @@ export const endLinks = (tx: Tx, accountId: string, now: number, purpose?: Purpo
   void tx
     .update(oneTimeLinks)
     .set({ usedAt: now })
-    .where(and(eq(oneTimeLinks.accountId, accountId), isNull(oneTimeLinks.usedAt), purpose && eq(oneTimeLinks.purpose, purpose)))
+    .where(
+      and(
+        eq(oneTimeLinks.accountId, accountId),
+        isNull(oneTimeLinks.usedAt),
+        purpose && eq(oneTimeLinks.purpose, purpose),
+      ),
+    )
     .run()
 
 type Link = { id: string; purpose: Purpose; account: Account; data: string | null; madeBy: MadeBy | null }
@@ -72,7 +81,7 @@ export function linkFrom(tx: Db, wanted: readonly Purpose[], token: string, now:
 }
 
 /** Spends it. Throws `link_not_valid`. */
-export function spendLink(tx: Tx, wanted: readonly Purpose[], token: string, now: number): Link {
+export function consumeLink(tx: Tx, wanted: readonly Purpose[], token: string, now: number): Link {
   const link = linkFrom(tx, wanted, token, now)
   if (!link) throw linkNotValid()
   tx.update(oneTimeLinks).set({ usedAt: now }).where(eq(oneTimeLinks.id, link.id)).run()
@@ -80,7 +89,7 @@ export function spendLink(tx: Tx, wanted: readonly Purpose[], token: string, now
 }
 
 export const linkNotValid = () =>
-  new Refusal(
+  new ApiError(
     'link_not_valid',
     'This link is not valid any more: it was used, a newer one took its place, or it is too old. Ask for a new one.',
   )
@@ -90,7 +99,9 @@ export const linksSince = (tx: Db, accountId: string, purpose: Purpose, since: n
   tx
     .select({ n: count() })
     .from(oneTimeLinks)
-    .where(and(eq(oneTimeLinks.accountId, accountId), eq(oneTimeLinks.purpose, purpose), gt(oneTimeLinks.createdAt, since)))
+    .where(
+      and(eq(oneTimeLinks.accountId, accountId), eq(oneTimeLinks.purpose, purpose), gt(oneTimeLinks.createdAt, since)),
+    )
     .get()!.n
 
 /** Drops what has been over for a day; the clock calls it. */

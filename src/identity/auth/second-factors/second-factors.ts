@@ -3,19 +3,19 @@
 import { randomBytes } from 'node:crypto'
 import { and, desc, eq, isNull } from 'drizzle-orm'
 import { Type as t } from 'typebox'
-import { ownAccount } from '../accounts/account.ts'
-import type { Account } from '../accounts/tables.ts'
-import { everybody } from '../../kernel/api/access.ts'
-import { sessionOf } from '../../kernel/api/actor.ts'
-import { Refusal } from '../../kernel/api/errors.ts'
-import { type Call, nullable, operation, time } from '../../kernel/api/operation.ts'
-import { iso, isoOrNull } from '../../kernel/db/clock.ts'
-import { type Db, prepared, type Tx } from '../../kernel/db/open.ts'
-import { digest } from '../../kernel/crypto/secrets.ts'
-import { mailTo } from '../../kernel/web/mail.ts'
+import { everybody } from '../../../kernel/api/access.ts'
+import { sessionOf } from '../../../kernel/api/actor.ts'
+import { ApiError } from '../../../kernel/api/errors.ts'
+import { type Call, nullable, operation, time } from '../../../kernel/api/operation.ts'
+import { digest } from '../../../kernel/crypto/secrets.ts'
+import { iso, isoOrNull } from '../../../kernel/db/clock.ts'
+import { type Db, prepared, type Tx } from '../../../kernel/db/open.ts'
+import { mailTo } from '../../../kernel/web/mail.ts'
+import { ownAccount } from '../../accounts/account.ts'
+import type { Account } from '../../accounts/tables.ts'
+import { endSessionsOf, mustBeOpen } from '../sessions.ts'
+import { passkeys, recoveryCodes, totp } from '../tables.ts'
 import { factorsOf, held } from './factors.ts'
-import { endSessionsOf, mustBeOpen } from '../auth/sessions.ts'
-import { passkeys, recoveryCodes, totp } from '../auth/tables.ts'
 
 const demands = prepared(({ $client }) =>
   $client.prepare<{ one: 1 }, [string]>('SELECT 1 AS one FROM roles WHERE id = ? AND second_factor = 1'),
@@ -23,7 +23,8 @@ const demands = prepared(({ $client }) =>
 const isDemanded = (tx: Db, { roleId }: Account) => roleId !== null && demands(tx).get(roleId) !== null
 
 /** Does a role ask for a second factor that is not there yet? Then nothing but setting one up is possible. */
-export const lacksSecondFactor = (tx: Db, account: Account): boolean => isDemanded(tx, account) && !factorsOf(tx, account.id).length
+export const lacksSecondFactor = (tx: Db, account: Account): boolean =>
+  isDemanded(tx, account) && !factorsOf(tx, account.id).length
 
 /** Everybody's own: what changes it is for a person, and asks whether it is still the same one. */
 export const own = everybody('account:write')
@@ -45,7 +46,8 @@ export function changedFactors(call: Changing, what: string) {
   mustBeOpen(tx, actor)
   tell(call, `${what} All your other sessions were ended.`)
   endSessionsOf(tx, actor.accountId, sessionOf(actor)?.sessionId)
-  if (!factorsOf(tx, actor.accountId).length) tx.delete(recoveryCodes).where(eq(recoveryCodes.accountId, actor.accountId)).run()
+  if (!factorsOf(tx, actor.accountId).length)
+    tx.delete(recoveryCodes).where(eq(recoveryCodes.accountId, actor.accountId)).run()
 }
 
 // ---------------------------------------------------------------- recovery codes
@@ -83,8 +85,17 @@ export const firstCodes = (call: Pick<Call, 'tx' | 'actor' | 'clock'>): string[]
   factorsOf(call.tx, call.actor.accountId).includes('recovery') ? null : newCodes(call)
 
 /** Undefined when it is none of the account's. What is answered uses it up: false when that has happened. */
-export function recoveryCodeFits(tx: Db, accountId: string, text: string, now: number): ((tx: Tx) => boolean) | undefined {
-  const unused = and(eq(recoveryCodes.hash, hashOf(accountId, text)), eq(recoveryCodes.accountId, accountId), isNull(recoveryCodes.usedAt))
+export function recoveryCodeFits(
+  tx: Db,
+  accountId: string,
+  text: string,
+  now: number,
+): ((tx: Tx) => boolean) | undefined {
+  const unused = and(
+    eq(recoveryCodes.hash, hashOf(accountId, text)),
+    eq(recoveryCodes.accountId, accountId),
+    isNull(recoveryCodes.usedAt),
+  )
   if (!tx.select().from(recoveryCodes).where(unused).get()) return undefined
   return (tx) => tx.update(recoveryCodes).set({ usedAt: now }).where(unused).returning().get() !== undefined
 }
@@ -95,14 +106,17 @@ export const renewRecoveryCodes = operation({
   path: '/account/recovery-codes',
   summary: 'Make ten new recovery codes, shown only once; the earlier ones end',
   access: own,
-  inPerson: true,
-  confirmed: true,
-  answer: t.Object({ recoveryCodes: t.Array(t.String()) }),
+  requiresSession: true,
+  requiresRecentAuth: true,
+  response: t.Object({ recoveryCodes: t.Array(t.String()) }),
   status: 201,
   refuses: ['not_possible'],
   run(call) {
     if (!factorsOf(call.tx, ownAccount(call.tx, call.actor).id).length)
-      throw new Refusal('not_possible', 'Recovery codes replace a lost second factor, and there is none. Add one first.')
+      throw new ApiError(
+        'not_possible',
+        'Recovery codes replace a lost second factor, and there is none. Add one first.',
+      )
     tell(call, 'New recovery codes were made for your account; the ones before do nothing any more.')
     return { recoveryCodes: newCodes(call) }
   },
@@ -114,15 +128,21 @@ export const getSecondFactor = operation({
   path: '/account/second-factor',
   summary: 'Which second factors the own account has, without their secrets',
   access: everybody('account:read'),
-  inPerson: true,
+  requiresSession: true,
   withoutSecondFactor: true,
-  answer: t.Object({
+  response: t.Object({
     email: t.String(),
     hasPassword: t.Boolean(),
     required: t.Boolean(),
     totp: nullable(t.Object({ confirmedAt: time })),
     passkeys: t.Array(
-      t.Object({ id: t.String(), name: t.String(), createdAt: time, usedAt: nullable(time), usedFrom: nullable(t.String()) }),
+      t.Object({
+        id: t.String(),
+        name: t.String(),
+        createdAt: time,
+        usedAt: nullable(time),
+        usedFrom: nullable(t.String()),
+      }),
     ),
     recoveryCodesLeft: t.Integer(),
   }),
@@ -140,7 +160,13 @@ export const getSecondFactor = operation({
         .where(eq(passkeys.accountId, account.id))
         .orderBy(desc(passkeys.id))
         .all()
-        .map(({ id, name, createdAt, usedAt, usedFrom }) => ({ id, name, createdAt: iso(createdAt), usedAt: isoOrNull(usedAt), usedFrom })),
+        .map(({ id, name, createdAt, usedAt, usedFrom }) => ({
+          id,
+          name,
+          createdAt: iso(createdAt),
+          usedAt: isoOrNull(usedAt),
+          usedFrom,
+        })),
       recoveryCodesLeft: held(tx).get({ id: account.id })!.recovery,
     }
   },

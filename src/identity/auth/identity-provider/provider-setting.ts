@@ -1,7 +1,7 @@
-// Through which identity provider people may sign in, as the operator configured it. Sealed: it holds the client's secret.
+// Through which identity provider people may sign in, as the operator configured it. Encrypted: it holds the client's secret.
 import { type Static, Type as t } from 'typebox'
-import { accountKinds } from '../../kernel/api/access.ts'
-import { sealedSetting } from '../../kernel/db/encrypted-setting.ts'
+import { accountKinds } from '../../../kernel/api/access.ts'
+import { encryptedSetting } from '../../../kernel/db/encrypted-setting.ts'
 
 export const Provider = t.Object({
   /** Exactly as the provider writes it in its tokens. */
@@ -16,7 +16,7 @@ export const Provider = t.Object({
 })
 export type Provider = Static<typeof Provider>
 
-const setting = sealedSetting('sign-in.provider', Provider)
+const setting = encryptedSetting('sign-in.provider', Provider)
 /** Undefined until the operator has configured one. */
 export const providerFrom = setting.get
 export const keepProvider = setting.keep

@@ -1,26 +1,33 @@
 // The second step of signing in, and signing in with a passkey alone. Both stand on a pending sign-in of the same browser.
 import { Type as t } from 'typebox'
-import { accountById } from '../accounts/account.ts'
-import type { Account } from '../accounts/tables.ts'
-import type { Refusal } from '../../kernel/api/errors.ts'
-import { fields, nullable, operation, type Preparation, time } from '../../kernel/api/operation.ts'
-import { iso } from '../../kernel/db/clock.ts'
-import { write } from '../../kernel/db/open.ts'
+import type { ApiError } from '../../../kernel/api/errors.ts'
+import { fields, nullable, operation, type PrepareContext, time } from '../../../kernel/api/operation.ts'
+import { iso } from '../../../kernel/db/clock.ts'
+import { write } from '../../../kernel/db/open.ts'
+import { accountById } from '../../accounts/account.ts'
+import type { Account } from '../../accounts/tables.ts'
+import { createSession, signedIn } from '../complete-sign-in.ts'
+import {
+  closePending,
+  openPending,
+  pendingFrom,
+  secondFactorFailed,
+  startAgain,
+  takeTry,
+} from '../sign-in-challenge.ts'
+import { guessAtCode, guessed } from '../sign-in-throttle.ts'
 import { factorNames, factorsOf } from './factors.ts'
-import { enter, signedIn } from '../auth/complete-sign-in.ts'
-import { guessAtCode, guessed } from '../auth/sign-in-throttle.ts'
-import { assertion, holderOf, newChallenge, options, passkeyFits, requestFor } from './passkeys.ts'
-import { closePending, openPending, pendingFrom, secondFactorFailed, startAgain, takeTry } from '../auth/sign-in-challenge.ts'
 import { mustBeOne, proofFits, proofs } from './mfa-proof.ts'
+import { assertion, holderOf, newChallenge, options, passkeyFits, requestFor } from './passkeys.ts'
 
 /** The account whose first factor this browser has shown; undefined when it was another browser, or too long ago, or none. */
-function waiting(call: Preparation) {
+function waiting(call: PrepareContext) {
   const pending = pendingFrom(call.db, call)
   const account = pending?.accountId ? accountById(call.db, pending.accountId) : undefined
   return pending && account ? { pending, account } : undefined
 }
 
-function refuse(account: Account | undefined, refusal: Refusal): never {
+function refuse(account: Account | undefined, refusal: ApiError): never {
   throw refusal.of(account)
 }
 
@@ -30,7 +37,7 @@ export const getPendingSignIn = operation({
   path: '/sessions/second-factor',
   summary: 'Ways to finish the sign-in that this browser has begun; empty when there is none',
   access: 'anyone',
-  answer: t.Object({ secondFactor: t.Array(t.Enum([...factorNames])), until: nullable(time) }),
+  response: t.Object({ secondFactor: t.Array(t.Enum([...factorNames])), until: nullable(time) }),
   run(call) {
     const pending = pendingFrom(call.tx, call)
     return pending?.accountId
@@ -39,15 +46,15 @@ export const getPendingSignIn = operation({
   },
 })
 
-export const finishSecondFactor = operation({
+export const completeSecondFactor = operation({
   id: 'sessions.second-factor',
   method: 'POST',
   path: '/sessions/second-factor',
   summary: 'Finish signing in: a code of the authenticator app, a recovery code, or a passkey',
   access: 'anyone',
-  signsIn: true,
+  authAttempt: true,
   body: fields(proofs),
-  answer: signedIn,
+  response: signedIn,
   status: 201,
   refuses: ['sign_in_failed', 'rate_limited'],
   example: { code: '123456' },
@@ -69,7 +76,7 @@ export const finishSecondFactor = operation({
     const { account, pending, use } = call.prepared
     closePending(call.tx, pending, call)
     if (!use(call.tx)) refuse(account, secondFactorFailed(pending))
-    return enter(call, accountById(call.tx, account.id)!)
+    return createSession(call, accountById(call.tx, account.id)!)
   },
 })
 
@@ -79,8 +86,8 @@ export const beginSecondPasskey = operation({
   path: '/sessions/second-factor/passkey',
   summary: 'What the browser needs to finish signing in with a passkey',
   access: 'anyone',
-  signsIn: true,
-  answer: options,
+  authAttempt: true,
+  response: options,
   refuses: ['sign_in_failed', 'not_possible', 'rate_limited'],
   async prepare(call) {
     const { pending, account } = waiting(call) ?? refuse(undefined, startAgain())
@@ -96,11 +103,13 @@ export const beginPasskeySignIn = operation({
   path: '/sessions/passkey/actions/begin',
   summary: 'What the browser needs to sign in with a passkey alone',
   access: 'anyone',
-  signsIn: true,
-  answer: options,
+  authAttempt: true,
+  response: options,
   refuses: ['not_possible', 'rate_limited'],
   async prepare(call) {
-    const challenge = write(call.db, (tx) => newChallenge(tx, openPending({ ...call, tx }, null), 'sign_in', call.clock()))
+    const challenge = write(call.db, (tx) =>
+      newChallenge(tx, openPending({ ...call, tx }, null), 'sign_in', call.clock()),
+    )
     return requestFor(call, undefined, challenge, true)
   },
   run: ({ prepared }) => ({ options: prepared }),
@@ -113,9 +122,9 @@ export const passkeySignIn = operation({
   path: '/sessions/passkey',
   summary: 'Sign in with a passkey alone; answers a cookie',
   access: 'anyone',
-  signsIn: true,
+  authAttempt: true,
   body: fields({ passkey: assertion }),
-  answer: signedIn,
+  response: signedIn,
   status: 201,
   refuses: ['sign_in_failed', 'rate_limited'],
   example: { passkey: { id: 'AQ', response: { clientDataJSON: 'e30' } } },
@@ -134,6 +143,6 @@ export const passkeySignIn = operation({
     const { pending, key } = call.prepared
     closePending(call.tx, pending, call)
     if (!key.use(call.tx)) throw secondFactorFailed(pending)
-    return enter(call, accountById(call.tx, key.accountId)!)
+    return createSession(call, accountById(call.tx, key.accountId)!)
   },
 })

@@ -2,26 +2,30 @@
 // and what comes back are held together by a row here and a cookie of the browser that asked; it is good once, for ten minutes.
 import { and, eq, gt, lt } from 'drizzle-orm'
 import { Type as t } from 'typebox'
-import { Refusal } from '../../kernel/api/errors.ts'
-import { CONFIRMED_MS } from '../../kernel/api/gate.ts'
-import { addressKey } from '../../kernel/api/limits.ts'
-import { type Call, fields, nullable, operation, secret } from '../../kernel/api/operation.ts'
-import { minute, second } from '../../kernel/db/clock.ts'
-import { type Tx, write } from '../../kernel/db/open.ts'
-import { sealedColumn } from '../../kernel/db/encrypted.ts'
-import { NoAnswer } from '../../kernel/net/egress.ts'
-import { log } from '../../kernel/log.ts'
-import { digest, randomToken } from '../../kernel/crypto/secrets.ts'
-import { mailTo } from '../../kernel/web/mail.ts'
-import { SAFE_PATH } from '../../kernel/web/safe-path.ts'
-import { finishSignIn, SECOND_FACTOR_PAGE, signedIn } from '../auth/complete-sign-in.ts'
+import { ApiError } from '../../../kernel/api/errors.ts'
+import { CONFIRMED_MS } from '../../../kernel/api/gate.ts'
+import { addressKey } from '../../../kernel/api/limits.ts'
+import { type Call, fields, nullable, operation, secret } from '../../../kernel/api/operation.ts'
+import { digest, randomToken } from '../../../kernel/crypto/secrets.ts'
+import { minute, second } from '../../../kernel/db/clock.ts'
+import { encryptedColumn } from '../../../kernel/db/encrypted.ts'
+import { type Tx, write } from '../../../kernel/db/open.ts'
+import { log } from '../../../kernel/log.ts'
+import { NoAnswer } from '../../../kernel/net/egress.ts'
+import { mailTo } from '../../../kernel/web/mail.ts'
+import { SAFE_PATH } from '../../../kernel/web/safe-path.ts'
+import { completeSignIn, SECOND_FACTOR_PAGE, signedIn } from '../complete-sign-in.ts'
+import { cookieIn, cookieName, sessionCookie } from '../sessions.ts'
+import { providerSignIns } from '../tables.ts'
 import { keepIdentity, knownAs, type Stranger } from './identities.ts'
 import { authorizationUrl, NotBelieved } from './provider.ts'
 import { CALLBACK_PAGE, providerFrom } from './provider-setting.ts'
-import { cookieIn, cookieName, sessionCookie } from '../auth/sessions.ts'
-import { providerSignIns } from '../auth/tables.ts'
 
-export const sealedProviderSignIns = sealedColumn(providerSignIns, 'sealed', ({ tokenHash }: { tokenHash: string }) => tokenHash)
+export const encryptedProviderSignIns = encryptedColumn(
+  providerSignIns,
+  'encrypted',
+  ({ tokenHash }: { tokenHash: string }) => tokenHash,
+)
 
 /** A plain address that leads to the provider: the button works without scripts. */
 export const START_PATH = '/login/oidc/start'
@@ -35,7 +39,7 @@ export const getProvider = operation({
   path: '/sessions/provider',
   summary: 'What the button for signing in through the identity provider says; null when there is none',
   access: 'anyone',
-  answer: t.Object({ label: nullable(t.String()) }),
+  response: t.Object({ label: nullable(t.String()) }),
   run: ({ tx, secrets }) => ({ label: providerFrom(tx, secrets)?.label ?? null }),
 })
 
@@ -49,13 +53,13 @@ export const beginProviderSignIn = operation({
     next: t.Optional(t.String({ maxLength: 500, pattern: SAFE_PATH, title: 'a path of this panel' })),
     again: t.Optional(t.Boolean()),
   }),
-  answer: t.Object({ url: t.String() }),
+  response: t.Object({ url: t.String() }),
   refuses: ['not_possible', 'source_unreachable', 'rate_limited'],
   example: { next: '/servers' },
   /** Counted apart from what else signs in, and not at all where there is no provider: a picture on a foreign page must not use it up. */
   async prepare({ db, secrets, signIns, from, providers }) {
     const provider = providerFrom(db, secrets)
-    if (!provider) throw new Refusal('not_possible', 'There is no identity provider here. Sign in with your password.')
+    if (!provider) throw new ApiError('not_possible', 'There is no identity provider here. Sign in with your password.')
     signIns.take(`provider ${addressKey(from)}`)
     const found = await providers.discover(provider.issuer).catch((error) => {
       log.warning('the identity provider did not answer', { issuer: provider.issuer, error: (error as Error).message })
@@ -72,7 +76,7 @@ export const beginProviderSignIn = operation({
         tokenHash,
         stateHash: digest(state),
         issuer: provider.issuer,
-        sealed: secrets.seal(sealedProviderSignIns.about({ tokenHash }), JSON.stringify({ nonce, verifier })),
+        encrypted: secrets.encrypt(encryptedProviderSignIns.about({ tokenHash }), JSON.stringify({ nonce, verifier })),
         next: body.next ?? null,
         createdAt: now,
         expiresAt: now + LIFE_MS,
@@ -91,19 +95,19 @@ export const beginProviderSignIn = operation({
   },
 })
 
-export const finishProviderSignIn = operation({
+export const completeProviderSignIn = operation({
   id: 'sessions.from-provider',
   method: 'POST',
   path: '/sessions/from-provider',
   summary: 'Sign in with what the identity provider sent the browser back with',
   access: 'anyone',
-  signsIn: true,
+  authAttempt: true,
   body: fields({
     code: secret(t.String({ minLength: 1, maxLength: 4000 })),
     state: secret(t.String({ minLength: 1, maxLength: 200 })),
     iss: t.Optional(t.String({ maxLength: 2000 })),
   }),
-  answer: signedIn,
+  response: signedIn,
   status: 201,
   refuses: ['sign_in_failed', 'source_unreachable', 'rate_limited'],
   example: { code: '<code>', state: '<state>' },
@@ -112,8 +116,9 @@ export const finishProviderSignIn = operation({
     const begun = write(db, (tx) => take(tx, call))
     const provider = providerFrom(db, secrets)
     if (!begun || provider?.issuer !== begun.issuer) throw because(startAgain(), { reason: 'not_begun_here' })
-    if (body.iss !== undefined && body.iss !== provider.issuer) throw because(startAgain(), { reason: 'another_issuer' })
-    const { nonce, verifier } = JSON.parse(secrets.open(sealedProviderSignIns.about(begun), begun.sealed)) as {
+    if (body.iss !== undefined && body.iss !== provider.issuer)
+      throw because(startAgain(), { reason: 'another_issuer' })
+    const { nonce, verifier } = JSON.parse(secrets.open(encryptedProviderSignIns.about(begun), begun.encrypted)) as {
       nonce: string
       verifier: string
     }
@@ -122,7 +127,8 @@ export const finishProviderSignIn = operation({
       .then((token) => providers.verify(provider, token, nonce))
       .catch((error) => {
         if (error instanceof NotBelieved) throw because(notBelieved(), { reason: error.reason, what: error.what })
-        if (error instanceof NoAnswer) throw because(unreachable(), { reason: 'provider_unreachable', what: error.message })
+        if (error instanceof NoAnswer)
+          throw because(unreachable(), { reason: 'provider_unreachable', what: error.message })
         throw error
       })
     const known = knownAs(db, person, provider.for)
@@ -139,21 +145,29 @@ export const finishProviderSignIn = operation({
     if (!known.identity)
       mailTo(tx, call, known.account, {
         subject: 'Another way to sign in to your account',
-        paragraphs: [`From now on you can also sign in with ${provider.label}: it was used for the first time just now.`],
+        paragraphs: [
+          `From now on you can also sign in with ${provider.label}: it was used for the first time just now.`,
+        ],
         closing: 'If it was not you, ask whoever runs this panel. Under Account you can unlink it.',
       })
     setCookie(sessionCookie(config.origin, '', 0, COOKIE))
     // Who has a session at the provider since this morning has shown nothing just now: for what is dangerous they are asked.
     const { authenticatedAt } = person
     const confirmed = authenticatedAt !== undefined && Math.abs(now - authenticatedAt) <= CONFIRMED_MS
-    const answer = finishSignIn(call, known.account, { confirmed })
+    const answer = completeSignIn(call, known.account, { confirmed })
     if (next === null) return answer
-    return { ...answer, home: answer.home === SECOND_FACTOR_PAGE ? `${SECOND_FACTOR_PAGE}?next=${encodeURIComponent(next)}` : next }
+    return {
+      ...answer,
+      home: answer.home === SECOND_FACTOR_PAGE ? `${SECOND_FACTOR_PAGE}?next=${encodeURIComponent(next)}` : next,
+    }
   },
 })
 
 /** Takes the row of this browser and this state away: it is good once, whatever becomes of it. A wrong state spends nothing. */
-function take(tx: Tx, { body, clock, config, cookies }: Pick<Call<unknown, { state: string }>, 'body' | 'clock' | 'config' | 'cookies'>) {
+function take(
+  tx: Tx,
+  { body, clock, config, cookies }: Pick<Call<unknown, { state: string }>, 'body' | 'clock' | 'config' | 'cookies'>,
+) {
   const token = cookieIn(cookies, cookieName(config.origin, COOKIE))
   if (!token) return undefined
   return tx
@@ -175,16 +189,25 @@ type Why = {
   what?: string
   subject?: string
 }
-const because = (refusal: Refusal, why: Why) => refusal.of(undefined, why)
+const because = (refusal: ApiError, why: Why) => refusal.of(undefined, why)
 
 const startAgain = () =>
-  new Refusal('sign_in_failed', 'This sign-in is not valid any more: it took too long, was used, or began in another browser. Start again.')
+  new ApiError(
+    'sign_in_failed',
+    'This sign-in is not valid any more: it took too long, was used, or began in another browser. Start again.',
+  )
 const notBelieved = () =>
-  new Refusal(
+  new ApiError(
     'sign_in_failed',
     'The sign-in service gave an answer that cannot be used. Start again; if it happens again, tell whoever runs this panel.',
   )
 const noAccount = () =>
-  new Refusal('sign_in_failed', 'No account here belongs to this sign-in. Sign in with your password, or ask whoever runs this panel.')
+  new ApiError(
+    'sign_in_failed',
+    'No account here belongs to this sign-in. Sign in with your password, or ask whoever runs this panel.',
+  )
 const unreachable = () =>
-  new Refusal('source_unreachable', 'The sign-in service does not answer. Try again in a minute, or sign in with your password.')
+  new ApiError(
+    'source_unreachable',
+    'The sign-in service does not answer. Try again in a minute, or sign in with your password.',
+  )
