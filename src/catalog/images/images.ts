@@ -10,7 +10,7 @@ import { done, fields, line, namedSchema, operation } from '../../kernel/api/ope
 import { newId } from '../../kernel/db/ids.ts'
 import type { Tx } from '../../kernel/db/open.ts'
 import { catalogue, checksumIn } from './catalogue.ts'
-import { image, imageAnswer, imagePath, showImage } from './image.ts'
+import { image, imageAnswer, imagePath, showImage } from './model.ts'
 import { images } from './tables.ts'
 
 type NewImage = typeof images.$inferInsert

@@ -1,11 +1,11 @@
 import { and, asc, count, gt } from 'drizzle-orm'
 import { Type as t } from 'typebox'
-import { listedLocations, locationAnswer } from '../../fleet/locations/location.ts'
+import { listedLocations, locationAnswer } from '../../fleet/locations/model.ts'
 import { paginate } from '../../kernel/api/list.ts'
 import { named, patched } from '../../kernel/api/named.ts'
 import { fields, line, nullable, operation } from '../../kernel/api/operation.ts'
 import { newId } from '../../kernel/db/ids.ts'
-import { packageAnswer, packageOnSale, showPackage } from './package.ts'
+import { packageAnswer, packageOnSale, showPackage } from './model.ts'
 import { type Package, packages } from './tables.ts'
 
 /** What a package may hold; limits are what QEMU and Linux can do, not what is wise. */

@@ -1,4 +1,4 @@
-import { AWAY_SHOWN_MS } from '../../fleet/nodes/node.ts'
+import { AWAY_SHOWN_MS } from '../../fleet/nodes/model.ts'
 import { areas } from '../../kernel/api/access.ts'
 import type { ReadContext } from '../../kernel/api/operation.ts'
 import { iso } from '../../kernel/db/clock.ts'

@@ -10,7 +10,7 @@ import {
   TAP_PREFIX,
   type Volume,
 } from '../../../agent/protocol/wire.ts'
-import { nodeById } from '../../fleet/nodes/node.ts'
+import { nodeById } from '../../fleet/nodes/model.ts'
 import type { Tx } from '../../kernel/db/open.ts'
 import { emit } from '../../kernel/jobs/outbox.ts'
 import { saga } from '../../kernel/jobs/saga.ts'

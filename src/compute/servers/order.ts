@@ -1,7 +1,7 @@
 // What the two ways to a new installation share: the hostname, the access to it, and the refusals for both.
 import { Type as t } from 'typebox'
 import type { Image } from '../../catalog/images/tables.ts'
-import { publicKeysOf } from '../../identity/ssh-keys/ssh-key.ts'
+import { publicKeysOf } from '../../identity/ssh-keys/model.ts'
 import { ApiError, invalid } from '../../kernel/api/errors.ts'
 import { line } from '../../kernel/api/operation.ts'
 import { newRootPassword, sha512Crypt } from '../../kernel/crypto/sha512-crypt.ts'

@@ -1,8 +1,8 @@
 // Who sees a server, what it is to those who do, and what its state allows.
 import { and, eq, isNull, sql } from 'drizzle-orm'
-import { packageById } from '../../catalog/packages/package.ts'
-import { locationById } from '../../fleet/locations/location.ts'
-import { accountById, customerInEvent } from '../../identity/accounts/account.ts'
+import { packageById } from '../../catalog/packages/model.ts'
+import { locationById } from '../../fleet/locations/model.ts'
+import { accountById, customerInEvent } from '../../identity/accounts/model.ts'
 import { isMember, opens, type Role, roleOn, sharedIds } from '../../identity/team/share.ts'
 import type { Scope } from '../../kernel/api/access.ts'
 import type { Actor } from '../../kernel/api/actor.ts'

@@ -1,6 +1,6 @@
 import { eq } from 'drizzle-orm'
 import { Type as t } from 'typebox'
-import { image, sourceOf } from '../../catalog/images/image.ts'
+import { image, sourceOf } from '../../catalog/images/model.ts'
 import type { Actor } from '../../kernel/api/actor.ts'
 import { fields, namedSchema, operation, see } from '../../kernel/api/operation.ts'
 import type { Tx } from '../../kernel/db/open.ts'

@@ -3,7 +3,7 @@ import { page, paginateAll } from '../../kernel/api/list.ts'
 import { named, patched } from '../../kernel/api/named.ts'
 import { fields, line, operation } from '../../kernel/api/operation.ts'
 import { newId } from '../../kernel/db/ids.ts'
-import { location, locationAnswer, showLocation } from './location.ts'
+import { location, locationAnswer, showLocation } from './model.ts'
 import { locations, placements } from './tables.ts'
 
 const placement = t.Enum([...placements])

@@ -3,7 +3,7 @@ import { mayCall, type ReadContext } from '../../kernel/api/operation.ts'
 import { iso } from '../../kernel/db/clock.ts'
 import { count } from '../../kernel/words.ts'
 import type { Attention, Source } from '../../platform/overview/attention.ts'
-import { AWAY_SHOWN_MS, SKEW_SHOWN_MS } from './node.ts'
+import { AWAY_SHOWN_MS, SKEW_SHOWN_MS } from './model.ts'
 import { listNodes } from './nodes.ts'
 
 type Row = {

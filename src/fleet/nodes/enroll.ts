@@ -5,7 +5,7 @@ import { fields, line, nullable, operation, type Resource, see, time } from '../
 import { digest, randomToken } from '../../kernel/crypto/secrets.ts'
 import { iso, minute } from '../../kernel/db/clock.ts'
 import { newId } from '../../kernel/db/ids.ts'
-import { location } from '../locations/location.ts'
+import { location } from '../locations/model.ts'
 import { type Enrollment, enrollments, nodes } from './tables.ts'
 
 /** Valid for 60 minutes, once. */

@@ -10,7 +10,7 @@ import { idOf } from '../../kernel/api/query.ts'
 import { isoOrNull } from '../../kernel/db/clock.ts'
 import { count } from '../../kernel/words.ts'
 import { detachNode } from '../../network/ip-pools/pool.ts'
-import { node, nodeResponse, showNode } from './node.ts'
+import { node, nodeResponse, showNode } from './model.ts'
 import { nodes } from './tables.ts'
 
 const there = isNull(nodes.removedAt)

@@ -2,8 +2,8 @@
 import { Type as t } from 'typebox'
 import { patched } from '../../kernel/api/named.ts'
 import { fields, operation } from '../../kernel/api/operation.ts'
-import { mustNotBeSuspended, resellerOf } from '../resellers/reseller.ts'
-import { allowanceAnswer, customer, noAllowance } from './account.ts'
+import { mustNotBeSuspended, resellerOf } from '../resellers/model.ts'
+import { allowanceAnswer, customer, noAllowance } from './model.ts'
 import { type Allowance, accounts } from './tables.ts'
 
 /** The most that one pack may hold, far above any machine: a typing error of billing must not look like a purchase. */

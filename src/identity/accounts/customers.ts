@@ -16,7 +16,7 @@ import {
   newAccountFields,
   showCustomer,
   tellCreated,
-} from './account.ts'
+} from './model.ts'
 import { tellOldAddress } from './new-address.ts'
 import { accounts } from './tables.ts'
 

@@ -3,7 +3,7 @@
 
 import { ApiError, invalid } from '../../kernel/api/errors.ts'
 import type { Db } from '../../kernel/db/open.ts'
-import { accountById } from '../accounts/account.ts'
+import { accountById } from '../accounts/model.ts'
 import type { Account } from '../accounts/tables.ts'
 import { isWeak } from './weak-passwords.ts'
 

@@ -5,7 +5,7 @@ import { Type as t } from 'typebox'
 import { everybody, homeOf } from '../../kernel/api/access.ts'
 import { done, fields, line, operation, time } from '../../kernel/api/operation.ts'
 import { hour, iso } from '../../kernel/db/clock.ts'
-import { customer } from '../accounts/account.ts'
+import { customer } from '../accounts/model.ts'
 import { ownSessionId, renewSession, SESSION_SECONDS, sessionCookie } from './sessions.ts'
 
 /** It ends by itself, so that nobody stays in an account whose holder asked for help last week. */

@@ -1,10 +1,10 @@
 import { mayCall } from '../../kernel/api/operation.ts'
 import { iso } from '../../kernel/db/clock.ts'
 import { MOST_SHOWN, type Source } from '../../platform/overview/attention.ts'
-import { accountById } from '../accounts/account.ts'
+import { accountById } from '../accounts/model.ts'
+import { withTerms } from './model.ts'
 import { getResellerAccount, listResellerCustomers } from './own.ts'
 import { nearIn, usedBy, whole } from './quota.ts'
-import { withTerms } from './reseller.ts'
 
 export const suspended = {
   what: 'Your reseller account is suspended.',

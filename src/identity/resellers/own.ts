@@ -13,9 +13,9 @@ import {
   ofReseller,
   showCustomer,
   tellCreated,
-} from '../accounts/account.ts'
+} from '../accounts/model.ts'
 import { sendWelcome } from '../auth/password.ts'
-import { mustAllowCustomer, resellerAnswer, showReseller, withTerms } from './reseller.ts'
+import { mustAllowCustomer, resellerAnswer, showReseller, withTerms } from './model.ts'
 
 const itself = (tx: Db, actor: Actor) => withTerms(tx, accountById(tx, actor.accountId)!)
 

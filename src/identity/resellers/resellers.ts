@@ -1,8 +1,8 @@
 // Resellers, as staff manage them.
 import { eq } from 'drizzle-orm'
 import { Type as t } from 'typebox'
-import { packageOnSale } from '../../catalog/packages/package.ts'
-import { location } from '../../fleet/locations/location.ts'
+import { packageOnSale } from '../../catalog/packages/model.ts'
+import { location } from '../../fleet/locations/model.ts'
 import type { Actor } from '../../kernel/api/actor.ts'
 import { ApiError } from '../../kernel/api/errors.ts'
 import { page } from '../../kernel/api/list.ts'
@@ -18,11 +18,11 @@ import {
   newAccountFields,
   onlyResellers,
   tellCreated,
-} from '../accounts/account.ts'
+} from '../accounts/model.ts'
 import { tellOldAddress } from '../accounts/new-address.ts'
 import { sendWelcome } from '../auth/password.ts'
+import { type Reseller, reseller, resellerAnswer, showReseller, withTerms } from './model.ts'
 import { type Quotas, quotasGiven, tellOfLowered } from './quota.ts'
-import { type Reseller, reseller, resellerAnswer, showReseller, withTerms } from './reseller.ts'
 import { resellerLocations, resellerPackages, resellers } from './tables.ts'
 
 const managed = { staff: ['resellers.write'] } as const

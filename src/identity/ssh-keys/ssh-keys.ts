@@ -6,8 +6,8 @@ import { patched } from '../../kernel/api/named.ts'
 import { done, fields, line, operation } from '../../kernel/api/operation.ts'
 import { newId } from '../../kernel/db/ids.ts'
 import { isUniqueViolation } from '../../kernel/db/open.ts'
-import { customer } from '../accounts/account.ts'
-import { changing, KEYS_PER_ACCOUNT, keyAnswer, readPublicKey, showKey, sshKey } from './ssh-key.ts'
+import { customer } from '../accounts/model.ts'
+import { changing, KEYS_PER_ACCOUNT, keyAnswer, readPublicKey, showKey, sshKey } from './model.ts'
 import { sshKeys } from './tables.ts'
 
 export const addSshKey = operation({

@@ -6,11 +6,11 @@ import { fields, line, nullable, operation, secret, time } from '../../kernel/ap
 import { text } from '../../kernel/api/query.ts'
 import { iso } from '../../kernel/db/clock.ts'
 import { type Db, isUniqueViolation, type Tx } from '../../kernel/db/open.ts'
-import { accountByEmail, accountById, addAccount, tellCreated, withPassword } from '../accounts/account.ts'
+import { accountByEmail, accountById, addAccount, tellCreated, withPassword } from '../accounts/model.ts'
 import type { Account } from '../accounts/tables.ts'
 import { completeSignIn, signedIn } from '../auth/complete-sign-in.ts'
 import { hashPassword, mustBeGood } from '../auth/passwords.ts'
-import { mustAllowCustomer, resellerOf } from '../resellers/reseller.ts'
+import { mustAllowCustomer, resellerOf } from '../resellers/model.ts'
 import { becomeMember, changes, type Invitation, invitationBy, serverNamed } from './member.ts'
 import { role } from './share.ts'
 

@@ -6,7 +6,7 @@ import { type Call, fields, nullable, operation, see } from '../../kernel/api/op
 import { newId } from '../../kernel/db/ids.ts'
 import { isUniqueViolation, prepared, type Tx } from '../../kernel/db/open.ts'
 import { mailTo } from '../../kernel/web/mail.ts'
-import { accountById, mailAddress } from '../accounts/account.ts'
+import { accountById, mailAddress } from '../accounts/model.ts'
 import type { Account } from '../accounts/tables.ts'
 import {
   changes,

@@ -15,9 +15,9 @@ import {
 } from '../../kernel/api/operation.ts'
 import { digest } from '../../kernel/crypto/secrets.ts'
 import { hour, iso, isoOrNull } from '../../kernel/db/clock.ts'
-import { accountByEmail, accountById } from '../accounts/account.ts'
+import { accountByEmail, accountById } from '../accounts/model.ts'
+import { asked, giveToken, heldBy, newToken, type Token, USUAL_OVERLAP_HOURS } from './model.ts'
 import { tokens } from './tables.ts'
-import { asked, giveToken, heldBy, newToken, type Token, USUAL_OVERLAP_HOURS } from './token.ts'
 
 export const grantToken = operation({
   id: 'tokens.grant',

@@ -2,7 +2,7 @@ import { visible } from '../../compute/servers/server.ts'
 import { areas } from '../../kernel/api/access.ts'
 import { day, iso } from '../../kernel/db/clock.ts'
 import { MOST_SHOWN, type Source } from '../overview/attention.ts'
-import { seen } from './job.ts'
+import { seen } from './model.ts'
 
 /** A failure nobody acted on is history after this long. */
 const FAILURE_SHOWN_MS = 7 * day

@@ -5,7 +5,7 @@ import { idOf, oneOf, text, wholeNumber } from '../../kernel/api/query.ts'
 import { countOf } from '../../kernel/db/cache.ts'
 import { iso } from '../../kernel/db/clock.ts'
 import { linesAfter } from '../../kernel/jobs/log.ts'
-import { fromJobs, type JobRow, job, jobRecord, jobState, seen, selectJobs, showJob, stateOf } from './job.ts'
+import { fromJobs, type JobRow, job, jobRecord, jobState, seen, selectJobs, showJob, stateOf } from './model.ts'
 
 const everybody = {
   staff: ['servers:read', 'nodes:read'],

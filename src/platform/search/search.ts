@@ -6,7 +6,7 @@ import { visible } from '../../compute/servers/server.ts'
 import { areas, everybody } from '../../kernel/api/access.ts'
 import { nullable, operation, type ReadContext } from '../../kernel/api/operation.ts'
 import { LIKE, partOf } from '../../kernel/db/rows.ts'
-import { seen } from '../jobs/job.ts'
+import { seen } from '../jobs/model.ts'
 
 /** As many as are seen at a glance. */
 export const MOST = 12

@@ -1,7 +1,7 @@
 // How the installation shows itself, and how a reseller does to its own customers: the same calls for both.
 import { eq, isNull } from 'drizzle-orm'
 import { type Static, Type as t } from 'typebox'
-import { accountByEmail, mailAddress } from '../../identity/accounts/account.ts'
+import { accountByEmail, mailAddress } from '../../identity/accounts/model.ts'
 import type { AccountKind, Scope } from '../../kernel/api/access.ts'
 import type { Actor } from '../../kernel/api/actor.ts'
 import { invalid } from '../../kernel/api/errors.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { mailAddress } from '../../../src/identity/accounts/account.ts'
+import { mailAddress } from '../../../src/identity/accounts/model.ts'
 import { hashPassword, mustBeGood, passwordFits } from '../../../src/identity/auth/passwords.ts'
 import type { ApiError, FieldError } from '../../../src/kernel/api/errors.ts'
 

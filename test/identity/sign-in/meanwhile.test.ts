@@ -1,6 +1,6 @@
 // What is under way while a password changes, and how many may be under way.
 import { describe, expect, test } from 'bun:test'
-import { accountById } from '../../../src/identity/accounts/account.ts'
+import { accountById } from '../../../src/identity/accounts/model.ts'
 import { makeLink } from '../../../src/identity/auth/links/links.ts'
 import { hashPassword, passwordFits } from '../../../src/identity/auth/passwords.ts'
 import { write } from '../../../src/kernel/db/open.ts'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { accounts } from '../../../src/identity/accounts/tables.ts'
-import { allowFrom, makeToken } from '../../../src/identity/tokens/token.ts'
+import { allowFrom, makeToken } from '../../../src/identity/tokens/model.ts'
 import { write } from '../../../src/kernel/db/open.ts'
 import { inside } from '../../../src/kernel/net/cidr.ts'
 import { clientAddress } from '../../../src/kernel/net/client-address.ts'

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { generateKeyPairSync } from 'node:crypto'
 import fc from 'fast-check'
 import ssh2 from 'ssh2'
-import { readPublicKey } from '../../../src/identity/ssh-keys/ssh-key.ts'
+import { readPublicKey } from '../../../src/identity/ssh-keys/model.ts'
 import { type Panel, panel, type Who } from '../../support/panel.ts'
 
 const field = (data: Uint8Array | string) => {

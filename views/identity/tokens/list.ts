@@ -1,7 +1,7 @@
 // The own API tokens: what each may do, who uses it, and how it ends.
 
 import { TOKEN_WARNING_MS } from '../../../src/identity/tokens/attention.ts'
-import { USUAL_LIFE_MS, USUAL_OVERLAP_HOURS } from '../../../src/identity/tokens/token.ts'
+import { USUAL_LIFE_MS, USUAL_OVERLAP_HOURS } from '../../../src/identity/tokens/model.ts'
 import {
   createToken,
   listTokens,

@@ -6,7 +6,7 @@ import { newId } from '../../../kernel/db/ids.ts'
 import { type Db, prepared, type Tx } from '../../../kernel/db/open.ts'
 import { factorsOf } from '../../auth/second-factors/factors.ts'
 import { lastSeenSql } from '../../auth/sessions.ts'
-import { accountById, mailAddress, refuseTaken } from '../account.ts'
+import { accountById, mailAddress, refuseTaken } from '../model.ts'
 import { type Account, accounts } from '../tables.ts'
 import { type Role, roleNamed, roleNames } from './role.ts'
 

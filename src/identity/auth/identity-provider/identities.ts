@@ -10,7 +10,7 @@ import { done, operation, type Resource, time } from '../../../kernel/api/operat
 import { iso } from '../../../kernel/db/clock.ts'
 import { newId } from '../../../kernel/db/ids.ts'
 import type { Db, Tx } from '../../../kernel/db/open.ts'
-import { accountByEmail, accountById } from '../../accounts/account.ts'
+import { accountByEmail, accountById } from '../../accounts/model.ts'
 import type { Account } from '../../accounts/tables.ts'
 import { endSessionsOf } from '../sessions.ts'
 import { type AccountIdentity, accountIdentities } from '../tables.ts'

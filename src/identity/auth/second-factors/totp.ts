@@ -8,7 +8,7 @@ import type { Secrets } from '../../../kernel/crypto/secrets.ts'
 import { second } from '../../../kernel/db/clock.ts'
 import { encryptedColumn } from '../../../kernel/db/encrypted.ts'
 import type { Db, Tx } from '../../../kernel/db/open.ts'
-import { ownAccount } from '../../accounts/account.ts'
+import { ownAccount } from '../../accounts/model.ts'
 import { totp } from '../tables.ts'
 import { changedFactors, firstCodes, own } from './second-factors.ts'
 

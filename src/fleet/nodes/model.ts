@@ -6,7 +6,7 @@ import { type AppContext, described, namedSchema, nullable, type Resource, time 
 import { iso, isoOrNull, second } from '../../kernel/db/clock.ts'
 import type { Db } from '../../kernel/db/open.ts'
 import { rowBy } from '../../kernel/db/rows.ts'
-import { locationById } from '../locations/location.ts'
+import { locationById } from '../locations/model.ts'
 import { roomOn } from '../placement/placement.ts'
 import { type Node, nodes } from './tables.ts'
 

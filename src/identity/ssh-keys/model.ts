@@ -4,7 +4,7 @@ import { namedSchema, type Resource, time } from '../../kernel/api/operation.ts'
 import { iso } from '../../kernel/db/clock.ts'
 import { type Db, prepared } from '../../kernel/db/open.ts'
 import { rowBy } from '../../kernel/db/rows.ts'
-import { accountById, customer } from '../accounts/account.ts'
+import { accountById, customer } from '../accounts/model.ts'
 import { sshKeys } from './tables.ts'
 
 type SshKey = typeof sshKeys.$inferSelect
