@@ -1,23 +1,21 @@
 import { constants, createReadStream, renameSync } from 'node:fs'
 import { mkdir, open, stat } from 'node:fs/promises'
-import { and, eq, isNull } from 'drizzle-orm'
 import { Type as t } from 'typebox'
 import { agentPaths } from '../../../agent/protocol/wire.ts'
 import { ApiError, invalid } from '../../kernel/api/errors.ts'
-import { newest, page } from '../../kernel/api/list.ts'
-import { named, patched } from '../../kernel/api/named.ts'
+import { page } from '../../kernel/api/list.ts'
+import { named } from '../../kernel/api/named.ts'
 import { done, fields, line, namedSchema, operation } from '../../kernel/api/operation.ts'
 import { newId } from '../../kernel/db/ids.ts'
 import type { Tx } from '../../kernel/db/open.ts'
 import { catalogue, checksumIn } from './catalogue.ts'
 import { image, imageAnswer, imagePath, showImage } from './model.ts'
-import { images } from './tables.ts'
+import { catalogueIdsInUse, insertImage, pageOfImages, pageOfPublishedImages, updateImage } from './queries.ts'
 
-type NewImage = typeof images.$inferInsert
-const insert = (tx: Tx, row: NewImage) =>
+const insert = (tx: Tx, row: Parameters<typeof insertImage>[1]) =>
   showImage(
     tx,
-    named('image', () => tx.insert(images).values(row).returning().get()),
+    named('image', () => insertImage(tx, row)),
   )
 
 /** Files wait here to be imported; named in the API, never as a path, so that no call can make the controller read another file. */
@@ -154,7 +152,7 @@ export const changeImage = operation({
   run({ tx, target, body }) {
     return showImage(
       tx,
-      named('image', () => patched(tx, images, target, body)),
+      named('image', () => updateImage(tx, target, body)),
     )
   },
 })
@@ -168,7 +166,7 @@ export const removeImage = operation({
   on: image,
   response: done,
   run({ tx, target, clock }) {
-    tx.update(images).set({ removedAt: clock(), published: false }).where(eq(images.id, target.id)).run()
+    updateImage(tx, target, { removedAt: clock(), published: false })
     return {}
   },
 })
@@ -193,16 +191,14 @@ export const listOfferedImages = operation({
   },
   pages: { usual: 100, most: 200 },
   response: page(offered),
-  run(call) {
-    const published = and(isNull(images.removedAt), eq(images.published, true))
-    return newest({
-      call,
-      name: 'offered images',
-      table: images,
-      where: published,
-      show: ({ id, name, minDiskGb, sizeBytes, user }) => ({ id, name, minDiskGb, sizeBytes, user }),
-    })
-  },
+  run: (call) =>
+    pageOfPublishedImages(call, ({ id, name, minDiskGb, sizeBytes, user }) => ({
+      id,
+      name,
+      minDiskGb,
+      sizeBytes,
+      user,
+    })),
 })
 
 export const listImages = operation({
@@ -218,22 +214,8 @@ export const listImages = operation({
   }),
   run(call) {
     const { tx } = call
-    const there = isNull(images.removedAt)
-    const added = new Set(
-      tx
-        .select({ id: images.catalogueId })
-        .from(images)
-        .where(there)
-        .all()
-        .map((i) => i.id),
-    )
-    const list = newest({
-      call,
-      name: 'images',
-      table: images,
-      where: there,
-      show: (i) => showImage(tx, i),
-    })
+    const added = catalogueIdsInUse(tx)
+    const list = pageOfImages(call, (i) => showImage(tx, i))
     return { ...list, catalogue: catalogue.map(({ id, name }) => ({ id, name, added: added.has(id) })) }
   },
 })

@@ -1,30 +1,31 @@
 import { Type as t } from 'typebox'
 import type { ImageSource } from '../../../agent/protocol/wire.ts'
+import { serversWithImage } from '../../compute/servers/queries.ts'
 import type { Actor } from '../../kernel/api/actor.ts'
 import { described, namedSchema, nullable, type Resource, time } from '../../kernel/api/operation.ts'
 import { iso } from '../../kernel/db/clock.ts'
-import { type Db, prepared } from '../../kernel/db/open.ts'
-import { rowBy } from '../../kernel/db/rows.ts'
-import { type Image, images } from './tables.ts'
+import type { Db } from '../../kernel/db/open.ts'
+import { imageById } from './queries.ts'
+import type { Image } from './tables.ts'
+
+export type { Image }
 
 /** Staff see every image, others the published ones. */
-const seen = (actor: Actor, it: Image) => actor.kind === 'staff' || it.published
+const canSee = (actor: Actor, { published }: Image) => actor.kind === 'staff' || published
 
 export const image: Resource<Image> = {
   name: 'image',
   notFound: 'image_not_found',
   find: (tx, actor, id) => {
-    const it = imageById(tx, id)
-    return it?.removedAt === null && seen(actor, it) ? it : undefined
+    const found = imageById(tx, id)
+    return found?.removedAt === null && canSee(actor, found) ? found : undefined
   },
 }
-
-export const imageById = rowBy(images, images.id)
 
 /** Where the controller keeps an image that nodes fetch from it. */
 export const imagePath = (dataDir: string, id: string, format: string) => `${dataDir}/images/${id}.${format}`
 
-/** What a node needs to fetch and recognise it. */
+/** The part of an image that a node needs to fetch and recognise it. */
 export const sourceOf = ({ id, url, format, checksum }: Image): ImageSource => ({ id, url, format, checksum })
 
 export const imageAnswer = namedSchema('Image', {
@@ -42,12 +43,6 @@ export const imageAnswer = namedSchema('Image', {
   servers: t.Integer(),
 })
 
-const used = prepared(({ $client }) =>
-  $client.prepare<{ n: number }, [string]>(
-    'SELECT count(*) AS n FROM servers WHERE image_id = ? AND terminated_at IS NULL',
-  ),
-)
-
 export const showImage = (tx: Db, it: Image) => ({
   id: it.id,
   name: it.name,
@@ -60,5 +55,5 @@ export const showImage = (tx: Db, it: Image) => ({
   user: it.user,
   published: it.published,
   createdAt: iso(it.createdAt),
-  servers: used(tx).get(it.id)!.n,
+  servers: serversWithImage(tx, it.id),
 })

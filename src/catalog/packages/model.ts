@@ -1,8 +1,11 @@
 import { Type as t } from 'typebox'
+import { serversWithPackage } from '../../compute/servers/queries.ts'
 import { described, namedSchema, nullable, type Resource } from '../../kernel/api/operation.ts'
-import { type Db, prepared } from '../../kernel/db/open.ts'
-import { rowBy } from '../../kernel/db/rows.ts'
-import { type Package, packages } from './tables.ts'
+import type { Db } from '../../kernel/db/open.ts'
+import { packageById } from './queries.ts'
+import type { Package } from './tables.ts'
+
+export type { Package }
 
 /** Staff see every package. So do resellers, who may sell only some: the order says which, and that is no "not found". */
 export const packageOnSale: Resource<Package> = {
@@ -10,13 +13,6 @@ export const packageOnSale: Resource<Package> = {
   notFound: 'package_not_found',
   find: (tx, actor, id) => (actor.kind === 'customer' ? undefined : packageById(tx, id)),
 }
-export const packageById = rowBy(packages, packages.id)
-
-const sold = prepared(({ $client }) =>
-  $client.prepare<{ n: number }, [string]>(
-    'SELECT count(*) AS n FROM servers WHERE package_id = ? AND terminated_at IS NULL',
-  ),
-)
 
 export const packageAnswer = namedSchema('Package', {
   id: t.String(),
@@ -32,4 +28,7 @@ export const packageAnswer = namedSchema('Package', {
   archived: described(t.Boolean(), 'It can no longer be ordered.'),
   servers: t.Integer(),
 })
-export const showPackage = (tx: Db, { createdAt: _, ...it }: Package) => ({ ...it, servers: sold(tx).get(it.id)!.n })
+export const showPackage = (tx: Db, { createdAt: _, ...shown }: Package) => ({
+  ...shown,
+  servers: serversWithPackage(tx, shown.id),
+})

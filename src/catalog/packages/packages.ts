@@ -1,12 +1,12 @@
-import { and, asc, count, gt } from 'drizzle-orm'
 import { Type as t } from 'typebox'
 import { listedLocations, locationAnswer } from '../../fleet/locations/model.ts'
 import { paginate } from '../../kernel/api/list.ts'
-import { named, patched } from '../../kernel/api/named.ts'
+import { named } from '../../kernel/api/named.ts'
 import { fields, line, nullable, operation } from '../../kernel/api/operation.ts'
 import { newId } from '../../kernel/db/ids.ts'
 import { packageAnswer, packageOnSale, showPackage } from './model.ts'
-import { type Package, packages } from './tables.ts'
+import { countPackages, insertPackage, packagesByName, updatePackage } from './queries.ts'
+import type { Package } from './tables.ts'
 
 /** What a package may hold; limits are what QEMU and Linux can do, not what is wise. */
 const properties = {
@@ -46,13 +46,7 @@ export const createPackage = operation({
   example,
   run({ tx, body, clock }) {
     const { ipv4 = 1, ...given } = body
-    const made = named('package', () =>
-      tx
-        .insert(packages)
-        .values({ id: newId('package'), ...given, ipv4, createdAt: clock() })
-        .returning()
-        .get(),
-    )
+    const made = named('package', () => insertPackage(tx, { id: newId('package'), ...given, ipv4, createdAt: clock() }))
     return showPackage(tx, made)
   },
 })
@@ -76,7 +70,7 @@ export const changePackage = operation({
   run({ tx, target, body }) {
     return showPackage(
       tx,
-      named('package', () => patched(tx, packages, target, body as Partial<Package>)),
+      named('package', () => updatePackage(tx, target, body as Partial<Package>)),
     )
   },
 })
@@ -99,17 +93,10 @@ export const listPackages = operation({
     const list = paginate({
       call,
       name: 'packages',
-      rows: (after, limit) =>
-        tx
-          .select()
-          .from(packages)
-          .where(and(after ? gt(packages.name, after) : undefined))
-          .orderBy(asc(packages.name))
-          .limit(limit)
-          .all(),
+      rows: (after, limit) => packagesByName(tx, after, limit),
       keyOf: (p) => p.name,
       show: (p) => showPackage(tx, p),
-      total: () => tx.select({ n: count() }).from(packages).get()!.n,
+      total: () => countPackages(tx),
     })
     return { ...list, locations: listedLocations(call) }
   },

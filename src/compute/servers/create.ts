@@ -5,6 +5,7 @@ import { type Static, Type as t } from 'typebox'
 import { image, sourceOf } from '../../catalog/images/model.ts'
 import { packageOnSale } from '../../catalog/packages/model.ts'
 import { location } from '../../fleet/locations/model.ts'
+import { isNodeIn } from '../../fleet/nodes/queries.ts'
 import { placeIn } from '../../fleet/placement/placement.ts'
 import { customer, mustNotBeLocked } from '../../identity/accounts/model.ts'
 import { mustAllowOrder, resellerOf } from '../../identity/resellers/model.ts'
@@ -201,14 +202,10 @@ function withImage(tx: Tx, actor: Actor, body: Order, imageId: string, ownerId: 
 const insert = inserting(servers)
 const statements = prepared(({ $client }) => ({
   number: $client.prepare<{ n: number }, []>('SELECT coalesce(max(number), 0) + 1 AS n FROM servers'),
-  node: $client.prepare<{ id: string }, [string, string]>(
-    'SELECT id FROM nodes WHERE id = ? AND location_id = ? AND removed_at IS NULL',
-  ),
 }))
 const nextNumber = (tx: Tx) => statements(tx).number.get()!.n
 function mustStandIn(tx: Tx, nodeId: string, locationId: string) {
-  if (!statements(tx).node.get(nodeId, locationId))
-    throw invalid({ field: 'nodeId', message: 'is not a node of this location.' })
+  if (!isNodeIn(tx, nodeId, locationId)) throw invalid({ field: 'nodeId', message: 'is not a node of this location.' })
 }
 
 /** Locally administered (02), with 40 random bits: the unique index settles the rest. */

@@ -10,7 +10,7 @@ import {
   TAP_PREFIX,
   type Volume,
 } from '../../../agent/protocol/wire.ts'
-import { nodeById } from '../../fleet/nodes/model.ts'
+import { nodeById } from '../../fleet/nodes/queries.ts'
 import type { Tx } from '../../kernel/db/open.ts'
 import { emit } from '../../kernel/jobs/outbox.ts'
 import { saga } from '../../kernel/jobs/saga.ts'

@@ -1,7 +1,7 @@
 // Who sees a server, what it is to those who do, and what its state allows.
 import { and, eq, isNull, sql } from 'drizzle-orm'
-import { packageById } from '../../catalog/packages/model.ts'
-import { locationById } from '../../fleet/locations/model.ts'
+import { packageById } from '../../catalog/packages/queries.ts'
+import { locationById } from '../../fleet/locations/queries.ts'
 import { accountById, customerInEvent } from '../../identity/accounts/model.ts'
 import { isMember, opens, type Role, roleOn, sharedIds } from '../../identity/team/share.ts'
 import type { Scope } from '../../kernel/api/access.ts'

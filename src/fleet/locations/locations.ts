@@ -1,10 +1,11 @@
 import { Type as t } from 'typebox'
 import { page, paginateAll } from '../../kernel/api/list.ts'
-import { named, patched } from '../../kernel/api/named.ts'
+import { named } from '../../kernel/api/named.ts'
 import { fields, line, operation } from '../../kernel/api/operation.ts'
 import { newId } from '../../kernel/db/ids.ts'
 import { location, locationAnswer, showLocation } from './model.ts'
-import { locations, placements } from './tables.ts'
+import { allLocations, insertLocation, updateLocation } from './queries.ts'
+import { placements } from './tables.ts'
 
 const placement = t.Enum([...placements])
 
@@ -22,17 +23,13 @@ export const createLocation = operation({
   run(call) {
     const { tx, body, clock } = call
     const made = named('location', () =>
-      tx
-        .insert(locations)
-        .values({
-          id: newId('location'),
-          name: body.name,
-          placement: body.placement ?? 'spread',
-          open: body.open ?? true,
-          createdAt: clock(),
-        })
-        .returning()
-        .get(),
+      insertLocation(tx, {
+        id: newId('location'),
+        name: body.name,
+        placement: body.placement ?? 'spread',
+        open: body.open ?? true,
+        createdAt: clock(),
+      }),
     )
     return showLocation(call, made)
   },
@@ -53,7 +50,7 @@ export const changeLocation = operation({
     const { tx, target, body } = call
     return showLocation(
       call,
-      named('location', () => patched(tx, locations, target, body)),
+      named('location', () => updateLocation(tx, target, body)),
     )
   },
 })
@@ -69,7 +66,7 @@ export const listLocations = operation({
     paginateAll({
       call,
       name: 'locations',
-      all: call.tx.select().from(locations).all(),
+      all: allLocations(call.tx),
       order: 'names',
       keyOf: (it) => it.name,
       show: (it) => showLocation(call, it),

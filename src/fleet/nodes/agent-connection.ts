@@ -15,7 +15,8 @@ import {
   signedText,
 } from '../../../agent/protocol/wire.ts'
 import { VERSION } from '../../app/version.ts'
-import { imageById, imagePath } from '../../catalog/images/model.ts'
+import { imagePath } from '../../catalog/images/model.ts'
+import { imageById } from '../../catalog/images/queries.ts'
 import { visitor } from '../../kernel/api/actor.ts'
 import { ApiError } from '../../kernel/api/errors.ts'
 import { textOf } from '../../kernel/api/http.ts'
@@ -28,7 +29,7 @@ import { type Clock, second } from '../../kernel/db/clock.ts'
 import { newId } from '../../kernel/db/ids.ts'
 import { type Db, type Tx, write } from '../../kernel/db/open.ts'
 import type { otherLines } from '../../platform/audit/line.ts'
-import { nodeById } from './model.ts'
+import { nodeById } from './queries.ts'
 import { enrollments, type Node, nodes } from './tables.ts'
 
 /** A challenge is answered at once or asked for again. */

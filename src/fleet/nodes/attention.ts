@@ -5,35 +5,22 @@ import { count } from '../../kernel/words.ts'
 import type { Attention, Source } from '../../platform/overview/attention.ts'
 import { AWAY_SHOWN_MS, SKEW_SHOWN_MS } from './model.ts'
 import { listNodes } from './nodes.ts'
-
-type Row = {
-  id: string
-  name: string
-  seenAt: number
-  skewMs: number
-  differences: string
-  version: string
-  kind: string
-  fake: number
-  servers: number
-}
+import { type NodeHealthRow, nodesHealth } from './queries.ts'
 
 /** Each node in turn, by name: all that is wrong with it. */
 export const nodesInTrouble: Source = (call) => {
   if (!mayCall(listNodes, call.actor)) return []
-  return call.tx.$client
-    .query<Row, []>(
-      `SELECT n.id, n.name, n.seen_at AS seenAt, n.skew_ms AS skewMs, n.differences, n.facts ->> '$.agentVersion' AS version, n.facts ->> '$.virtualisation.kind' AS kind, n.facts ->> '$.fake' AS fake,
-        coalesce((SELECT h.servers FROM node_held h WHERE h.node_id = n.id), 0) AS servers
-       FROM nodes n WHERE n.removed_at IS NULL ORDER BY n.name`,
-    )
-    .all()
-    .flatMap((n) => [...reachable(call, n), ...asItShouldBe(n), ...able(n), ...upToDate(call, n)])
+  return nodesHealth(call.tx).flatMap((n) => [
+    ...reachable(call, n),
+    ...asItShouldBe(n),
+    ...able(n),
+    ...upToDate(call, n),
+  ])
 }
 
-const at = ({ id }: Row) => ({ since: null, action: 'Open node', href: `/admin/nodes/${id}` })
+const at = ({ id }: NodeHealthRow) => ({ since: null, action: 'Open node', href: `/admin/nodes/${id}` })
 
-function reachable({ nodes, clock }: ReadContext, n: Row): Attention[] {
+function reachable({ nodes, clock }: ReadContext, n: NodeHealthRow): Attention[] {
   if (!nodes.connected(n.id) && clock() - n.seenAt > AWAY_SHOWN_MS)
     return [
       {
@@ -60,7 +47,7 @@ function reachable({ nodes, clock }: ReadContext, n: Row): Attention[] {
   ]
 }
 
-function asItShouldBe(n: Row): Attention[] {
+function asItShouldBe(n: NodeHealthRow): Attention[] {
   const differences = (JSON.parse(n.differences) as { kind: string }[]).filter((d) => d.kind !== 'foreign').length
   if (!differences) return []
   return [
@@ -75,7 +62,7 @@ function asItShouldBe(n: Row): Attention[] {
   ]
 }
 
-const able = (n: Row): Attention[] =>
+const able = (n: NodeHealthRow): Attention[] =>
   n.kind === 'none' && !n.fake
     ? [
         {
@@ -87,7 +74,7 @@ const able = (n: Row): Attention[] =>
       ]
     : []
 
-const upToDate = ({ nodes }: ReadContext, n: Row): Attention[] =>
+const upToDate = ({ nodes }: ReadContext, n: NodeHealthRow): Attention[] =>
   n.version !== VERSION && nodes.connected(n.id)
     ? [
         {

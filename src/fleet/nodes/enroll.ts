@@ -1,4 +1,3 @@
-import { eq } from 'drizzle-orm'
 import { Type as t } from 'typebox'
 import { asTyped } from '../../../agent/protocol/shell-quote.ts'
 import { fields, line, nullable, operation, type Resource, see, time } from '../../kernel/api/operation.ts'
@@ -6,7 +5,8 @@ import { digest, randomToken } from '../../kernel/crypto/secrets.ts'
 import { iso, minute } from '../../kernel/db/clock.ts'
 import { newId } from '../../kernel/db/ids.ts'
 import { location } from '../locations/model.ts'
-import { type Enrollment, enrollments, nodes } from './tables.ts'
+import { enrollmentById, insertEnrollment, nodeById } from './queries.ts'
+import type { Enrollment } from './tables.ts'
 
 /** Valid for 60 minutes, once. */
 export const ENROLLMENT_MS = 60 * minute
@@ -28,30 +28,26 @@ export const enrollNode = operation({
   run({ tx, actor, body, clock, config }) {
     const where = see(tx, actor, location, body.locationId, 'locationId')
     const token = `enr_${randomToken()}`
-    const it = tx
-      .insert(enrollments)
-      .values({
-        id: newId('enrollment'),
-        tokenHash: digest(token),
-        locationId: where.id,
-        name: body.name || null,
-        bridge: body.bridge || null,
-        createdAt: clock(),
-        expiresAt: clock() + ENROLLMENT_MS,
-      })
-      .returning()
-      .get()
+    const made = insertEnrollment(tx, {
+      id: newId('enrollment'),
+      tokenHash: digest(token),
+      locationId: where.id,
+      name: body.name || null,
+      bridge: body.bridge || null,
+      createdAt: clock(),
+      expiresAt: clock() + ENROLLMENT_MS,
+    })
     return {
-      id: it.id,
+      id: made.id,
       token,
       command: asTyped('sudo', [
         './install.sh',
         '--agent',
         ...['--controller', config.publicUrl, '--token', token],
-        ...(it.bridge ? ['--bridge', it.bridge] : []),
+        ...(made.bridge ? ['--bridge', made.bridge] : []),
         ...(config.publicUrl.startsWith('http:') && config.agentInsecure ? ['--insecure'] : []),
       ]),
-      expiresAt: iso(it.expiresAt),
+      expiresAt: iso(made.expiresAt),
     }
   },
 })
@@ -59,8 +55,7 @@ export const enrollNode = operation({
 const enrollment: Resource<Enrollment> = {
   name: 'enrollment',
   notFound: 'enrollment_not_found',
-  find: (tx, actor, id) =>
-    actor.kind === 'staff' ? tx.select().from(enrollments).where(eq(enrollments.id, id)).get() : undefined,
+  find: (tx, actor, id) => (actor.kind === 'staff' ? enrollmentById(tx, id) : undefined),
 }
 
 export const getEnrollment = operation({
@@ -77,7 +72,7 @@ export const getEnrollment = operation({
     node: nullable(t.Object({ id: t.String(), name: t.String(), connected: t.Boolean() })),
   }),
   run({ tx, target, clock, nodes: live }) {
-    const node = target.nodeId ? tx.select().from(nodes).where(eq(nodes.id, target.nodeId)).get() : undefined
+    const node = target.nodeId ? nodeById(tx, target.nodeId) : undefined
     return {
       id: target.id,
       state:

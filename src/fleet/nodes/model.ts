@@ -5,25 +5,24 @@ import type { Actor } from '../../kernel/api/actor.ts'
 import { type AppContext, described, namedSchema, nullable, type Resource, time } from '../../kernel/api/operation.ts'
 import { iso, isoOrNull, second } from '../../kernel/db/clock.ts'
 import type { Db } from '../../kernel/db/open.ts'
-import { rowBy } from '../../kernel/db/rows.ts'
-import { locationById } from '../locations/model.ts'
-import { roomOn } from '../placement/placement.ts'
-import { type Node, nodes } from './tables.ts'
+import { locationById } from '../locations/queries.ts'
+import { capacityOf, nodeById } from './queries.ts'
+import type { Node } from './tables.ts'
+
+export type { Node }
 
 /** Beyond this the times in logs and signatures mislead; it is shown. */
 export const SKEW_SHOWN_MS = 30 * second
 /** A node that comes back at once is nothing to tell. */
 export const AWAY_SHOWN_MS = 30 * second
 
-export const nodeById = rowBy(nodes, nodes.id)
-
 export const node: Resource<Node> = {
   name: 'node',
   notFound: 'node_not_found',
   find: (tx, actor, id) => {
     if (actor.kind !== 'staff') return undefined
-    const it = nodeById(tx, id)
-    return it?.removedAt === null ? it : undefined
+    const found = nodeById(tx, id)
+    return found?.removedAt === null ? found : undefined
   },
 }
 
@@ -65,7 +64,7 @@ export const nodeResponse = namedSchema('Node', {
 })
 
 export function showNode({ tx, nodes }: Pick<AppContext, 'nodes'> & { tx: Db; actor: Actor }, it: Node) {
-  const room = roomOn(tx, it.id)
+  const capacity = capacityOf(tx, it.id)
   const connected = nodes.connected(it.id)
   const beat = connected ? nodes.heartbeat(it.id) : undefined
   const { facts } = it
@@ -83,14 +82,14 @@ export function showNode({ tx, nodes }: Pick<AppContext, 'nodes'> & { tx: Db; ac
     agentOutdated: facts.agentVersion !== VERSION,
     fake: facts.fake,
     virtualisation: facts.virtualisation,
-    servers: room.servers,
+    servers: capacity.servers,
     threads: it.threads,
     memoryMb: it.memoryMb,
     reservedMemoryMb: it.reservedMemoryMb,
-    heldMemoryMb: room.heldMemoryMb,
+    heldMemoryMb: capacity.heldMemoryMb,
     pool: it.pool,
-    diskGb: room.diskGb,
-    heldDiskGb: room.heldDiskGb,
+    diskGb: capacity.diskGb,
+    heldDiskGb: capacity.heldDiskGb,
     differences: it.differences.length,
     load: beat
       ? {

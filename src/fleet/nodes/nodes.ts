@@ -1,19 +1,17 @@
-import { and, asc, count as counting, eq, gt, isNull } from 'drizzle-orm'
 import { Type as t } from 'typebox'
 import { Facts } from '../../../agent/protocol/wire.ts'
 import { serversOn } from '../../compute/servers/server.ts'
 import { ApiError } from '../../kernel/api/errors.ts'
 import { page, paginate } from '../../kernel/api/list.ts'
-import { named, patched } from '../../kernel/api/named.ts'
+import { named } from '../../kernel/api/named.ts'
 import { done, fields, line, nullable, operation, time } from '../../kernel/api/operation.ts'
 import { idOf } from '../../kernel/api/query.ts'
 import { isoOrNull } from '../../kernel/db/clock.ts'
 import { count } from '../../kernel/words.ts'
 import { detachNode } from '../../network/ip-pools/pool.ts'
+import { poolsOfNode } from '../../network/ip-pools/queries.ts'
 import { node, nodeResponse, showNode } from './model.ts'
-import { nodes } from './tables.ts'
-
-const there = isNull(nodes.removedAt)
+import { countNodes, nodesByName, updateNode } from './queries.ts'
 
 export const listNodes = operation({
   id: 'nodes.list',
@@ -26,21 +24,14 @@ export const listNodes = operation({
   response: page(nodeResponse),
   run(call) {
     const { tx, query } = call
-    const filter = and(there, query['locationId'] ? eq(nodes.locationId, query['locationId']) : undefined)
+    const { locationId } = query
     return paginate({
       call,
       name: 'nodes',
-      rows: (after, limit) =>
-        tx
-          .select()
-          .from(nodes)
-          .where(and(filter, after ? gt(nodes.name, after) : undefined))
-          .orderBy(asc(nodes.name))
-          .limit(limit)
-          .all(),
+      rows: (after, limit) => nodesByName(tx, locationId, after, limit),
       keyOf: (n) => n.name,
       show: (n) => showNode(call, n),
-      total: () => tx.select({ n: counting() }).from(nodes).where(filter).get()!.n,
+      total: () => countNodes(tx, locationId),
     })
   },
 })
@@ -61,17 +52,12 @@ export const getNode = operation({
   }),
   run(call) {
     const { tx, target } = call
-    const pools = tx.$client
-      .query<{ id: string; name: string; network: string }, [string]>(
-        'SELECT p.id, p.name, p.network FROM pools p JOIN pool_nodes pn ON pn.pool_id = p.id WHERE pn.node_id = ? ORDER BY p.name',
-      )
-      .all(target.id)
     return {
       ...showNode(call, target),
       facts: target.facts,
       inventoryAt: isoOrNull(target.inventoryAt),
       found: target.differences,
-      pools,
+      pools: poolsOfNode(tx, target.id),
     }
   },
 })
@@ -96,7 +82,7 @@ export const changeNode = operation({
     const { tx, target, body } = call
     return showNode(
       call,
-      named('node', () => patched(tx, nodes, target, body)),
+      named('node', () => updateNode(tx, target, body)),
     )
   },
 })
@@ -115,7 +101,7 @@ export const removeNode = operation({
     const held = serversOn(tx, target.id).filter((s) => s.terminatedAt === null).length
     if (held)
       throw new ApiError('in_use', `${target.name} holds ${count(held, 'server')}. Move or terminate them first.`)
-    tx.update(nodes).set({ removedAt: clock(), open: false }).where(eq(nodes.id, target.id)).run()
+    updateNode(tx, target, { removedAt: clock(), open: false })
     detachNode(tx, target.id)
     live.disconnect(target.id)
     return {}

@@ -7,7 +7,7 @@ import { type Clock, minute } from '../../kernel/db/clock.ts'
 import { type Db, prepared, type Tx, write } from '../../kernel/db/open.ts'
 import { log } from '../../kernel/log.ts'
 import type { Report } from '../../kernel/nodes/hub.ts'
-import { nodeById } from './model.ts'
+import { nodeById } from './queries.ts'
 import { type Difference, nodes } from './tables.ts'
 
 /** How stale `seen_at` may get on disk: a write per heartbeat of each of 500 nodes would be most of all writes. */

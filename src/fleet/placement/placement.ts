@@ -2,45 +2,15 @@
 // package has one. Of those, `spread` takes the node with the most free memory, `fill` the fullest that still fits, so that
 // whole nodes stay empty. The reason is kept on the server in words, because "why there?" is asked months later.
 import { ApiError } from '../../kernel/api/errors.ts'
-import { type Db, prepared } from '../../kernel/db/open.ts'
-import type { Location } from '../locations/tables.ts'
-
-export type Room = {
-  id: string
-  name: string
-  open: boolean
-  bridge: string
-  pool: string
-  memoryMb: number
-  heldMemoryMb: number
-  diskGb: number
-  heldDiskGb: number
-  servers: number
-  hasIpv4: boolean
-}
-
-type Row = Omit<Room, 'open' | 'hasIpv4'> & { open: number; hasIpv4: number }
-const columns = `n.id, n.name, n.open, n.bridge, n.pool, max(0, n.memory_mb - n.reserved_memory_mb) AS memoryMb, n.pool_bytes / 1073741824 AS diskGb,
-  coalesce(h.memory_mb, 0) AS heldMemoryMb, coalesce(h.disk_gb, 0) AS heldDiskGb, coalesce(h.servers, 0) AS servers,
-  EXISTS (SELECT 1 FROM pool_nodes pn JOIN addresses a ON a.pool_id = pn.pool_id WHERE pn.node_id = n.id AND a.version = 4 AND a.server_id IS NULL AND a.reserved_for IS NULL) AS hasIpv4
-  FROM nodes n LEFT JOIN node_held h ON h.node_id = n.id`
-const statements = prepared(({ $client }) => ({
-  inLocation: $client.prepare<Row, [string]>(
-    `SELECT ${columns} WHERE n.location_id = ? AND n.removed_at IS NULL ORDER BY n.name`,
-  ),
-  ofNode: $client.prepare<Row, [string]>(`SELECT ${columns} WHERE n.id = ?`),
-}))
-const room = (r: Row): Room => ({ ...r, open: !!r.open, hasIpv4: !!r.hasIpv4 })
-
-/** The nodes of a location and what they have left. */
-export const roomIn = (tx: Db, locationId: string): Room[] => statements(tx).inLocation.all(locationId).map(room)
-export const roomOn = (tx: Db, nodeId: string): Room => room(statements(tx).ofNode.get(nodeId)!)
+import type { Db } from '../../kernel/db/open.ts'
+import type { Location } from '../locations/model.ts'
+import { capacityIn, type NodeCapacity } from '../nodes/queries.ts'
 
 export type Need = { memoryMb: number; diskGb: number; ipv4: number }
-export type Placed = { node: Room; reason: string }
+export type Placed = { node: NodeCapacity; reason: string }
 
 /** Why a node cannot take it, in words; undefined when it can. */
-function disabledReason(node: Room, need: Need, connected: (nodeId: string) => boolean): string | undefined {
+function disabledReason(node: NodeCapacity, need: Need, connected: (nodeId: string) => boolean): string | undefined {
   if (!node.open) return 'closed'
   if (!connected(node.id)) return 'not connected'
   if (node.memoryMb - node.heldMemoryMb < need.memoryMb) return 'no memory left'
@@ -72,7 +42,7 @@ export function placeIn(
       'location_closed',
       `${location.name} is closed for new servers. Choose another location, or ask for it to be opened.`,
     )
-  const judged = roomIn(tx, location.id)
+  const judged = capacityIn(tx, location.id)
     .filter((node) => !wantedId || node.id === wantedId)
     .map((node) => ({ node, disabledReason: disabledReason(node, need, connected) }))
   const fitting = judged.filter((j) => !j.disabledReason).map((j) => j.node)
@@ -88,9 +58,11 @@ export function placeIn(
       `${lacks}: ${because}.${code === 'no_addresses' ? ' Add a pool, or attach one to a node with room.' : ''}`,
     )
   }
-  const free = (n: Room) => n.memoryMb - n.heldMemoryMb
+  const free = (n: NodeCapacity) => n.memoryMb - n.heldMemoryMb
   const order =
-    location.placement === 'spread' ? (a: Room, b: Room) => free(b) - free(a) : (a: Room, b: Room) => free(a) - free(b)
+    location.placement === 'spread'
+      ? (a: NodeCapacity, b: NodeCapacity) => free(b) - free(a)
+      : (a: NodeCapacity, b: NodeCapacity) => free(a) - free(b)
   const node = fitting.toSorted((a, b) => order(a, b) || (a.name < b.name ? -1 : 1))[0]!
   const why = wantedId
     ? 'chosen by staff'

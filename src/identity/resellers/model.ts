@@ -1,8 +1,9 @@
 // Who a reseller is, and what being one's customer means for an order.
 import { Type as t } from 'typebox'
-import { packageAnswer, packageById } from '../../catalog/packages/model.ts'
+import { packageAnswer } from '../../catalog/packages/model.ts'
+import { packageById } from '../../catalog/packages/queries.ts'
 import type { Package } from '../../catalog/packages/tables.ts'
-import { locationById } from '../../fleet/locations/model.ts'
+import { locationById } from '../../fleet/locations/queries.ts'
 import type { Location } from '../../fleet/locations/tables.ts'
 import { ApiError } from '../../kernel/api/errors.ts'
 import { described, namedSchema, nullable, type Resource, time } from '../../kernel/api/operation.ts'

@@ -1,6 +1,6 @@
 import { eq } from 'drizzle-orm'
 import { Type as t } from 'typebox'
-import { nodeById } from '../../fleet/nodes/model.ts'
+import { nodeById } from '../../fleet/nodes/queries.ts'
 import type { Actor } from '../../kernel/api/actor.ts'
 import { invalid } from '../../kernel/api/errors.ts'
 import { described, namedSchema, nullable, type Resource } from '../../kernel/api/operation.ts'

@@ -1,0 +1,42 @@
+import { and, eq, isNull } from 'drizzle-orm'
+import { newest } from '../../kernel/api/list.ts'
+import { patched } from '../../kernel/api/named.ts'
+import type { ReadContext } from '../../kernel/api/operation.ts'
+import { type Db, prepared, type Tx } from '../../kernel/db/open.ts'
+import { reference } from '../../kernel/db/reference.ts'
+import { rowBy } from '../../kernel/db/rows.ts'
+import { type Image, images } from './tables.ts'
+
+export const imageReference = reference(images, ['name'])
+export const imageById = rowBy(images, images.id)
+
+const present = isNull(images.removedAt)
+const published = and(present, eq(images.published, true))
+
+/** A page of the images that are not removed, newest first. */
+export const pageOfImages = <Shown>(call: ReadContext, show: (image: Image) => Shown) =>
+  newest({ call, name: 'images', table: images, where: present, show })
+/** A page of the images that can be ordered, newest first. */
+export const pageOfPublishedImages = <Shown>(call: ReadContext, show: (image: Image) => Shown) =>
+  newest({ call, name: 'offered images', table: images, where: published, show })
+
+/** The entries of the catalogue that are images here; null stands for imported ones. */
+export const catalogueIdsInUse = (tx: Db): Set<string | null> =>
+  new Set(
+    tx
+      .select({ id: images.catalogueId })
+      .from(images)
+      .where(present)
+      .all()
+      .map(({ id }) => id),
+  )
+
+const anyPublished = prepared((db) => db.select({ id: images.id }).from(images).where(published).limit(1).prepare())
+/** Is there an image that can be ordered? */
+export const isAnyImagePublished = (tx: Db): boolean => anyPublished(tx).get() !== undefined
+
+/** Throws a unique violation when the name is taken. */
+export const insertImage = (tx: Tx, row: typeof images.$inferInsert): Image =>
+  tx.insert(images).values(row).returning().get()
+/** Throws a unique violation when the name is taken. */
+export const updateImage = (tx: Tx, row: Image, given: Partial<Image>): Image => patched(tx, images, row, given)

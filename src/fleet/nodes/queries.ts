@@ -1,0 +1,106 @@
+import { and, asc, count, eq, gt, isNull } from 'drizzle-orm'
+import { patched } from '../../kernel/api/named.ts'
+import { type Db, prepared, type Tx } from '../../kernel/db/open.ts'
+import { reference } from '../../kernel/db/reference.ts'
+import { rowBy } from '../../kernel/db/rows.ts'
+import { hasFreeIpv4 } from '../../network/ip-pools/queries.ts'
+import { type Enrollment, enrollments, type Node, nodes } from './tables.ts'
+
+export const nodeReference = reference(nodes, ['name', 'seenAt', 'removedAt'])
+export const nodeById = rowBy(nodes, nodes.id)
+
+const present = isNull(nodes.removedAt)
+const inLocation = (locationId: string | undefined) =>
+  and(present, locationId ? eq(nodes.locationId, locationId) : undefined)
+
+/** Nodes in the order of their names, from behind the name `after`; without a location, of all. */
+export const nodesByName = (tx: Db, locationId: string | undefined, after: string | undefined, limit: number): Node[] =>
+  tx
+    .select()
+    .from(nodes)
+    .where(and(inLocation(locationId), after ? gt(nodes.name, after) : undefined))
+    .orderBy(asc(nodes.name))
+    .limit(limit)
+    .all()
+export const countNodes = (tx: Db, locationId: string | undefined): number =>
+  tx.select({ n: count() }).from(nodes).where(inLocation(locationId)).get()!.n
+
+/** Throws a unique violation when the name is taken. */
+export const updateNode = (tx: Tx, row: Node, given: Partial<Node>): Node => patched(tx, nodes, row, given)
+
+// ---------------------------------------------------------------- capacity
+export type NodeCapacity = {
+  id: string
+  name: string
+  open: boolean
+  bridge: string
+  pool: string
+  memoryMb: number
+  heldMemoryMb: number
+  diskGb: number
+  heldDiskGb: number
+  servers: number
+  hasIpv4: boolean
+}
+type CapacityRow = Omit<NodeCapacity, 'open' | 'hasIpv4'> & { open: number; hasIpv4: number }
+const capacities = `SELECT n.id, n.name, n.open, n.bridge, n.pool, max(0, n.memory_mb - n.reserved_memory_mb) AS memoryMb,
+  n.pool_bytes / 1073741824 AS diskGb, coalesce(h.memory_mb, 0) AS heldMemoryMb, coalesce(h.disk_gb, 0) AS heldDiskGb,
+  coalesce(h.servers, 0) AS servers, ${hasFreeIpv4('n.id')} AS hasIpv4
+  FROM nodes n LEFT JOIN node_held h ON h.node_id = n.id`
+const capacity = (row: CapacityRow): NodeCapacity => ({ ...row, open: !!row.open, hasIpv4: !!row.hasIpv4 })
+
+type NodeHealthRow = {
+  id: string
+  name: string
+  seenAt: number
+  skewMs: number
+  differences: string
+  version: string
+  kind: string
+  fake: number
+  servers: number
+}
+
+const statements = prepared(({ $client }) => ({
+  inLocation: $client.prepare<CapacityRow, [string]>(
+    `${capacities} WHERE n.location_id = ? AND n.removed_at IS NULL ORDER BY n.name`,
+  ),
+  ofNode: $client.prepare<CapacityRow, [string]>(`${capacities} WHERE n.id = ?`),
+  isIn: $client.prepare<{ id: string }, [string, string]>(
+    'SELECT id FROM nodes WHERE id = ? AND location_id = ? AND removed_at IS NULL',
+  ),
+  health: $client.prepare<NodeHealthRow, []>(
+    `SELECT n.id, n.name, n.seen_at AS seenAt, n.skew_ms AS skewMs, n.differences,
+      n.facts ->> '$.agentVersion' AS version, n.facts ->> '$.virtualisation.kind' AS kind, n.facts ->> '$.fake' AS fake,
+      coalesce((SELECT h.servers FROM node_held h WHERE h.node_id = n.id), 0) AS servers
+     FROM nodes n WHERE n.removed_at IS NULL ORDER BY n.name`,
+  ),
+  versions: $client.prepare<{ id: string; version: string }, []>(
+    "SELECT id, facts ->> '$.agentVersion' AS version FROM nodes WHERE removed_at IS NULL",
+  ),
+  anyLive: $client.prepare<unknown, [number]>(
+    'SELECT 1 FROM nodes WHERE removed_at IS NULL AND (connected_at IS NOT NULL OR seen_at > ?) LIMIT 1',
+  ),
+}))
+
+/** The nodes of a location and their capacity, by name. */
+export const capacityIn = (tx: Db, locationId: string): NodeCapacity[] =>
+  statements(tx).inLocation.all(locationId).map(capacity)
+export const capacityOf = (tx: Db, nodeId: string): NodeCapacity => capacity(statements(tx).ofNode.get(nodeId)!)
+
+/** Is it a node of this location, and not removed? */
+export const isNodeIn = (tx: Db, nodeId: string, locationId: string): boolean =>
+  statements(tx).isIn.get(nodeId, locationId) !== null
+
+/** What Needs attention judges a node by, of every node, by name. */
+export const nodesHealth = (tx: Db): NodeHealthRow[] => statements(tx).health.all()
+export type { NodeHealthRow }
+/** The agent's version on every node. */
+export const agentVersions = (tx: Db) => statements(tx).versions.all()
+/** Is a node connected, or was one after `since` (milliseconds)? */
+export const isAnyNodeLive = (tx: Db, since: number): boolean => statements(tx).anyLive.get(since) !== null
+
+// ---------------------------------------------------------------- enrolling and reporting
+export const insertEnrollment = (tx: Tx, row: typeof enrollments.$inferInsert): Enrollment =>
+  tx.insert(enrollments).values(row).returning().get()
+export const enrollmentById = rowBy(enrollments, enrollments.id)

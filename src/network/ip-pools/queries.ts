@@ -1,0 +1,66 @@
+// What other features read of pools and addresses.
+import { type Db, prepared } from '../../kernel/db/open.ts'
+import { reference } from '../../kernel/db/reference.ts'
+import { LIKE } from '../../kernel/db/rows.ts'
+import { pools } from './tables.ts'
+
+export const poolReference = reference(pools, ['name'])
+
+// ---------------------------------------------------------------- SQL text for the queries of others
+const isFree = (address: string) => `${address}.server_id IS NULL AND ${address}.reserved_for IS NULL`
+
+/** Has a pool of this node a free IPv4 address? `nodeId` is an SQL expression. */
+export const hasFreeIpv4 = (nodeId: string) =>
+  `EXISTS (SELECT 1 FROM pool_nodes pn JOIN addresses a ON a.pool_id = pn.pool_id
+    WHERE pn.node_id = ${nodeId} AND a.version = 4 AND ${isFree('a')})`
+
+/** The server's addresses as a JSON array of `HeldAddressJson`, in no order. `serverId` is an SQL expression. */
+export const addressesJson = (serverId: string) =>
+  `(SELECT json_group_array(json_object('address', a.address, 'prefixLength', a.prefix_length, 'version', a.version,
+      'gateway', ap.gateway, 'isPrimary', a.is_primary))
+    FROM addresses a JOIN pools ap ON ap.id = a.pool_id WHERE a.server_id = ${serverId})`
+export type HeldAddressJson = {
+  address: string
+  prefixLength: number
+  version: number
+  gateway: string
+  isPrimary: number
+}
+
+/** The server's addresses with a space between them. */
+export const addressesText = (serverId: string) =>
+  `(SELECT group_concat(a.address, ' ') FROM addresses a WHERE a.server_id = ${serverId})`
+
+/** Has the server an address that contains a text? One parameter: `partOf(text)`. */
+export const addressContains = (serverId: string) =>
+  `EXISTS (SELECT 1 FROM addresses a WHERE a.server_id = ${serverId} AND a.address ${LIKE})`
+
+/** How many addresses of this version the server has. */
+export const addressCount = (serverId: string, version: 4 | 6) =>
+  `(SELECT count(*) FROM addresses a WHERE a.server_id = ${serverId} AND a.version = ${version})`
+
+// ---------------------------------------------------------------- queries
+const statements = prepared(({ $client }) => ({
+  freeIpv4: $client.prepare<{ n: number }, [string]>(
+    `SELECT count(*) AS n FROM addresses a WHERE ${isFree('a')} AND a.pool_id IN
+     (SELECT pn.pool_id FROM json_each(?) node JOIN pool_nodes pn ON pn.node_id = node.value
+      JOIN pools p ON p.id = pn.pool_id WHERE p.version = 4)`,
+  ),
+  ofNode: $client.prepare<{ id: string; name: string; network: string }, [string]>(
+    `SELECT p.id, p.name, p.network FROM pools p JOIN pool_nodes pn ON pn.pool_id = p.id
+     WHERE pn.node_id = ? ORDER BY p.name`,
+  ),
+  anyFree: $client.prepare(
+    `SELECT 1 FROM pool_nodes pn JOIN addresses a ON a.pool_id = pn.pool_id WHERE ${isFree('a')} LIMIT 1`,
+  ),
+}))
+
+/** How many IPv4 addresses are free for these nodes together: a pool that several of them route counts once. */
+export const countFreeIpv4 = (tx: Db, nodeIds: readonly string[]): number =>
+  statements(tx).freeIpv4.get(JSON.stringify(nodeIds))!.n
+
+/** The pools that the node routes, by name. */
+export const poolsOfNode = (tx: Db, nodeId: string) => statements(tx).ofNode.all(nodeId)
+
+/** Is an address free on any node? */
+export const isAnyAddressFree = (tx: Db): boolean => statements(tx).anyFree.get() !== null

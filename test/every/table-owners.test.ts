@@ -1,0 +1,75 @@
+// A feature's tables are named in its own folder only, also in SQL text: others call its functions or join the text it exports.
+import { describe, expect, test } from 'bun:test'
+import { dirname, join } from 'node:path'
+
+const sources = new Map<string, string>()
+for (const path of new Bun.Glob('{src,agent,views}/**/*.{ts,tsx}').scanSync('.'))
+  sources.set(path, (await Bun.file(path).text()).replace(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, ''))
+
+/** `src/<group>/<feature>`, `src/kernel/<part>`, or the first folder of what is neither. */
+const folderOf = (path: string) =>
+  /^src\/[^/]+\/[^/]+\//.test(path) && !path.startsWith('src/app/')
+    ? path.split('/').slice(0, 3).join('/')
+    : path
+        .split('/')
+        .slice(0, path.startsWith('src/') ? 2 : 1)
+        .join('/')
+
+const owners = new Map<string, string>()
+for (const [path, text] of sources)
+  for (const [, table] of text.matchAll(/sqliteTable\(\s*'(\w+)'/g)) owners.set(table!, folderOf(path))
+
+/** The tables that SQL in this text names: `FROM a, b`, `JOIN a`, `INSERT INTO a`, `UPDATE a`, in capitals as SQL is written here. */
+function tablesNamedIn(text: string): string[] {
+  const words =
+    /\b(?:FROM|JOIN|INTO|UPDATE(?: OR [A-Z]+)?|TABLE)\s+((?:"?\w+"?(?:\s+(?:AS\s+)?[a-z]\w*)?\s*,\s*)*"?\w+"?)/g
+  return [...text.matchAll(words)]
+    .flatMap(([, list]) => list!.split(',').map((item) => item.trim().split(/\s/)[0]!.replaceAll('"', '')))
+    .filter((name) => owners.has(name))
+}
+/** Files and folders that still name tables of others; this list becomes empty. */
+const notYet =
+  /^src\/(compute\/servers\/|fleet\/nodes\/report|identity\/|kernel\/(audit|web)\/|network\/|platform\/|app\/)/
+const violations = [...sources].flatMap(([path, text]) =>
+  tablesNamedIn(text)
+    .filter((table) => owners.get(table) !== folderOf(path) && !notYet.test(path))
+    .map((table) => `${path} names ${table} of ${owners.get(table)}`),
+)
+
+describe("a feature's tables", () => {
+  test('are all found', () => {
+    expect(owners.size).toBeGreaterThan(30)
+    expect(tablesNamedIn('SELECT * FROM jobs j, "nodes" n LEFT JOIN servers ON 1')).toEqual([
+      'jobs',
+      'nodes',
+      'servers',
+    ])
+    expect(tablesNamedIn('INSERT OR IGNORE INTO audit SELECT 1; UPDATE OR IGNORE mails SET x')).toEqual([
+      'audit',
+      'mails',
+    ])
+    expect(tablesNamedIn('DELETE FROM\n  settings WHERE 1')).toEqual(['settings'])
+  })
+
+  test('are named in SQL by nobody else', () => {
+    expect(violations.sort()).toEqual([])
+  })
+
+  test('are imported by nobody else', () => {
+    const taken = [...sources].flatMap(([path, text]) =>
+      [...text.matchAll(/from '(\.[^']*\/tables\.ts)'/g)]
+        .map(([, to]) => join(dirname(path), to!))
+        .filter((to) => folderOf(to) !== folderOf(path))
+        .map((to) => `${path} imports ${to}`),
+    )
+    expect(taken.filter((line) => !notYet.test(line)).sort()).toEqual([])
+  })
+
+  test('are named in capitals, where this test reads', () => {
+    const names = [...owners.keys()].join('|')
+    const lower = new RegExp(
+      `['"\`][^'"\`]*\\b(?:select|insert|delete|update)\\b[^'"\`]*\\b(?:from|into|join) (?:${names})\\b`,
+    )
+    expect([...sources].filter(([, text]) => lower.test(text)).map(([path]) => path)).toEqual([])
+  })
+})
