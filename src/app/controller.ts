@@ -22,6 +22,7 @@ import { named, type Secrets, secretsFromFile } from '../kernel/crypto/secrets.t
 import { type Clock, second } from '../kernel/db/clock.ts'
 import { keysInUse } from '../kernel/db/encrypted.ts'
 import { type Db, openDb } from '../kernel/db/open.ts'
+import { assemble, type Feature } from '../kernel/feature.ts'
 import { type Failpoints, Runner, stepProgress } from '../kernel/jobs/runner.ts'
 import { log } from '../kernel/log.ts'
 import { clientAddress } from '../kernel/net/client-address.ts'
@@ -34,10 +35,8 @@ import { leadingTo } from '../kernel/web/page.ts'
 import { mountPages } from '../kernel/web/serve-pages.ts'
 import { HostFigures, type HostSource, thisHost } from '../platform/host/figures.ts'
 import type { Config } from './config.ts'
-import { encryptedColumns } from './encrypted-columns.ts'
-import { allOperations, operations } from './operations.ts'
+import { features as product } from './features.ts'
 import { otherRoutes } from './routes.ts'
-import { sagas } from './sagas.ts'
 import { startSchedule } from './schedule.ts'
 import { VERSION } from './version.ts'
 
@@ -57,6 +56,7 @@ export type Parts = {
   callsPerMinute?: number
   pauseMs?: (tries: number) => number
   host?: HostSource
+  features?: readonly Feature[]
 }
 
 export async function createController({
@@ -68,8 +68,11 @@ export async function createController({
   callsPerMinute = CALLS_PER_MINUTE,
   pauseMs,
   host = thisHost,
+  features = product,
 }: Parts) {
-  const used = [...keysInUse(db, encryptedColumns).keys()]
+  const registry = assemble(features)
+  const { operations, allOperations } = registry
+  const used = [...keysInUse(db, registry.encrypted).keys()]
   const kept = secrets ?? secretsFromFile(config.keyFile, used)
   const missing = used.filter((id) => !kept.keyIds().includes(id))
   if (missing.length)
@@ -98,12 +101,13 @@ export async function createController({
     nonsense: (nodeId) => log.warning('a node sent a frame that is none', { nodeId, node: nameOf(nodeId) }),
     isRemoved: (nodeId) => nodeById(db, nodeId)?.removedAt != null,
   })
-  const runner: Runner = new Runner(db, sagas, hub, clock, failpoints, pauseMs, (level, message, about) =>
+  const runner: Runner = new Runner(db, registry.jobs, hub, clock, failpoints, pauseMs, (level, message, about) =>
     log[level](message, { ...about, node: nameOf(about['nodeId']) }),
   )
 
   const leads = leadingTo(pages)
   const app: AppContext = {
+    registry,
     config,
     clock,
     secrets: kept,
@@ -243,7 +247,7 @@ export async function createController({
     /** Goes on with unfinished jobs, and starts what the clock starts. */
     start() {
       runner.start()
-      stopSchedule = startSchedule({ hub, mail, db, app })
+      stopSchedule = startSchedule(registry.schedule, { hub, mail, db, app })
       const token = setUpToken(db)
       if (token)
         log.info(`No staff account yet. Make the first one here, once: ${config.publicUrl}/setup?token=${token}`)

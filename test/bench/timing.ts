@@ -7,7 +7,7 @@
 //
 //   bun test/bench/timing.ts [--calls 200] [--signIns 30]
 
-import { operations } from '../../src/app/operations.ts'
+import { operations } from '../../src/app/features.ts'
 import { hashPassword } from '../../src/identity/auth/passwords.ts'
 import { type AccountKind, accountKinds } from '../../src/kernel/api/access.ts'
 import type { Operation } from '../../src/kernel/api/operation.ts'

@@ -56,14 +56,14 @@ describe('help', () => {
     })
   test('lists every setting there is, and the operations', async () => {
     const { settings } = await import('../../src/app/config.ts')
-    const { operations } = await import('../../src/app/operations.ts')
+    const { operations } = await import('../../src/app/features.ts')
     const [serve, list] = [await run('serve --help'), await run('admin list')]
     for (const name of Object.keys(settings)) expect(serve.out).toContain(name)
     for (const op of operations) expect(list.out).toContain(op.id)
   })
   test('of an operation says all that it takes, and how it is called', async () => {
     const { operationHelp } = await import('../../src/app/commands/admin-help.ts')
-    const { allOperations } = await import('../../src/app/operations.ts')
+    const { allOperations } = await import('../../src/app/features.ts')
     const { queryOf } = await import('../../src/kernel/api/operation.ts')
     for (const op of allOperations) {
       const help = operationHelp(op)

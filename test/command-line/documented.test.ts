@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'bun:test'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { allOperations } from '../../src/app/operations.ts'
+import { allOperations } from '../../src/app/features.ts'
 import { fits } from '../../src/kernel/api/validate.ts'
 
 const root = new URL('../..', import.meta.url).pathname

@@ -1,7 +1,7 @@
 // docs/api.md is written by people, its tables by the lists that they are of. GOLDEN=write writes them.
 import { describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
-import { operations } from '../../src/app/operations.ts'
+import { operations } from '../../src/app/features.ts'
 import { accountKinds, permissions, presets, type Scope, scopes, scopesOf } from '../../src/kernel/api/access.ts'
 import { codes, refusals } from '../../src/kernel/api/errors.ts'
 import { checks } from '../../src/kernel/api/http.ts'

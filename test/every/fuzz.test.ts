@@ -3,7 +3,7 @@
 import { Database } from 'bun:sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { operations } from '../../src/app/operations.ts'
+import { operations } from '../../src/app/features.ts'
 import { type AccountKind, accountKinds } from '../../src/kernel/api/access.ts'
 import { codes } from '../../src/kernel/api/errors.ts'
 import { type Operation, queryOf as parametersOf } from '../../src/kernel/api/operation.ts'

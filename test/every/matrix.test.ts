@@ -1,7 +1,7 @@
 // S24, S25: who may do what with whose things. Every operation on a thing × everybody × every thing there is, against a rule that is
 // written here once more and independently: from who owns what, not from the code that decides it.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { operations } from '../../src/app/operations.ts'
+import { operations } from '../../src/app/features.ts'
 import { type Permission, permissions, type Scope } from '../../src/kernel/api/access.ts'
 import type { Operation } from '../../src/kernel/api/operation.ts'
 import { newId } from '../../src/kernel/db/ids.ts'

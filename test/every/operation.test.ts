@@ -1,6 +1,6 @@
 // Not one test per endpoint: one test per promise, over every endpoint there is or will be.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { hostOperations, operations } from '../../src/app/operations.ts'
+import { allOperations, operations } from '../../src/app/features.ts'
 import { passkeys } from '../../src/identity/auth/tables.ts'
 import {
   type AccountKind,
@@ -21,6 +21,7 @@ import { golden } from '../support/golden.ts'
 import { type Who, type World, world } from '../support/panel.ts'
 import { invite, share } from '../support/team.ts'
 
+const hostOperations = allOperations.filter((op) => op.localOnly)
 let p: World
 /** One real thing of each kind, by the resource's name. */
 let things: Record<string, string>

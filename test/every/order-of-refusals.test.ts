@@ -1,6 +1,6 @@
 // What is wrong in itself is refused before what is only wrong now: a call that is both wrong and too early says what to correct.
 import { expect, test } from 'bun:test'
-import { operations } from '../../src/app/operations.ts'
+import { operations } from '../../src/app/features.ts'
 import { fits } from '../../src/kernel/api/validate.ts'
 import { shop } from '../identity/resellers/shop.ts'
 

@@ -3,12 +3,13 @@
 // address lost or doubled. The steps are read from the sagas, so a new step is tested before its author writes a line.
 import { describe, expect, test } from 'bun:test'
 import type { CommandName } from '../../agent/protocol/wire.ts'
-import { sagas } from '../../src/app/sagas.ts'
+import { registry } from '../../src/app/features.ts'
 import { InjectedCrash } from '../../src/kernel/jobs/runner.ts'
 import { invariants } from '../support/invariants.ts'
 import { world } from '../support/panel.ts'
 import { type Scenario, scenarios } from '../support/scenarios.ts'
 
+const sagas = registry.jobs
 type Failure = { step: string; mode: 'early' | 'late' } | undefined
 type Moment = { words: string; controller?: string; agent?: { nth: number; when: 'before' | 'after' } } | undefined
 

@@ -1,11 +1,11 @@
 // Tables are said twice, as SQL that is applied and as TypeScript that is typed against. This holds the one against the other.
 import { expect, test } from 'bun:test'
-import { getTableConfig, SQLiteTable } from 'drizzle-orm/sqlite-core'
-import * as schema from '../../src/app/schema.ts'
+import { getTableConfig } from 'drizzle-orm/sqlite-core'
+import { registry } from '../../src/app/features.ts'
 import { openDb } from '../../src/kernel/db/open.ts'
 
 const db = openDb(':memory:')
-const tables = Object.values(schema).filter((t) => t instanceof SQLiteTable)
+const { tables } = registry
 
 for (const table of tables) {
   const { name, columns } = getTableConfig(table)

@@ -1,6 +1,6 @@
 // What the written contract promises of every answer, whoever asks and whatever the path.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { operations } from '../../src/app/operations.ts'
+import { operations } from '../../src/app/features.ts'
 import { type Code, codes } from '../../src/kernel/api/errors.ts'
 import { checks } from '../../src/kernel/api/http.ts'
 import { codesOf } from '../../src/kernel/openapi/openapi.ts'

@@ -2,7 +2,7 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import Ajv from 'ajv/dist/2020'
-import { operations } from '../../src/app/operations.ts'
+import { operations } from '../../src/app/features.ts'
 import { codes, refusals } from '../../src/kernel/api/errors.ts'
 import { type Operation, queryOf } from '../../src/kernel/api/operation.ts'
 import { codesOf, openapi } from '../../src/kernel/openapi/openapi.ts'

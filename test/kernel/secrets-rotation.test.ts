@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { existsSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { getTableName } from 'drizzle-orm'
-import { encryptedColumns } from '../../src/app/encrypted-columns.ts'
+import { registry } from '../../src/app/features.ts'
 import { encryptedResponses } from '../../src/kernel/api/idempotency.ts'
 import { isEncrypted, keyOf, type Secrets, secretsFromFile, secretsWith } from '../../src/kernel/crypto/secrets.ts'
 import { keysInUse } from '../../src/kernel/db/encrypted.ts'
@@ -14,6 +14,7 @@ import { berth, type Installation, installation } from '../support/processes.ts'
 import { provider } from '../support/provider.ts'
 import { codeOf, cookiesOf, finish, pending, person, withApp } from '../support/second-factor.ts'
 
+const encryptedColumns = registry.encrypted
 type Database = Panel['db']['$client']
 /** Every value in the whole database that has the form of an encrypted one, found without the list. */
 function sealedIn(db: Database) {

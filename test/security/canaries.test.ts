@@ -2,7 +2,7 @@
 // operation is done in full: a secret is most in danger where something is made of it.
 import { expect, test } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
-import { operations } from '../../src/app/operations.ts'
+import { operations } from '../../src/app/features.ts'
 import type { Operation } from '../../src/kernel/api/operation.ts'
 import { callerOf, everyId, everything, targetsOf } from '../support/everything.ts'
 import { listenToLog } from '../support/log.ts'

@@ -1,6 +1,6 @@
 // S29: the headers of every answer, written out here once more: what a header says is decided by who reads this, not by the code.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { operations } from '../../src/app/operations.ts'
+import { operations } from '../../src/app/features.ts'
 import { pages } from '../../views/pages.ts'
 import { callerOf, type Everything, everyId, everything, exampleOf, targetsOf } from '../support/everything.ts'
 import { listenToLog } from '../support/log.ts'

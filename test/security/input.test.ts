@@ -1,6 +1,6 @@
 // Text from outside: one form for each name, nothing that a statement, a path or a pattern would read.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { operations } from '../../src/app/operations.ts'
+import { operations } from '../../src/app/features.ts'
 import { queryOf } from '../../src/kernel/api/operation.ts'
 import { type Who, type World, world } from '../support/panel.ts'
 

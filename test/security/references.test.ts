@@ -1,7 +1,7 @@
 // S27: an id in a body is looked up as one in a path is. Every field of every body that names a thing × everybody who may send it ×
 // every id there is: what may be named is written out here, from who owns what; anything else is refused as one that never was.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { operations } from '../../src/app/operations.ts'
+import { operations } from '../../src/app/features.ts'
 import { accountKinds } from '../../src/kernel/api/access.ts'
 import { newId } from '../../src/kernel/db/ids.ts'
 import { type Who, type World, world } from '../support/panel.ts'

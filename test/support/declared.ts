@@ -1,7 +1,7 @@
 // Every answer that any test gets is held against what its operation declares: no other status, no field that is not said.
 import type { TSchema } from 'typebox'
 import { Compile, type Validator } from 'typebox/compile'
-import { allOperations } from '../../src/app/operations.ts'
+import { allOperations } from '../../src/app/features.ts'
 import { type Operation, statusOf } from '../../src/kernel/api/operation.ts'
 
 const patterns = allOperations.map((op) => ({ op, path: new RegExp(`^${op.path.replace(/\{\w+\}/g, '[^/]+')}$`) }))

@@ -1,6 +1,6 @@
 // A panel that has something of everything, for promises about every operation: what a call can be made of is found, not listed.
 
-import { operations } from '../../src/app/operations.ts'
+import { operations } from '../../src/app/features.ts'
 import { type AccountKind, accountKinds, allPermissions, allScopes } from '../../src/kernel/api/access.ts'
 import type { Actor } from '../../src/kernel/api/actor.ts'
 import type { Operation } from '../../src/kernel/api/operation.ts'

@@ -8,7 +8,7 @@ import { API_ROOT } from '../../kernel/api/http.ts'
 import type { Operation } from '../../kernel/api/operation.ts'
 import { day, iso } from '../../kernel/db/clock.ts'
 import { configFrom } from '../config.ts'
-import { allOperations } from '../operations.ts'
+import { allOperations } from '../features.ts'
 import { operationHelp } from './admin-help.ts'
 import {
   databaseOf,

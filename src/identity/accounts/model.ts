@@ -25,6 +25,14 @@ import { factorsOf } from '../auth/second-factors/factors.ts'
 import { lastSeenSql } from '../auth/sessions.ts'
 import { type Account, type Allowance, accounts } from './tables.ts'
 
+/** A customer as events carry it. */
+export const customerData = t.Object({
+  id: t.String(),
+  email: t.String(),
+  name: t.String(),
+  externalId: nullable(t.String()),
+})
+
 type Deciding = Pick<Account, 'id' | 'kind' | 'resellerId'>
 /** The few columns that decide who sees an account: that there is one must not show in the time an answer takes (security S25). */
 const deciding = prepared(({ $client }) =>

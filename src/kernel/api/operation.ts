@@ -8,6 +8,7 @@ import type { HostFigures } from '../../platform/host/figures.ts'
 import type { Secrets } from '../crypto/secrets.ts'
 import type { Clock } from '../db/clock.ts'
 import type { Db, Tx } from '../db/open.ts'
+import type { Registry } from '../feature.ts'
 import { type AccountKind, isScope, type Right } from './access.ts'
 import type { Actor } from './actor.ts'
 import { ApiError, type Code, invalid } from './errors.ts'
@@ -17,6 +18,8 @@ import { LINE } from './validate.ts'
 
 /** What runs beside the database and an operation may ask: nothing here changes anything. */
 export type AppContext = {
+  /** All that the features of this controller declare. */
+  registry: Registry
   config: Config
   clock: Clock
   secrets: Secrets

@@ -1,4 +1,4 @@
-// What needs attention, in one shape for every kind of account. Each room says what it knows of: see sources.ts for the list.
+// Needs attention: one form for every kind of account. Each feature declares its own sources (`attention` in its feature.ts).
 import { type Static, Type as t } from 'typebox'
 import { described, namedSchema, nullable, type ReadContext, time } from '../../kernel/api/operation.ts'
 
@@ -16,8 +16,15 @@ export const attention = namedSchema('Attention', {
 })
 export type Attention = Static<typeof attention>
 
-/** Says only what the one who looks may see, by the operation behind it; and nothing to whom it does not concern. */
+/** Returns only what the actor may see, by the operation behind it; an empty list for an actor it does not concern. */
 export type Source = (call: ReadContext) => Attention[]
+
+declare module '../../kernel/feature.ts' {
+  interface FeatureFields {
+    /** What may need somebody's attention, for the overview. */
+    attention?: readonly Source[]
+  }
+}
 
 /** One line of a checklist; `done` is a fact, nobody ticks it. */
 export const step = namedSchema('Step', { title: t.String(), words: t.String(), done: t.Boolean(), href: t.String() })
@@ -26,5 +33,8 @@ export type Step = Static<typeof step>
 /** As many of one kind as are read before one begins with the first. */
 export const MOST_SHOWN = 20
 
-export const worstFirst = (found: Attention[]): Attention[] =>
-  found.sort((a, b) => (a.level === b.level ? 0 : a.level === 'bad' ? -1 : 1))
+/** Every source of every feature asked, the worst first. */
+export const needsAttention = (call: ReadContext): Attention[] =>
+  call.registry.features
+    .flatMap(({ attention = [] }) => attention.flatMap((source) => source(call)))
+    .sort((a, b) => (a.level === b.level ? 0 : a.level === 'bad' ? -1 : 1))

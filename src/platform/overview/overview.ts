@@ -9,10 +9,9 @@ import { mayCall, nullable, type Operation, operation, type ReadContext, time } 
 import { day, iso } from '../../kernel/db/clock.ts'
 import { listJobs } from '../jobs/jobs.ts'
 import { seen } from '../jobs/model.ts'
-import { attention, step } from './attention.ts'
+import { attention, needsAttention, step } from './attention.ts'
 import { checklistFor } from './checklist.ts'
 import { serversByState } from './own-overview.ts'
-import { needsAttention } from './sources.ts'
 
 export const getOverview = operation({
   id: 'overview.get',

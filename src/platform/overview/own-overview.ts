@@ -4,9 +4,8 @@ import { Type as t } from 'typebox'
 import { visible } from '../../compute/servers/server.ts'
 import { operation, type ReadContext, time } from '../../kernel/api/operation.ts'
 import { iso } from '../../kernel/db/clock.ts'
-import { attention, step } from './attention.ts'
+import { attention, needsAttention, step } from './attention.ts'
 import { checklistFor } from './checklist.ts'
-import { needsAttention } from './sources.ts'
 
 export const getOwnOverview = operation({
   id: 'overview.own',

@@ -2,12 +2,11 @@
 // leaves a file that opens everything; called again, it goes on with the key that was made.
 import { getTableName } from 'drizzle-orm'
 import { Type as t } from 'typebox'
-import { encryptedColumns } from '../../app/encrypted-columns.ts'
 import { ApiError } from '../../kernel/api/errors.ts'
 import { operation } from '../../kernel/api/operation.ts'
 import { KeyFileError, keyOf, named, type Secrets } from '../../kernel/crypto/secrets.ts'
 import type { Clock } from '../../kernel/db/clock.ts'
-import { eachEncryptedOtherwise, keysInUse, reencrypt } from '../../kernel/db/encrypted.ts'
+import { type EncryptedColumn, eachEncryptedOtherwise, keysInUse, reencrypt } from '../../kernel/db/encrypted.ts'
 import { type Db, write } from '../../kernel/db/open.ts'
 
 export const rotateSecrets = operation({
@@ -23,32 +22,37 @@ export const rotateSecrets = operation({
     dropped: t.Array(t.String(), { description: 'The ids of the keys that are gone from the file.' }),
   }),
   refuses: ['key_file_not_usable'],
-  prepare: async ({ db, secrets, clock }) => {
+  prepare: async ({ db, secrets, clock, registry }) => {
     try {
-      return await reencryptEverything(db, secrets, clock)
+      return await reencryptEverything(db, registry.encrypted, secrets, clock)
     } catch (error) {
       throw error instanceof KeyFileError ? new ApiError('key_file_not_usable', error.message) : error
     }
   },
-  run({ tx, secrets, prepared: encrypted }) {
+  run({ tx, secrets, registry, prepared: encrypted }) {
     const [key, ...old] = secrets.keyIds() as [string, ...string[]]
     // Every transaction that began after the key was made has encrypted with it, so this finds nothing. It is what must not be wrong.
-    if ([...keysInUse(tx, encryptedColumns).keys()].some((id) => id !== key)) return { key, encrypted, dropped: [] }
+    if ([...keysInUse(tx, registry.encrypted).keys()].some((id) => id !== key)) return { key, encrypted, dropped: [] }
     if (old.length) secrets.dropOldKeys()
     return { key, encrypted, dropped: old }
   },
 })
 
 /** Answers how many values were re-encrypted. Until all of them have been opened once, nothing is changed. */
-async function reencryptEverything(db: Db, secrets: Secrets, clock: Clock): Promise<number> {
+async function reencryptEverything(
+  db: Db,
+  columns: readonly EncryptedColumn[],
+  secrets: Secrets,
+  clock: Clock,
+): Promise<number> {
   const there = secrets.keyIds()
-  const missing = [...keysInUse(db, encryptedColumns).keys()].filter((id) => !there.includes(id))
+  const missing = [...keysInUse(db, columns).keys()].filter((id) => !there.includes(id))
   if (missing.length)
     throw new KeyFileError(
       `Something is encrypted with ${named(missing)}, and the key file has ${named(there)} only. Nothing was changed. Add the missing line ` +
         'from your copy of the keys, then run this again.',
     )
-  await eachEncryptedOtherwise(db, encryptedColumns, '', (_, { of, about, encrypted }) => {
+  await eachEncryptedOtherwise(db, columns, '', (_, { of, about, encrypted }) => {
     try {
       secrets.open(about, encrypted)
     } catch {
@@ -62,7 +66,7 @@ async function reencryptEverything(db: Db, secrets: Secrets, clock: Clock): Prom
   write(db, () => void (secrets.keyIds().length === 1 && secrets.addKey(clock())))
   const [key] = secrets.keyIds()
   let encrypted = 0
-  await eachEncryptedOtherwise(db, encryptedColumns, key!, (tx, value) => {
+  await eachEncryptedOtherwise(db, columns, key!, (tx, value) => {
     reencrypt(tx, secrets, value)
     encrypted++
   })

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { operations } from '../../../src/app/operations.ts'
+import { operations } from '../../../src/app/features.ts'
 import { type Panel, type Who, world } from '../../support/panel.ts'
 import { codeOf, cookiesOf, password, person, withApp } from '../../support/second-factor.ts'
 

@@ -1,6 +1,6 @@
 // A member of staff in somebody's account: what that may do, what it may not, how it shows, and how it ends.
 import { describe, expect, test } from 'bun:test'
-import { operations } from '../../../src/app/operations.ts'
+import { operations } from '../../../src/app/features.ts'
 import { isAllowedInSupportSession } from '../../../src/kernel/api/operation.ts'
 import { type Who, type World, world } from '../../support/panel.ts'
 

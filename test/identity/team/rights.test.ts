@@ -1,6 +1,6 @@
 // What a role opens on a server, over every operation on servers there is or will be.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { operations } from '../../../src/app/operations.ts'
+import { operations } from '../../../src/app/features.ts'
 import { server as resource } from '../../../src/compute/servers/server.ts'
 import { opens, roleNames } from '../../../src/identity/team/share.ts'
 import type { Operation } from '../../../src/kernel/api/operation.ts'

@@ -1,7 +1,7 @@
 // The reference: openapi.json for programs, and pages that list what their reader may call.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { Type as t } from 'typebox'
-import { operations } from '../../../src/app/operations.ts'
+import { operations } from '../../../src/app/features.ts'
 import { fields, mayCall, nullable, secret } from '../../../src/kernel/api/operation.ts'
 import { fieldRows } from '../../../views/platform/reference/fields.ts'
 import { curlFor } from '../../../views/platform/reference/show.ts'

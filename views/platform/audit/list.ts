@@ -1,4 +1,4 @@
-import { allOperations } from '../../../src/app/operations.ts'
+import { allOperations } from '../../../src/app/features.ts'
 import type { Operation } from '../../../src/kernel/api/operation.ts'
 import { type Html, html } from '../../../src/kernel/web/html.ts'
 import { type At, page } from '../../../src/kernel/web/page.ts'

@@ -1,4 +1,4 @@
-import { allOperations } from '../../../src/app/operations.ts'
+import { allOperations } from '../../../src/app/features.ts'
 import { powerServer, verbs } from '../../../src/compute/servers/power.ts'
 import { type Html, html } from '../../../src/kernel/web/html.ts'
 import type { Answers, At } from '../../../src/kernel/web/page.ts'

@@ -1,6 +1,6 @@
 // The API as this account has it: nothing is listed that the gate would not let it call.
 import { quoted } from '../../../agent/protocol/shell-quote.ts'
-import { operations } from '../../../src/app/operations.ts'
+import { operations } from '../../../src/app/features.ts'
 import { isScope, type Permission, permissions, type Scope, scopes } from '../../../src/kernel/api/access.ts'
 import type { Actor } from '../../../src/kernel/api/actor.ts'
 import { type Code, codes, refusals } from '../../../src/kernel/api/errors.ts'

@@ -1,0 +1,56 @@
+import { hour } from '../../kernel/db/clock.ts'
+import { write } from '../../kernel/db/open.ts'
+import { feature } from '../../kernel/feature.ts'
+import { beginConfirm, confirmSession } from './confirm.ts'
+import { endOneSession, endOtherSessions, listSessions } from './own-sessions.ts'
+import { forgetSessions } from './sessions.ts'
+import { signIn, signOut } from './sign-in.ts'
+import { closeSupport, openSupport } from './support-session.ts'
+import {
+  accountIdentities,
+  challenges,
+  oneTimeLinks,
+  passkeys,
+  pendingSignIns,
+  providerSignIns,
+  recoveryCodes,
+  resetRequests,
+  sessions,
+  signInPlaces,
+  totp,
+} from './tables.ts'
+
+export const authFeature = feature({
+  name: 'auth',
+  tables: [
+    sessions,
+    pendingSignIns,
+    totp,
+    recoveryCodes,
+    passkeys,
+    challenges,
+    signInPlaces,
+    oneTimeLinks,
+    resetRequests,
+    accountIdentities,
+    providerSignIns,
+  ],
+  operations: [
+    signIn,
+    signOut,
+    confirmSession,
+    beginConfirm,
+    listSessions,
+    endOneSession,
+    endOtherSessions,
+    openSupport,
+    closeSupport,
+  ],
+  schedule: [
+    {
+      everyMs: hour,
+      words: 'deleting ended sessions',
+      work: ({ db, app }) => write(db, (tx) => forgetSessions(tx, app.clock())),
+    },
+  ],
+})

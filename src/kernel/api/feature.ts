@@ -1,0 +1,18 @@
+import { hour } from '../db/clock.ts'
+import { write } from '../db/open.ts'
+import { feature } from '../feature.ts'
+import { encryptedResponses, forgetOld } from './idempotency.ts'
+import { audit, idempotency } from './tables.ts'
+
+export const apiFeature = feature({
+  name: 'api',
+  tables: [audit, idempotency],
+  encrypted: [encryptedResponses],
+  schedule: [
+    {
+      everyMs: hour,
+      words: 'deleting old idempotency keys',
+      work: ({ db, app }) => write(db, (tx) => forgetOld(tx, app.clock())),
+    },
+  ],
+})

@@ -1,0 +1,70 @@
+// A feature is one value: everything that the rest of the product needs to know about a folder. src/app/features.ts lists them, and
+// `assemble` derives every central table from that list.
+import type { SQLiteTable } from 'drizzle-orm/sqlite-core'
+import type { AppContext, Operation } from './api/operation.ts'
+import type { EncryptedColumn } from './db/encrypted.ts'
+import type { Db } from './db/open.ts'
+import type { EventDeclaration } from './jobs/outbox.ts'
+import type { Saga } from './jobs/saga.ts'
+import type { Hub } from './nodes/hub.ts'
+import type { MailQueue } from './web/mail.ts'
+
+/** Fields that features about all the others add to the form, e.g. `attention` by the overview. They merge into this interface. */
+export interface FeatureFields {}
+
+/** Work that the clock starts. `work` throws nothing away: an error is logged under `words`, and the next turn tries again. */
+export type ScheduledWork = {
+  everyMs: number
+  /** Completes the sentence "… failed". */
+  words: string
+  work(context: ScheduleContext): unknown
+}
+export type ScheduleContext = { hub: Hub; mail: MailQueue; db: Db; app: AppContext }
+
+export interface Feature extends FeatureFields {
+  /** The folder, and the name in messages. */
+  name: string
+  /** What people and programs can do: each is a route, a `berth admin` command and an entry of the reference. */
+  operations?: readonly Operation[]
+  /** Tables of this feature. No other feature reads them. */
+  tables?: readonly SQLiteTable[]
+  /** Columns that hold encrypted text. A column that is missing here is lost when the key changes. */
+  encrypted?: readonly EncryptedColumn[]
+  /** The kinds of jobs. */
+  jobs?: readonly Saga[]
+  /** Events by name; declare them in `EventTypes` too. */
+  events?: Readonly<Record<string, EventDeclaration>>
+  schedule?: readonly ScheduledWork[]
+}
+
+/** Declares a feature. Building it does no work: objects only, so that listing all features costs no time at start. */
+export const feature = (declaration: Feature): Feature => declaration
+
+export type Registry = ReturnType<typeof assemble>
+
+/** Every central table of the product, derived from the list of its features. Throws where two features declare the same name. */
+export function assemble(features: readonly Feature[]) {
+  const all = <T>(of: (one: Feature) => readonly T[] | undefined): T[] => features.flatMap((one) => of(one) ?? [])
+  const merged = <T>(what: string, of: (one: Feature) => Readonly<Record<string, T>> | undefined) => {
+    const table: Record<string, T> = {}
+    for (const one of features)
+      for (const [name, value] of Object.entries(of(one) ?? {})) {
+        if (Object.hasOwn(table, name)) throw new Error(`two features declare the ${what} ${name}`)
+        table[name] = value
+      }
+    return table
+  }
+  const allOperations = all((one) => one.operations)
+  return {
+    features,
+    /** Includes operations that exist on the controller's host only. */
+    allOperations,
+    /** The API. */
+    operations: allOperations.filter((op) => !op.localOnly),
+    tables: all((one) => one.tables),
+    encrypted: all((one) => one.encrypted),
+    jobs: all((one) => one.jobs),
+    events: merged('event', (one) => one.events),
+    schedule: all((one) => one.schedule),
+  }
+}

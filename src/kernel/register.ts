@@ -1,0 +1,5 @@
+// The names that features declare, as types. A feature adds its own next to its values:
+// `declare module '…/kernel/register.ts' { interface EventTypes extends Events {} }`, so an unknown name does not compile.
+
+/** Name of the event → its declaration. */
+export interface EventTypes {}

@@ -1,0 +1,7 @@
+import { feature } from '../../kernel/feature.ts'
+import { search } from './search.ts'
+
+export const searchFeature = feature({
+  name: 'search',
+  operations: [search],
+})
