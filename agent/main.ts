@@ -6,7 +6,7 @@ import { Connection } from './controller-link/connection.ts'
 import { controllerUrl, enroll } from './controller-link/controller.ts'
 import { makeDataDir, newKey, readIdentity } from './controller-link/identity.ts'
 import { type Journal, openJournal } from './controller-link/journal.ts'
-import { powerCut } from './crash-injection.ts'
+import { crashInjection } from './crash-injection.ts'
 import { Failure, failureOf, wordsOf } from './failure.ts'
 import { doctor } from './host/doctor.ts'
 import { openFakeHost } from './host/fake-host.ts'
@@ -112,7 +112,7 @@ async function runHere(given: Given): Promise<number> {
   const host = fake
     ? openFakeHost(dataDir, { hostname: identity.name, ...(identity.bridge && { bridge: identity.bridge }) })
     : openRealHost(dataDir, identity)
-  const journal = openJournal(join(dataDir, 'journal.db'), powerCut(dataDir))
+  const journal = openJournal(join(dataDir, 'journal.db'), crashInjection(dataDir))
   log('info', 'agent starts', { version: VERSION, node: identity.name, controller: identity.controller, fake })
   await live(host, journal, new Connection(identity, host, journal))
   log('info', 'agent stops; guests go on')

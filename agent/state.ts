@@ -8,36 +8,35 @@ export type State = ReturnType<typeof openState>
 export type Port = { tap: string; mbps: number | null }
 
 const SCHEMA = `
-  create table if not exists allowances (server text primary key, allowance text not null) strict;
-  create table if not exists wanted (server text primary key, running integer not null) strict;
-  create table if not exists ports (server text primary key, tap text not null, mbps integer) strict;
+  create table if not exists port_rules (workload text primary key, rules text not null) strict;
+  create table if not exists wanted (workload text primary key, running integer not null) strict;
+  create table if not exists ports (workload text primary key, tap text not null, mbps integer) strict;
   create table if not exists facts (name text primary key, value text not null) strict;
 `
 
 export function openState(path: string) {
   const db = openDatabase(path, SCHEMA)
-  const parse = (row: { allowance: string }) => JSON.parse(row.allowance) as PortRules
+  const parse = (row: { rules: string }) => JSON.parse(row.rules) as PortRules
   return {
-    allow: (allowance: PortRules) =>
-      void db.run('insert or replace into allowances values (?, ?)', [allowance.server, JSON.stringify(allowance)]),
-    forget: (server: string) => void db.run('delete from allowances where server = ?', [server]),
-    allowances: () =>
-      db.query<{ allowance: string }, []>('select allowance from allowances order by server').all().map(parse),
-    hasAllowance: (server: string) => db.query('select 1 from allowances where server = ?').get(server) !== null,
+    keepPortRules: (rules: PortRules) =>
+      void db.run('insert or replace into port_rules values (?, ?)', [rules.workload, JSON.stringify(rules)]),
+    forgetPortRules: (workload: string) => void db.run('delete from port_rules where workload = ?', [workload]),
+    portRules: () => db.query<{ rules: string }, []>('select rules from port_rules order by workload').all().map(parse),
+    hasPortRules: (workload: string) => db.query('select 1 from port_rules where workload = ?').get(workload) !== null,
 
-    wantRunning: (server: string) => void db.run('insert or replace into wanted values (?, 1)', [server]),
-    wantStopped: (server: string) => void db.run('delete from wanted where server = ?', [server]),
+    wantRunning: (workload: string) => void db.run('insert or replace into wanted values (?, 1)', [workload]),
+    wantStopped: (workload: string) => void db.run('delete from wanted where workload = ?', [workload]),
     wantedRunning: () =>
       db
-        .query<{ server: string }, []>('select server from wanted where running = 1 order by server')
+        .query<{ workload: string }, []>('select workload from wanted where running = 1 order by workload')
         .all()
-        .map((row) => row.server),
+        .map((row) => row.workload),
 
-    keepPort: (server: string, port: Port) =>
-      void db.run('insert or replace into ports values (?, ?, ?)', [server, port.tap, port.mbps]),
-    port: (server: string) =>
-      db.query<Port, [string]>('select tap, mbps from ports where server = ?').get(server) ?? undefined,
-    forgetPort: (server: string) => void db.run('delete from ports where server = ?', [server]),
+    keepPort: (workload: string, port: Port) =>
+      void db.run('insert or replace into ports values (?, ?, ?)', [workload, port.tap, port.mbps]),
+    port: (workload: string) =>
+      db.query<Port, [string]>('select tap, mbps from ports where workload = ?').get(workload) ?? undefined,
+    forgetPort: (workload: string) => void db.run('delete from ports where workload = ?', [workload]),
 
     /** The boot of the host (`/proc/sys/kernel/random/boot_id`) under which the agent last brought its guests up. */
     bootId: () => db.query<{ value: string }, []>(`select value from facts where name = 'boot'`).get()?.value,

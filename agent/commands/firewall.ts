@@ -1,12 +1,12 @@
 import type { Commands } from './index.ts'
 
 export const firewallCommands = {
-  async 'firewall.allow'(allowance, { portSecurity }) {
-    await portSecurity.allow(allowance)
+  async 'firewall.allow'(rules, { portSecurity }) {
+    await portSecurity.allow(rules)
     return {}
   },
-  async 'firewall.forget'({ server }, { portSecurity }) {
-    await portSecurity.forget(server)
+  async 'firewall.forget'({ workload }, { portSecurity }) {
+    await portSecurity.forget(workload)
     return {}
   },
 } satisfies Partial<Commands>

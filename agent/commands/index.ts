@@ -3,10 +3,10 @@ import { Compile } from 'typebox/compile'
 import { Failure } from '../failure.ts'
 import type { Host } from '../host/host.ts'
 import { type CommandName, commands, type Input, type Output } from '../protocol/wire.ts'
-import { domainCommands } from './domain.ts'
 import { firewallCommands } from './firewall.ts'
 import { imageCommands } from './image.ts'
 import { seedCommands } from './seed.ts'
+import { vmCommands } from './vm.ts'
 import { volumeCommands } from './volume.ts'
 
 export type Commands = { [N in CommandName]: (input: Input<N>, host: Host) => Promise<Output<N>> }
@@ -17,7 +17,7 @@ export const run: Commands = {
   ...volumeCommands,
   ...seedCommands,
   ...firewallCommands,
-  ...domainCommands,
+  ...vmCommands,
 }
 
 const checks = new Map(Object.entries(commands).map(([name, { input }]) => [name, Compile(input as TSchema)]))
@@ -26,7 +26,7 @@ const checks = new Map(Object.entries(commands).map(([name, { input }]) => [name
 export function parseCommand(
   name: string,
   input: unknown,
-): { name: CommandName; work: (host: Host) => Promise<unknown>; server: string | undefined } {
+): { name: CommandName; work: (host: Host) => Promise<unknown>; workload: string | undefined } {
   const check = checks.get(name)
   if (!check)
     throw new Failure('invalid_command', `this agent knows no command ${name}; is it older than the controller?`)
@@ -35,10 +35,10 @@ export function parseCommand(
     throw new Failure('invalid_command', `${name}: ${where.slice(0, 3).join('; ')}`)
   }
   const known = name as CommandName
-  return { name: known, work: (host) => run[known](input as never, host), server: serverOf(input) }
+  return { name: known, work: (host) => run[known](input as never, host), workload: workloadOf(input) }
 }
 
-function serverOf(input: unknown): string | undefined {
-  const { server, volume } = input as { server?: string; volume?: { server: string } }
-  return server ?? volume?.server
+function workloadOf(input: unknown): string | undefined {
+  const { workload, volume } = input as { workload?: string; volume?: { workload: string } }
+  return workload ?? volume?.workload
 }

@@ -6,9 +6,9 @@ export const seedCommands = {
     return {}
   },
   /** Ejected first: a definition that names a missing file does not start. */
-  async 'seed.remove'({ server }, { hypervisor, seeds }) {
-    await hypervisor.eject(server)
-    await seeds.remove(server)
+  async 'seed.remove'({ workload }, { hypervisor, seeds }) {
+    await hypervisor.eject(workload)
+    await seeds.remove(workload)
     return {}
   },
 } satisfies Partial<Commands>

@@ -153,7 +153,7 @@ export class Connection {
   private async answerTo(key: string, name: string, input: unknown): Promise<Answer> {
     try {
       const command = parseCommand(name, input)
-      const work = () => this.host.withFaults(command.name, command.server, () => command.work(this.host))
+      const work = () => this.host.withFaults(command.name, command.workload, () => command.work(this.host))
       return await this.journal.obey({ key, name }, () => loggingTo(this.jobLog(key), work))
     } catch (error) {
       return { error: failureOf(error) }
@@ -192,13 +192,13 @@ export class Connection {
       this.host.storage.rooms(),
       this.host.hypervisor.look(),
     ])
-    this.send({ type: 'heartbeat', at: Date.now(), ...load, pools, servers: ours.slice(0, 5000) })
+    this.send({ type: 'heartbeat', at: Date.now(), ...load, pools, workloads: ours.slice(0, 5000) })
   }
 
   private async sendInventory() {
     const [{ ours, foreign }, volumes] = await Promise.all([this.host.hypervisor.look(), this.host.storage.list()])
-    const domains = ours.slice(0, 5000).map(({ id, power }) => ({ server: id, power }))
-    this.send({ type: 'inventory', domains, volumes: volumes.slice(0, 5000), foreign: foreign.slice(0, 500) })
+    const vms = ours.slice(0, 5000).map(({ id, power }) => ({ workload: id, power }))
+    this.send({ type: 'inventory', vms, volumes: volumes.slice(0, 5000), foreign: foreign.slice(0, 500) })
   }
 
   private async beat(socket: WebSocket) {

@@ -131,20 +131,20 @@ function configured(name: string): string | undefined {
 
 /** Defines a guest that is never started, and takes it away again. */
 async function defineTime(): Promise<Finding> {
-  const server = `srv_${'d'.repeat(26)}`
+  const workload = `srv_${'d'.repeat(26)}`
   const network = { bridge: 'none', tap: 'bth0', mac: '52:54:00:00:00:00', portMbps: null }
-  const domain = {
-    server,
+  const vm = {
+    workload,
     hostname: 'doctor',
     vcpus: 1,
     memoryMb: 64,
-    volume: { server, pool: POOL, format: 'raw' as const },
+    volume: { workload, pool: POOL, format: 'raw' as const },
     network,
     seeded: false,
   }
-  const xml = domainXml(domain, { kind: 'file', path: '/nonexistent', format: 'raw' }, undefined, 'emulation')
+  const xml = domainXml(vm, { kind: 'file', path: '/nonexistent', format: 'raw' }, undefined, 'emulation')
   const { code, err, tookMs } = await virsh(['define', '--file', '/dev/stdin'], xml)
-  await virsh(['undefine', uuidOf(server)])
+  await virsh(['undefine', uuidOf(workload)])
   if (code !== 0) return fail(`a guest cannot be defined (${err.trim()})`, 'see the libvirtd log')
   if (tookMs < SLOW_DEFINE_MS) return ok(`a guest is defined in ${tookMs} ms`)
   return warn(

@@ -16,7 +16,7 @@ import { openState } from '../state.ts'
 import { VERSION } from '../version.ts'
 import { openFaults } from './faults.ts'
 import type { Host } from './host.ts'
-import { Guard } from './port-security.ts'
+import { PortSecurity } from './port-security.ts'
 
 /** What `fake.json` may say. */
 export type FakeSettings = {
@@ -57,7 +57,7 @@ export function openFakeHost(dataDir: string, given: Partial<FakeSettings> = {})
     state,
     storage: new Storage([new FakePool(db, 'local', settings.poolBytes)]),
     network: new FakeNetwork([settings.bridge]),
-    portSecurity: new Guard(new FakeFirewall(db), state),
+    portSecurity: new PortSecurity(new FakeFirewall(db), state),
     seeds: new FakeSeeds(db),
     images: new FakeImages(db, settings.imageBytes),
     bootId: settings.bootId,

@@ -9,7 +9,7 @@ import type { CommandName, Output } from '../protocol/wire.ts'
 export type Fault = {
   /** A command's name, or `*`. */
   command: CommandName | '*'
-  server?: string
+  workload?: string
   /** fail: nothing done. fail-late: all done, then an error. hang: no answer. lie: an answer, nothing done. slow: later. */
   mode: 'fail' | 'fail-late' | 'hang' | 'lie' | 'slow'
   /** How often it strikes; without it, always. */
@@ -19,8 +19,8 @@ export type Fault = {
 
 export function openFaults(dataDir: string, db: Database) {
   db.run('create table if not exists strikes (fault text primary key, times integer not null) strict')
-  return async (name: CommandName, server: string | undefined, work: () => Promise<unknown>) => {
-    const fault = faultsIn(dataDir).find((it) => matches(it, name, server) && strikes(db, it))
+  return async (name: CommandName, workload: string | undefined, work: () => Promise<unknown>) => {
+    const fault = faultsIn(dataDir).find((it) => matches(it, name, workload) && strikes(db, it))
     return fault ? suffer(fault, name, work) : work()
   }
 }
@@ -33,8 +33,8 @@ function faultsIn(dataDir: string): Fault[] {
   }
 }
 
-const matches = (fault: Fault, name: CommandName, server: string | undefined) =>
-  (fault.command === '*' || fault.command === name) && (fault.server === undefined || fault.server === server)
+const matches = (fault: Fault, name: CommandName, workload: string | undefined) =>
+  (fault.command === '*' || fault.command === name) && (fault.workload === undefined || fault.workload === workload)
 
 /** Counts the strike before it happens: a crash in the middle must not let it happen twice. */
 function strikes(db: Database, fault: Fault): boolean {
@@ -67,10 +67,10 @@ const lies: { [N in CommandName]: Output<N> } = {
   'seed.remove': {},
   'firewall.allow': {},
   'firewall.forget': {},
-  'domain.define': {},
-  'domain.look': { power: 'running' },
-  'domain.start': {},
-  'domain.stop': {},
-  'domain.remove': {},
-  'domain.await': { answered: 'agent' },
+  'vm.define': {},
+  'vm.look': { power: 'running' },
+  'vm.start': {},
+  'vm.stop': {},
+  'vm.remove': {},
+  'vm.await': { answered: 'agent' },
 }

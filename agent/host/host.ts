@@ -7,13 +7,13 @@ import type { Seeds } from '../drivers/seed/seed.ts'
 import type { Storage } from '../drivers/storage/storage.ts'
 import type { CommandName, Facts } from '../protocol/wire.ts'
 import type { State } from '../state.ts'
-import type { Guard } from './port-security.ts'
+import type { PortSecurity } from './port-security.ts'
 
 export interface Host {
   hypervisor: Hypervisor
   storage: Storage
   network: Network
-  portSecurity: Guard
+  portSecurity: PortSecurity
   seeds: Seeds
   images: Images
   state: State
@@ -22,7 +22,7 @@ export interface Host {
   facts(): Promise<Facts>
   load(): Promise<Load>
   /** Stands between the journal and a command; the fake host injects faults here. */
-  withFaults(name: CommandName, server: string | undefined, work: () => Promise<unknown>): Promise<unknown>
+  withFaults(name: CommandName, workload: string | undefined, work: () => Promise<unknown>): Promise<unknown>
   close(): void
 }
 

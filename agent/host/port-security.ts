@@ -6,7 +6,7 @@ import type { State } from '../state.ts'
  * Keeps what guests may send: in force now (the firewall) and after the next boot (the state). Changes are one after the other,
  * and are remembered only once the kernel has taken them: rules it refuses must not keep those of other guests from loading.
  */
-export class Guard {
+export class PortSecurity {
   private last: Promise<unknown> = Promise.resolve()
 
   constructor(
@@ -14,19 +14,19 @@ export class Guard {
     private state: State,
   ) {}
 
-  /** Replaces what there was for the server. */
-  allow(allowance: PortRules): Promise<void> {
+  /** Replaces what there was for the workload. */
+  allow(rules: PortRules): Promise<void> {
     return this.inTurn(async () => {
-      await this.firewall.load([...this.others(allowance.server), allowance])
-      this.state.allow(allowance)
+      await this.firewall.load([...this.others(rules.workload), rules])
+      this.state.keepPortRules(rules)
     })
   }
 
   /** The guest's tap then falls under "unknown taps send nothing". */
-  forget(server: string): Promise<void> {
+  forget(workload: string): Promise<void> {
     return this.inTurn(async () => {
-      await this.firewall.load(this.others(server))
-      this.state.forget(server)
+      await this.firewall.load(this.others(workload))
+      this.state.forgetPortRules(workload)
     })
   }
 
@@ -34,12 +34,12 @@ export class Guard {
   ensure(): Promise<boolean> {
     return this.inTurn(async () => {
       if (await this.firewall.intact()) return false
-      await this.firewall.load(this.state.allowances())
+      await this.firewall.load(this.state.portRules())
       return true
     })
   }
 
-  private others = (server: string) => this.state.allowances().filter((it) => it.server !== server)
+  private others = (workload: string) => this.state.portRules().filter((it) => it.workload !== workload)
 
   private inTurn<T>(work: () => Promise<T>): Promise<T> {
     const turn = this.last.catch(() => {}).then(work)

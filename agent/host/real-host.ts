@@ -15,7 +15,7 @@ import { openState } from '../state.ts'
 import { makePassage } from './directories.ts'
 import { bootIdOfHost, factsOfHost, loadMeter } from './facts.ts'
 import type { Host } from './host.ts'
-import { Guard } from './port-security.ts'
+import { PortSecurity } from './port-security.ts'
 
 export const POOL = 'local'
 export const poolRoot = (dataDir: string) => join(dataDir, 'pools', POOL)
@@ -36,7 +36,7 @@ export function openRealHost(dataDir: string, identity?: Identity): Host {
     hypervisor: new Libvirt(async () => accelerationOf(await virtualisation())),
     storage: new Storage([new FilePool(POOL, poolRoot(dataDir))]),
     network: new Bridges(),
-    portSecurity: new Guard(new Nftables(), state),
+    portSecurity: new PortSecurity(new Nftables(), state),
     seeds: new IsoSeeds(join(dataDir, 'seeds')),
     images: new DownloadedImages(join(dataDir, 'images'), (path) => fromController(identity, path)),
     facts: () => factsOfHost(virtualisation),

@@ -4,10 +4,10 @@ import type { Port } from '../state.ts'
 import type { Host } from './host.ts'
 
 /** Starts a guest behind its rules and with its speed limit. Also what happens after a reboot of the host. */
-export async function startGuest(host: Host, server: string) {
+export async function startVm(host: Host, workload: string) {
   await host.portSecurity.ensure()
-  await host.hypervisor.start(server)
-  const port = host.state.port(server)
+  await host.hypervisor.start(workload)
+  const port = host.state.port(workload)
   if (port) await limitOrWarn(host, port)
 }
 

@@ -3,7 +3,7 @@
 import { wordsOf } from '../failure.ts'
 import { log } from '../log.ts'
 import type { Host } from './host.ts'
-import { startGuest } from './start-vm.ts'
+import { startVm } from './start-vm.ts'
 
 const AT_ONCE = 2
 const AGAIN_AFTER_MS = 5000
@@ -44,21 +44,21 @@ export async function watchFirewall(host: Host, signal: AbortSignal, everyMs = 6
 async function startWanted(host: Host) {
   const { ours } = await host.hypervisor.look()
   const off = new Set(ours.filter((it) => it.power === 'stopped' || it.power === 'crashed').map((it) => it.id))
-  const waiting = host.state.wantedRunning().filter((server) => off.has(server))
+  const waiting = host.state.wantedRunning().filter((workload) => off.has(workload))
   if (waiting.length) log('info', 'the host has booted; starting its guests', { guests: waiting.length })
   const worker = async () => {
-    for (let server = waiting.shift(); server; server = waiting.shift()) await startOrLog(host, server)
+    for (let workload = waiting.shift(); workload; workload = waiting.shift()) await startOrLog(host, workload)
   }
   await Promise.all(Array.from({ length: AT_ONCE }, worker))
 }
 
 /** One guest that does not start must not keep the others off. */
-async function startOrLog(host: Host, server: string) {
+async function startOrLog(host: Host, workload: string) {
   try {
-    await startGuest(host, server)
-    log('info', 'guest started after the boot of the host', { server })
+    await startVm(host, workload)
+    log('info', 'guest started after the boot of the host', { workload })
   } catch (error) {
-    log('error', 'a guest did not start after the boot of the host', { server, error: wordsOf(error) })
+    log('error', 'a guest did not start after the boot of the host', { workload, error: wordsOf(error) })
   }
 }
 

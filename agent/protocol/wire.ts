@@ -3,7 +3,8 @@
 import { type Static, type TSchema, Type as t } from 'typebox'
 
 /**
- * 1 (2026-11): challenge over HTTP, signed WebSocket upgrade, commands with keys, heartbeats, inventory.
+ * 1 (2026-11): challenge over HTTP, signed WebSocket upgrade, commands with keys, heartbeats, inventory. Frames, commands and
+ * volumes name a workload, of any kind; what a node runs is a vm. Not released before this, so the number stays.
  */
 export const PROTOCOL = 1
 
@@ -30,19 +31,21 @@ export const agentHeaders = {
 export const signedText = (nodeId: string, nonce: string) => `berth-agent-v1\n${nodeId}\n${nonce}`
 
 // ---------------------------------------------------------------- words of the wire
-const serverId = t.String({ pattern: '^srv_[0-9a-z]{26}$' })
+/** An id of the controller's, of any kind of workload: nothing on a node depends on which kind it is. */
+export const WORKLOAD_ID = '[a-z]{2,8}_[0-9a-z]{26}'
+const workloadId = t.String({ pattern: `^${WORKLOAD_ID}$` })
 const imageId = t.String({ pattern: '^img_[0-9a-z]{26}$' })
 const nothing = t.Object({})
 const mac = t.String({ pattern: '^([0-9a-f]{2}:){5}[0-9a-f]{2}$' })
-/** Linux allows 15 characters; ours are `bth<server number>`. Everything with this prefix is ours. */
+/** Linux allows 15 characters; ours are `bth<workload number>`. Everything with this prefix is ours. */
 export const TAP_PREFIX = 'bth'
 const tap = t.String({ pattern: '^bth[0-9]{1,11}$' })
 const address = t.String({ maxLength: 45, pattern: '^[0-9a-fA-F.:]+$' })
 const cidr = t.String({ maxLength: 49, pattern: '^[0-9a-fA-F.:]+/[0-9]{1,3}$' })
 
-/** A guest disk. The name on the host derives from the server; `pool` is one of the node's storage pools. */
+/** A guest disk. The name on the host derives from the workload; `pool` is one of the node's storage pools. */
 export const Volume = t.Object({
-  server: serverId,
+  workload: workloadId,
   pool: t.String({ pattern: '^[a-z0-9][a-z0-9-]{0,31}$' }),
   format: t.Enum(['qcow2', 'raw']),
 })
@@ -59,12 +62,12 @@ export const ImageSource = t.Object({
 export type ImageSource = Static<typeof ImageSource>
 
 /** What may come out of a guest's tap. Addresses are the controller's allocation, never learned. */
-export const PortRules = t.Object({ server: serverId, tap, mac, ipv4: t.Array(address), ipv6: t.Array(cidr) })
+export const PortRules = t.Object({ workload: workloadId, tap, mac, ipv4: t.Array(address), ipv6: t.Array(cidr) })
 export type PortRules = Static<typeof PortRules>
 
 /** A guest's hardware. The hypervisor driver turns it into its own language. */
-export const Domain = t.Object({
-  server: serverId,
+export const Vm = t.Object({
+  workload: workloadId,
   hostname: t.String({ maxLength: 253 }),
   vcpus: t.Integer({ minimum: 1, maximum: 512 }),
   memoryMb: t.Integer({ minimum: 32 }),
@@ -78,11 +81,11 @@ export const Domain = t.Object({
   /** True while the guest's first boot is ahead: the seed is attached as a CD-ROM. */
   seeded: t.Boolean(),
 })
-export type Domain = Static<typeof Domain>
+export type Vm = Static<typeof Vm>
 
 /** cloud-init's NoCloud seed. Each part is a JSON value; hashes of passwords, never passwords. */
 export const Seed = t.Object({
-  server: serverId,
+  workload: workloadId,
   metaData: t.Record(t.String(), t.Unknown()),
   userData: t.Record(t.String(), t.Unknown()),
   networkConfig: t.Record(t.String(), t.Unknown()),
@@ -100,7 +103,7 @@ const command = <I extends TSchema, O extends TSchema>(input: I, output: O) => (
  * already, it ends the same and answers the same. So what was there before is looked up in a step of its own.
  */
 export const commands = {
-  /** Downloads the image once, checks its checksum and its header, and keeps it for every later server. */
+  /** Downloads the image once, checks its checksum and its header, and keeps it for every later workload. */
   'image.ensure': command(ImageSource, t.Object({ virtualSizeBytes: t.Integer() })),
   'image.remove': command(t.Object({ id: imageId }), nothing),
   'volume.look': command(Volume, t.Object({ sizeBytes: t.Union([t.Integer(), t.Null()]) })),
@@ -109,26 +112,26 @@ export const commands = {
   'volume.remove': command(Volume, nothing),
   'seed.write': command(Seed, nothing),
   /** Ejects the seed from the guest, if it is there, and deletes it. */
-  'seed.remove': command(t.Object({ server: serverId }), nothing),
-  /** Loads the guest's rules and keeps them across reboots of the host. Replaces what was there for the server. */
+  'seed.remove': command(t.Object({ workload: workloadId }), nothing),
+  /** Loads the guest's rules and keeps them across reboots of the host. Replaces what was there for the workload. */
   'firewall.allow': command(PortRules, nothing),
-  'firewall.forget': command(t.Object({ server: serverId }), nothing),
+  'firewall.forget': command(t.Object({ workload: workloadId }), nothing),
   /** Creates or replaces the definition; a running guest goes on as it is. */
-  'domain.define': command(Domain, nothing),
-  'domain.look': command(t.Object({ server: serverId }), t.Object({ power: Power })),
+  'vm.define': command(Vm, nothing),
+  'vm.look': command(t.Object({ workload: workloadId }), t.Object({ power: Power })),
   /** Also notes that it shall run again after a reboot of the host. Needs `firewall.allow` before it. */
-  'domain.start': command(t.Object({ server: serverId }), nothing),
+  'vm.start': command(t.Object({ workload: workloadId }), nothing),
   /** Asks the guest to shut down for `graceSeconds`, then pulls the plug; 0 pulls it at once. */
-  'domain.stop': command(
-    t.Object({ server: serverId, graceSeconds: t.Integer({ minimum: 0, maximum: 600 }) }),
+  'vm.stop': command(
+    t.Object({ workload: workloadId, graceSeconds: t.Integer({ minimum: 0, maximum: 600 }) }),
     nothing,
   ),
   /** Off, undefined, seed deleted; the disk stays. Nothing there is fine. */
-  'domain.remove': command(t.Object({ server: serverId }), nothing),
+  'vm.remove': command(t.Object({ workload: workloadId }), nothing),
   /** Waits until the guest answers (guest agent, or SSH at `address`), `limitSeconds` at most. */
-  'domain.await': command(
+  'vm.await': command(
     t.Object({
-      server: serverId,
+      workload: workloadId,
       address: t.Union([address, t.Null()]),
       limitSeconds: t.Integer({ minimum: 1, maximum: 900 }),
     }),
@@ -187,9 +190,9 @@ export const Heartbeat = t.Object({
   load1: t.Number(),
   memoryFreeMb: t.Integer({ minimum: 0 }),
   pools: t.Array(PoolCapacity, { maxItems: 64 }),
-  servers: t.Array(
+  workloads: t.Array(
     t.Object({
-      id: serverId,
+      id: workloadId,
       power: Power,
       cpuNanoseconds: t.Integer(),
       rxBytes: t.Integer(),
@@ -206,7 +209,7 @@ export type Heartbeat = Static<typeof Heartbeat>
  */
 export const Inventory = t.Object({
   type: t.Literal('inventory'),
-  domains: t.Array(t.Object({ server: serverId, power: Power }), { maxItems: 5000 }),
+  vms: t.Array(t.Object({ workload: workloadId, power: Power }), { maxItems: 5000 }),
   volumes: t.Array(Volume, { maxItems: 5000 }),
   /** Guests on the hypervisor without our mark: shown, never touched. */
   foreign: t.Array(t.String({ maxLength: 200 }), { maxItems: 500 }),
@@ -226,7 +229,7 @@ export const FromAgent = t.Union([
   /** A guest changed its state by itself or by hand: streamed, not polled. */
   t.Object({
     type: t.Literal('power'),
-    server: serverId,
+    workload: workloadId,
     power: Power,
     at: t.Integer(),
     reason: t.String({ maxLength: 200 }),

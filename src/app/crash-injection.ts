@@ -3,9 +3,9 @@ import { existsSync, writeFileSync } from 'node:fs'
 import type { Failpoints } from '../kernel/jobs/runner.ts'
 
 /** `wanted` is `kind/step:moment` as the runner names them; undefined: never. */
-export function powerCutAt(wanted: string | undefined, dir: string): Failpoints {
+export function crashAt(wanted: string | undefined, dir: string): Failpoints {
   if (!wanted) return () => {}
-  const mark = `${dir}/power-was-cut`
+  const mark = `${dir}/crash-done`
   return (moment) => {
     if (moment !== wanted || existsSync(mark)) return
     writeFileSync(mark, moment)

@@ -3,8 +3,8 @@ import { existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { CommandName, Input } from '../../agent/protocol/wire.ts'
 import { controller, NODE_ID } from './controller.ts'
+import { imageSource, portRulesOf, seedOf, vmOf, volumeOf, workloadId } from './examples.ts'
 import { agentProcess, berthAgent, dataDir } from './run.ts'
-import { allowanceOf, domainOf, imageSource, seedOf, serverId, volumeOf } from './words.ts'
 
 const closing: (() => unknown)[] = []
 afterEach(async () => {
@@ -43,10 +43,10 @@ async function install(it: Awaited<ReturnType<typeof node>>['it'], n = 1) {
     'image.ensure': imageSource,
     'volume.create': { volume: volumeOf(n), image: imageSource.id, sizeBytes: 10 * 1024 ** 3 },
     'seed.write': seedOf(n),
-    'firewall.allow': allowanceOf(n),
-    'domain.define': domainOf(n),
-    'domain.start': { server: serverId(n) },
-    'domain.await': { server: serverId(n), address: null, limitSeconds: 5 },
+    'firewall.allow': portRulesOf(n),
+    'vm.define': vmOf(n),
+    'vm.start': { workload: workloadId(n) },
+    'vm.await': { workload: workloadId(n), address: null, limitSeconds: 5 },
   }
   const answers = []
   for (const [name, input] of Object.entries(steps))
@@ -116,7 +116,7 @@ describe('a connected agent', () => {
       bridges: [{ name: 'br0' }],
     })
     expect((await it.frame('heartbeat')).pools).toMatchObject([{ name: 'local', totalBytes: 2e12 }])
-    expect(await it.frame('inventory')).toMatchObject({ domains: [], volumes: [], foreign: [] })
+    expect(await it.frame('inventory')).toMatchObject({ vms: [], volumes: [], foreign: [] })
   })
   test('installs a server that answers', async () => {
     const { it } = await node()
@@ -125,21 +125,21 @@ describe('a connected agent', () => {
     expect(answers.map(({ type }) => type)).toEqual(Array(7).fill('done'))
     expect(answers.at(-1)).toMatchObject({ output: { answered: 'agent' } })
     // Between its definition and its start it may be seen as stopped.
-    expect(await it.frame('power', ({ power }) => power === 'running')).toMatchObject({ server: serverId(1) })
+    expect(await it.frame('power', ({ power }) => power === 'running')).toMatchObject({ workload: workloadId(1) })
   })
   test('refuses what it does not know and what is not right, and does nothing', async () => {
     const { it } = await node()
     await it.waitConnected()
-    it.send('k1', 'domain.explode', {})
+    it.send('k1', 'vm.explode', {})
     expect(await it.answer('k1')).toMatchObject({ type: 'failed', error: { code: 'invalid_command' } })
-    it.send('k2', 'domain.look', { server: '../../etc/passwd' })
+    it.send('k2', 'vm.look', { workload: '../../etc/passwd' })
     expect(await it.answer('k2')).toMatchObject({ type: 'failed', error: { code: 'invalid_command' } })
   })
   test('does not start a guest that has no rules', async () => {
     const { it } = await node()
     await it.waitConnected()
-    expect(await it.command('k', 'domain.start', { server: serverId(1) })).toMatchObject({
-      error: { code: 'no_allowance' },
+    expect(await it.command('k', 'vm.start', { workload: workloadId(1) })).toMatchObject({
+      error: { code: 'no_port_rules' },
     })
   })
   test('comes back after a lost connection and answers from its journal what was done before', async () => {
@@ -151,7 +151,7 @@ describe('a connected agent', () => {
     await it.waitConnected()
     it.frames.length = 0
     expect(
-      await it.command('job_1/domain.await', 'domain.await', { server: serverId(2), address: null, limitSeconds: 1 }),
+      await it.command('job_1/vm.await', 'vm.await', { workload: workloadId(2), address: null, limitSeconds: 1 }),
     ).toMatchObject({
       output: { answered: 'agent' },
     })
@@ -163,7 +163,7 @@ describe('a connected agent', () => {
     await agent.stop('SIGKILL')
     const again = run()
     it.frames.length = 0
-    expect((await it.frame('inventory')).domains).toEqual([{ server: serverId(1), power: 'running' }])
+    expect((await it.frame('inventory')).vms).toEqual([{ workload: workloadId(1), power: 'running' }])
     expect(await again.stop()).toBe(0)
   })
 })
@@ -201,8 +201,8 @@ describe('the connection', () => {
   test('an agent that is asked to stop ends what it does, and answers', async () => {
     const { it, dir, agent } = await node()
     await it.waitConnected()
-    await Bun.write(join(dir, 'faults.json'), JSON.stringify([{ command: 'domain.look', mode: 'slow', ms: 500 }]))
-    it.send('slow', 'domain.look', { server: serverId(1) })
+    await Bun.write(join(dir, 'faults.json'), JSON.stringify([{ command: 'vm.look', mode: 'slow', ms: 500 }]))
+    it.send('slow', 'vm.look', { workload: workloadId(1) })
     await Bun.sleep(100)
     expect(await agent.stop()).toBe(0)
     expect(await it.answer('slow')).toMatchObject({ output: { power: 'absent' } })
@@ -229,17 +229,17 @@ describe('the connection', () => {
 describe('a power cut', () => {
   for (const moment of ['before', 'after'] as const) {
     test(`${moment} a command leaves it to be done again, once`, async () => {
-      const { it, agent, run } = await node({ BERTH_POWER_CUT: `domain.start:${moment}` })
+      const { it, agent, run } = await node({ BERTH_CRASH_AT: `vm.start:${moment}` })
       await it.waitConnected()
       install(it).catch(() => {})
       expect(await agent.child.exited).not.toBe(0)
-      run({ BERTH_POWER_CUT: `domain.start:${moment}` })
+      run({ BERTH_CRASH_AT: `vm.start:${moment}` })
       await Bun.sleep(100)
       await it.waitConnected()
-      expect(await it.command('job_1/domain.start', 'domain.start', { server: serverId(1) })).toMatchObject({
+      expect(await it.command('job_1/vm.start', 'vm.start', { workload: workloadId(1) })).toMatchObject({
         type: 'done',
       })
-      expect(await it.command('look', 'domain.look', { server: serverId(1) })).toMatchObject({
+      expect(await it.command('look', 'vm.look', { workload: workloadId(1) })).toMatchObject({
         output: { power: 'running' },
       })
     })
@@ -252,16 +252,16 @@ describe('a reboot of the host', () => {
     await it.waitConnected()
     await install(it, 1)
     await install(it, 2)
-    await it.command('stop', 'domain.stop', { server: serverId(2), graceSeconds: 0 })
+    await it.command('stop', 'vm.stop', { workload: workloadId(2), graceSeconds: 0 })
     await agent.stop()
     await Bun.write(join(dir, 'fake.json'), JSON.stringify({ bootId: 'second-boot' }))
     run()
     await Bun.sleep(200)
     await it.waitConnected()
-    expect(await it.command('l1', 'domain.look', { server: serverId(1) })).toMatchObject({
+    expect(await it.command('l1', 'vm.look', { workload: workloadId(1) })).toMatchObject({
       output: { power: 'running' },
     })
-    expect(await it.command('l2', 'domain.look', { server: serverId(2) })).toMatchObject({
+    expect(await it.command('l2', 'vm.look', { workload: workloadId(2) })).toMatchObject({
       output: { power: 'stopped' },
     })
   })
@@ -271,20 +271,20 @@ describe('faults on purpose', () => {
   test('strike as often as they say, also across a kill', async () => {
     const { it, dir, agent, run } = await node()
     await it.waitConnected()
-    await Bun.write(join(dir, 'faults.json'), JSON.stringify([{ command: 'domain.look', mode: 'fail', times: 2 }]))
-    expect(await it.command('a', 'domain.look', { server: serverId(1) })).toMatchObject({ error: { code: 'fault' } })
+    await Bun.write(join(dir, 'faults.json'), JSON.stringify([{ command: 'vm.look', mode: 'fail', times: 2 }]))
+    expect(await it.command('a', 'vm.look', { workload: workloadId(1) })).toMatchObject({ error: { code: 'fault' } })
     await agent.stop('SIGKILL')
     run()
     await Bun.sleep(50)
     await it.waitConnected()
-    expect(await it.command('b', 'domain.look', { server: serverId(1) })).toMatchObject({ error: { code: 'fault' } })
-    expect(await it.command('c', 'domain.look', { server: serverId(1) })).toMatchObject({ output: { power: 'absent' } })
+    expect(await it.command('b', 'vm.look', { workload: workloadId(1) })).toMatchObject({ error: { code: 'fault' } })
+    expect(await it.command('c', 'vm.look', { workload: workloadId(1) })).toMatchObject({ output: { power: 'absent' } })
   })
   test('a lie answers as if all were well', async () => {
     const { it, dir } = await node()
     await it.waitConnected()
-    await Bun.write(join(dir, 'faults.json'), JSON.stringify([{ command: 'domain.start', mode: 'lie' }]))
-    expect(await it.command('a', 'domain.start', { server: serverId(1) })).toMatchObject({ type: 'done' })
-    expect(await it.command('b', 'domain.look', { server: serverId(1) })).toMatchObject({ output: { power: 'absent' } })
+    await Bun.write(join(dir, 'faults.json'), JSON.stringify([{ command: 'vm.start', mode: 'lie' }]))
+    expect(await it.command('a', 'vm.start', { workload: workloadId(1) })).toMatchObject({ type: 'done' })
+    expect(await it.command('b', 'vm.look', { workload: workloadId(1) })).toMatchObject({ output: { power: 'absent' } })
   })
 })

@@ -4,7 +4,7 @@ import { openJournal } from '../../agent/controller-link/journal.ts'
 import { Failure } from '../../agent/failure.ts'
 import { dataDir } from './run.ts'
 
-const command = { key: 'job_1/start', name: 'domain.start' }
+const command = { key: 'job_1/start', name: 'vm.start' }
 const journalIn = (dir = dataDir(), now = Date.now) => ({
   dir,
   journal: openJournal(join(dir, 'journal.db'), undefined, now),

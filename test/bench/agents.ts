@@ -72,7 +72,7 @@ let lagMs: number[] = []
 /** What a host with this node's servers says of itself. */
 function hostOf(node: SeededNode): Host {
   const guests = new Map<string, Power>(node.servers.map(({ id, power }) => [id, power]))
-  const volume = (server: string): Volume => ({ server, pool: 'local', format: 'qcow2' })
+  const volume = (workload: string): Volume => ({ workload, pool: 'local', format: 'qcow2' })
   const look = async () => ({
     ours: [...guests].map(([id, power]) => ({
       id,
@@ -99,11 +99,11 @@ function hostOf(node: SeededNode): Host {
       ],
     },
     hypervisor: { look, events: untilAborted },
-    app: async (name: CommandName, server: string | undefined) => {
+    withFaults: async (name: CommandName, workload: string | undefined) => {
       count.commands++
-      if (server && name === 'domain.start') guests.set(server, 'running')
-      if (server && name === 'domain.stop') guests.set(server, 'stopped')
-      if (server && name === 'domain.remove') guests.delete(server)
+      if (workload && name === 'vm.start') guests.set(workload, 'running')
+      if (workload && name === 'vm.stop') guests.set(workload, 'stopped')
+      if (workload && name === 'vm.remove') guests.delete(workload)
       return answers[name] ?? {}
     },
   } as unknown as Host
@@ -112,8 +112,8 @@ function hostOf(node: SeededNode): Host {
 const answers: Partial<Record<CommandName, unknown>> = {
   'image.ensure': { virtualSizeBytes: 2 ** 31 },
   'volume.look': { sizeBytes: null },
-  'domain.look': { power: 'running' },
-  'domain.await': { answered: 'agent' },
+  'vm.look': { power: 'running' },
+  'vm.await': { answered: 'agent' },
 }
 
 async function* untilAborted(signal: AbortSignal) {

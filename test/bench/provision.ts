@@ -120,13 +120,13 @@ async function byHand(i: number): Promise<Taken> {
     `${at}/files`,
   )
   const disk = { kind: 'file', path: `${at}/disk.qcow2`, format: 'qcow2' } as const
-  const volume = { server, pool: 'local', format: 'qcow2' } as const
+  const volume = { workload: server, pool: 'local', format: 'qcow2' } as const
   // Not a tap of Berth's name: its rules on this host let out only what the controller allowed.
   const network = { bridge: BRIDGE, tap: `hand${i}`, mac, portMbps: null }
   writeFileSync(
     `${at}/domain.xml`,
     domainXml(
-      { server, hostname: `hand${i}`, vcpus: 1, memoryMb: MEMORY_MB, volume, network, seeded: true },
+      { workload: server, hostname: `hand${i}`, vcpus: 1, memoryMb: MEMORY_MB, volume, network, seeded: true },
       disk,
       `${at}/seed.iso`,
       acceleration(),

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import type { Firewall } from '../../agent/drivers/firewall/firewall.ts'
-import { allowanceOf } from '../agent/words.ts'
+import { portRulesOf } from '../agent/examples.ts'
 
 /** What every firewall keeps. `spoil` is somebody else changing the rules. */
 export function firewallContract(make: () => { firewall: Firewall; spoil: () => Promise<void> }) {
@@ -9,8 +9,8 @@ export function firewallContract(make: () => { firewall: Firewall; spoil: () => 
   })
   test('loaded rules are in force, also when they are loaded again', async () => {
     const { firewall } = make()
-    await firewall.load([allowanceOf(1)])
-    await firewall.load([allowanceOf(1), allowanceOf(2)])
+    await firewall.load([portRulesOf(1)])
+    await firewall.load([portRulesOf(1), portRulesOf(2)])
     expect(await firewall.intact()).toBe(true)
   })
   test('no guests at all is a state like any other', async () => {
@@ -20,10 +20,10 @@ export function firewallContract(make: () => { firewall: Firewall; spoil: () => 
   })
   test('a change by somebody else is noticed, and loading puts it right', async () => {
     const { firewall, spoil } = make()
-    await firewall.load([allowanceOf(1)])
+    await firewall.load([portRulesOf(1)])
     await spoil()
     expect(await firewall.intact()).toBe(false)
-    await firewall.load([allowanceOf(1)])
+    await firewall.load([portRulesOf(1)])
     expect(await firewall.intact()).toBe(true)
   })
 }

@@ -5,7 +5,7 @@ import { FakeFirewall } from '../../agent/drivers/firewall/fake.ts'
 import { Nftables } from '../../agent/drivers/firewall/nftables.ts'
 import { prefixOf, ruleset } from '../../agent/drivers/firewall/ruleset.ts'
 import { run } from '../../agent/host/exec.ts'
-import { allowanceOf, macOf } from '../agent/words.ts'
+import { macOf, portRulesOf } from '../agent/examples.ts'
 import { firewallContract } from './firewall.contract.ts'
 import { arp, ethernet, icmp6, openRawSocket, tagged, udp4, udp6 } from './frames.ts'
 import { enterOwnNetwork } from './namespace.ts'
@@ -21,9 +21,9 @@ describe('the fake firewall', () => {
 describe('the rules', () => {
   test('are as they were', async () => {
     const guests = [
-      allowanceOf(2),
-      { ...allowanceOf(10), ipv4: [], ipv6: [] },
-      { ...allowanceOf(1), ipv4: ['10.77.0.11', '10.77.0.99'] },
+      portRulesOf(2),
+      { ...portRulesOf(10), ipv4: [], ipv6: [] },
+      { ...portRulesOf(1), ipv4: ['10.77.0.11', '10.77.0.99'] },
     ]
     expect(ruleset(guests)).toBe(await Bun.file(join(import.meta.dir, 'golden/ruleset.nft')).text())
   })
@@ -52,7 +52,7 @@ describe.skipIf(note(reason, 'nftables'))('nftables, in a network of its own', (
     for (const far of ['guest', 'unknown']) await ip('link', 'set', far, 'addrgenmode', 'none')
     for (const tap of ['bth1', 'bth7']) await ip('link', 'set', tap, 'master', 'br0')
     for (const name of ['br0', 'bth1', 'bth7', 'guest', 'unknown']) await ip('link', 'set', name, 'up')
-    await firewall.load([allowanceOf(1)])
+    await firewall.load([portRulesOf(1)])
     socket = openRawSocket(await indexOf('guest'))
   })
   afterAll(() => {
@@ -72,7 +72,7 @@ describe.skipIf(note(reason, 'nftables'))('nftables, in a network of its own', (
     )
   }
   async function fate(frame: Buffer, through = socket): Promise<string> {
-    await firewall.load([allowanceOf(1)])
+    await firewall.load([portRulesOf(1)])
     through.send(frame)
     const found = Object.keys(await drops())
     return found.length ? found.join(' and ') : 'passes'
@@ -133,13 +133,13 @@ describe.skipIf(note(reason, 'nftables'))('nftables, in a network of its own', (
     })
   }
   test('a flood of ARP is cut down', async () => {
-    await firewall.load([allowanceOf(1)])
+    await firewall.load([portRulesOf(1)])
     for (let i = 0; i < 1000; i++) socket.send(arp({ mac, sender: '10.77.0.11' }))
     expect((await drops())['too much ARP']).toBeGreaterThan(500)
   })
   test('a tap of ours that no guest owns sends nothing', async () => {
     const unknown = openRawSocket(await indexOf('unknown'))
-    expect(await fate(udp4(macOf(7), '10.77.0.17'), unknown)).toBe('no guest of this node')
+    expect(await fate(udp4(macOf(7), '10.77.0.17'), unknown)).toBe('no vm of this node')
     unknown.close()
   })
 })

@@ -1,97 +1,97 @@
 import { expect, test } from 'bun:test'
 import type { Hypervisor, PowerEvent } from '../../agent/drivers/hypervisor/hypervisor.ts'
 import type { Disk } from '../../agent/drivers/storage/storage.ts'
-import type { Domain } from '../../agent/protocol/wire.ts'
+import type { Vm } from '../../agent/protocol/wire.ts'
 
 /** A hypervisor, and a guest that could be defined on it: its disk exists. */
-export type Rig = { hypervisor: Hypervisor; domain: Domain; disk: Disk; seedPath: string; dropSeed(): void }
+export type Rig = { hypervisor: Hypervisor; vm: Vm; disk: Disk; seedPath: string; dropSeed(): void }
 
 /** What every hypervisor keeps. */
 export function hypervisorContract(rig: () => Promise<Rig>) {
   const defined = async () => {
     const it = await rig()
-    await it.hypervisor.define(it.domain, it.disk, it.seedPath)
-    return { ...it, server: it.domain.server }
+    await it.hypervisor.define(it.vm, it.disk, it.seedPath)
+    return { ...it, workload: it.vm.workload }
   }
 
   test('a guest nobody defined is absent, and removing it is fine', async () => {
-    const { hypervisor, domain } = await rig()
-    expect(await hypervisor.power(domain.server)).toBe('absent')
-    await hypervisor.stop(domain.server, 0)
-    await hypervisor.eject(domain.server)
-    await hypervisor.remove(domain.server)
-    expect(hypervisor.start(domain.server)).rejects.toMatchObject({ code: 'no_domain' })
+    const { hypervisor, vm } = await rig()
+    expect(await hypervisor.power(vm.workload)).toBe('absent')
+    await hypervisor.stop(vm.workload, 0)
+    await hypervisor.eject(vm.workload)
+    await hypervisor.remove(vm.workload)
+    expect(hypervisor.start(vm.workload)).rejects.toMatchObject({ code: 'no_vm' })
   })
   test('defined twice, started twice, stopped twice, removed twice is the same as once', async () => {
-    const { hypervisor, domain, disk, seedPath, server } = await defined()
-    await hypervisor.define(domain, disk, seedPath)
-    expect(await hypervisor.power(server)).toBe('stopped')
-    await hypervisor.start(server)
-    await hypervisor.start(server)
-    expect(await hypervisor.power(server)).toBe('running')
-    await hypervisor.stop(server, 0)
-    await hypervisor.stop(server, 0)
-    expect(await hypervisor.power(server)).toBe('stopped')
-    await hypervisor.remove(server)
-    await hypervisor.remove(server)
-    expect(await hypervisor.power(server)).toBe('absent')
+    const { hypervisor, vm, disk, seedPath, workload } = await defined()
+    await hypervisor.define(vm, disk, seedPath)
+    expect(await hypervisor.power(workload)).toBe('stopped')
+    await hypervisor.start(workload)
+    await hypervisor.start(workload)
+    expect(await hypervisor.power(workload)).toBe('running')
+    await hypervisor.stop(workload, 0)
+    await hypervisor.stop(workload, 0)
+    expect(await hypervisor.power(workload)).toBe('stopped')
+    await hypervisor.remove(workload)
+    await hypervisor.remove(workload)
+    expect(await hypervisor.power(workload)).toBe('absent')
   })
   test('a running guest goes on when its definition is replaced', async () => {
-    const { hypervisor, domain, disk, seedPath, server } = await defined()
-    await hypervisor.start(server)
-    await hypervisor.define({ ...domain, memoryMb: domain.memoryMb * 2 }, disk, seedPath)
-    expect(await hypervisor.power(server)).toBe('running')
-    await hypervisor.remove(server)
+    const { hypervisor, vm, disk, seedPath, workload } = await defined()
+    await hypervisor.start(workload)
+    await hypervisor.define({ ...vm, memoryMb: vm.memoryMb * 2 }, disk, seedPath)
+    expect(await hypervisor.power(workload)).toBe('running')
+    await hypervisor.remove(workload)
   })
   test('a guest whose seed was ejected starts without it', async () => {
-    const { hypervisor, server, dropSeed } = await defined()
-    await hypervisor.start(server)
-    await hypervisor.eject(server)
-    await hypervisor.eject(server)
-    await hypervisor.stop(server, 0)
+    const { hypervisor, workload, dropSeed } = await defined()
+    await hypervisor.start(workload)
+    await hypervisor.eject(workload)
+    await hypervisor.eject(workload)
+    await hypervisor.stop(workload, 0)
     dropSeed()
-    await hypervisor.start(server)
-    expect(await hypervisor.power(server)).toBe('running')
-    await hypervisor.remove(server)
+    await hypervisor.start(workload)
+    expect(await hypervisor.power(workload)).toBe('running')
+    await hypervisor.remove(workload)
   })
   test('the seed of a guest that is off can be ejected, too', async () => {
-    const { hypervisor, server, dropSeed } = await defined()
-    await hypervisor.eject(server)
+    const { hypervisor, workload, dropSeed } = await defined()
+    await hypervisor.eject(workload)
     dropSeed()
-    await hypervisor.start(server)
-    await hypervisor.remove(server)
+    await hypervisor.start(workload)
+    await hypervisor.remove(workload)
   })
   test('one look shows every guest of ours with its figures', async () => {
-    const { hypervisor, server } = await defined()
-    await hypervisor.start(server)
+    const { hypervisor, workload } = await defined()
+    await hypervisor.start(workload)
     await Bun.sleep(50)
-    const ours = (await hypervisor.look()).ours.find((it) => it.id === server)
+    const ours = (await hypervisor.look()).ours.find((it) => it.id === workload)
     expect(ours).toMatchObject({ power: 'running' })
     expect(ours?.cpuNanoseconds).toBeGreaterThan(0)
-    await hypervisor.remove(server)
-    expect((await hypervisor.look()).ours.map(({ id }) => id)).not.toContain(server)
+    await hypervisor.remove(workload)
+    expect((await hypervisor.look()).ours.map(({ id }) => id)).not.toContain(workload)
   })
   test('changes of power are told as they happen', async () => {
-    const { hypervisor, server } = await defined()
+    const { hypervisor, workload } = await defined()
     const stop = new AbortController()
     const seen: PowerEvent[] = []
     const watching = (async () => {
-      for await (const event of hypervisor.events(stop.signal)) if (event.server === server) seen.push(event)
+      for await (const event of hypervisor.events(stop.signal)) if (event.workload === workload) seen.push(event)
     })()
     await Bun.sleep(200)
-    await hypervisor.start(server)
+    await hypervisor.start(workload)
     await Bun.sleep(300)
-    await hypervisor.stop(server, 0)
+    await hypervisor.stop(workload, 0)
     await Bun.sleep(300)
     stop.abort()
     await watching
     expect(seen.map(({ power }) => power)).toContain('running')
     expect(seen.at(-1)).toMatchObject({ power: 'stopped' })
-    await hypervisor.remove(server)
+    await hypervisor.remove(workload)
   })
   test('a guest that has no system answers nothing when it is off', async () => {
-    const { hypervisor, server } = await defined()
-    expect(await hypervisor.guestAnswers(server)).toBe(false)
-    await hypervisor.remove(server)
+    const { hypervisor, workload } = await defined()
+    expect(await hypervisor.guestAnswers(workload)).toBe(false)
+    await hypervisor.remove(workload)
   })
 }

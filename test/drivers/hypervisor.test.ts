@@ -11,8 +11,8 @@ import { FakeSeeds } from '../../agent/drivers/seed/fake.ts'
 import { IsoSeeds } from '../../agent/drivers/seed/iso.ts'
 import { FakePool } from '../../agent/drivers/storage/fake.ts'
 import { run } from '../../agent/host/exec.ts'
+import { seedOf, vmOf, volumeOf, workloadId } from '../agent/examples.ts'
 import { temporary } from '../agent/temporary.ts'
-import { domainOf, seedOf, serverId, volumeOf } from '../agent/words.ts'
 import { hypervisorContract } from './hypervisor.contract.ts'
 import { missing, note } from './tools.ts'
 
@@ -23,12 +23,12 @@ describe('the fake hypervisor', () => {
     const seeds = new FakeSeeds(db)
     await pool.create(volumeOf(1), { id: 'img_1', format: 'qcow2', path: '/fake', virtualSizeBytes: 1 }, 1e9)
     await seeds.write(seedOf(1))
-    const dropSeed = () => void seeds.remove(serverId(1))
+    const dropSeed = () => void seeds.remove(workloadId(1))
     return {
       hypervisor: new FakeHypervisor(db),
-      domain: domainOf(1),
+      vm: vmOf(1),
       disk: pool.disk(volumeOf(1)),
-      seedPath: (await seeds.path(serverId(1)))!,
+      seedPath: (await seeds.path(workloadId(1)))!,
       dropSeed,
     }
   })
@@ -53,16 +53,16 @@ describe.skipIf(note(await missing('virsh', 'qemu-img', 'xorriso', 'qemu-system-
       const path = join(dir, `${n}.qcow2`)
       await run('qemu-img', ['create', '-q', '-f', 'qcow2', '--', path, '1M'])
       await seeds.write(seedOf(n))
-      const domain = domainOf(n, {
+      const vm = vmOf(n, {
         memoryMb: 64,
         network: { bridge, tap: `bth${n}`, mac: '52:54:00:12:34:56', portMbps: null },
       })
       return {
         hypervisor: new Libvirt(async () => 'emulation'),
-        domain,
+        vm,
         disk: { kind: 'file', path, format: 'qcow2' },
-        seedPath: (await seeds.path(serverId(n)))!,
-        dropSeed: () => rmSync(join(dir, 'seeds', `${serverId(n)}.iso`)),
+        seedPath: (await seeds.path(workloadId(n)))!,
+        dropSeed: () => rmSync(join(dir, 'seeds', `${workloadId(n)}.iso`)),
       }
     })
   },
@@ -70,16 +70,16 @@ describe.skipIf(note(await missing('virsh', 'qemu-img', 'xorriso', 'qemu-system-
 
 describe('the definition of a guest', () => {
   const disk = { kind: 'file', path: '/var/lib/berth-agent/pools/local/disk.qcow2', format: 'qcow2' } as const
-  const xml = domainXml(domainOf(1), disk, '/var/lib/berth-agent/seeds/seed.iso', 'emulation')
+  const xml = domainXml(vmOf(1), disk, '/var/lib/berth-agent/seeds/seed.iso', 'emulation')
 
   test('is as it was', async () => {
     expect(xml).toBe(await Bun.file(join(import.meta.dir, 'golden/domain.xml')).text())
   })
   test('with KVM passes the host’s processor through', () => {
-    expect(domainXml(domainOf(1), disk, undefined, 'kvm')).toContain('<cpu mode="host-passthrough"')
+    expect(domainXml(vmOf(1), disk, undefined, 'kvm')).toContain('<cpu mode="host-passthrough"')
   })
   test('without a seed has no CD-ROM', () => {
-    expect(domainXml(domainOf(1), disk, undefined, 'kvm')).not.toContain('cdrom')
+    expect(domainXml(vmOf(1), disk, undefined, 'kvm')).not.toContain('cdrom')
   })
   test('S5: cannot be bent by any name', () => {
     const namedSchema = (text: string) =>
@@ -87,32 +87,32 @@ describe('the definition of a guest', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 253 }), (hostname) => {
         expect(
-          namedSchema(domainXml(domainOf(1, { hostname }), disk, '/var/lib/berth-agent/seeds/seed.iso', 'emulation')),
+          namedSchema(domainXml(vmOf(1, { hostname }), disk, '/var/lib/berth-agent/seeds/seed.iso', 'emulation')),
         ).toBe(namedSchema(xml))
       }),
       { numRuns: 2000 },
     )
   })
   test('has a UUID that is always the same for a server', () => {
-    expect(uuidOf(serverId(1))).toBe(uuidOf(serverId(1)))
-    expect(uuidOf(serverId(1))).not.toBe(uuidOf(serverId(2)))
-    expect(uuidOf(serverId(1))).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
+    expect(uuidOf(workloadId(1))).toBe(uuidOf(workloadId(1)))
+    expect(uuidOf(workloadId(1))).not.toBe(uuidOf(workloadId(2)))
+    expect(uuidOf(workloadId(1))).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
   })
 })
 
 describe('what libvirt says', () => {
   test('one answer holds the figures of all guests', () => {
-    const text = `Domain: '${serverId(1)}'\n  state.state=1\n  state.reason=5\n  cpu.time=648135000\n  net.count=1\n  net.0.rx.bytes=12\n  net.0.tx.bytes=34\n\nDomain: 'other'\n  state.state=5\n  state.reason=3\n\n`
+    const text = `Domain: '${workloadId(1)}'\n  state.state=1\n  state.reason=5\n  cpu.time=648135000\n  net.count=1\n  net.0.rx.bytes=12\n  net.0.tx.bytes=34\n\nDomain: 'other'\n  state.state=5\n  state.reason=3\n\n`
     expect(blocksIn(text)).toEqual([
-      { id: serverId(1), power: 'running', cpuNanoseconds: 648135000, rxBytes: 12, txBytes: 34 },
+      { id: workloadId(1), power: 'running', cpuNanoseconds: 648135000, rxBytes: 12, txBytes: 34 },
       { id: 'other', power: 'crashed', cpuNanoseconds: 0, rxBytes: 0, txBytes: 0 },
     ])
   })
   test('an event of a guest of ours becomes a change of power', () => {
     const line = (words: string) =>
-      `2026-11-21 11:08:46.754+0000: event 'lifecycle' for domain '${serverId(1)}': ${words}`
+      `2026-11-21 11:08:46.754+0000: event 'lifecycle' for domain '${workloadId(1)}': ${words}`
     expect(eventIn(line('Stopped Failed'))).toEqual({
-      server: serverId(1),
+      workload: workloadId(1),
       power: 'crashed',
       at: 1795259326754,
       reason: 'Stopped Failed',

@@ -8,8 +8,8 @@ import { parseQcow2, readQcow2 } from '../../agent/drivers/images/qcow2.ts'
 import { Failure } from '../../agent/failure.ts'
 import { run } from '../../agent/host/exec.ts'
 import type { ImageSource } from '../../agent/protocol/wire.ts'
+import { imageSource } from '../agent/examples.ts'
 import { temporary } from '../agent/temporary.ts'
-import { imageSource } from '../agent/words.ts'
 import { missing, note } from './tools.ts'
 
 /** A sound header of a disk of 1 GiB, to be spoilt. */

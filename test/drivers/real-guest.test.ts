@@ -9,8 +9,8 @@ import { loggingTo } from '../../agent/controller-link/job-log.ts'
 import { run } from '../../agent/host/exec.ts'
 import { openRealHost } from '../../agent/host/real-host.ts'
 import type { CommandName, Input, Output } from '../../agent/protocol/wire.ts'
+import { imageSource, portRulesOf, seedOf, vmOf, volumeOf, workloadId } from '../agent/examples.ts'
 import { temporary } from '../agent/temporary.ts'
-import { allowanceOf, domainOf, imageSource, seedOf, serverId, volumeOf } from '../agent/words.ts'
 import { missing, note } from './tools.ts'
 
 const image = process.env['BERTH_GUEST_IMAGE'] ?? '/tmp/tiny.qcow2'
@@ -56,7 +56,7 @@ describe.skipIf(note(reason, 'a real guest'))('a real guest', () => {
   }
 
   afterAll(async () => {
-    await host.hypervisor.remove(serverId(n))
+    await host.hypervisor.remove(workloadId(n))
     await host.network.unlimit(`bth${n}`)
     await run('ip', ['link', 'del', bridge], { mayFail: true })
     await run('nft', ['delete', 'table', 'bridge', 'berth'], { mayFail: true })
@@ -72,7 +72,7 @@ describe.skipIf(note(reason, 'a real guest'))('a real guest', () => {
     const server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response(Bun.file(image)) })
     process.env['PANEL_AGENT_INSECURE'] = '1'
     const checksum = `sha256:${createHash('sha256').update(readFileSync(image)).digest('hex')}`
-    const id = serverId(n)
+    const id = workloadId(n)
     const tap = `bth${n}`
     const seed = seedOf(n)
     seed.userData = {
@@ -91,19 +91,19 @@ describe.skipIf(note(reason, 'a real guest'))('a real guest', () => {
     await obey('volume.create', { volume: volumeOf(n), image: imageSource.id, sizeBytes: 512 * 2 ** 20 })
     expect(await obey('volume.look', volumeOf(n))).toEqual({ sizeBytes: 512 * 2 ** 20 })
     await obey('seed.write', seed)
-    await obey('firewall.allow', { ...allowanceOf(n), tap, mac, ipv4: [`${subnet}.11`], ipv6: [] })
-    await obey('domain.define', domainOf(n, { memoryMb: 128, network: { bridge, tap, mac, portMbps: 100 } }))
-    await obey('domain.start', { server: id })
+    await obey('firewall.allow', { ...portRulesOf(n), tap, mac, ipv4: [`${subnet}.11`], ipv6: [] })
+    await obey('vm.define', vmOf(n, { memoryMb: 128, network: { bridge, tap, mac, portMbps: 100 } }))
+    await obey('vm.start', { workload: id })
     // Whichever of the two is up first.
     expect(['ssh', 'agent']).toContain(
-      (await obey('domain.await', { server: id, address: `${subnet}.11`, limitSeconds: 60 })).answered,
+      (await obey('vm.await', { workload: id, address: `${subnet}.11`, limitSeconds: 60 })).answered,
     )
     for (const until = Date.now() + 20_000; !(await host.network.sshAnswers(`${subnet}.11`)) && Date.now() < until; )
       await Bun.sleep(200)
     expect(ssh('hostname').stdout.toString().trim()).toBe('web1')
-    expect(await obey('domain.await', { server: id, address: null, limitSeconds: 30 })).toEqual({ answered: 'agent' })
+    expect(await obey('vm.await', { workload: id, address: null, limitSeconds: 30 })).toEqual({ answered: 'agent' })
 
-    await obey('seed.remove', { server: id })
+    await obey('seed.remove', { workload: id })
     expect(await host.seeds.path(id)).toBeUndefined()
 
     // From inside: an address that is not the guest's gets nowhere, its own goes on.
@@ -112,13 +112,13 @@ describe.skipIf(note(reason, 'a real guest'))('a real guest', () => {
     const figures = (await host.hypervisor.look()).ours.find((it) => it.id === id)
     expect(figures?.txBytes).toBeGreaterThan(1000)
 
-    await obey('domain.stop', { server: id, graceSeconds: 30 })
-    expect(await obey('domain.look', { server: id })).toEqual({ power: 'stopped' })
+    await obey('vm.stop', { workload: id, graceSeconds: 30 })
+    expect(await obey('vm.look', { workload: id })).toEqual({ power: 'stopped' })
     expect(written.join('\n')).not.toContain('switched off')
-    await obey('domain.remove', { server: id })
+    await obey('vm.remove', { workload: id })
     await obey('volume.remove', volumeOf(n))
-    await obey('firewall.forget', { server: id })
-    expect(await obey('domain.look', { server: id })).toEqual({ power: 'absent' })
+    await obey('firewall.forget', { workload: id })
+    expect(await obey('vm.look', { workload: id })).toEqual({ power: 'absent' })
     expect(await host.storage.list()).toEqual([])
     expect(written.filter((line) => line.startsWith('command'))).not.toEqual([])
     expect(written.filter((line) => line.startsWith('warning'))).toEqual([])

@@ -7,21 +7,21 @@ import { FakeSeeds } from '../../agent/drivers/seed/fake.ts'
 import { IsoSeeds } from '../../agent/drivers/seed/iso.ts'
 import { type Seeds, seedFiles } from '../../agent/drivers/seed/seed.ts'
 import { run } from '../../agent/host/exec.ts'
+import { seedOf, workloadId } from '../agent/examples.ts'
 import { temporary } from '../agent/temporary.ts'
-import { seedOf, serverId } from '../agent/words.ts'
 import { missing, note } from './tools.ts'
 
 /** What every kind of seed keeps. */
 function seedContract(make: () => Seeds) {
   test('a written seed is there until it is removed', async () => {
     const seeds = make()
-    expect(await seeds.path(serverId(1))).toBeUndefined()
+    expect(await seeds.path(workloadId(1))).toBeUndefined()
     await seeds.write(seedOf(1))
     await seeds.write(seedOf(1))
-    expect(await seeds.path(serverId(1))).toContain(serverId(1))
-    await seeds.remove(serverId(1))
-    await seeds.remove(serverId(1))
-    expect(await seeds.path(serverId(1))).toBeUndefined()
+    expect(await seeds.path(workloadId(1))).toContain(workloadId(1))
+    await seeds.remove(workloadId(1))
+    await seeds.remove(workloadId(1))
+    expect(await seeds.path(workloadId(1))).toBeUndefined()
   })
 }
 
@@ -52,7 +52,7 @@ describe.skipIf(note(await missing('xorriso'), 'seeds as ISO images'))('a seed a
   test('is labelled cidata, holds the three files, and only its owner may read it', async () => {
     const { root, seeds } = make()
     await seeds.write(seedOf(1))
-    const path = (await seeds.path(serverId(1))) ?? ''
+    const path = (await seeds.path(workloadId(1))) ?? ''
     expect(statSync(path).mode & 0o777).toBe(0o600)
     expect(
       readFileSync(path)
@@ -67,6 +67,6 @@ describe.skipIf(note(await missing('xorriso'), 'seeds as ISO images'))('a seed a
   test('leaves nothing readable behind', async () => {
     const { root, seeds } = make()
     await seeds.write(seedOf(1))
-    expect(readdirSync(root)).toEqual([`${serverId(1)}.iso`])
+    expect(readdirSync(root)).toEqual([`${workloadId(1)}.iso`])
   })
 })

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import type { Image } from '../../agent/drivers/images/images.ts'
 import type { Pool } from '../../agent/drivers/storage/storage.ts'
-import { volumeOf } from '../agent/words.ts'
+import { volumeOf } from '../agent/examples.ts'
 
 const MiB = 2 ** 20
 

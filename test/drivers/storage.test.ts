@@ -7,8 +7,8 @@ import { FilePool } from '../../agent/drivers/storage/file.ts'
 import { Storage } from '../../agent/drivers/storage/storage.ts'
 import { run } from '../../agent/host/exec.ts'
 import { openRealHost } from '../../agent/host/real-host.ts'
+import { volumeOf } from '../agent/examples.ts'
 import { temporary } from '../agent/temporary.ts'
-import { volumeOf } from '../agent/words.ts'
 import { storageContract } from './storage.contract.ts'
 import { missing, note } from './tools.ts'
 
@@ -40,7 +40,7 @@ describe.skipIf(note(await missing('qemu-img'), 'pools of files'))('a pool of fi
   })
   test('a disk that a crash left half-made is nobody’s, and is made anew', async () => {
     const { dir, pool, image } = await make()
-    const part = join(dir, 'pool', `${volumeOf(1).server}.qcow2.part`)
+    const part = join(dir, 'pool', `${volumeOf(1).workload}.qcow2.part`)
     writeFileSync(part, 'half')
     expect(await pool.list()).toEqual([])
     expect(await pool.sizeBytes(volumeOf(1))).toBeUndefined()

@@ -53,7 +53,7 @@ function host() {
   const db = new Database(`${home}/fake.db`, { readonly: true })
   const tables = db
     .query<{ name: string }, []>(
-      "SELECT name FROM sqlite_master WHERE type = 'table' AND name IN ('domains', 'volumes', 'seeds')",
+      "SELECT name FROM sqlite_master WHERE type = 'table' AND name IN ('vms', 'volumes', 'seeds')",
     )
     .all()
     .map((t) => t.name)
@@ -149,15 +149,15 @@ const moments = (saga: Saga) =>
 
 /** Restarts one of the two armed to kill itself at the moment, does `work`, brings the dead back and waits for the end. */
 async function killedAt(moment: { controller?: string; agent?: string }, work: () => Promise<Started>) {
-  for (const mark of [`${live.dir}/power-was-cut`, `${home}/power-cut-done`]) rmSync(mark, { force: true })
+  for (const mark of [`${live.dir}/crash-done`, `${home}/crash-done`]) rmSync(mark, { force: true })
   if (moment.controller) {
     controller.kill('SIGKILL')
     await controller.exited
-    controller = await live.serve({ BERTH_POWER_CUT: moment.controller })
+    controller = await live.serve({ BERTH_CRASH_AT: moment.controller })
   } else {
     agent.kill('SIGKILL')
     await agent.exited
-    agent = live.agent(home, { BERTH_POWER_CUT: moment.agent! })
+    agent = live.agent(home, { BERTH_CRASH_AT: moment.agent! })
   }
   await nodeIsThere()
   const victim = moment.controller ? controller : agent
@@ -181,13 +181,13 @@ describe('kill -9', () => {
       expect((await live.api(token, 'GET', `/servers/${serverId}`)).body.status).toBe('running')
       expect(panel()).toEqual({ addresses: before.panel.addresses + 1, servers: before.panel.servers + 1, open: 0 })
       expect(host()).toMatchObject({
-        domains: (before.host['domains'] ?? 0) + 1,
+        vms: (before.host['vms'] ?? 0) + 1,
         volumes: (before.host['volumes'] ?? 0) + 1,
       })
       const { jobId } = await act(`/servers/${serverId}`, undefined, 'DELETE')
       expect((await ended(jobId)).state).toBe('succeeded')
       expect(panel()).toEqual({ ...before.panel, open: 0 })
-      expect(host()['domains']).toBe(before.host['domains'] ?? 0)
+      expect(host()['vms']).toBe(before.host['vms'] ?? 0)
     }, 60_000)
 
   for (const chain of chains)
@@ -206,7 +206,7 @@ describe('kill -9', () => {
           if (plan.at(-1)!.way.status !== 'terminated')
             await ended((await act(`/servers/${serverId}`, undefined, 'DELETE')).jobId)
           expect(panel()).toMatchObject({ addresses: 0, servers: 0, open: 0 })
-          expect(host()).toMatchObject({ domains: 0, volumes: 0 })
+          expect(host()).toMatchObject({ vms: 0, volumes: 0 })
         }, 60_000)
       }
     })

@@ -10,7 +10,7 @@ import { share } from '../support/team.ts'
 let p: Everything
 beforeAll(async () => {
   p = await everything()
-  p.node.agent.fault({ command: 'domain.start', mode: 'fail', times: 1 })
+  p.node.agent.fault({ command: 'vm.start', mode: 'fail', times: 1 })
   await p.admin('POST', '/admin/servers', { ...p.order, ownerId: p.resold.id, hostname: 'failed01' })
   await p.settle()
   p.db.$client.run('UPDATE nodes SET skew_ms = 60000')

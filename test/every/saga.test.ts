@@ -39,7 +39,7 @@ async function play(s: Scenario, failure: Failure, moment: Moment) {
         if (failure && step === failure.step && !isRecord(s, step))
           p.node.agent.fault({ command: '*', mode: failure.mode === 'early' ? 'fail' : 'fail-late', times: 1 })
       },
-      agentCut: (when, command) => {
+      agentCrash: (when, command) => {
         commandOf.set(command.key, command.name as CommandName)
         if (when === 'before') commands++
         if (cut || commands !== moment?.agent?.nth || when !== moment.agent.when) return

@@ -4,8 +4,8 @@ import type { CommandFailed } from '../../src/kernel/jobs/runner.ts'
 import { Hub, type Report, type Socket } from '../../src/kernel/nodes/hub.ts'
 
 const minute = 60_000
-const server = `srv_${'0'.repeat(26)}`
-const look = (nodeId: string) => nodeCommand(nodeId, 'domain.look', { server })
+const workload = `srv_${'0'.repeat(26)}`
+const look = (nodeId: string) => nodeCommand(nodeId, 'vm.look', { workload })
 
 function room() {
   let now = 0
@@ -65,7 +65,7 @@ describe('a command', () => {
     r.node('b')
     const a = r.node('a')
     expect(a.got.map((f) => f.type)).toEqual(['welcome', 'command'])
-    expect(a.got[1]).toEqual({ type: 'command', key: 'job_1/look', name: 'domain.look', input: { server } })
+    expect(a.got[1]).toEqual({ type: 'command', key: 'job_1/look', name: 'vm.look', input: { workload } })
     a.say({ type: 'done', key: 'job_1/look', output: { power: 'running' } })
     await tick()
     expect(command.ended).toEqual({ power: 'running' })
@@ -196,15 +196,15 @@ describe('a node', () => {
       { type: 'progress', key: 'k', percent: 101 },
       { type: 'log', key: 'k', level: 'loud', text: '', at: 0 },
       { type: 'log', key: 'k', level: 'info', text: 'x'.repeat(4097), at: 0 },
-      { type: 'power', server: '../etc', power: 'running', at: 0, reason: '' },
+      { type: 'power', workload: '../etc', power: 'running', at: 0, reason: '' },
       { type: 'heartbeat', at: 'now' },
-      { type: 'inventory', domains: [{ server: 'x', power: 'running' }], volumes: [], foreign: [] },
+      { type: 'inventory', vms: [{ workload: 'x', power: 'running' }], volumes: [], foreign: [] },
       { type: 'welcome', nodeId: 'b', controllerVersion: 'x', now: 0 },
     ]
     for (const frame of frames) a.say(frame)
     expect(r.heard.nonsense).toEqual(frames.map(() => 'a'))
     expect([r.heard.reports, a.closed]).toEqual([[], []])
-    const power = { type: 'power', server, power: 'running', at: 0, reason: '' }
+    const power = { type: 'power', workload, power: 'running', at: 0, reason: '' }
     a.say(power)
     expect(r.heard.reports).toEqual([['a', power as Report]])
   })

@@ -17,10 +17,10 @@ import {
 import { type Saga, saga } from '../../src/kernel/jobs/saga.ts'
 import { type Job, jobs } from '../../src/kernel/jobs/tables.ts'
 
-const server = `srv_${'0'.repeat(26)}`
+const workload = `srv_${'0'.repeat(26)}`
 type Input = { nodeId: string; fails?: boolean }
-const look = (nodeId: string) => nodeCommand(nodeId, 'domain.look', { server })
-const stop = (nodeId: string) => nodeCommand(nodeId, 'domain.stop', { server, graceSeconds: 0 })
+const look = (nodeId: string) => nodeCommand(nodeId, 'vm.look', { workload })
+const stop = (nodeId: string) => nodeCommand(nodeId, 'vm.stop', { workload, graceSeconds: 0 })
 
 const asking = saga<Input>('ask').command('look', 'Looking', { do: ({ input }) => look(input.nodeId) })
 const stubborn = saga<Input>('stubborn', { neverGivesUp: true }).command('look', 'Looking', {
@@ -178,14 +178,14 @@ describe('a job', () => {
   })
   test('holds what it works on until its very end: a second is refused, and nothing of it is kept', async () => {
     const e = engine([asking])
-    const first = e.start(asking, 'a', { holds: server })
-    expect(() => e.start(asking, 'a', { holds: server })).toThrow('Another job is working on this server')
+    const first = e.start(asking, 'a', { holds: workload })
+    expect(() => e.start(asking, 'a', { holds: workload })).toThrow('Another job is working on this server')
     expect(count(e.db, '1')).toBe(1)
     await tick()
     e.sent[0]!.done()
     await e.runner.idle()
     expect(e.job(first).state).toBe('succeeded')
-    expect(e.start(asking, 'a', { holds: server })).toStartWith('job_')
+    expect(e.start(asking, 'a', { holds: workload })).toStartWith('job_')
   })
   test('shows how far a long command is, never backwards, never 100 before the end', async () => {
     const two = saga<Input>('two')

@@ -4,7 +4,7 @@ import type { World } from './panel.ts'
 export type Invariants = {
   status: string
   power: string
-  domains: number
+  vms: number
   volumes: number
   seeds: number
   rules: number
@@ -21,10 +21,10 @@ export async function invariants(p: World, serverId: string): Promise<Invariants
   return {
     status: p.server(serverId).status,
     power: ours.find((d) => d.id === serverId)?.power ?? 'absent',
-    domains: ours.length,
+    vms: ours.length,
     volumes: (await host.storage.list()).length,
     seeds: (await host.seeds.path(serverId)) ? 1 : 0,
-    rules: host.state.allowances().length,
+    rules: host.state.portRules().length,
     addresses: number('SELECT count(server_id) AS n FROM addresses'),
     held: number('SELECT count(*) AS n FROM servers WHERE released_at IS NULL'),
     events: p.events(),

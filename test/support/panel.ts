@@ -37,7 +37,7 @@ export type Who = { token?: string; cookie?: string; csrf?: string }
 export type Reply = { status: number; body: any; headers: Headers }
 type Options = {
   failpoints?: Failpoints
-  agentCut?: (moment: 'before' | 'after', command: { key: string; name: string }) => void
+  agentCrash?: (moment: 'before' | 'after', command: { key: string; name: string }) => void
   callsPerMinute?: number
   host?: Partial<HostSource>
   agentDir?: string
@@ -106,7 +106,7 @@ export async function panel(options: Options = {}) {
     const home = `${dir}/${nodeId}`
     mkdirSync(home, { recursive: true })
     let host = openFakeHost(home, { bootMs: 0, imageBytes: 1024 ** 3, ...settings })
-    let journal = openJournal(`${home}/journal.db`, (m, c) => open.agentCut?.(m, c))
+    let journal = openJournal(`${home}/journal.db`, (m, c) => open.agentCrash?.(m, c))
     let life = 0
     let socket: any
     const say = (from: any, frame: unknown) => from === socket && controller.hub.message(from, JSON.stringify(frame))
@@ -120,7 +120,7 @@ export async function panel(options: Options = {}) {
           progress: (percent: number) => say(from, { type: 'progress', key, percent }),
         }
         const answer = await journal.obey({ key, name: frame.name }, () =>
-          loggingTo(log, () => host.withFaults(command.name, command.server, () => command.work(host))),
+          loggingTo(log, () => host.withFaults(command.name, command.workload, () => command.work(host))),
         )
         if (life === myLife)
           say(
@@ -162,7 +162,7 @@ export async function panel(options: Options = {}) {
         host.close()
         journal.close()
         host = openFakeHost(home, { bootMs: 0, imageBytes: 1024 ** 3, ...settings })
-        journal = openJournal(`${home}/journal.db`, (m, c) => open.agentCut?.(m, c))
+        journal = openJournal(`${home}/journal.db`, (m, c) => open.agentCrash?.(m, c))
         agent.disconnect()
         agent.connect()
       },

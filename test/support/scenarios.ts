@@ -22,8 +22,8 @@ const order = async (p: World) => {
 }
 const act = (name: string, body?: object) => (p: World, id: string) =>
   p.admin('POST', `/servers/${id}/actions/${name}`, body)
-const there = { domains: 1, volumes: 1, seeds: 0, rules: 1, addresses: 1, held: 1, openJobs: 0 }
-const gone = { power: 'absent', domains: 0, volumes: 0, seeds: 0, rules: 0, openJobs: 0 }
+const there = { vms: 1, volumes: 1, seeds: 0, rules: 1, addresses: 1, held: 1, openJobs: 0 }
+const gone = { power: 'absent', vms: 0, volumes: 0, seeds: 0, rules: 0, openJobs: 0 }
 const built = ['server.created', 'server.provisioned']
 
 export const scenarios: readonly Scenario[] = [

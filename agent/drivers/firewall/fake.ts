@@ -6,18 +6,18 @@ import type { Firewall } from './firewall.ts'
 export class FakeFirewall implements Firewall {
   private loaded = ''
   constructor(private db: Database) {
-    db.run('create table if not exists rules (server text primary key, allowance text not null) strict')
+    db.run('create table if not exists rules (workload text primary key, rules text not null) strict')
   }
 
-  async load(allowances: readonly PortRules[]) {
+  async load(rules: readonly PortRules[]) {
     this.db.transaction(() => {
       this.db.run('delete from rules')
-      for (const it of allowances) this.db.run('insert into rules values (?, ?)', [it.server, JSON.stringify(it)])
+      for (const rule of rules) this.db.run('insert into rules values (?, ?)', [rule.workload, JSON.stringify(rule)])
     })()
-    this.loaded = this.rules()
+    this.loaded = this.stored()
   }
 
-  intact = async () => this.rules() === this.loaded
+  intact = async () => this.stored() === this.loaded
 
-  private rules = () => JSON.stringify(this.db.query('select * from rules order by server').all())
+  private stored = () => JSON.stringify(this.db.query('select * from rules order by workload').all())
 }

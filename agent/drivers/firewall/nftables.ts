@@ -9,8 +9,8 @@ export class Nftables implements Firewall {
   /** Our table as the kernel showed it right after the last load. */
   private listing: string | undefined
 
-  async load(allowances: readonly PortRules[]) {
-    await run('nft', ['-f', '-'], { stdin: ruleset(allowances) }).catch((cause) => {
+  async load(rules: readonly PortRules[]) {
+    await run('nft', ['-f', '-'], { stdin: ruleset(rules) }).catch((cause) => {
       throw new Failure('firewall_failed', 'the rules could not be loaded, so the old ones stay in force', { cause })
     })
     this.listing = await list()

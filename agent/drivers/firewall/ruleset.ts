@@ -8,28 +8,28 @@ import { type PortRules, TAP_PREFIX } from '../../protocol/wire.ts'
 export const TABLE = 'berth'
 
 /** Everything of ours, as one transaction: the old table goes and the new one comes in the same moment. */
-export function ruleset(allowances: readonly PortRules[]): string {
-  const guests = allowances.toSorted((a, b) => a.tap.localeCompare(b.tap, 'en', { numeric: true }))
+export function ruleset(all: readonly PortRules[]): string {
+  const ports = all.toSorted((a, b) => a.tap.localeCompare(b.tap, 'en', { numeric: true }))
   return [
     `table bridge ${TABLE}`,
     `delete table bridge ${TABLE}`,
     `table bridge ${TABLE} {`,
-    ...indent([...entrance(guests), ...guests.flatMap(guestChain)]),
+    ...indent([...entrance(ports), ...ports.flatMap(portChain)]),
     '}',
     '',
   ].join('\n')
 }
 
 /** A tap with our prefix that no guest here owns sends nothing: rules come before the guest, and outlive it. */
-const entrance = (guests: readonly PortRules[]) =>
+const entrance = (ports: readonly PortRules[]) =>
   chain('entrance', [
     'type filter hook prerouting priority -300; policy accept;',
-    ...(guests.length ? [`iifname vmap { ${guests.map(({ tap }) => `"${tap}" : jump ${tap}`).join(', ')} }`] : []),
-    `iifname "${TAP_PREFIX}*" ${dropped('no guest of this node')}`,
+    ...(ports.length ? [`iifname vmap { ${ports.map(({ tap }) => `"${tap}" : jump ${tap}`).join(', ')} }`] : []),
+    `iifname "${TAP_PREFIX}*" ${dropped('no vm of this node')}`,
   ])
 
-function guestChain(guest: PortRules): string[] {
-  const { tap, mac, ipv4, ipv6 } = guest
+function portChain(rules: PortRules): string[] {
+  const { tap, mac, ipv4, ipv6 } = rules
   return chain(tap, [
     `ether saddr != ${mac} ${dropped('foreign MAC address')}`,
     // Said first and in full: a frame with a VLAN tag still looks like IP to the rules below.

@@ -1,7 +1,7 @@
 // A guest's hardware in libvirt's language. Every value is a typed field of the protocol or a path of ours; the XML is written
 // by a serialiser, so no value can become structure.
 import { createHash } from 'node:crypto'
-import type { Domain } from '../../protocol/wire.ts'
+import type { Vm } from '../../protocol/wire.ts'
 import type { Disk } from '../storage/storage.ts'
 
 export type Acceleration = 'kvm' | 'emulation'
@@ -15,41 +15,36 @@ const SMALL_GUEST_MB = 256
 const SMALL_CACHE_MIB = 32
 
 /**
- * The libvirt UUID of a server. Derived, so that a definition made again is the same domain, and so that a domain with one
+ * The libvirt UUID of a workload. Derived, so that a definition made again is the same domain, and so that a domain with one
  * of our names but another UUID is recognised as somebody else's.
  */
-export function uuidOf(server: string): string {
-  const bytes = createHash('sha256').update(`berth-server\n${server}`).digest().subarray(0, 16)
+export function uuidOf(workload: string): string {
+  const bytes = createHash('sha256').update(`berth-workload\n${workload}`).digest().subarray(0, 16)
   bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x80
   bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80
   return bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
 }
 
 /** The whole definition of a guest. */
-export function domainXml(
-  domain: Domain,
-  disk: Disk,
-  seedPath: string | undefined,
-  acceleration: Acceleration,
-): string {
+export function domainXml(vm: Vm, disk: Disk, seedPath: string | undefined, acceleration: Acceleration): string {
   const emulated = acceleration === 'emulation'
   const document = {
     domain: {
       '@type': emulated ? 'qemu' : 'kvm',
-      name: domain.server,
-      uuid: uuidOf(domain.server),
-      title: domain.hostname.replace(/[^A-Za-z0-9.-]/g, ''),
-      metadata: { 'berth:server': { '@xmlns:berth': MARK, '@id': domain.server } },
-      memory: { '@unit': 'MiB', '#text': domain.memoryMb },
-      vcpu: domain.vcpus,
+      name: vm.workload,
+      uuid: uuidOf(vm.workload),
+      title: vm.hostname.replace(/[^A-Za-z0-9.-]/g, ''),
+      metadata: { 'berth:workload': { '@xmlns:berth': MARK, '@id': vm.workload } },
+      memory: { '@unit': 'MiB', '#text': vm.memoryMb },
+      vcpu: vm.vcpus,
       os: { type: { '@arch': 'x86_64', '@machine': 'q35', '#text': 'hvm' }, boot: { '@dev': 'hd' } },
-      features: { acpi: {}, apic: {}, ...(emulated && domain.memoryMb <= SMALL_GUEST_MB && smallCache) },
+      features: { acpi: {}, apic: {}, ...(emulated && vm.memoryMb <= SMALL_GUEST_MB && smallCache) },
       cpu: { '@mode': emulated ? 'maximum' : 'host-passthrough', '@check': 'none' },
       clock: { '@offset': 'utc' },
       on_poweroff: 'destroy',
       on_reboot: 'restart',
       on_crash: 'restart',
-      devices: devices(domain, disk, seedPath),
+      devices: devices(vm, disk, seedPath),
     },
   }
   return Bun.XML.stringify(document, null, 2) + '\n'
@@ -57,14 +52,14 @@ export function domainXml(
 
 const smallCache = { tcg: { 'tb-cache': { '@unit': 'MiB', '#text': SMALL_CACHE_MIB } } }
 
-const devices = (domain: Domain, disk: Disk, seedPath: string | undefined) => ({
+const devices = (vm: Vm, disk: Disk, seedPath: string | undefined) => ({
   disk: [systemDisk(disk), ...(seedPath ? [seedDisk(seedPath)] : [])],
   ...(seedPath && { controller: { '@type': 'scsi', '@index': 0, '@model': 'virtio-scsi' } }),
   interface: {
     '@type': 'bridge',
-    mac: { '@address': domain.network.mac },
-    source: { '@bridge': domain.network.bridge },
-    target: { '@dev': domain.network.tap },
+    mac: { '@address': vm.network.mac },
+    source: { '@bridge': vm.network.bridge },
+    target: { '@dev': vm.network.tap },
     model: { '@type': 'virtio' },
   },
   // No log behind it: what a guest prints must not fill the host's disk.

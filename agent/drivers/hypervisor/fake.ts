@@ -2,14 +2,14 @@
 // survives kill -9 of the agent the way real guests do. Rows changed by another process are seen as changes by hand.
 import type { Database } from 'bun:sqlite'
 import { Failure } from '../../failure.ts'
-import type { Domain, Power } from '../../protocol/wire.ts'
+import type { Power, Vm } from '../../protocol/wire.ts'
 import type { Disk } from '../storage/storage.ts'
 import type { Figures, Hypervisor, PowerEvent } from './hypervisor.ts'
 
-type Row = { server: string; vcpus: number; disk: string; seed: string | null; power: Power; startedAt: number }
+type Row = { workload: string; vcpus: number; disk: string; seed: string | null; power: Power; startedAt: number }
 
-const SCHEMA = `create table if not exists domains (
-  server text primary key, vcpus integer not null, disk text not null, seed text,
+const SCHEMA = `create table if not exists vms (
+  workload text primary key, vcpus integer not null, disk text not null, seed text,
   power text not null default 'stopped', startedAt integer not null default 0, definition text not null) strict`
 const EVENTS_EVERY_MS = 100
 
@@ -23,42 +23,42 @@ export class FakeHypervisor implements Hypervisor {
 
   /** What a host's reboot does to its guests. */
   powerOff() {
-    this.db.run(`update domains set power = 'stopped'`)
+    this.db.run(`update vms set power = 'stopped'`)
   }
 
-  async define(domain: Domain, disk: Disk, seedPath: string | undefined) {
+  async define(vm: Vm, disk: Disk, seedPath: string | undefined) {
     this.db.run(
-      `insert into domains (server, vcpus, disk, seed, definition) values (?1, ?2, ?3, ?4, ?5)
-       on conflict (server) do update set vcpus = ?2, disk = ?3, seed = ?4, definition = ?5`,
-      [domain.server, domain.vcpus, disk.path, seedPath ?? null, JSON.stringify(domain)],
+      `insert into vms (workload, vcpus, disk, seed, definition) values (?1, ?2, ?3, ?4, ?5)
+       on conflict (workload) do update set vcpus = ?2, disk = ?3, seed = ?4, definition = ?5`,
+      [vm.workload, vm.vcpus, disk.path, seedPath ?? null, JSON.stringify(vm)],
     )
   }
 
-  power = async (server: string) => this.row(server)?.power ?? 'absent'
+  power = async (workload: string) => this.row(workload)?.power ?? 'absent'
 
-  async start(server: string) {
-    const row = this.row(server)
-    if (!row) throw new Failure('no_domain', `${server} is not defined on this node`)
+  async start(workload: string) {
+    const row = this.row(workload)
+    if (!row) throw new Failure('no_vm', `${workload} is not defined on this node`)
     if (row.power === 'running') return
     this.mustHaveFiles(row)
-    this.db.run(`update domains set power = 'running', startedAt = ? where server = ?`, [Date.now(), server])
+    this.db.run(`update vms set power = 'running', startedAt = ? where workload = ?`, [Date.now(), workload])
   }
 
-  async stop(server: string, graceSeconds: number) {
-    if (graceSeconds > 0 && (await this.power(server)) === 'running') await Bun.sleep(this.settings.bootMs)
-    this.db.run(`update domains set power = 'stopped' where server = ?`, [server])
+  async stop(workload: string, graceSeconds: number) {
+    if (graceSeconds > 0 && (await this.power(workload)) === 'running') await Bun.sleep(this.settings.bootMs)
+    this.db.run(`update vms set power = 'stopped' where workload = ?`, [workload])
   }
 
-  async eject(server: string) {
-    this.db.run('update domains set seed = null where server = ?', [server])
+  async eject(workload: string) {
+    this.db.run('update vms set seed = null where workload = ?', [workload])
   }
 
-  async remove(server: string) {
-    this.db.run('delete from domains where server = ?', [server])
+  async remove(workload: string) {
+    this.db.run('delete from vms where workload = ?', [workload])
   }
 
-  async guestAnswers(server: string) {
-    const row = this.row(server)
+  async guestAnswers(workload: string) {
+    const row = this.row(workload)
     return row?.power === 'running' && Date.now() - row.startedAt >= this.settings.bootMs
   }
 
@@ -70,31 +70,31 @@ export class FakeHypervisor implements Hypervisor {
       await Bun.sleep(EVENTS_EVERY_MS)
       if (signal.aborted) return
       const now = this.powers()
-      for (const server of new Set([...known.keys(), ...now.keys()])) {
-        const power = now.get(server) ?? 'absent'
-        if (power !== (known.get(server) ?? 'absent'))
-          yield { server, power, at: Date.now(), reason: 'changed on the fake host' }
+      for (const workload of new Set([...known.keys(), ...now.keys()])) {
+        const power = now.get(workload) ?? 'absent'
+        if (power !== (known.get(workload) ?? 'absent'))
+          yield { workload, power, at: Date.now(), reason: 'changed on the fake host' }
       }
       known = now
     }
   }
 
   /** A machine does not start without its disk or its CD-ROM, and a job that forgets one must fail here, too. */
-  private mustHaveFiles({ server, disk, seed }: Row) {
+  private mustHaveFiles({ workload, disk, seed }: Row) {
     if (!this.db.query('select 1 from volumes where path = ?').get(disk))
-      throw new Failure('tool_failed', `${server}: cannot open ${disk}: no such file`)
+      throw new Failure('tool_failed', `${workload}: cannot open ${disk}: no such file`)
     if (seed && !this.db.query('select 1 from seeds where path = ?').get(seed))
-      throw new Failure('tool_failed', `${server}: cannot open ${seed}: no such file`)
+      throw new Failure('tool_failed', `${workload}: cannot open ${seed}: no such file`)
   }
 
-  private row = (server: string) =>
-    this.db.query<Row, [string]>('select * from domains where server = ?').get(server) ?? undefined
-  private rows = () => this.db.query<Row, []>('select * from domains order by server').all()
-  private powers = () => new Map(this.rows().map((row) => [row.server, row.power]))
+  private row = (workload: string) =>
+    this.db.query<Row, [string]>('select * from vms where workload = ?').get(workload) ?? undefined
+  private rows = () => this.db.query<Row, []>('select * from vms order by workload').all()
+  private powers = () => new Map(this.rows().map((row) => [row.workload, row.power]))
 }
 
 /** Plausible and steadily growing, so that graphs and metering have something to show. */
-function figuresOf({ server, power, vcpus, startedAt }: Row): Figures {
+function figuresOf({ workload, power, vcpus, startedAt }: Row): Figures {
   const upMs = power === 'running' ? Date.now() - startedAt : 0
-  return { id: server, power, cpuNanoseconds: upMs * vcpus * 50_000, rxBytes: upMs * 120, txBytes: upMs * 480 }
+  return { id: workload, power, cpuNanoseconds: upMs * vcpus * 50_000, rxBytes: upMs * 120, txBytes: upMs * 480 }
 }

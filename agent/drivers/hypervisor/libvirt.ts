@@ -4,13 +4,14 @@
 import { say } from '../../controller-link/job-log.ts'
 import { Failure } from '../../failure.ts'
 import { lines, run } from '../../host/exec.ts'
-import type { Domain, Power } from '../../protocol/wire.ts'
+import { type Power, type Vm, WORKLOAD_ID } from '../../protocol/wire.ts'
 import type { Disk } from '../storage/storage.ts'
 import { type Acceleration, domainXml, SEED_DRIVE, uuidOf } from './domain-xml.ts'
 import type { Figures, Hypervisor, PowerEvent } from './hypervisor.ts'
 
 const URI = ['-c', 'qemu:///system']
-const OURS = /^srv_[0-9a-z]{26}$/
+const OURS = new RegExp(`^${WORKLOAD_ID}$`)
+const EVENT = new RegExp(`^(\\S+ \\S+): event 'lifecycle' for domain '(${WORKLOAD_ID})': (\\S+) (.*)$`)
 const POLL_MS = 300
 /** Guests overlook a power button that is pressed while they boot. */
 const ASK_AGAIN_MS = 5000
@@ -24,13 +25,13 @@ export class Libvirt implements Hypervisor {
 
   constructor(private acceleration: () => Promise<Acceleration>) {}
 
-  async define(domain: Domain, disk: Disk, seedPath: string | undefined) {
-    const xml = domainXml(domain, disk, seedPath, await this.acceleration())
+  async define(vm: Vm, disk: Disk, seedPath: string | undefined) {
+    const xml = domainXml(vm, disk, seedPath, await this.acceleration())
     await virsh(['define', '--file', '/dev/stdin'], { stdin: xml })
   }
 
-  async power(server: string): Promise<Power> {
-    const { code, out, err } = await virsh(['domstats', '--state', '--nowait', uuidOf(server)], {
+  async power(workload: string): Promise<Power> {
+    const { code, out, err } = await virsh(['domstats', '--state', '--nowait', uuidOf(workload)], {
       mayFail: true,
       quietly: true,
     })
@@ -39,38 +40,38 @@ export class Libvirt implements Hypervisor {
     throw new Failure('hypervisor_silent', `libvirt does not answer: ${err.trim()}`)
   }
 
-  async start(server: string) {
-    const power = await this.power(server)
+  async start(workload: string) {
+    const power = await this.power(workload)
     if (power === 'running') return
-    if (power === 'absent') throw new Failure('no_domain', `${server} is not defined on this node`)
-    await virsh([power === 'paused' ? 'resume' : 'start', uuidOf(server)])
+    if (power === 'absent') throw new Failure('no_vm', `${workload} is not defined on this node`)
+    await virsh([power === 'paused' ? 'resume' : 'start', uuidOf(workload)])
   }
 
-  async stop(server: string, graceSeconds: number) {
-    if (graceSeconds > 0 && (await this.power(server)) === 'running' && (await this.shutDown(server, graceSeconds)))
+  async stop(workload: string, graceSeconds: number) {
+    if (graceSeconds > 0 && (await this.power(workload)) === 'running' && (await this.shutDown(workload, graceSeconds)))
       return
-    if (isOff(await this.power(server))) return
+    if (isOff(await this.power(workload))) return
     if (graceSeconds > 0) say('warning', `The guest did not shut down within ${graceSeconds} s; it is switched off`)
-    await virsh(['destroy', uuidOf(server)], { mayFail: true })
-    const power = await this.power(server)
-    if (!isOff(power)) throw new Failure('does_not_stop', `${server} is ${power} after it was switched off`)
+    await virsh(['destroy', uuidOf(workload)], { mayFail: true })
+    const power = await this.power(workload)
+    if (!isOff(power)) throw new Failure('does_not_stop', `${workload} is ${power} after it was switched off`)
   }
 
-  async eject(server: string) {
-    const power = await this.power(server)
+  async eject(workload: string) {
+    const power = await this.power(workload)
     if (power === 'absent') return
     for (const where of isOff(power) ? ['--config'] : ['--config', '--live']) {
-      if (await this.seedIsIn(server, where))
-        await virsh(['change-media', uuidOf(server), SEED_DRIVE, '--eject', '--force', where])
+      if (await this.seedIsIn(workload, where))
+        await virsh(['change-media', uuidOf(workload), SEED_DRIVE, '--eject', '--force', where])
     }
   }
 
-  async remove(server: string) {
-    await this.stop(server, 0)
-    if ((await this.power(server)) === 'absent') return
+  async remove(workload: string) {
+    await this.stop(workload, 0)
+    if ((await this.power(workload)) === 'absent') return
     await virsh([
       'undefine',
-      uuidOf(server),
+      uuidOf(workload),
       '--nvram',
       '--managed-save',
       '--snapshots-metadata',
@@ -78,9 +79,9 @@ export class Libvirt implements Hypervisor {
     ])
   }
 
-  guestAnswers(server: string): Promise<boolean> {
-    const asked = this.asking.get(server) ?? ping(server).finally(() => this.asking.delete(server))
-    this.asking.set(server, asked)
+  guestAnswers(workload: string): Promise<boolean> {
+    const asked = this.asking.get(workload) ?? ping(workload).finally(() => this.asking.delete(workload))
+    this.asking.set(workload, asked)
     return asked
   }
 
@@ -109,21 +110,21 @@ export class Libvirt implements Hypervisor {
   }
 
   /** True when the guest has shut down by itself in time. */
-  private async shutDown(server: string, graceSeconds: number): Promise<boolean> {
+  private async shutDown(workload: string, graceSeconds: number): Promise<boolean> {
     const until = Date.now() + graceSeconds * 1000
     for (let askAt = 0; Date.now() < until; await Bun.sleep(POLL_MS)) {
       if (Date.now() >= askAt) {
-        await virsh(['shutdown', uuidOf(server), '--mode', 'acpi'], { mayFail: true, quietly: askAt > 0 })
+        await virsh(['shutdown', uuidOf(workload), '--mode', 'acpi'], { mayFail: true, quietly: askAt > 0 })
         askAt = Date.now() + ASK_AGAIN_MS
       }
-      if (isOff(await this.power(server))) return true
+      if (isOff(await this.power(workload))) return true
     }
     return false
   }
 
-  private async seedIsIn(server: string, where: string): Promise<boolean> {
+  private async seedIsIn(workload: string, where: string): Promise<boolean> {
     const { out } = await virsh(
-      ['domblklist', uuidOf(server), '--details', ...(where === '--config' ? ['--inactive'] : [])],
+      ['domblklist', uuidOf(workload), '--details', ...(where === '--config' ? ['--inactive'] : [])],
       {
         quietly: true,
       },
@@ -138,9 +139,9 @@ const virsh = (args: string[], options: Parameters<typeof run>[2] = {}) =>
   run('virsh', [...URI, ...args], { limitSeconds: 120, ...options })
 
 /** libvirt precedes each question with a synchronisation of its own; the answer counts only if it is exactly the right one. */
-async function ping(server: string): Promise<boolean> {
+async function ping(workload: string): Promise<boolean> {
   const question = JSON.stringify({ execute: 'guest-ping' })
-  const ran = await virsh(['qemu-agent-command', uuidOf(server), question, '--timeout', String(AGENT_SECONDS)], {
+  const ran = await virsh(['qemu-agent-command', uuidOf(workload), question, '--timeout', String(AGENT_SECONDS)], {
     mayFail: true,
     quietly: true,
     limitSeconds: AGENT_SECONDS + 3,
@@ -176,11 +177,10 @@ function powerOf(state: number, reason: number): Power {
 
 /** A line of `virsh event`, as a change of power; undefined for the many that are none. */
 export function eventIn(line: string): PowerEvent | undefined {
-  const [, at, server, event, detail] =
-    /^(\S+ \S+): event 'lifecycle' for domain '(srv_[0-9a-z]{26})': (\S+) (.*)$/.exec(line) ?? []
-  if (!at || !server || !event || !detail) return undefined
+  const [, at, workload, event, detail] = EVENT.exec(line) ?? []
+  if (!at || !workload || !event || !detail) return undefined
   const power = powerAfter(event, detail)
-  return power && { server, power, at: Date.parse(at.replace(' ', 'T')) || Date.now(), reason: `${event} ${detail}` }
+  return power && { workload, power, at: Date.parse(at.replace(' ', 'T')) || Date.now(), reason: `${event} ${detail}` }
 }
 
 function powerAfter(event: string, detail: string): Power | undefined {

@@ -5,20 +5,22 @@ import { type Seeds, seedFiles } from './seed.ts'
 /** Seeds that are rows, with the very files a guest would read, so that tests can look into them. */
 export class FakeSeeds implements Seeds {
   constructor(private db: Database) {
-    db.run('create table if not exists seeds (server text primary key, path text not null, files text not null) strict')
+    db.run(
+      'create table if not exists seeds (workload text primary key, path text not null, files text not null) strict',
+    )
   }
 
   async write(seed: Seed) {
     this.db.run('insert or replace into seeds values (?, ?, ?)', [
-      seed.server,
-      `/fake/seeds/${seed.server}.iso`,
+      seed.workload,
+      `/fake/seeds/${seed.workload}.iso`,
       JSON.stringify(seedFiles(seed)),
     ])
   }
-  async path(server: string) {
-    return this.db.query<{ path: string }, [string]>('select path from seeds where server = ?').get(server)?.path
+  async path(workload: string) {
+    return this.db.query<{ path: string }, [string]>('select path from seeds where workload = ?').get(workload)?.path
   }
-  async remove(server: string) {
-    this.db.run('delete from seeds where server = ?', [server])
+  async remove(workload: string) {
+    this.db.run('delete from seeds where workload = ?', [workload])
   }
 }

@@ -23,20 +23,20 @@ export class IsoSeeds implements Seeds {
         writeFileSync(join(files, name), text, { mode: 0o600 })
       writeFileSync(image, '', { mode: 0o600 })
       await run('xorriso', ['-no_rc', '-as', 'mkisofs', '-quiet', '-o', image, '-V', 'cidata', '-J', '-r', files])
-      renameSync(image, this.file(seed.server))
+      renameSync(image, this.file(seed.workload))
     } finally {
       rmSync(work, { recursive: true, force: true })
     }
   }
 
-  async path(server: string) {
-    const path = this.file(server)
+  async path(workload: string) {
+    const path = this.file(workload)
     return existsSync(path) ? path : undefined
   }
 
-  async remove(server: string) {
-    rmSync(this.file(server), { force: true })
+  async remove(workload: string) {
+    rmSync(this.file(workload), { force: true })
   }
 
-  private file = (server: string) => join(this.root, `${server}.iso`)
+  private file = (workload: string) => join(this.root, `${workload}.iso`)
 }

@@ -4,10 +4,10 @@ import type { PoolCapacity, Volume } from '../../protocol/wire.ts'
 import type { Image } from '../images/images.ts'
 import type { Disk, Pool } from './storage.ts'
 
-type Row = { server: string; pool: string; format: Volume['format']; sizeBytes: number }
+type Row = { workload: string; pool: string; format: Volume['format']; sizeBytes: number }
 
 const SCHEMA = `create table if not exists volumes (
-  path text primary key, server text not null, pool text not null, format text not null, sizeBytes integer not null, image text not null) strict`
+  path text primary key, workload text not null, pool text not null, format text not null, sizeBytes integer not null, image text not null) strict`
 
 /** Disks that are rows. They take room as real ones do. */
 export class FakePool implements Pool {
@@ -22,7 +22,7 @@ export class FakePool implements Pool {
   disk = (volume: Volume): Disk => ({
     kind: 'file',
     format: volume.format,
-    path: join('/fake', this.name, `${volume.server}.${volume.format}`),
+    path: join('/fake', this.name, `${volume.workload}.${volume.format}`),
   })
 
   async sizeBytes(volume: Volume) {
@@ -31,9 +31,9 @@ export class FakePool implements Pool {
 
   async create(volume: Volume, image: Image, sizeBytes: number) {
     this.db.run(
-      `insert into volumes (path, server, pool, format, sizeBytes, image) values (?, ?, ?, ?, ?, ?)
+      `insert into volumes (path, workload, pool, format, sizeBytes, image) values (?, ?, ?, ?, ?, ?)
        on conflict (path) do update set sizeBytes = max(sizeBytes, excluded.sizeBytes)`,
-      [this.disk(volume).path, volume.server, this.name, volume.format, sizeBytes, image.id],
+      [this.disk(volume).path, volume.workload, this.name, volume.format, sizeBytes, image.id],
     )
   }
 
@@ -41,7 +41,7 @@ export class FakePool implements Pool {
     this.db.run('delete from volumes where path = ?', [this.disk(volume).path])
   }
 
-  list = async () => this.rows().map(({ server, pool, format }) => ({ server, pool, format }))
+  list = async () => this.rows().map(({ workload, pool, format }) => ({ workload, pool, format }))
 
   async room(): Promise<PoolCapacity> {
     const usedBytes = this.rows().reduce((sum, row) => sum + row.sizeBytes, 0)
@@ -55,5 +55,5 @@ export class FakePool implements Pool {
   }
 
   private rows = () =>
-    this.db.query<Row, [string]>('select * from volumes where pool = ? order by server').all(this.name)
+    this.db.query<Row, [string]>('select * from volumes where pool = ? order by workload').all(this.name)
 }

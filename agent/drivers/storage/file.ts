@@ -6,13 +6,13 @@ import { join } from 'node:path'
 import { Failure } from '../../failure.ts'
 import { makePassage } from '../../host/directories.ts'
 import { run } from '../../host/exec.ts'
-import type { PoolCapacity, Volume } from '../../protocol/wire.ts'
+import { type PoolCapacity, type Volume, WORKLOAD_ID } from '../../protocol/wire.ts'
 import type { Image } from '../images/images.ts'
 import { readQcow2 } from '../images/qcow2.ts'
 import type { Disk, Pool } from './storage.ts'
 
 const COPY_LIMIT_SECONDS = 3600
-const DISK = /^(srv_[0-9a-z]{26})\.(qcow2|raw)$/
+const DISK = new RegExp(`^(${WORKLOAD_ID})\\.(qcow2|raw)$`)
 
 export class FilePool implements Pool {
   constructor(
@@ -25,7 +25,7 @@ export class FilePool implements Pool {
   disk = (volume: Volume): Disk => ({
     kind: 'file',
     format: volume.format,
-    path: join(this.root, `${volume.server}.${volume.format}`),
+    path: join(this.root, `${volume.workload}.${volume.format}`),
   })
 
   async sizeBytes(volume: Volume) {
@@ -52,8 +52,8 @@ export class FilePool implements Pool {
     return readdirSync(this.root)
       .sort()
       .flatMap((file) => {
-        const [, server, format] = DISK.exec(file) ?? []
-        return server ? [{ server, pool: this.name, format: format as Volume['format'] }] : []
+        const [, workload, format] = DISK.exec(file) ?? []
+        return workload ? [{ workload, pool: this.name, format: format as Volume['format'] }] : []
       })
   }
 

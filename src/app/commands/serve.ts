@@ -3,7 +3,7 @@ import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { chmodSync, existsSync, readFileSync, rmSync } from 'node:fs'
 import { log } from '../../kernel/log.ts'
 import { type Config, configFrom, SettingError } from '../config.ts'
-import { powerCutAt } from '../crash-injection.ts'
+import { crashAt } from '../crash-injection.ts'
 import { VERSION } from '../version.ts'
 import { isRunning, makeDataDir, openController, socketOf } from './data-dir.ts'
 import { aboutListening, CannotStart, whoAmI } from './startup-errors.ts'
@@ -21,7 +21,7 @@ export async function serve(): Promise<number> {
     )
   const controller = await openController({
     config,
-    failpoints: powerCutAt(process.env['BERTH_POWER_CUT'], config.dataDir),
+    failpoints: crashAt(process.env['BERTH_CRASH_AT'], config.dataDir),
   })
   const server = listen(config, {
     hostname: config.listen.hostname,

@@ -2,12 +2,12 @@
 // installing again: they differ in what was there before and in what is told afterwards.
 import { eq } from 'drizzle-orm'
 import {
-  type Domain,
   type ImageSource,
   nodeCommand,
   type PortRules,
   type Seed,
   TAP_PREFIX,
+  type Vm,
   type Volume,
 } from '../../../agent/protocol/wire.ts'
 import { nodeById } from '../../fleet/nodes/queries.ts'
@@ -35,8 +35,8 @@ export type Installing = {
 type Plan = {
   volume: Volume
   sizeBytes: number
-  allowance: PortRules
-  domain: Domain
+  portRules: PortRules
+  vm: Vm
   seed: Seed
   address: string | null
 }
@@ -45,19 +45,19 @@ type Plan = {
 function plan(tx: Tx, it: Server, access: Access, instance: string): Plan {
   const held = addressesOf(tx, it.id)
   const tap = `${TAP_PREFIX}${it.number}`
-  const volume: Volume = { server: it.id, pool: it.pool, format: it.format }
+  const volume: Volume = { workload: it.id, pool: it.pool, format: it.format }
   return {
     volume,
     sizeBytes: it.diskGb * GIB,
-    allowance: {
-      server: it.id,
+    portRules: {
+      workload: it.id,
       tap,
       mac: it.mac,
       ipv4: held.filter((a) => a.version === 4).map((a) => a.address),
       ipv6: held.filter((a) => a.version === 6).map((a) => `${a.address}/${a.prefixLength}`),
     },
-    domain: {
-      server: it.id,
+    vm: {
+      workload: it.id,
       hostname: it.hostname,
       vcpus: it.vcpus,
       memoryMb: it.memoryMb,
@@ -95,7 +95,7 @@ export const installing = saga<Installing>('install')
   // What was on the disk was given up when the installation was asked for; nothing brings it back.
   .command('clear', 'Removing what was there before', {
     do: ({ input }) =>
-      input.purpose === 'again' ? nodeCommand(input.nodeId, 'domain.remove', { server: input.serverId }) : undefined,
+      input.purpose === 'again' ? nodeCommand(input.nodeId, 'vm.remove', { workload: input.serverId }) : undefined,
   })
   .command('clear-disk', 'Deleting the old disk', {
     do: ({ input, out }) =>
@@ -112,25 +112,25 @@ export const installing = saga<Installing>('install')
   })
   .command('seed', 'Writing what it is told at its first boot', {
     do: ({ input, out }) => nodeCommand(input.nodeId, 'seed.write', out.plan.seed),
-    undo: ({ input }) => nodeCommand(input.nodeId, 'seed.remove', { server: input.serverId }),
+    undo: ({ input }) => nodeCommand(input.nodeId, 'seed.remove', { workload: input.serverId }),
   })
   // Before the guest's tap exists: there is no moment in which it could speak with another's address.
   .command('firewall', 'Loading its network rules', {
-    do: ({ input, out }) => nodeCommand(input.nodeId, 'firewall.allow', out.plan.allowance),
-    undo: ({ input }) => nodeCommand(input.nodeId, 'firewall.forget', { server: input.serverId }),
+    do: ({ input, out }) => nodeCommand(input.nodeId, 'firewall.allow', out.plan.portRules),
+    undo: ({ input }) => nodeCommand(input.nodeId, 'firewall.forget', { workload: input.serverId }),
   })
   .command('define', 'Defining the machine', {
-    do: ({ input, out }) => nodeCommand(input.nodeId, 'domain.define', out.plan.domain),
-    undo: ({ input }) => nodeCommand(input.nodeId, 'domain.remove', { server: input.serverId }),
+    do: ({ input, out }) => nodeCommand(input.nodeId, 'vm.define', out.plan.vm),
+    undo: ({ input }) => nodeCommand(input.nodeId, 'vm.remove', { workload: input.serverId }),
   })
   .command('start', 'Starting it', {
-    do: ({ input }) => nodeCommand(input.nodeId, 'domain.start', { server: input.serverId }),
-    undo: ({ input }) => nodeCommand(input.nodeId, 'domain.stop', { server: input.serverId, graceSeconds: 0 }),
+    do: ({ input }) => nodeCommand(input.nodeId, 'vm.start', { workload: input.serverId }),
+    undo: ({ input }) => nodeCommand(input.nodeId, 'vm.stop', { workload: input.serverId, graceSeconds: 0 }),
   })
   .command('boot', 'Waiting until it answers', {
     do: ({ input, out }) =>
-      nodeCommand(input.nodeId, 'domain.await', {
-        server: input.serverId,
+      nodeCommand(input.nodeId, 'vm.await', {
+        workload: input.serverId,
         address: out.plan.address,
         limitSeconds: BOOT_LIMIT_SECONDS,
       }),
@@ -138,7 +138,7 @@ export const installing = saga<Installing>('install')
   // An image without guest agent and SSH may boot and never tell: its seed stays until it is next stopped.
   .command('unseed', 'Taking its first-boot data away', {
     do: ({ input, out }) =>
-      out.boot.answered === 'no' ? undefined : nodeCommand(input.nodeId, 'seed.remove', { server: input.serverId }),
+      out.boot.answered === 'no' ? undefined : nodeCommand(input.nodeId, 'seed.remove', { workload: input.serverId }),
   })
   // Last: once it is told, nothing can fail any more, so it needs no undo.
   .record('tell', 'Ready', {

@@ -47,29 +47,29 @@ export const powerServer = operation({
 export const powering = saga<{ serverId: string; nodeId: string; action: PowerAction }>('power')
   // Looked up in a step of its own: after a crash, asking "was it running?" again would get another answer.
   .command('look', 'Looking at its state', {
-    do: ({ input }) => nodeCommand(input.nodeId, 'domain.look', { server: input.serverId }),
+    do: ({ input }) => nodeCommand(input.nodeId, 'vm.look', { workload: input.serverId }),
   })
   .command('stop', 'Stopping it', {
     do: ({ input }) =>
       input.action === 'start'
         ? undefined
-        : nodeCommand(input.nodeId, 'domain.stop', {
-            server: input.serverId,
+        : nodeCommand(input.nodeId, 'vm.stop', {
+            workload: input.serverId,
             graceSeconds: input.action === 'off' ? 0 : GRACE_SECONDS,
           }),
     undo: ({ input, out }) =>
       input.action !== 'start' && out.look.power === 'running'
-        ? nodeCommand(input.nodeId, 'domain.start', { server: input.serverId })
+        ? nodeCommand(input.nodeId, 'vm.start', { workload: input.serverId })
         : undefined,
   })
   .command('start', 'Starting it', {
     do: ({ input }) =>
       input.action === 'start' || input.action === 'restart'
-        ? nodeCommand(input.nodeId, 'domain.start', { server: input.serverId })
+        ? nodeCommand(input.nodeId, 'vm.start', { workload: input.serverId })
         : undefined,
     undo: ({ input, out }) =>
       input.action === 'start' && out.look.power !== 'running'
-        ? nodeCommand(input.nodeId, 'domain.stop', { server: input.serverId, graceSeconds: 0 })
+        ? nodeCommand(input.nodeId, 'vm.stop', { workload: input.serverId, graceSeconds: 0 })
         : undefined,
   })
   .record('note', 'Noting its state', {

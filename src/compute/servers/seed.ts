@@ -10,7 +10,7 @@ export type Access = { passwordHash: string | null; publicKeys: string[] }
 export function seedFor(it: Server, addresses: readonly HeldAddress[], access: Access, instance: string): Seed {
   const [short = it.hostname] = it.hostname.split('.')
   return {
-    server: it.id,
+    workload: it.id,
     metaData: { 'instance-id': instance, 'local-hostname': it.hostname },
     userData: {
       hostname: short,

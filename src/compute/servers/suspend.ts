@@ -58,7 +58,7 @@ export const suspending = saga<{ serverId: string; nodeId: string }>('suspend', 
   'stop',
   'Stopping it',
   {
-    do: ({ input }) => nodeCommand(input.nodeId, 'domain.stop', { server: input.serverId, graceSeconds: 60 }),
+    do: ({ input }) => nodeCommand(input.nodeId, 'vm.stop', { workload: input.serverId, graceSeconds: 60 }),
   },
 )
 
@@ -105,7 +105,7 @@ export const unsuspendServer = operation({
 
 export const unsuspending = saga<{ serverId: string; nodeId: string }>('unsuspend', { neverGivesUp: true })
   .command('start', 'Starting it', {
-    do: ({ input }) => nodeCommand(input.nodeId, 'domain.start', { server: input.serverId }),
+    do: ({ input }) => nodeCommand(input.nodeId, 'vm.start', { workload: input.serverId }),
   })
   .record('note', 'Noting its state', {
     do: (tx, { input }) =>

@@ -26,7 +26,7 @@ export const terminateServer = operation({
     mustAllow(target, 'terminate')
     const empty =
       target.status === 'pending_setup' || (target.status === 'suspended' && target.statusBefore === 'pending_setup')
-    const volume: Volume = { server: target.id, pool: target.pool, format: target.format }
+    const volume: Volume = { workload: target.id, pool: target.pool, format: target.format }
     const jobId = empty
       ? null
       : startJob(
@@ -58,12 +58,12 @@ export const terminating = saga<{ serverId: string; nodeId: string; volume: Volu
   neverGivesUp: true,
 })
   .command('remove', 'Switching it off and removing it', {
-    do: ({ input }) => nodeCommand(input.nodeId, 'domain.remove', { server: input.serverId }),
+    do: ({ input }) => nodeCommand(input.nodeId, 'vm.remove', { workload: input.serverId }),
   })
   .command('disk', 'Deleting its disk', { do: ({ input }) => nodeCommand(input.nodeId, 'volume.remove', input.volume) })
   // After the machine is gone: without its rules it could not be left running for a moment.
   .command('firewall', 'Removing its network rules', {
-    do: ({ input }) => nodeCommand(input.nodeId, 'firewall.forget', { server: input.serverId }),
+    do: ({ input }) => nodeCommand(input.nodeId, 'firewall.forget', { workload: input.serverId }),
   })
   .record('release', 'Giving its addresses back', {
     do: (tx, { input, now }) => {

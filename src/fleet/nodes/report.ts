@@ -36,7 +36,7 @@ export class Reports {
     this.keep((tx) => {
       if (report.type === 'facts') this.facts(tx, nodeId, report.facts)
       else if (report.type === 'inventory') this.inventory(tx, nodeId, report)
-      else this.changed(tx, nodeId, report.server, report.power)
+      else this.changed(tx, nodeId, report.workload, report.power)
     })
   }
 
@@ -97,7 +97,7 @@ export class Reports {
   private beat(nodeId: string, beat: Heartbeat) {
     const before = this.beats.get(nodeId)
     this.beats.set(nodeId, beat)
-    const news = beat.servers.filter((s) => this.power.get(s.id) !== s.power)
+    const news = beat.workloads.filter((s) => this.power.get(s.id) !== s.power)
     const now = this.clock()
     const seenIsStale = now - (this.seenAt.get(nodeId) ?? 0) >= SEEN_EVERY_MS
     if (before && !news.length && !seenIsStale) return
@@ -155,28 +155,28 @@ export function compare(expected: readonly Server[], found: Inventory, busy: Rea
   const installed = expected.filter(
     (s) => isInstalled(s.status === 'suspended' ? (s.statusBefore ?? 'stopped') : s.status) && !busy.has(s.id),
   )
-  const domains = new Map(found.domains.map((d) => [d.server, d.power]))
-  const volumes = new Set(found.volumes.map((v) => v.server))
+  const vms = new Map(found.vms.map((vm) => [vm.workload, vm.power]))
+  const volumes = new Set(found.volumes.map((v) => v.workload))
   const known = new Map(expected.map((s) => [s.id, s]))
   const out: Difference[] = []
   for (const s of installed) {
-    const power = domains.get(s.id)
+    const power = vms.get(s.id)
     if (!volumes.has(s.id))
       out.push({ kind: 'missing_volume', serverId: s.id, words: `The disk of ${s.hostname} is not on this node.` })
     if (power === undefined)
-      out.push({ kind: 'missing_domain', serverId: s.id, words: `${s.hostname} is not defined on this node.` })
+      out.push({ kind: 'missing_vm', serverId: s.id, words: `${s.hostname} is not defined on this node.` })
     else if (s.status === 'suspended' && power === 'running')
       out.push({ kind: 'power', serverId: s.id, words: `${s.hostname} is suspended and runs.` })
   }
-  for (const [id] of domains)
+  for (const [id] of vms)
     if (!known.has(id))
       out.push({
-        kind: 'orphan_domain',
+        kind: 'orphan_vm',
         serverId: id,
         words: `The machine ${id} carries our mark, but no server of this controller stands here under that id.`,
       })
   for (const id of volumes)
-    if (!known.has(id) && !domains.has(id))
+    if (!known.has(id) && !vms.has(id))
       out.push({
         kind: 'orphan_volume',
         serverId: id,

@@ -3,7 +3,7 @@ import type { Facts } from '../../../agent/protocol/wire.ts'
 
 /** What is on a node but should not be, or should be and is not. Shown, never settled by itself. */
 export type Difference = {
-  kind: 'missing_domain' | 'missing_volume' | 'orphan_domain' | 'orphan_volume' | 'power' | 'foreign'
+  kind: 'missing_vm' | 'missing_volume' | 'orphan_vm' | 'orphan_volume' | 'power' | 'foreign'
   serverId: string | null
   words: string
 }

@@ -187,7 +187,7 @@ describe('ordering a server', () => {
 
   test('a failed installation gives everything back on the node, and can be tried again or terminated', async () => {
     using p = await world()
-    p.node.agent.fault({ command: 'domain.start', mode: 'fail', times: 1 })
+    p.node.agent.fault({ command: 'vm.start', mode: 'fail', times: 1 })
     const { body } = await p.call(p.owner, 'POST', '/admin/servers', p.order)
     await p.settle()
     expect(p.job(body.jobId)).toMatchObject({ state: 'failed', errorCode: 'fault' })

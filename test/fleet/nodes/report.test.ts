@@ -9,10 +9,10 @@ import { type World, world } from '../../support/panel.ts'
 const id = (n: number) => `srv_${String(n).padStart(26, '0')}`
 const server = (n: number, status: Status, statusBefore: Status | null = null) =>
   ({ id: id(n), hostname: `web${n}`, status, statusBefore }) as Server
-const found = (domains: [number, Power][], volumes: number[], foreign: string[] = []): Inventory => ({
+const found = (vms: [number, Power][], volumes: number[], foreign: string[] = []): Inventory => ({
   type: 'inventory',
-  domains: domains.map(([n, power]) => ({ server: id(n), power })),
-  volumes: volumes.map((n) => ({ server: id(n), pool: 'local', format: 'qcow2' })),
+  vms: vms.map(([n, power]) => ({ workload: id(n), power })),
+  volumes: volumes.map((n) => ({ workload: id(n), pool: 'local', format: 'qcow2' })),
   foreign,
 })
 const kinds = (expected: Server[], inventory: Inventory, busy: number[] = []) =>
@@ -36,10 +36,10 @@ describe('what is on a node against what should be', () => {
       [server(1, 'running')],
       found([], []),
       [],
-      ['missing_volume 1', 'missing_domain 1'],
+      ['missing_volume 1', 'missing_vm 1'],
     ],
     ['a server whose disk is gone', [server(1, 'stopped')], found([[1, 'stopped']], []), [], ['missing_volume 1']],
-    ['a server that is not defined', [server(1, 'stopped')], found([], [1]), [], ['missing_domain 1']],
+    ['a server that is not defined', [server(1, 'stopped')], found([], [1]), [], ['missing_vm 1']],
     ['a suspended one that runs', [server(1, 'suspended', 'running')], found([[1, 'running']], [1]), [], ['power 1']],
     ['a suspended one that stands', [server(1, 'suspended', 'running')], found([[1, 'stopped']], [1]), [], []],
     [
@@ -54,13 +54,7 @@ describe('what is on a node against what should be', () => {
     ['one whose installation failed', [server(1, 'failed')], found([], []), [], []],
     ['one that is being installed', [server(1, 'provisioning')], found([], [1]), [], []],
     ['one that a job works on', [server(1, 'running')], found([], []), [1], []],
-    [
-      'an orphan machine with its disk: one difference, not two',
-      [],
-      found([[9, 'running']], [9]),
-      [],
-      ['orphan_domain 9'],
-    ],
+    ['an orphan machine with its disk: one difference, not two', [], found([[9, 'running']], [9]), [], ['orphan_vm 9']],
     ['an orphan disk', [], found([], [9]), [], ['orphan_volume 9']],
     ['machines that are not ours', [], found([], [], ['win11', 'router']), [], ['foreign', 'foreign']],
     [
@@ -75,7 +69,7 @@ describe('what is on a node against what should be', () => {
         ['x'],
       ),
       [],
-      ['missing_volume 1', 'missing_domain 1', 'power 2', 'orphan_domain 9', 'orphan_volume 8', 'foreign'],
+      ['missing_volume 1', 'missing_vm 1', 'power 2', 'orphan_vm 9', 'orphan_volume 8', 'foreign'],
     ],
   ] as const)
     test(what, () => expect(kinds([...expected], inventory, [...busy])).toEqual([...differences]))
@@ -93,7 +87,7 @@ const beat = (p: World, more: object = {}) => ({
   load1: 0.5,
   memoryFreeMb: 1000,
   pools: [{ name: 'local', kind: 'file', path: '/x', totalBytes: 5e11, freeBytes: 4e11 }],
-  servers: [],
+  workloads: [],
   ...more,
 })
 const guest = (server: string, power: Power) => ({ id: server, power, cpuNanoseconds: 0, rxBytes: 0, txBytes: 0 })
@@ -122,13 +116,13 @@ describe('a node that reports', () => {
       ['absent', 'stopped'],
       ['running', 'running'],
     ] as const) {
-      say(p, p.node.id, { type: 'power', server: it, power, at: p.now(), reason: 'guest' })
+      say(p, p.node.id, { type: 'power', workload: it, power, at: p.now(), reason: 'guest' })
       await settled(p)
       expect([p.server(it).power, p.server(it).status]).toEqual([power, status])
     }
     await p.admin('POST', `/servers/${it}/actions/suspend`, { reason: 'overdue' })
     await p.settle()
-    say(p, p.node.id, { type: 'power', server: it, power: 'running', at: p.now(), reason: 'by hand' })
+    say(p, p.node.id, { type: 'power', workload: it, power: 'running', at: p.now(), reason: 'by hand' })
     await settled(p)
     expect([p.server(it).power, p.server(it).status]).toEqual(['running', 'suspended'])
     expect(p.events()).toEqual(['server.created', 'server.provisioned', 'server.suspended'])
@@ -136,7 +130,7 @@ describe('a node that reports', () => {
   test('power by its heartbeat has the same effect', async () => {
     using p = await world()
     const it = await built(p)
-    say(p, p.node.id, beat(p, { servers: [guest(it, 'stopped')] }))
+    say(p, p.node.id, beat(p, { workloads: [guest(it, 'stopped')] }))
     await settled(p)
     expect(p.server(it).status).toBe('stopped')
   })
@@ -148,18 +142,18 @@ describe('a node that reports', () => {
     const servers = JSON.stringify(p.db.$client.query('SELECT * FROM servers').all())
     const differences = () => p.db.$client.query('SELECT differences FROM nodes WHERE id = ?').get(p.node.id)
     const before = differences()
-    say(p, other.id, { type: 'power', server: it, power: 'stopped', at: p.now(), reason: 'forged' })
-    say(p, other.id, beat(p, { servers: [guest(it, 'crashed')] }))
-    say(p, other.id, { type: 'inventory', domains: [{ server: it, power: 'running' }], volumes: [], foreign: [] })
-    say(p, other.id, { type: 'power', server: newId('server'), power: 'stopped', at: p.now(), reason: 'never was' })
+    say(p, other.id, { type: 'power', workload: it, power: 'stopped', at: p.now(), reason: 'forged' })
+    say(p, other.id, beat(p, { workloads: [guest(it, 'crashed')] }))
+    say(p, other.id, { type: 'inventory', vms: [{ workload: it, power: 'running' }], volumes: [], foreign: [] })
+    say(p, other.id, { type: 'power', workload: newId('server'), power: 'stopped', at: p.now(), reason: 'never was' })
     await settled(p)
     expect(JSON.stringify(p.db.$client.query('SELECT * FROM servers').all())).toBe(servers)
     expect(differences()).toEqual(before)
     expect((await p.admin('GET', `/admin/nodes/${other.id}`)).found).toMatchObject([
-      { kind: 'orphan_domain', serverId: it },
+      { kind: 'orphan_vm', serverId: it },
     ])
     // The true node is still heard.
-    say(p, p.node.id, { type: 'power', server: it, power: 'stopped', at: p.now(), reason: 'guest' })
+    say(p, p.node.id, { type: 'power', workload: it, power: 'stopped', at: p.now(), reason: 'guest' })
     await settled(p)
     expect(p.server(it).status).toBe('stopped')
   })
@@ -169,7 +163,7 @@ describe('a node that reports', () => {
     p.node.agent.disconnect()
     await p.admin('POST', `/servers/${it}/actions/power`, { action: 'off' })
     p.db.$client.run("UPDATE servers SET status = 'running' WHERE id = ?", [it])
-    p.controller.reports.take(p.node.id, { type: 'power', server: it, power: 'stopped', at: 0, reason: '' })
+    p.controller.reports.take(p.node.id, { type: 'power', workload: it, power: 'stopped', at: 0, reason: '' })
     await settled(p)
     expect([p.server(it).power, p.server(it).status]).toEqual(['stopped', 'running'])
     p.node.agent.connect()
@@ -193,17 +187,17 @@ describe('a node that reports', () => {
     const orphan = newId('server')
     const inventory = {
       type: 'inventory',
-      domains: [{ server: orphan, power: 'running' }],
-      volumes: [{ server: orphan, pool: 'local', format: 'qcow2' }],
+      vms: [{ workload: orphan, power: 'running' }],
+      volumes: [{ workload: orphan, pool: 'local', format: 'qcow2' }],
       foreign: ['win11'],
     }
     for (let i = 0; i < 3; i++) say(p, p.node.id, inventory)
     await settled(p)
     const node = await p.admin('GET', `/admin/nodes/${p.node.id}`)
-    expect(node.found.map((d: any) => d.kind)).toEqual(['orphan_domain', 'foreign'])
+    expect(node.found.map((d: any) => d.kind)).toEqual(['orphan_vm', 'foreign'])
     expect(node.differences).toBe(2)
     expect(p.db.$client.query('SELECT count(*) AS n FROM jobs').get()).toEqual({ n: 0 })
-    say(p, p.node.id, { ...inventory, domains: [], volumes: [], foreign: [] })
+    say(p, p.node.id, { ...inventory, vms: [], volumes: [], foreign: [] })
     await settled(p)
     expect((await p.admin('GET', `/admin/nodes/${p.node.id}`)).found).toEqual([])
   })
@@ -227,7 +221,7 @@ describe('a node that reports', () => {
     using p = await world()
     const it = await built(p)
     for (let i = 0; i < 1001; i++)
-      say(p, p.node.id, { type: 'power', server: it, power: i % 2 ? 'running' : 'stopped', at: p.now(), reason: '' })
+      say(p, p.node.id, { type: 'power', workload: it, power: i % 2 ? 'running' : 'stopped', at: p.now(), reason: '' })
     await settled(p)
     expect(p.server(it).status).toBe('stopped')
   })

@@ -56,7 +56,7 @@ describe("a reseller's area", () => {
   test('says what needs attention: failed servers, quotas near their end, locked customers, its suspension', async () => {
     using p = await shop({ servers: 1 })
     expect((await pageOf(p, p.rita, '/reseller')).text).toContain('Nothing needs attention.')
-    p.node.agent.fault({ command: 'domain.start', mode: 'fail', times: 1 })
+    p.node.agent.fault({ command: 'vm.start', mode: 'fail', times: 1 })
     await p.buy({ imageId: p.image, hostname: 'web01', access: { mode: 'password' } })
     await p.settle()
     await p.call(p.rita, 'POST', `/customers/${p.client.id}/actions/lock`, { reason: 'owes <b>much</b>' })

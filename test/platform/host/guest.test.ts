@@ -58,7 +58,7 @@ const v6 = held(6, '2001:db8:7:1::', 64, 'fe80::1', ['2620:fe::fe', '9.9.9.9'])
 describe('the seed', () => {
   test('for a password lets root in by it, as a hash, and says where it is', () =>
     expect(seedFor(web, [v4, v6], { passwordHash: '$6$rounds=1000$s$h', publicKeys: [] }, 'job_1')).toEqual({
-      server: web.id,
+      workload: web.id,
       metaData: { 'instance-id': 'job_1', 'local-hostname': 'web01.example.com' },
       userData: {
         hostname: 'web01',

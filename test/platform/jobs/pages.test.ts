@@ -13,7 +13,7 @@ test('the list says how far each job came, the page of one has its log to copy a
   using p = await world()
   const { serverId, jobId } = await p.admin('POST', '/admin/servers', p.order)
   await p.settle()
-  p.node.agent.fault({ command: 'domain.stop', mode: 'fail', times: 1 })
+  p.node.agent.fault({ command: 'vm.stop', mode: 'fail', times: 1 })
   await p.call(p.customer, 'POST', `/servers/${serverId}/actions/power`, { action: 'shutdown' })
   await p.settle()
   const { step } = (await p.call(p.customer, 'GET', `/jobs/${jobId}`)).body

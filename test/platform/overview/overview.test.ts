@@ -44,7 +44,7 @@ describe('what needs attention', () => {
   })
   test('is an installation that failed, with its reason, until it is tried again or terminated', async () => {
     using p = await world()
-    p.node.agent.fault({ command: 'domain.start', mode: 'fail', times: 1 })
+    p.node.agent.fault({ command: 'vm.start', mode: 'fail', times: 1 })
     const { serverId } = await p.admin('POST', '/admin/servers', p.order)
     await p.settle()
     const { attention, jobs, servers } = await overview(p)
@@ -86,7 +86,7 @@ describe('what needs attention', () => {
         load1: 0,
         memoryFreeMb: 1,
         pools: [],
-        servers: [],
+        workloads: [],
       })
     await settled(p)
     beat(-95_000)
@@ -99,12 +99,12 @@ describe('what needs attention', () => {
   })
   test('is what differs on a node, foreign machines not counted', async () => {
     using p = await world()
-    const say = (domains: any[], foreign: string[]) =>
-      p.controller.reports.take(p.node.id, { type: 'inventory', domains, volumes: [], foreign })
+    const say = (vms: any[], foreign: string[]) =>
+      p.controller.reports.take(p.node.id, { type: 'inventory', vms, volumes: [], foreign })
     say([], ['win11'])
     await settled(p)
     expect(await rows(p)).toEqual([])
-    say([{ server: `srv_${'0'.repeat(26)}`, power: 'running' }], ['win11'])
+    say([{ workload: `srv_${'0'.repeat(26)}`, power: 'running' }], ['win11'])
     await settled(p)
     expect(await rows(p)).toEqual(['warn fra-01 differs from what should be on it in 1 place.'])
   })
@@ -139,7 +139,7 @@ describe('each part is for who may call the operation behind it', () => {
   }
   test('whatever the one permission of a role is, and for a token of one scope', async () => {
     using p = await world()
-    p.node.agent.fault({ command: 'domain.start', mode: 'fail', times: 1 })
+    p.node.agent.fault({ command: 'vm.start', mode: 'fail', times: 1 })
     await p.admin('POST', '/admin/servers', p.order)
     await p.settle()
     p.db.$client.run('UPDATE nodes SET skew_ms = 60000')

@@ -22,7 +22,7 @@ describe('what needs a customer’s attention', () => {
   test('is nothing when all is well, and nothing of other customers', async () => {
     using p = await world()
     await ordered(p)
-    p.node.agent.fault({ command: 'domain.start', mode: 'fail', times: 1 })
+    p.node.agent.fault({ command: 'vm.start', mode: 'fail', times: 1 })
     const stranger = p.account('customer', 'Mallory')
     await ordered(p, { ownerId: stranger.id })
     expect(await rows(p)).toEqual([])
@@ -60,12 +60,12 @@ describe('what needs a customer’s attention', () => {
       await p.call(p.customer, 'POST', `/servers/${id}/actions/power`, { action })
       await p.settle()
     }
-    p.node.agent.fault({ command: 'domain.stop', mode: 'fail', times: 1 })
+    p.node.agent.fault({ command: 'vm.stop', mode: 'fail', times: 1 })
     await power('shutdown')
     expect(await rows(p)).toEqual(['bad Shut down web01: failed.'])
     await power('shutdown')
     expect(await rows(p)).toEqual([])
-    p.node.agent.fault({ command: 'domain.start', mode: 'fail', times: 1 })
+    p.node.agent.fault({ command: 'vm.start', mode: 'fail', times: 1 })
     await power('start')
     expect((await rows(p)).length).toBe(1)
     p.turnClock(6 * day)
@@ -128,7 +128,7 @@ describe('what needs a customer’s attention', () => {
   })
   test('is nothing about servers to a token that may not read them', async () => {
     using p = await world()
-    p.node.agent.fault({ command: 'domain.start', mode: 'fail', times: 1 })
+    p.node.agent.fault({ command: 'vm.start', mode: 'fail', times: 1 })
     await ordered(p)
     expect(await rows(p, p.token(p.customer.id, ['account:read', 'servers:read']))).toEqual([
       'bad The installation of web01 failed.',
@@ -199,7 +199,7 @@ describe("what needs a reseller's attention", () => {
     using p = await resold()
     expect(await rows(p, p.rex)).toEqual([])
     const serverId = await ordered(p, { ownerId: p.rita.id })
-    p.node.agent.fault({ command: 'domain.start', mode: 'fail', times: 1 })
+    p.node.agent.fault({ command: 'vm.start', mode: 'fail', times: 1 })
     const failed = await ordered(p, { ownerId: p.rex.id, hostname: 'rex01' })
     expect((await overview(p, p.rex)).attention).toMatchObject([
       { level: 'bad', what: 'The installation of rex01 failed.', href: `/reseller/servers/${failed}` },

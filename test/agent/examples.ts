@@ -1,22 +1,22 @@
-import type { Domain, ImageSource, PortRules, Seed, Volume } from '../../agent/protocol/wire.ts'
+import type { ImageSource, PortRules, Seed, Vm, Volume } from '../../agent/protocol/wire.ts'
 
 /** `srv_…` with the number at the end. */
-export const serverId = (n: number) => `srv_${String(n).padStart(26, '0')}`
+export const workloadId = (n: number) => `srv_${String(n).padStart(26, '0')}`
 export const volumeOf = (n: number, format: Volume['format'] = 'qcow2'): Volume => ({
-  server: serverId(n),
+  workload: workloadId(n),
   pool: 'local',
   format,
 })
 export const macOf = (n: number) => `52:54:00:00:00:${n.toString(16).padStart(2, '0')}`
-export const allowanceOf = (n: number): PortRules => ({
-  server: serverId(n),
+export const portRulesOf = (n: number): PortRules => ({
+  workload: workloadId(n),
   tap: `bth${n}`,
   mac: macOf(n),
   ipv4: [`10.77.0.${10 + n}`],
   ipv6: [`2001:db8:77:${n}::/64`],
 })
-export const domainOf = (n: number, more: Partial<Domain> = {}): Domain => ({
-  server: serverId(n),
+export const vmOf = (n: number, more: Partial<Vm> = {}): Vm => ({
+  workload: workloadId(n),
   hostname: `web${n}.example.com`,
   vcpus: 1,
   memoryMb: 128,
@@ -26,8 +26,8 @@ export const domainOf = (n: number, more: Partial<Domain> = {}): Domain => ({
   ...more,
 })
 export const seedOf = (n: number): Seed => ({
-  server: serverId(n),
-  metaData: { 'instance-id': serverId(n), 'local-hostname': `web${n}` },
+  workload: workloadId(n),
+  metaData: { 'instance-id': workloadId(n), 'local-hostname': `web${n}` },
   userData: { hostname: `web${n}`, ssh_authorized_keys: ['ssh-ed25519 AAAA someone'] },
   networkConfig: {
     version: 2,

@@ -4,8 +4,8 @@ import { openFakeHost } from '../../agent/host/fake-host.ts'
 import type { Host } from '../../agent/host/host.ts'
 import { startVms } from '../../agent/host/startup.ts'
 import type { CommandName, Input } from '../../agent/protocol/wire.ts'
+import { imageSource, portRulesOf, seedOf, vmOf, volumeOf, workloadId } from './examples.ts'
 import { dataDir } from './run.ts'
-import { allowanceOf, domainOf, imageSource, seedOf, serverId, volumeOf } from './words.ts'
 
 const now = () => new AbortController().signal
 
@@ -18,9 +18,9 @@ async function hostWithGuest(dir = dataDir()) {
   await obey(host, 'image.ensure', imageSource)
   await obey(host, 'volume.create', { volume: volumeOf(1), image: imageSource.id, sizeBytes: 1e10 })
   await obey(host, 'seed.write', seedOf(1))
-  await obey(host, 'firewall.allow', allowanceOf(1))
-  await obey(host, 'domain.define', domainOf(1))
-  await obey(host, 'domain.start', { server: serverId(1) })
+  await obey(host, 'firewall.allow', portRulesOf(1))
+  await obey(host, 'vm.define', vmOf(1))
+  await obey(host, 'vm.start', { workload: workloadId(1) })
   return { dir, host }
 }
 
@@ -29,39 +29,39 @@ describe('after a boot of the host', () => {
     const { dir, host } = await hostWithGuest()
     host.close()
     const booted = openFakeHost(dir, { bootId: 'second-boot' })
-    expect(await booted.hypervisor.power(serverId(1))).toBe('stopped')
+    expect(await booted.hypervisor.power(workloadId(1))).toBe('stopped')
     await startVms(booted, now())
-    expect(await booted.hypervisor.power(serverId(1))).toBe('running')
+    expect(await booted.hypervisor.power(workloadId(1))).toBe('running')
     expect(await booted.portSecurity.ensure()).toBe(false)
   })
   test('a guest that was stopped on purpose stays off', async () => {
     const { dir, host } = await hostWithGuest()
-    await obey(host, 'domain.stop', { server: serverId(1), graceSeconds: 0 })
+    await obey(host, 'vm.stop', { workload: workloadId(1), graceSeconds: 0 })
     host.close()
     const booted = openFakeHost(dir, { bootId: 'second-boot' })
     await startVms(booted, now())
-    expect(await booted.hypervisor.power(serverId(1))).toBe('stopped')
+    expect(await booted.hypervisor.power(workloadId(1))).toBe('stopped')
   })
   test('a guest that cannot start does not keep the others off', async () => {
     const { dir, host } = await hostWithGuest()
     await obey(host, 'volume.create', { volume: volumeOf(2), image: imageSource.id, sizeBytes: 1e10 })
-    await obey(host, 'firewall.allow', allowanceOf(2))
-    await obey(host, 'domain.define', domainOf(2, { seeded: false }))
-    await obey(host, 'domain.start', { server: serverId(2) })
+    await obey(host, 'firewall.allow', portRulesOf(2))
+    await obey(host, 'vm.define', vmOf(2, { seeded: false }))
+    await obey(host, 'vm.start', { workload: workloadId(2) })
     await obey(host, 'volume.remove', volumeOf(1))
     host.close()
     const booted = openFakeHost(dir, { bootId: 'second-boot' })
     await startVms(booted, now())
-    expect(await booted.hypervisor.power(serverId(1))).toBe('stopped')
-    expect(await booted.hypervisor.power(serverId(2))).toBe('running')
+    expect(await booted.hypervisor.power(workloadId(1))).toBe('stopped')
+    expect(await booted.hypervisor.power(workloadId(2))).toBe('running')
   })
 })
 
 test('a guest that its owner shut down stays off when only the agent starts again', async () => {
   const { dir, host } = await hostWithGuest()
-  await host.hypervisor.stop(serverId(1), 0)
+  await host.hypervisor.stop(workloadId(1), 0)
   host.close()
   const again = openFakeHost(dir)
   await startVms(again, now())
-  expect(await again.hypervisor.power(serverId(1))).toBe('stopped')
+  expect(await again.hypervisor.power(workloadId(1))).toBe('stopped')
 })

@@ -3,46 +3,46 @@ import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { FakeFirewall } from '../../agent/drivers/firewall/fake.ts'
 import { openFakeHost } from '../../agent/host/fake-host.ts'
-import { Guard } from '../../agent/host/port-security.ts'
+import { PortSecurity } from '../../agent/host/port-security.ts'
 import { watchFirewall } from '../../agent/host/startup.ts'
 import type { PortRules } from '../../agent/protocol/wire.ts'
 import { openState } from '../../agent/state.ts'
+import { portRulesOf, workloadId } from './examples.ts'
 import { dataDir } from './run.ts'
-import { allowanceOf, serverId } from './words.ts'
 
 /** A kernel that refuses the rules of one guest. */
 class Picky extends FakeFirewall {
-  override async load(allowances: readonly PortRules[]) {
-    if (allowances.some((it) => it.server === serverId(13))) throw new Error('the kernel does not take it')
-    await super.load(allowances)
+  override async load(rules: readonly PortRules[]) {
+    if (rules.some((it) => it.workload === workloadId(13))) throw new Error('the kernel does not take it')
+    await super.load(rules)
   }
 }
 
 function guarded() {
   const state = openState(':memory:')
   const firewall = new Picky(new Database(':memory:'))
-  return { state, firewall, portSecurity: new Guard(firewall, state) }
+  return { state, firewall, portSecurity: new PortSecurity(firewall, state) }
 }
 
 test('rules the kernel refuses are not remembered, and those of other guests stay', async () => {
   const { portSecurity, state } = guarded()
-  await portSecurity.allow(allowanceOf(1))
-  expect(portSecurity.allow(allowanceOf(13))).rejects.toThrow('does not take it')
-  await portSecurity.allow(allowanceOf(2))
-  expect(state.allowances()).toEqual([allowanceOf(1), allowanceOf(2)])
+  await portSecurity.allow(portRulesOf(1))
+  expect(portSecurity.allow(portRulesOf(13))).rejects.toThrow('does not take it')
+  await portSecurity.allow(portRulesOf(2))
+  expect(state.portRules()).toEqual([portRulesOf(1), portRulesOf(2)])
   expect(await portSecurity.ensure()).toBe(false)
 })
 test('guests allowed at the same moment all stay allowed', async () => {
   const { portSecurity, firewall, state } = guarded()
-  await Promise.all([1, 2, 3].map((n) => portSecurity.allow(allowanceOf(n))))
-  await portSecurity.forget(serverId(2))
-  expect(state.allowances()).toEqual([allowanceOf(1), allowanceOf(3)])
+  await Promise.all([1, 2, 3].map((n) => portSecurity.allow(portRulesOf(n))))
+  await portSecurity.forget(workloadId(2))
+  expect(state.portRules()).toEqual([portRulesOf(1), portRulesOf(3)])
   expect(await firewall.intact()).toBe(true)
 })
 test('rules that somebody else flushed are loaded again', async () => {
   const dir = dataDir()
   const host = openFakeHost(dir)
-  await host.portSecurity.allow(allowanceOf(1))
+  await host.portSecurity.allow(portRulesOf(1))
   new Database(join(dir, 'fake.db')).run('delete from rules')
   const stop = new AbortController()
   const watching = watchFirewall(host, stop.signal, 10)

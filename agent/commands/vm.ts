@@ -1,7 +1,7 @@
 import { say } from '../controller-link/job-log.ts'
 import { Failure } from '../failure.ts'
 import type { Host } from '../host/host.ts'
-import { startGuest } from '../host/start-vm.ts'
+import { startVm } from '../host/start-vm.ts'
 import type { Output } from '../protocol/wire.ts'
 import type { Commands } from './index.ts'
 
@@ -9,46 +9,46 @@ const POLL_MS = 200
 const AGENT_EVERY_MS = 1000
 const POWER_EVERY_MS = 5000
 
-export const domainCommands = {
-  async 'domain.define'(domain, host) {
-    await host.network.mustHaveBridge(domain.network.bridge)
-    const seedPath = domain.seeded ? await mustHaveSeed(host, domain.server) : undefined
-    const disk = host.storage.pool(domain.volume.pool).disk(domain.volume)
-    host.state.keepPort(domain.server, { tap: domain.network.tap, mbps: domain.network.portMbps })
-    await host.hypervisor.define(domain, disk, seedPath)
+export const vmCommands = {
+  async 'vm.define'(vm, host) {
+    await host.network.mustHaveBridge(vm.network.bridge)
+    const seedPath = vm.seeded ? await mustHaveSeed(host, vm.workload) : undefined
+    const disk = host.storage.pool(vm.volume.pool).disk(vm.volume)
+    host.state.keepPort(vm.workload, { tap: vm.network.tap, mbps: vm.network.portMbps })
+    await host.hypervisor.define(vm, disk, seedPath)
     return {}
   },
 
-  'domain.look': async ({ server }, { hypervisor }) => ({ power: await hypervisor.power(server) }),
+  'vm.look': async ({ workload }, { hypervisor }) => ({ power: await hypervisor.power(workload) }),
 
-  async 'domain.start'({ server }, host) {
-    if (!host.state.hasAllowance(server))
-      throw new Failure('no_allowance', `${server} has no firewall rules on this node yet, so it is not started`)
-    await startGuest(host, server)
+  async 'vm.start'({ workload }, host) {
+    if (!host.state.hasPortRules(workload))
+      throw new Failure('no_port_rules', `${workload} has no firewall rules on this node yet, so it is not started`)
+    await startVm(host, workload)
     // Noted last: a crash before this line means the command runs again, and a start that failed is not tried at every boot.
-    host.state.wantRunning(server)
+    host.state.wantRunning(workload)
     return {}
   },
 
-  async 'domain.stop'({ server, graceSeconds }, { hypervisor, state }) {
-    state.wantStopped(server)
-    await hypervisor.stop(server, graceSeconds)
+  async 'vm.stop'({ workload, graceSeconds }, { hypervisor, state }) {
+    state.wantStopped(workload)
+    await hypervisor.stop(workload, graceSeconds)
     return {}
   },
 
-  async 'domain.remove'({ server }, { hypervisor, network, seeds, state }) {
-    state.wantStopped(server)
-    await hypervisor.remove(server)
-    await seeds.remove(server)
-    const port = state.port(server)
+  async 'vm.remove'({ workload }, { hypervisor, network, seeds, state }) {
+    state.wantStopped(workload)
+    await hypervisor.remove(workload)
+    await seeds.remove(workload)
+    const port = state.port(workload)
     if (port) await network.unlimit(port.tap)
-    state.forgetPort(server)
+    state.forgetPort(workload)
     return {}
   },
 
-  async 'domain.await'({ server, address, limitSeconds }, host) {
+  async 'vm.await'({ workload, address, limitSeconds }, host) {
     const began = Date.now()
-    const answered = await firstAnswer(host, server, address, began + limitSeconds * 1000)
+    const answered = await firstAnswer(host, workload, address, began + limitSeconds * 1000)
     const seconds = ((Date.now() - began) / 1000).toFixed(1)
     say(
       answered === 'no' ? 'warning' : 'info',
@@ -60,9 +60,9 @@ export const domainCommands = {
   },
 } satisfies Partial<Commands>
 
-async function mustHaveSeed(host: Host, server: string): Promise<string> {
-  const path = await host.seeds.path(server)
-  if (!path) throw new Failure('no_seed', `${server} has no seed on this node; seed.write comes before domain.define`)
+async function mustHaveSeed(host: Host, workload: string): Promise<string> {
+  const path = await host.seeds.path(workload)
+  if (!path) throw new Failure('no_seed', `${workload} has no seed on this node; seed.write comes before vm.define`)
   return path
 }
 
@@ -72,22 +72,22 @@ async function mustHaveSeed(host: Host, server: string): Promise<string> {
  */
 async function firstAnswer(
   host: Host,
-  server: string,
+  workload: string,
   address: string | null,
   until: number,
-): Promise<Output<'domain.await'>['answered']> {
+): Promise<Output<'vm.await'>['answered']> {
   const began = Date.now()
   let askAgentAt = began
   let askPowerAt = began + POWER_EVERY_MS
   while (Date.now() < until) {
     if (address && (await host.network.sshAnswers(address))) return 'ssh'
     if (Date.now() >= askAgentAt) {
-      if (await host.hypervisor.guestAnswers(server)) return 'agent'
+      if (await host.hypervisor.guestAnswers(workload)) return 'agent'
       askAgentAt = Date.now() + Math.min(AGENT_EVERY_MS, 20 + (Date.now() - began) / 2)
     }
     if (Date.now() >= askPowerAt) {
       // A hypervisor that is being restarted is no answer of the guest's.
-      const power = await host.hypervisor.power(server).catch(() => 'running')
+      const power = await host.hypervisor.power(workload).catch(() => 'running')
       if (power !== 'running') {
         say('warning', `The guest is ${power} and will not answer`)
         return 'no'
