@@ -256,7 +256,10 @@ CREATE TABLE jobs (
   state TEXT NOT NULL CHECK (state IN ('queued', 'running', 'undoing', 'succeeded', 'failed')),
   holds TEXT,
   node_id TEXT,
-  server_id TEXT,
+  subject_type TEXT,
+  subject_id TEXT,
+  lane TEXT NOT NULL,
+  parent_id TEXT,
   started_by_type TEXT NOT NULL,
   started_by_id TEXT NOT NULL,
   started_by_name TEXT NOT NULL,
@@ -269,13 +272,22 @@ CREATE TABLE jobs (
   step_name TEXT,
   error_code TEXT,
   error_message TEXT,
-  tries INTEGER NOT NULL
+  tries INTEGER NOT NULL,
+  cancel_requested_at INTEGER,
+  cancel_by_type TEXT,
+  cancel_by_id TEXT,
+  cancel_by_name TEXT,
+  cancel_reason TEXT,
+  -- Since when it waits for a node that is away.
+  waiting_since INTEGER,
+  -- 1: it has failed, and the rest of its undo waits until its node is back.
+  undo_pending INTEGER NOT NULL DEFAULT 0
 ) STRICT;
 CREATE UNIQUE INDEX jobs_one_at_a_time ON jobs (holds) WHERE state IN ('queued', 'running', 'undoing');
 CREATE INDEX jobs_open ON jobs (state, id) WHERE state IN ('queued', 'running', 'undoing');
 -- By rowid, which every index ends with: what was queued since the runner last looked.
 CREATE INDEX jobs_queued ON jobs (state) WHERE state = 'queued';
-CREATE INDEX jobs_server ON jobs (server_id, id);
+CREATE INDEX jobs_subject ON jobs (subject_id, id);
 CREATE INDEX jobs_node ON jobs (node_id, id);
 
 CREATE TABLE job_steps (

@@ -57,8 +57,8 @@ const put = {
   ),
   offset: row('UPDATE pools SET next_offset = ? WHERE id = ?'),
   event: row("INSERT INTO events (id, type, created_at, customer_id, data) VALUES (?, 'server.created', ?, ?, ?)"),
-  job: row(`INSERT INTO jobs (id, kind, title, input, state, holds, node_id, server_id, started_by_type, started_by_id, started_by_name, created_at, progress, step_n, step_of, tries)
-    VALUES (?, 'install', ?, ?, 'queued', ?, ?, ?, 'token', ?, ?, ?, 0, 0, 12, 0)`),
+  job: row(`INSERT INTO jobs (id, kind, title, input, state, holds, node_id, subject_type, subject_id, lane, started_by_type, started_by_id, started_by_name, created_at, progress, step_n, step_of, tries)
+    VALUES (?, 'install', ?, ?, 'queued', ?, ?, 'server', ?, 'build', 'token', ?, ?, ?, 0, 0, 12, 0)`),
   audit: row(
     "INSERT INTO audit (id, at, actor_id, actor_name, via, operation, target, from_address, request_id, result, details) VALUES (?, ?, ?, ?, ?, 'servers.create', ?, '127.0.0.1', ?, 'done', ?)",
   ),

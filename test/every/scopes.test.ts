@@ -68,7 +68,7 @@ for (const kind of accountKinds)
 
 test('S23: the search finds a token what its scopes open, and work on a node only for who sees nodes', async () => {
   p.db.$client.run(
-    "INSERT INTO jobs SELECT 'job_ofnode', kind, 'Install a bridge', input, state, NULL, node_id, NULL, started_by_type, started_by_id, started_by_name, created_at, started_at, finished_at, progress, step_n, step_of, step_name, error_code, error_message, tries FROM jobs LIMIT 1",
+    "INSERT INTO jobs (id, title, kind, input, state, lane, node_id, started_by_type, started_by_id, started_by_name, created_at, finished_at, progress, step_n, step_of, tries) SELECT 'job_ofnode', 'Install a bridge', kind, input, state, lane, node_id, started_by_type, started_by_id, started_by_name, created_at, finished_at, progress, step_n, step_of, tries FROM jobs LIMIT 1",
   )
   const asked = async (scopes: Scope[]) => {
     const token = p.token(p.people.staff.id, ['account:read', ...scopes])
@@ -81,7 +81,7 @@ test('S23: the search finds a token what its scopes open, and work on a node onl
     ]
   }
   const onServers = p.db.$client
-    .query<{ title: string }, []>('SELECT title FROM jobs WHERE server_id IS NOT NULL ORDER BY title')
+    .query<{ title: string }, []>('SELECT title FROM jobs WHERE subject_id IS NOT NULL ORDER BY title')
     .all()
     .map(({ title }) => title)
   const installs = onServers.filter((title) => title.startsWith('Install'))

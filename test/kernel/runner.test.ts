@@ -94,8 +94,8 @@ const tick = async () => {
 const ended = (db: Db, n: number) =>
   db.$client.run(
     `WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < ${n - 1})
-     INSERT INTO jobs (id, kind, title, input, state, started_by_type, started_by_id, started_by_name, created_at, progress, step_n, step_of, tries)
-     SELECT printf('job_0%025d', i), 'nothing', 'Old', '{}', iif(i % 2, 'failed', 'succeeded'), 'system', 's', 's', i, 100, 1, 1, 0 FROM n`,
+     INSERT INTO jobs (id, kind, title, input, state, lane, started_by_type, started_by_id, started_by_name, created_at, progress, step_n, step_of, tries)
+     SELECT printf('job_0%025d', i), 'nothing', 'Old', '{}', iif(i % 2, 'failed', 'succeeded'), 'interactive', 'system', 's', 's', i, 100, 1, 1, 0 FROM n`,
   )
 const count = (db: Db, where: string) =>
   (db.$client.query(`SELECT count(*) AS n FROM jobs WHERE ${where}`).get() as { n: number }).n
@@ -289,7 +289,7 @@ describe('what may not fail', () => {
     expect(e.sent.map((s) => s.key.slice(id.length + 1))).toEqual(['b', 'b/undo', 'b/undo/2', 'b/undo/3', 'b/undo/4'])
     expect(e.job(id).state).toBe('failed')
     // At three in the morning only the journal is at hand.
-    const about = { jobId: id, kind: 'build', nodeId: 'a', serverId: null }
+    const about = { jobId: id, kind: 'build', nodeId: 'a', subjectId: null }
     const again = {
       ...about,
       level: 'warning',

@@ -166,7 +166,14 @@ function accept(
         tx,
         installing,
         { serverId: id, nodeId: node.id, image: sourceOf(first.image), access: first.access, purpose: 'create' },
-        { by: actor, title: `Install ${host}`, holds: id, nodeId: node.id, serverId: id, now: clock() },
+        {
+          by: actor,
+          title: `Install ${host}`,
+          holds: id,
+          nodeId: node.id,
+          subject: { type: 'server', id },
+          now: clock(),
+        },
       )
     : null
   return { jobId, serverId: id, ipv4, ...(rootPassword && first ? { rootPassword: rootPassword.tell } : {}) }

@@ -70,7 +70,7 @@ function plan(tx: Tx, it: Server, access: Access, instance: string): Plan {
   }
 }
 
-export const installing = saga<Installing>('install')
+export const installing = saga<Installing>('install', { lane: 'build' })
   .record('plan', 'Reserving what it needs', {
     do: (tx, { input, jobId }) => {
       tx.update(servers).set({ status: 'provisioning', failure: null }).where(eq(servers.id, input.serverId)).run()

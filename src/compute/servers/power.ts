@@ -36,7 +36,7 @@ export const powerServer = operation({
         title: `${verbs[action]} ${target.hostname}`,
         holds: target.id,
         nodeId: target.nodeId,
-        serverId: target.id,
+        subject: { type: 'server', id: target.id },
         now: clock(),
       }),
       serverId: target.id,

@@ -103,7 +103,7 @@ function install(tx: Tx, { actor, target, imageId, hostname, name, access, now, 
     title: `${purpose === 'setup' ? 'Set up' : 'Reinstall'} ${host}`,
     holds: target.id,
     nodeId: target.nodeId,
-    serverId: target.id,
+    subject: { type: 'server', id: target.id },
     now,
   })
   try {

@@ -40,7 +40,7 @@ export const suspendServer = operation({
             title: `Suspend ${target.hostname}`,
             holds: target.id,
             nodeId: target.nodeId,
-            serverId: target.id,
+            subject: { type: 'server', id: target.id },
             now: clock(),
           },
         )
@@ -88,7 +88,7 @@ export const unsuspendServer = operation({
               title: `Unsuspend ${target.hostname}`,
               holds: target.id,
               nodeId: target.nodeId,
-              serverId: target.id,
+              subject: { type: 'server', id: target.id },
               now: clock(),
             },
           )

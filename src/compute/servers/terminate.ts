@@ -38,7 +38,7 @@ export const terminateServer = operation({
             title: `Terminate ${target.hostname}`,
             holds: target.id,
             nodeId: target.nodeId,
-            serverId: target.id,
+            subject: { type: 'server', id: target.id },
             now: clock(),
           },
         )

@@ -44,12 +44,16 @@ export class CommandFailed extends Error {
   }
 }
 
+/** What a job works on. `type` is a word of the feature that starts it; the kernel knows no types. */
+export type Subject = { type: string; id: string }
+
 export type NewJob = {
   by: Actor
   title: string
+  /** The lock it takes until it has ended, such as the id of what it changes. */
   holds?: string
   nodeId?: string | null
-  serverId?: string
+  subject?: Subject
   now: number
 }
 
@@ -60,7 +64,7 @@ export function startJob<I>(
   tx: Tx,
   saga: Saga<I, any>,
   input: I,
-  { by, title, holds, nodeId, serverId, now }: NewJob,
+  { by, title, holds, nodeId, subject, now }: NewJob,
 ): string {
   const id = newId('job')
   const who = startedBy(by)
@@ -71,9 +75,11 @@ export function startJob<I>(
       title,
       input,
       state: 'queued',
+      lane: saga.options.lane ?? 'interactive',
       holds: holds ?? null,
       nodeId: nodeId ?? null,
-      serverId: serverId ?? null,
+      subjectType: subject?.type ?? null,
+      subjectId: subject?.id ?? null,
       startedByType: who.type,
       startedById: who.id,
       startedByName: who.name,
@@ -534,7 +540,7 @@ export function stepProgress(db: Db, jobId: string, percent: number) {
 const again = (job: Job, tries: number) => (job.tries + tries > 1 ? `/${job.tries + tries}` : '')
 
 /** What a line in the journal says about it, so that it is found by whichever id somebody has. */
-const ofJob = ({ id, kind, serverId, nodeId }: Job) => ({ jobId: id, kind, serverId, nodeId })
+const ofJob = ({ id, kind, subjectId, nodeId }: Job) => ({ jobId: id, kind, subjectId, nodeId })
 
 class Stopped extends Error {}
 /** Only tests throw it: stands for the power going out. */

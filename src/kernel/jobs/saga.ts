@@ -4,6 +4,7 @@
 // When a step fails, every step that was started is undone, backwards. An undo works on "never happened" too.
 import type { CommandName, NodeCommand, Output } from '../../../agent/protocol/wire.ts'
 import type { Tx } from '../db/open.ts'
+import type { Lane } from './tables.ts'
 
 export type Ctx<I, O> = {
   jobId: string
@@ -38,6 +39,8 @@ export type SagaOptions = {
    * under Needs attention. For what was already promised, like a termination.
    */
   neverGivesUp?: true
+  /** `interactive` (the default) for what takes seconds, `build` for making a system, `bulk` for backups and copies. */
+  lane?: Lane
 }
 
 export class Saga<I = any, O = any> {

@@ -3,6 +3,9 @@ import type { LogLevel } from '../../../agent/protocol/wire.ts'
 
 export type JobState = 'queued' | 'running' | 'undoing' | 'succeeded' | 'failed'
 
+/** Each lane has its own limit on each node: people who wait never wait behind backups and copies. */
+export type Lane = 'interactive' | 'build' | 'bulk'
+
 export const jobs = sqliteTable(
   'jobs',
   {
@@ -14,7 +17,12 @@ export const jobs = sqliteTable(
     /** What it holds while unfinished. A second job wanting the same thing is refused by a unique index. */
     holds: text(),
     nodeId: text('node_id'),
-    serverId: text('server_id'),
+    /** What it works on, such as `server` and its id; both are null for work that concerns no single thing. */
+    subjectType: text('subject_type'),
+    subjectId: text('subject_id'),
+    lane: text().$type<Lane>().notNull(),
+    /** The job whose step started it. */
+    parentId: text('parent_id'),
     startedByType: text('started_by_type').$type<'person' | 'token' | 'system'>().notNull(),
     startedById: text('started_by_id').notNull(),
     startedByName: text('started_by_name').notNull(),
@@ -29,6 +37,15 @@ export const jobs = sqliteTable(
     errorMessage: text('error_message'),
     /** How often the step at hand has failed, when it is one that is tried again. */
     tries: integer().notNull(),
+    cancelRequestedAt: integer('cancel_requested_at'),
+    cancelByType: text('cancel_by_type').$type<'person' | 'token' | 'system'>(),
+    cancelById: text('cancel_by_id'),
+    cancelByName: text('cancel_by_name'),
+    cancelReason: text('cancel_reason'),
+    /** Since when it waits for a node that is away. */
+    waitingSince: integer('waiting_since'),
+    /** It has failed, and the rest of its undo waits until its node is back. Its lock is held until then. */
+    undoPending: integer('undo_pending', { mode: 'boolean' }).notNull().default(false),
   },
   (j) => [index('jobs_open').on(j.state)],
 )

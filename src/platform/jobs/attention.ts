@@ -11,7 +11,7 @@ export const stuckJobs: Source = ({ tx, actor }) => {
   const { where, values } = seen(tx, actor)
   return tx.$client
     .query<{ id: string; title: string; words: string; at: number }, string[]>(
-      `SELECT j.id, j.title, j.error_message AS words, j.created_at AS at FROM jobs j LEFT JOIN servers s ON s.id = j.server_id
+      `SELECT j.id, j.title, j.error_message AS words, j.created_at AS at FROM jobs j LEFT JOIN servers s ON s.id = j.subject_id
        WHERE j.state IN ('running', 'undoing') AND j.error_code IS NOT NULL AND j.tries > 0 AND (${where}) ORDER BY j.id LIMIT ${MOST_SHOWN}`,
     )
     .all(...values)
@@ -34,7 +34,7 @@ export const failedJobs: Source = ({ tx, actor, clock }) => {
   const { where, values } = visible(tx, actor)
   return tx.$client
     .query<{ id: string; title: string; words: string | null; at: number }, (string | number)[]>(
-      `SELECT j.id, j.title, j.error_message AS words, j.finished_at AS at FROM servers s JOIN jobs j ON j.id = (SELECT max(id) FROM jobs WHERE server_id = s.id)
+      `SELECT j.id, j.title, j.error_message AS words, j.finished_at AS at FROM servers s JOIN jobs j ON j.id = (SELECT max(id) FROM jobs WHERE subject_id = s.id)
        WHERE ${where} AND s.status <> 'failed' AND j.state = 'failed' AND j.finished_at > ? ORDER BY j.id DESC LIMIT ${MOST_SHOWN}`,
     )
     .all(...values, clock() - FAILURE_SHOWN_MS)

@@ -53,7 +53,7 @@ export const listJobs = operation({
     const filters: [string, string[]][] = [[where, values]]
     if (query['state']) filters.push([states[query['state'] as RequestContext], []])
     for (const [name, column] of [
-      ['serverId', 'j.server_id'],
+      ['serverId', 'j.subject_id'],
       ['nodeId', 'j.node_id'],
       ['kind', 'j.kind'],
     ] as const)

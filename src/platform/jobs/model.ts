@@ -8,12 +8,13 @@ import { iso, isoOrNull } from '../../kernel/db/clock.ts'
 import type { Db } from '../../kernel/db/open.ts'
 import type { Job } from '../../kernel/jobs/tables.ts'
 import { asKnownTo } from '../audit/doer.ts'
+import { subjectFields, subjectSchema } from './subjects.ts'
 
 /** Who sees the server sees its jobs; jobs of no server are work on a node, and for who sees nodes. */
 export function seen(tx: Db, actor: Actor): { where: string; values: string[] } {
   const { where, values } = visible(tx, actor)
   const nodesToo = actor.kind === 'staff' && actor.scopes.has('nodes:read')
-  return { where: `(j.server_id IS NOT NULL AND ${where})${nodesToo ? ' OR j.server_id IS NULL' : ''}`, values }
+  return { where: `(j.subject_id IS NOT NULL AND ${where})${nodesToo ? ' OR j.subject_id IS NULL' : ''}`, values }
 }
 
 export const job: Resource<JobRow> = {
@@ -41,7 +42,7 @@ export const jobRecord = namedSchema('Job', {
   ),
   nodeId: nullable(t.String()),
   nodeName: nullable(t.String()),
-  serverId: nullable(t.String()),
+  ...subjectSchema,
   createdAt: time,
   startedAt: nullable(time),
   finishedAt: nullable(time),
@@ -59,10 +60,10 @@ export type JobRow = Job & {
   doerResellerId: string | null
 }
 const columns = `j.id, j.kind, j.title, j.state, j.progress, j.step_n AS stepN, j.step_of AS stepOf, j.step_name AS stepName, j.started_by_type AS startedByType, j.started_by_id AS startedById,
-  j.started_by_name AS startedByName, j.node_id AS nodeId, j.server_id AS serverId, j.created_at AS createdAt, j.started_at AS startedAt, j.finished_at AS finishedAt, j.error_code AS errorCode,
+  j.started_by_name AS startedByName, j.node_id AS nodeId, j.subject_type AS subjectType, j.subject_id AS subjectId, j.created_at AS createdAt, j.started_at AS startedAt, j.finished_at AS finishedAt, j.error_code AS errorCode,
   j.error_message AS errorMessage, n.name AS nodeName, s.owner_id AS ownerId, s.reseller_id AS providerId, ac.id AS doerId, ac.kind AS doerKind, ac.name AS doerName, ac.reseller_id AS doerResellerId`
 /** The tables of a query about jobs, which are `j` in it. */
-export const fromJobs = `FROM jobs j LEFT JOIN nodes n ON n.id = j.node_id LEFT JOIN servers s ON s.id = j.server_id
+export const fromJobs = `FROM jobs j LEFT JOIN nodes n ON n.id = j.node_id LEFT JOIN servers s ON s.id = j.subject_id
   LEFT JOIN tokens tk ON j.started_by_type = 'token' AND tk.id = j.started_by_id LEFT JOIN accounts ac ON ac.id = coalesce(tk.account_id, j.started_by_id)`
 /** The start of a query whose rows `showJob` takes. */
 export const selectJobs = `SELECT ${columns} ${fromJobs}`
@@ -100,7 +101,7 @@ export function showJob(actor: Actor, it: JobRow) {
     startedBy: startedBy(actor, it),
     nodeId: staff ? it.nodeId : null,
     nodeName: staff ? it.nodeName : null,
-    serverId: it.serverId,
+    ...subjectFields(it),
     createdAt: iso(it.createdAt),
     startedAt: isoOrNull(it.startedAt),
     finishedAt: isoOrNull(it.finishedAt),

@@ -76,7 +76,7 @@ const sources: readonly Source[] = [
       const { where, values } = seen(tx, actor)
       return [
         `SELECT j.id, j.title, j.state AS detail FROM (SELECT * FROM jobs WHERE id = ? UNION SELECT * FROM (SELECT * FROM jobs ORDER BY id DESC LIMIT ?)) j
-         LEFT JOIN servers s ON s.id = j.server_id WHERE (${where}) AND (j.title ${LIKE} OR j.id = ?) ORDER BY j.id DESC`,
+         LEFT JOIN servers s ON s.id = j.subject_id WHERE (${where}) AND (j.title ${LIKE} OR j.id = ?) ORDER BY j.id DESC`,
         [id, JOBS_LOOKED_THROUGH, ...values, part, id],
       ]
     },

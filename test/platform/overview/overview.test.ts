@@ -113,7 +113,10 @@ describe('what needs attention', () => {
     const { serverId } = await p.admin('POST', '/admin/servers', p.order)
     await p.settle()
     p.db.$client.run(
-      "INSERT INTO jobs SELECT 'job_x', 'suspend', 'Suspend web01', input, 'running', NULL, node_id, server_id, started_by_type, started_by_id, started_by_name, 1, 1, NULL, 0, 1, 1, 'Stopping it', 'no_space', 'The pool is full.', 3 FROM jobs WHERE server_id = ?",
+      `INSERT INTO jobs (id, kind, title, input, state, lane, node_id, subject_type, subject_id, started_by_type, started_by_id, started_by_name,
+         created_at, started_at, progress, step_n, step_of, step_name, error_code, error_message, tries)
+       SELECT 'job_x', 'suspend', 'Suspend web01', input, 'running', lane, node_id, subject_type, subject_id, started_by_type, started_by_id, started_by_name,
+         1, 1, 0, 1, 1, 'Stopping it', 'no_space', 'The pool is full.', 3 FROM jobs WHERE subject_id = ?`,
       [serverId],
     )
     p.db.$client.run('UPDATE nodes SET skew_ms = 60000')
@@ -179,7 +182,7 @@ describe('each part is for who may call the operation behind it', () => {
     await p.admin('POST', '/admin/servers', p.order)
     await p.settle()
     p.db.$client.run(
-      "INSERT INTO jobs SELECT 'job_ofnode', kind, 'Install a bridge', input, state, NULL, node_id, NULL, started_by_type, started_by_id, started_by_name, created_at, started_at, finished_at, progress, step_n, step_of, step_name, error_code, error_message, tries FROM jobs LIMIT 1",
+      "INSERT INTO jobs (id, title, kind, input, state, lane, node_id, started_by_type, started_by_id, started_by_name, created_at, finished_at, progress, step_n, step_of, tries) SELECT 'job_ofnode', 'Install a bridge', kind, input, state, lane, node_id, started_by_type, started_by_id, started_by_name, created_at, finished_at, progress, step_n, step_of, tries FROM jobs LIMIT 1",
     )
     const done = async (...permissions: Permission[]) =>
       (await p.call(p.staff(permissions), 'GET', '/admin/overview')).body.jobs?.done24h

@@ -1,0 +1,19 @@
+// What jobs work on, as the API names it: each kind of subject has a field of its own in a job, null where the job is about another kind.
+import { type TSchema, Type as t } from 'typebox'
+import { nullable } from '../../kernel/api/operation.ts'
+import type { Job } from '../../kernel/jobs/tables.ts'
+
+type SubjectKind = { type: string; field: 'serverId' }
+
+export const subjectKinds = [{ type: 'server', field: 'serverId' }] as const satisfies readonly SubjectKind[]
+
+export const subjectSchema = {
+  serverId: nullable(t.String()),
+} satisfies Record<(typeof subjectKinds)[number]['field'], TSchema>
+
+/** The id of the job's subject in the field of its kind. */
+export const subjectFields = ({ subjectType, subjectId }: Pick<Job, 'subjectType' | 'subjectId'>) =>
+  Object.fromEntries(subjectKinds.map(({ type, field }) => [field, type === subjectType ? subjectId : null])) as Record<
+    (typeof subjectKinds)[number]['field'],
+    string | null
+  >
