@@ -348,16 +348,37 @@ CREATE TABLE events (
   data TEXT NOT NULL
 ) STRICT;
 
-CREATE TABLE mails (
+CREATE TABLE deliveries (
   id TEXT PRIMARY KEY,
+  kind TEXT NOT NULL,
+  key TEXT NOT NULL,
+  lane TEXT NOT NULL,
   recipient TEXT NOT NULL,
   subject TEXT NOT NULL,
-  encrypted_body TEXT NOT NULL,
-  state TEXT NOT NULL CHECK (state IN ('waiting', 'sent', 'failed')),
-  tries INTEGER NOT NULL,
+  encrypted_payload TEXT NOT NULL,
+  state TEXT NOT NULL CHECK (state IN ('waiting', 'delivered', 'failed')),
+  attempts INTEGER NOT NULL,
+  max_attempts INTEGER NOT NULL,
   next_at INTEGER NOT NULL,
   until INTEGER,
   created_at INTEGER NOT NULL,
+  ended_at INTEGER,
   error TEXT
 ) STRICT;
-CREATE INDEX mails_waiting ON mails (next_at) WHERE state = 'waiting';
+CREATE UNIQUE INDEX deliveries_key ON deliveries (kind, key);
+CREATE INDEX deliveries_kind ON deliveries (kind) WHERE state = 'waiting';
+CREATE INDEX deliveries_lane ON deliveries (kind, lane) WHERE state = 'waiting';
+CREATE INDEX deliveries_due ON deliveries (kind, lane, next_at) WHERE state = 'waiting';
+CREATE INDEX deliveries_next ON deliveries (kind, next_at) WHERE state = 'waiting';
+CREATE INDEX deliveries_until ON deliveries (kind, until) WHERE state = 'waiting' AND until IS NOT NULL;
+CREATE INDEX deliveries_ended ON deliveries (kind, state, ended_at) WHERE state <> 'waiting';
+
+CREATE TABLE delivery_lanes (
+  kind TEXT NOT NULL,
+  lane TEXT NOT NULL,
+  paused INTEGER NOT NULL CHECK (paused IN (0, 1)),
+  dropped INTEGER NOT NULL,
+  dropped_at INTEGER,
+  changed_at INTEGER NOT NULL,
+  PRIMARY KEY (kind, lane)
+) STRICT;

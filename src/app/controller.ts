@@ -28,9 +28,9 @@ import { log } from '../kernel/log.ts'
 import { clientAddress } from '../kernel/net/client-address.ts'
 import { Hub, type Socket } from '../kernel/nodes/hub.ts'
 import { openapi } from '../kernel/openapi/openapi.ts'
+import { DeliveryQueue } from '../kernel/queue/delivery-queue.ts'
 import { Assets } from '../kernel/web/assets.ts'
 import { brandFor } from '../kernel/web/brand.ts'
-import { MailQueue } from '../kernel/web/mail.ts'
 import { leadingTo } from '../kernel/web/page.ts'
 import { mountPages } from '../kernel/web/serve-pages.ts'
 import { HostFigures, type HostSource, thisHost } from '../platform/host/figures.ts'
@@ -224,7 +224,7 @@ export async function createController({
     close: (socket: Socket) => hub.closed(socket),
   }
 
-  const mail = new MailQueue({ db, secrets: kept, clock })
+  const deliveries = new DeliveryQueue({ db, secrets: kept, clock }, registry.deliveries, failpoints)
   let stopSchedule = () => {}
   return {
     db,
@@ -238,7 +238,7 @@ export async function createController({
     gate: httpContext.gate,
     app,
     reports,
-    mail,
+    deliveries,
     fetch,
     websocket,
     /** The API for `berth admin` on this host: who reaches the socket file is System. */
@@ -247,7 +247,8 @@ export async function createController({
     /** Goes on with unfinished jobs, and starts what the clock starts. */
     start() {
       runner.start()
-      stopSchedule = startSchedule(registry.schedule, { hub, mail, db, app })
+      deliveries.start()
+      stopSchedule = startSchedule(registry.schedule, { hub, deliveries, db, app })
       const token = setUpToken(db)
       if (token)
         log.info(`No staff account yet. Make the first one here, once: ${config.publicUrl}/setup?token=${token}`)
@@ -259,7 +260,7 @@ export async function createController({
       runner.stop()
       hub.abandon()
       stopSchedule()
-      await Promise.race([runner.idle(), Bun.sleep(STOP_MS)])
+      await Promise.race([Promise.all([runner.idle(), deliveries.stop()]), Bun.sleep(STOP_MS)])
       hub.disconnectAll()
       reports.stop()
       await close()

@@ -19,8 +19,9 @@ import { apiFeature } from '../kernel/api/feature.ts'
 import { settingsStoreFeature } from '../kernel/db/feature.ts'
 import { assemble, type Feature } from '../kernel/feature.ts'
 import { jobRunnerFeature } from '../kernel/jobs/feature.ts'
+import { mailFeature } from '../kernel/mail/feature.ts'
 import { nodeHubFeature } from '../kernel/nodes/feature.ts'
-import { mailFeature } from '../kernel/web/feature.ts'
+import { deliveriesFeature } from '../kernel/queue/feature.ts'
 import { ipPoolsFeature } from '../network/ip-pools/feature.ts'
 import { announcementsFeature } from '../platform/announcements/feature.ts'
 import { auditFeature } from '../platform/audit/feature.ts'
@@ -35,6 +36,7 @@ export const features: readonly Feature[] = [
   settingsStoreFeature,
   jobRunnerFeature,
   nodeHubFeature,
+  deliveriesFeature,
   mailFeature,
   hostFeature,
   overviewFeature,

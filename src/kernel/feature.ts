@@ -7,7 +7,8 @@ import type { Db } from './db/open.ts'
 import type { EventDeclaration } from './jobs/outbox.ts'
 import type { Saga } from './jobs/saga.ts'
 import type { Hub } from './nodes/hub.ts'
-import type { MailQueue } from './web/mail.ts'
+import type { DeliveryKind } from './queue/delivery-kind.ts'
+import type { DeliveryQueue } from './queue/delivery-queue.ts'
 
 /** Fields that features about all the others add to the form, e.g. `attention` by the overview. They merge into this interface. */
 export interface FeatureFields {}
@@ -19,7 +20,7 @@ export type ScheduledWork = {
   words: string
   work(context: ScheduleContext): unknown
 }
-export type ScheduleContext = { hub: Hub; mail: MailQueue; db: Db; app: AppContext }
+export type ScheduleContext = { hub: Hub; deliveries: DeliveryQueue; db: Db; app: AppContext }
 
 export interface Feature extends FeatureFields {
   /** The folder, and the name in messages. */
@@ -35,6 +36,8 @@ export interface Feature extends FeatureFields {
   /** Events by name; declare them in `EventTypes` too. */
   events?: Readonly<Record<string, EventDeclaration>>
   schedule?: readonly ScheduledWork[]
+  /** What the delivery queue delivers, and how. */
+  deliveries?: readonly DeliveryKind[]
 }
 
 /** Declares a feature. Building it does no work: objects only, so that listing all features costs no time at start. */
@@ -66,5 +69,6 @@ export function assemble(features: readonly Feature[]) {
     jobs: all((one) => one.jobs),
     events: merged('event', (one) => one.events),
     schedule: all((one) => one.schedule),
+    deliveries: all((one) => one.deliveries),
   }
 }

@@ -14,7 +14,7 @@ beforeAll(async () => {
   await p.admin('POST', '/admin/servers', { ...p.order, ownerId: p.resold.id, hostname: 'failed01' })
   await p.settle()
   p.db.$client.run('UPDATE nodes SET skew_ms = 60000')
-  p.db.$client.run("UPDATE mails SET state = 'failed'")
+  p.db.$client.run("UPDATE deliveries SET state = 'failed'")
   await p.admin('POST', `/customers/${p.customer.id}/actions/lock`, { reason: 'Overdue' })
 }, 60_000)
 afterAll(() => p.close())

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { SMTPServer } from 'smtp-server'
 import { minute } from '../../src/kernel/db/clock.ts'
 import { write } from '../../src/kernel/db/open.ts'
-import { mailTo } from '../../src/kernel/web/mail.ts'
+import { mailTo } from '../../src/kernel/mail/mail.ts'
 import { journalOf } from '../support/journal.ts'
 import { world } from '../support/panel.ts'
 
@@ -46,9 +46,9 @@ const configured = async () => {
   return p
 }
 const states = (p: Awaited<ReturnType<typeof world>>) =>
-  p.db.$client.query('SELECT state, tries, encrypted_body AS body FROM mails').all() as {
+  p.db.$client.query('SELECT state, attempts, encrypted_payload AS body FROM deliveries').all() as {
     state: string
-    tries: number
+    attempts: number
     body: string
   }[]
 
@@ -59,8 +59,8 @@ describe('a mail', () => {
     const journal = await journalOf(async () => {
       refuse = true
       for (let tries = 0; tries < 6; tries++) {
-        await p.controller.mail.send()
-        p.db.$client.run('UPDATE mails SET next_at = 0')
+        await p.controller.deliveries.settle()
+        p.db.$client.run('UPDATE deliveries SET next_at = 0')
       }
       refuse = false
     })
@@ -69,7 +69,7 @@ describe('a mail', () => {
       ['error', undefined],
     ])
     for (const line of journal)
-      expect(line).toMatchObject({ mailId: expect.stringMatching(/^mail_/), server: `127.0.0.1:${port}` })
+      expect(line).toMatchObject({ deliveryId: expect.stringMatching(/^dlv_/), server: `127.0.0.1:${port}` })
     expect(journal[0]!['error']).toContain('come back later')
   })
   test('tells the owner of a server without an image that it waits for its setup', async () => {
@@ -77,10 +77,10 @@ describe('a mail', () => {
     const { imageId: _, hostname: __, access: ___, ...waiting } = p.order
     const { serverId } = await p.admin('POST', '/admin/servers', waiting)
     expect(states(p)[0]!.body).not.toContain('setup')
-    await p.controller.mail.send()
+    await p.controller.deliveries.settle()
     expect(taken.at(-1)!.to).toEqual([expect.stringContaining('@customer.test')])
     expect(taken.at(-1)!.text.replaceAll('=\r\n', '')).toContain(`https://panel.test/servers/${serverId}`)
-    expect(states(p)).toEqual([{ state: 'sent', tries: 0, body: '' }])
+    expect(states(p)).toEqual([{ state: 'delivered', attempts: 1, body: '' }])
   })
 
   test('that is not taken is tried again after 1, 5, 30 minutes, 2 and 8 hours, and then shown', async () => {
@@ -88,15 +88,15 @@ describe('a mail', () => {
     write(p.db, (tx) => mailTo(tx, p.controller.app, somebody, { subject: 'S', paragraphs: ['T'] }))
     refuse = true
     for (const [i, pause] of [1, 5, 30, 120, 480].entries()) {
-      await p.controller.mail.send()
-      expect(states(p)[0]).toMatchObject({ state: 'waiting', tries: i + 1 })
+      await p.controller.deliveries.settle()
+      expect(states(p)[0]).toMatchObject({ state: 'waiting', attempts: i + 1 })
       p.turnClock(pause * minute - 2000)
-      await p.controller.mail.send()
-      expect(states(p)[0]!.tries).toBe(i + 1)
+      await p.controller.deliveries.settle()
+      expect(states(p)[0]!.attempts).toBe(i + 1)
       p.turnClock(3000)
     }
-    await p.controller.mail.send()
-    expect(states(p)[0]).toMatchObject({ state: 'failed', tries: 6, body: '' })
+    await p.controller.deliveries.settle()
+    expect(states(p)[0]).toMatchObject({ state: 'failed', attempts: 6, body: '' })
     refuse = false
     const { attention } = (await p.call(p.staff(), 'GET', '/admin/overview')).body
     expect(attention.map((a: any) => a.what)).toContain('1 mail was not sent.')
@@ -105,11 +105,11 @@ describe('a mail', () => {
   test('waits while there is no mail server, and goes out when there is one', async () => {
     using p = await world()
     write(p.db, (tx) => mailTo(tx, p.controller.app, somebody, { subject: 'S', paragraphs: ['T'] }))
-    await p.controller.mail.send()
-    expect(states(p)[0]).toMatchObject({ state: 'waiting', tries: 0 })
+    await p.controller.deliveries.settle()
+    expect(states(p)[0]).toMatchObject({ state: 'waiting', attempts: 0 })
     await p.admin('PUT', '/admin/settings/mail', { host: '127.0.0.1', port, plain: true, from: 'panel@berth.test' })
-    await p.controller.mail.send()
-    expect(states(p)[0]!.state).toBe('sent')
+    await p.controller.deliveries.settle()
+    expect(states(p)[0]!.state).toBe('delivered')
   })
 
   test("never shows its server's password: encrypted in the settings, masked in the audit log", async () => {
@@ -147,7 +147,7 @@ describe('a mail', () => {
           closing: 'It holds for an hour.',
         }),
       )
-      await p.controller.mail.send()
+      await p.controller.deliveries.settle()
       return parts(taken.at(-1)!)
     }
     const own = await send({ id: p.customer.id, email: 'cal@customer.test', name: 'Cal' })
@@ -175,7 +175,7 @@ describe('a mail', () => {
     write(p.db, (tx) =>
       mailTo(tx, p.controller.app, { email: 'a@b.test', name: evil }, { subject: evil, paragraphs: [evil] }),
     )
-    await p.controller.mail.send()
+    await p.controller.deliveries.settle()
     expect(taken.length).toBe(before + 1)
     const mail = taken.at(-1)!
     expect(mail.to).toEqual(['a@b.test'])

@@ -7,7 +7,7 @@ import { encryptedResponses } from '../../src/kernel/api/idempotency.ts'
 import { isEncrypted, keyOf, type Secrets, secretsFromFile, secretsWith } from '../../src/kernel/crypto/secrets.ts'
 import { keysInUse } from '../../src/kernel/db/encrypted.ts'
 import { openDb, write } from '../../src/kernel/db/open.ts'
-import { mailTo } from '../../src/kernel/web/mail.ts'
+import { mailTo } from '../../src/kernel/mail/mail.ts'
 import { mailbox } from '../support/mailbox.ts'
 import { type Panel, world } from '../support/panel.ts'
 import { berth, type Installation, installation } from '../support/processes.ts'
@@ -163,7 +163,9 @@ describe('S32: after a rotation', () => {
 describe('S32: a rotation', () => {
   test('that found a value which does not open changes nothing, and names its table', async () => {
     using p = await sealedWorld()
-    p.db.$client.run("UPDATE idempotency SET answer = (SELECT encrypted_body FROM mails WHERE encrypted_body <> '')")
+    p.db.$client.run(
+      "UPDATE idempotency SET answer = (SELECT encrypted_payload FROM deliveries WHERE encrypted_payload <> '')",
+    )
     const before = [p.fingerprint(), JSON.stringify(sealedIn(p.db.$client))]
     await expect(p.admin('POST', ROTATE)).rejects.toThrow(
       /key_file_not_usable.*A value in idempotency does not open with the key k1.*Nothing was changed/,
@@ -173,7 +175,9 @@ describe('S32: a rotation', () => {
   })
   test('that found a key missing changes nothing, and names the key', async () => {
     using p = await sealedWorld()
-    p.db.$client.run("UPDATE mails SET encrypted_body = replace(encrypted_body, 'k1.', '2026-01-31-00c0ffee.')")
+    p.db.$client.run(
+      "UPDATE deliveries SET encrypted_payload = replace(encrypted_payload, 'k1.', '2026-01-31-00c0ffee.')",
+    )
     const before = [p.fingerprint(), JSON.stringify(sealedIn(p.db.$client))]
     await expect(p.admin('POST', ROTATE)).rejects.toThrow(
       'Something is encrypted with the key 2026-01-31-00c0ffee, and the key file has the key k1 only.',
@@ -421,7 +425,7 @@ describe('S32: as processes', () => {
     const replay = () =>
       it.api(token, 'POST', '/admin/customers', { name: 'Di', email: 'di@example.com' }, { 'Idempotency-Key': 'fresh' })
     expect((await replay()).status).toBe(500)
-    // It goes on without what it cannot read: its queue of mails looks every five seconds.
+    // It goes on without what it cannot read: the delivery queue looks every five seconds.
     await it.until('the round of mail', async () => (await logs()).includes('the setting mail.server cannot be read'))
     expect(child.exitCode).toBe(null)
     rmSync(file)

@@ -40,7 +40,7 @@ export async function mailbox() {
       }),
     /** Everything that waits is sent. */
     async deliver(p: World) {
-      await p.controller.mail.send()
+      await p.controller.deliveries.settle()
       return taken
     },
     /** The token of the newest link to this page that this address got. */

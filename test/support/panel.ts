@@ -25,7 +25,7 @@ import { openDb, write } from '../../src/kernel/db/open.ts'
 import { type Failpoints, InjectedCrash } from '../../src/kernel/jobs/runner.ts'
 import { events, jobs } from '../../src/kernel/jobs/tables.ts'
 import { quieten } from '../../src/kernel/log.ts'
-import { mails } from '../../src/kernel/web/tables.ts'
+import { deliveries } from '../../src/kernel/queue/tables.ts'
 import { poolNodes } from '../../src/network/ip-pools/tables.ts'
 import type { HostSource } from '../../src/platform/host/figures.ts'
 import { holdToDeclaration } from './declared.ts'
@@ -378,12 +378,12 @@ export async function panel(options: Options = {}) {
     mailed: () =>
       controller.db
         .select()
-        .from(mails)
+        .from(deliveries)
         .all()
-        .map(({ id, recipient, subject, encryptedBody }) => ({
+        .map(({ id, recipient, subject, encryptedPayload }) => ({
           to: recipient,
           subject,
-          ...(JSON.parse(secrets.open(id, encryptedBody)) as { text: string; html: string }),
+          ...(JSON.parse(secrets.open(id, encryptedPayload)) as { text: string; html: string }),
         })),
     auditLines: () => controller.db.select().from(audit).all(),
     /** Everything a refused call must not have touched: every table, but for what is noted of every call, and those that are named. */

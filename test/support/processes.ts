@@ -178,6 +178,19 @@ export async function installation(settings: Env = {}) {
       }
       throw new Error(`waited ${seconds} s in vain: ${what}`)
     },
+    /** The column `words` of what a query finds in the controller's database, whether it runs or not. */
+    query(sql: string): string[] {
+      const db = new Database(`${dir}/berth.db`)
+      try {
+        db.run('PRAGMA busy_timeout = 5000')
+        return db
+          .query<{ words: string }, []>(sql)
+          .all()
+          .map(({ words }) => words)
+      } finally {
+        db.close()
+      }
+    },
     async log(name: string) {
       return Bun.file(`${dir}/${name}.log`).text()
     },

@@ -18,7 +18,7 @@ import {
 } from '../../kernel/api/operation.ts'
 import { iso, isoOrNull } from '../../kernel/db/clock.ts'
 import type { Tx } from '../../kernel/db/open.ts'
-import { mailTo } from '../../kernel/web/mail.ts'
+import { mailTo } from '../../kernel/mail/mail.ts'
 import { consumeLink, makeLink } from '../auth/links/links.ts'
 import { keepPassword } from '../auth/password.ts'
 import { hashPassword, mustBeGood, passwordFits, withTheSamePassword } from '../auth/passwords.ts'

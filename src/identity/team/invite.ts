@@ -5,7 +5,7 @@ import { ApiError, invalid } from '../../kernel/api/errors.ts'
 import { type Call, fields, nullable, operation, see } from '../../kernel/api/operation.ts'
 import { newId } from '../../kernel/db/ids.ts'
 import { isUniqueViolation, prepared, type Tx } from '../../kernel/db/open.ts'
-import { mailTo } from '../../kernel/web/mail.ts'
+import { mailTo } from '../../kernel/mail/mail.ts'
 import { accountById, mailAddress } from '../accounts/model.ts'
 import type { Account } from '../accounts/tables.ts'
 import {

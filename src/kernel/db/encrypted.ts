@@ -12,7 +12,7 @@ export type EncryptedColumn<Row = any> = {
   about(row: Row): string
 }
 
-/** `encryptedColumn(mails, 'encryptedBody', ({ id }: { id: string }) => id)`. It also has to be in `encrypted` of the feature. */
+/** `encryptedColumn(deliveries, 'encryptedPayload', ({ id }: { id: string }) => id)`. It also has to be in `encrypted` of the feature. */
 export const encryptedColumn = <T extends SQLiteTable, Row>(
   table: T,
   field: keyof T['$inferSelect'] & string,

@@ -16,6 +16,8 @@ import { addSshKey } from '../../identity/ssh-keys/ssh-keys.ts'
 import type { AccountKind } from '../../kernel/api/access.ts'
 import { mayCall, type Operation, type ReadContext } from '../../kernel/api/operation.ts'
 import { hour } from '../../kernel/db/clock.ts'
+import { mailDelivery } from '../../kernel/mail/mail.ts'
+import { hasDelivered } from '../../kernel/queue/queries.ts'
 import { createPool } from '../../network/ip-pools/pools.ts'
 import { resellerBranding } from '../settings/branding.ts'
 import { configureMail } from '../settings/mail.ts'
@@ -107,7 +109,7 @@ const installation: readonly Todo[] = [
     by: configureMail,
     title: 'Mail',
     words: 'Invitations and links to new passwords reach people.',
-    done: (call) => there(call, "SELECT 1 FROM mails WHERE state = 'sent'"),
+    done: ({ tx }) => hasDelivered(tx, mailDelivery.kind),
     href: '/admin/settings',
   },
 ]

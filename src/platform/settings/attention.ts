@@ -1,16 +1,15 @@
 import { mayCall } from '../../kernel/api/operation.ts'
 import { hour } from '../../kernel/db/clock.ts'
+import { mailDelivery } from '../../kernel/mail/mail.ts'
+import { undelivered } from '../../kernel/queue/queries.ts'
 import { count } from '../../kernel/words.ts'
 import type { Source } from '../overview/attention.ts'
 import { getMail } from './mail.ts'
 
 export const unsentMails: Source = ({ tx, actor, clock }) => {
   if (!mayCall(getMail, actor)) return []
-  const { n } = tx.$client
-    .query<{ n: number }, [number]>(
-      "SELECT count(*) AS n FROM mails WHERE state = 'failed' OR (state = 'waiting' AND created_at < ?)",
-    )
-    .get(clock() - hour)!
+  const { failed, late, dropped } = undelivered(tx, mailDelivery.kind, clock() - hour)
+  const n = failed + late + dropped
   if (!n) return []
   return [
     {

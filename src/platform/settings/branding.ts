@@ -18,8 +18,8 @@ import {
 } from '../../kernel/api/operation.ts'
 import { digest } from '../../kernel/crypto/secrets.ts'
 import { type Db, prepared, type Tx } from '../../kernel/db/open.ts'
+import { mailServer } from '../../kernel/mail/mail-server.ts'
 import { contrastWithWhite, LEAST_CONTRAST, logoUrl } from '../../kernel/web/brand.ts'
-import { mailServer } from '../../kernel/web/mail.ts'
 import { type Branding, branding } from './tables.ts'
 
 const brandAnswer = namedSchema('Branding', {

@@ -5,8 +5,10 @@ import { ApiError, invalid } from '../../kernel/api/errors.ts'
 import { done, fields, nullable, operation, secret } from '../../kernel/api/operation.ts'
 import type { Secrets } from '../../kernel/crypto/secrets.ts'
 import type { Db } from '../../kernel/db/open.ts'
+import { rendered } from '../../kernel/mail/mail.ts'
+import { keepMailServer, type MailServer, mailServer } from '../../kernel/mail/mail-server.ts'
+import { sendNow } from '../../kernel/mail/smtp.ts'
 import { brandFor } from '../../kernel/web/brand.ts'
-import { keepMailServer, type MailServer, mailServer, tryMail } from '../../kernel/web/mail.ts'
 
 const access = { staff: ['settings:write'] } as const
 
@@ -95,7 +97,17 @@ export const testMail = operation({
     if (!server) throw new ApiError('no_mail_server', 'There is no mail server yet. Save one first.')
     const to = accountById(db, idOf(actor))
     if (!to) throw new ApiError('invalid_request', 'System has no mail address. Sign in as yourself to send a test.')
-    const { sent, said } = await tryMail(server, brandFor(db, to.id), config.publicUrl, to)
+    const brand = brandFor(db, to.id)
+    const mailContent = {
+      subject: 'Test mail',
+      paragraphs: [`This mail was sent from the settings. ${brand.name} can send mail through ${server.host}.`],
+      button: { words: 'Open the settings', path: '/admin/settings' },
+    } as const
+    const { sent, said } = await sendNow(server, {
+      to: to.email,
+      subject: mailContent.subject,
+      ...rendered(brand, config.publicUrl, to, mailContent),
+    })
     if (!sent) throw new ApiError('mail_refused', said)
     return { to: to.email, said }
   },

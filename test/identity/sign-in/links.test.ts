@@ -292,7 +292,7 @@ describe('another e-mail address', () => {
 test('a mail whose link is over is not sent any more, and says so', async () => {
   const email = addressOf(p.customer.id)
   const state = () =>
-    p.db.$client.query('SELECT state, encrypted_body AS body, error FROM mails ORDER BY id DESC LIMIT 1').get()
+    p.db.$client.query('SELECT state, encrypted_payload AS body, error FROM deliveries ORDER BY id DESC LIMIT 1').get()
   expect(code(await p.call(undefined, 'POST', '/password-resets', { email }))).toBe('200')
   answerResets(p.db, p.controller.app)
   p.turnClock(hour)
@@ -303,10 +303,10 @@ test('a mail whose link is over is not sent any more, and says so', async () => 
   p.db.$client.run("DELETE FROM settings WHERE name = 'mail.server'")
   await p.admin('POST', '/admin/customers', { name: 'Dee', email: 'dee@example.com', invite: true })
   p.turnClock(6 * 24 * hour)
-  await p.controller.mail.send()
+  await p.controller.deliveries.settle()
   expect(state()).toMatchObject({ state: 'waiting' })
   p.turnClock(24 * hour)
-  await p.controller.mail.send()
+  await p.controller.deliveries.settle()
   expect(state()).toMatchObject({ state: 'failed', body: '' })
 })
 

@@ -137,19 +137,19 @@ describe('signing in through a provider', () => {
       actorId: p.cal.id,
       details: { code: '***', state: '***' },
     })
-    const written = JSON.stringify([p.auditLines(), rows(p, 'mails'), rows(p, 'settings')])
+    const written = JSON.stringify([p.auditLines(), rows(p, 'deliveries'), rows(p, 'settings')])
     for (const secret of [came.code, came.state, 'at-canary', 's3cret']) expect(written).not.toContain(secret)
   })
 
   test('knows the person by the provider’s identifier from then on, whatever becomes of the addresses', async () => {
     using p = await shop()
     await walk(p)
-    expect(rows(p, 'mails')).toMatchObject([{ recipient: p.cal.email }])
+    expect(rows(p, 'deliveries')).toMatchObject([{ recipient: p.cal.email }])
     p.idp.is({ sub: 'cal-1', email: 'other@example.net', email_verified: false })
     expect((await walk(p)).body.accountId).toBe(p.cal.id)
     p.db.$client.run("UPDATE accounts SET email = 'new@customer.test' WHERE id = ?", [p.cal.id])
     expect((await walk(p)).body.accountId).toBe(p.cal.id)
-    expect([rows(p, 'account_identities').length, rows(p, 'mails').length]).toEqual([1, 1])
+    expect([rows(p, 'account_identities').length, rows(p, 'deliveries').length]).toEqual([1, 1])
   })
 
   test('asks for the second factor afterwards, as after a password', async () => {

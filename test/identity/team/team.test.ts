@@ -51,7 +51,7 @@ describe('an invitation', () => {
     const { token } = await invite(p, p.customer, 'bo@nowhere.test')
     const whole = JSON.stringify([
       p.db.$client.query('SELECT * FROM team_members').all(),
-      p.db.$client.query('SELECT * FROM mails').all(),
+      p.db.$client.query('SELECT * FROM deliveries').all(),
       p.auditLines(),
       (await p.call(p.customer, 'GET', '/team')).body,
     ])

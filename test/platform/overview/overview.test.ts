@@ -147,7 +147,7 @@ describe('each part is for who may call the operation behind it', () => {
     await p.settle()
     p.db.$client.run('UPDATE nodes SET skew_ms = 60000')
     p.db.$client.run("UPDATE addresses SET reserved_for = 'x'")
-    p.db.$client.run("UPDATE mails SET state = 'failed'")
+    p.db.$client.run("UPDATE deliveries SET state = 'failed'")
     const roles: (Permission | undefined)[] = [undefined, ...allPermissions]
     const lookers: [string, Who][] = roles.map((one) => [one ?? 'nothing', p.staff(one ? [one] : [])])
     for (const scope of ['account:read', 'nodes:read', 'servers:read'] as const)

@@ -2,7 +2,7 @@
 import { eq } from 'drizzle-orm'
 import { ApiError } from '../../../kernel/api/errors.ts'
 import { type Call, done, fields, line, operation } from '../../../kernel/api/operation.ts'
-import { mailTo } from '../../../kernel/web/mail.ts'
+import { mailTo } from '../../../kernel/mail/mail.ts'
 import { customer } from '../../accounts/model.ts'
 import { mustOutrank } from '../../accounts/staff/role.ts'
 import { staffMember } from '../../accounts/staff/staff-member.ts'

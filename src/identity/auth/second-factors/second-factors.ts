@@ -10,7 +10,7 @@ import { type Call, nullable, operation, time } from '../../../kernel/api/operat
 import { digest } from '../../../kernel/crypto/secrets.ts'
 import { iso, isoOrNull } from '../../../kernel/db/clock.ts'
 import { type Db, prepared, type Tx } from '../../../kernel/db/open.ts'
-import { mailTo } from '../../../kernel/web/mail.ts'
+import { mailTo } from '../../../kernel/mail/mail.ts'
 import { ownAccount } from '../../accounts/model.ts'
 import type { Account } from '../../accounts/tables.ts'
 import { endSessionsOf, mustBeOpen } from '../sessions.ts'

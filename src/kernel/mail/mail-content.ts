@@ -1,7 +1,7 @@
 // What a mail says, described once and drawn twice: as text, and as HTML for programs that show it. Words from people are text in
 // both; the only link is one of ours.
-import type { Brand } from './brand.ts'
-import { html } from './html.ts'
+import type { Brand } from '../web/brand.ts'
+import { html } from '../web/html.ts'
 
 export type MailContent = {
   subject: string
@@ -18,7 +18,7 @@ type Written = { mailContent: MailContent; name: string; brand: Brand; publicUrl
 
 const greetingOf = ({ mailContent, name }: Written) => mailContent.greeting ?? `Hello ${name},`
 
-export const letterAsText = (written: Written): string => {
+export const mailAsText = (written: Written): string => {
   const { mailContent, brand, publicUrl } = written
   const { paragraphs, button, closing } = mailContent
   return `${[
@@ -34,7 +34,7 @@ export const letterAsText = (written: Written): string => {
 const ACCENT = '#2256bb'
 
 /** Tables and styles on each element: mail programs drop style sheets, and know little else. No pictures: they are not fetched anyway. */
-export const letterAsHtml = (written: Written): string => {
+export const mailAsHtml = (written: Written): string => {
   const { mailContent, brand, publicUrl } = written
   const { subject, paragraphs, button, closing } = mailContent
   const accent = brand.accent ?? ACCENT

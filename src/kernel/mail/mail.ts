@@ -1,0 +1,70 @@
+// Mail is written in the transaction of the change that it tells about, and leaves through the delivery queue.
+import type { AppContext } from '../api/operation.ts'
+import { day, hour, minute, second } from '../db/clock.ts'
+import type { Tx } from '../db/open.ts'
+import { DeliveryFailed, type DeliveryKind } from '../queue/delivery-kind.ts'
+import { queueDelivery } from '../queue/queries.ts'
+import { type Brand, brandFor } from '../web/brand.ts'
+import { type MailContent, mailAsHtml, mailAsText } from './mail-content.ts'
+import { mailServer } from './mail-server.ts'
+import { messageFor, type Rendered, transportTo } from './smtp.ts'
+
+/** Without an id there is no account yet, and the mail comes from the installation. */
+export type Recipient = { id?: string; email: string; name: string }
+
+export const mailDelivery: DeliveryKind<Rendered> = {
+  kind: 'mail',
+  retryAfterMs: [minute, 5 * minute, 30 * minute, 2 * hour, 8 * hour],
+  inFlight: { total: 8, perLane: 4 },
+  mostWaiting: { total: 200_000, perLane: 50_000 },
+  keepMs: 30 * day,
+  timeoutMs: 90 * second,
+  expired: 'The link in it was over before it could be sent.',
+  ready: ({ db, secrets }) => mailServer(db, secrets) !== undefined,
+  async deliver({ db, secrets }, { id, recipient, subject, payload }, signal) {
+    const server = mailServer(db, secrets)
+    if (!server) throw new Error('there is no mail server')
+    const transport = await transportTo(server)
+    signal.addEventListener('abort', () => transport.close())
+    try {
+      await transport.sendMail(messageFor(server, id, { to: recipient, subject, ...payload }))
+    } catch (error) {
+      const about = { server: `${server.host}:${server.port}` }
+      throw new DeliveryFailed((error as Error).message, { about, cause: error })
+    } finally {
+      transport.close()
+    }
+  },
+}
+
+/**
+ * Writes to a person, in the caller's transaction and as the brand that this person sees. The address has passed `mailAddress`.
+ * `mailTo(tx, call, owner, { subject: '…', paragraphs: ['…'], button: { words: 'Open the server', path: '/servers/…' } })`
+ */
+export function mailTo(
+  tx: Tx,
+  { secrets, clock, config }: Pick<AppContext, 'secrets' | 'clock' | 'config'>,
+  to: Recipient,
+  mailContent: MailContent,
+) {
+  const brand = brandFor(tx, to.id ?? '')
+  queueDelivery(
+    tx,
+    mailDelivery,
+    { secrets, now: clock() },
+    {
+      // The mail of one reseller's customers never delays the mail of another's.
+      lane: brand.name,
+      recipient: to.email,
+      subject: mailContent.subject,
+      payload: rendered(brand, config.publicUrl, to, mailContent),
+      until: mailContent.button?.expiresAt ?? null,
+    },
+  )
+}
+
+/** The mail as text and as HTML, from the sender of this brand. */
+export const rendered = (brand: Brand, publicUrl: string, { name }: Recipient, mailContent: MailContent): Rendered => {
+  const input = { mailContent, name, brand, publicUrl }
+  return { from: brand.sender, text: mailAsText(input), html: mailAsHtml(input) }
+}

@@ -1,0 +1,208 @@
+// The statements of the queue. They are raw because the claims run after each commit: an index answers each of them.
+import type { Secrets } from '../crypto/secrets.ts'
+import { encryptedColumn } from '../db/encrypted.ts'
+import { newId } from '../db/ids.ts'
+import { type Db, prepared, type Tx } from '../db/open.ts'
+import type { DeliveryKind } from './delivery-kind.ts'
+import { deliveries } from './tables.ts'
+
+export const encryptedDeliveries = encryptedColumn(deliveries, 'encryptedPayload', ({ id }: { id: string }) => id)
+
+/** A waiting delivery as it is claimed. */
+export type Claimed = {
+  id: string
+  lane: string
+  recipient: string
+  subject: string
+  encryptedPayload: string
+  attempts: number
+  maxAttempts: number
+}
+const claimed =
+  'id, lane, recipient, subject, encrypted_payload AS encryptedPayload, attempts, max_attempts AS maxAttempts'
+
+export const statements = prepared(({ $client }) => ({
+  insert: $client.prepare(
+    `INSERT INTO deliveries (id, kind, key, lane, recipient, subject, encrypted_payload, state, attempts, max_attempts,
+       next_at, until, created_at)
+     VALUES ($id, $kind, $key, $lane, $recipient, $subject, $encryptedPayload, 'waiting', 0, $maxAttempts, $now, $until, $now)`,
+  ),
+  byKey: $client.prepare<{ id: string }, [string, string]>('SELECT id FROM deliveries WHERE kind = ? AND key = ?'),
+
+  /** Is there a waiting one behind the first so many? An offset, because it stops counting there. */
+  isOverInLane: $client.prepare<unknown, [string, string, number]>(
+    "SELECT 1 FROM deliveries WHERE kind = ? AND lane = ? AND state = 'waiting' LIMIT 1 OFFSET ?",
+  ),
+  isOver: $client.prepare<unknown, [string, number]>(
+    "SELECT 1 FROM deliveries WHERE kind = ? AND state = 'waiting' LIMIT 1 OFFSET ?",
+  ),
+  oldestInLane: $client.prepare<Claimed, [string, string]>(
+    `SELECT ${claimed} FROM deliveries WHERE kind = ? AND lane = ? AND state = 'waiting' ORDER BY rowid LIMIT 1`,
+  ),
+  oldest: $client.prepare<Claimed, [string]>(
+    `SELECT ${claimed} FROM deliveries WHERE kind = ? AND state = 'waiting' ORDER BY rowid LIMIT 1`,
+  ),
+  drop: $client.prepare('DELETE FROM deliveries WHERE id = ?'),
+  countDropped: $client.prepare(
+    `INSERT INTO delivery_lanes (kind, lane, paused, dropped, dropped_at, changed_at) VALUES ($kind, $lane, 0, 1, $now, $now)
+     ON CONFLICT (kind, lane) DO UPDATE SET dropped = dropped + 1, dropped_at = $now,
+       changed_at = max($now, changed_at + 1)`,
+  ),
+
+  /** Due lanes behind this one, in order. Steps from lane to lane, so that a lane of thousands costs what a lane of one costs. */
+  dueLanes: $client.prepare<{ lane: string }, { kind: string; after: string; now: number; most: number }>(
+    `WITH RECURSIVE lanes (lane) AS (
+       SELECT (SELECT min(lane) FROM deliveries WHERE kind = $kind AND state = 'waiting' AND lane > $after)
+       UNION ALL
+       SELECT (SELECT min(lane) FROM deliveries WHERE kind = $kind AND state = 'waiting' AND lane > lanes.lane)
+       FROM lanes WHERE lanes.lane IS NOT NULL
+     )
+     SELECT lane FROM lanes
+     WHERE lane IS NOT NULL
+       AND (SELECT min(next_at) FROM deliveries WHERE kind = $kind AND state = 'waiting' AND lane = lanes.lane) <= $now
+       AND NOT EXISTS (SELECT 1 FROM delivery_lanes l WHERE l.kind = $kind AND l.lane = lanes.lane AND l.paused)
+     LIMIT $most`,
+  ),
+  dueIn: $client.prepare<Claimed, [string, string, number, number]>(
+    `SELECT ${claimed} FROM deliveries WHERE kind = ? AND lane = ? AND state = 'waiting' AND next_at <= ?
+     ORDER BY next_at, rowid LIMIT ?`,
+  ),
+  nextAt: $client.prepare<{ at: number | null }, [string, number]>(
+    "SELECT min(next_at) AS at FROM deliveries WHERE kind = ? AND state = 'waiting' AND next_at > ?",
+  ),
+  isWaiting: $client.prepare<unknown, [string]>(
+    "SELECT 1 FROM deliveries WHERE kind = ? AND state = 'waiting' LIMIT 1",
+  ),
+  /** Changes when something was queued or a lane was resumed. */
+  newest: $client.prepare<{ id: string | null; changedAt: number | null }, []>(
+    `SELECT (SELECT id FROM deliveries ORDER BY rowid DESC LIMIT 1) AS id,
+       (SELECT total(changed_at) FROM delivery_lanes) AS changedAt`,
+  ),
+
+  expired: $client.prepare<Claimed, [string, number]>(
+    `SELECT ${claimed} FROM deliveries WHERE kind = ? AND state = 'waiting' AND until <= ? LIMIT 100`,
+  ),
+  // The payload is not needed any more, and what is not stored cannot leak.
+  ended: $client.prepare(
+    `UPDATE deliveries SET state = $state, encrypted_payload = '', attempts = $attempts, error = $error, ended_at = $now
+     WHERE id = $id AND state = 'waiting'`,
+  ),
+  retry: $client.prepare(
+    "UPDATE deliveries SET attempts = $attempts, next_at = $nextAt, error = $error WHERE id = $id AND state = 'waiting'",
+  ),
+
+  setPaused: $client.prepare(
+    `INSERT INTO delivery_lanes (kind, lane, paused, dropped, changed_at) VALUES ($kind, $lane, $paused, 0, $now)
+     ON CONFLICT (kind, lane) DO UPDATE SET paused = $paused, changed_at = max($now, changed_at + 1)`,
+  ),
+  isPaused: $client.prepare<unknown, [string, string]>(
+    'SELECT 1 FROM delivery_lanes WHERE kind = ? AND lane = ? AND paused',
+  ),
+
+  /** The newest delivered one stays: that a kind has ever worked is asked for later. */
+  prune: $client.prepare(
+    `DELETE FROM deliveries WHERE rowid IN (
+       SELECT rowid FROM deliveries WHERE kind = $kind AND state <> 'waiting' AND ended_at < $before
+         AND rowid <> coalesce((SELECT rowid FROM deliveries WHERE kind = $kind AND state = 'delivered'
+           ORDER BY ended_at DESC, rowid DESC LIMIT 1), 0)
+       ORDER BY ended_at LIMIT $most)`,
+  ),
+  forgetDropped: $client.prepare(
+    'UPDATE delivery_lanes SET dropped = 0, dropped_at = NULL WHERE kind = ? AND dropped_at < ?',
+  ),
+  pruneLanes: $client.prepare('DELETE FROM delivery_lanes WHERE kind = ? AND NOT paused AND dropped = 0'),
+
+  undelivered: $client.prepare<{ failed: number; late: number; dropped: number }, { kind: string; before: number }>(
+    `SELECT
+       (SELECT count(*) FROM deliveries WHERE kind = $kind AND state = 'failed') AS failed,
+       (SELECT count(*) FROM deliveries WHERE kind = $kind AND state = 'waiting' AND created_at < $before) AS late,
+       (SELECT coalesce(sum(dropped), 0) FROM delivery_lanes WHERE kind = $kind) AS dropped`,
+  ),
+  hasDelivered: $client.prepare<unknown, [string]>(
+    "SELECT 1 FROM deliveries WHERE kind = ? AND state = 'delivered' LIMIT 1",
+  ),
+}))
+
+export type NewDelivery<P> = {
+  /** Left out: nothing else is the same delivery. */
+  key?: string
+  lane: string
+  recipient: string
+  subject: string
+  payload: P
+  until?: number | null
+  /** False: one attempt and no more. */
+  retries?: boolean
+}
+
+/**
+ * Queues a delivery in the caller's transaction and answers its id; for a key that was queued before, the id of that one.
+ * The queue takes it up when the transaction has committed. Drops the oldest waiting one when the lane or the kind is full.
+ */
+export function queueDelivery<P>(
+  tx: Tx,
+  kind: DeliveryKind<P>,
+  { secrets, now }: { secrets: Pick<Secrets, 'encrypt'>; now: number },
+  { key, lane, recipient, subject, payload, until = null, retries = true }: NewDelivery<P>,
+): string {
+  if (!lane) throw new Error('a delivery has a lane')
+  const known = key === undefined ? undefined : statements(tx).byKey.get(kind.kind, key)
+  if (known) return known.id
+  const id = newId('delivery')
+  statements(tx).insert.run({
+    id,
+    kind: kind.kind,
+    key: key ?? id,
+    lane,
+    recipient,
+    subject,
+    encryptedPayload: secrets.encrypt(encryptedDeliveries.about({ id }), JSON.stringify(payload)),
+    maxAttempts: retries ? kind.retryAfterMs.length + 1 : 1,
+    now,
+    until,
+  })
+  const { isOverInLane, oldestInLane, isOver, oldest } = statements(tx)
+  if (isOverInLane.get(kind.kind, lane, kind.mostWaiting.perLane))
+    drop(tx, kind, oldestInLane.get(kind.kind, lane)!, now)
+  else if (isOver.get(kind.kind, kind.mostWaiting.total)) drop(tx, kind, oldest.get(kind.kind)!, now)
+  return id
+}
+
+function drop(tx: Tx, kind: DeliveryKind, oldest: Claimed, now: number) {
+  statements(tx).drop.run(oldest.id)
+  statements(tx).countDropped.run({ kind: kind.kind, lane: oldest.lane, now })
+  kind.recorded?.(tx, withoutPayload(oldest), { result: 'dropped' }, now)
+}
+
+export const withoutPayload = ({ id, lane, recipient, subject, attempts }: Claimed) => ({
+  id,
+  lane,
+  recipient,
+  subject,
+  attempts,
+})
+
+/** Nothing of the lane is attempted until `resumeLane`; what is under way ends. */
+export const pauseLane = (tx: Tx, kind: string, lane: string, now: number) =>
+  void statements(tx).setPaused.run({ kind, lane, paused: 1, now })
+export const resumeLane = (tx: Tx, kind: string, lane: string, now: number) =>
+  void statements(tx).setPaused.run({ kind, lane, paused: 0, now })
+export const isLanePaused = (db: Db, kind: string, lane: string) => !!statements(db).isPaused.get(kind, lane)
+
+/** A transaction of so many rows keeps others waiting for a few milliseconds. */
+const PRUNED_AT_ONCE = 500
+
+/** Deletes a part of what ended longer ago than `keepMs`; answers how many. Call it until it answers 0. */
+export function pruneDeliveries(tx: Tx, { kind, keepMs }: DeliveryKind, now: number): number {
+  const before = now - keepMs
+  const { changes } = statements(tx).prune.run({ kind, before, most: PRUNED_AT_ONCE })
+  statements(tx).forgetDropped.run(kind, before)
+  statements(tx).pruneLanes.run(kind)
+  return changes
+}
+
+/** Failed ones, those that wait since before `before`, and dropped ones, as long as they are kept. */
+export const undelivered = (db: Db, kind: string, before: number) => statements(db).undelivered.get({ kind, before })!
+
+/** Was anything of this kind ever delivered? */
+export const hasDelivered = (db: Db, kind: string) => !!statements(db).hasDelivered.get(kind)
