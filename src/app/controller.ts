@@ -17,7 +17,7 @@ import { gate } from '../kernel/api/gate.ts'
 import { API_ROOT, type HttpContext, mountApi, mountDocument, route, type Sender } from '../kernel/api/http.ts'
 import { CALLS_PER_MINUTE, Delay, INVITATIONS_PER_MINUTE, Limit, SIGN_INS_PER_MINUTE } from '../kernel/api/limits.ts'
 import type { AppContext } from '../kernel/api/operation.ts'
-import { answered, requestContext } from '../kernel/api/response.ts'
+import { answered, type IncomingRequest } from '../kernel/api/response.ts'
 import { named, type Secrets, secretsFromFile } from '../kernel/crypto/secrets.ts'
 import { type Clock, second } from '../kernel/db/clock.ts'
 import { keysInUse } from '../kernel/db/encrypted.ts'
@@ -129,15 +129,15 @@ export async function createController({
   const httpContext: HttpContext = {
     gate: gate(db, app),
     authenticate(request, on) {
-      const it = requestContext(request)
+      const { info } = request
       const sender = authenticate(db, {
         request,
         origin: config.origin,
         now: clock(),
-        from: it.from,
+        from: info.from,
         onPage: on === 'page',
       })
-      if (sender.actor) it.by = startedBy(sender.actor).id
+      if (sender.actor) info.by = startedBy(sender.actor).id
       return sender
     },
     origin: config.origin,
@@ -157,7 +157,7 @@ export async function createController({
   mountDocument(
     router,
     '/openapi.json',
-    () => openapi(operations, { version: VERSION, root: config.origin + API_ROOT }),
+    () => openapi(registry, { version: VERSION, root: config.origin + API_ROOT }),
     httpContext,
   )
   for (const [method, path, answer] of otherRoutes({ db, clock, httpContext, agents, assets }))
@@ -174,13 +174,14 @@ export async function createController({
     insecure: config.agentInsecure,
   })
   const logs = config.logRequests
+  const local = { from: LOOPBACK, logs, errors: registry.errors }
 
   /** A door of its own, so that nothing in a request can make somebody System who came through the other. Made when somebody comes. */
   let localOnly: Elysia | undefined
   const mountOnHost = () => {
     localOnly = new Elysia(routing)
-    const authenticate = (request: Request): Sender => {
-      requestContext(request).by = system.name
+    const authenticate = ({ info }: IncomingRequest): Sender => {
+      info.by = system.name
       return { actor: system, limitKey: '' }
     }
     // `berth admin` in a loop must not wait for itself.
@@ -195,14 +196,14 @@ export async function createController({
   ): Promise<Response | undefined> =>
     answered(
       request,
-      { from: clientAddress(request, server.requestIP(request)?.address, config.trustedProxies), logs },
-      () => {
+      { ...local, from: clientAddress(request, server.requestIP(request)?.address, config.trustedProxies) },
+      (request) => {
         if (!request.url.includes(agentPaths.connect) || new URL(request.url).pathname !== agentPaths.connect)
           return router.fetch(request)
         const node = agents.signer(request)
-        const it = requestContext(request)
-        it.by = node.id
-        if (server.upgrade(request, { data: { nodeId: node.id }, headers: { 'X-Request-Id': it.requestId } }))
+        const { info } = request
+        info.by = node.id
+        if (server.upgrade(request, { data: { nodeId: node.id }, headers: { 'X-Request-Id': info.requestId } }))
           return undefined
         return new Response('This is a WebSocket address.\n', {
           status: 426,
@@ -232,8 +233,7 @@ export async function createController({
     runner,
     /** The same without a socket: a call from this host. */
     router: {
-      fetch: (request: Request): Promise<Response> =>
-        answered(request, { from: LOOPBACK, logs }, () => router.fetch(request)),
+      fetch: (request: Request): Promise<Response> => answered(request, local, (request) => router.fetch(request)),
     },
     gate: httpContext.gate,
     app,
@@ -243,7 +243,7 @@ export async function createController({
     websocket,
     /** The API for `berth admin` on this host: who reaches the socket file is System. */
     fetchLocal: (request: Request): Promise<Response> =>
-      answered(request, { from: LOOPBACK, logs }, () => (localOnly ?? mountOnHost()).fetch(request)),
+      answered(request, local, (request) => (localOnly ?? mountOnHost()).fetch(request)),
     /** Goes on with unfinished jobs, and starts what the clock starts. */
     start() {
       runner.start()

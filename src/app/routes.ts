@@ -5,6 +5,7 @@ import type { AgentEndpoints } from '../fleet/nodes/agent-connection.ts'
 import { START_PATH } from '../identity/auth/identity-provider/oidc.ts'
 import { startAtProvider } from '../identity/auth/identity-provider/start.ts'
 import type { HttpContext } from '../kernel/api/http.ts'
+import type { IncomingRequest } from '../kernel/api/response.ts'
 import type { Clock } from '../kernel/db/clock.ts'
 import type { Db } from '../kernel/db/open.ts'
 import { ASSET_ROOT, type Assets } from '../kernel/web/assets.ts'
@@ -12,7 +13,7 @@ import { answerBrand } from '../kernel/web/brand.ts'
 import { CSP_REPORT, cspReports } from '../kernel/web/csp-report.ts'
 
 type Parts = { db: Db; clock: Clock; httpContext: HttpContext; agents: AgentEndpoints; assets: Assets }
-type Route = readonly ['GET' | 'POST', string, (request: Request) => Response | Promise<Response>]
+type Route = readonly ['GET' | 'POST', string, (request: IncomingRequest) => Response | Promise<Response>]
 
 export const otherRoutes = ({ db, clock, httpContext, agents, assets }: Parts): readonly Route[] => [
   ['POST', agentPaths.enroll, (request) => agents.enroll(request)],

@@ -1,6 +1,8 @@
 // A feature is one value: everything that the rest of the product needs to know about a folder. src/app/features.ts lists them, and
 // `assemble` derives every central table from that list.
 import type { SQLiteTable } from 'drizzle-orm/sqlite-core'
+import { completing } from './api/declared.ts'
+import type { ErrorDeclaration, ErrorTable } from './api/errors.ts'
 import type { AppContext, Operation } from './api/operation.ts'
 import type { EncryptedColumn } from './db/encrypted.ts'
 import type { Db } from './db/open.ts'
@@ -27,6 +29,8 @@ export interface Feature extends FeatureFields {
   name: string
   /** What people and programs can do: each is a route, a `berth admin` command and an entry of the reference. */
   operations?: readonly Operation[]
+  /** Codes of refusals; declare them in `ErrorCodes` too. */
+  errors?: Readonly<Record<string, ErrorDeclaration>>
   /** Tables of this feature. No other feature reads them. */
   tables?: readonly SQLiteTable[]
   /** Columns that hold encrypted text. A column that is missing here is lost when the key changes. */
@@ -57,6 +61,7 @@ export function assemble(features: readonly Feature[]) {
       }
     return table
   }
+  const errors = merged('error code', (one) => one.errors) as ErrorTable
   const allOperations = all((one) => one.operations)
   return {
     features,
@@ -64,11 +69,14 @@ export function assemble(features: readonly Feature[]) {
     allOperations,
     /** The API. */
     operations: allOperations.filter((op) => !op.localOnly),
+    errors,
     tables: all((one) => one.tables),
     encrypted: all((one) => one.encrypted),
     jobs: all((one) => one.jobs),
     events: merged('event', (one) => one.events),
     schedule: all((one) => one.schedule),
     deliveries: all((one) => one.deliveries),
+    /** The schema with the names in it that features declare. */
+    complete: completing((table) => Object.keys({ errors, permissions: {} }[table])),
   }
 }

@@ -1,12 +1,12 @@
 // docs/api.md is written by people, its tables by the lists that they are of. GOLDEN=write writes them.
 import { describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
-import { operations } from '../../src/app/features.ts'
+import { operations, registry } from '../../src/app/features.ts'
 import { accountKinds, permissions, presets, type Scope, scopes, scopesOf } from '../../src/kernel/api/access.ts'
-import { codes, refusals } from '../../src/kernel/api/errors.ts'
-import { checks } from '../../src/kernel/api/http.ts'
+import { checksOf } from '../../src/kernel/api/http.ts'
 import { golden } from '../support/golden.ts'
 
+const { errors } = registry
 const file = new URL('../../docs/api.md', import.meta.url).pathname
 const row = (...cells: string[]) => `| ${cells.join(' | ')} |`
 const table = (heads: string[], rows: string[][]) =>
@@ -34,15 +34,15 @@ const tables: Record<string, string> = {
   ),
   codes: table(
     ['status', 'code', 'when', 'what to do'],
-    Object.entries(refusals)
-      .toSorted(([, [a]], [, [b]]) => a - b)
-      .map(([code, [status, when, next]]) => [`${status}`, `\`${code}\``, when, next]),
+    Object.entries(errors)
+      .toSorted(([, a], [, b]) => a.status - b.status)
+      .map(([code, { status, when, remedy }]) => [`${status}`, `\`${code}\``, when, remedy]),
   ),
-  order: checks
+  order: checksOf(errors)
     .map((list, i) => {
       const many = list.length > 6
       const words = list[0]!.endsWith('_not_found') ? '`…_not_found`' : 'whatever its state refuses'
-      return `${i + 1}. ${codes[list[0]!]} ${many && codes[list[0]!] !== 403 ? words : list.map((code) => `\`${code}\``).join(', ')}`
+      return `${i + 1}. ${errors[list[0]!].status} ${many && errors[list[0]!].status !== 403 ? words : list.map((code) => `\`${code}\``).join(', ')}`
     })
     .join('\n'),
   lists: table(
@@ -68,7 +68,7 @@ describe('docs/api.md', () => {
   test('names no code, scope, path or preset that there is not', () => {
     const text = readFileSync(file, 'utf8').replace(/<!-- (\w+) -->[\s\S]*?<!-- \/\1 -->/g, '')
     const prose = text.replace(/```[\s\S]*?```/g, '')
-    const known = new Set([...Object.keys(codes), 'queued', 'running', 'succeeded', 'failed', 'deprecated', 'billing'])
+    const known = new Set([...Object.keys(errors), 'queued', 'running', 'succeeded', 'failed', 'deprecated', 'billing'])
     for (const [, word] of prose.matchAll(/`([a-z]+(?:_[a-z]+)*)`/g))
       if (word!.includes('_')) expect([...known]).toContain(word!)
     const paths = operations.map((op) => new RegExp(`^${op.path.replace(/\{\w+\}/g, '[^/]+')}$`))

@@ -3,9 +3,9 @@
 import { Database } from 'bun:sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { operations } from '../../src/app/features.ts'
+import { operations, registry } from '../../src/app/features.ts'
 import { type AccountKind, accountKinds } from '../../src/kernel/api/access.ts'
-import { codes } from '../../src/kernel/api/errors.ts'
+import type { Code } from '../../src/kernel/api/errors.ts'
 import { type Operation, queryOf as parametersOf } from '../../src/kernel/api/operation.ts'
 import { codesOf } from '../../src/kernel/openapi/openapi.ts'
 import { callerOf, type Everything, everyId, everything, targetsOf } from '../support/everything.ts'
@@ -591,7 +591,7 @@ async function mustBeProper(
   const code: string | undefined = body.error?.code
   seen.set(code ?? String(response.status), (seen.get(code ?? String(response.status)) ?? 0) + 1)
   if (response.status < 400) return
-  if (response.status >= 500 || codes[code as keyof typeof codes] !== response.status)
+  if (response.status >= 500 || registry.errors[code as Code]?.status !== response.status)
     throw new Error(`not from the table: ${described}`)
   if (leadsTo(op, url) && !codesOfOp.has(code!)) throw new Error(`${code} is not declared for ${op.id}: ${described}`)
   if (text.includes(MARK)) throw new Error(`echoes what was sent: ${described}`)

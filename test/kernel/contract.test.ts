@@ -1,11 +1,13 @@
 // What the written contract promises of every answer, whoever asks and whatever the path.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { operations } from '../../src/app/features.ts'
-import { type Code, codes } from '../../src/kernel/api/errors.ts'
-import { checks } from '../../src/kernel/api/http.ts'
+import { operations, registry } from '../../src/app/features.ts'
+import type { Code } from '../../src/kernel/api/errors.ts'
+import { checksOf } from '../../src/kernel/api/http.ts'
 import { codesOf } from '../../src/kernel/openapi/openapi.ts'
 import { pages } from '../../views/pages.ts'
 import { type Who, type World, world } from '../support/panel.ts'
+
+const checks = checksOf(registry.errors)
 
 let p: World
 let serverId: string
@@ -209,7 +211,7 @@ describe('a call that is wrong in two ways gets the refusal that stands earlier 
     test(`${code} alone`, async () => expect(await codeOf(wrong[code]!())).toBe(code))
     const next = examples[i + 1]
     if (next)
-      test(`${codes[code]} ${code} before ${codes[next]} ${next}`, async () => {
+      test(`${registry.errors[code].status} ${code} before ${registry.errors[next].status} ${next}`, async () => {
         const pair = both[`${code} ${next}`]?.() ?? mixed(wrong[code]!(), wrong[next]!())
         expect(await codeOf(pair)).toBe(code)
       })

@@ -2,15 +2,14 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import Ajv from 'ajv/dist/2020'
-import { operations } from '../../src/app/features.ts'
-import { codes, refusals } from '../../src/kernel/api/errors.ts'
+import { operations, registry } from '../../src/app/features.ts'
 import { type Operation, queryOf } from '../../src/kernel/api/operation.ts'
 import { codesOf, openapi } from '../../src/kernel/openapi/openapi.ts'
 import { samples } from '../../src/kernel/openapi/sample.ts'
 
 type Json = any
 const document: Json = JSON.parse(
-  JSON.stringify(openapi(operations, { version: '0', root: 'https://panel.test/api/v1' })),
+  JSON.stringify(openapi(registry, { version: '0', root: 'https://panel.test/api/v1' })),
 )
 const said = (op: Operation): Json => document.paths[op.path][op.method.toLowerCase()]
 const follow = (value: Json): Json =>
@@ -70,7 +69,7 @@ for (const op of operations)
     test('says each refusal under its status, with an example, and when to come again', () => {
       const { responses } = said(op)
       for (const code of codesOf(op)) {
-        const { description, content, headers } = follow(responses[codes[code]])
+        const { description, content, headers } = follow(responses[registry.errors[code].status])
         expect(description).toContain(`\`${code}\``)
         expect(headers).toHaveProperty(['X-Request-Id'])
         expect(follow(content['application/json'].examples[code]).value.error.code).toBe(code)
@@ -122,8 +121,8 @@ test('an answer by pages says how many rows it has, and only such an answer', ()
     expect([op.id, 'nextCursor' in (op.response.properties ?? {})]).toEqual([op.id, op.pages !== undefined])
 })
 test('every code says when it is answered and what to do, in sentences', () => {
-  for (const [code, [, when, next]] of Object.entries(refusals))
-    for (const words of [when, next]) expect([code, words]).toEqual([code, expect.stringMatching(/^[A-Z].*\.$/)])
+  for (const [code, { when, remedy }] of Object.entries(registry.errors))
+    for (const words of [when, remedy]) expect([code, words]).toEqual([code, expect.stringMatching(/^[A-Z].*\.$/)])
 })
 
 test('what is answered in several places is one named schema, and its pages another', () => {

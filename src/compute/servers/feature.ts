@@ -46,12 +46,65 @@ const events = {
   ),
 }
 type Events = typeof events
+
+const errors = {
+  server_not_found: { status: 404, when: 'There is no such server, or it is not yours.', remedy: 'Check the id.' },
+  hostname_taken: {
+    status: 409,
+    when: 'The customer has a server with this hostname already.',
+    remedy: 'Choose another.',
+  },
+  no_capacity: {
+    status: 409,
+    when: 'No node in the location has room.',
+    remedy: 'Treat it as out of stock; offer another location.',
+  },
+  disk_too_small: {
+    status: 422,
+    when: 'The image needs a bigger disk than the package has.',
+    remedy: 'Choose another package or image.',
+  },
+  not_set_up: {
+    status: 409,
+    when: 'The server waits for its setup: nothing is installed yet.',
+    remedy: 'Set it up first.',
+  },
+  server_busy: { status: 409, when: 'A job holds the server.', remedy: 'Follow that job, then try again.' },
+  server_suspended: {
+    status: 409,
+    when: 'The server is suspended.',
+    remedy: 'Have it unsuspended first; a customer asks the provider.',
+  },
+  server_terminated: { status: 409, when: 'The server is terminated.', remedy: 'Nothing: it is gone.' },
+  server_failed: { status: 409, when: "The server's installation failed.", remedy: 'Reinstall or terminate it.' },
+  server_protected: {
+    status: 409,
+    when: 'The server is protected against this.',
+    remedy: 'Take the protection off first.',
+  },
+  already_suspended: {
+    status: 409,
+    when: 'The server or the reseller is already suspended.',
+    remedy: 'Treat it as done.',
+  },
+  not_suspended: { status: 409, when: 'The server or the reseller is not suspended.', remedy: 'Treat it as done.' },
+  already_running: { status: 409, when: 'The server is already running.', remedy: 'Treat it as done.' },
+  already_stopped: { status: 409, when: 'The server is already stopped.', remedy: 'Treat it as done.' },
+  already_set_up: {
+    status: 409,
+    when: 'The server is already set up.',
+    remedy: 'Reinstall it if you want another system.',
+  },
+} as const
+type Errors = typeof errors
 declare module '../../kernel/register.ts' {
   interface EventTypes extends Events {}
+  interface ErrorCodes extends Errors {}
 }
 
 export const serversFeature = feature({
   name: 'servers',
+  errors,
   tables: [servers],
   jobs: [installing, powering, suspending, unsuspending, terminating],
   operations: [

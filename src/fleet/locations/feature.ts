@@ -2,8 +2,18 @@ import { feature } from '../../kernel/feature.ts'
 import { changeLocation, createLocation, listLocations } from './locations.ts'
 import { locations } from './tables.ts'
 
+const errors = {
+  location_not_found: { status: 404, when: 'There is no such location.', remedy: 'Check the id.' },
+  location_closed: { status: 409, when: 'The location takes no new servers now.', remedy: 'Offer another location.' },
+} as const
+type Errors = typeof errors
+declare module '../../kernel/register.ts' {
+  interface ErrorCodes extends Errors {}
+}
+
 export const locationsFeature = feature({
   name: 'locations',
+  errors,
   tables: [locations],
   operations: [createLocation, listLocations, changeLocation],
 })

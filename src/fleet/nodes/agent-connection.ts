@@ -21,7 +21,7 @@ import { visitor } from '../../kernel/api/actor.ts'
 import { ApiError } from '../../kernel/api/errors.ts'
 import { textOf } from '../../kernel/api/http.ts'
 import { addressKey, Limit } from '../../kernel/api/limits.ts'
-import { type RequestInfo, requestContext } from '../../kernel/api/response.ts'
+import type { IncomingRequest, RequestInfo } from '../../kernel/api/response.ts'
 import { fits } from '../../kernel/api/validate.ts'
 import { auditLine, auditRefusal } from '../../kernel/audit/audit.ts'
 import { digest, randomToken } from '../../kernel/crypto/secrets.ts'
@@ -59,7 +59,7 @@ export class AgentEndpoints {
   }
 
   /** Throws `enrollment_expired`, `enrollment_not_valid`, `protocol_mismatch`. The token ends with this call. */
-  async enroll(request: Request): Promise<Response> {
+  async enroll(request: IncomingRequest): Promise<Response> {
     const { clock } = this.deps
     const { from: address, requestId } = this.comesIn(request)
     const asked = await bodyAs<EnrollRequest>(request, EnrollRequest)
@@ -108,7 +108,7 @@ export class AgentEndpoints {
    * The program for a machine that is about to join and has none: its token, which this does not use up, says that it was asked to.
    * Throws as `enroll` does, and `not_found` where there is no program for its kind of processor.
    */
-  program(request: Request): Response {
+  program(request: IncomingRequest): Response {
     const { db, clock, agentDir } = this.deps
     this.comesIn(request)
     const token = /^Bearer (\S+)$/.exec(request.headers.get('Authorization') ?? '')?.[1] ?? ''
@@ -124,8 +124,8 @@ export class AgentEndpoints {
   }
 
   /** What comes in with a token comes encrypted, from this host, or into a lab; and not too often. */
-  private comesIn(request: Request): RequestInfo {
-    const heard = requestContext(request)
+  private comesIn(request: IncomingRequest): RequestInfo {
+    const heard = request.info
     if (!this.deps.encrypted && !/^(127\.|::1$)/.test(heard.from))
       throw new ApiError(
         'forbidden',
@@ -135,11 +135,11 @@ export class AgentEndpoints {
     return heard
   }
 
-  async challenge(request: Request): Promise<Response> {
+  async challenge(request: IncomingRequest): Promise<Response> {
     const asked = await bodyAs<{ nodeId: string; protocol: number }>(request, ChallengeRequest)
     mustSpeakOurs(asked.protocol)
     if (!this.known(asked.nodeId)) {
-      this.signInThrottle.take(`challenge ${addressKey(requestContext(request).from)}`)
+      this.signInThrottle.take(`challenge ${addressKey(request.info.from)}`)
       throw notKnown()
     }
     this.challenges.take(asked.nodeId)
@@ -151,7 +151,7 @@ export class AgentEndpoints {
   }
 
   /** The node whose key signed this request. Throws `node_not_known`. */
-  signer(request: Request): Node {
+  signer(request: IncomingRequest): Node {
     const nodeId = request.headers.get(agentHeaders.node) ?? ''
     const nonce = request.headers.get(agentHeaders.nonce) ?? ''
     const challenge = this.nonces.get(nonce)
@@ -167,7 +167,7 @@ export class AgentEndpoints {
   }
 
   /** The file of an imported image. Published or not: a node asks because a job told it to. */
-  image(request: Request): Response {
+  image(request: IncomingRequest): Response {
     this.signer(request)
     const id = new URL(request.url).pathname.slice(agentPaths.images.length + 1)
     const image = imageById(this.deps.db, id)

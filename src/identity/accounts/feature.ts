@@ -20,12 +20,36 @@ const events = {
   'customer.created': event('resellers', 'A new account', t.Object({ customer: customerData })),
 }
 type Events = typeof events
+
+const errors = {
+  setup_link_invalid: {
+    status: 401,
+    when: 'The set-up link was used, or the controller was restarted since.',
+    remedy: 'Restart the controller and take the new link from its journal.',
+    audited: true,
+  },
+  customer_not_found: { status: 404, when: 'There is no such customer, or it is not yours.', remedy: 'Check the id.' },
+  account_locked: { status: 409, when: "The customer's account is locked.", remedy: 'Unlock it first.' },
+  email_taken: {
+    status: 409,
+    when: 'Another account has this e-mail address.',
+    remedy: 'Use that account, or another address.',
+  },
+  external_id_taken: {
+    status: 409,
+    when: 'Another customer has this externalId.',
+    remedy: 'Find that one with `externalId`: it is probably the one you mean.',
+  },
+} as const
+type Errors = typeof errors
 declare module '../../kernel/register.ts' {
   interface EventTypes extends Events {}
+  interface ErrorCodes extends Errors {}
 }
 
 export const accountsFeature = feature({
   name: 'accounts',
+  errors,
   tables: [roles, accounts],
   events,
   operations: [

@@ -20,8 +20,23 @@ import {
   totp,
 } from './tables.ts'
 
+const errors = {
+  sign_in_failed: {
+    status: 401,
+    when: 'The e-mail address or the password is wrong; or the second factor is wrong, or came too late.',
+    remedy: 'Check both, or start again.',
+    audited: true,
+  },
+  session_not_found: { status: 404, when: 'There is no such session of this account.', remedy: 'Check the id.' },
+} as const
+type Errors = typeof errors
+declare module '../../kernel/register.ts' {
+  interface ErrorCodes extends Errors {}
+}
+
 export const authFeature = feature({
   name: 'auth',
+  errors,
   tables: [
     sessions,
     pendingSignIns,

@@ -21,12 +21,36 @@ const events = {
   ),
 }
 type Events = typeof events
+
+const errors = {
+  reseller_not_found: { status: 404, when: 'There is no such reseller.', remedy: 'Check the id.' },
+  reseller_suspended: { status: 409, when: 'The reseller is suspended.', remedy: 'Unsuspend the reseller first.' },
+  quota_exceeded: {
+    status: 409,
+    when: 'The order would exceed a quota of the reseller; the message names it.',
+    remedy: 'Raise the quota, or free something.',
+    details: { resource: 'servers', used: 20, limit: 20 },
+  },
+  package_not_allowed: {
+    status: 409,
+    when: 'The reseller may not sell this package.',
+    remedy: 'Choose another, or allow it.',
+  },
+  location_not_allowed: {
+    status: 409,
+    when: 'The reseller may not place servers in this location.',
+    remedy: 'Choose another, or allow it.',
+  },
+} as const
+type Errors = typeof errors
 declare module '../../kernel/register.ts' {
   interface EventTypes extends Events {}
+  interface ErrorCodes extends Errors {}
 }
 
 export const resellersFeature = feature({
   name: 'resellers',
+  errors,
   tables: [resellers, resellerPackages, resellerLocations],
   events,
   operations: [

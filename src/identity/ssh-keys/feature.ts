@@ -2,8 +2,17 @@ import { feature } from '../../kernel/feature.ts'
 import { addSshKey, listSshKeys, removeSshKey, renameSshKey } from './ssh-keys.ts'
 import { sshKeys } from './tables.ts'
 
+const errors = {
+  ssh_key_not_found: { status: 404, when: 'There is no such SSH key, or it is not yours.', remedy: 'Check the id.' },
+} as const
+type Errors = typeof errors
+declare module '../../kernel/register.ts' {
+  interface ErrorCodes extends Errors {}
+}
+
 export const sshKeysFeature = feature({
   name: 'ssh-keys',
+  errors,
   tables: [sshKeys],
   operations: [addSshKey, listSshKeys, renameSshKey, removeSshKey],
 })

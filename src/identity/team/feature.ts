@@ -5,8 +5,32 @@ import { changeMember, listTeam, removeMember } from './members.ts'
 import { leaveTeam, listMemberships } from './memberships.ts'
 import { teamMembers } from './tables.ts'
 
+const errors = {
+  team_member_not_found: {
+    status: 404,
+    when: 'The team of this account has no member with this id.',
+    remedy: 'Check the id.',
+  },
+  membership_not_found: {
+    status: 404,
+    when: 'Nothing with this id is shared with this account.',
+    remedy: 'Check the id; it may have been taken back.',
+  },
+  invitation_not_valid: {
+    status: 409,
+    when: 'The invitation was used, taken back, or has expired.',
+    remedy: 'Ask whoever sent it for a new one.',
+    audited: true,
+  },
+} as const
+type Errors = typeof errors
+declare module '../../kernel/register.ts' {
+  interface ErrorCodes extends Errors {}
+}
+
 export const teamFeature = feature({
   name: 'team',
+  errors,
   tables: [teamMembers],
   operations: [
     inviteMember,

@@ -3,8 +3,17 @@ import { endingTokens } from './attention.ts'
 import { tokens } from './tables.ts'
 import { createToken, grantToken, listTokens, revokeToken, rotateToken } from './tokens.ts'
 
+const errors = {
+  token_not_found: { status: 404, when: 'There is no such token of this account.', remedy: 'Check the id.' },
+} as const
+type Errors = typeof errors
+declare module '../../kernel/register.ts' {
+  interface ErrorCodes extends Errors {}
+}
+
 export const tokensFeature = feature({
   name: 'tokens',
+  errors,
   tables: [tokens],
   operations: [grantToken, createToken, listTokens, rotateToken, revokeToken],
   attention: [endingTokens],

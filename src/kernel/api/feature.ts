@@ -1,11 +1,13 @@
 import { hour } from '../db/clock.ts'
 import { write } from '../db/open.ts'
 import { feature } from '../feature.ts'
+import { kernelErrors } from './errors.ts'
 import { encryptedResponses, forgetOld } from './idempotency.ts'
 import { audit, idempotency } from './tables.ts'
 
 export const apiFeature = feature({
   name: 'api',
+  errors: kernelErrors,
   tables: [audit, idempotency],
   encrypted: [encryptedResponses],
   schedule: [

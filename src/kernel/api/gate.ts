@@ -7,7 +7,7 @@ import { looksLikeId } from '../db/ids.ts'
 import { type Db, read, type Tx, write } from '../db/open.ts'
 import { isScope } from './access.ts'
 import { type Actor, sessionOf, visitor } from './actor.ts'
-import { ApiError, type Code, unknownPath } from './errors.ts'
+import { ApiError, unknownPath } from './errors.ts'
 import { memoryOf } from './idempotency.ts'
 import { addressKey } from './limits.ts'
 import {
@@ -47,7 +47,7 @@ const passing =
   (db: Db, app: AppContext): Gate =>
   (op, actor, sent = {}) => {
     const request = sent.body === undefined ? sent : { ...sent, body: composed(op.body, sent.body) }
-    mustKnow(op, request.query ?? {})
+    mustKnow(app, op, request.query ?? {})
     const who = permit(op, actor, app.clock(), request.body)
     const {
       params = {},
@@ -84,7 +84,7 @@ const passing =
     }
     const targetIn = (tx: Db) => {
       const target = lookUp(op, tx, who, params)
-      checkBody(op, body)
+      checkBody(app, op, body)
       return target
     }
     const count = () => op.authAttempt && app.signIns.take(addressKey(from))
@@ -132,25 +132,19 @@ export function gate(db: Db, app: AppContext): Gate {
   }
 }
 
-const refusedSignIns: ReadonlySet<Code> = new Set([
-  'sign_in_failed',
-  'link_not_valid',
-  'setup_link_invalid',
-  'invitation_not_valid',
-  'rate_limited',
-])
-/** Who has to wait and goes on knocking is written down once a minute. */
-function belongsInTheLog(refusal: ApiError, { refusedLines }: AppContext, { from = '' }: Request): boolean {
-  if (refusal.code !== 'rate_limited') return refusedSignIns.has(refusal.code) || refusal.about !== undefined
+/** A caller who must wait and calls on is recorded once a minute. */
+function belongsInTheLog(refusal: ApiError, { refusedLines, registry }: AppContext, { from = '' }: Request): boolean {
+  if (refusal.code !== 'rate_limited')
+    return registry.errors[refusal.code].audited === true || refusal.about !== undefined
   return refusedLines.tryTake(`${addressKey(from)} ${refusal.about?.account?.id ?? ''}`)
 }
 
-function mustKnow(op: Operation, query: Query) {
+function mustKnow({ registry }: AppContext, op: Operation, query: Query) {
   const known = queryOf(op)
   for (const name in query) {
     if (!Object.hasOwn(known, name))
       throw new ApiError('invalid_request', `There is no query parameter "${name.slice(0, 40)}" here.`)
-    const wrong = wrongValue(known[name]!, query[name]!)
+    const wrong = wrongValue(registry.complete(known[name]!), query[name]!)
     if (wrong) throw new ApiError('invalid_request', `The query parameter ${name} ${wrong}`)
   }
 }
@@ -160,8 +154,8 @@ const endpointOf = (op: Operation, params: Readonly<Record<string, string>>) =>
   [op.id, ...Object.values(params)].join(' ')
 
 const noBody = fields({})
-function checkBody(op: Operation, body: unknown) {
-  if (op.method !== 'GET') check(op.body ?? noBody, body)
+function checkBody({ registry }: AppContext, op: Operation, body: unknown) {
+  if (op.method !== 'GET') check(registry.complete(op.body ?? noBody), body)
 }
 
 /** How long a person who has shown who they are is believed to be still there. */

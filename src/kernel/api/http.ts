@@ -3,12 +3,12 @@
 import type { Elysia } from 'elysia'
 import { isShared } from '../db/cache.ts'
 import type { Actor } from './actor.ts'
-import { ApiError, type Code, codes, errorBody, unknownPath } from './errors.ts'
+import { ApiError, type Code, type ErrorTable, errorBody, unknownPath } from './errors.ts'
 import type { CallResult, Gate } from './gate.ts'
 import { keyFrom } from './idempotency.ts'
 import { addressKey, type Limit } from './limits.ts'
 import type { Operation, Query } from './operation.ts'
-import { asJson, refuse, requestContext } from './response.ts'
+import { asJson, type IncomingRequest, refuse } from './response.ts'
 
 export const API_ROOT = '/api/v1'
 /** 1 MB. */
@@ -38,7 +38,7 @@ export type Sender = {
 export type HttpContext = {
   gate: Gate
   /** Throws `invalid_token` for credentials that are none. `on`: a page is for a person, whatever token comes with it. */
-  authenticate(request: Request, on?: 'page'): Sender
+  authenticate(request: IncomingRequest, on?: 'page'): Sender
   origin: string
   calls: Pick<Limit, 'take' | 'count'>
   restarting(): boolean
@@ -49,9 +49,9 @@ export function route(
   router: Elysia,
   method: Method,
   path: string,
-  answer: (request: Request, params: Record<string, string>) => Made,
+  answer: (request: IncomingRequest, params: Record<string, string>) => Made,
 ) {
-  const handle = async ({ request, params }: { request: Request; params: Record<string, string> }) => {
+  const handle = async ({ request, params }: { request: IncomingRequest; params: Record<string, string> }) => {
     try {
       return await answer(request, params)
     } catch (error) {
@@ -59,7 +59,7 @@ export function route(
     }
   }
   // The body is read here, by our own rules, and by nobody before.
-  router.route(method, path, handle, { parse: 'none' } as any)
+  router.route(method, path, handle as any, { parse: 'none' } as any)
 }
 type Made = Response | Promise<Response>
 type Method = (typeof everyMethod)[number]
@@ -107,9 +107,9 @@ function endsInSlash(url: string): boolean {
 type Found = Operation | { text(): string } | readonly string[] | undefined
 
 function answering(httpContext: HttpContext, found: Found) {
-  return async (request: Request, params: Record<string, string>): Promise<Response> => {
+  return async (request: IncomingRequest, params: Record<string, string>): Promise<Response> => {
     const known = endsInSlash(request.url) ? undefined : found
-    if (known === undefined || Array.isArray(known)) httpContext.calls.count(addressKey(requestContext(request).from))
+    if (known === undefined || Array.isArray(known)) httpContext.calls.count(addressKey(request.info.from))
     if (known === undefined) throw unknownPath()
     if ('id' in known) return show(known, await answer(httpContext, known, request, params))
     return 'text' in known ? give(httpContext, known.text(), request) : otherMethod(request, known)
@@ -156,54 +156,59 @@ function inPieces(text: Iterable<string>): ReadableStream<Uint8Array> {
   })
 }
 
-function give(httpContext: HttpContext, text: string, request: Request) {
-  httpContext.calls.take(addressKey(requestContext(request).from))
+function give(httpContext: HttpContext, text: string, request: IncomingRequest) {
+  httpContext.calls.take(addressKey(request.info.from))
   return new Response(text, { headers: asJson })
 }
 
-function otherMethod(request: Request, known: readonly string[]): Response {
+function otherMethod(request: IncomingRequest, known: readonly string[]): Response {
   const allow = [...known, ...(known.includes('GET') ? ['HEAD'] : []), 'OPTIONS'].join(', ')
   if (request.method === 'OPTIONS') return new Response(null, { status: 204, headers: { Allow: allow } })
   const r = new ApiError('method_not_allowed', `${request.method} is not possible here; ${allow} are.`)
-  return new Response(JSON.stringify(errorBody(r)), { status: r.status, headers: { ...asJson, Allow: allow } })
+  return new Response(JSON.stringify(errorBody(r)), {
+    status: request.info.errors[r.code].status,
+    headers: { ...asJson, Allow: allow },
+  })
 }
 
-const ofStatus = (status: number) => (Object.keys(codes) as Code[]).filter((code) => codes[code] === status)
 /** The order of checks is a promise (decisions): who makes two mistakes at once learns of the one that stands first here. */
-export const checks: readonly (readonly Code[])[] = [
-  ['not_found'],
-  ['method_not_allowed'],
-  ['not_authenticated', 'invalid_token'],
-  ['ip_not_allowed'],
-  ['rate_limited'],
-  ['restarting'],
-  ['bad_origin', 'csrf_failed'],
-  ['unsupported_media_type'],
-  ['too_large'],
-  ['invalid_json'],
-  ['invalid_idempotency_key'],
-  ['invalid_request'],
-  [
-    'second_factor_required',
-    'token_not_allowed',
-    'support_session',
-    'forbidden',
-    'missing_scope',
-    'scope_not_allowed',
-    'confirmation_required',
-  ],
-  ofStatus(404).filter((code) => code !== 'not_found'),
-  ofStatus(422),
-  ofStatus(409),
-]
+export function checksOf(errors: ErrorTable): readonly (readonly Code[])[] {
+  const ofStatus = (status: number) => (Object.keys(errors) as Code[]).filter((code) => errors[code].status === status)
+  return [
+    ['not_found'],
+    ['method_not_allowed'],
+    ['not_authenticated', 'invalid_token'],
+    ['ip_not_allowed'],
+    ['rate_limited'],
+    ['restarting'],
+    ['bad_origin', 'csrf_failed'],
+    ['unsupported_media_type'],
+    ['too_large'],
+    ['invalid_json'],
+    ['invalid_idempotency_key'],
+    ['invalid_request'],
+    [
+      'second_factor_required',
+      'token_not_allowed',
+      'support_session',
+      'forbidden',
+      'missing_scope',
+      'scope_not_allowed',
+      'confirmation_required',
+    ],
+    ofStatus(404).filter((code) => code !== 'not_found'),
+    ofStatus(422),
+    ofStatus(409),
+  ]
+}
 
 async function answer(
   httpContext: HttpContext,
   op: Operation,
-  request: Request,
+  request: IncomingRequest,
   params: Record<string, string>,
 ): Promise<CallResult> {
-  const { requestId, from } = requestContext(request)
+  const { requestId, from } = request.info
   const changes = op.method !== 'GET'
   const sender = admitted(httpContext, op, request, from)
   httpContext.calls.take(sender.actor ? sender.limitKey : addressKey(from))
@@ -228,7 +233,7 @@ async function answer(
 }
 
 /** Who it is, where that is enough to go on. What is refused here counts as a call of its address: guessing is not free. */
-function admitted(httpContext: HttpContext, op: Operation, request: Request, from: string): Sender {
+function admitted(httpContext: HttpContext, op: Operation, request: IncomingRequest, from: string): Sender {
   try {
     const sender = httpContext.authenticate(request)
     if (!sender.actor && op.access !== 'anyone')

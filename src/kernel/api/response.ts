@@ -1,7 +1,7 @@
 // The way out. Every answer there is, of the API, of pages, files and agents' paths, of the socket's upgrade, leaves through
 // `answered`: so each has its request id and the headers that all have, and each is in the journal when requests are logged.
 import { log, plainPath } from '../log.ts'
-import { ApiError, errorBody } from './errors.ts'
+import { ApiError, type ErrorTable, errorBody } from './errors.ts'
 
 /** What is known of a request since it came in. */
 export type RequestInfo = {
@@ -10,15 +10,10 @@ export type RequestInfo = {
   from: string
   /** The account or token that asks, once that is known. */
   by?: string
+  errors: ErrorTable
 }
-const heard = new WeakMap<Request, RequestInfo>()
-
-/** Throws for a request that did not come in through `answered`. */
-export function requestContext(request: Request): RequestInfo {
-  const it = heard.get(request)
-  if (!it) throw new Error('a request that nobody has heard')
-  return it
-}
+/** A request as `answered` hands it on: what is known of it travels with it. */
+export type IncomingRequest = Request & { readonly info: RequestInfo }
 
 /** HSTS is ignored by browsers on plain HTTP, so it can always stand there. */
 const always = Object.entries({
@@ -37,36 +32,36 @@ type Made = Response | undefined
 /** `handle` answers nothing where it made a socket of the connection. Whatever it throws is answered as a refusal. */
 export async function answered<T extends Made>(
   request: Request,
-  { from, logs }: { from: string; logs: boolean },
-  handle: () => T | Promise<T>,
+  { from, logs, errors }: { from: string; logs: boolean; errors: ErrorTable },
+  handle: (request: IncomingRequest) => T | Promise<T>,
 ): Promise<T | Response> {
-  const it: RequestInfo = { requestId: Bun.randomUUIDv7(), from }
-  heard.set(request, it)
+  const info: RequestInfo = { requestId: Bun.randomUUIDv7(), from, errors }
+  const incoming: IncomingRequest = Object.assign(request, { info })
   const startedAt = logs ? performance.now() : 0
   let response: T | Response
   try {
     // Nothing of ours depends on the Host header, but the address of a request with a nonsensical one cannot be read.
     if (!URL.canParse(request.url))
       throw new ApiError('invalid_request', 'The Host header is not the name of a host. Send the one of this panel.')
-    response = await handle()
+    response = await handle(incoming)
   } catch (error) {
-    response = refuse(error, request)
+    response = refuse(error, incoming)
   }
   if (response) {
     const { headers } = response
-    headers.set('X-Request-Id', it.requestId)
+    headers.set('X-Request-Id', info.requestId)
     for (const [name, value] of always) headers.set(name, value)
     for (const [name, value] of unlessSaid) if (!headers.has(name)) headers.set(name, value)
   }
   if (logs)
     log.info('request', {
-      requestId: it.requestId,
+      requestId: info.requestId,
       method: request.method,
       path: plainPath(request.url),
       status: response?.status ?? 101,
       ms: Math.round(performance.now() - startedAt),
       from,
-      by: it.by,
+      by: info.by,
     })
   return response
 }
@@ -74,8 +69,8 @@ export async function answered<T extends Made>(
 export const asJson = { 'Content-Type': 'application/json; charset=utf-8' }
 
 /** Any error as an answer: refusals as they are, everything else as a request id whose cause is in the journal. */
-export function refuse(error: unknown, request: Request): Response {
-  const { requestId } = requestContext(request)
+export function refuse(error: unknown, request: IncomingRequest): Response {
+  const { requestId, errors } = request.info
   const r =
     error instanceof ApiError
       ? error
@@ -83,7 +78,7 @@ export function refuse(error: unknown, request: Request): Response {
   if (r !== error) log.error('a call broke', { requestId, method: request.method, path: plainPath(request.url), error })
   const { retryAfterSeconds, ...details } = r.details
   return new Response(JSON.stringify(errorBody({ code: r.code, message: r.message, details })), {
-    status: r.status,
+    status: errors[r.code].status,
     headers: retryAfterSeconds === undefined ? asJson : { ...asJson, 'Retry-After': String(retryAfterSeconds) },
   })
 }

@@ -2,8 +2,9 @@
 
 import type { TSchema } from 'typebox'
 import { accountKinds, scopes } from '../api/access.ts'
-import { type Code, codes, errorBody, refusals } from '../api/errors.ts'
+import { type Code, type ErrorTable, errorBody } from '../api/errors.ts'
 import { isAllowedInSupportSession, needsPerson, type Operation, queryOf, statusesOf } from '../api/operation.ts'
+import type { Registry } from '../feature.ts'
 import { sample, sampleId } from './sample.ts'
 
 const kindsOf = ({ access }: Operation) => (access === 'anyone' ? [] : accountKinds.filter((kind) => access[kind]))
@@ -46,14 +47,6 @@ export function codesOf(op: Operation): Code[] {
 const ref = (kind: string, name: string) => ({ $ref: `#/components/${kind}/${name}` })
 const json = (content: object, type = 'application/json') => ({ content: { [type]: content } })
 
-/** Details that a code always has. */
-const details: Partial<Record<Code, Record<string, unknown>>> = {
-  missing_scope: { scopes: ['servers:suspend'] },
-  scope_not_allowed: { scopes: ['settings:write'] },
-  quota_exceeded: { resource: 'servers', used: 20, limit: 20 },
-  validation_failed: { fields: [{ field: 'hostname', message: 'is required.' }] },
-}
-
 const headers = {
   RequestId: { description: 'To quote when you ask about this call.', schema: { type: 'string', format: 'uuid' } },
   RetryAfter: { description: 'Seconds to wait.', schema: { type: 'integer', minimum: 1 } },
@@ -65,8 +58,8 @@ const headers = {
 }
 const requestId = { 'X-Request-Id': ref('headers', 'RequestId') }
 
-const refusal = (status: number, list: readonly Code[]) => ({
-  description: list.map((code) => `\`${code}\`: ${refusals[code][1]} ${refusals[code][2]}`).join('\n\n'),
+const refusal = (errors: ErrorTable, status: number, list: readonly Code[]) => ({
+  description: list.map((code) => `\`${code}\`: ${errors[code].when} ${errors[code].remedy}`).join('\n\n'),
   headers: {
     ...requestId,
     ...(status === 429 || status === 503 ? { 'Retry-After': ref('headers', 'RetryAfter') } : {}),
@@ -140,9 +133,9 @@ const afterwards = ({ response }: Operation): string =>
     ? ' It answers at once. Where there is a `jobId`, that job goes on: follow `GET /jobs/{jobId}` until its state is `succeeded` or `failed`.'
     : ''
 
-function operationObject(op: Operation, components: Named) {
+function operationObject({ errors, complete }: Registry, op: Operation, components: Named) {
   const example: any = sample(op.response, op.on?.name ?? op.id.split('.')[0]!)
-  const byStatus = [...Map.groupBy(codesOf(op), (code) => codes[code])].sort(([a], [b]) => a - b)
+  const byStatus = [...Map.groupBy(codesOf(op), (code) => errors[code].status)].sort(([a], [b]) => a - b)
   return {
     operationId: op.id,
     summary: op.summary,
@@ -151,9 +144,9 @@ function operationObject(op: Operation, components: Named) {
     security: securityOf(op),
     ...(op.access === 'anyone' ? {} : { 'x-access': op.access }),
     ...(op.requiresSession ? { 'x-in-person': true } : {}),
-    parameters: hoisted(parametersOf(op), {}),
+    parameters: hoisted(complete(parametersOf(op) as any), {}),
     ...(op.body && {
-      requestBody: { required: true, ...json({ schema: hoisted(op.body, components), example: op.example }) },
+      requestBody: { required: true, ...json({ schema: hoisted(complete(op.body), components), example: op.example }) },
     }),
     responses: {
       ...Object.fromEntries(
@@ -163,7 +156,10 @@ function operationObject(op: Operation, components: Named) {
             description: i ? 'Done: there was nothing to do on a node, and `jobId` is null.' : said[status],
             headers: { ...requestId, ...(op.idempotent && { 'Idempotency-Replayed': ref('headers', 'Replayed') }) },
             ...json(
-              { schema: hoisted(op.response, components), example: i ? { ...example, jobId: null } : example },
+              {
+                schema: hoisted(complete(op.response), components),
+                example: i ? { ...example, jobId: null } : example,
+              },
               op.produces,
             ),
           },
@@ -172,7 +168,7 @@ function operationObject(op: Operation, components: Named) {
       ...Object.fromEntries(
         byStatus.map(([status, list]) => [
           status,
-          shared.has(status) ? ref('responses', `Status${status}`) : refusal(status, list),
+          shared.has(status) ? ref('responses', `Status${status}`) : refusal(errors, status, list),
         ]),
       ),
     },
@@ -218,10 +214,11 @@ const description = `Every change and every read of the panel is a call of this 
 Lists answer \`data\`, \`nextCursor\` and \`total\`; refusals answer \`error\` with \`code\`, \`message\` and sometimes \`details\`.
 Times are ISO 8601 in UTC; the unit stands at the end of a name (\`memoryMb\`, \`diskGb\`).`
 
-export function openapi(operations: readonly Operation[], { version, root }: { version: string; root: string }) {
+export function openapi(registry: Registry, { version, root }: { version: string; root: string }) {
+  const { operations, errors } = registry
   const paths: Record<string, Record<string, unknown>> = {}
   const schemas: Named = { Error: error }
-  for (const op of operations) (paths[op.path] ??= {})[op.method.toLowerCase()] = operationObject(op, schemas)
+  for (const op of operations) (paths[op.path] ??= {})[op.method.toLowerCase()] = operationObject(registry, op, schemas)
   return {
     openapi: '3.1.0',
     info: { title: 'Berth', version, description },
@@ -264,11 +261,16 @@ export function openapi(operations: readonly Operation[], { version, root }: { v
         },
       },
       headers,
-      responses: Object.fromEntries([...shared].map(([status, list]) => [`Status${status}`, refusal(status, list)])),
+      responses: Object.fromEntries(
+        [...shared].map(([status, list]) => [`Status${status}`, refusal(errors, status, list)]),
+      ),
       examples: Object.fromEntries(
         [...new Set([...operations.flatMap(codesOf), ...[...shared.values()].flat()])].map((code) => [
           code,
-          { summary: code, value: errorBody({ code, message: refusals[code][1], details: details[code] ?? {} }) },
+          {
+            summary: code,
+            value: errorBody({ code, message: errors[code].when, details: errors[code].details ?? {} }),
+          },
         ]),
       ),
       schemas: Object.fromEntries(Object.entries(schemas).sort(([a], [b]) => (a < b ? -1 : 1))),

@@ -2,7 +2,7 @@
 
 import { textOf } from '../api/http.ts'
 import { addressKey, Limit } from '../api/limits.ts'
-import { requestContext } from '../api/response.ts'
+import type { IncomingRequest } from '../api/response.ts'
 import { type Clock, minute } from '../db/clock.ts'
 import { log, plainPath } from '../log.ts'
 
@@ -26,9 +26,9 @@ const word = (text: unknown) => (typeof text === 'string' ? /^[a-z-]{1,40}/.exec
 export function cspReports(clock: Clock) {
   const perAddress = new Limit(PER_ADDRESS, clock)
   let seen = { minute: 0, n: 0 }
-  return async (request: Request): Promise<Response> => {
+  return async (request: IncomingRequest): Promise<Response> => {
     try {
-      perAddress.take(addressKey(requestContext(request).from))
+      perAddress.take(addressKey(request.info.from))
       const now = Math.floor(clock() / minute)
       seen = seen.minute === now ? { minute: now, n: seen.n + 1 } : { minute: now, n: 1 }
       if (seen.n <= PER_MINUTE) {

@@ -6,7 +6,7 @@ import { ApiError } from '../api/errors.ts'
 import { type HttpContext, route } from '../api/http.ts'
 import { addressKey } from '../api/limits.ts'
 import type { Operation } from '../api/operation.ts'
-import { requestContext } from '../api/response.ts'
+import type { IncomingRequest } from '../api/response.ts'
 import type { Clock } from '../db/clock.ts'
 import { log, plainPath } from '../log.ts'
 import type { Brand } from './brand.ts'
@@ -41,10 +41,10 @@ export function mountPages(router: Elysia, site: Site) {
 async function answer(
   site: Site,
   p: Page | undefined,
-  request: Request,
+  request: IncomingRequest,
   params: Record<string, string>,
 ): Promise<Response> {
-  const { requestId, from } = requestContext(request)
+  const { requestId, from, errors } = request.info
   const url = new URL(request.url)
   let at = atFor(site, request, params, undefined)
   try {
@@ -63,11 +63,9 @@ async function answer(
     const refusal =
       error instanceof ApiError ? error : new ApiError('internal_error', 'Something went wrong on our side.')
     if (refusal !== error) log.error('a page broke', { requestId, path: p?.path ?? plainPath(url.pathname), error })
-    const response = document(
-      site,
-      { ...site.errorPage(refusal, requestId, at), page: undefined, at, always: {} },
-      refusal.status,
-    )
+    const { status } = errors[refusal.code]
+    const shown = site.errorPage({ status, message: refusal.message }, requestId, at)
+    const response = document(site, { ...shown, page: undefined, at, always: {} }, status)
     const { retryAfterSeconds } = refusal.details
     if (retryAfterSeconds !== undefined) response.headers.set('Retry-After', String(retryAfterSeconds))
     return response

@@ -1,9 +1,9 @@
 // A line of the audit log: how it is found, and how it is told.
 import { Type as t } from 'typebox'
 import { type AccountKind, accountKinds } from '../../kernel/api/access.ts'
-import { type Code, codes } from '../../kernel/api/errors.ts'
+import { declaredName } from '../../kernel/api/declared.ts'
 import { described, namedSchema, nullable, type Query, time } from '../../kernel/api/operation.ts'
-import { moment, oneOf, text } from '../../kernel/api/query.ts'
+import { moment, text } from '../../kernel/api/query.ts'
 import { iso } from '../../kernel/db/clock.ts'
 import { looksLikeId } from '../../kernel/db/ids.ts'
 import type { Db } from '../../kernel/db/open.ts'
@@ -108,7 +108,10 @@ export const filterQuery = {
   operation: text('Only this operation; without a dot, everything whose name begins so.'),
   target: text('Only changes to this id.'),
   from: text('Only from this address.'),
-  result: oneOf(['done', 'refused', ...(Object.keys(codes) as Code[])], 'done, refused, or the code of a refusal.'),
+  result: declaredName('errors', {
+    also: ['done', 'refused'],
+    description: 'done, refused, or the code of a refusal.',
+  }),
   since: moment('Not before this time: 2026-11-21, or 2026-11-21T14:03:22Z.'),
   until: moment('Not after this time; a day alone is meant to its end.'),
 } as const

@@ -2,8 +2,21 @@ import { feature } from '../../kernel/feature.ts'
 import { failedJobs, stuckJobs } from './attention.ts'
 import { getJob, getJobLog, listJobs } from './jobs.ts'
 
+const errors = {
+  job_not_found: {
+    status: 404,
+    when: 'There is no such job, it is not yours, or it is older than the newest 1000.',
+    remedy: 'Check the id; look at the server instead.',
+  },
+} as const
+type Errors = typeof errors
+declare module '../../kernel/register.ts' {
+  interface ErrorCodes extends Errors {}
+}
+
 export const jobsFeature = feature({
   name: 'jobs',
+  errors,
   operations: [listJobs, getJob, getJobLog],
   attention: [stuckJobs, failedJobs],
 })

@@ -5,8 +5,27 @@ import { configureMail, getMail, testMail } from './mail.ts'
 import { rotateSecrets } from './rotate-secrets.ts'
 import { branding } from './tables.ts'
 
+const errors = {
+  no_mail_server: { status: 409, when: 'No mail server is set.', remedy: 'Save one in the settings first.' },
+  mail_refused: {
+    status: 409,
+    when: 'The mail server did not take the mail.',
+    remedy: 'Read what it said, and change the settings.',
+  },
+  key_file_not_usable: {
+    status: 409,
+    when: 'The key file cannot be read or written, or lacks a key that something is encrypted with; the message says which.',
+    remedy: 'Put the right key file in place, then try again.',
+  },
+} as const
+type Errors = typeof errors
+declare module '../../kernel/register.ts' {
+  interface ErrorCodes extends Errors {}
+}
+
 export const settingsFeature = feature({
   name: 'settings',
+  errors,
   tables: [branding],
   operations: [
     getMail,

@@ -1,9 +1,9 @@
 // The API as this account has it: nothing is listed that the gate would not let it call.
 import { quoted } from '../../../agent/protocol/shell-quote.ts'
-import { operations } from '../../../src/app/features.ts'
+import { operations, registry } from '../../../src/app/features.ts'
 import { isScope, type Permission, permissions, type Scope, scopes } from '../../../src/kernel/api/access.ts'
 import type { Actor } from '../../../src/kernel/api/actor.ts'
-import { type Code, codes, refusals } from '../../../src/kernel/api/errors.ts'
+import type { Code } from '../../../src/kernel/api/errors.ts'
 import { API_ROOT } from '../../../src/kernel/api/http.ts'
 import { needsPerson, type Operation, queryOf } from '../../../src/kernel/api/operation.ts'
 import { codesOf } from '../../../src/kernel/openapi/openapi.ts'
@@ -65,11 +65,12 @@ const prose = (words: string): Html =>
   html`${words.split('`').map((part, i) => (i % 2 ? html`<code>${part}</code>` : part))}`
 
 /** What this call refuses with of its own, in words; what every call may answer is said once, at the top. */
+const { errors } = registry
 const refusalTable = (list: readonly Code[]): Html =>
   table<Code>('Refusals', list, [
-    { title: 'Refuses with', main: true, cell: (code) => html`${codes[code]} <code>${code}</code>` },
-    { title: 'When', cell: (code) => prose(refusals[code][1]) },
-    { title: 'What to do', cell: (code) => prose(refusals[code][2]) },
+    { title: 'Refuses with', main: true, cell: (code) => html`${errors[code].status} <code>${code}</code>` },
+    { title: 'When', cell: (code) => prose(errors[code].when) },
+    { title: 'What to do', cell: (code) => prose(errors[code].remedy) },
   ])
 
 const bodyTable = (rows: readonly FieldRow[]): Html =>
@@ -168,7 +169,7 @@ function view({ at }: { at: At }): Html {
       ),
     )}
     ${!groups.length && empty(html`No call of this account has that in its path, words, scopes or codes.`, html`<a class="btn" href="${at.path}">Show all</a>`)}
-    ${card({ id: 'usual', title: 'What any call may answer' }, refusalTable([...usual].toSorted((a, b) => codes[a] - codes[b])))}`
+    ${card({ id: 'usual', title: 'What any call may answer' }, refusalTable([...usual].toSorted((a, b) => errors[a].status - errors[b].status)))}`
 }
 
 const reference = { reads: {}, title: 'API reference', nav: 'reference' } as const

@@ -3,8 +3,17 @@ import { getSignInProvider, removeSignInProvider, setSignInProvider } from './co
 import { listIdentities, removeIdentity } from './identities.ts'
 import { beginProviderSignIn, completeProviderSignIn, encryptedProviderSignIns, getProvider } from './oidc.ts'
 
+const errors = {
+  identity_not_found: { status: 404, when: 'There is no such identity of this account.', remedy: 'Check the id.' },
+} as const
+type Errors = typeof errors
+declare module '../../../kernel/register.ts' {
+  interface ErrorCodes extends Errors {}
+}
+
 export const identityProviderFeature = feature({
   name: 'identity-provider',
+  errors,
   encrypted: [encryptedProviderSignIns],
   operations: [
     getProvider,

@@ -4,15 +4,15 @@
 import { ApiError } from '../../../kernel/api/errors.ts'
 import type { HttpContext } from '../../../kernel/api/http.ts'
 import { addressKey } from '../../../kernel/api/limits.ts'
-import { requestContext } from '../../../kernel/api/response.ts'
+import type { IncomingRequest } from '../../../kernel/api/response.ts'
 import { safePath } from '../../../kernel/web/safe-path.ts'
 import { pageHeaders } from '../../../kernel/web/serve-pages.ts'
 import { beginProviderSignIn } from './oidc.ts'
 
-export async function startAtProvider(httpContext: HttpContext, request: Request): Promise<Response> {
+export async function startAtProvider(httpContext: HttpContext, request: IncomingRequest): Promise<Response> {
   const query = new URL(request.url).searchParams
   const next = safePath(query.get('next') ?? undefined)
-  const { requestId, from } = requestContext(request)
+  const { requestId, from } = request.info
   const to = (path: string) => new Response(null, { status: 303, headers: { ...pageHeaders(), Location: path } })
   // A picture on a foreign page asks as its visitor, and must use up nothing of theirs.
   if (isPartOfAnotherSite(request))

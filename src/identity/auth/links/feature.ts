@@ -5,8 +5,22 @@ import { forgetLinks } from './links.ts'
 import { answerResets, inviteCustomer, requestReset, setPassword } from './password-links.ts'
 import { createServerSignInLink, createSignInLink, useSignInLink } from './sign-in-links.ts'
 
+const errors = {
+  link_not_valid: {
+    status: 401,
+    when: 'The link was used, replaced by a newer one, or is too old.',
+    remedy: 'Ask for a new one.',
+    audited: true,
+  },
+} as const
+type Errors = typeof errors
+declare module '../../../kernel/register.ts' {
+  interface ErrorCodes extends Errors {}
+}
+
 export const linksFeature = feature({
   name: 'links',
+  errors,
   operations: [useSignInLink, requestReset, setPassword, inviteCustomer, createSignInLink, createServerSignInLink],
   schedule: [
     { everyMs: 2 * second, words: 'mailing links to new passwords', work: ({ db, app }) => answerResets(db, app) },

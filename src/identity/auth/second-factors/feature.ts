@@ -11,8 +11,17 @@ import { resetCustomerFactors, resetStaffFactors } from './reset-factors.ts'
 import { getSecondFactor, renewRecoveryCodes } from './second-factors.ts'
 import { beginTotp, confirmTotp, encryptedTotp, removeTotp } from './totp.ts'
 
+const errors = {
+  passkey_not_found: { status: 404, when: 'There is no such passkey of this account.', remedy: 'Check the id.' },
+} as const
+type Errors = typeof errors
+declare module '../../../kernel/register.ts' {
+  interface ErrorCodes extends Errors {}
+}
+
 export const secondFactorsFeature = feature({
   name: 'second-factors',
+  errors,
   encrypted: [encryptedTotp],
   operations: [
     getPendingSignIn,

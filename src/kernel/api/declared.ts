@@ -1,0 +1,46 @@
+// Names that features declare, as values of a field: a schema says which names it takes, and the registry puts them in. So an
+// operation about all features (roles, the audit log) needs no list of its own.
+import { type TSchema, Type as t } from 'typebox'
+
+/** Tables of the registry whose names a schema may ask for. */
+export type NameTable = 'errors' | 'permissions'
+
+/** A text that is one of `also`, or a name in that table. */
+export const declaredName = <T extends string>(
+  table: NameTable,
+  { also = [], ...more }: { also?: readonly string[]; description?: string } = {},
+) => t.Unsafe<T>({ type: 'string', 'x-declared': { table, also }, ...more })
+
+type Marked = { 'x-declared'?: { table: NameTable; also: readonly string[] } }
+
+/** Returns a function that puts names into schemas. A schema that asks for none is returned as it is. */
+export function completing(names: (table: NameTable) => readonly string[]) {
+  const done = new Map<object, unknown>()
+  const complete = (schema: unknown): unknown => {
+    if (typeof schema !== 'object' || schema === null) return schema
+    const known = done.get(schema)
+    if (known !== undefined) return known
+    const made = built(schema)
+    done.set(schema, made)
+    return made
+  }
+  const built = (schema: object): unknown => {
+    if (Array.isArray(schema)) {
+      const items = schema.map(complete)
+      return items.some((item, i) => item !== schema[i]) ? items : schema
+    }
+    const { 'x-declared': declared, ...rest } = schema as Marked & Record<string, unknown>
+    if (declared) return { ...rest, enum: [...declared.also, ...names(declared.table)] }
+    const entries = Object.entries(schema).map(([name, value]) => [name, complete(value)] as const)
+    // typebox marks kinds of schemas by properties that are not enumerable; a schema without names keeps them.
+    return entries.some(([name, value]) => value !== (schema as Record<string, unknown>)[name])
+      ? Object.create(Object.getPrototypeOf(schema), {
+          ...Object.getOwnPropertyDescriptors(schema),
+          ...Object.fromEntries(
+            entries.map(([name, value]) => [name, { value, enumerable: true, configurable: true, writable: true }]),
+          ),
+        })
+      : schema
+  }
+  return complete as <S extends TSchema | undefined>(schema: S) => S
+}
