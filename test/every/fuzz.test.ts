@@ -10,10 +10,11 @@ import { type Operation, queryOf as parametersOf } from '../../src/kernel/api/op
 import { codesOf } from '../../src/kernel/openapi/openapi.ts'
 import { callerOf, type Everything, everyId, everything, targetsOf } from '../support/everything.ts'
 import { type World, world } from '../support/panel.ts'
+import { isQuick, quickCount } from '../support/quick.ts'
 import { cookieFor, makeRight, markedBody, refresh } from '../support/right.ts'
 
 const long = !!process.env['BERTH_LONG']
-const CASES = long ? 2000 : 200
+const CASES = long ? 2000 : quickCount(200, 5)
 const SEED = long ? Date.now() % 2 ** 31 : 1
 /** Far above what any of them takes, so that only one that hangs meets it. */
 const LIMIT_MS = 5000
@@ -549,7 +550,8 @@ describe('whatever is sent, the answer is one from the table, says nothing of wh
         done.set(op.id, times)
         expect(p.db.$client.query('PRAGMA foreign_key_check').all()).toEqual([])
         expect({} as any).not.toHaveProperty('isAdmin')
-        expect([op.id, times > 0]).toEqual([op.id, !(op.id in neverDone)])
+        // A quick run has too few cases to do everything.
+        if (!isQuick) expect([op.id, times > 0]).toEqual([op.id, !(op.id in neverDone)])
       } finally {
         watch.close()
         p.close()

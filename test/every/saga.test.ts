@@ -7,6 +7,7 @@ import { registry } from '../../src/app/features.ts'
 import { InjectedCrash } from '../../src/kernel/jobs/runner.ts'
 import { invariants } from '../support/invariants.ts'
 import { world } from '../support/panel.ts'
+import { quickly } from '../support/quick.ts'
 import { type Scenario, scenarios } from '../support/scenarios.ts'
 
 const sagas = registry.jobs
@@ -94,9 +95,9 @@ function momentsOf(s: Scenario, failing: boolean): Moment[] {
 
 const long = process.env['BERTH_LONG'] === '1'
 
-for (const s of scenarios)
+for (const [n, s] of scenarios.entries())
   describe(s.name, () => {
-    for (const moment of momentsOf(s, false))
+    for (const moment of quickly(momentsOf(s, false), 4, n))
       test(`ends as it should, ${moment?.words ?? 'undisturbed'}`, async () => {
         const end = await play(s, undefined, moment)
         expect(end.job.state).toBe('succeeded')
@@ -113,7 +114,7 @@ for (const s of scenarios)
         const moments = momentsOf(s, true).filter(
           (m, i) => long || last || m === undefined || (i + name.length + (mode === 'late' ? 1 : 0)) % 9 === 0,
         )
-        for (const moment of moments)
+        for (const moment of quickly(moments, 6, n + name.length))
           test(`with "${name}" failing ${mode}, ${moment?.words ?? 'undisturbed'}`, async () => {
             const end = await play(s, failure, moment)
             // A step of this scenario that sends nothing cannot fail; one that failed late may have been cut short before it.
