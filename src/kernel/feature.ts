@@ -5,10 +5,12 @@ import { completing } from './api/declared.ts'
 import type { ErrorDeclaration, ErrorTable } from './api/errors.ts'
 import type { AppContext, Operation } from './api/operation.ts'
 import type { EncryptedColumn } from './db/encrypted.ts'
+import type { IdDeclaration } from './db/ids.ts'
 import type { Db } from './db/open.ts'
 import type { EventDeclaration } from './jobs/outbox.ts'
 import type { Saga } from './jobs/saga.ts'
 import type { Hub } from './nodes/hub.ts'
+import { type SampleValue, sampling } from './openapi/sample.ts'
 import type { DeliveryKind } from './queue/delivery-kind.ts'
 import type { DeliveryQueue } from './queue/delivery-queue.ts'
 
@@ -29,6 +31,10 @@ export interface Feature extends FeatureFields {
   name: string
   /** What people and programs can do: each is a route, a `berth admin` command and an entry of the reference. */
   operations?: readonly Operation[]
+  /** Kinds of things with an id; declare them in `IdKinds` too. */
+  ids?: Readonly<Record<string, IdDeclaration>>
+  /** Values in the examples of the reference, by the name of their field (addresses: RFC 5737, 3849 and 7042). */
+  samples?: Readonly<Record<string, SampleValue>>
   /** Codes of refusals; declare them in `ErrorCodes` too. */
   errors?: Readonly<Record<string, ErrorDeclaration>>
   /** Tables of this feature. No other feature reads them. */
@@ -62,6 +68,12 @@ export function assemble(features: readonly Feature[]) {
     return table
   }
   const errors = merged('error code', (one) => one.errors) as ErrorTable
+  const ids = merged('kind of id', (one) => one.ids)
+  const samples = merged('sample', (one) => one.samples)
+  const prefixes = Object.values(ids).map(({ prefix }) => prefix)
+  for (const prefix of prefixes)
+    if (prefixes.indexOf(prefix) !== prefixes.lastIndexOf(prefix))
+      throw new Error(`two features declare the id prefix ${prefix}`)
   const allOperations = all((one) => one.operations)
   return {
     features,
@@ -69,6 +81,10 @@ export function assemble(features: readonly Feature[]) {
     allOperations,
     /** The API. */
     operations: allOperations.filter((op) => !op.localOnly),
+    ids,
+    samples,
+    /** Examples for the reference. */
+    examples: sampling(ids, samples),
     errors,
     tables: all((one) => one.tables),
     encrypted: all((one) => one.encrypted),

@@ -1,6 +1,8 @@
 // The names that features declare, as types. A feature adds its own next to its values:
 // `declare module '…/kernel/register.ts' { interface EventTypes extends Events {} }`, so an unknown name does not compile.
 
+/** Kind of a thing with an id → its prefix. */
+export interface IdKinds {}
 /** Code of a refusal → its declaration. */
 export interface ErrorCodes {}
 /** Name of the event → its declaration. */

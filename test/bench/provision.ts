@@ -97,7 +97,7 @@ async function throughBerth(i: number): Promise<Taken> {
 
 async function byHand(i: number): Promise<Taken> {
   const address = `${SUBNET}.${200 + i}`
-  const server = newId('server')
+  const server = newId('srv')
   const at = `${tempDir}/hand-${i}`
   mkdirSync(at)
   const began = performance.now()

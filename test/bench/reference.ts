@@ -142,7 +142,7 @@ const order = db.transaction((by: Row, body: Row) => {
   const node = nodes.reduce((most, n) => (n.free > most.free ? n : most))
   const image = body['imageId'] ? find.image.get(body['imageId']) : undefined
   if (!what) throw new Error('not possible')
-  const id = newId('server')
+  const id = newId('srv')
   const number = find.number.get()!.n
   const host = body['hostname'] ?? `server${number}`
   const mac = `02:${randomBytes(5).toString('hex').match(/../g)!.join(':')}`
@@ -173,7 +173,7 @@ const order = db.transaction((by: Row, body: Row) => {
   const pool = find.ipv6.get(node.id)!
   const group = BigInt(pool['next_offset']) >> 64n
   put.prefix.run(
-    newId('address'),
+    newId('ip'),
     pool['id'],
     `2001:db8:${(group >> 16n).toString(16)}:${(group & 0xffffn).toString(16)}::`,
     pool['place'],
@@ -194,12 +194,7 @@ const order = db.transaction((by: Row, body: Row) => {
     name: what['owner_name'],
     externalId: what['external_id'],
   }
-  put.event.run(
-    newId('event'),
-    now,
-    body['ownerId'],
-    JSON.stringify({ server, customer, image: image?.['id'] ?? null }),
-  )
+  put.event.run(newId('evt'), now, body['ownerId'], JSON.stringify({ server, customer, image: image?.['id'] ?? null }))
   let jobId: string | null = null
   if (image) {
     jobId = newId('job')
@@ -224,7 +219,7 @@ const order = db.transaction((by: Row, body: Row) => {
     )
   }
   put.audit.run(
-    newId('audit'),
+    newId('aud'),
     now,
     by['account'],
     by['account_name'],

@@ -98,7 +98,7 @@ class Rows {
     let accountId = ''
     const made = Array.from({ length: tokens }, (_, i) => {
       if (i % TOKENS_PER_ACCOUNT === 0) {
-        accountId = newId('account')
+        accountId = newId('usr')
         const n = i / TOKENS_PER_ACCOUNT
         this.add('accounts', {
           id: accountId,
@@ -113,7 +113,7 @@ class Rows {
     })
     const session = randomToken()
     this.add('sessions', {
-      id: newId('session'),
+      id: newId('ses'),
       token_hash: digest(session),
       account_id: accountId,
       csrf: randomToken(),
@@ -130,7 +130,7 @@ class Rows {
     const random = randomToken()
     const token = `pnl_${random}${Buffer.from(digest(random), 'hex').toString('base64url').slice(0, 6)}`
     this.add('tokens', {
-      id: newId('token'),
+      id: newId('tok'),
       token_hash: digest(token),
       account_id: accountId,
       name: `Billing ${i}`,
@@ -143,8 +143,8 @@ class Rows {
   }
 
   private customer(i: number) {
-    const id = newId('account')
-    const sshKeyId = newId('sshKey')
+    const id = newId('usr')
+    const sshKeyId = newId('key')
     this.add('accounts', {
       id,
       kind: 'customer',
@@ -166,7 +166,7 @@ class Rows {
   }
 
   private sold() {
-    const ids = { packageId: newId('package'), locationId: newId('location'), imageId: newId('image') }
+    const ids = { packageId: newId('pkg'), locationId: newId('grp'), imageId: newId('img') }
     this.add('packages', {
       id: ids.packageId,
       name: 'KVM 2G',
@@ -199,7 +199,7 @@ class Rows {
 
   private node(i: number, locationId: string): SeededNode {
     const { privateKey, publicKey } = generateKeyPairSync('ed25519')
-    const id = newId('node')
+    const id = newId('nod')
     const name = `fra-${String(i + 1).padStart(3, '0')}`
     this.add('nodes', {
       id,
@@ -254,7 +254,7 @@ class Rows {
   private ipv4(poolId: string, i: number, serverId: string | null) {
     const address = `10.${1 + (i >> 16)}.${(i >> 8) & 255}.${i & 255}`
     this.add('addresses', {
-      id: newId('address'),
+      id: newId('ip'),
       pool_id: poolId,
       version: 4,
       address,
@@ -272,7 +272,7 @@ class Rows {
     sold: ReturnType<Rows['sold']>,
     pools: { v4: string; v6: string },
   ): string {
-    const id = newId('server')
+    const id = newId('srv')
     const hostname = `web${i}.bench.example`
     const status = i % 20 === 0 ? 'stopped' : i % 50 === 1 ? 'suspended' : 'running'
     const power = status === 'running' ? 'running' : 'stopped'
@@ -306,7 +306,7 @@ class Rows {
     const group = i + 1
     const prefix = `2001:db8:${group >> 16 ? `${(group >> 16).toString(16)}:` : '0:'}${(group & 0xffff).toString(16)}::`
     this.add('addresses', {
-      id: newId('address'),
+      id: newId('ip'),
       pool_id: pools.v6,
       version: 6,
       address: prefix,
@@ -368,7 +368,7 @@ class Rows {
     }
     for (let i = 0; i < Math.min(OLD_AUDIT_LINES, servers.length * 2); i++)
       this.add('audit', {
-        id: newId('audit'),
+        id: newId('aud'),
         at: this.now,
         actor_id: 'system',
         actor_name: 'System',

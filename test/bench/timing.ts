@@ -12,7 +12,7 @@ import { hashPassword } from '../../src/identity/auth/passwords.ts'
 import { type AccountKind, accountKinds } from '../../src/kernel/api/access.ts'
 import type { Operation } from '../../src/kernel/api/operation.ts'
 import { hour } from '../../src/kernel/db/clock.ts'
-import { newId, prefixes } from '../../src/kernel/db/ids.ts'
+import { type IdPrefix, newId } from '../../src/kernel/db/ids.ts'
 import { type Everything, everyId, everything, exampleOf, targetsOf } from '../support/everything.ts'
 import type { Who } from '../support/panel.ts'
 import { flags, median, percentile, round, say, table } from './words.ts'
@@ -37,9 +37,8 @@ const strangers: Record<AccountKind, { id: string } & Who> = {
 
 /** An id of the same kind that never was, made like a real one. */
 function neverWas(id: string): string {
-  const prefix = id.slice(0, id.indexOf('_') + 1)
-  const kind = Object.entries(prefixes).find(([, text]) => text === prefix)?.[0]
-  return kind ? newId(kind as keyof typeof prefixes) : prefix + '0'.repeat(26)
+  const prefix = id.slice(0, id.indexOf('_'))
+  return newId(prefix as IdPrefix)
 }
 
 async function timeOf(work: () => Promise<{ status: number }>, status: number): Promise<number> {

@@ -157,7 +157,7 @@ beforeAll(async () => {
   )
   sql(
     "INSERT INTO passkeys (id, account_id, credential_id, public_key, counter, transports, name, created_at) VALUES (?, ?, 'x', 'x', 0, '[]', ?, 1)",
-    newId('passkey'),
+    newId('pky'),
     p.owner.id,
     `Passkey ${one}`,
   )

@@ -187,7 +187,7 @@ afterAll(() => p.close())
 /** What is made through the session of whom it belongs to. */
 async function more(add: (name: string, thing: Thing) => void) {
   const ownThings = (of: Name, made: (name: string, id: string) => void) => {
-    const [identity, passkey] = [newId('identity'), newId('passkey')]
+    const [identity, passkey] = [newId('idn'), newId('pky')]
     p.db.$client.run('INSERT INTO account_identities VALUES (?, ?, ?, ?, 1, 1)', [
       identity,
       people[of].id,

@@ -61,7 +61,7 @@ beforeAll(async () => {
   const enrollment = await p.admin('POST', '/admin/node-enrollments', { locationId: p.location })
   const address = (await p.admin('GET', `/admin/ip-pools/${p.pool}/addresses`)).data[3].id
   const role = await p.admin('POST', '/admin/roles', { name: 'Helper', permissions: ['servers.power'] })
-  const identity = newId('identity')
+  const identity = newId('idn')
   p.db.$client.run("INSERT INTO account_identities VALUES (?, ?, 'https://id.example.com', 'cal-1', 1, 1)", [
     identity,
     p.customer.id,
@@ -92,7 +92,7 @@ beforeAll(async () => {
   things['session'] = p.db.$client
     .query<{ id: string }, [string]>('SELECT id FROM sessions WHERE account_id = ?')
     .get(stranger.staff.id)!.id
-  things['passkey'] = newId('passkey')
+  things['passkey'] = newId('pky')
   write(p.db, (tx) =>
     tx
       .insert(passkeys)

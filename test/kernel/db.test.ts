@@ -88,7 +88,7 @@ describe('write', () => {
     using p = await world()
     const before = p.fingerprint()
     const work = saga<{}>('test').record('a', 'A', { do: () => {} })
-    const id = newId('package')
+    const id = newId('pkg')
     expect(() =>
       write(p.db, (tx) => {
         tx.$client.run(

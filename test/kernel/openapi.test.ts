@@ -5,7 +5,6 @@ import Ajv from 'ajv/dist/2020'
 import { operations, registry } from '../../src/app/features.ts'
 import { type Operation, queryOf } from '../../src/kernel/api/operation.ts'
 import { codesOf, openapi } from '../../src/kernel/openapi/openapi.ts'
-import { samples } from '../../src/kernel/openapi/sample.ts'
 
 type Json = any
 const document: Json = JSON.parse(
@@ -114,7 +113,7 @@ test('every path has the id of its thing as example, in the form that ids have',
 })
 test('every value that examples are made of is the value of a field', () => {
   const text = JSON.stringify(operations.map((op) => op.response))
-  for (const name of Object.keys(samples)) expect([name, text.includes(`"${name}":`)]).toEqual([name, true])
+  for (const name of Object.keys(registry.samples)) expect([name, text.includes(`"${name}":`)]).toEqual([name, true])
 })
 test('an answer by pages says how many rows it has, and only such an answer', () => {
   for (const op of operations)

@@ -67,7 +67,7 @@ beforeAll(async () => {
 
   key = {} as typeof key
   for (const [n, who] of (Object.keys(of) as (keyof typeof of)[]).entries()) {
-    key[who] = newId('sshKey')
+    key[who] = newId('key')
     p.db.$client.run('INSERT INTO ssh_keys VALUES (?, ?, ?, ?, ?, 1)', [
       key[who],
       of[who].id,

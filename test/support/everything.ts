@@ -58,14 +58,14 @@ async function make() {
     for (const n of [1, 2]) {
       sql(
         'INSERT INTO account_identities VALUES (?, ?, ?, ?, 1, 1)',
-        newId('identity'),
+        newId('idn'),
         id,
         `https://id${n}.example.com`,
         kind,
       )
       sql(
         "INSERT INTO passkeys VALUES (?, ?, ?, 'AA', 0, '[]', 'Key', 1, NULL, NULL)",
-        newId('passkey'),
+        newId('pky'),
         id,
         `${kind}-${n}`,
       )
@@ -83,7 +83,7 @@ async function make() {
 
   // What is not in use, has ended, or waits.
   const helper = p.staff(['servers.power'])
-  sql("INSERT INTO passkeys VALUES (?, ?, 'helper', 'AA', 0, '[]', 'Key', 1, NULL, NULL)", newId('passkey'), helper.id)
+  sql("INSERT INTO passkeys VALUES (?, ?, 'helper', 'AA', 0, '[]', 'Key', 1, NULL, NULL)", newId('pky'), helper.id)
   const left = p.staff(['servers.power'])
   sql('UPDATE accounts SET disabled_at = 1 WHERE id = ?', left.id)
   await p.admin('POST', '/admin/roles', { name: 'Nobody', permissions: ['servers.power'] })

@@ -246,7 +246,7 @@ export async function panel(options: Options = {}) {
               .get().name
           : 'Owner'
         const account = addStaff(tx, {
-          email: `${newId('account').slice(4)}@staff.test`,
+          email: `${newId('usr').slice(4)}@staff.test`,
           name,
           passwordHash: 'x',
           role,
@@ -260,10 +260,10 @@ export async function panel(options: Options = {}) {
         const account = tx
           .insert(accounts)
           .values({
-            id: newId('account'),
+            id: newId('usr'),
             kind,
             name,
-            email: `${newId('account').slice(4)}@${kind}.test`,
+            email: `${newId('usr').slice(4)}@${kind}.test`,
             resellerId,
             createdAt: now,
           })
@@ -296,7 +296,7 @@ export async function panel(options: Options = {}) {
       })
     },
     addNode(locationId: string, name = `node-${agents.size + 1}`, settings: Partial<FakeSettings> = {}) {
-      const id = newId('node')
+      const id = newId('nod')
       write(controller.db, (tx) => {
         tx.insert(nodes)
           .values({
@@ -334,7 +334,7 @@ export async function panel(options: Options = {}) {
       return { id, agent }
     },
     addImage(name = 'Debian 13', minDiskGb = 1): string {
-      const id = newId('image')
+      const id = newId('img')
       write(controller.db, (tx) => {
         tx.insert(images)
           .values({

@@ -33,7 +33,7 @@ const link =
   }
 const invitation = (to: (p: Everything, kind: AccountKind, n: number) => string) =>
   token((p, hash, kind, n) => {
-    const [id, email] = [newId('teamMember'), to(p, kind, n)]
+    const [id, email] = [newId('tm'), to(p, kind, n)]
     p.db.$client.run("DELETE FROM team_members WHERE member_id = ? OR email = ? AND role = 'view'", [
       p.people[kind].id,
       email,

@@ -2,7 +2,7 @@
 import type { TSchema } from 'typebox'
 import { API_ROOT } from '../../kernel/api/http.ts'
 import { type Operation, queryOf } from '../../kernel/api/operation.ts'
-import { sampleId } from '../../kernel/openapi/sample.ts'
+import { registry } from '../features.ts'
 
 type Schema = TSchema & {
   type?: string
@@ -50,7 +50,7 @@ const isSecret = ({ writeOnly, anyOf = [] }: Schema): boolean => !!writeOnly || 
 function exampleOf(op: Operation, ids: readonly string[], hidden: boolean): string[] {
   if (!ids.length && !op.example) return []
   const given = {
-    ...Object.fromEntries(ids.map((name) => [name, sampleId(op.on?.name ?? name) ?? '…'])),
+    ...Object.fromEntries(ids.map((name) => [name, registry.examples.sampleId(op.on?.name ?? name) ?? '…'])),
     ...(op.example as object | undefined),
   }
   const text = JSON.stringify(given).replaceAll("'", "'\\''")

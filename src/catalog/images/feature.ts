@@ -6,12 +6,22 @@ const errors = {
   image_not_found: { status: 404, when: 'There is no such image.', remedy: 'Check the id.' },
 } as const
 type Errors = typeof errors
+
+const ids = {
+  image: { prefix: 'img', sample: 'Debian 13' },
+} as const
+type Ids = typeof ids
 declare module '../../kernel/register.ts' {
+  interface IdKinds extends Ids {}
   interface ErrorCodes extends Errors {}
 }
 
 export const imagesFeature = feature({
   name: 'images',
+  ids,
+  samples: {
+    checksum: 'sha256:…',
+  },
   errors,
   tables: [images],
   operations: [addCatalogueImage, importImage, listImages, listOfferedImages, changeImage, removeImage],

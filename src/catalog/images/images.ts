@@ -46,7 +46,7 @@ export const importImage = operation({
     return fingerprint(`${incomingDir(config.dataDir)}/${body.file}`, body.format ?? 'qcow2')
   },
   run({ tx, body, prepared: { size, checksum }, clock, config }) {
-    const id = newId('image')
+    const id = newId('img')
     const made = insert(tx, {
       id,
       name: body.name,
@@ -118,7 +118,7 @@ export const addCatalogueImage = operation({
   },
   run({ tx, body, prepared: { entry, checksum }, clock }) {
     return insert(tx, {
-      id: newId('image'),
+      id: newId('img'),
       name: entry.name,
       origin: 'catalogue',
       catalogueId: entry.id,

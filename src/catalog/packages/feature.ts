@@ -6,12 +6,29 @@ const errors = {
   package_not_found: { status: 404, when: 'There is no such package.', remedy: 'Check the id.' },
 } as const
 type Errors = typeof errors
+
+const ids = {
+  package: { prefix: 'pkg', sample: 'KVM 2G' },
+} as const
+type Ids = typeof ids
 declare module '../../kernel/register.ts' {
+  interface IdKinds extends Ids {}
   interface ErrorCodes extends Errors {}
 }
 
 export const packagesFeature = feature({
   name: 'packages',
+  ids,
+  samples: {
+    billingProductId: 'vendor:42',
+    ipv6Prefix: 64,
+    archived: false,
+    vcpus: 2,
+    memoryMb: 2048,
+    diskGb: 40,
+    trafficGb: 2000,
+    portMbps: 1000,
+  },
   errors,
   tables: [packages],
   operations: [createPackage, listPackages, changePackage],

@@ -46,7 +46,7 @@ export const createPackage = operation({
   example,
   run({ tx, body, clock }) {
     const { ipv4 = 1, ...given } = body
-    const made = named('package', () => insertPackage(tx, { id: newId('package'), ...given, ipv4, createdAt: clock() }))
+    const made = named('package', () => insertPackage(tx, { id: newId('pkg'), ...given, ipv4, createdAt: clock() }))
     return showPackage(tx, made)
   },
 })

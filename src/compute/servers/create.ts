@@ -125,7 +125,7 @@ function accept(
     wantedId: nodeId,
     namesNodes: actor.kind === 'staff',
   })
-  const id = newId('server')
+  const id = newId('srv')
   const number = nextNumber(tx)
   const host = first?.hostname ?? `server${number}`
   try {

@@ -97,13 +97,37 @@ const errors = {
   },
 } as const
 type Errors = typeof errors
+
+const ids = {
+  server: { prefix: 'srv', sample: 'web01' },
+} as const
+type Ids = typeof ids
 declare module '../../kernel/register.ts' {
+  interface IdKinds extends Ids {}
   interface EventTypes extends Events {}
   interface ErrorCodes extends Errors {}
 }
 
 export const serversFeature = feature({
   name: 'servers',
+  ids,
+  samples: {
+    status: 'running',
+    hostname: 'web01',
+    ipv4: '203.0.113.10',
+    ipv6: '2001:db8:1:2::/64',
+    mac: '00:00:5e:00:53:10',
+    rootPassword: 'Rr8kT2mWqZ4vN6cXy9Hd',
+    sshCommand: 'ssh root@203.0.113.10',
+    placement: 'Most free memory of 3 nodes in Frankfurt.',
+    allowed: 'shutdown',
+    rescue: false,
+    protected: false,
+    failure: null,
+    suspendReason: null,
+    terminatedAt: null,
+    job: null,
+  },
   errors,
   tables: [servers],
   jobs: [installing, powering, suspending, unsuspending, terminating],

@@ -69,10 +69,10 @@ const query = {
     statuses,
     'Only servers in this state. Terminated ones are listed only when they are asked for, and only for staff.',
   ),
-  ownerId: idOf('account', 'Only servers of this customer.'),
-  nodeId: idOf('node', 'Only servers on this node.'),
-  locationId: idOf('location', 'Only servers in this location.'),
-  packageId: idOf('package', 'Only servers with this package.'),
+  ownerId: idOf('usr', 'Only servers of this customer.'),
+  nodeId: idOf('nod', 'Only servers on this node.'),
+  locationId: idOf('grp', 'Only servers in this location.'),
+  packageId: idOf('pkg', 'Only servers with this package.'),
 }
 
 export const listAllServers = operation({
@@ -81,7 +81,7 @@ export const listAllServers = operation({
   path: '/admin/servers',
   summary: 'Every server, newest first',
   access: { staff: ['servers:read'] },
-  query: { ...query, resellerId: idOf('account', 'Only servers of this reseller and its customers.') },
+  query: { ...query, resellerId: idOf('usr', 'Only servers of this reseller and its customers.') },
   pages,
   response: page(serverResponse),
   run: (call) => listing(call, 'all servers'),

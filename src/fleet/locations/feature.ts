@@ -7,12 +7,19 @@ const errors = {
   location_closed: { status: 409, when: 'The location takes no new servers now.', remedy: 'Offer another location.' },
 } as const
 type Errors = typeof errors
+
+const ids = {
+  location: { prefix: 'grp', sample: 'Frankfurt', also: ['nodeGroup'] },
+} as const
+type Ids = typeof ids
 declare module '../../kernel/register.ts' {
+  interface IdKinds extends Ids {}
   interface ErrorCodes extends Errors {}
 }
 
 export const locationsFeature = feature({
   name: 'locations',
+  ids,
   errors,
   tables: [locations],
   operations: [createLocation, listLocations, changeLocation],

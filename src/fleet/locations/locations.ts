@@ -24,7 +24,7 @@ export const createLocation = operation({
     const { tx, body, clock } = call
     const made = named('location', () =>
       insertLocation(tx, {
-        id: newId('location'),
+        id: newId('grp'),
         name: body.name,
         placement: body.placement ?? 'spread',
         open: body.open ?? true,

@@ -254,7 +254,7 @@ function newNode(
   now: number,
 ): typeof nodes.$inferInsert {
   return {
-    id: newId('node'),
+    id: newId('nod'),
     name: freeName(tx, from.name ?? facts.hostname),
     locationId: from.locationId,
     publicKey,

@@ -29,7 +29,7 @@ export const enrollNode = operation({
     const where = see(tx, actor, location, body.locationId, 'locationId')
     const token = `enr_${randomToken()}`
     const made = insertEnrollment(tx, {
-      id: newId('enrollment'),
+      id: newId('enr'),
       tokenHash: digest(token),
       locationId: where.id,
       name: body.name || null,

@@ -29,12 +29,23 @@ const errors = {
   },
 } as const
 type Errors = typeof errors
+
+const ids = {
+  node: { prefix: 'nod', sample: 'fra-01' },
+  enrollment: { prefix: 'enr' },
+} as const
+type Ids = typeof ids
 declare module '../../kernel/register.ts' {
+  interface IdKinds extends Ids {}
   interface ErrorCodes extends Errors {}
 }
 
 export const nodesFeature = feature({
   name: 'nodes',
+  ids,
+  samples: {
+    bridge: 'br0',
+  },
   errors,
   tables: [nodes, nodeHeld, enrollments],
   operations: [enrollNode, getEnrollment, listNodes, getNode, changeNode, removeNode],

@@ -19,7 +19,7 @@ export const listNodes = operation({
   path: '/admin/nodes',
   summary: 'Nodes, with their health and what they hold',
   access: { staff: ['nodes:read'] },
-  query: { locationId: idOf('location', 'Only nodes of this location.') },
+  query: { locationId: idOf('grp', 'Only nodes of this location.') },
   pages: { usual: 100, most: 200 },
   response: page(nodeResponse),
   run(call) {

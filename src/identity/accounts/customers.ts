@@ -62,7 +62,7 @@ export const listCustomers = operation({
     externalId: text(
       "Exactly this identifier of the billing system's own. Resellers have identifiers of theirs: without `resellerId` it looks among accounts that have no reseller, and so finds one at most.",
     ),
-    resellerId: idOf('account', 'Only customers of this reseller.'),
+    resellerId: idOf('usr', 'Only customers of this reseller.'),
   },
   response: page(customerResponse),
   run: (call) =>

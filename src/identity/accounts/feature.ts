@@ -42,13 +42,33 @@ const errors = {
   },
 } as const
 type Errors = typeof errors
+
+const ids = {
+  account: {
+    prefix: 'usr',
+    sample: 'Cal Customer',
+    also: ['owner', 'customer', 'reseller', 'actor', 'startedBy', 'staff', 'staffMember', 'memberOfStaff'],
+  },
+} as const
+type Ids = typeof ids
 declare module '../../kernel/register.ts' {
+  interface IdKinds extends Ids {}
   interface EventTypes extends Events {}
   interface ErrorCodes extends Errors {}
 }
 
 export const accountsFeature = feature({
   name: 'accounts',
+  ids,
+  samples: {
+    email: 'cal@example.com',
+    organization: 'Example GmbH',
+    externalId: '4711',
+    lockReason: null,
+    lockedAt: null,
+    resellerId: null,
+    resellerName: null,
+  },
   errors,
   tables: [roles, accounts],
   events,

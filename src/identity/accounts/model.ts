@@ -197,7 +197,7 @@ export function addAccount(
   { name, email, organization, externalId }: Given,
   { kind, resellerId = null, now }: Whose,
 ): Account {
-  const row = { id: newId('account'), kind, name, email: mailAddress(email), resellerId, createdAt: now }
+  const row = { id: newId('usr'), kind, name, email: mailAddress(email), resellerId, createdAt: now }
   try {
     return tx
       .insert(accounts)

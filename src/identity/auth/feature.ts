@@ -30,12 +30,19 @@ const errors = {
   session_not_found: { status: 404, when: 'There is no such session of this account.', remedy: 'Check the id.' },
 } as const
 type Errors = typeof errors
+
+const ids = {
+  session: { prefix: 'ses' },
+} as const
+type Ids = typeof ids
 declare module '../../kernel/register.ts' {
+  interface IdKinds extends Ids {}
   interface ErrorCodes extends Errors {}
 }
 
 export const authFeature = feature({
   name: 'auth',
+  ids,
   errors,
   tables: [
     sessions,

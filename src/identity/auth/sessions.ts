@@ -35,7 +35,7 @@ export function openSession(
   const token = randomToken()
   tx.insert(sessions)
     .values({
-      id: newId('session'),
+      id: newId('ses'),
       tokenHash: digest(token),
       accountId: account.id,
       csrf: randomToken(),

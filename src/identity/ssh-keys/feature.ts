@@ -6,12 +6,22 @@ const errors = {
   ssh_key_not_found: { status: 404, when: 'There is no such SSH key, or it is not yours.', remedy: 'Check the id.' },
 } as const
 type Errors = typeof errors
+
+const ids = {
+  sshKey: { prefix: 'key', also: ['SSHKey'] },
+} as const
+type Ids = typeof ids
 declare module '../../kernel/register.ts' {
+  interface IdKinds extends Ids {}
   interface ErrorCodes extends Errors {}
 }
 
 export const sshKeysFeature = feature({
   name: 'ssh-keys',
+  ids,
+  samples: {
+    publicKey: 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAI…',
+  },
   errors,
   tables: [sshKeys],
   operations: [addSshKey, listSshKeys, renameSshKey, removeSshKey],

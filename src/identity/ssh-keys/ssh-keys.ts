@@ -35,7 +35,7 @@ export const addSshKey = operation({
         tx
           .insert(sshKeys)
           .values({
-            id: newId('sshKey'),
+            id: newId('key'),
             ownerId: target.id,
             name: body.name || comment || fingerprint.slice(0, 20),
             publicKey,

@@ -24,12 +24,19 @@ const errors = {
   },
 } as const
 type Errors = typeof errors
+
+const ids = {
+  teamMember: { prefix: 'tm', also: ['membership', 'team'] },
+} as const
+type Ids = typeof ids
 declare module '../../kernel/register.ts' {
+  interface IdKinds extends Ids {}
   interface ErrorCodes extends Errors {}
 }
 
 export const teamFeature = feature({
   name: 'team',
+  ids,
   errors,
   tables: [teamMembers],
   operations: [

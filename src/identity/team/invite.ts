@@ -54,7 +54,7 @@ export const inviteMember = operation({
       const it = tx
         .insert(teamMembers)
         .values({
-          id: newId('teamMember'),
+          id: newId('tm'),
           ownerId: owner.id,
           email,
           serverId,

@@ -7,12 +7,25 @@ const errors = {
   token_not_found: { status: 404, when: 'There is no such token of this account.', remedy: 'Check the id.' },
 } as const
 type Errors = typeof errors
+
+const ids = {
+  token: { prefix: 'tok' },
+} as const
+type Ids = typeof ids
 declare module '../../kernel/register.ts' {
+  interface IdKinds extends Ids {}
   interface ErrorCodes extends Errors {}
 }
 
 export const tokensFeature = feature({
   name: 'tokens',
+  ids,
+  samples: {
+    token: 'pnl_…',
+    scopes: 'servers:read',
+    usedFrom: '198.51.100.7',
+    allow: '198.51.100.7/32',
+  },
   errors,
   tables: [tokens],
   operations: [grantToken, createToken, listTokens, rotateToken, revokeToken],

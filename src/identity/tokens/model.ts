@@ -47,7 +47,7 @@ export function makeToken(
       `An account has at most ${TOKENS_PER_ACCOUNT} tokens. Revoke one that is not used.`,
     )
   const token = newToken()
-  const id = newId('token')
+  const id = newId('tok')
   tx.insert(tokens)
     .values({
       id,

@@ -5,8 +5,22 @@ import { kernelErrors } from './errors.ts'
 import { encryptedResponses, forgetOld } from './idempotency.ts'
 import { audit, idempotency } from './tables.ts'
 
+const ids = {
+  audit: { prefix: 'aud' },
+} as const
+type Ids = typeof ids
+declare module '../register.ts' {
+  interface IdKinds extends Ids {}
+}
+
 export const apiFeature = feature({
   name: 'api',
+  ids,
+  samples: {
+    level: 'info',
+    text: 'Done.',
+    nextCursor: null,
+  },
   errors: kernelErrors,
   tables: [audit, idempotency],
   encrypted: [encryptedResponses],

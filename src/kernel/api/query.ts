@@ -1,6 +1,6 @@
 // What a query parameter may be. Its schema is what the gate checks, what OpenAPI shows and what the reference says.
 import { type TSchema, Type as t } from 'typebox'
-import { type IdKind, prefixes } from '../db/ids.ts'
+import type { IdPrefix } from '../db/ids.ts'
 import { fits, wrongWith } from './validate.ts'
 
 /** Some text, which is never empty: an empty filter is a mistake and not "everything". */
@@ -8,8 +8,8 @@ export const text = (description: string, maxLength = 200) => t.String({ minLeng
 export const oneOf = <const T extends readonly string[]>(values: T, description: string) =>
   t.Enum([...values], { description })
 /** The id of a thing of this kind, whether there is one or not. */
-export const idOf = (kind: IdKind, description: string) =>
-  t.String({ pattern: `^${prefixes[kind]}[0-9a-z]{26}$`, title: `an id like ${prefixes[kind]}…`, description })
+export const idOf = (prefix: IdPrefix, description: string) =>
+  t.String({ pattern: `^${prefix}_[0-9a-z]{26}$`, title: `an id like ${prefix}_…`, description })
 export const wholeNumber = (description: string, minimum: number, more: { default?: number; maximum?: number } = {}) =>
   t.Integer({ minimum, description, ...more })
 /** A moment, or a day, in UTC. */

@@ -29,7 +29,7 @@ export function auditLine(
   { actor, operation, target, from, requestId, result, details, changes, jobId }: AuditLine,
 ) {
   appendLine(tx, {
-    id: newId('audit'),
+    id: newId('aud'),
     at: clock(),
     actor_id: idOf(actor),
     actor_name: actor.via.type === 'support' ? nameOf(actor) : actor.name,

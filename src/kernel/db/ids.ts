@@ -1,36 +1,25 @@
 // Prefix + UUIDv7 as 26 lower-case base-32 characters: ids sort by the time they were made.
+import type { IdKinds } from '../register.ts'
+
 const alphabet = '0123456789abcdefghjkmnpqrstvwxyz'
 
-export const prefixes = {
-  account: 'usr_',
-  package: 'pkg_',
-  location: 'grp_',
-  server: 'srv_',
-  job: 'job_',
-  event: 'evt_',
-  delivery: 'dlv_',
-  node: 'nod_',
-  pool: 'pool_',
-  address: 'ip_',
-  image: 'img_',
-  sshKey: 'key_',
-  token: 'tok_',
-  enrollment: 'enr_',
-  role: 'role_',
-  session: 'ses_',
-  audit: 'aud_',
-  mail: 'mail_',
-  link: 'lnk_',
-  announcement: 'ann_',
-  passkey: 'pky_',
-  teamMember: 'tm_',
-  identity: 'idn_',
-} as const
-export type IdKind = keyof typeof prefixes
+/** The prefixes that features declare (`ids` in feature.ts); an unknown one does not compile. */
+export type IdPrefix = {
+  [K in keyof IdKinds]: IdKinds[K] extends { prefix: infer P extends string } ? P : never
+}[keyof IdKinds]
 
-/** A new id of this kind, e.g. `srv_06eqb…`. */
-export function newId(kind: IdKind): string {
-  let text = prefixes[kind] as string
+/** A kind of id: its prefix, and how examples in the reference name such a thing. */
+export type IdDeclaration = {
+  prefix: string
+  /** A name that stands for any of this kind. */
+  sample?: string
+  /** Other names of fields that hold such an id: `ownerId` holds the id of an account. */
+  also?: readonly string[]
+}
+
+/** A new id: `newId('srv')` returns `srv_06eqb…`. */
+export function newId(prefix: IdPrefix): string {
+  let text = `${prefix}_`
   // 26 characters of five bits hold two more than the 128 there are: they are zeros, in front.
   let held = 0
   let bits = 2

@@ -1,7 +1,17 @@
 import { feature } from '../feature.ts'
 import { events, jobLog, jobSteps, jobs } from './tables.ts'
 
+const ids = {
+  job: { prefix: 'job' },
+  event: { prefix: 'evt' },
+} as const
+type Ids = typeof ids
+declare module '../register.ts' {
+  interface IdKinds extends Ids {}
+}
+
 export const jobRunnerFeature = feature({
   name: 'job-runner',
+  ids,
   tables: [jobs, jobSteps, jobLog, events],
 })

@@ -25,4 +25,4 @@ export type Concerning = { customerId: string | null; resellerId: string | null 
 const insert = inserting(events)
 
 export const emit = <N extends EventName>(tx: Tx, now: number, type: N, concerning: Concerning, data: EventData<N>) =>
-  insert(tx, { id: newId('event'), type, createdAt: now, ...concerning, data })
+  insert(tx, { id: newId('evt'), type, createdAt: now, ...concerning, data })

@@ -45,7 +45,7 @@ export const messageFor = (server: MailServer, id: string, { to, subject, from, 
 export async function sendNow(server: MailServer, mail: Mail): Promise<{ sent: boolean; said: string }> {
   const transport = await transportTo(server)
   try {
-    const { response } = await transport.sendMail(messageFor(server, newId('delivery'), mail))
+    const { response } = await transport.sendMail(messageFor(server, newId('dlv'), mail))
     return { sent: true, said: oneLine(response).slice(0, 300) }
   } catch (error) {
     return { sent: false, said: inWords(error as Failure, server).slice(0, 500) }

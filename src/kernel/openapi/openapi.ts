@@ -5,7 +5,6 @@ import { accountKinds, scopes } from '../api/access.ts'
 import { type Code, type ErrorTable, errorBody } from '../api/errors.ts'
 import { isAllowedInSupportSession, needsPerson, type Operation, queryOf, statusesOf } from '../api/operation.ts'
 import type { Registry } from '../feature.ts'
-import { sample, sampleId } from './sample.ts'
 
 const kindsOf = ({ access }: Operation) => (access === 'anyone' ? [] : accountKinds.filter((kind) => access[kind]))
 
@@ -87,7 +86,7 @@ function accessWords(op: Operation): string {
   return `Needs, by kind of account: ${who.join('; ')}.${op.requiresSession ? ' A person who is signed in, not a token.' : ''}`
 }
 
-function parametersOf(op: Operation) {
+function parametersOf({ examples }: Registry, op: Operation) {
   const named = (name: string, place: string, more: object) => ({ name, in: place, ...more })
   return [
     ...[...op.path.matchAll(/\{(\w+)\}/g)].map(([, name]) =>
@@ -95,7 +94,7 @@ function parametersOf(op: Operation) {
         required: true,
         description: `Id of the ${op.on?.name ?? name}.`,
         schema: { type: 'string' },
-        ...(op.on && { example: sampleId(op.on.name) }),
+        ...(op.on && { example: examples.sampleId(op.on.name) }),
       }),
     ),
     ...Object.entries(queryOf(op)).map(
@@ -133,8 +132,9 @@ const afterwards = ({ response }: Operation): string =>
     ? ' It answers at once. Where there is a `jobId`, that job goes on: follow `GET /jobs/{jobId}` until its state is `succeeded` or `failed`.'
     : ''
 
-function operationObject({ errors, complete }: Registry, op: Operation, components: Named) {
-  const example: any = sample(op.response, op.on?.name ?? op.id.split('.')[0]!)
+function operationObject(registry: Registry, op: Operation, components: Named) {
+  const { errors, complete, examples } = registry
+  const example: any = examples.sample(op.response, op.on?.name ?? op.id.split('.')[0]!)
   const byStatus = [...Map.groupBy(codesOf(op), (code) => errors[code].status)].sort(([a], [b]) => a - b)
   return {
     operationId: op.id,
@@ -144,7 +144,7 @@ function operationObject({ errors, complete }: Registry, op: Operation, componen
     security: securityOf(op),
     ...(op.access === 'anyone' ? {} : { 'x-access': op.access }),
     ...(op.requiresSession ? { 'x-in-person': true } : {}),
-    parameters: hoisted(complete(parametersOf(op) as any), {}),
+    parameters: hoisted(complete(parametersOf(registry, op) as any), {}),
     ...(op.body && {
       requestBody: { required: true, ...json({ schema: hoisted(complete(op.body), components), example: op.example }) },
     }),

@@ -3,8 +3,17 @@ import { feature } from '../feature.ts'
 import { encryptedDeliveries } from './queries.ts'
 import { deliveries, deliveryLanes } from './tables.ts'
 
+const ids = {
+  delivery: { prefix: 'dlv' },
+} as const
+type Ids = typeof ids
+declare module '../register.ts' {
+  interface IdKinds extends Ids {}
+}
+
 export const deliveriesFeature = feature({
   name: 'deliveries',
+  ids,
   tables: [deliveries, deliveryLanes],
   encrypted: [encryptedDeliveries],
   schedule: [{ everyMs: hour, words: 'deleting old deliveries', work: (context) => context.deliveries.prune() }],

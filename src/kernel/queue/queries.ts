@@ -148,7 +148,7 @@ export function queueDelivery<P>(
   if (!lane) throw new Error('a delivery has a lane')
   const known = key === undefined ? undefined : statements(tx).byKey.get(kind.kind, key)
   if (known) return known.id
-  const id = newId('delivery')
+  const id = newId('dlv')
   statements(tx).insert.run({
     id,
     kind: kind.kind,

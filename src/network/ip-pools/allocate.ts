@@ -61,7 +61,7 @@ export function takeIpv6(tx: Tx, serverId: string, nodeId: string, prefixLength:
     const cut = cutFrom(pool, prefixLength)
     if (!cut) continue
     insert(tx, {
-      id: newId('address'),
+      id: newId('ip'),
       poolId: pool.id,
       version: 6,
       address: cut.address,

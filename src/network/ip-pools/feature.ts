@@ -19,12 +19,32 @@ const errors = {
   address_in_use: { status: 409, when: 'A server has the address.', remedy: 'Choose another, or free it.' },
 } as const
 type Errors = typeof errors
+
+const ids = {
+  pool: { prefix: 'pool', sample: 'Frankfurt IPv4', also: ['addressPool'] },
+  address: { prefix: 'ip', also: ['poolAddress'] },
+} as const
+type Ids = typeof ids
 declare module '../../kernel/register.ts' {
+  interface IdKinds extends Ids {}
   interface ErrorCodes extends Errors {}
 }
 
 export const ipPoolsFeature = feature({
   name: 'ip-pools',
+  ids,
+  samples: {
+    prefixLength: 24,
+    version: 4,
+    address: '203.0.113.10',
+    addresses: '203.0.113.2/24',
+    network: '203.0.113.0/24',
+    gateway: '203.0.113.1',
+    first: '203.0.113.10',
+    last: '203.0.113.250',
+    resolvers: '203.0.113.53',
+    reservedFor: null,
+  },
   errors,
   tables: [pools, addresses, poolNodes],
   operations: [createPool, listPools, getPool, listPoolAddresses, attachPool, reserveAddress, removePool],

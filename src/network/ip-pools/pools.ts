@@ -138,7 +138,7 @@ function fill(tx: Tx, poolId: string, network: Network, first: bigint, last: big
   )
   let place = 0
   for (let n = first; n <= last; n++)
-    insert.run(newId('address'), poolId, toText(4, n), network.bits, place++, n === gateway ? 'Gateway' : null)
+    insert.run(newId('ip'), poolId, toText(4, n), network.bits, place++, n === gateway ? 'Gateway' : null)
 }
 
 export const listPools = operation({

@@ -89,7 +89,7 @@ export const createAnnouncement = operation({
     return show(
       tx
         .insert(announcements)
-        .values({ id: newId('announcement'), text, audience, level, startsAt, endsAt, createdAt: clock() })
+        .values({ id: newId('ann'), text, audience, level, startsAt, endsAt, createdAt: clock() })
         .returning()
         .get(),
     )

@@ -12,12 +12,19 @@ const errors = {
   announcement_not_found: { status: 404, when: 'There is no such announcement.', remedy: 'List announcements.' },
 } as const
 type Errors = typeof errors
+
+const ids = {
+  announcement: { prefix: 'ann' },
+} as const
+type Ids = typeof ids
 declare module '../../kernel/register.ts' {
+  interface IdKinds extends Ids {}
   interface ErrorCodes extends Errors {}
 }
 
 export const announcementsFeature = feature({
   name: 'announcements',
+  ids,
   errors,
   tables: [announcements],
   operations: [listAnnouncements, createAnnouncement, listAllAnnouncements, changeAnnouncement, removeAnnouncement],

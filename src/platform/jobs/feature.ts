@@ -16,6 +16,14 @@ declare module '../../kernel/register.ts' {
 
 export const jobsFeature = feature({
   name: 'jobs',
+  samples: {
+    state: 'succeeded',
+    kind: 'install',
+    title: 'Install web01',
+    progress: 100,
+    undoing: false,
+    error: null,
+  },
   errors,
   operations: [listJobs, getJob, getJobLog],
   attention: [stuckJobs, failedJobs],

@@ -145,7 +145,7 @@ describe('a node that reports', () => {
     say(p, other.id, { type: 'power', workload: it, power: 'stopped', at: p.now(), reason: 'forged' })
     say(p, other.id, beat(p, { workloads: [guest(it, 'crashed')] }))
     say(p, other.id, { type: 'inventory', vms: [{ workload: it, power: 'running' }], volumes: [], foreign: [] })
-    say(p, other.id, { type: 'power', workload: newId('server'), power: 'stopped', at: p.now(), reason: 'never was' })
+    say(p, other.id, { type: 'power', workload: newId('srv'), power: 'stopped', at: p.now(), reason: 'never was' })
     await settled(p)
     expect(JSON.stringify(p.db.$client.query('SELECT * FROM servers').all())).toBe(servers)
     expect(differences()).toEqual(before)
@@ -184,7 +184,7 @@ describe('a node that reports', () => {
   })
   test('an orphan is shown, to staff only, and never deleted', async () => {
     using p = await world()
-    const orphan = newId('server')
+    const orphan = newId('srv')
     const inventory = {
       type: 'inventory',
       vms: [{ workload: orphan, power: 'running' }],

@@ -187,7 +187,7 @@ describe('the page of it', () => {
     expect(Object.keys(otherLines)).toEqual(['nodes.enrolled'])
     const [row] = p.db.$client.query<any, []>('SELECT * FROM audit LIMIT 1').all()
     write(p.db, (tx) =>
-      appendLine(tx, { ...row, id: newId('audit'), operation: 'nodes.enrolled', target: p.node.id, job_id: null }),
+      appendLine(tx, { ...row, id: newId('aud'), operation: 'nodes.enrolled', target: p.node.id, job_id: null }),
     )
     const text = await (await page(p, p.owner, '/admin/audit')).text()
     expect(text).toContain('<strong>A node enrolled</strong>')

@@ -12,12 +12,19 @@ const errors = {
   },
 } as const
 type Errors = typeof errors
+
+const ids = {
+  role: { prefix: 'role' },
+} as const
+type Ids = typeof ids
 declare module '../../../kernel/register.ts' {
+  interface IdKinds extends Ids {}
   interface ErrorCodes extends Errors {}
 }
 
 export const staffFeature = feature({
   name: 'staff',
+  ids,
   errors,
   operations: [
     createStaff,

@@ -26,7 +26,7 @@ export function addStaff(
     return tx
       .insert(accounts)
       .values({
-        id: newId('account'),
+        id: newId('usr'),
         kind: 'staff',
         email: mailAddress(email),
         name,

@@ -7,12 +7,19 @@ const errors = {
   identity_not_found: { status: 404, when: 'There is no such identity of this account.', remedy: 'Check the id.' },
 } as const
 type Errors = typeof errors
+
+const ids = {
+  identity: { prefix: 'idn' },
+} as const
+type Ids = typeof ids
 declare module '../../../kernel/register.ts' {
+  interface IdKinds extends Ids {}
   interface ErrorCodes extends Errors {}
 }
 
 export const identityProviderFeature = feature({
   name: 'identity-provider',
+  ids,
   errors,
   encrypted: [encryptedProviderSignIns],
   operations: [

@@ -52,7 +52,7 @@ export function keepIdentity(tx: Tx, { account, identity }: Known, { issuer, sub
   if (identity) tx.update(accountIdentities).set({ usedAt: now }).where(eq(accountIdentities.id, identity.id)).run()
   else
     tx.insert(accountIdentities)
-      .values({ id: newId('identity'), accountId: account.id, issuer, subject, createdAt: now, usedAt: now })
+      .values({ id: newId('idn'), accountId: account.id, issuer, subject, createdAt: now, usedAt: now })
       .run()
 }
 

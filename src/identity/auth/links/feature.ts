@@ -14,12 +14,19 @@ const errors = {
   },
 } as const
 type Errors = typeof errors
+
+const ids = {
+  link: { prefix: 'lnk' },
+} as const
+type Ids = typeof ids
 declare module '../../../kernel/register.ts' {
+  interface IdKinds extends Ids {}
   interface ErrorCodes extends Errors {}
 }
 
 export const linksFeature = feature({
   name: 'links',
+  ids,
   errors,
   operations: [useSignInLink, requestReset, setPassword, inviteCustomer, createSignInLink, createServerSignInLink],
   schedule: [

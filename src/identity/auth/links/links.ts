@@ -38,7 +38,7 @@ export function makeLink(
   const expiresAt = now + lifeMs
   tx.insert(oneTimeLinks)
     .values({
-      id: newId('link'),
+      id: newId('lnk'),
       purpose,
       accountId: account.id,
       email: account.email,

@@ -15,12 +15,19 @@ const errors = {
   passkey_not_found: { status: 404, when: 'There is no such passkey of this account.', remedy: 'Check the id.' },
 } as const
 type Errors = typeof errors
+
+const ids = {
+  passkey: { prefix: 'pky' },
+} as const
+type Ids = typeof ids
 declare module '../../../kernel/register.ts' {
+  interface IdKinds extends Ids {}
   interface ErrorCodes extends Errors {}
 }
 
 export const secondFactorsFeature = feature({
   name: 'second-factors',
+  ids,
   errors,
   encrypted: [encryptedTotp],
   operations: [

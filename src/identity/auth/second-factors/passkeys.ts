@@ -249,7 +249,7 @@ export const addPasskey = operation({
   },
   run(call) {
     const { tx, actor, body, prepared: made, clock } = call
-    const id = newId('passkey')
+    const id = newId('pky')
     try {
       tx.insert(passkeys)
         .values({
