@@ -16,6 +16,7 @@ import { sshKeysFeature } from '../identity/ssh-keys/feature.ts'
 import { teamFeature } from '../identity/team/feature.ts'
 import { tokensFeature } from '../identity/tokens/feature.ts'
 import { apiFeature } from '../kernel/api/feature.ts'
+import { auditLogFeature } from '../kernel/audit/feature.ts'
 import { settingsStoreFeature } from '../kernel/db/feature.ts'
 import { assemble, type Feature } from '../kernel/feature.ts'
 import { jobRunnerFeature } from '../kernel/jobs/feature.ts'
@@ -33,6 +34,7 @@ import { settingsFeature } from '../platform/settings/feature.ts'
 
 export const features: readonly Feature[] = [
   apiFeature,
+  auditLogFeature,
   settingsStoreFeature,
   jobRunnerFeature,
   nodeHubFeature,

@@ -5,9 +5,14 @@ import type { ReadContext } from '../../kernel/api/operation.ts'
 import { type Db, prepared, type Tx } from '../../kernel/db/open.ts'
 import { reference } from '../../kernel/db/reference.ts'
 import { rowBy } from '../../kernel/db/rows.ts'
+import type { AuditTarget } from '../../platform/audit/target.ts'
 import { type Image, images } from './tables.ts'
 
 export const imageReference = reference(images, ['name'])
+export const imageTarget: AuditTarget = {
+  prefix: 'img',
+  name: (id) => imageReference.value('name', id),
+}
 export const imageById = rowBy(images, images.id)
 
 const present = isNull(images.removedAt)

@@ -3,9 +3,14 @@ import { patched } from '../../kernel/api/named.ts'
 import { type Db, prepared, type Tx } from '../../kernel/db/open.ts'
 import { reference } from '../../kernel/db/reference.ts'
 import { rowBy } from '../../kernel/db/rows.ts'
+import type { AuditTarget } from '../../platform/audit/target.ts'
 import { type Package, packages } from './tables.ts'
 
 export const packageReference = reference(packages, ['name'])
+export const packageTarget: AuditTarget = {
+  prefix: 'pkg',
+  name: (id) => packageReference.value('name', id),
+}
 export const packageById = rowBy(packages, packages.id)
 
 /** Packages in the order of their names, from behind the name `after`. */

@@ -3,9 +3,14 @@ import { patched } from '../../kernel/api/named.ts'
 import { type Db, prepared, type Tx } from '../../kernel/db/open.ts'
 import { reference } from '../../kernel/db/reference.ts'
 import { rowBy } from '../../kernel/db/rows.ts'
+import type { AuditTarget } from '../../platform/audit/target.ts'
 import { type Location, locations } from './tables.ts'
 
 export const locationReference = reference(locations, ['name'])
+export const locationTarget: AuditTarget = {
+  prefix: 'grp',
+  name: (id) => locationReference.value('name', id),
+}
 export const locationById = rowBy(locations, locations.id)
 
 /** Every location, in the order of their names. */

@@ -2,11 +2,18 @@ import { and, asc, count, eq, gt, isNull } from 'drizzle-orm'
 import { patched } from '../../kernel/api/named.ts'
 import { type Db, prepared, type Tx } from '../../kernel/db/open.ts'
 import { reference } from '../../kernel/db/reference.ts'
-import { rowBy } from '../../kernel/db/rows.ts'
+import { LIKE, rowBy } from '../../kernel/db/rows.ts'
 import { hasFreeIpv4 } from '../../network/ip-pools/queries.ts'
+import type { AuditTarget } from '../../platform/audit/target.ts'
+import { locationReference } from '../locations/queries.ts'
 import { type Enrollment, enrollments, type Node, nodes } from './tables.ts'
 
 export const nodeReference = reference(nodes, ['name', 'seenAt', 'removedAt'])
+export const nodeTarget: AuditTarget = {
+  prefix: 'nod',
+  name: (id) => nodeReference.value('name', id),
+  isGone: (id) => `(SELECT removed_at IS NOT NULL FROM nodes WHERE id = ${id})`,
+}
 export const nodeById = rowBy(nodes, nodes.id)
 
 const present = isNull(nodes.removedAt)
@@ -61,6 +68,8 @@ type NodeHealthRow = {
   servers: number
 }
 
+type Found = { id: string; title: string; detail: string }
+
 const statements = prepared(({ $client }) => ({
   inLocation: $client.prepare<CapacityRow, [string]>(
     `${capacities} WHERE n.location_id = ? AND n.removed_at IS NULL ORDER BY n.name`,
@@ -77,6 +86,11 @@ const statements = prepared(({ $client }) => ({
   ),
   versions: $client.prepare<{ id: string; version: string }, []>(
     "SELECT id, facts ->> '$.agentVersion' AS version FROM nodes WHERE removed_at IS NULL",
+  ),
+  search: $client.prepare<Found, [string, string, number]>(
+    `SELECT n.id, n.name AS title, ${locationReference.columns('l', { detail: 'name' })}
+     FROM nodes n ${locationReference.join('l', 'n.location_id')}
+     WHERE n.removed_at IS NULL AND (n.name ${LIKE} OR n.id = ?) ORDER BY n.name LIMIT ?`,
   ),
   anyLive: $client.prepare<unknown, [number]>(
     'SELECT 1 FROM nodes WHERE removed_at IS NULL AND (connected_at IS NOT NULL OR seen_at > ?) LIMIT 1',
@@ -97,6 +111,9 @@ export const nodesHealth = (tx: Db): NodeHealthRow[] => statements(tx).health.al
 export type { NodeHealthRow }
 /** The agent's version on every node. */
 export const agentVersions = (tx: Db) => statements(tx).versions.all()
+/** Nodes with this in their name, or with this id, by name; `part` is `partOf(text)`. */
+export const searchNodes = (tx: Db, part: string, id: string, limit: number): Found[] =>
+  statements(tx).search.all(part, id, limit)
 /** Is a node connected, or was one after `since` (milliseconds)? */
 export const isAnyNodeLive = (tx: Db, since: number): boolean => statements(tx).anyLive.get(since) !== null
 

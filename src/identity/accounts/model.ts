@@ -1,6 +1,7 @@
 // Who an account is, who sees it, and the people behind it.
 import { and, eq, isNotNull, or, type SQL } from 'drizzle-orm'
 import { Type as t } from 'typebox'
+import { serversOfOwner } from '../../compute/servers/queries.ts'
 import type { Right, Scope } from '../../kernel/api/access.ts'
 import type { Actor } from '../../kernel/api/actor.ts'
 import { ApiError, invalid } from '../../kernel/api/errors.ts'
@@ -19,10 +20,11 @@ import { oneOf, text } from '../../kernel/api/query.ts'
 import { iso, isoOrNull } from '../../kernel/db/clock.ts'
 import { newId } from '../../kernel/db/ids.ts'
 import { type Db, isUniqueViolation, prepared, type Tx } from '../../kernel/db/open.ts'
-import { contains, rowBy } from '../../kernel/db/rows.ts'
+import { contains } from '../../kernel/db/rows.ts'
 import { emit } from '../../kernel/jobs/outbox.ts'
 import { factorsOf } from '../auth/second-factors/factors.ts'
 import { lastSeenSql } from '../auth/sessions.ts'
+import { accountByEmail, accountById, type VisibilityRow, visibilityOf } from './queries.ts'
 import { type Account, type Allowance, accounts } from './tables.ts'
 
 /** A customer as events carry it. */
@@ -33,34 +35,30 @@ export const customerData = t.Object({
   externalId: nullable(t.String()),
 })
 
-type Deciding = Pick<Account, 'id' | 'kind' | 'resellerId'>
-/** The few columns that decide who sees an account: that there is one must not show in the time an answer takes (security S25). */
-const deciding = prepared(({ $client }) =>
-  $client.prepare<Deciding, [string]>('SELECT id, kind, reseller_id AS resellerId FROM accounts WHERE id = ?'),
-)
+export type { Account }
+
 /** Staff see every customer and reseller; a reseller sees itself and its customers; a customer itself. */
-function seen(actor: Actor, it: Deciding): boolean {
-  if (actor.kind === 'staff') return it.kind !== 'staff'
-  return it.id === actor.accountId || (actor.kind === 'reseller' && it.resellerId === actor.accountId)
+function canSee(actor: Actor, { id, kind, resellerId }: VisibilityRow): boolean {
+  if (actor.kind === 'staff') return kind !== 'staff'
+  return id === actor.accountId || (actor.kind === 'reseller' && resellerId === actor.accountId)
 }
 
-export const accountById = rowBy(accounts, accounts.id)
+export { accountByEmail, accountById }
 /** Throws `forbidden` for System, which has no account. */
 export function ownAccount(tx: Db, actor: Actor): Account {
   const account = accountById(tx, actor.accountId)
   if (!account) throw new ApiError('forbidden', 'System has no account of its own and does not sign in.')
   return account
 }
-export const accountByEmail = (tx: Db, email: string): Account | undefined =>
-  tx.select().from(accounts).where(eq(accounts.email, email.toLowerCase())).get()
 
 /** A customer or a reseller: whoever can own servers. */
 export const customer: Resource<Account> = {
   name: 'customer',
   notFound: 'customer_not_found',
   find: (tx, actor, id) => {
-    const it = deciding(tx).get(id)
-    return it && seen(actor, it) ? accountById(tx, id) : undefined
+    // Reading the whole row takes longer: an account that the actor may not see must not show by that (security S25).
+    const found = visibilityOf(tx, id)
+    return found && canSee(actor, found) ? accountById(tx, id) : undefined
   },
   /**
    * A reseller's own account is its own, and its customers are in its care: neither way does one right do for the other. Of staff, who
@@ -111,12 +109,6 @@ export const customerResponse = namedSchema('Customer', {
   allowance: allowanceAnswer,
 })
 
-const owned = prepared(({ $client }) =>
-  $client.prepare<{ n: number }, [string]>(
-    'SELECT count(*) AS n FROM servers WHERE owner_id = ? AND terminated_at IS NULL',
-  ),
-)
-
 const lastSeen = prepared(({ $client }) =>
   $client.prepare<{ at: number | null }, [string]>(`SELECT ${lastSeenSql('?1')} AS at`),
 )
@@ -136,7 +128,7 @@ export const showCustomer = (tx: Db, it: Account) => ({
   lockedAt: isoOrNull(it.lockedAt),
   lockReason: it.lockReason,
   createdAt: iso(it.createdAt),
-  servers: owned(tx).get(it.id)!.n,
+  servers: serversOfOwner(tx, it.id),
   allowance: it.allowance ?? noAllowance,
 })
 

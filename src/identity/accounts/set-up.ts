@@ -1,36 +1,28 @@
 // The first staff account. There is no default one: at first start a link is printed to the journal, and only its holder can make it.
-import { eq } from 'drizzle-orm'
 import { Type as t } from 'typebox'
 import { ApiError } from '../../kernel/api/errors.ts'
 import { fields, line, operation, secret } from '../../kernel/api/operation.ts'
 import { digest, randomToken } from '../../kernel/crypto/secrets.ts'
 import { type Db, write } from '../../kernel/db/open.ts'
-import { settings } from '../../kernel/db/tables.ts'
+import { getSetting, putSetting, removeSetting } from '../../kernel/db/queries.ts'
 import { completeSignIn, signedIn } from '../auth/complete-sign-in.ts'
 import { hashPassword, mustBeGood } from '../auth/passwords.ts'
+import { hasStaff } from './queries.ts'
 import { addStaff } from './staff/staff-member.ts'
-import { accounts } from './tables.ts'
 
 const SETTING = 'setup.token'
-
-export const hasStaff = (tx: Db) =>
-  tx.select({ id: accounts.id }).from(accounts).where(eq(accounts.kind, 'staff')).limit(1).get() !== undefined
 
 /** A fresh link for the journal, or undefined when there is staff already. The link of an earlier start ends with it. */
 export function setUpToken(db: Db): string | undefined {
   return write(db, (tx) => {
     if (hasStaff(tx)) return undefined
     const token = randomToken()
-    tx.insert(settings)
-      .values({ name: SETTING, value: digest(token) })
-      .onConflictDoUpdate({ target: settings.name, set: { value: digest(token) } })
-      .run()
+    putSetting(tx, SETTING, digest(token))
     return token
   })
 }
 
-export const setUpLinkFits = (tx: Db, token: string) =>
-  !hasStaff(tx) && tx.select().from(settings).where(eq(settings.name, SETTING)).get()?.value === digest(token)
+export const setUpLinkFits = (tx: Db, token: string) => !hasStaff(tx) && getSetting(tx, SETTING) === digest(token)
 
 export const setUp = operation({
   id: 'setup.finish',
@@ -58,7 +50,7 @@ export const setUp = operation({
     const { tx, body, prepared: passwordHash, clock } = call
     if (!setUpLinkFits(tx, body.token)) throw linkIsNotValid()
     const account = addStaff(tx, { email: body.email, name: body.name, passwordHash, role: 'Owner', now: clock() })
-    tx.delete(settings).where(eq(settings.name, SETTING)).run()
+    removeSetting(tx, SETTING)
     return completeSignIn(call, account)
   },
 })

@@ -6,12 +6,13 @@ import { ApiError } from '../../kernel/api/errors.ts'
 import type { Sender } from '../../kernel/api/http.ts'
 import { digest } from '../../kernel/crypto/secrets.ts'
 import { minute } from '../../kernel/db/clock.ts'
-import { type Db, prepared, write } from '../../kernel/db/open.ts'
+import { type Db, write } from '../../kernel/db/open.ts'
 import { inside } from '../../kernel/net/cidr.ts'
 import { accountById } from '../accounts/model.ts'
 import { permissionsOf } from '../accounts/staff/role.ts'
 import type { Account } from '../accounts/tables.ts'
 import { looksOf } from '../accounts/ui-preferences.ts'
+import { markTokenUsed, tokenByHash } from '../tokens/queries.ts'
 import { lacksSecondFactor } from './second-factors/second-factors.ts'
 import { cookieFrom, markSeen, SEEN_EVERY_MS, type Session, sessionFrom } from './sessions.ts'
 
@@ -80,27 +81,9 @@ function supported(db: Db, session: Session, permissions: readonly Permission[],
   return accountById(db, session.supportOf)
 }
 
-type TokenRow = {
-  id: string
-  accountId: string
-  name: string
-  scopes: string
-  allow: string
-  expiresAt: number | null
-  usedAt: number | null
-}
-const statements = prepared(({ $client }) => ({
-  // A rotated token is accepted under its previous value for a while. Both hashes have an index.
-  find: $client.prepare<TokenRow, [string, number]>(
-    `SELECT id, account_id AS accountId, name, scopes, allow, expires_at AS expiresAt, used_at AS usedAt
-     FROM tokens WHERE (token_hash = ?1 OR (previous_hash = ?1 AND previous_until > ?2)) AND revoked_at IS NULL`,
-  ),
-  used: $client.prepare('UPDATE tokens SET used_at = ?, used_from = ? WHERE id = ?'),
-}))
-
 function tokenSender(db: Db, header: string, now: number, from: string): Sender {
   const token = /^Bearer (pnl_[A-Za-z0-9_-]{20,100})$/i.exec(header)?.[1]
-  const row = token ? statements(db).find.get(digest(token), now) : undefined
+  const row = token ? tokenByHash(db, digest(token), now) : undefined
   const account = row ? accountById(db, row.accountId) : undefined
   if (!row || !account || account.disabledAt !== null || (row.expiresAt !== null && row.expiresAt <= now))
     throw new ApiError(
@@ -123,8 +106,7 @@ function tokenSender(db: Db, header: string, now: number, from: string): Sender 
     limitKey: row.id,
     // Once a minute, from wherever: a use is worth knowing, a disk flush per read is not worth paying.
     used() {
-      if (row.usedAt === null || now - row.usedAt > minute)
-        write(db, (tx) => void statements(tx).used.run(now, from, row.id))
+      if (row.usedAt === null || now - row.usedAt > minute) write(db, (tx) => markTokenUsed(tx, row.id, now, from))
     },
     ...(allow ? { allowed: (address: string) => inside(address, allow) } : {}),
   }

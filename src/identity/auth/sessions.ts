@@ -7,7 +7,8 @@ import { digest, randomToken } from '../../kernel/crypto/secrets.ts'
 import { day, hour, minute, second } from '../../kernel/db/clock.ts'
 import { newId } from '../../kernel/db/ids.ts'
 import { type Db, prepared, type Tx } from '../../kernel/db/open.ts'
-import type { Account } from '../accounts/tables.ts'
+import type { Account } from '../accounts/model.ts'
+import { accountIdsOfKind, accountReference } from '../accounts/queries.ts'
 import { challenges, pendingSignIns, providerSignIns, sessions } from './tables.ts'
 
 /** Idle and absolute limits: staff can do more harm, so theirs are shorter. */
@@ -64,8 +65,10 @@ export type Session = {
 const find = prepared(({ $client }) =>
   $client.prepare<Session, [string]>(
     `SELECT s.id, s.account_id AS accountId, s.csrf, s.created_at AS createdAt, s.seen_at AS seenAt,
-      s.confirmed_at AS confirmedAt, s.support_of AS supportOf, s.support_until AS supportUntil, a.kind
-     FROM sessions s JOIN accounts a ON a.id = s.account_id WHERE s.token_hash = ? AND a.disabled_at IS NULL`,
+      s.confirmed_at AS confirmedAt, s.support_of AS supportOf, s.support_until AS supportUntil,
+      ${accountReference.columns('a', { kind: 'kind' })}
+     FROM sessions s ${accountReference.join('a', 's.account_id')}
+     WHERE s.token_hash = ? AND ${accountReference.column('a', 'disabledAt')} IS NULL`,
   ),
 )
 
@@ -111,9 +114,7 @@ export const lastSeenSql = (accountId: string) =>
 export function forgetSessions(tx: Tx, now: number) {
   for (const [kind, { idleMs, wholeMs }] of Object.entries(sessionLimits))
     tx.$client
-      .query(
-        'DELETE FROM sessions WHERE account_id IN (SELECT id FROM accounts WHERE kind = ?) AND (created_at < ? OR seen_at < ?)',
-      )
+      .query(`DELETE FROM sessions WHERE account_id IN (${accountIdsOfKind}) AND (created_at < ? OR seen_at < ?)`)
       .run(kind, now - wholeMs, now - idleMs)
   for (const begun of [pendingSignIns, challenges, providerSignIns])
     tx.delete(begun).where(lt(begun.expiresAt, now)).run()

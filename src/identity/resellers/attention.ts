@@ -1,7 +1,7 @@
 import { mayCall } from '../../kernel/api/operation.ts'
 import { iso } from '../../kernel/db/clock.ts'
 import { MOST_SHOWN, type Source } from '../../platform/overview/attention.ts'
-import { accountById } from '../accounts/model.ts'
+import { accountById, lockedCustomersOf } from '../accounts/queries.ts'
 import { withTerms } from './model.ts'
 import { getResellerAccount, listResellerCustomers } from './own.ts'
 import { nearIn, usedBy, whole } from './quota.ts'
@@ -43,17 +43,12 @@ export const nearQuotas: Source = ({ tx, actor }) => {
 
 export const lockedCustomers: Source = ({ tx, actor }) => {
   if (!mayCall(listResellerCustomers, actor)) return []
-  return tx.$client
-    .query<{ id: string; name: string; reason: string | null; at: number }, [string]>(
-      `SELECT id, name, lock_reason AS reason, locked_at AS at FROM accounts WHERE reseller_id = ? AND locked_at IS NOT NULL ORDER BY id DESC LIMIT ${MOST_SHOWN}`,
-    )
-    .all(actor.accountId)
-    .map(({ id, name, reason, at }) => ({
-      level: 'warn',
-      what: `${name} is locked.`,
-      effect: `Orders for it are refused${reason ? `: ${reason}` : '.'}`,
-      since: iso(at),
-      action: 'Open customer',
-      href: `/reseller/customers/${id}`,
-    }))
+  return lockedCustomersOf(tx, actor.accountId, MOST_SHOWN).map(({ id, name, reason, at }) => ({
+    level: 'warn',
+    what: `${name} is locked.`,
+    effect: `Orders for it are refused${reason ? `: ${reason}` : '.'}`,
+    since: iso(at),
+    action: 'Open customer',
+    href: `/reseller/customers/${id}`,
+  }))
 }

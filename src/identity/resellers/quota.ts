@@ -1,11 +1,13 @@
 // How much a reseller and its customers may hold together. Counted and checked in the transaction of what is added, of which
 // there is one at a time: two orders cannot pass one quota.
 import { Type as t } from 'typebox'
+import { heldUnder } from '../../compute/servers/queries.ts'
 import { ApiError } from '../../kernel/api/errors.ts'
 import { namedSchema, nullable } from '../../kernel/api/operation.ts'
-import { type Db, prepared, type Tx } from '../../kernel/db/open.ts'
+import type { Db, Tx } from '../../kernel/db/open.ts'
 import { emit } from '../../kernel/jobs/outbox.ts'
 import { exactGb, exactMb } from '../../kernel/words.ts'
+import { countCustomers } from '../accounts/queries.ts'
 
 /** What is counted, in words. */
 export const resources = {
@@ -41,17 +43,12 @@ export const amountsAnswer = namedSchema(
 /** Every quota by its name; what was never set is not limited. */
 export const whole = (quotas: Partial<Quotas>): Quotas => each((resource) => quotas[resource] ?? null)
 
-const theirs = '(s.reseller_id = ?1 OR s.owner_id = ?1) AND s.terminated_at IS NULL'
-const counted = prepared(({ $client }) =>
-  $client.prepare<Amounts, [string]>(
-    `SELECT (SELECT count(*) FROM accounts WHERE reseller_id = ?1) AS customers, count(*) AS servers, coalesce(sum(s.vcpus), 0) AS vcpus,
-      coalesce(sum(s.memory_mb), 0) AS memoryMb, coalesce(sum(s.disk_gb), 0) AS diskGb,
-      (SELECT count(*) FROM servers s JOIN addresses a ON a.server_id = s.id WHERE ${theirs} AND a.version = 4) AS ipv4, 0 AS gpus
-     FROM servers s WHERE ${theirs}`,
-  ),
-)
-/** What the reseller and its customers hold now. What is terminated counts no more. */
-export const usedBy = (tx: Db, resellerId: string): Amounts => counted(tx).get(resellerId)!
+/** What the reseller and its customers hold now, without what is terminated. */
+export const usedBy = (tx: Db, resellerId: string): Amounts => ({
+  customers: countCustomers(tx, resellerId),
+  ...heldUnder(tx, resellerId),
+  gpus: 0,
+})
 
 /** The specification's 90 %: from here on a quota is near its end. */
 export const isNear = (used: number, most: number) => most > 0 && used * 10 >= most * 9

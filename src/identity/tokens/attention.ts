@@ -1,6 +1,7 @@
 import { mayCall } from '../../kernel/api/operation.ts'
 import { day, iso } from '../../kernel/db/clock.ts'
 import { MOST_SHOWN, type Source } from '../../platform/overview/attention.ts'
+import { endingTokensOf } from './queries.ts'
 import { listTokens } from './tokens.ts'
 
 /** A token's end is told this long before. */
@@ -12,28 +13,27 @@ const REFUSED_SHOWN_MS = 30 * day
 export const endingTokens: Source = ({ tx, actor, clock }) => {
   if (actor.via.type !== 'session' || !mayCall(listTokens, actor)) return []
   const now = clock()
-  return tx.$client
-    .query<{ name: string; expiresAt: number }, [string, number, number, number, number]>(
-      `SELECT name, expires_at AS expiresAt FROM tokens WHERE account_id = ?1 AND revoked_at IS NULL AND expires_at < ?3
-       AND (expires_at > ?2 OR (expires_at > ?4 AND used_at > expires_at - ?5)) ORDER BY expires_at LIMIT ${MOST_SHOWN}`,
-    )
-    .all(actor.accountId, now, now + TOKEN_WARNING_MS, now - REFUSED_SHOWN_MS, REFUSED_SHOWN_MS)
-    .map(({ name, expiresAt }) => {
-      const on = iso(expiresAt).slice(0, 10)
-      const at = { since: null, action: 'Open tokens', href: '/account/api' }
-      return expiresAt > now
-        ? {
-            ...at,
-            level: 'warn',
-            what: `The token ${name} expires on ${on}.`,
-            effect: 'What uses it is refused from then on. Make another and put it in its place.',
-          }
-        : {
-            ...at,
-            level: 'bad',
-            what: `The token ${name} expired on ${on}, and was in use.`,
-            effect:
-              'What uses it is refused. Make another and put it in its place; revoke this one if nothing needs it.',
-          }
-    })
+  return endingTokensOf(tx, actor.accountId, {
+    now,
+    until: now + TOKEN_WARNING_MS,
+    since: now - REFUSED_SHOWN_MS,
+    inUseMs: REFUSED_SHOWN_MS,
+    limit: MOST_SHOWN,
+  }).map(({ name, expiresAt }) => {
+    const on = iso(expiresAt).slice(0, 10)
+    const at = { since: null, action: 'Open tokens', href: '/account/api' }
+    return expiresAt > now
+      ? {
+          ...at,
+          level: 'warn',
+          what: `The token ${name} expires on ${on}.`,
+          effect: 'What uses it is refused from then on. Make another and put it in its place.',
+        }
+      : {
+          ...at,
+          level: 'bad',
+          what: `The token ${name} expired on ${on}, and was in use.`,
+          effect: 'What uses it is refused. Make another and put it in its place; revoke this one if nothing needs it.',
+        }
+  })
 }

@@ -10,7 +10,7 @@ import { newId } from '../../kernel/db/ids.ts'
 import type { Db, Tx } from '../../kernel/db/open.ts'
 import { mailTo } from '../../kernel/mail/mail.ts'
 import { isCidr } from '../../kernel/net/cidr.ts'
-import type { Account } from '../accounts/tables.ts'
+import type { Account } from '../accounts/model.ts'
 import { tokens } from './tables.ts'
 
 export type Token = typeof tokens.$inferSelect

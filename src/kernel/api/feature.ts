@@ -3,7 +3,7 @@ import { write } from '../db/open.ts'
 import { feature } from '../feature.ts'
 import { kernelErrors } from './errors.ts'
 import { encryptedResponses, forgetOld } from './idempotency.ts'
-import { audit, idempotency } from './tables.ts'
+import { idempotency } from './tables.ts'
 
 const ids = {
   audit: { prefix: 'aud' },
@@ -22,7 +22,7 @@ export const apiFeature = feature({
     nextCursor: null,
   },
   errors: kernelErrors,
-  tables: [audit, idempotency],
+  tables: [idempotency],
   encrypted: [encryptedResponses],
   schedule: [
     {

@@ -1,26 +1,5 @@
 import { integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 
-export const audit = sqliteTable('audit', {
-  id: text().primaryKey(),
-  at: integer().notNull(),
-  actorId: text('actor_id').notNull(),
-  actorName: text('actor_name').notNull(),
-  via: text().notNull(),
-  operation: text().notNull(),
-  target: text(),
-  from: text('from_address').notNull(),
-  requestId: text('request_id').notNull(),
-  result: text().notNull(),
-  details: text({ mode: 'json' }),
-  /** What was one thing before and another after. */
-  changes: text({ mode: 'json' }),
-  /** The job that it started. */
-  jobId: text('job_id'),
-  /** Its place in the chain, and the hash over it and the line before. */
-  seq: integer(),
-  hash: text(),
-})
-
 export const idempotency = sqliteTable(
   'idempotency',
   {

@@ -50,6 +50,9 @@ export function inserting<T extends SQLiteTable>(table: T) {
   }
 }
 
+/** A condition as SQL text, and the values of its parameters in their order. */
+export type Where = { where: string; values: string[] }
+
 /** What stands behind a column that is searched: `name ${LIKE}`, with `partOf(text)` as its value. */
 export const LIKE = "LIKE ? ESCAPE '\\'"
 /** Whatever has the text in it, whose every character means itself. */

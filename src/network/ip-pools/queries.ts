@@ -2,9 +2,14 @@
 import { type Db, prepared } from '../../kernel/db/open.ts'
 import { reference } from '../../kernel/db/reference.ts'
 import { LIKE } from '../../kernel/db/rows.ts'
+import type { AuditTarget } from '../../platform/audit/target.ts'
 import { pools } from './tables.ts'
 
 export const poolReference = reference(pools, ['name'])
+export const poolTarget: AuditTarget = {
+  prefix: 'pool',
+  isGone: (id) => `NOT EXISTS (SELECT 1 FROM pools WHERE id = ${id})`,
+}
 
 // ---------------------------------------------------------------- SQL text for the queries of others
 const isFree = (address: string) => `${address}.server_id IS NULL AND ${address}.reserved_for IS NULL`

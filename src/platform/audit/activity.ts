@@ -1,15 +1,26 @@
 // What was done to the own account and servers, and by whom: the part of the audit log that is everybody's own business.
 
 import { Type as t } from 'typebox'
+import { serverTarget } from '../../compute/servers/queries.ts'
 import { accessLevel, server } from '../../compute/servers/server.ts'
+import type { MadeBy } from '../../identity/auth/links/links.ts'
 import { useSignInLink } from '../../identity/auth/links/sign-in-links.ts'
-import type { MadeBy } from '../../identity/auth/tables.ts'
 import { accountKinds, everybody } from '../../kernel/api/access.ts'
 import { page, paginate } from '../../kernel/api/list.ts'
 import { described, namedSchema, nullable, operation, type ReadContext, time } from '../../kernel/api/operation.ts'
 import { iso } from '../../kernel/db/clock.ts'
 import { asKnownTo, type RequestContext } from './doer.ts'
-import { type LineRow, selectLines, via, viaOf } from './line.ts'
+import { via, viaOf } from './line.ts'
+import {
+  countLines,
+  type Filter,
+  type LineRow,
+  ofAccount,
+  ofAccountAndServers,
+  ofTarget,
+  selectLinesOf,
+  withoutServers,
+} from './queries.ts'
 
 const activity = namedSchema('Activity', {
   id: t.String(),
@@ -41,7 +52,8 @@ function show({ tx, actor }: ReadContext, a: LineRow, asking: RequestContext) {
   const through = viaOf(a)
   // Terminated, or not shared any more: the line stays, and leads nowhere.
   const targetGone =
-    a.targetGone === 1 || (!!a.target?.startsWith('srv_') && server.find(tx, actor, a.target) === undefined)
+    a.targetGone === 1 ||
+    (!!a.target?.startsWith(`${serverTarget.prefix}_`) && server.find(tx, actor, a.target) === undefined)
   // Whoever comes by a link has shown nothing but the link: whether it is you, only you know.
   const link = linkOf(a)
   return {
@@ -71,30 +83,18 @@ function linkOf({ operation, details }: LineRow): MadeBy | undefined {
     : undefined
 }
 
-/** Newest first, of the lines whose ids `of` selects. */
-function listing(
-  call: ReadContext,
-  name: string,
-  of: string,
-  values: readonly string[],
-  asking: RequestContext = 'own',
-) {
+/** A page of these lines, newest first. */
+function listing(call: ReadContext, name: string, lines: Filter, asking: RequestContext = 'own') {
   const { tx, actor } = call
-  // What was done to servers is for who sees servers, whoever did it.
-  const where = `a.id IN (${of})${actor.scopes.has('servers:read') ? '' : " AND coalesce(a.target, '') NOT LIKE 'srv\\_%' ESCAPE '\\'"}`
+  // Lines about servers need the right to see servers, whoever did it.
+  const filter = actor.scopes.has('servers:read') ? lines : withoutServers(lines)
   return paginate({
     call,
     name,
-    rows: (after, limit) =>
-      tx.$client
-        .query<LineRow, any[]>(
-          `${selectLines} WHERE ${where}${after ? ' AND a.id < ?' : ''} ORDER BY a.id DESC LIMIT ?`,
-        )
-        .all(...values, ...(after ? [after] : []), limit),
+    rows: (after, limit) => selectLinesOf(tx, filter, after, limit),
     keyOf: (a) => a.id,
     show: (a) => show(call, a, asking),
-    total: () =>
-      tx.$client.query<{ n: number }, any[]>(`SELECT count(*) AS n FROM audit a WHERE ${where}`).get(...values)!.n,
+    total: () => countLines(tx, filter),
   })
 }
 
@@ -107,13 +107,8 @@ export const listActivity = operation({
   response: page(activity),
   run(call) {
     const { accountId, kind } = call.actor
-    const own = 'SELECT id FROM audit WHERE actor_id = ? UNION SELECT id FROM audit WHERE target = ?'
-    // Staff see every server: what others did to them is the audit log's.
-    if (kind === 'staff') return listing(call, 'activity', own, [accountId, accountId])
-    // Also of servers that are gone: that somebody terminated one is what its owner wants to know.
-    const ofServers =
-      'SELECT t.id FROM servers s JOIN audit t ON t.target = s.id WHERE s.owner_id = ? OR s.reseller_id = ?'
-    return listing(call, 'activity', `${own} UNION ${ofServers}`, [accountId, accountId, accountId, accountId])
+    // Staff see every server: what others did to them is in the audit log.
+    return listing(call, 'activity', kind === 'staff' ? ofAccount(accountId) : ofAccountAndServers(accountId))
   },
 })
 
@@ -128,6 +123,6 @@ export const listServerActivity = operation({
   run(call) {
     const { tx, actor, target } = call
     const asking = accessLevel(tx, actor, target) === 'own' ? 'own' : 'guest'
-    return listing(call, `activity ${target.id}`, 'SELECT id FROM audit WHERE target = ?', [target.id], asking)
+    return listing(call, `activity ${target.id}`, ofTarget(target.id), asking)
   },
 })

@@ -1,6 +1,7 @@
 import { page, paginate } from '../../kernel/api/list.ts'
 import { operation } from '../../kernel/api/operation.ts'
-import { filterFrom, filterQuery, type LineRow, lineResponse, selectLines, showLine } from './line.ts'
+import { filterQuery, lineResponse, showLine } from './line.ts'
+import { countLines, filterFrom, selectLinesOf } from './queries.ts'
 
 export const listAudit = operation({
   id: 'audit.list',
@@ -13,23 +14,14 @@ export const listAudit = operation({
   response: page(lineResponse),
   run(call) {
     const { tx } = call
-    const { where, values } = filterFrom(tx, call.query)
+    const filter = filterFrom(tx, call.query)
     return paginate({
       call,
       name: 'audit',
-      rows: (after, limit) =>
-        tx.$client
-          .query<LineRow, any[]>(
-            `${selectLines} WHERE ${where}${after ? ' AND a.id < ?' : ''} ORDER BY a.id DESC LIMIT ?`,
-          )
-          .all(...values, ...(after ? [after] : []), limit),
+      rows: (after, limit) => selectLinesOf(tx, filter, after, limit),
       keyOf: (a) => a.id,
       show: showLine,
-      // For counting, every index will do.
-      total: () =>
-        tx.$client
-          .query<{ n: number }, any[]>(`SELECT count(*) AS n FROM audit a WHERE ${where.replaceAll('+a.', 'a.')}`)
-          .get(...values)!.n,
+      total: () => countLines(tx, filter),
     })
   },
 })

@@ -1,8 +1,9 @@
-// The log as a file, newest first, for whoever must keep it elsewhere or read it in a spreadsheet.
+// The log as a file, newest first, to be kept elsewhere or read in a spreadsheet.
 import { stringify } from 'csv-stringify/sync'
 import { operation, type Query, stream } from '../../kernel/api/operation.ts'
 import type { Db } from '../../kernel/db/open.ts'
-import { filterFrom, filterQuery, type LineRow, selectLines, showLine } from './line.ts'
+import { filterQuery, showLine } from './line.ts'
+import { filterFrom, selectLinesOf } from './queries.ts'
 
 /** Lines in one piece: some milliseconds of work, and about a hundred kilobytes. */
 const SLICE = 200
@@ -14,16 +15,13 @@ type Line = ReturnType<typeof showLine>
  * ones come before the first, so nothing is missed or told twice. Filters are checked at once, before the first byte is sent.
  */
 function slices(db: Db, query: Query, draw: (lines: Line[]) => string, head = ''): Iterable<string> {
-  const { where, values } = filterFrom(db, query)
-  const select = db.$client.prepare<LineRow, any[]>(
-    `${selectLines} WHERE ${where} AND a.id < ? ORDER BY a.id DESC LIMIT ${SLICE}`,
-  )
+  const filter = filterFrom(db, query)
   return (function* () {
     if (head) yield head
-    for (let before = '~'; ; ) {
-      const rows = select.all(...values, before)
+    for (let after: string | undefined; ; ) {
+      const rows = selectLinesOf(db, filter, after, SLICE)
       if (!rows.length) return
-      before = rows.at(-1)!.id
+      after = rows.at(-1)!.id
       yield draw(rows.map(showLine))
     }
   })()

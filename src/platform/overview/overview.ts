@@ -5,6 +5,7 @@ import { listAllServers } from '../../compute/servers/list.ts'
 import { listLocations } from '../../fleet/locations/locations.ts'
 import { listedLocations, locationAnswer } from '../../fleet/locations/model.ts'
 import { listNodes } from '../../fleet/nodes/nodes.ts'
+import { agentVersions } from '../../fleet/nodes/queries.ts'
 import { mayCall, nullable, type Operation, operation, type ReadContext, time } from '../../kernel/api/operation.ts'
 import { day, iso } from '../../kernel/db/clock.ts'
 import { listJobs } from '../jobs/jobs.ts'
@@ -64,11 +65,7 @@ function jobs({ tx, actor, clock }: ReadContext) {
 }
 
 function nodes({ tx, nodes: live }: ReadContext) {
-  const all = tx.$client
-    .query<{ id: string; version: string }, []>(
-      "SELECT id, facts ->> '$.agentVersion' AS version FROM nodes WHERE removed_at IS NULL",
-    )
-    .all()
+  const all = agentVersions(tx)
   return {
     total: all.length,
     connected: all.filter((n) => live.connected(n.id)).length,

@@ -1,6 +1,7 @@
 // The first page of a customer and of a reseller: what needs attention, how many servers there are, and what a new account has still to
 // do, all from facts.
 import { Type as t } from 'typebox'
+import { countByStatus } from '../../compute/servers/queries.ts'
 import { visible } from '../../compute/servers/server.ts'
 import { operation, type ReadContext, time } from '../../kernel/api/operation.ts'
 import { iso } from '../../kernel/db/clock.ts'
@@ -28,14 +29,5 @@ export const getOwnOverview = operation({
 })
 
 /** How many of the servers that the actor sees are in which state. */
-export function serversByState({ tx, actor }: ReadContext): Record<string, number> {
-  const { where, values } = visible(tx, actor)
-  return Object.fromEntries(
-    tx.$client
-      .query<{ status: string; n: number }, string[]>(
-        `SELECT s.status, count(*) AS n FROM servers s WHERE ${where} AND s.terminated_at IS NULL GROUP BY s.status`,
-      )
-      .all(...values)
-      .map((s) => [s.status, s.n]),
-  )
-}
+export const serversByState = ({ tx, actor }: ReadContext): Record<string, number> =>
+  countByStatus(tx, visible(tx, actor))

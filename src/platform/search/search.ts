@@ -1,17 +1,19 @@
-// One field that leads anywhere: to a server by name, address or id, to a customer, a node, a job, a page, and to what can be done. What
-// somebody may not see or do is not found.
+// One field finds servers by name, address or id, customers, nodes, jobs, pages and actions. It finds nothing that the actor may not see
+// or do.
 
 import { Type as t } from 'typebox'
+import { searchServers } from '../../compute/servers/queries.ts'
 import { visible } from '../../compute/servers/server.ts'
+import { searchNodes } from '../../fleet/nodes/queries.ts'
+import { searchAccounts } from '../../identity/accounts/queries.ts'
 import { areas, everybody } from '../../kernel/api/access.ts'
 import { nullable, operation, type ReadContext } from '../../kernel/api/operation.ts'
-import { LIKE, partOf } from '../../kernel/db/rows.ts'
+import { partOf } from '../../kernel/db/rows.ts'
 import { seen } from '../jobs/model.ts'
+import { searchJobs } from '../jobs/queries.ts'
 
 /** As many as are seen at a glance. */
 export const MOST = 12
-/** Of jobs, only the newest so many are looked through by title; each has an id to be found by. */
-const JOBS_LOOKED_THROUGH = 2000
 
 /** What can be found. */
 const types = ['page', 'action', 'server', 'customer', 'node', 'job'] as const
@@ -26,25 +28,17 @@ type Row = { id: string; title: string; detail: string | null }
 
 type Source = {
   type: Found['type']
-  /** Where the row's id goes; undefined for who has no such page. */
+  /** The path before the row's id; undefined when the actor has no such page. */
   place(call: ReadContext): string | undefined
-  /** Rows whose name has `part` in it, or whose id is `id`. */
-  sql(call: ReadContext, part: string, id: string): [string, (string | number)[]]
+  /** At most `MOST` rows whose name contains the text, or whose id is `id`; `part` is the text as `partOf` gives it. */
+  find(call: ReadContext, part: string, id: string): Row[]
 }
 
 const sources: readonly Source[] = [
   {
     type: 'server',
     place: ({ actor }) => (actor.scopes.has('servers:read') ? `${areas[actor.kind]}/servers/` : undefined),
-    sql({ tx, actor }, part, id) {
-      const { where, values } = visible(tx, actor)
-      return [
-        `SELECT s.id, s.hostname AS title, (SELECT group_concat(address, ' ') FROM addresses WHERE server_id = s.id) AS detail FROM servers s
-         WHERE ${where} AND s.terminated_at IS NULL AND (s.hostname ${LIKE} OR s.name ${LIKE} OR s.id = ?
-           OR EXISTS (SELECT 1 FROM addresses a WHERE a.server_id = s.id AND a.address ${LIKE})) ORDER BY s.id DESC`,
-        [...values, part, part, id, part],
-      ]
-    },
+    find: ({ tx, actor }, part, id) => searchServers(tx, visible(tx, actor), part, id, MOST),
   },
   {
     type: 'customer',
@@ -52,19 +46,13 @@ const sources: readonly Source[] = [
       actor.scopes.has(actor.kind === 'staff' ? 'customers:read' : 'reseller:customers')
         ? `${areas[actor.kind]}/customers/`
         : undefined,
-    sql: ({ actor }, part, id) => [
-      `SELECT id, name AS title, email AS detail FROM accounts WHERE kind <> 'staff' AND ${actor.kind === 'staff' ? '? IS NOT NULL' : 'reseller_id = ?'}
-       AND (name ${LIKE} OR email ${LIKE} OR organization ${LIKE} OR id = ?) ORDER BY id DESC`,
-      [actor.accountId, part, part, part, id],
-    ],
+    find: ({ tx, actor }, part, id) =>
+      searchAccounts(tx, part, id, MOST, actor.kind === 'staff' ? undefined : actor.accountId),
   },
   {
     type: 'node',
     place: ({ actor }) => (actor.kind === 'staff' && actor.scopes.has('nodes:read') ? '/admin/nodes/' : undefined),
-    sql: (_, part, id) => [
-      `SELECT n.id, n.name AS title, l.name AS detail FROM nodes n JOIN locations l ON l.id = n.location_id WHERE n.removed_at IS NULL AND (n.name ${LIKE} OR n.id = ?) ORDER BY n.name`,
-      [part, id],
-    ],
+    find: ({ tx }, part, id) => searchNodes(tx, part, id, MOST),
   },
   {
     type: 'job',
@@ -72,18 +60,11 @@ const sources: readonly Source[] = [
       actor.scopes.has('servers:read') || (actor.kind === 'staff' && actor.scopes.has('nodes:read'))
         ? `${areas[actor.kind]}/jobs/`
         : undefined,
-    sql({ tx, actor }, part, id) {
-      const { where, values } = seen(tx, actor)
-      return [
-        `SELECT j.id, j.title, j.state AS detail FROM (SELECT * FROM jobs WHERE id = ? UNION SELECT * FROM (SELECT * FROM jobs ORDER BY id DESC LIMIT ?)) j
-         LEFT JOIN servers s ON s.id = j.subject_id WHERE (${where}) AND (j.title ${LIKE} OR j.id = ?) ORDER BY j.id DESC`,
-        [id, JOBS_LOOKED_THROUGH, ...values, part, id],
-      ]
-    },
+    find: ({ tx, actor }, part, id) => searchJobs(tx, seen(tx, actor), part, id, MOST),
   },
 ]
 
-/** Of nothing, what can be done; of a text, all that has it in its name. */
+/** Without a text, the actions; with one, everything that has it in its name. */
 function found(call: ReadContext, text: string): Found[] {
   const navItems = call
     .navItems(call.actor)
@@ -92,10 +73,8 @@ function found(call: ReadContext, text: string): Found[] {
   const rows = sources.map((source) => {
     const place = text ? source.place(call) : undefined
     if (!place) return []
-    const [sql, values] = source.sql(call, partOf(text), text)
-    return call.tx.$client
-      .query<Row, any[]>(`${sql} LIMIT ${MOST}`)
-      .all(...values)
+    return source
+      .find(call, partOf(text), text)
       .map((row): Found => ({ type: source.type, ...row, href: `${place}${row.id}` }))
   })
   return share([

@@ -12,6 +12,8 @@ import { accountById } from '../../accounts/model.ts'
 import type { Account } from '../../accounts/tables.ts'
 import { type MadeBy, oneTimeLinks } from '../tables.ts'
 
+export type { MadeBy }
+
 /**
  * Each purpose with its life, the page it leads to, and whether a newer one ends it. Lives: a week to take up an account, an hour
  * to answer a mail that was just asked for, a minute for a redirect of the billing system (specification).

@@ -9,22 +9,19 @@ import { ApiError } from '../../../kernel/api/errors.ts'
 import { type Call, nullable, operation, time } from '../../../kernel/api/operation.ts'
 import { digest } from '../../../kernel/crypto/secrets.ts'
 import { iso, isoOrNull } from '../../../kernel/db/clock.ts'
-import { type Db, prepared, type Tx } from '../../../kernel/db/open.ts'
+import type { Db, Tx } from '../../../kernel/db/open.ts'
 import { mailTo } from '../../../kernel/mail/mail.ts'
-import { ownAccount } from '../../accounts/model.ts'
-import type { Account } from '../../accounts/tables.ts'
+import { type Account, ownAccount } from '../../accounts/model.ts'
+import { roleNeedsSecondFactor } from '../../accounts/queries.ts'
 import { endSessionsOf, mustBeOpen } from '../sessions.ts'
 import { passkeys, recoveryCodes, totp } from '../tables.ts'
 import { factorsOf, held } from './factors.ts'
 
-const demands = prepared(({ $client }) =>
-  $client.prepare<{ one: 1 }, [string]>('SELECT 1 AS one FROM roles WHERE id = ? AND second_factor = 1'),
-)
-const isDemanded = (tx: Db, { roleId }: Account) => roleId !== null && demands(tx).get(roleId) !== null
+const isRequired = (tx: Db, { roleId }: Account) => roleId !== null && roleNeedsSecondFactor(tx, roleId)
 
-/** Does a role ask for a second factor that is not there yet? Then nothing but setting one up is possible. */
+/** Does the account's role require a second factor that is not set up yet? Then nothing but setting one up is possible. */
 export const lacksSecondFactor = (tx: Db, account: Account): boolean =>
-  isDemanded(tx, account) && !factorsOf(tx, account.id).length
+  isRequired(tx, account) && !factorsOf(tx, account.id).length
 
 /** Everybody's own: what changes it is for a person, and asks whether it is still the same one. */
 export const own = everybody('account:write')
@@ -152,7 +149,7 @@ export const getSecondFactor = operation({
     return {
       email: account.email,
       hasPassword: account.passwordHash !== null,
-      required: isDemanded(tx, account),
+      required: isRequired(tx, account),
       totp: app?.confirmedAt ? { confirmedAt: iso(app.confirmedAt) } : null,
       passkeys: tx
         .select()

@@ -1,0 +1,81 @@
+import { eq } from 'drizzle-orm'
+import { type Db, prepared } from '../../kernel/db/open.ts'
+import { reference } from '../../kernel/db/reference.ts'
+import { LIKE, rowBy } from '../../kernel/db/rows.ts'
+import type { AuditTarget } from '../../platform/audit/target.ts'
+import { type Account, accounts } from './tables.ts'
+
+export const accountReference = reference(accounts, ['kind', 'name', 'email', 'resellerId', 'disabledAt'])
+export const accountTarget: AuditTarget = {
+  prefix: 'usr',
+  name: (id) => accountReference.value('name', id),
+  accountKind: (id) => accountReference.value('kind', id),
+  providerId: (id) => accountReference.value('resellerId', id),
+}
+
+export const accountById = rowBy(accounts, accounts.id)
+export const accountByEmail = (tx: Db, email: string): Account | undefined =>
+  tx.select().from(accounts).where(eq(accounts.email, email.toLowerCase())).get()
+
+// ---------------------------------------------------------------- SQL text for the queries of others
+/** The ids of the accounts of a kind; one parameter, the kind. */
+export const accountIdsOfKind = 'SELECT id FROM accounts WHERE kind = ?'
+/** Two parameters, both `partOf(text)`: is the text in the account's name, or where `mayReadEmail` is true in its address? */
+export const accountContains = (id: string, mayReadEmail: string) =>
+  `EXISTS (SELECT 1 FROM accounts ac WHERE ac.id = ${id} AND (ac.name ${LIKE} OR (ac.email ${LIKE} AND ${mayReadEmail})))`
+/** The account's reseller, where the account is a customer; one parameter, its id. */
+export const resellerOfCustomer = "SELECT reseller_id FROM accounts WHERE id = ? AND kind = 'customer'"
+
+// ---------------------------------------------------------------- queries
+/** The few columns that decide who sees an account: that there is one must not show in the time an answer takes. */
+export type VisibilityRow = Pick<Account, 'id' | 'kind' | 'resellerId'>
+type Found = { id: string; title: string; detail: string }
+type Locked = { id: string; name: string; reason: string | null; at: number }
+
+const found = 'SELECT id, name AS title, email AS detail FROM accounts'
+const fits = `(name ${LIKE} OR email ${LIKE} OR organization ${LIKE} OR id = ?) ORDER BY id DESC LIMIT ?`
+const statements = prepared(({ $client }) => ({
+  visibility: $client.prepare<VisibilityRow, [string]>(
+    'SELECT id, kind, reseller_id AS resellerId FROM accounts WHERE id = ?',
+  ),
+  anyStaff: $client.prepare("SELECT 1 FROM accounts WHERE kind = 'staff' LIMIT 1"),
+  customers: $client.prepare<{ n: number }, [string]>('SELECT count(*) AS n FROM accounts WHERE reseller_id = ?'),
+  anyCustomer: $client.prepare<unknown, [string]>('SELECT 1 FROM accounts WHERE reseller_id = ? LIMIT 1'),
+  locked: $client.prepare<Locked, [string, number]>(
+    `SELECT id, name, lock_reason AS reason, locked_at AS at FROM accounts
+     WHERE reseller_id = ? AND locked_at IS NOT NULL ORDER BY id DESC LIMIT ?`,
+  ),
+  named: $client.prepare<{ id: string }, [string, string, number]>(
+    `SELECT id FROM accounts WHERE name ${LIKE} OR email ${LIKE} ORDER BY id LIMIT ?`,
+  ),
+  search: $client.prepare<Found, [string, string, string, string, number]>(
+    `${found} WHERE kind <> 'staff' AND ${fits}`,
+  ),
+  searchOfReseller: $client.prepare<Found, [string, string, string, string, string, number]>(
+    `${found} WHERE kind <> 'staff' AND reseller_id = ? AND ${fits}`,
+  ),
+  needsSecondFactor: $client.prepare<unknown, [string]>('SELECT 1 FROM roles WHERE id = ? AND second_factor = 1'),
+}))
+
+export const visibilityOf = (tx: Db, id: string): VisibilityRow | null => statements(tx).visibility.get(id)
+/** Is there a staff account? Not before the set-up. */
+export const hasStaff = (tx: Db): boolean => statements(tx).anyStaff.get() !== null
+/** How many customers the reseller has. */
+export const countCustomers = (tx: Db, resellerId: string): number => statements(tx).customers.get(resellerId)!.n
+export const hasCustomers = (tx: Db, resellerId: string): boolean => statements(tx).anyCustomer.get(resellerId) !== null
+/** The reseller's customers that are locked, the newest first. */
+export const lockedCustomersOf = (tx: Db, resellerId: string, limit: number): Locked[] =>
+  statements(tx).locked.all(resellerId, limit)
+/** The ids of accounts with this in their name or address; `part` is `partOf(text)`. */
+export const accountIdsNamed = (tx: Db, part: string, limit: number): string[] =>
+  statements(tx)
+    .named.all(part, part, limit)
+    .map(({ id }) => id)
+/** Customers and resellers with this in their name, address or organization, or with this id; of one reseller when it is given. */
+export const searchAccounts = (tx: Db, part: string, id: string, limit: number, resellerId?: string): Found[] =>
+  resellerId === undefined
+    ? statements(tx).search.all(part, part, part, id, limit)
+    : statements(tx).searchOfReseller.all(resellerId, part, part, part, id, limit)
+/** Must holders of this role have a second factor? */
+export const roleNeedsSecondFactor = (tx: Db, roleId: string): boolean =>
+  statements(tx).needsSecondFactor.get(roleId) !== null

@@ -1,0 +1,52 @@
+// What features read of jobs. The states of a job that is not finished are said here once.
+import { type Db, prepared } from '../db/open.ts'
+import { reference } from '../db/reference.ts'
+import { jobs } from './tables.ts'
+
+const OPEN = "('queued', 'running', 'undoing')"
+
+/** The product's view of jobs is the feature platform/jobs: it reads every column. */
+export const jobReference = reference(jobs, [
+  'kind',
+  'title',
+  'state',
+  'progress',
+  'stepN',
+  'stepOf',
+  'stepName',
+  'startedByType',
+  'startedById',
+  'startedByName',
+  'nodeId',
+  'subjectType',
+  'subjectId',
+  'createdAt',
+  'startedAt',
+  'finishedAt',
+  'errorCode',
+  'errorMessage',
+  'tries',
+])
+
+/** Is the job not finished? `as` is its alias in the query. */
+export const isOpenJob = (as: string) => `${as}.state IN ${OPEN}`
+
+/** The unfinished job that holds something, as JSON of `{ id, kind, progress }`. `holds` is an SQL expression. */
+export const openJobJson = (holds: string) =>
+  `(SELECT json_object('id', j.id, 'kind', j.kind, 'progress', j.progress) FROM jobs j WHERE j.holds = ${holds} AND ${isOpenJob('j')})`
+
+/** The id of the newest job about a subject; NULL without one. `subjectId` is an SQL expression. */
+export const newestJobId = (subjectId: string) => `(SELECT max(j.id) FROM jobs j WHERE j.subject_id = ${subjectId})`
+
+/** The newest jobs, one parameter how many, and the one whose id is the first parameter; alias `as`. */
+export const fromNewestJobs = (as: string) =>
+  `FROM (SELECT * FROM jobs WHERE id = ? UNION SELECT * FROM (SELECT * FROM jobs ORDER BY id DESC LIMIT ?)) ${as}`
+
+/** 1 when there is no such job any more. */
+export const isJobGone = (id: string) => `NOT EXISTS (SELECT 1 FROM jobs WHERE id = ${id})`
+
+const held = prepared(({ $client }) =>
+  $client.prepare<unknown, [string]>(`SELECT 1 FROM jobs WHERE holds = ? AND state IN ${OPEN}`),
+)
+/** Does an unfinished job hold it? */
+export const isHeldByJob = (tx: Db, id: string): boolean => held(tx).get(id) !== null

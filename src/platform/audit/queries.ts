@@ -1,0 +1,166 @@
+// The lines of the audit log, with the names that their actors and targets have today.
+import { imageTarget } from '../../catalog/images/queries.ts'
+import { packageTarget } from '../../catalog/packages/queries.ts'
+import { serverIdsOf, serverTarget } from '../../compute/servers/queries.ts'
+import { locationTarget } from '../../fleet/locations/queries.ts'
+import { nodeTarget } from '../../fleet/nodes/queries.ts'
+import { accountIdsNamed, accountReference, accountTarget } from '../../identity/accounts/queries.ts'
+import { tokenReference } from '../../identity/tokens/queries.ts'
+import type { AccountKind } from '../../kernel/api/access.ts'
+import type { Query } from '../../kernel/api/operation.ts'
+import { auditReference } from '../../kernel/audit/queries.ts'
+import { looksLikeId } from '../../kernel/db/ids.ts'
+import type { Db } from '../../kernel/db/open.ts'
+import { partOf } from '../../kernel/db/rows.ts'
+import { poolTarget } from '../../network/ip-pools/queries.ts'
+import { jobTarget } from '../jobs/queries.ts'
+import type { AuditTarget } from './target.ts'
+
+export type LineRow = {
+  id: string
+  at: number
+  actorId: string
+  actorName: string
+  actorKind: AccountKind | null
+  actorResellerId: string | null
+  via: string
+  tokenName: string | null
+  operation: string
+  target: string | null
+  targetName: string | null
+  targetKind: AccountKind | null
+  /** The reseller in whose care the target is. */
+  providerId: string | null
+  /** 1: it existed and does not any more. */
+  targetGone: number | null
+  jobId: string | null
+  fromAddress: string
+  requestId: string
+  result: string
+  details: string | null
+  changes: string | null
+}
+
+const targets: readonly AuditTarget[] = [
+  serverTarget,
+  accountTarget,
+  nodeTarget,
+  packageTarget,
+  imageTarget,
+  locationTarget,
+  poolTarget,
+  jobTarget,
+]
+/** What the targets answer for one field; NULL for a target whose feature says nothing of it. */
+function byTarget(field: Exclude<keyof AuditTarget, 'prefix'>): string {
+  const cases = targets.flatMap((target) => {
+    const text = target[field]?.('a.target')
+    return text ? [`WHEN '${target.prefix}' THEN ${text}`] : []
+  })
+  return `CASE substr(a.target, 1, instr(a.target, '_') - 1) ${cases.join(' ')} END`
+}
+
+// Raw, because drizzle has no form for a CASE over texts that other features export.
+/** The start of a query whose rows are `LineRow`s; the lines are `a`. */
+const selectLines = `SELECT ${auditReference.columns('a', {
+  id: 'id',
+  at: 'at',
+  actorId: 'actorId',
+  actorName: 'actorName',
+  via: 'via',
+  operation: 'operation',
+  target: 'target',
+  jobId: 'jobId',
+  fromAddress: 'from',
+  requestId: 'requestId',
+  result: 'result',
+  details: 'details',
+  changes: 'changes',
+})}, ${accountReference.columns('ac', { actorKind: 'kind', actorResellerId: 'resellerId' })},
+  ${tokenReference.columns('tk', { tokenName: 'name' })},
+  ${byTarget('name')} AS targetName, ${byTarget('accountKind')} AS targetKind, ${byTarget('providerId')} AS providerId,
+  ${byTarget('isGone')} AS targetGone
+  ${auditReference.from('a')} ${accountReference.leftJoin('ac', 'a.actor_id')}
+  ${tokenReference.leftJoin('tk', "substr(a.via, 7) AND a.via LIKE 'token %'")}`
+
+/** A condition over the lines `a`, and the values of its parameters. */
+export type Filter = { where: string; values: (string | number)[] }
+
+/** The lines that fit, newest first, from behind the line `after`. */
+export const selectLinesOf = (tx: Db, { where, values }: Filter, after: string | undefined, limit: number): LineRow[] =>
+  tx.$client
+    .query<LineRow, (string | number)[]>(
+      `${selectLines} WHERE ${where}${after ? ' AND a.id < ?' : ''} ORDER BY a.id DESC LIMIT ?`,
+    )
+    .all(...values, ...(after ? [after] : []), limit)
+
+export const countLines = (tx: Db, { where, values }: Filter): number =>
+  tx.$client
+    // For counting, every index will do: a plus before a column keeps one away.
+    .query<{ n: number }, (string | number)[]>(
+      `SELECT count(*) AS n ${auditReference.from('a')} WHERE ${where.replaceAll('+a.', 'a.')}`,
+    )
+    .get(...values)!.n
+
+const idsWhere = (where: string) => `SELECT l.id ${auditReference.from('l')} WHERE ${where}`
+const BY_ACTOR_OR_TARGET = `${idsWhere('l.actor_id = ?')} UNION ${idsWhere('l.target = ?')}`
+
+/** Lines of what this account did and of what was done to it. */
+export const ofAccount = (accountId: string): Filter => ({
+  where: `a.id IN (${BY_ACTOR_OR_TARGET})`,
+  values: [accountId, accountId],
+})
+/** As `ofAccount`, and of what was done to the servers that it has or cares for, also terminated ones. */
+export const ofAccountAndServers = (accountId: string): Filter => ({
+  where: `a.id IN (${BY_ACTOR_OR_TARGET} UNION ${idsWhere(`l.target IN (${serverIdsOf})`)})`,
+  values: [accountId, accountId, accountId, accountId],
+})
+/** Lines of what was done to this target. */
+export const ofTarget = (id: string): Filter => ({ where: `a.id IN (${idsWhere('l.target = ?')})`, values: [id] })
+/** The same lines without those about servers. */
+export const withoutServers = ({ where, values }: Filter): Filter => ({
+  where: `${where} AND coalesce(a.target, '') NOT LIKE '${serverTarget.prefix}\\_%' ESCAPE '\\'`,
+  values,
+})
+
+/** What the query of the audit log asks for; each part has an index. */
+export function filterFrom(db: Db, query: Query): Filter {
+  const parts: [string, (string | number)[]][] = [['1', []]]
+  const add = (sql: string, ...values: (string | number)[]) => parts.push([sql, values])
+  if (query['who']) add(...byWho(db, query['who']))
+  if (query['actorId']) add('a.actor_id = ?', query['actorId'])
+  if (query['target']) add('a.target = ?', query['target'])
+  if (query['from']) add('a.from_address = ?', query['from'])
+  const { operation, result } = query
+  if (operation?.includes('.')) add('a.operation = ?', operation)
+  // The plus keeps the index away: it orders lines by operation, and each page would sort them anew.
+  else if (operation) add('+a.operation >= ? AND +a.operation < ?', operation, `${operation}\u{10ffff}`)
+  if (result === 'done') add("a.result = 'done'")
+  else if (result === 'refused') add("a.result <> 'done'")
+  else if (result) add("a.result <> 'done' AND a.result = ?", result)
+  // Ids sort by time as lines do: a span of time is a span of ids, and the index on `at` finds its ends at once.
+  const { from } = auditReference
+  if (query['since'])
+    add(
+      `a.id >= (SELECT l.id ${from('l')} WHERE l.at >= ? ORDER BY l.at, l.id LIMIT 1)`,
+      momentFrom(query['since'], 'T00:00'),
+    )
+  if (query['until'])
+    add(
+      `a.id <= (SELECT l.id ${from('l')} WHERE l.at <= ? ORDER BY l.at DESC, l.id DESC LIMIT 1)`,
+      momentFrom(query['until'], 'T23:59:59.999'),
+    )
+  return { where: parts.map(([sql]) => `(${sql})`).join(' AND '), values: parts.flatMap(([, values]) => values) }
+}
+
+/** A filter by name finds the lines of this many accounts at most. */
+const MOST_PEOPLE = 100
+function byWho(db: Db, text: string): [string, ...string[]] {
+  if (text === 'system' || looksLikeId(text)) return ['a.actor_id = ?', text]
+  const ids = accountIdsNamed(db, partOf(text), MOST_PEOPLE)
+  return ids.length ? [`a.actor_id IN (${ids.map(() => '?')})`, ...ids] : ['0']
+}
+
+/** Milliseconds. A text without a zone is UTC, as all times are shown; a day alone means its moment `ofDay`. */
+const momentFrom = (text: string, ofDay: string) =>
+  Date.parse(`${text.includes('T') ? text.replace('Z', '') : text + ofDay}Z`)
