@@ -1,6 +1,6 @@
 // What the two ways to a new installation share: the hostname, the access to it, and the refusals for both.
 import { Type as t } from 'typebox'
-import type { Image } from '../../catalog/images/tables.ts'
+import type { Image } from '../../catalog/images/model.ts'
 import { publicKeysOf } from '../../identity/ssh-keys/model.ts'
 import { ApiError, invalid } from '../../kernel/api/errors.ts'
 import { line } from '../../kernel/api/operation.ts'

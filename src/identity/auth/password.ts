@@ -3,8 +3,8 @@
 import type { AppContext } from '../../kernel/api/operation.ts'
 import type { Tx } from '../../kernel/db/open.ts'
 import { mailTo } from '../../kernel/mail/mail.ts'
+import type { Account } from '../accounts/model.ts'
 import { withPassword } from '../accounts/model.ts'
-import type { Account } from '../accounts/tables.ts'
 import { endLinks, makeLink } from './links/links.ts'
 import { endSessionsOf } from './sessions.ts'
 

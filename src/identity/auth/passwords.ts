@@ -3,8 +3,8 @@
 
 import { ApiError, invalid } from '../../kernel/api/errors.ts'
 import type { Db } from '../../kernel/db/open.ts'
+import type { Account } from '../accounts/model.ts'
 import { accountById } from '../accounts/model.ts'
-import type { Account } from '../accounts/tables.ts'
 import { isWeak } from './weak-passwords.ts'
 
 const cost = { algorithm: 'argon2id', memoryCost: 19456, timeCost: 2 } as const

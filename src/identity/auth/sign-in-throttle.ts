@@ -4,7 +4,7 @@ import { ApiError } from '../../kernel/api/errors.ts'
 import { addressKey } from '../../kernel/api/limits.ts'
 import type { Call } from '../../kernel/api/operation.ts'
 import type { Db } from '../../kernel/db/open.ts'
-import type { Account } from '../accounts/tables.ts'
+import type { Account } from '../accounts/model.ts'
 import { signInPlaces } from './tables.ts'
 
 /** In whose name a failure is counted. `known`: a place where this account was signed in to before, or a session that is open. */

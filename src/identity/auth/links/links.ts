@@ -8,8 +8,8 @@ import { digest, randomToken } from '../../../kernel/crypto/secrets.ts'
 import { day, hour, second } from '../../../kernel/db/clock.ts'
 import { newId } from '../../../kernel/db/ids.ts'
 import type { Db, Tx } from '../../../kernel/db/open.ts'
+import type { Account } from '../../accounts/model.ts'
 import { accountById } from '../../accounts/model.ts'
-import type { Account } from '../../accounts/tables.ts'
 import { type MadeBy, oneTimeLinks } from '../tables.ts'
 
 export type { MadeBy }
