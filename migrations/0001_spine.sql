@@ -174,62 +174,75 @@ CREATE TABLE images (
 ) STRICT;
 CREATE UNIQUE INDEX images_name ON images (name) WHERE removed_at IS NULL;
 
-CREATE TABLE servers (
+-- What occupies a node on behalf of an owner: servers first, other kinds later. Placement, quotas, addresses, team access, reports of
+-- nodes and usage depend on this table alone; the table of a kind holds what only that kind has, under the same id.
+CREATE TABLE workloads (
   id TEXT PRIMARY KEY,
+  kind TEXT NOT NULL,
   number INTEGER NOT NULL UNIQUE,
   owner_id TEXT NOT NULL REFERENCES accounts (id),
   reseller_id TEXT REFERENCES accounts (id),
   node_id TEXT NOT NULL REFERENCES nodes (id),
   location_id TEXT NOT NULL REFERENCES locations (id),
-  package_id TEXT NOT NULL REFERENCES packages (id),
-  image_id TEXT REFERENCES images (id),
   hostname TEXT NOT NULL COLLATE NOCASE,
   name TEXT NOT NULL,
-  status TEXT NOT NULL CHECK (status IN ('provisioning', 'pending_setup', 'running', 'stopped', 'suspended', 'failed', 'terminated')),
-  status_before TEXT,
-  suspend_reason TEXT,
-  power TEXT,
   vcpus INTEGER NOT NULL,
   memory_mb INTEGER NOT NULL,
   disk_gb INTEGER NOT NULL,
-  traffic_gb INTEGER,
-  port_mbps INTEGER,
+  gpus INTEGER NOT NULL DEFAULT 0,
   mac TEXT NOT NULL UNIQUE,
-  pool TEXT NOT NULL,
-  format TEXT NOT NULL,
   placement TEXT NOT NULL,
-  protected INTEGER NOT NULL DEFAULT 0,
+  lifecycle TEXT NOT NULL CHECK (lifecycle IN ('pending_setup', 'provisioning', 'active', 'failed', 'terminated')),
   failure TEXT,
+  suspended_at INTEGER,
+  suspend_reason TEXT,
+  power TEXT,
+  wanted_power TEXT NOT NULL DEFAULT 'stopped' CHECK (wanted_power IN ('running', 'stopped')),
   created_at INTEGER NOT NULL,
   terminated_at INTEGER,
-  released_at INTEGER
+  released_at INTEGER,
+  CHECK ((lifecycle = 'terminated') = (terminated_at IS NOT NULL)),
+  CHECK ((suspended_at IS NULL) = (suspend_reason IS NULL))
 ) STRICT;
-CREATE UNIQUE INDEX servers_hostname ON servers (owner_id, hostname) WHERE terminated_at IS NULL;
-CREATE INDEX servers_node ON servers (node_id, id);
-CREATE INDEX servers_owner ON servers (owner_id, id);
-CREATE INDEX servers_reseller ON servers (reseller_id, id) WHERE reseller_id IS NOT NULL;
-CREATE INDEX servers_listed ON servers (id, terminated_at) WHERE terminated_at IS NULL;
-CREATE INDEX servers_status ON servers (status);
+CREATE UNIQUE INDEX workloads_hostname ON workloads (owner_id, hostname) WHERE terminated_at IS NULL;
+CREATE INDEX workloads_node ON workloads (node_id, id);
+CREATE INDEX workloads_owner ON workloads (owner_id, id);
+CREATE INDEX workloads_reseller ON workloads (reseller_id, id) WHERE reseller_id IS NOT NULL;
+CREATE INDEX workloads_listed ON workloads (kind, id) WHERE terminated_at IS NULL;
+CREATE INDEX workloads_state ON workloads (lifecycle, suspended_at, power, kind);
 
--- What each node's servers hold, summed by the database itself: every order asks for it, and nobody can forget to keep it.
--- A server holds memory and disk until its node has let go of them.
+CREATE TABLE servers (
+  id TEXT PRIMARY KEY REFERENCES workloads (id),
+  package_id TEXT NOT NULL REFERENCES packages (id),
+  image_id TEXT REFERENCES images (id),
+  traffic_gb INTEGER,
+  port_mbps INTEGER,
+  pool TEXT NOT NULL,
+  format TEXT NOT NULL,
+  protected INTEGER NOT NULL DEFAULT 0
+) STRICT;
+CREATE INDEX servers_package ON servers (package_id);
+CREATE INDEX servers_image ON servers (image_id) WHERE image_id IS NOT NULL;
+
+-- What the workloads of each node hold. Triggers keep the sums: every order reads them, and no write path can forget them.
+-- A workload holds memory and disk until its node has deleted what it had of it.
 CREATE TABLE node_held (
   node_id TEXT PRIMARY KEY REFERENCES nodes (id),
-  servers INTEGER NOT NULL,
+  workloads INTEGER NOT NULL,
   memory_mb INTEGER NOT NULL,
   disk_gb INTEGER NOT NULL
 ) STRICT;
-CREATE TRIGGER node_holds_a_server AFTER INSERT ON servers WHEN new.released_at IS NULL BEGIN
+CREATE TRIGGER node_holds_a_workload AFTER INSERT ON workloads WHEN new.released_at IS NULL BEGIN
   INSERT INTO node_held VALUES (new.node_id, 1, new.memory_mb, new.disk_gb)
-  ON CONFLICT (node_id) DO UPDATE SET servers = servers + 1, memory_mb = memory_mb + excluded.memory_mb, disk_gb = disk_gb + excluded.disk_gb;
+  ON CONFLICT (node_id) DO UPDATE SET workloads = workloads + 1, memory_mb = memory_mb + excluded.memory_mb, disk_gb = disk_gb + excluded.disk_gb;
 END;
-CREATE TRIGGER node_holds_a_changed_server AFTER UPDATE OF node_id, memory_mb, disk_gb, released_at ON servers BEGIN
-  UPDATE node_held SET servers = servers - 1, memory_mb = memory_mb - old.memory_mb, disk_gb = disk_gb - old.disk_gb WHERE node_id = old.node_id AND old.released_at IS NULL;
+CREATE TRIGGER node_holds_a_changed_workload AFTER UPDATE OF node_id, memory_mb, disk_gb, released_at ON workloads BEGIN
+  UPDATE node_held SET workloads = workloads - 1, memory_mb = memory_mb - old.memory_mb, disk_gb = disk_gb - old.disk_gb WHERE node_id = old.node_id AND old.released_at IS NULL;
   INSERT INTO node_held SELECT new.node_id, 1, new.memory_mb, new.disk_gb WHERE new.released_at IS NULL
-  ON CONFLICT (node_id) DO UPDATE SET servers = servers + 1, memory_mb = memory_mb + excluded.memory_mb, disk_gb = disk_gb + excluded.disk_gb;
+  ON CONFLICT (node_id) DO UPDATE SET workloads = workloads + 1, memory_mb = memory_mb + excluded.memory_mb, disk_gb = disk_gb + excluded.disk_gb;
 END;
-CREATE TRIGGER node_holds_a_server_no_more AFTER DELETE ON servers WHEN old.released_at IS NULL BEGIN
-  UPDATE node_held SET servers = servers - 1, memory_mb = memory_mb - old.memory_mb, disk_gb = disk_gb - old.disk_gb WHERE node_id = old.node_id;
+CREATE TRIGGER node_holds_a_workload_no_more AFTER DELETE ON workloads WHEN old.released_at IS NULL BEGIN
+  UPDATE node_held SET workloads = workloads - 1, memory_mb = memory_mb - old.memory_mb, disk_gb = disk_gb - old.disk_gb WHERE node_id = old.node_id;
 END;
 
 CREATE TABLE addresses (
@@ -239,13 +252,13 @@ CREATE TABLE addresses (
   address TEXT NOT NULL UNIQUE,
   prefix_length INTEGER NOT NULL,
   place INTEGER NOT NULL,
-  server_id TEXT REFERENCES servers (id),
+  workload_id TEXT REFERENCES workloads (id),
   reserved_for TEXT,
   is_primary INTEGER NOT NULL DEFAULT 0,
   UNIQUE (pool_id, place)
 ) STRICT;
-CREATE INDEX addresses_free ON addresses (pool_id, place) WHERE server_id IS NULL AND reserved_for IS NULL;
-CREATE INDEX addresses_server ON addresses (server_id) WHERE server_id IS NOT NULL;
+CREATE INDEX addresses_free ON addresses (pool_id, place) WHERE workload_id IS NULL AND reserved_for IS NULL;
+CREATE INDEX addresses_workload ON addresses (workload_id) WHERE workload_id IS NOT NULL;
 
 -- Work, and what is kept of it
 CREATE TABLE jobs (

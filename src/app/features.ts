@@ -3,6 +3,7 @@
 import { imagesFeature } from '../catalog/images/feature.ts'
 import { packagesFeature } from '../catalog/packages/feature.ts'
 import { serversFeature } from '../compute/servers/feature.ts'
+import { workloadsFeature } from '../compute/workloads/feature.ts'
 import { locationsFeature } from '../fleet/locations/feature.ts'
 import { nodesFeature } from '../fleet/nodes/feature.ts'
 import { accountsFeature } from '../identity/accounts/feature.ts'
@@ -57,6 +58,7 @@ export const features: readonly Feature[] = [
   locationsFeature,
   nodesFeature,
   ipPoolsFeature,
+  workloadsFeature,
   serversFeature,
   jobsFeature,
   auditFeature,

@@ -20,40 +20,49 @@ for (const pragma of [
 ])
   db.run(`PRAGMA ${pragma}`)
 
-const select = `SELECT s.*, n.name AS node_name, o.name AS owner_name, o.email AS owner_email, p.name AS package_name, l.name AS location_name, i.name AS image_name,
-  (SELECT json_group_array(json_object('address', a.address, 'prefixLength', a.prefix_length, 'version', a.version, 'gateway', ap.gateway)) FROM addresses a JOIN pools ap ON ap.id = a.pool_id WHERE a.server_id = s.id) AS addresses,
-  (SELECT json_object('id', j.id, 'kind', j.kind, 'progress', j.progress) FROM jobs j WHERE j.holds = s.id AND j.state IN ('queued', 'running', 'undoing')) AS job
-  FROM servers s JOIN nodes n ON n.id = s.node_id JOIN accounts o ON o.id = s.owner_id JOIN packages p ON p.id = s.package_id JOIN locations l ON l.id = s.location_id LEFT JOIN images i ON i.id = s.image_id`
+const status = `CASE WHEN w.lifecycle = 'terminated' THEN 'terminated' WHEN w.suspended_at IS NOT NULL THEN 'suspended' WHEN w.lifecycle <> 'active' THEN w.lifecycle
+  WHEN w.power IN ('running', 'paused') THEN 'running' ELSE 'stopped' END`
+const select = `SELECT w.*, s.package_id, s.image_id, s.traffic_gb, s.port_mbps, s.protected, ${status} AS status, n.name AS node_name, o.name AS owner_name, o.email AS owner_email, p.name AS package_name, l.name AS location_name, i.name AS image_name,
+  (SELECT json_group_array(json_object('address', a.address, 'prefixLength', a.prefix_length, 'version', a.version, 'gateway', ap.gateway)) FROM addresses a JOIN pools ap ON ap.id = a.pool_id WHERE a.workload_id = w.id) AS addresses,
+  (SELECT json_object('id', j.id, 'kind', j.kind, 'progress', j.progress) FROM jobs j WHERE j.holds = w.id AND j.state IN ('queued', 'running', 'undoing')) AS job
+  FROM workloads w JOIN servers s ON s.id = w.id JOIN nodes n ON n.id = w.node_id JOIN accounts o ON o.id = w.owner_id JOIN packages p ON p.id = s.package_id JOIN locations l ON l.id = w.location_id LEFT JOIN images i ON i.id = s.image_id`
 const row = <R = Row>(sql: string) => db.prepare<R, any[]>(sql)
 const find = {
   token: row(
     "SELECT t.id, t.name, t.scopes, a.id AS account, a.name AS account_name FROM tokens t JOIN accounts a ON a.id = t.account_id WHERE t.token_hash = ? AND t.revoked_at IS NULL AND a.kind = 'staff'",
   ),
-  server: row(`${select} WHERE s.id = ?`),
-  page: row(`${select} WHERE s.terminated_at IS NULL ORDER BY s.id DESC LIMIT ?`),
-  total: row<{ n: number }>('SELECT count(*) AS n FROM servers WHERE terminated_at IS NULL'),
-  pageOfNode: row(`${select} WHERE s.terminated_at IS NULL AND s.node_id = ? ORDER BY s.id DESC LIMIT ?`),
-  totalOfNode: row<{ n: number }>('SELECT count(*) AS n FROM servers WHERE terminated_at IS NULL AND node_id = ?'),
+  server: row(`${select} WHERE w.id = ?`),
+  page: row(`${select} WHERE w.kind = 'server' AND w.terminated_at IS NULL ORDER BY w.id DESC LIMIT ?`),
+  total: row<{ n: number }>("SELECT count(*) AS n FROM workloads WHERE kind = 'server' AND terminated_at IS NULL"),
+  pageOfNode: row(
+    `${select} WHERE w.kind = 'server' AND w.terminated_at IS NULL AND w.node_id = ? ORDER BY w.id DESC LIMIT ?`,
+  ),
+  totalOfNode: row<{ n: number }>(
+    "SELECT count(*) AS n FROM workloads WHERE kind = 'server' AND terminated_at IS NULL AND node_id = ?",
+  ),
   order:
     row(`SELECT p.*, l.placement, o.name AS owner_name, o.email AS owner_email, o.external_id, l.name AS location_name FROM packages p, locations l, accounts o
     WHERE p.id = ? AND l.id = ? AND o.id = ? AND p.archived = 0 AND l.open = 1 AND o.locked_at IS NULL`),
   image: row('SELECT * FROM images WHERE id = ? AND published = 1 AND removed_at IS NULL'),
   key: row('SELECT public_key FROM ssh_keys WHERE id = ? AND owner_id = ?'),
-  number: row<{ n: number }>('SELECT max(number) + 1 AS n FROM servers'),
+  number: row<{ n: number }>('SELECT max(number) + 1 AS n FROM workloads'),
   ipv4: row(
-    'SELECT a.id, a.address FROM pool_nodes pn JOIN addresses a INDEXED BY addresses_free ON a.pool_id = pn.pool_id WHERE pn.node_id = ? AND a.version = 4 AND a.server_id IS NULL AND a.reserved_for IS NULL ORDER BY a.pool_id, a.place LIMIT 1',
+    'SELECT a.id, a.address FROM pool_nodes pn JOIN addresses a INDEXED BY addresses_free ON a.pool_id = pn.pool_id WHERE pn.node_id = ? AND a.version = 4 AND a.workload_id IS NULL AND a.reserved_for IS NULL ORDER BY a.pool_id, a.place LIMIT 1',
   ),
   ipv6: row(
     'SELECT p.id, p.next_offset, (SELECT max(place) + 1 FROM addresses WHERE pool_id = p.id) AS place FROM pools p JOIN pool_nodes pn ON pn.pool_id = p.id WHERE pn.node_id = ? AND p.version = 6',
   ),
 }
 const put = {
-  server:
-    row(`INSERT INTO servers (id, number, owner_id, node_id, location_id, package_id, image_id, hostname, name, status, vcpus, memory_mb, disk_gb, traffic_gb, port_mbps, mac, pool, format, placement, created_at)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'qcow2', ?, ?)`),
-  take: row('UPDATE addresses SET server_id = ?, is_primary = 1 WHERE id = ?'),
+  workload:
+    row(`INSERT INTO workloads (id, kind, number, owner_id, node_id, location_id, hostname, name, lifecycle, vcpus, memory_mb, disk_gb, mac, placement, created_at)
+    VALUES (?, 'server', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`),
+  server: row(
+    "INSERT INTO servers (id, package_id, image_id, traffic_gb, port_mbps, pool, format) VALUES (?, ?, ?, ?, ?, ?, 'qcow2')",
+  ),
+  take: row('UPDATE addresses SET workload_id = ?, is_primary = 1 WHERE id = ?'),
   prefix: row(
-    'INSERT INTO addresses (id, pool_id, version, address, prefix_length, place, server_id, is_primary) VALUES (?, ?, 6, ?, 64, ?, ?, 1)',
+    'INSERT INTO addresses (id, pool_id, version, address, prefix_length, place, workload_id, is_primary) VALUES (?, ?, 6, ?, 64, ?, ?, 1)',
   ),
   offset: row('UPDATE pools SET next_offset = ? WHERE id = ?'),
   event: row("INSERT INTO events (id, type, created_at, customer_id, data) VALUES (?, 'server.created', ?, ?, ?)"),
@@ -67,7 +76,7 @@ const put = {
 /** Memory that each node has left, kept in mind: a second process would need more, one does not. */
 const nodes = db
   .query<{ id: string; name: string; pool: string; free: number }, []>(
-    'SELECT n.id, n.name, n.pool, n.memory_mb - n.reserved_memory_mb - (SELECT coalesce(sum(memory_mb), 0) FROM servers WHERE node_id = n.id AND released_at IS NULL) AS free FROM nodes n',
+    'SELECT n.id, n.name, n.pool, n.memory_mb - n.reserved_memory_mb - (SELECT coalesce(sum(memory_mb), 0) FROM workloads WHERE node_id = n.id AND released_at IS NULL) AS free FROM nodes n',
   )
   .all()
 
@@ -146,27 +155,23 @@ const order = db.transaction((by: Row, body: Row) => {
   const number = find.number.get()!.n
   const host = body['hostname'] ?? `server${number}`
   const mac = `02:${randomBytes(5).toString('hex').match(/../g)!.join(':')}`
-  put.server.run(
+  put.workload.run(
     id,
     number,
     body['ownerId'],
     node.id,
     body['nodeGroupId'],
-    body['packageId'],
-    image?.['id'] ?? null,
     host,
     host,
     image ? 'provisioning' : 'pending_setup',
     what['vcpus'],
     what['memory_mb'],
     what['disk_gb'],
-    what['traffic_gb'],
-    what['port_mbps'],
     mac,
-    node.pool,
     `${node.name}: most free memory`,
     now,
   )
+  put.server.run(id, body['packageId'], image?.['id'] ?? null, what['traffic_gb'], what['port_mbps'], node.pool)
   node.free -= what['memory_mb']
   const ipv4 = find.ipv4.get(node.id)!
   put.take.run(id, ipv4['id'])

@@ -251,7 +251,7 @@ class Rows {
     return { v4, v6 }
   }
 
-  private ipv4(poolId: string, i: number, serverId: string | null) {
+  private ipv4(poolId: string, i: number, workloadId: string | null) {
     const address = `10.${1 + (i >> 16)}.${(i >> 8) & 255}.${i & 255}`
     this.add('addresses', {
       id: newId('ip'),
@@ -260,8 +260,8 @@ class Rows {
       address,
       prefix_length: 8,
       place: i,
-      server_id: serverId,
-      is_primary: serverId ? 1 : 0,
+      workload_id: workloadId,
+      is_primary: workloadId ? 1 : 0,
     })
   }
 
@@ -276,31 +276,36 @@ class Rows {
     const hostname = `web${i}.bench.example`
     const status = i % 20 === 0 ? 'stopped' : i % 50 === 1 ? 'suspended' : 'running'
     const power = status === 'running' ? 'running' : 'stopped'
-    this.add('servers', {
+    this.add('workloads', {
       id,
+      kind: 'server',
       number: i + 1,
       owner_id: owner.id,
       node_id: node.id,
       location_id: sold.locationId,
-      package_id: sold.packageId,
-      image_id: sold.imageId,
       hostname,
       name: hostname,
-      status,
+      lifecycle: 'active',
       ...(status === 'suspended'
-        ? { status_before: 'running', suspend_reason: 'Invoice 4711 is overdue' }
-        : { status_before: null, suspend_reason: null }),
+        ? { suspended_at: this.now - 1000, suspend_reason: 'Invoice 4711 is overdue' }
+        : { suspended_at: null, suspend_reason: null }),
       power,
+      wanted_power: status === 'stopped' ? 'stopped' : 'running',
       vcpus: 2,
       memory_mb: 2048,
       disk_gb: 40,
-      traffic_gb: 2000,
-      port_mbps: 1000,
       mac: `02:00:${(i >> 24).toString(16).padStart(2, '0')}:${((i >> 16) & 255).toString(16).padStart(2, '0')}:${((i >> 8) & 255).toString(16).padStart(2, '0')}:${(i & 255).toString(16).padStart(2, '0')}`,
-      pool: 'local',
-      format: 'qcow2',
       placement: `${node.name}: most free memory of 20`,
       created_at: this.now - 1000 * (1_000_000 - i),
+    })
+    this.add('servers', {
+      id,
+      package_id: sold.packageId,
+      image_id: sold.imageId,
+      traffic_gb: 2000,
+      port_mbps: 1000,
+      pool: 'local',
+      format: 'qcow2',
     })
     this.ipv4(pools.v4, i, id)
     const group = i + 1
@@ -312,7 +317,7 @@ class Rows {
       address: prefix,
       prefix_length: 64,
       place: i,
-      server_id: id,
+      workload_id: id,
       is_primary: 1,
     })
     node.servers.push({ id, power })

@@ -108,7 +108,7 @@ function stored() {
       "SELECT count(*) AS n FROM accounts WHERE email LIKE 'c%@example.com' AND email <> 'cal@example.com'",
     ),
     servers: number('SELECT count(*) AS n FROM servers'),
-    addresses: number('SELECT count(server_id) AS n FROM addresses'),
+    addresses: number('SELECT count(workload_id) AS n FROM addresses'),
     installs: number("SELECT count(*) AS n FROM jobs WHERE kind = 'install'"),
     created: number("SELECT count(*) AS n FROM events WHERE type = 'server.created'"),
     keys: number('SELECT count(*) AS n FROM idempotency'),

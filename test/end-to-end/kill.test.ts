@@ -68,8 +68,8 @@ function panel() {
   const db = new Database(`${live.dir}/berth.db`, { readonly: true })
   const number = (sql: string) => db.query<{ n: number }, []>(sql).get()!.n
   const found = {
-    addresses: number('SELECT count(server_id) AS n FROM addresses'),
-    servers: number('SELECT count(*) AS n FROM servers WHERE released_at IS NULL'),
+    addresses: number('SELECT count(workload_id) AS n FROM addresses'),
+    servers: number('SELECT count(*) AS n FROM workloads WHERE released_at IS NULL'),
     open: number("SELECT count(*) AS n FROM jobs WHERE state IN ('queued','running','undoing')"),
   }
   db.close()

@@ -167,7 +167,7 @@ beforeAll(async () => {
     `Error ${one}`,
   )
   sql(
-    "UPDATE servers SET failure = ?, status = 'failed' WHERE id = (SELECT max(id) FROM servers WHERE image_id IS NOT NULL)",
+    "UPDATE workloads SET failure = ?, lifecycle = 'failed' WHERE id = (SELECT max(id) FROM servers WHERE image_id IS NOT NULL)",
     `Failure ${one}`,
   )
   const secrets = secretsWith(key)

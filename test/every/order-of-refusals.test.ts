@@ -22,7 +22,8 @@ test('422 comes before 409, for every body that names a thing or an address', as
   const { serverId } = await p.admin('POST', '/admin/servers', p.order)
   await p.settle()
   // Everything is in a state in which it takes no such call.
-  p.db.$client.run("UPDATE servers SET status = 'suspended', protected = 1 WHERE id = ?", [serverId])
+  p.db.$client.run("UPDATE workloads SET suspended_at = 1, suspend_reason = 'overdue' WHERE id = ?", [serverId])
+  p.db.$client.run('UPDATE servers SET protected = 1 WHERE id = ?', [serverId])
   await p.admin('POST', `/resellers/${p.rita.id}/actions/suspend`, { reason: 'unpaid' })
   for (const id of [p.customer.id, p.client.id]) await p.admin('POST', `/customers/${id}/actions/lock`, { reason: 'x' })
   await p.admin('PATCH', `/admin/node-groups/${p.location}`, { open: false })

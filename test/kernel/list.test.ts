@@ -116,12 +116,13 @@ describe('the lists of the specification', () => {
     await p.admin('POST', '/admin/servers', p.order)
     await p.settle()
     const hex = "printf('02:00:00:%02x:%02x:%02x', i / 65536, i / 256 % 256, i % 256)"
-    copies('servers', { id: "'srv_' || i", number: 'i', hostname: "'h' || i", mac: hex })
+    copies('workloads', { id: "'srv_' || i", number: 'i', hostname: "'h' || i", mac: hex })
+    copies('servers', { id: "'srv_' || i" })
     copies('accounts', { id: "'usr_' || i", email: "i || '@bulk.test'" }, `reseller_id = '${reseller.id}'`)
     copies(
       'addresses',
       { id: "'ip_' || i", address: "'10.0.' || i", place: 'i' },
-      'server_id IS NULL AND reserved_for IS NULL',
+      'workload_id IS NULL AND reserved_for IS NULL',
     )
     copies('audit', { id: "'aud_' || i", seq: 'i' })
   })

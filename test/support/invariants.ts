@@ -25,8 +25,8 @@ export async function invariants(p: World, serverId: string): Promise<Invariants
     volumes: (await host.storage.list()).length,
     seeds: (await host.seeds.path(serverId)) ? 1 : 0,
     rules: host.state.portRules().length,
-    addresses: number('SELECT count(server_id) AS n FROM addresses'),
-    held: number('SELECT count(*) AS n FROM servers WHERE released_at IS NULL'),
+    addresses: number('SELECT count(workload_id) AS n FROM addresses'),
+    held: number('SELECT count(*) AS n FROM workloads WHERE released_at IS NULL'),
     events: p.events(),
     openJobs: number("SELECT count(*) AS n FROM jobs WHERE state IN ('queued', 'running', 'undoing')"),
   }

@@ -11,7 +11,7 @@ import type { ToAgent } from '../../agent/protocol/wire.ts'
 import { configFrom } from '../../src/app/config.ts'
 import { createController } from '../../src/app/controller.ts'
 import { images } from '../../src/catalog/images/tables.ts'
-import { type Server, servers } from '../../src/compute/servers/tables.ts'
+import { load, type Server } from '../../src/compute/servers/model.ts'
 import { nodes } from '../../src/fleet/nodes/tables.ts'
 import { addStaff } from '../../src/identity/accounts/staff/staff-member.ts'
 import { accounts, roles } from '../../src/identity/accounts/tables.ts'
@@ -356,12 +356,7 @@ export async function panel(options: Options = {}) {
     },
     attach: (poolId: string, nodeId: string) =>
       write(controller.db, (tx) => void tx.insert(poolNodes).values({ poolId, nodeId }).run()),
-    server: (id: string): Server =>
-      controller.db
-        .select()
-        .from(servers)
-        .all()
-        .find((s) => s.id === id)!,
+    server: (id: string): Server => load(controller.db, id),
     job: (id: string) =>
       controller.db
         .select()

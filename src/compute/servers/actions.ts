@@ -1,12 +1,13 @@
-// What can be done with a server, each with the operation that does it: who may is said there.
+// The operation behind each button of a server: its access decides who is shown the button.
 import type { Operation } from '../../kernel/api/operation.ts'
 import { powerServer } from './power.ts'
-import type { Action } from './server.ts'
 import { reinstallServer, setupServer } from './setup.ts'
+import type { Action } from './state.ts'
 import { suspendServer, unsuspendServer } from './suspend.ts'
 import { terminateServer } from './terminate.ts'
 
-export const actions: Record<Action, Operation> = {
+/** Renaming answers with the record that `allowed` is a part of, and its button stands beside the name. */
+export const actions: Record<Exclude<Action, 'rename'>, Operation> = {
   start: powerServer,
   shutdown: powerServer,
   off: powerServer,
@@ -17,4 +18,4 @@ export const actions: Record<Action, Operation> = {
   unsuspend: unsuspendServer,
   terminate: terminateServer,
 }
-export const allActions = Object.keys(actions) as Action[]
+export const allActions = Object.keys(actions) as (keyof typeof actions)[]

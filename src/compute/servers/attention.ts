@@ -3,9 +3,10 @@ import { areas } from '../../kernel/api/access.ts'
 import type { ReadContext } from '../../kernel/api/operation.ts'
 import { iso } from '../../kernel/db/clock.ts'
 import { MOST_SHOWN, type Source } from '../../platform/overview/attention.ts'
-import { visible } from './server.ts'
+import { visible } from '../workloads/access.ts'
+import { statusIs, statusSql } from '../workloads/status.ts'
 
-/** `seen`: over `servers s`, those that the actor sees, shared ones too. */
+/** `seen`: over `workloads w`, those that the actor sees, shared ones too. */
 function rows<Row>({ tx, actor }: ReadContext, sql: (seen: string) => string, ...more: string[]): Row[] {
   const { where, values } = visible(tx, actor)
   return tx.$client.query<Row, any[]>(sql(where)).all(...values, ...more)
@@ -15,7 +16,8 @@ export const failedServers: Source = (call) =>
   rows<{ id: string; hostname: string; failure: string | null }>(
     call,
     (seen) =>
-      `SELECT s.id, s.hostname, s.failure FROM servers s WHERE ${seen} AND s.status = 'failed' ORDER BY s.id DESC LIMIT ${MOST_SHOWN}`,
+      `SELECT w.id, w.hostname, w.failure FROM workloads w WHERE w.kind = 'server' AND ${seen} AND ${statusIs.failed}
+       ORDER BY w.id DESC LIMIT ${MOST_SHOWN}`,
   ).map(({ id, hostname, failure }) => ({
     level: 'bad',
     what: `The installation of ${hostname} failed.`,
@@ -33,8 +35,8 @@ export const awayServers: Source = (call) => {
   return rows<{ nodeId: string; seenAt: number; n: number; id: string; hostname: string }>(
     call,
     (seen) =>
-      `SELECT s.node_id AS nodeId, n.seen_at AS seenAt, count(*) AS n, min(s.id) AS id, s.hostname
-       FROM servers s JOIN nodes n ON n.id = s.node_id WHERE ${seen} GROUP BY s.node_id`,
+      `SELECT w.node_id AS nodeId, n.seen_at AS seenAt, count(*) AS n, min(w.id) AS id, w.hostname
+       FROM workloads w JOIN nodes n ON n.id = w.node_id WHERE w.kind = 'server' AND ${seen} GROUP BY w.node_id`,
   )
     .filter((n) => !call.nodes.connected(n.nodeId) && now - n.seenAt > AWAY_SHOWN_MS)
     .map(({ n, id, hostname, seenAt }) => ({
@@ -58,8 +60,9 @@ export const waitingServers: Source = (call) => {
   return rows<{ id: string; hostname: string; status: 'suspended' | 'pending_setup'; createdAt: number }>(
     call,
     (seen) =>
-      `SELECT s.id, s.hostname, s.status, s.created_at AS createdAt FROM servers s
-       WHERE ${seen} AND s.status IN ('suspended', 'pending_setup') AND s.reseller_id IS NOT ? ORDER BY s.id DESC LIMIT ${MOST_SHOWN}`,
+      `SELECT w.id, w.hostname, ${statusSql} AS status, w.created_at AS createdAt FROM workloads w
+       WHERE w.kind = 'server' AND ${seen} AND (${statusIs.suspended} OR ${statusIs.pending_setup}) AND w.reseller_id IS NOT ?
+       ORDER BY w.id DESC LIMIT ${MOST_SHOWN}`,
     actor.accountId,
   ).map(({ id, hostname, status, createdAt }) => {
     const href = `${areas[actor.kind]}/servers/${id}`

@@ -14,14 +14,16 @@ import type { Actor } from '../../kernel/api/actor.ts'
 import { type Code, invalid } from '../../kernel/api/errors.ts'
 import { type Call, fields, namedSchema, nullable, operation, see } from '../../kernel/api/operation.ts'
 import { newId } from '../../kernel/db/ids.ts'
-import { prepared, type Tx } from '../../kernel/db/open.ts'
+import type { Tx } from '../../kernel/db/open.ts'
 import { inserting } from '../../kernel/db/rows.ts'
 import { emit } from '../../kernel/jobs/outbox.ts'
 import { startJob } from '../../kernel/jobs/runner.ts'
 import { mailTo } from '../../kernel/mail/mail.ts'
 import type { MailContent } from '../../kernel/mail/mail-content.ts'
 import { takeIpv4, takeIpv6 } from '../../network/ip-pools/allocate.ts'
+import { insertWorkload, nextNumber } from '../workloads/queries.ts'
 import { installing } from './install.ts'
+import { inEvent, load, serverKind } from './model.ts'
 import {
   access,
   accessFrom,
@@ -33,7 +35,6 @@ import {
   refuseHostnameTaken,
   rootPasswordFor,
 } from './order.ts'
-import { inEvent, load } from './server.ts'
 import { servers } from './tables.ts'
 
 const named = t.String({ maxLength: 40 })
@@ -129,32 +130,36 @@ function accept(
   const number = nextNumber(tx)
   const host = first?.hostname ?? `server${number}`
   try {
-    insert(tx, {
+    insertWorkload(tx, {
       id,
+      kind: serverKind.kind,
       number,
       ownerId: owner.id,
       resellerId: owner.resellerId,
       nodeId: node.id,
       locationId: where.id,
-      packageId: what.id,
-      imageId: first?.image.id ?? null,
       hostname: host,
       name: body.name ?? host,
-      status: first ? 'provisioning' : 'pending_setup',
       vcpus: what.vcpus,
       memoryMb: what.memoryMb,
       diskGb: what.diskGb,
-      trafficGb: what.trafficGb,
-      portMbps: what.portMbps,
       mac: newMac(),
-      pool: node.pool,
-      format: 'qcow2',
       placement: reason,
+      lifecycle: first ? 'provisioning' : 'pending_setup',
       createdAt: clock(),
     })
   } catch (error) {
     return refuseHostnameTaken(error, host)
   }
+  insert(tx, {
+    id,
+    packageId: what.id,
+    imageId: first?.image.id ?? null,
+    trafficGb: what.trafficGb,
+    portMbps: what.portMbps,
+    pool: node.pool,
+    format: 'qcow2',
+  })
   const [ipv4 = null] = takeIpv4(tx, id, node.id, what.ipv4)
   if (what.ipv6Prefix) takeIpv6(tx, id, node.id, what.ipv6Prefix)
 
@@ -207,10 +212,6 @@ function withImage(tx: Tx, actor: Actor, body: Order, imageId: string, ownerId: 
 }
 
 const insert = inserting(servers)
-const statements = prepared(({ $client }) => ({
-  number: $client.prepare<{ n: number }, []>('SELECT coalesce(max(number), 0) + 1 AS n FROM servers'),
-}))
-const nextNumber = (tx: Tx) => statements(tx).number.get()!.n
 function mustStandIn(tx: Tx, nodeId: string, locationId: string) {
   if (!isNodeIn(tx, nodeId, locationId)) throw invalid({ field: 'nodeId', message: 'is not a node of this location.' })
 }

@@ -1,6 +1,5 @@
 // Building a server on its node. One saga for the first installation, for the setup of a server that waited for it, and for
 // installing again: they differ in what was there before and in what is told afterwards.
-import { eq } from 'drizzle-orm'
 import {
   type ImageSource,
   nodeCommand,
@@ -15,9 +14,9 @@ import type { Tx } from '../../kernel/db/open.ts'
 import { emit } from '../../kernel/jobs/outbox.ts'
 import { saga } from '../../kernel/jobs/saga.ts'
 import { addressesOf } from '../../network/ip-pools/allocate.ts'
+import { changeWorkload } from '../workloads/queries.ts'
+import { inEvent, load, type Server } from './model.ts'
 import { type Access, seedFor } from './seed.ts'
-import { inEvent, load } from './server.ts'
-import { type Server, servers } from './tables.ts'
 
 const GIB = 1024 ** 3
 /** How long a guest may take until it answers. Real images take half a minute; emulated ones several. */
@@ -73,20 +72,16 @@ function plan(tx: Tx, it: Server, access: Access, instance: string): Plan {
 export const installing = saga<Installing>('install', { lane: 'build' })
   .record('plan', 'Reserving what it needs', {
     do: (tx, { input, jobId }) => {
-      tx.update(servers).set({ status: 'provisioning', failure: null }).where(eq(servers.id, input.serverId)).run()
+      changeWorkload(tx, input.serverId, { lifecycle: 'provisioning', failure: null })
       return plan(tx, load(tx, input.serverId), input.access, jobId)
     },
     // Its addresses stay its own: it can be installed again, or terminated, which gives them back.
     undo: (tx, { input, error }) =>
-      void tx
-        .update(servers)
-        .set({
-          status: input.purpose === 'setup' ? 'pending_setup' : 'failed',
-          failure: error?.message ?? null,
-          power: null,
-        })
-        .where(eq(servers.id, input.serverId))
-        .run(),
+      changeWorkload(tx, input.serverId, {
+        lifecycle: input.purpose === 'setup' ? 'pending_setup' : 'failed',
+        failure: error?.message ?? null,
+        power: null,
+      }),
   })
   // Kept when the job fails: the next server from this image will want it.
   .command('image', 'Fetching the image, unless the node has it', {
@@ -148,7 +143,7 @@ export const installing = saga<Installing>('install', { lane: 'build' })
           `It runs but did not answer within ${BOOT_LIMIT_SECONDS} s, neither by guest agent nor by SSH. Look at its console.`,
           'warning',
         )
-      tx.update(servers).set({ status: 'running', power: 'running' }).where(eq(servers.id, input.serverId)).run()
+      changeWorkload(tx, input.serverId, { lifecycle: 'active', power: 'running', wantedPower: 'running' })
       const { concerning, data } = inEvent(tx, load(tx, input.serverId))
       if (input.purpose === 'again') emit(tx, now, 'server.reinstalled', concerning, { ...data, image: input.image.id })
       else emit(tx, now, 'server.provisioned', concerning, data)

@@ -3,9 +3,12 @@ import { operation, type ReadContext } from '../../kernel/api/operation.ts'
 import { idOf, oneOf, text } from '../../kernel/api/query.ts'
 import { countOf } from '../../kernel/db/cache.ts'
 import { LIKE, partOf } from '../../kernel/db/rows.ts'
-import { own, server, visible } from './server.ts'
+import { addressContains } from '../../network/ip-pools/queries.ts'
+import { own, visible } from '../workloads/access.ts'
+import { fromWorkloads } from '../workloads/queries.ts'
+import { type Status, statuses, statusIs } from '../workloads/status.ts'
+import { server } from './model.ts'
 import { rowOf, type ServerRow, selectServers, serverResponse, showServer } from './show.ts'
-import { statuses } from './tables.ts'
 
 export const getServer = operation({
   id: 'servers.get',
@@ -22,25 +25,27 @@ export const getServer = operation({
 function listing(call: ReadContext, name: string) {
   const { query } = call
   const { where, values } = visible(call.tx, call.actor)
-  const filters: [string, string[]][] = [[where, values]]
+  const filters: [string, string[]][] = [
+    ["w.kind = 'server'", []],
+    [where, values],
+  ]
   // For staff the terminated are kept for the record; they show when asked for.
-  if (query['status']) filters.push(['s.status = ?', [query['status']]])
-  else filters.push(['s.terminated_at IS NULL', []])
+  filters.push([query['status'] ? statusIs[query['status'] as Status] : 'w.terminated_at IS NULL', []])
   for (const [parameter, column] of [
-    ['ownerId', 's.owner_id'],
-    ['nodeId', 's.node_id'],
-    ['locationId', 's.location_id'],
+    ['ownerId', 'w.owner_id'],
+    ['nodeId', 'w.node_id'],
+    ['locationId', 'w.location_id'],
     ['packageId', 's.package_id'],
   ] as const)
     if (query[parameter]) filters.push([`${column} = ?`, [query[parameter]]])
   if (query['resellerId'])
-    filters.push(['(s.owner_id = ? OR s.reseller_id = ?)', [query['resellerId'], query['resellerId']]])
+    filters.push(['(w.owner_id = ? OR w.reseller_id = ?)', [query['resellerId'], query['resellerId']]])
   if (query['q']) {
     const part = partOf(query['q'])
     // Not the address of who shares a server: it could be guessed letter by letter.
     const theirs = own(call.actor)
     filters.push([
-      `(s.hostname ${LIKE} OR s.name ${LIKE} OR s.id = ? OR EXISTS (SELECT 1 FROM addresses qa WHERE qa.server_id = s.id AND qa.address ${LIKE}) OR EXISTS (SELECT 1 FROM accounts qo WHERE qo.id = s.owner_id AND (qo.name ${LIKE} OR (qo.email ${LIKE} AND ${theirs.where}))))`,
+      `(w.hostname ${LIKE} OR w.name ${LIKE} OR w.id = ? OR ${addressContains('w.id')} OR EXISTS (SELECT 1 FROM accounts qo WHERE qo.id = w.owner_id AND (qo.name ${LIKE} OR (qo.email ${LIKE} AND ${theirs.where}))))`,
       [part, part, query['q'], part, part, part, ...theirs.values],
     ])
   }
@@ -53,12 +58,17 @@ function listing(call: ReadContext, name: string) {
     rows: (after, limit) =>
       call.tx.$client
         .query<ServerRow, any[]>(
-          `${selectServers} WHERE ${filter}${after ? ' AND s.id < ?' : ''} ORDER BY s.id DESC LIMIT ?`,
+          `${selectServers} WHERE ${filter}${after ? ' AND w.id < ?' : ''} ORDER BY w.id DESC LIMIT ?`,
         )
         .all(...given, ...(after ? [after] : []), limit),
     keyOf: (s) => s.id,
     show: (s) => showServer(call, s),
-    total: () => countOf(call.tx, `SELECT count(*) AS n FROM servers s WHERE ${filter}`, given),
+    total: () =>
+      countOf(
+        call.tx,
+        `SELECT count(*) AS n ${fromWorkloads}${query['packageId'] ? ' JOIN servers s ON s.id = w.id' : ''} WHERE ${filter}`,
+        given,
+      ),
   })
 }
 

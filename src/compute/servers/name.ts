@@ -1,9 +1,9 @@
-import { patched } from '../../kernel/api/named.ts'
 import { fields, operation } from '../../kernel/api/operation.ts'
+import { changeWorkload } from '../workloads/queries.ts'
+import { server } from './model.ts'
 import { displayName } from './order.ts'
-import { mustNotBeTerminated, server } from './server.ts'
 import { rowOf, serverResponse, showServer } from './show.ts'
-import { servers } from './tables.ts'
+import { mustAllow, refusalsOf } from './state.ts'
 
 export const renameServer = operation({
   id: 'servers.rename',
@@ -15,12 +15,12 @@ export const renameServer = operation({
   on: server,
   body: fields({ name: displayName }),
   response: serverResponse,
-  refuses: ['server_terminated'],
+  refuses: refusalsOf('rename'),
   example: { name: 'Shop' },
   run(call) {
     const { tx, target, body } = call
-    mustNotBeTerminated(target)
-    patched(tx, servers, target, body)
+    mustAllow(target, 'rename')
+    changeWorkload(tx, target.id, { name: body.name })
     return showServer(call, rowOf(tx, target.id))
   },
 })

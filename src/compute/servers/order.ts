@@ -63,7 +63,7 @@ export function mustBePublished(image: Image) {
 }
 
 export function refuseHostnameTaken(error: unknown, name: string): never {
-  if (isUniqueViolation(error, 'servers.hostname'))
+  if (isUniqueViolation(error, 'workloads.hostname'))
     throw new ApiError(
       'hostname_taken',
       `${name} is taken by another server of this customer. Choose another hostname.`,

@@ -1,11 +1,11 @@
-import { eq } from 'drizzle-orm'
 import { Type as t } from 'typebox'
 import { nodeCommand } from '../../../agent/protocol/wire.ts'
 import { fields, jobResponse, operation } from '../../kernel/api/operation.ts'
 import { startJob } from '../../kernel/jobs/runner.ts'
 import { saga } from '../../kernel/jobs/saga.ts'
-import { mustAllow, server } from './server.ts'
-import { servers } from './tables.ts'
+import { changeWorkload } from '../workloads/queries.ts'
+import { server } from './model.ts'
+import { mustAllow, refusalsOf } from './state.ts'
 
 /** What a guest gets to shut itself down before the plug is pulled. */
 const GRACE_SECONDS = 90
@@ -24,7 +24,7 @@ export const powerServer = operation({
   response: jobResponse,
   status: 202,
   idempotent: true,
-  refuses: ['not_set_up', 'already_running', 'already_stopped', 'server_suspended', 'server_failed', 'server_busy'],
+  refuses: refusalsOf('start', 'shutdown', 'off', 'restart'),
   example: { action: 'restart' },
   run({ tx, actor, target, body, clock }) {
     const action = body.action as PowerAction
@@ -74,10 +74,7 @@ export const powering = saga<{ serverId: string; nodeId: string; action: PowerAc
   })
   .record('note', 'Noting its state', {
     do: (tx, { input }) => {
-      const on = input.action === 'start' || input.action === 'restart'
-      tx.update(servers)
-        .set({ status: on ? 'running' : 'stopped', power: on ? 'running' : 'stopped' })
-        .where(eq(servers.id, input.serverId))
-        .run()
+      const power = input.action === 'start' || input.action === 'restart' ? 'running' : 'stopped'
+      changeWorkload(tx, input.serverId, { power, wantedPower: power })
     },
   })

@@ -5,7 +5,9 @@ import type { Actor } from '../../kernel/api/actor.ts'
 import { fields, namedSchema, operation, see } from '../../kernel/api/operation.ts'
 import type { Tx } from '../../kernel/db/open.ts'
 import { startJob } from '../../kernel/jobs/runner.ts'
+import { changeWorkload } from '../workloads/queries.ts'
 import { installing } from './install.ts'
+import { type Server, server } from './model.ts'
 import {
   access,
   accessFrom,
@@ -17,8 +19,8 @@ import {
   refuseHostnameTaken,
   rootPasswordFor,
 } from './order.ts'
-import { mustAllow, server } from './server.ts'
-import { type Server, servers } from './tables.ts'
+import { mustAllow, refusalsOf } from './state.ts'
+import { servers } from './tables.ts'
 
 const who = { staff: ['servers:reinstall'], reseller: ['servers:reinstall'], customer: ['servers:reinstall'] } as const
 const response = namedSchema('InstallationStarted', {
@@ -38,7 +40,7 @@ export const setupServer = operation({
   response,
   status: 202,
   idempotent: true,
-  refuses: ['already_set_up', 'server_suspended', 'hostname_taken', 'disk_too_small', 'server_busy'],
+  refuses: [...refusalsOf('setup'), 'server_busy', 'hostname_taken', 'disk_too_small'],
   example: { imageId: '<image_id>', hostname: 'web01', access: { mode: 'password' } },
   prepare: async ({ body }) => rootPasswordFor(body.access),
   run: ({ tx, actor, target, body, clock, prepared }) =>
@@ -57,7 +59,7 @@ export const reinstallServer = operation({
   response,
   status: 202,
   idempotent: true,
-  refuses: ['not_set_up', 'server_suspended', 'server_protected', 'server_busy', 'hostname_taken', 'disk_too_small'],
+  refuses: [...refusalsOf('reinstall'), 'hostname_taken', 'disk_too_small'],
   example: { imageId: '<image_id>', access: { mode: 'password' } },
   prepare: async ({ body }) => rootPasswordFor(body.access),
   run: ({ tx, actor, target, body, clock, prepared }) =>
@@ -107,15 +109,12 @@ function install(tx: Tx, { actor, target, imageId, hostname, name, access, now, 
     now,
   })
   try {
-    tx.update(servers)
-      .set({
-        hostname: host,
-        imageId: chosen.id,
-        name: name ?? (target.name === target.hostname ? host : target.name),
-        status: 'provisioning',
-      })
-      .where(eq(servers.id, target.id))
-      .run()
+    changeWorkload(tx, target.id, {
+      hostname: host,
+      name: name ?? (target.name === target.hostname ? host : target.name),
+      lifecycle: 'provisioning',
+    })
+    tx.update(servers).set({ imageId: chosen.id }).where(eq(servers.id, target.id)).run()
   } catch (error) {
     refuseHostnameTaken(error, host)
   }

@@ -1,5 +1,7 @@
-// What a server looks like, to whom.
+// The record of a server, as each actor may see it.
+
 import { Type as t } from 'typebox'
+import type { Power } from '../../../agent/protocol/wire.ts'
 import { roleNames } from '../../identity/team/share.ts'
 import type { Actor } from '../../kernel/api/actor.ts'
 import {
@@ -13,9 +15,14 @@ import {
 } from '../../kernel/api/operation.ts'
 import { iso, isoOrNull } from '../../kernel/db/clock.ts'
 import { type Db, prepared } from '../../kernel/db/open.ts'
+import { addressesJson, type HeldAddressJson } from '../../network/ip-pools/queries.ts'
+import { accessLevel, rightsWith } from '../workloads/access.ts'
+import { fromWorkloads, workloadColumns } from '../workloads/queries.ts'
+import { statuses, statusOf } from '../workloads/status.ts'
+import type { Lifecycle } from '../workloads/tables.ts'
 import { actions, allActions } from './actions.ts'
-import { type Action, accessLevel, disabledReason, guestIpv6, rightsWith } from './server.ts'
-import { type Server, type Status, statuses } from './tables.ts'
+import { guestIpv6 } from './model.ts'
+import { disabledReason } from './state.ts'
 
 const named = namedSchema('Named', { id: t.String(), name: t.String() })
 export const serverResponse = namedSchema('Server', {
@@ -63,17 +70,15 @@ export const serverResponse = namedSchema('Server', {
   terminatedAt: nullable(time),
 })
 
-const row = `s.id, s.number, s.name, s.hostname, s.status, s.suspend_reason AS suspendReason, s.failure, s.placement, s.mac, s.vcpus, s.memory_mb AS memoryMb, s.disk_gb AS diskGb,
-  s.traffic_gb AS trafficGb, s.port_mbps AS portMbps, s.protected, s.created_at AS createdAt, s.terminated_at AS terminatedAt, s.node_id AS nodeId, n.name AS nodeName,
-  s.owner_id AS ownerId, s.reseller_id AS resellerId, o.name AS ownerName, o.email AS ownerEmail, s.package_id AS packageId, p.name AS packageName, s.location_id AS locationId, l.name AS locationName, s.image_id AS imageId, i.name AS imageName,
-  (SELECT json_group_array(json_object('address', a.address, 'prefixLength', a.prefix_length, 'version', a.version, 'gateway', ap.gateway, 'isPrimary', a.is_primary))
-     FROM addresses a JOIN pools ap ON ap.id = a.pool_id WHERE a.server_id = s.id) AS addresses,
-  (SELECT json_object('id', j.id, 'kind', j.kind, 'progress', j.progress) FROM jobs j WHERE j.holds = s.id AND j.state IN ('queued', 'running', 'undoing')) AS job`
+const row = `${workloadColumns}, s.traffic_gb AS trafficGb, s.port_mbps AS portMbps, s.protected, n.name AS nodeName, o.name AS ownerName,
+  o.email AS ownerEmail, s.package_id AS packageId, p.name AS packageName, l.name AS locationName, s.image_id AS imageId, i.name AS imageName,
+  ${addressesJson('w.id')} AS addresses,
+  (SELECT json_object('id', j.id, 'kind', j.kind, 'progress', j.progress) FROM jobs j WHERE j.holds = w.id AND j.state IN ('queued', 'running', 'undoing')) AS job`
 // CROSS pins the order: with few packages the planner would begin there, and sort all servers for a page of fifty.
-const joins = `FROM servers s CROSS JOIN nodes n ON n.id = s.node_id CROSS JOIN accounts o ON o.id = s.owner_id CROSS JOIN packages p ON p.id = s.package_id
-  CROSS JOIN locations l ON l.id = s.location_id LEFT JOIN images i ON i.id = s.image_id`
+const joins = `${fromWorkloads} CROSS JOIN servers s ON s.id = w.id CROSS JOIN nodes n ON n.id = w.node_id CROSS JOIN accounts o ON o.id = w.owner_id
+  CROSS JOIN packages p ON p.id = s.package_id CROSS JOIN locations l ON l.id = w.location_id LEFT JOIN images i ON i.id = s.image_id`
 
-/** The start of a query whose rows `showServer` takes; the table is `s`. */
+/** The start of a query whose rows `showServer` takes; the tables are `w` and `s`. */
 export const selectServers = `SELECT ${row} ${joins}`
 
 export type ServerRow = {
@@ -81,8 +86,10 @@ export type ServerRow = {
   number: number
   name: string
   hostname: string
-  status: Status
+  lifecycle: Lifecycle
+  suspendedAt: number | null
   suspendReason: string | null
+  power: Power | null
   failure: string | null
   placement: string
   mac: string
@@ -109,21 +116,19 @@ export type ServerRow = {
   addresses: string
   job: string | null
 }
-const one = prepared(({ $client }) => $client.prepare<ServerRow, [string]>(`${selectServers} WHERE s.id = ?`))
+const one = prepared(({ $client }) => $client.prepare<ServerRow, [string]>(`${selectServers} WHERE w.id = ?`))
 export const rowOf = (tx: Db, id: string): ServerRow => one(tx).get(id)!
 
-type ShownAddress = { address: string; prefixLength: number; version: number; gateway: string; isPrimary: number }
-
-const made = new WeakMap<Actor, Action[]>()
+const made = new WeakMap<Actor, typeof allActions>()
 /** The actions whose operation is open to this actor at all: the same for every server of a list. */
-function open(actor: Actor): Action[] {
+function open(actor: Actor): typeof allActions {
   let found = made.get(actor)
   if (!found) made.set(actor, (found = allActions.filter((action) => mayCall(actions[action], actor))))
   return found
 }
 
 export function showServer({ tx, nodes, actor }: Pick<AppContext, 'nodes'> & { tx: Db; actor: Actor }, s: ServerRow) {
-  const held = (JSON.parse(s.addresses) as ShownAddress[]).sort(
+  const held = (JSON.parse(s.addresses) as HeldAddressJson[]).sort(
     (a, b) => a.version - b.version || b.isPrimary - a.isPrimary,
   )
   const ipv4 = held.find((a) => a.version === 4)?.address ?? null
@@ -133,13 +138,14 @@ export function showServer({ tx, nodes, actor }: Pick<AppContext, 'nodes'> & { t
   const reachable = ipv4 ?? ipv6
   const access = accessLevel(tx, actor, s)!
   const rights = rightsWith(access)
-  const may = (action: Action) => !rights || mayCallOn(actions[action], actor, rights)
+  const status = statusOf(s)
+  const may = (action: (typeof allActions)[number]) => !rights || mayCallOn(actions[action], actor, rights)
   return {
     id: s.id,
     number: s.number,
     name: s.name,
     hostname: s.hostname,
-    status: s.status,
+    status,
     // What passed between the owner and the provider is theirs.
     suspendReason: access === 'own' ? s.suspendReason : null,
     failure: s.failure,
@@ -165,7 +171,7 @@ export function showServer({ tx, nodes, actor }: Pick<AppContext, 'nodes'> & { t
     protected: !!s.protected,
     nodeConnected: nodes.connected(s.nodeId),
     allowed: open(actor).filter(
-      (action) => may(action) && !disabledReason({ status: s.status, protected: !!s.protected } as Server, action),
+      (action) => may(action) && !disabledReason({ status, protected: !!s.protected }, action),
     ),
     createdAt: iso(s.createdAt),
     terminatedAt: isoOrNull(s.terminatedAt),

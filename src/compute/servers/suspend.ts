@@ -1,13 +1,13 @@
 // Suspending is recorded at once, from anywhere, and carried out on the node when it can be: an overdue customer does not stay
 // online because a node reboots. Billing stands behind it, so it comes to its end and is never undone.
-import { eq } from 'drizzle-orm'
 import { nodeCommand } from '../../../agent/protocol/wire.ts'
 import { fields, jobResponse, line, operation } from '../../kernel/api/operation.ts'
 import { emit } from '../../kernel/jobs/outbox.ts'
 import { startJob } from '../../kernel/jobs/runner.ts'
 import { saga } from '../../kernel/jobs/saga.ts'
-import { inEvent, load, mustAllow, server } from './server.ts'
-import { servers } from './tables.ts'
+import { changeWorkload } from '../workloads/queries.ts'
+import { inEvent, load, server } from './model.ts'
+import { mustAllow, refusalsOf } from './state.ts'
 
 const who = { staff: ['servers:suspend'], reseller: ['reseller:servers'] } as const
 
@@ -23,12 +23,12 @@ export const suspendServer = operation({
   response: jobResponse,
   status: 202,
   idempotent: true,
-  refuses: ['already_suspended', 'server_busy'],
+  refuses: [...refusalsOf('suspend'), 'server_busy'],
   example: { reason: 'Invoice 2041 is overdue' },
   run({ tx, actor, target, body, clock }) {
     mustAllow(target, 'suspend')
     // Nothing is installed, so there is no work for the node. Of one whose reinstallation failed, the old system may still run.
-    const waits = target.status === 'pending_setup'
+    const waits = target.lifecycle === 'pending_setup'
     const jobId = waits
       ? null
       : startJob(
@@ -44,23 +44,21 @@ export const suspendServer = operation({
             now: clock(),
           },
         )
-    tx.update(servers)
-      .set({ status: 'suspended', statusBefore: target.status, suspendReason: body.reason })
-      .where(eq(servers.id, target.id))
-      .run()
+    changeWorkload(tx, target.id, { suspendedAt: clock(), suspendReason: body.reason })
     const { concerning, data } = inEvent(tx, load(tx, target.id))
     emit(tx, clock(), 'server.suspended', concerning, { ...data, reason: body.reason })
     return { jobId, serverId: target.id }
   },
 })
 
-export const suspending = saga<{ serverId: string; nodeId: string }>('suspend', { neverGivesUp: true }).command(
-  'stop',
-  'Stopping it',
-  {
+export const suspending = saga<{ serverId: string; nodeId: string }>('suspend', { neverGivesUp: true })
+  .command('stop', 'Stopping it', {
     do: ({ input }) => nodeCommand(input.nodeId, 'vm.stop', { workload: input.serverId, graceSeconds: 60 }),
-  },
-)
+  })
+  // The wanted power stays: unsuspending restores it.
+  .record('note', 'Noting its state', {
+    do: (tx, { input }) => changeWorkload(tx, input.serverId, { power: 'stopped' }),
+  })
 
 export const unsuspendServer = operation({
   id: 'servers.unsuspend',
@@ -73,12 +71,11 @@ export const unsuspendServer = operation({
   response: jobResponse,
   status: 202,
   idempotent: true,
-  refuses: ['not_suspended', 'server_busy'],
+  refuses: [...refusalsOf('unsuspend'), 'server_busy'],
   run({ tx, actor, target, clock }) {
     mustAllow(target, 'unsuspend')
-    const before = target.statusBefore ?? 'stopped'
     const jobId =
-      before === 'running'
+      target.lifecycle === 'active' && target.wantedPower === 'running'
         ? startJob(
             tx,
             unsuspending,
@@ -93,10 +90,7 @@ export const unsuspendServer = operation({
             },
           )
         : null
-    tx.update(servers)
-      .set({ status: before, statusBefore: null, suspendReason: null })
-      .where(eq(servers.id, target.id))
-      .run()
+    changeWorkload(tx, target.id, { suspendedAt: null, suspendReason: null })
     const { concerning, data } = inEvent(tx, load(tx, target.id))
     emit(tx, clock(), 'server.unsuspended', concerning, data)
     return { jobId, serverId: target.id }
@@ -108,6 +102,5 @@ export const unsuspending = saga<{ serverId: string; nodeId: string }>('unsuspen
     do: ({ input }) => nodeCommand(input.nodeId, 'vm.start', { workload: input.serverId }),
   })
   .record('note', 'Noting its state', {
-    do: (tx, { input }) =>
-      void tx.update(servers).set({ power: 'running' }).where(eq(servers.id, input.serverId)).run(),
+    do: (tx, { input }) => changeWorkload(tx, input.serverId, { power: 'running' }),
   })

@@ -1,14 +1,14 @@
 // Terminating is recorded at once: the owner does not see the server any more and billing is told. Its disk, node and addresses
 // are held until the node has let go of them, so that an address is never given to another while the old guest still answers on it.
-import { eq } from 'drizzle-orm'
 import { nodeCommand, type Volume } from '../../../agent/protocol/wire.ts'
 import { jobResponse, operation } from '../../kernel/api/operation.ts'
 import { emit } from '../../kernel/jobs/outbox.ts'
 import { startJob } from '../../kernel/jobs/runner.ts'
 import { saga } from '../../kernel/jobs/saga.ts'
 import { addressesOf, releaseAddresses } from '../../network/ip-pools/allocate.ts'
-import { inEvent, load, mustAllow, server } from './server.ts'
-import { servers } from './tables.ts'
+import { changeWorkload } from '../workloads/queries.ts'
+import { inEvent, load, server } from './model.ts'
+import { mustAllow, refusalsOf } from './state.ts'
 
 export const terminateServer = operation({
   id: 'servers.terminate',
@@ -21,11 +21,10 @@ export const terminateServer = operation({
   response: jobResponse,
   status: 202,
   idempotent: true,
-  refuses: ['server_protected', 'server_terminated', 'server_busy'],
+  refuses: [...refusalsOf('terminate'), 'server_busy'],
   run({ tx, actor, target, clock }) {
     mustAllow(target, 'terminate')
-    const empty =
-      target.status === 'pending_setup' || (target.status === 'suspended' && target.statusBefore === 'pending_setup')
+    const empty = target.lifecycle === 'pending_setup'
     const volume: Volume = { workload: target.id, pool: target.pool, format: target.format }
     const jobId = empty
       ? null
@@ -43,10 +42,8 @@ export const terminateServer = operation({
           },
         )
     const released = addressesOf(tx, target.id).map((a) => a.address)
-    tx.update(servers)
-      .set({ status: 'terminated', terminatedAt: clock(), releasedAt: empty ? clock() : null })
-      .where(eq(servers.id, target.id))
-      .run()
+    const now = clock()
+    changeWorkload(tx, target.id, { lifecycle: 'terminated', terminatedAt: now, releasedAt: empty ? now : null })
     const { concerning, data } = inEvent(tx, load(tx, target.id))
     emit(tx, clock(), 'server.terminated', concerning, { ...data, releasedAddresses: released })
     if (empty) releaseAddresses(tx, target.id)
@@ -68,6 +65,6 @@ export const terminating = saga<{ serverId: string; nodeId: string; volume: Volu
   .record('release', 'Giving its addresses back', {
     do: (tx, { input, now }) => {
       releaseAddresses(tx, input.serverId)
-      tx.update(servers).set({ releasedAt: now }).where(eq(servers.id, input.serverId)).run()
+      changeWorkload(tx, input.serverId, { releasedAt: now })
     },
   })

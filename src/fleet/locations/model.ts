@@ -46,7 +46,7 @@ export function showLocation({ tx, nodes }: RequestContext, { createdAt: _, ...s
     ...shown,
     nodes: capacity.length,
     connectedNodes: capacity.filter((node) => nodes.connected(node.id)).length,
-    servers: sum((r) => r.servers),
+    servers: sum((r) => r.workloads),
     memoryMb: sum((r) => r.memoryMb),
     heldMemoryMb: sum((r) => r.heldMemoryMb),
     diskGb: sum((r) => r.diskGb),

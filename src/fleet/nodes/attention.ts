@@ -28,10 +28,10 @@ function reachable({ nodes, clock }: ReadContext, n: NodeHealthRow): Attention[]
         level: 'bad',
         what: `${n.name} is not connected.`,
         effect:
-          n.servers === 1
+          n.workloads === 1
             ? 'Its one server keeps running but cannot be changed.'
-            : n.servers
-              ? `Its ${count(n.servers, 'server')} keep running but cannot be changed.`
+            : n.workloads
+              ? `Its ${count(n.workloads, 'server')} keep running but cannot be changed.`
               : 'It takes no new servers.',
         since: iso(n.seenAt),
       },

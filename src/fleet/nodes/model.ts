@@ -82,7 +82,7 @@ export function showNode({ tx, nodes }: Pick<AppContext, 'nodes'> & { tx: Db; ac
     agentOutdated: facts.agentVersion !== VERSION,
     fake: facts.fake,
     virtualisation: facts.virtualisation,
-    servers: capacity.servers,
+    servers: capacity.workloads,
     threads: it.threads,
     memoryMb: it.memoryMb,
     reservedMemoryMb: it.reservedMemoryMb,

@@ -1,6 +1,6 @@
 import { Type as t } from 'typebox'
 import { Facts } from '../../../agent/protocol/wire.ts'
-import { serversOn } from '../../compute/servers/server.ts'
+import { workloadsOn } from '../../compute/workloads/queries.ts'
 import { ApiError } from '../../kernel/api/errors.ts'
 import { page, paginate } from '../../kernel/api/list.ts'
 import { named } from '../../kernel/api/named.ts'
@@ -47,7 +47,7 @@ export const getNode = operation({
     ...nodeResponse.properties,
     facts: Facts,
     inventoryAt: nullable(time),
-    found: t.Array(t.Object({ kind: t.String(), serverId: nullable(t.String()), words: t.String() })),
+    found: t.Array(t.Object({ kind: t.String(), workloadId: nullable(t.String()), words: t.String() })),
     pools: t.Array(t.Object({ id: t.String(), name: t.String(), network: t.String() })),
   }),
   run(call) {
@@ -98,7 +98,7 @@ export const removeNode = operation({
   response: done,
   refuses: ['in_use'],
   run({ tx, target, clock, nodes: live }) {
-    const held = serversOn(tx, target.id).filter((s) => s.terminatedAt === null).length
+    const held = workloadsOn(tx, target.id).filter((s) => s.terminatedAt === null).length
     if (held)
       throw new ApiError('in_use', `${target.name} holds ${count(held, 'server')}. Move or terminate them first.`)
     updateNode(tx, target, { removedAt: clock(), open: false })

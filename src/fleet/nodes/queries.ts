@@ -46,13 +46,13 @@ export type NodeCapacity = {
   heldMemoryMb: number
   diskGb: number
   heldDiskGb: number
-  servers: number
+  workloads: number
   hasIpv4: boolean
 }
 type CapacityRow = Omit<NodeCapacity, 'open' | 'hasIpv4'> & { open: number; hasIpv4: number }
 const capacities = `SELECT n.id, n.name, n.open, n.bridge, n.pool, max(0, n.memory_mb - n.reserved_memory_mb) AS memoryMb,
   n.pool_bytes / 1073741824 AS diskGb, coalesce(h.memory_mb, 0) AS heldMemoryMb, coalesce(h.disk_gb, 0) AS heldDiskGb,
-  coalesce(h.servers, 0) AS servers, ${hasFreeIpv4('n.id')} AS hasIpv4
+  coalesce(h.workloads, 0) AS workloads, ${hasFreeIpv4('n.id')} AS hasIpv4
   FROM nodes n LEFT JOIN node_held h ON h.node_id = n.id`
 const capacity = (row: CapacityRow): NodeCapacity => ({ ...row, open: !!row.open, hasIpv4: !!row.hasIpv4 })
 
@@ -65,7 +65,7 @@ type NodeHealthRow = {
   version: string
   kind: string
   fake: number
-  servers: number
+  workloads: number
 }
 
 type Found = { id: string; title: string; detail: string }
@@ -81,7 +81,7 @@ const statements = prepared(({ $client }) => ({
   health: $client.prepare<NodeHealthRow, []>(
     `SELECT n.id, n.name, n.seen_at AS seenAt, n.skew_ms AS skewMs, n.differences,
       n.facts ->> '$.agentVersion' AS version, n.facts ->> '$.virtualisation.kind' AS kind, n.facts ->> '$.fake' AS fake,
-      coalesce((SELECT h.servers FROM node_held h WHERE h.node_id = n.id), 0) AS servers
+      coalesce((SELECT h.workloads FROM node_held h WHERE h.node_id = n.id), 0) AS workloads
      FROM nodes n WHERE n.removed_at IS NULL ORDER BY n.name`,
   ),
   versions: $client.prepare<{ id: string; version: string }, []>(

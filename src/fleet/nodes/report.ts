@@ -1,8 +1,8 @@
 // What agents say of themselves, taken in: facts, heartbeats, power changes, and the inventory that is held against what should be.
 import { eq } from 'drizzle-orm'
 import type { Facts, Heartbeat, Inventory, Power } from '../../../agent/protocol/wire.ts'
-import { notePower, serverById, serversOn } from '../../compute/servers/server.ts'
-import type { Server, Status } from '../../compute/servers/tables.ts'
+import { notePower, workloadById, workloadsOn } from '../../compute/workloads/queries.ts'
+import type { Workload } from '../../compute/workloads/tables.ts'
 import { type Clock, minute } from '../../kernel/db/clock.ts'
 import { type Db, prepared, type Tx, write } from '../../kernel/db/open.ts'
 import { log } from '../../kernel/log.ts'
@@ -114,22 +114,17 @@ export class Reports {
     })
   }
 
-  /** `running` and `stopped` are what the node last reported; every other state is ours to say. */
-  private changed(tx: Tx, nodeId: string, serverId: string, power: Power) {
-    const it = serverById(tx, serverId)
-    // A node may speak only of what stands on it.
-    if (it?.nodeId !== nodeId) return log.warning('a node spoke of a server that is not on it', { nodeId, serverId })
-    this.power.set(serverId, power)
-    const status =
-      (it.status === 'running' || it.status === 'stopped') && !held(tx, serverId)
-        ? { status: power === 'running' || power === 'paused' ? ('running' as const) : ('stopped' as const) }
-        : {}
-    if (it.power !== power || (status.status && status.status !== it.status))
-      notePower(tx, serverId, { power, ...status })
+  private changed(tx: Tx, nodeId: string, workloadId: string, power: Power) {
+    const workload = workloadById(tx, workloadId)
+    // A node may report only what stands on it.
+    if (workload?.nodeId !== nodeId)
+      return log.warning('a node reported a workload that is not on it', { nodeId, workloadId })
+    this.power.set(workloadId, power)
+    notePower(tx, workload, power, held(tx, workloadId))
   }
 
   private inventory(tx: Tx, nodeId: string, found: Inventory) {
-    const expected = serversOn(tx, nodeId)
+    const expected = workloadsOn(tx, nodeId)
     const busy = new Set(expected.filter((s) => held(tx, s.id)).map((s) => s.id))
     const differences = compare(expected, found, busy)
     tx.update(nodes).set({ differences, inventoryAt: this.clock() }).where(eq(nodes.id, nodeId)).run()
@@ -141,51 +136,49 @@ const statements = prepared((db) => ({
     "SELECT 1 AS n FROM jobs WHERE holds = ? AND state IN ('queued', 'running', 'undoing')",
   ),
 }))
-/** Does a job work on it? Then its state is on its way and the node's word is a moment old. */
-const held = (tx: Db, serverId: string) => statements(tx).held.get(serverId) !== null
-
-/** Only of these the node must have a machine and a disk. */
-const isInstalled = (status: Status) => status === 'running' || status === 'stopped'
+/** Does a job work on it? Then its state is changing and the node's report is a moment old. */
+const held = (tx: Db, workloadId: string) => statements(tx).held.get(workloadId) !== null
 
 /**
- * Wanted against actual. Servers that a job works on are left out: they are on their way. Nothing is guessed by name, and
- * nothing is settled by itself: an orphan may be the only copy of somebody's data.
+ * Compares what should be on a node with what it found. Workloads that a job works on are left out: they are changing. Nothing is matched
+ * by name, and nothing is repaired by itself: an orphan may be the only copy of somebody's data.
  */
-export function compare(expected: readonly Server[], found: Inventory, busy: ReadonlySet<string>): Difference[] {
-  const installed = expected.filter(
-    (s) => isInstalled(s.status === 'suspended' ? (s.statusBefore ?? 'stopped') : s.status) && !busy.has(s.id),
-  )
+export function compare(expected: readonly Workload[], found: Inventory, busy: ReadonlySet<string>): Difference[] {
   const vms = new Map(found.vms.map((vm) => [vm.workload, vm.power]))
   const volumes = new Set(found.volumes.map((v) => v.workload))
-  const known = new Map(expected.map((s) => [s.id, s]))
+  const known = new Set(expected.map((w) => w.id))
   const out: Difference[] = []
-  for (const s of installed) {
-    const power = vms.get(s.id)
-    if (!volumes.has(s.id))
-      out.push({ kind: 'missing_volume', serverId: s.id, words: `The disk of ${s.hostname} is not on this node.` })
-    if (power === undefined)
-      out.push({ kind: 'missing_vm', serverId: s.id, words: `${s.hostname} is not defined on this node.` })
-    else if (s.status === 'suspended' && power === 'running')
-      out.push({ kind: 'power', serverId: s.id, words: `${s.hostname} is suspended and runs.` })
+  for (const { id, hostname, lifecycle, suspendedAt } of expected) {
+    if (busy.has(id) || lifecycle === 'terminated') continue
+    const power = vms.get(id)
+    // Only an installed workload must have a machine and a disk.
+    if (lifecycle === 'active') {
+      if (!volumes.has(id))
+        out.push({ kind: 'missing_volume', workloadId: id, words: `The disk of ${hostname} is not on this node.` })
+      if (power === undefined)
+        out.push({ kind: 'missing_vm', workloadId: id, words: `${hostname} is not defined on this node.` })
+    }
+    if (suspendedAt !== null && power === 'running')
+      out.push({ kind: 'power', workloadId: id, words: `${hostname} is suspended and runs.` })
   }
   for (const [id] of vms)
     if (!known.has(id))
       out.push({
         kind: 'orphan_vm',
-        serverId: id,
-        words: `The machine ${id} carries our mark, but no server of this controller stands here under that id.`,
+        workloadId: id,
+        words: `The machine ${id} carries our mark, but nothing of this controller stands here under that id.`,
       })
   for (const id of volumes)
     if (!known.has(id) && !vms.has(id))
       out.push({
         kind: 'orphan_volume',
-        serverId: id,
-        words: `The disk of ${id} carries our mark, but no server of this controller stands here under that id.`,
+        workloadId: id,
+        words: `The disk of ${id} carries our mark, but nothing of this controller stands here under that id.`,
       })
   for (const name of found.foreign)
     out.push({
       kind: 'foreign',
-      serverId: null,
+      workloadId: null,
       words: `The machine ${name} is not Berth's. It uses memory and disk that is not counted here.`,
     })
   return out

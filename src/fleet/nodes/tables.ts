@@ -4,7 +4,7 @@ import type { Facts } from '../../../agent/protocol/wire.ts'
 /** What is on a node but should not be, or should be and is not. Shown, never settled by itself. */
 export type Difference = {
   kind: 'missing_vm' | 'missing_volume' | 'orphan_vm' | 'orphan_volume' | 'power' | 'foreign'
-  serverId: string | null
+  workloadId: string | null
   words: string
 }
 
@@ -34,10 +34,10 @@ export const nodes = sqliteTable('nodes', {
 })
 export type Node = typeof nodes.$inferSelect
 
-/** What a node's servers hold until it has let go of them; kept by triggers, see the migration. */
+/** What a node's workloads hold until it has deleted them; triggers keep the sums, see the migration. */
 export const nodeHeld = sqliteTable('node_held', {
   nodeId: text('node_id').primaryKey(),
-  servers: integer().notNull(),
+  workloads: integer().notNull(),
   memoryMb: integer('memory_mb').notNull(),
   diskGb: integer('disk_gb').notNull(),
 })

@@ -1,7 +1,7 @@
 // How much a reseller and its customers may hold together. Counted and checked in the transaction of what is added, of which
 // there is one at a time: two orders cannot pass one quota.
 import { Type as t } from 'typebox'
-import { heldUnder } from '../../compute/servers/queries.ts'
+import { heldUnder } from '../../compute/workloads/reports.ts'
 import { ApiError } from '../../kernel/api/errors.ts'
 import { namedSchema, nullable } from '../../kernel/api/operation.ts'
 import type { Db, Tx } from '../../kernel/db/open.ts'
@@ -47,7 +47,6 @@ export const whole = (quotas: Partial<Quotas>): Quotas => each((resource) => quo
 export const usedBy = (tx: Db, resellerId: string): Amounts => ({
   customers: countCustomers(tx, resellerId),
   ...heldUnder(tx, resellerId),
-  gpus: 0,
 })
 
 /** The specification's 90 %: from here on a quota is near its end. */

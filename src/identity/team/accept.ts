@@ -11,7 +11,7 @@ import type { Account } from '../accounts/tables.ts'
 import { completeSignIn, signedIn } from '../auth/complete-sign-in.ts'
 import { hashPassword, mustBeGood } from '../auth/passwords.ts'
 import { mustAllowCustomer, resellerOf } from '../resellers/model.ts'
-import { becomeMember, changes, type Invitation, invitationBy, serverNamed } from './member.ts'
+import { becomeMember, changes, type Invitation, invitationBy, workloadNamed } from './member.ts'
 import { role } from './share.ts'
 
 const token = secret(t.String({ minLength: 1, maxLength: 100 }))
@@ -36,7 +36,7 @@ export const getInvitation = operation({
   refuses: ['invitation_not_valid'],
   run({ tx, actor, query, clock }) {
     const { it, owner } = invitationBy(tx, query['token'] ?? '', clock())
-    const server = serverNamed(tx, it.serverId)
+    const server = workloadNamed(tx, it.workloadId)
     const asks = accountById(tx, actor.accountId)
     const next = asks
       ? asks.kind !== 'staff' && asks.email.toLowerCase() === it.email

@@ -15,10 +15,10 @@ import {
   memberAnswer,
   mustHold,
   newLink,
-  ownServer,
+  ownWorkload,
   PEOPLE_PER_ACCOUNT,
-  serverNamed,
   showMember,
+  workloadNamed,
 } from './member.ts'
 import { role, roles } from './share.ts'
 import { type TeamMember, teamMembers } from './tables.ts'
@@ -46,7 +46,7 @@ export const inviteMember = operation({
     const email = mailAddress(body.email)
     if (email === owner.email.toLowerCase())
       throw invalid({ field: 'email', message: 'is your own: you can already do everything.' })
-    const serverId = body.serverId == null ? null : see(tx, actor, ownServer, body.serverId, 'serverId').id
+    const workloadId = body.serverId == null ? null : see(tx, actor, ownWorkload, body.serverId, 'serverId').id
     mustHaveRoom(tx, owner.id, email)
     const now = clock()
     const { token, kept } = newLink(now)
@@ -57,7 +57,7 @@ export const inviteMember = operation({
           id: newId('tm'),
           ownerId: owner.id,
           email,
-          serverId,
+          workloadId,
           role: body.role,
           invitedBy: nameOf(actor),
           createdAt: now,
@@ -120,7 +120,7 @@ function send(
   token: string,
 ) {
   call.invitations.take(owner.id)
-  const on = serverNamed(call.tx, it.serverId)
+  const on = workloadNamed(call.tx, it.workloadId)
   mailTo(
     call.tx,
     call,

@@ -1,8 +1,9 @@
 // Somebody whom an account has let into its servers, or has asked to come: as the owner sees it, and as the member does.
 import { eq } from 'drizzle-orm'
 import { Type as t } from 'typebox'
-import { server, serverById } from '../../compute/servers/server.ts'
-import type { Server } from '../../compute/servers/tables.ts'
+import { canSee } from '../../compute/workloads/access.ts'
+import { workloadById } from '../../compute/workloads/queries.ts'
+import type { Workload } from '../../compute/workloads/tables.ts'
 import type { Scope } from '../../kernel/api/access.ts'
 import type { Actor } from '../../kernel/api/actor.ts'
 import { ApiError } from '../../kernel/api/errors.ts'
@@ -32,13 +33,13 @@ export const member: Resource<TeamMember> = {
   find: ownRow(teamMembers, teamMembers.ownerId),
 }
 
-/** A server that is the actor's own, not one in its care or shared with it: nobody passes on what they were lent. */
-export const ownServer: Resource<Server> = {
+/** A workload that is the actor's own, not one in its care or shared with it: nobody passes on what they were lent. */
+export const ownWorkload: Resource<Workload> = {
   name: 'server',
   notFound: 'server_not_found',
   find: (tx, actor, id) => {
-    const it = server.find(tx, actor, id)
-    return it?.ownerId === actor.accountId ? it : undefined
+    const found = workloadById(tx, id)
+    return found?.ownerId === actor.accountId && canSee(tx, actor, found) ? found : undefined
   },
 }
 
@@ -72,7 +73,7 @@ export function showMember(tx: Db, it: TeamMember, now: number) {
     name: it.memberId && (accountById(tx, it.memberId)?.name ?? null),
     state: !waits ? ('member' as const) : it.expiresAt > now ? ('invited' as const) : ('expired' as const),
     role: it.role,
-    server: serverNamed(tx, it.serverId),
+    server: workloadNamed(tx, it.workloadId),
     invitedBy: it.invitedBy,
     createdAt: iso(it.createdAt),
     expiresAt: waits ? iso(it.expiresAt) : null,
@@ -80,9 +81,10 @@ export function showMember(tx: Db, it: TeamMember, now: number) {
   }
 }
 
-export function serverNamed(tx: Db, id: string | null) {
-  const it = id === null ? undefined : serverById(tx, id)
-  return it ? { id: it.id, name: it.name } : null
+/** The workload that a share is limited to; null for a share of all. */
+export function workloadNamed(tx: Db, id: string | null) {
+  const workload = id === null ? undefined : workloadById(tx, id)
+  return workload ? { id: workload.id, name: workload.name } : null
 }
 
 // ---------------------------------------------------------------- the link in the mail

@@ -5,7 +5,7 @@ import { described, done, namedSchema, nullable, operation, type Resource, time 
 import { iso } from '../../kernel/db/clock.ts'
 import { ownRow } from '../../kernel/db/rows.ts'
 import { accountById } from '../accounts/model.ts'
-import { changes, reads, serverNamed } from './member.ts'
+import { changes, reads, workloadNamed } from './member.ts'
 import { role } from './share.ts'
 import { type TeamMember, teamMembers } from './tables.ts'
 
@@ -43,7 +43,7 @@ export const listMemberships = operation({
         id: it.id,
         owner: { id: it.ownerId, name: accountById(tx, it.ownerId)!.name },
         role: it.role,
-        server: serverNamed(tx, it.serverId),
+        server: workloadNamed(tx, it.workloadId),
         since: iso(it.acceptedAt!),
       }),
     })

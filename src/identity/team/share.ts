@@ -27,20 +27,20 @@ export const opens = (role: Role): ReadonlySet<Scope> => opened.get(role)!
 
 const statements = prepared(({ $client }) => ({
   on: $client.prepare<{ role: Role }, [string, string, string]>(
-    'SELECT role FROM team_members WHERE member_id = ? AND owner_id = ? AND (server_id IS NULL OR server_id = ?)',
+    'SELECT role FROM team_members WHERE member_id = ? AND owner_id = ? AND (workload_id IS NULL OR workload_id = ?)',
   ),
   any: $client.prepare<{ found: 1 }, [string]>('SELECT 1 AS found FROM team_members WHERE member_id = ? LIMIT 1'),
 }))
 
-/** The strongest role that its owner gave this account on the server; undefined when none. */
-export function roleOn(tx: Db, accountId: string, it: { id: string; ownerId: string }): Role | undefined {
-  const held = statements(tx).on.all(accountId, it.ownerId, it.id)
+/** The strongest role that its owner gave this account on the workload; undefined when none. */
+export function roleOn(tx: Db, accountId: string, workload: { id: string; ownerId: string }): Role | undefined {
+  const held = statements(tx).on.all(accountId, workload.ownerId, workload.id)
   return held.length ? roleNames.findLast((name) => held.some(({ role }) => role === name)) : undefined
 }
 
-/** Does anybody share servers with this account? Most share with nobody, and their lists ask nothing more. */
+/** Does anybody share workloads with this account? Most share with nobody, and their lists ask nothing more. */
 export const isMember = (tx: Db, accountId: string): boolean => statements(tx).any.get(accountId) !== null
 
-/** The same rule as `roleOn`, as ids of servers; one parameter, the account. */
+/** The same rule as `roleOn`, as ids of workloads; one parameter, the account. */
 export const sharedIds =
-  'SELECT s.id FROM team_members m JOIN servers s ON s.owner_id = m.owner_id AND (m.server_id IS NULL OR m.server_id = s.id) WHERE m.member_id = ?'
+  'SELECT w.id FROM team_members m JOIN workloads w ON w.owner_id = m.owner_id AND (m.workload_id IS NULL OR m.workload_id = w.id) WHERE m.member_id = ?'

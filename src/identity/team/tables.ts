@@ -7,8 +7,8 @@ export const teamMembers = sqliteTable('team_members', {
   /** To which the invitation went; the account that accepts it has this address then. */
   email: text().notNull(),
   memberId: text('member_id'),
-  /** Null: all servers of the owner, also those that come. */
-  serverId: text('server_id'),
+  /** Null: all workloads of the owner, also later ones. */
+  workloadId: text('workload_id'),
   role: text().$type<Role>().notNull(),
   /** Of the link in the mail; null once it was used. */
   tokenHash: text('token_hash'),

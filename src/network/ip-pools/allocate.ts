@@ -1,4 +1,4 @@
-// Giving addresses to a server and taking them back, inside the transaction of the order. The unique index on the address is
+// Giving addresses to a workload and taking them back, inside the transaction of the order. The unique index on the address is
 // the second defence; the one writer is the first.
 import { asc, desc, eq, sql } from 'drizzle-orm'
 import { ApiError } from '../../kernel/api/errors.ts'
@@ -13,10 +13,10 @@ const insert = inserting(addresses)
 const statements = prepared(({ $client }) => ({
   freeIpv4: $client.prepare<{ id: string; address: string }, [string]>(
     `SELECT a.id, a.address FROM pool_nodes pn JOIN addresses a INDEXED BY addresses_free ON a.pool_id = pn.pool_id
-     WHERE pn.node_id = ? AND a.version = 4 AND a.server_id IS NULL AND a.reserved_for IS NULL ORDER BY a.pool_id, a.place LIMIT 1`,
+     WHERE pn.node_id = ? AND a.version = 4 AND a.workload_id IS NULL AND a.reserved_for IS NULL ORDER BY a.pool_id, a.place LIMIT 1`,
   ),
   take: $client.prepare(
-    'UPDATE addresses SET server_id = ?, is_primary = ? WHERE id = ? AND server_id IS NULL AND reserved_for IS NULL',
+    'UPDATE addresses SET workload_id = ?, is_primary = ? WHERE id = ? AND workload_id IS NULL AND reserved_for IS NULL',
   ),
   ipv6Pools: $client.prepare<
     { id: string; network: string; gateway: string; first: string; last: string; nextOffset: string },
@@ -29,13 +29,13 @@ const statements = prepared(({ $client }) => ({
   ),
   moveOn: $client.prepare('UPDATE pools SET next_offset = ? WHERE id = ?'),
   freed: $client.prepare<{ id: string; address: string }, [string, number]>(
-    'SELECT id, address FROM addresses INDEXED BY addresses_free WHERE pool_id = ? AND prefix_length = ? AND server_id IS NULL AND reserved_for IS NULL ORDER BY place LIMIT 1',
+    'SELECT id, address FROM addresses INDEXED BY addresses_free WHERE pool_id = ? AND prefix_length = ? AND workload_id IS NULL AND reserved_for IS NULL ORDER BY place LIMIT 1',
   ),
-  release: $client.prepare('UPDATE addresses SET server_id = NULL, is_primary = 0 WHERE server_id = ?'),
+  release: $client.prepare('UPDATE addresses SET workload_id = NULL, is_primary = 0 WHERE workload_id = ?'),
 }))
 
 /** Takes `count` IPv4 addresses from the pools attached to the node; the first is the primary one. Throws `no_addresses`. */
-export function takeIpv4(tx: Tx, serverId: string, nodeId: string, count: number): string[] {
+export function takeIpv4(tx: Tx, workloadId: string, nodeId: string, count: number): string[] {
   const { freeIpv4, take } = statements(tx)
   return Array.from({ length: count }, (_, i) => {
     const free = freeIpv4.get(nodeId)
@@ -44,18 +44,18 @@ export function takeIpv4(tx: Tx, serverId: string, nodeId: string, count: number
         'no_addresses',
         'There is no free IPv4 address in the pools attached to this node. Add a pool, or attach one to it.',
       )
-    take.run(serverId, i === 0 ? 1 : 0, free.id)
+    take.run(workloadId, i === 0 ? 1 : 0, free.id)
     return free.address
   })
 }
 
-/** Takes one IPv6 prefix of this length; undefined when no attached pool has one. A server is not refused for want of IPv6. */
-export function takeIpv6(tx: Tx, serverId: string, nodeId: string, prefixLength: number): string | undefined {
+/** Takes one IPv6 prefix of this length; undefined when no attached pool has one. A workload is not refused for want of IPv6. */
+export function takeIpv6(tx: Tx, workloadId: string, nodeId: string, prefixLength: number): string | undefined {
   const { ipv6Pools, freed, take, nextPlace, moveOn } = statements(tx)
   for (const pool of ipv6Pools.all(nodeId)) {
     const again = freed.get(pool.id, prefixLength)
     if (again) {
-      take.run(serverId, 1, again.id)
+      take.run(workloadId, 1, again.id)
       return again.address
     }
     const cut = cutFrom(pool, prefixLength)
@@ -67,7 +67,7 @@ export function takeIpv6(tx: Tx, serverId: string, nodeId: string, prefixLength:
       address: cut.address,
       prefixLength,
       place: nextPlace.get(pool.id)!.n,
-      serverId,
+      workloadId,
       isPrimary: true,
     })
     moveOn.run(cut.nextOffset, pool.id)
@@ -92,25 +92,25 @@ function cutFrom(pool: Pick<Pool, 'network' | 'gateway' | 'first' | 'last' | 'ne
   return { address: toText(6, aligned), nextOffset: String(aligned + size - toNumber(pool.first)!.n) }
 }
 
-/** Gives every address of the server back to its pool; answers which they were. */
-export function releaseAddresses(tx: Tx, serverId: string): string[] {
-  const held = addressesOf(tx, serverId)
-  statements(tx).release.run(serverId)
+/** Gives every address of the workload back to its pool; answers which they were. */
+export function releaseAddresses(tx: Tx, workloadId: string): string[] {
+  const held = addressesOf(tx, workloadId)
+  statements(tx).release.run(workloadId)
   return held.map((a) => a.address)
 }
 
 export type HeldAddress = Address & { pool: Pool }
-const ofServer = prepared((db) =>
+const ofWorkload = prepared((db) =>
   db
     .select()
     .from(addresses)
     .innerJoin(pools, eq(pools.id, addresses.poolId))
-    .where(eq(addresses.serverId, sql.placeholder('serverId')))
+    .where(eq(addresses.workloadId, sql.placeholder('workloadId')))
     .orderBy(asc(addresses.version), desc(addresses.isPrimary), asc(addresses.place))
     .prepare(),
 )
 /** Primary first, IPv4 before IPv6. */
-export const addressesOf = (tx: Db, serverId: string): HeldAddress[] =>
-  ofServer(tx)
-    .all({ serverId })
+export const addressesOf = (tx: Db, workloadId: string): HeldAddress[] =>
+  ofWorkload(tx)
+    .all({ workloadId })
     .map((row) => ({ ...row.addresses, pool: row.pools }))

@@ -8,7 +8,7 @@ export const emptyingPools: Source = ({ tx, actor }) => {
   if (!mayCall(listPools, actor)) return []
   return tx.$client
     .query<{ id: string; name: string; free: number }, []>(
-      `SELECT * FROM (SELECT p.id, p.name, (SELECT count(*) FROM addresses a WHERE a.pool_id = p.id AND a.server_id IS NULL AND a.reserved_for IS NULL) AS free,
+      `SELECT * FROM (SELECT p.id, p.name, (SELECT count(*) FROM addresses a WHERE a.pool_id = p.id AND a.workload_id IS NULL AND a.reserved_for IS NULL) AS free,
         (SELECT count(*) FROM addresses a WHERE a.pool_id = p.id) AS total FROM pools p WHERE p.version = 4) WHERE free * 20 < total`,
     )
     .all()

@@ -41,7 +41,7 @@ export const poolAnswer = namedSchema('AddressPool', {
 
 const counts = prepared(({ $client }) =>
   $client.prepare<{ total: number; held: number; reserved: number }, [string]>(
-    'SELECT count(*) AS total, count(server_id) AS held, count(reserved_for) AS reserved FROM addresses WHERE pool_id = ?',
+    'SELECT count(*) AS total, count(workload_id) AS held, count(reserved_for) AS reserved FROM addresses WHERE pool_id = ?',
   ),
 )
 

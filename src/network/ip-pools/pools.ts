@@ -1,16 +1,16 @@
 // Address pools: ranges that servers get their addresses from, attached to the nodes that can route them.
 import { and, asc, count, eq, gt, isNotNull, sql } from 'drizzle-orm'
 import { Type as t } from 'typebox'
-import { serverById } from '../../compute/servers/server.ts'
+import { workloadById } from '../../compute/workloads/queries.ts'
 import { ApiError, invalid } from '../../kernel/api/errors.ts'
 import { page, paginate } from '../../kernel/api/list.ts'
 import { named } from '../../kernel/api/named.ts'
-import { done, fields, line, namedSchema, nullable, operation } from '../../kernel/api/operation.ts'
+import { described, done, fields, line, namedSchema, nullable, operation } from '../../kernel/api/operation.ts'
 import { newId } from '../../kernel/db/ids.ts'
 import type { Db, Tx } from '../../kernel/db/open.ts'
 import { attachTo, mustBeNodes, pool, poolAddress, poolAnswer, showPool } from './pool.ts'
 import { type Network, overlap, toNetwork, toNumber, toText } from './ranges.ts'
-import { addresses, pools } from './tables.ts'
+import { type Address, addresses, pools } from './tables.ts'
 
 /** Every IPv4 address of a pool is a row from the start; a /16 is the most that is sensible. */
 const SMALLEST_IPV4_PREFIX = 16
@@ -185,8 +185,16 @@ const addressAnswer = namedSchema('PoolAddress', {
   prefixLength: t.Integer(),
   state: t.Enum(['free', 'held', 'reserved']),
   reservedFor: nullable(t.String()),
-  server: nullable(t.Object({ id: t.String(), hostname: t.String() })),
+  workload: described(
+    nullable(t.Object({ id: t.String(), kind: t.String(), hostname: t.String() })),
+    'What holds it: a server, or another kind of workload.',
+  ),
 })
+
+function holderOf(tx: Db, { workloadId }: Address) {
+  const holder = workloadId === null ? undefined : workloadById(tx, workloadId)
+  return holder ? { id: holder.id, kind: holder.kind, hostname: holder.hostname } : null
+}
 
 export const listPoolAddresses = operation({
   id: 'pools.addresses',
@@ -216,9 +224,9 @@ export const listPoolAddresses = operation({
         id: a.id,
         address: a.address,
         prefixLength: a.prefixLength,
-        state: a.serverId ? ('held' as const) : a.reservedFor ? ('reserved' as const) : ('free' as const),
+        state: a.workloadId ? ('held' as const) : a.reservedFor ? ('reserved' as const) : ('free' as const),
         reservedFor: a.reservedFor,
-        server: a.serverId ? { id: a.serverId, hostname: serverById(tx, a.serverId)?.hostname ?? '' } : null,
+        workload: holderOf(tx, a),
       }),
       total: () => tx.select({ n: count() }).from(addresses).where(ofPool).get()!.n,
     })
@@ -246,8 +254,8 @@ export const attachPool = operation({
     mustBeNodes(tx, body.nodeIds)
     const left = tx.$client
       .query<{ hostname: string }, [string, string]>(
-        `SELECT s.hostname FROM addresses a JOIN servers s ON s.id = a.server_id
-         WHERE a.pool_id = ? AND s.node_id NOT IN (SELECT value FROM json_each(?)) LIMIT 1`,
+        `SELECT w.hostname FROM addresses a JOIN workloads w ON w.id = a.workload_id
+         WHERE a.pool_id = ? AND w.node_id NOT IN (SELECT value FROM json_each(?)) LIMIT 1`,
       )
       .get(target.id, JSON.stringify(body.nodeIds))
     if (left)
@@ -272,7 +280,7 @@ export const reserveAddress = operation({
   refuses: ['address_in_use'],
   example: { reservedFor: 'Router of rack 4' },
   run({ tx, target, body }) {
-    if (target.serverId)
+    if (target.workloadId)
       throw new ApiError(
         'address_in_use',
         `${target.address} belongs to a server. It can be reserved when the server has let go of it.`,
@@ -301,7 +309,7 @@ export const removePool = operation({
     const held = tx
       .select({ n: sql<number>`count(*)` })
       .from(addresses)
-      .where(and(eq(addresses.poolId, target.id), isNotNull(addresses.serverId)))
+      .where(and(eq(addresses.poolId, target.id), isNotNull(addresses.workloadId)))
       .get()!.n
     if (held) throw new ApiError('in_use', `${held} of its addresses belong to servers. Terminate or move them first.`)
     tx.delete(pools).where(eq(pools.id, target.id)).run()

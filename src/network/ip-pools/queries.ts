@@ -12,18 +12,18 @@ export const poolTarget: AuditTarget = {
 }
 
 // ---------------------------------------------------------------- SQL text for the queries of others
-const isFree = (address: string) => `${address}.server_id IS NULL AND ${address}.reserved_for IS NULL`
+const isFree = (address: string) => `${address}.workload_id IS NULL AND ${address}.reserved_for IS NULL`
 
 /** Has a pool of this node a free IPv4 address? `nodeId` is an SQL expression. */
 export const hasFreeIpv4 = (nodeId: string) =>
   `EXISTS (SELECT 1 FROM pool_nodes pn JOIN addresses a ON a.pool_id = pn.pool_id
     WHERE pn.node_id = ${nodeId} AND a.version = 4 AND ${isFree('a')})`
 
-/** The server's addresses as a JSON array of `HeldAddressJson`, in no order. `serverId` is an SQL expression. */
-export const addressesJson = (serverId: string) =>
+/** The workload's addresses as a JSON array of `HeldAddressJson`, in no order. `workloadId` is an SQL expression. */
+export const addressesJson = (workloadId: string) =>
   `(SELECT json_group_array(json_object('address', a.address, 'prefixLength', a.prefix_length, 'version', a.version,
       'gateway', ap.gateway, 'isPrimary', a.is_primary))
-    FROM addresses a JOIN pools ap ON ap.id = a.pool_id WHERE a.server_id = ${serverId})`
+    FROM addresses a JOIN pools ap ON ap.id = a.pool_id WHERE a.workload_id = ${workloadId})`
 export type HeldAddressJson = {
   address: string
   prefixLength: number
@@ -32,17 +32,17 @@ export type HeldAddressJson = {
   isPrimary: number
 }
 
-/** The server's addresses with a space between them. */
-export const addressesText = (serverId: string) =>
-  `(SELECT group_concat(a.address, ' ') FROM addresses a WHERE a.server_id = ${serverId})`
+/** The workload's addresses with a space between them. */
+export const addressesText = (workloadId: string) =>
+  `(SELECT group_concat(a.address, ' ') FROM addresses a WHERE a.workload_id = ${workloadId})`
 
-/** Has the server an address that contains a text? One parameter: `partOf(text)`. */
-export const addressContains = (serverId: string) =>
-  `EXISTS (SELECT 1 FROM addresses a WHERE a.server_id = ${serverId} AND a.address ${LIKE})`
+/** Has the workload an address that contains a text? One parameter: `partOf(text)`. */
+export const addressContains = (workloadId: string) =>
+  `EXISTS (SELECT 1 FROM addresses a WHERE a.workload_id = ${workloadId} AND a.address ${LIKE})`
 
-/** How many addresses of this version the server has. */
-export const addressCount = (serverId: string, version: 4 | 6) =>
-  `(SELECT count(*) FROM addresses a WHERE a.server_id = ${serverId} AND a.version = ${version})`
+/** How many addresses of this version the workload has. */
+export const addressCount = (workloadId: string, version: 4 | 6) =>
+  `(SELECT count(*) FROM addresses a WHERE a.workload_id = ${workloadId} AND a.version = ${version})`
 
 // ---------------------------------------------------------------- queries
 const statements = prepared(({ $client }) => ({

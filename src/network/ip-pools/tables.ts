@@ -24,7 +24,7 @@ export const addresses = sqliteTable('addresses', {
   prefixLength: integer('prefix_length').notNull(),
   /** Its place in the pool, from 0. */
   place: integer().notNull(),
-  serverId: text('server_id'),
+  workloadId: text('workload_id'),
   /** Why nobody may have it, in words. */
   reservedFor: text('reserved_for'),
   isPrimary: integer('is_primary', { mode: 'boolean' }).notNull().default(false),

@@ -1,8 +1,9 @@
 // What was done to the own account and servers, and by whom: the part of the audit log that is everybody's own business.
 
 import { Type as t } from 'typebox'
+import { server } from '../../compute/servers/model.ts'
 import { serverTarget } from '../../compute/servers/queries.ts'
-import { accessLevel, server } from '../../compute/servers/server.ts'
+import { accessLevel } from '../../compute/workloads/access.ts'
 import type { MadeBy } from '../../identity/auth/links/links.ts'
 import { useSignInLink } from '../../identity/auth/links/sign-in-links.ts'
 import { accountKinds, everybody } from '../../kernel/api/access.ts'

@@ -1,7 +1,8 @@
 // The lines of the audit log, with the names that their actors and targets have today.
 import { imageTarget } from '../../catalog/images/queries.ts'
 import { packageTarget } from '../../catalog/packages/queries.ts'
-import { serverIdsOf, serverTarget } from '../../compute/servers/queries.ts'
+import { serverTarget } from '../../compute/servers/queries.ts'
+import { workloadIdsOf } from '../../compute/workloads/reports.ts'
 import { locationTarget } from '../../fleet/locations/queries.ts'
 import { nodeTarget } from '../../fleet/nodes/queries.ts'
 import { accountIdsNamed, accountReference, accountTarget } from '../../identity/accounts/queries.ts'
@@ -112,7 +113,7 @@ export const ofAccount = (accountId: string): Filter => ({
 })
 /** As `ofAccount`, and of what was done to the servers that it has or cares for, also terminated ones. */
 export const ofAccountAndServers = (accountId: string): Filter => ({
-  where: `a.id IN (${BY_ACTOR_OR_TARGET} UNION ${idsWhere(`l.target IN (${serverIdsOf})`)})`,
+  where: `a.id IN (${BY_ACTOR_OR_TARGET} UNION ${idsWhere(`l.target IN (${workloadIdsOf})`)})`,
   values: [accountId, accountId, accountId, accountId],
 })
 /** Lines of what was done to this target. */

@@ -1,4 +1,4 @@
-import { visible } from '../../compute/servers/server.ts'
+import { visible } from '../../compute/workloads/access.ts'
 import { areas } from '../../kernel/api/access.ts'
 import { day, iso } from '../../kernel/db/clock.ts'
 import { MOST_SHOWN, type Source } from '../overview/attention.ts'
@@ -11,7 +11,7 @@ export const stuckJobs: Source = ({ tx, actor }) => {
   const { where, values } = seen(tx, actor)
   return tx.$client
     .query<{ id: string; title: string; words: string; at: number }, string[]>(
-      `SELECT j.id, j.title, j.error_message AS words, j.created_at AS at FROM jobs j LEFT JOIN servers s ON s.id = j.subject_id
+      `SELECT j.id, j.title, j.error_message AS words, j.created_at AS at FROM jobs j LEFT JOIN workloads w ON w.id = j.subject_id
        WHERE j.state IN ('running', 'undoing') AND j.error_code IS NOT NULL AND j.tries > 0 AND (${where}) ORDER BY j.id LIMIT ${MOST_SHOWN}`,
     )
     .all(...values)
@@ -34,8 +34,8 @@ export const failedJobs: Source = ({ tx, actor, clock }) => {
   const { where, values } = visible(tx, actor)
   return tx.$client
     .query<{ id: string; title: string; words: string | null; at: number }, (string | number)[]>(
-      `SELECT j.id, j.title, j.error_message AS words, j.finished_at AS at FROM servers s JOIN jobs j ON j.id = (SELECT max(id) FROM jobs WHERE subject_id = s.id)
-       WHERE ${where} AND s.status <> 'failed' AND j.state = 'failed' AND j.finished_at > ? ORDER BY j.id DESC LIMIT ${MOST_SHOWN}`,
+      `SELECT j.id, j.title, j.error_message AS words, j.finished_at AS at FROM workloads w JOIN jobs j ON j.id = (SELECT max(id) FROM jobs WHERE subject_id = w.id)
+       WHERE ${where} AND w.lifecycle <> 'failed' AND j.state = 'failed' AND j.finished_at > ? ORDER BY j.id DESC LIMIT ${MOST_SHOWN}`,
     )
     .all(...values, clock() - FAILURE_SHOWN_MS)
     .map(({ id, title, words, at }) => ({

@@ -1,6 +1,6 @@
 // Jobs, as people and billing systems follow them. The engine is kernel/jobs.
 import { Type as t } from 'typebox'
-import { visible } from '../../compute/servers/server.ts'
+import { visible } from '../../compute/workloads/access.ts'
 import type { AccountKind } from '../../kernel/api/access.ts'
 import type { Actor } from '../../kernel/api/actor.ts'
 import { described, namedSchema, nullable, type Resource, time } from '../../kernel/api/operation.ts'
@@ -61,9 +61,9 @@ export type JobRow = Job & {
 }
 const columns = `j.id, j.kind, j.title, j.state, j.progress, j.step_n AS stepN, j.step_of AS stepOf, j.step_name AS stepName, j.started_by_type AS startedByType, j.started_by_id AS startedById,
   j.started_by_name AS startedByName, j.node_id AS nodeId, j.subject_type AS subjectType, j.subject_id AS subjectId, j.created_at AS createdAt, j.started_at AS startedAt, j.finished_at AS finishedAt, j.error_code AS errorCode,
-  j.error_message AS errorMessage, n.name AS nodeName, s.owner_id AS ownerId, s.reseller_id AS providerId, ac.id AS doerId, ac.kind AS doerKind, ac.name AS doerName, ac.reseller_id AS doerResellerId`
+  j.error_message AS errorMessage, n.name AS nodeName, w.owner_id AS ownerId, w.reseller_id AS providerId, ac.id AS doerId, ac.kind AS doerKind, ac.name AS doerName, ac.reseller_id AS doerResellerId`
 /** The tables of a query about jobs, which are `j` in it. */
-export const fromJobs = `FROM jobs j LEFT JOIN nodes n ON n.id = j.node_id LEFT JOIN servers s ON s.id = j.subject_id
+export const fromJobs = `FROM jobs j LEFT JOIN nodes n ON n.id = j.node_id LEFT JOIN workloads w ON w.id = j.subject_id
   LEFT JOIN tokens tk ON j.started_by_type = 'token' AND tk.id = j.started_by_id LEFT JOIN accounts ac ON ac.id = coalesce(tk.account_id, j.started_by_id)`
 /** The start of a query whose rows `showJob` takes. */
 export const selectJobs = `SELECT ${columns} ${fromJobs}`

@@ -1,4 +1,4 @@
-import { serverReference } from '../../compute/servers/queries.ts'
+import { workloadReference } from '../../compute/workloads/queries.ts'
 import type { Db } from '../../kernel/db/open.ts'
 import { LIKE, type Where } from '../../kernel/db/rows.ts'
 import { fromNewestJobs, isJobGone } from '../../kernel/jobs/queries.ts'
@@ -14,7 +14,7 @@ type Found = { id: string; title: string; detail: string }
 export const searchJobs = (tx: Db, { where, values }: Where, part: string, id: string, limit: number): Found[] =>
   tx.$client
     .query<Found, (string | number)[]>(
-      `SELECT j.id, j.title, j.state AS detail ${fromNewestJobs('j')} ${serverReference.leftJoin('s', 'j.subject_id')}
+      `SELECT j.id, j.title, j.state AS detail ${fromNewestJobs('j')} ${workloadReference.leftJoin('w', 'j.subject_id')}
        WHERE (${where}) AND (j.title ${LIKE} OR j.id = ?) ORDER BY j.id DESC LIMIT ?`,
     )
     .all(id, JOBS_SEARCHED, ...values, part, id, limit)

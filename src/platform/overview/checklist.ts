@@ -6,8 +6,9 @@ import { createPackage } from '../../catalog/packages/packages.ts'
 import { isAnyPackageOnSale } from '../../catalog/packages/queries.ts'
 import { createServer } from '../../compute/servers/create.ts'
 import { listServers } from '../../compute/servers/list.ts'
-import { everyServer, firstToSetUp, isAnySetUp } from '../../compute/servers/queries.ts'
-import { visible } from '../../compute/servers/server.ts'
+import { serverKind } from '../../compute/servers/model.ts'
+import { visible } from '../../compute/workloads/access.ts'
+import { everyWorkload, firstToSetUp, isAnySetUp } from '../../compute/workloads/reports.ts'
 import { createLocation } from '../../fleet/locations/locations.ts'
 import { isAnyLocation } from '../../fleet/locations/queries.ts'
 import { enrollNode } from '../../fleet/nodes/enroll.ts'
@@ -98,7 +99,7 @@ const installation: readonly Todo[] = [
     by: createServer,
     title: 'First server',
     words: 'Order one for a customer and sign in to it.',
-    done: ({ tx }) => isAnySetUp(tx, everyServer),
+    done: ({ tx }) => isAnySetUp(tx, serverKind, everyWorkload),
     href: '/admin/servers/new',
   },
   {
@@ -161,9 +162,9 @@ const todo: Record<AccountKind, readonly Todo[]> = {
       title: 'First server',
       words:
         'Your provider orders it for you and it appears here by itself; what is installed on it may be left to you.',
-      done: ({ tx, actor }) => isAnySetUp(tx, visible(tx, actor)),
+      done: ({ tx, actor }) => isAnySetUp(tx, serverKind, visible(tx, actor)),
       href: ({ tx, actor }) => {
-        const waiting = firstToSetUp(tx, visible(tx, actor))
+        const waiting = firstToSetUp(tx, serverKind, visible(tx, actor))
         return waiting ? `/servers/${waiting}#setup` : '/servers'
       },
     },

@@ -53,7 +53,7 @@ function jobs({ tx, actor, clock }: ReadContext) {
   const number = (which: string, ...more: number[]) =>
     tx.$client
       .query<{ n: number }, (string | number)[]>(
-        `SELECT count(*) AS n FROM jobs j LEFT JOIN servers s ON s.id = j.subject_id WHERE ${which} AND (${where})`,
+        `SELECT count(*) AS n FROM jobs j LEFT JOIN workloads w ON w.id = j.subject_id WHERE ${which} AND (${where})`,
       )
       .get(...more, ...values)!.n
   const since = clock() - day

@@ -1,8 +1,9 @@
 // The first page of a customer and of a reseller: what needs attention, how many servers there are, and what a new account has still to
 // do, all from facts.
 import { Type as t } from 'typebox'
-import { countByStatus } from '../../compute/servers/queries.ts'
-import { visible } from '../../compute/servers/server.ts'
+import { serverKind } from '../../compute/servers/model.ts'
+import { visible } from '../../compute/workloads/access.ts'
+import { countByStatus } from '../../compute/workloads/reports.ts'
 import { operation, type ReadContext, time } from '../../kernel/api/operation.ts'
 import { iso } from '../../kernel/db/clock.ts'
 import { attention, needsAttention, step } from './attention.ts'
@@ -30,4 +31,4 @@ export const getOwnOverview = operation({
 
 /** How many of the servers that the actor sees are in which state. */
 export const serversByState = ({ tx, actor }: ReadContext): Record<string, number> =>
-  countByStatus(tx, visible(tx, actor))
+  countByStatus(tx, serverKind, visible(tx, actor))

@@ -2,8 +2,9 @@
 // or do.
 
 import { Type as t } from 'typebox'
-import { searchServers } from '../../compute/servers/queries.ts'
-import { visible } from '../../compute/servers/server.ts'
+import { serverKind } from '../../compute/servers/model.ts'
+import { visible } from '../../compute/workloads/access.ts'
+import { searchWorkloads } from '../../compute/workloads/reports.ts'
 import { searchNodes } from '../../fleet/nodes/queries.ts'
 import { searchAccounts } from '../../identity/accounts/queries.ts'
 import { areas, everybody } from '../../kernel/api/access.ts'
@@ -38,7 +39,7 @@ const sources: readonly Source[] = [
   {
     type: 'server',
     place: ({ actor }) => (actor.scopes.has('servers:read') ? `${areas[actor.kind]}/servers/` : undefined),
-    find: ({ tx, actor }, part, id) => searchServers(tx, visible(tx, actor), part, id, MOST),
+    find: ({ tx, actor }, part, id) => searchWorkloads(tx, serverKind, visible(tx, actor), part, id, MOST),
   },
   {
     type: 'customer',

@@ -204,7 +204,7 @@ describe('ordering a server', () => {
     expect((await p.call(p.owner, 'DELETE', `/servers/${body.serverId}`)).status).toBe(202)
     await p.settle()
     expect(p.server(body.serverId)).toMatchObject({ status: 'terminated', releasedAt: expect.any(Number) })
-    expect(p.db.$client.query('SELECT count(server_id) AS n FROM addresses').get()).toEqual({ n: 0 })
+    expect(p.db.$client.query('SELECT count(workload_id) AS n FROM addresses').get()).toEqual({ n: 0 })
     expect((await p.call(p.customer, 'GET', `/servers/${body.serverId}`)).status).toBe(404)
   })
 })

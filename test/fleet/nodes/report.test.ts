@@ -1,65 +1,73 @@
 import { describe, expect, test } from 'bun:test'
 import type { Inventory, Power } from '../../../agent/protocol/wire.ts'
-import type { Server, Status } from '../../../src/compute/servers/tables.ts'
+import type { Lifecycle, Workload } from '../../../src/compute/workloads/tables.ts'
 import { compare } from '../../../src/fleet/nodes/report.ts'
 import { newId } from '../../../src/kernel/db/ids.ts'
 import { journalOf } from '../../support/journal.ts'
 import { type World, world } from '../../support/panel.ts'
 
 const id = (n: number) => `srv_${String(n).padStart(26, '0')}`
-const server = (n: number, status: Status, statusBefore: Status | null = null) =>
-  ({ id: id(n), hostname: `web${n}`, status, statusBefore }) as Server
+const server = (n: number, lifecycle: Lifecycle, suspendedAt: number | null = null) =>
+  ({ id: id(n), hostname: `web${n}`, lifecycle, suspendedAt }) as Workload
 const found = (vms: [number, Power][], volumes: number[], foreign: string[] = []): Inventory => ({
   type: 'inventory',
   vms: vms.map(([n, power]) => ({ workload: id(n), power })),
   volumes: volumes.map((n) => ({ workload: id(n), pool: 'local', format: 'qcow2' })),
   foreign,
 })
-const kinds = (expected: Server[], inventory: Inventory, busy: number[] = []) =>
+const kinds = (expected: Workload[], inventory: Inventory, busy: number[] = []) =>
   compare(expected, inventory, new Set(busy.map(id))).map((d) =>
-    `${d.kind} ${d.serverId === null ? '' : Number(d.serverId.slice(4))}`.trim(),
+    `${d.kind} ${d.workloadId === null ? '' : Number(d.workloadId.slice(4))}`.trim(),
   )
 
 describe('what is on a node against what should be', () => {
   for (const [what, expected, inventory, busy, differences] of [
     ['nothing on either side', [], found([], []), [], []],
-    ['a running server as it should be', [server(1, 'running')], found([[1, 'running']], [1]), [], []],
+    ['a running server as it should be', [server(1, 'active')], found([[1, 'running']], [1]), [], []],
     [
       'a stopped one that runs: its power is reported, not a difference',
-      [server(1, 'stopped')],
+      [server(1, 'active')],
       found([[1, 'running']], [1]),
       [],
       [],
     ],
     [
       'a server of which nothing is there',
-      [server(1, 'running')],
+      [server(1, 'active')],
       found([], []),
       [],
       ['missing_volume 1', 'missing_vm 1'],
     ],
-    ['a server whose disk is gone', [server(1, 'stopped')], found([[1, 'stopped']], []), [], ['missing_volume 1']],
-    ['a server that is not defined', [server(1, 'stopped')], found([], [1]), [], ['missing_vm 1']],
-    ['a suspended one that runs', [server(1, 'suspended', 'running')], found([[1, 'running']], [1]), [], ['power 1']],
-    ['a suspended one that stands', [server(1, 'suspended', 'running')], found([[1, 'stopped']], [1]), [], []],
+    ['a server whose disk is gone', [server(1, 'active')], found([[1, 'stopped']], []), [], ['missing_volume 1']],
+    ['a server that is not defined', [server(1, 'active')], found([], [1]), [], ['missing_vm 1']],
+    ['a suspended one that runs', [server(1, 'active', 1)], found([[1, 'running']], [1]), [], ['power 1']],
+    ['a suspended one that stands', [server(1, 'active', 1)], found([[1, 'stopped']], [1]), [], []],
     [
       'one suspended before it was set up, of which nothing can be there',
-      [server(1, 'suspended', 'pending_setup')],
+      [server(1, 'pending_setup', 1)],
       found([], []),
       [],
       [],
     ],
-    ['one suspended after its installation failed', [server(1, 'suspended', 'failed')], found([], []), [], []],
+    ['one suspended after its installation failed', [server(1, 'failed', 1)], found([], []), [], []],
+    [
+      'a suspended one whose old system runs on',
+      [server(1, 'failed', 1)],
+      found([[1, 'running']], [1]),
+      [],
+      ['power 1'],
+    ],
+    ['one whose termination is not through', [server(1, 'terminated')], found([[1, 'running']], [1]), [], []],
     ['one waiting for its setup', [server(1, 'pending_setup')], found([], []), [], []],
     ['one whose installation failed', [server(1, 'failed')], found([], []), [], []],
     ['one that is being installed', [server(1, 'provisioning')], found([], [1]), [], []],
-    ['one that a job works on', [server(1, 'running')], found([], []), [1], []],
+    ['one that a job works on', [server(1, 'active')], found([], []), [1], []],
     ['an orphan machine with its disk: one difference, not two', [], found([[9, 'running']], [9]), [], ['orphan_vm 9']],
     ['an orphan disk', [], found([], [9]), [], ['orphan_volume 9']],
     ['machines that are not ours', [], found([], [], ['win11', 'router']), [], ['foreign', 'foreign']],
     [
       'all at once',
-      [server(1, 'running'), server(2, 'suspended', 'running')],
+      [server(1, 'active'), server(2, 'active', 1)],
       found(
         [
           [2, 'running'],
@@ -139,7 +147,7 @@ describe('a node that reports', () => {
     const it = await built(p)
     const other = p.addNode(p.location, 'fra-02')
     await settled(p)
-    const servers = JSON.stringify(p.db.$client.query('SELECT * FROM servers').all())
+    const servers = JSON.stringify(p.db.$client.query('SELECT * FROM workloads').all())
     const differences = () => p.db.$client.query('SELECT differences FROM nodes WHERE id = ?').get(p.node.id)
     const before = differences()
     say(p, other.id, { type: 'power', workload: it, power: 'stopped', at: p.now(), reason: 'forged' })
@@ -147,28 +155,27 @@ describe('a node that reports', () => {
     say(p, other.id, { type: 'inventory', vms: [{ workload: it, power: 'running' }], volumes: [], foreign: [] })
     say(p, other.id, { type: 'power', workload: newId('srv'), power: 'stopped', at: p.now(), reason: 'never was' })
     await settled(p)
-    expect(JSON.stringify(p.db.$client.query('SELECT * FROM servers').all())).toBe(servers)
+    expect(JSON.stringify(p.db.$client.query('SELECT * FROM workloads').all())).toBe(servers)
     expect(differences()).toEqual(before)
     expect((await p.admin('GET', `/admin/nodes/${other.id}`)).found).toMatchObject([
-      { kind: 'orphan_vm', serverId: it },
+      { kind: 'orphan_vm', workloadId: it },
     ])
     // The true node is still heard.
     say(p, p.node.id, { type: 'power', workload: it, power: 'stopped', at: p.now(), reason: 'guest' })
     await settled(p)
     expect(p.server(it).status).toBe('stopped')
   })
-  test('does not overrule a job at work on the server', async () => {
+  test('while a job is at work says the power, and changes nothing of what is wanted', async () => {
     using p = await world()
     const it = await built(p)
     p.node.agent.disconnect()
     await p.admin('POST', `/servers/${it}/actions/power`, { action: 'off' })
-    p.db.$client.run("UPDATE servers SET status = 'running' WHERE id = ?", [it])
     p.controller.reports.take(p.node.id, { type: 'power', workload: it, power: 'stopped', at: 0, reason: '' })
     await settled(p)
-    expect([p.server(it).power, p.server(it).status]).toEqual(['stopped', 'running'])
+    expect(p.server(it)).toMatchObject({ power: 'stopped', status: 'stopped', wantedPower: 'running' })
     p.node.agent.connect()
     await p.settle()
-    expect(p.server(it).status).toBe('stopped')
+    expect(p.server(it)).toMatchObject({ power: 'stopped', status: 'stopped', wantedPower: 'stopped' })
   })
   test('how its clock differs, its load and its pools', async () => {
     using p = await world()
@@ -279,6 +286,6 @@ test('the journal names a node that comes or goes as people call it, and where a
     message: 'a job failed',
     kind: 'install',
     ...about,
-    serverId: expect.stringMatching(/^srv_/),
+    subjectId: expect.stringMatching(/^srv_/),
   })
 })

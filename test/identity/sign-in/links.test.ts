@@ -419,7 +419,7 @@ describe('a sign-in link from billing', () => {
     await p.settle()
     // Shared with the reseller, who sees it then and is not its owner's keeper for that.
     p.db.$client.run(
-      `INSERT INTO team_members (id, owner_id, email, member_id, server_id, role, invited_by, created_at, expires_at, accepted_at)
+      `INSERT INTO team_members (id, owner_id, email, member_id, workload_id, role, invited_by, created_at, expires_at, accepted_at)
        VALUES ('tmb_1', ?, 'rita@example.com', ?, ?, 'manage', 'Other', 1, 2, 2)`,
       [other.id, reseller.id, ofOther],
     )

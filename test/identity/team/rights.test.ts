@@ -1,7 +1,7 @@
 // What a role opens on a server, over every operation on servers there is or will be.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { operations } from '../../../src/app/features.ts'
-import { server as resource } from '../../../src/compute/servers/server.ts'
+import { server as resource } from '../../../src/compute/servers/model.ts'
 import { opens, roleNames } from '../../../src/identity/team/share.ts'
 import type { Operation } from '../../../src/kernel/api/operation.ts'
 import { type Who, type World, world } from '../../support/panel.ts'

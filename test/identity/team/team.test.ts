@@ -473,7 +473,7 @@ describe('a server', () => {
     const serverId = await order(p, p.customer.id, 'web01')
     await share(p, p.customer, friend, 'manage', serverId)
     const { token } = await invite(p, p.customer, addressOf(p, eve), 'manage', serverId)
-    const move = (to: string) => p.db.$client.run('UPDATE servers SET owner_id = ? WHERE id = ?', [to, serverId])
+    const move = (to: string) => p.db.$client.run('UPDATE workloads SET owner_id = ? WHERE id = ?', [to, serverId])
     move(eve.id)
     await refused(p, friend, ['GET', `/servers/${serverId}`], '404 server_not_found')
     move(p.customer.id)

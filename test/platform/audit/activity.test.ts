@@ -61,7 +61,7 @@ describe('own activity', () => {
     using p = await sold()
     const reseller = p.account('reseller', 'Reed')
     p.db.$client.run('UPDATE accounts SET reseller_id = ? WHERE id = ?', [reseller.id, p.customer.id])
-    p.db.$client.run('UPDATE servers SET reseller_id = ?', [reseller.id])
+    p.db.$client.run('UPDATE workloads SET reseller_id = ?', [reseller.id])
     await p.call(p.customer, 'POST', `/servers/${p.serverId}/actions/power`, { action: 'shutdown' })
     expect((await activity(p, reseller)).map((l) => [l.operation, l.who.name])).toEqual([
       ['servers.power', 'Cal'],
@@ -127,7 +127,7 @@ describe('the page of it', () => {
     using p = await sold()
     const reseller = p.account('reseller', 'Rex')
     p.db.$client.run('UPDATE accounts SET reseller_id = ? WHERE id = ?', [reseller.id, p.customer.id])
-    p.db.$client.run('UPDATE servers SET reseller_id = ?', [reseller.id])
+    p.db.$client.run('UPDATE workloads SET reseller_id = ?', [reseller.id])
     for (let i = 0; i < 6; i++)
       for (const action of ['shutdown', 'start']) {
         await p.call(p.customer, 'POST', `/servers/${p.serverId}/actions/power`, { action })

@@ -2,7 +2,7 @@
 
 import { listServers } from '../../../src/compute/servers/list.ts'
 import { powerServer } from '../../../src/compute/servers/power.ts'
-import { rightsWith } from '../../../src/compute/servers/server.ts'
+import { rightsWith } from '../../../src/compute/workloads/access.ts'
 import { mayCallOn } from '../../../src/kernel/api/operation.ts'
 import { type Html, html } from '../../../src/kernel/web/html.ts'
 import { type Answers, type At, page, reading } from '../../../src/kernel/web/page.ts'

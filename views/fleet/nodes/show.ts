@@ -172,9 +172,9 @@ const differences = ({ node: n, at }: Data): Html =>
           notice(
             d.kind === 'foreign' ? 'info' : 'warn',
             d.words,
-            d.serverId &&
+            d.workloadId &&
               (d.kind === 'power' || d.kind.startsWith('missing')) &&
-              html`<a href="/admin/servers/${d.serverId}">Open server</a>`,
+              html`<a href="/admin/servers/${d.workloadId}">Open server</a>`,
           ),
         )
       : empty(

@@ -90,7 +90,7 @@ function chosen({ addresses, at }: Data): Html {
     inside(html`
     ${kv([
       ['Address', copyable(`${a.address}/${a.prefixLength}`, 'address')],
-      ['Server', a.server && html`<a href="/admin/servers/${a.server.id}">${a.server.hostname}</a>`],
+      ['Server', a.workload && html`<a href="/admin/servers/${a.workload.id}">${a.workload.hostname}</a>`],
       ['Reserved for', a.reservedFor],
     ])}
     <div class="bar">${
@@ -122,7 +122,7 @@ function chosen({ addresses, at }: Data): Html {
 
 const words: Record<Address['state'], string> = { free: 'Free', held: 'Held by a server', reserved: 'Reserved' }
 const said = (a: Address) =>
-  `${a.address}: ${a.state === 'held' ? `held by ${a.server?.hostname}` : a.state === 'reserved' ? `reserved for ${a.reservedFor}` : 'free'}`
+  `${a.address}: ${a.state === 'held' ? `held by ${a.workload?.hostname}` : a.state === 'reserved' ? `reserved for ${a.reservedFor}` : 'free'}`
 
 function map({ addresses, at }: Data): Html {
   const link = (a: Address) =>
@@ -157,7 +157,8 @@ const prefixes = ({ addresses, at }: Data): Html =>
               { title: 'State', cell: (a) => words[a.state] },
               {
                 title: 'Server',
-                cell: (a) => (a.server ? html`<a href="/admin/servers/${a.server.id}">${a.server.hostname}</a>` : '–'),
+                cell: (a) =>
+                  a.workload ? html`<a href="/admin/servers/${a.workload.id}">${a.workload.hostname}</a>` : '–',
               },
             ],
             (a) => a.id,

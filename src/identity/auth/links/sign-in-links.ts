@@ -1,8 +1,7 @@
 // One-time sign-in from a billing system, which has signed its customer in already: what WHMCS calls single sign-on. It is for
 // programs alone: a person who made such a link would be in somebody's account without a reason and without being on record there.
 import { Type as t } from 'typebox'
-import { server } from '../../../compute/servers/server.ts'
-import type { Server } from '../../../compute/servers/tables.ts'
+import { type Server, server } from '../../../compute/servers/model.ts'
 import { areas } from '../../../kernel/api/access.ts'
 import { type Actor, sessionOf } from '../../../kernel/api/actor.ts'
 import { ApiError } from '../../../kernel/api/errors.ts'

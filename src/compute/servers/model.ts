@@ -1,0 +1,54 @@
+// A server: its row, the resource by which operations find it, and what events say of it.
+import { packageById } from '../../catalog/packages/queries.ts'
+import { locationById } from '../../fleet/locations/queries.ts'
+import { accountById, customerInEvent } from '../../identity/accounts/model.ts'
+import type { Resource } from '../../kernel/api/operation.ts'
+import type { Db } from '../../kernel/db/open.ts'
+import { addressesOf } from '../../network/ip-pools/allocate.ts'
+import { toNumber, toText } from '../../network/ip-pools/ranges.ts'
+import { workloadKind } from '../workloads/kind.ts'
+import { rowsOf, type WorkloadRow, workloadResource } from '../workloads/queries.ts'
+import { servers } from './tables.ts'
+
+export const serverKind = workloadKind({
+  kind: 'server',
+  idPrefix: 'srv',
+  words: { one: 'server', many: 'servers' },
+  idField: 'serverId',
+})
+
+export type Server = WorkloadRow<typeof servers>
+
+export const serverById = rowsOf(servers)
+/** For sagas: the row behind a job's input, which is never deleted. */
+export const load = (tx: Db, id: string): Server => serverById(tx, id)!
+
+export const server: Resource<Server> = {
+  name: 'server',
+  notFound: 'server_not_found',
+  ...workloadResource(serverById),
+}
+
+/** The guest's own address in its IPv6 prefix is the first one. */
+export const guestIpv6 = (prefix: string) =>
+  prefix.endsWith('::') ? `${prefix}1` : toText(6, toNumber(prefix)!.n + 1n)
+
+/** Server and customer as every server event carries them, and the accounts it concerns. */
+export function inEvent(tx: Db, it: Server) {
+  const owner = accountById(tx, it.ownerId)!
+  const ipv4 = addressesOf(tx, it.id).find((a) => a.version === 4)?.address ?? null
+  return {
+    concerning: { customerId: it.ownerId, resellerId: it.resellerId },
+    data: {
+      server: {
+        id: it.id,
+        hostname: it.hostname,
+        status: it.status,
+        package: packageById(tx, it.packageId)?.name ?? '',
+        location: locationById(tx, it.locationId)?.name ?? '',
+        ipv4,
+      },
+      customer: customerInEvent(owner),
+    },
+  }
+}

@@ -1,0 +1,151 @@
+// What the state of a server allows: one table of every state and every action. Operations, buttons and the reference derive from it.
+import { ApiError, type Code } from '../../kernel/api/errors.ts'
+import { type Status, statuses } from '../workloads/status.ts'
+
+export const actionNames = [
+  'start',
+  'shutdown',
+  'off',
+  'restart',
+  'setup',
+  'reinstall',
+  'suspend',
+  'unsuspend',
+  'terminate',
+  'rename',
+] as const
+export type Action = (typeof actionNames)[number]
+
+/** Total: a new state or action does not compile until each of its cells is decided. */
+export const table = {
+  pending_setup: {
+    start: 'not_set_up',
+    shutdown: 'not_set_up',
+    off: 'not_set_up',
+    restart: 'not_set_up',
+    setup: 'allowed',
+    reinstall: 'not_set_up',
+    suspend: 'allowed',
+    unsuspend: 'not_suspended',
+    terminate: 'allowed',
+    rename: 'allowed',
+  },
+  // A job holds it. Suspending and terminating end that job.
+  provisioning: {
+    start: 'server_busy',
+    shutdown: 'server_busy',
+    off: 'server_busy',
+    restart: 'server_busy',
+    setup: 'already_set_up',
+    reinstall: 'server_busy',
+    suspend: 'allowed',
+    unsuspend: 'not_suspended',
+    terminate: 'allowed',
+    rename: 'allowed',
+  },
+  running: {
+    start: 'already_running',
+    shutdown: 'allowed',
+    off: 'allowed',
+    restart: 'allowed',
+    setup: 'already_set_up',
+    reinstall: 'allowed',
+    suspend: 'allowed',
+    unsuspend: 'not_suspended',
+    terminate: 'allowed',
+    rename: 'allowed',
+  },
+  stopped: {
+    start: 'allowed',
+    shutdown: 'already_stopped',
+    off: 'already_stopped',
+    restart: 'already_stopped',
+    setup: 'already_set_up',
+    reinstall: 'allowed',
+    suspend: 'allowed',
+    unsuspend: 'not_suspended',
+    terminate: 'allowed',
+    rename: 'allowed',
+  },
+  suspended: {
+    start: 'server_suspended',
+    shutdown: 'server_suspended',
+    off: 'server_suspended',
+    restart: 'server_suspended',
+    setup: 'server_suspended',
+    reinstall: 'server_suspended',
+    suspend: 'already_suspended',
+    unsuspend: 'allowed',
+    terminate: 'allowed',
+    rename: 'allowed',
+  },
+  failed: {
+    start: 'server_failed',
+    shutdown: 'server_failed',
+    off: 'server_failed',
+    restart: 'server_failed',
+    setup: 'already_set_up',
+    reinstall: 'allowed',
+    suspend: 'allowed',
+    unsuspend: 'not_suspended',
+    terminate: 'allowed',
+    rename: 'allowed',
+  },
+  terminated: {
+    start: 'server_terminated',
+    shutdown: 'server_terminated',
+    off: 'server_terminated',
+    restart: 'server_terminated',
+    setup: 'server_terminated',
+    reinstall: 'server_terminated',
+    suspend: 'server_terminated',
+    unsuspend: 'server_terminated',
+    terminate: 'server_terminated',
+    rename: 'server_terminated',
+  },
+} as const satisfies Record<Status, Record<Action, 'allowed' | Code>>
+
+/** A protected server refuses these in every state. */
+const refusedWhenProtected: readonly Action[] = ['terminate', 'reinstall']
+
+type Refused = Exclude<(typeof table)[Status][Action], 'allowed'> | 'server_protected' | 'not_possible'
+type Deciding = { status: Status; protected: boolean }
+
+const words: Record<Refused, (hostname: string) => string> = {
+  server_busy: (s) => `${s} is being installed. Wait until its job has ended.`,
+  not_set_up: (s) => `${s} is waiting for its setup: choose an image for it first.`,
+  already_set_up: (s) => `${s} is already set up. To install another image, reinstall it.`,
+  already_running: (s) => `${s} is already running.`,
+  already_stopped: (s) => `${s} is stopped.`,
+  server_suspended: (s) =>
+    `${s} is suspended. It can be changed again when whoever suspended it unsuspends it; customers ask their provider.`,
+  already_suspended: (s) => `${s} is already suspended.`,
+  not_suspended: (s) => `${s} is not suspended.`,
+  server_failed: (s) => `The installation of ${s} failed. Reinstall or terminate it.`,
+  server_terminated: (s) => `${s} was terminated.`,
+  server_protected: (s) => `${s} is protected. Take the protection off first.`,
+  not_possible: (s) => `${s} is in a state that this version of Berth does not know. Nothing can be done with it.`,
+}
+
+/** Why the server's state refuses the action; undefined when it allows it. A state that the table does not have refuses everything. */
+export function disabledReason(server: Deciding, action: Action): Refused | undefined {
+  if (server.protected && refusedWhenProtected.includes(action)) return 'server_protected'
+  const cell: 'allowed' | Refused = (table as Partial<typeof table>)[server.status]?.[action] ?? 'not_possible'
+  return cell === 'allowed' ? undefined : cell
+}
+
+/** Throws the refusal of the table. */
+export function mustAllow(server: Deciding & { hostname: string }, action: Action) {
+  const code = disabledReason(server, action)
+  if (code) throw new ApiError(code, words[code](server.hostname))
+}
+
+/** The codes by which some state refuses one of the actions: for the `refuses` of their operation. */
+export function refusalsOf(...actions: readonly Action[]): Code[] {
+  const codes = new Set<Code>()
+  for (const action of actions) {
+    for (const status of statuses) if (table[status][action] !== 'allowed') codes.add(table[status][action] as Code)
+    if (refusedWhenProtected.includes(action)) codes.add('server_protected')
+  }
+  return [...codes]
+}

@@ -1,0 +1,56 @@
+// Visibility of workloads: one rule for one row, for lists and for counts.
+import { isMember, opens, type Role, roleOn, sharedIds } from '../../identity/team/share.ts'
+import type { Scope } from '../../kernel/api/access.ts'
+import type { Actor } from '../../kernel/api/actor.ts'
+import type { Db } from '../../kernel/db/open.ts'
+import type { Where } from '../../kernel/db/rows.ts'
+import type { Workload } from './tables.ts'
+
+/** `own`: the actor owns the workload or acts for its owner; a role: the owner gave it to the actor. */
+export type AccessLevel = 'own' | Role
+
+/** The few columns that decide who sees a workload. */
+export type Deciding = Pick<Workload, 'id' | 'ownerId' | 'resellerId' | 'terminatedAt'>
+
+/** The same rule as `own` and `visible` below, for one row. */
+export function accessLevel(tx: Db, actor: Actor, workload: Omit<Deciding, 'terminatedAt'>): AccessLevel | undefined {
+  if (actor.kind === 'staff' || workload.ownerId === actor.accountId) return 'own'
+  if (actor.kind === 'reseller' && workload.resellerId === actor.accountId) return 'own'
+  return roleOn(tx, actor.accountId, workload)
+}
+
+/** A terminated workload is gone for everyone but staff. */
+export function canSee(tx: Db, actor: Actor, workload: Deciding): boolean {
+  if (actor.kind === 'staff') return actor.permissions.has('servers.see_all')
+  return workload.terminatedAt === null && accessLevel(tx, actor, workload) !== undefined
+}
+
+/** The scopes that count on a workload; undefined: all that the actor has. */
+export const rightsWith = (level: AccessLevel): ReadonlySet<Scope> | undefined =>
+  level === 'own' ? undefined : opens(level)
+
+/**
+ * As SQL over `workloads w`: what is the actor's own or in the actor's care, without what others share. Nothing for a token that may
+ * not read servers, whatever else it may do with one whose id it has.
+ */
+export function own(actor: Actor): Where {
+  if (!actor.scopes.has('servers:read')) return { where: '0', values: [] }
+  if (actor.kind === 'staff') return { where: '1', values: [] }
+  if (actor.kind === 'reseller')
+    return {
+      where: '(w.owner_id = ? OR w.reseller_id = ?) AND w.terminated_at IS NULL',
+      values: [actor.accountId, actor.accountId],
+    }
+  return { where: 'w.owner_id = ? AND w.terminated_at IS NULL', values: [actor.accountId] }
+}
+
+/** As SQL over `workloads w`, for lists and counts: they cannot differ from what one workload answers. */
+export function visible(tx: Db, actor: Actor): Where {
+  const { where, values } = own(actor)
+  if (where === '0' || actor.kind === 'staff' || !isMember(tx, actor.accountId)) return { where, values }
+  // A list of ids keeps the order of the ids; with OR the planner would sort every row before it takes the first fifty.
+  return {
+    where: `w.id IN (SELECT w.id FROM workloads w WHERE ${where} UNION ALL ${sharedIds}) AND w.terminated_at IS NULL`,
+    values: [...values, actor.accountId],
+  }
+}

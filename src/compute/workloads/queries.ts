@@ -1,0 +1,110 @@
+// The statements about what every workload has. A kind reads its own rows through `rowsOf` and never names `workloads`.
+import { and, eq, getTableColumns, isNull, sql } from 'drizzle-orm'
+import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core'
+import type { Power } from '../../../agent/protocol/wire.ts'
+import type { Resource } from '../../kernel/api/operation.ts'
+import { type Db, prepared, type Tx } from '../../kernel/db/open.ts'
+import { reference } from '../../kernel/db/reference.ts'
+import { inserting, rowBy } from '../../kernel/db/rows.ts'
+import type { AuditTarget } from '../../platform/audit/target.ts'
+import { accessLevel, canSee, type Deciding, rightsWith } from './access.ts'
+import { type Status, statusOf } from './status.ts'
+import { type Workload, workloads } from './tables.ts'
+
+export const workloadReference = reference(workloads, [
+  'kind',
+  'hostname',
+  'name',
+  'ownerId',
+  'resellerId',
+  'nodeId',
+  'lifecycle',
+  'terminatedAt',
+])
+/** The start of a FROM clause: the fragments of this feature call the table `w`. */
+export const fromWorkloads = workloadReference.from('w')
+
+/** The audit log's view of the workloads with this prefix. */
+export const auditTargetOf = (prefix: AuditTarget['prefix']): AuditTarget => ({
+  prefix,
+  name: (id) => workloadReference.value('hostname', id),
+  providerId: (id) => workloadReference.value('resellerId', id),
+  isGone: (id) => `(SELECT terminated_at IS NOT NULL FROM workloads WHERE id = ${id})`,
+})
+
+export const workloadById = rowBy(workloads, workloads.id)
+
+const onNode = prepared((db) =>
+  db
+    .select()
+    .from(workloads)
+    .where(and(eq(workloads.nodeId, sql.placeholder('nodeId')), isNull(workloads.releasedAt)))
+    .prepare(),
+)
+/** The workloads for which the node holds something; a terminated one until its termination is through. */
+export const workloadsOn = (tx: Db, nodeId: string): Workload[] => onNode(tx).all({ nodeId })
+
+const statements = prepared(({ $client }) => ({
+  number: $client.prepare<{ n: number }, []>('SELECT coalesce(max(number), 0) + 1 AS n FROM workloads'),
+  deciding: $client.prepare<Deciding, [string]>(
+    'SELECT id, owner_id AS ownerId, reseller_id AS resellerId, terminated_at AS terminatedAt FROM workloads WHERE id = ?',
+  ),
+}))
+/** The number of the next workload, in the transaction that inserts it. */
+export const nextNumber = (tx: Tx): number => statements(tx).number.get()!.n
+
+export const insertWorkload = inserting(workloads)
+export const changeWorkload = (tx: Tx, id: string, values: Partial<typeof workloads.$inferInsert>) =>
+  void tx.update(workloads).set(values).where(eq(workloads.id, id)).run()
+
+/**
+ * Keeps what a node reports. What the guest did by itself, while no job is open and it is not suspended, is wanted from then on; a crash
+ * is wanted by nobody.
+ */
+export function notePower(tx: Tx, workload: Workload, power: Power, busy: boolean) {
+  const wanted =
+    !busy &&
+    workload.lifecycle === 'active' &&
+    workload.suspendedAt === null &&
+    (power === 'running' || power === 'stopped')
+      ? power
+      : workload.wantedPower
+  if (workload.power !== power || workload.wantedPower !== wanted)
+    changeWorkload(tx, workload.id, { power, wantedPower: wanted })
+}
+
+/** A row of a kind with what every workload has, and the status computed from it. */
+export type WorkloadRow<T extends SQLiteTable> = Workload & T['$inferSelect'] & { status: Status }
+
+/** `const serverById = rowsOf(servers)`: the row of this id with its workload; undefined when there is none. Prepared once. */
+export function rowsOf<T extends SQLiteTable & { id: SQLiteColumn }>(table: T) {
+  const find = prepared((db) =>
+    db
+      .select({ ...getTableColumns(table as SQLiteTable), ...getTableColumns(workloads) })
+      .from(workloads)
+      .innerJoin(table as SQLiteTable, eq(table.id, workloads.id))
+      .where(eq(workloads.id, sql.placeholder('id')))
+      .prepare(),
+  )
+  return (tx: Db, id: string): WorkloadRow<T> | undefined => {
+    const row = find(tx).get({ id }) as (Workload & T['$inferSelect']) | undefined
+    return row && { ...row, status: statusOf(row) }
+  }
+}
+
+/** `find` and `rights` of a resource whose rows are workloads of one kind. */
+export const workloadResource = <Row extends Workload>(byId: (tx: Db, id: string) => Row | undefined) =>
+  ({
+    find: (tx, actor, id) => {
+      // The few columns that decide come first: the time the answer takes does not show that there is such a workload.
+      const deciding = statements(tx).deciding.get(id)
+      return deciding && canSee(tx, actor, deciding) ? byId(tx, id) : undefined
+    },
+    rights: (tx, actor, row) => rightsWith(accessLevel(tx, actor, row)!),
+  }) satisfies Pick<Resource<Row>, 'find' | 'rights'>
+
+/** Columns of `workloads w` for rows of a list, by the names of the record. */
+export const workloadColumns = `w.id, w.kind, w.number, w.name, w.hostname, w.lifecycle, w.suspended_at AS suspendedAt,
+  w.suspend_reason AS suspendReason, w.power, w.failure, w.placement, w.mac, w.vcpus, w.memory_mb AS memoryMb, w.disk_gb AS diskGb,
+  w.owner_id AS ownerId, w.reseller_id AS resellerId, w.node_id AS nodeId, w.location_id AS locationId,
+  w.created_at AS createdAt, w.terminated_at AS terminatedAt`

@@ -1,0 +1,69 @@
+// What overviews, quotas, the search and the audit log read of workloads. A `Where` is over `workloads w`, such as `visible`.
+import { type Db, prepared } from '../../kernel/db/open.ts'
+import { LIKE, type Where } from '../../kernel/db/rows.ts'
+import { addressContains, addressCount, addressesText } from '../../network/ip-pools/queries.ts'
+import type { WorkloadKind } from './kind.ts'
+import { fromWorkloads } from './queries.ts'
+import { statusIs, statusSql } from './status.ts'
+
+/** The ids of the workloads that an account has or cares for, terminated ones too; two parameters, both the account. */
+export const workloadIdsOf = `SELECT w.id ${fromWorkloads} WHERE w.owner_id = ? OR w.reseller_id = ?`
+
+type Held = { servers: number; vcpus: number; memoryMb: number; diskGb: number; gpus: number; ipv4: number }
+const held = prepared(({ $client }) =>
+  $client.prepare<Held, [string]>(
+    `SELECT coalesce(sum(w.kind = 'server'), 0) AS servers, coalesce(sum(w.vcpus), 0) AS vcpus,
+      coalesce(sum(w.memory_mb), 0) AS memoryMb, coalesce(sum(w.disk_gb), 0) AS diskGb, coalesce(sum(w.gpus), 0) AS gpus,
+      coalesce(sum(${addressCount('w.id', 4)}), 0) AS ipv4
+     ${fromWorkloads} WHERE (w.reseller_id = ?1 OR w.owner_id = ?1) AND w.terminated_at IS NULL`,
+  ),
+)
+/** What the workloads of a reseller and of its customers hold together, by the names of its quotas. */
+export const heldUnder = (tx: Db, resellerId: string): Held => held(tx).get(resellerId)!
+
+/** How many workloads of this kind have which status. */
+export const countByStatus = (tx: Db, { kind }: WorkloadKind, { where, values }: Where): Record<string, number> =>
+  Object.fromEntries(
+    tx.$client
+      .query<{ status: string; n: number }, string[]>(
+        `SELECT ${statusSql} AS status, count(*) AS n ${fromWorkloads}
+         WHERE w.kind = ? AND ${where} AND w.terminated_at IS NULL GROUP BY 1`,
+      )
+      .all(kind, ...values)
+      .map(({ status, n }) => [status, n]),
+  )
+
+/** For queries that ask about all workloads. */
+export const everyWorkload: Where = { where: '1', values: [] }
+
+const IS_SET_UP = `NOT (${statusIs.pending_setup} OR ${statusIs.provisioning} OR ${statusIs.failed})`
+const first = (tx: Db, { kind }: WorkloadKind, { where, values }: Where, more: string) =>
+  tx.$client
+    .query<{ id: string }, string[]>(
+      `SELECT w.id ${fromWorkloads} WHERE w.kind = ? AND ${where} AND ${more} ORDER BY w.id LIMIT 1`,
+    )
+    .get(kind, ...values)?.id
+/** Has any of these workloads ever been installed? */
+export const isAnySetUp = (tx: Db, kind: WorkloadKind, where: Where): boolean =>
+  first(tx, kind, where, IS_SET_UP) !== undefined
+/** The id of the oldest of these workloads that waits for its owner to set it up. */
+export const firstToSetUp = (tx: Db, kind: WorkloadKind, where: Where): string | undefined =>
+  first(tx, kind, where, statusIs.pending_setup)
+
+type Found = { id: string; title: string; detail: string | null }
+/** Workloads with this in their name, hostname or address, or with this id, the newest first; `part` is `partOf(id)`. */
+export const searchWorkloads = (
+  tx: Db,
+  { kind }: WorkloadKind,
+  { where, values }: Where,
+  part: string,
+  id: string,
+  limit: number,
+): Found[] =>
+  tx.$client
+    .query<Found, (string | number)[]>(
+      `SELECT w.id, w.hostname AS title, ${addressesText('w.id')} AS detail ${fromWorkloads}
+       WHERE w.kind = ? AND ${where} AND w.terminated_at IS NULL
+         AND (w.hostname ${LIKE} OR w.name ${LIKE} OR w.id = ? OR ${addressContains('w.id')}) ORDER BY w.id DESC LIMIT ?`,
+    )
+    .all(kind, ...values, part, part, id, part, limit)
