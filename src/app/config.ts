@@ -13,7 +13,8 @@ export const settings = {
   PANEL_TLS_KEY: 'Key file for built-in TLS.',
   PANEL_AGENT_INSECURE: '1 lets a lab on plain HTTP enroll nodes.',
   PANEL_AGENT_DIR:
-    'Where the built programs lie that a joining node fetches: berth-x64, berth-aarch64, or berth for this machine’s kind. Default: the directory of this program.',
+    'Where the built programs lie that a joining node fetches: berth-x64, berth-aarch64, or berth for this ' +
+    'machine’s kind. Default: the directory of this program.',
   PANEL_LOG_REQUESTS: '1 logs every request.',
   PANEL_WEBHOOK_ALLOW_PRIVATE:
     'Comma-separated CIDRs that staff webhooks may reach although they are private. Default none.',

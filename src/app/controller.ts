@@ -1,4 +1,5 @@
-// Builds a controller out of its parts. `serve` and the tests both call it; nothing here knows a route, a limit or a time of the clock.
+// Builds a controller out of its parts. `serve` and the tests both call it; nothing here knows a route, a limit or a
+// time of the clock.
 import type { Server } from 'bun'
 import { Elysia } from 'elysia'
 import { agentPaths, type ToAgent } from '../../agent/protocol/wire.ts'
@@ -44,7 +45,10 @@ import { VERSION } from './version.ts'
 const STOP_MS = 15 * second
 
 const LOOPBACK = '127.0.0.1'
-/** The router would take a host's name for four characters at least, and a part of the path of a shorter one for the name. */
+/**
+ * The router would take a host's name for four characters at least, and a part of the path of a shorter one for the
+ * name.
+ */
 const routing = { handler: { standardHostname: false } }
 
 export type Parts = {
@@ -77,7 +81,8 @@ export async function createController({
   const missing = used.filter((id) => !kept.keyIds().includes(id))
   if (missing.length)
     log.error(
-      `What is encrypted with ${named(missing)} cannot be read: ${config.keyFile} has ${named(kept.keyIds())} only. Put the key file back ` +
+      `What is encrypted with ${named(missing)} cannot be read: ${config.keyFile} has ${named(kept.keyIds())} ` +
+        'only. Put the key file back ' +
         'that belongs to this database, or add the missing line to it; nothing has to be restarted.',
     )
   const reports = new Reports(db, clock)
@@ -176,7 +181,10 @@ export async function createController({
   const logs = config.logRequests
   const local = { from: LOOPBACK, logs, errors: registry.errors }
 
-  /** A door of its own, so that nothing in a request can make somebody System who came through the other. Made when somebody comes. */
+  /**
+   * A router of its own for the local socket: no header of a public request can reach the System actor. It is made at
+   * the first call.
+   */
   let localOnly: Elysia | undefined
   const mountOnHost = () => {
     localOnly = new Elysia(routing)
@@ -254,7 +262,9 @@ export async function createController({
         log.info(`No staff account yet. Make the first one here, once: ${config.publicUrl}/setup?token=${token}`)
     },
     beginStop: () => void (restarting = true),
-    /** Changes are refused from here on and reads go on until the listener closes; running steps go on at their nodes. */
+    /**
+     * Changes are refused from here on and reads go on until the listener closes; running steps go on at their nodes.
+     */
     async stop(close: () => Promise<void>) {
       restarting = true
       runner.stop()

@@ -1,4 +1,5 @@
-// Every feature there is. Whatever no feature in this list declares does not exist: no route, no page, no job, no event.
+// Every feature there is. Whatever no feature in this list declares does not exist: no route, no page, no job, no
+// event.
 
 import { imagesFeature } from '../catalog/images/feature.ts'
 import { packagesFeature } from '../catalog/packages/feature.ts'
@@ -67,6 +68,6 @@ export const features: readonly Feature[] = [
   settingsFeature,
 ]
 
-/** What the executable is made of. A controller may be built from another list (`createController({ features })`). */
+/** The registry of the executable. A test may build a controller from another list (`createController({ features })`). */
 export const registry = assemble(features)
 export const { allOperations, operations } = registry

@@ -1,5 +1,5 @@
-// The few routes that are neither operations nor pages: the agents' door, files, the provider's look, reports of browsers, and the
-// button that leads to an identity provider.
+// The few routes that are neither operations nor pages: agents' paths, static files, branding, browsers' reports, and
+// the button that leads to an identity provider.
 import { agentPaths } from '../../agent/protocol/wire.ts'
 import type { AgentEndpoints } from '../fleet/nodes/agent-connection.ts'
 import { START_PATH } from '../identity/auth/identity-provider/oidc.ts'

@@ -144,7 +144,8 @@ describe('without a running controller', () => {
     expect([staff.code, staff.error]).toEqual([0, ''])
     expect(JSON.parse(staff.out)).toMatchObject({ email: 'ada@example.com', name: 'Ada' })
     const token = await run(
-      'admin create-token --account ADA@example.com --name Billing --preset billing --allow 127.0.0.1 --allow 10.0.0.0/8',
+      'admin create-token --account ADA@example.com --name Billing --preset billing --allow 127.0.0.1 --allow ' +
+        '10.0.0.0/8',
     )
     expect([token.code, token.error]).toEqual([0, ''])
     expect(token.out).toMatch(/^pnl_[A-Za-z0-9_-]{49}$/)
@@ -237,51 +238,55 @@ describe('without a running controller', () => {
   })
 })
 
-test('a backup is made while it runs, is refused over another, is put back only when it stands, and brings back what was there', async () => {
-  const child = await it.serve()
-  const token = (
-    await run('admin create-token --account ada@example.com --name Live --scopes customers:read,customers:write')
-  ).out
-  const emails = async () => (await it.api(token, 'GET', '/admin/customers')).body.data.map((c: any) => c.email)
-  expect(statSync(`${it.dir}/secret.key`).mode & 0o777).toBe(0o600)
-  expect(statSync(`${it.dir}/admin.sock`).mode & 0o777).toBe(0o600)
+test(
+  'a backup is made while it runs, is refused over another, is put back only when it stands, and brings back ' +
+    'what was there',
+  async () => {
+    const child = await it.serve()
+    const token = (
+      await run('admin create-token --account ada@example.com --name Live --scopes customers:read,customers:write')
+    ).out
+    const emails = async () => (await it.api(token, 'GET', '/admin/customers')).body.data.map((c: any) => c.email)
+    expect(statSync(`${it.dir}/secret.key`).mode & 0o777).toBe(0o600)
+    expect(statSync(`${it.dir}/admin.sock`).mode & 0o777).toBe(0o600)
 
-  const file = `${it.dir}/copy.db`
-  const made = await run(`backup create ${file}`)
-  expect([made.code, made.error]).toEqual([0, ''])
-  expect(statSync(file).mode & 0o777).toBe(0o600)
-  const again = await run(`backup create ${file}`)
-  expect([again.code, again.error]).toEqual([
-    1,
-    `backup_failed: ${file} exists already; a backup never overwrites one.`,
-  ])
-  expect((await it.api(token, 'POST', '/admin/customers', { name: 'Late', email: 'late@example.com' })).status).toBe(
-    201,
-  )
-  const refused = await run(`backup restore ${file}`)
-  expect([refused.code, refused.error]).toEqual([
-    1,
-    'backup_failed: The controller is running. Stop it first: what it writes now would be lost.',
-  ])
-  expect(await emails()).toEqual(['late@example.com', 'cal@example.com'])
+    const file = `${it.dir}/copy.db`
+    const made = await run(`backup create ${file}`)
+    expect([made.code, made.error]).toEqual([0, ''])
+    expect(statSync(file).mode & 0o777).toBe(0o600)
+    const again = await run(`backup create ${file}`)
+    expect([again.code, again.error]).toEqual([
+      1,
+      `backup_failed: ${file} exists already; a backup never overwrites one.`,
+    ])
+    expect((await it.api(token, 'POST', '/admin/customers', { name: 'Late', email: 'late@example.com' })).status).toBe(
+      201,
+    )
+    const refused = await run(`backup restore ${file}`)
+    expect([refused.code, refused.error]).toEqual([
+      1,
+      'backup_failed: The controller is running. Stop it first: what it writes now would be lost.',
+    ])
+    expect(await emails()).toEqual(['late@example.com', 'cal@example.com'])
 
-  child.kill('SIGTERM')
-  expect(await child.exited).toBe(0)
-  writeFileSync(`${it.dir}/broken.db`, 'SQLite format 3\u0000 and nothing more')
-  writeFileSync(`${it.dir}/text.db`, 'not a database')
-  for (const bad of ['broken.db', 'text.db', 'absent.db']) {
-    const { code, error } = await run(`backup restore ${it.dir}/${bad}`)
-    expect([bad, code]).toEqual([bad, 1])
-    expect(error).toStartWith('backup_failed: ')
-    expect(error).not.toMatch(/at .*\.ts:\d+/)
-  }
-  const restored = await run(`backup restore ${file}`)
-  expect([restored.code, restored.error]).toEqual([0, ''])
-  expect(readdirSync(it.dir).filter((name) => name.startsWith('berth.db.before-restore-')).length).toBe(1)
-  await it.serve()
-  expect(await emails()).toEqual(['cal@example.com'])
-  expect(existsSync(`${it.dir}/berth.db.restoring`)).toBe(false)
-})
+    child.kill('SIGTERM')
+    expect(await child.exited).toBe(0)
+    writeFileSync(`${it.dir}/broken.db`, 'SQLite format 3\u0000 and nothing more')
+    writeFileSync(`${it.dir}/text.db`, 'not a database')
+    for (const bad of ['broken.db', 'text.db', 'absent.db']) {
+      const { code, error } = await run(`backup restore ${it.dir}/${bad}`)
+      expect([bad, code]).toEqual([bad, 1])
+      expect(error).toStartWith('backup_failed: ')
+      expect(error).not.toMatch(/at .*\.ts:\d+/)
+    }
+    const restored = await run(`backup restore ${file}`)
+    expect([restored.code, restored.error]).toEqual([0, ''])
+    expect(readdirSync(it.dir).filter((name) => name.startsWith('berth.db.before-restore-')).length).toBe(1)
+    await it.serve()
+    expect(await emails()).toEqual(['cal@example.com'])
+    expect(existsSync(`${it.dir}/berth.db.restoring`)).toBe(false)
+  },
+)
 
 describe('a directory that is not there, or has no database', () => {
   for (const [args, dir] of [
@@ -371,37 +376,41 @@ describe('a start that cannot be', () => {
       expect([cert, code, words]).toEqual([cert, 2, expect.stringContaining(expected)])
     }
   })
-  test('on what is no database, or on a newer one, says so and changes nothing; a backup of a newer one is not put in place', async () => {
-    const dir = `${it.dir}/kept`
-    mkdirSync(dir)
-    writeFileSync(`${dir}/berth.db`, 'not a database, and long enough to be looked at as one')
-    const damaged = await ended(start({ PANEL_DATA_DIR: dir }))
-    expect([damaged.code, damaged.words]).toEqual([1, expect.stringContaining('database_damaged: ')])
-    expect(readFileSync(`${dir}/berth.db`, 'utf8')).toStartWith('not a database')
+  test(
+    'on what is no database, or on a newer one, says so and changes nothing; a backup of a newer one is not put ' +
+      'in place',
+    async () => {
+      const dir = `${it.dir}/kept`
+      mkdirSync(dir)
+      writeFileSync(`${dir}/berth.db`, 'not a database, and long enough to be looked at as one')
+      const damaged = await ended(start({ PANEL_DATA_DIR: dir }))
+      expect([damaged.code, damaged.words]).toEqual([1, expect.stringContaining('database_damaged: ')])
+      expect(readFileSync(`${dir}/berth.db`, 'utf8')).toStartWith('not a database')
 
-    rmSync(`${dir}/berth.db`)
-    expect(
-      (await run('admin create-staff --email a@b.test --name A', 'seven green bicycles\n', { PANEL_DATA_DIR: dir }))
-        .code,
-    ).toBe(0)
-    const db = new Database(`${dir}/berth.db`)
-    db.run("INSERT INTO migrations VALUES ('9999_future', 'x', 1)")
-    db.run('PRAGMA wal_checkpoint(TRUNCATE)')
-    db.close()
-    copyFileSync(`${dir}/berth.db`, `${it.dir}/newer.db`)
-    const newer = await ended(start({ PANEL_DATA_DIR: dir }))
-    expect([newer.code, newer.words]).toEqual([
-      1,
-      expect.stringMatching(
-        /^database_not_ours: This database was written by a newer Berth .*berth backup restore FILE\.$/,
-      ),
-    ])
-    const other = `${it.dir}/restored`
-    mkdirSync(other)
-    const restored = await run(`backup restore ${it.dir}/newer.db`, '', { PANEL_DATA_DIR: other })
-    expect([restored.code, restored.error]).toEqual([1, newer.words!])
-    expect(readdirSync(other)).toEqual([])
-  })
+      rmSync(`${dir}/berth.db`)
+      expect(
+        (await run('admin create-staff --email a@b.test --name A', 'seven green bicycles\n', { PANEL_DATA_DIR: dir }))
+          .code,
+      ).toBe(0)
+      const db = new Database(`${dir}/berth.db`)
+      db.run("INSERT INTO migrations VALUES ('9999_future', 'x', 1)")
+      db.run('PRAGMA wal_checkpoint(TRUNCATE)')
+      db.close()
+      copyFileSync(`${dir}/berth.db`, `${it.dir}/newer.db`)
+      const newer = await ended(start({ PANEL_DATA_DIR: dir }))
+      expect([newer.code, newer.words]).toEqual([
+        1,
+        expect.stringMatching(
+          /^database_not_ours: This database was written by a newer Berth .*berth backup restore FILE\.$/,
+        ),
+      ])
+      const other = `${it.dir}/restored`
+      mkdirSync(other)
+      const restored = await run(`backup restore ${it.dir}/newer.db`, '', { PANEL_DATA_DIR: other })
+      expect([restored.code, restored.error]).toEqual([1, newer.words!])
+      expect(readdirSync(other)).toEqual([])
+    },
+  )
 })
 
 test('several that find a new directory at once make one database, and each does what it was told', async () => {
@@ -421,38 +430,45 @@ describe.skipIf(process.getuid?.() !== 0)('where the data directory is another u
   const as = (uid: number, args: string) => berthAs(uid, args.split(' '), env())
   const owners = () => Object.fromEntries(readdirSync(dir()).map((name) => [name, statSync(`${dir()}/${name}`).uid]))
 
-  test('what root does there is theirs, from the first start to a restore, and a link laid there leads root nowhere', async () => {
-    chmodSync(it.dir, 0o711)
-    mkdirSync(dir(), { mode: 0o700 })
-    chownSync(dir(), own, own)
-    expect(
-      (await run('admin create-staff --email ada@example.com --name Ada', 'seven green bicycles\n', env())).error,
-    ).toBe('')
-    expect((await run('secrets rotate', '', env())).error).toBe('')
-    mkdirSync(`${it.dir}/backups`, { mode: 0o700 })
-    const file = `${it.dir}/backups/copy.db`
-    expect((await run(`backup create ${file}`, '', env())).error).toBe('')
-    expect([statSync(file).uid, statSync(file).mode & 0o777]).toEqual([0, 0o600])
-    writeFileSync(`${it.dir}/victim`, 'of root')
-    symlinkSync(`${it.dir}/victim`, `${dir()}/berth.db.restoring`)
-    const restored = await run(`backup restore ${file}`, '', env())
-    expect([restored.code, restored.error]).toEqual([0, ''])
-    expect(readFileSync(`${it.dir}/victim`, 'utf8')).toBe('of root')
-    expect(new Set(Object.values(owners()))).toEqual(new Set([own]))
-    expect(Object.keys(owners()).filter((name) => name.startsWith('berth.db.before-restore-'))).toHaveLength(1)
-    expect(statSync(`${dir()}/berth.db`).mode & 0o777).toBe(0o600)
-    // The controller, which runs as them, opens what root put there.
-    const listed = await as(own, 'admin staff.list')
-    expect([listed.code, JSON.parse(listed.out || '{}').total]).toEqual([0, 1])
-  })
-  test('a controller that runs as root in it keeps its database, and a restore brings it back to the directory’s owner', async () => {
-    for (const name of ['berth.db', 'secret.key']) chownSync(`${dir()}/${name}`, 0, 0)
-    expect(JSON.parse((await run('admin staff.list', '', env())).out).total).toBe(1)
-    expect(owners()['berth.db']).toBe(0)
-    expect((await run(`backup restore ${it.dir}/backups/copy.db`, '', env())).error).toBe('')
-    expect(owners()['berth.db']).toBe(own)
-    chownSync(`${dir()}/secret.key`, own, own)
-  })
+  test(
+    'what root does there is theirs, from the first start to a restore, and a link laid there leads root ' + 'nowhere',
+    async () => {
+      chmodSync(it.dir, 0o711)
+      mkdirSync(dir(), { mode: 0o700 })
+      chownSync(dir(), own, own)
+      expect(
+        (await run('admin create-staff --email ada@example.com --name Ada', 'seven green bicycles\n', env())).error,
+      ).toBe('')
+      expect((await run('secrets rotate', '', env())).error).toBe('')
+      mkdirSync(`${it.dir}/backups`, { mode: 0o700 })
+      const file = `${it.dir}/backups/copy.db`
+      expect((await run(`backup create ${file}`, '', env())).error).toBe('')
+      expect([statSync(file).uid, statSync(file).mode & 0o777]).toEqual([0, 0o600])
+      writeFileSync(`${it.dir}/victim`, 'of root')
+      symlinkSync(`${it.dir}/victim`, `${dir()}/berth.db.restoring`)
+      const restored = await run(`backup restore ${file}`, '', env())
+      expect([restored.code, restored.error]).toEqual([0, ''])
+      expect(readFileSync(`${it.dir}/victim`, 'utf8')).toBe('of root')
+      expect(new Set(Object.values(owners()))).toEqual(new Set([own]))
+      expect(Object.keys(owners()).filter((name) => name.startsWith('berth.db.before-restore-'))).toHaveLength(1)
+      expect(statSync(`${dir()}/berth.db`).mode & 0o777).toBe(0o600)
+      // The controller, which runs as them, opens what root put there.
+      const listed = await as(own, 'admin staff.list')
+      expect([listed.code, JSON.parse(listed.out || '{}').total]).toEqual([0, 1])
+    },
+  )
+  test(
+    'a controller that runs as root in it keeps its database, and a restore brings it back to the directory’s ' +
+      'owner',
+    async () => {
+      for (const name of ['berth.db', 'secret.key']) chownSync(`${dir()}/${name}`, 0, 0)
+      expect(JSON.parse((await run('admin staff.list', '', env())).out).total).toBe(1)
+      expect(owners()['berth.db']).toBe(0)
+      expect((await run(`backup restore ${it.dir}/backups/copy.db`, '', env())).error).toBe('')
+      expect(owners()['berth.db']).toBe(own)
+      chownSync(`${dir()}/secret.key`, own, own)
+    },
+  )
   test('everybody else is told whose it is, and changes nothing', async () => {
     const before = owners()
     for (const args of [

@@ -1,4 +1,4 @@
-// What README.md and docs/ tell people to type: every line that calls the program is one that it takes, and every link leads somewhere.
+// README.md and docs/: the program takes every command line that they show, and every link leads somewhere.
 import { describe, expect, test } from 'bun:test'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
@@ -50,7 +50,8 @@ describe.each(documents)('%s', (document) => {
       }
       const op = allOperations.find(({ id }) => id === name)
       expect([name, !!op]).toEqual([name, true])
-      // As the shell hands it over: in single quotes as it stands, in double quotes with a value in place of each variable.
+      // As the shell hands it over: in single quotes as it stands, in double quotes with a value in place of each
+      // variable.
       const words = rest.join(' ').replace(/ ?\|.*$|\).*$/, '')
       const json =
         input ||

@@ -1,5 +1,5 @@
-// Each kind of account walks its own area, in Chromium over the compiled program: what a customer, a reseller and a member of staff
-// come for, from signing in to signing out.
+// Each kind of account walks its own area, in Chromium over the compiled program: what a customer, a reseller and a
+// member of staff come for, from signing in to signing out.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Browser, Page } from 'playwright-core'
 import { launch, open, screens, signIn } from '../support/browser.ts'
@@ -70,7 +70,8 @@ async function fill(page: Page, button: string, fields: Record<string, string>) 
   return dialog
 }
 
-test('a customer adds a key, sets the waiting server up with it, follows the job, stops and starts it, and reads what was done', async () => {
+test('a customer adds a key, sets the waiting server up with it, follows the job, stops and starts it, and reads ' +
+  'what was done', async () => {
   const { page, complaints, context } = await as('cal@example.com')
   await page.waitForURL(`${live.url}/`)
   await page.getByText('is waiting for its setup.').waitFor()
@@ -159,7 +160,8 @@ test('a customer adds a key, sets the waiting server up with it, follows the job
   await context.close()
 }, 90_000)
 
-test('a reseller adds a customer, sells it a server of what it may sell, suspends and unsuspends it, and sees its quota move', async () => {
+test('a reseller adds a customer, sells it a server of what it may sell, suspends and unsuspends it, and sees its ' +
+  'quota move', async () => {
   const { page, complaints, context } = await as('rita@example.com')
   await page.waitForURL('**/reseller')
   const quota = (words: string) => page.locator('#quotas .gauge').filter({ hasText: words }).waitFor()
@@ -237,7 +239,8 @@ describe('staff', () => {
     await hal.context.close()
   }, 60_000)
 
-  test('in a support session sees what the customer sees under a banner, is told what it may not, and ends it back where it began', async () => {
+  test('in a support session sees what the customer sees under a banner, is told what it may not, and ends it back ' +
+    'where it began', async () => {
     const { page, complaints, context } = await as('ada@example.com')
     await page.waitForURL('**/admin')
     await go(page, 'Customers')

@@ -1,4 +1,5 @@
-// The main job as a person does it, in Chromium over the compiled program: first start, order, follow the log, power, terminate.
+// The main job as a person does it, in Chromium over the compiled program: first start, order, follow the log, power,
+// terminate.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { pages } from '../../views/pages.ts'
@@ -34,7 +35,7 @@ const clean = async (name: string) => {
 
 type Person = { area: RegExp; cookies: Parameters<BrowserContext['addCookies']>[0]; ids: Record<string, string> }
 let made: Person[] | undefined
-/** Who finds which pages, with one thing of each kind that they see. Pages for everybody are looked at as staff. */
+/** One person of each kind and the pages that this person can open. Pages for everybody are opened as staff. */
 async function people(): Promise<Person[]> {
   if (made) return made
   const first = async (operation: string) => (await live.admin(operation)).data[0].id
@@ -220,7 +221,8 @@ describe('a person at a new installation', () => {
   }, 60_000)
 
   for (const screen of screens)
-    test(`everybody finds every page of theirs clean at ${screen.width} px, ${screen.scheme}: axe, console, nothing sticks out`, async () => {
+    test(`everybody finds every page of theirs clean at ${screen.width} px, ${screen.scheme}: axe, console, ` +
+      'nothing sticks out', async () => {
       for (const { area, cookies, ids } of await people()) {
         const visit = await open(browser, screen, live.url)
         await visit.context.addCookies(cookies)

@@ -1,4 +1,4 @@
-// What docs/api.md tells a billing system to do, done: its lines are run by bash as they stand there.
+// The examples of docs/api.md, run by bash exactly as they stand there.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { type Installation, installation } from '../support/processes.ts'

@@ -1,6 +1,7 @@
-// A thousand keys against the compiled controller: every call is sent two to four times at once, connections are cut before the
-// answer or in the middle of the question, and the controller is killed again and again. What a billing system is promised: whatever
-// went wrong on the way, asking again with the same key ends in one customer or one server, and in the one answer there is to it.
+// A thousand keys against the compiled controller: every call is sent two to four times at once, connections are cut
+// before the answer or in the middle of the question, and the controller is killed again and again. What a billing
+// system is promised: whatever went wrong on the way, asking again with the same key ends in one customer or one
+// server, and in the one answer there is to it.
 import { Database } from 'bun:sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { connect } from 'node:net'
@@ -56,7 +57,10 @@ afterAll(() => live.close())
 type Told = { status: number; replayed: boolean; body: string }
 let asked = 0
 
-/** One call over a connection of its own; `cutAfterMs` destroys it, `half` sends only half of it. Undefined: no whole answer came. */
+/**
+ * One call over a connection of its own; `cutAfterMs` destroys it, `half` sends only half of it. Undefined: no whole
+ * answer came.
+ */
 function ask(n: number, { cutAfterMs, half }: { cutAfterMs?: number; half?: boolean } = {}): Promise<Told | undefined> {
   const kind = kindOf(n)
   const { imageId: _, access: __, ...withoutImage } = order
@@ -90,7 +94,7 @@ function ask(n: number, { cutAfterMs, half }: { cutAfterMs?: number; half?: bool
   })
 }
 
-/** What came is an answer only when all of it did. */
+/** Undefined for a response that was cut off. */
 function readAnswer(text: string): Told | undefined {
   const [head = '', body = ''] = text.split('\r\n\r\n')
   const length = /^content-length: (\d+)$/im.exec(head)?.[1]
@@ -181,7 +185,8 @@ describe('a thousand keys, with cut connections and kill -9', () => {
     })
   })
 
-  test('asked once more, after all of it and another kill, each answers the bytes of the first time and says that it is a replay', async () => {
+  test('asked once more, after all of it and another kill, each answers the bytes of the first time and says that ' +
+    'it is a replay', async () => {
     controller.kill('SIGKILL')
     await controller.exited
     controller = await live.serve()

@@ -1,6 +1,6 @@
-// `kill -9`, for real: the compiled controller and agent as two processes over a real WebSocket, each killed before and after every
-// step of every kind of job. The fake node's state is on disk, as libvirt's is. The in-process matrix (test/every/saga.test.ts) has
-// more combinations; this one has no shared memory to hide behind.
+// `kill -9`, for real: the compiled controller and agent as two processes over a real WebSocket, each killed before and
+// after every step of every kind of job. The fake node's state is on disk, as libvirt's is. The in-process matrix
+// (test/every/saga.test.ts) has more combinations; this one has no shared memory to hide behind.
 
 import { Database } from 'bun:sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
@@ -49,7 +49,7 @@ beforeAll(async () => {
 }, 60_000)
 afterAll(() => live.close())
 
-/** What the fake host has, read from its disk while its agent may be dead. */
+/** The state of the fake host, read from its disk while its agent may be dead. */
 function host() {
   const db = new Database(`${home}/fake.db`, { readonly: true })
   const tables = db
@@ -78,8 +78,8 @@ function panel() {
 
 type Started = { serverId: string; jobId: string }
 /**
- * A controller that dies while it answers is asked again with the same key, as a billing system does: the change was made or it
- * was not, and the key tells.
+ * A controller that dies while it answers is asked again with the same key, as a billing system does: the change was
+ * made or it was not, and the key tells.
  */
 async function surely(method: string, path: string, body?: object): Promise<Started> {
   const key = { 'Idempotency-Key': `key-${++number}` }
@@ -106,7 +106,10 @@ const act = (path: string, body?: object, method = 'POST') => surely(method, pat
 
 type Way = { name: string; saga: Saga; start(id: string): Promise<Started>; status: string }
 const power = (action: string) => (id: string) => act(`/servers/${id}/actions/power`, { action })
-/** Each chain goes over one server, so that what one way leaves is what the next begins with. Reinstalling is the saga of ordering. */
+/**
+ * Each chain goes over one server, so that what one way leaves is what the next begins with. Reinstalling is the saga
+ * of ordering.
+ */
 const chains: readonly (readonly Way[])[] = [
   [
     { name: 'shutting down', saga: powering, start: power('shutdown'), status: 'stopped' },
@@ -148,7 +151,9 @@ const moments = (saga: Saga) =>
       : []),
   ]) as { words: string; controller?: string; agent?: string }[]
 
-/** Restarts one of the two armed to kill itself at the moment, does `work`, brings the dead back and waits for the end. */
+/**
+ * Restarts one of the two armed to kill itself at the moment, does `work`, brings the dead back and waits for the end.
+ */
 async function killedAt(moment: { controller?: string; agent?: string }, work: () => Promise<Started>) {
   for (const mark of [`${live.dir}/crash-done`, `${home}/crash-done`]) rmSync(mark, { force: true })
   if (moment.controller) {
@@ -175,7 +180,8 @@ async function killedAt(moment: { controller?: string; agent?: string }, work: (
 
 describe('kill -9', () => {
   for (const moment of quickly(moments(installing), 7))
-    test(`ordering, ${moment.words}: one server, one disk, one address; and all of it goes when it is terminated`, async () => {
+    test(`ordering, ${moment.words}: one server, one disk, one address; and all of it goes when it is ` +
+      'terminated', async () => {
       const before = { host: host(), panel: panel() }
       const { job, serverId } = await killedAt(moment, createServer)
       expect(job.state).toBe('succeeded')

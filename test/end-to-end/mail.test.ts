@@ -1,4 +1,5 @@
-// The compiled program, killed between handing a mail over and recording it: nothing is lost, and the receiver knows the second copy.
+// The compiled program, killed between handing a mail over and recording it: nothing is lost, and the receiver knows
+// the second copy.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { SMTPServer } from 'smtp-server'
 import { type Installation, installation } from '../support/processes.ts'
@@ -30,7 +31,8 @@ afterAll(async () => {
 const states = () =>
   live.query("SELECT recipient || ' ' || state || ' ' || attempts AS words FROM deliveries ORDER BY recipient")
 
-test('a mail that was sent when the controller was killed is sent again under the same Message-ID, and those behind it go out', async () => {
+test('a mail that was sent when the controller was killed is sent again under the same Message-ID, and those ' +
+  'behind it go out', async () => {
   const { port } = server.server.address() as { port: number }
   const first = await live.serve({ BERTH_POWER_CUT: 'delivery/mail:answered' })
   const invite = (name: string) => live.admin('customers.create', { name, email: `${name}@example.com`, invite: true })

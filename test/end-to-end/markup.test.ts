@@ -1,5 +1,5 @@
-// Whatever somebody typed is text on every page. Strings that would be markup or script somewhere are planted through every operation
-// that keeps free text, and then every page is opened as everybody in Chromium over the compiled program.
+// Text from people stays text on every page. The test plants strings that would be markup or script through every
+// operation that stores free text, then opens every page as every kind of person, in Chromium over the compiled program.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
@@ -23,10 +23,10 @@ const tricks = [
   'javascript:xss()//{{xss()}}`+xss()',
   '" x-init="xss()" hx-on:click="xss()" onfocus="xss()',
   '</script><script>xss()</script><svg onload=xss()>',
-  // Last, so that it stays where there is room for one value only.
+  // Last, so that it stays where only one value fits.
   `"'></title></textarea><img src=x onerror=xss()>`,
 ]
-/** What none of them may become. */
+/** Elements that no planted string may become. */
 const live = [
   'img[src=x]',
   '[onerror],[onload],[onfocus]',
@@ -63,7 +63,7 @@ function bodyWith(example: object | undefined, path: readonly string[], value: s
   return body
 }
 
-/** What examples cannot know: what is free, and what is there. */
+/** Fills in the values that an example cannot know: free names, and ids of existing things. */
 function fitting(p: Everything, body: any, field: string, n: number) {
   const there = (name: string) => name in body && field !== name
   if (there('email')) body.email = `m${n}@planted.test`
@@ -90,7 +90,10 @@ function fitting(p: Everything, body: any, field: string, n: number) {
 /** An Ed25519 key before its 32 bytes (RFC 8709): its type and its length. */
 const head = Buffer.from('0000000b7373682d6564323535313900000020', 'hex')
 
-/** Calls everything that keeps free text, as each kind of account that may, with every trick in every such field. What stops others comes last. */
+/**
+ * Calls everything that keeps free text, as each kind of account that may, with every trick in every such field. What
+ * stops others comes last.
+ */
 async function plant(p: Everything) {
   const kept = new Map<string, string[]>()
   let n = 0
@@ -148,15 +151,17 @@ beforeAll(async () => {
   const helper = p.staff(undefined, `Helper ${one}`)
   const opened = await p.call(helper, 'POST', `/customers/${p.customer.id}/support-session`, { reason: one })
   expect(opened.status).toBe(201)
-  // What does not come by an operation: browsers name themselves, nodes tell of themselves, a provider is asked before it is kept.
+  // Some texts come by no operation: user agents of browsers, facts of nodes, identities from a provider.
   const sql = (text: string, ...values: string[]) => p.db.$client.run(text, values)
   sql('UPDATE sessions SET user_agent = ?', `Agent ${one}`)
   sql(
-    "UPDATE nodes SET facts = json_set(facts, '$.hostname', ?1, '$.os', ?1, '$.kernel', ?1, '$.cpu.model', ?1, '$.agentVersion', ?1)",
+    "UPDATE nodes SET facts = json_set(facts, '$.hostname', ?1, '$.os', ?1, '$.kernel', ?1, '$.cpu.model', ?1, " +
+      "'$.agentVersion', ?1)",
     one,
   )
   sql(
-    "INSERT INTO passkeys (id, account_id, credential_id, public_key, counter, transports, name, created_at) VALUES (?, ?, 'x', 'x', 0, '[]', ?, 1)",
+    'INSERT INTO passkeys (id, account_id, credential_id, public_key, counter, transports, name, created_at) ' +
+      "VALUES (?, ?, 'x', 'x', 0, '[]', ?, 1)",
     newId('pky'),
     p.owner.id,
     `Passkey ${one}`,
@@ -219,7 +224,10 @@ afterAll(async () => {
   await panel?.close()
 })
 
-/** A browser as this role, that tells when a script of ours ran, a dialog opened, a policy was violated or something was said. */
+/**
+ * A browser as this role, that tells when a script of ours ran, a dialog opened, a policy was violated or something was
+ * said.
+ */
 async function visitor(cookie: string | undefined) {
   const { context, page, complaints } = await open(browser, screens[0]!, panel.url)
   const found: string[] = complaints
@@ -238,7 +246,7 @@ async function visitor(cookie: string | undefined) {
     page,
     found,
     close: () => context.close(),
-    /** What a person reads there, also in fields. */
+    /** The text of the page as a person reads it, values of fields included. */
     async read(path: string): Promise<string> {
       await page.goto(path)
       const { grown, text } = await page.evaluate((live) => {
@@ -267,7 +275,8 @@ const addressesOf = (path: string): string[] => {
 const asked = (path: string) =>
   `${path}${path.includes('?') ? '&' : '?'}${['q', 'next', 'refused', 'status', 'target'].map((name) => `${name}=${encodeURIComponent(tricks.at(-1)!)}`).join('&')}`
 
-test('the detector sees a script that runs, one that the policy stops, and what only would run when it is touched', async () => {
+test('the detector sees a script that runs, one that the policy stops, and what only would run when it is ' +
+  'touched', async () => {
   const it = await visitor(undefined)
   const serve = (path: string, body: string, headers: Record<string, string> = {}) =>
     it.page.route(`${panel.url}${path}`, (route) =>
@@ -301,8 +310,8 @@ test('every operation that keeps free text was reached', () => {
     op.body && op.access !== 'anyone' ? textFields(op.body).map(({ path }) => `${op.id} ${path.join('.')}`) : [],
   )
   expect(fields.filter((field) => !planted.has(field)).sort()).toEqual([
-    // They need a file, a second factor or a provider, or end the session that they are called by. What most of them keep is planted by
-    // hand above.
+    // They need a file, a second factor or a provider, or end the session that they are called by. What most of them
+    // keep is planted by hand above.
     'images.import name',
     'passkeys.create name',
     'sign-in-provider.set clientId',

@@ -1,4 +1,5 @@
-// Signing in through an identity provider, in Chromium over the compiled program: the provider is another site, as it will be.
+// Signing in through an identity provider, in Chromium over the compiled program: the provider is another site, as it
+// will be.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { Browser } from 'playwright-core'
 import { launch, look, open, screens, sticksOut } from '../support/browser.ts'
@@ -27,7 +28,8 @@ afterAll(async () => {
   await live?.close()
 })
 
-test('a member of staff presses the button and is where they were going; a stranger is told no more than that', async () => {
+test('a member of staff presses the button and is where they were going; a stranger is told no more than ' +
+  'that', async () => {
   const { context, page, complaints } = await open(browser, screens[0]!, live.url)
   page.setDefaultTimeout(15_000)
   await page.goto('/admin/servers')

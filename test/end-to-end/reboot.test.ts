@@ -1,5 +1,6 @@
-// The host of real guests loses its power while the controller is down, and boots without it: a node in namespaces of its own, with
-// its own libvirt, QEMU, nftables and agent, and three servers ordered through the API of the compiled program.
+// The host of real guests loses its power while the controller is down, and boots without it: a node in namespaces of
+// its own, with its own libvirt, QEMU, nftables and agent, and three servers ordered through the API of the compiled
+// program.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { copyFileSync, rmSync } from 'node:fs'
 import { dirname } from 'node:path'
@@ -175,7 +176,8 @@ describe('a node that loses its power while the controller is down', () => {
     const before = await drops()
     const forged = await onGuest(
       running,
-      'ip addr add 10.91.8.99/24 dev eth0; ping -c 2 -W 1 -I 10.91.8.99 10.91.8.1 >/dev/null 2>&1 && echo through || echo dropped; ip addr del 10.91.8.99/24 dev eth0',
+      'ip addr add 10.91.8.99/24 dev eth0; ping -c 2 -W 1 -I 10.91.8.99 10.91.8.1 >/dev/null 2>&1 && echo ' +
+        'through || echo dropped; ip addr del 10.91.8.99/24 dev eth0',
     )
     expect(forged.out).toBe('dropped')
     expect(await drops()).toBeGreaterThan(before)
@@ -183,7 +185,8 @@ describe('a node that loses its power while the controller is down', () => {
     expect(await node.must('tc', 'qdisc', 'show', 'dev', tap)).toMatch(/tbf .*rate 100Mbit/)
   }, 30_000)
 
-  test('comes back to the controller with what is true, also of a guest that has meanwhile shut itself down, and no difference', async () => {
+  test('comes back to the controller with what is true, also of a guest that has meanwhile shut itself down, and ' +
+    'no difference', async () => {
     await onGuest(leaving, 'poweroff')
     await live.until('the end of app01', async () => (await domain('domstate', leaving)) === 'shut off')
     const began = Date.now()

@@ -1,4 +1,5 @@
-// The main job on real input: a real QEMU guest, ordered through the API of the compiled program, on real libvirt and nftables.
+// The main job on real input: a real QEMU guest, ordered through the API of the compiled program, on real libvirt and
+// nftables.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { copyFileSync, readdirSync } from 'node:fs'
 import type { Subprocess } from 'bun'
@@ -141,7 +142,8 @@ describe.skipIf(!!why)('a real server', () => {
     const forged = await sshWithKey(
       byKey.ipv4,
       key.path,
-      'ip addr add 10.91.7.99/24 dev eth0; ping -c 2 -W 1 -I 10.91.7.99 10.91.7.1 >/dev/null 2>&1 && echo through || echo dropped; ip addr del 10.91.7.99/24 dev eth0',
+      'ip addr add 10.91.7.99/24 dev eth0; ping -c 2 -W 1 -I 10.91.7.99 10.91.7.1 >/dev/null 2>&1 && echo ' +
+        'through || echo dropped; ip addr del 10.91.7.99/24 dev eth0',
     )
     expect(forged.out).toBe('dropped')
     expect(await drops()).toBeGreaterThan(before)

@@ -1,5 +1,5 @@
-// Signing in beyond the password, as a person does it: an authenticator app, recovery codes, passkeys in a virtual authenticator,
-// and being asked once more. At localhost, where browsers offer passkeys without HTTPS.
+// Signing in beyond the password, as a person does it: an authenticator app, recovery codes, passkeys in a virtual
+// authenticator, and being asked once more. At localhost, where browsers offer passkeys without HTTPS.
 
 import { Database } from 'bun:sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
@@ -35,7 +35,9 @@ const clean = async (name: string) => {
   expect({ page: name, axe: await look(page, name) }).toEqual({ page: name, axe: [] })
   expect({ page: name, complaints }).toEqual({ page: name, complaints: [] })
 }
-/** The same in a page of its own: another debugger at this one, as axe is, would take the virtual authenticator away. */
+/**
+ * The same in a page of its own: another debugger at this one, as axe is, would take the virtual authenticator away.
+ */
 async function cleanBeside(name: string, path = page.url()) {
   const beside = await context.newPage()
   await beside.goto(path)

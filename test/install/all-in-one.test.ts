@@ -1,15 +1,16 @@
-// install.sh on a clean Debian without systemd, as an operator runs it: from nothing to a server that answers SSH, twice, and away
-// again. The machine is a room of namespaces (room.sh); packages come through the registries' ordinary clients.
+// install.sh on a clean Debian without systemd, as an operator runs it: from nothing to a server that answers SSH,
+// twice, and away again. The machine is made of namespaces (clean-machine.sh); packages come through the registries' ordinary
+// clients.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { join } from 'node:path'
-import { checkout, type Ended, possible, Room, spawn } from './room.ts'
+import { CleanMachine, checkout, type Ended, possible, spawn } from './clean-machine.ts'
 
 setDefaultTimeout(600_000)
 
-let room: Room
-const inside = (command: string) => room.run(command)
-const mustInside = (command: string) => room.must(command)
-const install = (flags: string) => room.install(flags)
+let machine: CleanMachine
+const inside = (command: string) => machine.run(command)
+const mustInside = (command: string) => machine.must(command)
+const install = (flags: string) => machine.install(flags)
 
 /** Waits for SSH at the guest and runs a command there. */
 async function guest(address: string, command: string, limitSeconds = 90): Promise<string> {
@@ -23,10 +24,10 @@ async function guest(address: string, command: string, limitSeconds = 90): Promi
   }
 }
 
-/** What to read when a test here fails. */
+/** Printed when a test of this file fails. */
 const state = async () => (await inside('virsh list --all; tail -n 20 /var/log/berth/*.log')).out
 
-/** What a second run must not touch: files, identity, processes. */
+/** Files, identity and processes that a second run must leave alone. */
 const untouched = () =>
   mustInside(`sha256sum /usr/local/bin/berth /etc/berth/* /usr/local/lib/berth/* /var/lib/berth-agent/agent.json
     for p in /proc/[0-9]*; do case $(readlink $p/exe) in */berth | */libvirtd | */qemu*) echo "$p $(readlink $p/exe)";; esac; done`)
@@ -40,9 +41,9 @@ describe.skipIf(!possible).each(process.env['BERTH_LONG'] ? ['bookworm', 'trixie
     let boot = ''
 
     beforeAll(async () => {
-      room = await Room.make(suite)
-      await room.bringCheckout()
-      const ssh = join(room.dir, 'root/root/.ssh')
+      machine = await CleanMachine.make(suite)
+      await machine.bringCheckout()
+      const ssh = join(machine.dir, 'root/root/.ssh')
       await spawn([
         'bash',
         '-c',
@@ -53,7 +54,7 @@ describe.skipIf(!possible).each(process.env['BERTH_LONG'] ? ['bookworm', 'trixie
     })
 
     afterAll(async () => {
-      await room?.remove()
+      await machine?.remove()
     })
 
     test('prints each step and ends with the address, the staff sign-in and how to create the first server', () => {

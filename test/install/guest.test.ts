@@ -1,4 +1,5 @@
-// The guest that guest/build-tiny-guest.sh makes, booted by QEMU alone: what its seed reader promises, as Berth writes seeds.
+// The guest that guest/build-tiny-guest.sh makes, booted by QEMU alone: what its seed reader promises, as Berth writes
+// seeds.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,16 +1,17 @@
-// install.sh on two clean machines, as a hosting company has them: a controller, first as a lab on plain HTTP and then under a name
-// with Caddy in front, and a node that joins it from another address. Both are rooms (room.sh) that see each other's own address.
+// install.sh on two clean machines, as a hosting company has them: a controller, first as a lab on plain HTTP and then
+// under a name with Caddy in front, and a node that joins it from another address. Both are machines (clean-machine.sh) that see
+// each other's own address.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { join } from 'node:path'
-import { checkout, type Ended, possible, Room, spawn } from './room.ts'
+import { CleanMachine, checkout, type Ended, possible, spawn } from './clean-machine.ts'
 
 setDefaultTimeout(180_000)
 const program = process.env['BERTH_PROGRAM'] ?? join(checkout, 'dist/berth')
 const NAME = 'berth.internal'
 
 describe.skipIf(!possible)('install.sh for a controller and a node on two machines', () => {
-  let panel: Room
-  let node: Room
+  let panel: CleanMachine
+  let node: CleanMachine
   let at: { own: string; outside: string }
   let nodeAddress = ''
   let first: Ended
@@ -19,10 +20,10 @@ describe.skipIf(!possible)('install.sh for a controller and a node on two machin
   const plain = () => `http://${at.own}:8080`
 
   beforeAll(async () => {
-    panel = await Room.make('bookworm')
+    panel = await CleanMachine.make('bookworm')
     at = await panel.addresses()
     const other = async () => {
-      node = await Room.make('bookworm')
+      node = await CleanMachine.make('bookworm')
       nodeAddress = (await node.addresses()).own
       await node.bringRelease(program)
       await node.must(`echo '${at.own} ${NAME}' >>/etc/hosts`)
@@ -41,9 +42,9 @@ describe.skipIf(!possible)('install.sh for a controller and a node on two machin
   })
 
   // ---------------------------------------------------------------- what the tests ask
-  const admin = async (words: string, room = panel) =>
+  const admin = async (words: string, machine = panel) =>
     JSON.parse(
-      await room.must(
+      await machine.must(
         `set -a; . /etc/berth/controller.env; cd /; exec setpriv --reuid=berth --regid=berth --init-groups berth admin ${words}`,
       ),
     )
@@ -52,15 +53,15 @@ describe.skipIf(!possible)('install.sh for a controller and a node on two machin
     const locationId = data[0]?.id ?? (await admin(`locations.create '{"name":"Lab"}'`)).id
     return admin(`nodes.enroll '{"locationId":"${locationId}"}'`)
   }
-  const nodes = async (room = panel) =>
-    (await admin('nodes.list', room)).data as { id: string; name: string; connected: boolean }[]
+  const nodes = async (machine = panel) =>
+    (await admin('nodes.list', machine)).data as { id: string; name: string; connected: boolean }[]
   const lastLine = async (operation: string) =>
     (await admin('audit.list')).data.find((l: any) => l.operation === operation)
 
-  async function connected(id: string, is = true, room = panel) {
+  async function connected(id: string, is = true, machine = panel) {
     const until = Date.now() + 40_000
     for (;;) {
-      const all = await nodes(room)
+      const all = await nodes(machine)
       if (all.find((n) => n.id === id)?.connected === is) return
       if (Date.now() > until)
         throw new Error(
@@ -97,13 +98,13 @@ describe.skipIf(!possible)('install.sh for a controller and a node on two machin
       ...['-d', JSON.stringify({ email, password }), ...more, `https://${NAME}/api/v1/sessions`],
     )
 
-  /** What a second run must not touch: files, and processes by their number. */
-  const untouched = (room: Room) =>
-    room.must(`find /etc/berth /etc/caddy /usr/local/lib/berth /usr/local/bin/berth /var/lib/berth-agent/agent.json /var/lib/berth-agent/node.key -type f 2>/dev/null | sort | xargs sha256sum
+  /** Files and process ids that a second run must leave alone. */
+  const untouched = (machine: CleanMachine) =>
+    machine.must(`find /etc/berth /etc/caddy /usr/local/lib/berth /usr/local/bin/berth /var/lib/berth-agent/agent.json /var/lib/berth-agent/node.key -type f 2>/dev/null | sort | xargs sha256sum
       for p in /proc/[0-9]*; do case $(readlink $p/exe) in */berth | */caddy | */libvirtd) echo "$p $(readlink $p/exe)";; esac; done`)
-  /** What an installation leaves on a machine that had none. */
-  const left = (room: Room) =>
-    room.must(
+  /** Files that an uninstallation leaves behind. */
+  const left = (machine: CleanMachine) =>
+    machine.must(
       'ls -d /usr/local/bin/berth /usr/local/lib/berth /etc/berth /var/lib/berth /var/lib/berth-agent /var/log/berth /sys/class/net/berthbr0 2>/dev/null; (nft list tables; getent passwd berth) 2>/dev/null; true',
     )
 

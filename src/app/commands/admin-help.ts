@@ -1,4 +1,4 @@
-// What `berth admin OPERATION --help` prints: the declaration of the operation, for who types it on this host.
+// The text of `berth admin OPERATION --help`, made from the declaration of the operation.
 import type { TSchema } from 'typebox'
 import { API_ROOT } from '../../kernel/api/http.ts'
 import { type Operation, queryOf } from '../../kernel/api/operation.ts'
@@ -27,7 +27,9 @@ export function operationHelp(op: Operation): string {
     ...ids.map((name): [string, string] => [name, `text, needed: id of the ${op.on?.name ?? name}`]),
     ...Object.entries(properties).map(([name, schema]): [string, string] => [
       name,
-      `${kindOf(schema)}${needed.has(name) ? ', needed' : ''}${isSecret(schema) ? '; secret: give it on standard input' : ''}`,
+      `${kindOf(schema)}${needed.has(name) ? ', needed' : ''}${
+        isSecret(schema) ? '; secret: give it on standard input' : ''
+      }`,
     ]),
     ...query.map(([name, schema]): [string, string] => [
       `query.${name}`,
@@ -37,7 +39,8 @@ export function operationHelp(op: Operation): string {
   const width = Math.max(0, ...rows.map(([name]) => name.length)) + 2
   return [
     `berth admin ${op.id}${rows.length ? ' [JSON]' : ''}`,
-    `${op.summary}. ${op.localOnly ? 'It is there on this host only, not over HTTP.' : `It is ${op.method} ${API_ROOT}${op.path}.`}`,
+    `${op.summary}. ` +
+      `${op.localOnly ? 'It is there on this host only, not over HTTP.' : `It is ${op.method} ${API_ROOT}${op.path}.`}`,
     ...(rows.length
       ? ['', ...rows.map(([name, words]) => `  ${name.padEnd(width)}${words}`)]
       : ['', 'It takes no fields.']),

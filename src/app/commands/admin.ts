@@ -1,5 +1,5 @@
-// `berth admin`: any operation of the API, on this host, as System. A running controller is asked through its socket file, so
-// that it starts the jobs; without one the database is opened here.
+// `berth admin`: any operation of the API, on this host, as System. A running controller is asked through its socket
+// file, so that it starts the jobs; without one the database is opened here.
 import { existsSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { createStaff } from '../../identity/accounts/staff/staff.ts'
@@ -164,12 +164,14 @@ export async function call(op: Operation, given: Record<string, any>): Promise<R
   const config = installation()
   const socket = socketOf(config.dataDir)
   if (existsSync(socket)) {
-    // Nobody at the socket: a controller was killed there. Anything else may have begun there, and is not begun here once more.
+    // The socket file is left over from a killed controller, so the call runs here. After any other failure the
+    // controller may have begun the call: it must not begin twice.
     const answer = await fetch(url, { ...request, unix: socket, timeout: false } as unknown as RequestInit).catch(
       (error) => {
         if (!isNobodyThere(error) && op.method !== 'GET')
           throw new CutShort(
-            'The controller went away in the middle. Look whether it was done (berth admin audit.list) before you do it again.',
+            'The controller went away in the middle. Look whether it was done (berth admin audit.list) before ' +
+              'you do it again.',
           )
       },
     )

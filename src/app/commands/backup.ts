@@ -1,4 +1,5 @@
-// `berth backup`: the database as one file. The key file is not in it: a stolen backup opens no secret, and both must be kept.
+// `berth backup`: the database as one file. The key file is not in it: a stolen backup opens no secret, and both must
+// be kept.
 import { Database } from 'bun:sqlite'
 import {
   accessSync,
@@ -83,12 +84,16 @@ function mustBeWritable(directory: string) {
     throw failed(
       code === 'ENOENT'
         ? `There is no directory ${directory}.`
-        : `The user ${whoAmI()} may not write into ${directory} (${code}). Run this as root (sudo berth backup create …), or choose another directory.`,
+        : `The user ${whoAmI()} may not write into ${directory} (${code}). Run this as root (sudo berth backup ` +
+            'create …), or choose another directory.',
     )
   }
 }
 
-/** The file is opened as whoever calls; from there on all is done as the owner of the data directory, whose file it becomes. */
+/**
+ * The file is opened as whoever calls; from there on all is done as the owner of the data directory, whose file it
+ * becomes.
+ */
 async function restore(file: string): Promise<number> {
   if (!existsSync(file)) throw failed(`There is no file ${file}.`)
   const source = openSync(file, 'r')

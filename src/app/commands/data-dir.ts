@@ -4,7 +4,7 @@ import { type Config, configFrom, SettingError } from '../config.ts'
 import { createController } from '../controller.ts'
 import { aboutData, CannotStart, notUsable } from './startup-errors.ts'
 
-/** What install.sh writes, and the operator's own beside it, which wins: the service starts with both. */
+/** The settings files of the installed service: that of install.sh, then the operator's own, which wins. */
 const installed = ['/etc/berth/controller.env', '/etc/berth/controller.local.env']
 
 export const databaseOf = (dataDir: string) => `${dataDir}/berth.db`
@@ -14,8 +14,8 @@ export const socketOf = (dataDir: string) => `${dataDir}/admin.sock`
 type Env = Readonly<Record<string, string | undefined>>
 
 /**
- * The settings of the installed service, so that `sudo berth …` finds it wherever its data lies. Who names a data directory means
- * another installation, and then what is installed has no say.
+ * The settings of the installed service, so that `sudo berth …` finds it wherever its data lies. Who names a data
+ * directory means another installation, and then what is installed has no say.
  */
 export function environment(env: Env = process.env, files: readonly string[] = installed): Env {
   if (env['PANEL_DATA_DIR']) return env
@@ -36,12 +36,13 @@ function settingsIn(file: string): Record<string, string> {
   return Object.fromEntries([...found].map(([, name, double, single, bare]) => [name, double ?? single ?? bare ?? '']))
 }
 
-/** Whom the database belongs to is whom the controller runs as; before there is one, the owner of the directory. */
+/** The file whose owner the controller runs as: the database, or the directory before there is a database. */
 const whoServes = (dataDir: string) => (existsSync(databaseOf(dataDir)) ? databaseOf(dataDir) : dataDir)
 
 /**
- * For a command other than `serve`. As root it goes on as the owner of what `whose` names: what it writes is the controller's to read,
- * and what somebody put there to trap root traps nobody. Throws `CannotStart` where there is no such directory, or it is not ours.
+ * For a command other than `serve`. As root it goes on as the owner of what `whose` names: what it writes is the
+ * controller's to read, and what somebody put there to trap root traps nobody. Throws `CannotStart` where there is no
+ * such directory, or it is not ours.
  */
 export function installation(whose: (dataDir: string) => string = whoServes): Config {
   const config = configFrom(environment())
@@ -67,7 +68,8 @@ function become(uid: number, gid: number) {
 export const noDatabase = (dataDir: string) =>
   new CannotStart(
     'no_database',
-    `There is no database at ${databaseOf(dataDir)}. Set PANEL_DATA_DIR to the controller's data directory, or start the controller once: it makes one.`,
+    `There is no database at ${databaseOf(dataDir)}. Set PANEL_DATA_DIR to the controller's data directory, or ` +
+      'start the controller once: it makes one.',
   )
 
 /** The directory for the first start, or one in it. Throws `CannotStart`. */
@@ -88,7 +90,7 @@ export async function openController(parts: Parameters<typeof createController>[
   }
 }
 
-/** What connecting to a socket file says where no controller is: one was killed there, or none was ever. */
+/** Error codes of connecting to a socket file behind which no controller listens. */
 const nobodyThere = new Set(['ECONNREFUSED', 'ENOENT'])
 export const isNobodyThere = (error: unknown) => nobodyThere.has((error as { code?: string } | undefined)?.code ?? '')
 

@@ -32,5 +32,6 @@ const rotated = (): Promise<Response> =>
 const words = ({ key, encrypted, dropped }: { key: string; encrypted: number; dropped: string[] }) =>
   `${encrypted} ${encrypted === 1 ? 'value' : 'values'} re-encrypted with the key ${key}. ` +
   (dropped.length
-    ? `${named(dropped).replace('t', 'T')} ${dropped.length === 1 ? 'is' : 'are'} gone: copy the key file to where you keep it.`
+    ? `${named(dropped).replace('t', 'T')} ${dropped.length === 1 ? 'is' : 'are'} gone: copy the key file to where ` +
+      'you keep it.'
     : 'The old key stays: something was encrypted with it meanwhile. Run this again.')

@@ -74,7 +74,8 @@ function readTls(files: { cert: string; key: string }): { cert: string; key: str
     fits = new X509Certificate(tls.cert).checkPrivateKey(createPrivateKey(tls.key))
   } catch (error) {
     throw new SettingError(
-      `PANEL_TLS_CERT and PANEL_TLS_KEY must be a certificate and its key as PEM, and ${files.cert} or ${files.key} is not (${(error as Error).message}).`,
+      `PANEL_TLS_CERT and PANEL_TLS_KEY must be a certificate and its key as PEM, and ${files.cert} or ` +
+        `${files.key} is not (${(error as Error).message}).`,
     )
   }
   if (!fits) throw new SettingError(`PANEL_TLS_KEY: ${files.key} is not the key of the certificate in ${files.cert}.`)
@@ -89,7 +90,8 @@ function readSetting(name: string, file: string): string {
     throw new SettingError(
       code === 'ENOENT'
         ? `${name}: there is no file ${file}.`
-        : `${name}: the user ${whoAmI()} cannot read ${file} (${code}). Let that user read it, and the directories above it.`,
+        : `${name}: the user ${whoAmI()} cannot read ${file} (${code}). Let that user read it, and the directories ` +
+            'above it.',
     )
   }
 }

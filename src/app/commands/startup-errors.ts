@@ -1,4 +1,5 @@
-// Why a command cannot do its work on this machine. Expected things are said in words with what to do next, never as a stack trace.
+// Why a command cannot do its work on this machine. Expected things are said in words with what to do next, never as a
+// stack trace.
 import { readFileSync, statSync } from 'node:fs'
 import { KeyFileError } from '../../kernel/crypto/secrets.ts'
 import { NotOurDatabase } from '../../kernel/db/migrate.ts'
@@ -14,7 +15,7 @@ export class CannotStart extends Error {
   }
 }
 
-/** What main prints for an expected error, and its exit code; undefined for everything else, which is ours to mend. */
+/** The words and the exit code for an expected error; undefined for a fault of the program itself. */
 export function endOf(error: unknown): { words: string; exit: 1 | 2 } | undefined {
   if (error instanceof SettingError) return { words: error.message, exit: 2 }
   if (error instanceof CannotStart) return { words: `${error.code}: ${error.message}`, exit: 1 }
@@ -29,7 +30,8 @@ export function aboutData(error: unknown, dataDir: string): unknown {
   if (/^SQLITE_(NOTADB|CORRUPT)/.test(code))
     return new CannotStart(
       'database_damaged',
-      `${dataDir}/berth.db is damaged (${code}). Keep a copy of it, and restore a backup: sudo berth backup restore FILE.`,
+      `${dataDir}/berth.db is damaged (${code}). Keep a copy of it, and restore a backup: sudo berth backup ` +
+        'restore FILE.',
     )
   if (/^SQLITE_(BUSY|LOCKED)/.test(code))
     return new CannotStart(
@@ -43,7 +45,7 @@ export function aboutData(error: unknown, dataDir: string): unknown {
   return error
 }
 
-/** Whose it is and who is asking decide it nearly always, so both are named. */
+/** Names the owner of the directory and the user who asks: nearly always one of them is the cause. */
 export function notUsable(dataDir: string, code: string): CannotStart {
   const username = whoAmI()
   const owner = ownerOf(dataDir)
@@ -53,7 +55,8 @@ export function notUsable(dataDir: string, code: string): CannotStart {
       (owner === undefined
         ? `Run this as root (sudo berth …), or set PANEL_DATA_DIR to a directory of ${username}'s own.`
         : owner === username
-          ? 'It is theirs: look at its permissions, at those of the files in it, and whether its disk can be written to.'
+          ? 'It is theirs: look at its permissions, at those of the files in it, and whether its disk can be ' +
+            'written to.'
           : `It belongs to ${owner}: run this as root (sudo berth …) or as ${owner}.`),
   )
 }
@@ -77,22 +80,28 @@ function nameOf(uid: number): string {
   return line?.split(':')[0] ?? `number ${uid}`
 }
 
-/** What kept the listener from its address. A taken port may come free; an address that is not ours, or a port that is not allowed, is a wrong setting. */
+/**
+ * Why the listener cannot take its address. A taken port may come free; an address of another machine or a forbidden
+ * port is a wrong setting.
+ */
 export function aboutListening(error: unknown, { listen: { hostname, port } }: Config): unknown {
   const there = `${hostname.includes(':') ? `[${hostname}]` : hostname}:${port}`
   switch ((error as { code?: string }).code) {
     case 'EADDRINUSE':
       return new CannotStart(
         'port_taken',
-        `Another program listens on ${there} already; ss -ltnp 'sport = :${port}' names it. Stop it, or set PANEL_LISTEN to another port.`,
+        `Another program listens on ${there} already; ss -ltnp 'sport = :${port}' names it. Stop it, or set ` +
+          'PANEL_LISTEN to another port.',
       )
     case 'EADDRNOTAVAIL':
       return new SettingError(
-        `PANEL_LISTEN: ${there} is not an address of this machine. Take one that \`ip address\` shows, or 0.0.0.0:${port} for all.`,
+        `PANEL_LISTEN: ${there} is not an address of this machine. Take one that \`ip address\` shows, or ` +
+          `0.0.0.0:${port} for all.`,
       )
     case 'EACCES':
       return new SettingError(
-        `PANEL_LISTEN: the user ${whoAmI()} may not listen on port ${port}. Take one from 1024 on with a proxy in front, ` +
+        `PANEL_LISTEN: the user ${whoAmI()} may not listen on port ${port}. Take one from 1024 on with a proxy ` +
+          'in front, ' +
           `or run ./install.sh --controller --listen ${there}, which gives the service that right.`,
       )
     default:

@@ -1,5 +1,5 @@
-// Official cloud images, as their distributions publish them. The checksum is read from the distribution's own list when an
-// image is added, over HTTPS from the same host: a copy kept here would be stale within weeks.
+// Official cloud images, as their distributions publish them. The checksum is read from the distribution's own list
+// when an image is added, over HTTPS from the same host: a copy kept here would be stale within weeks.
 
 export type CatalogueEntry = {
   id: string
@@ -50,7 +50,10 @@ export const catalogue: readonly CatalogueEntry[] = [
   },
 ]
 
-/** Finds a file's checksum in a list as `sha256sum` prints it, or in the BSD form `SHA256 (file) = …`. Undefined when it is not there. */
+/**
+ * Finds a file's checksum in a list as `sha256sum` prints it, or in the BSD form `SHA256 (file) = …`. Undefined when it
+ * is not there.
+ */
 export function checksumIn(list: string, file: string, algorithm: 'sha256' | 'sha512'): string | undefined {
   const digits = algorithm === 'sha256' ? 64 : 128
   for (const text of list.slice(0, 1_000_000).split('\n')) {

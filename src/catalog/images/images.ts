@@ -18,7 +18,10 @@ const insert = (tx: Tx, row: Parameters<typeof insertImage>[1]) =>
     named('image', () => insertImage(tx, row)),
   )
 
-/** Files wait here to be imported; named in the API, never as a path, so that no call can make the controller read another file. */
+/**
+ * Files wait here to be imported; named in the API, never as a path, so that no call can make the controller read
+ * another file.
+ */
 export const incomingDir = (dataDir: string) => `${dataDir}/incoming`
 
 export const importImage = operation({
@@ -60,13 +63,17 @@ export const importImage = operation({
       published: body.published ?? true,
       createdAt: clock(),
     })
-    // Last, when nothing is refused any more. A crash before the commit leaves a file that nothing names, never a row without its file.
+    // Last, when nothing is refused any more. A crash before the commit leaves a file that nothing names, never a row
+    // without its file.
     renameSync(`${incomingDir(config.dataDir)}/${body.file}`, imagePath(config.dataDir, id, body.format ?? 'qcow2'))
     return made
   },
 })
 
-/** SHA-256 and size of a regular file that is no link. Throws `validation_failed` when it is not there or is not what it says. */
+/**
+ * SHA-256 and size of a regular file that is no link. Throws `validation_failed` when it is not there or is not what it
+ * says.
+ */
 async function fingerprint(path: string, format: string): Promise<{ size: number; checksum: string }> {
   const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch(() => undefined)
   if (!file) throw invalid({ field: 'file', message: 'is not in the incoming directory. Copy the image there first.' })
@@ -112,7 +119,8 @@ export const addCatalogueImage = operation({
     if (!checksum)
       throw new ApiError(
         'source_unreachable',
-        `The checksum list of ${entry.name} could not be read from ${new URL(entry.sums).host}. Check that the controller reaches it, or import an image from a file.`,
+        `The checksum list of ${entry.name} could not be read from ${new URL(entry.sums).host}. Check that the ` +
+          'controller reaches it, or import an image from a file.',
       )
     return { entry, checksum }
   },

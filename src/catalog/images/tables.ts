@@ -11,7 +11,7 @@ export const images = sqliteTable('images', {
   checksum: text().notNull(),
   sizeBytes: integer('size_bytes').notNull(),
   minDiskGb: integer('min_disk_gb').notNull(),
-  /** Who signs in by SSH. */
+  /** The user name for SSH. */
   user: text().notNull(),
   published: integer({ mode: 'boolean' }).notNull(),
   createdAt: integer('created_at').notNull(),

@@ -7,7 +7,9 @@ import type { Package } from './tables.ts'
 
 export type { Package }
 
-/** Staff see every package. So do resellers, who may sell only some: the order says which, and that is no "not found". */
+/**
+ * Staff see every package. So do resellers, who may sell only some: the order says which, and that is no "not found".
+ */
 export const packageOnSale: Resource<Package> = {
   name: 'package',
   notFound: 'package_not_found',

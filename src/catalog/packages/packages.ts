@@ -8,7 +8,7 @@ import { packageAnswer, packageOnSale, showPackage } from './model.ts'
 import { countPackages, insertPackage, packagesByName, updatePackage } from './queries.ts'
 import type { Package } from './tables.ts'
 
-/** What a package may hold; limits are what QEMU and Linux can do, not what is wise. */
+/** The fields of a package. The limits are those of QEMU and Linux, not recommendations. */
 const properties = {
   name: line(60),
   vcpus: t.Integer({ minimum: 1, maximum: 256 }),

@@ -134,7 +134,8 @@ function rangeFrom(network: Network, { first, last }: { first?: string | undefin
 
 function fill(tx: Tx, poolId: string, network: Network, first: bigint, last: bigint, gateway: bigint) {
   const insert = tx.$client.prepare(
-    'INSERT INTO addresses (id, pool_id, version, address, prefix_length, place, reserved_for) VALUES (?, ?, 4, ?, ?, ?, ?)',
+    'INSERT INTO addresses (id, pool_id, version, address, prefix_length, place, reserved_for) VALUES (?, ?, 4, ' +
+      '?, ?, ?, ?)',
   )
   let place = 0
   for (let n = first; n <= last; n++)
@@ -261,7 +262,8 @@ export const attachPool = operation({
     if (left)
       throw new ApiError(
         'in_use',
-        `${left.hostname} has an address of this pool on a node that would no longer route it. Move or terminate it first.`,
+        `${left.hostname} has an address of this pool on a node that would no longer route it. Move or terminate ` +
+          'it first.',
       )
     attachTo(tx, target.id, body.nodeIds)
     return showPool(tx, target)

@@ -1,4 +1,4 @@
-// What other features read of pools and addresses.
+// Queries on IP pools and addresses, for this feature and others.
 import { type Db, prepared } from '../../kernel/db/open.ts'
 import { reference } from '../../kernel/db/reference.ts'
 import { LIKE } from '../../kernel/db/rows.ts'

@@ -1,11 +1,12 @@
 #!/bin/bash
-# room.sh make DIR SUITE | run DIR COMMAND… | remove DIR
+# clean-machine.sh make DIR SUITE | run DIR COMMAND… | remove DIR
 #
-# A clean machine without systemd, for proving install.sh: a minimal Debian with namespaces of its own for processes, mounts,
-# network and control groups, and a way out to the package registries that this machine is set to. Needs root, debootstrap, tini.
+# A clean machine without systemd, for proving install.sh: a minimal Debian with namespaces of its own for processes,
+# mounts, network and control groups, and a way out to the package registries that this machine is set to. Needs root,
+# debootstrap, tini.
 set -euo pipefail
 export PATH=$PATH:/usr/sbin:/sbin
-verb=$1 room=$2 root=$2/root
+action=$1 machine=$2 root=$2/root
 cache=${XDG_CACHE_HOME:-/var/cache}/berth
 
 make_room() {
@@ -16,17 +17,17 @@ make_room() {
   cp -L /etc/resolv.conf "$root/etc/resolv.conf"
   echo 'node-under-test' >"$root/etc/hostname"
   printf '127.0.0.1 localhost\n127.0.1.1 node-under-test\n' >"$root/etc/hosts"
-  echo force-unsafe-io >"$root/etc/dpkg/dpkg.cfg.d/room" # a room is not kept, so its packages need not reach the disk
+  echo force-unsafe-io >"$root/etc/dpkg/dpkg.cfg.d/machine" # a machine is not kept, so its packages need not reach the disk
   cp "$(command -v tini-static)" "$root/.init"
   connect
-  started=$(mktemp -u "$room/started.XXXX")
+  started=$(mktemp -u "$machine/started.XXXX")
   (
     for group in $(control_groups); do mkdir -p "$group"; prepare_cpuset "$group"; echo $BASHPID >"$group/cgroup.procs"; done
-    exec nsenter --net="/run/netns/$(name)" unshare --mount --uts --ipc --pid --cgroup --fork "$0" inside "$room" "$cache/debs-$suite" "$started"
-  ) >"$room/log" 2>&1 &
+    exec nsenter --net="/run/netns/$(name)" unshare --mount --uts --ipc --pid --cgroup --fork "$0" inside "$machine" "$cache/debs-$suite" "$started"
+  ) >"$machine/log" 2>&1 &
   for _ in $(seq 100); do [ -e "$started" ] && break; sleep 0.1; done
-  [ -e "$started" ] || { cat "$room/log" >&2; exit 1; }
-  pgrep -P $! >"$room/pid"
+  [ -e "$started" ] || { cat "$machine/log" >&2; exit 1; }
+  pgrep -P $! >"$machine/pid"
 }
 
 # From the mirror that this machine's apt uses.
@@ -34,14 +35,14 @@ bootstrap() {
   local mirror
   mirror=$({ sed -n 's/^URIs: *//p' /etc/apt/sources.list.d/*.sources; awk '$1 == "deb" { print $2 }' /etc/apt/sources.list /etc/apt/sources.list.d/*.list || true; } 2>/dev/null |
     grep -m1 'debian/*$') || { echo 'no Debian mirror in /etc/apt' >&2; exit 1; }
-  debootstrap --variant=minbase --include=ca-certificates --cache-dir="$cache/debs-$1" "$1" "$room/new" "$mirror" >"$room/log" 2>&1 || { tail -5 "$room/log" >&2; exit 1; }
+  debootstrap --variant=minbase --include=ca-certificates --cache-dir="$cache/debs-$1" "$1" "$machine/new" "$mirror" >"$machine/log" 2>&1 || { tail -5 "$machine/log" >&2; exit 1; }
   # A registry may be reached through a proxy whose certificate this machine trusts.
-  cp /etc/ssl/certs/ca-certificates.crt "$room/new/etc/ssl/certs/ca-certificates.crt"
-  tar -cf "$cache/root-$1.tar.new" -C "$room/new" . && mv "$cache/root-$1.tar.new" "$cache/root-$1.tar"
-  rm -rf "$room/new"
+  cp /etc/ssl/certs/ca-certificates.crt "$machine/new/etc/ssl/certs/ca-certificates.crt"
+  tar -cf "$cache/root-$1.tar.new" -C "$machine/new" . && mv "$cache/root-$1.tar.new" "$cache/root-$1.tar"
+  rm -rf "$machine/new"
 }
 
-name() { echo "room-$(basename "$room" | tr -cd 'a-zA-Z0-9' | tail -c 8)"; }
+name() { echo "machine-$(basename "$machine" | tr -cd 'a-zA-Z0-9' | tail -c 8)"; }
 
 # One directory in every hierarchy, so that its libvirt and another on this machine do not meet.
 control_groups() {
@@ -54,7 +55,7 @@ prepare_cpuset() {
   case $1 in */cpuset/*) for f in cpus mems; do cat "${1%/*}/cpuset.$f" >"$1/cpuset.$f"; done; echo 1 >"$1/cgroup.clone_children" ;; esac
 }
 
-# A point-to-point link: to the outside behind this machine's own address, to other rooms as it is.
+# A point-to-point link: to the outside behind this machine's own address, to other machines as it is.
 connect() {
   local n third; n=$(name)
   until third=$((RANDOM % 250)) && [ -z "$(ip -4 address show to "10.213.$third.0/30")" ]; do :; done
@@ -64,8 +65,8 @@ connect() {
   ip -n "$n" address add "10.213.$third.2/30" dev up0
   ip -n "$n" link set lo up; ip -n "$n" link set up0 up
   ip -n "$n" route add default via "10.213.$third.1"
-  echo "10.213.$third.2" >"$room/address"
-  cat /proc/sys/net/ipv4/ip_forward >"$room/ip_forward"; echo 1 >/proc/sys/net/ipv4/ip_forward
+  echo "10.213.$third.2" >"$machine/address"
+  cat /proc/sys/net/ipv4/ip_forward >"$machine/ip_forward"; echo 1 >/proc/sys/net/ipv4/ip_forward
   nft -f - <<RULES
 table ip $n {
   chain out {
@@ -100,7 +101,7 @@ inside() {
   ln -s /proc/self/fd "$root/dev/fd"
   for file in stdin:0 stdout:1 stderr:2; do ln -s "/proc/self/fd/${file#*:}" "$root/dev/${file%:*}"; done
   mkdir -p "$root/var/cache/apt/archives"; mount --bind "$debs" "$root/var/cache/apt/archives"
-  # Rooms share what was downloaded, and install at the same time.
+  # Machines share what was downloaded, and install at the same time.
   touch "$debs/lock" "$root/.apt-lock"; mount --bind "$root/.apt-lock" "$root/var/cache/apt/archives/lock"
   hostname node-under-test
   touch "$started"
@@ -113,7 +114,7 @@ run_in() {
   local setting keep=()
   for setting in NODE_EXTRA_CA_CERTS SSL_CERT_FILE; do [ -z "${!setting-}" ] || keep+=("$setting=${!setting}"); done
   for group in $(control_groups); do echo $$ >"$group/cgroup.procs"; done
-  exec nsenter --target "$(cat "$room/pid")" --all -- env -i HOME=/root PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin LANG=C.UTF-8 "${keep[@]}" "$@"
+  exec nsenter --target "$(cat "$machine/pid")" --all -- env -i HOME=/root PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin LANG=C.UTF-8 "${keep[@]}" "$@"
 }
 
 remove_room() {
@@ -127,13 +128,13 @@ remove_room() {
   ip link delete "${n:0:13}-h" 2>/dev/null || true
   ip netns delete "$n" 2>/dev/null || true
   nft delete table ip "$n" 2>/dev/null || true
-  [ ! -e "$room/ip_forward" ] || cat "$room/ip_forward" >/proc/sys/net/ipv4/ip_forward
+  [ ! -e "$machine/ip_forward" ] || cat "$machine/ip_forward" >/proc/sys/net/ipv4/ip_forward
   for group in $(control_groups); do find "$group" -depth -type d -exec rmdir {} + 2>/dev/null || true; done
-  rm -rf --one-file-system "$room"
+  rm -rf --one-file-system "$machine"
 }
 
 shift 2
-case $verb in
+case $action in
   make) make_room "$@" ;;
   inside) inside "$@" ;;
   run) run_in "$@" ;;

@@ -1,10 +1,10 @@
-// A clean machine as the tests of install.sh see it; room.sh makes it.
+// A clean machine as the tests of install.sh see it; clean-machine.sh makes it.
 import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 export const checkout = join(import.meta.dir, '../..')
-const script = join(import.meta.dir, 'room.sh')
+const script = join(import.meta.dir, 'clean-machine.sh')
 
 export const possible =
   process.getuid?.() === 0 &&
@@ -30,13 +30,13 @@ async function must(what: string, ended: Promise<Ended>): Promise<string> {
   return out.trim()
 }
 
-export class Room {
+export class CleanMachine {
   private constructor(readonly dir: string) {}
 
-  static async make(suite: string): Promise<Room> {
-    const room = new Room(mkdtempSync(join(tmpdir(), 'berth-room-')))
-    await must('room.sh make', spawn([script, 'make', room.dir, suite]))
-    return room
+  static async make(suite: string): Promise<CleanMachine> {
+    const machine = new CleanMachine(mkdtempSync(join(tmpdir(), 'berth-machine-')))
+    await must('clean-machine.sh make', spawn([script, 'make', machine.dir, suite]))
+    return machine
   }
 
   remove = () => spawn([script, 'remove', this.dir])
@@ -52,7 +52,10 @@ export class Room {
   /** A release: install.sh and the program beside it. */
   bringRelease = (program: string) => this.fill(`cp ${checkout}/install.sh ${program} "$1"`)
   private fill = (how: string) =>
-    must('filling the room', spawn(['bash', '-c', `mkdir -p "$1" && ${how}`, 'fill', join(this.dir, 'root/opt/berth')]))
+    must(
+      'filling the machine',
+      spawn(['bash', '-c', `mkdir -p "$1" && ${how}`, 'fill', join(this.dir, 'root/opt/berth')]),
+    )
 
   /** Its own end and this machine's end of the wire between them. */
   async addresses(): Promise<{ own: string; outside: string }> {
