@@ -46,7 +46,7 @@ describe('S12 S13 a call to an address that somebody chose', () => {
   test('reaches this machine only where that is meant, and by its own name', async () => {
     using server = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: () => new Response('here') })
     const url = new URL(`http://127.0.0.1:${server.port}/`)
-    expect(await egress(url, lab)).toEqual({ status: 200, text: 'here' })
+    expect(await egress(url, lab)).toEqual({ status: 200, text: 'here', contentType: 'text/plain;charset=utf-8' })
     expect(disabledReason(url, chosenByOperator)).toBe('must start with https://.')
     expect(disabledReason(new URL('https://127.0.0.1/'), chosenByOperator)).toBe(
       'is at an address that must not be called.',

@@ -1,5 +1,5 @@
-// The way out to an address that somebody chose: its name is resolved once, every answer must be allowed, and the
-// connection goes to one of those that were looked at. Nothing is redirected, and nothing takes long or much.
+// Requests to an address that a person chose. Its name is resolved once, each address it resolves to must be allowed, and the
+// connection goes to one of exactly these. Redirects are not followed; time and size are limited.
 import { lookup } from 'node:dns/promises'
 import http from 'node:http'
 import https from 'node:https'
@@ -7,22 +7,22 @@ import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
 import { second } from '../db/clock.ts'
 
-/** Where a call may go. Ranges are ipaddr.js's names; what embeds another address (mapped, NAT64, 6to4) has a range of its own. */
+/** Where a request may go. Ranges have ipaddr.js's names; an address that embeds another (mapped, NAT64, 6to4) has a range of its own. */
 export type Policy = {
   ranges: readonly string[]
-  /** This machine itself, and plain HTTP to it: only where the URL says so by itself, never through a name that leads there. */
+  /** This machine itself, and plain HTTP to it: only where the URL names it, never through a name that resolves to it. */
   loopback: boolean
 }
-/** For what an operator configures: their own network, but not link-local, multicast or unspecified addresses. */
+/** For addresses that an operator configures: their own network too, but not link-local, multicast or unspecified addresses. */
 export const chosenByOperator: Policy = {
   ranges: ['unicast', 'private', 'carrierGradeNat', 'uniqueLocal'],
   loopback: false,
 }
 
-/** Clouds answer with credentials there; by range they look like any other address. */
+/** Clouds answer with credentials at these addresses, whose range is that of any other. */
 const metadata: readonly string[] = ['168.63.129.16', 'fd00:ec2::254']
 
-/** It could not be reached, or answered too late or too much. The message is for whoever configured it. */
+/** The host could not be reached, or answered too late or too much. The message is for the person who configured it. */
 export class NoAnswer extends Error {}
 
 export const isLoopback = (url: URL): boolean => {
@@ -34,15 +34,15 @@ const hostOf = ({ hostname }: URL) => hostname.replace(/^\[|\]$/g, '')
 
 function isAllowed(address: string, policy: Policy, url: URL): boolean {
   if (!isIP(address) || metadata.includes(address)) return false
-  const it = ipaddr.parse(address)
-  const range = it.range()
+  const parsed = ipaddr.parse(address)
+  const range = parsed.range()
   if (range === 'loopback') return policy.loopback && isLoopback(url)
-  // Beside 2000::/3 ipaddr.js calls also unassigned space unicast.
-  const assigned = !(it instanceof ipaddr.IPv6) || range !== 'unicast' || it.parts[0]! >> 13 === 1
+  // ipaddr.js calls unassigned space outside 2000::/3 unicast too.
+  const assigned = !(parsed instanceof ipaddr.IPv6) || range !== 'unicast' || parsed.parts[0]! >> 13 === 1
   return assigned && policy.ranges.includes(range)
 }
 
-/** Why a URL may not be called, as far as that can be told without resolving its name; undefined when it may. */
+/** Why a URL may not be called, as far as its text tells; undefined when it may. The name is not resolved here. */
 export function disabledReason(url: URL, policy: Policy): string | undefined {
   const host = hostOf(url)
   if (url.username || url.password) return 'must not have a user or password in it.'
@@ -53,23 +53,24 @@ export function disabledReason(url: URL, policy: Policy): string | undefined {
   return undefined
 }
 
-type RequestContext = {
+type EgressRequest = {
   method?: 'GET' | 'POST'
   headers?: Record<string, string>
   body?: string
   mostBytes?: number
   timeoutMs?: number
-  /** Who knows names; the system, unless a test says otherwise. */
+  /** Resolves names; the system's resolver, unless a test gives another. */
   lookUp?: (host: string) => Promise<readonly { address: string }[]>
 }
 
-/** Throws `NoAnswer`. Any status is an answer. `timeoutMs` is for all of it, from the name to the last byte. */
-export async function egress(
-  url: URL,
-  policy: Policy,
-  asking: RequestContext = {},
-): Promise<{ status: number; text: string }> {
-  const { timeoutMs = 5 * second } = asking
+export type EgressResponse = { status: number; text: string; contentType: string }
+
+/**
+ * Sends one request. Any status is an answer; `contentType` is '' where the host gives none. `timeoutMs` covers everything from the
+ * name's resolution to the last byte, `mostBytes` the body. Throws `NoAnswer`.
+ */
+export async function egress(url: URL, policy: Policy, request: EgressRequest = {}): Promise<EgressResponse> {
+  const { timeoutMs = 5 * second } = request
   const late = Promise.withResolvers<never>()
   const gone = new AbortController()
   const timer = setTimeout(() => {
@@ -80,7 +81,7 @@ export async function egress(
     const why = disabledReason(url, policy)
     if (why) throw new NoAnswer(`${url.host} ${why}`)
     return await Promise.race([
-      resolve(url, policy, asking.lookUp).then((address) => ask(url, address, asking, gone.signal)),
+      resolve(url, policy, request.lookUp).then((address) => send(url, address, request, gone.signal)),
       late.promise,
     ])
   } finally {
@@ -89,7 +90,7 @@ export async function egress(
   }
 }
 
-const bySystem: NonNullable<RequestContext['lookUp']> = (host) => lookup(host, { all: true })
+const bySystem: NonNullable<EgressRequest['lookUp']> = (host) => lookup(host, { all: true })
 
 async function resolve(url: URL, policy: Policy, lookUp = bySystem): Promise<string> {
   const host = hostOf(url)
@@ -102,15 +103,15 @@ async function resolve(url: URL, policy: Policy, lookUp = bySystem): Promise<str
   return found[0]!.address
 }
 
-/** node:http and not fetch: that would resolve the name again, and obey proxies from the environment. */
-function ask(
+/** node:http and not fetch, which would resolve the name again and obey proxies from the environment. */
+function send(
   url: URL,
   address: string,
-  { method = 'GET', headers, body, mostBytes = 256_000 }: RequestContext,
+  { method = 'GET', headers, body, mostBytes = 256_000 }: EgressRequest,
   signal: AbortSignal,
 ) {
   signal.throwIfAborted()
-  const { promise, resolve, reject } = Promise.withResolvers<{ status: number; text: string }>()
+  const { promise, resolve, reject } = Promise.withResolvers<EgressResponse>()
   const tls = url.protocol === 'https:'
   const request = (tls ? https : http).request(
     {
@@ -139,7 +140,11 @@ function ask(
         request.destroy()
       })
       response.on('end', () =>
-        resolve({ status: response.statusCode ?? 0, text: Buffer.concat(chunks).toString('utf8') }),
+        resolve({
+          status: response.statusCode ?? 0,
+          text: Buffer.concat(chunks).toString('utf8'),
+          contentType: response.headers['content-type'] ?? '',
+        }),
       )
       response.on('error', reject)
     },

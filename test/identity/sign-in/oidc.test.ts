@@ -199,7 +199,7 @@ describe('signing in through a provider', () => {
     await walk(p)
     expect(p.idp.asked.filter((path) => path === '/keys').length).toBe(1)
     await p.idp.rotate()
-    expect((await walk(p)).status).toBe(201)
+    for (let i = 0; i < 2; i++) expect((await walk(p)).status).toBe(201)
     expect(p.idp.asked.filter((path) => path === '/keys').length).toBe(2)
     expect(p.idp.asked.filter((path) => path.startsWith('/.well-known')).length).toBe(1)
   })
@@ -263,6 +263,31 @@ describe('what does not begin and end in one browser is refused', () => {
     await p.admin('DELETE', '/admin/settings/sign-in')
     await refused(p, () => finish(p, cookie, came))
   })
+  test('one that comes back from another issuer, or from none where the provider names itself', async () => {
+    using p = await shop()
+    const issuer = async (iss?: string) => {
+      const { location, cookie } = await begin(p)
+      const { code, state } = await visit(location)
+      const body = { code, state, ...(iss && { iss }) }
+      const from = { Cookie: cookie, Origin: 'https://panel.test' }
+      return p.call(undefined, 'POST', '/sessions/from-provider', body, from)
+    }
+    const refusedBy = async (iss?: string) => {
+      const before = untouched(p)
+      const { status, body } = await issuer(iss)
+      expect([status, body.error.code]).toEqual([401, 'sign_in_failed'])
+      expect(lastLine(p).details).toMatchObject({ reason: 'another_issuer' })
+      expect(untouched(p)).toBe(before)
+    }
+    await refusedBy('https://id.evil.test')
+    expect((await issuer(p.idp.issuer)).status).toBe(201)
+    const documents = await (await fetch(`${p.idp.issuer}/.well-known/openid-configuration`)).json()
+    const named = { ...(documents as object), authorization_response_iss_parameter_supported: true }
+    p.idp.lie({ instead: { '/.well-known/openid-configuration': () => Response.json(named) } })
+    p.turnClock(2 * hour)
+    await refusedBy()
+    expect((await issuer(p.idp.issuer)).status).toBe(201)
+  })
   test('a call from another site', async () => {
     using p = await shop()
     const { location, cookie } = await begin(p)
@@ -297,7 +322,7 @@ describe('what the provider says is not believed', () => {
     [
       'a token for several that does not say to whom',
       (p) => p.idp.lie({ claims: (c) => ({ ...c, aud: ['berth', 'another'] }) }),
-      { what: 'azp' },
+      { what: 'aud' },
     ],
     [
       'a token of another issuer',
@@ -313,26 +338,14 @@ describe('what the provider says is not believed', () => {
       { what: 'iat' },
     ],
     ['a token about nobody', (p) => p.idp.lie({ claims: ({ sub: _, ...c }) => c }), { what: 'sub' }],
-    [
-      'a token that nobody signed',
-      (p) => p.idp.lie({ token: (c) => unsigned(c) }),
-      { what: 'ERR_JOSE_ALG_NOT_ALLOWED' },
-    ],
+    ['a token that nobody signed', (p) => p.idp.lie({ token: (c) => unsigned(c) }), { what: 'algorithm' }],
     [
       'a token signed with the public key as a shared secret',
       (p) => p.idp.lie({ token: (c, pem) => withHmac(c, pem, 'first') }),
-      { what: 'ERR_JOSE_ALG_NOT_ALLOWED' },
+      { what: 'algorithm' },
     ],
-    [
-      'a token signed with a key that is not published',
-      (p) => p.idp.lie({ hiddenKey: true }),
-      { what: 'ERR_JWKS_NO_MATCHING_KEY' },
-    ],
-    [
-      'a token whose claims were changed after signing',
-      (p) => p.idp.lie({ forge: true }),
-      { what: 'ERR_JWS_SIGNATURE_VERIFICATION_FAILED' },
-    ],
+    ['a token signed with a key that is not published', (p) => p.idp.lie({ hiddenKey: true }), { what: 'key' }],
+    ['a token whose claims were changed after signing', (p) => p.idp.lie({ forge: true }), { what: 'signature' }],
     [
       'no token',
       (p) => p.idp.lie({ instead: { '/token': () => Response.json({ access_token: 'x' }) } }),

@@ -3,7 +3,7 @@ import { accountKinds } from '../../../kernel/api/access.ts'
 import { ApiError, invalid } from '../../../kernel/api/errors.ts'
 import { type AppContext, done, fields, line, nullable, operation, secret } from '../../../kernel/api/operation.ts'
 import type { Db } from '../../../kernel/db/open.ts'
-import { issuerHindrance } from './provider.ts'
+import { issuerDisabledReason } from './provider.ts'
 import { CALLBACK_PAGE, dropProvider, keepProvider, type Provider, providerFrom } from './provider-setting.ts'
 
 const access = { staff: ['settings:write'] } as const
@@ -65,7 +65,7 @@ export const setSignInProvider = operation({
   },
   auditSnapshot: (call) => show(call.tx, call),
   async prepare({ db, body, secrets, providers }) {
-    const why = issuerHindrance(body.issuer)
+    const why = issuerDisabledReason(body.issuer)
     if (why) throw invalid({ field: 'issuer', message: why })
     secretFor(body, providerFrom(db, secrets))
     await providers.discover(body.issuer, true).catch((error: Error) => {

@@ -123,10 +123,20 @@ export const completeProviderSignIn = operation({
       verifier: string
     }
     const person = await providers
-      .redeem(provider, { code: body.code, verifier, redirectUri: config.publicUrl + CALLBACK_PAGE })
-      .then((token) => providers.verify(provider, token, nonce))
+      .redeem(provider, {
+        code: body.code,
+        state: body.state,
+        iss: body.iss,
+        verifier,
+        nonce,
+        redirectUri: config.publicUrl + CALLBACK_PAGE,
+      })
       .catch((error) => {
-        if (error instanceof NotBelieved) throw because(notBelieved(), { reason: error.reason, what: error.what })
+        if (error instanceof NotBelieved)
+          throw because(error.reason === 'another_issuer' ? startAgain() : notBelieved(), {
+            reason: error.reason,
+            what: error.what,
+          })
         if (error instanceof NoAnswer)
           throw because(unreachable(), { reason: 'provider_unreachable', what: error.message })
         throw error
@@ -185,7 +195,7 @@ function take(
 
 /** Staff read it in the audit log; the person hears no more than they need. */
 type Why = {
-  reason: Stranger | NotBelieved['reason'] | 'not_begun_here' | 'another_issuer' | 'provider_unreachable'
+  reason: Stranger | NotBelieved['reason'] | 'not_begun_here' | 'provider_unreachable'
   what?: string
   subject?: string
 }

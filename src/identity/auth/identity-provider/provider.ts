@@ -1,8 +1,7 @@
-// What is asked of an OpenID Connect provider, and what of its answers is believed. Nothing here knows an account.
+// The client of an OpenID Connect provider. The protocol is the library's; what goes over the network leaves through `egress`, and
+// a few checks are stricter than the standard. Nothing here knows an account.
 import { createHash } from 'node:crypto'
-import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTPayload, jwtVerify } from 'jose'
-import { type Static, type TSchema, Type as t } from 'typebox'
-import { fits } from '../../../kernel/api/validate.ts'
+import type { AuthorizationServer, Client, IDToken } from 'oauth4webapi'
 import { type Clock, hour, minute, second } from '../../../kernel/db/clock.ts'
 import {
   chosenByOperator,
@@ -20,201 +19,271 @@ const ALGORITHMS = ['RS256', 'PS256', 'ES256', 'EdDSA']
 const CLOCK_SECONDS = 60
 const TOKEN_AGE_SECONDS = (10 * minute) / second
 const CACHED_MS = hour
+const LONGEST_URL = 2000
 
-const Discovery = t.Object({
-  issuer: t.String(),
-  authorization_endpoint: t.String({ maxLength: 2000 }),
-  token_endpoint: t.String({ maxLength: 2000 }),
-  jwks_uri: t.String({ maxLength: 2000 }),
-  token_endpoint_auth_methods_supported: t.Optional(t.Array(t.String())),
-  authorization_response_iss_parameter_supported: t.Optional(t.Boolean()),
-})
-export type Discovery = Static<typeof Discovery>
-const Keys = t.Object({ keys: t.Array(t.Object({ kty: t.String() }), { maxItems: 100 }) })
-const Redeemed = t.Object({ id_token: t.String({ maxLength: 100_000 }) })
+/** Loaded with the first sign-in through a provider. */
+const library = () => import('oauth4webapi')
+type Library = Awaited<ReturnType<typeof library>>
 
-/** The provider said something that is not believed. `what` is for the audit log: no part of a token. */
+/** What a provider says about itself, with the three addresses that a sign-in needs. */
+export type Discovery = AuthorizationServer & Record<(typeof endpoints)[number], string>
+const endpoints = ['authorization_endpoint', 'token_endpoint', 'jwks_uri'] as const
+
+/** The provider's answer is refused. `what` is for the audit log: no part of a token. */
 export class NotBelieved extends Error {
   constructor(
-    readonly reason: 'code_refused' | 'token_not_valid',
+    readonly reason: 'code_refused' | 'token_not_valid' | 'another_issuer',
     readonly what: string,
   ) {
     super(`${reason}: ${what}`)
   }
 }
 
-/** Who somebody is for the provider. */
+/** A person, as the provider identifies them. */
 export type Person = {
   issuer: string
   subject: string
   email: string | undefined
   emailVerified: boolean
-  /** When they last showed the provider who they are, if it says so; milliseconds. */
+  /** When they last proved to the provider who they are, if it says so; milliseconds. */
   authenticatedAt: number | undefined
+}
+
+/** What the browser came back with, and what was remembered when it left. */
+export type Redemption = {
+  code: string
+  state: string
+  iss?: string | undefined
+  verifier: string
+  nonce: string
+  redirectUri: string
 }
 
 /** Plain HTTP and this machine only where the issuer itself is on it: a lab. */
 const policyFor = (issuer: string): Policy => ({ ...chosenByOperator, loopback: isLoopback(new URL(issuer)) })
 
 /** Why this cannot be an issuer; undefined when it can, as far as its text tells. */
-export function issuerHindrance(issuer: string): string | undefined {
+export function issuerDisabledReason(issuer: string): string | undefined {
   const url = URL.parse(issuer)
   if (!url || url.search || url.hash) return 'must be a URL like https://id.example.com/realms/staff.'
   return disabledReason(url, policyFor(issuer))
 }
 
-/** Remembers for an hour what providers publish. */
+/** Talks to identity providers; remembers for an hour what they publish about themselves. */
 export class Providers {
-  private kept = new Map<string, { at: number; it: Promise<unknown> }>()
+  private cache = new Map<string, { at: number; discovery: Promise<Discovery> }>()
   constructor(private clock: Clock) {}
 
-  /** What the provider says about itself. Throws `NoAnswer`. */
-  async discover(issuer: string, fresh = false): Promise<Discovery> {
-    const it = await this.document(
-      issuer,
-      `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`,
-      Discovery,
-      fresh,
-    )
-    if (it.issuer !== issuer) throw new NoAnswer(`It calls itself another issuer: ${it.issuer.slice(0, 200)}`)
-    for (const url of [it.authorization_endpoint, it.token_endpoint, it.jwks_uri]) {
-      const why = URL.canParse(url) ? disabledReason(new URL(url), policyFor(issuer)) : 'is no URL.'
-      if (why) throw new NoAnswer(`One of its addresses ${why}`)
-    }
-    return it
+  /** What the provider says about itself; `fresh` asks it anew. Throws `NoAnswer`. */
+  discover(issuer: string, fresh = false): Promise<Discovery> {
+    const now = this.clock()
+    for (const [key, { at }] of this.cache) if (now - at > CACHED_MS) this.cache.delete(key)
+    const known = fresh ? undefined : this.cache.get(issuer)
+    if (known) return known.discovery
+    const discovery = fetchDiscovery(issuer)
+    this.cache.set(issuer, { at: now, discovery })
+    // A failure is not remembered.
+    discovery.catch(() => this.cache.get(issuer)?.discovery === discovery && this.cache.delete(issuer))
+    return discovery
   }
 
-  /** What the code stands for. Throws `NoAnswer` or `NotBelieved`. */
-  async redeem(
-    p: Provider,
-    { code, verifier, redirectUri }: { code: string; verifier: string; redirectUri: string },
-  ): Promise<string> {
-    const found = await this.discover(p.issuer)
-    const form = new URLSearchParams({
-      grant_type: 'authorization_code',
-      code,
-      redirect_uri: redirectUri,
-      code_verifier: verifier,
-    })
-    const headers: Record<string, string> = { 'Content-Type': 'application/x-www-form-urlencoded' }
-    // What is not said means Basic (OpenID Connect Discovery, section 3).
-    const basic = (found.token_endpoint_auth_methods_supported ?? ['client_secret_basic']).includes(
-      'client_secret_basic',
-    )
-    if (p.clientSecret !== null && basic)
-      headers['Authorization'] = `Basic ${btoa(`${formed(p.clientId)}:${formed(p.clientSecret)}`)}`
-    else {
-      form.set('client_id', p.clientId)
-      if (p.clientSecret !== null) form.set('client_secret', p.clientSecret)
+  /** Redeems the code and checks the signature and every claim of the token. Throws `NoAnswer` or `NotBelieved`. */
+  async redeem(provider: Provider, redemption: Redemption): Promise<Person> {
+    const oauth = await library()
+    const discovery = await this.discover(provider.issuer)
+    const now = Math.floor(this.clock() / second)
+    const client: Client = {
+      client_id: provider.clientId,
+      [oauth.clockSkew]: now - Math.floor(Date.now() / second),
+      [oauth.clockTolerance]: CLOCK_SECONDS,
     }
-    const { status, text } = await egress(new URL(found.token_endpoint), policyFor(p.issuer), {
-      method: 'POST',
-      headers,
-      body: form.toString(),
+    const claims = await verifiedClaims(oauth, discovery, client, provider, redemption, (renewed) => {
+      this.cache.set(provider.issuer, { at: this.clock(), discovery: Promise.resolve(renewed) })
     })
-    const answer = parsed(text)
-    if (status !== 200) throw new NotBelieved('code_refused', `${status} ${errorIn(answer)}`.trim())
-    if (!fits(Redeemed, answer)) throw new NotBelieved('token_not_valid', 'none')
-    return (answer as Static<typeof Redeemed>).id_token
-  }
-
-  /** Whose the token is, once its signature and every claim are right. Throws `NoAnswer` or `NotBelieved`. */
-  async verify(p: Provider, token: string, nonce: string): Promise<Person> {
-    const { jwks_uri } = await this.discover(p.issuer)
-    const claims = await this.claims(p, token, jwks_uri, false)
-      .catch((error) => {
-        // Providers change their keys; then the ones that are remembered are too old, once.
-        if (error instanceof errors.JWKSNoMatchingKey) return this.claims(p, token, jwks_uri, true)
-        throw error
-      })
-      .catch((error) => {
-        throw error instanceof errors.JOSEError ? new NotBelieved('token_not_valid', whatOf(error)) : error
-      })
-    const { sub, nonce: said, azp, aud, email, email_verified, auth_time } = claims
+    const { sub, iat, azp, email, email_verified, auth_time } = claims
     const refused = (what: string) => new NotBelieved('token_not_valid', what)
-    if (said !== nonce) throw refused('nonce')
-    if (azp === undefined ? Array.isArray(aud) && aud.length > 1 : azp !== p.clientId) throw refused('azp')
+    if (azp !== undefined && azp !== provider.clientId) throw refused('azp')
+    if (iat > now + CLOCK_SECONDS || iat < now - TOKEN_AGE_SECONDS - CLOCK_SECONDS) throw refused('iat')
     if (!sub || sub.length > 255) throw refused('sub')
     return {
-      issuer: p.issuer,
+      issuer: provider.issuer,
       subject: sub,
       email: typeof email === 'string' ? email : undefined,
       emailVerified: email_verified === true,
       authenticatedAt: typeof auth_time === 'number' ? auth_time * second : undefined,
     }
   }
+}
 
-  private async claims(p: Provider, token: string, jwksUri: string, fresh: boolean): Promise<JWTPayload> {
-    const keys = createLocalJWKSet((await this.document(p.issuer, jwksUri, Keys, fresh)) as JSONWebKeySet)
-    const { payload } = await jwtVerify(token, keys, {
-      algorithms: ALGORITHMS,
-      issuer: p.issuer,
-      audience: p.clientId,
-      requiredClaims: ['sub', 'exp', 'nonce'],
-      maxTokenAge: TOKEN_AGE_SECONDS,
-      clockTolerance: CLOCK_SECONDS,
-      currentDate: new Date(this.clock()),
+async function fetchDiscovery(issuer: string): Promise<Discovery> {
+  const oauth = await library()
+  const found = await oauth
+    .discoveryRequest(new URL(issuer), {
+      [oauth.customFetch]: documentFetch(issuer),
+      [oauth.allowInsecureRequests]: policyFor(issuer).loopback,
     })
-    return payload
+    .then((response) => oauth.processDiscoveryResponse(new URL(issuer), response))
+    .catch((error) => {
+      if (error instanceof oauth.OperationProcessingError)
+        throw error.code === oauth.JSON_ATTRIBUTE_COMPARISON ? anotherIssuer(error.cause) : notAProvider(issuer, error)
+      throw error
+    })
+  // The library takes two spellings of a URL for one issuer; tokens are compared letter by letter.
+  if (found.issuer !== issuer) throw anotherIssuer({ body: found })
+  for (const name of endpoints) {
+    const url = found[name]
+    if (typeof url !== 'string' || url.length > LONGEST_URL) throw notAProvider(issuer)
+    const why = URL.canParse(url) ? disabledReason(new URL(url), policyFor(issuer)) : 'is no URL.'
+    if (why) throw new NoAnswer(`One of its addresses ${why}`)
   }
+  return { ...(found as Discovery), id_token_signing_alg_values_supported: ALGORITHMS }
+}
+const anotherIssuer = (cause: unknown) =>
+  new NoAnswer(`It calls itself another issuer: ${String((cause as any)?.body?.issuer).slice(0, 200)}`)
+const notAProvider = (url: string, cause?: unknown) =>
+  new NoAnswer(`${new URL(url).host} does not answer like an OpenID Connect provider.`, { cause })
 
-  private document<S extends TSchema>(issuer: string, url: string, schema: S, fresh: boolean): Promise<Static<S>> {
-    const now = this.clock()
-    for (const [key, { at }] of this.kept) if (now - at > CACHED_MS) this.kept.delete(key)
-    const known = fresh ? undefined : this.kept.get(url)
-    if (known) return known.it as Promise<Static<S>>
-    const it = fetchDocument(issuer, url, schema)
-    this.kept.set(url, { at: now, it })
-    // A failure is not remembered.
-    it.catch(() => this.kept.get(url)?.it === it && this.kept.delete(url))
-    return it
+async function verifiedClaims(
+  oauth: Library,
+  discovery: Discovery,
+  client: Client,
+  { clientSecret }: Provider,
+  { code, state, iss, verifier, nonce, redirectUri }: Redemption,
+  /** The provider has other keys than the ones that were remembered. */
+  keysChanged: (renewed: Discovery) => void,
+): Promise<IDToken> {
+  const { issuer } = discovery
+  const [insecure, tokenFetch] = [policyFor(issuer).loopback, fetchFor(issuer)]
+  try {
+    const back = new URLSearchParams({ code, state, ...(iss !== undefined && { iss }) })
+    const response = await oauth.authorizationCodeGrantRequest(
+      discovery,
+      client,
+      authenticationOf(oauth, discovery, clientSecret),
+      callbackOf(oauth, discovery, client, back, state),
+      redirectUri,
+      verifier,
+      { [oauth.customFetch]: tokenFetch, [oauth.allowInsecureRequests]: insecure },
+    )
+    const result = await oauth.processAuthorizationCodeResponse(discovery, client, response, {
+      expectedNonce: nonce,
+      requireIdToken: true,
+    })
+    const options = { [oauth.customFetch]: documentFetch(issuer), [oauth.allowInsecureRequests]: insecure }
+    await oauth.validateApplicationLevelSignature(discovery, response, options).catch(async (error) => {
+      // Providers change their keys: the library remembers the old ones by this object, and a copy of it asks for the new ones.
+      if (error?.code !== oauth.KEY_SELECTION) throw error
+      const renewed = { ...discovery }
+      await oauth.validateApplicationLevelSignature(renewed, response, options)
+      keysChanged(renewed)
+    })
+    return oauth.getValidatedIdTokenClaims(result)!
+  } catch (error) {
+    throw refusalOf(oauth, discovery, error)
   }
 }
 
-async function fetchDocument<S extends TSchema>(issuer: string, url: string, schema: S): Promise<Static<S>> {
-  const { status, text } = await egress(new URL(url), policyFor(issuer))
-  const it = parsed(text)
-  if (status !== 200)
-    throw new NoAnswer(`${new URL(url).host} answered ${status} for ${new URL(url).pathname.slice(0, 200)}.`)
-  if (!fits(schema, it)) throw new NoAnswer(`${new URL(url).host} does not answer like an OpenID Connect provider.`)
-  return it as Static<S>
+function callbackOf(oauth: Library, discovery: Discovery, client: Client, back: URLSearchParams, state: string) {
+  try {
+    return oauth.validateAuthResponse(discovery, client, back, state)
+  } catch {
+    throw new NotBelieved('another_issuer', 'iss')
+  }
 }
 
-/** Where the browser goes. */
-export function authorizationUrl(found: Discovery, p: Provider, asked: RequestContext): string {
-  const url = new URL(found.authorization_endpoint)
+/** Providers that do not say how a client authenticates mean Basic (OpenID Connect Discovery, section 3). */
+function authenticationOf(oauth: Library, discovery: Discovery, clientSecret: string | null) {
+  if (clientSecret === null) return oauth.None()
+  const methods = discovery.token_endpoint_auth_methods_supported ?? ['client_secret_basic']
+  return methods.includes('client_secret_basic')
+    ? oauth.ClientSecretBasic(clientSecret)
+    : oauth.ClientSecretPost(clientSecret)
+}
+
+const CLAIMS = ['iss', 'aud', 'exp', 'iat', 'sub', 'nonce']
+
+/** The library's error in our terms; the error itself when it is neither the library's nor one of a key. */
+function refusalOf(oauth: Library, discovery: Discovery, error: unknown): unknown {
+  if (error instanceof NoAnswer || error instanceof NotBelieved) return error
+  if (error instanceof oauth.ResponseBodyError)
+    return new NotBelieved('code_refused', `${error.status} ${codeIn(error.error)}`.trim())
+  if (error instanceof oauth.WWWAuthenticateChallengeError)
+    return new NotBelieved('code_refused', String(error.response.status))
+  const refused = (what: string) => new NotBelieved('token_not_valid', what)
+  if (error instanceof oauth.UnsupportedOperationError) return refused('not_supported')
+  // A key that WebCrypto cannot import.
+  if (error instanceof DOMException) return refused('key')
+  if (!(error instanceof oauth.OperationProcessingError)) return error
+  if (error.cause instanceof Response && error.cause.status !== 200)
+    return new NotBelieved('code_refused', String(error.cause.status))
+  if (error.code === oauth.KEY_SELECTION) return refused('key')
+  const { claim, claims, header, signature, body } = (error.cause ?? {}) as Record<string, any>
+  if (body?.keys !== undefined) return notAProvider(discovery.jwks_uri, error)
+  if (signature) return refused('signature')
+  if (header) return refused('algorithm')
+  if (claims) return refused(claim ?? CLAIMS.find((name) => claims[name] === undefined) ?? 'claims')
+  return refused('none')
+}
+
+/** The provider's error code, when it is one: nothing else of its answer is kept. */
+const codeIn = (error: string) => (/^[a-z_]{1,60}$/.test(error) ? error : '')
+
+type Fetch = (
+  url: string,
+  options: Pick<RequestInit, 'body' | 'method'> & { headers: Record<string, string> },
+) => Promise<Response>
+
+/** `fetch` through egress: a name is resolved once, redirects are not followed, time and size are limited. */
+const fetchFor =
+  (issuer: string): Fetch =>
+  async (url, { method, headers, body }) => {
+    const { status, text, contentType } = await egress(new URL(url), policyFor(issuer), {
+      method: method === 'POST' ? 'POST' : 'GET',
+      headers,
+      ...(body && { body: String(body) }),
+    })
+    if (status < 200 || status > 599) throw new NoAnswer(`${new URL(url).host} answered ${status}.`)
+    const isEmpty = status === 204 || status === 205 || status === 304
+    return new Response(isEmpty ? null : text, { status, headers: { 'Content-Type': contentType } })
+  }
+
+/** The same for what a provider publishes: anything but a JSON object counts as no answer. */
+const documentFetch =
+  (issuer: string): Fetch =>
+  async (url, options) => {
+    const response = await fetchFor(issuer)(url, options)
+    const { host, pathname } = new URL(url)
+    if (response.status !== 200)
+      throw new NoAnswer(`${host} answered ${response.status} for ${pathname.slice(0, 200)}.`)
+    const text = await response.text()
+    try {
+      JSON.parse(text)
+    } catch (cause) {
+      throw notAProvider(url, cause)
+    }
+    return new Response(text, { headers: { 'Content-Type': 'application/json' } })
+  }
+
+type Authorization = { redirectUri: string; state: string; nonce: string; verifier: string; again: boolean }
+
+/** The address that the browser is sent to. `again`: the provider asks for the password even when it knows the browser. */
+export function authorizationUrl(
+  discovery: Discovery,
+  { clientId }: Provider,
+  { redirectUri, state, nonce, verifier, again }: Authorization,
+): string {
+  const url = new URL(discovery.authorization_endpoint)
   const parameters = {
     response_type: 'code',
-    client_id: p.clientId,
-    redirect_uri: asked.redirectUri,
+    client_id: clientId,
+    redirect_uri: redirectUri,
     scope: 'openid email',
-    state: asked.state,
-    nonce: asked.nonce,
-    code_challenge: createHash('sha256').update(asked.verifier).digest('base64url'),
+    state,
+    nonce,
+    code_challenge: createHash('sha256').update(verifier).digest('base64url'),
     code_challenge_method: 'S256',
-    ...(asked.again && { prompt: 'login', max_age: '0' }),
+    ...(again && { prompt: 'login', max_age: '0' }),
   }
   for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value)
   return url.href
 }
-type RequestContext = { redirectUri: string; state: string; nonce: string; verifier: string; again: boolean }
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
-
-/** OAuth 2 wants both parts of Basic form-encoded first (RFC 6749, section 2.3.1). */
-const formed = (text: string) => new URLSearchParams({ '': text }).toString().slice(1)
-
-/** Its error code, when it is one: nothing else of an answer is kept. */
-function errorIn(answer: unknown): string {
-  const error = (answer as { error?: unknown } | null | undefined)?.error
-  return typeof error === 'string' && /^[a-z_]{1,60}$/.test(error) ? error : ''
-}
-
-const whatOf = (error: InstanceType<typeof errors.JOSEError>): string =>
-  error instanceof errors.JWTClaimValidationFailed || error instanceof errors.JWTExpired ? error.claim : error.code
