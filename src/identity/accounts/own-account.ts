@@ -142,7 +142,7 @@ export const changePassword = operation({
   example: { current: 'correct horse battery staple', password: 'seven green bicycles' },
   async prepare(call) {
     const { body, db, actor } = call
-    mustBeGood(body.password, 'password', ownAccount(db, actor))
+    await mustBeGood(body.password, 'password', ownAccount(db, actor))
     return {
       looked: await mustBeTheirs(call, body.current, 'current'),
       passwordHash: await hashPassword(body.password),

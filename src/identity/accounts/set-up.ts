@@ -43,7 +43,7 @@ export const setUp = operation({
   example: { token: '<token>', email: 'ada@example.com', name: 'Ada', password: 'correct horse battery staple' },
   async prepare({ db, body }) {
     if (!setUpLinkFits(db, body.token)) throw linkIsNotValid()
-    mustBeGood(body.password, 'password', body)
+    await mustBeGood(body.password, 'password', body)
     return hashPassword(body.password)
   },
   run(call) {

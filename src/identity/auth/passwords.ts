@@ -5,7 +5,7 @@ import { ApiError, invalid } from '../../kernel/api/errors.ts'
 import type { Db } from '../../kernel/db/open.ts'
 import type { Account } from '../accounts/model.ts'
 import { accountById } from '../accounts/model.ts'
-import { isWeak } from './weak-passwords.ts'
+import { isGuessable } from './password-strength.ts'
 
 const cost = { algorithm: 'argon2id', memoryCost: 19456, timeCost: 2 } as const
 const AT_ONCE = 4
@@ -36,13 +36,16 @@ async function inTurn<T>(isKnown: boolean, work: () => Promise<T>): Promise<T> {
 }
 
 export const LEAST_CHARACTERS = 12
-/** 12 to 200 characters; what everybody takes, or what says whose it is, is refused. */
-export function mustBeGood(password: string, field: string, { name, email }: { name: string; email: string }) {
+/**
+ * Throws `invalid_request` for `field` unless the password has 12 to 200 characters and is hard to guess, also for people who know
+ * its holder.
+ */
+export async function mustBeGood(password: string, field: string, { name, email }: { name: string; email: string }) {
   if (password.length < LEAST_CHARACTERS)
     throw invalid({ field, message: `must have at least ${LEAST_CHARACTERS} characters.` })
   if (password.length > 200) throw invalid({ field, message: 'must have at most 200 characters.' })
-  const known = [...email.split(/[@.+_-]/), ...name.split(/\s+/)]
-  if (isWeak(password, known))
+  const about = [...email.split(/[@.+_-]/), ...name.split(/\s+/)]
+  if (await isGuessable(password, about))
     throw invalid({ field, message: 'is too easy to guess. Three or four random words work well.' })
 }
 

@@ -102,7 +102,7 @@ export const joinTeam = operation({
   async prepare({ db, body, clock }) {
     const invitation = invitationBy(db, body.token, clock())
     mustBeNew(db, invitation)
-    mustBeGood(body.password, 'password', { name: body.name, email: invitation.it.email })
+    await mustBeGood(body.password, 'password', { name: body.name, email: invitation.it.email })
     return hashPassword(body.password)
   },
   run(call) {

@@ -58,7 +58,7 @@ export const createStaff = operation({
   example: { email: 'bo@example.com', name: 'Bo', role: 'Owner', password: 'correct horse battery staple' },
   async prepare({ body }) {
     if (body.password === undefined) return null
-    mustBeGood(body.password, 'password', body)
+    await mustBeGood(body.password, 'password', body)
     return hashPassword(body.password)
   },
   /** Without a password they are mailed a link to choose one. */

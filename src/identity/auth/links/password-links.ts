@@ -93,7 +93,7 @@ export const setPassword = operation({
   async prepare({ db, body, clock }) {
     const link = linkFrom(db, byMail, body.token, clock())
     if (!link) throw linkNotValid()
-    mustBeGood(body.password, 'password', link.account)
+    await mustBeGood(body.password, 'password', link.account)
     return hashPassword(body.password)
   },
   run(call) {
