@@ -136,6 +136,7 @@ export async function createController({
     authenticate(request, on) {
       const { info } = request
       const sender = authenticate(db, {
+        rights: registry,
         request,
         origin: config.origin,
         now: clock(),
@@ -168,6 +169,7 @@ export async function createController({
   for (const [method, path, answer] of otherRoutes({ db, clock, httpContext, agents, assets }))
     route(router, method, path, answer)
   mountPages(router, {
+    registry,
     pages,
     leads,
     always,

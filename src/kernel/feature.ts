@@ -1,6 +1,7 @@
 // A feature is one value: everything that the rest of the product needs to know about a folder. src/app/features.ts lists them, and
 // `assemble` derives every central table from that list.
 import type { SQLiteTable } from 'drizzle-orm/sqlite-core'
+import { isScope, type PermissionDeclaration, type Rights, type ScopeDeclaration } from './api/access.ts'
 import { completing } from './api/declared.ts'
 import type { ErrorDeclaration, ErrorTable } from './api/errors.ts'
 import type { AppContext, Operation } from './api/operation.ts'
@@ -35,6 +36,10 @@ export interface Feature extends FeatureFields {
   ids?: Readonly<Record<string, IdDeclaration>>
   /** Values in the examples of the reference, by the name of their field (addresses: RFC 5737, 3849 and 7042). */
   samples?: Readonly<Record<string, SampleValue>>
+  /** What tokens may do, e.g. `servers:read`; declare the names in `ScopeNames` too. */
+  scopes?: Readonly<Record<`${string}:${string}`, ScopeDeclaration>>
+  /** What staff roles hold, e.g. `servers.create`; declare the names in `PermissionNames` too. */
+  permissions?: Readonly<Record<string, PermissionDeclaration>>
   /** Codes of refusals; declare them in `ErrorCodes` too. */
   errors?: Readonly<Record<string, ErrorDeclaration>>
   /** Tables of this feature. No other feature reads them. */
@@ -74,9 +79,18 @@ export function assemble(features: readonly Feature[]) {
   for (const prefix of prefixes)
     if (prefixes.indexOf(prefix) !== prefixes.lastIndexOf(prefix))
       throw new Error(`two features declare the id prefix ${prefix}`)
+  const scopes = merged('scope', (one) => one.scopes) as Rights['scopes']
+  const permissions = merged('permission', (one) => one.permissions) as Rights['permissions']
+  for (const name in permissions) if (isScope(name)) throw new Error(`the permission ${name} is called like a scope`)
+  for (const [name, { opens }] of Object.entries(permissions))
+    for (const scope of opens)
+      if (!Object.hasOwn(scopes, scope)) throw new Error(`the permission ${name} opens ${scope}, which nobody declares`)
   const allOperations = all((one) => one.operations)
+  const byId = new Map(allOperations.map((op) => [op.id, op]))
   return {
     features,
+    /** The operation of this id. */
+    operation: (id: string): Operation | undefined => byId.get(id),
     /** Includes operations that exist on the controller's host only. */
     allOperations,
     /** The API. */
@@ -86,6 +100,8 @@ export function assemble(features: readonly Feature[]) {
     /** Examples for the reference. */
     examples: sampling(ids, samples),
     errors,
+    scopes,
+    permissions,
     tables: all((one) => one.tables),
     encrypted: all((one) => one.encrypted),
     jobs: all((one) => one.jobs),
@@ -93,6 +109,6 @@ export function assemble(features: readonly Feature[]) {
     schedule: all((one) => one.schedule),
     deliveries: all((one) => one.deliveries),
     /** The schema with the names in it that features declare. */
-    complete: completing((table) => Object.keys({ errors, permissions: {} }[table])),
+    complete: completing((table) => Object.keys({ errors, permissions }[table])),
   }
 }

@@ -3,6 +3,10 @@
 
 /** Kind of a thing with an id → its prefix. */
 export interface IdKinds {}
+/** What tokens may do: name of the scope → its declaration. */
+export interface ScopeNames {}
+/** What staff roles hold: name of the permission → its declaration. */
+export interface PermissionNames {}
 /** Code of a refusal → its declaration. */
 export interface ErrorCodes {}
 /** Name of the event → its declaration. */

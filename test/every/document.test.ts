@@ -2,9 +2,11 @@
 import { describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { operations, registry } from '../../src/app/features.ts'
-import { accountKinds, permissions, presets, type Scope, scopes, scopesOf } from '../../src/kernel/api/access.ts'
+import { presets } from '../../src/identity/tokens/presets.ts'
+import { accountKinds, type Scope } from '../../src/kernel/api/access.ts'
 import { checksOf } from '../../src/kernel/api/http.ts'
 import { golden } from '../support/golden.ts'
+import { permissions, scopes, scopesOf } from '../support/rights.ts'
 
 const { errors } = registry
 const file = new URL('../../docs/api.md', import.meta.url).pathname
@@ -17,7 +19,7 @@ const staffRights = (scope: Scope) =>
 const tables: Record<string, string> = {
   scopes: table(
     ['scope', 'lets a token', 'of', 'in preset'],
-    Object.entries(scopes).map(([name, words]) => [
+    Object.entries(scopes).map(([name, { words }]) => [
       `\`${name}\``,
       words[0]!.toLowerCase() + words.slice(1),
       accountKinds

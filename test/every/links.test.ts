@@ -1,10 +1,11 @@
 // No page leads its reader to a refusal. Everybody there can be starts at home and opens every link there is, until none is new.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { allPermissions, homeOf } from '../../src/kernel/api/access.ts'
+import { homeOf } from '../../src/kernel/api/access.ts'
 import { html } from '../../src/kernel/web/html.ts'
 import { onlyLeading } from '../../src/kernel/web/links.ts'
 import { type Everything, everything } from '../support/everything.ts'
 import type { Who } from '../support/panel.ts'
+import { allPermissions } from '../support/rights.ts'
 import { share } from '../support/team.ts'
 
 let p: Everything

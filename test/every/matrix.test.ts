@@ -2,10 +2,11 @@
 // written here once more and independently: from who owns what, not from the code that decides it.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { operations } from '../../src/app/features.ts'
-import { type Permission, permissions, type Scope } from '../../src/kernel/api/access.ts'
+import type { Permission, Scope } from '../../src/kernel/api/access.ts'
 import type { Operation } from '../../src/kernel/api/operation.ts'
 import { newId } from '../../src/kernel/db/ids.ts'
 import { type Who, type World, world } from '../support/panel.ts'
+import { permissions } from '../support/rights.ts'
 import { invite, share } from '../support/team.ts'
 
 // ---------------------------------------------------------------- everybody

@@ -2,15 +2,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { allOperations, operations, registry } from '../../src/app/features.ts'
 import { passkeys } from '../../src/identity/auth/tables.ts'
-import {
-  type AccountKind,
-  accountKinds,
-  allPermissions,
-  allScopes,
-  isScope,
-  presets,
-  scopes,
-} from '../../src/kernel/api/access.ts'
+import { presets } from '../../src/identity/tokens/presets.ts'
+import { type AccountKind, accountKinds, isScope } from '../../src/kernel/api/access.ts'
 import { isAllowedInSupportSession, mayCall, type Operation } from '../../src/kernel/api/operation.ts'
 import { check } from '../../src/kernel/api/validate.ts'
 import { newId } from '../../src/kernel/db/ids.ts'
@@ -19,6 +12,7 @@ import { openapi } from '../../src/kernel/openapi/openapi.ts'
 import { answered } from '../support/declared.ts'
 import { golden } from '../support/golden.ts'
 import { type Who, type World, world } from '../support/panel.ts'
+import { allPermissions, allScopes, scopes } from '../support/rights.ts'
 import { invite, share } from '../support/team.ts'
 
 const hostOperations = allOperations.filter((op) => op.localOnly)

@@ -2,9 +2,10 @@
 // account × every call that it opens: which ids do the answers hold?
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { operations } from '../../src/app/features.ts'
-import { type AccountKind, accountKinds, allPermissions, type Scope, scopesOf } from '../../src/kernel/api/access.ts'
+import { type AccountKind, accountKinds, type Scope } from '../../src/kernel/api/access.ts'
 import type { Operation } from '../../src/kernel/api/operation.ts'
 import { type Everything, everyId, everything, targetsOf } from '../support/everything.ts'
+import { allPermissions, scopesOf } from '../support/rights.ts'
 
 let p: Everything
 let ids: string[]

@@ -1,11 +1,12 @@
 // A panel that has something of everything, for promises about every operation: what a call can be made of is found, not listed.
 
 import { operations } from '../../src/app/features.ts'
-import { type AccountKind, accountKinds, allPermissions, allScopes } from '../../src/kernel/api/access.ts'
+import { type AccountKind, accountKinds } from '../../src/kernel/api/access.ts'
 import type { Actor } from '../../src/kernel/api/actor.ts'
 import type { Operation } from '../../src/kernel/api/operation.ts'
 import { newId } from '../../src/kernel/db/ids.ts'
 import { panel, type Who, world } from './panel.ts'
+import { allPermissions, allScopes } from './rights.ts'
 import { givePassword, person, withApp } from './second-factor.ts'
 import { invite, share } from './team.ts'
 

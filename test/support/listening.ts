@@ -6,10 +6,10 @@ import { createController } from '../../src/app/controller.ts'
 import { addStaff } from '../../src/identity/accounts/staff/staff-member.ts'
 import { openSession } from '../../src/identity/auth/sessions.ts'
 import { makeToken } from '../../src/identity/tokens/model.ts'
-import { allScopes } from '../../src/kernel/api/access.ts'
 import { secretsWith } from '../../src/kernel/crypto/secrets.ts'
 import { openDb, write } from '../../src/kernel/db/open.ts'
 import { quieten } from '../../src/kernel/log.ts'
+import { allScopes } from './rights.ts'
 
 export type Listening = Awaited<ReturnType<typeof listening>>
 

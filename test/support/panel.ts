@@ -17,7 +17,7 @@ import { addStaff } from '../../src/identity/accounts/staff/staff-member.ts'
 import { accounts, roles } from '../../src/identity/accounts/tables.ts'
 import { openSession } from '../../src/identity/auth/sessions.ts'
 import { makeToken } from '../../src/identity/tokens/model.ts'
-import { allScopes, type Permission, type Scope } from '../../src/kernel/api/access.ts'
+import type { Permission, Scope } from '../../src/kernel/api/access.ts'
 import { audit } from '../../src/kernel/audit/tables.ts'
 import { secretsWith } from '../../src/kernel/crypto/secrets.ts'
 import { newId } from '../../src/kernel/db/ids.ts'
@@ -29,6 +29,7 @@ import { deliveries } from '../../src/kernel/queue/tables.ts'
 import { poolNodes } from '../../src/network/ip-pools/tables.ts'
 import type { HostSource } from '../../src/platform/host/figures.ts'
 import { holdToDeclaration } from './declared.ts'
+import { allScopes } from './rights.ts'
 
 /** In memory where the system has such a place: thousands of small transactions, each flushed. */
 const scratch = existsSync('/dev/shm') ? '/dev/shm' : tmpdir()

@@ -4,7 +4,7 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import type { Subprocess } from 'bun'
 import { hashPassword } from '../../src/identity/auth/passwords.ts'
-import { scopes } from '../../src/kernel/api/access.ts'
+import { scopes } from './rights.ts'
 
 /** The program that test/run built; for a quick look during work, the sources do. */
 const program = (() => {

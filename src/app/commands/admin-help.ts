@@ -20,9 +20,9 @@ type Schema = TSchema & {
 
 export function operationHelp(op: Operation): string {
   const ids = [...op.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!)
-  const { properties = {}, required = [] } = (op.body ?? {}) as Schema
+  const { properties = {}, required = [] } = registry.complete(op.body ?? {}) as Schema
   const needed = new Set(required)
-  const query = Object.entries(queryOf(op))
+  const query = Object.entries(registry.complete(queryOf(op)))
   const rows: [string, string][] = [
     ...ids.map((name): [string, string] => [name, `text, needed: id of the ${op.on?.name ?? name}`]),
     ...Object.entries(properties).map(([name, schema]): [string, string] => [

@@ -11,13 +11,27 @@ const ids = {
   image: { prefix: 'img', sample: 'Debian 13' },
 } as const
 type Ids = typeof ids
+
+const scopes = {
+  'images:write': { words: 'Manage images' },
+} as const
+type Scopes = typeof scopes
+
+const permissions = {
+  'images.write': { words: 'Manage images', opens: ['images:write'] },
+} as const
+type Permissions = typeof permissions
 declare module '../../kernel/register.ts' {
+  interface ScopeNames extends Scopes {}
+  interface PermissionNames extends Permissions {}
   interface IdKinds extends Ids {}
   interface ErrorCodes extends Errors {}
 }
 
 export const imagesFeature = feature({
   name: 'images',
+  scopes,
+  permissions,
   ids,
   samples: {
     checksum: 'sha256:…',

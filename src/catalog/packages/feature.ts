@@ -11,13 +11,27 @@ const ids = {
   package: { prefix: 'pkg', sample: 'KVM 2G' },
 } as const
 type Ids = typeof ids
+
+const scopes = {
+  'packages:write': { words: 'Manage packages' },
+} as const
+type Scopes = typeof scopes
+
+const permissions = {
+  'packages.write': { words: 'Manage packages', opens: ['packages:write'] },
+} as const
+type Permissions = typeof permissions
 declare module '../../kernel/register.ts' {
+  interface ScopeNames extends Scopes {}
+  interface PermissionNames extends Permissions {}
   interface IdKinds extends Ids {}
   interface ErrorCodes extends Errors {}
 }
 
 export const packagesFeature = feature({
   name: 'packages',
+  scopes,
+  permissions,
   ids,
   samples: {
     billingProductId: 'vendor:42',

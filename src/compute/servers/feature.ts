@@ -102,7 +102,34 @@ const ids = {
   server: { prefix: 'srv', sample: 'web01' },
 } as const
 type Ids = typeof ids
+
+const scopes = {
+  'servers:read': { words: 'See servers, their jobs and usage', heldBy: ['reseller', 'customer'] },
+  'servers:create': { words: 'Order servers' },
+  'servers:resize': { words: 'Change packages and extras' },
+  'servers:suspend': { words: 'Suspend and unsuspend servers' },
+  'servers:terminate': { words: 'Terminate servers' },
+  'servers:power': { words: 'Start, stop and restart servers', heldBy: ['reseller', 'customer'] },
+  'servers:reinstall': { words: 'Set up and reinstall servers', heldBy: ['reseller', 'customer'] },
+  'servers:settings': { words: 'Settings, root password and rescue', heldBy: ['reseller', 'customer'] },
+} as const
+type Scopes = typeof scopes
+
+const permissions = {
+  'servers.see_all': { words: 'See all servers', opens: ['servers:read'] },
+  'servers.create': { words: 'Create servers', opens: ['servers:create'] },
+  'servers.resize': { words: 'Change packages', opens: ['servers:resize'] },
+  'servers.suspend': { words: 'Suspend servers', opens: ['servers:suspend'] },
+  'servers.terminate': { words: 'Terminate servers', opens: ['servers:terminate'] },
+  'servers.power': { words: 'Power servers', opens: ['servers:power'] },
+  'servers.reinstall': { words: 'Reinstall servers', opens: ['servers:reinstall'] },
+  'servers.settings': { words: 'Settings, root password and rescue', opens: ['servers:settings'] },
+  'servers.move': { words: 'Move servers', opens: [] },
+} as const
+type Permissions = typeof permissions
 declare module '../../kernel/register.ts' {
+  interface ScopeNames extends Scopes {}
+  interface PermissionNames extends Permissions {}
   interface IdKinds extends Ids {}
   interface EventTypes extends Events {}
   interface ErrorCodes extends Errors {}
@@ -110,6 +137,8 @@ declare module '../../kernel/register.ts' {
 
 export const serversFeature = feature({
   name: 'servers',
+  scopes,
+  permissions,
   ids,
   samples: {
     status: 'running',

@@ -35,13 +35,29 @@ const ids = {
   enrollment: { prefix: 'enr' },
 } as const
 type Ids = typeof ids
+
+const scopes = {
+  'nodes:read': { words: 'See nodes and locations' },
+  'nodes:write': { words: 'Enroll, change and remove nodes and locations' },
+} as const
+type Scopes = typeof scopes
+
+const permissions = {
+  'nodes.read': { words: 'See nodes', opens: ['nodes:read'] },
+  'nodes.write': { words: 'Manage nodes and locations', opens: ['nodes:write'] },
+} as const
+type Permissions = typeof permissions
 declare module '../../kernel/register.ts' {
+  interface ScopeNames extends Scopes {}
+  interface PermissionNames extends Permissions {}
   interface IdKinds extends Ids {}
   interface ErrorCodes extends Errors {}
 }
 
 export const nodesFeature = feature({
   name: 'nodes',
+  scopes,
+  permissions,
   ids,
   samples: {
     bridge: 'br0',

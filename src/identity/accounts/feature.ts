@@ -51,7 +51,23 @@ const ids = {
   },
 } as const
 type Ids = typeof ids
+
+const scopes = {
+  'customers:read': { words: 'See customers' },
+  'customers:write': { words: 'Create and change customers' },
+  'account:read': { words: 'See the own account and its SSH keys', heldBy: ['staff', 'reseller', 'customer'] },
+  'account:write': { words: 'Change the own account and its SSH keys', heldBy: ['staff', 'reseller', 'customer'] },
+} as const
+type Scopes = typeof scopes
+
+const permissions = {
+  'customers.read': { words: 'See customers', opens: ['customers:read'] },
+  'customers.write': { words: 'Create and change customers', opens: ['customers:write'] },
+} as const
+type Permissions = typeof permissions
 declare module '../../kernel/register.ts' {
+  interface ScopeNames extends Scopes {}
+  interface PermissionNames extends Permissions {}
   interface IdKinds extends Ids {}
   interface EventTypes extends Events {}
   interface ErrorCodes extends Errors {}
@@ -59,6 +75,8 @@ declare module '../../kernel/register.ts' {
 
 export const accountsFeature = feature({
   name: 'accounts',
+  scopes,
+  permissions,
   ids,
   samples: {
     email: 'cal@example.com',

@@ -1,6 +1,6 @@
 // From a request's credentials to the actor who asks. Asked on every call; nothing is kept between two.
 
-import { isScope, type Permission, type Scope, scopesOf } from '../../kernel/api/access.ts'
+import { type Permission, type Rights, type Scope, scopesOf } from '../../kernel/api/access.ts'
 import type { Actor } from '../../kernel/api/actor.ts'
 import { ApiError } from '../../kernel/api/errors.ts'
 import type { Sender } from '../../kernel/api/http.ts'
@@ -19,6 +19,7 @@ import { cookieFrom, markSeen, SEEN_EVERY_MS, type Session, sessionFrom } from '
 const nobody: Sender = { actor: undefined, limitKey: '' }
 
 type RequestContext = {
+  rights: Rights
   request: Request
   origin: string
   now: number
@@ -28,21 +29,21 @@ type RequestContext = {
 }
 
 /** A token decides when there is one; the cookie beside it is ignored. Throws `invalid_token`. */
-export function authenticate(db: Db, { request, origin, now, from, onPage }: RequestContext): Sender {
+export function authenticate(db: Db, { rights, request, origin, now, from, onPage }: RequestContext): Sender {
   const header = onPage ? null : request.headers.get('Authorization')
-  if (header !== null) return tokenSender(db, header, now, from)
+  if (header !== null) return tokenSender(db, rights, header, now, from)
   const cookie = cookieFrom(request, origin)
   const session = cookie ? sessionFrom(db, cookie, now) : undefined
   // A page that asks for itself every few seconds is not a person at the keyboard.
   const byItself = request.method === 'GET' && request.headers.get('HX-Request') === 'true'
-  return session ? sessionSender(db, session, now, !byItself) : nobody
+  return session ? sessionSender(db, rights, session, now, !byItself) : nobody
 }
 
-function sessionSender(db: Db, session: Session, now: number, counts: boolean): Sender {
+function sessionSender(db: Db, rights: Rights, session: Session, now: number, counts: boolean): Sender {
   const account = accountById(db, session.accountId)
   if (!account) return nobody
   if (counts && now - session.seenAt > SEEN_EVERY_MS) write(db, (tx) => markSeen(tx, session, now))
-  const permissions = permissionsOf(db, account)
+  const permissions = permissionsOf(db, rights, account)
   const { id: sessionId, confirmedAt } = session
   // Also while in somebody else's account: what is not set up here is not skipped there.
   const lacks = lacksSecondFactor(db, account)
@@ -52,7 +53,7 @@ function sessionSender(db: Db, session: Session, now: number, counts: boolean): 
       ? actorOf(
           helped,
           [],
-          scopesOf(helped.kind),
+          scopesOf(rights, helped.kind),
           {
             type: 'support',
             sessionId,
@@ -66,7 +67,7 @@ function sessionSender(db: Db, session: Session, now: number, counts: boolean): 
       : actorOf(
           account,
           permissions,
-          scopesOf(account.kind, permissions),
+          scopesOf(rights, account.kind, permissions),
           { type: 'session', sessionId, confirmedAt },
           lacks,
         ),
@@ -81,7 +82,7 @@ function supported(db: Db, session: Session, permissions: readonly Permission[],
   return accountById(db, session.supportOf)
 }
 
-function tokenSender(db: Db, header: string, now: number, from: string): Sender {
+function tokenSender(db: Db, rights: Rights, header: string, now: number, from: string): Sender {
   const token = /^Bearer (pnl_[A-Za-z0-9_-]{20,100})$/i.exec(header)?.[1]
   const row = token ? tokenByHash(db, digest(token), now) : undefined
   const account = row ? accountById(db, row.accountId) : undefined
@@ -91,9 +92,9 @@ function tokenSender(db: Db, header: string, now: number, from: string): Sender 
       'This token is not valid: it may have expired or been revoked. Make a new one under API tokens.',
     )
   // Cut to what its maker may do now, not to what he might when he made it.
-  const permissions = permissionsOf(db, account)
-  const theirs = scopesOf(account.kind, permissions)
-  const scopes = new Set((JSON.parse(row.scopes) as string[]).filter((s): s is Scope => isScope(s) && theirs.has(s)))
+  const permissions = permissionsOf(db, rights, account)
+  const theirs = scopesOf(rights, account.kind, permissions)
+  const scopes = new Set((JSON.parse(row.scopes) as Scope[]).filter((name) => theirs.has(name)))
   const allow = row.allow === '[]' ? undefined : (JSON.parse(row.allow) as string[])
   return {
     actor: actorOf(

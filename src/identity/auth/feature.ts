@@ -35,13 +35,20 @@ const ids = {
   session: { prefix: 'ses' },
 } as const
 type Ids = typeof ids
+
+const permissions = {
+  support_session: { words: 'Open support sessions', opens: [] },
+} as const
+type Permissions = typeof permissions
 declare module '../../kernel/register.ts' {
+  interface PermissionNames extends Permissions {}
   interface IdKinds extends Ids {}
   interface ErrorCodes extends Errors {}
 }
 
 export const authFeature = feature({
   name: 'auth',
+  permissions,
   ids,
   errors,
   tables: [

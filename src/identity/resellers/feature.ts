@@ -43,13 +43,29 @@ const errors = {
   },
 } as const
 type Errors = typeof errors
+
+const scopes = {
+  'reseller:read': { words: 'See the reseller account, its packages and locations', heldBy: ['reseller'] },
+  'reseller:customers': { words: "Create and change the reseller's customers", heldBy: ['reseller'] },
+  'reseller:servers': { words: "Order and manage the reseller's servers", heldBy: ['reseller'] },
+} as const
+type Scopes = typeof scopes
+
+const permissions = {
+  'resellers.write': { words: 'Manage resellers', opens: ['reseller:read'] },
+} as const
+type Permissions = typeof permissions
 declare module '../../kernel/register.ts' {
+  interface ScopeNames extends Scopes {}
+  interface PermissionNames extends Permissions {}
   interface EventTypes extends Events {}
   interface ErrorCodes extends Errors {}
 }
 
 export const resellersFeature = feature({
   name: 'resellers',
+  scopes,
+  permissions,
   errors,
   tables: [resellers, resellerPackages, resellerLocations],
   events,

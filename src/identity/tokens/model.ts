@@ -1,7 +1,7 @@
 // API tokens: `pnl_` + 43 characters of 32 random bytes + 6 of checksum. Only SHA-256 is stored.
 import { and, count, eq, isNull } from 'drizzle-orm'
 import { Type as t } from 'typebox'
-import { allScopes, isScope, presets, type Scope } from '../../kernel/api/access.ts'
+import type { Rights, Scope } from '../../kernel/api/access.ts'
 import { ApiError, invalid } from '../../kernel/api/errors.ts'
 import { type Call, timeFrom } from '../../kernel/api/operation.ts'
 import { digest, randomToken } from '../../kernel/crypto/secrets.ts'
@@ -11,6 +11,7 @@ import type { Db, Tx } from '../../kernel/db/open.ts'
 import { mailTo } from '../../kernel/mail/mail.ts'
 import { isCidr } from '../../kernel/net/cidr.ts'
 import type { Account } from '../accounts/model.ts'
+import { presets } from './presets.ts'
 import { tokens } from './tables.ts'
 
 export type Token = typeof tokens.$inferSelect
@@ -99,19 +100,16 @@ export const asked = {
 }
 
 /** A preset or a list, not both. Throws `validation_failed`, also for a scope that does not exist. */
-function scopesFrom({
-  preset,
-  scopes: list = [],
-}: {
-  preset?: keyof typeof presets
-  scopes?: readonly string[]
-}): Scope[] {
+function scopesFrom(
+  { scopes }: Rights,
+  { preset, scopes: list = [] }: { preset?: keyof typeof presets; scopes?: readonly string[] },
+): Scope[] {
   if (!preset === !list.length) throw invalid({ field: 'scopes', message: 'or a preset is required, and not both.' })
   const wanted: readonly string[] = preset ? presets[preset] : list
-  if (!wanted.every(isScope))
+  if (!wanted.every((name) => Object.hasOwn(scopes, name)))
     throw invalid({
       field: 'scopes',
-      message: `has one that does not exist. These exist: ${[...allScopes].join(', ')}.`,
+      message: `has one that does not exist. These exist: ${Object.keys(scopes).join(', ')}.`,
     })
   return [...new Set(wanted as readonly Scope[])]
 }
@@ -134,11 +132,11 @@ type Given = {
 }
 /** Makes a token as it was asked for, and tells the account's holder. Throws `validation_failed` and `limit_reached`. */
 export function giveToken(
-  { tx, ...app }: Pick<Call, 'tx' | 'secrets' | 'clock' | 'config'>,
+  { tx, ...app }: Pick<Call, 'tx' | 'secrets' | 'clock' | 'config' | 'registry'>,
   account: Account,
   given: Given,
 ) {
-  const scopes = scopesFrom(given)
+  const scopes = scopesFrom(app.registry, given)
   const now = app.clock()
   const expiresAt = expiryFrom(given.expiresAt, now)
   const wanted = { name: given.name, scopes, allow: allowFrom(given.allow ?? []), expiresAt }

@@ -1,6 +1,6 @@
 import { and, eq } from 'drizzle-orm'
 import { Type as t } from 'typebox'
-import { everybody, presets } from '../../kernel/api/access.ts'
+import { everybody } from '../../kernel/api/access.ts'
 import { ApiError, invalid } from '../../kernel/api/errors.ts'
 import { newest, page } from '../../kernel/api/list.ts'
 import {
@@ -17,6 +17,7 @@ import { digest } from '../../kernel/crypto/secrets.ts'
 import { hour, iso, isoOrNull } from '../../kernel/db/clock.ts'
 import { accountByEmail, accountById } from '../accounts/model.ts'
 import { asked, giveToken, heldBy, newToken, type Token, USUAL_OVERLAP_HOURS } from './model.ts'
+import { presets } from './presets.ts'
 import { tokens } from './tables.ts'
 
 export const grantToken = operation({

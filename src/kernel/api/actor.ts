@@ -1,5 +1,5 @@
 // Who asks. Everything is looked up through an actor; there is no other way to a row.
-import { type AccountKind, allPermissions, allScopes, type Permission, type Scope } from './access.ts'
+import { type AccountKind, EveryName, type Permission, type Scope } from './access.ts'
 
 /** By what the actor came in; it stands in the audit log and in the jobs it starts. */
 export type Via =
@@ -25,8 +25,8 @@ export const system: Actor = {
   accountId: 'system',
   kind: 'staff',
   name: 'System',
-  scopes: allScopes,
-  permissions: new Set(allPermissions),
+  scopes: new EveryName(),
+  permissions: new EveryName(),
   via: { type: 'system' },
 }
 

@@ -1,6 +1,6 @@
 // Names that features declare, as values of a field: a schema says which names it takes, and the registry puts them in. So an
 // operation about all features (roles, the audit log) needs no list of its own.
-import { type TSchema, Type as t } from 'typebox'
+import { Type as t } from 'typebox'
 
 /** Tables of the registry whose names a schema may ask for. */
 export type NameTable = 'errors' | 'permissions'
@@ -42,5 +42,5 @@ export function completing(names: (table: NameTable) => readonly string[]) {
         })
       : schema
   }
-  return complete as <S extends TSchema | undefined>(schema: S) => S
+  return complete as <S>(schema: S) => S
 }

@@ -5,7 +5,7 @@ import { changesOf } from '../audit/changes.ts'
 import { minute } from '../db/clock.ts'
 import { looksLikeId } from '../db/ids.ts'
 import { type Db, read, type Tx, write } from '../db/open.ts'
-import { isScope } from './access.ts'
+import { isScope, type Scope } from './access.ts'
 import { type Actor, sessionOf, visitor } from './actor.ts'
 import { ApiError, unknownPath } from './errors.ts'
 import { memoryOf } from './idempotency.ts'
@@ -48,7 +48,7 @@ const passing =
   (op, actor, sent = {}) => {
     const request = sent.body === undefined ? sent : { ...sent, body: composed(op.body, sent.body) }
     mustKnow(app, op, request.query ?? {})
-    const who = permit(op, actor, app.clock(), request.body)
+    const who = permit(app, op, actor, request.body)
     const {
       params = {},
       query = {},
@@ -161,7 +161,7 @@ function checkBody({ registry }: AppContext, op: Operation, body: unknown) {
 /** How long a person who has shown who they are is believed to be still there. */
 export const CONFIRMED_MS = 10 * minute
 
-function permit(op: Operation, actor: Actor | undefined, now: number, body: unknown): Actor {
+function permit({ clock, registry }: AppContext, op: Operation, actor: Actor | undefined, body: unknown): Actor {
   if (op.localOnly) {
     if (actor && mayCall(op, actor)) return actor
     throw unknownPath()
@@ -199,9 +199,12 @@ function permit(op: Operation, actor: Actor | undefined, now: number, body: unkn
       `Your role does not include this (${accepted.join(' or ')}). Ask an administrator of your team for it.`,
     )
   }
-  mustHave(actor, grantedBy(op, body))
+  mustHave(
+    actor,
+    grantedBy(op, body).filter((name): name is Scope => Object.hasOwn(registry.scopes, name)),
+  )
   const session = sessionOf(actor)
-  if (asksToConfirm(op, body) && session && now - session.confirmedAt > CONFIRMED_MS)
+  if (asksToConfirm(op, body) && session && clock() - session.confirmedAt > CONFIRMED_MS)
     throw new ApiError(
       'confirmation_required',
       'Confirm that it is you: this needs a sign-in from the last 10 minutes.',
@@ -209,8 +212,9 @@ function permit(op: Operation, actor: Actor | undefined, now: number, body: unkn
   return actor
 }
 
-const grantedBy = (op: Operation, body: unknown): Iterable<string> =>
-  op.grants && typeof body === 'object' && body !== null ? op.grants(body) : []
+/** Names that are no scopes are left to the check of the body. */
+const grantedBy = (op: Operation, body: unknown): string[] =>
+  op.grants && typeof body === 'object' && body !== null ? [...op.grants(body)] : []
 
 const asksToConfirm = ({ requiresRecentAuth }: Operation, body: unknown): boolean =>
   Array.isArray(requiresRecentAuth)

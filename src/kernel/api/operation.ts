@@ -9,7 +9,7 @@ import type { Secrets } from '../crypto/secrets.ts'
 import type { Clock } from '../db/clock.ts'
 import type { Db, Tx } from '../db/open.ts'
 import type { Registry } from '../feature.ts'
-import { type AccountKind, isScope, type Right } from './access.ts'
+import { type AccountKind, isScope, type Right, type Scope } from './access.ts'
 import type { Actor } from './actor.ts'
 import { ApiError, type Code, invalid } from './errors.ts'
 import type { Delay, Limit } from './limits.ts'
@@ -167,18 +167,17 @@ export type Operation<
 
 export const operation = <B extends TSchema, A extends TSchema, const M extends Method, Row = unknown, P = undefined>(
   o: Operation<Row, B, A, M, P>,
-): Operation<Row, B, A, M, P> => (isPage(o.response) && !o.pages ? { ...o, pages: usualPages } : o)
+): Operation<Row, B, A, M, P> => {
+  const pages = o.pages ?? (isPage(o.response) ? usualPages : undefined)
+  return pages ? { ...o, pages, query: { ...o.query, ...pageQuery(pages) } } : o
+}
 
 const usualPages: Pages = { usual: 50, most: 200 }
 const isPage = (answer: TSchema): boolean => 'nextCursor' in ((answer as { properties?: object }).properties ?? {})
 
-const known = new WeakMap<object, Readonly<Record<string, TSchema>>>()
 /** Every query parameter that the operation knows. */
-export function queryOf(op: Pick<Operation, 'query' | 'pages'>): Readonly<Record<string, TSchema>> {
-  let all = known.get(op)
-  if (!all) known.set(op, (all = { ...op.query, ...(op.pages && pageQuery(op.pages)) }))
-  return all
-}
+export const queryOf = ({ query = noQuery }: Pick<Operation, 'query'>): Readonly<Record<string, TSchema>> => query
+const noQuery = {}
 const pageQuery = ({ usual, most }: Pages) => ({
   cursor: t.String({ minLength: 1, description: 'Where the page starts: nextCursor of the page before.' }),
   limit: wholeNumber(`How many at most: ${usual} when nothing is said, ${most} at most.`, 1, { default: usual }),
@@ -241,9 +240,9 @@ export function see<Row>(tx: Db, actor: Actor, resource: Resource<Row>, id: stri
   return row
 }
 
-/** Throws `scope_not_allowed`: nobody gives what they do not have. What is no scope is for the check of the body. */
-export function mustHave(actor: Actor, wanted: Iterable<string>) {
-  const lacking = [...new Set(wanted)].filter((name) => isScope(name) && !actor.scopes.has(name))
+/** Throws `scope_not_allowed`: nobody gives what they do not have. */
+export function mustHave(actor: Actor, wanted: Iterable<Scope>) {
+  const lacking = [...new Set(wanted)].filter((name) => !actor.scopes.has(name))
   if (lacking.length)
     throw new ApiError(
       'scope_not_allowed',

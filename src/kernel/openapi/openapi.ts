@@ -1,7 +1,7 @@
 // The reference is the registry, read aloud: OpenAPI 3.1, whose schemas are the ones the gate checks with.
 
 import type { TSchema } from 'typebox'
-import { accountKinds, scopes } from '../api/access.ts'
+import { accountKinds } from '../api/access.ts'
 import { type Code, type ErrorTable, errorBody } from '../api/errors.ts'
 import { isAllowedInSupportSession, needsPerson, type Operation, queryOf, statusesOf } from '../api/operation.ts'
 import type { Registry } from '../feature.ts'
@@ -144,7 +144,7 @@ function operationObject(registry: Registry, op: Operation, components: Named) {
     security: securityOf(op),
     ...(op.access === 'anyone' ? {} : { 'x-access': op.access }),
     ...(op.requiresSession ? { 'x-in-person': true } : {}),
-    parameters: hoisted(complete(parametersOf(registry, op) as any), {}),
+    parameters: hoisted(complete(parametersOf(registry, op)), {}),
     ...(op.body && {
       requestBody: { required: true, ...json({ schema: hoisted(complete(op.body), components), example: op.example }) },
     }),
@@ -215,7 +215,7 @@ Lists answer \`data\`, \`nextCursor\` and \`total\`; refusals answer \`error\` w
 Times are ISO 8601 in UTC; the unit stands at the end of a name (\`memoryMb\`, \`diskGb\`).`
 
 export function openapi(registry: Registry, { version, root }: { version: string; root: string }) {
-  const { operations, errors } = registry
+  const { operations, errors, scopes } = registry
   const paths: Record<string, Record<string, unknown>> = {}
   const schemas: Named = { Error: error }
   for (const op of operations) (paths[op.path] ??= {})[op.method.toLowerCase()] = operationObject(registry, op, schemas)
@@ -233,7 +233,7 @@ export function openapi(registry: Registry, { version, root }: { version: string
           scheme: 'bearer',
           bearerFormat: 'pnl_…',
           description: `An API token. Its scopes:\n${Object.entries(scopes)
-            .map(([name, words]) => `- \`${name}\`: ${words}`)
+            .map(([name, { words }]) => `- \`${name}\`: ${words}`)
             .join('\n')}`,
         },
         session: {

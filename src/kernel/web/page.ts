@@ -6,6 +6,7 @@ import { ApiError } from '../api/errors.ts'
 import type { CallResult, Gate } from '../api/gate.ts'
 import type { UiPreferences } from '../api/http.ts'
 import { mayCall, type Operation, type Query } from '../api/operation.ts'
+import type { Registry } from '../feature.ts'
 import type { Brand } from './brand.ts'
 import type { Html } from './html.ts'
 
@@ -26,6 +27,8 @@ export type At = {
   now: number
   /** As whom the panel shows itself to this viewer. */
   brand: Brand
+  /** All that the features of this controller declare. */
+  registry: Registry
   /** Would the gate let this actor call it? Buttons are drawn by it. */
   may(op: Operation): boolean
   /** Would this reader be shown what stands at this address? Also true for what is no page of ours. */

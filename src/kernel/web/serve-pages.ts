@@ -8,6 +8,7 @@ import { addressKey } from '../api/limits.ts'
 import type { Operation } from '../api/operation.ts'
 import type { IncomingRequest } from '../api/response.ts'
 import type { Clock } from '../db/clock.ts'
+import type { Registry } from '../feature.ts'
 import { log, plainPath } from '../log.ts'
 import type { Brand } from './brand.ts'
 import { CSP_REPORT } from './csp-report.ts'
@@ -18,6 +19,7 @@ import { type At, type Leads, mayFor, noPage, type Page, type Reads, readAll, re
 /** `always` is what the frame of every page shows; nothing of it where nobody is signed in or the page is refused. */
 export type Frame<A = any> = { title: string; body: Html; page: Page | undefined; at: At; nonce: string; always: A }
 export type Site = {
+  registry: Registry
   pages: readonly Page[]
   /** What the document around every page reads. */
   always: Reads
@@ -93,6 +95,7 @@ function atFor(
     origin: site.httpContext.origin,
     now: site.clock(),
     brand: site.brand(actor.accountId),
+    registry: site.registry,
     may: (op: Operation) => !!sender?.actor && mayFor(actor)(op),
     leads: (href) => site.leads(href, actor),
     insecure: site.insecure,

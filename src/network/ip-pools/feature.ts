@@ -25,13 +25,27 @@ const ids = {
   address: { prefix: 'ip', also: ['poolAddress'] },
 } as const
 type Ids = typeof ids
+
+const scopes = {
+  'network:write': { words: 'Manage address pools' },
+} as const
+type Scopes = typeof scopes
+
+const permissions = {
+  'network.write': { words: 'Manage address pools', opens: ['network:write'] },
+} as const
+type Permissions = typeof permissions
 declare module '../../kernel/register.ts' {
+  interface ScopeNames extends Scopes {}
+  interface PermissionNames extends Permissions {}
   interface IdKinds extends Ids {}
   interface ErrorCodes extends Errors {}
 }
 
 export const ipPoolsFeature = feature({
   name: 'ip-pools',
+  scopes,
+  permissions,
   ids,
   samples: {
     prefixLength: 24,

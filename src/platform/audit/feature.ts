@@ -4,8 +4,24 @@ import { listAudit } from './audit.ts'
 import { exportAuditCsv, exportAuditJson } from './export.ts'
 import { verifyAudit } from './verify.ts'
 
+const scopes = {
+  'audit:read': { words: 'Read the audit log' },
+} as const
+type Scopes = typeof scopes
+
+const permissions = {
+  'audit.read': { words: 'Read the audit log', opens: ['audit:read'] },
+} as const
+type Permissions = typeof permissions
+declare module '../../kernel/register.ts' {
+  interface ScopeNames extends Scopes {}
+  interface PermissionNames extends Permissions {}
+}
+
 export const auditFeature = feature({
   name: 'audit',
+  scopes,
+  permissions,
   samples: {
     operation: 'servers.suspend',
     result: 'done',

@@ -19,12 +19,26 @@ const errors = {
   },
 } as const
 type Errors = typeof errors
+
+const scopes = {
+  'settings:write': { words: 'Change settings' },
+} as const
+type Scopes = typeof scopes
+
+const permissions = {
+  'settings.write': { words: 'Change settings', opens: ['settings:write'] },
+} as const
+type Permissions = typeof permissions
 declare module '../../kernel/register.ts' {
+  interface ScopeNames extends Scopes {}
+  interface PermissionNames extends Permissions {}
   interface ErrorCodes extends Errors {}
 }
 
 export const settingsFeature = feature({
   name: 'settings',
+  scopes,
+  permissions,
   errors,
   tables: [branding],
   operations: [

@@ -1,5 +1,5 @@
 import { changeRole, createRole, listRoles, removeRole } from '../../../src/identity/accounts/staff/roles.ts'
-import { type Permission, permissions } from '../../../src/kernel/api/access.ts'
+import type { Permission } from '../../../src/kernel/api/access.ts'
 import { type Html, html } from '../../../src/kernel/web/html.ts'
 import { type Answers, type At, page, readingAll } from '../../../src/kernel/web/page.ts'
 import { act } from '../../components/act.ts'
@@ -12,7 +12,7 @@ import { count } from '../../components/words.ts'
 const reads = { roles: readingAll(listRoles) }
 type Role = Answers<typeof reads>['roles']['data'][number]
 
-const words = (name: string) => permissions[name as Permission]?.words ?? name
+const words = ({ registry }: At, name: string) => registry.permissions[name as Permission]?.words ?? name
 
 /** Only what the viewer has: nobody gives more. */
 const fields = (at: At, scope: string, role?: Role): Html => html`
@@ -22,7 +22,7 @@ const fields = (at: At, scope: string, role?: Role): Html => html`
     checks(scope, 'permissions', {
       label: 'May',
       values: role?.permissions ?? [],
-      options: [...at.actor.permissions].map((value) => ({ value, label: words(value) })),
+      options: [...at.actor.permissions].map((value) => ({ value, label: words(at, value) })),
     })
   }
   ${check(scope, 'secondFactor', { label: 'Requires a second factor', checked: role?.secondFactor ?? false, hint: 'People with this role who have no second factor can do nothing but set one up.' })}`
@@ -54,11 +54,11 @@ const remove = (at: At, role: Role): Html =>
     confirm: { keep: 'Keep role', consequences: ['Nobody has it. It can be made again.'] },
   })
 
-const holds = (role: Role): Html =>
+const holds = (at: At, role: Role): Html =>
   role.isOwner
     ? html`Everything, also what later versions bring`
     : role.permissions.length
-      ? html`<details class="row" id="may-${role.id}"><summary>${count(role.permissions.length, 'permission')}<span class="sr"> of ${role.name}</span></summary><ul class="will">${role.permissions.map((p) => html`<li>${words(p)}</li>`)}</ul></details>`
+      ? html`<details class="row" id="may-${role.id}"><summary>${count(role.permissions.length, 'permission')}<span class="sr"> of ${role.name}</span></summary><ul class="will">${role.permissions.map((p) => html`<li>${words(at, p)}</li>`)}</ul></details>`
       : html`Nothing`
 
 export const rolesPage = page({
@@ -84,7 +84,7 @@ export const rolesPage = page({
       roles.data,
       [
         { title: 'Role', main: true, cell: (r) => html`<strong>${r.name}</strong>` },
-        { title: 'May', cell: holds },
+        { title: 'May', cell: (role) => holds(at, role) },
         {
           title: 'Second factor',
           cell: (r) => (r.secondFactor ? pill('ok', 'tick', 'Demanded') : 'Each as they like'),

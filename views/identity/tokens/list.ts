@@ -2,6 +2,7 @@
 
 import { TOKEN_WARNING_MS } from '../../../src/identity/tokens/attention.ts'
 import { USUAL_LIFE_MS, USUAL_OVERLAP_HOURS } from '../../../src/identity/tokens/model.ts'
+import { presets } from '../../../src/identity/tokens/presets.ts'
 import {
   createToken,
   listTokens,
@@ -9,7 +10,7 @@ import {
   revokeToken,
   rotateToken,
 } from '../../../src/identity/tokens/tokens.ts'
-import { isScope, presets, type Scope, scopes } from '../../../src/kernel/api/access.ts'
+import type { Scope } from '../../../src/kernel/api/access.ts'
 import { day, iso } from '../../../src/kernel/db/clock.ts'
 import { type Html, html } from '../../../src/kernel/web/html.ts'
 import { type Answers, type At, page } from '../../../src/kernel/web/page.ts'
@@ -57,9 +58,9 @@ function create(at: At): Html {
         label: 'Scopes',
         hint: offered.length ? 'Without a preset: what it may do.' : 'What it may do.',
         values: [],
-        options: Object.entries(scopes)
+        options: Object.entries(at.registry.scopes)
           .filter(([name]) => at.actor.scopes.has(name as Scope))
-          .map(([value, words]) => ({ value, label: `${words} (${value})` })),
+          .map(([value, { words }]) => ({ value, label: `${words} (${value})` })),
       })}
       ${field('token', 'allow', { label: 'Only from', as: 'words', mono: true, hint: 'Addresses or CIDRs, separated by spaces. Empty: from anywhere.', placeholder: '203.0.113.7 2001:db8::/48' })}
       ${select('token', 'expiresAt', {
@@ -78,7 +79,7 @@ function create(at: At): Html {
 
 /** A right that its owner has lost since does nothing, and says so. */
 const scopeLine = (at: At, name: string): Html =>
-  html`<li>${isScope(name) ? scopes[name] : name}${!(at.actor.scopes as ReadonlySet<string>).has(name) && html` <strong>(not any more: your account lost this)</strong>`}</li>`
+  html`<li>${at.registry.scopes[name as Scope]?.words ?? name}${!(at.actor.scopes as ReadonlySet<string>).has(name) && html` <strong>(not any more: your account lost this)</strong>`}</li>`
 
 const scopeList = (at: At, k: Token): Html =>
   html`<details class="row" id="scopes-${k.id}"><summary>${count(k.scopes.length, 'scope')}<span class="sr"> of ${k.name}</span></summary><ul class="will">${k.scopes.map((s) => scopeLine(at, s))}</ul></details>`

@@ -1,4 +1,3 @@
-import { allOperations } from '../../../src/app/features.ts'
 import type { Operation } from '../../../src/kernel/api/operation.ts'
 import { type Html, html } from '../../../src/kernel/web/html.ts'
 import { type At, page } from '../../../src/kernel/web/page.ts'
@@ -13,12 +12,13 @@ import { filterChoice, filters, filterText, pager } from '../../components/table
 import { count } from '../../components/words.ts'
 import { auditTable } from './table.ts'
 
-const changes = allOperations
-  .filter((o) => o.method !== 'GET')
-  .map((o) => o.id)
-  .concat(Object.keys(otherLines))
-  .map((id) => [id, id] as const)
-  .sort(([a], [b]) => (a < b ? -1 : 1))
+const changes = ({ registry }: At) =>
+  registry.allOperations
+    .filter((o) => o.method !== 'GET')
+    .map((o) => o.id)
+    .concat(Object.keys(otherLines))
+    .map((id) => [id, id] as const)
+    .sort(([a], [b]) => (a < b ? -1 : 1))
 
 /** The same lines as the page shows, as a file. */
 const file = (at: At, op: Operation, label: string) => {
@@ -44,7 +44,7 @@ export const auditPage = page({
     <section class="card" aria-label="Audit log">
       ${filters(
         at,
-        html`${filterText(at, 'who', 'Who did it', 'Who: name, e-mail or usr_…')}${filterChoice(at, 'operation', 'What', changes)}${filterText(at, 'target', 'Id of what was changed', 'Changed: srv_…, usr_…')}${filterText(at, 'from', 'From address', 'From address')}${filterChoice(
+        html`${filterText(at, 'who', 'Who did it', 'Who: name, e-mail or usr_…')}${filterChoice(at, 'operation', 'What', changes(at))}${filterText(at, 'target', 'Id of what was changed', 'Changed: srv_…, usr_…')}${filterText(at, 'from', 'From address', 'From address')}${filterChoice(
           at,
           'result',
           'Result',

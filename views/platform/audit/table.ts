@@ -1,4 +1,3 @@
-import { allOperations } from '../../../src/app/features.ts'
 import { powerServer, verbs } from '../../../src/compute/servers/power.ts'
 import { type Html, html } from '../../../src/kernel/web/html.ts'
 import type { Answers, At } from '../../../src/kernel/web/page.ts'
@@ -49,10 +48,8 @@ export function targetLink(at: At, line: Target): Html {
 }
 
 /** The first words of an operation's summary: what follows explains, and the log needs no explanation. */
-const summaries = new Map<string, string | undefined>([
-  ...allOperations.map((o) => [o.id, o.summary.split(/[;:]/)[0]] as const),
-  ...Object.entries(otherLines),
-])
+const summaryOf = ({ registry }: At, id: string): string | undefined =>
+  registry.operation(id)?.summary.split(/[;:]/)[0] ?? (otherLines as Readonly<Record<string, string>>)[id]
 
 /** Of operations that do several things, what each is called; and which of them a line tells of. */
 const actions = new Map<string, Readonly<Record<string, string>>>([[powerServer.id, verbs]])
@@ -91,7 +88,7 @@ const whole = (l: Line, at: At): Html =>
 const result = (text: string): Html =>
   text === 'done' ? pill('ok', 'tick', 'Done') : pill('bad', 'x', text === 'sign_in_failed' ? 'Refused' : text)
 const what = (operation: string, action: string | null, jobId: string | null, at: At): Html =>
-  html`<strong>${(action && actions.get(operation)?.[action]) ?? summaries.get(operation) ?? operation}</strong><small><span class="mono">${operation}${action && ` ${action}`}</span>${jobId && html` · <a href="${areaOf(at)}/jobs/${jobId}">Job</a>`}</small>`
+  html`<strong>${(action && actions.get(operation)?.[action]) ?? summaryOf(at, operation) ?? operation}</strong><small><span class="mono">${operation}${action && ` ${action}`}</span>${jobId && html` · <a href="${areaOf(at)}/jobs/${jobId}">Job</a>`}</small>`
 
 type Done = Answers<{ activity: typeof listActivity }>['activity']['data'][number]
 

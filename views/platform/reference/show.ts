@@ -1,11 +1,11 @@
 // The API as this account has it: nothing is listed that the gate would not let it call.
 import { quoted } from '../../../agent/protocol/shell-quote.ts'
-import { operations, registry } from '../../../src/app/features.ts'
-import { isScope, type Permission, permissions, type Scope, scopes } from '../../../src/kernel/api/access.ts'
+import { isScope, type Permission, type Scope } from '../../../src/kernel/api/access.ts'
 import type { Actor } from '../../../src/kernel/api/actor.ts'
 import type { Code } from '../../../src/kernel/api/errors.ts'
 import { API_ROOT } from '../../../src/kernel/api/http.ts'
 import { needsPerson, type Operation, queryOf } from '../../../src/kernel/api/operation.ts'
+import type { Registry } from '../../../src/kernel/feature.ts'
 import { codesOf } from '../../../src/kernel/openapi/openapi.ts'
 import { type Html, html } from '../../../src/kernel/web/html.ts'
 import { type At, noPage, page } from '../../../src/kernel/web/page.ts'
@@ -49,15 +49,15 @@ export function curlFor(op: Operation, origin: string): string {
     .join(' \\\n  ')
 }
 
-const right = (name: Scope | Permission): Html =>
+const right = ({ scopes, permissions }: Registry, name: Scope | Permission): Html =>
   isScope(name)
-    ? html`<li>${scopes[name]} <code>${name}</code></li>`
+    ? html`<li>${scopes[name].words} <code>${name}</code></li>`
     : html`<li>${permissions[name].words}, a permission of staff: a person only</li>`
 
-function needs(op: Operation, actor: Actor): Html {
+function needs(op: Operation, { actor, registry }: At): Html {
   if (op.access === 'anyone') return html`Nothing: it is open to anyone.`
   const rights = rightsOf(op, actor)
-  return html`${op.requiresSession && html`A person signed in, not a token. `}${rights.length > 1 && html`One of:`}<ul class="will">${rights.map(right)}</ul>`
+  return html`${op.requiresSession && html`A person signed in, not a token. `}${rights.length > 1 && html`One of:`}<ul class="will">${rights.map((name) => right(registry, name))}</ul>`
 }
 
 /** Names between backticks, as documents write them. */
@@ -65,8 +65,7 @@ const prose = (words: string): Html =>
   html`${words.split('`').map((part, i) => (i % 2 ? html`<code>${part}</code>` : part))}`
 
 /** What this call refuses with of its own, in words; what every call may answer is said once, at the top. */
-const { errors } = registry
-const refusalTable = (list: readonly Code[]): Html =>
+const refusalTable = ({ errors }: Registry, list: readonly Code[]): Html =>
   table<Code>('Refusals', list, [
     { title: 'Refuses with', main: true, cell: (code) => html`${errors[code].status} <code>${code}</code>` },
     { title: 'When', cell: (code) => prose(errors[code].when) },
@@ -106,16 +105,16 @@ function tryIt(op: Operation): Html | false {
     <pre class="answer" role="status" tabindex="0" aria-label="Answer of ${op.id}" hidden></pre></form>`
 }
 
-function entry(at: At, op: Operation, open: boolean): Html {
+function entry(at: At, op: Operation, usual: ReadonlySet<Code>, open: boolean): Html {
   const curl = curlFor(op, at.origin)
-  const rows = fieldRows(op.body)
-  const query = queryOf(op)
+  const rows = fieldRows(at.registry.complete(op.body))
+  const query = at.registry.complete(queryOf(op))
   const own = codesOf(op).filter((code) => !usual.has(code))
   return html`<li id="${op.id}"><details${open && html` open`}><summary><strong class="mono">${op.method}</strong> <code>${op.path}</code> <span class="muted">${op.summary}</span></summary>
     <div class="open">
       ${kv([
         ['Operation', html`<code>${op.id}</code>`],
-        ['Needs', needs(op, at.actor)],
+        ['Needs', needs(op, at)],
         ['Answers', `${op.status ?? 200}${op.produces ? `, as ${op.produces}` : ''}`],
         [
           'Repeats',
@@ -126,17 +125,14 @@ function entry(at: At, op: Operation, open: boolean): Html {
       ${byToken(op, at.actor) && html`<div class="bar"><pre class="secret grow">${curl}</pre><button type="button" class="btn" data-copy="${curl}">Copy<span class="sr"> the curl line of ${op.id}</span></button></div>`}
       ${rows.length > 0 && bodyTable(rows)}
       ${Object.keys(query).length > 0 && queryTable(query)}
-      ${own.length > 0 && refusalTable(own)}
+      ${own.length > 0 && refusalTable(at.registry, own)}
       ${tryIt(op)}
     </div></details></li>`
 }
 
 /** What any call may answer, whatever it does. */
-const usual = new Set(
-  operations
-    .map((op) => new Set(codesOf({ ...op, refuses: [], on: undefined })))
-    .reduce((all, some) => all.union(some)),
-)
+const usualCodes = ({ operations }: Registry): ReadonlySet<Code> =>
+  new Set(operations.flatMap((op) => codesOf({ ...op, refuses: [], on: undefined })))
 
 /** Every word of the question stands somewhere in what the call is, does and refuses with. */
 function asksFor(question: string): (op: Operation) => boolean {
@@ -153,6 +149,8 @@ function asksFor(question: string): (op: Operation) => boolean {
 const FEW = 3
 
 function view({ at }: { at: At }): Html {
+  const { operations, errors } = at.registry
+  const usual = usualCodes(at.registry)
   const found = operations.filter(at.may).filter(asksFor((at.query['q'] ?? '').slice(0, 100)))
   const groups = [...Map.groupBy(found, roomOf)]
   return html`
@@ -165,11 +163,17 @@ function view({ at }: { at: At }): Html {
     ${groups.map(([room, list]) =>
       card(
         { id: `room-${room}`, title: roomName(room), count: count(list.length, 'call') },
-        html`<ul role="list" class="ops">${list.map((op) => entry(at, op, found.length <= FEW))}</ul>`,
+        html`<ul role="list" class="ops">${list.map((op) => entry(at, op, usual, found.length <= FEW))}</ul>`,
       ),
     )}
     ${!groups.length && empty(html`No call of this account has that in its path, words, scopes or codes.`, html`<a class="btn" href="${at.path}">Show all</a>`)}
-    ${card({ id: 'usual', title: 'What any call may answer' }, refusalTable([...usual].toSorted((a, b) => errors[a].status - errors[b].status)))}`
+    ${card(
+      { id: 'usual', title: 'What any call may answer' },
+      refusalTable(
+        at.registry,
+        [...usual].toSorted((a, b) => errors[a].status - errors[b].status),
+      ),
+    )}`
 }
 
 const reference = { reads: {}, title: 'API reference', nav: 'reference' } as const

@@ -1,7 +1,7 @@
 // Roles: named lists of what staff may do. Nobody gives what they do not have, and nobody changes those who have more.
 import { count, eq } from 'drizzle-orm'
 import { Type as t } from 'typebox'
-import { allPermissions, type Permission } from '../../../kernel/api/access.ts'
+import type { Permission, Rights } from '../../../kernel/api/access.ts'
 import type { Actor } from '../../../kernel/api/actor.ts'
 import { ApiError } from '../../../kernel/api/errors.ts'
 import { namedSchema, type Resource } from '../../../kernel/api/operation.ts'
@@ -14,12 +14,13 @@ export type Role = typeof roles.$inferSelect
 
 const byId = rowBy(roles, roles.id)
 const roleOf = (tx: Db, { roleId }: Account): Role | undefined => (roleId ? byId(tx, roleId) : undefined)
-const heldBy = (role: Role): readonly Permission[] => (role.isOwner ? allPermissions : role.permissions)
+const heldBy = ({ permissions }: Rights, role: Role): readonly Permission[] =>
+  role.isOwner ? (Object.keys(permissions) as Permission[]) : role.permissions
 
 /** What this staff member may do now; an owner everything, also what later versions bring. */
-export function permissionsOf(tx: Db, account: Account): readonly Permission[] {
+export function permissionsOf(tx: Db, rights: Rights, account: Account): readonly Permission[] {
   const role = roleOf(tx, account)
-  return role ? heldBy(role) : []
+  return role ? heldBy(rights, role) : []
 }
 
 /** Owner too, which is made with the first owner. */
@@ -59,7 +60,7 @@ export const isOwner = (tx: Db, actor: Actor): boolean =>
 export function mustReach(tx: Db, actor: Actor, role: Role) {
   if (role.isOwner && !isOwner(tx, actor))
     throw new ApiError('forbidden', 'Only an owner may change, disable or help another owner. Ask one.')
-  mustHold(actor, heldBy(role))
+  mustHold(actor, role.permissions)
 }
 
 export function mustHold(actor: Actor, wanted: readonly Permission[]) {
@@ -106,8 +107,8 @@ export const roleAnswer = namedSchema('Role', {
   secondFactor: t.Boolean(),
   staff: t.Integer(),
 })
-export const showRole = (tx: Db, it: Role) => ({
+export const showRole = (tx: Db, rights: Rights, it: Role) => ({
   ...it,
-  permissions: [...heldBy(it)],
+  permissions: [...heldBy(rights, it)],
   staff: tx.select({ n: count() }).from(accounts).where(eq(accounts.roleId, it.id)).get()!.n,
 })

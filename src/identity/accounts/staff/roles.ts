@@ -1,6 +1,7 @@
 import { eq } from 'drizzle-orm'
 import { Type as t } from 'typebox'
-import { allPermissions } from '../../../kernel/api/access.ts'
+import type { Permission } from '../../../kernel/api/access.ts'
+import { declaredName } from '../../../kernel/api/declared.ts'
 import { ApiError } from '../../../kernel/api/errors.ts'
 import { page, paginateAll } from '../../../kernel/api/list.ts'
 import { named, patched } from '../../../kernel/api/named.ts'
@@ -9,7 +10,7 @@ import { newId } from '../../../kernel/db/ids.ts'
 import { roles } from '../tables.ts'
 import { mustHold, mustReach, role, roleAnswer, showRole } from './role.ts'
 
-const held = t.Array(t.Enum(allPermissions), { maxItems: allPermissions.length, uniqueItems: true })
+const held = t.Array(declaredName<Permission>('permissions'), { maxItems: 100, uniqueItems: true })
 const who = { staff: ['staff.write'] } as const
 
 export const listRoles = operation({
@@ -26,7 +27,7 @@ export const listRoles = operation({
       all: call.tx.select().from(roles).all(),
       order: 'names',
       keyOf: (it) => it.name,
-      show: (it) => showRole(call.tx, it),
+      show: (it) => showRole(call.tx, call.registry, it),
     }),
 })
 
@@ -43,7 +44,7 @@ export const createRole = operation({
   status: 201,
   refuses: ['name_taken'],
   example: { name: 'Support', permissions: ['servers.see_all', 'servers.power', 'customers.read'], secondFactor: true },
-  run({ tx, actor, body }) {
+  run({ tx, actor, body, registry }) {
     mustHold(actor, body.permissions)
     const made = named('role', () =>
       tx
@@ -57,7 +58,7 @@ export const createRole = operation({
         .returning()
         .get(),
     )
-    return showRole(tx, made)
+    return showRole(tx, registry, made)
   },
 })
 
@@ -74,7 +75,7 @@ export const changeRole = operation({
   response: roleAnswer,
   refuses: ['name_taken', 'in_use'],
   example: { permissions: ['servers.see_all', 'servers.power'] },
-  run({ tx, actor, target, body }) {
+  run({ tx, actor, target, body, registry }) {
     mustReach(tx, actor, target)
     if (body.permissions) {
       if (target.isOwner)
@@ -86,6 +87,7 @@ export const changeRole = operation({
     }
     return showRole(
       tx,
+      registry,
       named('role', () => patched(tx, roles, target, body)),
     )
   },
@@ -102,9 +104,9 @@ export const removeRole = operation({
   on: role,
   response: done,
   refuses: ['in_use'],
-  run({ tx, actor, target }) {
+  run({ tx, actor, target, registry }) {
     mustReach(tx, actor, target)
-    const { staff } = showRole(tx, target)
+    const { staff } = showRole(tx, registry, target)
     if (staff || target.isOwner)
       throw new ApiError(
         'in_use',
