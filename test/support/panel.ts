@@ -10,6 +10,7 @@ import type { Fault } from '../../agent/host/faults.ts'
 import type { ToAgent } from '../../agent/protocol/wire.ts'
 import { configFrom } from '../../src/app/config.ts'
 import { createController } from '../../src/app/controller.ts'
+import { features as productFeatures } from '../../src/app/features.ts'
 import { images } from '../../src/catalog/images/tables.ts'
 import { load, type Server } from '../../src/compute/servers/model.ts'
 import { nodes } from '../../src/fleet/nodes/tables.ts'
@@ -22,6 +23,7 @@ import { audit } from '../../src/kernel/audit/tables.ts'
 import { secretsWith } from '../../src/kernel/crypto/secrets.ts'
 import { newId } from '../../src/kernel/db/ids.ts'
 import { openDb, write } from '../../src/kernel/db/open.ts'
+import type { Feature } from '../../src/kernel/feature.ts'
 import { type Failpoints, InjectedCrash } from '../../src/kernel/jobs/runner.ts'
 import { events, jobs } from '../../src/kernel/jobs/tables.ts'
 import { quieten } from '../../src/kernel/log.ts'
@@ -44,6 +46,8 @@ type Options = {
   agentDir?: string
   /** Every request is in the journal. */
   logRequests?: boolean
+  /** Features beside those of the product, such as one that a test declares. */
+  features?: readonly Feature[]
   /** Begins as that panel was. */
   from?: Snapshot
 }
@@ -91,6 +95,7 @@ export async function panel(options: Options = {}) {
   const build = () =>
     createController({
       config,
+      features: [...productFeatures, ...(options.features ?? [])],
       clock: () => now++,
       secrets,
       db: openDb(`${dir}/berth.db`),

@@ -1,0 +1,135 @@
+// Crash injection for jobs: the power goes out before and after every step, forwards and backwards, of controller and of agent, while every
+// step in turn fails early (nothing done) or late (all done, then an error). The end is the same each time: no row, vm, disk, rule or
+// address lost or doubled. The steps are read from the sagas, so a new step is tested before its author writes a line.
+import { describe, expect, test } from 'bun:test'
+import type { CommandName } from '../../agent/protocol/wire.ts'
+import { InjectedCrash } from '../../src/kernel/jobs/runner.ts'
+import type { Saga } from '../../src/kernel/jobs/saga.ts'
+import { invariants } from './invariants.ts'
+import { type World, world } from './panel.ts'
+import { quickly } from './quick.ts'
+import type { Scenario } from './scenarios.ts'
+
+type Failure = { step: string; mode: 'early' | 'late' } | undefined
+type Moment = { words: string; controller?: string; agent?: { nth: number; when: 'before' | 'after' } } | undefined
+
+const long = process.env['BERTH_LONG'] === '1'
+
+type Matrix = {
+  sagas: readonly Saga[]
+  scenarios: readonly Scenario[]
+  /** Opens the panel in which a scenario plays; it is closed afterwards. */
+  open?: () => Promise<World>
+}
+
+/** Declares the tests of every scenario: each moment of a crash, and each failing step with moments of a crash. */
+export function crashMatrix({ sagas, scenarios, open = world }: Matrix) {
+  async function play(s: Scenario, failure: Failure, moment: Moment) {
+    const p = await open()
+    try {
+      const before = await s.before(p)
+      let cut = false
+      let commands = 0
+      let failed = false
+      const commandOf = new Map<string, CommandName>()
+      p.arm({
+        failpoints: (at) => {
+          if (!cut && at === moment?.controller) {
+            cut = true
+            throw new InjectedCrash(at)
+          }
+          // A step of the controller's own that fails: an error where it begins, once.
+          if (failure && !failed && at === `${s.kind}/${failure.step}:before` && isRecord(s, failure.step)) {
+            failed = true
+            throw new Error('injected')
+          }
+          const step = /\/([\w-]+):before$/.exec(at)?.[1]
+          if (failure && step === failure.step && !isRecord(s, step))
+            p.node.agent.fault({ command: '*', mode: failure.mode === 'early' ? 'fail' : 'fail-late', times: 1 })
+        },
+        agentCrash: (when, command) => {
+          commandOf.set(command.key, command.name as CommandName)
+          if (when === 'before') commands++
+          if (cut || commands !== moment?.agent?.nth || when !== moment.agent.when) return
+          cut = true
+          throw new InjectedCrash(command.key)
+        },
+      })
+      const { jobId, serverId } = await s.start(p, before)
+      for (let i = 0; i < 200; i++) {
+        await p.settle()
+        if (cut && moment?.controller && i === 0) await p.crash()
+        const state = p.job(jobId!).state
+        if (state === 'succeeded' || state === 'failed') break
+        await Bun.sleep(1)
+      }
+      return {
+        job: p.job(jobId!),
+        invariants: await invariants(p, serverId),
+        cut,
+        log: () => p.db.$client.query('SELECT level, text FROM job_log WHERE job_id = ? ORDER BY n').all(jobId!),
+      }
+    } finally {
+      p.close()
+    }
+  }
+
+  const stepsOf = (s: Scenario) => sagas.find((x) => x.kind === s.kind)!.steps
+  const isRecord = (s: Scenario, step: string) => stepsOf(s).find((x) => x.name === step)?.kind === 'record'
+
+  function momentsOf(s: Scenario, failing: boolean): Moment[] {
+    const forwards = stepsOf(s).flatMap((step) =>
+      ['before', ...(step.kind === 'command' ? ['answered'] : []), 'noted'].map((at) => `${s.kind}/${step.name}:${at}`),
+    )
+    const backwards = stepsOf(s).flatMap((step) =>
+      [...(step.kind === 'command' ? ['undo answered'] : []), 'undone'].map((at) => `${s.kind}/${step.name}:${at}`),
+    )
+    const commands = stepsOf(s).filter((step) => step.kind === 'command').length * (failing ? 2 : 1)
+    return [
+      undefined,
+      ...[...forwards, ...(failing ? [`${s.kind}:failing`, ...backwards] : []), `${s.kind}:ended`].map(
+        (controller) => ({
+          words: `power out at ${controller}`,
+          controller,
+        }),
+      ),
+      ...Array.from({ length: commands }, (_, i) =>
+        (['before', 'after'] as const).map((when) => ({
+          words: `agent dead ${when} its command ${i + 1}`,
+          agent: { nth: i + 1, when },
+        })),
+      ).flat(),
+    ]
+  }
+
+  for (const [n, s] of scenarios.entries())
+    describe(s.name, () => {
+      for (const moment of quickly(momentsOf(s, false), 4, n))
+        test(`ends as it should, ${moment?.words ?? 'undisturbed'}`, async () => {
+          const end = await play(s, undefined, moment)
+          expect(end.job.state).toBe('succeeded')
+          expect(end.invariants).toMatchObject(s.succeeds)
+        })
+
+      for (const { name } of stepsOf(s))
+        for (const mode of ['early', 'late'] as const) {
+          if (mode === 'late' && isRecord(s, name)) continue // it fails in its transaction or not at all
+          const failure = { step: name, mode }
+          // The whole cross product is the long run. Here the last command's failure meets every crash, so that every undo is cut short
+          // and repeated; the other failures meet some.
+          const last = stepsOf(s).findLast((step) => step.kind === 'command')?.name === name && mode === 'late'
+          const moments = momentsOf(s, true).filter(
+            (m, i) => long || last || m === undefined || (i + name.length + (mode === 'late' ? 1 : 0)) % 9 === 0,
+          )
+          for (const moment of quickly(moments, 6, n + name.length))
+            test(`with "${name}" failing ${mode}, ${moment?.words ?? 'undisturbed'}`, async () => {
+              const end = await play(s, failure, moment)
+              // A step of this scenario that sends nothing cannot fail; one that failed late may have been cut short before it.
+              if (end.job.state === 'succeeded') return expect(end.invariants).toMatchObject(s.succeeds)
+              expect(s.fails).toBeDefined()
+              expect(end.job.state).toBe('failed')
+              expect(end.invariants).toMatchObject(s.fails!)
+            })
+        }
+    })
+}
