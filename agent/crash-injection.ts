@@ -1,13 +1,13 @@
-// The crash seam. BERTH_CRASH_AT='vm.start:after' kills this process, once, at exactly that moment, so that tests can
-// prove what a power cut there leaves behind. The marker file makes it once: the next start goes through.
+// A failpoint for tests: BERTH_CRASH_AT='vm.start:after' kills this process at that moment, once. A marker file remembers it, so
+// that the next start goes through.
 import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 export type Moment = 'before' | 'after'
 
 /**
- * `before`: the command has arrived, nothing is done. `after`: all is done, nothing is journalled.
- * The pattern is a command's name or a glob over its key.
+ * `before`: the command has arrived and nothing is done. `after`: everything is done and nothing is journalled.
+ * The pattern is a command's name or a glob over its key. Without a setting the function that it returns does nothing.
  */
 export function crashInjection(dataDir: string, setting = process.env['BERTH_CRASH_AT']) {
   const [, pattern, when] = /^(.+):(before|after)$/.exec(setting ?? '') ?? []

@@ -1,4 +1,4 @@
-/** A command that could not be done, with a code the controller can act on and words for the person who reads the job. */
+/** A command that failed: a code for the controller and a message for the person who reads the job. */
 export class Failure extends Error {
   constructor(
     readonly code: string,
@@ -9,13 +9,13 @@ export class Failure extends Error {
   }
 }
 
-/** What went wrong as the wire carries it. Anything that is not a `Failure` is our own mistake and says so. */
+/** An error in the form that the wire carries. One that is not a `Failure` is a defect of ours: `agent_error`. */
 export const failureOf = (error: unknown): { code: string; message: string } => ({
   code: error instanceof Failure ? error.code : 'agent_error',
   message: wordsOf(error).slice(0, 2000),
 })
 
-/** The message of anything that can be thrown, with its cause. */
+/** The message of anything that can be thrown, followed by the messages of its causes. */
 export function wordsOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   return error.cause === undefined ? error.message : `${error.message}: ${wordsOf(error.cause)}`

@@ -1,5 +1,5 @@
-// The agent's own log: one JSON line per event on standard error, where systemd's journal picks it up. What belongs to one
-// command goes to that command's log instead (job-log.ts); the controller keeps it with the job.
+// The agent's own log: one JSON line per event on standard error, for systemd's journal. Lines about one command go to that
+// command's log instead (job-log.ts), which the controller stores with the job.
 
 import { journalPriority, type Level } from './protocol/systemd.ts'
 
@@ -12,7 +12,7 @@ const redact = (name: string, value: unknown) => {
   return value
 }
 
-/** Writes one line. `about` holds what a person at three in the morning needs to see next to the words. */
+/** Writes one line. `about` holds the fields beside the text; values under secret names are redacted. */
 export function log(level: Level, text: string, about: Record<string, unknown> = {}) {
   const line = { at: new Date().toISOString(), level, text, ...about }
   process.stderr.write(`${journalPriority(level)}${JSON.stringify(line, redact)}\n`)

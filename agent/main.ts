@@ -18,25 +18,26 @@ import { PROTOCOL } from './protocol/wire.ts'
 import { VERSION } from './version.ts'
 
 const HELP: Record<string, string> = {
-  '': `berth agent: runs guests on this host for a Berth controller
+  '': `berth agent: runs virtual machines on this host for a Berth controller
 
   berth agent enroll    join a controller
-  berth agent run       obey it
+  berth agent run       carry out its commands
   berth agent doctor    what this host can do, and the remedy for what is missing
   berth agent version
 
 Each takes --help.`,
   enroll: `berth agent enroll --controller URL --token TOKEN [--name NAME] [--bridge BRIDGE] [--data-dir DIR] [--fake]
 
-  --controller  address of the controller; https, or http on this very host (in a lab PANEL_AGENT_INSECURE=1 allows http elsewhere)
+  --controller  address of the controller; https, or http on this very host
+                (in a lab PANEL_AGENT_INSECURE=1 allows http elsewhere)
   --token       enrolment token from the node page; works once, for an hour
   --name        what this host is called (default: its host name)
-  --bridge      bridge the guests shall be on; must exist
+  --bridge      bridge for the virtual machines; must exist
   --data-dir    default /var/lib/berth-agent
   --fake        a node without machines, to try the panel`,
   run: `berth agent run [--data-dir DIR] [--fake]
 
-Connects to the controller and obeys it until SIGTERM. Guests go on when it ends.`,
+Connects to the controller and carries out its commands until SIGTERM. Virtual machines run on when it ends.`,
   doctor: `berth agent doctor [--data-dir DIR] [--fake]
 
 One line for each thing a node needs: ok, warn or fail, what was found, and the remedy. Exit 1 if anything fails.`,
@@ -57,7 +58,7 @@ const options = {
 } as const
 type Given = ReturnType<typeof parseArgs<{ options: typeof options }>>['values']
 
-/** The exit code: 0 done, 1 refused (code and message on standard error), 2 wrong use. */
+/** Runs `berth agent ARGS`. Returns the exit code: 0 done, 1 refused (code and message on standard error), 2 wrong use. */
 export async function agentCommand(args: string[]): Promise<number> {
   const [verb = '', ...rest] = args
   if (verb === '--help' || verb === '-h' || verb === 'help') return print(HELP[''] ?? '')
@@ -115,11 +116,11 @@ async function runHere(given: Given): Promise<number> {
   const journal = openJournal(join(dataDir, 'journal.db'), crashInjection(dataDir))
   log('info', 'agent starts', { version: VERSION, node: identity.name, controller: identity.controller, fake })
   await live(host, journal, new Connection(identity, host, journal))
-  log('info', 'agent stops; guests go on')
+  log('info', 'agent stops; vms run on')
   return 0
 }
 
-/** Until SIGTERM or SIGINT; then what runs gets ten seconds to end and to be answered. */
+/** Works until SIGTERM or SIGINT. Running commands then have ten seconds to end and to be answered. */
 async function live(host: Host, journal: Journal, connection: Connection) {
   const work = new AbortController()
   const asked = new Promise<void>((resolve) => {

@@ -1,10 +1,10 @@
-// What a node must know to bring its guests back after a reboot while the controller is away: what each guest may send, and
-// which guests shall run. It is written before it is done, so that a crash between leaves the safe half.
+// The facts a node needs to start its vms after a reboot while the controller is away: the port rules of each vm, its port, and
+// whether it shall run. A stop is written before it is done and a start after it, so that a crash between is safe.
 import { openDatabase } from './database.ts'
 import type { PortRules } from './protocol/wire.ts'
 
 export type State = ReturnType<typeof openState>
-/** A guest's network port and its speed limit; null is no limit. */
+/** A vm's network port and its speed limit in megabit per second; null is no limit. */
 export type Port = { tap: string; mbps: number | null }
 
 const SCHEMA = `
@@ -38,7 +38,7 @@ export function openState(path: string) {
       db.query<Port, [string]>('select tap, mbps from ports where workload = ?').get(workload) ?? undefined,
     forgetPort: (workload: string) => void db.run('delete from ports where workload = ?', [workload]),
 
-    /** The boot of the host (`/proc/sys/kernel/random/boot_id`) under which the agent last brought its guests up. */
+    /** The boot of the host (`/proc/sys/kernel/random/boot_id`) in which the agent last started the vms. */
     bootId: () => db.query<{ value: string }, []>(`select value from facts where name = 'boot'`).get()?.value,
     keepBootId: (bootId: string) => void db.run(`insert or replace into facts values ('boot', ?)`, [bootId]),
     close: () => db.close(),

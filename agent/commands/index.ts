@@ -11,7 +11,7 @@ import { volumeCommands } from './volume.ts'
 
 export type Commands = { [N in CommandName]: (input: Input<N>, host: Host) => Promise<Output<N>> }
 
-/** What this agent can be told to do. A command of the protocol that is missing here does not compile. */
+/** Every command of the protocol. One that has no implementation here does not compile. */
 export const run: Commands = {
   ...imageCommands,
   ...volumeCommands,
@@ -22,7 +22,7 @@ export const run: Commands = {
 
 const checks = new Map(Object.entries(commands).map(([name, { input }]) => [name, Compile(input as TSchema)]))
 
-/** The command as the protocol knows it. Throws `invalid_command`, before anything is done or journalled. */
+/** Checks a command's name and input. Throws `invalid_command`, before anything is done or journalled. */
 export function parseCommand(
   name: string,
   input: unknown,

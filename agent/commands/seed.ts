@@ -5,7 +5,7 @@ export const seedCommands = {
     await seeds.write(seed)
     return {}
   },
-  /** Ejected first: a definition that names a missing file does not start. */
+  /** Ejects before it deletes: a vm whose definition names a missing file does not start. */
   async 'seed.remove'({ workload }, { hypervisor, seeds }) {
     await hypervisor.eject(workload)
     await seeds.remove(workload)

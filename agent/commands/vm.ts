@@ -25,7 +25,7 @@ export const vmCommands = {
     if (!host.state.hasPortRules(workload))
       throw new Failure('no_port_rules', `${workload} has no firewall rules on this node yet, so it is not started`)
     await startVm(host, workload)
-    // Noted last: a crash before this line means the command runs again, and a start that failed is not tried at every boot.
+    // Last, so that a start that failed is not repeated at every boot. After a crash before it the command runs again.
     host.state.wantRunning(workload)
     return {}
   },
@@ -50,12 +50,8 @@ export const vmCommands = {
     const began = Date.now()
     const answered = await firstAnswer(host, workload, address, began + limitSeconds * 1000)
     const seconds = ((Date.now() - began) / 1000).toFixed(1)
-    say(
-      answered === 'no' ? 'warning' : 'info',
-      answered === 'no'
-        ? `The guest did not answer within ${seconds} s`
-        : `The guest answers by ${answered} after ${seconds} s`,
-    )
+    if (answered === 'no') say('warning', `The guest did not answer within ${seconds} s`)
+    else if (answered !== 'off') say('info', `The guest answers by ${answered} after ${seconds} s`)
     return { answered }
   },
 } satisfies Partial<Commands>
@@ -67,8 +63,8 @@ async function mustHaveSeed(host: Host, workload: string): Promise<string> {
 }
 
 /**
- * The cheap question (a TCP connection) is asked at every turn; the dear one (a process) often at first, when a small guest
- * may be up at once, later once a second.
+ * Tries SSH (one TCP connection) every 200 ms. The guest agent costs a process per try, so it is tried often in the first
+ * second, when a small guest may already be up, and once a second after that.
  */
 async function firstAnswer(
   host: Host,
@@ -86,11 +82,11 @@ async function firstAnswer(
       askAgentAt = Date.now() + Math.min(AGENT_EVERY_MS, 20 + (Date.now() - began) / 2)
     }
     if (Date.now() >= askPowerAt) {
-      // A hypervisor that is being restarted is no answer of the guest's.
+      // While the hypervisor restarts nothing is known about the vm, so waiting goes on.
       const power = await host.hypervisor.power(workload).catch(() => 'running')
       if (power !== 'running') {
-        say('warning', `The guest is ${power} and will not answer`)
-        return 'no'
+        say('warning', `The vm is ${power}, so its guest will not answer`)
+        return 'off'
       }
       askPowerAt = Date.now() + POWER_EVERY_MS
     }

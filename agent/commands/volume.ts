@@ -10,10 +10,17 @@ export const volumeCommands = {
     const image = await images.find(imageId)
     if (!image)
       throw new Failure('no_image', `image ${imageId} is not on this node; image.ensure comes before volume.create`)
-    if (sizeBytes < image.virtualSizeBytes) {
+    if (sizeBytes < image.virtualSizeBytes)
       throw new Failure('disk_too_small', `the image needs ${image.virtualSizeBytes} bytes, the disk has ${sizeBytes}`)
-    }
-    await storage.pool(volume.pool).create(volume, image, sizeBytes)
+    const pool = storage.pool(volume.pool)
+    const { freeBytes } = await pool.capacity()
+    // A copy that fills the file system would stop every vm whose disk grows there.
+    if (freeBytes < image.virtualSizeBytes && (await pool.sizeBytes(volume)) === undefined)
+      throw new Failure(
+        'pool_full',
+        `the image needs ${image.virtualSizeBytes} bytes, pool ${volume.pool} has ${freeBytes} left`,
+      )
+    await pool.create(volume, image, sizeBytes)
     return {}
   },
 

@@ -1,6 +1,5 @@
-// The agent's side of the wire: one WebSocket to the controller, made by the agent, kept for ever. The controller may be away
-// for days; guests do not notice. A command whose answer could not be sent is asked for again after the reconnect, and the
-// journal answers it.
+// The agent's side of the wire: one WebSocket, opened by the agent and opened again whenever it breaks. While the controller
+// is away the vms run on. After a reconnect the controller sends unanswered commands again, and the journal answers them.
 import { Compile } from 'typebox/compile'
 import { parseCommand } from '../commands/index.ts'
 import { failureOf, wordsOf } from '../failure.ts'
@@ -16,15 +15,15 @@ import type { Answer, Journal } from './journal.ts'
 const HEARTBEAT_MS = 10_000
 const FACTS_MS = 60_000
 const INVENTORY_MS = 300_000
-/** Nothing heard for this long, pongs included: the other end is gone, whatever TCP believes. */
+/** After this long without a frame or pong the connection counts as broken, even if TCP still holds it open. */
 const SILENCE_MS = 25_000
 const OPENING_MS = 15_000
-/** A connection that broke sooner than this did not work; the next try waits longer. */
+/** A connection that breaks sooner than this counts as a failure, so the next try waits longer. */
 const WORKED_MS = 5000
 const FIRST_RETRY_MS = 200
 const LONGEST_RETRY_MS = 15_000
-/** Failures after which a retry is still within a second. */
-const SOON = 2
+/** The most failures after which a retry still comes within a second. */
+const FEW_FAILURES = 2
 const REVOKED_RETRY_MS = 60_000
 const EVENTS_AGAIN_MS = 3000
 const SKEW_WORTH_A_WORD_MS = 30_000
@@ -43,20 +42,20 @@ export class Connection {
     private journal: Journal,
   ) {}
 
-  /** Connects, and connects again whenever it breaks, until `signal` ends it. */
+  /** Connects, and reconnects whenever the connection breaks, until `signal` aborts. */
   async stay(signal: AbortSignal) {
     void this.watchPower(signal)
     let failures = 0
     while (!signal.aborted) {
       const end = await this.connectOnce(signal)
       if (signal.aborted) return
-      // One that let us in and went away again is restarting: it is asked again soon, though never at once.
-      failures = end.openMs > WORKED_MS ? 0 : end.openMs > 0 ? Math.min(failures + 1, SOON) : failures + 1
+      // A controller that accepted the connection and then closed it is restarting, so the retry comes soon.
+      failures = end.openMs > WORKED_MS ? 0 : end.openMs > 0 ? Math.min(failures + 1, FEW_FAILURES) : failures + 1
       await sleep(end.retryMs ?? backOffMs(failures), signal)
     }
   }
 
-  /** From here on new commands are left to the next start; the controller sends them again. */
+  /** Ignores new commands from now on; the controller sends them again after the next start. */
   stopAccepting() {
     this.stopping = true
   }
@@ -69,14 +68,14 @@ export class Connection {
       } as never)
       const openMs = await this.live(socket, signal)
       if (!signal.aborted)
-        log('warning', 'the connection to the controller is lost; guests go on, reconnecting', { afterMs: openMs })
+        log('warning', 'the connection to the controller is lost; vms run on, reconnecting', { afterMs: openMs })
       return { openMs }
     } catch (error) {
       return { openMs: 0, retryMs: explain(error) }
     }
   }
 
-  /** Resolves when the socket has closed, with how long it was open. Throws when it never opened. */
+  /** Resolves when the socket has closed, with the milliseconds it was open. Throws when it never opened. */
   private live(socket: WebSocket, signal: AbortSignal): Promise<number> {
     const { promise, resolve, reject } = Promise.withResolvers<number>()
     const over = new AbortController()
@@ -143,7 +142,7 @@ export class Connection {
   private async obey(socket: WebSocket, { key, name, input }: { key: string; name: string; input: unknown }) {
     if (this.stopping) return
     const answer = await this.answerTo(key, name, input)
-    // The answer belongs to the connection that asked. On a new one the controller asks again, and hears it once.
+    // An answer goes to the connection that sent the command; on a new one the controller sends the command again.
     if (socket !== this.socket) return
     this.send(
       'error' in answer ? { type: 'failed', key, error: answer.error } : { type: 'done', key, output: answer.output },
@@ -172,7 +171,7 @@ export class Connection {
     }
   }
 
-  /** One that fails (libvirt is not up yet) must not keep back the others. */
+  /** Sends each report on its own: one that fails, because libvirt is not up yet, does not hold back the others. */
   private report() {
     for (const send of [() => this.sendFacts(true), () => this.sendHeartbeat(), () => this.sendInventory()])
       tried(send())
@@ -189,7 +188,7 @@ export class Connection {
   private async sendHeartbeat() {
     const [load, pools, { ours }] = await Promise.all([
       this.host.load(),
-      this.host.storage.rooms(),
+      this.host.storage.capacities(),
       this.host.hypervisor.look(),
     ])
     this.send({ type: 'heartbeat', at: Date.now(), ...load, pools, workloads: ours.slice(0, 5000) })
@@ -207,14 +206,14 @@ export class Connection {
     await this.sendHeartbeat()
   }
 
-  /** Changes of power go out as they happen. When their source breaks off, a heartbeat says what was missed. */
+  /** Sends changes of power as they happen. When their source breaks off, a heartbeat reports what was missed. */
   private async watchPower(signal: AbortSignal) {
     while (!signal.aborted) {
       try {
         for await (const event of this.host.hypervisor.events(signal))
           this.send({ type: 'power', ...event, reason: event.reason.slice(0, 200) })
       } catch (error) {
-        log('warning', 'the hypervisor does not tell its events; asking again', { error: wordsOf(error) })
+        log('warning', 'the events of the hypervisor broke off; subscribing again', { error: wordsOf(error) })
       }
       await sleep(EVENTS_AGAIN_MS, signal)
       if (!signal.aborted) await tried(this.sendHeartbeat())
@@ -243,7 +242,7 @@ function frameIn(text: string): ToAgent | undefined {
   }
 }
 
-/** Bun tells a refused upgrade only in words: "… failed: Expected 101 status code: 401". */
+/** Bun reports the status of a refused upgrade only in the message: "… Expected 101 status code: 401". */
 function refusedUpgrade(message = ''): Error {
   const status = Number(/status code: (\d{3})/.exec(message)?.[1])
   return status
@@ -251,7 +250,7 @@ function refusedUpgrade(message = ''): Error {
     : new Error(message || 'the connection failed')
 }
 
-/** Logs why there is no connection; answers how long to wait when that is not up to the back-off. */
+/** Logs why there is no connection. Returns the milliseconds to wait, or undefined where the back-off decides. */
 function explain(error: unknown): number | undefined {
   if (error instanceof Refused && error.status === 401) {
     log('error', 'this node was removed or its credential revoked; enroll again with a new token', { code: error.code })
@@ -265,5 +264,5 @@ function explain(error: unknown): number | undefined {
   return undefined
 }
 
-/** Exponential with full jitter, so that a thousand nodes do not come back in one second. The first retry is fast. */
+/** Exponential with full jitter, so that a thousand nodes do not reconnect in the same second. The first retry is fast. */
 const backOffMs = (failures: number) => 50 + Math.random() * Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** failures)

@@ -15,7 +15,7 @@ import { type Identity, signatureOf } from './identity.ts'
 
 const LIMIT_MS = 15_000
 
-/** The controller said no, with the status and code it gave. */
+/** A refusal by the controller, with its HTTP status and error code. */
 export class Refused extends Failure {
   constructor(
     readonly status: number,
@@ -27,8 +27,8 @@ export class Refused extends Failure {
 }
 
 /**
- * The controller's address as it is kept. Without TLS only towards this host itself: a node key is no good to a listener,
- * but commands that anybody on the way can forge would be.
+ * The controller's address in the form that is stored. Throws `invalid_controller`, and `insecure_controller` for plain http to
+ * another host: a listener cannot use a signature, but could forge commands.
  */
 export function controllerUrl(text: string): string {
   const url = URL.parse(text)
@@ -45,11 +45,11 @@ export function controllerUrl(text: string): string {
 
 const isLoopback = (host: string) => host === 'localhost' || host === '[::1]' || /^127(\.\d{1,3}){3}$/.test(host)
 
-/** Throws `Refused` with the controller's code, `unreachable` when there is no answer. */
+/** Enrols this host. Throws `Refused` with the controller's code, `unreachable` when there is no answer. */
 export const enroll = (controller: string, request: EnrollRequest) =>
   post(controller, agentPaths.enroll, request, EnrollResponse)
 
-/** Headers that prove who we are, for one request: the nonce in them is new and works once. */
+/** Headers that prove the node's identity for one request: the nonce in them is new and works once. */
 export async function signedHeaders(identity: Identity): Promise<Record<string, string>> {
   const { nodeId, controller } = identity
   const { nonce } = await post(controller, agentPaths.challenge, { nodeId, protocol: PROTOCOL }, ChallengeResponse)
@@ -61,7 +61,7 @@ export async function signedHeaders(identity: Identity): Promise<Record<string, 
   }
 }
 
-/** How far this host's clock is from the controller's, by its Date header: whole seconds, positive when we are behind. */
+/** Difference of the controller's clock to ours by its Date header, in whole seconds; positive when ours is behind. */
 export async function skewSeconds(controller: string): Promise<number | undefined> {
   const response = await reach(controller + agentPaths.challenge, { method: 'HEAD' })
   const at = Date.parse(response.headers.get('date') ?? '')

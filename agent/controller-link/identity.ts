@@ -1,4 +1,4 @@
-// Who this node is: an Ed25519 key that never leaves the host, and the name the controller knows it by.
+// The node's identity: an Ed25519 key that never leaves the host, and the id and name that the controller gave it.
 import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -6,13 +6,13 @@ import { Failure } from '../failure.ts'
 import { makePassage } from '../host/directories.ts'
 import { signedText } from '../protocol/wire.ts'
 
-/** What `agent.json` holds. */
+/** The content of `agent.json`. */
 export type Settings = {
   controller: string
   nodeId: string
   name: string
   fake: boolean
-  /** The bridge the operator named at enrolment; `doctor` looks after it. */
+  /** The bridge that the operator named at enrolment; `doctor` checks that it exists. */
   bridge?: string
 }
 export type Identity = Settings & { key: KeyObject }
@@ -20,13 +20,13 @@ export type Identity = Settings & { key: KeyObject }
 const KEY = 'node.key'
 const SETTINGS = 'agent.json'
 
-/** Makes the data directory. Disks below it are reached by the hypervisor's user; every other file is root's alone. */
+/** Makes the data directory. The hypervisor's user can reach the disks below it; only root can read the other files. */
 export function makeDataDir(dataDir: string) {
   process.umask(0o077)
   makePassage(dataDir)
 }
 
-/** A new key, kept beside the present one until `keep` is called: an enrolment that is refused changes nothing. */
+/** A new key beside the present one, which `keep` replaces: an enrolment that is refused changes nothing. */
 export function newKey(dataDir: string) {
   const { privateKey } = generateKeyPairSync('ed25519')
   const path = join(dataDir, `${KEY}.new`)
@@ -55,11 +55,11 @@ export function readIdentity(dataDir: string): Identity {
 
 export const isEnrolled = (dataDir: string) => existsSync(join(dataDir, SETTINGS)) && existsSync(join(dataDir, KEY))
 
-/** The signature of one connection: base64url over the text that protocol.ts defines. */
+/** The signature of one request, base64url, over `signedText` of the wire. */
 export const signatureOf = ({ key, nodeId }: Identity, nonce: string) =>
   sign(null, Buffer.from(signedText(nodeId, nonce)), key).toString('base64url')
 
-/** The raw 32 bytes, base64url. */
+/** The 32 bytes of the public key, base64url. */
 function rawPublicKey(key: KeyObject): string {
   const { x } = createPublicKey(key).export({ format: 'jwk' })
   if (!x) throw new Error('an Ed25519 key without x')

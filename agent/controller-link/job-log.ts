@@ -1,5 +1,5 @@
-// The log of the command that is being obeyed. It travels with the call (AsyncLocalStorage) rather than through every
-// argument list, so that drivers stay short and exec.ts can write down every program it runs.
+// The log of the command that is running. It travels with the call (AsyncLocalStorage) and not through argument lists, so that
+// exec.ts can log every program that a driver runs.
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { LogLevel } from '../protocol/wire.ts'
 
@@ -10,12 +10,12 @@ export interface JobLog {
 
 const current = new AsyncLocalStorage<JobLog>()
 
-/** Runs `work` with `job` as the place its lines go to. */
+/** Runs `work` with `job` as its log. */
 export const loggingTo = <T>(job: JobLog, work: () => T): T => current.run(job, work)
 
-/** A line for the person who reads the job. Outside of a command it goes nowhere. */
+/** Writes a line to the job's log. Outside of a command it does nothing. */
 export const say = (level: LogLevel, text: string) => current.getStore()?.line(level, text.slice(0, 4096))
 
-/** How far the command is, 0 to 100. Repeats of the same number are not sent. */
+/** Reports the command's progress, 0 to 100. The same number is sent once. */
 export const progress = (percent: number) =>
   current.getStore()?.progress(Math.max(0, Math.min(100, Math.floor(percent))))

@@ -1,6 +1,6 @@
-// What makes a repeated command harmless: one with this key that is still going is joined, one that has ended is
-// answered from disk. Only a command cut short by a crash runs again, and commands converge.
-// Inputs are not kept: a seed holds password hashes and keys.
+// Makes a repeated command harmless: one that still runs under its key is joined, one that has ended is answered from disk.
+// Only a command that a crash interrupted runs again, and commands converge.
+// Inputs are not stored, because a seed holds password hashes and keys.
 import type { Database } from 'bun:sqlite'
 import { openDatabase } from '../database.ts'
 import { failureOf } from '../failure.ts'
@@ -10,32 +10,33 @@ export type Command = { key: string; name: string }
 export type Journal = ReturnType<typeof openJournal>
 
 const day = 86_400_000
-const KEPT_DAYS = 14
+const RETENTION_DAYS = 14
 
-/** `cut` is the crash seam (power-cut.ts). */
+/** `crash` is the failpoint of crash-injection.ts. */
 export function openJournal(
   path: string,
-  cut: (moment: 'before' | 'after', command: Command) => void = () => {},
+  crash: (moment: 'before' | 'after', command: Command) => void = () => {},
   now = Date.now,
 ) {
   const db: Database = openDatabase(
     path,
-    'create table if not exists ended (key text primary key, name text not null, answer text not null, at integer not null) strict',
+    `create table if not exists ended (
+      key text primary key, name text not null, answer text not null, at integer not null) strict`,
   )
   const find = db.prepare<{ answer: string }, [string]>('select answer from ended where key = ?')
   const keep = db.prepare('insert or ignore into ended (key, name, answer, at) values (?, ?, ?, ?)')
   const going = new Map<string, Promise<Answer>>()
 
   const begin = async (command: Command, work: () => Promise<unknown>): Promise<Answer> => {
-    cut('before', command)
+    crash('before', command)
     const answer = await attempt(work)
-    cut('after', command)
+    crash('after', command)
     keep.run(command.key, command.name, JSON.stringify(answer), now())
     return answer
   }
 
   const journal = {
-    /** Does `work`, unless it is being done or has been done under this key. A failure is an answer like any other. */
+    /** Runs `work` unless it runs or has run under this key. A failure is an answer too, and is stored like one. */
     obey(command: Command, work: () => Promise<unknown>): Promise<Answer> {
       const ended = find.get(command.key)
       if (ended) return Promise.resolve(JSON.parse(ended.answer) as Answer)
@@ -43,12 +44,12 @@ export function openJournal(
       going.set(command.key, joined)
       return joined
     },
-    /** How many commands are running. */
+    /** The number of commands that are running. */
     going: () => going.size,
-    /** Resolves when nothing is running any more, or after `limitMs`. */
+    /** Resolves when no command is running, or after `limitMs`. */
     quiet: (limitMs: number) => Promise.race([Promise.allSettled(going.values()), Bun.sleep(limitMs)]),
-    /** Forgets answers older than 14 days; a controller that was away longer sends what it still wants under new keys. */
-    prune: () => db.run('delete from ended where at < ?', [now() - KEPT_DAYS * day]),
+    /** Deletes answers older than 14 days. A controller that was away longer sends commands under new keys. */
+    prune: () => db.run('delete from ended where at < ?', [now() - RETENTION_DAYS * day]),
     close: () => db.close(),
   }
   journal.prune()

@@ -1,4 +1,4 @@
-// `berth agent doctor`: one line for each thing a node needs, with the remedy for what is missing.
+// `berth agent doctor`: one line per requirement of a node, with the remedy where one is missing.
 import { accessSync, constants, readFileSync, statSync } from 'node:fs'
 import { controllerUrl, skewSeconds } from '../controller-link/controller.ts'
 import { isEnrolled, makeDataDir, readIdentity, type Settings } from '../controller-link/identity.ts'
@@ -21,12 +21,12 @@ const warn = (found: string, remedy: string): Finding => ({ verdict: 'warn', fou
 const fail = (found: string, remedy: string): Finding => ({ verdict: 'fail', found, remedy })
 
 const SLOW_DEFINE_MS = 2000
-const LITTLE_ROOM_BYTES = 10e9
+const LITTLE_SPACE_BYTES = 10e9
 const SKEW_SECONDS = 30
 const QEMU_CONF = '/etc/libvirt/qemu.conf'
 const KVM = '/dev/kvm'
 
-/** Prints the findings and answers the exit code: 1 if anything fails. */
+/** Prints the findings. Returns the exit code: 1 if a check fails, else 0. */
 export async function doctor(dataDir: string, fake: boolean): Promise<number> {
   const settings = isEnrolled(dataDir) ? readIdentity(dataDir) : undefined
   const isFake = fake || settings?.fake === true
@@ -36,7 +36,8 @@ export async function doctor(dataDir: string, fake: boolean): Promise<number> {
   for (const { what, look } of checks) {
     const { verdict, found, remedy } = await lookSafely(look)
     if (verdict === 'fail') failures++
-    process.stdout.write(`${verdict.padEnd(5)} ${what.padEnd(15)} — ${found}${remedy ? `; ${remedy}` : ''}\n`)
+    const words = [found, remedy].filter((part) => part !== undefined).join('; ')
+    process.stdout.write(`${verdict.padEnd(5)} ${what.padEnd(15)} — ${words.trim().replace(/\s*\n\s*/g, ', ')}\n`)
   }
   return failures ? 1 : 0
 }
@@ -67,7 +68,7 @@ function realChecks(dataDir: string, settings: Settings | undefined): Check[] {
     { what: 'xorriso', look: () => tool('xorriso', ['-version'], 'install xorriso') },
     { what: 'bridge', look: () => bridges(settings) },
     { what: 'speed limits', look: () => tool('tc', ['-V'], 'install iproute2; without it ports are not limited') },
-    { what: 'storage', look: () => storageRoom(dataDir) },
+    { what: 'storage', look: () => storageSpace(dataDir) },
     { what: 'clock', look: clock },
     { what: 'controller', look: () => controllerAnswers(settings) },
   ]
@@ -76,7 +77,7 @@ function realChecks(dataDir: string, settings: Settings | undefined): Check[] {
 const isRoot = () =>
   process.getuid?.() === 0
     ? ok('runs as root')
-    : fail('does not run as root', 'run as root: guests, bridges and rules are the kernel’s')
+    : fail('does not run as root', 'run as root: vms, bridges and rules need the kernel’s privileges')
 
 async function virtualisation(dataDir: string): Promise<Finding> {
   makeDataDir(dataDir)
@@ -85,7 +86,7 @@ async function virtualisation(dataDir: string): Promise<Finding> {
   if (kind === 'none') return fail(reason, 'install qemu-system-x86')
   return warn(
     reason,
-    'enable VT-x or AMD-V in the firmware, or nested virtualisation on the host above, for guests ten times as fast',
+    'enable VT-x or AMD-V in the firmware, or nested virtualisation on the host above, for vms ten times as fast',
   )
 }
 
@@ -107,15 +108,15 @@ async function libvirtAnswers(): Promise<Finding> {
   return ok(`answers in ${tookMs} ms, ${/Using library: (.*)/.exec(out)?.[1] ?? ''}`)
 }
 
-/** libvirt asks QEMU for its abilities again and again when KVM is there and QEMU's user may not open it. */
+/** Where QEMU's user may not open /dev/kvm, libvirt queries QEMU's capabilities again before every change. */
 function kvmAccess(): Finding {
   const stat = statSync(KVM, { throwIfNoEntry: false })
-  if (!stat) return ok(`no ${KVM}, so nothing to be opened`)
+  if (!stat) return ok(`there is no ${KVM}`)
   const user = configured('user')
   if (user === 'root') return ok('QEMU runs as root')
   if (stat.mode & 0o006 || (stat.mode & 0o060) === 0o060) return ok(`${KVM} is open to its group`)
   return warn(
-    `${KVM} is there, but QEMU's user ${user ?? 'libvirt-qemu'} cannot open it, which makes every change of a guest take many seconds`,
+    `QEMU's user ${user ?? 'libvirt-qemu'} cannot open ${KVM}, which makes every change of a vm take many seconds`,
     `chgrp kvm ${KVM} && chmod 0660 ${KVM} (udev does that), or user = "root" in ${QEMU_CONF}`,
   )
 }
@@ -129,7 +130,7 @@ function configured(name: string): string | undefined {
   }
 }
 
-/** Defines a guest that is never started, and takes it away again. */
+/** Defines a vm, which is never started, and removes it again. */
 async function defineTime(): Promise<Finding> {
   const workload = `srv_${'d'.repeat(26)}`
   const network = { bridge: 'none', tap: 'bth0', mac: '52:54:00:00:00:00', portMbps: null }
@@ -138,17 +139,17 @@ async function defineTime(): Promise<Finding> {
     hostname: 'doctor',
     vcpus: 1,
     memoryMb: 64,
-    volume: { workload, pool: POOL, format: 'raw' as const },
+    volume: { workload, generation: 0, pool: POOL, format: 'raw' as const },
     network,
     seeded: false,
   }
   const xml = domainXml(vm, { kind: 'file', path: '/nonexistent', format: 'raw' }, undefined, 'emulation')
   const { code, err, tookMs } = await virsh(['define', '--file', '/dev/stdin'], xml)
   await virsh(['undefine', uuidOf(workload)])
-  if (code !== 0) return fail(`a guest cannot be defined (${err.trim()})`, 'see the libvirtd log')
-  if (tookMs < SLOW_DEFINE_MS) return ok(`a guest is defined in ${tookMs} ms`)
+  if (code !== 0) return fail(`a vm cannot be defined (${err.trim()})`, 'see the libvirtd log')
+  if (tookMs < SLOW_DEFINE_MS) return ok(`a vm is defined in ${tookMs} ms`)
   return warn(
-    `defining a guest takes ${(tookMs / 1000).toFixed(1)} s`,
+    `defining a vm takes ${(tookMs / 1000).toFixed(1)} s`,
     `see "kvm access"; without systemd start libvirtd under a parent that reaps: tini -s -- libvirtd`,
   )
 }
@@ -156,8 +157,9 @@ async function defineTime(): Promise<Finding> {
 async function nftablesWorks(): Promise<Finding> {
   if (!find('nft')) return fail('nft is not installed', 'install nftables')
   const rules =
-    'table bridge berth_doctor { chain c { type filter hook prerouting priority -300; policy accept; iifname "bth*" counter drop; }; }'
-  // --check asks the kernel and changes nothing.
+    'table bridge berth_doctor { chain c { type filter hook prerouting priority -300; policy accept; ' +
+    'iifname "bth*" counter drop; }; }'
+  // --check lets the kernel check the rules and changes nothing.
   const { code, err } = await run('nft', ['--check', '-f', '-'], { stdin: rules, mayFail: true, quietly: true })
   return code === 0
     ? ok('works in the bridge family')
@@ -179,10 +181,10 @@ async function bridges(settings: Settings | undefined): Promise<Finding> {
   return ok(there.join(', '))
 }
 
-async function storageRoom(dataDir: string): Promise<Finding> {
-  const { path, freeBytes, totalBytes } = await new FilePool(POOL, poolRoot(dataDir)).room()
+async function storageSpace(dataDir: string): Promise<Finding> {
+  const { path, freeBytes, totalBytes } = await new FilePool(POOL, poolRoot(dataDir)).capacity()
   const words = `${(freeBytes / 1e9).toFixed(0)} of ${(totalBytes / 1e9).toFixed(0)} GB free in ${path}`
-  return freeBytes < LITTLE_ROOM_BYTES ? warn(words, 'put a larger file system there') : ok(words)
+  return freeBytes < LITTLE_SPACE_BYTES ? warn(words, 'put a larger file system there') : ok(words)
 }
 
 function clock(): Finding {

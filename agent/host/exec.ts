@@ -1,15 +1,15 @@
-// The only place where the agent starts processes. There is no shell: a program from the list below, an argument list, an
-// environment of two variables, a time limit, a cap on the output. What runs for a command is written to that command's log.
+// The only place where the agent starts processes. No shell: a program from the list below, an argument list, an environment of
+// two variables, a time limit and a cap on the output. Programs that run for a command are written to its log.
 
 import { say } from '../controller-link/job-log.ts'
 import { Failure } from '../failure.ts'
-import { asTyped } from '../protocol/shell-quote.ts'
+import { commandLine } from '../protocol/shell-quote.ts'
 
-/** The programs an agent may start. A name that is not here does not compile. */
+/** The programs that the agent may start. A name that is not here does not compile. */
 const programs = ['virsh', 'qemu-img', 'qemu-system-x86_64', 'xorriso', 'nft', 'ip', 'tc'] as const
 export type Program = (typeof programs)[number]
 
-/** Fixed, so that nobody's PATH decides what root runs. */
+/** Fixed, so that the environment's PATH does not decide what root runs. */
 const PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
 const env = { PATH, LC_ALL: 'C' }
 
@@ -17,21 +17,21 @@ export type Options = {
   stdin?: string
   limitSeconds?: number
   outputCapBytes?: number
-  /** True: answers a failing program instead of throwing. */
+  /** True: returns the result of a program that fails instead of throwing. */
   mayFail?: boolean
-  /** True: stays out of the job's log. For questions asked again and again. */
+  /** True: stays out of the job's log. For queries that repeat. */
   quietly?: boolean
 }
 export type Ran = { code: number; out: string; err: string; tookMs: number }
 
-const whereabouts = new Map<Program, string>()
+const pathsFound = new Map<Program, string>()
 
 /** The absolute path of a program, or undefined if this host does not have it. */
 export function find(program: Program): string | undefined {
-  const known = whereabouts.get(program)
+  const known = pathsFound.get(program)
   if (known) return known
   const path = Bun.which(program, { PATH }) ?? undefined
-  if (path) whereabouts.set(program, path)
+  if (path) pathsFound.set(program, path)
   return path
 }
 
@@ -46,13 +46,13 @@ function mustFind(program: Program): string {
 }
 
 /**
- * Runs a program to its end.
- * Throws `tool_failed` when it fails, `tool_timeout` after `limitSeconds` (60), `tool_missing` when it is not installed.
+ * Runs a program to its end. Throws `tool_failed` when it exits with a code other than 0, `tool_timeout` after `limitSeconds`
+ * (default 60), `tool_missing` when it is not installed. Output beyond `outputCapBytes` (default 8 MiB) ends the program.
  */
 export async function run(program: Program, args: string[], options: Options = {}): Promise<Ran> {
   const { limitSeconds = 60, outputCapBytes = 8 << 20 } = options
   const began = performance.now()
-  if (!options.quietly) say('command', asTyped(program, args))
+  if (!options.quietly) say('command', commandLine(program, args))
   const child = start(program, args, options.stdin)
   let overdue = false
   const timer = setTimeout(() => {
@@ -78,13 +78,13 @@ export async function run(program: Program, args: string[], options: Options = {
   }
 }
 
-/** Starts a program that goes on until `signal` says otherwise, and yields its lines. Ends when the program ends. */
+/** Starts a program and yields its lines until it ends or `signal` aborts, which kills it. */
 export async function* lines(program: Program, args: string[], signal: AbortSignal): AsyncGenerator<string> {
   if (signal.aborted) return
   const child = start(program, args)
   const stop = () => killGroup(child.pid)
   signal.addEventListener('abort', stop, { once: true })
-  // Nothing reads it, and a full pipe would stop the program.
+  // A pipe that nobody reads fills up and blocks the program.
   const drained = capped(child.stderr, 64 << 10)
   const decoder = new TextDecoder()
   let rest = ''
@@ -103,7 +103,7 @@ export async function* lines(program: Program, args: string[], signal: AbortSign
 }
 
 function start(program: Program, args: string[], stdin?: string) {
-  // Its own process group, so that a time limit ends what it started, too.
+  // A process group of its own, so that the time limit also ends the processes that it started.
   return Bun.spawn([mustFind(program), ...args], {
     env,
     cwd: '/',
@@ -118,7 +118,7 @@ function killGroup(pid: number) {
   try {
     process.kill(-pid, 'SIGKILL')
   } catch {
-    // It has ended by itself.
+    // The process has already ended.
   }
 }
 

@@ -1,4 +1,4 @@
-// What the host is and how it is, read from the kernel's own files.
+// Facts and load of the host, read from the kernel's files.
 import { existsSync, readFileSync } from 'node:fs'
 import { hostname, release } from 'node:os'
 import { qemuVersion, type Virtualisation } from '../drivers/hypervisor/kvm-probe.ts'
@@ -8,7 +8,7 @@ import { VERSION } from '../version.ts'
 import { find, type Program, run } from './exec.ts'
 import type { Load } from './host.ts'
 
-/** All that the controller is told about this host. Costs a handful of processes. */
+/** The facts that the controller receives about this host. Starts a few processes. */
 export async function factsOfHost(virtualisation: () => Promise<Virtualisation>): Promise<Facts> {
   const [found, versions, network] = await Promise.all([virtualisation(), versionsOfHost(), addressesOfHost()])
   return {
@@ -26,10 +26,10 @@ export async function factsOfHost(virtualisation: () => Promise<Virtualisation>)
   }
 }
 
-/** Changes at every boot of the host. */
+/** An id that changes at every boot of the host. */
 export const bootIdOfHost = () => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()
 
-/** Answers the host's load; the CPU's share is of the time since the question before. */
+/** Returns a function that reads the load; its CPU percentage covers the time since its previous call. */
 export function loadMeter(): () => Promise<Load> {
   let before = cpuTicks()
   return async () => {
@@ -46,7 +46,7 @@ export function osName(): string {
   return existsSync(file) ? field(file, /^PRETTY_NAME="?([^"\n]+)"?$/m).slice(0, 200) : 'unknown'
 }
 
-/** Versions of what guests depend on; what is not installed is left out. */
+/** Versions of the programs that vms depend on; one that is not installed is left out. */
 async function versionsOfHost(): Promise<Facts['versions']> {
   const asked: [string, () => Promise<string | undefined>][] = [
     ['qemu', qemuVersion],

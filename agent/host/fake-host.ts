@@ -1,5 +1,4 @@
-// `berth agent run --fake`: a node without machines. Everything it "has" is in <data>/fake.db; what it claims to be is in
-// <data>/fake.json.
+// `berth agent run --fake`: a node without vms. Its state is in <data>/fake.db, its settings are in <data>/fake.json.
 import { readFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
@@ -18,7 +17,7 @@ import { openFaults } from './faults.ts'
 import type { Host } from './host.ts'
 import { PortSecurity } from './port-security.ts'
 
-/** What `fake.json` may say. */
+/** The settings that `fake.json` can override. */
 export type FakeSettings = {
   hostname: string
   threads: number
@@ -27,9 +26,9 @@ export type FakeSettings = {
   addresses: string[]
   poolBytes: number
   imageBytes: number
-  /** How long a guest takes until it answers. */
+  /** Milliseconds from a vm's start until its guest answers. */
   bootMs: number
-  /** Changing it is a reboot of the host: every guest is off and the rules are gone. */
+  /** A new value counts as a reboot of the host: every vm is off. */
   bootId: string
 }
 
@@ -45,7 +44,7 @@ const defaults: FakeSettings = {
   bootId: 'first-boot',
 }
 
-/** A fake host over `dataDir`, as it was when the last agent there ended, however that ended. */
+/** Opens the fake host in `dataDir`, in the state in which the last agent there left it, also after a crash. */
 export function openFakeHost(dataDir: string, given: Partial<FakeSettings> = {}): Host {
   const settings = { ...defaults, ...given, ...settingsIn(dataDir) }
   const db = openDatabase(join(dataDir, 'fake.db'), 'create table if not exists boots (id text primary key) strict')
@@ -94,7 +93,7 @@ const factsOf = (it: FakeSettings, bootedAt: number): Facts => ({
   bootedAt,
   cpu: { model: 'Fake CPU', threads: it.threads },
   memoryMb: it.memoryMb,
-  virtualisation: { kind: 'none', reason: 'a fake host runs no machines' },
+  virtualisation: { kind: 'none', reason: 'a fake host runs no vms' },
   versions: { berth: VERSION, bun: Bun.version },
   bridges: [{ name: it.bridge, addresses: it.addresses }],
   addresses: it.addresses,

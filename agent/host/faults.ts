@@ -1,5 +1,5 @@
-// Faults on purpose, for tests of what stands above the agent. `<data>/faults.json` is read anew at every command; how often a
-// fault has struck is kept in the database, so that a killed agent does not strike again.
+// Fault injection for tests of the controller. `<data>/faults.json` is read at every command. The database counts how often a fault
+// struck, so that the count survives a kill of the agent.
 import type { Database } from 'bun:sqlite'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -10,10 +10,11 @@ export type Fault = {
   /** A command's name, or `*`. */
   command: CommandName | '*'
   workload?: string
-  /** fail: nothing done. fail-late: all done, then an error. hang: no answer. lie: an answer, nothing done. slow: later. */
+  /** fail: error, nothing done. fail-late: done, then error. hang: no answer. lie: answer, nothing done. slow: delayed. */
   mode: 'fail' | 'fail-late' | 'hang' | 'lie' | 'slow'
-  /** How often it strikes; without it, always. */
+  /** How often it strikes; without a number, always. */
   times?: number
+  /** Milliseconds, for `slow` and `hang`. */
   ms?: number
 }
 
@@ -36,7 +37,7 @@ function faultsIn(dataDir: string): Fault[] {
 const matches = (fault: Fault, name: CommandName, workload: string | undefined) =>
   (fault.command === '*' || fault.command === name) && (fault.workload === undefined || fault.workload === workload)
 
-/** Counts the strike before it happens: a crash in the middle must not let it happen twice. */
+/** Counts before the fault takes effect, so that a crash in it does not repeat it. */
 function strikes(db: Database, fault: Fault): boolean {
   if (fault.times === undefined) return true
   const { times } = db
@@ -56,7 +57,7 @@ async function suffer({ mode, ms }: Fault, name: CommandName, work: () => Promis
   throw new Failure('fault', `${name} fails on purpose (${mode})`)
 }
 
-/** What an agent answers that has done nothing. */
+/** The answers of an agent that did nothing. */
 const lies: { [N in CommandName]: Output<N> } = {
   'image.ensure': { virtualSizeBytes: 2 * 1024 ** 3 },
   'image.remove': {},

@@ -1,5 +1,5 @@
-// A host, as commands see it: one driver of each kind, and what the node must remember. Real and fake have the same type, so
-// commands, connection and journal are the same code in both.
+// A host as the commands use it: one driver of each kind, and the state. The real and the fake host have the same type, so that
+// commands, connection and journal are the same code for both.
 import type { Hypervisor } from '../drivers/hypervisor/hypervisor.ts'
 import type { Images } from '../drivers/images/images.ts'
 import type { Network } from '../drivers/network/network.ts'
@@ -17,11 +17,11 @@ export interface Host {
   seeds: Seeds
   images: Images
   state: State
-  /** Changes whenever the host boots. */
+  /** Changes at every boot of the host. */
   bootId: string
   facts(): Promise<Facts>
   load(): Promise<Load>
-  /** Stands between the journal and a command; the fake host injects faults here. */
+  /** Runs a command's work; the fake host injects faults here. */
   withFaults(name: CommandName, workload: string | undefined, work: () => Promise<unknown>): Promise<unknown>
   close(): void
 }

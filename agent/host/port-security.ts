@@ -3,8 +3,8 @@ import type { PortRules } from '../protocol/wire.ts'
 import type { State } from '../state.ts'
 
 /**
- * Keeps what guests may send: in force now (the firewall) and after the next boot (the state). Changes are one after the other,
- * and are remembered only once the kernel has taken them: rules it refuses must not keep those of other guests from loading.
+ * The port rules of all vms, in the firewall and, for the next boot, in the state. Changes happen one after the other. A rule is
+ * stored only after the kernel accepted it, so that a refused one cannot block the others at the next boot.
  */
 export class PortSecurity {
   private last: Promise<unknown> = Promise.resolve()
@@ -14,7 +14,7 @@ export class PortSecurity {
     private state: State,
   ) {}
 
-  /** Replaces what there was for the workload. */
+  /** Loads and stores the rules of a vm, which replace its earlier ones. Throws `firewall_failed`. */
   allow(rules: PortRules): Promise<void> {
     return this.inTurn(async () => {
       await this.firewall.load([...this.others(rules.workload), rules])
@@ -22,7 +22,7 @@ export class PortSecurity {
     })
   }
 
-  /** The guest's tap then falls under "unknown taps send nothing". */
+  /** Removes the rules of a vm. Its tap then sends nothing, like every tap without rules. */
   forget(workload: string): Promise<void> {
     return this.inTurn(async () => {
       await this.firewall.load(this.others(workload))
@@ -30,7 +30,7 @@ export class PortSecurity {
     })
   }
 
-  /** Loads the rules unless they are in force. Answers whether they had to be loaded. */
+  /** Loads the stored rules unless they are in force. Returns whether it had to load them. */
   ensure(): Promise<boolean> {
     return this.inTurn(async () => {
       if (await this.firewall.intact()) return false

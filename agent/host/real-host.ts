@@ -1,4 +1,4 @@
-// This host, with its real drivers.
+// The real host with its drivers.
 import { join } from 'node:path'
 import { signedHeaders } from '../controller-link/controller.ts'
 import type { Identity } from '../controller-link/identity.ts'
@@ -20,7 +20,7 @@ import { PortSecurity } from './port-security.ts'
 export const POOL = 'local'
 export const poolRoot = (dataDir: string) => join(dataDir, 'pools', POOL)
 
-/** This host over `dataDir`. Before enrolment there is no identity, and nothing can be fetched from the controller. */
+/** Opens the real host with its data in `dataDir`. Without an identity, before enrolment, it cannot download from the controller. */
 export function openRealHost(dataDir: string, identity?: Identity): Host {
   const bootId = bootIdOfHost()
   let found: Promise<Virtualisation> | undefined

@@ -3,7 +3,7 @@ import { wordsOf } from '../failure.ts'
 import type { Port } from '../state.ts'
 import type { Host } from './host.ts'
 
-/** Starts a guest behind its rules and with its speed limit. Also what happens after a reboot of the host. */
+/** Loads the rules, starts the vm and limits its port. Used by `vm.start` and after a boot of the host. */
 export async function startVm(host: Host, workload: string) {
   await host.portSecurity.ensure()
   await host.hypervisor.start(workload)
@@ -11,7 +11,7 @@ export async function startVm(host: Host, workload: string) {
   if (port) await limitOrWarn(host, port)
 }
 
-/** A guest without its speed limit is better than no guest: hosts differ in what their kernels can shape. */
+/** Not every kernel can limit a port, and a vm without a limit is better than a vm that does not start. */
 async function limitOrWarn(host: Host, port: Port) {
   try {
     await host.network.limit(port)

@@ -1,8 +1,8 @@
-// Command lines that a person is shown, quoted so that they can be pasted. No shell of ours ever reads them.
+// Command lines shown to a person, quoted so that they can be pasted. Berth itself never hands them to a shell.
 
-/** One word of a command line. */
+/** Quotes one word of a command line. */
 export const quoted = (word: string) =>
   /^[A-Za-z0-9_./:=,@%+-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`
 
-/** A whole command line. */
-export const asTyped = (program: string, args: readonly string[]) => [program, ...args].map(quoted).join(' ')
+/** A command line with every word quoted as needed. */
+export const commandLine = (program: string, args: readonly string[]) => [program, ...args].map(quoted).join(' ')

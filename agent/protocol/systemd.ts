@@ -1,9 +1,9 @@
-// What both halves know of the journal that their standard error may be.
+// Standard error as systemd's journal, for controller and agent.
 import { fstatSync } from 'node:fs'
 
 export type Level = 'info' | 'warning' | 'error'
 
-/** Is standard error the journal's own stream? systemd says which file that is; a shell that a service started has another. */
+/** JOURNAL_STREAM names device and inode of the journal's stream; in a shell that a service started they differ. */
 const toJournal = (() => {
   try {
     const { dev, ino } = fstatSync(2)
@@ -13,5 +13,5 @@ const toJournal = (() => {
   }
 })()
 const priorities = { info: '<6>', warning: '<4>', error: '<3>' }
-/** What stands before a line so that `journalctl -p warning` finds it; nothing where no journal reads. */
+/** The prefix that gives a line its priority in the journal (`journalctl -p warning`); empty where no journal reads. */
 export const journalPriority = (level: Level): string => (toJournal ? priorities[level] : '')

@@ -1,10 +1,10 @@
-// The whole wire between controller and agent. Both sides import this file and nothing else of each other.
-// Bump PROTOCOL when a message changes meaning; adding a command or an optional field does not.
+// The protocol between controller and agent; both import this file and nothing else of each other.
+// PROTOCOL is raised when a message changes its meaning. A new command or an optional field does not raise it.
 import { type Static, type TSchema, Type as t } from 'typebox'
 
 /**
  * 1 (2026-11): challenge over HTTP, signed WebSocket upgrade, commands with keys, heartbeats, inventory. Frames, commands and
- * volumes name a workload, of any kind; what a node runs is a vm. Not released before this, so the number stays.
+ * volumes name a workload of any kind; a node runs vms; a volume has a generation. The number stays 1 until the first release.
  */
 export const PROTOCOL = 1
 
@@ -13,13 +13,13 @@ export const agentPaths = {
   enroll: '/agent/v1/enroll',
   challenge: '/agent/v1/challenge',
   connect: '/agent/v1/connect',
-  /** `/agent/v1/images/{id}`: an image that was imported into the controller. Signed like a connection. */
+  /** `/agent/v1/images/{id}`: an image that was imported into the controller. Signed as the upgrade is. */
   images: '/agent/v1/images',
-  /** `/agent/v1/program/{x64|aarch64}`: the program itself, for a machine that is about to join. With its enrolment token. */
+  /** `/agent/v1/program/{x64|aarch64}`: the program, for a machine that joins. Needs an enrolment token. */
   program: '/agent/v1/program',
 } as const
 
-/** Headers of a signed request of an agent: the WebSocket upgrade and image downloads. */
+/** Headers of an agent's signed requests: the WebSocket upgrade and image downloads. */
 export const agentHeaders = {
   node: 'X-Berth-Node',
   nonce: 'X-Berth-Nonce',
@@ -27,45 +27,49 @@ export const agentHeaders = {
   protocol: 'X-Berth-Protocol',
 } as const
 
-/** What a node's Ed25519 key signs: bound to the purpose, the node and one nonce that the controller made. */
+/** The text that a node's Ed25519 key signs: bound to the purpose, the node and one nonce of the controller's. */
 export const signedText = (nodeId: string, nonce: string) => `berth-agent-v1\n${nodeId}\n${nonce}`
 
-// ---------------------------------------------------------------- words of the wire
-/** An id of the controller's, of any kind of workload: nothing on a node depends on which kind it is. */
+// ---------------------------------------------------------------- values
+/** The id of a workload of any kind, as a pattern. Nothing on a node depends on the kind. */
 export const WORKLOAD_ID = '[a-z]{2,8}_[0-9a-z]{26}'
 const workloadId = t.String({ pattern: `^${WORKLOAD_ID}$` })
 const imageId = t.String({ pattern: '^img_[0-9a-z]{26}$' })
 const nothing = t.Object({})
 const mac = t.String({ pattern: '^([0-9a-f]{2}:){5}[0-9a-f]{2}$' })
-/** Linux allows 15 characters; ours are `bth<workload number>`. Everything with this prefix is ours. */
+/** A tap is `bth<workload number>`; Linux allows 15 characters. Every interface with this prefix is Berth's. */
 export const TAP_PREFIX = 'bth'
 const tap = t.String({ pattern: '^bth[0-9]{1,11}$' })
 const address = t.String({ maxLength: 45, pattern: '^[0-9a-fA-F.:]+$' })
 const cidr = t.String({ maxLength: 49, pattern: '^[0-9a-fA-F.:]+/[0-9]{1,3}$' })
 
-/** A guest disk. The name on the host derives from the workload; `pool` is one of the node's storage pools. */
+/**
+ * A vm's disk in one of the node's storage pools. Its name on the host derives from workload and generation. A disk that replaces
+ * another has a higher generation, so that both exist until the old one is removed; a generation is never used twice.
+ */
 export const Volume = t.Object({
   workload: workloadId,
+  generation: t.Integer({ minimum: 0, maximum: 999_999 }),
   pool: t.String({ pattern: '^[a-z0-9][a-z0-9-]{0,31}$' }),
   format: t.Enum(['qcow2', 'raw']),
 })
 export type Volume = Static<typeof Volume>
 
-/** Where an image comes from and how it is recognised. A `url` starting with `/` is on the controller. */
+/** The source of an image and its checksum. A `url` that starts with `/` is on the controller. */
 export const ImageSource = t.Object({
   id: imageId,
   url: t.String({ maxLength: 2048 }),
   format: t.Enum(['qcow2', 'raw']),
-  /** Of the file as downloaded; distributions publish one or the other. */
+  /** Checksum of the downloaded file; distributions publish one of the two kinds. */
   checksum: t.String({ pattern: '^(sha256:[0-9a-f]{64}|sha512:[0-9a-f]{128})$' }),
 })
 export type ImageSource = Static<typeof ImageSource>
 
-/** What may come out of a guest's tap. Addresses are the controller's allocation, never learned. */
+/** The frames that a vm may send. Addresses are the controller's allocation and are never learned. */
 export const PortRules = t.Object({ workload: workloadId, tap, mac, ipv4: t.Array(address), ipv6: t.Array(cidr) })
 export type PortRules = Static<typeof PortRules>
 
-/** A guest's hardware. The hypervisor driver turns it into its own language. */
+/** A vm's hardware, independent of the hypervisor. */
 export const Vm = t.Object({
   workload: workloadId,
   hostname: t.String({ maxLength: 253 }),
@@ -78,12 +82,12 @@ export const Vm = t.Object({
     mac,
     portMbps: t.Union([t.Integer({ minimum: 1 }), t.Null()]),
   }),
-  /** True while the guest's first boot is ahead: the seed is attached as a CD-ROM. */
+  /** True until the guest has booted once: the seed is attached as a CD-ROM. */
   seeded: t.Boolean(),
 })
 export type Vm = Static<typeof Vm>
 
-/** cloud-init's NoCloud seed. Each part is a JSON value; hashes of passwords, never passwords. */
+/** cloud-init's NoCloud seed, each part a JSON value. It holds hashes of passwords, never passwords. */
 export const Seed = t.Object({
   workload: workloadId,
   metaData: t.Record(t.String(), t.Unknown()),
@@ -92,6 +96,7 @@ export const Seed = t.Object({
 })
 export type Seed = Static<typeof Seed>
 
+/** A vm's power as the node reports it; `absent`: not defined on the node. */
 export const Power = t.Enum(['running', 'stopped', 'paused', 'crashed', 'absent'])
 export type Power = Static<typeof Power>
 
@@ -99,43 +104,54 @@ export type Power = Static<typeof Power>
 const command = <I extends TSchema, O extends TSchema>(input: I, output: O) => ({ input, output })
 
 /**
- * A command either looks or acts, never both. One that acts converges: sent twice, or sent when the host is there
- * already, it ends the same and answers the same. So what was there before is looked up in a step of its own.
+ * A command either reads or acts, never both. One that acts converges: sent again, or sent when the host is already in that state,
+ * it has the same effect and the same answer. A job therefore reads the earlier state in a step of its own.
  */
 export const commands = {
-  /** Downloads the image once, checks its checksum and its header, and keeps it for every later workload. */
+  /** Downloads the image unless the node has it, checks its checksum and header, and stores it for later volumes. */
   'image.ensure': command(ImageSource, t.Object({ virtualSizeBytes: t.Integer() })),
   'image.remove': command(t.Object({ id: imageId }), nothing),
+  /** The disk's size as the guest sees it; null: there is no such volume. */
   'volume.look': command(Volume, t.Object({ sizeBytes: t.Union([t.Integer(), t.Null()]) })),
-  /** A fresh disk filled from an image that `image.ensure` brought, grown to `sizeBytes`. Half-made ones are made anew. */
+  /**
+   * Makes a disk from an image that `image.ensure` brought, grown to `sizeBytes`. A disk that exists is never overwritten.
+   * Fails with `no_image`, `disk_too_small` or `volume_differs`, and with `pool_full` when the image does not fit.
+   */
   'volume.create': command(t.Object({ volume: Volume, image: imageId, sizeBytes: t.Integer({ minimum: 1 }) }), nothing),
+  /** Deletes the disk of this generation; without one it does nothing. */
   'volume.remove': command(Volume, nothing),
+  /** Writes the seed of a vm and replaces an earlier one. */
   'seed.write': command(Seed, nothing),
-  /** Ejects the seed from the guest, if it is there, and deletes it. */
+  /** Ejects the seed from the vm and deletes it. Without vm or seed it does nothing. */
   'seed.remove': command(t.Object({ workload: workloadId }), nothing),
-  /** Loads the guest's rules and keeps them across reboots of the host. Replaces what was there for the workload. */
+  /** Loads the vm's rules, which replace its earlier ones, and stores them for reboots of the host. */
   'firewall.allow': command(PortRules, nothing),
+  /** Removes the vm's rules: its tap then sends nothing. */
   'firewall.forget': command(t.Object({ workload: workloadId }), nothing),
-  /** Creates or replaces the definition; a running guest goes on as it is. */
+  /** Creates the definition or replaces it for the next start; a running vm is not touched. Fails with `no_seed`, `no_bridge`. */
   'vm.define': command(Vm, nothing),
+  /** The vm's power. */
   'vm.look': command(t.Object({ workload: workloadId }), t.Object({ power: Power })),
-  /** Also notes that it shall run again after a reboot of the host. Needs `firewall.allow` before it. */
+  /** Starts the vm, now and after reboots of the host. Fails with `no_port_rules` before `firewall.allow`, with `no_vm`. */
   'vm.start': command(t.Object({ workload: workloadId }), nothing),
-  /** Asks the guest to shut down for `graceSeconds`, then pulls the plug; 0 pulls it at once. */
+  /** Asks the guest to shut down, waits up to `graceSeconds`, then switches the vm off; 0: at once. The definition stays. */
   'vm.stop': command(
     t.Object({ workload: workloadId, graceSeconds: t.Integer({ minimum: 0, maximum: 600 }) }),
     nothing,
   ),
-  /** Off, undefined, seed deleted; the disk stays. Nothing there is fine. */
+  /** Switches the vm off and deletes definition and seed; the disk stays. Without a vm it does nothing. */
   'vm.remove': command(t.Object({ workload: workloadId }), nothing),
-  /** Waits until the guest answers (guest agent, or SSH at `address`), `limitSeconds` at most. */
+  /**
+   * Waits until the guest answers by its agent or by SSH at `address`, at most `limitSeconds`. `off`: the vm is no longer running,
+   * so it will not answer.
+   */
   'vm.await': command(
     t.Object({
       workload: workloadId,
       address: t.Union([address, t.Null()]),
       limitSeconds: t.Integer({ minimum: 1, maximum: 900 }),
     }),
-    t.Object({ answered: t.Enum(['agent', 'ssh', 'no']) }),
+    t.Object({ answered: t.Enum(['agent', 'ssh', 'no', 'off']) }),
   ),
 }
 
@@ -143,7 +159,7 @@ export type CommandName = keyof typeof commands
 export type Input<N extends CommandName> = Static<(typeof commands)[N]['input']>
 export type Output<N extends CommandName> = Static<(typeof commands)[N]['output']>
 
-/** `nodeId` says where. The runner gives it its key, `<job>/<step>` or `<job>/<step>/undo`. */
+/** A command for a node. The runner gives it its key, `<job>/<step>` or `<job>/<step>/undo`. */
 export type NodeCommand<N extends CommandName = CommandName> = { nodeId: string; name: N; input: Input<N> }
 export const nodeCommand = <N extends CommandName>(nodeId: string, name: N, input: Input<N>): NodeCommand<N> => ({
   nodeId,
@@ -152,7 +168,7 @@ export const nodeCommand = <N extends CommandName>(nodeId: string, name: N, inpu
 })
 
 // ---------------------------------------------------------------- facts and reports
-/** What an agent says of its host when it connects and whenever it changes. */
+/** Facts about the host, sent when the agent connects and whenever one changes. */
 export const Facts = t.Object({
   hostname: t.String({ maxLength: 253 }),
   agentVersion: t.String({ maxLength: 64 }),
@@ -162,17 +178,18 @@ export const Facts = t.Object({
   bootedAt: t.Integer(),
   cpu: t.Object({ model: t.String({ maxLength: 200 }), threads: t.Integer({ minimum: 1 }) }),
   memoryMb: t.Integer({ minimum: 0 }),
-  /** `kvm` only if a probe really started a machine with it; `reason` says what was found, in words. */
+  /** `kvm` only if a probe guest ran with it; `reason` is the finding in words. */
   virtualisation: t.Object({ kind: t.Enum(['kvm', 'emulation', 'none']), reason: t.String({ maxLength: 500 }) }),
   versions: t.Record(t.String({ maxLength: 40 }), t.String({ maxLength: 100 })),
   bridges: t.Array(t.Object({ name: t.String({ maxLength: 15 }), addresses: t.Array(cidr, { maxItems: 64 }) }), {
     maxItems: 256,
   }),
-  /** Addresses of the host itself, with their prefix lengths. */
+  /** Addresses of the host itself, with prefix lengths. */
   addresses: t.Array(cidr, { maxItems: 256 }),
 })
 export type Facts = Static<typeof Facts>
 
+/** Size and free space of a storage pool, in bytes. */
 export const PoolCapacity = t.Object({
   name: t.String({ maxLength: 32 }),
   kind: t.String({ maxLength: 20 }),
@@ -182,7 +199,7 @@ export const PoolCapacity = t.Object({
 })
 export type PoolCapacity = Static<typeof PoolCapacity>
 
-/** Every 10 s. Counters are totals since the guest started, as the guest sees them (rx: to the guest). */
+/** Sent every 10 s. Counters are totals since the vm's start, seen from the vm (`rx` is received by it). */
 export const Heartbeat = t.Object({
   type: t.Literal('heartbeat'),
   at: t.Integer(),
@@ -204,14 +221,14 @@ export const Heartbeat = t.Object({
 export type Heartbeat = Static<typeof Heartbeat>
 
 /**
- * Everything on the host that carries our mark (the owner id kept in the domain's metadata), so that the controller can hold
- * what should be against what is. The agent reports; it never deletes what it finds.
+ * Everything on the host with Berth's mark, so that the controller can compare the wanted with the actual state. The agent only
+ * reports; it never deletes what it finds.
  */
 export const Inventory = t.Object({
   type: t.Literal('inventory'),
   vms: t.Array(t.Object({ workload: workloadId, power: Power }), { maxItems: 5000 }),
   volumes: t.Array(Volume, { maxItems: 5000 }),
-  /** Guests on the hypervisor without our mark: shown, never touched. */
+  /** Names of vms without Berth's mark: shown, never changed. */
   foreign: t.Array(t.String({ maxLength: 200 }), { maxItems: 500 }),
 })
 export type Inventory = Static<typeof Inventory>
@@ -226,7 +243,7 @@ export const FromAgent = t.Union([
   t.Object({ type: t.Literal('facts'), facts: Facts }),
   Heartbeat,
   Inventory,
-  /** A guest changed its state by itself or by hand: streamed, not polled. */
+  /** A change of power, by a command, by the guest or by hand: sent at once. */
   t.Object({
     type: t.Literal('power'),
     workload: workloadId,
@@ -247,10 +264,10 @@ export type FromAgent = Static<typeof FromAgent>
 
 /** Frames to the agent. */
 export const ToAgent = t.Union([
-  /** First after the upgrade. `now` lets the agent measure its clock's skew. */
+  /** The first frame after the upgrade. `now` lets the agent measure its clock's skew. */
   t.Object({ type: t.Literal('welcome'), nodeId: t.String(), controllerVersion: t.String(), now: t.Integer() }),
   t.Object({ type: t.Literal('command'), key, name: t.String(), input: t.Unknown() }),
-  /** Asks for facts, a heartbeat and the inventory now. */
+  /** Requests facts, a heartbeat and the inventory at once. */
   t.Object({ type: t.Literal('report') }),
 ])
 export type ToAgent = Static<typeof ToAgent>
@@ -264,10 +281,10 @@ export const EnrollRequest = t.Object({
   facts: Facts,
 })
 export type EnrollRequest = Static<typeof EnrollRequest>
-/** Errors have the API's shape: `{ error: { code, message } }`, with 401 for a token that is expired or not valid. */
+/** Errors have the API's form `{ error: { code, message } }`; 401 for a token that is expired or invalid. */
 export const EnrollResponse = t.Object({ nodeId: t.String(), name: t.String() })
 export type EnrollResponse = Static<typeof EnrollResponse>
 
-/** Body `{ nodeId, protocol }`. 401 when the node was removed or revoked; 426 with the update message for another protocol. */
+/** 401 when the node was removed or its key revoked; 426 for another protocol, with what to update. */
 export const ChallengeRequest = t.Object({ nodeId: t.String({ maxLength: 60 }), protocol: t.Integer() })
 export const ChallengeResponse = t.Object({ nonce: t.String() })

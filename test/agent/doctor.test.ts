@@ -4,7 +4,7 @@ import { berthAgent, dataDir } from './run.ts'
 
 const LINE = /^(ok {4}|warn {2}|fail {2})[a-z][a-z -]+ — \S.*$/
 
-test('a fake host needs nothing but a controller', async () => {
+test('a fake host requires only a controller', async () => {
   const it = controller()
   const dir = dataDir()
   await berthAgent(['enroll', '--controller', it.url, '--token', 'good', '--data-dir', dir, '--fake'])
@@ -15,7 +15,7 @@ test('a fake host needs nothing but a controller', async () => {
   expect(lines).toHaveLength(2)
   expect(lines.join('\n')).toContain('answers; clocks agree within')
 })
-test('a real host is told one line for each thing, and a remedy where something is missing', async () => {
+test('a real host gets one line per requirement, with a remedy where one is missing', async () => {
   const { code, out } = await berthAgent(['doctor', '--data-dir', dataDir()])
   const [head, ...lines] = out.trim().split('\n')
   expect(head).toStartWith('berth agent ')

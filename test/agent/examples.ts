@@ -1,9 +1,10 @@
 import type { ImageSource, PortRules, Seed, Vm, Volume } from '../../agent/protocol/wire.ts'
 
-/** `srv_…` with the number at the end. */
+/** The id `srv_…` with the number at its end. */
 export const workloadId = (n: number) => `srv_${String(n).padStart(26, '0')}`
-export const volumeOf = (n: number, format: Volume['format'] = 'qcow2'): Volume => ({
+export const volumeOf = (n: number, format: Volume['format'] = 'qcow2', generation = 0): Volume => ({
   workload: workloadId(n),
+  generation,
   pool: 'local',
   format,
 })

@@ -10,7 +10,7 @@ const journalIn = (dir = dataDir(), now = Date.now) => ({
   journal: openJournal(join(dir, 'journal.db'), undefined, now),
 })
 
-/** Work that counts how often it is done and ends when it is told to. */
+/** Work that counts its runs and ends on demand. */
 function work() {
   const gate = Promise.withResolvers<unknown>()
   let times = 0
@@ -24,15 +24,15 @@ function work() {
   }
 }
 
-test('a command that is still going is joined, not begun again', async () => {
+test('a command that still runs is joined and not started again', async () => {
   const { journal } = journalIn()
-  const { end, times, ...it } = work()
-  const both = [journal.obey(command, it.do), journal.obey(command, it.do)]
+  const { end, times, ...running } = work()
+  const both = [journal.obey(command, running.do), journal.obey(command, running.do)]
   end({ power: 'running' })
   expect(await Promise.all(both)).toEqual([{ output: { power: 'running' } }, { output: { power: 'running' } }])
   expect(times()).toBe(1)
 })
-test('a command that has ended is answered from disk, also by the next agent', async () => {
+test('a command that has ended is answered from disk, also after a restart of the agent', async () => {
   const { dir, journal } = journalIn()
   await journal.obey(command, async () => ({ power: 'running' }))
   journal.close()
@@ -41,7 +41,7 @@ test('a command that has ended is answered from disk, also by the next agent', a
   expect(await again.obey(command, neverDone.do)).toEqual({ output: { power: 'running' } })
   expect(neverDone.times()).toBe(0)
 })
-test('a failure is an answer like any other', async () => {
+test('a failure is stored and answered like a success', async () => {
   const { journal } = journalIn()
   const failing = async () => {
     throw new Failure('no_bridge', 'this node has no bridge br9')
@@ -50,11 +50,11 @@ test('a failure is an answer like any other', async () => {
   expect(await journal.obey(command, failing)).toEqual(answer)
   expect(await journal.obey(command, async () => ({}))).toEqual(answer)
 })
-test('a mistake of ours is told from a refusal', async () => {
+test('a defect has another code than a refusal', async () => {
   const broken = async () => (undefined as unknown as { x: { y: 1 } }).x.y
   expect(await journalIn().journal.obey(command, broken)).toMatchObject({ error: { code: 'agent_error' } })
 })
-test('a command that a crash cut short runs again', async () => {
+test('a command that a crash interrupted runs again', async () => {
   const { dir, journal } = journalIn()
   void journal.obey(command, () => new Promise(() => {}))
   const again = journalIn(dir).journal
@@ -67,7 +67,7 @@ test('another key is another command', async () => {
     output: { n: 2 },
   })
 })
-test('answers are forgotten after two weeks', async () => {
+test('answers are deleted after two weeks', async () => {
   const { dir, journal } = journalIn()
   await journal.obey(command, async () => ({ n: 1 }))
   journal.close()
@@ -75,7 +75,7 @@ test('answers are forgotten after two weeks', async () => {
   expect(await journalIn(dir, inDays(13)).journal.obey(command, async () => ({ n: 2 }))).toEqual({ output: { n: 1 } })
   expect(await journalIn(dir, inDays(15)).journal.obey(command, async () => ({ n: 3 }))).toEqual({ output: { n: 3 } })
 })
-test('inputs are not kept', async () => {
+test('inputs are not stored', async () => {
   const { dir, journal } = journalIn()
   await journal.obey({ ...command, input: { userData: { passwd: 'a-hash' } } } as typeof command, async () => ({}))
   journal.close()

@@ -1,4 +1,4 @@
-// Starts the agent as a person would: its own process, its own data directory.
+// Starts the agent as an operator does: a process and a data directory of its own.
 import { join } from 'node:path'
 import { temporary } from './temporary.ts'
 
@@ -6,7 +6,7 @@ const ENTRY = join(import.meta.dir, 'berth-agent.ts')
 
 export const dataDir = () => temporary('agent-test')
 
-/** Runs `berth agent …` to its end. */
+/** Runs `berth agent ARGS` to its end. */
 export async function berthAgent(args: string[], env: Record<string, string> = {}) {
   const child = Bun.spawn([process.execPath, ENTRY, ...args], {
     env: { ...process.env, ...env },

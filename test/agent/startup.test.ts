@@ -11,8 +11,8 @@ const now = () => new AbortController().signal
 
 const obey = <N extends CommandName>(host: Host, name: N, input: Input<N>) => parseCommand(name, input).work(host)
 
-/** A fake host with one running guest. */
-async function hostWithGuest(dir = dataDir()) {
+/** A fake host with one running vm. */
+async function hostWithVm(dir = dataDir()) {
   const host = openFakeHost(dir)
   await startVms(host, now())
   await obey(host, 'image.ensure', imageSource)
@@ -25,8 +25,8 @@ async function hostWithGuest(dir = dataDir()) {
 }
 
 describe('after a boot of the host', () => {
-  test('what ran is started, behind its rules', async () => {
-    const { dir, host } = await hostWithGuest()
+  test('the vms that ran are started, with their rules in force', async () => {
+    const { dir, host } = await hostWithVm()
     host.close()
     const booted = openFakeHost(dir, { bootId: 'second-boot' })
     expect(await booted.hypervisor.power(workloadId(1))).toBe('stopped')
@@ -34,16 +34,16 @@ describe('after a boot of the host', () => {
     expect(await booted.hypervisor.power(workloadId(1))).toBe('running')
     expect(await booted.portSecurity.ensure()).toBe(false)
   })
-  test('a guest that was stopped on purpose stays off', async () => {
-    const { dir, host } = await hostWithGuest()
+  test('a vm that was stopped by a command stays off', async () => {
+    const { dir, host } = await hostWithVm()
     await obey(host, 'vm.stop', { workload: workloadId(1), graceSeconds: 0 })
     host.close()
     const booted = openFakeHost(dir, { bootId: 'second-boot' })
     await startVms(booted, now())
     expect(await booted.hypervisor.power(workloadId(1))).toBe('stopped')
   })
-  test('a guest that cannot start does not keep the others off', async () => {
-    const { dir, host } = await hostWithGuest()
+  test('a vm that cannot start does not prevent the others from starting', async () => {
+    const { dir, host } = await hostWithVm()
     await obey(host, 'volume.create', { volume: volumeOf(2), image: imageSource.id, sizeBytes: 1e10 })
     await obey(host, 'firewall.allow', portRulesOf(2))
     await obey(host, 'vm.define', vmOf(2, { seeded: false }))
@@ -57,8 +57,8 @@ describe('after a boot of the host', () => {
   })
 })
 
-test('a guest that its owner shut down stays off when only the agent starts again', async () => {
-  const { dir, host } = await hostWithGuest()
+test('a vm that its owner shut down stays off when only the agent restarts', async () => {
+  const { dir, host } = await hostWithVm()
   await host.hypervisor.stop(workloadId(1), 0)
   host.close()
   const again = openFakeHost(dir)

@@ -8,7 +8,7 @@ afterAll(() => {
   for (const dir of made.splice(0)) rmSync(dir, { recursive: true, force: true })
 })
 
-/** A directory of the test's own, gone when its file is through. */
+/** A temporary directory, deleted when the test file ends. */
 export function temporary(name: string): string {
   const dir = mkdtempSync(join(tmpdir(), `berth-test-${name}-`))
   made.push(dir)

@@ -72,7 +72,7 @@ let lagMs: number[] = []
 /** What a host with this node's servers says of itself. */
 function hostOf(node: SeededNode): Host {
   const guests = new Map<string, Power>(node.servers.map(({ id, power }) => [id, power]))
-  const volume = (workload: string): Volume => ({ workload, pool: 'local', format: 'qcow2' })
+  const volume = (workload: string): Volume => ({ workload, generation: 0, pool: 'local', format: 'qcow2' })
   const look = async () => ({
     ours: [...guests].map(([id, power]) => ({
       id,
@@ -88,7 +88,7 @@ function hostOf(node: SeededNode): Host {
     load: async () => ({ cpuPercent: 12.5, load1: 3.1, memoryFreeMb: 60_000_000 }),
     storage: {
       list: async () => [...guests.keys()].map(volume),
-      rooms: async () => [
+      capacities: async () => [
         {
           name: 'local',
           kind: 'file',

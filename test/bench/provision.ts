@@ -120,7 +120,7 @@ async function byHand(i: number): Promise<Taken> {
     `${at}/files`,
   )
   const disk = { kind: 'file', path: `${at}/disk.qcow2`, format: 'qcow2' } as const
-  const volume = { workload: server, pool: 'local', format: 'qcow2' } as const
+  const volume = { workload: server, generation: 0, pool: 'local', format: 'qcow2' } as const
   // Not a tap of Berth's name: its rules on this host let out only what the controller allowed.
   const network = { bridge: BRIDGE, tap: `hand${i}`, mac, portMbps: null }
   writeFileSync(

@@ -2,23 +2,23 @@ import { expect, test } from 'bun:test'
 import type { Firewall } from '../../agent/drivers/firewall/firewall.ts'
 import { portRulesOf } from '../agent/examples.ts'
 
-/** What every firewall keeps. `spoil` is somebody else changing the rules. */
+/** The tests that every firewall passes. `spoil` changes the rules as another program would. */
 export function firewallContract(make: () => { firewall: Firewall; spoil: () => Promise<void> }) {
-  test('rules that were never loaded are not in force', async () => {
+  test('rules are not in force before they are loaded', async () => {
     expect(await make().firewall.intact()).toBe(false)
   })
-  test('loaded rules are in force, also when they are loaded again', async () => {
+  test('rules are in force after they are loaded, and after they are loaded again', async () => {
     const { firewall } = make()
     await firewall.load([portRulesOf(1)])
     await firewall.load([portRulesOf(1), portRulesOf(2)])
     expect(await firewall.intact()).toBe(true)
   })
-  test('no guests at all is a state like any other', async () => {
+  test('an empty set of rules is in force too', async () => {
     const { firewall } = make()
     await firewall.load([])
     expect(await firewall.intact()).toBe(true)
   })
-  test('a change by somebody else is noticed, and loading puts it right', async () => {
+  test('a change by another program is detected, and loading repairs it', async () => {
     const { firewall, spoil } = make()
     await firewall.load([portRulesOf(1)])
     await spoil()

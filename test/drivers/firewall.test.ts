@@ -19,15 +19,15 @@ describe('the fake firewall', () => {
 })
 
 describe('the rules', () => {
-  test('are as they were', async () => {
-    const guests = [
+  test('equal the stored ones', async () => {
+    const all = [
       portRulesOf(2),
       { ...portRulesOf(10), ipv4: [], ipv6: [] },
       { ...portRulesOf(1), ipv4: ['10.77.0.11', '10.77.0.99'] },
     ]
-    expect(ruleset(guests)).toBe(await Bun.file(join(import.meta.dir, 'golden/ruleset.nft')).text())
+    expect(ruleset(all)).toBe(await Bun.file(join(import.meta.dir, 'golden/ruleset.nft')).text())
   })
-  test('know the bits of every prefix, however it is written', () => {
+  test('contain the bits of every prefix, in whatever notation it is given', () => {
     expect(prefixOf('fe80::/10')).toEqual({ bits: 10, value: 0x3fan })
     expect(prefixOf('2001:DB8:0:0:0:0:0:5/128')).toEqual({ bits: 128, value: 0x20010db8000000000000000000000005n })
     expect(prefixOf('::ffff:192.0.2.1/128').value).toBe(0xffffc0000201n)
@@ -37,7 +37,7 @@ describe('the rules', () => {
 })
 
 const reason = (await missing('nft', 'ip')) ?? (process.getuid?.() === 0 ? undefined : 'not root')
-describe.skipIf(note(reason, 'nftables'))('nftables, in a network of its own', () => {
+describe.skipIf(note(reason, 'nftables'))('nftables, in a network namespace', () => {
   let leave: (() => void) | undefined
   let socket: ReturnType<typeof openRawSocket>
   const firewall = new Nftables()
@@ -46,7 +46,7 @@ describe.skipIf(note(reason, 'nftables'))('nftables, in a network of its own', (
   beforeAll(async () => {
     leave = enterOwnNetwork()
     await ip('link', 'add', 'br0', 'type', 'bridge')
-    // The guest is the far end of a veth; the near end is its tap.
+    // The far end of the veth stands for the guest, the near end for its tap.
     await ip('link', 'add', 'bth1', 'type', 'veth', 'peer', 'name', 'guest')
     await ip('link', 'add', 'bth7', 'type', 'veth', 'peer', 'name', 'unknown')
     for (const far of ['guest', 'unknown']) await ip('link', 'set', far, 'addrgenmode', 'none')
@@ -63,7 +63,7 @@ describe.skipIf(note(reason, 'nftables'))('nftables, in a network of its own', (
   const indexOf = async (name: string) =>
     (JSON.parse((await run('ip', ['-json', 'link', 'show', name])).out) as { ifindex: number }[])[0]?.ifindex ?? 0
 
-  /** The comments of the rules that dropped something, with how much. */
+  /** The comments of the rules that dropped packets, with the numbers of packets. */
   async function drops(): Promise<Record<string, number>> {
     const { out } = await run('nft', ['list', 'table', 'bridge', 'berth'])
     const all = [...out.matchAll(/counter packets (\d+) bytes \d+ drop comment "([^"]+)"/g)]
@@ -88,12 +88,12 @@ describe.skipIf(note(reason, 'nftables'))('nftables, in a network of its own', (
   const linkLocal = 'fe80::5054:ff:fe00:1'
   const cases: [string, Buffer, string][] = [
     ['its IPv4 address', udp4(mac, '10.77.0.11'), 'passes'],
-    ['an IPv4 address of another guest', udp4(mac, '10.77.0.12'), 'not its address'],
+    ['an IPv4 address of another vm', udp4(mac, '10.77.0.12'), 'not its address'],
     ['its address from another MAC address', udp4(macOf(2), '10.77.0.11'), 'foreign MAC address'],
     ['a DHCP server’s answer', udp4(mac, '10.77.0.11', 67), 'DHCP server'],
     ['an ARP request of its own', arp({ mac, sender: '10.77.0.11' }), 'passes'],
     ['an ARP probe', arp({ mac, sender: '0.0.0.0', target: '10.77.0.11' }), 'passes'],
-    ['an ARP answer for nobody', arp({ mac, sender: '0.0.0.0', operation: 2 }), 'ARP for a foreign address'],
+    ['an ARP answer for 0.0.0.0', arp({ mac, sender: '0.0.0.0', operation: 2 }), 'ARP for a foreign address'],
     ['ARP for the gateway', arp({ mac, sender: '10.77.0.1', operation: 2 }), 'ARP for a foreign address'],
     [
       'ARP with another MAC inside',
@@ -103,7 +103,7 @@ describe.skipIf(note(reason, 'nftables'))('nftables, in a network of its own', (
     ['any address of its IPv6 prefix', udp6(mac, own6), 'passes'],
     ['an IPv6 address next to its prefix', udp6(mac, '2001:db8:77:2::5'), 'not its address'],
     ['its link-local address', udp6(mac, linkLocal), 'passes'],
-    ['a link-local address it made up', udp6(mac, 'fe80::abcd:1:2:3'), 'passes'],
+    ['a random link-local address', udp6(mac, 'fe80::abcd:1:2:3'), 'passes'],
     ['the link-local address of a router', udp6(mac, 'fe80::1'), 'link-local address of a router'],
     ['a DHCPv6 server’s answer', udp6(mac, own6, 547), 'DHCPv6 server'],
     ['a router advertisement', icmp6(mac, linkLocal, 134), 'router advertisement'],
@@ -132,12 +132,12 @@ describe.skipIf(note(reason, 'nftables'))('nftables, in a network of its own', (
       expect(await fate(frame)).toBe(end)
     })
   }
-  test('a flood of ARP is cut down', async () => {
+  test('a flood of ARP is limited', async () => {
     await firewall.load([portRulesOf(1)])
     for (let i = 0; i < 1000; i++) socket.send(arp({ mac, sender: '10.77.0.11' }))
     expect((await drops())['too much ARP']).toBeGreaterThan(500)
   })
-  test('a tap of ours that no guest owns sends nothing', async () => {
+  test('a tap with our prefix and no rules sends nothing', async () => {
     const unknown = openRawSocket(await indexOf('unknown'))
     expect(await fate(udp4(macOf(7), '10.77.0.17'), unknown)).toBe('no vm of this node')
     unknown.close()

@@ -1,10 +1,10 @@
-// Ethernet frames as a guest could make them, right and wrong, and a way to send them past the guest's own network stack.
+// Valid and forged Ethernet frames, and a raw socket that sends them without a network stack.
 import { dlopen, FFIType, ptr } from 'bun:ffi'
 
 const AF_PACKET = 17
 const SOCK_RAW = 3
 
-/** Sends raw frames out of an interface of the network this thread is in. */
+/** Sends raw frames out of an interface in the network namespace of this thread. */
 export function openRawSocket(interfaceIndex: number) {
   const libc = dlopen('libc.so.6', {
     socket: { args: [FFIType.i32, FFIType.i32, FFIType.i32], returns: FFIType.i32 },

@@ -3,18 +3,18 @@ import type { Hypervisor, PowerEvent } from '../../agent/drivers/hypervisor/hype
 import type { Disk } from '../../agent/drivers/storage/storage.ts'
 import type { Vm } from '../../agent/protocol/wire.ts'
 
-/** A hypervisor, and a guest that could be defined on it: its disk exists. */
+/** A hypervisor, and a vm that can be defined on it: its disk and its seed exist. */
 export type Rig = { hypervisor: Hypervisor; vm: Vm; disk: Disk; seedPath: string; dropSeed(): void }
 
-/** What every hypervisor keeps. */
+/** The tests that every hypervisor passes. */
 export function hypervisorContract(rig: () => Promise<Rig>) {
   const defined = async () => {
-    const it = await rig()
-    await it.hypervisor.define(it.vm, it.disk, it.seedPath)
-    return { ...it, workload: it.vm.workload }
+    const made = await rig()
+    await made.hypervisor.define(made.vm, made.disk, made.seedPath)
+    return { ...made, workload: made.vm.workload }
   }
 
-  test('a guest nobody defined is absent, and removing it is fine', async () => {
+  test('a vm that is not defined is absent, and removing it succeeds', async () => {
     const { hypervisor, vm } = await rig()
     expect(await hypervisor.power(vm.workload)).toBe('absent')
     await hypervisor.stop(vm.workload, 0)
@@ -22,7 +22,7 @@ export function hypervisorContract(rig: () => Promise<Rig>) {
     await hypervisor.remove(vm.workload)
     expect(hypervisor.start(vm.workload)).rejects.toMatchObject({ code: 'no_vm' })
   })
-  test('defined twice, started twice, stopped twice, removed twice is the same as once', async () => {
+  test('defining, starting, stopping and removing twice is the same as once', async () => {
     const { hypervisor, vm, disk, seedPath, workload } = await defined()
     await hypervisor.define(vm, disk, seedPath)
     expect(await hypervisor.power(workload)).toBe('stopped')
@@ -36,14 +36,25 @@ export function hypervisorContract(rig: () => Promise<Rig>) {
     await hypervisor.remove(workload)
     expect(await hypervisor.power(workload)).toBe('absent')
   })
-  test('a running guest goes on when its definition is replaced', async () => {
+  test('a running vm runs on when its definition is replaced', async () => {
     const { hypervisor, vm, disk, seedPath, workload } = await defined()
     await hypervisor.start(workload)
     await hypervisor.define({ ...vm, memoryMb: vm.memoryMb * 2 }, disk, seedPath)
     expect(await hypervisor.power(workload)).toBe('running')
     await hypervisor.remove(workload)
   })
-  test('a guest whose seed was ejected starts without it', async () => {
+  test('a stopped vm starts from the disk of its last definition, also after a change back', async () => {
+    const { hypervisor, vm, disk, workload } = await defined()
+    await hypervisor.define(vm, { ...disk, path: `${disk.path}.missing` }, undefined)
+    expect(hypervisor.start(workload)).rejects.toMatchObject({ code: 'tool_failed' })
+    await hypervisor.start(workload).catch(() => {})
+    expect(await hypervisor.power(workload)).not.toBe('running')
+    await hypervisor.define(vm, disk, undefined)
+    await hypervisor.start(workload)
+    expect(await hypervisor.power(workload)).toBe('running')
+    await hypervisor.remove(workload)
+  })
+  test('a vm whose seed was ejected while it ran starts without it', async () => {
     const { hypervisor, workload, dropSeed } = await defined()
     await hypervisor.start(workload)
     await hypervisor.eject(workload)
@@ -54,24 +65,24 @@ export function hypervisorContract(rig: () => Promise<Rig>) {
     expect(await hypervisor.power(workload)).toBe('running')
     await hypervisor.remove(workload)
   })
-  test('the seed of a guest that is off can be ejected, too', async () => {
+  test('a vm whose seed was ejected while it was off starts without it', async () => {
     const { hypervisor, workload, dropSeed } = await defined()
     await hypervisor.eject(workload)
     dropSeed()
     await hypervisor.start(workload)
     await hypervisor.remove(workload)
   })
-  test('one look shows every guest of ours with its figures', async () => {
+  test('one query returns every vm of ours with its counters', async () => {
     const { hypervisor, workload } = await defined()
     await hypervisor.start(workload)
     await Bun.sleep(50)
-    const ours = (await hypervisor.look()).ours.find((it) => it.id === workload)
+    const ours = (await hypervisor.look()).ours.find(({ id }) => id === workload)
     expect(ours).toMatchObject({ power: 'running' })
     expect(ours?.cpuNanoseconds).toBeGreaterThan(0)
     await hypervisor.remove(workload)
     expect((await hypervisor.look()).ours.map(({ id }) => id)).not.toContain(workload)
   })
-  test('changes of power are told as they happen', async () => {
+  test('changes of power are reported as they happen', async () => {
     const { hypervisor, workload } = await defined()
     const stop = new AbortController()
     const seen: PowerEvent[] = []
@@ -89,7 +100,7 @@ export function hypervisorContract(rig: () => Promise<Rig>) {
     expect(seen.at(-1)).toMatchObject({ power: 'stopped' })
     await hypervisor.remove(workload)
   })
-  test('a guest that has no system answers nothing when it is off', async () => {
+  test('the guest of a vm that is off does not answer', async () => {
     const { hypervisor, workload } = await defined()
     expect(await hypervisor.guestAnswers(workload)).toBe(false)
     await hypervisor.remove(workload)

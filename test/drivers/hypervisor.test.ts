@@ -68,47 +68,52 @@ describe.skipIf(note(await missing('virsh', 'qemu-img', 'xorriso', 'qemu-system-
   },
 )
 
-describe('the definition of a guest', () => {
+describe('the definition of a vm', () => {
   const disk = { kind: 'file', path: '/var/lib/berth-agent/pools/local/disk.qcow2', format: 'qcow2' } as const
   const xml = domainXml(vmOf(1), disk, '/var/lib/berth-agent/seeds/seed.iso', 'emulation')
 
-  test('is as it was', async () => {
+  test('equals the stored one', async () => {
     expect(xml).toBe(await Bun.file(join(import.meta.dir, 'golden/domain.xml')).text())
   })
-  test('with KVM passes the host’s processor through', () => {
+  test('passes the host’s processor through with KVM', () => {
     expect(domainXml(vmOf(1), disk, undefined, 'kvm')).toContain('<cpu mode="host-passthrough"')
   })
-  test('without a seed has no CD-ROM', () => {
+  test('has no CD-ROM without a seed', () => {
     expect(domainXml(vmOf(1), disk, undefined, 'kvm')).not.toContain('cdrom')
   })
-  test('S5: cannot be bent by any name', () => {
-    const namedSchema = (text: string) =>
+  test('S5: keeps its structure whatever the hostname is', () => {
+    const withoutTitle = (text: string) =>
       JSON.stringify(Bun.XML.parse(text), (key, value) => (key === 'title' ? undefined : value))
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 253 }), (hostname) => {
         expect(
-          namedSchema(domainXml(vmOf(1, { hostname }), disk, '/var/lib/berth-agent/seeds/seed.iso', 'emulation')),
-        ).toBe(namedSchema(xml))
+          withoutTitle(domainXml(vmOf(1, { hostname }), disk, '/var/lib/berth-agent/seeds/seed.iso', 'emulation')),
+        ).toBe(withoutTitle(xml))
       }),
       { numRuns: 2000 },
     )
   })
-  test('has a UUID that is always the same for a server', () => {
+  test('has a UUID that depends only on the workload', () => {
     expect(uuidOf(workloadId(1))).toBe(uuidOf(workloadId(1)))
     expect(uuidOf(workloadId(1))).not.toBe(uuidOf(workloadId(2)))
     expect(uuidOf(workloadId(1))).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
   })
 })
 
-describe('what libvirt says', () => {
-  test('one answer holds the figures of all guests', () => {
-    const text = `Domain: '${workloadId(1)}'\n  state.state=1\n  state.reason=5\n  cpu.time=648135000\n  net.count=1\n  net.0.rx.bytes=12\n  net.0.tx.bytes=34\n\nDomain: 'other'\n  state.state=5\n  state.reason=3\n\n`
+describe('the output of virsh', () => {
+  test('domstats is parsed into the counters of every domain', () => {
+    const block = (name: string, fields: Record<string, number>) =>
+      [`Domain: '${name}'`, ...Object.entries(fields).map(([field, value]) => `  ${field}=${value}`), '', ''].join('\n')
+    const figures = { 'cpu.time': 648135000, 'net.count': 1, 'net.0.rx.bytes': 12, 'net.0.tx.bytes': 34 }
+    const text =
+      block(workloadId(1), { 'state.state': 1, 'state.reason': 5, ...figures }) +
+      block('other', { 'state.state': 5, 'state.reason': 3 })
     expect(blocksIn(text)).toEqual([
       { id: workloadId(1), power: 'running', cpuNanoseconds: 648135000, rxBytes: 12, txBytes: 34 },
       { id: 'other', power: 'crashed', cpuNanoseconds: 0, rxBytes: 0, txBytes: 0 },
     ])
   })
-  test('an event of a guest of ours becomes a change of power', () => {
+  test('a lifecycle event of a workload of any kind becomes a change of power', () => {
     const line = (words: string) =>
       `2026-11-21 11:08:46.754+0000: event 'lifecycle' for domain '${workloadId(1)}': ${words}`
     expect(eventIn(line('Stopped Failed'))).toEqual({
@@ -119,21 +124,22 @@ describe('what libvirt says', () => {
     })
     expect(eventIn(line('Stopped Destroyed'))?.power).toBe('stopped')
     expect(eventIn(line('Shutdown Finished after host request'))).toBeUndefined()
-    expect(
-      eventIn("2026-11-21 11:08:46.754+0000: event 'lifecycle' for domain 'theirs': Started Booted"),
-    ).toBeUndefined()
+    const of = (name: string) =>
+      eventIn(`2026-11-21 11:08:46.754+0000: event 'lifecycle' for domain '${name}': Started Booted`)
+    expect(of('theirs')).toBeUndefined()
+    expect(of(`gpu_${'z'.repeat(26)}`)).toMatchObject({ workload: `gpu_${'z'.repeat(26)}`, power: 'running' })
   })
 })
 
 describe.skipIf(note(await missing('qemu-system-x86_64'), 'the KVM probe'))('the KVM probe', () => {
-  test('its guest reaches 64-bit mode where a processor is emulated', async () => {
+  test('boots its guest to 64-bit mode on an emulated processor', async () => {
     expect(await bootProbe(['-accel', 'tcg'])).toBeUndefined()
   })
-  test('a processor without virtualisation is not asked further', async () => {
+  test('stops at a processor without virtualisation', async () => {
     expect(signAgainstKvm('flags\t\t: fpu vme sse2\n')).toContain('no vmx or svm flag')
     expect(signAgainstKvm('flags\t\t: fpu vmxx\n')).toContain('no vmx or svm flag')
   })
-  test('answers what guests run on here, and why', async () => {
+  test('returns the virtualisation of this host and the reason', async () => {
     const { kind, reason } = await probe(temporary('probe-test'), 'boot')
     expect(['kvm', 'emulation']).toContain(kind)
     expect(reason).toMatch(/\w+ \w+/)

@@ -12,7 +12,7 @@ import { imageSource } from '../agent/examples.ts'
 import { temporary } from '../agent/temporary.ts'
 import { missing, note } from './tools.ts'
 
-/** A sound header of a disk of 1 GiB, to be spoilt. */
+/** A valid header of a disk of 1 GiB, which `spoil` changes. */
 function header(spoil: (head: Buffer) => void = () => {}): Buffer {
   const head = Buffer.alloc(65536)
   head.writeUInt32BE(0x514649fb, 0)
@@ -37,12 +37,12 @@ const extension =
   }
 
 describe('the header of a qcow2 image', () => {
-  test('of a disk that stands on its own is accepted', () => {
+  test('of a self-contained disk is accepted', () => {
     expect(parseQcow2(header(), FILE_BYTES)).toEqual({ version: 3, virtualSizeBytes: 2 ** 30, clusterBytes: 65536 })
   })
   const hostile: [string, (head: Buffer) => void, string][] = [
     ['begins like another format', (head) => head.write('KDMV'), 'does not begin'],
-    ['has a version nobody knows', (head) => head.writeUInt32BE(4, 4), 'version is 4'],
+    ['has an unknown version', (head) => head.writeUInt32BE(4, 4), 'version is 4'],
     ['names a backing file', (head) => head.writeBigUInt64BE(1024n, 8), 'backing file'],
     ['hides a backing file behind a zero offset', (head) => head.writeUInt32BE(11, 16), 'backing file'],
     ['names the format of a backing file', extension(0xe2792aca), 'format of a backing file'],
@@ -51,7 +51,7 @@ describe('the header of a qcow2 image', () => {
     ['says its data is raw elsewhere', (head) => head.writeBigUInt64BE(2n, 88), 'data in another file'],
     ['is marked dirty', (head) => head.writeBigUInt64BE(1n, 72), 'needs features 0x1'],
     ['has extended tables', (head) => head.writeBigUInt64BE(16n, 72), 'needs features 0x10'],
-    ['has a compression nobody knows', (head) => head.writeBigUInt64BE(8n, 72), 'compression'],
+    ['has an unknown compression', (head) => head.writeBigUInt64BE(8n, 72), 'compression'],
     ['is encrypted', (head) => head.writeUInt32BE(1, 32), 'encrypted'],
     ['is encrypted by extension', extension(0x0537be77, 16), 'encrypted'],
     ['has an extension without an end', extension(1, 0xffffffff), 'do not end'],
@@ -77,7 +77,7 @@ describe('the header of a qcow2 image', () => {
     for (const bytes of [0, 4, 71, 72, 103])
       expect(() => parseQcow2(header().subarray(0, bytes), BigInt(bytes))).toThrow('refused')
   })
-  test('of any bytes is accepted or refused, and nothing else happens', () => {
+  test('of random bytes is accepted or refused, without any other error', () => {
     const spoilt = fc.array(fc.tuple(fc.nat(200), fc.nat(255)), { maxLength: 12 })
     fc.assert(
       fc.property(spoilt, fc.bigInt({ min: 0n, max: 1n << 64n }), (changes, fileBytes) => {
@@ -120,7 +120,7 @@ describe.skipIf(note(await missing('qemu-img'), 'images made by qemu-img'))('an 
   })
 })
 
-describe('bringing an image', () => {
+describe('an image from the network', () => {
   const closing: (() => unknown)[] = []
   afterEach(async () => {
     for (const close of closing.splice(0)) await close()
@@ -151,7 +151,7 @@ describe('bringing an image', () => {
     return { asked, root, images, source }
   }
 
-  test('downloads it once, for all who ask at once and later', async () => {
+  test('is downloaded once for simultaneous and later calls', async () => {
     const { asked, images, source } = rig()
     const [first, second] = await Promise.all([images.ensure(source), images.ensure(source)])
     expect(first).toEqual(second)
@@ -160,11 +160,11 @@ describe('bringing an image', () => {
     expect(readFileSync(first.path)).toEqual(bytes)
     expect(asked).toHaveLength(1)
   })
-  test('takes either checksum a distribution publishes', async () => {
+  test('is checked by SHA-256 or SHA-512', async () => {
     const { images, source } = rig()
     expect((await images.ensure({ ...source, checksum: sum('sha512') })).virtualSizeBytes).toBe(2 ** 30)
   })
-  test('with another checksum keeps nothing', async () => {
+  test('with another checksum is not stored', async () => {
     const { root, images, source } = rig()
     expect(images.ensure({ ...source, checksum: sum('sha256', Buffer.from('other')) })).rejects.toMatchObject({
       code: 'checksum_mismatch',
@@ -174,31 +174,31 @@ describe('bringing an image', () => {
     expect(readdirSync(root)).toEqual([])
     expect(await images.find(source.id)).toBeUndefined()
   })
-  test('that changed under its id brings the new one', async () => {
+  test('with a new checksum under the same id is downloaded again', async () => {
     const { asked, images, source } = rig()
     await images.ensure(source)
     await images.ensure({ ...source, checksum: sum('sha512') })
     expect(asked).toHaveLength(2)
   })
-  test('with a right checksum and a hostile header keeps nothing', async () => {
+  test('with the right checksum and a hostile header is not stored', async () => {
     const evil = header((head) => head.writeBigUInt64BE(1024n, 8))
     const { root, images, source } = rig(() => new Response(new Uint8Array(evil)))
     expect(images.ensure({ ...source, checksum: sum('sha256', evil) })).rejects.toMatchObject({ code: 'image_refused' })
     await Bun.sleep(50)
     expect(readdirSync(root)).toEqual([])
   })
-  test('that half arrived before a crash is downloaded anew', async () => {
+  test('of which a crash left half is downloaded again', async () => {
     const { root, images, source } = rig()
     writeFileSync(join(root, `${source.id}.qcow2.part`), 'half')
     expect(await images.find(source.id)).toBeUndefined()
     expect((await images.ensure(source)).virtualSizeBytes).toBe(2 ** 30)
   })
-  test('from the controller says who asks', async () => {
+  test('from the controller is requested with the node’s identity', async () => {
     const { asked, images, source } = rig()
     await images.ensure({ ...source, url: '/agent/v1/images/img_1' })
     expect(asked).toEqual(['nod_1'])
   })
-  test('follows a mirror, but not for ever, and not away from https', async () => {
+  test('may redirect to a mirror, but not endlessly and not away from https', async () => {
     const { images, source } = rig(({ url }) =>
       url.endsWith('/mirror') ? new Response(bytes) : Response.redirect('/mirror'),
     )
@@ -213,11 +213,11 @@ describe('bringing an image', () => {
     await Bun.sleep(10)
     expect(plain.asked).toEqual([])
   })
-  test('that is not there says so', async () => {
+  test('that does not exist fails with the status', async () => {
     const { images, source } = rig(() => new Response('no', { status: 404 }))
     expect(images.ensure(source)).rejects.toThrow('answered 404')
   })
-  test('that is raw is its own disk', async () => {
+  test('in raw format has the size of its file', async () => {
     const { images, source } = rig(() => new Response(Buffer.alloc(1000)))
     expect(
       (await images.ensure({ ...source, format: 'raw', checksum: sum('sha256', Buffer.alloc(1000)) })).virtualSizeBytes,

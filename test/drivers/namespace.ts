@@ -1,5 +1,5 @@
-// A network of the test's own, so that its rules and interfaces never meet those of the machine. The processes the test starts
-// are born into it.
+// A network namespace of the test's own, so that its rules and interfaces do not mix with those of the machine. Processes that the
+// test starts inherit it.
 import { dlopen, FFIType } from 'bun:ffi'
 import { closeSync, openSync } from 'node:fs'
 
@@ -11,7 +11,7 @@ const open = () =>
     setns: { args: [FFIType.i32, FFIType.i32], returns: FFIType.i32 },
   }).symbols
 
-/** Enters a new, empty network. Answers how to leave it; undefined when this user may not. */
+/** Enters a new, empty network. Returns a function that leaves it; undefined without the permission to do so. */
 export function enterOwnNetwork(): (() => void) | undefined {
   const libc = open()
   const home = openSync('/proc/thread-self/ns/net', 'r')

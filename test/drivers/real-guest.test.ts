@@ -1,5 +1,5 @@
-// The whole way of a server on this very machine: image, disk, seed, rules, definition, start, and a login over SSH with the key
-// of the seed. The guest image is named by BERTH_GUEST_IMAGE (see guest/); without one the test is left out.
+// The whole life of a vm on this machine: image, disk, seed, rules, definition, start, a login over SSH with the key of the seed,
+// a second system on a second disk, and the way back. BERTH_GUEST_IMAGE names the image (see guest/); without one it is skipped.
 import { afterAll, describe, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync, rmSync } from 'node:fs'
@@ -64,7 +64,7 @@ describe.skipIf(note(reason, 'a real guest'))('a real guest', () => {
     rmSync(dir, { recursive: true, force: true })
   })
 
-  test('is installed, answers, keeps to its addresses, and goes without a trace', async () => {
+  test('is installed, answers, is limited to its addresses, and is removed completely', async () => {
     await run('ip', ['link', 'add', bridge, 'type', 'bridge'])
     await run('ip', ['address', 'add', `${subnet}.1/24`, 'dev', bridge])
     await run('ip', ['link', 'set', bridge, 'up'])
@@ -94,7 +94,6 @@ describe.skipIf(note(reason, 'a real guest'))('a real guest', () => {
     await obey('firewall.allow', { ...portRulesOf(n), tap, mac, ipv4: [`${subnet}.11`], ipv6: [] })
     await obey('vm.define', vmOf(n, { memoryMb: 128, network: { bridge, tap, mac, portMbps: 100 } }))
     await obey('vm.start', { workload: id })
-    // Whichever of the two is up first.
     expect(['ssh', 'agent']).toContain(
       (await obey('vm.await', { workload: id, address: `${subnet}.11`, limitSeconds: 60 })).answered,
     )
@@ -106,10 +105,10 @@ describe.skipIf(note(reason, 'a real guest'))('a real guest', () => {
     await obey('seed.remove', { workload: id })
     expect(await host.seeds.path(id)).toBeUndefined()
 
-    // From inside: an address that is not the guest's gets nowhere, its own goes on.
+    // From inside the guest: packets from a foreign address are dropped, those from its own pass.
     expect(ssh(`ip addr add ${subnet}.66/24 dev eth0; ping -c 2 -W 1 -I ${subnet}.66 ${subnet}.1`).exitCode).not.toBe(0)
     expect(ssh(`ping -c 1 -W 2 ${subnet}.1`).exitCode).toBe(0)
-    const figures = (await host.hypervisor.look()).ours.find((it) => it.id === id)
+    const figures = (await host.hypervisor.look()).ours.find((vm) => vm.id === id)
     expect(figures?.txBytes).toBeGreaterThan(1000)
 
     await obey('vm.stop', { workload: id, graceSeconds: 30 })

@@ -11,9 +11,9 @@ import { seedOf, workloadId } from '../agent/examples.ts'
 import { temporary } from '../agent/temporary.ts'
 import { missing, note } from './tools.ts'
 
-/** What every kind of seed keeps. */
+/** The tests that every kind of seed store passes. */
 function seedContract(make: () => Seeds) {
-  test('a written seed is there until it is removed', async () => {
+  test('a seed exists from its writing until its removal', async () => {
     const seeds = make()
     expect(await seeds.path(workloadId(1))).toBeUndefined()
     await seeds.write(seedOf(1))
@@ -27,11 +27,11 @@ function seedContract(make: () => Seeds) {
 
 describe('a fake seed', () => seedContract(() => new FakeSeeds(new Database(':memory:'))))
 
-describe('what a guest reads', () => {
-  test('is as it was', async () => {
+describe('the files of a seed', () => {
+  test('equal the stored ones', async () => {
     expect(seedFiles(seedOf(1))['user-data']).toBe(await Bun.file(join(import.meta.dir, 'golden/user-data')).text())
   })
-  test('S6: is the value that was given, whatever is in it', () => {
+  test('S6: contain exactly the given value, whatever it is', () => {
     fc.assert(
       fc.property(fc.dictionary(fc.string(), fc.jsonValue()), (userData) => {
         const text = seedFiles({ ...seedOf(1), userData })['user-data']
@@ -64,7 +64,7 @@ describe.skipIf(note(await missing('xorriso'), 'seeds as ISO images'))('a seed a
     expect(readdirSync(out).sort()).toEqual(['meta-data', 'network-config', 'user-data'])
     expect(readFileSync(join(out, 'user-data'), 'utf8')).toBe(seedFiles(seedOf(1))['user-data'])
   })
-  test('leaves nothing readable behind', async () => {
+  test('leaves no other file behind', async () => {
     const { root, seeds } = make()
     await seeds.write(seedOf(1))
     expect(readdirSync(root)).toEqual([`${workloadId(1)}.iso`])

@@ -14,7 +14,7 @@ import { missing, note } from './tools.ts'
 
 const MiB = 2 ** 20
 
-describe('a pool on the fake host', () => {
+describe('a pool of the fake host', () => {
   storageContract(async () => ({
     pool: new FakePool(new Database(':memory:'), 'local', 2e12),
     image: { id: 'img_1', format: 'qcow2', path: '/fake', virtualSizeBytes: 32 * MiB },
@@ -34,13 +34,13 @@ describe.skipIf(note(await missing('qemu-img'), 'pools of files'))('a pool of fi
   }
   storageContract(make)
 
-  test('lets the hypervisor through and lists nothing', async () => {
+  test('has a directory that the hypervisor’s user can pass through and not list', async () => {
     const { dir } = await make()
     expect(statSync(join(dir, 'pool')).mode & 0o777).toBe(0o711)
   })
-  test('a disk that a crash left half-made is nobody’s, and is made anew', async () => {
+  test('a disk that a crash left unfinished is not listed and is replaced by the next attempt', async () => {
     const { dir, pool, image } = await make()
-    const part = join(dir, 'pool', `${volumeOf(1).workload}.qcow2.part`)
+    const part = join(dir, 'pool', `${volumeOf(1).workload}-0.qcow2.part`)
     writeFileSync(part, 'half')
     expect(await pool.list()).toEqual([])
     expect(await pool.sizeBytes(volumeOf(1))).toBeUndefined()
@@ -48,19 +48,25 @@ describe.skipIf(note(await missing('qemu-img'), 'pools of files'))('a pool of fi
     expect(existsSync(part)).toBe(false)
     expect(await pool.list()).toEqual([volumeOf(1)])
   })
-  test('a disk with data is never written over', async () => {
-    const { pool, image } = await make()
+  test('files that are no volumes are not listed', async () => {
+    const { dir, pool, image } = await make()
     await pool.create(volumeOf(1), image, 64 * MiB)
-    expect(pool.create(volumeOf(1), image, 128 * MiB)).rejects.toThrow('left as it is')
-    expect(await pool.sizeBytes(volumeOf(1))).toBe(64 * MiB)
+    for (const name of [
+      'lost+found',
+      `${volumeOf(2).workload}.qcow2`,
+      `copy-of-${volumeOf(2).workload}-0.qcow2`,
+      'notes-1.raw',
+    ])
+      writeFileSync(join(dir, 'pool', name), '')
+    expect(await pool.list()).toEqual([volumeOf(1)])
   })
 })
 
-test('a pool the node does not have is refused by name', () => {
+test('a pool that the node does not have is refused with its name', () => {
   expect(() => new Storage([]).pool('fast')).toThrow('this node has no pool fast')
 })
 
-test('the hypervisor’s user reaches the disks of a node, whatever the agent’s umask', () => {
+test('the hypervisor’s user can reach the disks of a node whatever the agent’s umask is', () => {
   const before = process.umask(0o077)
   const dir = temporary('host')
   openRealHost(dir).close()

@@ -1,7 +1,7 @@
-// Which real drivers can be tested on this machine. A test that is left out says why.
+// Finds the real drivers that can be tested on this machine. A test that is skipped prints the reason.
 import { find, type Program, run } from '../../agent/host/exec.ts'
 
-/** Undefined when all is there, else what is missing, in words. */
+/** Undefined when everything is installed, else a description of what is missing. */
 export async function missing(...programs: Program[]): Promise<string | undefined> {
   const absent = programs.filter((program) => !find(program))
   if (absent.length) return `${absent.join(', ')} not installed`
@@ -14,7 +14,7 @@ export async function missing(...programs: Program[]): Promise<string | undefine
   return undefined
 }
 
-/** The drivers of a contract: the fake always, the real one when this machine can. */
+/** Prints the reason why a test is skipped. Returns whether there is one, for `skipIf`. */
 export function note(reason: string | undefined, what: string) {
   if (reason) process.stderr.write(`left out: ${what} (${reason})\n`)
   return reason !== undefined

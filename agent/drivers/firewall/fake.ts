@@ -2,7 +2,7 @@ import type { Database } from 'bun:sqlite'
 import type { PortRules } from '../../protocol/wire.ts'
 import type { Firewall } from './firewall.ts'
 
-/** Rules that are rows. They are gone after the fake host's reboot, as real ones are. */
+/** Rules as rows of a table. `load` replaces them all, as the kernel's driver does. */
 export class FakeFirewall implements Firewall {
   private loaded = ''
   constructor(private db: Database) {

@@ -4,9 +4,9 @@ import type { PortRules } from '../../protocol/wire.ts'
 import type { Firewall } from './firewall.ts'
 import { ruleset, TABLE } from './ruleset.ts'
 
-/** The kernel's nftables. One table is ours; no other is read or touched. */
+/** The kernel's nftables, through `nft`. Reads and writes one table, `berth` of the bridge family. */
 export class Nftables implements Firewall {
-  /** Our table as the kernel showed it right after the last load. */
+  /** The table as the kernel listed it right after the last load. */
   private listing: string | undefined
 
   async load(rules: readonly PortRules[]) {
@@ -21,7 +21,7 @@ export class Nftables implements Firewall {
   }
 }
 
-/** The table as the kernel has it, without counters; undefined when it is gone. */
+/** The table as the kernel lists it, without counters; undefined when there is none. */
 async function list(): Promise<string | undefined> {
   const { code, out } = await run('nft', ['--stateless', 'list', 'table', 'bridge', TABLE], {
     mayFail: true,

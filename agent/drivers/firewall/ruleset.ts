@@ -1,13 +1,15 @@
-// The rules, as text for nft: one table of the bridge family, one chain per guest, everything a guest may not send counted
-// and dropped. Allowed addresses are the controller's allocation; nothing is learned from what guests say.
+// The rules as text for nft: one table of the bridge family with a chain per vm, which counts and drops every frame that the vm
+// may not send. Allowed addresses come from the controller's allocation, never from what a guest sends.
 //
-// What this kernel family cannot do everywhere, and what is therefore not used: ct, reject, meta ibrname.
+// Not used, because not every kernel has it in this family: ct, reject, meta ibrname.
 import { Failure } from '../../failure.ts'
 import { type PortRules, TAP_PREFIX } from '../../protocol/wire.ts'
 
 export const TABLE = 'berth'
+const NEIGHBOUR_DISCOVERY = 'ether type ip6 icmpv6 type { nd-neighbor-solicit, nd-neighbor-advert, nd-router-solicit }'
+const ADVERTISEMENT = 'icmpv6 type nd-neighbor-advert'
 
-/** Everything of ours, as one transaction: the old table goes and the new one comes in the same moment. */
+/** The whole table as one transaction, which replaces the old table. Throws `invalid_address` for an invalid IPv6 prefix. */
 export function ruleset(all: readonly PortRules[]): string {
   const ports = all.toSorted((a, b) => a.tap.localeCompare(b.tap, 'en', { numeric: true }))
   return [
@@ -20,7 +22,7 @@ export function ruleset(all: readonly PortRules[]): string {
   ].join('\n')
 }
 
-/** A tap with our prefix that no guest here owns sends nothing: rules come before the guest, and outlive it. */
+/** A tap with our prefix and no rules sends nothing: rules are loaded before a vm starts and removed after it is gone. */
 const entrance = (ports: readonly PortRules[]) =>
   chain('entrance', [
     'type filter hook prerouting priority -300; policy accept;',
@@ -32,11 +34,11 @@ function portChain(rules: PortRules): string[] {
   const { tap, mac, ipv4, ipv6 } = rules
   return chain(tap, [
     `ether saddr != ${mac} ${dropped('foreign MAC address')}`,
-    // Said first and in full: a frame with a VLAN tag still looks like IP to the rules below.
+    // Both checks come first: a frame with a VLAN tag looks like IP to the rules below.
     `ether type != { arp, ip, ip6 } ${dropped('neither ARP nor IP')}`,
     `meta protocol != { arp, ip, ip6 } ${dropped('neither ARP nor IP')}`,
     `ether type arp ${tooMuch('ARP')}`,
-    `ether type ip6 icmpv6 type { nd-neighbor-solicit, nd-neighbor-advert, nd-router-solicit } ${tooMuch('neighbour discovery')}`,
+    `${NEIGHBOUR_DISCOVERY} ${tooMuch('neighbour discovery')}`,
     ...arpRules(mac, ipv4),
     ...ipv4Rules(ipv4),
     ...ipv6Rules(ipv6),
@@ -46,7 +48,7 @@ function portChain(rules: PortRules): string[] {
 
 const arpRules = (mac: string, ipv4: readonly string[]) => [
   `ether type arp arp saddr ether != ${mac} ${dropped('ARP with a foreign MAC address')}`,
-  // A probe: does anybody have the address I am about to take?
+  // Address probe (RFC 5227): the guest asks whether its address is in use before it takes it.
   'ether type arp arp operation request arp saddr ip 0.0.0.0 accept',
   ...(ipv4.length ? [`ether type arp arp saddr ip ${set(ipv4)} accept`] : []),
   `ether type arp ${dropped('ARP for a foreign address')}`,
@@ -62,27 +64,25 @@ const ipv6Rules = (ipv6: readonly string[]) => {
   return [
     `ether type ip6 udp sport 547 ${dropped('DHCPv6 server')}`,
     `ether type ip6 icmpv6 type { nd-router-advert, nd-redirect } ${dropped('router advertisement')}`,
-    // Link-local addresses of small numbers are given by hand, to routers. A guest derives its own from its MAC address or at random.
+    // Small link-local addresses are configured by hand on routers. A guest derives its own from its MAC address or at random.
     `ether type ip6 ip6 saddr fe80::/112 ${dropped('link-local address of a router')}`,
-    `ether type ip6 icmpv6 type nd-neighbor-advert ${targetIn('fe80::/112')} ${dropped('neighbour advertisement for a router')}`,
-    // Who asks for the owner of an address from no address is about to take it. Either way it must be the guest's.
+    `ether type ip6 ${ADVERTISEMENT} ${targetIn('fe80::/112')} ${dropped('neighbour advertisement for a router')}`,
+    // Duplicate address detection: a solicitation from :: precedes taking the address, so the target must be the vm's own.
     ...own.map((cidr) => `ether type ip6 ip6 saddr :: icmpv6 type nd-neighbor-solicit ${targetIn(cidr)} accept`),
     'ether type ip6 ip6 saddr :: icmpv6 type { nd-router-solicit, mld-listener-report, mld2-listener-report } accept',
-    ...own.map(
-      (cidr) => `ether type ip6 ip6 saddr ${set(own)} icmpv6 type nd-neighbor-advert ${targetIn(cidr)} accept`,
-    ),
-    `ether type ip6 icmpv6 type nd-neighbor-advert ${dropped('neighbour advertisement for a foreign address')}`,
+    ...own.map((cidr) => `ether type ip6 ip6 saddr ${set(own)} ${ADVERTISEMENT} ${targetIn(cidr)} accept`),
+    `ether type ip6 ${ADVERTISEMENT} ${dropped('neighbour advertisement for a foreign address')}`,
     `ether type ip6 ip6 saddr ${set(own)} accept`,
   ]
 }
 
-/** The address that a neighbour message is about: 8 bytes into ICMPv6. This nft has no word for it. */
+/** A match on the target address of a neighbour message, 8 bytes into ICMPv6; this nft has no keyword for it. */
 function targetIn(cidr: string): string {
   const { bits, value } = prefixOf(cidr)
   return `@th,64,${bits} 0x${value.toString(16)}`
 }
 
-/** The first `bits` bits of an IPv6 prefix as a number. Throws on what is none. */
+/** The length of an IPv6 prefix and its first `bits` bits as a number. Throws `invalid_address`. */
 export function prefixOf(cidr: string): { bits: number; value: bigint } {
   const [address = '', length = ''] = cidr.split('/')
   const bits = Number(length)
@@ -92,7 +92,7 @@ export function prefixOf(cidr: string): { bits: number; value: bigint } {
 }
 
 function numberOf(address: string): bigint {
-  // The URL parser knows every way of writing an address and answers the shortest.
+  // The URL parser accepts every notation of an address and returns the shortest one.
   const short = new URL(`http://[${address}]`).hostname.slice(1, -1)
   const [head = '', tail] = short.split('::')
   const groups = (text: string) => (text ? text.split(':') : [])
@@ -102,7 +102,7 @@ function numberOf(address: string): bigint {
   return [...front, ...middle, ...back].reduce((sum, group) => (sum << 16n) | BigInt(`0x${group}`), 0n)
 }
 
-/** Everybody on the bridge hears these; a guest that floods them costs its neighbours. */
+/** Every vm on the bridge receives these frames, so a flood of them loads all neighbours. */
 const tooMuch = (what: string) => `limit rate over 100/second burst 200 packets ${dropped(`too much ${what}`)}`
 const dropped = (why: string) => `counter drop comment "${why}"`
 const set = (elements: readonly string[]) => `{ ${elements.join(', ')} }`

@@ -1,22 +1,22 @@
-// A guest's hardware in libvirt's language. Every value is a typed field of the protocol or a path of ours; the XML is written
-// by a serialiser, so no value can become structure.
+// A vm's hardware as libvirt's domain XML. Every value is a typed field of the protocol or a path of the agent's, and a serialiser
+// writes the XML, so no value can become structure.
 import { createHash } from 'node:crypto'
 import type { Vm } from '../../protocol/wire.ts'
 import type { Disk } from '../storage/storage.ts'
 
 export type Acceleration = 'kvm' | 'emulation'
 
-/** The namespace of our mark in a domain's metadata. */
+/** The XML namespace of Berth's mark in a domain's metadata. */
 export const MARK = 'https://berth.invalid/1'
-/** The drive that the seed is in. On virtio-scsi: Debian's cloud kernel has no driver for q35's SATA. */
+/** The drive of the seed. On virtio-scsi, because Debian's cloud kernel has no driver for q35's SATA. */
 export const SEED_DRIVE = 'sda'
-/** QEMU translates guest code into a cache of up to 1 GiB by default; a small guest does not need it. */
-const SMALL_GUEST_MB = 256
+/** QEMU's cache of translated code takes up to 1 GiB by default, which a small vm does not need. */
+const SMALL_VM_MB = 256
 const SMALL_CACHE_MIB = 32
 
 /**
- * The libvirt UUID of a workload. Derived, so that a definition made again is the same domain, and so that a domain with one
- * of our names but another UUID is recognised as somebody else's.
+ * The libvirt UUID of a workload, derived from its id: a repeated definition is the same domain, and a domain with the name of a
+ * workload but another UUID is recognised as not ours.
  */
 export function uuidOf(workload: string): string {
   const bytes = createHash('sha256').update(`berth-workload\n${workload}`).digest().subarray(0, 16)
@@ -25,7 +25,7 @@ export function uuidOf(workload: string): string {
   return bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
 }
 
-/** The whole definition of a guest. */
+/** The complete definition of a vm. `seedPath` is attached as a CD-ROM; `acceleration` decides `kvm` or plain `qemu`. */
 export function domainXml(vm: Vm, disk: Disk, seedPath: string | undefined, acceleration: Acceleration): string {
   const emulated = acceleration === 'emulation'
   const document = {
@@ -38,7 +38,7 @@ export function domainXml(vm: Vm, disk: Disk, seedPath: string | undefined, acce
       memory: { '@unit': 'MiB', '#text': vm.memoryMb },
       vcpu: vm.vcpus,
       os: { type: { '@arch': 'x86_64', '@machine': 'q35', '#text': 'hvm' }, boot: { '@dev': 'hd' } },
-      features: { acpi: {}, apic: {}, ...(emulated && vm.memoryMb <= SMALL_GUEST_MB && smallCache) },
+      features: { acpi: {}, apic: {}, ...(emulated && vm.memoryMb <= SMALL_VM_MB && smallCache) },
       cpu: { '@mode': emulated ? 'maximum' : 'host-passthrough', '@check': 'none' },
       clock: { '@offset': 'utc' },
       on_poweroff: 'destroy',
@@ -62,18 +62,18 @@ const devices = (vm: Vm, disk: Disk, seedPath: string | undefined) => ({
     target: { '@dev': vm.network.tap },
     model: { '@type': 'virtio' },
   },
-  // No log behind it: what a guest prints must not fill the host's disk.
+  // Without a log file: output of the guest must not fill the host's disk.
   serial: { '@type': 'pty', target: { '@port': 0 } },
   console: { '@type': 'pty', target: { '@type': 'serial', '@port': 0 } },
   channel: { '@type': 'unix', target: { '@type': 'virtio', '@name': 'org.qemu.guest_agent.0' } },
-  // A socket file of root's, not a port.
+  // A socket file that only root can open, not a TCP port.
   graphics: { '@type': 'vnc', listen: { '@type': 'socket' } },
   video: { model: { '@type': 'vga' } },
   rng: { '@model': 'virtio', backend: { '@model': 'random', '#text': '/dev/urandom' } },
   memballoon: { '@model': 'virtio', stats: { '@period': 5 } },
 })
 
-/** The format is always said: a guest writes its disk, so guessing from the content would let it choose. */
+/** The format is always given: the guest writes its disk, so detection by content would let the guest choose it. */
 const systemDisk = ({ kind, path, format }: Disk) => ({
   '@type': kind,
   '@device': 'disk',

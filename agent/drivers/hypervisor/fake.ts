@@ -1,5 +1,5 @@
-// A hypervisor without machines, for tests and for looking at a panel on a laptop. What it "runs" is in a database, so it
-// survives kill -9 of the agent the way real guests do. Rows changed by another process are seen as changes by hand.
+// A hypervisor without machines, for tests and demonstrations. Its vms are rows of a database, so they survive kill -9 of the
+// agent as real ones do. A row that another process changes counts as a change by hand and becomes an event.
 import type { Database } from 'bun:sqlite'
 import { Failure } from '../../failure.ts'
 import type { Power, Vm } from '../../protocol/wire.ts'
@@ -21,7 +21,7 @@ export class FakeHypervisor implements Hypervisor {
     db.run(SCHEMA)
   }
 
-  /** What a host's reboot does to its guests. */
+  /** Stops every vm, as a reboot of the host does. */
   powerOff() {
     this.db.run(`update vms set power = 'stopped'`)
   }
@@ -79,7 +79,7 @@ export class FakeHypervisor implements Hypervisor {
     }
   }
 
-  /** A machine does not start without its disk or its CD-ROM, and a job that forgets one must fail here, too. */
+  /** As on a real host, a vm whose disk or seed is missing does not start, so that tests notice a job that forgets one. */
   private mustHaveFiles({ workload, disk, seed }: Row) {
     if (!this.db.query('select 1 from volumes where path = ?').get(disk))
       throw new Failure('tool_failed', `${workload}: cannot open ${disk}: no such file`)
@@ -93,7 +93,7 @@ export class FakeHypervisor implements Hypervisor {
   private powers = () => new Map(this.rows().map((row) => [row.workload, row.power]))
 }
 
-/** Plausible and steadily growing, so that graphs and metering have something to show. */
+/** Plausible counters that grow with time, so that graphs and metering have data. */
 function figuresOf({ workload, power, vcpus, startedAt }: Row): Figures {
   const upMs = power === 'running' ? Date.now() - startedAt : 0
   return { id: workload, power, cpuNanoseconds: upMs * vcpus * 50_000, rxBytes: upMs * 120, txBytes: upMs * 480 }

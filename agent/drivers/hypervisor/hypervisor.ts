@@ -1,30 +1,35 @@
 import type { Power, Vm } from '../../protocol/wire.ts'
 import type { Disk } from '../storage/storage.ts'
 
-/** Counters are totals since the guest started, as the guest sees them. */
+/** State and counters of one vm. Counters are totals since its start, seen from the vm (`rx` is received by it). */
 export type Figures = { id: string; power: Power; cpuNanoseconds: number; rxBytes: number; txBytes: number }
+/** A change of power; `at` in milliseconds, `reason` in the hypervisor's words. */
 export type PowerEvent = { workload: string; power: Power; at: number; reason: string }
 
 /**
- * What the agent needs of a hypervisor, and no more. Every verb that changes something converges: doing it again does nothing.
- * A guest is known by its workload id; guests without our mark are never touched.
+ * A hypervisor, as far as the agent needs one. A vm is named by its workload's id; vms without Berth's mark are never changed.
+ * Every method that changes something converges. All throw `tool_failed` or `tool_timeout` when the hypervisor does not answer.
  */
 export interface Hypervisor {
-  /** Creates or replaces the definition; a running guest goes on as it is. `seedPath` is attached as a CD-ROM. */
+  /**
+   * Creates the definition or replaces it, which takes effect at the next start; a running vm is not touched. `seedPath` is
+   * attached as a CD-ROM. Throws `no_virtualisation` on a host that runs no vms.
+   */
   define(vm: Vm, disk: Disk, seedPath: string | undefined): Promise<void>
+  /** `absent` when the vm is not defined. Throws `hypervisor_silent` when the hypervisor does not answer. */
   power(workload: string): Promise<Power>
-  /** Throws `no_vm` when it was never defined. */
+  /** Starts a stopped vm and resumes a paused one. Throws `no_vm` when it is not defined. */
   start(workload: string): Promise<void>
-  /** Asks the guest, waits `graceSeconds`, then pulls the plug. 0 pulls it at once. */
+  /** Asks the guest to shut down, waits up to `graceSeconds`, then switches it off; 0: at once. Throws `does_not_stop`. */
   stop(workload: string, graceSeconds: number): Promise<void>
-  /** Takes the seed's CD-ROM out, now and for later starts. */
+  /** Removes the seed's CD-ROM from the running vm and from its definition. */
   eject(workload: string): Promise<void>
-  /** Off and undefined; its disk stays. */
+  /** Switches the vm off and deletes its definition; its disk stays. */
   remove(workload: string): Promise<void>
-  /** True when the guest agent inside answers a ping within 5 s. What a guest says proves nothing else. */
+  /** True when the guest agent answers a ping within 5 s. Nothing else that a guest sends is trusted. */
   guestAnswers(workload: string): Promise<boolean>
-  /** Every guest with our mark, in one question, and the names of those without. */
+  /** Every vm with Berth's mark, and the names of those without it, in one query. */
   look(): Promise<{ ours: Figures[]; foreign: string[] }>
-  /** Changes of power as they happen. Ends when the source breaks off; the caller asks again. */
+  /** Yields changes of power as they happen. Ends when its source breaks off; the caller then subscribes again. */
   events(signal: AbortSignal): AsyncIterable<PowerEvent>
 }

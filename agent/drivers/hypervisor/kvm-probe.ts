@@ -1,6 +1,5 @@
-// Does KVM work here? The existence of /dev/kvm proves nothing, nor does creating a machine with it: there are hosts where
-// both succeed and every guest stands still. So the proof is a guest: 512 bytes that switch the processor to 64-bit mode,
-// calculate, and leave by QEMU's debug exit. Cheap signs against it are looked at first.
+// Tests whether KVM works. Neither /dev/kvm nor a vm that was created proves it: on some hosts both exist and every guest hangs.
+// The probe boots a guest of 512 bytes, which switches to 64-bit mode, calculates, and leaves by QEMU's debug exit.
 import { accessSync, constants, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -16,7 +15,7 @@ const LIMIT_SECONDS = 3
 const PROOF = 0x2a
 export const PROOF_EXIT = (PROOF << 1) | 1
 
-/** What this host's guests run on, and why, in words. `cacheDir` keeps the result for this boot and this QEMU. */
+/** The virtualisation of this host and the reason. The result is cached in `cacheDir` for this boot and this QEMU. */
 export async function probe(cacheDir: string, bootId: string): Promise<Virtualisation> {
   if (!find(QEMU)) return { kind: 'none', reason: `${QEMU} is not installed` }
   const sign = signAgainstKvm()
@@ -26,7 +25,7 @@ export async function probe(cacheDir: string, bootId: string): Promise<Virtualis
   return cached(cacheDir, asked) ?? keep(cacheDir, asked, await bootWithKvm())
 }
 
-/** Signs that cost nothing to look at. */
+/** A reason why KVM cannot work, from the processor's flags and /dev/kvm; undefined when only the probe can tell. */
 export function signAgainstKvm(cpuinfo = readFileSync('/proc/cpuinfo', 'utf8')): string | undefined {
   if (!/^flags\s*:.*\b(vmx|svm)\b/m.test(cpuinfo)) return 'the processor offers no virtualisation (no vmx or svm flag)'
   try {
@@ -37,7 +36,7 @@ export function signAgainstKvm(cpuinfo = readFileSync('/proc/cpuinfo', 'utf8')):
   }
 }
 
-/** The first line of `--version`. */
+/** QEMU's version, from the first line of `--version`. */
 export async function qemuVersion(): Promise<string> {
   const { out } = await run(QEMU, ['--version'], { quietly: true, limitSeconds: 10 })
   return /version (\S+)/.exec(out)?.[1] ?? 'unknown'
@@ -49,7 +48,7 @@ async function bootWithKvm(): Promise<Virtualisation> {
   return { kind: 'emulation', reason: `a probe guest did not run with KVM (${outcome}); guests are emulated` }
 }
 
-/** Boots the probe guest. Undefined when it ran to its end, else what happened instead. */
+/** Boots the probe guest. Undefined when it ran to its end, else a description of what happened instead. */
 export async function bootProbe(accelerator: string[]): Promise<string | undefined> {
   const dir = mkdtempSync(join(tmpdir(), 'berth-probe-'))
   const disk = join(dir, 'boot.img')
@@ -64,15 +63,13 @@ export async function bootProbe(accelerator: string[]): Promise<string | undefin
     })
     return code === PROOF_EXIT ? undefined : `qemu ended with ${code}: ${err.trim().split('\n')[0] ?? ''}`.slice(0, 300)
   } catch (error) {
-    return error instanceof Failure && error.code === 'tool_timeout'
-      ? `it stood still for ${LIMIT_SECONDS} s`
-      : wordsOf(error)
+    return error instanceof Failure && error.code === 'tool_timeout' ? `it hung for ${LIMIT_SECONDS} s` : wordsOf(error)
   } finally {
     rmSync(dir, { recursive: true, force: true })
   }
 }
 
-/** The probe guest, assembled by hand: real mode at 0x7c00, page tables at 0x1000, long mode, one sum, out 0xf4. */
+/** The probe guest as machine code: real mode at 0x7c00, page tables at 0x1000, long mode, one sum, out 0xf4. */
 function bootSector(): Buffer {
   const code = [
     'fa 31c0 8ed8 8ec0 8ed0 bc007c', // cli; ax, ds, es, ss = 0; sp = 0x7c00

@@ -1,5 +1,5 @@
-// libvirt through virsh. A process per question costs about 20 ms, which the few questions of an agent can afford; the two that
-// repeat for ever (figures, events) are one process for all guests.
+// libvirt through virsh. A process per query takes about 20 ms, which is enough for the few queries of an agent; the two that
+// repeat (figures and events) are one process for all vms.
 
 import { say } from '../../controller-link/job-log.ts'
 import { Failure } from '../../failure.ts'
@@ -13,14 +13,14 @@ const URI = ['-c', 'qemu:///system']
 const OURS = new RegExp(`^${WORKLOAD_ID}$`)
 const EVENT = new RegExp(`^(\\S+ \\S+): event 'lifecycle' for domain '(${WORKLOAD_ID})': (\\S+) (.*)$`)
 const POLL_MS = 300
-/** Guests overlook a power button that is pressed while they boot. */
+/** A guest ignores the power button while it boots, so the request is repeated. */
 const ASK_AGAIN_MS = 5000
 const AGENT_SECONDS = 5
 const AGENT_CAP_BYTES = 256 << 10
 
-/** Guests under libvirt. `acceleration` is what the probe found (kvm-probe.ts); it is asked at every definition. */
+/** Vms under libvirt. `acceleration` is the result of the probe (kvm-probe.ts), read at every definition. */
 export class Libvirt implements Hypervisor {
-  /** One question at a time to each guest's agent: the agent is the guest's and may never answer. */
+  /** At most one ping at a time per guest agent: the guest controls it, so it may never answer. */
   private asking = new Map<string, Promise<boolean>>()
 
   constructor(private acceleration: () => Promise<Acceleration>) {}
@@ -109,7 +109,7 @@ export class Libvirt implements Hypervisor {
     }
   }
 
-  /** True when the guest has shut down by itself in time. */
+  /** True when the guest shut itself down in time. */
   private async shutDown(workload: string, graceSeconds: number): Promise<boolean> {
     const until = Date.now() + graceSeconds * 1000
     for (let askAt = 0; Date.now() < until; await Bun.sleep(POLL_MS)) {
@@ -138,7 +138,7 @@ const isOff = (power: Power) => power === 'stopped' || power === 'crashed' || po
 const virsh = (args: string[], options: Parameters<typeof run>[2] = {}) =>
   run('virsh', [...URI, ...args], { limitSeconds: 120, ...options })
 
-/** libvirt precedes each question with a synchronisation of its own; the answer counts only if it is exactly the right one. */
+/** libvirt synchronises with the agent before each query. Only exactly the right answer counts. */
 async function ping(workload: string): Promise<boolean> {
   const question = JSON.stringify({ execute: 'guest-ping' })
   const ran = await virsh(['qemu-agent-command', uuidOf(workload), question, '--timeout', String(AGENT_SECONDS)], {
@@ -150,7 +150,7 @@ async function ping(workload: string): Promise<boolean> {
   return ran?.code === 0 && /^\s*\{"return":\{\}\}\s*$/.test(ran.out)
 }
 
-/** `virsh domstats`: a block for each domain. */
+/** Parses `virsh domstats`, a block per domain. */
 export function blocksIn(text: string): Figures[] {
   return text
     .split(/^Domain: /m)
@@ -167,7 +167,7 @@ export function blocksIn(text: string): Figures[] {
     })
 }
 
-/** libvirt's virDomainState and, for a guest that is off, virDomainShutoffReason. */
+/** From libvirt's virDomainState and, for a domain that is off, virDomainShutoffReason. */
 function powerOf(state: number, reason: number): Power {
   if (state === 3 || state === 7) return 'paused'
   if (state === 6) return 'crashed'
@@ -175,7 +175,7 @@ function powerOf(state: number, reason: number): Power {
   return 'running'
 }
 
-/** A line of `virsh event`, as a change of power; undefined for the many that are none. */
+/** Parses a line of `virsh event`; undefined when it is no change of power of a vm of ours. */
 export function eventIn(line: string): PowerEvent | undefined {
   const [, at, workload, event, detail] = EVENT.exec(line) ?? []
   if (!at || !workload || !event || !detail) return undefined

@@ -1,5 +1,5 @@
-// Images from the network: downloaded once, held against their checksum, looked into (qcow2.ts), then kept. Until all of that is
-// done the file is called .part and is nobody's image.
+// Images from the network: downloaded once, checked by checksum and header (qcow2.ts), then stored. Until then the file has the
+// suffix .part and `find` does not return it.
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { open } from 'node:fs/promises'
@@ -13,12 +13,12 @@ import { readQcow2 } from './qcow2.ts'
 
 const CAP_BYTES = 200e9
 const SILENCE_MS = 60_000
-/** Distributions redirect to mirrors. The checksum says whether what came is what was meant. */
+/** Distributions redirect to mirrors; the checksum proves that the right file arrived. */
 const MOST_REDIRECTS = 5
 
-/** Answers where a path on the controller is, with headers that prove who asks. */
+/** Returns the URL of a path on the controller and headers that prove the node's identity. */
 export type FromController = (path: string) => Promise<{ url: string; headers: Record<string, string> }>
-type Kept = { format: ImageSource['format']; checksum: string; virtualSizeBytes: number }
+type Note = { format: ImageSource['format']; checksum: string; virtualSizeBytes: number }
 
 export class DownloadedImages implements Images {
   private going = new Map<string, Promise<Image>>()
@@ -37,10 +37,10 @@ export class DownloadedImages implements Images {
   }
 
   async find(id: string): Promise<Image | undefined> {
-    const kept = this.kept(id)
-    const path = kept && this.file(id, kept.format)
-    return kept && path && existsSync(path)
-      ? { id, path, format: kept.format, virtualSizeBytes: kept.virtualSizeBytes }
+    const noted = this.noted(id)
+    const path = noted && this.file(id, noted.format)
+    return noted && path && existsSync(path)
+      ? { id, path, format: noted.format, virtualSizeBytes: noted.virtualSizeBytes }
       : undefined
   }
 
@@ -54,16 +54,16 @@ export class DownloadedImages implements Images {
 
   private async bring(source: ImageSource): Promise<Image> {
     const here = await this.find(source.id)
-    if (here && this.kept(source.id)?.checksum === source.checksum) return here
+    if (here && this.noted(source.id)?.checksum === source.checksum) return here
     await this.remove(source.id)
     const path = this.file(source.id, source.format)
     const part = `${path}.part`
     try {
       await this.download(source, part)
       const virtualSizeBytes = source.format === 'qcow2' ? (await readQcow2(part)).virtualSizeBytes : rawSize(part)
-      const kept: Kept = { format: source.format, checksum: source.checksum, virtualSizeBytes }
-      // The note first: an image without a note is not found, a note without an image neither.
-      writeFileSync(this.note(source.id), JSON.stringify(kept) + '\n')
+      const note: Note = { format: source.format, checksum: source.checksum, virtualSizeBytes }
+      // In this order: `find` needs both, so a crash between leaves no image.
+      writeFileSync(this.note(source.id), JSON.stringify(note) + '\n')
       renameSync(part, path)
       await toDisk(this.root)
       return { id: source.id, path, format: source.format, virtualSizeBytes }
@@ -116,9 +116,9 @@ export class DownloadedImages implements Images {
     throw new Failure('download_failed', `${from} redirects more than ${MOST_REDIRECTS} times`)
   }
 
-  private kept(id: string): Kept | undefined {
+  private noted(id: string): Note | undefined {
     const note = this.note(id)
-    return existsSync(note) ? (JSON.parse(readFileSync(note, 'utf8')) as Kept) : undefined
+    return existsSync(note) ? (JSON.parse(readFileSync(note, 'utf8')) as Note) : undefined
   }
   private file = (id: string, format: string) => join(this.root, `${id}.${format}`)
   private note = (id: string) => join(this.root, `${id}.json`)
@@ -137,7 +137,7 @@ function answered(response: Response, url: string): Response {
   return response
 }
 
-/** Ends a download that says nothing for a minute. */
+/** Aborts a download that receives nothing for a minute. */
 function watchdog() {
   const controller = new AbortController()
   const bark = () => controller.abort()
@@ -179,5 +179,5 @@ function mustBeSecure(url: string) {
 
 const tooLarge = () => new Failure('image_too_large', 'the image has more than 200 GB')
 
-/** A raw image is its own disk; disks are whole sectors. */
+/** The size of a raw image's disk in bytes: the file's, rounded up to whole sectors. */
 const rawSize = (path: string) => Math.ceil(Bun.file(path).size / 512) * 512

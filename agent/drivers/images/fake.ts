@@ -3,15 +3,16 @@ import { progress, say } from '../../controller-link/job-log.ts'
 import type { ImageSource } from '../../protocol/wire.ts'
 import type { Image, Images } from './images.ts'
 
-/** Images that are rows. Nothing is downloaded, so a panel can be looked at without a network. */
+const SCHEMA = `create table if not exists images (
+  id text primary key, format text not null, checksum text not null, virtualSizeBytes integer not null) strict`
+
+/** Images as rows of a table. Nothing is downloaded, so that a demonstration needs no network. */
 export class FakeImages implements Images {
   constructor(
     private db: Database,
     private virtualSizeBytes: number,
   ) {
-    db.run(
-      'create table if not exists images (id text primary key, format text not null, checksum text not null, virtualSizeBytes integer not null) strict',
-    )
+    db.run(SCHEMA)
   }
 
   async ensure(source: ImageSource): Promise<Image> {

@@ -1,13 +1,17 @@
 import type { ImageSource } from '../../protocol/wire.ts'
 
-/** A verified image on this host. */
+/** A verified image on this host. `virtualSizeBytes` is the size of a disk made from it. */
 export type Image = { id: string; format: ImageSource['format']; path: string; virtualSizeBytes: number }
 
-/** The images a node keeps to make disks from. */
+/** The images of a node, from which it makes disks. */
 export interface Images {
-  /** Downloads and verifies the image unless it is here. Two that ask for one image at once share one download. */
+  /**
+   * Downloads and verifies the image unless it is here; calls for the same image share one download. Throws `download_failed`,
+   * `insecure_download`, `checksum_mismatch`, `image_refused` or `image_too_large`, and then stores nothing.
+   */
   ensure(source: ImageSource): Promise<Image>
   /** The image, or undefined if it is not on this host. */
   find(id: string): Promise<Image | undefined>
+  /** Deletes the image; without one it does nothing. Disks made from it are copies and stay. */
   remove(id: string): Promise<void>
 }

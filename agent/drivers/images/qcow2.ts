@@ -1,6 +1,5 @@
-// Reads the header of a qcow2 file before QEMU does. An image may come from anybody; a header can name another file of this
-// host as its backing or data file, or describe tables that make a reader fall over. What is not plainly a disk that stands
-// on its own is refused.
+// Checks the header of a qcow2 file before QEMU reads it. Images are untrusted: a header can name a file of this host as its backing
+// or data file, or describe tables that break a reader. Only a self-contained disk is accepted.
 import { open } from 'node:fs/promises'
 import { Failure } from '../../failure.ts'
 
@@ -11,14 +10,14 @@ const V2_HEADER_BYTES = 72
 const V3_HEADER_BYTES = 104
 const HEADER_CAP_BYTES = 64 << 10
 const LARGEST_DISK_BYTES = 64n << 40n
-/** What QEMU itself allows. */
+/** QEMU's own limit. */
 const LARGEST_L1_BYTES = 32n << 20n
 
 const INCOMPATIBLE_ZSTD = 1n << 3n
 const AUTOCLEAR_RAW_DATA = 1n << 1n
 const extensions = { end: 0, backingFormat: 0xe2792aca, encryption: 0x0537be77, dataFile: 0x44415441 }
 
-/** What a qcow2 file is. Throws `image_refused` with the reason. */
+/** Reads and checks the header of the file. Throws `image_refused` with the reason. */
 export async function readQcow2(path: string): Promise<Qcow2> {
   const handle = await open(path, 'r')
   try {
@@ -31,7 +30,7 @@ export async function readQcow2(path: string): Promise<Qcow2> {
   }
 }
 
-/** `head` is the file's start, 64 KiB or all of it; `fileBytes` its whole length. */
+/** Checks a header: `head` is the first 64 KiB or the whole file, `fileBytes` the file's length. Throws `image_refused`. */
 export function parseQcow2(head: Buffer, fileBytes: bigint): Qcow2 {
   must(head.length >= V2_HEADER_BYTES, 'it is too short for a header')
   must(head.readUInt32BE(0) === MAGIC, 'it does not begin like a qcow2 file')
@@ -53,7 +52,7 @@ export function parseQcow2(head: Buffer, fileBytes: bigint): Qcow2 {
 
 type Sizes = { clusterBytes: bigint; virtualSizeBytes: bigint; fileBytes: bigint }
 
-/** The two tables lie on cluster borders, inside the file, and the first is as long as the disk needs. */
+/** Both tables must be cluster-aligned and inside the file, and the first must cover the whole disk. */
 function mustHaveSaneTables(head: Buffer, { clusterBytes, virtualSizeBytes, fileBytes }: Sizes) {
   const entries = BigInt(head.readUInt32BE(36))
   const bytesPerEntry = clusterBytes * (clusterBytes / 8n)
@@ -70,11 +69,11 @@ function mustHaveSaneTables(head: Buffer, { clusterBytes, virtualSizeBytes, file
   must(inFile(head.readBigUInt64BE(48), refcountClusters * clusterBytes), 'its count table is not in the file')
 }
 
-/** Checks what version 3 adds and answers the header's length. */
+/** Checks the fields that version 3 adds. Returns the header's length in bytes. */
 function v3Header(head: Buffer, clusterBytes: bigint): number {
   must(head.length >= V3_HEADER_BYTES, 'it is too short for a header')
   const incompatible = head.readBigUInt64BE(72)
-  // Dirty, corrupt, external data file, extended tables: none of them in an image to be copied. zstd only changes how clusters are packed.
+  // Refused: dirty, corrupt, external data file, extended tables. zstd is accepted; it only changes the compression.
   must((incompatible & ~INCOMPATIBLE_ZSTD) === 0n, `it needs features 0x${incompatible.toString(16)}`)
   must((head.readBigUInt64BE(88) & AUTOCLEAR_RAW_DATA) === 0n, 'it keeps its data in another file')
   must(head.readUInt32BE(96) <= 6, 'its counts are too wide')
@@ -90,7 +89,7 @@ function v3Header(head: Buffer, clusterBytes: bigint): number {
   return headerBytes
 }
 
-/** Extensions follow the header up to the end of the first cluster. Unknown ones are comments; these three change where data is. */
+/** Extensions follow the header up to the end of the first cluster. Unknown ones are harmless; these three move the data. */
 function mustHaveHarmlessExtensions(head: Buffer, start: number, clusterBytes: number) {
   const limit = Math.min(head.length, clusterBytes)
   for (let at = start; at + 8 <= limit; ) {

@@ -1,5 +1,5 @@
-// Guests on a Linux bridge of the host's. The bridge is the operator's; Berth never makes or changes one. Speed limits are set
-// here and not by libvirt, whose <bandwidth> needs queue disciplines that not every kernel has.
+// Vms on a Linux bridge, which the operator configures and Berth never changes. Speed limits are set here and not by libvirt,
+// whose <bandwidth> needs queue disciplines that not every kernel has.
 
 import { Failure } from '../../failure.ts'
 import { run } from '../../host/exec.ts'
@@ -13,6 +13,8 @@ const SSH_LIMIT_MS = 1000
 const BURST_SECONDS = 0.01
 const LEAST_BURST_BYTES = 128 << 10
 const QUEUE = ['latency', '100ms']
+const EVERY_FRAME = ['protocol', 'all', 'u32', 'match', 'u32', '0', '0']
+const redirectedTo = (device: string) => ['action', 'mirred', 'egress', 'redirect', 'dev', device]
 
 export class Bridges implements Network {
   async mustHaveBridge(name: string) {
@@ -22,7 +24,7 @@ export class Bridges implements Network {
     throw new Failure('no_bridge', `this node has no bridge ${name}; bridges here: ${there}`)
   }
 
-  /** To the guest by the tap's own queue; from the guest by way of an intermediate device, where it is a queue again. */
+  /** Limits traffic to the vm on the tap's queue, and traffic from it on an intermediate device, where it is egress again. */
   async limit({ tap, mbps }: Port) {
     const middle = middleOf(tap)
     await this.unlimit(tap)
@@ -40,22 +42,7 @@ export class Bridges implements Network {
     await run('ip', ['link', 'set', middle, 'up'])
     await run('tc', ['qdisc', 'replace', 'dev', middle, 'root', ...bucket])
     await run('tc', ['qdisc', 'add', 'dev', tap, 'ingress'])
-    const all = ['protocol', 'all', 'u32', 'match', 'u32', '0', '0']
-    await run('tc', [
-      'filter',
-      'add',
-      'dev',
-      tap,
-      'parent',
-      'ffff:',
-      ...all,
-      'action',
-      'mirred',
-      'egress',
-      'redirect',
-      'dev',
-      middle,
-    ])
+    await run('tc', ['filter', 'add', 'dev', tap, 'parent', 'ffff:', ...EVERY_FRAME, ...redirectedTo(middle)])
   }
 
   async unlimit(tap: string) {
@@ -70,10 +57,10 @@ export class Bridges implements Network {
   sshAnswers = (address: string) => greetsAsSsh(address)
 }
 
-/** `bth17` → `bti17`: as short as the tap's own name, and as surely ours. */
+/** `bth17` → `bti17`: no longer than the tap's name, and with a prefix of our own too. */
 const middleOf = (tap: string) => tap.replace(/^bth/, 'bti')
 
-/** The host's network as `Facts` want it: bridges with their addresses, and every address others can reach. */
+/** The host's bridges with their addresses, and all global addresses, in the form of `Facts`. */
 export async function addressesOfHost(): Promise<Pick<Facts, 'bridges' | 'addresses'>> {
   const all = await interfaces()
   return {

@@ -2,7 +2,7 @@ import { Failure } from '../../failure.ts'
 import type { Port } from '../../state.ts'
 import type { Network } from './network.ts'
 
-/** Bridges by name only. Its guests answer by guest agent, never by SSH: there is nothing to connect to. */
+/** Bridges by name only. There is nothing to connect to, so its vms answer by guest agent and never by SSH. */
 export class FakeNetwork implements Network {
   readonly limits = new Map<string, Port>()
   constructor(private bridges: readonly string[]) {}

@@ -1,13 +1,13 @@
 import type { Port } from '../../state.ts'
 
-/** The host's side of a guest's network. */
+/** The host's side of the vms' network. */
 export interface Network {
-  /** Throws `no_bridge`, naming the bridges there are. */
+  /** Throws `no_bridge` with the names of the bridges that exist. */
   mustHaveBridge(name: string): Promise<void>
-  /** Holds a running guest's port to its speed, both ways. Done again it sets the same. */
+  /** Limits the port of a running vm to its speed in both directions, or removes the limit. Converges. */
   limit(port: Port): Promise<void>
-  /** Undoes what `limit` left behind once the port is gone. */
+  /** Removes the limit and its devices; works when the tap is gone. */
   unlimit(tap: string): Promise<void>
-  /** True when something at `address` greets as an SSH server. */
+  /** True when an SSH server greets at `address` within a second. */
   sshAnswers(address: string): Promise<boolean>
 }

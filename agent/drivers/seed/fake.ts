@@ -2,7 +2,7 @@ import type { Database } from 'bun:sqlite'
 import type { Seed } from '../../protocol/wire.ts'
 import { type Seeds, seedFiles } from './seed.ts'
 
-/** Seeds that are rows, with the very files a guest would read, so that tests can look into them. */
+/** Seeds as rows of a table, with the files that a guest would read, for tests. */
 export class FakeSeeds implements Seeds {
   constructor(private db: Database) {
     db.run(

@@ -7,13 +7,13 @@ import { type Seeds, seedFiles } from './seed.ts'
 
 /** Seeds as ISO images with the label cidata, made by xorriso. */
 export class IsoSeeds implements Seeds {
-  /** The files in `root` are 0600; libvirt hands the one it attaches to the hypervisor's user. */
+  /** Files in `root` have mode 0600; libvirt gives the hypervisor's user access to the one that it attaches. */
   constructor(private root: string) {
     makePassage(root)
   }
 
   async write(seed: Seed) {
-    // The working directory is 0700 and goes whatever happens: in it are password hashes and keys, readable as files.
+    // The working directory has mode 0700 and is always deleted, because it holds password hashes and keys as files.
     const work = mkdtempSync(join(this.root, '.making-'))
     const image = join(work, 'seed.iso')
     try {

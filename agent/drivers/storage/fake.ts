@@ -1,15 +1,17 @@
 import type { Database } from 'bun:sqlite'
 import { join } from 'node:path'
+import { Failure } from '../../failure.ts'
 import type { PoolCapacity, Volume } from '../../protocol/wire.ts'
 import type { Image } from '../images/images.ts'
 import type { Disk, Pool } from './storage.ts'
 
-type Row = { workload: string; pool: string; format: Volume['format']; sizeBytes: number }
+type Row = Volume & { sizeBytes: number }
 
 const SCHEMA = `create table if not exists volumes (
-  path text primary key, workload text not null, pool text not null, format text not null, sizeBytes integer not null, image text not null) strict`
+  path text primary key, workload text not null, generation integer not null, pool text not null, format text not null,
+  sizeBytes integer not null, image text not null) strict`
 
-/** Disks that are rows. They take room as real ones do. */
+/** Disks as rows of a table. Each takes its full size of the pool's `totalBytes`. */
 export class FakePool implements Pool {
   constructor(
     private db: Database,
@@ -22,7 +24,7 @@ export class FakePool implements Pool {
   disk = (volume: Volume): Disk => ({
     kind: 'file',
     format: volume.format,
-    path: join('/fake', this.name, `${volume.workload}.${volume.format}`),
+    path: join('/fake', this.name, `${volume.workload}-${volume.generation}.${volume.format}`),
   })
 
   async sizeBytes(volume: Volume) {
@@ -30,10 +32,14 @@ export class FakePool implements Pool {
   }
 
   async create(volume: Volume, image: Image, sizeBytes: number) {
+    const { path } = this.disk(volume)
+    const there = await this.sizeBytes(volume)
+    if (there !== undefined && there < sizeBytes)
+      throw new Failure('volume_differs', `${path} exists with ${there} bytes, not ${sizeBytes}; it is left as it is`)
     this.db.run(
-      `insert into volumes (path, workload, pool, format, sizeBytes, image) values (?, ?, ?, ?, ?, ?)
-       on conflict (path) do update set sizeBytes = max(sizeBytes, excluded.sizeBytes)`,
-      [this.disk(volume).path, volume.workload, this.name, volume.format, sizeBytes, image.id],
+      `insert or ignore into volumes (path, workload, generation, pool, format, sizeBytes, image)
+       values (?, ?, ?, ?, ?, ?, ?)`,
+      [path, volume.workload, volume.generation, this.name, volume.format, sizeBytes, image.id],
     )
   }
 
@@ -41,9 +47,10 @@ export class FakePool implements Pool {
     this.db.run('delete from volumes where path = ?', [this.disk(volume).path])
   }
 
-  list = async () => this.rows().map(({ workload, pool, format }) => ({ workload, pool, format }))
+  list = async () =>
+    this.rows().map(({ workload, generation, pool, format }) => ({ workload, generation, pool, format }))
 
-  async room(): Promise<PoolCapacity> {
+  async capacity(): Promise<PoolCapacity> {
     const usedBytes = this.rows().reduce((sum, row) => sum + row.sizeBytes, 0)
     return {
       name: this.name,
@@ -55,5 +62,5 @@ export class FakePool implements Pool {
   }
 
   private rows = () =>
-    this.db.query<Row, [string]>('select * from volumes where pool = ? order by workload').all(this.name)
+    this.db.query<Row, [string]>('select * from volumes where pool = ? order by workload, generation').all(this.name)
 }

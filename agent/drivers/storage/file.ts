@@ -1,5 +1,5 @@
-// Guest disks as files in a directory. What is not finished carries the suffix .part and is nobody's disk: a crash leaves at
-// worst such a file, which the next attempt makes anew.
+// Disks as files in a directory. A file that is not finished has the suffix .part and is no volume: after a crash at most such a
+// file is left, and the next attempt replaces it.
 import { existsSync, readdirSync, renameSync, rmSync, statfsSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -12,8 +12,9 @@ import { readQcow2 } from '../images/qcow2.ts'
 import type { Disk, Pool } from './storage.ts'
 
 const COPY_LIMIT_SECONDS = 3600
-const DISK = new RegExp(`^(${WORKLOAD_ID})\\.(qcow2|raw)$`)
+const VOLUME_FILE = new RegExp(`^(${WORKLOAD_ID})-([0-9]{1,6})\\.(qcow2|raw)$`)
 
+/** A pool in the directory `root`, which it makes. The hypervisor's user can pass through it, only root can list it. */
 export class FilePool implements Pool {
   constructor(
     readonly name: string,
@@ -25,7 +26,7 @@ export class FilePool implements Pool {
   disk = (volume: Volume): Disk => ({
     kind: 'file',
     format: volume.format,
-    path: join(this.root, `${volume.workload}.${volume.format}`),
+    path: join(this.root, `${volume.workload}-${volume.generation}.${volume.format}`),
   })
 
   async sizeBytes(volume: Volume) {
@@ -39,7 +40,7 @@ export class FilePool implements Pool {
     const there = await this.sizeBytes(volume)
     if (there === undefined) await this.make(path, format, image, sizeBytes)
     else if (there < sizeBytes)
-      throw new Failure('volume_differs', `${path} is there with ${there} bytes, not ${sizeBytes}; it is left as it is`)
+      throw new Failure('volume_differs', `${path} exists with ${there} bytes, not ${sizeBytes}; it is left as it is`)
   }
 
   async remove(volume: Volume) {
@@ -50,19 +51,22 @@ export class FilePool implements Pool {
 
   async list(): Promise<Volume[]> {
     return readdirSync(this.root)
-      .sort()
-      .flatMap((file) => {
-        const [, workload, format] = DISK.exec(file) ?? []
-        return workload ? [{ workload, pool: this.name, format: format as Volume['format'] }] : []
-      })
+      .flatMap((file) => this.volumeOf(file) ?? [])
+      .sort((a, b) => (a.workload < b.workload ? -1 : a.workload > b.workload ? 1 : a.generation - b.generation))
   }
 
-  async room(): Promise<PoolCapacity> {
+  async capacity(): Promise<PoolCapacity> {
     const { bsize, blocks, bavail } = statfsSync(this.root)
     return { name: this.name, kind: 'file', path: this.root, totalBytes: blocks * bsize, freeBytes: bavail * bsize }
   }
 
-  /** Formats are always said, never guessed: what is in a file must not decide how it is read. */
+  private volumeOf(file: string): Volume | undefined {
+    const [, workload, generation, format] = VOLUME_FILE.exec(file) ?? []
+    if (!workload) return undefined
+    return { workload, generation: Number(generation), pool: this.name, format: format as Volume['format'] }
+  }
+
+  /** The format is always given, so that the content of a file never decides how it is read. */
   private async make(path: string, format: Volume['format'], image: Image, sizeBytes: number) {
     const part = `${path}.part`
     rmSync(part, { force: true })
@@ -76,7 +80,7 @@ export class FilePool implements Pool {
   }
 }
 
-/** Waits until a file, or a directory's list of names, would survive a power cut. */
+/** Resolves when a file, or a directory's list of names, would survive a power failure. */
 export async function toDisk(path: string) {
   const handle = await open(path, 'r')
   try {

@@ -44,7 +44,7 @@ type Plan = {
 function plan(tx: Tx, it: Server, access: Access, instance: string): Plan {
   const held = addressesOf(tx, it.id)
   const tap = `${TAP_PREFIX}${it.number}`
-  const volume: Volume = { workload: it.id, pool: it.pool, format: it.format }
+  const volume: Volume = { workload: it.id, generation: 0, pool: it.pool, format: it.format }
   return {
     volume,
     sizeBytes: it.diskGb * GIB,

@@ -25,7 +25,7 @@ export const terminateServer = operation({
   run({ tx, actor, target, clock }) {
     mustAllow(target, 'terminate')
     const empty = target.lifecycle === 'pending_setup'
-    const volume: Volume = { workload: target.id, pool: target.pool, format: target.format }
+    const volume: Volume = { workload: target.id, generation: 0, pool: target.pool, format: target.format }
     const jobId = empty
       ? null
       : startJob(

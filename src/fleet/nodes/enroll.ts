@@ -1,5 +1,5 @@
 import { Type as t } from 'typebox'
-import { asTyped } from '../../../agent/protocol/shell-quote.ts'
+import { commandLine } from '../../../agent/protocol/shell-quote.ts'
 import { fields, line, nullable, operation, type Resource, see, time } from '../../kernel/api/operation.ts'
 import { digest, randomToken } from '../../kernel/crypto/secrets.ts'
 import { iso, minute } from '../../kernel/db/clock.ts'
@@ -40,7 +40,7 @@ export const enrollNode = operation({
     return {
       id: made.id,
       token,
-      command: asTyped('sudo', [
+      command: commandLine('sudo', [
         './install.sh',
         '--agent',
         ...['--controller', config.publicUrl, '--token', token],

@@ -12,7 +12,7 @@ const server = (n: number, lifecycle: Lifecycle, suspendedAt: number | null = nu
 const found = (vms: [number, Power][], volumes: number[], foreign: string[] = []): Inventory => ({
   type: 'inventory',
   vms: vms.map(([n, power]) => ({ workload: id(n), power })),
-  volumes: volumes.map((n) => ({ workload: id(n), pool: 'local', format: 'qcow2' })),
+  volumes: volumes.map((n) => ({ workload: id(n), generation: 0, pool: 'local', format: 'qcow2' })),
   foreign,
 })
 const kinds = (expected: Workload[], inventory: Inventory, busy: number[] = []) =>
@@ -195,7 +195,7 @@ describe('a node that reports', () => {
     const inventory = {
       type: 'inventory',
       vms: [{ workload: orphan, power: 'running' }],
-      volumes: [{ workload: orphan, pool: 'local', format: 'qcow2' }],
+      volumes: [{ workload: orphan, generation: 0, pool: 'local', format: 'qcow2' }],
       foreign: ['win11'],
     }
     for (let i = 0; i < 3; i++) say(p, p.node.id, inventory)

@@ -1,0 +1,108 @@
+import { describe, expect, test } from 'bun:test'
+import { parseCommand } from '../../agent/commands/index.ts'
+import { type FakeSettings, openFakeHost } from '../../agent/host/fake-host.ts'
+import { startVms } from '../../agent/host/startup.ts'
+import type { CommandName, Input, Output, Vm } from '../../agent/protocol/wire.ts'
+import { imageSource, portRulesOf, seedOf, vmOf, volumeOf, workloadId } from './examples.ts'
+import { dataDir } from './run.ts'
+
+const GiB = 1024 ** 3
+
+/** A fake host, and a way to run one command on it. */
+function rig(settings: Partial<FakeSettings> = {}, dir = dataDir()) {
+  const host = openFakeHost(dir, { bootMs: 0, imageBytes: GiB, ...settings })
+  const obey = async <N extends CommandName>(name: N, input: Input<N>) =>
+    (await parseCommand(name, input).work(host)) as Output<N>
+  /** Every command of an installation of `vm`, whose disk has 2 GiB. */
+  async function install(vm: Vm) {
+    const { workload } = vm
+    await obey('image.ensure', imageSource)
+    await obey('volume.create', { volume: vm.volume, image: imageSource.id, sizeBytes: 2 * GiB })
+    await obey('seed.write', { ...seedOf(1), workload })
+    await obey('firewall.allow', { ...portRulesOf(1), workload })
+    await obey('vm.define', vm)
+    await obey('vm.start', { workload })
+    return obey('vm.await', { workload, address: null, limitSeconds: 5 })
+  }
+  return { dir, host, obey, install }
+}
+
+test('a workload of another kind lives on a node like a server, also after a reboot', async () => {
+  const { dir, host, install } = rig()
+  const workload = `gpu_${'7'.repeat(26)}`
+  const volume = { ...volumeOf(1), workload }
+  expect(await install(vmOf(1, { workload, volume }))).toEqual({ answered: 'agent' })
+  expect((await host.hypervisor.look()).ours).toMatchObject([{ id: workload, power: 'running' }])
+  expect(await host.storage.list()).toEqual([volume])
+  host.close()
+
+  const booted = rig({ bootId: 'second-boot' }, dir)
+  await startVms(booted.host, new AbortController().signal)
+  expect(await booted.obey('vm.look', { workload })).toEqual({ power: 'running' })
+  await booted.obey('vm.remove', { workload })
+  await booted.obey('volume.remove', volume)
+  await booted.obey('firewall.forget', { workload })
+  expect(await booted.host.storage.list()).toEqual([])
+  expect(booted.host.state.portRules()).toEqual([])
+})
+
+test('an id that could leave its directory is refused by every command', () => {
+  for (const workload of ['../../etc/passwd', 'srv_1', `srv_${'0'.repeat(25)}/`, `SRV_${'0'.repeat(26)}`])
+    expect(() => parseCommand('vm.look', { workload })).toThrow('vm.look')
+})
+
+describe('volume.create', () => {
+  test('fails when the image does not fit into the pool, and leaves the other disks alone', async () => {
+    const { host, obey } = rig({ poolBytes: 2.5 * GiB })
+    await obey('image.ensure', imageSource)
+    await obey('volume.create', { volume: volumeOf(1), image: imageSource.id, sizeBytes: 2 * GiB })
+    const next = volumeOf(1, 'qcow2', 1)
+    expect(obey('volume.create', { volume: next, image: imageSource.id, sizeBytes: 2 * GiB })).rejects.toMatchObject({
+      code: 'pool_full',
+    })
+    await Bun.sleep(0)
+    expect(await host.storage.list()).toEqual([volumeOf(1)])
+    // The disk that exists is still created again without effect.
+    expect(await obey('volume.create', { volume: volumeOf(1), image: imageSource.id, sizeBytes: 2 * GiB })).toEqual({})
+  })
+})
+
+describe('vm.await', () => {
+  test('ends early with `off` when the vm stops', async () => {
+    const { host, obey, install } = rig({ bootMs: 60_000 })
+    const began = Date.now()
+    const { workload } = vmOf(1)
+    const installed = install(vmOf(1))
+    while ((await obey('vm.look', { workload })).power !== 'running') await Bun.sleep(5)
+    await host.hypervisor.stop(workload, 0)
+    expect(
+      (await Promise.all([installed, obey('vm.await', { workload, address: null, limitSeconds: 30 })]))[1],
+    ).toEqual({ answered: 'off' })
+    expect(Date.now() - began).toBeLessThan(20_000)
+  }, 30_000)
+})
+
+test('a vm goes back to its old disk when a second one did not work', async () => {
+  const { host, obey, install, dir } = rig()
+  const { workload } = vmOf(1)
+  await install(vmOf(1))
+  await obey('seed.remove', { workload })
+  const next = volumeOf(1, 'qcow2', 1)
+  await obey('volume.create', { volume: next, image: imageSource.id, sizeBytes: 2 * GiB })
+  await obey('vm.stop', { workload, graceSeconds: 0 })
+  await obey('seed.write', seedOf(1))
+  await obey('vm.define', vmOf(1, { volume: next }))
+  await obey('vm.start', { workload })
+
+  await obey('vm.stop', { workload, graceSeconds: 0 })
+  await obey('vm.define', vmOf(1, { seeded: false }))
+  await obey('seed.remove', { workload })
+  await obey('volume.remove', next)
+  await obey('vm.start', { workload })
+  expect(await host.storage.list()).toEqual([volumeOf(1)])
+  expect(await host.seeds.path(workloadId(1))).toBeUndefined()
+  host.close()
+  const booted = rig({ bootId: 'second-boot' }, dir)
+  await startVms(booted.host, new AbortController().signal)
+  expect(await booted.obey('vm.look', { workload })).toEqual({ power: 'running' })
+})
