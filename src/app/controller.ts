@@ -68,13 +68,14 @@ export async function createController({
   clock = Date.now,
   failpoints = () => {},
   secrets,
-  db = openDb(`${config.dataDir}/berth.db`),
   callsPerMinute = CALLS_PER_MINUTE,
   pauseMs,
   host = thisHost,
   features = product,
+  ...given
 }: Parts) {
   const registry = assemble(features)
+  const db = given.db ?? openDb(`${config.dataDir}/berth.db`, registry.migrations)
   const { operations, allOperations } = registry
   const used = [...keysInUse(db, registry.encrypted).keys()]
   const kept = secrets ?? secretsFromFile(config.keyFile, used)

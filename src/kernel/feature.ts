@@ -1,12 +1,14 @@
 // A feature is one value: everything that the rest of the product needs to know about a folder. src/app/features.ts lists them, and
 // `assemble` derives every central table from that list.
 import type { SQLiteTable } from 'drizzle-orm/sqlite-core'
+import { migrations } from '../../migrations/index.ts'
 import { isScope, type PermissionDeclaration, type Rights, type ScopeDeclaration } from './api/access.ts'
 import { completing } from './api/declared.ts'
 import type { ErrorDeclaration, ErrorTable } from './api/errors.ts'
 import type { AppContext, Operation } from './api/operation.ts'
 import type { EncryptedColumn } from './db/encrypted.ts'
 import type { IdDeclaration } from './db/ids.ts'
+import type { Migration } from './db/migrate.ts'
 import type { Db } from './db/open.ts'
 import type { EventDeclaration } from './jobs/outbox.ts'
 import type { Saga } from './jobs/saga.ts'
@@ -44,6 +46,8 @@ export interface Feature extends FeatureFields {
   errors?: Readonly<Record<string, ErrorDeclaration>>
   /** Tables of this feature. No other feature reads them. */
   tables?: readonly SQLiteTable[]
+  /** Migrations that are not in migrations/, applied after those. */
+  migrations?: readonly Migration[]
   /** Columns that hold encrypted text. A column that is missing here is lost when the key changes. */
   encrypted?: readonly EncryptedColumn[]
   /** The kinds of jobs. */
@@ -103,6 +107,8 @@ export function assemble(features: readonly Feature[]) {
     scopes,
     permissions,
     tables: all((one) => one.tables),
+    /** Every migration in the order of its application. */
+    migrations: [...migrations, ...all((one) => one.migrations)],
     encrypted: all((one) => one.encrypted),
     jobs: all((one) => one.jobs),
     events: merged('event', (one) => one.events),

@@ -1,8 +1,11 @@
 // Migrations are SQL files inside the executable, applied in order at start, each in its own transaction. Beside the name of each
 // stands what it said when it was applied: a file that was edited since would leave a database that looks like ours and is not.
 import type { Database } from 'bun:sqlite'
-import { migrations } from '../../../migrations/index.ts'
+import { migrations as product } from '../../../migrations/index.ts'
 import { digest } from '../crypto/secrets.ts'
+
+/** SQL that brings the schema from one version to the next, applied once in its own transaction. */
+export type Migration = { name: string; sql: string }
 
 /** This program and this database do not belong together; the message says why and what to do. */
 export class NotOurDatabase extends Error {}
@@ -11,8 +14,8 @@ export class NotOurDatabase extends Error {}
 export const checksumOf = (sql: string) => digest(sql.replace(/--.*$/gm, '').replace(/\s+/g, ' ').trim())
 
 /** Throws `NotOurDatabase`, before anything is changed: going on would damage it. */
-export function migrate(file: Database) {
-  mustFit(file)
+export function migrate(file: Database, migrations: readonly Migration[] = product) {
+  mustFit(file, migrations)
   file.run(
     'CREATE TABLE IF NOT EXISTS migrations (name TEXT PRIMARY KEY, checksum TEXT NOT NULL, applied_at INTEGER NOT NULL) STRICT',
   )
@@ -33,7 +36,7 @@ export function migrate(file: Database) {
 }
 
 /** Reads only: is this database one that the program can open or bring up to date? Throws `NotOurDatabase`. */
-export function mustFit(file: Database) {
+export function mustFit(file: Database, migrations: readonly Migration[] = product) {
   const applied = appliedTo(file)
   const own = new Map(migrations.map(({ name, sql }) => [name, checksumOf(sql)]))
   const last = migrations.at(-1)?.name ?? ''

@@ -1,10 +1,10 @@
 // The one place that opens the database. One connection, one writer: every change is one transaction.
-import { Database } from 'bun:sqlite'
+import { Database, type SQLQueryBindings, type Statement } from 'bun:sqlite'
 import { type BunSQLiteDatabase, drizzle } from 'drizzle-orm/bun-sqlite'
-import { migrate } from './migrate.ts'
+import { type Migration, migrate } from './migrate.ts'
 
 declare const inTransaction: unique symbol
-type Whole = BunSQLiteDatabase & { $client: Database }
+type Whole = BunSQLiteDatabase & { $client: DatabaseFile }
 /** To read from. It has no way to change a row. */
 export type Db = Omit<Whole, 'insert' | 'update' | 'delete' | 'run' | 'transaction'>
 /** Inside `write`. A function that changes rows takes a Tx, so it cannot run outside a transaction. */
@@ -28,24 +28,57 @@ Database.MAX_QUERY_CACHE_SIZE = 500
  * keeps the planner from looking.
  */
 export const steady = (sql: string) => sql.replace(/(=|<|>|\b(?:limit|offset))\s*(?=\?)/gi, '$1 +')
-class Steady extends Database {
-  override prepare(...[sql, ...more]: Parameters<Database['prepare']>): any {
-    return super.prepare(steady(sql), ...more)
+/** The open database and what lives with it: prepared statements, hooks after a commit, and whether a change is going on. */
+export class DatabaseFile extends Database {
+  /** Results of `prepared`, by the function that builds them. */
+  readonly statements = new Map<(db: Db) => unknown, unknown>()
+  readonly afterWrite: (() => void)[] = []
+  /** Inside `write`, where rows are read that may still be taken back. */
+  changing = false
+  private control:
+    | { begin: Record<'IMMEDIATE' | 'DEFERRED', Statement>; commit: Statement; rollback: Statement }
+    | undefined
+
+  override prepare<Row, Values extends SQLQueryBindings | SQLQueryBindings[]>(sql: string, values?: Values) {
+    return super.prepare<Row, Values>(steady(sql), ...(values === undefined ? [] : [values]))
+  }
+
+  /** All of `work` or nothing. Throws when a transaction is open already. */
+  inOne<T>(kind: 'IMMEDIATE' | 'DEFERRED', work: () => T): T {
+    if (this.inTransaction) throw new Error('a transaction inside a transaction')
+    this.control ??= {
+      begin: { IMMEDIATE: this.prepare('BEGIN IMMEDIATE'), DEFERRED: this.prepare('BEGIN DEFERRED') },
+      commit: this.prepare('COMMIT'),
+      rollback: this.prepare('ROLLBACK'),
+    }
+    this.control.begin[kind].run()
+    this.changing = kind === 'IMMEDIATE'
+    try {
+      const result = work()
+      this.control.commit.run()
+      return result
+    } catch (error) {
+      if (this.inTransaction) this.control.rollback.run()
+      throw error
+    } finally {
+      this.changing = false
+    }
   }
 }
 
-/** Opens (and makes) the database at `path`, `:memory:` for one that is gone afterwards, and brings its schema up to date. */
-export function openDb(path: string): Db {
-  const file = new Steady(path, { create: true, strict: true })
+/**
+ * Opens (and makes) the database at `path`, `:memory:` for one that is gone afterwards, and brings its schema up to date.
+ * Throws `NotOurDatabase`.
+ */
+export function openDb(path: string, migrations?: readonly Migration[]): Db {
+  const file = new DatabaseFile(path, { create: true, strict: true })
   for (const pragma of pragmas) file.run(`PRAGMA ${pragma}`)
-  migrate(file)
-  return drizzle(file)
+  migrate(file, migrations)
+  return drizzle(file) as unknown as Whole
 }
 
-const afterWrites = new WeakMap<Db, (() => void)[]>()
-
 /** `work` runs after each transaction that committed: the runner looks for new jobs there. */
-export const afterWrite = (db: Db, work: () => void) => void afterWrites.set(db, [...(afterWrites.get(db) ?? []), work])
+export const afterWrite = (db: Db, work: () => void) => void db.$client.afterWrite.push(work)
 
 /**
  * One immediate transaction: all of `work` is on disk when this returns, or nothing of it.
@@ -56,59 +89,30 @@ export function write<T>(
   db: Db & { readonly [inTransaction]?: never },
   work: (tx: Tx) => T extends Promise<unknown> ? never : T,
 ): T {
-  const answer = transaction(db, 'IMMEDIATE', () => (work as (tx: Tx) => T)(db as Db as Tx))
-  for (const after of afterWrites.get(db) ?? []) after()
-  return answer
+  const { $client } = db as Db
+  const result = $client.inOne('IMMEDIATE', () => (work as (tx: Tx) => T)(db as Db as Tx))
+  for (const after of $client.afterWrite) after()
+  return result
 }
 
 /** One snapshot for a whole answer. */
-export const read = <T>(db: Db, work: (tx: Db) => T): T => transaction(db, 'DEFERRED', () => work(db))
+export const read = <T>(db: Db, work: (tx: Db) => T): T => db.$client.inOne('DEFERRED', () => work(db))
 
-function transaction<T>(db: Db, kind: 'IMMEDIATE' | 'DEFERRED', work: () => T): T {
-  if (db.$client.inTransaction) throw new Error('a transaction inside a transaction')
-  const { begin, commit, rollback } = statements(db)
-  begin[kind].run()
-  if (kind === 'IMMEDIATE') changing.add(db)
-  try {
-    const answer = work()
-    commit.run()
-    return answer
-  } catch (error) {
-    if (db.$client.inTransaction) rollback.run()
-    throw error
-  } finally {
-    changing.delete(db)
-  }
-}
-
-const changing = new WeakSet<Db>()
 /** Inside `write`, where rows are read that may still be taken back. */
-export const isChanging = (db: Db): boolean => changing.has(db)
-
-const statementCache = new WeakMap<Db, ReturnType<typeof prepareStatements>>()
-const prepareStatements = ({ $client }: Db) => ({
-  begin: { IMMEDIATE: $client.prepare('BEGIN IMMEDIATE'), DEFERRED: $client.prepare('BEGIN DEFERRED') },
-  commit: $client.prepare('COMMIT'),
-  rollback: $client.prepare('ROLLBACK'),
-})
-function statements(db: Db) {
-  const known = statementCache.get(db) ?? prepareStatements(db)
-  statementCache.set(db, known)
-  return known
-}
+export const isChanging = (db: Db): boolean => db.$client.changing
 
 /**
  * A query prepared once per database: `const find = prepared((db) => db.select()….prepare())`, then `find(tx).get({ id })`.
  * Preparing is most of what a small query costs (16k against 133k a second).
  */
-export function prepared<T>(build: (db: Db) => T): (db: Db) => T {
-  const made = new WeakMap<Db, T>()
-  return (db) => {
-    let statement = made.get(db)
-    if (!statement) made.set(db, (statement = build(db)))
+export const prepared =
+  <T>(build: (db: Db) => T): ((db: Db) => T) =>
+  (db) => {
+    const { statements } = db.$client
+    let statement = statements.get(build) as T | undefined
+    if (!statement) statements.set(build, (statement = build(db)))
     return statement
   }
-}
 
 /**
  * Did this error come from a unique index? The index is the lock; the caller turns it into a refusal. Which one, where a row has several:
