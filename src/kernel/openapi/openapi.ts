@@ -1,10 +1,10 @@
-// The reference is the registry, read aloud: OpenAPI 3.1, whose schemas are the ones the gate checks with.
-
+// OpenAPI 3.1 made from the registry; its schemas are those that the gate validates with.
 import type { TSchema } from 'typebox'
 import { accountKinds } from '../api/access.ts'
-import { type Code, type ErrorTable, errorBody } from '../api/errors.ts'
+import { type Code, errorBody } from '../api/errors.ts'
 import { isAllowedInSupportSession, needsPerson, type Operation, queryOf, statusesOf } from '../api/operation.ts'
 import type { Registry } from '../feature.ts'
+import { ref, shared } from './shared.ts'
 
 const kindsOf = ({ access }: Operation) => (access === 'anyone' ? [] : accountKinds.filter((kind) => access[kind]))
 
@@ -43,7 +43,6 @@ export function codesOf(op: Operation): Code[] {
   return [...new Set([...gate, ...(op.refuses ?? [])])]
 }
 
-const ref = (kind: string, name: string) => ({ $ref: `#/components/${kind}/${name}` })
 const json = (content: object, type = 'application/json') => ({ content: { [type]: content } })
 
 const headers = {
@@ -57,8 +56,9 @@ const headers = {
 }
 const requestId = { 'X-Request-Id': ref('headers', 'RequestId') }
 
-const refusal = (errors: ErrorTable, status: number, list: readonly Code[]) => ({
-  description: list.map((code) => `\`${code}\`: ${errors[code].when} ${errors[code].remedy}`).join('\n\n'),
+/** The response of one status: its codes. The example of a code has its meaning as message, and its remedy. */
+const errorResponse = (status: number, list: readonly Code[]) => ({
+  description: list.map((code) => `\`${code}\``).join(', '),
   headers: {
     ...requestId,
     ...(status === 429 || status === 503 ? { 'Retry-After': ref('headers', 'RetryAfter') } : {}),
@@ -86,8 +86,9 @@ function accessWords(op: Operation): string {
   return `Needs, by kind of account: ${who.join('; ')}.${op.requiresSession ? ' A person who is signed in, not a token.' : ''}`
 }
 
-function parametersOf({ examples }: Registry, op: Operation) {
-  const named = (name: string, place: string, more: object) => ({ name, in: place, ...more })
+type Parameter = { name: string; in: 'path' | 'query' | 'header'; description?: string }
+function parametersOf({ examples }: Registry, op: Operation): Parameter[] {
+  const named = (name: string, place: Parameter['in'], more: object): Parameter => ({ name, in: place, ...more })
   return [
     ...[...op.path.matchAll(/\{(\w+)\}/g)].map(([, name]) =>
       named(name!, 'path', {
@@ -105,23 +106,41 @@ function parametersOf({ examples }: Registry, op: Operation) {
           schema: name === 'limit' && op.pages ? { ...schema, maximum: op.pages.most } : schema,
         }),
     ),
-    ...(op.idempotent ? [ref('parameters', 'IdempotencyKey')] : []),
+    ...(op.idempotent
+      ? [
+          named('Idempotency-Key', 'header', {
+            description: `1 to 200 ASCII characters, none of them a control character; \
+the same key within 24 hours answers what it answered.`,
+            schema: { type: 'string', minLength: 1, maxLength: 200 },
+            example: 'order-1842',
+          }),
+        ]
+      : []),
   ]
 }
 
 type Named = Record<string, unknown>
-/** The schema, with what has a name put among the components: a client has one type for it, wherever it stands. */
+/** The schema, with its named parts among the components: a client has one type for each, wherever it is used. */
 function hoisted(schema: unknown, into: Named): unknown {
-  if (Array.isArray(schema)) return schema.map((it) => hoisted(it, into))
+  if (Array.isArray(schema)) return schema.map((part) => hoisted(part, into))
   if (typeof schema !== 'object' || schema === null) return schema
-  const { title, type } = schema as { title?: unknown; type?: unknown }
-  const plain = Object.fromEntries(Object.entries(schema).map(([name, it]) => [name, hoisted(it, into)]))
-  // Words alone say it to a person; generators want the type beside them.
+  const { type } = schema as { type?: unknown }
+  const plain = Object.fromEntries(Object.entries(schema).map(([name, part]) => [name, hoisted(part, into)]))
+  // Code generators need the type beside the values.
   if (type === undefined && isWords(plain['enum'])) return { type: 'string', ...plain }
-  if (type !== 'object' || typeof title !== 'string') return plain
-  into[title] ??= plain
-  if (!Bun.deepEquals(into[title], plain)) throw new Error(`two schemas are called ${title}`)
-  return ref('schemas', title)
+  const name = componentName(plain)
+  if (!name) return plain
+  into[name] ??= plain
+  if (!Bun.deepEquals(into[name], plain)) throw new Error(`two schemas are called ${name}`)
+  return ref('schemas', name)
+}
+
+/** Objects are named by their title, lines of text (whose pattern is long) by their title and lengths. */
+function componentName({ type, title, pattern, description, minLength = 0, maxLength }: Named): string | undefined {
+  if (typeof title !== 'string' || !/^[\w ]{1,30}$/.test(title)) return undefined
+  if (type === 'object') return title
+  if (type !== 'string' || String(pattern ?? '').length < 60 || description !== undefined) return undefined
+  return `${title.replace(/(?:^| )(\w)/g, (_, letter: string) => letter.toUpperCase())}${minLength}To${maxLength}`
 }
 
 const isWords = (values: unknown) => Array.isArray(values) && values.every((it) => typeof it === 'string')
@@ -132,10 +151,24 @@ const afterwards = ({ response }: Operation): string =>
     ? ' It answers at once. Where there is a `jobId`, that job goes on: follow `GET /jobs/{jobId}` until its state is `succeeded` or `failed`.'
     : ''
 
-function operationObject(registry: Registry, op: Operation, components: Named) {
+type Ref = { $ref: string }
+/** Each part stands in the operation until `sharedParts` puts a reference in its place. */
+type OperationObject = Named & {
+  operationId: string
+  parameters: (Parameter | Ref)[]
+  requestBody?: Named | Ref
+  responses: Record<string, Named | Ref>
+}
+
+function operationObject(registry: Registry, op: Operation, components: Named): OperationObject {
   const { errors, complete, examples } = registry
+  const parameters = hoisted(complete(parametersOf(registry, op) as any), components) as Parameter[]
   const example: any = examples.sample(op.response, op.on?.name ?? op.id.split('.')[0]!)
-  const byStatus = [...Map.groupBy(codesOf(op), (code) => errors[code].status)].sort(([a], [b]) => a - b)
+  const codes = new Set(codesOf(op))
+  const byStatus = Map.groupBy(
+    (Object.keys(errors) as Code[]).filter((code) => codes.has(code)),
+    (code) => errors[code].status,
+  )
   return {
     operationId: op.id,
     summary: op.summary,
@@ -144,7 +177,7 @@ function operationObject(registry: Registry, op: Operation, components: Named) {
     security: securityOf(op),
     ...(op.access === 'anyone' ? {} : { 'x-access': op.access }),
     ...(op.requiresSession ? { 'x-in-person': true } : {}),
-    parameters: hoisted(complete(parametersOf(registry, op)), {}),
+    parameters,
     ...(op.body && {
       requestBody: { required: true, ...json({ schema: hoisted(complete(op.body), components), example: op.example }) },
     }),
@@ -165,13 +198,48 @@ function operationObject(registry: Registry, op: Operation, components: Named) {
           },
         ]),
       ),
-      ...Object.fromEntries(
-        byStatus.map(([status, list]) => [
-          status,
-          shared.has(status) ? ref('responses', `Status${status}`) : refusal(errors, status, list),
-        ]),
-      ),
+      ...Object.fromEntries([...byStatus].map(([status, list]) => [status, errorResponse(status, list)])),
     },
+  }
+}
+
+/** The only code of an error response that has no other. */
+function onlyCode({ content }: Named): string | undefined {
+  const examples = Object.keys((content as Record<string, { examples?: object }>)['application/json']?.examples ?? {})
+  return examples.length === 1 ? examples[0] : undefined
+}
+
+/** Ids of different things are parameters of one name: the thing is in the component's name. */
+const parameterName = ({ in: place, name, description }: Parameter): string =>
+  [place, name, place === 'path' && /^Id of the (.+)\.$/.exec(description ?? '')?.[1]?.replaceAll(' ', '-')]
+    .filter(Boolean)
+    .join('.')
+
+/** The components that operations share; the operations then refer to them. */
+function sharedParts(operations: readonly OperationObject[]) {
+  const parameters = operations.flatMap((op) =>
+    [...op.parameters.entries()].map(([i, value]) => ({
+      value,
+      name: parameterName(value as Parameter),
+      refer: (to: Ref) => void (op.parameters[i] = to),
+    })),
+  )
+  const responses = operations.flatMap((op) =>
+    Object.entries(op.responses).map(([status, value]) => ({
+      value,
+      name: onlyCode(value) ?? `${status}.${op.operationId}`,
+      refer: (to: Ref) => void (op.responses[status] = to),
+    })),
+  )
+  const requestBodies = operations.flatMap((op) =>
+    op.requestBody
+      ? [{ value: op.requestBody, name: op.operationId, refer: (to: Ref) => void (op.requestBody = to) }]
+      : [],
+  )
+  return {
+    parameters: shared('parameters', parameters),
+    responses: shared('responses', responses),
+    requestBodies: shared('requestBodies', requestBodies),
   }
 }
 
@@ -180,16 +248,6 @@ const said: Record<number, string> = {
   201: 'Made.',
   202: 'Accepted; where there is a jobId, that job goes on.',
 }
-
-/** Answered in the same way whatever the operation. */
-const shared = new Map<number, readonly Code[]>([
-  [405, ['method_not_allowed']],
-  [413, ['too_large']],
-  [415, ['unsupported_media_type']],
-  [429, ['rate_limited']],
-  [500, ['internal_error']],
-  [503, ['restarting']],
-])
 
 const error = {
   type: 'object',
@@ -216,9 +274,10 @@ Times are ISO 8601 in UTC; the unit stands at the end of a name (\`memoryMb\`, \
 
 export function openapi(registry: Registry, { version, root }: { version: string; root: string }) {
   const { operations, errors, scopes } = registry
-  const paths: Record<string, Record<string, unknown>> = {}
+  const paths: Record<string, Record<string, OperationObject>> = {}
   const schemas: Named = { Error: error }
   for (const op of operations) (paths[op.path] ??= {})[op.method.toLowerCase()] = operationObject(registry, op, schemas)
+  const parts = sharedParts(Object.values(paths).flatMap((item) => Object.values(item)))
   return {
     openapi: '3.1.0',
     info: { title: 'Berth', version, description },
@@ -250,25 +309,14 @@ export function openapi(registry: Registry, { version, root }: { version: string
             'Changes by a session carry the word that its pages know, and come from the origin of PANEL_PUBLIC_URL.',
         },
       },
-      parameters: {
-        IdempotencyKey: {
-          name: 'Idempotency-Key',
-          in: 'header',
-          description:
-            '1 to 200 ASCII characters, none of them a control character; the same key within 24 hours answers what it answered.',
-          schema: { type: 'string', minLength: 1, maxLength: 200 },
-          example: 'order-1842',
-        },
-      },
+      ...parts,
       headers,
-      responses: Object.fromEntries(
-        [...shared].map(([status, list]) => [`Status${status}`, refusal(errors, status, list)]),
-      ),
       examples: Object.fromEntries(
-        [...new Set([...operations.flatMap(codesOf), ...[...shared.values()].flat()])].map((code) => [
+        [...new Set(operations.flatMap(codesOf))].map((code) => [
           code,
           {
             summary: code,
+            description: errors[code].remedy,
             value: errorBody({ code, message: errors[code].when, details: errors[code].details ?? {} }),
           },
         ]),
