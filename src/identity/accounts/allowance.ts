@@ -1,10 +1,10 @@
 // What a customer may have beside its packages: the resource packs it has bought. Billing says how much, and says it whole.
 import { Type as t } from 'typebox'
-import { patched } from '../../kernel/api/named.ts'
 import { fields, operation } from '../../kernel/api/operation.ts'
 import { mustNotBeSuspended, resellerOf } from '../resellers/model.ts'
 import { allowanceAnswer, customer, noAllowance } from './model.ts'
-import { type Allowance, accounts } from './tables.ts'
+import { updateAccount } from './queries.ts'
+import type { Allowance } from './tables.ts'
 
 /** The most that one pack may hold, far above any machine: a typing error of billing must not look like a purchase. */
 const amount = (maximum: number) => t.Optional(t.Integer({ minimum: 0, maximum }))
@@ -33,7 +33,7 @@ export const setAllowance = operation({
     const grows = (Object.keys(allowance) as (keyof Allowance)[]).some((name) => allowance[name] > had[name])
     const reseller = grows ? resellerOf(tx, target) : undefined
     if (reseller) mustNotBeSuspended(reseller)
-    patched(tx, accounts, target, { allowance })
+    updateAccount(tx, target, { allowance })
     return allowance
   },
 })

@@ -1,7 +1,5 @@
-import { and, eq, isNull, ne } from 'drizzle-orm'
 import { ApiError } from '../../kernel/api/errors.ts'
 import { page } from '../../kernel/api/list.ts'
-import { patched } from '../../kernel/api/named.ts'
 import { fields, line, operation, type Query } from '../../kernel/api/operation.ts'
 import { idOf, text } from '../../kernel/api/query.ts'
 import { sendWelcome } from '../auth/password.ts'
@@ -12,13 +10,12 @@ import {
   changeAccount,
   customer,
   customerResponse,
-  listAccounts,
   newAccountFields,
   showCustomer,
   tellCreated,
 } from './model.ts'
 import { tellOldAddress } from './new-address.ts'
-import { accounts } from './tables.ts'
+import { pageOfAccounts, updateAccount } from './queries.ts'
 
 /** Staff do it for everybody, a reseller for its customers. */
 const who = { staff: ['customers:write'], reseller: ['reseller:customers'] } as const
@@ -66,18 +63,16 @@ export const listCustomers = operation({
   },
   response: page(customerResponse),
   run: (call) =>
-    listAccounts(call, {
+    pageOfAccounts(call, {
       name: 'customers',
-      whose: and(ne(accounts.kind, 'staff'), among(call.query)),
+      group: { kind: 'customers and resellers', ...among(call.query) },
       show: (it) => showCustomer(call.tx, it),
     }),
 })
 
-/** An external id is unique within whose customers it names: one that a reseller gave must not stand before the house's own. */
-function among({ resellerId, externalId }: Query) {
-  if (resellerId) return eq(accounts.resellerId, resellerId)
-  return externalId ? isNull(accounts.resellerId) : undefined
-}
+/** An external id is unique among the customers of one reseller: without a reseller only the installation's own are searched by it. */
+const among = ({ resellerId, externalId }: Query) =>
+  resellerId ? { resellerId } : externalId ? { resellerId: null } : {}
 
 export const getCustomer = operation({
   id: 'customers.get',
@@ -122,7 +117,7 @@ export const lockCustomer = operation({
   example: { reason: 'Payments were charged back' },
   run({ tx, target, body, clock }) {
     if (target.lockedAt !== null) throw new ApiError('already_done', `The account of ${target.name} is already locked.`)
-    return showCustomer(tx, patched(tx, accounts, target, { lockedAt: clock(), lockReason: body.reason }))
+    return showCustomer(tx, updateAccount(tx, target, { lockedAt: clock(), lockReason: body.reason }))
   },
 })
 
@@ -138,6 +133,6 @@ export const unlockCustomer = operation({
   refuses: ['already_done'],
   run({ tx, target }) {
     if (target.lockedAt === null) throw new ApiError('already_done', `The account of ${target.name} is not locked.`)
-    return showCustomer(tx, patched(tx, accounts, target, { lockedAt: null, lockReason: null }))
+    return showCustomer(tx, updateAccount(tx, target, { lockedAt: null, lockReason: null }))
   },
 })

@@ -1,31 +1,26 @@
 // Who an account is, who sees it, and the people behind it.
-import { and, eq, isNotNull, or, type SQL } from 'drizzle-orm'
 import { Type as t } from 'typebox'
 import { serversOfOwner } from '../../compute/servers/queries.ts'
 import type { Right, Scope } from '../../kernel/api/access.ts'
 import type { Actor } from '../../kernel/api/actor.ts'
 import { ApiError, invalid } from '../../kernel/api/errors.ts'
-import { newest } from '../../kernel/api/list.ts'
-import { patched } from '../../kernel/api/named.ts'
-import {
-  described,
-  line,
-  namedSchema,
-  nullable,
-  type ReadContext,
-  type Resource,
-  time,
-} from '../../kernel/api/operation.ts'
+import { described, line, namedSchema, nullable, type Resource, time } from '../../kernel/api/operation.ts'
 import { oneOf, text } from '../../kernel/api/query.ts'
 import { iso, isoOrNull } from '../../kernel/db/clock.ts'
 import { newId } from '../../kernel/db/ids.ts'
-import { type Db, isUniqueViolation, prepared, type Tx } from '../../kernel/db/open.ts'
-import { contains } from '../../kernel/db/rows.ts'
+import { type Db, isUniqueViolation, type Tx } from '../../kernel/db/open.ts'
 import { emit } from '../../kernel/jobs/outbox.ts'
+import { lastSeenAt } from '../auth/queries.ts'
 import { factorsOf } from '../auth/second-factors/factors.ts'
-import { lastSeenSql } from '../auth/sessions.ts'
-import { accountByEmail, accountById, type VisibilityRow, visibilityOf } from './queries.ts'
-import { type Account, type Allowance, accounts } from './tables.ts'
+import {
+  accountByEmail,
+  accountById,
+  insertAccount,
+  updateAccount,
+  type VisibilityRow,
+  visibilityOf,
+} from './queries.ts'
+import type { Account, Allowance } from './tables.ts'
 
 /** A customer as events carry it. */
 export const customerData = t.Object({
@@ -109,10 +104,6 @@ export const customerResponse = namedSchema('Customer', {
   allowance: allowanceAnswer,
 })
 
-const lastSeen = prepared(({ $client }) =>
-  $client.prepare<{ at: number | null }, [string]>(`SELECT ${lastSeenSql('?1')} AS at`),
-)
-
 export const showCustomer = (tx: Db, it: Account) => ({
   id: it.id,
   kind: it.kind,
@@ -124,7 +115,7 @@ export const showCustomer = (tx: Db, it: Account) => ({
   resellerName: it.resellerId && accountById(tx, it.resellerId)!.name,
   hasPassword: it.passwordHash !== null,
   secondFactor: factorsOf(tx, it.id).length > 0,
-  seenAt: isoOrNull(lastSeen(tx).get(it.id)!.at),
+  seenAt: isoOrNull(lastSeenAt(tx, it.id)),
   lockedAt: isoOrNull(it.lockedAt),
   lockReason: it.lockReason,
   createdAt: iso(it.createdAt),
@@ -191,11 +182,7 @@ export function addAccount(
 ): Account {
   const row = { id: newId('usr'), kind, name, email: mailAddress(email), resellerId, createdAt: now }
   try {
-    return tx
-      .insert(accounts)
-      .values({ ...row, organization: organization || null, externalId: externalId ?? null })
-      .returning()
-      .get()
+    return insertAccount(tx, { ...row, organization: organization || null, externalId: externalId ?? null })
   } catch (error) {
     return refuseTaken(error)
   }
@@ -204,7 +191,7 @@ export function addAccount(
 /** Throws `email_taken` or `external_id_taken`. */
 export function changeAccount(tx: Tx, it: Account, { name, email, organization, externalId }: Partial<Given>): Account {
   try {
-    return patched(tx, accounts, it, {
+    return updateAccount(tx, it, {
       ...(name !== undefined && { name }),
       ...(email !== undefined && { email: mailAddress(email) }),
       ...(organization !== undefined && { organization: organization || null }),
@@ -217,11 +204,7 @@ export function changeAccount(tx: Tx, it: Account, { name, email, organization, 
 
 /** The account with this password from now on. */
 export const withPassword = (tx: Tx, it: Account, passwordHash: string): Account =>
-  patched(tx, accounts, it, { passwordHash })
-
-/** For `listAccounts`: whose they are. */
-export const ofReseller = (resellerId: string): SQL => eq(accounts.resellerId, resellerId)
-export const onlyResellers: SQL = eq(accounts.kind, 'reseller')
+  updateAccount(tx, it, { passwordHash })
 
 /** Tells billing of a new customer. */
 export const tellCreated = (tx: Tx, now: number, it: Account) =>
@@ -234,28 +217,6 @@ export const accountQuery = {
   externalId: text("Exactly this identifier of the billing system's own."),
   locked: oneOf(['yes'], 'yes: only those that are locked.'),
 }
-type Listing<Shown> = { name: string; whose: SQL | undefined; show(it: Account): Shown }
-
-/** A page of the accounts that are `whose`, and fit what the query asks for; newest first. */
-export function listAccounts<Shown>(call: ReadContext, { name, whose, show }: Listing<Shown>) {
-  const { query } = call
-  const { q, email, externalId, locked } = query
-  const filter = and(
-    whose,
-    q ? or(contains(accounts.name, q), contains(accounts.email, q), contains(accounts.organization, q)) : undefined,
-    email ? eq(accounts.email, email.toLowerCase()) : undefined,
-    externalId ? eq(accounts.externalId, externalId) : undefined,
-    locked ? isNotNull(accounts.lockedAt) : undefined,
-  )
-  return newest({
-    call,
-    name,
-    table: accounts,
-    where: filter,
-    show,
-  })
-}
-
 /** Throws `account_locked`: a locked customer gets nothing new. */
 export function mustNotBeLocked(it: Account) {
   if (it.lockedAt !== null)

@@ -4,7 +4,6 @@ import { everybody } from '../../kernel/api/access.ts'
 import { type Actor, sessionOf } from '../../kernel/api/actor.ts'
 import { type ApiError, invalid } from '../../kernel/api/errors.ts'
 import type { UiPreferences } from '../../kernel/api/http.ts'
-import { patched } from '../../kernel/api/named.ts'
 import {
   done,
   fields,
@@ -26,7 +25,8 @@ import { mustBeOpen, ownSessionId } from '../auth/sessions.ts'
 import { guessed, guessIn } from '../auth/sign-in-throttle.ts'
 import { accountByEmail, mailAddress, ownAccount, refuseTaken } from './model.ts'
 import { tellOldAddress } from './new-address.ts'
-import { type Account, accounts } from './tables.ts'
+import { updateAccount } from './queries.ts'
+import type { Account } from './tables.ts'
 import { looksOf, timeZones, uiPreferences } from './ui-preferences.ts'
 
 const ownAnswer = namedSchema('OwnAccount', {
@@ -92,7 +92,7 @@ export const changeOwnAccount = operation({
       })
     const preferences: UiPreferences = { ...looksOf(it), ...chosen }
     return show(
-      patched(tx, accounts, it, {
+      updateAccount(tx, it, {
         ...(name !== undefined && { name }),
         ...(organization !== undefined && { organization: organization || null }),
         preferences,
@@ -220,7 +220,7 @@ export const confirmEmail = operation({
     const { tx, body, clock } = call
     const { account, data } = consumeLink(tx, ['email'], body.token, clock())
     try {
-      tellOldAddress(tx, call, account, patched(tx, accounts, account, { email: data! }))
+      tellOldAddress(tx, call, account, updateAccount(tx, account, { email: data! }))
     } catch (error) {
       refuseTaken(error)
     }

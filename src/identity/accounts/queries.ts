@@ -1,7 +1,10 @@
-import { eq } from 'drizzle-orm'
-import { type Db, prepared } from '../../kernel/db/open.ts'
+import { and, eq, isNotNull, isNull, ne, or, type SQL } from 'drizzle-orm'
+import { newest } from '../../kernel/api/list.ts'
+import { patched } from '../../kernel/api/named.ts'
+import type { ReadContext } from '../../kernel/api/operation.ts'
+import { type Db, prepared, type Tx } from '../../kernel/db/open.ts'
 import { reference } from '../../kernel/db/reference.ts'
-import { LIKE, rowBy } from '../../kernel/db/rows.ts'
+import { contains, LIKE, rowBy } from '../../kernel/db/rows.ts'
 import type { AuditTarget } from '../../platform/audit/target.ts'
 import { type Account, accounts } from './tables.ts'
 
@@ -16,6 +19,41 @@ export const accountTarget: AuditTarget = {
 export const accountById = rowBy(accounts, accounts.id)
 export const accountByEmail = (tx: Db, email: string): Account | undefined =>
   tx.select().from(accounts).where(eq(accounts.email, email.toLowerCase())).get()
+
+/** Throws a unique violation when the address or the external id is taken. */
+export const insertAccount = (tx: Tx, row: typeof accounts.$inferInsert): Account =>
+  tx.insert(accounts).values(row).returning().get()
+/** Throws a unique violation when the address or the external id is taken. */
+export const updateAccount = (tx: Tx, row: Account, given: Partial<Account>): Account =>
+  patched(tx, accounts, row, given)
+
+/** The accounts that a list is about, before its query narrows it. */
+export type AccountGroup =
+  | { kind: 'reseller' | 'staff' }
+  /** Customers and resellers; `resellerId` null: those without a reseller. */
+  | { kind: 'customers and resellers'; resellerId?: string | null }
+function isIn(group: AccountGroup): SQL | undefined {
+  if (group.kind !== 'customers and resellers') return eq(accounts.kind, group.kind)
+  const { resellerId } = group
+  if (resellerId) return eq(accounts.resellerId, resellerId)
+  return and(ne(accounts.kind, 'staff'), resellerId === null ? isNull(accounts.resellerId) : undefined)
+}
+
+/** A page of the accounts of a group that fit what the query asks for (`accountQuery`), newest first. */
+export const pageOfAccounts = <Shown>(
+  call: ReadContext,
+  { name, group, show }: { name: string; group: AccountGroup; show(account: Account): Shown },
+) => {
+  const { q, email, externalId, locked } = call.query
+  const where = and(
+    isIn(group),
+    q ? or(contains(accounts.name, q), contains(accounts.email, q), contains(accounts.organization, q)) : undefined,
+    email ? eq(accounts.email, email.toLowerCase()) : undefined,
+    externalId ? eq(accounts.externalId, externalId) : undefined,
+    locked ? isNotNull(accounts.lockedAt) : undefined,
+  )
+  return newest({ call, name, table: accounts, where, show })
+}
 
 // ---------------------------------------------------------------- SQL text for the queries of others
 /** The ids of the accounts of a kind; one parameter, the kind. */

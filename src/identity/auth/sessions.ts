@@ -105,11 +105,6 @@ export function newValueOf(tx: Tx, id: string, changed: Partial<typeof sessions.
 export const renewSession = (tx: Tx, id: string, changed: Partial<typeof sessions.$inferInsert>): string =>
   newValueOf(tx, id, { ...changed, csrf: randomToken() })
 
-/** When somebody was here last, as SQL: by a session, or by a place where one began that is over. */
-export const lastSeenSql = (accountId: string) =>
-  `(SELECT max(at) FROM (SELECT max(seen_at) AS at FROM sessions WHERE account_id = ${accountId}
-    UNION ALL SELECT max(seen_at) FROM sign_in_places WHERE account_id = ${accountId}))`
-
 /** Drops what is over: sessions by the limits of their kind, and what somebody began and never finished. The clock calls it. */
 export function forgetSessions(tx: Tx, now: number) {
   for (const [kind, { idleMs, wholeMs }] of Object.entries(sessionLimits))

@@ -1,4 +1,4 @@
-// Who a reseller is, and what being one's customer means for an order.
+// A reseller, its terms, and what they mean for the orders of its customers.
 import { Type as t } from 'typebox'
 import { type Package, packageAnswer } from '../../catalog/packages/model.ts'
 import { packageById } from '../../catalog/packages/queries.ts'
@@ -7,17 +7,16 @@ import { locationById } from '../../fleet/locations/queries.ts'
 import { ApiError } from '../../kernel/api/errors.ts'
 import { described, namedSchema, nullable, type Resource, time } from '../../kernel/api/operation.ts'
 import { isoOrNull } from '../../kernel/db/clock.ts'
-import { type Db, prepared, type Tx } from '../../kernel/db/open.ts'
-import { rowBy } from '../../kernel/db/rows.ts'
+import type { Db, Tx } from '../../kernel/db/open.ts'
 import { type Account, customerResponse, showCustomer } from '../accounts/model.ts'
 import { accountById } from '../accounts/queries.ts'
+import { locationIdsOf, mayPlaceIn, maySell, packageIdsOf, termsById } from './queries.ts'
 import { amountsAnswer, quotasAnswer, takeFromQuota, usedBy, whole } from './quota.ts'
-import { resellers, type Terms } from './tables.ts'
+import type { Terms } from './tables.ts'
 
 export type Reseller = Account & { terms: Terms }
 
-const termsOf = rowBy(resellers, resellers.id)
-export const withTerms = (tx: Db, account: Account): Reseller => ({ ...account, terms: termsOf(tx, account.id)! })
+export const withTerms = (tx: Db, account: Account): Reseller => ({ ...account, terms: termsById(tx, account.id)! })
 
 /** Only staff manage resellers; a reseller sees itself under its own paths. */
 export const reseller: Resource<Reseller> = {
@@ -44,33 +43,18 @@ export function mustNotBeSuspended({ name, terms }: Reseller) {
     )
 }
 
-const statements = prepared(({ $client }) => ({
-  sells: $client.prepare<{ n: number }, [string, string]>(
-    'SELECT count(*) AS n FROM reseller_packages WHERE reseller_id = ? AND package_id = ?',
-  ),
-  isIn: $client.prepare<{ n: number }, [string, string]>(
-    'SELECT count(*) AS n FROM reseller_locations WHERE reseller_id = ? AND location_id = ?',
-  ),
-  packageIds: $client.prepare<{ id: string }, [string]>(
-    'SELECT package_id AS id FROM reseller_packages WHERE reseller_id = ?',
-  ),
-  locationIds: $client.prepare<{ id: string }, [string]>(
-    'SELECT location_id AS id FROM reseller_locations WHERE reseller_id = ?',
-  ),
-}))
-
 /**
  * What a reseller's terms say to an order for itself or a customer of its, whoever places it.
  * Throws `reseller_suspended`, `package_not_allowed`, `location_not_allowed` or `quota_exceeded`.
  */
 export function mustAllowOrder(tx: Tx, now: number, it: Reseller, what: Package, where: Location) {
   mustNotBeSuspended(it)
-  if (!statements(tx).sells.get(it.id, what.id)!.n)
+  if (!maySell(tx, it.id, what.id))
     throw new ApiError(
       'package_not_allowed',
       `${it.name} may not sell the package ${what.name}. Choose another, or have it added to what ${it.name} may sell.`,
     )
-  if (!statements(tx).isIn.get(it.id, where.id)!.n)
+  if (!mayPlaceIn(tx, it.id, where.id))
     throw new ApiError(
       'location_not_allowed',
       `${it.name} may not place servers in ${where.name}. Choose another location, or have it added to those of ${it.name}.`,
@@ -108,22 +92,19 @@ export const resellerAnswer = namedSchema('Reseller', {
 /** With what it may sell; `onSale` leaves out the packages that nobody can order any more. */
 export function showReseller(tx: Db, it: Reseller, { onSale = false } = {}) {
   const { resellerId: _, resellerName: __, ...account } = showCustomer(tx, it)
-  const { packageIds, locationIds } = statements(tx)
   return {
     ...account,
     suspendedAt: isoOrNull(it.terms.suspendedAt),
     suspendReason: it.terms.suspendReason,
     quotas: whole(it.terms.quotas),
     used: usedBy(tx, it.id),
-    packages: packageIds
-      .all(it.id)
-      .map(({ id }) => packageById(tx, id)!)
+    packages: packageIdsOf(tx, it.id)
+      .map((id) => packageById(tx, id)!)
       .filter((p) => !(onSale && p.archived))
       .map(({ createdAt: _, ...p }) => p)
       .sort(byName),
-    locations: locationIds
-      .all(it.id)
-      .map(({ id }) => locationById(tx, id)!)
+    locations: locationIdsOf(tx, it.id)
+      .map((id) => locationById(tx, id)!)
       .map(({ id, name, open }) => ({ id, name, open }))
       .sort(byName),
   }

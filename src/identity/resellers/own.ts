@@ -7,13 +7,12 @@ import {
   accountQuery,
   addAccount,
   customerResponse,
-  listAccounts,
   mailAddress,
   newAccountFields,
-  ofReseller,
   showCustomer,
   tellCreated,
 } from '../accounts/model.ts'
+import { pageOfAccounts } from '../accounts/queries.ts'
 import { sendWelcome } from '../auth/password.ts'
 import { mustAllowCustomer, resellerAnswer, showReseller, withTerms } from './model.ts'
 
@@ -66,9 +65,9 @@ export const listResellerCustomers = operation({
   query: accountQuery,
   response: page(customerResponse),
   run: (call) =>
-    listAccounts(call, {
+    pageOfAccounts(call, {
       name: 'own customers',
-      whose: ofReseller(call.actor.accountId),
+      group: { kind: 'customers and resellers', resellerId: call.actor.accountId },
       show: (it) => showCustomer(call.tx, it),
     }),
 })

@@ -1,12 +1,10 @@
 // Resellers, as staff manage them.
-import { eq } from 'drizzle-orm'
 import { Type as t } from 'typebox'
 import { packageOnSale } from '../../catalog/packages/model.ts'
 import { location } from '../../fleet/locations/model.ts'
 import type { Actor } from '../../kernel/api/actor.ts'
 import { ApiError } from '../../kernel/api/errors.ts'
 import { page } from '../../kernel/api/list.ts'
-import { patched } from '../../kernel/api/named.ts'
 import { fields, line, operation, see } from '../../kernel/api/operation.ts'
 import type { Tx } from '../../kernel/db/open.ts'
 import {
@@ -14,16 +12,15 @@ import {
   accountQuery,
   addAccount,
   changeAccount,
-  listAccounts,
   newAccountFields,
-  onlyResellers,
   tellCreated,
 } from '../accounts/model.ts'
 import { tellOldAddress } from '../accounts/new-address.ts'
+import { pageOfAccounts } from '../accounts/queries.ts'
 import { sendWelcome } from '../auth/password.ts'
 import { type Reseller, reseller, resellerAnswer, showReseller, withTerms } from './model.ts'
+import { setLocations, setPackages, updateTerms } from './queries.ts'
 import { type Quotas, quotasGiven, tellOfLowered } from './quota.ts'
-import { resellerLocations, resellerPackages, resellers } from './tables.ts'
 
 const managed = { staff: ['resellers.write'] } as const
 const read = { staff: ['customers:read'] } as const
@@ -69,9 +66,9 @@ export const listResellers = operation({
   query: accountQuery,
   response: page(resellerAnswer),
   run: (call) =>
-    listAccounts(call, {
+    pageOfAccounts(call, {
       name: 'resellers',
-      whose: onlyResellers,
+      group: { kind: 'reseller' },
       show: (it) => showReseller(call.tx, withTerms(call.tx, it)),
     }),
 })
@@ -117,18 +114,16 @@ function agree(tx: Tx, now: number, actor: Actor, it: Reseller, { quotas, packag
   const resellerId = it.id
   if (packageIds) {
     const named = new Set(packageIds.map((id) => see(tx, actor, packageOnSale, id, 'packageIds').id))
-    tx.delete(resellerPackages).where(eq(resellerPackages.resellerId, resellerId)).run()
-    for (const packageId of named) tx.insert(resellerPackages).values({ resellerId, packageId }).run()
+    setPackages(tx, resellerId, named)
   }
   if (locationIds) {
     const named = new Set(locationIds.map((id) => see(tx, actor, location, id, 'locationIds').id))
-    tx.delete(resellerLocations).where(eq(resellerLocations.resellerId, resellerId)).run()
-    for (const locationId of named) tx.insert(resellerLocations).values({ resellerId, locationId }).run()
+    setLocations(tx, resellerId, named)
   }
   if (!quotas) return it
   const changed = { ...it.terms.quotas, ...quotas }
   tellOfLowered(tx, now, resellerId, it.terms.quotas, changed)
-  return { ...it, terms: patched(tx, resellers, it.terms, { quotas: changed }) }
+  return { ...it, terms: updateTerms(tx, it.terms, { quotas: changed }) }
 }
 
 export const suspendReseller = operation({
@@ -145,7 +140,7 @@ export const suspendReseller = operation({
   run({ tx, target, body, clock }) {
     if (target.terms.suspendedAt !== null)
       throw new ApiError('already_suspended', `${target.name} is already suspended.`)
-    const terms = patched(tx, resellers, target.terms, { suspendedAt: clock(), suspendReason: body.reason })
+    const terms = updateTerms(tx, target.terms, { suspendedAt: clock(), suspendReason: body.reason })
     return showReseller(tx, { ...target, terms })
   },
 })
@@ -161,7 +156,7 @@ export const unsuspendReseller = operation({
   refuses: ['not_suspended'],
   run({ tx, target }) {
     if (target.terms.suspendedAt === null) throw new ApiError('not_suspended', `${target.name} is not suspended.`)
-    const terms = patched(tx, resellers, target.terms, { suspendedAt: null, suspendReason: null })
+    const terms = updateTerms(tx, target.terms, { suspendedAt: null, suspendReason: null })
     return showReseller(tx, { ...target, terms })
   },
 })

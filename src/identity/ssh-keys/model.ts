@@ -2,12 +2,10 @@ import { Type as t } from 'typebox'
 import { invalid } from '../../kernel/api/errors.ts'
 import { namedSchema, type Resource, time } from '../../kernel/api/operation.ts'
 import { iso } from '../../kernel/db/clock.ts'
-import { type Db, prepared } from '../../kernel/db/open.ts'
-import { rowBy } from '../../kernel/db/rows.ts'
+import type { Db } from '../../kernel/db/open.ts'
 import { accountById, customer } from '../accounts/model.ts'
-import { sshKeys } from './tables.ts'
+import { ownerOfSshKey, type SshKey, sshKeyById } from './queries.ts'
 
-type SshKey = typeof sshKeys.$inferSelect
 /** 100 keys an account. */
 export const KEYS_PER_ACCOUNT = 100
 const types =
@@ -66,18 +64,14 @@ function rsaBits(blob: Buffer) {
   return (blob.readUInt32BE(at) - 1) * 8
 }
 
-const keyById = rowBy(sshKeys, sshKeys.id)
-/** What decides who sees a key; the rest of it is read for those who do (security S25). */
-const ownerOf = prepared(({ $client }) =>
-  $client.prepare<{ ownerId: string }, [string]>('SELECT owner_id AS ownerId FROM ssh_keys WHERE id = ?'),
-)
-
 export const sshKey: Resource<SshKey> = {
   name: 'SSH key',
   notFound: 'ssh_key_not_found',
   find: (tx, actor, id) => {
-    const it = ownerOf(tx).get(id)
-    return it && (it.ownerId === actor.accountId || customer.find(tx, actor, it.ownerId)) ? keyById(tx, id) : undefined
+    // The key itself is read only for actors who may see it (security S25).
+    const ownerId = ownerOfSshKey(tx, id)
+    const canSee = ownerId !== undefined && (ownerId === actor.accountId || customer.find(tx, actor, ownerId))
+    return canSee ? sshKeyById(tx, id) : undefined
   },
   rights: (tx, actor, key) => customer.rights?.(tx, actor, accountById(tx, key.ownerId)!),
 }
@@ -112,7 +106,7 @@ export function publicKeysOf(
   ids: readonly string[],
   field: string,
 ): string[] {
-  const found = [...new Set(ids)].map((id) => keyById(tx, id))
+  const found = [...new Set(ids)].map((id) => sshKeyById(tx, id))
   if (!found.length || !found.every((key) => key && whose.includes(key.ownerId)))
     throw invalid({ field, message: `must be SSH keys of ${accountById(tx, whose[0])?.name ?? 'the owner'}.` })
   return found.map((key) => key!.publicKey)

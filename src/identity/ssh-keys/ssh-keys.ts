@@ -1,14 +1,12 @@
-import { count, eq } from 'drizzle-orm'
 import { Type as t } from 'typebox'
 import { ApiError } from '../../kernel/api/errors.ts'
-import { newest, page } from '../../kernel/api/list.ts'
-import { patched } from '../../kernel/api/named.ts'
+import { page } from '../../kernel/api/list.ts'
 import { done, fields, line, operation } from '../../kernel/api/operation.ts'
 import { newId } from '../../kernel/db/ids.ts'
 import { isUniqueViolation } from '../../kernel/db/open.ts'
 import { customer } from '../accounts/model.ts'
 import { changing, KEYS_PER_ACCOUNT, keyAnswer, readPublicKey, showKey, sshKey } from './model.ts'
-import { sshKeys } from './tables.ts'
+import { countSshKeys, deleteSshKey, insertSshKey, pageOfSshKeys, updateSshKey } from './queries.ts'
 
 export const addSshKey = operation({
   id: 'ssh-keys.create',
@@ -24,7 +22,7 @@ export const addSshKey = operation({
   example: { name: 'laptop', publicKey: 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAI… ada@laptop' },
   run({ tx, target, body, clock }) {
     const { publicKey, fingerprint, comment } = readPublicKey(body.publicKey)
-    const held = tx.select({ n: count() }).from(sshKeys).where(eq(sshKeys.ownerId, target.id)).get()!.n
+    const held = countSshKeys(tx, target.id)
     if (held >= KEYS_PER_ACCOUNT)
       throw new ApiError(
         'limit_reached',
@@ -32,18 +30,14 @@ export const addSshKey = operation({
       )
     try {
       return showKey(
-        tx
-          .insert(sshKeys)
-          .values({
-            id: newId('key'),
-            ownerId: target.id,
-            name: body.name || comment || fingerprint.slice(0, 20),
-            publicKey,
-            fingerprint,
-            createdAt: clock(),
-          })
-          .returning()
-          .get(),
+        insertSshKey(tx, {
+          id: newId('key'),
+          ownerId: target.id,
+          name: body.name || comment || fingerprint.slice(0, 20),
+          publicKey,
+          fingerprint,
+          createdAt: clock(),
+        }),
       )
     } catch (error) {
       if (isUniqueViolation(error)) throw new ApiError('already_done', 'The account already has this key.')
@@ -61,10 +55,7 @@ export const listSshKeys = operation({
   on: customer,
   pages: { usual: 100, most: 100 },
   response: page(keyAnswer),
-  run(call) {
-    const { id } = call.target
-    return newest({ call, name: `ssh-keys ${id}`, table: sshKeys, where: eq(sshKeys.ownerId, id), show: showKey })
-  },
+  run: (call) => pageOfSshKeys(call, call.target.id, showKey),
 })
 
 export const renameSshKey = operation({
@@ -77,7 +68,7 @@ export const renameSshKey = operation({
   body: fields({ name: line(100) }),
   response: keyAnswer,
   example: { name: 'laptop' },
-  run: ({ tx, target, body }) => showKey(patched(tx, sshKeys, target, body)),
+  run: ({ tx, target, body }) => showKey(updateSshKey(tx, target, body)),
 })
 
 export const removeSshKey = operation({
@@ -89,7 +80,7 @@ export const removeSshKey = operation({
   on: sshKey,
   response: done,
   run({ tx, target }) {
-    tx.delete(sshKeys).where(eq(sshKeys.id, target.id)).run()
+    deleteSshKey(tx, target.id)
     return {}
   },
 })

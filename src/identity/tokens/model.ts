@@ -1,5 +1,4 @@
 // API tokens: `pnl_` + 43 characters of 32 random bytes + 6 of checksum. Only SHA-256 is stored.
-import { and, count, eq, isNull } from 'drizzle-orm'
 import { Type as t } from 'typebox'
 import type { Rights, Scope } from '../../kernel/api/access.ts'
 import { ApiError, invalid } from '../../kernel/api/errors.ts'
@@ -7,14 +6,12 @@ import { type Call, timeFrom } from '../../kernel/api/operation.ts'
 import { digest, randomToken } from '../../kernel/crypto/secrets.ts'
 import { day } from '../../kernel/db/clock.ts'
 import { newId } from '../../kernel/db/ids.ts'
-import type { Db, Tx } from '../../kernel/db/open.ts'
+import type { Tx } from '../../kernel/db/open.ts'
 import { mailTo } from '../../kernel/mail/mail.ts'
 import { isCidr } from '../../kernel/net/cidr.ts'
 import type { Account } from '../accounts/model.ts'
 import { presets } from './presets.ts'
-import { tokens } from './tables.ts'
-
-export type Token = typeof tokens.$inferSelect
+import { countTokens, insertToken } from './queries.ts'
 
 /** 50 tokens an account; a revoked one does not count. */
 const TOKENS_PER_ACCOUNT = 50
@@ -29,10 +26,6 @@ export function newToken() {
   return `pnl_${random}${Buffer.from(digest(random), 'hex').toString('base64url').slice(0, 6)}`
 }
 
-/** An account's tokens that are not revoked. */
-export const heldBy = (accountId: string) => and(eq(tokens.accountId, accountId), isNull(tokens.revokedAt))
-const countOf = (tx: Db, accountId: string) => tx.select({ n: count() }).from(tokens).where(heldBy(accountId)).get()!.n
-
 type Wanted = { name: string; scopes: readonly Scope[]; allow: readonly string[]; expiresAt: number | null }
 
 /** Answers the token itself, once. Throws `limit_reached`. */
@@ -42,26 +35,24 @@ export function makeToken(
   { name, scopes, allow, expiresAt }: Wanted,
   now: number,
 ): { id: string; token: string } {
-  if (countOf(tx, account.id) >= TOKENS_PER_ACCOUNT)
+  if (countTokens(tx, account.id) >= TOKENS_PER_ACCOUNT)
     throw new ApiError(
       'limit_reached',
       `An account has at most ${TOKENS_PER_ACCOUNT} tokens. Revoke one that is not used.`,
     )
   const token = newToken()
   const id = newId('tok')
-  tx.insert(tokens)
-    .values({
-      id,
-      tokenHash: digest(token),
-      accountId: account.id,
-      name,
-      ending: token.slice(-4),
-      scopes: [...scopes],
-      allow: [...allow],
-      createdAt: now,
-      expiresAt,
-    })
-    .run()
+  insertToken(tx, {
+    id,
+    tokenHash: digest(token),
+    accountId: account.id,
+    name,
+    ending: token.slice(-4),
+    scopes: [...scopes],
+    allow: [...allow],
+    createdAt: now,
+    expiresAt,
+  })
   return { id, token }
 }
 
@@ -78,10 +69,6 @@ const tell = (
     button: { words: 'See your tokens', path: '/account/api' },
     closing: 'If it was not you, revoke it there at once and choose a new password.',
   })
-
-/** All that an account has, at once and for good. */
-export const revokeTokensOf = (tx: Tx, accountId: string, now: number) =>
-  void tx.update(tokens).set({ revokedAt: now }).where(heldBy(accountId)).run()
 
 /** `10.0.0.1` is `10.0.0.1/32`. Throws `validation_failed`. */
 export function allowFrom(list: readonly string[]): string[] {

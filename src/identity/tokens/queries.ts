@@ -1,8 +1,35 @@
+import { and, count, eq, isNull } from 'drizzle-orm'
+import { newest } from '../../kernel/api/list.ts'
+import type { ReadContext } from '../../kernel/api/operation.ts'
 import { type Db, prepared, type Tx } from '../../kernel/db/open.ts'
 import { reference } from '../../kernel/db/reference.ts'
 import { tokens } from './tables.ts'
 
+export type Token = typeof tokens.$inferSelect
+
 export const tokenReference = reference(tokens, ['name', 'accountId'])
+
+/** The account's tokens that are not revoked. */
+const heldBy = (accountId: string) => and(eq(tokens.accountId, accountId), isNull(tokens.revokedAt))
+/** The account's own token of this id, unless it is revoked. */
+export const ownToken = (tx: Db, accountId: string, id: string): Token | undefined =>
+  tx
+    .select()
+    .from(tokens)
+    .where(and(eq(tokens.id, id), heldBy(accountId)))
+    .get()
+/** A page of the account's tokens that are not revoked, newest first. */
+export const pageOfTokens = <Shown>(call: ReadContext, accountId: string, show: (token: Token) => Shown) =>
+  newest({ call, name: 'tokens', table: tokens, where: heldBy(accountId), show })
+export const countTokens = (tx: Db, accountId: string): number =>
+  tx.select({ n: count() }).from(tokens).where(heldBy(accountId)).get()!.n
+
+export const insertToken = (tx: Tx, row: typeof tokens.$inferInsert) => void tx.insert(tokens).values(row).run()
+export const updateToken = (tx: Tx, id: string, given: Partial<Token>) =>
+  void tx.update(tokens).set(given).where(eq(tokens.id, id)).run()
+/** Revokes every token of the account, at once and for good. */
+export const revokeTokensOf = (tx: Tx, accountId: string, now: number) =>
+  void tx.update(tokens).set({ revokedAt: now }).where(heldBy(accountId)).run()
 
 /** A token as the check of a request needs it; `scopes` and `allow` are JSON. */
 export type TokenRow = {

@@ -1,8 +1,7 @@
-import { and, eq } from 'drizzle-orm'
 import { Type as t } from 'typebox'
 import { everybody } from '../../kernel/api/access.ts'
 import { ApiError, invalid } from '../../kernel/api/errors.ts'
-import { newest, page } from '../../kernel/api/list.ts'
+import { page } from '../../kernel/api/list.ts'
 import {
   done,
   fields,
@@ -16,9 +15,9 @@ import {
 import { digest } from '../../kernel/crypto/secrets.ts'
 import { hour, iso, isoOrNull } from '../../kernel/db/clock.ts'
 import { accountByEmail, accountById } from '../accounts/model.ts'
-import { asked, giveToken, heldBy, newToken, type Token, USUAL_OVERLAP_HOURS } from './model.ts'
+import { asked, giveToken, newToken, USUAL_OVERLAP_HOURS } from './model.ts'
 import { presets } from './presets.ts'
-import { tokens } from './tables.ts'
+import { ownToken, pageOfTokens, type Token, updateToken } from './queries.ts'
 
 export const grantToken = operation({
   id: 'tokens.grant',
@@ -51,12 +50,7 @@ export const grantToken = operation({
 const token: Resource<Token> = {
   name: 'token',
   notFound: 'token_not_found',
-  find: (tx, actor, id) =>
-    tx
-      .select()
-      .from(tokens)
-      .where(and(eq(tokens.id, id), heldBy(actor.accountId)))
-      .get(),
+  find: (tx, actor, id) => ownToken(tx, actor.accountId, id),
 }
 
 const changes = everybody('account:write')
@@ -112,13 +106,10 @@ export const listTokens = operation({
   run(call) {
     const { actor } = call
     const now = call.clock()
-    const own = heldBy(actor.accountId)
-    return newest({
+    return pageOfTokens(
       call,
-      name: 'tokens',
-      table: tokens,
-      where: own,
-      show: ({ id, name, ending, scopes, allow, createdAt, expiresAt, previousUntil, usedAt, usedFrom }) => ({
+      actor.accountId,
+      ({ id, name, ending, scopes, allow, createdAt, expiresAt, previousUntil, usedAt, usedFrom }) => ({
         id,
         name,
         ending,
@@ -130,7 +121,7 @@ export const listTokens = operation({
         usedAt: isoOrNull(usedAt),
         usedFrom,
       }),
-    })
+    )
   },
 })
 
@@ -159,15 +150,12 @@ export const rotateToken = operation({
     const { overlapHours = USUAL_OVERLAP_HOURS } = body
     const value = newToken()
     const previousUntil = overlapHours ? now + overlapHours * hour : null
-    tx.update(tokens)
-      .set({
-        tokenHash: digest(value),
-        ending: value.slice(-4),
-        previousHash: overlapHours ? target.tokenHash : null,
-        previousUntil,
-      })
-      .where(eq(tokens.id, target.id))
-      .run()
+    updateToken(tx, target.id, {
+      tokenHash: digest(value),
+      ending: value.slice(-4),
+      previousHash: overlapHours ? target.tokenHash : null,
+      previousUntil,
+    })
     return {
       id: target.id,
       token: value,
@@ -187,7 +175,7 @@ export const revokeToken = operation({
   on: token,
   response: done,
   run({ tx, target, clock }) {
-    tx.update(tokens).set({ revokedAt: clock() }).where(eq(tokens.id, target.id)).run()
+    updateToken(tx, target.id, { revokedAt: clock() })
     return {}
   },
 })

@@ -1,12 +1,10 @@
 // What a provider tells everybody: shown on the first page of those it concerns, for as long as it does.
 
-import { and, eq, gt, inArray, isNull, lte, or } from 'drizzle-orm'
 import { Type as t } from 'typebox'
 import type { AccountKind } from '../../kernel/api/access.ts'
 import { everybody } from '../../kernel/api/access.ts'
 import { invalid } from '../../kernel/api/errors.ts'
-import { newest, page, paginateAll } from '../../kernel/api/list.ts'
-import { patched } from '../../kernel/api/named.ts'
+import { page, paginateAll } from '../../kernel/api/list.ts'
 import {
   done,
   fields,
@@ -20,19 +18,25 @@ import {
 } from '../../kernel/api/operation.ts'
 import { iso, isoOrNull } from '../../kernel/db/clock.ts'
 import { newId } from '../../kernel/db/ids.ts'
-import { rowBy } from '../../kernel/db/rows.ts'
-import { type Announcement, announcements } from './tables.ts'
+import {
+  announcementById,
+  announcementsAt,
+  deleteAnnouncement,
+  insertAnnouncement,
+  pageOfAnnouncements,
+  updateAnnouncement,
+} from './queries.ts'
+import type { Announcement } from './tables.ts'
 
 export const audiences = ['everybody', 'customers', 'resellers', 'staff'] as const
 export type Audience = (typeof audiences)[number]
 const levels = ['info', 'warn', 'bad'] as const
 export type Level = (typeof levels)[number]
 
-const byId = rowBy(announcements, announcements.id)
 const announcement: Resource<Announcement> = {
   name: 'announcement',
   notFound: 'announcement_not_found',
-  find: (tx, actor, id) => (actor.kind === 'staff' ? byId(tx, id) : undefined),
+  find: (tx, actor, id) => (actor.kind === 'staff' ? announcementById(tx, id) : undefined),
 }
 
 const level = t.Enum([...levels])
@@ -87,11 +91,7 @@ export const createAnnouncement = operation({
     mustEndAfter({ startsAt, endsAt })
     const { text, audience, level = 'info' } = body
     return show(
-      tx
-        .insert(announcements)
-        .values({ id: newId('ann'), text, audience, level, startsAt, endsAt, createdAt: clock() })
-        .returning()
-        .get(),
+      insertAnnouncement(tx, { id: newId('ann'), text, audience, level, startsAt, endsAt, createdAt: clock() }),
     )
   },
 })
@@ -110,7 +110,7 @@ export const changeAnnouncement = operation({
     const { startsAt: _, endsAt: __, ...rest } = body
     const given = { ...rest, ...timesFrom(body) }
     mustEndAfter({ ...target, ...given })
-    return show(patched(tx, announcements, target, given))
+    return show(updateAnnouncement(tx, target, given))
   },
 })
 
@@ -123,7 +123,7 @@ export const removeAnnouncement = operation({
   on: announcement,
   response: done,
   run({ tx, target }) {
-    tx.delete(announcements).where(eq(announcements.id, target.id)).run()
+    deleteAnnouncement(tx, target.id)
     return {}
   },
 })
@@ -135,7 +135,7 @@ export const listAllAnnouncements = operation({
   summary: 'Every announcement, past and to come, newest first',
   access,
   response: page(response),
-  run: (call) => newest({ call, name: 'announcements', table: announcements, where: undefined, show }),
+  run: (call) => pageOfAnnouncements(call, show),
 })
 
 const described: Record<AccountKind, Audience> = { customer: 'customers', reseller: 'resellers', staff: 'staff' }
@@ -150,18 +150,7 @@ export const listAnnouncements = operation({
   response: page(t.Object({ id: t.String(), text: t.String(), level, startsAt: time, endsAt: nullable(time) })),
   run(call) {
     const { tx, actor, clock } = call
-    const now = clock()
-    const rows = tx
-      .select()
-      .from(announcements)
-      .where(
-        and(
-          inArray(announcements.audience, ['everybody', described[actor.kind]]),
-          lte(announcements.startsAt, now),
-          or(isNull(announcements.endsAt), gt(announcements.endsAt, now)),
-        ),
-      )
-      .all()
+    const rows = announcementsAt(tx, clock(), ['everybody', described[actor.kind]])
     return paginateAll({
       call,
       name: 'announcements now',

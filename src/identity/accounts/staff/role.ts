@@ -1,19 +1,16 @@
 // Roles: named lists of what staff may do. Nobody gives what they do not have, and nobody changes those who have more.
-import { count, eq } from 'drizzle-orm'
 import { Type as t } from 'typebox'
 import type { Permission, Rights } from '../../../kernel/api/access.ts'
 import type { Actor } from '../../../kernel/api/actor.ts'
 import { ApiError } from '../../../kernel/api/errors.ts'
 import { namedSchema, type Resource } from '../../../kernel/api/operation.ts'
-import { newId } from '../../../kernel/db/ids.ts'
 import type { Db, Tx } from '../../../kernel/db/open.ts'
-import { rowBy } from '../../../kernel/db/rows.ts'
-import { type Account, accounts, roles } from '../tables.ts'
+import type { Account } from '../tables.ts'
+import { allRoles, countStaffWith, hasOtherOwner, hasOwnerRole, type Role, roleById } from './queries.ts'
 
-export type Role = typeof roles.$inferSelect
+export type { Role }
 
-const byId = rowBy(roles, roles.id)
-const roleOf = (tx: Db, { roleId }: Account): Role | undefined => (roleId ? byId(tx, roleId) : undefined)
+const roleOf = (tx: Db, { roleId }: Account): Role | undefined => (roleId ? roleById(tx, roleId) : undefined)
 const heldBy = ({ permissions }: Rights, role: Role): readonly Permission[] =>
   role.isOwner ? (Object.keys(permissions) as Permission[]) : role.permissions
 
@@ -24,37 +21,11 @@ export function permissionsOf(tx: Db, rights: Rights, account: Account): readonl
 }
 
 /** Owner too, which is made with the first owner. */
-export const roleNames = (tx: Tx): string[] => [
-  ...new Set([
-    'Owner',
-    ...tx
-      .select({ name: roles.name })
-      .from(roles)
-      .all()
-      .map((r) => r.name),
-  ]),
-]
+export const roleNames = (tx: Tx): string[] => [...new Set(['Owner', ...allRoles(tx).map(({ name }) => name)])]
 
-/** The role by name; Owner is made when the first owner is. Undefined when there is none of that name. */
-export function roleNamed(tx: Tx, name: string): Role | undefined {
-  const found = tx.select().from(roles).where(eq(roles.name, name)).get()
-  if (found || name !== 'Owner') return found
-  return tx
-    .insert(roles)
-    .values({ id: newId('role'), name, permissions: [], isOwner: true })
-    .returning()
-    .get()
-}
-
-// ---------------------------------------------------------------- who may give what
+// ---------------------------------------------------------------- rights over roles
 export const isOwner = (tx: Db, actor: Actor): boolean =>
-  actor.via.type === 'system' ||
-  !!tx
-    .select({ is: roles.isOwner })
-    .from(accounts)
-    .innerJoin(roles, eq(roles.id, accounts.roleId))
-    .where(eq(accounts.id, actor.accountId))
-    .get()?.is
+  actor.via.type === 'system' || hasOwnerRole(tx, actor.accountId)
 
 /** Throws `forbidden` when the role holds what the actor lacks: such a role is neither given, changed nor taken away by them. */
 export function mustReach(tx: Db, actor: Actor, role: Role) {
@@ -84,12 +55,7 @@ export function mustOutrank(tx: Db, actor: Actor, account: Account) {
 /** Throws `last_owner` when nobody else could give the rights back. */
 export function mustNotBeLastOwner(tx: Db, account: Account) {
   if (!roleOf(tx, account)?.isOwner) return
-  const others = tx.$client
-    .query<{ n: number }, [string]>(
-      'SELECT count(*) AS n FROM accounts a JOIN roles r ON r.id = a.role_id WHERE r.is_owner = 1 AND a.disabled_at IS NULL AND a.id <> ?',
-    )
-    .get(account.id)!.n
-  if (!others)
+  if (!hasOtherOwner(tx, account.id))
     throw new ApiError(
       'last_owner',
       `${account.name} is the last owner: without one, nobody could change roles any more. Make another owner first.`,
@@ -97,7 +63,7 @@ export function mustNotBeLastOwner(tx: Db, account: Account) {
 }
 
 // ---------------------------------------------------------------- operations
-export const role: Resource<Role> = { name: 'role', notFound: 'role_not_found', find: (tx, _, id) => byId(tx, id) }
+export const role: Resource<Role> = { name: 'role', notFound: 'role_not_found', find: (tx, _, id) => roleById(tx, id) }
 
 export const roleAnswer = namedSchema('Role', {
   id: t.String(),
@@ -110,5 +76,5 @@ export const roleAnswer = namedSchema('Role', {
 export const showRole = (tx: Db, rights: Rights, it: Role) => ({
   ...it,
   permissions: [...heldBy(rights, it)],
-  staff: tx.select({ n: count() }).from(accounts).where(eq(accounts.roleId, it.id)).get()!.n,
+  staff: countStaffWith(tx, it.id),
 })

@@ -1,13 +1,12 @@
-import { eq } from 'drizzle-orm'
 import { Type as t } from 'typebox'
 import type { Permission } from '../../../kernel/api/access.ts'
 import { declaredName } from '../../../kernel/api/declared.ts'
 import { ApiError } from '../../../kernel/api/errors.ts'
 import { page, paginateAll } from '../../../kernel/api/list.ts'
-import { named, patched } from '../../../kernel/api/named.ts'
+import { named } from '../../../kernel/api/named.ts'
 import { done, fields, line, operation } from '../../../kernel/api/operation.ts'
 import { newId } from '../../../kernel/db/ids.ts'
-import { roles } from '../tables.ts'
+import { allRoles, deleteRole, insertRole, updateRole } from './queries.ts'
 import { mustHold, mustReach, role, roleAnswer, showRole } from './role.ts'
 
 const held = t.Array(declaredName<Permission>('permissions'), { maxItems: 100, uniqueItems: true })
@@ -24,7 +23,7 @@ export const listRoles = operation({
     paginateAll({
       call,
       name: 'roles',
-      all: call.tx.select().from(roles).all(),
+      all: allRoles(call.tx),
       order: 'names',
       keyOf: (it) => it.name,
       show: (it) => showRole(call.tx, call.registry, it),
@@ -47,16 +46,12 @@ export const createRole = operation({
   run({ tx, actor, body, registry }) {
     mustHold(actor, body.permissions)
     const made = named('role', () =>
-      tx
-        .insert(roles)
-        .values({
-          id: newId('role'),
-          name: body.name,
-          permissions: body.permissions,
-          secondFactor: body.secondFactor ?? false,
-        })
-        .returning()
-        .get(),
+      insertRole(tx, {
+        id: newId('role'),
+        name: body.name,
+        permissions: body.permissions,
+        secondFactor: body.secondFactor ?? false,
+      }),
     )
     return showRole(tx, registry, made)
   },
@@ -88,7 +83,7 @@ export const changeRole = operation({
     return showRole(
       tx,
       registry,
-      named('role', () => patched(tx, roles, target, body)),
+      named('role', () => updateRole(tx, target, body)),
     )
   },
 })
@@ -114,7 +109,7 @@ export const removeRole = operation({
           ? 'The role Owner cannot be removed: there must always be an owner.'
           : `${staff} of your staff have this role. Give them another one first.`,
       )
-    tx.delete(roles).where(eq(roles.id, target.id)).run()
+    deleteRole(tx, target.id)
     return {}
   },
 })

@@ -3,12 +3,13 @@ import { invalid } from '../../../kernel/api/errors.ts'
 import { described, namedSchema, nullable, type Resource, time } from '../../../kernel/api/operation.ts'
 import { iso, isoOrNull } from '../../../kernel/db/clock.ts'
 import { newId } from '../../../kernel/db/ids.ts'
-import { type Db, prepared, type Tx } from '../../../kernel/db/open.ts'
+import type { Db, Tx } from '../../../kernel/db/open.ts'
 import { factorsOf } from '../../auth/second-factors/factors.ts'
-import { lastSeenSql } from '../../auth/sessions.ts'
 import { accountById, mailAddress, refuseTaken } from '../model.ts'
-import { type Account, accounts } from '../tables.ts'
-import { type Role, roleNamed, roleNames } from './role.ts'
+import { insertAccount } from '../queries.ts'
+import type { Account } from '../tables.ts'
+import { type Role, roleAndLastSeen, roleNamed } from './queries.ts'
+import { roleNames } from './role.ts'
 
 /** Throws `email_taken`, and `validation_failed` for a role there is not. */
 export function addStaff(
@@ -23,19 +24,15 @@ export function addStaff(
 ): Account {
   const { id: roleId } = mustBeRole(tx, role)
   try {
-    return tx
-      .insert(accounts)
-      .values({
-        id: newId('usr'),
-        kind: 'staff',
-        email: mailAddress(email),
-        name,
-        roleId,
-        passwordHash,
-        createdAt: now,
-      })
-      .returning()
-      .get()
+    return insertAccount(tx, {
+      id: newId('usr'),
+      kind: 'staff',
+      email: mailAddress(email),
+      name,
+      roleId,
+      passwordHash,
+      createdAt: now,
+    })
   } catch (error) {
     return refuseTaken(error)
   }
@@ -67,14 +64,8 @@ export const staffAnswer = namedSchema('StaffMember', {
   disabledAt: nullable(time),
   createdAt: time,
 })
-const beside = prepared(({ $client }) =>
-  $client.prepare<{ roleName: string | null; seenAt: number | null }, [string]>(
-    `SELECT (SELECT name FROM roles r WHERE r.id = a.role_id) AS roleName, ${lastSeenSql('a.id')} AS seenAt
-     FROM accounts a WHERE a.id = ?`,
-  ),
-)
 export function showStaff(tx: Db, { id, email, name, roleId, disabledAt, createdAt }: Account) {
-  const { roleName, seenAt } = beside(tx).get(id)!
+  const { roleName, seenAt } = roleAndLastSeen(tx, id)
   return {
     id,
     email,

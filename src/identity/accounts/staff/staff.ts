@@ -1,18 +1,17 @@
-import { eq } from 'drizzle-orm'
 import { Type as t } from 'typebox'
 import { type Actor, sessionOf } from '../../../kernel/api/actor.ts'
 import { ApiError } from '../../../kernel/api/errors.ts'
-import { newest, page } from '../../../kernel/api/list.ts'
-import { patched } from '../../../kernel/api/named.ts'
+import { page } from '../../../kernel/api/list.ts'
 import { fields, line, operation, secret } from '../../../kernel/api/operation.ts'
 import { endLinks } from '../../auth/links/links.ts'
 import { sendWelcome } from '../../auth/password.ts'
 import { hashPassword, mustBeGood } from '../../auth/passwords.ts'
 import { endSessionsOf, newValueOf, SESSION_SECONDS, sessionCookie } from '../../auth/sessions.ts'
-import { revokeTokensOf } from '../../tokens/model.ts'
+import { revokeTokensOf } from '../../tokens/queries.ts'
 import { mailAddress, refuseTaken } from '../model.ts'
 import { tellOldAddress } from '../new-address.ts'
-import { type Account, accounts } from '../tables.ts'
+import { pageOfAccounts, updateAccount } from '../queries.ts'
+import type { Account } from '../tables.ts'
 import { mustNotBeLastOwner, mustOutrank, mustReach } from './role.ts'
 import { addStaff, mustBeRole, showStaff, staffAnswer, staffMember } from './staff-member.ts'
 
@@ -25,17 +24,8 @@ export const listStaff = operation({
   summary: 'Everybody who runs this installation',
   access: who,
   response: page(staffAnswer),
-  run(call) {
-    const { tx } = call
-    const staff = eq(accounts.kind, 'staff')
-    return newest({
-      call,
-      name: 'staff',
-      table: accounts,
-      where: staff,
-      show: (it) => showStaff(tx, it),
-    })
-  },
+  run: (call) =>
+    pageOfAccounts(call, { name: 'staff', group: { kind: 'staff' }, show: (it) => showStaff(call.tx, it) }),
 })
 
 export const createStaff = operation({
@@ -115,7 +105,7 @@ export const changeStaff = operation({
       if (here) setCookie(sessionCookie(config.origin, newValueOf(tx, here), SESSION_SECONDS))
     }
     try {
-      return showStaff(tx, tellOldAddress(tx, call, target, patched(tx, accounts, target, given)))
+      return showStaff(tx, tellOldAddress(tx, call, target, updateAccount(tx, target, given)))
     } catch (error) {
       return refuseTaken(error)
     }
@@ -143,7 +133,7 @@ export const disableStaff = operation({
     endSessionsOf(tx, target.id)
     endLinks(tx, target.id, now)
     revokeTokensOf(tx, target.id, now)
-    return showStaff(tx, patched(tx, accounts, target, { disabledAt: now }))
+    return showStaff(tx, updateAccount(tx, target, { disabledAt: now }))
   },
 })
 
@@ -161,7 +151,7 @@ export const enableStaff = operation({
   run({ tx, actor, target }) {
     mustOutrank(tx, actor, target)
     if (target.disabledAt === null) throw new ApiError('already_done', `${target.name} is not disabled.`)
-    return showStaff(tx, patched(tx, accounts, target, { disabledAt: null }))
+    return showStaff(tx, updateAccount(tx, target, { disabledAt: null }))
   },
 })
 

@@ -1,0 +1,49 @@
+// Roles, and who has them.
+import { count, eq } from 'drizzle-orm'
+import { patched } from '../../../kernel/api/named.ts'
+import { newId } from '../../../kernel/db/ids.ts'
+import { type Db, prepared, type Tx } from '../../../kernel/db/open.ts'
+import { rowBy } from '../../../kernel/db/rows.ts'
+import { lastSeenSql } from '../../auth/queries.ts'
+import { accounts, roles } from '../tables.ts'
+
+export type Role = typeof roles.$inferSelect
+
+export const roleById = rowBy(roles, roles.id)
+const byName = rowBy(roles, roles.name)
+export const allRoles = (tx: Db): Role[] => tx.select().from(roles).all()
+/** The role of this name; `Owner` is inserted when it is asked for first. Undefined when there is none. */
+export function roleNamed(tx: Tx, name: string): Role | undefined {
+  const found = byName(tx, name)
+  return found || name !== 'Owner' ? found : insertRole(tx, { id: newId('role'), name, permissions: [], isOwner: true })
+}
+
+/** Throws a unique violation when the name is taken. */
+export const insertRole = (tx: Tx, row: typeof roles.$inferInsert): Role =>
+  tx.insert(roles).values(row).returning().get()
+/** Throws a unique violation when the name is taken. */
+export const updateRole = (tx: Tx, row: Role, given: Partial<Role>): Role => patched(tx, roles, row, given)
+export const deleteRole = (tx: Tx, id: string) => void tx.delete(roles).where(eq(roles.id, id)).run()
+
+/** How many members of staff have the role, disabled ones too. */
+export const countStaffWith = (tx: Db, roleId: string): number =>
+  tx.select({ n: count() }).from(accounts).where(eq(accounts.roleId, roleId)).get()!.n
+
+const statements = prepared(({ $client }) => ({
+  isOwner: $client.prepare<unknown, [string]>(
+    'SELECT 1 FROM accounts a JOIN roles r ON r.id = a.role_id WHERE a.id = ? AND r.is_owner = 1',
+  ),
+  otherOwner: $client.prepare<unknown, [string]>(
+    `SELECT 1 FROM accounts a JOIN roles r ON r.id = a.role_id
+     WHERE r.is_owner = 1 AND a.disabled_at IS NULL AND a.id <> ? LIMIT 1`,
+  ),
+  shown: $client.prepare<{ roleName: string | null; seenAt: number | null }, [string]>(
+    `SELECT (SELECT name FROM roles r WHERE r.id = a.role_id) AS roleName, ${lastSeenSql('a.id')} AS seenAt
+     FROM accounts a WHERE a.id = ?`,
+  ),
+}))
+export const hasOwnerRole = (tx: Db, accountId: string): boolean => statements(tx).isOwner.get(accountId) !== null
+/** Is there an owner besides this account who can sign in? */
+export const hasOtherOwner = (tx: Db, accountId: string): boolean => statements(tx).otherOwner.get(accountId) !== null
+/** The name of the account's role, and when the account was last here (milliseconds). */
+export const roleAndLastSeen = (tx: Db, accountId: string) => statements(tx).shown.get(accountId)!
