@@ -1,5 +1,5 @@
 // Every migration there is, in order. Once released a migration is never edited, a new one is added: released.json names those,
-// and test/kernel/released.test.ts holds to it.
+// and test/kernel/db/released.test.ts holds to it.
 import spine from './0001_spine.sql' with { type: 'text' }
 import areas from './0002_areas.sql' with { type: 'text' }
 import resellers from './0003_resellers.sql' with { type: 'text' }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { chosenByOperator, disabledReason, egress, NoAnswer } from '../../src/kernel/net/egress.ts'
+import { chosenByOperator, disabledReason, egress, NoAnswer } from '../../../src/kernel/net/egress.ts'
 
 const lab = { ...chosenByOperator, loopback: true }
 const named =

@@ -1,11 +1,11 @@
 // The engine by itself, with sagas of its own and nodes that answer when they are told to. What a crash does to it is in
 // test/every/saga.test.ts.
 import { describe, expect, test } from 'bun:test'
-import { nodeCommand } from '../../agent/protocol/wire.ts'
-import { system } from '../../src/kernel/api/actor.ts'
-import { ApiError } from '../../src/kernel/api/errors.ts'
-import { type Db, openDb, write } from '../../src/kernel/db/open.ts'
-import { linesAfter } from '../../src/kernel/jobs/log.ts'
+import { nodeCommand } from '../../../agent/protocol/wire.ts'
+import { system } from '../../../src/kernel/api/actor.ts'
+import { ApiError } from '../../../src/kernel/api/errors.ts'
+import { type Db, openDb, write } from '../../../src/kernel/db/open.ts'
+import { linesAfter } from '../../../src/kernel/jobs/log.ts'
 import {
   AT_ONCE_PER_NODE,
   CommandFailed,
@@ -13,9 +13,9 @@ import {
   Runner,
   startJob,
   stepProgress,
-} from '../../src/kernel/jobs/runner.ts'
-import { type Saga, saga } from '../../src/kernel/jobs/saga.ts'
-import { type Job, jobs } from '../../src/kernel/jobs/tables.ts'
+} from '../../../src/kernel/jobs/runner.ts'
+import { type Saga, saga } from '../../../src/kernel/jobs/saga.ts'
+import { type Job, jobs } from '../../../src/kernel/jobs/tables.ts'
 
 const workload = `srv_${'0'.repeat(26)}`
 type Input = { nodeId: string; fails?: boolean }

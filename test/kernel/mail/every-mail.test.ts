@@ -1,11 +1,11 @@
 // Every mail that Berth writes, taken by a real SMTP server: as text and as HTML, with its link in both, to the one it is for. A call of
 // `mailTo` that is added without a way to it here fails.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { answerResets } from '../../src/identity/auth/links/password-links.ts'
-import { mailbox } from '../support/mailbox.ts'
-import { type Who, type World, world } from '../support/panel.ts'
-import { provider } from '../support/provider.ts'
-import { withApp } from '../support/second-factor.ts'
+import { answerResets } from '../../../src/identity/auth/links/password-links.ts'
+import { mailbox } from '../../support/mailbox.ts'
+import { type Who, type World, world } from '../../support/panel.ts'
+import { provider } from '../../support/provider.ts'
+import { withApp } from '../../support/second-factor.ts'
 
 const password = 'seven green bicycles'
 const home = 'https://panel.test'
@@ -75,7 +75,7 @@ const ways: Record<string, () => Promise<[subject: string, to: string, leadsTo?:
     await withApp(p, cal)
     return ['Your second factor was changed', addressOf(cal.id)]
   },
-  'src/identity/tokens/token.ts': async () => {
+  'src/identity/tokens/model.ts': async () => {
     const cal = p.account('customer', 'Cal')
     await must(cal, 'POST', '/account/tokens', { name: 'Monitoring', scopes: ['servers:read'] })
     return ['An API token was made for your account', addressOf(cal.id), /^\/account\/api$/]

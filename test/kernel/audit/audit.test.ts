@@ -1,15 +1,15 @@
 import { describe, expect, test } from 'bun:test'
 import { Type as t } from 'typebox'
-import { visitor } from '../../src/kernel/api/actor.ts'
-import { fields, nullable, type Operation, secret } from '../../src/kernel/api/operation.ts'
-import { auditCall } from '../../src/kernel/audit/audit.ts'
-import { write } from '../../src/kernel/db/open.ts'
-import { panel, world } from '../support/panel.ts'
+import { visitor } from '../../../src/kernel/api/actor.ts'
+import { fields, nullable, type Operation, secret } from '../../../src/kernel/api/operation.ts'
+import { auditCall } from '../../../src/kernel/audit/audit.ts'
+import { write } from '../../../src/kernel/db/open.ts'
+import { panel, world } from '../../support/panel.ts'
 
 describe('the audit line of a change', () => {
   test('holds no secret of the body, whatever the call: password, set-up token', async () => {
     using p = await panel()
-    const { setUpToken } = await import('../../src/identity/accounts/set-up.ts')
+    const { setUpToken } = await import('../../../src/identity/accounts/set-up.ts')
     const token = setUpToken(p.db)!
     const set = await p.call(undefined, 'POST', '/setup', {
       token,

@@ -3,12 +3,12 @@ import { describe, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
-import { migrations } from '../../migrations/index.ts'
-import { accounts } from '../../src/identity/accounts/tables.ts'
-import { system } from '../../src/kernel/api/actor.ts'
-import { done, operation } from '../../src/kernel/api/operation.ts'
-import { newId } from '../../src/kernel/db/ids.ts'
-import { checksumOf, migrate } from '../../src/kernel/db/migrate.ts'
+import { migrations } from '../../../migrations/index.ts'
+import { accounts } from '../../../src/identity/accounts/tables.ts'
+import { system } from '../../../src/kernel/api/actor.ts'
+import { done, operation } from '../../../src/kernel/api/operation.ts'
+import { newId } from '../../../src/kernel/db/ids.ts'
+import { checksumOf, migrate } from '../../../src/kernel/db/migrate.ts'
 import {
   afterWrite,
   type Db,
@@ -18,12 +18,12 @@ import {
   read,
   type Tx,
   write,
-} from '../../src/kernel/db/open.ts'
-import { inserting, rowBy } from '../../src/kernel/db/rows.ts'
-import { emit } from '../../src/kernel/jobs/outbox.ts'
-import { startJob } from '../../src/kernel/jobs/runner.ts'
-import { saga } from '../../src/kernel/jobs/saga.ts'
-import { world } from '../support/panel.ts'
+} from '../../../src/kernel/db/open.ts'
+import { inserting, rowBy } from '../../../src/kernel/db/rows.ts'
+import { emit } from '../../../src/kernel/jobs/outbox.ts'
+import { startJob } from '../../../src/kernel/jobs/runner.ts'
+import { saga } from '../../../src/kernel/jobs/saga.ts'
+import { world } from '../../support/panel.ts'
 
 const setting = (db: Db, name: string) =>
   db.$client.query<{ value: string }, [string]>('SELECT value FROM settings WHERE name = ?').get(name)?.value

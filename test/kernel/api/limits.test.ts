@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
-import type { ApiError } from '../../src/kernel/api/errors.ts'
-import { addressKey, Limit } from '../../src/kernel/api/limits.ts'
-import { listening } from '../support/listening.ts'
+import type { ApiError } from '../../../src/kernel/api/errors.ts'
+import { addressKey, Limit } from '../../../src/kernel/api/limits.ts'
+import { listening } from '../../support/listening.ts'
 
 /** The seconds it says to wait; undefined when there was room. */
 function waitFor(limit: Limit, key: string): number | undefined {

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { type TSchema, Type as t } from 'typebox'
-import { operations } from '../../src/app/features.ts'
-import type { ApiError, FieldError } from '../../src/kernel/api/errors.ts'
-import { fields, line, nullable } from '../../src/kernel/api/operation.ts'
-import { check } from '../../src/kernel/api/validate.ts'
+import { operations } from '../../../src/app/features.ts'
+import type { ApiError, FieldError } from '../../../src/kernel/api/errors.ts'
+import { fields, line, nullable } from '../../../src/kernel/api/operation.ts'
+import { check } from '../../../src/kernel/api/validate.ts'
 
 function refusal(schema: TSchema, value: unknown): ApiError | undefined {
   try {

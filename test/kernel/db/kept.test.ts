@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import { isShared, keeping } from '../../src/kernel/db/cache.ts'
-import { type Db, openDb, read, write } from '../../src/kernel/db/open.ts'
+import { isShared, keeping } from '../../../src/kernel/db/cache.ts'
+import { type Db, openDb, read, write } from '../../../src/kernel/db/open.ts'
 
 let db: Db
 let made: number

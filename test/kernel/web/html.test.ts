@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { type Html, href, html } from '../../src/kernel/web/html.ts'
+import { type Html, href, html } from '../../../src/kernel/web/html.ts'
 
 describe('the html tag', () => {
   test('escapes every character that ends a text or an attribute', () =>

@@ -1,11 +1,11 @@
 // What the written contract promises of every answer, whoever asks and whatever the path.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { operations, registry } from '../../src/app/features.ts'
-import type { Code } from '../../src/kernel/api/errors.ts'
-import { checksOf } from '../../src/kernel/api/http.ts'
-import { codesOf } from '../../src/kernel/openapi/openapi.ts'
-import { pages } from '../../views/pages.ts'
-import { type Who, type World, world } from '../support/panel.ts'
+import { operations, registry } from '../../../src/app/features.ts'
+import type { Code } from '../../../src/kernel/api/errors.ts'
+import { checksOf } from '../../../src/kernel/api/http.ts'
+import { codesOf } from '../../../src/kernel/openapi/openapi.ts'
+import { pages } from '../../../views/pages.ts'
+import { type Who, type World, world } from '../../support/panel.ts'
 
 const checks = checksOf(registry.errors)
 

@@ -2,7 +2,7 @@ import { afterAll, describe, expect, test } from 'bun:test'
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import fc from 'fast-check'
-import { KeyFileError, secretsFromFile, secretsWith } from '../../src/kernel/crypto/secrets.ts'
+import { KeyFileError, secretsFromFile, secretsWith } from '../../../src/kernel/crypto/secrets.ts'
 
 const dir = mkdtempSync(`${tmpdir()}/berth-secrets-`)
 afterAll(() => rmSync(dir, { recursive: true }))

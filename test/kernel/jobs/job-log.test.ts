@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import { openDb } from '../../src/kernel/db/open.ts'
-import { JobLog, linesAfter } from '../../src/kernel/jobs/log.ts'
+import { openDb } from '../../../src/kernel/db/open.ts'
+import { JobLog, linesAfter } from '../../../src/kernel/jobs/log.ts'
 
 const line = (i: number | string) => ({ at: 1, level: 'info' as const, text: `line ${i}` })
 const range = (from: number, to: number) => Array.from({ length: to - from }, (_, i) => from + i)

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import { registry } from '../../src/app/features.ts'
-import { type IdPrefix, looksLikeId, newId } from '../../src/kernel/db/ids.ts'
+import { registry } from '../../../src/app/features.ts'
+import { type IdPrefix, looksLikeId, newId } from '../../../src/kernel/db/ids.ts'
 
 const prefixes = Object.values(registry.ids).map(({ prefix }) => prefix as IdPrefix)
 

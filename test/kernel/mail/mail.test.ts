@@ -1,11 +1,11 @@
 // A real SMTP server takes the mail.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { SMTPServer } from 'smtp-server'
-import { minute } from '../../src/kernel/db/clock.ts'
-import { write } from '../../src/kernel/db/open.ts'
-import { mailTo } from '../../src/kernel/mail/mail.ts'
-import { journalOf } from '../support/journal.ts'
-import { world } from '../support/panel.ts'
+import { minute } from '../../../src/kernel/db/clock.ts'
+import { write } from '../../../src/kernel/db/open.ts'
+import { mailTo } from '../../../src/kernel/mail/mail.ts'
+import { journalOf } from '../../support/journal.ts'
+import { world } from '../../support/panel.ts'
 
 type Taken = { from: string; to: string[]; text: string }
 const taken: Taken[] = []

@@ -1,22 +1,22 @@
 // What a release left on somebody's disk, this program brings up to date, with all that is in it.
 //
-// A release is kept by `RELEASE=1.0.0 .tools/bun test test/kernel/released.test.ts`: it writes the names and checksums of the migrations
-// there are into migrations/released.json, and a database with something of everything into test/kernel/released/1.0.0.sql. From then
+// A release is kept by `RELEASE=1.0.0 .tools/bun test test/kernel`: it writes the names and checksums of the migrations
+// there are into migrations/released.json, and a database with something of everything into test/kernel/db/released/1.0.0.sql. From then
 // on a migration that it names cannot be edited without failing here.
 import { Database } from 'bun:sqlite'
 import { describe, expect, test } from 'bun:test'
 import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { migrations } from '../../migrations/index.ts'
-import list from '../../migrations/released.json'
-import { configFrom } from '../../src/app/config.ts'
-import { createController } from '../../src/app/controller.ts'
-import { operations } from '../../src/app/features.ts'
-import { secretsWith } from '../../src/kernel/crypto/secrets.ts'
-import { checksumOf, migrate } from '../../src/kernel/db/migrate.ts'
-import { openDb } from '../../src/kernel/db/open.ts'
-import { countsIn, dump, restore, schemaOf } from '../support/dump.ts'
-import { everything } from '../support/everything.ts'
+import { migrations } from '../../../migrations/index.ts'
+import list from '../../../migrations/released.json'
+import { configFrom } from '../../../src/app/config.ts'
+import { createController } from '../../../src/app/controller.ts'
+import { operations } from '../../../src/app/features.ts'
+import { secretsWith } from '../../../src/kernel/crypto/secrets.ts'
+import { checksumOf, migrate } from '../../../src/kernel/db/migrate.ts'
+import { openDb } from '../../../src/kernel/db/open.ts'
+import { countsIn, dump, restore, schemaOf } from '../../support/dump.ts'
+import { everything } from '../../support/everything.ts'
 
 type Release = { release: string; migrations: Record<string, string> }
 const releases: Release[] = list
@@ -39,7 +39,7 @@ test.skipIf(!process.env['RELEASE'])('the release of today is kept', async () =>
   mkdirSync(`${import.meta.dir}/released`, { recursive: true })
   await Bun.write(dumpOf(release), await stateOfToday())
   const kept = [...releases.filter((it) => it.release !== release), { release, migrations: own }]
-  await Bun.write(`${import.meta.dir}/../../migrations/released.json`, JSON.stringify(kept, null, 2) + '\n')
+  await Bun.write(`${import.meta.dir}/../../../migrations/released.json`, JSON.stringify(kept, null, 2) + '\n')
 })
 
 describe('migrations that are in a release', () => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
-import { nodeCommand } from '../../agent/protocol/wire.ts'
-import type { CommandFailed } from '../../src/kernel/jobs/runner.ts'
-import { Hub, type Report, type Socket } from '../../src/kernel/nodes/hub.ts'
+import { nodeCommand } from '../../../agent/protocol/wire.ts'
+import type { CommandFailed } from '../../../src/kernel/jobs/runner.ts'
+import { Hub, type Report, type Socket } from '../../../src/kernel/nodes/hub.ts'
 
 const minute = 60_000
 const workload = `srv_${'0'.repeat(26)}`

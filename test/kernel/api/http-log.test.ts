@@ -1,10 +1,10 @@
 // PANEL_LOG_REQUESTS=1 logs every request: whatever was asked for, by whom, and nothing that opens something.
 import { expect, test } from 'bun:test'
-import { operations } from '../../src/app/features.ts'
-import { plainPath } from '../../src/kernel/log.ts'
-import { pages } from '../../views/pages.ts'
-import { listening } from '../support/listening.ts'
-import { listenToLog } from '../support/log.ts'
+import { operations } from '../../../src/app/features.ts'
+import { plainPath } from '../../../src/kernel/log.ts'
+import { pages } from '../../../views/pages.ts'
+import { listening } from '../../support/listening.ts'
+import { listenToLog } from '../../support/log.ts'
 
 const link = Buffer.alloc(32, 'secret').toString('base64url')
 const requests = (lines: string[]) =>
