@@ -3,7 +3,7 @@ import { Database } from 'bun:sqlite'
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import type { Subprocess } from 'bun'
-import { hashPassword } from '../../src/identity/auth/passwords.ts'
+import { hashPassword } from '../../src/identity/auth/passwords/hash.ts'
 import { scopes } from './rights.ts'
 
 /** The program that test/run built; for a quick look during work, the sources do. */

@@ -1,6 +1,6 @@
 // An authenticator app, and a browser that signs in with it.
 import { Secret, TOTP } from 'otpauth'
-import { hashPassword } from '../../src/identity/auth/passwords.ts'
+import { hashPassword } from '../../src/identity/auth/passwords/hash.ts'
 import type { Panel, Reply, Who } from './panel.ts'
 
 export const password = 'seven green bicycles'

@@ -1,6 +1,6 @@
 // Form fields: a label, a hint, room for what is wrong with it. `as` is how public/panel/calls.js puts it into the body.
 
-import { LEAST_CHARACTERS } from '../../src/identity/auth/passwords.ts'
+import { LEAST_CHARACTERS } from '../../src/identity/auth/passwords/hash.ts'
 import { type Content, type Html, html } from '../../src/kernel/web/html.ts'
 
 type As = 'number' | 'words' | 'null' | 'utc'

@@ -2,6 +2,7 @@
 // may not send. Allowed addresses come from the controller's allocation, never from what a guest sends.
 //
 // Not used, because not every kernel has it in this family: ct, reject, meta ibrname.
+import ipaddr from 'ipaddr.js'
 import { Failure } from '../../failure.ts'
 import { type PortRules, TAP_PREFIX } from '../../protocol/wire.ts'
 
@@ -86,21 +87,13 @@ function targetIn(cidr: string): string {
 export function prefixOf(cidr: string): { bits: number; value: bigint } {
   const [address = '', length = ''] = cidr.split('/')
   const bits = Number(length)
-  if (!URL.canParse(`http://[${address}]`) || !/^\d+$/.test(length) || bits < 1 || bits > 128)
+  if (address.includes('%') || !ipaddr.IPv6.isValid(address) || !/^\d+$/.test(length) || bits < 1 || bits > 128)
     throw new Failure('invalid_address', `${cidr} is no IPv6 prefix`)
   return { bits, value: numberOf(address) >> BigInt(128 - bits) }
 }
 
-function numberOf(address: string): bigint {
-  // The URL parser accepts every notation of an address and returns the shortest one.
-  const short = new URL(`http://[${address}]`).hostname.slice(1, -1)
-  const [head = '', tail] = short.split('::')
-  const groups = (text: string) => (text ? text.split(':') : [])
-  const front = groups(head)
-  const back = groups(tail ?? '')
-  const middle = Array<string>(8 - front.length - back.length).fill('0')
-  return [...front, ...middle, ...back].reduce((sum, group) => (sum << 16n) | BigInt(`0x${group}`), 0n)
-}
+const numberOf = (address: string): bigint =>
+  ipaddr.IPv6.parse(address).parts.reduce((sum, part) => (sum << 16n) | BigInt(part), 0n)
 
 /** Every vm on the bridge receives these frames, so a flood of them loads all neighbours. */
 const tooMuch = (what: string) => `limit rate over 100/second burst 200 packets ${dropped(`too much ${what}`)}`

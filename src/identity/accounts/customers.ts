@@ -2,7 +2,7 @@ import { ApiError } from '../../kernel/api/errors.ts'
 import { page } from '../../kernel/api/list.ts'
 import { fields, line, operation, type Query } from '../../kernel/api/operation.ts'
 import { idOf, text } from '../../kernel/api/query.ts'
-import { sendWelcome } from '../auth/password.ts'
+import { sendWelcome } from '../auth/passwords/change.ts'
 import {
   accountChanges,
   accountQuery,

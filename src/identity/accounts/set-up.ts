@@ -6,7 +6,7 @@ import { digest, randomToken } from '../../kernel/crypto/secrets.ts'
 import { type Db, write } from '../../kernel/db/open.ts'
 import { getSetting, putSetting, removeSetting } from '../../kernel/db/queries.ts'
 import { completeSignIn, signedIn } from '../auth/complete-sign-in.ts'
-import { hashPassword, mustBeGood } from '../auth/passwords.ts'
+import { hashPassword, mustBeGood } from '../auth/passwords/hash.ts'
 import { hasStaff } from './queries.ts'
 import { addStaff } from './staff/staff-member.ts'
 

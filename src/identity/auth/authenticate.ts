@@ -13,8 +13,9 @@ import { accountById } from '../accounts/model.ts'
 import { permissionsOf } from '../accounts/staff/role.ts'
 import { looksOf } from '../accounts/ui-preferences.ts'
 import { markTokenUsed, tokenByHash } from '../tokens/queries.ts'
+import { cookieFrom } from './cookies.ts'
 import { lacksSecondFactor } from './second-factors/second-factors.ts'
-import { cookieFrom, markSeen, SEEN_EVERY_MS, type Session, sessionFrom } from './sessions.ts'
+import { markSeen, SEEN_EVERY_MS, type Session, sessionFrom } from './sessions.ts'
 
 const nobody: Sender = { actor: undefined, limitKey: '' }
 

@@ -18,12 +18,6 @@ export const sessionLimits = {
   customer: { idleMs: 12 * hour, wholeMs: 14 * day },
 }
 
-/** `__Host-` binds the cookie to this host and to HTTPS; browsers refuse it on plain HTTP, where only a lab runs. */
-export const cookieName = (origin: string, name = 'panel') => (origin.startsWith('https:') ? `__Host-${name}` : name)
-
-export const sessionCookie = (origin: string, value: string, maxAgeSeconds: number, name = 'panel') =>
-  `${cookieName(origin, name)}=${value}; Path=/; HttpOnly; SameSite=Lax; Max-Age=${maxAgeSeconds}${origin.startsWith('https:') ? '; Secure' : ''}`
-
 /** As long as the longest absolute limit; the limits themselves are checked here, not by the browser. */
 export const SESSION_SECONDS = (14 * day) / second
 
@@ -124,18 +118,6 @@ export function endSessionsOf(tx: Tx, accountId: string, but = '') {
 }
 
 export const endSession = (tx: Tx, id: string) => void tx.delete(sessions).where(eq(sessions.id, id)).run()
-
-export const cookieFrom = (request: Request, origin: string) =>
-  cookieIn(request.headers.get('Cookie') ?? '', cookieName(origin))
-
-/** The value of one cookie in a Cookie header. */
-export function cookieIn(header: string, name: string): string | undefined {
-  for (const part of header.split(';')) {
-    const at = part.indexOf('=')
-    if (part.slice(0, at).trim() === name) return part.slice(at + 1).trim()
-  }
-  return undefined
-}
 
 /** The id of the actor's session. Throws `forbidden` for System, which has none. */
 export function ownSessionId(actor: Actor): string {

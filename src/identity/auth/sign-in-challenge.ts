@@ -6,7 +6,7 @@ import type { Became, Call } from '../../kernel/api/operation.ts'
 import { digest, randomToken } from '../../kernel/crypto/secrets.ts'
 import { minute } from '../../kernel/db/clock.ts'
 import type { Db, Tx } from '../../kernel/db/open.ts'
-import { cookieIn, cookieName, sessionCookie } from './sessions.ts'
+import { cookieIn, cookieName, sessionCookie } from './cookies.ts'
 import { pendingSignIns } from './tables.ts'
 
 const COOKIE = 'panel-second'

@@ -5,8 +5,9 @@ import { done, fields, operation, secret } from '../../kernel/api/operation.ts'
 import type { Account } from '../accounts/model.ts'
 import { accountByEmail } from '../accounts/model.ts'
 import { completeSignIn, signedIn, signInFailed } from './complete-sign-in.ts'
-import { passwordFits, withTheSamePassword } from './passwords.ts'
-import { endSession, sessionCookie } from './sessions.ts'
+import { sessionCookie } from './cookies.ts'
+import { passwordFits, withTheSamePassword } from './passwords/hash.ts'
+import { endSession } from './sessions.ts'
 import { guessAtPassword, guessed } from './sign-in-throttle.ts'
 
 export const signIn = operation({

@@ -6,7 +6,8 @@ import { everybody, homeOf } from '../../kernel/api/access.ts'
 import { done, fields, line, operation, time } from '../../kernel/api/operation.ts'
 import { hour, iso } from '../../kernel/db/clock.ts'
 import { customer } from '../accounts/model.ts'
-import { ownSessionId, renewSession, SESSION_SECONDS, sessionCookie } from './sessions.ts'
+import { sessionCookie } from './cookies.ts'
+import { ownSessionId, renewSession, SESSION_SECONDS } from './sessions.ts'
 
 /** It ends by itself, so that nobody stays in an account whose holder asked for help last week. */
 export const SUPPORT_MS = hour

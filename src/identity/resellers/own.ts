@@ -13,7 +13,7 @@ import {
   tellCreated,
 } from '../accounts/model.ts'
 import { pageOfAccounts } from '../accounts/queries.ts'
-import { sendWelcome } from '../auth/password.ts'
+import { sendWelcome } from '../auth/passwords/change.ts'
 import { mustAllowCustomer, resellerAnswer, showReseller, withTerms } from './model.ts'
 
 const itself = (tx: Db, actor: Actor) => withTerms(tx, accountById(tx, actor.accountId)!)

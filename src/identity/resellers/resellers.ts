@@ -17,7 +17,7 @@ import {
 } from '../accounts/model.ts'
 import { tellOldAddress } from '../accounts/new-address.ts'
 import { pageOfAccounts } from '../accounts/queries.ts'
-import { sendWelcome } from '../auth/password.ts'
+import { sendWelcome } from '../auth/passwords/change.ts'
 import { type Reseller, reseller, resellerAnswer, showReseller, withTerms } from './model.ts'
 import { setLocations, setPackages, updateTerms } from './queries.ts'
 import { type Quotas, quotasGiven, tellOfLowered } from './quota.ts'

@@ -1,16 +1,16 @@
 import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
 
-/** `10.0.0.0/8` in the one form that every reader reads the same: no `010.0.0.1`, no `10.1`, no `0x7f.1`, no zone. */
+/** Is the text a CIDR like `10.0.0.0/8` in its strict form: no `010.0.0.1`, no `10.1`, no `0x7f.1`, no zone? */
 export const isCidr = (text: string) =>
   isIP(text.split('/')[0] ?? '') !== 0 && !text.includes('%') && ipaddr.isValidCIDR(text)
 
 /** Is the address inside one of the CIDRs? An IPv4 address that came over an IPv6 socket counts as IPv4. */
 export function inside(address: string, cidrs: readonly string[]): boolean {
   if (!ipaddr.isValid(address)) return false
-  const it = ipaddr.process(address)
+  const parsed = ipaddr.process(address)
   return cidrs.some((cidr) => {
     const [range, bits] = ipaddr.parseCIDR(cidr)
-    return range.kind() === it.kind() && it.match(range as any, bits)
+    return range.kind() === parsed.kind() && parsed.match(range as any, bits)
   })
 }

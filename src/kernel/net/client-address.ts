@@ -1,7 +1,7 @@
-// Whose address a request is from, where proxies stand before the controller.
+// The address of a request's client, also behind proxies.
 import { inside } from './cidr.ts'
 
-/** As one address is written in one way: an IPv4 address that came over an IPv6 socket is IPv4, and a hop's port is not part of it. */
+/** The one spelling of an address: without a port or brackets, and as IPv4 where IPv4 came over an IPv6 socket. */
 const plain = (address: string) =>
   address
     .trim()
@@ -11,8 +11,8 @@ const plain = (address: string) =>
     .replace(/^::ffff:(?=\d+\.)/, '')
 
 /**
- * The right-most address that no trusted proxy vouches for. The header counts only when the peer itself is a trusted proxy. A peer
- * that is not known any more, since it has hung up, is `''`, which no list of addresses holds.
+ * The right-most address of X-Forwarded-For that is not a trusted proxy; the peer's own where the peer is none. `''` when the peer has
+ * hung up and is unknown: no list of addresses contains it.
  */
 export function clientAddress(request: Request, peer: string | undefined, trusted: readonly string[]): string {
   let address = plain(peer ?? '')

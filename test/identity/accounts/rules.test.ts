@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { mailAddress } from '../../../src/identity/accounts/model.ts'
-import { hashPassword, mustBeGood, passwordFits } from '../../../src/identity/auth/passwords.ts'
+import { hashPassword, mustBeGood, passwordFits } from '../../../src/identity/auth/passwords/hash.ts'
 import type { ApiError, FieldError } from '../../../src/kernel/api/errors.ts'
 
 const refused = async (work: () => unknown): Promise<string> => {

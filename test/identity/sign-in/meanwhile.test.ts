@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'bun:test'
 import { accountById } from '../../../src/identity/accounts/model.ts'
 import { makeLink } from '../../../src/identity/auth/links/links.ts'
-import { hashPassword, passwordFits } from '../../../src/identity/auth/passwords.ts'
+import { hashPassword, passwordFits } from '../../../src/identity/auth/passwords/hash.ts'
 import { write } from '../../../src/kernel/db/open.ts'
 import { type Panel, panel, type Who } from '../../support/panel.ts'
 import { password, person, signIn } from '../../support/second-factor.ts'

@@ -108,7 +108,7 @@ describe('signing in through a provider', () => {
     using p = await shop()
     const { status, location, setCookie, cookie } = await begin(p, '?next=/servers')
     expect(status).toBe(303)
-    expect(setCookie).toMatch(/^__Host-panel-provider=[\w-]{43}; Path=\/; HttpOnly; SameSite=Lax; Max-Age=600; Secure$/)
+    expect(setCookie).toMatch(/^__Host-panel-provider=[\w-]{43}; Path=\/; Max-Age=600; Secure; HttpOnly; SameSite=Lax$/)
     const asked = new URL(location).searchParams
     expect(Object.fromEntries(asked)).toMatchObject({
       response_type: 'code',

@@ -44,7 +44,7 @@ describe('S18 signing in with an authenticator app', () => {
       { accountId: cal.id, kind: 'customer', home: '/login/2fa', secondFactor: ['totp', 'recovery'] },
     ])
     expect(Object.keys(cookiesOf(first))).toEqual(['__Host-panel-second'])
-    expect(first.headers.getSetCookie()[0]).toMatch(/; Path=\/; HttpOnly; SameSite=Lax; Max-Age=600; Secure$/)
+    expect(first.headers.getSetCookie()[0]).toMatch(/; Path=\/; Max-Age=600; Secure; HttpOnly; SameSite=Lax$/)
     expect(sessions(p)).toBe(before)
     const Cookie = `__Host-panel-second=${cookiesOf(first)['__Host-panel-second']}`
     expect((await p.call(undefined, 'GET', '/account/sessions', undefined, { Cookie })).status).toBe(401)

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { setUpToken } from '../../../src/identity/accounts/set-up.ts'
-import { hashPassword } from '../../../src/identity/auth/passwords.ts'
+import { hashPassword } from '../../../src/identity/auth/passwords/hash.ts'
 import { type Panel, panel, type Who } from '../../support/panel.ts'
 
 const password = 'seven green bicycles'
@@ -34,7 +34,7 @@ describe('signing in', () => {
     const { status, body, headers } = await signIn(p, ' CAL@Customer.test ', password, { 'User-Agent': 'Browser' })
     expect([status, body]).toEqual([201, { accountId: cal.id, kind: 'customer', home: '/' }])
     const { text, ...who } = cookieOf(p, headers)
-    expect(text).toMatch(/^__Host-panel=[\w-]{43}; Path=\/; HttpOnly; SameSite=Lax; Max-Age=1209600; Secure$/)
+    expect(text).toMatch(/^__Host-panel=[\w-]{43}; Path=\/; Max-Age=1209600; Secure; HttpOnly; SameSite=Lax$/)
     expect(await alive(p, who)).toBe(true)
     const stored = JSON.stringify(p.db.$client.query('SELECT * FROM sessions').all())
     expect(stored).not.toContain(who.cookie!)
@@ -134,7 +134,7 @@ describe('signing out', () => {
     const { status, headers } = await p.call(here, 'DELETE', '/sessions/current')
     expect([status, headers.get('Set-Cookie')]).toEqual([
       200,
-      '__Host-panel=; Path=/; HttpOnly; SameSite=Lax; Max-Age=0; Secure',
+      '__Host-panel=; Path=/; Max-Age=0; Secure; HttpOnly; SameSite=Lax',
     ])
     expect([await alive(p, here), await alive(p, elsewhere)]).toEqual([false, true])
     expect((await p.call(here, 'DELETE', '/sessions/current')).body.error.code).toBe('not_authenticated')

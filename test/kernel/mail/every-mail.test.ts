@@ -36,16 +36,16 @@ const ways: Record<string, () => Promise<[subject: string, to: string, leadsTo?:
     const { body } = await must(p.owner, 'POST', '/admin/servers', waiting)
     return ['server1 is ready to be set up', addressOf(p.customer.id), new RegExp(`^/servers/${body.serverId}$`)]
   },
-  'src/identity/auth/password.ts welcome': async () => {
+  'src/identity/auth/passwords/change.ts welcome': async () => {
     await must(p.owner, 'POST', '/admin/customers', { name: 'Dee', email: 'dee@example.com', invite: true })
     return ['Your account is ready', 'dee@example.com', /^\/welcome\/[\w-]{43}$/]
   },
-  'src/identity/auth/password.ts reset': async () => {
+  'src/identity/auth/passwords/change.ts reset': async () => {
     await must(undefined, 'POST', '/password-resets', { email: addressOf(p.customer.id) })
     answerResets(p.db, p.controller.app)
     return ['Choose a new password', addressOf(p.customer.id), /^\/reset\/[\w-]{43}$/]
   },
-  'src/identity/auth/password.ts changed': async () => {
+  'src/identity/auth/passwords/change.ts changed': async () => {
     await box.deliver(p)
     await must(undefined, 'POST', '/passwords', { token: box.tokenFor(addressOf(p.customer.id), '/reset/'), password })
     return ['Your password was changed', addressOf(p.customer.id)]

@@ -1,5 +1,5 @@
 import { getSignInProvider } from '../../../src/identity/auth/identity-provider/configure.ts'
-import { LEAST_CHARACTERS } from '../../../src/identity/auth/passwords.ts'
+import { LEAST_CHARACTERS } from '../../../src/identity/auth/passwords/hash.ts'
 import { sessionLimits } from '../../../src/identity/auth/sessions.ts'
 import { SIGN_INS_PER_MINUTE } from '../../../src/kernel/api/limits.ts'
 import { hour } from '../../../src/kernel/db/clock.ts'

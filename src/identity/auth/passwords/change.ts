@@ -1,12 +1,12 @@
 // The password of an account: how somebody comes to a first one or a new one, and what ends when there is another.
 
-import type { AppContext } from '../../kernel/api/operation.ts'
-import type { Tx } from '../../kernel/db/open.ts'
-import { mailTo } from '../../kernel/mail/mail.ts'
-import type { Account } from '../accounts/model.ts'
-import { withPassword } from '../accounts/model.ts'
-import { endLinks, makeLink } from './links/links.ts'
-import { endSessionsOf } from './sessions.ts'
+import type { AppContext } from '../../../kernel/api/operation.ts'
+import type { Tx } from '../../../kernel/db/open.ts'
+import { mailTo } from '../../../kernel/mail/mail.ts'
+import type { Account } from '../../accounts/model.ts'
+import { withPassword } from '../../accounts/model.ts'
+import { endLinks, makeLink } from '../links/links.ts'
+import { endSessionsOf } from '../sessions.ts'
 
 export type Around = Pick<AppContext, 'secrets' | 'clock' | 'config'>
 

@@ -1,11 +1,11 @@
 // Argon2id with the memory cost OWASP asks for. Each hash takes 19 MiB and 30 ms of a thread, so only a few run at once, and only so
 // many wait: a flood of sign-ins is told to come again, and those who are known already go before it.
 
-import { ApiError, invalid } from '../../kernel/api/errors.ts'
-import type { Db } from '../../kernel/db/open.ts'
-import type { Account } from '../accounts/model.ts'
-import { accountById } from '../accounts/model.ts'
-import { isGuessable } from './password-strength.ts'
+import { ApiError, invalid } from '../../../kernel/api/errors.ts'
+import type { Db } from '../../../kernel/db/open.ts'
+import type { Account } from '../../accounts/model.ts'
+import { accountById } from '../../accounts/model.ts'
+import { isGuessable } from './strength.ts'
 
 const cost = { algorithm: 'argon2id', memoryCost: 19456, timeCost: 2 } as const
 const AT_ONCE = 4
