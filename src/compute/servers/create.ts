@@ -1,27 +1,23 @@
 // An order. Node, disk space, addresses and hostname are held by the same transaction that accepts it, so two orders never get
 // the same; whatever comes later can be undone, and this is not promised twice.
-import { randomBytes } from 'node:crypto'
 import { type Static, Type as t } from 'typebox'
 import { image, sourceOf } from '../../catalog/images/model.ts'
 import { packageOnSale } from '../../catalog/packages/model.ts'
 import { location } from '../../fleet/locations/model.ts'
 import { isNodeIn } from '../../fleet/nodes/queries.ts'
-import { placeIn } from '../../fleet/placement/placement.ts'
 import { customer, mustNotBeLocked } from '../../identity/accounts/model.ts'
 import { mustAllowOrder, resellerOf } from '../../identity/resellers/model.ts'
 import { areas } from '../../kernel/api/access.ts'
 import type { Actor } from '../../kernel/api/actor.ts'
 import { type Code, invalid } from '../../kernel/api/errors.ts'
 import { type Call, fields, namedSchema, nullable, operation, see } from '../../kernel/api/operation.ts'
-import { newId } from '../../kernel/db/ids.ts'
 import type { Tx } from '../../kernel/db/open.ts'
 import { inserting } from '../../kernel/db/rows.ts'
 import { emit } from '../../kernel/jobs/outbox.ts'
 import { startJob } from '../../kernel/jobs/runner.ts'
 import { mailTo } from '../../kernel/mail/mail.ts'
 import type { MailContent } from '../../kernel/mail/mail-content.ts'
-import { takeIpv4, takeIpv6 } from '../../network/ip-pools/allocate.ts'
-import { insertWorkload, nextNumber } from '../workloads/queries.ts'
+import { reserve } from '../workloads/reserve.ts'
 import { installing } from './install.ts'
 import { inEvent, load, serverKind } from './model.ts'
 import {
@@ -32,7 +28,6 @@ import {
   mustBePublished,
   mustFit,
   type RootPassword,
-  refuseHostnameTaken,
   rootPasswordFor,
 } from './order.ts'
 import { servers } from './tables.ts'
@@ -47,8 +42,8 @@ const wanted = {
   name: t.Optional(displayName),
   access: t.Optional(access),
 }
-const nodeCommand = fields(wanted)
-type Order = Static<typeof nodeCommand>
+const order = fields(wanted)
+type Order = Static<typeof order>
 
 /** What the orders of staff and of resellers have in common: nearly all. */
 const ordering = {
@@ -100,7 +95,7 @@ export const createResellerServer = operation({
   path: '/reseller/servers',
   summary: 'Order a server for yourself or one of your customers; without an image it waits for its owner to set it up',
   access: { reseller: ['reseller:servers'] },
-  body: nodeCommand,
+  body: order,
   run: (call) => accept(call),
 })
 
@@ -121,36 +116,21 @@ function accept(
   const reseller = resellerOf(tx, owner)
   if (reseller) mustAllowOrder(tx, clock(), reseller, what, where)
 
-  const { node, reason } = placeIn(tx, where, what, {
-    connected: nodes.connected,
-    wantedId: nodeId,
-    namesNodes: actor.kind === 'staff',
-  })
-  const id = newId('srv')
-  const number = nextNumber(tx)
-  const host = first?.hostname ?? `server${number}`
-  try {
-    insertWorkload(tx, {
-      id,
-      kind: serverKind.kind,
-      number,
-      ownerId: owner.id,
-      resellerId: owner.resellerId,
-      nodeId: node.id,
-      locationId: where.id,
-      hostname: host,
-      name: body.name ?? host,
-      vcpus: what.vcpus,
-      memoryMb: what.memoryMb,
-      diskGb: what.diskGb,
-      mac: newMac(),
-      placement: reason,
+  const { id, hostname, node, ipv4 } = reserve(
+    tx,
+    { nodes, clock },
+    {
+      kind: serverKind,
+      owner,
+      location: where,
+      held: what,
+      hostname: first?.hostname,
+      name: body.name,
       lifecycle: first ? 'provisioning' : 'pending_setup',
-      createdAt: clock(),
-    })
-  } catch (error) {
-    return refuseHostnameTaken(error, host)
-  }
+      nodeId,
+      namesNodes: actor.kind === 'staff',
+    },
+  )
   insert(tx, {
     id,
     packageId: what.id,
@@ -160,12 +140,9 @@ function accept(
     pool: node.pool,
     format: 'qcow2',
   })
-  const [ipv4 = null] = takeIpv4(tx, id, node.id, what.ipv4)
-  if (what.ipv6Prefix) takeIpv6(tx, id, node.id, what.ipv6Prefix)
-
   const { concerning, data } = inEvent(tx, load(tx, id))
   emit(tx, clock(), 'server.created', concerning, { ...data, image: first?.image.id ?? null })
-  if (!first) mailTo(tx, { secrets, clock, config }, owner, invitation(host, `${areas[owner.kind]}/servers/${id}`))
+  if (!first) mailTo(tx, { secrets, clock, config }, owner, invitation(hostname, `${areas[owner.kind]}/servers/${id}`))
   const jobId = first
     ? startJob(
         tx,
@@ -173,7 +150,7 @@ function accept(
         { serverId: id, nodeId: node.id, image: sourceOf(first.image), access: first.access, purpose: 'create' },
         {
           by: actor,
-          title: `Install ${host}`,
+          title: `Install ${hostname}`,
           holds: id,
           nodeId: node.id,
           subject: { type: 'server', id },
@@ -215,6 +192,3 @@ const insert = inserting(servers)
 function mustStandIn(tx: Tx, nodeId: string, locationId: string) {
   if (!isNodeIn(tx, nodeId, locationId)) throw invalid({ field: 'nodeId', message: 'is not a node of this location.' })
 }
-
-/** Locally administered (02), with 40 random bits: the unique index settles the rest. */
-const newMac = () => ['02', ...randomBytes(5).toString('hex').match(/../g)!].join(':')

@@ -7,6 +7,7 @@ import { awayServers, failedServers, waitingServers } from './attention.ts'
 import { createResellerServer, createServer } from './create.ts'
 import { installing } from './install.ts'
 import { getServer, listAllServers, listServers } from './list.ts'
+import { serverKind } from './model.ts'
 import { renameServer } from './name.ts'
 import { powering, powerServer } from './power.ts'
 import { reinstallServer, setupServer } from './setup.ts'
@@ -158,6 +159,7 @@ export const serversFeature = feature({
     job: null,
   },
   errors,
+  workloadKinds: [serverKind],
   tables: [servers],
   jobs: [installing, powering, suspending, unsuspending, terminating],
   operations: [

@@ -6,16 +6,15 @@ import type { Resource } from '../../kernel/api/operation.ts'
 import type { Db } from '../../kernel/db/open.ts'
 import { addressesOf } from '../../network/ip-pools/allocate.ts'
 import { toNumber, toText } from '../../network/ip-pools/ranges.ts'
-import { workloadKind } from '../workloads/kind.ts'
+import type { WorkloadKind } from '../workloads/kind.ts'
 import { rowsOf, type WorkloadRow, workloadResource } from '../workloads/queries.ts'
 import { servers } from './tables.ts'
 
-export const serverKind = workloadKind({
+export const serverKind: WorkloadKind = {
   kind: 'server',
   idPrefix: 'srv',
   words: { one: 'server', many: 'servers' },
-  idField: 'serverId',
-})
+}
 
 export type Server = WorkloadRow<typeof servers>
 

@@ -6,7 +6,6 @@ import { ApiError, invalid } from '../../kernel/api/errors.ts'
 import { line } from '../../kernel/api/operation.ts'
 import { newRootPassword, sha512Crypt } from '../../kernel/crypto/sha512-crypt.ts'
 import type { Db } from '../../kernel/db/open.ts'
-import { isUniqueViolation } from '../../kernel/db/open.ts'
 import type { Access } from './seed.ts'
 
 /** Letters, numbers and hyphens; short or full. */
@@ -60,13 +59,4 @@ export function mustFit(image: Image, diskGb: number) {
 /** Throws `validation_failed`: an image that is not published is for nobody's order. */
 export function mustBePublished(image: Image) {
   if (!image.published) throw invalid({ field: 'imageId', message: 'is not published. Choose another image.' })
-}
-
-export function refuseHostnameTaken(error: unknown, name: string): never {
-  if (isUniqueViolation(error, 'workloads.hostname'))
-    throw new ApiError(
-      'hostname_taken',
-      `${name} is taken by another server of this customer. Choose another hostname.`,
-    )
-  throw error
 }

@@ -6,6 +6,7 @@ import { fields, namedSchema, operation, see } from '../../kernel/api/operation.
 import type { Tx } from '../../kernel/db/open.ts'
 import { startJob } from '../../kernel/jobs/runner.ts'
 import { changeWorkload } from '../workloads/queries.ts'
+import { refuseHostnameTaken } from '../workloads/reserve.ts'
 import { installing } from './install.ts'
 import { type Server, server } from './model.ts'
 import {
@@ -16,7 +17,6 @@ import {
   mustBePublished,
   mustFit,
   type RootPassword,
-  refuseHostnameTaken,
   rootPasswordFor,
 } from './order.ts'
 import { mustAllow, refusalsOf } from './state.ts'

@@ -1,5 +1,6 @@
 import { Type as t } from 'typebox'
 import { Facts } from '../../../agent/protocol/wire.ts'
+import { countedByKind } from '../../compute/workloads/kind.ts'
 import { workloadsOn } from '../../compute/workloads/queries.ts'
 import { ApiError } from '../../kernel/api/errors.ts'
 import { page, paginate } from '../../kernel/api/list.ts'
@@ -7,7 +8,6 @@ import { named } from '../../kernel/api/named.ts'
 import { done, fields, line, nullable, operation, time } from '../../kernel/api/operation.ts'
 import { idOf } from '../../kernel/api/query.ts'
 import { isoOrNull } from '../../kernel/db/clock.ts'
-import { count } from '../../kernel/words.ts'
 import { detachNode } from '../../network/ip-pools/pool.ts'
 import { poolsOfNode } from '../../network/ip-pools/queries.ts'
 import { node, nodeResponse, showNode } from './model.ts'
@@ -97,10 +97,13 @@ export const removeNode = operation({
   on: node,
   response: done,
   refuses: ['in_use'],
-  run({ tx, target, clock, nodes: live }) {
-    const held = workloadsOn(tx, target.id).filter((s) => s.terminatedAt === null).length
-    if (held)
-      throw new ApiError('in_use', `${target.name} holds ${count(held, 'server')}. Move or terminate them first.`)
+  run({ tx, target, clock, nodes: live, registry }) {
+    const held = workloadsOn(tx, target.id).filter((workload) => workload.terminatedAt === null)
+    if (held.length)
+      throw new ApiError(
+        'in_use',
+        `${target.name} holds ${countedByKind(registry, held)}. Move or terminate them first.`,
+      )
     updateNode(tx, target, { removedAt: clock(), open: false })
     detachNode(tx, target.id)
     live.disconnect(target.id)

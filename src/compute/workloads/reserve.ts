@@ -1,0 +1,92 @@
+// Reserving for a new workload of any kind: node, resources, number, hostname and addresses, in the transaction that accepts the order, so
+// that two orders never get the same.
+import { randomBytes } from 'node:crypto'
+import type { Location } from '../../fleet/locations/model.ts'
+import type { NodeCapacity } from '../../fleet/nodes/queries.ts'
+import { placeIn } from '../../fleet/placement/placement.ts'
+import { ApiError } from '../../kernel/api/errors.ts'
+import type { AppContext } from '../../kernel/api/operation.ts'
+import { type IdPrefix, newId } from '../../kernel/db/ids.ts'
+import { isUniqueViolation, type Tx } from '../../kernel/db/open.ts'
+import { takeIpv4, takeIpv6 } from '../../network/ip-pools/allocate.ts'
+import type { WorkloadKind } from './kind.ts'
+import { insertWorkload, nextNumber } from './queries.ts'
+import type { Lifecycle } from './tables.ts'
+
+/** What it holds until it is released. `ipv4` is a number of addresses, `ipv6Prefix` the length of one prefix. */
+export type Held = {
+  vcpus: number
+  memoryMb: number
+  diskGb: number
+  gpus?: number
+  ipv4: number
+  ipv6Prefix: number | null
+}
+
+type Reservation = {
+  kind: WorkloadKind
+  owner: { id: string; resellerId: string | null }
+  location: Location
+  held: Held
+  /** Left out: the word of its kind and its number, such as `server7`. */
+  hostname: string | undefined
+  /** Left out: the hostname. */
+  name: string | undefined
+  lifecycle: Extract<Lifecycle, 'pending_setup' | 'provisioning'>
+  /** A node that staff asked for by name. */
+  nodeId?: string | null | undefined
+  /** May refusals name nodes and what each lacks? */
+  namesNodes: boolean
+}
+export type Reserved = { id: string; hostname: string; node: NodeCapacity; ipv4: string | null }
+
+/** Throws `location_closed`, `no_capacity`, `no_addresses` or `hostname_taken`. */
+export function reserve(
+  tx: Tx,
+  { nodes, clock }: Pick<AppContext, 'nodes' | 'clock'>,
+  { kind, owner, location, held, nodeId, namesNodes, ...given }: Reservation,
+): Reserved {
+  const { node, reason } = placeIn(tx, location, held, { connected: nodes.connected, wantedId: nodeId, namesNodes })
+  const id = newId(kind.idPrefix as IdPrefix)
+  const number = nextNumber(tx)
+  const hostname = given.hostname ?? `${kind.words.one}${number}`
+  try {
+    insertWorkload(tx, {
+      id,
+      kind: kind.kind,
+      number,
+      ownerId: owner.id,
+      resellerId: owner.resellerId,
+      nodeId: node.id,
+      locationId: location.id,
+      hostname,
+      name: given.name ?? hostname,
+      vcpus: held.vcpus,
+      memoryMb: held.memoryMb,
+      diskGb: held.diskGb,
+      gpus: held.gpus ?? 0,
+      mac: newMac(),
+      placement: reason,
+      lifecycle: given.lifecycle,
+      createdAt: clock(),
+    })
+  } catch (error) {
+    return refuseHostnameTaken(error, hostname)
+  }
+  const [ipv4 = null] = takeIpv4(tx, id, node.id, held.ipv4)
+  if (held.ipv6Prefix) takeIpv6(tx, id, node.id, held.ipv6Prefix)
+  return { id, hostname, node, ipv4 }
+}
+
+/** Throws `hostname_taken` for a violation of the index on hostnames, and any other error as it is. */
+export function refuseHostnameTaken(error: unknown, hostname: string): never {
+  if (isUniqueViolation(error, 'workloads.hostname'))
+    throw new ApiError(
+      'hostname_taken',
+      `${hostname} is taken by another server of this customer. Choose another hostname.`,
+    )
+  throw error
+}
+
+/** Locally administered (02), with 40 random bits: the unique index refuses the one that is taken. */
+const newMac = () => ['02', ...randomBytes(5).toString('hex').match(/../g)!].join(':')
