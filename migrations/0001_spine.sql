@@ -286,6 +286,7 @@ CREATE TABLE jobs (
   error_code TEXT,
   error_message TEXT,
   tries INTEGER NOT NULL,
+  cancel_scope TEXT,
   cancel_requested_at INTEGER,
   cancel_by_type TEXT,
   cancel_by_id TEXT,
@@ -293,15 +294,21 @@ CREATE TABLE jobs (
   cancel_reason TEXT,
   -- Since when it waits for a node that is away.
   waiting_since INTEGER,
-  -- 1: it has failed, and the rest of its undo waits until its node is back.
-  undo_pending INTEGER NOT NULL DEFAULT 0
+  -- It has failed, and the rest of its undo waits until this node is back.
+  undo_node_id TEXT
 ) STRICT;
-CREATE UNIQUE INDEX jobs_one_at_a_time ON jobs (holds) WHERE state IN ('queued', 'running', 'undoing');
+CREATE INDEX jobs_holding ON jobs (holds) WHERE state IN ('queued', 'running', 'undoing');
+-- One job at a time has a lock; others may wait for it.
+CREATE UNIQUE INDEX jobs_lock ON jobs (holds) WHERE state IN ('running', 'undoing') OR undo_node_id IS NOT NULL;
 CREATE INDEX jobs_open ON jobs (state, id) WHERE state IN ('queued', 'running', 'undoing');
 -- By rowid, which every index ends with: what was queued since the runner last looked.
 CREATE INDEX jobs_queued ON jobs (state) WHERE state = 'queued';
 CREATE INDEX jobs_subject ON jobs (subject_id, id);
 CREATE INDEX jobs_node ON jobs (node_id, id);
+CREATE INDEX jobs_parent ON jobs (parent_id) WHERE parent_id IS NOT NULL;
+-- Asked after every commit; both are almost always empty.
+CREATE INDEX jobs_cancel ON jobs (state) WHERE cancel_requested_at IS NOT NULL AND state IN ('queued', 'running');
+CREATE INDEX jobs_undo ON jobs (undo_node_id) WHERE undo_node_id IS NOT NULL;
 
 CREATE TABLE job_steps (
   job_id TEXT NOT NULL,

@@ -24,7 +24,8 @@ import { type Clock, second } from '../kernel/db/clock.ts'
 import { keysInUse } from '../kernel/db/encrypted.ts'
 import { type Db, openDb } from '../kernel/db/open.ts'
 import { assemble, type Feature } from '../kernel/feature.ts'
-import { type Failpoints, Runner, stepProgress } from '../kernel/jobs/runner.ts'
+import { stepProgress } from '../kernel/jobs/notes.ts'
+import { type Failpoints, Runner } from '../kernel/jobs/runner.ts'
 import { log } from '../kernel/log.ts'
 import { clientAddress } from '../kernel/net/client-address.ts'
 import { Hub, type Socket } from '../kernel/nodes/hub.ts'
@@ -97,19 +98,27 @@ export async function createController({
     report: (nodeId, report) => reports.take(nodeId, report),
     connected: (nodeId) => {
       reports.connected(nodeId)
+      runner.nodeChanged()
       log.info('node connected', { nodeId, node: nameOf(nodeId) })
     },
     disconnected: (nodeId) => {
       if (restarting) return
       reports.disconnected(nodeId)
+      runner.nodeChanged()
       log.warning('node disconnected', { nodeId, node: nameOf(nodeId) })
     },
     nonsense: (nodeId) => log.warning('a node sent a frame that is none', { nodeId, node: nameOf(nodeId) }),
-    isRemoved: (nodeId) => nodeById(db, nodeId)?.removedAt != null,
+    isGone: (nodeId) => nodeById(db, nodeId)?.removedAt != null,
   })
-  const runner: Runner = new Runner(db, registry.jobs, hub, clock, failpoints, pauseMs, (level, message, about) =>
-    log[level](message, { ...about, node: nameOf(about['nodeId']) }),
-  )
+  const runner: Runner = new Runner({
+    db,
+    sagas: registry.jobs,
+    nodes: hub,
+    clock,
+    failpoints,
+    pauseMs,
+    tell: (level, message, about) => log[level](message, { ...about, node: nameOf(about['nodeId']) }),
+  })
 
   const leads = leadingTo(pages)
   const app: AppContext = {
@@ -129,7 +138,11 @@ export async function createController({
       connected: hub.connected,
       changes: hub.changes,
       heartbeat: reports.heartbeat,
-      disconnect: (nodeId) => void setTimeout(() => hub.disconnect(nodeId)),
+      disconnect: (nodeId) =>
+        void setTimeout(() => {
+          hub.disconnect(nodeId)
+          runner.nodeChanged()
+        }),
     },
   }
   const httpContext: HttpContext = {
@@ -259,7 +272,7 @@ export async function createController({
     start() {
       runner.start()
       deliveries.start()
-      stopSchedule = startSchedule(registry.schedule, { hub, deliveries, db, app })
+      stopSchedule = startSchedule(registry.schedule, { hub, runner, deliveries, db, app })
       const token = setUpToken(db)
       if (token)
         log.info(`No staff account yet. Make the first one here, once: ${config.publicUrl}/setup?token=${token}`)

@@ -23,7 +23,6 @@ import { settingsStoreFeature } from '../kernel/db/feature.ts'
 import { assemble, type Feature } from '../kernel/feature.ts'
 import { jobRunnerFeature } from '../kernel/jobs/feature.ts'
 import { mailFeature } from '../kernel/mail/feature.ts'
-import { nodeHubFeature } from '../kernel/nodes/feature.ts'
 import { deliveriesFeature } from '../kernel/queue/feature.ts'
 import { ipPoolsFeature } from '../network/ip-pools/feature.ts'
 import { announcementsFeature } from '../platform/announcements/feature.ts'
@@ -39,7 +38,6 @@ export const features: readonly Feature[] = [
   auditLogFeature,
   settingsStoreFeature,
   jobRunnerFeature,
-  nodeHubFeature,
   deliveriesFeature,
   mailFeature,
   accountsFeature,

@@ -11,6 +11,7 @@ import type { IdDeclaration } from './db/ids.ts'
 import type { Migration } from './db/migrate.ts'
 import type { Db } from './db/open.ts'
 import type { EventDeclaration } from './jobs/outbox.ts'
+import type { Runner } from './jobs/runner.ts'
 import type { Saga } from './jobs/saga.ts'
 import type { Hub } from './nodes/hub.ts'
 import { type SampleValue, sampling } from './openapi/sample.ts'
@@ -27,7 +28,7 @@ export type ScheduledWork = {
   words: string
   work(context: ScheduleContext): unknown
 }
-export type ScheduleContext = { hub: Hub; deliveries: DeliveryQueue; db: Db; app: AppContext }
+export type ScheduleContext = { hub: Hub; runner: Runner; deliveries: DeliveryQueue; db: Db; app: AppContext }
 
 export interface Feature extends FeatureFields {
   /** The folder, and the name in messages. */

@@ -31,6 +31,8 @@ export async function invariants(p: World, id: string): Promise<Invariants> {
     addresses: number('SELECT count(workload_id) AS n FROM addresses'),
     held: number('SELECT count(*) AS n FROM workloads WHERE released_at IS NULL'),
     events: p.events(),
-    openJobs: number("SELECT count(*) AS n FROM jobs WHERE state IN ('queued', 'running', 'undoing')"),
+    openJobs: number(
+      "SELECT count(*) AS n FROM jobs WHERE state IN ('queued', 'running', 'undoing') OR undo_node_id IS NOT NULL",
+    ),
   }
 }

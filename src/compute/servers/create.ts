@@ -14,7 +14,7 @@ import { type Call, fields, namedSchema, nullable, operation, see } from '../../
 import type { Tx } from '../../kernel/db/open.ts'
 import { inserting } from '../../kernel/db/rows.ts'
 import { emit } from '../../kernel/jobs/outbox.ts'
-import { startJob } from '../../kernel/jobs/runner.ts'
+import { startJob } from '../../kernel/jobs/start.ts'
 import { mailTo } from '../../kernel/mail/mail.ts'
 import type { MailContent } from '../../kernel/mail/mail-content.ts'
 import { reserve } from '../workloads/reserve.ts'

@@ -1,3 +1,4 @@
+import { second } from '../db/clock.ts'
 import { feature } from '../feature.ts'
 import { events, jobLog, jobSteps, jobs } from './tables.ts'
 
@@ -14,4 +15,7 @@ export const jobRunnerFeature = feature({
   name: 'job-runner',
   ids,
   tables: [jobs, jobSteps, jobLog, events],
+  schedule: [
+    { everyMs: 5 * second, words: 'looking after jobs whose node is away', work: ({ runner }) => runner.sweep() },
+  ],
 })

@@ -20,6 +20,12 @@ export const jobReference = reference(jobs, [
   'nodeId',
   'subjectType',
   'subjectId',
+  'cancelScope',
+  'cancelRequestedAt',
+  'cancelByType',
+  'cancelById',
+  'cancelByName',
+  'undoNodeId',
   'createdAt',
   'startedAt',
   'finishedAt',
@@ -31,9 +37,13 @@ export const jobReference = reference(jobs, [
 /** Is the job not finished? `as` is its alias in the query. */
 export const isOpenJob = (as: string) => `${as}.state IN ${OPEN}`
 
-/** The unfinished job that holds something, as JSON of `{ id, kind, progress }`. `holds` is an SQL expression. */
+/**
+ * The unfinished job that holds something, as JSON of `{ id, kind, progress }`: the newest, when others end before it. `holds` is an
+ * SQL expression.
+ */
 export const openJobJson = (holds: string) =>
-  `(SELECT json_object('id', j.id, 'kind', j.kind, 'progress', j.progress) FROM jobs j WHERE j.holds = ${holds} AND ${isOpenJob('j')})`
+  `(SELECT json_object('id', j.id, 'kind', j.kind, 'progress', j.progress) FROM jobs j
+    WHERE j.holds = ${holds} AND ${isOpenJob('j')} ORDER BY j.rowid DESC LIMIT 1)`
 
 /** The id of the newest job about a subject; NULL without one. `subjectId` is an SQL expression. */
 export const newestJobId = (subjectId: string) => `(SELECT max(j.id) FROM jobs j WHERE j.subject_id = ${subjectId})`
@@ -46,7 +56,9 @@ export const fromNewestJobs = (as: string) =>
 export const isJobGone = (id: string) => `NOT EXISTS (SELECT 1 FROM jobs WHERE id = ${id})`
 
 const held = prepared(({ $client }) =>
-  $client.prepare<unknown, [string]>(`SELECT 1 FROM jobs WHERE holds = ? AND state IN ${OPEN}`),
+  $client.prepare<unknown, [string]>(
+    `SELECT 1 FROM jobs WHERE holds = ?1 AND state IN ${OPEN} UNION ALL SELECT 1 FROM jobs WHERE holds = ?1 AND undo_node_id IS NOT NULL LIMIT 1`,
+  ),
 )
-/** Does an unfinished job hold it? */
+/** Does an unfinished job hold it, or one whose undo is not through? */
 export const isHeldByJob = (tx: Db, id: string): boolean => held(tx).get(id) !== null

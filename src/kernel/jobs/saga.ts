@@ -1,11 +1,17 @@
-// A job is a list of steps. Two kinds, because there are two ways to be safe against a crash:
-//   record   changes our database. It commits together with the note that it is done, so it happens exactly once.
-//   command  changes a node. It may be sent again after a crash, so it carries a key and converges.
+// A job is a list of steps. Four kinds, because there are four ways to be safe against a crash:
+//   record    changes our database. It commits together with the note that it is done, so it happens exactly once.
+//   command   changes a node. It may be sent again after a crash, so it carries a key and converges.
+//   external  changes something behind HTTP, S3, SMTP or DNS. It is called again after a failure or a crash, with the same key.
+//   jobs      starts child jobs and waits until all have ended. They start in one transaction with the note of their ids.
 // When a step fails, every step that was started is undone, backwards. An undo works on "never happened" too.
 import type { CommandName, NodeCommand, Output } from '../../../agent/protocol/wire.ts'
+import type { Scope } from '../api/access.ts'
 import type { Tx } from '../db/open.ts'
+import type { Failure } from './failures.ts'
+import type { Subject } from './start.ts'
 import type { Lane } from './tables.ts'
 
+/** `I`: the job's input. `O`: what the steps before answered, by the name of the step. */
 export type Ctx<I, O> = {
   jobId: string
   input: I
@@ -14,8 +20,11 @@ export type Ctx<I, O> = {
   /** One line in the job's log, for the person who reads it. */
   log(text: string, level?: 'info' | 'warning'): void
   /** In the steps that run after something failed: what failed, in words. */
-  error: { code: string; message: string } | undefined
+  error: Failure | undefined
 }
+
+/** `key` is the same at every try and after a restart: the other side, or the step, recognises a repeated call by it. */
+export type ExternalCall = { key: string; signal: AbortSignal }
 
 export type RecordStep = {
   kind: 'record'
@@ -23,6 +32,7 @@ export type RecordStep = {
   words: string
   do(tx: Tx, ctx: any): unknown
   undo?(tx: Tx, ctx: any): void
+  undoAtOnce?: true
 }
 export type CommandStep = {
   kind: 'command'
@@ -30,8 +40,39 @@ export type CommandStep = {
   words: string
   do(ctx: any): NodeCommand | undefined
   undo?(ctx: any): NodeCommand | undefined
+  abandonable?: true
 }
-export type Step = RecordStep | CommandStep
+export type ExternalStep = {
+  kind: 'external'
+  name: string
+  words: string
+  tries: number
+  do(ctx: any, call: ExternalCall): Promise<unknown>
+  undo?(ctx: any, call: ExternalCall): Promise<void>
+}
+export type JobsStep = {
+  kind: 'jobs'
+  name: string
+  words: string
+  start(tx: Tx, ctx: any): readonly ChildJob[]
+}
+export type Step = RecordStep | CommandStep | ExternalStep | JobsStep
+
+/** A job that a step starts. With `holds` it waits for that lock; a lock that its parent holds covers the child too. */
+export type ChildJob = {
+  saga: Saga
+  input: unknown
+  title: string
+  holds?: string
+  nodeId?: string | null
+  subject?: Subject
+}
+/** A child job with the input that its saga takes. */
+export const childJob = <I>(saga: Saga<I, any>, input: I, about: Omit<ChildJob, 'saga' | 'input'>): ChildJob => ({
+  saga,
+  input,
+  ...about,
+})
 
 export type SagaOptions = {
   /**
@@ -41,7 +82,12 @@ export type SagaOptions = {
   neverGivesUp?: true
   /** `interactive` (the default) for what takes seconds, `build` for making a system, `bulk` for backups and copies. */
   lane?: Lane
+  /** The scope with which a person or token cancels such a job. Without it, only a job that supersedes this one stops it. */
+  cancelWith?: Scope
 }
+
+/** How often an external step is tried when it says nothing: with the usual pauses about ten minutes in all. */
+const USUAL_TRIES = 8
 
 export class Saga<I = any, O = any> {
   constructor(
@@ -50,31 +96,68 @@ export class Saga<I = any, O = any> {
     readonly steps: readonly Step[] = [],
   ) {}
 
-  /** `words` is what the person reads while it happens. */
+  /**
+   * `words` is what the person reads while it happens. `undoAtOnce`: the undo does not depend on what later steps left on a node, so
+   * it also runs when the rest of the undo has to wait for a node that is away.
+   */
   record<N extends string, T>(
     name: N,
     words: string,
-    step: { do(tx: Tx, ctx: Ctx<I, O>): T; undo?(tx: Tx, ctx: Ctx<I, O & Partial<Record<N, T>>>): void },
+    step: {
+      do(tx: Tx, ctx: Ctx<I, O>): T
+      undo?(tx: Tx, ctx: Ctx<I, O & Partial<Record<N, T>>>): void
+      undoAtOnce?: true
+    },
   ): Saga<I, O & Record<N, T>> {
-    return new Saga<I, O & Record<N, T>>(this.kind, this.options, [
-      ...this.steps,
-      { kind: 'record', name, words, ...step } as Step,
-    ])
+    return this.with({ kind: 'record', name, words, ...step } as Step)
   }
 
-  /** `do` may answer undefined: there is nothing to send. Undo also runs for a command that was sent and never answered. */
+  /**
+   * `do` may answer undefined: there is nothing to send. Undo also runs for a command that was sent and never answered.
+   * `abandonable`: a job that is cancelled does not wait for the answer, because the command only looks or waits.
+   */
   command<N extends string, C extends CommandName>(
     name: N,
     words: string,
     step: {
       do(ctx: Ctx<I, O>): NodeCommand<C> | undefined
       undo?(ctx: Ctx<I, O & Partial<Record<N, Output<C>>>>): NodeCommand | undefined
+      abandonable?: true
     },
   ): Saga<I, O & Record<N, Output<C>>> {
-    return new Saga<I, O & Record<N, Output<C>>>(this.kind, this.options, [
-      ...this.steps,
-      { kind: 'command', name, words, ...step } as Step,
-    ])
+    return this.with({ kind: 'command', name, words, ...step } as Step)
+  }
+
+  /**
+   * `do` and `undo` converge under their key. What `do` throws is tried again with growing pauses, `tries` times in all, unless it is
+   * an `ApiError` or an `ExternalFailed` that is permanent. `undo` is tried until it is done. The signal aborts at cancel and stop.
+   */
+  external<N extends string, T>(
+    name: N,
+    words: string,
+    step: {
+      do(ctx: Ctx<I, O>, call: ExternalCall): Promise<T>
+      undo?(ctx: Ctx<I, O & Partial<Record<N, T>>>, call: ExternalCall): Promise<void>
+      tries?: number
+    },
+  ): Saga<I, O & Record<N, T>> {
+    return this.with({ kind: 'external', name, words, tries: USUAL_TRIES, ...step } as Step)
+  }
+
+  /**
+   * Starts child jobs and waits until all have ended; the step's output is their ids. It fails with `child_failed` when one failed.
+   * Its undo cancels the children that are open; what a child that succeeded did is undone by a step after this one.
+   */
+  jobs<N extends string>(
+    name: N,
+    words: string,
+    step: { start(tx: Tx, ctx: Ctx<I, O>): readonly ChildJob[] },
+  ): Saga<I, O & Record<N, readonly string[]>> {
+    return this.with({ kind: 'jobs', name, words, ...step })
+  }
+
+  private with(step: Step): Saga<any, any> {
+    return new Saga(this.kind, this.options, [...this.steps, step])
   }
 }
 

@@ -1,7 +1,10 @@
 import { index, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 import type { LogLevel } from '../../../agent/protocol/wire.ts'
+import type { Scope } from '../api/access.ts'
 
 export type JobState = 'queued' | 'running' | 'undoing' | 'succeeded' | 'failed'
+/** The states of a job that has not ended. */
+export const openStates = ['queued', 'running', 'undoing'] as const satisfies readonly JobState[]
 
 /** Each lane has its own limit on each node: people who wait never wait behind backups and copies. */
 export type Lane = 'interactive' | 'build' | 'bulk'
@@ -37,6 +40,8 @@ export const jobs = sqliteTable(
     errorMessage: text('error_message'),
     /** How often the step at hand has failed, when it is one that is tried again. */
     tries: integer().notNull(),
+    /** The scope with which it may be cancelled; null: only a job that supersedes it stops it. */
+    cancelScope: text('cancel_scope').$type<Scope>(),
     cancelRequestedAt: integer('cancel_requested_at'),
     cancelByType: text('cancel_by_type').$type<'person' | 'token' | 'system'>(),
     cancelById: text('cancel_by_id'),
@@ -44,8 +49,8 @@ export const jobs = sqliteTable(
     cancelReason: text('cancel_reason'),
     /** Since when it waits for a node that is away. */
     waitingSince: integer('waiting_since'),
-    /** It has failed, and the rest of its undo waits until its node is back. Its lock is held until then. */
-    undoPending: integer('undo_pending', { mode: 'boolean' }).notNull().default(false),
+    /** It has failed, and the rest of its undo waits until this node is back. Its lock is held until then. */
+    undoNodeId: text('undo_node_id'),
   },
   (j) => [index('jobs_open').on(j.state)],
 )

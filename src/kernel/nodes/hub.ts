@@ -4,21 +4,17 @@ import type { ServerWebSocket } from 'bun'
 import type { Static, TSchema } from 'typebox'
 import { commands, FromAgent, type LogLevel, type NodeCommand, type ToAgent } from '../../../agent/protocol/wire.ts'
 import { fits } from '../api/validate.ts'
-import { type Clock, minute } from '../db/clock.ts'
-import { CommandFailed, type Nodes } from '../jobs/runner.ts'
-
-/** A job for a node that is away waits this long, then fails with `node_unreachable`. */
-export const AWAY_MS = 15 * minute
+import type { Clock } from '../db/clock.ts'
+import { CommandFailed } from '../jobs/failures.ts'
+import type { NodeState, Nodes } from '../jobs/runner.ts'
 
 export type Socket = ServerWebSocket<{ nodeId: string }>
 type Frame = Static<typeof FromAgent>
-/** What agents say of themselves; the rooms take it from here. */
+/** What agents say of themselves; the features take it from here. */
 export type Report = Extract<Frame, { type: 'facts' | 'heartbeat' | 'inventory' | 'power' }>
 type Waiting = {
   key: string
   nodeCommand: NodeCommand
-  waits: 'as long as usual' | 'for ever'
-  awaySince: number | undefined
   resolve(output: unknown): void
   reject(error: Error): void
 }
@@ -31,7 +27,8 @@ export type HubEvents = {
   disconnected(nodeId: string): void
   /** A frame that is none: dropped, counted, told to the operator. */
   nonsense(nodeId: string): void
-  isRemoved(nodeId: string): boolean
+  /** The node was removed or lost: nothing is sent to it any more. */
+  isGone(nodeId: string): boolean
 }
 
 const jobOf = (key: string) => key.split('/', 1)[0]!
@@ -39,6 +36,7 @@ const jobOf = (key: string) => key.split('/', 1)[0]!
 export class Hub implements Nodes {
   private sockets = new Map<string, Socket>()
   private waiting = new Map<string, Waiting>()
+  private away = new Map<string, number>()
 
   constructor(
     private clock: Clock,
@@ -52,35 +50,28 @@ export class Hub implements Nodes {
   /** Nodes connected now. */
   count = () => this.sockets.size
 
-  send = (key: string, nodeCommand: NodeCommand, waits: 'as long as usual' | 'for ever') =>
+  state = (nodeId: string): NodeState =>
+    this.sockets.has(nodeId) ? 'connected' : this.on.isGone(nodeId) ? 'gone' : 'away'
+  awaySince = (nodeId: string): number | undefined => this.away.get(nodeId)
+
+  send = (key: string, nodeCommand: NodeCommand) =>
     new Promise<unknown>((resolve, reject) => {
-      if (this.on.isRemoved(nodeCommand.nodeId))
+      if (this.on.isGone(nodeCommand.nodeId))
         return reject(new CommandFailed('node_removed', 'The node was removed from Berth.'))
-      const socket = this.sockets.get(nodeCommand.nodeId)
-      const waiting = { key, nodeCommand, waits, awaySince: socket ? undefined : this.clock(), resolve, reject }
+      const waiting = { key, nodeCommand, resolve, reject }
       this.waiting.set(key, waiting)
+      const socket = this.sockets.get(nodeCommand.nodeId)
       if (socket) this.tell(socket, waiting)
     })
+
+  drop(key: string, error: CommandFailed) {
+    const waiting = this.waiting.get(key)
+    if (waiting) this.end(waiting, error)
+  }
 
   private tell(socket: Socket, { key, nodeCommand }: Waiting) {
     const frame: ToAgent = { type: 'command', key, name: nodeCommand.name, input: nodeCommand.input }
     socket.send(JSON.stringify(frame))
-  }
-
-  /** Ends what waits too long for a node that is away, or for one that was removed meanwhile. Called every few seconds. */
-  sweep() {
-    for (const w of this.waiting.values()) {
-      if (this.on.isRemoved(w.nodeCommand.nodeId))
-        this.end(w, new CommandFailed('node_removed', 'The node was removed from Berth.'))
-      else if (w.waits === 'as long as usual' && w.awaySince !== undefined && this.clock() - w.awaySince >= AWAY_MS)
-        this.end(
-          w,
-          new CommandFailed(
-            'node_unreachable',
-            `The node has not been connected for ${AWAY_MS / minute} minutes. Its servers keep running; try again when it is back.`,
-          ),
-        )
-    }
   }
 
   /** For an orderly stop: nobody waits here any more. What nodes are doing goes on, and is asked for again at the next start. */
@@ -104,13 +95,12 @@ export class Hub implements Nodes {
     const { nodeId } = socket.data
     const before = this.sockets.get(nodeId)
     this.sockets.set(nodeId, socket)
+    this.away.delete(nodeId)
     this.comings++
     before?.close(4409, 'connected again')
     socket.send(JSON.stringify(welcome))
     for (const w of this.waiting.values()) {
-      if (w.nodeCommand.nodeId !== nodeId) continue
-      w.awaySince = undefined
-      this.tell(socket, w)
+      if (w.nodeCommand.nodeId === nodeId) this.tell(socket, w)
     }
     this.on.connected(nodeId)
   }
@@ -120,7 +110,7 @@ export class Hub implements Nodes {
     if (this.sockets.get(nodeId) !== socket) return
     this.sockets.delete(nodeId)
     this.comings++
-    for (const w of this.waiting.values()) if (w.nodeCommand.nodeId === nodeId) w.awaySince = this.clock()
+    this.away.set(nodeId, this.clock())
     this.on.disconnected(nodeId)
   }
 

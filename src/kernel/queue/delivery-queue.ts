@@ -2,7 +2,8 @@
 // same id; nothing is lost. Lanes take turns, so a lane with thousands waiting delays another by one delivery at most.
 import { second } from '../db/clock.ts'
 import { afterWrite, type Tx, write } from '../db/open.ts'
-import { type Failpoints, InjectedCrash } from '../jobs/runner.ts'
+import { InjectedCrash } from '../jobs/failures.ts'
+import type { Failpoints } from '../jobs/runner.ts'
 import { log } from '../log.ts'
 import {
   type Delivery,

@@ -13,8 +13,8 @@ import { customer } from '../../../src/identity/accounts/model.ts'
 import { fields, operation, type Resource, see } from '../../../src/kernel/api/operation.ts'
 import type { Db, Tx } from '../../../src/kernel/db/open.ts'
 import { feature } from '../../../src/kernel/feature.ts'
-import { startJob } from '../../../src/kernel/jobs/runner.ts'
 import { saga } from '../../../src/kernel/jobs/saga.ts'
+import { startJob } from '../../../src/kernel/jobs/start.ts'
 import { addressesOf, releaseAddresses } from '../../../src/network/ip-pools/allocate.ts'
 
 const boxKind: WorkloadKind = { kind: 'box', idPrefix: 'box', words: { one: 'box', many: 'boxes' } }

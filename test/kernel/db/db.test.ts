@@ -21,8 +21,8 @@ import {
 } from '../../../src/kernel/db/open.ts'
 import { inserting, rowBy } from '../../../src/kernel/db/rows.ts'
 import { emit } from '../../../src/kernel/jobs/outbox.ts'
-import { startJob } from '../../../src/kernel/jobs/runner.ts'
 import { saga } from '../../../src/kernel/jobs/saga.ts'
+import { startJob } from '../../../src/kernel/jobs/start.ts'
 import { world } from '../../support/panel.ts'
 
 const setting = (db: Db, name: string) =>

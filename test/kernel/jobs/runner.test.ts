@@ -5,16 +5,13 @@ import { nodeCommand } from '../../../agent/protocol/wire.ts'
 import { system } from '../../../src/kernel/api/actor.ts'
 import { ApiError } from '../../../src/kernel/api/errors.ts'
 import { type Db, openDb, write } from '../../../src/kernel/db/open.ts'
+import { CommandFailed } from '../../../src/kernel/jobs/failures.ts'
+import { AT_ONCE } from '../../../src/kernel/jobs/lanes.ts'
 import { linesAfter } from '../../../src/kernel/jobs/log.ts'
-import {
-  AT_ONCE_PER_NODE,
-  CommandFailed,
-  type Nodes,
-  Runner,
-  startJob,
-  stepProgress,
-} from '../../../src/kernel/jobs/runner.ts'
+import { stepProgress } from '../../../src/kernel/jobs/notes.ts'
+import { type NodeState, type Nodes, Runner } from '../../../src/kernel/jobs/runner.ts'
 import { type Saga, saga } from '../../../src/kernel/jobs/saga.ts'
+import { startJob } from '../../../src/kernel/jobs/start.ts'
 import { type Job, jobs } from '../../../src/kernel/jobs/tables.ts'
 
 const workload = `srv_${'0'.repeat(26)}`
@@ -22,17 +19,30 @@ type Input = { nodeId: string; fails?: boolean }
 const look = (nodeId: string) => nodeCommand(nodeId, 'vm.look', { workload })
 const stop = (nodeId: string) => nodeCommand(nodeId, 'vm.stop', { workload, graceSeconds: 0 })
 
-const asking = saga<Input>('ask').command('look', 'Looking', { do: ({ input }) => look(input.nodeId) })
+const asking = saga<Input>('ask', { lane: 'build' }).command('look', 'Looking', {
+  do: ({ input }) => look(input.nodeId),
+})
 const stubborn = saga<Input>('stubborn', { neverGivesUp: true }).command('look', 'Looking', {
   do: ({ input }) => look(input.nodeId),
 })
 const nothing = saga<Input>('nothing').record('a', 'Doing nothing', { do: () => {} })
 
 function engine(sagas: readonly Saga[], { db = openDb(':memory:'), pauseMs = (_: number): number => 1 } = {}) {
-  const sent: { key: string; nodeId: string; name: string; done(output?: unknown): void; fail(code: string): void }[] =
-    []
+  const sent: {
+    key: string
+    nodeId: string
+    name: string
+    done(output?: unknown): void
+    fail(code: string): void
+    reject(error: Error): void
+  }[] = []
   let answer: ((key: string) => unknown) | undefined
+  let now = 1000
+  const states = new Map<string, NodeState>()
   const nodes: Nodes = {
+    state: (nodeId) => states.get(nodeId) ?? 'connected',
+    awaySince: () => undefined,
+    drop: (key, error) => sent.findLast((it) => it.key === key)?.reject(error),
     send: (key, { nodeId, name }) =>
       new Promise((resolve, reject) => {
         const it = {
@@ -41,6 +51,7 @@ function engine(sagas: readonly Saga[], { db = openDb(':memory:'), pauseMs = (_:
           name,
           done: (output: unknown = { power: 'running' }) => resolve(output),
           fail: (code: string) => reject(new CommandFailed(code, `It failed with ${code}.`)),
+          reject,
         }
         sent.push(it)
         if (!answer) return
@@ -52,20 +63,25 @@ function engine(sagas: readonly Saga[], { db = openDb(':memory:'), pauseMs = (_:
       }),
   }
   const described: { level: string; message: string; [about: string]: unknown }[] = []
-  const runner = new Runner(
+  const runner = new Runner({
     db,
     sagas,
     nodes,
-    () => 1000,
-    undefined,
+    clock: () => now,
     pauseMs,
-    (level, message, about) => void described.push({ level, message, ...about }),
-  )
+    tell: (level, message, about) => void described.push({ level, message, ...about }),
+  })
   return {
     db,
     runner,
     sent,
     described,
+    turnClock: (ms: number) => void (now += ms),
+    /** The node goes away, comes back, or is removed. */
+    node(nodeId: string, state: NodeState) {
+      states.set(nodeId, state)
+      runner.sweep()
+    },
     answering: (how: (key: string) => unknown) => void (answer = how),
     start: (s: Saga, nodeId: string | null, more: { holds?: string; input?: object } = {}) =>
       write(db, (tx) =>
@@ -225,11 +241,13 @@ describe('what may not fail', () => {
     expect(e.log(id).filter((l) => l.startsWith('The pool is full.')).length).toBe(4)
   })
   test('waits 5, 10, 20 seconds and at the longest ten minutes', () => {
-    const pause = (
-      new Runner(openDb(':memory:'), [], { send: () => Promise.reject() }, () => 0) as unknown as {
-        pauseMs(tries: number): number
-      }
-    ).pauseMs
+    const nodes: Nodes = {
+      send: () => Promise.reject(),
+      drop() {},
+      state: () => 'connected',
+      awaySince: () => undefined,
+    }
+    const pause = new Runner({ db: openDb(':memory:'), sagas: [], nodes, clock: () => 0 }).pauseMs
     expect([1, 2, 3, 4, 7, 8, 9, 1000].map((n) => pause(n) / 1000)).toEqual([5, 10, 20, 40, 320, 600, 600, 600])
   })
   test('shows meanwhile what is wrong, and goes on where it was after a restart, under the next key', async () => {
@@ -334,7 +352,7 @@ describe('what may not fail', () => {
 })
 
 describe('on one node', () => {
-  test(`${AT_ONCE_PER_NODE} jobs go at once and the others wait in the order they came`, async () => {
+  test(`${AT_ONCE.build} jobs go at once and the others wait in the order they came`, async () => {
     const e = engine([asking])
     const ids = Array.from({ length: 7 }, () => e.start(asking, 'a'))
     await tick()
@@ -356,7 +374,7 @@ describe('on one node', () => {
     const other = e.start(asking, 'here')
     const none = e.start(nothing, null)
     await tick()
-    expect(e.sent.filter((s) => s.nodeId === 'away').length).toBe(AT_ONCE_PER_NODE)
+    expect(e.sent.filter((s) => s.nodeId === 'away').length).toBe(AT_ONCE.build)
     expect(e.sent.filter((s) => s.nodeId === 'here').map((s) => s.key)).toEqual([`${other}/look`])
     expect(e.job(none).state).toBe('succeeded')
   })
@@ -374,7 +392,7 @@ describe('on one node', () => {
 
 describe('stopping', () => {
   test('begins no new step, and the next start goes on with the one at hand under its key', async () => {
-    const two = saga<Input>('two')
+    const two = saga<Input>('two', { lane: 'build' })
       .command('a', 'A', { do: ({ input }) => look(input.nodeId) })
       .command('b', 'B', { do: ({ input }) => look(input.nodeId) })
     const e = engine([two])
@@ -386,7 +404,7 @@ describe('stopping', () => {
     await e.runner.idle()
     e.start(two, 'b')
     await tick()
-    expect(e.sent.length).toBe(AT_ONCE_PER_NODE)
+    expect(e.sent.length).toBe(AT_ONCE.build)
     expect(e.job(id).state).toBe('running')
     const again = engine([two], { db: e.db })
     again.answering(() => ({ power: 'running' }))

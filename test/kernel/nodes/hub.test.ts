@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { nodeCommand } from '../../../agent/protocol/wire.ts'
-import type { CommandFailed } from '../../../src/kernel/jobs/runner.ts'
+import { CommandFailed } from '../../../src/kernel/jobs/failures.ts'
 import { Hub, type Report, type Socket } from '../../../src/kernel/nodes/hub.ts'
 
 const minute = 60_000
@@ -25,7 +25,7 @@ function room() {
     connected: (nodeId) => void heard.connected.push(nodeId),
     disconnected: (nodeId) => void heard.disconnected.push(nodeId),
     nonsense: (nodeId) => void heard.nonsense.push(nodeId),
-    isRemoved: (nodeId) => removed.has(nodeId),
+    isGone: (nodeId) => removed.has(nodeId),
   })
   function node(nodeId: string) {
     const got: any[] = []
@@ -46,9 +46,9 @@ function room() {
     }
   }
   /** How a command ended, once it has. */
-  function send(key: string, nodeId: string, waits: 'as long as usual' | 'for ever' = 'as long as usual') {
+  function send(key: string, nodeId: string) {
     const it = { ended: 'waiting' as unknown }
-    hub.send(key, look(nodeId), waits).then(
+    hub.send(key, look(nodeId)).then(
       (output) => void (it.ended = output),
       (error: CommandFailed) => void (it.ended = error.failure),
     )
@@ -84,61 +84,37 @@ describe('a command', () => {
     second.leave()
     expect(r.node('a').commands()).toEqual([])
   })
-  test('fails after its node was away for 15 minutes, and not a moment earlier', async () => {
+  test('that is dropped fails with the given error at once, is not sent again, and its answer counts no more', async () => {
     const r = room()
     const command = r.send('job_1/look', 'a')
-    r.turnClock(15 * minute - 1)
-    r.hub.sweep()
-    await tick()
-    expect(command.ended).toBe('waiting')
-    r.turnClock(1)
-    r.hub.sweep()
+    r.hub.drop('job_1/look', new CommandFailed('node_unreachable', 'Away.'))
+    r.hub.drop('job_9/look', new CommandFailed('node_unreachable', 'Never sent.'))
     await tick()
     expect(command.ended).toBe('node_unreachable')
-    expect(r.node('a').commands()).toEqual([])
-  })
-  test('counts only the time that its node is away, from the last time it went', async () => {
-    const r = room()
     const a = r.node('a')
-    const command = r.send('job_1/look', 'a')
-    r.turnClock(60 * minute) // it works on it
-    r.hub.sweep()
-    a.leave()
-    r.turnClock(10 * minute)
-    r.node('a').leave()
-    r.turnClock(10 * minute)
-    r.hub.sweep()
+    a.say({ type: 'done', key: 'job_1/look', output: { power: 'running' } })
     await tick()
-    expect(command.ended).toBe('waiting')
-    r.turnClock(5 * minute)
-    r.hub.sweep()
-    await tick()
-    expect(command.ended).toBe('node_unreachable')
+    expect([a.commands(), command.ended]).toEqual([[], 'node_unreachable'])
   })
-  test('that must come to its end waits for ever', async () => {
+  test('waits for its node however long that is away', async () => {
     const r = room()
-    const command = r.send('job_1/look', 'a', 'for ever')
+    const command = r.send('job_1/look', 'a')
     r.turnClock(365 * 24 * 60 * minute)
-    r.hub.sweep()
     expect(r.node('a').commands()).toEqual(['job_1/look'])
     expect(command.ended).toBe('waiting')
   })
-  test('for a node that was removed fails at once, and one that waits for it at the next sweep', async () => {
+  test('for a node that was removed fails at once', async () => {
     const r = room()
-    const waiting = [r.send('job_1/look', 'a'), r.send('job_2/look', 'a', 'for ever')]
     r.removed.add('a')
-    const late = r.send('job_3/look', 'a', 'for ever')
+    const late = r.send('job_3/look', 'a')
     await tick()
     expect(late.ended).toBe('node_removed')
-    r.hub.sweep()
-    await tick()
-    expect(waiting.map((w) => w.ended)).toEqual(['node_removed', 'node_removed'])
   })
   test('that failed on the node fails with the code and words of the node', async () => {
     const r = room()
     const a = r.node('a')
     const failed = r.hub
-      .send('job_1/look', look('a'), 'for ever')
+      .send('job_1/look', look('a'))
       .catch((error: CommandFailed) => `${error.failure}: ${error.message}`)
     a.say({ type: 'failed', key: 'job_1/look', error: { code: 'no_space', message: 'The pool is full.' } })
     expect(await failed).toBe('no_space: The pool is full.')
@@ -156,6 +132,19 @@ describe('a command', () => {
 })
 
 describe('a node', () => {
+  test('is connected, away since a moment, or gone', () => {
+    const r = room()
+    expect([r.hub.state('a'), r.hub.awaySince('a')]).toEqual(['away', undefined])
+    const a = r.node('a')
+    expect([r.hub.state('a'), r.hub.awaySince('a')]).toEqual(['connected', undefined])
+    r.turnClock(minute)
+    a.leave()
+    expect([r.hub.state('a'), r.hub.awaySince('a')]).toEqual(['away', minute])
+    r.node('a')
+    expect([r.hub.state('a'), r.hub.awaySince('a')]).toEqual(['connected', undefined])
+    r.removed.add('b')
+    expect(r.hub.state('b')).toBe('gone')
+  })
   test('speaks only of commands that were sent to it: answers, lines and progress of others are ignored', async () => {
     const r = room()
     const a = r.node('a')

@@ -1,0 +1,119 @@
+// Starting and cancelling jobs, in the transaction of the change that asks for it.
+import { type Actor, startedBy } from '../api/actor.ts'
+import { ApiError } from '../api/errors.ts'
+import { newId } from '../db/ids.ts'
+import { prepared, type Tx } from '../db/open.ts'
+import { inserting } from '../db/rows.ts'
+import type { ChildJob, Saga } from './saga.ts'
+import { type Job, jobs } from './tables.ts'
+
+/** What a job works on. `type` is a word of the feature that starts it; the kernel knows no types. */
+export type Subject = { type: string; id: string }
+
+export type NewJob = {
+  by: Actor
+  title: string
+  /** The lock it takes until it has ended, such as the id of what it changes. */
+  holds?: string
+  nodeId?: string | null
+  subject?: Subject
+  now: number
+  /** Open jobs with the same lock are cancelled, and this one begins when the lock is free. Without it they refuse this one. */
+  supersedes?: true
+}
+
+const insertJob = inserting(jobs)
+const statements = prepared(({ $client }) => ({
+  holding: $client.prepare<{ id: string }, [string]>(
+    "SELECT id FROM jobs WHERE holds = ? AND state IN ('queued', 'running', 'undoing') ORDER BY rowid",
+  ),
+  children: $client.prepare<{ id: string }, [string]>(
+    "SELECT id FROM jobs WHERE parent_id = ? AND state IN ('queued', 'running', 'undoing')",
+  ),
+  cancel: $client.prepare(
+    `UPDATE jobs SET cancel_requested_at = ?, cancel_by_type = ?, cancel_by_id = ?, cancel_by_name = ?, cancel_reason = ?
+     WHERE id = ? AND state IN ('queued', 'running', 'undoing') AND cancel_requested_at IS NULL`,
+  ),
+}))
+
+/**
+ * Queues a job in the caller's transaction: the change and its job are written together or not at all. Answers the job's id.
+ * Throws `server_busy` when another open job has the lock, unless this one supersedes it.
+ */
+export function startJob<I>(tx: Tx, saga: Saga<I, any>, input: I, { by, supersedes, ...job }: NewJob): string {
+  for (const { id } of job.holds ? statements(tx).holding.all(job.holds) : []) {
+    if (!supersedes)
+      throw new ApiError(
+        'server_busy',
+        'Another job is working on this server. Wait until it has ended; its log is on the server page.',
+      )
+    cancelJob(tx, id, { by, reason: `replaced by “${job.title}”`, now: job.now })
+  }
+  return queue(tx, saga, input, job, startedBy(by), null)
+}
+
+/** Queues a child of `parent`, which waits for its lock where a job of the same subject is refused. */
+export const startChild = (tx: Tx, parent: Job, { saga, input, holds, ...child }: ChildJob, now: number): string =>
+  queue(
+    tx,
+    saga,
+    input,
+    { ...child, ...(holds && holds !== parent.holds ? { holds } : {}), now },
+    { type: parent.startedByType, id: parent.startedById, name: parent.startedByName },
+    parent.id,
+  )
+
+type Starter = { type: Job['startedByType']; id: string; name: string }
+
+function queue(
+  tx: Tx,
+  saga: Saga,
+  input: unknown,
+  { title, holds, nodeId, subject, now }: Omit<NewJob, 'by' | 'supersedes'>,
+  starter: Starter,
+  parentId: string | null,
+): string {
+  const id = newId('job')
+  insertJob(tx, {
+    id,
+    kind: saga.kind,
+    title,
+    input,
+    state: 'queued',
+    lane: saga.options.lane ?? 'interactive',
+    parentId,
+    holds: holds ?? null,
+    nodeId: nodeId ?? null,
+    subjectType: subject?.type ?? null,
+    subjectId: subject?.id ?? null,
+    startedByType: starter.type,
+    startedById: starter.id,
+    startedByName: starter.name,
+    createdAt: now,
+    progress: 0,
+    stepN: 0,
+    stepOf: saga.steps.length,
+    tries: 0,
+    cancelScope: saga.options.cancelWith ?? null,
+  })
+  return id
+}
+
+/**
+ * Asks an open job, and its open child jobs, to stop. It stops before its next step, undoes what it did and ends as `failed` with the
+ * code `cancelled`; one that never gives up stops where it is. Answers false when there is nothing to ask: it has ended, or was asked.
+ */
+export function cancelJob(
+  tx: Tx,
+  jobId: string,
+  { by, reason, now }: { by: Actor; reason: string; now: number },
+): boolean {
+  return requestCancel(tx, jobId, startedBy(by), reason, now)
+}
+
+export function requestCancel(tx: Tx, jobId: string, by: Starter, reason: string, now: number): boolean {
+  const { cancel, children } = statements(tx)
+  const asked = cancel.run(now, by.type, by.id, by.name, reason, jobId).changes > 0
+  for (const child of children.all(jobId)) requestCancel(tx, child.id, by, reason, now)
+  return asked
+}
