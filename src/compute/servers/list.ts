@@ -1,14 +1,14 @@
+import { accountContains } from '../../identity/accounts/queries.ts'
 import { page, paginate } from '../../kernel/api/list.ts'
 import { operation, type ReadContext } from '../../kernel/api/operation.ts'
 import { idOf, oneOf, text } from '../../kernel/api/query.ts'
-import { countOf } from '../../kernel/db/cache.ts'
 import { LIKE, partOf } from '../../kernel/db/rows.ts'
 import { addressContains } from '../../network/ip-pools/queries.ts'
 import { own, visible } from '../workloads/access.ts'
-import { fromWorkloads } from '../workloads/queries.ts'
 import { type Status, statuses, statusIs } from '../workloads/status.ts'
 import { server } from './model.ts'
-import { rowOf, type ServerRow, selectServers, serverResponse, showServer } from './show.ts'
+import { countServers, serverRow, serverRows } from './queries.ts'
+import { serverResponse, showServer } from './show.ts'
 
 export const getServer = operation({
   id: 'servers.get',
@@ -18,7 +18,7 @@ export const getServer = operation({
   access: { staff: ['servers:read'], reseller: ['servers:read'], customer: ['servers:read'] },
   on: server,
   response: serverResponse,
-  run: (call) => showServer(call, rowOf(call.tx, call.target.id)),
+  run: (call) => showServer(call, serverRow(call.tx, call.target.id)),
 })
 
 /** Newest first; filters are exact but `q`, which looks into names, addresses and ids. */
@@ -45,30 +45,19 @@ function listing(call: ReadContext, name: string) {
     // Not the address of who shares a server: it could be guessed letter by letter.
     const theirs = own(call.actor)
     filters.push([
-      `(w.hostname ${LIKE} OR w.name ${LIKE} OR w.id = ? OR ${addressContains('w.id')} OR EXISTS (SELECT 1 FROM accounts qo WHERE qo.id = w.owner_id AND (qo.name ${LIKE} OR (qo.email ${LIKE} AND ${theirs.where}))))`,
+      `(w.hostname ${LIKE} OR w.name ${LIKE} OR w.id = ? OR ${addressContains('w.id')} OR ${accountContains('w.owner_id', theirs.where)})`,
       [part, part, query['q'], part, part, part, ...theirs.values],
     ])
   }
-  const filter = filters.map(([sql]) => sql).join(' AND ')
-  const given = filters.flatMap(([, v]) => v)
+  const filter = { where: filters.map(([sql]) => sql).join(' AND '), values: filters.flatMap(([, v]) => v) }
   return paginate({
     call,
     name,
     keptWith: [call.nodes.changes()],
-    rows: (after, limit) =>
-      call.tx.$client
-        .query<ServerRow, any[]>(
-          `${selectServers} WHERE ${filter}${after ? ' AND w.id < ?' : ''} ORDER BY w.id DESC LIMIT ?`,
-        )
-        .all(...given, ...(after ? [after] : []), limit),
+    rows: (after, limit) => serverRows(call.tx, filter, after, limit),
     keyOf: (s) => s.id,
     show: (s) => showServer(call, s),
-    total: () =>
-      countOf(
-        call.tx,
-        `SELECT count(*) AS n ${fromWorkloads}${query['packageId'] ? ' JOIN servers s ON s.id = w.id' : ''} WHERE ${filter}`,
-        given,
-      ),
+    total: () => countServers(call.tx, filter, query['packageId'] !== undefined),
   })
 }
 

@@ -2,7 +2,8 @@ import { fields, operation } from '../../kernel/api/operation.ts'
 import { changeWorkload } from '../workloads/queries.ts'
 import { server } from './model.ts'
 import { displayName } from './order.ts'
-import { rowOf, serverResponse, showServer } from './show.ts'
+import { serverRow } from './queries.ts'
+import { serverResponse, showServer } from './show.ts'
 import { mustAllow, refusalsOf } from './state.ts'
 
 export const renameServer = operation({
@@ -21,6 +22,6 @@ export const renameServer = operation({
     const { tx, target, body } = call
     mustAllow(target, 'rename')
     changeWorkload(tx, target.id, { name: body.name })
-    return showServer(call, rowOf(tx, target.id))
+    return showServer(call, serverRow(tx, target.id))
   },
 })

@@ -1,6 +1,17 @@
-// What other features read of servers. Terminated servers are not counted.
+// The statements about servers: rows of lists with the names beside them, counts, and what needs attention.
+import type { Power } from '../../../agent/protocol/wire.ts'
+import { imageReference } from '../../catalog/images/queries.ts'
+import { packageReference } from '../../catalog/packages/queries.ts'
+import { locationReference } from '../../fleet/locations/queries.ts'
+import { nodeReference } from '../../fleet/nodes/queries.ts'
+import { accountReference } from '../../identity/accounts/queries.ts'
+import { countOf } from '../../kernel/db/cache.ts'
 import { type Db, prepared } from '../../kernel/db/open.ts'
-import { auditTargetOf, fromWorkloads } from '../workloads/queries.ts'
+import type { Where } from '../../kernel/db/rows.ts'
+import { openJobJson } from '../../kernel/jobs/queries.ts'
+import { addressesJson } from '../../network/ip-pools/queries.ts'
+import { auditTargetOf, fromWorkloads, type Lifecycle, workloadColumns } from '../workloads/queries.ts'
+import { statusIs, statusSql } from '../workloads/status.ts'
 
 export const serverTarget = auditTargetOf('srv')
 
@@ -14,3 +25,105 @@ const counts = prepared(({ $client }) => {
 export const serversOfOwner = (tx: Db, ownerId: string): number => counts(tx).ofOwner.get(ownerId)!.n
 export const serversWithPackage = (tx: Db, packageId: string): number => counts(tx).withPackage.get(packageId)!.n
 export const serversWithImage = (tx: Db, imageId: string): number => counts(tx).withImage.get(imageId)!.n
+
+// ---------------------------------------------------------------- rows of lists
+export type ServerRow = {
+  id: string
+  number: number
+  name: string
+  hostname: string
+  lifecycle: Lifecycle
+  suspendedAt: number | null
+  suspendReason: string | null
+  power: Power | null
+  failure: string | null
+  placement: string
+  mac: string
+  vcpus: number
+  memoryMb: number
+  diskGb: number
+  trafficGb: number | null
+  portMbps: number | null
+  protected: number
+  createdAt: number
+  terminatedAt: number | null
+  nodeId: string
+  nodeName: string
+  ownerId: string
+  resellerId: string | null
+  ownerName: string
+  ownerEmail: string
+  packageId: string
+  packageName: string
+  locationId: string
+  locationName: string
+  imageId: string | null
+  imageName: string | null
+  /** JSON of `HeldAddressJson[]`. */
+  addresses: string
+  /** JSON of `{ id, kind, progress }`. */
+  job: string | null
+}
+
+// Raw: one statement with nine joins and two subqueries answers a page of 50; crossJoin pins their order, because with few packages the
+// planner would begin there, and sort all servers for a page.
+const selectServers = `SELECT ${workloadColumns}, s.traffic_gb AS trafficGb, s.port_mbps AS portMbps, s.protected,
+  s.package_id AS packageId, s.image_id AS imageId, ${nodeReference.columns('n', { nodeName: 'name' })},
+  ${accountReference.columns('o', { ownerName: 'name', ownerEmail: 'email' })},
+  ${packageReference.columns('p', { packageName: 'name' })}, ${locationReference.columns('l', { locationName: 'name' })},
+  ${imageReference.columns('i', { imageName: 'name' })}, ${addressesJson('w.id')} AS addresses, ${openJobJson('w.id')} AS job
+  ${fromWorkloads} CROSS JOIN servers s ON s.id = w.id ${nodeReference.crossJoin('n', 'w.node_id')}
+  ${accountReference.crossJoin('o', 'w.owner_id')} ${packageReference.crossJoin('p', 's.package_id')}
+  ${locationReference.crossJoin('l', 'w.location_id')} ${imageReference.leftJoin('i', 's.image_id')}`
+
+const one = prepared(({ $client }) => $client.prepare<ServerRow, [string]>(`${selectServers} WHERE w.id = ?`))
+/** The row of a server that exists. */
+export const serverRow = (tx: Db, id: string): ServerRow => one(tx).get(id)!
+
+/** Servers that fit, newest first, from behind the id `after`. `where` is over `workloads w` and `servers s`. */
+export const serverRows = (tx: Db, { where, values }: Where, after: string | undefined, limit: number): ServerRow[] =>
+  tx.$client
+    .query<ServerRow, (string | number)[]>(
+      `${selectServers} WHERE ${where}${after ? ' AND w.id < ?' : ''} ORDER BY w.id DESC LIMIT ?`,
+    )
+    .all(...values, ...(after ? [after] : []), limit)
+
+/** How many fit. `joined`: `where` names a column of `servers s`; without it the count reads one index of `workloads`. */
+export const countServers = (tx: Db, { where, values }: Where, joined: boolean): number =>
+  countOf(
+    tx,
+    `SELECT count(*) AS n ${fromWorkloads}${joined ? ' JOIN servers s ON s.id = w.id' : ''} WHERE ${where}`,
+    values,
+  )
+
+// ---------------------------------------------------------------- what needs attention; `where` is over `workloads w`
+type Failed = { id: string; hostname: string; failure: string | null }
+/** Servers whose installation failed, newest first. */
+export const failedServerRows = (tx: Db, { where, values }: Where, limit: number): Failed[] =>
+  tx.$client
+    .query<Failed, (string | number)[]>(
+      `SELECT w.id, w.hostname, w.failure ${fromWorkloads} WHERE w.kind = 'server' AND ${where} AND ${statusIs.failed}
+       ORDER BY w.id DESC LIMIT ?`,
+    )
+    .all(...values, limit)
+
+type OnNode = { nodeId: string; seenAt: number; n: number; id: string; hostname: string }
+/** Per node: when it was last seen (milliseconds), how many servers it has, and the oldest of them. */
+export const serversByNode = (tx: Db, { where, values }: Where): OnNode[] =>
+  tx.$client
+    .query<OnNode, string[]>(
+      `SELECT w.node_id AS nodeId, ${nodeReference.columns('n', { seenAt: 'seenAt' })}, count(*) AS n, min(w.id) AS id, w.hostname
+       ${fromWorkloads} ${nodeReference.join('n', 'w.node_id')} WHERE w.kind = 'server' AND ${where} GROUP BY w.node_id`,
+    )
+    .all(...values)
+
+type Waiting = { id: string; hostname: string; status: 'suspended' | 'pending_setup'; createdAt: number }
+/** Servers that are suspended or wait for their setup, newest first, without those in the care of this account. */
+export const waitingServerRows = (tx: Db, { where, values }: Where, accountId: string, limit: number): Waiting[] =>
+  tx.$client
+    .query<Waiting, (string | number)[]>(
+      `SELECT w.id, w.hostname, ${statusSql} AS status, w.created_at AS createdAt ${fromWorkloads}
+       WHERE w.kind = 'server' AND ${where} AND (${statusIs.suspended} OR ${statusIs.pending_setup})
+         AND w.reseller_id IS NOT ? ORDER BY w.id DESC LIMIT ?`,
+    )
+    .all(...values, accountId, limit)

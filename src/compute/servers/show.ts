@@ -1,7 +1,6 @@
 // The record of a server, as each actor may see it.
 
 import { Type as t } from 'typebox'
-import type { Power } from '../../../agent/protocol/wire.ts'
 import { roleNames } from '../../identity/team/share.ts'
 import type { Actor } from '../../kernel/api/actor.ts'
 import {
@@ -14,14 +13,13 @@ import {
   time,
 } from '../../kernel/api/operation.ts'
 import { iso, isoOrNull } from '../../kernel/db/clock.ts'
-import { type Db, prepared } from '../../kernel/db/open.ts'
-import { addressesJson, type HeldAddressJson } from '../../network/ip-pools/queries.ts'
+import type { Db } from '../../kernel/db/open.ts'
+import type { HeldAddressJson } from '../../network/ip-pools/queries.ts'
 import { accessLevel, rightsWith } from '../workloads/access.ts'
-import { fromWorkloads, workloadColumns } from '../workloads/queries.ts'
 import { statuses, statusOf } from '../workloads/status.ts'
-import type { Lifecycle } from '../workloads/tables.ts'
 import { actions, allActions } from './actions.ts'
 import { guestIpv6 } from './model.ts'
+import type { ServerRow } from './queries.ts'
 import { disabledReason } from './state.ts'
 
 const named = namedSchema('Named', { id: t.String(), name: t.String() })
@@ -69,55 +67,6 @@ export const serverResponse = namedSchema('Server', {
   createdAt: time,
   terminatedAt: nullable(time),
 })
-
-const row = `${workloadColumns}, s.traffic_gb AS trafficGb, s.port_mbps AS portMbps, s.protected, n.name AS nodeName, o.name AS ownerName,
-  o.email AS ownerEmail, s.package_id AS packageId, p.name AS packageName, l.name AS locationName, s.image_id AS imageId, i.name AS imageName,
-  ${addressesJson('w.id')} AS addresses,
-  (SELECT json_object('id', j.id, 'kind', j.kind, 'progress', j.progress) FROM jobs j WHERE j.holds = w.id AND j.state IN ('queued', 'running', 'undoing')) AS job`
-// CROSS pins the order: with few packages the planner would begin there, and sort all servers for a page of fifty.
-const joins = `${fromWorkloads} CROSS JOIN servers s ON s.id = w.id CROSS JOIN nodes n ON n.id = w.node_id CROSS JOIN accounts o ON o.id = w.owner_id
-  CROSS JOIN packages p ON p.id = s.package_id CROSS JOIN locations l ON l.id = w.location_id LEFT JOIN images i ON i.id = s.image_id`
-
-/** The start of a query whose rows `showServer` takes; the tables are `w` and `s`. */
-export const selectServers = `SELECT ${row} ${joins}`
-
-export type ServerRow = {
-  id: string
-  number: number
-  name: string
-  hostname: string
-  lifecycle: Lifecycle
-  suspendedAt: number | null
-  suspendReason: string | null
-  power: Power | null
-  failure: string | null
-  placement: string
-  mac: string
-  vcpus: number
-  memoryMb: number
-  diskGb: number
-  trafficGb: number | null
-  portMbps: number | null
-  protected: number
-  createdAt: number
-  terminatedAt: number | null
-  nodeId: string
-  nodeName: string
-  ownerId: string
-  resellerId: string | null
-  ownerName: string
-  ownerEmail: string
-  packageId: string
-  packageName: string
-  locationId: string
-  locationName: string
-  imageId: string | null
-  imageName: string | null
-  addresses: string
-  job: string | null
-}
-const one = prepared(({ $client }) => $client.prepare<ServerRow, [string]>(`${selectServers} WHERE w.id = ?`))
-export const rowOf = (tx: Db, id: string): ServerRow => one(tx).get(id)!
 
 const made = new WeakMap<Actor, typeof allActions>()
 /** The actions whose operation is open to this actor at all: the same for every server of a list. */

@@ -1,5 +1,6 @@
 // Visibility of workloads: one rule for one row, for lists and for counts.
-import { isMember, opens, type Role, roleOn, sharedIds } from '../../identity/team/share.ts'
+import { fromShared, isMember } from '../../identity/team/queries.ts'
+import { opens, type Role, roleOn } from '../../identity/team/share.ts'
 import type { Scope } from '../../kernel/api/access.ts'
 import type { Actor } from '../../kernel/api/actor.ts'
 import type { Db } from '../../kernel/db/open.ts'
@@ -48,9 +49,10 @@ export function own(actor: Actor): Where {
 export function visible(tx: Db, actor: Actor): Where {
   const { where, values } = own(actor)
   if (where === '0' || actor.kind === 'staff' || !isMember(tx, actor.accountId)) return { where, values }
+  const shared = `SELECT w.id ${fromShared('w', (condition) => `JOIN workloads w ON ${condition}`)}`
   // A list of ids keeps the order of the ids; with OR the planner would sort every row before it takes the first fifty.
   return {
-    where: `w.id IN (SELECT w.id FROM workloads w WHERE ${where} UNION ALL ${sharedIds}) AND w.terminated_at IS NULL`,
+    where: `w.id IN (SELECT w.id FROM workloads w WHERE ${where} UNION ALL ${shared}) AND w.terminated_at IS NULL`,
     values: [...values, actor.accountId],
   }
 }

@@ -9,7 +9,9 @@ import { inserting, rowBy } from '../../kernel/db/rows.ts'
 import type { AuditTarget } from '../../platform/audit/target.ts'
 import { accessLevel, canSee, type Deciding, rightsWith } from './access.ts'
 import { type Status, statusOf } from './status.ts'
-import { type Workload, workloads } from './tables.ts'
+import { type Lifecycle, type Workload, workloads } from './tables.ts'
+
+export type { Lifecycle, Workload }
 
 export const workloadReference = reference(workloads, [
   'kind',

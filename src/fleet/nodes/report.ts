@@ -1,10 +1,10 @@
 // What agents say of themselves, taken in: facts, heartbeats, power changes, and the inventory that is held against what should be.
 import { eq } from 'drizzle-orm'
 import type { Facts, Heartbeat, Inventory, Power } from '../../../agent/protocol/wire.ts'
-import { notePower, workloadById, workloadsOn } from '../../compute/workloads/queries.ts'
-import type { Workload } from '../../compute/workloads/tables.ts'
+import { notePower, type Workload, workloadById, workloadsOn } from '../../compute/workloads/queries.ts'
 import { type Clock, minute } from '../../kernel/db/clock.ts'
-import { type Db, prepared, type Tx, write } from '../../kernel/db/open.ts'
+import { type Db, type Tx, write } from '../../kernel/db/open.ts'
+import { isHeldByJob } from '../../kernel/jobs/queries.ts'
 import { log } from '../../kernel/log.ts'
 import type { Report } from '../../kernel/nodes/hub.ts'
 import { nodeById } from './queries.ts'
@@ -120,24 +120,17 @@ export class Reports {
     if (workload?.nodeId !== nodeId)
       return log.warning('a node reported a workload that is not on it', { nodeId, workloadId })
     this.power.set(workloadId, power)
-    notePower(tx, workload, power, held(tx, workloadId))
+    // While a job works on it its state is changing, and the report is a moment old.
+    notePower(tx, workload, power, isHeldByJob(tx, workloadId))
   }
 
   private inventory(tx: Tx, nodeId: string, found: Inventory) {
     const expected = workloadsOn(tx, nodeId)
-    const busy = new Set(expected.filter((s) => held(tx, s.id)).map((s) => s.id))
+    const busy = new Set(expected.filter((s) => isHeldByJob(tx, s.id)).map((s) => s.id))
     const differences = compare(expected, found, busy)
     tx.update(nodes).set({ differences, inventoryAt: this.clock() }).where(eq(nodes.id, nodeId)).run()
   }
 }
-
-const statements = prepared((db) => ({
-  held: db.$client.prepare<{ n: number }, [string]>(
-    "SELECT 1 AS n FROM jobs WHERE holds = ? AND state IN ('queued', 'running', 'undoing')",
-  ),
-}))
-/** Does a job work on it? Then its state is changing and the node's report is a moment old. */
-const held = (tx: Db, workloadId: string) => statements(tx).held.get(workloadId) !== null
 
 /**
  * Compares what should be on a node with what it found. Workloads that a job works on are left out: they are changing. Nothing is matched

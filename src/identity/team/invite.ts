@@ -6,8 +6,8 @@ import { type Call, fields, nullable, operation, see } from '../../kernel/api/op
 import { newId } from '../../kernel/db/ids.ts'
 import { isUniqueViolation, prepared, type Tx } from '../../kernel/db/open.ts'
 import { mailTo } from '../../kernel/mail/mail.ts'
+import type { Account } from '../accounts/model.ts'
 import { accountById, mailAddress } from '../accounts/model.ts'
-import type { Account } from '../accounts/tables.ts'
 import {
   changes,
   grantsRole,

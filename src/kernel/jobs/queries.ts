@@ -1,7 +1,9 @@
 // What features read of jobs. The states of a job that is not finished are said here once.
 import { type Db, prepared } from '../db/open.ts'
 import { reference } from '../db/reference.ts'
-import { jobs } from './tables.ts'
+import { type Job, jobs } from './tables.ts'
+
+export type { Job }
 
 const OPEN = "('queued', 'running', 'undoing')"
 

@@ -9,6 +9,7 @@ import { described, done, fields, line, namedSchema, nullable, operation } from 
 import { newId } from '../../kernel/db/ids.ts'
 import type { Db, Tx } from '../../kernel/db/open.ts'
 import { attachTo, mustBeNodes, pool, poolAddress, poolAnswer, showPool } from './pool.ts'
+import { holderElsewhere } from './queries.ts'
 import { type Network, overlap, toNetwork, toNumber, toText } from './ranges.ts'
 import { type Address, addresses, pools } from './tables.ts'
 
@@ -253,17 +254,11 @@ export const attachPool = operation({
   }),
   run({ tx, target, body }) {
     mustBeNodes(tx, body.nodeIds)
-    const left = tx.$client
-      .query<{ hostname: string }, [string, string]>(
-        `SELECT w.hostname FROM addresses a JOIN workloads w ON w.id = a.workload_id
-         WHERE a.pool_id = ? AND w.node_id NOT IN (SELECT value FROM json_each(?)) LIMIT 1`,
-      )
-      .get(target.id, JSON.stringify(body.nodeIds))
-    if (left)
+    const left = holderElsewhere(tx, target.id, body.nodeIds)
+    if (left !== undefined)
       throw new ApiError(
         'in_use',
-        `${left.hostname} has an address of this pool on a node that would no longer route it. Move or terminate ` +
-          'it first.',
+        `${left} has an address of this pool on a node that would no longer route it. Move or terminate ` + 'it first.',
       )
     attachTo(tx, target.id, body.nodeIds)
     return showPool(tx, target)

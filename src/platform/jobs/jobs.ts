@@ -2,10 +2,10 @@ import { Type as t } from 'typebox'
 import { page, paginate } from '../../kernel/api/list.ts'
 import { operation, time } from '../../kernel/api/operation.ts'
 import { idOf, oneOf, text, wholeNumber } from '../../kernel/api/query.ts'
-import { countOf } from '../../kernel/db/cache.ts'
 import { iso } from '../../kernel/db/clock.ts'
 import { linesAfter } from '../../kernel/jobs/log.ts'
-import { fromJobs, type JobRow, job, jobRecord, jobState, seen, selectJobs, showJob, stateOf } from './model.ts'
+import { job, jobRecord, jobState, showJob, stateOf } from './model.ts'
+import { countJobs, jobRows, jobStates, visibleJobs } from './queries.ts'
 
 const everybody = {
   staff: ['servers:read', 'nodes:read'],
@@ -24,12 +24,7 @@ export const getJob = operation({
   run: ({ actor, target }) => showJob(actor, target),
 })
 
-const states = {
-  running: "j.state IN ('queued', 'running', 'undoing')",
-  done: "j.state = 'succeeded'",
-  failed: "j.state = 'failed'",
-}
-type RequestContext = keyof typeof states
+type State = keyof typeof jobStates
 
 export const listJobs = operation({
   id: 'jobs.list',
@@ -38,10 +33,7 @@ export const listJobs = operation({
   summary: 'Jobs, newest first',
   access: everybody,
   query: {
-    state: oneOf(
-      Object.keys(states) as RequestContext[],
-      'running: at work or waiting for it; done: succeeded; failed.',
-    ),
+    state: oneOf(Object.keys(jobStates) as State[], 'running: at work or waiting for it; done: succeeded; failed.'),
     serverId: idOf('srv', 'Only jobs of this server.'),
     nodeId: idOf('nod', 'Only jobs on this node.'),
     kind: text('Only jobs of this kind, such as install.', 40),
@@ -49,29 +41,23 @@ export const listJobs = operation({
   response: page(jobRecord),
   run(call) {
     const { tx, actor, query } = call
-    const { where, values } = seen(tx, actor)
+    const { where, values } = visibleJobs(tx, actor)
     const filters: [string, string[]][] = [[where, values]]
-    if (query['state']) filters.push([states[query['state'] as RequestContext], []])
+    if (query['state']) filters.push([jobStates[query['state'] as State], []])
     for (const [name, column] of [
       ['serverId', 'j.subject_id'],
       ['nodeId', 'j.node_id'],
       ['kind', 'j.kind'],
     ] as const)
       if (query[name]) filters.push([`${column} = ?`, [query[name]]])
-    const filter = filters.map(([sql]) => `(${sql})`).join(' AND ')
-    const given = filters.flatMap(([, v]) => v)
+    const filter = { where: filters.map(([sql]) => sql).join(' AND '), values: filters.flatMap(([, v]) => v) }
     return paginate({
       call,
       name: 'jobs',
-      rows: (after, limit) =>
-        tx.$client
-          .query<JobRow, any[]>(
-            `${selectJobs} WHERE ${filter}${after ? ' AND j.id < ?' : ''} ORDER BY j.id DESC LIMIT ?`,
-          )
-          .all(...given, ...(after ? [after] : []), limit),
+      rows: (after, limit) => jobRows(tx, filter, after, limit),
       keyOf: (j) => j.id,
       show: (j) => showJob(actor, j),
-      total: () => countOf(tx, `SELECT count(*) AS n ${fromJobs} WHERE ${filter}`, given),
+      total: () => countJobs(tx, filter),
     })
   },
 })

@@ -1,20 +1,127 @@
+// Jobs with the names beside them, as actors see them. The engine's own statements are in kernel/jobs.
+import { visible } from '../../compute/workloads/access.ts'
 import { workloadReference } from '../../compute/workloads/queries.ts'
+import { nodeReference } from '../../fleet/nodes/queries.ts'
+import { accountReference } from '../../identity/accounts/queries.ts'
+import { tokenReference } from '../../identity/tokens/queries.ts'
+import type { AccountKind } from '../../kernel/api/access.ts'
+import type { Actor } from '../../kernel/api/actor.ts'
+import { countOf } from '../../kernel/db/cache.ts'
 import type { Db } from '../../kernel/db/open.ts'
 import { LIKE, type Where } from '../../kernel/db/rows.ts'
-import { fromNewestJobs, isJobGone } from '../../kernel/jobs/queries.ts'
+import { fromNewestJobs, isJobGone, isOpenJob, type Job, jobReference, newestJobId } from '../../kernel/jobs/queries.ts'
 import type { AuditTarget } from '../audit/target.ts'
 
 export const jobTarget: AuditTarget = { prefix: 'job', isGone: isJobGone }
 
+const withWorkload = workloadReference.leftJoin('w', 'j.subject_id')
+
+/**
+ * The jobs that an actor sees, over `jobs j` and `workloads w`: those of the workloads it sees; jobs without a subject are work on a
+ * node, for staff who see nodes.
+ */
+export function visibleJobs(tx: Db, actor: Actor): Where {
+  const { where, values } = visible(tx, actor)
+  const nodesToo = actor.kind === 'staff' && actor.scopes.has('nodes:read')
+  return { where: `((j.subject_id IS NOT NULL AND ${where})${nodesToo ? ' OR j.subject_id IS NULL' : ''})`, values }
+}
+
+export type JobRow = Job & {
+  nodeName: string | null
+  ownerId: string | null
+  providerId: string | null
+  doerId: string | null
+  doerKind: AccountKind | null
+  doerName: string | null
+  doerResellerId: string | null
+}
+// Raw: drizzle has no form for joins that other features export as text.
+const fromJobs = `${jobReference.from('j')} ${nodeReference.leftJoin('n', 'j.node_id')} ${withWorkload}
+  ${tokenReference.leftJoin('tk', "j.started_by_id AND j.started_by_type = 'token'")}
+  ${accountReference.leftJoin('ac', `coalesce(${tokenReference.column('tk', 'accountId')}, j.started_by_id)`)}`
+const selectJobs = `SELECT j.id, j.kind, j.title, j.state, j.progress, j.step_n AS stepN, j.step_of AS stepOf,
+  j.step_name AS stepName, j.started_by_type AS startedByType, j.started_by_id AS startedById,
+  j.started_by_name AS startedByName, j.node_id AS nodeId, j.subject_type AS subjectType, j.subject_id AS subjectId,
+  j.created_at AS createdAt, j.started_at AS startedAt, j.finished_at AS finishedAt, j.error_code AS errorCode,
+  j.error_message AS errorMessage, ${nodeReference.columns('n', { nodeName: 'name' })},
+  ${workloadReference.columns('w', { ownerId: 'ownerId', providerId: 'resellerId' })},
+  ${accountReference.columns('ac', { doerId: 'id', doerKind: 'kind', doerName: 'name', doerResellerId: 'resellerId' })}
+  ${fromJobs}`
+
+export const jobRow = (tx: Db, { where, values }: Where, id: string): JobRow | undefined =>
+  tx.$client.query<JobRow, string[]>(`${selectJobs} WHERE j.id = ? AND ${where}`).get(id, ...values) ?? undefined
+
+/** Jobs that fit, newest first, from behind the id `after`. */
+export const jobRows = (tx: Db, { where, values }: Where, after: string | undefined, limit: number): JobRow[] =>
+  tx.$client
+    .query<JobRow, (string | number)[]>(
+      `${selectJobs} WHERE ${where}${after ? ' AND j.id < ?' : ''} ORDER BY j.id DESC LIMIT ?`,
+    )
+    .all(...values, ...(after ? [after] : []), limit)
+export const countJobs = (tx: Db, { where, values }: Where): number =>
+  countOf(tx, `SELECT count(*) AS n ${jobReference.from('j')} ${withWorkload} WHERE ${where}`, values)
+
+/** Conditions over `jobs j` for the states by which people filter. */
+export const jobStates = {
+  running: isOpenJob('j'),
+  done: "j.state = 'succeeded'",
+  failed: "j.state = 'failed'",
+}
+
+type Counts = { running: number; failed: number; done: number }
+/** How many jobs are at work, and how many failed or succeeded after `since` (milliseconds). */
+export function countsSince(tx: Db, { where, values }: Where, since: number): Counts {
+  const count = (which: string, ...more: number[]) =>
+    tx.$client
+      .query<{ n: number }, (string | number)[]>(
+        `SELECT count(*) AS n ${jobReference.from('j')} ${withWorkload} WHERE ${which} AND ${where}`,
+      )
+      .get(...more, ...values)!.n
+  return {
+    running: count(jobStates.running),
+    failed: count(`${jobStates.failed} AND j.finished_at > ?`, since),
+    done: count(`${jobStates.done} AND j.finished_at > ?`, since),
+  }
+}
+
+type Trouble<Words> = { id: string; title: string; words: Words; at: number }
+/** Jobs whose step keeps failing and is tried again, the oldest first; `at` is when they were created (milliseconds). */
+export const stuckJobRows = (tx: Db, { where, values }: Where, limit: number): Trouble<string>[] =>
+  tx.$client
+    .query<Trouble<string>, (string | number)[]>(
+      `SELECT j.id, j.title, j.error_message AS words, j.created_at AS at ${jobReference.from('j')} ${withWorkload}
+       WHERE j.state IN ('running', 'undoing') AND j.error_code IS NOT NULL AND j.tries > 0 AND ${where}
+       ORDER BY j.id LIMIT ?`,
+    )
+    .all(...values, limit)
+
+/**
+ * Jobs that failed after `since` and are the newest of their workload, newest first; `at` is when they failed (milliseconds), `where`
+ * is over `workloads w`. A failed installation shows as a failed server instead.
+ */
+export const lastFailedJobs = (
+  tx: Db,
+  { where, values }: Where,
+  since: number,
+  limit: number,
+): Trouble<string | null>[] =>
+  tx.$client
+    .query<Trouble<string | null>, (string | number)[]>(
+      `SELECT j.id, j.title, j.error_message AS words, j.finished_at AS at
+       ${workloadReference.from('w')} ${jobReference.join('j', newestJobId('w.id'))}
+       WHERE ${where} AND ${workloadReference.column('w', 'lifecycle')} <> 'failed'
+         AND ${jobStates.failed} AND j.finished_at > ? ORDER BY j.id DESC LIMIT ?`,
+    )
+    .all(...values, since, limit)
+
 /** A search by title reads only the newest jobs; an older one is found by its id. */
 const JOBS_SEARCHED = 2000
-
 type Found = { id: string; title: string; detail: string }
-/** Jobs with this in their title, or with this id, the newest first; `part` is `partOf(id)`, `where` is `seen`. */
+/** Jobs with this in their title, or with this id, the newest first; `part` is `partOf(id)`. */
 export const searchJobs = (tx: Db, { where, values }: Where, part: string, id: string, limit: number): Found[] =>
   tx.$client
     .query<Found, (string | number)[]>(
-      `SELECT j.id, j.title, j.state AS detail ${fromNewestJobs('j')} ${workloadReference.leftJoin('w', 'j.subject_id')}
-       WHERE (${where}) AND (j.title ${LIKE} OR j.id = ?) ORDER BY j.id DESC LIMIT ?`,
+      `SELECT j.id, j.title, j.state AS detail ${fromNewestJobs('j')} ${withWorkload}
+       WHERE ${where} AND (j.title ${LIKE} OR j.id = ?) ORDER BY j.id DESC LIMIT ?`,
     )
     .all(id, JOBS_SEARCHED, ...values, part, id, limit)

@@ -1,7 +1,7 @@
 // What jobs work on, as the API names it: each kind of subject has a field of its own in a job, null where the job is about another kind.
 import { type TSchema, Type as t } from 'typebox'
 import { nullable } from '../../kernel/api/operation.ts'
-import type { Job } from '../../kernel/jobs/tables.ts'
+import type { Job } from '../../kernel/jobs/queries.ts'
 
 type SubjectKind = { type: string; field: 'serverId' }
 

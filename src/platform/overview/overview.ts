@@ -9,7 +9,7 @@ import { agentVersions } from '../../fleet/nodes/queries.ts'
 import { mayCall, nullable, type Operation, operation, type ReadContext, time } from '../../kernel/api/operation.ts'
 import { day, iso } from '../../kernel/db/clock.ts'
 import { listJobs } from '../jobs/jobs.ts'
-import { seen } from '../jobs/model.ts'
+import { countsSince, visibleJobs } from '../jobs/queries.ts'
 import { attention, needsAttention, step } from './attention.ts'
 import { checklistFor } from './checklist.ts'
 import { serversByState } from './own-overview.ts'
@@ -49,19 +49,8 @@ export const getOverview = operation({
 })
 
 function jobs({ tx, actor, clock }: ReadContext) {
-  const { where, values } = seen(tx, actor)
-  const number = (which: string, ...more: number[]) =>
-    tx.$client
-      .query<{ n: number }, (string | number)[]>(
-        `SELECT count(*) AS n FROM jobs j LEFT JOIN workloads w ON w.id = j.subject_id WHERE ${which} AND (${where})`,
-      )
-      .get(...more, ...values)!.n
-  const since = clock() - day
-  return {
-    running: number("j.state IN ('queued', 'running', 'undoing')"),
-    failed24h: number("j.state = 'failed' AND j.finished_at > ?", since),
-    done24h: number("j.state = 'succeeded' AND j.finished_at > ?", since),
-  }
+  const { running, failed, done } = countsSince(tx, visibleJobs(tx, actor), clock() - day)
+  return { running, failed24h: failed, done24h: done }
 }
 
 function nodes({ tx, nodes: live }: ReadContext) {

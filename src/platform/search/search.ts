@@ -10,8 +10,7 @@ import { searchAccounts } from '../../identity/accounts/queries.ts'
 import { areas, everybody } from '../../kernel/api/access.ts'
 import { nullable, operation, type ReadContext } from '../../kernel/api/operation.ts'
 import { partOf } from '../../kernel/db/rows.ts'
-import { seen } from '../jobs/model.ts'
-import { searchJobs } from '../jobs/queries.ts'
+import { searchJobs, visibleJobs } from '../jobs/queries.ts'
 
 /** As many as are seen at a glance. */
 export const MOST = 12
@@ -61,7 +60,7 @@ const sources: readonly Source[] = [
       actor.scopes.has('servers:read') || (actor.kind === 'staff' && actor.scopes.has('nodes:read'))
         ? `${areas[actor.kind]}/jobs/`
         : undefined,
-    find: ({ tx, actor }, part, id) => searchJobs(tx, seen(tx, actor), part, id, MOST),
+    find: ({ tx, actor }, part, id) => searchJobs(tx, visibleJobs(tx, actor), part, id, MOST),
   },
 ]
 
