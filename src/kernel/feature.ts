@@ -17,6 +17,8 @@ import type { Hub } from './nodes/hub.ts'
 import { type SampleValue, sampling } from './openapi/sample.ts'
 import type { DeliveryKind } from './queue/delivery-kind.ts'
 import type { DeliveryQueue } from './queue/delivery-queue.ts'
+import type { ActionEntry, NavEntry } from './web/navigation.ts'
+import type { Page } from './web/page.ts'
 
 /** Fields that features about all the others add to the form, e.g. `attention` by the overview. They merge into this interface. */
 export interface FeatureFields {}
@@ -56,6 +58,10 @@ export interface Feature extends FeatureFields {
   /** Events by name; declare them in `EventTypes` too. */
   events?: Readonly<Record<string, EventDeclaration>>
   schedule?: readonly ScheduledWork[]
+  pages?: readonly Page[]
+  nav?: readonly NavEntry[]
+  /** What can be done, for the search. */
+  actions?: readonly ActionEntry[]
   /** What the delivery queue delivers, and how. */
   deliveries?: readonly DeliveryKind[]
 }
@@ -114,6 +120,9 @@ export function assemble(features: readonly Feature[]) {
     jobs: all((one) => one.jobs),
     events: merged('event', (one) => one.events),
     schedule: all((one) => one.schedule),
+    pages: all((one) => one.pages),
+    nav: all((one) => one.nav),
+    actions: all((one) => one.actions),
     deliveries: all((one) => one.deliveries),
     /** The schema with the names in it that features declare. */
     complete: completing((table) => Object.keys({ errors, permissions }[table])),

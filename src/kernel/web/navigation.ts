@@ -1,0 +1,69 @@
+// The navigation, and what can be done from the search: both from what features declare.
+import type { AccountKind } from '../api/access.ts'
+import type { Actor } from '../api/actor.ts'
+import { mayCall, type Operation } from '../api/operation.ts'
+
+export type NavEntry = {
+  /** Kinds of account whose navigation has it. */
+  kinds: readonly AccountKind[]
+  /** Its heading; empty for the first group, which has none. */
+  group: string
+  /** Smaller comes first; groups stand in the order of their first entries. */
+  position: number
+  /** What a page gives as `nav`. */
+  name: string
+  title: string
+  href: string
+  /** Name of an icon of the product. */
+  icon: string
+  /** Shown to an actor who may call it. */
+  sees: Operation
+}
+
+/** Something to do, with the page where it is done. */
+export type ActionEntry = {
+  kinds: readonly AccountKind[]
+  position: number
+  title: string
+  page: string
+  /** The dialog of the operation opens by itself when the page has loaded. */
+  dialog?: true
+  does: Operation
+}
+
+type Entries = { nav: readonly NavEntry[]; actions: readonly ActionEntry[] }
+
+/** The id of an operation's dialog on a page, where it is about no single thing. */
+export const dialogId = ({ id }: Pick<Operation, 'id'>) => id.replace(/[^A-Za-z0-9]+/g, '-')
+
+/** The groups of the navigation of a kind of account, each with its entries. */
+export const navGroups = ({ nav }: Entries, kind: AccountKind): [group: string, entries: NavEntry[]][] => [
+  ...Map.groupBy(
+    nav.filter(({ kinds }) => kinds.includes(kind)).toSorted((a, b) => a.position - b.position),
+    ({ group }) => group,
+  ),
+]
+
+/** What this actor can do, in the order of `position`. */
+export const actionsOf = ({ actions }: Entries, actor: Actor): { type: 'action'; title: string; href: string }[] =>
+  actions
+    .filter(({ kinds, does }) => kinds.includes(actor.kind) && mayCall(does, actor))
+    .toSorted((a, b) => a.position - b.position)
+    .map(({ title, page, dialog, does }) => ({
+      type: 'action',
+      title,
+      href: dialog ? `${page}#${dialogId(does)}` : page,
+    }))
+
+/** For the search: what the navigation shows this actor, and what they can do. */
+export const navItems = (
+  entries: Entries,
+  actor: Actor,
+): { type: 'page' | 'action'; title: string; href: string }[] => [
+  ...navGroups(entries, actor.kind).flatMap(([, of]) =>
+    of
+      .filter(({ sees }) => mayCall(sees, actor))
+      .map(({ title, href }) => ({ type: 'page' as const, title, href })),
+  ),
+  ...actionsOf(entries, actor),
+]
