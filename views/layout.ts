@@ -22,6 +22,7 @@ import { type AppContext, mayCall, type Operation } from '../src/kernel/api/oper
 import { iso } from '../src/kernel/db/clock.ts'
 import { brandCssUrl, logoUrl } from '../src/kernel/web/brand.ts'
 import { Html, html } from '../src/kernel/web/html.ts'
+import { navGroups } from '../src/kernel/web/navigation.ts'
 import { type Answers, type At, ifAllowed } from '../src/kernel/web/page.ts'
 import type { Frame } from '../src/kernel/web/serve-pages.ts'
 import { listPools } from '../src/network/ip-pools/pools.ts'
@@ -141,14 +142,22 @@ export const navItems = (actor: Actor): ReturnType<AppContext['navItems']> => [
   ...actionsOf(actor),
 ]
 
+/** The groups that features declare themselves. */
+const declared = ({ registry, actor }: At): typeof staffEntries =>
+  navGroups(registry, actor.kind).map(
+    ([title, entries]) => [title, entries.map((e) => ({ ...e, shape: e.icon as IconName }))] as const,
+  )
+
 function navigation(at: At, current: string | undefined): Html {
-  return html`<nav class="side" id="nav" aria-label="Main">${entriesOf(at.actor.kind).map(([title, entries]) => {
-    const shown = entries.filter((e) => at.may(e.sees))
-    return (
-      shown.length > 0 &&
-      html`${title && html`<h2>${title}</h2>`}<ul role="list">${shown.map((e) => html`<li><a href="${e.href}"${e.name === current && html` aria-current="page"`}>${icon(e.shape)}${e.title}</a></li>`)}</ul>`
-    )
-  })}</nav>`
+  return html`<nav class="side" id="nav" aria-label="Main">${[...entriesOf(at.actor.kind), ...declared(at)].map(
+    ([title, entries]) => {
+      const shown = entries.filter((e) => at.may(e.sees))
+      return (
+        shown.length > 0 &&
+        html`${title && html`<h2>${title}</h2>`}<ul role="list">${shown.map((e) => html`<li><a href="${e.href}"${e.name === current && html` aria-current="page"`}>${icon(e.shape)}${e.title}</a></li>`)}</ul>`
+      )
+    },
+  )}</nav>`
 }
 
 const mark = ({ brand }: At, home: string): Html =>

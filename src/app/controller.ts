@@ -6,7 +6,7 @@ import { agentPaths, type ToAgent } from '../../agent/protocol/wire.ts'
 import { files } from '../../public/assets.ts'
 import { errorPage } from '../../views/components/error.ts'
 import { always, layout, navItems } from '../../views/layout.ts'
-import { pages } from '../../views/pages.ts'
+import { pages as views } from '../../views/pages.ts'
 import { AgentEndpoints } from '../fleet/nodes/agent-connection.ts'
 import { nodeById } from '../fleet/nodes/queries.ts'
 import { Reports } from '../fleet/nodes/report.ts'
@@ -33,6 +33,7 @@ import { openapi } from '../kernel/openapi/openapi.ts'
 import { DeliveryQueue } from '../kernel/queue/delivery-queue.ts'
 import { Assets } from '../kernel/web/assets.ts'
 import { brandFor } from '../kernel/web/brand.ts'
+import { navItems as declaredItems } from '../kernel/web/navigation.ts'
 import { leadingTo } from '../kernel/web/page.ts'
 import { mountPages } from '../kernel/web/serve-pages.ts'
 import { HostFigures, type HostSource, thisHost } from '../platform/host/figures.ts'
@@ -120,6 +121,7 @@ export async function createController({
     tell: (level, message, about) => log[level](message, { ...about, node: nameOf(about['nodeId']) }),
   })
 
+  const pages = [...views, ...registry.pages]
   const leads = leadingTo(pages)
   const app: AppContext = {
     registry,
@@ -127,7 +129,8 @@ export async function createController({
     clock,
     secrets: kept,
     startedAt: clock(),
-    navItems: (actor) => navItems(actor).filter(({ href }) => leads(href, actor)),
+    navItems: (actor) =>
+      [...navItems(actor), ...declaredItems(registry, actor)].filter(({ href }) => leads(href, actor)),
     signIns: new Limit(SIGN_INS_PER_MINUTE, clock),
     refusedLines: new Limit(1, clock),
     signInThrottle: new Delay(clock),

@@ -62,8 +62,17 @@ export interface Feature extends FeatureFields {
   nav?: readonly NavEntry[]
   /** What can be done, for the search. */
   actions?: readonly ActionEntry[]
+  /** For tests: makes one of each of its things; the ids by the names of their resources. */
+  fixture?(world: FixtureWorld): Promise<Readonly<Record<string, string>>>
   /** What the delivery queue delivers, and how. */
   deliveries?: readonly DeliveryKind[]
+}
+
+/** What a fixture is made in: calls of the API, by a customer or as System. A refused call throws. */
+export type FixtureWorld = {
+  customer: unknown
+  call(who: unknown, method: string, path: string, body?: unknown): Promise<any>
+  admin(method: string, path: string, body?: unknown): Promise<any>
 }
 
 /** Declares a feature. Building it does no work: objects only, so that listing all features costs no time at start. */

@@ -63,10 +63,10 @@ describe('help', () => {
   })
   test('of an operation says all that it takes, and how it is called', async () => {
     const { operationHelp } = await import('../../src/app/commands/admin-help.ts')
-    const { allOperations } = await import('../../src/app/features.ts')
+    const { allOperations, registry } = await import('../../src/app/features.ts')
     const { queryOf } = await import('../../src/kernel/api/operation.ts')
     for (const op of allOperations) {
-      const help = operationHelp(op)
+      const help = operationHelp(op, registry)
       expect(help).toContain(op.summary)
       expect(help).toContain(op.localOnly ? 'on this host only' : `${op.method} /api/v1${op.path}`)
       const named = [...op.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!)

@@ -1,6 +1,6 @@
 // Not one test per endpoint: one test per promise, over every endpoint there is or will be.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { allOperations, operations, registry } from '../../src/app/features.ts'
+import { registry as product } from '../../src/app/features.ts'
 import { passkeys } from '../../src/identity/auth/tables.ts'
 import { presets } from '../../src/identity/tokens/presets.ts'
 import { type AccountKind, accountKinds, isScope } from '../../src/kernel/api/access.ts'
@@ -15,39 +15,18 @@ import { golden } from '../support/golden.ts'
 import { type Who, type World, world } from '../support/panel.ts'
 import { allPermissions, allScopes, scopes } from '../support/rights.ts'
 import { invite, share } from '../support/team.ts'
+import { added, allOperations, operations, registry } from './features.ts'
 
 const hostOperations = allOperations.filter((op) => op.localOnly)
 let p: World
 /** One real thing of each kind, by the resource's name. */
 let things: Record<string, string>
 let stranger: Record<AccountKind, { id: string } & Who>
-const never: Record<string, string> = {
-  customer: 'usr_',
-  reseller: 'usr_',
-  package: 'pkg_',
-  location: 'grp_',
-  node: 'nod_',
-  'address pool': 'pool_',
-  address: 'ip_',
-  image: 'img_',
-  'SSH key': 'key_',
-  enrollment: 'enr_',
-  server: 'srv_',
-  job: 'job_',
-  token: 'tok_',
-  announcement: 'ann_',
-  session: 'ses_',
-  passkey: 'pky_',
-  role: 'role_',
-  identity: 'idn_',
-  'member of staff': 'usr_',
-  'team member': 'tm_',
-  membership: 'tm_',
-}
-const random = (name: string) => `${never[name]}${'0'.repeat(26)}`
+/** An id of this kind that never was. */
+const random = (name: string) => registry.examples.sampleId(name)!.replace(/_.*/, `_${'0'.repeat(26)}`)
 
 beforeAll(async () => {
-  p = await world()
+  p = await world({ features: added })
   const { serverId, jobId } = await p.admin('POST', '/admin/servers', p.order)
   await p.settle()
   const key = await p.admin('POST', `/customers/${p.customer.id}/ssh-keys`, {
@@ -82,6 +61,13 @@ beforeAll(async () => {
     server: serverId,
     job: jobId,
   }
+  const call = async (who: unknown, method: string, path: string, body?: unknown) => {
+    const reply = await p.call(who as Who, method, path, body)
+    if (reply.status >= 300) throw new Error(`${method} ${path}: ${JSON.stringify(reply.body)}`)
+    return reply.body
+  }
+  for (const { fixture } of registry.features)
+    Object.assign(things, await fixture?.({ customer: p.customer, call, admin: p.admin }))
   stranger = { staff: p.staff(), reseller: p.account('reseller', 'Eve'), customer: p.account('customer', 'Mallory') }
   // These are seen by their own account only, also among staff.
   things['session'] = p.db.$client
@@ -381,7 +367,7 @@ describe('what is declared', () => {
   test('changes only with a line in access.txt', () =>
     golden(
       'test/every/access.txt',
-      operations
+      product.operations
         .map((op) => {
           const access = op.access
           const who =
@@ -405,8 +391,5 @@ describe('what is declared', () => {
         .join('\n') + '\n',
     ))
   test('is what openapi.txt says', () =>
-    golden(
-      'test/every/openapi.txt',
-      textOf(JSON.parse(JSON.stringify(openapi(registry, { version: '0', root: '/' })))),
-    ))
+    golden('test/every/openapi.txt', textOf(JSON.parse(JSON.stringify(openapi(product, { version: '0', root: '/' }))))))
 })

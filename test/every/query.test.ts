@@ -1,13 +1,13 @@
 // What stands in an address behind the question mark, for every call that reads it.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { operations } from '../../src/app/features.ts'
 import { queryOf } from '../../src/kernel/api/operation.ts'
 import { type Who, type World, world } from '../support/panel.ts'
+import { added, operations } from './features.ts'
 
 let p: World
 let nobody: Who
 beforeAll(async () => {
-  p = await world()
+  p = await world({ features: added })
   nobody = p.staff([])
 })
 afterAll(() => p.close())

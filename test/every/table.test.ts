@@ -1,10 +1,10 @@
 // Tables are said twice, as SQL that is applied and as TypeScript that is typed against. This holds the one against the other.
 import { expect, test } from 'bun:test'
 import { getTableConfig } from 'drizzle-orm/sqlite-core'
-import { registry } from '../../src/app/features.ts'
 import { openDb } from '../../src/kernel/db/open.ts'
+import { registry } from './features.ts'
 
-const db = openDb(':memory:')
+const db = openDb(':memory:', registry.migrations)
 const { tables } = registry
 
 for (const table of tables) {

@@ -20,10 +20,12 @@ type Matrix = {
   scenarios: readonly Scenario[]
   /** Opens the panel in which a scenario plays; it is closed afterwards. */
   open?: () => Promise<World>
+  /** What is there when a job has ended; by default what workloads leave. */
+  measure?: (p: World, id: string) => Promise<object>
 }
 
 /** Declares the tests of every scenario: each moment of a crash, and each failing step with moments of a crash. */
-export function crashMatrix({ sagas, scenarios, open = world }: Matrix) {
+export function crashMatrix({ sagas, scenarios, open = world, measure = invariants }: Matrix) {
   async function play(s: Scenario, failure: Failure, moment: Moment) {
     const p = await open()
     try {
@@ -65,7 +67,7 @@ export function crashMatrix({ sagas, scenarios, open = world }: Matrix) {
       }
       return {
         job: p.job(jobId!),
-        invariants: await invariants(p, serverId),
+        invariants: await measure(p, serverId),
         cut,
         log: () => p.db.$client.query('SELECT level, text FROM job_log WHERE job_id = ? ORDER BY n').all(jobId!),
       }

@@ -1,15 +1,18 @@
 // Every answer that any test gets is held against what its operation declares: no other status, no field that is not said.
 import type { TSchema } from 'typebox'
 import { Compile, type Validator } from 'typebox/compile'
-import { allOperations } from '../../src/app/features.ts'
+import { allOperations as productOperations } from '../../src/app/features.ts'
 import { type Operation, statusOf } from '../../src/kernel/api/operation.ts'
 
-const patterns = allOperations.map((op) => ({ op, path: new RegExp(`^${op.path.replace(/\{\w+\}/g, '[^/]+')}$`) }))
 /** The operation behind a call; a path without parameters before one with. */
-const operationAt = (method: string, path: string) =>
-  patterns
-    .filter(({ op, path: pattern }) => op.method === method && pattern.test(path))
-    .toSorted((a, b) => a.op.path.split('{').length - b.op.path.split('{').length)[0]?.op
+function finding(operations: readonly Operation[]) {
+  const patterns = operations.map((op) => ({ op, path: new RegExp(`^${op.path.replace(/\{\w+\}/g, '[^/]+')}$`) }))
+  return (method: string, path: string) =>
+    patterns
+      .filter(({ op, path: pattern }) => op.method === method && pattern.test(path))
+      .toSorted((a, b) => a.op.path.split('{').length - b.op.path.split('{').length)[0]?.op
+}
+const ofProduct = finding(productOperations)
 
 /** The same schema, that knows no other fields than those it lists. */
 export function strict(schema: any): any {
@@ -31,10 +34,15 @@ const validatorOf = (op: Operation) => {
 /** Ids of the operations that have answered in this process. */
 export const answered = new Set<string>()
 
-/** Throws when an answer that is no refusal is not what its operation declares. */
-export function holdToDeclaration(method: string, path: string, status: number, body: unknown) {
+/** Holds responses of a panel with these operations to their declarations: throws when one that is no refusal differs. */
+export function declarationsOf(operations: readonly Operation[]) {
+  const operationAt = operations.length === productOperations.length ? ofProduct : finding(operations)
+  return (method: string, path: string, status: number, body: unknown) =>
+    holdTo(operationAt(method, path.split('?')[0]!), status, body)
+}
+
+function holdTo(op: Operation | undefined, status: number, body: unknown) {
   if (status >= 300) return
-  const op = operationAt(method, path.split('?')[0]!)
   if (!op) return
   answered.add(op.id)
   if (status !== statusOf(op, body)) throw new Error(`${op.id} answered ${status} and declares ${statusOf(op, body)}`)

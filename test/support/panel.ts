@@ -23,7 +23,7 @@ import { audit } from '../../src/kernel/audit/tables.ts'
 import { secretsWith } from '../../src/kernel/crypto/secrets.ts'
 import { newId } from '../../src/kernel/db/ids.ts'
 import { openDb, write } from '../../src/kernel/db/open.ts'
-import type { Feature } from '../../src/kernel/feature.ts'
+import { assemble, type Feature } from '../../src/kernel/feature.ts'
 import { InjectedCrash } from '../../src/kernel/jobs/failures.ts'
 import type { Failpoints } from '../../src/kernel/jobs/runner.ts'
 import { events, jobs } from '../../src/kernel/jobs/tables.ts'
@@ -31,8 +31,7 @@ import { quieten } from '../../src/kernel/log.ts'
 import { deliveries } from '../../src/kernel/queue/tables.ts'
 import { poolNodes } from '../../src/network/ip-pools/tables.ts'
 import type { HostSource } from '../../src/platform/host/figures.ts'
-import { holdToDeclaration } from './declared.ts'
-import { allScopes } from './rights.ts'
+import { declarationsOf } from './declared.ts'
 
 /** In memory where the system has such a place: thousands of small transactions, each flushed. */
 const scratch = existsSync('/dev/shm') ? '/dev/shm' : tmpdir()
@@ -93,13 +92,16 @@ export async function panel(options: Options = {}) {
     PANEL_AGENT_DIR: options.agentDir,
     PANEL_LOG_REQUESTS: options.logRequests ? '1' : undefined,
   })
+  const features = [...productFeatures, ...(options.features ?? [])]
+  const registry = assemble(features)
+  const holdToDeclaration = declarationsOf(registry.allOperations)
   const build = () =>
     createController({
       config,
-      features: [...productFeatures, ...(options.features ?? [])],
+      features,
       clock: () => now++,
       secrets,
-      db: openDb(`${dir}/berth.db`),
+      db: openDb(`${dir}/berth.db`, registry.migrations),
       failpoints: (m) => open.failpoints?.(m),
       callsPerMinute: options.callsPerMinute ?? 1e9,
       pauseMs: () => 1,
@@ -292,7 +294,11 @@ export async function panel(options: Options = {}) {
             .find((a) => a.id === accountId),
         ),
       })),
-    token(accountId: string, scopes: readonly Scope[] = [...allScopes], allow: string[] = []): Who {
+    token(
+      accountId: string,
+      scopes: readonly Scope[] = Object.keys(registry.scopes) as Scope[],
+      allow: string[] = [],
+    ): Who {
       return write(controller.db, (tx) => {
         const account = tx
           .select()

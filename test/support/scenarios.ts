@@ -10,9 +10,10 @@ export type Scenario = {
   /** Answers the server's id. */
   before(p: World): Promise<string>
   start(p: World, serverId: string): Promise<{ jobId: string | null; serverId: string }>
-  succeeds: Partial<Invariants>
+  /** What is measured when it has ended, in the words of `invariants` or of the matrix's own `measure`. */
+  succeeds: Partial<Invariants> | Readonly<Record<string, unknown>>
   /** Undefined: it never gives up, so a failure that passes ends as a success. */
-  fails?: Partial<Invariants>
+  fails?: Partial<Invariants> | Readonly<Record<string, unknown>>
 }
 
 const order = async (p: World) => {

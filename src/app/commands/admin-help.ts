@@ -2,7 +2,7 @@
 import type { TSchema } from 'typebox'
 import { API_ROOT } from '../../kernel/api/http.ts'
 import { type Operation, queryOf } from '../../kernel/api/operation.ts'
-import { registry } from '../features.ts'
+import type { Registry } from '../../kernel/feature.ts'
 
 type Schema = TSchema & {
   type?: string
@@ -18,7 +18,7 @@ type Schema = TSchema & {
   writeOnly?: boolean
 }
 
-export function operationHelp(op: Operation): string {
+export function operationHelp(op: Operation, registry: Registry): string {
   const ids = [...op.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!)
   const { properties = {}, required = [] } = registry.complete(op.body ?? {}) as Schema
   const needed = new Set(required)
@@ -44,16 +44,16 @@ export function operationHelp(op: Operation): string {
     ...(rows.length
       ? ['', ...rows.map(([name, words]) => `  ${name.padEnd(width)}${words}`)]
       : ['', 'It takes no fields.']),
-    ...exampleOf(op, ids, Object.values(properties).some(isSecret)),
+    ...exampleOf(registry, op, ids, Object.values(properties).some(isSecret)),
   ].join('\n')
 }
 
 const isSecret = ({ writeOnly, anyOf = [] }: Schema): boolean => !!writeOnly || anyOf.some(isSecret)
 
-function exampleOf(op: Operation, ids: readonly string[], hidden: boolean): string[] {
+function exampleOf({ examples }: Registry, op: Operation, ids: readonly string[], hidden: boolean): string[] {
   if (!ids.length && !op.example) return []
   const given = {
-    ...Object.fromEntries(ids.map((name) => [name, registry.examples.sampleId(op.on?.name ?? name) ?? '…'])),
+    ...Object.fromEntries(ids.map((name) => [name, examples.sampleId(op.on?.name ?? name) ?? '…'])),
     ...(op.example as object | undefined),
   }
   const text = JSON.stringify(given).replaceAll("'", "'\\''")

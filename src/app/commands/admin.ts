@@ -8,7 +8,7 @@ import { API_ROOT } from '../../kernel/api/http.ts'
 import type { Operation } from '../../kernel/api/operation.ts'
 import { day, iso } from '../../kernel/db/clock.ts'
 import { configFrom } from '../config.ts'
-import { allOperations } from '../features.ts'
+import { allOperations, registry } from '../features.ts'
 import { operationHelp } from './admin-help.ts'
 import {
   databaseOf,
@@ -45,7 +45,7 @@ export async function admin(args: readonly string[]): Promise<number> {
     const op = allOperations.find((o) => o.id === name)
     if ([name, ...rest].some((arg) => arg === '--help' || arg === '-h')) {
       if (!op && !commands.has(name)) throw noOperation(name)
-      console.log(op ? operationHelp(op) : usage)
+      console.log(op ? operationHelp(op, registry) : usage)
       return 0
     }
     if (name === 'list') {

@@ -61,9 +61,7 @@ export const navItems = (
   actor: Actor,
 ): { type: 'page' | 'action'; title: string; href: string }[] => [
   ...navGroups(entries, actor.kind).flatMap(([, of]) =>
-    of
-      .filter(({ sees }) => mayCall(sees, actor))
-      .map(({ title, href }) => ({ type: 'page' as const, title, href })),
+    of.filter(({ sees }) => mayCall(sees, actor)).map(({ title, href }) => ({ type: 'page' as const, title, href })),
   ),
   ...actionsOf(entries, actor),
 ]

@@ -1,0 +1,67 @@
+// A whole feature in one folder. Tests mount it by one line, as src/app/features.ts mounts those of the product.
+import { Type as t } from 'typebox'
+import { feature } from '../../../src/kernel/feature.ts'
+import { event } from '../../../src/kernel/jobs/outbox.ts'
+import sql from './lamps.sql' with { type: 'text' }
+import { createLamp, getLamp, listLamps, removeLamp } from './lamps.ts'
+import { lighting, lightLamp } from './light.ts'
+import { lampsPage } from './page.ts'
+import { lamps } from './tables.ts'
+
+const ids = { lamp: { prefix: 'lmp', sample: 'Desk' } } as const
+const errors = {
+  lamp_not_found: { status: 404, when: 'There is no such lamp, or it is not yours.', remedy: 'Check the id.' },
+  lamp_burning: { status: 409, when: 'The lamp is on already.', remedy: 'Treat it as done.' },
+} as const
+const scopes = {
+  'lamps:read': { words: 'See lamps', heldBy: ['customer'] },
+  'lamps:write': { words: 'Buy, light and remove lamps', heldBy: ['customer'] },
+} as const
+const permissions = { 'lamps.write': { words: 'Manage lamps', opens: ['lamps:read', 'lamps:write'] } } as const
+const events = {
+  'lamp.lit': event('resellers and customers', 'A lamp was lit', t.Object({ id: t.String(), name: t.String() })),
+}
+type Ids = typeof ids
+type Errors = typeof errors
+type Scopes = typeof scopes
+type Permissions = typeof permissions
+type Events = typeof events
+declare module '../../../src/kernel/register.ts' {
+  interface IdKinds extends Ids {}
+  interface ErrorCodes extends Errors {}
+  interface ScopeNames extends Scopes {}
+  interface PermissionNames extends Permissions {}
+  interface EventTypes extends Events {}
+}
+
+export const lampsFeature = feature({
+  name: 'lamps',
+  ids,
+  errors,
+  scopes,
+  permissions,
+  events,
+  samples: { watts: 60 },
+  tables: [lamps],
+  migrations: [{ name: '9000_lamps', sql }],
+  operations: [createLamp, listLamps, getLamp, removeLamp, lightLamp],
+  jobs: [lighting],
+  pages: [lampsPage],
+  nav: [
+    {
+      kinds: ['staff', 'customer'],
+      group: 'Lamps',
+      position: 900,
+      name: 'lamps',
+      title: 'Lamps',
+      href: '/lamps',
+      icon: 'dot',
+      sees: listLamps,
+    },
+  ],
+  actions: [{ kinds: ['customer'], position: 900, title: 'Buy lamp', page: '/lamps', dialog: true, does: createLamp }],
+  async fixture({ call, customer }) {
+    const { id } = await call(customer, 'POST', '/lamps', { name: 'Fixture' })
+    return { lamp: id }
+  },
+})
