@@ -51,6 +51,8 @@ type Going = {
   /** Has it a place in its lane? While it waits for a node that is away, others have it. */
   place: boolean
   inFlight: { key: string; nodeId: string; abandonable: boolean } | undefined
+  /** The row may say since when it waits for a node. */
+  waited: boolean
   /** Ends the pause before the next try. */
   wake: (() => void) | undefined
   abort: AbortController | undefined
@@ -181,11 +183,13 @@ export class Runner {
       const state = nodeId ? this.nodes.state(nodeId) : 'connected'
       if (going) this.place(going, state !== 'away')
       if (state !== 'away') {
-        if (job.waitingSince !== null) waits.push([null, job.id])
+        // A job between two commands may still be about to send to the same node: its answer ends the wait.
+        if (job.waitingSince !== null && nodeId) waits.push([null, job.id])
         continue
       }
       const since = job.waitingSince ?? Math.max(this.nodes.awaySince(nodeId!) ?? now, job.createdAt)
       if (job.waitingSince === null) waits.push([since, job.id])
+      if (going) going.waited = true
       if (now >= Math.max(since + AWAY_MS, this.startedAt + RECONNECT_MS)) this.giveUpOn(job.id, going)
     }
     if (waits.length)
@@ -238,6 +242,7 @@ export class Runner {
       stop: stop ?? (job.cancelRequestedAt === null ? undefined : cancelled(job)),
       promise: Promise.resolve(),
       inFlight: undefined,
+      waited: job.waitingSince !== null,
       wake: undefined,
       abort: undefined,
     }
@@ -538,7 +543,10 @@ export class Runner {
     going.inFlight = { key, nodeId: nodeCommand.nodeId, abandonable }
     if (this.nodes.state(nodeCommand.nodeId) === 'away') this.nodeChanged()
     try {
-      return await this.nodes.send(key, nodeCommand)
+      const output = await this.nodes.send(key, nodeCommand)
+      if (going.waited && !this.stopping) this.notes.set(going.job.id, { waitingSince: null })
+      going.waited = false
+      return output
     } catch (error) {
       if (!mustEnd || !(error instanceof CommandFailed) || error.failure !== 'node_removed') throw error
       this.say(going.job.id, 'warning', 'The node was removed from Berth, so nothing is done there.')

@@ -2,17 +2,14 @@
 // test/every/saga.test.ts.
 import { describe, expect, test } from 'bun:test'
 import { nodeCommand } from '../../../agent/protocol/wire.ts'
-import { system } from '../../../src/kernel/api/actor.ts'
 import { ApiError } from '../../../src/kernel/api/errors.ts'
-import { type Db, openDb, write } from '../../../src/kernel/db/open.ts'
+import { type Db, openDb } from '../../../src/kernel/db/open.ts'
 import { CommandFailed } from '../../../src/kernel/jobs/failures.ts'
 import { AT_ONCE } from '../../../src/kernel/jobs/lanes.ts'
-import { linesAfter } from '../../../src/kernel/jobs/log.ts'
 import { stepProgress } from '../../../src/kernel/jobs/notes.ts'
-import { type NodeState, type Nodes, Runner } from '../../../src/kernel/jobs/runner.ts'
-import { type Saga, saga } from '../../../src/kernel/jobs/saga.ts'
-import { startJob } from '../../../src/kernel/jobs/start.ts'
-import { type Job, jobs } from '../../../src/kernel/jobs/tables.ts'
+import { type Nodes, Runner } from '../../../src/kernel/jobs/runner.ts'
+import { saga } from '../../../src/kernel/jobs/saga.ts'
+import { engine, tick } from './engine.ts'
 
 const workload = `srv_${'0'.repeat(26)}`
 type Input = { nodeId: string; fails?: boolean }
@@ -27,85 +24,6 @@ const stubborn = saga<Input>('stubborn', { neverGivesUp: true }).command('look',
 })
 const nothing = saga<Input>('nothing').record('a', 'Doing nothing', { do: () => {} })
 
-function engine(sagas: readonly Saga[], { db = openDb(':memory:'), pauseMs = (_: number): number => 1 } = {}) {
-  const sent: {
-    key: string
-    nodeId: string
-    name: string
-    done(output?: unknown): void
-    fail(code: string): void
-    reject(error: Error): void
-  }[] = []
-  let answer: ((key: string) => unknown) | undefined
-  let now = 1000
-  const states = new Map<string, NodeState>()
-  const nodes: Nodes = {
-    state: (nodeId) => states.get(nodeId) ?? 'connected',
-    awaySince: () => undefined,
-    drop: (key, error) => sent.findLast((it) => it.key === key)?.reject(error),
-    send: (key, { nodeId, name }) =>
-      new Promise((resolve, reject) => {
-        const it = {
-          key,
-          nodeId,
-          name,
-          done: (output: unknown = { power: 'running' }) => resolve(output),
-          fail: (code: string) => reject(new CommandFailed(code, `It failed with ${code}.`)),
-          reject,
-        }
-        sent.push(it)
-        if (!answer) return
-        try {
-          it.done(answer(key))
-        } catch (error) {
-          reject(error)
-        }
-      }),
-  }
-  const described: { level: string; message: string; [about: string]: unknown }[] = []
-  const runner = new Runner({
-    db,
-    sagas,
-    nodes,
-    clock: () => now,
-    pauseMs,
-    tell: (level, message, about) => void described.push({ level, message, ...about }),
-  })
-  return {
-    db,
-    runner,
-    sent,
-    described,
-    turnClock: (ms: number) => void (now += ms),
-    /** The node goes away, comes back, or is removed. */
-    node(nodeId: string, state: NodeState) {
-      states.set(nodeId, state)
-      runner.sweep()
-    },
-    answering: (how: (key: string) => unknown) => void (answer = how),
-    start: (s: Saga, nodeId: string | null, more: { holds?: string; input?: object } = {}) =>
-      write(db, (tx) =>
-        startJob(
-          tx,
-          s,
-          { nodeId, ...more.input },
-          { by: system, title: 'Test', now: 1, nodeId, ...(more.holds ? { holds: more.holds } : {}) },
-        ),
-      ),
-    job: (id: string) =>
-      db
-        .select()
-        .from(jobs)
-        .all()
-        .find((j) => j.id === id) as Job,
-    log: (id: string) => linesAfter(db, id, 0).map((l) => l.text),
-  }
-}
-/** Notes of one turn of the loop go to disk together: a few turns are enough for whatever can go on by itself. */
-const tick = async () => {
-  for (let turn = 0; turn < 8; turn++) await new Promise(setImmediate)
-  await Bun.sleep(2)
-}
 /** Jobs that ended long ago. */
 const ended = (db: Db, n: number) =>
   db.$client.run(
