@@ -32,11 +32,11 @@ import { Hub, type Socket } from '../kernel/nodes/hub.ts'
 import { openapi } from '../kernel/openapi/openapi.ts'
 import { DeliveryQueue } from '../kernel/queue/delivery-queue.ts'
 import { Assets } from '../kernel/web/assets.ts'
-import { brandFor } from '../kernel/web/brand.ts'
 import { navItems as declaredItems } from '../kernel/web/navigation.ts'
 import { leadingTo } from '../kernel/web/page.ts'
 import { mountPages } from '../kernel/web/serve-pages.ts'
 import { HostFigures, type HostSource, thisHost } from '../platform/host/figures.ts'
+import { brandFor } from '../platform/settings/brand.ts'
 import type { Config } from './config.ts'
 import { features as product } from './features.ts'
 import { otherRoutes } from './routes.ts'
@@ -135,6 +135,7 @@ export async function createController({
     refusedLines: new Limit(1, clock),
     signInThrottle: new Delay(clock),
     invitations: new Limit(INVITATIONS_PER_MINUTE, clock),
+    brandFor,
     providers: new Providers(clock),
     host: new HostFigures(host, config.dataDir),
     nodes: {

@@ -9,8 +9,8 @@ import type { IncomingRequest } from '../kernel/api/response.ts'
 import type { Clock } from '../kernel/db/clock.ts'
 import type { Db } from '../kernel/db/open.ts'
 import { ASSET_ROOT, type Assets } from '../kernel/web/assets.ts'
-import { answerBrand } from '../kernel/web/brand.ts'
 import { CSP_REPORT, cspReports } from '../kernel/web/csp-report.ts'
+import { answerBrand } from '../platform/settings/brand.ts'
 
 type Parts = { db: Db; clock: Clock; httpContext: HttpContext; agents: AgentEndpoints; assets: Assets }
 type Route = readonly ['GET' | 'POST', string, (request: IncomingRequest) => Response | Promise<Response>]

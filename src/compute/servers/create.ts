@@ -101,7 +101,17 @@ export const createResellerServer = operation({
 
 /** `nodeId` is a node that was asked for by name. What is wrong in itself is refused before what is only wrong now. */
 function accept(
-  { tx, actor, body, clock, config, secrets, nodes, prepared: rootPassword }: Call<unknown, Order, RootPassword>,
+  {
+    tx,
+    actor,
+    body,
+    clock,
+    config,
+    secrets,
+    brandFor,
+    nodes,
+    prepared: rootPassword,
+  }: Call<unknown, Order, RootPassword>,
   nodeId?: string | null,
 ) {
   const owner = see(tx, actor, customer, body.ownerId, 'ownerId')
@@ -142,7 +152,8 @@ function accept(
   })
   const { concerning, data } = inEvent(tx, load(tx, id))
   emit(tx, clock(), 'server.created', concerning, { ...data, image: first?.image.id ?? null })
-  if (!first) mailTo(tx, { secrets, clock, config }, owner, invitation(hostname, `${areas[owner.kind]}/servers/${id}`))
+  if (!first)
+    mailTo(tx, { secrets, clock, config, brandFor }, owner, invitation(hostname, `${areas[owner.kind]}/servers/${id}`))
   const jobId = first
     ? startJob(
         tx,

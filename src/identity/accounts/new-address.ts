@@ -1,16 +1,10 @@
 // Another address on an account: whoever reads the old one is told, so that nobody is moved out of an account without a word.
-import type { AppContext } from '../../kernel/api/operation.ts'
 import type { Tx } from '../../kernel/db/open.ts'
-import { mailTo } from '../../kernel/mail/mail.ts'
+import { type MailContext, mailTo } from '../../kernel/mail/mail.ts'
 import type { Account } from './tables.ts'
 
 /** Mails the address that the account had before. Nothing when it is the same; answers the account as it is now. */
-export function tellOldAddress(
-  tx: Tx,
-  app: Pick<AppContext, 'secrets' | 'clock' | 'config'>,
-  before: Account,
-  now: Account,
-): Account {
+export function tellOldAddress(tx: Tx, app: MailContext, before: Account, now: Account): Account {
   if (before.email !== now.email)
     mailTo(
       tx,

@@ -5,7 +5,7 @@ import { ApiError, invalid } from '../../kernel/api/errors.ts'
 import { type Call, fields, nullable, operation, see } from '../../kernel/api/operation.ts'
 import { newId } from '../../kernel/db/ids.ts'
 import { isUniqueViolation, prepared, type Tx } from '../../kernel/db/open.ts'
-import { mailTo } from '../../kernel/mail/mail.ts'
+import { type MailContext, mailTo } from '../../kernel/mail/mail.ts'
 import type { Account } from '../accounts/model.ts'
 import { accountById, mailAddress } from '../accounts/model.ts'
 import {
@@ -114,7 +114,7 @@ const others = prepared(({ $client }) =>
 
 /** Throws `rate_limited`. As the owner's brand: whom they are invited by is what the reader knows. */
 function send(
-  call: Pick<Call, 'secrets' | 'clock' | 'config' | 'invitations'> & { tx: Tx },
+  call: MailContext & Pick<Call, 'invitations'> & { tx: Tx },
   owner: Account,
   it: TeamMember,
   token: string,

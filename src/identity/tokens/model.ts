@@ -7,7 +7,7 @@ import { digest, randomToken } from '../../kernel/crypto/secrets.ts'
 import { day } from '../../kernel/db/clock.ts'
 import { newId } from '../../kernel/db/ids.ts'
 import type { Tx } from '../../kernel/db/open.ts'
-import { mailTo } from '../../kernel/mail/mail.ts'
+import { type MailContext, mailTo } from '../../kernel/mail/mail.ts'
 import { isCidr } from '../../kernel/net/cidr.ts'
 import type { Account } from '../accounts/model.ts'
 import { presets } from './presets.ts'
@@ -57,12 +57,7 @@ export function makeToken(
 }
 
 /** A token acts as its account without asking for anything: its holder reads of each that is made. */
-const tell = (
-  tx: Tx,
-  call: Pick<Call, 'secrets' | 'clock' | 'config'>,
-  account: Account,
-  { name, scopes }: Pick<Wanted, 'name' | 'scopes'>,
-) =>
+const tell = (tx: Tx, call: MailContext, account: Account, { name, scopes }: Pick<Wanted, 'name' | 'scopes'>) =>
   mailTo(tx, call, account, {
     subject: 'An API token was made for your account',
     paragraphs: [`It is called ${name}, and programs that have it may do this in your name: ${scopes.join(', ')}.`],
@@ -118,11 +113,7 @@ type Given = {
   expiresAt?: string | null
 }
 /** Makes a token as it was asked for, and tells the account's holder. Throws `validation_failed` and `limit_reached`. */
-export function giveToken(
-  { tx, ...app }: Pick<Call, 'tx' | 'secrets' | 'clock' | 'config' | 'registry'>,
-  account: Account,
-  given: Given,
-) {
+export function giveToken({ tx, ...app }: MailContext & Pick<Call, 'tx' | 'registry'>, account: Account, given: Given) {
   const scopes = scopesFrom(app.registry, given)
   const now = app.clock()
   const expiresAt = expiryFrom(given.expiresAt, now)

@@ -9,6 +9,7 @@ import type { Secrets } from '../crypto/secrets.ts'
 import type { Clock } from '../db/clock.ts'
 import type { Db, Tx } from '../db/open.ts'
 import type { Registry } from '../feature.ts'
+import type { Brand } from '../web/brand.ts'
 import { type AccountKind, isScope, type Right, type Scope } from './access.ts'
 import type { Actor } from './actor.ts'
 import { ApiError, type Code, invalid } from './errors.ts'
@@ -40,6 +41,8 @@ export type AppContext = {
   signInThrottle: Delay
   /** Refuses the 11th invitation of a minute from one account: each is a mail to an address that somebody typed. */
   invitations: Limit
+  /** How Berth shows itself to this account and from whom its mails come; `''` is a visitor. */
+  brandFor(tx: Db, accountId: string): Brand
   /** What identity providers publish, and who comes from there. */
   providers: Providers
   /** The machine under the controller. */

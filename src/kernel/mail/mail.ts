@@ -4,7 +4,7 @@ import { day, hour, minute, second } from '../db/clock.ts'
 import type { Tx } from '../db/open.ts'
 import { DeliveryFailed, type DeliveryKind } from '../queue/delivery-kind.ts'
 import { queueDelivery } from '../queue/queries.ts'
-import { type Brand, brandFor } from '../web/brand.ts'
+import type { Brand } from '../web/brand.ts'
 import { type MailContent, mailAsHtml, mailAsText } from './mail-content.ts'
 import { mailServer } from './mail-server.ts'
 import { messageFor, type Rendered, transportTo } from './smtp.ts'
@@ -37,13 +37,16 @@ export const mailDelivery: DeliveryKind<Rendered> = {
   },
 }
 
+/** What `mailTo` needs of an operation's call. */
+export type MailContext = Pick<AppContext, 'secrets' | 'clock' | 'config' | 'brandFor'>
+
 /**
  * Writes to a person, in the caller's transaction and as the brand that this person sees. The address has passed `mailAddress`.
  * `mailTo(tx, call, owner, { subject: '…', paragraphs: ['…'], button: { words: 'Open the server', path: '/servers/…' } })`
  */
 export function mailTo(
   tx: Tx,
-  { secrets, clock, config }: Pick<AppContext, 'secrets' | 'clock' | 'config'>,
+  { secrets, clock, config, brandFor }: MailContext,
   to: Recipient,
   mailContent: MailContent,
 ) {

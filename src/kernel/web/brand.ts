@@ -1,6 +1,4 @@
-// As whom Berth shows itself: name, logo, colour, and who its mails are from. The installation has a brand; a reseller may have one
-// for its own customers, and what it leaves out is the installation's.
-import { type Db, prepared } from '../db/open.ts'
+// A brand: name, logo, colour, and the sender of mails. This file knows how one looks; features decide who sees which.
 
 export type Brand = {
   name: string
@@ -10,40 +8,6 @@ export type Brand = {
   logo: string | null
   /** Null: the address of the mail server's settings. */
   sender: { name: string; address: string | null }
-}
-
-type Row = {
-  name: string | null
-  accent: string | null
-  logo: string | null
-  senderName: string | null
-  senderAddress: string | null
-}
-const columns = 'name, accent, logo_hash AS logo, sender_name AS senderName, sender_address AS senderAddress'
-const statements = prepared(({ $client }) => ({
-  seenBy: $client.prepare<Row, [string]>(
-    `SELECT ${columns} FROM branding WHERE account_id IS NULL
-     OR account_id = (SELECT reseller_id FROM accounts WHERE id = ? AND kind = 'customer') ORDER BY account_id IS NULL`,
-  ),
-  logo: $client.prepare<{ logo: Uint8Array; logoType: string }, [string]>(
-    'SELECT logo, logo_type AS logoType FROM branding WHERE logo_hash = ? LIMIT 1',
-  ),
-  accent: $client.prepare<{ accent: string }, [string]>('SELECT accent FROM branding WHERE accent = ? LIMIT 1'),
-}))
-
-/** What this account sees, and who its mails are from: the brand of its reseller, else the installation's. `''` for a visitor. */
-export function brandFor(db: Db, accountId: string): Brand {
-  const rows = statements(db).seenBy.all(accountId)
-  const first = <K extends keyof Row>(name: K) => rows.find((row) => row[name] !== null)?.[name] ?? null
-  const name = first('name') ?? 'Berth'
-  // A reseller's name goes before the installation's sender: its customers would not know who that is.
-  const sender = rows.find((row) => row.senderName !== null || row.name !== null)
-  return {
-    name,
-    accent: first('accent'),
-    logo: first('logo'),
-    sender: { name: sender?.senderName ?? sender?.name ?? name, address: first('senderAddress') },
-  }
 }
 
 // ---------------------------------------------------------------- colour
@@ -89,27 +53,7 @@ export function brandCss(accent: string): string {
   return `@layer brand{:root{--accent:light-dark(${accent},${atNight});--accent-ink:light-dark(${hexOf(readable(color, [0, 0, 0], soft))},${atNight});--accent-soft:light-dark(${hexOf(soft)},${hexOf(softAtNight)})}}\n`
 }
 
-// ---------------------------------------------------------------- over HTTP
-/** Addresses name what is there, so they are kept for good; a new logo or colour has a new address. */
+// ---------------------------------------------------------------- addresses
+/** An address names its content, so browsers keep the answer for good; a new logo or colour has a new address. */
 export const logoUrl = (hash: string) => `/brand/logo?v=${hash}`
 export const brandCssUrl = (accent: string) => `/brand/brand.css?v=${accent.slice(1)}`
-
-const fixed = { 'Cache-Control': 'public, max-age=31536000, immutable' }
-const none = () => new Response('Not found\n', { status: 404, headers: { 'Content-Type': 'text/plain' } })
-
-/** Only what somebody has set as a logo or colour is answered; the address alone makes nothing. */
-export function answerBrand(db: Db, request: Request): Response {
-  const { pathname, searchParams } = new URL(request.url)
-  const given = searchParams.get('v')
-  const now = brandFor(db, '')
-  const etag = { ...fixed, ...(given === null ? { 'Cache-Control': 'no-cache' } : {}) }
-  if (pathname === '/brand/logo') {
-    const found = statements(db).logo.get(given ?? now.logo ?? '')
-    return found
-      ? new Response(found.logo as BodyInit, { headers: { ...etag, 'Content-Type': found.logoType } })
-      : none()
-  }
-  const accent = given === null ? now.accent : statements(db).accent.get(`#${given}`)?.accent
-  if (pathname !== '/brand/brand.css' || !accent) return none()
-  return new Response(brandCss(accent), { headers: { ...etag, 'Content-Type': 'text/css; charset=utf-8' } })
-}

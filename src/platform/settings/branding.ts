@@ -1,5 +1,4 @@
 // How the installation shows itself, and how a reseller does to its own customers: the same calls for both.
-import { eq, isNull } from 'drizzle-orm'
 import { type Static, Type as t } from 'typebox'
 import { accountByEmail, mailAddress } from '../../identity/accounts/model.ts'
 import type { AccountKind, Scope } from '../../kernel/api/access.ts'
@@ -17,10 +16,10 @@ import {
   secret,
 } from '../../kernel/api/operation.ts'
 import { digest } from '../../kernel/crypto/secrets.ts'
-import { type Db, prepared, type Tx } from '../../kernel/db/open.ts'
+import type { Db } from '../../kernel/db/open.ts'
 import { mailServer } from '../../kernel/mail/mail-server.ts'
 import { contrastWithWhite, LEAST_CONTRAST, logoUrl } from '../../kernel/web/brand.ts'
-import { type Branding, branding } from './tables.ts'
+import { type BrandOwner, brandingOf, isSenderOfAnother, saveBranding } from './queries.ts'
 
 const brandAnswer = namedSchema('Branding', {
   name: nullable(t.String()),
@@ -39,31 +38,9 @@ const brandBody = fields({
   senderAddress: t.Optional(nullable(t.String({ maxLength: 254 }))),
 })
 
-type Owner = string | null
-const of = (owner: Owner) => (owner === null ? isNull(branding.accountId) : eq(branding.accountId, owner))
-
-/** A logo is kilobytes: it is read when it is served, not with the rest. */
-const columns = {
-  name: branding.name,
-  accent: branding.accent,
-  senderName: branding.senderName,
-  senderAddress: branding.senderAddress,
-  logoHash: branding.logoHash,
-}
-const nothing = { name: null, accent: null, senderName: null, senderAddress: null, logoHash: null }
-const rowOf = (tx: Db, owner: Owner) => tx.select(columns).from(branding).where(of(owner)).get() ?? nothing
-
-function show(tx: Db, owner: Owner): Static<typeof brandAnswer> {
-  const { logoHash, ...row } = rowOf(tx, owner)
+function show(tx: Db, owner: BrandOwner): Static<typeof brandAnswer> {
+  const { logoHash, ...row } = brandingOf(tx, owner)
   return { ...row, logo: logoHash && logoUrl(logoHash) }
-}
-
-function keep(tx: Tx, owner: Owner, changed: Partial<Branding>) {
-  const { length } = tx.update(branding).set(changed).where(of(owner)).returning({ name: branding.name }).all()
-  if (!length)
-    tx.insert(branding)
-      .values({ accountId: owner, ...changed })
-      .run()
 }
 
 /** A colour that white words are read on, since they stand on every button. */
@@ -78,11 +55,6 @@ function mustBeRead(accent: string | null): string | null {
   return accent.toLowerCase()
 }
 
-const taken = prepared(({ $client }) =>
-  $client.prepare<{ n: number }, [string, string]>(
-    'SELECT count(*) AS n FROM branding WHERE account_id <> ? AND sender_address = ?',
-  ),
-)
 const domainOf = (address: string) => address.slice(address.lastIndexOf('@') + 1).toLowerCase()
 
 /**
@@ -91,9 +63,11 @@ const domainOf = (address: string) => address.slice(address.lastIndexOf('@') + 1
  */
 function mustBeItsOwn(tx: Db, { secrets }: AppContext, owner: string, address: string) {
   const holder = accountByEmail(tx, address)
-  if ((holder && holder.id !== owner) || taken(tx).get(owner, address)!.n)
+  if ((holder && holder.id !== owner) || isSenderOfAnother(tx, owner, address))
     throw invalid({ field: 'senderAddress', message: 'belongs to another account here. Use an address of your own.' })
-  const theirs = [mailServer(tx, secrets)?.from, rowOf(tx, null).senderAddress].filter((it) => it != null).map(domainOf)
+  const theirs = [mailServer(tx, secrets)?.from, brandingOf(tx, null).senderAddress]
+    .filter((it) => it != null)
+    .map(domainOf)
   const domain = domainOf(address)
   if (theirs.some((it) => domain === it || domain.endsWith(`.${it}`)))
     throw invalid({
@@ -124,12 +98,12 @@ type For = {
   path: string
   whose: string
   may: Partial<Record<AccountKind, readonly [Scope]>>
-  owner(actor: Actor): Owner
+  owner(actor: Actor): BrandOwner
 }
 
 function brandingFor({ id, path, whose, may, owner }: For) {
   const auditSnapshot = ({ tx, actor }: { tx: Db; actor: Actor }) => {
-    const { logoHash: logo, ...row } = rowOf(tx, owner(actor))
+    const { logoHash: logo, ...row } = brandingOf(tx, owner(actor))
     return { ...row, logo }
   }
   return {
@@ -162,7 +136,7 @@ function brandingFor({ id, path, whose, may, owner }: For) {
         const whose = owner(actor)
         const senderAddress = body.senderAddress == null ? null : mailAddress(body.senderAddress, 'senderAddress')
         if (senderAddress !== null && whose !== null) mustBeItsOwn(tx, call, whose, senderAddress)
-        keep(tx, whose, {
+        saveBranding(tx, whose, {
           name: body.name ?? null,
           accent: mustBeRead(body.accent ?? null),
           senderName: body.senderName ?? null,
@@ -192,7 +166,7 @@ function brandingFor({ id, path, whose, may, owner }: For) {
       example: { image: 'iVBORw0KGgo=' },
       auditSnapshot,
       run({ tx, actor, body }) {
-        keep(tx, owner(actor), pictureFrom(body.image))
+        saveBranding(tx, owner(actor), pictureFrom(body.image))
         return show(tx, owner(actor))
       },
     }),
@@ -205,7 +179,7 @@ function brandingFor({ id, path, whose, may, owner }: For) {
       response: done,
       auditSnapshot,
       run({ tx, actor }) {
-        keep(tx, owner(actor), { logo: null, logoType: null, logoHash: null })
+        saveBranding(tx, owner(actor), { logo: null, logoType: null, logoHash: null })
         return {}
       },
     }),

@@ -8,7 +8,6 @@ import type { Db } from '../../kernel/db/open.ts'
 import { rendered } from '../../kernel/mail/mail.ts'
 import { keepMailServer, type MailServer, mailServer } from '../../kernel/mail/mail-server.ts'
 import { sendNow } from '../../kernel/mail/smtp.ts'
-import { brandFor } from '../../kernel/web/brand.ts'
 
 const access = { staff: ['settings:write'] } as const
 
@@ -92,7 +91,7 @@ export const testMail = operation({
   access,
   response: t.Object({ to: t.String(), said: t.String() }),
   refuses: ['no_mail_server', 'mail_refused'],
-  async prepare({ db, actor, secrets, config }) {
+  async prepare({ db, actor, secrets, config, brandFor }) {
     const server = mailServer(db, secrets)
     if (!server) throw new ApiError('no_mail_server', 'There is no mail server yet. Save one first.')
     const to = accountById(db, idOf(actor))

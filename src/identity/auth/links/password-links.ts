@@ -5,9 +5,10 @@ import { ApiError } from '../../../kernel/api/errors.ts'
 import { done, fields, operation, secret } from '../../../kernel/api/operation.ts'
 import { hour } from '../../../kernel/db/clock.ts'
 import { type Db, write } from '../../../kernel/db/open.ts'
+import type { MailContext } from '../../../kernel/mail/mail.ts'
 import { accountByEmail, customer } from '../../accounts/model.ts'
 import { completeSignIn, signedIn } from '../complete-sign-in.ts'
-import { type Around, keepPassword, sendReset, sendWelcome } from '../passwords/change.ts'
+import { keepPassword, sendReset, sendWelcome } from '../passwords/change.ts'
 import { hashPassword, mustBeGood } from '../passwords/hash.ts'
 import { resetRequests } from '../tables.ts'
 import { consumeLink, linkFrom, linkNotValid, linksSince } from './links.ts'
@@ -55,7 +56,7 @@ export const requestReset = operation({
 })
 
 /** Mails a link for each request that waits and whose address has an account; the clock calls it. */
-export function answerResets(db: Db, app: Around) {
+export function answerResets(db: Db, app: MailContext) {
   const some = db.select({ id: resetRequests.id }).from(resetRequests).limit(1).get()
   if (!some) return
   write(db, (tx) => {

@@ -1,17 +1,14 @@
 // The password of an account: how somebody comes to a first one or a new one, and what ends when there is another.
 
-import type { AppContext } from '../../../kernel/api/operation.ts'
 import type { Tx } from '../../../kernel/db/open.ts'
-import { mailTo } from '../../../kernel/mail/mail.ts'
+import { type MailContext, mailTo } from '../../../kernel/mail/mail.ts'
 import type { Account } from '../../accounts/model.ts'
 import { withPassword } from '../../accounts/model.ts'
 import { endLinks, makeLink } from '../links/links.ts'
 import { endSessionsOf } from '../sessions.ts'
 
-export type Around = Pick<AppContext, 'secrets' | 'clock' | 'config'>
-
 /** Invites somebody who has no password yet to choose one. */
-export function sendWelcome(tx: Tx, app: Around, account: Account) {
+export function sendWelcome(tx: Tx, app: MailContext, account: Account) {
   const link = makeLink(tx, { purpose: 'welcome', account, now: app.clock() })
   mailTo(tx, app, account, {
     subject: 'Your account is ready',
@@ -25,7 +22,7 @@ export function sendWelcome(tx: Tx, app: Around, account: Account) {
 }
 
 /** Mails a link to choose a new password with. */
-export function sendReset(tx: Tx, app: Around, account: Account) {
+export function sendReset(tx: Tx, app: MailContext, account: Account) {
   const link = makeLink(tx, { purpose: 'reset', account, now: app.clock() })
   mailTo(tx, app, account, {
     subject: 'Choose a new password',
@@ -38,7 +35,7 @@ export function sendReset(tx: Tx, app: Around, account: Account) {
 /** The new password; every session and every link of the account ends. `but`: the session that stays. */
 export function keepPassword(
   tx: Tx,
-  app: Around,
+  app: MailContext,
   account: Account,
   passwordHash: string,
   { tell, but }: { tell: boolean; but?: string },

@@ -2,7 +2,7 @@
 import { eq } from 'drizzle-orm'
 import { ApiError } from '../../../kernel/api/errors.ts'
 import { type Call, done, fields, line, operation } from '../../../kernel/api/operation.ts'
-import { mailTo } from '../../../kernel/mail/mail.ts'
+import { type MailContext, mailTo } from '../../../kernel/mail/mail.ts'
 import type { Account } from '../../accounts/model.ts'
 import { customer } from '../../accounts/model.ts'
 import { mustOutrank } from '../../accounts/staff/role.ts'
@@ -46,7 +46,7 @@ export const resetStaffFactors = operation({
   },
 })
 
-function takeFactors(call: Pick<Call, 'tx' | 'secrets' | 'clock' | 'config'>, account: Account) {
+function takeFactors(call: MailContext & Pick<Call, 'tx'>, account: Account) {
   const { tx } = call
   if (!factorsOf(tx, account.id).length) throw new ApiError('already_done', `${account.name} has no second factor.`)
   for (const table of [totp, passkeys, recoveryCodes]) tx.delete(table).where(eq(table.accountId, account.id)).run()

@@ -10,7 +10,7 @@ import { type Call, nullable, operation, time } from '../../../kernel/api/operat
 import { digest } from '../../../kernel/crypto/secrets.ts'
 import { iso, isoOrNull } from '../../../kernel/db/clock.ts'
 import type { Db, Tx } from '../../../kernel/db/open.ts'
-import { mailTo } from '../../../kernel/mail/mail.ts'
+import { type MailContext, mailTo } from '../../../kernel/mail/mail.ts'
 import { type Account, ownAccount } from '../../accounts/model.ts'
 import { roleNeedsSecondFactor } from '../../accounts/queries.ts'
 import { endSessionsOf, mustBeOpen } from '../sessions.ts'
@@ -26,7 +26,7 @@ export const lacksSecondFactor = (tx: Db, account: Account): boolean =>
 /** Everybody's own: what changes it is for a person, and asks whether it is still the same one. */
 export const own = everybody('account:write')
 
-type Changing = Pick<Call, 'tx' | 'actor' | 'secrets' | 'clock' | 'config'>
+type Changing = MailContext & Pick<Call, 'tx' | 'actor'>
 
 /** Whoever can change this can keep its holder out, so its holder reads of it where nobody else does. `what`: what happened, in a sentence. */
 const tell = (call: Changing, what: string) =>
