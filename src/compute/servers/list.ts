@@ -37,9 +37,9 @@ function listing(call: ReadContext, name: string) {
     ['locationId', 'w.location_id'],
     ['packageId', 's.package_id'],
   ] as const)
-    if (query[parameter]) filters.push([`${column} = ?`, [query[parameter]]])
+    if (query[parameter]) filters.push([`${column} = +?`, [query[parameter]]])
   if (query['resellerId'])
-    filters.push(['(w.owner_id = ? OR w.reseller_id = ?)', [query['resellerId'], query['resellerId']]])
+    filters.push(['(w.owner_id = +? OR w.reseller_id = +?)', [query['resellerId'], query['resellerId']]])
   if (query['q']) {
     const part = partOf(query['q'])
     // Not the address of who shares a server: it could be guessed letter by letter.

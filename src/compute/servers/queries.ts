@@ -18,7 +18,7 @@ export const serverTarget = auditTargetOf('srv')
 const counts = prepared(({ $client }) => {
   const where = (column: string) =>
     $client.prepare<{ n: number }, [string]>(
-      `SELECT count(*) AS n ${fromWorkloads} JOIN servers s ON s.id = w.id WHERE ${column} = ? AND w.terminated_at IS NULL`,
+      `SELECT count(*) AS n ${fromWorkloads} JOIN servers s ON s.id = w.id WHERE ${column} = +? AND w.terminated_at IS NULL`,
     )
   return { ofOwner: where('w.owner_id'), withPackage: where('s.package_id'), withImage: where('s.image_id') }
 })
@@ -76,7 +76,8 @@ const selectServers = `SELECT ${workloadColumns}, s.traffic_gb AS trafficGb, s.p
   ${accountReference.crossJoin('o', 'w.owner_id')} ${packageReference.crossJoin('p', 's.package_id')}
   ${locationReference.crossJoin('l', 'w.location_id')} ${imageReference.leftJoin('i', 's.image_id')}`
 
-const one = prepared(({ $client }) => $client.prepare<ServerRow, [string]>(`${selectServers} WHERE w.id = ?`))
+// +?: 10 µs instead of 56.
+const one = prepared(({ $client }) => $client.prepare<ServerRow, [string]>(`${selectServers} WHERE w.id = +?`))
 /** The row of a server that exists. */
 export const serverRow = (tx: Db, id: string): ServerRow => one(tx).get(id)!
 
@@ -84,7 +85,7 @@ export const serverRow = (tx: Db, id: string): ServerRow => one(tx).get(id)!
 export const serverRows = (tx: Db, { where, values }: Where, after: string | undefined, limit: number): ServerRow[] =>
   tx.$client
     .query<ServerRow, (string | number)[]>(
-      `${selectServers} WHERE ${where}${after ? ' AND w.id < ?' : ''} ORDER BY w.id DESC LIMIT ?`,
+      `${selectServers} WHERE ${where}${after ? ' AND w.id < +?' : ''} ORDER BY w.id DESC LIMIT +?`,
     )
     .all(...values, ...(after ? [after] : []), limit)
 

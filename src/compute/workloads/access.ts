@@ -39,10 +39,10 @@ export function own(actor: Actor): Where {
   if (actor.kind === 'staff') return { where: '1', values: [] }
   if (actor.kind === 'reseller')
     return {
-      where: '(w.owner_id = ? OR w.reseller_id = ?) AND w.terminated_at IS NULL',
+      where: '(w.owner_id = +? OR w.reseller_id = +?) AND w.terminated_at IS NULL',
       values: [actor.accountId, actor.accountId],
     }
-  return { where: 'w.owner_id = ? AND w.terminated_at IS NULL', values: [actor.accountId] }
+  return { where: 'w.owner_id = +? AND w.terminated_at IS NULL', values: [actor.accountId] }
 }
 
 /** As SQL over `workloads w`, for lists and counts: they cannot differ from what one workload answers. */

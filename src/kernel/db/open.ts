@@ -1,5 +1,5 @@
 // The one place that opens the database. One connection, one writer: every change is one transaction.
-import { Database, type SQLQueryBindings, type Statement } from 'bun:sqlite'
+import { Database, type Statement } from 'bun:sqlite'
 import { type BunSQLiteDatabase, drizzle } from 'drizzle-orm/bun-sqlite'
 import { type Migration, migrate } from './migrate.ts'
 
@@ -22,12 +22,6 @@ const pragmas = [
 /** `$client.query` keeps this many statements prepared. Bun's usual 20 are fewer than a busy controller has different ones. */
 Database.MAX_QUERY_CACHE_SIZE = 500
 
-/**
- * SQLite plans a query anew each time a value is bound at which the plan has looked, and a plan of a join or of a LIMIT has: that
- * costs ten times what the query does (five joins by id: 100 µs instead of 20). A plus before a value changes nothing in it and
- * keeps the planner from looking.
- */
-export const steady = (sql: string) => sql.replace(/(=|<|>|\b(?:limit|offset))\s*(?=\?)/gi, '$1 +')
 /** The open database and what lives with it: prepared statements, hooks after a commit, and whether a change is going on. */
 export class DatabaseFile extends Database {
   /** Results of `prepared`, by the function that builds them. */
@@ -38,10 +32,6 @@ export class DatabaseFile extends Database {
   private control:
     | { begin: Record<'IMMEDIATE' | 'DEFERRED', Statement>; commit: Statement; rollback: Statement }
     | undefined
-
-  override prepare<Row, Values extends SQLQueryBindings | SQLQueryBindings[]>(sql: string, values?: Values) {
-    return super.prepare<Row, Values>(steady(sql), ...(values === undefined ? [] : [values]))
-  }
 
   /** All of `work` or nothing. Throws when a transaction is open already. */
   inOne<T>(kind: 'IMMEDIATE' | 'DEFERRED', work: () => T): T {

@@ -59,7 +59,7 @@ export const isJobGone = (id: string) => `NOT EXISTS (SELECT 1 FROM jobs WHERE i
 
 const held = prepared(({ $client }) =>
   $client.prepare<unknown, [string]>(
-    `SELECT 1 FROM jobs WHERE holds = ?1 AND state IN ${OPEN} UNION ALL SELECT 1 FROM jobs WHERE holds = ?1 AND undo_node_id IS NOT NULL LIMIT 1`,
+    `SELECT 1 FROM jobs WHERE holds = +?1 AND state IN ${OPEN} UNION ALL SELECT 1 FROM jobs WHERE holds = +?1 AND undo_node_id IS NOT NULL LIMIT 1`,
   ),
 )
 /** Does an unfinished job hold it, or one whose undo is not through? */

@@ -24,8 +24,9 @@ export type NewJob = {
 
 const insertJob = inserting(jobs)
 const statements = prepared(({ $client }) => ({
+  // +?: 4 µs instead of 12.
   holding: $client.prepare<{ id: string }, [string]>(
-    "SELECT id FROM jobs WHERE holds = ? AND state IN ('queued', 'running', 'undoing') ORDER BY rowid",
+    "SELECT id FROM jobs WHERE holds = +? AND state IN ('queued', 'running', 'undoing') ORDER BY rowid",
   ),
   children: $client.prepare<{ id: string }, [string]>(
     "SELECT id FROM jobs WHERE parent_id = ? AND state IN ('queued', 'running', 'undoing')",

@@ -1,19 +1,20 @@
 // Giving addresses to a workload and taking them back, inside the transaction of the order. The unique index on the address is
 // the second defence; the one writer is the first.
-import { asc, desc, eq, sql } from 'drizzle-orm'
+import { asc, desc, eq } from 'drizzle-orm'
 import { ApiError } from '../../kernel/api/errors.ts'
 import { newId } from '../../kernel/db/ids.ts'
 import { type Db, prepared, type Tx } from '../../kernel/db/open.ts'
-import { inserting } from '../../kernel/db/rows.ts'
+import { inserting, unpeeked } from '../../kernel/db/rows.ts'
 import { toNetwork, toNumber, toText } from './ranges.ts'
 import { type Address, addresses, type Pool, pools } from './tables.ts'
 
 const insert = inserting(addresses)
-// INDEXED BY pins the plan: the planner may otherwise walk through every address that is taken, at every order.
+// INDEXED BY pins the plan: the planner may otherwise walk through every address that is taken, at every order. +?: 2 to 5 µs each
+// instead of 6 to 12.
 const statements = prepared(({ $client }) => ({
   freeIpv4: $client.prepare<{ id: string; address: string }, [string]>(
     `SELECT a.id, a.address FROM pool_nodes pn JOIN addresses a INDEXED BY addresses_free ON a.pool_id = pn.pool_id
-     WHERE pn.node_id = ? AND a.version = 4 AND a.workload_id IS NULL AND a.reserved_for IS NULL ORDER BY a.pool_id, a.place LIMIT 1`,
+     WHERE pn.node_id = +? AND a.version = 4 AND a.workload_id IS NULL AND a.reserved_for IS NULL ORDER BY a.pool_id, a.place LIMIT 1`,
   ),
   take: $client.prepare(
     'UPDATE addresses SET workload_id = ?, is_primary = ? WHERE id = ? AND workload_id IS NULL AND reserved_for IS NULL',
@@ -22,14 +23,14 @@ const statements = prepared(({ $client }) => ({
     { id: string; network: string; gateway: string; first: string; last: string; nextOffset: string },
     [string]
   >(
-    'SELECT p.id, p.network, p.gateway, p.first, p.last, p.next_offset AS nextOffset FROM pools p JOIN pool_nodes pn ON pn.pool_id = p.id WHERE p.version = 6 AND pn.node_id = ? ORDER BY p.id',
+    'SELECT p.id, p.network, p.gateway, p.first, p.last, p.next_offset AS nextOffset FROM pools p JOIN pool_nodes pn ON pn.pool_id = p.id WHERE p.version = 6 AND pn.node_id = +? ORDER BY p.id',
   ),
   nextPlace: $client.prepare<{ n: number }, [string]>(
-    'SELECT coalesce(max(place), -1) + 1 AS n FROM addresses WHERE pool_id = ?',
+    'SELECT coalesce(max(place), -1) + 1 AS n FROM addresses WHERE pool_id = +?',
   ),
   moveOn: $client.prepare('UPDATE pools SET next_offset = ? WHERE id = ?'),
   freed: $client.prepare<{ id: string; address: string }, [string, number]>(
-    'SELECT id, address FROM addresses INDEXED BY addresses_free WHERE pool_id = ? AND prefix_length = ? AND workload_id IS NULL AND reserved_for IS NULL ORDER BY place LIMIT 1',
+    'SELECT id, address FROM addresses INDEXED BY addresses_free WHERE pool_id = +? AND prefix_length = +? AND workload_id IS NULL AND reserved_for IS NULL ORDER BY place LIMIT 1',
   ),
   release: $client.prepare('UPDATE addresses SET workload_id = NULL, is_primary = 0 WHERE workload_id = ?'),
 }))
@@ -105,7 +106,7 @@ const ofWorkload = prepared((db) =>
     .select()
     .from(addresses)
     .innerJoin(pools, eq(pools.id, addresses.poolId))
-    .where(eq(addresses.workloadId, sql.placeholder('workloadId')))
+    .where(eq(addresses.workloadId, unpeeked('workloadId'))) // 6 µs instead of 21
     .orderBy(asc(addresses.version), desc(addresses.isPrimary), asc(addresses.place))
     .prepare(),
 )
