@@ -134,6 +134,6 @@ export function assemble(features: readonly Feature[]) {
     actions: all((one) => one.actions),
     deliveries: all((one) => one.deliveries),
     /** The schema with the names in it that features declare. */
-    complete: completing((table) => Object.keys({ errors, permissions }[table])),
+    complete: completing(features),
   }
 }

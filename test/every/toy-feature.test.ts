@@ -112,6 +112,20 @@ describe('a feature from its folder and one line', () => {
     expect(await page(p.customer, '/servers')).toContain('href="/lamps"')
     expect(await page(p.staff([]), '/admin')).not.toContain('href="/lamps"')
   })
+  test('is found by the search, and named in the audit log, the checklist and under needs attention', async () => {
+    const { id } = await buy('Lighthouse')
+    const { data } = (await answer(p.customer, 'GET', '/search?q=lightho')).body
+    expect(data).toEqual([{ type: 'lamp', id, title: 'Lighthouse', detail: 'off', href: `/lamps#${id}` }])
+    expect((await answer(mallory, 'GET', '/search?q=lightho')).body.data).toEqual([])
+    const log = (await answer(p.owner, 'GET', `/admin/audit?target=${id}`)).body.data
+    expect(log.map((l: any) => [l.operation, l.targetName])).toEqual([['lamps.create', 'Lighthouse']])
+    p.db.$client.run("UPDATE lamps SET state = 'warming' WHERE id = ?", [id])
+    const own = (await answer(p.customer, 'GET', '/overview')).body
+    expect(own.attention.map((a: any) => a.what)).toContain('Lighthouse is warming up.')
+    const step = ({ body }: any) => body.checklist.find((s: any) => s.title === 'First lamp')?.done
+    expect(step(await answer(p.customer, 'GET', '/overview'))).toBe(true)
+    expect(step(await answer(mallory, 'GET', '/overview'))).toBe(false)
+  })
   test('has a `berth admin` command: System lists lamps, and the help knows the fields', async () => {
     const { total } = await p.admin('GET', '/lamps')
     expect(total).toBeGreaterThan(0)

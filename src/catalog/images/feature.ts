@@ -1,5 +1,6 @@
 import { feature } from '../../kernel/feature.ts'
 import { addCatalogueImage, changeImage, importImage, listImages, listOfferedImages, removeImage } from './images.ts'
+import { imageTarget, isAnyImagePublished } from './queries.ts'
 import { images } from './tables.ts'
 
 const errors = {
@@ -39,4 +40,16 @@ export const imagesFeature = feature({
   errors,
   tables: [images],
   operations: [addCatalogueImage, importImage, listImages, listOfferedImages, changeImage, removeImage],
+  auditTargets: [imageTarget],
+  checklist: [
+    {
+      kinds: ['staff'],
+      position: 50,
+      by: addCatalogueImage,
+      title: 'Image',
+      words: 'A published operating system.',
+      done: ({ tx }) => isAnyImagePublished(tx),
+      href: () => '/admin/images',
+    },
+  ],
 })

@@ -1,5 +1,6 @@
 import { feature } from '../../kernel/feature.ts'
 import { changePackage, createPackage, listPackages } from './packages.ts'
+import { isAnyPackageOnSale, packageTarget } from './queries.ts'
 import { packages } from './tables.ts'
 
 const errors = {
@@ -46,4 +47,16 @@ export const packagesFeature = feature({
   errors,
   tables: [packages],
   operations: [createPackage, listPackages, changePackage],
+  auditTargets: [packageTarget],
+  checklist: [
+    {
+      kinds: ['staff'],
+      position: 60,
+      by: createPackage,
+      title: 'Package',
+      words: 'What a server has and how much of it.',
+      done: ({ tx }) => isAnyPackageOnSale(tx),
+      href: () => '/admin/packages',
+    },
+  ],
 })

@@ -1,8 +1,11 @@
 import { Type as t } from 'typebox'
 import { customerData } from '../../identity/accounts/model.ts'
+import { areas } from '../../kernel/api/access.ts'
 import { nullable } from '../../kernel/api/operation.ts'
 import { feature } from '../../kernel/feature.ts'
 import { event } from '../../kernel/jobs/outbox.ts'
+import { visible } from '../workloads/access.ts'
+import { everyWorkload, firstToSetUp, isAnySetUp, searchWorkloads } from '../workloads/reports.ts'
 import { awayServers, failedServers, waitingServers } from './attention.ts'
 import { createResellerServer, createServer } from './create.ts'
 import { installing } from './install.ts'
@@ -10,6 +13,7 @@ import { getServer, listAllServers, listServers } from './list.ts'
 import { serverKind } from './model.ts'
 import { renameServer } from './name.ts'
 import { powering, powerServer } from './power.ts'
+import { serverTarget } from './queries.ts'
 import { reinstallServer, setupServer } from './setup.ts'
 import { suspending, suspendServer, unsuspending, unsuspendServer } from './suspend.ts'
 import { servers } from './tables.ts'
@@ -178,4 +182,37 @@ export const serversFeature = feature({
   ],
   events,
   attention: [awayServers, failedServers, waitingServers],
+  auditTargets: [serverTarget],
+  search: [
+    {
+      type: 'server',
+      position: 10,
+      place: ({ actor }) => (actor.scopes.has('servers:read') ? `${areas[actor.kind]}/servers/` : undefined),
+      find: ({ tx, actor }, part, id, most) => searchWorkloads(tx, serverKind, visible(tx, actor), part, id, most),
+    },
+  ],
+  checklist: [
+    {
+      kinds: ['staff'],
+      position: 70,
+      by: createServer,
+      title: 'First server',
+      words: 'Order one for a customer and sign in to it.',
+      done: ({ tx }) => isAnySetUp(tx, serverKind, everyWorkload),
+      href: () => '/admin/servers/new',
+    },
+    {
+      kinds: ['customer'],
+      position: 30,
+      by: listServers,
+      title: 'First server',
+      words:
+        'Your provider orders it for you and it appears here by itself; what is installed on it may be left to you.',
+      done: ({ tx, actor }) => isAnySetUp(tx, serverKind, visible(tx, actor)),
+      href({ tx, actor }) {
+        const waiting = firstToSetUp(tx, serverKind, visible(tx, actor))
+        return waiting ? `/servers/${waiting}#setup` : '/servers'
+      },
+    },
+  ],
 })

@@ -1,5 +1,6 @@
 import { feature } from '../../kernel/feature.ts'
 import { changeLocation, createLocation, listLocations } from './locations.ts'
+import { isAnyLocation, locationTarget } from './queries.ts'
 import { locations } from './tables.ts'
 
 const errors = {
@@ -23,4 +24,16 @@ export const locationsFeature = feature({
   errors,
   tables: [locations],
   operations: [createLocation, listLocations, changeLocation],
+  auditTargets: [locationTarget],
+  checklist: [
+    {
+      kinds: ['staff'],
+      position: 20,
+      by: createLocation,
+      title: 'First location',
+      words: 'A group of nodes that customers see as one place.',
+      done: ({ tx }) => isAnyLocation(tx),
+      href: () => '/admin/node-groups',
+    },
+  ],
 })

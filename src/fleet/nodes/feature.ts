@@ -1,7 +1,9 @@
+import { hour } from '../../kernel/db/clock.ts'
 import { feature } from '../../kernel/feature.ts'
 import { nodesInTrouble, plainHttp } from './attention.ts'
 import { enrollNode, getEnrollment } from './enroll.ts'
 import { changeNode, getNode, listNodes, removeNode } from './nodes.ts'
+import { isAnyNodeLive, nodeTarget, searchNodes } from './queries.ts'
 import { enrollments, nodeHeld, nodes } from './tables.ts'
 
 const errors = {
@@ -66,4 +68,24 @@ export const nodesFeature = feature({
   tables: [nodes, nodeHeld, enrollments],
   operations: [enrollNode, getEnrollment, listNodes, getNode, changeNode, removeNode],
   attention: [nodesInTrouble, plainHttp],
+  auditTargets: [nodeTarget],
+  search: [
+    {
+      type: 'node',
+      position: 30,
+      place: ({ actor }) => (actor.kind === 'staff' && actor.scopes.has('nodes:read') ? '/admin/nodes/' : undefined),
+      find: ({ tx }, part, id, most) => searchNodes(tx, part, id, most),
+    },
+  ],
+  checklist: [
+    {
+      kinds: ['staff'],
+      position: 30,
+      by: enrollNode,
+      title: 'First node',
+      words: 'A machine that runs servers.',
+      done: ({ tx, clock }) => isAnyNodeLive(tx, clock() - hour),
+      href: () => '/admin/nodes/enroll',
+    },
+  ],
 })

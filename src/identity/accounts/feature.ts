@@ -1,4 +1,5 @@
 import { Type as t } from 'typebox'
+import { areas } from '../../kernel/api/access.ts'
 import { feature } from '../../kernel/feature.ts'
 import { event } from '../../kernel/jobs/outbox.ts'
 import { setAllowance } from './allowance.ts'
@@ -11,8 +12,9 @@ import {
   lockCustomer,
   unlockCustomer,
 } from './customers.ts'
-import { customerData } from './model.ts'
+import { accountById, customerData } from './model.ts'
 import { changeEmail, changeOwnAccount, changePassword, confirmEmail, getOwnAccount } from './own-account.ts'
+import { accountTarget, searchAccounts } from './queries.ts'
 import { setUp } from './set-up.ts'
 import { accounts, roles } from './tables.ts'
 
@@ -106,4 +108,28 @@ export const accountsFeature = feature({
     setAllowance,
   ],
   attention: [lockedAccount],
+  auditTargets: [accountTarget],
+  search: [
+    {
+      type: 'customer',
+      position: 20,
+      place: ({ actor }) =>
+        actor.scopes.has(actor.kind === 'staff' ? 'customers:read' : 'reseller:customers')
+          ? `${areas[actor.kind]}/customers/`
+          : undefined,
+      find: ({ tx, actor }, part, id, most) =>
+        searchAccounts(tx, part, id, most, actor.kind === 'staff' ? undefined : actor.accountId),
+    },
+  ],
+  checklist: [
+    {
+      kinds: ['reseller', 'customer'],
+      position: 10,
+      by: changePassword,
+      title: 'Password',
+      words: 'You came by a link. With a password you sign in without one.',
+      done: ({ tx, actor }) => accountById(tx, actor.accountId)?.passwordHash != null,
+      href: () => '/account',
+    },
+  ],
 })

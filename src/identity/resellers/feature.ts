@@ -1,6 +1,7 @@
 import { Type as t } from 'typebox'
 import { feature } from '../../kernel/feature.ts'
 import { event } from '../../kernel/jobs/outbox.ts'
+import { hasCustomers } from '../accounts/queries.ts'
 import { lockedCustomers, nearQuotas, suspendedReseller } from './attention.ts'
 import { createResellerCustomer, getResellerAccount, listResellerCustomers } from './own.ts'
 import {
@@ -81,4 +82,15 @@ export const resellersFeature = feature({
     listResellerCustomers,
   ],
   attention: [suspendedReseller, nearQuotas, lockedCustomers],
+  checklist: [
+    {
+      kinds: ['reseller'],
+      position: 30,
+      by: createResellerCustomer,
+      title: 'First customer',
+      words: 'Add one here, or let your billing system do it with a token.',
+      done: ({ tx, actor }) => hasCustomers(tx, actor.accountId),
+      href: () => '/reseller/customers',
+    },
+  ],
 })

@@ -1,4 +1,5 @@
 import { feature } from '../../kernel/feature.ts'
+import { hasSshKeys } from './queries.ts'
 import { addSshKey, listSshKeys, removeSshKey, renameSshKey } from './ssh-keys.ts'
 import { sshKeys } from './tables.ts'
 
@@ -25,4 +26,15 @@ export const sshKeysFeature = feature({
   errors,
   tables: [sshKeys],
   operations: [addSshKey, listSshKeys, renameSshKey, removeSshKey],
+  checklist: [
+    {
+      kinds: ['customer'],
+      position: 20,
+      by: addSshKey,
+      title: 'SSH key',
+      words: 'Sign in to servers without a password: add the public half of your key.',
+      done: ({ tx, actor }) => hasSshKeys(tx, actor.accountId),
+      href: () => '/account/ssh-keys',
+    },
+  ],
 })

@@ -1,20 +1,21 @@
 // Names that features declare, as values of a field: a schema says which names it takes, and the registry puts them in. So an
 // operation about all features (roles, the audit log) needs no list of its own.
 import { Type as t } from 'typebox'
+import type { Feature } from '../feature.ts'
 
-/** Tables of the registry whose names a schema may ask for. */
-export type NameTable = 'errors' | 'permissions'
+/** The names, from all that the features declare. */
+export type NamesOf = (features: readonly Feature[]) => readonly string[]
 
-/** A text that is one of `also`, or a name in that table. */
+/** A text that is one of `also`, or a name that features declare. */
 export const declaredName = <T extends string>(
-  table: NameTable,
+  names: NamesOf,
   { also = [], ...more }: { also?: readonly string[]; description?: string } = {},
-) => t.Unsafe<T>({ type: 'string', 'x-declared': { table, also }, ...more })
+) => t.Unsafe<T>({ type: 'string', 'x-declared': { names, also }, ...more })
 
-type Marked = { 'x-declared'?: { table: NameTable; also: readonly string[] } }
+type Marked = { 'x-declared'?: { names: NamesOf; also: readonly string[] } }
 
 /** Returns a function that puts names into schemas. A schema that asks for none is returned as it is. */
-export function completing(names: (table: NameTable) => readonly string[]) {
+export function completing(features: readonly Feature[]) {
   const done = new Map<object, unknown>()
   const complete = (schema: unknown): unknown => {
     if (typeof schema !== 'object' || schema === null) return schema
@@ -30,7 +31,7 @@ export function completing(names: (table: NameTable) => readonly string[]) {
       return items.some((item, i) => item !== schema[i]) ? items : schema
     }
     const { 'x-declared': declared, ...rest } = schema as Marked & Record<string, unknown>
-    if (declared) return { ...rest, enum: [...declared.also, ...names(declared.table)] }
+    if (declared) return { ...rest, enum: [...declared.also, ...declared.names(features)] }
     const entries = Object.entries(schema).map(([name, value]) => [name, complete(value)] as const)
     // typebox marks kinds of schemas by properties that are not enumerable; a schema without names keeps them.
     return entries.some(([name, value]) => value !== (schema as Record<string, unknown>)[name])

@@ -1,6 +1,7 @@
 import { feature } from '../../kernel/feature.ts'
 import { emptyingPools } from './attention.ts'
 import { attachPool, createPool, getPool, listPoolAddresses, listPools, removePool, reserveAddress } from './pools.ts'
+import { isAnyAddressFree, poolTarget } from './queries.ts'
 import { addresses, poolNodes, pools } from './tables.ts'
 
 const errors = {
@@ -63,4 +64,16 @@ export const ipPoolsFeature = feature({
   tables: [pools, addresses, poolNodes],
   operations: [createPool, listPools, getPool, listPoolAddresses, attachPool, reserveAddress, removePool],
   attention: [emptyingPools],
+  auditTargets: [poolTarget],
+  checklist: [
+    {
+      kinds: ['staff'],
+      position: 40,
+      by: createPool,
+      title: 'Address pool',
+      words: 'At least one free address on a node.',
+      done: ({ tx }) => isAnyAddressFree(tx),
+      href: () => '/admin/ip-pools',
+    },
+  ],
 })

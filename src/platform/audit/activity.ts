@@ -22,6 +22,7 @@ import {
   selectLinesOf,
   withoutServers,
 } from './queries.ts'
+import { targetsOf } from './target.ts'
 
 const activity = namedSchema('Activity', {
   id: t.String(),
@@ -92,7 +93,7 @@ function listing(call: ReadContext, name: string, lines: Filter, asking: Request
   return paginate({
     call,
     name,
-    rows: (after, limit) => selectLinesOf(tx, filter, after, limit),
+    rows: (after, limit) => selectLinesOf(tx, targetsOf(call.registry), filter, after, limit),
     keyOf: (a) => a.id,
     show: (a) => show(call, a, asking),
     total: () => countLines(tx, filter),

@@ -2,6 +2,7 @@ import { page, paginate } from '../../kernel/api/list.ts'
 import { operation } from '../../kernel/api/operation.ts'
 import { filterQuery, lineResponse, showLine } from './line.ts'
 import { countLines, filterFrom, selectLinesOf } from './queries.ts'
+import { targetsOf } from './target.ts'
 
 export const listAudit = operation({
   id: 'audit.list',
@@ -18,7 +19,7 @@ export const listAudit = operation({
     return paginate({
       call,
       name: 'audit',
-      rows: (after, limit) => selectLinesOf(tx, filter, after, limit),
+      rows: (after, limit) => selectLinesOf(tx, targetsOf(call.registry), filter, after, limit),
       keyOf: (a) => a.id,
       show: showLine,
       total: () => countLines(tx, filter),

@@ -1,9 +1,9 @@
 // The log as a file, newest first, to be kept elsewhere or read in a spreadsheet.
 import { stringify } from 'csv-stringify/sync'
-import { operation, type Query, stream } from '../../kernel/api/operation.ts'
-import type { Db } from '../../kernel/db/open.ts'
+import { operation, type ReadContext, stream } from '../../kernel/api/operation.ts'
 import { filterQuery, showLine } from './line.ts'
 import { filterFrom, selectLinesOf } from './queries.ts'
+import { targetsOf } from './target.ts'
 
 /** Lines in one piece: some milliseconds of work, and about a hundred kilobytes. */
 const SLICE = 200
@@ -14,12 +14,17 @@ type Line = ReturnType<typeof showLine>
  * Each piece is a read of its own: a transaction would have to stay open for as long as the reader takes. Lines never change and new
  * ones come before the first, so nothing is missed or told twice. Filters are checked at once, before the first byte is sent.
  */
-function slices(db: Db, query: Query, draw: (lines: Line[]) => string, head = ''): Iterable<string> {
+function slices(
+  { tx: db, query, registry }: ReadContext,
+  draw: (lines: Line[]) => string,
+  head = '',
+): Iterable<string> {
   const filter = filterFrom(db, query)
+  const targets = targetsOf(registry)
   return (function* () {
     if (head) yield head
     for (let after: string | undefined; ; ) {
-      const rows = selectLinesOf(db, filter, after, SLICE)
+      const rows = selectLinesOf(db, targets, filter, after, SLICE)
       if (!rows.length) return
       after = rows.at(-1)!.id
       yield draw(rows.map(showLine))
@@ -36,7 +41,7 @@ export const exportAuditJson = operation({
   path: '/admin/audit.jsonl',
   summary: 'The audit log as a file of JSON lines, newest first',
   produces: 'application/jsonl',
-  run: ({ tx, query }) => slices(tx, query, (lines) => lines.map((line) => `${JSON.stringify(line)}\n`).join('')),
+  run: (call) => slices(call, (lines) => lines.map((line) => `${JSON.stringify(line)}\n`).join('')),
 })
 
 const columns = [
@@ -62,8 +67,7 @@ export const exportAuditCsv = operation({
   path: '/admin/audit.csv',
   summary: 'The audit log as a spreadsheet, newest first',
   produces: 'text/csv',
-  run: ({ tx, query }) =>
-    slices(tx, query, (lines) => stringify(lines.map(cells), quoted), stringify([columns], quoted)),
+  run: (call) => slices(call, (lines) => stringify(lines.map(cells), quoted), stringify([columns], quoted)),
 })
 
 const quoted = { quoted: true }

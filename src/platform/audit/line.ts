@@ -68,7 +68,7 @@ export const filterQuery = {
   operation: text('Only this operation; without a dot, everything whose name begins so.'),
   target: text('Only changes to this id.'),
   from: text('Only from this address.'),
-  result: declaredName('errors', {
+  result: declaredName((features) => features.flatMap(({ errors = {} }) => Object.keys(errors)), {
     also: ['done', 'refused'],
     description: 'done, refused, or the code of a refusal.',
   }),

@@ -1,11 +1,7 @@
 // The lines of the audit log, with the names that their actors and targets have today.
-import { imageTarget } from '../../catalog/images/queries.ts'
-import { packageTarget } from '../../catalog/packages/queries.ts'
 import { serverTarget } from '../../compute/servers/queries.ts'
 import { workloadIdsOf } from '../../compute/workloads/reports.ts'
-import { locationTarget } from '../../fleet/locations/queries.ts'
-import { nodeTarget } from '../../fleet/nodes/queries.ts'
-import { accountIdsNamed, accountReference, accountTarget } from '../../identity/accounts/queries.ts'
+import { accountIdsNamed, accountReference } from '../../identity/accounts/queries.ts'
 import { tokenReference } from '../../identity/tokens/queries.ts'
 import type { AccountKind } from '../../kernel/api/access.ts'
 import type { Query } from '../../kernel/api/operation.ts'
@@ -13,8 +9,6 @@ import { auditReference } from '../../kernel/audit/queries.ts'
 import { looksLikeId } from '../../kernel/db/ids.ts'
 import type { Db } from '../../kernel/db/open.ts'
 import { partOf } from '../../kernel/db/rows.ts'
-import { poolTarget } from '../../network/ip-pools/queries.ts'
-import { jobTarget } from '../jobs/queries.ts'
 import type { AuditTarget } from './target.ts'
 
 export type LineRow = {
@@ -42,18 +36,8 @@ export type LineRow = {
   changes: string | null
 }
 
-const targets: readonly AuditTarget[] = [
-  serverTarget,
-  accountTarget,
-  nodeTarget,
-  packageTarget,
-  imageTarget,
-  locationTarget,
-  poolTarget,
-  jobTarget,
-]
 /** What the targets answer for one field; NULL for a target whose feature says nothing of it. */
-function byTarget(field: Exclude<keyof AuditTarget, 'prefix'>): string {
+function byTarget(targets: readonly AuditTarget[], field: Exclude<keyof AuditTarget, 'prefix'>): string {
   const cases = targets.flatMap((target) => {
     const text = target[field]?.('a.target')
     return text ? [`WHEN '${target.prefix}' THEN ${text}`] : []
@@ -63,7 +47,7 @@ function byTarget(field: Exclude<keyof AuditTarget, 'prefix'>): string {
 
 // Raw, because drizzle has no form for a CASE over texts that other features export.
 /** The start of a query whose rows are `LineRow`s; the lines are `a`. */
-const selectLines = `SELECT ${auditReference.columns('a', {
+const selectLines = (targets: readonly AuditTarget[]) => `SELECT ${auditReference.columns('a', {
   id: 'id',
   at: 'at',
   actorId: 'actorId',
@@ -79,8 +63,8 @@ const selectLines = `SELECT ${auditReference.columns('a', {
   changes: 'changes',
 })}, ${accountReference.columns('ac', { actorKind: 'kind', actorResellerId: 'resellerId' })},
   ${tokenReference.columns('tk', { tokenName: 'name' })},
-  ${byTarget('name')} AS targetName, ${byTarget('accountKind')} AS targetKind, ${byTarget('providerId')} AS providerId,
-  ${byTarget('isGone')} AS targetGone
+  ${byTarget(targets, 'name')} AS targetName, ${byTarget(targets, 'accountKind')} AS targetKind, ${byTarget(targets, 'providerId')} AS providerId,
+  ${byTarget(targets, 'isGone')} AS targetGone
   ${auditReference.from('a')} ${accountReference.leftJoin('ac', 'a.actor_id')}
   ${tokenReference.leftJoin('tk', "substr(a.via, 7) AND a.via LIKE 'token %'")}`
 
@@ -88,10 +72,16 @@ const selectLines = `SELECT ${auditReference.columns('a', {
 export type Filter = { where: string; values: (string | number)[] }
 
 /** The lines that fit, newest first, from behind the line `after`. */
-export const selectLinesOf = (tx: Db, { where, values }: Filter, after: string | undefined, limit: number): LineRow[] =>
+export const selectLinesOf = (
+  tx: Db,
+  targets: readonly AuditTarget[],
+  { where, values }: Filter,
+  after: string | undefined,
+  limit: number,
+): LineRow[] =>
   tx.$client
     .query<LineRow, (string | number)[]>(
-      `${selectLines} WHERE ${where}${after ? ' AND a.id < ?' : ''} ORDER BY a.id DESC LIMIT ?`,
+      `${selectLines(targets)} WHERE ${where}${after ? ' AND a.id < ?' : ''} ORDER BY a.id DESC LIMIT ?`,
     )
     .all(...values, ...(after ? [after] : []), limit)
 

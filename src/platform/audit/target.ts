@@ -1,4 +1,5 @@
 import type { IdPrefix } from '../../kernel/db/ids.ts'
+import type { Registry } from '../../kernel/feature.ts'
 
 /**
  * How the audit log describes what an operation changed, where its id has this prefix. Each function answers SQL text;
@@ -15,3 +16,13 @@ export type AuditTarget = {
   /** 1 when it existed and does not any more. */
   isGone?(id: string): string
 }
+
+declare module '../../kernel/feature.ts' {
+  interface FeatureFields {
+    /** How the audit log describes what operations of this feature change. */
+    auditTargets?: readonly AuditTarget[]
+  }
+}
+
+export const targetsOf = ({ features }: Registry): AuditTarget[] =>
+  features.flatMap(({ auditTargets = [] }) => auditTargets)

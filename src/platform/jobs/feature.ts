@@ -1,6 +1,8 @@
+import { areas } from '../../kernel/api/access.ts'
 import { feature } from '../../kernel/feature.ts'
 import { failedJobs, stuckJobs } from './attention.ts'
 import { getJob, getJobLog, listJobs } from './jobs.ts'
+import { jobTarget, searchJobs, visibleJobs } from './queries.ts'
 
 const errors = {
   job_not_found: {
@@ -27,4 +29,16 @@ export const jobsFeature = feature({
   errors,
   operations: [listJobs, getJob, getJobLog],
   attention: [stuckJobs, failedJobs],
+  auditTargets: [jobTarget],
+  search: [
+    {
+      type: 'job',
+      position: 40,
+      place: ({ actor }) =>
+        actor.scopes.has('servers:read') || (actor.kind === 'staff' && actor.scopes.has('nodes:read'))
+          ? `${areas[actor.kind]}/jobs/`
+          : undefined,
+      find: ({ tx, actor }, part, id, most) => searchJobs(tx, visibleJobs(tx, actor), part, id, most),
+    },
+  ],
 })

@@ -2,67 +2,15 @@
 // or do.
 
 import { Type as t } from 'typebox'
-import { serverKind } from '../../compute/servers/model.ts'
-import { visible } from '../../compute/workloads/access.ts'
-import { searchWorkloads } from '../../compute/workloads/reports.ts'
-import { searchNodes } from '../../fleet/nodes/queries.ts'
-import { searchAccounts } from '../../identity/accounts/queries.ts'
-import { areas, everybody } from '../../kernel/api/access.ts'
+import { everybody } from '../../kernel/api/access.ts'
+import { declaredName } from '../../kernel/api/declared.ts'
 import { nullable, operation, type ReadContext } from '../../kernel/api/operation.ts'
 import { partOf } from '../../kernel/db/rows.ts'
-import { searchJobs, visibleJobs } from '../jobs/queries.ts'
 
 /** As many as are seen at a glance. */
 export const MOST = 12
 
-/** What can be found. */
-const types = ['page', 'action', 'server', 'customer', 'node', 'job'] as const
-type Found = {
-  type: (typeof types)[number]
-  id: string | null
-  title: string
-  detail: string | null
-  href: string
-}
-type Row = { id: string; title: string; detail: string | null }
-
-type Source = {
-  type: Found['type']
-  /** The path before the row's id; undefined when the actor has no such page. */
-  place(call: ReadContext): string | undefined
-  /** At most `MOST` rows whose name contains the text, or whose id is `id`; `part` is the text as `partOf` gives it. */
-  find(call: ReadContext, part: string, id: string): Row[]
-}
-
-const sources: readonly Source[] = [
-  {
-    type: 'server',
-    place: ({ actor }) => (actor.scopes.has('servers:read') ? `${areas[actor.kind]}/servers/` : undefined),
-    find: ({ tx, actor }, part, id) => searchWorkloads(tx, serverKind, visible(tx, actor), part, id, MOST),
-  },
-  {
-    type: 'customer',
-    place: ({ actor }) =>
-      actor.scopes.has(actor.kind === 'staff' ? 'customers:read' : 'reseller:customers')
-        ? `${areas[actor.kind]}/customers/`
-        : undefined,
-    find: ({ tx, actor }, part, id) =>
-      searchAccounts(tx, part, id, MOST, actor.kind === 'staff' ? undefined : actor.accountId),
-  },
-  {
-    type: 'node',
-    place: ({ actor }) => (actor.kind === 'staff' && actor.scopes.has('nodes:read') ? '/admin/nodes/' : undefined),
-    find: ({ tx }, part, id) => searchNodes(tx, part, id, MOST),
-  },
-  {
-    type: 'job',
-    place: ({ actor }) =>
-      actor.scopes.has('servers:read') || (actor.kind === 'staff' && actor.scopes.has('nodes:read'))
-        ? `${areas[actor.kind]}/jobs/`
-        : undefined,
-    find: ({ tx, actor }, part, id) => searchJobs(tx, visibleJobs(tx, actor), part, id, MOST),
-  },
-]
+type Found = { type: string; id: string | null; title: string; detail: string | null; href: string }
 
 /** Without a text, the actions; with one, everything that has it in its name. */
 function found(call: ReadContext, text: string): Found[] {
@@ -70,13 +18,16 @@ function found(call: ReadContext, text: string): Found[] {
     .navItems(call.actor)
     .filter(({ type, title }) => (text ? title.toLowerCase().includes(text.toLowerCase()) : type === 'action'))
     .map(({ type, title, href }): Found => ({ type, id: null, title, detail: null, href }))
-  const rows = sources.map((source) => {
-    const place = text ? source.place(call) : undefined
-    if (!place) return []
-    return source
-      .find(call, partOf(text), text)
-      .map((row): Found => ({ type: source.type, ...row, href: `${place}${row.id}` }))
-  })
+  const rows = call.registry.features
+    .flatMap(({ search = [] }) => search)
+    .toSorted((a, b) => a.position - b.position)
+    .map((source) => {
+      const place = text ? source.place(call) : undefined
+      if (!place) return []
+      return source
+        .find(call, partOf(text), text, MOST)
+        .map((row): Found => ({ type: source.type, ...row, href: `${place}${row.id}` }))
+    })
   return share([
     ...(['page', 'action'] as const).map((type) => navItems.filter((place) => place.type === type)),
     ...rows,
@@ -113,7 +64,9 @@ export const search = operation({
   response: t.Object({
     data: t.Array(
       t.Object({
-        type: t.Enum([...types]),
+        type: declaredName((features) => features.flatMap(({ search = [] }) => search.map(({ type }) => type)), {
+          also: ['page', 'action'],
+        }),
         id: nullable(t.String()),
         title: t.String(),
         detail: nullable(t.String()),

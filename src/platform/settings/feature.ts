@@ -1,7 +1,10 @@
 import { feature } from '../../kernel/feature.ts'
+import { mailDelivery } from '../../kernel/mail/mail.ts'
+import { hasDelivered } from '../../kernel/queue/queries.ts'
 import { unsentMails } from './attention.ts'
 import { ownBranding, resellerBranding } from './branding.ts'
 import { configureMail, getMail, testMail } from './mail.ts'
+import { hasBranding } from './queries.ts'
 import { rotateSecrets } from './rotate-secrets.ts'
 import { branding } from './tables.ts'
 
@@ -50,4 +53,33 @@ export const settingsFeature = feature({
     ...Object.values(resellerBranding),
   ],
   attention: [unsentMails],
+  checklist: [
+    {
+      kinds: ['staff'],
+      position: 10,
+      by: configureMail,
+      title: 'Public address',
+      words: 'Browsers and nodes reach Berth over HTTPS.',
+      done: ({ config }) => config.publicUrl.startsWith('https:'),
+      href: () => '/admin#https',
+    },
+    {
+      kinds: ['staff'],
+      position: 80,
+      by: configureMail,
+      title: 'Mail',
+      words: 'Invitations and links to new passwords reach people.',
+      done: ({ tx }) => hasDelivered(tx, mailDelivery.kind),
+      href: () => '/admin/settings',
+    },
+    {
+      kinds: ['reseller'],
+      position: 20,
+      by: resellerBranding.change,
+      title: 'Branding',
+      words: 'Your name, logo and colour, and whom your mails come from.',
+      done: ({ tx, actor }) => hasBranding(tx, actor.accountId),
+      href: () => '/reseller/branding',
+    },
+  ],
 })

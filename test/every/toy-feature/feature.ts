@@ -1,4 +1,5 @@
 // A whole feature in one folder. Tests mount it by one line, as src/app/features.ts mounts those of the product.
+import { and, eq, like, or } from 'drizzle-orm'
 import { Type as t } from 'typebox'
 import { feature } from '../../../src/kernel/feature.ts'
 import { event } from '../../../src/kernel/jobs/outbox.ts'
@@ -60,6 +61,48 @@ export const lampsFeature = feature({
     },
   ],
   actions: [{ kinds: ['customer'], position: 900, title: 'Buy lamp', page: '/lamps', dialog: true, does: createLamp }],
+  auditTargets: [{ prefix: 'lmp', name: (id) => `(SELECT name FROM lamps WHERE id = ${id})` }],
+  search: [
+    {
+      type: 'lamp',
+      position: 900,
+      place: ({ actor }) => (actor.scopes.has('lamps:read') ? '/lamps#' : undefined),
+      find: ({ tx, actor }, part, id, most) =>
+        tx
+          .select({ id: lamps.id, title: lamps.name, detail: lamps.state })
+          .from(lamps)
+          .where(and(eq(lamps.ownerId, actor.accountId), or(like(lamps.name, part), eq(lamps.id, id))))
+          .limit(most)
+          .all(),
+    },
+  ],
+  attention: [
+    ({ tx, actor }) =>
+      tx
+        .select()
+        .from(lamps)
+        .where(and(eq(lamps.ownerId, actor.accountId), eq(lamps.state, 'warming')))
+        .all()
+        .map(({ name }) => ({
+          level: 'warn',
+          what: `${name} is warming up.`,
+          effect: 'It is on in a moment.',
+          since: null,
+          action: null,
+          href: null,
+        })),
+  ],
+  checklist: [
+    {
+      kinds: ['customer'],
+      position: 990,
+      by: createLamp,
+      title: 'First lamp',
+      words: 'Buy one.',
+      done: ({ tx, actor }) => tx.select().from(lamps).where(eq(lamps.ownerId, actor.accountId)).get() !== undefined,
+      href: () => '/lamps',
+    },
+  ],
   async fixture({ call, customer }) {
     const { id } = await call(customer, 'POST', '/lamps', { name: 'Fixture' })
     return { lamp: id }

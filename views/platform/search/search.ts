@@ -8,7 +8,7 @@ import { type IconName, icon } from '../../components/icon.ts'
 
 type Found = Answers<{ f: typeof search }>['f']['data'][number]
 
-const shapes: Record<Found['type'], [IconName, string]> = {
+const shapes: Readonly<Record<string, [IconName, string]>> = {
   page: ['next', 'Page'],
   action: ['plus', 'Action'],
   server: ['server', 'Server'],
@@ -17,11 +17,14 @@ const shapes: Record<Found['type'], [IconName, string]> = {
   job: ['jobs', 'Job'],
 }
 
+/** A kind of thing that a feature adds is called by its own name. */
+const shapeOf = (type: string): [IconName, string] => shapes[type] ?? ['dot', type]
+
 type Shown = Pick<Found, 'type' | 'title' | 'href'> & { detail?: string | null }
 const results = (found: readonly Shown[], q: string): Html => html`
   <div id="found" role="listbox" aria-label="Results" data-for="${q.trim()}">${found.map(
     (f, i) =>
-      html`<a role="option" id="found-${i}" href="${f.href}" aria-selected="false">${icon(shapes[f.type][0])}<span class="grow">${f.title}${f.detail && html` <small class="muted">${f.detail}</small>`}</span><small class="muted">${shapes[f.type][1]}</small></a>`,
+      html`<a role="option" id="found-${i}" href="${f.href}" aria-selected="false">${icon(shapeOf(f.type)[0])}<span class="grow">${f.title}${f.detail && html` <small class="muted">${f.detail}</small>`}</span><small class="muted">${shapeOf(f.type)[1]}</small></a>`,
   )}</div>
   <p id="found-n" class="muted" role="status">${q && !found.length ? `Nothing is called “${q}”, or you may not see it.` : ''}<span class="sr">${found.length > 0 && `${found.length} found`}</span></p>`
 

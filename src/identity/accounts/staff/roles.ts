@@ -9,7 +9,10 @@ import { newId } from '../../../kernel/db/ids.ts'
 import { allRoles, deleteRole, insertRole, updateRole } from './queries.ts'
 import { mustHold, mustReach, role, roleAnswer, showRole } from './role.ts'
 
-const held = t.Array(declaredName<Permission>('permissions'), { maxItems: 100, uniqueItems: true })
+const held = t.Array(
+  declaredName<Permission>((features) => features.flatMap(({ permissions = {} }) => Object.keys(permissions))),
+  { maxItems: 100, uniqueItems: true },
+)
 const who = { staff: ['staff.write'] } as const
 
 export const listRoles = operation({

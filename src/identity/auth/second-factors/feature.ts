@@ -6,6 +6,7 @@ import {
   getPendingSignIn,
   passkeySignIn,
 } from './complete-second-factor.ts'
+import { factorsOf } from './factors.ts'
 import { addPasskey, beginPasskey, removePasskey, renamePasskey } from './passkeys.ts'
 import { resetCustomerFactors, resetStaffFactors } from './reset-factors.ts'
 import { getSecondFactor, renewRecoveryCodes } from './second-factors.ts'
@@ -47,5 +48,25 @@ export const secondFactorsFeature = feature({
     removePasskey,
     resetStaffFactors,
     resetCustomerFactors,
+  ],
+  checklist: [
+    {
+      kinds: ['staff'],
+      position: 90,
+      by: beginTotp,
+      title: 'Second factor',
+      words: 'Your own account is not open to whoever learns its password.',
+      done: ({ tx, actor }) => factorsOf(tx, actor.accountId).length > 0,
+      href: () => '/account/security',
+    },
+    {
+      kinds: ['reseller', 'customer'],
+      position: 90,
+      by: beginTotp,
+      title: 'Second factor',
+      words: 'A code or a passkey beside the password: a stolen password alone opens nothing.',
+      done: ({ tx, actor }) => factorsOf(tx, actor.accountId).length > 0,
+      href: () => '/account/security',
+    },
   ],
 })

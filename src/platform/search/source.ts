@@ -1,0 +1,21 @@
+// What a feature lets people find by its name, address or id.
+import type { ReadContext } from '../../kernel/api/operation.ts'
+
+export type SearchRow = { id: string; title: string; detail: string | null }
+export type SearchSource = {
+  /** The kind of thing, such as `server`. */
+  type: string
+  /** Smaller comes first in a result. */
+  position: number
+  /** The path before the row's id; undefined when the actor has no such page. */
+  place(call: ReadContext): string | undefined
+  /** At most `most` rows whose name contains the text, or whose id is `id`; `part` is the text as `partOf` gives it. */
+  find(call: ReadContext, part: string, id: string, most: number): SearchRow[]
+}
+
+declare module '../../kernel/feature.ts' {
+  interface FeatureFields {
+    /** What can be found. */
+    search?: readonly SearchSource[]
+  }
+}
