@@ -1,0 +1,225 @@
+// What each state of a server allows, asked of the API: every state and every action, one test per cell.
+import { afterAll, describe, expect, test } from 'bun:test'
+import { type Action, actionNames, disabledReason, table } from '../../../src/compute/servers/state.ts'
+import type { Status } from '../../../src/compute/workloads/status.ts'
+import { panel, type Snapshot, type World, world } from '../../support/panel.ts'
+
+type State = {
+  name: string
+  status: string
+  /** Brings a new server into the state; answers its id. */
+  make(p: World): Promise<string>
+  /** Every action once: behind the code that refuses it, or behind `allowed`. */
+  expected: Record<string, string>
+}
+
+const { imageId, hostname, access } = { imageId: undefined, hostname: undefined, access: undefined }
+const order = async (p: World, more: object = {}): Promise<string> => {
+  const { serverId } = await p.admin('POST', '/admin/servers', { ...p.order, ...more })
+  return serverId
+}
+const waiting = (p: World) => order(p, { imageId, hostname, access })
+const running = async (p: World) => {
+  const id = await order(p)
+  await p.settle()
+  return id
+}
+/** Its node is away, so the installation stays open. */
+const installing = async (p: World) => {
+  p.node.agent.disconnect()
+  const node = p.addNode(p.location, 'fra-02')
+  p.attach(p.pool, node.id)
+  const id = await order(p, { nodeId: node.id })
+  node.agent.disconnect()
+  return id
+}
+const failed = async (p: World) => {
+  p.node.agent.fault({ command: 'volume.create', mode: 'fail', times: 1 })
+  return running(p)
+}
+const then = (make: State['make'], method: string, path: string, body?: object) => async (p: World) => {
+  const id = await make(p)
+  await p.admin(method, `/servers/${id}${path}`, body)
+  await p.settle()
+  return id
+}
+const suspended = (make: State['make']) => then(make, 'POST', '/actions/suspend', { reason: 'overdue' })
+const suspendedMeanwhile = async (p: World) => {
+  const id = await installing(p)
+  await p.admin('POST', `/servers/${id}/actions/suspend`, { reason: 'overdue' })
+  return id
+}
+
+const whenSuspended = {
+  server_suspended: 'start shutdown off restart setup reinstall',
+  already_suspended: 'suspend',
+  allowed: 'unsuspend terminate rename',
+}
+const states: State[] = [
+  {
+    name: 'waiting for its setup',
+    status: 'pending_setup',
+    make: waiting,
+    expected: {
+      not_set_up: 'start shutdown off restart reinstall',
+      not_suspended: 'unsuspend',
+      allowed: 'setup suspend terminate rename',
+    },
+  },
+  {
+    name: 'being installed',
+    status: 'provisioning',
+    make: installing,
+    expected: {
+      server_busy: 'start shutdown off restart reinstall',
+      already_set_up: 'setup',
+      not_suspended: 'unsuspend',
+      allowed: 'suspend terminate rename',
+    },
+  },
+  {
+    name: 'running',
+    status: 'running',
+    make: running,
+    expected: {
+      already_running: 'start',
+      already_set_up: 'setup',
+      not_suspended: 'unsuspend',
+      allowed: 'shutdown off restart reinstall suspend terminate rename',
+    },
+  },
+  {
+    name: 'stopped',
+    status: 'stopped',
+    make: then(running, 'POST', '/actions/power', { action: 'off' }),
+    expected: {
+      already_stopped: 'shutdown off restart',
+      already_set_up: 'setup',
+      not_suspended: 'unsuspend',
+      allowed: 'start reinstall suspend terminate rename',
+    },
+  },
+  { name: 'suspended', status: 'suspended', make: suspended(running), expected: whenSuspended },
+  {
+    name: 'suspended before its setup',
+    status: 'suspended',
+    make: suspended(waiting),
+    expected: whenSuspended,
+  },
+  {
+    name: 'suspended while it is installed',
+    status: 'suspended',
+    make: suspendedMeanwhile,
+    expected: whenSuspended,
+  },
+  {
+    name: 'suspended after a failed installation',
+    status: 'suspended',
+    make: suspended(failed),
+    expected: whenSuspended,
+  },
+  {
+    name: 'failed',
+    status: 'failed',
+    make: failed,
+    expected: {
+      server_failed: 'start shutdown off restart',
+      already_set_up: 'setup',
+      not_suspended: 'unsuspend',
+      allowed: 'reinstall suspend terminate rename',
+    },
+  },
+  {
+    name: 'terminated',
+    status: 'terminated',
+    make: then(running, 'DELETE', ''),
+    expected: { server_terminated: actionNames.join(' ') },
+  },
+]
+
+const power = (action: string) => ['POST', '/actions/power', () => ({ action })] as const
+const installation = (p: World, more: object) => ({ imageId: p.image, access: { mode: 'password' }, ...more })
+const calls: Record<Action, readonly [string, string, (p: World) => object | undefined]> = {
+  start: power('start'),
+  shutdown: power('shutdown'),
+  off: power('off'),
+  restart: power('restart'),
+  setup: ['POST', '/actions/setup', (p) => installation(p, { hostname: 'web02' })],
+  reinstall: ['POST', '/actions/reinstall', (p) => installation(p, {})],
+  suspend: ['POST', '/actions/suspend', () => ({ reason: 'overdue' })],
+  unsuspend: ['POST', '/actions/unsuspend', () => undefined],
+  terminate: ['DELETE', '', () => undefined],
+  rename: ['PATCH', '/name', () => ({ name: 'Shop' })],
+}
+
+/** Every cell begins from a copy of the same panel. */
+type Made = { snapshot: Snapshot; id: string; begun: World }
+const made = new Map<string, Promise<Made>>()
+async function make(state: State): Promise<Made> {
+  const begun = await world()
+  const id = await state.make(begun)
+  return { snapshot: begun.snapshot(), id, begun }
+}
+function stateOf(state: State): Promise<Made> {
+  const known = made.get(state.name) ?? make(state)
+  made.set(state.name, known)
+  return known
+}
+afterAll(async () => {
+  for (const one of made.values()) (await one).begun.close()
+})
+
+for (const state of states)
+  describe(`a server that is ${state.name}`, () => {
+    test('has this status, and every action is decided', async () => {
+      const { begun, id } = await stateOf(state)
+      expect((await begun.admin('GET', `/servers/${id}`)).status).toBe(state.status)
+      const listed = Object.values(state.expected).flatMap((actions) => actions.split(' '))
+      expect(listed.sort()).toEqual([...actionNames].sort())
+    })
+    test('shows buttons for what is allowed, and no others', async () => {
+      const { begun, id } = await stateOf(state)
+      const { allowed } = await begun.admin('GET', `/servers/${id}`)
+      const expected = (state.expected['allowed'] ?? '').split(' ').filter((action) => action && action !== 'rename')
+      expect(allowed.sort()).toEqual(expected.sort())
+    })
+    for (const [code, actions] of Object.entries(state.expected))
+      for (const action of actions.split(' ') as Action[])
+        test(code === 'allowed' ? `allows ${action}` : `refuses ${action}: ${code}`, async () => {
+          const { snapshot, id, begun } = await stateOf(state)
+          using p = await panel({ from: snapshot })
+          const [method, path, body] = calls[action]
+          const before = p.fingerprint(['audit'])
+          const answer = await p.call(begun.owner, method, `/servers/${id}${path}`, body(begun))
+          if (code === 'allowed') return expect([200, 202]).toContain(answer.status)
+          expect([answer.status, answer.body.error?.code]).toEqual([409, code])
+          expect(p.fingerprint(['audit'])).toBe(before)
+        })
+  })
+
+test('a protected server is neither terminated nor reinstalled, and whatever else is allowed stays so', async () => {
+  using p = await world()
+  const id = await running(p)
+  p.db.$client.run('UPDATE servers SET protected = 1')
+  for (const action of ['terminate', 'reinstall'] as const) {
+    const [method, path, body] = calls[action]
+    const answer = await p.call(p.owner, method, `/servers/${id}${path}`, body(p))
+    expect([answer.status, answer.body.error.code]).toEqual([409, 'server_protected'])
+  }
+  const { allowed } = await p.admin('GET', `/servers/${id}`)
+  expect(allowed.sort()).toEqual(['off', 'restart', 'shutdown', 'suspend'])
+})
+
+test('a state that the table does not have refuses every action', () => {
+  const unknown = { status: 'lost' as Status, protected: false }
+  expect(actionNames.map((action) => disabledReason(unknown, action))).toEqual(actionNames.map(() => 'not_possible'))
+})
+
+test('a state without a decision on an action does not compile', () => {
+  const { rename: _, ...incomplete } = table.running
+  // @ts-expect-error: `rename` is not decided
+  const total: Record<Action, string> = incomplete
+  // @ts-expect-error: six states are not decided
+  const states: Record<Status, Record<Action, string>> = { running: table.running }
+  expect([Object.keys(total).length, Object.keys(states).length]).toEqual([actionNames.length - 1, 1])
+})
