@@ -76,12 +76,16 @@ export const installing = saga<Installing>('install', { lane: 'build' })
       return plan(tx, load(tx, input.serverId), input.access, jobId)
     },
     // Its addresses stay its own: it can be installed again, or terminated, which gives them back.
-    undo: (tx, { input, error }) =>
-      changeWorkload(tx, input.serverId, {
-        lifecycle: input.purpose === 'setup' ? 'pending_setup' : 'failed',
-        failure: error?.message ?? null,
-        power: null,
-      }),
+    // A termination that was recorded meanwhile stays.
+    undo: (tx, { input, error }) => {
+      if (load(tx, input.serverId).lifecycle !== 'terminated')
+        changeWorkload(tx, input.serverId, {
+          lifecycle: input.purpose === 'setup' ? 'pending_setup' : 'failed',
+          failure: error?.message ?? null,
+          power: null,
+        })
+    },
+    undoAtOnce: true,
   })
   // Kept when the job fails: the next server from this image will want it.
   .command('image', 'Fetching the image, unless the node has it', {

@@ -4,6 +4,7 @@ import { locationById } from '../../fleet/locations/queries.ts'
 import { accountById, customerInEvent } from '../../identity/accounts/model.ts'
 import type { Resource } from '../../kernel/api/operation.ts'
 import type { Db } from '../../kernel/db/open.ts'
+import type { NewJob } from '../../kernel/jobs/start.ts'
 import { addressesOf } from '../../network/ip-pools/allocate.ts'
 import { toNumber, toText } from '../../network/ip-pools/ranges.ts'
 import type { WorkloadKind } from '../workloads/kind.ts'
@@ -27,6 +28,12 @@ export const server: Resource<Server> = {
   notFound: 'server_not_found',
   ...workloadResource(serverById),
 }
+
+/** What every job about a server says: it has the server's lock, and its subject is the server. */
+export const serverJob = (
+  { id, nodeId }: Pick<Server, 'id' | 'nodeId'>,
+  { by, title, now }: Pick<NewJob, 'by' | 'title' | 'now'>,
+): NewJob => ({ by, title, now, holds: id, nodeId, subject: { type: serverKind.kind, id } })
 
 /** The guest's own address in its IPv6 prefix is the first one. */
 export const guestIpv6 = (prefix: string) =>

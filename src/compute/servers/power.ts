@@ -24,7 +24,7 @@ export const powerServer = operation({
   response: jobResponse,
   status: 202,
   idempotent: true,
-  refuses: refusalsOf('start', 'shutdown', 'off', 'restart'),
+  refuses: [...refusalsOf('start', 'shutdown', 'off', 'restart'), 'server_busy'],
   example: { action: 'restart' },
   run({ tx, actor, target, body, clock }) {
     const action = body.action as PowerAction

@@ -1,52 +1,50 @@
-// Suspending is recorded at once, from anywhere, and carried out on the node when it can be: an overdue customer does not stay
-// online because a node reboots. Billing stands behind it, so it comes to its end and is never undone.
+// A suspension is recorded at once, in every state and while a job is at work or the node is away, and carried out when it can be: an
+// overdue customer does not stay online because a node reboots. It replaces the open job, comes to its end and is never undone.
 import { nodeCommand } from '../../../agent/protocol/wire.ts'
 import { fields, jobResponse, line, operation } from '../../kernel/api/operation.ts'
 import { emit } from '../../kernel/jobs/outbox.ts'
+import { isHeldByJob } from '../../kernel/jobs/queries.ts'
 import { saga } from '../../kernel/jobs/saga.ts'
-import { startJob } from '../../kernel/jobs/start.ts'
+import { cancelJobsHolding, startJob } from '../../kernel/jobs/start.ts'
 import { changeWorkload } from '../workloads/queries.ts'
-import { inEvent, load, server } from './model.ts'
+import { inEvent, load, server, serverJob } from './model.ts'
 import { mustAllow, refusalsOf } from './state.ts'
 
-const who = { staff: ['servers:suspend'], reseller: ['reseller:servers'] } as const
+const access = { staff: ['servers:suspend'], reseller: ['reseller:servers'] } as const
 
 export const suspendServer = operation({
   id: 'servers.suspend',
   method: 'POST',
   path: '/servers/{id}/actions/suspend',
   summary: 'Suspend a server: it is stopped and its owner kept out until it is unsuspended',
-  access: who,
+  access,
   allowedInSupportSession: true,
   on: server,
   body: fields({ reason: line(500) }),
   response: jobResponse,
   status: 202,
   idempotent: true,
-  refuses: [...refusalsOf('suspend'), 'server_busy'],
+  refuses: refusalsOf('suspend'),
   example: { reason: 'Invoice 2041 is overdue' },
   run({ tx, actor, target, body, clock }) {
     mustAllow(target, 'suspend')
-    // Nothing is installed, so there is no work for the node. Of one whose reinstallation failed, the old system may still run.
-    const waits = target.lifecycle === 'pending_setup'
-    const jobId = waits
+    const now = clock()
+    // Without an installation there is nothing to stop. After a failed reinstallation the old system may still run.
+    const isEmpty = target.lifecycle === 'pending_setup' && !isHeldByJob(tx, target.id)
+    const jobId = isEmpty
       ? null
       : startJob(
           tx,
           suspending,
           { serverId: target.id, nodeId: target.nodeId },
           {
-            by: actor,
-            title: `Suspend ${target.hostname}`,
-            holds: target.id,
-            nodeId: target.nodeId,
-            subject: { type: 'server', id: target.id },
-            now: clock(),
+            ...serverJob(target, { by: actor, title: `Suspend ${target.hostname}`, now }),
+            supersedes: true,
           },
         )
-    changeWorkload(tx, target.id, { suspendedAt: clock(), suspendReason: body.reason })
+    changeWorkload(tx, target.id, { suspendedAt: now, suspendReason: body.reason })
     const { concerning, data } = inEvent(tx, load(tx, target.id))
-    emit(tx, clock(), 'server.suspended', concerning, { ...data, reason: body.reason })
+    emit(tx, now, 'server.suspended', concerning, { ...data, reason: body.reason })
     return { jobId, serverId: target.id }
   },
 })
@@ -65,34 +63,32 @@ export const unsuspendServer = operation({
   method: 'POST',
   path: '/servers/{id}/actions/unsuspend',
   summary: 'Unsuspend a server: its owner has it back as it was',
-  access: who,
+  access,
   allowedInSupportSession: true,
   on: server,
   response: jobResponse,
   status: 202,
   idempotent: true,
-  refuses: [...refusalsOf('unsuspend'), 'server_busy'],
+  refuses: refusalsOf('unsuspend'),
   run({ tx, actor, target, clock }) {
     mustAllow(target, 'unsuspend')
-    const jobId =
-      target.lifecycle === 'active' && target.wantedPower === 'running'
-        ? startJob(
-            tx,
-            unsuspending,
-            { serverId: target.id, nodeId: target.nodeId },
-            {
-              by: actor,
-              title: `Unsuspend ${target.hostname}`,
-              holds: target.id,
-              nodeId: target.nodeId,
-              subject: { type: 'server', id: target.id },
-              now: clock(),
-            },
-          )
-        : null
+    const about = { by: actor, title: `Unsuspend ${target.hostname}`, now: clock() }
+    const mustStart = target.lifecycle === 'active' && target.wantedPower === 'running'
+    if (!mustStart) cancelJobsHolding(tx, target.id, { ...about, reason: 'unsuspended' })
+    const jobId = mustStart
+      ? startJob(
+          tx,
+          unsuspending,
+          { serverId: target.id, nodeId: target.nodeId },
+          {
+            ...serverJob(target, about),
+            supersedes: true,
+          },
+        )
+      : null
     changeWorkload(tx, target.id, { suspendedAt: null, suspendReason: null })
     const { concerning, data } = inEvent(tx, load(tx, target.id))
-    emit(tx, clock(), 'server.unsuspended', concerning, data)
+    emit(tx, about.now, 'server.unsuspended', concerning, data)
     return { jobId, serverId: target.id }
   },
 })

@@ -3,11 +3,12 @@
 import { nodeCommand, type Volume } from '../../../agent/protocol/wire.ts'
 import { jobResponse, operation } from '../../kernel/api/operation.ts'
 import { emit } from '../../kernel/jobs/outbox.ts'
+import { isHeldByJob } from '../../kernel/jobs/queries.ts'
 import { saga } from '../../kernel/jobs/saga.ts'
 import { startJob } from '../../kernel/jobs/start.ts'
 import { addressesOf, releaseAddresses } from '../../network/ip-pools/allocate.ts'
 import { changeWorkload } from '../workloads/queries.ts'
-import { inEvent, load, server } from './model.ts'
+import { inEvent, load, server, serverJob } from './model.ts'
 import { mustAllow, refusalsOf } from './state.ts'
 
 export const terminateServer = operation({
@@ -21,32 +22,28 @@ export const terminateServer = operation({
   response: jobResponse,
   status: 202,
   idempotent: true,
-  refuses: [...refusalsOf('terminate'), 'server_busy'],
+  refuses: refusalsOf('terminate'),
   run({ tx, actor, target, clock }) {
     mustAllow(target, 'terminate')
-    const empty = target.lifecycle === 'pending_setup'
+    const now = clock()
+    const isEmpty = target.lifecycle === 'pending_setup' && !isHeldByJob(tx, target.id)
     const volume: Volume = { workload: target.id, generation: 0, pool: target.pool, format: target.format }
-    const jobId = empty
+    const jobId = isEmpty
       ? null
       : startJob(
           tx,
           terminating,
           { serverId: target.id, nodeId: target.nodeId, volume },
           {
-            by: actor,
-            title: `Terminate ${target.hostname}`,
-            holds: target.id,
-            nodeId: target.nodeId,
-            subject: { type: 'server', id: target.id },
-            now: clock(),
+            ...serverJob(target, { by: actor, title: `Terminate ${target.hostname}`, now }),
+            supersedes: true,
           },
         )
     const released = addressesOf(tx, target.id).map((a) => a.address)
-    const now = clock()
-    changeWorkload(tx, target.id, { lifecycle: 'terminated', terminatedAt: now, releasedAt: empty ? now : null })
+    changeWorkload(tx, target.id, { lifecycle: 'terminated', terminatedAt: now, releasedAt: isEmpty ? now : null })
     const { concerning, data } = inEvent(tx, load(tx, target.id))
-    emit(tx, clock(), 'server.terminated', concerning, { ...data, releasedAddresses: released })
-    if (empty) releaseAddresses(tx, target.id)
+    emit(tx, now, 'server.terminated', concerning, { ...data, releasedAddresses: released })
+    if (isEmpty) releaseAddresses(tx, target.id)
     return { jobId, serverId: target.id }
   },
 })

@@ -42,14 +42,13 @@ const statements = prepared(({ $client }) => ({
  * Throws `server_busy` when another open job has the lock, unless this one supersedes it.
  */
 export function startJob<I>(tx: Tx, saga: Saga<I, any>, input: I, { by, supersedes, ...job }: NewJob): string {
-  for (const { id } of job.holds ? statements(tx).holding.all(job.holds) : []) {
-    if (!supersedes)
-      throw new ApiError(
-        'server_busy',
-        'Another job is working on this server. Wait until it has ended; its log is on the server page.',
-      )
-    cancelJob(tx, id, { by, reason: `replaced by “${job.title}”`, now: job.now })
-  }
+  if (supersedes && job.holds)
+    cancelJobsHolding(tx, job.holds, { by, reason: `replaced by “${job.title}”`, now: job.now })
+  else if (job.holds && statements(tx).holding.get(job.holds))
+    throw new ApiError(
+      'server_busy',
+      'Another job is working on this server. Wait until it has ended; its log is on the server page.',
+    )
   return queue(tx, saga, input, job, startedBy(by), null)
 }
 
@@ -110,6 +109,11 @@ export function cancelJob(
   { by, reason, now }: { by: Actor; reason: string; now: number },
 ): boolean {
   return requestCancel(tx, jobId, startedBy(by), reason, now)
+}
+
+/** Cancels every open job with this lock. */
+export function cancelJobsHolding(tx: Tx, holds: string, about: { by: Actor; reason: string; now: number }) {
+  for (const { id } of statements(tx).holding.all(holds)) cancelJob(tx, id, about)
 }
 
 export function requestCancel(tx: Tx, jobId: string, by: Starter, reason: string, now: number): boolean {
