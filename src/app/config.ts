@@ -35,6 +35,11 @@ export type Config = {
   webhookAllowPrivate: readonly string[]
 }
 
+type Settings = Config
+declare module '../kernel/register.ts' {
+  interface AppConfig extends Settings {}
+}
+
 /** Thrown for a setting that cannot be used; the message says which and what to do. */
 export class SettingError extends Error {}
 

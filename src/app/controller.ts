@@ -7,16 +7,14 @@ import { files } from '../../public/assets.ts'
 import { errorPage } from '../../views/components/error.ts'
 import { always, layout, navItems } from '../../views/layout.ts'
 import { pages as views } from '../../views/pages.ts'
-import { AgentEndpoints } from '../fleet/nodes/agent-connection.ts'
 import { nodeById } from '../fleet/nodes/queries.ts'
 import { Reports } from '../fleet/nodes/report.ts'
 import { setUpToken } from '../identity/accounts/set-up.ts'
 import { authenticate } from '../identity/auth/authenticate.ts'
-import { Providers } from '../identity/auth/identity-provider/provider.ts'
 import { startedBy, system } from '../kernel/api/actor.ts'
 import { gate } from '../kernel/api/gate.ts'
 import { API_ROOT, type HttpContext, mountApi, mountDocument, route, type Sender } from '../kernel/api/http.ts'
-import { CALLS_PER_MINUTE, Delay, INVITATIONS_PER_MINUTE, Limit, SIGN_INS_PER_MINUTE } from '../kernel/api/limits.ts'
+import { CALLS_PER_MINUTE, Limit, SIGN_INS_PER_MINUTE } from '../kernel/api/limits.ts'
 import type { AppContext } from '../kernel/api/operation.ts'
 import { answered, type IncomingRequest } from '../kernel/api/response.ts'
 import { named, type Secrets, secretsFromFile } from '../kernel/crypto/secrets.ts'
@@ -31,15 +29,14 @@ import { clientAddress } from '../kernel/net/client-address.ts'
 import { Hub, type Socket } from '../kernel/nodes/hub.ts'
 import { openapi } from '../kernel/openapi/openapi.ts'
 import { DeliveryQueue } from '../kernel/queue/delivery-queue.ts'
+import type { Services } from '../kernel/register.ts'
 import { Assets } from '../kernel/web/assets.ts'
 import { navItems as declaredItems } from '../kernel/web/navigation.ts'
 import { leadingTo } from '../kernel/web/page.ts'
 import { mountPages } from '../kernel/web/serve-pages.ts'
-import { HostFigures, type HostSource, thisHost } from '../platform/host/figures.ts'
 import { brandFor } from '../platform/settings/brand.ts'
 import type { Config } from './config.ts'
 import { features as product } from './features.ts'
-import { otherRoutes } from './routes.ts'
 import { startSchedule } from './schedule.ts'
 import { VERSION } from './version.ts'
 
@@ -61,7 +58,8 @@ export type Parts = {
   db?: Db
   callsPerMinute?: number
   pauseMs?: (tries: number) => number
-  host?: HostSource
+  /** In place of the services that features make. */
+  services?: Partial<Services>
   features?: readonly Feature[]
 }
 
@@ -72,7 +70,7 @@ export async function createController({
   secrets,
   callsPerMinute = CALLS_PER_MINUTE,
   pauseMs,
-  host = thisHost,
+  services = {},
   features = product,
   ...given
 }: Parts) {
@@ -124,6 +122,8 @@ export async function createController({
   const pages = [...views, ...registry.pages]
   const leads = leadingTo(pages)
   const app: AppContext = {
+    ...registry.services({ config, clock, db }),
+    ...services,
     registry,
     config,
     clock,
@@ -133,11 +133,7 @@ export async function createController({
       [...navItems(actor), ...declaredItems(registry, actor)].filter(({ href }) => leads(href, actor)),
     signIns: new Limit(SIGN_INS_PER_MINUTE, clock),
     refusedLines: new Limit(1, clock),
-    signInThrottle: new Delay(clock),
-    invitations: new Limit(INVITATIONS_PER_MINUTE, clock),
     brandFor,
-    providers: new Providers(clock),
-    host: new HostFigures(host, config.dataDir),
     nodes: {
       connected: hub.connected,
       changes: hub.changes,
@@ -168,13 +164,6 @@ export async function createController({
     calls: new Limit(callsPerMinute, clock),
     restarting: () => restarting,
   }
-  const agents = new AgentEndpoints({
-    db,
-    clock,
-    dataDir: config.dataDir,
-    agentDir: config.agentDir,
-    encrypted: config.publicUrl.startsWith('https:') || config.agentInsecure,
-  })
   const assets = await Assets.load(files)
   const router = new Elysia(routing)
   mountApi(router, operations, httpContext)
@@ -184,7 +173,7 @@ export async function createController({
     () => openapi(registry, { version: VERSION, root: config.origin + API_ROOT }),
     httpContext,
   )
-  for (const [method, path, answer] of otherRoutes({ db, clock, httpContext, agents, assets }))
+  for (const [method, path, answer] of registry.routes({ db, app, httpContext, assets }))
     route(router, method, path, answer)
   mountPages(router, {
     registry,
@@ -228,7 +217,7 @@ export async function createController({
       (request) => {
         if (!request.url.includes(agentPaths.connect) || new URL(request.url).pathname !== agentPaths.connect)
           return router.fetch(request)
-        const node = agents.signer(request)
+        const node = app.agents.signer(request)
         const { info } = request
         info.by = node.id
         if (server.upgrade(request, { data: { nodeId: node.id }, headers: { 'X-Request-Id': info.requestId } }))

@@ -24,6 +24,7 @@ import { assemble, type Feature } from '../kernel/feature.ts'
 import { jobRunnerFeature } from '../kernel/jobs/feature.ts'
 import { mailFeature } from '../kernel/mail/feature.ts'
 import { deliveriesFeature } from '../kernel/queue/feature.ts'
+import { webFeature } from '../kernel/web/feature.ts'
 import { ipPoolsFeature } from '../network/ip-pools/feature.ts'
 import { announcementsFeature } from '../platform/announcements/feature.ts'
 import { auditFeature } from '../platform/audit/feature.ts'
@@ -40,6 +41,7 @@ export const features: readonly Feature[] = [
   jobRunnerFeature,
   deliveriesFeature,
   mailFeature,
+  webFeature,
   accountsFeature,
   resellersFeature,
   hostFeature,

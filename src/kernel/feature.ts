@@ -5,7 +5,10 @@ import { migrations } from '../../migrations/index.ts'
 import { isScope, type PermissionDeclaration, type Rights, type ScopeDeclaration } from './api/access.ts'
 import { completing } from './api/declared.ts'
 import type { ErrorDeclaration, ErrorTable } from './api/errors.ts'
+import type { HttpContext } from './api/http.ts'
 import type { AppContext, Operation } from './api/operation.ts'
+import type { IncomingRequest } from './api/response.ts'
+import type { Clock } from './db/clock.ts'
 import type { EncryptedColumn } from './db/encrypted.ts'
 import type { IdDeclaration } from './db/ids.ts'
 import type { Migration } from './db/migrate.ts'
@@ -17,6 +20,8 @@ import type { Hub } from './nodes/hub.ts'
 import { type SampleValue, sampling } from './openapi/sample.ts'
 import type { DeliveryKind } from './queue/delivery-kind.ts'
 import type { DeliveryQueue } from './queue/delivery-queue.ts'
+import type { AppConfig, Services } from './register.ts'
+import type { Assets } from './web/assets.ts'
 import type { ActionEntry, NavEntry } from './web/navigation.ts'
 import type { Page } from './web/page.ts'
 
@@ -51,6 +56,10 @@ export interface Feature extends FeatureFields {
   tables?: readonly SQLiteTable[]
   /** Migrations that are not in migrations/, applied after those. */
   migrations?: readonly Migration[]
+  /** What it runs beside the database. Made once with the controller; declare the names in `Services` too. */
+  services?(parts: ServiceParts): Partial<Services>
+  /** Routes that are neither operations nor pages. */
+  routes?(parts: RouteParts): readonly Route[]
   /** Columns that hold encrypted text. A column that is missing here is lost when the key changes. */
   encrypted?: readonly EncryptedColumn[]
   /** The kinds of jobs. */
@@ -67,6 +76,15 @@ export interface Feature extends FeatureFields {
   /** What the delivery queue delivers, and how. */
   deliveries?: readonly DeliveryKind[]
 }
+
+/** What services are made of. */
+export type ServiceParts = { config: AppConfig; clock: Clock; db: Db }
+export type RouteParts = { db: Db; app: AppContext; httpContext: HttpContext; assets: Assets }
+export type Route = readonly [
+  method: 'GET' | 'POST',
+  path: string,
+  answer: (request: IncomingRequest) => Response | Promise<Response>,
+]
 
 /** What a fixture is made in: calls of the API, by a customer or as System. A refused call throws. */
 export type FixtureWorld = {
@@ -129,6 +147,9 @@ export function assemble(features: readonly Feature[]) {
     jobs: all((one) => one.jobs),
     events: merged('event', (one) => one.events),
     schedule: all((one) => one.schedule),
+    /** The services of every feature. */
+    services: (parts: ServiceParts) => Object.assign({}, ...features.map((one) => one.services?.(parts))) as Services,
+    routes: (parts: RouteParts): Route[] => all((one) => one.routes?.(parts)),
     pages: all((one) => one.pages),
     nav: all((one) => one.nav),
     actions: all((one) => one.actions),

@@ -1,6 +1,10 @@
 // The names that features declare, as types. A feature adds its own next to its values:
 // `declare module '…/kernel/register.ts' { interface EventTypes extends Events {} }`, so an unknown name does not compile.
 
+/** The settings of the process, read once at start. */
+export interface AppConfig {}
+/** What features run beside the database, for operations to ask: name → object. */
+export interface Services {}
 /** Kind of a thing with an id → its prefix. */
 export interface IdKinds {}
 /** What tokens may do: name of the scope → its declaration. */

@@ -30,7 +30,7 @@ import { events, jobs } from '../../src/kernel/jobs/tables.ts'
 import { quieten } from '../../src/kernel/log.ts'
 import { deliveries } from '../../src/kernel/queue/tables.ts'
 import { poolNodes } from '../../src/network/ip-pools/tables.ts'
-import type { HostSource } from '../../src/platform/host/figures.ts'
+import { HostFigures, type HostSource } from '../../src/platform/host/figures.ts'
 import { declarationsOf } from './declared.ts'
 
 /** In memory where the system has such a place: thousands of small transactions, each flushed. */
@@ -105,7 +105,7 @@ export async function panel(options: Options = {}) {
       failpoints: (m) => open.failpoints?.(m),
       callsPerMinute: options.callsPerMinute ?? 1e9,
       pauseMs: () => 1,
-      host: { ...calmHost, ...options.host },
+      services: { host: new HostFigures({ ...calmHost, ...options.host }, dir) },
     })
   let controller = await build()
   const agents = new Map<string, ReturnType<typeof fakeAgent>>()

@@ -1,5 +1,7 @@
+import { agentPaths } from '../../../agent/protocol/wire.ts'
 import { hour } from '../../kernel/db/clock.ts'
 import { feature } from '../../kernel/feature.ts'
+import { AgentEndpoints } from './agent-connection.ts'
 import { nodesInTrouble, plainHttp } from './attention.ts'
 import { enrollNode, getEnrollment } from './enroll.ts'
 import { changeNode, getNode, listNodes, removeNode } from './nodes.ts'
@@ -50,6 +52,10 @@ const permissions = {
 } as const
 type Permissions = typeof permissions
 declare module '../../kernel/register.ts' {
+  interface Services {
+    /** Enrols nodes, checks their signatures, and hands out images and programs. */
+    agents: AgentEndpoints
+  }
   interface ScopeNames extends Scopes {}
   interface PermissionNames extends Permissions {}
   interface IdKinds extends Ids {}
@@ -87,5 +93,20 @@ export const nodesFeature = feature({
       done: ({ tx, clock }) => isAnyNodeLive(tx, clock() - hour),
       href: () => '/admin/nodes/enroll',
     },
+  ],
+  services: ({ db, clock, config }) => ({
+    agents: new AgentEndpoints({
+      db,
+      clock,
+      dataDir: config.dataDir,
+      agentDir: config.agentDir,
+      encrypted: config.publicUrl.startsWith('https:') || config.agentInsecure,
+    }),
+  }),
+  routes: ({ app: { agents } }) => [
+    ['POST', agentPaths.enroll, (request) => agents.enroll(request)],
+    ['POST', agentPaths.challenge, (request) => agents.challenge(request)],
+    ['GET', `${agentPaths.images}/*`, (request) => agents.image(request)],
+    ['GET', `${agentPaths.program}/*`, (request) => agents.program(request)],
   ],
 })

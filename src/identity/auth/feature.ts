@@ -1,3 +1,4 @@
+import { Delay } from '../../kernel/api/limits.ts'
 import { hour } from '../../kernel/db/clock.ts'
 import { write } from '../../kernel/db/open.ts'
 import { feature } from '../../kernel/feature.ts'
@@ -41,6 +42,10 @@ const permissions = {
 } as const
 type Permissions = typeof permissions
 declare module '../../kernel/register.ts' {
+  interface Services {
+    /** Slows down guessing at one account. */
+    signInThrottle: Delay
+  }
   interface PermissionNames extends Permissions {}
   interface IdKinds extends Ids {}
   interface ErrorCodes extends Errors {}
@@ -82,4 +87,5 @@ export const authFeature = feature({
       work: ({ db, app }) => write(db, (tx) => forgetSessions(tx, app.clock())),
     },
   ],
+  services: ({ clock }) => ({ signInThrottle: new Delay(clock) }),
 })

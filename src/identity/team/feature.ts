@@ -1,3 +1,4 @@
+import { INVITATIONS_PER_MINUTE, Limit } from '../../kernel/api/limits.ts'
 import { feature } from '../../kernel/feature.ts'
 import { acceptInvitation, getInvitation, joinTeam } from './accept.ts'
 import { inviteMember, resendInvitation } from './invite.ts'
@@ -30,6 +31,10 @@ const ids = {
 } as const
 type Ids = typeof ids
 declare module '../../kernel/register.ts' {
+  interface Services {
+    /** Refuses the 11th invitation of a minute from one account: each is a mail to an address that somebody typed. */
+    invitations: Limit
+  }
   interface IdKinds extends Ids {}
   interface ErrorCodes extends Errors {}
 }
@@ -51,4 +56,5 @@ export const teamFeature = feature({
     acceptInvitation,
     joinTeam,
   ],
+  services: ({ clock }) => ({ invitations: new Limit(INVITATIONS_PER_MINUTE, clock) }),
 })

@@ -2,26 +2,24 @@
 // button, `berth admin` and the general tests all come from here.
 import { type Static, type TSchema, Type as t } from 'typebox'
 import type { Heartbeat } from '../../../agent/protocol/wire.ts'
-import type { Config } from '../../app/config.ts'
-import type { Providers } from '../../identity/auth/identity-provider/provider.ts'
-import type { HostFigures } from '../../platform/host/figures.ts'
 import type { Secrets } from '../crypto/secrets.ts'
 import type { Clock } from '../db/clock.ts'
 import type { Db, Tx } from '../db/open.ts'
 import type { Registry } from '../feature.ts'
+import type { AppConfig, Services } from '../register.ts'
 import type { Brand } from '../web/brand.ts'
 import { type AccountKind, isScope, type Right, type Scope } from './access.ts'
 import type { Actor } from './actor.ts'
 import { ApiError, type Code, invalid } from './errors.ts'
-import type { Delay, Limit } from './limits.ts'
+import type { Limit } from './limits.ts'
 import { wholeNumber } from './query.ts'
 import { LINE } from './validate.ts'
 
 /** What runs beside the database and an operation may ask: nothing here changes anything. */
-export type AppContext = {
+export type AppContext = Services & {
   /** All that the features of this controller declare. */
   registry: Registry
-  config: Config
+  config: AppConfig
   clock: Clock
   secrets: Secrets
   nodes: {
@@ -37,16 +35,8 @@ export type AppContext = {
   signIns: Limit
   /** Lets one line a minute into the audit log of those that are refused because they have to wait. */
   refusedLines: Limit
-  /** Slows down who guesses at one account. */
-  signInThrottle: Delay
-  /** Refuses the 11th invitation of a minute from one account: each is a mail to an address that somebody typed. */
-  invitations: Limit
   /** How Berth shows itself to this account and from whom its mails come; `''` is a visitor. */
   brandFor(tx: Db, accountId: string): Brand
-  /** What identity providers publish, and who comes from there. */
-  providers: Providers
-  /** The machine under the controller. */
-  host: HostFigures
   startedAt: number
   /** The pages that this actor's navigation leads to, and where it is done what can be done. */
   navItems(actor: Actor): { type: 'page' | 'action'; title: string; href: string }[]

@@ -2,6 +2,7 @@ import { feature } from '../../kernel/feature.ts'
 import { mailDelivery } from '../../kernel/mail/mail.ts'
 import { hasDelivered } from '../../kernel/queue/queries.ts'
 import { unsentMails } from './attention.ts'
+import { answerBrand } from './brand.ts'
 import { ownBranding, resellerBranding } from './branding.ts'
 import { configureMail, getMail, testMail } from './mail.ts'
 import { hasBranding } from './queries.ts'
@@ -82,4 +83,5 @@ export const settingsFeature = feature({
       href: () => '/reseller/branding',
     },
   ],
+  routes: ({ db }) => [['GET', '/brand/*', (request) => answerBrand(db, request)]],
 })

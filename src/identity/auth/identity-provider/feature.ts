@@ -1,7 +1,15 @@
 import { feature } from '../../../kernel/feature.ts'
 import { getSignInProvider, removeSignInProvider, setSignInProvider } from './configure.ts'
 import { listIdentities, removeIdentity } from './identities.ts'
-import { beginProviderSignIn, completeProviderSignIn, encryptedProviderSignIns, getProvider } from './oidc.ts'
+import {
+  beginProviderSignIn,
+  completeProviderSignIn,
+  encryptedProviderSignIns,
+  getProvider,
+  START_PATH,
+} from './oidc.ts'
+import { Providers } from './provider.ts'
+import { startAtProvider } from './start.ts'
 
 const errors = {
   identity_not_found: { status: 404, when: 'There is no such identity of this account.', remedy: 'Check the id.' },
@@ -13,6 +21,10 @@ const ids = {
 } as const
 type Ids = typeof ids
 declare module '../../../kernel/register.ts' {
+  interface Services {
+    /** What identity providers publish, and the people who come from there. */
+    providers: Providers
+  }
   interface IdKinds extends Ids {}
   interface ErrorCodes extends Errors {}
 }
@@ -32,4 +44,6 @@ export const identityProviderFeature = feature({
     setSignInProvider,
     removeSignInProvider,
   ],
+  services: ({ clock }) => ({ providers: new Providers(clock) }),
+  routes: ({ httpContext }) => [['GET', START_PATH, (request) => startAtProvider(httpContext, request)]],
 })
