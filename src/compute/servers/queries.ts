@@ -18,7 +18,8 @@ export const serverTarget = auditTargetOf('srv')
 const counts = prepared(({ $client }) => {
   const where = (column: string) =>
     $client.prepare<{ n: number }, [string]>(
-      `SELECT count(*) AS n ${fromWorkloads} JOIN servers s ON s.id = w.id WHERE ${column} = +? AND w.terminated_at IS NULL`,
+      `SELECT count(*) AS n ${fromWorkloads} JOIN servers s ON s.id = w.id
+       WHERE ${column} = +? AND w.terminated_at IS NULL`,
     )
   return { ofOwner: where('w.owner_id'), withPackage: where('s.package_id'), withImage: where('s.image_id') }
 })
@@ -65,13 +66,15 @@ export type ServerRow = {
   job: string | null
 }
 
-// Raw: one statement with nine joins and two subqueries answers a page of 50; crossJoin pins their order, because with few packages the
-// planner would begin there, and sort all servers for a page.
+// Raw: one statement with nine joins and two subqueries answers a page of 50; crossJoin pins their order, because with
+// few packages the planner would begin there, and sort all servers for a page.
 const selectServers = `SELECT ${workloadColumns}, s.traffic_gb AS trafficGb, s.port_mbps AS portMbps, s.protected,
   s.package_id AS packageId, s.image_id AS imageId, ${nodeReference.columns('n', { nodeName: 'name' })},
   ${accountReference.columns('o', { ownerName: 'name', ownerEmail: 'email' })},
-  ${packageReference.columns('p', { packageName: 'name' })}, ${locationReference.columns('l', { locationName: 'name' })},
-  ${imageReference.columns('i', { imageName: 'name' })}, ${addressesJson('w.id')} AS addresses, ${openJobJson('w.id')} AS job
+  ${packageReference.columns('p', { packageName: 'name' })},
+  ${locationReference.columns('l', { locationName: 'name' })},
+  ${imageReference.columns('i', { imageName: 'name' })},
+  ${addressesJson('w.id')} AS addresses, ${openJobJson('w.id')} AS job
   ${fromWorkloads} CROSS JOIN servers s ON s.id = w.id ${nodeReference.crossJoin('n', 'w.node_id')}
   ${accountReference.crossJoin('o', 'w.owner_id')} ${packageReference.crossJoin('p', 's.package_id')}
   ${locationReference.crossJoin('l', 'w.location_id')} ${imageReference.leftJoin('i', 's.image_id')}`
@@ -89,7 +92,9 @@ export const serverRows = (tx: Db, { where, values }: Where, after: string | und
     )
     .all(...values, ...(after ? [after] : []), limit)
 
-/** How many fit. `joined`: `where` names a column of `servers s`; without it the count reads one index of `workloads`. */
+/**
+ * How many fit. `joined`: `where` names a column of `servers s`; without it the count reads one index of `workloads`.
+ */
 export const countServers = (tx: Db, { where, values }: Where, joined: boolean): number =>
   countOf(
     tx,
@@ -104,7 +109,7 @@ export const failedServerRows = (tx: Db, { where, values }: Where, limit: number
   tx.$client
     .query<Failed, (string | number)[]>(
       `SELECT w.id, w.hostname, w.failure ${fromWorkloads} WHERE w.kind = 'server' AND ${where} AND ${statusIs.failed}
-       ORDER BY w.id DESC LIMIT ?`,
+       ORDER BY w.id DESC LIMIT +?`,
     )
     .all(...values, limit)
 
@@ -113,8 +118,10 @@ type OnNode = { nodeId: string; seenAt: number; n: number; id: string; hostname:
 export const serversByNode = (tx: Db, { where, values }: Where): OnNode[] =>
   tx.$client
     .query<OnNode, string[]>(
-      `SELECT w.node_id AS nodeId, ${nodeReference.columns('n', { seenAt: 'seenAt' })}, count(*) AS n, min(w.id) AS id, w.hostname
-       ${fromWorkloads} ${nodeReference.join('n', 'w.node_id')} WHERE w.kind = 'server' AND ${where} GROUP BY w.node_id`,
+      `SELECT w.node_id AS nodeId, ${nodeReference.columns('n', { seenAt: 'seenAt' })}, count(*) AS n,
+        min(w.id) AS id, w.hostname
+       ${fromWorkloads} ${nodeReference.join('n', 'w.node_id')}
+       WHERE w.kind = 'server' AND ${where} GROUP BY w.node_id`,
     )
     .all(...values)
 
@@ -125,6 +132,6 @@ export const waitingServerRows = (tx: Db, { where, values }: Where, accountId: s
     .query<Waiting, (string | number)[]>(
       `SELECT w.id, w.hostname, ${statusSql} AS status, w.created_at AS createdAt ${fromWorkloads}
        WHERE w.kind = 'server' AND ${where} AND (${statusIs.suspended} OR ${statusIs.pending_setup})
-         AND w.reseller_id IS NOT ? ORDER BY w.id DESC LIMIT ?`,
+         AND w.reseller_id IS NOT ? ORDER BY w.id DESC LIMIT +?`,
     )
     .all(...values, accountId, limit)

@@ -49,7 +49,8 @@ export const workloadsOn = (tx: Db, nodeId: string): Workload[] => onNode(tx).al
 const statements = prepared(({ $client }) => ({
   number: $client.prepare<{ n: number }, []>('SELECT coalesce(max(number), 0) + 1 AS n FROM workloads'),
   deciding: $client.prepare<Deciding, [string]>(
-    'SELECT id, owner_id AS ownerId, reseller_id AS resellerId, terminated_at AS terminatedAt FROM workloads WHERE id = ?',
+    `SELECT id, owner_id AS ownerId, reseller_id AS resellerId, terminated_at AS terminatedAt
+     FROM workloads WHERE id = ?`,
   ),
 }))
 /** The number of the next workload, in the transaction that inserts it. */
@@ -60,8 +61,8 @@ export const changeWorkload = (tx: Tx, id: string, values: Partial<typeof worklo
   void tx.update(workloads).set(values).where(eq(workloads.id, id)).run()
 
 /**
- * Keeps what a node reports. What the guest did by itself, while no job is open and it is not suspended, is wanted from then on; a crash
- * is wanted by nobody.
+ * Keeps what a node reports. What the guest did by itself, while no job is open and it is not suspended, is wanted from
+ * then on; a crash is wanted by nobody.
  */
 export function notePower(tx: Tx, workload: Workload, power: Power, busy: boolean) {
   const wanted =
@@ -78,7 +79,10 @@ export function notePower(tx: Tx, workload: Workload, power: Power, busy: boolea
 /** A row of a kind with what every workload has, and the status computed from it. */
 export type WorkloadRow<T extends SQLiteTable> = Workload & T['$inferSelect'] & { status: Status }
 
-/** `const serverById = rowsOf(servers)`: the row of this id with its workload; undefined when there is none. Prepared once. */
+/**
+ * `const serverById = rowsOf(servers)`: the row of this id with its workload; undefined when there is none. Prepared
+ * once.
+ */
 export function rowsOf<T extends SQLiteTable & { id: SQLiteColumn }>(table: T) {
   const find = prepared((db) =>
     db
@@ -107,6 +111,7 @@ export const workloadResource = <Row extends Workload>(byId: (tx: Db, id: string
 
 /** Columns of `workloads w` for rows of a list, by the names of the record. */
 export const workloadColumns = `w.id, w.kind, w.number, w.name, w.hostname, w.lifecycle, w.suspended_at AS suspendedAt,
-  w.suspend_reason AS suspendReason, w.power, w.failure, w.placement, w.mac, w.vcpus, w.memory_mb AS memoryMb, w.disk_gb AS diskGb,
+  w.suspend_reason AS suspendReason, w.power, w.failure, w.placement, w.mac, w.vcpus,
+  w.memory_mb AS memoryMb, w.disk_gb AS diskGb,
   w.owner_id AS ownerId, w.reseller_id AS resellerId, w.node_id AS nodeId, w.location_id AS locationId,
   w.created_at AS createdAt, w.terminated_at AS terminatedAt`

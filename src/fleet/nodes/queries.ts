@@ -50,7 +50,8 @@ export type NodeCapacity = {
   hasIpv4: boolean
 }
 type CapacityRow = Omit<NodeCapacity, 'open' | 'hasIpv4'> & { open: number; hasIpv4: number }
-const capacities = `SELECT n.id, n.name, n.open, n.bridge, n.pool, max(0, n.memory_mb - n.reserved_memory_mb) AS memoryMb,
+const capacities = `SELECT n.id, n.name, n.open, n.bridge, n.pool,
+  max(0, n.memory_mb - n.reserved_memory_mb) AS memoryMb,
   n.pool_bytes / 1073741824 AS diskGb, coalesce(h.memory_mb, 0) AS heldMemoryMb, coalesce(h.disk_gb, 0) AS heldDiskGb,
   coalesce(h.workloads, 0) AS workloads, ${hasFreeIpv4('n.id')} AS hasIpv4
   FROM nodes n LEFT JOIN node_held h ON h.node_id = n.id`
@@ -81,7 +82,8 @@ const statements = prepared(({ $client }) => ({
   ),
   health: $client.prepare<NodeHealthRow, []>(
     `SELECT n.id, n.name, n.seen_at AS seenAt, n.skew_ms AS skewMs, n.differences,
-      n.facts ->> '$.agentVersion' AS version, n.facts ->> '$.virtualisation.kind' AS kind, n.facts ->> '$.fake' AS fake,
+      n.facts ->> '$.agentVersion' AS version, n.facts ->> '$.virtualisation.kind' AS kind,
+      n.facts ->> '$.fake' AS fake,
       coalesce((SELECT h.workloads FROM node_held h WHERE h.node_id = n.id), 0) AS workloads
      FROM nodes n WHERE n.removed_at IS NULL ORDER BY n.name`,
   ),

@@ -58,9 +58,13 @@ export const pageOfAccounts = <Shown>(
 // ---------------------------------------------------------------- SQL text for the queries of others
 /** The ids of the accounts of a kind; one parameter, the kind. */
 export const accountIdsOfKind = 'SELECT id FROM accounts WHERE kind = ?'
-/** Two parameters, both `partOf(text)`: is the text in the account's name, or where `mayReadEmail` is true in its address? */
+/**
+ * Two parameters, both `partOf(text)`: is the text in the account's name, or where `mayReadEmail` is true in its
+ * address?
+ */
 export const accountContains = (id: string, mayReadEmail: string) =>
-  `EXISTS (SELECT 1 FROM accounts ac WHERE ac.id = ${id} AND (ac.name ${LIKE} OR (ac.email ${LIKE} AND ${mayReadEmail})))`
+  `EXISTS (SELECT 1 FROM accounts ac WHERE ac.id = ${id}
+    AND (ac.name ${LIKE} OR (ac.email ${LIKE} AND ${mayReadEmail})))`
 /** The account's reseller, where the account is a customer; one parameter, its id. */
 export const resellerOfCustomer = "SELECT reseller_id FROM accounts WHERE id = ? AND kind = 'customer'"
 
@@ -81,7 +85,7 @@ const statements = prepared(({ $client }) => ({
   anyCustomer: $client.prepare<unknown, [string]>('SELECT 1 FROM accounts WHERE reseller_id = ? LIMIT 1'),
   locked: $client.prepare<Locked, [string, number]>(
     `SELECT id, name, lock_reason AS reason, locked_at AS at FROM accounts
-     WHERE reseller_id = ? AND locked_at IS NOT NULL ORDER BY id DESC LIMIT ?`,
+     WHERE reseller_id = +? AND locked_at IS NOT NULL ORDER BY id DESC LIMIT +?`,
   ),
   named: $client.prepare<{ id: string }, [string, string, number]>(
     `SELECT id FROM accounts WHERE name ${LIKE} OR email ${LIKE} ORDER BY id LIMIT ?`,
@@ -109,7 +113,10 @@ export const accountIdsNamed = (tx: Db, part: string, limit: number): string[] =
   statements(tx)
     .named.all(part, part, limit)
     .map(({ id }) => id)
-/** Customers and resellers with this in their name, address or organization, or with this id; of one reseller when it is given. */
+/**
+ * Customers and resellers with this in their name, address or organization, or with this id; of one reseller when it is
+ * given.
+ */
 export const searchAccounts = (tx: Db, part: string, id: string, limit: number, resellerId?: string): Found[] =>
   resellerId === undefined
     ? statements(tx).search.all(part, part, part, id, limit)

@@ -2,8 +2,8 @@
 import { type Db, prepared } from '../../kernel/db/open.ts'
 
 /**
- * SQL text: when the account was last here (milliseconds; NULL when not lately), by an open session, or by a place where one began
- * that has ended. `accountId` is an SQL expression.
+ * SQL text: when the account was last here (milliseconds; NULL when not lately), by an open session, or by a place
+ * where one began that has ended. `accountId` is an SQL expression.
  */
 export const lastSeenSql = (accountId: string) =>
   `(SELECT max(at) FROM (SELECT max(seen_at) AS at FROM sessions WHERE account_id = ${accountId}

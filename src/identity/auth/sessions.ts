@@ -56,13 +56,14 @@ export type Session = {
   supportOf: string | null
   supportUntil: number | null
 }
+// Each request runs it. +?: 2.6 µs instead of 15.
 const find = prepared(({ $client }) =>
   $client.prepare<Session, [string]>(
     `SELECT s.id, s.account_id AS accountId, s.csrf, s.created_at AS createdAt, s.seen_at AS seenAt,
       s.confirmed_at AS confirmedAt, s.support_of AS supportOf, s.support_until AS supportUntil,
       ${accountReference.columns('a', { kind: 'kind' })}
      FROM sessions s ${accountReference.join('a', 's.account_id')}
-     WHERE s.token_hash = ? AND ${accountReference.column('a', 'disabledAt')} IS NULL`,
+     WHERE s.token_hash = +? AND ${accountReference.column('a', 'disabledAt')} IS NULL`,
   ),
 )
 

@@ -19,8 +19,8 @@ export const rolesOn = (tx: Db, accountId: string, workload: { id: string; owner
 export const isMember = (tx: Db, accountId: string): boolean => statements(tx).any.get(accountId) !== null
 
 /**
- * SQL text by the same rule as `rolesOn`: `FROM` and `JOIN` of the workloads that are shared with an account. `join` joins them under an
- * alias on a condition; one parameter, the account.
+ * SQL text by the same rule as `rolesOn`: `FROM` and `JOIN` of the workloads that are shared with an account. `join`
+ * joins them under an alias on a condition; one parameter, the account.
  */
 export const fromShared = (as: string, join: (condition: string) => string) =>
   `FROM team_members m ${join(`${as}.owner_id = m.owner_id AND (m.workload_id IS NULL OR m.workload_id = ${as}.id)`)}

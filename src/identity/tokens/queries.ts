@@ -62,8 +62,8 @@ export const markTokenUsed = (tx: Tx, id: string, now: number, from: string) =>
   void statements(tx).used.run(now, from, id)
 
 /**
- * Tokens of the account that expire before `until`, or that expired after `since` and were used in the last `inUseMs` before
- * their end. All in milliseconds; the first to expire first.
+ * Tokens of the account that expire before `until`, or that expired after `since` and were used in the last `inUseMs`
+ * before their end. All in milliseconds; the first to expire first.
  */
 export const endingTokensOf = (
   tx: Db,

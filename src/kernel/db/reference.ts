@@ -1,4 +1,5 @@
-// SQL text by which one feature reads columns of another's table without naming the table. The owner decides which columns.
+// SQL text by which one feature reads columns of another's table without naming the table. The owner decides which
+// columns.
 import { getTableColumns, getTableName } from 'drizzle-orm'
 import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core'
 
@@ -22,7 +23,9 @@ export type Reference<Column extends string> = {
   value(column: Column, id: string): string
 }
 
-/** `const nodeReference = reference(nodes, ['id', 'name'])`: other features read these columns of `nodes`, and no more. */
+/**
+ * `const nodeReference = reference(nodes, ['id', 'name'])`: other features read these columns of `nodes`, and no more.
+ */
 export function reference<T extends SQLiteTable & { id: SQLiteColumn }, C extends Columns<T>>(
   table: T,
   _readable: readonly C[],

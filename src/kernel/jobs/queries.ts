@@ -40,8 +40,8 @@ export const jobReference = reference(jobs, [
 export const isOpenJob = (as: string) => `${as}.state IN ${OPEN}`
 
 /**
- * The unfinished job that holds something, as JSON of `{ id, kind, progress }`: the newest, when others end before it. `holds` is an
- * SQL expression.
+ * The unfinished job that holds something, as JSON of `{ id, kind, progress }`: the newest, when others end before it.
+ * `holds` is an SQL expression.
  */
 export const openJobJson = (holds: string) =>
   `(SELECT json_object('id', j.id, 'kind', j.kind, 'progress', j.progress) FROM jobs j
@@ -50,16 +50,16 @@ export const openJobJson = (holds: string) =>
 /** The id of the newest job about a subject; NULL without one. `subjectId` is an SQL expression. */
 export const newestJobId = (subjectId: string) => `(SELECT max(j.id) FROM jobs j WHERE j.subject_id = ${subjectId})`
 
-/** The newest jobs, one parameter how many, and the one whose id is the first parameter; alias `as`. */
-export const fromNewestJobs = (as: string) =>
-  `FROM (SELECT * FROM jobs WHERE id = ? UNION SELECT * FROM (SELECT * FROM jobs ORDER BY id DESC LIMIT ?)) ${as}`
+/** The id that is the first parameter, and the ids of the newest jobs; the second parameter is how many. */
+export const newestJobIds = 'SELECT ? UNION ALL SELECT id FROM (SELECT id FROM jobs ORDER BY id DESC LIMIT +?)'
 
 /** 1 when there is no such job any more. */
 export const isJobGone = (id: string) => `NOT EXISTS (SELECT 1 FROM jobs WHERE id = ${id})`
 
 const held = prepared(({ $client }) =>
   $client.prepare<unknown, [string]>(
-    `SELECT 1 FROM jobs WHERE holds = +?1 AND state IN ${OPEN} UNION ALL SELECT 1 FROM jobs WHERE holds = +?1 AND undo_node_id IS NOT NULL LIMIT 1`,
+    `SELECT 1 FROM jobs WHERE holds = +?1 AND state IN ${OPEN} UNION ALL
+     SELECT 1 FROM jobs WHERE holds = +?1 AND undo_node_id IS NOT NULL LIMIT 1`,
   ),
 )
 /** Does an unfinished job hold it, or one whose undo is not through? */

@@ -57,15 +57,20 @@ const statements = prepared(({ $client }) => ({
      WHERE pn.node_id = ? ORDER BY p.name`,
   ),
   elsewhere: $client.prepare<{ hostname: string }, [string, string]>(
-    `SELECT ${workloadReference.column('w', 'hostname')} FROM addresses a ${workloadReference.join('w', 'a.workload_id')}
-     WHERE a.pool_id = ? AND ${workloadReference.column('w', 'nodeId')} NOT IN (SELECT value FROM json_each(?)) LIMIT 1`,
+    `SELECT ${workloadReference.column('w', 'hostname')}
+     FROM addresses a ${workloadReference.join('w', 'a.workload_id')}
+     WHERE a.pool_id = ?
+       AND ${workloadReference.column('w', 'nodeId')} NOT IN (SELECT value FROM json_each(?)) LIMIT 1`,
   ),
   anyFree: $client.prepare(
     `SELECT 1 FROM pool_nodes pn JOIN addresses a ON a.pool_id = pn.pool_id WHERE ${isFree('a')} LIMIT 1`,
   ),
 }))
 
-/** The hostname of a workload that has an address of the pool and stands on none of these nodes; undefined when there is none. */
+/**
+ * The hostname of a workload that has an address of the pool and stands on none of these nodes; undefined when there is
+ * none.
+ */
 export const holderElsewhere = (tx: Db, poolId: string, nodeIds: readonly string[]): string | undefined =>
   statements(tx).elsewhere.get(poolId, JSON.stringify(nodeIds))?.hostname
 

@@ -45,7 +45,8 @@ function byTarget(targets: readonly AuditTarget[], field: Exclude<keyof AuditTar
   return `CASE substr(a.target, 1, instr(a.target, '_') - 1) ${cases.join(' ')} END`
 }
 
-// Raw, because drizzle has no form for a CASE over texts that other features export.
+// Raw: drizzle has no form for a CASE over texts that other features export. +?: a page of one account 121 µs instead
+// of 317.
 /** The start of a query whose rows are `LineRow`s; the lines are `a`. */
 const selectLines = (targets: readonly AuditTarget[]) => `SELECT ${auditReference.columns('a', {
   id: 'id',
@@ -63,13 +64,17 @@ const selectLines = (targets: readonly AuditTarget[]) => `SELECT ${auditReferenc
   changes: 'changes',
 })}, ${accountReference.columns('ac', { actorKind: 'kind', actorResellerId: 'resellerId' })},
   ${tokenReference.columns('tk', { tokenName: 'name' })},
-  ${byTarget(targets, 'name')} AS targetName, ${byTarget(targets, 'accountKind')} AS targetKind, ${byTarget(targets, 'providerId')} AS providerId,
+  ${byTarget(targets, 'name')} AS targetName, ${byTarget(targets, 'accountKind')} AS targetKind,
+  ${byTarget(targets, 'providerId')} AS providerId,
   ${byTarget(targets, 'isGone')} AS targetGone
   ${auditReference.from('a')} ${accountReference.leftJoin('ac', 'a.actor_id')}
   ${tokenReference.leftJoin('tk', "substr(a.via, 7) AND a.via LIKE 'token %'")}`
 
-/** A condition over the lines `a`, and the values of its parameters. */
-export type Filter = { where: string; values: (string | number)[] }
+/**
+ * A condition over the lines `a`, and the values of its parameters. `whereToCount` is the same condition for a count,
+ * which may use every index: a page must not use one that orders the lines by something else than their id.
+ */
+export type Filter = { where: string; whereToCount?: string; values: (string | number)[] }
 
 /** The lines that fit, newest first, from behind the line `after`. */
 export const selectLinesOf = (
@@ -81,20 +86,17 @@ export const selectLinesOf = (
 ): LineRow[] =>
   tx.$client
     .query<LineRow, (string | number)[]>(
-      `${selectLines(targets)} WHERE ${where}${after ? ' AND a.id < ?' : ''} ORDER BY a.id DESC LIMIT ?`,
+      `${selectLines(targets)} WHERE ${where}${after ? ' AND a.id < +?' : ''} ORDER BY a.id DESC LIMIT +?`,
     )
     .all(...values, ...(after ? [after] : []), limit)
 
-export const countLines = (tx: Db, { where, values }: Filter): number =>
+export const countLines = (tx: Db, { where, whereToCount = where, values }: Filter): number =>
   tx.$client
-    // For counting, every index will do: a plus before a column keeps one away.
-    .query<{ n: number }, (string | number)[]>(
-      `SELECT count(*) AS n ${auditReference.from('a')} WHERE ${where.replaceAll('+a.', 'a.')}`,
-    )
+    .query<{ n: number }, (string | number)[]>(`SELECT count(*) AS n ${auditReference.from('a')} WHERE ${whereToCount}`)
     .get(...values)!.n
 
 const idsWhere = (where: string) => `SELECT l.id ${auditReference.from('l')} WHERE ${where}`
-const BY_ACTOR_OR_TARGET = `${idsWhere('l.actor_id = ?')} UNION ${idsWhere('l.target = ?')}`
+const BY_ACTOR_OR_TARGET = `${idsWhere('l.actor_id = +?')} UNION ${idsWhere('l.target = +?')}`
 
 /** Lines of what this account did and of what was done to it. */
 export const ofAccount = (accountId: string): Filter => ({
@@ -107,7 +109,7 @@ export const ofAccountAndServers = (accountId: string): Filter => ({
   values: [accountId, accountId, accountId, accountId],
 })
 /** Lines of what was done to this target. */
-export const ofTarget = (id: string): Filter => ({ where: `a.id IN (${idsWhere('l.target = ?')})`, values: [id] })
+export const ofTarget = (id: string): Filter => ({ where: `a.id IN (${idsWhere('l.target = +?')})`, values: [id] })
 /** The same lines without those about servers. */
 export const withoutServers = ({ where, values }: Filter): Filter => ({
   where: `${where} AND coalesce(a.target, '') NOT LIKE '${serverTarget.prefix}\\_%' ESCAPE '\\'`,
@@ -116,8 +118,8 @@ export const withoutServers = ({ where, values }: Filter): Filter => ({
 
 /** What the query of the audit log asks for; each part has an index. */
 export function filterFrom(db: Db, query: Query): Filter {
-  const parts: [string, (string | number)[]][] = [['1', []]]
-  const add = (sql: string, ...values: (string | number)[]) => parts.push([sql, values])
+  const parts: { sql: string; toCount?: string; values: (string | number)[] }[] = [{ sql: '1', values: [] }]
+  const add = (sql: string, ...values: (string | number)[]) => parts.push({ sql, values })
   if (query['who']) add(...byWho(db, query['who']))
   if (query['actorId']) add('a.actor_id = ?', query['actorId'])
   if (query['target']) add('a.target = ?', query['target'])
@@ -125,7 +127,12 @@ export function filterFrom(db: Db, query: Query): Filter {
   const { operation, result } = query
   if (operation?.includes('.')) add('a.operation = ?', operation)
   // The plus keeps the index away: it orders lines by operation, and each page would sort them anew.
-  else if (operation) add('+a.operation >= ? AND +a.operation < ?', operation, `${operation}\u{10ffff}`)
+  else if (operation)
+    parts.push({
+      sql: '+a.operation >= ? AND +a.operation < ?',
+      toCount: 'a.operation >= ? AND a.operation < ?',
+      values: [operation, `${operation}\u{10ffff}`],
+    })
   if (result === 'done') add("a.result = 'done'")
   else if (result === 'refused') add("a.result <> 'done'")
   else if (result) add("a.result <> 'done' AND a.result = ?", result)
@@ -141,7 +148,12 @@ export function filterFrom(db: Db, query: Query): Filter {
       `a.id <= (SELECT l.id ${from('l')} WHERE l.at <= ? ORDER BY l.at DESC, l.id DESC LIMIT 1)`,
       momentFrom(query['until'], 'T23:59:59.999'),
     )
-  return { where: parts.map(([sql]) => `(${sql})`).join(' AND '), values: parts.flatMap(([, values]) => values) }
+  const all = (of: (part: (typeof parts)[number]) => string) => parts.map((part) => `(${of(part)})`).join(' AND ')
+  return {
+    where: all(({ sql }) => sql),
+    whereToCount: all(({ sql, toCount = sql }) => toCount),
+    values: parts.flatMap(({ values }) => values),
+  }
 }
 
 /** A filter by name finds the lines of this many accounts at most. */

@@ -9,7 +9,7 @@ import type { Actor } from '../../kernel/api/actor.ts'
 import { countOf } from '../../kernel/db/cache.ts'
 import type { Db } from '../../kernel/db/open.ts'
 import { LIKE, type Where } from '../../kernel/db/rows.ts'
-import { fromNewestJobs, isJobGone, isOpenJob, type Job, jobReference, newestJobId } from '../../kernel/jobs/queries.ts'
+import { isJobGone, isOpenJob, type Job, jobReference, newestJobId, newestJobIds } from '../../kernel/jobs/queries.ts'
 import type { AuditTarget } from '../audit/target.ts'
 
 export const jobTarget: AuditTarget = { prefix: 'job', isGone: isJobGone }
@@ -17,8 +17,8 @@ export const jobTarget: AuditTarget = { prefix: 'job', isGone: isJobGone }
 const withWorkload = workloadReference.leftJoin('w', 'j.subject_id')
 
 /**
- * The jobs that an actor sees, over `jobs j` and `workloads w`: those of the workloads it sees; jobs without a subject are work on a
- * node, for staff who see nodes.
+ * The jobs that an actor sees, over `jobs j` and `workloads w`: those of the workloads it sees; jobs without a subject
+ * are work on a node, for staff who see nodes.
  */
 export function visibleJobs(tx: Db, actor: Actor): Where {
   const { where, values } = visible(tx, actor)
@@ -35,7 +35,8 @@ export type JobRow = Job & {
   doerName: string | null
   doerResellerId: string | null
 }
-// Raw: drizzle has no form for joins that other features export as text.
+// Raw: drizzle has no form for joins that other features export as text. +?: one job 5 µs instead of 29, a page of 51
+// 97 µs instead of 128.
 const fromJobs = `${jobReference.from('j')} ${nodeReference.leftJoin('n', 'j.node_id')} ${withWorkload}
   ${tokenReference.leftJoin('tk', "j.started_by_id AND j.started_by_type = 'token'")}
   ${accountReference.leftJoin('ac', `coalesce(${tokenReference.column('tk', 'accountId')}, j.started_by_id)`)}`
@@ -49,13 +50,13 @@ const selectJobs = `SELECT j.id, j.kind, j.title, j.state, j.progress, j.step_n 
   ${fromJobs}`
 
 export const jobRow = (tx: Db, { where, values }: Where, id: string): JobRow | undefined =>
-  tx.$client.query<JobRow, string[]>(`${selectJobs} WHERE j.id = ? AND ${where}`).get(id, ...values) ?? undefined
+  tx.$client.query<JobRow, string[]>(`${selectJobs} WHERE j.id = +? AND ${where}`).get(id, ...values) ?? undefined
 
 /** Jobs that fit, newest first, from behind the id `after`. */
 export const jobRows = (tx: Db, { where, values }: Where, after: string | undefined, limit: number): JobRow[] =>
   tx.$client
     .query<JobRow, (string | number)[]>(
-      `${selectJobs} WHERE ${where}${after ? ' AND j.id < ?' : ''} ORDER BY j.id DESC LIMIT ?`,
+      `${selectJobs} WHERE ${where}${after ? ' AND j.id < +?' : ''} ORDER BY j.id DESC LIMIT +?`,
     )
     .all(...values, ...(after ? [after] : []), limit)
 export const countJobs = (tx: Db, { where, values }: Where): number =>
@@ -85,19 +86,21 @@ export function countsSince(tx: Db, { where, values }: Where, since: number): Co
 }
 
 type Trouble<Words> = { id: string; title: string; words: Words; at: number }
-/** Jobs whose step keeps failing and is tried again, the oldest first; `at` is when they were created (milliseconds). */
+/**
+ * Jobs whose step keeps failing and is tried again, the oldest first; `at` is when they were created (milliseconds).
+ */
 export const stuckJobRows = (tx: Db, { where, values }: Where, limit: number): Trouble<string>[] =>
   tx.$client
     .query<Trouble<string>, (string | number)[]>(
       `SELECT j.id, j.title, j.error_message AS words, j.created_at AS at ${jobReference.from('j')} ${withWorkload}
        WHERE j.state IN ('running', 'undoing') AND j.error_code IS NOT NULL AND j.tries > 0 AND ${where}
-       ORDER BY j.id LIMIT ?`,
+       ORDER BY j.id LIMIT +?`,
     )
     .all(...values, limit)
 
 /**
- * Jobs that failed after `since` and are the newest of their workload, newest first; `at` is when they failed (milliseconds), `where`
- * is over `workloads w`. A failed installation shows as a failed server instead.
+ * Jobs that failed after `since` and are the newest of their workload, newest first; `at` is when they failed
+ * (milliseconds), `where` is over `workloads w`. A failed installation shows as a failed server instead.
  */
 export const lastFailedJobs = (
   tx: Db,
@@ -110,7 +113,7 @@ export const lastFailedJobs = (
       `SELECT j.id, j.title, j.error_message AS words, j.finished_at AS at
        ${workloadReference.from('w')} ${jobReference.join('j', newestJobId('w.id'))}
        WHERE ${where} AND ${workloadReference.column('w', 'lifecycle')} <> 'failed'
-         AND ${jobStates.failed} AND j.finished_at > ? ORDER BY j.id DESC LIMIT ?`,
+         AND ${jobStates.failed} AND j.finished_at > +? ORDER BY j.id DESC LIMIT +?`,
     )
     .all(...values, since, limit)
 
@@ -121,7 +124,7 @@ type Found = { id: string; title: string; detail: string }
 export const searchJobs = (tx: Db, { where, values }: Where, part: string, id: string, limit: number): Found[] =>
   tx.$client
     .query<Found, (string | number)[]>(
-      `SELECT j.id, j.title, j.state AS detail ${fromNewestJobs('j')} ${withWorkload}
-       WHERE ${where} AND (j.title ${LIKE} OR j.id = ?) ORDER BY j.id DESC LIMIT ?`,
+      `SELECT j.id, j.title, j.state AS detail ${jobReference.from('j')} ${withWorkload}
+       WHERE j.id IN (${newestJobIds}) AND ${where} AND (j.title ${LIKE} OR j.id = ?) ORDER BY j.id DESC LIMIT +?`,
     )
     .all(id, JOBS_SEARCHED, ...values, part, id, limit)

@@ -31,7 +31,7 @@ export const countStaffWith = (tx: Db, roleId: string): number =>
 
 const statements = prepared(({ $client }) => ({
   isOwner: $client.prepare<unknown, [string]>(
-    'SELECT 1 FROM accounts a JOIN roles r ON r.id = a.role_id WHERE a.id = ? AND r.is_owner = 1',
+    'SELECT 1 FROM accounts a JOIN roles r ON r.id = a.role_id WHERE a.id = +? AND r.is_owner = 1',
   ),
   otherOwner: $client.prepare<unknown, [string]>(
     `SELECT 1 FROM accounts a JOIN roles r ON r.id = a.role_id
