@@ -1,16 +1,16 @@
 -- Signing in with more than a password.
 
--- Between the first factor and the second. The browser holds the value, the row its hash. Without an account: a passkey was asked
--- for, and whose it is will be known when it answers.
-CREATE TABLE pending_sign_ins (
+-- Between the first factor and the second. The browser holds the token, the row its hash. Without an account: a passkey will
+-- tell which account it is.
+CREATE TABLE sign_in_challenges (
   token_hash TEXT PRIMARY KEY,
   account_id TEXT REFERENCES accounts (id),
-  tries INTEGER NOT NULL,
+  attempts INTEGER NOT NULL,
   created_at INTEGER NOT NULL,
   expires_at INTEGER NOT NULL
 ) STRICT;
-CREATE INDEX pending_sign_ins_expiry ON pending_sign_ins (expires_at);
-CREATE INDEX pending_sign_ins_account ON pending_sign_ins (account_id) WHERE account_id IS NOT NULL;
+CREATE INDEX sign_in_challenges_expiry ON sign_in_challenges (expires_at);
+CREATE INDEX sign_in_challenges_account ON sign_in_challenges (account_id) WHERE account_id IS NOT NULL;
 
 -- An authenticator app. Until it is confirmed it is no factor. last_step: the newest time step whose code was used.
 CREATE TABLE totp (
@@ -43,17 +43,17 @@ CREATE TABLE passkeys (
 ) STRICT;
 CREATE INDEX passkeys_account ON passkeys (account_id, id);
 
--- What a passkey must sign, once. holder: the session, or the hash of the pending sign-in, that asked.
-CREATE TABLE challenges (
+-- The challenge that a passkey must sign, once. holder: the session, or the hash of the sign-in challenge.
+CREATE TABLE passkey_challenges (
   holder TEXT NOT NULL,
   purpose TEXT NOT NULL CHECK (purpose IN ('register', 'confirm', 'sign_in')),
   challenge TEXT NOT NULL,
   expires_at INTEGER NOT NULL,
   PRIMARY KEY (holder, purpose)
 ) STRICT;
-CREATE INDEX challenges_expiry ON challenges (expires_at);
+CREATE INDEX passkey_challenges_expiry ON passkey_challenges (expires_at);
 
--- From where an account was signed in to: its owner's places are not slowed down by what strangers try elsewhere.
+-- Addresses where an account was signed in: guesses from elsewhere do not slow down its owner there.
 CREATE TABLE sign_in_places (
   account_id TEXT NOT NULL REFERENCES accounts (id),
   place TEXT NOT NULL,

@@ -1,5 +1,6 @@
-// The journal: one JSON line per event on standard error, behind systemd's priority, with one list of redacted fields. Our own:
-// @logtape/logtape 2.4 has neither the priority nor the redaction, costs its import, and writes 43 000 lines/s (here 116 000).
+// The journal: one JSON line per event on standard error, behind systemd's priority, with one list of redacted fields.
+// Our own: @logtape/logtape 2.4 has neither the priority nor the redaction, costs its import, and writes 43 000 lines/s
+// (here 116 000).
 
 import { journalPriority, type Level } from '../../agent/protocol/systemd.ts'
 
@@ -18,7 +19,10 @@ const plain = (value: unknown): unknown =>
 /** Ids stay readable. Anything else of that length in a path is the one-time token of a mailed link. */
 const ID = /^[a-z]{2,8}_[0-9a-z]{26}$/
 const SECRET_SEGMENT = /^(?=.*[0-9A-Z_])[A-Za-z0-9_%-]{20,}$/
-/** The path of a URL as it may stand in the journal: without query and one-time tokens, control characters as question marks. */
+/**
+ * The path of a URL as it may stand in the journal: without query and one-time tokens, control characters as question
+ * marks.
+ */
 export const plainPath = (address: string): string =>
   address
     .replace(/^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i, '')

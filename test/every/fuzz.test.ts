@@ -488,8 +488,8 @@ afterAll(() => {
 /** What none of the cases can do here, why, and where it is done instead. Every other operation must have been done at least once. */
 const neverDone: Readonly<Record<string, string>> = {
   'setup.finish': 'there is staff already: test/end-to-end/browser.test.ts',
-  'sessions.begin-with-provider': 'there is no provider to ask: test/identity/sign-in/oidc.test.ts',
-  'sessions.from-provider': 'there is no provider to ask: test/identity/sign-in/oidc.test.ts',
+  'sessions.begin-with-provider': 'there is no provider to ask: test/identity/auth/oidc.test.ts',
+  'sessions.from-provider': 'there is no provider to ask: test/identity/auth/oidc.test.ts',
   'sign-in-provider.set': 'there is no provider to ask: test/platform/settings/sign-in.test.ts',
   'sessions.passkey': 'needs an authenticator: test/end-to-end/sign-in.test.ts',
   'passkeys.create': 'needs an authenticator: test/end-to-end/sign-in.test.ts',

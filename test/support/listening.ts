@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { configFrom } from '../../src/app/config.ts'
 import { createController } from '../../src/app/controller.ts'
 import { addStaff } from '../../src/identity/accounts/staff/staff-member.ts'
-import { openSession } from '../../src/identity/auth/sessions.ts'
+import { insertSession } from '../../src/identity/auth/sessions.ts'
 import { makeToken } from '../../src/identity/tokens/model.ts'
 import { secretsWith } from '../../src/kernel/crypto/secrets.ts'
 import { openDb, write } from '../../src/kernel/db/open.ts'
@@ -33,7 +33,7 @@ export async function listening(env: Record<string, string> = {}) {
     db,
     (tx) => makeToken(tx, staff, { name: 'test', scopes: [...allScopes], allow: [], expiresAt: null }, now).token,
   )
-  const cookie = write(db, (tx) => openSession(tx, staff, { now, from: '127.0.0.1', userAgent: 'test' }))
+  const cookie = write(db, (tx) => insertSession(tx, staff, { now, from: '127.0.0.1', userAgent: 'test' }))
 
   return {
     dir,

@@ -16,7 +16,7 @@ import { load, type Server } from '../../src/compute/servers/model.ts'
 import { nodes } from '../../src/fleet/nodes/tables.ts'
 import { addStaff } from '../../src/identity/accounts/staff/staff-member.ts'
 import { accounts, roles } from '../../src/identity/accounts/tables.ts'
-import { openSession } from '../../src/identity/auth/sessions.ts'
+import { insertSession } from '../../src/identity/auth/sessions.ts'
 import { makeToken } from '../../src/identity/tokens/model.ts'
 import type { Permission, Scope } from '../../src/kernel/api/access.ts'
 import { audit } from '../../src/kernel/audit/tables.ts'
@@ -458,7 +458,7 @@ export async function panel(options: Options = {}) {
       .filter((name) => name !== 'migrations')
 
   function signedIn(tx: any, account: any) {
-    const cookie = openSession(tx, account, { now, from: '127.0.0.1', userAgent: 'test' })
+    const cookie = insertSession(tx, account, { now, from: '127.0.0.1', userAgent: 'test' })
     const csrf = tx.$client.query('SELECT csrf FROM sessions ORDER BY rowid DESC LIMIT 1').get().csrf as string
     return { cookie, csrf }
   }

@@ -129,7 +129,7 @@ export function makeRight(p: Everything, op: Operation, text: string, kind: Acco
 export function cookieFor(p: Everything, op: Operation): string | undefined {
   if (!/^sessions\.(pending|second-factor|second-factor-passkey)$/.test(op.id)) return undefined
   const text = randomToken()
-  p.db.$client.run('INSERT INTO pending_sign_ins VALUES (?, ?, 0, ?, ?)', [
+  p.db.$client.run('INSERT INTO sign_in_challenges VALUES (?, ?, 0, ?, ?)', [
     digest(text),
     p.secured.id,
     p.now(),

@@ -19,15 +19,15 @@ import { iso, isoOrNull } from '../../kernel/db/clock.ts'
 import type { Tx } from '../../kernel/db/open.ts'
 import { mailTo } from '../../kernel/mail/mail.ts'
 import { consumeLink, makeLink } from '../auth/links/links.ts'
-import { keepPassword } from '../auth/passwords/change.ts'
-import { hashPassword, mustBeGood, passwordFits, withTheSamePassword } from '../auth/passwords/hash.ts'
-import { mustBeOpen, ownSessionId } from '../auth/sessions.ts'
-import { guessed, guessIn } from '../auth/sign-in-throttle.ts'
+import { storePassword } from '../auth/passwords/change.ts'
+import { accountIfPasswordUnchanged, hashPassword, mustBeGood, passwordFits } from '../auth/passwords/hash.ts'
+import { mustStillBeOpen, ownSessionId } from '../auth/sessions.ts'
+import { sessionThrottleKey, throttled } from '../auth/sign-in-throttle.ts'
 import { accountByEmail, mailAddress, ownAccount, refuseTaken } from './model.ts'
 import { tellOldAddress } from './new-address.ts'
 import { updateAccount } from './queries.ts'
 import type { Account } from './tables.ts'
-import { looksOf, timeZones, uiPreferences } from './ui-preferences.ts'
+import { timeZones, uiPreferences, uiPreferencesOf } from './ui-preferences.ts'
 
 const ownAnswer = namedSchema('OwnAccount', {
   id: t.String(),
@@ -50,7 +50,7 @@ const show = (it: Account) => ({
   name: it.name,
   organization: it.organization,
   hasPassword: it.passwordHash !== null,
-  ...looksOf(it),
+  ...uiPreferencesOf(it),
   lockedAt: isoOrNull(it.lockedAt),
   lockReason: it.lockReason,
   createdAt: iso(it.createdAt),
@@ -90,7 +90,7 @@ export const changeOwnAccount = operation({
         field: 'timeZone',
         message: 'is not a known time zone. Take a name like Europe/Berlin, or null for the browser’s.',
       })
-    const preferences: UiPreferences = { ...looksOf(it), ...chosen }
+    const preferences: UiPreferences = { ...uiPreferencesOf(it), ...chosen }
     return show(
       updateAccount(tx, it, {
         ...(name !== undefined && { name }),
@@ -111,15 +111,15 @@ async function mustBeTheirs(
   field: string,
 ): Promise<Account> {
   const it = ownAccount(call.db, call.actor)
-  const fits = await guessed(call, guessIn(ownSessionId(call.actor)), it, () =>
+  const fits = await throttled(call, sessionThrottleKey(ownSessionId(call.actor)), it, () =>
     passwordFits(password, it.passwordHash, true),
   )
   if (!fits) throw isNotTheirs(field).of(it)
   return it
 }
 function mustStillBe(tx: Tx, actor: Actor, looked: Account, field: string): Account {
-  mustBeOpen(tx, actor)
-  return withTheSamePassword(tx, looked) ?? refuse(isNotTheirs(field).of(looked))
+  mustStillBeOpen(tx, actor)
+  return accountIfPasswordUnchanged(tx, looked) ?? refuse(isNotTheirs(field).of(looked))
 }
 const isNotTheirs = (field: string) => invalid({ field, message: 'is not your password.' })
 function refuse(refusal: ApiError): never {
@@ -152,7 +152,7 @@ export const changePassword = operation({
     const { tx, actor, prepared } = call
     const it = mustStillBe(tx, actor, prepared.looked, 'current')
     const but = sessionOf(actor)?.sessionId
-    keepPassword(tx, call, it, prepared.passwordHash, { tell: true, ...(but && { but }) })
+    storePassword(tx, call, it, prepared.passwordHash, { tell: true, ...(but && { but }) })
     return {}
   },
 })

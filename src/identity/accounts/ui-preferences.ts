@@ -8,7 +8,7 @@ export const timeZones = (): readonly string[] => [
   'UTC',
   ...Intl.supportedValuesOf('timeZone').filter((zone) => zone !== 'UTC'),
 ]
-export const looksOf = ({ preferences }: Account): UiPreferences => ({
+export const uiPreferencesOf = ({ preferences }: Account): UiPreferences => ({
   theme: 'system',
   density: 'comfortable',
   timeZone: null,

@@ -1,4 +1,4 @@
-// From a request's credentials to the actor who asks. Asked on every call; nothing is kept between two.
+// From a request's credentials to the actor. It runs for every call; nothing is cached between two calls.
 
 import { type Permission, type Rights, type Scope, scopesOf } from '../../kernel/api/access.ts'
 import type { Actor } from '../../kernel/api/actor.ts'
@@ -11,7 +11,7 @@ import { inside } from '../../kernel/net/cidr.ts'
 import type { Account } from '../accounts/model.ts'
 import { accountById } from '../accounts/model.ts'
 import { permissionsOf } from '../accounts/staff/role.ts'
-import { looksOf } from '../accounts/ui-preferences.ts'
+import { uiPreferencesOf } from '../accounts/ui-preferences.ts'
 import { markTokenUsed, tokenByHash } from '../tokens/queries.ts'
 import { cookieFrom } from './cookies.ts'
 import { lacksSecondFactor } from './second-factors/second-factors.ts'
@@ -19,42 +19,42 @@ import { markSeen, SEEN_EVERY_MS, type Session, sessionFrom } from './sessions.t
 
 const nobody: Sender = { actor: undefined, limitKey: '' }
 
-type RequestContext = {
+type Credentials = {
   rights: Rights
   request: Request
   origin: string
   now: number
   from: string
-  /** A page is for a person: a token in a header does not open it. */
+  /** Pages are for people: a token does not open them. */
   onPage: boolean
 }
 
-/** A token decides when there is one; the cookie beside it is ignored. Throws `invalid_token`. */
-export function authenticate(db: Db, { rights, request, origin, now, from, onPage }: RequestContext): Sender {
+/** A token goes before a cookie, which is ignored beside it. Throws `invalid_token`. */
+export function authenticate(db: Db, { rights, request, origin, now, from, onPage }: Credentials): Sender {
   const header = onPage ? null : request.headers.get('Authorization')
   if (header !== null) return tokenSender(db, rights, header, now, from)
   const cookie = cookieFrom(request, origin)
   const session = cookie ? sessionFrom(db, cookie, now) : undefined
-  // A page that asks for itself every few seconds is not a person at the keyboard.
-  const byItself = request.method === 'GET' && request.headers.get('HX-Request') === 'true'
-  return session ? sessionSender(db, rights, session, now, !byItself) : nobody
+  // A page that refreshes itself every few seconds is no activity of a person.
+  const isRefresh = request.method === 'GET' && request.headers.get('HX-Request') === 'true'
+  return session ? sessionSender(db, rights, session, now, !isRefresh) : nobody
 }
 
-function sessionSender(db: Db, rights: Rights, session: Session, now: number, counts: boolean): Sender {
+function sessionSender(db: Db, rights: Rights, session: Session, now: number, isActivity: boolean): Sender {
   const account = accountById(db, session.accountId)
   if (!account) return nobody
-  if (counts && now - session.seenAt > SEEN_EVERY_MS) write(db, (tx) => markSeen(tx, session, now))
+  if (isActivity && now - session.seenAt > SEEN_EVERY_MS) write(db, (tx) => markSeen(tx, session, now))
   const permissions = permissionsOf(db, rights, account)
   const { id: sessionId, confirmedAt } = session
-  // Also while in somebody else's account: what is not set up here is not skipped there.
+  // Support sessions too: the second factor of one's own account is required in another's.
   const lacks = lacksSecondFactor(db, account)
-  const helped = supported(db, session, permissions, now)
+  const supported = supportedAccount(db, session, permissions, now)
   return {
-    actor: helped
+    actor: supported
       ? actorOf(
-          helped,
+          supported,
           [],
-          scopesOf(rights, helped.kind),
+          scopesOf(rights, supported.kind),
           {
             type: 'support',
             sessionId,
@@ -72,13 +72,18 @@ function sessionSender(db: Db, rights: Rights, session: Session, now: number, co
           { type: 'session', sessionId, confirmedAt },
           lacks,
         ),
-    browser: { csrf: session.csrf, uiPreferences: looksOf(account) },
+    browser: { csrf: session.csrf, uiPreferences: uiPreferencesOf(account) },
     limitKey: account.id,
   }
 }
 
-/** In whose account a support session is: asked each time, since the right to it may be gone, and its hour over. */
-function supported(db: Db, session: Session, permissions: readonly Permission[], now: number): Account | undefined {
+/** The account of a support session. Checked at every call, because the permission may be gone and the hour over. */
+function supportedAccount(
+  db: Db,
+  session: Session,
+  permissions: readonly Permission[],
+  now: number,
+): Account | undefined {
   if (!session.supportOf || session.supportUntil! <= now || !permissions.includes('support_session')) return undefined
   return accountById(db, session.supportOf)
 }
@@ -92,10 +97,10 @@ function tokenSender(db: Db, rights: Rights, header: string, now: number, from: 
       'invalid_token',
       'This token is not valid: it may have expired or been revoked. Make a new one under API tokens.',
     )
-  // Cut to what its maker may do now, not to what he might when he made it.
+  // Limited to the rights that its maker has now, not to those at the time it was made.
   const permissions = permissionsOf(db, rights, account)
-  const theirs = scopesOf(rights, account.kind, permissions)
-  const scopes = new Set((JSON.parse(row.scopes) as Scope[]).filter((name) => theirs.has(name)))
+  const makersScopes = scopesOf(rights, account.kind, permissions)
+  const scopes = new Set((JSON.parse(row.scopes) as Scope[]).filter((name) => makersScopes.has(name)))
   const allow = row.allow === '[]' ? undefined : (JSON.parse(row.allow) as string[])
   return {
     actor: actorOf(
@@ -106,7 +111,7 @@ function tokenSender(db: Db, rights: Rights, header: string, now: number, from: 
       lacksSecondFactor(db, account),
     ),
     limitKey: row.id,
-    // Once a minute, from wherever: a use is worth knowing, a disk flush per read is not worth paying.
+    // At most once a minute: each mark is a flush to disk.
     used() {
       if (row.usedAt === null || now - row.usedAt > minute) write(db, (tx) => markTokenUsed(tx, row.id, now, from))
     },

@@ -1,5 +1,5 @@
-// The second half of every way in. Whatever showed who somebody is (password, link, single sign-on) hands the account to
-// `finishSignIn`; nothing else opens a session, so no way in can forget the second factor.
+// The second half of every way to sign in. Password, link and single sign-on all hand the account to `completeSignIn`;
+// nothing else creates a session, so no way to sign in can skip the second factor.
 
 import { and, desc, eq, notInArray } from 'drizzle-orm'
 import { Type as t } from 'typebox'
@@ -12,11 +12,13 @@ import type { Tx } from '../../kernel/db/open.ts'
 import type { Account } from '../accounts/model.ts'
 import { sessionCookie } from './cookies.ts'
 import { factorNames, factorsOf } from './second-factors/factors.ts'
-import { openSession, SESSION_SECONDS } from './sessions.ts'
-import { openPending } from './sign-in-challenge.ts'
+import { insertSession, SESSION_SECONDS } from './sessions.ts'
+import { openChallenge } from './sign-in-challenge.ts'
 import { type MadeBy, signInPlaces } from './tables.ts'
 
-/** What every way of signing in answers. With `secondFactor` there is no session yet: one of these is asked for next. */
+/**
+ * The response of every way to sign in. With `secondFactor` there is no session yet: one of these factors comes next.
+ */
 export const signedIn = namedSchema('SignedIn', {
   accountId: t.String(),
   kind: t.String(),
@@ -24,35 +26,39 @@ export const signedIn = namedSchema('SignedIn', {
   secondFactor: t.Optional(t.Array(t.Enum([...factorNames]))),
 })
 
-type SigningIn = Pick<Call, 'tx' | 'clock' | 'from' | 'userAgent' | 'config' | 'setCookie'>
+type SignInContext = Pick<Call, 'tx' | 'clock' | 'from' | 'userAgent' | 'config' | 'setCookie'>
 
-/** `confirmed: false`: somebody else vouched for the person, who is asked again before what is dangerous. `linkOf`: whose link it was. */
-type Standing = { confirmed?: boolean; linkOf?: MadeBy | null }
+/**
+ * `confirmed: false`: the person has proved nothing themselves just now, and must confirm before dangerous changes.
+ * `linkOf`: the maker of the link that was used.
+ */
+type SignInOptions = { confirmed?: boolean; linkOf?: MadeBy | null }
 
-/** Where the second factor is asked for. */
+/** The page that asks for the second factor. */
 export const SECOND_FACTOR_PAGE = '/login/2fa'
 
 /**
- * The first factor was right: opens the session, or where the account has a second factor only a pending sign-in, known by a cookie
- * of its own. Call it inside the transaction, last, and answer what it answers (`signedIn`). Throws `sign_in_failed` for who has left.
+ * Call it when the first factor is right, last in the transaction, and respond with its answer (`signedIn`). Creates
+ * the session, or a sign-in challenge with its own cookie where the account has a second factor. Throws
+ * `sign_in_failed` for a disabled account.
  */
-export function completeSignIn(call: SigningIn, account: Account, how: Standing = {}) {
+export function completeSignIn(call: SignInContext, account: Account, how: SignInOptions = {}) {
   const secondFactor = factorsOf(call.tx, account.id)
   if (!secondFactor.length || account.disabledAt !== null) return createSession(call, account, how)
-  openPending(call, { ...account, linkOf: how.linkOf ?? null })
+  openChallenge(call, { ...account, linkOf: how.linkOf ?? null })
   return { accountId: account.id, kind: account.kind, home: SECOND_FACTOR_PAGE, secondFactor }
 }
 
-/** Everything was shown that had to be: the session, its cookie, and the place remembered. Throws `sign_in_failed` for who has left. */
+/** Creates the session and its cookie, and remembers the address. Throws `sign_in_failed` for a disabled account. */
 export function createSession(
-  { tx, clock, from, userAgent, config, setCookie }: SigningIn,
+  { tx, clock, from, userAgent, config, setCookie }: SignInContext,
   account: Account,
-  { confirmed = true, linkOf = null }: Standing = {},
+  { confirmed = true, linkOf = null }: SignInOptions = {},
 ) {
   if (account.disabledAt !== null) throw signInFailed()
   const now = clock()
   rememberPlace(tx, account.id, from, now)
-  const value = openSession(tx, account, { now, from, userAgent, confirmed })
+  const value = insertSession(tx, account, { now, from, userAgent, confirmed })
   setCookie(sessionCookie(config.origin, value, SESSION_SECONDS), { ...account, linkOf })
   return { accountId: account.id, kind: account.kind, home: homeOf(account.kind) }
 }

@@ -1,4 +1,4 @@
-// Showing once more who one is: what an unlocked screen must not give away asks for it when the last time is longer
+// Confirming one's identity again: changes that an unlocked screen must not allow require it when the last time is more
 // than ten minutes ago.
 
 import { Type as t } from 'typebox'
@@ -9,12 +9,12 @@ import { iso } from '../../kernel/db/clock.ts'
 import { type Tx, write } from '../../kernel/db/open.ts'
 import { ownAccount } from '../accounts/model.ts'
 import { sessionCookie } from './cookies.ts'
-import { passwordFits, withTheSamePassword } from './passwords/hash.ts'
-import { mustBeOne, proofFits, proofs } from './second-factors/mfa-proof.ts'
-import { newChallenge, options, requestFor } from './second-factors/passkeys.ts'
+import { accountIfPasswordUnchanged, passwordFits } from './passwords/hash.ts'
+import { mfaProofs, mustBeOneProof, verifyMfaProof } from './second-factors/mfa-proof.ts'
+import { newPasskeyChallenge, options, requestFor } from './second-factors/passkeys.ts'
 import { own } from './second-factors/second-factors.ts'
-import { mustBeOpen, newValueOf, ownSessionId, SESSION_SECONDS } from './sessions.ts'
-import { guessed, guessIn } from './sign-in-throttle.ts'
+import { mustStillBeOpen, ownSessionId, rotateToken, SESSION_SECONDS } from './sessions.ts'
+import { sessionThrottleKey, throttled } from './sign-in-throttle.ts'
 
 export const confirmSession = operation({
   id: 'sessions.confirm',
@@ -27,8 +27,8 @@ export const confirmSession = operation({
   authAttempt: true,
   body: fields({
     password: t.Optional(secret(t.String({ minLength: 1, maxLength: 200 }))),
-    code: proofs.code,
-    passkey: proofs.passkey,
+    code: mfaProofs.code,
+    passkey: mfaProofs.passkey,
   }),
   response: t.Object({ until: time }),
   refuses: ['sign_in_failed', 'rate_limited'],
@@ -36,24 +36,25 @@ export const confirmSession = operation({
   async prepare(call) {
     const { db, actor, body } = call
     const sessionId = ownSessionId(actor)
-    mustBeOne(body)
+    mustBeOneProof(body)
     const account = ownAccount(db, actor)
-    const { password, ...proof } = body
+    const { password, ...mfaProof } = body
     const check = async () => {
-      if (password === undefined) return proofFits(call, account, proof, { holder: sessionId, purpose: 'confirm' })
+      if (password === undefined)
+        return verifyMfaProof(call, account, mfaProof, { holder: sessionId, purpose: 'confirm' })
       const fits = await passwordFits(password, account.passwordHash, true)
-      return fits ? (tx: Tx) => withTheSamePassword(tx, account) !== undefined : undefined
+      return fits ? (tx: Tx) => accountIfPasswordUnchanged(tx, account) !== undefined : undefined
     }
-    const use = await guessed(call, guessIn(sessionId), account, check)
+    const use = await throttled(call, sessionThrottleKey(sessionId), account, check)
     if (!use) throw doesNotFit().of(account)
     return { account, use }
   },
-  /** Under a new value from now on; the word that pages carry stays, so that the page at hand goes on. */
+  /** The session gets a new token. The CSRF token of pages stays, so that the open page stays usable. */
   run({ tx, actor, prepared: { account, use }, clock, config, setCookie }) {
     if (!use(tx)) throw doesNotFit().of(account)
-    mustBeOpen(tx, actor)
+    mustStillBeOpen(tx, actor)
     const now = clock()
-    const value = newValueOf(tx, ownSessionId(actor), { confirmedAt: now })
+    const value = rotateToken(tx, ownSessionId(actor), { confirmedAt: now })
     setCookie(sessionCookie(config.origin, value, SESSION_SECONDS))
     return { until: iso(now + CONFIRMED_MS) }
   },
@@ -73,7 +74,7 @@ export const beginConfirm = operation({
   response: options,
   refuses: ['not_possible'],
   async prepare(call) {
-    const challenge = write(call.db, (tx) => newChallenge(tx, ownSessionId(call.actor), 'confirm', call.clock()))
+    const challenge = write(call.db, (tx) => newPasskeyChallenge(tx, ownSessionId(call.actor), 'confirm', call.clock()))
     return requestFor(call, ownAccount(call.db, call.actor).id, challenge, true)
   },
   run: ({ prepared }) => ({ options: prepared }),

@@ -1,6 +1,10 @@
-// The cookies of sessions and of sign-ins under way. Only a random value is in a cookie; everything else is in the database.
+// The cookies of sessions and of sign-ins under way. Only a random value is in a cookie; everything else is in the
+// database.
 
-/** `__Host-` binds the cookie to this host and to HTTPS; browsers refuse the prefix on plain HTTP, which only a lab uses. */
+/**
+ * `__Host-` binds the cookie to this host and to HTTPS; browsers refuse the prefix on plain HTTP, which only a lab
+ * uses.
+ */
 export const cookieName = (origin: string, name = 'panel') => (origin.startsWith('https:') ? `__Host-${name}` : name)
 
 /** The Set-Cookie header of a cookie that scripts cannot read. `maxAgeSeconds` 0 deletes it. */

@@ -4,19 +4,19 @@ import { write } from '../../kernel/db/open.ts'
 import { feature } from '../../kernel/feature.ts'
 import { beginConfirm, confirmSession } from './confirm.ts'
 import { endOneSession, endOtherSessions, listSessions } from './own-sessions.ts'
-import { forgetSessions } from './sessions.ts'
+import { deleteExpiredSessions } from './sessions.ts'
 import { signIn, signOut } from './sign-in.ts'
 import { closeSupport, openSupport } from './support-session.ts'
 import {
   accountIdentities,
-  challenges,
   oneTimeLinks,
+  passkeyChallenges,
   passkeys,
-  pendingSignIns,
   providerSignIns,
   recoveryCodes,
   resetRequests,
   sessions,
+  signInChallenges,
   signInPlaces,
   totp,
 } from './tables.ts'
@@ -58,11 +58,11 @@ export const authFeature = feature({
   errors,
   tables: [
     sessions,
-    pendingSignIns,
+    signInChallenges,
     totp,
     recoveryCodes,
     passkeys,
-    challenges,
+    passkeyChallenges,
     signInPlaces,
     oneTimeLinks,
     resetRequests,
@@ -84,7 +84,7 @@ export const authFeature = feature({
     {
       everyMs: hour,
       words: 'deleting ended sessions',
-      work: ({ db, app }) => write(db, (tx) => forgetSessions(tx, app.clock())),
+      work: ({ db, app }) => write(db, (tx) => deleteExpiredSessions(tx, app.clock())),
     },
   ],
   services: ({ clock }) => ({ signInThrottle: new Delay(clock) }),

@@ -1,4 +1,4 @@
-// Where somebody is signed in, and how that ends.
+// The own sessions: listing and ending them.
 
 import { eq } from 'drizzle-orm'
 import { Type as t } from 'typebox'
@@ -9,7 +9,7 @@ import { done, operation, type Resource, time } from '../../kernel/api/operation
 import { iso } from '../../kernel/db/clock.ts'
 import { ownRow } from '../../kernel/db/rows.ts'
 import { own } from './second-factors/second-factors.ts'
-import { endSession, endSessionsOf, isOver } from './sessions.ts'
+import { endSession, endSessionsOf, isExpired } from './sessions.ts'
 import { sessions } from './tables.ts'
 
 type Row = typeof sessions.$inferSelect
@@ -44,7 +44,7 @@ export const listSessions = operation({
     return paginateAll({
       call,
       name: 'sessions',
-      all: open.filter((s) => !isOver({ ...s, kind: actor.kind }, clock())),
+      all: open.filter((s) => !isExpired({ ...s, kind: actor.kind }, clock())),
       order: 'newest',
       keyOf: (s) => s.id,
       show: (s) => ({
@@ -91,7 +91,7 @@ export const endOtherSessions = operation({
   },
 })
 
-/** The first that fits: browsers name each other, so the order is from the particular to the general. */
+/** The first match counts. Browsers name each other, so the specific ones come first. */
 const browsers: readonly (readonly [RegExp, string])[] = [
   [/\bEdg(e|A|iOS)?\//, 'Edge'],
   [/\bOPR\//, 'Opera'],

@@ -1,4 +1,4 @@
-// What other features read of sessions.
+// Session data for other features.
 import { type Db, prepared } from '../../kernel/db/open.ts'
 
 /**

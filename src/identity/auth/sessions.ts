@@ -1,4 +1,4 @@
-// Browser sessions: rows keyed by the hash of a random value. Nothing is kept in the cookie but that value.
+// Browser sessions: rows keyed by the hash of a random token. The cookie holds only the token.
 
 import { and, eq, lt, ne } from 'drizzle-orm'
 import { type Actor, sessionOf } from '../../kernel/api/actor.ts'
@@ -9,7 +9,7 @@ import { newId } from '../../kernel/db/ids.ts'
 import { type Db, prepared, type Tx } from '../../kernel/db/open.ts'
 import type { Account } from '../accounts/model.ts'
 import { accountIdsOfKind, accountReference } from '../accounts/queries.ts'
-import { challenges, pendingSignIns, providerSignIns, sessions } from './tables.ts'
+import { passkeyChallenges, providerSignIns, sessions, signInChallenges } from './tables.ts'
 
 /** Idle and absolute limits: staff can do more harm, so theirs are shorter. */
 export const sessionLimits = {
@@ -21,8 +21,8 @@ export const sessionLimits = {
 /** As long as the longest absolute limit; the limits themselves are checked here, not by the browser. */
 export const SESSION_SECONDS = (14 * day) / second
 
-/** Answers the cookie's value; it is shown this once and only its hash is kept. */
-export function openSession(
+/** Answers the token for the cookie; only its hash is stored. */
+export function insertSession(
   tx: Tx,
   account: Account,
   { now, from, userAgent, confirmed = true }: { now: number; from: string; userAgent: string; confirmed?: boolean },
@@ -44,7 +44,7 @@ export function openSession(
   return token
 }
 
-/** Whose it is, and for a support session in whose account it is used until when. */
+/** A session with its account's kind. `supportOf` and `supportUntil` are set for a support session. */
 export type Session = {
   id: string
   accountId: string
@@ -70,11 +70,11 @@ const find = prepared(({ $client }) =>
 export function sessionFrom(db: Db, token: string, now: number): Session | undefined {
   const session = find(db).get(digest(token))
   if (!session) return undefined
-  return isOver(session, now) ? undefined : session
+  return isExpired(session, now) ? undefined : session
 }
 
 /** Unused for too long, or open for too long. */
-export function isOver(
+export function isExpired(
   { kind, seenAt, createdAt }: Pick<Session, 'kind' | 'seenAt' | 'createdAt'>,
   now: number,
 ): boolean {
@@ -82,13 +82,13 @@ export function isOver(
   return now - seenAt > idleMs || now - createdAt > wholeMs
 }
 
-/** How stale `seen_at` may get: writing it on every page would make each read a write. */
+/** How stale `seen_at` may get. Writing it for every page would make each read a write. */
 export const SEEN_EVERY_MS = minute
 
 const touch = prepared(({ $client }) => $client.prepare('UPDATE sessions SET seen_at = ? WHERE id = ?'))
 export const markSeen = (tx: Tx, session: Session, now: number) => void touch(tx).run(now, session.id)
-/** The same session under a new value: after it has become more or less than it was. The page at hand goes on with it. */
-export function newValueOf(tx: Tx, id: string, changed: Partial<typeof sessions.$inferInsert> = {}): string {
+/** Gives the session a new token, after its rights have changed. Open pages stay usable. */
+export function rotateToken(tx: Tx, id: string, changed: Partial<typeof sessions.$inferInsert> = {}): string {
   const token = randomToken()
   tx.update(sessions)
     .set({ ...changed, tokenHash: digest(token) })
@@ -96,26 +96,26 @@ export function newValueOf(tx: Tx, id: string, changed: Partial<typeof sessions.
     .run()
   return token
 }
-/** The same with a new page token too: pages of before are another person's. */
-export const renewSession = (tx: Tx, id: string, changed: Partial<typeof sessions.$inferInsert>): string =>
-  newValueOf(tx, id, { ...changed, csrf: randomToken() })
+/** Gives it a new CSRF token too: pages from before belong to another account and stop working. */
+export const rotateSession = (tx: Tx, id: string, changed: Partial<typeof sessions.$inferInsert>): string =>
+  rotateToken(tx, id, { ...changed, csrf: randomToken() })
 
-/** Drops what is over: sessions by the limits of their kind, and what somebody began and never finished. The clock calls it. */
-export function forgetSessions(tx: Tx, now: number) {
+/** Deletes expired sessions, by the limits of their kind, and sign-ins that were never completed. */
+export function deleteExpiredSessions(tx: Tx, now: number) {
   for (const [kind, { idleMs, wholeMs }] of Object.entries(sessionLimits))
     tx.$client
       .query(`DELETE FROM sessions WHERE account_id IN (${accountIdsOfKind}) AND (created_at < ? OR seen_at < ?)`)
       .run(kind, now - wholeMs, now - idleMs)
-  for (const begun of [pendingSignIns, challenges, providerSignIns])
-    tx.delete(begun).where(lt(begun.expiresAt, now)).run()
+  for (const unfinished of [signInChallenges, passkeyChallenges, providerSignIns])
+    tx.delete(unfinished).where(lt(unfinished.expiresAt, now)).run()
 }
 
-/** Ends the account's sessions, but for the one that is named, and every sign-in to it that waits for its second factor. */
+/** Ends all sessions of the account except `but`, and its sign-in passkeyChallenges. */
 export function endSessionsOf(tx: Tx, accountId: string, but = '') {
   tx.delete(sessions)
     .where(and(eq(sessions.accountId, accountId), ne(sessions.id, but)))
     .run()
-  tx.delete(pendingSignIns).where(eq(pendingSignIns.accountId, accountId)).run()
+  tx.delete(signInChallenges).where(eq(signInChallenges.accountId, accountId)).run()
 }
 
 export const endSession = (tx: Tx, id: string) => void tx.delete(sessions).where(eq(sessions.id, id)).run()
@@ -128,7 +128,7 @@ export function ownSessionId(actor: Actor): string {
 }
 
 /** After slow work: throws `not_authenticated` when the actor's session was ended meanwhile. */
-export function mustBeOpen(tx: Db, actor: Actor) {
+export function mustStillBeOpen(tx: Db, actor: Actor) {
   const { sessionId } = sessionOf(actor) ?? {}
   if (sessionId && !tx.select({ id: sessions.id }).from(sessions).where(eq(sessions.id, sessionId)).get())
     throw new ApiError('not_authenticated', 'Your session was ended meanwhile, and nothing was changed. Sign in again.')

@@ -1,5 +1,5 @@
-// A sign-in that waits for its second factor. It is a row here and a random value in a cookie of one browser, nothing else: what a
-// client says about how far it has come counts for nothing.
+// A sign-in that waits for its second factor: a row here and a random value in a cookie of one browser. Nothing else
+// that a client says about its progress counts.
 import { and, eq, gt, lt, sql } from 'drizzle-orm'
 import { ApiError } from '../../kernel/api/errors.ts'
 import type { Became, Call } from '../../kernel/api/operation.ts'
@@ -7,25 +7,25 @@ import { digest, randomToken } from '../../kernel/crypto/secrets.ts'
 import { minute } from '../../kernel/db/clock.ts'
 import type { Db, Tx } from '../../kernel/db/open.ts'
 import { cookieIn, cookieName, sessionCookie } from './cookies.ts'
-import { pendingSignIns } from './tables.ts'
+import { signInChallenges } from './tables.ts'
 
 const COOKIE = 'panel-second'
 const LIFE_MS = 10 * minute
-/** After so many the whole sign-in begins again. */
-export const MOST_TRIES = 5
+/** After that many failures the whole sign-in begins again. */
+export const MOST_ATTEMPTS = 5
 
-export type Pending = typeof pendingSignIns.$inferSelect
+export type SignInChallenge = typeof signInChallenges.$inferSelect
 
-/** `accountId` null: a passkey is asked for, and whose it is will be known when it answers. Answers the row's key. */
-export function openPending(
+/** Without an account, a passkey will tell which one it is. Answers the row's key. */
+export function openChallenge(
   { tx, clock, config, setCookie }: Pick<Call, 'tx' | 'clock' | 'config' | 'setCookie'>,
   account: Became | null,
 ): string {
   const [now, token] = [clock(), randomToken()]
   const tokenHash = digest(token)
-  tx.delete(pendingSignIns).where(lt(pendingSignIns.expiresAt, now)).run()
-  tx.insert(pendingSignIns)
-    .values({ tokenHash, accountId: account?.id ?? null, tries: 0, createdAt: now, expiresAt: now + LIFE_MS })
+  tx.delete(signInChallenges).where(lt(signInChallenges.expiresAt, now)).run()
+  tx.insert(signInChallenges)
+    .values({ tokenHash, accountId: account?.id ?? null, attempts: 0, createdAt: now, expiresAt: now + LIFE_MS })
     .run()
   const cookie = sessionCookie(config.origin, token, LIFE_MS / 1000, COOKIE)
   if (account) setCookie(cookie, account, 'second_factor_required')
@@ -33,42 +33,45 @@ export function openPending(
   return tokenHash
 }
 
-type RequestContext = Pick<Call, 'clock' | 'config' | 'cookies'>
-const hashFrom = ({ config, cookies }: RequestContext) => {
+type ChallengeContext = Pick<Call, 'clock' | 'config' | 'cookies'>
+const hashFrom = ({ config, cookies }: ChallengeContext) => {
   const token = cookieIn(cookies, cookieName(config.origin, COOKIE))
   return token ? digest(token) : ''
 }
 
-/** The one of the browser that asks, while it is good. */
-export const pendingFrom = (tx: Db, call: RequestContext): Pending | undefined =>
+/** The challenge of this browser, while it is valid. */
+export const challengeFrom = (tx: Db, call: ChallengeContext): SignInChallenge | undefined =>
   tx
     .select()
-    .from(pendingSignIns)
+    .from(signInChallenges)
     .where(
       and(
-        eq(pendingSignIns.tokenHash, hashFrom(call)),
-        gt(pendingSignIns.expiresAt, call.clock()),
-        lt(pendingSignIns.tries, MOST_TRIES),
+        eq(signInChallenges.tokenHash, hashFrom(call)),
+        gt(signInChallenges.expiresAt, call.clock()),
+        lt(signInChallenges.attempts, MOST_ATTEMPTS),
       ),
     )
     .get()
 
-/** Counts one before it is looked at, so that parallel ones cannot be more than there are. Undefined when there are none left. */
-export const takeTry = (tx: Tx, { tokenHash }: Pending): Pending | undefined =>
+/**
+ * Counts an attempt before it is checked, so that parallel ones cannot exceed the limit. Undefined when none is left.
+ */
+export const takeAttempt = (tx: Tx, { tokenHash }: SignInChallenge): SignInChallenge | undefined =>
   tx
-    .update(pendingSignIns)
-    .set({ tries: sql`${pendingSignIns.tries} + 1` })
-    .where(and(eq(pendingSignIns.tokenHash, tokenHash), lt(pendingSignIns.tries, MOST_TRIES)))
+    .update(signInChallenges)
+    .set({ attempts: sql`${signInChallenges.attempts} + 1` })
+    .where(and(eq(signInChallenges.tokenHash, tokenHash), lt(signInChallenges.attempts, MOST_ATTEMPTS)))
     .returning()
     .get()
 
-/** It has led to a session, once. Throws `sign_in_failed` when it has already. */
-export function closePending(
+/** Ends the challenge with a session, once. Throws `sign_in_failed` when it has ended. */
+export function closeChallenge(
   tx: Tx,
-  { tokenHash }: Pending,
+  { tokenHash }: SignInChallenge,
   { config, setCookie }: Pick<Call, 'config' | 'setCookie'>,
 ) {
-  if (!tx.delete(pendingSignIns).where(eq(pendingSignIns.tokenHash, tokenHash)).returning().get()) throw startAgain()
+  if (!tx.delete(signInChallenges).where(eq(signInChallenges.tokenHash, tokenHash)).returning().get())
+    throw startAgain()
   setCookie(sessionCookie(config.origin, '', 0, COOKIE))
 }
 
@@ -78,8 +81,8 @@ export const startAgain = () =>
     'This sign-in is not valid any more: it took too long, or failed too often. Start again on the sign-in page.',
   )
 
-export const secondFactorFailed = ({ tries }: Pending) =>
-  tries < MOST_TRIES
+export const mfaProofRefused = ({ attempts }: SignInChallenge) =>
+  attempts < MOST_ATTEMPTS
     ? new ApiError(
         'sign_in_failed',
         'That code or passkey was not accepted. A code works once: wait for the next one, or sign in another way.',

@@ -1,4 +1,4 @@
-// Slowing down who guesses, in a way that locks nobody out.
+// Slows down guessing without locking anybody out.
 import { and, eq } from 'drizzle-orm'
 import { ApiError } from '../../kernel/api/errors.ts'
 import { addressKey } from '../../kernel/api/limits.ts'
@@ -7,8 +7,11 @@ import type { Db } from '../../kernel/db/open.ts'
 import type { Account } from '../accounts/model.ts'
 import { signInPlaces } from './tables.ts'
 
-/** In whose name a failure is counted. `known`: a place where this account was signed in to before, or a session that is open. */
-export type Guess = { key: string; known: boolean; ofSession?: true }
+/**
+ * Failures are counted under this key. `known`: it comes from an address where the account was signed in, or from a
+ * session.
+ */
+export type ThrottleKey = { key: string; known: boolean; ofSession?: true }
 
 function isKnown(tx: Db, account: Account | undefined, place: string): boolean {
   const { accountId, place: at } = signInPlaces
@@ -23,34 +26,34 @@ function isKnown(tx: Db, account: Account | undefined, place: string): boolean {
 }
 
 /**
- * Failures from a place where this account was signed in to before are that place's own, those from everywhere else are counted
- * together. So guesses from a thousand addresses are as slow as from one, and a stranger who guesses slows down strangers, not the owner
- * where the owner usually is. From a new place the owner still has what cannot be guessed and is never slowed: open sessions, a passkey,
- * and the link by mail, whose second step is counted apart. An address without an account has no places and is slowed like any other.
+ * Failures from an address where this account was signed in before count for that address; all others count together.
+ * So guesses from a thousand addresses are as slow as from one, and strangers who guess do not slow down the owner at a
+ * usual address. From a new address the owner still has what cannot be guessed and is never slowed: open sessions,
+ * passkeys and mailed links.
  */
-export function guessAtPassword(tx: Db, email: string, account: Account | undefined, from: string): Guess {
+export function passwordThrottleKey(tx: Db, email: string, account: Account | undefined, from: string): ThrottleKey {
   const place = addressKey(from)
   const known = isKnown(tx, account, place)
   return { key: `${known ? place : 'elsewhere'} ${email.trim().toLowerCase()}`, known }
 }
 
-/** Nobody comes to the second step by guessing at the first: what fails here is not mixed with what strangers do there. */
-export function guessAtCode(tx: Db, account: Account, from: string): Guess {
+/** Counted apart from passwords: strangers who guess those cannot slow down the second step. */
+export function codeThrottleKey(tx: Db, account: Account, from: string): ThrottleKey {
   const place = addressKey(from)
   const known = isKnown(tx, account, place)
   return { key: `second ${known ? place : 'elsewhere'} ${account.id}`, known }
 }
 
-/** Counted for this session alone: strangers who guess elsewhere do not slow down who is signed in already. */
-export const guessIn = (sessionId: string): Guess => ({ key: sessionId, known: true, ofSession: true })
+/** Counted for this session alone: strangers do not slow down a person who is signed in. */
+export const sessionThrottleKey = (sessionId: string): ThrottleKey => ({ key: sessionId, known: true, ofSession: true })
 
 /**
- * Checks what was guessed, one failure more unless it is right; what was not looked at at all is none. Throws `rate_limited` for who has
- * to wait after failures.
+ * Runs `check`, and counts a failure unless it answers something true. A check that throws counts nothing. Throws
+ * `rate_limited` for a key that has to wait after failures.
  */
-export async function guessed<T>(
+export async function throttled<T>(
   { signInThrottle }: Pick<Call, 'signInThrottle'>,
-  { key, ofSession }: Guess,
+  { key, ofSession }: ThrottleKey,
   account: Account | undefined,
   check: () => Promise<T>,
 ): Promise<T> {

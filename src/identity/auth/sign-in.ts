@@ -6,9 +6,9 @@ import type { Account } from '../accounts/model.ts'
 import { accountByEmail } from '../accounts/model.ts'
 import { completeSignIn, signedIn, signInFailed } from './complete-sign-in.ts'
 import { sessionCookie } from './cookies.ts'
-import { passwordFits, withTheSamePassword } from './passwords/hash.ts'
+import { accountIfPasswordUnchanged, passwordFits } from './passwords/hash.ts'
 import { endSession } from './sessions.ts'
-import { guessAtPassword, guessed } from './sign-in-throttle.ts'
+import { passwordThrottleKey, throttled } from './sign-in-throttle.ts'
 
 export const signIn = operation({
   id: 'sessions.create',
@@ -22,19 +22,19 @@ export const signIn = operation({
   authAttempt: true,
   refuses: ['sign_in_failed', 'rate_limited'],
   example: { email: 'ada@example.com', password: 'correct horse battery staple' },
-  /** The same words and the same time whether the account exists, has no password, or the password is wrong. */
+  /** The same words after the same time, whether the account exists, has no password, or the password is wrong. */
   async prepare(call) {
     const { db, body, from } = call
     const account = accountByEmail(db, body.email.trim())
-    const guess = guessAtPassword(db, body.email, account, from)
-    const fits = await guessed(call, guess, account, () =>
-      passwordFits(body.password, account?.passwordHash, guess.known),
+    const key = passwordThrottleKey(db, body.email, account, from)
+    const fits = await throttled(call, key, account, () =>
+      passwordFits(body.password, account?.passwordHash, key.known),
     )
     if (!fits || !account) throw signInFailed().of(account)
     return account
   },
-  /** Looking took a while: what was the password then may be none any more. */
-  run: (call) => completeSignIn(call, withTheSamePassword(call.tx, call.prepared) ?? refuse(call.prepared)),
+  /** The check took a while: the password may have changed meanwhile. */
+  run: (call) => completeSignIn(call, accountIfPasswordUnchanged(call.tx, call.prepared) ?? refuse(call.prepared)),
 })
 
 function refuse(account: Account): never {

@@ -1,5 +1,5 @@
-// Support sessions: a member of staff in a customer's or reseller's account, for a reason and for an hour, and on record as both.
-// It is the same session under a new value, so ending it leads back to where it began.
+// Support sessions: a member of staff works in a customer's or reseller's account, for a reason and for an hour,
+// audited as both. It is the same session under a new token, so its end leads back to the own account.
 
 import { Type as t } from 'typebox'
 import { everybody, homeOf } from '../../kernel/api/access.ts'
@@ -7,9 +7,9 @@ import { done, fields, line, operation, time } from '../../kernel/api/operation.
 import { hour, iso } from '../../kernel/db/clock.ts'
 import { customer } from '../accounts/model.ts'
 import { sessionCookie } from './cookies.ts'
-import { ownSessionId, renewSession, SESSION_SECONDS } from './sessions.ts'
+import { ownSessionId, rotateSession, SESSION_SECONDS } from './sessions.ts'
 
-/** It ends by itself, so that nobody stays in an account whose holder asked for help last week. */
+/** It ends by itself: last week's request for help opens nothing today. */
 export const SUPPORT_MS = hour
 
 export const openSupport = operation({
@@ -27,7 +27,7 @@ export const openSupport = operation({
   example: { reason: 'Ticket 4711: the server does not start' },
   run({ tx, actor, target, body, clock, config, setCookie }) {
     const until = clock() + SUPPORT_MS
-    const value = renewSession(tx, ownSessionId(actor), {
+    const value = rotateSession(tx, ownSessionId(actor), {
       supportOf: target.id,
       supportReason: body.reason,
       supportUntil: until,
@@ -48,7 +48,7 @@ export const closeSupport = operation({
   withoutSecondFactor: true,
   response: done,
   run({ tx, actor, config, setCookie }) {
-    const value = renewSession(tx, ownSessionId(actor), { supportOf: null, supportReason: null, supportUntil: null })
+    const value = rotateSession(tx, ownSessionId(actor), { supportOf: null, supportReason: null, supportUntil: null })
     setCookie(sessionCookie(config.origin, value, SESSION_SECONDS))
     return {}
   },

@@ -8,9 +8,9 @@ export const sessions = sqliteTable('sessions', {
   csrf: text().notNull(),
   createdAt: integer('created_at').notNull(),
   seenAt: integer('seen_at').notNull(),
-  /** When its person last showed who they are. */
+  /** The last time the person proved who they are. */
   confirmedAt: integer('confirmed_at').notNull(),
-  /** A support session: in whose account, why, and until when. */
+  /** For a support session: the account it works in, the reason, and the end. */
   supportOf: text('support_of'),
   supportReason: text('support_reason'),
   supportUntil: integer('support_until'),
@@ -18,10 +18,10 @@ export const sessions = sqliteTable('sessions', {
   userAgent: text('user_agent').notNull(),
 })
 
-export const pendingSignIns = sqliteTable('pending_sign_ins', {
+export const signInChallenges = sqliteTable('sign_in_challenges', {
   tokenHash: text('token_hash').primaryKey(),
   accountId: text('account_id'),
-  tries: integer().notNull(),
+  attempts: integer().notNull(),
   createdAt: integer('created_at').notNull(),
   expiresAt: integer('expires_at').notNull(),
 })
@@ -47,7 +47,7 @@ export const passkeys = sqliteTable('passkeys', {
   accountId: text('account_id').notNull(),
   credentialId: text('credential_id').notNull(),
   publicKey: text('public_key').notNull(),
-  /** How often the authenticator says it was used; one that goes back is a copy. Many say 0 always. */
+  /** The authenticator's own count of its uses; a lower one means a copy. Many authenticators always report 0. */
   counter: integer().notNull(),
   transports: text({ mode: 'json' }).$type<string[]>().notNull(),
   name: text().notNull(),
@@ -57,8 +57,8 @@ export const passkeys = sqliteTable('passkeys', {
 })
 export type Passkey = typeof passkeys.$inferSelect
 
-export const challenges = sqliteTable(
-  'challenges',
+export const passkeyChallenges = sqliteTable(
+  'passkey_challenges',
   {
     holder: text().notNull(),
     purpose: text().$type<'register' | 'confirm' | 'sign_in'>().notNull(),
@@ -78,17 +78,17 @@ export const signInPlaces = sqliteTable(
   (t) => [primaryKey({ columns: [t.accountId, t.place] })],
 )
 
-/** Whose token a link was made with. */
+/** The account whose token made a link. */
 export type MadeBy = { kind: AccountKind; name: string }
 
 export const oneTimeLinks = sqliteTable('one_time_links', {
   id: text().primaryKey(),
   purpose: text().$type<'welcome' | 'reset' | 'email' | 'sign-in'>().notNull(),
   accountId: text('account_id').notNull(),
-  /** Of the account when the link was made. */
+  /** The account's address when the link was made. */
   email: text().notNull(),
   tokenHash: text('token_hash').notNull(),
-  /** What the link is about: the new address, or the page it leads to. */
+  /** Depends on the purpose: the new address, or the page that the link leads to. */
   data: text(),
   madeBy: text('made_by', { mode: 'json' }).$type<MadeBy>(),
   createdAt: integer('created_at').notNull(),
@@ -105,7 +105,7 @@ export const resetRequests = sqliteTable('reset_requests', {
 export const accountIdentities = sqliteTable('account_identities', {
   id: text().primaryKey(),
   accountId: text('account_id').notNull(),
-  /** The provider, and what it calls the person for good. */
+  /** The provider, and its permanent identifier of the person. */
   issuer: text().notNull(),
   subject: text().notNull(),
   createdAt: integer('created_at').notNull(),
@@ -119,7 +119,7 @@ export const providerSignIns = sqliteTable('provider_sign_ins', {
   issuer: text().notNull(),
   /** Nonce and PKCE verifier. */
   encrypted: text().notNull(),
-  /** Where they were going. */
+  /** The page that the person wanted to open. */
   next: text(),
   createdAt: integer('created_at').notNull(),
   expiresAt: integer('expires_at').notNull(),

@@ -1,5 +1,6 @@
-// Token buckets in memory, bounded: a bucket that is full again is dropped. Our own, because rate-limiter-flexible 11.4 knows fixed
-// windows only, has no bound, answers asynchronously, and measured 99 000 calls/s and 104 MB for 100 000 keys (here 474 000 and 20).
+// Token buckets in memory, bounded: a bucket that is full again is dropped. Our own, because rate-limiter-flexible 11.4
+// knows fixed windows only, has no bound, answers asynchronously, and measured 99 000 calls/s and 104 MB for 100 000
+// keys (here 474 000 and 20).
 import ipaddr from 'ipaddr.js'
 import { type Clock, day, minute, second } from '../db/clock.ts'
 import { ApiError } from './errors.ts'
@@ -54,7 +55,8 @@ export class Limit {
 
   private sweep(now: number) {
     for (const [key, { at }] of this.buckets) if (now - at > minute) this.buckets.delete(key)
-    // Full within one minute: an attack from very many addresses. The oldest tenth goes at once, so that the next calls need no sweep.
+    // Full within one minute: an attack from very many addresses. The oldest tenth goes at once, so that the next calls
+    // need no sweep.
     for (const key of this.buckets.keys()) {
       if (this.buckets.size < this.most * 0.9) break
       this.buckets.delete(key)
@@ -62,7 +64,10 @@ export class Limit {
   }
 }
 
-/** What counts as one address: an IPv4 address, or an IPv6 network of 64 bits, which a single customer has to himself. */
+/**
+ * The key that limits count an address by: the IPv4 address, or the first 64 bits of an IPv6 address, because one
+ * customer has a whole network of that size.
+ */
 export function addressKey(address: string): string {
   if (!address.includes(':')) return address
   const plain = address.split('%')[0]!
@@ -77,8 +82,9 @@ export function addressKey(address: string): string {
 type Failures = { count: number; at: number; until: number }
 
 /**
- * Slows down guessing at one key: after the fifth failure the next attempt must wait 15 seconds, and twice as long after each further
- * one, up to 15 minutes. Attempts during the wait do not count, so they cannot prolong it. A day without a failure forgets them all.
+ * Slows down guessing at one key: after the fifth failure the next attempt must wait 15 seconds, and twice as long
+ * after each further one, up to 15 minutes. Attempts during the wait do not count, so they cannot prolong it. A day
+ * without a failure forgets them all.
  */
 export class Delay {
   private failures = new Map<string, Failures>()
@@ -88,8 +94,8 @@ export class Delay {
   ) {}
 
   /**
-   * Counts a failure, which `forgive` takes back: parallel attempts cannot all pass before the first has failed. Throws `rate_limited`
-   * with `words` and the seconds to wait.
+   * Counts a failure, which `forgive` takes back: parallel attempts cannot all pass before the first has failed. Throws
+   * `rate_limited` with `words` and the seconds to wait.
    */
   take(key: string, words: string) {
     const now = this.clock()

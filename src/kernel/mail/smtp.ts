@@ -1,4 +1,4 @@
-// What goes to the mail server: one message to one recipient, and in plain words why it was not taken.
+// Sends one message to one recipient through the mail server, and explains a refusal in plain words.
 import { newId } from '../db/ids.ts'
 import type { Brand } from '../web/brand.ts'
 import type { MailServer } from './mail-server.ts'
@@ -26,8 +26,9 @@ export async function transportTo({ host, port, tls, plain, user, password }: Ma
 }
 
 /**
- * Addresses go in as objects beside an explicit envelope: a string would be parsed, and a name with a comma is two recipients. The
- * envelope's sender is the mail server's own address under every brand, because undeliverable mail returns there.
+ * Addresses go in as objects beside an explicit envelope: a string would be parsed, and a name with a comma is two
+ * recipients. The envelope's sender is the mail server's own address under every brand, because undeliverable mail
+ * returns there.
  * @param id the delivery's id: it becomes the Message-ID, which is the same in every attempt
  */
 export const messageFor = (server: MailServer, id: string, { to, subject, from, text, html }: Mail) => ({
@@ -55,14 +56,16 @@ export async function sendNow(server: MailServer, mail: Mail): Promise<{ sent: b
 }
 
 type Failure = Error & { code?: string; response?: string; responseCode?: number; command?: string }
-/** What went wrong on the way to the mail server, and what to look at. */
+/** The failure in plain words, with the place to look at. */
 function inWords({ code, response, message }: Failure, { host, port, tls }: MailServer): string {
   const there = `${host}, port ${port}`
   const said = response ? ` It said: ${oneLine(response)}` : ''
   if (/ssl|tls|certificate|wrong version/i.test(message) && code !== 'EAUTH')
     return tls
-      ? `TLS with ${there} failed: ${oneLine(message)}. Port 465 speaks TLS from the start, 587 and 25 only after STARTTLS.`
-      : `STARTTLS with ${there} failed: ${oneLine(message)}. The server may not offer it, or its certificate is not for this name.`
+      ? `TLS with ${there} failed: ${oneLine(message)}. ` +
+          'Port 465 speaks TLS from the start, 587 and 25 only after STARTTLS.'
+      : `STARTTLS with ${there} failed: ${oneLine(message)}. ` +
+          'The server may not offer it, or its certificate is not for this name.'
   switch (code) {
     case 'EDNS':
     case 'ENOTFOUND':

@@ -11,8 +11,8 @@ const plain = (address: string) =>
     .replace(/^::ffff:(?=\d+\.)/, '')
 
 /**
- * The right-most address of X-Forwarded-For that is not a trusted proxy; the peer's own where the peer is none. `''` when the peer has
- * hung up and is unknown: no list of addresses contains it.
+ * The right-most address of X-Forwarded-For that is not a trusted proxy; the peer's own where the peer is none. `''`
+ * when the peer has hung up and is unknown: no list of addresses contains it.
  */
 export function clientAddress(request: Request, peer: string | undefined, trusted: readonly string[]): string {
   let address = plain(peer ?? '')

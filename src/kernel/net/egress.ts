@@ -1,5 +1,5 @@
-// Requests to an address that a person chose. Its name is resolved once, each address it resolves to must be allowed, and the
-// connection goes to one of exactly these. Redirects are not followed; time and size are limited.
+// Requests to an address that a person chose. Its name is resolved once, each address it resolves to must be allowed,
+// and the connection goes to one of exactly these. Redirects are not followed; time and size are limited.
 import { lookup } from 'node:dns/promises'
 import http from 'node:http'
 import https from 'node:https'
@@ -7,13 +7,21 @@ import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
 import { second } from '../db/clock.ts'
 
-/** Where a request may go. Ranges have ipaddr.js's names; an address that embeds another (mapped, NAT64, 6to4) has a range of its own. */
+/**
+ * Where a request may go. Ranges have ipaddr.js's names; an address that embeds another (mapped, NAT64, 6to4) has a
+ * range of its own.
+ */
 export type Policy = {
   ranges: readonly string[]
-  /** This machine itself, and plain HTTP to it: only where the URL names it, never through a name that resolves to it. */
+  /**
+   * This machine itself, and plain HTTP to it: only where the URL names it, never through a name that resolves to it.
+   */
   loopback: boolean
 }
-/** For addresses that an operator configures: their own network too, but not link-local, multicast or unspecified addresses. */
+/**
+ * For addresses that an operator configures: their own network too, but not link-local, multicast or unspecified
+ * addresses.
+ */
 export const chosenByOperator: Policy = {
   ranges: ['unicast', 'private', 'carrierGradeNat', 'uniqueLocal'],
   loopback: false,
@@ -66,8 +74,8 @@ type EgressRequest = {
 export type EgressResponse = { status: number; text: string; contentType: string }
 
 /**
- * Sends one request. Any status is an answer; `contentType` is '' where the host gives none. `timeoutMs` covers everything from the
- * name's resolution to the last byte, `mostBytes` the body. Throws `NoAnswer`.
+ * Sends one request. Any status is an answer; `contentType` is '' where the host gives none. `timeoutMs` covers
+ * everything from the name's resolution to the last byte, `mostBytes` the body. Throws `NoAnswer`.
  */
 export async function egress(url: URL, policy: Policy, request: EgressRequest = {}): Promise<EgressResponse> {
   const { timeoutMs = 5 * second } = request

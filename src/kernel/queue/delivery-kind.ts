@@ -2,7 +2,7 @@ import type { Secrets } from '../crypto/secrets.ts'
 import type { Clock } from '../db/clock.ts'
 import type { Db, Tx } from '../db/open.ts'
 
-/** What a handler gets from the controller. */
+/** The parts of the controller that a handler uses. */
 export type DeliveryContext = { db: Db; secrets: Secrets; clock: Clock }
 
 export type Delivery<P = unknown> = {
@@ -40,8 +40,8 @@ export type DeliveryKind<P = any> = {
   /** False: nothing is attempted now, and no attempt is counted. */
   ready?(context: DeliveryContext): boolean
   /**
-   * Makes one attempt. Throws when the receiver did not take it; `DeliveryFailed` says more. An attempt may be repeated after a crash
-   * although the receiver took it: the id is what tells the receiver.
+   * Makes one attempt. Throws when the receiver did not take it; `DeliveryFailed` says more. An attempt may be repeated
+   * after a crash although the receiver took it: the id is what tells the receiver.
    */
   deliver(context: DeliveryContext, delivery: Delivery<P>, signal: AbortSignal): Promise<void>
   /** In the transaction that records the outcome. */

@@ -1,5 +1,6 @@
-// Delivers what the table `deliveries` holds: read, send, record. A crash between sending and recording repeats the delivery under the
-// same id; nothing is lost. Lanes take turns, so a lane with thousands waiting delays another by one delivery at most.
+// Delivers what the table `deliveries` holds: read, send, record. A crash between sending and recording repeats the
+// delivery under the same id; nothing is lost. Lanes take turns, so a lane with thousands waiting delays another by one
+// delivery at most.
 import { second } from '../db/clock.ts'
 import { afterWrite, type Tx, write } from '../db/open.ts'
 import { InjectedCrash } from '../jobs/failures.ts'

@@ -25,7 +25,8 @@ export const statements = prepared(({ $client }) => ({
   insert: $client.prepare(
     `INSERT INTO deliveries (id, kind, key, lane, recipient, subject, encrypted_payload, state, attempts, max_attempts,
        next_at, until, created_at)
-     VALUES ($id, $kind, $key, $lane, $recipient, $subject, $encryptedPayload, 'waiting', 0, $maxAttempts, $now, $until, $now)`,
+     VALUES ($id, $kind, $key, $lane, $recipient, $subject, $encryptedPayload, 'waiting', 0, $maxAttempts,
+       $now, $until, $now)`,
   ),
   byKey: $client.prepare<{ id: string }, [string, string]>('SELECT id FROM deliveries WHERE kind = ? AND key = ?'),
 
@@ -44,12 +45,16 @@ export const statements = prepared(({ $client }) => ({
   ),
   drop: $client.prepare('DELETE FROM deliveries WHERE id = ?'),
   countDropped: $client.prepare(
-    `INSERT INTO delivery_lanes (kind, lane, paused, dropped, dropped_at, changed_at) VALUES ($kind, $lane, 0, 1, $now, $now)
+    `INSERT INTO delivery_lanes (kind, lane, paused, dropped, dropped_at, changed_at)
+     VALUES ($kind, $lane, 0, 1, $now, $now)
      ON CONFLICT (kind, lane) DO UPDATE SET dropped = dropped + 1, dropped_at = $now,
        changed_at = max($now, changed_at + 1)`,
   ),
 
-  /** Due lanes behind this one, in order. Steps from lane to lane, so that a lane of thousands costs what a lane of one costs. */
+  /**
+   * Due lanes behind this one, in order. Steps from lane to lane, so that a lane of thousands costs what a lane of one
+   * costs.
+   */
   dueLanes: $client.prepare<{ lane: string }, { kind: string; after: string; now: number; most: number }>(
     `WITH RECURSIVE lanes (lane) AS (
        SELECT (SELECT min(lane) FROM deliveries WHERE kind = $kind AND state = 'waiting' AND lane > $after)
@@ -88,7 +93,8 @@ export const statements = prepared(({ $client }) => ({
      WHERE id = $id AND state = 'waiting'`,
   ),
   retry: $client.prepare(
-    "UPDATE deliveries SET attempts = $attempts, next_at = $nextAt, error = $error WHERE id = $id AND state = 'waiting'",
+    `UPDATE deliveries SET attempts = $attempts, next_at = $nextAt, error = $error
+     WHERE id = $id AND state = 'waiting'`,
   ),
 
   setPaused: $client.prepare(
@@ -136,8 +142,9 @@ export type NewDelivery<P> = {
 }
 
 /**
- * Queues a delivery in the caller's transaction and answers its id; for a key that was queued before, the id of that one.
- * The queue takes it up when the transaction has committed. Drops the oldest waiting one when the lane or the kind is full.
+ * Queues a delivery in the caller's transaction and answers its id; for a key that was queued before, the id of that
+ * one. The queue takes it up when the transaction has committed. Drops the oldest waiting one when the lane or the kind
+ * is full.
  */
 export function queueDelivery<P>(
   tx: Tx,

@@ -1,7 +1,7 @@
 // Every mail that Berth writes, taken by a real SMTP server: as text and as HTML, with its link in both, to the one it is for. A call of
 // `mailTo` that is added without a way to it here fails.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { answerResets } from '../../../src/identity/auth/links/password-links.ts'
+import { mailResetLinks } from '../../../src/identity/auth/links/password-links.ts'
 import { mailbox } from '../../support/mailbox.ts'
 import { type Who, type World, world } from '../../support/panel.ts'
 import { provider } from '../../support/provider.ts'
@@ -42,7 +42,7 @@ const ways: Record<string, () => Promise<[subject: string, to: string, leadsTo?:
   },
   'src/identity/auth/passwords/change.ts reset': async () => {
     await must(undefined, 'POST', '/password-resets', { email: addressOf(p.customer.id) })
-    answerResets(p.db, p.controller.app)
+    mailResetLinks(p.db, p.controller.app)
     return ['Choose a new password', addressOf(p.customer.id), /^\/reset\/[\w-]{43}$/]
   },
   'src/identity/auth/passwords/change.ts changed': async () => {

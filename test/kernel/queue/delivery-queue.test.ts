@@ -1,4 +1,5 @@
-// The delivery queue with a handler of its own: fair between lanes, bounded, keyed, pruned, paused, and repeated after a crash.
+// The delivery queue with a handler of its own: fair between lanes, bounded, keyed, pruned, paused, and repeated after
+// a crash.
 import { describe, expect, test } from 'bun:test'
 import { registry } from '../../../src/app/features.ts'
 import { secretsWith } from '../../../src/kernel/crypto/secrets.ts'
@@ -20,17 +21,17 @@ import {
 
 quieten(true)
 
-type Letter = { words: string }
-type Got = Delivery<Letter>
+type Note = { words: string }
+type Got = Delivery<Note>
 
-function queue(settings: Partial<DeliveryKind<Letter>> = {}) {
+function queue(settings: Partial<DeliveryKind<Note>> = {}) {
   const db = openDb(':memory:')
   const secrets = secretsWith(Buffer.alloc(32, 7))
   let now = 1_800_000_000_000
   const got: Got[] = []
   const outcomes: string[] = []
-  const kind: DeliveryKind<Letter> = {
-    kind: 'letter',
+  const kind: DeliveryKind<Note> = {
+    kind: 'note',
     retryAfterMs: [minute, hour],
     inFlight: { total: 4, perLane: 2 },
     mostWaiting: { total: 100, perLane: 50 },
@@ -57,7 +58,7 @@ function queue(settings: Partial<DeliveryKind<Letter>> = {}) {
     failpoint: (_: string) => {},
     turnClock: (ms: number) => void (now += ms),
     now: () => now,
-    add: (subject: string, more: Partial<NewDelivery<Letter>> = {}) =>
+    add: (subject: string, more: Partial<NewDelivery<Note>> = {}) =>
       write(db, (tx) =>
         queueDelivery(
           tx,
@@ -72,7 +73,8 @@ function queue(settings: Partial<DeliveryKind<Letter>> = {}) {
           { subject: string; state: string; attempts: number; payload: string; error: string | null; nextAt: number },
           []
         >(
-          'SELECT subject, state, attempts, encrypted_payload AS payload, error, next_at AS nextAt FROM deliveries ORDER BY rowid',
+          `SELECT subject, state, attempts, encrypted_payload AS payload, error, next_at AS nextAt
+           FROM deliveries ORDER BY rowid`,
         )
         .all(),
     states: () => made.rows().map(({ subject, state, attempts }) => `${subject} ${state} ${attempts}`),
@@ -97,7 +99,7 @@ describe('a delivery', () => {
     const q = queue()
     expect(() =>
       write(q.db, (tx) => {
-        queueDelivery(tx, q.kind, { secrets: q.context.secrets, now: q.now() }, { ...letter, key: 'k' })
+        queueDelivery(tx, q.kind, { secrets: q.context.secrets, now: q.now() }, { ...note, key: 'k' })
         throw new Error('no')
       }),
     ).toThrow('no')
@@ -184,14 +186,14 @@ describe('a delivery', () => {
     expect(q.got.map(({ subject }) => subject)).toEqual(['third'])
   })
 })
-const letter = { lane: 'a', recipient: 'r', subject: 's', payload: { words: 'w' } }
+const note = { lane: 'a', recipient: 'r', subject: 's', payload: { words: 'w' } }
 
 describe('lanes', () => {
   test('take turns: one delivery behind thousands of another lane is next', async () => {
     const q = queue({ inFlight: { total: 1, perLane: 1 }, mostWaiting: { total: 10_000, perLane: 10_000 } })
     write(q.db, (tx) => {
       for (let i = 0; i < 3000; i++)
-        queueDelivery(tx, q.kind, { secrets: q.context.secrets, now: q.now() }, { ...letter, lane: 'busy' })
+        queueDelivery(tx, q.kind, { secrets: q.context.secrets, now: q.now() }, { ...note, lane: 'busy' })
     })
     q.turnClock(1)
     for (const lane of ['quiet', 'aaa']) for (const n of [1, 2]) q.add(`${lane}${n}`, { lane })
@@ -238,13 +240,13 @@ describe('lanes', () => {
   test('that are paused wait, alone, and go on when they are resumed', async () => {
     const q = queue()
     q.queue.start()
-    write(q.db, (tx) => pauseLane(tx, 'letter', 'a', q.now()))
+    write(q.db, (tx) => pauseLane(tx, 'note', 'a', q.now()))
     q.add('one')
     q.add('two', { lane: 'b' })
     await until(() => q.got.length === 1)
     await Bun.sleep(5)
     expect(q.got.map(({ subject }) => subject)).toEqual(['two'])
-    write(q.db, (tx) => resumeLane(tx, 'letter', 'a', q.now()))
+    write(q.db, (tx) => resumeLane(tx, 'note', 'a', q.now()))
     await until(() => q.got.length === 2)
     await q.queue.stop()
   })
@@ -273,8 +275,8 @@ describe('the queue', () => {
     const busyOnce = { ...kind, deliver: async () => void (++tries === 1 && fail('busy')) }
     const live = new DeliveryQueue({ db, secrets, clock: Date.now }, [busyOnce])
     live.start()
-    write(db, (tx) => queueDelivery(tx, busyOnce, { secrets, now: Date.now() }, letter))
-    await until(() => hasDelivered(db, 'letter'))
+    write(db, (tx) => queueDelivery(tx, busyOnce, { secrets, now: Date.now() }, note))
+    await until(() => hasDelivered(db, 'note'))
     expect(tries).toBe(2)
     await live.stop()
   })
@@ -284,7 +286,7 @@ describe('the queue', () => {
     q.add('other', { lane: 'b' })
     for (let i = 0; i < 5; i++) q.add(`n${i}`)
     expect(q.states()).toEqual(['other waiting 0', 'n2 waiting 0', 'n3 waiting 0', 'n4 waiting 0'])
-    expect(undelivered(q.db, 'letter', 0)).toEqual({ failed: 0, late: 0, dropped: 2 })
+    expect(undelivered(q.db, 'note', 0)).toEqual({ failed: 0, late: 0, dropped: 2 })
     expect(q.outcomes).toEqual(['n0 dropped', 'n1 dropped'])
   })
 
@@ -292,7 +294,7 @@ describe('the queue', () => {
     const q = queue({ mostWaiting: { total: 4, perLane: 3 } })
     for (const lane of ['a', 'b', 'c', 'd', 'e', 'f']) q.add(lane, { lane })
     expect(q.states()).toEqual(['c', 'd', 'e', 'f'].map((lane) => `${lane} waiting 0`))
-    expect(undelivered(q.db, 'letter', 0).dropped).toBe(2)
+    expect(undelivered(q.db, 'note', 0).dropped).toBe(2)
   })
 
   test('deletes what ended long ago, but what waits and the newest that was delivered', async () => {
@@ -306,17 +308,17 @@ describe('the queue', () => {
     q.queue.prune()
     expect(q.states().length).toBe(3)
     q.add('waits')
-    write(q.db, (tx) => pauseLane(tx, 'letter', 'a', q.now()))
+    write(q.db, (tx) => pauseLane(tx, 'note', 'a', q.now()))
     q.turnClock(10 * minute)
     q.queue.prune()
     expect(q.states()).toEqual(['newest delivered 1', 'waits waiting 0'])
-    expect(hasDelivered(q.db, 'letter')).toBe(true)
+    expect(hasDelivered(q.db, 'note')).toBe(true)
   })
 
   test('deletes in slices of 500 rows', async () => {
     const q = queue({ mostWaiting: { total: 5000, perLane: 5000 } })
     write(q.db, (tx) => {
-      for (let i = 0; i < 1200; i++) queueDelivery(tx, q.kind, { secrets: q.context.secrets, now: q.now() }, letter)
+      for (let i = 0; i < 1200; i++) queueDelivery(tx, q.kind, { secrets: q.context.secrets, now: q.now() }, note)
     })
     await q.queue.settle()
     q.turnClock(2 * day)
@@ -332,7 +334,7 @@ describe('the queue', () => {
         .all()
         .map(({ detail }) => detail)
         .join('\n')
-    const waiting = "FROM deliveries WHERE kind = 'letter' AND state = 'waiting'"
+    const waiting = "FROM deliveries WHERE kind = 'note' AND state = 'waiting'"
     for (const sql of [
       `SELECT min(lane) ${waiting} AND lane > 'a'`,
       `SELECT min(next_at) ${waiting} AND lane = 'a'`,
@@ -350,8 +352,8 @@ describe('the queue', () => {
 
 describe('after a crash', () => {
   for (const [moment, sent] of [
-    ['delivery/letter:before', 0],
-    ['delivery/letter:answered', 1],
+    ['delivery/note:before', 0],
+    ['delivery/note:answered', 1],
   ] as const)
     test(`at ${moment} nothing is lost, and a second delivery has the id of the first`, async () => {
       const q = queue()

@@ -4,7 +4,7 @@ import { SECOND_FACTOR_PAGE } from '../../../src/identity/auth/complete-sign-in.
 import {
   beginSecondPasskey,
   completeSecondFactor,
-  getPendingSignIn,
+  getSignInChallenge,
 } from '../../../src/identity/auth/second-factors/complete-second-factor.ts'
 import { html } from '../../../src/kernel/web/html.ts'
 import { page, reading } from '../../../src/kernel/web/page.ts'
@@ -17,7 +17,7 @@ import { nextIn } from './sign-in.ts'
 export const secondFactorPage = page({
   path: SECOND_FACTOR_PAGE,
   open: true,
-  reads: { pending: reading(getPendingSignIn, () => ({})) },
+  reads: { pending: reading(getSignInChallenge, () => ({})) },
   title: 'Sign in: second step',
   view: ({ pending: { secondFactor }, at }) => {
     const leadsTo = nextIn(at) ?? '{home}'

@@ -7,7 +7,7 @@ import { sessionCookie } from '../../auth/cookies.ts'
 import { endLinks } from '../../auth/links/links.ts'
 import { sendWelcome } from '../../auth/passwords/change.ts'
 import { hashPassword, mustBeGood } from '../../auth/passwords/hash.ts'
-import { endSessionsOf, newValueOf, SESSION_SECONDS } from '../../auth/sessions.ts'
+import { endSessionsOf, rotateToken, SESSION_SECONDS } from '../../auth/sessions.ts'
 import { revokeTokensOf } from '../../tokens/queries.ts'
 import { mailAddress, refuseTaken } from '../model.ts'
 import { tellOldAddress } from '../new-address.ts'
@@ -103,7 +103,7 @@ export const changeStaff = operation({
       // A session is opened for what its holder was then.
       const here = actor.accountId === target.id ? sessionOf(actor)?.sessionId : undefined
       endSessionsOf(tx, target.id, here)
-      if (here) setCookie(sessionCookie(config.origin, newValueOf(tx, here), SESSION_SECONDS))
+      if (here) setCookie(sessionCookie(config.origin, rotateToken(tx, here), SESSION_SECONDS))
     }
     try {
       return showStaff(tx, tellOldAddress(tx, call, target, updateAccount(tx, target, given)))

@@ -21,9 +21,9 @@ const response = t.Object({
 /** Never the secret: only whether there is one. */
 function show(tx: Db, { secrets, config }: Pick<AppContext, 'secrets' | 'config'>): Static<typeof response> {
   const redirectUrl = config.publicUrl + CALLBACK_PAGE
-  const it = providerFrom(tx, secrets)
-  if (!it) return { issuer: null, clientId: null, hasSecret: false, for: [], label: null, redirectUrl }
-  const { clientSecret, ...rest } = it
+  const provider = providerFrom(tx, secrets)
+  if (!provider) return { issuer: null, clientId: null, hasSecret: false, for: [], label: null, redirectUrl }
+  const { clientSecret, ...rest } = provider
   return { ...rest, hasSecret: clientSecret !== null, redirectUrl }
 }
 
@@ -43,7 +43,8 @@ export const setSignInProvider = operation({
   method: 'PUT',
   path: '/admin/settings/sign-in',
   summary:
-    'Let people sign in through an OpenID Connect provider. It is asked before anything is saved; without a secret the one that is kept stays',
+    'Let people sign in through an OpenID Connect provider. It is asked before anything is saved; ' +
+    'without a secret the one that is kept stays',
   access,
   requiresSession: true,
   requiresRecentAuth: true,
@@ -83,7 +84,7 @@ export const setSignInProvider = operation({
 })
 
 type Given = Pick<Provider, 'issuer' | 'clientId'> & { clientSecret?: string | null }
-/** A secret is never handed to a provider that it was not given for: whoever may change the issuer would learn it. */
+/** A secret is only sent to the provider it was entered for: a changed issuer must not learn it. */
 function secretFor({ issuer, clientId, clientSecret }: Given, kept: Provider | undefined): string | null {
   if (clientSecret !== undefined) return clientSecret
   if (!kept?.clientSecret) return null

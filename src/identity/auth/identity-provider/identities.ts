@@ -1,5 +1,5 @@
-// Whose a person at the provider is here. Nobody is made an account; the first time a verified e-mail address says it, then the
-// provider's own identifier, which stays when addresses change.
+// Finds the account of a person at the identity provider: the first time by the verified e-mail address, from then on
+// by the provider's own identifier, which stays when addresses change. No account is ever created.
 
 import { and, eq } from 'drizzle-orm'
 import { Type as t } from 'typebox'
@@ -17,21 +17,21 @@ import { type AccountIdentity, accountIdentities } from '../tables.ts'
 import type { Person } from './provider.ts'
 import type { Provider } from './provider-setting.ts'
 
-/** Why nobody comes in; it stands in the audit log. The person is told the same words for each. */
-export type Stranger =
+/** Why a sign-in has no account, for the audit log. The person reads the same words for each. */
+export type NoAccountReason =
   | 'no_account'
   | 'email_not_verified'
   | 'linked_to_another'
   | 'kind_not_allowed'
   | 'account_disabled'
-type Known = { account: Account; identity: AccountIdentity | undefined }
+type KnownAccount = { account: Account; identity: AccountIdentity | undefined }
 
-/** The account; and without an identity it is known by its e-mail address for the first time. */
-export function knownAs(
+/** The account of a person, or why there is none. Without `identity` it was found by its e-mail address. */
+export function accountForPerson(
   tx: Db,
   { issuer, subject, email, emailVerified }: Person,
   allowed: Provider['for'],
-): Known | Stranger {
+): KnownAccount | NoAccountReason {
   const identity = tx
     .select()
     .from(accountIdentities)
@@ -40,15 +40,15 @@ export function knownAs(
   if (!identity && !emailVerified) return 'email_not_verified'
   const account = identity ? accountById(tx, identity.accountId) : email && accountByEmail(tx, email.trim())
   if (!account) return 'no_account'
-  // The address went to somebody else at the provider: what is here is still the first one's.
+  // The address has a new owner at the provider; the account here still belongs to the first one.
   if (!identity && identitiesOf(tx, account.id).some((i) => i.issuer === issuer)) return 'linked_to_another'
   if (!allowed.includes(account.kind)) return 'kind_not_allowed'
   if (account.disabledAt !== null) return 'account_disabled'
   return { account, identity }
 }
 
-/** Remembers when it was used, or that from now on this subject is this account. */
-export function keepIdentity(tx: Tx, { account, identity }: Known, { issuer, subject }: Person, now: number) {
+/** Links the person to the account, or records that the link was used. */
+export function saveIdentity(tx: Tx, { account, identity }: KnownAccount, { issuer, subject }: Person, now: number) {
   if (identity) tx.update(accountIdentities).set({ usedAt: now }).where(eq(accountIdentities.id, identity.id)).run()
   else
     tx.insert(accountIdentities)

@@ -1,5 +1,5 @@
-// Signing in through the operator's identity provider: OpenID Connect, authorization code with PKCE, state and nonce. What is asked
-// and what comes back are held together by a row here and a cookie of the browser that asked; it is good once, for ten minutes.
+// Signing in through the operator's identity provider: OpenID Connect, authorization code with PKCE, state and nonce. A
+// row and a cookie of the browser tie the answer to the request; they are valid once, for ten minutes.
 import { and, eq, gt, lt } from 'drizzle-orm'
 import { Type as t } from 'typebox'
 import { ApiError } from '../../../kernel/api/errors.ts'
@@ -17,7 +17,7 @@ import { SAFE_PATH } from '../../../kernel/web/safe-path.ts'
 import { completeSignIn, SECOND_FACTOR_PAGE, signedIn } from '../complete-sign-in.ts'
 import { cookieIn, cookieName, sessionCookie } from '../cookies.ts'
 import { providerSignIns } from '../tables.ts'
-import { keepIdentity, knownAs, type Stranger } from './identities.ts'
+import { accountForPerson, type NoAccountReason, saveIdentity } from './identities.ts'
 import { authorizationUrl, NotBelieved } from './provider.ts'
 import { CALLBACK_PAGE, providerFrom } from './provider-setting.ts'
 
@@ -27,7 +27,7 @@ export const encryptedProviderSignIns = encryptedColumn(
   ({ tokenHash }: { tokenHash: string }) => tokenHash,
 )
 
-/** A plain address that leads to the provider: the button works without scripts. */
+/** The button is a link to this address, so that it works without scripts. */
 export const START_PATH = '/login/oidc/start'
 
 const COOKIE = 'panel-provider'
@@ -56,7 +56,10 @@ export const beginProviderSignIn = operation({
   response: t.Object({ url: t.String() }),
   refuses: ['not_possible', 'source_unreachable', 'rate_limited'],
   example: { next: '/servers' },
-  /** Counted apart from what else signs in, and not at all where there is no provider: a picture on a foreign page must not use it up. */
+  /**
+   * Throttled apart from other sign-ins, and not at all without a provider: images on foreign pages must not use up the
+   * limit.
+   */
   async prepare({ db, secrets, signIns, from, providers }) {
     const provider = providerFrom(db, secrets)
     if (!provider) throw new ApiError('not_possible', 'There is no identity provider here. Sign in with your password.')
@@ -141,17 +144,17 @@ export const completeProviderSignIn = operation({
           throw because(unreachable(), { reason: 'provider_unreachable', what: error.message })
         throw error
       })
-    const known = knownAs(db, person, provider.for)
+    const known = accountForPerson(db, person, provider.for)
     if (typeof known === 'string') throw because(noAccount(), { reason: known, subject: person.subject })
     return { provider, person, next: begun.next }
   },
   run(call) {
     const { tx, clock, config, setCookie, prepared } = call
     const { provider, person, next } = prepared
-    const known = knownAs(tx, person, provider.for)
+    const known = accountForPerson(tx, person, provider.for)
     if (typeof known === 'string') throw because(noAccount(), { reason: known, subject: person.subject })
     const now = clock()
-    keepIdentity(tx, known, person, now)
+    saveIdentity(tx, known, person, now)
     if (!known.identity)
       mailTo(tx, call, known.account, {
         subject: 'Another way to sign in to your account',
@@ -161,7 +164,7 @@ export const completeProviderSignIn = operation({
         closing: 'If it was not you, ask whoever runs this panel. Under Account you can unlink it.',
       })
     setCookie(sessionCookie(config.origin, '', 0, COOKIE))
-    // Who has a session at the provider since this morning has shown nothing just now: for what is dangerous they are asked.
+    // A session at the provider since this morning proves nothing now: dangerous changes ask for a confirmation.
     const { authenticatedAt } = person
     const confirmed = authenticatedAt !== undefined && Math.abs(now - authenticatedAt) <= CONFIRMED_MS
     const answer = completeSignIn(call, known.account, { confirmed })
@@ -173,7 +176,7 @@ export const completeProviderSignIn = operation({
   },
 })
 
-/** Takes the row of this browser and this state away: it is good once, whatever becomes of it. A wrong state spends nothing. */
+/** Consumes the row of this browser and this state, whatever the result will be. A wrong state consumes nothing. */
 function take(
   tx: Tx,
   { body, clock, config, cookies }: Pick<Call<unknown, { state: string }>, 'body' | 'clock' | 'config' | 'cookies'>,
@@ -193,9 +196,9 @@ function take(
     .get()
 }
 
-/** Staff read it in the audit log; the person hears no more than they need. */
+/** For the audit log; the person reads less. */
 type Why = {
-  reason: Stranger | NotBelieved['reason'] | 'not_begun_here' | 'provider_unreachable'
+  reason: NoAccountReason | NotBelieved['reason'] | 'not_begun_here' | 'provider_unreachable'
   what?: string
   subject?: string
 }
@@ -209,7 +212,8 @@ const startAgain = () =>
 const notBelieved = () =>
   new ApiError(
     'sign_in_failed',
-    'The sign-in service gave an answer that cannot be used. Start again; if it happens again, tell whoever runs this panel.',
+    'The sign-in service gave an answer that cannot be used. Start again; if it happens again, ' +
+      'tell whoever runs this panel.',
   )
 const noAccount = () =>
   new ApiError(

@@ -1,4 +1,4 @@
-// Through which identity provider people may sign in, as the operator configured it. Encrypted: it holds the client's secret.
+// The identity provider that the operator configured. Encrypted, because it holds the client's secret.
 import { type Static, Type as t } from 'typebox'
 import { accountKinds } from '../../../kernel/api/access.ts'
 import { encryptedSetting } from '../../../kernel/db/encrypted-setting.ts'
@@ -9,9 +9,9 @@ export const Provider = t.Object({
   clientId: t.String(),
   /** Null: a public client, which PKCE alone protects. */
   clientSecret: t.Union([t.String(), t.Null()]),
-  /** The kinds of account that may come this way. */
+  /** The kinds of account that may sign in through it. */
   for: t.Array(t.Enum([...accountKinds])),
-  /** On the button. */
+  /** The words on the button. */
   label: t.String(),
 })
 export type Provider = Static<typeof Provider>
@@ -22,5 +22,5 @@ export const providerFrom = setting.get
 export const keepProvider = setting.keep
 export const dropProvider = setting.drop
 
-/** The page the provider sends people back to. It is what the operator enters there. */
+/** The page that the provider sends people back to; the operator enters it there. */
 export const CALLBACK_PAGE = '/login/oidc'

@@ -1,5 +1,5 @@
-// The client of an OpenID Connect provider. The protocol is the library's; what goes over the network leaves through `egress`, and
-// a few checks are stricter than the standard. Nothing here knows an account.
+// The client of an OpenID Connect provider. The protocol is the library's; what goes over the network leaves through
+// `egress`, and a few checks are stricter than the standard. Nothing here knows an account.
 import { createHash } from 'node:crypto'
 import type { AuthorizationServer, Client, IDToken } from 'oauth4webapi'
 import { type Clock, hour, minute, second } from '../../../kernel/db/clock.ts'
@@ -25,7 +25,7 @@ const LONGEST_URL = 2000
 const library = () => import('oauth4webapi')
 type Library = Awaited<ReturnType<typeof library>>
 
-/** What a provider says about itself, with the three addresses that a sign-in needs. */
+/** A provider's metadata, with the three addresses that a sign-in needs. */
 export type Discovery = AuthorizationServer & Record<(typeof endpoints)[number], string>
 const endpoints = ['authorization_endpoint', 'token_endpoint', 'jwks_uri'] as const
 
@@ -49,7 +49,7 @@ export type Person = {
   authenticatedAt: number | undefined
 }
 
-/** What the browser came back with, and what was remembered when it left. */
+/** The parameters that the browser came back with, and the values stored when it left. */
 export type Redemption = {
   code: string
   state: string
@@ -74,7 +74,7 @@ export class Providers {
   private cache = new Map<string, { at: number; discovery: Promise<Discovery> }>()
   constructor(private clock: Clock) {}
 
-  /** What the provider says about itself; `fresh` asks it anew. Throws `NoAnswer`. */
+  /** The provider's metadata; `fresh` fetches it again. Throws `NoAnswer`. */
   discover(issuer: string, fresh = false): Promise<Discovery> {
     const now = this.clock()
     for (const [key, { at }] of this.cache) if (now - at > CACHED_MS) this.cache.delete(key)
@@ -171,7 +171,8 @@ async function verifiedClaims(
     })
     const options = { [oauth.customFetch]: documentFetch(issuer), [oauth.allowInsecureRequests]: insecure }
     await oauth.validateApplicationLevelSignature(discovery, response, options).catch(async (error) => {
-      // Providers change their keys: the library remembers the old ones by this object, and a copy of it asks for the new ones.
+      // Providers change their keys: the library remembers the old ones by this object, and a copy of it asks for the
+      // new ones.
       if (error?.code !== oauth.KEY_SELECTION) throw error
       const renewed = { ...discovery }
       await oauth.validateApplicationLevelSignature(renewed, response, options)
@@ -247,7 +248,7 @@ const fetchFor =
     return new Response(isEmpty ? null : text, { status, headers: { 'Content-Type': contentType } })
   }
 
-/** The same for what a provider publishes: anything but a JSON object counts as no answer. */
+/** The same for published documents: anything but 200 and JSON counts as no answer. */
 const documentFetch =
   (issuer: string): Fetch =>
   async (url, options) => {
@@ -266,7 +267,9 @@ const documentFetch =
 
 type Authorization = { redirectUri: string; state: string; nonce: string; verifier: string; again: boolean }
 
-/** The address that the browser is sent to. `again`: the provider asks for the password even when it knows the browser. */
+/**
+ * The address that the browser is sent to. `again`: the provider asks for the password even when it knows the browser.
+ */
 export function authorizationUrl(
   discovery: Discovery,
   { clientId }: Provider,

@@ -1,5 +1,5 @@
-// The address behind the button. A page cannot write and a form may not lead to another site, so this is neither: it calls the
-// operation as any visitor could, and sends the browser where the answer says.
+// The address behind the sign-in button. It calls the operation as any visitor could and redirects the browser: pages
+// only read, and the page's policy keeps forms from leading to another site.
 
 import { ApiError } from '../../../kernel/api/errors.ts'
 import type { HttpContext } from '../../../kernel/api/http.ts'
@@ -14,7 +14,7 @@ export async function startAtProvider(httpContext: HttpContext, request: Incomin
   const next = safePath(query.get('next') ?? undefined)
   const { requestId, from } = request.info
   const to = (path: string) => new Response(null, { status: 303, headers: { ...pageHeaders(), Location: path } })
-  // A picture on a foreign page asks as its visitor, and must use up nothing of theirs.
+  // An image on a foreign page loads as its visitor and must not use up their limit.
   if (isPartOfAnotherSite(request))
     throw new ApiError('bad_origin', `This address is for the browser's own window. Open ${httpContext.origin}/login.`)
   try {
@@ -36,7 +36,7 @@ export async function startAtProvider(httpContext: HttpContext, request: Incomin
   }
 }
 
-/** Browsers say for what they ask; one that says nothing is taken at its word, as for all that only reads. */
+/** Browsers name the purpose of a request; without these headers it is allowed, as any read is. */
 function isPartOfAnotherSite({ headers }: Request): boolean {
   const [site, dest] = [headers.get('Sec-Fetch-Site'), headers.get('Sec-Fetch-Dest')]
   return site !== null && site !== 'same-origin' && site !== 'none' && dest !== 'document'

@@ -1,8 +1,8 @@
 import { hour, second } from '../../../kernel/db/clock.ts'
 import { write } from '../../../kernel/db/open.ts'
 import { feature } from '../../../kernel/feature.ts'
-import { forgetLinks } from './links.ts'
-import { answerResets, inviteCustomer, requestReset, setPassword } from './password-links.ts'
+import { deleteExpiredLinks } from './links.ts'
+import { inviteCustomer, mailResetLinks, requestReset, setPassword } from './password-links.ts'
 import { createServerSignInLink, createSignInLink, useSignInLink } from './sign-in-links.ts'
 
 const errors = {
@@ -30,11 +30,11 @@ export const linksFeature = feature({
   errors,
   operations: [useSignInLink, requestReset, setPassword, inviteCustomer, createSignInLink, createServerSignInLink],
   schedule: [
-    { everyMs: 2 * second, words: 'mailing links to new passwords', work: ({ db, app }) => answerResets(db, app) },
+    { everyMs: 2 * second, words: 'mailing links to new passwords', work: ({ db, app }) => mailResetLinks(db, app) },
     {
       everyMs: hour,
       words: 'deleting old links',
-      work: ({ db, app }) => write(db, (tx) => forgetLinks(tx, app.clock())),
+      work: ({ db, app }) => write(db, (tx) => deleteExpiredLinks(tx, app.clock())),
     },
   ],
 })

@@ -1,6 +1,7 @@
-// One-time links: what a mail or a billing system hands to a person so that they come in without a password. One place makes,
-// looks at and spends them. Only the hash is kept; a link is good for one purpose, once, for a while, and only as long as the account has
-// the e-mail address that it had when the link was made: one that went to a mistyped or lost mailbox opens nothing after a correction.
+// One-time links, which sign a person in without a password; a mail or a billing system hands them over. Only their
+// hash is stored. A link is valid for one purpose, once, for a limited time, and while the account has the e-mail
+// address it had when the link was made: a link in a mistyped or lost mailbox opens nothing after the address was
+// corrected.
 import { and, count, eq, gt, isNull, lt } from 'drizzle-orm'
 import { type Actor, nameOf } from '../../../kernel/api/actor.ts'
 import { ApiError } from '../../../kernel/api/errors.ts'
@@ -15,8 +16,9 @@ import { type MadeBy, oneTimeLinks } from '../tables.ts'
 export type { MadeBy }
 
 /**
- * Each purpose with its life, the page it leads to, and whether a newer one ends it. Lives: a week to take up an account, an hour
- * to answer a mail that was just asked for, a minute for a redirect of the billing system (specification).
+ * Each purpose with its lifetime, the page it leads to, and whether a newer link ends it. Lifetimes: a week to take up
+ * an account, an hour for a mail that was just requested, a minute for a redirect of the billing system
+ * (specification).
  */
 export const purposes = {
   welcome: { lifeMs: 7 * day, page: '/welcome/', newestOnly: true },
@@ -26,13 +28,13 @@ export const purposes = {
 } as const
 export type Purpose = keyof typeof purposes
 
-/** `madeBy`: for a link that is handed to a program, whose it was. */
-type Wanted = { purpose: Purpose; account: Account; data?: string; madeBy?: Actor; now: number }
+/** `madeBy`: the owner of the token, for a link that a program made. */
+type NewLink = { purpose: Purpose; account: Account; data?: string; madeBy?: Actor; now: number }
 
-/** Answers the path with the token in it, this once, and until when it is good (milliseconds). */
+/** Answers the path with the token, which is not stored, and the end of its life in milliseconds. */
 export function makeLink(
   tx: Tx,
-  { purpose, account, data, madeBy, now }: Wanted,
+  { purpose, account, data, madeBy, now }: NewLink,
 ): { path: `/${string}`; expiresAt: number } {
   const { lifeMs, page, newestOnly } = purposes[purpose]
   if (newestOnly) endLinks(tx, account.id, now, purpose)
@@ -54,7 +56,7 @@ export function makeLink(
   return { path: `${page}${token}`, expiresAt }
 }
 
-/** Those of one purpose, or all that the account has. */
+/** Ends the account's links of one purpose, or all of them. */
 export const endLinks = (tx: Tx, accountId: string, now: number, purpose?: Purpose) =>
   void tx
     .update(oneTimeLinks)
@@ -70,7 +72,9 @@ export const endLinks = (tx: Tx, accountId: string, now: number, purpose?: Purpo
 
 type Link = { id: string; purpose: Purpose; account: Account; data: string | null; madeBy: MadeBy | null }
 
-/** The link as it is, without spending it; undefined when it is used, too old, of another purpose, or for an address that was given up. */
+/**
+ * Reads a link without consuming it. Undefined when it is used, expired, of another purpose, or for a former address.
+ */
 export function linkFrom(tx: Db, wanted: readonly Purpose[], token: string, now: number): Link | undefined {
   const row = tx
     .select()
@@ -82,7 +86,7 @@ export function linkFrom(tx: Db, wanted: readonly Purpose[], token: string, now:
   return { id: row.id, purpose: row.purpose, account, data: row.data, madeBy: row.madeBy }
 }
 
-/** Spends it. Throws `link_not_valid`. */
+/** Reads a link and consumes it. Throws `link_not_valid`. */
 export function consumeLink(tx: Tx, wanted: readonly Purpose[], token: string, now: number): Link {
   const link = linkFrom(tx, wanted, token, now)
   if (!link) throw linkNotValid()
@@ -96,7 +100,7 @@ export const linkNotValid = () =>
     'This link is not valid any more: it was used, a newer one took its place, or it is too old. Ask for a new one.',
   )
 
-/** How many of a purpose an account was given since then. */
+/** How many links of this purpose were made for the account since then. */
 export const linksSince = (tx: Db, accountId: string, purpose: Purpose, since: number) =>
   tx
     .select({ n: count() })
@@ -106,8 +110,8 @@ export const linksSince = (tx: Db, accountId: string, purpose: Purpose, since: n
     )
     .get()!.n
 
-/** Drops what has been over for a day; the clock calls it. */
-export const forgetLinks = (tx: Tx, now: number) =>
+/** Deletes links that ended more than a day ago. */
+export const deleteExpiredLinks = (tx: Tx, now: number) =>
   void tx
     .delete(oneTimeLinks)
     .where(lt(oneTimeLinks.expiresAt, now - day))

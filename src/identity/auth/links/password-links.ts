@@ -1,4 +1,4 @@
-// A first password, and a new one for a password that was forgotten: both by a link in a mail, both ending in the same call.
+// A first password, and a new one after it was forgotten: both begin with a mailed link and end in the same operation.
 import { asc, eq } from 'drizzle-orm'
 import { Type as t } from 'typebox'
 import { ApiError } from '../../../kernel/api/errors.ts'
@@ -8,7 +8,7 @@ import { type Db, write } from '../../../kernel/db/open.ts'
 import type { MailContext } from '../../../kernel/mail/mail.ts'
 import { accountByEmail, customer } from '../../accounts/model.ts'
 import { completeSignIn, signedIn } from '../complete-sign-in.ts'
-import { keepPassword, sendReset, sendWelcome } from '../passwords/change.ts'
+import { sendReset, sendWelcome, storePassword } from '../passwords/change.ts'
 import { hashPassword, mustBeGood } from '../passwords/hash.ts'
 import { resetRequests } from '../tables.ts'
 import { consumeLink, linkFrom, linkNotValid, linksSince } from './links.ts'
@@ -34,7 +34,7 @@ export const inviteCustomer = operation({
 })
 
 // ---------------------------------------------------------------- a forgotten password
-/** So many mails an account gets in an hour, however often somebody asks. */
+/** Most mails per account and hour, however often they are requested. */
 const RESETS_PER_HOUR = 3
 
 export const requestReset = operation({
@@ -48,17 +48,17 @@ export const requestReset = operation({
   response: done,
   refuses: ['rate_limited'],
   example: { email: 'ada@example.com' },
-  /** Only written down: whether there is such an account is looked up later, so that no answer is slower for one that exists. */
+  /** Only recorded. The account is looked up later, so that the time of the answer does not tell whether it exists. */
   run({ tx, body, clock }) {
     tx.insert(resetRequests).values({ email: body.email.trim().toLowerCase(), createdAt: clock() }).run()
     return {}
   },
 })
 
-/** Mails a link for each request that waits and whose address has an account; the clock calls it. */
-export function answerResets(db: Db, app: MailContext) {
-  const some = db.select({ id: resetRequests.id }).from(resetRequests).limit(1).get()
-  if (!some) return
+/** Mails a link for each waiting request whose address has an account. */
+export function mailResetLinks(db: Db, app: MailContext) {
+  const waiting = db.select({ id: resetRequests.id }).from(resetRequests).limit(1).get()
+  if (!waiting) return
   write(db, (tx) => {
     for (const { id, email } of tx.select().from(resetRequests).orderBy(asc(resetRequests.id)).limit(100).all()) {
       const account = accountByEmail(tx, email)
@@ -100,7 +100,7 @@ export const setPassword = operation({
   run(call) {
     const { tx, body, clock, prepared: passwordHash } = call
     const { account, purpose } = consumeLink(tx, byMail, body.token, clock())
-    keepPassword(tx, call, account, passwordHash, { tell: purpose === 'reset' })
+    storePassword(tx, call, account, passwordHash, { tell: purpose === 'reset' })
     return completeSignIn(call, account)
   },
 })

@@ -1,5 +1,5 @@
-// One-time sign-in from a billing system, which has signed its customer in already: what WHMCS calls single sign-on. It is for
-// programs alone: a person who made such a link would be in somebody's account without a reason and without being on record there.
+// One-time sign-in from a billing system that has signed its customer in already; WHMCS calls it single sign-on. For
+// programs only: a person would get into another's account with it, without a reason and without a record.
 import { Type as t } from 'typebox'
 import { type Server, server } from '../../../compute/servers/model.ts'
 import { areas } from '../../../kernel/api/access.ts'
@@ -42,7 +42,7 @@ export const createServerSignInLink = operation({
   },
 })
 
-/** Found as the call for a customer finds it: whoever may do much with a server may not for that be its owner. Throws `forbidden`. */
+/** Access to a server is not access to its owner: the owner is looked up through the actor. Throws `forbidden`. */
 function ownerOf({ tx, actor }: Pick<Call, 'tx' | 'actor'>, { ownerId }: Server): Account {
   const owner = customer.find(tx, actor, ownerId)
   const rights = owner && customer.rights?.(tx, actor, owner)
@@ -71,8 +71,8 @@ function linkFor(
 }
 
 /**
- * Staff who want to see what a customer sees say why, and are on record: that is a support session, never this; and a token is no way
- * round it, so it does this only while its maker may open support sessions. A reseller's people have the pages of their own area.
+ * Staff who work in a customer's account open a support session, with a reason and a record. A token is no way around
+ * it: it makes such links only while its maker may open support sessions. Resellers have the pages of their own area.
  */
 function mustBeAProgram(actor: Actor) {
   if (sessionOf(actor))
@@ -103,7 +103,7 @@ export const useSignInLink = operation({
   example: { token: '<token>' },
   run(call) {
     const { account, data, madeBy } = consumeLink(call.tx, ['sign-in'], call.body.token, call.clock())
-    // Whoever holds the link has shown nothing about themselves: for what is dangerous they are asked.
+    // The holder of a link has proved nothing: dangerous changes ask for a confirmation.
     const answer = completeSignIn(call, account, { confirmed: false, linkOf: madeBy })
     return data && !('secondFactor' in answer) ? { ...answer, home: data } : answer
   },

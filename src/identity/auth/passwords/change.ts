@@ -1,4 +1,4 @@
-// The password of an account: how somebody comes to a first one or a new one, and what ends when there is another.
+// The password of an account: the mails that lead to a first or new one, and storing it.
 
 import type { Tx } from '../../../kernel/db/open.ts'
 import { type MailContext, mailTo } from '../../../kernel/mail/mail.ts'
@@ -7,7 +7,7 @@ import { withPassword } from '../../accounts/model.ts'
 import { endLinks, makeLink } from '../links/links.ts'
 import { endSessionsOf } from '../sessions.ts'
 
-/** Invites somebody who has no password yet to choose one. */
+/** Mails a link to choose the first password with. */
 export function sendWelcome(tx: Tx, app: MailContext, account: Account) {
   const link = makeLink(tx, { purpose: 'welcome', account, now: app.clock() })
   mailTo(tx, app, account, {
@@ -17,7 +17,8 @@ export function sendWelcome(tx: Tx, app: MailContext, account: Account) {
     ],
     button: { words: 'Choose a password', ...link },
     closing:
-      'The link works once, for 7 days. After that, "Forgotten your password?" on the sign-in page mails you a new one. If you did not expect an account, do nothing.',
+      'The link works once, for 7 days. After that, "Forgotten your password?" on the sign-in page mails you a new one. ' +
+      'If you did not expect an account, do nothing.',
   })
 }
 
@@ -32,8 +33,11 @@ export function sendReset(tx: Tx, app: MailContext, account: Account) {
   })
 }
 
-/** The new password; every session and every link of the account ends. `but`: the session that stays. */
-export function keepPassword(
+/**
+ * Stores the new password and ends every session, except `but`, and every link of the account. `tell`: mails the
+ * holder.
+ */
+export function storePassword(
   tx: Tx,
   app: MailContext,
   account: Account,

@@ -1,5 +1,5 @@
-// Argon2id with the memory cost OWASP asks for. Each hash takes 19 MiB and 30 ms of a thread, so only a few run at once, and only so
-// many wait: a flood of sign-ins is told to come again, and those who are known already go before it.
+// Argon2id with OWASP's memory cost. Each hash takes 19 MiB and 30 ms of a thread, so a few run at a time and a limited
+// number waits. A flood of sign-ins is refused, and people from known addresses go first.
 
 import { ApiError, invalid } from '../../../kernel/api/errors.ts'
 import type { Db } from '../../../kernel/db/open.ts'
@@ -10,7 +10,7 @@ import { isGuessable } from './strength.ts'
 const cost = { algorithm: 'argon2id', memoryCost: 19456, timeCost: 2 } as const
 const AT_ONCE = 4
 
-/** In each of the two queues: some two seconds of work. */
+/** The length of each of the two queues: about two seconds of work. */
 const MOST_WAITING = 50
 const BUSY_SECONDS = 5
 
@@ -19,7 +19,7 @@ const [known, strangers]: [(() => void)[], (() => void)[]] = [[], []]
 /** Throws `rate_limited` when too many wait already. */
 async function inTurn<T>(isKnown: boolean, work: () => Promise<T>): Promise<T> {
   const queue = isKnown ? known : strangers
-  // Whoever is let go has its place kept, so that nobody who comes just then slips in between.
+  // A released waiter keeps its slot, so that no newcomer takes it in between.
   if (running < AT_ONCE) running++
   else if (queue.length < MOST_WAITING) await new Promise<void>((go) => queue.push(go))
   else
@@ -37,8 +37,8 @@ async function inTurn<T>(isKnown: boolean, work: () => Promise<T>): Promise<T> {
 
 export const LEAST_CHARACTERS = 12
 /**
- * Throws `invalid_request` for `field` unless the password has 12 to 200 characters and is hard to guess, also for people who know
- * its holder.
+ * Throws `invalid_request` for `field` unless the password has 12 to 200 characters and is hard to guess, also for
+ * people who know its holder.
  */
 export async function mustBeGood(password: string, field: string, { name, email }: { name: string; email: string }) {
   if (password.length < LEAST_CHARACTERS)
@@ -49,13 +49,13 @@ export async function mustBeGood(password: string, field: string, { name, email 
     throw invalid({ field, message: 'is too easy to guess. Three or four random words work well.' })
 }
 
-/** For who may set a password, and so has shown something already. */
+/** For people who may set a password: they have proved something already and wait in the first queue. */
 export const hashPassword = (password: string) => inTurn(true, () => Bun.password.hash(password, cost))
 
 let nobody: Promise<string> | undefined
 /**
- * False for a wrong password, and just as slowly for an account that has none or does not exist. `isKnown`: it comes from where the
- * account was signed in to before.
+ * Does the password match the hash? Takes the same time for an account without a password or without existence.
+ * `isKnown`: the call comes from an address where the account was signed in before.
  */
 export async function passwordFits(
   password: string,
@@ -67,8 +67,8 @@ export async function passwordFits(
   return (await inTurn(isKnown, () => Bun.password.verify(password, against).catch(() => false))) && !!hash
 }
 
-/** The account as it is now; undefined when its password is another one meanwhile, or it was disabled. */
-export function withTheSamePassword(tx: Db, looked: Account): Account | undefined {
-  const now = accountById(tx, looked.id)
-  return now?.passwordHash === looked.passwordHash && now.disabledAt === null ? now : undefined
+/** The account as it is now; undefined when its password has changed since it was read, or it was disabled. */
+export function accountIfPasswordUnchanged(tx: Db, read: Account): Account | undefined {
+  const now = accountById(tx, read.id)
+  return now?.passwordHash === read.passwordHash && now.disabledAt === null ? now : undefined
 }

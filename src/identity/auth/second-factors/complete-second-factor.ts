@@ -1,4 +1,5 @@
-// The second step of signing in, and signing in with a passkey alone. Both stand on a pending sign-in of the same browser.
+// The second step of signing in, and signing in with a passkey alone. Both need a sign-in challenge of the same
+// browser.
 import { Type as t } from 'typebox'
 import type { ApiError } from '../../../kernel/api/errors.ts'
 import { fields, nullable, operation, type PrepareContext, time } from '../../../kernel/api/operation.ts'
@@ -8,40 +9,40 @@ import type { Account } from '../../accounts/model.ts'
 import { accountById } from '../../accounts/model.ts'
 import { createSession, signedIn } from '../complete-sign-in.ts'
 import {
-  closePending,
-  openPending,
-  pendingFrom,
-  secondFactorFailed,
+  challengeFrom,
+  closeChallenge,
+  mfaProofRefused,
+  openChallenge,
   startAgain,
-  takeTry,
+  takeAttempt,
 } from '../sign-in-challenge.ts'
-import { guessAtCode, guessed } from '../sign-in-throttle.ts'
+import { codeThrottleKey, throttled } from '../sign-in-throttle.ts'
 import { factorNames, factorsOf } from './factors.ts'
-import { mustBeOne, proofFits, proofs } from './mfa-proof.ts'
-import { assertion, holderOf, newChallenge, options, passkeyFits, requestFor } from './passkeys.ts'
+import { mfaProofs, mustBeOneProof, verifyMfaProof } from './mfa-proof.ts'
+import { assertion, holderOf, newPasskeyChallenge, options, passkeyFits, requestFor } from './passkeys.ts'
 
-/** The account whose first factor this browser has shown; undefined when it was another browser, or too long ago, or none. */
-function waiting(call: PrepareContext) {
-  const pending = pendingFrom(call.db, call)
-  const account = pending?.accountId ? accountById(call.db, pending.accountId) : undefined
-  return pending && account ? { pending, account } : undefined
+/** The challenge of this browser with its account; undefined for another browser, an expired challenge, or none. */
+function challengeWithAccount(call: PrepareContext) {
+  const challenge = challengeFrom(call.db, call)
+  const account = challenge?.accountId ? accountById(call.db, challenge.accountId) : undefined
+  return challenge && account ? { challenge, account } : undefined
 }
 
 function refuse(account: Account | undefined, refusal: ApiError): never {
   throw refusal.of(account)
 }
 
-export const getPendingSignIn = operation({
-  id: 'sessions.pending',
+export const getSignInChallenge = operation({
+  id: 'sessions.challenge',
   method: 'GET',
   path: '/sessions/second-factor',
   summary: 'Ways to finish the sign-in that this browser has begun; empty when there is none',
   access: 'anyone',
   response: t.Object({ secondFactor: t.Array(t.Enum([...factorNames])), until: nullable(time) }),
   run(call) {
-    const pending = pendingFrom(call.tx, call)
-    return pending?.accountId
-      ? { secondFactor: factorsOf(call.tx, pending.accountId), until: iso(pending.expiresAt) }
+    const challenge = challengeFrom(call.tx, call)
+    return challenge?.accountId
+      ? { secondFactor: factorsOf(call.tx, challenge.accountId), until: iso(challenge.expiresAt) }
       : { secondFactor: [], until: null }
   },
 })
@@ -53,29 +54,29 @@ export const completeSecondFactor = operation({
   summary: 'Finish signing in: a code of the authenticator app, a recovery code, or a passkey',
   access: 'anyone',
   authAttempt: true,
-  body: fields(proofs),
+  body: fields(mfaProofs),
   response: signedIn,
   status: 201,
   refuses: ['sign_in_failed', 'rate_limited'],
   example: { code: '123456' },
   async prepare(call) {
     const { db, body, from } = call
-    mustBeOne(body)
-    const waits = waiting(call) ?? refuse(undefined, startAgain())
-    const { account } = waits
-    let { pending } = waits
+    mustBeOneProof(body)
+    const found = challengeWithAccount(call) ?? refuse(undefined, startAgain())
+    const { account } = found
+    let { challenge } = found
     const check = () => {
-      pending = write(db, (tx) => takeTry(tx, pending)) ?? refuse(account, startAgain())
-      return proofFits(call, account, body, { holder: pending.tokenHash, purpose: 'sign_in' })
+      challenge = write(db, (tx) => takeAttempt(tx, challenge)) ?? refuse(account, startAgain())
+      return verifyMfaProof(call, account, body, { holder: challenge.tokenHash, purpose: 'sign_in' })
     }
-    // A passkey cannot be guessed, so guesses do not slow it down.
-    const use = body.passkey ? await check() : await guessed(call, guessAtCode(db, account, from), account, check)
-    return { account, pending, use: use ?? refuse(account, secondFactorFailed(pending)) }
+    // A passkey cannot be guessed: it is not throttled.
+    const use = body.passkey ? await check() : await throttled(call, codeThrottleKey(db, account, from), account, check)
+    return { account, challenge, use: use ?? refuse(account, mfaProofRefused(challenge)) }
   },
   run(call) {
-    const { account, pending, use } = call.prepared
-    closePending(call.tx, pending, call)
-    if (!use(call.tx)) refuse(account, secondFactorFailed(pending))
+    const { account, challenge, use } = call.prepared
+    closeChallenge(call.tx, challenge, call)
+    if (!use(call.tx)) refuse(account, mfaProofRefused(challenge))
     return createSession(call, accountById(call.tx, account.id)!)
   },
 })
@@ -90,9 +91,11 @@ export const beginSecondPasskey = operation({
   response: options,
   refuses: ['sign_in_failed', 'not_possible', 'rate_limited'],
   async prepare(call) {
-    const { pending, account } = waiting(call) ?? refuse(undefined, startAgain())
-    const challenge = write(call.db, (tx) => newChallenge(tx, pending.tokenHash, 'sign_in', call.clock()))
-    return requestFor(call, account.id, challenge, account.kind === 'staff')
+    const { challenge, account } = challengeWithAccount(call) ?? refuse(undefined, startAgain())
+    const passkeyChallenge = write(call.db, (tx) =>
+      newPasskeyChallenge(tx, challenge.tokenHash, 'sign_in', call.clock()),
+    )
+    return requestFor(call, account.id, passkeyChallenge, account.kind === 'staff')
   },
   run: ({ prepared }) => ({ options: prepared }),
 })
@@ -107,15 +110,15 @@ export const beginPasskeySignIn = operation({
   response: options,
   refuses: ['not_possible', 'rate_limited'],
   async prepare(call) {
-    const challenge = write(call.db, (tx) =>
-      newChallenge(tx, openPending({ ...call, tx }, null), 'sign_in', call.clock()),
+    const passkeyChallenge = write(call.db, (tx) =>
+      newPasskeyChallenge(tx, openChallenge({ ...call, tx }, null), 'sign_in', call.clock()),
     )
-    return requestFor(call, undefined, challenge, true)
+    return requestFor(call, undefined, passkeyChallenge, true)
   },
   run: ({ prepared }) => ({ options: prepared }),
 })
 
-/** The key is one factor and what it checked before signing (PIN, finger, face) the other: nothing more is asked. */
+/** The key is one factor; the PIN, finger or face that it checked before signing is the other. */
 export const passkeySignIn = operation({
   id: 'sessions.passkey',
   method: 'POST',
@@ -129,20 +132,20 @@ export const passkeySignIn = operation({
   refuses: ['sign_in_failed', 'rate_limited'],
   example: { passkey: { id: 'AQ', response: { clientDataJSON: 'e30' } } },
   async prepare(call) {
-    const found = pendingFrom(call.db, call)
-    // Begun with a password is another sign-in: it is finished as its second step or not at all.
-    const pending = found?.accountId === null ? write(call.db, (tx) => takeTry(tx, found)) : undefined
-    if (!pending) return refuse(undefined, startAgain())
+    const found = challengeFrom(call.db, call)
+    // A challenge that began with a password can only be completed as its second step.
+    const challenge = found?.accountId === null ? write(call.db, (tx) => takeAttempt(tx, found)) : undefined
+    if (!challenge) return refuse(undefined, startAgain())
     const { passkey } = call.body
     const key =
-      (await passkeyFits(call, passkey, { holder: pending.tokenHash, purpose: 'sign_in', mustVerify: true })) ??
-      refuse(holderOf(call.db, passkey), secondFactorFailed(pending))
-    return { pending, key }
+      (await passkeyFits(call, passkey, { holder: challenge.tokenHash, purpose: 'sign_in', mustVerify: true })) ??
+      refuse(holderOf(call.db, passkey), mfaProofRefused(challenge))
+    return { challenge, key }
   },
   run(call) {
-    const { pending, key } = call.prepared
-    closePending(call.tx, pending, call)
-    if (!key.use(call.tx)) throw secondFactorFailed(pending)
+    const { challenge, key } = call.prepared
+    closeChallenge(call.tx, challenge, call)
+    if (!key.use(call.tx)) throw mfaProofRefused(challenge)
     return createSession(call, accountById(call.tx, key.accountId)!)
   },
 })

@@ -3,7 +3,7 @@ import {
   beginPasskeySignIn,
   beginSecondPasskey,
   completeSecondFactor,
-  getPendingSignIn,
+  getSignInChallenge,
   passkeySignIn,
 } from './complete-second-factor.ts'
 import { factorsOf } from './factors.ts'
@@ -32,7 +32,7 @@ export const secondFactorsFeature = feature({
   errors,
   encrypted: [encryptedTotp],
   operations: [
-    getPendingSignIn,
+    getSignInChallenge,
     completeSecondFactor,
     beginSecondPasskey,
     beginPasskeySignIn,

@@ -1,5 +1,5 @@
-// What somebody can show besides the password: a code of the app, a recovery code, a passkey. One way of looking at them for
-// finishing a sign-in and for showing once more who one is.
+// The mfaProofs of a second factor: a code of the app, a recovery code, a passkey. Completing a sign-in and confirming
+// one's identity verify them in the same way.
 import { Type as t } from 'typebox'
 import { invalid } from '../../../kernel/api/errors.ts'
 import type { PrepareContext } from '../../../kernel/api/operation.ts'
@@ -10,15 +10,15 @@ import { type Assertion, assertion, passkeyFits } from './passkeys.ts'
 import { recoveryCodeFits } from './second-factors.ts'
 import { code, codeFits } from './totp.ts'
 
-export const proofs = {
+export const mfaProofs = {
   code: t.Optional(code()),
   recoveryCode: t.Optional(secret(t.String({ minLength: 1, maxLength: 100 }))),
   passkey: t.Optional(assertion),
 }
-type Proof = { code?: string; recoveryCode?: string; passkey?: Assertion }
+type MfaProof = { code?: string; recoveryCode?: string; passkey?: Assertion }
 
 /** Throws `validation_failed` unless exactly one field is there. */
-export function mustBeOne(body: object) {
+export function mustBeOneProof(body: object) {
   const names = Object.keys(body)
   if (names.length !== 1)
     throw invalid({
@@ -27,17 +27,21 @@ export function mustBeOne(body: object) {
     })
 }
 
-/** Undefined when it does not fit. What is answered uses it up inside the transaction, and is false when it was used meanwhile. */
-export async function proofFits(
+/**
+ * Answers undefined for a wrong proof, else a function that consumes it inside the transaction and is false when it was
+ * consumed meanwhile.
+ */
+export async function verifyMfaProof(
   { db, secrets, clock, config, from }: Pick<PrepareContext, 'db' | 'secrets' | 'clock' | 'config' | 'from'>,
   account: Account,
-  { code, recoveryCode, passkey }: Proof,
-  asked: { holder: string; purpose: 'confirm' | 'sign_in' },
+  { code, recoveryCode, passkey }: MfaProof,
+  challenge: { holder: string; purpose: 'confirm' | 'sign_in' },
 ): Promise<((tx: Tx) => boolean) | undefined> {
   if (code !== undefined) return codeFits(db, secrets, account.id, code, clock())
   if (recoveryCode !== undefined) return recoveryCodeFits(db, account.id, recoveryCode, clock())
   if (!passkey) return undefined
-  // Touching a key shows that it is there, not whose hand it is: enough beside a password, except for staff.
-  const mustVerify = account.kind === 'staff' || asked.purpose === 'confirm'
-  return (await passkeyFits({ db, config, clock, from }, passkey, { ...asked, accountId: account.id, mustVerify }))?.use
+  // A touch proves that the key is there, not whose hand it is: enough beside a password, except for staff.
+  const mustVerify = account.kind === 'staff' || challenge.purpose === 'confirm'
+  return (await passkeyFits({ db, config, clock, from }, passkey, { ...challenge, accountId: account.id, mustVerify }))
+    ?.use
 }

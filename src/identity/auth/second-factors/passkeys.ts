@@ -1,5 +1,5 @@
-// Passkeys (WebAuthn). The formats are the library's business, loaded when the first one is used; what is asked of them is ours:
-// a challenge of this controller, used once within five minutes, our own origin, and a counter that never goes back.
+// Passkeys (WebAuthn). The library, loaded with the first one, knows the formats. The requirements are ours: a
+// challenge of this controller, used once within five minutes, our own origin, and a counter that never goes back.
 
 import { and, eq, gt, lt } from 'drizzle-orm'
 import { Type as t } from 'typebox'
@@ -25,8 +25,8 @@ import type { Account } from '../../accounts/model.ts'
 import { accountById, ownAccount } from '../../accounts/model.ts'
 import { deviceIn } from '../own-sessions.ts'
 import { ownSessionId } from '../sessions.ts'
-import { challenges, type Passkey, passkeys } from '../tables.ts'
-import { changedFactors, firstCodes, own } from './second-factors.ts'
+import { type Passkey, passkeyChallenges, passkeys } from '../tables.ts'
+import { factorsChanged, firstRecoveryCodes, own } from './second-factors.ts'
 
 const CHALLENGE_MS = 5 * minute
 export const PASSKEYS_PER_ACCOUNT = 20
@@ -45,7 +45,7 @@ const mustWork = (origin: string) => {
 }
 const party = (origin: string) => new URL(origin).hostname
 
-/** What the browser answers, as `toJSON` of a PublicKeyCredential gives it. The library takes it apart; browsers may say more. */
+/** The browser's answer: `toJSON` of a PublicKeyCredential. The library parses it; browsers may send more fields. */
 const credential = secret(
   t.Object(
     {
@@ -58,39 +58,46 @@ const credential = secret(
 export const assertion = credential
 export type Assertion = { id: string; response: { clientDataJSON: string } }
 
-// ---------------------------------------------------------------- challenges
+// ---------------------------------------------------------------- passkeyChallenges
 type Purpose = 'register' | 'confirm' | 'sign_in'
 
-export function newChallenge(tx: Tx, holder: string, purpose: Purpose, now: number): string {
+export function newPasskeyChallenge(tx: Tx, holder: string, purpose: Purpose, now: number): string {
   const challenge = randomToken()
   const values = { challenge, expiresAt: now + CHALLENGE_MS }
-  tx.delete(challenges).where(lt(challenges.expiresAt, now)).run()
-  tx.insert(challenges)
+  tx.delete(passkeyChallenges).where(lt(passkeyChallenges.expiresAt, now)).run()
+  tx.insert(passkeyChallenges)
     .values({ holder, purpose, ...values })
-    .onConflictDoUpdate({ target: [challenges.holder, challenges.purpose], set: values })
+    .onConflictDoUpdate({ target: [passkeyChallenges.holder, passkeyChallenges.purpose], set: values })
     .run()
   return challenge
 }
 
-/** It is gone afterwards, whatever becomes of the answer to it. */
-const takeChallenge = (db: Db, holder: string, purpose: Purpose, now: number) =>
+/** Consumes the challenge, whatever the result of the check will be. */
+const takePasskeyChallenge = (db: Db, holder: string, purpose: Purpose, now: number) =>
   write(db, (tx) =>
     tx
-      .delete(challenges)
-      .where(and(eq(challenges.holder, holder), eq(challenges.purpose, purpose), gt(challenges.expiresAt, now)))
+      .delete(passkeyChallenges)
+      .where(
+        and(
+          eq(passkeyChallenges.holder, holder),
+          eq(passkeyChallenges.purpose, purpose),
+          gt(passkeyChallenges.expiresAt, now),
+        ),
+      )
       .returning()
       .get(),
   )?.challenge
 
 // ---------------------------------------------------------------- signing in with one
-/** Whose a passkey says to be, before it is looked at. */
+/** The account that a passkey claims to belong to, before it is verified. */
 export function holderOf(tx: Db, { id }: Assertion): Account | undefined {
   const key = tx.select().from(passkeys).where(eq(passkeys.credentialId, id)).get()
   return key && accountById(tx, key.accountId)
 }
-const of = (tx: Db, accountId: string) => tx.select().from(passkeys).where(eq(passkeys.accountId, accountId)).all()
+const passkeysOf = (tx: Db, accountId: string) =>
+  tx.select().from(passkeys).where(eq(passkeys.accountId, accountId)).all()
 
-/** What the browser is asked for; without an account any passkey for this panel will do. */
+/** The options of the browser's request for a passkey; without an account, for any passkey of this panel. */
 export async function requestFor(
   { db, config }: Pick<PrepareContext, 'db' | 'config'>,
   accountId: string | undefined,
@@ -105,14 +112,14 @@ export async function requestFor(
     userVerification: verify ? 'required' : 'preferred',
     timeout: CHALLENGE_MS,
     allowCredentials: accountId
-      ? of(db, accountId).map((k) => ({ id: k.credentialId, transports: k.transports as any }))
+      ? passkeysOf(db, accountId).map((k) => ({ id: k.credentialId, transports: k.transports as any }))
       : [],
   })
 }
 
 /**
- * Undefined when it does not fit: another challenge, another site, another account, a signature that is wrong, a counter that went
- * back. `use` notes it and is false when the same key was used meanwhile.
+ * Verifies a passkey. Undefined for another challenge, site or account, a wrong signature, or a counter that went back.
+ * `use` records the use and is false when the same key was used meanwhile.
  */
 export async function passkeyFits(
   { db, config, clock, from }: Pick<PrepareContext, 'db' | 'config' | 'clock' | 'from'>,
@@ -125,7 +132,7 @@ export async function passkeyFits(
   }: { holder: string; purpose: Purpose; accountId?: string; mustVerify: boolean },
 ): Promise<{ accountId: string; use(tx: Tx): boolean } | undefined> {
   const now = clock()
-  const challenge = takeChallenge(db, holder, purpose, now)
+  const challenge = takePasskeyChallenge(db, holder, purpose, now)
   const key = db.select().from(passkeys).where(eq(passkeys.credentialId, given.id)).get()
   if (!challenge || !key || (accountId !== undefined && key.accountId !== accountId)) return undefined
   const { verifyAuthenticationResponse } = await import('@simplewebauthn/server')
@@ -162,7 +169,7 @@ const passkey: Resource<Passkey> = {
   find: ownRow(passkeys, passkeys.accountId),
 }
 
-/** What a browser is asked for or answered with; its form is the standard's. */
+/** Options for the browser's WebAuthn call; the standard defines their form. */
 export const options = namedSchema('PasskeyOptions', { options: t.Unknown() })
 
 export const beginPasskey = operation({
@@ -179,13 +186,13 @@ export const beginPasskey = operation({
   async prepare({ db, actor, config, clock }) {
     mustWork(config.origin)
     const account = ownAccount(db, actor)
-    const known = of(db, account.id)
+    const known = passkeysOf(db, account.id)
     if (known.length >= PASSKEYS_PER_ACCOUNT)
       throw new ApiError(
         'limit_reached',
         `An account has at most ${PASSKEYS_PER_ACCOUNT} passkeys. Remove one that is not used.`,
       )
-    const challenge = write(db, (tx) => newChallenge(tx, ownSessionId(actor), 'register', clock()))
+    const challenge = write(db, (tx) => newPasskeyChallenge(tx, ownSessionId(actor), 'register', clock()))
     const { generateRegistrationOptions } = await import('@simplewebauthn/server')
     return generateRegistrationOptions({
       rpName: 'Berth',
@@ -223,7 +230,7 @@ export const addPasskey = operation({
   async prepare({ db, actor, body, config, clock }) {
     mustWork(config.origin)
     const account = ownAccount(db, actor)
-    const challenge = takeChallenge(db, ownSessionId(actor), 'register', clock())
+    const challenge = takePasskeyChallenge(db, ownSessionId(actor), 'register', clock())
     if (!challenge) throw notTaken('It took too long, or was begun elsewhere. Begin again.')
     const { verifyRegistrationResponse } = await import('@simplewebauthn/server')
     try {
@@ -243,7 +250,8 @@ export const addPasskey = operation({
     }
     throw notTaken(
       account.kind === 'staff'
-        ? 'it was not made for this panel, or did not check who you are. Staff need one with a PIN, fingerprint or face.'
+        ? 'it was not made for this panel, or did not check who you are. ' +
+            'Staff need one with a PIN, fingerprint or face.'
         : 'it was not made for this panel. Begin again.',
     )
   },
@@ -267,8 +275,8 @@ export const addPasskey = operation({
       if (isUniqueViolation(error)) throw notTaken('it is kept already.')
       throw error
     }
-    changedFactors(call, `A passkey was added to your account: ${body.name ?? deviceIn(call.userAgent)}.`)
-    return { id, recoveryCodes: firstCodes(call) }
+    factorsChanged(call, `A passkey was added to your account: ${body.name ?? deviceIn(call.userAgent)}.`)
+    return { id, recoveryCodes: firstRecoveryCodes(call) }
   },
 })
 const notTaken = (why: string) => invalid({ field: 'passkey', message: `was not taken: ${why}` })
@@ -302,7 +310,7 @@ export const removePasskey = operation({
   response: done,
   run(call) {
     call.tx.delete(passkeys).where(eq(passkeys.id, call.target.id)).run()
-    changedFactors(call, `A passkey was taken off your account: ${call.target.name}.`)
+    factorsChanged(call, `A passkey was taken off your account: ${call.target.name}.`)
     return {}
   },
 })

@@ -1,4 +1,4 @@
-// Somebody who has lost their second factor, and asks those who know them: it is taken away, and they are told.
+// Removes a lost second factor at the request of its holder, who is told by mail.
 import { eq } from 'drizzle-orm'
 import { ApiError } from '../../../kernel/api/errors.ts'
 import { type Call, done, fields, line, operation } from '../../../kernel/api/operation.ts'
@@ -11,7 +11,7 @@ import { endSessionsOf } from '../sessions.ts'
 import { passkeys, recoveryCodes, totp } from '../tables.ts'
 import { factorsOf } from './factors.ts'
 
-/** The reason stays in the audit log: taking a factor away is how somebody else's account is taken over. */
+/** The reason goes into the audit log: removing a factor is a way to take over an account. */
 const declared = {
   method: 'POST',
   requiresSession: true,
@@ -30,7 +30,7 @@ export const resetCustomerFactors = operation({
     'Remove a lost second factor from a customer: they sign in with the password alone until they set up another',
   access: { staff: ['customers.write'], reseller: ['reseller:customers'] },
   on: customer,
-  run: (call) => takeFactors(call, call.target),
+  run: (call) => removeFactors(call, call.target),
 })
 
 export const resetStaffFactors = operation({
@@ -42,11 +42,11 @@ export const resetStaffFactors = operation({
   on: staffMember,
   run(call) {
     mustOutrank(call.tx, call.actor, call.target)
-    return takeFactors(call, call.target)
+    return removeFactors(call, call.target)
   },
 })
 
-function takeFactors(call: MailContext & Pick<Call, 'tx'>, account: Account) {
+function removeFactors(call: MailContext & Pick<Call, 'tx'>, account: Account) {
   const { tx } = call
   if (!factorsOf(tx, account.id).length) throw new ApiError('already_done', `${account.name} has no second factor.`)
   for (const table of [totp, passkeys, recoveryCodes]) tx.delete(table).where(eq(table.accountId, account.id)).run()
@@ -54,7 +54,8 @@ function takeFactors(call: MailContext & Pick<Call, 'tx'>, account: Account) {
   mailTo(tx, call, account, {
     subject: 'Your second factor was removed',
     paragraphs: [
-      'It was taken off your account by those who run it, and you were signed out everywhere. You sign in with your password alone until you set up another.',
+      'It was taken off your account by those who run it, and you were signed out everywhere. ' +
+        'You sign in with your password alone until you set up another.',
     ],
     closing: 'If you did not ask for it, tell them at once.',
   })

@@ -1,4 +1,4 @@
-// What an account has beside its password, and whose role demands it.
+// The second factors of an account, and the roles that require one.
 
 import { randomBytes } from 'node:crypto'
 import { and, desc, eq, isNull } from 'drizzle-orm'
@@ -13,35 +13,38 @@ import type { Db, Tx } from '../../../kernel/db/open.ts'
 import { type MailContext, mailTo } from '../../../kernel/mail/mail.ts'
 import { type Account, ownAccount } from '../../accounts/model.ts'
 import { roleNeedsSecondFactor } from '../../accounts/queries.ts'
-import { endSessionsOf, mustBeOpen } from '../sessions.ts'
+import { endSessionsOf, mustStillBeOpen } from '../sessions.ts'
 import { passkeys, recoveryCodes, totp } from '../tables.ts'
-import { factorsOf, held } from './factors.ts'
+import { factorCounts, factorsOf } from './factors.ts'
 
 const isRequired = (tx: Db, { roleId }: Account) => roleId !== null && roleNeedsSecondFactor(tx, roleId)
 
-/** Does the account's role require a second factor that is not set up yet? Then nothing but setting one up is possible. */
+/** Does the account's role require a second factor that is missing? Then only setting one up is possible. */
 export const lacksSecondFactor = (tx: Db, account: Account): boolean =>
   isRequired(tx, account) && !factorsOf(tx, account.id).length
 
-/** Everybody's own: what changes it is for a person, and asks whether it is still the same one. */
+/** Access to one's own second factors. */
 export const own = everybody('account:write')
 
 type Changing = MailContext & Pick<Call, 'tx' | 'actor'>
 
-/** Whoever can change this can keep its holder out, so its holder reads of it where nobody else does. `what`: what happened, in a sentence. */
-const tell = (call: Changing, what: string) =>
+/** Mails the holder: a change of factors can lock them out. `what`: a sentence that says what happened. */
+const mailHolder = (call: Changing, what: string) =>
   mailTo(call.tx, call, ownAccount(call.tx, call.actor), {
     subject: 'Your second factor was changed',
     paragraphs: [what],
     closing:
-      'If it was not you, choose a new password at once with "Forgotten your password?" on the sign-in page, then look under Security what is there. Where you cannot sign in any more, ask those who run your account.',
+      'If it was not you, choose a new password at once with "Forgotten your password?" on the sign-in page, ' +
+      'then look under Security what is there. Where you cannot sign in any more, ask those who run your account.',
   })
 
-/** After a factor came or went: the other sessions end, recovery codes go with the last one, and the holder is told by mail. */
-export function changedFactors(call: Changing, what: string) {
+/**
+ * Call it after adding or removing a factor. Ends the other sessions, deletes codes without a factor, mails the holder.
+ */
+export function factorsChanged(call: Changing, what: string) {
   const { tx, actor } = call
-  mustBeOpen(tx, actor)
-  tell(call, `${what} All your other sessions were ended.`)
+  mustStillBeOpen(tx, actor)
+  mailHolder(call, `${what} All your other sessions were ended.`)
   endSessionsOf(tx, actor.accountId, sessionOf(actor)?.sessionId)
   if (!factorsOf(tx, actor.accountId).length)
     tx.delete(recoveryCodes).where(eq(recoveryCodes.accountId, actor.accountId)).run()
@@ -49,9 +52,9 @@ export function changedFactors(call: Changing, what: string) {
 
 // ---------------------------------------------------------------- recovery codes
 const CODES = 10
-/** Without letters that are read as digits. */
+/** Without letters that look like digits. */
 const alphabet = '0123456789abcdefghjkmnpqrstvwxyz'
-/** 80 bits: 16 of 32 signs. */
+/** 80 bits: 16 of 32 characters. */
 const newCode = () =>
   [...randomBytes(16)]
     .map((b) => alphabet[b % 32])
@@ -63,10 +66,10 @@ const plain = (text: string) =>
     .replace(/[^0-9a-z]/g, '')
     .replaceAll('o', '0')
     .replace(/[il]/g, '1')
-/** Without a key, which would go with the next rotation: nobody tries 2^80. */
+/** No keyed digest, which would end with a key rotation: 2^80 cannot be searched. */
 const hashOf = (accountId: string, text: string) => digest(`recovery code ${accountId} ${plain(text)}`)
 
-/** Ten new ones, shown this one time; earlier ones end. */
+/** Replaces the recovery codes with ten new ones; they are shown only now. */
 function newCodes({ tx, actor, clock }: Pick<Call, 'tx' | 'actor' | 'clock'>): string[] {
   const { accountId } = actor
   const codes = Array.from({ length: CODES }, newCode)
@@ -77,11 +80,11 @@ function newCodes({ tx, actor, clock }: Pick<Call, 'tx' | 'actor' | 'clock'>): s
   return codes
 }
 
-/** With the first factor come the first codes; null when there are some. */
-export const firstCodes = (call: Pick<Call, 'tx' | 'actor' | 'clock'>): string[] | null =>
+/** New codes for the first factor; null when there are codes already. */
+export const firstRecoveryCodes = (call: Pick<Call, 'tx' | 'actor' | 'clock'>): string[] | null =>
   factorsOf(call.tx, call.actor.accountId).includes('recovery') ? null : newCodes(call)
 
-/** Undefined when it is none of the account's. What is answered uses it up: false when that has happened. */
+/** Undefined for a wrong code, else a function that consumes it and is false when it was consumed meanwhile. */
 export function recoveryCodeFits(
   tx: Db,
   accountId: string,
@@ -114,7 +117,7 @@ export const renewRecoveryCodes = operation({
         'not_possible',
         'Recovery codes replace a lost second factor, and there is none. Add one first.',
       )
-    tell(call, 'New recovery codes were made for your account; the ones before do nothing any more.')
+    mailHolder(call, 'New recovery codes were made for your account; the ones before do nothing any more.')
     return { recoveryCodes: newCodes(call) }
   },
 })
@@ -164,7 +167,7 @@ export const getSecondFactor = operation({
           usedAt: isoOrNull(usedAt),
           usedFrom,
         })),
-      recoveryCodesLeft: held(tx).get({ id: account.id })!.recovery,
+      recoveryCodesLeft: factorCounts(tx).get({ id: account.id })!.recovery,
     }
   },
 })

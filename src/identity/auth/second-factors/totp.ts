@@ -1,4 +1,4 @@
-// Codes of an authenticator app (RFC 6238: six digits, 30 seconds, SHA-1, which is what every app understands).
+// Codes of an authenticator app (RFC 6238). Six digits, 30 seconds and SHA-1, because every app understands these.
 
 import { and, eq, isNull, lt } from 'drizzle-orm'
 import { Type as t } from 'typebox'
@@ -10,7 +10,7 @@ import { encryptedColumn } from '../../../kernel/db/encrypted.ts'
 import type { Db, Tx } from '../../../kernel/db/open.ts'
 import { ownAccount } from '../../accounts/model.ts'
 import { totp } from '../tables.ts'
-import { changedFactors, firstCodes, own } from './second-factors.ts'
+import { factorsChanged, firstRecoveryCodes, own } from './second-factors.ts'
 
 const STEP_MS = 30 * second
 export const encryptedTotp = encryptedColumn(
@@ -21,7 +21,7 @@ export const encryptedTotp = encryptedColumn(
 
 export const code = () => secret(t.String({ maxLength: 20, pattern: '^ *([0-9] ?){6} *$', title: 'six digits' }))
 
-/** Which 30 seconds the code belongs to: these, the ones before or the ones after. */
+/** The number of the 30-second step that the code belongs to: the current one, the one before or the one after. */
 async function stepOf(base32: string, digits: string, now: number): Promise<number | undefined> {
   const { Secret, TOTP } = await import('otpauth')
   const away = new TOTP({ secret: Secret.fromBase32(base32) }).validate({
@@ -32,7 +32,7 @@ async function stepOf(base32: string, digits: string, now: number): Promise<numb
   return away === null ? undefined : Math.floor(now / STEP_MS) + away
 }
 
-/** Undefined when the code is wrong. What is answered uses it up: false when it, or a later one, was used before. */
+/** Undefined for a wrong code, else a function that consumes it and is false when it or a later one was used before. */
 export async function codeFits(
   tx: Db,
   secrets: Secrets,
@@ -40,10 +40,10 @@ export async function codeFits(
   digits: string,
   now: number,
 ): Promise<((tx: Tx) => boolean) | undefined> {
-  const it = tx.select().from(totp).where(eq(totp.accountId, accountId)).get()
-  if (!it?.confirmedAt) return undefined
-  const step = await stepOf(secrets.open(encryptedTotp.about(it), it.secret), digits, now)
-  if (step === undefined || step <= it.lastStep) return undefined
+  const app = tx.select().from(totp).where(eq(totp.accountId, accountId)).get()
+  if (!app?.confirmedAt) return undefined
+  const step = await stepOf(secrets.open(encryptedTotp.about(app), app.secret), digits, now)
+  if (step === undefined || step <= app.lastStep) return undefined
   return (tx) =>
     tx
       .update(totp)
@@ -102,7 +102,8 @@ export const confirmTotp = operation({
   method: 'POST',
   path: '/account/totp/actions/confirm',
   summary:
-    'Finish adding the authenticator app with one of its codes; signing in asks for one from now on. Ends the other sessions',
+    'Finish adding the authenticator app with one of its codes; signing in asks for one from now on. ' +
+    'Ends the other sessions',
   access: own,
   requiresSession: true,
   requiresRecentAuth: true,
@@ -113,33 +114,33 @@ export const confirmTotp = operation({
   example: { code: '123456' },
   async prepare({ db, actor, body, secrets, clock }) {
     const { id } = ownAccount(db, actor)
-    const it = db.select().from(totp).where(eq(totp.accountId, id)).get()
-    if (!it || it.confirmedAt)
+    const app = db.select().from(totp).where(eq(totp.accountId, id)).get()
+    if (!app || app.confirmedAt)
       throw new ApiError('not_possible', 'No authenticator app is being added. Begin again on the page Security.')
-    const step = await stepOf(secrets.open(encryptedTotp.about(it), it.secret), body.code, clock())
+    const step = await stepOf(secrets.open(encryptedTotp.about(app), app.secret), body.code, clock())
     if (step === undefined)
       throw invalid({
         field: 'code',
         message: 'is wrong. Check that the clock of your device is right, and take the newest code.',
       })
-    return { step, secret: it.secret }
+    return { step, secret: app.secret }
   },
   run(call) {
     const { tx, actor, prepared: shown, clock } = call
     const { id } = ownAccount(tx, actor)
-    const kept = tx
+    const confirmed = tx
       .update(totp)
       .set({ confirmedAt: clock(), lastStep: shown.step })
       .where(and(eq(totp.accountId, id), eq(totp.secret, shown.secret), isNull(totp.confirmedAt)))
       .returning()
       .get()
-    if (!kept)
+    if (!confirmed)
       throw new ApiError(
         'not_possible',
         'It was started again or confirmed in another window. Reload the page Security to see which.',
       )
-    changedFactors(call, 'An authenticator app was added to your account: signing in asks for its code.')
-    return { recoveryCodes: firstCodes(call) }
+    factorsChanged(call, 'An authenticator app was added to your account: signing in asks for its code.')
+    return { recoveryCodes: firstRecoveryCodes(call) }
   },
 })
 
@@ -163,7 +164,7 @@ export const removeTotp = operation({
         .get()
     )
       throw new ApiError('already_done', 'This account has no authenticator app: there is nothing to remove.')
-    changedFactors(call, 'The authenticator app was taken off your account.')
+    factorsChanged(call, 'The authenticator app was taken off your account.')
     return {}
   },
 })

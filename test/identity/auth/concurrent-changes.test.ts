@@ -1,10 +1,10 @@
-// What is under way while a password changes, and how many may be under way.
+// Calls that are under way while a password changes, and how many may be.
 import { describe, expect, test } from 'bun:test'
 import { accountById } from '../../../src/identity/accounts/model.ts'
 import { makeLink } from '../../../src/identity/auth/links/links.ts'
 import { hashPassword, passwordFits } from '../../../src/identity/auth/passwords/hash.ts'
 import { write } from '../../../src/kernel/db/open.ts'
-import { type Panel, panel, type Who } from '../../support/panel.ts'
+import { type Panel, panel } from '../../support/panel.ts'
 import { password, person, signIn } from '../../support/second-factor.ts'
 
 const other = 'a second set of words'
@@ -16,31 +16,38 @@ const linkFor = (p: Panel, id: string) =>
     .pop()!
 
 describe('S19: what began with the old password opens nothing once there is a new one', () => {
-  /** Argon2 takes its turns: four at once. Who comes first is done first, so a change that began earlier ends earlier. */
-  async function meanwhile(p: Panel, who: Who & { id: string }, begin: () => ReturnType<Panel['call']>) {
-    const reset = p.call(undefined, 'POST', '/passwords', { token: linkFor(p, who.id), password: other })
-    const [changed, answer] = await Promise.all([reset, begin()])
-    expect(changed.status).toBe(201)
-    return answer
+  /** Holds the first verification of a password back until `release`, so that the change overtakes it for certain. */
+  async function holdingFirstCheck(work: (release: () => void) => Promise<void>) {
+    const verify = Bun.password.verify
+    const { promise: released, resolve: release } = Promise.withResolvers<void>()
+    let isFirst = true
+    Bun.password.verify = (async (...given: Parameters<typeof verify>) => {
+      const held = isFirst
+      isFirst = false
+      const fits = await verify(...given)
+      if (held) await released
+      return fits
+    }) as typeof verify
+    try {
+      await work(release)
+    } finally {
+      release()
+      Bun.password.verify = verify
+    }
   }
   test('a sign-in', async () => {
     using p = await panel()
     const cal = person(p)
-    // The check itself is made slow, so that the change overtakes it for certain.
-    const slow = Bun.password.verify
-    Bun.password.verify = (async (...given: Parameters<typeof slow>) => {
-      const fits = await slow(...given)
-      await Bun.sleep(400)
-      return fits
-    }) as typeof slow
-    try {
-      const answer = await meanwhile(p, cal, () => signIn(p, cal.email))
+    await holdingFirstCheck(async (release) => {
+      const late = signIn(p, cal.email)
+      const changed = await p.call(undefined, 'POST', '/passwords', { token: linkFor(p, cal.id), password: other })
+      expect(changed.status).toBe(201)
+      release()
+      const answer = await late
       expect([answer.status, answer.body.error?.code]).toEqual([401, 'sign_in_failed'])
       expect(answer.headers.get('Set-Cookie')).toBeNull()
-    } finally {
-      Bun.password.verify = slow
-    }
-    // Only the one of whoever changed it.
+    })
+    // The session of the person who changed it.
     expect(sessionsOf(p, cal.id).length).toBe(1)
     expect(p.auditLines().at(-1)).toMatchObject({
       operation: 'sessions.create',
@@ -56,25 +63,16 @@ describe('S19: what began with the old password opens nothing once there is a ne
     test(`${what}, also of the session that goes on`, async () => {
       using p = await panel()
       const cal = person(p)
-      const slow = Bun.password.verify
-      let first = true
-      Bun.password.verify = (async (...given: Parameters<typeof slow>) => {
-        const wait = first
-        first = false
-        const fits = await slow(...given)
-        if (wait) await Bun.sleep(600)
-        return fits
-      }) as typeof slow
-      try {
+      await holdingFirstCheck(async (release) => {
         const late = p.call(cal, method, path, body)
         const mails = p.mailed().length
-        expect((await p.call(cal, 'PUT', '/account/password', { current: password, password: other })).status).toBe(200)
+        const changed = await p.call(cal, 'PUT', '/account/password', { current: password, password: other })
+        expect(changed.status).toBe(200)
+        release()
         const { status, headers } = await late
         expect([status, headers.get('Set-Cookie')]).toEqual([path.endsWith('confirm') ? 401 : 422, null])
         expect(p.mailed().length).toBe(mails + 1)
-      } finally {
-        Bun.password.verify = slow
-      }
+      })
       expect((await signIn(p, cal.email, other)).status).toBe(201)
       expect(sessionsOf(p, cal.id).length).toBe(2)
     })
@@ -91,7 +89,7 @@ describe('S17: a flood of sign-ins', () => {
     expect(codes.filter((c) => c === 'true').length).toBe(54)
     expect(codes.filter((c) => c === 'rate_limited 5').length).toBe(16)
   })
-  test('lets those go first who come from where they were before, and counts nobody as guessing who was not looked at', async () => {
+  test('serves known addresses first, and counts no failure for a call that was never checked', async () => {
     const hash = await hashPassword(password)
     const order: string[] = []
     const strangers = Array.from({ length: 30 }, () =>

@@ -1,5 +1,5 @@
-// Nobody is led off this site by an address that came in a query: not by the sign-in pages, not by the identity provider's answer, not by
-// the script that follows what an answer says.
+// Nobody is led off this site by an address that came in a query: not by the sign-in pages, not by the identity
+// provider's answer, not by the script that follows what an answer says.
 import { expect, test } from 'bun:test'
 import { safePath } from '../../../src/kernel/web/safe-path.ts'
 import { panel } from '../../support/panel.ts'
@@ -44,7 +44,7 @@ test('S29: a path that browsers would read as another site is none', () => {
   }
 })
 
-test('S29: the sign-in pages lead to such a path no more than elsewhere, with password, passkey, second factor or provider', async () => {
+test('S29: the sign-in pages lead to no such path, with password, passkey, second factor or provider', async () => {
   using p = await panel()
   const page = async (path: string) => (await p.controller.router.fetch(new Request(`http://localhost${path}`))).text()
   for (const at of ['/login', '/login/2fa'])

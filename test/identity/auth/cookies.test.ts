@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { cookieIn, cookieName, sessionCookie } from '../../../src/identity/auth/cookies.ts'
 
-test('a cookie is bound to its host and to HTTPS, and hidden from scripts; a lab on plain HTTP has neither prefix nor Secure', () => {
+test('a cookie is bound to its host and HTTPS and hidden from scripts; in a lab on plain HTTP it has no prefix', () => {
   expect(sessionCookie('https://panel.test', 'value', 600)).toBe(
     '__Host-panel=value; Path=/; Max-Age=600; Secure; HttpOnly; SameSite=Lax',
   )
@@ -17,7 +17,8 @@ test('only the cookie of exactly this name is read', () => {
     ['__Host-panel=first; __Host-panel=second', 'first'],
     ['', undefined],
     [';;=; =x', undefined],
-    // A neighbour under the same domain can set these: a browser that keeps the prefix for HTTPS does not see it in them.
+    // A neighbour under the same domain can set these: a browser that keeps the prefix for HTTPS does not see it in
+    // them.
     ['%5F_Host-panel=evil', undefined],
     ['%5f%5fHost-panel=evil; __Host-panel=good', 'good'],
     ['=__Host-panel=evil', undefined],

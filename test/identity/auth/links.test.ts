@@ -1,7 +1,7 @@
-// Coming in by a link: the first password, a forgotten one, another address, and a billing system that vouches for its customer.
-// A real SMTP server takes the mails, and their links are followed.
+// Coming in by a link: the first password, a forgotten one, another address, and a billing system that vouches for its
+// customer. A real SMTP server takes the mails, and their links are followed.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
-import { answerResets } from '../../../src/identity/auth/links/password-links.ts'
+import { mailResetLinks } from '../../../src/identity/auth/links/password-links.ts'
 import { hour, minute, second } from '../../../src/kernel/db/clock.ts'
 import { mailbox } from '../../support/mailbox.ts'
 import { type Reply, type Who, type World, world } from '../../support/panel.ts'
@@ -29,7 +29,7 @@ async function refused(call: () => Promise<Reply>, expected: string) {
   const [before, lines] = [p.fingerprint(['audit']), p.auditLines().length]
   expect(code(await call())).toBe(expected)
   expect(p.fingerprint(['audit'])).toBe(before)
-  // Whoever tried to come in, or showed a wrong password, stands in the audit log.
+  // Attempts to sign in, and wrong passwords, are in the audit log.
   const written = p.auditLines().slice(lines)
   expect(written.length).toBe(noted(expected) ?? written.length)
   for (const line of written) expect(line.result).toBe(expected.split(' ')[1]!)
@@ -38,7 +38,7 @@ const noted = (expected: string) =>
   /link_not_valid|sign_in_failed/.test(expected) ? 1 : /^40/.test(expected) ? 0 : undefined
 async function reset(email: string) {
   expect(code(await p.call(undefined, 'POST', '/password-resets', { email }))).toBe('200')
-  answerResets(p.db, p.controller.app)
+  mailResetLinks(p.db, p.controller.app)
   await box.deliver(p)
 }
 
@@ -96,7 +96,7 @@ describe('S16: a forgotten password', () => {
     const ask = (email: string) => p.call(undefined, 'POST', '/password-resets', { email })
     const [known, unknown] = [await ask(addressOf(p.customer.id)), await ask('nobody@example.com')]
     expect([unknown.status, JSON.stringify(unknown.body)]).toEqual([known.status, JSON.stringify(known.body)])
-    answerResets(p.db, p.controller.app)
+    mailResetLinks(p.db, p.controller.app)
     await box.deliver(p)
     expect(box.taken.map((l) => l.to)).toEqual([addressOf(p.customer.id)])
     const lines = p.auditLines().filter((l) => l.operation === 'password-resets.create')
@@ -254,7 +254,7 @@ describe('another e-mail address', () => {
     expect(code(await signIn('new@example.com', password))).toBe('201')
     expect(code(await signIn(email, password))).toBe('401 sign_in_failed')
   })
-  test('S16: is not confirmed by a link from before the password was changed, nor is any other link of the account good', async () => {
+  test('S16: is not confirmed by a link from before a change of password; no other link of the account is valid', async () => {
     const { email, who } = await withPassword()
     await change(who, 'new@example.com')
     await reset(email)
@@ -294,7 +294,7 @@ test('a mail whose link is over is not sent any more, and says so', async () => 
   const state = () =>
     p.db.$client.query('SELECT state, encrypted_payload AS body, error FROM deliveries ORDER BY id DESC LIMIT 1').get()
   expect(code(await p.call(undefined, 'POST', '/password-resets', { email }))).toBe('200')
-  answerResets(p.db, p.controller.app)
+  mailResetLinks(p.db, p.controller.app)
   p.turnClock(hour)
   await box.deliver(p)
   expect(box.taken).toEqual([])
@@ -311,7 +311,7 @@ test('a mail whose link is over is not sent any more, and says so', async () => 
 })
 
 describe('S18: a link and the address it was mailed to', () => {
-  test('a welcome to an address that was wrong opens nothing once it is corrected, for customers, resellers and staff', async () => {
+  test('a welcome to a wrong address opens nothing once it is corrected, for customers, resellers and staff', async () => {
     const made = async (path: string, body: object) => (await p.call(p.owner, 'POST', path, body)).body.id as string
     const ids = [
       ['/customers/', await made('/admin/customers', { name: 'Dee', email: 'wrong1@example.com', invite: true })],
@@ -407,7 +407,7 @@ describe('a sign-in link from billing', () => {
     await refused(() => link(eve, `/customers/${mine.id}`), '404 customer_not_found')
     expect(code(await link(p.token(own.id, ['reseller:customers']), `/customers/${mine.id}`))).toBe('201')
   })
-  test("S26: leads into the account of a customer in somebody's care and no other, by customer and by server alike", async () => {
+  test("S26: leads into the account of a customer in one's care and no other, by customer and by server", async () => {
     const reseller = p.account('reseller', 'Rita')
     const [mine, other] = [p.account('customer', 'Mine', reseller.id), p.account('customer', 'Other')]
     const order = async (ownerId: string) =>
@@ -419,7 +419,8 @@ describe('a sign-in link from billing', () => {
     await p.settle()
     // Shared with the reseller, who sees it then and is not its owner's keeper for that.
     p.db.$client.run(
-      `INSERT INTO team_members (id, owner_id, email, member_id, workload_id, role, invited_by, created_at, expires_at, accepted_at)
+      `INSERT INTO team_members
+           (id, owner_id, email, member_id, workload_id, role, invited_by, created_at, expires_at, accepted_at)
        VALUES ('tmb_1', ?, 'rita@example.com', ?, ?, 'manage', 'Other', 1, 2, 2)`,
       [other.id, reseller.id, ofOther],
     )
@@ -433,7 +434,7 @@ describe('a sign-in link from billing', () => {
     for (const path of [`/customers/${mine.id}`, `/servers/${ofMine}`])
       for (const who of [reseller, p.owner]) await refused(() => link(who, path), '403 forbidden')
   })
-  test('S22: by a token of staff needs a maker who may open support sessions, for as long as the token is used', async () => {
+  test('S22: by a token of staff needs a maker who may open support sessions, as long as it is used', async () => {
     const role = ['customers.read', 'customers.write', 'servers.see_all'] as const
     const { serverId } = await p.admin('POST', '/admin/servers', p.order)
     await p.settle()

@@ -21,7 +21,7 @@ async function inside(p: World, permissions?: any): Promise<{ staff: Who & { id:
   return { staff, inIt: { cookie, csrf } }
 }
 
-/** What is answered this one time only, by the name of its field. */
+/** Fields that are answered only once. */
 const SHOWN_ONCE = /^(?!has)(.*password|token$|.*secret|.*codes$|(url|link|uri)$)/i
 const fieldsOf = (schema: any): string[] =>
   typeof schema !== 'object' || schema === null
@@ -76,7 +76,7 @@ describe('S22: a support session', () => {
     ])
     const startedBy = async (who: Who) => (await p.call(who, 'GET', `/jobs/${body.jobId}`)).body.startedBy
     expect(await startedBy(p.owner)).toEqual({ type: 'person', id: staff.id, name: 'Sam as Cal' })
-    // Who of the staff it was is not told to customers.
+    // Customers do not read the name of the member of staff.
     expect(await startedBy(p.customer)).toEqual({ type: 'person', id: '', name: 'Staff' })
   })
   const forSomebody = operations.filter((op) => op.access !== 'anyone')
@@ -103,7 +103,7 @@ describe('S22: a support session', () => {
       }
     expect(p.fingerprint()).toBe(before)
   })
-  test('is kept from what is the holder’s own: who they are, how they come in, who else does, and what they read of that', () => {
+  test('does not reach the holder’s identity, ways to sign in, other people’s access, or the list of it', () => {
     // S22, by hand: what is not in this list any more, or is open, is a decision and not a slip.
     const own = [
       'account.password account.email account.update',
@@ -178,7 +178,7 @@ describe('S22: a support session', () => {
     expect((await start(inIt)).headers.get('Idempotency-Replayed')).toBe('true')
     expect(code(await start(p.customer))).toBe('409 already_running')
   })
-  test('ends after 60 minutes, with the permission, or when it is left: then the staff member is who they were', async () => {
+  test('ends after 60 minutes, with the permission, or when it is left; then the own account is back', async () => {
     using p = await world()
     const whose = async (who: Who) => code(await p.call(who, 'GET', '/admin/overview'))
     const timed = await inside(p)

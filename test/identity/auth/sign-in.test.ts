@@ -16,7 +16,7 @@ function known(p: Panel, kind: 'customer' | 'reseller' | 'staff', passwordHash: 
 const signIn = (p: Panel, email: string, pass: string, headers: Record<string, string> = {}) =>
   p.call(undefined, 'POST', '/sessions', { email, password: pass }, headers)
 
-/** Who the answer's cookie makes of its holder. */
+/** The account that the response's cookie signs in. */
 function cookieOf(p: Panel, headers: Headers): Who & { text: string } {
   const text = headers.get('Set-Cookie')!
   const cookie = /^__Host-panel=([^;]*)/.exec(text)![1]!
@@ -47,7 +47,7 @@ describe('signing in', () => {
     known(p, 'staff')
     expect((await signIn(p, 'cal@staff.test', password)).body.home).toBe('/admin')
   })
-  test('with a wrong password, an unknown address or an account without a password gives the same bytes, no session and one audit line', async () => {
+  test('with a wrong password, an unknown address or no password: the same bytes, no session, one audit line', async () => {
     using p = await panel()
     const cal = known(p, 'customer')
     known(p, 'reseller', null)
@@ -95,7 +95,7 @@ describe('signing in', () => {
       expect((await signIn(p, cal.email, wrong)).status).toBe(401)
     expect((await signIn(p, cal.email, long)).status).toBe(201)
   })
-  test('is possible 20 times a minute from one address; the 21st is refused before any password is looked at', async () => {
+  test('is possible 20 times a minute from one address; the 21st is refused before any password is checked', async () => {
     using p = await panel()
     for (let i = 0; i < 20; i++) expect((await signIn(p, `nobody${i}@customer.test`, 'x')).status).toBe(401)
     const lines = p.auditLines().length
@@ -103,7 +103,7 @@ describe('signing in', () => {
     expect([status, body.error.code]).toEqual([429, 'rate_limited'])
     expect(Number(headers.get('Retry-After'))).toBeGreaterThan(0)
     for (let i = 0; i < 5; i++) expect((await signIn(p, `cal${i}@customer.test`, password)).status).toBe(429)
-    // Who goes on knocking stands in the audit log once a minute, and not once for each time.
+    // Further attempts are in the audit log once a minute, not once each.
     expect(
       p
         .auditLines()
@@ -228,7 +228,7 @@ describe('the set-up link', () => {
     expect(answers.map((a) => a.status).toSorted()).toEqual([201, 401, 401])
     expect(p.db.$client.query("SELECT count(*) AS n FROM accounts WHERE kind = 'staff'").get()).toEqual({ n: 1 })
   })
-  test('of an earlier start, a guessed one, or one when there is staff already is refused, and nothing happens', async () => {
+  test('of an earlier start, a made-up one, or one when there is staff already is refused; nothing happens', async () => {
     using p = await panel()
     const first = setUpToken(p.db)!
     const second = setUpToken(p.db)!

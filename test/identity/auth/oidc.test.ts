@@ -34,7 +34,7 @@ type Shop = Awaited<ReturnType<typeof shop>>
 const emailOf = (p: Panel, id: string) =>
   (p.db.$client.query('SELECT email FROM accounts WHERE id = ?').get(id) as { email: string }).email
 const rows = (p: Panel, table: string) => p.db.$client.query<any, []>(`SELECT * FROM ${table}`).all()
-/** What a refused sign-in may change is the audit log, and that it cannot be tried again. */
+/** A refused sign-in changes nothing but the audit log and the row that it consumes. */
 const untouched = (p: Panel) =>
   `${p.fingerprint().replace(/^(audit|provider_sign_ins) .*$/gm, '')} ${rows(p, 'sessions').length}`
 const lastLine = (p: Panel) => p.auditLines().at(-1)!
@@ -499,7 +499,7 @@ describe('who has no account here that may come this way', () => {
 })
 
 describe('the own identities', () => {
-  test('are listed, and unlinking one ends what else is signed in; the next time the address counts again', async () => {
+  test('are listed; unlinking one ends other sessions, and next time the e-mail address counts again', async () => {
     using p = await shop()
     p.idp.is({ sub: 'cal-1', email: p.cal.email, email_verified: true, auth_time: p.now() / 1000 })
     const me = sessionIn(p, (await walk(p)).headers)

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { deviceIn } from '../../../src/identity/auth/own-sessions.ts'
-import { forgetSessions } from '../../../src/identity/auth/sessions.ts'
+import { deleteExpiredSessions } from '../../../src/identity/auth/sessions.ts'
 import { write } from '../../../src/kernel/db/open.ts'
 import { panel } from '../../support/panel.ts'
 import { person, signIn, whoOf } from '../../support/second-factor.ts'
@@ -30,19 +30,19 @@ describe('S19 the list of sessions', () => {
     p.turnClock(2 * 3_600_000)
     expect(await list(p, late)).toHaveLength(1)
   })
-  test('loses them for good by the clock, with what was begun and never finished; when somebody was here last stays known', async () => {
+  test('loses them by the clock, with sign-ins that were never completed; the time last seen stays known', async () => {
     using p = await panel()
     const [cal, ada, owner] = [person(p), person(p, 'staff'), p.staff()]
     const count = (table: string) =>
       p.db.$client.query<{ n: number }, []>(`SELECT count(*) AS n FROM ${table}`).get()!.n
-    const left = () => ['sessions', 'pending_sign_ins', 'challenges', 'provider_sign_ins'].map(count)
+    const left = () => ['sessions', 'sign_in_challenges', 'passkey_challenges', 'provider_sign_ins'].map(count)
     await signIn(p, ada.email)
     const seen = async () => (await p.admin('GET', '/admin/staff')).data.find((s: any) => s.id === ada.id).seenAt
     const before = await seen()
     expect(before).toBeString()
     await p.call(undefined, 'POST', '/sessions/passkey/actions/begin')
     p.db.$client.run(`INSERT INTO provider_sign_ins VALUES ('a', 'b', 'c', 'd', NULL, 1, ${p.now() + 1000})`)
-    const forget = () => write(p.db, (tx) => forgetSessions(tx, p.now()))
+    const forget = () => write(p.db, (tx) => deleteExpiredSessions(tx, p.now()))
     forget()
     expect(left()).toEqual([4, 1, 1, 1])
     // An hour is all that staff have; customers have longer.

@@ -192,7 +192,7 @@ describe('S18 a step out of order is refused', () => {
     const answers = await Promise.all(Array.from({ length: 12 }, () => finish(p, { code: '000000' }, mine)))
     expect(answers.every((a) => a.status === 401 || a.status === 429)).toBe(true)
     expect(
-      (p.db.$client.query('SELECT tries FROM pending_sign_ins').get() as { tries: number }).tries,
+      (p.db.$client.query('SELECT attempts FROM sign_in_challenges').get() as { attempts: number }).attempts,
     ).toBeLessThanOrEqual(5)
   })
   test('with no proof, or two', async () => {
@@ -328,7 +328,7 @@ describe('S18 adding an authenticator app', () => {
   })
 })
 
-describe('S17 guessing at one account', () => {
+describe('S17 repeated wrong proofs for one account', () => {
   test('waits after the fifth failure, twice as long after each, up to 15 minutes', async () => {
     using p = await panel()
     const cal = person(p)
@@ -389,7 +389,7 @@ describe('S17 guessing at one account', () => {
     p.turnClock(seconds * 1000)
     expect((await finish(p, { code: codeOf(p, secret) }, two)).status).toBe(201)
   })
-  test('all day long from elsewhere keeps no owner out who is at a new place and has an authenticator app', async () => {
+  test('all day from elsewhere locks out no owner at a new address who has an authenticator app', async () => {
     using p = await panel()
     const cal = person(p)
     const { secret } = await withApp(p, cal)
