@@ -15,7 +15,7 @@ import { golden } from '../support/golden.ts'
 import { type Who, type World, world } from '../support/panel.ts'
 import { allPermissions, allScopes, scopes } from '../support/rights.ts'
 import { invite, share } from '../support/team.ts'
-import { added, allOperations, operations, registry } from './features.ts'
+import { added, allOperations, operations, registry } from './toy-feature/every-feature.ts'
 
 const hostOperations = allOperations.filter((op) => op.localOnly)
 let p: World

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { queryOf } from '../../src/kernel/api/operation.ts'
 import { type Who, type World, world } from '../support/panel.ts'
-import { added, operations } from './features.ts'
+import { added, operations } from './toy-feature/every-feature.ts'
 
 let p: World
 let nobody: Who

@@ -2,7 +2,7 @@
 import { expect, test } from 'bun:test'
 import { getTableConfig } from 'drizzle-orm/sqlite-core'
 import { openDb } from '../../src/kernel/db/open.ts'
-import { registry } from './features.ts'
+import { registry } from './toy-feature/every-feature.ts'
 
 const db = openDb(':memory:', registry.migrations)
 const { tables } = registry

@@ -1,10 +1,10 @@
 // A line of the audit log as the API shows it, and the filters by which lines are found.
 import { Type as t } from 'typebox'
 import { accountKinds } from '../../kernel/api/access.ts'
-import { declaredName } from '../../kernel/api/declared.ts'
 import { described, namedSchema, nullable, time } from '../../kernel/api/operation.ts'
 import { moment, text } from '../../kernel/api/query.ts'
 import { iso } from '../../kernel/db/clock.ts'
+import { declaredName } from '../../kernel/declared.ts'
 import type { LineRow } from './queries.ts'
 
 /** The way a call came in; `node` is the node itself, enrolling or reporting. */

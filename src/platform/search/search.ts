@@ -3,9 +3,9 @@
 
 import { Type as t } from 'typebox'
 import { everybody } from '../../kernel/api/access.ts'
-import { declaredName } from '../../kernel/api/declared.ts'
 import { nullable, operation, type ReadContext } from '../../kernel/api/operation.ts'
 import { partOf } from '../../kernel/db/rows.ts'
+import { declaredName } from '../../kernel/declared.ts'
 
 /** As many as are seen at a glance. */
 export const MOST = 12

@@ -1,11 +1,11 @@
 import { Type as t } from 'typebox'
 import type { Permission } from '../../../kernel/api/access.ts'
-import { declaredName } from '../../../kernel/api/declared.ts'
 import { ApiError } from '../../../kernel/api/errors.ts'
 import { page, paginateAll } from '../../../kernel/api/list.ts'
 import { named } from '../../../kernel/api/named.ts'
 import { done, fields, line, operation } from '../../../kernel/api/operation.ts'
 import { newId } from '../../../kernel/db/ids.ts'
+import { declaredName } from '../../../kernel/declared.ts'
 import { allRoles, deleteRole, insertRole, updateRole } from './queries.ts'
 import { mustHold, mustReach, role, roleAnswer, showRole } from './role.ts'
 

@@ -1,7 +1,7 @@
 // Names that features declare, as values of a field: a schema says which names it takes, and the registry puts them in. So an
 // operation about all features (roles, the audit log) needs no list of its own.
 import { Type as t } from 'typebox'
-import type { Feature } from '../feature.ts'
+import type { Feature } from './feature.ts'
 
 /** The names, from all that the features declare. */
 export type NamesOf = (features: readonly Feature[]) => readonly string[]

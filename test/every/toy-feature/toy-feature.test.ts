@@ -1,13 +1,13 @@
 // A feature is its folder and one line: the toy feature is mounted here and nowhere else, and has all that a feature of the product has.
-// The loops beside this file run over it too (features.ts).
+// The loops beside this file run over it too (every-feature.ts).
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { operationHelp } from '../../src/app/commands/admin-help.ts'
-import { registry as product } from '../../src/app/features.ts'
-import { assemble } from '../../src/kernel/feature.ts'
-import { openapi } from '../../src/kernel/openapi/openapi.ts'
-import { crashMatrix } from '../support/crash-matrix.ts'
-import { type Who, type World, world } from '../support/panel.ts'
-import { lampsFeature } from './toy-feature/feature.ts'
+import { operationHelp } from '../../../src/app/commands/admin-help.ts'
+import { registry as product } from '../../../src/app/features.ts'
+import { assemble } from '../../../src/kernel/feature.ts'
+import { openapi } from '../../../src/kernel/openapi/openapi.ts'
+import { crashMatrix } from '../../support/crash-matrix.ts'
+import { type Who, type World, world } from '../../support/panel.ts'
+import { lampsFeature } from './feature.ts'
 
 /** The one line. */
 const features = [lampsFeature]
