@@ -127,10 +127,10 @@ describe('a job whose node went away', () => {
     await tick()
     expect(again.job(id)).toMatchObject({ state: 'failed', errorCode: 'node_unreachable' })
 
-    const down = fresh({ db: e.db })
+    const down = fresh()
+    down.node('b', 'away')
     const other = down.start(building, 'b')
     down.db.$client.run('UPDATE jobs SET waiting_since = -1e9 WHERE id = ?', [other])
-    down.node('b', 'away')
     down.runner.start()
     later(down, RECONNECT_MS - 1)
     await tick()
