@@ -69,7 +69,7 @@ function plan(tx: Tx, it: Server, access: Access, instance: string): Plan {
   }
 }
 
-export const installing = saga<Installing>('install', { lane: 'build' })
+export const installing = saga<Installing>('install', { lane: 'build', cancelWith: 'servers:reinstall' })
   .record('plan', 'Reserving what it needs', {
     do: (tx, { input, jobId }) => {
       changeWorkload(tx, input.serverId, { lifecycle: 'provisioning', failure: null })
@@ -90,6 +90,7 @@ export const installing = saga<Installing>('install', { lane: 'build' })
   // Kept when the job fails: the next server from this image will want it.
   .command('image', 'Fetching the image, unless the node has it', {
     do: ({ input }) => nodeCommand(input.nodeId, 'image.ensure', input.image),
+    abandonable: true,
   })
   // What was on the disk was given up when the installation was asked for; nothing brings it back.
   .command('clear', 'Removing what was there before', {
@@ -133,6 +134,7 @@ export const installing = saga<Installing>('install', { lane: 'build' })
         address: out.plan.address,
         limitSeconds: BOOT_LIMIT_SECONDS,
       }),
+    abandonable: true,
   })
   // An image without guest agent and SSH may boot and never tell: its seed stays until it is next stopped.
   .command('unseed', 'Taking its first-boot data away', {

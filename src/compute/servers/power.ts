@@ -44,7 +44,9 @@ export const powerServer = operation({
   },
 })
 
-export const powering = saga<{ serverId: string; nodeId: string; action: PowerAction }>('power')
+export const powering = saga<{ serverId: string; nodeId: string; action: PowerAction }>('power', {
+  cancelWith: 'servers:power',
+})
   // Looked up in a step of its own: after a crash, asking "was it running?" again would get another answer.
   .command('look', 'Looking at its state', {
     do: ({ input }) => nodeCommand(input.nodeId, 'vm.look', { workload: input.serverId }),

@@ -1,6 +1,7 @@
 import { areas } from '../../kernel/api/access.ts'
 import { feature } from '../../kernel/feature.ts'
 import { failedJobs, stuckJobs } from './attention.ts'
+import { cancelJob } from './cancel.ts'
 import { getJob, getJobLog, listJobs } from './jobs.ts'
 import { jobTarget, searchJobs, visibleJobs } from './queries.ts'
 
@@ -9,6 +10,16 @@ const errors = {
     status: 404,
     when: 'There is no such job, it is not yours, or it is older than the newest 1000.',
     remedy: 'Check the id; look at the server instead.',
+  },
+  job_ended: {
+    status: 409,
+    when: 'The job that is to be cancelled has ended.',
+    remedy: 'Read its state: nothing is left to cancel.',
+  },
+  job_not_cancellable: {
+    status: 409,
+    when: 'The job carries out what was promised, such as a suspension: it cannot be undone and comes to its end.',
+    remedy: 'Wait until it has ended.',
   },
 } as const
 type Errors = typeof errors
@@ -24,10 +35,13 @@ export const jobsFeature = feature({
     title: 'Install web01',
     progress: 100,
     undoing: false,
+    undoPending: false,
+    cancellable: false,
+    cancelled: null,
     error: null,
   },
   errors,
-  operations: [listJobs, getJob, getJobLog],
+  operations: [listJobs, getJob, getJobLog, cancelJob],
   attention: [stuckJobs, failedJobs],
   auditTargets: [jobTarget],
   search: [

@@ -21,7 +21,7 @@ export const getJob = operation({
   access: everybody,
   on: job,
   response: jobRecord,
-  run: ({ actor, target }) => showJob(actor, target),
+  run: ({ tx, actor, target }) => showJob(tx, actor, target),
 })
 
 type State = keyof typeof jobStates
@@ -56,7 +56,7 @@ export const listJobs = operation({
       name: 'jobs',
       rows: (after, limit) => jobRows(tx, filter, after, limit),
       keyOf: (j) => j.id,
-      show: (j) => showJob(actor, j),
+      show: (j) => showJob(tx, actor, j),
       total: () => countJobs(tx, filter),
     })
   },

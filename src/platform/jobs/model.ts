@@ -1,8 +1,12 @@
 // Jobs, as people and billing systems follow them. The engine is kernel/jobs.
 import { Type as t } from 'typebox'
+import { accessLevel, rightsWith } from '../../compute/workloads/access.ts'
+import type { AccountKind } from '../../kernel/api/access.ts'
 import type { Actor } from '../../kernel/api/actor.ts'
+import { ApiError } from '../../kernel/api/errors.ts'
 import { described, namedSchema, nullable, type Resource, time } from '../../kernel/api/operation.ts'
 import { iso, isoOrNull } from '../../kernel/db/clock.ts'
+import type { Db } from '../../kernel/db/open.ts'
 import type { Job } from '../../kernel/jobs/queries.ts'
 import { asKnownTo } from '../audit/doer.ts'
 import { type JobRow, jobRow, visibleJobs } from './queries.ts'
@@ -12,8 +16,15 @@ export const job: Resource<JobRow> = {
   name: 'job',
   notFound: 'job_not_found',
   find: (tx, actor, id) => jobRow(tx, visibleJobs(tx, actor), id),
+  /** As on the workload that the job works on. */
+  rights(tx, actor, { subjectId, ownerId, providerId }) {
+    if (subjectId === null || ownerId === null) return undefined
+    const level = accessLevel(tx, actor, { id: subjectId, ownerId, resellerId: providerId })
+    return level && rightsWith(level)
+  },
 }
 
+const by = t.Object({ type: t.Enum(['person', 'token', 'system']), id: t.String(), name: t.String() })
 export const jobState = t.Enum(['queued', 'running', 'succeeded', 'failed'])
 export const jobRecord = namedSchema('Job', {
   id: t.String(),
@@ -22,10 +33,7 @@ export const jobRecord = namedSchema('Job', {
   state: jobState,
   progress: described(t.Integer(), '0 to 100.'),
   step: t.Object({ n: t.Integer(), of: t.Integer(), name: nullable(t.String()) }),
-  startedBy: described(
-    t.Object({ type: t.Enum(['person', 'token', 'system']), id: t.String(), name: t.String() }),
-    'As far as it is yours to know: a provider is Staff to its customers, without an id.',
-  ),
+  startedBy: described(by, 'As far as it is yours to know: a provider is Staff to its customers, without an id.'),
   nodeId: nullable(t.String()),
   nodeName: nullable(t.String()),
   ...subjectSchema,
@@ -34,30 +42,77 @@ export const jobRecord = namedSchema('Job', {
   finishedAt: nullable(time),
   error: nullable(t.Object({ code: t.String(), message: t.String() })),
   undoing: described(t.Boolean(), 'It failed and is being taken back, or is tried again: the error says why.'),
+  undoPending: described(t.Boolean(), 'It failed, and the rest of its undo waits until its node is back.'),
+  cancellable: described(t.Boolean(), 'You may cancel it now.'),
+  cancelled: described(
+    nullable(t.Object({ at: time, by })),
+    'Somebody asked to cancel it: it stops before its next step, and what it did is undone.',
+  ),
 })
 
 /** Undoing is part of running: a job has failed when everything it began is taken back. */
 export const stateOf = (it: Job) => (it.state === 'undoing' ? 'running' : it.state)
 
+type Doer = {
+  type: 'person' | 'token' | 'system'
+  id: string
+  name: string
+  account: { id: string | null; kind: AccountKind | null; name: string | null; resellerId: string | null }
+}
 /** The name of a token goes with its id: an actor who may not know the id reads the person behind the token instead. */
-function startedBy(actor: Actor, it: JobRow) {
-  const whole = { type: it.startedByType, id: it.startedById, name: it.startedByName }
-  const { doerId, ownerId, providerId } = it
+function asSeenBy(actor: Actor, { ownerId, providerId }: JobRow, { type, id, name, account }: Doer) {
+  const whole = { type, id, name }
   const asking = ownerId === actor.accountId || providerId === actor.accountId ? 'own' : 'guest'
-  const did = {
-    accountId: doerId ?? it.startedById,
-    kind: it.doerKind,
-    name: it.startedByName,
-    resellerId: it.doerResellerId,
-    providerId,
-  }
+  const did = { accountId: account.id ?? id, kind: account.kind, name, resellerId: account.resellerId, providerId }
   const known = asKnownTo(actor, did, asking)
   if (known.token) return whole
-  if (known.name !== did.name) return { ...whole, id: '', name: known.name }
-  return it.startedByType === 'token' ? { ...whole, id: '', name: it.doerName ?? '' } : whole
+  if (known.name !== name) return { ...whole, id: '', name: known.name }
+  return type === 'token' ? { ...whole, id: '', name: account.name ?? '' } : whole
 }
 
-export function showJob(actor: Actor, it: JobRow) {
+const startedBy = (actor: Actor, it: JobRow) =>
+  asSeenBy(actor, it, {
+    type: it.startedByType,
+    id: it.startedById,
+    name: it.startedByName,
+    account: { id: it.doerId, kind: it.doerKind, name: it.doerName, resellerId: it.doerResellerId },
+  })
+
+const cancelledBy = (actor: Actor, it: JobRow) =>
+  it.cancelRequestedAt === null
+    ? null
+    : {
+        at: iso(it.cancelRequestedAt),
+        by: asSeenBy(actor, it, {
+          type: it.cancelByType!,
+          id: it.cancelById!,
+          name: it.cancelByName!,
+          account: {
+            id: it.cancellerId,
+            kind: it.cancellerKind,
+            name: it.cancellerName,
+            resellerId: it.cancellerResellerId,
+          },
+        }),
+      }
+
+const isOpen = ({ state }: JobRow) => state !== 'succeeded' && state !== 'failed'
+
+/** Why the job cannot be cancelled now; undefined when it can be. */
+export function notCancellable(it: JobRow): ApiError | undefined {
+  if (!isOpen(it)) return new ApiError('job_ended', `${it.title} has ended.`)
+  if (it.cancelScope === null)
+    return new ApiError('job_not_cancellable', `${it.title} cannot be undone, so it comes to its end by itself.`)
+  return undefined
+}
+
+/** Does this actor have the right with which such a job is cancelled, on what the job works on? */
+export function mayCancel(tx: Db, actor: Actor, it: JobRow): boolean {
+  const rights = job.rights?.(tx, actor, it)
+  return it.cancelScope !== null && actor.scopes.has(it.cancelScope) && (!rights || rights.has(it.cancelScope))
+}
+
+export function showJob(tx: Db, actor: Actor, it: JobRow) {
   const staff = actor.kind === 'staff'
   return {
     id: it.id,
@@ -75,5 +130,8 @@ export function showJob(actor: Actor, it: JobRow) {
     finishedAt: isoOrNull(it.finishedAt),
     error: it.errorCode ? { code: it.errorCode, message: it.errorMessage ?? '' } : null,
     undoing: it.state === 'undoing',
+    undoPending: it.undoNodeId !== null,
+    cancellable: it.cancelRequestedAt === null && !notCancellable(it) && mayCancel(tx, actor, it),
+    cancelled: cancelledBy(actor, it),
   }
 }

@@ -34,19 +34,28 @@ export type JobRow = Job & {
   doerKind: AccountKind | null
   doerName: string | null
   doerResellerId: string | null
+  cancellerId: string | null
+  cancellerKind: AccountKind | null
+  cancellerName: string | null
+  cancellerResellerId: string | null
 }
 // Raw: drizzle has no form for joins that other features export as text. +?: one job 5 µs instead of 29, a page of 51
 // 97 µs instead of 128.
 const fromJobs = `${jobReference.from('j')} ${nodeReference.leftJoin('n', 'j.node_id')} ${withWorkload}
   ${tokenReference.leftJoin('tk', "j.started_by_id AND j.started_by_type = 'token'")}
-  ${accountReference.leftJoin('ac', `coalesce(${tokenReference.column('tk', 'accountId')}, j.started_by_id)`)}`
+  ${accountReference.leftJoin('ac', `coalesce(${tokenReference.column('tk', 'accountId')}, j.started_by_id)`)}
+  ${tokenReference.leftJoin('ctk', "j.cancel_by_id AND j.cancel_by_type = 'token'")}
+  ${accountReference.leftJoin('cac', `coalesce(${tokenReference.column('ctk', 'accountId')}, j.cancel_by_id)`)}`
 const selectJobs = `SELECT j.id, j.kind, j.title, j.state, j.progress, j.step_n AS stepN, j.step_of AS stepOf,
   j.step_name AS stepName, j.started_by_type AS startedByType, j.started_by_id AS startedById,
   j.started_by_name AS startedByName, j.node_id AS nodeId, j.subject_type AS subjectType, j.subject_id AS subjectId,
   j.created_at AS createdAt, j.started_at AS startedAt, j.finished_at AS finishedAt, j.error_code AS errorCode,
-  j.error_message AS errorMessage, ${nodeReference.columns('n', { nodeName: 'name' })},
+  j.error_message AS errorMessage, j.cancel_scope AS cancelScope, j.cancel_requested_at AS cancelRequestedAt,
+  j.cancel_by_type AS cancelByType, j.cancel_by_id AS cancelById, j.cancel_by_name AS cancelByName,
+  j.undo_node_id AS undoNodeId, ${nodeReference.columns('n', { nodeName: 'name' })},
   ${workloadReference.columns('w', { ownerId: 'ownerId', providerId: 'resellerId' })},
-  ${accountReference.columns('ac', { doerId: 'id', doerKind: 'kind', doerName: 'name', doerResellerId: 'resellerId' })}
+  ${accountReference.columns('ac', { doerId: 'id', doerKind: 'kind', doerName: 'name', doerResellerId: 'resellerId' })},
+  ${accountReference.columns('cac', { cancellerId: 'id', cancellerKind: 'kind', cancellerName: 'name', cancellerResellerId: 'resellerId' })}
   ${fromJobs}`
 
 export const jobRow = (tx: Db, { where, values }: Where, id: string): JobRow | undefined =>
