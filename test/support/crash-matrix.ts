@@ -1,6 +1,7 @@
-// Crash injection for jobs: the power goes out before and after every step, forwards and backwards, of controller and of agent, while every
-// step in turn fails early (nothing done) or late (all done, then an error). The end is the same each time: no row, vm, disk, rule or
-// address lost or doubled. The steps are read from the sagas, so a new step is tested before its author writes a line.
+// Crash injection for jobs: the power goes out before and after every step, forwards and backwards, of controller and
+// of agent, while every step in turn fails early (nothing done) or late (all done, then an error). The end is the same
+// each time: no row, vm, disk, rule or address lost or doubled. The steps are read from the sagas, so a new step is
+// tested before its author writes a line.
 import { describe, expect, test } from 'bun:test'
 import type { CommandName } from '../../agent/protocol/wire.ts'
 import { InjectedCrash } from '../../src/kernel/jobs/failures.ts'
@@ -117,8 +118,8 @@ export function crashMatrix({ sagas, scenarios, open = world, measure = invarian
         for (const mode of ['early', 'late'] as const) {
           if (mode === 'late' && isRecord(s, name)) continue // it fails in its transaction or not at all
           const failure = { step: name, mode }
-          // The whole cross product is the long run. Here the last command's failure meets every crash, so that every undo is cut short
-          // and repeated; the other failures meet some.
+          // The whole cross product is the long run. Here the last command's failure meets every crash, so that every
+          // undo is cut short and repeated; the other failures meet some.
           const last = stepsOf(s).findLast((step) => step.kind === 'command')?.name === name && mode === 'late'
           const moments = momentsOf(s, true).filter(
             (m, i) => long || last || m === undefined || (i + name.length + (mode === 'late' ? 1 : 0)) % 9 === 0,
@@ -126,7 +127,8 @@ export function crashMatrix({ sagas, scenarios, open = world, measure = invarian
           for (const moment of quickly(moments, 6, n + name.length))
             test(`with "${name}" failing ${mode}, ${moment?.words ?? 'undisturbed'}`, async () => {
               const end = await play(s, failure, moment)
-              // A step of this scenario that sends nothing cannot fail; one that failed late may have been cut short before it.
+              // A step of this scenario that sends nothing cannot fail; one that failed late may have been cut short
+              // before it.
               if (end.job.state === 'succeeded') return expect(end.invariants).toMatchObject(s.succeeds)
               expect(s.fails).toBeDefined()
               expect(end.job.state).toBe('failed')

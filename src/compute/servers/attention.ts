@@ -27,7 +27,9 @@ export const awayServers: Source = ({ tx, actor, nodes, clock }) => {
         n === 1
           ? `${hostname} cannot be reached by the panel.`
           : `${n} servers cannot be reached by the panel, ${hostname} among them.`,
-      effect: `${n === 1 ? 'It keeps' : 'They keep'} running but cannot be changed until the connection is back. Your provider sees this too.`,
+      effect:
+        `${n === 1 ? 'It keeps' : 'They keep'} running but cannot be changed until the connection is back. ` +
+        'Your provider sees this too.',
       since: iso(seenAt),
       ...(n === 1
         ? { action: 'Open server', href: `${areas[actor.kind]}/servers/${id}` }
@@ -35,7 +37,10 @@ export const awayServers: Source = ({ tx, actor, nodes, clock }) => {
     }))
 }
 
-/** Servers that wait for the actor or for its provider; those in a reseller's care wait for the customer, not for the reseller. */
+/**
+ * Servers that wait for the actor or for its provider; those in a reseller's care wait for the customer, not for the
+ * reseller.
+ */
 export const waitingServers: Source = ({ tx, actor }) => {
   if (actor.kind === 'staff') return []
   return waitingServerRows(tx, visible(tx, actor), actor.accountId, MOST_SHOWN).map(

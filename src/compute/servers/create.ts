@@ -1,5 +1,5 @@
-// An order. Node, disk space, addresses and hostname are held by the same transaction that accepts it, so two orders never get
-// the same; whatever comes later can be undone, and this is not promised twice.
+// An order. Node, disk space, addresses and hostname are held by the same transaction that accepts it, so two orders
+// never get the same; whatever comes later can be undone, and this is not promised twice.
 import { type Static, Type as t } from 'typebox'
 import { image, sourceOf } from '../../catalog/images/model.ts'
 import { packageOnSale } from '../../catalog/packages/model.ts'
@@ -45,7 +45,7 @@ const wanted = {
 const order = fields(wanted)
 type Order = Static<typeof order>
 
-/** What the orders of staff and of resellers have in common: nearly all. */
+/** The orders of staff and of resellers have nearly everything in common. */
 const ordering = {
   method: 'POST' as const,
   response: namedSchema('ServerOrdered', {

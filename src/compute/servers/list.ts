@@ -45,7 +45,8 @@ function listing(call: ReadContext, name: string) {
     // Not the address of who shares a server: it could be guessed letter by letter.
     const theirs = own(call.actor)
     filters.push([
-      `(w.hostname ${LIKE} OR w.name ${LIKE} OR w.id = ? OR ${addressContains('w.id')} OR ${accountContains('w.owner_id', theirs.where)})`,
+      `(w.hostname ${LIKE} OR w.name ${LIKE} OR w.id = ? OR ${addressContains('w.id')}
+        OR ${accountContains('w.owner_id', theirs.where)})`,
       [part, part, query['q'], part, part, part, ...theirs.values],
     ])
   }

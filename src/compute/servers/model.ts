@@ -29,7 +29,7 @@ export const server: Resource<Server> = {
   ...workloadResource(serverById),
 }
 
-/** What every job about a server says: it has the server's lock, and its subject is the server. */
+/** Fields that every job about a server has: it takes the server's lock, and its subject is the server. */
 export const serverJob = (
   { id, nodeId }: Pick<Server, 'id' | 'nodeId'>,
   { by, title, now }: Pick<NewJob, 'by' | 'title' | 'now'>,

@@ -7,7 +7,7 @@ import { changeWorkload } from '../workloads/queries.ts'
 import { server } from './model.ts'
 import { mustAllow, refusalsOf } from './state.ts'
 
-/** What a guest gets to shut itself down before the plug is pulled. */
+/** A guest has this long to shut itself down; then its vm is switched off. */
 const GRACE_SECONDS = 90
 export const verbs = { start: 'Start', shutdown: 'Shut down', off: 'Force off', restart: 'Restart' } as const
 export type PowerAction = keyof typeof verbs

@@ -66,8 +66,8 @@ export type ServerRow = {
   job: string | null
 }
 
-// Raw: one statement with nine joins and two subqueries answers a page of 50; crossJoin pins their order, because with
-// few packages the planner would begin there, and sort all servers for a page.
+// Raw: one statement answers a page of 50. crossJoin pins the order of the joins: with few packages the planner would
+// begin with them and sort all servers for a page.
 const selectServers = `SELECT ${workloadColumns}, s.traffic_gb AS trafficGb, s.port_mbps AS portMbps, s.protected,
   s.package_id AS packageId, s.image_id AS imageId, ${nodeReference.columns('n', { nodeName: 'name' })},
   ${accountReference.columns('o', { ownerName: 'name', ownerEmail: 'email' })},
@@ -92,9 +92,7 @@ export const serverRows = (tx: Db, { where, values }: Where, after: string | und
     )
     .all(...values, ...(after ? [after] : []), limit)
 
-/**
- * How many fit. `joined`: `where` names a column of `servers s`; without it the count reads one index of `workloads`.
- */
+/** How many fit. `joined`: `where` names a column of `servers s`; without it the count reads one index. */
 export const countServers = (tx: Db, { where, values }: Where, joined: boolean): number =>
   countOf(
     tx,

@@ -95,7 +95,7 @@ export function showServer({ tx, nodes, actor }: Pick<AppContext, 'nodes'> & { t
     name: s.name,
     hostname: s.hostname,
     status,
-    // What passed between the owner and the provider is theirs.
+    // A reason concerns the owner and the provider, and nobody with whom the server is shared.
     suspendReason: access === 'own' ? s.suspendReason : null,
     failure: s.failure,
     access,

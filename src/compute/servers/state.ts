@@ -1,4 +1,5 @@
-// What the state of a server allows: one table of every state and every action. Operations, buttons and the reference derive from it.
+// The state machine of a server: one table of every state and every action, from which operations, buttons and the
+// reference derive.
 import { ApiError, type Code } from '../../kernel/api/errors.ts'
 import { type Status, statuses } from '../workloads/status.ts'
 
@@ -127,7 +128,10 @@ const words: Record<Refused, (hostname: string) => string> = {
   not_possible: (s) => `${s} is in a state that this version of Berth does not know. Nothing can be done with it.`,
 }
 
-/** Why the server's state refuses the action; undefined when it allows it. A state that the table does not have refuses everything. */
+/**
+ * The code by which the server's state refuses the action; undefined when it allows it. An unknown state refuses
+ * everything.
+ */
 export function disabledReason(server: Deciding, action: Action): Refused | undefined {
   if (server.protected && refusedWhenProtected.includes(action)) return 'server_protected'
   const cell: 'allowed' | Refused = (table as Partial<typeof table>)[server.status]?.[action] ?? 'not_possible'

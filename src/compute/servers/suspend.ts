@@ -1,5 +1,5 @@
-// A suspension is recorded at once, in every state and while a job is at work or the node is away, and carried out when it can be: an
-// overdue customer does not stay online because a node reboots. It replaces the open job, comes to its end and is never undone.
+// A suspension is recorded at once, also while a job is at work or the node is away: an overdue customer does not stay
+// online because a node reboots. It replaces the open job, comes to its end and is never undone.
 import { nodeCommand } from '../../../agent/protocol/wire.ts'
 import { fields, jobResponse, line, operation } from '../../kernel/api/operation.ts'
 import { emit } from '../../kernel/jobs/outbox.ts'

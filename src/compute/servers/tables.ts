@@ -1,6 +1,6 @@
 import { integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 
-/** What only servers have, under the id of their workload. */
+/** Columns that only servers have, under the id of their workload. */
 export const servers = sqliteTable('servers', {
   id: text().primaryKey(),
   packageId: text('package_id').notNull(),

@@ -1,5 +1,6 @@
-// Terminating is recorded at once: the owner does not see the server any more and billing is told. Its disk, node and addresses
-// are held until the node has let go of them, so that an address is never given to another while the old guest still answers on it.
+// A termination is recorded at once: the owner does not see the server any more, and an event tells billing. Disk and
+// addresses are held until the node has deleted the vm, so that nobody gets an address on which the old guest still
+// answers.
 import { nodeCommand, type Volume } from '../../../agent/protocol/wire.ts'
 import { jobResponse, operation } from '../../kernel/api/operation.ts'
 import { emit } from '../../kernel/jobs/outbox.ts'
@@ -55,7 +56,7 @@ export const terminating = saga<{ serverId: string; nodeId: string; volume: Volu
     do: ({ input }) => nodeCommand(input.nodeId, 'vm.remove', { workload: input.serverId }),
   })
   .command('disk', 'Deleting its disk', { do: ({ input }) => nodeCommand(input.nodeId, 'volume.remove', input.volume) })
-  // After the machine is gone: without its rules it could not be left running for a moment.
+  // After the vm: it never runs without its network rules.
   .command('firewall', 'Removing its network rules', {
     do: ({ input }) => nodeCommand(input.nodeId, 'firewall.forget', { workload: input.serverId }),
   })

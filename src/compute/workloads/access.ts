@@ -31,8 +31,8 @@ export const rightsWith = (level: AccessLevel): ReadonlySet<Scope> | undefined =
   level === 'own' ? undefined : opens(level)
 
 /**
- * As SQL over `workloads w`: what is the actor's own or in the actor's care, without what others share. Nothing for a token that may
- * not read servers, whatever else it may do with one whose id it has.
+ * As SQL over `workloads w`: the actor's own and those in the actor's care, without those that others share. None for a
+ * token without the scope to read servers, also where it may change one by its id.
  */
 export function own(actor: Actor): Where {
   if (!actor.scopes.has('servers:read')) return { where: '0', values: [] }

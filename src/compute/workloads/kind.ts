@@ -1,5 +1,5 @@
-// A kind of workload: servers, and whatever else runs on nodes for an owner. Placement, addresses, quotas, team access and the reports of
-// nodes work on `workloads` and know no kind; this value says what texts and API fields need to know.
+// A kind of workload: servers, and whatever else runs on nodes for an owner. Placement, addresses, quotas, team access
+// and the reports of nodes know no kind; texts and identifiers do, by this value.
 import type { Registry } from '../../kernel/feature.ts'
 import { count, list } from '../../kernel/words.ts'
 

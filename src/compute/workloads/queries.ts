@@ -61,8 +61,8 @@ export const changeWorkload = (tx: Tx, id: string, values: Partial<typeof worklo
   void tx.update(workloads).set(values).where(eq(workloads.id, id)).run()
 
 /**
- * Keeps what a node reports. What the guest did by itself, while no job is open and it is not suspended, is wanted from
- * then on; a crash is wanted by nobody.
+ * Stores the power that a node reported. A guest that started or stopped by itself, with no job open and not suspended,
+ * changes the wanted power too; a crash does not.
  */
 export function notePower(tx: Tx, workload: Workload, power: Power, busy: boolean) {
   const wanted =
@@ -79,10 +79,7 @@ export function notePower(tx: Tx, workload: Workload, power: Power, busy: boolea
 /** A row of a kind with what every workload has, and the status computed from it. */
 export type WorkloadRow<T extends SQLiteTable> = Workload & T['$inferSelect'] & { status: Status }
 
-/**
- * `const serverById = rowsOf(servers)`: the row of this id with its workload; undefined when there is none. Prepared
- * once.
- */
+/** `const serverById = rowsOf(servers)`: the row of an id with its workload; undefined when there is none. */
 export function rowsOf<T extends SQLiteTable & { id: SQLiteColumn }>(table: T) {
   const find = prepared((db) =>
     db

@@ -1,4 +1,4 @@
-// What overviews, quotas, the search and the audit log read of workloads. A `Where` is over `workloads w`, such as `visible`.
+// The queries of overviews, quotas, the search and the audit log. A `Where` is over `workloads w`, such as `visible`.
 import { type Db, prepared } from '../../kernel/db/open.ts'
 import { LIKE, type Where } from '../../kernel/db/rows.ts'
 import { addressContains, addressCount, addressesText } from '../../network/ip-pools/queries.ts'
@@ -13,12 +13,12 @@ type Held = { servers: number; vcpus: number; memoryMb: number; diskGb: number; 
 const held = prepared(({ $client }) =>
   $client.prepare<Held, [string]>(
     `SELECT coalesce(sum(w.kind = 'server'), 0) AS servers, coalesce(sum(w.vcpus), 0) AS vcpus,
-      coalesce(sum(w.memory_mb), 0) AS memoryMb, coalesce(sum(w.disk_gb), 0) AS diskGb, coalesce(sum(w.gpus), 0) AS gpus,
-      coalesce(sum(${addressCount('w.id', 4)}), 0) AS ipv4
+      coalesce(sum(w.memory_mb), 0) AS memoryMb, coalesce(sum(w.disk_gb), 0) AS diskGb,
+      coalesce(sum(w.gpus), 0) AS gpus, coalesce(sum(${addressCount('w.id', 4)}), 0) AS ipv4
      ${fromWorkloads} WHERE (w.reseller_id = ?1 OR w.owner_id = ?1) AND w.terminated_at IS NULL`,
   ),
 )
-/** What the workloads of a reseller and of its customers hold together, by the names of its quotas. */
+/** Resources that the workloads of a reseller and of its customers hold together, by the names of its quotas. */
 export const heldUnder = (tx: Db, resellerId: string): Held => held(tx).get(resellerId)!
 
 /** How many workloads of this kind have which status. */
@@ -51,7 +51,7 @@ export const firstToSetUp = (tx: Db, kind: WorkloadKind, where: Where): string |
   first(tx, kind, where, statusIs.pending_setup)
 
 type Found = { id: string; title: string; detail: string | null }
-/** Workloads with this in their name, hostname or address, or with this id, the newest first; `part` is `partOf(id)`. */
+/** Workloads with this in name, hostname or address, or with this id, newest first; `part` is `partOf(id)`. */
 export const searchWorkloads = (
   tx: Db,
   { kind }: WorkloadKind,
@@ -64,6 +64,7 @@ export const searchWorkloads = (
     .query<Found, (string | number)[]>(
       `SELECT w.id, w.hostname AS title, ${addressesText('w.id')} AS detail ${fromWorkloads}
        WHERE w.kind = ? AND ${where} AND w.terminated_at IS NULL
-         AND (w.hostname ${LIKE} OR w.name ${LIKE} OR w.id = ? OR ${addressContains('w.id')}) ORDER BY w.id DESC LIMIT ?`,
+         AND (w.hostname ${LIKE} OR w.name ${LIKE} OR w.id = ? OR ${addressContains('w.id')})
+       ORDER BY w.id DESC LIMIT ?`,
     )
     .all(kind, ...values, part, part, id, part, limit)

@@ -1,5 +1,5 @@
-// Reserving for a new workload of any kind: node, resources, number, hostname and addresses, in the transaction that accepts the order, so
-// that two orders never get the same.
+// Reserving node, resources, number, hostname and addresses for a new workload of any kind, in the transaction that
+// accepts the order: two orders never get the same.
 import { randomBytes } from 'node:crypto'
 import type { Location } from '../../fleet/locations/model.ts'
 import type { NodeCapacity } from '../../fleet/nodes/queries.ts'
@@ -13,7 +13,7 @@ import type { WorkloadKind } from './kind.ts'
 import { insertWorkload, nextNumber } from './queries.ts'
 import type { Lifecycle } from './tables.ts'
 
-/** What it holds until it is released. `ipv4` is a number of addresses, `ipv6Prefix` the length of one prefix. */
+/** Resources of a workload. `ipv4` is a number of addresses, `ipv6Prefix` the length of one prefix. */
 export type Held = {
   vcpus: number
   memoryMb: number

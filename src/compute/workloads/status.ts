@@ -12,7 +12,10 @@ export const statuses = [
 ] as const
 export type Status = (typeof statuses)[number]
 
-/** A suspension hides what is beneath it; a termination hides the suspension. `running` and `stopped` are the node's last report. */
+/**
+ * A termination counts before a suspension, and that before the rest. `running` and `stopped` are the node's last
+ * report.
+ */
 export function statusOf({
   lifecycle,
   suspendedAt,
@@ -25,7 +28,9 @@ export function statusOf({
 }
 
 const on = "w.power IN ('running', 'paused')"
-/** Per status, a condition over `workloads w`: exactly one is true for each row. Each can use the index `workloads_state`. */
+/**
+ * Per status, a condition over `workloads w`: exactly one is true for a row. Each can use the index `workloads_state`.
+ */
 export const statusIs: Readonly<Record<Status, string>> = {
   terminated: "w.lifecycle = 'terminated'",
   suspended: "w.lifecycle <> 'terminated' AND w.suspended_at IS NOT NULL",

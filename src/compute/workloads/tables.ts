@@ -1,11 +1,11 @@
 import { integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 import type { Power } from '../../../agent/protocol/wire.ts'
 
-/** How far a workload has come, apart from suspension and power: `status.ts` computes from all three what the API says. */
+/** How far a workload has come. `status.ts` computes the API's status from it, the suspension and the power. */
 export const lifecycles = ['pending_setup', 'provisioning', 'active', 'failed', 'terminated'] as const
 export type Lifecycle = (typeof lifecycles)[number]
 
-/** What every kind of workload has. The table of a kind has the rest, under the same id. */
+/** Columns of every kind of workload. The table of a kind has the rest, under the same id. */
 export const workloads = sqliteTable('workloads', {
   id: text().primaryKey(),
   /** The `kind` of a `WorkloadKind`. */
@@ -30,9 +30,9 @@ export const workloads = sqliteTable('workloads', {
   failure: text(),
   suspendedAt: integer('suspended_at'),
   suspendReason: text('suspend_reason'),
-  /** What the node reported last; null until its first report. */
+  /** The node's last report; null before the first. */
   power: text().$type<Power>(),
-  /** What unsuspending restores: the power before the suspension, which no suspension changes. */
+  /** The power that unsuspending restores: a suspension does not change it. */
   wantedPower: text('wanted_power').$type<'running' | 'stopped'>().notNull().default('stopped'),
   createdAt: integer('created_at').notNull(),
   terminatedAt: integer('terminated_at'),

@@ -1,6 +1,7 @@
-// Where a new workload goes. A node takes it when it is open, connected, has memory and disk left, and a free IPv4 address if the
-// package has one. Of those, `spread` takes the node with the most free memory, `fill` the fullest that still fits, so that
-// whole nodes stay empty. The reason is kept on the workload in words, because "why there?" is asked months later.
+// Where a new workload goes. A node takes it when it is open, connected, has memory and disk left, and a free IPv4
+// address if the package has one. Of those, `spread` takes the node with the most free memory, `fill` the fullest that
+// still fits, so that whole nodes stay empty. The reason is kept on the workload in words, because "why there?" is
+// asked months later.
 import { ApiError } from '../../kernel/api/errors.ts'
 import type { Db } from '../../kernel/db/open.ts'
 import type { Location } from '../locations/model.ts'

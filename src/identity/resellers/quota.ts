@@ -1,5 +1,5 @@
-// How much a reseller and its customers may hold together. Counted and checked in the transaction of what is added, of which
-// there is one at a time: two orders cannot pass one quota.
+// How much a reseller and its customers may hold together. Counted and checked in the transaction of what is added, of
+// which there is one at a time: two orders cannot pass one quota.
 import { Type as t } from 'typebox'
 import { heldUnder } from '../../compute/workloads/reports.ts'
 import { ApiError } from '../../kernel/api/errors.ts'
@@ -9,7 +9,7 @@ import { emit } from '../../kernel/jobs/outbox.ts'
 import { exactGb, exactMb } from '../../kernel/words.ts'
 import { countCustomers } from '../accounts/queries.ts'
 
-/** What is counted, in words. */
+/** The resources that are counted, in words. */
 export const resources = {
   customers: 'customers',
   servers: 'servers',
@@ -43,7 +43,7 @@ export const amountsAnswer = namedSchema(
 /** Every quota by its name; what was never set is not limited. */
 export const whole = (quotas: Partial<Quotas>): Quotas => each((resource) => quotas[resource] ?? null)
 
-/** What the reseller and its customers hold now, without what is terminated. */
+/** Amounts that the reseller and its customers hold now; terminated workloads do not count. */
 export const usedBy = (tx: Db, resellerId: string): Amounts => ({
   customers: countCustomers(tx, resellerId),
   ...heldUnder(tx, resellerId),
@@ -93,8 +93,8 @@ export const nearIn = ({ quotas, used }: { quotas: Quotas; used: Amounts }) =>
 
 type Holder = { id: string; name: string; quotas: Partial<Quotas> }
 /**
- * Throws `quota_exceeded`, naming which, when the reseller has not this much left; tells of each quota that comes near its end
- * by it, once. Call it before adding, in the same transaction.
+ * Throws `quota_exceeded`, naming which, when the reseller has not this much left; tells of each quota that comes near
+ * its end by it, once. Call it before adding, in the same transaction.
  */
 export function takeFromQuota(tx: Tx, now: number, { id, name, quotas }: Holder, added: Partial<Amounts>) {
   const used = usedBy(tx, id)

@@ -91,3 +91,87 @@ describe('a suspension at any moment is recorded at once and stops the server; u
       expect(power).not.toBe('running')
     })
 })
+
+describe('while the node of a running server is away', () => {
+  const minutes = (n: number) => n * 60_000
+  async function away() {
+    const p = await world()
+    const { serverId: id } = await p.admin('POST', '/admin/servers', p.order)
+    await p.settle()
+    p.node.agent.disconnect()
+    return { p, id: id as string, [Symbol.dispose]: () => p.close() }
+  }
+  /** Longer than a job may wait that fails. */
+  async function longAfter(p: World) {
+    p.turnClock(minutes(20))
+    p.controller.runner.sweep()
+    await Bun.sleep(5)
+    p.turnClock(minutes(20))
+    p.controller.runner.sweep()
+    await Bun.sleep(5)
+  }
+  async function nodeReturns(p: World) {
+    p.node.agent.connect()
+    for (let i = 0; i < 5; i++) await Promise.all([p.settle(), Bun.sleep(2)])
+  }
+
+  test('a suspension is recorded at once, waits for ever, and is carried out when it is back', async () => {
+    using one = await away()
+    const { p, id } = one
+    expect((await suspend(p, id)).status).toBe(202)
+    expect(p.server(id).status).toBe('suspended')
+    await longAfter(p)
+    expect(await settled(p, id)).toMatchObject({ status: 'suspended', power: 'running', openJobs: 1 })
+    await nodeReturns(p)
+    expect(await settled(p, id)).toMatchObject({ status: 'suspended', power: 'stopped', openJobs: 0 })
+  })
+  test('a termination is recorded at once, holds its address, and leaves nothing behind when it is back', async () => {
+    using one = await away()
+    const { p, id } = one
+    expect((await terminate(p, id)).status).toBe(202)
+    expect((await p.call(p.customer, 'GET', `/servers/${id}`)).status).toBe(404)
+    await longAfter(p)
+    expect(await settled(p, id)).toMatchObject({ status: 'terminated', addresses: 1, held: 1, openJobs: 1 })
+    await nodeReturns(p)
+    expect(await settled(p, id)).toMatchObject(gone)
+  })
+  test('a termination replaces a suspension that waits', async () => {
+    using one = await away()
+    const { p, id } = one
+    await suspend(p, id)
+    expect((await terminate(p, id)).status).toBe(202)
+    await nodeReturns(p)
+    expect(await settled(p, id)).toMatchObject(gone)
+  })
+  test('a suspension that is taken back before it was carried out stops nothing', async () => {
+    using one = await away()
+    const { p, id } = one
+    await suspend(p, id)
+    await unsuspend(p, id)
+    await nodeReturns(p)
+    expect(await settled(p, id)).toMatchObject({ status: 'running', power: 'running', openJobs: 0 })
+    expect(p.db.$client.query("SELECT kind, state FROM jobs WHERE kind LIKE '%suspend' ORDER BY rowid").all()).toEqual([
+      { kind: 'suspend', state: 'failed' },
+      { kind: 'unsuspend', state: 'succeeded' },
+    ])
+  })
+  test("the owner's restart gives way to a termination, also when it waits since before", async () => {
+    using one = await away()
+    const { p, id } = one
+    await p.admin('POST', `/servers/${id}/actions/power`, { action: 'restart' })
+    expect((await terminate(p, id)).status).toBe(202)
+    await nodeReturns(p)
+    expect(await settled(p, id)).toMatchObject(gone)
+  })
+  test('what was installed when the node went away is terminated when it is back', async () => {
+    using p = await world()
+    p.arm({ failpoints: (at) => void (at === 'install/define:noted' && p.node.agent.disconnect()) })
+    const { serverId: id } = await p.admin('POST', '/admin/servers', p.order)
+    await Bun.sleep(20)
+    expect(p.server(id).status).toBe('provisioning')
+    expect((await terminate(p, id)).status).toBe(202)
+    await Bun.sleep(5)
+    await nodeReturns(p)
+    expect(await settled(p, id)).toMatchObject(gone)
+  })
+})

@@ -1,4 +1,5 @@
-// A second kind of workload needs no change in placement, addresses, quotas, team access, node reports, jobs or the crash matrix.
+// A second kind of workload needs no change in placement, addresses, quotas, team access, node reports, jobs or the
+// crash matrix.
 import { describe, expect, test } from 'bun:test'
 import { crashMatrix } from '../../support/crash-matrix.ts'
 import { type World, world } from '../../support/panel.ts'
