@@ -2,6 +2,8 @@
 import { describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { operations, registry } from '../../src/app/features.ts'
+import { actionNames, table as states } from '../../src/compute/servers/state.ts'
+import { statuses } from '../../src/compute/workloads/status.ts'
 import { presets } from '../../src/identity/tokens/presets.ts'
 import { accountKinds, type Scope } from '../../src/kernel/api/access.ts'
 import { checksOf } from '../../src/kernel/api/http.ts'
@@ -51,6 +53,13 @@ const tables: Record<string, string> = {
     ['list', 'rows when nothing is said', 'at most'],
     operations.flatMap((op) => (op.pages ? [[`\`GET ${op.path}\``, `${op.pages.usual}`, `${op.pages.most}`]] : [])),
   ),
+  states: table(
+    ['action', ...statuses.map((status) => `\`${status}\``)],
+    actionNames.map((action) => [
+      action,
+      ...statuses.map((status) => (states[status][action] === 'allowed' ? 'allowed' : `\`${states[status][action]}\``)),
+    ]),
+  ),
   keys: `Calls that take one: ${operations.flatMap((op) => (op.idempotent ? [`\`${op.method} ${op.path}\``] : [])).join(', ')}.`,
 }
 
@@ -70,7 +79,16 @@ describe('docs/api.md', () => {
   test('names no code, scope, path or preset that there is not', () => {
     const text = readFileSync(file, 'utf8').replace(/<!-- (\w+) -->[\s\S]*?<!-- \/\1 -->/g, '')
     const prose = text.replace(/```[\s\S]*?```/g, '')
-    const known = new Set([...Object.keys(errors), 'queued', 'running', 'succeeded', 'failed', 'deprecated', 'billing'])
+    const known = new Set([
+      ...Object.keys(errors),
+      'queued',
+      'running',
+      'succeeded',
+      'failed',
+      'deprecated',
+      'billing',
+      ...statuses,
+    ])
     for (const [, word] of prose.matchAll(/`([a-z]+(?:_[a-z]+)*)`/g))
       if (word!.includes('_')) expect([...known]).toContain(word!)
     const paths = operations.map((op) => new RegExp(`^${op.path.replace(/\{\w+\}/g, '[^/]+')}$`))
