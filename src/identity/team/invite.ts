@@ -1,10 +1,9 @@
-import { eq } from 'drizzle-orm'
 import { Type as t } from 'typebox'
 import { nameOf } from '../../kernel/api/actor.ts'
 import { ApiError, invalid } from '../../kernel/api/errors.ts'
 import { type Call, fields, nullable, operation, see } from '../../kernel/api/operation.ts'
 import { newId } from '../../kernel/db/ids.ts'
-import { isUniqueViolation, prepared, type Tx } from '../../kernel/db/open.ts'
+import { isUniqueViolation, type Tx } from '../../kernel/db/open.ts'
 import { type MailContext, mailTo } from '../../kernel/mail/mail.ts'
 import type { Account } from '../accounts/model.ts'
 import { accountById, mailAddress } from '../accounts/model.ts'
@@ -19,9 +18,10 @@ import {
   PEOPLE_PER_ACCOUNT,
   showMember,
   workloadNamed,
-} from './member.ts'
+} from './model.ts'
+import { countOthers, insertMember, updateMember } from './queries.ts'
 import { role, roles } from './share.ts'
-import { type TeamMember, teamMembers } from './tables.ts'
+import type { TeamMember } from './tables.ts'
 
 export const inviteMember = operation({
   id: 'team.invite',
@@ -47,26 +47,22 @@ export const inviteMember = operation({
     if (email === owner.email.toLowerCase())
       throw invalid({ field: 'email', message: 'is your own: you can already do everything.' })
     const workloadId = body.serverId == null ? null : see(tx, actor, ownWorkload, body.serverId, 'serverId').id
-    mustHaveRoom(tx, owner.id, email)
+    mustHaveSpace(tx, owner.id, email)
     const now = clock()
-    const { token, kept } = newLink(now)
+    const { token, stored } = newLink(now)
     try {
-      const it = tx
-        .insert(teamMembers)
-        .values({
-          id: newId('tm'),
-          ownerId: owner.id,
-          email,
-          workloadId,
-          role: body.role,
-          invitedBy: nameOf(actor),
-          createdAt: now,
-          ...kept,
-        })
-        .returning()
-        .get()
-      send(call, owner, it, token)
-      return showMember(tx, it, now)
+      const invited = insertMember(tx, {
+        id: newId('tm'),
+        ownerId: owner.id,
+        email,
+        workloadId,
+        role: body.role,
+        invitedBy: nameOf(actor),
+        createdAt: now,
+        ...stored,
+      })
+      send(call, owner, invited, token)
+      return showMember(tx, invited, now)
     } catch (error) {
       if (!isUniqueViolation(error)) throw error
       throw new ApiError(
@@ -91,28 +87,23 @@ export const resendInvitation = operation({
     if (target.acceptedAt !== null) throw new ApiError('already_done', 'They have already accepted.')
     mustHold(actor, target.role)
     const now = clock()
-    const { token, kept } = newLink(now)
-    const it = tx.update(teamMembers).set(kept).where(eq(teamMembers.id, target.id)).returning().get()!
-    send(call, accountById(tx, target.ownerId)!, it, token)
-    return showMember(tx, it, now)
+    const { token, stored } = newLink(now)
+    const invited = updateMember(tx, target, stored)
+    send(call, accountById(tx, target.ownerId)!, invited, token)
+    return showMember(tx, invited, now)
   },
 })
 
 /** Throws `limit_reached`. */
-function mustHaveRoom(tx: Tx, ownerId: string, email: string) {
-  if (others(tx).get(ownerId, email)!.n >= PEOPLE_PER_ACCOUNT)
+function mustHaveSpace(tx: Tx, ownerId: string, email: string) {
+  if (countOthers(tx, ownerId, email) >= PEOPLE_PER_ACCOUNT)
     throw new ApiError(
       'limit_reached',
       `A team has at most ${PEOPLE_PER_ACCOUNT} people, with those who are invited. Remove somebody who does not need access any more.`,
     )
 }
-const others = prepared(({ $client }) =>
-  $client.prepare<{ n: number }, [string, string]>(
-    'SELECT count(DISTINCT email) AS n FROM team_members WHERE owner_id = ? AND email <> ?',
-  ),
-)
 
-/** Throws `rate_limited`. As the owner's brand: whom they are invited by is what the reader knows. */
+/** Throws `rate_limited`. The mail has the brand that the owner sees: the reader knows the owner, not the installation. */
 function send(
   call: MailContext & Pick<Call, 'invitations'> & { tx: Tx },
   owner: Account,

@@ -1,10 +1,8 @@
-import { eq } from 'drizzle-orm'
-import { newest, page } from '../../kernel/api/list.ts'
-import { patched } from '../../kernel/api/named.ts'
+import { page } from '../../kernel/api/list.ts'
 import { done, fields, operation } from '../../kernel/api/operation.ts'
-import { changes, grantsRole, member, memberAnswer, reads, showMember } from './member.ts'
+import { changes, grantsRole, member, memberAnswer, reads, showMember } from './model.ts'
+import { deleteMember, pageOfTeam, updateMember } from './queries.ts'
 import { role } from './share.ts'
-import { teamMembers } from './tables.ts'
 
 export const listTeam = operation({
   id: 'team.list',
@@ -14,16 +12,8 @@ export const listTeam = operation({
   ...reads,
   response: page(memberAnswer),
   run(call) {
-    const { tx, actor } = call
-    const ours = eq(teamMembers.ownerId, actor.accountId)
     const now = call.clock()
-    return newest({
-      call,
-      name: 'team',
-      table: teamMembers,
-      where: ours,
-      show: (it) => showMember(tx, it, now),
-    })
+    return pageOfTeam(call, call.actor.accountId, (it) => showMember(call.tx, it, now))
   },
 })
 
@@ -40,7 +30,7 @@ export const changeMember = operation({
   refuses: ['scope_not_allowed'],
   example: { role: 'view' },
   run({ tx, target, body, clock }) {
-    return showMember(tx, patched(tx, teamMembers, target, { role: body.role }), clock())
+    return showMember(tx, updateMember(tx, target, { role: body.role }), clock())
   },
 })
 
@@ -53,7 +43,7 @@ export const removeMember = operation({
   on: member,
   response: done,
   run({ tx, target }) {
-    tx.delete(teamMembers).where(eq(teamMembers.id, target.id)).run()
+    deleteMember(tx, target.id)
     return {}
   },
 })

@@ -1,19 +1,18 @@
-import { eq } from 'drizzle-orm'
 import { Type as t } from 'typebox'
-import { newest, page } from '../../kernel/api/list.ts'
+import { page } from '../../kernel/api/list.ts'
 import { described, done, namedSchema, nullable, operation, type Resource, time } from '../../kernel/api/operation.ts'
 import { iso } from '../../kernel/db/clock.ts'
-import { ownRow } from '../../kernel/db/rows.ts'
 import { accountById } from '../accounts/model.ts'
-import { changes, reads, workloadNamed } from './member.ts'
+import { changes, reads, workloadNamed } from './model.ts'
+import { deleteMember, ownMembership, pageOfMemberships } from './queries.ts'
 import { role } from './share.ts'
-import { type TeamMember, teamMembers } from './tables.ts'
+import type { TeamMember } from './tables.ts'
 
 /** The member's view: what others share with the account. */
 const membership: Resource<TeamMember> = {
   name: 'membership',
   notFound: 'membership_not_found',
-  find: ownRow(teamMembers, teamMembers.memberId),
+  find: ownMembership,
 }
 
 export const membershipAnswer = namedSchema('Membership', {
@@ -33,20 +32,13 @@ export const listMemberships = operation({
   response: page(membershipAnswer),
   run(call) {
     const { tx, actor } = call
-    const mine = eq(teamMembers.memberId, actor.accountId)
-    return newest({
-      call,
-      name: 'memberships',
-      table: teamMembers,
-      where: mine,
-      show: (it) => ({
-        id: it.id,
-        owner: { id: it.ownerId, name: accountById(tx, it.ownerId)!.name },
-        role: it.role,
-        server: workloadNamed(tx, it.workloadId),
-        since: iso(it.acceptedAt!),
-      }),
-    })
+    return pageOfMemberships(call, actor.accountId, (it) => ({
+      id: it.id,
+      owner: { id: it.ownerId, name: accountById(tx, it.ownerId)!.name },
+      role: it.role,
+      server: workloadNamed(tx, it.workloadId),
+      since: iso(it.acceptedAt!),
+    }))
   },
 })
 
@@ -59,7 +51,7 @@ export const leaveTeam = operation({
   on: membership,
   response: done,
   run({ tx, target }) {
-    tx.delete(teamMembers).where(eq(teamMembers.id, target.id)).run()
+    deleteMember(tx, target.id)
     return {}
   },
 })

@@ -1,10 +1,41 @@
-import { type Db, prepared } from '../../kernel/db/open.ts'
+import { eq } from 'drizzle-orm'
+import { newest } from '../../kernel/api/list.ts'
+import { patched } from '../../kernel/api/named.ts'
+import type { ReadContext } from '../../kernel/api/operation.ts'
+import { type Db, prepared, type Tx } from '../../kernel/db/open.ts'
+import { ownRow, rowBy } from '../../kernel/db/rows.ts'
 import type { Role } from './share.ts'
+import { type TeamMember, teamMembers } from './tables.ts'
+
+/** The entry of this id in the account's own team. */
+export const ownMember = ownRow(teamMembers, teamMembers.ownerId)
+/** The entry of this id by which somebody shares with the account. */
+export const ownMembership = ownRow(teamMembers, teamMembers.memberId)
+/** The invitation whose link has this hash; undefined once it is used. */
+export const memberByTokenHash = rowBy(teamMembers, teamMembers.tokenHash)
+
+/** A page of the account's team and invitations, newest first. */
+export const pageOfTeam = <Shown>(call: ReadContext, ownerId: string, show: (member: TeamMember) => Shown) =>
+  newest({ call, name: 'team', table: teamMembers, where: eq(teamMembers.ownerId, ownerId), show })
+/** A page of what others share with the account, newest first. */
+export const pageOfMemberships = <Shown>(call: ReadContext, memberId: string, show: (member: TeamMember) => Shown) =>
+  newest({ call, name: 'memberships', table: teamMembers, where: eq(teamMembers.memberId, memberId), show })
+
+/** Throws a unique violation when the address is in the team for this workload, or for all. */
+export const insertMember = (tx: Tx, row: typeof teamMembers.$inferInsert): TeamMember =>
+  tx.insert(teamMembers).values(row).returning().get()
+/** Throws a unique violation when the account is a member for this workload, or for all. */
+export const updateMember = (tx: Tx, row: TeamMember, given: Partial<TeamMember>): TeamMember =>
+  patched(tx, teamMembers, row, given)
+export const deleteMember = (tx: Tx, id: string) => void tx.delete(teamMembers).where(eq(teamMembers.id, id)).run()
 
 // Raw and prepared: each call about a workload that is not the actor's own runs the first.
 const statements = prepared(({ $client }) => ({
   roles: $client.prepare<{ role: Role }, [string, string, string]>(
     'SELECT role FROM team_members WHERE member_id = ? AND owner_id = ? AND (workload_id IS NULL OR workload_id = ?)',
+  ),
+  others: $client.prepare<{ n: number }, [string, string]>(
+    'SELECT count(DISTINCT email) AS n FROM team_members WHERE owner_id = ? AND email <> ?',
   ),
   any: $client.prepare<unknown, [string]>('SELECT 1 FROM team_members WHERE member_id = ? LIMIT 1'),
 }))
@@ -14,6 +45,10 @@ export const rolesOn = (tx: Db, accountId: string, workload: { id: string; owner
   statements(tx)
     .roles.all(accountId, workload.ownerId, workload.id)
     .map(({ role }) => role)
+
+/** How many people besides this address are in the account's team; who has several workloads counts once. */
+export const countOthers = (tx: Db, ownerId: string, email: string): number =>
+  statements(tx).others.get(ownerId, email)!.n
 
 /** Does anybody share workloads with this account? Most share with nobody, and their lists ask nothing more. */
 export const isMember = (tx: Db, accountId: string): boolean => statements(tx).any.get(accountId) !== null

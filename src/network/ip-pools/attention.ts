@@ -2,22 +2,17 @@ import { mayCall } from '../../kernel/api/operation.ts'
 import { count } from '../../kernel/words.ts'
 import type { Source } from '../../platform/overview/attention.ts'
 import { listPools } from './pools.ts'
+import { poolsNearlyUsedUp } from './queries.ts'
 
 /** Pools of which less than a twentieth is free. */
 export const emptyingPools: Source = ({ tx, actor }) => {
   if (!mayCall(listPools, actor)) return []
-  return tx.$client
-    .query<{ id: string; name: string; free: number }, []>(
-      `SELECT * FROM (SELECT p.id, p.name, (SELECT count(*) FROM addresses a WHERE a.pool_id = p.id AND a.workload_id IS NULL AND a.reserved_for IS NULL) AS free,
-        (SELECT count(*) FROM addresses a WHERE a.pool_id = p.id) AS total FROM pools p WHERE p.version = 4) WHERE free * 20 < total`,
-    )
-    .all()
-    .map(({ id, name, free }) => ({
-      level: free === 0 ? 'bad' : 'warn',
-      what: `${name} has ${count(free, 'free IPv4 address', 'free IPv4 addresses')} left.`,
-      effect: free === 0 ? 'Orders on its nodes are refused.' : 'Orders will be refused when they are used up.',
-      since: null,
-      action: 'Open pool',
-      href: `/admin/ip-pools/${id}`,
-    }))
+  return poolsNearlyUsedUp(tx).map(({ id, name, free }) => ({
+    level: free === 0 ? 'bad' : 'warn',
+    what: `${name} has ${count(free, 'free IPv4 address', 'free IPv4 addresses')} left.`,
+    effect: free === 0 ? 'Orders on its nodes are refused.' : 'Orders will be refused when they are used up.',
+    since: null,
+    action: 'Open pool',
+    href: `/admin/ip-pools/${id}`,
+  }))
 }

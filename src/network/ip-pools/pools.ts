@@ -1,5 +1,4 @@
 // Address pools: ranges that servers get their addresses from, attached to the nodes that can route them.
-import { and, asc, count, eq, gt, isNotNull, sql } from 'drizzle-orm'
 import { Type as t } from 'typebox'
 import { workloadById } from '../../compute/workloads/queries.ts'
 import { ApiError, invalid } from '../../kernel/api/errors.ts'
@@ -8,10 +7,23 @@ import { named } from '../../kernel/api/named.ts'
 import { described, done, fields, line, namedSchema, nullable, operation } from '../../kernel/api/operation.ts'
 import { newId } from '../../kernel/db/ids.ts'
 import type { Db, Tx } from '../../kernel/db/open.ts'
-import { attachTo, mustBeNodes, pool, poolAddress, poolAnswer, showPool } from './pool.ts'
-import { holderElsewhere } from './queries.ts'
+import { mustBeNodes, pool, poolAddress, poolAnswer, showPool } from './model.ts'
+import {
+  addressesInOrder,
+  allPools,
+  attachTo,
+  countAddresses,
+  countPools,
+  deletePool,
+  fillPool,
+  holderElsewhere,
+  insertPool,
+  poolById,
+  poolsByName,
+  reserve,
+} from './queries.ts'
 import { type Network, overlap, toNetwork, toNumber, toText } from './ranges.ts'
-import { type Address, addresses, pools } from './tables.ts'
+import type { Address } from './tables.ts'
 
 /** Every IPv4 address of a pool is a row from the start; a /16 is the most that is sensible. */
 const SMALLEST_IPV4_PREFIX = 16
@@ -57,21 +69,17 @@ export const createPool = operation({
     mustBeNodes(tx, nodeIds)
     mustOverlapNone(tx, network, body.network)
     const it = named('pool', () =>
-      tx
-        .insert(pools)
-        .values({
-          id: newId('pool'),
-          name: body.name,
-          version: network.version,
-          network: body.network,
-          gateway: body.gateway,
-          first: toText(network.version, first),
-          last: toText(network.version, last),
-          resolvers,
-          createdAt: clock(),
-        })
-        .returning()
-        .get(),
+      insertPool(tx, {
+        id: newId('pool'),
+        name: body.name,
+        version: network.version,
+        network: body.network,
+        gateway: body.gateway,
+        first: toText(network.version, first),
+        last: toText(network.version, last),
+        resolvers,
+        createdAt: clock(),
+      }),
     )
     if (network.version === 4) fill(tx, it.id, network, first, last, gateway)
     attachTo(tx, it.id, nodeIds)
@@ -98,11 +106,7 @@ function networkFrom(text: string): Network {
 
 /** Throws `pool_overlaps`. */
 function mustOverlapNone(tx: Db, network: Network, text: string) {
-  const other = tx
-    .select()
-    .from(pools)
-    .all()
-    .find((p) => overlap(toNetwork(p.network)!, network))
+  const other = allPools(tx).find((p) => overlap(toNetwork(p.network)!, network))
   if (other)
     throw new ApiError(
       'pool_overlaps',
@@ -134,13 +138,11 @@ function rangeFrom(network: Network, { first, last }: { first?: string | undefin
 }
 
 function fill(tx: Tx, poolId: string, network: Network, first: bigint, last: bigint, gateway: bigint) {
-  const insert = tx.$client.prepare(
-    'INSERT INTO addresses (id, pool_id, version, address, prefix_length, place, reserved_for) VALUES (?, ?, 4, ' +
-      '?, ?, ?, ?)',
-  )
-  let place = 0
-  for (let n = first; n <= last; n++)
-    insert.run(newId('ip'), poolId, toText(4, n), network.bits, place++, n === gateway ? 'Gateway' : null)
+  function* rows() {
+    for (let n = first; n <= last; n++)
+      yield { id: newId('ip'), address: toText(4, n), reservedFor: n === gateway ? 'Gateway' : null }
+  }
+  fillPool(tx, poolId, network.bits, rows())
 }
 
 export const listPools = operation({
@@ -155,17 +157,10 @@ export const listPools = operation({
     return paginate({
       call,
       name: 'pools',
-      rows: (after, limit) =>
-        tx
-          .select()
-          .from(pools)
-          .where(after ? gt(pools.name, after) : undefined)
-          .orderBy(asc(pools.name))
-          .limit(limit)
-          .all(),
+      rows: (after, limit) => poolsByName(tx, after, limit),
       keyOf: (p) => p.name,
       show: (p) => showPool(tx, p),
-      total: () => tx.select({ n: count() }).from(pools).get()!.n,
+      total: () => countPools(tx),
     })
   },
 })
@@ -209,18 +204,10 @@ export const listPoolAddresses = operation({
   response: page(addressAnswer),
   run(call) {
     const { tx, target } = call
-    const ofPool = eq(addresses.poolId, target.id)
     return paginate({
       call,
       name: `pool ${target.id}`,
-      rows: (after, limit) =>
-        tx
-          .select()
-          .from(addresses)
-          .where(and(ofPool, after ? gt(addresses.place, Number(after)) : undefined))
-          .orderBy(asc(addresses.place))
-          .limit(limit)
-          .all(),
+      rows: (after, limit) => addressesInOrder(tx, target.id, after === undefined ? -1 : Number(after), limit),
       keyOf: (a) => String(a.place),
       show: (a) => ({
         id: a.id,
@@ -230,7 +217,7 @@ export const listPoolAddresses = operation({
         reservedFor: a.reservedFor,
         workload: holderOf(tx, a),
       }),
-      total: () => tx.select({ n: count() }).from(addresses).where(ofPool).get()!.n,
+      total: () => countAddresses(tx, target.id).total,
     })
   },
 })
@@ -282,13 +269,13 @@ export const reserveAddress = operation({
         'address_in_use',
         `${target.address} belongs to a server. It can be reserved when the server has let go of it.`,
       )
-    const { gateway } = tx.select().from(pools).where(eq(pools.id, target.poolId)).get()!
+    const { gateway } = poolById(tx, target.poolId)!
     if (target.address === gateway)
       throw new ApiError(
         'address_in_use',
         `${target.address} is the gateway of its pool. It is never given to a server.`,
       )
-    tx.update(addresses).set({ reservedFor: body.reservedFor }).where(eq(addresses.id, target.id)).run()
+    reserve(tx, target.id, body.reservedFor)
     return { id: target.id, address: target.address, reservedFor: body.reservedFor }
   },
 })
@@ -303,13 +290,9 @@ export const removePool = operation({
   response: done,
   refuses: ['in_use'],
   run({ tx, target }) {
-    const held = tx
-      .select({ n: sql<number>`count(*)` })
-      .from(addresses)
-      .where(and(eq(addresses.poolId, target.id), isNotNull(addresses.workloadId)))
-      .get()!.n
+    const { held } = countAddresses(tx, target.id)
     if (held) throw new ApiError('in_use', `${held} of its addresses belong to servers. Terminate or move them first.`)
-    tx.delete(pools).where(eq(pools.id, target.id)).run()
+    deletePool(tx, target.id)
     return {}
   },
 })

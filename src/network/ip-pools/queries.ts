@@ -1,10 +1,12 @@
 // Queries on IP pools and addresses, for this feature and others.
+
+import { and, asc, count, eq, gt } from 'drizzle-orm'
 import { workloadReference } from '../../compute/workloads/queries.ts'
-import { type Db, prepared } from '../../kernel/db/open.ts'
+import { type Db, prepared, type Tx } from '../../kernel/db/open.ts'
 import { reference } from '../../kernel/db/reference.ts'
-import { LIKE } from '../../kernel/db/rows.ts'
+import { LIKE, rowBy } from '../../kernel/db/rows.ts'
 import type { AuditTarget } from '../../platform/audit/target.ts'
-import { pools } from './tables.ts'
+import { type Address, addresses, type Pool, poolNodes, pools } from './tables.ts'
 
 export const poolReference = reference(pools, ['name'])
 export const poolTarget: AuditTarget = {
@@ -45,12 +47,88 @@ export const addressContains = (workloadId: string) =>
 export const addressCount = (workloadId: string, version: 4 | 6) =>
   `(SELECT count(*) FROM addresses a WHERE a.workload_id = ${workloadId} AND a.version = ${version})`
 
-// ---------------------------------------------------------------- queries
+// ---------------------------------------------------------------- pools and their addresses
+export const poolById = rowBy(pools, pools.id)
+export const addressById = rowBy(addresses, addresses.id)
+export const allPools = (tx: Db): Pool[] => tx.select().from(pools).all()
+/** Pools in the order of their names, from behind the name `after`. */
+export const poolsByName = (tx: Db, after: string | undefined, limit: number): Pool[] =>
+  tx
+    .select()
+    .from(pools)
+    .where(after ? gt(pools.name, after) : undefined)
+    .orderBy(asc(pools.name))
+    .limit(limit)
+    .all()
+export const countPools = (tx: Db): number => tx.select({ n: count() }).from(pools).get()!.n
+/** Addresses of the pool in their order, from behind this place. */
+export const addressesInOrder = (tx: Db, poolId: string, after: number, limit: number): Address[] =>
+  tx
+    .select()
+    .from(addresses)
+    .where(and(eq(addresses.poolId, poolId), gt(addresses.place, after)))
+    .orderBy(asc(addresses.place))
+    .limit(limit)
+    .all()
+
+/** Throws a unique violation when the name is taken. */
+export const insertPool = (tx: Tx, row: typeof pools.$inferInsert): Pool =>
+  tx.insert(pools).values(row).returning().get()
+/** With its addresses. */
+export const deletePool = (tx: Tx, id: string) => void tx.delete(pools).where(eq(pools.id, id)).run()
+/** The reason why no workload gets the address; null: it can be given. */
+export const reserve = (tx: Tx, addressId: string, reservedFor: string | null) =>
+  void tx.update(addresses).set({ reservedFor }).where(eq(addresses.id, addressId)).run()
+
+/** Inserts the IPv4 addresses of a new pool in their order: 65 536 of a /16. */
+export function fillPool(
+  tx: Tx,
+  poolId: string,
+  prefixLength: number,
+  rows: Iterable<{ id: string; address: string; reservedFor: string | null }>,
+) {
+  const { fill } = statements(tx)
+  let place = 0
+  for (const { id, address, reservedFor } of rows) fill.run(id, poolId, address, prefixLength, place++, reservedFor)
+}
+
+/** These nodes route the pool from now on, and no others. */
+export function attachTo(tx: Tx, poolId: string, nodeIds: readonly string[]) {
+  tx.delete(poolNodes).where(eq(poolNodes.poolId, poolId)).run()
+  for (const nodeId of new Set(nodeIds)) tx.insert(poolNodes).values({ poolId, nodeId }).run()
+}
+/** For a node that is removed: it routes no pool. */
+export const detachNode = (tx: Tx, nodeId: string) =>
+  void tx.delete(poolNodes).where(eq(poolNodes.nodeId, nodeId)).run()
+/** The nodes that route the pool. */
+export const nodeIdsOf = (tx: Db, poolId: string): string[] =>
+  tx
+    .select({ id: poolNodes.nodeId })
+    .from(poolNodes)
+    .where(eq(poolNodes.poolId, poolId))
+    .all()
+    .map(({ id }) => id)
+
+// ---------------------------------------------------------------- prepared queries
 const statements = prepared(({ $client }) => ({
   freeIpv4: $client.prepare<{ n: number }, [string]>(
     `SELECT count(*) AS n FROM addresses a WHERE ${isFree('a')} AND a.pool_id IN
      (SELECT pn.pool_id FROM json_each(?) node JOIN pool_nodes pn ON pn.node_id = node.value
       JOIN pools p ON p.id = pn.pool_id WHERE p.version = 4)`,
+  ),
+  counts: $client.prepare<{ total: number; held: number; reserved: number }, [string]>(
+    `SELECT count(*) AS total, count(workload_id) AS held, count(reserved_for) AS reserved
+     FROM addresses WHERE pool_id = ?`,
+  ),
+  fill: $client.prepare<unknown, [string, string, string, number, number, string | null]>(
+    `INSERT INTO addresses (id, pool_id, version, address, prefix_length, place, reserved_for)
+     VALUES (?, ?, 4, ?, ?, ?, ?)`,
+  ),
+  nearlyUsedUp: $client.prepare<{ id: string; name: string; free: number }, []>(
+    `SELECT * FROM (SELECT p.id, p.name,
+        (SELECT count(*) FROM addresses a WHERE a.pool_id = p.id AND ${isFree('a')}) AS free,
+        (SELECT count(*) FROM addresses a WHERE a.pool_id = p.id) AS total
+       FROM pools p WHERE p.version = 4) WHERE free * 20 < total`,
   ),
   ofNode: $client.prepare<{ id: string; name: string; network: string }, [string]>(
     `SELECT p.id, p.name, p.network FROM pools p JOIN pool_nodes pn ON pn.pool_id = p.id
@@ -77,6 +155,11 @@ export const holderElsewhere = (tx: Db, poolId: string, nodeIds: readonly string
 /** How many IPv4 addresses are free for these nodes together: a pool that several of them route counts once. */
 export const countFreeIpv4 = (tx: Db, nodeIds: readonly string[]): number =>
   statements(tx).freeIpv4.get(JSON.stringify(nodeIds))!.n
+
+/** How many addresses the pool has, how many of them workloads hold, and how many are reserved. */
+export const countAddresses = (tx: Db, poolId: string) => statements(tx).counts.get(poolId)!
+/** IPv4 pools of which less than a twentieth is free, and how many addresses that is. */
+export const poolsNearlyUsedUp = (tx: Db) => statements(tx).nearlyUsedUp.all()
 
 /** The pools that the node routes, by name. */
 export const poolsOfNode = (tx: Db, nodeId: string) => statements(tx).ofNode.all(nodeId)

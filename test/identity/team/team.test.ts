@@ -1,6 +1,6 @@
 // Who is in a team, how they come in, and that they are out the moment the owner says so.
 import { describe, expect, test } from 'bun:test'
-import { INVITATION_MS, PEOPLE_PER_ACCOUNT } from '../../../src/identity/team/member.ts'
+import { INVITATION_MS, PEOPLE_PER_ACCOUNT } from '../../../src/identity/team/model.ts'
 import { minute } from '../../../src/kernel/db/clock.ts'
 import { type Who, type World, world } from '../../support/panel.ts'
 import { addressOf, invite, linkIn, share } from '../../support/team.ts'

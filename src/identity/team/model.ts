@@ -1,5 +1,4 @@
-// Somebody whom an account has let into its servers, or has asked to come: as the owner sees it, and as the member does.
-import { eq } from 'drizzle-orm'
+// A member of a team, or somebody invited to it: as the owner sees the entry, and as the member does.
 import { Type as t } from 'typebox'
 import { canSee } from '../../compute/workloads/access.ts'
 import type { Workload } from '../../compute/workloads/queries.ts'
@@ -10,12 +9,12 @@ import { ApiError } from '../../kernel/api/errors.ts'
 import { described, mustHave, namedSchema, nullable, type Resource, time } from '../../kernel/api/operation.ts'
 import { digest, randomToken } from '../../kernel/crypto/secrets.ts'
 import { day, iso, isoOrNull } from '../../kernel/db/clock.ts'
-import { type Db, prepared, type Tx } from '../../kernel/db/open.ts'
-import { ownRow } from '../../kernel/db/rows.ts'
+import type { Db, Tx } from '../../kernel/db/open.ts'
 import type { Account } from '../accounts/model.ts'
 import { accountById } from '../accounts/model.ts'
+import { memberByTokenHash, ownMember, updateMember } from './queries.ts'
 import { opens, type Role, role, roleNames } from './share.ts'
-import { type TeamMember, teamMembers } from './tables.ts'
+import type { TeamMember } from './tables.ts'
 
 /** 50 people an account; somebody on three servers counts once. */
 export const PEOPLE_PER_ACCOUNT = 50
@@ -30,7 +29,7 @@ export const changes = holder('account:write')
 export const member: Resource<TeamMember> = {
   name: 'team member',
   notFound: 'team_member_not_found',
-  find: ownRow(teamMembers, teamMembers.ownerId),
+  find: ownMember,
 }
 
 /** A workload that is the actor's own, not one in its care or shared with it: nobody passes on what they were lent. */
@@ -88,22 +87,17 @@ export function workloadNamed(tx: Db, id: string | null) {
 }
 
 // ---------------------------------------------------------------- the link in the mail
-/** What it says on the link, and what is kept of it. */
+/** The token of a new link, and the columns that are stored of it. */
 export function newLink(now: number) {
   const token = randomToken()
-  return { token, kept: { tokenHash: digest(token), expiresAt: now + INVITATION_MS } }
+  return { token, stored: { tokenHash: digest(token), expiresAt: now + INVITATION_MS } }
 }
-
-const byHash = prepared(({ $client }) =>
-  $client.prepare<{ id: string }, [string]>('SELECT id FROM team_members WHERE token_hash = ?'),
-)
 
 export type Invitation = { it: TeamMember; owner: Account }
 
 /** Throws `invitation_not_valid`, in the same words for one that was used, taken back, has expired or never was. */
 export function invitationBy(tx: Db, token: string, now: number): Invitation {
-  const id = byHash(tx).get(digest(token))?.id
-  const it = id ? tx.select().from(teamMembers).where(eq(teamMembers.id, id)).get() : undefined
+  const it = memberByTokenHash(tx, digest(token))
   const owner = it && accountById(tx, it.ownerId)
   if (!it || !owner || it.expiresAt <= now)
     throw new ApiError(
@@ -115,4 +109,4 @@ export function invitationBy(tx: Db, token: string, now: number): Invitation {
 
 /** In the transaction that makes somebody a member: the link does nothing from then on. */
 export const becomeMember = (tx: Tx, it: TeamMember, memberId: string, now: number) =>
-  void tx.update(teamMembers).set({ memberId, acceptedAt: now, tokenHash: null }).where(eq(teamMembers.id, it.id)).run()
+  void updateMember(tx, it, { memberId, acceptedAt: now, tokenHash: null })

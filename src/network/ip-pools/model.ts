@@ -1,0 +1,57 @@
+import { Type as t } from 'typebox'
+import { nodeById } from '../../fleet/nodes/queries.ts'
+import type { Actor } from '../../kernel/api/actor.ts'
+import { invalid } from '../../kernel/api/errors.ts'
+import { described, namedSchema, nullable, type Resource } from '../../kernel/api/operation.ts'
+import type { Db } from '../../kernel/db/open.ts'
+import { addressById, countAddresses, nodeIdsOf, poolById } from './queries.ts'
+import type { Address, Pool } from './tables.ts'
+
+const staffOnly =
+  <Row>(find: (tx: Db, id: string) => Row | undefined) =>
+  (tx: Db, actor: Actor, id: string) =>
+    actor.kind === 'staff' ? find(tx, id) : undefined
+
+export const pool: Resource<Pool> = {
+  name: 'address pool',
+  notFound: 'pool_not_found',
+  find: staffOnly(poolById),
+}
+export const poolAddress: Resource<Address> = {
+  name: 'address',
+  notFound: 'address_not_found',
+  find: staffOnly(addressById),
+}
+
+export const poolAnswer = namedSchema('AddressPool', {
+  id: t.String(),
+  name: t.String(),
+  version: t.Enum([4, 6]),
+  network: t.String(),
+  gateway: t.String(),
+  first: t.String(),
+  last: t.String(),
+  resolvers: t.Array(t.String()),
+  total: described(nullable(t.Integer()), 'null for IPv6: more than anyone counts.'),
+  free: nullable(t.Integer()),
+  held: t.Integer(),
+  reserved: t.Integer(),
+  nodes: t.Array(t.Object({ id: t.String(), name: t.String() })),
+})
+
+export function showPool(tx: Db, { nextOffset: _, createdAt: __, ...shown }: Pool) {
+  const { total, held, reserved } = countAddresses(tx, shown.id)
+  return {
+    ...shown,
+    held,
+    reserved,
+    nodes: nodeIdsOf(tx, shown.id).map((id) => ({ id, name: nodeById(tx, id)?.name ?? '' })),
+    ...(shown.version === 4 ? { total, free: total - held - reserved } : { total: null, free: null }),
+  }
+}
+
+/** Throws `validation_failed` when one of the ids is no node. */
+export function mustBeNodes(tx: Db, nodeIds: readonly string[]) {
+  if (!nodeIds.every((id) => nodeById(tx, id)?.removedAt === null))
+    throw invalid({ field: 'nodeIds', message: 'has an id that is not a node.' })
+}
