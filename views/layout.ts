@@ -1,41 +1,15 @@
 // The document around every page: head, top bar, navigation, and the places where messages appear.
 
-import { listImages } from '../src/catalog/images/images.ts'
-import { listPackages } from '../src/catalog/packages/packages.ts'
-import { listAllServers, listServers } from '../src/compute/servers/list.ts'
-import { listLocations } from '../src/fleet/locations/locations.ts'
-import { listNodes } from '../src/fleet/nodes/nodes.ts'
-import { listCustomers } from '../src/identity/accounts/customers.ts'
-import { getOwnAccount } from '../src/identity/accounts/own-account.ts'
-import { listStaff } from '../src/identity/accounts/staff/staff.ts'
-import { getSecondFactor } from '../src/identity/auth/second-factors/second-factors.ts'
 import { signOut } from '../src/identity/auth/sign-in.ts'
 import { closeSupport } from '../src/identity/auth/support-session.ts'
-import { getResellerAccount, listResellerCustomers } from '../src/identity/resellers/own.ts'
-import { listResellers } from '../src/identity/resellers/resellers.ts'
-import { listSshKeys } from '../src/identity/ssh-keys/ssh-keys.ts'
-import { listTeam } from '../src/identity/team/members.ts'
-import { listTokens } from '../src/identity/tokens/tokens.ts'
-import { type AccountKind, areas, homeOf } from '../src/kernel/api/access.ts'
-import type { Actor } from '../src/kernel/api/actor.ts'
-import { type AppContext, mayCall, type Operation } from '../src/kernel/api/operation.ts'
+import { areas, homeOf } from '../src/kernel/api/access.ts'
 import { iso } from '../src/kernel/db/clock.ts'
 import { brandCssUrl, logoUrl } from '../src/kernel/web/brand.ts'
 import { Html, html } from '../src/kernel/web/html.ts'
-import { navGroups } from '../src/kernel/web/navigation.ts'
+import { actionsOf, navGroups } from '../src/kernel/web/navigation.ts'
 import { type Answers, type At, ifAllowed } from '../src/kernel/web/page.ts'
 import type { Frame } from '../src/kernel/web/serve-pages.ts'
-import { listPools } from '../src/network/ip-pools/pools.ts'
-import { listAllAnnouncements } from '../src/platform/announcements/announcements.ts'
-import { listActivity } from '../src/platform/audit/activity.ts'
-import { listAudit } from '../src/platform/audit/audit.ts'
-import { getPanelHost } from '../src/platform/host/panel-host.ts'
 import { listJobs } from '../src/platform/jobs/jobs.ts'
-import { getOverview } from '../src/platform/overview/overview.ts'
-import { getOwnOverview } from '../src/platform/overview/own-overview.ts'
-import { resellerBranding } from '../src/platform/settings/branding.ts'
-import { getMail } from '../src/platform/settings/mail.ts'
-import { actionsOf } from './actions.ts'
 import { act } from './components/act.ts'
 import { notice } from './components/card.ts'
 import { type IconName, icon } from './components/icon.ts'
@@ -43,118 +17,13 @@ import { secretOnce } from './components/secret.ts'
 import { time } from './components/time.ts'
 import { palette, searchButton } from './platform/search/search.ts'
 
-type Entry = { name: string; title: string; href: string; shape: IconName; sees: Operation }
-const entry = (name: string, title: string, href: string, shape: IconName, sees: Operation): Entry => ({
-  name,
-  title,
-  href,
-  shape,
-  sees,
-})
-
-/** For every kind of account: how it is signed in to, what was done in its name, its tokens, and what it may call with them. */
-const apiEntries = (reference: string): Entry[] => [
-  entry('security', 'Security', '/account/security', 'check', getSecondFactor),
-  entry('activity', 'Activity', '/account/activity', 'clock', listActivity),
-  entry('tokens', 'API tokens', '/account/api', 'key', listTokens),
-  entry('reference', 'API reference', reference, 'info', listTokens),
-]
-
-const account = entry('account', 'Account', '/account', 'customers', getOwnAccount)
-
-/** `name` is what a page gives as `nav`. An entry shows to who may read what is behind it. */
-const staffEntries: readonly (readonly [string, readonly Entry[]])[] = [
-  [
-    '',
-    [
-      entry('overview', 'Overview', '/admin', 'overview', getOverview),
-      entry('servers', 'Servers', '/admin/servers', 'server', listAllServers),
-      entry('customers', 'Customers', '/admin/customers', 'customers', listCustomers),
-      entry('resellers', 'Resellers', '/admin/resellers', 'customers', listResellers),
-      entry('jobs', 'Jobs', '/admin/jobs', 'jobs', listJobs),
-    ],
-  ],
-  [
-    'Infrastructure',
-    [
-      entry('nodes', 'Nodes', '/admin/nodes', 'node', listNodes),
-      entry('locations', 'Locations', '/admin/node-groups', 'location', listLocations),
-      entry('pools', 'Address pools', '/admin/ip-pools', 'pool', listPools),
-      entry('images', 'Images', '/admin/images', 'image', listImages),
-      entry('packages', 'Packages', '/admin/packages', 'package', listPackages),
-    ],
-  ],
-  [
-    'Platform',
-    [
-      entry('controller', 'Controller host', '/admin/controller', 'anchor', getPanelHost),
-      entry('staff', 'Staff', '/admin/staff', 'customers', listStaff),
-      entry('audit', 'Audit log', '/admin/audit', 'audit', listAudit),
-      entry('announcements', 'Announcements', '/admin/announcements', 'notice', listAllAnnouncements),
-      entry('settings', 'Settings', '/admin/settings', 'settings', getMail),
-    ],
-  ],
-  ['Account', [account, ...apiEntries('/admin/api/reference')]],
-]
-const team = entry('team', 'Team', '/team', 'customers', listTeam)
-/** Of whoever can own servers. */
-const ownAccount: readonly Entry[] = [
-  account,
-  entry('keys', 'SSH keys', '/account/ssh-keys', 'key', listSshKeys),
-  ...apiEntries('/api-reference'),
-]
-const resellerEntries: typeof staffEntries = [
-  [
-    '',
-    [
-      entry('overview', 'Overview', '/reseller', 'overview', getResellerAccount),
-      entry('servers', 'Servers', '/reseller/servers', 'server', listServers),
-      entry('customers', 'Customers', '/reseller/customers', 'customers', listResellerCustomers),
-      entry('jobs', 'Jobs', '/reseller/jobs', 'jobs', listJobs),
-      entry('packages', 'Packages', '/reseller/packages', 'package', getResellerAccount),
-    ],
-  ],
-  [
-    'Account',
-    [team, entry('branding', 'Branding', '/reseller/branding', 'brand', resellerBranding.get), ...ownAccount],
-  ],
-]
-const ownEntries: typeof staffEntries = [
-  [
-    '',
-    [
-      entry('overview', 'Overview', '/', 'overview', getOwnOverview),
-      entry('servers', 'Servers', '/servers', 'server', listServers),
-      entry('jobs', 'Jobs', '/jobs', 'jobs', listJobs),
-      team,
-    ],
-  ],
-  ['Account', ownAccount],
-]
-const entriesOf = (kind: AccountKind) =>
-  ({ staff: staffEntries, reseller: resellerEntries, customer: ownEntries })[kind]
-
-/** For the search: what the navigation shows this actor, and what they can do. */
-export const navItems = (actor: Actor): ReturnType<AppContext['navItems']> => [
-  ...entriesOf(actor.kind).flatMap(([, entries]) =>
-    entries.filter((e) => mayCall(e.sees, actor)).map(({ title, href }) => ({ type: 'page' as const, title, href })),
-  ),
-  ...actionsOf(actor),
-]
-
-/** The groups that features declare themselves. */
-const declared = ({ registry, actor }: At): typeof staffEntries =>
-  navGroups(registry, actor.kind).map(
-    ([title, entries]) => [title, entries.map((e) => ({ ...e, shape: e.icon as IconName }))] as const,
-  )
-
 function navigation(at: At, current: string | undefined): Html {
-  return html`<nav class="side" id="nav" aria-label="Main">${[...entriesOf(at.actor.kind), ...declared(at)].map(
+  return html`<nav class="side" id="nav" aria-label="Main">${navGroups(at.registry, at.actor.kind).map(
     ([title, entries]) => {
       const shown = entries.filter((e) => at.may(e.sees))
       return (
         shown.length > 0 &&
-        html`${title && html`<h2>${title}</h2>`}<ul role="list">${shown.map((e) => html`<li><a href="${e.href}"${e.name === current && html` aria-current="page"`}>${icon(e.shape)}${e.title}</a></li>`)}</ul>`
+        html`${title && html`<h2>${title}</h2>`}<ul role="list">${shown.map((e) => html`<li><a href="${e.href}"${e.name === current && html` aria-current="page"`}>${icon(e.icon as IconName)}${e.title}</a></li>`)}</ul>`
       )
     },
   )}</nav>`
@@ -205,7 +74,7 @@ ${
   signedIn &&
   html`${secretOnce()}${palette(
     at,
-    actionsOf(at.actor).filter((a) => at.leads(a.href)),
+    actionsOf(at.registry, at.actor).filter((a) => at.leads(a.href)),
   )}<dialog id="confirm" aria-labelledby="confirm-t"></dialog>`
 }
 </body></html>`

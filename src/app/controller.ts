@@ -5,8 +5,7 @@ import { Elysia } from 'elysia'
 import { agentPaths, type ToAgent } from '../../agent/protocol/wire.ts'
 import { files } from '../../public/assets.ts'
 import { errorPage } from '../../views/components/error.ts'
-import { always, layout, navItems } from '../../views/layout.ts'
-import { pages as views } from '../../views/pages.ts'
+import { always, layout } from '../../views/layout.ts'
 import { nodeById } from '../fleet/nodes/queries.ts'
 import { Reports } from '../fleet/nodes/report.ts'
 import { setUpToken } from '../identity/accounts/set-up.ts'
@@ -31,7 +30,7 @@ import { openapi } from '../kernel/openapi/openapi.ts'
 import { DeliveryQueue } from '../kernel/queue/delivery-queue.ts'
 import type { Services } from '../kernel/register.ts'
 import { Assets } from '../kernel/web/assets.ts'
-import { navItems as declaredItems } from '../kernel/web/navigation.ts'
+import { navItems } from '../kernel/web/navigation.ts'
 import { leadingTo } from '../kernel/web/page.ts'
 import { mountPages } from '../kernel/web/serve-pages.ts'
 import { brandFor } from '../platform/settings/brand.ts'
@@ -119,7 +118,7 @@ export async function createController({
     tell: (level, message, about) => log[level](message, { ...about, node: nameOf(about['nodeId']) }),
   })
 
-  const pages = [...views, ...registry.pages]
+  const { pages } = registry
   const leads = leadingTo(pages)
   const app: AppContext = {
     ...registry.services({ config, clock, db }),
@@ -129,8 +128,7 @@ export async function createController({
     clock,
     secrets: kept,
     startedAt: clock(),
-    navItems: (actor) =>
-      [...navItems(actor), ...declaredItems(registry, actor)].filter(({ href }) => leads(href, actor)),
+    navItems: (actor) => navItems(registry, actor).filter(({ href }) => leads(href, actor)),
     signIns: new Limit(SIGN_INS_PER_MINUTE, clock),
     refusedLines: new Limit(1, clock),
     brandFor,

@@ -1,8 +1,9 @@
 // The main job as a person does it, in Chromium over the compiled program: first start, order, follow the log, power,
 // terminate.
+
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
-import { pages } from '../../views/pages.ts'
+import { registry } from '../../src/app/features.ts'
 import { launch, look, open, screens, signIn, sticksOut } from '../support/browser.ts'
 import { type Installation, installation } from '../support/processes.ts'
 
@@ -226,7 +227,7 @@ describe('a person at a new installation', () => {
       for (const { area, cookies, ids } of await people()) {
         const visit = await open(browser, screen, live.url)
         await visit.context.addCookies(cookies)
-        for (const { path } of pages) {
+        for (const { path } of registry.pages) {
           if (!area.test(path)) continue
           const at = path.replace(/([\w-]+)\/\{\w+\}/, (_, room: string) => `${room}/${ids[room]}`)
           const answer = await visit.page.goto(at)

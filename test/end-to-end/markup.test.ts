@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import type { Browser } from 'playwright-core'
-import { operations } from '../../src/app/features.ts'
+import { operations, registry } from '../../src/app/features.ts'
 import { cookieName } from '../../src/identity/auth/cookies.ts'
 import { keepProvider } from '../../src/identity/auth/identity-provider/provider-setting.ts'
 import { accountKinds } from '../../src/kernel/api/access.ts'
@@ -12,7 +12,6 @@ import type { Operation } from '../../src/kernel/api/operation.ts'
 import { secretsWith } from '../../src/kernel/crypto/secrets.ts'
 import { newId } from '../../src/kernel/db/ids.ts'
 import { write } from '../../src/kernel/db/open.ts'
-import { pages } from '../../views/pages.ts'
 import { launch, open, screens } from '../support/browser.ts'
 import { type Everything, everyId, everything, exampleOf, targetsOf } from '../support/everything.ts'
 import { type Installation, installation } from '../support/processes.ts'
@@ -330,7 +329,7 @@ test('nothing that was typed becomes markup or script on any page for anybody, a
   const crawl = async ({ name, cookie }: Role) => {
     const headers: Record<string, string> = cookie ? { Cookie: `${cookieName(panel.url)}=${cookie}` } : {}
     const it = await visitor(cookie)
-    for (const { path } of pages) {
+    for (const { path } of registry.pages) {
       let shown = false
       for (const address of addressesOf(path).flatMap((a, i) => (i ? [a] : [a, asked(a)]))) {
         const answer = await fetch(`${panel.url}${address}`, { headers, redirect: 'manual' })

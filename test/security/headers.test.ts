@@ -1,7 +1,6 @@
 // S29: the headers of every answer, written out here once more: what a header says is decided by who reads this, not by the code.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { operations } from '../../src/app/features.ts'
-import { pages } from '../../views/pages.ts'
+import { operations, registry } from '../../src/app/features.ts'
 import { callerOf, type Everything, everyId, everything, exampleOf, targetsOf } from '../support/everything.ts'
 import { listenToLog } from '../support/log.ts'
 import { panel, type Who } from '../support/panel.ts'
@@ -87,7 +86,7 @@ function addresses(): string[] {
   }
   const at = (path: string) =>
     path.replace(/([\w-]+)\/\{\w+\}/g, (_, place) => `${place}/${ids[place] ?? 'x'.repeat(43)}`)
-  return [...pages.map(({ path }) => path), '/no/such/page'].flatMap((path) => [
+  return [...registry.pages.map(({ path }) => path), '/no/such/page'].flatMap((path) => [
     ...new Set([at(path), path.replace(/\{\w+\}/g, 'xyz')]),
   ])
 }

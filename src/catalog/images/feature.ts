@@ -1,3 +1,4 @@
+import { imagesPage } from '../../../views/catalog/images/list.ts'
 import { feature } from '../../kernel/feature.ts'
 import { addCatalogueImage, changeImage, importImage, listImages, listOfferedImages, removeImage } from './images.ts'
 import { imageTarget, isAnyImagePublished } from './queries.ts'
@@ -50,6 +51,29 @@ export const imagesFeature = feature({
       words: 'A published operating system.',
       done: ({ tx }) => isAnyImagePublished(tx),
       href: () => '/admin/images',
+    },
+  ],
+  pages: [imagesPage],
+  nav: [
+    {
+      kinds: ['staff'],
+      group: 'Infrastructure',
+      position: 230,
+      name: 'images',
+      title: 'Images',
+      href: '/admin/images',
+      icon: 'image',
+      sees: listImages,
+    },
+  ],
+  actions: [
+    {
+      kinds: ['staff'],
+      position: 70,
+      title: 'Import image from file',
+      page: '/admin/images',
+      dialog: true,
+      does: importImage,
     },
   ],
 })

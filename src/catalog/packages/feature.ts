@@ -1,3 +1,4 @@
+import { packagesPage } from '../../../views/catalog/packages/list.ts'
 import { feature } from '../../kernel/feature.ts'
 import { changePackage, createPackage, listPackages } from './packages.ts'
 import { isAnyPackageOnSale, packageTarget } from './queries.ts'
@@ -57,6 +58,29 @@ export const packagesFeature = feature({
       words: 'What a server has and how much of it.',
       done: ({ tx }) => isAnyPackageOnSale(tx),
       href: () => '/admin/packages',
+    },
+  ],
+  pages: [packagesPage],
+  nav: [
+    {
+      kinds: ['staff'],
+      group: 'Infrastructure',
+      position: 240,
+      name: 'packages',
+      title: 'Packages',
+      href: '/admin/packages',
+      icon: 'package',
+      sees: listPackages,
+    },
+  ],
+  actions: [
+    {
+      kinds: ['staff'],
+      position: 80,
+      title: 'Add package',
+      page: '/admin/packages',
+      dialog: true,
+      does: createPackage,
     },
   ],
 })

@@ -1,4 +1,8 @@
 import { Type as t } from 'typebox'
+import { resellerServersPage, serversPage } from '../../../views/compute/servers/list.ts'
+import { newServerPage, resellerNewServerPage } from '../../../views/compute/servers/new.ts'
+import { ownServersPage } from '../../../views/compute/servers/own.ts'
+import { serverPages } from '../../../views/compute/servers/show.ts'
 import { customerData } from '../../identity/accounts/model.ts'
 import { areas } from '../../kernel/api/access.ts'
 import { nullable } from '../../kernel/api/operation.ts'
@@ -213,6 +217,49 @@ export const serversFeature = feature({
         const waiting = firstToSetUp(tx, serverKind, visible(tx, actor))
         return waiting ? `/servers/${waiting}#setup` : '/servers'
       },
+    },
+  ],
+  pages: [serversPage, newServerPage, ...serverPages, resellerServersPage, resellerNewServerPage, ownServersPage],
+  nav: [
+    {
+      kinds: ['staff'],
+      group: '',
+      position: 110,
+      name: 'servers',
+      title: 'Servers',
+      href: '/admin/servers',
+      icon: 'server',
+      sees: listAllServers,
+    },
+    {
+      kinds: ['reseller'],
+      group: '',
+      position: 110,
+      name: 'servers',
+      title: 'Servers',
+      href: '/reseller/servers',
+      icon: 'server',
+      sees: listServers,
+    },
+    {
+      kinds: ['customer'],
+      group: '',
+      position: 110,
+      name: 'servers',
+      title: 'Servers',
+      href: '/servers',
+      icon: 'server',
+      sees: listServers,
+    },
+  ],
+  actions: [
+    { kinds: ['staff'], position: 10, title: 'Create server', page: '/admin/servers/new', does: createServer },
+    {
+      kinds: ['reseller'],
+      position: 10,
+      title: 'Create server',
+      page: '/reseller/servers/new',
+      does: createResellerServer,
     },
   ],
 })

@@ -1,3 +1,4 @@
+import { locationsPage } from '../../../views/fleet/locations/list.ts'
 import { feature } from '../../kernel/feature.ts'
 import { changeLocation, createLocation, listLocations } from './locations.ts'
 import { isAnyLocation, locationTarget } from './queries.ts'
@@ -34,6 +35,29 @@ export const locationsFeature = feature({
       words: 'A group of nodes that customers see as one place.',
       done: ({ tx }) => isAnyLocation(tx),
       href: () => '/admin/node-groups',
+    },
+  ],
+  pages: [locationsPage],
+  nav: [
+    {
+      kinds: ['staff'],
+      group: 'Infrastructure',
+      position: 210,
+      name: 'locations',
+      title: 'Locations',
+      href: '/admin/node-groups',
+      icon: 'location',
+      sees: listLocations,
+    },
+  ],
+  actions: [
+    {
+      kinds: ['staff'],
+      position: 50,
+      title: 'Add location',
+      page: '/admin/node-groups',
+      dialog: true,
+      does: createLocation,
     },
   ],
 })

@@ -1,4 +1,7 @@
 import { agentPaths } from '../../../agent/protocol/wire.ts'
+import { enrollmentPage, enrollPage } from '../../../views/fleet/nodes/enroll.ts'
+import { nodesPage } from '../../../views/fleet/nodes/list.ts'
+import { nodePage } from '../../../views/fleet/nodes/show.ts'
 import { hour } from '../../kernel/db/clock.ts'
 import { feature } from '../../kernel/feature.ts'
 import { AgentEndpoints } from './agent-connection.ts'
@@ -109,4 +112,18 @@ export const nodesFeature = feature({
     ['GET', `${agentPaths.images}/*`, (request) => agents.image(request)],
     ['GET', `${agentPaths.program}/*`, (request) => agents.program(request)],
   ],
+  pages: [nodesPage, enrollPage, enrollmentPage, nodePage],
+  nav: [
+    {
+      kinds: ['staff'],
+      group: 'Infrastructure',
+      position: 200,
+      name: 'nodes',
+      title: 'Nodes',
+      href: '/admin/nodes',
+      icon: 'node',
+      sees: listNodes,
+    },
+  ],
+  actions: [{ kinds: ['staff'], position: 40, title: 'Enroll node', page: '/admin/nodes/enroll', does: enrollNode }],
 })

@@ -1,4 +1,8 @@
 import { Type as t } from 'typebox'
+import { profilePage } from '../../../views/identity/account/profile.ts'
+import { customersPage, resellerCustomersPage } from '../../../views/identity/customers/list.ts'
+import { customerPage, resellerCustomerPage } from '../../../views/identity/customers/show.ts'
+import { setUpPage } from '../../../views/identity/sign-in/set-up.ts'
 import { areas } from '../../kernel/api/access.ts'
 import { feature } from '../../kernel/feature.ts'
 import { event } from '../../kernel/jobs/outbox.ts'
@@ -130,6 +134,47 @@ export const accountsFeature = feature({
       words: 'You came by a link. With a password you sign in without one.',
       done: ({ tx, actor }) => accountById(tx, actor.accountId)?.passwordHash != null,
       href: () => '/account',
+    },
+  ],
+  pages: [setUpPage, profilePage, customersPage, customerPage, resellerCustomersPage, resellerCustomerPage],
+  nav: [
+    {
+      kinds: ['staff'],
+      group: '',
+      position: 120,
+      name: 'customers',
+      title: 'Customers',
+      href: '/admin/customers',
+      icon: 'customers',
+      sees: listCustomers,
+    },
+    {
+      kinds: ['staff', 'reseller', 'customer'],
+      group: 'Account',
+      position: 400,
+      name: 'account',
+      title: 'Account',
+      href: '/account',
+      icon: 'customers',
+      sees: getOwnAccount,
+    },
+  ],
+  actions: [
+    {
+      kinds: ['staff'],
+      position: 20,
+      title: 'Add customer',
+      page: '/admin/customers',
+      dialog: true,
+      does: createCustomer,
+    },
+    {
+      kinds: ['staff', 'reseller', 'customer'],
+      position: 320,
+      title: 'Change password',
+      page: '/account',
+      dialog: true,
+      does: changePassword,
     },
   ],
 })

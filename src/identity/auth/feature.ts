@@ -1,3 +1,5 @@
+import { confirmPage } from '../../../views/identity/sign-in/confirm.ts'
+import { signInPage } from '../../../views/identity/sign-in/sign-in.ts'
 import { Delay } from '../../kernel/api/limits.ts'
 import { hour } from '../../kernel/db/clock.ts'
 import { write } from '../../kernel/db/open.ts'
@@ -88,4 +90,5 @@ export const authFeature = feature({
     },
   ],
   services: ({ clock }) => ({ signInThrottle: new Delay(clock) }),
+  pages: [signInPage, confirmPage],
 })

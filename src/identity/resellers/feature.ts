@@ -1,4 +1,8 @@
 import { Type as t } from 'typebox'
+import { resellerOverviewPage } from '../../../views/identity/reseller/overview.ts'
+import { resellerPackagesPage } from '../../../views/identity/reseller/packages.ts'
+import { resellersPage } from '../../../views/identity/resellers/list.ts'
+import { resellerPage } from '../../../views/identity/resellers/show.ts'
 import { feature } from '../../kernel/feature.ts'
 import { event } from '../../kernel/jobs/outbox.ts'
 import { hasCustomers } from '../accounts/queries.ts'
@@ -91,6 +95,67 @@ export const resellersFeature = feature({
       words: 'Add one here, or let your billing system do it with a token.',
       done: ({ tx, actor }) => hasCustomers(tx, actor.accountId),
       href: () => '/reseller/customers',
+    },
+  ],
+  pages: [resellersPage, resellerPage, resellerOverviewPage, resellerPackagesPage],
+  nav: [
+    {
+      kinds: ['staff'],
+      group: '',
+      position: 130,
+      name: 'resellers',
+      title: 'Resellers',
+      href: '/admin/resellers',
+      icon: 'customers',
+      sees: listResellers,
+    },
+    {
+      kinds: ['reseller'],
+      group: '',
+      position: 100,
+      name: 'overview',
+      title: 'Overview',
+      href: '/reseller',
+      icon: 'overview',
+      sees: getResellerAccount,
+    },
+    {
+      kinds: ['reseller'],
+      group: '',
+      position: 120,
+      name: 'customers',
+      title: 'Customers',
+      href: '/reseller/customers',
+      icon: 'customers',
+      sees: listResellerCustomers,
+    },
+    {
+      kinds: ['reseller'],
+      group: '',
+      position: 150,
+      name: 'packages',
+      title: 'Packages',
+      href: '/reseller/packages',
+      icon: 'package',
+      sees: getResellerAccount,
+    },
+  ],
+  actions: [
+    {
+      kinds: ['staff'],
+      position: 30,
+      title: 'Add reseller',
+      page: '/admin/resellers',
+      dialog: true,
+      does: createReseller,
+    },
+    {
+      kinds: ['reseller'],
+      position: 20,
+      title: 'Add customer',
+      page: '/reseller/customers',
+      dialog: true,
+      does: createResellerCustomer,
     },
   ],
 })

@@ -1,3 +1,4 @@
+import { ownKeysPage } from '../../../views/identity/ssh-keys/own.ts'
 import { feature } from '../../kernel/feature.ts'
 import { hasSshKeys } from './queries.ts'
 import { addSshKey, listSshKeys, removeSshKey, renameSshKey } from './ssh-keys.ts'
@@ -35,6 +36,28 @@ export const sshKeysFeature = feature({
       words: 'Sign in to servers without a password: add the public half of your key.',
       done: ({ tx, actor }) => hasSshKeys(tx, actor.accountId),
       href: () => '/account/ssh-keys',
+    },
+  ],
+  pages: [ownKeysPage],
+  nav: [
+    {
+      kinds: ['reseller', 'customer'],
+      group: 'Account',
+      position: 410,
+      name: 'keys',
+      title: 'SSH keys',
+      href: '/account/ssh-keys',
+      icon: 'key',
+      sees: listSshKeys,
+    },
+  ],
+  actions: [
+    {
+      kinds: ['reseller', 'customer'],
+      position: 210,
+      title: 'Add SSH key',
+      page: '/account/ssh-keys',
+      does: addSshKey,
     },
   ],
 })

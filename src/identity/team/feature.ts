@@ -1,3 +1,5 @@
+import { joinPage } from '../../../views/identity/team/join.ts'
+import { teamPage } from '../../../views/identity/team/list.ts'
 import { INVITATIONS_PER_MINUTE, Limit } from '../../kernel/api/limits.ts'
 import { feature } from '../../kernel/feature.ts'
 import { acceptInvitation, getInvitation, joinTeam } from './accept.ts'
@@ -57,4 +59,37 @@ export const teamFeature = feature({
     joinTeam,
   ],
   services: ({ clock }) => ({ invitations: new Limit(INVITATIONS_PER_MINUTE, clock) }),
+  pages: [teamPage, joinPage],
+  nav: [
+    {
+      kinds: ['reseller'],
+      group: 'Account',
+      position: 380,
+      name: 'team',
+      title: 'Team',
+      href: '/team',
+      icon: 'customers',
+      sees: listTeam,
+    },
+    {
+      kinds: ['customer'],
+      group: '',
+      position: 150,
+      name: 'team',
+      title: 'Team',
+      href: '/team',
+      icon: 'customers',
+      sees: listTeam,
+    },
+  ],
+  actions: [
+    {
+      kinds: ['reseller', 'customer'],
+      position: 200,
+      title: 'Invite somebody',
+      page: '/team',
+      dialog: true,
+      does: inviteMember,
+    },
+  ],
 })

@@ -1,3 +1,5 @@
+import { tokensPage } from '../../../views/identity/tokens/list.ts'
+import { ownReferencePage, referencePage } from '../../../views/platform/reference/show.ts'
 import { feature } from '../../kernel/feature.ts'
 import { endingTokens } from './attention.ts'
 import { tokens } from './tables.ts'
@@ -30,4 +32,47 @@ export const tokensFeature = feature({
   tables: [tokens],
   operations: [grantToken, createToken, listTokens, rotateToken, revokeToken],
   attention: [endingTokens],
+  pages: [referencePage, ownReferencePage, tokensPage],
+  nav: [
+    {
+      kinds: ['staff'],
+      group: 'Account',
+      position: 450,
+      name: 'reference',
+      title: 'API reference',
+      href: '/admin/api/reference',
+      icon: 'info',
+      sees: listTokens,
+    },
+    {
+      kinds: ['reseller', 'customer'],
+      group: 'Account',
+      position: 450,
+      name: 'reference',
+      title: 'API reference',
+      href: '/api-reference',
+      icon: 'info',
+      sees: listTokens,
+    },
+    {
+      kinds: ['staff', 'reseller', 'customer'],
+      group: 'Account',
+      position: 440,
+      name: 'tokens',
+      title: 'API tokens',
+      href: '/account/api',
+      icon: 'key',
+      sees: listTokens,
+    },
+  ],
+  actions: [
+    {
+      kinds: ['staff', 'reseller', 'customer'],
+      position: 300,
+      title: 'Create API token',
+      page: '/account/api',
+      dialog: true,
+      does: createToken,
+    },
+  ],
 })

@@ -1,3 +1,5 @@
+import { poolsPage } from '../../../views/network/ip-pools/list.ts'
+import { poolPage } from '../../../views/network/ip-pools/show.ts'
 import { feature } from '../../kernel/feature.ts'
 import { emptyingPools } from './attention.ts'
 import { attachPool, createPool, getPool, listPoolAddresses, listPools, removePool, reserveAddress } from './pools.ts'
@@ -74,6 +76,29 @@ export const ipPoolsFeature = feature({
       words: 'At least one free address on a node.',
       done: ({ tx }) => isAnyAddressFree(tx),
       href: () => '/admin/ip-pools',
+    },
+  ],
+  pages: [poolsPage, poolPage],
+  nav: [
+    {
+      kinds: ['staff'],
+      group: 'Infrastructure',
+      position: 220,
+      name: 'pools',
+      title: 'Address pools',
+      href: '/admin/ip-pools',
+      icon: 'pool',
+      sees: listPools,
+    },
+  ],
+  actions: [
+    {
+      kinds: ['staff'],
+      position: 60,
+      title: 'Add address pool',
+      page: '/admin/ip-pools',
+      dialog: true,
+      does: createPool,
     },
   ],
 })

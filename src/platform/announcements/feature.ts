@@ -1,3 +1,4 @@
+import { announcementsPage } from '../../../views/platform/announcements/list.ts'
 import { feature } from '../../kernel/feature.ts'
 import {
   changeAnnouncement,
@@ -28,4 +29,27 @@ export const announcementsFeature = feature({
   errors,
   tables: [announcements],
   operations: [listAnnouncements, createAnnouncement, listAllAnnouncements, changeAnnouncement, removeAnnouncement],
+  pages: [announcementsPage],
+  nav: [
+    {
+      kinds: ['staff'],
+      group: 'Platform',
+      position: 330,
+      name: 'announcements',
+      title: 'Announcements',
+      href: '/admin/announcements',
+      icon: 'notice',
+      sees: listAllAnnouncements,
+    },
+  ],
+  actions: [
+    {
+      kinds: ['staff'],
+      position: 90,
+      title: 'Announce something',
+      page: '/admin/announcements',
+      dialog: true,
+      does: createAnnouncement,
+    },
+  ],
 })

@@ -1,3 +1,6 @@
+import { activityPage, serverActivityPages } from '../../../views/platform/audit/activity.ts'
+import { auditPage } from '../../../views/platform/audit/list.ts'
+import { auditVerifyPage } from '../../../views/platform/audit/verify.ts'
 import { feature } from '../../kernel/feature.ts'
 import { listActivity, listServerActivity } from './activity.ts'
 import { listAudit } from './audit.ts'
@@ -30,4 +33,30 @@ export const auditFeature = feature({
     from: '198.51.100.7',
   },
   operations: [listAudit, exportAuditJson, exportAuditCsv, verifyAudit, listActivity, listServerActivity],
+  pages: [...serverActivityPages, auditPage, auditVerifyPage, activityPage],
+  nav: [
+    {
+      kinds: ['staff'],
+      group: 'Platform',
+      position: 320,
+      name: 'audit',
+      title: 'Audit log',
+      href: '/admin/audit',
+      icon: 'audit',
+      sees: listAudit,
+    },
+    {
+      kinds: ['staff', 'reseller', 'customer'],
+      group: 'Account',
+      position: 430,
+      name: 'activity',
+      title: 'Activity',
+      href: '/account/activity',
+      icon: 'clock',
+      sees: listActivity,
+    },
+  ],
+  actions: [
+    { kinds: ['staff'], position: 120, title: 'Verify the audit log', page: '/admin/audit/verify', does: verifyAudit },
+  ],
 })

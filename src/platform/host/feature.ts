@@ -1,3 +1,4 @@
+import { controllerPage } from '../../../views/platform/host/controller.ts'
 import { feature } from '../../kernel/feature.ts'
 import { fullHost } from './attention.ts'
 import { HostFigures, thisHost } from './figures.ts'
@@ -16,4 +17,17 @@ export const hostFeature = feature({
   operations: [getStatus, getPanelHost],
   attention: [fullHost],
   services: ({ config }) => ({ host: new HostFigures(thisHost, config.dataDir) }),
+  pages: [controllerPage],
+  nav: [
+    {
+      kinds: ['staff'],
+      group: 'Platform',
+      position: 300,
+      name: 'controller',
+      title: 'Controller host',
+      href: '/admin/controller',
+      icon: 'anchor',
+      sees: getPanelHost,
+    },
+  ],
 })

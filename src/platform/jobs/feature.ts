@@ -1,3 +1,5 @@
+import { jobsPages } from '../../../views/platform/jobs/list.ts'
+import { jobPages } from '../../../views/platform/jobs/show.ts'
 import { areas } from '../../kernel/api/access.ts'
 import { feature } from '../../kernel/feature.ts'
 import { failedJobs, stuckJobs } from './attention.ts'
@@ -53,6 +55,39 @@ export const jobsFeature = feature({
           ? `${areas[actor.kind]}/jobs/`
           : undefined,
       find: ({ tx, actor }, part, id, most) => searchJobs(tx, visibleJobs(tx, actor), part, id, most),
+    },
+  ],
+  pages: [...jobsPages, ...jobPages],
+  nav: [
+    {
+      kinds: ['staff'],
+      group: '',
+      position: 140,
+      name: 'jobs',
+      title: 'Jobs',
+      href: '/admin/jobs',
+      icon: 'jobs',
+      sees: listJobs,
+    },
+    {
+      kinds: ['reseller'],
+      group: '',
+      position: 140,
+      name: 'jobs',
+      title: 'Jobs',
+      href: '/reseller/jobs',
+      icon: 'jobs',
+      sees: listJobs,
+    },
+    {
+      kinds: ['customer'],
+      group: '',
+      position: 140,
+      name: 'jobs',
+      title: 'Jobs',
+      href: '/jobs',
+      icon: 'jobs',
+      sees: listJobs,
     },
   ],
 })

@@ -1,3 +1,5 @@
+import { overviewPage } from '../../../views/platform/overview/overview.ts'
+import { ownOverviewPage } from '../../../views/platform/overview/own-overview.ts'
 import { feature } from '../../kernel/feature.ts'
 import { getOverview } from './overview.ts'
 import { getOwnOverview } from './own-overview.ts'
@@ -5,4 +7,27 @@ import { getOwnOverview } from './own-overview.ts'
 export const overviewFeature = feature({
   name: 'overview',
   operations: [getOverview, getOwnOverview],
+  pages: [overviewPage, ownOverviewPage],
+  nav: [
+    {
+      kinds: ['staff'],
+      group: '',
+      position: 100,
+      name: 'overview',
+      title: 'Overview',
+      href: '/admin',
+      icon: 'overview',
+      sees: getOverview,
+    },
+    {
+      kinds: ['customer'],
+      group: '',
+      position: 100,
+      name: 'overview',
+      title: 'Overview',
+      href: '/',
+      icon: 'overview',
+      sees: getOwnOverview,
+    },
+  ],
 })

@@ -1,3 +1,5 @@
+import { resellerBrandingPage } from '../../../views/platform/settings/branding.ts'
+import { settingsPage } from '../../../views/platform/settings/settings.ts'
 import { feature } from '../../kernel/feature.ts'
 import { mailDelivery } from '../../kernel/mail/mail.ts'
 import { hasDelivered } from '../../kernel/queue/queries.ts'
@@ -84,4 +86,28 @@ export const settingsFeature = feature({
     },
   ],
   routes: ({ db }) => [['GET', '/brand/*', (request) => answerBrand(db, request)]],
+  pages: [settingsPage, resellerBrandingPage],
+  nav: [
+    {
+      kinds: ['staff'],
+      group: 'Platform',
+      position: 340,
+      name: 'settings',
+      title: 'Settings',
+      href: '/admin/settings',
+      icon: 'settings',
+      sees: getMail,
+    },
+    {
+      kinds: ['reseller'],
+      group: 'Account',
+      position: 390,
+      name: 'branding',
+      title: 'Branding',
+      href: '/reseller/branding',
+      icon: 'brand',
+      sees: resellerBranding.get,
+    },
+  ],
+  actions: [{ kinds: ['staff'], position: 130, title: 'Set up mail', page: '/admin/settings', does: configureMail }],
 })

@@ -4,7 +4,6 @@ import { operations, registry } from '../../../src/app/features.ts'
 import type { Code } from '../../../src/kernel/api/errors.ts'
 import { checksOf } from '../../../src/kernel/api/http.ts'
 import { codesOf } from '../../../src/kernel/openapi/openapi.ts'
-import { pages } from '../../../views/pages.ts'
 import { type Who, type World, world } from '../../support/panel.ts'
 
 const checks = checksOf(registry.errors)
@@ -25,7 +24,7 @@ const ask = (panel: World, method: string, path: string, headers: Record<string,
 /** Every path that something is behind, and some behind which nothing is. */
 const paths = [
   ...new Set(operations.map((op) => `/api/v1${op.path.replace(/\{\w+\}/g, nobody)}`)),
-  ...pages.map((page) => page.path.replace(/\{\w+\}/g, nobody)),
+  ...registry.pages.map((page) => page.path.replace(/\{\w+\}/g, nobody)),
   '/api/v1',
   '/api/v1/openapi.json',
   '/api/v1/no/such/path',

@@ -1,8 +1,7 @@
 // PANEL_LOG_REQUESTS=1 logs every request: whatever was asked for, by whom, and nothing that opens something.
 import { expect, test } from 'bun:test'
-import { operations } from '../../../src/app/features.ts'
+import { operations, registry } from '../../../src/app/features.ts'
 import { plainPath } from '../../../src/kernel/log.ts'
-import { pages } from '../../../views/pages.ts'
 import { listening } from '../../support/listening.ts'
 import { listenToLog } from '../../support/log.ts'
 
@@ -77,7 +76,7 @@ test('S33: no one-time link, no query and no token stands in it', async () => {
 
 test('what stands in it of a path is the path, for every call and page that there is', () => {
   const id = `srv_${'0'.repeat(26)}`
-  for (const path of [...operations.map((op) => `/api/v1${op.path}`), ...pages.map((page) => page.path)]) {
+  for (const path of [...operations.map((op) => `/api/v1${op.path}`), ...registry.pages.map((page) => page.path)]) {
     const real = path.replace(/\{\w+\}/g, id)
     expect(plainPath(`https://panel.test${real}?x=1#y`)).toBe(real)
   }

@@ -1,7 +1,8 @@
 // The search finds what its asker may see, and nothing else.
 import { describe, expect, test } from 'bun:test'
+import { registry } from '../../../src/app/features.ts'
 import type { AccountKind } from '../../../src/kernel/api/access.ts'
-import { actions } from '../../../views/actions.ts'
+import { dialogId } from '../../../src/kernel/web/navigation.ts'
 import { type Who, type World, world } from '../../support/panel.ts'
 
 const find = async (p: World, who: Who, q: string) =>
@@ -138,9 +139,10 @@ describe('actions', () => {
     const all = people(p)
     p.db.$client.run("UPDATE accounts SET password_hash = 'x'")
     for (const [kind, who] of Object.entries(all))
-      for (const { title, href, does } of actions[kind as AccountKind]) {
-        const [path, dialog] = href.split('#')
-        const text = await page(p, path!, who)
+      for (const { title, page: path, dialog: opens, does, kinds } of registry.actions) {
+        if (!kinds.includes(kind as AccountKind)) continue
+        const dialog = opens && dialogId(does)
+        const text = await page(p, path, who)
         expect(`${kind} ${title}: ${/<h1>(Not \w+)/.exec(text)?.[1] ?? 'there'}`).toBe(`${kind} ${title}: there`)
         if (dialog) expect(`${title}: ${text.includes(`<dialog id="${dialog}"`)}`).toBe(`${title}: true`)
         else if (!/server|SSH|node|log|factor/i.test(title)) expect(text).toContain(does.id)

@@ -1,3 +1,5 @@
+import { staffPage } from '../../../../views/identity/staff/list.ts'
+import { rolesPage } from '../../../../views/identity/staff/roles.ts'
 import { feature } from '../../../kernel/feature.ts'
 import { changeRole, createRole, listRoles, removeRole } from './roles.ts'
 import { changeStaff, createStaff, disableStaff, enableStaff, listStaff } from './staff.ts'
@@ -57,5 +59,22 @@ export const staffFeature = feature({
     createRole,
     changeRole,
     removeRole,
+  ],
+  pages: [staffPage, rolesPage],
+  nav: [
+    {
+      kinds: ['staff'],
+      group: 'Platform',
+      position: 310,
+      name: 'staff',
+      title: 'Staff',
+      href: '/admin/staff',
+      icon: 'customers',
+      sees: listStaff,
+    },
+  ],
+  actions: [
+    { kinds: ['staff'], position: 100, title: 'Add staff', page: '/admin/staff', dialog: true, does: createStaff },
+    { kinds: ['staff'], position: 110, title: 'Roles and permissions', page: '/admin/roles', does: createRole },
   ],
 })

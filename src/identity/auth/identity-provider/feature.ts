@@ -1,3 +1,4 @@
+import { providerPage } from '../../../../views/identity/sign-in/oidc.ts'
 import { feature } from '../../../kernel/feature.ts'
 import { getSignInProvider, removeSignInProvider, setSignInProvider } from './configure.ts'
 import { listIdentities, removeIdentity } from './identities.ts'
@@ -46,4 +47,5 @@ export const identityProviderFeature = feature({
   ],
   services: ({ clock }) => ({ providers: new Providers(clock) }),
   routes: ({ httpContext }) => [['GET', START_PATH, (request) => startAtProvider(httpContext, request)]],
+  pages: [providerPage],
 })

@@ -1,3 +1,10 @@
+import {
+  confirmEmailPage,
+  forgotPage,
+  resetPage,
+  signInLinkPage,
+  welcomePage,
+} from '../../../../views/identity/sign-in/links.ts'
 import { hour, second } from '../../../kernel/db/clock.ts'
 import { write } from '../../../kernel/db/open.ts'
 import { feature } from '../../../kernel/feature.ts'
@@ -37,4 +44,5 @@ export const linksFeature = feature({
       work: ({ db, app }) => write(db, (tx) => deleteExpiredLinks(tx, app.clock())),
     },
   ],
+  pages: [welcomePage, forgotPage, resetPage, confirmEmailPage, signInLinkPage],
 })

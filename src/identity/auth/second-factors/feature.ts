@@ -1,3 +1,5 @@
+import { securityPage } from '../../../../views/identity/account/security.ts'
+import { secondFactorPage } from '../../../../views/identity/sign-in/second-factor.ts'
 import { feature } from '../../../kernel/feature.ts'
 import {
   beginPasskeySignIn,
@@ -67,6 +69,28 @@ export const secondFactorsFeature = feature({
       words: 'A code or a passkey beside the password: a stolen password alone opens nothing.',
       done: ({ tx, actor }) => factorsOf(tx, actor.accountId).length > 0,
       href: () => '/account/security',
+    },
+  ],
+  pages: [secondFactorPage, securityPage],
+  nav: [
+    {
+      kinds: ['staff', 'reseller', 'customer'],
+      group: 'Account',
+      position: 420,
+      name: 'security',
+      title: 'Security',
+      href: '/account/security',
+      icon: 'check',
+      sees: getSecondFactor,
+    },
+  ],
+  actions: [
+    {
+      kinds: ['staff', 'reseller', 'customer'],
+      position: 310,
+      title: 'Set up a second factor',
+      page: '/account/security',
+      does: beginTotp,
     },
   ],
 })
