@@ -17,6 +17,7 @@ program=/usr/local/bin/berth
 library=/usr/local/lib/berth
 settings=/etc/berth
 logs=/var/log/berth
+docs=$here/docs
 
 usage() {
   cat <<'HELP'
@@ -24,6 +25,7 @@ install.sh --all-in-one                           controller and node on this ma
 install.sh --controller                           the control panel alone
 install.sh --agent --controller URL --token T     a node for a control panel elsewhere
 install.sh --build-only                           only makes dist/berth
+install.sh --deb                                  makes dist/berth and a Debian package of it in dist/
 install.sh --uninstall [--purge [--force]]        removes Berth; data and guests stay, unless --purge
 
 Controller
@@ -58,6 +60,7 @@ main() {
   case $mode in
     help) usage ;;
     build-only) begin; build ;;
+    deb) begin; build; step 'Debian package' make_deb ;;
     uninstall) begin; uninstall ;;
     all-in-one) begin; check_machine; install_controller; install_node; first_server; say_result ;;
     controller) begin; check_machine; install_controller; say_result ;;
@@ -72,7 +75,7 @@ read_flags() {
   [ $# -gt 0 ] || set -- --help
   while [ $# -gt 0 ]; do
     case $1 in
-      --all-in-one | --agent | --build-only | --uninstall) set_mode "${1#--}" ;;
+      --all-in-one | --agent | --build-only | --deb | --uninstall) set_mode "${1#--}" ;;
       --controller)
         case ${2-} in
           '' | --*) set_mode controller ;;
@@ -139,7 +142,7 @@ wrong_use() { printf '%s\n%s\n' "install.sh: $1" 'See ./install.sh --help.' >&2;
 # ---------------------------------------------------------------- steps
 begin() {
   log=$(mktemp) current='' changed=''
-  if [ "$mode" != build-only ]; then
+  if [ "$mode" != build-only ] && [ "$mode" != deb ]; then
     [ "$(id -u)" = 0 ] || { echo 'install.sh: run this as root: sudo ./install.sh …' >&2; exit 1; }
     [ "$mode" = uninstall ] || { mkdir -p "$logs"; chmod 750 "$logs"; rm -f "$log"; log=$logs/install.log; echo "== $(date -u +%FT%TZ) install.sh --$mode" >>"$log"; }
   fi
@@ -195,6 +198,7 @@ look_at_machine() {
       'Nothing was changed. Elsewhere, build the program with ./install.sh --build-only and follow docs/install.md, "By hand".' ;;
   esac
   case $(uname -m) in x86_64 | aarch64) ;; *) fail "There is no build for $(uname -m)." 'Nothing was changed.' ;; esac
+  [ ! -x /usr/bin/berth ] || fail 'The Debian package of Berth is installed here.' 'Update it with apt, or remove it first: apt remove berth.'
   if has_systemd; then note="$PRETTY_NAME, systemd"; else note="$PRETTY_NAME, no systemd: services run supervised, with logs in $logs"; fi
 }
 
@@ -306,6 +310,97 @@ source_fingerprint() {
     { echo $BUN_VERSION; { find src agent views public migrations package.json bun.lock install.sh -type f 2>/dev/null || true; } | sort | xargs sha256sum; } |
       sha256sum | cut -d' ' -f1
   )
+}
+
+# The package has the program, the units and the documents. Its scripts make the user, the data directory and the first settings, and
+# start nothing: the address that browsers use is the operator's to say.
+make_deb() (
+  command -v dpkg-deb >/dev/null || fail 'dpkg-deb is missing.' 'A Debian package is made on Debian or Ubuntu.'
+  version=$("$here/dist/berth" version | awk '{ print $NF; exit }')
+  arch=$(dpkg --print-architecture)
+  file=$here/dist/berth_${version}_$arch.deb
+  program=/usr/bin/berth docs=/usr/share/doc/berth listen=127.0.0.1:8080 data_dir=/var/lib/berth
+  root=$(mktemp -d)
+  trap 'rm -rf "$root"' EXIT
+  chmod 755 "$root"
+  install -D -m 755 "$here/dist/berth" "$root$program"
+  install -D -m 644 -t "$root$docs" "$here"/docs/*.md
+  mkdir -p "$root/usr/lib/systemd/system" "$root/DEBIAN"
+  controller_unit >"$root/usr/lib/systemd/system/berth.service"
+  agent_unit >"$root/usr/lib/systemd/system/berth-agent.service"
+  deb_control "$version" "$arch" "$(($(du -sk "$root/usr" | cut -f1)))" >"$root/DEBIAN/control"
+  for script in preinst postinst prerm postrm; do
+    { printf '#!/bin/sh\nset -e\n'; "deb_$script"; } >"$root/DEBIAN/$script"
+    chmod 755 "$root/DEBIAN/$script"
+  done
+  chmod -R go-w "$root"
+  dpkg-deb --root-owner-group -Zgzip -z6 --build "$root" "$file.new"
+  mv "$file.new" "$file"
+  echo "$file, $(($(stat -c %s "$file") / 1000000)) MB"
+)
+
+deb_control() {
+  cat <<CONTROL
+Package: berth
+Version: $1
+Architecture: $2
+Maintainer: Berth <berth@localhost>
+Installed-Size: $3
+Section: admin
+Priority: optional
+Depends: libc6, passwd, ca-certificates
+Recommends: systemd
+Suggests: qemu-system-x86 | qemu-system-arm, qemu-utils, libvirt-daemon-system, nftables, iproute2, xorriso
+Description: control panel for virtual private servers
+ One program: the controller with its pages and its API, and the agent of a node.
+CONTROL
+}
+
+deb_preinst() {
+  cat <<SCRIPT
+if [ -e /usr/local/bin/berth ] || [ -e /etc/systemd/system/berth.service ]; then
+  echo 'install.sh has installed Berth here: update it with install.sh, or run install.sh --uninstall first. Its data stays.' >&2
+  exit 1
+fi
+SCRIPT
+}
+
+deb_postinst() {
+  cat <<SCRIPT
+[ "\$1" = configure ] || exit 0
+getent passwd berth >/dev/null ||
+  useradd --system --user-group --home-dir $data_dir --no-create-home --shell /usr/sbin/nologin berth
+[ -d $data_dir ] || install -d -m 700 -o berth -g berth $data_dir
+mkdir -p $settings
+[ -e $settings/controller.env ] || cat >$settings/controller.env <<'SETTINGS'
+# Your own settings go into controller.local.env beside this file; they win and stay.
+PANEL_PUBLIC_URL="http://$listen"
+PANEL_LISTEN="$listen"
+PANEL_DATA_DIR="$data_dir"
+SETTINGS
+[ -e $settings/agent.env ] || echo '# Your own settings go into agent.local.env beside this file.' >$settings/agent.env
+if [ -d /run/systemd/system ]; then
+  systemctl daemon-reload
+  systemctl try-restart berth.service berth-agent.service
+fi
+[ -n "\$2" ] || echo 'Berth is installed. Set PANEL_PUBLIC_URL in $settings/controller.local.env, then: systemctl enable --now berth'
+SCRIPT
+}
+
+deb_prerm() {
+  cat <<'SCRIPT'
+if [ "$1" = remove ] && [ -d /run/systemd/system ]; then systemctl disable --now --quiet berth.service berth-agent.service; fi
+SCRIPT
+}
+
+deb_postrm() {
+  cat <<SCRIPT
+[ ! -d /run/systemd/system ] || systemctl daemon-reload
+if [ "\$1" = purge ]; then
+  rm -rf $settings
+  [ ! -d $data_dir ] || echo 'The data stays in $data_dir, with its key. Delete it yourself.'
+fi
+SCRIPT
 }
 
 # Bun comes as a package through npm, so that an operator's own registry settings apply; nothing of it runs before it is checked.
@@ -533,7 +628,7 @@ controller_unit() {
   cat <<UNIT
 [Unit]
 Description=Berth controller
-Documentation=file:$here/docs/install.md
+Documentation=file:$docs/install.md
 After=network-online.target
 Wants=network-online.target
 StartLimitIntervalSec=0
@@ -593,7 +688,7 @@ agent_unit() {
   cat <<UNIT
 [Unit]
 Description=Berth agent
-Documentation=file:$here/docs/install.md
+Documentation=file:$docs/install.md
 After=network-online.target libvirtd.service berth-network.service
 Wants=network-online.target
 StartLimitIntervalSec=0

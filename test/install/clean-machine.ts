@@ -51,6 +51,8 @@ export class CleanMachine {
     )
   /** A release: install.sh and the program beside it. */
   bringRelease = (program: string) => this.fill(`cp ${checkout}/install.sh ${program} "$1"`)
+  /** A file, e.g. a package, into /opt/berth. */
+  bringFile = (file: string) => this.fill(`cp '${file}' "$1"`)
   private fill = (how: string) =>
     must(
       'filling the machine',
