@@ -1,9 +1,9 @@
-// Passkeys and second factors, loaded where they are used: the library before this text, in the same file, is what it calls.
+// Passkeys and second factors, loaded where they are used.
 // @ts-check
 
-const { startAuthentication, startRegistration } = /** @type {any} */ (globalThis).SimpleWebAuthnBrowser
+import { startAuthentication, startRegistration } from '@simplewebauthn/browser'
 
-/** What the browser says when somebody changes his mind is for developers. */
+/** The browser's own messages are written for developers. */
 const inWords = (/** @type {Error} */ error) =>
   error.name === 'InvalidStateError'
     ? 'This device has a passkey for your account already.'

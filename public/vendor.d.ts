@@ -1,13 +1,9 @@
-// Scripts that are served, not run here: imported as files, so the import is a path.
+// Files that are served, not run here: imported as files, so the import is a path.
 declare module '*.min.js' {
   const path: string
   export default path
 }
-declare module '*/security.js' {
-  const path: string
-  export default path
-}
-declare module './panel/*' {
+declare module '*.woff2' {
   const path: string
   export default path
 }

@@ -1,6 +1,13 @@
 // Forms call the API as JSON and do what its answer says.
 // @ts-check
 
+import { answeredInBatch, isInBatch } from './batch.js'
+import { confirmFirst, waiting } from './confirm.js'
+import { fill, toast, toastLater } from './messages.js'
+import { $, $$, area, go } from './page.js'
+import { answering, refresh } from './redraw.js'
+import { clearErrors, refused } from './refusals.js'
+
 const isCall = (/** @type {any} */ ctx) => ctx.sourceElement.matches('form[data-call]')
 
 /** A form's fields as the body; `a.b` is nested. Fields that are off are left out. */
@@ -43,22 +50,6 @@ function bodyOf(/** @type {HTMLFormElement} */ form) {
   return body
 }
 
-/** Calls that are one of many: who sent them is told why not, and the page is neither told nor drawn again. @type {WeakMap<HTMLFormElement, (refusal: string) => void>} */
-const together = new WeakMap()
-const sent = (/** @type {HTMLFormElement} */ form) =>
-  new Promise((/** @type {(refusal: string) => void} */ tell) => {
-    together.set(form, tell)
-    setTimeout(() => tell('no answer yet.'), 30_000)
-    form.requestSubmit()
-  })
-/** Has been told. */
-function told(/** @type {HTMLFormElement} */ form, /** @type {string} */ refusal) {
-  const tell = together.get(form)
-  together.delete(form)
-  tell?.(refusal)
-  return tell !== undefined
-}
-
 /** Kept while it is not known whether a call arrived: sent again, it must not do it twice. */
 const keys = new WeakMap()
 
@@ -96,7 +87,7 @@ document.addEventListener('htmx:after:request', (event) => {
   const { ctx } = /** @type {CustomEvent} */ (event).detail
   if (isCall(ctx)) {
     const answer = parsed(ctx.text)
-    if (answer?.error?.code === 'confirmation_required' && !together.has(ctx.sourceElement))
+    if (answer?.error?.code === 'confirmation_required' && !isInBatch(ctx.sourceElement))
       return confirmFirst(ctx.sourceElement)
     keys.delete(ctx.sourceElement)
     if (ctx.response.status >= 400)
@@ -133,7 +124,7 @@ document.addEventListener('htmx:error', (event) => {
   else answering(false)
 })
 
-function parsed(/** @type {string} */ text) {
+export function parsed(/** @type {string} */ text) {
   try {
     return JSON.parse(text)
   } catch {
@@ -142,7 +133,7 @@ function parsed(/** @type {string} */ text) {
 }
 
 function succeeded(/** @type {HTMLFormElement} */ form, /** @type {any} */ answer) {
-  if (told(form, '')) return
+  if (answeredInBatch(form, '')) return
   const {
     done,
     then,
@@ -190,7 +181,7 @@ function succeeded(/** @type {HTMLFormElement} */ form, /** @type {any} */ answe
   arrive(next, words, answer?.jobId)
 }
 
-function arrive(
+export function arrive(
   /** @type {string} */ next,
   /** @type {string} */ words,
   /** @type {string | undefined} */ jobId = undefined,

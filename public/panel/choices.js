@@ -1,6 +1,9 @@
 // Choices that are kept in the address: filters of a list, and orders whose choices depend on each other.
 // @ts-check
 
+import { $$ } from './page.js'
+import { refresh } from './redraw.js'
+
 document.addEventListener('input', ({ target }) => {
   const input = /** @type {HTMLInputElement} */ (target)
   if (input.dataset['ask'] === undefined) return

@@ -1,13 +1,16 @@
 // Buttons that copy a text.
 // @ts-check
 
+import { toast } from './messages.js'
+import { $, around, make } from './page.js'
+
 document.addEventListener('click', (event) => {
   const copier = around(event, '[data-copy]')
   if (copier) copy(copier.dataset['copy'] ?? '')
 })
 
 /** The clipboard needs HTTPS; a lab on plain HTTP gets the old way. */
-async function copy(/** @type {string} */ text) {
+export async function copy(/** @type {string} */ text) {
   try {
     await navigator.clipboard.writeText(text)
   } catch {

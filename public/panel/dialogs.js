@@ -1,9 +1,9 @@
 // Buttons that open a dialog, and those that say why they cannot be pressed.
 // @ts-check
 
-/** Where in the page a click or a key was, going outwards. @returns {HTMLElement | null} */
-const around = (/** @type {Event} */ { target }, /** @type {string} */ selector) =>
-  /** @type {Element} */ (target).closest(selector)
+import { toast } from './messages.js'
+import { $, $$, around } from './page.js'
+import { clearErrors } from './refusals.js'
 
 function openDialog(/** @type {HTMLDialogElement} */ dialog) {
   clearErrors(dialog)

@@ -1,6 +1,8 @@
 // Fields that are read by the browser: a key whose fingerprint is shown, a file that is sent as text.
 // @ts-check
 
+import { $ } from './page.js'
+
 document.addEventListener('input', ({ target }) => {
   const input = /** @type {HTMLInputElement} */ (target)
   if (input.dataset['fingerprint'] !== undefined) fingerprint(input)

@@ -1,6 +1,11 @@
 // A job's log: asks for the lines after the last one until the job has ended. It follows the end unless somebody scrolls up.
 // @ts-check
 
+import { copy } from './copy.js'
+import { component, make } from './page.js'
+import { refresh } from './redraw.js'
+import { clock, exactly } from './times.js'
+
 component('jobLog', () => ({
   following: true,
   /** @this {any} */

@@ -1,17 +1,29 @@
-// The navigation on a narrow screen, behind a button.
+// The navigation on a narrow screen, behind a button, and menus of actions.
 // @ts-check
 
+import { $, $$, around } from './page.js'
+
 document.addEventListener('click', (event) => {
-  const menu = around(event, '.menu')
-  if (!menu) return
-  event.preventDefault()
-  menu.setAttribute('aria-expanded', String($('#nav')?.classList.toggle('open')))
+  const button = around(event, '.menu-btn')
+  if (button) button.setAttribute('aria-expanded', String($('#nav')?.classList.toggle('open')))
+  // A menu stays while a dialog of one of its entries is open: closed, it would hide the dialog too.
+  const inside = around(event, 'details.menu')
+  for (const menu of openMenus()) if (menu !== inside && !$('dialog[open]', menu)) menu.open = false
+  if (inside && around(event, '.pop button:not([data-dialog])') && !around(event, 'dialog'))
+    openMenus()[0]?.removeAttribute('open')
 })
 
 document.addEventListener('keydown', (event) => {
+  if (event.key !== 'Escape' || $('dialog[open]')) return
+  for (const menu of openMenus()) {
+    menu.open = false
+    $('summary', menu)?.focus()
+  }
   const nav = $('#nav.open')
-  if (event.key !== 'Escape' || !nav) return
+  if (!nav) return
   nav.classList.remove('open')
-  $('.menu')?.setAttribute('aria-expanded', 'false')
-  $('.menu')?.focus()
+  $('.menu-btn')?.setAttribute('aria-expanded', 'false')
+  $('.menu-btn')?.focus()
 })
+
+const openMenus = () => /** @type {HTMLDetailsElement[]} */ ($$('details.menu[open]'))

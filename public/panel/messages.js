@@ -1,8 +1,10 @@
 // What is said in a corner of the page, or in the dialog that is open.
 // @ts-check
 
+import { $, make } from './page.js'
+
 /** Said to everybody, also to screen readers. A refusal stays until it is closed, and so does what takes longer to read (`stays`). */
-function toast(
+export function toast(
   /** @type {string} */ words,
   /** @type {{ bad?: boolean, stays?: boolean, lines?: string[], link?: [string, string] }} */ {
     bad = false,
@@ -27,12 +29,12 @@ function toast(
 }
 
 /** For after the next page has loaded. */
-const toastLater = (/** @type {string} */ words) => sessionStorage.setItem('toast', words)
+export const toastLater = (/** @type {string} */ words) => sessionStorage.setItem('toast', words)
 addEventListener('DOMContentLoaded', () => {
   const words = sessionStorage.getItem('toast')
   sessionStorage.removeItem('toast')
   if (words) toast(words)
 })
 
-const fill = (/** @type {string} */ words, /** @type {any} */ answer) =>
+export const fill = (/** @type {string} */ words, /** @type {any} */ answer) =>
   words.replace(/\{(\w+)\}/g, (_, name) => String(answer?.[name] ?? ''))

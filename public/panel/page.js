@@ -1,12 +1,12 @@
-// What every part uses. All files of this folder are served as one module, joined by public/assets.ts: what one declares, the others see.
+// The small tools that every other module of this folder uses.
 // @ts-check
 
-const htmx = /** @type {any} */ (globalThis).htmx
-const $ = (/** @type {string} */ selector, /** @type {ParentNode} */ root = document) =>
+export const htmx = /** @type {any} */ (globalThis).htmx
+export const $ = (/** @type {string} */ selector, /** @type {ParentNode} */ root = document) =>
   /** @type {HTMLElement | null} */ (root.querySelector(selector))
-const $$ = (/** @type {string} */ selector, /** @type {ParentNode} */ root = document) =>
+export const $$ = (/** @type {string} */ selector, /** @type {ParentNode} */ root = document) =>
   /** @type {HTMLElement[]} */ ([...root.querySelectorAll(selector)])
-const make = (
+export const make = (
   /** @type {string} */ tag,
   /** @type {Record<string, string>} */ attributes = {},
   /** @type {(Node | string)[]} */ ...inner
@@ -18,12 +18,16 @@ const make = (
 }
 
 /** A part of the page that Alpine keeps the state of (`x-data`). */
-const component = (/** @type {string} */ name, /** @type {() => object} */ state) =>
+export const component = (/** @type {string} */ name, /** @type {() => object} */ state) =>
   document.addEventListener('alpine:init', () => /** @type {any} */ (globalThis).Alpine.data(name, state))
 /** Where this kind of account has its pages: `/admin`, `/reseller` or nothing. */
-const area = document.documentElement.dataset['area'] ?? ''
+export const area = document.documentElement.dataset['area'] ?? ''
 /** Only ever to this site, as the browser itself reads the address: one that came from elsewhere goes nowhere. */
-const go = (/** @type {string} */ path) => {
+export const go = (/** @type {string} */ path) => {
   const to = /** @type {HTMLAnchorElement} */ (make('a', { href: path }))
   if (path.startsWith('/') && to.origin === location.origin) location.assign(to.href)
 }
+
+/** The element that an event happened in, going outwards. @returns {HTMLElement | null} */
+export const around = (/** @type {Event} */ { target }, /** @type {string} */ selector) =>
+  /** @type {Element} */ (target).closest(selector)

@@ -1,6 +1,8 @@
 // The search: the cursor stays in the field, and what would be opened is said by `aria-activedescendant`.
 // @ts-check
 
+import { $, $$ } from './page.js'
+
 /** Whoever types and presses Enter at once means what is found by it, not what stood there before. */
 let entered = false
 const answers = (/** @type {HTMLInputElement} */ input) => $('#found')?.dataset['for'] === input.value.trim()

@@ -1,11 +1,13 @@
 // Pages are drawn by the server: asked for again, they are changed where they differ. Some things a redraw must leave alone.
 // @ts-check
 
+import { $, $$, htmx } from './page.js'
+
 /** Draws the page again where it changed. */
-const refresh = () =>
+export const refresh = () =>
   htmx.ajax('GET', location.pathname + location.search, { target: '#main', select: '#main', swap: 'outerMorph' })
 
-/** What had the focus before a redraw, and where it was. @type {{ rows: Element | null, at: number, card: Element | null } | undefined} */
+/** What had the focus before a redraw, and where it was. @type {{ rows: Element | null, at: number, section: Element | null } | undefined} */
 let focused
 document.addEventListener('htmx:before:swap', () => {
   const it = document.activeElement
@@ -15,23 +17,23 @@ document.addEventListener('htmx:before:swap', () => {
       ? {
           rows: row?.parentElement ?? null,
           at: row ? [...(row.parentElement?.children ?? [])].indexOf(row) : 0,
-          card: it.closest('.card'),
+          section: it.closest('.sec'),
         }
       : undefined
 })
 /** Whoever works by keyboard goes on where a row was removed: at the row that took its place, else at the heading, else at the top. */
 document.addEventListener('htmx:after:swap', () => {
   if (!focused || (document.activeElement && document.activeElement !== document.body)) return
-  const { rows, at, card } = focused
+  const { rows, at, section } = focused
   const next = rows?.isConnected ? (rows.children[at] ?? rows.lastElementChild) : null
-  const heading = card?.isConnected ? /** @type {HTMLElement | null} */ (card.querySelector('h2')) : null
+  const heading = section?.isConnected ? /** @type {HTMLElement | null} */ (section.querySelector('h2')) : null
   if (heading) heading.tabIndex = -1
   const place = (next && $('a[href], button', next)) ?? heading ?? $('#main')
   place?.focus({ preventScroll: true })
 })
 
 /** Live parts keep asking; this says that what is shown may be old. */
-const answering = (/** @type {boolean} */ yes) =>
+export const answering = (/** @type {boolean} */ yes) =>
   void ($('#offline') && /** @type {HTMLElement} */ (($('#offline').hidden = yes)))
 
 htmx.registerExtension('panel', {

@@ -1,14 +1,18 @@
 // What is wrong, said above a form and beside its fields.
 // @ts-check
 
+import { answeredInBatch } from './batch.js'
+import { toast } from './messages.js'
+import { $, $$, make } from './page.js'
+
 /** @typedef {{ code: string, message: string, details?: { fields?: { field: string, message: string }[] } }} Failure */
 /** @typedef {HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement} Input */
 
 const title = document.title
 
-function clearErrors(/** @type {HTMLElement} */ form) {
+export function clearErrors(/** @type {HTMLElement} */ form) {
   document.title = title
-  for (const it of $$('.sum, .err', form)) it.remove()
+  for (const it of $$('.errors, .err', form)) it.remove()
   for (const it of $$('[aria-invalid]', form)) {
     it.removeAttribute('aria-invalid')
     const rest = (it.getAttribute('aria-describedby') ?? '')
@@ -20,10 +24,10 @@ function clearErrors(/** @type {HTMLElement} */ form) {
   }
 }
 
-function refused(/** @type {HTMLFormElement} */ form, /** @type {Failure} */ { code, message, details }) {
+export function refused(/** @type {HTMLFormElement} */ form, /** @type {Failure} */ { code, message, details }) {
   if (code === 'not_authenticated')
     message = 'You were signed out. Sign in again in another tab, reload this page, and repeat it.'
-  if (told(form, message)) return
+  if (answeredInBatch(form, message)) return
   if (form.matches('.call')) return toast(message, { bad: true })
   clearErrors(form)
   const items = (details?.fields ?? []).map(({ field, message }) => {
@@ -51,7 +55,7 @@ function refused(/** @type {HTMLFormElement} */ form, /** @type {Failure} */ { c
   })
   const sum = make(
     'div',
-    { class: 'sum', role: 'alert', tabindex: '-1' },
+    { class: 'errors', role: 'alert', tabindex: '-1' },
     make(form.closest('dialog') ? 'h3' : 'h2', {}, 'There is a problem'),
     items.length ? make('ul', {}, ...items) : make('p', {}, message),
   )

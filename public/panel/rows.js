@@ -1,19 +1,45 @@
 // Rows of a table that are ticked, and a button for all of them.
 // @ts-check
 
+import { sendInBatch } from './batch.js'
+import { toast } from './messages.js'
+import { $, $$, around } from './page.js'
+import { refresh } from './redraw.js'
+
 /** Under way: a second press waits for its summary. */
 let pressing = false
 
 document.addEventListener('click', (event) => {
   const button = around(event, '[data-press]')
   if (button && !pressing) pressAll(button.dataset['press'] ?? '', $('span', button)?.textContent ?? '')
-  const all = around(event, '[data-tick-all]')
-  if (all) for (const tick of $$('[data-tick]')) /** @type {any} */ (tick).checked = /** @type {any} */ (all).checked
+  const all = /** @type {HTMLInputElement | null} */ (around(event, 'input[data-tick-all]'))
+  const none = around(event, '[data-tick-none]')
+  if (all) tickAll(all.checked)
+  if (none) tickAll(false)
 })
+document.addEventListener('change', showChosen)
+document.addEventListener('htmx:after:swap', showChosen)
+
+const ticked = () => $$('input[data-tick]:checked')
+
+function tickAll(/** @type {boolean} */ yes) {
+  for (const tick of $$('input[data-tick], input[data-tick-all]')) /** @type {HTMLInputElement} */ (tick).checked = yes
+  showChosen()
+}
+
+/** The bar of what can be done to many is there while something is chosen. */
+function showChosen() {
+  const bar = $('[data-chosen]')
+  if (!bar) return
+  const n = ticked().length
+  bar.hidden = n === 0
+  const count = $('[data-chosen-count]', bar)
+  if (count) count.textContent = `${n} chosen`
+}
 
 /** Does what each ticked row's own button does, one after the other, and says once how it went. */
 async function pressAll(/** @type {string} */ what, /** @type {string} */ label) {
-  const rows = $$('[data-tick]:checked').map((tick) => /** @type {Element} */ (tick.closest('tr')).id)
+  const rows = ticked().map((tick) => /** @type {Element} */ (tick.closest('tr')).id)
   if (!rows.length) return toast('Tick some rows first.')
   pressing = true
   const refusals = []
@@ -21,8 +47,8 @@ async function pressAll(/** @type {string} */ what, /** @type {string} */ label)
     // Looked up when its turn comes: the list may have been drawn again meanwhile.
     const button = /** @type {HTMLButtonElement | null} */ ($(`#${row} [data-does=${what}]`))
     if (!button) continue
-    const name = $(`#${row} .main a`)?.textContent ?? ''
-    const why = button.dataset['why'] ?? (await sent(/** @type {HTMLFormElement} */ (button.form)))
+    const name = $(`#${row} .name a`)?.textContent ?? ''
+    const why = button.dataset['why'] ?? (await sendInBatch(/** @type {HTMLFormElement} */ (button.form)))
     if (why) refusals.push(why.includes(name) ? why : `${name}: ${why}`)
   }
   pressing = false

@@ -1,6 +1,9 @@
 // What is shown this one time, in a dialog that cannot be left by accident.
 // @ts-check
 
+import { arrive } from './calls.js'
+import { component } from './page.js'
+
 component('secretOnce', () => ({
   title: '',
   words: '',

@@ -1,6 +1,8 @@
 // An owner's SSH keys, where one may be chosen.
 // @ts-check
 
+import { $, $$, area, make } from './page.js'
+
 /** Whose keys each list shows; a redraw keeps the list and may change the owner. */
 const shownFor = new WeakMap()
 async function fetchKeys() {

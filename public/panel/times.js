@@ -1,6 +1,8 @@
 // Times: those that say how long ago they were go on doing so, and all are in the zone of the browser unless another was chosen.
 // @ts-check
 
+import { $$ } from './page.js'
+
 const units = /** @type {[number, string][]} */ ([
   [86400e3, 'd'],
   [3600e3, 'h'],
@@ -33,14 +35,14 @@ const hours = /** @type {const} */ ({
   hourCycle: 'h23',
   timeZone: zone,
 })
-const exactly = new Intl.DateTimeFormat('en-GB', {
+export const exactly = new Intl.DateTimeFormat('en-GB', {
   day: 'numeric',
   month: 'short',
   year: 'numeric',
   ...hours,
   timeZoneName: 'short',
 })
-const clock = new Intl.DateTimeFormat('en-GB', hours)
+export const clock = new Intl.DateTimeFormat('en-GB', hours)
 
 function localTimes() {
   if (zone) return

@@ -1,6 +1,9 @@
 // Calls that can be tried in the reference.
 // @ts-check
 
+import { parsed } from './calls.js'
+import { $ } from './page.js'
+
 document.addEventListener('submit', async (event) => {
   const form = /** @type {HTMLFormElement} */ (event.target)
   const path = form.dataset['try']

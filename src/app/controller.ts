@@ -4,8 +4,8 @@ import type { Server } from 'bun'
 import { Elysia } from 'elysia'
 import { agentPaths, type ToAgent } from '../../agent/protocol/wire.ts'
 import { files } from '../../public/assets.ts'
-import { errorPage } from '../../views/components/error.ts'
-import { always, layout } from '../../views/layout.ts'
+import { errorPage } from '../../views/frame/error.tsx'
+import { always, layout } from '../../views/frame/layout.tsx'
 import { nodeById } from '../fleet/nodes/queries.ts'
 import { Reports } from '../fleet/nodes/report.ts'
 import { setUpToken } from '../identity/accounts/set-up.ts'
@@ -178,7 +178,8 @@ export async function createController({
     pages,
     leads,
     always,
-    layout: (frame) => layout(frame, (name) => assets.url(name)),
+    layout,
+    asset: (name) => assets.url(name),
     errorPage,
     httpContext,
     brand: (accountId) => brandFor(db, accountId),

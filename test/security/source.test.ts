@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs'
 import { Glob } from 'bun'
 
 const root = new URL('../..', import.meta.url).pathname
-const files = [...new Glob('{src,agent,views,public}/**/*.{ts,js}').scanSync({ cwd: root })].map((path) => ({
+const files = [...new Glob('{src,agent,views,public}/**/*.{ts,tsx,js}').scanSync({ cwd: root })].map((path) => ({
   path,
   // Comments may name what is forbidden.
   text: readFileSync(root + path, 'utf8').replace(/\/\*[\s\S]*?\*\/|(^|\s)\/\/.*$/gm, ''),
@@ -14,7 +14,7 @@ const having = (rule: RegExp) => files.filter(({ text }) => rule.test(text)).map
 const rules: readonly [string, RegExp, string][] = [
   [
     'S2: nothing puts text into a page as markup',
-    /\.(?:inner|outer)HTML\b|insertAdjacentHTML|document\.write|x-html|hx-on|js:\{|\beval\(|new Function\b/,
+    /\.(?:inner|outer)HTML\b|dangerouslySetInnerHTML|insertAdjacentHTML|document\.write|x-html|hx-on|js:\{|\beval\(|new Function\b/,
     'place.innerHTML = text',
   ],
   [

@@ -1,8 +1,9 @@
 import { Type as t } from 'typebox'
-import { resellerServersPage, serversPage } from '../../../views/compute/servers/list.ts'
-import { newServerPage, resellerNewServerPage } from '../../../views/compute/servers/new.ts'
-import { ownServersPage } from '../../../views/compute/servers/own.ts'
-import { serverPages } from '../../../views/compute/servers/show.ts'
+import { resellerServersPage, serversPage } from '../../../views/compute/servers/list.tsx'
+import { newServerPage, resellerNewServerPage } from '../../../views/compute/servers/new.tsx'
+import { ownServersPage } from '../../../views/compute/servers/own.tsx'
+import { serverSettingsPages } from '../../../views/compute/servers/settings.tsx'
+import { serverPages } from '../../../views/compute/servers/show.tsx'
 import { customerData } from '../../identity/accounts/model.ts'
 import { areas } from '../../kernel/api/access.ts'
 import { nullable } from '../../kernel/api/operation.ts'
@@ -219,7 +220,15 @@ export const serversFeature = feature({
       },
     },
   ],
-  pages: [serversPage, newServerPage, ...serverPages, resellerServersPage, resellerNewServerPage, ownServersPage],
+  pages: [
+    serversPage,
+    newServerPage,
+    ...serverPages,
+    ...serverSettingsPages,
+    resellerServersPage,
+    resellerNewServerPage,
+    ownServersPage,
+  ],
   nav: [
     {
       kinds: ['staff'],

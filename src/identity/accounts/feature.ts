@@ -155,7 +155,7 @@ export const accountsFeature = feature({
       name: 'account',
       title: 'Account',
       href: '/account',
-      icon: 'customers',
+      icon: 'user',
       sees: getOwnAccount,
     },
   ],

@@ -1,5 +1,5 @@
 import { confirmPage } from '../../../views/identity/sign-in/confirm.ts'
-import { signInPage } from '../../../views/identity/sign-in/sign-in.ts'
+import { signInPage } from '../../../views/identity/sign-in/sign-in.tsx'
 import { Delay } from '../../kernel/api/limits.ts'
 import { hour } from '../../kernel/db/clock.ts'
 import { write } from '../../kernel/db/open.ts'

@@ -106,7 +106,7 @@ export const resellersFeature = feature({
       name: 'resellers',
       title: 'Resellers',
       href: '/admin/resellers',
-      icon: 'customers',
+      icon: 'resellers',
       sees: listResellers,
     },
     {

@@ -41,7 +41,7 @@ export const tokensFeature = feature({
       name: 'reference',
       title: 'API reference',
       href: '/admin/api/reference',
-      icon: 'info',
+      icon: 'book',
       sees: listTokens,
     },
     {
@@ -51,7 +51,7 @@ export const tokensFeature = feature({
       name: 'reference',
       title: 'API reference',
       href: '/api-reference',
-      icon: 'info',
+      icon: 'book',
       sees: listTokens,
     },
     {
@@ -61,7 +61,7 @@ export const tokensFeature = feature({
       name: 'tokens',
       title: 'API tokens',
       href: '/account/api',
-      icon: 'key',
+      icon: 'terminal',
       sees: listTokens,
     },
   ],

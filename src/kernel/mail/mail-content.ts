@@ -1,7 +1,7 @@
 // The content of a mail, rendered twice: as plain text and as HTML. Words from people are text in both; the only link
 // is one of ours.
 import type { Brand } from '../web/brand.ts'
-import { html } from '../web/html.ts'
+import { html, rendered } from '../web/html.ts'
 
 export type MailContent = {
   subject: string
@@ -64,13 +64,11 @@ ${paragraphs.map((words) => html`<p style="${p};white-space:pre-line">${words}</
   const table = html`role="presentation" width="100%" cellpadding="0" cellspacing="0"`
   const head = html`<meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1">
 <title>${subject}</title>`
-  return `<!doctype html>${
-    html`<html lang="en"><head>${head}</head>
+  return `<!doctype html>${rendered(html`<html lang="en"><head>${head}</head>
 <body style="margin:0;background:#f5f6f9"><table ${table}><tr><td align="center" style="padding:24px 12px">
 <table ${table} style="max-width:560px;border-top:4px solid ${accent};${outer}"><tr><td style="padding:24px">
 ${body}</td></tr></table>
 <p style="${small};padding-top:12px"><a href="${publicUrl}" style="color:#535b6b">${brand.name}</a></p>
 </td></tr></table></body></html>
-`.text
-  }`
+`)}`
 }

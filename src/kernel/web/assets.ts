@@ -2,45 +2,53 @@
 import { brotliCompressSync, constants } from 'node:zlib'
 
 export type Asset = { path: string; type: string; etag: string; plain: Uint8Array; brotli: Uint8Array | undefined }
+/** A file on disk or inside the executable, by its path; or the text itself, e.g. of modules that were bundled. */
+export type AssetSource = string | { text: string }
 
 const types: Record<string, string> = {
   js: 'text/javascript; charset=utf-8',
   css: 'text/css; charset=utf-8',
   svg: 'image/svg+xml',
+  woff2: 'font/woff2',
 }
+/** Compressed already. */
+const packed = new Set(['woff2'])
 export const ASSET_ROOT = '/assets'
-
-/** Comments are for who reads the source; on a slow line each costs. */
-const withoutComments = (script: Uint8Array) =>
-  new TextEncoder().encode(
-    new Bun.Transpiler({ loader: 'js', minifyWhitespace: true }).transformSync(new TextDecoder().decode(script)),
-  )
 
 export class Assets {
   private byPath = new Map<string, Asset>()
   private byName = new Map<string, string>()
 
-  /** `files`: name as views know it → where the file lies, on disk or inside the executable; of several, one after the other. */
-  static async load(files: Readonly<Record<string, string | readonly string[]>>): Promise<Assets> {
+  /**
+   * `files`: name as views know it → the file. A style sheet may name another file of the list as `url(NAME)`, which becomes that
+   * file's address.
+   */
+  static async load(files: Readonly<Record<string, AssetSource>>): Promise<Assets> {
     const assets = new Assets()
-    await Promise.all(
-      Object.entries(files).map(async ([name, path]) => {
-        const whole = await new Blob(await Promise.all([path].flat().map((one) => Bun.file(one).bytes()))).bytes()
-        const plain = name.endsWith('.js') ? withoutComments(whole) : whole
-        const hash = new Bun.CryptoHasher('sha256').update(plain).digest('hex').slice(0, 12)
-        const [stem, extension = ''] = [name.replace(/\.[a-z]+$/, ''), name.split('.').at(-1)]
-        const served = `${ASSET_ROOT}/${stem}.${hash}.${extension}`
-        assets.byName.set(name, served)
-        assets.byPath.set(served, {
-          path: served,
-          type: types[extension] ?? 'application/octet-stream',
-          etag: `"${hash}"`,
-          plain,
-          brotli: undefined,
-        })
-      }),
-    )
+    const read = ([name, source]: [string, AssetSource]) =>
+      (typeof source === 'string'
+        ? Bun.file(source).bytes()
+        : Promise.resolve(new TextEncoder().encode(source.text))
+      ).then((bytes) => [name, bytes] as const)
+    const all = await Promise.all(Object.entries(files).map(read))
+    for (const [name, bytes] of all) if (!name.endsWith('.css')) assets.add(name, bytes)
+    for (const [name, bytes] of all) if (name.endsWith('.css')) assets.add(name, assets.withAddresses(bytes))
     return assets
+  }
+
+  private add(name: string, plain: Uint8Array) {
+    const hash = new Bun.CryptoHasher('sha256').update(plain).digest('hex').slice(0, 12)
+    const [stem, extension = ''] = [name.replace(/\.[a-z0-9]+$/, ''), name.split('.').at(-1)]
+    const path = `${ASSET_ROOT}/${stem}.${hash}.${extension}`
+    const type = types[extension] ?? 'application/octet-stream'
+    this.byName.set(name, path)
+    this.byPath.set(path, { path, type, etag: `"${hash}"`, plain, brotli: undefined })
+  }
+
+  private withAddresses(css: Uint8Array): Uint8Array {
+    let text = new TextDecoder().decode(css)
+    for (const [name, path] of this.byName) text = text.replaceAll(`url(${name})`, `url(${path})`)
+    return new TextEncoder().encode(text)
   }
 
   /** The address of a file, for a view. Throws for a name that is not in the list: a typo must not reach a browser. */
@@ -60,9 +68,10 @@ export class Assets {
       Vary: 'Accept-Encoding',
     }
     if (request.headers.get('If-None-Match') === asset.etag) return new Response(null, { status: 304, headers })
-    if (!/\bbr\b/.test(request.headers.get('Accept-Encoding') ?? ''))
-      return new Response(asset.plain as BodyInit, { headers })
-    // On the first request, not at start: it takes tens of milliseconds that nobody should wait for before the first answer.
+    const asIs =
+      packed.has(asset.path.split('.').at(-1)!) || !/\bbr\b/.test(request.headers.get('Accept-Encoding') ?? '')
+    if (asIs) return new Response(asset.plain as BodyInit, { headers })
+    // On the first request, not at start: compression takes tens of milliseconds that would delay the first page.
     asset.brotli ??= brotliCompressSync(asset.plain, { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } })
     return new Response(asset.brotli as BodyInit, { headers: { ...headers, 'Content-Encoding': 'br' } })
   }

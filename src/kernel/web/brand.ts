@@ -11,47 +11,22 @@ export type Brand = {
 }
 
 // ---------------------------------------------------------------- colour
-type Rgb = readonly [number, number, number]
-const rgb = (hex: string) => [1, 3, 5].map((i) => Number.parseInt(hex.slice(i, i + 2), 16)) as unknown as Rgb
-const hexOf = (color: Rgb) => `#${color.map((c) => Math.round(c).toString(16).padStart(2, '0')).join('')}`
-const mix = (a: Rgb, b: Rgb, ofB: number) => a.map((c, i) => c + (b[i]! - c) * ofB) as unknown as Rgb
-
-/** WCAG 2.2: relative luminance, and the ratio of two colours, 1 to 21. */
-const luminance = (color: Rgb) => {
-  const [r, g, b] = color.map((c) =>
-    c / 255 <= 0.04045 ? c / 255 / 12.92 : ((c / 255 + 0.055) / 1.055) ** 2.4,
-  ) as unknown as Rgb
+/** WCAG 2.2: relative luminance of `#rrggbb`. */
+function luminance(hex: string): number {
+  const [r, g, b] = [1, 3, 5].map((i) => {
+    const c = Number.parseInt(hex.slice(i, i + 2), 16) / 255
+    return c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4
+  }) as [number, number, number]
   return 0.2126 * r + 0.7152 * g + 0.0722 * b
 }
-function ratio(a: Rgb, b: Rgb) {
-  const [dark, light] = [luminance(a), luminance(b)].sort((x, y) => x - y) as [number, number]
-  return (light + 0.05) / (dark + 0.05)
-}
-const WHITE: Rgb = [255, 255, 255]
-/** The dark theme's surface, about. */
-const NIGHT: Rgb = [24, 27, 34]
 /** WCAG AA for text. */
 export const LEAST_CONTRAST = 4.5
 
-/** How well white words are read on it. */
-export const contrastWithWhite = (hex: string) => ratio(rgb(hex), WHITE)
+/** The contrast of white text on the colour, 1 to 21. */
+export const contrastWithWhite = (hex: string) => 1.05 / (luminance(hex) + 0.05)
 
-/** `color` mixed with `towards` in steps of 4 % until it is read on `ground`. */
-function readable(color: Rgb, towards: Rgb, ground: Rgb): Rgb {
-  for (let share = 0; share < 1; share += 0.04) {
-    const mixed = mix(color, towards, share)
-    if (ratio(mixed, ground) >= LEAST_CONTRAST + 0.1) return mixed
-  }
-  return towards
-}
-
-/** The tokens of panel.css that follow from an accent, for both themes. */
-export function brandCss(accent: string): string {
-  const color = rgb(accent)
-  const [soft, softAtNight] = [mix(WHITE, color, 0.08), mix(NIGHT, color, 0.22)]
-  const atNight = hexOf(readable(color, WHITE, softAtNight))
-  return `@layer brand{:root{--accent:light-dark(${accent},${atNight});--accent-ink:light-dark(${hexOf(readable(color, [0, 0, 0], soft))},${atNight});--accent-soft:light-dark(${hexOf(soft)},${hexOf(softAtNight)})}}\n`
-}
+/** The one value that panel.css derives every accent from, with a lightness of its own for each theme. */
+export const brandCss = (accent: string): string => `@layer brand{:root{--brand:${accent}}}\n`
 
 // ---------------------------------------------------------------- addresses
 /** An address names its content, so browsers keep the answer for good; a new logo or colour has a new address. */

@@ -12,9 +12,10 @@ import type { Registry } from '../feature.ts'
 import { log, plainPath } from '../log.ts'
 import type { Brand } from './brand.ts'
 import { CSP_REPORT } from './csp-report.ts'
-import type { Html } from './html.ts'
+import { type Html, markup, rendered } from './html.ts'
 import { onlyLeading } from './links.ts'
 import { type At, type Leads, mayFor, noPage, type Page, type Reads, readAll, render } from './page.ts'
+import { inContext } from './page-context.ts'
 
 /** `always` is what the frame of every page shows; nothing of it where nobody is signed in or the page is refused. */
 export type Frame<A = any> = { title: string; body: Html; page: Page | undefined; at: At; nonce: string; always: A }
@@ -25,6 +26,8 @@ export type Site = {
   always: Reads
   /** The document around a page's body. */
   layout(frame: Frame): Html
+  /** The address of a file for the browser, by the name that views know. */
+  asset(name: string): string
   /** What a refusal looks like as a page. */
   errorPage(refusal: { status: number; message: string }, requestId: string, at: At): { title: string; body: Html }
   httpContext: HttpContext
@@ -59,7 +62,7 @@ async function answer(
     if (elsewhere) return seeOther(elsewhere)
     const { title, body } = await render(p, site.httpContext.gate, at)
     const always = sender.actor && !p.open ? await readAll(site.always, site.httpContext.gate, at) : {}
-    return document(site, { title, body: onlyLeading(body, at.leads), page: p, at, always }, 200)
+    return document(site, { title, body, page: p, at, always }, 200)
   } catch (error) {
     if (error instanceof ApiError && error.code === 'second_factor_required') return seeOther('/account/security')
     const refusal =
@@ -104,7 +107,9 @@ function atFor(
 
 function document(site: Site, frame: Omit<Frame, 'nonce'>, status: number): Response {
   const nonce = randomBytes(16).toString('base64')
-  return new Response('<!doctype html>' + site.layout({ ...frame, nonce }).text, {
+  const context = { at: frame.at, asset: site.asset }
+  const body = markup(onlyLeading(rendered(inContext(context, frame.body)), frame.at.leads))
+  return new Response(`<!doctype html>${rendered(inContext(context, site.layout({ ...frame, body, nonce })))}`, {
     status,
     headers: pageHeaders(nonce),
   })

@@ -52,7 +52,7 @@ export const auditFeature = feature({
       name: 'activity',
       title: 'Activity',
       href: '/account/activity',
-      icon: 'clock',
+      icon: 'history',
       sees: listActivity,
     },
   ],

@@ -26,7 +26,7 @@ export const hostFeature = feature({
       name: 'controller',
       title: 'Controller host',
       href: '/admin/controller',
-      icon: 'anchor',
+      icon: 'host',
       sees: getPanelHost,
     },
   ],

@@ -1,5 +1,5 @@
-import { jobsPages } from '../../../views/platform/jobs/list.ts'
-import { jobPages } from '../../../views/platform/jobs/show.ts'
+import { jobsPages } from '../../../views/platform/jobs/list.tsx'
+import { jobPages } from '../../../views/platform/jobs/show.tsx'
 import { areas } from '../../kernel/api/access.ts'
 import { feature } from '../../kernel/feature.ts'
 import { failedJobs, stuckJobs } from './attention.ts'

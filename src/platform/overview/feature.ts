@@ -1,5 +1,5 @@
-import { overviewPage } from '../../../views/platform/overview/overview.ts'
-import { ownOverviewPage } from '../../../views/platform/overview/own-overview.ts'
+import { overviewPage } from '../../../views/platform/overview/overview.tsx'
+import { ownOverviewPage } from '../../../views/platform/overview/own-overview.tsx'
 import { feature } from '../../kernel/feature.ts'
 import { getOverview } from './overview.ts'
 import { getOwnOverview } from './own-overview.ts'

@@ -1,4 +1,4 @@
-import { searchPage } from '../../../views/platform/search/search.ts'
+import { searchPage } from '../../../views/platform/search/search.tsx'
 import { feature } from '../../kernel/feature.ts'
 import { search } from './search.ts'
 

@@ -52,7 +52,7 @@ describe('an announcement', () => {
       ['/reseller', p.account('reseller', 'Reed')],
       ['/admin', p.owner],
     ] as const)
-      expect(await page(p, path, who)).toContain('Maintenance &lt;script&gt;alert(1)&lt;/script&gt;')
+      expect(await page(p, path, who)).toContain('Maintenance &lt;script>alert(1)&lt;/script>')
   })
   test('is gone when it is removed, and the log knows what it said', async () => {
     using p = await world()

@@ -7,13 +7,13 @@ import {
 } from '../../../src/catalog/images/images.ts'
 import { type Html, html } from '../../../src/kernel/web/html.ts'
 import { type Answers, type At, page } from '../../../src/kernel/web/page.ts'
-import { act } from '../../components/act.ts'
-import { card, empty } from '../../components/card.ts'
-import { check, field, radios } from '../../components/field.ts'
-import { head } from '../../components/head.ts'
-import { pill } from '../../components/state.ts'
-import { pager, table } from '../../components/table.ts'
 import { bytes, count, gb } from '../../components/words.ts'
+import { act } from '../../html/act.ts'
+import { card, empty } from '../../html/card.ts'
+import { check, field, radios } from '../../html/field.ts'
+import { head } from '../../html/head.ts'
+import { pill } from '../../html/state.ts'
+import { pager, table } from '../../html/table.ts'
 
 const reads = { images: listImages }
 type Images = Answers<typeof reads>['images']
@@ -46,7 +46,7 @@ export const imagesPage = page({
   nav: 'images',
   view: ({ images, at }) => html`
     ${head({ title: 'Images', actions: fromFile(at), sub: 'Operating systems that servers are installed from. Each node fetches an image once and checks it before use.' })}
-    <section class="card" aria-label="Images">
+    <section class="sec" aria-label="Images">
       ${images.data.length ? list(images, at) : empty('There is no image yet: add one from the catalogue below, or import a file.')}
       ${pager(at, images)}
     </section>
@@ -66,7 +66,7 @@ const list = (images: Images, at: At): Html =>
       },
       {
         title: 'State',
-        cell: (i) => (i.published ? pill('ok', 'dot', 'Published') : pill('idle', 'pause', 'Not published')),
+        cell: (i) => (i.published ? pill('ok', 'dot', 'Published') : pill('idle', 'hold', 'Not published')),
       },
       { title: 'Minimum disk', num: true, cell: (i) => gb(i.minDiskGb) },
       { title: 'Size', num: true, cell: (i) => (i.sizeBytes ? bytes(i.sizeBytes) : '–') },

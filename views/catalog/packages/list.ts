@@ -1,13 +1,13 @@
 import { changePackage, createPackage, listPackages } from '../../../src/catalog/packages/packages.ts'
 import { type Html, html } from '../../../src/kernel/web/html.ts'
 import { type Answers, type At, page } from '../../../src/kernel/web/page.ts'
-import { act } from '../../components/act.ts'
-import { empty } from '../../components/card.ts'
-import { field } from '../../components/field.ts'
-import { head } from '../../components/head.ts'
-import { pill } from '../../components/state.ts'
-import { pager, table } from '../../components/table.ts'
 import { count, exactGb, exactMb, traffic } from '../../components/words.ts'
+import { act } from '../../html/act.ts'
+import { empty } from '../../html/card.ts'
+import { field } from '../../html/field.ts'
+import { head } from '../../html/head.ts'
+import { pill } from '../../html/state.ts'
+import { pager, table } from '../../html/table.ts'
 
 type Package = Answers<{ p: typeof listPackages }>['p']['data'][number]
 
@@ -34,7 +34,7 @@ export const packagesPage = page({
   nav: 'packages',
   view: ({ packages, at }) => html`
     ${head({ title: 'Packages', actions: add(at), sub: 'Sizes that servers are ordered in. A server keeps the size it was ordered with.' })}
-    <section class="card" aria-label="Packages">
+    <section class="sec" aria-label="Packages">
       ${
         packages.data.length
           ? table<Package>(
@@ -49,7 +49,7 @@ export const packagesPage = page({
                 },
                 {
                   title: 'State',
-                  cell: (p) => (p.archived ? pill('idle', 'pause', 'Archived') : pill('ok', 'dot', 'On sale')),
+                  cell: (p) => (p.archived ? pill('idle', 'hold', 'Archived') : pill('ok', 'dot', 'On sale')),
                 },
                 { title: 'vCPUs', num: true, cell: (p) => p.vcpus },
                 { title: 'Memory', num: true, cell: (p) => exactMb(p.memoryMb) },

@@ -1,7 +1,6 @@
 // Why a button of a server is off, and what destroying one destroys, in words.
-
+import type { ComponentChildren } from 'preact'
 import type { getServer } from '../../../src/compute/servers/list.ts'
-import { type Content, html } from '../../../src/kernel/web/html.ts'
 import type { Answers } from '../../../src/kernel/web/page.ts'
 import { exactGb, list } from '../../components/words.ts'
 
@@ -32,10 +31,11 @@ export function disabledReason(server: Server, action: string): string | undefin
   return `${because[server.status]}${next(server)}`
 }
 
-export const whatGoes = (server: Server): Content[] => [
-  server.image && html`The disk with ${exactGb(server.diskGb)} and everything on it is deleted.`,
+/** What terminating the server destroys. */
+export const whatGoes = (server: Server): ComponentChildren[] => [
+  server.image && `The disk with ${exactGb(server.diskGb)} and everything on it is deleted.`,
   server.addresses.length > 0 &&
-    html`${list(server.addresses.map((a) => a.address))} ${server.addresses.length === 1 ? 'is' : 'are'} given back and may go to another server.`,
-  html`${server.owner.name} does not see it any more, at once.`,
+    `${list(server.addresses.map((a) => a.address))} ${server.addresses.length === 1 ? 'is' : 'are'} given back and may go to another server.`,
+  `${server.owner.name} does not see it any more, at once.`,
   'This cannot be undone.',
 ]

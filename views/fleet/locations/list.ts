@@ -1,13 +1,13 @@
 import { changeLocation, createLocation, listLocations } from '../../../src/fleet/locations/locations.ts'
 import { html } from '../../../src/kernel/web/html.ts'
 import { type Answers, type At, page, readingAll } from '../../../src/kernel/web/page.ts'
-import { act } from '../../components/act.ts'
-import { empty, meter } from '../../components/card.ts'
-import { field, radios } from '../../components/field.ts'
-import { head } from '../../components/head.ts'
-import { openState } from '../../components/state.ts'
-import { table } from '../../components/table.ts'
 import { count, gb, mb } from '../../components/words.ts'
+import { act } from '../../html/act.ts'
+import { empty, meter } from '../../html/card.ts'
+import { field, radios } from '../../html/field.ts'
+import { head } from '../../html/head.ts'
+import { openState } from '../../html/state.ts'
+import { table } from '../../html/table.ts'
 
 type Location = Answers<{ l: typeof listLocations }>['l']['data'][number]
 
@@ -37,7 +37,7 @@ export const locationsPage = page({
   nav: 'locations',
   view: ({ locations, at }) => html`
     ${head({ title: 'Locations', actions: add(at), sub: 'A location is a group of nodes with a rule for where a new server goes. Customers see its name.' })}
-    <section class="card" aria-label="Locations">${
+    <section class="sec" aria-label="Locations">${
       locations.data.length
         ? table<Location>(
             'Locations',

@@ -4,17 +4,17 @@ import { listLocations } from '../../../src/fleet/locations/locations.ts'
 import { enrollNode, getEnrollment } from '../../../src/fleet/nodes/enroll.ts'
 import { type Html, html } from '../../../src/kernel/web/html.ts'
 import { page, readingAll } from '../../../src/kernel/web/page.ts'
-import { callForm } from '../../components/act.ts'
-import { card, empty, inside, notice } from '../../components/card.ts'
-import { field, select } from '../../components/field.ts'
-import { head } from '../../components/head.ts'
-import { live } from '../../components/live.ts'
-import { time } from '../../components/time.ts'
+import { callForm } from '../../html/act.ts'
+import { card, empty, inside, notice } from '../../html/card.ts'
+import { field, select } from '../../html/field.ts'
+import { head } from '../../html/head.ts'
+import { live } from '../../html/live.ts'
+import { time } from '../../html/time.ts'
 
 const trail: [string, string][] = [['Nodes', '/admin/nodes']]
 
 /** The token is in the call's answer only: public/panel/calls.js puts the command here, and a redraw leaves it alone. */
-const command: Html = html`<section class="card" id="command" hx-morph-skip hidden tabindex="-1" aria-labelledby="command-t"><header><h2 id="command-t">Run this on the new node, as root</h2><span class="grow"></span><button type="button" class="btn" data-copy="">Copy</button></header><div class="in"><code class="secret" data-value></code><p class="muted">It works once, within an hour, and is shown this one time. The machine needs Debian 12 or 13, and must reach this address.</p></div></section>`
+const command: Html = html`<section class="sec" id="command" hx-morph-skip hidden tabindex="-1" aria-labelledby="command-t"><header><h2 id="command-t">Run this on the new node, as root</h2><span class="grow"></span><button type="button" class="btn" data-copy="">Copy</button></header><div class="in"><code class="secret" data-value></code><p class="muted">It works once, within an hour, and is shown this one time. The machine needs Debian 12 or 13, and must reach this address.</p></div></section>`
 
 export const enrollPage = page({
   path: '/admin/nodes/enroll',

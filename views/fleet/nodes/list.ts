@@ -3,14 +3,14 @@ import { enrollNode } from '../../../src/fleet/nodes/enroll.ts'
 import { listNodes } from '../../../src/fleet/nodes/nodes.ts'
 import { html } from '../../../src/kernel/web/html.ts'
 import { type At, allIfAllowed, page } from '../../../src/kernel/web/page.ts'
-import { empty } from '../../components/card.ts'
-import { head } from '../../components/head.ts'
-import { icon } from '../../components/icon.ts'
-import { live } from '../../components/live.ts'
-import { nodeState } from '../../components/state.ts'
-import { filterChoice, filters, pager, table } from '../../components/table.ts'
-import { time } from '../../components/time.ts'
 import { count } from '../../components/words.ts'
+import { empty } from '../../html/card.ts'
+import { head } from '../../html/head.ts'
+import { icon } from '../../html/icon.ts'
+import { live } from '../../html/live.ts'
+import { nodeState } from '../../html/state.ts'
+import { filterChoice, filters, pager, table } from '../../html/table.ts'
+import { time } from '../../html/time.ts'
 import { diskMeter, kinds, loadWords, memoryMeter, type Node } from './load.ts'
 
 const enroll = (at: At) =>
@@ -23,7 +23,7 @@ export const nodesPage = page({
   nav: 'nodes',
   view: ({ nodes, locations, at }) => html`
     ${head({ title: 'Nodes', actions: enroll(at) })}
-    <section class="card" aria-label="Nodes">
+    <section class="sec" aria-label="Nodes">
       ${filters(
         at,
         locations &&

@@ -1,8 +1,8 @@
 import type { listNodes } from '../../../src/fleet/nodes/nodes.ts'
 import { type Html, html } from '../../../src/kernel/web/html.ts'
 import type { Answers } from '../../../src/kernel/web/page.ts'
-import { meter } from '../../components/card.ts'
 import { gb, mb } from '../../components/words.ts'
+import { meter } from '../../html/card.ts'
 
 export type Node = Answers<{ nodes: typeof listNodes }>['nodes']['data'][number]
 

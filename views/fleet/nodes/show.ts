@@ -3,16 +3,15 @@ import { changeNode, getNode, removeNode } from '../../../src/fleet/nodes/nodes.
 import { type Html, html } from '../../../src/kernel/web/html.ts'
 import { type Answers, type At, ifAllowed, page } from '../../../src/kernel/web/page.ts'
 import { listJobs } from '../../../src/platform/jobs/jobs.ts'
-import { act } from '../../components/act.ts'
-import { card, copyable, empty, inside, kv, meter, notice } from '../../components/card.ts'
-import { field, select } from '../../components/field.ts'
-import { head } from '../../components/head.ts'
-import { live } from '../../components/live.ts'
-import { nodeState } from '../../components/state.ts'
-import { time } from '../../components/time.ts'
 import { bytes, count, mb } from '../../components/words.ts'
-import { serverTable } from '../../compute/servers/list.ts'
-import { jobTable } from '../../platform/jobs/table.ts'
+import { act } from '../../html/act.ts'
+import { card, copyable, empty, inside, kv, meter, notice } from '../../html/card.ts'
+import { field, select } from '../../html/field.ts'
+import { head } from '../../html/head.ts'
+import { jobTable, serverTable } from '../../html/lists.ts'
+import { live } from '../../html/live.ts'
+import { nodeState } from '../../html/state.ts'
+import { time } from '../../html/time.ts'
 import { diskMeter, kinds, memoryMeter } from './load.ts'
 
 const reads = {
@@ -49,7 +48,7 @@ function actions({ node: n, at }: Data): Html {
     label: b.addresses.length ? `${b.name} (${b.addresses.join(', ')})` : b.name,
   }))
   return html`
-    ${n.open ? act(at, changeNode, params, 'Close', { body: { open: false }, icon: 'pause', done: `${n.name} takes no new servers`, title: `Close ${n.name} for new servers?`, confirm: { keep: 'Keep it open', consequences: ['New servers go to other nodes of its location, or are refused when there is none.', `Its ${count(n.servers, 'server')} ${n.servers === 1 ? 'goes' : 'go'} on.`] } }) : act(at, changeNode, params, 'Open', { body: { open: true }, done: `${n.name} takes new servers` })}
+    ${n.open ? act(at, changeNode, params, 'Close', { body: { open: false }, icon: 'lock', done: `${n.name} takes no new servers`, title: `Close ${n.name} for new servers?`, confirm: { keep: 'Keep it open', consequences: ['New servers go to other nodes of its location, or are refused when there is none.', `Its ${count(n.servers, 'server')} ${n.servers === 1 ? 'goes' : 'go'} on.`] } }) : act(at, changeNode, params, 'Open', { body: { open: true }, done: `${n.name} takes new servers` })}
     ${act(at, changeNode, params, 'Edit', {
       title: `Edit ${n.name}`,
       submit: 'Save',
@@ -105,7 +104,7 @@ function warnings({ node: n, at }: Data): Html {
         html`<strong>It has no bridge ${n.bridge}.</strong> Servers cannot be installed there. Choose another with Edit, or make it on the node.`,
       ),
   ].filter((w) => !!w)
-  return found.length ? html`<div class="card">${found}</div>` : html``
+  return found.length ? html`<div class="sec">${found}</div>` : html``
 }
 
 const capacity = ({ node: n, at }: Data): Html =>

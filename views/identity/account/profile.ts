@@ -8,11 +8,11 @@ import { timeZones, uiPreferences } from '../../../src/identity/accounts/ui-pref
 import { listIdentities } from '../../../src/identity/auth/identity-provider/identities.ts'
 import { html } from '../../../src/kernel/web/html.ts'
 import { type Answers, type At, page, reading } from '../../../src/kernel/web/page.ts'
-import { act, callForm } from '../../components/act.ts'
-import { card, copyable, inside, kv, notice } from '../../components/card.ts'
-import { field, newPassword, select, username } from '../../components/field.ts'
-import { head } from '../../components/head.ts'
-import { moment, time } from '../../components/time.ts'
+import { act, callForm } from '../../html/act.ts'
+import { card, copyable, inside, kv, notice } from '../../html/card.ts'
+import { field, newPassword, select, username } from '../../html/field.ts'
+import { head } from '../../html/head.ts'
+import { moment, time } from '../../html/time.ts'
 import { identitiesCard } from '../sign-in/oidc.ts'
 
 const reads = { account: getOwnAccount, identities: reading(listIdentities, () => ({})) }
@@ -88,7 +88,7 @@ const signingIn = ({ account: a, at }: Data) =>
 
 const locked = ({ account: a, at }: Data) =>
   a.lockedAt &&
-  html`<div class="card">${notice('bad', html`<strong>Your account is locked</strong> since ${moment(a.lockedAt, at)}: nothing new can be ordered for it, and your servers go on.<br>${a.lockReason ? html`Your provider says: ${a.lockReason}` : 'Ask your provider about it.'}`)}</div>`
+  html`<div class="sec">${notice('bad', html`<strong>Your account is locked</strong> since ${moment(a.lockedAt, at)}: nothing new can be ordered for it, and your servers go on.<br>${a.lockReason ? html`Your provider says: ${a.lockReason}` : 'Ask your provider about it.'}`)}</div>`
 
 export const profilePage = page({
   path: '/account',

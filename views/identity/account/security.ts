@@ -12,15 +12,15 @@ import { getSecondFactor, renewRecoveryCodes } from '../../../src/identity/auth/
 import { beginTotp, confirmTotp, removeTotp } from '../../../src/identity/auth/second-factors/totp.ts'
 import { type Html, html } from '../../../src/kernel/web/html.ts'
 import { type Answers, type At, page, readingAll } from '../../../src/kernel/web/page.ts'
-import { act, callForm } from '../../components/act.ts'
-import { card, empty, inside, notice } from '../../components/card.ts'
-import { field } from '../../components/field.ts'
-import { head } from '../../components/head.ts'
-import { icon } from '../../components/icon.ts'
-import { pill } from '../../components/state.ts'
-import { table } from '../../components/table.ts'
-import { moment, time } from '../../components/time.ts'
 import { count } from '../../components/words.ts'
+import { act, callForm } from '../../html/act.ts'
+import { card, empty, inside, notice } from '../../html/card.ts'
+import { field } from '../../html/field.ts'
+import { head } from '../../html/head.ts'
+import { icon } from '../../html/icon.ts'
+import { pill } from '../../html/state.ts'
+import { table } from '../../html/table.ts'
+import { moment, time } from '../../html/time.ts'
 
 type Factors = Answers<{ f: typeof getSecondFactor }>['f']
 type Passkey = Factors['passkeys'][number]
@@ -98,7 +98,7 @@ function passkeyCard(at: At, f: Factors): Html {
                 cell: (k) =>
                   k.usedAt
                     ? html`${time(k.usedAt, at)}<small class="mono">from ${k.usedFrom}</small>`
-                    : pill('idle', 'clock', 'Never used'),
+                    : pill('idle', 'wait', 'Never used'),
               },
               {
                 title: 'Actions',
@@ -176,7 +176,7 @@ const recovery = (at: At, { totp, passkeys, recoveryCodesLeft: left }: Factors):
           id: 'recovery',
           title: 'Recovery codes',
           count:
-            left > 3 ? pill('ok', 'tick', `${left} left`) : pill('warn', 'bang', left ? `${left} left` : 'None left'),
+            left > 3 ? pill('ok', 'tick', `${left} left`) : pill('warn', 'away', left ? `${left} left` : 'None left'),
           actions: act(at, renewRecoveryCodes, {}, 'Make new codes', {
             hands: codesShown,
             title: 'Make new recovery codes?',
@@ -242,7 +242,7 @@ export const securityPage = page({
   nav: 'security',
   view: ({ factors: f, sessions, at }) => html`
     ${head({ title: 'Security', sub: 'How you sign in, and where you are signed in now.' })}
-    ${f.required && !f.totp && !f.passkeys.length && html`<div class="card">${notice('warn', html`<strong>Your role requires a second factor.</strong> Add a passkey or an authenticator app; then everything else is open to you.`)}</div>`}
+    ${f.required && !f.totp && !f.passkeys.length && html`<div class="sec">${notice('warn', html`<strong>Your role requires a second factor.</strong> Add a passkey or an authenticator app; then everything else is open to you.`)}</div>`}
     ${password(f)}${passkeyCard(at, f)}${app(at, f)}${recovery(at, f)}${sessionCard(at, sessions.data)}
     ${appDialog()}${codesDialog()}`,
 })

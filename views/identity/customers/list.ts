@@ -2,14 +2,14 @@ import { createCustomer, listCustomers } from '../../../src/identity/accounts/cu
 import { createResellerCustomer, listResellerCustomers } from '../../../src/identity/resellers/own.ts'
 import { type Content, type Html, html } from '../../../src/kernel/web/html.ts'
 import { type Answers, type At, page } from '../../../src/kernel/web/page.ts'
-import { type Acting, act } from '../../components/act.ts'
-import { empty } from '../../components/card.ts'
-import { check, field } from '../../components/field.ts'
-import { head } from '../../components/head.ts'
-import { pill } from '../../components/state.ts'
-import { filterChoice, filters, filterText, pager, someOnly, table } from '../../components/table.ts'
-import { time } from '../../components/time.ts'
 import { count } from '../../components/words.ts'
+import { type Acting, act } from '../../html/act.ts'
+import { empty } from '../../html/card.ts'
+import { check, field } from '../../html/field.ts'
+import { head } from '../../html/head.ts'
+import { pill } from '../../html/state.ts'
+import { filterChoice, filters, filterText, pager, someOnly, table } from '../../html/table.ts'
+import { time } from '../../html/time.ts'
 
 type Listed = Answers<{ c: typeof listCustomers }>['c']
 type Customer = Listed['data'][number]
@@ -52,7 +52,7 @@ export const resellerCustomersPage = page({
 
 const view = ({ customers, at }: { customers: Listed; at: At }, area: Keeping): Html => html`
     ${head({ title: 'Customers', actions: addCustomer(at, area), sub: someOnly(at, at.query['resellerId'] && 'Only customers of one reseller.') })}
-    <section class="card" aria-label="Customers">
+    <section class="sec" aria-label="Customers">
       ${filters(at, html`${filterText(at, 'q', 'Search customers', 'Name, organization or e-mail')}${filterText(at, 'externalId', 'External id', 'External id')}${filterChoice(at, 'locked', 'State', [['yes', 'Locked']])}${at.query['resellerId'] && html`<input type="hidden" name="resellerId" value="${at.query['resellerId']}">`}`, count(customers.total, 'customer'))}
       ${
         customers.data.length
@@ -81,7 +81,7 @@ export const customerTable = (customers: readonly Customer[], at: At, area: Keep
             {
               title: area === '/admin' ? 'Kind' : 'State',
               cell: (c: Customer) =>
-                html`${area === '/admin' ? kindOf(c) : !c.lockedAt && pill('ok', 'dot', 'Open')}${c.lockedAt && html` ${pill('hold', 'pause', 'Locked')}`}`,
+                html`${area === '/admin' ? kindOf(c) : !c.lockedAt && pill('ok', 'dot', 'Open')}${c.lockedAt && html` ${pill('hold', 'hold', 'Locked')}`}`,
             },
           ]
         : []),

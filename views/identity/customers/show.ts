@@ -10,16 +10,16 @@ import type { changeReseller } from '../../../src/identity/resellers/resellers.t
 import { listSshKeys } from '../../../src/identity/ssh-keys/ssh-keys.ts'
 import { type Html, html } from '../../../src/kernel/web/html.ts'
 import { type Answers, type At, ifAllowed, page } from '../../../src/kernel/web/page.ts'
-import { act } from '../../components/act.ts'
-import { card, copyable, empty, inside, kv, notice } from '../../components/card.ts'
-import { field } from '../../components/field.ts'
-import { head } from '../../components/head.ts'
-import { icon } from '../../components/icon.ts'
-import { live } from '../../components/live.ts'
-import { pill } from '../../components/state.ts'
-import { time } from '../../components/time.ts'
 import { count, exactGb, exactMb, traffic } from '../../components/words.ts'
-import { serverTable } from '../../compute/servers/list.ts'
+import { act } from '../../html/act.ts'
+import { card, copyable, empty, inside, kv, notice } from '../../html/card.ts'
+import { field } from '../../html/field.ts'
+import { head } from '../../html/head.ts'
+import { icon } from '../../html/icon.ts'
+import { serverTable } from '../../html/lists.ts'
+import { live } from '../../html/live.ts'
+import { pill } from '../../html/state.ts'
+import { time } from '../../html/time.ts'
 import { lostFactor } from '../sign-in/lost-factor.ts'
 import { keysCard } from '../ssh-keys/card.ts'
 
@@ -53,7 +53,7 @@ function view(data: Data, area: keyof typeof orders): Html {
       ${head({
         title: c.name,
         trail: [['Customers', `${area}/customers`]],
-        state: c.lockedAt && pill('hold', 'pause', 'Locked'),
+        state: c.lockedAt && pill('hold', 'hold', 'Locked'),
         sub: c.organization ? html`${c.organization} · ${c.email}` : c.email,
         actions: html`${area === '/admin' && c.kind === 'reseller' && html`<a class="btn" href="/admin/resellers/${c.id}">Open reseller</a>`}${support(data)}${changes && html`${edit(data)}${c.lockedAt ? unlock(data) : lock(data)}`}${
           at.may(orders[area]) &&
@@ -61,7 +61,7 @@ function view(data: Data, area: keyof typeof orders): Html {
           html`<a class="btn pri" href="${area}/servers/new?owner=${encodeURIComponent(c.email)}&ownerId=${c.id}">${icon('plus')}Create server</a>`
         }`,
       })}
-      ${c.lockedAt && html`<div class="card">${notice('warn', html`<strong>Locked ${time(c.lockedAt, at)}: nothing can be ordered for ${c.name}.</strong>${c.lockReason && html`<br>${c.lockReason}`}`)}</div>`}
+      ${c.lockedAt && html`<div class="sec">${notice('warn', html`<strong>Locked ${time(c.lockedAt, at)}: nothing can be ordered for ${c.name}.</strong>${c.lockReason && html`<br>${c.lockReason}`}`)}</div>`}
       ${servers && card({ id: 'servers', title: 'Servers', count: servers.total || undefined, actions: servers.nextCursor && html`<a href="${area}/servers?ownerId=${c.id}">Show all</a>` }, live(at, 'servers-list', 4, servers.data.length ? serverTable(servers.data, area, { owner: false }) : empty(`${c.name} has no server yet.`), ''))}
       ${keys && keysCard(at, c.id, keys, mayChange(at.actor, c))}
       ${card(
@@ -162,7 +162,7 @@ const allowance = ({ customer: c, at }: Data): Html => {
 
 const lock = ({ customer: c, at }: Data): Html =>
   act(at, lockCustomer, { id: c.id }, 'Lock', {
-    icon: 'pause',
+    icon: 'lock',
     tone: 'bad',
     title: `Lock ${c.name}?`,
     done: `${c.name} is locked`,

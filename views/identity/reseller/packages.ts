@@ -1,7 +1,7 @@
 import { getResellerAccount } from '../../../src/identity/resellers/own.ts'
 import { html } from '../../../src/kernel/web/html.ts'
 import { page } from '../../../src/kernel/web/page.ts'
-import { head } from '../../components/head.ts'
+import { head } from '../../html/head.ts'
 import { locationsCard, packagesCard } from './terms.ts'
 
 export const resellerPackagesPage = page({

@@ -5,10 +5,10 @@ import type { getResellerAccount } from '../../../src/identity/resellers/own.ts'
 import { nearIn, quotaResources, quotaWords } from '../../../src/identity/resellers/quota.ts'
 import { type Content, type Html, html } from '../../../src/kernel/web/html.ts'
 import type { Answers } from '../../../src/kernel/web/page.ts'
-import { card, empty, inside, kv, meter } from '../../components/card.ts'
-import { openState, pill } from '../../components/state.ts'
-import { table } from '../../components/table.ts'
 import { exactGb, exactMb, traffic } from '../../components/words.ts'
+import { card, empty, inside, kv, meter } from '../../html/card.ts'
+import { openState, pill } from '../../html/state.ts'
+import { table } from '../../html/table.ts'
 
 export type Terms = Answers<{ account: typeof getResellerAccount }>['account']
 type Package = Terms['packages'][number]
@@ -29,7 +29,7 @@ export function quotaCard(terms: Terms, { actions, words }: { actions?: Content;
           label,
           used,
           limit,
-          html`${warned && html`${pill(warned.full ? 'bad' : 'warn', 'bang', warned.full ? 'Used up' : 'Nearly used up')} `}${say(used)} of ${say(limit)}`,
+          html`${warned && html`${pill(warned.full ? 'bad' : 'warn', 'away', warned.full ? 'Used up' : 'Nearly used up')} `}${say(used)} of ${say(limit)}`,
         )
       })}
       ${said.length > 0 && kv(said.map((resource) => [quotaWords[resource].label, html`${quotaWords[resource].say(terms.used[resource])} <span class="muted">· ${terms.quotas[resource] === 0 ? 'none allowed' : 'not limited'}</span>`] as const))}`),
@@ -62,7 +62,7 @@ export const packagesCard = (packages: readonly Package[], none: Content, action
               title: 'Package',
               main: true,
               cell: (p) =>
-                html`<strong>${p.name}</strong>${p.archived && html` ${pill('idle', 'pause', 'Archived')}`}<small class="mono">${p.id}</small>`,
+                html`<strong>${p.name}</strong>${p.archived && html` ${pill('idle', 'hold', 'Archived')}`}<small class="mono">${p.id}</small>`,
             },
             {
               title: 'Product id',

@@ -2,14 +2,14 @@ import { nearIn } from '../../../src/identity/resellers/quota.ts'
 import { createReseller, listResellers } from '../../../src/identity/resellers/resellers.ts'
 import { html } from '../../../src/kernel/web/html.ts'
 import { type Answers, type At, page } from '../../../src/kernel/web/page.ts'
-import { act } from '../../components/act.ts'
-import { empty } from '../../components/card.ts'
-import { check, field } from '../../components/field.ts'
-import { head } from '../../components/head.ts'
-import { pill } from '../../components/state.ts'
-import { filters, filterText, pager, table } from '../../components/table.ts'
-import { time } from '../../components/time.ts'
 import { count } from '../../components/words.ts'
+import { act } from '../../html/act.ts'
+import { empty } from '../../html/card.ts'
+import { check, field } from '../../html/field.ts'
+import { head } from '../../html/head.ts'
+import { pill } from '../../html/state.ts'
+import { filters, filterText, pager, table } from '../../html/table.ts'
+import { time } from '../../html/time.ts'
 
 type Reseller = Answers<{ r: typeof listResellers }>['r']['data'][number]
 
@@ -23,7 +23,7 @@ const add = (at: At) =>
   })
 
 export const resellerState = ({ suspendedAt, lockedAt }: Reseller) =>
-  html`${suspendedAt ? pill('hold', 'pause', 'Suspended') : pill('ok', 'dot', 'Active')}${lockedAt && html` ${pill('hold', 'pause', 'Locked')}`}`
+  html`${suspendedAt ? pill('hold', 'hold', 'Suspended') : pill('ok', 'dot', 'Active')}${lockedAt && html` ${pill('hold', 'hold', 'Locked')}`}`
 
 const share = (used: number, limit: number | null) =>
   html`${used.toLocaleString('en')}${limit !== null && html` <span class="muted">of ${limit.toLocaleString('en')}</span>`}`
@@ -35,7 +35,7 @@ export const resellersPage = page({
   nav: 'resellers',
   view: ({ resellers, at }) => html`
     ${head({ title: 'Resellers', actions: add(at), sub: 'They sell your servers to customers of their own, within quotas.' })}
-    <section class="card" aria-label="Resellers">
+    <section class="sec" aria-label="Resellers">
       ${filters(at, html`${filterText(at, 'q', 'Search resellers', 'Name, organization or e-mail')}${filterText(at, 'externalId', 'External id', 'External id')}`, count(resellers.total, 'reseller'))}
       ${
         resellers.data.length

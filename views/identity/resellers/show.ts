@@ -10,14 +10,14 @@ import {
 } from '../../../src/identity/resellers/resellers.ts'
 import { type Html, html } from '../../../src/kernel/web/html.ts'
 import { type Answers, type At, allIfAllowed, ifAllowed, page } from '../../../src/kernel/web/page.ts'
-import { act } from '../../components/act.ts'
-import { card, copyable, empty, inside, kv, notice } from '../../components/card.ts'
-import { checks, field } from '../../components/field.ts'
-import { head } from '../../components/head.ts'
-import { live } from '../../components/live.ts'
-import { time } from '../../components/time.ts'
 import { count, size } from '../../components/words.ts'
-import { serverTable } from '../../compute/servers/list.ts'
+import { act } from '../../html/act.ts'
+import { card, copyable, empty, inside, kv, notice } from '../../html/card.ts'
+import { checks, field } from '../../html/field.ts'
+import { head } from '../../html/head.ts'
+import { serverTable } from '../../html/lists.ts'
+import { live } from '../../html/live.ts'
+import { time } from '../../html/time.ts'
 import { customerTable } from '../customers/list.ts'
 import { changeEmail } from '../customers/show.ts'
 import { locationsCard, packagesCard, quotaCard } from '../reseller/terms.ts'
@@ -47,7 +47,7 @@ export const resellerPage = page({
         sub: r.organization ? html`${r.organization} · ${r.email}` : r.email,
         actions: html`<a class="btn" href="/admin/customers/${r.id}">Its own account</a>${edit(data)}${r.suspendedAt ? unsuspend(data) : suspend(data)}`,
       })}
-      ${r.suspendedAt && html`<div class="card">${notice('warn', html`<strong>Suspended ${time(r.suspendedAt, at)}: ${r.name} and its customers get nothing new.</strong> What they have goes on.${r.suspendReason && html`<br>${r.suspendReason}`}`)}</div>`}
+      ${r.suspendedAt && html`<div class="sec">${notice('warn', html`<strong>Suspended ${time(r.suspendedAt, at)}: ${r.name} and its customers get nothing new.</strong> What they have goes on.${r.suspendReason && html`<br>${r.suspendReason}`}`)}</div>`}
       <div class="cols">${quotaCard(r, { actions: changeQuotas(data) })}${details(data)}</div>
       ${packagesCard(r.packages, `${r.name} may sell no package yet: its orders are refused.`, changePackages(data))}
       ${locationsCard(r.locations, `${r.name} may sell in no location yet: its orders are refused.`, changeLocations(data))}
@@ -172,7 +172,7 @@ const changeLocations = ({ reseller: r, offer, at }: Data): Html =>
 
 const suspend = ({ reseller: r, at }: Data): Html =>
   act(at, suspendReseller, { id: r.id }, 'Suspend', {
-    icon: 'pause',
+    icon: 'lock',
     tone: 'bad',
     title: `Suspend ${r.name}?`,
     done: `${r.name} is suspended`,

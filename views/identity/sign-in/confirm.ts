@@ -6,10 +6,10 @@ import { passkeysWork } from '../../../src/identity/auth/second-factors/passkeys
 import { getSecondFactor } from '../../../src/identity/auth/second-factors/second-factors.ts'
 import { html } from '../../../src/kernel/web/html.ts'
 import { page } from '../../../src/kernel/web/page.ts'
-import { callForm } from '../../components/act.ts'
-import { field } from '../../components/field.ts'
-import { head } from '../../components/head.ts'
-import { withPasskey } from '../../components/passkey.ts'
+import { callForm } from '../../html/act.ts'
+import { field } from '../../html/field.ts'
+import { head } from '../../html/head.ts'
+import { withPasskey } from '../../html/passkey.ts'
 import { provider, providerButton } from './oidc.ts'
 
 export const confirmPage = page({
@@ -21,7 +21,7 @@ export const confirmPage = page({
     const leadsTo = '/account/security'
     const buttons = (label: string) =>
       html`<div class="bar end"><button type="button" class="btn in-dialog" data-close>Cancel</button><button class="btn pri">${label}</button></div>`
-    return html`${head({ title: 'Confirm that it is you' })}<section class="card"><div id="confirm-in" class="in">
+    return html`${head({ title: 'Confirm that it is you' })}<section class="sec"><div id="confirm-in" class="in">
       <h2 id="confirm-t">Show who you are</h2>
       <p class="muted">Some changes ask again after 10 minutes who is there.<span class="in-dialog"> What you were about to do then goes on by itself.</span></p>
       ${

@@ -6,12 +6,12 @@ import { requestReset, setPassword } from '../../../src/identity/auth/links/pass
 import { useSignInLink } from '../../../src/identity/auth/links/sign-in-links.ts'
 import { type Html, html } from '../../../src/kernel/web/html.ts'
 import { type At, page } from '../../../src/kernel/web/page.ts'
-import { callForm } from '../../components/act.ts'
-import { inside } from '../../components/card.ts'
-import { field, newPassword, username } from '../../components/field.ts'
+import { callForm } from '../../html/act.ts'
+import { inside } from '../../html/card.ts'
+import { field, newPassword, username } from '../../html/field.ts'
 
 const box = (title: string, inner: Html): Html =>
-  html`<section class="card"><header><h1>${title}</h1></header>${inside(inner)}</section>`
+  html`<section class="sec"><header><h1>${title}</h1></header>${inside(inner)}</section>`
 const token = ({ params }: At) => ({ token: params['token'] ?? '' })
 
 const choose = (at: At, words: string, button: string): Html => html`

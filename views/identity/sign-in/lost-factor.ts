@@ -1,5 +1,5 @@
-import type { Acting } from '../../components/act.ts'
-import { field } from '../../components/field.ts'
+import type { Acting } from '../../html/act.ts'
+import { field } from '../../html/field.ts'
 
 /** The dialog in which somebody's lost second factor is taken away. */
 export const lostFactor = (name: string, scope: string): Acting => ({

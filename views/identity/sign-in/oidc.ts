@@ -5,10 +5,10 @@ import { completeProviderSignIn, getProvider, START_PATH } from '../../../src/id
 import { CALLBACK_PAGE } from '../../../src/identity/auth/identity-provider/provider-setting.ts'
 import { type Html, html } from '../../../src/kernel/web/html.ts'
 import { type Answers, type At, page, reading } from '../../../src/kernel/web/page.ts'
-import { act, callForm } from '../../components/act.ts'
-import { card, inside, notice } from '../../components/card.ts'
-import { table } from '../../components/table.ts'
-import { time } from '../../components/time.ts'
+import { act, callForm } from '../../html/act.ts'
+import { card, inside, notice } from '../../html/card.ts'
+import { table } from '../../html/table.ts'
+import { time } from '../../html/time.ts'
 
 /** Without the page's own query. */
 export const provider = reading(getProvider, () => ({}))
@@ -43,7 +43,7 @@ export const providerPage = page({
   title: 'Signing in',
   view: ({ at: { query } }) => {
     const { code, state, iss } = query
-    return html`<section class="card"><header><h1>Signing in</h1></header>${inside(
+    return html`<section class="sec"><header><h1>Signing in</h1></header>${inside(
       code && state
         ? callForm(
             completeProviderSignIn,

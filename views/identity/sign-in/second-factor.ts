@@ -8,11 +8,11 @@ import {
 } from '../../../src/identity/auth/second-factors/complete-second-factor.ts'
 import { html } from '../../../src/kernel/web/html.ts'
 import { page, reading } from '../../../src/kernel/web/page.ts'
-import { callForm } from '../../components/act.ts'
-import { inside } from '../../components/card.ts'
-import { field } from '../../components/field.ts'
-import { withPasskey } from '../../components/passkey.ts'
-import { nextIn } from './sign-in.ts'
+import { callForm } from '../../html/act.ts'
+import { inside } from '../../html/card.ts'
+import { field } from '../../html/field.ts'
+import { withPasskey } from '../../html/passkey.ts'
+import { nextIn } from './sign-in.tsx'
 
 export const secondFactorPage = page({
   path: SECOND_FACTOR_PAGE,
@@ -24,7 +24,7 @@ export const secondFactorPage = page({
     const has = (name: (typeof secondFactor)[number]) => secondFactor.includes(name)
     const again = `/login${nextIn(at) ? `?next=${encodeURIComponent(nextIn(at)!)}` : ''}`
     return html`
-    <section class="card"><header><h1>Second step</h1></header>${inside(
+    <section class="sec"><header><h1>Second step</h1></header>${inside(
       secondFactor.length
         ? html`
           ${

@@ -1,9 +1,9 @@
 import { setUp } from '../../../src/identity/accounts/set-up.ts'
 import { html } from '../../../src/kernel/web/html.ts'
 import { page } from '../../../src/kernel/web/page.ts'
-import { callForm } from '../../components/act.ts'
-import { inside } from '../../components/card.ts'
-import { field, newPassword } from '../../components/field.ts'
+import { callForm } from '../../html/act.ts'
+import { inside } from '../../html/card.ts'
+import { field, newPassword } from '../../html/field.ts'
 
 export const setUpPage = page({
   path: '/setup',
@@ -11,7 +11,7 @@ export const setUpPage = page({
   reads: {},
   title: 'Set up Berth',
   view: ({ at }) => html`
-    <section class="card"><header><h1>Set up Berth</h1></header>${inside(
+    <section class="sec"><header><h1>Set up Berth</h1></header>${inside(
       at.query['token']
         ? html`
           <p class="muted">This makes the first staff account. It may do everything; you can add more people later.</p>

@@ -4,11 +4,11 @@ import { addSshKey, type listSshKeys, removeSshKey, renameSshKey } from '../../.
 import type { Html } from '../../../src/kernel/web/html.ts'
 import { html } from '../../../src/kernel/web/html.ts'
 import type { Answers, At } from '../../../src/kernel/web/page.ts'
-import { act } from '../../components/act.ts'
-import { card, copyable, empty } from '../../components/card.ts'
-import { area, field } from '../../components/field.ts'
-import { pager, table } from '../../components/table.ts'
-import { time } from '../../components/time.ts'
+import { act } from '../../html/act.ts'
+import { card, copyable, empty } from '../../html/card.ts'
+import { area, field } from '../../html/field.ts'
+import { pager, table } from '../../html/table.ts'
+import { time } from '../../html/time.ts'
 
 type Keys = Answers<{ keys: typeof listSshKeys }>['keys']
 

@@ -1,7 +1,7 @@
 import { listSshKeys } from '../../../src/identity/ssh-keys/ssh-keys.ts'
 import { html } from '../../../src/kernel/web/html.ts'
 import { page, reading } from '../../../src/kernel/web/page.ts'
-import { head } from '../../components/head.ts'
+import { head } from '../../html/head.ts'
 import { keysCard } from './card.ts'
 
 export const ownKeysPage = page({

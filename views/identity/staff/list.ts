@@ -9,12 +9,12 @@ import {
 import { resetStaffFactors } from '../../../src/identity/auth/second-factors/reset-factors.ts'
 import { type Html, html } from '../../../src/kernel/web/html.ts'
 import { type Answers, type At, page, readingAll } from '../../../src/kernel/web/page.ts'
-import { act } from '../../components/act.ts'
-import { field, select } from '../../components/field.ts'
-import { head } from '../../components/head.ts'
-import { pill } from '../../components/state.ts'
-import { pager, table } from '../../components/table.ts'
-import { time } from '../../components/time.ts'
+import { act } from '../../html/act.ts'
+import { field, select } from '../../html/field.ts'
+import { head } from '../../html/head.ts'
+import { pill } from '../../html/state.ts'
+import { pager, table } from '../../html/table.ts'
+import { time } from '../../html/time.ts'
 import { lostFactor } from '../sign-in/lost-factor.ts'
 
 const reads = { staff: listStaff, roles: readingAll(listRoles) }
@@ -86,7 +86,7 @@ export const staffPage = page({
     const { staff, at } = data
     return html`
     ${head({ title: 'Staff', actions: html`<a class="btn" href="/admin/roles">Roles</a>${add(data)}`, sub: 'The people who run this installation. What each may do is their role.' })}
-    <section class="card" aria-label="Staff">
+    <section class="sec" aria-label="Staff">
       ${table<Member>(
         'Staff',
         staff.data,
@@ -100,7 +100,7 @@ export const staffPage = page({
           },
           {
             title: 'State',
-            cell: (m) => (m.disabledAt ? pill('hold', 'pause', 'Disabled') : pill('ok', 'dot', 'Active')),
+            cell: (m) => (m.disabledAt ? pill('hold', 'hold', 'Disabled') : pill('ok', 'dot', 'Active')),
           },
           { title: 'Last seen', cell: (m) => (m.seenAt ? time(m.seenAt, at) : 'Not signed in') },
           { title: 'Since', cell: (m) => time(m.createdAt, at) },

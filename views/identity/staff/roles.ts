@@ -2,12 +2,12 @@ import { changeRole, createRole, listRoles, removeRole } from '../../../src/iden
 import type { Permission } from '../../../src/kernel/api/access.ts'
 import { type Html, html } from '../../../src/kernel/web/html.ts'
 import { type Answers, type At, page, readingAll } from '../../../src/kernel/web/page.ts'
-import { act } from '../../components/act.ts'
-import { check, checks, field } from '../../components/field.ts'
-import { head } from '../../components/head.ts'
-import { pill } from '../../components/state.ts'
-import { table } from '../../components/table.ts'
 import { count } from '../../components/words.ts'
+import { act } from '../../html/act.ts'
+import { check, checks, field } from '../../html/field.ts'
+import { head } from '../../html/head.ts'
+import { pill } from '../../html/state.ts'
+import { table } from '../../html/table.ts'
 
 const reads = { roles: readingAll(listRoles) }
 type Role = Answers<typeof reads>['roles']['data'][number]
@@ -79,7 +79,7 @@ export const rolesPage = page({
         fields: fields(at, 'role'),
       }),
     })}
-    <section class="card" aria-label="Roles">${table<Role>(
+    <section class="sec" aria-label="Roles">${table<Role>(
       'Roles',
       roles.data,
       [

@@ -2,7 +2,7 @@
 
 import { type Role, roleNames, roles } from '../../../src/identity/team/share.ts'
 import { type Html, html } from '../../../src/kernel/web/html.ts'
-import { field, type Option, radios, select } from '../../components/field.ts'
+import { field, type Option, radios, select } from '../../html/field.ts'
 
 export const roleTitles: Record<Role, string> = { view: 'View', operate: 'Operate', manage: 'Manage' }
 

@@ -6,10 +6,10 @@ import { roles } from '../../../src/identity/team/share.ts'
 import { homeOf } from '../../../src/kernel/api/access.ts'
 import { type Html, html } from '../../../src/kernel/web/html.ts'
 import { type Answers, type At, page, reading } from '../../../src/kernel/web/page.ts'
-import { act, callForm } from '../../components/act.ts'
-import { inside } from '../../components/card.ts'
-import { field, newPassword } from '../../components/field.ts'
-import { time } from '../../components/time.ts'
+import { act, callForm } from '../../html/act.ts'
+import { inside } from '../../html/card.ts'
+import { field, newPassword } from '../../html/field.ts'
+import { time } from '../../html/time.ts'
 import { roleTitles } from './fields.ts'
 
 const reads = { invitation: reading(getInvitation, ({ query }) => ({ query: { token: query['token'] ?? '' } })) }
@@ -23,7 +23,7 @@ export const joinPage = page({
   view: (data) => {
     const { invitation: i, at } = data
     return html`
-      <section class="card"><header><h1>Invitation</h1></header>${inside(html`
+      <section class="sec"><header><h1>Invitation</h1></header>${inside(html`
         <p><strong>${i.owner.name}</strong> would like to share ${i.server ? html`the server <strong>${i.server.name}</strong>` : 'all their servers'} with you.</p>
         <p><strong>${roleTitles[i.role]}.</strong> ${roles[i.role].words}</p>
         <p class="muted">For ${i.email}. The link ends ${time(i.expiresAt, at)}.</p>

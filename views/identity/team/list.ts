@@ -7,13 +7,13 @@ import { leaveTeam, listMemberships } from '../../../src/identity/team/membershi
 import { roles } from '../../../src/identity/team/share.ts'
 import { type Html, html } from '../../../src/kernel/web/html.ts'
 import { type Answers, type At, page, reading, readingAll } from '../../../src/kernel/web/page.ts'
-import { act } from '../../components/act.ts'
 import { areaOf } from '../../components/area.ts'
-import { card, empty } from '../../components/card.ts'
-import { head } from '../../components/head.ts'
-import { pill } from '../../components/state.ts'
-import { pager, table } from '../../components/table.ts'
-import { time } from '../../components/time.ts'
+import { act } from '../../html/act.ts'
+import { card, empty } from '../../html/card.ts'
+import { head } from '../../html/head.ts'
+import { pill } from '../../html/state.ts'
+import { pager, table } from '../../html/table.ts'
+import { time } from '../../html/time.ts'
 import { inviteFields, roleChoice, roleTitles } from './fields.ts'
 
 const reads = {
@@ -47,8 +47,8 @@ const state = (m: Member, at: At): Html =>
   m.state === 'member'
     ? html`${pill('ok', 'tick', 'Member')}${m.acceptedAt && html`<small>since ${time(m.acceptedAt, at)}</small>`}`
     : m.state === 'invited'
-      ? html`${pill('warn', 'clock', 'Invited')}${m.expiresAt && html`<small>ends ${time(m.expiresAt, at)}</small>`}`
-      : html`${pill('idle', 'x', 'Expired')}${m.expiresAt && html`<small>${time(m.expiresAt, at)}</small>`}`
+      ? html`${pill('warn', 'wait', 'Invited')}${m.expiresAt && html`<small>ends ${time(m.expiresAt, at)}</small>`}`
+      : html`${pill('idle', 'fail', 'Expired')}${m.expiresAt && html`<small>${time(m.expiresAt, at)}</small>`}`
 
 const change = (m: Member, at: At): Html =>
   act(at, changeMember, { id: m.id }, 'Change role', {
@@ -119,7 +119,7 @@ export const teamPage = page({
     const { team, memberships, at } = data
     return html`
       ${head({ title: 'Team', actions: invite(data), sub: 'Give other people access to your servers, with the role you choose. You can end it at any time.' })}
-      <section class="card" aria-label="Your team">
+      <section class="sec" aria-label="Your team">
         ${
           team.data.length
             ? table<Member>(

@@ -14,14 +14,14 @@ import type { Scope } from '../../../src/kernel/api/access.ts'
 import { day, iso } from '../../../src/kernel/db/clock.ts'
 import { type Html, html } from '../../../src/kernel/web/html.ts'
 import { type Answers, type At, page } from '../../../src/kernel/web/page.ts'
-import { act } from '../../components/act.ts'
-import { empty } from '../../components/card.ts'
-import { checks, field, type Option, select } from '../../components/field.ts'
-import { head } from '../../components/head.ts'
-import { pill } from '../../components/state.ts'
-import { pager, table } from '../../components/table.ts'
-import { time } from '../../components/time.ts'
 import { count } from '../../components/words.ts'
+import { act } from '../../html/act.ts'
+import { empty } from '../../html/card.ts'
+import { checks, field, type Option, select } from '../../html/field.ts'
+import { head } from '../../html/head.ts'
+import { pill } from '../../html/state.ts'
+import { pager, table } from '../../html/table.ts'
+import { time } from '../../html/time.ts'
 
 type Token = Answers<{ t: typeof listTokens }>['t']['data'][number]
 
@@ -88,9 +88,9 @@ const expiry = (at: At, k: Token): Html =>
   k.expiresAt === null
     ? html`Never`
     : Date.parse(k.expiresAt) <= at.now
-      ? pill('bad', 'x', 'Expired')
+      ? pill('bad', 'fail', 'Expired')
       : Date.parse(k.expiresAt) < at.now + TOKEN_WARNING_MS
-        ? html`${pill('warn', 'clock', 'Soon')} ${time(k.expiresAt, at)}`
+        ? html`${pill('warn', 'wait', 'Soon')} ${time(k.expiresAt, at)}`
         : time(k.expiresAt, at)
 
 const rotate = (at: At, k: Token): Html =>
@@ -144,7 +144,7 @@ export const tokensPage = page({
   nav: 'tokens',
   view: ({ tokens, at }) => html`
     ${head({ title: 'API tokens', actions: create(at), sub: 'A token lets a program act in your name, as far as its scopes allow and never beyond what you may do.' })}
-    <section class="card" aria-label="API tokens">
+    <section class="sec" aria-label="API tokens">
       ${
         tokens.data.length
           ? table<Token>(
@@ -162,7 +162,7 @@ export const tokensPage = page({
                   cell: (k) =>
                     k.usedAt
                       ? html`${time(k.usedAt, at)}<small class="mono">from ${k.usedFrom}</small>`
-                      : pill('idle', 'clock', 'Never used'),
+                      : pill('idle', 'wait', 'Never used'),
                 },
                 {
                   title: 'Only from',

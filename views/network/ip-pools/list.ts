@@ -2,11 +2,11 @@ import { listNodes } from '../../../src/fleet/nodes/nodes.ts'
 import { html } from '../../../src/kernel/web/html.ts'
 import { type Answers, type At, allIfAllowed, page } from '../../../src/kernel/web/page.ts'
 import { createPool, listPools } from '../../../src/network/ip-pools/pools.ts'
-import { act } from '../../components/act.ts'
-import { empty, meter } from '../../components/card.ts'
-import { checks, field } from '../../components/field.ts'
-import { head } from '../../components/head.ts'
-import { pager, table } from '../../components/table.ts'
+import { act } from '../../html/act.ts'
+import { empty, meter } from '../../html/card.ts'
+import { checks, field } from '../../html/field.ts'
+import { head } from '../../html/head.ts'
+import { pager, table } from '../../html/table.ts'
 
 type Pool = Answers<{ p: typeof listPools }>['p']['data'][number]
 type Nodes = Answers<{ n: typeof listNodes }>['n'] | undefined
@@ -42,7 +42,7 @@ export const poolsPage = page({
   nav: 'pools',
   view: ({ pools, nodes, at }) => html`
     ${head({ title: 'Address pools', actions: add(at, nodes), sub: 'Ranges that servers get their addresses from. A pool serves the nodes it is attached to.' })}
-    <section class="card" aria-label="Address pools">
+    <section class="sec" aria-label="Address pools">
       ${
         pools.data.length
           ? table<Pool>(

@@ -8,12 +8,12 @@ import {
   removePool,
   reserveAddress,
 } from '../../../src/network/ip-pools/pools.ts'
-import { act } from '../../components/act.ts'
-import { card, copyable, empty, inside, kv, meter } from '../../components/card.ts'
-import { field } from '../../components/field.ts'
-import { head } from '../../components/head.ts'
-import { pager, table } from '../../components/table.ts'
 import { count } from '../../components/words.ts'
+import { act } from '../../html/act.ts'
+import { card, copyable, empty, inside, kv, meter } from '../../html/card.ts'
+import { field } from '../../html/field.ts'
+import { head } from '../../html/head.ts'
+import { pager, table } from '../../html/table.ts'
 import { nodeChecks } from './list.ts'
 
 /** A quarter of a /24: the most that can be looked over at once. */

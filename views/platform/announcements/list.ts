@@ -7,13 +7,13 @@ import {
   listAllAnnouncements,
   removeAnnouncement,
 } from '../../../src/platform/announcements/announcements.ts'
-import { act } from '../../components/act.ts'
-import { empty } from '../../components/card.ts'
-import { area, field, select } from '../../components/field.ts'
-import { head } from '../../components/head.ts'
-import { pill } from '../../components/state.ts'
-import { pager, table } from '../../components/table.ts'
-import { exact } from '../../components/time.ts'
+import { act } from '../../html/act.ts'
+import { empty } from '../../html/card.ts'
+import { area, field, select } from '../../html/field.ts'
+import { head } from '../../html/head.ts'
+import { pill } from '../../html/state.ts'
+import { pager, table } from '../../html/table.ts'
+import { exact } from '../../html/time.ts'
 
 type Announcement = Answers<{ a: typeof listAllAnnouncements }>['a']['data'][number]
 
@@ -36,7 +36,7 @@ const fields = (scope: string, a?: Announcement): Html => html`
 
 const state = (a: Announcement, { now }: At): Html =>
   Date.parse(a.startsAt) > now
-    ? pill('idle', 'clock', 'To come')
+    ? pill('idle', 'wait', 'To come')
     : a.endsAt && Date.parse(a.endsAt) <= now
       ? pill('idle', 'tick', 'Over')
       : pill('ok', 'dot', 'Shown')
@@ -60,7 +60,7 @@ export const announcementsPage = page({
         fields: fields('announce'),
       }),
     })}
-    <section class="card" aria-label="Announcements">
+    <section class="sec" aria-label="Announcements">
       ${
         announcements.data.length
           ? table<Announcement>(

@@ -3,9 +3,9 @@ import { html } from '../../../src/kernel/web/html.ts'
 import { type Answers, type At, page, reading } from '../../../src/kernel/web/page.ts'
 import { listActivity, listServerActivity } from '../../../src/platform/audit/activity.ts'
 import { type Area, inEveryArea } from '../../components/area.ts'
-import { empty } from '../../components/card.ts'
-import { head } from '../../components/head.ts'
-import { pager } from '../../components/table.ts'
+import { empty } from '../../html/card.ts'
+import { head } from '../../html/head.ts'
+import { pager } from '../../html/table.ts'
 import { activityTable } from './table.ts'
 
 export const activityPage = page({
@@ -15,7 +15,7 @@ export const activityPage = page({
   nav: 'activity',
   view: ({ activity, at }) => html`
     ${head({ title: 'Activity', sub: at.actor.kind === 'staff' ? 'What you did, and what was done to your account.' : 'What you did, and what was done to your account and servers. If a refused sign-in was not you, change your password.' })}
-    <section class="card" aria-label="Activity">
+    <section class="sec" aria-label="Activity">
       ${activity.data.length ? activityTable(activity.data, at) : empty('Nothing has been done yet.')}
       ${pager(at, activity)}
     </section>`,
@@ -39,7 +39,7 @@ const ofServer = ({ server: s, activity, at }: Answers<typeof reads> & { at: At 
       ],
       sub: 'What was done to it, by whom, and the job that came of it.',
     })}
-    <section class="card" aria-label="Activity">
+    <section class="sec" aria-label="Activity">
       ${activity.data.length ? activityTable(activity.data, at, { target: false }) : empty('Nobody has changed it yet.')}
       ${pager(at, activity)}
     </section>`

@@ -4,12 +4,12 @@ import { type At, page } from '../../../src/kernel/web/page.ts'
 import { listAudit } from '../../../src/platform/audit/audit.ts'
 import { exportAuditCsv, exportAuditJson } from '../../../src/platform/audit/export.ts'
 import { otherLines } from '../../../src/platform/audit/line.ts'
-import { pathOf } from '../../components/act.ts'
-import { empty } from '../../components/card.ts'
-import { head } from '../../components/head.ts'
-import { icon } from '../../components/icon.ts'
-import { filterChoice, filters, filterText, pager } from '../../components/table.ts'
 import { count } from '../../components/words.ts'
+import { pathOf } from '../../html/act.ts'
+import { empty } from '../../html/card.ts'
+import { head } from '../../html/head.ts'
+import { icon } from '../../html/icon.ts'
+import { filterChoice, filters, filterText, pager } from '../../html/table.ts'
 import { auditTable } from './table.ts'
 
 const changes = ({ registry }: At) =>
@@ -41,7 +41,7 @@ export const auditPage = page({
       sub: 'Every change, who made it and from where, and every refused sign-in.',
       actions: html`${file(at, exportAuditCsv, 'CSV')}${file(at, exportAuditJson, 'JSON lines')}<a class="btn" href="/admin/audit/verify">${icon('check')}Verify chain</a>`,
     })}
-    <section class="card" aria-label="Audit log">
+    <section class="sec" aria-label="Audit log">
       ${filters(
         at,
         html`${filterText(at, 'who', 'Who did it', 'Who: name, e-mail or usr_…')}${filterChoice(at, 'operation', 'What', changes(at))}${filterText(at, 'target', 'Id of what was changed', 'Changed: srv_…, usr_…')}${filterText(at, 'from', 'From address', 'From address')}${filterChoice(

@@ -5,10 +5,10 @@ import type { listActivity } from '../../../src/platform/audit/activity.ts'
 import type { listAudit } from '../../../src/platform/audit/audit.ts'
 import { otherLines } from '../../../src/platform/audit/line.ts'
 import { areaOf } from '../../components/area.ts'
-import { pill } from '../../components/state.ts'
-import { table } from '../../components/table.ts'
-import { exact, moment } from '../../components/time.ts'
 import { shortId } from '../../components/words.ts'
+import { pill } from '../../html/state.ts'
+import { table } from '../../html/table.ts'
+import { exact, moment } from '../../html/time.ts'
 
 type Line = Answers<{ audit: typeof listAudit }>['audit']['data'][number]
 
@@ -86,9 +86,12 @@ const whole = (l: Line, at: At): Html =>
   }<small>Request <code>${l.requestId}</code></small></details>`
 
 const result = (text: string): Html =>
-  text === 'done' ? pill('ok', 'tick', 'Done') : pill('bad', 'x', text === 'sign_in_failed' ? 'Refused' : text)
+  text === 'done' ? pill('ok', 'tick', 'Done') : pill('bad', 'fail', text === 'sign_in_failed' ? 'Refused' : text)
+/** What an operation does, in words; of those that do several things, the one that was done. */
+export const wordsOf = (at: At, operation: string, action: string | null): string =>
+  (action && actions.get(operation)?.[action]) ?? summaryOf(at, operation) ?? operation
 const what = (operation: string, action: string | null, jobId: string | null, at: At): Html =>
-  html`<strong>${(action && actions.get(operation)?.[action]) ?? summaryOf(at, operation) ?? operation}</strong><small><span class="mono">${operation}${action && ` ${action}`}</span>${jobId && html` · <a href="${areaOf(at)}/jobs/${jobId}">Job</a>`}</small>`
+  html`<strong>${wordsOf(at, operation, action)}</strong><small><span class="mono">${operation}${action && ` ${action}`}</span>${jobId && html` · <a href="${areaOf(at)}/jobs/${jobId}">Job</a>`}</small>`
 
 type Done = Answers<{ activity: typeof listActivity }>['activity']['data'][number]
 

@@ -3,9 +3,9 @@
 import { html } from '../../../src/kernel/web/html.ts'
 import { page } from '../../../src/kernel/web/page.ts'
 import { verifyAudit } from '../../../src/platform/audit/verify.ts'
-import { card, inside, notice } from '../../components/card.ts'
-import { head } from '../../components/head.ts'
 import { count } from '../../components/words.ts'
+import { card, inside, notice } from '../../html/card.ts'
+import { head } from '../../html/head.ts'
 
 export const auditVerifyPage = page({
   path: '/admin/audit/verify',

@@ -1,11 +1,11 @@
 import { html } from '../../../src/kernel/web/html.ts'
 import { page } from '../../../src/kernel/web/page.ts'
 import { getPanelHost } from '../../../src/platform/host/panel-host.ts'
-import { card, inside, kv, meter } from '../../components/card.ts'
-import { head } from '../../components/head.ts'
-import { live } from '../../components/live.ts'
-import { span, time } from '../../components/time.ts'
 import { bytes, count } from '../../components/words.ts'
+import { card, inside, kv, meter } from '../../html/card.ts'
+import { head } from '../../html/head.ts'
+import { live } from '../../html/live.ts'
+import { span, time } from '../../html/time.ts'
 
 export const controllerPage = page({
   path: '/admin/controller',

@@ -9,11 +9,11 @@ import type { Registry } from '../../../src/kernel/feature.ts'
 import { codesOf } from '../../../src/kernel/openapi/openapi.ts'
 import { type Html, html } from '../../../src/kernel/web/html.ts'
 import { type At, noPage, page } from '../../../src/kernel/web/page.ts'
-import { card, empty, kv } from '../../components/card.ts'
-import { field } from '../../components/field.ts'
-import { head } from '../../components/head.ts'
-import { filters, filterText, table } from '../../components/table.ts'
 import { count } from '../../components/words.ts'
+import { card, empty, kv } from '../../html/card.ts'
+import { field } from '../../html/field.ts'
+import { head } from '../../html/head.ts'
+import { filters, filterText, table } from '../../html/table.ts'
 import { type FieldRow, fieldRows } from './fields.ts'
 
 /** Rooms whose id is not their name. */
@@ -159,7 +159,7 @@ function view({ at }: { at: At }): Html {
       sub: html`What this account may call, at <code>${at.origin}${API_ROOT}</code>. In the lines for curl, <code>$TOKEN</code> is <a href="/account/api">a token of yours</a>.`,
       actions: html`<a class="btn" href="${API_ROOT}/openapi.json">All of it, as OpenAPI</a>`,
     })}
-    <section class="card">${filters(at, filterText(at, 'q', 'Search calls', 'Path, word, scope or code'), count(found.length, 'call'))}</section>
+    <section class="sec">${filters(at, filterText(at, 'q', 'Search calls', 'Path, word, scope or code'), count(found.length, 'call'))}</section>
     ${groups.map(([room, list]) =>
       card(
         { id: `room-${room}`, title: roomName(room), count: count(list.length, 'call') },

@@ -3,10 +3,10 @@ import { LEAST_CONTRAST } from '../../../src/kernel/web/brand.ts'
 import { type Html, html } from '../../../src/kernel/web/html.ts'
 import { type Answers, type At, page } from '../../../src/kernel/web/page.ts'
 import { type BrandingCalls, resellerBranding } from '../../../src/platform/settings/branding.ts'
-import { act, callForm } from '../../components/act.ts'
-import { card, inside } from '../../components/card.ts'
-import { field } from '../../components/field.ts'
-import { head } from '../../components/head.ts'
+import { act, callForm } from '../../html/act.ts'
+import { card, inside } from '../../html/card.ts'
+import { field } from '../../html/field.ts'
+import { head } from '../../html/head.ts'
 
 type Brand = Answers<{ b: BrandingCalls['get'] }>['b']
 

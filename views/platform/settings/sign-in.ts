@@ -8,10 +8,10 @@ import {
 import { accountKinds } from '../../../src/kernel/api/access.ts'
 import { type Html, html } from '../../../src/kernel/web/html.ts'
 import type { Answers, At } from '../../../src/kernel/web/page.ts'
-import { act, callForm } from '../../components/act.ts'
-import { card, copyable, inside, kv } from '../../components/card.ts'
-import { checks, field } from '../../components/field.ts'
-import { pill } from '../../components/state.ts'
+import { act, callForm } from '../../html/act.ts'
+import { card, copyable, inside, kv } from '../../html/card.ts'
+import { checks, field } from '../../html/field.ts'
+import { pill } from '../../html/state.ts'
 
 type Provider = Answers<{ p: typeof getSignInProvider }>['p']
 

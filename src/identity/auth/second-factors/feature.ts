@@ -80,7 +80,7 @@ export const secondFactorsFeature = feature({
       name: 'security',
       title: 'Security',
       href: '/account/security',
-      icon: 'check',
+      icon: 'shield',
       sees: getSecondFactor,
     },
   ],

@@ -1,0 +1,27 @@
+// What every component of a page may ask for: the reader and the place, and where files for the browser lie.
+import { createContext, createElement } from 'preact'
+import { useContext } from 'preact/hooks'
+import type { Html } from './html.ts'
+import type { At } from './page.ts'
+
+export type PageContext = {
+  at: At
+  /** The address of a file of `public/assets.ts`; throws for a name that is not there. */
+  asset(name: string): string
+}
+
+const context = createContext<PageContext | undefined>(undefined)
+
+/** Provides the context to `inner`. Nested, it replaces the outer one: a part may be drawn for a narrower reader. */
+export const inContext = (value: PageContext, inner: Html): Html =>
+  createElement(context.Provider, { value, children: inner })
+
+/** The context of the page that is being rendered. Throws outside of one: a component that needs a reader has none to guess. */
+export function usePageContext(): PageContext {
+  const value = useContext(context)
+  if (!value) throw new Error('a component of a page was rendered outside of a page')
+  return value
+}
+
+/** The reader and the place. */
+export const useAt = (): At => usePageContext().at

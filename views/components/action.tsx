@@ -1,0 +1,210 @@
+// A button is a call of the API, drawn from its operation: method, path and permission are said there and nowhere else.
+// public/panel/calls.js sends the form as JSON with the CSRF token and an Idempotency-Key, shows refusals, and does what `done`,
+// `leadsTo` and `secret` say.
+import type { ComponentChildren } from 'preact'
+import type { AssetName } from '../../public/assets.ts'
+import { API_ROOT } from '../../src/kernel/api/http.ts'
+import type { Operation } from '../../src/kernel/api/operation.ts'
+import { useAt, usePageContext } from '../../src/kernel/web/page-context.ts'
+import { Icon, type IconName } from './icon.tsx'
+
+export type Params = Readonly<Record<string, string>>
+
+export type Calling = {
+  /** Fields that are not the person's to choose. */
+  body?: Record<string, unknown>
+  /** Shown when the call has succeeded. `{field}` is a field of the response. */
+  done?: string
+  /** The page to go to then; without it the page is refreshed in place. */
+  leadsTo?: string
+  /** A field of the response that is shown this one time, with what it is: in a dialog, or in a part of the page that is named. */
+  secret?: { field: string; title: string; words: string; into?: string }
+  /** A function of public/security.js that gets the response, and the part of the page that it is about. */
+  hands?: { to: 'askPasskey' | 'makePasskey' | 'showApp' | 'showCodes'; at: string }
+}
+
+/** The operation's path under the API, with its parameters filled in. */
+export const pathOf = (op: Operation, params: Params) =>
+  API_ROOT + op.path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(params[name] ?? ''))
+
+/** An id for an element that belongs to one call, unique on a page. */
+export const idOf = (op: Operation, params: Params, body: Record<string, unknown> = {}) =>
+  `${op.id}-${[...Object.values(params), ...Object.values(body)].join('-')}`
+    .replace(/[^A-Za-z0-9]+/g, '-')
+    .replace(/-$/, '')
+
+type CallFormProps = Calling & {
+  op: Operation
+  params?: Params
+  class?: string
+  /** Its choices go into the page's address, and the page is drawn again with them. */
+  redraws?: boolean
+  /** Sent when the page has loaded. */
+  atOnce?: boolean
+  children?: ComponentChildren
+}
+
+/** A form that calls an operation. It says `post` to browsers, so that without scripts no field ends up in an address. */
+export function CallForm({ op, params = {}, body = {}, children, ...how }: CallFormProps) {
+  const { asset } = usePageContext()
+  const { secret, hands } = how
+  const call = { [`hx-${op.method.toLowerCase()}`]: pathOf(op, params) }
+  return (
+    <form
+      method="post"
+      novalidate
+      hx-swap="none"
+      {...call}
+      hx-sync="drop"
+      hx-trigger={how.atOnce ? 'load, submit' : undefined}
+      data-call={op.id}
+      class={how.class}
+      data-done={how.done}
+      data-then={how.leadsTo}
+      data-secret={secret?.field}
+      data-secret-title={secret?.title}
+      data-secret-words={secret?.words}
+      data-secret-into={secret?.into}
+      data-with={hands && asset('security.js' satisfies AssetName)}
+      data-to={hands?.to}
+      data-at={hands?.at}
+      data-redraw={how.redraws ? '' : undefined}
+    >
+      {Object.entries(body).map(([field, value]) => (
+        <input type="hidden" name={field} value={JSON.stringify(value)} data-as="json" />
+      ))}
+      {children}
+    </form>
+  )
+}
+
+export type ActionProps = Calling & {
+  op: Operation
+  params?: Params
+  label: string
+  icon?: IconName
+  tone?: 'pri' | 'bad' | undefined
+  /** An entry of a menu instead of a button. */
+  inMenu?: boolean
+  small?: boolean
+  /** Why it cannot be done now; the button stays and says so. */
+  disabledReason?: string | false | undefined
+  /** What the person fills in, in a dialog. */
+  fields?: ComponentChildren
+  title?: string
+  /** On the dialog's button, where it is not the label. */
+  submit?: string
+  /** Asks first, listing what will happen. `type`: the name to type, for what destroys data. `keep`: on the button that changes nothing. */
+  confirm?: { consequences: readonly ComponentChildren[]; type?: string; keep?: string }
+  wide?: boolean
+  /** Tells its dialog from another of the same operation and thing on the page. */
+  part?: string
+  /** Read after the label, where the label alone does not say of what. */
+  of?: string
+  /** The label is read and shown on hover only. */
+  iconOnly?: boolean
+  /** The name by which a button for many rows (`data-press`) finds this one. */
+  does?: string
+}
+
+/** Draws nothing for a reader who may not call it, a plain form for what needs no question, else a button and its dialog. */
+export function Action(props: ActionProps) {
+  const at = useAt()
+  const { op, params = {}, disabledReason, fields, confirm, iconOnly, label, does } = props
+  if (!at.may(op)) return null
+  const look = { class: lookOf(props), title: iconOnly ? label : undefined, 'data-does': does }
+  if (disabledReason)
+    return (
+      <button type="button" {...look} aria-disabled="true" title={disabledReason} data-why={disabledReason}>
+        <Face {...props} />
+      </button>
+    )
+  if (!fields && !confirm)
+    return (
+      <CallForm {...props} class="call">
+        <button {...look}>
+          <Face {...props} />
+        </button>
+      </CallForm>
+    )
+  const id = idOf(op, { ...params, ...(props.part && { part: props.part }) }, props.body)
+  return (
+    <>
+      <button type="button" {...look} data-dialog={id} aria-haspopup="dialog">
+        <Face {...props} />
+      </button>
+      <ActionDialog {...props} id={id} />
+    </>
+  )
+}
+
+const lookOf = ({ inMenu, tone, small, iconOnly }: ActionProps) =>
+  inMenu
+    ? tone === 'bad'
+      ? 'bad'
+      : undefined
+    : ['btn', tone, small && 's', iconOnly && 'ico'].filter(Boolean).join(' ')
+
+const Face = ({ icon, iconOnly, label, of }: ActionProps) => (
+  <>
+    {icon && <Icon name={icon} />}
+    <span class={iconOnly ? 'sr' : undefined}>{label}</span>
+    {of && <span class="sr"> {of}</span>}
+  </>
+)
+
+/** Lists the consequences, takes what is to be filled in, and for what destroys data waits until its name was typed. */
+function ActionDialog(props: ActionProps & { id: string }) {
+  const { id, op, label, confirm, fields, tone } = props
+  const typed = confirm?.type
+  return (
+    <dialog id={id} aria-labelledby={`${id}-t`} class={props.wide ? 'wide' : undefined}>
+      <CallForm {...props} class={undefined}>
+        <h2 id={`${id}-t`}>{props.title ?? (confirm ? `${label}?` : label)}</h2>
+        {confirm && (
+          <ul class="will">
+            {confirm.consequences.filter(Boolean).map((consequence) => (
+              <li>{consequence}</li>
+            ))}
+          </ul>
+        )}
+        {confirm && op.requiresRecentAuth === true && (
+          <p class="muted">If you signed in more than 10 minutes ago, you confirm first that it is you.</p>
+        )}
+        {fields}
+        {typed !== undefined && <TypeToConfirm id={`${id}-n`} text={typed} />}
+        <div class="bar end">
+          <button type="button" class="btn" data-close="">
+            {confirm?.keep ?? 'Cancel'}
+          </button>
+          <button
+            class={`btn pri${tone === 'bad' ? ' bad' : ''}`}
+            disabled={typed !== undefined}
+            data-gated={typed !== undefined ? '' : undefined}
+          >
+            {props.submit ?? label}
+          </button>
+        </div>
+      </CallForm>
+    </dialog>
+  )
+}
+
+const TypeToConfirm = ({ id, text }: { id: string; text: string }) => (
+  <div class="f">
+    <label for={id}>
+      Type <code>{text}</code> to confirm
+    </label>
+    <input id={id} autocomplete="off" autocapitalize="off" spellcheck={false} data-must-be={text} />
+  </div>
+)
+
+/** Actions behind a button with three dots. `label`: read aloud, e.g. "Actions for web01". */
+export const Menu = ({ label, small, children }: { label: string; small?: boolean; children: ComponentChildren }) => (
+  <details class="menu">
+    <summary class={`btn ico${small ? ' bare s' : ''}`} aria-label={label} role="button">
+      <Icon name="ellipsis" />
+    </summary>
+    <div class="pop">{children}</div>
+  </details>
+)

@@ -1,0 +1,95 @@
+// What the first page of each kind of account begins with: what needs attention, and the set-up that is not finished.
+import { useAt } from '../../src/kernel/web/page-context.ts'
+import type { Attention, Step } from '../../src/platform/overview/attention.ts'
+import { Icon } from './icon.tsx'
+import { Link } from './link.tsx'
+import { Section } from './section.tsx'
+import { Time } from './time.tsx'
+
+/** The list of what needs attention; without entries it says so, and when that was checked. */
+export const NeedsAttention = ({ of, checkedAt }: { of: readonly Attention[]; checkedAt: string }) => (
+  <Section id="attention" title="Needs attention" count={of.length || undefined} flush>
+    {of.length > 0 ? (
+      <ul class="rows wrap">
+        {of.map((a) => (
+          <AttentionRow of={a} />
+        ))}
+      </ul>
+    ) : (
+      <p class="muted">
+        Nothing needs attention. Checked <Time iso={checkedAt} />.
+      </p>
+    )}
+  </Section>
+)
+
+const AttentionRow = ({ of: a }: { of: Attention }) => (
+  <li class={a.level === 'bad' ? 'soft bad' : undefined}>
+    <Icon name="warning" class={a.level} />
+    <div class="grow">
+      <b>{a.what}</b>
+      <small>
+        {a.effect}
+        {a.since && (
+          <>
+            {' '}
+            Since <Time iso={a.since} />.
+          </>
+        )}
+      </small>
+    </div>
+    {a.href !== null && (
+      <Link class="btn s" href={a.href}>
+        {a.action}
+      </Link>
+    )}
+  </li>
+)
+
+/** How much of a list is done, as a ring. */
+const Ring = ({ done, of }: { done: number; of: number }) => (
+  <svg class="ring" viewBox="0 0 18 18" aria-hidden="true">
+    <circle cx="9" cy="9" r="7" />
+    <circle cx="9" cy="9" r="7" pathLength={of} stroke-dasharray={`${done} ${of}`} />
+  </svg>
+)
+
+/** Steps to take once, folded when some are done. Steps that the reader cannot take are left out; finished, it is nothing. */
+export function Checklist({ steps, title }: { steps: readonly Step[]; title: string }) {
+  const at = useAt()
+  const own = steps.filter((s) => at.leads(s.href))
+  const done = own.filter((s) => s.done).length
+  const next = own.find((s) => !s.done)
+  if (!next) return null
+  return (
+    <details class="fold" id="checklist" open={done * 2 < own.length}>
+      <summary>
+        <Ring done={done} of={own.length} />
+        <h2>{title}</h2>
+        <span class="muted">{`${done} of ${own.length} done · next: ${next.title}`}</span>
+        <Icon name="chevron-down" />
+      </summary>
+      <ol class="rows sec">
+        {own.map((s) => (
+          <ChecklistStep of={s} next={s === next} />
+        ))}
+      </ol>
+    </details>
+  )
+}
+
+const ChecklistStep = ({ of: s, next }: { of: Step; next: boolean }) => (
+  <li>
+    <Icon name={s.done ? 'check' : 'chevron-right'} class={s.done ? 'ok' : 'muted'} />
+    <div class="grow">
+      <b>{s.title}</b>
+      {s.done && <span class="sr"> (done)</span>}
+      <small>{s.words}</small>
+    </div>
+    {!s.done && (
+      <Link class={next ? 'btn s pri' : 'btn s'} href={s.href} aria-label={`Set up: ${s.title}`}>
+        Set up
+      </Link>
+    )}
+  </li>
+)

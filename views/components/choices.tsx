@@ -1,0 +1,96 @@
+// Groups of choices: one of several as cards, any of several as boxes to tick.
+import type { ComponentChildren } from 'preact'
+import type { Option } from './field.tsx'
+
+type GroupProps = {
+  /** Makes the id unique on the page. */
+  scope: string
+  name: string
+  label: string
+  hint?: ComponentChildren
+  options: readonly Option[]
+  /** In place of the options where there are none. */
+  empty?: ComponentChildren
+}
+const slug = (text: string) => text.replace(/[^A-Za-z0-9]+/g, '-')
+
+type RadiosProps = GroupProps & {
+  value: string | undefined
+  /** A heading above says the label already. */
+  quiet?: boolean
+}
+/** One of several, each a card; what cannot be chosen says why. */
+export function Radios(f: RadiosProps) {
+  const id = slug(`${f.scope}-${f.name}`)
+  return (
+    <fieldset class="f" id={id} aria-describedby={f.hint ? `${id}-h` : undefined}>
+      <legend class={f.quiet ? 'sr' : undefined}>{f.label}</legend>
+      {f.hint && (
+        <span class="hint" id={`${id}-h`}>
+          {f.hint}
+        </span>
+      )}
+      <div class="picks">
+        {f.options.map((o) => (
+          // By value, not by place: in a list that is redrawn, what is chosen must stay with what it was chosen for.
+          <Pick id={`${id}-${slug(o.value)}`} name={f.name} checked={o.value === f.value && !o.why} option={o} />
+        ))}
+      </div>
+      {!f.options.length && f.empty}
+    </fieldset>
+  )
+}
+
+type PickProps = { id: string; name: string; checked: boolean; option: Option }
+const Pick = ({ id, name, checked, option: { value, label, hint, why } }: PickProps) => (
+  <div class="pick">
+    <input
+      type="radio"
+      id={id}
+      name={name}
+      value={value}
+      checked={checked}
+      disabled={!!why}
+      aria-describedby={hint || why ? `${id}-h` : undefined}
+    />
+    <label for={id}>{label}</label>
+    {(hint || why) && (
+      <span class="hint" id={`${id}-h`}>
+        {hint}
+        {why && <strong> {why}</strong>}
+      </span>
+    )}
+  </div>
+)
+
+/** Any of several, sent as a list. */
+export function Checks(f: GroupProps & { values: readonly string[] }) {
+  const id = slug(`${f.scope}-${f.name}`)
+  return (
+    <fieldset class="f" id={id} data-list={f.name} aria-describedby={f.hint ? `${id}-h` : undefined}>
+      <legend>{f.label}</legend>
+      {f.hint && (
+        <span class="hint" id={`${id}-h`}>
+          {f.hint}
+        </span>
+      )}
+      <div class="ticks">
+        {f.options.map((o, i) => (
+          <div class="tick">
+            <input
+              type="checkbox"
+              id={`${id}-${i}`}
+              name={f.name}
+              value={o.value}
+              data-as="list"
+              checked={f.values.includes(o.value)}
+            />
+            <label for={`${id}-${i}`}>{o.label}</label>
+            {o.hint && <span class="hint">{o.hint}</span>}
+          </div>
+        ))}
+      </div>
+      {!f.options.length && f.empty}
+    </fieldset>
+  )
+}

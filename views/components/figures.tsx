@@ -1,0 +1,64 @@
+import type { ComponentChildren } from 'preact'
+import { Link } from './link.tsx'
+
+/** From this share on something is too full; the mark on a meter stands there. */
+const FILL_LIMIT = 0.85
+const NEARLY_FULL = 0.95
+
+type MeterProps = {
+  label: string
+  /** Of `total`, in the same unit. */
+  value: number
+  total: number
+  /** How full it is, in words. */
+  words: ComponentChildren
+  /** The label is read aloud only, e.g. in a table whose column says it. */
+  inline?: boolean
+  /** On hover, where the words leave something out. */
+  title?: string
+}
+
+/** How full something is. Amber from the fill limit, red when it is nearly full; the words say it without the colour. */
+export function Meter({ label, value, total, words, inline, title }: MeterProps) {
+  const share = total > 0 ? Math.min(1, value / total) : 0
+  return (
+    <div class={`meter line${inline ? ' one' : ''}`} title={title}>
+      {!inline && <span>{label}</span>}
+      <meter
+        aria-label={label}
+        min={0}
+        max={1}
+        low={FILL_LIMIT}
+        high={NEARLY_FULL}
+        optimum={0}
+        value={Number(share.toFixed(3))}
+      >
+        {`${Math.round(share * 100)} %`}
+      </meter>
+      <b class="num">{words}</b>
+    </div>
+  )
+}
+
+/** Figures in a strip. */
+export const Stats = ({ children }: { children: ComponentChildren }) => <div class="stats">{children}</div>
+
+type StatProps = {
+  href: string
+  title: string
+  n: number
+  of?: string | undefined
+  words?: ComponentChildren
+  bad?: boolean
+}
+/** One figure; it leads to the list of what it counts. */
+export const Stat = ({ href, title, n, of, words, bad }: StatProps) => (
+  <Link href={href}>
+    <span>{title}</span>
+    <b class={bad ? 'bad' : undefined}>
+      {n.toLocaleString('en')}
+      {of && <small> {of}</small>}
+    </b>
+    {words && <span>{words}</span>}
+  </Link>
+)

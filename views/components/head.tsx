@@ -1,0 +1,39 @@
+import type { ComponentChildren } from 'preact'
+import { Link } from './link.tsx'
+
+type HeadProps = {
+  title: ComponentChildren
+  /** The pages above this one, from the outermost, as [words, address]. */
+  trail?: readonly (readonly [string, string])[] | undefined
+  /** Beside the title, e.g. a `<State tag>`. */
+  state?: ComponentChildren
+  /** Facts below the title; each child stands apart from the next by a dot. */
+  sub?: ComponentChildren
+  actions?: ComponentChildren
+}
+
+/** The header of a page: the way here, the title, and what can be done with the thing. */
+export const Head = ({ title, trail, state, sub, actions }: HeadProps) => (
+  <div class="head">
+    {trail && (
+      <nav aria-label="Breadcrumb">
+        <ol class="trail">
+          {trail.map(([words, href]) => (
+            <li>
+              <Link href={href}>{words}</Link>
+            </li>
+          ))}
+          <li>
+            <span aria-current="page">{title}</span>
+          </li>
+        </ol>
+      </nav>
+    )}
+    <div class="title">
+      <h1>{title}</h1>
+      {state}
+      {actions && <div class="acts wide">{actions}</div>}
+    </div>
+    {sub && <div class="sub">{sub}</div>}
+  </div>
+)

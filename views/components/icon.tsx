@@ -1,0 +1,87 @@
+import { usePageContext } from '../../src/kernel/web/page-context.ts'
+
+/** The symbols of public/icons.svg: 24-pixel icons for things and actions, 12-pixel shapes for states. */
+export type ShapeName = 'away' | 'fail' | 'hold' | 'run' | 'stop' | 'tick' | 'wait' | 'work' | 'dot'
+export type IconName =
+  | 'overview'
+  | 'server'
+  | 'customers'
+  | 'resellers'
+  | 'jobs'
+  | 'node'
+  | 'location'
+  | 'pool'
+  | 'image'
+  | 'package'
+  | 'audit'
+  | 'settings'
+  | 'brand'
+  | 'notice'
+  | 'menu'
+  | 'copy'
+  | 'out'
+  | 'plus'
+  | 'key'
+  | 'search'
+  | 'next'
+  | 'check'
+  | 'info'
+  | 'warning'
+  | 'restart'
+  | 'refresh'
+  | 'power'
+  | 'square'
+  | 'play'
+  | 'anchor'
+  | 'close'
+  | 'host'
+  | 'user'
+  | 'shield'
+  | 'history'
+  | 'terminal'
+  | 'download'
+  | 'ellipsis'
+  | 'unplug'
+  | 'trash'
+  | 'pencil'
+  | 'link'
+  | 'lock'
+  | 'reinstall'
+  | 'share'
+  | 'fingerprint'
+  | 'globe'
+  | 'book'
+  | 'chevron-down'
+  | 'chevron-left'
+  | 'chevron-right'
+  | 'arrow-up'
+  | 'arrow-down'
+  | 'activity'
+  | 'mail'
+  | 'gpu'
+  | 'webhook'
+  | 'import'
+  | 'network'
+  | ShapeName
+
+const shapes: Record<ShapeName, true> = {
+  away: true,
+  fail: true,
+  hold: true,
+  run: true,
+  stop: true,
+  tick: true,
+  wait: true,
+  work: true,
+  dot: true,
+}
+
+/** Decoration: what it says is said in words beside it. `class` adds a colour role. */
+export function Icon({ name, class: look = '' }: { name: IconName; class?: string }) {
+  const href = `${usePageContext().asset('icons.svg')}#i-${name}`
+  return (
+    <svg class={`i${name in shapes ? ' g' : ''}${look && ` ${look}`}`} aria-hidden="true">
+      <use href={href} />
+    </svg>
+  )
+}

@@ -1,0 +1,106 @@
+// States: a colour, a shape and a word, always together.
+import type { ComponentChildren } from 'preact'
+import { Icon, type IconName } from './icon.tsx'
+
+export type Tone = 'ok' | 'work' | 'warn' | 'bad' | 'idle' | 'hold'
+
+/** `tag`: tinted, beside a heading; plain in lists. */
+export const State = (props: {
+  tone: Tone
+  shape: IconName
+  tag?: boolean | undefined
+  children: ComponentChildren
+}) => (
+  <span class={`st ${props.tone}${props.tag ? ' tag' : ''}`}>
+    <Icon name={props.shape} />
+    {props.children}
+  </span>
+)
+
+export const serverStates = {
+  provisioning: 'Being installed',
+  pending_setup: 'Waiting for setup',
+  running: 'Running',
+  stopped: 'Stopped',
+  suspended: 'Suspended',
+  failed: 'Installation failed',
+  terminated: 'Terminated',
+} as const
+export type ServerStatus = keyof typeof serverStates
+const looks: Record<ServerStatus, [Tone, IconName]> = {
+  provisioning: ['work', 'work'],
+  pending_setup: ['warn', 'wait'],
+  running: ['ok', 'run'],
+  stopped: ['idle', 'stop'],
+  suspended: ['hold', 'hold'],
+  failed: ['bad', 'fail'],
+  terminated: ['idle', 'fail'],
+}
+const works: Record<string, string> = {
+  install: 'Installing',
+  power: 'Changing power',
+  suspend: 'Suspending',
+  unsuspend: 'Unsuspending',
+  terminate: 'Terminating',
+}
+
+type ServerStateProps = { of: { status: ServerStatus; job: { kind: string; progress: number } | null }; tag?: boolean }
+/** A running job goes before the state: it is what is changing. */
+export function ServerState({ of: { status, job }, tag }: ServerStateProps) {
+  const [tone, shape] = job ? (['work', 'work'] as const) : looks[status]
+  return (
+    <State tone={tone} shape={shape} tag={tag}>
+      {job ? `${works[job.kind] ?? 'Working'} ${job.progress} %` : serverStates[status]}
+    </State>
+  )
+}
+
+export type JobLook = {
+  state: 'queued' | 'running' | 'succeeded' | 'failed'
+  undoing: boolean
+  progress: number
+  error: unknown
+}
+const jobLook = ({ state, undoing, progress, error }: JobLook): [Tone, IconName, string] =>
+  state === 'succeeded'
+    ? ['ok', 'tick', 'Done']
+    : state === 'failed'
+      ? ['bad', 'fail', 'Failed']
+      : state === 'queued'
+        ? ['idle', 'wait', 'Queued']
+        : undoing
+          ? ['warn', 'work', 'Undoing']
+          : error
+            ? ['warn', 'work', 'Trying again']
+            : ['work', 'work', `Running ${progress} %`]
+export function JobState({ of, tag }: { of: JobLook; tag?: boolean }) {
+  const [tone, shape, words] = jobLook(of)
+  return (
+    <State tone={tone} shape={shape} tag={tag}>
+      {words}
+    </State>
+  )
+}
+
+export const NodeState = ({
+  of: { connected, open },
+  tag,
+}: {
+  of: { connected: boolean; open: boolean }
+  tag?: boolean
+}) =>
+  connected ? (
+    <OpenState open={open} words={['Connected', 'Closed']} tag={tag} />
+  ) : (
+    <State tone="bad" shape="away" tag={tag}>
+      Not connected
+    </State>
+  )
+
+type OpenProps = { open: boolean; words?: readonly [string, string]; tag?: boolean | undefined }
+/** Open or closed for new servers. */
+export const OpenState = ({ open, words = ['Open', 'Closed'], tag }: OpenProps) => (
+  <State tone={open ? 'ok' : 'hold'} shape={open ? 'dot' : 'hold'} tag={tag}>
+    {words[open ? 0 : 1]}
+  </State>
+)

@@ -1,0 +1,150 @@
+// Lists: filters that are the address, a table whose rows become three lines on a phone, and a pager by cursor.
+import type { ComponentChildren } from 'preact'
+import type { At } from '../../src/kernel/web/page.ts'
+import { useAt } from '../../src/kernel/web/page-context.ts'
+import { Icon } from './icon.tsx'
+import { Link } from './link.tsx'
+
+/**
+ * What a column is, which decides its place on a phone: `name`, `state`, `addr` and `more` (a menu) have their own, `a` and `b` share
+ * the third line, `wide` has a line with its title. `mid` and `lo` leave first where the surface is narrow, and are not on a phone.
+ */
+type Kind = 'name' | 'state' | 'addr' | 'a' | 'b' | 'more' | 'wide' | 'mid' | 'lo' | 'tick'
+export type Column<Row> = {
+  title: string
+  cell(row: Row): ComponentChildren
+  kind?: Kind
+  num?: boolean
+  /** Share of the width, in percent; 8 to 34 in steps that panel.css knows. */
+  width?: 8 | 10 | 12 | 14 | 15 | 16 | 18 | 20 | 22 | 24 | 28 | 34
+  /** In place of the title in the head of the column, e.g. a box that ticks all rows. */
+  head?: ComponentChildren
+}
+type TableProps<Row> = {
+  label: string
+  rows: readonly Row[]
+  columns: readonly Column<Row>[]
+  idOf?: ((row: Row) => string) | undefined
+  /** Text wraps and columns take what they need: for lists of sentences. */
+  flow?: boolean
+  /** The head stays in view. */
+  stick?: boolean
+}
+
+const lookOf = <Row,>({ kind = 'wide', num }: Column<Row>) =>
+  [kind === 'mid' || kind === 'lo' ? `hide ${kind}` : kind === 'tick' ? 'hide' : kind, num && 'num']
+    .filter(Boolean)
+    .join(' ')
+const shareOf = <Row,>({ kind = 'wide', width }: Column<Row>) =>
+  [kind === 'tick' ? 'w-tick' : kind === 'more' ? 'w-menu' : width && `w${width}`, /mid|lo/.test(kind) && kind]
+    .filter(Boolean)
+    .join(' ')
+
+export const Table = <Row,>({ label, rows, columns, idOf, flow, stick }: TableProps<Row>) => (
+  <table class={`t${flow ? ' flow' : ''}${stick ? ' stick' : ''}`}>
+    <caption class="sr">{label}</caption>
+    {!flow && (
+      <colgroup>
+        {columns.map((c) => (
+          <col class={shareOf(c) || undefined} />
+        ))}
+      </colgroup>
+    )}
+    <thead>
+      <tr>
+        {columns.map((c) => (
+          <th
+            scope="col"
+            class={[/mid|lo/.test(c.kind ?? '') && c.kind, c.num && 'num'].filter(Boolean).join(' ') || undefined}
+          >
+            {c.head ?? (c.kind === 'more' ? <span class="sr">{c.title}</span> : c.title)}
+          </th>
+        ))}
+      </tr>
+    </thead>
+    <tbody>
+      {rows.map((row) => (
+        <tr id={idOf?.(row)}>
+          {columns.map((c) => (
+            <td data-l={c.title} class={lookOf(c)}>
+              {c.cell(row)}
+            </td>
+          ))}
+        </tr>
+      ))}
+    </tbody>
+  </table>
+)
+
+/** The same page with other filters; `null` removes one. Paging starts anew. */
+export function addressWith(at: Pick<At, 'path' | 'query'>, changes: Readonly<Record<string, string | null>>): string {
+  const query = new URLSearchParams(at.query)
+  query.delete('cursor')
+  for (const [name, value] of Object.entries(changes)) {
+    if (value === null) query.delete(name)
+    else query.set(name, value)
+  }
+  const text = query.toString()
+  return at.path + (text && `?${text}`)
+}
+
+type Listed = { data: readonly unknown[]; nextCursor: string | null; total: number }
+
+/** Cursors lead forward; the way back is the browser's, and the start. */
+export function Pager({ of: { data, nextCursor, total } }: { of: Listed }) {
+  const at = useAt()
+  if (!at.query['cursor'] && !nextCursor) return null
+  return (
+    <nav class="pager end" aria-label="Pages">
+      <b>{`${data.length} of ${total.toLocaleString('en')} shown`}</b>
+      {at.query['cursor'] && (
+        <a class="btn s" href={addressWith(at, {})}>
+          First page
+        </a>
+      )}
+      {nextCursor && (
+        <a class="btn s" href={addressWith(at, { cursor: nextCursor })} rel="next">
+          Next page
+          <Icon name="chevron-right" />
+        </a>
+      )}
+    </nav>
+  )
+}
+
+type TabsProps = {
+  label: string
+  name: string
+  options: readonly (readonly [value: string, words: ComponentChildren])[]
+}
+/** Filters as links, where there are few and one is always on. */
+export function Tabs({ label, name, options }: TabsProps) {
+  const at = useAt()
+  return (
+    <nav class="tabs" aria-label={label}>
+      {options.map(([value, words]) => (
+        <a
+          href={addressWith(at, { [name]: value || null })}
+          aria-current={(at.query[name] ?? '') === value ? 'page' : undefined}
+        >
+          {words}
+        </a>
+      ))}
+    </nav>
+  )
+}
+
+type PageTabsProps = { label: string; of: readonly (readonly [href: string, words: string])[] }
+/** The pages of one thing; the one at this address is marked. */
+export function PageTabs({ label, of }: PageTabsProps) {
+  const at = useAt()
+  return (
+    <nav class="tabs" aria-label={label}>
+      {of.map(([href, words]) => (
+        <Link href={href} aria-current={href === at.path ? 'page' : undefined}>
+          {words}
+        </Link>
+      ))}
+    </nav>
+  )
+}

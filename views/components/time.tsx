@@ -1,0 +1,85 @@
+import type { At } from '../../src/kernel/web/page.ts'
+import { useAt } from '../../src/kernel/web/page-context.ts'
+
+const units: [number, string][] = [
+  [86_400_000, 'd'],
+  [3_600_000, 'h'],
+  [60_000, 'min'],
+  [1000, 's'],
+]
+
+/** Milliseconds in their largest whole unit. */
+export function span(ms: number): string {
+  const [unit, word] = units.find(([u]) => ms >= u) ?? [1000, 's']
+  return `${Math.max(0, Math.floor(ms / unit))} ${word}`
+}
+
+/** How long something took or has been taking. `from`, `to`: ISO times. */
+export function howLong(from: string, to: string | null, now: number): string {
+  const ms = (to ? Date.parse(to) : now) - Date.parse(from)
+  return ms < 1000 ? 'less than 1 s' : span(ms)
+}
+
+/** The time zone chosen under Account. Without one this is UTC, and public/panel/times.js draws the browser's in its place. */
+const zoneOf = ({ uiPreferences }: At) => uiPreferences?.timeZone ?? 'UTC'
+
+const hours: Intl.DateTimeFormatOptions = { hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23' }
+const formats = new Map<string, { exact: Intl.DateTimeFormat; clock: Intl.DateTimeFormat }>()
+/** Making one takes longer than a whole page: each zone's are made once. */
+function formatsOf(timeZone: string) {
+  const known = formats.get(timeZone)
+  if (known) return known
+  const day = { day: 'numeric', month: 'short', year: 'numeric' } as const
+  const made = {
+    exact: new Intl.DateTimeFormat('en-GB', { ...day, ...hours, timeZone, timeZoneName: 'short' }),
+    clock: new Intl.DateTimeFormat('en-GB', { ...hours, timeZone }),
+  }
+  formats.set(timeZone, made)
+  return made
+}
+
+/** `21 Nov 2026, 14:03:22 UTC` */
+const absolute = (iso: string, at: At) => formatsOf(zoneOf(at)).exact.format(Date.parse(iso))
+
+const relative = (iso: string, now: number) => {
+  const ms = now - Date.parse(iso)
+  return Math.abs(ms) < 5000 ? 'just now' : ms < 0 ? `in ${span(-ms)}` : `${span(ms)} ago`
+}
+
+/** Relative, absolute on hover; public/panel/times.js keeps it going. */
+export function Time({ iso }: { iso: string }) {
+  const at = useAt()
+  return (
+    <time datetime={iso} title={absolute(iso, at)} data-ago="">
+      {relative(iso, at.now)}
+    </time>
+  )
+}
+
+/** The day, the time and its zone. */
+export const Exact = ({ iso }: { iso: string }) => (
+  <time datetime={iso} data-exact="">
+    {absolute(iso, useAt())}
+  </time>
+)
+
+/** Both, where the time itself matters, also on a phone, which has no hover. */
+export const Moment = ({ iso }: { iso: string }) => (
+  <>
+    <Time iso={iso} />{' '}
+    <small>
+      <Exact iso={iso} />
+    </small>
+  </>
+)
+
+/** For a list of moments within a day or so, e.g. a log; `ZoneName` says of which zone. */
+export function Clock({ iso }: { iso: string }) {
+  const at = useAt()
+  return (
+    <time datetime={iso} title={absolute(iso, at)} data-clock="">
+      {formatsOf(zoneOf(at)).clock.format(Date.parse(iso))}
+    </time>
+  )
+}
+export const ZoneName = () => <span data-zone-name="">{zoneOf(useAt())}</span>

@@ -1,0 +1,69 @@
+// Image and access: what every installation asks for.
+import type { listOfferedImages } from '../../../src/catalog/images/images.ts'
+import { listSshKeys } from '../../../src/identity/ssh-keys/ssh-keys.ts'
+import type { Answers } from '../../../src/kernel/web/page.ts'
+import { pathOf } from '../../components/action.tsx'
+import { Radios } from '../../components/choices.tsx'
+import type { Option } from '../../components/field.tsx'
+import { bytes, exactGb } from '../../components/words.ts'
+
+type Image = Answers<{ images: typeof listOfferedImages }>['images']['data'][number]
+
+/** Images that do not fit stay in the list and say why. `diskGb` undefined: no package is chosen yet. */
+export const imageOptions = (images: readonly Image[], diskGb: number | undefined): Option[] =>
+  images.map((i) => ({
+    value: i.id,
+    label: i.name,
+    hint: `Needs ${exactGb(i.minDiskGb)} disk${i.sizeBytes > 0 ? ` · ${bytes(i.sizeBytes)}` : ''}.`,
+    why: diskGb !== undefined && i.minDiskGb > diskGb ? `Too large: the disk has ${exactGb(diskGb)}.` : undefined,
+  }))
+
+type AccessProps = { scope: string; ownerId: string | undefined; mode?: string | undefined }
+/** public/panel/ssh-keys.js fetches the owner's keys: the owner may be chosen on the same page. */
+export const AccessFields = ({ scope, ownerId, mode = 'password' }: AccessProps) => (
+  <>
+    <Radios
+      scope={scope}
+      name="access.mode"
+      label="Sign-in as root"
+      value={mode}
+      options={[
+        { value: 'password', label: 'Password', hint: 'Made for this server and shown once.' },
+        { value: 'ssh_keys', label: 'SSH keys', hint: 'No password is set.' },
+      ]}
+    />
+    <fieldset
+      class="f keys"
+      id={`${scope}-keys`}
+      data-list="access.sshKeyIds"
+      data-keys-of={ownerId ?? ''}
+      data-url={ownerId ? pathOf(listSshKeys, { id: ownerId }) : undefined}
+      hx-morph-skip-children
+    >
+      <legend>SSH keys</legend>
+      <div class="ticks">
+        <span class="muted">Choose the customer first.</span>
+      </div>
+    </fieldset>
+  </>
+)
+
+/** In place of the list where no image can be chosen. */
+export const NoImages = ({ staff }: { staff: boolean }) => (
+  <p class="muted">
+    {staff ? (
+      <>
+        No image is published. <a href="/admin/images">Add one</a> first.
+      </>
+    ) : (
+      'No image is offered yet. Ask your provider.'
+    )}
+  </p>
+)
+
+/** Shows the root password of an installation, this one time. */
+export const rootPassword = (of: string) => ({
+  field: 'rootPassword',
+  title: `Root password of ${of}`,
+  words: 'Sign in as root with it, over SSH or on the console.',
+})

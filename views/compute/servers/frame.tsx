@@ -1,0 +1,167 @@
+// The header of every page of a server: its state, what can be done with it, its tabs, and the job that is changing it.
+import type { ComponentChildren } from 'preact'
+import { server as resource } from '../../../src/compute/servers/model.ts'
+import { rightsWith } from '../../../src/compute/workloads/access.ts'
+import type { listMemberships } from '../../../src/identity/team/memberships.ts'
+import { roles } from '../../../src/identity/team/share.ts'
+import { mayCallOn } from '../../../src/kernel/api/operation.ts'
+import type { Answers, At } from '../../../src/kernel/web/page.ts'
+import { inContext, useAt, usePageContext } from '../../../src/kernel/web/page-context.ts'
+import type { listJobs } from '../../../src/platform/jobs/jobs.ts'
+import { Menu } from '../../components/action.tsx'
+import type { Area } from '../../components/area.ts'
+import { Head } from '../../components/head.tsx'
+import { Icon } from '../../components/icon.tsx'
+import { Link } from '../../components/link.tsx'
+import { Live } from '../../components/live.tsx'
+import { Copyable, Note } from '../../components/section.tsx'
+import { ServerState } from '../../components/state.tsx'
+import { PageTabs } from '../../components/table.tsx'
+import { howLong, Time } from '../../components/time.tsx'
+import { roleTitles } from '../../identity/team/fields.ts'
+import { leave } from '../../identity/team/list.ts'
+import { ForceOff, PowerButton, quickPower } from './power.tsx'
+import { OwnerLink } from './table.tsx'
+import type { Server } from './words.ts'
+
+export type Jobs = Answers<{ jobs: typeof listJobs }>['jobs']
+export type Memberships = Answers<{ m: typeof listMemberships }>['m'] | undefined
+type FrameProps = { server: Server; jobs: Jobs; memberships: Memberships; area: Area; children: ComponentChildren }
+
+/** Narrowed to what the owner of a shared server lets this reader do. */
+const narrowed = (at: At, { access }: Server): At => {
+  const rights = rightsWith(access)
+  return rights ? { ...at, may: (op) => at.may(op) && (op.on !== resource || mayCallOn(op, at.actor, rights)) } : at
+}
+
+/** The frame around every tab of a server. Below it, buttons are drawn by the rights on this server. */
+export function ServerFrame({ children, ...of }: FrameProps) {
+  const context = usePageContext()
+  const { server: s, area } = of
+  return inContext(
+    { ...context, at: narrowed(context.at, s) },
+    <>
+      <Live id="server" every={2}>
+        <Head
+          title={s.name}
+          trail={[['Servers', `${area}/servers`]]}
+          state={<ServerState of={s} tag />}
+          actions={<Power server={s} />}
+          sub={<Summary server={s} area={area} />}
+        />
+        <Notices {...of} />
+        <PageTabs
+          label="Server"
+          of={[
+            [`${area}/servers/${s.id}`, 'Overview'],
+            [`${area}/servers/${s.id}/settings`, 'Settings'],
+            [`${area}/servers/${s.id}/activity`, 'Activity'],
+          ]}
+        />
+        <JobBar {...of} />
+      </Live>
+      {children}
+    </>,
+  )
+}
+
+const Power = ({ server: s }: { server: Server }) =>
+  s.status === 'terminated' ? null : (
+    <>
+      {quickPower.map((action) => (
+        <PowerButton server={s} action={action} />
+      ))}
+      <Menu label="More actions">
+        <ForceOff server={s} />
+      </Menu>
+    </>
+  )
+
+const Summary = ({ server: s, area }: { server: Server; area: Area }) => {
+  const address = s.ipv4 ?? s.ipv6
+  return (
+    <>
+      {address && <Copyable text={address} what="address" />}
+      {s.hostname !== s.name && <span>{s.hostname}</span>}
+      <span>{s.image?.name ?? 'No image yet'}</span>
+      <span>{s.package.name}</span>
+      <span>{area ? <OwnerLink of={s} area={area} /> : s.location.name}</span>
+    </>
+  )
+}
+
+/** Sharing, and states in which something is wrong. */
+function Notices({ server: s, jobs, memberships, area }: Omit<FrameProps, 'children'>) {
+  return (
+    <>
+      {s.access !== 'own' && <Shared server={s} memberships={memberships} />}
+      {!s.nodeConnected && s.status !== 'terminated' && (
+        <Note level="bad" action={s.node && <Link href={`/admin/nodes/${s.node.id}`}>Open node</Link>}>
+          <strong>Its node is not connected.</strong> The server keeps running but cannot be changed.
+        </Note>
+      )}
+      {s.status === 'failed' && (
+        <Note level="bad" action={jobs.data[0] && <a href={`${area}/jobs/${jobs.data[0].id}`}>Show log</a>}>
+          <strong>The installation failed.</strong> {s.failure}
+        </Note>
+      )}
+      {s.status === 'suspended' && (
+        <Note level="warn">
+          <strong>Suspended.</strong> {area ? `Reason: ${s.suspendReason}` : 'Ask your provider about it.'}
+        </Note>
+      )}
+      {s.status === 'terminated' && (
+        <Note level="warn">
+          <strong>Terminated</strong> {s.terminatedAt && <Time iso={s.terminatedAt} />}.
+        </Note>
+      )}
+    </>
+  )
+}
+
+/** The owner, what this reader may do, and the way out. */
+function Shared({ server: s, memberships }: { server: Server; memberships: Memberships }) {
+  const at = useAt()
+  if (s.access === 'own') return null
+  const mine = memberships?.data.filter((m) => (m.server ? m.server.id === s.id : m.owner.id === s.owner.id)) ?? []
+  return (
+    <Note level="info" action={mine.map((m) => leave(m, at, '/servers'))}>
+      <strong>Shared by {s.owner.name}.</strong> {roleTitles[s.access]}: {roles[s.access].words}
+    </Note>
+  )
+}
+
+/** Always one line high, so that a job does not shift the page. */
+function JobBar({ server: s, jobs, area }: Omit<FrameProps, 'children'>) {
+  const { now } = useAt()
+  const job = s.job && jobs.data.find((j) => j.id === s.job?.id)
+  const last = jobs.data[0]
+  return (
+    <>
+      <p class="sr" role="status">
+        {job ? `${job.title} is running.` : ''}
+      </p>
+      <div class={s.job ? 'job-bar on' : 'job-bar'}>
+        <Icon name={s.job ? 'refresh' : 'history'} />
+        {s.job ? (
+          <>
+            <span class="cut">
+              <b>{job?.title ?? 'A job is working on it'}</b>
+              {job &&
+                ` · step ${job.step.n} of ${job.step.of}${job.step.name && `, ${job.step.name}`} · ${howLong(job.startedAt ?? job.createdAt, null, now)} · you may leave this page`}
+            </span>
+            <a href={`${area}/jobs/${s.job.id}`}>Follow job</a>
+            <progress max={100} value={s.job.progress} aria-label="Progress">{`${s.job.progress} %`}</progress>
+          </>
+        ) : last ? (
+          <span class="cut">
+            Last job: <a href={`${area}/jobs/${last.id}`}>{last.title}</a>,{' '}
+            <Time iso={last.finishedAt ?? last.createdAt} />
+          </span>
+        ) : (
+          <span class="cut">No job has worked on it yet.</span>
+        )}
+      </div>
+    </>
+  )
+}

@@ -1,0 +1,140 @@
+// The pages of an order: what staff and resellers may choose from, and why something cannot be chosen.
+import { listOfferedImages } from '../../../src/catalog/images/images.ts'
+import { listPackages } from '../../../src/catalog/packages/packages.ts'
+import { createResellerServer, createServer } from '../../../src/compute/servers/create.ts'
+import { listNodes } from '../../../src/fleet/nodes/nodes.ts'
+import { listCustomers } from '../../../src/identity/accounts/customers.ts'
+import { getResellerAccount, listResellerCustomers } from '../../../src/identity/resellers/own.ts'
+import { type At, allIfAllowed, page, reading, readingAll } from '../../../src/kernel/web/page.ts'
+import { Select } from '../../components/field.tsx'
+import { count, gb, mb } from '../../components/words.ts'
+import { overQuota, suspendedWords } from '../../identity/reseller/terms.ts'
+import { NoImages } from './access.tsx'
+import { type Location, locationHindrance, type Node, nodeHindrance } from './fit.ts'
+import { OrderPage, type Sold } from './order.tsx'
+
+const CUSTOMERS_SHOWN = 6
+
+const customersFound = ({ query }: At) => ({
+  query: { limit: String(CUSTOMERS_SHOWN), ...(query['owner'] ? { q: query['owner'] } : {}) },
+})
+const images = readingAll(listOfferedImages)
+
+const reads = {
+  customers: reading(listCustomers, customersFound),
+  offer: readingAll(listPackages),
+  images,
+  nodes: allIfAllowed(listNodes),
+}
+const resellerReads = {
+  customers: reading(listResellerCustomers, customersFound),
+  account: reading(getResellerAccount, () => ({})),
+  images,
+}
+
+export const newServerPage = page({
+  path: '/admin/servers/new',
+  reads,
+  title: 'Create server',
+  nav: 'servers',
+  view: ({ offer, nodes, ...data }) => {
+    const located = new Map(offer.locations.map((l) => [l.id, l]))
+    return (
+      <OrderPage
+        {...data}
+        area="/admin"
+        order={createServer}
+        packages={offer.data}
+        whyNotPackage={(p) => (p.archived ? 'Archived.' : undefined)}
+        places={offer.locations}
+        whyNotPlace={(l, p) => locationHindrance(located.get(l.id)!, p, nodes?.data)}
+        aboutPlace={({ id }) => free(located.get(id)!)}
+        nodePicker={({ what, where }) => (
+          <NodePicker
+            nodes={nodes?.data}
+            what={what}
+            where={located.get(where?.id ?? '')}
+            value={data.at.query['nodeId']}
+          />
+        )}
+        none={{
+          customers: <AddFirst words="There is no customer yet." href="/admin/customers" />,
+          packages: <AddFirst words="There is no package yet." href="/admin/packages" />,
+          places: <AddFirst words="There is no location yet." href="/admin/node-groups" />,
+          images: <NoImages staff />,
+        }}
+      />
+    )
+  },
+})
+
+const AddFirst = ({ words, href }: { words: string; href: string }) => (
+  <>
+    {words} <a href={href}>Add one</a> first.
+  </>
+)
+
+export const resellerNewServerPage = page({
+  path: '/reseller/servers/new',
+  reads: resellerReads,
+  title: 'Create server',
+  nav: 'servers',
+  view: ({ account, ...data }) => (
+    <OrderPage
+      {...data}
+      area="/reseller"
+      order={createResellerServer}
+      itself={account}
+      packages={account.packages}
+      whyNotPackage={(p) => overQuota(account, p)}
+      places={account.locations}
+      whyNotPlace={(l) =>
+        account.locations.find(({ id }) => id === l.id)?.open ? undefined : 'Closed for new servers.'
+      }
+      aboutPlace={() => undefined}
+      nodePicker={() => undefined}
+      none={{
+        customers: (
+          <>
+            You have no customer yet. Order for yourself, or <a href="/reseller/customers">add one</a> first.
+          </>
+        ),
+        packages: 'There is no package that you may sell yet. Ask your provider.',
+        places: 'There is no location that you may sell in yet. Ask your provider.',
+        images: <NoImages staff={false} />,
+      }}
+      {...(account.suspendedAt && { disabledReason: suspendedWords })}
+    />
+  ),
+})
+
+const free = (l: Location) =>
+  l.nodes > 0 &&
+  `${mb(Math.max(0, l.memoryMb - l.heldMemoryMb))} memory, ${gb(Math.max(0, l.diskGb - l.heldDiskGb))} disk and ${count(l.freeIpv4, 'IPv4 address', 'IPv4 addresses')} free.`
+
+type NodePickerProps = {
+  nodes: readonly Node[] | undefined
+  what: Sold | undefined
+  where: Location | undefined
+  value: string | undefined
+}
+/** The nodes of the chosen location, for readers who see nodes. */
+function NodePicker({ nodes, what, where, value }: NodePickerProps) {
+  const here = nodes?.filter((n) => n.location.id === where?.id) ?? []
+  if (!here.length) return null
+  const automatic =
+    where?.placement === 'fill' ? 'Automatic: the fullest that fits' : 'Automatic: the one with the most free capacity'
+  return (
+    <Select
+      scope="new"
+      name="nodeId"
+      label="Node"
+      nullable
+      value={value}
+      options={[
+        { value: '', label: automatic },
+        ...here.map((n) => ({ value: n.id, label: n.name, why: nodeHindrance(n, what) })),
+      ]}
+    />
+  )
+}

@@ -1,0 +1,268 @@
+// The whole order on one page. Choices are the address; each redraws what the others leave possible, with the reason.
+import type { ComponentChildren } from 'preact'
+import type { listOfferedImages } from '../../../src/catalog/images/images.ts'
+import type { createResellerServer, createServer } from '../../../src/compute/servers/create.ts'
+import type { listCustomers } from '../../../src/identity/accounts/customers.ts'
+import type { Answers } from '../../../src/kernel/web/page.ts'
+import { useAt } from '../../../src/kernel/web/page-context.ts'
+import { CallForm } from '../../components/action.tsx'
+import { Radios } from '../../components/choices.tsx'
+import { Field, type Option } from '../../components/field.tsx'
+import { Head } from '../../components/head.tsx'
+import { Facts, Note, Section } from '../../components/section.tsx'
+import { count, size, traffic } from '../../components/words.ts'
+import { AccessFields, imageOptions, rootPassword } from './access.tsx'
+import type { Package } from './fit.ts'
+
+export type Sold = Omit<Package, 'servers'>
+type Place = { id: string; name: string }
+type OrderProps = Answers<{ customers: typeof listCustomers; images: typeof listOfferedImages }> & {
+  area: '/admin' | '/reseller'
+  order: typeof createServer | typeof createResellerServer
+  /** A reseller may order for itself. */
+  itself?: { id: string; name: string; email: string; organization: string | null; lockedAt: string | null }
+  packages: readonly Sold[]
+  whyNotPackage(p: Sold): string | undefined
+  places: readonly Place[]
+  whyNotPlace(l: Place, p: Sold | undefined): string | undefined
+  aboutPlace(l: Place): ComponentChildren
+  nodePicker(chosen: Choice): ComponentChildren
+  /** Where there is none of something: what to do. */
+  none: Record<'customers' | 'packages' | 'places' | 'images', ComponentChildren>
+  /** Why nothing can be ordered at all. */
+  disabledReason?: ComponentChildren
+}
+type Choice = {
+  customer: { id: string; name: string } | undefined
+  what: Sold | undefined
+  where: Place | undefined
+  image: string | undefined
+  images: Option[]
+}
+type Part = { of: OrderProps; choice: Choice }
+
+export function OrderPage(of: OrderProps) {
+  const at = useAt()
+  return (
+    <>
+      <Head title="Create server" trail={[['Servers', `${of.area}/servers`]]} />
+      {at.may(of.order) ? (
+        <OrderForm of={of} choice={chosen(of, at.query)} />
+      ) : (
+        <p class="sec first">Your role does not include creating servers.</p>
+      )}
+    </>
+  )
+}
+
+/** What the address says, and the first that can work where it says nothing. */
+function chosen(of: OrderProps, query: Readonly<Record<string, string>>): Choice {
+  const { customers, itself, packages, whyNotPackage, places, whyNotPlace, images } = of
+  const all = [...(itself ? [itself] : []), ...customers.data]
+  const customer = all.find((c) => c.id === query['ownerId'] && !c.lockedAt)
+  const onSale = packages.filter((p) => !whyNotPackage(p))
+  const what =
+    onSale.find((p) => p.id === query['packageId']) ??
+    onSale.find((p) => places.some((l) => !whyNotPlace(l, p))) ??
+    onSale[0]
+  const open = places.filter((l) => !whyNotPlace(l, what))
+  const where = open.find((l) => l.id === query['nodeGroupId']) ?? open[0]
+  const options = imageOptions(images.data, what?.diskGb)
+  const possible = options.filter((o) => !o.why)
+  const image =
+    query['imageId'] === '' ? undefined : (possible.find((o) => o.value === query['imageId']) ?? possible[0])?.value
+  return { customer, what, where, image, images: options }
+}
+
+const OrderForm = ({ of, choice }: Part) => (
+  <CallForm
+    op={of.order}
+    class="order"
+    redraws
+    done="Order accepted"
+    leadsTo={`${of.area}/servers/{serverId}`}
+    secret={rootPassword('the new server')}
+  >
+    <div>
+      {of.disabledReason && <Note level="warn">{of.disabledReason}</Note>}
+      <Section id="owner" title="Customer">
+        <Owner of={of} choice={choice} />
+      </Section>
+      <Section id="package" title="Package">
+        <Packages of={of} choice={choice} />
+      </Section>
+      <Section id="place" title="Location">
+        <Places of={of} choice={choice} />
+      </Section>
+      <Section id="system" title="Image">
+        <Images of={of} choice={choice} />
+      </Section>
+      {choice.image && (
+        <Section id="access" title="Name and access">
+          <NameAndAccess choice={choice} />
+        </Section>
+      )}
+    </div>
+    <aside aria-label="Summary">
+      <Summary of={of} choice={choice} />
+    </aside>
+  </CallForm>
+)
+
+function Owner({ of: { customers, itself, none }, choice: { customer } }: Part) {
+  const searched = useAt().query['owner']
+  const nobody = searched ? `No customer fits “${searched}”.` : none.customers
+  const options = [...(itself ? [itself] : []), ...customers.data].map(
+    (c): Option => ({
+      value: c.id,
+      label: c === itself ? `${c.name} (you)` : c.name,
+      hint: `${c.email}${c.organization ? ` · ${c.organization}` : ''}`,
+      why: c.lockedAt ? 'Locked.' : undefined,
+    }),
+  )
+  const more = customers.total - customers.data.length
+  return (
+    <div class="stack">
+      <div class="f">
+        <label for="new-owner">Find customer</label>
+        <input
+          id="new-owner"
+          type="search"
+          data-ask="owner"
+          value={searched ?? ''}
+          placeholder="Name, organization or e-mail"
+          autocomplete="off"
+        />
+      </div>
+      <Radios scope="new" name="ownerId" quiet label="Customer" value={customer?.id} options={options} />
+      {!customers.total && <p class="muted">{nobody}</p>}
+      {more > 0 && (
+        <p class="muted">
+          {`${count(more, 'more customer', 'more customers')}: search to find ${more === 1 ? 'it' : 'them'}.`}
+        </p>
+      )}
+    </div>
+  )
+}
+
+const aboutPackage = (p: Sold) =>
+  [
+    p.ipv4 ? count(p.ipv4, 'IPv4 address', 'IPv4 addresses') : 'No IPv4',
+    p.ipv6Prefix && `IPv6 /${p.ipv6Prefix}`,
+    p.trafficGb && `${traffic(p.trafficGb)} traffic`,
+  ]
+    .filter(Boolean)
+    .join(' · ')
+
+const Packages = ({ of: { packages, whyNotPackage, none }, choice: { what } }: Part) => (
+  <Radios
+    scope="new"
+    name="packageId"
+    quiet
+    label="Package"
+    value={what?.id}
+    options={packages.map((p) => ({
+      value: p.id,
+      label: p.name,
+      hint: (
+        <>
+          {size(p)}
+          <br />
+          {aboutPackage(p)}
+        </>
+      ),
+      why: whyNotPackage(p),
+    }))}
+    empty={<p class="muted">{none.packages}</p>}
+  />
+)
+
+const Places = ({ of: { places, whyNotPlace, aboutPlace, nodePicker, none }, choice }: Part) => (
+  <div class="stack">
+    <Radios
+      scope="new"
+      name="nodeGroupId"
+      quiet
+      label="Location"
+      value={choice.where?.id}
+      options={places.map((l) => ({
+        value: l.id,
+        label: l.name,
+        hint: aboutPlace(l),
+        why: whyNotPlace(l, choice.what),
+      }))}
+      empty={<p class="muted">{none.places}</p>}
+    />
+    {nodePicker(choice)}
+  </div>
+)
+
+const Images = ({ of: { none }, choice }: Part) => (
+  <>
+    <Radios
+      scope="new"
+      name="imageId"
+      quiet
+      label="Image"
+      value={choice.image ?? ''}
+      options={[...choice.images, { value: '', label: 'None yet', hint: 'It waits until its owner or you set it up.' }]}
+    />
+    {!choice.images.length && none.images}
+  </>
+)
+
+const NameAndAccess = ({ choice }: { choice: Choice }) => (
+  <div class="stack">
+    <Field
+      scope="new"
+      name="hostname"
+      label="Hostname"
+      required
+      mono
+      hint="Letters, numbers and hyphens, for example web01 or web01.example.com"
+    />
+    <Field scope="new" name="name" label="Name" hint="Shown in lists. Empty: the hostname." />
+    <AccessFields scope="new" ownerId={choice.customer?.id} mode={useAt().query['access.mode']} />
+  </div>
+)
+
+/** Stays in view, and says what is missing. */
+function Summary({ of: { disabledReason }, choice: { customer, what, where, image, images } }: Part) {
+  const missing = [!customer && 'a customer', !what && 'a package', !where && 'a location with free capacity'].filter(
+    (m) => m !== false,
+  )
+  const why = disabledReason
+    ? 'Nothing new can be ordered now.'
+    : missing.length > 0 && `Choose ${missing.join(' and ')} first.`
+  return (
+    <div class="sum stack">
+      <h2>Summary</h2>
+      <Facts
+        of={[
+          ['Customer', customer?.name ?? <span class="muted">Not chosen</span>],
+          ['Package', what ? <PackageSummary of={what} /> : <span class="muted">Not chosen</span>],
+          ['Location', where?.name ?? <span class="muted">None with free capacity</span>],
+          ['Image', images.find((i) => i.value === image)?.label ?? 'None yet'],
+        ]}
+      />
+      {why ? (
+        <>
+          <button type="button" class="btn pri" aria-disabled="true" data-why={why}>
+            Create server
+          </button>
+          <p class="hint">{why}</p>
+        </>
+      ) : (
+        <button class="btn pri">Create server</button>
+      )}
+    </div>
+  )
+}
+
+const PackageSummary = ({ of: p }: { of: Sold }) => (
+  <>
+    {p.name}
+    <br />
+    <span class="muted">{size(p)}</span>
+  </>
+)

@@ -1,0 +1,59 @@
+// The power buttons of a server: on its page with words, in lists as entries of the row's menu.
+import { type PowerAction, powerServer } from '../../../src/compute/servers/power.ts'
+import { Action } from '../../components/action.tsx'
+import type { IconName } from '../../components/icon.tsx'
+import { disabledReason, type Server } from './words.ts'
+
+/** Why nothing can be changed while the node is away. */
+export const away = (s: Pick<Server, 'nodeConnected'>) => (s.nodeConnected ? undefined : 'Its node is not connected.')
+
+/** Those that ask nothing first. */
+export const quickPower = ['start', 'shutdown', 'restart'] as const satisfies readonly PowerAction[]
+export type QuickPower = (typeof quickPower)[number]
+export const powerFaces: Record<QuickPower, { label: string; icon: IconName }> = {
+  start: { label: 'Start', icon: 'play' },
+  shutdown: { label: 'Shut down', icon: 'power' },
+  restart: { label: 'Restart', icon: 'restart' },
+}
+
+type PowerProps = { server: Server; action: QuickPower; inRow?: boolean }
+/** `inRow`: among many servers, so what it says names its own. */
+export function PowerButton({ server: s, action, inRow = false }: PowerProps) {
+  const { label, icon } = powerFaces[action]
+  const reason = away(s) ?? disabledReason(s, action)
+  return (
+    <Action
+      op={powerServer}
+      params={{ id: s.id }}
+      label={label}
+      icon={icon}
+      body={{ action }}
+      disabledReason={reason && inRow ? `${s.name}: ${reason}` : reason}
+      done={inRow ? `${s.name}: ${label.toLowerCase()} is under way` : `${label}: under way`}
+      {...(inRow && { of: s.name, inMenu: true, does: action })}
+    />
+  )
+}
+
+/** Cuts the power; asks first, because what is not written yet is lost. */
+export const ForceOff = ({ server: s }: { server: Server }) => (
+  <Action
+    op={powerServer}
+    params={{ id: s.id }}
+    label="Force off"
+    icon="square"
+    inMenu
+    body={{ action: 'off' }}
+    disabledReason={away(s) ?? disabledReason(s, 'off')}
+    done="Force off: under way"
+    tone="bad"
+    confirm={{
+      keep: 'Keep it running',
+      consequences: [
+        `${s.hostname} loses power at once, without shutting down.`,
+        'What it has not written to its disk is lost.',
+        'Shut down asks it to stop by itself, and is safer.',
+      ],
+    }}
+  />
+)

@@ -1,0 +1,237 @@
+// What changes more than a server's power. Each entry says what it does before it is pressed.
+import type { ComponentChildren } from 'preact'
+import { listOfferedImages } from '../../../src/catalog/images/images.ts'
+import { getServer } from '../../../src/compute/servers/list.ts'
+import { renameServer } from '../../../src/compute/servers/name.ts'
+import { reinstallServer } from '../../../src/compute/servers/setup.ts'
+import { suspendServer, unsuspendServer } from '../../../src/compute/servers/suspend.ts'
+import { terminateServer } from '../../../src/compute/servers/terminate.ts'
+import { inviteMember } from '../../../src/identity/team/invite.ts'
+import { listMemberships } from '../../../src/identity/team/memberships.ts'
+import type { Operation } from '../../../src/kernel/api/operation.ts'
+import { type Answers, allIfAllowed, reading } from '../../../src/kernel/web/page.ts'
+import { useAt } from '../../../src/kernel/web/page-context.ts'
+import { listJobs } from '../../../src/platform/jobs/jobs.ts'
+import { Action } from '../../components/action.tsx'
+import { type Area, inEveryArea } from '../../components/area.ts'
+import { Radios } from '../../components/choices.tsx'
+import { Field } from '../../components/field.tsx'
+import { Live } from '../../components/live.tsx'
+import { exactGb } from '../../components/words.ts'
+import { inviteFields } from '../../identity/team/fields.ts'
+import { AccessFields, imageOptions, NoImages, rootPassword } from './access.tsx'
+import { ServerFrame } from './frame.tsx'
+import { away } from './power.tsx'
+import { keysOf } from './show.tsx'
+import { disabledReason, type Server, whatGoes } from './words.ts'
+
+const reads = {
+  server: getServer,
+  jobs: reading(listJobs, ({ params }) => ({ query: { serverId: params['id'] ?? '', limit: '10' } })),
+  images: allIfAllowed(listOfferedImages),
+  memberships: allIfAllowed(listMemberships),
+}
+type InArea = Answers<typeof reads> & { area: Area }
+
+export const serverSettingsPages = inEveryArea({
+  path: '/servers/{id}/settings',
+  reads,
+  title: ({ server }) => `Settings of ${server.name}`,
+  nav: 'servers',
+  view: (data, area) => (
+    <ServerFrame {...data} area={area}>
+      <Live id="manage" every={4}>
+        <section class="sec first" aria-labelledby="manage-t">
+          <h2 id="manage-t" class="sr">
+            Settings
+          </h2>
+          {data.server.status === 'terminated' ? (
+            <p class="muted">A terminated server has no settings.</p>
+          ) : (
+            <Settings {...data} area={area} />
+          )}
+        </section>
+      </Live>
+    </ServerFrame>
+  ),
+})
+
+const Settings = (data: InArea) => (
+  <div class="rows wrap">
+    <Rename server={data.server} />
+    <Share server={data.server} />
+    <Suspend server={data.server} />
+    {data.images && data.server.status !== 'pending_setup' && <Reinstall {...data} />}
+    <Terminate {...data} />
+  </div>
+)
+
+type SettingProps = { op: Operation; title: string; words: ComponentChildren; children: ComponentChildren }
+/** Nothing for readers who may not call it. */
+const Setting = ({ op, title, words, children }: SettingProps) =>
+  useAt().may(op) ? (
+    <div>
+      <div class="grow">
+        <b>{title}</b>
+        <small>{words}</small>
+      </div>
+      {children}
+    </div>
+  ) : null
+
+const Rename = ({ server: s }: { server: Server }) => (
+  <Setting op={renameServer} title="Name" words={s.name}>
+    <Action
+      op={renameServer}
+      params={{ id: s.id }}
+      label="Rename"
+      title={`Rename ${s.name}`}
+      submit="Save"
+      done="Saved"
+      fields={
+        <Field
+          scope="rename"
+          name="name"
+          label="Name"
+          required
+          value={s.name}
+          hint="Shown in the panel. The hostname stays."
+        />
+      }
+    />
+  </Setting>
+)
+
+function Share({ server: s }: { server: Server }) {
+  if (s.owner.id !== useAt().actor.accountId) return null
+  const words = (
+    <>
+      Gives somebody access, with the role you choose. <a href="/team">Your team</a>
+    </>
+  )
+  return (
+    <Setting op={inviteMember} title="Share" words={words}>
+      <Action
+        op={inviteMember}
+        label="Share"
+        body={{ serverId: s.id }}
+        wide
+        title={`Share ${s.name}`}
+        submit="Send invitation"
+        done="An invitation is on its way to {email}"
+        fields={inviteFields(`share-${s.id}`)}
+      />
+    </Setting>
+  )
+}
+
+const Suspend = ({ server: s }: { server: Server }) =>
+  s.status === 'suspended' ? (
+    <Setting op={unsuspendServer} title="Unsuspend" words="Gives it back to its owner, as it was before.">
+      <Action
+        op={unsuspendServer}
+        params={{ id: s.id }}
+        label="Unsuspend"
+        disabledReason={disabledReason(s, 'unsuspend')}
+        done="Given back to its owner"
+      />
+    </Setting>
+  ) : (
+    <Setting
+      op={suspendServer}
+      title="Suspend"
+      words="Switches it off and keeps its owner out until it is unsuspended."
+    >
+      <Action
+        op={suspendServer}
+        params={{ id: s.id }}
+        label="Suspend"
+        disabledReason={disabledReason(s, 'suspend')}
+        done="Suspended"
+        confirm={{
+          consequences: [
+            `${s.hostname} is switched off${s.nodeConnected ? '' : ' when its node is back'}.`,
+            `${s.owner.name} can neither start nor change it.`,
+            'Disk and addresses stay.',
+          ],
+        }}
+        fields={
+          <Field
+            scope={`suspend-${s.id}`}
+            name="reason"
+            label="Reason"
+            required
+            hint="Staff, resellers and the billing system see it, customers do not. For example: Invoice 2041 is overdue"
+          />
+        }
+      />
+    </Setting>
+  )
+
+function Reinstall({ server: s, images, area }: InArea) {
+  const at = useAt()
+  const scope = `reinstall-${s.id}`
+  const options = imageOptions(images?.data ?? [], s.diskGb)
+  const value = (options.find((o) => o.value === s.image?.id && !o.why) ?? options.find((o) => !o.why))?.value
+  return (
+    <Setting
+      op={reinstallServer}
+      title="Reinstall"
+      words="Installs an image again. Everything on the disk is lost; addresses stay."
+    >
+      <Action
+        op={reinstallServer}
+        params={{ id: s.id }}
+        label="Reinstall"
+        tone="bad"
+        wide
+        title={`Reinstall ${s.hostname}?`}
+        disabledReason={away(s) ?? disabledReason(s, 'reinstall')}
+        done="Reinstallation started"
+        leadsTo={`${area}/servers/${s.id}`}
+        secret={rootPassword(s.hostname)}
+        confirm={{
+          type: s.hostname,
+          keep: 'Keep as it is',
+          consequences: [
+            `Everything on its disk of ${exactGb(s.diskGb)} is deleted.`,
+            'Name, addresses and package stay.',
+          ],
+        }}
+        fields={
+          <>
+            <Radios
+              scope={scope}
+              name="imageId"
+              label="Image"
+              value={value}
+              options={options}
+              empty={<NoImages staff={area === '/admin'} />}
+            />
+            <AccessFields scope={scope} ownerId={keysOf(s, at)} />
+          </>
+        }
+      />
+    </Setting>
+  )
+}
+
+const Terminate = ({ server: s, area }: InArea) => (
+  <Setting
+    op={terminateServer}
+    title="Terminate"
+    words="Deletes its disk and gives its addresses back. It cannot be undone."
+  >
+    <Action
+      op={terminateServer}
+      params={{ id: s.id }}
+      label="Terminate server"
+      tone="bad"
+      disabledReason={disabledReason(s, 'terminate')}
+      title={`Terminate ${s.hostname}?`}
+      done={`${s.hostname} is terminated`}
+      {...(area && { leadsTo: `${area}/servers` })}
+      confirm={{ type: s.hostname, keep: 'Keep server', consequences: whatGoes(s) }}
+    />
+  </Setting>
+)

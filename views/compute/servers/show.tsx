@@ -1,0 +1,233 @@
+import { listOfferedImages } from '../../../src/catalog/images/images.ts'
+import { getServer } from '../../../src/compute/servers/list.ts'
+import { setupServer } from '../../../src/compute/servers/setup.ts'
+import { listMemberships } from '../../../src/identity/team/memberships.ts'
+import { type Answers, type At, allIfAllowed, reading } from '../../../src/kernel/web/page.ts'
+import { useAt } from '../../../src/kernel/web/page-context.ts'
+import { listServerActivity } from '../../../src/platform/audit/activity.ts'
+import { listAudit } from '../../../src/platform/audit/audit.ts'
+import { listJobs } from '../../../src/platform/jobs/jobs.ts'
+import { CallForm } from '../../components/action.tsx'
+import { type Area, inEveryArea } from '../../components/area.ts'
+import { Radios } from '../../components/choices.tsx'
+import { Field } from '../../components/field.tsx'
+import { Link } from '../../components/link.tsx'
+import { Live } from '../../components/live.tsx'
+import { Command, Copyable, Facts, Section } from '../../components/section.tsx'
+import { Time } from '../../components/time.tsx'
+import { size, traffic } from '../../components/words.ts'
+import { ActivityRows } from '../../platform/audit/rows.tsx'
+import { JobRows } from '../../platform/jobs/table.tsx'
+import { AccessFields, imageOptions, NoImages, rootPassword } from './access.tsx'
+import { ServerFrame } from './frame.tsx'
+import { OwnerLink } from './table.tsx'
+import type { Server } from './words.ts'
+
+const reads = {
+  server: getServer,
+  jobs: reading(listJobs, ({ params }) => ({ query: { serverId: params['id'] ?? '', limit: '10' } })),
+  images: allIfAllowed(listOfferedImages),
+  memberships: allIfAllowed(listMemberships),
+  done: reading(listServerActivity, ({ params }) => ({ params, query: { limit: '10' } })),
+}
+type Data = Answers<typeof reads>
+type InArea = Data & { area: Area }
+
+export const serverPages = inEveryArea({
+  path: '/servers/{id}',
+  reads,
+  title: ({ server }) => server.name,
+  nav: 'servers',
+  view: (data, area) => (
+    <ServerFrame {...data} area={area}>
+      <Overview {...data} area={area} />
+    </ServerFrame>
+  ),
+})
+
+const Overview = (data: InArea) => (
+  <>
+    {data.server.status === 'pending_setup' && <Setup {...data} />}
+    <div class="split plain">
+      <div>
+        <Live id="connect-live" every={4}>
+          <Connect server={data.server} />
+        </Live>
+        <Live id="activity" every={4}>
+          <Activity {...data} />
+        </Live>
+      </div>
+      <div>
+        <Live id="facts" every={4}>
+          <About server={data.server} area={data.area} />
+          <Jobs jobs={data.jobs} area={data.area} server={data.server} />
+        </Live>
+      </div>
+    </div>
+  </>
+)
+
+/** Members of a team see their own keys, never the owner's. */
+export const keysOf = (s: Server, at: At) => (s.access === 'own' ? s.owner.id : at.actor.accountId)
+
+function Setup({ server: s, images, area }: InArea) {
+  const at = useAt()
+  if (!at.may(setupServer)) return null
+  if (!images)
+    return (
+      <Section id="setup" title="Waiting for setup">
+        <p class="muted">Your provider installs this server for you.</p>
+      </Section>
+    )
+  const options = imageOptions(images.data, s.diskGb)
+  return (
+    <Section id="setup" title="Set it up" words="Choose what to install. It takes about a minute.">
+      <CallForm
+        op={setupServer}
+        params={{ id: s.id }}
+        class="stack"
+        done="Installation started"
+        leadsTo={`${area}/servers/${s.id}`}
+        secret={rootPassword(s.hostname)}
+      >
+        <Radios
+          scope="setup"
+          name="imageId"
+          label="Image"
+          value={options.find((o) => !o.why)?.value}
+          options={options}
+          empty={<NoImages staff={area === '/admin'} />}
+        />
+        <Field
+          scope="setup"
+          name="hostname"
+          label="Hostname"
+          required
+          value={s.hostname}
+          hint="Letters, numbers and hyphens, for example web01 or web01.example.com"
+        />
+        <Field
+          scope="setup"
+          name="name"
+          label="Name"
+          value={s.name === s.hostname ? '' : s.name}
+          hint="Shown in lists. Empty: the hostname."
+        />
+        <AccessFields scope="setup" ownerId={keysOf(s, at)} />
+        <div class="bar">
+          <button class="btn pri">Install</button>
+        </div>
+      </CallForm>
+    </Section>
+  )
+}
+
+const Connect = ({ server: s }: { server: Server }) => (
+  <Section id="connect" title="Connect">
+    <div class="stack">
+      {s.sshCommand && <Command text={s.sshCommand} what="SSH command" />}
+      <Facts
+        pairs
+        of={[
+          ['IPv4', s.ipv4 && <Copyable text={s.ipv4} what="IPv4 address" />],
+          ['IPv6', s.ipv6 && <Copyable text={s.ipv6} what="IPv6 address" />],
+          ...s.addresses.map((a) => [a.version === 4 ? 'Network' : 'IPv6 prefix', <Network of={a} />] as const),
+          ['MAC', <span class="mono">{s.mac}</span>],
+        ]}
+      />
+    </div>
+  </Section>
+)
+
+const Network = ({ of: a }: { of: Server['addresses'][number] }) => (
+  <>
+    <span class="mono">{`${a.address}/${a.prefixLength}`}</span>{' '}
+    <span class="muted">
+      gateway <span class="mono">{a.gateway}</span>
+    </span>
+  </>
+)
+
+const port = ({ portMbps, trafficGb }: Server) =>
+  `${portMbps ? `${portMbps.toLocaleString('en')} Mbit/s` : 'Not limited'}${trafficGb ? ` · ${traffic(trafficGb)} a month` : ''}`
+
+const About = ({ server: s, area }: { server: Server; area: Area }) => (
+  <Section id="about" title="Server">
+    <Facts
+      of={[
+        [
+          'Package',
+          <>
+            {s.package.name}
+            <br />
+            <span class="muted">{size(s)}</span>
+          </>,
+        ],
+        ['Port', port(s)],
+        ['Location', s.location.name],
+        ['Node', s.node && <NodeOf server={s} />],
+        [
+          'Owner',
+          area && (
+            <>
+              <OwnerLink of={s} area={area} /> <span class="muted">{s.owner.email}</span>
+            </>
+          ),
+        ],
+        ['Created', <Time iso={s.createdAt} />],
+        ['Id', <Copyable text={s.id} what="id" />],
+      ]}
+    />
+  </Section>
+)
+
+const NodeOf = ({ server: { node, placement } }: { server: Server }) =>
+  node && (
+    <>
+      <Link href={`/admin/nodes/${node.id}`}>{node.name}</Link>
+      {placement && (
+        <>
+          <br />
+          <small class="muted">{placement}</small>
+        </>
+      )}
+    </>
+  )
+
+const Jobs = ({ jobs, area, server }: { jobs: Data['jobs']; area: Area; server: Server }) => (
+  <Section
+    id="jobs"
+    title="Jobs"
+    count={jobs.total || undefined}
+    actions={jobs.total > jobs.data.length && <Link href={`${area}/jobs?serverId=${server.id}`}>Show all</Link>}
+  >
+    {jobs.data.length > 0 ? (
+      <JobRows jobs={jobs.data} area={area} />
+    ) : (
+      <p class="muted">No job has worked on it yet.</p>
+    )}
+  </Section>
+)
+
+function Activity({ done, server: s, area }: InArea) {
+  const at = useAt()
+  return (
+    <Section
+      id="done"
+      title="Activity"
+      count={done.total || undefined}
+      actions={
+        <>
+          {done.total > done.data.length && <Link href={`${area}/servers/${s.id}/activity`}>Show all</Link>}
+          {at.may(listAudit) && <Link href={`/admin/audit?target=${s.id}`}>Show in audit log</Link>}
+        </>
+      }
+    >
+      {done.data.length > 0 ? (
+        <ActivityRows lines={done.data} area={area} />
+      ) : (
+        <p class="muted">Nobody has changed it yet.</p>
+      )}
+    </Section>
+  )
+}

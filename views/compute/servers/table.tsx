@@ -1,0 +1,97 @@
+import type { ComponentChildren } from 'preact'
+import type { listAllServers } from '../../../src/compute/servers/list.ts'
+import type { Answers } from '../../../src/kernel/web/page.ts'
+import type { Area } from '../../components/area.ts'
+import { Link } from '../../components/link.tsx'
+import { Copyable } from '../../components/section.tsx'
+import { ServerState } from '../../components/state.tsx'
+import { type Column, Table } from '../../components/table.tsx'
+import { size } from '../../components/words.ts'
+
+export type ListedServers = Answers<{ servers: typeof listAllServers }>['servers']
+export type ListedServer = ListedServers['data'][number]
+
+export type Shown = {
+  owner?: boolean
+  place?: boolean
+  node?: boolean
+  /** The box of a row that can be chosen, and the one in the head for all of them. */
+  tick?: { all: ComponentChildren; one(s: ListedServer): ComponentChildren } | undefined
+  actions?(s: ListedServer): ComponentChildren
+}
+
+/** A server that is shared is not its reader's customer's: its owner is a name without a link. */
+export const OwnerLink = ({ of: s, area }: { of: Pick<ListedServer, 'owner' | 'access'>; area: Area }) =>
+  s.access === 'own' ? <Link href={`${area}/customers/${s.owner.id}`}>{s.owner.name}</Link> : s.owner.name
+
+const Name = ({ of: s, area }: { of: ListedServer; area: Area }) => (
+  <>
+    <a href={`${area}/servers/${s.id}`} title={s.name}>
+      {s.name}
+    </a>
+    {s.name !== s.hostname && <small>{s.hostname}</small>}
+    <small>{s.image?.name ?? 'No image yet'}</small>
+    {s.access !== 'own' && <small>Shared by {s.owner.name}</small>}
+  </>
+)
+
+const Address = ({ of: s }: { of: ListedServer }) => {
+  const address = s.ipv4 ?? s.ipv6
+  return address ? <Copyable text={address} what={address} /> : '–'
+}
+
+const Place = ({ of: s, node }: { of: ListedServer; node: boolean }) => (
+  <>
+    {s.location.name}
+    {node && s.node && (
+      <small>
+        <Link href={`/admin/nodes/${s.node.id}`}>{s.node.name}</Link>
+      </small>
+    )}
+  </>
+)
+
+type ServerTableProps = Shown & { servers: readonly ListedServer[]; area: Area }
+/** Owner and node are shown to staff and resellers. */
+export function ServerTable({
+  servers,
+  area,
+  owner = true,
+  place = true,
+  node = true,
+  tick,
+  actions,
+}: ServerTableProps) {
+  const columns: (Column<ListedServer> | false)[] = [
+    !!tick && { title: 'Choose', kind: 'tick', head: tick.all, cell: tick.one },
+    { title: 'Server', kind: 'name', width: 24, cell: (s) => <Name of={s} area={area} /> },
+    {
+      title: 'State',
+      kind: 'state',
+      width: 18,
+      cell: (s) => (
+        <>
+          <ServerState of={s} />
+          {s.status === 'failed' && s.failure && <small title={s.failure}>{s.failure}</small>}
+        </>
+      ),
+    },
+    { title: 'Address', kind: 'addr', width: 16, cell: (s) => <Address of={s} /> },
+    {
+      title: 'Package',
+      kind: 'a',
+      width: 16,
+      cell: (s) => (
+        <>
+          {s.package.name}
+          <small title={size(s)}>{size(s)}</small>
+        </>
+      ),
+    },
+    place && { title: 'Location', kind: 'b', width: 12, cell: (s) => <Place of={s} node={node} /> },
+    owner && { title: 'Owner', kind: 'mid', width: 14, cell: (s) => <OwnerLink of={s} area={area} /> },
+    !!actions && { title: 'Actions', kind: 'more', cell: actions },
+  ]
+  const shown = columns.filter((c): c is Column<ListedServer> => c !== false)
+  return <Table label="Servers" rows={servers} columns={shown} idOf={(s) => s.id} stick />
+}

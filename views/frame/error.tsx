@@ -1,0 +1,55 @@
+import { homeOf } from '../../src/kernel/api/access.ts'
+import type { Html } from '../../src/kernel/web/html.ts'
+import type { At } from '../../src/kernel/web/page.ts'
+import { Head } from '../components/head.tsx'
+
+const titles: Record<number, string> = {
+  400: 'This page cannot be shown',
+  403: 'Not allowed',
+  404: 'Not found',
+  409: 'Not possible now',
+  422: 'This page cannot be shown',
+  429: 'Too many requests',
+  500: 'Something went wrong',
+  503: 'Restarting',
+}
+const next: Record<number, string> = {
+  400: 'The list may have changed since the link was made. Open it again from the menu.',
+  403: 'If you need it for your work, ask an administrator of your team.',
+  404: 'It may have been removed, or part of the address was lost when it was copied.',
+  429: 'Wait a minute, then reload this page.',
+  500: 'Reload in a moment. If it happens again, send the request id below to whoever runs this controller: the journal has the cause.',
+  503: 'This page reloads by itself. Servers keep running meanwhile.',
+}
+
+/** What happened, what to do next, and the id to quote. */
+export function errorPage(
+  refusal: { status: number; message: string },
+  requestId: string,
+  at: At,
+): { title: string; body: Html } {
+  const visitor = at.actor.accountId === ''
+  const title = titles[refusal.status] ?? 'Not possible'
+  const body = (
+    <>
+      <Head title={title} />
+      <div class="sec first stack" data-reload={refusal.status === 503 ? '5' : undefined}>
+        <p>
+          <strong>{refusal.message}</strong>
+        </p>
+        <p class="muted">{next[refusal.status] ?? 'Go back and try again.'}</p>
+        <div class="bar">
+          <a class="btn pri" href={visitor ? '/login' : homeOf(at.actor.kind)}>
+            {visitor ? 'Sign in' : 'Go to the start page'}
+          </a>
+        </div>
+        <p class="muted">
+          <small>
+            Request id <code>{requestId}</code>
+          </small>
+        </p>
+      </div>
+    </>
+  )
+  return { title, body }
+}

@@ -1,0 +1,189 @@
+// The document around every page: head, top bar, navigation, and the places where messages appear.
+import type { ComponentChildren } from 'preact'
+import type { AssetName } from '../../public/assets.ts'
+import { closeSupport } from '../../src/identity/auth/support-session.ts'
+import { areas, homeOf } from '../../src/kernel/api/access.ts'
+import { iso } from '../../src/kernel/db/clock.ts'
+import { brandCssUrl, logoUrl } from '../../src/kernel/web/brand.ts'
+import type { Html } from '../../src/kernel/web/html.ts'
+import { actionsOf } from '../../src/kernel/web/navigation.ts'
+import { type Answers, ifAllowed } from '../../src/kernel/web/page.ts'
+import { useAt, usePageContext } from '../../src/kernel/web/page-context.ts'
+import type { Frame } from '../../src/kernel/web/serve-pages.ts'
+import { listJobs } from '../../src/platform/jobs/jobs.ts'
+import { Action } from '../components/action.tsx'
+import { Icon } from '../components/icon.tsx'
+import { Note } from '../components/section.tsx'
+import { Time } from '../components/time.tsx'
+import { Palette, SearchButton } from '../platform/search/search.tsx'
+import { AccountMenu, Navigation } from './navigation.tsx'
+import { SecretOnce } from './secret.tsx'
+
+/** What the frame around every page shows, whatever the page. */
+export const always = { running: ifAllowed(listJobs, () => ({ query: { state: 'running', limit: '1' } })) }
+type Always = Partial<Answers<typeof always>>
+
+export const layout = (frame: Frame<Always>): Html => <Document {...frame} />
+
+function Document({ title, body, page, at, nonce, always }: Frame<Always>) {
+  const signedIn = at.actor.accountId !== '' && !page?.open
+  const preferences = at.uiPreferences && {
+    'data-theme': at.uiPreferences.theme,
+    'data-density': at.uiPreferences.density,
+    'data-zone': at.uiPreferences.timeZone ?? undefined,
+  }
+  return (
+    <html lang="en" data-now={at.now} data-area={signedIn ? areas[at.actor.kind] : undefined} {...preferences}>
+      <DocumentHead title={title} nonce={nonce} />
+      <body>
+        <a class="skip" href="#main">
+          Skip to content
+        </a>
+        {signedIn ? (
+          <App nav={page?.nav} running={always.running}>
+            {body}
+          </App>
+        ) : (
+          <SignedOut>{body}</SignedOut>
+        )}
+        <div id="offline" class="offline" role="status" hidden>
+          {`${at.brand.name} does not answer. This page may be out of date and keeps trying.`}
+        </div>
+        <div id="toasts" role="status" aria-live="polite" />
+        {signedIn && <Dialogs />}
+      </body>
+    </html>
+  )
+}
+
+function DocumentHead({ title, nonce }: { title: string; nonce: string }) {
+  const { at, asset } = usePageContext()
+  const file = (name: AssetName) => asset(name)
+  return (
+    <head>
+      <meta charset="utf-8" />
+      <meta name="viewport" content="width=device-width,initial-scale=1" />
+      <title>{`${title} · ${at.brand.name}`}</title>
+      <meta name="color-scheme" content="light dark" />
+      <meta name="csrf-token" content={at.csrf} />
+      <meta name="robots" content="noindex" />
+      <link rel="preload" href={file('inter.woff2')} as="font" type="font/woff2" crossorigin="anonymous" />
+      <link rel="stylesheet" href={file('panel.css')} />
+      {at.brand.accent && <link rel="stylesheet" href={brandCssUrl(at.brand.accent)} />}
+      <link rel="icon" type="image/svg+xml" href={file('mark.svg')} />
+      <script defer nonce={nonce} src={file('htmx.js')} />
+      <script type="module" nonce={nonce} src={file('panel.js')} />
+      <script defer nonce={nonce} src={file('alpine.js')} />
+    </head>
+  )
+}
+
+type AppProps = { nav: string | undefined; running: Always['running']; children: ComponentChildren }
+const App = ({ nav, running, children }: AppProps) => (
+  <div class="app">
+    <header class="top">
+      <button type="button" class="btn bare ico menu-btn" aria-controls="nav" aria-expanded="false" aria-label="Menu">
+        <Icon name="menu" />
+      </button>
+      <Mark href={homeOf(useAt().actor.kind)} />
+      <SearchButton />
+      <span class="grow" />
+      <RunningJobs total={running?.total} />
+      <AccountMenu current={nav} />
+    </header>
+    <Navigation current={nav} />
+    <main id="main" tabIndex={-1}>
+      <Banners />
+      {children}
+    </main>
+  </div>
+)
+
+/** Pages before there is a session: the company's own mark, and chart lines beside the form. */
+const SignedOut = ({ children }: { children: ComponentChildren }) => (
+  <div class="sign-in">
+    <main id="main" tabIndex={-1}>
+      <Mark href="/" />
+      <div class="stack l">{children}</div>
+    </main>
+    <aside aria-hidden="true">
+      <svg viewBox="0 0 720 900" preserveAspectRatio="xMidYMid slice">
+        <use href={`${usePageContext().asset('sign-in.svg' satisfies AssetName)}#chart`} />
+      </svg>
+    </aside>
+  </div>
+)
+
+function Mark({ href }: { href: string }) {
+  const { brand } = useAt()
+  return (
+    <a class="mark" href={href}>
+      {brand.logo ? (
+        <img src={logoUrl(brand.logo)} alt={brand.name} />
+      ) : (
+        <>
+          <Icon name="anchor" />
+          <span>{brand.name}</span>
+        </>
+      )}
+    </a>
+  )
+}
+
+/** How many jobs are running. Every answer that holds a newer one puts it in its place. */
+function RunningJobs({ total }: { total: number | undefined }) {
+  const area = areas[useAt().actor.kind]
+  if (total === undefined) return null
+  return (
+    <a class="running" id="running" href={`${area}/jobs?state=running`} hx-swap-oob="outerMorph" hidden={total === 0}>
+      <Icon name="work" />
+      {total.toLocaleString('en')} <span class="t">{total === 1 ? 'job running' : 'jobs running'}</span>
+    </a>
+  )
+}
+
+/** Never to be overlooked: a support session with its end and the way out, and nodes that enroll without encryption. */
+function Banners() {
+  const at = useAt()
+  const { via } = at.actor
+  return (
+    <>
+      {via.type === 'support' && (
+        <div id="support">
+          <Note
+            level="warn"
+            action={
+              <Action
+                op={closeSupport}
+                label="End session"
+                icon="out"
+                leadsTo={`/admin/customers/${at.actor.accountId}`}
+                small
+              />
+            }
+          >
+            <strong>Support session.</strong> You, {via.staffName}, are in the account of{' '}
+            <strong>{at.actor.name}</strong>. The audit log names both of you for what you do. It ends{' '}
+            <Time iso={iso(via.until)} />.
+          </Note>
+        </div>
+      )}
+      {at.insecure && at.actor.kind === 'staff' && (
+        <Note level="warn">
+          <strong>Nodes may enroll over plain HTTP.</strong> PANEL_AGENT_INSECURE is set. For test setups only.
+        </Note>
+      )}
+    </>
+  )
+}
+
+function Dialogs() {
+  const at = useAt()
+  return (
+    <>
+      <SecretOnce />
+      <Palette actions={actionsOf(at.registry, at.actor).filter((a) => at.leads(a.href))} />
+      <dialog id="confirm" aria-labelledby="confirm-t" />
+    </>
+  )
+}

@@ -1,0 +1,31 @@
+// What is shown this one time: a password, a token. It is in the API's response only; public/panel/secret.js puts it here.
+import { Icon } from '../components/icon.tsx'
+
+/** The dialog that every page has. It cannot be left by accident. */
+export const SecretOnce = () => (
+  <dialog
+    id="secret-once"
+    aria-labelledby="secret-title"
+    x-data="secretOnce"
+    {...{ 'x-on:secret.window': 'show', 'x-on:cancel.prevent': 'stay' }}
+  >
+    <div class="in">
+      <h2 id="secret-title" x-text="title" />
+      <p x-text="words" />
+      <div class="bar">
+        <output class="secret grow" x-text="value" />
+        <button type="button" class="btn" x-bind:data-copy="value">
+          <Icon name="copy" />
+          Copy
+        </button>
+      </div>
+      <p class="said" role="status" />
+      <p class="muted">It is shown only this once: Berth keeps it in no readable form.</p>
+      <div class="bar end">
+        <button type="button" class="btn pri" x-on:click="leave">
+          I've saved it
+        </button>
+      </div>
+    </div>
+  </dialog>
+)

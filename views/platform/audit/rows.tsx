@@ -1,0 +1,52 @@
+import type { Answers } from '../../../src/kernel/web/page.ts'
+import { useAt } from '../../../src/kernel/web/page-context.ts'
+import type { listServerActivity } from '../../../src/platform/audit/activity.ts'
+import type { Area } from '../../components/area.ts'
+import { Icon } from '../../components/icon.tsx'
+import { Link } from '../../components/link.tsx'
+import { State } from '../../components/state.tsx'
+import { Time } from '../../components/time.tsx'
+import { wordsOf } from './table.ts'
+
+type Line = Answers<{ a: typeof listServerActivity }>['a']['data'][number]
+
+/** What was done to one thing, as rows: what, by whom, and when. */
+export const ActivityRows = ({ lines, area }: { lines: readonly Line[]; area: Area }) => (
+  <ul class="rows">
+    {lines.map((line) => (
+      <Row of={line} area={area} />
+    ))}
+  </ul>
+)
+
+const Row = ({ of: l, area }: { of: Line; area: Area }) => (
+  <li id={l.id}>
+    <Icon name="history" class="muted" />
+    <div class="grow">
+      <b>{wordsOf(useAt(), l.operation, l.action)}</b>
+      <small>
+        {l.who.you ? 'You' : l.who.name}
+        {l.from && (
+          <>
+            {' '}
+            · from <span class="mono">{l.from}</span>
+          </>
+        )}
+        {l.jobId && (
+          <>
+            {' '}
+            · <Link href={`${area}/jobs/${l.jobId}`}>Job</Link>
+          </>
+        )}
+      </small>
+    </div>
+    {l.result !== 'done' && (
+      <State tone="bad" shape="fail">
+        {l.result}
+      </State>
+    )}
+    <span class="end muted">
+      <Time iso={l.at} />
+    </span>
+  </li>
+)

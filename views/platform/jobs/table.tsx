@@ -1,0 +1,89 @@
+import type { Answers } from '../../../src/kernel/web/page.ts'
+import { useAt } from '../../../src/kernel/web/page-context.ts'
+import type { listJobs } from '../../../src/platform/jobs/jobs.ts'
+import type { Area } from '../../components/area.ts'
+import { Link } from '../../components/link.tsx'
+import { JobState } from '../../components/state.tsx'
+import { type Column, Table } from '../../components/table.tsx'
+import { howLong, Time } from '../../components/time.tsx'
+
+export type Job = Answers<{ jobs: typeof listJobs }>['jobs']['data'][number]
+
+const stepOf = (j: Job) =>
+  `${j.state === 'succeeded' ? j.step.of : j.step.n} of ${j.step.of}${j.step.name && j.state !== 'succeeded' ? `: ${j.step.name}` : ''}`
+
+const Began = ({ of: j }: { of: Job }) => {
+  const { now } = useAt()
+  const words = j.startedAt
+    ? `${j.finishedAt ? 'took' : 'for'} ${howLong(j.startedAt, j.finishedAt, now)}`
+    : 'not started yet'
+  return (
+    <>
+      <Time iso={j.createdAt} />
+      <small>{words}</small>
+    </>
+  )
+}
+
+type JobTableProps = { jobs: readonly Job[]; area: Area; server?: boolean; node?: boolean }
+/** `server`, `node`: false where every job is about the same one. */
+export function JobTable({ jobs, area, server = true, node = true }: JobTableProps) {
+  const columns: (Column<Job> | false)[] = [
+    {
+      title: 'Job',
+      kind: 'name',
+      width: 34,
+      cell: (j) => (
+        <>
+          <a href={`${area}/jobs/${j.id}`} title={j.title}>
+            {j.title}
+          </a>
+          {j.error && <small title={j.error.message}>{j.error.message}</small>}
+        </>
+      ),
+    },
+    { title: 'State', kind: 'state', width: 16, cell: (j) => <JobState of={j} /> },
+    { title: 'Step', kind: 'addr', width: 24, cell: stepOf },
+    server &&
+      area !== '' && {
+        title: 'Server',
+        kind: 'mid',
+        width: 12,
+        cell: (j) => (j.serverId ? <Link href={`${area}/servers/${j.serverId}`}>Open server</Link> : '–'),
+      },
+    node &&
+      area === '/admin' && {
+        title: 'Node',
+        kind: 'lo',
+        width: 12,
+        cell: (j) => (j.nodeId ? <Link href={`/admin/nodes/${j.nodeId}`}>{j.nodeName}</Link> : '–'),
+      },
+    { title: 'Started by', kind: 'a', width: 14, cell: (j) => j.startedBy.name },
+    { title: 'Began', kind: 'b', width: 14, cell: (j) => <Began of={j} /> },
+  ]
+  const shown = columns.filter((c): c is Column<Job> => c !== false)
+  return <Table label="Jobs" rows={jobs} columns={shown} idOf={(j) => j.id} />
+}
+
+/** Jobs as rows, for a narrow column. */
+export const JobRows = ({ jobs, area }: { jobs: readonly Job[]; area: Area }) => (
+  <ul class="rows">
+    {jobs.map((j) => (
+      <li id={`row-${j.id}`}>
+        <div class="grow">
+          <a href={`${area}/jobs/${j.id}`}>
+            <b>{j.title}</b>
+          </a>
+          <small class="bar">
+            <span class="grow">{`Step ${stepOf(j)}`}</span>
+            <Time iso={j.createdAt} />
+          </small>
+          {j.state === 'running' ? (
+            <progress max={100} value={j.progress} aria-label={j.title}>{`${j.progress} %`}</progress>
+          ) : null}
+        </div>
+        <JobState of={j} />
+      </li>
+    ))}
+  </ul>
+)

@@ -1,0 +1,82 @@
+import { listServers } from '../../../src/compute/servers/list.ts'
+import { type Answers, page, reading } from '../../../src/kernel/web/page.ts'
+import { listAnnouncements } from '../../../src/platform/announcements/announcements.ts'
+import { listJobs } from '../../../src/platform/jobs/jobs.ts'
+import { getOwnOverview } from '../../../src/platform/overview/own-overview.ts'
+import { areaOf } from '../../components/area.ts'
+import { Checklist, NeedsAttention } from '../../components/attention.tsx'
+import { Head } from '../../components/head.tsx'
+import { Link } from '../../components/link.tsx'
+import { Live } from '../../components/live.tsx'
+import { Section } from '../../components/section.tsx'
+import { serverStates } from '../../components/state.tsx'
+import { list } from '../../components/words.ts'
+import { NoServers } from '../../compute/servers/list.tsx'
+import { OwnServerTable } from '../../compute/servers/own.tsx'
+import { Announcements } from '../announcements/banner.tsx'
+import { JobTable } from '../jobs/table.tsx'
+
+const reads = {
+  announcements: reading(listAnnouncements, () => ({})),
+  overview: reading(getOwnOverview, () => ({})),
+  servers: reading(listServers, () => ({ query: { limit: '8' } })),
+  jobs: reading(listJobs, () => ({ query: { state: 'running', limit: '8' } })),
+}
+type Data = Answers<typeof reads>
+
+/** Attention first, then servers, then the first steps. */
+export const ownOverviewPage = page({
+  path: '/',
+  reads,
+  title: 'Overview',
+  nav: 'overview',
+  elsewhere: (at) => areaOf(at) || undefined,
+  view: ({ announcements, overview, servers, jobs }) => (
+    <>
+      <Head title="Overview" />
+      <Announcements of={announcements} />
+      <Live id="overview" every={5}>
+        <NeedsAttention of={overview.attention} checkedAt={overview.checkedAt} />
+        <Servers servers={servers} counted={counted(overview)} />
+        {jobs.total > 0 && <RunningJobs jobs={jobs} />}
+        <Checklist steps={overview.checklist} title="First steps" />
+      </Live>
+    </>
+  ),
+})
+
+const Servers = ({ servers, counted }: { servers: Data['servers']; counted: string | undefined }) => (
+  <Section
+    id="servers"
+    title="Servers"
+    count={counted}
+    actions={servers.nextCursor && <Link to="/servers">{`Show all ${servers.total.toLocaleString('en')}`}</Link>}
+    flush
+  >
+    {servers.data.length > 0 ? <OwnServerTable servers={servers.data} /> : <NoServers area="" />}
+  </Section>
+)
+
+const RunningJobs = ({ jobs }: { jobs: Data['jobs'] }) => (
+  <Section
+    id="jobs"
+    title="Running jobs"
+    count={jobs.total}
+    actions={jobs.nextCursor && <Link href="/jobs?state=running">Show all</Link>}
+    flush
+  >
+    <JobTable jobs={jobs.data} area="" />
+  </Section>
+)
+
+/** `3 running, 1 suspended` */
+const counted = ({ servers }: Data['overview']): string | undefined => {
+  const states = Object.entries(servers)
+  return states.length
+    ? list(
+        states.map(
+          ([status, n]) => `${n} ${(serverStates[status as keyof typeof serverStates] ?? status).toLowerCase()}`,
+        ),
+      )
+    : undefined
+}

@@ -1,0 +1,110 @@
+// The command palette: a field and its results, drawn by the server. As a page it works without scripts; as a dialog on every page
+// public/panel/palette.js opens it with Ctrl K and moves through the results.
+import { type Answers, page } from '../../../src/kernel/web/page.ts'
+import { useAt } from '../../../src/kernel/web/page-context.ts'
+import { MOST, search } from '../../../src/platform/search/search.ts'
+import { Head } from '../../components/head.tsx'
+import { Icon, type IconName } from '../../components/icon.tsx'
+
+type Found = Answers<{ f: typeof search }>['f']['data'][number]
+
+const shapes: Readonly<Record<string, [IconName, string]>> = {
+  page: ['chevron-right', 'Page'],
+  action: ['plus', 'Action'],
+  server: ['server', 'Server'],
+  customer: ['customers', 'Customer'],
+  node: ['node', 'Node'],
+  job: ['jobs', 'Job'],
+}
+
+/** A kind of thing that a feature adds is called by its own name. */
+const shapeOf = (type: string): [IconName, string] => shapes[type] ?? ['dot', type]
+
+type Shown = Pick<Found, 'type' | 'title' | 'href'> & { detail?: string | null }
+const Results = ({ found, q }: { found: readonly Shown[]; q: string }) => (
+  <>
+    <div id="found" role="listbox" aria-label="Results" data-for={q.trim()}>
+      {found.map((f, i) => (
+        <a role="option" id={`found-${i}`} href={f.href} aria-selected="false">
+          <Icon name={shapeOf(f.type)[0]} />
+          <span class="grow">
+            {f.title}
+            {f.detail && <small class="muted"> {f.detail}</small>}
+          </span>
+          <small class="muted">{shapeOf(f.type)[1]}</small>
+        </a>
+      ))}
+    </div>
+    <p id="found-n" class="muted" role="status">
+      {q && !found.length ? `No results for “${q}”.` : ''}
+      <span class="sr">{found.length > 0 && `${found.length} found`}</span>
+    </p>
+  </>
+)
+
+const Input = ({ q }: { q: string }) => (
+  <input
+    name="q"
+    value={q}
+    type="search"
+    role="combobox"
+    aria-label="Search servers, customers, nodes, jobs and pages"
+    aria-expanded="true"
+    aria-controls="found"
+    aria-autocomplete="list"
+    placeholder="Name, address or id"
+    autocomplete="off"
+    autocapitalize="off"
+    spellcheck={false}
+    maxlength={100}
+    hx-get="/search"
+    hx-trigger="input changed delay:150ms"
+    hx-select="#results"
+    hx-target="#results"
+    hx-swap="outerHTML"
+    hx-sync="replace"
+  />
+)
+
+const SearchForm = ({ q, found }: { q: string; found: readonly Shown[] }) => (
+  <form class="palette" role="search" action="/search" method="get" data-palette="">
+    <div class="bar">
+      <Icon name="search" />
+      <Input q={q} />
+    </div>
+    <div id="results">
+      <Results found={found} q={q} />
+    </div>
+  </form>
+)
+
+export const searchPage = page({
+  path: '/search',
+  reads: { found: search },
+  title: 'Search',
+  view: ({ found, at }) => (
+    <>
+      <Head title="Search" />
+      <section class="sec first" aria-label="Search">
+        <SearchForm q={at.query['q'] ?? ''} found={found.data} />
+      </section>
+    </>
+  ),
+})
+
+/** In the top bar: a link to the page; with scripts it opens the dialog. */
+export const SearchButton = () => (
+  <a class="find" href="/search" data-dialog="palette">
+    <Icon name="search" />
+    <span>Search</span>
+    <kbd>Ctrl K</kbd>
+  </a>
+)
+
+/** Not on the search page itself, which has the same field. Before anything is typed it shows what can be done. */
+export const Palette = ({ actions }: { actions: readonly Shown[] }) =>
+  useAt().path === '/search' ? null : (
+    <dialog id="palette" class="wide" aria-label="Search">
+      <SearchForm q="" found={actions.slice(0, MOST)} />
+    </dialog>
+  )
