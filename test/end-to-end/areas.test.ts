@@ -2,7 +2,7 @@
 // member of staff come for, from signing in to signing out.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Browser, Page } from 'playwright-core'
-import { launch, open, screens, signIn } from '../support/browser.ts'
+import { launch, open, openAccountMenu, openMenu, screens, signIn } from '../support/browser.ts'
 import { type Installation, installation } from '../support/processes.ts'
 
 let live: Installation
@@ -61,6 +61,10 @@ async function as(email: string) {
 }
 const go = (page: Page, entry: string) =>
   page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: entry, exact: true }).click()
+const goAccount = async (page: Page, entry: string) => {
+  await openAccountMenu(page)
+  await page.locator('details.me').getByRole('link', { name: entry, exact: true }).click()
+}
 const entries = (page: Page) => page.getByRole('navigation', { name: 'Main' }).getByRole('link').allTextContents()
 const state = (page: Page, words: string) => page.locator('.st').filter({ hasText: words }).first().waitFor()
 async function fill(page: Page, button: string, fields: Record<string, string>) {
@@ -77,7 +81,7 @@ test('a customer adds a key, sets the waiting server up with it, follows the job
   await page.getByText('is waiting for its setup.').waitFor()
   await page.getByText('1 of 4 done').waitFor()
 
-  await go(page, 'SSH keys')
+  await goAccount(page, 'SSH keys')
   const adding = await fill(page, 'Add SSH key', { 'Public key': key })
   await adding.getByText(/^SHA256:/).waitFor()
   const shown = await adding.getByText(/^SHA256:/).textContent()
@@ -98,6 +102,7 @@ test('a customer adds a key, sets the waiting server up with it, follows the job
   await page.getByText('Done.').first().waitFor({ timeout: 20_000 })
 
   await go(page, 'Servers')
+  await openMenu(page, 'Actions for web01')
   await page.getByRole('button', { name: 'Shut down web01' }).click()
   await page.getByText('web01: shut down is under way').waitFor()
   await state(page, 'Stopped')
@@ -114,12 +119,12 @@ test('a customer adds a key, sets the waiting server up with it, follows the job
   await summary.getByRole('button', { name: 'Close message' }).click()
 
   await go(page, 'Jobs')
-  expect((await page.locator('td.main').allTextContents()).map((t) => t.trim())).toEqual([
+  expect((await page.locator('td.name').allTextContents()).map((t) => t.trim())).toEqual([
     'Start web01',
     'Shut down web01',
     'Set up web01',
   ])
-  await go(page, 'Activity')
+  await goAccount(page, 'Activity')
   await page.getByText('web01').first().waitFor()
   const when = page.locator('time[data-exact]').first()
   const [iso, drawn] = [await when.getAttribute('datetime'), await when.textContent()]
@@ -141,7 +146,7 @@ test('a customer adds a key, sets the waiting server up with it, follows the job
   )
 
   // By keyboard alone: what is pressed goes with its row, and the way on is where the row was.
-  await go(page, 'SSH keys')
+  await goAccount(page, 'SSH keys')
   await page.getByRole('button', { name: /^Remove/ }).focus()
   await page.keyboard.press('Enter')
   await page.locator('dialog[open]').waitFor()
@@ -152,6 +157,7 @@ test('a customer adds a key, sets the waiting server up with it, follows the job
   await page.keyboard.press('Enter')
   await page.getByText('There is no SSH key').or(page.getByText('An SSH key lets its holder')).first().waitFor()
   await page.locator('main h2:focus').waitFor()
+  await openAccountMenu(page)
   await page.getByRole('button', { name: 'Sign out' }).click()
   await page.waitForURL('**/login**')
   await page.goto('/servers')
@@ -164,7 +170,7 @@ test('a reseller adds a customer, sells it a server of what it may sell, suspend
   'quota move', async () => {
   const { page, complaints, context } = await as('rita@example.com')
   await page.waitForURL('**/reseller')
-  const quota = (words: string) => page.locator('#quotas .gauge').filter({ hasText: words }).waitFor()
+  const quota = (words: string) => page.locator('#quotas .meter').filter({ hasText: words }).waitFor()
   await quota('Servers0 of 4')
   const dialog = await fill(page, 'Add customer', { Name: 'Clara', 'E-mail address': 'clara@example.com' })
   await dialog.getByRole('button', { name: 'Add customer' }).click()
@@ -176,10 +182,12 @@ test('a reseller adds a customer, sells it a server of what it may sell, suspend
   expect(await page.getByText(/Not for resale|Elsewhere/).count()).toBe(0)
   await page.getByLabel('Hostname').fill('shop01')
   await page.getByRole('button', { name: 'Create server' }).click()
-  await page.getByRole('button', { name: 'I have stored it' }).click()
+  await page.getByRole('button', { name: "I've saved it" }).click()
   await page.waitForURL('**/reseller/servers/srv_*')
   await state(page, 'Running')
 
+  await page.getByRole('link', { name: 'Settings', exact: true }).click()
+  await page.waitForURL('**/settings')
   const suspending = await fill(page, 'Suspend', { Reason: 'Invoice 7 is overdue' })
   await suspending.getByRole('button', { name: 'Suspend' }).click()
   await state(page, 'Suspended')
@@ -233,8 +241,12 @@ describe('staff', () => {
       .first()
       .click()
     await hal.page.getByRole('heading', { level: 1 }).waitFor()
-    for (const button of ['Start', 'Suspend', 'Reinstall', 'Terminate server'])
-      expect(await hal.page.getByRole('button', { name: button, exact: true }).count()).toBe(0)
+    for (const tab of ['Overview', 'Settings']) {
+      await hal.page.getByRole('navigation', { name: 'Server' }).getByRole('link', { name: tab }).click()
+      await hal.page.locator(`.tabs a[aria-current]`, { hasText: tab }).waitFor()
+      for (const button of ['Start', 'Suspend', 'Reinstall', 'Terminate server'])
+        expect(await hal.page.getByRole('button', { name: button, exact: true }).count()).toBe(0)
+    }
     expect(hal.complaints).toEqual([])
     await hal.context.close()
   }, 60_000)
@@ -252,7 +264,7 @@ describe('staff', () => {
     await page.waitForURL(`${live.url}/`)
     await page.locator('#support').getByText('are in the account of Cal').waitFor()
     expect(await entries(page)).not.toContain('Nodes')
-    await go(page, 'SSH keys')
+    await goAccount(page, 'SSH keys')
     await page.locator('#support').waitFor()
     expect(await page.getByRole('button', { name: 'Add SSH key' }).count()).toBe(0)
     // Where no button leads, the address does not either.

@@ -4,7 +4,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { registry } from '../../src/app/features.ts'
-import { launch, look, open, screens, signIn, sticksOut } from '../support/browser.ts'
+import { launch, look, open, openAccountMenu, screens, signIn, sticksOut } from '../support/browser.ts'
 import { type Installation, installation } from '../support/processes.ts'
 
 let live: Installation
@@ -113,6 +113,7 @@ describe('a person at a new installation', () => {
   }, 60_000)
 
   test('signs out, and in again with the keyboard alone', async () => {
+    await openAccountMenu(page)
     await page.getByRole('button', { name: 'Sign out' }).click()
     await page.waitForURL('**/login**')
     await page.goto('/admin/servers')
@@ -170,7 +171,7 @@ describe('a person at a new installation', () => {
     const secret = page.locator('.secret').filter({ hasText: /^[A-Za-z2-9]{20}$/ })
     await secret.waitFor()
     await clean('root-password-once')
-    await page.getByRole('button', { name: 'I have stored it' }).click()
+    await page.getByRole('button', { name: "I've saved it" }).click()
     await page.waitForURL(/\/admin\/(servers|jobs)\//)
     server = (await live.admin('servers.list-all')).data[0].id
     const job = (await live.admin('jobs.list')).data[0].id
@@ -256,7 +257,7 @@ describe('a person at a new installation', () => {
   }, 60_000)
 
   test('terminates it only after typing its name, and it is gone', async () => {
-    await page.goto(`/admin/servers/${server}`)
+    await page.goto(`/admin/servers/${server}/settings`)
     await page
       .getByRole('button', { name: /Terminate/ })
       .first()

@@ -5,7 +5,7 @@ import { Database } from 'bun:sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { Secret, TOTP } from 'otpauth'
 import type { Browser, BrowserContext, CDPSession, Page } from 'playwright-core'
-import { launch, look, open, screens, sticksOut } from '../support/browser.ts'
+import { launch, look, open, openAccountMenu, screens, sticksOut } from '../support/browser.ts'
 import { berth, type Installation, installation } from '../support/processes.ts'
 
 let live: Installation
@@ -46,6 +46,7 @@ async function cleanBeside(name: string, path = page.url()) {
   expect({ page: name, complaints }).toEqual({ page: name, complaints: [] })
 }
 async function signOut() {
+  await openAccountMenu(page)
   await page.getByRole('button', { name: 'Sign out', exact: true }).click()
   await page.waitForURL('**/login**')
 }
@@ -161,7 +162,7 @@ describe('S21 being asked once more', () => {
     await dialog.getByLabel('Password').fill(password)
     await dialog.getByRole('button', { name: 'Confirm' }).click()
     await page.locator('.secret').filter({ hasText: /^pnl_/ }).waitFor()
-    await page.getByRole('button', { name: 'I have stored it' }).click()
+    await page.getByRole('button', { name: "I've saved it" }).click()
     await page.getByText('Monitoring').first().waitFor()
     const db = new Database(`${live.dir}/berth.db`, { readonly: true })
     expect(db.query("SELECT count(*) AS n FROM tokens WHERE name = 'Monitoring'").get()).toEqual({ n: 1 })

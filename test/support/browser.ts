@@ -63,6 +63,12 @@ export async function signIn(page: Page, email: string, password: string) {
   await page.waitForURL((url) => url.pathname !== '/login')
 }
 
+/** The menu behind the reader's name: the account's pages, and signing out. */
+export const openAccountMenu = (page: Page) => page.locator('details.me:not([open]) > summary').click()
+
+/** The menu of actions with this name. */
+export const openMenu = (page: Page, label: string) => page.getByRole('button', { name: label, exact: true }).click()
+
 /** Keeps a picture, and answers what axe-core has against the page. */
 export async function look(page: Page, name: string): Promise<string[]> {
   mkdirSync(artefacts, { recursive: true })

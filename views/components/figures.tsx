@@ -24,6 +24,7 @@ export function Meter({ label, value, total, words, inline, title }: MeterProps)
   return (
     <div class={`meter line${inline ? ' one' : ''}`} title={title}>
       {!inline && <span>{label}</span>}
+      <b class="num">{words}</b>
       <meter
         aria-label={label}
         min={0}
@@ -35,7 +36,6 @@ export function Meter({ label, value, total, words, inline, title }: MeterProps)
       >
         {`${Math.round(share * 100)} %`}
       </meter>
-      <b class="num">{words}</b>
     </div>
   )
 }

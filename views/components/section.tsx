@@ -70,7 +70,7 @@ export const Note = (props: { level: Level; action?: ComponentChildren; children
 /** A text in fixed-width letters with a button that copies it. `what`: read after "Copy". */
 export const Copyable = ({ text, what }: { text: string; what: string }) => (
   <span class="copy">
-    <span class="mono cut">{text}</span>
+    <code class="mono cut">{text}</code>
     <button type="button" class="btn" data-copy={text} aria-label={`Copy ${what}`} title={`Copy ${what}`}>
       <Icon name="copy" />
     </button>
