@@ -7,8 +7,8 @@ import { useAt } from '../../../src/kernel/web/page-context.ts'
 import { safePath } from '../../../src/kernel/web/safe-path.ts'
 import { CallForm } from '../../components/action.tsx'
 import { Field } from '../../components/field.tsx'
-import { PasskeyButton } from '../../components/passkey.tsx'
 import { provider, providerButton, providerRefusal } from './oidc.ts'
+import { PasskeyButton } from './passkey.tsx'
 
 /** Back to where somebody was going, unless that was here. */
 export const nextIn = ({ query }: At): string | undefined => {

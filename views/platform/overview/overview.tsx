@@ -5,7 +5,6 @@ import { useAt } from '../../../src/kernel/web/page-context.ts'
 import { listAnnouncements } from '../../../src/platform/announcements/announcements.ts'
 import { listJobs } from '../../../src/platform/jobs/jobs.ts'
 import { getOverview } from '../../../src/platform/overview/overview.ts'
-import { Checklist, NeedsAttention } from '../../components/attention.tsx'
 import { Meter, Stat, Stats } from '../../components/figures.tsx'
 import { Head } from '../../components/head.tsx'
 import { Icon } from '../../components/icon.tsx'
@@ -17,6 +16,7 @@ import { Table } from '../../components/table.tsx'
 import { count, gb, list, mb } from '../../components/words.ts'
 import { Announcements } from '../announcements/banner.tsx'
 import { JobRows } from '../jobs/table.tsx'
+import { Checklist, NeedsAttention } from './attention.tsx'
 
 const reads = {
   overview: reading(getOverview, () => ({})),

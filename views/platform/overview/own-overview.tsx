@@ -4,7 +4,6 @@ import { listAnnouncements } from '../../../src/platform/announcements/announcem
 import { listJobs } from '../../../src/platform/jobs/jobs.ts'
 import { getOwnOverview } from '../../../src/platform/overview/own-overview.ts'
 import { areaOf } from '../../components/area.ts'
-import { Checklist, NeedsAttention } from '../../components/attention.tsx'
 import { Head } from '../../components/head.tsx'
 import { Link } from '../../components/link.tsx'
 import { Live } from '../../components/live.tsx'
@@ -15,6 +14,7 @@ import { NoServers } from '../../compute/servers/list.tsx'
 import { OwnServerTable } from '../../compute/servers/own.tsx'
 import { Announcements } from '../announcements/banner.tsx'
 import { JobTable } from '../jobs/table.tsx'
+import { Checklist, NeedsAttention } from './attention.tsx'
 
 const reads = {
   announcements: reading(listAnnouncements, () => ({})),

@@ -1,7 +1,7 @@
 // A button that asks the browser for a passkey: one call begins, the browser answers, another call takes the answer.
-import type { Operation } from '../../src/kernel/api/operation.ts'
-import { CallForm, idOf } from './action.tsx'
-import { Icon } from './icon.tsx'
+import type { Operation } from '../../../src/kernel/api/operation.ts'
+import { CallForm, idOf } from '../../components/action.tsx'
+import { Icon } from '../../components/icon.tsx'
 
 type PasskeyProps = { begin: Operation; finish: Operation; leadsTo?: string; label: string; primary?: boolean }
 

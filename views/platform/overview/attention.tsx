@@ -1,10 +1,10 @@
 // What the first page of each kind of account begins with: what needs attention, and the set-up that is not finished.
-import { useAt } from '../../src/kernel/web/page-context.ts'
-import type { Attention, Step } from '../../src/platform/overview/attention.ts'
-import { Icon } from './icon.tsx'
-import { Link } from './link.tsx'
-import { Section } from './section.tsx'
-import { Time } from './time.tsx'
+import { useAt } from '../../../src/kernel/web/page-context.ts'
+import type { Attention, Step } from '../../../src/platform/overview/attention.ts'
+import { Icon } from '../../components/icon.tsx'
+import { Link } from '../../components/link.tsx'
+import { Section } from '../../components/section.tsx'
+import { Time } from '../../components/time.tsx'
 
 /** The list of what needs attention; without entries it says so, and when that was checked. */
 export const NeedsAttention = ({ of, checkedAt }: { of: readonly Attention[]; checkedAt: string }) => (
