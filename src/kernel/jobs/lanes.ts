@@ -5,7 +5,7 @@ import type { Lane } from './tables.ts'
 /** How many jobs of a lane go at once on one node, and among the jobs without a node. */
 export const AT_ONCE: Record<Lane, number> = {
   // They wait for guests, not for the node: a shut down may take 90 seconds.
-  interactive: 16,
+  interactive: 32,
   // Long work at once on one node: more would only fight for its disk.
   build: 4,
   bulk: 4,

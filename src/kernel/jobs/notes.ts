@@ -1,5 +1,5 @@
 // The tables of the runner: prepared once, with the notes of which steps are started, done and undone.
-import { and, desc, eq, inArray, isNull, sql } from 'drizzle-orm'
+import { and, eq, inArray, sql } from 'drizzle-orm'
 import { afterWrite, type Db, type Tx, write } from '../db/open.ts'
 import type { Queued } from './lanes.ts'
 import { jobLog, jobSteps, jobs, openStates } from './tables.ts'
@@ -46,37 +46,37 @@ export const prepareStatements = (db: Db) => ({
     .from(jobs)
     .where(eq(jobs.id, sql.placeholder('id')))
     .prepare(),
-  steps: db
-    .select()
-    .from(jobSteps)
-    .where(eq(jobSteps.jobId, sql.placeholder('jobId')))
-    .prepare(),
+  steps: db.$client.prepare<{ name: string; state: string; output: string | null }, [string]>(
+    'SELECT name, state, output FROM job_steps WHERE job_id = ?',
+  ),
   note: db.$client.prepare(
     'INSERT INTO job_steps (job_id, name, state, output) VALUES (?, ?, ?, ?) ON CONFLICT (job_id, name) DO UPDATE SET state = excluded.state, output = excluded.output',
   ),
+  savepoint: db.$client.prepare('SAVEPOINT work'),
+  rollback: db.$client.prepare('ROLLBACK TO work'),
+  release: db.$client.prepare('RELEASE work'),
   at: db.$client.prepare('UPDATE jobs SET step_n = ?, step_name = ?, progress = ? WHERE id = ?'),
   begun: db.$client.prepare("UPDATE jobs SET state = 'running', started_at = ? WHERE id = ?"),
   // Jobs whose undo is not through, and children whose parent still asks for them, are not old.
-  old: db
-    .select({ id: jobs.id })
-    .from(jobs)
-    .where(
-      and(
-        inArray(jobs.state, ['succeeded', 'failed']),
-        isNull(jobs.undoNodeId),
-        sql`NOT EXISTS (SELECT 1 FROM jobs p WHERE p.id = ${jobs.parentId} AND p.state IN ('queued', 'running', 'undoing'))`,
-      ),
-    )
-    .orderBy(desc(jobs.id))
-    .limit(100)
-    .offset(JOBS_KEPT)
-    .prepare(),
+  old: db.$client.prepare<{ id: string }, []>(
+    `SELECT j.id FROM jobs j WHERE j.state IN ('succeeded', 'failed') AND j.undo_node_id IS NULL AND (j.parent_id IS NULL OR
+       NOT EXISTS (SELECT 1 FROM jobs p WHERE p.id = j.parent_id AND p.state IN ('queued', 'running', 'undoing')))
+     ORDER BY j.id DESC LIMIT 500 OFFSET ${JOBS_KEPT}`,
+  ),
+  /** A step is behind it, so no error is at hand. */
+  clear: db.$client.prepare('UPDATE jobs SET error_code = NULL, error_message = NULL WHERE id = ?'),
+  succeeded: db.$client.prepare(
+    `UPDATE jobs SET state = 'succeeded', progress = 100, error_code = NULL, error_message = NULL, finished_at = ?, waiting_since = NULL
+     WHERE id = ?`,
+  ),
 })
+
+export type Noted = { state: string; output: unknown }
 
 export class Notes {
   readonly statements: ReturnType<typeof prepareStatements>
-  private waiting: ((tx: Tx) => void)[] = []
-  private turn: Promise<void> | undefined
+  private waiting: { work(tx: Tx): unknown; resolve(value: unknown): void; reject(error: unknown): void }[] = []
+  private ended = false
 
   constructor(
     private db: Db,
@@ -91,8 +91,12 @@ export class Notes {
     afterWrite(this.db, work)
   }
 
-  of(jobId: string) {
-    return Object.fromEntries(this.statements.steps.all({ jobId }).map((s) => [s.name, s]))
+  /** How far each step of a job is, by its name. */
+  of(jobId: string): Record<string, Noted> {
+    const noted: Record<string, Noted> = {}
+    for (const { name, state, output } of this.statements.steps.all(jobId))
+      noted[name] = { state, output: output === null ? null : JSON.parse(output) }
+    return noted
   }
 
   note(_: Tx, jobId: string, name: string, state: 'started' | 'done' | 'undone', output: unknown) {
@@ -104,34 +108,54 @@ export class Notes {
   }
 
   /**
-   * What many jobs note about commands in one turn of the loop goes to disk together, so that eighty jobs cost one flush and not
-   * eighty. Resolves when it is there. Only for notes, which do not fail: a record step has a transaction of its own.
+   * What many jobs write in one turn of the loop goes to disk together, so that eighty jobs cost one flush and not eighty. Resolves
+   * with what `work` answered when it is there. `work` that throws takes back what it wrote itself, and nothing of the others.
    */
-  async together(note: (tx: Tx) => void): Promise<void> {
-    if (this.going() <= FEW) return write(this.db, note)
-    this.turn ??= new Promise((resolve, reject) =>
-      setImmediate(() => {
-        this.turn = undefined
-        const notes = this.waiting.splice(0)
-        try {
-          write(this.db, (tx) => {
-            for (const note of notes) note(tx)
-          })
-          resolve()
-        } catch (error) {
-          reject(error)
+  async together<T>(work: (tx: Tx) => T): Promise<T> {
+    if (this.going() <= FEW) return write(this.db, work as (tx: Tx) => never)
+    return await new Promise<T>((resolve, reject) => {
+      if (!this.waiting.length) setImmediate(() => this.writeAll())
+      this.waiting.push({ work, resolve: resolve as (value: unknown) => void, reject })
+    })
+  }
+
+  private writeAll() {
+    const all = this.waiting.splice(0)
+    const settle: (() => void)[] = []
+    try {
+      write(this.db, (tx) => {
+        for (const { work, resolve, reject } of all) {
+          this.statements.savepoint.run()
+          try {
+            const value = work(tx)
+            settle.push(() => resolve(value))
+          } catch (error) {
+            this.statements.rollback.run()
+            settle.push(() => reject(error))
+          }
+          this.statements.release.run()
         }
-      }),
-    )
-    this.waiting.push(note)
-    return this.turn
+        this.forgetOld(tx)
+      })
+    } catch (error) {
+      for (const { reject } of all) reject(error)
+      return
+    }
+    for (const settled of settle) settled()
+  }
+
+  /** Asks that the oldest jobs are deleted with the next write. */
+  hasEnded(tx: Tx) {
+    this.ended = true
+    if (this.going() <= FEW) this.forgetOld(tx)
   }
 
   /** Deletes the oldest jobs that have ended, beyond those that are kept; however many wait, they stay. */
-  forgetOld(tx: Tx) {
-    const old = this.statements.old.all()
-    if (!old.length) return
-    const ids = old.map((j) => j.id)
+  private forgetOld(tx: Tx) {
+    if (!this.ended) return
+    this.ended = false
+    const ids = this.statements.old.all().map((j) => j.id)
+    if (!ids.length) return
     for (const table of [jobLog, jobSteps]) tx.delete(table).where(inArray(table.jobId, ids)).run()
     tx.delete(jobs).where(inArray(jobs.id, ids)).run()
   }

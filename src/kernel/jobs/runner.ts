@@ -363,22 +363,20 @@ export class Runner {
     const { job } = going
     const at = { stepN: i + 1, stepName: step.words, progress: Math.round((i / saga.steps.length) * 100) }
     this.failpoint(`${job.kind}/${step.name}:before`)
-    if (step.kind === 'record') this.takeRecord(job, step, at, tries)
+    if (step.kind === 'record') await this.takeRecord(job, step, at, tries)
     else if (step.kind === 'command') await this.takeCommand(going, saga, step, at, tries)
     else if (step.kind === 'external') await this.takeExternal(going, step, at, tries)
     else await this.takeJobs(going, step, at, tries)
     this.failpoint(`${job.kind}/${step.name}:noted`)
   }
 
-  private takeRecord(job: Job, step: RecordStep, at: At, tries: number) {
+  private async takeRecord(job: Job, step: RecordStep, at: At, tries: number) {
     if (tries === 1) this.say(job.id, 'info', step.words)
-    write(this.db, (tx) => {
+    await this.notes.together((tx) => {
       const output = step.do(tx, this.ctx(job)) ?? null
       this.notes.note(tx, job.id, step.name, 'done', output)
-      tx.update(jobs)
-        .set({ ...at, errorCode: null, errorMessage: null })
-        .where(eq(jobs.id, job.id))
-        .run()
+      this.statements.at.run(at.stepN, at.stepName, at.progress, job.id)
+      this.statements.clear.run(job.id)
     })
   }
 
@@ -446,7 +444,7 @@ export class Runner {
   private noteDone = (job: Job, step: Step, output: unknown, clearsError: boolean) =>
     this.notes.together((tx) => {
       this.notes.note(tx, job.id, step.name, 'done', output)
-      if (clearsError) tx.update(jobs).set({ errorCode: null, errorMessage: null }).where(eq(jobs.id, job.id)).run()
+      if (clearsError) this.statements.clear.run(job.id)
     })
 
   /** Answers the node for which the rest has to wait; undefined when all is undone. */
@@ -614,10 +612,9 @@ export class Runner {
     await this.notes.together((tx) => {
       this.ended(tx, job, {
         state,
-        ...(state === 'succeeded' ? { progress: 100, errorCode: null, errorMessage: null } : {}),
         ...(error ? { errorCode: error.code, errorMessage: error.message } : {}),
       })
-      this.notes.forgetOld(tx)
+      this.notes.hasEnded(tx)
     })
     this.lanes.unlock(job.holds, job.id)
     this.failpoint(`${job.kind}:ended`)
@@ -625,10 +622,12 @@ export class Runner {
 
   private ended(tx: Tx, job: Job, values: Partial<typeof jobs.$inferInsert>) {
     this.log.flushInto(tx)
-    tx.update(jobs)
-      .set({ finishedAt: this.clock(), waitingSince: null, ...values })
-      .where(eq(jobs.id, job.id))
-      .run()
+    if (values.state === 'succeeded') this.statements.succeeded.run(this.clock(), job.id)
+    else
+      tx.update(jobs)
+        .set({ finishedAt: this.clock(), waitingSince: null, ...values })
+        .where(eq(jobs.id, job.id))
+        .run()
     if (job.parentId) this.progressOf(tx, job.parentId)
   }
 
