@@ -10,7 +10,7 @@ export type NamesOf = (features: readonly Feature[]) => readonly string[]
 export const declaredName = <T extends string>(
   names: NamesOf,
   { also = [], ...more }: { also?: readonly string[]; description?: string } = {},
-) => t.Unsafe<T>({ type: 'string', 'x-declared': { names, also }, ...more })
+) => t.Unsafe<T>({ type: 'string', maxLength: 100, 'x-declared': { names, also }, ...more })
 
 type Marked = { 'x-declared'?: { names: NamesOf; also: readonly string[] } }
 
@@ -30,7 +30,7 @@ export function completing(features: readonly Feature[]) {
       const items = schema.map(complete)
       return items.some((item, i) => item !== schema[i]) ? items : schema
     }
-    const { 'x-declared': declared, ...rest } = schema as Marked & Record<string, unknown>
+    const { 'x-declared': declared, maxLength: _, ...rest } = schema as Marked & Record<string, unknown>
     if (declared) return { ...rest, enum: [...declared.also, ...declared.names(features)] }
     const entries = Object.entries(schema).map(([name, value]) => [name, complete(value)] as const)
     // typebox marks kinds of schemas by properties that are not enumerable; a schema without names keeps them.

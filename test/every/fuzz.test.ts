@@ -3,7 +3,6 @@
 import { Database } from 'bun:sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { operations, registry } from '../../src/app/features.ts'
 import { type AccountKind, accountKinds } from '../../src/kernel/api/access.ts'
 import type { Code } from '../../src/kernel/api/errors.ts'
 import { type Operation, queryOf as parametersOf } from '../../src/kernel/api/operation.ts'
@@ -12,6 +11,7 @@ import { callerOf, type Everything, everyId, everything, targetsOf } from '../su
 import { type World, world } from '../support/panel.ts'
 import { isQuick, quickCount } from '../support/quick.ts'
 import { cookieFor, makeRight, markedBody, refresh } from '../support/right.ts'
+import { operations, registry } from './toy-feature/every-feature.ts'
 
 const long = !!process.env['BERTH_LONG']
 const CASES = long ? 2000 : quickCount(200, 5)

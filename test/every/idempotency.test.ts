@@ -2,10 +2,10 @@
 // is in test/kernel/idempotency.test.ts; keys against kill -9 are in test/end-to-end/idempotency.test.ts.
 import { describe, expect, test } from 'bun:test'
 import { Type as t } from 'typebox'
-import { operations } from '../../src/app/features.ts'
 import { fields, type Operation, operation } from '../../src/kernel/api/operation.ts'
 import { callerOf, type Everything, everyId, everything, exampleOf, targetsOf } from '../support/everything.ts'
 import { type Reply, world } from '../support/panel.ts'
+import { operations } from './toy-feature/every-feature.ts'
 
 /** Servers in each state that an operation may want of one. */
 async function inEveryState() {

@@ -1,11 +1,12 @@
 // No page leads its reader to a refusal. Everybody there can be starts at home and opens every link there is, until none is new.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { homeOf } from '../../src/kernel/api/access.ts'
+import { accountKinds, homeOf } from '../../src/kernel/api/access.ts'
 import { onlyLeading } from '../../src/kernel/web/links.ts'
 import { type Everything, everything } from '../support/everything.ts'
 import type { Who } from '../support/panel.ts'
 import { allPermissions } from '../support/rights.ts'
 import { share } from '../support/team.ts'
+import { registry } from './toy-feature/every-feature.ts'
 
 let p: Everything
 beforeAll(async () => {
@@ -80,4 +81,21 @@ test('what leads to a refusal is taken out of a page: a button goes, the words o
   expect(onlyLeading(drawn, leads)).toBe(
     '<p><a href="/open">In</a> <span class="mono" title="Why">Out <b>there</b></span></p><a href="#here">Here</a>',
   )
+})
+
+describe('each navigation entry', () => {
+  test('has an icon that there is, and leads to a page that gives its name', async () => {
+    const icons = await Bun.file('public/icons.svg').text()
+    const pages = new Map(registry.pages.map((page) => [page.path, page]))
+    for (const { name, href, icon } of registry.nav) {
+      expect([name, icons.includes(`id="i-${icon}"`)]).toEqual([name, true])
+      expect([href, pages.get(href)?.nav]).toEqual([href, name])
+    }
+  })
+  test('has a place of its own in the navigation of each kind of account', () => {
+    for (const kind of accountKinds) {
+      const places = registry.nav.filter(({ kinds }) => kinds.includes(kind)).map(({ position }) => position)
+      expect([kind, new Set(places).size]).toEqual([kind, places.length])
+    }
+  })
 })

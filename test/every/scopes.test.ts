@@ -1,11 +1,11 @@
 // S23: a token with one scope sees nothing that only another scope opens, whatever its maker may see. Every scope of every kind of
 // account × every call that it opens: which ids do the answers hold?
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { operations } from '../../src/app/features.ts'
 import { type AccountKind, accountKinds, type Scope } from '../../src/kernel/api/access.ts'
 import type { Operation } from '../../src/kernel/api/operation.ts'
 import { type Everything, everyId, everything, targetsOf } from '../support/everything.ts'
 import { allPermissions, scopesOf } from '../support/rights.ts'
+import { operations } from './toy-feature/every-feature.ts'
 
 let p: Everything
 let ids: string[]

@@ -1,12 +1,12 @@
 // A panel that has something of everything, for promises about every operation: what a call can be made of is found, not listed.
 
-import { operations } from '../../src/app/features.ts'
+import type { Permission, Scope } from '../../src/kernel/api/access.ts'
 import { type AccountKind, accountKinds } from '../../src/kernel/api/access.ts'
 import type { Actor } from '../../src/kernel/api/actor.ts'
 import type { Operation } from '../../src/kernel/api/operation.ts'
 import { newId } from '../../src/kernel/db/ids.ts'
+import { added, operations, registry } from '../every/toy-feature/every-feature.ts'
 import { panel, type Who, world } from './panel.ts'
-import { allPermissions, allScopes } from './rights.ts'
 import { givePassword, person, withApp } from './second-factor.ts'
 import { invite, share } from './team.ts'
 
@@ -14,18 +14,18 @@ type Person = { id: string } & Who
 /** What is made once in a process; every panel begins with it. */
 let made: ReturnType<typeof make> | undefined
 
-/** A panel with something of everything, in every state, and people who own some of it. */
+/** A panel with something of everything, in every state, and people who own some of it; the toy feature is there too. */
 export async function everything(options: Parameters<typeof panel>[0] = {}) {
   made ??= make()
   const { snapshot, known } = await made
-  const p = await panel({ ...options, from: snapshot })
+  const p = await panel({ ...options, features: added, from: snapshot })
   const { nodeId, ...rest } = structuredClone(known)
   return Object.assign(p, rest, { node: { id: nodeId, agent: p.agents.get(nodeId)! } })
 }
 export type Everything = Awaited<ReturnType<typeof everything>>
 
 async function make() {
-  const p = await world()
+  const p = await world({ features: added })
   const { customer, owner: staff } = p
   const reseller = p.account('reseller', 'Rex')
   await p.admin('PATCH', `/resellers/${reseller.id}`, { packageIds: [p.pack], locationIds: [p.location] })
@@ -45,6 +45,13 @@ async function make() {
   await p.admin('POST', `/servers/${stopped}/actions/power`, { action: 'off' })
   await p.admin('POST', `/servers/${suspended}/actions/suspend`, { reason: 'overdue' })
   await p.settle()
+
+  const call = async (who: unknown, method: string, path: string, body?: unknown) => {
+    const reply = await p.call(who as Who, method, path, body)
+    if (reply.status >= 300) throw new Error(`${method} ${path}: ${JSON.stringify(reply.body)}`)
+    return reply.body
+  }
+  for (const { fixture } of added) await fixture?.({ customer, call, admin: p.admin })
 
   // What belongs to a person.
   const sql = (text: string, ...values: (string | number)[]) => p.db.$client.run(text, values)
@@ -144,8 +151,8 @@ export const actorOf = (p: Everything, kind: AccountKind, accountId = p.people[k
   accountId,
   kind,
   name: kind,
-  scopes: allScopes,
-  permissions: new Set(kind === 'staff' ? allPermissions : []),
+  scopes: new Set(Object.keys(registry.scopes) as Scope[]),
+  permissions: new Set(kind === 'staff' ? (Object.keys(registry.permissions) as Permission[]) : []),
   via: { type: 'session', sessionId: '', confirmedAt: p.now() },
 })
 /** How ids begin of what a resource finds: looking for all the others every time would be most of the time. */

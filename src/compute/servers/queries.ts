@@ -10,10 +10,11 @@ import { type Db, prepared } from '../../kernel/db/open.ts'
 import type { Where } from '../../kernel/db/rows.ts'
 import { openJobJson } from '../../kernel/jobs/queries.ts'
 import { addressesJson } from '../../network/ip-pools/queries.ts'
+import type { AuditTarget } from '../../platform/audit/target.ts'
 import { auditTargetOf, fromWorkloads, type Lifecycle, workloadColumns } from '../workloads/queries.ts'
 import { statusIs, statusSql } from '../workloads/status.ts'
 
-export const serverTarget = auditTargetOf('srv')
+export const serverTarget: AuditTarget = { ...auditTargetOf('srv'), scope: 'servers:read' }
 
 const counts = prepared(({ $client }) => {
   const where = (column: string) =>

@@ -20,7 +20,7 @@ import {
   ofAccountAndServers,
   ofTarget,
   selectLinesOf,
-  withoutServers,
+  withoutTargets,
 } from './queries.ts'
 import { targetsOf } from './target.ts'
 
@@ -88,12 +88,14 @@ function linkOf({ operation, details }: LineRow): MadeBy | undefined {
 /** A page of these lines, newest first. */
 function listing(call: ReadContext, name: string, lines: Filter, asking: RequestContext = 'own') {
   const { tx, actor } = call
-  // Lines about servers need the right to see servers, whoever did it.
-  const filter = actor.scopes.has('servers:read') ? lines : withoutServers(lines)
+  // Lines about servers need the right to see servers, whoever did it; so do lines about other things with a scope.
+  const targets = targetsOf(call.registry)
+  const hidden = targets.flatMap(({ prefix, scope }) => (scope && !actor.scopes.has(scope) ? [prefix] : []))
+  const filter = withoutTargets(lines, hidden)
   return paginate({
     call,
     name,
-    rows: (after, limit) => selectLinesOf(tx, targetsOf(call.registry), filter, after, limit),
+    rows: (after, limit) => selectLinesOf(tx, targets, filter, after, limit),
     keyOf: (a) => a.id,
     show: (a) => show(call, a, asking),
     total: () => countLines(tx, filter),

@@ -1,5 +1,4 @@
 // The lines of the audit log, with the names that their actors and targets have today.
-import { serverTarget } from '../../compute/servers/queries.ts'
 import { workloadIdsOf } from '../../compute/workloads/reports.ts'
 import { accountIdsNamed, accountReference } from '../../identity/accounts/queries.ts'
 import { tokenReference } from '../../identity/tokens/queries.ts'
@@ -37,7 +36,7 @@ export type LineRow = {
 }
 
 /** What the targets answer for one field; NULL for a target whose feature says nothing of it. */
-function byTarget(targets: readonly AuditTarget[], field: Exclude<keyof AuditTarget, 'prefix'>): string {
+function byTarget(targets: readonly AuditTarget[], field: Exclude<keyof AuditTarget, 'prefix' | 'scope'>): string {
   const cases = targets.flatMap((target) => {
     const text = target[field]?.('a.target')
     return text ? [`WHEN '${target.prefix}' THEN ${text}`] : []
@@ -110,9 +109,11 @@ export const ofAccountAndServers = (accountId: string): Filter => ({
 })
 /** Lines of what was done to this target. */
 export const ofTarget = (id: string): Filter => ({ where: `a.id IN (${idsWhere('l.target = +?')})`, values: [id] })
-/** The same lines without those about servers. */
-export const withoutServers = ({ where, values }: Filter): Filter => ({
-  where: `${where} AND coalesce(a.target, '') NOT LIKE '${serverTarget.prefix}\\_%' ESCAPE '\\'`,
+/** The same lines without those about targets with one of these prefixes. */
+export const withoutTargets = ({ where, values }: Filter, prefixes: readonly string[]): Filter => ({
+  where: [where, ...prefixes.map((prefix) => `coalesce(a.target, '') NOT LIKE '${prefix}\\_%' ESCAPE '\\'`)].join(
+    ' AND ',
+  ),
   values,
 })
 

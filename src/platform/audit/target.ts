@@ -1,3 +1,4 @@
+import type { Scope } from '../../kernel/api/access.ts'
 import type { IdPrefix } from '../../kernel/db/ids.ts'
 import type { Registry } from '../../kernel/feature.ts'
 
@@ -7,6 +8,8 @@ import type { Registry } from '../../kernel/feature.ts'
  */
 export type AuditTarget = {
   prefix: IdPrefix
+  /** Lines about such a target are shown only to who has this scope; without it, to everybody whom a line concerns. */
+  scope?: Scope
   /** As it is called today. */
   name?(id: string): string
   /** The kind of the account that it is. */

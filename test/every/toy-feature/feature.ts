@@ -61,7 +61,7 @@ export const lampsFeature = feature({
     },
   ],
   actions: [{ kinds: ['customer'], position: 900, title: 'Buy lamp', page: '/lamps', dialog: true, does: createLamp }],
-  auditTargets: [{ prefix: 'lmp', name: (id) => `(SELECT name FROM lamps WHERE id = ${id})` }],
+  auditTargets: [{ prefix: 'lmp', scope: 'lamps:read', name: (id) => `(SELECT name FROM lamps WHERE id = ${id})` }],
   search: [
     {
       type: 'lamp',

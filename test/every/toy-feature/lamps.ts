@@ -20,6 +20,7 @@ export const createLamp = operation({
   response: lampSchema,
   status: 201,
   refuses: ['name_taken'],
+  idempotent: true,
   example: { name: 'Desk' },
   run: ({ tx, actor, body, clock }) =>
     showLamp(
