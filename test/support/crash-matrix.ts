@@ -32,6 +32,7 @@ export function crashMatrix({ sagas, scenarios, open = world, measure = invarian
     try {
       const before = await s.before(p)
       let cut = false
+      let restarted = false
       let commands = 0
       let failed = false
       const commandOf = new Map<string, CommandName>()
@@ -61,7 +62,10 @@ export function crashMatrix({ sagas, scenarios, open = world, measure = invarian
       const { jobId, serverId } = await s.start(p, before)
       for (let i = 0; i < 200; i++) {
         await p.settle()
-        if (cut && moment?.controller && i === 0) await p.crash()
+        if (cut && moment?.controller && !restarted) {
+          restarted = true
+          await p.crash()
+        }
         const state = p.job(jobId!).state
         if (state === 'succeeded' || state === 'failed') break
         await Bun.sleep(1)

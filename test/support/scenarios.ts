@@ -23,6 +23,16 @@ const order = async (p: World) => {
 }
 const act = (name: string, body?: object) => (p: World, id: string) =>
   p.admin('POST', `/servers/${id}/actions/${name}`, body)
+/** The node of the job goes away at this moment, and the job stays open. */
+async function stoppedAt(p: World, moment: string, start: () => Promise<{ serverId: string }>): Promise<string> {
+  p.arm({ failpoints: (at) => void (at === moment && p.node.agent.disconnect()) })
+  const { serverId } = await start()
+  for (let i = 0; p.controller.hub.connected(p.node.id); i++) {
+    if (i === 1000) throw new Error(`the job never came to ${moment}`)
+    await Bun.sleep(1)
+  }
+  return serverId
+}
 const there = { vms: 1, volumes: 1, seeds: 0, rules: 1, addresses: 1, held: 1, openJobs: 0 }
 const gone = { power: 'absent', vms: 0, volumes: 0, seeds: 0, rules: 0, openJobs: 0 }
 const built = ['server.created', 'server.provisioned']
@@ -125,5 +135,28 @@ export const scenarios: readonly Scenario[] = [
     before: order,
     start: (p, id) => p.admin('DELETE', `/servers/${id}`),
     succeeds: { ...gone, status: 'terminated', addresses: 0, held: 0, events: [...built, 'server.terminated'] },
+  },
+  {
+    name: 'terminating during the installation, which is undone first',
+    kind: 'terminate',
+    before: (p) => stoppedAt(p, 'install/define:noted', () => p.admin('POST', '/admin/servers', p.order)),
+    start: (p, id) => p.admin('DELETE', `/servers/${id}`).finally(p.node.agent.connect),
+    succeeds: {
+      ...gone,
+      status: 'terminated',
+      addresses: 0,
+      held: 0,
+      events: ['server.created', 'server.terminated'],
+    },
+  },
+  {
+    name: "suspending during the owner's restart, which is undone first",
+    kind: 'suspend',
+    before: async (p) => {
+      const id = await order(p)
+      return stoppedAt(p, 'power/stop:noted', () => act('power', { action: 'restart' })(p, id))
+    },
+    start: (p, id) => act('suspend', { reason: 'overdue' })(p, id).finally(p.node.agent.connect),
+    succeeds: { ...there, status: 'suspended', power: 'stopped', events: [...built, 'server.suspended'] },
   },
 ]
