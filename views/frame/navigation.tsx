@@ -5,15 +5,12 @@ import { useAt } from '../../src/kernel/web/page-context.ts'
 import { Action } from '../components/action.tsx'
 import { Icon, type IconName } from '../components/icon.tsx'
 
-/** In the account's menu, not in the navigation. */
-const ofAccount = new Set(['account', 'keys', 'security', 'activity', 'tokens', 'reference'])
-
 export function Navigation({ current }: { current: string | undefined }) {
   const at = useAt()
   return (
     <nav class="side" id="nav" aria-label="Main">
       {navGroups(at.registry, at.actor.kind).map(([title, entries]) => {
-        const shown = entries.filter((e) => !ofAccount.has(e.name) && at.may(e.sees))
+        const shown = entries.filter((e) => !e.menu && at.may(e.sees))
         return <NavGroup title={title} entries={shown} current={current} />
       })}
     </nav>
@@ -44,7 +41,7 @@ const initials = (name: string) =>
 /** Behind the reader's name: the account's pages and the way out. */
 export function AccountMenu({ current }: { current: string | undefined }) {
   const at = useAt()
-  const entries = navGroups(at.registry, at.actor.kind).flatMap(([, all]) => all.filter((e) => ofAccount.has(e.name)))
+  const entries = navGroups(at.registry, at.actor.kind).flatMap(([, all]) => all.filter((e) => e.menu))
   return (
     <details class="menu me">
       <summary role="button">

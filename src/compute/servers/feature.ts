@@ -187,7 +187,12 @@ export const serversFeature = feature({
   ],
   events,
   attention: [awayServers, failedServers, waitingServers],
-  auditTargets: [serverTarget],
+  auditTargets: [
+    {
+      ...serverTarget,
+      page: ({ id, isGone }, { kind }) => (kind === 'staff' || !isGone ? `${areas[kind]}/servers/${id}` : undefined),
+    },
+  ],
   search: [
     {
       type: 'server',

@@ -9,7 +9,7 @@ import { mustAllow, refusalsOf } from './state.ts'
 
 /** A guest has this long to shut itself down; then its vm is switched off. */
 const GRACE_SECONDS = 90
-export const verbs = { start: 'Start', shutdown: 'Shut down', off: 'Force off', restart: 'Restart' } as const
+const verbs = { start: 'Start', shutdown: 'Shut down', off: 'Force off', restart: 'Restart' } as const
 export type PowerAction = keyof typeof verbs
 
 export const powerServer = operation({
@@ -21,6 +21,7 @@ export const powerServer = operation({
   allowedInSupportSession: true,
   on: server,
   body: fields({ action: t.Enum(Object.keys(verbs) as PowerAction[]) }),
+  actionWords: verbs,
   response: jobResponse,
   status: 202,
   idempotent: true,

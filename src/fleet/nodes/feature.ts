@@ -77,7 +77,12 @@ export const nodesFeature = feature({
   tables: [nodes, nodeHeld, enrollments],
   operations: [enrollNode, getEnrollment, listNodes, getNode, changeNode, removeNode],
   attention: [nodesInTrouble, plainHttp],
-  auditTargets: [nodeTarget],
+  auditTargets: [
+    {
+      ...nodeTarget,
+      page: ({ id, isGone }, { kind }) => (kind === 'staff' && !isGone ? `/admin/nodes/${id}` : undefined),
+    },
+  ],
   search: [
     {
       type: 'node',

@@ -112,7 +112,17 @@ export const accountsFeature = feature({
     setAllowance,
   ],
   attention: [lockedAccount],
-  auditTargets: [accountTarget],
+  auditTargets: [
+    {
+      ...accountTarget,
+      page: ({ id, kind }, actor) => {
+        if (id === actor.accountId) return '/account'
+        if (actor.kind === 'staff' && kind === 'staff') return `/admin/staff#${id}`
+        if (actor.kind === 'staff' && kind === 'reseller') return `/admin/resellers/${id}`
+        return actor.kind !== 'customer' && kind === 'customer' ? `${areas[actor.kind]}/customers/${id}` : undefined
+      },
+    },
+  ],
   search: [
     {
       type: 'customer',
@@ -153,6 +163,7 @@ export const accountsFeature = feature({
       group: 'Account',
       position: 400,
       name: 'account',
+      menu: true,
       title: 'Account',
       href: '/account',
       icon: 'user',

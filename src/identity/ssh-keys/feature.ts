@@ -45,6 +45,7 @@ export const sshKeysFeature = feature({
       group: 'Account',
       position: 410,
       name: 'keys',
+      menu: true,
       title: 'SSH keys',
       href: '/account/ssh-keys',
       icon: 'key',

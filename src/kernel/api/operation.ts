@@ -146,6 +146,8 @@ export type Operation<
   refuses?: readonly Code[]
   /** Honours Idempotency-Key: remembered for 24 hours in the transaction of the change. */
   idempotent?: true
+  /** For an operation whose body has an `action`: what the audit log says of each. */
+  actionWords?: Readonly<Record<string, string>>
   /** A ready body for the reference page and the curl line. */
   example?: Static<B>
   /** The scopes that this body, not looked at yet, would give somebody: refused before all else where the caller lacks one. */

@@ -14,6 +14,8 @@ export type NavEntry = {
   name: string
   title: string
   href: string
+  /** In the menu of the account, not in the navigation at the side. */
+  menu?: true
   /** Name of an icon of the product. */
   icon: string
   /** Shown to an actor who may call it. */

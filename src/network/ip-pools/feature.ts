@@ -66,7 +66,12 @@ export const ipPoolsFeature = feature({
   tables: [pools, addresses, poolNodes],
   operations: [createPool, listPools, getPool, listPoolAddresses, attachPool, reserveAddress, removePool],
   attention: [emptyingPools],
-  auditTargets: [poolTarget],
+  auditTargets: [
+    {
+      ...poolTarget,
+      page: ({ id, isGone }, { kind }) => (kind === 'staff' && !isGone ? `/admin/ip-pools/${id}` : undefined),
+    },
+  ],
   checklist: [
     {
       kinds: ['staff'],

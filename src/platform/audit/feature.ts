@@ -50,6 +50,7 @@ export const auditFeature = feature({
       group: 'Account',
       position: 430,
       name: 'activity',
+      menu: true,
       title: 'Activity',
       href: '/account/activity',
       icon: 'history',

@@ -36,7 +36,10 @@ export type LineRow = {
 }
 
 /** What the targets answer for one field; NULL for a target whose feature says nothing of it. */
-function byTarget(targets: readonly AuditTarget[], field: Exclude<keyof AuditTarget, 'prefix' | 'scope'>): string {
+function byTarget(
+  targets: readonly AuditTarget[],
+  field: Exclude<keyof AuditTarget, 'prefix' | 'scope' | 'page'>,
+): string {
   const cases = targets.flatMap((target) => {
     const text = target[field]?.('a.target')
     return text ? [`WHEN '${target.prefix}' THEN ${text}`] : []

@@ -1,10 +1,13 @@
-import type { Scope } from '../../kernel/api/access.ts'
+import type { AccountKind, Scope } from '../../kernel/api/access.ts'
+import type { Actor } from '../../kernel/api/actor.ts'
 import type { IdPrefix } from '../../kernel/db/ids.ts'
 import type { Registry } from '../../kernel/feature.ts'
 
+export type TargetShown = { id: string; kind: AccountKind | null; isGone: boolean }
+
 /**
- * How the audit log describes what an operation changed, where its id has this prefix. Each function answers SQL text;
- * `id` is an SQL expression.
+ * How the audit log describes what an operation changed, where its id has this prefix. The functions of an `id` return
+ * SQL text; `id` is an SQL expression.
  */
 export type AuditTarget = {
   prefix: IdPrefix
@@ -16,6 +19,8 @@ export type AuditTarget = {
   accountKind?(id: string): string
   /** The reseller in whose care it is. */
   providerId?(id: string): string
+  /** The page that this actor has of it; undefined where there is none, or none any more. */
+  page?(target: TargetShown, actor: Actor): string | undefined
   /** 1 when it existed and does not any more. */
   isGone?(id: string): string
 }

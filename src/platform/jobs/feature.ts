@@ -45,7 +45,12 @@ export const jobsFeature = feature({
   errors,
   operations: [listJobs, getJob, getJobLog, cancelJob],
   attention: [stuckJobs, failedJobs],
-  auditTargets: [jobTarget],
+  auditTargets: [
+    {
+      ...jobTarget,
+      page: ({ id, isGone }, { kind }) => (isGone ? undefined : `${areas[kind]}/jobs/${id}`),
+    },
+  ],
   search: [
     {
       type: 'job',

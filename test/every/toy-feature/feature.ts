@@ -6,7 +6,7 @@ import { event } from '../../../src/kernel/jobs/outbox.ts'
 import sql from './lamps.sql' with { type: 'text' }
 import { createLamp, getLamp, listLamps, removeLamp } from './lamps.ts'
 import { lighting, lightLamp } from './light.ts'
-import { lampsPage } from './page.ts'
+import { lampsPage } from './page.tsx'
 import { lamps } from './tables.ts'
 
 const ids = { lamp: { prefix: 'lmp', sample: 'Desk' } } as const

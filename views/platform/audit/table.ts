@@ -1,9 +1,9 @@
-import { powerServer, verbs } from '../../../src/compute/servers/power.ts'
 import { type Html, html } from '../../../src/kernel/web/html.ts'
 import type { Answers, At } from '../../../src/kernel/web/page.ts'
 import type { listActivity } from '../../../src/platform/audit/activity.ts'
 import type { listAudit } from '../../../src/platform/audit/audit.ts'
 import { otherLines } from '../../../src/platform/audit/line.ts'
+import { targetsOf } from '../../../src/platform/audit/target.ts'
 import { areaOf } from '../../components/area.ts'
 import { shortId } from '../../components/words.ts'
 import { pill } from '../../html/state.ts'
@@ -14,33 +14,18 @@ type Line = Answers<{ audit: typeof listAudit }>['audit']['data'][number]
 
 type Target = Pick<Line, 'target' | 'targetName' | 'targetKind' | 'targetGone'>
 
-/** Where this reader has the page of what a line is about; undefined where there is none, or none any more. */
-function placeOf(at: At, { target, targetKind, targetGone }: Target): string | undefined {
-  const area = areaOf(at)
-  const staff = area === '/admin'
-  switch (target?.split('_')[0]) {
-    case 'srv':
-      return staff || !targetGone ? `${area}/servers/${target}` : undefined
-    case 'job':
-      return targetGone ? undefined : `${area}/jobs/${target}`
-    case 'nod':
-      return staff && !targetGone ? `/admin/nodes/${target}` : undefined
-    case 'pool':
-      return staff && !targetGone ? `/admin/ip-pools/${target}` : undefined
-    case 'usr':
-      if (target === at.actor.accountId) return '/account'
-      if (staff && targetKind === 'staff') return `/admin/staff#${target}`
-      if (staff && targetKind === 'reseller') return `/admin/resellers/${target}`
-      return area && targetKind === 'customer' ? `${area}/customers/${target}` : undefined
-    default:
-      return undefined
-  }
-}
+/** The page that this reader has of what a line is about; undefined where there is none, or none any more. */
+const pageOf = ({ registry, actor }: At, { target, targetKind, targetGone }: Target): string | undefined =>
+  target === null
+    ? undefined
+    : targetsOf(registry)
+        .find(({ prefix }) => target.startsWith(`${prefix}_`))
+        ?.page?.({ id: target, kind: targetKind, isGone: targetGone }, actor)
 
 export function targetLink(at: At, line: Target): Html {
   const { target, targetName } = line
   if (target === null) return html`–`
-  const place = placeOf(at, line)
+  const place = pageOf(at, line)
   const words = targetName ?? `${target.split('_')[0]}_${shortId(target)}`
   return place
     ? html`<a href="${place}" title="${target}"${!targetName && html` class="mono"`}>${words}</a>`
@@ -51,8 +36,7 @@ export function targetLink(at: At, line: Target): Html {
 const summaryOf = ({ registry }: At, id: string): string | undefined =>
   registry.operation(id)?.summary.split(/[;:]/)[0] ?? (otherLines as Readonly<Record<string, string>>)[id]
 
-/** Of operations that do several things, what each is called; and which of them a line tells of. */
-const actions = new Map<string, Readonly<Record<string, string>>>([[powerServer.id, verbs]])
+/** Which of several things an operation did. */
 const actionOf = ({ details }: Line) =>
   typeof details === 'object' && details !== null && 'action' in details ? String(details.action) : null
 
@@ -89,7 +73,7 @@ const result = (text: string): Html =>
   text === 'done' ? pill('ok', 'tick', 'Done') : pill('bad', 'fail', text === 'sign_in_failed' ? 'Refused' : text)
 /** What an operation does, in words; of those that do several things, the one that was done. */
 export const wordsOf = (at: At, operation: string, action: string | null): string =>
-  (action && actions.get(operation)?.[action]) ?? summaryOf(at, operation) ?? operation
+  (action && at.registry.operation(operation)?.actionWords?.[action]) ?? summaryOf(at, operation) ?? operation
 const what = (operation: string, action: string | null, jobId: string | null, at: At): Html =>
   html`<strong>${wordsOf(at, operation, action)}</strong><small><span class="mono">${operation}${action && ` ${action}`}</span>${jobId && html` · <a href="${areaOf(at)}/jobs/${jobId}">Job</a>`}</small>`
 

@@ -78,6 +78,7 @@ export const secondFactorsFeature = feature({
       group: 'Account',
       position: 420,
       name: 'security',
+      menu: true,
       title: 'Security',
       href: '/account/security',
       icon: 'shield',
