@@ -8,7 +8,7 @@ import type { Package } from './tables.ts'
 export type { Package }
 
 /**
- * Staff see every package. So do resellers, who may sell only some: the order says which, and that is no "not found".
+ * Staff and resellers see every package; an order checks the packages that a reseller may sell.
  */
 export const packageOnSale: Resource<Package> = {
   name: 'package',

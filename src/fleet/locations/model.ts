@@ -12,7 +12,7 @@ import { type Location, placements } from './tables.ts'
 
 export type { Location }
 
-/** Staff see every location. So do resellers, who may place servers only in some: the order says so. */
+/** Staff and resellers see every location; an order checks the locations in which a reseller may place servers. */
 export const location: Resource<Location> = {
   name: 'location',
   notFound: 'location_not_found',
@@ -37,9 +37,9 @@ export const locationAnswer = namedSchema('Location', {
   freeIpv4: t.Integer(),
 })
 
-type RequestContext = Pick<AppContext, 'nodes'> & { tx: Db; actor: Actor }
+type LocationContext = Pick<AppContext, 'nodes'> & { tx: Db; actor: Actor }
 
-export function showLocation({ tx, nodes }: RequestContext, { createdAt: _, ...shown }: Location) {
+export function showLocation({ tx, nodes }: LocationContext, { createdAt: _, ...shown }: Location) {
   const capacity = capacityIn(tx, shown.id)
   const sum = (of: (node: (typeof capacity)[number]) => number) => capacity.reduce((all, node) => all + of(node), 0)
   return {
@@ -59,4 +59,4 @@ export function showLocation({ tx, nodes }: RequestContext, { createdAt: _, ...s
 }
 
 /** Every location as the API shows it, by name. */
-export const listedLocations = (call: RequestContext) => allLocations(call.tx).map((l) => showLocation(call, l))
+export const listedLocations = (call: LocationContext) => allLocations(call.tx).map((l) => showLocation(call, l))

@@ -1,6 +1,6 @@
 import { integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 
-/** By which a new server gets its node; placement.ts says how. */
+/** Rules for the choice of a node; placement.ts applies them. */
 export const placements = ['spread', 'fill'] as const
 export type Placement = (typeof placements)[number]
 

@@ -1,5 +1,5 @@
-// Where agents come in: enrolment, challenge, the socket, and images that were imported into the controller.
-// A node proves itself by signing a fresh nonce with the key it made at enrolment. We keep the public half only, so a stolen
+// Where agents come in: enrolment, challenge, the socket, and images that were imported into the controller. A node
+// proves itself by signing a fresh nonce with the key it made at enrolment. We keep the public half only, so a stolen
 // database cannot pretend to be a node.
 
 import { createPublicKey, verify } from 'node:crypto'
@@ -105,8 +105,8 @@ export class AgentEndpoints {
   }
 
   /**
-   * The program for a machine that is about to join and has none: its token, which this does not use up, says that it was asked to.
-   * Throws as `enroll` does, and `not_found` where there is no program for its kind of processor.
+   * The program for a machine that is about to join and has none: its token, which this does not use up, says that it
+   * was asked to. Throws as `enroll` does, and `not_found` where there is no program for its kind of processor.
    */
   program(request: IncomingRequest): Response {
     const { db, clock, agentDir } = this.deps
@@ -118,18 +118,23 @@ export class AgentEndpoints {
     if (!file)
       throw new ApiError(
         'not_found',
-        `The controller has no program for ${/^\w{1,20}$/.test(kind) ? kind : 'this processor'}. Put one into PANEL_AGENT_DIR as berth-x64 or berth-aarch64, or beside install.sh on the node.`,
+        `The controller has no program for ${/^\w{1,20}$/.test(kind) ? kind : 'this processor'}. Put one into ` +
+          'PANEL_AGENT_DIR as berth-x64 or berth-aarch64, or beside install.sh on the node.',
       )
     return new Response(Bun.file(file), { headers: { 'Content-Type': 'application/octet-stream' } })
   }
 
-  /** What comes in with a token comes encrypted, from this host, or into a lab; and not too often. */
+  /**
+   * A request with a token must be encrypted, come from this host, or reach a lab. Throws `forbidden` and
+   * `rate_limited`.
+   */
   private comesIn(request: IncomingRequest): RequestInfo {
     const heard = request.info
     if (!this.deps.encrypted && !/^(127\.|::1$)/.test(heard.from))
       throw new ApiError(
         'forbidden',
-        'Nodes enroll over HTTPS only. Set PANEL_PUBLIC_URL to an https:// address, or PANEL_AGENT_INSECURE=1 in a lab.',
+        'Nodes enroll over HTTPS only. Set PANEL_PUBLIC_URL to an https:// address, or PANEL_AGENT_INSECURE=1 in ' +
+          'a lab.',
       )
     this.signInThrottle.take(addressKey(heard.from))
     return heard
@@ -224,7 +229,8 @@ function mustSpeakOurs(protocol: number) {
   if (protocol !== PROTOCOL)
     throw new ApiError(
       'protocol_mismatch',
-      `This controller speaks agent protocol ${PROTOCOL} and the agent protocol ${protocol}. Update the agent to version ${VERSION} (run install.sh --agent on the node again).`,
+      `This controller speaks agent protocol ${PROTOCOL} and the agent protocol ${protocol}. Update the agent to ` +
+        `version ${VERSION} (run install.sh --agent on the node again).`,
     )
 }
 

@@ -41,7 +41,9 @@ function reachable({ nodes, clock }: ReadContext, n: NodeHealthRow): Attention[]
     {
       ...at(n),
       level: 'warn',
-      what: `The clock of ${n.name} is ${Math.round(Math.abs(n.skewMs) / 1000)} s ${n.skewMs > 0 ? 'ahead' : 'behind'}.`,
+      what:
+        `The clock of ${n.name} is ${Math.round(Math.abs(n.skewMs) / 1000)} s ` +
+        `${n.skewMs > 0 ? 'ahead' : 'behind'}.`,
       effect: 'Times in logs mislead and certificates may be refused. Set up time synchronisation on it.',
     },
   ]

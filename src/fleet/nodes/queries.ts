@@ -109,7 +109,7 @@ export const capacityOf = (tx: Db, nodeId: string): NodeCapacity => capacity(sta
 export const isNodeIn = (tx: Db, nodeId: string, locationId: string): boolean =>
   statements(tx).isIn.get(nodeId, locationId) !== null
 
-/** What Needs attention judges a node by, of every node, by name. */
+/** The columns by which Needs attention judges nodes, of every node, by name. */
 export const nodesHealth = (tx: Db): NodeHealthRow[] => statements(tx).health.all()
 export type { NodeHealthRow }
 /** The agent's version on every node. */

@@ -1,7 +1,7 @@
 import { integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 import type { Facts } from '../../../agent/protocol/wire.ts'
 
-/** What is on a node but should not be, or should be and is not. Shown, never settled by itself. */
+/** A difference between a node and the database. It is shown; nothing is repaired by itself. */
 export type Difference = {
   kind: 'missing_vm' | 'missing_volume' | 'orphan_vm' | 'orphan_volume' | 'power' | 'foreign'
   workloadId: string | null
@@ -34,7 +34,7 @@ export const nodes = sqliteTable('nodes', {
 })
 export type Node = typeof nodes.$inferSelect
 
-/** What a node's workloads hold until it has deleted them; triggers keep the sums, see the migration. */
+/** The resources that a node's workloads hold until it has deleted them; triggers keep the sums, see the migration. */
 export const nodeHeld = sqliteTable('node_held', {
   nodeId: text('node_id').primaryKey(),
   workloads: integer().notNull(),

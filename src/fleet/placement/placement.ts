@@ -10,7 +10,7 @@ import { capacityIn, type NodeCapacity } from '../nodes/queries.ts'
 export type Need = { memoryMb: number; diskGb: number; ipv4: number }
 export type Placed = { node: NodeCapacity; reason: string }
 
-/** Why a node cannot take it, in words; undefined when it can. */
+/** The reason, as a text, why the node cannot take it; undefined when it can. */
 function disabledReason(node: NodeCapacity, need: Need, connected: (nodeId: string) => boolean): string | undefined {
   if (!node.open) return 'closed'
   if (!connected(node.id)) return 'not connected'
@@ -20,11 +20,11 @@ function disabledReason(node: NodeCapacity, need: Need, connected: (nodeId: stri
   return undefined
 }
 
-type RequestContext = {
+type PlacementOptions = {
   connected: (nodeId: string) => boolean
   /** A node that staff asked for by name. */
   wantedId?: string | null | undefined
-  /** Refusals name nodes and what each lacks: not everybody's business. */
+  /** True for staff: refusals name nodes and what each lacks. */
   namesNodes: boolean
 }
 
@@ -36,7 +36,7 @@ export function placeIn(
   tx: Db,
   location: Location,
   need: Need,
-  { connected, wantedId, namesNodes }: RequestContext,
+  { connected, wantedId, namesNodes }: PlacementOptions,
 ): Placed {
   if (!location.open)
     throw new ApiError(

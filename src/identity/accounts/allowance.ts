@@ -1,4 +1,4 @@
-// What a customer may have beside its packages: the resource packs it has bought. Billing says how much, and says it whole.
+// Resource packs that a customer bought beside its packages. Billing always sends the whole allowance.
 import { Type as t } from 'typebox'
 import { fields, operation } from '../../kernel/api/operation.ts'
 import { mustNotBeSuspended, resellerOf } from '../resellers/model.ts'
@@ -6,7 +6,7 @@ import { allowanceAnswer, customer, noAllowance } from './model.ts'
 import { updateAccount } from './queries.ts'
 import type { Allowance } from './tables.ts'
 
-/** The most that one pack may hold, far above any machine: a typing error of billing must not look like a purchase. */
+/** Limits far above any host: a typing error of billing must not look like a purchase. */
 const amount = (maximum: number) => t.Optional(t.Integer({ minimum: 0, maximum }))
 const body = fields({
   vcpus: amount(4096),

@@ -9,7 +9,9 @@ export const lockedAccount: Source = ({ tx, actor }) => {
     {
       level: 'bad',
       what: 'Your account is locked.',
-      effect: `Nothing new can be ordered for it; your servers go on. ${it.lockReason ? `Your provider says: ${it.lockReason}` : 'Ask your provider about it.'}`,
+      effect:
+        'Nothing new can be ordered for it; your servers go on. ' +
+        `${it.lockReason ? `Your provider says: ${it.lockReason}` : 'Ask your provider about it.'}`,
       since: iso(it.lockedAt),
       action: 'Open account',
       href: '/account',

@@ -57,7 +57,8 @@ export const listCustomers = operation({
   query: {
     ...accountQuery,
     externalId: text(
-      "Exactly this identifier of the billing system's own. Resellers have identifiers of theirs: without `resellerId` it looks among accounts that have no reseller, and so finds one at most.",
+      "Exactly this identifier of the billing system's own. Resellers have identifiers of theirs: without " +
+        '`resellerId` it looks among accounts that have no reseller, and so finds one at most.',
     ),
     resellerId: idOf('usr', 'Only customers of this reseller.'),
   },
@@ -70,7 +71,10 @@ export const listCustomers = operation({
     }),
 })
 
-/** An external id is unique among the customers of one reseller: without a reseller only the installation's own are searched by it. */
+/**
+ * An external id is unique among the customers of one reseller: without a reseller only the installation's own are
+ * searched by it.
+ */
 const among = ({ resellerId, externalId }: Query) =>
   resellerId ? { resellerId } : externalId ? { resellerId: null } : {}
 

@@ -1,4 +1,4 @@
-// Who an account is, who sees it, and the people behind it.
+// Accounts: their visibility, their form in the API, and the rules for addresses.
 import { Type as t } from 'typebox'
 import { serversOfOwner } from '../../compute/servers/queries.ts'
 import type { Right, Scope } from '../../kernel/api/access.ts'
@@ -46,7 +46,7 @@ export function ownAccount(tx: Db, actor: Actor): Account {
   return account
 }
 
-/** A customer or a reseller: whoever can own servers. */
+/** A customer or a reseller: both can own servers. */
 export const customer: Resource<Account> = {
   name: 'customer',
   notFound: 'customer_not_found',
@@ -56,8 +56,8 @@ export const customer: Resource<Account> = {
     return found && canSee(actor, found) ? accountById(tx, id) : undefined
   },
   /**
-   * A reseller's own account is its own, and its customers are in its care: neither way does one right do for the other. Of staff, who
-   * may change customers may not change resellers by that.
+   * A reseller has other rights on its own account than on its customers. Staff who may change customers may not change
+   * resellers by that right.
    */
   rights: (_, actor, it) =>
     actor.kind === 'reseller'
@@ -69,13 +69,13 @@ export const customer: Resource<Account> = {
         : undefined,
 }
 const toChange: ReadonlySet<Right> = new Set<Right>(['customers:write', 'customers.write'])
-/** Resellers are managed by who may manage resellers. */
+/** Staff change resellers only with the permission for resellers. */
 export const mayChange = (actor: Actor, it: Pick<Account, 'kind'>): boolean =>
   it.kind !== 'reseller' || actor.kind !== 'staff' || actor.permissions.has('resellers.write')
 const withItself: ReadonlySet<Scope> = new Set(['account:read', 'account:write', 'reseller:read'])
 const withItsCustomers: ReadonlySet<Scope> = new Set(['reseller:read', 'reseller:customers', 'reseller:servers'])
 
-/** What it has bought beside its packages. */
+/** Resources bought beside the packages. */
 export const allowanceAnswer = namedSchema('Allowance', {
   vcpus: t.Integer(),
   memoryMb: t.Integer(),
@@ -127,11 +127,11 @@ export const showCustomer = (tx: Db, it: Account) => ({
 export const customerInEvent = ({ id, email, name, externalId }: Account) => ({ id, email, name, externalId })
 
 /**
- * One strict form before anything else sees an address: mail libraries disagree about the exotic ones, and disagreement is how
- * mail goes to the wrong person.
+ * One strict form for addresses: mail libraries disagree about exotic ones, and a disagreement may send a mail to
+ * the wrong person.
  */
-const mailPattern =
-  /^[a-z0-9](?:[a-z0-9._+-]{0,62}[a-z0-9_+-])?@(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/
+const label = '[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?'
+const mailPattern = new RegExp(`^[a-z0-9](?:[a-z0-9._+-]{0,62}[a-z0-9_+-])?@(?:${label}\\.)*${label}$`)
 
 /** Lower case, trimmed; throws when it is no address. */
 export function mailAddress(text: string, field = 'email'): string {
@@ -141,7 +141,7 @@ export function mailAddress(text: string, field = 'email'): string {
   return address
 }
 
-/** Turns the unique index that was hit into the refusal for it. */
+/** Throws the refusal for a unique violation: `email_taken` or `external_id_taken`. Rethrows other errors. */
 export function refuseTaken(error: unknown): never {
   if (isUniqueViolation(error, 'accounts.email'))
     throw new ApiError(
@@ -156,14 +156,14 @@ export function refuseTaken(error: unknown): never {
   throw error
 }
 
-// ---------------------------------------------------------------- adding, changing and finding one
+// ---------------------------------------------------------------- adding and changing
 const organization = t.Optional(nullable(line(100, 0)))
 const externalId = t.Optional(nullable(line(100)))
-/** What a new customer or reseller is made of. */
+/** The fields of a customer or reseller. */
 export const accountFields = { name: line(100), email: t.String({ maxLength: 254 }), organization, externalId }
-/** And of one that is made: whether its holder is mailed a link to choose a password. */
+/** The fields of a new one; `invite` mails its holder a link to choose a password. */
 export const newAccountFields = { ...accountFields, invite: t.Optional(t.Boolean()) }
-/** The same of one that is there: what is not sent stays. */
+/** The fields of a change; absent ones stay as they are. */
 export const accountChanges = {
   name: t.Optional(accountFields.name),
   email: t.Optional(accountFields.email),
@@ -202,7 +202,7 @@ export function changeAccount(tx: Tx, it: Account, { name, email, organization, 
   }
 }
 
-/** The account with this password from now on. */
+/** Stores the password hash and returns the account. */
 export const withPassword = (tx: Tx, it: Account, passwordHash: string): Account =>
   updateAccount(tx, it, { passwordHash })
 
@@ -210,7 +210,7 @@ export const withPassword = (tx: Tx, it: Account, passwordHash: string): Account
 export const tellCreated = (tx: Tx, now: number, it: Account) =>
   emit(tx, now, 'customer.created', { customerId: it.id, resellerId: it.resellerId }, { customer: customerInEvent(it) })
 
-/** How lists of accounts are searched. */
+/** The query parameters of lists of accounts. */
 export const accountQuery = {
   q: text('Part of a name, organization or e-mail address.'),
   email: text('Exactly this e-mail address, in capitals or not.', 254),

@@ -1,9 +1,9 @@
-// Another address on an account: whoever reads the old one is told, so that nobody is moved out of an account without a word.
+// When the address of an account changes, the old address gets a mail: nobody loses an account without notice.
 import type { Tx } from '../../kernel/db/open.ts'
 import { type MailContext, mailTo } from '../../kernel/mail/mail.ts'
 import type { Account } from './tables.ts'
 
-/** Mails the address that the account had before. Nothing when it is the same; answers the account as it is now. */
+/** Mails the previous address, unless it is the same. Returns the account as it is now. */
 export function tellOldAddress(tx: Tx, app: MailContext, before: Account, now: Account): Account {
   if (before.email !== now.email)
     mailTo(
@@ -13,7 +13,8 @@ export function tellOldAddress(tx: Tx, app: MailContext, before: Account, now: A
       {
         subject: 'Your account has another e-mail address',
         paragraphs: [
-          `From now on it is ${now.email}: that is the address to sign in with, and where mail about your account goes.`,
+          `From now on it is ${now.email}: that is the address to sign in with, and where mail about your ` +
+            'account goes.',
           'Links that were mailed to this address before do nothing any more.',
         ],
         closing: 'If you did not ask for it, tell those who run your account at once.',

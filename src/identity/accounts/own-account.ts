@@ -1,4 +1,4 @@
-// The account as its own holder sees and changes it.
+// The account as its holder sees and changes it.
 import { Type as t } from 'typebox'
 import { everybody } from '../../kernel/api/access.ts'
 import { type Actor, sessionOf } from '../../kernel/api/actor.ts'
@@ -102,8 +102,8 @@ export const changeOwnAccount = operation({
 })
 
 /**
- * Slow: before the transaction, in which `mustStillBe` looks once more. Throws `validation_failed` for a password that is not the account's,
- * and `rate_limited` for who goes on guessing in this session.
+ * Slow, so it runs before the transaction, in which `mustStillBe` checks again. Throws `validation_failed` for a wrong
+ * password, and `rate_limited` after too many wrong ones in this session.
  */
 async function mustBeTheirs(
   call: Pick<PrepareContext, 'db' | 'actor' | 'signInThrottle'>,
@@ -157,7 +157,7 @@ export const changePassword = operation({
   },
 })
 
-// ---------------------------------------------------------------- the address that signs in
+// ---------------------------------------------------------------- the e-mail address
 export const changeEmail = operation({
   id: 'account.email',
   method: 'PUT',
@@ -174,7 +174,7 @@ export const changeEmail = operation({
     mailAddress(call.body.email)
     return mustBeTheirs(call, call.body.password, 'password')
   },
-  /** Whether another account has the address is said to nobody but the one who reads its mail. */
+  /** The response does not tell whether another account has the address; only a mail to that address does. */
   run(call) {
     const { tx, actor, body, clock, prepared } = call
     const it = mustStillBe(tx, actor, prepared, 'password')
@@ -183,10 +183,12 @@ export const changeEmail = operation({
     mailTo(tx, call, it, {
       subject: 'Your e-mail address is about to change',
       paragraphs: [
-        'Somebody signed in as you asked to use another e-mail address for your account. It changes once that address confirms it.',
+        'Somebody signed in as you asked to use another e-mail address for your account. It changes once that ' +
+          'address confirms it.',
       ],
       closing:
-        'If it was not you, choose a new password at once with "Forgotten your password?" on the sign-in page: it ends every session, and this change too.',
+        'If it was not you, choose a new password at once with "Forgotten your password?" on the sign-in page: ' +
+        'it ends every session, and this change too.',
     })
     if (accountByEmail(tx, email)) return {}
     const link = makeLink(tx, { purpose: 'email', account: it, data: email, now: clock() })

@@ -1,4 +1,4 @@
-// The first staff account. There is no default one: at first start a link is printed to the journal, and only its holder can make it.
+// The first staff account. There is no default account: the first start prints a link to the journal, which creates it.
 import { Type as t } from 'typebox'
 import { ApiError } from '../../kernel/api/errors.ts'
 import { fields, line, operation, secret } from '../../kernel/api/operation.ts'
@@ -12,7 +12,7 @@ import { addStaff } from './staff/staff-member.ts'
 
 const SETTING = 'setup.token'
 
-/** A fresh link for the journal, or undefined when there is staff already. The link of an earlier start ends with it. */
+/** A new link for the journal; undefined when there is staff. Links of earlier starts become invalid. */
 export function setUpToken(db: Db): string | undefined {
   return write(db, (tx) => {
     if (hasStaff(tx)) return undefined
@@ -58,5 +58,6 @@ export const setUp = operation({
 const linkIsNotValid = () =>
   new ApiError(
     'setup_link_invalid',
-    'This set-up link is not valid any more. The newest one is in the journal of the controller; each start prints a fresh one until there is a staff account.',
+    'This set-up link is not valid any more. The newest one is in the journal of the controller; each start ' +
+      'prints a fresh one until there is a staff account.',
   )

@@ -6,9 +6,9 @@ export const roles = sqliteTable('roles', {
   id: text().primaryKey(),
   name: text().notNull(),
   permissions: text({ mode: 'json' }).$type<Permission[]>().notNull(),
-  /** Holds every permission, also those that later versions bring. There is always somebody with it. */
+  /** Has every permission, also those of later versions. At least one account always has such a role. */
   isOwner: integer('is_owner', { mode: 'boolean' }).notNull().default(false),
-  /** Who holds it may do nothing until they have a second factor. */
+  /** An account with this role may do nothing until it has a second factor. */
   secondFactor: integer('second_factor', { mode: 'boolean' }).notNull().default(false),
 })
 
@@ -26,10 +26,10 @@ export const accounts = sqliteTable('accounts', {
   passwordHash: text('password_hash'),
   lockedAt: integer('locked_at'),
   lockReason: text('lock_reason'),
-  /** What it has bought beside its packages. */
+  /** Resources bought beside the packages. */
   allowance: text({ mode: 'json' }).$type<Allowance>(),
   preferences: text({ mode: 'json' }).$type<UiPreferences>(),
-  /** Staff who left: their sessions and tokens are none any more. */
+  /** Staff who left: no session and no token of theirs is valid. */
   disabledAt: integer('disabled_at'),
   createdAt: integer('created_at').notNull(),
 })

@@ -1,9 +1,9 @@
 import type { UiPreferences } from '../../kernel/api/http.ts'
 import type { Account } from './tables.ts'
 
-/** What a person may choose about how pages look. */
+/** The choices of a person for the look of pages. */
 export const uiPreferences = { theme: ['system', 'light', 'dark'], density: ['comfortable', 'compact'] } as const
-/** By their names in the IANA database, which browsers know as well. */
+/** Names of the IANA database, which browsers know too. */
 export const timeZones = (): readonly string[] => [
   'UTC',
   ...Intl.supportedValuesOf('timeZone').filter((zone) => zone !== 'UTC'),

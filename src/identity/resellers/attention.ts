@@ -9,7 +9,8 @@ import { nearIn, usedBy, whole } from './quota.ts'
 export const suspended = {
   what: 'Your reseller account is suspended.',
   effect:
-    'Nothing new can be ordered and no customer be added. Servers that are there go on, and you and your customers can manage them.',
+    'Nothing new can be ordered and no customer be added. Servers that are there go on, and you and your ' +
+    'customers can manage them.',
 }
 export const suspendedReseller: Source = ({ tx, actor }) => {
   if (!mayCall(getResellerAccount, actor)) return []
@@ -19,7 +20,9 @@ export const suspendedReseller: Source = ({ tx, actor }) => {
     {
       level: 'bad',
       what: suspended.what,
-      effect: `${suspended.effect} ${terms.suspendReason ? `Your provider says: ${terms.suspendReason}` : 'Ask your provider about it.'}`,
+      effect:
+        `${suspended.effect} ` +
+        `${terms.suspendReason ? `Your provider says: ${terms.suspendReason}` : 'Ask your provider about it.'}`,
       since: iso(terms.suspendedAt),
       action: null,
       href: null,
@@ -27,14 +30,19 @@ export const suspendedReseller: Source = ({ tx, actor }) => {
   ]
 }
 
-/** The specification's 90 % of a quota, and what it means. */
+/** Quotas that are used to 90 %. */
 export const nearQuotas: Source = ({ tx, actor }) => {
   if (!mayCall(getResellerAccount, actor)) return []
   const { terms } = withTerms(tx, accountById(tx, actor.accountId)!)
   return nearIn({ quotas: whole(terms.quotas), used: usedBy(tx, actor.accountId) }).map(({ full, words }) => ({
     level: full ? 'bad' : 'warn',
     what: `${words}.`,
-    effect: `${full ? 'Orders that need more of it are refused.' : 'When it is used up, orders that need more of it are refused.'} Free some, or ask your provider for more.`,
+    effect:
+      `${
+        full
+          ? 'Orders that need more of it are refused.'
+          : 'When it is used up, orders that need more of ' + 'it are refused.'
+      } ` + 'Free some, or ask your provider for more.',
     since: null,
     action: 'Show quotas',
     href: '/reseller#quotas',

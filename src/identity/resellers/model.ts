@@ -28,7 +28,7 @@ export const reseller: Resource<Reseller> = {
   },
 }
 
-/** The reseller who answers for this account: itself, or whose customer it is. Undefined for a customer of the house. */
+/** The reseller of this account, or the account itself if it is one. Undefined for a customer of the installation. */
 export function resellerOf(tx: Db, account: Account): Reseller | undefined {
   if (account.kind === 'reseller') return withTerms(tx, account)
   return account.resellerId ? withTerms(tx, accountById(tx, account.resellerId)!) : undefined
@@ -39,12 +39,13 @@ export function mustNotBeSuspended({ name, terms }: Reseller) {
   if (terms.suspendedAt !== null)
     throw new ApiError(
       'reseller_suspended',
-      `${name} is suspended: it and its customers can get nothing new until it is unsuspended. Their servers keep running.`,
+      `${name} is suspended: it and its customers can get nothing new until it is unsuspended. Their servers ` +
+        'keep running.',
     )
 }
 
 /**
- * What a reseller's terms say to an order for itself or a customer of its, whoever places it.
+ * Checks an order for a reseller or one of its customers against its terms.
  * Throws `reseller_suspended`, `package_not_allowed`, `location_not_allowed` or `quota_exceeded`.
  */
 export function mustAllowOrder(tx: Tx, now: number, it: Reseller, what: Package, where: Location) {
@@ -57,7 +58,8 @@ export function mustAllowOrder(tx: Tx, now: number, it: Reseller, what: Package,
   if (!mayPlaceIn(tx, it.id, where.id))
     throw new ApiError(
       'location_not_allowed',
-      `${it.name} may not place servers in ${where.name}. Choose another location, or have it added to those of ${it.name}.`,
+      `${it.name} may not place servers in ${where.name}. Choose another location, or have it added to those of ` +
+        `${it.name}.`,
     )
   takeFromQuota(tx, now, holder(it), {
     servers: 1,
@@ -75,7 +77,7 @@ export function mustAllowCustomer(tx: Tx, now: number, it: Reseller) {
 }
 const holder = ({ id, name, terms: { quotas } }: Reseller) => ({ id, name, quotas })
 
-// ---------------------------------------------------------------- what it looks like
+// ---------------------------------------------------------------- form in the API
 const { servers: _servers, ...packageProperties } = packageAnswer.properties
 const packageSold = namedSchema('PackageSold', packageProperties)
 const { resellerId: _, resellerName: __, ...accountProperties } = customerResponse.properties
@@ -89,7 +91,7 @@ export const resellerAnswer = namedSchema('Reseller', {
   locations: t.Array(t.Object({ id: t.String(), name: t.String(), open: t.Boolean() })),
 })
 
-/** With what it may sell; `onSale` leaves out the packages that nobody can order any more. */
+/** `onSale` leaves out archived packages, which nobody can order. */
 export function showReseller(tx: Db, it: Reseller, { onSale = false } = {}) {
   const { resellerId: _, resellerName: __, ...account } = showCustomer(tx, it)
   return {

@@ -22,7 +22,7 @@ export const resources = {
 export type QuotaResource = keyof typeof resources
 export const quotaResources = Object.keys(resources) as QuotaResource[]
 
-/** Null: as much as there is. */
+/** Null: not limited. */
 export type Quotas = Record<QuotaResource, number | null>
 export type Amounts = Record<QuotaResource, number>
 
@@ -30,7 +30,7 @@ const each = <T>(make: (resource: QuotaResource) => T) =>
   Object.fromEntries(quotaResources.map((resource) => [resource, make(resource)])) as Record<QuotaResource, T>
 const limit = () => nullable(t.Integer({ minimum: 0, maximum: 1_000_000_000 }))
 export const quotasAnswer = namedSchema('Quotas', each(limit))
-/** Those that are named are set, null takes one away, the others stay. */
+/** Named quotas are set, null removes one, the others stay. */
 export const quotasGiven = t.Object(
   each(() => t.Optional(limit())),
   { additionalProperties: false },
@@ -40,7 +40,7 @@ export const amountsAnswer = namedSchema(
   each(() => t.Integer()),
 )
 
-/** Every quota by its name; what was never set is not limited. */
+/** All quotas; one that was never set is not limited. */
 export const whole = (quotas: Partial<Quotas>): Quotas => each((resource) => quotas[resource] ?? null)
 
 /** Amounts that the reseller and its customers hold now; terminated workloads do not count. */
@@ -49,13 +49,13 @@ export const usedBy = (tx: Db, resellerId: string): Amounts => ({
   ...heldUnder(tx, resellerId),
 })
 
-/** The specification's 90 %: from here on a quota is near its end. */
+/** A quota is near its end from 90 % on, as the specification says. */
 export const isNear = (used: number, most: number) => most > 0 && used * 10 >= most * 9
 
 const tellOfNear = (tx: Tx, now: number, resellerId: string, resource: QuotaResource, used: number, limit: number) =>
   emit(tx, now, 'quota.near_limit', { customerId: null, resellerId }, { resource, used, limit })
 
-/** Tells of each quota that comes near its end because it is a lower one now. */
+/** Emits an event for each quota that comes near its end because it was lowered. */
 export function tellOfLowered(
   tx: Tx,
   now: number,
@@ -71,7 +71,7 @@ export function tellOfLowered(
 }
 
 const plain = (n: number) => n.toLocaleString('en')
-/** Each quota: its name, and how an amount of it is said. */
+/** The label of each quota, and the text for an amount of it. */
 export const quotaWords: Record<QuotaResource, { label: string; say(n: number): string; unit?: string }> = {
   customers: { label: 'Customers', say: plain },
   servers: { label: 'Servers', say: plain },
@@ -82,7 +82,7 @@ export const quotaWords: Record<QuotaResource, { label: string; say(n: number): 
   gpus: { label: 'GPUs', say: plain },
 }
 
-/** Those that are near their end, each with its words. */
+/** The quotas that are near their end, each with a text. */
 export const nearIn = ({ quotas, used }: { quotas: Quotas; used: Amounts }) =>
   quotaResources.flatMap((resource) => {
     const most = quotas[resource]
@@ -106,7 +106,9 @@ export function takeFromQuota(tx: Tx, now: number, { id, name, quotas }: Holder,
     if (after > most)
       throw new ApiError(
         'quota_exceeded',
-        `The quota ${resource} of ${name} would be exceeded: ${used[resource]} of ${most} ${resources[resource]} ${used[resource] === 1 ? 'is' : 'are'} used, and this takes ${more} more. Free some, or have the quota raised.`,
+        `The quota ${resource} of ${name} would be exceeded: ${used[resource]} of ${most} ${resources[resource]} ` +
+          `${used[resource] === 1 ? 'is' : 'are'} used, and this takes ${more} more. Free some, or have the ` +
+          'quota raised.',
         { resource, used: used[resource], limit: most },
       )
     if (isNear(after, most) && !isNear(used[resource], most)) tellOfNear(tx, now, id, resource, after, most)

@@ -109,7 +109,7 @@ export const changeReseller = operation({
 })
 
 type Agreed = { quotas?: Partial<Quotas>; packageIds?: string[]; locationIds?: string[] }
-/** Writes down what was given of its terms. Throws `validation_failed` for a package or location that there is not. */
+/** Stores the given parts of its terms. Throws `validation_failed` for an unknown package or location. */
 function agree(tx: Tx, now: number, actor: Actor, it: Reseller, { quotas, packageIds, locationIds }: Agreed): Reseller {
   const resellerId = it.id
   if (packageIds) {

@@ -1,7 +1,7 @@
 import { integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 import type { Quotas } from './quota.ts'
 
-/** What an account of kind reseller is besides an account. The database makes the row with it. */
+/** The terms of an account of kind reseller. A trigger inserts the row with the account. */
 export const resellers = sqliteTable('resellers', {
   id: text().primaryKey(),
   quotas: text({ mode: 'json' }).$type<Partial<Quotas>>().notNull().default({}),

@@ -1,4 +1,4 @@
-// An invitation and the two ways to accept it: with the account that has its address, or with one that is made for it.
+// Invitations are accepted with the account that has their address, or with a new account.
 import { Type as t } from 'typebox'
 import { homeOf } from '../../kernel/api/access.ts'
 import { ApiError } from '../../kernel/api/errors.ts'
@@ -24,13 +24,13 @@ export const getInvitation = operation({
   access: 'anyone',
   query: { token: text('From the link in the mail.') },
   response: t.Object({
-    /** Who sent it. */
+    /** The sender. */
     owner: t.Object({ name: t.String() }),
     email: t.String(),
     role,
     server: nullable(t.Object({ name: t.String() })),
     expiresAt: time,
-    /** What whoever asks has to do with it: accept it, sign in first, make an account, or sign in with another one. */
+    /** The reader's next step. */
     next: t.Enum(['accept', 'sign_in', 'make_account', 'other_account']),
   }),
   refuses: ['invitation_not_valid'],
@@ -74,7 +74,8 @@ export const acceptInvitation = operation({
     if (account.email.toLowerCase() !== it.email)
       throw new ApiError(
         'forbidden',
-        'This invitation was sent to another address. Sign in with the account that has it, or ask to be invited under yours.',
+        'This invitation was sent to another address. Sign in with the account that has it, or ask to be invited ' +
+          'under yours.',
       )
     if (account.id === it.ownerId) throw new ApiError('already_done', 'These servers are your own.')
     try {
@@ -116,7 +117,7 @@ export const joinTeam = operation({
   },
 })
 
-/** Throws `email_taken`. Whoever has the link reads the mail of this address, so it tells nobody else. */
+/** Throws `email_taken`. Only a reader of this address's mail has the link, so the refusal discloses nothing. */
 function mustBeNew(tx: Db, { it }: Invitation) {
   if (accountByEmail(tx, it.email))
     throw new ApiError(
@@ -126,8 +127,8 @@ function mustBeNew(tx: Db, { it }: Invitation) {
 }
 
 /**
- * With the provider of whoever invited: where that is a reseller, or one is the provider, it is one customer more for it. Throws `quota_exceeded` or
- * `reseller_suspended` without its name and numbers, which are no business of a visitor's.
+ * The account gets the provider of its inviter; a reseller has one customer more then. Throws `quota_exceeded` or
+ * `reseller_suspended`, without the reseller's name and numbers.
  */
 function makeAccount(
   tx: Tx,

@@ -39,7 +39,7 @@ export const inviteMember = operation({
   ...grantsRole,
   refuses: ['scope_not_allowed', 'limit_reached', 'already_done', 'rate_limited'],
   example: { email: 'bo@example.com', role: 'operate', serverId: '<server_id>' },
-  /** The same answer whether or not somebody has an account with this address. */
+  /** The response does not tell whether an account has this address. */
   run(call) {
     const { tx, actor, body, clock } = call
     const owner = accountById(tx, actor.accountId)!
@@ -99,11 +99,14 @@ function mustHaveSpace(tx: Tx, ownerId: string, email: string) {
   if (countOthers(tx, ownerId, email) >= PEOPLE_PER_ACCOUNT)
     throw new ApiError(
       'limit_reached',
-      `A team has at most ${PEOPLE_PER_ACCOUNT} people, with those who are invited. Remove somebody who does not need access any more.`,
+      `A team has at most ${PEOPLE_PER_ACCOUNT} people, with those who are invited. Remove somebody who does not ` +
+        'need access any more.',
     )
 }
 
-/** Throws `rate_limited`. The mail has the brand that the owner sees: the reader knows the owner, not the installation. */
+/**
+ * Throws `rate_limited`. The mail has the brand that the owner sees: the reader knows the owner, not the installation.
+ */
 function send(
   call: MailContext & Pick<Call, 'invitations'> & { tx: Tx },
   owner: Account,
@@ -120,12 +123,14 @@ function send(
       subject: `${owner.name} invites you to ${on ? `the server ${on.name}` : 'their servers'}`,
       greeting: 'Hello,',
       paragraphs: [
-        `${owner.name} would like to share ${on ? `the server ${on.name}` : 'all their servers'} with you. What you could do there:`,
+        `${owner.name} would like to share ${on ? `the server ${on.name}` : 'all their servers'} with you. What ` +
+          'you could do there:',
         roles[it.role].words,
       ],
       button: { words: 'Open the invitation', path: `/join?token=${token}`, expiresAt: it.expiresAt },
       closing:
-        'The link can be used once, within seven days. If you do not know who sent this, do nothing: nothing happens without you.',
+        'The link can be used once, within seven days. If you do not know who sent this, do nothing: nothing ' +
+        'happens without you.',
     },
   )
 }

@@ -16,23 +16,23 @@ import { memberByTokenHash, ownMember, updateMember } from './queries.ts'
 import { opens, type Role, role, roleNames } from './share.ts'
 import type { TeamMember } from './tables.ts'
 
-/** 50 people an account; somebody on three servers counts once. */
+/** People per account; a person with three servers counts once. */
 export const PEOPLE_PER_ACCOUNT = 50
 export const INVITATION_MS = 7 * day
 
-/** Who may use an account's servers is its holder's own business. */
+/** Only the holder of an account manages its team; staff do not. */
 const holder = <S extends Scope>(scope: S) => ({ access: { reseller: [scope], customer: [scope] } }) as const
 export const reads = holder('account:read')
 export const changes = holder('account:write')
 
-/** The owner's view: everybody in the own team, and nobody else's. */
+/** The owner's view: entries of the own team. */
 export const member: Resource<TeamMember> = {
   name: 'team member',
   notFound: 'team_member_not_found',
   find: ownMember,
 }
 
-/** A workload that is the actor's own, not one in its care or shared with it: nobody passes on what they were lent. */
+/** A workload that the actor owns: one that is shared with the actor, or in its care, cannot be shared further. */
 export const ownWorkload: Resource<Workload> = {
   name: 'server',
   notFound: 'server_not_found',
@@ -42,10 +42,10 @@ export const ownWorkload: Resource<Workload> = {
   },
 }
 
-/** Throws `scope_not_allowed`: a token cannot give others more than it may do itself. */
+/** Throws `scope_not_allowed`: a token cannot give others a scope that it lacks. */
 export const mustHold = (actor: Actor, wanted: Role) => mustHave(actor, opens(wanted))
 
-/** What giving somebody a role gives them. */
+/** The scopes that an operation gives with a role. */
 export const grantsRole = {
   grants: ({ role }: { role?: Role }) => (role && roleNames.includes(role) ? opens(role) : []),
 }
@@ -95,18 +95,21 @@ export function newLink(now: number) {
 
 export type Invitation = { it: TeamMember; owner: Account }
 
-/** Throws `invitation_not_valid`, in the same words for one that was used, taken back, has expired or never was. */
+/**
+ * Throws `invitation_not_valid`, with one text for an invitation that was used, withdrawn, expired or never existed.
+ */
 export function invitationBy(tx: Db, token: string, now: number): Invitation {
   const it = memberByTokenHash(tx, digest(token))
   const owner = it && accountById(tx, it.ownerId)
   if (!it || !owner || it.expiresAt <= now)
     throw new ApiError(
       'invitation_not_valid',
-      'This invitation is not valid any more: it was used or taken back, or its seven days are over. Ask whoever sent it for a new one.',
+      'This invitation is not valid any more: it was used or taken back, or its seven days are over. Ask whoever ' +
+        'sent it for a new one.',
     )
   return { it, owner }
 }
 
-/** In the transaction that makes somebody a member: the link does nothing from then on. */
+/** Makes the account a member; the link is invalid from then on. */
 export const becomeMember = (tx: Tx, it: TeamMember, memberId: string, now: number) =>
   void updateMember(tx, it, { memberId, acceptedAt: now, tokenHash: null })

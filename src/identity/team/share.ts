@@ -1,10 +1,10 @@
-// The roles by which an owner shares workloads with others. Every call reads them, so a role that is taken back ends at once.
+// The roles by which an owner shares workloads with others. Every call reads them, so a removed role ends at once.
 import { Type as t } from 'typebox'
 import type { Scope } from '../../kernel/api/access.ts'
 import type { Db } from '../../kernel/db/open.ts'
 import { rolesOn } from './queries.ts'
 
-/** From the least to the most; each holds what the ones before it hold. */
+/** From the weakest to the strongest; each includes the ones before it. */
 export const roles = {
   view: { words: 'See state, addresses and jobs.', opens: ['servers:read'] },
   operate: {
@@ -13,7 +13,8 @@ export const roles = {
   },
   manage: {
     words:
-      'See state, addresses and jobs; start, shut down and restart; reinstall, and change settings and the root password.',
+      'See state, addresses and jobs; start, shut down and restart; reinstall, and change settings and the root ' +
+      'password.',
     opens: ['servers:read', 'servers:power', 'servers:reinstall', 'servers:settings'],
   },
 } as const satisfies Record<string, { words: string; opens: readonly Scope[] }>
@@ -22,7 +23,7 @@ export const roleNames = Object.keys(roles) as Role[]
 export const role = t.Enum(roleNames)
 
 const opened = new Map<Role, ReadonlySet<Scope>>(roleNames.map((name) => [name, new Set(roles[name].opens)]))
-/** The scopes that a role opens on what it is for. */
+/** The scopes that a role opens on the shared workloads. */
 export const opens = (role: Role): ReadonlySet<Scope> => opened.get(role)!
 
 /** The strongest role that its owner gave this account on the workload; undefined when none. */

@@ -4,13 +4,13 @@ import type { Role } from './share.ts'
 export const teamMembers = sqliteTable('team_members', {
   id: text().primaryKey(),
   ownerId: text('owner_id').notNull(),
-  /** To which the invitation went; the account that accepts it has this address then. */
+  /** The address of the invitation; the account that accepts it has it at that moment. */
   email: text().notNull(),
   memberId: text('member_id'),
   /** Null: all workloads of the owner, also later ones. */
   workloadId: text('workload_id'),
   role: text().$type<Role>().notNull(),
-  /** Of the link in the mail; null once it was used. */
+  /** Hash of the token in the mailed link; null once it was used. */
   tokenHash: text('token_hash'),
   invitedBy: text('invited_by').notNull(),
   createdAt: integer('created_at').notNull(),

@@ -4,12 +4,15 @@ import { MOST_SHOWN, type Source } from '../../platform/overview/attention.ts'
 import { endingTokensOf } from './queries.ts'
 import { listTokens } from './tokens.ts'
 
-/** A token's end is told this long before. */
+/** A token that expires within this time is listed. */
 export const TOKEN_WARNING_MS = 14 * day
-/** And this long after, of one that was in use until this long before: what uses it is being refused. */
+/**
+ * An expired token is listed for this long, if it was used within this long before its end: its programs are refused
+ * now.
+ */
 const REFUSED_SHOWN_MS = 30 * day
 
-/** Tokens are for the person alone: not for support, nor for what has one. */
+/** Only for a person in a session: not in support sessions, not for tokens. */
 export const endingTokens: Source = ({ tx, actor, clock }) => {
   if (actor.via.type !== 'session' || !mayCall(listTokens, actor)) return []
   const now = clock()

@@ -15,9 +15,9 @@ import { countTokens, insertToken } from './queries.ts'
 
 /** 50 tokens an account; a revoked one does not count. */
 const TOKENS_PER_ACCOUNT = 50
-/** A token that nobody thinks of any more ends by itself. */
+/** A forgotten token expires by itself. */
 export const USUAL_LIFE_MS = 365 * day
-/** How long the value before a rotation is accepted beside the new one: time to put it everywhere. */
+/** For this long the old value of a rotated token is accepted beside the new one, to replace it everywhere. */
 export const USUAL_OVERLAP_HOURS = 24
 
 /** The checksum lets a client or a leak scanner tell a token from a look-alike without asking us. */
@@ -28,7 +28,7 @@ export function newToken() {
 
 type Wanted = { name: string; scopes: readonly Scope[]; allow: readonly string[]; expiresAt: number | null }
 
-/** Answers the token itself, once. Throws `limit_reached`. */
+/** Returns the token's value, which is stored nowhere. Throws `limit_reached`. */
 export function makeToken(
   tx: Tx,
   account: Account,
@@ -56,7 +56,7 @@ export function makeToken(
   return { id, token }
 }
 
-/** A token acts as its account without asking for anything: its holder reads of each that is made. */
+/** Mails the account's holder: a token acts as the account without any further check. */
 const tell = (tx: Tx, call: MailContext, account: Account, { name, scopes }: Pick<Wanted, 'name' | 'scopes'>) =>
   mailTo(tx, call, account, {
     subject: 'An API token was made for your account',
@@ -96,7 +96,7 @@ function scopesFrom(
   return [...new Set(wanted as readonly Scope[])]
 }
 
-/** Nothing said: a year. Null: never. Throws `validation_failed` for what is past. */
+/** Absent: in a year; null: never. Throws `validation_failed` for a time in the past. */
 function expiryFrom(text: string | null | undefined, now: number): number | null {
   if (text === null) return null
   if (text === undefined) return now + USUAL_LIFE_MS
@@ -112,7 +112,7 @@ type Given = {
   allow?: readonly string[]
   expiresAt?: string | null
 }
-/** Makes a token as it was asked for, and tells the account's holder. Throws `validation_failed` and `limit_reached`. */
+/** Makes the token and mails the account's holder. Throws `validation_failed` and `limit_reached`. */
 export function giveToken({ tx, ...app }: MailContext & Pick<Call, 'tx' | 'registry'>, account: Account, given: Given) {
   const scopes = scopesFrom(app.registry, given)
   const now = app.clock()

@@ -9,7 +9,7 @@ export const tokens = sqliteTable('tokens', {
   /** The last four characters, so that its owner recognises it. */
   ending: text().notNull(),
   scopes: text({ mode: 'json' }).$type<Scope[]>().notNull(),
-  /** CIDRs it may be used from; empty: from everywhere. */
+  /** CIDRs from which it may be used; empty: from everywhere. */
   allow: text({ mode: 'json' }).$type<string[]>().notNull(),
   createdAt: integer('created_at').notNull(),
   expiresAt: integer('expires_at'),
@@ -17,7 +17,7 @@ export const tokens = sqliteTable('tokens', {
   usedFrom: text('used_from'),
   /** The row stays: the audit log and jobs name it. */
   revokedAt: integer('revoked_at'),
-  /** What it was before it was rotated, and until when that is still accepted. */
+  /** Hash of the value before the rotation, and until when that value is accepted. */
   previousHash: text('previous_hash'),
   previousUntil: integer('previous_until'),
 })

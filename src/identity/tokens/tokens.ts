@@ -40,13 +40,13 @@ export const grantToken = operation({
     const { tx, body } = call
     const account = accountByEmail(tx, body.account)
     if (!account) throw invalid({ field: 'account', message: 'No account has this e-mail address.' })
-    // For a program that nobody watches: without a word about it, it must not stop one day.
+    // For a program that runs unattended: without an `expiresAt` it must not stop one day.
     const { id, token, scopes } = giveToken(call, account, { ...body, expiresAt: body.expiresAt ?? null })
     return { id, token, scopes }
   },
 })
 
-/** Own ones only, for staff too: whose token it is, acts by it. A revoked one is gone for everybody. */
+/** The actor's own tokens only, for staff too. Nobody sees a revoked one. */
 const token: Resource<Token> = {
   name: 'token',
   notFound: 'token_not_found',
@@ -125,7 +125,7 @@ export const listTokens = operation({
   },
 })
 
-/** How long a rotated token's old value may go on. */
+/** The longest time for which the old value of a rotated token is accepted. */
 export const MOST_OVERLAP_HOURS = 7 * 24
 export const rotateToken = operation({
   id: 'tokens.rotate',

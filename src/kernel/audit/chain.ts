@@ -1,9 +1,12 @@
-// The audit log is a chain: each line's hash covers the line before it, so that a line changed, removed or put in between behind
-// the product's back shows from there on. What does not show: lines cut off at the end, and a log whose every later hash was made
-// anew. Both show against a backup.
+// The audit log is a chain: each line's hash covers the line before it, so that a line changed, removed or put in
+// between behind the product's back shows from there on. What does not show: lines cut off at the end, and a log whose
+// every later hash was made anew. Both show against a backup.
 import { type Db, prepared } from '../db/open.ts'
 
-/** Everything a line says, in the order in which it is stored and hashed. `details` is the text as it lies in the database. */
+/**
+ * Everything a line says, in the order in which it is stored and hashed. `details` is the text as it lies in the
+ * database.
+ */
 const columns = [
   'seq',
   'id',
@@ -23,11 +26,11 @@ const columns = [
 type Value = string | number | null
 export type Line = Record<Exclude<(typeof columns)[number], 'seq'>, Value>
 
-/** What the first line's hash covers in place of a line before it. */
+/** The first line's hash covers this in place of a previous line. */
 const START = { seq: 0, hash: '' }
 
-// Length and type of each value are in the JSON, so no two lines hash the same text. What is null at the end is left out (changes, a
-// job): so it is of lines from before there was such a column.
+// Length and type of each value are in the JSON, so no two lines hash the same text. What is null at the end is left
+// out (changes, a job): so it is of lines from before there was such a column.
 const hashOf = (before: string, values: readonly Value[]) =>
   new Bun.CryptoHasher('sha256')
     .update(`${before}\n${JSON.stringify(values.slice(0, values.findLastIndex((value) => value !== null) + 1))}`)
@@ -40,7 +43,9 @@ const insert = prepared(({ $client }) =>
   $client.prepare(`INSERT INTO audit (${columns}, hash) VALUES (${columns.map(() => '?')}, ?)`),
 )
 
-/** In the transaction of the change. The last line is asked for each time: one kept in mind would outlive a rollback. */
+/**
+ * In the transaction of the change. The last line is asked for each time: one kept in mind would outlive a rollback.
+ */
 export function appendLine(tx: Db, line: Line) {
   const before = last(tx).get() ?? START
   const all = { ...line, seq: before.seq + 1 }
@@ -63,7 +68,8 @@ const toCheck = prepared(({ $client }) => ({
 
 /**
  * Goes through the log as it is now, once. `brokenAt` is the first line that does not follow from those before it.
- * Reads outside a transaction and in slices: lines are only ever added, so what is added meanwhile is not missed but not looked at.
+ * Reads outside a transaction and in slices: lines are only ever added, so what is added meanwhile is not missed but
+ * not looked at.
  */
 export async function checkChain(db: Db): Promise<{ lines: number; ok: boolean; brokenAt: string | null }> {
   const { last, placeless, slice } = toCheck(db)

@@ -1,4 +1,5 @@
-// What a change changed: the row behind an operation before and after it, compared by the gate, so that no operation writes it.
+// What a change changed: the row behind an operation before and after it, compared by the gate, so that no operation
+// writes it.
 import { iso } from '../db/clock.ts'
 
 export type Change = { field: string; before: unknown; after: unknown }

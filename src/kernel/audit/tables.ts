@@ -12,7 +12,7 @@ export const audit = sqliteTable('audit', {
   requestId: text('request_id').notNull(),
   result: text().notNull(),
   details: text({ mode: 'json' }),
-  /** What was one thing before and another after. */
+  /** Fields with their values before and after. */
   changes: text({ mode: 'json' }),
   /** The job that it started. */
   jobId: text('job_id'),

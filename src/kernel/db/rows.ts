@@ -1,11 +1,12 @@
-// The statements that every room needs: a row by one of its columns, a new row, rows with a text in them.
+// Statements that every feature needs: a row by one of its columns, a new row, rows that contain a text.
 import { and, eq, getTableColumns, getTableName, type SQL, sql } from 'drizzle-orm'
 import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core'
 import { type Db, prepared, type Tx } from './open.ts'
 
 /**
- * A placeholder whose value the planner does not peek at. SQLite plans a join, a LIMIT or a partial index anew each time a value is bound
- * at which it has peeked, which costs more than the query; `+` hides the value. Raw SQL says `+?`, with the figures measured at it.
+ * A placeholder whose value the planner does not peek at. SQLite plans a join, a LIMIT or a partial index anew each
+ * time a value is bound at which it has peeked, which costs more than the query; `+` hides the value. Raw SQL says
+ * `+?`, with the figures measured at it.
  */
 export const unpeeked = (name: string): SQL => sql`+${sql.placeholder(name)}`
 
@@ -35,14 +36,16 @@ export function ownRow<T extends SQLiteTable & { id: SQLiteColumn }>(table: T, w
 }
 
 /**
- * `const insert = inserting(servers)`. Every column has a place in the statement; what a row leaves out is its default or NULL.
- * Values are encoded here: drizzle's placeholders would write the text "null" into a JSON column and 0 for no boolean.
+ * `const insert = inserting(servers)`. Every column has a place in the statement; what a row leaves out is its default
+ * or NULL. Values are encoded here: drizzle's placeholders would write the text "null" into a JSON column and 0 for no
+ * boolean.
  */
 export function inserting<T extends SQLiteTable>(table: T) {
   const columns = Object.entries(getTableColumns(table) as Record<string, SQLiteColumn>)
   const insert = prepared(({ $client }) => {
     return $client.prepare(
-      `INSERT INTO "${getTableName(table)}" (${columns.map(([, c]) => `"${c.name}"`)}) VALUES (${columns.map(() => '?')})`,
+      `INSERT INTO "${getTableName(table)}" (${columns.map(([, c]) => `"${c.name}"`)}) VALUES ` +
+        `(${columns.map(() => '?')})`,
     )
   })
   return (tx: Tx, row: T['$inferInsert']): void => {
@@ -59,9 +62,9 @@ export function inserting<T extends SQLiteTable>(table: T) {
 /** A condition as SQL text, and the values of its parameters in their order. */
 export type Where = { where: string; values: string[] }
 
-/** What stands behind a column that is searched: `name ${LIKE}`, with `partOf(text)` as its value. */
+/** The condition behind a searched column: `name ${LIKE}`, with `partOf(text)` as its value. */
 export const LIKE = "LIKE ? ESCAPE '\\'"
-/** Whatever has the text in it, whose every character means itself. */
+/** The pattern of everything that contains the text; each of its characters stands for itself. */
 export const partOf = (text: string) => `%${text.slice(0, 100).replace(/[%_\\]/g, '\\$&')}%`
 /** The column has the text in it. */
 export const contains = (column: SQLiteColumn, text: string): SQL => sql`${column} LIKE ${partOf(text)} ESCAPE '\\'`

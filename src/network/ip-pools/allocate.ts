@@ -1,5 +1,5 @@
-// Giving addresses to a workload and taking them back, inside the transaction of the order. The unique index on the address is
-// the second defence; the one writer is the first.
+// Giving addresses to a workload and taking them back, inside the transaction of the order. The unique index on the
+// address is the second defence; the one writer is the first.
 import { asc, desc, eq } from 'drizzle-orm'
 import { ApiError } from '../../kernel/api/errors.ts'
 import { newId } from '../../kernel/db/ids.ts'
@@ -9,33 +9,40 @@ import { toNetwork, toNumber, toText } from './ranges.ts'
 import { type Address, addresses, type Pool, pools } from './tables.ts'
 
 const insert = inserting(addresses)
-// INDEXED BY pins the plan: the planner may otherwise walk through every address that is taken, at every order. +?: 2 to 5 µs each
-// instead of 6 to 12.
+// INDEXED BY pins the plan: the planner may otherwise walk through every address that is taken, at every order. +?: 2
+// to 5 µs each instead of 6 to 12.
 const statements = prepared(({ $client }) => ({
   freeIpv4: $client.prepare<{ id: string; address: string }, [string]>(
     `SELECT a.id, a.address FROM pool_nodes pn JOIN addresses a INDEXED BY addresses_free ON a.pool_id = pn.pool_id
-     WHERE pn.node_id = +? AND a.version = 4 AND a.workload_id IS NULL AND a.reserved_for IS NULL ORDER BY a.pool_id, a.place LIMIT 1`,
+     WHERE pn.node_id = +? AND a.version = 4 AND a.workload_id IS NULL AND a.reserved_for IS NULL
+     ORDER BY a.pool_id, a.place LIMIT 1`,
   ),
   take: $client.prepare(
-    'UPDATE addresses SET workload_id = ?, is_primary = ? WHERE id = ? AND workload_id IS NULL AND reserved_for IS NULL',
+    'UPDATE addresses SET workload_id = ?, is_primary = ? WHERE id = ? AND workload_id IS NULL AND reserved_for ' +
+      'IS NULL',
   ),
   ipv6Pools: $client.prepare<
     { id: string; network: string; gateway: string; first: string; last: string; nextOffset: string },
     [string]
   >(
-    'SELECT p.id, p.network, p.gateway, p.first, p.last, p.next_offset AS nextOffset FROM pools p JOIN pool_nodes pn ON pn.pool_id = p.id WHERE p.version = 6 AND pn.node_id = +? ORDER BY p.id',
+    'SELECT p.id, p.network, p.gateway, p.first, p.last, p.next_offset AS nextOffset FROM pools p JOIN ' +
+      'pool_nodes pn ON pn.pool_id = p.id WHERE p.version = 6 AND pn.node_id = +? ORDER BY p.id',
   ),
   nextPlace: $client.prepare<{ n: number }, [string]>(
     'SELECT coalesce(max(place), -1) + 1 AS n FROM addresses WHERE pool_id = +?',
   ),
   moveOn: $client.prepare('UPDATE pools SET next_offset = ? WHERE id = ?'),
   freed: $client.prepare<{ id: string; address: string }, [string, number]>(
-    'SELECT id, address FROM addresses INDEXED BY addresses_free WHERE pool_id = +? AND prefix_length = +? AND workload_id IS NULL AND reserved_for IS NULL ORDER BY place LIMIT 1',
+    'SELECT id, address FROM addresses INDEXED BY addresses_free WHERE pool_id = +? AND prefix_length = +? AND ' +
+      'workload_id IS NULL AND reserved_for IS NULL ORDER BY place LIMIT 1',
   ),
   release: $client.prepare('UPDATE addresses SET workload_id = NULL, is_primary = 0 WHERE workload_id = ?'),
 }))
 
-/** Takes `count` IPv4 addresses from the pools attached to the node; the first is the primary one. Throws `no_addresses`. */
+/**
+ * Takes `count` IPv4 addresses from the pools attached to the node; the first is the primary one. Throws
+ * `no_addresses`.
+ */
 export function takeIpv4(tx: Tx, workloadId: string, nodeId: string, count: number): string[] {
   const { freeIpv4, take } = statements(tx)
   return Array.from({ length: count }, (_, i) => {
@@ -50,7 +57,10 @@ export function takeIpv4(tx: Tx, workloadId: string, nodeId: string, count: numb
   })
 }
 
-/** Takes one IPv6 prefix of this length; undefined when no attached pool has one. A workload is not refused for want of IPv6. */
+/**
+ * Takes one IPv6 prefix of this length; undefined when no attached pool has one. A workload is not refused for want of
+ * IPv6.
+ */
 export function takeIpv6(tx: Tx, workloadId: string, nodeId: string, prefixLength: number): string | undefined {
   const { ipv6Pools, freed, take, nextPlace, moveOn } = statements(tx)
   for (const pool of ipv6Pools.all(nodeId)) {
@@ -77,7 +87,9 @@ export function takeIpv6(tx: Tx, workloadId: string, nodeId: string, prefixLengt
   return undefined
 }
 
-/** The next aligned prefix behind what was cut before. `nextOffset` counts single addresses from the start of the range. */
+/**
+ * The next aligned prefix behind what was cut before. `nextOffset` counts single addresses from the start of the range.
+ */
 function cutFrom(pool: Pick<Pool, 'network' | 'gateway' | 'first' | 'last' | 'nextOffset'>, prefixLength: number) {
   const network = toNetwork(pool.network)!
   if (prefixLength < network.bits) return undefined

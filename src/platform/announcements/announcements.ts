@@ -1,4 +1,4 @@
-// What a provider tells everybody: shown on the first page of those it concerns, for as long as it does.
+// Announcements: shown on the first page of their audience between their start and their end.
 
 import { Type as t } from 'typebox'
 import type { AccountKind } from '../../kernel/api/access.ts'

@@ -1,4 +1,4 @@
-// What was done to the own account and servers, and by whom: the part of the audit log that is everybody's own business.
+// The part of the audit log that each account may read: what it did, and what others did to it and to its servers.
 
 import { Type as t } from 'typebox'
 import { server } from '../../compute/servers/model.ts'
@@ -10,7 +10,7 @@ import { accountKinds, everybody } from '../../kernel/api/access.ts'
 import { page, paginate } from '../../kernel/api/list.ts'
 import { described, namedSchema, nullable, operation, type ReadContext, time } from '../../kernel/api/operation.ts'
 import { iso } from '../../kernel/db/clock.ts'
-import { asKnownTo, type RequestContext } from './doer.ts'
+import { auditActorFor, type Relation } from './audit-actor.ts'
 import { via, viaOf } from './line.ts'
 import {
   countLines,
@@ -40,8 +40,8 @@ const activity = namedSchema('Activity', {
   jobId: described(nullable(t.String()), 'The job that it started.'),
 })
 
-function show({ tx, actor }: ReadContext, a: LineRow, asking: RequestContext) {
-  // A refused sign-in has no actor yet: the address is all there is to know about it.
+function show({ tx, actor }: ReadContext, a: LineRow, relation: Relation) {
+  // A refused sign-in has no actor: only its address is known.
   const visitor = a.actorId === '' || (a.operation === 'sessions.create' && a.result !== 'done')
   const did = {
     accountId: visitor ? '' : a.actorId,
@@ -50,13 +50,13 @@ function show({ tx, actor }: ReadContext, a: LineRow, asking: RequestContext) {
     resellerId: a.actorResellerId,
     providerId: a.providerId,
   }
-  const { name, you, token, from } = asKnownTo(actor, did, asking)
+  const { name, you, token, from } = auditActorFor(actor, did, relation)
   const through = viaOf(a)
-  // Terminated, or not shared any more: the line stays, and leads nowhere.
+  // The line of a server that is terminated or not shared any more stays, without a link.
   const targetGone =
     a.targetGone === 1 ||
     (!!a.target?.startsWith(`${serverTarget.prefix}_`) && server.find(tx, actor, a.target) === undefined)
-  // Whoever comes by a link has shown nothing but the link: whether it is you, only you know.
+  // A sign-in by a link proves only the possession of the link, so the line never says "you".
   const link = linkOf(a)
   return {
     id: a.id,
@@ -75,10 +75,12 @@ function show({ tx, actor }: ReadContext, a: LineRow, asking: RequestContext) {
   }
 }
 
-/** One operation may do several things. Which one it did is a word of the product's own, and all of what was sent that is told here. */
+/**
+ * An operation may have several actions. The action is a word of the product; nothing else of the body is shown here.
+ */
 const actionIn = ({ details }: LineRow): string | null =>
   details === null ? null : (/"action":"([a-z_]{1,20})"/.exec(details)?.[1] ?? null)
-/** Whose link it was that opened the session. */
+/** The maker of the link that opened the session. */
 function linkOf({ operation, details }: LineRow): MadeBy | undefined {
   return operation === useSignInLink.id && details !== null
     ? (JSON.parse(details) as { linkOf?: MadeBy }).linkOf
@@ -86,7 +88,7 @@ function linkOf({ operation, details }: LineRow): MadeBy | undefined {
 }
 
 /** A page of these lines, newest first. */
-function listing(call: ReadContext, name: string, lines: Filter, asking: RequestContext = 'own') {
+function listing(call: ReadContext, name: string, lines: Filter, relation: Relation = 'own') {
   const { tx, actor } = call
   // Lines about servers need the right to see servers, whoever did it; so do lines about other things with a scope.
   const targets = targetsOf(call.registry)
@@ -97,7 +99,7 @@ function listing(call: ReadContext, name: string, lines: Filter, asking: Request
     name,
     rows: (after, limit) => selectLinesOf(tx, targets, filter, after, limit),
     keyOf: (a) => a.id,
-    show: (a) => show(call, a, asking),
+    show: (a) => show(call, a, relation),
     total: () => countLines(tx, filter),
   })
 }
@@ -126,7 +128,7 @@ export const listServerActivity = operation({
   response: page(activity),
   run(call) {
     const { tx, actor, target } = call
-    const asking = accessLevel(tx, actor, target) === 'own' ? 'own' : 'guest'
-    return listing(call, `activity ${target.id}`, ofTarget(target.id), asking)
+    const relation = accessLevel(tx, actor, target) === 'own' ? 'own' : 'guest'
+    return listing(call, `activity ${target.id}`, ofTarget(target.id), relation)
   },
 })

@@ -5,14 +5,15 @@ import { filterQuery, showLine } from './line.ts'
 import { filterFrom, selectLinesOf } from './queries.ts'
 import { targetsOf } from './target.ts'
 
-/** Lines in one piece: some milliseconds of work, and about a hundred kilobytes. */
+/** Lines per read: some milliseconds of work, about 100 kB. */
 const SLICE = 200
 
 type Line = ReturnType<typeof showLine>
 
 /**
- * Each piece is a read of its own: a transaction would have to stay open for as long as the reader takes. Lines never change and new
- * ones come before the first, so nothing is missed or told twice. Filters are checked at once, before the first byte is sent.
+ * Each slice is its own read: one transaction would stay open until the client has read everything. Lines never change
+ * and new lines come before the first, so no line is missing or repeated. Filters are checked before the first byte is
+ * sent.
  */
 function slices(
   { tx: db, query, registry }: ReadContext,
@@ -90,7 +91,7 @@ const cells = (a: Line) =>
   ].map(harmless)
 
 /**
- * What a spreadsheet would take for a formula becomes text. Also inside a cell: where people write decimal commas, a
- * spreadsheet cuts at semicolons whatever stands in quotes.
+ * A cell that a spreadsheet would take for a formula becomes text, also behind a semicolon: where people write decimal
+ * commas, a spreadsheet splits at semicolons, also inside quotes.
  */
 export const harmless = (cell: string) => cell.replace(/(?<=(?:^|[;\t\r\n]) *)(?=[=+\-@\t\r])/g, "'")

@@ -35,7 +35,7 @@ export type LineRow = {
   changes: string | null
 }
 
-/** What the targets answer for one field; NULL for a target whose feature says nothing of it. */
+/** One field of the targets, by the prefix of their ids; NULL where a feature does not declare the field. */
 function byTarget(
   targets: readonly AuditTarget[],
   field: Exclude<keyof AuditTarget, 'prefix' | 'scope' | 'page'>,
@@ -120,7 +120,7 @@ export const withoutTargets = ({ where, values }: Filter, prefixes: readonly str
   values,
 })
 
-/** What the query of the audit log asks for; each part has an index. */
+/** The filter for a query of the audit log. Each part has an index. */
 export function filterFrom(db: Db, query: Query): Filter {
   const parts: { sql: string; toCount?: string; values: (string | number)[] }[] = [{ sql: '1', values: [] }]
   const add = (sql: string, ...values: (string | number)[]) => parts.push({ sql, values })

@@ -2,7 +2,7 @@ import { mayCall } from '../../kernel/api/operation.ts'
 import type { Attention, Source } from '../overview/attention.ts'
 import { DISK_SHOWN_PERCENT, getPanelHost, MEMORY_SHOWN_PERCENT } from './panel-host.ts'
 
-/** For those who may see the host: two figures that the system has at hand. */
+/** Two figures, for actors who may see the host. */
 export const fullHost: Source = ({ actor, host }) => {
   if (!mayCall(getPanelHost, actor)) return []
   const at = { since: null, action: 'Open controller host', href: '/admin/controller' }

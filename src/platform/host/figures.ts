@@ -1,5 +1,5 @@
-// What the host of the controller has and uses, as Linux itself says. What reads is apart from what understands, so that tests can
-// say any host.
+// Figures of the controller's host, as Linux reports them. Reading is apart from parsing, so that tests can
+// describe any host.
 import { readFileSync, statfsSync, statSync } from 'node:fs'
 
 export type HostSource = {
@@ -7,7 +7,7 @@ export type HostSource = {
   disk(path: string): { bsize: number; blocks: number; bfree: number; bavail: number }
   /** 0 for a file that is not there. */
   fileBytes(path: string): number
-  /** Memory this process holds. */
+  /** Memory of this process, bytes. */
   ownBytes(): number
 }
 
@@ -35,7 +35,7 @@ export const loadFrom = (loadavg: string): [number, number, number] => {
   return [one, five, fifteen]
 }
 
-/** `used` is what programs hold: the cache goes when it is needed. */
+/** `used` leaves out the page cache, which Linux frees on demand. */
 export function memoryFrom(meminfo: string) {
   const bytes = (name: string) => Number(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(meminfo)?.[1] ?? 0) * 1024
   const totalBytes = bytes('MemTotal')
@@ -50,7 +50,7 @@ export function memoryFrom(meminfo: string) {
 
 export const uptimeFrom = (uptime: string) => Math.floor(Number(uptime.split(' ')[0]))
 
-/** As `df` counts: what is kept for root is neither used nor free. */
+/** As `df` counts: blocks reserved for root are neither used nor free. */
 export function diskFrom({ bsize, blocks, bfree, bavail }: ReturnType<HostSource['disk']>) {
   const used = blocks - bfree
   return { totalBytes: blocks * bsize, usedBytes: used * bsize, percent: percentOf(used, used + bavail) }
@@ -60,7 +60,7 @@ const TICKS_PER_SECOND = 100
 const nothingYet = { ticks: { cpus: 0, total: 0, busy: 0 } as CpuTicks, percent: 0 }
 
 export class HostFigures {
-  /** The last sample: CPU use is counted from one to the next. The first is since the host started. */
+  /** The last sample: CPU use is the difference between two. The first counts from the start of the host. */
   #cpu = nothingYet
 
   constructor(
@@ -68,7 +68,7 @@ export class HostFigures {
     readonly dataDir: string,
   ) {}
 
-  /** Two that ask within a second are told the same: between them lies too little to count. */
+  /** Calls within a second get the same figures: the difference between their samples would be too small. */
   cpu() {
     const ticks = cpuFrom(this.source.proc('stat'))
     const passed = ticks.total - this.#cpu.ticks.total
@@ -82,7 +82,7 @@ export class HostFigures {
   disk = () => ({ path: this.dataDir, ...diskFrom(this.source.disk(this.dataDir)) })
   load = () => loadFrom(this.source.proc('loadavg'))
   uptimeSeconds = () => uptimeFrom(this.source.proc('uptime'))
-  /** With what is written and not yet moved into the file itself. */
+  /** Size of the database with its write-ahead log. */
   databaseBytes = () =>
     ['', '-wal'].reduce((all, end) => all + this.source.fileBytes(`${this.dataDir}/berth.db${end}`), 0)
 }

@@ -1,10 +1,10 @@
-// The host that the controller itself runs on: how busy, how full, since when.
+// The host of the controller: load, memory, disk and uptime.
 import { Type as t } from 'typebox'
 import { VERSION } from '../../app/version.ts'
 import { operation, time } from '../../kernel/api/operation.ts'
 import { iso, second } from '../../kernel/db/clock.ts'
 
-/** From here on it is under Needs attention. */
+/** From these percentages on the host is listed under Needs attention. */
 export const DISK_SHOWN_PERCENT = 85
 export const MEMORY_SHOWN_PERCENT = 90
 

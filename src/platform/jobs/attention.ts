@@ -4,7 +4,7 @@ import { day, iso } from '../../kernel/db/clock.ts'
 import { MOST_SHOWN, type Source } from '../overview/attention.ts'
 import { lastFailedJobs, stuckJobRows, visibleJobs } from './queries.ts'
 
-/** A failure nobody acted on is history after this long. */
+/** A failed job is shown for this long. */
 const FAILURE_SHOWN_MS = 7 * day
 
 export const stuckJobs: Source = ({ tx, actor }) => {
@@ -19,8 +19,9 @@ export const stuckJobs: Source = ({ tx, actor }) => {
 }
 
 /**
- * Failed jobs of the servers that the actor sees, while no newer job ran. An installation that failed shows as a failed server; one of a
- * server that waits for its setup again shows here. Staff see too many servers: their jobs are counted.
+ * Failed jobs of the servers that the actor sees, while no newer job ran. An installation that failed shows as a failed
+ * server; one of a server that waits for its setup again shows here. Staff see too many servers: their jobs are
+ * counted.
  */
 export const failedJobs: Source = ({ tx, actor, clock }) => {
   if (actor.kind === 'staff') return []

@@ -75,7 +75,7 @@ export const getJobLog = operation({
     state: jobState,
   }),
   run({ tx, actor, target, query }) {
-    // What is typed on a node names its paths, bridges and volumes.
+    // Commands name the node's paths, bridges and volumes.
     const lines = linesAfter(tx, target.id, Number(query['after'] ?? 0)).filter(
       (l) => actor.kind === 'staff' || l.level !== 'command',
     )

@@ -8,7 +8,7 @@ import { described, namedSchema, nullable, type Resource, time } from '../../ker
 import { iso, isoOrNull } from '../../kernel/db/clock.ts'
 import type { Db } from '../../kernel/db/open.ts'
 import type { Job } from '../../kernel/jobs/queries.ts'
-import { asKnownTo } from '../audit/doer.ts'
+import { auditActorFor } from '../audit/audit-actor.ts'
 import { type JobRow, jobRow, visibleJobs } from './queries.ts'
 import { subjectFields, subjectSchema } from './subjects.ts'
 
@@ -50,21 +50,21 @@ export const jobRecord = namedSchema('Job', {
   ),
 })
 
-/** Undoing is part of running: a job has failed when everything it began is taken back. */
+/** Undoing is part of running: a job has failed when all that it did is undone. */
 export const stateOf = (it: Job) => (it.state === 'undoing' ? 'running' : it.state)
 
-type Doer = {
+type JobActor = {
   type: 'person' | 'token' | 'system'
   id: string
   name: string
   account: { id: string | null; kind: AccountKind | null; name: string | null; resellerId: string | null }
 }
 /** The name of a token goes with its id: an actor who may not know the id reads the person behind the token instead. */
-function asSeenBy(actor: Actor, { ownerId, providerId }: JobRow, { type, id, name, account }: Doer) {
+function asSeenBy(actor: Actor, { ownerId, providerId }: JobRow, { type, id, name, account }: JobActor) {
   const whole = { type, id, name }
-  const asking = ownerId === actor.accountId || providerId === actor.accountId ? 'own' : 'guest'
+  const relation = ownerId === actor.accountId || providerId === actor.accountId ? 'own' : 'guest'
   const did = { accountId: account.id ?? id, kind: account.kind, name, resellerId: account.resellerId, providerId }
-  const known = asKnownTo(actor, did, asking)
+  const known = auditActorFor(actor, did, relation)
   if (known.token) return whole
   if (known.name !== name) return { ...whole, id: '', name: known.name }
   return type === 'token' ? { ...whole, id: '', name: account.name ?? '' } : whole
@@ -75,7 +75,7 @@ const startedBy = (actor: Actor, it: JobRow) =>
     type: it.startedByType,
     id: it.startedById,
     name: it.startedByName,
-    account: { id: it.doerId, kind: it.doerKind, name: it.doerName, resellerId: it.doerResellerId },
+    account: { id: it.actorId, kind: it.actorKind, name: it.actorName, resellerId: it.actorResellerId },
   })
 
 const cancelledBy = (actor: Actor, it: JobRow) =>

@@ -30,10 +30,10 @@ export type JobRow = Job & {
   nodeName: string | null
   ownerId: string | null
   providerId: string | null
-  doerId: string | null
-  doerKind: AccountKind | null
-  doerName: string | null
-  doerResellerId: string | null
+  actorId: string | null
+  actorKind: AccountKind | null
+  actorName: string | null
+  actorResellerId: string | null
   cancellerId: string | null
   cancellerKind: AccountKind | null
   cancellerName: string | null
@@ -54,8 +54,10 @@ const selectJobs = `SELECT j.id, j.kind, j.title, j.state, j.progress, j.step_n 
   j.cancel_by_type AS cancelByType, j.cancel_by_id AS cancelById, j.cancel_by_name AS cancelByName,
   j.undo_node_id AS undoNodeId, ${nodeReference.columns('n', { nodeName: 'name' })},
   ${workloadReference.columns('w', { ownerId: 'ownerId', providerId: 'resellerId' })},
-  ${accountReference.columns('ac', { doerId: 'id', doerKind: 'kind', doerName: 'name', doerResellerId: 'resellerId' })},
-  ${accountReference.columns('cac', { cancellerId: 'id', cancellerKind: 'kind', cancellerName: 'name', cancellerResellerId: 'resellerId' })}
+  ${accountReference.columns('ac', { actorId: 'id', actorKind: 'kind', actorName: 'name' })},
+  ${accountReference.columns('ac', { actorResellerId: 'resellerId' })},
+  ${accountReference.columns('cac', { cancellerId: 'id', cancellerKind: 'kind', cancellerName: 'name' })},
+  ${accountReference.columns('cac', { cancellerResellerId: 'resellerId' })}
   ${fromJobs}`
 
 export const jobRow = (tx: Db, { where, values }: Where, id: string): JobRow | undefined =>

@@ -1,4 +1,4 @@
-// What jobs work on, as the API names it: each kind of subject has a field of its own in a job, null where the job is about another kind.
+// The subjects of jobs in the API: each kind has its own field in a job, null in a job about another kind.
 import { type TSchema, Type as t } from 'typebox'
 import { nullable } from '../../kernel/api/operation.ts'
 import type { Job } from '../../kernel/jobs/queries.ts'

@@ -1,8 +1,9 @@
-// Needs attention: one form for every kind of account. Each feature declares its own sources (`attention` in its feature.ts).
+// Needs attention: one form for every kind of account. Each feature declares its own sources (`attention` in its
+// feature.ts).
 import { type Static, Type as t } from 'typebox'
 import { described, namedSchema, nullable, type ReadContext, time } from '../../kernel/api/operation.ts'
 
-/** What, since when, what it means, and one thing to do about it where there is one. */
+/** A trouble: since when, what it means, and one action where there is one. */
 export const attention = namedSchema('Attention', {
   level: t.Enum(['bad', 'warn']),
   what: t.String(),
@@ -21,16 +22,16 @@ export type Source = (call: ReadContext) => Attention[]
 
 declare module '../../kernel/feature.ts' {
   interface FeatureFields {
-    /** What may need somebody's attention, for the overview. */
+    /** Sources of troubles for the overview. */
     attention?: readonly Source[]
   }
 }
 
-/** One line of a checklist; `done` is a fact, nobody ticks it. */
+/** One line of a checklist. `done` is read from the database: nobody ticks it. */
 export const step = namedSchema('Step', { title: t.String(), words: t.String(), done: t.Boolean(), href: t.String() })
 export type Step = Static<typeof step>
 
-/** As many of one kind as are read before one begins with the first. */
+/** The rows of one kind that a source returns at most. */
 export const MOST_SHOWN = 20
 
 /** Every source of every feature asked, the worst first. */

@@ -1,4 +1,5 @@
-// The steps that an account of each kind does once. Facts tick a step; an actor sees a step only if it may call its operation.
+// The steps that an account of each kind does once. Facts tick a step; an actor sees a step only if it may call its
+// operation.
 import type { AccountKind } from '../../kernel/api/access.ts'
 import { mayCall, type Operation, type ReadContext } from '../../kernel/api/operation.ts'
 import type { Step } from './attention.ts'

@@ -1,5 +1,5 @@
-// The staff's first page: what needs attention, how full it is, and what is still to be set up, all from facts. Each part is for who may
-// call the operation behind it, and null for who may not.
+// The staff's first page: what needs attention, capacity, and the steps of the set-up. Each part is null for an actor
+// who may not call the operation behind it.
 import { Type as t } from 'typebox'
 import { listAllServers } from '../../compute/servers/list.ts'
 import { listLocations } from '../../fleet/locations/locations.ts'
@@ -19,7 +19,8 @@ export const getOverview = operation({
   method: 'GET',
   path: '/admin/overview',
   summary:
-    'What needs attention, capacity, jobs, and the set-up checklist; what your role does not include is null or left out',
+    'What needs attention, capacity, jobs, and the set-up checklist; what your role does not include is null or ' +
+    'left out',
   access: { staff: ['account:read'] },
   response: t.Object({
     checkedAt: time,

@@ -1,5 +1,5 @@
-// The first page of a customer and of a reseller: what needs attention, how many servers there are, and what a new account has still to
-// do, all from facts.
+// The first page of a customer and of a reseller: what needs attention, how many servers there are, and the steps that
+// a new account has not done yet.
 import { Type as t } from 'typebox'
 import { serverKind } from '../../compute/servers/model.ts'
 import { visible } from '../../compute/workloads/access.ts'

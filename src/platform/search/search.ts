@@ -1,5 +1,5 @@
-// One field finds servers by name, address or id, customers, nodes, jobs, pages and actions. It finds nothing that the actor may not see
-// or do.
+// One field finds servers by name, address or id, customers, nodes, jobs, pages and actions. It finds nothing that the
+// actor may not see or do.
 
 import { Type as t } from 'typebox'
 import { everybody } from '../../kernel/api/access.ts'
@@ -7,7 +7,7 @@ import { nullable, operation, type ReadContext } from '../../kernel/api/operatio
 import { partOf } from '../../kernel/db/rows.ts'
 import { declaredName } from '../../kernel/declared.ts'
 
-/** As many as are seen at a glance. */
+/** Results per search. */
 export const MOST = 12
 
 type Found = { type: string; id: string | null; title: string; detail: string | null; href: string }
@@ -34,7 +34,7 @@ function found(call: ReadContext, text: string): Found[] {
   ])
 }
 
-/** Each kind in turn gives one, until there are enough: many servers of a name do not hide the customer. Kinds stay together. */
+/** Takes one of each kind in turn, so that many servers of a name do not hide the customer. Kinds stay together. */
 function share(kinds: Found[][]): Found[] {
   const taken = kinds.map(() => 0)
   for (let n = 0; n < MOST; ) {

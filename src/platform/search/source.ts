@@ -1,4 +1,4 @@
-// What a feature lets people find by its name, address or id.
+// A feature declares how its things are found by name, address or id.
 import type { ReadContext } from '../../kernel/api/operation.ts'
 
 export type SearchRow = { id: string; title: string; detail: string | null }
@@ -15,7 +15,7 @@ export type SearchSource = {
 
 declare module '../../kernel/feature.ts' {
   interface FeatureFields {
-    /** What can be found. */
+    /** Sources of the search. */
     search?: readonly SearchSource[]
   }
 }

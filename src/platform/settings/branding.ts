@@ -1,4 +1,4 @@
-// How the installation shows itself, and how a reseller does to its own customers: the same calls for both.
+// The brand of the installation and the brand of a reseller: the same operations for both.
 import { type Static, Type as t } from 'typebox'
 import { accountByEmail, mailAddress } from '../../identity/accounts/model.ts'
 import type { AccountKind, Scope } from '../../kernel/api/access.ts'
@@ -43,14 +43,16 @@ function show(tx: Db, owner: BrandOwner): Static<typeof brandAnswer> {
   return { ...row, logo: logoHash && logoUrl(logoHash) }
 }
 
-/** A colour that white words are read on, since they stand on every button. */
+/** Throws `validation_failed` for a colour on which white text, as on buttons, is not readable. */
 function mustBeRead(accent: string | null): string | null {
   if (accent === null) return null
   const contrast = contrastWithWhite(accent)
   if (contrast < LEAST_CONTRAST)
     throw invalid({
       field: 'accent',
-      message: `is too light for white text on it: the contrast is ${contrast.toFixed(1)}, and it must be ${LEAST_CONTRAST} or more. Choose a darker one.`,
+      message:
+        `is too light for white text on it: the contrast is ${contrast.toFixed(1)}, and it must be ` +
+        `${LEAST_CONTRAST} or more. Choose a darker one.`,
     })
   return accent.toLowerCase()
 }
@@ -58,8 +60,8 @@ function mustBeRead(accent: string | null): string | null {
 const domainOf = (address: string) => address.slice(address.lastIndexOf('@') + 1).toLowerCase()
 
 /**
- * A reseller writes in its own name, not in the provider's or in that of somebody else here. Its mails leave through the provider's mail
- * server, so whatever came from the provider's domain would pass as the provider's for every reader.
+ * A reseller's sender is its own address, not the provider's or another account's. Its mails leave through the
+ * provider's mail server, so an address in the provider's domain would make them pass as mails of the provider.
  */
 function mustBeItsOwn(tx: Db, { secrets }: AppContext, owner: string, address: string) {
   const holder = accountByEmail(tx, address)
@@ -76,7 +78,7 @@ function mustBeItsOwn(tx: Db, { secrets }: AppContext, owner: string, address: s
     })
 }
 
-/** The first bytes say what a picture is; its name and its sender do not. SVG is left out: it can hold scripts. */
+/** Formats by their first bytes, not by name or declared type. SVG is not accepted: it can contain scripts. */
 const pictures: readonly [string, (bytes: Buffer) => boolean][] = [
   ['image/png', (b) => b.subarray(0, 8).equals(Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]))],
   ['image/jpeg', (b) => b.subarray(0, 3).equals(Buffer.from([0xff, 0xd8, 0xff]))],

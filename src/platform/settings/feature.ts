@@ -20,7 +20,9 @@ const errors = {
   },
   key_file_not_usable: {
     status: 409,
-    when: 'The key file cannot be read or written, or lacks a key that something is encrypted with; the message says which.',
+    when:
+      'The key file cannot be read or written, or lacks a key that something is encrypted with; the message ' +
+      'says which.',
     remedy: 'Put the right key file in place, then try again.',
   },
 } as const

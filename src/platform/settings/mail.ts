@@ -11,7 +11,7 @@ import { sendNow } from '../../kernel/mail/smtp.ts'
 
 const access = { staff: ['settings:write'] } as const
 
-/** Never the password: only whether there is one. */
+/** Without the password; `hasPassword` tells whether there is one. */
 function show(tx: Db, secrets: Secrets) {
   const server = mailServer(tx, secrets)
   if (!server) return { host: null, port: null, tls: false, plain: false, user: null, hasPassword: false, from: null }
@@ -42,7 +42,8 @@ export const configureMail = operation({
   method: 'PUT',
   path: '/admin/settings/mail',
   summary:
-    'Set the mail server that sends for Berth; waiting mails are sent then. Without a password the one that is kept stays',
+    'Set the mail server that sends for Berth; waiting mails are sent then. Without a password the one that is ' +
+    'kept stays',
   access,
   body: fields({
     host: t.String({
@@ -69,7 +70,9 @@ export const configureMail = operation({
   },
 })
 
-/** A password is never handed to a server that it was not given for: whoever may change the host would learn it. */
+/**
+ * The stored password is sent only to the server that it was entered for: else a change of the host would disclose it.
+ */
 function keptPassword(
   kept: MailServer | undefined,
   now: Pick<MailServer, 'host' | 'port' | 'user' | 'plain'>,

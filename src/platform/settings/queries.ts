@@ -52,7 +52,7 @@ const columns = {
   logoHash: branding.logoHash,
 }
 const nothing = { name: null, accent: null, senderName: null, senderAddress: null, logoHash: null }
-/** What the owner has set itself; nulls are inherited. */
+/** The owner's own settings; nulls are inherited. */
 export const brandingOf = (tx: Db, owner: BrandOwner) =>
   tx.select(columns).from(branding).where(of(owner)).get() ?? nothing
 

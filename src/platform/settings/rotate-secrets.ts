@@ -1,5 +1,5 @@
-// A new key for what is encrypted. The key file has both keys until nothing is encrypted with the old one, so that whoever dies in between
-// leaves a file that opens everything; called again, it goes on with the key that was made.
+// A new key for all encrypted values. The key file has both keys until no value needs the old one: after a crash it
+// opens everything, and a second call continues with the new key.
 import { getTableName } from 'drizzle-orm'
 import { Type as t } from 'typebox'
 import { ApiError } from '../../kernel/api/errors.ts'
@@ -31,14 +31,14 @@ export const rotateSecrets = operation({
   },
   run({ tx, secrets, registry, prepared: encrypted }) {
     const [key, ...old] = secrets.keyIds() as [string, ...string[]]
-    // Every transaction that began after the key was made has encrypted with it, so this finds nothing. It is what must not be wrong.
+    // Transactions that began after the key was made use it, so this finds nothing; a mistake here would lose secrets.
     if ([...keysInUse(tx, registry.encrypted).keys()].some((id) => id !== key)) return { key, encrypted, dropped: [] }
     if (old.length) secrets.dropOldKeys()
     return { key, encrypted, dropped: old }
   },
 })
 
-/** Answers how many values were re-encrypted. Until all of them have been opened once, nothing is changed. */
+/** Returns the number of re-encrypted values. Opens all of them once before it changes any. */
 async function reencryptEverything(
   db: Db,
   columns: readonly EncryptedColumn[],
@@ -49,7 +49,8 @@ async function reencryptEverything(
   const missing = [...keysInUse(db, columns).keys()].filter((id) => !there.includes(id))
   if (missing.length)
     throw new KeyFileError(
-      `Something is encrypted with ${named(missing)}, and the key file has ${named(there)} only. Nothing was changed. Add the missing line ` +
+      `Something is encrypted with ${named(missing)}, and the key file has ${named(there)} only. Nothing was ` +
+        'changed. Add the missing line ' +
         'from your copy of the keys, then run this again.',
     )
   await eachEncryptedOtherwise(db, columns, '', (_, { of, about, encrypted }) => {
@@ -57,12 +58,13 @@ async function reencryptEverything(
       secrets.open(about, encrypted)
     } catch {
       throw new KeyFileError(
-        `A value in ${getTableName(of.table)} does not open with ${named([keyOf(encrypted)])}: the key file is not the one it was encrypted ` +
+        `A value in ${getTableName(of.table)} does not open with ${named([keyOf(encrypted)])}: the key file is ` +
+          'not the one it was encrypted ' +
           'with, or the value was damaged. Nothing was changed. Put the right key file in place, then run this again.',
       )
     }
   })
-  // The writer's lock is also the lock of the key file: two that rotate at once agree on one new key.
+  // The writer's lock is also the lock of the key file: two rotations at once agree on one new key.
   write(db, () => void (secrets.keyIds().length === 1 && secrets.addKey(clock())))
   const [key] = secrets.keyIds()
   let encrypted = 0

@@ -1,6 +1,6 @@
 import { blob, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 
-/** What is null is inherited: a reseller's from the installation, the installation's from the product. */
+/** Nulls are inherited: a reseller's from the installation, the installation's from the product. */
 export const branding = sqliteTable('branding', {
   /** A reseller; null for the installation. */
   accountId: text('account_id'),

@@ -14,7 +14,7 @@ const roleOf = (tx: Db, { roleId }: Account): Role | undefined => (roleId ? role
 const heldBy = ({ permissions }: Rights, role: Role): readonly Permission[] =>
   role.isOwner ? (Object.keys(permissions) as Permission[]) : role.permissions
 
-/** What this staff member may do now; an owner everything, also what later versions bring. */
+/** The permissions of this member of staff; an owner has all, also those of later versions. */
 export function permissionsOf(tx: Db, rights: Rights, account: Account): readonly Permission[] {
   const role = roleOf(tx, account)
   return role ? heldBy(rights, role) : []
@@ -27,7 +27,9 @@ export const roleNames = (tx: Tx): string[] => [...new Set(['Owner', ...allRoles
 export const isOwner = (tx: Db, actor: Actor): boolean =>
   actor.via.type === 'system' || hasOwnerRole(tx, actor.accountId)
 
-/** Throws `forbidden` when the role holds what the actor lacks: such a role is neither given, changed nor taken away by them. */
+/**
+ * Throws `forbidden` when the role has a permission that the actor lacks: the actor may not give, change or remove it.
+ */
 export function mustReach(tx: Db, actor: Actor, role: Role) {
   if (role.isOwner && !isOwner(tx, actor))
     throw new ApiError('forbidden', 'Only an owner may change, disable or help another owner. Ask one.')

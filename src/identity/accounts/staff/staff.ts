@@ -156,7 +156,7 @@ export const enableStaff = operation({
   },
 })
 
-/** Whoever locks themselves out by mistake would need somebody else to undo it. */
+/** Throws `forbidden` for the own account: only another account could undo it. */
 function mustBeAnother(actor: Actor, target: Account) {
   if (actor.accountId === target.id)
     throw new ApiError('forbidden', 'You cannot disable your own account. Ask another administrator.')

@@ -1,8 +1,9 @@
-// Who did something, as far as the one who asks may know it: the same in the jobs and in the activity of a server.
+// The actor of a job or of an audit line, as far as the reader may know it: the same in jobs and in the activity of a
+// server.
 import { expect, test } from 'bun:test'
 import type { AccountKind } from '../../../src/kernel/api/access.ts'
 import { system } from '../../../src/kernel/api/actor.ts'
-import { asKnownTo, type Doer } from '../../../src/platform/audit/doer.ts'
+import { type AuditActor, auditActorFor } from '../../../src/platform/audit/audit-actor.ts'
 import { type Who, type World, world } from '../../support/panel.ts'
 import { share } from '../../support/team.ts'
 
@@ -12,7 +13,7 @@ const person = (kind: AccountKind, accountId: string) => ({
   accountId,
   via: { type: 'session', sessionId: '', confirmedAt: 0 } as const,
 })
-const did = (kind: AccountKind | null, accountId: string, more: Partial<Doer> = {}): Doer => ({
+const did = (kind: AccountKind | null, accountId: string, more: Partial<AuditActor> = {}): AuditActor => ({
   accountId,
   kind,
   name: `${accountId} by name`,
@@ -22,8 +23,8 @@ const did = (kind: AccountKind | null, accountId: string, more: Partial<Doer> = 
 })
 
 test('by everybody, of everybody', () => {
-  const described = (viewer: ReturnType<typeof person>, it: Doer, asking: 'own' | 'guest' = 'own') => {
-    const { name, token, from } = asKnownTo(viewer, it, asking)
+  const described = (viewer: ReturnType<typeof person>, it: AuditActor, asking: 'own' | 'guest' = 'own') => {
+    const { name, token, from } = auditActorFor(viewer, it, asking)
     return [name, ...(token ? ['token'] : []), ...(from ? ['from'] : [])].join(' + ')
   }
   const [staff, reseller, owner, guest] = [
