@@ -48,28 +48,26 @@ type CallFormProps = Calling & {
 export function CallForm({ op, params = {}, body = {}, children, ...how }: CallFormProps) {
   const { asset } = usePageContext()
   const { secret, hands } = how
-  const call = { [`hx-${op.method.toLowerCase()}`]: pathOf(op, params) }
+  // The renderer looks at every attribute, also at one that is undefined: lists have hundreds of these forms.
+  const attributes: Record<string, string> = { [`hx-${op.method.toLowerCase()}`]: pathOf(op, params) }
+  if (how.class) attributes['class'] = how.class
+  if (how.done) attributes['data-done'] = how.done
+  if (how.leadsTo) attributes['data-then'] = how.leadsTo
+  if (how.atOnce) attributes['hx-trigger'] = 'load, submit'
+  if (how.redraws) attributes['data-redraw'] = ''
+  if (secret) {
+    attributes['data-secret'] = secret.field
+    attributes['data-secret-title'] = secret.title
+    attributes['data-secret-words'] = secret.words
+    if (secret.into) attributes['data-secret-into'] = secret.into
+  }
+  if (hands) {
+    attributes['data-with'] = asset('security.js' satisfies AssetName)
+    attributes['data-to'] = hands.to
+    attributes['data-at'] = hands.at
+  }
   return (
-    <form
-      method="post"
-      novalidate
-      hx-swap="none"
-      {...call}
-      hx-sync="drop"
-      hx-trigger={how.atOnce ? 'load, submit' : undefined}
-      data-call={op.id}
-      class={how.class}
-      data-done={how.done}
-      data-then={how.leadsTo}
-      data-secret={secret?.field}
-      data-secret-title={secret?.title}
-      data-secret-words={secret?.words}
-      data-secret-into={secret?.into}
-      data-with={hands && asset('security.js' satisfies AssetName)}
-      data-to={hands?.to}
-      data-at={hands?.at}
-      data-redraw={how.redraws ? '' : undefined}
-    >
+    <form method="post" novalidate hx-swap="none" hx-sync="drop" data-call={op.id} {...attributes}>
       {Object.entries(body).map(([field, value]) => (
         <input type="hidden" name={field} value={JSON.stringify(value)} data-as="json" />
       ))}
@@ -112,26 +110,24 @@ export function Action(props: ActionProps) {
   const at = useAt()
   const { op, params = {}, disabledReason, fields, confirm, iconOnly, label, does } = props
   if (!at.may(op)) return null
-  const look = { class: lookOf(props), title: iconOnly ? label : undefined, 'data-does': does }
+  const look: Record<string, string> = {}
+  const classes = lookOf(props)
+  if (classes) look['class'] = classes
+  if (iconOnly) look['title'] = label
+  if (does) look['data-does'] = does
   if (disabledReason)
     return (
       <button type="button" {...look} aria-disabled="true" title={disabledReason} data-why={disabledReason}>
-        <Face {...props} />
+        {Face(props)}
       </button>
     )
   if (!fields && !confirm)
-    return (
-      <CallForm {...props} class="call">
-        <button {...look}>
-          <Face {...props} />
-        </button>
-      </CallForm>
-    )
+    return CallForm({ ...props, class: 'call', children: <button {...look}>{Face(props)}</button> })
   const id = idOf(op, { ...params, ...(props.part && { part: props.part }) }, props.body)
   return (
     <>
       <button type="button" {...look} data-dialog={id} aria-haspopup="dialog">
-        <Face {...props} />
+        {Face(props)}
       </button>
       <ActionDialog {...props} id={id} />
     </>
@@ -145,6 +141,7 @@ const lookOf = ({ inMenu, tone, small, iconOnly }: ActionProps) =>
       : undefined
     : ['btn', tone, small && 's', iconOnly && 'ico'].filter(Boolean).join(' ')
 
+/** Called as a function: a component of its own costs more than what it draws. */
 const Face = ({ icon, iconOnly, label, of }: ActionProps) => (
   <>
     {icon && <Icon name={icon} />}

@@ -99,9 +99,19 @@ function atFor(
     now: site.clock(),
     brand: site.brand(actor.accountId),
     registry: site.registry,
-    may: (op: Operation) => !!sender?.actor && mayFor(actor)(op),
-    leads: (href) => site.leads(href, actor),
+    may: once((op: Operation) => !!sender?.actor && mayFor(actor)(op)),
+    leads: once((href: string) => site.leads(href, actor)),
     insecure: site.insecure,
+  }
+}
+
+/** Asks once for each value: a list asks the same of every row. */
+function once<T>(ask: (value: T) => boolean): (value: T) => boolean {
+  const answers = new Map<T, boolean>()
+  return (value) => {
+    let answer = answers.get(value)
+    if (answer === undefined) answers.set(value, (answer = ask(value)))
+    return answer
   }
 }
 
