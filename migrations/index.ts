@@ -1,4 +1,4 @@
-// Every migration there is, in order. Once released a migration is never edited, a new one is added: released.json names those,
+// Every migration, in order. Once released a migration is never edited, a new one is added: released.json names those,
 // and test/kernel/db/released.test.ts holds to it.
 import spine from './0001_spine.sql' with { type: 'text' }
 import areas from './0002_areas.sql' with { type: 'text' }

@@ -1,4 +1,5 @@
-// What agents say of themselves, taken in: facts, heartbeats, power changes, and the inventory that is held against what should be.
+// Taking in the reports of agents: facts, heartbeats, power changes, and the inventory, which is compared with what
+// should be.
 import { eq } from 'drizzle-orm'
 import type { Facts, Heartbeat, Inventory, Power } from '../../../agent/protocol/wire.ts'
 import { notePower, type Workload, workloadById, workloadsOn } from '../../compute/workloads/queries.ts'
@@ -12,12 +13,12 @@ import { type Difference, nodes } from './tables.ts'
 
 /** How stale `seen_at` may get on disk: a write per heartbeat of each of 500 nodes would be most of all writes. */
 const SEEN_EVERY_MS = minute
-/** Half of each such window is for others. */
+/** Reports may use half of each such window. */
 const WINDOW_MS = 50
 
 export class Reports {
   private beats = new Map<string, Heartbeat>()
-  /** What each server's node said last, so that an unchanged heartbeat costs no query. */
+  /** The last reported power of each workload, so that an unchanged heartbeat costs no query. */
   private power = new Map<string, Power>()
   private seenAt = new Map<string, number>()
   private waiting: ((tx: Tx) => void)[] = []
@@ -51,9 +52,9 @@ export class Reports {
   }
 
   /**
-   * Reports are written as they come, but never for longer than half of the time: when the controller restarts every node reports
-   * at once, and people want to go on working meanwhile. What has to wait is then written together. Nothing is lost with it: nodes
-   * say everything again when they reconnect.
+   * Reports are written as they come, for at most half of the time: after a restart every node reports at once, and
+   * people go on working meanwhile. The rest is written together. Nodes repeat everything when they reconnect, so
+   * nothing is lost.
    */
   private keep(report: (tx: Tx) => void) {
     this.waiting.push(report)
@@ -75,13 +76,13 @@ export class Reports {
         while (this.waiting.length && performance.now() - began < WINDOW_MS / 2)
       })
     } catch (error) {
-      // One report that cannot be kept must not end the controller; the nodes will say it again.
+      // A report that cannot be stored does not end the controller: the nodes repeat it.
       log.error('reports of nodes could not be kept', { error })
     }
     this.spentMs += performance.now() - began
   }
 
-  /** What still waits is said again at the next start. */
+  /** Reports that still wait are dropped: nodes repeat them at the next start. */
   stop() {
     clearTimeout(this.pause)
     this.waiting.length = 0
@@ -133,8 +134,8 @@ export class Reports {
 }
 
 /**
- * Compares what should be on a node with what it found. Workloads that a job works on are left out: they are changing. Nothing is matched
- * by name, and nothing is repaired by itself: an orphan may be the only copy of somebody's data.
+ * Compares what should be on a node with what it found. Workloads that a job works on are left out: they are changing.
+ * Nothing is matched by name, and nothing is repaired by itself: an orphan may be the only copy of somebody's data.
  */
 export function compare(expected: readonly Workload[], found: Inventory, busy: ReadonlySet<string>): Difference[] {
   const vms = new Map(found.vms.map((vm) => [vm.workload, vm.power]))

@@ -1,7 +1,6 @@
-// Where a new workload goes. A node takes it when it is open, connected, has memory and disk left, and a free IPv4
-// address if the package has one. Of those, `spread` takes the node with the most free memory, `fill` the fullest that
-// still fits, so that whole nodes stay empty. The reason is kept on the workload in words, because "why there?" is
-// asked months later.
+// Placement of a new workload. A node fits when it is open and connected and has memory, disk and, if needed, a free
+// IPv4 address. Among those `spread` chooses the one with the most free memory, `fill` the fullest, so that whole nodes
+// stay empty. The reason is stored with the workload in words, because people ask for it months later.
 import { ApiError } from '../../kernel/api/errors.ts'
 import type { Db } from '../../kernel/db/open.ts'
 import type { Location } from '../locations/model.ts'

@@ -8,7 +8,7 @@ import { deleteMember, ownMembership, pageOfMemberships } from './queries.ts'
 import { role } from './share.ts'
 import type { TeamMember } from './tables.ts'
 
-/** The member's view: what others share with the account. */
+/** The member's view: the entries by which others share with the account. */
 const membership: Resource<TeamMember> = {
   name: 'membership',
   notFound: 'membership_not_found',

@@ -98,14 +98,14 @@ function cutFrom(pool: Pick<Pool, 'network' | 'gateway' | 'first' | 'last' | 'ne
   // The network's own first prefix usually holds the gateway: it is left out.
   const start = from <= network.first ? network.first + size : from
   const next = ((start + size - 1n) / size) * size
-  // And wherever else the gateway stands, it is not for sale.
+  // A prefix with the gateway in it is skipped.
   const gateway = toNumber(pool.gateway)!.n
   const aligned = next <= gateway && gateway < next + size ? next + size : next
   if (aligned + size - 1n > toNumber(pool.last)!.n) return undefined
   return { address: toText(6, aligned), nextOffset: String(aligned + size - toNumber(pool.first)!.n) }
 }
 
-/** Gives every address of the workload back to its pool; answers which they were. */
+/** Releases every address of the workload; answers the addresses. */
 export function releaseAddresses(tx: Tx, workloadId: string): string[] {
   const held = addressesOf(tx, workloadId)
   statements(tx).release.run(workloadId)

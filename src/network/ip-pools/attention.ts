@@ -4,7 +4,7 @@ import type { Source } from '../../platform/overview/attention.ts'
 import { listPools } from './pools.ts'
 import { poolsNearlyUsedUp } from './queries.ts'
 
-/** Pools of which less than a twentieth is free. */
+/** Pools with less than a twentieth of their addresses free. */
 export const emptyingPools: Source = ({ tx, actor }) => {
   if (!mayCall(listPools, actor)) return []
   return poolsNearlyUsedUp(tx).map(({ id, name, free }) => ({

@@ -1,4 +1,4 @@
-// Address pools: ranges that servers get their addresses from, attached to the nodes that can route them.
+// Address pools: ranges from which workloads get their addresses, attached to the nodes that route them.
 import { Type as t } from 'typebox'
 import { workloadById } from '../../compute/workloads/queries.ts'
 import { ApiError, invalid } from '../../kernel/api/errors.ts'
@@ -25,7 +25,7 @@ import {
 import { type Network, overlap, toNetwork, toNumber, toText } from './ranges.ts'
 import type { Address } from './tables.ts'
 
-/** Every IPv4 address of a pool is a row from the start; a /16 is the most that is sensible. */
+/** Every IPv4 address of a pool is a row from the start; a /16 is 65,536 rows. */
 const SMALLEST_IPV4_PREFIX = 16
 
 const addressText = t.String({ maxLength: 45 })

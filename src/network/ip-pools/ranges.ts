@@ -6,7 +6,7 @@ import ipaddr from 'ipaddr.js'
 export type Network = { version: 4 | 6; first: bigint; last: bigint; bits: number }
 const width = { 4: 32n, 6: 128n } as const
 
-/** The strict forms only: no `127.1`, no `0x7f.1`, no zone. Undefined for anything else. */
+/** Parses the strict forms only: no `127.1`, no `0x7f.1`, no zone. Undefined for anything else. */
 export function toNumber(text: string): { version: 4 | 6; n: bigint } | undefined {
   const version = isIP(text)
   if ((version !== 4 && version !== 6) || text.includes('%')) return undefined

@@ -9,13 +9,13 @@ export const pools = sqliteTable('pools', {
   first: text().notNull(),
   last: text().notNull(),
   resolvers: text({ mode: 'json' }).$type<string[]>().notNull(),
-  /** IPv6 only: how many prefixes were cut from it so far, decimal. IPv4 addresses are all rows from the start. */
+  /** IPv6 only: where the next prefix begins, in single addresses from the start of the range, decimal. */
   nextOffset: text('next_offset').notNull().default('0'),
   createdAt: integer('created_at').notNull(),
 })
 export type Pool = typeof pools.$inferSelect
 
-/** `address` is unique across all pools: the index is what keeps two orders from one address. */
+/** `address` is unique across all pools: the index keeps two orders from getting one address. */
 export const addresses = sqliteTable('addresses', {
   id: text().primaryKey(),
   poolId: text('pool_id').notNull(),
@@ -25,7 +25,7 @@ export const addresses = sqliteTable('addresses', {
   /** Its place in the pool, from 0. */
   place: integer().notNull(),
   workloadId: text('workload_id'),
-  /** Why nobody may have it, in words. */
+  /** The reason why no workload gets the address, in words. */
   reservedFor: text('reserved_for'),
   isPrimary: integer('is_primary', { mode: 'boolean' }).notNull().default(false),
 })

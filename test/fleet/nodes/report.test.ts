@@ -99,7 +99,7 @@ const beat = (p: World, more: object = {}) => ({
   ...more,
 })
 const guest = (server: string, power: Power) => ({ id: server, power, cpuNanoseconds: 0, rxBytes: 0, txBytes: 0 })
-/** What a busy controller puts off is written a moment later. */
+/** Waits until the reports that a busy controller puts off are written. */
 async function settled(p: World) {
   const { waiting } = p.controller.reports as unknown as { waiting: unknown[] }
   do await Bun.sleep(2)

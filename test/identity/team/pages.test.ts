@@ -1,4 +1,4 @@
-// What the pages offer to whom: never a button that its reader may not press.
+// The pages of a team show no button that their reader may not press.
 import { expect, test } from 'bun:test'
 import { roleNames } from '../../../src/identity/team/share.ts'
 import { type Who, type World, world } from '../../support/panel.ts'

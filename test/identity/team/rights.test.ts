@@ -1,4 +1,4 @@
-// What a role opens on a server, over every operation on servers there is or will be.
+// The rights of each role on a server, over every operation on servers.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { operations } from '../../../src/app/features.ts'
 import { server as resource } from '../../../src/compute/servers/model.ts'

@@ -1,4 +1,4 @@
-// Who is in a team, how they come in, and that they are out the moment the owner says so.
+// Members of a team: how they come in, and that their access ends the moment the owner removes them.
 import { describe, expect, test } from 'bun:test'
 import { INVITATION_MS, PEOPLE_PER_ACCOUNT } from '../../../src/identity/team/model.ts'
 import { minute } from '../../../src/kernel/db/clock.ts'

@@ -297,8 +297,8 @@ describe('IPv6 prefixes', () => {
     ])
   })
   test('never hold the gateway, wherever in the network it stands', async () => {
-    // Once: only the first prefix is left out. With /128 the first server gets ::1, the usual gateway; with /64 a gateway in
-    // another prefix of the range goes to a customer.
+    // Once: only the first prefix is left out. With /128 the first server gets ::1, the usual gateway; with /64 a
+    // gateway in another prefix of the range goes to a customer.
     using p = await world()
     const made = await pool(p, { network: '2001:db8:7::/64', gateway: '2001:db8:7::1', nodeIds: [p.node.id] })
     const server = await holder(p)
