@@ -36,7 +36,7 @@ export function completing(features: readonly Feature[]) {
     // typebox marks kinds of schemas by properties that are not enumerable; a schema without names keeps them.
     return entries.some(([name, value]) => value !== (schema as Record<string, unknown>)[name])
       ? Object.create(Object.getPrototypeOf(schema), {
-          ...Object.getOwnPropertyDescriptors(schema),
+          ...namedProperties(schema),
           ...Object.fromEntries(
             entries.map(([name, value]) => [name, { value, enumerable: true, configurable: true, writable: true }]),
           ),
@@ -45,3 +45,7 @@ export function completing(features: readonly Feature[]) {
   }
   return complete as <S>(schema: S) => S
 }
+
+/** Without symbols: under one a schema keeps its compiled validator, which does not fit a schema with other names. */
+const namedProperties = (schema: object): PropertyDescriptorMap =>
+  Object.fromEntries(Object.entries(Object.getOwnPropertyDescriptors(schema)))

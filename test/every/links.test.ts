@@ -1,6 +1,7 @@
 // No page leads its reader to a refusal. Everybody there can be starts at home and opens every link there is, until none is new.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { accountKinds, homeOf } from '../../src/kernel/api/access.ts'
+import { homeOf } from '../../src/identity/accounts/areas.ts'
+import { accountKinds } from '../../src/kernel/api/access.ts'
 import { onlyLeading } from '../../src/kernel/web/links.ts'
 import { type Everything, everything } from '../support/everything.ts'
 import type { Who } from '../support/panel.ts'

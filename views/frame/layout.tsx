@@ -1,8 +1,8 @@
 // The document around every page: head, top bar, navigation, and the places where messages appear.
 import type { ComponentChildren } from 'preact'
 import type { AssetName } from '../../public/assets.ts'
+import { areas, homeOf } from '../../src/identity/accounts/areas.ts'
 import { closeSupport } from '../../src/identity/auth/support-session.ts'
-import { areas, homeOf } from '../../src/kernel/api/access.ts'
 import { iso } from '../../src/kernel/db/clock.ts'
 import { brandCssUrl, logoUrl } from '../../src/kernel/web/brand.ts'
 import type { Html } from '../../src/kernel/web/html.ts'

@@ -1,5 +1,5 @@
 import { AWAY_SHOWN_MS } from '../../fleet/nodes/model.ts'
-import { areas } from '../../kernel/api/access.ts'
+import { areas } from '../../identity/accounts/areas.ts'
 import { iso } from '../../kernel/db/clock.ts'
 import { MOST_SHOWN, type Source } from '../../platform/overview/attention.ts'
 import { visible } from '../workloads/access.ts'

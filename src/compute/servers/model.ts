@@ -1,8 +1,9 @@
 // A server: its row, the resource by which operations find it, and what events say of it.
+import { Type as t } from 'typebox'
 import { packageById } from '../../catalog/packages/queries.ts'
 import { locationById } from '../../fleet/locations/queries.ts'
 import { accountById, customerInEvent } from '../../identity/accounts/model.ts'
-import type { Resource } from '../../kernel/api/operation.ts'
+import { described, namedSchema, nullable, type Resource } from '../../kernel/api/operation.ts'
 import type { Db } from '../../kernel/db/open.ts'
 import type { NewJob } from '../../kernel/jobs/start.ts'
 import { addressesOf } from '../../network/ip-pools/allocate.ts'
@@ -10,6 +11,12 @@ import { toNumber, toText } from '../../network/ip-pools/ranges.ts'
 import type { WorkloadKind } from '../workloads/kind.ts'
 import { rowsOf, type WorkloadRow, workloadResource } from '../workloads/queries.ts'
 import { servers } from './tables.ts'
+
+/** What is answered where a job for a server may be started. */
+export const jobResponse = namedSchema('JobStarted', {
+  jobId: described(nullable(t.String()), 'The job that goes on; null where there is no work for a node.'),
+  serverId: t.String(),
+})
 
 export const serverKind: WorkloadKind = {
   kind: 'server',

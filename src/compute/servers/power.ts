@@ -1,10 +1,10 @@
 import { Type as t } from 'typebox'
 import { nodeCommand } from '../../../agent/protocol/wire.ts'
-import { fields, jobResponse, operation } from '../../kernel/api/operation.ts'
+import { fields, operation } from '../../kernel/api/operation.ts'
 import { saga } from '../../kernel/jobs/saga.ts'
 import { startJob } from '../../kernel/jobs/start.ts'
 import { changeWorkload } from '../workloads/queries.ts'
-import { server } from './model.ts'
+import { jobResponse, server } from './model.ts'
 import { mustAllow, refusalsOf } from './state.ts'
 
 /** A guest has this long to shut itself down; then its vm is switched off. */

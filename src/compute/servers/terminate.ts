@@ -2,14 +2,14 @@
 // addresses are held until the node has deleted the vm, so that nobody gets an address on which the old guest still
 // answers.
 import { nodeCommand, type Volume } from '../../../agent/protocol/wire.ts'
-import { jobResponse, operation } from '../../kernel/api/operation.ts'
+import { operation } from '../../kernel/api/operation.ts'
 import { emit } from '../../kernel/jobs/outbox.ts'
 import { isHeldByJob } from '../../kernel/jobs/queries.ts'
 import { saga } from '../../kernel/jobs/saga.ts'
 import { startJob } from '../../kernel/jobs/start.ts'
 import { addressesOf, releaseAddresses } from '../../network/ip-pools/allocate.ts'
 import { changeWorkload } from '../workloads/queries.ts'
-import { inEvent, load, server, serverJob } from './model.ts'
+import { inEvent, jobResponse, load, server, serverJob } from './model.ts'
 import { mustAllow, refusalsOf } from './state.ts'
 
 export const terminateServer = operation({

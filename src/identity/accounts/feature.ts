@@ -3,10 +3,10 @@ import { profilePage } from '../../../views/identity/account/profile.ts'
 import { customersPage, resellerCustomersPage } from '../../../views/identity/customers/list.ts'
 import { customerPage, resellerCustomerPage } from '../../../views/identity/customers/show.ts'
 import { setUpPage } from '../../../views/identity/sign-in/set-up.ts'
-import { areas } from '../../kernel/api/access.ts'
 import { feature } from '../../kernel/feature.ts'
 import { event } from '../../kernel/jobs/outbox.ts'
 import { setAllowance } from './allowance.ts'
+import { areas } from './areas.ts'
 import { lockedAccount } from './attention.ts'
 import {
   changeCustomer,

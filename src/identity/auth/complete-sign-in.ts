@@ -3,12 +3,12 @@
 
 import { and, desc, eq, notInArray } from 'drizzle-orm'
 import { Type as t } from 'typebox'
-import { homeOf } from '../../kernel/api/access.ts'
 import { ApiError } from '../../kernel/api/errors.ts'
 import { addressKey } from '../../kernel/api/limits.ts'
 import type { Call } from '../../kernel/api/operation.ts'
 import { namedSchema } from '../../kernel/api/operation.ts'
 import type { Tx } from '../../kernel/db/open.ts'
+import { homeOf } from '../accounts/areas.ts'
 import type { Account } from '../accounts/model.ts'
 import { sessionCookie } from './cookies.ts'
 import { factorNames, factorsOf } from './second-factors/factors.ts'

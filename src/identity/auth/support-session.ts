@@ -2,9 +2,10 @@
 // audited as both. It is the same session under a new token, so its end leads back to the own account.
 
 import { Type as t } from 'typebox'
-import { everybody, homeOf } from '../../kernel/api/access.ts'
+import { everybody } from '../../kernel/api/access.ts'
 import { done, fields, line, operation, time } from '../../kernel/api/operation.ts'
 import { hour, iso } from '../../kernel/db/clock.ts'
+import { homeOf } from '../accounts/areas.ts'
 import { customer } from '../accounts/model.ts'
 import { sessionCookie } from './cookies.ts'
 import { ownSessionId, rotateSession, SESSION_SECONDS } from './sessions.ts'

@@ -1,11 +1,11 @@
 // Invitations are accepted with the account that has their address, or with a new account.
 import { Type as t } from 'typebox'
-import { homeOf } from '../../kernel/api/access.ts'
 import { ApiError } from '../../kernel/api/errors.ts'
 import { fields, line, nullable, operation, secret, time } from '../../kernel/api/operation.ts'
 import { text } from '../../kernel/api/query.ts'
 import { iso } from '../../kernel/db/clock.ts'
 import { type Db, isUniqueViolation, type Tx } from '../../kernel/db/open.ts'
+import { homeOf } from '../accounts/areas.ts'
 import type { Account } from '../accounts/model.ts'
 import { accountByEmail, accountById, addAccount, tellCreated, withPassword } from '../accounts/model.ts'
 import { completeSignIn, signedIn } from '../auth/complete-sign-in.ts'

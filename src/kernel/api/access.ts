@@ -48,15 +48,6 @@ export class EveryName<T extends string> extends Set<T> {
   }
 }
 
-/** The part of the panel that each kind of account has to itself; an owner's begins at the root. The same views serve all three. */
-export const areas = { staff: '/admin', reseller: '/reseller', customer: '' } as const satisfies Record<
-  AccountKind,
-  string
->
-export type Area = (typeof areas)[AccountKind]
-/** Where a kind of account starts. */
-export const homeOf = (kind: AccountKind): string => areas[kind] || '/'
-
 /** The access of a call that is for every kind of account alike. */
 export const everybody = <const S extends Scope>(scope: S) =>
   ({ staff: [scope], reseller: [scope], customer: [scope] }) as const

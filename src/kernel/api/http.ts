@@ -1,7 +1,7 @@
 // Mounts the registry on Elysia. Elysia finds the route; everything else about a call is decided here and in the gate, because
 // the framework's own answers to bad bodies and wrong methods are not the ones that were promised.
 import type { Elysia } from 'elysia'
-import { isShared } from '../db/cache.ts'
+import { jsonOf } from '../db/cache.ts'
 import type { Actor } from './actor.ts'
 import { ApiError, type Code, type ErrorTable, errorBody, unknownPath } from './errors.ts'
 import type { CallResult, Gate } from './gate.ts'
@@ -131,15 +131,6 @@ function show(op: Operation, { status, body, replayed, cookies = [] }: CallResul
   for (const cookie of cookies) response.headers.append('Set-Cookie', cookie)
   return response
 }
-
-/** What is shared by many who ask is written as JSON once. */
-function jsonOf(body: unknown): string {
-  if (!isShared(body)) return JSON.stringify(body)
-  let text = texts.get(body)
-  if (text === undefined) texts.set(body, (text = JSON.stringify(body)))
-  return text
-}
-const texts = new WeakMap<object, string>()
 
 /** A piece at a time, as fast as it is read, and a turn for others after each. */
 function inPieces(text: Iterable<string>): ReadableStream<Uint8Array> {

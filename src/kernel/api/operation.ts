@@ -201,10 +201,6 @@ export const secret = <T extends TSchema>(schema: T): T => ({ ...schema, writeOn
 
 /** What `run` answers where `answers` is said. */
 export const stream = t.Unsafe<Iterable<string>>({ type: 'string' })
-export const jobResponse = namedSchema('JobStarted', {
-  jobId: described(nullable(t.String()), 'The job that goes on; null where there is no work for a node.'),
-  serverId: t.String(),
-})
 export const done = namedSchema('Done', {})
 export const time = t.String({ format: 'date-time' })
 

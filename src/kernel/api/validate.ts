@@ -4,11 +4,14 @@ import { Compile, type Validator } from 'typebox/compile'
 import { Settings } from 'typebox/system'
 import { type FieldError, invalid } from './errors.ts'
 
-const compiled = new WeakMap<object, Validator>()
-const validator = (schema: TSchema) => {
-  let v = compiled.get(schema)
-  if (!v) compiled.set(schema, (v = Compile(schema) as unknown as Validator))
-  return v
+/** A schema owns its compiled validator: compiled at its first use, gone with it. */
+const VALIDATOR = Symbol('validator')
+function validator(schema: TSchema & { [VALIDATOR]?: Validator }): Validator {
+  const compiled = schema[VALIDATOR]
+  if (compiled) return compiled
+  const made = Compile(schema) as unknown as Validator
+  Object.defineProperty(schema, VALIDATOR, { value: made })
+  return made
 }
 
 /** True when `value` has the shape. */

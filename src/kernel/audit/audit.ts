@@ -5,7 +5,7 @@ import { type Actor, idOf, nameOf, visitor } from '../api/actor.ts'
 import type { ApiError } from '../api/errors.ts'
 import type { CallResult, Request } from '../api/gate.ts'
 import type { AppContext, Operation } from '../api/operation.ts'
-import { newId } from '../db/ids.ts'
+import { looksLikeId, newId } from '../db/ids.ts'
 import type { Db, Tx } from '../db/open.ts'
 import { appendLine } from './chain.ts'
 import type { Change } from './changes.ts'
@@ -78,9 +78,14 @@ const viaOf = ({ via }: Actor) =>
         ? 'system'
         : 'page'
 
-/** The id of what was changed or made: from the path, or from the answer. */
-const targetOf = (request: Request, answer: CallResult): string | null =>
-  Object.values(request.params ?? {})[0] ?? answer.body?.id ?? answer.body?.serverId ?? answer.body?.accountId ?? null
+/** The id of what was changed or made: from the path, or `id` of the response, or its first other id that is no job's. */
+const targetOf = (request: Request, { body }: CallResult): string | null =>
+  Object.values(request.params ?? {})[0] ?? body?.id ?? otherIdIn(body ?? {}) ?? null
+
+const otherIdIn = (body: object): string | undefined =>
+  Object.entries(body).find(
+    ([name, value]) => name.endsWith('Id') && name !== 'jobId' && typeof value === 'string' && looksLikeId(value),
+  )?.[1]
 
 export function auditCall(
   tx: Tx,

@@ -1,10 +1,17 @@
 // Answers that are asked for again and again and are the same until a row changes: a list's first page, its total.
 import { type Db, isChanging, prepared } from './open.ts'
 
-/** Objects that `keeping` has given out: whoever is handed one shares it with others. */
-const shared = new WeakSet<object>()
-export const isShared = (answer: unknown): answer is object =>
-  typeof answer === 'object' && answer !== null && shared.has(answer)
+/** Where a kept answer has room for its JSON: whoever sends it writes it once for all who ask. */
+const JSON_TEXT = Symbol('json')
+type Kept = { readonly [JSON_TEXT]?: { text?: string } }
+
+/** The answer as JSON; the text of a kept one is made once. */
+export function jsonOf(answer: unknown): string {
+  const room = typeof answer === 'object' && answer !== null ? (answer as Kept)[JSON_TEXT] : undefined
+  if (!room) return JSON.stringify(answer)
+  room.text ??= JSON.stringify(answer)
+  return room.text
+}
 
 /** Rows that this connection, the only one that writes, has ever changed. */
 const changes = prepared(({ $client }) => $client.prepare<{ n: number }, []>('SELECT total_changes() AS n'))
@@ -25,8 +32,9 @@ export function keeping<T>(most: number): (db: Db, key: string, make: () => T) =
     kept.at = at
     let answer = kept.answers.get(key)
     if (answer === undefined) {
-      answer = frozen(make())
-      if (typeof answer === 'object' && answer !== null) shared.add(answer)
+      answer = make()
+      if (typeof answer === 'object' && answer !== null) Object.defineProperty(answer, JSON_TEXT, { value: {} })
+      frozen(answer)
       kept.answers.set(key, answer)
     }
     return answer

@@ -1,5 +1,5 @@
 import { visible } from '../../compute/workloads/access.ts'
-import { areas } from '../../kernel/api/access.ts'
+import { areas } from '../../identity/accounts/areas.ts'
 import { day, iso } from '../../kernel/db/clock.ts'
 import { MOST_SHOWN, type Source } from '../overview/attention.ts'
 import { lastFailedJobs, stuckJobRows, visibleJobs } from './queries.ts'

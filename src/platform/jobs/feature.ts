@@ -1,6 +1,6 @@
 import { jobsPages } from '../../../views/platform/jobs/list.tsx'
 import { jobPages } from '../../../views/platform/jobs/show.tsx'
-import { areas } from '../../kernel/api/access.ts'
+import { areas } from '../../identity/accounts/areas.ts'
 import { feature } from '../../kernel/feature.ts'
 import { failedJobs, stuckJobs } from './attention.ts'
 import { cancelJob } from './cancel.ts'

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import { isShared, keeping } from '../../../src/kernel/db/cache.ts'
+import { jsonOf, keeping } from '../../../src/kernel/db/cache.ts'
 import { type Db, openDb, read, write } from '../../../src/kernel/db/open.ts'
 
 let db: Db
@@ -31,7 +31,14 @@ describe('an answer that is kept', () => {
   test('is made once and shared by all who ask', () => {
     const first = ask()
     expect(ask()).toBe(first)
-    expect([first, made, isShared(first), isShared({ ...first })]).toEqual([{ values: ['a'] }, 1, true, false])
+    expect([first, made]).toEqual([{ values: ['a'] }, 1])
+  })
+  test('is written as JSON once', () => {
+    let written = 0
+    const once = keeping<object>(3)
+    const kept = () => once(db, 'json', () => ({ toJSON: () => `made ${++written}` }))
+    expect([jsonOf(kept()), jsonOf(kept()), written]).toEqual(['"made 1"', '"made 1"', 1])
+    expect([jsonOf({ toJSON: () => `made ${++written}` }), written]).toEqual(['"made 2"', 2])
   })
   test('is made anew after any row has changed, in whatever table', () => {
     ask()

@@ -1,7 +1,7 @@
+import { homeOf } from '../../../src/identity/accounts/areas.ts'
 import { beginPasskeySignIn, passkeySignIn } from '../../../src/identity/auth/second-factors/complete-second-factor.ts'
 import { passkeysWork } from '../../../src/identity/auth/second-factors/passkeys.ts'
 import { signIn } from '../../../src/identity/auth/sign-in.ts'
-import { homeOf } from '../../../src/kernel/api/access.ts'
 import { type Answers, type At, page } from '../../../src/kernel/web/page.ts'
 import { useAt } from '../../../src/kernel/web/page-context.ts'
 import { safePath } from '../../../src/kernel/web/safe-path.ts'

@@ -1,9 +1,9 @@
 // Where the link in an invitation leads. Looking spends nothing: mail programs open links too.
 
+import { homeOf } from '../../../src/identity/accounts/areas.ts'
 import { signOut } from '../../../src/identity/auth/sign-in.ts'
 import { acceptInvitation, getInvitation, joinTeam } from '../../../src/identity/team/accept.ts'
 import { roles } from '../../../src/identity/team/share.ts'
-import { homeOf } from '../../../src/kernel/api/access.ts'
 import { type Html, html } from '../../../src/kernel/web/html.ts'
 import { type Answers, type At, page, reading } from '../../../src/kernel/web/page.ts'
 import { act, callForm } from '../../html/act.ts'

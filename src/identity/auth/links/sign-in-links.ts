@@ -2,11 +2,11 @@
 // programs only: a person would get into another's account with it, without a reason and without a record.
 import { Type as t } from 'typebox'
 import { type Server, server } from '../../../compute/servers/model.ts'
-import { areas } from '../../../kernel/api/access.ts'
 import { type Actor, sessionOf } from '../../../kernel/api/actor.ts'
 import { ApiError } from '../../../kernel/api/errors.ts'
 import { type Call, fields, mayCallOn, operation, secret, time } from '../../../kernel/api/operation.ts'
 import { iso } from '../../../kernel/db/clock.ts'
+import { areas } from '../../accounts/areas.ts'
 import type { Account } from '../../accounts/model.ts'
 import { customer } from '../../accounts/model.ts'
 import { completeSignIn, signedIn } from '../complete-sign-in.ts'
