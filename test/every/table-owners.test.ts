@@ -33,6 +33,16 @@ const violations = [...sources].flatMap(([path, text]) =>
     .map((table) => `${path} names ${table} of ${owners.get(table)}`),
 )
 
+/** Files of features with SQL beside `queries.ts`. */
+const otherSql = [
+  'src/compute/workloads/reports.ts', // the queries of overviews and quotas
+  'src/compute/workloads/access.ts', // the one rule of visibility, as text
+  'src/network/ip-pools/allocate.ts', // every statement is a step of the allocation
+  'src/identity/auth/', // sessions, factors and links: each file has its own tables
+]
+const isSql =
+  /\b(?:tx|db)\s*\.(?:select|insert|update|delete)\(|\$client\b|\b(?:FROM|JOIN|INTO) [a-z_]+\b|\b(?:rowBy|ownRow|inserting|patched)\(/
+
 describe("a feature's tables", () => {
   test('are all found', () => {
     expect(owners.size).toBeGreaterThan(30)
@@ -60,6 +70,18 @@ describe("a feature's tables", () => {
         .map((to) => `${path} imports ${to}`),
     )
     expect(taken.sort()).toEqual([])
+  })
+
+  test('are read and written in its queries.ts', () => {
+    const found = [...sources].filter(
+      ([path, text]) =>
+        /^src\/(?!app\/|kernel\/)[^/]+\/[^/]+\//.test(path) &&
+        !/\/(queries|tables)\.ts$/.test(path) &&
+        !otherSql.some((start) => path.startsWith(start)) &&
+        isSql.test(text),
+    )
+    expect(found.map(([path]) => path)).toEqual([])
+    expect(otherSql.filter((start) => ![...sources.keys()].some((path) => path.startsWith(start)))).toEqual([])
   })
 
   test('are named in capitals, where this test reads', () => {

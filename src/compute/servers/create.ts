@@ -12,7 +12,6 @@ import type { Actor } from '../../kernel/api/actor.ts'
 import { type Code, invalid } from '../../kernel/api/errors.ts'
 import { type Call, fields, namedSchema, nullable, operation, see } from '../../kernel/api/operation.ts'
 import type { Tx } from '../../kernel/db/open.ts'
-import { inserting } from '../../kernel/db/rows.ts'
 import { emit } from '../../kernel/jobs/outbox.ts'
 import { startJob } from '../../kernel/jobs/start.ts'
 import { mailTo } from '../../kernel/mail/mail.ts'
@@ -30,7 +29,7 @@ import {
   type RootPassword,
   rootPasswordFor,
 } from './order.ts'
-import { servers } from './tables.ts'
+import { insertServer } from './queries.ts'
 
 const named = t.String({ maxLength: 40 })
 const wanted = {
@@ -141,7 +140,7 @@ function accept(
       namesNodes: actor.kind === 'staff',
     },
   )
-  insert(tx, {
+  insertServer(tx, {
     id,
     packageId: what.id,
     imageId: first?.image.id ?? null,
@@ -199,7 +198,6 @@ function withImage(tx: Tx, actor: Actor, body: Order, imageId: string, ownerId: 
   }
 }
 
-const insert = inserting(servers)
 function mustStandIn(tx: Tx, nodeId: string, locationId: string) {
   if (!isNodeIn(tx, nodeId, locationId)) throw invalid({ field: 'nodeId', message: 'is not a node of this location.' })
 }

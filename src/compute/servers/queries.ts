@@ -1,4 +1,5 @@
 // The statements about servers: rows of lists with the names beside them, counts, and what needs attention.
+import { eq } from 'drizzle-orm'
 import type { Power } from '../../../agent/protocol/wire.ts'
 import { imageReference } from '../../catalog/images/queries.ts'
 import { packageReference } from '../../catalog/packages/queries.ts'
@@ -6,15 +7,21 @@ import { locationReference } from '../../fleet/locations/queries.ts'
 import { nodeReference } from '../../fleet/nodes/queries.ts'
 import { accountReference } from '../../identity/accounts/queries.ts'
 import { countOf } from '../../kernel/db/cache.ts'
-import { type Db, prepared } from '../../kernel/db/open.ts'
-import type { Where } from '../../kernel/db/rows.ts'
+import { type Db, prepared, type Tx } from '../../kernel/db/open.ts'
+import { inserting, type Where } from '../../kernel/db/rows.ts'
 import { openJobJson } from '../../kernel/jobs/queries.ts'
 import { addressesJson } from '../../network/ip-pools/queries.ts'
 import type { AuditTarget } from '../../platform/audit/target.ts'
 import { auditTargetOf, fromWorkloads, type Lifecycle, workloadColumns } from '../workloads/queries.ts'
 import { statusIs, statusSql } from '../workloads/status.ts'
+import { servers } from './tables.ts'
 
 export const serverTarget: AuditTarget = { ...auditTargetOf('srv'), scope: 'servers:read' }
+
+export const insertServer = inserting(servers)
+/** Changes what only servers have; their workload is changed through the feature workloads. */
+export const updateServer = (tx: Tx, id: string, values: Partial<typeof servers.$inferInsert>) =>
+  void tx.update(servers).set(values).where(eq(servers.id, id)).run()
 
 const counts = prepared(({ $client }) => {
   const where = (column: string) =>

@@ -1,4 +1,3 @@
-import { eq } from 'drizzle-orm'
 import { Type as t } from 'typebox'
 import { image, sourceOf } from '../../catalog/images/model.ts'
 import type { Actor } from '../../kernel/api/actor.ts'
@@ -19,8 +18,8 @@ import {
   type RootPassword,
   rootPasswordFor,
 } from './order.ts'
+import { updateServer } from './queries.ts'
 import { mustAllow, refusalsOf } from './state.ts'
-import { servers } from './tables.ts'
 
 const who = { staff: ['servers:reinstall'], reseller: ['servers:reinstall'], customer: ['servers:reinstall'] } as const
 const response = namedSchema('InstallationStarted', {
@@ -114,7 +113,7 @@ function install(tx: Tx, { actor, target, imageId, hostname, name, access, now, 
       name: name ?? (target.name === target.hostname ? host : target.name),
       lifecycle: 'provisioning',
     })
-    tx.update(servers).set({ imageId: chosen.id }).where(eq(servers.id, target.id)).run()
+    updateServer(tx, target.id, { imageId: chosen.id })
   } catch (error) {
     refuseHostnameTaken(error, host)
   }

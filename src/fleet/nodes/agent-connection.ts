@@ -4,7 +4,6 @@
 
 import { createPublicKey, verify } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import { eq } from 'drizzle-orm'
 import type { TSchema } from 'typebox'
 import {
   agentHeaders,
@@ -29,8 +28,8 @@ import { type Clock, second } from '../../kernel/db/clock.ts'
 import { newId } from '../../kernel/db/ids.ts'
 import { type Db, type Tx, write } from '../../kernel/db/open.ts'
 import type { otherLines } from '../../platform/audit/line.ts'
-import { nodeById } from './queries.ts'
-import { enrollments, type Node, nodes } from './tables.ts'
+import { enrollmentByTokenHash, insertNode, nodeById, nodeNames, useEnrollment } from './queries.ts'
+import type { Enrollment, Node } from './tables.ts'
 
 /** A challenge is answered at once or asked for again. */
 const NONCE_MS = 30 * second
@@ -66,12 +65,8 @@ export class AgentEndpoints {
     mustSpeakOurs(asked.protocol)
     const node = this.heardOnce({ from: address, requestId }, (tx) => {
       const found = openEnrollment(tx, asked.token, clock())
-      const made = tx
-        .insert(nodes)
-        .values(newNode(tx, asked, found, clock()))
-        .returning()
-        .get()
-      tx.update(enrollments).set({ usedAt: clock(), nodeId: made.id }).where(eq(enrollments.id, found.id)).run()
+      const made = insertNode(tx, newNode(tx, asked, found, clock()))
+      useEnrollment(tx, found.id, made.id, clock())
       auditLine(
         tx,
         { clock },
@@ -90,7 +85,7 @@ export class AgentEndpoints {
     return Response.json({ nodeId: node.id, name: node.name })
   }
 
-  /** One transaction; a token that opens nothing is written down, so that guessing is seen. */
+  /** One transaction. A refused token gets an audit line, so that guessing shows. */
   private heardOnce<T>(
     heard: Pick<RequestInfo, 'from' | 'requestId'>,
     work: (tx: Tx) => T extends Promise<unknown> ? never : T,
@@ -190,11 +185,7 @@ export class AgentEndpoints {
 
 /** The enrolment that this token opens. Throws `enrollment_expired`, `enrollment_not_valid`. */
 function openEnrollment(tx: Db, token: string, now: number) {
-  const found = tx
-    .select()
-    .from(enrollments)
-    .where(eq(enrollments.tokenHash, digest(token)))
-    .get()
+  const found = enrollmentByTokenHash(tx, digest(token))
   if (!found || found.usedAt !== null)
     throw new ApiError(
       'enrollment_not_valid',
@@ -256,9 +247,9 @@ async function bodyAs<T>(request: Request, schema: TSchema): Promise<T> {
 function newNode(
   tx: Tx,
   { publicKey, facts }: EnrollRequest,
-  from: typeof enrollments.$inferSelect,
+  from: Enrollment,
   now: number,
-): typeof nodes.$inferInsert {
+): Parameters<typeof insertNode>[1] {
   return {
     id: newId('nod'),
     name: freeName(tx, from.name ?? facts.hostname),
@@ -279,14 +270,7 @@ function newNode(
 
 /** Two hosts may call themselves the same; the second gets a number. */
 function freeName(tx: Tx, wanted: string): string {
-  const taken = new Set(
-    tx
-      .select({ name: nodes.name, removedAt: nodes.removedAt })
-      .from(nodes)
-      .all()
-      .filter((n) => n.removedAt === null)
-      .map((n) => n.name.toLowerCase()),
-  )
+  const taken = new Set(nodeNames(tx).map((name) => name.toLowerCase()))
   for (let i = 1; ; i++) {
     const name = i === 1 ? wanted : `${wanted}-${i}`
     if (!taken.has(name.toLowerCase())) return name

@@ -29,6 +29,14 @@ export const nodesByName = (tx: Db, locationId: string | undefined, after: strin
     .orderBy(asc(nodes.name))
     .limit(limit)
     .all()
+/** The names that are taken: of every node that is not removed. */
+export const nodeNames = (tx: Db): string[] =>
+  tx
+    .select({ name: nodes.name })
+    .from(nodes)
+    .where(present)
+    .all()
+    .map(({ name }) => name)
 export const countNodes = (tx: Db, locationId: string | undefined): number =>
   tx.select({ n: count() }).from(nodes).where(inLocation(locationId)).get()!.n
 
@@ -124,3 +132,12 @@ export const isAnyNodeLive = (tx: Db, since: number): boolean => statements(tx).
 export const insertEnrollment = (tx: Tx, row: typeof enrollments.$inferInsert): Enrollment =>
   tx.insert(enrollments).values(row).returning().get()
 export const enrollmentById = rowBy(enrollments, enrollments.id)
+export const enrollmentByTokenHash = rowBy(enrollments, enrollments.tokenHash)
+/** The token of the enrolment is invalid from then on. */
+export const useEnrollment = (tx: Tx, id: string, nodeId: string, now: number) =>
+  void tx.update(enrollments).set({ usedAt: now, nodeId }).where(eq(enrollments.id, id)).run()
+/** Keeps what a node reported. */
+export const reportNode = (tx: Tx, id: string, values: Partial<typeof nodes.$inferInsert>) =>
+  void tx.update(nodes).set(values).where(eq(nodes.id, id)).run()
+export const insertNode = (tx: Tx, row: typeof nodes.$inferInsert): Node =>
+  tx.insert(nodes).values(row).returning().get()

@@ -1,6 +1,5 @@
 // Taking in the reports of agents: facts, heartbeats, power changes, and the inventory, which is compared with what
 // should be.
-import { eq } from 'drizzle-orm'
 import type { Facts, Heartbeat, Inventory, Power } from '../../../agent/protocol/wire.ts'
 import { notePower, type Workload, workloadById, workloadsOn } from '../../compute/workloads/queries.ts'
 import { type Clock, minute } from '../../kernel/db/clock.ts'
@@ -8,8 +7,8 @@ import { type Db, type Tx, write } from '../../kernel/db/open.ts'
 import { isHeldByJob } from '../../kernel/jobs/queries.ts'
 import { log } from '../../kernel/log.ts'
 import type { Report } from '../../kernel/nodes/hub.ts'
-import { nodeById } from './queries.ts'
-import { type Difference, nodes } from './tables.ts'
+import { nodeById, reportNode } from './queries.ts'
+import type { Difference } from './tables.ts'
 
 /** How stale `seen_at` may get on disk: a write per heartbeat of each of 500 nodes would be most of all writes. */
 const SEEN_EVERY_MS = minute
@@ -44,11 +43,11 @@ export class Reports {
   connected(nodeId: string) {
     const now = this.clock()
     this.seenAt.set(nodeId, now)
-    this.keep((tx) => void tx.update(nodes).set({ connectedAt: now, seenAt: now }).where(eq(nodes.id, nodeId)).run())
+    this.keep((tx) => reportNode(tx, nodeId, { connectedAt: now, seenAt: now }))
   }
   disconnected(nodeId: string) {
     const now = this.clock()
-    this.keep((tx) => void tx.update(nodes).set({ connectedAt: null, seenAt: now }).where(eq(nodes.id, nodeId)).run())
+    this.keep((tx) => reportNode(tx, nodeId, { connectedAt: null, seenAt: now }))
   }
 
   /**
@@ -89,10 +88,7 @@ export class Reports {
   }
 
   private facts(tx: Tx, nodeId: string, facts: Facts) {
-    tx.update(nodes)
-      .set({ facts, memoryMb: facts.memoryMb, threads: facts.cpu.threads })
-      .where(eq(nodes.id, nodeId))
-      .run()
+    reportNode(tx, nodeId, { facts, memoryMb: facts.memoryMb, threads: facts.cpu.threads })
   }
 
   private beat(nodeId: string, beat: Heartbeat) {
@@ -106,11 +102,9 @@ export class Reports {
     this.keep((tx) => {
       const node = nodeById(tx, nodeId)
       if (!node) return
-      const room = beat.pools.find((p) => p.name === node.pool) ?? beat.pools[0]
-      tx.update(nodes)
-        .set({ seenAt: now, skewMs: beat.at - now, ...(room ? { pool: room.name, poolBytes: room.totalBytes } : {}) })
-        .where(eq(nodes.id, nodeId))
-        .run()
+      const pool = beat.pools.find((p) => p.name === node.pool) ?? beat.pools[0]
+      const storage = pool ? { pool: pool.name, poolBytes: pool.totalBytes } : {}
+      reportNode(tx, nodeId, { seenAt: now, skewMs: beat.at - now, ...storage })
       for (const s of news) this.changed(tx, nodeId, s.id, s.power)
     })
   }
@@ -129,7 +123,7 @@ export class Reports {
     const expected = workloadsOn(tx, nodeId)
     const busy = new Set(expected.filter((s) => isHeldByJob(tx, s.id)).map((s) => s.id))
     const differences = compare(expected, found, busy)
-    tx.update(nodes).set({ differences, inventoryAt: this.clock() }).where(eq(nodes.id, nodeId)).run()
+    reportNode(tx, nodeId, { differences, inventoryAt: this.clock() })
   }
 }
 
