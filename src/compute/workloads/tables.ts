@@ -38,5 +38,13 @@ export const workloads = sqliteTable('workloads', {
   terminatedAt: integer('terminated_at'),
   /** When node, disk and addresses were given back: until then they are held. */
   releasedAt: integer('released_at'),
+  /** Counted up by triggers with every change of what a record of the workload shows (0008_record_versions.sql). */
+  version: integer().notNull().default(0),
 })
-export type Workload = typeof workloads.$inferSelect
+export type Workload = Omit<typeof workloads.$inferSelect, 'version'>
+
+/** How many workloads of a kind are not terminated, counted by triggers. */
+export const workloadCounts = sqliteTable('workload_counts', {
+  kind: text().primaryKey(),
+  listed: integer().notNull(),
+})

@@ -1,12 +1,12 @@
 // Mounts the registry on Elysia. Elysia finds the route; everything else about a call is decided here and in the gate, because
 // the framework's own answers to bad bodies and wrong methods are not the ones that were promised.
 import type { Elysia } from 'elysia'
-import { jsonOf } from '../db/cache.ts'
 import type { Actor } from './actor.ts'
 import { ApiError, type Code, type ErrorTable, errorBody, unknownPath } from './errors.ts'
 import type { CallResult, Gate } from './gate.ts'
 import { keyFrom } from './idempotency.ts'
 import { addressKey, type Limit } from './limits.ts'
+import { JsonPage } from './list.ts'
 import type { Operation, Query } from './operation.ts'
 import { asJson, type IncomingRequest, refuse } from './response.ts'
 
@@ -131,6 +131,8 @@ function show(op: Operation, { status, body, replayed, cookies = [] }: CallResul
   for (const cookie of cookies) response.headers.append('Set-Cookie', cookie)
   return response
 }
+
+const jsonOf = (body: unknown): string => (body instanceof JsonPage ? body.text() : JSON.stringify(body))
 
 /** A piece at a time, as fast as it is read, and a turn for others after each. */
 function inPieces(text: Iterable<string>): ReadableStream<Uint8Array> {

@@ -5,6 +5,7 @@ import type { Heartbeat } from '../../../agent/protocol/wire.ts'
 import type { Secrets } from '../crypto/secrets.ts'
 import type { Clock } from '../db/clock.ts'
 import type { Db, Tx } from '../db/open.ts'
+import type { RenderedRows } from '../db/rendered.ts'
 import type { Registry } from '../feature.ts'
 import type { AppConfig, Services } from '../register.ts'
 import type { Brand } from '../web/brand.ts'
@@ -24,13 +25,13 @@ export type AppContext = Services & {
   secrets: Secrets
   nodes: {
     connected(nodeId: string): boolean
-    /** Counts every time that a node came or went since this controller started. */
-    changes(): number
     /** The last one since this controller started. */
     heartbeat(nodeId: string): Heartbeat | undefined
     /** Closes its socket once the transaction at hand is through. */
     disconnect(nodeId: string): void
   }
+  /** The JSON of rows of long lists. */
+  renderedRows: RenderedRows
   /** Refuses the 21st sign-in of a minute from one address. */
   signIns: Limit
   /** Lets one line a minute into the audit log of those that are refused because they have to wait. */
