@@ -58,7 +58,7 @@ const credential = secret(
 export const assertion = credential
 export type Assertion = { id: string; response: { clientDataJSON: string } }
 
-// ---------------------------------------------------------------- passkeyChallenges
+// ---------------------------------------------------------------- challenges
 type Purpose = 'register' | 'confirm' | 'sign_in'
 
 export function newPasskeyChallenge(tx: Tx, holder: string, purpose: Purpose, now: number): string {
