@@ -189,6 +189,9 @@ CREATE TABLE workloads (
   vcpus INTEGER NOT NULL,
   memory_mb INTEGER NOT NULL,
   disk_gb INTEGER NOT NULL,
+  spare_disk_gb INTEGER NOT NULL DEFAULT 0 CHECK (spare_disk_gb >= 0),
+  disk_generation INTEGER,
+  last_disk_generation INTEGER NOT NULL DEFAULT 0,
   gpus INTEGER NOT NULL DEFAULT 0,
   mac TEXT NOT NULL UNIQUE,
   placement TEXT NOT NULL,
@@ -234,16 +237,16 @@ CREATE TABLE node_held (
   disk_gb INTEGER NOT NULL
 ) STRICT;
 CREATE TRIGGER node_holds_a_workload AFTER INSERT ON workloads WHEN new.released_at IS NULL BEGIN
-  INSERT INTO node_held VALUES (new.node_id, 1, new.memory_mb, new.disk_gb)
+  INSERT INTO node_held VALUES (new.node_id, 1, new.memory_mb, new.disk_gb + new.spare_disk_gb)
   ON CONFLICT (node_id) DO UPDATE SET workloads = workloads + 1, memory_mb = memory_mb + excluded.memory_mb, disk_gb = disk_gb + excluded.disk_gb;
 END;
-CREATE TRIGGER node_holds_a_changed_workload AFTER UPDATE OF node_id, memory_mb, disk_gb, released_at ON workloads BEGIN
-  UPDATE node_held SET workloads = workloads - 1, memory_mb = memory_mb - old.memory_mb, disk_gb = disk_gb - old.disk_gb WHERE node_id = old.node_id AND old.released_at IS NULL;
-  INSERT INTO node_held SELECT new.node_id, 1, new.memory_mb, new.disk_gb WHERE new.released_at IS NULL
+CREATE TRIGGER node_holds_a_changed_workload AFTER UPDATE OF node_id, memory_mb, disk_gb, spare_disk_gb, released_at ON workloads BEGIN
+  UPDATE node_held SET workloads = workloads - 1, memory_mb = memory_mb - old.memory_mb, disk_gb = disk_gb - old.disk_gb - old.spare_disk_gb WHERE node_id = old.node_id AND old.released_at IS NULL;
+  INSERT INTO node_held SELECT new.node_id, 1, new.memory_mb, new.disk_gb + new.spare_disk_gb WHERE new.released_at IS NULL
   ON CONFLICT (node_id) DO UPDATE SET workloads = workloads + 1, memory_mb = memory_mb + excluded.memory_mb, disk_gb = disk_gb + excluded.disk_gb;
 END;
 CREATE TRIGGER node_holds_a_workload_no_more AFTER DELETE ON workloads WHEN old.released_at IS NULL BEGIN
-  UPDATE node_held SET workloads = workloads - 1, memory_mb = memory_mb - old.memory_mb, disk_gb = disk_gb - old.disk_gb WHERE node_id = old.node_id;
+  UPDATE node_held SET workloads = workloads - 1, memory_mb = memory_mb - old.memory_mb, disk_gb = disk_gb - old.disk_gb - old.spare_disk_gb WHERE node_id = old.node_id;
 END;
 
 CREATE TABLE addresses (

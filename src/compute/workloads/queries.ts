@@ -49,11 +49,23 @@ export const workloadsOn = (tx: Db, nodeId: string): Workload[] => onNode(tx).al
 const statements = prepared(({ $client }) => ({
   number: $client.prepare<{ n: number }, []>('SELECT coalesce(max(number), 0) + 1 AS n FROM workloads'),
   listed: $client.prepare<{ listed: number }, [string]>('SELECT listed FROM workload_counts WHERE kind = ?'),
+  takeGeneration: $client.prepare<{ n: number }, [string]>(
+    `UPDATE workloads SET last_disk_generation = last_disk_generation + 1
+     WHERE id = ? RETURNING last_disk_generation AS n`,
+  ),
+  hostnameHolder: $client.prepare<{ id: string }, [string, string, string]>(
+    'SELECT id FROM workloads WHERE owner_id = ? AND hostname = ? AND id <> ? AND terminated_at IS NULL',
+  ),
   deciding: $client.prepare<Deciding, [string]>(
     `SELECT id, owner_id AS ownerId, reseller_id AS resellerId, terminated_at AS terminatedAt
      FROM workloads WHERE id = ?`,
   ),
 }))
+/** The generation for a new disk of the workload. Counts up, so that a disk that was left over is never taken for a new one. */
+export const takeDiskGeneration = (tx: Tx, id: string): number => statements(tx).takeGeneration.get(id)!.n
+/** Can this workload have this hostname? Another one of the same owner that is not terminated may have it. */
+export const isHostnameFree = (tx: Tx, { id, ownerId }: Pick<Workload, 'id' | 'ownerId'>, hostname: string): boolean =>
+  statements(tx).hostnameHolder.get(ownerId, hostname, id) === null
 /** The number of the next workload, in the transaction that inserts it. */
 export const nextNumber = (tx: Tx): number => statements(tx).number.get()!.n
 

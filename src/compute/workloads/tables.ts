@@ -21,6 +21,12 @@ export const workloads = sqliteTable('workloads', {
   vcpus: integer().notNull(),
   memoryMb: integer('memory_mb').notNull(),
   diskGb: integer('disk_gb').notNull(),
+  /** Disk space held in addition while a second disk exists beside the first. */
+  spareDiskGb: integer('spare_disk_gb').notNull().default(0),
+  /** The generation of the disk in use; null: nothing is installed. */
+  diskGeneration: integer('disk_generation'),
+  /** The highest generation that a disk of it ever had; none is used twice. */
+  lastDiskGeneration: integer('last_disk_generation').notNull().default(0),
   gpus: integer().notNull().default(0),
   mac: text().notNull(),
   /** Why placement chose this node. */
