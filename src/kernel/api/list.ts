@@ -81,7 +81,7 @@ type AtHand<Row, Shown> = Pick<Listing<Row, Shown>, 'call' | 'name' | 'keyOf' | 
   order: 'newest' | 'names'
 }
 
-/** A page of rows that are all at hand, because they are few or chosen by more than SQL knows. Throws as `paginate`. */
+/** A page of rows that are already in memory: few rows, or rows that SQL cannot select. Throws as `paginate`. */
 export function paginateAll<Row, Shown>({ call, name, all, keyOf, show, order }: AtHand<Row, Shown>): Page<Shown> {
   const comesAfter = (a: string, b: string) => (order === 'newest' ? a < b : a > b)
   const sorted = all.toSorted((a, b) => (comesAfter(keyOf(a), keyOf(b)) ? 1 : -1))
@@ -94,7 +94,7 @@ type Newest<T, Shown> = {
   call: Listing<T, Shown>['call']
   name: string
   table: SQLiteTable & { id: SQLiteColumn }
-  /** Whose rows these are; undefined: everybody's. */
+  /** Selects the rows; undefined: all. */
   where: SQL | undefined
   show(row: T): Shown
 }
