@@ -44,7 +44,7 @@ export type MailContext = Pick<AppContext, 'secrets' | 'clock' | 'config' | 'bra
  * Writes to a person, in the caller's transaction and as the brand that this person sees. The
  * address has passed `mailAddress`.
  *
- * `mailTo(tx, call, owner, { subject: '…', paragraphs: ['…'], button: { words: 'Open the server', path: '/servers/…' } })`
+ * `mailTo(tx, call, owner, { subject: '…', paragraphs: ['…'], button: { words: 'Open', path: '/servers/…' } })`
  */
 export function mailTo(
   tx: Tx,
