@@ -6,7 +6,7 @@ import { agentPaths, type ToAgent } from '../../agent/protocol/wire.ts'
 import { files } from '../../public/assets.ts'
 import { errorPage } from '../../views/frame/error.tsx'
 import { always, layout } from '../../views/frame/layout.tsx'
-import { nodeById } from '../fleet/nodes/queries.ts'
+import { isGone, nodeById } from '../fleet/nodes/queries.ts'
 import { Reports } from '../fleet/nodes/report.ts'
 import { setUpToken } from '../identity/accounts/set-up.ts'
 import { authenticate } from '../identity/auth/authenticate.ts'
@@ -20,7 +20,6 @@ import { named, type Secrets, secretsFromFile } from '../kernel/crypto/secrets.t
 import { type Clock, second } from '../kernel/db/clock.ts'
 import { keysInUse } from '../kernel/db/encrypted.ts'
 import { type Db, openDb } from '../kernel/db/open.ts'
-import { RenderedRows } from '../kernel/db/rendered.ts'
 import { assemble, type Feature } from '../kernel/feature.ts'
 import { stepProgress } from '../kernel/jobs/notes.ts'
 import { type Failpoints, Runner } from '../kernel/jobs/runner.ts'
@@ -107,7 +106,10 @@ export async function createController({
       log.warning('node disconnected', { nodeId, node: nameOf(nodeId) })
     },
     nonsense: (nodeId) => log.warning('a node sent a frame that is none', { nodeId, node: nameOf(nodeId) }),
-    isGone: (nodeId) => nodeById(db, nodeId)?.removedAt != null,
+    isGone(nodeId) {
+      const node = nodeById(db, nodeId)
+      return node !== undefined && isGone(node)
+    },
   })
   const runner: Runner = new Runner({
     db,
@@ -130,12 +132,12 @@ export async function createController({
     secrets: kept,
     startedAt: clock(),
     navItems: (actor) => navItems(registry, actor).filter(({ href }) => leads(href, actor)),
-    renderedRows: new RenderedRows(4000), // of servers: 1.2 kB each
     signIns: new Limit(SIGN_INS_PER_MINUTE, clock),
     refusedLines: new Limit(1, clock),
     brandFor,
     nodes: {
       connected: hub.connected,
+      changes: hub.changes,
       heartbeat: reports.heartbeat,
       disconnect: (nodeId) =>
         void setTimeout(() => {

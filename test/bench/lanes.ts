@@ -1,5 +1,5 @@
-// How long restarts wait on a node that is busy with copies: 1,000 restarts ordered at once beside 8 copies that never end. Waiting is the
-// time from the order until the job begins. `.tools/bun test/bench/lanes.ts` prints the figures.
+// How long restarts wait on a node that is busy with copies: 1,000 restarts, ordered at once or at a pace, beside 8 copies that never end.
+// Waiting is the time from the order until the job begins. `.tools/bun test/bench/lanes.ts` prints the figures.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { nodeCommand } from '../../agent/protocol/wire.ts'
@@ -30,11 +30,14 @@ export type LaneFigures = {
   allMs: number
 }
 
-/** `path`: the database, on disk or in memory. The node answers each command of a restart after `answerMs`, and no copy. */
+/**
+ * `path`: the database, on disk or in memory. `perSecond`: how many restarts are ordered a second. The node answers each command of a restart after `answerMs`, and no copy.
+ */
 export async function lanes({
   restarts = 1000,
   copies = 8,
   answerMs = 1,
+  perSecond = Number.POSITIVE_INFINITY,
   path = ':memory:',
 } = {}): Promise<LaneFigures> {
   const db = openDb(path)
@@ -57,6 +60,8 @@ export async function lanes({
     order(restart, 'Restart', `server${i}`)
     // Orders come by calls: between two of them the loop turns.
     if (i % 10 === 9) await new Promise(setImmediate)
+    const early = ((i + 1) / perSecond) * 1000 - (performance.now() - began)
+    if (early > 5) await Bun.sleep(early)
   }
   const left = db.$client.prepare<{ n: number }, []>(
     "SELECT count(*) AS n FROM jobs WHERE kind = 'restart' AND state <> 'succeeded'",
@@ -86,9 +91,10 @@ export async function lanes({
 
 if (import.meta.main) {
   const dir = mkdtempSync(`${tmpdir()}/berth-lanes-`)
-  for (const answerMs of [1, 5, 20]) {
-    const figures = await lanes({ answerMs, path: `${dir}/${answerMs}.db` })
-    console.log(`commands of ${answerMs} ms: ${JSON.stringify(figures)}`)
-  }
+  for (const perSecond of [200, 500, Number.POSITIVE_INFINITY])
+    for (const answerMs of [1, 20]) {
+      const figures = await lanes({ answerMs, perSecond, path: `${dir}/${perSecond}-${answerMs}.db` })
+      console.log(`${perSecond} a second, commands of ${answerMs} ms: ${JSON.stringify(figures)}`)
+    }
   rmSync(dir, { recursive: true })
 }

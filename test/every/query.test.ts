@@ -1,4 +1,4 @@
-// Query parameters of every call that has them.
+// What stands in an address behind the question mark, for every call that reads it.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { queryOf } from '../../src/kernel/api/operation.ts'
 import { type Who, type World, world } from '../support/panel.ts'

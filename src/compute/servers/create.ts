@@ -17,7 +17,8 @@ import { startJob } from '../../kernel/jobs/start.ts'
 import { mailTo } from '../../kernel/mail/mail.ts'
 import type { MailContent } from '../../kernel/mail/mail-content.ts'
 import { reserve } from '../workloads/reserve.ts'
-import { installing } from './install/install.ts'
+import { installing } from './install.ts'
+import { inEvent, load, serverKind } from './model.ts'
 import {
   access,
   accessFrom,
@@ -27,8 +28,7 @@ import {
   mustFit,
   type RootPassword,
   rootPasswordFor,
-} from './install/order.ts'
-import { inEvent, load, serverKind } from './model.ts'
+} from './order.ts'
 import { insertServer } from './queries.ts'
 
 const named = t.String({ maxLength: 40 })
@@ -157,7 +157,7 @@ function accept(
     ? startJob(
         tx,
         installing,
-        { serverId: id, nodeId: node.id, image: sourceOf(first.image), access: first.access },
+        { serverId: id, nodeId: node.id, image: sourceOf(first.image), access: first.access, purpose: 'create' },
         {
           by: actor,
           title: `Install ${hostname}`,

@@ -13,17 +13,16 @@ import { visible } from '../workloads/access.ts'
 import { everyWorkload, firstToSetUp, isAnySetUp, searchWorkloads } from '../workloads/reports.ts'
 import { awayServers, failedServers, waitingServers } from './attention.ts'
 import { createResellerServer, createServer } from './create.ts'
-import { installing, settingUp } from './install/install.ts'
-import { reinstalling, reinstallOptions, reinstallServer, removingDisk } from './install/reinstall.ts'
-import { setupServer } from './install/setup.ts'
+import { installing } from './install.ts'
 import { getServer, listAllServers, listServers } from './list.ts'
-import { serverKind } from './model.ts'
+import { load, serverKind } from './model.ts'
 import { renameServer } from './name.ts'
 import { powering, powerServer } from './power.ts'
 import { serverTarget } from './queries.ts'
+import { reinstallServer, setupServer } from './setup.ts'
 import { suspending, suspendServer, unsuspending, unsuspendServer } from './suspend.ts'
 import { servers } from './tables.ts'
-import { terminateServer, terminating } from './terminate.ts'
+import { terminate, terminateServer, terminating } from './terminate.ts'
 
 /** A server as events carry it. */
 const serverData = t.Object({
@@ -101,12 +100,6 @@ const errors = {
   not_suspended: { status: 409, when: 'The server or the reseller is not suspended.', remedy: 'Treat it as done.' },
   already_running: { status: 409, when: 'The server is already running.', remedy: 'Treat it as done.' },
   already_stopped: { status: 409, when: 'The server is already stopped.', remedy: 'Treat it as done.' },
-  no_room_to_reinstall: {
-    status: 409,
-    when: 'The node has no space for a second disk beside the present one; `details.neededGb` is its size.',
-    details: { neededGb: 25 },
-    remedy: 'Send `discardFirst: true` to have the old system deleted first, or have space made on the node.',
-  },
   already_set_up: {
     status: 409,
     when: 'The server is already set up.',
@@ -175,9 +168,9 @@ export const serversFeature = feature({
     job: null,
   },
   errors,
-  workloadKinds: [serverKind],
+  workloadKinds: [{ ...serverKind, terminate: (tx, id, asked) => terminate(tx, load(tx, id), asked) }],
   tables: [servers],
-  jobs: [installing, settingUp, reinstalling, removingDisk, powering, suspending, unsuspending, terminating],
+  jobs: [installing, powering, suspending, unsuspending, terminating],
   operations: [
     createServer,
     createResellerServer,
@@ -186,7 +179,6 @@ export const serversFeature = feature({
     getServer,
     renameServer,
     setupServer,
-    reinstallOptions,
     reinstallServer,
     powerServer,
     suspendServer,

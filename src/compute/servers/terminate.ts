@@ -1,16 +1,17 @@
 // A termination is recorded at once: the owner does not see the server any more, and an event tells billing. Disk and
 // addresses are held until the node has deleted the vm, so that nobody gets an address on which the old guest still
 // answers.
-import { nodeCommand } from '../../../agent/protocol/wire.ts'
+import { nodeCommand, type Volume } from '../../../agent/protocol/wire.ts'
+import type { Actor } from '../../kernel/api/actor.ts'
 import { operation } from '../../kernel/api/operation.ts'
+import type { Tx } from '../../kernel/db/open.ts'
 import { emit } from '../../kernel/jobs/outbox.ts'
 import { isHeldByJob } from '../../kernel/jobs/queries.ts'
 import { saga } from '../../kernel/jobs/saga.ts'
 import { startJob } from '../../kernel/jobs/start.ts'
 import { addressesOf, releaseAddresses } from '../../network/ip-pools/allocate.ts'
 import { changeWorkload } from '../workloads/queries.ts'
-import { volumeOf } from './install/plan.ts'
-import { inEvent, jobResponse, load, server, serverJob } from './model.ts'
+import { inEvent, jobResponse, load, type Server, server, serverJob } from './model.ts'
 import { mustAllow, refusalsOf } from './state.ts'
 
 export const terminateServer = operation({
@@ -25,46 +26,40 @@ export const terminateServer = operation({
   status: 202,
   idempotent: true,
   refuses: refusalsOf('terminate'),
-  run({ tx, actor, target, clock }) {
-    mustAllow(target, 'terminate')
-    const now = clock()
-    const isEmpty = target.lifecycle === 'pending_setup' && !isHeldByJob(tx, target.id)
-    const jobId = isEmpty
-      ? null
-      : startJob(
-          tx,
-          terminating,
-          { serverId: target.id, nodeId: target.nodeId },
-          {
-            ...serverJob(target, { by: actor, title: `Terminate ${target.hostname}`, now }),
-            supersedes: true,
-          },
-        )
-    const released = addressesOf(tx, target.id).map((a) => a.address)
-    changeWorkload(tx, target.id, { lifecycle: 'terminated', terminatedAt: now, releasedAt: isEmpty ? now : null })
-    const { concerning, data } = inEvent(tx, load(tx, target.id))
-    emit(tx, now, 'server.terminated', concerning, { ...data, releasedAddresses: released })
-    if (isEmpty) releaseAddresses(tx, target.id)
-    return { jobId, serverId: target.id }
-  },
+  run: ({ tx, actor, target, clock }) => ({
+    jobId: terminate(tx, target, { by: actor, now: clock() }),
+    serverId: target.id,
+  }),
 })
 
-export const terminating = saga<{ serverId: string; nodeId: string }>('terminate', {
+/** Answers the job's id; null where the node has nothing of it. Throws what its state or its protection refuses. */
+export function terminate(tx: Tx, target: Server, { by, now }: { by: Actor; now: number }): string | null {
+  mustAllow(target, 'terminate')
+  const isEmpty = target.lifecycle === 'pending_setup' && !isHeldByJob(tx, target.id)
+  const volume: Volume = { workload: target.id, generation: 0, pool: target.pool, format: target.format }
+  const jobId = isEmpty
+    ? null
+    : startJob(
+        tx,
+        terminating,
+        { serverId: target.id, nodeId: target.nodeId, volume },
+        { ...serverJob(target, { by, title: `Terminate ${target.hostname}`, now }), supersedes: true },
+      )
+  const released = addressesOf(tx, target.id).map((a) => a.address)
+  changeWorkload(tx, target.id, { lifecycle: 'terminated', terminatedAt: now, releasedAt: isEmpty ? now : null })
+  const { concerning, data } = inEvent(tx, load(tx, target.id))
+  emit(tx, now, 'server.terminated', concerning, { ...data, releasedAddresses: released })
+  if (isEmpty) releaseAddresses(tx, target.id)
+  return jobId
+}
+
+export const terminating = saga<{ serverId: string; nodeId: string; volume: Volume }>('terminate', {
   neverGivesUp: true,
 })
-  // Read when the job begins: a reinstallation may have replaced the disk after the termination was recorded.
-  .record('plan', 'Finding its disk', {
-    do: (tx, { input }) => {
-      const server = load(tx, input.serverId)
-      return { volume: server.diskGeneration === null ? null : volumeOf(server, server.diskGeneration) }
-    },
-  })
   .command('remove', 'Switching it off and removing it', {
     do: ({ input }) => nodeCommand(input.nodeId, 'vm.remove', { workload: input.serverId }),
   })
-  .command('disk', 'Deleting its disk', {
-    do: ({ input, out }) => (out.plan.volume ? nodeCommand(input.nodeId, 'volume.remove', out.plan.volume) : undefined),
-  })
+  .command('disk', 'Deleting its disk', { do: ({ input }) => nodeCommand(input.nodeId, 'volume.remove', input.volume) })
   // After the vm: it never runs without its network rules.
   .command('firewall', 'Removing its network rules', {
     do: ({ input }) => nodeCommand(input.nodeId, 'firewall.forget', { workload: input.serverId }),

@@ -1,5 +1,7 @@
 // A kind of workload: servers, and whatever else runs on nodes for an owner. Placement, addresses, quotas, team access
 // and the reports of nodes know no kind; texts and identifiers do, by this value.
+import type { Actor } from '../../kernel/api/actor.ts'
+import type { Tx } from '../../kernel/db/open.ts'
 import type { Registry } from '../../kernel/feature.ts'
 import { count, list } from '../../kernel/words.ts'
 
@@ -11,15 +13,35 @@ export type WorkloadKind = {
   words: { one: string; many: string }
 }
 
+/** What the feature of a kind declares: the kind, and how one of it ends. */
+export type DeclaredKind = WorkloadKind & {
+  /**
+   * Terminates one: record, event and job in the caller's transaction; answers the job's id, null where a node has nothing to do.
+   * Throws what the kind's own operation throws, such as `server_protected`.
+   */
+  terminate(tx: Tx, id: string, asked: { by: Actor; now: number }): string | null
+}
+
 declare module '../../kernel/feature.ts' {
   interface FeatureFields {
-    workloadKinds?: readonly WorkloadKind[]
+    workloadKinds?: readonly DeclaredKind[]
   }
 }
 
 /** Every kind that the features of this controller declare. */
-export const workloadKindsOf = ({ features }: Pick<Registry, 'features'>): WorkloadKind[] =>
+export const workloadKindsOf = ({ features }: Pick<Registry, 'features'>): DeclaredKind[] =>
   features.flatMap(({ workloadKinds = [] }) => workloadKinds)
+
+/** Terminates a workload of any kind, see `DeclaredKind.terminate`. */
+export const terminateWorkload = (
+  registry: Pick<Registry, 'features'>,
+  tx: Tx,
+  { id, kind }: { id: string; kind: string },
+  asked: { by: Actor; now: number },
+): string | null =>
+  workloadKindsOf(registry)
+    .find((one) => one.kind === kind)!
+    .terminate(tx, id, asked)
 
 /** `2 servers and 1 box`, in the order of the features; no words for no workloads. */
 export const countedByKind = (registry: Pick<Registry, 'features'>, workloads: readonly { kind: string }[]): string =>

@@ -28,7 +28,7 @@ import { type Clock, second } from '../../kernel/db/clock.ts'
 import { newId } from '../../kernel/db/ids.ts'
 import { type Db, type Tx, write } from '../../kernel/db/open.ts'
 import type { otherLines } from '../../platform/audit/line.ts'
-import { enrollmentByTokenHash, insertNode, nodeById, nodeNames, useEnrollment } from './queries.ts'
+import { enrollmentByTokenHash, insertNode, isGone, nodeById, nodeNames, useEnrollment } from './queries.ts'
 import type { Enrollment, Node } from './tables.ts'
 
 /** A challenge is answered at once or asked for again. */
@@ -179,7 +179,7 @@ export class AgentEndpoints {
 
   private known(nodeId: string): Node | undefined {
     const node = nodeById(this.deps.db, nodeId)
-    return node && node.removedAt === null ? node : undefined
+    return node && !isGone(node) ? node : undefined
   }
 }
 

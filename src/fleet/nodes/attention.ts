@@ -10,13 +10,25 @@ import { type NodeHealthRow, nodesHealth } from './queries.ts'
 /** Each node in turn, by name: all that is wrong with it. */
 export const nodesInTrouble: Source = (call) => {
   if (!mayCall(listNodes, call.actor)) return []
-  return nodesHealth(call.tx).flatMap((n) => [
-    ...reachable(call, n),
-    ...asItShouldBe(n),
-    ...able(n),
-    ...upToDate(call, n),
-  ])
+  return nodesHealth(call.tx).flatMap((n) =>
+    n.lostAt !== null
+      ? lost(n, n.lostAt)
+      : [...reachable(call, n), ...asItShouldBe(n), ...able(n), ...upToDate(call, n)],
+  )
 }
+
+/** A lost node is shown while something of it is left to decide. */
+const lost = (n: NodeHealthRow, lostAt: number): Attention[] => [
+  {
+    ...at(n),
+    level: 'bad',
+    what: `${n.name} is lost.`,
+    effect: n.workloads
+      ? `${count(n.workloads, 'server')} of it ${n.workloads === 1 ? 'waits' : 'wait'} to be restored elsewhere or terminated.`
+      : 'Nothing of it is left. Remove it.',
+    since: iso(lostAt),
+  },
+]
 
 const at = ({ id }: NodeHealthRow) => ({ since: null, action: 'Open node', href: `/admin/nodes/${id}` })
 

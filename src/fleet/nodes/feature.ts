@@ -1,14 +1,18 @@
+import { Type as t } from 'typebox'
 import { agentPaths } from '../../../agent/protocol/wire.ts'
 import { enrollmentPage, enrollPage } from '../../../views/fleet/nodes/enroll.ts'
 import { nodesPage } from '../../../views/fleet/nodes/list.ts'
 import { nodePage } from '../../../views/fleet/nodes/show.ts'
 import { hour } from '../../kernel/db/clock.ts'
 import { feature } from '../../kernel/feature.ts'
+import { event } from '../../kernel/jobs/outbox.ts'
 import { AgentEndpoints } from './agent-connection.ts'
 import { nodesInTrouble, plainHttp } from './attention.ts'
 import { enrollNode, getEnrollment } from './enroll.ts'
-import { changeNode, getNode, listNodes, removeNode } from './nodes.ts'
+import { declareNodeLost } from './lose.ts'
+import { changeNode, getNode, listNodes } from './nodes.ts'
 import { isAnyNodeLive, nodeTarget, searchNodes } from './queries.ts'
+import { removeNode, removeNodeWithWorkloads } from './remove.ts'
 import { enrollments, nodeHeld, nodes } from './tables.ts'
 
 const errors = {
@@ -54,6 +58,18 @@ const permissions = {
   'nodes.write': { words: 'Manage nodes and locations', opens: ['nodes:write'] },
 } as const
 type Permissions = typeof permissions
+
+const events = {
+  'node.lost': event(
+    'staff only',
+    'A node was declared lost; what was on it has failed',
+    t.Object({
+      node: t.Object({ id: t.String(), name: t.String() }),
+      workloads: t.Array(t.Object({ id: t.String(), hostname: t.String() })),
+    }),
+  ),
+}
+type Events = typeof events
 declare module '../../kernel/register.ts' {
   interface Services {
     /** Enrols nodes, checks their signatures, and hands out images and programs. */
@@ -62,6 +78,7 @@ declare module '../../kernel/register.ts' {
   interface ScopeNames extends Scopes {}
   interface PermissionNames extends Permissions {}
   interface IdKinds extends Ids {}
+  interface EventTypes extends Events {}
   interface ErrorCodes extends Errors {}
 }
 
@@ -72,10 +89,21 @@ export const nodesFeature = feature({
   ids,
   samples: {
     bridge: 'br0',
+    lostAt: null,
   },
   errors,
+  events,
   tables: [nodes, nodeHeld, enrollments],
-  operations: [enrollNode, getEnrollment, listNodes, getNode, changeNode, removeNode],
+  operations: [
+    enrollNode,
+    getEnrollment,
+    listNodes,
+    getNode,
+    changeNode,
+    declareNodeLost,
+    removeNode,
+    removeNodeWithWorkloads,
+  ],
   attention: [nodesInTrouble, plainHttp],
   auditTargets: [
     {

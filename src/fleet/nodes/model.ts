@@ -1,8 +1,19 @@
 import { Type as t } from 'typebox'
 import { Facts, PoolCapacity } from '../../../agent/protocol/wire.ts'
 import { VERSION } from '../../app/version.ts'
+import { workloadsOn } from '../../compute/workloads/queries.ts'
 import type { Actor } from '../../kernel/api/actor.ts'
-import { type AppContext, described, namedSchema, nullable, type Resource, time } from '../../kernel/api/operation.ts'
+import { invalid } from '../../kernel/api/errors.ts'
+import {
+  type AppContext,
+  described,
+  fields,
+  line,
+  namedSchema,
+  nullable,
+  type Resource,
+  time,
+} from '../../kernel/api/operation.ts'
 import { iso, isoOrNull, second } from '../../kernel/db/clock.ts'
 import type { Db } from '../../kernel/db/open.ts'
 import { locationById } from '../locations/queries.ts'
@@ -35,6 +46,10 @@ export const nodeResponse = namedSchema('Node', {
   seenAt: time,
   skewMs: described(t.Integer(), "How far its clock is from the controller's."),
   open: described(t.Boolean(), 'It takes new servers.'),
+  lostAt: described(
+    nullable(time),
+    'Declared lost: what was on it has failed, and it is refused until it is enrolled again.',
+  ),
   bridge: t.String(),
   agentVersion: t.String(),
   agentOutdated: t.Boolean(),
@@ -77,6 +92,7 @@ export function showNode({ tx, nodes }: Pick<AppContext, 'nodes'> & { tx: Db; ac
     seenAt: iso(beat?.at ?? it.seenAt),
     skewMs: it.skewMs,
     open: it.open,
+    lostAt: isoOrNull(it.lostAt),
     bridge: it.bridge,
     agentVersion: facts.agentVersion,
     agentOutdated: facts.agentVersion !== VERSION,
@@ -101,4 +117,22 @@ export function showNode({ tx, nodes }: Pick<AppContext, 'nodes'> & { tx: Db; ac
         }
       : null,
   }
+}
+
+// ---------------------------------------------------------------- what is on it, when it goes
+/** As many workloads are listed where a node is removed or lost; the count says how many there are. */
+export const MOST_LISTED = 200
+const workload = t.Object({ id: t.String(), hostname: t.String() })
+export const workloadList = namedSchema('WorkloadsOfNode', {
+  workloads: described(t.Array(workload), `The first ${MOST_LISTED}.`),
+  count: t.Integer(),
+})
+export const listed = ({ id, hostname }: { id: string; hostname: string }) => ({ id, hostname })
+/** What the node holds for somebody: not what is terminated and only has to be deleted there. */
+export const heldBy = (tx: Db, nodeId: string) => workloadsOn(tx, nodeId).filter((held) => held.terminatedAt === null)
+
+export const confirmedName = fields({ name: described(line(60), 'The name of the node, typed to confirm.') })
+/** Throws `validation_failed`. */
+export function mustBeTyped({ name }: Node, typed: string) {
+  if (typed !== name) throw invalid({ field: 'name', message: `must be ${name}, typed to confirm.` })
 }

@@ -1,14 +1,11 @@
 import { Type as t } from 'typebox'
 import { Facts } from '../../../agent/protocol/wire.ts'
-import { countedByKind } from '../../compute/workloads/kind.ts'
-import { workloadsOn } from '../../compute/workloads/queries.ts'
-import { ApiError } from '../../kernel/api/errors.ts'
 import { page, paginate } from '../../kernel/api/list.ts'
 import { named } from '../../kernel/api/named.ts'
-import { done, fields, line, nullable, operation, time } from '../../kernel/api/operation.ts'
+import { fields, line, nullable, operation, time } from '../../kernel/api/operation.ts'
 import { idOf } from '../../kernel/api/query.ts'
 import { isoOrNull } from '../../kernel/db/clock.ts'
-import { detachNode, poolsOfNode } from '../../network/ip-pools/queries.ts'
+import { poolsOfNode } from '../../network/ip-pools/queries.ts'
 import { node, nodeResponse, showNode } from './model.ts'
 import { countNodes, nodesByName, updateNode } from './queries.ts'
 
@@ -83,29 +80,5 @@ export const changeNode = operation({
       call,
       named('node', () => updateNode(tx, target, body)),
     )
-  },
-})
-
-export const removeNode = operation({
-  id: 'nodes.remove',
-  method: 'DELETE',
-  path: '/admin/nodes/{id}',
-  summary: 'Remove a node that holds no server; its credential ends at once',
-  access: { staff: ['nodes:write'] },
-  requiresRecentAuth: true,
-  on: node,
-  response: done,
-  refuses: ['in_use'],
-  run({ tx, target, clock, nodes: live, registry }) {
-    const held = workloadsOn(tx, target.id).filter((workload) => workload.terminatedAt === null)
-    if (held.length)
-      throw new ApiError(
-        'in_use',
-        `${target.name} holds ${countedByKind(registry, held)}. Move or terminate them first.`,
-      )
-    updateNode(tx, target, { removedAt: clock(), open: false })
-    detachNode(tx, target.id)
-    live.disconnect(target.id)
-    return {}
   },
 })

@@ -15,6 +15,9 @@ export const nodeTarget: AuditTarget = {
   isGone: (id) => `(SELECT removed_at IS NOT NULL FROM nodes WHERE id = ${id})`,
 }
 export const nodeById = rowBy(nodes, nodes.id)
+/** Removed or declared lost: nothing is sent to it, and its credential opens nothing. */
+export const isGone = ({ removedAt, lostAt }: Pick<Node, 'removedAt' | 'lostAt'>): boolean =>
+  removedAt !== null || lostAt !== null
 
 const present = isNull(nodes.removedAt)
 const inLocation = (locationId: string | undefined) =>
@@ -69,6 +72,7 @@ type NodeHealthRow = {
   id: string
   name: string
   seenAt: number
+  lostAt: number | null
   skewMs: number
   differences: string
   version: string
@@ -89,7 +93,7 @@ const statements = prepared(({ $client }) => ({
     'SELECT id FROM nodes WHERE id = ? AND location_id = ? AND removed_at IS NULL',
   ),
   health: $client.prepare<NodeHealthRow, []>(
-    `SELECT n.id, n.name, n.seen_at AS seenAt, n.skew_ms AS skewMs, n.differences,
+    `SELECT n.id, n.name, n.seen_at AS seenAt, n.lost_at AS lostAt, n.skew_ms AS skewMs, n.differences,
       n.facts ->> '$.agentVersion' AS version, n.facts ->> '$.virtualisation.kind' AS kind,
       n.facts ->> '$.fake' AS fake,
       coalesce((SELECT h.workloads FROM node_held h WHERE h.node_id = n.id), 0) AS workloads

@@ -3,7 +3,7 @@ import type { Facts } from '../../../agent/protocol/wire.ts'
 
 /** A difference between a node and the database. It is shown; nothing is repaired by itself. */
 export type Difference = {
-  kind: 'missing_vm' | 'missing_volume' | 'orphan_vm' | 'orphan_volume' | 'unused_volume' | 'power' | 'foreign'
+  kind: 'missing_vm' | 'missing_volume' | 'orphan_vm' | 'orphan_volume' | 'power' | 'foreign'
   workloadId: string | null
   words: string
 }
@@ -30,6 +30,8 @@ export const nodes = sqliteTable('nodes', {
   differences: text({ mode: 'json' }).$type<Difference[]>().notNull().default([]),
   inventoryAt: integer('inventory_at'),
   createdAt: integer('created_at').notNull(),
+  /** Declared lost by staff: its credential has ended, and its workloads have failed. */
+  lostAt: integer('lost_at'),
   removedAt: integer('removed_at'),
 })
 export type Node = typeof nodes.$inferSelect

@@ -1,11 +1,10 @@
-// The declaration of an operation. Route, 405, validation, permission, idempotency, audit line, OpenAPI entry, button,
-// `berth admin` command and the general tests are derived from it.
+// What a declaration of an operation holds. The route, 405, validation, permission, idempotency, audit line, OpenAPI entry,
+// button, `berth admin` and the general tests all come from here.
 import { type Static, type TSchema, Type as t } from 'typebox'
 import type { Heartbeat } from '../../../agent/protocol/wire.ts'
 import type { Secrets } from '../crypto/secrets.ts'
 import type { Clock } from '../db/clock.ts'
 import type { Db, Tx } from '../db/open.ts'
-import type { RenderedRows } from '../db/rendered.ts'
 import type { Registry } from '../feature.ts'
 import type { AppConfig, Services } from '../register.ts'
 import type { Brand } from '../web/brand.ts'
@@ -16,7 +15,7 @@ import type { Limit } from './limits.ts'
 import { wholeNumber } from './query.ts'
 import { LINE } from './validate.ts'
 
-/** Everything beside the database that an operation may read. Nothing in it changes a row. */
+/** What runs beside the database and an operation may ask: nothing here changes anything. */
 export type AppContext = Services & {
   /** All that the features of this controller declare. */
   registry: Registry
@@ -25,21 +24,21 @@ export type AppContext = Services & {
   secrets: Secrets
   nodes: {
     connected(nodeId: string): boolean
+    /** Counts every time that a node came or went since this controller started. */
+    changes(): number
     /** The last one since this controller started. */
     heartbeat(nodeId: string): Heartbeat | undefined
     /** Closes its socket once the transaction at hand is through. */
     disconnect(nodeId: string): void
   }
-  /** The JSON of rows of long lists. */
-  renderedRows: RenderedRows
   /** Refuses the 21st sign-in of a minute from one address. */
   signIns: Limit
-  /** Lets one refusal a minute into the audit log for a caller that must wait. */
+  /** Lets one line a minute into the audit log of those that are refused because they have to wait. */
   refusedLines: Limit
-  /** The brand that this account sees, and the sender of its mails; `''` is a visitor. */
+  /** How Berth shows itself to this account and from whom its mails come; `''` is a visitor. */
   brandFor(tx: Db, accountId: string): Brand
   startedAt: number
-  /** The pages in this actor's navigation, and the actions it may take with the page of each. */
+  /** The pages that this actor's navigation leads to, and where it is done what can be done. */
   navItems(actor: Actor): { type: 'page' | 'action'; title: string; href: string }[]
 }
 
@@ -48,10 +47,7 @@ export type Resource<Row> = {
   name: string
   notFound: Code
   find(tx: Db, actor: Actor, id: string): Row | undefined
-  /**
-   * The rights that the actor has on this row, where seeing it does not give all of them. Undefined: all rights of the
-   * actor.
-   */
+  /** Where not everybody who sees a row may do everything with it: what this actor has on it. Undefined: all of his. */
   rights?(tx: Db, actor: Actor, row: Row): ReadonlySet<Right> | undefined
 }
 
@@ -62,7 +58,7 @@ export type Pages = { usual: number; most: number }
 
 export type Became = { id: string; name: string; linkOf?: { kind: AccountKind; name: string } | null }
 
-/** A call before `run`: the actor, the parameters, the body and the request's context. */
+/** What is known of a call before it is carried out. */
 export type RequestContext<Row = unknown, Body = unknown> = AppContext & {
   actor: Actor
   params: Readonly<Record<string, string>>
@@ -73,17 +69,17 @@ export type RequestContext<Row = unknown, Body = unknown> = AppContext & {
   /** The caller's address, after trusted proxies. */
   from: string
   userAgent: string
-  /** The Cookie header: a browser without a session keeps state in it. */
+  /** The Cookie header: for what a browser holds before it has a session. */
   cookies: string
   requestId: string
   /**
-   * For signing in and out only. `became` is the account of the visitor from now on: it gets the audit line, which also
-   * names the link's maker. `result` replaces `done` in that line.
+   * Only signing in and out have a reason to. `became` is who the visitor is from now on: the audit line is theirs, and says through
+   * whose link they came. `result` is what the line says instead of `done`.
    */
   setCookie(cookie: string, became?: Became, result?: Code): void
 }
 
-/** The argument of `run`: the call inside one transaction. A read has no Tx, so it changes nothing. */
+/** Carrying it out, in one transaction. A read has no Tx, so it changes nothing. */
 export type Call<Row = unknown, Body = unknown, Prepared = unknown, M extends Method = 'POST'> = RequestContext<
   Row,
   Body
@@ -91,11 +87,9 @@ export type Call<Row = unknown, Body = unknown, Prepared = unknown, M extends Me
   tx: M extends 'GET' ? Db : Tx
   prepared: Prepared
 }
-/** The argument of functions that only read. A change satisfies it too. */
+/** What reads needs no more than this; a change can be looked through in the same way. */
 export type ReadContext<Row = unknown, Body = unknown> = RequestContext<Row, Body> & { tx: Db }
-/**
- * The argument of `prepare`: no transaction is open, and each query sees its own snapshot. A write here needs `write`.
- */
+/** Before the transaction, and in none: each look at `db` is one of its own. What must be written here says so with `write`. */
 export type PrepareContext<Row = unknown, Body = unknown> = RequestContext<Row, Body> & { db: Db }
 
 export type Operation<
@@ -105,79 +99,67 @@ export type Operation<
   M extends Method = Method,
   P = any,
 > = {
-  /** `feature.action`; also the name in `berth admin`, the audit log and OpenAPI. */
+  /** `room.verb`; also the name in `berth admin`, the audit log and OpenAPI. */
   id: string
   method: M
   path: string
   summary: string
   /**
-   * The rights of which one is needed, per kind of account. A kind that is left out may never call it. A token cannot
-   * hold a staff permission, only scopes. `anyone`: without signing in.
+   * The scopes of which one is needed, per kind of account. A kind left out may never call it. A staff permission instead of a
+   * scope: only a person can have it. `anyone`: before signing in.
    */
   access: Partial<Record<AccountKind, readonly Right[]>> | 'anyone'
-  /**
-   * Exists on the controller's host only, as a `berth admin` command; over HTTP its path is not found. Its `access` is
-   * empty.
-   */
+  /** Only for who runs the controller, by `berth` on its host: for nobody else is there such a path. Its `access` is empty. */
   localOnly?: true
   /** Needs a person: answers tokens with `token_not_allowed`. */
   requiresSession?: true
   /**
-   * A change that a support session may make: it helps the account's holder and is reversible. Never a change of
-   * identity, of access or of costs, and never one that answers a secret. Reads are open unless they require a session.
+   * A change that a support session may make: what helps the account's holder and can be taken back. Never what
+   * touches who they are or who gets in, what they pay for, or what is answered with a secret. Reads are open unless they need a
+   * person.
    */
   allowedInSupportSession?: true
   /**
-   * Requires that the person authenticated within the last ten minutes: an unlocked screen must not be enough for it. A
-   * list of names: only when the body has one of these fields.
+   * Needs somebody who showed within the last ten minutes that they are who they are: what an unlocked screen must not give away. With
+   * names: only when the body has one of these fields.
    */
   requiresRecentAuth?: true | readonly string[]
-  /** An attempt to authenticate: limited per address and minute, and each refusal is in the audit log. */
+  /** A step of signing in or of showing who one is: few a minute from one address, and whatever is refused stands in the audit log. */
   authAttempt?: true
-  /** Ends the use of this browser: it is told to delete the storage of our pages. */
+  /** Who calls it leaves: the browser is told to forget what our pages kept in it. */
   clearsSiteData?: true
-  /**
-   * Allowed to a person whose role requires a second factor that is not set up yet: to set it up, read the account,
-   * sign out.
-   */
+  /** What somebody may do whose role demands a second factor, before there is one: set it up, read the own account, leave. */
   withoutSecondFactor?: true
-  /** The resource whose id is the first `{…}` of the path. */
+  /** Whose id the first `{…}` of the path is. */
   on?: Resource<Row>
-  /**
-   * Query parameters with their schemas; the description says what each does. `run` gets them as text, as they were
-   * sent.
-   */
+  /** The query parameters it knows: what each may be, and what it does as its description. `run` gets them as the text that was sent. */
   query?: Readonly<Record<string, TSchema>>
-  /** Rows per page of a list where 50 and 200 do not fit. Adds the parameters `cursor` and `limit`. */
+  /** How many rows the pages of its list have, where not as usual: it knows `cursor` and `limit` then. */
   pages?: Pages
   body?: B
   response: A
-  /** A file instead of JSON: `run` returns an iterable of text, read as fast as the client takes it. */
+  /** Not JSON but a file: `run` answers its text in pieces, each made when the reader has taken the one before. */
   produces?: 'text/csv' | 'application/jsonl'
-  /** 200 done or read, 201 created, 202 a job continues. */
+  /** 200 done or read, 201 made something, 202 a job goes on. */
   status?: 200 | 201 | 202
-  /** Codes beside those that the gate may answer. */
+  /** Codes of its own, beside those that the gate makes. */
   refuses?: readonly Code[]
-  /** Honours Idempotency-Key: the response is stored for 24 hours, in the transaction of the change. */
+  /** Honours Idempotency-Key: remembered for 24 hours in the transaction of the change. */
   idempotent?: true
-  /** For an operation whose body has an `action`: the words of the audit log for each. */
+  /** For an operation whose body has an `action`: what the audit log says of each. */
   actionWords?: Readonly<Record<string, string>>
   /** A ready body for the reference page and the curl line. */
   example?: Static<B>
-  /** The scopes that the body, not validated yet, would grant. Refused early when the caller lacks one. */
+  /** The scopes that this body, not looked at yet, would give somebody: refused before all else where the caller lacks one. */
   grants?(body: Partial<Static<B>>): Iterable<string>
-  /** The state that the audit log compares before and after; by default the row behind `on`. */
+  /** What the audit log compares before and after; left out, the row behind `on`. For changes of what has no id, or stands in other tables too. */
   auditSnapshot?(call: AppContext & { tx: Db; actor: Actor; target: Row }): Record<string, unknown>
-  /**
-   * Slow or external work before the transaction: hashing, another host. Permission, visibility and body are checked
-   * already.
-   */
+  /** Slow or foreign work before the transaction: hashing, another host. Permission, visibility and body are checked by then. */
   prepare?(call: PrepareContext<Row, Static<B>>): Promise<P>
-  /** Short and synchronous, in one transaction: the change, its job, event and audit line commit together. */
+  /** Short, synchronous, in one transaction: the change, its job, event and audit line are written together or not at all. */
   run(call: Call<Row, Static<B>, P, M>): Static<A>
 }
 
-/** Declares an operation. A list gets the parameters of its pages. */
 export const operation = <B extends TSchema, A extends TSchema, const M extends Method, Row = unknown, P = undefined>(
   o: Operation<Row, B, A, M, P>,
 ): Operation<Row, B, A, M, P> => {
@@ -208,26 +190,23 @@ export const line = (maxLength: number, minLength = 1) =>
     pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f\\u200e\\u200f\\u202a-\\u202e\\u2066-\\u2069\\ud800-\\udfff]*$',
     title: LINE,
   })
-/** A schema with a name: OpenAPI has it once, and a generated client has one type for it. */
+/** An answer that has a name: OpenAPI says it once under that, and a generated client has one type for it. */
 export const namedSchema = <const T extends Record<string, TSchema>>(name: string, properties: T) =>
   t.Object(properties, { title: name })
-/** Adds the description of a field. */
+/** A field whose name does not say it all. */
 export const described = <T extends TSchema>(schema: T, description: string): T => ({ ...schema, description }) as T
 export const nullable = <T extends TSchema>(schema: T) => t.Union([schema, t.Null()])
 /** Marks a field that the audit log masks. */
 export const secret = <T extends TSchema>(schema: T): T => ({ ...schema, writeOnly: true }) as T
 
-/** The response of an operation that `produces` a file. */
+/** What `run` answers where `answers` is said. */
 export const stream = t.Unsafe<Iterable<string>>({ type: 'string' })
 export const done = namedSchema('Done', {})
 export const time = t.String({ format: 'date-time' })
 
-/** The first moment whose year has five digits. */
+/** The first moment that is not written with a year of four digits any more. */
 const YEAR_10000 = Date.UTC(10_000, 0)
-/**
- * The moment in a field of a body, in ms. Throws `validation_failed` for a leap second and outside the years 1970 to
- * 9999.
- */
+/** The moment that a field of a body says. Throws `validation_failed` for a leap second, which no clock here shows, and for other ages. */
 export function timeFrom(field: string, text: string): number {
   const at = Date.parse(text)
   if (!(at >= 0 && at < YEAR_10000))
@@ -235,11 +214,11 @@ export function timeFrom(field: string, text: string): number {
   return at
 }
 
-/** May the response have no job, because there was no work for a node? */
+/** Is the job of the answer one that may not have been needed? */
 const mayNeedNoJob = ({ status, response }: Operation): boolean =>
   status === 202 && 'anyOf' in (response.properties?.jobId ?? {})
 
-/** The statuses of success: an operation that starts a job answers 200 when there is nothing to do on a node. */
+/** The statuses of an answer that is no refusal: what starts a job answers 200 when there is nothing to do on a node. */
 export const statusesOf = (op: Operation): readonly number[] => (mayNeedNoJob(op) ? [202, 200] : [op.status ?? 200])
 
 export const statusOf = (op: Operation, body: any): number =>

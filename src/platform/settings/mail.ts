@@ -1,6 +1,5 @@
 import { Type as t } from 'typebox'
-import { mailAddress } from '../../identity/accounts/model.ts'
-import { accountById } from '../../identity/accounts/queries.ts'
+import { accountById, mailAddress } from '../../identity/accounts/model.ts'
 import { idOf } from '../../kernel/api/actor.ts'
 import { ApiError, invalid } from '../../kernel/api/errors.ts'
 import { done, fields, nullable, operation, secret } from '../../kernel/api/operation.ts'

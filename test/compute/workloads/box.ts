@@ -10,6 +10,7 @@ import type { Workload } from '../../../src/compute/workloads/tables.ts'
 import { location } from '../../../src/fleet/locations/model.ts'
 import { nodeById } from '../../../src/fleet/nodes/queries.ts'
 import { customer } from '../../../src/identity/accounts/model.ts'
+import type { Actor } from '../../../src/kernel/api/actor.ts'
 import { fields, operation, type Resource, see } from '../../../src/kernel/api/operation.ts'
 import type { Db, Tx } from '../../../src/kernel/db/open.ts'
 import { feature } from '../../../src/kernel/feature.ts'
@@ -148,14 +149,14 @@ const removeBox = operation({
   on: box,
   response: started,
   status: 202,
-  run({ tx, actor, target, clock }) {
-    const now = clock()
-    changeWorkload(tx, target.id, { lifecycle: 'terminated', terminatedAt: now })
-    const input = { boxId: target.id, nodeId: target.nodeId, volume: volumeOf(tx, target) }
-    const job = jobOf({ ...target, node: { id: target.nodeId } }, actor, now)
-    return { jobId: startJob(tx, removing, input, job), boxId: target.id }
-  },
+  run: ({ tx, actor, target, clock }) => ({ jobId: remove(tx, target, actor, clock()), boxId: target.id }),
 })
+
+function remove(tx: Tx, target: Workload, actor: Actor, now: number): string {
+  changeWorkload(tx, target.id, { lifecycle: 'terminated', terminatedAt: now })
+  const input = { boxId: target.id, nodeId: target.nodeId, volume: volumeOf(tx, target) }
+  return startJob(tx, removing, input, jobOf({ ...target, node: { id: target.nodeId } }, actor, now))
+}
 
 const getBox = operation({
   id: 'boxes.get',
@@ -185,7 +186,7 @@ const jobOf = ({ id, hostname, node }: Reserved, by: Parameters<typeof startJob>
 export const boxesFeature = feature({
   name: 'boxes',
   ids: { box: { prefix: 'box' } },
-  workloadKinds: [boxKind],
+  workloadKinds: [{ ...boxKind, terminate: (tx, id, { by, now }) => remove(tx, boxById(tx, id)!, by, now) }],
   jobs: [building, removing],
   operations: [createBox, removeBox, getBox],
 })

@@ -95,7 +95,7 @@ describe('a box', () => {
     await p.admin('POST', '/admin/servers', p.order)
     await p.settle()
     const { body } = await p.call(p.owner, 'DELETE', `/admin/nodes/${p.node.id}`)
-    expect(body.error).toEqual({
+    expect(body.error).toMatchObject({
       code: 'in_use',
       message: 'fra-01 holds 1 server and 2 boxes. Move or terminate them first.',
     })

@@ -79,7 +79,7 @@ test('1,000 restarts beside 8 endless copies on one node: 99 of 100 begin within
   // The processor is shared with other tests, so the best of three runs counts.
   const runs = []
   for (let i = 0; i < 3; i++) {
-    const figures = await bench()
+    const figures = await bench({ perSecond: 250 })
     expect([figures.restarts, figures.copiesAtWork]).toEqual([1000, AT_ONCE.bulk])
     runs.push(figures.p99Ms)
     if (figures.p99Ms <= 1000) break

@@ -1,5 +1,7 @@
 import { listAllServers } from '../../../src/compute/servers/list.ts'
-import { changeNode, getNode, removeNode } from '../../../src/fleet/nodes/nodes.ts'
+import { declareNodeLost } from '../../../src/fleet/nodes/lose.ts'
+import { changeNode, getNode } from '../../../src/fleet/nodes/nodes.ts'
+import { removeNode, removeNodeWithWorkloads } from '../../../src/fleet/nodes/remove.ts'
 import { type Html, html } from '../../../src/kernel/web/html.ts'
 import { type Answers, type At, ifAllowed, page } from '../../../src/kernel/web/page.ts'
 import { listJobs } from '../../../src/platform/jobs/jobs.ts'
@@ -41,7 +43,7 @@ export const nodePage = page({
     )}`,
 })
 
-function actions({ node: n, at }: Data): Html {
+function actions({ node: n, at, servers }: Data): Html {
   const params = { id: n.id }
   const bridges = n.facts.bridges.map((b) => ({
     value: b.name,
@@ -70,14 +72,35 @@ function actions({ node: n, at }: Data): Html {
             })
       }${field(`edit-${n.id}`, 'reservedMemoryMb', { label: 'Memory kept for the host', as: 'number', unit: 'MB', required: true, value: n.reservedMemoryMb, hint: 'Not given to servers.' })}`,
     })}
-    ${act(at, removeNode, params, 'Remove node', { tone: 'bad', disabledReason: n.servers > 0 && `It holds ${count(n.servers, 'server')}. Move or terminate them first.`, title: `Remove ${n.name}?`, done: `${n.name} is removed`, leadsTo: '/admin/nodes', confirm: { type: n.name, keep: 'Keep node', consequences: ['Its credential ends at once and its agent cannot come back with it.', 'It is taken off every address pool.', 'What is on its disks stays there. To use it again, enroll it again.'] } })}`
+    ${forGood(n, at, servers?.data ?? [])}
+    ${act(at, removeNode, params, 'Remove node', { tone: 'bad', disabledReason: n.servers > 0 && !n.lostAt && `It holds ${count(n.servers, 'server')}. Move or terminate them first.`, title: `Remove ${n.name}?`, done: `${n.name} is removed`, leadsTo: '/admin/nodes', confirm: { type: n.name, keep: 'Keep node', consequences: ['Its credential ends at once and its agent cannot come back with it.', 'It is taken off every address pool.', 'What is on its disks stays there. To use it again, enroll it again.'] } })}`
+}
+
+/** What is done about a node that does not come back. Each lists the servers that it concerns. */
+function forGood(n: Data['node'], at: At, servers: readonly { hostname: string }[]): Html {
+  if (n.connected) return html``
+  const names = servers.slice(0, 20).map((s) => s.hostname)
+  const more = n.servers - names.length
+  const list = names.length
+    ? `${names.join(', ')}${more > 0 ? ` and ${count(more, 'more server', 'more servers')}` : ''}`
+    : ''
+  const shared = { tone: 'bad', body: { name: n.name } } as const
+  return html`
+    ${!n.lostAt && act(at, declareNodeLost, { id: n.id }, 'Declare lost', { ...shared, title: `Declare ${n.name} lost?`, done: `${n.name} is lost`, confirm: { type: n.name, keep: 'Keep waiting for it', consequences: ['It is refused when it comes back, until it is enrolled again.', 'Jobs for it end, and what was still to undo there is dropped.', list && `These servers have failed, and keep their addresses until each is restored elsewhere or terminated: ${list}.`] } })}
+    ${n.servers > 0 && act(at, removeNodeWithWorkloads, { id: n.id }, 'Remove with its servers', { ...shared, title: `Remove ${n.name} and terminate its servers?`, done: `${n.name} and its servers are removed`, leadsTo: '/admin/nodes', confirm: { type: n.name, keep: 'Keep node', consequences: [`These servers are terminated, and their addresses are given back: ${list || count(n.servers, 'server')}.`, 'Nothing of them can be restored from Berth.', 'Its credential ends at once.'] } })}`
 }
 
 /** What makes it unfit, with the reason in the node's own words. */
 function warnings({ node: n, at }: Data): Html {
   const skew = Math.round(Math.abs(n.skewMs) / 1000)
   const found = [
+    n.lostAt &&
+      notice(
+        'bad',
+        html`<strong>Declared lost ${time(n.lostAt, at)}.</strong> What was on it has failed: restore it elsewhere or terminate it, then remove the node. If the machine comes back, enroll it again.`,
+      ),
     !n.connected &&
+      !n.lostAt &&
       notice(
         'bad',
         html`<strong>Not connected since ${time(n.seenAt, at)}.</strong> Its servers keep running but cannot be changed. Look at <code>systemctl status berth-agent</code> on it.`,

@@ -1,0 +1,42 @@
+// A node that is lost for good: its machine burnt, or its disks did. Its workloads have failed, with the reason; their addresses stay held
+// until each is restored elsewhere or terminated. What jobs still had to do or to undo there is dropped.
+import { changeWorkload } from '../../compute/workloads/queries.ts'
+import { ApiError } from '../../kernel/api/errors.ts'
+import { operation } from '../../kernel/api/operation.ts'
+import { emit } from '../../kernel/jobs/outbox.ts'
+import { confirmedName, heldBy, listed, MOST_LISTED, mustBeTyped, node, workloadList } from './model.ts'
+import { updateNode } from './queries.ts'
+
+export const declareNodeLost = operation({
+  id: 'nodes.declare-lost',
+  method: 'POST',
+  path: '/admin/nodes/{id}/actions/declare-lost',
+  summary: 'Declare a node lost: everything on it has failed, and it is refused until it is enrolled again',
+  access: { staff: ['nodes:write'] },
+  requiresRecentAuth: true,
+  on: node,
+  body: confirmedName,
+  response: workloadList,
+  refuses: ['not_possible', 'already_done'],
+  example: { name: 'fra-01' },
+  run({ tx, target, body, clock, nodes: live }) {
+    mustBeTyped(target, body.name)
+    if (target.lostAt !== null) throw new ApiError('already_done', `${target.name} was declared lost before.`)
+    if (live.connected(target.id))
+      throw new ApiError('not_possible', `${target.name} is connected, so it is not lost. Switch it off first.`)
+    const now = clock()
+    const held = heldBy(tx, target.id)
+    for (const { id } of held)
+      changeWorkload(tx, id, { lifecycle: 'failed', failure: `Its node ${target.name} was lost.`, power: null })
+    updateNode(tx, target, { lostAt: now, open: false, differences: [] })
+    emit(
+      tx,
+      now,
+      'node.lost',
+      { customerId: null, resellerId: null },
+      { node: { id: target.id, name: target.name }, workloads: held.map(listed) },
+    )
+    live.disconnect(target.id)
+    return { workloads: held.slice(0, MOST_LISTED).map(listed), count: held.length }
+  },
+})

@@ -1,0 +1,71 @@
+import { Type as t } from 'typebox'
+import { countedByKind, terminateWorkload } from '../../compute/workloads/kind.ts'
+import { ApiError } from '../../kernel/api/errors.ts'
+import { described, done, namedSchema, nullable, operation } from '../../kernel/api/operation.ts'
+import type { Tx } from '../../kernel/db/open.ts'
+import { detachNode } from '../../network/ip-pools/queries.ts'
+import { confirmedName, heldBy, listed, MOST_LISTED, mustBeTyped, node } from './model.ts'
+import { updateNode } from './queries.ts'
+import type { Node } from './tables.ts'
+
+export const removeNode = operation({
+  id: 'nodes.remove',
+  method: 'DELETE',
+  path: '/admin/nodes/{id}',
+  summary: 'Remove a node that holds no server or is lost; its credential ends at once',
+  access: { staff: ['nodes:write'] },
+  requiresRecentAuth: true,
+  on: node,
+  response: done,
+  refuses: ['in_use'],
+  run({ tx, target, clock, nodes: live, registry }) {
+    const held = heldBy(tx, target.id)
+    if (held.length && target.lostAt === null)
+      throw new ApiError(
+        'in_use',
+        `${target.name} holds ${countedByKind(registry, held)}. Move or terminate them first.`,
+        { workloads: held.slice(0, MOST_LISTED).map(listed) },
+      )
+    takeAway(tx, target, clock())
+    live.disconnect(target.id)
+    return {}
+  },
+})
+
+export const removeNodeWithWorkloads = operation({
+  id: 'nodes.remove-with-workloads',
+  method: 'POST',
+  path: '/admin/nodes/{id}/actions/remove-with-workloads',
+  summary: 'Remove a node and terminate everything on it, also when the node is away for good',
+  access: { staff: ['nodes:write'] },
+  requiresRecentAuth: true,
+  on: node,
+  body: confirmedName,
+  response: namedSchema('WorkloadsTerminated', {
+    workloads: described(
+      t.Array(t.Object({ id: t.String(), hostname: t.String(), jobId: nullable(t.String()) })),
+      `The first ${MOST_LISTED}, each with the job that terminates it.`,
+    ),
+    count: t.Integer(),
+  }),
+  refuses: ['server_protected'],
+  example: { name: 'fra-01' },
+  run({ tx, actor, target, body, clock, nodes: live, registry }) {
+    mustBeTyped(target, body.name)
+    if (!actor.scopes.has('servers:terminate'))
+      throw new ApiError('forbidden', 'This terminates servers too. Ask somebody who may do both.')
+    const held = heldBy(tx, target.id)
+    const terminated = held.map((workload) => ({
+      ...listed(workload),
+      jobId: terminateWorkload(registry, tx, workload, { by: actor, now: clock() }),
+    }))
+    takeAway(tx, target, clock())
+    live.disconnect(target.id)
+    return { workloads: terminated.slice(0, MOST_LISTED), count: held.length }
+  },
+})
+
+function takeAway(tx: Tx, target: Node, now: number) {
+  updateNode(tx, target, { removedAt: now, open: false })
+  detachNode(tx, target.id)
+}
