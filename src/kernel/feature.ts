@@ -88,8 +88,9 @@ export type Route = readonly [
 
 /** What a fixture is made in: calls of the API, by a customer or as System. A refused call throws. */
 export type FixtureWorld = {
-  customer: unknown
-  call(who: unknown, method: string, path: string, body?: unknown): Promise<any>
+  /** A customer with an id, who can call. */
+  customer: { id: string }
+  call(who: { id: string }, method: string, path: string, body?: unknown): Promise<any>
   admin(method: string, path: string, body?: unknown): Promise<any>
 }
 

@@ -46,7 +46,7 @@ async function make() {
   await p.admin('POST', `/servers/${suspended}/actions/suspend`, { reason: 'overdue' })
   await p.settle()
 
-  const call = async (who: unknown, method: string, path: string, body?: unknown) => {
+  const call = async (who: { id: string }, method: string, path: string, body?: unknown) => {
     const reply = await p.call(who as Who, method, path, body)
     if (reply.status >= 300) throw new Error(`${method} ${path}: ${JSON.stringify(reply.body)}`)
     return reply.body

@@ -159,4 +159,8 @@ export const nodesFeature = feature({
     },
   ],
   actions: [{ kinds: ['staff'], position: 40, title: 'Enroll node', page: '/admin/nodes/enroll', does: enrollNode }],
+  async fixture({ admin }) {
+    const { id: locationId } = await admin('POST', '/admin/node-groups', { name: 'Fixture' })
+    return { enrollment: (await admin('POST', '/admin/node-enrollments', { locationId })).id }
+  },
 })

@@ -61,4 +61,8 @@ export const sshKeysFeature = feature({
       does: addSshKey,
     },
   ],
+  async fixture({ admin, customer }) {
+    const publicKey = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIOMqqnkVzrm0SdG6UOoqKLsabgH5C9okWi0dh2l9GKJl fixture'
+    return { 'SSH key': (await admin('POST', `/customers/${customer.id}/ssh-keys`, { publicKey })).id }
+  },
 })

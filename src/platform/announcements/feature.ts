@@ -52,4 +52,7 @@ export const announcementsFeature = feature({
       does: createAnnouncement,
     },
   ],
+  fixture: async ({ admin }) => ({
+    announcement: (await admin('POST', '/admin/announcements', { text: 'Hello', audience: 'staff' })).id,
+  }),
 })

@@ -77,4 +77,7 @@ export const staffFeature = feature({
     { kinds: ['staff'], position: 100, title: 'Add staff', page: '/admin/staff', dialog: true, does: createStaff },
     { kinds: ['staff'], position: 110, title: 'Roles and permissions', page: '/admin/roles', does: createRole },
   ],
+  fixture: async ({ admin }) => ({
+    role: (await admin('POST', '/admin/roles', { name: 'Fixture', permissions: ['servers.power'] })).id,
+  }),
 })
