@@ -1,7 +1,8 @@
 // The brand that an account sees. The installation has one; a reseller may have one for its own customers,
 // and inherits the rest from the installation.
 import type { Db } from '../../kernel/db/open.ts'
-import { type Brand, brandCss } from '../../kernel/web/brand.ts'
+import type { Brand } from '../../kernel/web/brand.ts'
+import { brandCss } from './brand-style.ts'
 import { type BrandRow, brandRowsFor, isAccentInUse, logoByHash } from './queries.ts'
 
 /** The brand of the account's reseller, completed by the installation's; `''` is a visitor. */

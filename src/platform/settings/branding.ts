@@ -18,7 +18,7 @@ import {
 import { digest } from '../../kernel/crypto/secrets.ts'
 import type { Db } from '../../kernel/db/open.ts'
 import { mailServer } from '../../kernel/mail/mail-server.ts'
-import { contrastWithWhite, LEAST_CONTRAST, logoUrl } from '../../kernel/web/brand.ts'
+import { contrastWithWhite, LEAST_CONTRAST, logoUrl } from './brand-style.ts'
 import { type BrandOwner, brandingOf, isSenderOfAnother, saveBranding } from './queries.ts'
 
 const brandAnswer = namedSchema('Branding', {

@@ -1,7 +1,7 @@
 // The brand: who may set it, what is refused, and who sees it where.
 import { describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
-import { contrastWithWhite } from '../../../src/kernel/web/brand.ts'
+import { contrastWithWhite } from '../../../src/platform/settings/brand-style.ts'
 import { type Panel, panel, type Who, world } from '../../support/panel.ts'
 
 const png = Buffer.from(

@@ -1,7 +1,8 @@
 // Name, logo, colour and sender: one form for the installation and for a reseller.
-import { LEAST_CONTRAST } from '../../../src/kernel/web/brand.ts'
+
 import { type Html, html } from '../../../src/kernel/web/html.ts'
 import { type Answers, type At, page } from '../../../src/kernel/web/page.ts'
+import { LEAST_CONTRAST } from '../../../src/platform/settings/brand-style.ts'
 import { type BrandingCalls, resellerBranding } from '../../../src/platform/settings/branding.ts'
 import { act, callForm } from '../../html/act.ts'
 import { card, inside } from '../../html/card.ts'
