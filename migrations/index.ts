@@ -7,6 +7,7 @@ import team from './0004_team.sql' with { type: 'text' }
 import secondFactors from './0005_second_factors.sql' with { type: 'text' }
 import links from './0006_links.sql' with { type: 'text' }
 import identities from './0007_identities.sql' with { type: 'text' }
+import recordVersions from './0008_record_versions.sql' with { type: 'text' }
 
 export const migrations: readonly { name: string; sql: string }[] = [
   { name: '0001_spine', sql: spine },
@@ -16,4 +17,5 @@ export const migrations: readonly { name: string; sql: string }[] = [
   { name: '0005_second_factors', sql: secondFactors },
   { name: '0006_links', sql: links },
   { name: '0007_identities', sql: identities },
+  { name: '0008_record_versions', sql: recordVersions },
 ]

@@ -20,6 +20,7 @@ import { named, type Secrets, secretsFromFile } from '../kernel/crypto/secrets.t
 import { type Clock, second } from '../kernel/db/clock.ts'
 import { keysInUse } from '../kernel/db/encrypted.ts'
 import { type Db, openDb } from '../kernel/db/open.ts'
+import { RenderedRows } from '../kernel/db/rendered.ts'
 import { assemble, type Feature } from '../kernel/feature.ts'
 import { stepProgress } from '../kernel/jobs/notes.ts'
 import { type Failpoints, Runner } from '../kernel/jobs/runner.ts'
@@ -132,12 +133,12 @@ export async function createController({
     secrets: kept,
     startedAt: clock(),
     navItems: (actor) => navItems(registry, actor).filter(({ href }) => leads(href, actor)),
+    renderedRows: new RenderedRows(4000), // of servers: 1.2 kB each
     signIns: new Limit(SIGN_INS_PER_MINUTE, clock),
     refusedLines: new Limit(1, clock),
     brandFor,
     nodes: {
       connected: hub.connected,
-      changes: hub.changes,
       heartbeat: reports.heartbeat,
       disconnect: (nodeId) =>
         void setTimeout(() => {

@@ -68,6 +68,6 @@ export const features: readonly Feature[] = [
   staffFeature,
 ]
 
-/** The registry of the executable. A test may build a controller from another list (`createController({ features })`). */
+/** The registry of the executable. Tests build controllers from other lists: `createController({ features })`. */
 export const registry = assemble(features)
 export const { allOperations, operations } = registry

@@ -1,5 +1,5 @@
-// Names that features declare, as values of a field: a schema says which names it takes, and the registry puts them in. So an
-// operation about all features (roles, the audit log) needs no list of its own.
+// Names that features declare, as values of a field: a schema says which names it takes, and the registry puts them in.
+// So an operation about all features (roles, the audit log) needs no list of its own.
 import { Type as t } from 'typebox'
 import type { Feature } from './feature.ts'
 

@@ -1,5 +1,5 @@
-// A feature is one value: everything that the rest of the product needs to know about a folder. src/app/features.ts lists them, and
-// `assemble` derives every central table from that list.
+// A feature is one value: everything that the rest of the product needs to know about a folder. src/app/features.ts
+// lists them, and `assemble` derives every central table from that list.
 import type { SQLiteTable } from 'drizzle-orm/sqlite-core'
 import { migrations } from '../../migrations/index.ts'
 import { isScope, type PermissionDeclaration, type Rights, type ScopeDeclaration } from './api/access.ts'
@@ -25,10 +25,16 @@ import type { Assets } from './web/assets.ts'
 import type { ActionEntry, NavEntry } from './web/navigation.ts'
 import type { Page } from './web/page.ts'
 
-/** Fields that features about all the others add to the form, e.g. `attention` by the overview. They merge into this interface. */
+/**
+ * Fields that features about all the others add to the form, e.g. `attention` by the overview. They merge into this
+ * interface.
+ */
 export interface FeatureFields {}
 
-/** Work that the clock starts. `work` throws nothing away: an error is logged under `words`, and the next turn tries again. */
+/**
+ * Work that the clock starts. `work` throws nothing away: an error is logged under `words`, and the next turn tries
+ * again.
+ */
 export type ScheduledWork = {
   everyMs: number
   /** Completes the sentence "… failed". */
@@ -40,15 +46,15 @@ export type ScheduleContext = { hub: Hub; runner: Runner; deliveries: DeliveryQu
 export interface Feature extends FeatureFields {
   /** The folder, and the name in messages. */
   name: string
-  /** What people and programs can do: each is a route, a `berth admin` command and an entry of the reference. */
+  /** The operations: each is a route, a `berth admin` command and an entry of the reference. */
   operations?: readonly Operation[]
   /** Kinds of things with an id; declare them in `IdKinds` too. */
   ids?: Readonly<Record<string, IdDeclaration>>
   /** Values in the examples of the reference, by the name of their field (addresses: RFC 5737, 3849 and 7042). */
   samples?: Readonly<Record<string, SampleValue>>
-  /** What tokens may do, e.g. `servers:read`; declare the names in `ScopeNames` too. */
+  /** Rights of tokens, e.g. `servers:read`; declare the names in `ScopeNames` too. */
   scopes?: Readonly<Record<`${string}:${string}`, ScopeDeclaration>>
-  /** What staff roles hold, e.g. `servers.create`; declare the names in `PermissionNames` too. */
+  /** Rights of staff roles, e.g. `servers.create`; declare the names in `PermissionNames` too. */
   permissions?: Readonly<Record<string, PermissionDeclaration>>
   /** Codes of refusals; declare them in `ErrorCodes` too. */
   errors?: Readonly<Record<string, ErrorDeclaration>>
@@ -56,7 +62,7 @@ export interface Feature extends FeatureFields {
   tables?: readonly SQLiteTable[]
   /** Migrations that are not in migrations/, applied after those. */
   migrations?: readonly Migration[]
-  /** What it runs beside the database. Made once with the controller; declare the names in `Services` too. */
+  /** Objects beside the database, made once with the controller; declare the names in `Services` too. */
   services?(parts: ServiceParts): Partial<Services>
   /** Routes that are neither operations nor pages. */
   routes?(parts: RouteParts): readonly Route[]
@@ -69,15 +75,15 @@ export interface Feature extends FeatureFields {
   schedule?: readonly ScheduledWork[]
   pages?: readonly Page[]
   nav?: readonly NavEntry[]
-  /** What can be done, for the search. */
+  /** Actions that the search offers, each with its page. */
   actions?: readonly ActionEntry[]
   /** For tests: makes one of each of its things; the ids by the names of their resources. */
   fixture?(world: FixtureWorld): Promise<Readonly<Record<string, string>>>
-  /** What the delivery queue delivers, and how. */
+  /** Kinds of deliveries of the queue. */
   deliveries?: readonly DeliveryKind[]
 }
 
-/** What services are made of. */
+/** Services are made of these. */
 export type ServiceParts = { config: AppConfig; clock: Clock; db: Db }
 export type RouteParts = { db: Db; app: AppContext; httpContext: HttpContext; assets: Assets }
 export type Route = readonly [
@@ -86,7 +92,7 @@ export type Route = readonly [
   answer: (request: IncomingRequest) => Response | Promise<Response>,
 ]
 
-/** What a fixture is made in: calls of the API, by a customer or as System. A refused call throws. */
+/** The world of a fixture: calls of the API, by a customer or as System. A refused call throws. */
 export type FixtureWorld = {
   /** A customer with an id, who can call. */
   customer: { id: string }
@@ -99,7 +105,10 @@ export const feature = (declaration: Feature): Feature => declaration
 
 export type Registry = ReturnType<typeof assemble>
 
-/** Every central table of the product, derived from the list of its features. Throws where two features declare the same name. */
+/**
+ * Every central table of the product, derived from the list of its features. Throws where two features declare the same
+ * name.
+ */
 export function assemble(features: readonly Feature[]) {
   const all = <T>(of: (one: Feature) => readonly T[] | undefined): T[] => features.flatMap((one) => of(one) ?? [])
   const merged = <T>(what: string, of: (one: Feature) => Readonly<Record<string, T>> | undefined) => {

@@ -1,15 +1,15 @@
-// The names that features declare, as types. A feature adds its own next to its values:
-// `declare module '…/kernel/register.ts' { interface EventTypes extends Events {} }`, so an unknown name does not compile.
+// The names that features declare, as types. A feature adds its own next to its values: `declare module
+// '…/kernel/register.ts' { interface EventTypes extends Events {} }`, so an unknown name does not compile.
 
 /** The settings of the process, read once at start. */
 export interface AppConfig {}
-/** What features run beside the database, for operations to ask: name → object. */
+/** Objects that features make beside the database, for operations: name → object. */
 export interface Services {}
 /** Kind of a thing with an id → its prefix. */
 export interface IdKinds {}
-/** What tokens may do: name of the scope → its declaration. */
+/** Rights of tokens: name of the scope → its declaration. */
 export interface ScopeNames {}
-/** What staff roles hold: name of the permission → its declaration. */
+/** Rights of staff roles: name of the permission → its declaration. */
 export interface PermissionNames {}
 /** Code of a refusal → its declaration. */
 export interface ErrorCodes {}

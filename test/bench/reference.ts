@@ -1,6 +1,7 @@
 // What the product is held against: the same answers from the same rows, written by hand with Elysia and bun:sqlite. It does the
 // least that is honest (who asks, may they, one query, JSON; an order in one transaction that has reached the disk) and none of the
-// rest: no registry, no rate limit, no addresses of tokens, no job that runs afterwards.
+// rest: no registry, no rate limit, no addresses of tokens, no job that runs afterwards. It uses every trick of the product: values hidden
+// from the planner (+?), a pinned order of joins, and the JSON of a row kept with the row's version.
 //
 //   bun test/bench/reference.ts DATABASE PORT
 import { Database } from 'bun:sqlite'
@@ -25,20 +26,23 @@ const status = `CASE WHEN w.lifecycle = 'terminated' THEN 'terminated' WHEN w.su
 const select = `SELECT w.*, s.package_id, s.image_id, s.traffic_gb, s.port_mbps, s.protected, ${status} AS status, n.name AS node_name, o.name AS owner_name, o.email AS owner_email, p.name AS package_name, l.name AS location_name, i.name AS image_name,
   (SELECT json_group_array(json_object('address', a.address, 'prefixLength', a.prefix_length, 'version', a.version, 'gateway', ap.gateway)) FROM addresses a JOIN pools ap ON ap.id = a.pool_id WHERE a.workload_id = w.id) AS addresses,
   (SELECT json_object('id', j.id, 'kind', j.kind, 'progress', j.progress) FROM jobs j WHERE j.holds = w.id AND j.state IN ('queued', 'running', 'undoing')) AS job
-  FROM workloads w JOIN servers s ON s.id = w.id JOIN nodes n ON n.id = w.node_id JOIN accounts o ON o.id = w.owner_id JOIN packages p ON p.id = s.package_id JOIN locations l ON l.id = w.location_id LEFT JOIN images i ON i.id = s.image_id`
+  FROM workloads w CROSS JOIN servers s ON s.id = w.id CROSS JOIN nodes n ON n.id = w.node_id CROSS JOIN accounts o ON o.id = w.owner_id
+  CROSS JOIN packages p ON p.id = s.package_id CROSS JOIN locations l ON l.id = w.location_id LEFT JOIN images i ON i.id = s.image_id`
 const row = <R = Row>(sql: string) => db.prepare<R, any[]>(sql)
 const find = {
   token: row(
     "SELECT t.id, t.name, t.scopes, a.id AS account, a.name AS account_name FROM tokens t JOIN accounts a ON a.id = t.account_id WHERE t.token_hash = ? AND t.revoked_at IS NULL AND a.kind = 'staff'",
   ),
-  server: row(`${select} WHERE w.id = ?`),
-  page: row(`${select} WHERE w.kind = 'server' AND w.terminated_at IS NULL ORDER BY w.id DESC LIMIT ?`),
-  total: row<{ n: number }>("SELECT count(*) AS n FROM workloads WHERE kind = 'server' AND terminated_at IS NULL"),
+  server: row(`${select} WHERE w.id = +?`),
+  page: row(
+    "SELECT w.id, w.version FROM workloads w WHERE w.kind = 'server' AND w.terminated_at IS NULL ORDER BY w.id DESC LIMIT +?",
+  ),
+  total: row<{ n: number }>("SELECT listed AS n FROM workload_counts WHERE kind = 'server'"),
   pageOfNode: row(
-    `${select} WHERE w.kind = 'server' AND w.terminated_at IS NULL AND w.node_id = ? ORDER BY w.id DESC LIMIT ?`,
+    "SELECT w.id, w.version FROM workloads w WHERE w.kind = 'server' AND w.terminated_at IS NULL AND w.node_id = +? ORDER BY w.id DESC LIMIT +?",
   ),
   totalOfNode: row<{ n: number }>(
-    "SELECT count(*) AS n FROM workloads WHERE kind = 'server' AND terminated_at IS NULL AND node_id = ?",
+    "SELECT count(*) AS n FROM workloads WHERE kind = 'server' AND terminated_at IS NULL AND node_id = +?",
   ),
   order:
     row(`SELECT p.*, l.placement, o.name AS owner_name, o.email AS owner_email, o.external_id, l.name AS location_name FROM packages p, locations l, accounts o
@@ -47,10 +51,10 @@ const find = {
   key: row('SELECT public_key FROM ssh_keys WHERE id = ? AND owner_id = ?'),
   number: row<{ n: number }>('SELECT max(number) + 1 AS n FROM workloads'),
   ipv4: row(
-    'SELECT a.id, a.address FROM pool_nodes pn JOIN addresses a INDEXED BY addresses_free ON a.pool_id = pn.pool_id WHERE pn.node_id = ? AND a.version = 4 AND a.workload_id IS NULL AND a.reserved_for IS NULL ORDER BY a.pool_id, a.place LIMIT 1',
+    'SELECT a.id, a.address FROM pool_nodes pn JOIN addresses a INDEXED BY addresses_free ON a.pool_id = pn.pool_id WHERE pn.node_id = +? AND a.version = 4 AND a.workload_id IS NULL AND a.reserved_for IS NULL ORDER BY a.pool_id, a.place LIMIT 1',
   ),
   ipv6: row(
-    'SELECT p.id, p.next_offset, (SELECT max(place) + 1 FROM addresses WHERE pool_id = p.id) AS place FROM pools p JOIN pool_nodes pn ON pn.pool_id = p.id WHERE pn.node_id = ? AND p.version = 6',
+    'SELECT p.id, p.next_offset, (SELECT max(place) + 1 FROM addresses WHERE pool_id = p.id) AS place FROM pools p JOIN pool_nodes pn ON pn.pool_id = p.id WHERE pn.node_id = +? AND p.version = 6',
   ),
 }
 const put = {
@@ -135,8 +139,17 @@ function shown(s: Row) {
   }
 }
 
-const json = (body: unknown, status = 200) =>
-  new Response(JSON.stringify(body), {
+const texts = new Map<string, { version: number; text: string }>()
+/** The JSON of a server, made again when its version is another. */
+function text({ id, version }: Row): string {
+  let kept = texts.get(id)
+  if (kept?.version !== version) texts.set(id, (kept = { version, text: JSON.stringify(shown(find.server.get(id)!)) }))
+  return kept!.text
+}
+
+const json = (body: unknown, status = 200) => answer(JSON.stringify(body), status)
+const answer = (text: string, status = 200) =>
+  new Response(text, {
     status,
     headers: {
       'Content-Type': 'application/json; charset=utf-8',
@@ -248,11 +261,11 @@ new Elysia()
     const limit = Number(query['limit'] ?? 50)
     const node = query['nodeId']
     const rows = node ? find.pageOfNode.all(node, limit + 1) : find.page.all(limit + 1)
-    return json({
-      data: rows.slice(0, limit).map(shown),
-      nextCursor: rows.length > limit ? btoa(rows[limit - 1]!['id']) : null,
-      total: (node ? find.totalOfNode.get(node) : find.total.get())!.n,
-    })
+    const nextCursor = rows.length > limit ? btoa(rows[limit - 1]!['id']) : null
+    const total = (node ? find.totalOfNode.get(node) : find.total.get())!.n
+    return answer(
+      `{"data":[${rows.slice(0, limit).map(text)}],"nextCursor":${JSON.stringify(nextCursor)},"total":${total}}`,
+    )
   })
   .post('/api/v1/admin/servers', ({ request, body }) =>
     json(order.immediate(who(request, 'servers:create'), body as Row), 201),

@@ -34,7 +34,7 @@ const states = () =>
 test('a mail that was sent when the controller was killed is sent again under the same Message-ID, and those ' +
   'behind it go out', async () => {
   const { port } = server.server.address() as { port: number }
-  const first = await live.serve({ BERTH_POWER_CUT: 'delivery/mail:answered' })
+  const first = await live.serve({ BERTH_CRASH_AT: 'delivery/mail:answered' })
   const invite = (name: string) => live.admin('customers.create', { name, email: `${name}@example.com`, invite: true })
   for (const name of ['ann', 'bob']) await invite(name)
   await live.admin('mail.configure', { host: '127.0.0.1', port, plain: true, from: 'panel@berth.test' })

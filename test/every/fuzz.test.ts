@@ -1,5 +1,6 @@
-// Every operation against whatever a stranger may send it. Bodies come from the operation's own schema, right and broken; paths,
-// queries and headers from a list of what has broken other programs. BERTH_LONG=1: more of it, from another seed each time.
+// Every operation against whatever a stranger may send it. Bodies come from the operation's own schema, right and
+// broken; paths, queries and headers from a list of what has broken other programs. BERTH_LONG=1: more of it, from
+// another seed each time.
 import { Database } from 'bun:sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
@@ -132,7 +133,7 @@ function fitting(schema: Schema, ids: readonly string[]): fc.Arbitrary<unknown> 
 }
 function textFitting({ pattern, minLength = 0, maxLength = 60 }: Schema, ids: readonly string[]): fc.Arbitrary<string> {
   const short = Math.min(maxLength, 40)
-  // What looks ahead is no help in making one up: the broken ones are for that.
+  // Lookaheads do not help to generate a text; the broken texts cover them.
   const some = pattern?.includes('(?')
     ? fc.webPath({ size: 'small' }).map((path) => (path || '/').slice(0, maxLength))
     : pattern
@@ -195,7 +196,7 @@ function withEntries(entries: [string, unknown][]) {
   return made
 }
 
-/** What no JSON.stringify would write, made of a text that one did. */
+/** Text that no JSON.stringify would write, made from one that it did. */
 const rawForms: ((text: string) => string | Uint8Array)[] = [
   () => '',
   () => ' \n',
@@ -414,7 +415,9 @@ function casesOf(
 }
 
 // ---------------------------------------------------------------- the panel it is sent to
-/** Is it still this operation after the URL was read? `..` leads elsewhere, and then its refusals are not this one's. */
+/**
+ * Is it still this operation after the URL was read? `..` leads elsewhere, and then its refusals are not this one's.
+ */
 const leadsTo = (op: Operation, url: string) =>
   new RegExp(`^/api/v1${op.path.replace(/\{\w+\}/g, '[^/]+')}$`).test(new URL(url).pathname)
 
@@ -485,7 +488,10 @@ afterAll(() => {
   console.log(`fuzz: done in the fewest cases: ${few.map(([id, n]) => `${id} ${n}`).join(', ')}`)
 })
 
-/** What none of the cases can do here, why, and where it is done instead. Every other operation must have been done at least once. */
+/**
+ * What none of the cases can do here, why, and where it is done instead. Every other operation must have been done at
+ * least once.
+ */
 const neverDone: Readonly<Record<string, string>> = {
   'setup.finish': 'there is staff already: test/end-to-end/browser.test.ts',
   'sessions.begin-with-provider': 'there is no provider to ask: test/identity/auth/oidc.test.ts',
@@ -559,7 +565,7 @@ describe('whatever is sent, the answer is one from the table, says nothing of wh
     }, 120_000)
 })
 
-/** Who was signed out by what succeeded comes in again. */
+/** Signs people in again whom a successful call has signed out. */
 async function renew(p: Everything, kind: Case['kind']) {
   if (kind === 'nobody' || (await p.call(p.people[kind], 'GET', '/images')).status !== 401) return
   p.people[kind] = p.signIn(p.people[kind].id)

@@ -15,12 +15,12 @@ const imports: Import[] = [...sources].flatMap(([from, text]) =>
     names,
   })),
 )
-const half = (path: string) => path.split('/')[0]
-const room = (path: string) => path.split('/').slice(0, 3).join('/')
-const isRoom = (path: string) =>
+const processOf = (path: string) => path.split('/')[0]
+const featureOf = (path: string) => path.split('/').slice(0, 3).join('/')
+const isInFeature = (path: string) =>
   /^src\/(identity|catalog|compute|network|fleet|billing|imports|platform)\/[^/]+\/.+$/.test(path)
-/** A file per verb holds the operation: it is nobody else's to call. */
-const isVerb = (path: string) => /\b(operation|saga)\(/.test(sources.get(path) ?? '')
+/** The file of an action holds its operation or job: nothing else calls it. */
+const isAction = (path: string) => /\b(operation|saga)\(/.test(sources.get(path) ?? '')
 const described = (found: Import[]) => found.map(({ from, to, names }) => `${from} takes ${names.trim()} from ${to}`)
 
 describe('the layout', () => {
@@ -29,9 +29,10 @@ describe('the layout', () => {
     expect(imports.length).toBeGreaterThan(1000)
     for (const { to } of imports) expect(sources.has(to) || !/^(src|agent|views)\//.test(to)).toBe(true)
   })
-  test('keeps the two halves apart but for the wire between them', () => {
+  test('keeps the two processes apart but for the wire between them', () => {
     const crossing = imports.filter(
-      ({ from, to }) => half(from) !== half(to) && sources.has(to) && [from, to].some((path) => half(path) === 'agent'),
+      ({ from, to }) =>
+        processOf(from) !== processOf(to) && sources.has(to) && [from, to].some((path) => processOf(path) === 'agent'),
     )
     expect(
       described(
@@ -106,31 +107,33 @@ describe('the layout', () => {
     expect(wrong).toEqual([])
     for (const field of Object.values(fields)) expect(Object.keys(registry[field as 'ids']).length).toBeGreaterThan(0)
   })
-  test('has rooms that take the nouns of others, never their tables', () => {
+  test('has features that import the models of others, never their tables', () => {
     const taken = imports.filter(
-      ({ from, to, types }) => !types && isRoom(from) && isRoom(to) && room(from) !== room(to),
+      ({ from, to, types }) => !types && isInFeature(from) && isInFeature(to) && featureOf(from) !== featureOf(to),
     )
     expect(taken.length).toBeGreaterThan(100)
     expect(described(taken.filter(({ to }) => to.endsWith('/tables.ts')))).toEqual([])
   })
-  test('has rooms that take no verbs of others, but for those that are about all of them', () => {
+  test('has features that import no actions of others, but for those that are about all of them', () => {
     const taken = imports.filter(
-      ({ from, to, types }) => !types && isRoom(from) && isRoom(to) && room(from) !== room(to),
+      ({ from, to, types }) => !types && isInFeature(from) && isInFeature(to) && featureOf(from) !== featureOf(to),
     )
     expect(
-      described(taken.filter(({ from, to }) => isVerb(to) && !aboutAll.some((path) => from.startsWith(path)))),
+      described(taken.filter(({ from, to }) => isAction(to) && !aboutAll.some((path) => from.startsWith(path)))),
     ).toEqual([])
   })
   test('has views that read no tables', () => {
     expect(
-      described(imports.filter(({ from, to, types }) => !types && half(from) === 'views' && to.endsWith('tables.ts'))),
+      described(
+        imports.filter(({ from, to, types }) => !types && processOf(from) === 'views' && to.endsWith('tables.ts')),
+      ),
     ).toEqual([])
   })
 })
 
 /** Still to be split: this list only becomes shorter. */
-const toSplit = ['public/panel', 'src/compute/servers', 'test/support']
-/** What the installation and the tests put there. */
+const toSplit = ['public/panel', 'test/support']
+/** Files that the installation and the tests write. */
 const generated = /^public\/vendor\/|^test\/artefacts\//
 
 /** Groups of files that import each other, by Tarjan's algorithm for strongly connected components. */
@@ -155,7 +158,7 @@ function circles(next: ReadonlyMap<string, readonly string[]>): string[][] {
   return found
 }
 
-/** What both halves have: the wire, commands as they are shown to people, and the journal that they write to. */
+/** Shared by both processes: the wire, commands as they are shown to people, and the journal that they write to. */
 const shared = ['agent/protocol/wire.ts', 'agent/protocol/shell-quote.ts', 'agent/protocol/systemd.ts']
 /** The overview shows each part to who may call the operation behind it; activity tells how somebody came in. */
 const aboutAll = ['src/platform/overview/', 'src/platform/audit/activity.ts', 'src/platform/search/']

@@ -1,4 +1,5 @@
-// No page leads its reader to a refusal. Everybody there can be starts at home and opens every link there is, until none is new.
+// No page leads its reader to a refusal. Everybody there can be starts at home and opens every link there is, until
+// none is new.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { homeOf } from '../../src/identity/accounts/areas.ts'
 import { accountKinds } from '../../src/kernel/api/access.ts'

@@ -1,5 +1,5 @@
-// S24, S25: who may do what with whose things. Every operation on a thing × everybody × every thing there is, against a rule that is
-// written here once more and independently: from who owns what, not from the code that decides it.
+// S24, S25: who may do what with whose things. Every operation on a thing × everybody × every thing there is, against a
+// rule that is written here once more and independently: from who owns what, not from the code that decides it.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { operations } from '../../src/app/features.ts'
 import type { Permission, Scope } from '../../src/kernel/api/access.ts'
@@ -32,7 +32,7 @@ const resellerOf: Partial<Record<Name, Name>> = {
   foreign: 'rival',
   manager: 'rival',
 }
-/** What `customer` lets them do: with one server, or with all. */
+/** The role that `customer` gives them: for one server, or for all. */
 const shared: Partial<Record<Name, { does: readonly Scope[]; only?: string }>> = {
   viewer: { does: ['servers:read'], only: "the customer's" },
   operator: { does: ['servers:read', 'servers:power'] },
@@ -185,7 +185,7 @@ beforeAll(async () => {
 }, 60_000)
 afterAll(() => p.close())
 
-/** What is made through the session of whom it belongs to. */
+/** Things that are made through the session of their owner. */
 async function more(add: (name: string, thing: Thing) => void) {
   const ownThings = (of: Name, made: (name: string, id: string) => void) => {
     const [identity, passkey] = [newId('idn'), newId('pky')]
@@ -368,7 +368,7 @@ type List = {
   /** Of the installation, and for everybody to read. */
   toAll?: true
 }
-/** What each list holds: which things, of those that one by one can be seen. */
+/** For each list, the things that it holds of those that are visible one by one. */
 const lists: Readonly<Record<string, List>> = {
   'servers.list': { of: 'server', only: (_, t) => !t.gone },
   'servers.list-all': { of: 'server', only: (_, t) => !t.gone },
@@ -416,7 +416,8 @@ describe('lists and counts', () => {
         )
         const listed = body.data.map((row: any) => known.get(row.id)).filter(Boolean)
         expect([who, listed.sort()]).toEqual([who, seen.sort()])
-        // Staff also see what is no part of this, like the panel's first customer; and everybody has the token that they call with here.
+        // Staff also see what is no part of this, like the panel's first customer; and everybody has the token that
+        // they call with here.
         const others = body.data.filter((row: any) => !known.has(row.id))
         if (kindOf(who) !== 'staff' && of !== 'token') expect([who, others.map(({ id }: any) => id)]).toEqual([who, []])
         expect([who, body.data.length]).toEqual([who, Math.min(op.pages!.most, body.total)])

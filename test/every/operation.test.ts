@@ -147,7 +147,8 @@ for (const op of operations)
           if (op.requiresSession || !accepted.some(isScope))
             return expect([status, body.error.code]).toEqual([403, 'token_not_allowed'])
           expect([status, body.error.code]).toEqual([403, 'missing_scope'])
-          // Only what a token can be given: a permission of staff would send its reader looking for something that is not there.
+          // Only what a token can be given: a permission of staff would send its reader looking for something that is
+          // not there.
           expect(body.error.details.scopes).toEqual(accepted.filter(isScope))
         })
         const { on } = op

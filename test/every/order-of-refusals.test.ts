@@ -1,4 +1,5 @@
-// What is wrong in itself is refused before what is only wrong now: a call that is both wrong and too early says what to correct.
+// A call that is wrong in itself is refused for that before the state of things matters: a call that is both says what
+// to correct.
 import { expect, test } from 'bun:test'
 import { operations } from '../../src/app/features.ts'
 import { fits } from '../../src/kernel/api/validate.ts'

@@ -1,4 +1,4 @@
-// What stands in an address behind the question mark, for every call that reads it.
+// Query parameters of every call that has them.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { queryOf } from '../../src/kernel/api/operation.ts'
 import { type Who, type World, world } from '../support/panel.ts'

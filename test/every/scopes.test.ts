@@ -1,5 +1,5 @@
-// S23: a token with one scope sees nothing that only another scope opens, whatever its maker may see. Every scope of every kind of
-// account × every call that it opens: which ids do the answers hold?
+// S23: a token with one scope sees nothing that only another scope opens, whatever its maker may see. Every scope of
+// every kind of account × every call that it opens: which ids do the answers hold?
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type AccountKind, accountKinds, type Scope } from '../../src/kernel/api/access.ts'
 import type { Operation } from '../../src/kernel/api/operation.ts'
@@ -19,7 +19,10 @@ const reading = operations.filter((op) => op.method === 'GET' && op.access !== '
 const opens = (op: Operation, kind: AccountKind, scope: Scope) =>
   op.access !== 'anyone' && !!op.access[kind]?.includes(scope)
 
-/** What a record names because it could not be told without: whose a server is and where it stands, what holds an address. */
+/**
+ * What a record names because it could not be told without: whose a server is and where it stands, what holds an
+ * address.
+ */
 const neighbours: Record<string, readonly string[]> = {
   'servers.list-all': ['usr', 'nod'],
   'servers.list': ['usr', 'nod'],

@@ -1,4 +1,5 @@
-// Tables are said twice, as SQL that is applied and as TypeScript that is typed against. This holds the one against the other.
+// Tables are said twice, as SQL that is applied and as TypeScript that is typed against. This holds the one against the
+// other.
 import { expect, test } from 'bun:test'
 import { getTableConfig } from 'drizzle-orm/sqlite-core'
 import { openDb } from '../../src/kernel/db/open.ts'

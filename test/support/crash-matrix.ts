@@ -25,6 +25,8 @@ type Matrix = {
   measure?: (p: World, id: string) => Promise<object>
 }
 
+const failed = ({ fails }: Scenario, end: object) => (typeof fails === 'function' ? fails(end) : fails!)
+
 /** Declares the tests of every scenario: each moment of a crash, and each failing step with moments of a crash. */
 export function crashMatrix({ sagas, scenarios, open = world, measure = invariants }: Matrix) {
   async function play(s: Scenario, failure: Failure, moment: Moment) {
@@ -70,6 +72,8 @@ export function crashMatrix({ sagas, scenarios, open = world, measure = invarian
         if (state === 'succeeded' || state === 'failed') break
         await Bun.sleep(1)
       }
+      // Jobs that this one started.
+      await p.settle()
       return {
         job: p.job(jobId!),
         invariants: await measure(p, serverId),
@@ -136,7 +140,7 @@ export function crashMatrix({ sagas, scenarios, open = world, measure = invarian
               if (end.job.state === 'succeeded') return expect(end.invariants).toMatchObject(s.succeeds)
               expect(s.fails).toBeDefined()
               expect(end.job.state).toBe('failed')
-              expect(end.invariants).toMatchObject(s.fails!)
+              expect(end.invariants).toMatchObject(failed(s, end.invariants))
             })
         }
     })

@@ -1,4 +1,5 @@
-// What there is, on the node and in the panel, said so that two runs can be compared: the clean slate that a saga must end on.
+// The state of node and panel in a form that two runs can be compared by: a job must end in the same state after every crash.
+import { Database } from 'bun:sqlite'
 import { workloadById } from '../../src/compute/workloads/queries.ts'
 import { statusOf } from '../../src/compute/workloads/status.ts'
 import type { World } from './panel.ts'
@@ -8,6 +9,9 @@ export type Invariants = {
   power: string
   vms: number
   volumes: number
+  /** Generations: of the disk in the definition on the node, and of the one that the panel says is in use. */
+  disk: { onNode: number | null; inUse: number | null }
+  spareDiskGb: number
   seeds: number
   rules: number
   addresses: number
@@ -21,8 +25,11 @@ export async function invariants(p: World, id: string): Promise<Invariants> {
   const { host } = p.node.agent
   const { ours } = await host.hypervisor.look()
   const number = (sql: string) => (p.db.$client.query(sql).get() as { n: number }).n
+  const workload = workloadById(p.db, id)!
   return {
-    status: statusOf(workloadById(p.db, id)!),
+    status: statusOf(workload),
+    disk: { onNode: definedDisk(p.node.agent.home, id), inUse: workload.diskGeneration },
+    spareDiskGb: workload.spareDiskGb,
     power: ours.find((d) => d.id === id)?.power ?? 'absent',
     vms: ours.length,
     volumes: (await host.storage.list()).length,
@@ -35,4 +42,12 @@ export async function invariants(p: World, id: string): Promise<Invariants> {
       "SELECT count(*) AS n FROM jobs WHERE state IN ('queued', 'running', 'undoing') OR undo_node_id IS NOT NULL",
     ),
   }
+}
+
+/** The generation of the disk in the vm's definition on the fake host; null without a definition. */
+function definedDisk(home: string, id: string): number | null {
+  const db = new Database(`${home}/fake.db`, { readonly: true })
+  const row = db.query<{ disk: string }, [string]>('select disk from vms where workload = ?').get(id)
+  db.close()
+  return row && Number(/-(\d+)\.\w+$/.exec(row.disk)![1])
 }

@@ -68,10 +68,14 @@ export const calmHost: HostSource = {
   ownBytes: () => 2048,
 }
 
-/** That it was seen, is noted of a token and of a session whatever becomes of the call. */
+/**
+ * Columns that say nothing of a call: a token and a session were seen, whatever became of it; a job that goes on beside it makes the
+ * record of its workload anew.
+ */
 const noted: Readonly<Record<string, object>> = {
   tokens: { used_at: 0, used_from: '' },
   sessions: { seen_at: 0 },
+  workloads: { version: 0 },
 }
 
 const isJson = ({ status, headers }: Response) =>

@@ -1,7 +1,7 @@
 // A call that is right in everything just now: the example of the reference, with what is good for one time, or taken after it, made
 // for this call. Links are put where mails and billing systems would have got them from.
 import { randomBytes } from 'node:crypto'
-import { accountById } from '../../src/identity/accounts/model.ts'
+import { accountById } from '../../src/identity/accounts/queries.ts'
 import { makeLink, type Purpose } from '../../src/identity/auth/links/links.ts'
 import { encryptedTotp } from '../../src/identity/auth/second-factors/totp.ts'
 import { type AccountKind, accountKinds } from '../../src/kernel/api/access.ts'

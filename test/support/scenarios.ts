@@ -1,19 +1,21 @@
-// One way into every saga there is: what must be there before, the call that starts it, and the slate that it must end on when it
-// succeeds and when it fails. A saga without a line here fails the tests below it.
+// The scenarios of the crash matrix: for each saga the state before, the call that starts it, and the state after success and after
+// failure. A saga without a scenario fails the test of the matrix.
 
 import type { Invariants } from './invariants.ts'
 import type { World } from './panel.ts'
 
+type Ending = Partial<Invariants> | Readonly<Record<string, unknown>>
+
 export type Scenario = {
   name: string
   kind: string
-  /** Answers the server's id. */
+  /** Returns the server's id. */
   before(p: World): Promise<string>
   start(p: World, serverId: string): Promise<{ jobId: string | null; serverId: string }>
-  /** What is measured when it has ended, in the words of `invariants` or of the matrix's own `measure`. */
-  succeeds: Partial<Invariants> | Readonly<Record<string, unknown>>
-  /** Undefined: it never gives up, so a failure that passes ends as a success. */
-  fails?: Partial<Invariants> | Readonly<Record<string, unknown>>
+  /** The state when it has ended, in the words of `invariants` or of the matrix's own `measure`. */
+  succeeds: Ending
+  /** Undefined: it never gives up, so a failure that passes ends as a success. A function where it depends on how far it came. */
+  fails?: Ending | ((end: any) => Ending)
 }
 
 const order = async (p: World) => {
@@ -33,9 +35,16 @@ async function stoppedAt(p: World, moment: string, start: () => Promise<{ server
   }
   return serverId
 }
-const there = { vms: 1, volumes: 1, seeds: 0, rules: 1, addresses: 1, held: 1, openJobs: 0 }
-const gone = { power: 'absent', vms: 0, volumes: 0, seeds: 0, rules: 0, openJobs: 0 }
+const reinstall =
+  (more: object = {}) =>
+  (p: World, id: string) =>
+    act('reinstall', { imageId: p.image, access: { mode: 'password' }, ...more })(p, id)
+const there = { vms: 1, volumes: 1, spareDiskGb: 0, seeds: 0, rules: 1, addresses: 1, held: 1, openJobs: 0 }
+const gone = { power: 'absent', vms: 0, volumes: 0, spareDiskGb: 0, seeds: 0, rules: 0, openJobs: 0 }
+const first = { onNode: 1, inUse: 1 }
+const second = { onNode: 2, inUse: 2 }
 const built = ['server.created', 'server.provisioned']
+const reinstalled = [...built, 'server.reinstalled']
 
 export const scenarios: readonly Scenario[] = [
   {
@@ -48,23 +57,80 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     name: 'setting up',
-    kind: 'install',
+    kind: 'setup',
     before: async (p) => {
       const { imageId: _, hostname: __, access: ___, ...waiting } = p.order
       return (await p.admin('POST', '/admin/servers', waiting)).serverId
     },
     start: (p, id) => act('setup', { imageId: p.image, hostname: 'web01', access: { mode: 'password' } })(p, id),
-    succeeds: { ...there, status: 'running', power: 'running', events: built },
+    succeeds: { ...there, disk: first, status: 'running', power: 'running', events: built },
     fails: { ...gone, status: 'pending_setup', addresses: 1, held: 1, events: ['server.created'] },
   },
   {
     name: 'reinstalling',
-    kind: 'install',
+    kind: 'reinstall',
     before: order,
-    start: (p, id) => act('reinstall', { imageId: p.image, access: { mode: 'password' } })(p, id),
-    succeeds: { ...there, status: 'running', power: 'running', events: [...built, 'server.reinstalled'] },
-    // How much is gone depends on where it failed; checked by the matrix below as: nothing is left over, and it can be terminated.
-    fails: { status: 'failed', addresses: 1, held: 1, seeds: 0, openJobs: 0, events: built },
+    start: reinstall(),
+    succeeds: { ...there, disk: second, status: 'running', power: 'running', events: reinstalled },
+    fails: { ...there, disk: first, status: 'running', power: 'running', events: built },
+  },
+  {
+    name: 'reinstalling a stopped server',
+    kind: 'reinstall',
+    before: async (p) => {
+      const id = await order(p)
+      await act('power', { action: 'off' })(p, id)
+      await p.settle()
+      return id
+    },
+    start: reinstall(),
+    succeeds: { ...there, disk: second, status: 'running', power: 'running', events: reinstalled },
+    fails: { ...there, disk: first, status: 'stopped', power: 'stopped', events: built },
+  },
+  {
+    name: 'reinstalling without space for two disks',
+    kind: 'reinstall',
+    before: async (p) => {
+      const id = await order(p)
+      p.db.$client.run('UPDATE nodes SET pool_bytes = ?', [30 * 1024 ** 3])
+      return id
+    },
+    start: reinstall({ discardFirst: true }),
+    succeeds: { ...there, disk: second, status: 'running', power: 'running', events: reinstalled },
+    // A failure before the old system is given up leaves it as it was; one after that leaves nothing.
+    fails: ({ status }: Invariants) =>
+      status === 'failed'
+        ? { ...gone, disk: { onNode: null, inUse: null }, addresses: 1, held: 1, events: built }
+        : { ...there, disk: first, status: 'running', power: 'running', events: built },
+  },
+  {
+    name: 'reinstalling what could not be installed',
+    kind: 'reinstall',
+    before: async (p) => {
+      p.node.agent.fault({ command: 'volume.create', mode: 'fail', times: 1 })
+      return order(p)
+    },
+    start: reinstall(),
+    succeeds: {
+      ...there,
+      disk: second,
+      status: 'running',
+      power: 'running',
+      events: ['server.created', 'server.reinstalled'],
+    },
+    fails: { ...gone, status: 'failed', addresses: 1, held: 1, events: ['server.created'] },
+  },
+  {
+    name: 'deleting the disk that a reinstallation replaced',
+    kind: 'remove_disk',
+    before: order,
+    start: async (p, id) => {
+      await reinstall()(p, id)
+      await p.settle()
+      const { id: jobId } = p.db.$client.query("SELECT id FROM jobs WHERE kind = 'remove_disk'").get() as { id: string }
+      return { jobId, serverId: id }
+    },
+    succeeds: { ...there, disk: second, status: 'running', power: 'running', events: reinstalled },
   },
   {
     name: 'shutting down',

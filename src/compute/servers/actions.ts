@@ -1,7 +1,8 @@
 // The operation behind each button of a server: its access decides who is shown the button.
 import type { Operation } from '../../kernel/api/operation.ts'
+import { reinstallServer } from './install/reinstall.ts'
+import { setupServer } from './install/setup.ts'
 import { powerServer } from './power.ts'
-import { reinstallServer, setupServer } from './setup.ts'
 import type { Action } from './state.ts'
 import { suspendServer, unsuspendServer } from './suspend.ts'
 import { terminateServer } from './terminate.ts'

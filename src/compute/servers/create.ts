@@ -17,8 +17,7 @@ import { startJob } from '../../kernel/jobs/start.ts'
 import { mailTo } from '../../kernel/mail/mail.ts'
 import type { MailContent } from '../../kernel/mail/mail-content.ts'
 import { reserve } from '../workloads/reserve.ts'
-import { installing } from './install.ts'
-import { inEvent, load, serverKind } from './model.ts'
+import { installing } from './install/install.ts'
 import {
   access,
   accessFrom,
@@ -28,7 +27,8 @@ import {
   mustFit,
   type RootPassword,
   rootPasswordFor,
-} from './order.ts'
+} from './install/order.ts'
+import { inEvent, load, serverKind } from './model.ts'
 import { insertServer } from './queries.ts'
 
 const named = t.String({ maxLength: 40 })
@@ -157,7 +157,7 @@ function accept(
     ? startJob(
         tx,
         installing,
-        { serverId: id, nodeId: node.id, image: sourceOf(first.image), access: first.access, purpose: 'create' },
+        { serverId: id, nodeId: node.id, image: sourceOf(first.image), access: first.access },
         {
           by: actor,
           title: `Install ${hostname}`,

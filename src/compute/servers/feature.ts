@@ -13,13 +13,14 @@ import { visible } from '../workloads/access.ts'
 import { everyWorkload, firstToSetUp, isAnySetUp, searchWorkloads } from '../workloads/reports.ts'
 import { awayServers, failedServers, waitingServers } from './attention.ts'
 import { createResellerServer, createServer } from './create.ts'
-import { installing } from './install.ts'
+import { installing, settingUp } from './install/install.ts'
+import { reinstalling, reinstallOptions, reinstallServer, removingDisk } from './install/reinstall.ts'
+import { setupServer } from './install/setup.ts'
 import { getServer, listAllServers, listServers } from './list.ts'
 import { load, serverKind } from './model.ts'
 import { renameServer } from './name.ts'
 import { powering, powerServer } from './power.ts'
 import { serverTarget } from './queries.ts'
-import { reinstallServer, setupServer } from './setup.ts'
 import { suspending, suspendServer, unsuspending, unsuspendServer } from './suspend.ts'
 import { servers } from './tables.ts'
 import { terminate, terminateServer, terminating } from './terminate.ts'
@@ -100,6 +101,12 @@ const errors = {
   not_suspended: { status: 409, when: 'The server or the reseller is not suspended.', remedy: 'Treat it as done.' },
   already_running: { status: 409, when: 'The server is already running.', remedy: 'Treat it as done.' },
   already_stopped: { status: 409, when: 'The server is already stopped.', remedy: 'Treat it as done.' },
+  no_room_to_reinstall: {
+    status: 409,
+    when: 'The node has no space for a second disk beside the present one; `details.neededGb` is its size.',
+    details: { neededGb: 25 },
+    remedy: 'Send `discardFirst: true` to have the old system deleted first, or have space made on the node.',
+  },
   already_set_up: {
     status: 409,
     when: 'The server is already set up.',
@@ -170,7 +177,7 @@ export const serversFeature = feature({
   errors,
   workloadKinds: [{ ...serverKind, terminate: (tx, id, asked) => terminate(tx, load(tx, id), asked) }],
   tables: [servers],
-  jobs: [installing, powering, suspending, unsuspending, terminating],
+  jobs: [installing, settingUp, reinstalling, removingDisk, powering, suspending, unsuspending, terminating],
   operations: [
     createServer,
     createResellerServer,
@@ -179,6 +186,7 @@ export const serversFeature = feature({
     getServer,
     renameServer,
     setupServer,
+    reinstallOptions,
     reinstallServer,
     powerServer,
     suspendServer,

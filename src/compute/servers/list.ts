@@ -1,5 +1,5 @@
 import { accountContains } from '../../identity/accounts/queries.ts'
-import { page, paginate } from '../../kernel/api/list.ts'
+import { page, paginateJson } from '../../kernel/api/list.ts'
 import { operation, type ReadContext } from '../../kernel/api/operation.ts'
 import { idOf, oneOf, text } from '../../kernel/api/query.ts'
 import { LIKE, partOf } from '../../kernel/db/rows.ts'
@@ -7,8 +7,8 @@ import { addressContains } from '../../network/ip-pools/queries.ts'
 import { own, visible } from '../workloads/access.ts'
 import { type Status, statuses, statusIs } from '../workloads/status.ts'
 import { server } from './model.ts'
-import { countServers, serverRow, serverRows } from './queries.ts'
-import { serverResponse, showServer } from './show.ts'
+import { countServers, type ServerFilter, serverKeys, serverRow } from './queries.ts'
+import { serverReaders, serverRecord, serverResponse, showServer } from './show.ts'
 
 export const getServer = operation({
   id: 'servers.get',
@@ -50,15 +50,27 @@ function listing(call: ReadContext, name: string) {
       [part, part, query['q'], part, part, part, ...theirs.values],
     ])
   }
-  const filter = { where: filters.map(([sql]) => sql).join(' AND '), values: filters.flatMap(([, v]) => v) }
-  return paginate({
+  const filter: ServerFilter = {
+    where: filters.map(([sql]) => sql).join(' AND '),
+    values: filters.flatMap(([, v]) => v),
+    joined: query['packageId'] !== undefined,
+    isEverything: where === '1' && Object.keys(query).every((name) => name === 'limit' || name === 'cursor'),
+  }
+  const { tx, nodes, renderedRows } = call
+  const readerOf = serverReaders(tx, call.actor)
+  return paginateJson({
     call,
     name,
-    keptWith: [call.nodes.changes()],
-    rows: (after, limit) => serverRows(call.tx, filter, after, limit),
+    rows: (after, limit) => serverKeys(tx, filter, after, limit),
     keyOf: (s) => s.id,
-    show: (s) => showServer(call, s),
-    total: () => countServers(call.tx, filter, query['packageId'] !== undefined),
+    json(s) {
+      const reader = readerOf(s)
+      const connected = nodes.connected(s.nodeId)
+      return renderedRows.text(tx, `${s.id} ${connected} ${reader.key}`, s.version, () =>
+        serverRecord(serverRow(tx, s.id), reader, connected),
+      )
+    },
+    total: () => countServers(tx, filter),
   })
 }
 

@@ -1,7 +1,7 @@
 import { fields, operation } from '../../kernel/api/operation.ts'
 import { changeWorkload } from '../workloads/queries.ts'
+import { displayName } from './install/order.ts'
 import { server } from './model.ts'
-import { displayName } from './order.ts'
 import { serverRow } from './queries.ts'
 import { serverResponse, showServer } from './show.ts'
 import { mustAllow, refusalsOf } from './state.ts'

@@ -6,13 +6,20 @@ import { packageReference } from '../../catalog/packages/queries.ts'
 import { locationReference } from '../../fleet/locations/queries.ts'
 import { nodeReference } from '../../fleet/nodes/queries.ts'
 import { accountReference } from '../../identity/accounts/queries.ts'
-import { countOf } from '../../kernel/db/cache.ts'
 import { type Db, prepared, type Tx } from '../../kernel/db/open.ts'
 import { inserting, type Where } from '../../kernel/db/rows.ts'
 import { openJobJson } from '../../kernel/jobs/queries.ts'
 import { addressesJson } from '../../network/ip-pools/queries.ts'
 import type { AuditTarget } from '../../platform/audit/target.ts'
-import { auditTargetOf, fromWorkloads, type Lifecycle, workloadColumns } from '../workloads/queries.ts'
+import {
+  auditTargetOf,
+  fromWorkloads,
+  type Lifecycle,
+  listedWorkloads,
+  type WorkloadKey,
+  workloadColumns,
+  workloadKey,
+} from '../workloads/queries.ts'
 import { statusIs, statusSql } from '../workloads/status.ts'
 import { servers } from './tables.ts'
 
@@ -92,21 +99,29 @@ const one = prepared(({ $client }) => $client.prepare<ServerRow, [string]>(`${se
 /** The row of a server that exists. */
 export const serverRow = (tx: Db, id: string): ServerRow => one(tx).get(id)!
 
-/** Servers that fit, newest first, from behind the id `after`. `where` is over `workloads w` and `servers s`. */
-export const serverRows = (tx: Db, { where, values }: Where, after: string | undefined, limit: number): ServerRow[] =>
-  tx.$client
-    .query<ServerRow, (string | number)[]>(
-      `${selectServers} WHERE ${where}${after ? ' AND w.id < +?' : ''} ORDER BY w.id DESC LIMIT +?`,
-    )
-    .all(...values, ...(after ? [after] : []), limit)
+/**
+ * `joined`: `where` names a column of `servers s`; without it a list and its count read `workloads w` alone. `isEverything`: every server
+ * that is not terminated fits.
+ */
+export type ServerFilter = Where & { joined: boolean; isEverything: boolean }
+const fromServers = ({ where, joined }: ServerFilter) =>
+  `${fromWorkloads}${joined ? ' JOIN servers s ON s.id = w.id' : ''} WHERE ${where}`
 
-/** How many fit. `joined`: `where` names a column of `servers s`; without it the count reads one index. */
-export const countServers = (tx: Db, { where, values }: Where, joined: boolean): number =>
-  countOf(
-    tx,
-    `SELECT count(*) AS n ${fromWorkloads}${joined ? ' JOIN servers s ON s.id = w.id' : ''} WHERE ${where}`,
-    values,
-  )
+/** What finds a record and tells whether it has changed. */
+export type ServerKey = WorkloadKey
+/** Servers that fit, newest first, from behind the id `after`. */
+export const serverKeys = (tx: Db, filter: ServerFilter, after: string | undefined, limit: number): ServerKey[] =>
+  tx.$client
+    .query<ServerKey, (string | number)[]>(
+      `SELECT ${workloadKey} ${fromServers(filter)}${after ? ' AND w.id < +?' : ''} ORDER BY w.id DESC LIMIT +?`,
+    )
+    .all(...filter.values, ...(after ? [after] : []), limit)
+
+/** How many fit. */
+export const countServers = (tx: Db, filter: ServerFilter): number =>
+  filter.isEverything
+    ? listedWorkloads(tx, 'server')
+    : tx.$client.query<{ n: number }, string[]>(`SELECT count(*) AS n ${fromServers(filter)}`).get(...filter.values)!.n
 
 // ---------------------------------------------------------------- what needs attention; `where` is over `workloads w`
 type Failed = { id: string; hostname: string; failure: string | null }

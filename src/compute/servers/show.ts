@@ -15,7 +15,7 @@ import {
 import { iso, isoOrNull } from '../../kernel/db/clock.ts'
 import type { Db } from '../../kernel/db/open.ts'
 import type { HeldAddressJson } from '../../network/ip-pools/queries.ts'
-import { accessLevel, rightsWith } from '../workloads/access.ts'
+import { type AccessLevel, accessLevel, rightsWith } from '../workloads/access.ts'
 import { statuses, statusOf } from '../workloads/status.ts'
 import { actions, allActions } from './actions.ts'
 import { guestIpv6 } from './model.ts'
@@ -68,27 +68,47 @@ export const serverResponse = namedSchema('Server', {
   terminatedAt: nullable(time),
 })
 
-const made = new WeakMap<Actor, typeof allActions>()
-/** The actions whose operation is open to this actor at all: the same for every server of a list. */
-function open(actor: Actor): typeof allActions {
-  let found = made.get(actor)
-  if (!found) made.set(actor, (found = allActions.filter((action) => mayCall(actions[action], actor))))
-  return found
+type Action = (typeof allActions)[number]
+/** Everything about the reader on which the record depends; `key` says it all. `actions`: what the reader may do in some state. */
+export type ServerReader = { isStaff: boolean; access: AccessLevel; actions: readonly Action[]; key: string }
+
+/** How this actor reads servers; for a list, ask once and call the answer for each row. */
+export function serverReaders(tx: Db, actor: Actor) {
+  const byAccess = new Map<AccessLevel, ServerReader>()
+  return (server: Pick<ServerRow, 'id' | 'ownerId' | 'resellerId'>): ServerReader => {
+    const access = accessLevel(tx, actor, server)!
+    let reader = byAccess.get(access)
+    if (!reader) {
+      const rights = rightsWith(access)
+      const mayDo = (action: Action) =>
+        mayCall(actions[action], actor) && (!rights || mayCallOn(actions[action], actor, rights))
+      const [isStaff, open] = [actor.kind === 'staff', allActions.filter(mayDo)]
+      reader = { isStaff, access, actions: open, key: `${isStaff} ${access} ${open}` }
+      byAccess.set(access, reader)
+    }
+    return reader
+  }
 }
 
-export function showServer({ tx, nodes, actor }: Pick<AppContext, 'nodes'> & { tx: Db; actor: Actor }, s: ServerRow) {
+type ShowContext = Pick<AppContext, 'nodes'> & { tx: Db; actor: Actor }
+/** The record of one server, as the actor reads it. */
+export const showServer = (call: ShowContext, s: ServerRow) =>
+  serverRecord(s, serverReaders(call.tx, call.actor)(s), call.nodes.connected(s.nodeId))
+
+/** The record: nothing but the row, its reader and the connection of its node decides what it says. */
+export function serverRecord(
+  s: ServerRow,
+  { isStaff, access, actions }: Omit<ServerReader, 'key'>,
+  nodeConnected: boolean,
+) {
   const held = (JSON.parse(s.addresses) as HeldAddressJson[]).sort(
     (a, b) => a.version - b.version || b.isPrimary - a.isPrimary,
   )
   const ipv4 = held.find((a) => a.version === 4)?.address ?? null
   const prefix = held.find((a) => a.version === 6)
   const ipv6 = prefix ? (prefix.prefixLength === 128 ? prefix.address : guestIpv6(prefix.address)) : null
-  const staff = actor.kind === 'staff'
   const reachable = ipv4 ?? ipv6
-  const access = accessLevel(tx, actor, s)!
-  const rights = rightsWith(access)
   const status = statusOf(s)
-  const may = (action: (typeof allActions)[number]) => !rights || mayCallOn(actions[action], actor, rights)
   return {
     id: s.id,
     number: s.number,
@@ -102,8 +122,8 @@ export function showServer({ tx, nodes, actor }: Pick<AppContext, 'nodes'> & { t
     owner: { id: s.ownerId, name: s.ownerName, email: access === 'own' ? s.ownerEmail : null },
     package: { id: s.packageId, name: s.packageName },
     location: { id: s.locationId, name: s.locationName },
-    node: staff ? { id: s.nodeId, name: s.nodeName } : null,
-    placement: staff ? s.placement : null,
+    node: isStaff ? { id: s.nodeId, name: s.nodeName } : null,
+    placement: isStaff ? s.placement : null,
     image: s.imageId ? { id: s.imageId, name: s.imageName ?? '' } : null,
     ipv4,
     ipv6,
@@ -118,10 +138,8 @@ export function showServer({ tx, nodes, actor }: Pick<AppContext, 'nodes'> & { t
     job: s.job ? (JSON.parse(s.job) as { id: string; kind: string; progress: number }) : null,
     rescue: false,
     protected: !!s.protected,
-    nodeConnected: nodes.connected(s.nodeId),
-    allowed: open(actor).filter(
-      (action) => may(action) && !disabledReason({ status, protected: !!s.protected }, action),
-    ),
+    nodeConnected,
+    allowed: actions.filter((action) => !disabledReason({ status, protected: !!s.protected }, action)),
     createdAt: iso(s.createdAt),
     terminatedAt: isoOrNull(s.terminatedAt),
   }

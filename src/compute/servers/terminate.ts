@@ -1,7 +1,7 @@
 // A termination is recorded at once: the owner does not see the server any more, and an event tells billing. Disk and
 // addresses are held until the node has deleted the vm, so that nobody gets an address on which the old guest still
 // answers.
-import { nodeCommand, type Volume } from '../../../agent/protocol/wire.ts'
+import { nodeCommand } from '../../../agent/protocol/wire.ts'
 import type { Actor } from '../../kernel/api/actor.ts'
 import { operation } from '../../kernel/api/operation.ts'
 import type { Tx } from '../../kernel/db/open.ts'
@@ -11,6 +11,7 @@ import { saga } from '../../kernel/jobs/saga.ts'
 import { startJob } from '../../kernel/jobs/start.ts'
 import { addressesOf, releaseAddresses } from '../../network/ip-pools/allocate.ts'
 import { changeWorkload } from '../workloads/queries.ts'
+import { volumeOf } from './install/plan.ts'
 import { inEvent, jobResponse, load, type Server, server, serverJob } from './model.ts'
 import { mustAllow, refusalsOf } from './state.ts'
 
@@ -36,13 +37,12 @@ export const terminateServer = operation({
 export function terminate(tx: Tx, target: Server, { by, now }: { by: Actor; now: number }): string | null {
   mustAllow(target, 'terminate')
   const isEmpty = target.lifecycle === 'pending_setup' && !isHeldByJob(tx, target.id)
-  const volume: Volume = { workload: target.id, generation: 0, pool: target.pool, format: target.format }
   const jobId = isEmpty
     ? null
     : startJob(
         tx,
         terminating,
-        { serverId: target.id, nodeId: target.nodeId, volume },
+        { serverId: target.id, nodeId: target.nodeId },
         { ...serverJob(target, { by, title: `Terminate ${target.hostname}`, now }), supersedes: true },
       )
   const released = addressesOf(tx, target.id).map((a) => a.address)
@@ -53,13 +53,22 @@ export function terminate(tx: Tx, target: Server, { by, now }: { by: Actor; now:
   return jobId
 }
 
-export const terminating = saga<{ serverId: string; nodeId: string; volume: Volume }>('terminate', {
+export const terminating = saga<{ serverId: string; nodeId: string }>('terminate', {
   neverGivesUp: true,
 })
+  // Read when the job begins: a reinstallation may have replaced the disk after the termination was recorded.
+  .record('plan', 'Finding its disk', {
+    do: (tx, { input }) => {
+      const server = load(tx, input.serverId)
+      return { volume: server.diskGeneration === null ? null : volumeOf(server, server.diskGeneration) }
+    },
+  })
   .command('remove', 'Switching it off and removing it', {
     do: ({ input }) => nodeCommand(input.nodeId, 'vm.remove', { workload: input.serverId }),
   })
-  .command('disk', 'Deleting its disk', { do: ({ input }) => nodeCommand(input.nodeId, 'volume.remove', input.volume) })
+  .command('disk', 'Deleting its disk', {
+    do: ({ input, out }) => (out.plan.volume ? nodeCommand(input.nodeId, 'volume.remove', out.plan.volume) : undefined),
+  })
   // After the vm: it never runs without its network rules.
   .command('firewall', 'Removing its network rules', {
     do: ({ input }) => nodeCommand(input.nodeId, 'firewall.forget', { workload: input.serverId }),

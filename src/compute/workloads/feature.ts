@@ -1,7 +1,7 @@
 import { feature } from '../../kernel/feature.ts'
-import { workloads } from './tables.ts'
+import { workloadCounts, workloads } from './tables.ts'
 
 export const workloadsFeature = feature({
   name: 'workloads',
-  tables: [workloads],
+  tables: [workloads, workloadCounts],
 })

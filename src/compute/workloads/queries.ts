@@ -48,13 +48,29 @@ export const workloadsOn = (tx: Db, nodeId: string): Workload[] => onNode(tx).al
 
 const statements = prepared(({ $client }) => ({
   number: $client.prepare<{ n: number }, []>('SELECT coalesce(max(number), 0) + 1 AS n FROM workloads'),
+  listed: $client.prepare<{ listed: number }, [string]>('SELECT listed FROM workload_counts WHERE kind = ?'),
+  takeGeneration: $client.prepare<{ n: number }, [string]>(
+    `UPDATE workloads SET last_disk_generation = last_disk_generation + 1
+     WHERE id = ? RETURNING last_disk_generation AS n`,
+  ),
+  hostnameHolder: $client.prepare<{ id: string }, [string, string, string]>(
+    'SELECT id FROM workloads WHERE owner_id = ? AND hostname = ? AND id <> ? AND terminated_at IS NULL',
+  ),
   deciding: $client.prepare<Deciding, [string]>(
     `SELECT id, owner_id AS ownerId, reseller_id AS resellerId, terminated_at AS terminatedAt
      FROM workloads WHERE id = ?`,
   ),
 }))
+/** The generation for a new disk of the workload. Counts up, so that a disk that was left over is never taken for a new one. */
+export const takeDiskGeneration = (tx: Tx, id: string): number => statements(tx).takeGeneration.get(id)!.n
+/** Can this workload have this hostname? Another one of the same owner that is not terminated may have it. */
+export const isHostnameFree = (tx: Tx, { id, ownerId }: Pick<Workload, 'id' | 'ownerId'>, hostname: string): boolean =>
+  statements(tx).hostnameHolder.get(ownerId, hostname, id) === null
 /** The number of the next workload, in the transaction that inserts it. */
 export const nextNumber = (tx: Tx): number => statements(tx).number.get()!.n
+
+/** How many workloads of this kind are not terminated: one row, which triggers keep. */
+export const listedWorkloads = (tx: Db, kind: string): number => statements(tx).listed.get(kind)?.listed ?? 0
 
 export const insertWorkload = inserting(workloads)
 export const changeWorkload = (tx: Tx, id: string, values: Partial<typeof workloads.$inferInsert>) =>
@@ -81,9 +97,11 @@ export type WorkloadRow<T extends SQLiteTable> = Workload & T['$inferSelect'] & 
 
 /** `const serverById = rowsOf(servers)`: the row of an id with its workload; undefined when there is none. */
 export function rowsOf<T extends SQLiteTable & { id: SQLiteColumn }>(table: T) {
+  // The version is none of the row's own facts: the audit log compares rows.
+  const { version: _, ...columns } = getTableColumns(workloads)
   const find = prepared((db) =>
     db
-      .select({ ...getTableColumns(table as SQLiteTable), ...getTableColumns(workloads) })
+      .select({ ...getTableColumns(table as SQLiteTable), ...columns })
       .from(workloads)
       .innerJoin(table as SQLiteTable, eq(table.id, workloads.id))
       .where(eq(workloads.id, unpeeked('id'))) // 6 µs instead of 25
@@ -112,3 +130,7 @@ export const workloadColumns = `w.id, w.kind, w.number, w.name, w.hostname, w.li
   w.memory_mb AS memoryMb, w.disk_gb AS diskGb,
   w.owner_id AS ownerId, w.reseller_id AS resellerId, w.node_id AS nodeId, w.location_id AS locationId,
   w.created_at AS createdAt, w.terminated_at AS terminatedAt`
+
+/** As `workloadColumns`: what decides who sees a workload, and its version, which triggers count up (0008_record_versions.sql). */
+export const workloadKey = `w.id, w.version, w.node_id AS nodeId, w.owner_id AS ownerId, w.reseller_id AS resellerId`
+export type WorkloadKey = Pick<Workload, 'id' | 'nodeId' | 'ownerId' | 'resellerId'> & { version: number }

@@ -78,14 +78,11 @@ export function reserve(
   return { id, hostname, node, ipv4 }
 }
 
+export const hostnameTaken = (hostname: string) =>
+  new ApiError('hostname_taken', `${hostname} is taken by another server of this customer. Choose another hostname.`)
 /** Throws `hostname_taken` for a violation of the index on hostnames, and any other error as it is. */
 export function refuseHostnameTaken(error: unknown, hostname: string): never {
-  if (isUniqueViolation(error, 'workloads.hostname'))
-    throw new ApiError(
-      'hostname_taken',
-      `${hostname} is taken by another server of this customer. Choose another hostname.`,
-    )
-  throw error
+  throw isUniqueViolation(error, 'workloads.hostname') ? hostnameTaken(hostname) : error
 }
 
 /** Locally administered (02), with 40 random bits: the unique index refuses the one that is taken. */

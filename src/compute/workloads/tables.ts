@@ -21,6 +21,12 @@ export const workloads = sqliteTable('workloads', {
   vcpus: integer().notNull(),
   memoryMb: integer('memory_mb').notNull(),
   diskGb: integer('disk_gb').notNull(),
+  /** Disk space held in addition while a second disk exists beside the first. */
+  spareDiskGb: integer('spare_disk_gb').notNull().default(0),
+  /** The generation of the disk in use; null: nothing is installed. */
+  diskGeneration: integer('disk_generation'),
+  /** The highest generation that a disk of it ever had; none is used twice. */
+  lastDiskGeneration: integer('last_disk_generation').notNull().default(0),
   gpus: integer().notNull().default(0),
   mac: text().notNull(),
   /** Why placement chose this node. */
@@ -38,5 +44,13 @@ export const workloads = sqliteTable('workloads', {
   terminatedAt: integer('terminated_at'),
   /** When node, disk and addresses were given back: until then they are held. */
   releasedAt: integer('released_at'),
+  /** Counted up by triggers with every change of what a record of the workload shows (0008_record_versions.sql). */
+  version: integer().notNull().default(0),
 })
-export type Workload = typeof workloads.$inferSelect
+export type Workload = Omit<typeof workloads.$inferSelect, 'version'>
+
+/** How many workloads of a kind are not terminated, counted by triggers. */
+export const workloadCounts = sqliteTable('workload_counts', {
+  kind: text().primaryKey(),
+  listed: integer().notNull(),
+})

@@ -133,19 +133,28 @@ export class Reports {
  */
 export function compare(expected: readonly Workload[], found: Inventory, busy: ReadonlySet<string>): Difference[] {
   const vms = new Map(found.vms.map((vm) => [vm.workload, vm.power]))
-  const volumes = new Set(found.volumes.map((v) => v.workload))
+  const volumes = Map.groupBy(found.volumes, (volume) => volume.workload)
   const known = new Set(expected.map((w) => w.id))
   const out: Difference[] = []
-  for (const { id, hostname, lifecycle, suspendedAt } of expected) {
+  for (const { id, hostname, lifecycle, suspendedAt, diskGeneration, spareDiskGb } of expected) {
     if (busy.has(id) || lifecycle === 'terminated') continue
     const power = vms.get(id)
     // Only an installed workload must have a machine and a disk.
     if (lifecycle === 'active') {
-      if (!volumes.has(id))
+      if (!volumes.get(id)?.some(({ generation }) => generation === diskGeneration))
         out.push({ kind: 'missing_volume', workloadId: id, words: `The disk of ${hostname} is not on this node.` })
       if (power === undefined)
         out.push({ kind: 'missing_vm', workloadId: id, words: `${hostname} is not defined on this node.` })
     }
+    // While spare space is held, a job that deletes the second disk is still open.
+    const changing = spareDiskGb > 0 || lifecycle === 'provisioning'
+    const unused = changing ? 0 : (volumes.get(id) ?? []).filter((v) => v.generation !== diskGeneration).length
+    if (unused > 0)
+      out.push({
+        kind: 'unused_volume',
+        workloadId: id,
+        words: `A disk that ${hostname} does not use is on this node.`,
+      })
     if (suspendedAt !== null && power === 'running')
       out.push({ kind: 'power', workloadId: id, words: `${hostname} is suspended and runs.` })
   }
@@ -156,7 +165,7 @@ export function compare(expected: readonly Workload[], found: Inventory, busy: R
         workloadId: id,
         words: `The machine ${id} carries our mark, but nothing of this controller stands here under that id.`,
       })
-  for (const id of volumes)
+  for (const id of volumes.keys())
     if (!known.has(id) && !vms.has(id))
       out.push({
         kind: 'orphan_volume',

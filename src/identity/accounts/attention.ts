@@ -1,6 +1,6 @@
 import { iso } from '../../kernel/db/clock.ts'
 import type { Source } from '../../platform/overview/attention.ts'
-import { accountById } from './model.ts'
+import { accountById } from './queries.ts'
 
 export const lockedAccount: Source = ({ tx, actor }) => {
   const it = accountById(tx, actor.accountId)

@@ -16,9 +16,9 @@ import {
   lockCustomer,
   unlockCustomer,
 } from './customers.ts'
-import { accountById, customerData } from './model.ts'
+import { customerData } from './model.ts'
 import { changeEmail, changeOwnAccount, changePassword, confirmEmail, getOwnAccount } from './own-account.ts'
-import { accountTarget, searchAccounts } from './queries.ts'
+import { accountById, accountTarget, searchAccounts } from './queries.ts'
 import { setUp } from './set-up.ts'
 import { accounts, roles } from './tables.ts'
 

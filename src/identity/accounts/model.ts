@@ -12,14 +12,7 @@ import { type Db, isUniqueViolation, type Tx } from '../../kernel/db/open.ts'
 import { emit } from '../../kernel/jobs/outbox.ts'
 import { lastSeenAt } from '../auth/queries.ts'
 import { factorsOf } from '../auth/second-factors/factors.ts'
-import {
-  accountByEmail,
-  accountById,
-  insertAccount,
-  updateAccount,
-  type VisibilityRow,
-  visibilityOf,
-} from './queries.ts'
+import { accountById, insertAccount, updateAccount, type VisibilityRow, visibilityOf } from './queries.ts'
 import type { Account, Allowance } from './tables.ts'
 
 /** A customer as events carry it. */
@@ -38,7 +31,6 @@ function canSee(actor: Actor, { id, kind, resellerId }: VisibilityRow): boolean 
   return id === actor.accountId || (actor.kind === 'reseller' && resellerId === actor.accountId)
 }
 
-export { accountByEmail, accountById }
 /** Throws `forbidden` for System, which has no account. */
 export function ownAccount(tx: Db, actor: Actor): Account {
   const account = accountById(tx, actor.accountId)

@@ -110,7 +110,7 @@ export function deleteExpiredSessions(tx: Tx, now: number) {
     tx.delete(unfinished).where(lt(unfinished.expiresAt, now)).run()
 }
 
-/** Ends all sessions of the account except `but`, and its sign-in passkeyChallenges. */
+/** Ends all sessions of the account except `but`, and its sign-in challenges. */
 export function endSessionsOf(tx: Tx, accountId: string, but = '') {
   tx.delete(sessions)
     .where(and(eq(sessions.accountId, accountId), ne(sessions.id, but)))

@@ -3,7 +3,6 @@ import { page } from '../../kernel/api/list.ts'
 import { fields, operation } from '../../kernel/api/operation.ts'
 import type { Db } from '../../kernel/db/open.ts'
 import {
-  accountById,
   accountQuery,
   addAccount,
   customerResponse,
@@ -12,7 +11,7 @@ import {
   showCustomer,
   tellCreated,
 } from '../accounts/model.ts'
-import { pageOfAccounts } from '../accounts/queries.ts'
+import { accountById, pageOfAccounts } from '../accounts/queries.ts'
 import { sendWelcome } from '../auth/passwords/change.ts'
 import { mustAllowCustomer, resellerAnswer, showReseller, withTerms } from './model.ts'
 

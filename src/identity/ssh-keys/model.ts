@@ -3,7 +3,8 @@ import { invalid } from '../../kernel/api/errors.ts'
 import { namedSchema, type Resource, time } from '../../kernel/api/operation.ts'
 import { iso } from '../../kernel/db/clock.ts'
 import type { Db } from '../../kernel/db/open.ts'
-import { accountById, customer } from '../accounts/model.ts'
+import { customer } from '../accounts/model.ts'
+import { accountById } from '../accounts/queries.ts'
 import { ownerOfSshKey, type SshKey, sshKeyById } from './queries.ts'
 
 /** 100 keys an account. */

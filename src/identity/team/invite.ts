@@ -6,7 +6,8 @@ import { newId } from '../../kernel/db/ids.ts'
 import { isUniqueViolation, type Tx } from '../../kernel/db/open.ts'
 import { type MailContext, mailTo } from '../../kernel/mail/mail.ts'
 import type { Account } from '../accounts/model.ts'
-import { accountById, mailAddress } from '../accounts/model.ts'
+import { mailAddress } from '../accounts/model.ts'
+import { accountById } from '../accounts/queries.ts'
 import {
   changes,
   grantsRole,

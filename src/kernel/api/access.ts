@@ -1,17 +1,17 @@
-// Rights: scopes for tokens, permissions for staff roles. Features declare them (`scopes`, `permissions` in feature.ts).
+// Rights: scopes for tokens, permissions for staff roles. Features declare them in feature.ts.
 import type { PermissionNames, ScopeNames } from '../register.ts'
 
 export type AccountKind = 'staff' | 'reseller' | 'customer'
 export const accountKinds: readonly AccountKind[] = ['staff', 'reseller', 'customer']
 
-/** What a token may do, e.g. `servers:read`. */
+/** A right that a token can hold, e.g. `servers:read`. */
 export type Scope = keyof ScopeNames
-/** What a staff role holds, e.g. `servers.create`. */
+/** A right that a staff role can hold, e.g. `servers.create`. */
 export type Permission = keyof PermissionNames
 export type Right = Scope | Permission
 
 export type ScopeDeclaration = {
-  /** What it lets a token do. */
+  /** The right in words, as a token's maker reads it. */
   words: string
   /** Kinds of account that hold it for their own things, whatever else they are granted. */
   heldBy?: readonly AccountKind[]

@@ -1,10 +1,10 @@
-// Who asks. Everything is looked up through an actor; there is no other way to a row.
+// The actor of a call. Every row is looked up through an actor; there is no other way to one.
 import { type AccountKind, EveryName, type Permission, type Scope } from './access.ts'
 
-/** By what the actor came in; it stands in the audit log and in the jobs it starts. */
+/** The way the actor authenticated; the audit log and the actor's jobs keep it. */
 export type Via =
   | { type: 'session'; sessionId: string; confirmedAt: number }
-  /** A member of staff in somebody's account, with a reason that stands in the audit log. The actor is that account. */
+  /** A member of staff in a customer's account; the audit log keeps the reason. The actor is that account. */
   | { type: 'support'; sessionId: string; confirmedAt: number; staffId: string; staffName: string; until: number }
   | { type: 'token'; tokenId: string; tokenName: string }
   /** The controller itself: schedules, and `berth admin` on its host. */
@@ -30,7 +30,7 @@ export const system: Actor = {
   via: { type: 'system' },
 }
 
-/** Nobody in particular: what calls open to anyone see as their actor. */
+/** The actor of a call without credentials, for operations that are open to anyone. */
 export const visitor: Actor = {
   accountId: '',
   kind: 'customer',
@@ -40,11 +40,11 @@ export const visitor: Actor = {
   via: { type: 'session', sessionId: '', confirmedAt: 0 },
 }
 
-/** Whom the audit log and a job name: in a support session the member of staff, and in whose account. */
+/** The name in the audit log and in jobs; in a support session that of the member of staff and of the account. */
 export const nameOf = ({ name, via }: Actor): string =>
   via.type === 'support' ? `${via.staffName} as ${name}` : via.type === 'token' ? `${via.tokenName} (${name})` : name
 
-/** The account that answers for it. */
+/** The account that is responsible for the call: in a support session that of the member of staff. */
 export const idOf = ({ accountId, via }: Actor): string => (via.type === 'support' ? via.staffId : accountId)
 
 /** A browser session, with or without somebody else's account in it. */

@@ -1,12 +1,12 @@
-// Refusals. Each feature declares its codes (`errors` in its feature.ts); a code that no feature declares does not compile.
+// Error codes and the error of the API. Each feature declares its codes; an undeclared code does not compile.
 import type { ErrorCodes } from '../register.ts'
 
-/** What a code means. The status decides how a client treats it; the code is what it may branch on. */
+/** The meaning of a code. Clients treat an unknown code by its status, and branch on the codes they know. */
 export type ErrorDeclaration = {
   status: number
   /** When it is answered, in a sentence. */
   when: string
-  /** What the caller does then, in a sentence. */
+  /** The caller's remedy, in a sentence. */
   remedy: string
   /** A refused sign-in with this code stands in the audit log. */
   audited?: true
@@ -149,7 +149,7 @@ declare module '../register.ts' {
   interface ErrorCodes extends KernelErrors {}
 }
 
-/** An expected "no": a code from the table and words for the person. Anything else that is thrown is `internal_error`. */
+/** An expected refusal: a declared code and words for the person. Any other error is answered as `internal_error`. */
 export class ApiError extends Error {
   constructor(
     readonly code: Code,
@@ -158,7 +158,7 @@ export class ApiError extends Error {
   ) {
     super(message)
   }
-  /** Whose it was and why, for the audit log alone: the answer does not say it. */
+  /** The account concerned and the reason, for the audit log alone: the response does not contain them. */
   about?: { account: { id: string; name: string } | undefined; why: unknown }
   of(account: { id: string; name: string } | undefined, why: unknown = null): this {
     this.about = { account, why }
@@ -166,12 +166,12 @@ export class ApiError extends Error {
   }
 }
 
-/** For a path behind which nothing is, and for one of the host alone: the same words. */
+/** For an unknown path and for an operation of the host: the same words. */
 export const unknownPath = () =>
   new ApiError('not_found', 'There is no such path in this API. The reference lists them: /api-reference.')
 
 export type FieldError = { field: string; message: string }
-/** The refusal for fields that are wrong in themselves. Submitted values are never echoed. */
+/** The refusal for invalid fields. Submitted values are never echoed. */
 export const invalid = (...fields: FieldError[]) =>
   new ApiError(
     'validation_failed',

@@ -42,7 +42,7 @@ export type CallResult = { status: number; body: any; replayed?: true; cookies?:
 
 export type Gate = (op: Operation, actor: Actor | undefined, request?: Request) => CallResult | Promise<CallResult>
 
-/** Everything a call must pass once its sender and its body are known, in the order it must pass it. Throws Refusal. */
+/** All checks of a call whose sender and body are known, in their promised order. Throws ApiError. */
 const passing =
   (db: Db, app: AppContext): Gate =>
   (op, actor, sent = {}) => {
@@ -94,7 +94,7 @@ const passing =
     const answer = (tx: Db, prepared: unknown): CallResult => {
       const target = targetIn(tx)
       if (!op.prepare) count()
-      // A Tx where the method changes things: that is what `run` is told by its type.
+      // The type of `run` promises a Tx to changes only; a read gets the same object without write access in its type.
       const made = op.run({ ...asked, tx: tx as Tx, target, prepared })
       return { status: statusOf(op, made), body: made, ...(given.length ? { cookies: given } : {}) }
     }
@@ -119,7 +119,7 @@ const passing =
     return 'status' in early ? early : prepare(early).then(finish)
   }
 
-/** The same gate, through which every refused sign-in stands in the audit log, wherever in it the refusal came from. */
+/** The gate of a controller. Every refused attempt to authenticate is in the audit log, wherever it was refused. */
 export function gate(db: Db, app: AppContext): Gate {
   const through = passing(db, app)
   return (op, actor, request = {}) => {
@@ -149,7 +149,7 @@ function mustKnow({ registry }: AppContext, op: Operation, query: Query) {
   }
 }
 
-/** What a key is remembered for: the operation and the thing it is done to. One key for two servers is two calls. */
+/** The scope of an idempotency key: the operation and its target. One key for two targets is two calls. */
 const endpointOf = (op: Operation, params: Readonly<Record<string, string>>) =>
   [op.id, ...Object.values(params)].join(' ')
 
@@ -158,7 +158,7 @@ function checkBody({ registry }: AppContext, op: Operation, body: unknown) {
   if (op.method !== 'GET') check(registry.complete(op.body ?? noBody), body)
 }
 
-/** How long a person who has shown who they are is believed to be still there. */
+/** A sign-in counts as recent for this long. */
 export const CONFIRMED_MS = 10 * minute
 
 function permit({ clock, registry }: AppContext, op: Operation, actor: Actor | undefined, body: unknown): Actor {
@@ -221,7 +221,7 @@ const asksToConfirm = ({ requiresRecentAuth }: Operation, body: unknown): boolea
     ? typeof body === 'object' && body !== null && requiresRecentAuth.some((name) => Object.hasOwn(body, name))
     : requiresRecentAuth === true
 
-/** What the audit log compares. Undefined where there is nothing, or nothing that this actor sees. */
+/** The state that the audit log compares. Undefined where the actor sees no target. */
 function watched(op: Operation, tx: Db, app: AppContext, actor: Actor, params: Readonly<Record<string, string>>) {
   const id = idIn(op, params)
   const target = op.on && looksLikeId(id) ? op.on.find(tx, actor, id) : undefined
@@ -232,7 +232,7 @@ function watched(op: Operation, tx: Db, app: AppContext, actor: Actor, params: R
 const idIn = (op: Operation, params: Readonly<Record<string, string>>) =>
   params[/\{(\w+)\}/.exec(op.path)?.[1] ?? ''] ?? ''
 
-/** Before validation, so that nothing can be probed: a hidden id and one that never was are refused by the same bytes. */
+/** Runs before validation, so that nothing can be probed: a hidden id and an unknown one get the same bytes. */
 function lookUp(op: Operation, tx: Db, actor: Actor, params: Readonly<Record<string, string>>): unknown {
   if (!op.on) return undefined
   const id = idIn(op, params)

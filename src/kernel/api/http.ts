@@ -1,19 +1,19 @@
-// Mounts the registry on Elysia. Elysia finds the route; everything else about a call is decided here and in the gate, because
-// the framework's own answers to bad bodies and wrong methods are not the ones that were promised.
+// Mounts operations on Elysia. Elysia finds the route; this file and the gate decide everything else, because the
+// framework answers bad bodies and wrong methods in another way than the API promises.
 import type { Elysia } from 'elysia'
-import { jsonOf } from '../db/cache.ts'
 import type { Actor } from './actor.ts'
 import { ApiError, type Code, type ErrorTable, errorBody, unknownPath } from './errors.ts'
 import type { CallResult, Gate } from './gate.ts'
 import { keyFrom } from './idempotency.ts'
 import { addressKey, type Limit } from './limits.ts'
+import { JsonPage } from './list.ts'
 import type { Operation, Query } from './operation.ts'
 import { asJson, type IncomingRequest, refuse } from './response.ts'
 
 export const API_ROOT = '/api/v1'
 /** 1 MB. */
 export const MOST_BODY_BYTES = 1_000_000
-/** Where nobody has said who they are, nobody has so much to say: the longest, a passkey, is not a quarter of it. */
+/** The limit without credentials: the longest such body, a passkey, is less than a quarter of it. */
 export const MOST_BODY_BYTES_OF_ANYONE = 16_000
 
 /** How this person wants pages to look. `timeZone` null: the browser's. */
@@ -25,11 +25,11 @@ export type UiPreferences = {
 
 export type Sender = {
   actor: Actor | undefined
-  /** What a change from a browser must carry besides its cookie; undefined for tokens and the local socket. */
+  /** The CSRF token that a change from a browser must carry; undefined for tokens and the local socket. */
   browser?: { csrf: string; uiPreferences: UiPreferences }
   /** Addresses from which the token may be used; empty: from everywhere. */
   allowed?: (address: string) => boolean
-  /** Notes that it was used; for a call that passed the list of addresses and the limit. */
+  /** Records the use of the token, once the call has passed the list of addresses and the rate limit. */
   used?(): void
   /** The bucket its calls count in. */
   limitKey: string
@@ -37,14 +37,14 @@ export type Sender = {
 
 export type HttpContext = {
   gate: Gate
-  /** Throws `invalid_token` for credentials that are none. `on`: a page is for a person, whatever token comes with it. */
+  /** Throws `invalid_token`. `on`: a page is for a person, so it ignores a token. */
   authenticate(request: IncomingRequest, on?: 'page'): Sender
   origin: string
   calls: Pick<Limit, 'take' | 'count'>
   restarting(): boolean
 }
 
-/** A route, whose refusals have the shape of the API's. */
+/** Mounts a route whose errors are answered like those of the API. */
 export function route(
   router: Elysia,
   method: Method,
@@ -58,7 +58,7 @@ export function route(
       return refuse(error, request)
     }
   }
-  // The body is read here, by our own rules, and by nobody before.
+  // This file reads the body by its own rules, so the framework must not.
   router.route(method, path, handle as any, { parse: 'none' } as any)
 }
 type Made = Response | Promise<Response>
@@ -66,7 +66,7 @@ type Method = (typeof everyMethod)[number]
 
 export function mountApi(router: Elysia, operations: readonly Operation[], httpContext: HttpContext) {
   const at = (path: string) => API_ROOT + path.replace(/\{(\w+)\}/g, ':$1')
-  // Each method by name, never `all`: for the router `GET *` of the pages is a closer match than `all` of a path of ours.
+  // Each method by name, never `all`: the router prefers `GET *` of the pages to `all` of a path of the API.
   const mount = (method: Method, path: string, found: Found) =>
     route(router, method, path, answering(httpContext, found))
   for (const [path, ofPath] of Map.groupBy(operations, (op) => op.path)) {
@@ -77,14 +77,14 @@ export function mountApi(router: Elysia, operations: readonly Operation[], httpC
     }
   }
   for (const path of [API_ROOT, `${API_ROOT}/*`]) for (const method of everyMethod) mount(method, path, undefined)
-  // Pages are only read: any other method on a path that nobody has is answered here, in words.
+  // Pages have GET only: every other method on an unknown path gets an error of the API.
   for (const method of everyMethod) if (method !== 'GET' && method !== 'HEAD') mount(method, '/*', undefined)
 }
 
-/** `ALL`: whatever else somebody calls a method. */
+/** `ALL` is every other method. */
 const everyMethod = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'CONNECT', 'ALL'] as const
 
-/** What anybody may read and what stays the same while this program runs. */
+/** Mounts a document that is open to anyone and constant while the program runs. */
 export function mountDocument(router: Elysia, path: string, document: () => unknown, httpContext: HttpContext) {
   let written: string | undefined
   const text = () => (written ??= JSON.stringify(document()))
@@ -97,13 +97,13 @@ export function mountDocument(router: Elysia, path: string, document: () => unkn
     )
 }
 
-/** The router takes `/account/sessions/` for `/account/sessions`; but it is what is left of a path to one thing whose id was lost. */
+/** The router takes `/account/sessions/` for `/account/sessions`, but such a path has lost the id at its end. */
 function endsInSlash(url: string): boolean {
   const query = url.indexOf('?')
   return url.charCodeAt((query < 0 ? url.length : query) - 1) === 47
 }
 
-/** The operation, or a document, or the methods that the path knows when it was none of them, or nothing at all. */
+/** The operation, a document, the methods of a path that has no such method, or undefined for an unknown path. */
 type Found = Operation | { text(): string } | readonly string[] | undefined
 
 function answering(httpContext: HttpContext, found: Found) {
@@ -132,7 +132,9 @@ function show(op: Operation, { status, body, replayed, cookies = [] }: CallResul
   return response
 }
 
-/** A piece at a time, as fast as it is read, and a turn for others after each. */
+const jsonOf = (body: unknown): string => (body instanceof JsonPage ? body.text() : JSON.stringify(body))
+
+/** Sends the next part when the client has read the last one, and yields to other requests in between. */
 function inPieces(text: Iterable<string>): ReadableStream<Uint8Array> {
   const left = text[Symbol.iterator]()
   const encoder = new TextEncoder()
@@ -162,7 +164,7 @@ function otherMethod(request: IncomingRequest, known: readonly string[]): Respon
   })
 }
 
-/** The order of checks is a promise (decisions): who makes two mistakes at once learns of the one that stands first here. */
+/** The order of checks is a promise: a call with two mistakes is refused for the one that comes first here. */
 export function checksOf(errors: ErrorTable): readonly (readonly Code[])[] {
   const ofStatus = (status: number) => (Object.keys(errors) as Code[]).filter((code) => errors[code].status === status)
   return [
@@ -223,7 +225,7 @@ async function answer(
   })
 }
 
-/** Who it is, where that is enough to go on. What is refused here counts as a call of its address: guessing is not free. */
+/** The sender, if it may go on. A refusal counts as a call of its address, so that guessing is limited. */
 function admitted(httpContext: HttpContext, op: Operation, request: IncomingRequest, from: string): Sender {
   try {
     const sender = httpContext.authenticate(request)
@@ -289,12 +291,15 @@ async function bodyOf(request: Request, op: Operation): Promise<unknown> {
 /** The parameter may be quoted (RFC 9110, 5.6.6). */
 const JSON_TYPE = /^application\/json\s*(;\s*charset=("utf-8"|utf-8)\s*)?$/i
 
-/** No body of ours is nested half as deep. A megabyte of `[` would keep JSON.parse, and everybody, for a second. */
+/** Twice the depth of any body of the API. A megabyte of `[` would block the event loop in JSON.parse for a second. */
 const MOST_NESTED = 32
-/** No body of ours has a tenth of them. A megabyte of small values would keep the checks, and everybody, for a third of a second. */
+/**
+ * Ten times the values of any body of the API. A megabyte of small values would block the event loop for a third of a
+ * second.
+ */
 export const MOST_VALUES = 5000
 
-/** Before it is parsed: parsing it is what costs. Throws `invalid_json` and `too_large`. */
+/** Runs before JSON.parse, which is the expensive part. Throws `invalid_json` and `too_large`. */
 function mustBeModest(text: string) {
   let depth = 0
   let values = 1
@@ -320,7 +325,7 @@ function mustBeModest(text: string) {
 }
 const [QUOTE, BACKSLASH, COMMA, BRACKET, END_OF_BRACKET, BRACE, END_OF_BRACE] = [34, 92, 44, 91, 93, 123, 125]
 
-/** Where the string ends whose first quotation mark is at `start`: at a quotation mark behind an even number of backslashes. */
+/** The end of the string that opens at `start`: the next quotation mark behind an even number of backslashes. */
 function endOfString(text: string, start: number): number {
   for (let end = text.indexOf('"', start + 1); end >= 0; end = text.indexOf('"', end + 1)) {
     let before = end

@@ -1,5 +1,5 @@
-// A call that is sent again with its Idempotency-Key answers what it answered. The row is written in the transaction of the
-// change, so there is no moment in which one is there without the other; two parallel calls meet in the one writer.
+// A call that is sent again with its Idempotency-Key gets the same response. The row commits together with the change,
+// and two parallel calls meet in the single writer.
 import { day } from '../db/clock.ts'
 import { encryptedColumn } from '../db/encrypted.ts'
 import { type Db, prepared, type Tx } from '../db/open.ts'
@@ -24,17 +24,17 @@ const statements = prepared(({ $client }) => ({
   ),
 }))
 
-/** Answers are encrypted: one may hold a root password that is shown this one time only. */
+/** Responses are encrypted: one may hold a root password that is shown only once. */
 export const encryptedResponses = encryptedColumn(
   idempotency,
   'answer',
   (of: { accountId: string; operation: string; key: string }) =>
     `idempotency ${of.accountId} ${of.operation} ${of.key}`,
 )
-/** In a support session the keys of neither: what the account's holder was answered once is not answered to who is there for them. */
+/** A support session has keys of its own: it must not replay a response that only the account's holder was given. */
 const whose = ({ accountId, via }: Actor) => (via.type === 'support' ? `${via.staffId} in ${accountId}` : accountId)
 
-/** What was answered to this key at this endpoint, and where the answer is kept that is given now. */
+/** Reads the response stored for this key at this endpoint, and stores the new one. */
 export function memoryOf({ clock, secrets }: AppContext, actor: Actor, operation: string, key: string) {
   const accountId = whose(actor)
   const about = encryptedResponses.about({ accountId, operation, key })

@@ -2,8 +2,8 @@
 import { and, count, desc, lt, type SQL } from 'drizzle-orm'
 import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core'
 import { type TSchema, Type as t } from 'typebox'
-import { keeping } from '../db/cache.ts'
 import type { Db } from '../db/open.ts'
+import type { JsonOf } from '../db/rendered.ts'
 import type { Actor } from './actor.ts'
 import { ApiError } from './errors.ts'
 import { type AppContext, described, nullable, type Pages, type Query } from './operation.ts'
@@ -18,41 +18,58 @@ export type Page<T> = { data: T[]; nextCursor: string | null; total: number }
 
 type Listing<Row, Shown> = {
   call: AppContext & { tx: Db; actor: Actor; query: Query; pages: Pages | undefined }
-  /** What this list is, so that a cursor of another list is refused. */
+  /** Names the list, so that a cursor of another list is refused. */
   name: string
   /** Up to `limit` rows that come after the key `after` (undefined: from the start). */
   rows(after: string | undefined, limit: number): Row[]
   keyOf(row: Row): string
   total(): number
   show(row: Row): Shown
-  /**
-   * For a list that is asked for often: its pages are kept until a row changes. What they depend on besides rows, the actor and the
-   * query stands here.
-   */
-  keptWith?: readonly (string | number)[]
 }
 
 /** Throws `invalid_request` for a cursor that is not of this list and this caller. */
 export function paginate<Row, Shown>(listing: Listing<Row, Shown>): Page<Shown> {
-  const { call, name, keptWith } = listing
-  if (!keptWith) return cut(listing)
-  const { accountId, kind, scopes, permissions } = call.actor
-  const key = JSON.stringify([name, kind, accountId, [...scopes], [...permissions], call.query, keptWith])
-  return pages(call.tx, key, () => cut(listing)) as Page<Shown>
+  const { rows, ...rest } = cut(listing)
+  return { data: rows.map(listing.show), ...rest }
 }
 
-/** A page of a hundred servers is some 300 KB in memory. */
-const pages = keeping<Page<unknown>>(50)
+/** A page of rows whose JSON is at hand, such as that of `RenderedRows`. Throws as `paginate`. */
+export function paginateJson<Row, Shown>(
+  listing: Omit<Listing<Row, Shown>, 'show'> & { json(row: Row): JsonOf<Shown> },
+): Page<Shown> {
+  const { rows, nextCursor, total } = cut(listing)
+  return new JsonPage(rows.map(listing.json), nextCursor, total)
+}
 
-function cut<Row, Shown>({ call, name, rows, keyOf, total, show }: Listing<Row, Shown>): Page<Shown> {
+/** A page whose rows are JSON already. Who reads `data` has them parsed; the API sends the text. */
+export class JsonPage<Shown> implements Page<Shown> {
+  private parsed: Shown[] | undefined
+  constructor(
+    private readonly rows: readonly string[],
+    readonly nextCursor: string | null,
+    readonly total: number,
+  ) {}
+
+  get data(): Shown[] {
+    return (this.parsed ??= JSON.parse(`[${this.rows}]`))
+  }
+  text(): string {
+    return `{"data":[${this.rows}],"nextCursor":${JSON.stringify(this.nextCursor)},"total":${this.total}}`
+  }
+  toJSON(): Page<Shown> {
+    return { data: this.data, nextCursor: this.nextCursor, total: this.total }
+  }
+}
+
+function cut<Row>({ call, name, rows, keyOf, total }: Omit<Listing<Row, unknown>, 'show'>) {
   if (!call.pages) throw new Error(`the list "${name}" is answered by an operation that declares no \`pages\``)
   const limit = Math.min(Number(call.query['limit'] ?? call.pages.usual), call.pages.most)
   const after = call.query['cursor'] === undefined ? undefined : openCursor(call, name, call.query['cursor'])
   const found = rows(after, limit + 1)
-  const data = found.slice(0, limit)
-  const last = data.at(-1)
+  const shown = found.slice(0, limit)
+  const last = shown.at(-1)
   return {
-    data: data.map(show),
+    rows: shown,
     nextCursor: last && found.length > limit ? encryptCursor(call, name, keyOf(last)) : null,
     total: total(),
   }
@@ -64,7 +81,7 @@ type AtHand<Row, Shown> = Pick<Listing<Row, Shown>, 'call' | 'name' | 'keyOf' | 
   order: 'newest' | 'names'
 }
 
-/** A page of rows that are all at hand, because they are few or chosen by more than SQL knows. Throws as `paginate`. */
+/** A page of rows that are already in memory: few rows, or rows that SQL cannot select. Throws as `paginate`. */
 export function paginateAll<Row, Shown>({ call, name, all, keyOf, show, order }: AtHand<Row, Shown>): Page<Shown> {
   const comesAfter = (a: string, b: string) => (order === 'newest' ? a < b : a > b)
   const sorted = all.toSorted((a, b) => (comesAfter(keyOf(a), keyOf(b)) ? 1 : -1))
@@ -77,7 +94,7 @@ type Newest<T, Shown> = {
   call: Listing<T, Shown>['call']
   name: string
   table: SQLiteTable & { id: SQLiteColumn }
-  /** Whose rows these are; undefined: everybody's. */
+  /** Selects the rows; undefined: all. */
   where: SQL | undefined
   show(row: T): Shown
 }

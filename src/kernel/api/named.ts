@@ -1,10 +1,10 @@
-// What every thing with a name has in common: two of a kind cannot share one, and a change changes only what it names.
+// Names are unique among things of a kind, and a PATCH changes only the fields that it names.
 import { eq } from 'drizzle-orm'
 import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core'
 import { isUniqueViolation, type Tx } from '../db/open.ts'
 import { ApiError } from './errors.ts'
 
-/** Does `change`; when the unique index knows the name already, throws `name_taken`, saying of what. */
+/** Runs `change`. Throws `name_taken` when the unique index has the name already. */
 export function named<T>(what: string, change: () => T): T {
   try {
     return change()
@@ -15,7 +15,7 @@ export function named<T>(what: string, change: () => T): T {
   }
 }
 
-/** The row with what was given changed in it; as it is when nothing was given. */
+/** Updates the given columns and returns the row; without any it returns the row as it is. */
 export function patched<T extends SQLiteTable & { id: SQLiteColumn }>(
   tx: Tx,
   table: T,

@@ -1,10 +1,11 @@
-// What a declaration of an operation holds. The route, 405, validation, permission, idempotency, audit line, OpenAPI entry,
-// button, `berth admin` and the general tests all come from here.
+// The declaration of an operation. Route, 405, validation, permission, idempotency, audit line, OpenAPI entry, button,
+// `berth admin` command and the general tests are derived from it.
 import { type Static, type TSchema, Type as t } from 'typebox'
 import type { Heartbeat } from '../../../agent/protocol/wire.ts'
 import type { Secrets } from '../crypto/secrets.ts'
 import type { Clock } from '../db/clock.ts'
 import type { Db, Tx } from '../db/open.ts'
+import type { RenderedRows } from '../db/rendered.ts'
 import type { Registry } from '../feature.ts'
 import type { AppConfig, Services } from '../register.ts'
 import type { Brand } from '../web/brand.ts'
@@ -15,7 +16,7 @@ import type { Limit } from './limits.ts'
 import { wholeNumber } from './query.ts'
 import { LINE } from './validate.ts'
 
-/** What runs beside the database and an operation may ask: nothing here changes anything. */
+/** Everything beside the database that an operation may read. Nothing in it changes a row. */
 export type AppContext = Services & {
   /** All that the features of this controller declare. */
   registry: Registry
@@ -24,21 +25,21 @@ export type AppContext = Services & {
   secrets: Secrets
   nodes: {
     connected(nodeId: string): boolean
-    /** Counts every time that a node came or went since this controller started. */
-    changes(): number
     /** The last one since this controller started. */
     heartbeat(nodeId: string): Heartbeat | undefined
     /** Closes its socket once the transaction at hand is through. */
     disconnect(nodeId: string): void
   }
+  /** The JSON of rows of long lists. */
+  renderedRows: RenderedRows
   /** Refuses the 21st sign-in of a minute from one address. */
   signIns: Limit
-  /** Lets one line a minute into the audit log of those that are refused because they have to wait. */
+  /** Lets one refusal a minute into the audit log for a caller that must wait. */
   refusedLines: Limit
-  /** How Berth shows itself to this account and from whom its mails come; `''` is a visitor. */
+  /** The brand that this account sees, and the sender of its mails; `''` is a visitor. */
   brandFor(tx: Db, accountId: string): Brand
   startedAt: number
-  /** The pages that this actor's navigation leads to, and where it is done what can be done. */
+  /** The pages in this actor's navigation, and the actions it may take with the page of each. */
   navItems(actor: Actor): { type: 'page' | 'action'; title: string; href: string }[]
 }
 
@@ -47,7 +48,10 @@ export type Resource<Row> = {
   name: string
   notFound: Code
   find(tx: Db, actor: Actor, id: string): Row | undefined
-  /** Where not everybody who sees a row may do everything with it: what this actor has on it. Undefined: all of his. */
+  /**
+   * The rights that the actor has on this row, where seeing it does not give all of them. Undefined: all rights of the
+   * actor.
+   */
   rights?(tx: Db, actor: Actor, row: Row): ReadonlySet<Right> | undefined
 }
 
@@ -58,7 +62,7 @@ export type Pages = { usual: number; most: number }
 
 export type Became = { id: string; name: string; linkOf?: { kind: AccountKind; name: string } | null }
 
-/** What is known of a call before it is carried out. */
+/** A call before `run`: the actor, the parameters, the body and the request's context. */
 export type RequestContext<Row = unknown, Body = unknown> = AppContext & {
   actor: Actor
   params: Readonly<Record<string, string>>
@@ -69,17 +73,17 @@ export type RequestContext<Row = unknown, Body = unknown> = AppContext & {
   /** The caller's address, after trusted proxies. */
   from: string
   userAgent: string
-  /** The Cookie header: for what a browser holds before it has a session. */
+  /** The Cookie header: a browser without a session keeps state in it. */
   cookies: string
   requestId: string
   /**
-   * Only signing in and out have a reason to. `became` is who the visitor is from now on: the audit line is theirs, and says through
-   * whose link they came. `result` is what the line says instead of `done`.
+   * For signing in and out only. `became` is the account of the visitor from now on: it gets the audit line, which also
+   * names the link's maker. `result` replaces `done` in that line.
    */
   setCookie(cookie: string, became?: Became, result?: Code): void
 }
 
-/** Carrying it out, in one transaction. A read has no Tx, so it changes nothing. */
+/** The argument of `run`: the call inside one transaction. A read has no Tx, so it changes nothing. */
 export type Call<Row = unknown, Body = unknown, Prepared = unknown, M extends Method = 'POST'> = RequestContext<
   Row,
   Body
@@ -87,9 +91,11 @@ export type Call<Row = unknown, Body = unknown, Prepared = unknown, M extends Me
   tx: M extends 'GET' ? Db : Tx
   prepared: Prepared
 }
-/** What reads needs no more than this; a change can be looked through in the same way. */
+/** The argument of functions that only read. A change satisfies it too. */
 export type ReadContext<Row = unknown, Body = unknown> = RequestContext<Row, Body> & { tx: Db }
-/** Before the transaction, and in none: each look at `db` is one of its own. What must be written here says so with `write`. */
+/**
+ * The argument of `prepare`: no transaction is open, and each query sees its own snapshot. A write here needs `write`.
+ */
 export type PrepareContext<Row = unknown, Body = unknown> = RequestContext<Row, Body> & { db: Db }
 
 export type Operation<
@@ -99,67 +105,79 @@ export type Operation<
   M extends Method = Method,
   P = any,
 > = {
-  /** `room.verb`; also the name in `berth admin`, the audit log and OpenAPI. */
+  /** `feature.action`; also the name in `berth admin`, the audit log and OpenAPI. */
   id: string
   method: M
   path: string
   summary: string
   /**
-   * The scopes of which one is needed, per kind of account. A kind left out may never call it. A staff permission instead of a
-   * scope: only a person can have it. `anyone`: before signing in.
+   * The rights of which one is needed, per kind of account. A kind that is left out may never call it. A token cannot
+   * hold a staff permission, only scopes. `anyone`: without signing in.
    */
   access: Partial<Record<AccountKind, readonly Right[]>> | 'anyone'
-  /** Only for who runs the controller, by `berth` on its host: for nobody else is there such a path. Its `access` is empty. */
+  /**
+   * Exists on the controller's host only, as a `berth admin` command; over HTTP its path is not found. Its `access` is
+   * empty.
+   */
   localOnly?: true
   /** Needs a person: answers tokens with `token_not_allowed`. */
   requiresSession?: true
   /**
-   * A change that a support session may make: what helps the account's holder and can be taken back. Never what
-   * touches who they are or who gets in, what they pay for, or what is answered with a secret. Reads are open unless they need a
-   * person.
+   * A change that a support session may make: it helps the account's holder and is reversible. Never a change of
+   * identity, of access or of costs, and never one that answers a secret. Reads are open unless they require a session.
    */
   allowedInSupportSession?: true
   /**
-   * Needs somebody who showed within the last ten minutes that they are who they are: what an unlocked screen must not give away. With
-   * names: only when the body has one of these fields.
+   * Requires that the person authenticated within the last ten minutes: an unlocked screen must not be enough for it. A
+   * list of names: only when the body has one of these fields.
    */
   requiresRecentAuth?: true | readonly string[]
-  /** A step of signing in or of showing who one is: few a minute from one address, and whatever is refused stands in the audit log. */
+  /** An attempt to authenticate: limited per address and minute, and each refusal is in the audit log. */
   authAttempt?: true
-  /** Who calls it leaves: the browser is told to forget what our pages kept in it. */
+  /** Ends the use of this browser: it is told to delete the storage of our pages. */
   clearsSiteData?: true
-  /** What somebody may do whose role demands a second factor, before there is one: set it up, read the own account, leave. */
+  /**
+   * Allowed to a person whose role requires a second factor that is not set up yet: to set it up, read the account,
+   * sign out.
+   */
   withoutSecondFactor?: true
-  /** Whose id the first `{…}` of the path is. */
+  /** The resource whose id is the first `{…}` of the path. */
   on?: Resource<Row>
-  /** The query parameters it knows: what each may be, and what it does as its description. `run` gets them as the text that was sent. */
+  /**
+   * Query parameters with their schemas; the description says what each does. `run` gets them as text, as they were
+   * sent.
+   */
   query?: Readonly<Record<string, TSchema>>
-  /** How many rows the pages of its list have, where not as usual: it knows `cursor` and `limit` then. */
+  /** Rows per page of a list where 50 and 200 do not fit. Adds the parameters `cursor` and `limit`. */
   pages?: Pages
   body?: B
   response: A
-  /** Not JSON but a file: `run` answers its text in pieces, each made when the reader has taken the one before. */
+  /** A file instead of JSON: `run` returns an iterable of text, read as fast as the client takes it. */
   produces?: 'text/csv' | 'application/jsonl'
-  /** 200 done or read, 201 made something, 202 a job goes on. */
+  /** 200 done or read, 201 created, 202 a job continues. */
   status?: 200 | 201 | 202
-  /** Codes of its own, beside those that the gate makes. */
+  /** Codes beside those that the gate may answer. */
   refuses?: readonly Code[]
-  /** Honours Idempotency-Key: remembered for 24 hours in the transaction of the change. */
+  /** Honours Idempotency-Key: the response is stored for 24 hours, in the transaction of the change. */
   idempotent?: true
-  /** For an operation whose body has an `action`: what the audit log says of each. */
+  /** For an operation whose body has an `action`: the words of the audit log for each. */
   actionWords?: Readonly<Record<string, string>>
   /** A ready body for the reference page and the curl line. */
   example?: Static<B>
-  /** The scopes that this body, not looked at yet, would give somebody: refused before all else where the caller lacks one. */
+  /** The scopes that the body, not validated yet, would grant. Refused early when the caller lacks one. */
   grants?(body: Partial<Static<B>>): Iterable<string>
-  /** What the audit log compares before and after; left out, the row behind `on`. For changes of what has no id, or stands in other tables too. */
+  /** The state that the audit log compares before and after; by default the row behind `on`. */
   auditSnapshot?(call: AppContext & { tx: Db; actor: Actor; target: Row }): Record<string, unknown>
-  /** Slow or foreign work before the transaction: hashing, another host. Permission, visibility and body are checked by then. */
+  /**
+   * Slow or external work before the transaction: hashing, another host. Permission, visibility and body are checked
+   * already.
+   */
   prepare?(call: PrepareContext<Row, Static<B>>): Promise<P>
-  /** Short, synchronous, in one transaction: the change, its job, event and audit line are written together or not at all. */
+  /** Short and synchronous, in one transaction: the change, its job, event and audit line commit together. */
   run(call: Call<Row, Static<B>, P, M>): Static<A>
 }
 
+/** Declares an operation. A list gets the parameters of its pages. */
 export const operation = <B extends TSchema, A extends TSchema, const M extends Method, Row = unknown, P = undefined>(
   o: Operation<Row, B, A, M, P>,
 ): Operation<Row, B, A, M, P> => {
@@ -190,23 +208,26 @@ export const line = (maxLength: number, minLength = 1) =>
     pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f\\u200e\\u200f\\u202a-\\u202e\\u2066-\\u2069\\ud800-\\udfff]*$',
     title: LINE,
   })
-/** An answer that has a name: OpenAPI says it once under that, and a generated client has one type for it. */
+/** A schema with a name: OpenAPI has it once, and a generated client has one type for it. */
 export const namedSchema = <const T extends Record<string, TSchema>>(name: string, properties: T) =>
   t.Object(properties, { title: name })
-/** A field whose name does not say it all. */
+/** Adds the description of a field. */
 export const described = <T extends TSchema>(schema: T, description: string): T => ({ ...schema, description }) as T
 export const nullable = <T extends TSchema>(schema: T) => t.Union([schema, t.Null()])
 /** Marks a field that the audit log masks. */
 export const secret = <T extends TSchema>(schema: T): T => ({ ...schema, writeOnly: true }) as T
 
-/** What `run` answers where `answers` is said. */
+/** The response of an operation that `produces` a file. */
 export const stream = t.Unsafe<Iterable<string>>({ type: 'string' })
 export const done = namedSchema('Done', {})
 export const time = t.String({ format: 'date-time' })
 
-/** The first moment that is not written with a year of four digits any more. */
+/** The first moment whose year has five digits. */
 const YEAR_10000 = Date.UTC(10_000, 0)
-/** The moment that a field of a body says. Throws `validation_failed` for a leap second, which no clock here shows, and for other ages. */
+/**
+ * The moment in a field of a body, in ms. Throws `validation_failed` for a leap second and outside the years 1970 to
+ * 9999.
+ */
 export function timeFrom(field: string, text: string): number {
   const at = Date.parse(text)
   if (!(at >= 0 && at < YEAR_10000))
@@ -214,11 +235,11 @@ export function timeFrom(field: string, text: string): number {
   return at
 }
 
-/** Is the job of the answer one that may not have been needed? */
+/** May the response have no job, because there was no work for a node? */
 const mayNeedNoJob = ({ status, response }: Operation): boolean =>
   status === 202 && 'anyOf' in (response.properties?.jobId ?? {})
 
-/** The statuses of an answer that is no refusal: what starts a job answers 200 when there is nothing to do on a node. */
+/** The statuses of success: an operation that starts a job answers 200 when there is nothing to do on a node. */
 export const statusesOf = (op: Operation): readonly number[] => (mayNeedNoJob(op) ? [202, 200] : [op.status ?? 200])
 
 export const statusOf = (op: Operation, body: any): number =>

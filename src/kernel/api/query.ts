@@ -1,13 +1,13 @@
-// What a query parameter may be. Its schema is what the gate checks, what OpenAPI shows and what the reference says.
+// Query parameters. The gate, OpenAPI and the reference use the same schema.
 import { type TSchema, Type as t } from 'typebox'
 import type { IdPrefix } from '../db/ids.ts'
 import { fits, wrongWith } from './validate.ts'
 
-/** Some text, which is never empty: an empty filter is a mistake and not "everything". */
+/** Text that is not empty: an empty filter is a mistake and does not mean "everything". */
 export const text = (description: string, maxLength = 200) => t.String({ minLength: 1, maxLength, description })
 export const oneOf = <const T extends readonly string[]>(values: T, description: string) =>
   t.Enum([...values], { description })
-/** The id of a thing of this kind, whether there is one or not. */
+/** An id with this prefix; it need not exist. */
 export const idOf = (prefix: IdPrefix, description: string) =>
   t.String({ pattern: `^${prefix}_[0-9a-z]{26}$`, title: `an id like ${prefix}_…`, description })
 export const wholeNumber = (description: string, minimum: number, more: { default?: number; maximum?: number } = {}) =>
@@ -20,7 +20,7 @@ export const moment = (description: string) =>
     description,
   })
 
-/** What is wrong with the value of a parameter, in words; undefined: nothing. */
+/** The mistake in the value of a parameter, in words; undefined when it is valid. */
 export function wrongValue(schema: TSchema, value: string): string | undefined {
   const isNumber = (schema as { type?: string }).type === 'integer'
   if (isNumber && !/^[0-9]+$/.test(value)) return 'must be a whole number.'

@@ -1,9 +1,9 @@
-// The way out. Every answer there is, of the API, of pages, files and agents' paths, of the socket's upgrade, leaves through
-// `answered`: so each has its request id and the headers that all have, and each is in the journal when requests are logged.
+// Every response leaves through `answered`: of the API, of pages, files, agents' paths and the socket's upgrade. So
+// each has a request id and the common headers, and each is in the journal when requests are logged.
 import { log, plainPath } from '../log.ts'
 import { ApiError, type ErrorTable, errorBody } from './errors.ts'
 
-/** What is known of a request since it came in. */
+/** The context of a request: made on arrival, completed by authentication. */
 export type RequestInfo = {
   requestId: string
   /** The caller's address, after trusted proxies. */
@@ -12,24 +12,24 @@ export type RequestInfo = {
   by?: string
   errors: ErrorTable
 }
-/** A request as `answered` hands it on: what is known of it travels with it. */
+/** A request with its context, as `answered` hands it on. */
 export type IncomingRequest = Request & { readonly info: RequestInfo }
 
-/** HSTS is ignored by browsers on plain HTTP, so it can always stand there. */
+/** Browsers ignore HSTS on plain HTTP, so it is sent always. */
 const always = Object.entries({
   'Strict-Transport-Security': 'max-age=31536000',
   'X-Content-Type-Options': 'nosniff',
   'Cross-Origin-Resource-Policy': 'same-origin',
   'Referrer-Policy': 'same-origin',
 })
-/** Of an answer that says nothing else. */
+/** Defaults for responses that do not set them. */
 const unlessSaid = Object.entries({
   'Cache-Control': 'no-store',
   'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
 })
 
 type Made = Response | undefined
-/** `handle` answers nothing where it made a socket of the connection. Whatever it throws is answered as a refusal. */
+/** `handle` returns undefined when the connection became a socket. An error that it throws becomes a response. */
 export async function answered<T extends Made>(
   request: Request,
   { from, logs, errors }: { from: string; logs: boolean; errors: ErrorTable },
@@ -40,7 +40,7 @@ export async function answered<T extends Made>(
   const startedAt = logs ? performance.now() : 0
   let response: T | Response
   try {
-    // Nothing of ours depends on the Host header, but the address of a request with a nonsensical one cannot be read.
+    // Nothing depends on the Host header, but the URL of a request with an invalid one cannot be parsed.
     if (!URL.canParse(request.url))
       throw new ApiError('invalid_request', 'The Host header is not the name of a host. Send the one of this panel.')
     response = await handle(incoming)
@@ -68,7 +68,7 @@ export async function answered<T extends Made>(
 
 export const asJson = { 'Content-Type': 'application/json; charset=utf-8' }
 
-/** Any error as an answer: refusals as they are, everything else as a request id whose cause is in the journal. */
+/** The response for an error: an ApiError as it is, any other as `internal_error` with its cause in the journal. */
 export function refuse(error: unknown, request: IncomingRequest): Response {
   const { requestId, errors } = request.info
   const r =

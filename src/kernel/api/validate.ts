@@ -1,4 +1,4 @@
-// From a schema to words for the person. Values are never echoed: they may be passwords.
+// Validation by schema, with messages for people. Values are never echoed: they may be passwords.
 import type { TSchema } from 'typebox'
 import { Compile, type Validator } from 'typebox/compile'
 import { Settings } from 'typebox/system'
@@ -23,7 +23,7 @@ export function check(schema: TSchema, value: unknown) {
   if (!fits(schema, given)) throw invalid(...wrongFields(schema, given))
 }
 
-/** Who has more of them wrong sent something else altogether. The library would stop at eight. */
+/** A body with more wrong fields is something else altogether. The library's own limit is eight. */
 const MOST_NAMED = 50
 Settings.Set({ maxErrors: 2 * MOST_NAMED })
 
@@ -35,11 +35,11 @@ function wrongFields(schema: TSchema, value: unknown): FieldError[] {
   return [...found].map(([field, message]): FieldError => ({ field, message }))
 }
 
-/** What is wrong with a value that stands alone, in words. */
+/** The mistake in a single value, in words. */
 export const wrongWith = (schema: TSchema, value: unknown): string =>
   wrongFields(schema, value)[0]?.message ?? 'is not right.'
 
-/** More values than these are not told in a message: the reference lists them. */
+/** A message lists this many values at most; the reference lists all. */
 const MOST_TOLD = 20
 
 type SchemaError = {
@@ -97,7 +97,7 @@ const oneOf = (values: unknown[]) =>
     : `must be one of ${values.join(', ')}.`
 const article = (word: string) => (/^[aeiou]/.test(word) ? `an ${word}` : `a ${word}`)
 
-/** A pattern's `title` says in words what it wants. */
+/** The `title` of a pattern describes it in words. */
 function titleAt(schema: TSchema, schemaPath: string): string | undefined {
   let at: any = schema
   for (const part of schemaPath.replace(/^#?\/?/, '').split('/')) at = at?.[part]
@@ -108,7 +108,10 @@ type Shape = { title?: string; anyOf?: TSchema[]; properties?: Record<string, TS
 /** The title of the schema that `line` makes. */
 export const LINE = 'one line of text'
 
-/** The value with its lines of text in Unicode's composed form, so that two names that look the same are the same. Nothing else is touched: not passwords, not keys. */
+/**
+ * The value with its lines of text in Unicode's composed form: names that look the same are equal. Passwords and keys
+ * stay.
+ */
 export function composed(schema: TSchema | undefined, value: unknown): unknown {
   const { title, anyOf, properties, items } = (schema ?? {}) as Shape
   if (typeof value === 'string')

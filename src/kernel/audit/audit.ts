@@ -22,7 +22,7 @@ export type AuditLine = {
   jobId?: string | null
 }
 
-/** Also for what is no operation of its own: refused sign-ins, enrolments, work the clock starts. */
+/** Also for events that are no operation: refused sign-ins, enrolments, scheduled work. */
 export function auditLine(
   tx: Db,
   { clock }: Pick<AppContext, 'clock'>,
@@ -45,7 +45,7 @@ export function auditLine(
   })
 }
 
-/** A refused sign-in is in the audit log like one that went through. */
+/** Records a refused attempt to authenticate. */
 export function auditRefusal(
   tx: Tx,
   { clock }: Pick<AppContext, 'clock'>,
@@ -78,7 +78,9 @@ const viaOf = ({ via }: Actor) =>
         ? 'system'
         : 'page'
 
-/** The id of what was changed or made: from the path, or `id` of the response, or its first other id that is no job's. */
+/**
+ * The id of what was changed or made: from the path, or `id` of the response, or its first other id that is no job's.
+ */
 const targetOf = (request: Request, { body }: CallResult): string | null =>
   Object.values(request.params ?? {})[0] ?? body?.id ?? otherIdIn(body ?? {}) ?? null
 
@@ -119,7 +121,7 @@ type Shape = { writeOnly?: boolean; anyOf?: TSchema[]; properties?: Record<strin
 const isSecret = (schema: TSchema): boolean =>
   !!(schema as Shape).writeOnly || !!(schema as Shape).anyOf?.some(isSecret)
 
-/** The body without what its schema calls secret, however deep or optional it stands. */
+/** The body with every secret field masked, at any depth. */
 function mask(schema: TSchema, value: unknown): unknown {
   if (isSecret(schema)) return value === null ? null : '***'
   const { properties, items } = schema as Shape

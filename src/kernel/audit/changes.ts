@@ -1,18 +1,17 @@
-// What a change changed: the row behind an operation before and after it, compared by the gate, so that no operation
-// writes it.
+// The difference that a change made: the gate compares the row before and after, so that no operation has to.
 import { iso } from '../db/clock.ts'
 
 export type Change = { field: string; before: unknown; after: unknown }
 
-/** A column of this name never stands in the log, only that it is another. */
+/** The log shows that such a column changed, never its value. */
 const SECRET = /hash|secret|encrypt|password|token|csrf|seed|private|codes|credential/i
 const MOST_CHARACTERS = 500
-/** Of what is gone, how people knew it. */
+/** Names of a removed thing, as people know it. */
 const names = ['name', 'hostname', 'email', 'address', 'title', 'text']
 
 type Row = Record<string, unknown>
 
-/** Undefined rows are not there (any more). Null when nothing differs that could be shown. */
+/** An undefined row does not exist (any more). Null when there is no difference to show. */
 export function changesOf(before: Row | undefined, after: Row | undefined): Change[] | null {
   if (!before) return null
   const fields = after ? Object.keys({ ...before, ...after }) : names.filter((name) => before[name] != null)

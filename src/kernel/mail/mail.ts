@@ -37,13 +37,14 @@ export const mailDelivery: DeliveryKind<Rendered> = {
   },
 }
 
-/** What `mailTo` needs of an operation's call. */
+/** The parts of an operation's call that `mailTo` uses. */
 export type MailContext = Pick<AppContext, 'secrets' | 'clock' | 'config' | 'brandFor'>
 
 /**
- * Writes to a person, in the caller's transaction and as the brand that this person sees. The address has passed
- * `mailAddress`. `mailTo(tx, call, owner, { subject: '…', paragraphs: ['…'], button: { words: 'Open the server', path:
- * '/servers/…' } })`
+ * Writes to a person, in the caller's transaction and as the brand that this person sees. The
+ * address has passed `mailAddress`.
+ *
+ * `mailTo(tx, call, owner, { subject: '…', paragraphs: ['…'], button: { words: 'Open', path: '/servers/…' } })`
  */
 export function mailTo(
   tx: Tx,

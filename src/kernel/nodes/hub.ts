@@ -44,9 +44,6 @@ export class Hub implements Nodes {
   ) {}
 
   connected = (nodeId: string) => this.sockets.has(nodeId)
-  private comings = 0
-  /** Counts every time that a node came or went. */
-  changes = () => this.comings
   /** Nodes connected now. */
   count = () => this.sockets.size
 
@@ -96,7 +93,6 @@ export class Hub implements Nodes {
     const before = this.sockets.get(nodeId)
     this.sockets.set(nodeId, socket)
     this.away.delete(nodeId)
-    this.comings++
     before?.close(4409, 'connected again')
     socket.send(JSON.stringify(welcome))
     for (const w of this.waiting.values()) {
@@ -109,7 +105,6 @@ export class Hub implements Nodes {
     const { nodeId } = socket.data
     if (this.sockets.get(nodeId) !== socket) return
     this.sockets.delete(nodeId)
-    this.comings++
     this.away.set(nodeId, this.clock())
     this.on.disconnected(nodeId)
   }

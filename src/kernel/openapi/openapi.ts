@@ -70,7 +70,7 @@ const errorResponse = (status: number, list: readonly Code[]) => ({
   }),
 })
 
-/** A token, or a browser's session, whose changes carry the word of the session too. */
+/** A token, or a browser's session; changes of a session also carry its CSRF token. */
 function securityOf(op: Operation) {
   if (op.access === 'anyone') return []
   const session = op.method === 'GET' ? { session: [] } : { session: [], csrf: [] }
@@ -102,7 +102,7 @@ function parametersOf({ examples }: Registry, op: Operation): Parameter[] {
       ([name, { description, ...schema }]: [string, TSchema & { description?: string }]) =>
         named(name, 'query', {
           description,
-          // More than the most is not refused, but nobody gets more.
+          // A larger limit is accepted and answered with the maximum.
           schema: name === 'limit' && op.pages ? { ...schema, maximum: op.pages.most } : schema,
         }),
     ),
@@ -140,12 +140,12 @@ function componentName({ type, title, pattern, description, minLength = 0, maxLe
   if (typeof title !== 'string' || !/^[\w ]{1,30}$/.test(title)) return undefined
   if (type === 'object') return title
   if (type !== 'string' || String(pattern ?? '').length < 60 || description !== undefined) return undefined
-  return `${title.replace(/(?:^| )(\w)/g, (_, letter: string) => letter.toUpperCase())}${minLength}To${maxLength}`
+  return `${title.replace(/(?:^| )(\w)/g, (_, initial: string) => initial.toUpperCase())}${minLength}To${maxLength}`
 }
 
 const isWords = (values: unknown) => Array.isArray(values) && values.every((it) => typeof it === 'string')
 
-/** What goes on after the answer. */
+/** The job that continues after the response. */
 const afterwards = ({ response }: Operation): string =>
   'jobId' in ((response as { properties?: object }).properties ?? {})
     ? ' It answers at once. Where there is a `jobId`, that job goes on: follow `GET /jobs/{jobId}` until its state is `succeeded` or `failed`.'

@@ -1,4 +1,4 @@
-// What a response may look like, made from its schema: examples that cannot go stale, because nobody writes them.
+// Examples of responses, made from their schemas: they cannot go stale, because nobody writes them.
 import type { TSchema } from 'typebox'
 import type { IdDeclaration } from '../db/ids.ts'
 
@@ -47,7 +47,7 @@ export function sampling(ids: Readonly<Record<string, IdDeclaration>>, values: R
     return kind && idOfKind(kind)
   }
 
-  /** A value of the schema. `of` names the thing that it is about, for its ids; a field that is a thing names itself. */
+  /** A value of the schema. `of` is the kind of thing it describes; a nested object is called by its field. */
   function sample(schema: TSchema, of: string, field = ''): unknown {
     const s = schema as Schema
     const known = values[field]

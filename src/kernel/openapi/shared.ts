@@ -7,8 +7,8 @@ export type Place<T extends Json> = { value: T; name: string; refer(reference: {
 export const ref = (kind: string, name: string) => ({ $ref: `#/components/${kind}/${name}` })
 
 /**
- * Answers the components of `kind`, by name, and puts references where they are used; the first place gives the name. A value with one
- * place stays there. Different values of one name are told apart by a number.
+ * Answers the components of `kind`, by name, and puts references where they are used; the first place gives the name. A
+ * value with one place stays there. Different values of one name are told apart by a number.
  */
 export function shared<T extends Json>(kind: string, places: readonly Place<T>[]): Record<string, T> {
   const components: Record<string, T> = {}

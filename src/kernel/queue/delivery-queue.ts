@@ -13,11 +13,13 @@ import {
   type DeliveryKind,
   type Outcome,
 } from './delivery-kind.ts'
-import { type Claimed, encryptedDeliveries, pruneDeliveries, statements, withoutPayload } from './queries.ts'
+import { type Claimed, encryptedDeliveries, pruneDeliveries, statements, waitingIn, withoutPayload } from './queries.ts'
 
 /** A kind that is not ready, or whose outcome could not be written, is looked at again after this time. */
 const RECHECK_MS = 5 * second
 const LONGEST_TIMER_MS = 3600 * second
+/** That many due deliveries are looked through for their lanes. Where there are more, the lanes are stepped through. */
+const SAMPLE = 200
 const LANES_AT_ONCE = 16
 const LONGEST_ERROR = 300
 
@@ -76,8 +78,8 @@ export class DeliveryQueue {
 
   private afterCommit() {
     if (!this.running) return
-    const { id, changedAt } = statements(this.context.db).newest.get()!
-    const seen = `${id} ${changedAt}`
+    const { id, changes } = statements(this.context.db).newest.get()!
+    const seen = `${id} ${changes}`
     if (seen === this.seen) return
     this.seen = seen
     this.wake()
@@ -104,7 +106,7 @@ export class DeliveryQueue {
     const now = clock()
     if (this.stalledUntil > now) return this.stalledUntil - now
     const pauses = this.kinds.map((kind) => {
-      if (!this.isReady(kind)) return statements(db).isWaiting.get(kind.kind) ? RECHECK_MS : LONGEST_TIMER_MS
+      if (!this.isReady(kind)) return waitingIn(db, kind.kind) ? RECHECK_MS : LONGEST_TIMER_MS
       const { at } = statements(db).nextAt.get(kind.kind, now)!
       return at === null ? LONGEST_TIMER_MS : at - now
     })
@@ -120,7 +122,7 @@ export class DeliveryQueue {
     for (const kind of this.kinds) {
       const active = this.active.get(kind.kind)!
       this.expire(kind)
-      if (!statements(this.context.db).isWaiting.get(kind.kind) || !this.isReady(kind)) continue
+      if (!waitingIn(this.context.db, kind.kind) || !this.isReady(kind)) continue
       while (active.size < kind.inFlight.total) {
         const next = this.next(kind, active)
         if (!next) break
@@ -135,32 +137,40 @@ export class DeliveryQueue {
     return begun
   }
 
-  /** The first due delivery of the first lane behind the one served last; once around all lanes. */
-  private next({ kind, inFlight }: DeliveryKind, active: Map<string, Active>): Claimed | undefined {
+  /** The first due delivery of the first lane in turn that has room for one more. */
+  private next(kind: DeliveryKind, active: Map<string, Active>): Claimed | undefined {
     const { db, clock } = this.context
     const now = clock()
-    const { dueLanes, dueIn } = statements(db)
-    const last = this.served.get(kind) ?? ''
-    const around = [
-      { after: last, to: undefined },
-      { after: '', to: last },
-    ]
-    for (const { after, to } of around)
-      for (let at = after; ; ) {
-        const lanes = dueLanes.all({ kind, after: at, now, most: LANES_AT_ONCE })
-        for (const { lane } of lanes) {
-          if (to !== undefined && lane > to) return undefined
-          const inLane = [...active.values()].filter((other) => other.lane === lane).length
-          if (inLane >= inFlight.perLane) continue
-          const due = dueIn.all(kind, lane, now, inLane + 1).find(({ id }) => !active.has(id))
-          if (!due) continue
-          this.served.set(kind, lane)
-          return due
-        }
-        if (lanes.length < LANES_AT_ONCE) break
-        at = lanes.at(-1)!.lane
-      }
+    for (const { lane, paused } of this.dueLanes(kind.kind, now)) {
+      const inLane = [...active.values()].filter((other) => other.lane === lane).length
+      if (paused || inLane >= kind.inFlight.perLane) continue
+      const due = statements(db)
+        .dueIn.all(kind.kind, lane, now, inLane + 1)
+        .find(({ id }) => !active.has(id))
+      if (!due) continue
+      this.served.set(kind.kind, lane)
+      return due
+    }
     return undefined
+  }
+
+  /** Every due lane once, beginning behind the lane that was served last. */
+  private *dueLanes(kind: string, now: number) {
+    const { dueSample, dueLanes } = statements(this.context.db)
+    const last = this.served.get(kind) ?? ''
+    const few = dueSample.all({ kind, after: last, now, most: SAMPLE })
+    // Fewer than asked for: these are all. Otherwise most of them are of the longest lanes.
+    if (few.reduce((sum, { n }) => sum + n, 0) < SAMPLE) return yield* few
+    for (const [first, end] of [
+      [last, undefined],
+      ['', last],
+    ] as const)
+      for (let after: string | undefined = first; after !== undefined; ) {
+        const lanes = dueLanes.all({ kind, after, now, most: LANES_AT_ONCE })
+        yield* end === undefined ? lanes : lanes.filter(({ lane }) => lane <= end)
+        after = lanes.length < LANES_AT_ONCE ? undefined : lanes.at(-1)!.lane
+        if (after !== undefined && end !== undefined && after > end) after = undefined
+      }
   }
 
   private expire(kind: DeliveryKind) {

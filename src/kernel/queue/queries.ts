@@ -1,4 +1,5 @@
-// The statements of the queue. They are raw because the claims run after each commit: an index answers each of them.
+// The statements of the queue. They are raw because the claims run after each commit: an index answers each of them. A
+// plus before a value keeps SQLite from planning the statement anew for each value.
 import type { Secrets } from '../crypto/secrets.ts'
 import { encryptedColumn } from '../db/encrypted.ts'
 import { newId } from '../db/ids.ts'
@@ -21,6 +22,10 @@ export type Claimed = {
 const claimed =
   'id, lane, recipient, subject, encrypted_payload AS encryptedPayload, attempts, max_attempts AS maxAttempts'
 
+type DueLane = { lane: string; paused: number }
+const isPausedSql = (lane: string) =>
+  `EXISTS (SELECT 1 FROM delivery_lanes l WHERE l.kind = $kind AND l.lane = ${lane} AND l.paused)`
+
 export const statements = prepared(({ $client }) => ({
   insert: $client.prepare(
     `INSERT INTO deliveries (id, kind, key, lane, recipient, subject, encrypted_payload, state, attempts, max_attempts,
@@ -30,12 +35,9 @@ export const statements = prepared(({ $client }) => ({
   ),
   byKey: $client.prepare<{ id: string }, [string, string]>('SELECT id FROM deliveries WHERE kind = ? AND key = ?'),
 
-  /** Is there a waiting one behind the first so many? An offset, because it stops counting there. */
-  isOverInLane: $client.prepare<unknown, [string, string, number]>(
-    "SELECT 1 FROM deliveries WHERE kind = ? AND lane = ? AND state = 'waiting' LIMIT 1 OFFSET ?",
-  ),
-  isOver: $client.prepare<unknown, [string, number]>(
-    "SELECT 1 FROM deliveries WHERE kind = ? AND state = 'waiting' LIMIT 1 OFFSET ?",
+  /** Waiting deliveries; the lane '' counts for the whole kind. */
+  waiting: $client.prepare<{ waiting: number }, [string, string]>(
+    'SELECT waiting FROM delivery_lanes WHERE kind = ? AND lane = ?',
   ),
   oldestInLane: $client.prepare<Claimed, [string, string]>(
     `SELECT ${claimed} FROM deliveries WHERE kind = ? AND lane = ? AND state = 'waiting' ORDER BY rowid LIMIT 1`,
@@ -45,47 +47,46 @@ export const statements = prepared(({ $client }) => ({
   ),
   drop: $client.prepare('DELETE FROM deliveries WHERE id = ?'),
   countDropped: $client.prepare(
-    `INSERT INTO delivery_lanes (kind, lane, paused, dropped, dropped_at, changed_at)
-     VALUES ($kind, $lane, 0, 1, $now, $now)
-     ON CONFLICT (kind, lane) DO UPDATE SET dropped = dropped + 1, dropped_at = $now,
-       changed_at = max($now, changed_at + 1)`,
+    'UPDATE delivery_lanes SET dropped = dropped + 1, dropped_at = $now WHERE kind = $kind AND lane = $lane',
   ),
 
   /**
-   * Due lanes behind this one, in order. Steps from lane to lane, so that a lane of thousands costs what a lane of one
-   * costs.
+   * The lanes of the deliveries that are due the longest, those behind `after` first. `n` says how many were looked at.
    */
-  dueLanes: $client.prepare<{ lane: string }, { kind: string; after: string; now: number; most: number }>(
+  dueSample: $client.prepare<DueLane & { n: number }, { kind: string; after: string; now: number; most: number }>(
+    `SELECT lane, count(*) AS n, (${isPausedSql('due.lane')}) AS paused
+     FROM (SELECT lane FROM deliveries WHERE kind = $kind AND state = 'waiting' AND next_at <= +$now
+       ORDER BY next_at LIMIT +$most) AS due
+     GROUP BY lane ORDER BY lane <= +$after, lane`,
+  ),
+  /** The next due lanes behind `after`. Steps from lane to lane: a lane of thousands costs as much as a lane of one. */
+  dueLanes: $client.prepare<DueLane, { kind: string; after: string; now: number; most: number }>(
     `WITH RECURSIVE lanes (lane) AS (
-       SELECT (SELECT min(lane) FROM deliveries WHERE kind = $kind AND state = 'waiting' AND lane > $after)
+       SELECT (SELECT min(lane) FROM deliveries WHERE kind = $kind AND state = 'waiting' AND lane > +$after)
        UNION ALL
        SELECT (SELECT min(lane) FROM deliveries WHERE kind = $kind AND state = 'waiting' AND lane > lanes.lane)
        FROM lanes WHERE lanes.lane IS NOT NULL
      )
-     SELECT lane FROM lanes
+     SELECT lane, (${isPausedSql('lanes.lane')}) AS paused FROM lanes
      WHERE lane IS NOT NULL
-       AND (SELECT min(next_at) FROM deliveries WHERE kind = $kind AND state = 'waiting' AND lane = lanes.lane) <= $now
-       AND NOT EXISTS (SELECT 1 FROM delivery_lanes l WHERE l.kind = $kind AND l.lane = lanes.lane AND l.paused)
-     LIMIT $most`,
+       AND (SELECT min(next_at) FROM deliveries WHERE kind = $kind AND state = 'waiting' AND lane = lanes.lane) <= +$now
+     LIMIT +$most`,
   ),
   dueIn: $client.prepare<Claimed, [string, string, number, number]>(
-    `SELECT ${claimed} FROM deliveries WHERE kind = ? AND lane = ? AND state = 'waiting' AND next_at <= ?
-     ORDER BY next_at, rowid LIMIT ?`,
+    `SELECT ${claimed} FROM deliveries WHERE kind = ? AND lane = ? AND state = 'waiting' AND next_at <= +?
+     ORDER BY next_at, rowid LIMIT +?`,
   ),
   nextAt: $client.prepare<{ at: number | null }, [string, number]>(
-    "SELECT min(next_at) AS at FROM deliveries WHERE kind = ? AND state = 'waiting' AND next_at > ?",
+    "SELECT min(next_at) AS at FROM deliveries WHERE kind = ? AND state = 'waiting' AND next_at > +?",
   ),
-  isWaiting: $client.prepare<unknown, [string]>(
-    "SELECT 1 FROM deliveries WHERE kind = ? AND state = 'waiting' LIMIT 1",
-  ),
-  /** Changes when something was queued or a lane was resumed. */
-  newest: $client.prepare<{ id: string | null; changedAt: number | null }, []>(
+  /** Changes when something was queued or a lane was paused or resumed. */
+  newest: $client.prepare<{ id: string | null; changes: number }, []>(
     `SELECT (SELECT id FROM deliveries ORDER BY rowid DESC LIMIT 1) AS id,
-       (SELECT total(changed_at) FROM delivery_lanes) AS changedAt`,
+       (SELECT total(changes) FROM delivery_lanes WHERE lane = '') AS changes`,
   ),
 
   expired: $client.prepare<Claimed, [string, number]>(
-    `SELECT ${claimed} FROM deliveries WHERE kind = ? AND state = 'waiting' AND until <= ? LIMIT 100`,
+    `SELECT ${claimed} FROM deliveries WHERE kind = ? AND state = 'waiting' AND until <= +? LIMIT 100`,
   ),
   // The payload is not needed any more, and what is not stored cannot leak.
   ended: $client.prepare(
@@ -98,8 +99,12 @@ export const statements = prepared(({ $client }) => ({
   ),
 
   setPaused: $client.prepare(
-    `INSERT INTO delivery_lanes (kind, lane, paused, dropped, changed_at) VALUES ($kind, $lane, $paused, 0, $now)
-     ON CONFLICT (kind, lane) DO UPDATE SET paused = $paused, changed_at = max($now, changed_at + 1)`,
+    `INSERT INTO delivery_lanes (kind, lane, paused) VALUES ($kind, $lane, $paused)
+     ON CONFLICT (kind, lane) DO UPDATE SET paused = $paused`,
+  ),
+  countChange: $client.prepare(
+    `INSERT INTO delivery_lanes (kind, lane, changes) VALUES (?, '', 1)
+     ON CONFLICT (kind, lane) DO UPDATE SET changes = changes + 1`,
   ),
   isPaused: $client.prepare<unknown, [string, string]>(
     'SELECT 1 FROM delivery_lanes WHERE kind = ? AND lane = ? AND paused',
@@ -116,7 +121,9 @@ export const statements = prepared(({ $client }) => ({
   forgetDropped: $client.prepare(
     'UPDATE delivery_lanes SET dropped = 0, dropped_at = NULL WHERE kind = ? AND dropped_at < ?',
   ),
-  pruneLanes: $client.prepare('DELETE FROM delivery_lanes WHERE kind = ? AND NOT paused AND dropped = 0'),
+  pruneLanes: $client.prepare(
+    "DELETE FROM delivery_lanes WHERE kind = ? AND lane <> '' AND NOT paused AND waiting = 0 AND dropped = 0",
+  ),
 
   undelivered: $client.prepare<{ failed: number; late: number; dropped: number }, { kind: string; before: number }>(
     `SELECT
@@ -168,12 +175,14 @@ export function queueDelivery<P>(
     now,
     until,
   })
-  const { isOverInLane, oldestInLane, isOver, oldest } = statements(tx)
-  if (isOverInLane.get(kind.kind, lane, kind.mostWaiting.perLane))
-    drop(tx, kind, oldestInLane.get(kind.kind, lane)!, now)
-  else if (isOver.get(kind.kind, kind.mostWaiting.total)) drop(tx, kind, oldest.get(kind.kind)!, now)
+  const { oldestInLane, oldest } = statements(tx)
+  if (waitingIn(tx, kind.kind, lane) > kind.mostWaiting.perLane) drop(tx, kind, oldestInLane.get(kind.kind, lane)!, now)
+  else if (waitingIn(tx, kind.kind) > kind.mostWaiting.total) drop(tx, kind, oldest.get(kind.kind)!, now)
   return id
 }
+
+/** How many deliveries wait in the lane, or in all lanes of the kind. */
+export const waitingIn = (db: Db, kind: string, lane = '') => statements(db).waiting.get(kind, lane)?.waiting ?? 0
 
 function drop(tx: Tx, kind: DeliveryKind, oldest: Claimed, now: number) {
   statements(tx).drop.run(oldest.id)
@@ -189,11 +198,13 @@ export const withoutPayload = ({ id, lane, recipient, subject, attempts }: Claim
   attempts,
 })
 
-/** Nothing of the lane is attempted until `resumeLane`; what is under way ends. */
-export const pauseLane = (tx: Tx, kind: string, lane: string, now: number) =>
-  void statements(tx).setPaused.run({ kind, lane, paused: 1, now })
-export const resumeLane = (tx: Tx, kind: string, lane: string, now: number) =>
-  void statements(tx).setPaused.run({ kind, lane, paused: 0, now })
+/** Nothing of the lane is attempted until `resumeLane`; attempts under way end. */
+export const pauseLane = (tx: Tx, kind: string, lane: string) => setPaused(tx, kind, lane, 1)
+export const resumeLane = (tx: Tx, kind: string, lane: string) => setPaused(tx, kind, lane, 0)
+function setPaused(tx: Tx, kind: string, lane: string, paused: 0 | 1) {
+  statements(tx).setPaused.run({ kind, lane, paused })
+  statements(tx).countChange.run(kind)
+}
 export const isLanePaused = (db: Db, kind: string, lane: string) => !!statements(db).isPaused.get(kind, lane)
 
 /** A transaction of so many rows keeps others waiting for a few milliseconds. */

@@ -26,11 +26,13 @@ export const deliveryLanes = sqliteTable(
   {
     kind: text().notNull(),
     lane: text().notNull(),
+    waiting: integer().notNull(),
     paused: integer({ mode: 'boolean' }).notNull(),
     /** Deliveries that were dropped because the queue was full. */
     dropped: integer().notNull(),
     droppedAt: integer('dropped_at'),
-    changedAt: integer('changed_at').notNull(),
+    /** In the row of the lane '', which stands for its whole kind: grows when a lane was paused or resumed. */
+    changes: integer().notNull(),
   },
   (table) => [primaryKey({ columns: [table.kind, table.lane] })],
 )

@@ -6,7 +6,6 @@ import { accountReference } from '../../identity/accounts/queries.ts'
 import { tokenReference } from '../../identity/tokens/queries.ts'
 import type { AccountKind } from '../../kernel/api/access.ts'
 import type { Actor } from '../../kernel/api/actor.ts'
-import { countOf } from '../../kernel/db/cache.ts'
 import type { Db } from '../../kernel/db/open.ts'
 import { LIKE, type Where } from '../../kernel/db/rows.ts'
 import { isJobGone, isOpenJob, type Job, jobReference, newestJobId, newestJobIds } from '../../kernel/jobs/queries.ts'
@@ -71,7 +70,9 @@ export const jobRows = (tx: Db, { where, values }: Where, after: string | undefi
     )
     .all(...values, ...(after ? [after] : []), limit)
 export const countJobs = (tx: Db, { where, values }: Where): number =>
-  countOf(tx, `SELECT count(*) AS n ${jobReference.from('j')} ${withWorkload} WHERE ${where}`, values)
+  tx.$client
+    .query<{ n: number }, string[]>(`SELECT count(*) AS n ${jobReference.from('j')} ${withWorkload} WHERE ${where}`)
+    .get(...values)!.n
 
 /** Conditions over `jobs j` for the states by which people filter. */
 export const jobStates = {

@@ -1,5 +1,6 @@
 import { Type as t } from 'typebox'
-import { accountById, mailAddress } from '../../identity/accounts/model.ts'
+import { mailAddress } from '../../identity/accounts/model.ts'
+import { accountById } from '../../identity/accounts/queries.ts'
 import { idOf } from '../../kernel/api/actor.ts'
 import { ApiError, invalid } from '../../kernel/api/errors.ts'
 import { done, fields, nullable, operation, secret } from '../../kernel/api/operation.ts'

@@ -1,9 +1,10 @@
-// The features that the loops run over: those of the product and the toy feature, so that each promise is seen to hold for what is added.
+// The features that the loops run over: those of the product and the toy feature, so that each promise is seen to hold
+// for what is added.
 import { features as product } from '../../../src/app/features.ts'
 import { assemble, type Feature } from '../../../src/kernel/feature.ts'
 import { lampsFeature } from './feature.ts'
 
-/** What a panel of these tests has beside the product. */
+/** The features that panels of these tests have beside the product. */
 export const added: readonly Feature[] = [lampsFeature]
 export const registry = assemble([...product, ...added])
 export const { allOperations, operations } = registry

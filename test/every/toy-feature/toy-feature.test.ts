@@ -1,5 +1,5 @@
-// A feature is its folder and one line: the toy feature is mounted here and nowhere else, and has all that a feature of the product has.
-// The loops beside this file run over it too (every-feature.ts).
+// A feature is its folder and one line: the toy feature is mounted here and nowhere else, and has all that a feature of
+// the product has. The loops beside this file run over it too (every-feature.ts).
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { operationHelp } from '../../../src/app/commands/admin-help.ts'
 import { registry as product } from '../../../src/app/features.ts'

@@ -7,12 +7,20 @@ import { journalOf } from '../../support/journal.ts'
 import { type World, world } from '../../support/panel.ts'
 
 const id = (n: number) => `srv_${String(n).padStart(26, '0')}`
-const server = (n: number, lifecycle: Lifecycle, suspendedAt: number | null = null) =>
-  ({ id: id(n), hostname: `web${n}`, lifecycle, suspendedAt }) as Workload
+const server = (n: number, lifecycle: Lifecycle, suspendedAt: number | null = null, more: Partial<Workload> = {}) => {
+  const diskGeneration = lifecycle === 'active' ? 1 : null
+  return { id: id(n), hostname: `web${n}`, lifecycle, suspendedAt, diskGeneration, spareDiskGb: 0, ...more } as Workload
+}
+/** A volume is the number of its workload; with a fraction it is a second disk of it. */
 const found = (vms: [number, Power][], volumes: number[], foreign: string[] = []): Inventory => ({
   type: 'inventory',
   vms: vms.map(([n, power]) => ({ workload: id(n), power })),
-  volumes: volumes.map((n) => ({ workload: id(n), generation: 0, pool: 'local', format: 'qcow2' })),
+  volumes: volumes.map((n) => ({
+    workload: id(Math.floor(n)),
+    generation: n % 1 ? 2 : 1,
+    pool: 'local',
+    format: 'qcow2',
+  })),
   foreign,
 })
 const kinds = (expected: Workload[], inventory: Inventory, busy: number[] = []) =>
@@ -51,11 +59,11 @@ describe('what is on a node against what should be', () => {
     ],
     ['one suspended after its installation failed', [server(1, 'failed', 1)], found([], []), [], []],
     [
-      'a suspended one whose old system runs on',
+      'a suspended one without an installed system that runs',
       [server(1, 'failed', 1)],
       found([[1, 'running']], [1]),
       [],
-      ['power 1'],
+      ['unused_volume 1', 'power 1'],
     ],
     ['one whose termination is not through', [server(1, 'terminated')], found([[1, 'running']], [1]), [], []],
     ['one waiting for its setup', [server(1, 'pending_setup')], found([], []), [], []],
@@ -64,6 +72,22 @@ describe('what is on a node against what should be', () => {
     ['one that a job works on', [server(1, 'active')], found([], []), [1], []],
     ['an orphan machine with its disk: one difference, not two', [], found([[9, 'running']], [9]), [], ['orphan_vm 9']],
     ['an orphan disk', [], found([], [9]), [], ['orphan_volume 9']],
+    ['a second disk not in use', [server(1, 'active')], found([[1, 'running']], [1, 1.5]), [], ['unused_volume 1']],
+    [
+      'a second disk that a job is about to delete',
+      [server(1, 'active', null, { spareDiskGb: 20 })],
+      found([[1, 'running']], [1, 1.5]),
+      [],
+      [],
+    ],
+    [
+      'only a disk of another generation than the one in use',
+      [server(1, 'active')],
+      found([[1, 'running']], [1.5]),
+      [],
+      ['missing_volume 1', 'unused_volume 1'],
+    ],
+    ['a disk left by a failed installation', [server(1, 'failed')], found([], [1]), [], ['unused_volume 1']],
     ['machines that are not ours', [], found([], [], ['win11', 'router']), [], ['foreign', 'foreign']],
     [
       'all at once',

@@ -1,6 +1,6 @@
 // Staff and their roles: nobody gives, takes or changes more than they have, and there is always an owner.
 import { describe, expect, test } from 'bun:test'
-import { accountById } from '../../../src/identity/accounts/model.ts'
+import { accountById } from '../../../src/identity/accounts/queries.ts'
 import { makeLink } from '../../../src/identity/auth/links/links.ts'
 import { write } from '../../../src/kernel/db/open.ts'
 import { panel, type Who } from '../../support/panel.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { accountById } from '../../../src/identity/accounts/model.ts'
+import { accountById } from '../../../src/identity/accounts/queries.ts'
 import { makeLink } from '../../../src/identity/auth/links/links.ts'
 import { endSessionsOf } from '../../../src/identity/auth/sessions.ts'
 import type { ApiError } from '../../../src/kernel/api/errors.ts'

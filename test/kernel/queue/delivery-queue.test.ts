@@ -17,6 +17,7 @@ import {
   queueDelivery,
   resumeLane,
   undelivered,
+  waitingIn,
 } from '../../../src/kernel/queue/queries.ts'
 
 quieten(true)
@@ -240,13 +241,13 @@ describe('lanes', () => {
   test('that are paused wait, alone, and go on when they are resumed', async () => {
     const q = queue()
     q.queue.start()
-    write(q.db, (tx) => pauseLane(tx, 'note', 'a', q.now()))
+    write(q.db, (tx) => pauseLane(tx, 'note', 'a'))
     q.add('one')
     q.add('two', { lane: 'b' })
     await until(() => q.got.length === 1)
     await Bun.sleep(5)
     expect(q.got.map(({ subject }) => subject)).toEqual(['two'])
-    write(q.db, (tx) => resumeLane(tx, 'note', 'a', q.now()))
+    write(q.db, (tx) => resumeLane(tx, 'note', 'a'))
     await until(() => q.got.length === 2)
     await q.queue.stop()
   })
@@ -308,7 +309,7 @@ describe('the queue', () => {
     q.queue.prune()
     expect(q.states().length).toBe(3)
     q.add('waits')
-    write(q.db, (tx) => pauseLane(tx, 'note', 'a', q.now()))
+    write(q.db, (tx) => pauseLane(tx, 'note', 'a'))
     q.turnClock(10 * minute)
     q.queue.prune()
     expect(q.states()).toEqual(['newest delivered 1', 'waits waiting 0'])
@@ -326,6 +327,20 @@ describe('the queue', () => {
     expect(slices).toEqual([500, 500, 199, 0])
   })
 
+  test('counts what waits in each lane and in all, whatever becomes of it', async () => {
+    const q = queue({ mostWaiting: { total: 100, perLane: 3 }, retryAfterMs: [], deliver: async () => fail('no') })
+    const counts = () => ['', 'a', 'b'].map((lane) => waitingIn(q.db, 'note', lane))
+    for (let i = 0; i < 4; i++) q.add(`a${i}`)
+    q.add('b', { lane: 'b' })
+    expect(counts()).toEqual([4, 3, 1])
+    await q.queue.settle()
+    expect(counts()).toEqual([0, 0, 0])
+    q.turnClock(2 * day)
+    q.queue.prune()
+    q.add('b', { lane: 'b' })
+    expect(counts()).toEqual([1, 0, 1])
+  })
+
   test('answers its claims from indexes', () => {
     const q = queue()
     const planOf = (sql: string) =>
@@ -340,6 +355,7 @@ describe('the queue', () => {
       `SELECT min(next_at) ${waiting} AND lane = 'a'`,
       `SELECT id ${waiting} AND lane = 'a' AND next_at <= 5 ORDER BY next_at, rowid LIMIT 3`,
       `SELECT min(next_at) ${waiting} AND next_at > 5`,
+      `SELECT lane ${waiting} AND next_at <= 5 ORDER BY next_at LIMIT 9`,
       `SELECT id ${waiting} AND until <= 5 LIMIT 100`,
       `SELECT id ${waiting} AND lane = 'a' ORDER BY rowid LIMIT 1`,
       `SELECT id ${waiting} ORDER BY rowid LIMIT 1`,

@@ -1,8 +1,8 @@
 // What a guest is told at its first boot: the crypt hash of its root password and the seed around it.
 import { describe, expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
+import { networkFor, seedFor } from '../../../src/compute/servers/install/seed.ts'
 import type { Server } from '../../../src/compute/servers/model.ts'
-import { networkFor, seedFor } from '../../../src/compute/servers/seed.ts'
 import { newRootPassword, sha512Crypt } from '../../../src/kernel/crypto/sha512-crypt.ts'
 import type { HeldAddress } from '../../../src/network/ip-pools/allocate.ts'
 import { toNetwork, toNumber, toText } from '../../../src/network/ip-pools/ranges.ts'

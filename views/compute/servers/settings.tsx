@@ -1,15 +1,15 @@
 // What changes more than a server's power. Each entry says what it does before it is pressed.
 import type { ComponentChildren } from 'preact'
 import { listOfferedImages } from '../../../src/catalog/images/images.ts'
+import { reinstallOptions, reinstallServer } from '../../../src/compute/servers/install/reinstall.ts'
 import { getServer } from '../../../src/compute/servers/list.ts'
 import { renameServer } from '../../../src/compute/servers/name.ts'
-import { reinstallServer } from '../../../src/compute/servers/setup.ts'
 import { suspendServer, unsuspendServer } from '../../../src/compute/servers/suspend.ts'
 import { terminateServer } from '../../../src/compute/servers/terminate.ts'
 import { inviteMember } from '../../../src/identity/team/invite.ts'
 import { listMemberships } from '../../../src/identity/team/memberships.ts'
 import type { Operation } from '../../../src/kernel/api/operation.ts'
-import { type Answers, allIfAllowed, reading } from '../../../src/kernel/web/page.ts'
+import { type Answers, allIfAllowed, ifAllowed, reading } from '../../../src/kernel/web/page.ts'
 import { useAt } from '../../../src/kernel/web/page-context.ts'
 import { listJobs } from '../../../src/platform/jobs/jobs.ts'
 import { Action } from '../../components/action.tsx'
@@ -29,6 +29,7 @@ const reads = {
   server: getServer,
   jobs: reading(listJobs, ({ params }) => ({ query: { serverId: params['id'] ?? '', limit: '10' } })),
   images: allIfAllowed(listOfferedImages),
+  reinstallation: ifAllowed(reinstallOptions),
   memberships: allIfAllowed(listMemberships),
 }
 type InArea = Answers<typeof reads> & { area: Area }
@@ -168,20 +169,34 @@ const Suspend = ({ server: s }: { server: Server }) =>
     </Setting>
   )
 
-function Reinstall({ server: s, images, area }: InArea) {
+/** The sentences of the dialog and of its entry about the system that is installed now. */
+const fateOf = (s: Server) =>
+  ({
+    kept: {
+      words: 'Installs an image again. The present system is deleted once the new one runs; addresses stay.',
+      consequence: `Everything on its disk of ${exactGb(s.diskGb)} is deleted once the new system runs. If the installation fails, the present system stays as it is.`,
+    },
+    deleted_first: {
+      words: 'Installs an image again. Everything on the disk is deleted first; addresses stay.',
+      consequence:
+        "This server's old system is deleted first, because there is no space for both: if the installation fails, nothing is left.",
+    },
+    none: { words: 'Installs an image. Addresses stay.', consequence: 'Nothing is installed now.' },
+  }) as const
+
+function Reinstall({ server: s, images, reinstallation, area }: InArea) {
+  const oldSystem = reinstallation?.oldSystem ?? 'kept'
+  const { words, consequence } = fateOf(s)[oldSystem]
   const at = useAt()
   const scope = `reinstall-${s.id}`
   const options = imageOptions(images?.data ?? [], s.diskGb)
   const value = (options.find((o) => o.value === s.image?.id && !o.why) ?? options.find((o) => !o.why))?.value
   return (
-    <Setting
-      op={reinstallServer}
-      title="Reinstall"
-      words="Installs an image again. Everything on the disk is lost; addresses stay."
-    >
+    <Setting op={reinstallServer} title="Reinstall" words={words}>
       <Action
         op={reinstallServer}
         params={{ id: s.id }}
+        {...(oldSystem === 'deleted_first' && { body: { discardFirst: true } })}
         label="Reinstall"
         tone="bad"
         wide
@@ -193,10 +208,7 @@ function Reinstall({ server: s, images, area }: InArea) {
         confirm={{
           type: s.hostname,
           keep: 'Keep as it is',
-          consequences: [
-            `Everything on its disk of ${exactGb(s.diskGb)} is deleted.`,
-            'Name, addresses and package stay.',
-          ],
+          consequences: [consequence, 'Name, addresses and package stay.'],
         }}
         fields={
           <>

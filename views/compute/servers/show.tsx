@@ -1,6 +1,6 @@
 import { listOfferedImages } from '../../../src/catalog/images/images.ts'
+import { setupServer } from '../../../src/compute/servers/install/setup.ts'
 import { getServer } from '../../../src/compute/servers/list.ts'
-import { setupServer } from '../../../src/compute/servers/setup.ts'
 import { listMemberships } from '../../../src/identity/team/memberships.ts'
 import { type Answers, type At, allIfAllowed, reading } from '../../../src/kernel/web/page.ts'
 import { useAt } from '../../../src/kernel/web/page-context.ts'

@@ -10,7 +10,7 @@ import { day, hour, second } from '../../../kernel/db/clock.ts'
 import { newId } from '../../../kernel/db/ids.ts'
 import type { Db, Tx } from '../../../kernel/db/open.ts'
 import type { Account } from '../../accounts/model.ts'
-import { accountById } from '../../accounts/model.ts'
+import { accountById } from '../../accounts/queries.ts'
 import { type MadeBy, oneTimeLinks } from '../tables.ts'
 
 export type { MadeBy }

@@ -80,12 +80,14 @@ function mustBeAProgram(actor: Actor) {
       'forbidden',
       actor.kind === 'staff'
         ? "A sign-in link is for billing systems. To work in a customer's account, open a support session."
-        : 'A sign-in link is for billing systems: make it with a token. What your customers have, you see in your own area.',
+        : 'A sign-in link is for billing systems: make it with a token. ' +
+            'What your customers have, you see in your own area.',
     )
   if (actor.kind === 'staff' && !actor.permissions.has('support_session'))
     throw new ApiError(
       'forbidden',
-      'A sign-in link leads into a customer\'s account: the role of whoever made this token must include "Open support sessions".',
+      "A sign-in link leads into a customer's account: " +
+        'the role of whoever made this token must include "Open support sessions".',
     )
 }
 

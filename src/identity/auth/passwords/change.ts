@@ -17,8 +17,8 @@ export function sendWelcome(tx: Tx, app: MailContext, account: Account) {
     ],
     button: { words: 'Choose a password', ...link },
     closing:
-      'The link works once, for 7 days. After that, "Forgotten your password?" on the sign-in page mails you a new one. ' +
-      'If you did not expect an account, do nothing.',
+      'The link works once, for 7 days. After that, "Forgotten your password?" on the sign-in page ' +
+      'mails you a new one. If you did not expect an account, do nothing.',
   })
 }
 

@@ -4,7 +4,7 @@
 import { ApiError, invalid } from '../../../kernel/api/errors.ts'
 import type { Db } from '../../../kernel/db/open.ts'
 import type { Account } from '../../accounts/model.ts'
-import { accountById } from '../../accounts/model.ts'
+import { accountById } from '../../accounts/queries.ts'
 import { isGuessable } from './strength.ts'
 
 const cost = { algorithm: 'argon2id', memoryCost: 19456, timeCost: 2 } as const

@@ -6,7 +6,7 @@ import { fields, nullable, operation, type PrepareContext, time } from '../../..
 import { iso } from '../../../kernel/db/clock.ts'
 import { write } from '../../../kernel/db/open.ts'
 import type { Account } from '../../accounts/model.ts'
-import { accountById } from '../../accounts/model.ts'
+import { accountById } from '../../accounts/queries.ts'
 import { createSession, signedIn } from '../complete-sign-in.ts'
 import {
   challengeFrom,

@@ -22,7 +22,8 @@ import { type Db, isUniqueViolation, type Tx, write } from '../../../kernel/db/o
 import { ownRow } from '../../../kernel/db/rows.ts'
 import { log } from '../../../kernel/log.ts'
 import type { Account } from '../../accounts/model.ts'
-import { accountById, ownAccount } from '../../accounts/model.ts'
+import { ownAccount } from '../../accounts/model.ts'
+import { accountById } from '../../accounts/queries.ts'
 import { deviceIn } from '../own-sessions.ts'
 import { ownSessionId } from '../sessions.ts'
 import { type Passkey, passkeyChallenges, passkeys } from '../tables.ts'
@@ -58,7 +59,7 @@ const credential = secret(
 export const assertion = credential
 export type Assertion = { id: string; response: { clientDataJSON: string } }
 
-// ---------------------------------------------------------------- passkeyChallenges
+// ---------------------------------------------------------------- challenges
 type Purpose = 'register' | 'confirm' | 'sign_in'
 
 export function newPasskeyChallenge(tx: Tx, holder: string, purpose: Purpose, now: number): string {

@@ -1,7 +1,7 @@
-// What a guest is told at its first boot, as cloud-init's NoCloud source reads it. Data only: nothing of it is spliced into text.
-import type { Seed } from '../../../agent/protocol/wire.ts'
-import type { HeldAddress } from '../../network/ip-pools/allocate.ts'
-import { guestIpv6, type Server } from './model.ts'
+// The data for a guest's first boot, for cloud-init's NoCloud source. Values only: none of them is spliced into text.
+import type { Seed } from '../../../../agent/protocol/wire.ts'
+import type { HeldAddress } from '../../../network/ip-pools/allocate.ts'
+import { guestIpv6, type Server } from '../model.ts'
 
 export type Access = { passwordHash: string | null; publicKeys: string[] }
 

@@ -1,11 +1,11 @@
-// What the two ways to a new installation share: the hostname, the access to it, and the refusals for both.
+// Hostname, access and refusals that orders, setups and reinstallations have in common.
 import { Type as t } from 'typebox'
-import type { Image } from '../../catalog/images/model.ts'
-import { publicKeysOf } from '../../identity/ssh-keys/model.ts'
-import { ApiError, invalid } from '../../kernel/api/errors.ts'
-import { line } from '../../kernel/api/operation.ts'
-import { newRootPassword, sha512Crypt } from '../../kernel/crypto/sha512-crypt.ts'
-import type { Db } from '../../kernel/db/open.ts'
+import type { Image } from '../../../catalog/images/model.ts'
+import { publicKeysOf } from '../../../identity/ssh-keys/model.ts'
+import { ApiError, invalid } from '../../../kernel/api/errors.ts'
+import { line } from '../../../kernel/api/operation.ts'
+import { newRootPassword, sha512Crypt } from '../../../kernel/crypto/sha512-crypt.ts'
+import type { Db } from '../../../kernel/db/open.ts'
 import type { Access } from './seed.ts'
 
 /** Letters, numbers and hyphens; short or full. */

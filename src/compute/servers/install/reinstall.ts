@@ -1,0 +1,321 @@
+// Reinstalling a server so that a failure leaves the old system as it was. The new system gets a disk of its own beside the old one,
+// and the last step takes it into use; the old disk is removed after that, by a job of its own. Until then every undo leads back to
+// the old disk, definition and power. Where the node has no space for two disks, the old one is removed first, if the caller agrees.
+import { Type as t } from 'typebox'
+import { nodeCommand, type Power, type Vm, type Volume } from '../../../../agent/protocol/wire.ts'
+import { capacityOf } from '../../../fleet/nodes/queries.ts'
+import { system } from '../../../kernel/api/actor.ts'
+import { ApiError } from '../../../kernel/api/errors.ts'
+import { described, fields, namedSchema, operation } from '../../../kernel/api/operation.ts'
+import type { Db, Tx } from '../../../kernel/db/open.ts'
+import { CommandFailed } from '../../../kernel/jobs/failures.ts'
+import { emit } from '../../../kernel/jobs/outbox.ts'
+import { saga } from '../../../kernel/jobs/saga.ts'
+import { startJob } from '../../../kernel/jobs/start.ts'
+import { changeWorkload, isHostnameFree } from '../../workloads/queries.ts'
+import { hostnameTaken, refuseHostnameTaken } from '../../workloads/reserve.ts'
+import { inEvent, load, type Server, server, serverJob } from '../model.ts'
+import { updateServer } from '../queries.ts'
+import { mustAllow, refusalsOf } from '../state.ts'
+import type { Installing } from './install.ts'
+import { access, hostname, rootPasswordFor } from './order.ts'
+import { BOOT_LIMIT_SECONDS, NO_ANSWER, type Plan, planInstallation, vmOf, volumeOf } from './plan.ts'
+import { imageFor, installationOf, installationStarted, who } from './setup.ts'
+
+/** Seconds for the old system to shut down, so that it is consistent if it has to come back. */
+const GRACE_SECONDS = 60
+
+/** The fate of the old system: kept until the new one is in use, deleted first for lack of space, or there is none. */
+const fates = ['kept', 'deleted_first', 'none'] as const
+type Fate = (typeof fates)[number]
+
+/** Decided by the space that placement counts with: each server holds its whole disk. */
+function fateOfOldSystem(tx: Db, target: Server): Fate {
+  if (target.diskGeneration === null) return 'none'
+  const { diskGb, heldDiskGb } = capacityOf(tx, target.nodeId)
+  return diskGb - heldDiskGb >= target.diskGb ? 'kept' : 'deleted_first'
+}
+
+const noRoom = (target: Server) =>
+  new ApiError(
+    'no_room_to_reinstall',
+    `There is no space for a second disk of ${target.diskGb} GB beside the one of ${target.hostname}, so its system ` +
+      'would be deleted first: if the installation fails, nothing is left. To accept that, send discardFirst: true.',
+    { neededGb: target.diskGb },
+  )
+
+export const reinstallOptions = operation({
+  id: 'servers.reinstall-options',
+  method: 'GET',
+  path: '/servers/{id}/reinstall-options',
+  summary: 'Whether the present system of a server survives a reinstallation that fails',
+  // As for the record of the server: the page of its settings shows it to every reader.
+  access: { staff: ['servers:read'], reseller: ['servers:read'], customer: ['servers:read'] },
+  on: server,
+  response: namedSchema('ReinstallOptions', {
+    oldSystem: described(
+      t.Enum([...fates]),
+      'kept: until the new system is in use. deleted_first: there is no space for both disks, and nothing is left if the ' +
+        'installation fails. none: nothing is installed.',
+    ),
+    neededGb: described(t.Integer(), 'The space that a second disk takes.'),
+  }),
+  run: ({ tx, target }) => ({ oldSystem: fateOfOldSystem(tx, target), neededGb: target.diskGb }),
+})
+
+export const reinstallServer = operation({
+  id: 'servers.reinstall',
+  method: 'POST',
+  path: '/servers/{id}/actions/reinstall',
+  summary: 'Reinstall a server with an image; everything on its disk is lost once the new system is in use',
+  access: who,
+  requiresRecentAuth: true,
+  on: server,
+  body: fields({
+    imageId: t.String({ maxLength: 40 }),
+    hostname: t.Optional(hostname),
+    access,
+    discardFirst: t.Optional(
+      described(t.Boolean(), 'True: where there is no space for both disks, the old system is deleted first.'),
+    ),
+  }),
+  response: installationStarted,
+  status: 202,
+  idempotent: true,
+  refuses: [...refusalsOf('reinstall'), 'server_busy', 'hostname_taken', 'disk_too_small', 'no_room_to_reinstall'],
+  example: { imageId: '<image_id>', access: { mode: 'password' } },
+  prepare: async ({ body }) => rootPasswordFor(body.access),
+  run({ tx, actor, target, body, clock, prepared: password }) {
+    // Errors of the request come before those that only the present state causes.
+    const chosen = imageFor(tx, actor, target, body.imageId)
+    const input = {
+      ...installationOf(tx, actor, target, chosen, body.access, password),
+      imageId: chosen.id,
+      hostname: (body.hostname ?? target.hostname).toLowerCase(),
+      discardFirst: body.discardFirst === true,
+    }
+    mustAllow(target, 'reinstall')
+    if (!isHostnameFree(tx, target, input.hostname)) throw hostnameTaken(input.hostname)
+    if (fateOfOldSystem(tx, target) === 'deleted_first' && !input.discardFirst) throw noRoom(target)
+    const about = serverJob(target, { by: actor, title: `Reinstall ${input.hostname}`, now: clock() })
+    const jobId = startJob(tx, reinstalling, input, about)
+    return { jobId, serverId: target.id, ...(password ? { rootPassword: password.tell } : {}) }
+  },
+})
+
+type Reinstalling = Installing & { imageId: string; hostname: string; discardFirst: boolean }
+
+type ReinstallPlan = Plan & {
+  /** The old system's definition, without a seed; undefined where there is none. */
+  old: Vm | undefined
+  /** As last reported before the job. */
+  power: Power | null
+}
+type Hold = { fate: Fate; diskGb: number }
+/** The outputs that decide how to undo. */
+type Outputs = { hold: Hold; plan: ReinstallPlan; look?: { power: Power }; 'give-up'?: unknown }
+
+/** Decides the fate of the old system and holds the space of a second disk. Throws `no_room_to_reinstall`. */
+function hold(tx: Tx, { serverId, discardFirst }: Reinstalling): Hold {
+  const target = load(tx, serverId)
+  const fate = fateOfOldSystem(tx, target)
+  if (fate === 'deleted_first' && !discardFirst) throw noRoom(target)
+  if (fate === 'kept') changeSpare(tx, serverId, target.diskGb)
+  return { fate, diskGb: target.diskGb }
+}
+
+const changeSpare = (tx: Tx, serverId: string, byGb: number) =>
+  changeWorkload(tx, serverId, { spareDiskGb: load(tx, serverId).spareDiskGb + byGb })
+
+function plan(tx: Tx, { serverId, hostname, access }: Reinstalling, jobId: string): ReinstallPlan {
+  changeWorkload(tx, serverId, { lifecycle: 'provisioning', failure: null })
+  const target = load(tx, serverId)
+  const old = target.diskGeneration === null ? undefined : volumeOf(target, target.diskGeneration)
+  return {
+    ...planInstallation(tx, { ...target, hostname }, access, jobId),
+    old: old && vmOf(tx, target, old, false),
+    power: target.power,
+  }
+}
+
+/** Returns the server to the state of the disk in use; without one its installation failed. A termination recorded meanwhile stays. */
+function unplan(tx: Tx, serverId: string, power: Power | null, reason: string | null) {
+  const { lifecycle, diskGeneration } = load(tx, serverId)
+  if (lifecycle === 'terminated') return
+  if (diskGeneration === null) changeWorkload(tx, serverId, { lifecycle: 'failed', failure: reason, power: null })
+  else changeWorkload(tx, serverId, { lifecycle: 'active', power })
+}
+
+/** Undoing leads back to the old system, unless there is none or it was given up. */
+const comesBack = (out: Outputs) => out.hold.fate === 'kept' || (out.hold.fate === 'deleted_first' && !out['give-up'])
+
+/** Starts the old system if it ran; removes the definition where there is no old system. */
+const bringBack = ({ nodeId, serverId }: Installing, out: Outputs) => {
+  if (!comesBack(out)) return nodeCommand(nodeId, 'vm.remove', { workload: serverId })
+  return isOn(out.look?.power) ? nodeCommand(nodeId, 'vm.start', { workload: serverId }) : undefined
+}
+
+const removeOldDisk = ({ nodeId }: Installing, { hold: { fate }, plan: { old } }: Outputs) =>
+  fate === 'deleted_first' && old ? nodeCommand(nodeId, 'volume.remove', old.volume) : undefined
+
+const isOn = (power: Power | undefined) => power === 'running' || power === 'paused'
+
+export const reinstalling = saga<Reinstalling>('reinstall', { lane: 'build', cancelWith: 'servers:reinstall' })
+  .record('hold', 'Holding space for the new disk', {
+    do: (tx, { input }) => hold(tx, input),
+    undo: (tx, { input, out }) => {
+      if (out.hold?.fate === 'kept') changeSpare(tx, input.serverId, -out.hold.diskGb)
+    },
+  })
+  .record('plan', 'Planning the installation', {
+    do: (tx, { input, jobId }) => plan(tx, input, jobId),
+    undo: (tx, { input, out, error }) => {
+      // Outputs of later steps are present in an undo.
+      const { look } = out as Partial<Outputs>
+      if (out.plan) unplan(tx, input.serverId, look?.power ?? out.plan.power, error?.message ?? null)
+    },
+    undoAtOnce: true,
+  })
+  .command('look', 'Looking at its power', {
+    abandonable: true,
+    do: ({ input }) => nodeCommand(input.nodeId, 'vm.look', { workload: input.serverId }),
+  })
+  // The image stays on the node when the job fails, for the next server that uses it.
+  .command('image', 'Fetching the image, unless the node has it', {
+    abandonable: true,
+    do: ({ input }) => nodeCommand(input.nodeId, 'image.ensure', input.image),
+  })
+  // Before the new vm starts, so that it can never send with the address of another. The old system has the same rules.
+  .command('firewall', 'Loading its network rules', {
+    do: ({ input, out }) => nodeCommand(input.nodeId, 'firewall.allow', out.plan.portRules),
+    undo: ({ input, out }) =>
+      comesBack(out) ? undefined : nodeCommand(input.nodeId, 'firewall.forget', { workload: input.serverId }),
+  })
+  .command('stop', 'Shutting down the old system', {
+    do: ({ input, out }) =>
+      out.hold.fate === 'none'
+        ? nodeCommand(input.nodeId, 'vm.remove', { workload: input.serverId })
+        : out.hold.fate === 'deleted_first'
+          ? nodeCommand(input.nodeId, 'vm.stop', { workload: input.serverId, graceSeconds: GRACE_SECONDS })
+          : undefined,
+    undo: ({ input, out }) => (out.hold.fate === 'kept' ? undefined : bringBack(input, out)),
+  })
+  // Sends nothing forwards. After the next step the old disk is in use no more, and every undo has to delete it.
+  .command('old-disk', 'Deleting the old disk', {
+    do: () => undefined,
+    undo: ({ input, out }) => (comesBack(out) ? undefined : removeOldDisk(input, out)),
+  })
+  // Without space for two disks nothing leads back to the old system from here on.
+  .record('give-up', 'Giving up the old system', {
+    do: (tx, { input, out }) => {
+      if (out.hold.fate !== 'deleted_first') return undefined
+      changeWorkload(tx, input.serverId, { diskGeneration: null })
+      return { givenUp: true }
+    },
+  })
+  .command('clear-disk', 'Deleting the old disk', {
+    do: ({ input, out }) => removeOldDisk(input, out),
+  })
+  .command('disk', 'Making the new disk', {
+    do: ({ input, out }) =>
+      nodeCommand(input.nodeId, 'volume.create', {
+        volume: out.plan.volume,
+        image: input.image.id,
+        sizeBytes: out.plan.sizeBytes,
+      }),
+    undo: ({ input, out }) => nodeCommand(input.nodeId, 'volume.remove', out.plan.volume),
+  })
+  // After the copy, which may take minutes in which the old system still runs.
+  .command('stop-kept', 'Shutting down the old system', {
+    do: ({ input, out }) =>
+      out.hold.fate === 'kept'
+        ? nodeCommand(input.nodeId, 'vm.stop', { workload: input.serverId, graceSeconds: GRACE_SECONDS })
+        : undefined,
+    undo: ({ input, out }) => (out.hold.fate === 'kept' ? bringBack(input, out) : undefined),
+  })
+  .command('seed', 'Writing the data for its first boot', {
+    do: ({ input, out }) => nodeCommand(input.nodeId, 'seed.write', out.plan.seed),
+    undo: ({ input }) => nodeCommand(input.nodeId, 'seed.remove', { workload: input.serverId }),
+  })
+  .command('define', 'Defining the virtual machine', {
+    do: ({ input, out }) => nodeCommand(input.nodeId, 'vm.define', out.plan.vm),
+    undo: ({ input, out }) =>
+      comesBack(out) && out.plan.old
+        ? nodeCommand(input.nodeId, 'vm.define', out.plan.old)
+        : nodeCommand(input.nodeId, 'vm.remove', { workload: input.serverId }),
+  })
+  .command('start', 'Starting it', {
+    do: ({ input }) => nodeCommand(input.nodeId, 'vm.start', { workload: input.serverId }),
+    undo: ({ input }) => nodeCommand(input.nodeId, 'vm.stop', { workload: input.serverId, graceSeconds: 0 }),
+  })
+  .command('boot', 'Waiting until it answers', {
+    abandonable: true,
+    do: ({ input, out }) =>
+      nodeCommand(input.nodeId, 'vm.await', {
+        workload: input.serverId,
+        address: out.plan.address,
+        limitSeconds: BOOT_LIMIT_SECONDS,
+      }),
+  })
+  // An image without guest agent and SSH may boot and never answer: its seed stays for as long as it may still be read.
+  .command('unseed', 'Removing the data for its first boot', {
+    do: ({ input, out }) =>
+      out.boot.answered === 'agent' || out.boot.answered === 'ssh'
+        ? nodeCommand(input.nodeId, 'seed.remove', { workload: input.serverId })
+        : undefined,
+  })
+  // The last step: nothing can fail after it, so it needs no undo.
+  .record('switch', 'Taking the new system into use', {
+    do: (tx, { input, out, now, log }) => {
+      const { serverId, nodeId } = input
+      if (out.boot.answered === 'off')
+        throw new CommandFailed('vm_off', 'The new system switched itself off before it answered.')
+      if (out.boot.answered === 'no') log(NO_ANSWER, 'warning')
+      takeIntoUse(tx, input, out.plan.volume.generation)
+      const { concerning, data } = inEvent(tx, load(tx, serverId))
+      emit(tx, now, 'server.reinstalled', concerning, { ...data, image: input.imageId })
+      const { hold, plan } = out
+      if (hold.fate === 'kept' && plan.old)
+        startJob(
+          tx,
+          removingDisk,
+          { serverId, nodeId, volume: plan.old.volume, diskGb: hold.diskGb },
+          {
+            by: system,
+            title: `Delete the old disk of ${input.hostname}`,
+            nodeId,
+            subject: { type: 'server', id: serverId },
+            now,
+          },
+        )
+    },
+  })
+
+/** The new disk, image and hostname become the server's. Throws `hostname_taken`, when another took the name meanwhile. */
+function takeIntoUse(tx: Tx, { serverId, imageId, hostname }: Reinstalling, diskGeneration: number) {
+  const before = load(tx, serverId)
+  try {
+    changeWorkload(tx, serverId, {
+      hostname,
+      name: before.name === before.hostname ? hostname : before.name,
+      lifecycle: 'active',
+      power: 'running',
+      wantedPower: 'running',
+      diskGeneration,
+    })
+  } catch (error) {
+    refuseHostnameTaken(error, hostname)
+  }
+  updateServer(tx, serverId, { imageId })
+}
+
+type RemovingDisk = { serverId: string; nodeId: string; volume: Volume; diskGb: number }
+
+/** Deletes the disk that a reinstallation replaced and gives its space back. It works beside other jobs of the server. */
+export const removingDisk = saga<RemovingDisk>('remove_disk', { neverGivesUp: true })
+  .command('delete', 'Deleting the old disk', {
+    do: ({ input }) => nodeCommand(input.nodeId, 'volume.remove', input.volume),
+  })
+  .record('release', 'Giving its space back', {
+    do: (tx, { input }) => changeSpare(tx, input.serverId, -input.diskGb),
+  })

@@ -1,0 +1,156 @@
+// Lists of servers are put together from records that were rendered before. Whatever changes in the database, in memory or in the
+// reader: a list says the same as the record of each server, which is always rendered anew.
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { openDb, write } from '../../../src/kernel/db/open.ts'
+import { RenderedRows } from '../../../src/kernel/db/rendered.ts'
+import { type Who, type World, world } from '../../support/panel.ts'
+import { share } from '../../support/team.ts'
+
+let p: World
+let id: string
+beforeAll(async () => {
+  p = await world()
+  id = (await p.admin('POST', '/admin/servers', p.order)).serverId
+  await p.settle()
+  // While the node is away, the job of the suspension stays open.
+  p.node.agent.disconnect()
+  await p.admin('POST', `/servers/${id}/actions/suspend`, { reason: 'overdue' })
+  p.db.$client.run('PRAGMA foreign_keys = OFF')
+  p.db.$client.run('PRAGMA ignore_check_constraints = ON')
+})
+afterAll(() => p.close())
+
+const recordOf = async (who: Who) => (await p.call(who, 'GET', `/servers/${id}`)).body
+const listed = async (who: Who, path = '/servers') =>
+  (await p.call(who, 'GET', path)).body.data.find((one: any) => one.id === id)
+
+/** Columns that say something else in the row, and what it is. */
+const other = (value: unknown, column: string): unknown => {
+  if (column === 'lifecycle') return 'failed'
+  if (column === 'state') return 'succeeded'
+  if (column === 'power') return 'running'
+  if (column.startsWith('suspend')) return value === null ? (column.endsWith('_at') ? 1 : 'x') : null
+  return typeof value === 'number' ? value + 1000 : value === null ? null : `${value}x`
+}
+/** Rows on which the record of the server depends. References are left alone: a row without its counterpart is none. */
+const rows: Record<string, string> = {
+  workloads: 'id = $id',
+  servers: 'id = $id',
+  addresses: 'workload_id = $id',
+  jobs: "holds = $id AND state IN ('queued', 'running', 'undoing')",
+  accounts: 'id = (SELECT owner_id FROM workloads WHERE id = $id)',
+  nodes: 'id = (SELECT node_id FROM workloads WHERE id = $id)',
+  locations: 'id = (SELECT location_id FROM workloads WHERE id = $id)',
+  packages: 'id = (SELECT package_id FROM servers WHERE id = $id)',
+  images: 'id = (SELECT image_id FROM servers WHERE id = $id)',
+  pools: 'id IN (SELECT pool_id FROM addresses WHERE workload_id = $id)',
+}
+/** Columns that the gate, the sign-in or the runner needs as they are, none of which a record shows. */
+const leftAlone = /^(id|.*_id|kind|holds|facts|preferences|allowance|input|public_key)$/
+
+describe('a change of any column that a record shows is seen in the list at once', () => {
+  let seen = 0
+  for (const [table, where] of Object.entries(rows))
+    test(table, async () => {
+      const { $client } = p.db
+      const found = $client.query<Record<string, any>, any>(`SELECT rowid AS at, * FROM ${table} WHERE ${where}`)
+      const all = found.all({ id } as any)
+      expect(all).not.toEqual([])
+      for (const { at, ...row } of all)
+        for (const [column, value] of Object.entries(row)) {
+          if (leftAlone.test(column) || (table === 'workloads' && column === 'version')) continue
+          const before = await listed(p.owner)
+          $client.run(`UPDATE ${table} SET "${column}" = ? WHERE rowid = ?`, [other(value, column) as any, at])
+          const [now, record] = [await listed(p.owner), await recordOf(p.owner)]
+          expect([column, now]).toEqual([column, record])
+          if (!Bun.deepEquals(before, now)) seen++
+          $client.run(`UPDATE ${table} SET "${column}" = ? WHERE rowid = ?`, [value, at])
+          expect([column, await listed(p.owner)]).toEqual([column, before])
+        }
+    })
+  test('and a good many of them show', () => expect(seen).toBeGreaterThan(20))
+
+  test('a node that comes and goes', async () => {
+    expect((await listed(p.owner)).nodeConnected).toBe(false)
+    p.node.agent.connect()
+    expect((await listed(p.owner)).nodeConnected).toBe(true)
+    p.node.agent.disconnect()
+    expect((await listed(p.owner)).nodeConnected).toBe(false)
+  })
+  test('an address that is taken and given back', async () => {
+    const { $client } = p.db
+    const free = $client
+      .query<any, any>('SELECT id FROM addresses WHERE workload_id IS NULL AND reserved_for IS NULL')
+      .get()
+    const before = await listed(p.owner)
+    $client.run('UPDATE addresses SET workload_id = ? WHERE id = ?', [id, free.id])
+    expect((await listed(p.owner)).addresses.length).toBe(before.addresses.length + 1)
+    $client.run('UPDATE addresses SET workload_id = NULL WHERE id = ?', [free.id])
+    expect(await listed(p.owner)).toEqual(before)
+  })
+})
+
+test('everybody finds in the list what they find in the record, whoever asked before', async () => {
+  const [viewer, operator] = [p.account('customer', 'Vi'), p.account('customer', 'Op')]
+  await share(p, p.customer, viewer, 'view')
+  await share(p, p.customer, operator, 'operate')
+  const clerk = p.staff(['servers.see_all'])
+  const everybody = [p.owner, p.customer, clerk, viewer, operator, p.token(p.customer.id, ['servers:read'])]
+  const found = []
+  for (const who of [...everybody, ...everybody.toReversed()]) {
+    found.push(await listed(who))
+    expect(found.at(-1)).toEqual(await recordOf(who))
+  }
+  expect(new Set(found.map((one) => JSON.stringify(one))).size).toBeGreaterThan(4)
+})
+
+test('the total of the whole list is the number of its servers, whatever becomes of them', async () => {
+  using other = await world()
+  const totals = async () => {
+    const { total, data } = (await other.call(other.owner, 'GET', '/admin/servers')).body
+    expect(total).toBe(data.length)
+    return total
+  }
+  expect(await totals()).toBe(0)
+  const ids = []
+  for (const hostname of ['a', 'b', 'c'])
+    ids.push((await other.admin('POST', '/admin/servers', { ...other.order, hostname })).serverId)
+  expect(await totals()).toBe(3)
+  await other.settle()
+  await other.admin('DELETE', `/servers/${ids[1]}`)
+  await other.settle()
+  expect(await totals()).toBe(2)
+  const { $client } = other.db
+  $client.run('UPDATE workloads SET terminated_at = 1, lifecycle = ? WHERE id = ?', ['terminated', ids[0]])
+  expect(await totals()).toBe(1)
+  $client.run('UPDATE workloads SET terminated_at = NULL, lifecycle = ? WHERE id = ?', ['active', ids[0]])
+  expect(await totals()).toBe(2)
+  $client.run('PRAGMA foreign_keys = OFF')
+  $client.run('DELETE FROM servers WHERE id = ?', [ids[0]])
+  $client.run('DELETE FROM workloads WHERE id = ?', [ids[0]])
+  expect(await totals()).toBe(1)
+})
+
+describe('rendered rows', () => {
+  const db = openDb(':memory:')
+  afterAll(() => db.$client.close())
+  test('are rendered once for each version and key', () => {
+    const rendered = new RenderedRows(10)
+    let made = 0
+    const text = (key: string, version: number) => rendered.text(db, key, version, () => ({ n: ++made }))
+    expect([text('a', 1), text('a', 1), text('b', 1), text('a', 2), text('a', 2)]).toEqual(
+      [1, 1, 2, 3, 3].map((n) => `{"n":${n}}`) as any,
+    )
+  })
+  test('are as many as are allowed; the one used longest ago goes first', () => {
+    const rendered = new RenderedRows(2)
+    const made: string[] = []
+    for (const key of ['a', 'b', 'a', 'c', 'a', 'b']) rendered.text(db, key, 1, () => made.push(key))
+    expect(made).toEqual(['a', 'b', 'c', 'b'])
+  })
+  test('are not kept from a transaction, which may be rolled back', () => {
+    const rendered = new RenderedRows(10)
+    write(db, () => void rendered.text(db, 'a', 1, () => 'of the transaction'))
+    expect(rendered.text(db, 'a', 1, () => 'of the row')).toBe('"of the row"' as any)
+  })
+})

@@ -1,0 +1,59 @@
+// Names, comments and lines that a stranger can read. What is not there yet is allowed for a time: allowed.json says how many findings
+// of which rule a tree may have. The numbers only shrink: GOLDEN=write writes what is left, and never more than was allowed.
+import { describe, expect, test } from 'bun:test'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { findingsIn, MOST_COLUMNS, type Rule, rules } from './words.ts'
+
+const trees = ['src', 'agent', 'views', 'test'] as const
+type Allowed = Record<(typeof trees)[number], Partial<Record<Rule, number>>>
+const list = new URL('./allowed.json', import.meta.url).pathname
+const allowed: Allowed = JSON.parse(readFileSync(list, 'utf8'))
+
+const found = Object.fromEntries(
+  trees.map((tree) => {
+    const files = [...new Bun.Glob(`${tree}/**/*.{ts,tsx}`).scanSync('.')].toSorted()
+    return [
+      tree,
+      files
+        .filter((path) => !/^test\/(artefacts|lint)\//.test(path))
+        .flatMap((path) => findingsIn(readFileSync(path, 'utf8')).map((one) => ({ path, ...one }))),
+    ]
+  }),
+)
+const ofRule = (tree: string, rule: Rule) => found[tree]!.filter((one) => one.rule === rule)
+
+if (process.env['GOLDEN'] === 'write') {
+  const left = (tree: keyof Allowed) =>
+    Object.fromEntries(
+      rules.flatMap((rule) => {
+        const count = Math.min(ofRule(tree, rule).length, allowed[tree][rule] ?? 0)
+        return count ? [[rule, count]] : []
+      }),
+    )
+  const text = JSON.stringify(Object.fromEntries(trees.map((tree) => [tree, left(tree)])), null, 2)
+  writeFileSync(list, `${text}\n`)
+}
+
+for (const tree of trees)
+  for (const rule of rules)
+    test(`${tree} has no more findings than are allowed: ${rule}`, () => {
+      const findings = ofRule(tree, rule)
+      // Only with too many are they listed.
+      if (findings.length > (allowed[tree][rule] ?? 0))
+        expect(findings.map(({ path, line, words }) => `${path}:${line}: ${words}`)).toEqual([])
+    })
+
+describe('a rule', () => {
+  const rulesIn = (text: string) => findingsIn(text).map(({ rule, line }) => `${line} ${rule}`)
+  test('finds a name', () =>
+    expect(rulesIn("const x = 1\nimport { Surroundings } from './bring-up.ts'")).toEqual(['2 name', '2 name']))
+  test('finds no name in a longer word', () => expect(rulesIn('const newsletter = concealed')).toEqual([]))
+  test('finds a word in a comment, and leaves it alone in code', () =>
+    expect(rulesIn('// The door of the room.\nconst door = room')).toEqual(['1 word', '1 word']))
+  test('finds a comment that opens with a relative clause', () =>
+    expect(
+      rulesIn('/** Who asks. */\n/**\n * Of what it is made.\n */\n// Nobody sees it.\n# What it does\n// It is made.'),
+    ).toEqual(['1 relative clause', '3 relative clause', '5 relative clause', '6 relative clause']))
+  test('finds a line that is too long, and none that just fits', () =>
+    expect(rulesIn(`${'a'.repeat(MOST_COLUMNS)}\n${'a'.repeat(MOST_COLUMNS + 1)}`)).toEqual(['2 long line']))
+})
