@@ -97,8 +97,11 @@ describe.skipIf(note(reason, 'a real guest'))('a real guest', () => {
     expect(['ssh', 'agent']).toContain(
       (await obey('vm.await', { workload: id, address: `${subnet}.11`, limitSeconds: 60 })).answered,
     )
-    for (const until = Date.now() + 20_000; !(await host.network.sshAnswers(`${subnet}.11`)) && Date.now() < until; )
-      await Bun.sleep(200)
+    const sshAnswers = async () => {
+      for (const until = Date.now() + 60_000; !(await host.network.sshAnswers(`${subnet}.11`)) && Date.now() < until; )
+        await Bun.sleep(200)
+    }
+    await sshAnswers()
     expect(ssh('hostname').stdout.toString().trim()).toBe('web1')
     expect(await obey('vm.await', { workload: id, address: null, limitSeconds: 30 })).toEqual({ answered: 'agent' })
 
@@ -111,6 +114,31 @@ describe.skipIf(note(reason, 'a real guest'))('a real guest', () => {
     const figures = (await host.hypervisor.look()).ours.find((vm) => vm.id === id)
     expect(figures?.txBytes).toBeGreaterThan(1000)
 
+    // A second system on a disk of its own, while the first keeps its disk.
+    const definition = vmOf(n, { memoryMb: 128, network: { bridge, tap, mac, portMbps: 100 } })
+    expect(ssh('echo first > /root/marker && sync').exitCode).toBe(0)
+    const second = volumeOf(n, 'qcow2', 1)
+    await obey('volume.create', { volume: second, image: imageSource.id, sizeBytes: 512 * 2 ** 20 })
+    await obey('vm.stop', { workload: id, graceSeconds: 30 })
+    await obey('seed.write', {
+      ...seed,
+      metaData: { 'instance-id': `${id}-2`, 'local-hostname': 'web2' },
+      userData: { ...seed.userData, hostname: 'web2' },
+    })
+    await obey('vm.define', { ...definition, volume: second })
+    await obey('vm.start', { workload: id })
+    await sshAnswers()
+    expect(ssh('hostname; ls /root/marker').stdout.toString().trim()).toBe('web2')
+
+    // The way back to the first system, as a reinstallation that failed takes it.
+    await obey('vm.stop', { workload: id, graceSeconds: 0 })
+    await obey('vm.define', { ...definition, seeded: false })
+    await obey('seed.remove', { workload: id })
+    await obey('volume.remove', second)
+    await obey('vm.start', { workload: id })
+    await sshAnswers()
+    expect(ssh('hostname; cat /root/marker').stdout.toString().trim()).toBe('web1\nfirst')
+
     await obey('vm.stop', { workload: id, graceSeconds: 30 })
     expect(await obey('vm.look', { workload: id })).toEqual({ power: 'stopped' })
     expect(written.join('\n')).not.toContain('switched off')
@@ -121,5 +149,5 @@ describe.skipIf(note(reason, 'a real guest'))('a real guest', () => {
     expect(await host.storage.list()).toEqual([])
     expect(written.filter((line) => line.startsWith('command'))).not.toEqual([])
     expect(written.filter((line) => line.startsWith('warning'))).toEqual([])
-  }, 120_000)
+  }, 240_000)
 })

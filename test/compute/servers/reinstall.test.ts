@@ -47,14 +47,15 @@ describe('where both disks fit', () => {
   test('the space of both is held while both exist', async () => {
     const { p, id } = await built()
     using _ = p
-    p.node.agent.fault({ command: 'volume.create', mode: 'hang', times: 1 })
+    p.node.agent.fault({ command: 'volume.create', mode: 'slow', ms: 500, times: 1 })
     await reinstall(p, id)
     for (let i = 0; i < 200 && held(p) === 20; i++) await Bun.sleep(5)
     expect(held(p)).toBe(40)
     poolOf(p, 50)
     const { status, body: refused } = await p.call(p.owner, 'POST', '/admin/servers', { ...p.order, hostname: 'web02' })
     expect([status, refused.error?.code]).toEqual([409, 'no_capacity'])
-    p.controller.runner.stop()
+    await p.settle()
+    expect(held(p)).toBe(20)
   })
   test('hostname and image change when the new system is in use, not before', async () => {
     const { p, id } = await built()
