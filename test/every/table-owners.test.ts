@@ -38,7 +38,6 @@ const otherSql = [
   'src/compute/workloads/reports.ts', // the queries of overviews and quotas
   'src/compute/workloads/access.ts', // the one rule of visibility, as text
   'src/network/ip-pools/allocate.ts', // every statement is a step of the allocation
-  'src/identity/auth/', // sessions, factors and links: each file has its own tables
 ]
 const isSql =
   /\b(?:tx|db)\s*\.(?:select|insert|update|delete)\(|\$client\b|\b(?:FROM|JOIN|INTO) [a-z_]+\b|\b(?:rowBy|ownRow|inserting|patched)\(/

@@ -1,20 +1,19 @@
 // The second half of every way to sign in. Password, link and single sign-on all hand the account to `completeSignIn`;
 // nothing else creates a session, so no way to sign in can skip the second factor.
 
-import { and, desc, eq, notInArray } from 'drizzle-orm'
 import { Type as t } from 'typebox'
 import { ApiError } from '../../kernel/api/errors.ts'
 import { addressKey } from '../../kernel/api/limits.ts'
 import type { Call } from '../../kernel/api/operation.ts'
 import { namedSchema } from '../../kernel/api/operation.ts'
-import type { Tx } from '../../kernel/db/open.ts'
 import { homeOf } from '../accounts/areas.ts'
 import type { Account } from '../accounts/model.ts'
 import { sessionCookie } from './cookies.ts'
+import { savePlace } from './queries.ts'
 import { factorNames, factorsOf } from './second-factors/factors.ts'
 import { insertSession, SESSION_SECONDS } from './sessions.ts'
 import { openChallenge } from './sign-in-challenge.ts'
-import { type MadeBy, signInPlaces } from './tables.ts'
+import type { MadeBy } from './tables.ts'
 
 /**
  * The response of every way to sign in. With `secondFactor` there is no session yet: one of these factors comes next.
@@ -57,7 +56,7 @@ export function createSession(
 ) {
   if (account.disabledAt !== null) throw signInFailed()
   const now = clock()
-  rememberPlace(tx, account.id, from, now)
+  savePlace(tx, account.id, addressKey(from), now, PLACES_PER_ACCOUNT)
   const value = insertSession(tx, account, { now, from, userAgent, confirmed })
   setCookie(sessionCookie(config.origin, value, SESSION_SECONDS), { ...account, linkOf })
   return { accountId: account.id, kind: account.kind, home: homeOf(account.kind) }
@@ -67,19 +66,3 @@ export const signInFailed = () =>
   new ApiError('sign_in_failed', 'E-mail address or password is wrong. Check both, or ask for a new password.')
 
 const PLACES_PER_ACCOUNT = 20
-
-function rememberPlace(tx: Tx, accountId: string, from: string, now: number) {
-  tx.insert(signInPlaces)
-    .values({ accountId, place: addressKey(from), seenAt: now })
-    .onConflictDoUpdate({ target: [signInPlaces.accountId, signInPlaces.place], set: { seenAt: now } })
-    .run()
-  const newest = tx
-    .select({ place: signInPlaces.place })
-    .from(signInPlaces)
-    .where(eq(signInPlaces.accountId, accountId))
-    .orderBy(desc(signInPlaces.seenAt))
-    .limit(PLACES_PER_ACCOUNT)
-  tx.delete(signInPlaces)
-    .where(and(eq(signInPlaces.accountId, accountId), notInArray(signInPlaces.place, newest)))
-    .run()
-}

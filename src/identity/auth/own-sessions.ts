@@ -1,22 +1,19 @@
 // The own sessions: listing and ending them.
 
-import { eq } from 'drizzle-orm'
 import { Type as t } from 'typebox'
 import { everybody } from '../../kernel/api/access.ts'
 import { sessionOf } from '../../kernel/api/actor.ts'
 import { page, paginateAll } from '../../kernel/api/list.ts'
 import { done, operation, type Resource, time } from '../../kernel/api/operation.ts'
 import { iso } from '../../kernel/db/clock.ts'
-import { ownRow } from '../../kernel/db/rows.ts'
+import { ownSession, type SessionRow, sessionsOf } from './queries.ts'
 import { own } from './second-factors/second-factors.ts'
 import { endSession, endSessionsOf, isExpired } from './sessions.ts'
-import { sessions } from './tables.ts'
 
-type Row = typeof sessions.$inferSelect
-const session: Resource<Row> = {
+const session: Resource<SessionRow> = {
   name: 'session',
   notFound: 'session_not_found',
-  find: ownRow(sessions, sessions.accountId),
+  find: ownSession,
 }
 
 export const listSessions = operation({
@@ -40,7 +37,7 @@ export const listSessions = operation({
   run(call) {
     const { tx, actor, clock } = call
     const here = sessionOf(actor)?.sessionId
-    const open = tx.select().from(sessions).where(eq(sessions.accountId, actor.accountId)).all()
+    const open = sessionsOf(tx, actor.accountId)
     return paginateAll({
       call,
       name: 'sessions',

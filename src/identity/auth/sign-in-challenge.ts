@@ -1,20 +1,25 @@
 // A sign-in that waits for its second factor: a row here and a random value in a cookie of one browser. Nothing else
 // that a client says about its progress counts.
-import { and, eq, gt, lt, sql } from 'drizzle-orm'
 import { ApiError } from '../../kernel/api/errors.ts'
 import type { Became, Call } from '../../kernel/api/operation.ts'
 import { digest, randomToken } from '../../kernel/crypto/secrets.ts'
 import { minute } from '../../kernel/db/clock.ts'
 import type { Db, Tx } from '../../kernel/db/open.ts'
 import { cookieIn, cookieName, sessionCookie } from './cookies.ts'
-import { signInChallenges } from './tables.ts'
+import {
+  challengeByTokenHash,
+  countAttempt,
+  deleteChallenge,
+  insertChallenge,
+  type SignInChallenge,
+} from './queries.ts'
 
 const COOKIE = 'panel-second'
 const LIFE_MS = 10 * minute
 /** After that many failures the whole sign-in begins again. */
 export const MOST_ATTEMPTS = 5
 
-export type SignInChallenge = typeof signInChallenges.$inferSelect
+export type { SignInChallenge }
 
 /** Without an account, a passkey will tell which one it is. Answers the row's key. */
 export function openChallenge(
@@ -23,10 +28,8 @@ export function openChallenge(
 ): string {
   const [now, token] = [clock(), randomToken()]
   const tokenHash = digest(token)
-  tx.delete(signInChallenges).where(lt(signInChallenges.expiresAt, now)).run()
-  tx.insert(signInChallenges)
-    .values({ tokenHash, accountId: account?.id ?? null, attempts: 0, createdAt: now, expiresAt: now + LIFE_MS })
-    .run()
+  const accountId = account?.id ?? null
+  insertChallenge(tx, { tokenHash, accountId, attempts: 0, createdAt: now, expiresAt: now + LIFE_MS })
   const cookie = sessionCookie(config.origin, token, LIFE_MS / 1000, COOKIE)
   if (account) setCookie(cookie, account, 'second_factor_required')
   else setCookie(cookie)
@@ -41,28 +44,13 @@ const hashFrom = ({ config, cookies }: ChallengeContext) => {
 
 /** The challenge of this browser, while it is valid. */
 export const challengeFrom = (tx: Db, call: ChallengeContext): SignInChallenge | undefined =>
-  tx
-    .select()
-    .from(signInChallenges)
-    .where(
-      and(
-        eq(signInChallenges.tokenHash, hashFrom(call)),
-        gt(signInChallenges.expiresAt, call.clock()),
-        lt(signInChallenges.attempts, MOST_ATTEMPTS),
-      ),
-    )
-    .get()
+  challengeByTokenHash(tx, hashFrom(call), { now: call.clock(), most: MOST_ATTEMPTS })
 
 /**
  * Counts an attempt before it is checked, so that parallel ones cannot exceed the limit. Undefined when none is left.
  */
 export const takeAttempt = (tx: Tx, { tokenHash }: SignInChallenge): SignInChallenge | undefined =>
-  tx
-    .update(signInChallenges)
-    .set({ attempts: sql`${signInChallenges.attempts} + 1` })
-    .where(and(eq(signInChallenges.tokenHash, tokenHash), lt(signInChallenges.attempts, MOST_ATTEMPTS)))
-    .returning()
-    .get()
+  countAttempt(tx, tokenHash, MOST_ATTEMPTS)
 
 /** Ends the challenge with a session, once. Throws `sign_in_failed` when it has ended. */
 export function closeChallenge(
@@ -70,8 +58,7 @@ export function closeChallenge(
   { tokenHash }: SignInChallenge,
   { config, setCookie }: Pick<Call, 'config' | 'setCookie'>,
 ) {
-  if (!tx.delete(signInChallenges).where(eq(signInChallenges.tokenHash, tokenHash)).returning().get())
-    throw startAgain()
+  if (!deleteChallenge(tx, tokenHash)) throw startAgain()
   setCookie(sessionCookie(config.origin, '', 0, COOKIE))
 }
 

@@ -1,29 +1,16 @@
 // Slows down guessing without locking anybody out.
-import { and, eq } from 'drizzle-orm'
 import { ApiError } from '../../kernel/api/errors.ts'
 import { addressKey } from '../../kernel/api/limits.ts'
 import type { Call } from '../../kernel/api/operation.ts'
 import type { Db } from '../../kernel/db/open.ts'
 import type { Account } from '../accounts/model.ts'
-import { signInPlaces } from './tables.ts'
+import { isKnownPlace } from './queries.ts'
 
 /**
  * Failures are counted under this key. `known`: it comes from an address where the account was signed in, or from a
  * session.
  */
 export type ThrottleKey = { key: string; known: boolean; ofSession?: true }
-
-function isKnown(tx: Db, account: Account | undefined, place: string): boolean {
-  const { accountId, place: at } = signInPlaces
-  return (
-    !!account &&
-    !!tx
-      .select({ at })
-      .from(signInPlaces)
-      .where(and(eq(accountId, account.id), eq(at, place)))
-      .get()
-  )
-}
 
 /**
  * Failures from an address where this account was signed in before count for that address; all others count together.
@@ -33,14 +20,14 @@ function isKnown(tx: Db, account: Account | undefined, place: string): boolean {
  */
 export function passwordThrottleKey(tx: Db, email: string, account: Account | undefined, from: string): ThrottleKey {
   const place = addressKey(from)
-  const known = isKnown(tx, account, place)
+  const known = account !== undefined && isKnownPlace(tx, account.id, place)
   return { key: `${known ? place : 'elsewhere'} ${email.trim().toLowerCase()}`, known }
 }
 
 /** Counted apart from passwords: strangers who guess those cannot slow down the second step. */
 export function codeThrottleKey(tx: Db, account: Account, from: string): ThrottleKey {
   const place = addressKey(from)
-  const known = isKnown(tx, account, place)
+  const known = isKnownPlace(tx, account.id, place)
   return { key: `second ${known ? place : 'elsewhere'} ${account.id}`, known }
 }
 

@@ -1,11 +1,10 @@
 // Finds the account of a person at the identity provider: the first time by the verified e-mail address, from then on
 // by the provider's own identifier, which stays when addresses change. No account is ever created.
 
-import { and, eq } from 'drizzle-orm'
 import { Type as t } from 'typebox'
 import { everybody } from '../../../kernel/api/access.ts'
 import { sessionOf } from '../../../kernel/api/actor.ts'
-import { newest, page } from '../../../kernel/api/list.ts'
+import { page } from '../../../kernel/api/list.ts'
 import { done, operation, type Resource, time } from '../../../kernel/api/operation.ts'
 import { iso } from '../../../kernel/db/clock.ts'
 import { newId } from '../../../kernel/db/ids.ts'
@@ -13,9 +12,17 @@ import type { Db, Tx } from '../../../kernel/db/open.ts'
 import type { Account } from '../../accounts/model.ts'
 import { accountByEmail, accountById } from '../../accounts/queries.ts'
 import { endSessionsOf } from '../sessions.ts'
-import { type AccountIdentity, accountIdentities } from '../tables.ts'
+import type { AccountIdentity } from '../tables.ts'
 import type { Person } from './provider.ts'
 import type { Provider } from './provider-setting.ts'
+import {
+  deleteIdentity,
+  identitiesOf,
+  identityBySubject,
+  insertIdentity,
+  markIdentityUsed,
+  pageOfIdentities,
+} from './queries.ts'
 
 /** Why a sign-in has no account, for the audit log. The person reads the same words for each. */
 export type NoAccountReason =
@@ -32,11 +39,7 @@ export function accountForPerson(
   { issuer, subject, email, emailVerified }: Person,
   allowed: Provider['for'],
 ): KnownAccount | NoAccountReason {
-  const identity = tx
-    .select()
-    .from(accountIdentities)
-    .where(and(eq(accountIdentities.issuer, issuer), eq(accountIdentities.subject, subject)))
-    .get()
+  const identity = identityBySubject(tx, issuer, subject)
   if (!identity && !emailVerified) return 'email_not_verified'
   const account = identity ? accountById(tx, identity.accountId) : email && accountByEmail(tx, email.trim())
   if (!account) return 'no_account'
@@ -49,15 +52,9 @@ export function accountForPerson(
 
 /** Links the person to the account, or records that the link was used. */
 export function saveIdentity(tx: Tx, { account, identity }: KnownAccount, { issuer, subject }: Person, now: number) {
-  if (identity) tx.update(accountIdentities).set({ usedAt: now }).where(eq(accountIdentities.id, identity.id)).run()
-  else
-    tx.insert(accountIdentities)
-      .values({ id: newId('idn'), accountId: account.id, issuer, subject, createdAt: now, usedAt: now })
-      .run()
+  if (identity) markIdentityUsed(tx, identity.id, now)
+  else insertIdentity(tx, { id: newId('idn'), accountId: account.id, issuer, subject, createdAt: now, usedAt: now })
 }
-
-const identitiesOf = (tx: Db, accountId: string) =>
-  tx.select().from(accountIdentities).where(eq(accountIdentities.accountId, accountId)).all()
 
 export const identity: Resource<AccountIdentity> = {
   name: 'identity',
@@ -74,19 +71,13 @@ export const listIdentities = operation({
   withoutSecondFactor: true,
   response: page(t.Object({ id: t.String(), issuer: t.String(), subject: t.String(), createdAt: time, usedAt: time })),
   run: (call) =>
-    newest({
-      call,
-      name: 'identities',
-      table: accountIdentities,
-      where: eq(accountIdentities.accountId, call.actor.accountId),
-      show: ({ id, issuer, subject, createdAt, usedAt }) => ({
-        id,
-        issuer,
-        subject,
-        createdAt: iso(createdAt),
-        usedAt: iso(usedAt),
-      }),
-    }),
+    pageOfIdentities(call, call.actor.accountId, ({ id, issuer, subject, createdAt, usedAt }) => ({
+      id,
+      issuer,
+      subject,
+      createdAt: iso(createdAt),
+      usedAt: iso(usedAt),
+    })),
 })
 
 export const removeIdentity = operation({
@@ -100,7 +91,7 @@ export const removeIdentity = operation({
   on: identity,
   response: done,
   run({ tx, actor, target }) {
-    tx.delete(accountIdentities).where(eq(accountIdentities.id, target.id)).run()
+    deleteIdentity(tx, target.id)
     endSessionsOf(tx, actor.accountId, sessionOf(actor)?.sessionId)
     return {}
   },

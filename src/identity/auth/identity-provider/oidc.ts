@@ -1,6 +1,5 @@
 // Signing in through the operator's identity provider: OpenID Connect, authorization code with PKCE, state and nonce. A
 // row and a cookie of the browser tie the answer to the request; they are valid once, for ten minutes.
-import { and, eq, gt, lt } from 'drizzle-orm'
 import { Type as t } from 'typebox'
 import { ApiError } from '../../../kernel/api/errors.ts'
 import { CONFIRMED_MS } from '../../../kernel/api/gate.ts'
@@ -20,6 +19,7 @@ import { providerSignIns } from '../tables.ts'
 import { accountForPerson, type NoAccountReason, saveIdentity } from './identities.ts'
 import { authorizationUrl, NotBelieved } from './provider.ts'
 import { CALLBACK_PAGE, providerFrom } from './provider-setting.ts'
+import { insertProviderSignIn, takeProviderSignIn } from './queries.ts'
 
 export const encryptedProviderSignIns = encryptedColumn(
   providerSignIns,
@@ -73,18 +73,15 @@ export const beginProviderSignIn = operation({
   run({ tx, body, clock, config, secrets, setCookie, prepared: { provider, found } }) {
     const [now, token, state, nonce, verifier] = [clock(), randomToken(), randomToken(), randomToken(), randomToken()]
     const tokenHash = digest(token)
-    tx.delete(providerSignIns).where(lt(providerSignIns.expiresAt, now)).run()
-    tx.insert(providerSignIns)
-      .values({
-        tokenHash,
-        stateHash: digest(state),
-        issuer: provider.issuer,
-        encrypted: secrets.encrypt(encryptedProviderSignIns.about({ tokenHash }), JSON.stringify({ nonce, verifier })),
-        next: body.next ?? null,
-        createdAt: now,
-        expiresAt: now + LIFE_MS,
-      })
-      .run()
+    insertProviderSignIn(tx, {
+      tokenHash,
+      stateHash: digest(state),
+      issuer: provider.issuer,
+      encrypted: secrets.encrypt(encryptedProviderSignIns.about({ tokenHash }), JSON.stringify({ nonce, verifier })),
+      next: body.next ?? null,
+      createdAt: now,
+      expiresAt: now + LIFE_MS,
+    })
     setCookie(sessionCookie(config.origin, token, LIFE_MS / second, COOKIE))
     return {
       url: authorizationUrl(found, provider, {
@@ -182,18 +179,7 @@ function take(
   { body, clock, config, cookies }: Pick<Call<unknown, { state: string }>, 'body' | 'clock' | 'config' | 'cookies'>,
 ) {
   const token = cookieIn(cookies, cookieName(config.origin, COOKIE))
-  if (!token) return undefined
-  return tx
-    .delete(providerSignIns)
-    .where(
-      and(
-        eq(providerSignIns.tokenHash, digest(token)),
-        eq(providerSignIns.stateHash, digest(body.state)),
-        gt(providerSignIns.expiresAt, clock()),
-      ),
-    )
-    .returning()
-    .get()
+  return token ? takeProviderSignIn(tx, digest(token), digest(body.state), clock()) : undefined
 }
 
 /** For the audit log; the person reads less. */

@@ -2,7 +2,6 @@
 // hash is stored. A link is valid for one purpose, once, for a limited time, and while the account has the e-mail
 // address it had when the link was made: a link in a mistyped or lost mailbox opens nothing after the address was
 // corrected.
-import { and, count, eq, gt, isNull, lt } from 'drizzle-orm'
 import { type Actor, nameOf } from '../../../kernel/api/actor.ts'
 import { ApiError } from '../../../kernel/api/errors.ts'
 import { digest, randomToken } from '../../../kernel/crypto/secrets.ts'
@@ -11,7 +10,8 @@ import { newId } from '../../../kernel/db/ids.ts'
 import type { Db, Tx } from '../../../kernel/db/open.ts'
 import type { Account } from '../../accounts/model.ts'
 import { accountById } from '../../accounts/queries.ts'
-import { type MadeBy, oneTimeLinks } from '../tables.ts'
+import type { MadeBy } from '../tables.ts'
+import { deleteLinksBefore, endLinks, insertLink, markLinkUsed, validLink } from './queries.ts'
 
 export type { MadeBy }
 
@@ -40,35 +40,19 @@ export function makeLink(
   if (newestOnly) endLinks(tx, account.id, now, purpose)
   const token = randomToken()
   const expiresAt = now + lifeMs
-  tx.insert(oneTimeLinks)
-    .values({
-      id: newId('lnk'),
-      purpose,
-      accountId: account.id,
-      email: account.email,
-      tokenHash: digest(token),
-      data: data ?? null,
-      madeBy: madeBy ? { kind: madeBy.kind, name: nameOf(madeBy) } : null,
-      createdAt: now,
-      expiresAt,
-    })
-    .run()
+  insertLink(tx, {
+    id: newId('lnk'),
+    purpose,
+    accountId: account.id,
+    email: account.email,
+    tokenHash: digest(token),
+    data: data ?? null,
+    madeBy: madeBy ? { kind: madeBy.kind, name: nameOf(madeBy) } : null,
+    createdAt: now,
+    expiresAt,
+  })
   return { path: `${page}${token}`, expiresAt }
 }
-
-/** Ends the account's links of one purpose, or all of them. */
-export const endLinks = (tx: Tx, accountId: string, now: number, purpose?: Purpose) =>
-  void tx
-    .update(oneTimeLinks)
-    .set({ usedAt: now })
-    .where(
-      and(
-        eq(oneTimeLinks.accountId, accountId),
-        isNull(oneTimeLinks.usedAt),
-        purpose && eq(oneTimeLinks.purpose, purpose),
-      ),
-    )
-    .run()
 
 type Link = { id: string; purpose: Purpose; account: Account; data: string | null; madeBy: MadeBy | null }
 
@@ -76,11 +60,7 @@ type Link = { id: string; purpose: Purpose; account: Account; data: string | nul
  * Reads a link without consuming it. Undefined when it is used, expired, of another purpose, or for a former address.
  */
 export function linkFrom(tx: Db, wanted: readonly Purpose[], token: string, now: number): Link | undefined {
-  const row = tx
-    .select()
-    .from(oneTimeLinks)
-    .where(and(eq(oneTimeLinks.tokenHash, digest(token)), isNull(oneTimeLinks.usedAt), gt(oneTimeLinks.expiresAt, now)))
-    .get()
+  const row = validLink(tx, digest(token), now)
   const account = row && wanted.includes(row.purpose) ? accountById(tx, row.accountId) : undefined
   if (!row || !account || account.disabledAt !== null || account.email !== row.email) return undefined
   return { id: row.id, purpose: row.purpose, account, data: row.data, madeBy: row.madeBy }
@@ -90,7 +70,7 @@ export function linkFrom(tx: Db, wanted: readonly Purpose[], token: string, now:
 export function consumeLink(tx: Tx, wanted: readonly Purpose[], token: string, now: number): Link {
   const link = linkFrom(tx, wanted, token, now)
   if (!link) throw linkNotValid()
-  tx.update(oneTimeLinks).set({ usedAt: now }).where(eq(oneTimeLinks.id, link.id)).run()
+  markLinkUsed(tx, link.id, now)
   return link
 }
 
@@ -100,19 +80,5 @@ export const linkNotValid = () =>
     'This link is not valid any more: it was used, a newer one took its place, or it is too old. Ask for a new one.',
   )
 
-/** How many links of this purpose were made for the account since then. */
-export const linksSince = (tx: Db, accountId: string, purpose: Purpose, since: number) =>
-  tx
-    .select({ n: count() })
-    .from(oneTimeLinks)
-    .where(
-      and(eq(oneTimeLinks.accountId, accountId), eq(oneTimeLinks.purpose, purpose), gt(oneTimeLinks.createdAt, since)),
-    )
-    .get()!.n
-
 /** Deletes links that ended more than a day ago. */
-export const deleteExpiredLinks = (tx: Tx, now: number) =>
-  void tx
-    .delete(oneTimeLinks)
-    .where(lt(oneTimeLinks.expiresAt, now - day))
-    .run()
+export const deleteExpiredLinks = (tx: Tx, now: number) => deleteLinksBefore(tx, now - day)

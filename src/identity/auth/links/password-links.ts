@@ -1,5 +1,4 @@
 // A first password, and a new one after it was forgotten: both begin with a mailed link and end in the same operation.
-import { asc, eq } from 'drizzle-orm'
 import { Type as t } from 'typebox'
 import { ApiError } from '../../../kernel/api/errors.ts'
 import { done, fields, operation, secret } from '../../../kernel/api/operation.ts'
@@ -11,8 +10,14 @@ import { accountByEmail } from '../../accounts/queries.ts'
 import { completeSignIn, signedIn } from '../complete-sign-in.ts'
 import { sendReset, sendWelcome, storePassword } from '../passwords/change.ts'
 import { hashPassword, mustBeGood } from '../passwords/hash.ts'
-import { resetRequests } from '../tables.ts'
-import { consumeLink, linkFrom, linkNotValid, linksSince } from './links.ts'
+import { consumeLink, linkFrom, linkNotValid } from './links.ts'
+import {
+  deleteResetRequest,
+  insertResetRequest,
+  isAnyResetRequest,
+  linksSince,
+  resetRequestsInOrder,
+} from './queries.ts'
 
 export const inviteCustomer = operation({
   id: 'customers.invite',
@@ -51,17 +56,16 @@ export const requestReset = operation({
   example: { email: 'ada@example.com' },
   /** Only recorded. The account is looked up later, so that the time of the answer does not tell whether it exists. */
   run({ tx, body, clock }) {
-    tx.insert(resetRequests).values({ email: body.email.trim().toLowerCase(), createdAt: clock() }).run()
+    insertResetRequest(tx, body.email.trim().toLowerCase(), clock())
     return {}
   },
 })
 
 /** Mails a link for each waiting request whose address has an account. */
 export function mailResetLinks(db: Db, app: MailContext) {
-  const waiting = db.select({ id: resetRequests.id }).from(resetRequests).limit(1).get()
-  if (!waiting) return
+  if (!isAnyResetRequest(db)) return
   write(db, (tx) => {
-    for (const { id, email } of tx.select().from(resetRequests).orderBy(asc(resetRequests.id)).limit(100).all()) {
+    for (const { id, email } of resetRequestsInOrder(tx, 100)) {
       const account = accountByEmail(tx, email)
       if (
         account &&
@@ -69,7 +73,7 @@ export function mailResetLinks(db: Db, app: MailContext) {
         linksSince(tx, account.id, 'reset', app.clock() - hour) < RESETS_PER_HOUR
       )
         sendReset(tx, app, account)
-      tx.delete(resetRequests).where(eq(resetRequests.id, id)).run()
+      deleteResetRequest(tx, id)
     }
   })
 }

@@ -4,7 +4,8 @@ import type { Tx } from '../../../kernel/db/open.ts'
 import { type MailContext, mailTo } from '../../../kernel/mail/mail.ts'
 import type { Account } from '../../accounts/model.ts'
 import { withPassword } from '../../accounts/model.ts'
-import { endLinks, makeLink } from '../links/links.ts'
+import { makeLink } from '../links/links.ts'
+import { endLinks } from '../links/queries.ts'
 import { endSessionsOf } from '../sessions.ts'
 
 /** Mails a link to choose the first password with. */

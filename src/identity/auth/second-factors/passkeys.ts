@@ -1,7 +1,6 @@
 // Passkeys (WebAuthn). The library, loaded with the first one, knows the formats. The requirements are ours: a
 // challenge of this controller, used once within five minutes, our own origin, and a counter that never goes back.
 
-import { and, eq, gt, lt } from 'drizzle-orm'
 import { Type as t } from 'typebox'
 import { ApiError, invalid } from '../../../kernel/api/errors.ts'
 import {
@@ -19,14 +18,24 @@ import { randomToken } from '../../../kernel/crypto/secrets.ts'
 import { minute } from '../../../kernel/db/clock.ts'
 import { newId } from '../../../kernel/db/ids.ts'
 import { type Db, isUniqueViolation, type Tx, write } from '../../../kernel/db/open.ts'
-import { ownRow } from '../../../kernel/db/rows.ts'
 import { log } from '../../../kernel/log.ts'
 import type { Account } from '../../accounts/model.ts'
 import { ownAccount } from '../../accounts/model.ts'
 import { accountById } from '../../accounts/queries.ts'
 import { deviceIn } from '../own-sessions.ts'
 import { ownSessionId } from '../sessions.ts'
-import { type Passkey, passkeyChallenges, passkeys } from '../tables.ts'
+import type { Passkey } from '../tables.ts'
+import {
+  deletePasskey,
+  insertPasskey,
+  insertPasskeyChallenge,
+  ownPasskey,
+  passkeyByCredentialId,
+  passkeysOf,
+  renamePasskeyRow,
+  takeChallengeOf,
+  usePasskey,
+} from './queries.ts'
 import { factorsChanged, firstRecoveryCodes, own } from './second-factors.ts'
 
 const CHALLENGE_MS = 5 * minute
@@ -64,39 +73,20 @@ type Purpose = 'register' | 'confirm' | 'sign_in'
 
 export function newPasskeyChallenge(tx: Tx, holder: string, purpose: Purpose, now: number): string {
   const challenge = randomToken()
-  const values = { challenge, expiresAt: now + CHALLENGE_MS }
-  tx.delete(passkeyChallenges).where(lt(passkeyChallenges.expiresAt, now)).run()
-  tx.insert(passkeyChallenges)
-    .values({ holder, purpose, ...values })
-    .onConflictDoUpdate({ target: [passkeyChallenges.holder, passkeyChallenges.purpose], set: values })
-    .run()
+  insertPasskeyChallenge(tx, { holder, purpose, now, challenge, expiresAt: now + CHALLENGE_MS })
   return challenge
 }
 
 /** Consumes the challenge, whatever the result of the check will be. */
 const takePasskeyChallenge = (db: Db, holder: string, purpose: Purpose, now: number) =>
-  write(db, (tx) =>
-    tx
-      .delete(passkeyChallenges)
-      .where(
-        and(
-          eq(passkeyChallenges.holder, holder),
-          eq(passkeyChallenges.purpose, purpose),
-          gt(passkeyChallenges.expiresAt, now),
-        ),
-      )
-      .returning()
-      .get(),
-  )?.challenge
+  write(db, (tx) => takeChallengeOf(tx, holder, purpose, now))
 
 // ---------------------------------------------------------------- signing in with one
 /** The account that a passkey claims to belong to, before it is verified. */
 export function holderOf(tx: Db, { id }: Assertion): Account | undefined {
-  const key = tx.select().from(passkeys).where(eq(passkeys.credentialId, id)).get()
+  const key = passkeyByCredentialId(tx, id)
   return key && accountById(tx, key.accountId)
 }
-const passkeysOf = (tx: Db, accountId: string) =>
-  tx.select().from(passkeys).where(eq(passkeys.accountId, accountId)).all()
 
 /** The options of the browser's request for a passkey; without an account, for any passkey of this panel. */
 export async function requestFor(
@@ -134,7 +124,7 @@ export async function passkeyFits(
 ): Promise<{ accountId: string; use(tx: Tx): boolean } | undefined> {
   const now = clock()
   const challenge = takePasskeyChallenge(db, holder, purpose, now)
-  const key = db.select().from(passkeys).where(eq(passkeys.credentialId, given.id)).get()
+  const key = passkeyByCredentialId(db, given.id)
   if (!challenge || !key || (accountId !== undefined && key.accountId !== accountId)) return undefined
   const { verifyAuthenticationResponse } = await import('@simplewebauthn/server')
   try {
@@ -149,13 +139,7 @@ export async function passkeyFits(
     if (!verified) return undefined
     return {
       accountId: key.accountId,
-      use: (tx) =>
-        tx
-          .update(passkeys)
-          .set({ counter: authenticationInfo.newCounter, usedAt: now, usedFrom: from })
-          .where(and(eq(passkeys.id, key.id), eq(passkeys.counter, key.counter)))
-          .returning()
-          .get() !== undefined,
+      use: (tx) => usePasskey(tx, key, { counter: authenticationInfo.newCounter, usedAt: now, usedFrom: from }),
     }
   } catch (error) {
     log.info('a passkey was refused', { passkeyId: key.id, why: error instanceof Error ? error.message : 'unknown' })
@@ -167,7 +151,7 @@ export async function passkeyFits(
 const passkey: Resource<Passkey> = {
   name: 'passkey',
   notFound: 'passkey_not_found',
-  find: ownRow(passkeys, passkeys.accountId),
+  find: ownPasskey,
 }
 
 /** Options for the browser's WebAuthn call; the standard defines their form. */
@@ -260,18 +244,16 @@ export const addPasskey = operation({
     const { tx, actor, body, prepared: made, clock } = call
     const id = newId('pky')
     try {
-      tx.insert(passkeys)
-        .values({
-          id,
-          accountId: ownAccount(tx, actor).id,
-          credentialId: made.id,
-          publicKey: Buffer.from(made.publicKey).toString('base64url'),
-          counter: made.counter,
-          transports: made.transports ?? [],
-          name: body.name ?? deviceIn(call.userAgent),
-          createdAt: clock(),
-        })
-        .run()
+      insertPasskey(tx, {
+        id,
+        accountId: ownAccount(tx, actor).id,
+        credentialId: made.id,
+        publicKey: Buffer.from(made.publicKey).toString('base64url'),
+        counter: made.counter,
+        transports: made.transports ?? [],
+        name: body.name ?? deviceIn(call.userAgent),
+        createdAt: clock(),
+      })
     } catch (error) {
       if (isUniqueViolation(error)) throw notTaken('it is kept already.')
       throw error
@@ -294,7 +276,7 @@ export const renamePasskey = operation({
   response: t.Object({ id: t.String(), name: t.String() }),
   example: { name: 'Blue key' },
   run({ tx, target, body }) {
-    tx.update(passkeys).set({ name: body.name }).where(eq(passkeys.id, target.id)).run()
+    renamePasskeyRow(tx, target.id, body.name)
     return { id: target.id, name: body.name }
   },
 })
@@ -310,7 +292,7 @@ export const removePasskey = operation({
   on: passkey,
   response: done,
   run(call) {
-    call.tx.delete(passkeys).where(eq(passkeys.id, call.target.id)).run()
+    deletePasskey(call.tx, call.target.id)
     factorsChanged(call, `A passkey was taken off your account: ${call.target.name}.`)
     return {}
   },

@@ -1,5 +1,4 @@
 // Removes a lost second factor at the request of its holder, who is told by mail.
-import { eq } from 'drizzle-orm'
 import { ApiError } from '../../../kernel/api/errors.ts'
 import { type Call, done, fields, line, operation } from '../../../kernel/api/operation.ts'
 import { type MailContext, mailTo } from '../../../kernel/mail/mail.ts'
@@ -8,8 +7,8 @@ import { customer } from '../../accounts/model.ts'
 import { mustOutrank } from '../../accounts/staff/role.ts'
 import { staffMember } from '../../accounts/staff/staff-member.ts'
 import { endSessionsOf } from '../sessions.ts'
-import { passkeys, recoveryCodes, totp } from '../tables.ts'
 import { factorsOf } from './factors.ts'
+import { deleteFactorsOf } from './queries.ts'
 
 /** The reason goes into the audit log: removing a factor is a way to take over an account. */
 const declared = {
@@ -49,7 +48,7 @@ export const resetStaffFactors = operation({
 function removeFactors(call: MailContext & Pick<Call, 'tx'>, account: Account) {
   const { tx } = call
   if (!factorsOf(tx, account.id).length) throw new ApiError('already_done', `${account.name} has no second factor.`)
-  for (const table of [totp, passkeys, recoveryCodes]) tx.delete(table).where(eq(table.accountId, account.id)).run()
+  deleteFactorsOf(tx, account.id)
   endSessionsOf(tx, account.id)
   mailTo(tx, call, account, {
     subject: 'Your second factor was removed',

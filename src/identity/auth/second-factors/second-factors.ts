@@ -1,7 +1,6 @@
 // The second factors of an account, and the roles that require one.
 
 import { randomBytes } from 'node:crypto'
-import { and, desc, eq, isNull } from 'drizzle-orm'
 import { Type as t } from 'typebox'
 import { everybody } from '../../../kernel/api/access.ts'
 import { sessionOf } from '../../../kernel/api/actor.ts'
@@ -14,8 +13,16 @@ import { type MailContext, mailTo } from '../../../kernel/mail/mail.ts'
 import { type Account, ownAccount } from '../../accounts/model.ts'
 import { roleNeedsSecondFactor } from '../../accounts/queries.ts'
 import { endSessionsOf, mustStillBeOpen } from '../sessions.ts'
-import { passkeys, recoveryCodes, totp } from '../tables.ts'
-import { factorCounts, factorsOf } from './factors.ts'
+import { factorsOf } from './factors.ts'
+import {
+  deleteRecoveryCodes,
+  factorCounts,
+  isRecoveryCodeUnused,
+  passkeysOf,
+  replaceRecoveryCodes,
+  totpOf,
+  useRecoveryCode,
+} from './queries.ts'
 
 const isRequired = (tx: Db, { roleId }: Account) => roleId !== null && roleNeedsSecondFactor(tx, roleId)
 
@@ -46,8 +53,7 @@ export function factorsChanged(call: Changing, what: string) {
   mustStillBeOpen(tx, actor)
   mailHolder(call, `${what} All your other sessions were ended.`)
   endSessionsOf(tx, actor.accountId, sessionOf(actor)?.sessionId)
-  if (!factorsOf(tx, actor.accountId).length)
-    tx.delete(recoveryCodes).where(eq(recoveryCodes.accountId, actor.accountId)).run()
+  if (!factorsOf(tx, actor.accountId).length) deleteRecoveryCodes(tx, actor.accountId)
 }
 
 // ---------------------------------------------------------------- recovery codes
@@ -73,10 +79,8 @@ const hashOf = (accountId: string, text: string) => digest(`recovery code ${acco
 function newCodes({ tx, actor, clock }: Pick<Call, 'tx' | 'actor' | 'clock'>): string[] {
   const { accountId } = actor
   const codes = Array.from({ length: CODES }, newCode)
-  tx.delete(recoveryCodes).where(eq(recoveryCodes.accountId, accountId)).run()
-  tx.insert(recoveryCodes)
-    .values(codes.map((text) => ({ hash: hashOf(accountId, text), accountId, createdAt: clock() })))
-    .run()
+  const hashes = codes.map((text) => hashOf(accountId, text))
+  replaceRecoveryCodes(tx, accountId, hashes, clock())
   return codes
 }
 
@@ -91,13 +95,8 @@ export function recoveryCodeFits(
   text: string,
   now: number,
 ): ((tx: Tx) => boolean) | undefined {
-  const unused = and(
-    eq(recoveryCodes.hash, hashOf(accountId, text)),
-    eq(recoveryCodes.accountId, accountId),
-    isNull(recoveryCodes.usedAt),
-  )
-  if (!tx.select().from(recoveryCodes).where(unused).get()) return undefined
-  return (tx) => tx.update(recoveryCodes).set({ usedAt: now }).where(unused).returning().get() !== undefined
+  const hash = hashOf(accountId, text)
+  return isRecoveryCodeUnused(tx, accountId, hash) ? (tx) => useRecoveryCode(tx, accountId, hash, now) : undefined
 }
 
 export const renewRecoveryCodes = operation({
@@ -148,26 +147,20 @@ export const getSecondFactor = operation({
   }),
   run({ tx, actor }) {
     const account = ownAccount(tx, actor)
-    const app = tx.select().from(totp).where(eq(totp.accountId, account.id)).get()
+    const app = totpOf(tx, account.id)
     return {
       email: account.email,
       hasPassword: account.passwordHash !== null,
       required: isRequired(tx, account),
       totp: app?.confirmedAt ? { confirmedAt: iso(app.confirmedAt) } : null,
-      passkeys: tx
-        .select()
-        .from(passkeys)
-        .where(eq(passkeys.accountId, account.id))
-        .orderBy(desc(passkeys.id))
-        .all()
-        .map(({ id, name, createdAt, usedAt, usedFrom }) => ({
-          id,
-          name,
-          createdAt: iso(createdAt),
-          usedAt: isoOrNull(usedAt),
-          usedFrom,
-        })),
-      recoveryCodesLeft: factorCounts(tx).get({ id: account.id })!.recovery,
+      passkeys: passkeysOf(tx, account.id).map(({ id, name, createdAt, usedAt, usedFrom }) => ({
+        id,
+        name,
+        createdAt: iso(createdAt),
+        usedAt: isoOrNull(usedAt),
+        usedFrom,
+      })),
+      recoveryCodesLeft: factorCounts(tx, account.id).recovery,
     }
   },
 })

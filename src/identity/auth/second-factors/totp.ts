@@ -1,6 +1,5 @@
 // Codes of an authenticator app (RFC 6238). Six digits, 30 seconds and SHA-1, because every app understands these.
 
-import { and, eq, isNull, lt } from 'drizzle-orm'
 import { Type as t } from 'typebox'
 import { ApiError, invalid } from '../../../kernel/api/errors.ts'
 import { done, fields, nullable, operation, secret } from '../../../kernel/api/operation.ts'
@@ -10,6 +9,7 @@ import { encryptedColumn } from '../../../kernel/db/encrypted.ts'
 import type { Db, Tx } from '../../../kernel/db/open.ts'
 import { ownAccount } from '../../accounts/model.ts'
 import { totp } from '../tables.ts'
+import { confirmTotpRow, deleteTotp, insertTotp, totpOf, useTotpStep } from './queries.ts'
 import { factorsChanged, firstRecoveryCodes, own } from './second-factors.ts'
 
 const STEP_MS = 30 * second
@@ -40,17 +40,11 @@ export async function codeFits(
   digits: string,
   now: number,
 ): Promise<((tx: Tx) => boolean) | undefined> {
-  const app = tx.select().from(totp).where(eq(totp.accountId, accountId)).get()
+  const app = totpOf(tx, accountId)
   if (!app?.confirmedAt) return undefined
   const step = await stepOf(secrets.open(encryptedTotp.about(app), app.secret), digits, now)
   if (step === undefined || step <= app.lastStep) return undefined
-  return (tx) =>
-    tx
-      .update(totp)
-      .set({ lastStep: step })
-      .where(and(eq(totp.accountId, accountId), lt(totp.lastStep, step)))
-      .returning()
-      .get() !== undefined
+  return (tx) => useTotpStep(tx, accountId, step)
 }
 
 export const beginTotp = operation({
@@ -78,7 +72,7 @@ export const beginTotp = operation({
   },
   run({ tx, actor, prepared: made, secrets, clock }) {
     const { id } = ownAccount(tx, actor)
-    if (tx.select().from(totp).where(eq(totp.accountId, id)).get()?.confirmedAt)
+    if (totpOf(tx, id)?.confirmedAt)
       throw new ApiError(
         'not_possible',
         'This account already has an authenticator app. Remove it before you add another.',
@@ -89,10 +83,7 @@ export const beginTotp = operation({
       createdAt: clock(),
       confirmedAt: null,
     }
-    tx.insert(totp)
-      .values({ accountId: id, ...values })
-      .onConflictDoUpdate({ target: totp.accountId, set: values })
-      .run()
+    insertTotp(tx, id, values)
     return made
   },
 })
@@ -114,7 +105,7 @@ export const confirmTotp = operation({
   example: { code: '123456' },
   async prepare({ db, actor, body, secrets, clock }) {
     const { id } = ownAccount(db, actor)
-    const app = db.select().from(totp).where(eq(totp.accountId, id)).get()
+    const app = totpOf(db, id)
     if (!app || app.confirmedAt)
       throw new ApiError('not_possible', 'No authenticator app is being added. Begin again on the page Security.')
     const step = await stepOf(secrets.open(encryptedTotp.about(app), app.secret), body.code, clock())
@@ -128,13 +119,7 @@ export const confirmTotp = operation({
   run(call) {
     const { tx, actor, prepared: shown, clock } = call
     const { id } = ownAccount(tx, actor)
-    const confirmed = tx
-      .update(totp)
-      .set({ confirmedAt: clock(), lastStep: shown.step })
-      .where(and(eq(totp.accountId, id), eq(totp.secret, shown.secret), isNull(totp.confirmedAt)))
-      .returning()
-      .get()
-    if (!confirmed)
+    if (!confirmTotpRow(tx, id, { ...shown, now: clock() }))
       throw new ApiError(
         'not_possible',
         'It was started again or confirmed in another window. Reload the page Security to see which.',
@@ -156,13 +141,7 @@ export const removeTotp = operation({
   refuses: ['already_done'],
   run(call) {
     const { tx, actor } = call
-    if (
-      !tx
-        .delete(totp)
-        .where(eq(totp.accountId, ownAccount(tx, actor).id))
-        .returning()
-        .get()
-    )
+    if (!deleteTotp(tx, ownAccount(tx, actor).id))
       throw new ApiError('already_done', 'This account has no authenticator app: there is nothing to remove.')
     factorsChanged(call, 'The authenticator app was taken off your account.')
     return {}
