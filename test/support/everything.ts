@@ -5,27 +5,30 @@ import { type AccountKind, accountKinds } from '../../src/kernel/api/access.ts'
 import type { Actor } from '../../src/kernel/api/actor.ts'
 import type { Operation } from '../../src/kernel/api/operation.ts'
 import { newId } from '../../src/kernel/db/ids.ts'
+import type { Feature } from '../../src/kernel/feature.ts'
 import { added, operations, registry } from '../every/toy-feature/every-feature.ts'
 import { panel, type Who, world } from './panel.ts'
 import { givePassword, person, withApp } from './second-factor.ts'
 import { invite, share } from './team.ts'
 
 type Person = { id: string } & Who
-/** What is made once in a process; every panel begins with it. */
-let made: ReturnType<typeof make> | undefined
+/** Made once in a process for each list of added features; every panel begins with it. */
+const made = new Map<string, ReturnType<typeof make>>()
 
 /** A panel with something of everything, in every state, and people who own some of it; the toy feature is there too. */
 export async function everything(options: Parameters<typeof panel>[0] = {}) {
-  made ??= make()
-  const { snapshot, known } = await made
-  const p = await panel({ ...options, features: added, from: snapshot })
+  const features = options.features ?? added
+  const names = features.map(({ name }) => name).join(' ')
+  if (!made.has(names)) made.set(names, make(features))
+  const { snapshot, known } = await made.get(names)!
+  const p = await panel({ ...options, features, from: snapshot })
   const { nodeId, ...rest } = structuredClone(known)
   return Object.assign(p, rest, { node: { id: nodeId, agent: p.agents.get(nodeId)! } })
 }
 export type Everything = Awaited<ReturnType<typeof everything>>
 
-async function make() {
-  const p = await world({ features: added })
+async function make(features: readonly Feature[]) {
+  const p = await world({ features })
   const { customer, owner: staff } = p
   const reseller = p.account('reseller', 'Rex')
   await p.admin('PATCH', `/resellers/${reseller.id}`, { packageIds: [p.pack], locationIds: [p.location] })
@@ -51,7 +54,7 @@ async function make() {
     if (reply.status >= 300) throw new Error(`${method} ${path}: ${JSON.stringify(reply.body)}`)
     return reply.body
   }
-  for (const { fixture } of added) await fixture?.({ customer, call, admin: p.admin })
+  for (const { fixture } of features) await fixture?.({ customer, call, admin: p.admin })
 
   // What belongs to a person.
   const sql = (text: string, ...values: (string | number)[]) => p.db.$client.run(text, values)

@@ -24,7 +24,7 @@ const dumpOf = (release: string) => `${import.meta.dir}/released/${release}.sql`
 const own = Object.fromEntries(migrations.map(({ name, sql }) => [name, checksumOf(sql)]))
 
 const stateOfToday = async () => {
-  using p = await everything()
+  using p = await everything({ features: [] })
   return dump(p.db.$client)
 }
 
