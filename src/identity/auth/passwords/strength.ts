@@ -15,8 +15,8 @@ const LONGEST_ESTIMATED = 64
 
 /** Words of this field and of other languages that the common list does not have. */
 const words = `berth panel controller console node servers hosting vps kvm proxmox login logmein passphrase passcode
-  toor root1 admin1 debian ubuntu instagram twitter fortnite qwertz abcd hallihallo geheim passwort passwoerter motdepasse
-  contrasena senha wachtwoord haslo parol schatz liebling sommer azerty mama papa`
+  toor root1 admin1 debian ubuntu instagram twitter fortnite qwertz abcd hallihallo geheim passwort passwoerter
+  motdepasse contrasena senha wachtwoord haslo parol schatz liebling sommer azerty mama papa`
 /** Columns of keys, downwards and upwards, plain and with Shift. */
 const columns = `1qaz 2wsx 3edc 4rfv 5tgb 6yhn 7ujm 8ik, !qaz @wsx #edc $rfv %tgb ^yhn &ujm
   zaq1 xsw2 cde3 vfr4 bgt5 nhy6 mju7 1qay yaq1`
