@@ -1,5 +1,5 @@
-// A failpoint for tests: BERTH_CRASH_AT='vm.start:after' kills this process at that moment, once. A marker file remembers it, so
-// that the next start goes through.
+// A failpoint for tests: BERTH_CRASH_AT='vm.start:after' kills this process at that moment, once. A marker file
+// remembers it, so that the next start goes through.
 import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 

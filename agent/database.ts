@@ -1,8 +1,8 @@
 import { Database } from 'bun:sqlite'
 
 /**
- * Opens one of the agent's database files and runs `schema`. A statement returns when its data is on the disk (synchronous
- * FULL), which the journal and the state after a power failure depend on.
+ * Opens one of the agent's database files and runs `schema`. A statement returns when its data is on the disk
+ * (synchronous FULL), which the journal and the state after a power failure depend on.
  */
 export function openDatabase(path: string, schema: string): Database {
   const db = new Database(path, { create: true, strict: true })

@@ -1,5 +1,5 @@
-// The agent's own log: one JSON line per event on standard error, for systemd's journal. Lines about one command go to that
-// command's log instead (job-log.ts), which the controller stores with the job.
+// The agent's own log: one JSON line per event on standard error, for systemd's journal. Lines about one command go to
+// that command's log instead (job-log.ts), which the controller stores with the job.
 
 import { journalPriority, type Level } from './protocol/systemd.ts'
 

@@ -58,7 +58,9 @@ const options = {
 } as const
 type Given = ReturnType<typeof parseArgs<{ options: typeof options }>>['values']
 
-/** Runs `berth agent ARGS`. Returns the exit code: 0 done, 1 refused (code and message on standard error), 2 wrong use. */
+/**
+ * Runs `berth agent ARGS`. Returns the exit code: 0 done, 1 refused (code and message on standard error), 2 wrong use.
+ */
 export async function agentCommand(args: string[]): Promise<number> {
   const [verb = '', ...rest] = args
   if (verb === '--help' || verb === '-h' || verb === 'help') return print(HELP[''] ?? '')

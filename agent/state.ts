@@ -1,5 +1,6 @@
-// The facts a node needs to start its vms after a reboot while the controller is away: the port rules of each vm, its port, and
-// whether it shall run. A stop is written before it is done and a start after it, so that a crash between is safe.
+// The facts a node needs to start its vms after a reboot while the controller is away: the port rules of each vm, its
+// port, and whether it shall run. A stop is written before it is done and a start after it, so that a crash between is
+// safe.
 import { openDatabase } from './database.ts'
 import type { PortRules } from './protocol/wire.ts'
 

@@ -1,13 +1,13 @@
 #!/bin/bash
 # build-tiny-guest.sh OUT.qcow2 [SIZE_MIB]
 #
-# Makes a small Linux that really boots, out of the distribution's own packages: its kernel, busybox, dropbear (SSH), the QEMU guest
-# agent, and a reader for the NoCloud seeds that Berth writes. install.sh uses it where the image catalogue cannot be reached, the
-# tests use it everywhere. Needs no root rights, no loop device and no mount; of the network only what apt is set to.
+# Builds a small bootable Linux from packages of the distribution: kernel, busybox, dropbear (SSH), QEMU guest agent, and
+# a reader of the NoCloud seeds that Berth writes. install.sh uses it where the image catalogue cannot be reached, and the
+# tests use it. Needs no root rights, no loop device and no mount; uses the network only through apt.
 #
-#   disk     MBR; a FAT partition with syslinux, kernel and initramfs; an ext4 root that grows with the disk at every boot
+#   disk     MBR; a FAT partition with syslinux, kernel and initramfs; an ext4 root that grows to the disk at every boot
 #   cache    $XDG_CACHE_HOME/berth, else /var/cache/berth (root) or ~/.cache/berth; the same inputs are built once
-#   GUEST_NAME, GUEST_VERSION, GUEST_ID     what /etc/os-release says, for images that must differ
+#   GUEST_NAME, GUEST_VERSION, GUEST_ID     values in /etc/os-release, for images that must differ
 #   GUEST_INSTALL_TOOLS=1                   (as root) installs missing tools with apt instead of refusing
 set -euo pipefail
 export PATH=$PATH:/usr/sbin:/sbin LC_ALL=C
@@ -41,14 +41,15 @@ check_tools() {
 }
 
 # ---------------------------------------------------------------- packages
-# Container images often switch apt's own index off, which makes each look-up cost a second.
+# Container images often disable apt's index, and then each query takes a second.
 apt_cache() { apt-cache -o "Dir::Cache::pkgcache=$cache/apt-index" -o "Dir::Cache::srcpkgcache=" "$@"; }
 
 # Debian's cloud kernel; Ubuntu has its modules in a second package.
 kernel_packages() {
   local kernel
   for kernel in linux-image-cloud-amd64 linux-image-virtual; do
-    kernel=$(apt_cache depends --important "$kernel" 2>/dev/null | sed -n 's/^ *Depends: \(linux-image-[0-9].*\)/\1/p' | head -1)
+    kernel=$(apt_cache depends --important "$kernel" 2>/dev/null |
+      sed -n 's/^ *Depends: \(linux-image-[0-9].*\)/\1/p' | head -1)
     [ -n "$kernel" ] || continue
     echo "$kernel"
     case $kernel in *-generic) echo "linux-modules-${kernel#linux-image-}" ;; esac
@@ -57,7 +58,7 @@ kernel_packages() {
   fail 'apt knows no kernel for virtual machines; run "apt-get update" first'
 }
 
-# The programs' packages and every library they may need, whatever this release calls them (libglib2.0-0, libglib2.0-0t64, ...).
+# Packages of the programs and of their libraries; names differ by release (libglib2.0-0, libglib2.0-0t64, ...).
 program_packages() {
   local wanted=(busybox-static dropbear-bin qemu-guest-agent e2fsprogs)
   printf '%s\n' "${wanted[@]}"
@@ -65,10 +66,10 @@ program_packages() {
     sed -n 's/^\(\(lib\|zlib\)[a-z0-9.+-]*\)$/\1/p' | grep -v -e '-dev$' -e '^libperl' | sort -u
 }
 
-# Every package's file name carries its version, so this list says what the image will be made of.
+# A package's file name contains its version, so this list identifies the content of the image.
 package_files() { apt_cache show --no-all-versions "$@" | sed -n 's/^Filename: .*\///p' | sort -u; }
 
-# Downloads once for each list of packages; older lists are dropped.
+# Downloads once per list of packages and deletes older lists.
 fetch_packages() {
   local directory=$cache/debs-$1; shift
   [ ! -e "$directory/complete" ] || return 0
@@ -76,17 +77,18 @@ fetch_packages() {
   (cd "$directory" && apt-get -qq -o APT::Sandbox::User=root download "$@" && touch complete)
 }
 
-# Both trees have one /usr, whether the packages still say /lib or not.
+# Both trees get a merged /usr, also from packages with files in /lib.
 merged_tree() {
   local d
   mkdir -p "$1"/usr/{bin,sbin,lib,lib64}
   for d in bin sbin lib lib64; do ln -s "usr/$d" "$1/$d"; done
 }
 
-# The largest first (the kernel), several at a time.
+# Unpacks in parallel, the largest package (the kernel) first.
 unpack() {
   # shellcheck disable=SC2011  # package files have plain names
-  ls -S "$2"/*.deb | xargs -P "$(nproc)" -I DEB sh -c 'dpkg-deb --fsys-tarfile "$1" | tar -x --keep-directory-symlink -C "$2"' unpack DEB "$1"
+  ls -S "$2"/*.deb | xargs -P "$(nproc)" -I DEB \
+    sh -c 'dpkg-deb --fsys-tarfile "$1" | tar -x --keep-directory-symlink -C "$2"' unpack DEB "$1"
 }
 
 # ---------------------------------------------------------------- the root
@@ -108,7 +110,8 @@ make_root() {
   chmod 1777 "$root/tmp"; chmod 700 "$root/root"; ln -s /run "$root/var/run"
   cp "$unpacked/usr/bin/busybox" "$root/usr/bin/"
   for applet in $("$unpacked/usr/bin/busybox" --list); do
-    case $applet in busybox | dpkg | dpkg-deb | rpm) ;; init | halt | poweroff | reboot | getty) ln -s ../bin/busybox "$root/usr/sbin/$applet" ;;
+    case $applet in busybox | dpkg | dpkg-deb | rpm) ;;
+      init | halt | poweroff | reboot | getty) ln -s ../bin/busybox "$root/usr/sbin/$applet" ;;
       *) ln -s busybox "$root/usr/bin/$applet" ;; esac
   done
   cp -L "$(find "$unpacked/usr/lib64/" "$unpacked/usr/lib" -name ld-linux-x86-64.so.2 | head -1)" "$root/usr/lib64/"
@@ -178,12 +181,13 @@ CFG
   mcopy -i "$at" "$work/initrd" ::initrd
   mcopy -i "$at" "$work/syslinux.cfg" ::syslinux.cfg
   syslinux --install --offset $((first * 512)) "$disk"
-  as_root mke2fs -q -t ext4 -L root -m 0 -E "offset=$((root_start * 512)),root_owner=0:0,nodiscard" -d "$root" "$disk" "${root_kib}k" 2>"$work/mke2fs" ||
+  as_root mke2fs -q -t ext4 -L root -m 0 -E "offset=$((root_start * 512)),root_owner=0:0,nodiscard" -d "$root" \
+    "$disk" "${root_kib}k" 2>"$work/mke2fs" ||
     fail "$(cat "$work/mke2fs")"
   qemu-img convert -f raw -O qcow2 -c -m 4 -W "$disk" "$work/image"
 }
 
-# Files in the image belong to root whoever builds it.
+# Files in the image belong to root, also when another user builds it.
 as_root() { if [ "$(id -u)" = 0 ]; then "$@"; else fakeroot "$@"; fi; }
 
 build() {
@@ -210,7 +214,8 @@ main() {
   mkdir -p "$cache" "$(dirname "$out")"
   mapfile -t packages < <(kernel_packages && program_packages)
   files=$(package_files "${packages[@]}")
-  key=$( (echo "$size $name $version $id $files"; cat "$here/initramfs-init" "${BASH_SOURCE[0]}"; find "$here/root" -type f | sort | xargs cat) | sha256sum | cut -c1-16)
+  key=$( (echo "$size $name $version $id $files"; cat "$here/initramfs-init" "${BASH_SOURCE[0]}"
+    find "$here/root" -type f | sort | xargs cat) | sha256sum | cut -c1-16)
   if [ ! -e "$cache/guest-$key.qcow2" ]; then
     work=$(mktemp -d); trap 'rm -rf "$work"' EXIT
     build

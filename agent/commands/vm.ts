@@ -63,8 +63,8 @@ async function mustHaveSeed(host: Host, workload: string): Promise<string> {
 }
 
 /**
- * Tries SSH (one TCP connection) every 200 ms. The guest agent costs a process per try, so it is tried often in the first
- * second, when a small guest may already be up, and once a second after that.
+ * Tries SSH (one TCP connection) every 200 ms. The guest agent costs a process per try, so it is tried often in the
+ * first second, when a small guest may already be up, and once a second after that.
  */
 async function firstAnswer(
   host: Host,

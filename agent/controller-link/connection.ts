@@ -1,5 +1,6 @@
-// The agent's side of the wire: one WebSocket, opened by the agent and opened again whenever it breaks. While the controller
-// is away the vms run on. After a reconnect the controller sends unanswered commands again, and the journal answers them.
+// The agent's side of the wire: one WebSocket, opened by the agent and opened again whenever it breaks. While the
+// controller is away the vms run on. After a reconnect the controller sends unanswered commands again, and the journal
+// answers them.
 import { Compile } from 'typebox/compile'
 import { parseCommand } from '../commands/index.ts'
 import { failureOf, wordsOf } from '../failure.ts'
@@ -264,5 +265,7 @@ function explain(error: unknown): number | undefined {
   return undefined
 }
 
-/** Exponential with full jitter, so that a thousand nodes do not reconnect in the same second. The first retry is fast. */
+/**
+ * Exponential with full jitter, so that a thousand nodes do not reconnect in the same second. The first retry is fast.
+ */
 const backOffMs = (failures: number) => 50 + Math.random() * Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** failures)

@@ -27,8 +27,8 @@ export class Refused extends Failure {
 }
 
 /**
- * The controller's address in the form that is stored. Throws `invalid_controller`, and `insecure_controller` for plain http to
- * another host: a listener cannot use a signature, but could forge commands.
+ * The controller's address in the form that is stored. Throws `invalid_controller`, and `insecure_controller` for plain
+ * http to another host: a listener cannot use a signature, but could forge commands.
  */
 export function controllerUrl(text: string): string {
   const url = URL.parse(text)

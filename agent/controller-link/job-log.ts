@@ -1,5 +1,5 @@
-// The log of the command that is running. It travels with the call (AsyncLocalStorage) and not through argument lists, so that
-// exec.ts can log every program that a driver runs.
+// The log of the command that is running. It travels with the call (AsyncLocalStorage) and not through argument lists,
+// so that exec.ts can log every program that a driver runs.
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { LogLevel } from '../protocol/wire.ts'
 

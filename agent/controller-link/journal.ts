@@ -1,6 +1,6 @@
-// Makes a repeated command harmless: one that still runs under its key is joined, one that has ended is answered from disk.
-// Only a command that a crash interrupted runs again, and commands converge.
-// Inputs are not stored, because a seed holds password hashes and keys.
+// Makes a repeated command harmless: one that still runs under its key is joined, one that has ended is answered from
+// disk. Only a command that a crash interrupted runs again, and commands converge. Inputs are not stored, because a
+// seed holds password hashes and keys.
 import type { Database } from 'bun:sqlite'
 import { openDatabase } from '../database.ts'
 import { failureOf } from '../failure.ts'

@@ -1,8 +1,8 @@
 import { chmodSync, mkdirSync } from 'node:fs'
 
 /**
- * Makes a directory that the hypervisor's user can pass through to a disk and that only root can list or change. Its mode is set
- * by chmod, because the agent's umask restricts the mode of mkdir.
+ * Makes a directory that the hypervisor's user can pass through to a disk and that only root can list or change. Its
+ * mode is set by chmod, because the agent's umask restricts the mode of mkdir.
  */
 export function makePassage(path: string) {
   mkdirSync(path, { recursive: true, mode: 0o711 })

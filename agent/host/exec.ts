@@ -1,5 +1,6 @@
-// The only place where the agent starts processes. No shell: a program from the list below, an argument list, an environment of
-// two variables, a time limit and a cap on the output. Programs that run for a command are written to its log.
+// The only place where the agent starts processes. No shell: a program from the list below, an argument list, an
+// environment of two variables, a time limit and a cap on the output. Programs that run for a command are written to
+// its log.
 
 import { say } from '../controller-link/job-log.ts'
 import { Failure } from '../failure.ts'
@@ -46,8 +47,9 @@ function mustFind(program: Program): string {
 }
 
 /**
- * Runs a program to its end. Throws `tool_failed` when it exits with a code other than 0, `tool_timeout` after `limitSeconds`
- * (default 60), `tool_missing` when it is not installed. Output beyond `outputCapBytes` (default 8 MiB) ends the program.
+ * Runs a program to its end. Throws `tool_failed` when it exits with a code other than 0, `tool_timeout` after
+ * `limitSeconds` (default 60), `tool_missing` when it is not installed. Output beyond `outputCapBytes` (default 8 MiB)
+ * ends the program.
  */
 export async function run(program: Program, args: string[], options: Options = {}): Promise<Ran> {
   const { limitSeconds = 60, outputCapBytes = 8 << 20 } = options

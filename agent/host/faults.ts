@@ -1,5 +1,5 @@
-// Fault injection for tests of the controller. `<data>/faults.json` is read at every command. The database counts how often a fault
-// struck, so that the count survives a kill of the agent.
+// Fault injection for tests of the controller. `<data>/faults.json` is read at every command. The database counts how
+// often a fault struck, so that the count survives a kill of the agent.
 import type { Database } from 'bun:sqlite'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -10,7 +10,9 @@ export type Fault = {
   /** A command's name, or `*`. */
   command: CommandName | '*'
   workload?: string
-  /** fail: error, nothing done. fail-late: done, then error. hang: no answer. lie: answer, nothing done. slow: delayed. */
+  /**
+   * fail: error, nothing done. fail-late: done, then error. hang: no answer. lie: answer, nothing done. slow: delayed.
+   */
   mode: 'fail' | 'fail-late' | 'hang' | 'lie' | 'slow'
   /** How often it strikes; without a number, always. */
   times?: number

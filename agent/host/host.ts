@@ -1,5 +1,5 @@
-// A host as the commands use it: one driver of each kind, and the state. The real and the fake host have the same type, so that
-// commands, connection and journal are the same code for both.
+// A host as the commands use it: one driver of each kind, and the state. The real and the fake host have the same type,
+// so that commands, connection and journal are the same code for both.
 import type { Hypervisor } from '../drivers/hypervisor/hypervisor.ts'
 import type { Images } from '../drivers/images/images.ts'
 import type { Network } from '../drivers/network/network.ts'

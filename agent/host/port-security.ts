@@ -3,8 +3,8 @@ import type { PortRules } from '../protocol/wire.ts'
 import type { State } from '../state.ts'
 
 /**
- * The port rules of all vms, in the firewall and, for the next boot, in the state. Changes happen one after the other. A rule is
- * stored only after the kernel accepted it, so that a refused one cannot block the others at the next boot.
+ * The port rules of all vms, in the firewall and, for the next boot, in the state. Changes happen one after the other.
+ * A rule is stored only after the kernel accepted it, so that a refused one cannot block the others at the next boot.
  */
 export class PortSecurity {
   private last: Promise<unknown> = Promise.resolve()

@@ -20,7 +20,10 @@ import { PortSecurity } from './port-security.ts'
 export const POOL = 'local'
 export const poolRoot = (dataDir: string) => join(dataDir, 'pools', POOL)
 
-/** Opens the real host with its data in `dataDir`. Without an identity, before enrolment, it cannot download from the controller. */
+/**
+ * Opens the real host with its data in `dataDir`. Without an identity, before enrolment, it cannot download from the
+ * controller.
+ */
 export function openRealHost(dataDir: string, identity?: Identity): Host {
   const bootId = bootIdOfHost()
   let found: Promise<Virtualisation> | undefined

@@ -1,5 +1,5 @@
-// The start of the agent, before it connects to the controller: first the rules, then the vms. The hypervisor starts no vm by
-// itself, so no vm ever runs without its rules.
+// The start of the agent, before it connects to the controller: first the rules, then the vms. The hypervisor starts no
+// vm by itself, so no vm ever runs without its rules.
 import { wordsOf } from '../failure.ts'
 import { log } from '../log.ts'
 import type { Host } from './host.ts'
@@ -9,9 +9,9 @@ const AT_ONCE = 2
 const AGAIN_AFTER_MS = 5000
 
 /**
- * Loads the rules and, after a boot of the host, starts the vms that ran before it. After a restart of the agent alone the vms
- * stay as they are: one that its owner shut down from inside stays off. Retries until it succeeds or `signal` aborts, because
- * the hypervisor may start later than the agent.
+ * Loads the rules and, after a boot of the host, starts the vms that ran before it. After a restart of the agent alone
+ * the vms stay as they are: one that its owner shut down from inside stays off. Retries until it succeeds or `signal`
+ * aborts, because the hypervisor may start later than the agent.
  */
 export async function startVms(host: Host, signal: AbortSignal) {
   while (!signal.aborted) {

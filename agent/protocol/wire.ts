@@ -3,8 +3,9 @@
 import { type Static, type TSchema, Type as t } from 'typebox'
 
 /**
- * 1 (2026-11): challenge over HTTP, signed WebSocket upgrade, commands with keys, heartbeats, inventory. Frames, commands and
- * volumes name a workload of any kind; a node runs vms; a volume has a generation. The number stays 1 until the first release.
+ * 1 (2026-11): challenge over HTTP, signed WebSocket upgrade, commands with keys, heartbeats, inventory. Frames,
+ * commands and volumes name a workload of any kind; a node runs vms; a volume has a generation. The number stays 1
+ * until the first release.
  */
 export const PROTOCOL = 1
 
@@ -44,8 +45,9 @@ const address = t.String({ maxLength: 45, pattern: '^[0-9a-fA-F.:]+$' })
 const cidr = t.String({ maxLength: 49, pattern: '^[0-9a-fA-F.:]+/[0-9]{1,3}$' })
 
 /**
- * A vm's disk in one of the node's storage pools. Its name on the host derives from workload and generation. A disk that replaces
- * another has a higher generation, so that both exist until the old one is removed; a generation is never used twice.
+ * A vm's disk in one of the node's storage pools. Its name on the host derives from workload and generation. A disk
+ * that replaces another has a higher generation, so that both exist until the old one is removed; a generation is never
+ * used twice.
  */
 export const Volume = t.Object({
   workload: workloadId,
@@ -104,8 +106,8 @@ export type Power = Static<typeof Power>
 const command = <I extends TSchema, O extends TSchema>(input: I, output: O) => ({ input, output })
 
 /**
- * A command either reads or acts, never both. One that acts converges: sent again, or sent when the host is already in that state,
- * it has the same effect and the same answer. A job therefore reads the earlier state in a step of its own.
+ * A command either reads or acts, never both. One that acts converges: sent again, or sent when the host is already in
+ * that state, it has the same effect and the same answer. A job therefore reads the earlier state in a step of its own.
  */
 export const commands = {
   /** Downloads the image unless the node has it, checks its checksum and header, and stores it for later volumes. */
@@ -114,8 +116,9 @@ export const commands = {
   /** The disk's size as the guest sees it; null: there is no such volume. */
   'volume.look': command(Volume, t.Object({ sizeBytes: t.Union([t.Integer(), t.Null()]) })),
   /**
-   * Makes a disk from an image that `image.ensure` brought, grown to `sizeBytes`. A disk that exists is never overwritten.
-   * Fails with `no_image`, `disk_too_small` or `volume_differs`, and with `pool_full` when the image does not fit.
+   * Makes a disk from an image that `image.ensure` brought, grown to `sizeBytes`. A disk that exists is never
+   * overwritten. Fails with `no_image`, `disk_too_small` or `volume_differs`, and with `pool_full` when the image does
+   * not fit.
    */
   'volume.create': command(t.Object({ volume: Volume, image: imageId, sizeBytes: t.Integer({ minimum: 1 }) }), nothing),
   /** Deletes the disk of this generation; without one it does nothing. */
@@ -128,13 +131,21 @@ export const commands = {
   'firewall.allow': command(PortRules, nothing),
   /** Removes the vm's rules: its tap then sends nothing. */
   'firewall.forget': command(t.Object({ workload: workloadId }), nothing),
-  /** Creates the definition or replaces it for the next start; a running vm is not touched. Fails with `no_seed`, `no_bridge`. */
+  /**
+   * Creates the definition or replaces it for the next start; a running vm is not touched. Fails with `no_seed`,
+   * `no_bridge`.
+   */
   'vm.define': command(Vm, nothing),
   /** The vm's power. */
   'vm.look': command(t.Object({ workload: workloadId }), t.Object({ power: Power })),
-  /** Starts the vm, now and after reboots of the host. Fails with `no_port_rules` before `firewall.allow`, with `no_vm`. */
+  /**
+   * Starts the vm, now and after reboots of the host. Fails with `no_port_rules` before `firewall.allow`, with `no_vm`.
+   */
   'vm.start': command(t.Object({ workload: workloadId }), nothing),
-  /** Asks the guest to shut down, waits up to `graceSeconds`, then switches the vm off; 0: at once. The definition stays. */
+  /**
+   * Asks the guest to shut down, waits up to `graceSeconds`, then switches the vm off; 0: at once. The definition
+   * stays.
+   */
   'vm.stop': command(
     t.Object({ workload: workloadId, graceSeconds: t.Integer({ minimum: 0, maximum: 600 }) }),
     nothing,
@@ -142,8 +153,8 @@ export const commands = {
   /** Switches the vm off and deletes definition and seed; the disk stays. Without a vm it does nothing. */
   'vm.remove': command(t.Object({ workload: workloadId }), nothing),
   /**
-   * Waits until the guest answers by its agent or by SSH at `address`, at most `limitSeconds`. `off`: the vm is no longer running,
-   * so it will not answer.
+   * Waits until the guest answers by its agent or by SSH at `address`, at most `limitSeconds`. `off`: the vm is no
+   * longer running, so it will not answer.
    */
   'vm.await': command(
     t.Object({
@@ -221,8 +232,8 @@ export const Heartbeat = t.Object({
 export type Heartbeat = Static<typeof Heartbeat>
 
 /**
- * Everything on the host with Berth's mark, so that the controller can compare the wanted with the actual state. The agent only
- * reports; it never deletes what it finds.
+ * Everything on the host with Berth's mark, so that the controller can compare the wanted with the actual state. The
+ * agent only reports; it never deletes what it finds.
  */
 export const Inventory = t.Object({
   type: t.Literal('inventory'),

@@ -1,5 +1,5 @@
-// A network namespace of the test's own, so that its rules and interfaces do not mix with those of the machine. Processes that the
-// test starts inherit it.
+// A network namespace of the test's own, so that its rules and interfaces do not mix with those of the machine.
+// Processes that the test starts inherit it.
 import { dlopen, FFIType } from 'bun:ffi'
 import { closeSync, openSync } from 'node:fs'
 

@@ -1,5 +1,6 @@
-// The whole life of a vm on this machine: image, disk, seed, rules, definition, start, a login over SSH with the key of the seed,
-// a second system on a second disk, and the way back. BERTH_GUEST_IMAGE names the image (see guest/); without one it is skipped.
+// The whole life of a vm on this machine: image, disk, seed, rules, definition, start, a login over SSH with the key of
+// the seed, a second system on a second disk, and the way back. BERTH_GUEST_IMAGE names the image (see guest/); without
+// one it is skipped.
 import { afterAll, describe, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync, rmSync } from 'node:fs'

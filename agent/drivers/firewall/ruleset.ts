@@ -1,5 +1,5 @@
-// The rules as text for nft: one table of the bridge family with a chain per vm, which counts and drops every frame that the vm
-// may not send. Allowed addresses come from the controller's allocation, never from what a guest sends.
+// The rules as text for nft: one table of the bridge family with a chain per vm, which counts and drops every frame
+// that the vm may not send. Allowed addresses come from the controller's allocation, never from what a guest sends.
 //
 // Not used, because not every kernel has it in this family: ct, reject, meta ibrname.
 import ipaddr from 'ipaddr.js'
@@ -10,7 +10,10 @@ export const TABLE = 'berth'
 const NEIGHBOUR_DISCOVERY = 'ether type ip6 icmpv6 type { nd-neighbor-solicit, nd-neighbor-advert, nd-router-solicit }'
 const ADVERTISEMENT = 'icmpv6 type nd-neighbor-advert'
 
-/** The whole table as one transaction, which replaces the old table. Throws `invalid_address` for an invalid IPv6 prefix. */
+/**
+ * The whole table as one transaction, which replaces the old table. Throws `invalid_address` for an invalid IPv6
+ * prefix.
+ */
 export function ruleset(all: readonly PortRules[]): string {
   const ports = all.toSorted((a, b) => a.tap.localeCompare(b.tap, 'en', { numeric: true }))
   return [
@@ -23,7 +26,9 @@ export function ruleset(all: readonly PortRules[]): string {
   ].join('\n')
 }
 
-/** A tap with our prefix and no rules sends nothing: rules are loaded before a vm starts and removed after it is gone. */
+/**
+ * A tap with our prefix and no rules sends nothing: rules are loaded before a vm starts and removed after it is gone.
+ */
 const entrance = (ports: readonly PortRules[]) =>
   chain('entrance', [
     'type filter hook prerouting priority -300; policy accept;',
@@ -65,10 +70,12 @@ const ipv6Rules = (ipv6: readonly string[]) => {
   return [
     `ether type ip6 udp sport 547 ${dropped('DHCPv6 server')}`,
     `ether type ip6 icmpv6 type { nd-router-advert, nd-redirect } ${dropped('router advertisement')}`,
-    // Small link-local addresses are configured by hand on routers. A guest derives its own from its MAC address or at random.
+    // Small link-local addresses are configured by hand on routers. A guest derives its own from its MAC address or at
+    // random.
     `ether type ip6 ip6 saddr fe80::/112 ${dropped('link-local address of a router')}`,
     `ether type ip6 ${ADVERTISEMENT} ${targetIn('fe80::/112')} ${dropped('neighbour advertisement for a router')}`,
-    // Duplicate address detection: a solicitation from :: precedes taking the address, so the target must be the vm's own.
+    // Duplicate address detection: a solicitation from :: precedes taking the address, so the target must be the vm's
+    // own.
     ...own.map((cidr) => `ether type ip6 ip6 saddr :: icmpv6 type nd-neighbor-solicit ${targetIn(cidr)} accept`),
     'ether type ip6 ip6 saddr :: icmpv6 type { nd-router-solicit, mld-listener-report, mld2-listener-report } accept',
     ...own.map((cidr) => `ether type ip6 ip6 saddr ${set(own)} ${ADVERTISEMENT} ${targetIn(cidr)} accept`),

@@ -1,5 +1,5 @@
-// A vm's hardware as libvirt's domain XML. Every value is a typed field of the protocol or a path of the agent's, and a serialiser
-// writes the XML, so no value can become structure.
+// A vm's hardware as libvirt's domain XML. Every value is a typed field of the protocol or a path of the agent's, and a
+// serialiser writes the XML, so no value can become structure.
 import { createHash } from 'node:crypto'
 import type { Vm } from '../../protocol/wire.ts'
 import type { Disk } from '../storage/storage.ts'
@@ -15,8 +15,8 @@ const SMALL_VM_MB = 256
 const SMALL_CACHE_MIB = 32
 
 /**
- * The libvirt UUID of a workload, derived from its id: a repeated definition is the same domain, and a domain with the name of a
- * workload but another UUID is recognised as not ours.
+ * The libvirt UUID of a workload, derived from its id: a repeated definition is the same domain, and a domain with the
+ * name of a workload but another UUID is recognised as not ours.
  */
 export function uuidOf(workload: string): string {
   const bytes = createHash('sha256').update(`berth-workload\n${workload}`).digest().subarray(0, 16)
@@ -25,7 +25,9 @@ export function uuidOf(workload: string): string {
   return bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
 }
 
-/** The complete definition of a vm. `seedPath` is attached as a CD-ROM; `acceleration` decides `kvm` or plain `qemu`. */
+/**
+ * The complete definition of a vm. `seedPath` is attached as a CD-ROM; `acceleration` decides `kvm` or plain `qemu`.
+ */
 export function domainXml(vm: Vm, disk: Disk, seedPath: string | undefined, acceleration: Acceleration): string {
   const emulated = acceleration === 'emulation'
   const document = {

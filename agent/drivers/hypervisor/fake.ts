@@ -1,5 +1,5 @@
-// A hypervisor without machines, for tests and demonstrations. Its vms are rows of a database, so they survive kill -9 of the
-// agent as real ones do. A row that another process changes counts as a change by hand and becomes an event.
+// A hypervisor without machines, for tests and demonstrations. Its vms are rows of a database, so they survive kill -9
+// of the agent as real ones do. A row that another process changes counts as a change by hand and becomes an event.
 import type { Database } from 'bun:sqlite'
 import { Failure } from '../../failure.ts'
 import type { Power, Vm } from '../../protocol/wire.ts'
@@ -79,7 +79,9 @@ export class FakeHypervisor implements Hypervisor {
     }
   }
 
-  /** As on a real host, a vm whose disk or seed is missing does not start, so that tests notice a job that forgets one. */
+  /**
+   * As on a real host, a vm whose disk or seed is missing does not start, so that tests notice a job that forgets one.
+   */
   private mustHaveFiles({ workload, disk, seed }: Row) {
     if (!this.db.query('select 1 from volumes where path = ?').get(disk))
       throw new Failure('tool_failed', `${workload}: cannot open ${disk}: no such file`)

@@ -7,20 +7,23 @@ export type Figures = { id: string; power: Power; cpuNanoseconds: number; rxByte
 export type PowerEvent = { workload: string; power: Power; at: number; reason: string }
 
 /**
- * A hypervisor, as far as the agent needs one. A vm is named by its workload's id; vms without Berth's mark are never changed.
- * Every method that changes something converges. All throw `tool_failed` or `tool_timeout` when the hypervisor does not answer.
+ * A hypervisor, as far as the agent needs one. A vm is named by its workload's id; vms without Berth's mark are never
+ * changed. Every method that changes something converges. All throw `tool_failed` or `tool_timeout` when the hypervisor
+ * does not answer.
  */
 export interface Hypervisor {
   /**
-   * Creates the definition or replaces it, which takes effect at the next start; a running vm is not touched. `seedPath` is
-   * attached as a CD-ROM. Throws `no_virtualisation` on a host that runs no vms.
+   * Creates the definition or replaces it, which takes effect at the next start; a running vm is not touched.
+   * `seedPath` is attached as a CD-ROM. Throws `no_virtualisation` on a host that runs no vms.
    */
   define(vm: Vm, disk: Disk, seedPath: string | undefined): Promise<void>
   /** `absent` when the vm is not defined. Throws `hypervisor_silent` when the hypervisor does not answer. */
   power(workload: string): Promise<Power>
   /** Starts a stopped vm and resumes a paused one. Throws `no_vm` when it is not defined. */
   start(workload: string): Promise<void>
-  /** Asks the guest to shut down, waits up to `graceSeconds`, then switches it off; 0: at once. Throws `does_not_stop`. */
+  /**
+   * Asks the guest to shut down, waits up to `graceSeconds`, then switches it off; 0: at once. Throws `does_not_stop`.
+   */
   stop(workload: string, graceSeconds: number): Promise<void>
   /** Removes the seed's CD-ROM from the running vm and from its definition. */
   eject(workload: string): Promise<void>

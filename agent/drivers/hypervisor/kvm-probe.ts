@@ -1,5 +1,6 @@
-// Tests whether KVM works. Neither /dev/kvm nor a vm that was created proves it: on some hosts both exist and every guest hangs.
-// The probe boots a guest of 512 bytes, which switches to 64-bit mode, calculates, and leaves by QEMU's debug exit.
+// Tests whether KVM works. Neither /dev/kvm nor a vm that was created proves it: on some hosts both exist and every
+// guest hangs. The probe boots a guest of 512 bytes, which switches to 64-bit mode, calculates, and leaves by QEMU's
+// debug exit.
 import { accessSync, constants, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -1,5 +1,5 @@
-// libvirt through virsh. A process per query takes about 20 ms, which is enough for the few queries of an agent; the two that
-// repeat (figures and events) are one process for all vms.
+// libvirt through virsh. A process per query takes about 20 ms, which is enough for the few queries of an agent; the
+// two that repeat (figures and events) are one process for all vms.
 
 import { say } from '../../controller-link/job-log.ts'
 import { Failure } from '../../failure.ts'

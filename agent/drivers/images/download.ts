@@ -1,5 +1,5 @@
-// Images from the network: downloaded once, checked by checksum and header (qcow2.ts), then stored. Until then the file has the
-// suffix .part and `find` does not return it.
+// Images from the network: downloaded once, checked by checksum and header (qcow2.ts), then stored. Until then the file
+// has the suffix .part and `find` does not return it.
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { open } from 'node:fs/promises'

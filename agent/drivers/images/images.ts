@@ -6,8 +6,9 @@ export type Image = { id: string; format: ImageSource['format']; path: string; v
 /** The images of a node, from which it makes disks. */
 export interface Images {
   /**
-   * Downloads and verifies the image unless it is here; calls for the same image share one download. Throws `download_failed`,
-   * `insecure_download`, `checksum_mismatch`, `image_refused` or `image_too_large`, and then stores nothing.
+   * Downloads and verifies the image unless it is here; calls for the same image share one download. Throws
+   * `download_failed`, `insecure_download`, `checksum_mismatch`, `image_refused` or `image_too_large`, and then stores
+   * nothing.
    */
   ensure(source: ImageSource): Promise<Image>
   /** The image, or undefined if it is not on this host. */

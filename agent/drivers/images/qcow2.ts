@@ -1,5 +1,5 @@
-// Checks the header of a qcow2 file before QEMU reads it. Images are untrusted: a header can name a file of this host as its backing
-// or data file, or describe tables that break a reader. Only a self-contained disk is accepted.
+// Checks the header of a qcow2 file before QEMU reads it. Images are untrusted: a header can name a file of this host
+// as its backing or data file, or describe tables that break a reader. Only a self-contained disk is accepted.
 import { open } from 'node:fs/promises'
 import { Failure } from '../../failure.ts'
 
@@ -30,7 +30,9 @@ export async function readQcow2(path: string): Promise<Qcow2> {
   }
 }
 
-/** Checks a header: `head` is the first 64 KiB or the whole file, `fileBytes` the file's length. Throws `image_refused`. */
+/**
+ * Checks a header: `head` is the first 64 KiB or the whole file, `fileBytes` the file's length. Throws `image_refused`.
+ */
 export function parseQcow2(head: Buffer, fileBytes: bigint): Qcow2 {
   must(head.length >= V2_HEADER_BYTES, 'it is too short for a header')
   must(head.readUInt32BE(0) === MAGIC, 'it does not begin like a qcow2 file')
@@ -89,7 +91,10 @@ function v3Header(head: Buffer, clusterBytes: bigint): number {
   return headerBytes
 }
 
-/** Extensions follow the header up to the end of the first cluster. Unknown ones are harmless; these three move the data. */
+/**
+ * Extensions follow the header up to the end of the first cluster. Unknown ones are harmless; these three move the
+ * data.
+ */
 function mustHaveHarmlessExtensions(head: Buffer, start: number, clusterBytes: number) {
   const limit = Math.min(head.length, clusterBytes)
   for (let at = start; at + 8 <= limit; ) {

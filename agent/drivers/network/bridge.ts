@@ -1,5 +1,5 @@
-// Vms on a Linux bridge, which the operator configures and Berth never changes. Speed limits are set here and not by libvirt,
-// whose <bandwidth> needs queue disciplines that not every kernel has.
+// Vms on a Linux bridge, which the operator configures and Berth never changes. Speed limits are set here and not by
+// libvirt, whose <bandwidth> needs queue disciplines that not every kernel has.
 
 import { Failure } from '../../failure.ts'
 import { run } from '../../host/exec.ts'
@@ -24,7 +24,10 @@ export class Bridges implements Network {
     throw new Failure('no_bridge', `this node has no bridge ${name}; bridges here: ${there}`)
   }
 
-  /** Limits traffic to the vm on the tap's queue, and traffic from it on an intermediate device, where it is egress again. */
+  /**
+   * Limits traffic to the vm on the tap's queue, and traffic from it on an intermediate device, where it is egress
+   * again.
+   */
   async limit({ tap, mbps }: Port) {
     const middle = middleOf(tap)
     await this.unlimit(tap)

@@ -1,5 +1,5 @@
-// Disks as files in a directory. A file that is not finished has the suffix .part and is no volume: after a crash at most such a
-// file is left, and the next attempt replaces it.
+// Disks as files in a directory. A file that is not finished has the suffix .part and is no volume: after a crash at
+// most such a file is left, and the next attempt replaces it.
 import { existsSync, readdirSync, renameSync, rmSync, statfsSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { join } from 'node:path'

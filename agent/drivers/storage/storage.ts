@@ -6,8 +6,9 @@ import type { Image } from '../images/images.ts'
 export type Disk = { kind: 'file' | 'block'; path: string; format: Volume['format'] }
 
 /**
- * A storage pool for the disks of vms. A volume is named by its workload and generation, so that a workload can have two disks
- * while one replaces the other. Methods that change something converge. Every kind of pool passes one contract test.
+ * A storage pool for the disks of vms. A volume is named by its workload and generation, so that a workload can have
+ * two disks while one replaces the other. Methods that change something converge. Every kind of pool passes one
+ * contract test.
  */
 export interface Pool {
   readonly name: string

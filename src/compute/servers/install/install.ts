@@ -1,5 +1,6 @@
-// The first installation of a server, at its order or when its owner sets it up. The two differ in the state to which a failure
-// returns the server. A reinstallation is a saga of its own (reinstall.ts), because there a system exists that must survive a failure.
+// The first installation of a server, at its order or when its owner sets it up. The two differ in the state to which a
+// failure returns the server. A reinstallation is a saga of its own (reinstall.ts), because there a system exists that
+// must survive a failure.
 import { type ImageSource, nodeCommand } from '../../../../agent/protocol/wire.ts'
 import { emit } from '../../../kernel/jobs/outbox.ts'
 import { saga } from '../../../kernel/jobs/saga.ts'
@@ -69,7 +70,8 @@ const firstInstallation = (kind: string, afterFailure: 'failed' | 'pending_setup
           limitSeconds: BOOT_LIMIT_SECONDS,
         }),
     })
-    // An image without guest agent and SSH may boot and never answer: its seed stays for as long as it may still be read.
+    // An image without guest agent and SSH may boot and never answer: its seed stays for as long as it may still be
+    // read.
     .command('unseed', 'Removing the data for its first boot', {
       do: ({ input, out }) =>
         out.boot.answered === 'agent' || out.boot.answered === 'ssh'

@@ -36,7 +36,7 @@ export function rootPasswordFor(wanted: { mode: string } | undefined): RootPassw
 
 export function accessFrom(
   tx: Db,
-  /** Of whom SSH keys may be. */
+  /** Accounts whose SSH keys may be chosen. */
   whose: readonly [string, ...string[]],
   wanted: { mode: string; sshKeyIds?: string[] | undefined },
   password: RootPassword,
@@ -53,7 +53,8 @@ export function mustFit(image: Image, diskGb: number) {
   if (image.minDiskGb > diskGb)
     throw new ApiError(
       'disk_too_small',
-      `${image.name} needs a disk of ${image.minDiskGb} GB; this package has ${diskGb} GB. Choose another image or a bigger package.`,
+      `${image.name} needs a disk of ${image.minDiskGb} GB; this package has ${diskGb} GB. ` +
+        'Choose another image or a bigger package.',
     )
 }
 /** Throws `validation_failed`: an image that is not published is for nobody's order. */

@@ -1,5 +1,5 @@
-// The plan of an installation: every value that its commands send to the node, worked out once from the row, so that a repeated
-// step sends the same values.
+// The plan of an installation: every value that its commands send to the node, worked out once from the row, so that a
+// repeated step sends the same values.
 import { type PortRules, type Seed, TAP_PREFIX, type Vm, type Volume } from '../../../../agent/protocol/wire.ts'
 import { nodeById } from '../../../fleet/nodes/queries.ts'
 import type { Tx } from '../../../kernel/db/open.ts'
@@ -46,8 +46,8 @@ export function vmOf(tx: Tx, server: Server, volume: Volume, seeded: boolean): V
 const tapOf = (server: Server) => `${TAP_PREFIX}${server.number}`
 
 /**
- * Plans an installation on a new disk, whose generation it takes from the workload. `instance` identifies the installation to
- * the guest, so that each one runs the first-boot work.
+ * Plans an installation on a new disk, whose generation it takes from the workload. `instance` identifies the
+ * installation to the guest, so that each one runs the first-boot work.
  */
 export function planInstallation(tx: Tx, server: Server, access: Access, instance: string): Plan {
   const held = addressesOf(tx, server.id)

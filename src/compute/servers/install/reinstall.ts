@@ -1,6 +1,7 @@
-// Reinstalling a server so that a failure leaves the old system as it was. The new system gets a disk of its own beside the old one,
-// and the last step takes it into use; the old disk is removed after that, by a job of its own. Until then every undo leads back to
-// the old disk, definition and power. Where the node has no space for two disks, the old one is removed first, if the caller agrees.
+// Reinstalling a server so that a failure leaves the old system as it was. The new system gets a disk of its own beside
+// the old one, and the last step takes it into use; the old disk is removed after that, by a job of its own. Until then
+// every undo leads back to the old disk, definition and power. Where the node has no space for two disks, the old one
+// is removed first, if the caller agrees.
 import { Type as t } from 'typebox'
 import { nodeCommand, type Power, type Vm, type Volume } from '../../../../agent/protocol/wire.ts'
 import { capacityOf } from '../../../fleet/nodes/queries.ts'
@@ -55,8 +56,8 @@ export const reinstallOptions = operation({
   response: namedSchema('ReinstallOptions', {
     oldSystem: described(
       t.Enum([...fates]),
-      'kept: until the new system is in use. deleted_first: there is no space for both disks, and nothing is left if the ' +
-        'installation fails. none: nothing is installed.',
+      'kept: until the new system is in use. deleted_first: there is no space for both disks, and nothing is left if ' +
+        'the installation fails. none: nothing is installed.',
     ),
     neededGb: described(t.Integer(), 'The space that a second disk takes.'),
   }),
@@ -138,7 +139,10 @@ function plan(tx: Tx, { serverId, hostname, access }: Reinstalling, jobId: strin
   }
 }
 
-/** Returns the server to the state of the disk in use; without one its installation failed. A termination recorded meanwhile stays. */
+/**
+ * Returns the server to the state of the disk in use; without one its installation failed. A termination recorded
+ * meanwhile stays.
+ */
 function unplan(tx: Tx, serverId: string, power: Power | null, reason: string | null) {
   const { lifecycle, diskGeneration } = load(tx, serverId)
   if (lifecycle === 'terminated') return
@@ -291,7 +295,9 @@ export const reinstalling = saga<Reinstalling>('reinstall', { lane: 'build', can
     },
   })
 
-/** The new disk, image and hostname become the server's. Throws `hostname_taken`, when another took the name meanwhile. */
+/**
+ * The new disk, image and hostname become the server's. Throws `hostname_taken`, when another took the name meanwhile.
+ */
 function takeIntoUse(tx: Tx, { serverId, imageId, hostname }: Reinstalling, diskGeneration: number) {
   const before = load(tx, serverId)
   try {
@@ -311,7 +317,9 @@ function takeIntoUse(tx: Tx, { serverId, imageId, hostname }: Reinstalling, disk
 
 type RemovingDisk = { serverId: string; nodeId: string; volume: Volume; diskGb: number }
 
-/** Deletes the disk that a reinstallation replaced and gives its space back. It works beside other jobs of the server. */
+/**
+ * Deletes the disk that a reinstallation replaced and gives its space back. It works beside other jobs of the server.
+ */
 export const removingDisk = saga<RemovingDisk>('remove_disk', { neverGivesUp: true })
   .command('delete', 'Deleting the old disk', {
     do: ({ input }) => nodeCommand(input.nodeId, 'volume.remove', input.volume),

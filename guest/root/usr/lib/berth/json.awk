@@ -1,6 +1,6 @@
-# Reads one JSON document (a #cloud-config line before it is skipped) and prints one shell assignment for each value in it:
+# Reads a JSON document (skips a #cloud-config line before it) and prints a shell assignment for each value:
 #   {"users": [{"name": "root"}]}   with -v name=user   ->   user_users_0_name='root'
-# and for each object the names in it: user_keys='users'. Values are one line each: their escapes are those of printf %b.
+# and for each object its names: user_keys='users'. Each value is one line, with the escapes of printf %b.
 { text = text $0 "\n" }
 
 END {
