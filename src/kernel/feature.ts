@@ -72,8 +72,11 @@ export interface Feature extends FeatureFields {
   jobs?: readonly Saga[]
   /** Events by name; declare them in `EventTypes` too. */
   events?: Readonly<Record<string, EventDeclaration>>
+  /** Work that the clock starts. */
   schedule?: readonly ScheduledWork[]
+  /** Pages of views/. A page that no feature lists is not found. */
   pages?: readonly Page[]
+  /** Entries of the navigation, per kind of account. */
   nav?: readonly NavEntry[]
   /** Actions that the search offers, each with its page. */
   actions?: readonly ActionEntry[]
