@@ -1,4 +1,5 @@
-// The log of a job: 600 lines each. When there are more, the middle goes: how it began and how it ended is what is read.
+// The log of a job: 600 lines each. When there are more, the middle goes: how it began and how it ended is what is
+// read.
 import type { LogLevel } from '../../../agent/protocol/wire.ts'
 import { type Db, prepared, type Tx, write } from '../db/open.ts'
 
@@ -30,10 +31,13 @@ const visible = (text: string) =>
 export const linesAfter = (db: Db, jobId: string, after: number, limit = MOST_LINES) =>
   statements(db).after.all(jobId, after, limit)
 
-/** Gathers lines and writes them a few times a second, so that a talkative command does not cost a disk flush per line. */
+/**
+ * Gathers lines and writes them a few times a second, so that a talkative command does not cost a disk flush per line.
+ */
 export class JobLog {
   private waiting = new Map<string, Omit<Line, 'n'>[]>()
   private timer: Timer | undefined
+  private stopped = false
   constructor(
     private db: Db,
     private everyMs = 150,
@@ -44,7 +48,16 @@ export class JobLog {
     // A flood from a node must not fill the memory: the middle goes here as well.
     if (lines.length >= MOST_LINES) lines.splice(KEPT_FROM_START, 1)
     this.waiting.set(jobId, [...lines, { ...line, text: visible(line.text) }])
-    this.timer ??= setTimeout(() => this.flush(), this.everyMs)
+    if (!this.stopped) this.timer ??= setTimeout(() => this.flush(), this.everyMs)
+  }
+
+  /**
+   * Writes what waits. Lines that come later are written only with the end of their job: the database may be closed by
+   * then.
+   */
+  stop() {
+    this.flush()
+    this.stopped = true
   }
 
   flush() {

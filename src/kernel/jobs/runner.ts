@@ -232,7 +232,7 @@ export class Runner {
       going.wake?.()
       going.abort?.abort()
     }
-    this.log.flush()
+    this.log.stop()
   }
 
   private begin(job: Job, place = false, stop?: Failure) {
