@@ -11,9 +11,9 @@ import type { Answer, Command, Journal } from '../../agent/controller-link/journ
 import type { Host } from '../../agent/host/host.ts'
 import type { Power, Volume } from '../../agent/protocol/wire.ts'
 import { agentHeaders, agentPaths, type CommandName } from '../../agent/protocol/wire.ts'
+import { factsOf, NODE_POOL_BYTES, type SeededNode } from '../support/world/seed.ts'
 import { end, start, tempDir } from './cleanup.ts'
 import { script } from './controller.ts'
-import { factsOf, NODE_POOL_BYTES, type SeededNode } from './seed.ts'
 
 export type Pulse = {
   connected: number

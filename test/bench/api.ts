@@ -5,11 +5,12 @@
 // --only 1 … 6 measures one of the six alone.
 import { Database } from 'bun:sqlite'
 import { copyFileSync, mkdirSync } from 'node:fs'
+import { freePort } from '../support/world/program.ts'
+import { type Seeded, seed } from '../support/world/seed.ts'
 import { allConnected, startAgents } from './agents.ts'
-import { atEnd, cpuSeconds, freePort, memoryMb, start, tempDir } from './cleanup.ts'
+import { atEnd, cpuSeconds, memoryMb, start, tempDir } from './cleanup.ts'
 import { firstAnswer, program, script, startController, stopController } from './controller.ts'
 import { client, load, type Plan, type Result } from './load.ts'
-import { type Seeded, seed } from './seed.ts'
 import { flags, goal, median, ms, percentile, round, say, table } from './words.ts'
 
 const { rounds, seconds, servers, connections, only } = flags(
@@ -130,10 +131,10 @@ const seeded = seed(data, { servers, customers: 500, nodes: NODES, tokens: 400, 
 mkdirSync(`${tempDir}/reference`)
 copyFileSync(`${data}/berth.db`, `${tempDir}/reference/berth.db`)
 
-const referencePort = await freePort()
+const referencePort = freePort()
 const reference = start(script('reference.ts', `${tempDir}/reference/berth.db`, String(referencePort)))
 await firstAnswer(`http://127.0.0.1:${referencePort}/api/v1/status`, reference)
-const product = await startController(data, await freePort(), { PANEL_TRUSTED_PROXIES: '127.0.0.1/32' })
+const product = await startController(data, freePort(), { PANEL_TRUSTED_PROXIES: '127.0.0.1/32' })
 const agents = await startAgents(product.url, seeded.nodes)
 say(`${NODES} nodes connected after ${round(await allConnected(agents, NODES, 30), 1)} s`)
 atEnd(() => agents.process.kill())

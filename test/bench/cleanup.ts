@@ -1,6 +1,5 @@
 // What a benchmark starts it ends, by pid, also when it is interrupted; its files lie in one temporary directory.
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 
 const children = new Set<Bun.Subprocess>()
@@ -62,14 +61,3 @@ export function cpuSeconds(pid: number): number {
     .split(' ')
   return (Number(fields[11]) + Number(fields[12])) / 100
 }
-
-/** A port that was free a moment ago. */
-export const freePort = () =>
-  new Promise<number>((resolve, reject) => {
-    const server = createServer()
-    server.once('error', reject)
-    server.listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as { port: number }
-      server.close(() => resolve(port))
-    })
-  })

@@ -1,17 +1,15 @@
 // Starting the product as its users do: the executable when it is built, otherwise the sources.
-import { existsSync } from 'node:fs'
+import { program as command } from '../support/world/program.ts'
 import { end, start, tempDir } from './cleanup.ts'
 
-const root = new URL('../..', import.meta.url).pathname
-const built = process.env['BERTH_PROGRAM'] ?? `${root}dist/berth`
-
 /** How the product is called, and in words what is being measured. */
-export const program: { command: readonly string[]; words: string } = existsSync(built)
-  ? { command: [built], words: built }
-  : { command: [process.execPath, `${root}src/main.ts`], words: 'bun src/main.ts (dist/berth is not built)' }
+export const program = {
+  command,
+  words: command.length === 1 ? command[0]! : 'bun src/main.ts (dist/berth is not built)',
+}
 
 /** A bun script of this directory, in a process of its own. */
-export const script = (name: string, ...args: string[]) => [process.execPath, `${root}test/bench/${name}`, ...args]
+export const script = (name: string, ...args: string[]) => [process.execPath, `${import.meta.dir}/${name}`, ...args]
 
 export type Running = { process: Bun.Subprocess; url: string; startedMs: number }
 

@@ -3,10 +3,11 @@
 //
 //   bun test/bench/fleet.ts [--agents 500] [--servers 30] [--steady 40] [--per-address 1]
 import { Database } from 'bun:sqlite'
+import { freePort } from '../support/world/program.ts'
+import { type Seeded, seed } from '../support/world/seed.ts'
 import { allConnected, startAgents } from './agents.ts'
-import { freePort, memoryMb, tempDir } from './cleanup.ts'
+import { memoryMb, tempDir } from './cleanup.ts'
 import { program, startController, stopController } from './controller.ts'
-import { type Seeded, seed } from './seed.ts'
 import { flags, goal, ms, percentile, round, say, table } from './words.ts'
 
 const {
@@ -31,7 +32,7 @@ const SETTLING_MS = 15_000
 say(`Product: ${program.words}\nSeeding ${count} nodes with ${each} servers each …`)
 const data = `${tempDir}/data`
 const seeded = seed(data, { servers: count * each, customers: 500, nodes: count, tokens: 50, freeAddresses: 1000 })
-const port = await freePort()
+const port = freePort()
 const env = { PANEL_TRUSTED_PROXIES: '127.0.0.1/32' }
 
 let controller = await startController(data, port, env)

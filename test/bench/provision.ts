@@ -8,7 +8,8 @@ import { domainXml } from '../../agent/drivers/hypervisor/domain-xml.ts'
 import { greetsAsSsh } from '../../agent/drivers/network/bridge.ts'
 import { seedFiles } from '../../agent/drivers/seed/seed.ts'
 import { newId } from '../../src/kernel/db/ids.ts'
-import { atEnd, freePort, start, tempDir } from './cleanup.ts'
+import { freePort } from '../support/world/program.ts'
+import { atEnd, start, tempDir } from './cleanup.ts'
 import { program, startController } from './controller.ts'
 import { flags, goal, median, round, say, table } from './words.ts'
 
@@ -42,7 +43,7 @@ say(`Product: ${program.words}\nGuest: ${guest}, ${MEMORY_MB} MB, disk ${DISK_GB
 const data = `${tempDir}/data`
 mkdirSync(`${data}/incoming`, { recursive: true, mode: 0o700 })
 copyFileSync(guest, `${data}/incoming/tiny.qcow2`)
-const controller = await startController(data, await freePort(), { PANEL_AGENT_INSECURE: '1' })
+const controller = await startController(data, freePort(), { PANEL_AGENT_INSECURE: '1' })
 const order = await setUp()
 
 // One of each that does not count: the image comes to the node, and everything into the page cache.

@@ -3,9 +3,10 @@
 //
 //   bun test/bench/start.ts [--runs 10] [--servers 60000] [--idle 10]
 import { copyFileSync, mkdirSync } from 'node:fs'
-import { end, freePort, memoryMb, start, tempDir } from './cleanup.ts'
+import { freePort } from '../support/world/program.ts'
+import { seed } from '../support/world/seed.ts'
+import { end, memoryMb, start, tempDir } from './cleanup.ts'
 import { firstAnswer, program, startController, stopController } from './controller.ts'
-import { seed } from './seed.ts'
 import { flags, goal, median, ms, percentile, round, say, table } from './words.ts'
 
 const { runs, servers, idle } = flags('Measures start and idle memory of controller and agent.', {
@@ -75,7 +76,7 @@ async function compileHello(): Promise<string> {
 }
 
 async function runningHello() {
-  const port = await freePort()
+  const port = freePort()
   const began = performance.now()
   const child = start([hello, String(port)])
   await firstAnswer(`http://127.0.0.1:${port}/`, child)
@@ -96,7 +97,7 @@ async function startEmpty(i: number): Promise<number> {
 }
 
 async function startOnce(data: string): Promise<number> {
-  const it = await startController(data, await freePort())
+  const it = await startController(data, freePort())
   await stopController(it)
   return it.startedMs
 }
@@ -110,7 +111,7 @@ async function idleHello(): Promise<number> {
 }
 
 async function idleController(data: string): Promise<number> {
-  const it = await startController(data, await freePort())
+  const it = await startController(data, freePort())
   await Bun.sleep(idle * 1000)
   const mb = memoryMb(it.process.pid)
   await stopController(it)
@@ -122,7 +123,7 @@ async function idleAgent(): Promise<number> {
   const data = `${tempDir}/for-agent`
   mkdirSync(data, { mode: 0o700 })
   copyFileSync(`${full}/berth.db`, `${data}/berth.db`)
-  const controller = await startController(data, await freePort())
+  const controller = await startController(data, freePort())
   const [locationId, token] = await enrollment(data)
   say(`An agent joins ${locationId} …`)
   const agent = `${tempDir}/agent`

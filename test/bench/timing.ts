@@ -13,8 +13,8 @@ import { type AccountKind, accountKinds } from '../../src/kernel/api/access.ts'
 import type { Operation } from '../../src/kernel/api/operation.ts'
 import { hour } from '../../src/kernel/db/clock.ts'
 import { type IdPrefix, newId } from '../../src/kernel/db/ids.ts'
-import { type Everything, everyId, everything, exampleOf, targetsOf } from '../support/everything.ts'
-import type { Who } from '../support/panel.ts'
+import { type Everything, everyId, everything, exampleOf, targetsOf } from '../support/world/everything.ts'
+import type { Who } from '../support/world/panel.ts'
 import { flags, median, percentile, round, say, table } from './words.ts'
 
 const { calls, signIns } = flags('Compares the times of refusals that must not tell what there is.', {

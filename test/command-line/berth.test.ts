@@ -14,7 +14,8 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
-import { berth, berthAs, freePort, type Installation, installation } from '../support/processes.ts'
+import { type Installation, installation } from '../support/world/processes.ts'
+import { berth, berthAs, freePort } from '../support/world/program.ts'
 
 let it: Installation
 beforeAll(async () => void (it = await installation()))

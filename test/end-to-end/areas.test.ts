@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Browser, Page } from 'playwright-core'
 import { launch, open, openAccountMenu, openMenu, screens, signIn } from '../support/browser.ts'
-import { type Installation, installation } from '../support/processes.ts'
+import { type Installation, installation } from '../support/world/processes.ts'
 
 let live: Installation
 let browser: Browser

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { registry } from '../../src/app/features.ts'
 import { launch, look, open, openAccountMenu, screens, signIn, sticksOut } from '../support/browser.ts'
-import { type Installation, installation } from '../support/processes.ts'
+import { type Installation, installation } from '../support/world/processes.ts'
 
 let live: Installation
 let browser: Browser

@@ -1,7 +1,7 @@
 // The examples of docs/api.md, run by bash exactly as they stand there.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
-import { type Installation, installation } from '../support/processes.ts'
+import { type Installation, installation } from '../support/world/processes.ts'
 
 let live: Installation
 let token: string

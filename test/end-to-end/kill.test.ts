@@ -11,8 +11,8 @@ import { powering } from '../../src/compute/servers/power.ts'
 import { suspending, unsuspending } from '../../src/compute/servers/suspend.ts'
 import { terminating } from '../../src/compute/servers/terminate.ts'
 import type { Saga } from '../../src/kernel/jobs/saga.ts'
-import { type Installation, installation } from '../support/processes.ts'
 import { quickly } from '../support/quick.ts'
+import { type Installation, installation } from '../support/world/processes.ts'
 
 let live: Installation
 let token: string

@@ -13,9 +13,9 @@ import { secretsWith } from '../../src/kernel/crypto/secrets.ts'
 import { newId } from '../../src/kernel/db/ids.ts'
 import { write } from '../../src/kernel/db/open.ts'
 import { launch, open, screens } from '../support/browser.ts'
-import { type Everything, everyId, everything, exampleOf, targetsOf } from '../support/everything.ts'
-import { type Installation, installation } from '../support/processes.ts'
-import { invite, share } from '../support/team.ts'
+import { type Everything, everyId, everything, exampleOf, targetsOf } from '../support/world/everything.ts'
+import { type Installation, installation } from '../support/world/processes.ts'
+import { invite, share } from '../support/world/team.ts'
 
 /** Out of an attribute, out of an element, into what Alpine and htmx read, and what a browser would follow or run. */
 const tricks = [
@@ -35,7 +35,7 @@ const live = [
   '[hx-on\\:click]',
 ].join(',')
 
-/** Of test/support/panel.ts: what it encrypted, the program opens. */
+/** Of test/support/world/panel.ts: what it encrypted, the program opens. */
 const key = Buffer.alloc(32, 7)
 
 type Role = { name: string; cookie: string | undefined }

@@ -3,8 +3,9 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { Browser } from 'playwright-core'
 import { launch, look, open, screens, sticksOut } from '../support/browser.ts'
-import { berth, type Installation, installation } from '../support/processes.ts'
 import { provider, type TestProvider } from '../support/provider.ts'
+import { type Installation, installation } from '../support/world/processes.ts'
+import { berth } from '../support/world/program.ts'
 
 let live: Installation
 let browser: Browser

@@ -6,8 +6,9 @@ import { copyFileSync, rmSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { Subprocess } from 'bun'
 import { bridge, guestImage, newKey, run, sshWithKey } from '../support/guest.ts'
-import { type LabNode, labNode } from '../support/lab.ts'
-import { freePort, type Installation, installation } from '../support/processes.ts'
+import { type LabNode, labNode } from '../support/world/lab.ts'
+import { type Installation, installation } from '../support/world/processes.ts'
+import { freePort } from '../support/world/program.ts'
 
 type Ordered = { serverId: string; jobId: string; ipv4: string }
 

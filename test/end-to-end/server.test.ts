@@ -14,7 +14,7 @@ import {
   sshWithKey,
   sshWithPassword,
 } from '../support/guest.ts'
-import { type Installation, installation } from '../support/processes.ts'
+import { type Installation, installation } from '../support/world/processes.ts'
 
 const why = await noGuests()
 if (why) console.warn(`real guests are skipped: ${why}`)

@@ -6,7 +6,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { Secret, TOTP } from 'otpauth'
 import type { Browser, BrowserContext, CDPSession, Page } from 'playwright-core'
 import { launch, look, open, openAccountMenu, screens, sticksOut } from '../support/browser.ts'
-import { berth, type Installation, installation } from '../support/processes.ts'
+import { type Installation, installation } from '../support/world/processes.ts'
+import { berth } from '../support/world/program.ts'
 
 let live: Installation
 let browser: Browser

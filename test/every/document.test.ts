@@ -8,7 +8,7 @@ import { presets } from '../../src/identity/tokens/presets.ts'
 import { accountKinds, type Scope } from '../../src/kernel/api/access.ts'
 import { checksOf } from '../../src/kernel/api/http.ts'
 import { golden } from '../support/golden.ts'
-import { permissions, scopes, scopesOf } from '../support/rights.ts'
+import { permissions, scopes, scopesOf } from '../support/world/rights.ts'
 
 const { errors } = registry
 const file = new URL('../../docs/api.md', import.meta.url).pathname

@@ -8,10 +8,10 @@ import { type AccountKind, accountKinds } from '../../src/kernel/api/access.ts'
 import type { Code } from '../../src/kernel/api/errors.ts'
 import { type Operation, queryOf as parametersOf } from '../../src/kernel/api/operation.ts'
 import { codesOf } from '../../src/kernel/openapi/openapi.ts'
-import { callerOf, type Everything, everyId, everything, targetsOf } from '../support/everything.ts'
-import { type World, world } from '../support/panel.ts'
 import { isQuick, quickCount } from '../support/quick.ts'
-import { cookieFor, makeRight, markedBody, refresh } from '../support/right.ts'
+import { callerOf, type Everything, everyId, everything, targetsOf } from '../support/world/everything.ts'
+import { type World, world } from '../support/world/panel.ts'
+import { cookieFor, makeRight, markedBody, refresh } from '../support/world/right.ts'
 import { operations, registry } from './toy-feature/every-feature.ts'
 
 const long = !!process.env['BERTH_LONG']

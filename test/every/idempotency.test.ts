@@ -3,8 +3,8 @@
 import { describe, expect, test } from 'bun:test'
 import { Type as t } from 'typebox'
 import { fields, type Operation, operation } from '../../src/kernel/api/operation.ts'
-import { callerOf, type Everything, everyId, everything, exampleOf, targetsOf } from '../support/everything.ts'
-import { type Reply, world } from '../support/panel.ts'
+import { callerOf, type Everything, everyId, everything, exampleOf, targetsOf } from '../support/world/everything.ts'
+import { type Reply, world } from '../support/world/panel.ts'
 import { operations } from './toy-feature/every-feature.ts'
 
 /** Servers in each state that an operation may want of one. */

@@ -5,9 +5,9 @@ import { operations } from '../../src/app/features.ts'
 import type { Permission, Scope } from '../../src/kernel/api/access.ts'
 import type { Operation } from '../../src/kernel/api/operation.ts'
 import { newId } from '../../src/kernel/db/ids.ts'
-import { type Who, type World, world } from '../support/panel.ts'
-import { permissions } from '../support/rights.ts'
-import { invite, share } from '../support/team.ts'
+import { type Who, type World, world } from '../support/world/panel.ts'
+import { permissions } from '../support/world/rights.ts'
+import { invite, share } from '../support/world/team.ts'
 
 // ---------------------------------------------------------------- everybody
 const cast = [

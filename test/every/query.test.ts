@@ -1,7 +1,7 @@
 // Query parameters of every call that has them.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { queryOf } from '../../src/kernel/api/operation.ts'
-import { type Who, type World, world } from '../support/panel.ts'
+import { type Who, type World, world } from '../support/world/panel.ts'
 import { added, operations } from './toy-feature/every-feature.ts'
 
 let p: World

@@ -1,8 +1,8 @@
 // Every job of the product survives every crash; `crashMatrix` says how.
 import { expect, test } from 'bun:test'
 import { registry } from '../../src/app/features.ts'
-import { crashMatrix } from '../support/crash-matrix.ts'
-import { scenarios } from '../support/scenarios.ts'
+import { crashMatrix } from '../support/world/crash-matrix.ts'
+import { scenarios } from '../support/world/scenarios.ts'
 
 const sagas = registry.jobs
 

@@ -3,8 +3,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type AccountKind, accountKinds, type Scope } from '../../src/kernel/api/access.ts'
 import type { Operation } from '../../src/kernel/api/operation.ts'
-import { type Everything, everyId, everything, targetsOf } from '../support/everything.ts'
-import { allPermissions, scopesOf } from '../support/rights.ts'
+import { type Everything, everyId, everything, targetsOf } from '../support/world/everything.ts'
+import { allPermissions, scopesOf } from '../support/world/rights.ts'
 import { operations } from './toy-feature/every-feature.ts'
 
 let p: Everything

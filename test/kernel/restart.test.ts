@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { world } from '../support/panel.ts'
+import { world } from '../support/world/panel.ts'
 
 test('while the controller stops, reads go on and changes are refused for a minute, and nothing happens', async () => {
   using p = await world()

@@ -1,6 +1,6 @@
 // What the clock starts and fails does not take the controller with it.
 import { expect, test } from 'bun:test'
-import { world } from '../support/panel.ts'
+import { world } from '../support/world/panel.ts'
 
 test('a clock whose work fails goes on, and so does the controller', async () => {
   using p = await world()

@@ -1,6 +1,6 @@
 // What another site can make a browser do here: nothing.
 import { describe, expect, test } from 'bun:test'
-import { world } from '../support/panel.ts'
+import { world } from '../support/world/panel.ts'
 
 const code = ({ status, body }: { status: number; body: any }) => `${status} ${body.error?.code ?? ''}`.trim()
 const password = 'seven green bicycles'

@@ -4,12 +4,12 @@ import { expect, test } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
 import { operations } from '../../src/app/features.ts'
 import type { Operation } from '../../src/kernel/api/operation.ts'
-import { callerOf, everyId, everything, targetsOf } from '../support/everything.ts'
 import { listenToLog } from '../support/log.ts'
 import { mailbox } from '../support/mailbox.ts'
-import type { Reply, Who } from '../support/panel.ts'
 import { provider } from '../support/provider.ts'
-import { cookieFor, makeRight, markedBody, refresh } from '../support/right.ts'
+import { callerOf, everyId, everything, targetsOf } from '../support/world/everything.ts'
+import type { Reply, Who } from '../support/world/panel.ts'
+import { cookieFor, makeRight, markedBody, refresh } from '../support/world/right.ts'
 
 /** The fields of bodies that are secret, as `operation field`; a picture is only too long for the audit log. */
 const secretFields = (schema: any, path = ''): string[] =>

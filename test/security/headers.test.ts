@@ -1,9 +1,9 @@
 // S29: the headers of every answer, written out here once more: what a header says is decided by who reads this, not by the code.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { operations, registry } from '../../src/app/features.ts'
-import { callerOf, type Everything, everyId, everything, exampleOf, targetsOf } from '../support/everything.ts'
 import { listenToLog } from '../support/log.ts'
-import { panel, type Who } from '../support/panel.ts'
+import { callerOf, type Everything, everyId, everything, exampleOf, targetsOf } from '../support/world/everything.ts'
+import { panel, type Who } from '../support/world/panel.ts'
 
 let p: Everything
 beforeAll(async () => {

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { operations } from '../../src/app/features.ts'
 import { queryOf } from '../../src/kernel/api/operation.ts'
-import { type Who, type World, world } from '../support/panel.ts'
+import { type Who, type World, world } from '../support/world/panel.ts'
 
 let p: World
 let stranger: { id: string } & Who

@@ -4,8 +4,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { operations } from '../../src/app/features.ts'
 import { accountKinds } from '../../src/kernel/api/access.ts'
 import { newId } from '../../src/kernel/db/ids.ts'
-import { type Who, type World, world } from '../support/panel.ts'
-import { share } from '../support/team.ts'
+import { type Who, type World, world } from '../support/world/panel.ts'
+import { share } from '../support/world/team.ts'
 
 type Person = { id: string } & Who
 let p: World

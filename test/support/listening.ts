@@ -9,7 +9,7 @@ import { makeToken } from '../../src/identity/tokens/model.ts'
 import { secretsWith } from '../../src/kernel/crypto/secrets.ts'
 import { openDb, write } from '../../src/kernel/db/open.ts'
 import { quieten } from '../../src/kernel/log.ts'
-import { allScopes } from './rights.ts'
+import { allScopes } from './world/rights.ts'
 
 export type Listening = Awaited<ReturnType<typeof listening>>
 

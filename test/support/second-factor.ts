@@ -1,7 +1,7 @@
 // An authenticator app, and a browser that signs in with it.
 import { Secret, TOTP } from 'otpauth'
 import { hashPassword } from '../../src/identity/auth/passwords/hash.ts'
-import type { Panel, Reply, Who } from './panel.ts'
+import type { Panel, Reply, Who } from './world/panel.ts'
 
 export const password = 'seven green bicycles'
 const hash = await hashPassword(password)

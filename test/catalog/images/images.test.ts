@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { checksumIn } from '../../../src/catalog/images/catalogue.ts'
-import { type Panel, panel, type Who } from '../../support/panel.ts'
+import { type Panel, panel, type Who } from '../../support/world/panel.ts'
 
 let p: Panel
 let owner: { id: string } & Who

@@ -2,7 +2,7 @@
 import { expect, test } from 'bun:test'
 import { actions, allActions } from '../../../src/compute/servers/actions.ts'
 import { isUniqueViolation } from '../../../src/kernel/db/open.ts'
-import { type Who, world } from '../../support/panel.ts'
+import { type Who, world } from '../../support/world/panel.ts'
 
 test('what may be done with a server is what its operations let in, for every kind of reader', async () => {
   using p = await world()

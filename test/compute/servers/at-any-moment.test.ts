@@ -1,10 +1,10 @@
 // A suspension and a termination are recorded at once, whatever is going on, and come to their end by themselves.
 import { describe, expect, test } from 'bun:test'
 import { registry } from '../../../src/app/features.ts'
-import { invariants } from '../../support/invariants.ts'
-import { type World, world } from '../../support/panel.ts'
 import { quickly } from '../../support/quick.ts'
-import { scenarios } from '../../support/scenarios.ts'
+import { invariants } from '../../support/world/invariants.ts'
+import { type World, world } from '../../support/world/panel.ts'
+import { scenarios } from '../../support/world/scenarios.ts'
 
 const suspend = (p: World, id: string) =>
   p.call(p.owner, 'POST', `/servers/${id}/actions/suspend`, { reason: 'overdue' })

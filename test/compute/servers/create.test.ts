@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { type World, world } from '../../support/panel.ts'
+import { type World, world } from '../../support/world/panel.ts'
 
 /** A key that is somebody's, with an id that is known before. */
 const planted = `key_${'7'.repeat(26)}`

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { type Who, world } from '../../support/panel.ts'
+import { type Who, world } from '../../support/world/panel.ts'
 
 describe('the list of servers, whose pages are kept until something changes', () => {
   test('says of each server what the server says of itself, whatever happens', async () => {

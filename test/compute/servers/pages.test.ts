@@ -1,6 +1,6 @@
 // What the pages of servers offer is what their reader can go through with, and what narrows a list is said.
 import { expect, test } from 'bun:test'
-import { world } from '../../support/panel.ts'
+import { world } from '../../support/world/panel.ts'
 
 const pageOf = async (p: Awaited<ReturnType<typeof world>>, cookie: string | undefined, path: string) =>
   (

@@ -3,8 +3,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { openDb, write } from '../../../src/kernel/db/open.ts'
 import { RenderedRows } from '../../../src/kernel/db/rendered.ts'
-import { type Who, type World, world } from '../../support/panel.ts'
-import { share } from '../../support/team.ts'
+import { panel, type Who, type World, world } from '../../support/world/panel.ts'
+import { share } from '../../support/world/team.ts'
 
 let p: World
 let id: string
@@ -129,6 +129,22 @@ test('the total of the whole list is the number of its servers, whatever becomes
   $client.run('DELETE FROM servers WHERE id = ?', [ids[0]])
   $client.run('DELETE FROM workloads WHERE id = ?', [ids[0]])
   expect(await totals()).toBe(1)
+})
+
+test('a company pages through all of its servers, each once and as its record says', async () => {
+  const company = await panel({ seeded: { servers: 120, customers: 7, nodes: 3, tokens: 1, freeAddresses: 5 } })
+  const owner = company.staff()
+  const seen: any[] = []
+  for (let cursor: string | null = ''; cursor !== null; ) {
+    const { body } = await company.call(owner, 'GET', `/admin/servers?limit=50${cursor && `&cursor=${cursor}`}`)
+    expect(body.total).toBe(120)
+    seen.push(...body.data)
+    cursor = body.nextCursor
+  }
+  expect(seen.map(({ id }) => id)).toEqual(company.seeded!.servers.toSorted().reverse())
+  for (const one of seen.filter((_, i) => i % 17 === 0))
+    expect(one).toEqual((await company.call(owner, 'GET', `/servers/${one.id}`)).body)
+  company.close()
 })
 
 describe('rendered rows', () => {

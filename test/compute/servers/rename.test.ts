@@ -1,6 +1,6 @@
 // The display name of a server: whose it is may change it, and who may not, may not.
 import { expect, test } from 'bun:test'
-import { world } from '../../support/panel.ts'
+import { world } from '../../support/world/panel.ts'
 
 test('a server is renamed by its owner, a manager and staff; not by an operator or a stranger, nor once it is gone', async () => {
   using p = await world()

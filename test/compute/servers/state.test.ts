@@ -2,7 +2,7 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import { type Action, actionNames, disabledReason, table } from '../../../src/compute/servers/state.ts'
 import type { Status } from '../../../src/compute/workloads/status.ts'
-import { type Panel, panel, type Snapshot, type World, world } from '../../support/panel.ts'
+import { type Panel, panel, type Snapshot, type World, world } from '../../support/world/panel.ts'
 
 type State = {
   name: string

@@ -1,6 +1,6 @@
 // A server whose installation failed is suspended like any other: billing does not wait for an installation that works.
 import { expect, test } from 'bun:test'
-import { world } from '../../support/panel.ts'
+import { world } from '../../support/world/panel.ts'
 
 test('one whose installation failed is suspended and given back as it was, and can be terminated either way', async () => {
   using p = await world()

@@ -1,10 +1,10 @@
 // A second kind of workload needs no change in placement, addresses, quotas, team access, node reports, jobs or the
 // crash matrix.
 import { describe, expect, test } from 'bun:test'
-import { crashMatrix } from '../../support/crash-matrix.ts'
-import { type World, world } from '../../support/panel.ts'
-import type { Scenario } from '../../support/scenarios.ts'
-import { share } from '../../support/team.ts'
+import { crashMatrix } from '../../support/world/crash-matrix.ts'
+import { type World, world } from '../../support/world/panel.ts'
+import type { Scenario } from '../../support/world/scenarios.ts'
+import { share } from '../../support/world/team.ts'
 import { boxesFeature, building, removing } from './box.ts'
 
 const open = () => world({ features: [boxesFeature] })

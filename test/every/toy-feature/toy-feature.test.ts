@@ -5,8 +5,8 @@ import { operationHelp } from '../../../src/app/commands/admin-help.ts'
 import { registry as product } from '../../../src/app/features.ts'
 import { assemble } from '../../../src/kernel/feature.ts'
 import { openapi } from '../../../src/kernel/openapi/openapi.ts'
-import { crashMatrix } from '../../support/crash-matrix.ts'
-import { type Who, type World, world } from '../../support/panel.ts'
+import { crashMatrix } from '../../support/world/crash-matrix.ts'
+import { type Who, type World, world } from '../../support/world/panel.ts'
 import { lampsFeature } from './feature.ts'
 
 /** The one line. */

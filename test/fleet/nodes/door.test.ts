@@ -5,7 +5,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { agentHeaders, agentPaths, type Facts, PROTOCOL, signedText } from '../../../agent/protocol/wire.ts'
 import { VERSION } from '../../../src/app/version.ts'
-import { type Panel, panel } from '../../support/panel.ts'
+import { type Panel, panel } from '../../support/world/panel.ts'
 
 let p: Panel
 let url: string

@@ -1,6 +1,6 @@
 // A node that does not come back: declared lost, removed with what is on it, and refused when it appears again.
 import { describe, expect, test } from 'bun:test'
-import { type World, world } from '../../support/panel.ts'
+import { type World, world } from '../../support/world/panel.ts'
 
 /** A server that runs on a node which is away. */
 async function away() {

@@ -4,7 +4,7 @@ import type { Lifecycle, Workload } from '../../../src/compute/workloads/tables.
 import { compare } from '../../../src/fleet/nodes/report.ts'
 import { newId } from '../../../src/kernel/db/ids.ts'
 import { journalOf } from '../../support/journal.ts'
-import { type World, world } from '../../support/panel.ts'
+import { type World, world } from '../../support/world/panel.ts'
 
 const id = (n: number) => `srv_${String(n).padStart(26, '0')}`
 const server = (n: number, lifecycle: Lifecycle, suspendedAt: number | null = null, more: Partial<Workload> = {}) => {

@@ -1,6 +1,6 @@
 // What billing says a customer has bought beside its packages.
 import { expect, test } from 'bun:test'
-import { world } from '../../support/panel.ts'
+import { world } from '../../support/world/panel.ts'
 import { code, shop } from '../resellers/shop.ts'
 
 test("an allowance is set whole, shows with the customer, and is nobody else's to set", async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { hour, minute } from '../../../src/kernel/db/clock.ts'
-import { world } from '../../support/panel.ts'
-import { share } from '../../support/team.ts'
+import { world } from '../../support/world/panel.ts'
+import { share } from '../../support/world/team.ts'
 
 const pageOf = async (
   p: Awaited<ReturnType<typeof world>>,

@@ -1,6 +1,6 @@
 // What staff change about a customer: its details, and whether it may have anything new.
 import { describe, expect, test } from 'bun:test'
-import { type World, world } from '../../support/panel.ts'
+import { type World, world } from '../../support/world/panel.ts'
 
 const show = async (p: World, id = p.customer.id) => (await p.call(p.owner, 'GET', `/customers/${id}`)).body
 const change = (p: World, body: object, who = p.owner as any, id = p.customer.id) =>

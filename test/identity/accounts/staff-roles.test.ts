@@ -3,7 +3,7 @@ import { describe, expect, test } from 'bun:test'
 import { accountById } from '../../../src/identity/accounts/queries.ts'
 import { makeLink } from '../../../src/identity/auth/links/links.ts'
 import { write } from '../../../src/kernel/db/open.ts'
-import { panel, type Who } from '../../support/panel.ts'
+import { panel, type Who } from '../../support/world/panel.ts'
 
 type P = Awaited<ReturnType<typeof panel>>
 const code = ({ status, body }: { status: number; body: any }) => `${status} ${body.error?.code ?? ''}`.trim()

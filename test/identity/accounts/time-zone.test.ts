@@ -1,6 +1,6 @@
 // Times are shown in the zone that somebody chose; without one the browser draws its own, and what the server writes says UTC.
 import { expect, test } from 'bun:test'
-import { world } from '../../support/panel.ts'
+import { world } from '../../support/world/panel.ts'
 
 const pageOf = async (p: Awaited<ReturnType<typeof world>>, path: string) =>
   (

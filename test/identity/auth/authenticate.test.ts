@@ -5,7 +5,7 @@ import { write } from '../../../src/kernel/db/open.ts'
 import { inside } from '../../../src/kernel/net/cidr.ts'
 import { clientAddress } from '../../../src/kernel/net/client-address.ts'
 import { listening } from '../../support/listening.ts'
-import { type Panel, panel, type Who } from '../../support/panel.ts'
+import { type Panel, panel, type Who } from '../../support/world/panel.ts'
 
 let p: Panel
 let owner: { id: string } & Who

@@ -4,8 +4,8 @@ import { accountById } from '../../../src/identity/accounts/queries.ts'
 import { makeLink } from '../../../src/identity/auth/links/links.ts'
 import { hashPassword, passwordFits } from '../../../src/identity/auth/passwords/hash.ts'
 import { write } from '../../../src/kernel/db/open.ts'
-import { type Panel, panel } from '../../support/panel.ts'
 import { password, person, signIn } from '../../support/second-factor.ts'
+import { type Panel, panel } from '../../support/world/panel.ts'
 
 const other = 'a second set of words'
 const sessionsOf = (p: Panel, id: string) =>

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { operations } from '../../../src/app/features.ts'
-import { type Panel, type Who, world } from '../../support/panel.ts'
 import { codeOf, cookiesOf, password, person, withApp } from '../../support/second-factor.ts'
+import { type Panel, type Who, world } from '../../support/world/panel.ts'
 
 const minute = 60_000
 const confirm = (p: Panel, who: Who, body: unknown) => p.call(who, 'POST', '/sessions/current/confirm', body)

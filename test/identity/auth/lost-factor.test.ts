@@ -1,6 +1,6 @@
 // A lost second factor is taken away by those who may, and nobody else.
 import { expect, test } from 'bun:test'
-import { type Who, type World, world } from '../../support/panel.ts'
+import { type Who, type World, world } from '../../support/world/panel.ts'
 
 const code = ({ status, body }: { status: number; body: any }) => `${status} ${body.error?.code ?? ''}`.trim()
 const withFactor = (p: World, accountId: string) => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import { type Panel, panel, type Who } from '../../support/panel.ts'
 import { provider, unsigned, withHmac } from '../../support/provider.ts'
+import { type Panel, panel, type Who } from '../../support/world/panel.ts'
 
 const everybody = ['staff', 'reseller', 'customer']
 const hour = 3_600_000

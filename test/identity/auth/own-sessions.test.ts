@@ -2,8 +2,8 @@ import { describe, expect, test } from 'bun:test'
 import { deviceIn } from '../../../src/identity/auth/own-sessions.ts'
 import { deleteExpiredSessions } from '../../../src/identity/auth/sessions.ts'
 import { write } from '../../../src/kernel/db/open.ts'
-import { panel } from '../../support/panel.ts'
 import { person, signIn, whoOf } from '../../support/second-factor.ts'
+import { panel } from '../../support/world/panel.ts'
 
 const firefox = 'Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0'
 const list = async (p: Awaited<ReturnType<typeof panel>>, who: object) =>

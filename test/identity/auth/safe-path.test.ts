@@ -2,7 +2,7 @@
 // provider's answer, not by the script that follows what an answer says.
 import { expect, test } from 'bun:test'
 import { safePath } from '../../../src/kernel/web/safe-path.ts'
-import { panel } from '../../support/panel.ts'
+import { panel } from '../../support/world/panel.ts'
 
 const off = [
   '//evil.test/x',

@@ -4,7 +4,6 @@ import { makeLink } from '../../../src/identity/auth/links/links.ts'
 import { endSessionsOf } from '../../../src/identity/auth/sessions.ts'
 import type { ApiError } from '../../../src/kernel/api/errors.ts'
 import { write } from '../../../src/kernel/db/open.ts'
-import { type Panel, panel, type Who } from '../../support/panel.ts'
 import {
   codeOf,
   cookiesOf,
@@ -17,6 +16,7 @@ import {
   whoOf,
   withApp,
 } from '../../support/second-factor.ts'
+import { type Panel, panel, type Who } from '../../support/world/panel.ts'
 
 const minute = 60_000
 const sessions = (p: Panel) => (p.db.$client.query('SELECT count(*) AS n FROM sessions').get() as { n: number }).n

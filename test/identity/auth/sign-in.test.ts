@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { setUpToken } from '../../../src/identity/accounts/set-up.ts'
 import { hashPassword } from '../../../src/identity/auth/passwords/hash.ts'
-import { type Panel, panel, type Who } from '../../support/panel.ts'
+import { type Panel, panel, type Who } from '../../support/world/panel.ts'
 
 const password = 'seven green bicycles'
 const hash = await hashPassword(password)

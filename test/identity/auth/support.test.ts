@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'bun:test'
 import { operations } from '../../../src/app/features.ts'
 import { isAllowedInSupportSession } from '../../../src/kernel/api/operation.ts'
-import { type Who, type World, world } from '../../support/panel.ts'
+import { type Who, type World, world } from '../../support/world/panel.ts'
 
 const code = ({ status, body }: { status: number; body: any }) => `${status} ${body.error?.code ?? ''}`.trim()
 const reason = 'Ticket 4711'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import type { Who } from '../../support/panel.ts'
+import type { Who } from '../../support/world/panel.ts'
 import { type Shop, shop } from './shop.ts'
 
 async function pageOf(p: Shop, who: Who, path: string) {

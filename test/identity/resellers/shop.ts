@@ -1,5 +1,5 @@
 // A panel with a reseller who may sell everything in it, and a customer of his.
-import { type Reply, type Who, world } from '../../support/panel.ts'
+import { type Reply, type Who, world } from '../../support/world/panel.ts'
 
 export const code = ({ status, body }: Reply) => `${status} ${body.error?.code ?? ''}`.trim()
 

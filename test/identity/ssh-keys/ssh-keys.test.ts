@@ -3,7 +3,7 @@ import { generateKeyPairSync } from 'node:crypto'
 import fc from 'fast-check'
 import ssh2 from 'ssh2'
 import { readPublicKey } from '../../../src/identity/ssh-keys/model.ts'
-import { type Panel, panel, type Who } from '../../support/panel.ts'
+import { type Panel, panel, type Who } from '../../support/world/panel.ts'
 
 const field = (data: Uint8Array | string) => {
   const bytes = Buffer.from(data as string)

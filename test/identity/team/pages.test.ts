@@ -1,8 +1,8 @@
 // The pages of a team show no button that their reader may not press.
 import { expect, test } from 'bun:test'
 import { roleNames } from '../../../src/identity/team/share.ts'
-import { type Who, type World, world } from '../../support/panel.ts'
-import { addressOf, invite, share } from '../../support/team.ts'
+import { type Who, type World, world } from '../../support/world/panel.ts'
+import { addressOf, invite, share } from '../../support/world/team.ts'
 
 const pageOf = async (p: World, who: Who | undefined, path: string) => {
   const headers = who ? { Cookie: `__Host-panel=${who.cookie}` } : undefined

@@ -4,8 +4,8 @@ import { operations } from '../../../src/app/features.ts'
 import { server as resource } from '../../../src/compute/servers/model.ts'
 import { opens, roleNames } from '../../../src/identity/team/share.ts'
 import type { Operation } from '../../../src/kernel/api/operation.ts'
-import { type Who, type World, world } from '../../support/panel.ts'
-import { share } from '../../support/team.ts'
+import { type Who, type World, world } from '../../support/world/panel.ts'
+import { share } from '../../support/world/team.ts'
 
 const onServers = operations.filter((op) => op.on === resource)
 const kinds = ['customer', 'reseller'] as const

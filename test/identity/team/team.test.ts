@@ -2,8 +2,8 @@
 import { describe, expect, test } from 'bun:test'
 import { INVITATION_MS, PEOPLE_PER_ACCOUNT } from '../../../src/identity/team/model.ts'
 import { minute } from '../../../src/kernel/db/clock.ts'
-import { type Who, type World, world } from '../../support/panel.ts'
-import { addressOf, invite, linkIn, share } from '../../support/team.ts'
+import { type Who, type World, world } from '../../support/world/panel.ts'
+import { addressOf, invite, linkIn, share } from '../../support/world/team.ts'
 
 const code = ({ status, body }: { status: number; body: any }) => `${status} ${body.error?.code ?? ''}`.trim()
 /** Refused with this, and nothing is different afterwards. */

@@ -5,7 +5,7 @@ import { operations } from '../../../src/app/features.ts'
 import { fields, mayCall, nullable, secret } from '../../../src/kernel/api/operation.ts'
 import { fieldRows } from '../../../views/platform/reference/fields.ts'
 import { curlFor } from '../../../views/platform/reference/show.ts'
-import { type Panel, panel, type Who } from '../../support/panel.ts'
+import { type Panel, panel, type Who } from '../../support/world/panel.ts'
 
 let p: Panel
 beforeAll(async () => {

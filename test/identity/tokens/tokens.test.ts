@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { digest } from '../../../src/kernel/crypto/secrets.ts'
 import { day, hour, iso, minute } from '../../../src/kernel/db/clock.ts'
-import { type Who, type World, world } from '../../support/panel.ts'
+import { type Who, type World, world } from '../../support/world/panel.ts'
 
 let p: World
 beforeAll(async () => {

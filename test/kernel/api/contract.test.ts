@@ -4,7 +4,7 @@ import { operations, registry } from '../../../src/app/features.ts'
 import type { Code } from '../../../src/kernel/api/errors.ts'
 import { checksOf } from '../../../src/kernel/api/http.ts'
 import { codesOf } from '../../../src/kernel/openapi/openapi.ts'
-import { type Who, type World, world } from '../../support/panel.ts'
+import { type Who, type World, world } from '../../support/world/panel.ts'
 
 const checks = checksOf(registry.errors)
 

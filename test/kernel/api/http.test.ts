@@ -3,8 +3,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { connect } from 'node:net'
 import { MOST_VALUES } from '../../../src/kernel/api/http.ts'
 import { type Listening, listening } from '../../support/listening.ts'
-import { type Who, type World, world } from '../../support/panel.ts'
-import { scopesOf } from '../../support/rights.ts'
+import { type Who, type World, world } from '../../support/world/panel.ts'
+import { scopesOf } from '../../support/world/rights.ts'
 
 let p: World
 let serverId: string

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { forgetOld } from '../../../src/kernel/api/idempotency.ts'
 import { write } from '../../../src/kernel/db/open.ts'
-import { type Who, type World, world } from '../../support/panel.ts'
+import { type Who, type World, world } from '../../support/world/panel.ts'
 
 const hour = 3_600_000
 const add = (p: World, who: Who, key: string, name = 'Cal') =>

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { type Panel, panel, type Who, type World, world } from '../../support/panel.ts'
+import { type Panel, panel, type Who, type World, world } from '../../support/world/panel.ts'
 
 let p: Panel
 let owner: { id: string } & Who

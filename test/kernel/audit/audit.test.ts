@@ -4,7 +4,7 @@ import { visitor } from '../../../src/kernel/api/actor.ts'
 import { fields, nullable, type Operation, secret } from '../../../src/kernel/api/operation.ts'
 import { auditCall } from '../../../src/kernel/audit/audit.ts'
 import { write } from '../../../src/kernel/db/open.ts'
-import { panel, world } from '../../support/panel.ts'
+import { panel, world } from '../../support/world/panel.ts'
 
 describe('the audit line of a change', () => {
   test('holds no secret of the body, whatever the call: password, set-up token', async () => {

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'bun:test'
 import { system } from '../../../src/kernel/api/actor.ts'
 import { auditLine } from '../../../src/kernel/audit/audit.ts'
 import { write } from '../../../src/kernel/db/open.ts'
-import { type Panel, panel, world } from '../../support/panel.ts'
+import { type Panel, panel, world } from '../../support/world/panel.ts'
 
 const verify = (p: Panel) => p.admin('GET', '/admin/audit/verify')
 const add = (p: Panel, name: string) => p.admin('POST', '/admin/packages', { name, vcpus: 1, memoryMb: 64, diskGb: 1 })

@@ -9,10 +9,11 @@ import { keysInUse } from '../../../src/kernel/db/encrypted.ts'
 import { openDb, write } from '../../../src/kernel/db/open.ts'
 import { mailTo } from '../../../src/kernel/mail/mail.ts'
 import { mailbox } from '../../support/mailbox.ts'
-import { type Panel, world } from '../../support/panel.ts'
-import { berth, type Installation, installation } from '../../support/processes.ts'
 import { provider } from '../../support/provider.ts'
 import { codeOf, cookiesOf, finish, pending, person, withApp } from '../../support/second-factor.ts'
+import { type Panel, world } from '../../support/world/panel.ts'
+import { type Installation, installation } from '../../support/world/processes.ts'
+import { berth } from '../../support/world/program.ts'
 
 const encryptedColumns = registry.encrypted
 type Database = Panel['db']['$client']

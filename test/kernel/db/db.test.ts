@@ -23,7 +23,7 @@ import { inserting, rowBy } from '../../../src/kernel/db/rows.ts'
 import { emit } from '../../../src/kernel/jobs/outbox.ts'
 import { saga } from '../../../src/kernel/jobs/saga.ts'
 import { startJob } from '../../../src/kernel/jobs/start.ts'
-import { world } from '../../support/panel.ts'
+import { world } from '../../support/world/panel.ts'
 
 const setting = (db: Db, name: string) =>
   db.$client.query<{ value: string }, [string]>('SELECT value FROM settings WHERE name = ?').get(name)?.value

@@ -16,7 +16,7 @@ import { secretsWith } from '../../../src/kernel/crypto/secrets.ts'
 import { checksumOf, migrate } from '../../../src/kernel/db/migrate.ts'
 import { openDb } from '../../../src/kernel/db/open.ts'
 import { countsIn, dump, restore, schemaOf } from '../../support/dump.ts'
-import { everything } from '../../support/everything.ts'
+import { everything } from '../../support/world/everything.ts'
 
 type Release = { release: string; migrations: Record<string, string> }
 const releases: Release[] = list

@@ -3,9 +3,9 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { mailResetLinks } from '../../../src/identity/auth/links/password-links.ts'
 import { mailbox } from '../../support/mailbox.ts'
-import { type Who, type World, world } from '../../support/panel.ts'
 import { provider } from '../../support/provider.ts'
 import { withApp } from '../../support/second-factor.ts'
+import { type Who, type World, world } from '../../support/world/panel.ts'
 
 const password = 'seven green bicycles'
 const home = 'https://panel.test'

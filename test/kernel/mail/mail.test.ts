@@ -5,7 +5,7 @@ import { minute } from '../../../src/kernel/db/clock.ts'
 import { write } from '../../../src/kernel/db/open.ts'
 import { mailTo } from '../../../src/kernel/mail/mail.ts'
 import { journalOf } from '../../support/journal.ts'
-import { world } from '../../support/panel.ts'
+import { world } from '../../support/world/panel.ts'
 
 type Taken = { from: string; to: string[]; text: string }
 const taken: Taken[] = []

@@ -1,6 +1,6 @@
 // What a refused page is called in the window's title is what stands above it.
 import { expect, test } from 'bun:test'
-import { world } from '../../support/panel.ts'
+import { world } from '../../support/world/panel.ts'
 
 test('a refused page has one title', async () => {
   using p = await world()

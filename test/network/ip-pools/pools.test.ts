@@ -4,7 +4,7 @@ import { newId } from '../../../src/kernel/db/ids.ts'
 import { write } from '../../../src/kernel/db/open.ts'
 import { releaseAddresses, takeIpv4, takeIpv6 } from '../../../src/network/ip-pools/allocate.ts'
 import { toNetwork, toNumber } from '../../../src/network/ip-pools/ranges.ts'
-import { type World, world } from '../../support/panel.ts'
+import { type World, world } from '../../support/world/panel.ts'
 
 const pool = (p: World, body: object) =>
   p.call(p.owner, 'POST', '/admin/ip-pools', { name: `pool ${newId('pool')}`, ...body })

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { type Who, type World, world } from '../../support/panel.ts'
+import { type Who, type World, world } from '../../support/world/panel.ts'
 
 const announce = (p: World, body: object) =>
   p.call(p.owner, 'POST', '/admin/announcements', { text: 'Hello', audience: 'everybody', ...body })

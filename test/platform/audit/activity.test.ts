@@ -4,7 +4,7 @@ import { appendLine } from '../../../src/kernel/audit/chain.ts'
 import { newId } from '../../../src/kernel/db/ids.ts'
 import { write } from '../../../src/kernel/db/open.ts'
 import { otherLines } from '../../../src/platform/audit/line.ts'
-import { type Who, type World, world } from '../../support/panel.ts'
+import { type Who, type World, world } from '../../support/world/panel.ts'
 
 const activity = async (p: World, who: Who, path = '/account/activity') =>
   (await p.call(who, 'GET', `${path}?limit=200`)).body.data as any[]

@@ -4,8 +4,8 @@ import { expect, test } from 'bun:test'
 import type { AccountKind } from '../../../src/kernel/api/access.ts'
 import { system } from '../../../src/kernel/api/actor.ts'
 import { type AuditActor, auditActorFor } from '../../../src/platform/audit/audit-actor.ts'
-import { type Who, type World, world } from '../../support/panel.ts'
-import { share } from '../../support/team.ts'
+import { type Who, type World, world } from '../../support/world/panel.ts'
+import { share } from '../../support/world/team.ts'
 
 const person = (kind: AccountKind, accountId: string) => ({
   ...system,

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'bun:test'
 import { system } from '../../../src/kernel/api/actor.ts'
 import { auditLine } from '../../../src/kernel/audit/audit.ts'
 import { write } from '../../../src/kernel/db/open.ts'
-import { type World, world } from '../../support/panel.ts'
+import { type World, world } from '../../support/world/panel.ts'
 
 const log = async (p: World, query = '') => (await p.admin('GET', `/admin/audit?limit=1000&${query}`)).data as any[]
 /** Lines that nothing in the product wrote, to fill the log. */

@@ -8,7 +8,7 @@ import {
   thisHost,
   uptimeFrom,
 } from '../../../src/platform/host/figures.ts'
-import { calmHost, type Panel, panel, world } from '../../support/panel.ts'
+import { calmHost, type Panel, panel, world } from '../../support/world/panel.ts'
 
 const stat = (busy: number, idle: number, cpus = 2) =>
   `cpu  ${busy} 0 0 ${idle} 0 0 0 0 0 0\n${Array.from({ length: cpus }, (_, i) => `cpu${i} 1 0 0 1 0 0 0 0 0 0\n`).join('')}intr 1\nctxt 2\n`

@@ -1,7 +1,7 @@
 // Cancelling a job by the API: who may, what becomes of the server, and what the page says.
 import { expect, test } from 'bun:test'
-import { type World, world } from '../../support/panel.ts'
-import { share } from '../../support/team.ts'
+import { type World, world } from '../../support/world/panel.ts'
+import { share } from '../../support/world/team.ts'
 
 const path = (jobId: string) => `/jobs/${jobId}/actions/cancel`
 const jobOf = async (p: World, jobId: string) => (await p.call(p.owner, 'GET', `/jobs/${jobId}`)).body

@@ -1,6 +1,6 @@
 // What the pages of jobs say.
 import { expect, test } from 'bun:test'
-import { type Who, type World, world } from '../../support/panel.ts'
+import { type Who, type World, world } from '../../support/world/panel.ts'
 
 const page = async (p: World, who: Who, path: string) =>
   (

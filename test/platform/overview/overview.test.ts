@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import type { Permission } from '../../../src/kernel/api/access.ts'
-import { type Panel, panel, type Who, world } from '../../support/panel.ts'
-import { allPermissions } from '../../support/rights.ts'
+import { type Panel, panel, type Who, world } from '../../support/world/panel.ts'
+import { allPermissions } from '../../support/world/rights.ts'
 
 const overview = (p: Panel) => p.admin('GET', '/admin/overview')
 const rows = async (p: Panel) => (await overview(p)).attention.map((a: any) => `${a.level} ${a.what}`) as string[]

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { day } from '../../../src/kernel/db/clock.ts'
-import { type Who, type World, world } from '../../support/panel.ts'
-import { share } from '../../support/team.ts'
+import { type Who, type World, world } from '../../support/world/panel.ts'
+import { share } from '../../support/world/team.ts'
 
 const overview = async (p: World, who: Who = p.customer) => (await p.call(who, 'GET', '/overview')).body
 const rows = async (p: World, who?: Who) =>

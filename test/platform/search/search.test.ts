@@ -3,7 +3,7 @@ import { describe, expect, test } from 'bun:test'
 import { registry } from '../../../src/app/features.ts'
 import type { AccountKind } from '../../../src/kernel/api/access.ts'
 import { dialogId } from '../../../src/kernel/web/navigation.ts'
-import { type Who, type World, world } from '../../support/panel.ts'
+import { type Who, type World, world } from '../../support/world/panel.ts'
 
 const find = async (p: World, who: Who, q: string) =>
   ((await p.call(who, 'GET', `/search?q=${encodeURIComponent(q)}`)).body.data as any[]).map(

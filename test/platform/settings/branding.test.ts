@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { contrastWithWhite } from '../../../src/platform/settings/brand-style.ts'
-import { type Panel, panel, type Who, world } from '../../support/panel.ts'
+import { type Panel, panel, type Who, world } from '../../support/world/panel.ts'
 
 const png = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',

@@ -1,7 +1,7 @@
 // The mail server in the settings: its password stays where it was given, and a test says what the server says.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { SMTPServer } from 'smtp-server'
-import { panel, world } from '../../support/panel.ts'
+import { panel, world } from '../../support/world/panel.ts'
 
 const taken: { to: string[]; user: string }[] = []
 let no = ''

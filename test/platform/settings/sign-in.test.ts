@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import { panel } from '../../support/panel.ts'
 import { provider } from '../../support/provider.ts'
+import { panel } from '../../support/world/panel.ts'
 
 const path = '/admin/settings/sign-in'
 

@@ -13,7 +13,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import type { Subprocess } from 'bun'
-import { must, run } from './guest.ts'
+import { must, run } from '../guest.ts'
 
 /** The bridge of this machine that the node is plugged into, and the node's address on its own bridge, `br0`. */
 export type Network = { bridge: string; address: string }

@@ -3,12 +3,12 @@
 // each time: no row, vm, disk, rule or address lost or doubled. The steps are read from the sagas, so a new step is
 // tested before its author writes a line.
 import { describe, expect, test } from 'bun:test'
-import type { CommandName } from '../../agent/protocol/wire.ts'
-import { InjectedCrash } from '../../src/kernel/jobs/failures.ts'
-import type { Saga } from '../../src/kernel/jobs/saga.ts'
+import type { CommandName } from '../../../agent/protocol/wire.ts'
+import { InjectedCrash } from '../../../src/kernel/jobs/failures.ts'
+import type { Saga } from '../../../src/kernel/jobs/saga.ts'
+import { quickly } from '../quick.ts'
 import { invariants } from './invariants.ts'
 import { type World, world } from './panel.ts'
-import { quickly } from './quick.ts'
 import type { Scenario } from './scenarios.ts'
 
 type Failure = { step: string; mode: 'early' | 'late' } | undefined

@@ -1,8 +1,8 @@
 // Every answer that any test gets is held against what its operation declares: no other status, no field that is not said.
 import type { TSchema } from 'typebox'
 import { Compile, type Validator } from 'typebox/compile'
-import { allOperations as productOperations } from '../../src/app/features.ts'
-import { type Operation, statusOf } from '../../src/kernel/api/operation.ts'
+import { allOperations as productOperations } from '../../../src/app/features.ts'
+import { type Operation, statusOf } from '../../../src/kernel/api/operation.ts'
 
 /** The operation behind a call; a path without parameters before one with. */
 function finding(operations: readonly Operation[]) {

@@ -1,12 +1,12 @@
 // A hosting company in rows: written through the product's own migrations into a database that no controller has open.
 import { generateKeyPairSync, randomBytes } from 'node:crypto'
 import { mkdirSync } from 'node:fs'
-import type { Facts } from '../../agent/protocol/wire.ts'
-import { VERSION } from '../../src/app/version.ts'
-import { presets } from '../../src/identity/tokens/presets.ts'
-import { digest, randomToken } from '../../src/kernel/crypto/secrets.ts'
-import { newId } from '../../src/kernel/db/ids.ts'
-import { type Db, openDb, write } from '../../src/kernel/db/open.ts'
+import type { Facts } from '../../../agent/protocol/wire.ts'
+import { VERSION } from '../../../src/app/version.ts'
+import { presets } from '../../../src/identity/tokens/presets.ts'
+import { digest, randomToken } from '../../../src/kernel/crypto/secrets.ts'
+import { newId } from '../../../src/kernel/db/ids.ts'
+import { type Db, openDb, write } from '../../../src/kernel/db/open.ts'
 
 export type Size = { servers: number; customers: number; nodes: number; tokens: number; freeAddresses: number }
 export type SeededNode = {

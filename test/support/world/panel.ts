@@ -1,37 +1,32 @@
 // A whole panel in one process: a database file, nodes with fake hosts that speak through the real hub, and ways to pull the plug.
-import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { parseCommand } from '../../agent/commands/index.ts'
-import { loggingTo } from '../../agent/controller-link/job-log.ts'
-import { openJournal } from '../../agent/controller-link/journal.ts'
-import { failureOf } from '../../agent/failure.ts'
-import { type FakeSettings, openFakeHost } from '../../agent/host/fake-host.ts'
-import type { Fault } from '../../agent/host/faults.ts'
-import type { ToAgent } from '../../agent/protocol/wire.ts'
-import { configFrom } from '../../src/app/config.ts'
-import { createController } from '../../src/app/controller.ts'
-import { features as productFeatures } from '../../src/app/features.ts'
-import { images } from '../../src/catalog/images/tables.ts'
-import { load, type Server } from '../../src/compute/servers/model.ts'
-import { nodes } from '../../src/fleet/nodes/tables.ts'
-import { addStaff } from '../../src/identity/accounts/staff/staff-member.ts'
-import { accounts, roles } from '../../src/identity/accounts/tables.ts'
-import { insertSession } from '../../src/identity/auth/sessions.ts'
-import { makeToken } from '../../src/identity/tokens/model.ts'
-import type { Permission, Scope } from '../../src/kernel/api/access.ts'
-import { audit } from '../../src/kernel/audit/tables.ts'
-import { secretsWith } from '../../src/kernel/crypto/secrets.ts'
-import { newId } from '../../src/kernel/db/ids.ts'
-import { openDb, write } from '../../src/kernel/db/open.ts'
-import { assemble, type Feature } from '../../src/kernel/feature.ts'
-import { InjectedCrash } from '../../src/kernel/jobs/failures.ts'
-import type { Failpoints } from '../../src/kernel/jobs/runner.ts'
-import { events, jobs } from '../../src/kernel/jobs/tables.ts'
-import { quieten } from '../../src/kernel/log.ts'
-import { deliveries } from '../../src/kernel/queue/tables.ts'
-import { poolNodes } from '../../src/network/ip-pools/tables.ts'
-import { HostFigures, type HostSource } from '../../src/platform/host/figures.ts'
+import type { FakeSettings } from '../../../agent/host/fake-host.ts'
+import { configFrom } from '../../../src/app/config.ts'
+import { createController } from '../../../src/app/controller.ts'
+import { features as productFeatures } from '../../../src/app/features.ts'
+import { images } from '../../../src/catalog/images/tables.ts'
+import { load, type Server } from '../../../src/compute/servers/model.ts'
+import { nodes } from '../../../src/fleet/nodes/tables.ts'
+import { addStaff } from '../../../src/identity/accounts/staff/staff-member.ts'
+import { accounts, roles } from '../../../src/identity/accounts/tables.ts'
+import { insertSession } from '../../../src/identity/auth/sessions.ts'
+import { makeToken } from '../../../src/identity/tokens/model.ts'
+import type { Permission, Scope } from '../../../src/kernel/api/access.ts'
+import { audit } from '../../../src/kernel/audit/tables.ts'
+import { secretsWith } from '../../../src/kernel/crypto/secrets.ts'
+import { newId } from '../../../src/kernel/db/ids.ts'
+import { openDb, write } from '../../../src/kernel/db/open.ts'
+import { assemble, type Feature } from '../../../src/kernel/feature.ts'
+import type { Failpoints } from '../../../src/kernel/jobs/runner.ts'
+import { events, jobs } from '../../../src/kernel/jobs/tables.ts'
+import { quieten } from '../../../src/kernel/log.ts'
+import { deliveries } from '../../../src/kernel/queue/tables.ts'
+import { poolNodes } from '../../../src/network/ip-pools/tables.ts'
+import { HostFigures, type HostSource } from '../../../src/platform/host/figures.ts'
 import { declarationsOf } from './declared.ts'
+import { type FakeAgent, fakeAgent } from './fake-agent.ts'
+import { type Size, seed } from './seed.ts'
 
 /** In memory where the system has such a place: thousands of small transactions, each flushed. */
 const scratch = existsSync('/dev/shm') ? '/dev/shm' : tmpdir()
@@ -50,6 +45,8 @@ type Options = {
   features?: readonly Feature[]
   /** Begins as that panel was. */
   from?: Snapshot
+  /** Begins with a hosting company of this size in its database. */
+  seeded?: Size
 }
 /** A panel as it stood: its files, its clock and its nodes. */
 export type Snapshot = { dir: string; now: number; nodes: readonly [id: string, settings: Partial<FakeSettings>][] }
@@ -87,6 +84,7 @@ export async function panel(options: Options = {}) {
   quieten(true)
   const dir = mkdtempSync(`${scratch}/berth-test-`)
   if (options.from) cpSync(options.from.dir, dir, { recursive: true })
+  const seeded = options.seeded && seed(dir, options.seeded)
   let now = options.from?.now ?? 1_800_000_000_000
   let open = options
   const secrets = secretsWith(Buffer.alloc(32, 7))
@@ -112,82 +110,17 @@ export async function panel(options: Options = {}) {
       services: { host: new HostFigures({ ...calmHost, ...options.host }, dir) },
     })
   let controller = await build()
-  const agents = new Map<string, ReturnType<typeof fakeAgent>>()
+  const agents = new Map<string, FakeAgent>()
 
-  /** The agent of one node, in this process, speaking through the real hub. */
-  function fakeAgent(nodeId: string, settings: Partial<FakeSettings> = {}) {
-    const home = `${dir}/${nodeId}`
-    mkdirSync(home, { recursive: true })
-    let host = openFakeHost(home, { bootMs: 0, imageBytes: 1024 ** 3, ...settings })
-    let journal = openJournal(`${home}/journal.db`, (m, c) => open.agentCrash?.(m, c))
-    let life = 0
-    let socket: any
-    const say = (from: any, frame: unknown) => from === socket && controller.hub.message(from, JSON.stringify(frame))
-    async function hear(from: any, frame: ToAgent, myLife: number) {
-      if (frame.type !== 'command') return
-      const { key } = frame
-      try {
-        const command = parseCommand(frame.name, frame.input)
-        const log = {
-          line: (level: any, text: string) => say(from, { type: 'log', key, level, text, at: Date.now() }),
-          progress: (percent: number) => say(from, { type: 'progress', key, percent }),
-        }
-        const answer = await journal.obey({ key, name: frame.name }, () =>
-          loggingTo(log, () => host.withFaults(command.name, command.workload, () => command.work(host))),
-        )
-        if (life === myLife)
-          say(
-            from,
-            'error' in answer
-              ? { type: 'failed', key, error: answer.error }
-              : { type: 'done', key, output: answer.output },
-          )
-      } catch (error) {
-        if (life !== myLife) return
-        if (error instanceof InjectedCrash) return agent.restart()
-        say(from, { type: 'failed', key, error: failureOf(error) })
-      }
-    }
-    const agent = {
-      home,
+  function openAgent(nodeId: string, settings: Partial<FakeSettings> = {}) {
+    const agent = fakeAgent({
+      nodeId,
+      home: `${dir}/${nodeId}`,
       settings,
-      get host() {
-        return host
-      },
-      connect() {
-        const myLife = life
-        const mine: any = {
-          data: { nodeId },
-          send: (text: string) => void queueMicrotask(() => void hear(mine, JSON.parse(text), myLife)),
-          close: () => controller.hub.closed(mine),
-        }
-        socket = mine
-        controller.hub.opened(mine, { type: 'welcome', nodeId, controllerVersion: 'test', now })
-      },
-      disconnect() {
-        const gone = socket
-        socket = undefined
-        controller.hub.closed(gone)
-      },
-      /** The agent dies and comes back over the same host. */
-      restart() {
-        life++
-        host.close()
-        journal.close()
-        host = openFakeHost(home, { bootMs: 0, imageBytes: 1024 ** 3, ...settings })
-        journal = openJournal(`${home}/journal.db`, (m, c) => open.agentCrash?.(m, c))
-        agent.disconnect()
-        agent.connect()
-      },
-      fault(...faults: Fault[]) {
-        writeFileSync(`${home}/faults.json`, JSON.stringify(faults))
-      },
-      close() {
-        life++
-        host.close()
-        journal.close()
-      },
-    }
+      hub: () => controller.hub,
+      now: () => now,
+      crash: (moment, command) => open.agentCrash?.(moment, command),
+    })
     agents.set(nodeId, agent)
     return agent
   }
@@ -224,6 +157,8 @@ export async function panel(options: Options = {}) {
   const it = {
     dir,
     config,
+    /** What `seeded` made; undefined without it. */
+    seeded,
     get db() {
       return controller.db
     },
@@ -346,7 +281,7 @@ export async function panel(options: Options = {}) {
           })
           .run()
       })
-      const agent = fakeAgent(id, settings)
+      const agent = openAgent(id, settings)
       agent.connect()
       return { id, agent }
     },
@@ -466,7 +401,7 @@ export async function panel(options: Options = {}) {
     const csrf = tx.$client.query('SELECT csrf FROM sessions ORDER BY rowid DESC LIMIT 1').get().csrf as string
     return { cookie, csrf }
   }
-  for (const [id, settings] of options.from?.nodes ?? []) fakeAgent(id, settings).connect()
+  for (const [id, settings] of options.from?.nodes ?? []) openAgent(id, settings).connect()
   return it
 }
 

@@ -3,63 +3,9 @@ import { Database } from 'bun:sqlite'
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import type { Subprocess } from 'bun'
-import { hashPassword } from '../../src/identity/auth/passwords/hash.ts'
+import { hashPassword } from '../../../src/identity/auth/passwords/hash.ts'
+import { berth, type Env, freePort, program } from './program.ts'
 import { scopes } from './rights.ts'
-
-/** The program that test/run built; for a quick look during work, the sources do. */
-const program = (() => {
-  const built = process.env['BERTH_PROGRAM'] ?? new URL('../../dist/berth', import.meta.url).pathname
-  return existsSync(built) ? [built] : [process.execPath, new URL('../../src/main.ts', import.meta.url).pathname]
-})()
-
-let port = 20_000 + (process.pid % 20_000)
-export const freePort = () => {
-  for (;;) {
-    try {
-      const probe = Bun.listen({ hostname: '127.0.0.1', port: ++port, socket: { data() {} } })
-      probe.stop(true)
-      return port
-    } catch {
-      // taken; the next one
-    }
-  }
-}
-
-export type Env = Record<string, string>
-
-/** Runs `berth …` to its end. */
-export async function berth(args: readonly string[], env: Env = {}, stdin = '') {
-  const run = Bun.spawn([...program, ...args], {
-    env: { PATH: process.env['PATH']!, HOME: '/root', ...env },
-    stdin: new Blob([stdin]),
-    stdout: 'pipe',
-    stderr: 'pipe',
-  })
-  const [out, error, code] = await Promise.all([
-    new Response(run.stdout).text(),
-    new Response(run.stderr).text(),
-    run.exited,
-  ])
-  return { code, out: out.trim(), error: error.trim() }
-}
-
-/** The same as another user of this machine; only root can. */
-export async function berthAs(uid: number, args: readonly string[], env: Env = {}) {
-  const user = ['setpriv', `--reuid=${uid}`, `--regid=${uid}`, '--clear-groups']
-  const run = Bun.spawn([...user, ...program, ...args], {
-    env: { PATH: process.env['PATH']!, HOME: '/', ...env },
-    cwd: '/',
-    stdin: 'ignore',
-    stdout: 'pipe',
-    stderr: 'pipe',
-  })
-  const [out, error, code] = await Promise.all([
-    new Response(run.stdout).text(),
-    new Response(run.stderr).text(),
-    run.exited,
-  ])
-  return { code, out: out.trim(), error: error.trim() }
-}
 
 export async function installation(settings: Env = {}) {
   const dir = mkdtempSync(`${existsSync('/dev/shm') ? '/dev/shm' : tmpdir()}/berth-live-`)

@@ -1,14 +1,14 @@
 // A panel that has something of everything, for promises about every operation: what a call can be made of is found, not listed.
 
-import type { Permission, Scope } from '../../src/kernel/api/access.ts'
-import { type AccountKind, accountKinds } from '../../src/kernel/api/access.ts'
-import type { Actor } from '../../src/kernel/api/actor.ts'
-import type { Operation } from '../../src/kernel/api/operation.ts'
-import { newId } from '../../src/kernel/db/ids.ts'
-import type { Feature } from '../../src/kernel/feature.ts'
-import { added, operations, registry } from '../every/toy-feature/every-feature.ts'
+import type { Permission, Scope } from '../../../src/kernel/api/access.ts'
+import { type AccountKind, accountKinds } from '../../../src/kernel/api/access.ts'
+import type { Actor } from '../../../src/kernel/api/actor.ts'
+import type { Operation } from '../../../src/kernel/api/operation.ts'
+import { newId } from '../../../src/kernel/db/ids.ts'
+import type { Feature } from '../../../src/kernel/feature.ts'
+import { added, operations, registry } from '../../every/toy-feature/every-feature.ts'
+import { givePassword, person, withApp } from '../second-factor.ts'
 import { panel, type Who, world } from './panel.ts'
-import { givePassword, person, withApp } from './second-factor.ts'
 import { invite, share } from './team.ts'
 
 type Person = { id: string } & Who

@@ -1,0 +1,100 @@
+// The agent of one node in this process: the product's commands over a fake host, a journal on disk, and frames to the real hub.
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { parseCommand } from '../../../agent/commands/index.ts'
+import { loggingTo } from '../../../agent/controller-link/job-log.ts'
+import { openJournal } from '../../../agent/controller-link/journal.ts'
+import { failureOf } from '../../../agent/failure.ts'
+import { type FakeSettings, openFakeHost } from '../../../agent/host/fake-host.ts'
+import type { Fault } from '../../../agent/host/faults.ts'
+import type { ToAgent } from '../../../agent/protocol/wire.ts'
+import { InjectedCrash } from '../../../src/kernel/jobs/failures.ts'
+import type { Hub } from '../../../src/kernel/nodes/hub.ts'
+
+type Options = {
+  nodeId: string
+  /** Directory of its data. */
+  home: string
+  settings: Partial<FakeSettings>
+  /** That of the controller which runs now: a restarted controller has another. */
+  hub(): Hub
+  now(): number
+  /** Called before and after each command; throws `InjectedCrash` where the agent is to die. */
+  crash(moment: 'before' | 'after', command: { key: string; name: string }): void
+}
+export type FakeAgent = ReturnType<typeof fakeAgent>
+
+/** Connects when told to. */
+export function fakeAgent({ nodeId, home, settings, hub, now, crash }: Options) {
+  mkdirSync(home, { recursive: true })
+  let host = openFakeHost(home, { bootMs: 0, imageBytes: 1024 ** 3, ...settings })
+  let journal = openJournal(`${home}/journal.db`, crash)
+  let life = 0
+  let socket: any
+  const say = (from: any, frame: unknown) => from === socket && hub().message(from, JSON.stringify(frame))
+  async function hear(from: any, frame: ToAgent, myLife: number) {
+    if (frame.type !== 'command') return
+    const { key } = frame
+    try {
+      const command = parseCommand(frame.name, frame.input)
+      const log = {
+        line: (level: any, text: string) => say(from, { type: 'log', key, level, text, at: Date.now() }),
+        progress: (percent: number) => say(from, { type: 'progress', key, percent }),
+      }
+      const answer = await journal.obey({ key, name: frame.name }, () =>
+        loggingTo(log, () => host.withFaults(command.name, command.workload, () => command.work(host))),
+      )
+      if (life === myLife)
+        say(
+          from,
+          'error' in answer
+            ? { type: 'failed', key, error: answer.error }
+            : { type: 'done', key, output: answer.output },
+        )
+    } catch (error) {
+      if (life !== myLife) return
+      if (error instanceof InjectedCrash) return agent.restart()
+      say(from, { type: 'failed', key, error: failureOf(error) })
+    }
+  }
+  const agent = {
+    home,
+    settings,
+    get host() {
+      return host
+    },
+    connect() {
+      const myLife = life
+      const mine: any = {
+        data: { nodeId },
+        send: (text: string) => void queueMicrotask(() => void hear(mine, JSON.parse(text), myLife)),
+        close: () => hub().closed(mine),
+      }
+      socket = mine
+      hub().opened(mine, { type: 'welcome', nodeId, controllerVersion: 'test', now: now() })
+    },
+    disconnect() {
+      const gone = socket
+      socket = undefined
+      hub().closed(gone)
+    },
+    /** The agent dies and comes back over the same host. */
+    restart() {
+      life++
+      host.close()
+      journal.close()
+      host = openFakeHost(home, { bootMs: 0, imageBytes: 1024 ** 3, ...settings })
+      journal = openJournal(`${home}/journal.db`, crash)
+      agent.disconnect()
+      agent.connect()
+    },
+    fault(...faults: Fault[]) {
+      writeFileSync(`${home}/faults.json`, JSON.stringify(faults))
+    },
+    close() {
+      life++
+      host.close()
+      journal.close()
+    },
+  }
+  return agent
+}
