@@ -136,6 +136,19 @@ describe('where only one disk fits', () => {
     expect(state(p)).toEqual(before)
     expect(await invariants(p, id)).toMatchObject(asBefore)
   })
+  test('its page says so before, and its form agrees to it; where both fit, neither is there', async () => {
+    const { p, id } = await built()
+    using _ = p
+    const headers = { Cookie: `__Host-panel=${p.customer.cookie}` }
+    const settings = async () =>
+      (await p.controller.router.fetch(new Request(`http://localhost/servers/${id}/settings`, { headers }))).text()
+    const warning = 'old system is deleted first, because there is no space for both'
+    expect(await settings()).not.toContain(warning)
+    expect(await settings()).not.toContain('name="discardFirst"')
+    poolOf(p, 39)
+    expect(await settings()).toContain(warning)
+    expect(await settings()).toContain('name="discardFirst"')
+  })
   test('with discardFirst the old system is deleted first', async () => {
     const { p, id } = await built()
     using _ = p
