@@ -13,7 +13,7 @@ import type { WorkloadKind } from '../workloads/kind.ts'
 import { rowsOf, type WorkloadRow, workloadResource } from '../workloads/queries.ts'
 import { servers } from './tables.ts'
 
-/** What is answered where a job for a server may be started. */
+/** The response of operations that may start a job for a server. */
 export const jobResponse = namedSchema('JobStarted', {
   jobId: described(nullable(t.String()), 'The job that goes on; null where there is no work for a node.'),
   serverId: t.String(),

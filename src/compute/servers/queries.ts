@@ -100,14 +100,14 @@ const one = prepared(({ $client }) => $client.prepare<ServerRow, [string]>(`${se
 export const serverRow = (tx: Db, id: string): ServerRow => one(tx).get(id)!
 
 /**
- * `joined`: `where` names a column of `servers s`; without it a list and its count read `workloads w` alone. `isEverything`: every server
- * that is not terminated fits.
+ * `joined`: `where` names a column of `servers s`; without it a list and its count read `workloads w` alone.
+ * `isEverything`: every server that is not terminated fits.
  */
 export type ServerFilter = Where & { joined: boolean; isEverything: boolean }
 const fromServers = ({ where, joined }: ServerFilter) =>
   `${fromWorkloads}${joined ? ' JOIN servers s ON s.id = w.id' : ''} WHERE ${where}`
 
-/** What finds a record and tells whether it has changed. */
+/** The columns that find a record and tell whether it has changed. */
 export type ServerKey = WorkloadKey
 /** Servers that fit, newest first, from behind the id `after`. */
 export const serverKeys = (tx: Db, filter: ServerFilter, after: string | undefined, limit: number): ServerKey[] =>

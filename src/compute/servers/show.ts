@@ -69,7 +69,10 @@ export const serverResponse = namedSchema('Server', {
 })
 
 type Action = (typeof allActions)[number]
-/** Everything about the reader on which the record depends; `key` says it all. `actions`: what the reader may do in some state. */
+/**
+ * Everything about the reader on which the record depends; `key` says it all. `actions`: what the reader may do in some
+ * state.
+ */
 export type ServerReader = { isStaff: boolean; access: AccessLevel; actions: readonly Action[]; key: string }
 
 /** How this actor reads servers; for a list, ask once and call the answer for each row. */

@@ -13,11 +13,11 @@ export type WorkloadKind = {
   words: { one: string; many: string }
 }
 
-/** What the feature of a kind declares: the kind, and how one of it ends. */
+/** The declaration of a kind by its feature: the kind, and how one of it ends. */
 export type DeclaredKind = WorkloadKind & {
   /**
-   * Terminates one: record, event and job in the caller's transaction; answers the job's id, null where a node has nothing to do.
-   * Throws what the kind's own operation throws, such as `server_protected`.
+   * Terminates one: record, event and job in the caller's transaction; answers the job's id, null where a node has
+   * nothing to do. Throws what the kind's own operation throws, such as `server_protected`.
    */
   terminate(tx: Tx, id: string, asked: { by: Actor; now: number }): string | null
 }

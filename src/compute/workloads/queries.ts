@@ -61,7 +61,10 @@ const statements = prepared(({ $client }) => ({
      FROM workloads WHERE id = ?`,
   ),
 }))
-/** The generation for a new disk of the workload. Counts up, so that a disk that was left over is never taken for a new one. */
+/**
+ * The generation for a new disk of the workload. Counts up, so that a disk that was left over is never taken for a new
+ * one.
+ */
 export const takeDiskGeneration = (tx: Tx, id: string): number => statements(tx).takeGeneration.get(id)!.n
 /** Can this workload have this hostname? Another one of the same owner that is not terminated may have it. */
 export const isHostnameFree = (tx: Tx, { id, ownerId }: Pick<Workload, 'id' | 'ownerId'>, hostname: string): boolean =>
@@ -131,6 +134,9 @@ export const workloadColumns = `w.id, w.kind, w.number, w.name, w.hostname, w.li
   w.owner_id AS ownerId, w.reseller_id AS resellerId, w.node_id AS nodeId, w.location_id AS locationId,
   w.created_at AS createdAt, w.terminated_at AS terminatedAt`
 
-/** As `workloadColumns`: what decides who sees a workload, and its version, which triggers count up (0008_record_versions.sql). */
+/**
+ * As `workloadColumns`: what decides who sees a workload, and its version, which triggers count up
+ * (0008_record_versions.sql).
+ */
 export const workloadKey = `w.id, w.version, w.node_id AS nodeId, w.owner_id AS ownerId, w.reseller_id AS resellerId`
 export type WorkloadKey = Pick<Workload, 'id' | 'nodeId' | 'ownerId' | 'resellerId'> & { version: number }
