@@ -366,13 +366,19 @@ CREATE TABLE idempotency (
 CREATE INDEX idempotency_age ON idempotency (created_at);
 
 CREATE TABLE events (
-  id TEXT PRIMARY KEY,
+  -- Counts up and is never used again: a reader remembers the last one that it took.
+  seq INTEGER PRIMARY KEY AUTOINCREMENT,
+  id TEXT NOT NULL UNIQUE,
   type TEXT NOT NULL,
   created_at INTEGER NOT NULL,
+  subject_type TEXT,
+  subject_id TEXT,
   customer_id TEXT,
   reseller_id TEXT,
   data TEXT NOT NULL
 ) STRICT;
+CREATE INDEX events_created ON events (created_at);
+CREATE INDEX events_subject ON events (subject_id, seq);
 
 CREATE TABLE deliveries (
   id TEXT PRIMARY KEY,

@@ -52,7 +52,11 @@ export function inEvent(tx: Db, it: Server) {
   const owner = accountById(tx, it.ownerId)!
   const ipv4 = addressesOf(tx, it.id).find((a) => a.version === 4)?.address ?? null
   return {
-    concerning: { customerId: it.ownerId, resellerId: it.resellerId },
+    concerning: {
+      subject: { type: serverKind.kind, id: it.id },
+      customerId: it.ownerId,
+      resellerId: it.resellerId,
+    },
     data: {
       server: {
         id: it.id,

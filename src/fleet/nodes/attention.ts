@@ -24,7 +24,7 @@ const lost = (n: NodeHealthRow, lostAt: number): Attention[] => [
     level: 'bad',
     what: `${n.name} is lost.`,
     effect: n.workloads
-      ? `${count(n.workloads, 'server')} of it ${n.workloads === 1 ? 'waits' : 'wait'} to be restored elsewhere or terminated.`
+      ? `To restore elsewhere or to terminate: ${count(n.workloads, 'server')}.`
       : 'Nothing of it is left. Remove it.',
     since: iso(lostAt),
   },

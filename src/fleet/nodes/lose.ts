@@ -1,5 +1,6 @@
-// A node that is lost for good: its machine burnt, or its disks did. Its workloads have failed, with the reason; their addresses stay held
-// until each is restored elsewhere or terminated. What jobs still had to do or to undo there is dropped.
+// A node that is lost for good: its machine burnt, or its disks did. Its workloads have failed, with the reason; their
+// addresses stay held until each is restored elsewhere or terminated. What jobs still had to do or to undo there is
+// dropped.
 import { changeWorkload } from '../../compute/workloads/queries.ts'
 import { ApiError } from '../../kernel/api/errors.ts'
 import { operation } from '../../kernel/api/operation.ts'
@@ -33,7 +34,7 @@ export const declareNodeLost = operation({
       tx,
       now,
       'node.lost',
-      { customerId: null, resellerId: null },
+      { subject: { type: 'node', id: target.id }, customerId: null, resellerId: null },
       { node: { id: target.id, name: target.name }, workloads: held.map(listed) },
     )
     live.disconnect(target.id)

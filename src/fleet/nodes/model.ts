@@ -128,7 +128,7 @@ export const workloadList = namedSchema('WorkloadsOfNode', {
   count: t.Integer(),
 })
 export const listed = ({ id, hostname }: { id: string; hostname: string }) => ({ id, hostname })
-/** What the node holds for somebody: not what is terminated and only has to be deleted there. */
+/** The workloads that the node holds for somebody; a terminated one only has to be deleted there. */
 export const heldBy = (tx: Db, nodeId: string) => workloadsOn(tx, nodeId).filter((held) => held.terminatedAt === null)
 
 export const confirmedName = fields({ name: described(line(60), 'The name of the node, typed to confirm.') })

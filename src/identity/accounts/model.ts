@@ -200,7 +200,13 @@ export const withPassword = (tx: Tx, it: Account, passwordHash: string): Account
 
 /** Tells billing of a new customer. */
 export const tellCreated = (tx: Tx, now: number, it: Account) =>
-  emit(tx, now, 'customer.created', { customerId: it.id, resellerId: it.resellerId }, { customer: customerInEvent(it) })
+  emit(
+    tx,
+    now,
+    'customer.created',
+    { subject: { type: 'customer', id: it.id }, customerId: it.id, resellerId: it.resellerId },
+    { customer: customerInEvent(it) },
+  )
 
 /** The query parameters of lists of accounts. */
 export const accountQuery = {

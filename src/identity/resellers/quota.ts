@@ -53,7 +53,13 @@ export const usedBy = (tx: Db, resellerId: string): Amounts => ({
 export const isNear = (used: number, most: number) => most > 0 && used * 10 >= most * 9
 
 const tellOfNear = (tx: Tx, now: number, resellerId: string, resource: QuotaResource, used: number, limit: number) =>
-  emit(tx, now, 'quota.near_limit', { customerId: null, resellerId }, { resource, used, limit })
+  emit(
+    tx,
+    now,
+    'quota.near_limit',
+    { subject: { type: 'reseller', id: resellerId }, customerId: null, resellerId },
+    { resource, used, limit },
+  )
 
 /** Emits an event for each quota that comes near its end because it was lowered. */
 export function tellOfLowered(

@@ -1,5 +1,7 @@
-import { second } from '../db/clock.ts'
+import { hour, second } from '../db/clock.ts'
+import { write } from '../db/open.ts'
 import { feature } from '../feature.ts'
+import { pruneEvents } from './outbox.ts'
 import { events, jobLog, jobSteps, jobs } from './tables.ts'
 
 const ids = {
@@ -17,5 +19,10 @@ export const jobRunnerFeature = feature({
   tables: [jobs, jobSteps, jobLog, events],
   schedule: [
     { everyMs: 5 * second, words: 'looking after jobs whose node is away', work: ({ runner }) => runner.sweep() },
+    {
+      everyMs: hour,
+      words: 'deleting old events',
+      work: ({ db, app }) => write(db, (tx) => pruneEvents(tx, app.clock())),
+    },
   ],
 })

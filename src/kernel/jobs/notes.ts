@@ -9,7 +9,7 @@ export const JOBS_KEPT = 1000
 /** So few jobs do not wait for each other to write together. */
 const FEW = 8
 
-/** What a job waits for, as the sweep needs it. */
+/** The columns by which the sweep decides about an open job. */
 export type OpenJob = {
   id: string
   state: string
@@ -19,13 +19,15 @@ export type OpenJob = {
 }
 
 export const prepareStatements = (db: Db) => ({
-  // By rowid, not by id: ids sort by a clock, and clocks are set back. The index has only the jobs that wait, so neither the thousands
-  // that have ended nor those that are known already are walked through after every commit.
+  // By rowid, not by id: ids sort by a clock, and clocks are set back. The index has only the jobs that wait, so
+  // neither the thousands that have ended nor those that are known already are walked through after every commit.
   queuedSince: db.$client.prepare<Queued & { rowid: number }, [number]>(
-    "SELECT rowid, id, node_id AS nodeId, lane, holds FROM jobs INDEXED BY jobs_queued WHERE state = 'queued' AND rowid > ? ORDER BY rowid",
+    `SELECT rowid, id, node_id AS nodeId, lane, holds FROM jobs INDEXED BY jobs_queued
+     WHERE state = 'queued' AND rowid > ? ORDER BY rowid`,
   ),
   cancelled: db.$client.prepare<{ id: string }, []>(
-    "SELECT id FROM jobs INDEXED BY jobs_cancel WHERE cancel_requested_at IS NOT NULL AND state IN ('queued', 'running') ORDER BY rowid",
+    `SELECT id FROM jobs INDEXED BY jobs_cancel
+     WHERE cancel_requested_at IS NOT NULL AND state IN ('queued', 'running') ORDER BY rowid`,
   ),
   open: db.$client.prepare<OpenJob, []>(
     `SELECT id, state, node_id AS nodeId, waiting_since AS waitingSince, created_at AS createdAt FROM jobs
@@ -33,13 +35,15 @@ export const prepareStatements = (db: Db) => ({
   ),
   waits: db.$client.prepare('UPDATE jobs SET waiting_since = ? WHERE id = ?'),
   pendingUndos: db.$client.prepare<{ id: string; undoNodeId: string; holds: string | null }, []>(
-    'SELECT id, undo_node_id AS undoNodeId, holds FROM jobs INDEXED BY jobs_undo WHERE undo_node_id IS NOT NULL ORDER BY rowid',
+    `SELECT id, undo_node_id AS undoNodeId, holds FROM jobs INDEXED BY jobs_undo
+     WHERE undo_node_id IS NOT NULL ORDER BY rowid`,
   ),
   openChildren: db.$client.prepare<{ id: string }, [string]>(
     "SELECT id FROM jobs WHERE parent_id = ? AND state IN ('queued', 'running', 'undoing')",
   ),
   childCount: db.$client.prepare<{ open: number; all: number }, [string]>(
-    `SELECT count(*) FILTER (WHERE state IN ('queued', 'running', 'undoing')) AS "open", count(*) AS "all" FROM jobs WHERE parent_id = ?`,
+    `SELECT count(*) FILTER (WHERE state IN ('queued', 'running', 'undoing')) AS "open", count(*) AS "all"
+     FROM jobs WHERE parent_id = ?`,
   ),
   job: db
     .select()
@@ -50,7 +54,8 @@ export const prepareStatements = (db: Db) => ({
     'SELECT name, state, output FROM job_steps WHERE job_id = ?',
   ),
   note: db.$client.prepare(
-    'INSERT INTO job_steps (job_id, name, state, output) VALUES (?, ?, ?, ?) ON CONFLICT (job_id, name) DO UPDATE SET state = excluded.state, output = excluded.output',
+    `INSERT INTO job_steps (job_id, name, state, output) VALUES (?, ?, ?, ?)
+     ON CONFLICT (job_id, name) DO UPDATE SET state = excluded.state, output = excluded.output`,
   ),
   savepoint: db.$client.prepare('SAVEPOINT work'),
   rollback: db.$client.prepare('ROLLBACK TO work'),
@@ -59,15 +64,16 @@ export const prepareStatements = (db: Db) => ({
   begun: db.$client.prepare("UPDATE jobs SET state = 'running', started_at = ? WHERE id = ?"),
   // Jobs whose undo is not through, and children whose parent still asks for them, are not old.
   old: db.$client.prepare<{ id: string }, []>(
-    `SELECT j.id FROM jobs j WHERE j.state IN ('succeeded', 'failed') AND j.undo_node_id IS NULL AND (j.parent_id IS NULL OR
-       NOT EXISTS (SELECT 1 FROM jobs p WHERE p.id = j.parent_id AND p.state IN ('queued', 'running', 'undoing')))
+    `SELECT j.id FROM jobs j WHERE j.state IN ('succeeded', 'failed') AND j.undo_node_id IS NULL
+       AND (j.parent_id IS NULL OR NOT EXISTS (
+         SELECT 1 FROM jobs p WHERE p.id = j.parent_id AND p.state IN ('queued', 'running', 'undoing')))
      ORDER BY j.id DESC LIMIT 500 OFFSET ${JOBS_KEPT}`,
   ),
   /** A step is behind it, so no error is at hand. */
   clear: db.$client.prepare('UPDATE jobs SET error_code = NULL, error_message = NULL WHERE id = ?'),
   succeeded: db.$client.prepare(
-    `UPDATE jobs SET state = 'succeeded', progress = 100, error_code = NULL, error_message = NULL, finished_at = ?, waiting_since = NULL
-     WHERE id = ?`,
+    `UPDATE jobs SET state = 'succeeded', progress = 100, error_code = NULL, error_message = NULL,
+       finished_at = ?, waiting_since = NULL WHERE id = ?`,
   ),
 })
 
@@ -108,8 +114,9 @@ export class Notes {
   }
 
   /**
-   * What many jobs write in one turn of the loop goes to disk together, so that eighty jobs cost one flush and not eighty. Resolves
-   * with what `work` answered when it is there. `work` that throws takes back what it wrote itself, and nothing of the others.
+   * The writes of many jobs in one turn of the loop go to disk together, so that eighty jobs cost one flush and not
+   * eighty. Resolves with what `work` answered when it is there. `work` that throws takes back what it wrote itself,
+   * and nothing of the others.
    */
   async together<T>(work: (tx: Tx) => T): Promise<T> {
     if (this.going() <= FEW) return write(this.db, work as (tx: Tx) => never)
@@ -161,7 +168,10 @@ export class Notes {
   }
 }
 
-/** Progress within a step, as the node reports it: the job's bar moves on between two steps. `percent` is of the step at hand. */
+/**
+ * Progress within a step, as the node reports it: the job's bar moves on between two steps. `percent` is of the step at
+ * hand.
+ */
 export function stepProgress(db: Db, jobId: string, percent: number) {
   write(db, (tx) => {
     const job = tx

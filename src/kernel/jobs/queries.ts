@@ -1,4 +1,4 @@
-// What features read of jobs. The states of a job that is not finished are said here once.
+// The columns of jobs that features read. The states of a job that is not finished are said here once.
 import { type Db, prepared } from '../db/open.ts'
 import { reference } from '../db/reference.ts'
 import { type Job, jobs } from './tables.ts'

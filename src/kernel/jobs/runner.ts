@@ -1,12 +1,14 @@
 // Carries jobs forward, back, and on after a crash.
 //
-// What matters is in the tables; memory holds only which jobs are going right now. A record step commits in one transaction
-// with the note that it is done. A command or external step is noted as started before it is sent, so that after a crash it is sent
-// again under the same key, and so that its undo runs even when its answer never came. When a step fails, every step that was started
-// is undone backwards; the job is not "failed" until that is done. An undo that fails is tried again with growing pauses.
+// The tables hold everything that a crash must not lose; memory holds only which jobs are going right now. A record
+// step commits in one transaction with the note that it is done. A command or external step is noted as started before
+// it is sent, so that after a crash it is sent again under the same key, and so that its undo runs even when its answer
+// never came. When a step fails, every step that was started is undone backwards; the job is not "failed" until that is
+// done. An undo that fails is tried again with growing pauses.
 //
-// Two things end a job from outside. A cancellation stands in the table: the job stops before its next step and is undone. A node that
-// stays away for 15 minutes: the job fails, and what must be undone there is kept in the table until the node is back or is gone.
+// Two things end a job from outside. A cancellation stands in the table: the job stops before its next step and is
+// undone. A node that stays away for 15 minutes: the job fails, and what must be undone there is kept in the table
+// until the node is back or is gone.
 import { asc, eq, inArray } from 'drizzle-orm'
 import type { NodeCommand } from '../../../agent/protocol/wire.ts'
 import { ApiError } from '../api/errors.ts'
@@ -37,7 +39,7 @@ export type Nodes = {
   /** When the node went away, in ms, if that was since this controller started. */
   awaySince(nodeId: string): number | undefined
 }
-/** What the journal learns beside a job's own log: who looks there at three in the morning has no panel open. */
+/** A line for the journal, beside the job's own log: the operator may have no panel open. */
 export type Tell = (level: 'warning' | 'error', message: string, about: Readonly<Record<string, unknown>>) => void
 /** Moments at which tests inject a crash. */
 export type Failpoints = (moment: string) => void
@@ -125,9 +127,9 @@ export class Runner {
   }
 
   /**
-   * Begins queued jobs as far as their lanes allow, and tells jobs that they are cancelled. Called after every commit: it asks only for
-   * what was queued since it last asked, and keeps the ids in a queue per lane of a node, so that a hundred jobs for a node that is
-   * away delay nobody else's.
+   * Begins queued jobs as far as their lanes allow, and tells jobs that they are cancelled. Called after every commit:
+   * it asks only for what was queued since it last asked, and keeps the ids in a queue per lane of a node, so that a
+   * hundred jobs for a node that is away delay nobody else's.
    */
   kick() {
     if (this.stopping) return
@@ -170,8 +172,9 @@ export class Runner {
   }
 
   /**
-   * Ends what waited too long for a node that is away, frees its place for others meanwhile, and carries on what waited for a node that
-   * is back or gone. Called every few seconds. A wait stands in the table, so that a restart does not begin it anew.
+   * Ends what waited too long for a node that is away, frees its place for others meanwhile, and carries on what waited
+   * for a node that is back or gone. Called every few seconds. A wait stands in the table, so that a restart does not
+   * begin it anew.
    */
   sweep() {
     if (this.stopping) return
@@ -310,7 +313,10 @@ export class Runner {
       this.tell('error', 'a job failed', { ...ofJob(job), code: error?.code, reason: error?.message })
   }
 
-  /** The step that failed is undone like the others, also when it is a record step and nothing of it was kept: its undo may say that the whole has failed. */
+  /**
+   * The step that failed is undone like the others, also when it is a record step and nothing of it was kept: its undo
+   * may say that the whole has failed.
+   */
   private turnBack(job: Job, failed: Step | undefined, error: Failure) {
     this.say(job.id, error.code === 'cancelled' ? 'warning' : 'error', error.message)
     write(this.db, (tx) => {
@@ -339,7 +345,7 @@ export class Runner {
           break
         } catch (cause) {
           if (isInterruption(cause)) throw cause
-          // What fails because we stop has not failed: the next start asks its node again.
+          // A stop fails what is under way; the next start asks the node again.
           this.mustGoOn()
           // Of a job that is stopped before anything of it began, the first undo says that it failed.
           const first = i === 0 && step.kind === 'record' ? step : undefined
@@ -462,7 +468,7 @@ export class Runner {
           break
         } catch (cause) {
           if (isInterruption(cause)) throw cause
-          // What fails because we stop has not failed: the next start asks its node again.
+          // A stop fails what is under way; the next start asks the node again.
           this.mustGoOn()
           await this.tryLater(going, step, this.errorFrom(cause, job, step), tries, 'back')
         }
@@ -527,10 +533,10 @@ export class Runner {
   }
 
   private sayUndo(job: Job, step: Step, tries: number) {
-    if (tries === 1) this.say(job.id, 'info', `Taking back: ${step.words}`)
+    if (tries === 1) this.say(job.id, 'info', `Undoing: ${step.words}`)
   }
 
-  /** What must come to its end finds its end when the node is gone for good: nothing is left there to clean up. */
+  /** `mustEnd`: a node that is gone counts as done, because nothing is left there to clean up. */
   private async sendOrGone(
     going: Going,
     key: string,
@@ -579,7 +585,7 @@ export class Runner {
     this.say(job.id, 'error', `${error.message} (trying again in ${seconds} s)`)
     const message =
       taking === 'back'
-        ? 'a step of a job could not be taken back and is tried again'
+        ? 'a step of a job could not be undone and is tried again'
         : 'a step of a job failed and is tried again'
     this.tell('warning', message, {
       ...ofJob(job),
@@ -589,7 +595,7 @@ export class Runner {
       tries: job.tries + tries,
       againInSeconds: seconds,
     })
-    // What is being taken back has failed for another reason, and that one is kept: it is what people ask for.
+    // An undo keeps the reason for which the job failed: people ask for that one.
     const why = taking === 'back' ? {} : { errorCode: error.code, errorMessage: error.message }
     this.notes.set(job.id, { tries: job.tries + tries, ...why })
     await new Promise<void>((resolve) => {
@@ -738,12 +744,17 @@ const cancelled = ({ cancelReason }: Job): Failure => ({
 })
 const unreachable = (): Failure => ({
   code: 'node_unreachable',
-  message: `The node has not been connected for ${AWAY_MS / minute} minutes. Its servers keep running; try again when it is back.`,
+  message:
+    `The node has not been connected for ${AWAY_MS / minute} minutes. ` +
+    'What is on it keeps running; try again when it is back.',
 })
 const removed = () => new CommandFailed('node_removed', 'The node was removed from Berth.')
 
-/** Ends the key of a command that is tried again: the node answers a key it has ended from its journal, also with its failure. */
+/**
+ * Ends the key of a command that is tried again: the node answers a key it has ended from its journal, also with its
+ * failure.
+ */
 const again = (job: Job, tries: number) => (job.tries + tries > 1 ? `/${job.tries + tries}` : '')
 
-/** What a line in the journal says about it, so that it is found by whichever id somebody has. */
+/** The ids in a line of the journal: it is found by any of them. */
 const ofJob = ({ id, kind, subjectId, nodeId }: Job) => ({ jobId: id, kind, subjectId, nodeId })

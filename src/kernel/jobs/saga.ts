@@ -1,8 +1,8 @@
 // A job is a list of steps. Four kinds, because there are four ways to be safe against a crash:
 //   record    changes our database. It commits together with the note that it is done, so it happens exactly once.
 //   command   changes a node. It may be sent again after a crash, so it carries a key and converges.
-//   external  changes something behind HTTP, S3, SMTP or DNS. It is called again after a failure or a crash, with the same key.
-//   jobs      starts child jobs and waits until all have ended. They start in one transaction with the note of their ids.
+//   external  changes something behind HTTP, S3, SMTP or DNS. It is called again after a failure, with the same key.
+//   jobs      starts child jobs and waits until all have ended. They start together with the note of their ids.
 // When a step fails, every step that was started is undone, backwards. An undo works on "never happened" too.
 import type { CommandName, NodeCommand, Output } from '../../../agent/protocol/wire.ts'
 import type { Scope } from '../api/access.ts'
@@ -23,7 +23,9 @@ export type Ctx<I, O> = {
   error: Failure | undefined
 }
 
-/** `key` is the same at every try and after a restart: the other side, or the step, recognises a repeated call by it. */
+/**
+ * `key` is the same at every try and after a restart: the other side, or the step, recognises a repeated call by it.
+ */
 export type ExternalCall = { key: string; signal: AbortSignal }
 
 export type RecordStep = {
@@ -76,13 +78,16 @@ export const childJob = <I>(saga: Saga<I, any>, input: I, about: Omit<ChildJob, 
 
 export type SagaOptions = {
   /**
-   * It cannot be undone and must come to its end: a step that fails is tried again with growing pauses, for ever, and shown
-   * under Needs attention. For what was already promised, like a termination.
+   * It cannot be undone and must come to its end: a step that fails is tried again with growing pauses, for ever, and
+   * shown under Needs attention. For what was already promised, like a termination.
    */
   neverGivesUp?: true
   /** `interactive` (the default) for what takes seconds, `build` for making a system, `bulk` for backups and copies. */
   lane?: Lane
-  /** The scope with which a person or token cancels such a job. Without it, only a job that supersedes this one stops it. */
+  /**
+   * The scope with which a person or token cancels such a job. Without it, only a job that supersedes this one stops
+   * it.
+   */
   cancelWith?: Scope
 }
 
@@ -97,8 +102,8 @@ export class Saga<I = any, O = any> {
   ) {}
 
   /**
-   * `words` is what the person reads while it happens. `undoAtOnce`: the undo does not depend on what later steps left on a node, so
-   * it also runs when the rest of the undo has to wait for a node that is away.
+   * `words` is what the person reads while it happens. `undoAtOnce`: the undo does not depend on what later steps left
+   * on a node, so it also runs when the rest of the undo has to wait for a node that is away.
    */
   record<N extends string, T>(
     name: N,
@@ -129,8 +134,9 @@ export class Saga<I = any, O = any> {
   }
 
   /**
-   * `do` and `undo` converge under their key. What `do` throws is tried again with growing pauses, `tries` times in all, unless it is
-   * an `ApiError` or an `ExternalFailed` that is permanent. `undo` is tried until it is done. The signal aborts at cancel and stop.
+   * `do` and `undo` converge under their key. What `do` throws is tried again with growing pauses, `tries` times in
+   * all, unless it is an `ApiError` or an `ExternalFailed` that is permanent. `undo` is tried until it is done. The
+   * signal aborts at cancel and stop.
    */
   external<N extends string, T>(
     name: N,
@@ -145,8 +151,9 @@ export class Saga<I = any, O = any> {
   }
 
   /**
-   * Starts child jobs and waits until all have ended; the step's output is their ids. It fails with `child_failed` when one failed.
-   * Its undo cancels the children that are open; what a child that succeeded did is undone by a step after this one.
+   * Starts child jobs and waits until all have ended; the step's output is their ids. It fails with `child_failed` when
+   * one failed. Its undo cancels the children that are open; what a child that succeeded did is undone by a step after
+   * this one.
    */
   jobs<N extends string>(
     name: N,

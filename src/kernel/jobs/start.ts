@@ -7,7 +7,7 @@ import { inserting } from '../db/rows.ts'
 import type { ChildJob, Saga } from './saga.ts'
 import { type Job, jobs } from './tables.ts'
 
-/** What a job works on. `type` is a word of the feature that starts it; the kernel knows no types. */
+/** The thing that a job works on. `type` is a word of the feature that starts it; the kernel knows no types. */
 export type Subject = { type: string; id: string }
 
 export type NewJob = {
@@ -18,7 +18,10 @@ export type NewJob = {
   nodeId?: string | null
   subject?: Subject
   now: number
-  /** Open jobs with the same lock are cancelled, and this one begins when the lock is free. Without it they refuse this one. */
+  /**
+   * Open jobs with the same lock are cancelled, and this one begins when the lock is free. Without it they refuse this
+   * one.
+   */
   supersedes?: true
 }
 
@@ -32,14 +35,14 @@ const statements = prepared(({ $client }) => ({
     "SELECT id FROM jobs WHERE parent_id = ? AND state IN ('queued', 'running', 'undoing')",
   ),
   cancel: $client.prepare(
-    `UPDATE jobs SET cancel_requested_at = ?, cancel_by_type = ?, cancel_by_id = ?, cancel_by_name = ?, cancel_reason = ?
-     WHERE id = ? AND state IN ('queued', 'running', 'undoing') AND cancel_requested_at IS NULL`,
+    `UPDATE jobs SET cancel_requested_at = ?, cancel_by_type = ?, cancel_by_id = ?, cancel_by_name = ?,
+       cancel_reason = ? WHERE id = ? AND state IN ('queued', 'running', 'undoing') AND cancel_requested_at IS NULL`,
   ),
 }))
 
 /**
- * Queues a job in the caller's transaction: the change and its job are written together or not at all. Answers the job's id.
- * Throws `server_busy` when another open job has the lock, unless this one supersedes it.
+ * Queues a job in the caller's transaction: the change and its job are written together or not at all. Answers the
+ * job's id. Throws `server_busy` when another open job has the lock, unless this one supersedes it.
  */
 export function startJob<I>(tx: Tx, saga: Saga<I, any>, input: I, { by, supersedes, ...job }: NewJob): string {
   if (supersedes && job.holds)
@@ -100,8 +103,9 @@ function queue(
 }
 
 /**
- * Asks an open job, and its open child jobs, to stop. It stops before its next step, undoes what it did and ends as `failed` with the
- * code `cancelled`; one that never gives up stops where it is. Answers false when there is nothing to ask: it has ended, or was asked.
+ * Asks an open job, and its open child jobs, to stop. It stops before its next step, undoes what it did and ends as
+ * `failed` with the code `cancelled`; one that never gives up stops where it is. Answers false when there is nothing to
+ * ask: it has ended, or was asked.
  */
 export function cancelJob(
   tx: Tx,

@@ -17,10 +17,10 @@ export const jobs = sqliteTable(
     title: text().notNull(),
     input: text({ mode: 'json' }).notNull(),
     state: text().$type<JobState>().notNull(),
-    /** What it holds while unfinished. A second job wanting the same thing is refused by a unique index. */
+    /** The lock that it takes until it has ended and is undone; a unique index lets one job have it at a time. */
     holds: text(),
     nodeId: text('node_id'),
-    /** What it works on, such as `server` and its id; both are null for work that concerns no single thing. */
+    /** The thing that it works on, such as `server` and its id; both are null where it concerns no single thing. */
     subjectType: text('subject_type'),
     subjectId: text('subject_id'),
     lane: text().$type<Lane>().notNull(),
@@ -81,9 +81,15 @@ export const jobLog = sqliteTable(
 
 /** The outbox: what happened, for webhooks to carry. Written in the transaction that made it true. */
 export const events = sqliteTable('events', {
-  id: text().primaryKey(),
+  /** Counts up and is never used again: a reader remembers the last one that it took. */
+  seq: integer().primaryKey({ autoIncrement: true }),
+  id: text().notNull().unique(),
   type: text().notNull(),
   createdAt: integer('created_at').notNull(),
+  /** The thing that it happened to, such as `server` and its id. */
+  subjectType: text('subject_type'),
+  subjectId: text('subject_id'),
+  /** The accounts that it concerns, as far as its audience lets them hear of it. */
   customerId: text('customer_id'),
   resellerId: text('reseller_id'),
   data: text({ mode: 'json' }).notNull(),

@@ -1,5 +1,5 @@
-// The controller's end of the agents' sockets. A command waits here for its node; when the node comes back it is sent again
-// under the same key, and the node's journal makes that harmless.
+// The controller's end of the agents' sockets. A command waits here for its node; when the node comes back it is sent
+// again under the same key, and the node's journal makes that harmless.
 import type { ServerWebSocket } from 'bun'
 import type { Static, TSchema } from 'typebox'
 import { commands, FromAgent, type LogLevel, type NodeCommand, type ToAgent } from '../../../agent/protocol/wire.ts'
@@ -10,7 +10,7 @@ import type { NodeState, Nodes } from '../jobs/runner.ts'
 
 export type Socket = ServerWebSocket<{ nodeId: string }>
 type Frame = Static<typeof FromAgent>
-/** What agents say of themselves; the features take it from here. */
+/** The frames in which agents describe themselves and their host. */
 export type Report = Extract<Frame, { type: 'facts' | 'heartbeat' | 'inventory' | 'power' }>
 type Waiting = {
   key: string
@@ -71,7 +71,10 @@ export class Hub implements Nodes {
     socket.send(JSON.stringify(frame))
   }
 
-  /** For an orderly stop: nobody waits here any more. What nodes are doing goes on, and is asked for again at the next start. */
+  /**
+   * For an orderly stop: nobody waits here any more. The nodes' work goes on, and the answers are asked for again at
+   * the next start.
+   */
   abandon() {
     for (const w of this.waiting.values()) this.end(w, new CommandFailed('stopping', 'The controller is stopping.'))
   }

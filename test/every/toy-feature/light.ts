@@ -24,7 +24,8 @@ export const lighting = saga<Lighting>('light-lamp')
   .record('light', 'Lighting', {
     do(tx, { input, now }) {
       turn(tx, input, 'on')
-      emit(tx, now, 'lamp.lit', { customerId: input.ownerId, resellerId: null }, { id: input.lampId, name: input.name })
+      const concerning = { subject: { type: 'lamp', id: input.lampId }, customerId: input.ownerId, resellerId: null }
+      emit(tx, now, 'lamp.lit', concerning, { id: input.lampId, name: input.name })
     },
     undo: (tx, { input }) => turn(tx, input, 'warming'),
   })

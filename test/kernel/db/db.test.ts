@@ -100,7 +100,7 @@ describe('write', () => {
           tx,
           1,
           'customer.created',
-          { customerId: null, resellerId: null },
+          { subject: { type: 'customer', id }, customerId: null, resellerId: null },
           { customer: { id, email: 'a@b', name: 'A', externalId: null } },
         )
         throw new Error('late')

@@ -37,7 +37,7 @@ function later(e: Engine, ms: number) {
 const keys = (e: Engine) => e.sent.map((s) => s.key.split('/').slice(1).join('/'))
 
 describe('a job whose node went away', () => {
-  test('fails 15 minutes after the node was last seen and not a moment earlier; its undo waits for the node', async () => {
+  test('fails 15 minutes after the node was last seen, not earlier; its undo waits for the node', async () => {
     const e = fresh()
     const id = e.start(building, 'a', { holds: 'x' })
     await tick()

@@ -49,7 +49,7 @@ describe('a job that is cancelled', () => {
     expect(undone).toEqual(['plan cancelled'])
     expect(e.log(id).slice(-3)).toEqual([
       'It was cancelled before its end: wrong image.',
-      'Taking back: Making',
+      'Undoing: Making',
       'Failed; everything that was begun has been undone.',
     ])
     expect(e.described).toEqual([])

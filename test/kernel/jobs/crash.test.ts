@@ -1,6 +1,7 @@
-// Crash injection for every kind of step: the controller dies at every moment, every step fails early (nothing done) or late (all done,
-// then an error), the job is cancelled at every moment, its node is removed at every moment. The end is the same each time: everything is
-// there once, or nothing is left over. The moments are read from a run that nothing disturbs.
+// Crash injection for every kind of step: the controller dies at every moment, every step fails early (nothing done) or
+// late (all done, then an error), the job is cancelled at every moment, its node is removed at every moment. The end is
+// the same each time: everything is there once, or nothing is left over. The moments are read from a run that nothing
+// disturbs.
 import { describe, expect, test } from 'bun:test'
 import { nodeCommand } from '../../../agent/protocol/wire.ts'
 import { type Db, openDb } from '../../../src/kernel/db/open.ts'
@@ -13,7 +14,7 @@ type Input = { nodeId: string; n?: number }
 const workload = `srv_${'0'.repeat(26)}`
 const look = (nodeId: string) => nodeCommand(nodeId, 'vm.look', { workload })
 
-/** What the sagas below leave: bookings at another company, things on the node, rows of ours. */
+/** Everything that the sagas below leave: bookings at another company, things on the node, rows of ours. */
 function makeWorld(failure: Failure, db: Db) {
   const bookings = new Set<string>()
   const things = new Set<string>()
@@ -51,7 +52,7 @@ function makeWorld(failure: Failure, db: Db) {
         bookings.delete(key.replace(/\/undo$/, ''))
       },
     })
-    // What the copies did is undone here: a child that succeeded is not undone by its parent's step.
+    // The work of the copies is undone here: a child that succeeded is not undone by its parent's step.
     .command('prepare', 'Preparing', {
       do: ({ input }) => look(input.nodeId),
       undo: ({ input }) => look(input.nodeId),
@@ -190,7 +191,7 @@ for (const failure of [undefined, ...failures]) {
           const end = await play(failure, { at, does: 'node removed' })
           expect(['succeeded', 'failed']).toContain(end.job.state)
           expect(end.jobs.every((j) => j.undoNodeId === null)).toBe(true)
-          // What was on the node is gone with it; the rest is undone.
+          // The node took its things with it; the rest is undone.
           if (end.job.state === 'failed') expect(end.left).toMatchObject({ bookings: 0, rows: 0 })
         })
     }
@@ -264,7 +265,7 @@ describe('child jobs', () => {
     for (let i = 0; i < 10; i++) await new Promise(setImmediate)
     await Bun.sleep(2)
   }
-  test('of one lock go one after another; their parent takes no place meanwhile and shows how far they are', async () => {
+  test('of one lock go one after another, and their parent shows how far they are', async () => {
     const e = engine([parent, child])
     const id = e.start(parent, 'a')
     await settled()

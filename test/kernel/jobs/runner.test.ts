@@ -1,5 +1,5 @@
-// The engine by itself, with sagas of its own and nodes that answer when they are told to. What a crash does to it is in
-// test/every/saga.test.ts.
+// The engine by itself, with sagas of its own and nodes that answer when they are told to. What a crash does to it is
+// in test/every/saga.test.ts.
 import { describe, expect, test } from 'bun:test'
 import { nodeCommand } from '../../../agent/protocol/wire.ts'
 import { ApiError } from '../../../src/kernel/api/errors.ts'
@@ -28,8 +28,10 @@ const nothing = saga<Input>('nothing').record('a', 'Doing nothing', { do: () => 
 const ended = (db: Db, n: number) =>
   db.$client.run(
     `WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < ${n - 1})
-     INSERT INTO jobs (id, kind, title, input, state, lane, started_by_type, started_by_id, started_by_name, created_at, progress, step_n, step_of, tries)
-     SELECT printf('job_0%025d', i), 'nothing', 'Old', '{}', iif(i % 2, 'failed', 'succeeded'), 'interactive', 'system', 's', 's', i, 100, 1, 1, 0 FROM n`,
+     INSERT INTO jobs (id, kind, title, input, state, lane, started_by_type, started_by_id, started_by_name, created_at,
+       progress, step_n, step_of, tries)
+     SELECT printf('job_0%025d', i), 'nothing', 'Old', '{}', iif(i % 2, 'failed', 'succeeded'), 'interactive',
+       'system', 's', 's', i, 100, 1, 1, 0 FROM n`,
   )
 const count = (db: Db, where: string) =>
   (db.$client.query(`SELECT count(*) AS n FROM jobs WHERE ${where}`).get() as { n: number }).n
@@ -90,7 +92,7 @@ describe('a job', () => {
     await e.runner.idle()
     expect(undone).toEqual(['b', 'c', 'b/undo', 'a no_capacity'])
     expect(e.job(id)).toMatchObject({ state: 'failed', errorCode: 'no_capacity', errorMessage: 'No room.' })
-    expect(e.log(id).slice(-2)).toEqual(['Taking back: B', 'Failed; everything that was begun has been undone.'])
+    expect(e.log(id).slice(-2)).toEqual(['Undoing: B', 'Failed; everything that was begun has been undone.'])
   })
   test('that breaks by an error of ours shows none of it, and tells the journal all', async () => {
     const broken = saga<Input>('broken').record('a', 'Working', {
@@ -229,7 +231,7 @@ describe('what may not fail', () => {
     const again = {
       ...about,
       level: 'warning',
-      message: 'a step of a job could not be taken back and is tried again',
+      message: 'a step of a job could not be undone and is tried again',
       step: 'b',
     }
     expect(e.described).toEqual([
@@ -237,7 +239,7 @@ describe('what may not fail', () => {
       { ...about, level: 'error', message: 'a job failed', code: 'boom', reason: 'Boom.' },
     ])
   })
-  test('a job that never gives up says each time that it tries again, and no job that succeeds is a failure', async () => {
+  test('a job that never gives up says each time that it tries again; one that succeeds is no failure', async () => {
     const e = engine([stubborn, nothing])
     let left = 2
     e.answering(() => {
@@ -354,7 +356,8 @@ describe('of old jobs', () => {
       expect(
         e.db.$client
           .query(
-            `SELECT count(DISTINCT job_id) AS n, count(*) FILTER (WHERE job_id NOT IN (SELECT id FROM jobs)) AS lost FROM ${table}`,
+            `SELECT count(DISTINCT job_id) AS n,
+               count(*) FILTER (WHERE job_id NOT IN (SELECT id FROM jobs)) AS lost FROM ${table}`,
           )
           .get(),
       ).toEqual({ n: 1000, lost: 0 })
@@ -364,7 +367,8 @@ describe('of old jobs', () => {
     const running = Array.from({ length: 6 }, () => e.start(asking, 'slow')) // two of them queued
     await tick()
     ended(e.db, 1100)
-    e.db.$client.run("UPDATE jobs SET id = 'job_z' || substr(id, 6) WHERE kind = 'nothing'") // younger than those that run
+    // Younger than the jobs that run.
+    e.db.$client.run("UPDATE jobs SET id = 'job_z' || substr(id, 6) WHERE kind = 'nothing'")
     for (let i = 0; i < 5; i++) e.start(nothing, 'other')
     for (let i = 0; i < 10; i++) await tick()
     expect(running.map((id) => e.job(id)?.state)).toEqual([

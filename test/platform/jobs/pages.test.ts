@@ -1,4 +1,4 @@
-// What the pages of jobs say.
+// The texts of the pages of jobs.
 import { expect, test } from 'bun:test'
 import { type Who, type World, world } from '../../support/world/panel.ts'
 

@@ -76,18 +76,46 @@ function actions({ node: n, at, servers }: Data): Html {
     ${act(at, removeNode, params, 'Remove node', { tone: 'bad', disabledReason: n.servers > 0 && !n.lostAt && `It holds ${count(n.servers, 'server')}. Move or terminate them first.`, title: `Remove ${n.name}?`, done: `${n.name} is removed`, leadsTo: '/admin/nodes', confirm: { type: n.name, keep: 'Keep node', consequences: ['Its credential ends at once and its agent cannot come back with it.', 'It is taken off every address pool.', 'What is on its disks stays there. To use it again, enroll it again.'] } })}`
 }
 
-/** What is done about a node that does not come back. Each lists the servers that it concerns. */
+/** Two ways to go on without a node that does not come back. Each lists the servers that it concerns. */
 function forGood(n: Data['node'], at: At, servers: readonly { hostname: string }[]): Html {
   if (n.connected) return html``
   const names = servers.slice(0, 20).map((s) => s.hostname)
   const more = n.servers - names.length
-  const list = names.length
-    ? `${names.join(', ')}${more > 0 ? ` and ${count(more, 'more server', 'more servers')}` : ''}`
-    : ''
+  const others = more > 0 ? ` and ${count(more, 'more server', 'more servers')}` : ''
+  const list = names.length ? names.join(', ') + others : count(n.servers, 'server')
+  const params = { id: n.id }
   const shared = { tone: 'bad', body: { name: n.name } } as const
-  return html`
-    ${!n.lostAt && act(at, declareNodeLost, { id: n.id }, 'Declare lost', { ...shared, title: `Declare ${n.name} lost?`, done: `${n.name} is lost`, confirm: { type: n.name, keep: 'Keep waiting for it', consequences: ['It is refused when it comes back, until it is enrolled again.', 'Jobs for it end, and what was still to undo there is dropped.', list && `These servers have failed, and keep their addresses until each is restored elsewhere or terminated: ${list}.`] } })}
-    ${n.servers > 0 && act(at, removeNodeWithWorkloads, { id: n.id }, 'Remove with its servers', { ...shared, title: `Remove ${n.name} and terminate its servers?`, done: `${n.name} and its servers are removed`, leadsTo: '/admin/nodes', confirm: { type: n.name, keep: 'Keep node', consequences: [`These servers are terminated, and their addresses are given back: ${list || count(n.servers, 'server')}.`, 'Nothing of them can be restored from Berth.', 'Its credential ends at once.'] } })}`
+  const lose = act(at, declareNodeLost, params, 'Declare lost', {
+    ...shared,
+    title: `Declare ${n.name} lost?`,
+    done: `${n.name} is lost`,
+    confirm: {
+      type: n.name,
+      keep: 'Keep waiting for it',
+      consequences: [
+        'It is refused when it comes back, until it is enrolled again.',
+        'Jobs for it end, and what was still to undo there is dropped.',
+        n.servers > 0 && `These servers have failed: ${list}.`,
+        n.servers > 0 && 'They keep their addresses until each is restored elsewhere or terminated.',
+      ],
+    },
+  })
+  const remove = act(at, removeNodeWithWorkloads, params, 'Remove with its servers', {
+    ...shared,
+    title: `Remove ${n.name} and terminate its servers?`,
+    done: `${n.name} and its servers are removed`,
+    leadsTo: '/admin/nodes',
+    confirm: {
+      type: n.name,
+      keep: 'Keep node',
+      consequences: [
+        `These servers are terminated, and their addresses are given back: ${list}.`,
+        'Nothing of them can be restored from Berth.',
+        'Its credential ends at once.',
+      ],
+    },
+  })
+  return html`${!n.lostAt && lose} ${n.servers > 0 && remove}`
 }
 
 /** What makes it unfit, with the reason in the node's own words. */
@@ -97,7 +125,8 @@ function warnings({ node: n, at }: Data): Html {
     n.lostAt &&
       notice(
         'bad',
-        html`<strong>Declared lost ${time(n.lostAt, at)}.</strong> What was on it has failed: restore it elsewhere or terminate it, then remove the node. If the machine comes back, enroll it again.`,
+        html`<strong>Declared lost ${time(n.lostAt, at)}.</strong> Its servers have failed: restore or terminate each,
+          then remove the node. If the machine comes back, enroll it again.`,
       ),
     !n.connected &&
       !n.lostAt &&
