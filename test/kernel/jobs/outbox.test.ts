@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'bun:test'
 import { openDb, write } from '../../../src/kernel/db/open.ts'
 import { EVENTS_KEPT_MS, emit, eventsAfter, lastEvent, pruneEvents } from '../../../src/kernel/jobs/outbox.ts'
-import { world } from '../../support/panel.ts'
+import { world } from '../../support/world/panel.ts'
 
 const quota = { resource: 'servers', used: 9, limit: 10 }
 function some(n: number, at = (i: number) => i) {
