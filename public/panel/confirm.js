@@ -1,15 +1,15 @@
-// Some calls ask first who somebody is.
+// Some calls ask for the sender's identity again first.
 // @ts-check
 
 import { $, htmx } from './page.js'
 
-/** What waits until somebody has shown who they are. @type {HTMLFormElement | undefined} */
+/** The form that waits until its sender has confirmed their identity. @type {HTMLFormElement | undefined} */
 export let waiting
-/** Asks for it, and sends the call again under its key. */
+/** Opens the question in a dialog; the call is then sent again under its key. */
 export async function confirmFirst(/** @type {HTMLFormElement} */ form) {
   waiting = form
   await htmx.ajax('GET', '/account/confirm', { target: '#confirm', select: '#confirm-in', swap: 'innerHTML' })
   const dialog = /** @type {HTMLDialogElement} */ ($('#confirm'))
   dialog.showModal()
-  $('input:not([type=hidden]), button', dialog)?.focus()
+  $('input:not([type=hidden], [hidden]), button', dialog)?.focus()
 }

@@ -1,4 +1,4 @@
-import { confirmPage } from '../../../views/identity/sign-in/confirm.ts'
+import { confirmPage } from '../../../views/identity/sign-in/confirm.tsx'
 import { signInPage } from '../../../views/identity/sign-in/sign-in.tsx'
 import { Delay } from '../../kernel/api/limits.ts'
 import { hour } from '../../kernel/db/clock.ts'

@@ -1,4 +1,4 @@
-import { ownKeysPage } from '../../../views/identity/ssh-keys/own.ts'
+import { ownKeysPage } from '../../../views/identity/ssh-keys/own.tsx'
 import { feature } from '../../kernel/feature.ts'
 import { hasSshKeys } from './queries.ts'
 import { addSshKey, listSshKeys, removeSshKey, renameSshKey } from './ssh-keys.ts'

@@ -1,5 +1,5 @@
-import { joinPage } from '../../../views/identity/team/join.ts'
-import { teamPage } from '../../../views/identity/team/list.ts'
+import { joinPage } from '../../../views/identity/team/join.tsx'
+import { teamPage } from '../../../views/identity/team/list.tsx'
 import { INVITATIONS_PER_MINUTE, Limit } from '../../kernel/api/limits.ts'
 import { feature } from '../../kernel/feature.ts'
 import { acceptInvitation, getInvitation, joinTeam } from './accept.ts'

@@ -1,4 +1,4 @@
-import { tokensPage } from '../../../views/identity/tokens/list.ts'
+import { tokensPage } from '../../../views/identity/tokens/list.tsx'
 import { ownReferencePage, referencePage } from '../../../views/platform/reference/show.ts'
 import { feature } from '../../kernel/feature.ts'
 import { endingTokens } from './attention.ts'

@@ -18,8 +18,8 @@ import { Copyable, Note } from '../../components/section.tsx'
 import { ServerState } from '../../components/state.tsx'
 import { PageTabs } from '../../components/table.tsx'
 import { howLong, Time } from '../../components/time.tsx'
-import { roleTitles } from '../../identity/team/fields.ts'
-import { leave } from '../../identity/team/list.ts'
+import { Leave } from '../../identity/team/actions.tsx'
+import { roleTitles } from '../../identity/team/fields.tsx'
 import { ForceOff, PowerButton, quickPower } from './power.tsx'
 import { OwnerLink } from './table.tsx'
 import type { Server } from './words.ts'
@@ -121,11 +121,10 @@ function Notices({ server: s, jobs, memberships, area }: Omit<FrameProps, 'child
 
 /** The owner, what this reader may do, and the way out. */
 function Shared({ server: s, memberships }: { server: Server; memberships: Memberships }) {
-  const at = useAt()
   if (s.access === 'own') return null
   const mine = memberships?.data.filter((m) => (m.server ? m.server.id === s.id : m.owner.id === s.owner.id)) ?? []
   return (
-    <Note level="info" action={mine.map((m) => leave(m, at, '/servers'))}>
+    <Note level="info" action={mine.map((m) => <Leave of={m} leadsTo="/servers" />)}>
       <strong>Shared by {s.owner.name}.</strong> {roleTitles[s.access]}: {roles[s.access].words}
     </Note>
   )

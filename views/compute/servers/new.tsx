@@ -8,7 +8,7 @@ import { getResellerAccount, listResellerCustomers } from '../../../src/identity
 import { type At, allIfAllowed, page, reading, readingAll } from '../../../src/kernel/web/page.ts'
 import { Select } from '../../components/field.tsx'
 import { count, gb, mb } from '../../components/words.ts'
-import { overQuota, suspendedWords } from '../../identity/reseller/terms.ts'
+import { overQuota, SuspendedWords } from '../../identity/reseller/terms.tsx'
 import { NoImages } from './access.tsx'
 import { type Location, locationHindrance, type Node, nodeHindrance } from './fit.ts'
 import { OrderPage, type Sold } from './order.tsx'
@@ -103,7 +103,7 @@ export const resellerNewServerPage = page({
         places: 'There is no location that you may sell in yet. Ask your provider.',
         images: <NoImages staff={false} />,
       }}
-      {...(account.suspendedAt && { disabledReason: suspendedWords })}
+      {...(account.suspendedAt && { disabledReason: <SuspendedWords /> })}
     />
   ),
 })

@@ -18,7 +18,7 @@ import { Radios } from '../../components/choices.tsx'
 import { Field } from '../../components/field.tsx'
 import { Live } from '../../components/live.tsx'
 import { exactGb } from '../../components/words.ts'
-import { inviteFields } from '../../identity/team/fields.ts'
+import { InviteFields } from '../../identity/team/fields.tsx'
 import { AccessFields, imageOptions, NoImages, rootPassword } from './access.tsx'
 import { ServerFrame } from './frame.tsx'
 import { away } from './power.tsx'
@@ -120,7 +120,7 @@ function Share({ server: s }: { server: Server }) {
         title={`Share ${s.name}`}
         submit="Send invitation"
         done="An invitation is on its way to {email}"
-        fields={inviteFields(`share-${s.id}`)}
+        fields={<InviteFields scope={`share-${s.id}`} />}
       />
     </Setting>
   )

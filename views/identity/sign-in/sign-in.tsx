@@ -7,10 +7,10 @@ import { useAt } from '../../../src/kernel/web/page-context.ts'
 import { safePath } from '../../../src/kernel/web/safe-path.ts'
 import { CallForm } from '../../components/action.tsx'
 import { Field } from '../../components/field.tsx'
-import { provider, providerButton, providerRefusal } from './oidc.ts'
+import { ProviderButton, ProviderRefusal, provider } from './oidc.tsx'
 import { PasskeyButton } from './passkey.tsx'
 
-/** Back to where somebody was going, unless that was here. */
+/** The page that the reader was going to, unless that is a page of the sign-in itself. */
 export const nextIn = ({ query }: At): string | undefined => {
   const next = safePath(query['next'])
   return next?.startsWith('/login') ? undefined : next
@@ -32,7 +32,7 @@ function SignIn({ provider }: Answers<typeof reads>) {
   return (
     <>
       <h1>Sign in</h1>
-      {providerRefusal(at.query['refused'])}
+      <ProviderRefusal code={at.query['refused']} />
       {at.actor.accountId !== '' && (
         <p>
           You are signed in as {at.actor.name}. <a href={homeOf(at.actor.kind)}>Go to the start page</a>
@@ -58,7 +58,7 @@ function SignIn({ provider }: Answers<typeof reads>) {
         />
         <button class="btn pri">Sign in</button>
         <p>
-          <a href="/forgot">Forgotten your password?</a>
+          <a href="/forgot">Forgot your password?</a>
         </p>
       </CallForm>
       {passkeysWork(at.origin) && (
@@ -69,7 +69,7 @@ function SignIn({ provider }: Answers<typeof reads>) {
           label="Sign in with a passkey"
         />
       )}
-      {providerButton(provider, { next: nextIn(at) })}
+      <ProviderButton of={provider} next={nextIn(at)} />
       <noscript>
         <p class="muted">Signing in and changing things needs JavaScript; reading does not.</p>
       </noscript>

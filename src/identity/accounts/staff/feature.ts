@@ -1,5 +1,5 @@
-import { staffPage } from '../../../../views/identity/staff/list.ts'
-import { rolesPage } from '../../../../views/identity/staff/roles.ts'
+import { staffPage } from '../../../../views/identity/staff/list.tsx'
+import { rolesPage } from '../../../../views/identity/staff/roles.tsx'
 import { feature } from '../../../kernel/feature.ts'
 import { changeRole, createRole, listRoles, removeRole } from './roles.ts'
 import { changeStaff, createStaff, disableStaff, enableStaff, listStaff } from './staff.ts'

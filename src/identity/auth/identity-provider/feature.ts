@@ -1,4 +1,4 @@
-import { providerPage } from '../../../../views/identity/sign-in/oidc.ts'
+import { providerPage } from '../../../../views/identity/sign-in/oidc.tsx'
 import { feature } from '../../../kernel/feature.ts'
 import { getSignInProvider, removeSignInProvider, setSignInProvider } from './configure.ts'
 import { listIdentities, removeIdentity } from './identities.ts'

@@ -4,7 +4,7 @@ import {
   resetPage,
   signInLinkPage,
   welcomePage,
-} from '../../../../views/identity/sign-in/links.ts'
+} from '../../../../views/identity/sign-in/links.tsx'
 import { hour, second } from '../../../kernel/db/clock.ts'
 import { write } from '../../../kernel/db/open.ts'
 import { feature } from '../../../kernel/feature.ts'

@@ -1,5 +1,5 @@
-import { securityPage } from '../../../../views/identity/account/security.ts'
-import { secondFactorPage } from '../../../../views/identity/sign-in/second-factor.ts'
+import { securityPage } from '../../../../views/identity/account/security.tsx'
+import { secondFactorPage } from '../../../../views/identity/sign-in/second-factor.tsx'
 import { feature } from '../../../kernel/feature.ts'
 import {
   beginPasskeySignIn,

@@ -1,0 +1,69 @@
+import type { listCustomers } from '../../../src/identity/accounts/customers.ts'
+import type { Answers } from '../../../src/kernel/web/page.ts'
+import { Link } from '../../components/link.tsx'
+import { State } from '../../components/state.tsx'
+import { type Column, Table } from '../../components/table.tsx'
+import { Time } from '../../components/time.tsx'
+import type { SellingArea } from './add.tsx'
+
+type Customer = Answers<{ c: typeof listCustomers }>['c']['data'][number]
+
+type TableProps = {
+  customers: readonly Customer[]
+  area: SellingArea
+  /** False where all of them are customers of the same reseller. */
+  reseller?: boolean
+}
+export function CustomerTable({ customers, area, reseller = true }: TableProps) {
+  const columns: (Column<Customer> | false)[] = [
+    { title: 'Customer', kind: 'name', width: 24, cell: (c) => <Name of={c} area={area} /> },
+    { title: 'State', kind: 'state', width: 12, cell: (c) => <CustomerState of={c} /> },
+    { title: 'E-mail', kind: 'addr', width: 22, cell: (c) => <span title={c.email}>{c.email}</span> },
+    reseller && area === '/admin' && { title: 'Reseller', kind: 'mid', width: 14, cell: (c) => <Reseller of={c} /> },
+    {
+      title: 'External id',
+      kind: 'lo',
+      width: 12,
+      cell: (c) => (c.externalId ? <span class="mono">{c.externalId}</span> : '–'),
+    },
+    { title: 'Servers', kind: 'a', num: true, width: 10, cell: (c) => <Servers of={c} area={area} /> },
+    { title: 'Customer since', kind: 'b', width: 14, cell: (c) => <Time iso={c.createdAt} /> },
+  ]
+  const shown = columns.filter((c): c is Column<Customer> => c !== false)
+  return <Table label="Customers" rows={customers} columns={shown} idOf={(c) => c.id} stick />
+}
+
+const Name = ({ of: c, area }: { of: Customer; area: SellingArea }) => (
+  <>
+    <Link href={`${area}/customers/${c.id}`} title={c.name}>
+      {c.name}
+    </Link>
+    {c.organization && <small title={c.organization}>{c.organization}</small>}
+  </>
+)
+
+const CustomerState = ({ of: { lockedAt } }: { of: Customer }) => (
+  <State tone={lockedAt ? 'hold' : 'ok'} shape={lockedAt ? 'hold' : 'dot'}>
+    {lockedAt ? 'Locked' : 'Active'}
+  </State>
+)
+
+/** A reseller has a page of its own beside that of its account. */
+const Reseller = ({ of: c }: { of: Customer }) =>
+  c.kind === 'reseller' ? (
+    <Link href={`/admin/resellers/${c.id}`}>Is a reseller</Link>
+  ) : c.resellerId ? (
+    <Link href={`/admin/resellers/${c.resellerId}`}>{c.resellerName}</Link>
+  ) : (
+    '–'
+  )
+
+const Servers = ({ of: c, area }: { of: Customer; area: SellingArea }) =>
+  c.servers > 0 ? (
+    <Link href={`${area}/servers?ownerId=${c.id}`}>
+      {c.servers.toLocaleString('en')}
+      <span class="sr"> servers of {c.name}</span>
+    </Link>
+  ) : (
+    '0'
+  )

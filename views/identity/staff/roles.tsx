@@ -1,0 +1,163 @@
+import { changeRole, createRole, listRoles, removeRole } from '../../../src/identity/accounts/staff/roles.ts'
+import type { Permission } from '../../../src/kernel/api/access.ts'
+import { type Answers, type At, page, readingAll } from '../../../src/kernel/web/page.ts'
+import { useAt } from '../../../src/kernel/web/page-context.ts'
+import { Action, Menu } from '../../components/action.tsx'
+import { Checks } from '../../components/choices.tsx'
+import { Check, Field } from '../../components/field.tsx'
+import { Head } from '../../components/head.tsx'
+import { State } from '../../components/state.tsx'
+import { type Column, Table } from '../../components/table.tsx'
+import { count } from '../../components/words.ts'
+
+const reads = { roles: readingAll(listRoles) }
+type Role = Answers<typeof reads>['roles']['data'][number]
+
+export const rolesPage = page({
+  path: '/admin/roles',
+  reads,
+  title: 'Roles',
+  nav: 'staff',
+  view: ({ roles }) => (
+    <>
+      <Head
+        title="Roles"
+        trail={[['Staff', '/admin/staff']]}
+        sub={
+          <p>
+            A role is a list of permissions. A change applies to all its members at once, including their API tokens.
+          </p>
+        }
+        actions={<AddRole />}
+      />
+      <h2 class="sr">Roles</h2>
+      <RoleTable roles={roles.data} />
+    </>
+  ),
+})
+
+function RoleTable({ roles }: { roles: readonly Role[] }) {
+  const { may } = useAt()
+  const columns: (Column<Role> | false)[] = [
+    { title: 'Role', kind: 'name', width: 24, cell: (r) => <b title={r.name}>{r.name}</b> },
+    { title: 'Permissions', kind: 'wide', cell: (r) => <Permissions of={r} /> },
+    { title: 'Second factor', kind: 'state', width: 20, cell: (r) => <SecondFactor of={r} /> },
+    { title: 'Members', kind: 'a', num: true, width: 12, cell: (r) => count(r.staff, 'member') },
+    (may(changeRole) || may(removeRole)) && { title: 'Actions', kind: 'more', cell: (r) => <RoleMenu of={r} /> },
+  ]
+  const shown = columns.filter((c): c is Column<Role> => c !== false)
+  return <Table label="Roles" rows={roles} columns={shown} idOf={(r) => r.id} />
+}
+
+const SecondFactor = ({ of: r }: { of: Role }) =>
+  r.secondFactor ? (
+    <State tone="ok" shape="tick">
+      Required
+    </State>
+  ) : (
+    <span class="muted">Optional</span>
+  )
+
+const inWords = ({ registry }: At, name: string) => registry.permissions[name as Permission]?.words ?? name
+
+function Permissions({ of: r }: { of: Role }) {
+  const at = useAt()
+  if (r.isOwner) return 'Everything, including what later versions add'
+  if (r.permissions.length === 0) return 'Nothing'
+  return (
+    <details class="row" id={`may-${r.id}`}>
+      <summary>
+        {count(r.permissions.length, 'permission')}
+        <span class="sr"> of {r.name}</span>
+      </summary>
+      <ul class="will">
+        {r.permissions.map((name) => (
+          <li>{inWords(at, name)}</li>
+        ))}
+      </ul>
+    </details>
+  )
+}
+
+/** Offers the reader's own permissions: nobody can give more. */
+function RoleFields({ scope, of: role }: { scope: string; of?: Role }) {
+  const at = useAt()
+  return (
+    <>
+      <Field scope={scope} name="name" label="Name" required value={role?.name} />
+      {!role?.isOwner && (
+        <Checks
+          scope={scope}
+          name="permissions"
+          label="Permissions"
+          values={role?.permissions ?? []}
+          options={[...at.actor.permissions].map((value) => ({ value, label: inWords(at, value) }))}
+        />
+      )}
+      <Check
+        scope={scope}
+        name="secondFactor"
+        label="Requires a second factor"
+        checked={role?.secondFactor ?? false}
+        hint="Members without a second factor can only set one up."
+      />
+    </>
+  )
+}
+
+const AddRole = () => (
+  <Action
+    op={createRole}
+    label="Add role"
+    icon="plus"
+    tone="pri"
+    wide
+    done="{name} is added"
+    fields={<RoleFields scope="role" />}
+  />
+)
+
+function RoleMenu({ of: r }: { of: Role }) {
+  const { actor } = useAt()
+  const exceeds = r.permissions.some((name) => !actor.permissions.has(name as Permission))
+  return (
+    <Menu label={`Actions for ${r.name}`} small>
+      <Action
+        op={changeRole}
+        params={{ id: r.id }}
+        label="Edit"
+        icon="pencil"
+        of={r.name}
+        inMenu
+        title={`Edit ${r.name}`}
+        submit="Save"
+        done="Saved. It applies at once"
+        wide
+        disabledReason={exceeds && 'It has more permissions than your own role.'}
+        fields={<RoleFields scope={`edit-${r.id}`} of={r} />}
+      />
+      <RemoveRole of={r} />
+    </Menu>
+  )
+}
+
+const inUse = (r: Role) =>
+  r.isOwner
+    ? 'The role Owner cannot be removed: there must always be an owner.'
+    : r.staff > 0 && `${count(r.staff, 'member')} of staff ${r.staff === 1 ? 'has' : 'have'} it.`
+
+const RemoveRole = ({ of: r }: { of: Role }) => (
+  <Action
+    op={removeRole}
+    params={{ id: r.id }}
+    label="Remove"
+    icon="trash"
+    of={r.name}
+    inMenu
+    tone="bad"
+    title={`Remove ${r.name}?`}
+    done="Removed"
+    disabledReason={inUse(r)}
+    confirm={{ keep: 'Keep role', consequences: ['No member has it. You can create it again.'] }}
+  />
+)
