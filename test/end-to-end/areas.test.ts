@@ -147,7 +147,9 @@ test('a customer adds a key, sets the waiting server up with it, follows the job
 
   // By keyboard alone: what is pressed goes with its row, and the way on is where the row was.
   await goAccount(page, 'SSH keys')
-  await page.getByRole('button', { name: /^Remove/ }).focus()
+  await page.getByRole('button', { name: 'Actions for cal@laptop' }).focus()
+  await page.keyboard.press('Enter')
+  await page.getByRole('button', { name: 'Remove cal@laptop' }).focus()
   await page.keyboard.press('Enter')
   await page.locator('dialog[open]').waitFor()
   await page

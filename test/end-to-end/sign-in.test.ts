@@ -5,7 +5,7 @@ import { Database } from 'bun:sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { Secret, TOTP } from 'otpauth'
 import type { Browser, BrowserContext, CDPSession, Page } from 'playwright-core'
-import { launch, look, open, openAccountMenu, screens, sticksOut } from '../support/browser.ts'
+import { launch, look, open, openAccountMenu, openMenu, screens, sticksOut } from '../support/browser.ts'
 import { type Installation, installation } from '../support/world/processes.ts'
 import { berth } from '../support/world/program.ts'
 
@@ -94,7 +94,7 @@ describe('S18 an authenticator app', () => {
     await dialog.getByLabel('Code').fill(code)
     await dialog.getByRole('button', { name: 'Turn on' }).click()
     const codes = page.locator('#codes')
-    await codes.getByRole('button', { name: 'I have stored them' }).waitFor()
+    await codes.getByRole('button', { name: "I've saved them" }).waitFor()
     recovery = (await codes.locator('.secret').textContent())!.split('\n')
     expect(recovery).toHaveLength(10)
     await clean('security-codes')
@@ -103,7 +103,7 @@ describe('S18 an authenticator app', () => {
       codes.getByRole('link', { name: 'Download' }).click(),
     ])
     expect(await Bun.file((await download.path())!).text()).toContain(recovery[9]!)
-    await codes.getByRole('button', { name: 'I have stored them' }).click()
+    await codes.getByRole('button', { name: "I've saved them" }).click()
     await page.locator('#totp').getByText('On', { exact: true }).waitFor()
     expect(await page.content()).not.toContain(secret)
     expect(await page.content()).not.toContain(recovery[0]!)
@@ -115,12 +115,12 @@ describe('S18 an authenticator app', () => {
     await passwordStep('ada@example.com', '/login?next=%2Fadmin%2Fservers')
     await page.waitForURL('**/login/2fa?next=%2Fadmin%2Fservers')
     await clean('login-second-step')
-    await page.getByLabel('Code of your authenticator app').fill(code)
+    await page.getByLabel('Code from your authenticator app').fill(code)
     await page.keyboard.press('Enter')
     await page.getByRole('alert').waitFor()
     await clean('login-second-step-refused')
     code = await freshCode(secret, code)
-    await page.getByLabel('Code of your authenticator app').fill(code)
+    await page.getByLabel('Code from your authenticator app').fill(code)
     await page.keyboard.press('Enter')
     await page.waitForURL('**/admin/servers')
   }, 90_000)
@@ -129,7 +129,7 @@ describe('S18 an authenticator app', () => {
     await signOut()
     await passwordStep('ada@example.com')
     await page.waitForURL('**/login/2fa')
-    await page.getByText('I do not have my device').click()
+    await page.getByText("I don't have my device").click()
     await clean('login-lost-device')
     await page.getByLabel('Recovery code').fill(recovery[0]!)
     await page.keyboard.press('Enter')
@@ -203,12 +203,10 @@ describe('S18 a passkey', () => {
     }))
     await page.goto('/account/security')
     await page.getByRole('button', { name: 'Add passkey' }).click()
-    await page.getByRole('button', { name: 'I have stored them' }).click()
+    await page.getByRole('button', { name: "I've saved them" }).click()
     await page.locator('#passkeys').getByText('Chrome on Linux').first().waitFor()
-    await page
-      .locator('#passkeys')
-      .getByRole('button', { name: /^Rename/ })
-      .click()
+    await openMenu(page, 'Actions for Chrome on Linux')
+    await page.getByRole('button', { name: 'Rename Chrome on Linux' }).click()
     await page.locator('dialog[open]').getByLabel('Name').fill('Laptop')
     await page.keyboard.press('Enter')
     await page.locator('#passkeys').getByText('Laptop').first().waitFor()
@@ -241,7 +239,7 @@ describe('S18 a passkey', () => {
     await page.locator('#confirm').getByRole('button', { name: 'Use a passkey' }).waitFor()
     await cleanBeside('confirm-passkey', '/account/confirm')
     await page.locator('#confirm').getByRole('button', { name: 'Use a passkey' }).click()
-    await page.getByRole('button', { name: 'I have stored them' }).click()
+    await page.getByRole('button', { name: "I've saved them" }).click()
   }, 60_000)
 
   test('that does not check who uses it is refused for staff, in words, and no session comes of it', async () => {
@@ -261,10 +259,8 @@ describe('S18 a passkey', () => {
     await page.getByRole('button', { name: 'Sign in with a passkey' }).click()
     await page.waitForURL('**/admin')
     await page.goto('/account/security')
-    await page
-      .locator('#passkeys')
-      .getByRole('button', { name: /^Remove/ })
-      .click()
+    await openMenu(page, 'Actions for Laptop')
+    await page.getByRole('button', { name: 'Remove Laptop' }).click()
     await page
       .locator('dialog[open]')
       .getByRole('button', { name: /^Remove/ })

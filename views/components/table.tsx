@@ -76,6 +76,14 @@ export const Table = <Row,>({ label, rows, columns, idOf, flow, stick }: TablePr
   </table>
 )
 
+/** A number in a column; on a phone, where the column has no title, with the word for what is counted. */
+export const Count = ({ n, of, plural = `${of}s` }: { n: number; of: string; plural?: string }) => (
+  <>
+    {n.toLocaleString('en')}
+    <span class="per"> {n === 1 ? of : plural}</span>
+  </>
+)
+
 /** The same page with other filters; `null` removes one. Paging starts anew. */
 export function addressWith(at: Pick<At, 'path' | 'query'>, changes: Readonly<Record<string, string | null>>): string {
   const query = new URLSearchParams(at.query)

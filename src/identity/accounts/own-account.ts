@@ -187,7 +187,7 @@ export const changeEmail = operation({
           'address confirms it.',
       ],
       closing:
-        'If it was not you, choose a new password at once with "Forgotten your password?" on the sign-in page: ' +
+        'If it was not you, choose a new password at once with "Forgot your password?" on the sign-in page: ' +
         'it ends every session, and this change too.',
     })
     if (accountByEmail(tx, email)) return {}

@@ -86,7 +86,7 @@ export const teamFeature = feature({
     {
       kinds: ['reseller', 'customer'],
       position: 200,
-      title: 'Invite somebody',
+      title: 'Invite someone',
       page: '/team',
       dialog: true,
       does: inviteMember,

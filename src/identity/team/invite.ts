@@ -28,7 +28,7 @@ export const inviteMember = operation({
   id: 'team.invite',
   method: 'POST',
   path: '/team',
-  summary: 'Invite somebody by mail to one of your servers, or to all of them',
+  summary: 'Invite someone by mail to one of your servers, or to all of them',
   ...changes,
   body: fields({
     email: t.String({ maxLength: 254 }),

@@ -223,7 +223,7 @@ describe('the page of a customer', () => {
     expect(await read()).toMatchObject({ hasPassword: true, secondFactor: true })
     expect(await page()).toContain('With a password and a second factor')
     expect(await page()).toContain('Lost second factor')
-    expect(await page()).not.toContain('Mail an invitation')
+    expect(await page()).not.toContain('Send invitation')
   })
 })
 

@@ -297,7 +297,7 @@ describe('the page of tokens', () => {
       'from 127.0.0.1',
       'See servers, their jobs and usage',
       'refused from now on',
-      '&lt;b&gt;Bold&lt;/b&gt;',
+      '&lt;b>Bold&lt;/b>',
     ])
       expect(text).toContain(words)
     expect(text).not.toContain('<b>Bold</b>')

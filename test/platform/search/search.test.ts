@@ -120,7 +120,7 @@ describe('actions', () => {
     expect(staff[0]).toBe('action Create server')
     expect(none).toEqual(['action Create API token', 'action Set up a second factor', 'action Change password'])
     expect(await find(p, p.customer, ' ')).toEqual([
-      'action Invite somebody',
+      'action Invite someone',
       'action Add SSH key',
       'action Create API token',
       'action Set up a second factor',

@@ -76,7 +76,7 @@ const PasskeyTable = ({ factors }: { factors: Factors }) => (
     idOf={(k) => k.id}
     columns={[
       { title: 'Passkey', kind: 'name', width: 34, cell: (k) => <b>{k.name}</b> },
-      { title: 'Added', kind: 'b', width: 20, cell: (k) => <Time iso={k.createdAt} /> },
+      { title: 'Added', kind: 'wide', width: 20, cell: (k) => <Time iso={k.createdAt} /> },
       { title: 'Last used', kind: 'addr', cell: (k) => <LastUse of={k} /> },
       {
         title: 'Actions',

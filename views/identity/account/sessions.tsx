@@ -33,7 +33,7 @@ export const Sessions = ({ of: sessions }: { of: readonly Session[] }) => (
           kind: 'name',
           cell: (s) => (
             <>
-              <b>{s.device}</b>
+              <b>{s.device}</b>{' '}
               {s.current && (
                 <State tone="ok" shape="dot">
                   This device

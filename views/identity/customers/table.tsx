@@ -2,7 +2,7 @@ import type { listCustomers } from '../../../src/identity/accounts/customers.ts'
 import type { Answers } from '../../../src/kernel/web/page.ts'
 import { Link } from '../../components/link.tsx'
 import { State } from '../../components/state.tsx'
-import { type Column, Table } from '../../components/table.tsx'
+import { type Column, Count, Table } from '../../components/table.tsx'
 import { Time } from '../../components/time.tsx'
 import type { SellingArea } from './add.tsx'
 
@@ -61,9 +61,8 @@ const Reseller = ({ of: c }: { of: Customer }) =>
 const Servers = ({ of: c, area }: { of: Customer; area: SellingArea }) =>
   c.servers > 0 ? (
     <Link href={`${area}/servers?ownerId=${c.id}`}>
-      {c.servers.toLocaleString('en')}
-      <span class="sr"> servers of {c.name}</span>
+      <Count n={c.servers} of="server" />
     </Link>
   ) : (
-    '0'
+    <Count n={0} of="server" />
   )

@@ -7,7 +7,7 @@ import type { Answers } from '../../../src/kernel/web/page.ts'
 import { Meter } from '../../components/figures.tsx'
 import { Empty, Facts, Section } from '../../components/section.tsx'
 import { OpenState, State } from '../../components/state.tsx'
-import { Table } from '../../components/table.tsx'
+import { Count, Table } from '../../components/table.tsx'
 import { exactGb, exactMb, traffic } from '../../components/words.ts'
 
 export type Terms = Answers<{ account: typeof getResellerAccount }>['account']
@@ -109,7 +109,7 @@ const PackageTable = ({ packages }: { packages: readonly Package[] }) => (
         cell: (p) => (p.billingProductId ? <span class="mono">{p.billingProductId}</span> : '–'),
       },
       { title: 'Addresses', kind: 'addr', width: 16, cell: addressesOf },
-      { title: 'vCPUs', kind: 'a', num: true, width: 10, cell: (p) => `${p.vcpus} vCPU` },
+      { title: 'vCPUs', kind: 'a', num: true, width: 10, cell: (p) => <Count n={p.vcpus} of="vCPU" /> },
       { title: 'Memory', kind: 'b', num: true, width: 12, cell: (p) => exactMb(p.memoryMb) },
       { title: 'Disk', kind: 'wide', num: true, width: 10, cell: (p) => exactGb(p.diskGb) },
       {

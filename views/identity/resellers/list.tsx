@@ -92,7 +92,7 @@ const Share = ({ used, limit, of }: { used: number; limit: number | null; of: st
   <>
     {used.toLocaleString('en')}
     {limit !== null && <span class="muted"> of {limit.toLocaleString('en')}</span>}
-    <span class="sr"> {of}</span>
+    <span class="per"> {of}</span>
   </>
 )
 

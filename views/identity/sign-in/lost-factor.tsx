@@ -13,7 +13,7 @@ export const LostFactor = ({ op, id, name, label, inMenu }: LostFactorProps) => 
     icon="shield"
     of={`of ${name}`}
     tone="bad"
-    {...(inMenu && { inMenu })}
+    {...(inMenu ? { inMenu } : { small: true })}
     title={`Remove the second factor of ${name}?`}
     submit="Remove second factor"
     done="The second factor is removed"

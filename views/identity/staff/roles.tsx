@@ -7,7 +7,7 @@ import { Checks } from '../../components/choices.tsx'
 import { Check, Field } from '../../components/field.tsx'
 import { Head } from '../../components/head.tsx'
 import { State } from '../../components/state.tsx'
-import { type Column, Table } from '../../components/table.tsx'
+import { type Column, Count, Table } from '../../components/table.tsx'
 import { count } from '../../components/words.ts'
 
 const reads = { roles: readingAll(listRoles) }
@@ -42,7 +42,7 @@ function RoleTable({ roles }: { roles: readonly Role[] }) {
     { title: 'Role', kind: 'name', width: 24, cell: (r) => <b title={r.name}>{r.name}</b> },
     { title: 'Permissions', kind: 'wide', cell: (r) => <Permissions of={r} /> },
     { title: 'Second factor', kind: 'state', width: 20, cell: (r) => <SecondFactor of={r} /> },
-    { title: 'Members', kind: 'a', num: true, width: 12, cell: (r) => count(r.staff, 'member') },
+    { title: 'Members', kind: 'a', num: true, width: 12, cell: (r) => <Count n={r.staff} of="member" /> },
     (may(changeRole) || may(removeRole)) && { title: 'Actions', kind: 'more', cell: (r) => <RoleMenu of={r} /> },
   ]
   const shown = columns.filter((c): c is Column<Role> => c !== false)

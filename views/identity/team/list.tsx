@@ -124,7 +124,7 @@ const TeamTable = ({ members }: { members: readonly Member[] }) => (
       },
       { title: 'State', kind: 'state', width: 18, cell: (m) => <MemberState of={m} /> },
       { title: 'Servers', kind: 'addr', width: 20, cell: (m) => <Servers of={m} /> },
-      { title: 'Role', kind: 'b', cell: (m) => <RoleCell role={m.role} /> },
+      { title: 'Role', kind: 'wide', cell: (m) => <RoleCell role={m.role} /> },
       {
         title: 'Actions',
         kind: 'more',

@@ -18,7 +18,7 @@ export function sendWelcome(tx: Tx, app: MailContext, account: Account) {
     ],
     button: { words: 'Choose a password', ...link },
     closing:
-      'The link works once, for 7 days. After that, "Forgotten your password?" on the sign-in page ' +
+      'The link works once, for 7 days. After that, "Forgot your password?" on the sign-in page ' +
       'mails you a new one. If you did not expect an account, do nothing.',
   })
 }
@@ -52,6 +52,6 @@ export function storePassword(
     mailTo(tx, app, account, {
       subject: 'Your password was changed',
       paragraphs: ['The password of your account was changed just now, and every other session was ended.'],
-      closing: 'If it was not you, choose a new one at once with "Forgotten your password?" on the sign-in page.',
+      closing: 'If it was not you, choose a new one at once with "Forgot your password?" on the sign-in page.',
     })
 }

@@ -41,7 +41,7 @@ const mailHolder = (call: Changing, what: string) =>
     subject: 'Your second factor was changed',
     paragraphs: [what],
     closing:
-      'If it was not you, choose a new password at once with "Forgotten your password?" on the sign-in page, ' +
+      'If it was not you, choose a new password at once with "Forgot your password?" on the sign-in page, ' +
       'then look under Security what is there. Where you cannot sign in any more, ask those who run your account.',
   })
 
