@@ -25,14 +25,10 @@ const names: Readonly<Record<string, string>> = {
   sealed: 'encrypted',
   spendLink: 'consumeLink',
   doer: 'auditActor',
-  letter: 'mailContent',
-  guessing: 'signInThrottle',
   seams: 'failpoints',
   Seams: 'Failpoints',
   powerCut: 'crash injection',
   slate: 'invariants',
-  steady: 'unpeeked',
-  Steady: 'unpeeked',
 }
 const paths: Readonly<Record<string, string>> = {
   'finish-sign-in': 'complete-sign-in',

@@ -3,7 +3,7 @@ import type { ApiError } from '../../../src/kernel/api/errors.ts'
 import { addressKey, Limit } from '../../../src/kernel/api/limits.ts'
 import { listening } from '../../support/listening.ts'
 
-/** The seconds it says to wait; undefined when there was room. */
+/** The seconds that the refusal says to wait; undefined when the limit lets it through. */
 function waitFor(limit: Limit, key: string): number | undefined {
   try {
     limit.take(key)

@@ -18,7 +18,7 @@ import { berth } from '../../support/world/program.ts'
 const encryptedColumns = registry.encrypted
 type Database = Panel['db']['$client']
 /** Every value in the whole database that has the form of an encrypted one, found without the list. */
-function sealedIn(db: Database) {
+function encryptedIn(db: Database) {
   const columns = db
     .query<{ table: string; column: string }, []>(
       "SELECT m.name AS 'table', c.name AS 'column' FROM sqlite_master m JOIN pragma_table_info(m.name) c WHERE m.type = 'table'",
@@ -34,7 +34,7 @@ function sealedIn(db: Database) {
   )
 }
 const listed = encryptedColumns.map(({ table, column }) => `${getTableName(table)}.${column.name}`)
-const keysOf = (db: Database) => [...new Set(sealedIn(db).map(({ value }) => keyOf(value)))]
+const keysOf = (db: Database) => [...new Set(encryptedIn(db).map(({ value }) => keyOf(value)))]
 /** Every encrypted value opened, by the list. */
 const opened = (db: Panel['db'], secrets: Secrets) =>
   encryptedColumns.flatMap(({ table, field, about }) =>
@@ -50,7 +50,7 @@ const ROTATE = '/admin/settings/secrets/actions/rotate'
 const once = { 'Idempotency-Key': 'order-1842' }
 
 /** Something encrypted in every column that has such. */
-async function sealedWorld() {
+async function encryptedWorld() {
   const p = await world()
   const post = await mailbox()
   await post.serve(p)
@@ -81,21 +81,21 @@ async function sealedWorld() {
 
 describe('S32: what is encrypted', () => {
   test('stands in the columns of the list, in each of them, and in none beside', async () => {
-    using p = await sealedWorld()
-    expect([...new Set(sealedIn(p.db.$client).map(({ where }) => where))].toSorted()).toEqual(listed.toSorted())
+    using p = await encryptedWorld()
+    expect([...new Set(encryptedIn(p.db.$client).map(({ where }) => where))].toSorted()).toEqual(listed.toSorted())
   })
   test('is counted by its key', async () => {
-    using p = await sealedWorld()
-    expect([...keysInUse(p.db, encryptedColumns)]).toEqual([['k1', sealedIn(p.db.$client).length]])
+    using p = await encryptedWorld()
+    expect([...keysInUse(p.db, encryptedColumns)]).toEqual([['k1', encryptedIn(p.db.$client).length]])
   })
 })
 
 describe('S32: after a rotation', () => {
   test('everything is encrypted with the new key, opens as what it was, and the old key opens nothing of it', async () => {
-    using p = await sealedWorld()
+    using p = await encryptedWorld()
     const { secrets } = p.controller.app
     const before = opened(p.db, secrets)
-    const n = sealedIn(p.db.$client).length
+    const n = encryptedIn(p.db.$client).length
     expect(n).toBeGreaterThanOrEqual(4)
     const { key, encrypted, dropped } = await p.admin('POST', ROTATE)
     expect([encrypted, dropped, key]).toEqual([n, ['k1'], secrets.keyIds()[0]])
@@ -113,7 +113,7 @@ describe('S32: after a rotation', () => {
     expect(p.auditLines().at(-1)).toMatchObject({ operation: 'secrets.rotate', actorName: 'System', result: 'done' })
   })
   test('codes of the app and recovery codes sign in, waiting mail leaves, and a key replays its answer', async () => {
-    using p = await sealedWorld()
+    using p = await encryptedWorld()
     await p.admin('POST', ROTATE)
     expect((await finish(p, { code: codeOf(p, p.otpApp.secret) }, await pending(p, p.cal.email))).status).toBe(201)
     expect((await finish(p, { recoveryCode: p.otpApp.recoveryCodes[0] }, await pending(p, p.cal.email))).status).toBe(
@@ -138,7 +138,7 @@ describe('S32: after a rotation', () => {
     expect([again.status, again.body, again.headers.get('Idempotency-Replayed')]).toEqual([201, p.answered, 'true'])
   })
   test('settings whose key is away count as not set, so that people can sign in and the operator can set them anew', async () => {
-    using p = await sealedWorld()
+    using p = await encryptedWorld()
     p.db.$client.run(
       "UPDATE settings SET value = replace(value, 'k1.', '2026-01-31-00c0ffee.') WHERE value LIKE '\"k1.%'",
     )
@@ -149,7 +149,7 @@ describe('S32: after a rotation', () => {
     expect(await p.admin('POST', ROTATE)).toMatchObject({ dropped: ['k1'] })
   })
   test('a cursor from before it is refused in words, and the list starts again', async () => {
-    using p = await sealedWorld()
+    using p = await encryptedWorld()
     p.account('customer', 'Bo')
     const list = (cursor = '') => p.call(p.owner, 'GET', `/admin/customers?limit=1${cursor && `&cursor=${cursor}`}`)
     const { nextCursor } = (await list()).body
@@ -163,31 +163,31 @@ describe('S32: after a rotation', () => {
 
 describe('S32: a rotation', () => {
   test('that found a value which does not open changes nothing, and names its table', async () => {
-    using p = await sealedWorld()
+    using p = await encryptedWorld()
     p.db.$client.run(
       "UPDATE idempotency SET answer = (SELECT encrypted_payload FROM deliveries WHERE encrypted_payload <> '')",
     )
-    const before = [p.fingerprint(), JSON.stringify(sealedIn(p.db.$client))]
+    const before = [p.fingerprint(), JSON.stringify(encryptedIn(p.db.$client))]
     await expect(p.admin('POST', ROTATE)).rejects.toThrow(
       /key_file_not_usable.*A value in idempotency does not open with the key k1.*Nothing was changed/,
     )
-    expect([p.fingerprint(), JSON.stringify(sealedIn(p.db.$client))]).toEqual(before)
+    expect([p.fingerprint(), JSON.stringify(encryptedIn(p.db.$client))]).toEqual(before)
     expect(p.controller.app.secrets.keyIds()).toEqual(['k1'])
   })
   test('that found a key missing changes nothing, and names the key', async () => {
-    using p = await sealedWorld()
+    using p = await encryptedWorld()
     p.db.$client.run(
       "UPDATE deliveries SET encrypted_payload = replace(encrypted_payload, 'k1.', '2026-01-31-00c0ffee.')",
     )
-    const before = [p.fingerprint(), JSON.stringify(sealedIn(p.db.$client))]
+    const before = [p.fingerprint(), JSON.stringify(encryptedIn(p.db.$client))]
     await expect(p.admin('POST', ROTATE)).rejects.toThrow(
       'Something is encrypted with the key 2026-01-31-00c0ffee, and the key file has the key k1 only.',
     )
-    expect([p.fingerprint(), JSON.stringify(sealedIn(p.db.$client))]).toEqual(before)
+    expect([p.fingerprint(), JSON.stringify(encryptedIn(p.db.$client))]).toEqual(before)
     expect(p.controller.app.secrets.keyIds()).toEqual(['k1'])
   })
   test('that was cut short goes on with the key it made', async () => {
-    using p = await sealedWorld()
+    using p = await encryptedWorld()
     const { secrets } = p.controller.app
     secrets.addKey(p.now())
     const [key] = secrets.keyIds()
@@ -195,14 +195,14 @@ describe('S32: a rotation', () => {
     expect(keysOf(p.db.$client)).toEqual([key!])
   })
   test('twice at once agrees on one key', async () => {
-    using p = await sealedWorld()
+    using p = await encryptedWorld()
     const [a, b] = await Promise.all([p.admin('POST', ROTATE), p.admin('POST', ROTATE)])
     expect(b.key).toBe(a.key)
     expect([...a.dropped, ...b.dropped]).toEqual(['k1'])
     expect(keysOf(p.db.$client)).toEqual([a.key])
   })
   test('misses nothing that is encrypted while it goes on', async () => {
-    using p = await sealedWorld()
+    using p = await encryptedWorld()
     let going = true
     const rotating = p.admin('POST', ROTATE).finally(() => void (going = false))
     const keys: string[] = []

@@ -30,7 +30,7 @@ export type Seeded = {
 }
 
 const GIB = 1024 ** 3
-/** Room for every order that a benchmark can make. */
+/** Enough for every order that a benchmark can make. */
 const NODE_MEMORY_MB = 64_000_000
 export const NODE_POOL_BYTES = 4e6 * GIB
 const TOKENS_PER_ACCOUNT = 50
