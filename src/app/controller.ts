@@ -31,6 +31,7 @@ import { openapi } from '../kernel/openapi/openapi.ts'
 import { DeliveryQueue } from '../kernel/queue/delivery-queue.ts'
 import type { Services } from '../kernel/register.ts'
 import { Assets } from '../kernel/web/assets.ts'
+import { KeptMarkup } from '../kernel/web/kept-markup.ts'
 import { navItems } from '../kernel/web/navigation.ts'
 import { leadingTo } from '../kernel/web/page.ts'
 import { mountPages } from '../kernel/web/serve-pages.ts'
@@ -184,6 +185,7 @@ export async function createController({
     always,
     layout,
     asset: (name) => assets.url(name),
+    keptMarkup: new KeptMarkup(3000), // a row and its record: 3 to 4 kB
     errorPage,
     httpContext,
     brand: (accountId) => brandFor(db, accountId),

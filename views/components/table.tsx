@@ -1,7 +1,9 @@
 // Lists: filters that are the address, a table whose rows become three lines on a phone, and a pager by cursor.
 import type { ComponentChildren } from 'preact'
+import { rightsKey } from '../../src/kernel/api/operation.ts'
+import { markup, rendered } from '../../src/kernel/web/html.ts'
 import type { At } from '../../src/kernel/web/page.ts'
-import { useAt } from '../../src/kernel/web/page-context.ts'
+import { inContext, useAt, usePageContext } from '../../src/kernel/web/page-context.ts'
 import { Icon } from './icon.tsx'
 import { Link } from './link.tsx'
 
@@ -29,7 +31,13 @@ type TableProps<Row> = {
   flow?: boolean
   /** The head stays in view. */
   stick?: boolean
+  keep?: Keep | undefined
 }
+/**
+ * Keeps the markup of rows. `name`: the table and all that decides its cells beside a row and its reader's rights. `records`: the JSON of
+ * each row. Cells may ask what their reader may do and where links lead; the time, the address and the reader's choices are not there.
+ */
+export type Keep = { name: string; records: readonly string[] }
 
 const lookOf = <Row,>({ kind = 'wide', num }: Column<Row>) =>
   [kind === 'mid' || kind === 'lo' ? `hide ${kind}` : kind === 'tick' ? 'hide' : kind, num && 'num']
@@ -40,7 +48,7 @@ const shareOf = <Row,>({ kind = 'wide', width }: Column<Row>) =>
     .filter(Boolean)
     .join(' ')
 
-export const Table = <Row,>({ label, rows, columns, idOf, flow, stick }: TableProps<Row>) => (
+export const Table = <Row,>({ label, rows, columns, idOf, flow, stick, keep }: TableProps<Row>) => (
   <table class={`t${flow ? ' flow' : ''}${stick ? ' stick' : ''}`}>
     <caption class="sr">{label}</caption>
     {!flow && (
@@ -63,15 +71,11 @@ export const Table = <Row,>({ label, rows, columns, idOf, flow, stick }: TablePr
       </tr>
     </thead>
     <tbody>
-      {rows.map((row) => (
-        <tr id={idOf?.(row)}>
-          {columns.map((c) => (
-            <td data-l={c.title} class={lookOf(c)}>
-              {c.cell(row)}
-            </td>
-          ))}
-        </tr>
-      ))}
+      {keep && idOf ? (
+        <KeptRows rows={rows} columns={columns} idOf={idOf} keep={keep} />
+      ) : (
+        rows.map((row) => Row({ row, columns, id: idOf?.(row) }))
+      )}
     </tbody>
   </table>
 )
@@ -83,6 +87,43 @@ export const Count = ({ n, of, plural = `${of}s` }: { n: number; of: string; plu
     <span class="per"> {n === 1 ? of : plural}</span>
   </>
 )
+
+type RowProps<Row> = { row: Row; columns: readonly Column<Row>[]; id: string | undefined }
+const Row = <R,>({ row, columns, id }: RowProps<R>) => (
+  <tr id={id}>
+    {columns.map((c) => (
+      <td data-l={c.title} class={lookOf(c)}>
+        {c.cell(row)}
+      </td>
+    ))}
+  </tr>
+)
+
+type KeptRowsProps<Row> = Pick<TableProps<Row>, 'rows' | 'columns'> & { idOf: (row: Row) => string; keep: Keep }
+function KeptRows<R>({ rows, columns, idOf, keep }: KeptRowsProps<R>) {
+  const context = usePageContext()
+  const reader = new Bun.CryptoHasher('sha256').update(rightsKey(context.at.actor)).digest('base64')
+  const within = { ...context, at: rightsOnly(context.at) }
+  return markup(
+    rows
+      .map((row, i) => {
+        const id = idOf(row)
+        return context.keptMarkup.text(`${keep.name} ${reader} ${id}`, keep.records[i]!, () =>
+          rendered(inContext(within, Row({ row, columns, id }))),
+        )
+      })
+      .join(''),
+  )
+}
+
+/** The rights of the reader alone: the rest differs between moments and readers, so a cell that asks for it throws. */
+const rightsOnly = ({ may, leads }: At): At =>
+  new Proxy({ may, leads } as At, {
+    get(at, name: keyof At) {
+      if (name in at) return at[name]
+      throw new Error(`a cell of a kept row asked for \`at.${name}\``)
+    },
+  })
 
 /** The same page with other filters; `null` removes one. Paging starts anew. */
 export function addressWith(at: Pick<At, 'path' | 'query'>, changes: Readonly<Record<string, string | null>>): string {

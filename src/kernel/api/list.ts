@@ -45,7 +45,7 @@ export function paginateJson<Row, Shown>(
 export class JsonPage<Shown> implements Page<Shown> {
   private parsed: Shown[] | undefined
   constructor(
-    private readonly rows: readonly string[],
+    readonly rows: readonly string[],
     readonly nextCursor: string | null,
     readonly total: number,
   ) {}
@@ -60,6 +60,10 @@ export class JsonPage<Shown> implements Page<Shown> {
     return { data: this.data, nextCursor: this.nextCursor, total: this.total }
   }
 }
+
+/** The JSON of each row, where the page was put together from it; it tells whether a row has changed. */
+export const recordsOf = (page: Page<unknown>): readonly string[] | undefined =>
+  page instanceof JsonPage ? page.rows : undefined
 
 function cut<Row>({ call, name, rows, keyOf, total }: Omit<Listing<Row, unknown>, 'show'>) {
   if (!call.pages) throw new Error(`the list "${name}" is answered by an operation that declares no \`pages\``)

@@ -274,6 +274,10 @@ export const mayCall = (op: Operation, actor: Actor): boolean =>
         !isBarredFromSupportSession(op, actor) &&
         !lacksSecondFactor(op, actor))
 
+/** All of an actor that `mayCall` and `mayCallOn` read: who has the same key may call the same operations. */
+export const rightsKey = ({ kind, via, lacksSecondFactor, scopes, permissions }: Actor): string =>
+  [kind, via.type, lacksSecondFactor ? 'limited' : 'full', ...scopes, ...permissions].join(' ')
+
 /** Is there no token of this kind of account that may call it? What only a permission opens, only a person has. */
 export const needsPerson = (op: Operation, kind: AccountKind): boolean => {
   const accepted = op.access === 'anyone' ? undefined : op.access[kind]

@@ -2,12 +2,14 @@
 import { createContext, createElement } from 'preact'
 import { useContext } from 'preact/hooks'
 import type { Html } from './html.ts'
+import type { KeptMarkup } from './kept-markup.ts'
 import type { At } from './page.ts'
 
 export type PageContext = {
   at: At
   /** The address of a file of `public/assets.ts`; throws for a name that is not there. */
   asset(name: string): string
+  keptMarkup: KeptMarkup
 }
 
 const context = createContext<PageContext | undefined>(undefined)

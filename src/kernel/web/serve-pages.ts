@@ -13,6 +13,7 @@ import { log, plainPath } from '../log.ts'
 import type { Brand } from './brand.ts'
 import { CSP_REPORT } from './csp-report.ts'
 import { type Html, markup, rendered } from './html.ts'
+import type { KeptMarkup } from './kept-markup.ts'
 import { onlyLeading } from './links.ts'
 import { type At, type Leads, mayFor, noPage, type Page, type Reads, readAll, render } from './page.ts'
 import { inContext } from './page-context.ts'
@@ -28,6 +29,7 @@ export type Site = {
   layout(frame: Frame): Html
   /** The address of a file for the browser, by the name that views know. */
   asset(name: string): string
+  keptMarkup: KeptMarkup
   /** What a refusal looks like as a page. */
   errorPage(refusal: { status: number; message: string }, requestId: string, at: At): { title: string; body: Html }
   httpContext: HttpContext
@@ -117,7 +119,7 @@ function once<T>(ask: (value: T) => boolean): (value: T) => boolean {
 
 function document(site: Site, frame: Omit<Frame, 'nonce'>, status: number): Response {
   const nonce = randomBytes(16).toString('base64')
-  const context = { at: frame.at, asset: site.asset }
+  const context = { at: frame.at, asset: site.asset, keptMarkup: site.keptMarkup }
   const body = markup(onlyLeading(rendered(inContext(context, frame.body)), frame.at.leads))
   return new Response(`<!doctype html>${rendered(inContext(context, site.layout({ ...frame, body, nonce })))}`, {
     status,

@@ -4,6 +4,7 @@ import { createResellerServer, createServer } from '../../../src/compute/servers
 import { listAllServers, listServers } from '../../../src/compute/servers/list.ts'
 import { listCustomers } from '../../../src/identity/accounts/customers.ts'
 import { getResellerAccount } from '../../../src/identity/resellers/own.ts'
+import { recordsOf } from '../../../src/kernel/api/list.ts'
 import { allIfAllowed, page, reading } from '../../../src/kernel/web/page.ts'
 import { useAt } from '../../../src/kernel/web/page-context.ts'
 import { FilterChoice, Filters, FilterText, KeptFilter, SomeOnly } from '../../components/filters.tsx'
@@ -87,7 +88,11 @@ const ServerList = ({ servers, packages, locations, area }: ListProps) => (
       ))}
     </Filters>
     <Live id="list" every={4} class="">
-      {servers.data.length > 0 ? <ServerTable servers={servers.data} area={area} /> : <NoServers area={area} />}
+      {servers.data.length > 0 ? (
+        <ServerTable servers={servers.data} area={area} records={recordsOf(servers)} />
+      ) : (
+        <NoServers area={area} />
+      )}
     </Live>
     <Pager of={servers} />
   </>

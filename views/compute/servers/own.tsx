@@ -2,6 +2,7 @@
 import { listServers } from '../../../src/compute/servers/list.ts'
 import { powerServer } from '../../../src/compute/servers/power.ts'
 import { rightsWith } from '../../../src/compute/workloads/access.ts'
+import { recordsOf } from '../../../src/kernel/api/list.ts'
 import { mayCallOn } from '../../../src/kernel/api/operation.ts'
 import { type At, page, reading } from '../../../src/kernel/web/page.ts'
 import { useAt } from '../../../src/kernel/web/page-context.ts'
@@ -16,7 +17,7 @@ import { Pager } from '../../components/table.tsx'
 import { count } from '../../components/words.ts'
 import { NoServers } from './list.tsx'
 import { PowerButton, powerFaces, quickPower } from './power.tsx'
-import { type ListedServer, ServerTable } from './table.tsx'
+import { type ListedServer, type ListedServers, ServerTable } from './table.tsx'
 
 /** Most servers on one page, and so the most that can be chosen at once. */
 const MOST_CHOSEN = 50
@@ -37,7 +38,7 @@ export const ownServersPage = page({
         <FilterChoice name="status" label="State" options={states} />
       </Filters>
       <Live id="list" every={4} class="">
-        {servers.data.length > 0 ? <OwnServerTable servers={servers.data} choose /> : <NoServers area="" />}
+        {servers.data.length > 0 ? <OwnServerTable of={servers} choose /> : <NoServers area="" />}
       </Live>
       {servers.data.some((s) => mayPower(at, s)) && <Chosen />}
       <Pager of={servers} />
@@ -62,8 +63,9 @@ const Tick = ({ name }: { name: string }) => (
 )
 
 /** `choose`: rows can be ticked for what is done to many. */
-export function OwnServerTable({ servers, choose }: { servers: readonly ListedServer[]; choose?: boolean }) {
+export function OwnServerTable({ of, choose }: { of: ListedServers; choose?: boolean }) {
   const at = useAt()
+  const servers = of.data
   const tick = {
     all: <TickAll />,
     one: (s: ListedServer) => mayPower(at, s) && <Tick name={s.name} />,
@@ -72,6 +74,7 @@ export function OwnServerTable({ servers, choose }: { servers: readonly ListedSe
     <ServerTable
       servers={servers}
       area=""
+      records={recordsOf(of)}
       owner={false}
       node={false}
       tick={choose && servers.some((s) => mayPower(at, s)) ? tick : undefined}

@@ -18,6 +18,8 @@ export type Shown = {
   /** The box of a row that can be chosen, and the one in the head for all of them. */
   tick?: { all: ComponentChildren; one(s: ListedServer): ComponentChildren } | undefined
   actions?(s: ListedServer): ComponentChildren
+  /** The JSON of each server: the markup of rows is kept. `tick` and `actions` are then the same for readers with the same rights. */
+  records?: readonly string[] | undefined
 }
 
 /** A server that is shared is not its reader's customer's: its owner is a name without a link. */
@@ -61,6 +63,7 @@ export function ServerTable({
   node = true,
   tick,
   actions,
+  records,
 }: ServerTableProps) {
   const columns: (Column<ListedServer> | false)[] = [
     !!tick && { title: 'Choose', kind: 'tick', head: tick.all, cell: tick.one },
@@ -93,5 +96,6 @@ export function ServerTable({
     !!actions && { title: 'Actions', kind: 'more', cell: actions },
   ]
   const shown = columns.filter((c): c is Column<ListedServer> => c !== false)
-  return <Table label="Servers" rows={servers} columns={shown} idOf={(s) => s.id} stick />
+  const keep = records && { name: `servers ${area} ${[tick, place, node, owner, actions].map(Boolean)}`, records }
+  return <Table label="Servers" rows={servers} columns={shown} idOf={(s) => s.id} stick keep={keep} />
 }

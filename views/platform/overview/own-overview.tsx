@@ -53,7 +53,7 @@ const Servers = ({ servers, counted }: { servers: Data['servers']; counted: stri
     actions={servers.nextCursor && <Link to="/servers">{`Show all ${servers.total.toLocaleString('en')}`}</Link>}
     flush
   >
-    {servers.data.length > 0 ? <OwnServerTable servers={servers.data} /> : <NoServers area="" />}
+    {servers.data.length > 0 ? <OwnServerTable of={servers} /> : <NoServers area="" />}
   </Section>
 )
 
