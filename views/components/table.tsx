@@ -8,7 +8,7 @@ import { Icon } from './icon.tsx'
 import { Link } from './link.tsx'
 
 /**
- * What a column is, which decides its place on a phone: `name`, `state`, `addr` and `more` (a menu) have their own, `a` and `b` share
+ * The role of a column decides its place on a phone: `name`, `state`, `addr` and `more` (a menu) have their own, `a` and `b` share
  * the third line, `wide` has a line with its title. `mid` and `lo` leave first where the surface is narrow, and are not on a phone.
  */
 type Kind = 'name' | 'state' | 'addr' | 'a' | 'b' | 'more' | 'wide' | 'mid' | 'lo' | 'tick'

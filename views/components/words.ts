@@ -14,7 +14,7 @@ export const bytes = (n: number) => (n >= 1024 ** 2 ? mb(n / 1024 ** 2) : `${tri
 export const traffic = (gigabytes: number) =>
   gigabytes % 1000 === 0 ? `${gigabytes / 1000} TB` : `${gigabytes.toLocaleString('en')} GB`
 
-/** What a package or a server has, on one line. */
+/** The size of a package or a server, on one line. */
 export const size = ({ vcpus, memoryMb, diskGb }: { vcpus: number; memoryMb: number; diskGb: number }) =>
   `${vcpus} vCPU · ${exactMb(memoryMb)} · ${exactGb(diskGb)} disk`
 

@@ -7,7 +7,7 @@ import { exactGb, exactMb, gb, mb } from '../../components/words.ts'
 
 type Offer = Answers<{ offer: typeof listPackages }>['offer']
 export type Package = Offer['data'][number]
-/** What an order needs of a package to fit somewhere. */
+/** The fields of a package that decide where an order fits. */
 type Sized = Pick<Package, 'name' | 'memoryMb' | 'diskGb' | 'ipv4'>
 export type Location = Offer['locations'][number]
 export type Node = Answers<{ nodes: typeof listNodes }>['nodes']['data'][number]

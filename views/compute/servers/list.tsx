@@ -57,7 +57,7 @@ type Named = readonly { id: string; name: string }[] | undefined
 const ThingFilter = ({ name, label, things }: { name: string; label: string; things: Named }) =>
   things ? <FilterChoice name={name} label={label} options={things.map((thing) => [thing.id, thing.name])} /> : null
 
-/** What a link narrowed the list to; by name where a row tells it. */
+/** The filter that a link set; by name where a row has it. */
 function Narrowed({ first }: { first: ListedServer | undefined }) {
   const { query } = useAt()
   const to: ComponentChildren = query['ownerId'] ? (

@@ -6,7 +6,7 @@ import { meter } from '../../html/card.ts'
 
 export type Node = Answers<{ nodes: typeof listNodes }>['nodes']['data'][number]
 
-/** What is promised to servers, against what there is to promise. */
+/** Memory sold to servers, of the memory that can be sold. */
 export const memoryMeter = (n: Node): Html => {
   const sold = Math.max(0, n.memoryMb - n.reservedMemoryMb)
   return meter('Memory', n.heldMemoryMb, sold, `${mb(n.heldMemoryMb)} of ${mb(sold)}`)
