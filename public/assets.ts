@@ -1,4 +1,4 @@
-// What browsers load, by the name that views know it by. Each import is the file's path, on disk or inside the executable.
+// The files for browsers, under the names that views use. Each import is the file's path, on disk or in the executable.
 import alpine from '@alpinejs/csp/dist/cdn.min.js' with { type: 'file' }
 import font from '@fontsource-variable/inter/files/inter-latin-wght-normal.woff2' with { type: 'file' }
 import htmx from 'htmx.org/dist/htmx.min.js' with { type: 'file' }

@@ -1,6 +1,6 @@
-// Runs while the program is compiled or, in development, while its source is read: see `with { type: 'macro' }` in assets.ts.
+// A macro (see assets.ts): it runs when the program is compiled or, in development, when its source is read.
 
-/** The modules below one entry file as one minified ES module. Throws with the bundler's own words when they do not fit together. */
+/** An entry file with its imports as one minified ES module. Throws the bundler's message when it fails. */
 export function bundle(entry: string): string {
   const arguments_ = [
     process.execPath,

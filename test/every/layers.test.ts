@@ -132,7 +132,7 @@ describe('the layout', () => {
 })
 
 /** Still to be split: this list only becomes shorter. */
-const toSplit = ['public/panel']
+const toSplit: string[] = []
 /** Files that the installation and the tests write. */
 const generated = /^public\/vendor\/|^test\/artefacts\//
 

@@ -1,5 +1,5 @@
 // A button is a call of the API, drawn from its operation: method, path and permission are said there and nowhere else.
-// public/panel/calls.js sends the form as JSON with the CSRF token and an Idempotency-Key, shows refusals, and does what `done`,
+// public/panel/calls/calls.js sends the form as JSON with the CSRF token and an Idempotency-Key, shows refusals, and does what `done`,
 // `leadsTo` and `secret` say.
 import type { ComponentChildren } from 'preact'
 import type { AssetName } from '../../public/assets.ts'

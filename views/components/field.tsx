@@ -1,4 +1,4 @@
-// Form fields: a label, a hint, space for what is wrong with it. `as` is how public/panel/calls.js puts it into the body.
+// Form fields: a label, a hint, space for what is wrong with it. `as` is how public/panel/calls/calls.js puts it into the body.
 import type { ComponentChildren } from 'preact'
 import { LEAST_CHARACTERS } from '../../src/identity/auth/passwords/hash.ts'
 

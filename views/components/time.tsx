@@ -20,7 +20,7 @@ export function howLong(from: string, to: string | null, now: number): string {
   return ms < 1000 ? 'less than 1 s' : span(ms)
 }
 
-/** The time zone chosen under Account. Without one this is UTC, and public/panel/times.js draws the browser's in its place. */
+/** The time zone chosen under Account. Without one this is UTC, and public/panel/page/times.js draws the browser's in its place. */
 const zoneOf = ({ uiPreferences }: At) => uiPreferences?.timeZone ?? 'UTC'
 
 const hours: Intl.DateTimeFormatOptions = { hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23' }
@@ -46,7 +46,7 @@ const relative = (iso: string, now: number) => {
   return Math.abs(ms) < 5000 ? 'just now' : ms < 0 ? `in ${span(-ms)}` : `${span(ms)} ago`
 }
 
-/** Relative, absolute on hover; public/panel/times.js keeps it going. */
+/** Relative, absolute on hover; public/panel/page/times.js keeps it going. */
 export function Time({ iso }: { iso: string }) {
   const at = useAt()
   return (

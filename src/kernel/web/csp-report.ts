@@ -9,11 +9,11 @@ import { log, plainPath } from '../log.ts'
 export const CSP_REPORT = '/csp-report'
 /** A report of ours is under 2 kB. */
 const MOST_BYTES = 16_000
-/** From one address, and from all of them: reports are said by anybody, and the journal must not be theirs to fill. */
+/** Reports a minute from one address, and from all: anybody can send them, and they must not fill the journal. */
 const PER_ADDRESS = 10
 const PER_MINUTE = 60
 
-/** An address as it may stand in the journal, with its site: links from mails have their secret in the query or in the path. */
+/** An address for the journal, with its site, without the secrets that links in mails have in the query or in the path. */
 const plain = (address: unknown) =>
   typeof address === 'string'
     ? (SITE.exec(address)?.[0] ?? '').replace(/[^\x20-\x7e]/g, '?').slice(0, 100) + plainPath(address)
@@ -22,7 +22,7 @@ const SITE = /^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i
 
 const word = (text: unknown) => (typeof text === 'string' ? /^[a-z-]{1,40}/.exec(text)?.[0] : undefined)
 
-/** Answers 204 to whatever was sent, so that nothing can be learned by it; logs what can be read, so often and no more. */
+/** Answers 204 to every request, so that the answer tells nothing; logs valid reports within the limits above. */
 export function cspReports(clock: Clock) {
   const perAddress = new Limit(PER_ADDRESS, clock)
   let seen = { minute: 0, n: 0 }

@@ -1,15 +1,15 @@
-// The markup of table rows, kept while the record of a row stays the same: a list is put together from texts that were rendered before.
+// A cache for the markup of table rows: a list renders only the rows whose record has changed.
 
 type Kept = { record: string; text: string }
 
-/** Holds `most` rows; the one used longest ago makes room for the next. */
+/** Holds at most `most` rows; the least recently used is dropped. */
 export class KeptMarkup {
   private readonly rows = new Map<string, Kept>()
   constructor(private readonly most: number) {}
 
   /**
-   * The markup that `render` answers. It is rendered again when `record`, the JSON of the row, is another: the markup may show the record
-   * only, and `key` has to say the row, the table, and everything about the reader on which the markup depends.
+   * The markup that `render` returns. A changed `record`, the JSON of the row, is rendered again. `key` names the row, the
+   * table and everything about the reader on which the markup depends.
    */
   text(key: string, record: string, render: () => string): string {
     const kept = this.rows.get(key)

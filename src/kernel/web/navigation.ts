@@ -10,7 +10,7 @@ export type NavEntry = {
   group: string
   /** Smaller comes first; groups stand in the order of their first entries. */
   position: number
-  /** What a page gives as `nav`. */
+  /** The value of a page's `nav`. */
   name: string
   title: string
   href: string
@@ -46,7 +46,7 @@ export const navGroups = ({ nav }: Entries, kind: AccountKind): [group: string, 
   ),
 ]
 
-/** What this actor can do, in the order of `position`. */
+/** The actions of this actor, in the order of `position`. */
 export const actionsOf = ({ actions }: Entries, actor: Actor): { type: 'action'; title: string; href: string }[] =>
   actions
     .filter(({ kinds, does }) => kinds.includes(actor.kind) && mayCall(does, actor))

@@ -1,4 +1,4 @@
-// What every component of a page may ask for: the reader and the place, and where files for the browser lie.
+// The context of every component of a page: the reader, the address, and the files for the browser.
 import { createContext, createElement } from 'preact'
 import { useContext } from 'preact/hooks'
 import type { Html } from './html.ts'
@@ -18,7 +18,7 @@ const context = createContext<PageContext | undefined>(undefined)
 export const inContext = (value: PageContext, inner: Html): Html =>
   createElement(context.Provider, { value, children: inner })
 
-/** The context of the page that is being rendered. Throws outside of one: a component that needs a reader has none to guess. */
+/** The context of the page that is being rendered. Throws outside of a page: there is no reader then. */
 export function usePageContext(): PageContext {
   const value = useContext(context)
   if (!value) throw new Error('a component of a page was rendered outside of a page')

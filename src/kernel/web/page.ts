@@ -1,5 +1,5 @@
-// A page: where it is, what it reads, what it shows. It can read only what it lists and it cannot write, by its type: reads are
-// GET operations, and every button is a call of the API that the browser makes.
+// A page: its address, its reads, its view. By its type it reads only what it lists and writes nothing: reads are GET
+// operations, and a button is a call of the API that the browser makes.
 import type { Static } from 'typebox'
 import type { Actor } from '../api/actor.ts'
 import { ApiError } from '../api/errors.ts'
@@ -33,7 +33,7 @@ export type At = {
   may(op: Operation): boolean
   /** Would this reader be shown what stands at this address? Also true for what is no page of ours. */
   leads(href: string): boolean
-  /** What the controller is waiting to tell staff who just came, e.g. that it runs on plain HTTP. */
+  /** The controller lets nodes enroll over plain HTTP, which staff are warned about. */
   insecure: boolean
 }
 
@@ -79,7 +79,7 @@ export type Answers<R extends Reads> = { [K in keyof R]: AnswerOf<R[K]> }
 export type Page<R extends Reads = any> = {
   path: string
   reads: R
-  /** What stands in the window's title and in the breadcrumb. */
+  /** The window's title and the last part of the breadcrumb. */
   title: string | ((data: Answers<R>) => string)
   /** Which entry of the navigation is current. */
   nav?: string
@@ -101,7 +101,7 @@ export async function render(p: Page, gate: Gate, at: At): Promise<Rendered> {
   return { title, body: p.view({ ...data, at } as any), page: p }
 }
 
-/** What was asked for, each by its name. */
+/** The responses of the reads, by name. */
 export async function readAll<R extends Reads>(reads: R, gate: Gate, at: At): Promise<Answers<R>> {
   const data: Record<string, unknown> = {}
   for (const [name, read] of Object.entries(reads) as [string, Read | Reading<Read>][]) {

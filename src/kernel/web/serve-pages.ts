@@ -23,14 +23,14 @@ export type Frame<A = any> = { title: string; body: Html; page: Page | undefined
 export type Site = {
   registry: Registry
   pages: readonly Page[]
-  /** What the document around every page reads. */
+  /** The reads of the document around every page. */
   always: Reads
   /** The document around a page's body. */
   layout(frame: Frame): Html
   /** The address of a file for the browser, by the name that views know. */
   asset(name: string): string
   keptMarkup: KeptMarkup
-  /** What a refusal looks like as a page. */
+  /** The page of a refusal. */
   errorPage(refusal: { status: number; message: string }, requestId: string, at: At): { title: string; body: Html }
   httpContext: HttpContext
   brand(accountId: string): Brand
@@ -127,10 +127,25 @@ function document(site: Site, frame: Omit<Frame, 'nonce'>, status: number): Resp
   })
 }
 
-/** What a page has beside the headers of every answer. */
+const scriptSource = (nonce: string) => (nonce ? `'nonce-${nonce}' 'strict-dynamic'` : "'none'")
+const policy = (nonce: string) => [
+  "default-src 'none'",
+  `script-src ${scriptSource(nonce)}`,
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "font-src 'self'",
+  "form-action 'self'",
+  "base-uri 'none'",
+  "object-src 'none'",
+  "frame-ancestors 'none'",
+  `report-uri ${CSP_REPORT}`,
+]
+
+/** The headers of a page beside those of every response. */
 export const pageHeaders = (nonce = '') => ({
   'Content-Type': 'text/html; charset=utf-8',
-  'Content-Security-Policy': `default-src 'none'; script-src ${nonce ? `'nonce-${nonce}' 'strict-dynamic'` : "'none'"}; style-src 'self'; img-src 'self' data:; connect-src 'self'; font-src 'self'; form-action 'self'; base-uri 'none'; object-src 'none'; frame-ancestors 'none'; report-uri ${CSP_REPORT}`,
+  'Content-Security-Policy': policy(nonce).join('; '),
   'Cross-Origin-Opener-Policy': 'same-origin',
   'Permissions-Policy': 'camera=(), microphone=(), geolocation=(), payment=(), usb=()',
 })

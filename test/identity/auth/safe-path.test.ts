@@ -61,7 +61,7 @@ test('S29: the sign-in pages lead to no such path, with password, passkey, secon
 })
 
 test('S29: the script in the page goes nowhere else, whatever it is told', async () => {
-  const source = /const go = ([\s\S]*?\n})/.exec(await Bun.file('public/panel/page.js').text())![1]!
+  const source = /const go = ([\s\S]*?\n})/.exec(await Bun.file('public/panel/page/page.js').text())![1]!
   const went: string[] = []
   const location = { origin: 'https://panel.test', assign: (to: string) => void went.push(to) }
   // As a browser's own link reads an address.

@@ -19,7 +19,7 @@ export const imageOptions = (images: readonly Image[], diskGb: number | undefine
   }))
 
 type AccessProps = { scope: string; ownerId: string | undefined; mode?: string | undefined }
-/** public/panel/ssh-keys.js fetches the owner's keys: the owner may be chosen on the same page. */
+/** public/panel/forms/ssh-keys.js fetches the owner's keys: the owner may be chosen on the same page. */
 export const AccessFields = ({ scope, ownerId, mode = 'password' }: AccessProps) => (
   <>
     <Radios

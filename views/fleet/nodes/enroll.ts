@@ -13,7 +13,7 @@ import { time } from '../../html/time.ts'
 
 const trail: [string, string][] = [['Nodes', '/admin/nodes']]
 
-/** The token is in the call's answer only: public/panel/calls.js puts the command here, and a redraw leaves it alone. */
+/** The token is in the call's answer only: public/panel/calls/calls.js puts the command here, and a redraw leaves it alone. */
 const command: Html = html`<section class="sec" id="command" hx-morph-skip hidden tabindex="-1" aria-labelledby="command-t"><header><h2 id="command-t">Run this on the new node, as root</h2><span class="grow"></span><button type="button" class="btn" data-copy="">Copy</button></header><div class="in"><code class="secret" data-value></code><p class="muted">It works once, within an hour, and is shown this one time. The machine needs Debian 12 or 13, and must reach this address.</p></div></section>`
 
 export const enrollPage = page({

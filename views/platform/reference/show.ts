@@ -93,7 +93,7 @@ const queryTable = (query: Readonly<Record<string, RequestContext>>): Html =>
 /** Codes of refusals stand in tables of their own. */
 const choices = (values: readonly string[]) => (values.length > 20 ? 'one word' : values.join(', '))
 
-/** Asks in the page, with what the viewer may see; public/panel/try.js shows the answer under it. */
+/** Asks in the page, with what the viewer may see; public/panel/calls/try.js shows the answer under it. */
 function tryIt(op: Operation): Html | false {
   // A file is nothing to look at on a page.
   if (op.method !== 'GET' || op.produces) return false

@@ -1,4 +1,4 @@
-// Calls that are part of a batch: the sender collects the refusals, and the page neither shows them nor draws itself again.
+// Calls that are part of a batch. The sender collects the refusals; the page neither shows them nor is drawn again.
 // @ts-check
 
 /** @type {WeakMap<HTMLFormElement, (refusal: string) => void>} */

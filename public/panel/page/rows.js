@@ -1,12 +1,12 @@
-// Rows of a table that are ticked, and a button for all of them.
+// Ticked rows of a table, and the buttons that act on all of them.
 // @ts-check
 
-import { sendInBatch } from './batch.js'
+import { sendInBatch } from '../calls/batch.js'
 import { toast } from './messages.js'
 import { $, $$, around } from './page.js'
 import { refresh } from './redraw.js'
 
-/** Under way: a second press waits for its summary. */
+/** True while a batch runs: a second press is ignored until its summary. */
 let pressing = false
 
 document.addEventListener('click', (event) => {
@@ -27,7 +27,7 @@ function tickAll(/** @type {boolean} */ yes) {
   showChosen()
 }
 
-/** The bar of what can be done to many is there while something is chosen. */
+/** The bar with the actions is shown while a row is ticked. */
 function showChosen() {
   const bar = $('[data-chosen]')
   if (!bar) return
@@ -37,14 +37,14 @@ function showChosen() {
   if (count) count.textContent = `${n} chosen`
 }
 
-/** Does what each ticked row's own button does, one after the other, and says once how it went. */
+/** Presses the button of each ticked row, one after the other, and shows one summary. */
 async function pressAll(/** @type {string} */ what, /** @type {string} */ label) {
   const rows = ticked().map((tick) => /** @type {Element} */ (tick.closest('tr')).id)
   if (!rows.length) return toast('Tick some rows first.')
   pressing = true
   const refusals = []
   for (const row of rows) {
-    // Looked up when its turn comes: the list may have been drawn again meanwhile.
+    // The list may have been drawn again since the batch began.
     const button = /** @type {HTMLButtonElement | null} */ ($(`#${row} [data-does=${what}]`))
     if (!button) continue
     const name = $(`#${row} .name a`)?.textContent ?? ''

@@ -1,9 +1,9 @@
 // An owner's SSH keys, where one may be chosen.
 // @ts-check
 
-import { $, $$, area, make } from './page.js'
+import { $, $$, area, make } from '../page/page.js'
 
-/** Whose keys each list shows; a redraw keeps the list and may change the owner. */
+/** The owner of the keys in each list; a redraw keeps the list and may change the owner. */
 const shownFor = new WeakMap()
 async function fetchKeys() {
   for (const list of $$('[data-keys-of]')) {

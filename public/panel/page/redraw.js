@@ -1,4 +1,4 @@
-// Pages are drawn by the server: asked for again, they are changed where they differ. Some things a redraw must leave alone.
+// The server draws pages; a redraw changes the parts that differ and leaves open dialogs and the focus alone.
 // @ts-check
 
 import { $, $$, htmx } from './page.js'
@@ -7,7 +7,10 @@ import { $, $$, htmx } from './page.js'
 export const refresh = () =>
   htmx.ajax('GET', location.pathname + location.search, { target: '#main', select: '#main', swap: 'outerMorph' })
 
-/** What had the focus before a redraw, and where it was. @type {{ rows: Element | null, at: number, section: Element | null } | undefined} */
+/**
+ * The place of the focus before a redraw.
+ * @type {{ rows: Element | null, at: number, section: Element | null } | undefined}
+ */
 let focused
 document.addEventListener('htmx:before:swap', () => {
   const it = document.activeElement
@@ -21,7 +24,7 @@ document.addEventListener('htmx:before:swap', () => {
         }
       : undefined
 })
-/** Whoever works by keyboard goes on where a row was removed: at the row that took its place, else at the heading, else at the top. */
+/** When the focused row is removed, the focus goes to the next row, else to the heading, else to the top. */
 document.addEventListener('htmx:after:swap', () => {
   if (!focused || (document.activeElement && document.activeElement !== document.body)) return
   const { rows, at, section } = focused
@@ -32,7 +35,7 @@ document.addEventListener('htmx:after:swap', () => {
   place?.focus({ preventScroll: true })
 })
 
-/** Live parts keep asking; this says that what is shown may be old. */
+/** Live parts keep asking; without an answer the page says that it may be out of date. */
 export const answering = (/** @type {boolean} */ yes) =>
   void ($('#offline') && /** @type {HTMLElement} */ (($('#offline').hidden = yes)))
 

@@ -1,8 +1,8 @@
-// Buttons that open a dialog, and those that say why they cannot be pressed.
+// Buttons that open a dialog, and disabled buttons that say their reason.
 // @ts-check
 
-import { toast } from './messages.js'
-import { $, $$, around } from './page.js'
+import { toast } from '../page/messages.js'
+import { $, $$, around } from '../page/page.js'
 import { clearErrors } from './refusals.js'
 
 function openDialog(/** @type {HTMLDialogElement} */ dialog) {
@@ -25,7 +25,7 @@ function openNamed() {
   )
     return
   for (const open of /** @type {HTMLDialogElement[]} */ ($$('dialog[open]'))) open.close()
-  // Gone from the address, so that the same link works once more.
+  // The address loses the name, so that the same link works again.
   history.replaceState(null, '', location.pathname + location.search)
   openDialog(named)
 }
@@ -49,7 +49,7 @@ document.addEventListener('click', (event) => {
   if (around(event, '[data-close]')) /** @type {HTMLDialogElement | null} */ (around(event, 'dialog'))?.close()
 })
 
-/** What destroys data is done only after its name was typed. */
+/** The button of an action that destroys data is enabled when the name is typed. */
 document.addEventListener('input', (event) => {
   const input = /** @type {HTMLInputElement} */ (event.target)
   const must = input.dataset['mustBe']

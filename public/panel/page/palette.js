@@ -1,16 +1,16 @@
-// The search: the cursor stays in the field, and what would be opened is said by `aria-activedescendant`.
+// The search: the cursor stays in the field, and `aria-activedescendant` names the selected result.
 // @ts-check
 
 import { $, $$ } from './page.js'
 
-/** Whoever types and presses Enter at once means what is found by it, not what stood there before. */
+/** Enter was pressed before the results of the typed text arrived: it opens the first of those, not an older one. */
 let entered = false
 const answers = (/** @type {HTMLInputElement} */ input) => $('#found')?.dataset['for'] === input.value.trim()
 
 document.addEventListener('htmx:after:swap', () => {
   const input = /** @type {HTMLInputElement | null} */ ($('[data-palette] input'))
   if (!input) return
-  // What was pointed at is gone with the answers it stood among.
+  // The selected result is gone with the older results.
   if (!$('[data-palette] [role=option][aria-selected=true]')) input.removeAttribute('aria-activedescendant')
   if (!entered || !answers(input)) return
   entered = false

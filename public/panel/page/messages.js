@@ -1,9 +1,9 @@
-// What is said in a corner of the page, or in the dialog that is open.
+// Messages in a corner of the page, or in the open dialog.
 // @ts-check
 
 import { $, make } from './page.js'
 
-/** Said to everybody, also to screen readers. A refusal stays until it is closed, and so does what takes longer to read (`stays`). */
+/** Shows a message, also to screen readers. A refusal, and a message with `stays`, stays until it is closed. */
 export function toast(
   /** @type {string} */ words,
   /** @type {{ bad?: boolean, stays?: boolean, lines?: string[], link?: [string, string] }} */ {

@@ -1,7 +1,7 @@
-// What is shown this one time, in a dialog that cannot be left by accident.
+// A secret that is shown once, in a dialog that cannot be closed by accident.
 // @ts-check
 
-import { arrive } from './calls.js'
+import { arrive } from '../calls/calls.js'
 import { component } from './page.js'
 
 component('secretOnce', () => ({

@@ -1,19 +1,20 @@
 // Fields that are read by the browser: a key whose fingerprint is shown, a file that is sent as text.
 // @ts-check
 
-import { $ } from './page.js'
+import { $ } from '../page/page.js'
 
 document.addEventListener('input', ({ target }) => {
   const input = /** @type {HTMLInputElement} */ (target)
   if (input.dataset['fingerprint'] !== undefined) fingerprint(input)
 })
 
-/** Of an SSH key, to compare before it is saved. Old browsers and plain HTTP cannot: they show it afterwards. */
+/** Shows the fingerprint of an SSH key before it is saved. Old browsers and plain HTTP show it afterwards. */
 async function fingerprint(/** @type {HTMLInputElement} */ { value, form }) {
   let words = ''
   try {
     const blob = /** @type {any} */ (Uint8Array).fromBase64(value.trim().split(/\s+/)[1])
-    words = `SHA256:${/** @type {any} */ (new Uint8Array(await crypto.subtle.digest('SHA-256', blob))).toBase64({ omitPadding: true })}`
+    const digest = /** @type {any} */ (new Uint8Array(await crypto.subtle.digest('SHA-256', blob)))
+    words = `SHA256:${digest.toBase64({ omitPadding: true })}`
   } catch {}
   const place = form && $('output', form)
   if (place) place.textContent = words

@@ -1,7 +1,7 @@
 // Some calls ask for the sender's identity again first.
 // @ts-check
 
-import { $, htmx } from './page.js'
+import { $, htmx } from '../page/page.js'
 
 /** The form that waits until its sender has confirmed their identity. @type {HTMLFormElement | undefined} */
 export let waiting

@@ -1,11 +1,11 @@
-// Forms call the API as JSON and do what its answer says.
+// Forms send their fields to the API as JSON and act on its response.
 // @ts-check
 
+import { fill, toast, toastLater } from '../page/messages.js'
+import { $, $$, area, go } from '../page/page.js'
+import { answering, refresh } from '../page/redraw.js'
 import { answeredInBatch, isInBatch } from './batch.js'
 import { confirmFirst, waiting } from './confirm.js'
-import { fill, toast, toastLater } from './messages.js'
-import { $, $$, area, go } from './page.js'
-import { answering, refresh } from './redraw.js'
 import { clearErrors, refused } from './refusals.js'
 
 const isCall = (/** @type {any} */ ctx) => ctx.sourceElement.matches('form[data-call]')
@@ -50,7 +50,7 @@ function bodyOf(/** @type {HTMLFormElement} */ form) {
   return body
 }
 
-/** Kept while it is not known whether a call arrived: sent again, it must not do it twice. */
+/** Idempotency keys of calls whose response is missing: the same call sent again must not act twice. */
 const keys = new WeakMap()
 
 document.addEventListener('htmx:config:request', (event) => {
@@ -152,7 +152,7 @@ function succeeded(/** @type {HTMLFormElement} */ form, /** @type {any} */ answe
     : then
       ? fill(then, answer)
       : ''
-  // Modules for single pages; true: there is more to come there.
+  // The module of a single page; it answers true when the page continues with another step.
   if (module)
     return void import(module)
       .then((m) => m[to](answer, $(at)))

@@ -1,8 +1,8 @@
-// Choices that are kept in the address: filters of a list, and orders whose choices depend on each other.
+// Choices that are part of the address: filters of a list, and an order form whose choices depend on each other.
 // @ts-check
 
-import { $$ } from './page.js'
-import { refresh } from './redraw.js'
+import { $$ } from '../page/page.js'
+import { refresh } from '../page/redraw.js'
 
 document.addEventListener('input', ({ target }) => {
   const input = /** @type {HTMLInputElement} */ (target)
@@ -25,17 +25,17 @@ async function redraw(/** @type {HTMLFormElement} */ form) {
   for (const element of form.elements) {
     const input = /** @type {HTMLInputElement} */ (element)
     const name = input.dataset['ask'] ?? (input.matches('[type=radio]:checked, select') ? input.name : '')
-    // An empty choice is one, an empty field is not.
+    // An empty radio is a choice; an empty field is none.
     if (name && (input.value || input.type === 'radio')) query.set(name, input.value)
   }
   history.replaceState(null, '', `${location.pathname}?${query}`)
   await refresh()
-  // What the server drew as chosen is what is chosen: a choice may have become impossible.
+  // A choice may have become impossible: the server's selection counts.
   for (const input of /** @type {HTMLInputElement[]} */ ($$('input[type=radio]', form)))
     input.checked = input.defaultChecked
 }
 
-/** An address holds what was asked for, not every field that was left empty. */
+/** Empty fields are left out of the address. */
 document.addEventListener('submit', (event) => {
   const form = /** @type {HTMLFormElement} */ (event.target)
   if (!form.matches('[data-filters]')) return

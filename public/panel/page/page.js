@@ -17,12 +17,12 @@ export const make = (
   return element
 }
 
-/** A part of the page that Alpine keeps the state of (`x-data`). */
+/** Declares an Alpine component (`x-data`). */
 export const component = (/** @type {string} */ name, /** @type {() => object} */ state) =>
   document.addEventListener('alpine:init', () => /** @type {any} */ (globalThis).Alpine.data(name, state))
-/** Where this kind of account has its pages: `/admin`, `/reseller` or nothing. */
+/** The area of this kind of account: `/admin`, `/reseller` or empty. */
 export const area = document.documentElement.dataset['area'] ?? ''
-/** Only ever to this site, as the browser itself reads the address: one that came from elsewhere goes nowhere. */
+/** Opens an address of this site, as the browser itself parses it; any other address is ignored. */
 export const go = (/** @type {string} */ path) => {
   const to = /** @type {HTMLAnchorElement} */ (make('a', { href: path }))
   if (path.startsWith('/') && to.origin === location.origin) location.assign(to.href)

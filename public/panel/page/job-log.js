@@ -1,4 +1,4 @@
-// A job's log: asks for the lines after the last one until the job has ended. It follows the end unless somebody scrolls up.
+// A job's log: asks for new lines until the job has ended, and follows the end unless the reader scrolls up.
 // @ts-check
 
 import { copy } from './copy.js'

@@ -1,8 +1,8 @@
 // Calls that can be tried in the reference.
 // @ts-check
 
+import { $ } from '../page/page.js'
 import { parsed } from './calls.js'
-import { $ } from './page.js'
 
 document.addEventListener('submit', async (event) => {
   const form = /** @type {HTMLFormElement} */ (event.target)

@@ -1,9 +1,9 @@
-// What is wrong, said above a form and beside its fields.
+// Refusals, shown above a form and beside its fields.
 // @ts-check
 
+import { toast } from '../page/messages.js'
+import { $, $$, make } from '../page/page.js'
 import { answeredInBatch } from './batch.js'
-import { toast } from './messages.js'
-import { $, $$, make } from './page.js'
 
 /** @typedef {{ code: string, message: string, details?: { fields?: { field: string, message: string }[] } }} Failure */
 /** @typedef {HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement} Input */

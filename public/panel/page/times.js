@@ -1,4 +1,4 @@
-// Times: those that say how long ago they were go on doing so, and all are in the zone of the browser unless another was chosen.
+// Times: relative ones are kept current, and all are in the browser's time zone unless another was chosen.
 // @ts-check
 
 import { $$ } from './page.js'
@@ -16,7 +16,7 @@ function ago(/** @type {number} */ ms) {
   const span = `${Math.floor(away / unit)} ${word}`
   return ms < 0 ? `in ${span}` : `${span} ago`
 }
-/** The server's clock counts, not the one of whoever looks. */
+/** Relative times follow the server's clock, not the browser's. */
 const skew = Date.now() - Number(document.documentElement.dataset['now'] ?? Date.now())
 setInterval(() => {
   for (const it of $$('time[data-ago]')) {
@@ -25,9 +25,9 @@ setInterval(() => {
   }
 }, 10_000)
 
-/** Chosen under Account; then the server has drawn them in it. */
+/** The zone chosen under Account, in which the server has drawn the times. */
 const zone = document.documentElement.dataset['zone']
-/** As views/components/time.ts writes them. */
+/** The same form as in views/components/time.tsx. */
 const hours = /** @type {const} */ ({
   hour: '2-digit',
   minute: '2-digit',
