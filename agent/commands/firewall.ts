@@ -1,4 +1,4 @@
-import type { Commands } from './index.ts'
+import type { Commands } from './commands.ts'
 
 export const firewallCommands = {
   async 'firewall.allow'(rules, { portSecurity }) {

@@ -1,4 +1,4 @@
-import type { Commands } from './index.ts'
+import type { Commands } from './commands.ts'
 
 export const imageCommands = {
   async 'image.ensure'(source, { images }) {

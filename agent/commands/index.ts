@@ -2,14 +2,13 @@ import type { TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { Failure } from '../failure.ts'
 import type { Host } from '../host/host.ts'
-import { type CommandName, commands, type Input, type Output } from '../protocol/wire.ts'
+import { type CommandName, commands } from '../protocol/wire.ts'
+import type { Commands } from './commands.ts'
 import { firewallCommands } from './firewall.ts'
 import { imageCommands } from './image.ts'
 import { seedCommands } from './seed.ts'
 import { vmCommands } from './vm.ts'
 import { volumeCommands } from './volume.ts'
-
-export type Commands = { [N in CommandName]: (input: Input<N>, host: Host) => Promise<Output<N>> }
 
 /** Every command of the protocol. One that has no implementation here does not compile. */
 export const run: Commands = {

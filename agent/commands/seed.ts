@@ -1,4 +1,4 @@
-import type { Commands } from './index.ts'
+import type { Commands } from './commands.ts'
 
 export const seedCommands = {
   async 'seed.write'(seed, { seeds }) {

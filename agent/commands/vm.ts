@@ -3,7 +3,7 @@ import { Failure } from '../failure.ts'
 import type { Host } from '../host/host.ts'
 import { startVm } from '../host/start-vm.ts'
 import type { Output } from '../protocol/wire.ts'
-import type { Commands } from './index.ts'
+import type { Commands } from './commands.ts'
 
 const POLL_MS = 200
 const AGENT_EVERY_MS = 1000

@@ -1,5 +1,5 @@
 import { Failure } from '../failure.ts'
-import type { Commands } from './index.ts'
+import type { Commands } from './commands.ts'
 
 export const volumeCommands = {
   'volume.look': async (volume, { storage }) => ({

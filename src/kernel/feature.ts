@@ -1,9 +1,8 @@
 // A feature is one value: everything that the rest of the product needs to know about a folder. src/app/features.ts
-// lists them, and `assemble` derives every central table from that list.
+// lists them, and the registry derives every central table from that list.
 import type { SQLiteTable } from 'drizzle-orm/sqlite-core'
-import { migrations } from '../../migrations/index.ts'
-import { isScope, type PermissionDeclaration, type Rights, type ScopeDeclaration } from './api/access.ts'
-import type { ErrorDeclaration, ErrorTable } from './api/errors.ts'
+import type { PermissionDeclaration, ScopeDeclaration } from './api/access.ts'
+import type { ErrorDeclaration } from './api/errors.ts'
 import type { HttpContext } from './api/http.ts'
 import type { AppContext, Operation } from './api/operation.ts'
 import type { IncomingRequest } from './api/response.ts'
@@ -12,12 +11,11 @@ import type { EncryptedColumn } from './db/encrypted.ts'
 import type { IdDeclaration } from './db/ids.ts'
 import type { Migration } from './db/migrate.ts'
 import type { Db } from './db/open.ts'
-import { completing } from './declared.ts'
 import type { EventDeclaration } from './jobs/outbox.ts'
 import type { Runner } from './jobs/runner.ts'
 import type { Saga } from './jobs/saga.ts'
 import type { Hub } from './nodes/hub.ts'
-import { type SampleValue, sampling } from './openapi/sample.ts'
+import type { SampleValue } from './openapi/sample.ts'
 import type { DeliveryKind } from './queue/delivery-kind.ts'
 import type { DeliveryQueue } from './queue/delivery-queue.ts'
 import type { AppConfig, Services } from './register.ts'
@@ -105,69 +103,3 @@ export type FixtureWorld = {
 
 /** Declares a feature. Building it does no work: objects only, so that listing all features costs no time at start. */
 export const feature = (declaration: Feature): Feature => declaration
-
-export type Registry = ReturnType<typeof assemble>
-
-/**
- * Every central table of the product, derived from the list of its features. Throws where two features declare the same
- * name.
- */
-export function assemble(features: readonly Feature[]) {
-  const all = <T>(of: (one: Feature) => readonly T[] | undefined): T[] => features.flatMap((one) => of(one) ?? [])
-  const merged = <T>(what: string, of: (one: Feature) => Readonly<Record<string, T>> | undefined) => {
-    const table: Record<string, T> = {}
-    for (const one of features)
-      for (const [name, value] of Object.entries(of(one) ?? {})) {
-        if (Object.hasOwn(table, name)) throw new Error(`two features declare the ${what} ${name}`)
-        table[name] = value
-      }
-    return table
-  }
-  const errors = merged('error code', (one) => one.errors) as ErrorTable
-  const ids = merged('kind of id', (one) => one.ids)
-  const samples = merged('sample', (one) => one.samples)
-  const prefixes = Object.values(ids).map(({ prefix }) => prefix)
-  for (const prefix of prefixes)
-    if (prefixes.indexOf(prefix) !== prefixes.lastIndexOf(prefix))
-      throw new Error(`two features declare the id prefix ${prefix}`)
-  const scopes = merged('scope', (one) => one.scopes) as Rights['scopes']
-  const permissions = merged('permission', (one) => one.permissions) as Rights['permissions']
-  for (const name in permissions) if (isScope(name)) throw new Error(`the permission ${name} is called like a scope`)
-  for (const [name, { opens }] of Object.entries(permissions))
-    for (const scope of opens)
-      if (!Object.hasOwn(scopes, scope)) throw new Error(`the permission ${name} opens ${scope}, which nobody declares`)
-  const allOperations = all((one) => one.operations)
-  const byId = new Map(allOperations.map((op) => [op.id, op]))
-  return {
-    features,
-    /** The operation of this id. */
-    operation: (id: string): Operation | undefined => byId.get(id),
-    /** Includes operations that exist on the controller's host only. */
-    allOperations,
-    /** The API. */
-    operations: allOperations.filter((op) => !op.localOnly),
-    ids,
-    samples,
-    /** Examples for the reference. */
-    examples: sampling(ids, samples),
-    errors,
-    scopes,
-    permissions,
-    tables: all((one) => one.tables),
-    /** Every migration in the order of its application. */
-    migrations: [...migrations, ...all((one) => one.migrations)],
-    encrypted: all((one) => one.encrypted),
-    jobs: all((one) => one.jobs),
-    events: merged('event', (one) => one.events),
-    schedule: all((one) => one.schedule),
-    /** The services of every feature. */
-    services: (parts: ServiceParts) => Object.assign({}, ...features.map((one) => one.services?.(parts))) as Services,
-    routes: (parts: RouteParts): Route[] => all((one) => one.routes?.(parts)),
-    pages: all((one) => one.pages),
-    nav: all((one) => one.nav),
-    actions: all((one) => one.actions),
-    deliveries: all((one) => one.deliveries),
-    /** The schema with the names in it that features declare. */
-    complete: completing(features),
-  }
-}

@@ -2,7 +2,7 @@
 import type { TSchema } from 'typebox'
 import { API_ROOT } from '../../kernel/api/http.ts'
 import { type Operation, queryOf } from '../../kernel/api/operation.ts'
-import type { Registry } from '../../kernel/feature.ts'
+import type { Registry } from '../../kernel/registry.ts'
 
 type Schema = TSchema & {
   type?: string

@@ -1,7 +1,7 @@
 // The record of a server, as each actor may see it.
 
 import { Type as t } from 'typebox'
-import { roleNames } from '../../identity/team/share.ts'
+import { roleNames } from '../../identity/team/role.ts'
 import type { Actor } from '../../kernel/api/actor.ts'
 import {
   type AppContext,

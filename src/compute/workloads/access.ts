@@ -1,6 +1,6 @@
 // Visibility of workloads: one rule for one row, for lists and for counts.
-import { fromShared, isMember } from '../../identity/team/queries.ts'
-import { opens, type Role, roleOn } from '../../identity/team/share.ts'
+import { fromShared, isMember, roleOn } from '../../identity/team/queries.ts'
+import { opens, type Role } from '../../identity/team/role.ts'
 import type { Scope } from '../../kernel/api/access.ts'
 import type { Actor } from '../../kernel/api/actor.ts'
 import type { Db } from '../../kernel/db/open.ts'

@@ -2,7 +2,7 @@
 // and the reports of nodes know no kind; texts and identifiers do, by this value.
 import type { Actor } from '../../kernel/api/actor.ts'
 import type { Tx } from '../../kernel/db/open.ts'
-import type { Registry } from '../../kernel/feature.ts'
+import type { Registry } from '../../kernel/registry.ts'
 import { count, list } from '../../kernel/words.ts'
 
 export type WorkloadKind = {

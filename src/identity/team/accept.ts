@@ -13,7 +13,7 @@ import { completeSignIn, signedIn } from '../auth/complete-sign-in.ts'
 import { hashPassword, mustBeGood } from '../auth/passwords/hash.ts'
 import { mustAllowCustomer, resellerOf } from '../resellers/model.ts'
 import { becomeMember, changes, type Invitation, invitationBy, workloadNamed } from './model.ts'
-import { role } from './share.ts'
+import { role } from './role.ts'
 
 const token = secret(t.String({ minLength: 1, maxLength: 100 }))
 

@@ -21,7 +21,7 @@ import {
   workloadNamed,
 } from './model.ts'
 import { countOthers, insertMember, updateMember } from './queries.ts'
-import { role, roles } from './share.ts'
+import { role, roles } from './role.ts'
 import type { TeamMember } from './tables.ts'
 
 export const inviteMember = operation({

@@ -2,7 +2,7 @@ import { page } from '../../kernel/api/list.ts'
 import { done, fields, operation } from '../../kernel/api/operation.ts'
 import { changes, grantsRole, member, memberAnswer, reads, showMember } from './model.ts'
 import { deleteMember, pageOfTeam, updateMember } from './queries.ts'
-import { role } from './share.ts'
+import { role } from './role.ts'
 
 export const listTeam = operation({
   id: 'team.list',

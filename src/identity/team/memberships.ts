@@ -5,7 +5,7 @@ import { iso } from '../../kernel/db/clock.ts'
 import { accountById } from '../accounts/queries.ts'
 import { changes, reads, workloadNamed } from './model.ts'
 import { deleteMember, ownMembership, pageOfMemberships } from './queries.ts'
-import { role } from './share.ts'
+import { role } from './role.ts'
 import type { TeamMember } from './tables.ts'
 
 /** The member's view: the entries by which others share with the account. */

@@ -13,7 +13,7 @@ import type { Db, Tx } from '../../kernel/db/open.ts'
 import type { Account } from '../accounts/model.ts'
 import { accountById } from '../accounts/queries.ts'
 import { memberByTokenHash, ownMember, updateMember } from './queries.ts'
-import { opens, type Role, role, roleNames } from './share.ts'
+import { opens, type Role, role, roleNames } from './role.ts'
 import type { TeamMember } from './tables.ts'
 
 /** People per account; a person with three servers counts once. */

@@ -4,7 +4,7 @@ import { patched } from '../../kernel/api/named.ts'
 import type { ReadContext } from '../../kernel/api/operation.ts'
 import { type Db, prepared, type Tx } from '../../kernel/db/open.ts'
 import { ownRow, rowBy } from '../../kernel/db/rows.ts'
-import type { Role } from './share.ts'
+import { type Role, roleNames } from './role.ts'
 import { type TeamMember, teamMembers } from './tables.ts'
 
 /** The entry of this id in the account's own team. */
@@ -45,6 +45,12 @@ export const rolesOn = (tx: Db, accountId: string, workload: { id: string; owner
   statements(tx)
     .roles.all(accountId, workload.ownerId, workload.id)
     .map(({ role }) => role)
+
+/** The strongest role that its owner gave this account on the workload; undefined when none. */
+export function roleOn(tx: Db, accountId: string, workload: { id: string; ownerId: string }): Role | undefined {
+  const given = rolesOn(tx, accountId, workload)
+  return given.length ? roleNames.findLast((name) => given.includes(name)) : undefined
+}
 
 /** How many people besides this address are in the account's team; who has several workloads counts once. */
 export const countOthers = (tx: Db, ownerId: string, email: string): number =>

@@ -1,5 +1,5 @@
 import { integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
-import type { Role } from './share.ts'
+import type { Role } from './role.ts'
 
 export const teamMembers = sqliteTable('team_members', {
   id: text().primaryKey(),

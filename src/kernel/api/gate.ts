@@ -13,7 +13,10 @@ import { addressKey } from './limits.ts'
 import {
   type AppContext,
   type Call,
+  type CallRequest,
+  type CallResult,
   fields,
+  type Gate,
   isBarredFromSupportSession,
   lacksSecondFactor,
   mayCall,
@@ -27,20 +30,6 @@ import {
 } from './operation.ts'
 import { wrongValue } from './query.ts'
 import { check, composed } from './validate.ts'
-
-export type Request = {
-  params?: Readonly<Record<string, string>>
-  query?: Query
-  body?: unknown
-  idempotencyKey?: string
-  from?: string
-  userAgent?: string
-  cookies?: string
-  requestId?: string
-}
-export type CallResult = { status: number; body: any; replayed?: true; cookies?: readonly string[] }
-
-export type Gate = (op: Operation, actor: Actor | undefined, request?: Request) => CallResult | Promise<CallResult>
 
 /** All checks of a call whose sender and body are known, in their promised order. Throws ApiError. */
 const passing =
@@ -133,7 +122,11 @@ export function gate(db: Db, app: AppContext): Gate {
 }
 
 /** A caller who must wait and calls on is recorded once a minute. */
-function belongsInTheLog(refusal: ApiError, { refusedLines, registry }: AppContext, { from = '' }: Request): boolean {
+function belongsInTheLog(
+  refusal: ApiError,
+  { refusedLines, registry }: AppContext,
+  { from = '' }: CallRequest,
+): boolean {
   if (refusal.code !== 'rate_limited')
     return registry.errors[refusal.code].audited === true || refusal.about !== undefined
   return refusedLines.tryTake(`${addressKey(from)} ${refusal.about?.account?.id ?? ''}`)

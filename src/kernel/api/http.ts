@@ -3,11 +3,10 @@
 import type { Elysia } from 'elysia'
 import type { Actor } from './actor.ts'
 import { ApiError, type Code, type ErrorTable, errorBody, unknownPath } from './errors.ts'
-import type { CallResult, Gate } from './gate.ts'
 import { keyFrom } from './idempotency.ts'
 import { addressKey, type Limit } from './limits.ts'
 import { JsonPage } from './list.ts'
-import type { Operation, Query } from './operation.ts'
+import type { CallResult, Gate, Operation, Query } from './operation.ts'
 import { asJson, type IncomingRequest, refuse } from './response.ts'
 
 export const API_ROOT = '/api/v1'

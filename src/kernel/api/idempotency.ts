@@ -5,8 +5,7 @@ import { encryptedColumn } from '../db/encrypted.ts'
 import { type Db, prepared, type Tx } from '../db/open.ts'
 import type { Actor } from './actor.ts'
 import { ApiError } from './errors.ts'
-import type { CallResult } from './gate.ts'
-import type { AppContext } from './operation.ts'
+import type { AppContext, CallResult } from './operation.ts'
 import { idempotency } from './tables.ts'
 
 /** 24 hours, per account and per endpoint. */

@@ -6,7 +6,6 @@ import type { Secrets } from '../crypto/secrets.ts'
 import type { Clock } from '../db/clock.ts'
 import type { Db, Tx } from '../db/open.ts'
 import type { RenderedRows } from '../db/rendered.ts'
-import type { Registry } from '../feature.ts'
 import type { AppConfig, Services } from '../register.ts'
 import type { Brand } from '../web/brand.ts'
 import { type AccountKind, isScope, type Right, type Scope } from './access.ts'
@@ -17,9 +16,7 @@ import { wholeNumber } from './query.ts'
 import { LINE } from './validate.ts'
 
 /** Everything beside the database that an operation may read. Nothing in it changes a row. */
-export type AppContext = Services & {
-  /** All that the features of this controller declare. */
-  registry: Registry
+export interface AppContext extends Services {
   config: AppConfig
   clock: Clock
   secrets: Secrets
@@ -195,6 +192,24 @@ const pageQuery = ({ usual, most }: Pages) => ({
   cursor: t.String({ minLength: 1, description: 'Where the page starts: nextCursor of the page before.' }),
   limit: wholeNumber(`How many at most: ${usual} when nothing is said, ${most} at most.`, 1, { default: usual }),
 })
+
+/** A call as it was sent. */
+export type CallRequest = {
+  params?: Readonly<Record<string, string>>
+  query?: Query
+  body?: unknown
+  idempotencyKey?: string
+  from?: string
+  userAgent?: string
+  cookies?: string
+  requestId?: string
+}
+
+/** The response to a call; `replayed`: it repeats the response to an earlier call with the same key. */
+export type CallResult = { status: number; body: any; replayed?: true; cookies?: readonly string[] }
+
+/** Checks a call, runs it and writes its audit line. Throws `ApiError` when the call is refused. */
+export type Gate = (op: Operation, actor: Actor | undefined, request?: CallRequest) => CallResult | Promise<CallResult>
 
 /** A request body: fields that are not listed are refused by name. */
 export const fields = <T extends Record<string, TSchema>>(properties: T) =>

@@ -3,8 +3,7 @@
 import type { TSchema } from 'typebox'
 import { type Actor, idOf, nameOf, visitor } from '../api/actor.ts'
 import type { ApiError } from '../api/errors.ts'
-import type { CallResult, Request } from '../api/gate.ts'
-import type { AppContext, Operation } from '../api/operation.ts'
+import type { AppContext, CallRequest, CallResult, Operation } from '../api/operation.ts'
 import { looksLikeId, newId } from '../db/ids.ts'
 import type { Db, Tx } from '../db/open.ts'
 import { appendLine } from './chain.ts'
@@ -50,7 +49,7 @@ export function auditRefusal(
   tx: Tx,
   { clock }: Pick<AppContext, 'clock'>,
   operation: string,
-  { from = '', requestId = '' }: Request,
+  { from = '', requestId = '' }: CallRequest,
   { code, about }: ApiError,
 ) {
   const { account, why = null } = about ?? {}
@@ -81,7 +80,7 @@ const viaOf = ({ via }: Actor) =>
 /**
  * The id of what was changed or made: from the path, or `id` of the response, or its first other id that is no job's.
  */
-const targetOf = (request: Request, { body }: CallResult): string | null =>
+const targetOf = (request: CallRequest, { body }: CallResult): string | null =>
   Object.values(request.params ?? {})[0] ?? body?.id ?? otherIdIn(body ?? {}) ?? null
 
 const otherIdIn = (body: object): string | undefined =>
@@ -95,7 +94,7 @@ export function auditCall(
   call: {
     op: Operation
     actor: Actor
-    request: Request
+    request: CallRequest
     answer: CallResult
     result: string
     changes: Change[] | null

@@ -5,7 +5,7 @@ import { newId } from '../db/ids.ts'
 import { type Db, prepared, type Tx } from '../db/open.ts'
 import { inserting } from '../db/rows.ts'
 import type { EventTypes } from '../register.ts'
-import type { Subject } from './start.ts'
+import type { Subject } from './saga.ts'
 import { events } from './tables.ts'
 
 /** The accounts that may hear of an event; staff hear of every event. */

@@ -8,8 +8,10 @@ import type { CommandName, NodeCommand, Output } from '../../../agent/protocol/w
 import type { Scope } from '../api/access.ts'
 import type { Tx } from '../db/open.ts'
 import type { Failure } from './failures.ts'
-import type { Subject } from './start.ts'
 import type { Lane } from './tables.ts'
+
+/** The thing that a job works on. `type` is a word of the feature that starts it; the kernel knows no types. */
+export type Subject = { type: string; id: string }
 
 /** `I`: the job's input. `O`: what the steps before answered, by the name of the step. */
 export type Ctx<I, O> = {

@@ -4,11 +4,8 @@ import { ApiError } from '../api/errors.ts'
 import { newId } from '../db/ids.ts'
 import { prepared, type Tx } from '../db/open.ts'
 import { inserting } from '../db/rows.ts'
-import type { ChildJob, Saga } from './saga.ts'
+import type { ChildJob, Saga, Subject } from './saga.ts'
 import { type Job, jobs } from './tables.ts'
-
-/** The thing that a job works on. `type` is a word of the feature that starts it; the kernel knows no types. */
-export type Subject = { type: string; id: string }
 
 export type NewJob = {
   by: Actor

@@ -3,7 +3,7 @@ import type { TSchema } from 'typebox'
 import { accountKinds } from '../api/access.ts'
 import { type Code, errorBody } from '../api/errors.ts'
 import { isAllowedInSupportSession, needsPerson, type Operation, queryOf, statusesOf } from '../api/operation.ts'
-import type { Registry } from '../feature.ts'
+import type { Registry } from '../registry.ts'
 import { ref, shared } from './shared.ts'
 
 const kindsOf = ({ access }: Operation) => (access === 'anyone' ? [] : accountKinds.filter((kind) => access[kind]))

@@ -3,10 +3,8 @@
 import type { Static } from 'typebox'
 import type { Actor } from '../api/actor.ts'
 import { ApiError } from '../api/errors.ts'
-import type { CallResult, Gate } from '../api/gate.ts'
 import type { UiPreferences } from '../api/http.ts'
-import { mayCall, type Operation, type Query } from '../api/operation.ts'
-import type { Registry } from '../feature.ts'
+import { type AppContext, type CallResult, type Gate, mayCall, type Operation, type Query } from '../api/operation.ts'
 import type { Brand } from './brand.ts'
 import type { Html } from './html.ts'
 
@@ -28,7 +26,7 @@ export type At = {
   /** As whom the panel shows itself to this viewer. */
   brand: Brand
   /** All that the features of this controller declare. */
-  registry: Registry
+  registry: AppContext['registry']
   /** Would the gate let this actor call it? Buttons are drawn by it. */
   may(op: Operation): boolean
   /** Would this reader be shown what stands at this address? Also true for what is no page of ours. */

@@ -18,6 +18,7 @@ import {
 } from '../../kernel/api/operation.ts'
 import { iso, isoOrNull } from '../../kernel/db/clock.ts'
 import { newId } from '../../kernel/db/ids.ts'
+import { type Audience, audiences, levels } from './model.ts'
 import {
   announcementById,
   announcementsAt,
@@ -27,11 +28,6 @@ import {
   updateAnnouncement,
 } from './queries.ts'
 import type { Announcement } from './tables.ts'
-
-export const audiences = ['everybody', 'customers', 'resellers', 'staff'] as const
-export type Audience = (typeof audiences)[number]
-const levels = ['info', 'warn', 'bad'] as const
-export type Level = (typeof levels)[number]
 
 const announcement: Resource<Announcement> = {
   name: 'announcement',

@@ -1,5 +1,5 @@
 import { integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
-import type { Audience, Level } from './announcements.ts'
+import type { Audience, Level } from './model.ts'
 
 export const announcements = sqliteTable('announcements', {
   id: text().primaryKey(),

@@ -1,7 +1,7 @@
 import type { AccountKind, Scope } from '../../kernel/api/access.ts'
 import type { Actor } from '../../kernel/api/actor.ts'
 import type { IdPrefix } from '../../kernel/db/ids.ts'
-import type { Registry } from '../../kernel/feature.ts'
+import type { Registry } from '../../kernel/registry.ts'
 
 export type TargetShown = { id: string; kind: AccountKind | null; isGone: boolean }
 

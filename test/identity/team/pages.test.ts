@@ -1,6 +1,6 @@
 // The pages of a team show no button that their reader may not press.
 import { expect, test } from 'bun:test'
-import { roleNames } from '../../../src/identity/team/share.ts'
+import { roleNames } from '../../../src/identity/team/role.ts'
 import { type Who, type World, world } from '../../support/world/panel.ts'
 import { addressOf, invite, share } from '../../support/world/team.ts'
 

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { operations } from '../../../src/app/features.ts'
 import { server as resource } from '../../../src/compute/servers/model.ts'
-import { opens, roleNames } from '../../../src/identity/team/share.ts'
+import { opens, roleNames } from '../../../src/identity/team/role.ts'
 import type { Operation } from '../../../src/kernel/api/operation.ts'
 import { type Who, type World, world } from '../../support/world/panel.ts'
 import { share } from '../../support/world/team.ts'

@@ -1,5 +1,5 @@
 // Getting into a team as a person does: an invitation, the link in the mail, and what it is for.
-import type { Role } from '../../../src/identity/team/share.ts'
+import type { Role } from '../../../src/identity/team/role.ts'
 import type { Panel, Who } from './panel.ts'
 
 type Person = { id: string } & Who

@@ -1,5 +1,5 @@
 // The form of an invitation and the names of roles, on the team's page and on a server's.
-import { type Role, roleNames, roles } from '../../../src/identity/team/share.ts'
+import { type Role, roleNames, roles } from '../../../src/identity/team/role.ts'
 import { Radios } from '../../components/choices.tsx'
 import { Field, type Option, Select } from '../../components/field.tsx'
 

@@ -1,12 +1,12 @@
 import { type Html, html } from '../../../src/kernel/web/html.ts'
 import { type Answers, type At, page } from '../../../src/kernel/web/page.ts'
 import {
-  audiences,
   changeAnnouncement,
   createAnnouncement,
   listAllAnnouncements,
   removeAnnouncement,
 } from '../../../src/platform/announcements/announcements.ts'
+import { audiences } from '../../../src/platform/announcements/model.ts'
 import { act } from '../../html/act.ts'
 import { empty } from '../../html/card.ts'
 import { area, field, select } from '../../html/field.ts'

@@ -1,8 +1,6 @@
 // The roles by which an owner shares workloads with others. Every call reads them, so a removed role ends at once.
 import { Type as t } from 'typebox'
 import type { Scope } from '../../kernel/api/access.ts'
-import type { Db } from '../../kernel/db/open.ts'
-import { rolesOn } from './queries.ts'
 
 /** From the weakest to the strongest; each includes the ones before it. */
 export const roles = {
@@ -25,9 +23,3 @@ export const role = t.Enum(roleNames)
 const opened = new Map<Role, ReadonlySet<Scope>>(roleNames.map((name) => [name, new Set(roles[name].opens)]))
 /** The scopes that a role opens on the shared workloads. */
 export const opens = (role: Role): ReadonlySet<Scope> => opened.get(role)!
-
-/** The strongest role that its owner gave this account on the workload; undefined when none. */
-export function roleOn(tx: Db, accountId: string, workload: { id: string; ownerId: string }): Role | undefined {
-  const given = rolesOn(tx, accountId, workload)
-  return given.length ? roleNames.findLast((name) => given.includes(name)) : undefined
-}
