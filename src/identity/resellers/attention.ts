@@ -54,7 +54,7 @@ export const lockedCustomers: Source = ({ tx, actor }) => {
   return lockedCustomersOf(tx, actor.accountId, MOST_SHOWN).map(({ id, name, reason, at }) => ({
     level: 'warn',
     what: `${name} is locked.`,
-    effect: `Orders for it are refused${reason ? `: ${reason}` : '.'}`,
+    effect: `Orders for it are refused${reason ? `: ${reason.replace(/\.$/, '')}` : ''}.`,
     since: iso(at),
     action: 'Open customer',
     href: `/reseller/customers/${id}`,

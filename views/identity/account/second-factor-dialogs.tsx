@@ -1,4 +1,4 @@
-// Dialogs that public/security.js fills from a response, once: the secret of an authenticator app, and new recovery codes.
+// Dialogs that public/security.js fills from a response, once: the secret of an authenticator app, and recovery codes.
 import { confirmTotp } from '../../../src/identity/auth/second-factors/totp.ts'
 import { CallForm } from '../../components/action.tsx'
 import { Field } from '../../components/field.tsx'

@@ -45,7 +45,7 @@ export const Sessions = ({ of: sessions }: { of: readonly Session[] }) => (
         { title: 'Address', kind: 'addr', cell: (s) => <span class="mono">{s.from}</span> },
         { title: 'Signed in', kind: 'wide', cell: (s) => <Moment iso={s.createdAt} /> },
         { title: 'Last seen', kind: 'wide', cell: (s) => <Moment iso={s.seenAt} /> },
-        { title: 'Actions', kind: 'state', head: <span class="sr">Actions</span>, cell: (s) => <End session={s} /> },
+        { title: 'Actions', kind: 'more', cell: (s) => <End session={s} /> },
       ]}
     />
   </Section>

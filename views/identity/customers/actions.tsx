@@ -1,4 +1,4 @@
-// What staff and resellers can do with the account of a customer.
+// The actions of staff and resellers on the account of a customer.
 import {
   changeCustomer,
   type getCustomer,
@@ -26,7 +26,7 @@ export const EditCustomer = ({ customer: c }: CustomerProps) => (
   />
 )
 
-/** What can be changed about an account without confirming one's identity. */
+/** The fields of an account that change without a confirmation of the sender's identity. */
 export const AccountFields = ({ of: account }: { of: Account }) => (
   <>
     <Field scope="edit" name="name" label="Name" required value={account.name} />

@@ -44,7 +44,7 @@ export const resellerCustomerPage = page({
   view: (data) => <CustomerPage {...data} area="/reseller" />,
 })
 
-/** A reseller does not manage its own account here, and among staff changing resellers takes a permission of its own. */
+/** A reseller does not manage its own account here; for staff, changing resellers takes a permission of its own. */
 const useMayManage = (c: Customer) => {
   const { actor } = useAt()
   return c.id !== actor.accountId && mayChange(actor, c)

@@ -1,4 +1,4 @@
-// What staff can do with a reseller: its details, what it may sell, and its suspension.
+// The actions of staff on a reseller: its details, quotas, packages and locations, and its suspension.
 import type { ComponentChildren } from 'preact'
 import type { listPackages } from '../../../src/catalog/packages/packages.ts'
 import { quotaResources, quotaWords } from '../../../src/identity/resellers/quota.ts'

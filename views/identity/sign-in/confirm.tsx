@@ -1,5 +1,5 @@
-// Confirming one's identity again. public/panel/calls/confirm.js puts the inner part into a dialog when a call asks for it, and then sends
-// that call again.
+// Confirming one's identity again. public/panel/calls/confirm.js puts the inner part into a dialog when a call asks for
+// it, and then sends that call again.
 import type { ComponentChildren } from 'preact'
 import { beginConfirm, confirmSession } from '../../../src/identity/auth/confirm.ts'
 import { listIdentities } from '../../../src/identity/auth/identity-provider/identities.ts'

@@ -1,4 +1,5 @@
-// The pages behind links in mails. Opening one changes nothing, because mail programs open links too: the form on it makes the call.
+// The pages behind links in mails. Opening one changes nothing, because mail programs open links too: its form makes
+// the call.
 import type { ComponentChildren } from 'preact'
 import { confirmEmail } from '../../../src/identity/accounts/own-account.ts'
 import { purposes } from '../../../src/identity/auth/links/links.ts'

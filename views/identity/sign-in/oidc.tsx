@@ -13,7 +13,7 @@ export const provider = reading(getProvider, () => ({}))
 type Provider = Answers<{ p: typeof provider }>['p']
 
 type ButtonProps = { of: Provider; next?: string | undefined; again?: boolean }
-/** Nothing where no provider is configured. `again`: the provider is to ask for the sign-in even if it has a session. */
+/** Nothing where no provider is configured. `again`: the provider asks for the sign-in even if it has a session. */
 export function ProviderButton({ of: { label }, next, again }: ButtonProps) {
   if (label === null) return null
   const query = new URLSearchParams({ ...(next && { next }), ...(again && { again: '1' }) }).toString()

@@ -40,9 +40,9 @@ function RoleTable({ roles }: { roles: readonly Role[] }) {
   const { may } = useAt()
   const columns: (Column<Role> | false)[] = [
     { title: 'Role', kind: 'name', width: 24, cell: (r) => <b title={r.name}>{r.name}</b> },
+    { title: 'Second factor', kind: 'state', width: 18, cell: (r) => <SecondFactor of={r} /> },
+    { title: 'Members', kind: 'addr', width: 12, cell: (r) => <Count n={r.staff} of="member" /> },
     { title: 'Permissions', kind: 'wide', cell: (r) => <Permissions of={r} /> },
-    { title: 'Second factor', kind: 'state', width: 20, cell: (r) => <SecondFactor of={r} /> },
-    { title: 'Members', kind: 'a', num: true, width: 12, cell: (r) => <Count n={r.staff} of="member" /> },
     (may(changeRole) || may(removeRole)) && { title: 'Actions', kind: 'more', cell: (r) => <RoleMenu of={r} /> },
   ]
   const shown = columns.filter((c): c is Column<Role> => c !== false)

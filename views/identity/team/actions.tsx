@@ -1,4 +1,4 @@
-// What can be done with a share, from either side.
+// The actions on a share, from either side.
 import { resendInvitation } from '../../../src/identity/team/invite.ts'
 import { changeMember, type listTeam, removeMember } from '../../../src/identity/team/members.ts'
 import { leaveTeam, type listMemberships } from '../../../src/identity/team/memberships.ts'

@@ -82,8 +82,8 @@ function OtherAccount({ of: { email } }: { of: Invitation }) {
     <>
       <p>
         You are signed in as <strong>{actor.name}</strong>
-        {actor.kind === 'staff' ? ', a staff account' : ', an account with another address'}. Sign out, then accept as{' '}
-        {email}.
+        {actor.kind === 'staff' ? ', a staff account' : ', an account with another address'}.
+        {` Sign out, then accept as ${email}.`}
       </p>
       <div class="bar">
         <Action op={signOut} label="Sign out" icon="out" leadsTo={useAddress()} />

@@ -56,9 +56,9 @@ const TokenTable = ({ tokens }: { tokens: readonly Token[] }) => (
           </>
         ),
       },
-      { title: 'Scopes', kind: 'wide', width: 22, cell: (k) => <Scopes of={k} /> },
-      { title: 'Last used', kind: 'a', width: 14, cell: (k) => <LastUse of={k} /> },
-      { title: 'Expires', kind: 'b', width: 14, cell: (k) => <Expiry of={k} /> },
+      { title: 'Scopes', kind: 'wide', cell: (k) => <Scopes of={k} /> },
+      { title: 'Last used', kind: 'addr', width: 14, cell: (k) => <LastUse of={k} /> },
+      { title: 'Expires', kind: 'wide', width: 15, cell: (k) => <Expiry of={k} /> },
       { title: 'Allowed from', kind: 'mid', width: 15, cell: (k) => <Allowed of={k} /> },
       { title: 'Created', kind: 'lo', width: 10, cell: (k) => <Time iso={k.createdAt} /> },
       {
