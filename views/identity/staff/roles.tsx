@@ -62,7 +62,7 @@ const inWords = ({ registry }: At, name: string) => registry.permissions[name as
 
 function Permissions({ of: r }: { of: Role }) {
   const at = useAt()
-  if (r.isOwner) return 'Everything, including what later versions add'
+  if (r.isOwner) return <span title="Including those that later versions add">All permissions</span>
   if (r.permissions.length === 0) return 'Nothing'
   return (
     <details class="row" id={`may-${r.id}`}>
