@@ -31,7 +31,7 @@ document.addEventListener('htmx:after:swap', () => {
   const next = rows?.isConnected ? (rows.children[at] ?? rows.lastElementChild) : null
   const heading = section?.isConnected ? /** @type {HTMLElement | null} */ (section.querySelector('h2')) : null
   if (heading) heading.tabIndex = -1
-  const place = (next && $('a[href], button', next)) ?? heading ?? $('#main')
+  const place = (next && $('a[href], summary, button', next)) ?? heading ?? $('#main')
   place?.focus({ preventScroll: true })
 })
 

@@ -1,6 +1,7 @@
 import { listSshKeys } from '../../../src/identity/ssh-keys/ssh-keys.ts'
 import { page, reading } from '../../../src/kernel/web/page.ts'
 import { Head } from '../../components/head.tsx'
+import { Section } from '../../components/section.tsx'
 import { AddKey, KeyList } from './keys.tsx'
 
 export const ownKeysPage = page({
@@ -20,8 +21,9 @@ export const ownKeysPage = page({
           </p>
         }
       />
-      <h2 class="sr">SSH keys</h2>
-      <KeyList keys={keys} mayChange />
+      <Section id="keys" title="SSH keys" quiet flush first>
+        <KeyList keys={keys} mayChange />
+      </Section>
     </>
   ),
 })

@@ -13,6 +13,7 @@ import { Action, Menu } from '../../components/action.tsx'
 import { Field, Select } from '../../components/field.tsx'
 import { Head } from '../../components/head.tsx'
 import { Link } from '../../components/link.tsx'
+import { Section } from '../../components/section.tsx'
 import { State } from '../../components/state.tsx'
 import { type Column, Pager, Table } from '../../components/table.tsx'
 import { Time } from '../../components/time.tsx'
@@ -42,8 +43,9 @@ export const staffPage = page({
         }
         sub={<p>The people who run this installation. Their role decides what they may do.</p>}
       />
-      <h2 class="sr">Staff</h2>
-      <StaffTable members={staff.data} roles={roles.data} />
+      <Section id="staff" title="Staff" quiet flush first>
+        <StaffTable members={staff.data} roles={roles.data} />
+      </Section>
       <Pager of={staff} />
     </>
   ),

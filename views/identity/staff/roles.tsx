@@ -6,6 +6,7 @@ import { Action, Menu } from '../../components/action.tsx'
 import { Checks } from '../../components/choices.tsx'
 import { Check, Field } from '../../components/field.tsx'
 import { Head } from '../../components/head.tsx'
+import { Section } from '../../components/section.tsx'
 import { State } from '../../components/state.tsx'
 import { type Column, Count, Table } from '../../components/table.tsx'
 import { count } from '../../components/words.ts'
@@ -30,8 +31,9 @@ export const rolesPage = page({
         }
         actions={<AddRole />}
       />
-      <h2 class="sr">Roles</h2>
-      <RoleTable roles={roles.data} />
+      <Section id="roles" title="Roles" quiet flush first>
+        <RoleTable roles={roles.data} />
+      </Section>
     </>
   ),
 })

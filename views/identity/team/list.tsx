@@ -39,15 +39,14 @@ export const teamPage = page({
         actions={<Invite servers={servers.data.map((s) => ({ value: s.id, label: s.name }))} />}
         sub={<p>Give other people access to your servers, with the role you choose. You can end it at any time.</p>}
       />
-      <section aria-label="Your team">
-        <h2 class="sr">Your team</h2>
+      <Section id="team" title="Your team" quiet flush first>
         {team.data.length > 0 ? (
           <TeamTable members={team.data} />
         ) : (
           <Empty>No one but you has access to your servers.</Empty>
         )}
         <Pager of={team} />
-      </section>
+      </Section>
       {memberships.data.length > 0 && (
         <Section id="shared" title="Shared with you" count={memberships.total} flush>
           <SharedTable memberships={memberships.data} />

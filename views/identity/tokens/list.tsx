@@ -6,7 +6,7 @@ import { type Answers, page } from '../../../src/kernel/web/page.ts'
 import { useAt } from '../../../src/kernel/web/page-context.ts'
 import { Menu } from '../../components/action.tsx'
 import { Head } from '../../components/head.tsx'
-import { Empty } from '../../components/section.tsx'
+import { Empty, Section } from '../../components/section.tsx'
 import { State } from '../../components/state.tsx'
 import { Pager, Table } from '../../components/table.tsx'
 import { Time } from '../../components/time.tsx'
@@ -28,12 +28,13 @@ export const tokensPage = page({
         actions={<CreateToken />}
         sub={<p>A token lets a program act in your name, within its scopes and never beyond your own permissions.</p>}
       />
-      <h2 class="sr">API tokens</h2>
-      {tokens.data.length > 0 ? (
-        <TokenTable tokens={tokens.data} />
-      ) : (
-        <Empty>There is no token yet. A program needs one to call the API in your name.</Empty>
-      )}
+      <Section id="tokens" title="API tokens" quiet flush first>
+        {tokens.data.length > 0 ? (
+          <TokenTable tokens={tokens.data} />
+        ) : (
+          <Empty>There is no token yet. A program needs one to call the API in your name.</Empty>
+        )}
+      </Section>
       <Pager of={tokens} />
     </>
   ),
