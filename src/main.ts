@@ -1,6 +1,6 @@
 // The verbs of the executable. Each loads only what it needs: an agent never opens the controller's database.
 import { journalPriority } from '../agent/protocol/systemd.ts'
-import { VERSION } from './app/version.ts'
+import { VERSION } from './kernel/version.ts'
 
 const usage = `Berth ${VERSION}: virtual servers and GPU instances, for hosting companies
 

@@ -31,6 +31,7 @@ import { openapi } from '../kernel/openapi/openapi.ts'
 import { DeliveryQueue } from '../kernel/queue/delivery-queue.ts'
 import type { Services } from '../kernel/register.ts'
 import { assemble } from '../kernel/registry.ts'
+import { VERSION } from '../kernel/version.ts'
 import { Assets } from '../kernel/web/assets.ts'
 import { KeptMarkup } from '../kernel/web/kept-markup.ts'
 import { navItems } from '../kernel/web/navigation.ts'
@@ -40,7 +41,6 @@ import { brandFor } from '../platform/settings/brand.ts'
 import type { Config } from './config.ts'
 import { features as product } from './features.ts'
 import { startSchedule } from './schedule.ts'
-import { VERSION } from './version.ts'
 
 /** After this long a stop does not wait for what is still going on. */
 const STOP_MS = 15 * second

@@ -16,8 +16,8 @@ import { Icon } from '../components/icon.tsx'
 import { Note } from '../components/section.tsx'
 import { Time } from '../components/time.tsx'
 import { Palette, SearchButton } from '../platform/search/search.tsx'
-import { AccountMenu, Navigation } from './navigation.tsx'
 import { SecretOnce } from './secret.tsx'
+import { AccountMenu, Navigation } from './side-navigation.tsx'
 
 /** What the frame around every page shows, whatever the page. */
 export const always = { running: ifAllowed(listJobs, () => ({ query: { state: 'running', limit: '1' } })) }

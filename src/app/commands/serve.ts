@@ -2,9 +2,9 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { chmodSync, existsSync, readFileSync, rmSync } from 'node:fs'
 import { log } from '../../kernel/log.ts'
+import { VERSION } from '../../kernel/version.ts'
 import { type Config, configFrom, SettingError } from '../config.ts'
 import { crashAt } from '../crash-injection.ts'
-import { VERSION } from '../version.ts'
 import { isRunning, makeDataDir, openController, socketOf } from './data-dir.ts'
 import { aboutListening, CannotStart, whoAmI } from './startup-errors.ts'
 

@@ -1,7 +1,7 @@
 import { AWAY_SHOWN_MS } from '../../fleet/nodes/model.ts'
 import { areas } from '../../identity/accounts/areas.ts'
+import { MOST_SHOWN, type Source } from '../../kernel/attention.ts'
 import { iso } from '../../kernel/db/clock.ts'
-import { MOST_SHOWN, type Source } from '../../platform/overview/attention.ts'
 import { visible } from '../workloads/access.ts'
 import { failedServerRows, serversByNode, waitingServerRows } from './queries.ts'
 

@@ -6,11 +6,11 @@ import { packageReference } from '../../catalog/packages/queries.ts'
 import { locationReference } from '../../fleet/locations/queries.ts'
 import { nodeReference } from '../../fleet/nodes/queries.ts'
 import { accountReference } from '../../identity/accounts/queries.ts'
+import type { AuditTarget } from '../../kernel/audit/target.ts'
 import { type Db, prepared, type Tx } from '../../kernel/db/open.ts'
 import { inserting, type Where } from '../../kernel/db/rows.ts'
 import { openJobJson } from '../../kernel/jobs/queries.ts'
 import { addressesJson } from '../../network/ip-pools/queries.ts'
-import type { AuditTarget } from '../../platform/audit/target.ts'
 import {
   auditTargetOf,
   fromWorkloads,

@@ -1,9 +1,9 @@
 import { asc } from 'drizzle-orm'
 import { patched } from '../../kernel/api/named.ts'
+import type { AuditTarget } from '../../kernel/audit/target.ts'
 import { type Db, prepared, type Tx } from '../../kernel/db/open.ts'
 import { reference } from '../../kernel/db/reference.ts'
 import { rowBy } from '../../kernel/db/rows.ts'
-import type { AuditTarget } from '../../platform/audit/target.ts'
 import { type Location, locations } from './tables.ts'
 
 export const locationReference = reference(locations, ['name'])

@@ -13,7 +13,6 @@ import {
   PROTOCOL,
   signedText,
 } from '../../../agent/protocol/wire.ts'
-import { VERSION } from '../../app/version.ts'
 import { imagePath } from '../../catalog/images/model.ts'
 import { imageById } from '../../catalog/images/queries.ts'
 import { visitor } from '../../kernel/api/actor.ts'
@@ -27,14 +26,15 @@ import { digest, randomToken } from '../../kernel/crypto/secrets.ts'
 import { type Clock, second } from '../../kernel/db/clock.ts'
 import { newId } from '../../kernel/db/ids.ts'
 import { type Db, type Tx, write } from '../../kernel/db/open.ts'
-import type { otherLines } from '../../platform/audit/line.ts'
+import { VERSION } from '../../kernel/version.ts'
 import { enrollmentByTokenHash, insertNode, isGone, nodeById, nodeNames, useEnrollment } from './queries.ts'
 import type { Enrollment, Node } from './tables.ts'
 
 /** A challenge is answered at once or asked for again. */
 const NONCE_MS = 30 * second
 const MOST_BODY = 256 * 1024
-const ENROLLED = 'nodes.enrolled' satisfies keyof typeof otherLines
+/** Name of the audit line that an enrollment writes: no operation is called for it. */
+export const ENROLLED = 'nodes.enrolled'
 
 type Deps = {
   db: Db

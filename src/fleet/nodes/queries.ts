@@ -1,10 +1,10 @@
 import { and, asc, count, eq, gt, isNull } from 'drizzle-orm'
 import { patched } from '../../kernel/api/named.ts'
+import type { AuditTarget } from '../../kernel/audit/target.ts'
 import { type Db, prepared, type Tx } from '../../kernel/db/open.ts'
 import { reference } from '../../kernel/db/reference.ts'
 import { LIKE, rowBy } from '../../kernel/db/rows.ts'
 import { hasFreeIpv4 } from '../../network/ip-pools/queries.ts'
-import type { AuditTarget } from '../../platform/audit/target.ts'
 import { locationReference } from '../locations/queries.ts'
 import { type Enrollment, enrollments, type Node, nodes } from './tables.ts'
 

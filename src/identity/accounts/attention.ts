@@ -1,5 +1,5 @@
+import type { Source } from '../../kernel/attention.ts'
 import { iso } from '../../kernel/db/clock.ts'
-import type { Source } from '../../platform/overview/attention.ts'
 import { accountById } from './queries.ts'
 
 export const lockedAccount: Source = ({ tx, actor }) => {

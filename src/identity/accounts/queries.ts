@@ -2,10 +2,10 @@ import { and, eq, isNotNull, isNull, ne, or, type SQL } from 'drizzle-orm'
 import { newest } from '../../kernel/api/list.ts'
 import { patched } from '../../kernel/api/named.ts'
 import type { ReadContext } from '../../kernel/api/operation.ts'
+import type { AuditTarget } from '../../kernel/audit/target.ts'
 import { type Db, prepared, type Tx } from '../../kernel/db/open.ts'
 import { reference } from '../../kernel/db/reference.ts'
 import { contains, LIKE, rowBy } from '../../kernel/db/rows.ts'
-import type { AuditTarget } from '../../platform/audit/target.ts'
 import { type Account, accounts } from './tables.ts'
 
 export const accountReference = reference(accounts, ['kind', 'name', 'email', 'resellerId', 'disabledAt'])

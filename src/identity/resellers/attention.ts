@@ -1,6 +1,6 @@
 import { mayCall } from '../../kernel/api/operation.ts'
+import { MOST_SHOWN, type Source } from '../../kernel/attention.ts'
 import { iso } from '../../kernel/db/clock.ts'
-import { MOST_SHOWN, type Source } from '../../platform/overview/attention.ts'
 import { accountById, lockedCustomersOf } from '../accounts/queries.ts'
 import { withTerms } from './model.ts'
 import { getResellerAccount, listResellerCustomers } from './own.ts'

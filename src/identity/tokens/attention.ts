@@ -1,6 +1,6 @@
 import { mayCall } from '../../kernel/api/operation.ts'
+import { MOST_SHOWN, type Source } from '../../kernel/attention.ts'
 import { day, iso } from '../../kernel/db/clock.ts'
-import { MOST_SHOWN, type Source } from '../../platform/overview/attention.ts'
 import { endingTokensOf } from './queries.ts'
 import { listTokens } from './tokens.ts'
 

@@ -1,6 +1,6 @@
 import { mayCall } from '../../kernel/api/operation.ts'
+import type { Source } from '../../kernel/attention.ts'
 import { count } from '../../kernel/words.ts'
-import type { Source } from '../../platform/overview/attention.ts'
 import { listPools } from './pools.ts'
 import { poolsNearlyUsedUp } from './queries.ts'
 

@@ -2,10 +2,10 @@
 
 import { and, asc, count, eq, gt } from 'drizzle-orm'
 import { workloadReference } from '../../compute/workloads/queries.ts'
+import type { AuditTarget } from '../../kernel/audit/target.ts'
 import { type Db, prepared, type Tx } from '../../kernel/db/open.ts'
 import { reference } from '../../kernel/db/reference.ts'
 import { LIKE, rowBy } from '../../kernel/db/rows.ts'
-import type { AuditTarget } from '../../platform/audit/target.ts'
 import { type Address, addresses, type Pool, poolNodes, pools } from './tables.ts'
 
 export const poolReference = reference(pools, ['name'])

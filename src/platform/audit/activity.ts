@@ -9,6 +9,7 @@ import { useSignInLink } from '../../identity/auth/links/sign-in-links.ts'
 import { accountKinds, everybody } from '../../kernel/api/access.ts'
 import { page, paginate } from '../../kernel/api/list.ts'
 import { described, namedSchema, nullable, operation, type ReadContext, time } from '../../kernel/api/operation.ts'
+import { targetsOf } from '../../kernel/audit/target.ts'
 import { iso } from '../../kernel/db/clock.ts'
 import { auditActorFor, type Relation } from './audit-actor.ts'
 import { via, viaOf } from './line.ts'
@@ -22,7 +23,6 @@ import {
   selectLinesOf,
   withoutTargets,
 } from './queries.ts'
-import { targetsOf } from './target.ts'
 
 const activity = namedSchema('Activity', {
   id: t.String(),

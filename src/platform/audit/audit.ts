@@ -1,8 +1,8 @@
 import { page, paginate } from '../../kernel/api/list.ts'
 import { operation } from '../../kernel/api/operation.ts'
+import { targetsOf } from '../../kernel/audit/target.ts'
 import { filterQuery, lineResponse, showLine } from './line.ts'
 import { countLines, filterFrom, selectLinesOf } from './queries.ts'
-import { targetsOf } from './target.ts'
 
 export const listAudit = operation({
   id: 'audit.list',

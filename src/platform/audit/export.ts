@@ -1,9 +1,9 @@
 // The log as a file, newest first, to be kept elsewhere or read in a spreadsheet.
 import { stringify } from 'csv-stringify/sync'
 import { operation, type ReadContext, stream } from '../../kernel/api/operation.ts'
+import { targetsOf } from '../../kernel/audit/target.ts'
 import { filterQuery, showLine } from './line.ts'
 import { filterFrom, selectLinesOf } from './queries.ts'
-import { targetsOf } from './target.ts'
 
 /** Lines per read: some milliseconds of work, about 100 kB. */
 const SLICE = 200

@@ -1,5 +1,6 @@
 // A line of the audit log as the API shows it, and the filters by which lines are found.
 import { Type as t } from 'typebox'
+import { ENROLLED } from '../../fleet/nodes/agent-connection.ts'
 import { accountKinds } from '../../kernel/api/access.ts'
 import { described, namedSchema, nullable, time } from '../../kernel/api/operation.ts'
 import { moment, text } from '../../kernel/api/query.ts'
@@ -77,4 +78,4 @@ export const filterQuery = {
 } as const
 
 /** Lines of events that are no call of an operation, in words. */
-export const otherLines = { 'nodes.enrolled': 'A node enrolled' } as const
+export const otherLines = { [ENROLLED]: 'A node enrolled' } as const

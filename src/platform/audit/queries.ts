@@ -5,10 +5,10 @@ import { tokenReference } from '../../identity/tokens/queries.ts'
 import type { AccountKind } from '../../kernel/api/access.ts'
 import type { Query } from '../../kernel/api/operation.ts'
 import { auditReference } from '../../kernel/audit/queries.ts'
+import type { AuditTarget } from '../../kernel/audit/target.ts'
 import { looksLikeId } from '../../kernel/db/ids.ts'
 import type { Db } from '../../kernel/db/open.ts'
 import { partOf } from '../../kernel/db/rows.ts'
-import type { AuditTarget } from './target.ts'
 
 export type LineRow = {
   id: string

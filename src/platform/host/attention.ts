@@ -1,5 +1,5 @@
 import { mayCall } from '../../kernel/api/operation.ts'
-import type { Attention, Source } from '../overview/attention.ts'
+import type { Attention, Source } from '../../kernel/attention.ts'
 import { DISK_SHOWN_PERCENT, getPanelHost, MEMORY_SHOWN_PERCENT } from './panel-host.ts'
 
 /** Two figures, for actors who may see the host. */

@@ -1,8 +1,8 @@
 // The host of the controller: load, memory, disk and uptime.
 import { Type as t } from 'typebox'
-import { VERSION } from '../../app/version.ts'
 import { operation, time } from '../../kernel/api/operation.ts'
 import { iso, second } from '../../kernel/db/clock.ts'
+import { VERSION } from '../../kernel/version.ts'
 
 /** From these percentages on the host is listed under Needs attention. */
 export const DISK_SHOWN_PERCENT = 85

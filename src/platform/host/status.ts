@@ -1,7 +1,7 @@
 import { Type as t } from 'typebox'
-import { VERSION } from '../../app/version.ts'
 import { operation, time } from '../../kernel/api/operation.ts'
 import { iso } from '../../kernel/db/clock.ts'
+import { VERSION } from '../../kernel/version.ts'
 
 export const getStatus = operation({
   id: 'status.get',

@@ -1,7 +1,7 @@
 import { visible } from '../../compute/workloads/access.ts'
 import { areas } from '../../identity/accounts/areas.ts'
+import { MOST_SHOWN, type Source } from '../../kernel/attention.ts'
 import { day, iso } from '../../kernel/db/clock.ts'
-import { MOST_SHOWN, type Source } from '../overview/attention.ts'
 import { lastFailedJobs, stuckJobRows, visibleJobs } from './queries.ts'
 
 /** A failed job is shown for this long. */

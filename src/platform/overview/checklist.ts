@@ -2,7 +2,7 @@
 // operation.
 import type { AccountKind } from '../../kernel/api/access.ts'
 import { mayCall, type Operation, type ReadContext } from '../../kernel/api/operation.ts'
-import type { Step } from './attention.ts'
+import type { Step } from '../../kernel/attention.ts'
 
 export type ChecklistStep = {
   /** Kinds of account that do it. */

@@ -5,8 +5,8 @@ import { serverKind } from '../../compute/servers/model.ts'
 import { visible } from '../../compute/workloads/access.ts'
 import { countByStatus } from '../../compute/workloads/reports.ts'
 import { operation, type ReadContext, time } from '../../kernel/api/operation.ts'
+import { attention, needsAttention, step } from '../../kernel/attention.ts'
 import { iso } from '../../kernel/db/clock.ts'
-import { attention, needsAttention, step } from './attention.ts'
 import { checklistFor } from './checklist.ts'
 
 export const getOwnOverview = operation({

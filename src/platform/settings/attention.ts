@@ -1,9 +1,9 @@
 import { mayCall } from '../../kernel/api/operation.ts'
+import type { Source } from '../../kernel/attention.ts'
 import { hour } from '../../kernel/db/clock.ts'
 import { mailDelivery } from '../../kernel/mail/mail.ts'
 import { undelivered } from '../../kernel/queue/queries.ts'
 import { count } from '../../kernel/words.ts'
-import type { Source } from '../overview/attention.ts'
 import { getMail } from './mail.ts'
 
 export const unsentMails: Source = ({ tx, actor, clock }) => {

@@ -4,7 +4,7 @@ import { generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { agentHeaders, agentPaths, type Facts, PROTOCOL, signedText } from '../../../agent/protocol/wire.ts'
-import { VERSION } from '../../../src/app/version.ts'
+import { VERSION } from '../../../src/kernel/version.ts'
 import { type Panel, panel } from '../../support/world/panel.ts'
 
 let p: Panel

@@ -2,11 +2,11 @@
 import { generateKeyPairSync, randomBytes } from 'node:crypto'
 import { mkdirSync } from 'node:fs'
 import type { Facts } from '../../../agent/protocol/wire.ts'
-import { VERSION } from '../../../src/app/version.ts'
 import { presets } from '../../../src/identity/tokens/presets.ts'
 import { digest, randomToken } from '../../../src/kernel/crypto/secrets.ts'
 import { newId } from '../../../src/kernel/db/ids.ts'
 import { type Db, openDb, write } from '../../../src/kernel/db/open.ts'
+import { VERSION } from '../../../src/kernel/version.ts'
 
 export type Size = { servers: number; customers: number; nodes: number; tokens: number; freeAddresses: number }
 export type SeededNode = {

@@ -20,7 +20,7 @@ import { PageTabs } from '../../components/table.tsx'
 import { howLong, Time } from '../../components/time.tsx'
 import { Leave } from '../../identity/team/actions.tsx'
 import { roleTitles } from '../../identity/team/fields.tsx'
-import { ForceOff, PowerButton, quickPower } from './power.tsx'
+import { ForceOff, PowerButton, quickPower } from './power-buttons.tsx'
 import { OwnerLink } from './table.tsx'
 import type { Server } from './words.ts'
 

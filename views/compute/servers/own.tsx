@@ -16,7 +16,7 @@ import { serverStates } from '../../components/state.tsx'
 import { Pager } from '../../components/table.tsx'
 import { count } from '../../components/words.ts'
 import { NoServers } from './list.tsx'
-import { PowerButton, powerFaces, quickPower } from './power.tsx'
+import { PowerButton, powerFaces, quickPower } from './power-buttons.tsx'
 import { type ListedServer, type ListedServers, ServerTable } from './table.tsx'
 
 /** Most servers on one page, and so the most that can be chosen at once. */

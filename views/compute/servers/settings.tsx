@@ -21,7 +21,7 @@ import { exactGb } from '../../components/words.ts'
 import { InviteFields } from '../../identity/team/fields.tsx'
 import { AccessFields, imageOptions, NoImages, rootPassword } from './access.tsx'
 import { ServerFrame } from './frame.tsx'
-import { away } from './power.tsx'
+import { away } from './power-buttons.tsx'
 import { keysOf } from './show.tsx'
 import { disabledReason, type Server, whatGoes } from './words.ts'
 

@@ -1,6 +1,7 @@
 // What the first page of each kind of account begins with: what needs attention, and the set-up that is not finished.
+
+import type { Attention, Step } from '../../../src/kernel/attention.ts'
 import { useAt } from '../../../src/kernel/web/page-context.ts'
-import type { Attention, Step } from '../../../src/platform/overview/attention.ts'
 import { Icon } from '../../components/icon.tsx'
 import { Link } from '../../components/link.tsx'
 import { Section } from '../../components/section.tsx'

@@ -1,7 +1,7 @@
-import type { AccountKind, Scope } from '../../kernel/api/access.ts'
-import type { Actor } from '../../kernel/api/actor.ts'
-import type { IdPrefix } from '../../kernel/db/ids.ts'
-import type { Registry } from '../../kernel/registry.ts'
+import type { AccountKind, Scope } from '../api/access.ts'
+import type { Actor } from '../api/actor.ts'
+import type { IdPrefix } from '../db/ids.ts'
+import type { Registry } from '../registry.ts'
 
 export type TargetShown = { id: string; kind: AccountKind | null; isGone: boolean }
 
@@ -25,7 +25,7 @@ export type AuditTarget = {
   isGone?(id: string): string
 }
 
-declare module '../../kernel/feature.ts' {
+declare module '../feature.ts' {
   interface FeatureFields {
     /** How the audit log describes what operations of this feature change. */
     auditTargets?: readonly AuditTarget[]

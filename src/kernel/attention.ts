@@ -1,7 +1,7 @@
 // Needs attention: one form for every kind of account. Each feature declares its own sources (`attention` in its
 // feature.ts).
 import { type Static, Type as t } from 'typebox'
-import { described, namedSchema, nullable, type ReadContext, time } from '../../kernel/api/operation.ts'
+import { described, namedSchema, nullable, type ReadContext, time } from './api/operation.ts'
 
 /** A trouble: since when, what it means, and one action where there is one. */
 export const attention = namedSchema('Attention', {
@@ -20,7 +20,7 @@ export type Attention = Static<typeof attention>
 /** Returns only what the actor may see, by the operation behind it; an empty list for an actor it does not concern. */
 export type Source = (call: ReadContext) => Attention[]
 
-declare module '../../kernel/feature.ts' {
+declare module './feature.ts' {
   interface FeatureFields {
     /** Sources of troubles for the overview. */
     attention?: readonly Source[]
