@@ -7,6 +7,7 @@ import { statuses } from '../../src/compute/workloads/status.ts'
 import { presets } from '../../src/identity/tokens/presets.ts'
 import { accountKinds, type Scope } from '../../src/kernel/api/access.ts'
 import { checksOf } from '../../src/kernel/api/http.ts'
+import { jobFailures } from '../../src/kernel/jobs/failures.ts'
 import { golden } from '../support/golden.ts'
 import { permissions, scopes, scopesOf } from '../support/world/rights.ts'
 
@@ -81,6 +82,7 @@ describe('docs/api.md', () => {
     const prose = text.replace(/```[\s\S]*?```/g, '')
     const known = new Set([
       ...Object.keys(errors),
+      ...Object.keys(jobFailures),
       'queued',
       'running',
       'succeeded',

@@ -28,3 +28,11 @@ export class Stopped extends Error {}
 export class Parked extends Error {}
 /** Only tests throw it: it stands for a crash of the controller. */
 export class InjectedCrash extends Error {}
+
+/** The codes with which the runner itself fails a job; every other code comes from the node or from a step. */
+export const jobFailures = {
+  cancelled: 'Somebody cancelled the job, or another job superseded it.',
+  node_unreachable: 'The node stayed away for 15 minutes.',
+  node_removed: 'The node was removed or declared lost.',
+  child_failed: 'One of its child jobs failed.',
+} as const
