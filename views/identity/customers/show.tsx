@@ -87,7 +87,7 @@ function HeadActions({ customer: c, area }: { customer: Customer; area: SellingA
   return (
     <>
       {area === '/admin' && c.kind === 'reseller' && (
-        <Link class="btn" href={`/admin/resellers/${c.id}`}>
+        <Link class="btn" to="/admin/resellers/{id}" params={{ id: c.id }}>
           Open reseller
         </Link>
       )}
@@ -128,7 +128,13 @@ const CustomerServers = ({ customer: c, servers, area }: ServersProps) => (
     id="servers"
     title="Servers"
     count={servers.total || undefined}
-    actions={servers.nextCursor && <Link href={`${area}/servers?ownerId=${c.id}`}>Show all</Link>}
+    actions={
+      servers.nextCursor && (
+        <Link to={`${area}/servers`} query={{ ownerId: c.id }}>
+          Show all
+        </Link>
+      )
+    }
     flush
   >
     <Live id="servers-list" every={4} class="">
@@ -159,7 +165,11 @@ function Details({ customer: c, area }: { customer: Customer; area: SellingArea 
           ['Kind', ofStaff && (c.kind === 'reseller' ? 'Reseller' : 'Customer')],
           [
             'Reseller',
-            ofStaff && c.resellerId && <Link href={`/admin/resellers/${c.resellerId}`}>{c.resellerName}</Link>,
+            ofStaff && c.resellerId && (
+              <Link to="/admin/resellers/{id}" params={{ id: c.resellerId }}>
+                {c.resellerName}
+              </Link>
+            ),
           ],
           ['External id', c.externalId && <Copyable text={c.externalId} what="external id" />],
           ['Sign-in', c.id !== useAt().actor.accountId && <SigningIn customer={c} mayManage={mayManage} />],

@@ -35,7 +35,7 @@ export function CustomerTable({ customers, area, reseller = true }: TableProps) 
 
 const Name = ({ of: c, area }: { of: Customer; area: SellingArea }) => (
   <>
-    <Link href={`${area}/customers/${c.id}`} title={c.name}>
+    <Link to={`${area}/customers/{id}`} params={{ id: c.id }} title={c.name}>
       {c.name}
     </Link>
     {c.organization && <small title={c.organization}>{c.organization}</small>}
@@ -51,16 +51,20 @@ const CustomerState = ({ of: { lockedAt } }: { of: Customer }) => (
 /** A reseller has a page of its own beside that of its account. */
 const Reseller = ({ of: c }: { of: Customer }) =>
   c.kind === 'reseller' ? (
-    <Link href={`/admin/resellers/${c.id}`}>Is a reseller</Link>
+    <Link to="/admin/resellers/{id}" params={{ id: c.id }}>
+      Is a reseller
+    </Link>
   ) : c.resellerId ? (
-    <Link href={`/admin/resellers/${c.resellerId}`}>{c.resellerName}</Link>
+    <Link to="/admin/resellers/{id}" params={{ id: c.resellerId }}>
+      {c.resellerName}
+    </Link>
   ) : (
     '–'
   )
 
 const Servers = ({ of: c, area }: { of: Customer; area: SellingArea }) =>
   c.servers > 0 ? (
-    <Link href={`${area}/servers?ownerId=${c.id}`}>
+    <Link to={`${area}/servers`} query={{ ownerId: c.id }}>
       <Count n={c.servers} of="server" />
     </Link>
   ) : (

@@ -103,7 +103,7 @@ function NearQuotas({ of: r }: { of: Reseller }) {
 
 const Name = ({ of: r }: { of: Reseller }) => (
   <>
-    <Link href={`/admin/resellers/${r.id}`} title={r.name}>
+    <Link to="/admin/resellers/{id}" params={{ id: r.id }} title={r.name}>
       {r.name}
     </Link>
     {r.organization && <small title={r.organization}>{r.organization}</small>}

@@ -121,7 +121,13 @@ const Customers = ({ reseller: r, customers }: CustomersProps) => (
     id="customers"
     title="Customers"
     count={customers.total || undefined}
-    actions={customers.nextCursor && <Link href={`/admin/customers?resellerId=${r.id}`}>Show all</Link>}
+    actions={
+      customers.nextCursor && (
+        <Link to="/admin/customers" query={{ resellerId: r.id }}>
+          Show all
+        </Link>
+      )
+    }
     flush
   >
     {customers.data.length > 0 ? (
@@ -138,7 +144,13 @@ const Servers = ({ reseller: r, servers }: ServersProps) => (
     id="servers"
     title="Servers"
     count={servers.total || undefined}
-    actions={servers.nextCursor && <Link href={`/admin/servers?resellerId=${r.id}`}>Show all</Link>}
+    actions={
+      servers.nextCursor && (
+        <Link to="/admin/servers" query={{ resellerId: r.id }}>
+          Show all
+        </Link>
+      )
+    }
     flush
   >
     <Live id="servers-list" every={4} class="">

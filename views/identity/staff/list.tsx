@@ -35,7 +35,7 @@ export const staffPage = page({
         title="Staff"
         actions={
           <>
-            <Link class="btn" href="/admin/roles">
+            <Link class="btn" to="/admin/roles">
               Roles
             </Link>
             <AddMember roles={roles.data} />

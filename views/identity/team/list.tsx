@@ -71,7 +71,13 @@ const Invite = ({ servers }: { servers: readonly Option[] }) => (
 
 const Servers = ({ of }: { of: Pick<Member, 'server'> }) => {
   const area = areaOf(useAt())
-  return of.server ? <Link href={`${area}/servers/${of.server.id}`}>{of.server.name}</Link> : 'All servers'
+  return of.server ? (
+    <Link to={`${area}/servers/{id}`} params={{ id: of.server.id }}>
+      {of.server.name}
+    </Link>
+  ) : (
+    'All servers'
+  )
 }
 
 const RoleCell = ({ role }: { role: Member['role'] }) => (
