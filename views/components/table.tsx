@@ -1,10 +1,10 @@
 // Lists: filters that are the address, a table whose rows become three lines on a phone, and a pager by cursor.
 import type { ComponentChildren } from 'preact'
-import { rightsKey } from '../../src/kernel/api/operation.ts'
-import { markup, rendered } from '../../src/kernel/web/html.ts'
+import { markup } from '../../src/kernel/web/html.ts'
 import type { At } from '../../src/kernel/web/page.ts'
-import { inContext, useAt, usePageContext } from '../../src/kernel/web/page-context.ts'
+import { useAt } from '../../src/kernel/web/page-context.ts'
 import { Icon } from './icon.tsx'
+import { useKept } from './kept.tsx'
 import { Link } from './link.tsx'
 
 /**
@@ -33,10 +33,7 @@ type TableProps<Row> = {
   stick?: boolean
   keep?: Keep | undefined
 }
-/**
- * Keeps the markup of rows. `name`: the table and all that decides its cells beside a row and its reader's rights. `records`: the JSON of
- * each row. Cells may ask what their reader may do and where links lead; the time, the address and the reader's choices are not there.
- */
+/** Keeps the markup of rows (kept.tsx). `name`: the table and its columns. `records`: the JSON of each row. */
 export type Keep = { name: string; records: readonly string[] }
 
 const lookOf = <Row,>({ kind = 'wide', num }: Column<Row>) =>
@@ -101,29 +98,13 @@ const Row = <R,>({ row, columns, id }: RowProps<R>) => (
 
 type KeptRowsProps<Row> = Pick<TableProps<Row>, 'rows' | 'columns'> & { idOf: (row: Row) => string; keep: Keep }
 function KeptRows<R>({ rows, columns, idOf, keep }: KeptRowsProps<R>) {
-  const context = usePageContext()
-  const reader = new Bun.CryptoHasher('sha256').update(rightsKey(context.at.actor)).digest('base64')
-  const within = { ...context, at: rightsOnly(context.at) }
-  return markup(
-    rows
-      .map((row, i) => {
-        const id = idOf(row)
-        return context.keptMarkup.text(`${keep.name} ${reader} ${id}`, keep.records[i]!, () =>
-          rendered(inContext(within, Row({ row, columns, id }))),
-        )
-      })
-      .join(''),
-  )
-}
-
-/** The rights of the reader alone: the rest differs between moments and readers, so a cell that asks for it throws. */
-const rightsOnly = ({ may, leads }: At): At =>
-  new Proxy({ may, leads } as At, {
-    get(at, name: keyof At) {
-      if (name in at) return at[name]
-      throw new Error(`a cell of a kept row asked for \`at.${name}\``)
-    },
+  const kept = useKept()
+  const texts = rows.map((row, i) => {
+    const id = idOf(row)
+    return kept(`${keep.name} ${id}`, keep.records[i]!, () => Row({ row, columns, id }))
   })
+  return markup(texts.join(''))
+}
 
 /** The same page with other filters; `null` removes one. Paging starts anew. */
 export function addressWith(at: Pick<At, 'path' | 'query'>, changes: Readonly<Record<string, string | null>>): string {

@@ -13,6 +13,7 @@ import { listJobs } from '../../src/platform/jobs/jobs.ts'
 import { brandCssUrl, logoUrl } from '../../src/platform/settings/brand-style.ts'
 import { Action } from '../components/action.tsx'
 import { Icon } from '../components/icon.tsx'
+import { Kept } from '../components/kept.tsx'
 import { Note } from '../components/section.tsx'
 import { Time } from '../components/time.tsx'
 import { Palette, SearchButton } from '../platform/search/search.tsx'
@@ -177,13 +178,15 @@ function Banners() {
   )
 }
 
-function Dialogs() {
+const Dialogs = () => (
+  <>
+    <SecretOnce />
+    {useAt().path !== '/search' && <Kept name="palette" render={() => <ActionsPalette />} />}
+    <dialog id="confirm" aria-labelledby="confirm-t" />
+  </>
+)
+
+function ActionsPalette() {
   const at = useAt()
-  return (
-    <>
-      <SecretOnce />
-      <Palette actions={actionsOf(at.registry, at.actor).filter((a) => at.leads(a.href))} />
-      <dialog id="confirm" aria-labelledby="confirm-t" />
-    </>
-  )
+  return <Palette actions={actionsOf(at.registry, at.actor).filter((a) => at.leads(a.href))} />
 }

@@ -4,8 +4,13 @@ import { type NavEntry, navGroups } from '../../src/kernel/web/navigation.ts'
 import { useAt } from '../../src/kernel/web/page-context.ts'
 import { Action } from '../components/action.tsx'
 import { Icon, type IconName } from '../components/icon.tsx'
+import { Kept } from '../components/kept.tsx'
 
-export function Navigation({ current }: { current: string | undefined }) {
+export const Navigation = ({ current }: { current: string | undefined }) => (
+  <Kept name={`navigation ${current}`} render={() => <Groups current={current} />} />
+)
+
+function Groups({ current }: { current: string | undefined }) {
   const at = useAt()
   return (
     <nav class="side" id="nav" aria-label="Main">

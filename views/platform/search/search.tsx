@@ -1,7 +1,6 @@
 // The command palette: a field and its results, drawn by the server. As a page it works without scripts; as a dialog on every page
 // public/panel/page/palette.js opens it with Ctrl K and moves through the results.
 import { type Answers, page } from '../../../src/kernel/web/page.ts'
-import { useAt } from '../../../src/kernel/web/page-context.ts'
 import { MOST, search } from '../../../src/platform/search/search.ts'
 import { Head } from '../../components/head.tsx'
 import { Icon, type IconName } from '../../components/icon.tsx'
@@ -101,10 +100,9 @@ export const SearchButton = () => (
   </a>
 )
 
-/** Not on the search page itself, which has the same field. Before anything is typed it shows what can be done. */
-export const Palette = ({ actions }: { actions: readonly Shown[] }) =>
-  useAt().path === '/search' ? null : (
-    <dialog id="palette" class="wide" aria-label="Search">
-      <SearchForm q="" found={actions.slice(0, MOST)} />
-    </dialog>
-  )
+/** Shows the reader's actions until something is typed. Not for the search page, which has the same field. */
+export const Palette = ({ actions }: { actions: readonly Shown[] }) => (
+  <dialog id="palette" class="wide" aria-label="Search">
+    <SearchForm q="" found={actions.slice(0, MOST)} />
+  </dialog>
+)
