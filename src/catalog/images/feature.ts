@@ -1,4 +1,4 @@
-import { imagesPage } from '../../../views/catalog/images/list.ts'
+import { imagesPage } from '../../../views/catalog/images/list.tsx'
 import { feature } from '../../kernel/feature.ts'
 import { addCatalogueImage, changeImage, importImage, listImages, listOfferedImages, removeImage } from './images.ts'
 import { imageTarget, isAnyImagePublished } from './queries.ts'

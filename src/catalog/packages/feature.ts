@@ -1,4 +1,4 @@
-import { packagesPage } from '../../../views/catalog/packages/list.ts'
+import { packagesPage } from '../../../views/catalog/packages/list.tsx'
 import { feature } from '../../kernel/feature.ts'
 import { changePackage, createPackage, listPackages } from './packages.ts'
 import { isAnyPackageOnSale, packageTarget } from './queries.ts'

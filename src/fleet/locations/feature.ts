@@ -1,4 +1,4 @@
-import { locationsPage } from '../../../views/fleet/locations/list.ts'
+import { locationsPage } from '../../../views/fleet/locations/list.tsx'
 import { feature } from '../../kernel/feature.ts'
 import { changeLocation, createLocation, listLocations } from './locations.ts'
 import { isAnyLocation, locationTarget } from './queries.ts'

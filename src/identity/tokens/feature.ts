@@ -1,5 +1,5 @@
 import { tokensPage } from '../../../views/identity/tokens/list.tsx'
-import { ownReferencePage, referencePage } from '../../../views/platform/reference/show.ts'
+import { ownReferencePage, referencePage } from '../../../views/platform/reference/show.tsx'
 import { feature } from '../../kernel/feature.ts'
 import { endingTokens } from './attention.ts'
 import { tokens } from './tables.ts'

@@ -1,5 +1,5 @@
-import { poolsPage } from '../../../views/network/ip-pools/list.ts'
-import { poolPage } from '../../../views/network/ip-pools/show.ts'
+import { poolsPage } from '../../../views/network/ip-pools/list.tsx'
+import { poolPage } from '../../../views/network/ip-pools/show.tsx'
 import { feature } from '../../kernel/feature.ts'
 import { emptyingPools } from './attention.ts'
 import { attachPool, createPool, getPool, listPoolAddresses, listPools, removePool, reserveAddress } from './pools.ts'

@@ -76,7 +76,7 @@ export const createAnnouncement = operation({
   id: 'announcements.create',
   method: 'POST',
   path: '/admin/announcements',
-  summary: 'Announce something to customers, resellers, staff or everybody, from now or from a given time',
+  summary: 'Add an announcement for customers, resellers, staff or everybody, from now or from a given time',
   access,
   body: fields({ text: line(500), audience, level: t.Optional(level), ...span }),
   response,

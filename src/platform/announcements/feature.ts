@@ -1,4 +1,4 @@
-import { announcementsPage } from '../../../views/platform/announcements/list.ts'
+import { announcementsPage } from '../../../views/platform/announcements/list.tsx'
 import { feature } from '../../kernel/feature.ts'
 import {
   changeAnnouncement,
@@ -46,7 +46,7 @@ export const announcementsFeature = feature({
     {
       kinds: ['staff'],
       position: 90,
-      title: 'Announce something',
+      title: 'New announcement',
       page: '/admin/announcements',
       dialog: true,
       does: createAnnouncement,

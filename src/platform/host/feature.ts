@@ -1,4 +1,4 @@
-import { controllerPage } from '../../../views/platform/host/controller.ts'
+import { controllerPage } from '../../../views/platform/host/controller.tsx'
 import { feature } from '../../kernel/feature.ts'
 import { fullHost } from './attention.ts'
 import { HostFigures, thisHost } from './figures.ts'

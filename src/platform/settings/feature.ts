@@ -1,5 +1,5 @@
-import { resellerBrandingPage } from '../../../views/platform/settings/branding.ts'
-import { settingsPage } from '../../../views/platform/settings/settings.ts'
+import { resellerBrandingPage } from '../../../views/platform/settings/branding.tsx'
+import { settingsPage } from '../../../views/platform/settings/settings.tsx'
 import { feature } from '../../kernel/feature.ts'
 import { mailDelivery } from '../../kernel/mail/mail.ts'
 import { hasDelivered } from '../../kernel/queue/queries.ts'

@@ -3,8 +3,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { Type as t } from 'typebox'
 import { operations } from '../../../src/app/features.ts'
 import { fields, mayCall, nullable, secret } from '../../../src/kernel/api/operation.ts'
+import { curlFor } from '../../../views/platform/reference/curl.ts'
 import { fieldRows } from '../../../views/platform/reference/fields.ts'
-import { curlFor } from '../../../views/platform/reference/show.ts'
 import { type Panel, panel, type Who } from '../../support/world/panel.ts'
 
 let p: Panel
@@ -102,7 +102,7 @@ describe('the reference page', () => {
       '<code>token_not_found</code>',
       'https://panel.test/api/v1/servers',
       'data-try="/api/v1/servers/{id}"',
-      'A person signed in, not a token.',
+      'A person who is signed in; tokens cannot call it.',
     ])
       expect(text).toContain(words)
     expect(text).not.toContain('https://panel.test/api/v1/account/tokens')

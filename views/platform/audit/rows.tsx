@@ -6,7 +6,7 @@ import { Icon } from '../../components/icon.tsx'
 import { Link } from '../../components/link.tsx'
 import { State } from '../../components/state.tsx'
 import { Time } from '../../components/time.tsx'
-import { wordsOf } from './table.ts'
+import { wordsOf } from './table.tsx'
 
 type Line = Answers<{ a: typeof listServerActivity }>['a']['data'][number]
 

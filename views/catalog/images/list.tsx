@@ -1,0 +1,218 @@
+import {
+  addCatalogueImage,
+  changeImage,
+  importImage,
+  listImages,
+  removeImage,
+} from '../../../src/catalog/images/images.ts'
+import { type Answers, page } from '../../../src/kernel/web/page.ts'
+import { useAt } from '../../../src/kernel/web/page-context.ts'
+import { Action, Menu } from '../../components/action.tsx'
+import { Radios } from '../../components/choices.tsx'
+import { Check, Field } from '../../components/field.tsx'
+import { Head } from '../../components/head.tsx'
+import { Empty, Section } from '../../components/section.tsx'
+import { State } from '../../components/state.tsx'
+import { type Column, Pager, Table } from '../../components/table.tsx'
+import { bytes, count, gb } from '../../components/words.ts'
+
+const reads = { images: listImages }
+type Images = Answers<typeof reads>['images']
+type Image = Images['data'][number]
+
+export const imagesPage = page({
+  path: '/admin/images',
+  reads,
+  title: 'Images',
+  nav: 'images',
+  view: ({ images, at }) => (
+    <>
+      <Head
+        title="Images"
+        actions={<Import />}
+        sub={
+          <span>
+            Operating systems that servers are installed from. Each node downloads an image once and verifies it before
+            use.
+          </span>
+        }
+      />
+      {images.data.length ? (
+        <Table label="Images" rows={images.data} columns={columns} idOf={(i) => i.id} />
+      ) : (
+        <Empty>There are no images yet. Add one from the catalogue below, or import a file.</Empty>
+      )}
+      <Pager of={images} />
+      {at.may(addCatalogueImage) && <Catalogue of={images.catalogue} />}
+    </>
+  ),
+})
+
+const columns: readonly Column<Image>[] = [
+  {
+    title: 'Image',
+    kind: 'name',
+    width: 24,
+    cell: (i) => (
+      <>
+        <b title={i.name}>{i.name}</b>
+        <small>
+          {i.origin === 'catalogue' ? 'From the catalogue' : 'Imported'} · {i.format}
+        </small>
+      </>
+    ),
+  },
+  {
+    title: 'State',
+    kind: 'state',
+    width: 16,
+    cell: (i) =>
+      i.published ? (
+        <State tone="ok" shape="dot">
+          Published
+        </State>
+      ) : (
+        <State tone="idle" shape="hold">
+          Unpublished
+        </State>
+      ),
+  },
+  { title: 'Minimum disk', num: true, width: 12, cell: (i) => gb(i.minDiskGb) },
+  { title: 'Size', num: true, width: 12, cell: (i) => (i.sizeBytes ? bytes(i.sizeBytes) : '–') },
+  {
+    title: 'Checksum',
+    kind: 'mid',
+    width: 20,
+    cell: (i) => <code title={i.checksum}>{`${i.checksum.slice(0, 19)}…`}</code>,
+  },
+  { title: 'Servers', kind: 'mid', num: true, width: 8, cell: (i) => i.servers },
+  { title: 'Actions', kind: 'more', cell: (i) => <ImageMenu of={i} /> },
+]
+
+const Import = () => (
+  <Action
+    op={importImage}
+    label="Import from file"
+    title="Import an image from a file"
+    wide
+    done="{name} is imported"
+    fields={
+      <>
+        <p class="muted">
+          Copy the file to <code>incoming</code> in the controller’s data directory first, usually{' '}
+          <code>/var/lib/berth/incoming</code>. Berth moves it from there and computes its checksum, which takes a while
+          for a large file.
+        </p>
+        <Field
+          scope="import"
+          name="file"
+          label="File name"
+          required
+          mono
+          placeholder="debian-13.qcow2"
+          hint="The name only: no other directory is read."
+        />
+        <Field scope="import" name="name" label="Name" required hint="What customers see, for example Debian 13." />
+        <Radios
+          scope="import"
+          name="format"
+          label="Format"
+          value="qcow2"
+          options={['qcow2', 'raw'].map((value) => ({ value, label: value }))}
+        />
+        <MinimumDisk scope="import" value={10} hint="Packages with a smaller disk cannot use it." />
+        <Check scope="import" name="published" label="Publish it" checked hint="It can be ordered immediately." />
+      </>
+    }
+  />
+)
+
+type MinimumDiskProps = { scope: string; value: number; required?: boolean; hint?: string }
+const MinimumDisk = (props: MinimumDiskProps) => (
+  <Field name="minDiskGb" label="Minimum disk" as="number" unit="GB" {...props} />
+)
+
+/** Nothing for readers who may only look. */
+const ImageMenu = ({ of: i }: { of: Image }) =>
+  useAt().may(changeImage) ? (
+    <Menu label={`Actions for ${i.name}`} small>
+      <Action
+        op={changeImage}
+        params={{ id: i.id }}
+        label={i.published ? 'Unpublish' : 'Publish'}
+        of={i.name}
+        inMenu
+        body={{ published: !i.published }}
+        done={i.published ? `${i.name} can no longer be ordered` : `${i.name} can be ordered`}
+      />
+      <Action
+        op={changeImage}
+        params={{ id: i.id }}
+        label="Edit"
+        of={i.name}
+        inMenu
+        title={`Edit ${i.name}`}
+        submit="Save"
+        done="Saved"
+        fields={
+          <>
+            <Field scope={`edit-${i.id}`} name="name" label="Name" required value={i.name} />
+            <MinimumDisk scope={`edit-${i.id}`} required value={i.minDiskGb} />
+          </>
+        }
+      />
+      <RemoveImage of={i} />
+    </Menu>
+  ) : null
+
+const RemoveImage = ({ of: i }: { of: Image }) => (
+  <Action
+    op={removeImage}
+    params={{ id: i.id }}
+    label="Remove"
+    of={i.name}
+    inMenu
+    tone="bad"
+    title={`Remove ${i.name}?`}
+    done={`${i.name} is removed`}
+    confirm={{
+      keep: 'Keep image',
+      consequences: [
+        'It can no longer be chosen for orders and reinstallations.',
+        i.servers > 0 &&
+          `${count(i.servers, 'existing server')} made from it keep${i.servers === 1 ? 's' : ''} running.`,
+      ],
+    }}
+  />
+)
+
+const Catalogue = ({ of }: { of: Images['catalogue'] }) => (
+  <Section
+    id="catalogue"
+    title="Catalogue"
+    words="Official cloud images. When you add one, its checksum is read from the distribution’s own list."
+  >
+    <ul class="rows">
+      {of.map((c) => (
+        <li>
+          <b class="grow">{c.name}</b>
+          {c.added ? (
+            <State tone="ok" shape="tick">
+              Added
+            </State>
+          ) : (
+            <Action
+              op={addCatalogueImage}
+              label="Add"
+              of={c.name}
+              small
+              body={{ catalogueId: c.id }}
+              icon="plus"
+              done="{name} is added and published"
+            />
+          )}
+        </li>
+      ))}
+    </ul>
+  </Section>
+)

@@ -1,0 +1,194 @@
+import { changePackage, createPackage, listPackages } from '../../../src/catalog/packages/packages.ts'
+import { type Answers, page } from '../../../src/kernel/web/page.ts'
+import { useAt } from '../../../src/kernel/web/page-context.ts'
+import { Action, Menu } from '../../components/action.tsx'
+import { Field } from '../../components/field.tsx'
+import { Head } from '../../components/head.tsx'
+import { Link } from '../../components/link.tsx'
+import { Empty } from '../../components/section.tsx'
+import { State } from '../../components/state.tsx'
+import { type Column, Pager, Table } from '../../components/table.tsx'
+import { count, size, traffic } from '../../components/words.ts'
+
+type Package = Answers<{ p: typeof listPackages }>['p']['data'][number]
+
+export const packagesPage = page({
+  path: '/admin/packages',
+  reads: { packages: listPackages },
+  title: 'Packages',
+  nav: 'packages',
+  view: ({ packages }) => (
+    <>
+      <Head
+        title="Packages"
+        actions={<AddPackage />}
+        sub={<span>Sizes that servers are ordered in. A server keeps the size it was ordered with.</span>}
+      />
+      {packages.data.length ? (
+        <Table label="Packages" rows={packages.data} columns={columns} idOf={(p) => p.id} />
+      ) : (
+        <Empty>There are no packages yet. Every order needs one.</Empty>
+      )}
+      <Pager of={packages} />
+    </>
+  ),
+})
+
+const columns: readonly Column<Package>[] = [
+  {
+    title: 'Package',
+    kind: 'name',
+    width: 20,
+    cell: (p) => (
+      <>
+        <b title={p.name}>{p.name}</b>
+        {p.billingProductId && <small class="mono">{p.billingProductId}</small>}
+      </>
+    ),
+  },
+  {
+    title: 'State',
+    kind: 'state',
+    width: 12,
+    cell: (p) =>
+      p.archived ? (
+        <State tone="idle" shape="hold">
+          Archived
+        </State>
+      ) : (
+        <State tone="ok" shape="dot">
+          On sale
+        </State>
+      ),
+  },
+  { title: 'Size', kind: 'addr', width: 24, cell: (p) => <span title={size(p)}>{size(p)}</span> },
+  {
+    title: 'Traffic',
+    kind: 'a',
+    width: 15,
+    cell: (p) => (p.trafficGb ? `${traffic(p.trafficGb)} a month` : 'Unlimited'),
+  },
+  {
+    title: 'Addresses',
+    kind: 'b',
+    width: 16,
+    cell: (p) => `${p.ipv4} IPv4${p.ipv6Prefix ? `, IPv6 /${p.ipv6Prefix}` : ''}`,
+  },
+  {
+    title: 'Servers',
+    kind: 'mid',
+    num: true,
+    width: 8,
+    cell: (p) =>
+      p.servers ? (
+        <Link to="/admin/servers" query={{ packageId: p.id }}>
+          {p.servers}
+        </Link>
+      ) : (
+        '0'
+      ),
+  },
+  { title: 'Actions', kind: 'more', cell: (p) => <PackageMenu of={p} /> },
+]
+
+const AddPackage = () => (
+  <Action
+    op={createPackage}
+    label="Add package"
+    icon="plus"
+    tone="pri"
+    wide
+    done="{name} is added"
+    fields={<PackageFields scope="package" />}
+  />
+)
+
+/** Nothing for readers who may only look. */
+const PackageMenu = ({ of: p }: { of: Package }) =>
+  useAt().may(changePackage) ? (
+    <Menu label={`Actions for ${p.name}`} small>
+      <Action
+        op={changePackage}
+        params={{ id: p.id }}
+        label="Edit"
+        of={p.name}
+        inMenu
+        title={`Edit ${p.name}`}
+        wide
+        submit="Save"
+        done="Saved"
+        fields={<PackageFields scope={`edit-${p.id}`} of={p} />}
+      />
+      {p.archived ? <Restore of={p} /> : <Archive of={p} />}
+    </Menu>
+  ) : null
+
+const Restore = ({ of: p }: { of: Package }) => (
+  <Action
+    op={changePackage}
+    params={{ id: p.id }}
+    label="Restore"
+    of={p.name}
+    inMenu
+    body={{ archived: false }}
+    done={`${p.name} is on sale`}
+  />
+)
+
+const Archive = ({ of: p }: { of: Package }) => (
+  <Action
+    op={changePackage}
+    params={{ id: p.id }}
+    label="Archive"
+    of={p.name}
+    inMenu
+    body={{ archived: true }}
+    title={`Archive ${p.name}?`}
+    done={`${p.name} is archived`}
+    confirm={{
+      keep: 'Keep on sale',
+      consequences: [
+        'It can no longer be ordered.',
+        p.servers > 0 && `${count(p.servers, 'existing server')} with it keep${p.servers === 1 ? 's' : ''} running.`,
+        'It can be restored.',
+      ],
+    }}
+  />
+)
+
+type FieldsProps = { scope: string; of?: Package }
+const PackageFields = ({ scope, of: p }: FieldsProps) => (
+  <>
+    <Field scope={scope} name="name" label="Name" required value={p?.name} placeholder="KVM 2G" />
+    <div class="pair">
+      <Field scope={scope} name="vcpus" label="vCPUs" as="number" required value={p?.vcpus ?? 2} />
+      <Field scope={scope} name="memoryMb" label="Memory" as="number" unit="MB" required value={p?.memoryMb ?? 2048} />
+      <Field scope={scope} name="diskGb" label="Disk" as="number" unit="GB" required value={p?.diskGb ?? 40} />
+    </div>
+    <div class="pair">
+      <Field
+        scope={scope}
+        name="trafficGb"
+        label="Monthly traffic"
+        as="number"
+        nullable
+        unit="GB"
+        value={p?.trafficGb}
+      />
+      <Field scope={scope} name="portMbps" label="Port speed" as="number" nullable unit="Mbit/s" value={p?.portMbps} />
+    </div>
+    <div class="pair">
+      <Field scope={scope} name="ipv4" label="IPv4 addresses" as="number" required value={p?.ipv4 ?? 1} />
+      <Field
+        scope={scope}
+        name="ipv6Prefix"
+        label="IPv6 prefix length"
+        as="number"
+        nullable
+        value={p ? p.ipv6Prefix : 64}
+        hint="56 to 128. Leave empty for no IPv6."
+      />
+    </div>
+    <Field scope={scope} name="billingProductId" label="Billing product ID" nullable value={p?.billingProductId} />
+  </>
+)

@@ -1,0 +1,166 @@
+import { changeLocation, createLocation, listLocations } from '../../../src/fleet/locations/locations.ts'
+import { type Answers, page, readingAll } from '../../../src/kernel/web/page.ts'
+import { useAt } from '../../../src/kernel/web/page-context.ts'
+import { Action, Menu } from '../../components/action.tsx'
+import { Radios } from '../../components/choices.tsx'
+import { Field } from '../../components/field.tsx'
+import { Meter } from '../../components/figures.tsx'
+import { Head } from '../../components/head.tsx'
+import { Link } from '../../components/link.tsx'
+import { Empty } from '../../components/section.tsx'
+import { OpenState } from '../../components/state.tsx'
+import { type Column, Table } from '../../components/table.tsx'
+import { count, gb, mb } from '../../components/words.ts'
+
+type Location = Answers<{ l: typeof listLocations }>['l']['data'][number]
+
+export const locationsPage = page({
+  path: '/admin/node-groups',
+  reads: { locations: readingAll(listLocations) },
+  title: 'Locations',
+  nav: 'locations',
+  view: ({ locations }) => (
+    <>
+      <Head
+        title="Locations"
+        actions={<AddLocation />}
+        sub={<span>A location is a group of nodes with a rule for placing new servers. Customers see its name.</span>}
+      />
+      {locations.data.length ? (
+        <Table label="Locations" rows={locations.data} columns={columns} idOf={(l) => l.id} />
+      ) : (
+        <Empty>There are no locations yet. Add one, then enroll a node into it.</Empty>
+      )}
+    </>
+  ),
+})
+
+const columns: readonly Column<Location>[] = [
+  {
+    title: 'Location',
+    kind: 'name',
+    width: 22,
+    cell: (l) => (
+      <>
+        <Link to="/admin/nodes" query={{ locationId: l.id }} title={l.name}>
+          {l.name}
+        </Link>
+        <small>{l.placement === 'fill' ? 'Fills one node after the other' : 'Spreads servers over its nodes'}</small>
+      </>
+    ),
+  },
+  { title: 'State', kind: 'state', width: 12, cell: (l) => <OpenState open={l.open} /> },
+  {
+    title: 'Nodes',
+    kind: 'mid',
+    width: 12,
+    cell: (l) => (
+      <>
+        {count(l.nodes, 'node')}
+        <small>{l.connectedNodes} connected</small>
+      </>
+    ),
+  },
+  {
+    title: 'Servers',
+    kind: 'mid',
+    num: true,
+    width: 8,
+    cell: (l) =>
+      l.servers ? (
+        <Link to="/admin/servers" query={{ locationId: l.id }}>
+          {l.servers}
+        </Link>
+      ) : (
+        '0'
+      ),
+  },
+  { title: 'Allocated memory', width: 18, cell: (l) => <Memory of={l} /> },
+  { title: 'Allocated disk', width: 18, cell: (l) => <Disk of={l} /> },
+  { title: 'Free IPv4', kind: 'lo', num: true, width: 8, cell: (l) => l.freeIpv4.toLocaleString('en') },
+  { title: 'Actions', kind: 'more', cell: (l) => <LocationMenu of={l} /> },
+]
+
+const Memory = ({ of: l }: { of: Location }) => (
+  <Meter
+    label="Allocated memory"
+    value={l.heldMemoryMb}
+    total={l.memoryMb}
+    words={`${mb(l.heldMemoryMb)} of ${mb(l.memoryMb)}`}
+    inline
+  />
+)
+const Disk = ({ of: l }: { of: Location }) => (
+  <Meter
+    label="Allocated disk"
+    value={l.heldDiskGb}
+    total={l.diskGb}
+    words={`${gb(l.heldDiskGb)} of ${gb(l.diskGb)}`}
+    inline
+  />
+)
+
+const AddLocation = () => (
+  <Action
+    op={createLocation}
+    label="Add location"
+    icon="plus"
+    tone="pri"
+    done="{name} is added"
+    fields={<LocationFields scope="location" />}
+  />
+)
+
+/** Nothing for readers who may only look. */
+const LocationMenu = ({ of: l }: { of: Location }) =>
+  useAt().may(changeLocation) ? (
+    <Menu label={`Actions for ${l.name}`} small>
+      <Action
+        op={changeLocation}
+        params={{ id: l.id }}
+        label={l.open ? 'Close' : 'Open'}
+        of={l.name}
+        inMenu
+        body={{ open: !l.open }}
+        done={l.open ? `${l.name} takes no new servers` : `${l.name} takes new servers`}
+      />
+      <Action
+        op={changeLocation}
+        params={{ id: l.id }}
+        label="Edit"
+        of={l.name}
+        inMenu
+        title={`Edit ${l.name}`}
+        submit="Save"
+        done="Saved"
+        fields={<LocationFields scope={`edit-${l.id}`} of={l} />}
+      />
+    </Menu>
+  ) : null
+
+const LocationFields = ({ scope, of: l }: { scope: string; of?: Location }) => (
+  <>
+    <Field
+      scope={scope}
+      name="name"
+      label="Name"
+      required
+      value={l?.name}
+      hint="What customers see, for example Frankfurt."
+    />
+    <Radios
+      scope={scope}
+      name="placement"
+      label="Placement of new servers"
+      value={l?.placement ?? 'spread'}
+      options={[
+        { value: 'spread', label: 'Spread', hint: 'On the node with the most free memory.' },
+        {
+          value: 'fill',
+          label: 'Fill',
+          hint: 'On the fullest node with enough space, so that whole nodes stay empty.',
+        },
+      ]}
+    />
+  </>
+)

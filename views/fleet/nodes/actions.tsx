@@ -1,0 +1,186 @@
+// What staff can do with a node: beside its title, and behind the menu what ends it.
+import { declareNodeLost } from '../../../src/fleet/nodes/lose.ts'
+import { changeNode } from '../../../src/fleet/nodes/nodes.ts'
+import { removeNode, removeNodeWithWorkloads } from '../../../src/fleet/nodes/remove.ts'
+import { useAt } from '../../../src/kernel/web/page-context.ts'
+import { Action, Menu } from '../../components/action.tsx'
+import { Field, Select } from '../../components/field.tsx'
+import { count } from '../../components/words.ts'
+import type { ShownNode } from './show.tsx'
+
+type NodeProps = { node: ShownNode }
+type EndProps = NodeProps & { servers: readonly { hostname: string }[] }
+
+export const NodeActions = ({ node: n, servers }: EndProps) => (
+  <>
+    {n.open ? <Close node={n} /> : <Open node={n} />}
+    <Edit node={n} />
+    {useAt().may(removeNode) && (
+      <Menu label="More actions">
+        <DeclareLost node={n} servers={servers} />
+        <RemoveWithServers node={n} servers={servers} />
+        <Remove node={n} />
+      </Menu>
+    )}
+  </>
+)
+
+const Open = ({ node: n }: NodeProps) => (
+  <Action
+    op={changeNode}
+    params={{ id: n.id }}
+    label="Open"
+    body={{ open: true }}
+    done={`${n.name} takes new servers`}
+  />
+)
+
+const Close = ({ node: n }: NodeProps) => (
+  <Action
+    op={changeNode}
+    params={{ id: n.id }}
+    label="Close"
+    body={{ open: false }}
+    icon="lock"
+    done={`${n.name} takes no new servers`}
+    title={`Close ${n.name} for new servers?`}
+    confirm={{
+      keep: 'Keep it open',
+      consequences: [
+        'New servers go to other nodes of its location. If there are none, orders are refused.',
+        `Its ${count(n.servers, 'server')} keep${n.servers === 1 ? 's' : ''} running.`,
+      ],
+    }}
+  />
+)
+
+const Edit = ({ node: n }: NodeProps) => (
+  <Action
+    op={changeNode}
+    params={{ id: n.id }}
+    label="Edit"
+    title={`Edit ${n.name}`}
+    submit="Save"
+    done="Saved"
+    fields={
+      <>
+        <Field scope={`edit-${n.id}`} name="name" label="Name" required value={n.name} />
+        <Bridge node={n} />
+        <Field
+          scope={`edit-${n.id}`}
+          name="reservedMemoryMb"
+          label="Memory reserved for the host"
+          as="number"
+          unit="MB"
+          required
+          value={n.reservedMemoryMb}
+          hint="Servers cannot use it."
+        />
+      </>
+    }
+  />
+)
+
+/** A choice of the bridges that the node has; free text while its own is not among them. */
+function Bridge({ node: n }: NodeProps) {
+  const shared = {
+    scope: `edit-${n.id}`,
+    name: 'bridge',
+    label: 'Bridge',
+    value: n.bridge,
+    hint: 'For servers that are installed from now on.',
+  }
+  const options = n.facts.bridges.map((b) => ({
+    value: b.name,
+    label: b.addresses.length ? `${b.name} (${b.addresses.join(', ')})` : b.name,
+  }))
+  return options.some((o) => o.value === n.bridge) ? (
+    <Select {...shared} options={options} />
+  ) : (
+    <Field {...shared} required mono />
+  )
+}
+
+/** At most this many servers are named in a question. */
+const NAMED = 20
+
+/** The servers that a question concerns, by name; empty where the reader does not see them. */
+function namesOf({ node: n, servers }: EndProps): string {
+  const names = servers.slice(0, NAMED).map((s) => s.hostname)
+  const more = n.servers - names.length
+  if (!names.length) return ''
+  return `${names.join(', ')}${more > 0 ? ` and ${count(more, 'more server', 'more servers')}` : ''}`
+}
+
+const DeclareLost = ({ node: n, servers }: EndProps) => {
+  const names = namesOf({ node: n, servers })
+  return n.connected || n.lostAt ? null : (
+    <Action
+      op={declareNodeLost}
+      params={{ id: n.id }}
+      label="Declare lost"
+      inMenu
+      tone="bad"
+      body={{ name: n.name }}
+      title={`Declare ${n.name} lost?`}
+      done={`${n.name} is lost`}
+      confirm={{
+        type: n.name,
+        keep: 'Keep waiting for it',
+        consequences: [
+          'It is refused when it comes back, until it is enrolled again.',
+          'Jobs for it end, and what they still had to undo there is dropped.',
+          names &&
+            `These servers are marked as failed. They keep their addresses until each is restored elsewhere or terminated: ${names}.`,
+        ],
+      }}
+    />
+  )
+}
+
+const RemoveWithServers = ({ node: n, servers }: EndProps) =>
+  n.connected || n.servers === 0 ? null : (
+    <Action
+      op={removeNodeWithWorkloads}
+      params={{ id: n.id }}
+      label="Remove with its servers"
+      inMenu
+      tone="bad"
+      body={{ name: n.name }}
+      title={`Remove ${n.name} and terminate its servers?`}
+      done={`${n.name} and its servers are removed`}
+      leadsTo="/admin/nodes"
+      confirm={{
+        type: n.name,
+        keep: 'Keep node',
+        consequences: [
+          `These servers are terminated, and their addresses become free: ${namesOf({ node: n, servers }) || count(n.servers, 'server')}.`,
+          'Berth cannot restore anything of them.',
+          'Its credential is revoked immediately.',
+        ],
+      }}
+    />
+  )
+
+const Remove = ({ node: n }: NodeProps) => (
+  <Action
+    op={removeNode}
+    params={{ id: n.id }}
+    label="Remove node"
+    inMenu
+    tone="bad"
+    disabledReason={n.servers > 0 && !n.lostAt && `It has ${count(n.servers, 'server')}. Move or terminate them first.`}
+    title={`Remove ${n.name}?`}
+    done={`${n.name} is removed`}
+    leadsTo="/admin/nodes"
+    confirm={{
+      type: n.name,
+      keep: 'Keep node',
+      consequences: [
+        'Its credential is revoked immediately, and its agent cannot connect with it again.',
+        'It is detached from every address pool.',
+        'What is on its disks stays there. To use it again, enroll it again.',
+      ],
+    }}
+  />
+)

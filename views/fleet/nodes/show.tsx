@@ -1,0 +1,266 @@
+import { listAllServers } from '../../../src/compute/servers/list.ts'
+import { getNode } from '../../../src/fleet/nodes/nodes.ts'
+import { type Answers, ifAllowed, page } from '../../../src/kernel/web/page.ts'
+import { listJobs } from '../../../src/platform/jobs/jobs.ts'
+import { Meter } from '../../components/figures.tsx'
+import { Head } from '../../components/head.tsx'
+import { Link } from '../../components/link.tsx'
+import { Live } from '../../components/live.tsx'
+import { Copyable, Empty, Facts, Note, Section } from '../../components/section.tsx'
+import { NodeState } from '../../components/state.tsx'
+import { Time } from '../../components/time.tsx'
+import { bytes, count, mb } from '../../components/words.ts'
+import { ServerTable } from '../../compute/servers/table.tsx'
+import { JobTable } from '../../platform/jobs/table.tsx'
+import { NodeActions } from './actions.tsx'
+import { DiskMeter, MemoryMeter, virtualisation } from './load.tsx'
+import { Warnings } from './warnings.tsx'
+
+const reads = {
+  node: getNode,
+  servers: ifAllowed(listAllServers, ({ params }) => ({ query: { nodeId: params['id'] ?? '', limit: '50' } })),
+  jobs: ifAllowed(listJobs, ({ params }) => ({ query: { nodeId: params['id'] ?? '', limit: '10' } })),
+}
+type Data = Answers<typeof reads>
+export type ShownNode = Data['node']
+type NodeProps = { node: ShownNode }
+
+export const nodePage = page({
+  path: '/admin/nodes/{id}',
+  reads,
+  title: ({ node }) => node.name,
+  nav: 'nodes',
+  view: (data) => (
+    <Live id="node" every={4}>
+      <Head
+        title={data.node.name}
+        trail={[['Nodes', '/admin/nodes']]}
+        state={<NodeState of={data.node} tag />}
+        actions={<NodeActions node={data.node} servers={data.servers?.data ?? []} />}
+        sub={<Summary node={data.node} />}
+      />
+      <Warnings node={data.node} />
+      <div class="split">
+        <div>
+          <Host node={data.node} />
+        </div>
+        <div>
+          <Capacity node={data.node} />
+          <Differences node={data.node} />
+        </div>
+      </div>
+      {data.servers && <Servers servers={data.servers} nodeId={data.node.id} />}
+      {data.jobs && <Jobs jobs={data.jobs} nodeId={data.node.id} />}
+    </Live>
+  ),
+})
+
+const Summary = ({ node: n }: NodeProps) => (
+  <>
+    <span>
+      <Link to="/admin/node-groups">{n.location.name}</Link>
+    </span>
+    <span>{n.fake ? 'Simulated: it runs no virtual machines' : virtualisation[n.virtualisation.kind]}</span>
+    {n.connected && n.connectedAt ? (
+      <span>
+        connected <Time iso={n.connectedAt} />
+      </span>
+    ) : (
+      <span>
+        last seen <Time iso={n.seenAt} />
+      </span>
+    )}
+  </>
+)
+
+const Capacity = ({ node: n }: NodeProps) => (
+  <Section id="capacity" title="Capacity">
+    <div class="stack">
+      <MemoryMeter of={n} />
+      <DiskMeter of={n} />
+      <p class="muted">
+        Allocated to {count(n.servers, 'server')}. {mb(n.reservedMemoryMb)} of {mb(n.memoryMb)} memory is reserved for
+        the host.
+      </p>
+      {n.load ? (
+        <Measured node={n} load={n.load} />
+      ) : (
+        <p class="muted">Load is measured while the node is connected.</p>
+      )}
+    </div>
+  </Section>
+)
+
+const Measured = ({ node: n, load }: NodeProps & { load: NonNullable<ShownNode['load']> }) => (
+  <>
+    <h3>
+      Measured <Time iso={load.at} />
+    </h3>
+    <Meter
+      label="CPU"
+      value={load.cpuPercent}
+      total={100}
+      words={`${Math.round(load.cpuPercent)} % of ${n.threads} threads · load ${load.load1.toFixed(2)}`}
+    />
+    <Meter
+      label="Memory used"
+      value={n.memoryMb - load.memoryFreeMb}
+      total={n.memoryMb}
+      words={`${mb(load.memoryFreeMb)} free`}
+    />
+    {load.pools.map((p) => (
+      <div>
+        <Meter
+          label={`Disk ${p.name}`}
+          value={p.totalBytes - p.freeBytes}
+          total={p.totalBytes}
+          words={`${bytes(p.freeBytes)} of ${bytes(p.totalBytes)} free`}
+        />
+        <small class="muted">
+          <code>{p.path}</code> ({p.kind})
+        </small>
+      </div>
+    ))}
+  </>
+)
+
+/** Each on a line of its own; false for none. */
+const lines = (of: readonly string[]) => of.length > 0 && of.map((line) => <div class="mono">{line}</div>)
+
+const Host = ({ node: n }: NodeProps) => (
+  <Section id="facts" title="Host">
+    <Facts
+      of={[
+        ['Host name', n.facts.hostname],
+        ['System', `${n.facts.os}, Linux ${n.facts.kernel}`],
+        ['Processor', `${n.facts.cpu.model}, ${n.facts.cpu.threads} threads`],
+        [
+          'Virtualisation',
+          <>
+            {virtualisation[n.virtualisation.kind]}
+            <br />
+            <small class="muted">{n.virtualisation.reason}</small>
+          </>,
+        ],
+        ['Versions', lines(Object.entries(n.facts.versions).map(([name, version]) => `${name} ${version}`))],
+        ['Agent', `${n.agentVersion}${n.agentOutdated ? ' (outdated)' : ''}`],
+        ['Booted', <Time iso={new Date(n.facts.bootedAt).toISOString()} />],
+        ['Addresses', lines(n.facts.addresses)],
+        ['Bridges', <Bridges node={n} />],
+        ['Address pools', <Pools node={n} />],
+        ['ID', <Copyable text={n.id} what="ID" />],
+      ]}
+    />
+  </Section>
+)
+
+const Bridges = ({ node: n }: NodeProps) =>
+  n.facts.bridges.length ? (
+    n.facts.bridges.map((b) => (
+      <div>
+        <code>{b.name}</code>
+        {b.name === n.bridge && ' (used by its servers)'}
+        {b.addresses.length > 0 && <span class="muted"> {b.addresses.join(', ')}</span>}
+      </div>
+    ))
+  ) : (
+    <>None</>
+  )
+
+const Pools = ({ node: n }: NodeProps) =>
+  n.pools.length ? (
+    n.pools.map((p) => (
+      <div>
+        <Link to="/admin/ip-pools/{id}" params={{ id: p.id }}>
+          {p.name}
+        </Link>{' '}
+        <code>{p.network}</code>
+      </div>
+    ))
+  ) : (
+    <>
+      None: its servers get no address. <Link to="/admin/ip-pools">Attach one</Link>
+    </>
+  )
+
+/** Kinds of differences about a server that the controller knows. */
+const aboutServer = (kind: string) => kind === 'power' || kind.startsWith('missing')
+
+const Differences = ({ node: n }: NodeProps) => (
+  <Section
+    id="differences"
+    title="Differences"
+    count={n.found.length || undefined}
+    words={
+      n.found.length > 0 &&
+      'What is on the node but should not be, and what is missing. Nothing is changed automatically: it may be the ' +
+        'only copy of somebody’s data.'
+    }
+  >
+    {n.found.map((d) => (
+      <Note
+        level={d.kind === 'foreign' ? 'info' : 'warn'}
+        action={d.workloadId && aboutServer(d.kind) && <Link href={`/admin/servers/${d.workloadId}`}>Open server</Link>}
+      >
+        {d.words}
+      </Note>
+    ))}
+    {n.found.length === 0 && (
+      <p class="muted">
+        The node matches the records.{' '}
+        {n.inventoryAt ? (
+          <>
+            Compared <Time iso={n.inventoryAt} />.
+          </>
+        ) : (
+          'It has not been compared yet.'
+        )}
+      </p>
+    )}
+  </Section>
+)
+
+type ServersProps = { servers: NonNullable<Data['servers']>; nodeId: string }
+const Servers = ({ servers, nodeId }: ServersProps) => (
+  <Section
+    id="servers"
+    title="Servers"
+    flush
+    count={servers.total || undefined}
+    actions={
+      servers.nextCursor && (
+        <Link to="/admin/servers" query={{ nodeId }}>
+          Show all
+        </Link>
+      )
+    }
+  >
+    {servers.data.length ? (
+      <ServerTable servers={servers.data} area="/admin" place={false} />
+    ) : (
+      <Empty>It has no servers yet.</Empty>
+    )}
+  </Section>
+)
+
+const Jobs = ({ jobs, nodeId }: { jobs: NonNullable<Data['jobs']>; nodeId: string }) => (
+  <Section
+    id="jobs"
+    title="Jobs"
+    flush
+    count={jobs.total || undefined}
+    actions={
+      jobs.nextCursor && (
+        <Link to="/admin/jobs" query={{ nodeId }}>
+          Show all
+        </Link>
+      )
+    }
+  >
+    {jobs.data.length ? (
+      <JobTable jobs={jobs.data} area="/admin" node={false} />
+    ) : (
+      <Empty>No jobs have run on it yet.</Empty>
+    )}
+  </Section>
+)

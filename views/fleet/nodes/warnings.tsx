@@ -1,0 +1,71 @@
+import type { ComponentChildren } from 'preact'
+import { Note } from '../../components/section.tsx'
+import { Time } from '../../components/time.tsx'
+import type { ShownNode } from './show.tsx'
+
+/** A clock that is further off than this is worth a notice. */
+const SKEW_SECONDS = 30
+
+/** What makes the node unfit, with the reason in its own words. */
+export const Warnings = ({ node: n }: { node: ShownNode }) => (
+  <>
+    <Away node={n} />
+    {n.virtualisation.kind !== 'kvm' && !n.fake && (
+      <Note level={n.virtualisation.kind === 'none' ? 'bad' : 'warn'}>
+        <strong>
+          {n.virtualisation.kind === 'none'
+            ? 'It cannot run servers.'
+            : 'It has no hardware virtualisation: its servers are slow.'}
+        </strong>{' '}
+        {n.virtualisation.reason}
+      </Note>
+    )}
+    <ClockSkew ms={n.skewMs} />
+    {n.agentOutdated && (
+      <Note level="warn">
+        <strong>Its agent has version {n.agentVersion}.</strong> New features may not work there until it is updated.
+      </Note>
+    )}
+    {n.facts.bridges.every((b) => b.name !== n.bridge) && (
+      <Note level="bad">
+        <strong>It has no bridge {n.bridge}.</strong> Servers cannot be installed there. Choose another bridge with
+        Edit, or create it on the node.
+      </Note>
+    )}
+  </>
+)
+
+function Away({ node: n }: { node: ShownNode }): ComponentChildren {
+  if (n.lostAt)
+    return (
+      <Note level="bad">
+        <strong>
+          Declared lost <Time iso={n.lostAt} />.
+        </strong>{' '}
+        Its servers have failed: restore them elsewhere or terminate them, then remove the node. If the machine comes
+        back, enroll it again.
+      </Note>
+    )
+  if (n.connected) return null
+  return (
+    <Note level="bad">
+      <strong>
+        Not connected; last seen <Time iso={n.seenAt} />.
+      </strong>{' '}
+      Its servers keep running but cannot be changed. Run <code>systemctl status berth-agent</code> on the node.
+    </Note>
+  )
+}
+
+function ClockSkew({ ms }: { ms: number }) {
+  const seconds = Math.round(Math.abs(ms) / 1000)
+  if (seconds < SKEW_SECONDS) return null
+  return (
+    <Note level="warn">
+      <strong>
+        Its clock is {seconds} s {ms > 0 ? 'ahead' : 'behind'}.
+      </strong>{' '}
+      Set up time synchronisation on it.
+    </Note>
+  )
+}

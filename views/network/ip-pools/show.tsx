@@ -1,0 +1,140 @@
+import { listNodes } from '../../../src/fleet/nodes/nodes.ts'
+import { type Answers, allIfAllowed, page, reading } from '../../../src/kernel/web/page.ts'
+import { attachPool, getPool, listPoolAddresses, removePool } from '../../../src/network/ip-pools/pools.ts'
+import { Action } from '../../components/action.tsx'
+import { Head } from '../../components/head.tsx'
+import { Link } from '../../components/link.tsx'
+import { Copyable, Empty, Facts, Section } from '../../components/section.tsx'
+import { type Column, Pager, Table } from '../../components/table.tsx'
+import { count } from '../../components/words.ts'
+import { CELLS, ChosenAddress, type PoolAddress, PoolMap, stateWords } from './addresses.tsx'
+import { NodeChecks, NodeLinks, type Nodes, PoolUse } from './list.tsx'
+
+const reads = {
+  pool: reading(getPool, ({ params }) => ({ params })),
+  addresses: reading(listPoolAddresses, ({ params, query }) => ({
+    params,
+    query: { limit: String(CELLS), ...(query['cursor'] ? { cursor: query['cursor'] } : {}) },
+  })),
+  nodes: allIfAllowed(listNodes),
+}
+type Data = Answers<typeof reads>
+type Pool = Data['pool']
+
+export const poolPage = page({
+  path: '/admin/ip-pools/{id}',
+  reads,
+  title: ({ pool }) => pool.name,
+  nav: 'pools',
+  view: ({ pool, addresses, nodes }) => (
+    <>
+      <Head
+        title={pool.name}
+        trail={[['Address pools', '/admin/ip-pools']]}
+        sub={<span class="mono">{pool.network}</span>}
+        actions={<PoolActions pool={pool} nodes={nodes} />}
+      />
+      <ChosenAddress addresses={addresses.data} />
+      <div class="split">
+        <div>{pool.version === 4 ? <PoolMap addresses={addresses} /> : <Prefixes addresses={addresses} />}</div>
+        <div>
+          <Details pool={pool} />
+        </div>
+      </div>
+    </>
+  ),
+})
+
+const PoolActions = ({ pool: p, nodes }: { pool: Pool; nodes: Nodes }) => (
+  <>
+    <Action
+      op={attachPool}
+      params={{ id: p.id }}
+      label="Choose nodes"
+      title={`Nodes of ${p.name}`}
+      submit="Save"
+      done="Saved"
+      fields={<NodeChecks scope={`attach-${p.id}`} nodes={nodes} values={p.nodes.map((n) => n.id)} />}
+    />
+    <Action
+      op={removePool}
+      params={{ id: p.id }}
+      label="Remove pool"
+      tone="bad"
+      disabledReason={
+        p.held > 0 && `Servers use ${count(p.held, 'address', 'addresses')} of it. Terminate those servers first.`
+      }
+      title={`Remove ${p.name}?`}
+      done={`${p.name} is removed`}
+      leadsTo="/admin/ip-pools"
+      confirm={{
+        type: p.name,
+        keep: 'Keep pool',
+        consequences: [
+          `New servers no longer get addresses from ${p.network}.`,
+          p.reserved > 0 && `${count(p.reserved, 'reservation')} ${p.reserved === 1 ? 'is' : 'are'} deleted.`,
+          p.nodes.length > 0 && `It is detached from ${count(p.nodes.length, 'node')}.`,
+        ],
+      }}
+    />
+  </>
+)
+
+const Details = ({ pool: p }: { pool: Pool }) => (
+  <Section id="about" title="Details">
+    <div class="stack">
+      {p.total !== null && <PoolUse of={p} />}
+      <Facts
+        of={[
+          ['Gateway', <code>{p.gateway}</code>],
+          [
+            'Range',
+            <>
+              <code>{p.first}</code> to <code>{p.last}</code>
+            </>,
+          ],
+          [
+            'Resolvers',
+            p.resolvers.length
+              ? p.resolvers.map((r) => <div class="mono">{r}</div>)
+              : 'None: servers cannot resolve names.',
+          ],
+          ['Nodes', <NodeLinks nodes={p.nodes} none="None: no server gets an address from it." />],
+          ['In use', count(p.held, 'address', 'addresses')],
+          ['Reserved', count(p.reserved, 'address', 'addresses')],
+          ['ID', <Copyable text={p.id} what="ID" />],
+        ]}
+      />
+    </div>
+  </Section>
+)
+
+/** IPv6 is more than anyone can draw: only what is in use is listed. */
+const Prefixes = ({ addresses }: { addresses: Data['addresses'] }) => (
+  <Section id="map" title="Prefixes in use" flush count={addresses.total || undefined}>
+    {addresses.data.length ? (
+      <Table label="Prefixes" rows={addresses.data} columns={prefixColumns} idOf={(a) => a.id} />
+    ) : (
+      <Empty>No server has a prefix from it yet.</Empty>
+    )}
+    <Pager of={addresses} />
+  </Section>
+)
+
+const prefixColumns: readonly Column<PoolAddress>[] = [
+  { title: 'Prefix', kind: 'name', width: 34, cell: (a) => <b class="mono">{`${a.address}/${a.prefixLength}`}</b> },
+  { title: 'State', kind: 'state', width: 20, cell: (a) => stateWords[a.state] },
+  {
+    title: 'Server',
+    kind: 'addr',
+    width: 28,
+    cell: (a) =>
+      a.workload ? (
+        <Link to="/admin/servers/{id}" params={{ id: a.workload.id }}>
+          {a.workload.hostname}
+        </Link>
+      ) : (
+        '–'
+      ),
+  },
+]
