@@ -6,7 +6,7 @@ import { useAt } from '../../../src/kernel/web/page-context.ts'
 import { Action, Menu } from '../../components/action.tsx'
 import { Field, Select } from '../../components/field.tsx'
 import { count } from '../../components/words.ts'
-import type { ShownNode } from './show.tsx'
+import type { ShownNode } from './load.tsx'
 
 type NodeProps = { node: ShownNode }
 type EndProps = NodeProps & { servers: readonly { hostname: string }[] }
@@ -104,17 +104,16 @@ function Bridge({ node: n }: NodeProps) {
 /** At most this many servers are named in a question. */
 const NAMED = 20
 
-/** The servers that a question concerns, by name; empty where the reader does not see them. */
+/** The servers that a question concerns, by name; counted where the reader does not see them. */
 function namesOf({ node: n, servers }: EndProps): string {
   const names = servers.slice(0, NAMED).map((s) => s.hostname)
   const more = n.servers - names.length
-  if (!names.length) return ''
-  return `${names.join(', ')}${more > 0 ? ` and ${count(more, 'more server', 'more servers')}` : ''}`
+  const others = more > 0 ? ` and ${count(more, 'more server', 'more servers')}` : ''
+  return names.length ? names.join(', ') + others : count(n.servers, 'server')
 }
 
-const DeclareLost = ({ node: n, servers }: EndProps) => {
-  const names = namesOf({ node: n, servers })
-  return n.connected || n.lostAt ? null : (
+const DeclareLost = ({ node: n, servers }: EndProps) =>
+  n.connected || n.lostAt ? null : (
     <Action
       op={declareNodeLost}
       params={{ id: n.id }}
@@ -130,13 +129,12 @@ const DeclareLost = ({ node: n, servers }: EndProps) => {
         consequences: [
           'It is refused when it comes back, until it is enrolled again.',
           'Jobs for it end, and what they still had to undo there is dropped.',
-          names &&
-            `These servers are marked as failed. They keep their addresses until each is restored elsewhere or terminated: ${names}.`,
+          n.servers > 0 && `These servers are marked as failed: ${namesOf({ node: n, servers })}.`,
+          n.servers > 0 && 'They keep their addresses until each is restored elsewhere or terminated.',
         ],
       }}
     />
   )
-}
 
 const RemoveWithServers = ({ node: n, servers }: EndProps) =>
   n.connected || n.servers === 0 ? null : (
@@ -154,7 +152,7 @@ const RemoveWithServers = ({ node: n, servers }: EndProps) =>
         type: n.name,
         keep: 'Keep node',
         consequences: [
-          `These servers are terminated, and their addresses become free: ${namesOf({ node: n, servers }) || count(n.servers, 'server')}.`,
+          `These servers are terminated, and their addresses become free: ${namesOf({ node: n, servers })}.`,
           'Berth cannot restore anything of them.',
           'Its credential is revoked immediately.',
         ],

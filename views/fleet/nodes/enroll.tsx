@@ -54,7 +54,7 @@ const EnrollHead = () => (
   />
 )
 
-/** The token is in the call's response only: public/panel/calls.js puts the command here, and a redraw leaves it alone. */
+/** Only the call's response has the token: public/panel/calls/calls.js puts the command here, and a redraw keeps it. */
 const NewCommand = () => (
   <section class="sec" id="command" hx-morph-skip="" hidden tabindex={-1} aria-labelledby="command-t">
     <header>

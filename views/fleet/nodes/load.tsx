@@ -1,9 +1,11 @@
-import type { listNodes } from '../../../src/fleet/nodes/nodes.ts'
+import type { getNode, listNodes } from '../../../src/fleet/nodes/nodes.ts'
 import type { Answers } from '../../../src/kernel/web/page.ts'
 import { Meter } from '../../components/figures.tsx'
 import { gb, mb } from '../../components/words.ts'
 
 export type Node = Answers<{ nodes: typeof listNodes }>['nodes']['data'][number]
+/** A node on its own page. */
+export type ShownNode = Answers<{ node: typeof getNode }>['node']
 type Props = { of: Node; inline?: boolean }
 
 /** Memory that servers may use, in MB. */

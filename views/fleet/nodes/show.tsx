@@ -13,7 +13,7 @@ import { bytes, count, mb } from '../../components/words.ts'
 import { ServerTable } from '../../compute/servers/table.tsx'
 import { JobTable } from '../../platform/jobs/table.tsx'
 import { NodeActions } from './actions.tsx'
-import { DiskMeter, MemoryMeter, virtualisation } from './load.tsx'
+import { DiskMeter, MemoryMeter, type ShownNode, virtualisation } from './load.tsx'
 import { Warnings } from './warnings.tsx'
 
 const reads = {
@@ -22,7 +22,6 @@ const reads = {
   jobs: ifAllowed(listJobs, ({ params }) => ({ query: { nodeId: params['id'] ?? '', limit: '10' } })),
 }
 type Data = Answers<typeof reads>
-export type ShownNode = Data['node']
 type NodeProps = { node: ShownNode }
 
 export const nodePage = page({

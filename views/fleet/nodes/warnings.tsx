@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { Note } from '../../components/section.tsx'
 import { Time } from '../../components/time.tsx'
-import type { ShownNode } from './show.tsx'
+import type { ShownNode } from './load.tsx'
 
 /** A clock that is further off than this is worth a notice. */
 const SKEW_SECONDS = 30

@@ -1,12 +1,12 @@
 import { type Answers, page } from '../../../src/kernel/web/page.ts'
 import { useAt } from '../../../src/kernel/web/page-context.ts'
 import {
-  audiences,
   changeAnnouncement,
   createAnnouncement,
   listAllAnnouncements,
   removeAnnouncement,
 } from '../../../src/platform/announcements/announcements.ts'
+import { audiences } from '../../../src/platform/announcements/model.ts'
 import { Action, Menu } from '../../components/action.tsx'
 import { Field, Select, TextArea } from '../../components/field.tsx'
 import { Head } from '../../components/head.tsx'

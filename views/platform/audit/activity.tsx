@@ -23,7 +23,8 @@ export const activityPage = page({
           <span>
             {at.actor.kind === 'staff'
               ? 'What you did, and what was done to your account.'
-              : 'What you did, and what was done to your account and servers. If you do not recognise a refused sign-in, change your password.'}
+              : 'What you did, and what was done to your account and servers. If you do not recognise a refused ' +
+                'sign-in, change your password.'}
           </span>
         }
       />

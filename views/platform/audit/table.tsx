@@ -1,10 +1,10 @@
 import type { ComponentChildren } from 'preact'
+import { targetsOf } from '../../../src/kernel/audit/target.ts'
 import type { Answers, At } from '../../../src/kernel/web/page.ts'
 import { useAt } from '../../../src/kernel/web/page-context.ts'
 import type { listActivity } from '../../../src/platform/audit/activity.ts'
 import type { listAudit } from '../../../src/platform/audit/audit.ts'
 import { otherLines } from '../../../src/platform/audit/line.ts'
-import { targetsOf } from '../../../src/platform/audit/target.ts'
 import { areaOf } from '../../components/area.ts'
 import { Link } from '../../components/link.tsx'
 import { State } from '../../components/state.tsx'
@@ -125,7 +125,7 @@ const activityColumns: readonly Column<Activity>[] = [
   { title: 'Target', cell: (l) => <TargetLink of={l} /> },
 ]
 
-/** What somebody may know of what was done to what is theirs. `target`: false where every line is about the same thing. */
+/** What was done to what is the reader's. `target`: false where every line is about the same thing. */
 export const ActivityTable = ({ lines, target = true }: { lines: readonly Activity[]; target?: boolean }) => (
   <Table
     label="Activity"

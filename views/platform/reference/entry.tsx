@@ -113,7 +113,7 @@ function Tables({ op, usual }: OpProps & { usual: ReadonlySet<Code> }) {
   )
 }
 
-/** Calls it from the page, with the rights of the reader; public/panel/try.js shows the response under it. */
+/** Calls it from the page, with the rights of the reader; public/panel/calls/try.js shows the response under it. */
 function TryIt({ op }: OpProps) {
   // A file is nothing to look at on a page.
   if (op.method !== 'GET' || op.produces) return null

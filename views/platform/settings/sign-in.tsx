@@ -28,7 +28,10 @@ export const SignInProvider = ({ of: provider }: ProviderProps) => (
       </State>
     }
     actions={provider.issuer && <TurnOff of={provider} />}
-    words="People who have an account here can sign in with their account at an OpenID Connect provider. It creates no accounts."
+    words={
+      'People who have an account here can sign in with their account at an OpenID Connect provider. ' +
+      'It creates no accounts.'
+    }
   >
     <div class="stack">
       <Facts of={[['Redirect URL', <Copyable text={provider.redirectUrl} what="redirect URL" />]]} />
@@ -49,7 +52,8 @@ const TurnOff = ({ of: provider }: ProviderProps) => (
         <>
           The button <strong>{provider.label}</strong> disappears from the sign-in page.
         </>,
-        'People who are signed in stay signed in. From now on, people without a password ask for a sign-in link by email.',
+        'People who are signed in stay signed in.',
+        'From now on, people without a password ask for a sign-in link by email.',
       ],
     }}
   />
