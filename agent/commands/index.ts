@@ -25,7 +25,13 @@ const checks = new Map(Object.entries(commands).map(([name, { input }]) => [name
 export function parseCommand(
   name: string,
   input: unknown,
-): { name: CommandName; work: (host: Host) => Promise<unknown>; workload: string | undefined } {
+): {
+  name: CommandName
+  work: (host: Host) => Promise<unknown>
+  workload: string | undefined
+  /** The workload whose other commands must wait; undefined for a command that looks or waits. */
+  turn: string | undefined
+} {
   const check = checks.get(name)
   if (!check)
     throw new Failure('invalid_command', `this agent knows no command ${name}; is it older than the controller?`)
@@ -34,8 +40,17 @@ export function parseCommand(
     throw new Failure('invalid_command', `${name}: ${where.slice(0, 3).join('; ')}`)
   }
   const known = name as CommandName
-  return { name: known, work: (host) => run[known](input as never, host), workload: workloadOf(input) }
+  const workload = workloadOf(input)
+  return {
+    name: known,
+    work: (host) => run[known](input as never, host),
+    workload,
+    turn: looking.has(known) ? undefined : workload,
+  }
 }
+
+/** Commands that change nothing. `vm.await` may take minutes and ends when the vm is stopped: nothing waits for it. */
+const looking: ReadonlySet<CommandName> = new Set(['volume.look', 'vm.look', 'vm.await'])
 
 function workloadOf(input: unknown): string | undefined {
   const { workload, volume } = input as { workload?: string; volume?: { workload: string } }

@@ -154,7 +154,7 @@ export class Connection {
     try {
       const command = parseCommand(name, input)
       const work = () => this.host.withFaults(command.name, command.workload, () => command.work(this.host))
-      return await this.journal.obey({ key, name }, () => loggingTo(this.jobLog(key), work))
+      return await this.journal.obey({ key, name, turn: command.turn }, () => loggingTo(this.jobLog(key), work))
     } catch (error) {
       return { error: failureOf(error) }
     }

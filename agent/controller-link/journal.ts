@@ -1,12 +1,14 @@
 // Makes a repeated command harmless: one that still runs under its key is joined, one that has ended is answered from
 // disk. Only a command that a crash interrupted runs again, and commands converge. Inputs are not stored, because a
-// seed holds password hashes and keys.
+// seed holds password hashes and keys. Commands that act on one workload run one after another: after a cancellation, an
+// undo must not meet the command that it undoes.
 import type { Database } from 'bun:sqlite'
 import { openDatabase } from '../database.ts'
 import { failureOf } from '../failure.ts'
 
 export type Answer = { output: unknown } | { error: { code: string; message: string } }
-export type Command = { key: string; name: string }
+/** `turn`: the workload that the command changes. Without it the command waits for no other. */
+export type Command = { key: string; name: string; turn?: string | undefined }
 export type Journal = ReturnType<typeof openJournal>
 
 const day = 86_400_000
@@ -26,8 +28,11 @@ export function openJournal(
   const find = db.prepare<{ answer: string }, [string]>('select answer from ended where key = ?')
   const keep = db.prepare('insert or ignore into ended (key, name, answer, at) values (?, ?, ?, ?)')
   const going = new Map<string, Promise<Answer>>()
+  const turns = new Map<string, Promise<unknown>>()
 
   const begin = async (command: Command, work: () => Promise<unknown>): Promise<Answer> => {
+    const earlier = command.turn && turns.get(command.turn)
+    if (earlier) await earlier
     crash('before', command)
     const answer = await attempt(work)
     crash('after', command)
@@ -35,14 +40,23 @@ export function openJournal(
     return answer
   }
 
+  /** Makes later commands of the same workload wait until this one has ended, whatever its end. */
+  const take = (workload: string, answer: Promise<unknown>) => {
+    const over = answer.catch(() => {}).finally(() => turns.get(workload) === over && turns.delete(workload))
+    turns.set(workload, over)
+  }
+
   const journal = {
     /** Runs `work` unless it runs or has run under this key. A failure is an answer too, and is stored like one. */
     obey(command: Command, work: () => Promise<unknown>): Promise<Answer> {
       const ended = find.get(command.key)
       if (ended) return Promise.resolve(JSON.parse(ended.answer) as Answer)
-      const joined = going.get(command.key) ?? begin(command, work).finally(() => going.delete(command.key))
-      going.set(command.key, joined)
-      return joined
+      const running = going.get(command.key)
+      if (running) return running
+      const answer = begin(command, work).finally(() => going.delete(command.key))
+      going.set(command.key, answer)
+      if (command.turn) take(command.turn, answer)
+      return answer
     },
     /** The number of commands that are running. */
     going: () => going.size,

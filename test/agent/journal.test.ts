@@ -60,6 +60,23 @@ test('a command that a crash interrupted runs again', async () => {
   const again = journalIn(dir).journal
   expect(await again.obey(command, async () => ({ done: true }))).toEqual({ output: { done: true } })
 })
+test('commands that change one workload run one after another, also after a failure; others do not wait', async () => {
+  const { journal } = journalIn()
+  const [create, remove, look, other] = [work(), work(), work(), work()]
+  const of = (key: string, name: string, turn?: string) => ({ key, name, turn })
+  const created = journal.obey(of('job_1/disk', 'volume.create', 'srv_1'), create.do)
+  const removed = journal.obey(of('job_1/disk/undo', 'volume.remove', 'srv_1'), remove.do)
+  void journal.obey(of('job_1/look', 'vm.look'), look.do)
+  void journal.obey(of('job_2/disk', 'volume.create', 'srv_2'), other.do)
+  await Bun.sleep(5)
+  expect([create.times(), remove.times(), look.times(), other.times()]).toEqual([1, 0, 1, 1])
+  create.end(Promise.reject(new Failure('pool_full', 'no space')))
+  expect(await created).toHaveProperty('error')
+  await Bun.sleep(5)
+  expect(remove.times()).toBe(1)
+  remove.end({})
+  expect(await removed).toEqual({ output: {} })
+})
 test('another key is another command', async () => {
   const { journal } = journalIn()
   await journal.obey(command, async () => ({ n: 1 }))

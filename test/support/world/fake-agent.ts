@@ -40,7 +40,7 @@ export function fakeAgent({ nodeId, home, settings, hub, now, crash }: Options) 
         line: (level: any, text: string) => say(from, { type: 'log', key, level, text, at: Date.now() }),
         progress: (percent: number) => say(from, { type: 'progress', key, percent }),
       }
-      const answer = await journal.obey({ key, name: frame.name }, () =>
+      const answer = await journal.obey({ key, name: frame.name, turn: command.turn }, () =>
         loggingTo(log, () => host.withFaults(command.name, command.workload, () => command.work(host))),
       )
       if (life === myLife)
