@@ -1,9 +1,14 @@
 // No page leads its reader to a refusal. Everybody there can be starts at home and opens every link there is, until
 // none is new.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { h } from 'preact'
 import { homeOf } from '../../src/identity/accounts/areas.ts'
 import { accountKinds } from '../../src/kernel/api/access.ts'
-import { onlyLeading } from '../../src/kernel/web/links.ts'
+import { rendered } from '../../src/kernel/web/html.ts'
+import { KeptMarkup } from '../../src/kernel/web/kept-markup.ts'
+import type { At } from '../../src/kernel/web/page.ts'
+import { inContext } from '../../src/kernel/web/page-context.ts'
+import { Link } from '../../views/components/link.tsx'
 import { type Everything, everything } from '../support/world/everything.ts'
 import type { Who } from '../support/world/panel.ts'
 import { allPermissions } from '../support/world/rights.ts'
@@ -77,12 +82,20 @@ describe('no link leads to a refusal', () => {
   })
 })
 
-test('what leads to a refusal is taken out of a page: a button goes, the words of a link stay', () => {
-  const leads = (href: string) => !href.startsWith('/closed')
-  const drawn = `<p><a href="/open">In</a> <a class="mono" href="/closed/x" title="Why">Out <b>there</b></a></p><a class="btn pri" href="/closed">Go</a><a href="#here">Here</a>`
-  expect(onlyLeading(drawn, leads)).toBe(
-    '<p><a href="/open">In</a> <span class="mono" title="Why">Out <b>there</b></span></p><a href="#here">Here</a>',
+test('a link to a refusal is not drawn: a button goes, the words of a link stay', () => {
+  const at = { leads: (href: string) => !href.startsWith('/closed') } as At
+  const drawn = (href: string, look: string, ...words: any[]) =>
+    rendered(
+      inContext(
+        { at, asset: (name) => name, keptMarkup: new KeptMarkup(1) },
+        h(Link, { href, class: look, title: 'Why', children: words }),
+      ),
+    )
+  expect(drawn('/open', 'mono', 'In')).toBe('<a href="/open" class="mono" title="Why">In</a>')
+  expect(drawn('/closed/x', 'mono', 'Out ', h('b', null, 'there'))).toBe(
+    '<span class="mono" title="Why">Out <b>there</b></span>',
   )
+  expect(drawn('/closed', 'btn pri', 'Go')).toBe('')
 })
 
 describe('each navigation entry', () => {

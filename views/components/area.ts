@@ -2,7 +2,7 @@
 import { type Area, areas } from '../../src/identity/accounts/areas.ts'
 import type { Html } from '../../src/kernel/web/html.ts'
 import { type Answers, type At, type Page, page, type Reads } from '../../src/kernel/web/page.ts'
-import { here } from '../html/live.ts'
+import { here } from './live.tsx'
 
 export type { Area }
 

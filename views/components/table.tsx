@@ -1,10 +1,10 @@
 // Lists: filters that are the address, a table whose rows become three lines on a phone, and a pager by cursor.
 import type { ComponentChildren } from 'preact'
 import { markup } from '../../src/kernel/web/html.ts'
+import { useKept } from '../../src/kernel/web/kept.ts'
 import type { At } from '../../src/kernel/web/page.ts'
 import { useAt } from '../../src/kernel/web/page-context.ts'
 import { Icon } from './icon.tsx'
-import { useKept } from './kept.tsx'
 import { Link } from './link.tsx'
 
 /**
@@ -33,7 +33,7 @@ type TableProps<Row> = {
   stick?: boolean
   keep?: Keep | undefined
 }
-/** Keeps the markup of rows (kept.tsx). `name`: the table and its columns. `records`: the JSON of each row. */
+/** Keeps the markup of rows (src/kernel/web/kept.ts). `name`: the table and its columns. `records`: the JSON of each row. */
 export type Keep = { name: string; records: readonly string[] }
 
 const lookOf = <Row,>({ kind = 'wide', num }: Column<Row>) =>

@@ -1,10 +1,10 @@
 // The navigation of each kind of account, and the account's own menu, both from what features declare.
 import { signOut } from '../../src/identity/auth/sign-in.ts'
+import { Kept } from '../../src/kernel/web/kept.ts'
 import { type NavEntry, navGroups } from '../../src/kernel/web/navigation.ts'
 import { useAt } from '../../src/kernel/web/page-context.ts'
 import { Action } from '../components/action.tsx'
 import { Icon, type IconName } from '../components/icon.tsx'
-import { Kept } from '../components/kept.tsx'
 
 export const Navigation = ({ current }: { current: string | undefined }) => (
   <Kept name={`navigation ${current}`} render={() => <Groups current={current} />} />

@@ -12,9 +12,8 @@ import { log, plainPath } from '../log.ts'
 import type { Registry } from '../registry.ts'
 import type { Brand } from './brand.ts'
 import { CSP_REPORT } from './csp-report.ts'
-import { type Html, markup, rendered } from './html.ts'
+import { type Html, rendered } from './html.ts'
 import type { KeptMarkup } from './kept-markup.ts'
-import { onlyLeading } from './links.ts'
 import { type At, type Leads, mayFor, noPage, type Page, type Reads, readAll, render } from './page.ts'
 import { inContext } from './page-context.ts'
 
@@ -120,8 +119,7 @@ function once<T>(ask: (value: T) => boolean): (value: T) => boolean {
 function document(site: Site, frame: Omit<Frame, 'nonce'>, status: number): Response {
   const nonce = randomBytes(16).toString('base64')
   const context = { at: frame.at, asset: site.asset, keptMarkup: site.keptMarkup }
-  const body = markup(onlyLeading(rendered(inContext(context, frame.body)), frame.at.leads))
-  return new Response(`<!doctype html>${rendered(inContext(context, site.layout({ ...frame, body, nonce })))}`, {
+  return new Response(`<!doctype html>${rendered(inContext(context, site.layout({ ...frame, nonce })))}`, {
     status,
     headers: pageHeaders(nonce),
   })

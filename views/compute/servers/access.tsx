@@ -1,10 +1,12 @@
 // Image and access: what every installation asks for.
+
 import type { listOfferedImages } from '../../../src/catalog/images/images.ts'
 import { listSshKeys } from '../../../src/identity/ssh-keys/ssh-keys.ts'
 import type { Answers } from '../../../src/kernel/web/page.ts'
 import { pathOf } from '../../components/action.tsx'
 import { Radios } from '../../components/choices.tsx'
 import type { Option } from '../../components/field.tsx'
+import { Link } from '../../components/link.tsx'
 import { bytes, exactGb } from '../../components/words.ts'
 
 type Image = Answers<{ images: typeof listOfferedImages }>['images']['data'][number]
@@ -53,7 +55,7 @@ export const NoImages = ({ staff }: { staff: boolean }) => (
   <p class="muted">
     {staff ? (
       <>
-        No image is published. <a href="/admin/images">Add one</a> first.
+        No image is published. <Link href="/admin/images">Add one</Link> first.
       </>
     ) : (
       'No image is offered yet. Ask your provider.'

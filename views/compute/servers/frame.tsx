@@ -101,7 +101,7 @@ function Notices({ server: s, jobs, memberships, area }: Omit<FrameProps, 'child
         </Note>
       )}
       {s.status === 'failed' && (
-        <Note level="bad" action={jobs.data[0] && <a href={`${area}/jobs/${jobs.data[0].id}`}>Show log</a>}>
+        <Note level="bad" action={jobs.data[0] && <Link href={`${area}/jobs/${jobs.data[0].id}`}>Show log</Link>}>
           <strong>The installation failed.</strong> {s.failure}
         </Note>
       )}
@@ -149,12 +149,12 @@ function JobBar({ server: s, jobs, area }: Omit<FrameProps, 'children'>) {
               {job &&
                 ` · step ${job.step.n} of ${job.step.of}${job.step.name && `, ${job.step.name}`} · ${howLong(job.startedAt ?? job.createdAt, null, now)} · you may leave this page`}
             </span>
-            <a href={`${area}/jobs/${s.job.id}`}>Follow job</a>
+            <Link href={`${area}/jobs/${s.job.id}`}>Follow job</Link>
             <progress max={100} value={s.job.progress} aria-label="Progress">{`${s.job.progress} %`}</progress>
           </>
         ) : last ? (
           <span class="cut">
-            Last job: <a href={`${area}/jobs/${last.id}`}>{last.title}</a>,{' '}
+            Last job: <Link href={`${area}/jobs/${last.id}`}>{last.title}</Link>,{' '}
             <Time iso={last.finishedAt ?? last.createdAt} />
           </span>
         ) : (

@@ -1,4 +1,5 @@
 // The pages of an order: what staff and resellers may choose from, and why something cannot be chosen.
+
 import { listOfferedImages } from '../../../src/catalog/images/images.ts'
 import { listPackages } from '../../../src/catalog/packages/packages.ts'
 import { createResellerServer, createServer } from '../../../src/compute/servers/create.ts'
@@ -7,6 +8,7 @@ import { listCustomers } from '../../../src/identity/accounts/customers.ts'
 import { getResellerAccount, listResellerCustomers } from '../../../src/identity/resellers/own.ts'
 import { type At, allIfAllowed, page, reading, readingAll } from '../../../src/kernel/web/page.ts'
 import { Select } from '../../components/field.tsx'
+import { Link } from '../../components/link.tsx'
 import { count, gb, mb } from '../../components/words.ts'
 import { overQuota, SuspendedWords } from '../../identity/reseller/terms.tsx'
 import { NoImages } from './access.tsx'
@@ -70,7 +72,7 @@ export const newServerPage = page({
 
 const AddFirst = ({ words, href }: { words: string; href: string }) => (
   <>
-    {words} <a href={href}>Add one</a> first.
+    {words} <Link href={href}>Add one</Link> first.
   </>
 )
 
@@ -96,7 +98,7 @@ export const resellerNewServerPage = page({
       none={{
         customers: (
           <>
-            You have no customer yet. Order for yourself, or <a href="/reseller/customers">add one</a> first.
+            You have no customer yet. Order for yourself, or <Link href="/reseller/customers">add one</Link> first.
           </>
         ),
         packages: 'There is no package that you may sell yet. Ask your provider.',

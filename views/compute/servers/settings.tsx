@@ -1,4 +1,5 @@
 // What changes more than a server's power. Each entry says what it does before it is pressed.
+
 import type { ComponentChildren } from 'preact'
 import { listOfferedImages } from '../../../src/catalog/images/images.ts'
 import { reinstallOptions, reinstallServer } from '../../../src/compute/servers/install/reinstall.ts'
@@ -16,6 +17,7 @@ import { Action } from '../../components/action.tsx'
 import { type Area, inEveryArea } from '../../components/area.ts'
 import { Radios } from '../../components/choices.tsx'
 import { Field } from '../../components/field.tsx'
+import { Link } from '../../components/link.tsx'
 import { Live } from '../../components/live.tsx'
 import { exactGb } from '../../components/words.ts'
 import { InviteFields } from '../../identity/team/fields.tsx'
@@ -107,7 +109,7 @@ function Share({ server: s }: { server: Server }) {
   if (s.owner.id !== useAt().actor.accountId) return null
   const words = (
     <>
-      Gives somebody access, with the role you choose. <a href="/team">Your team</a>
+      Gives somebody access, with the role you choose. <Link href="/team">Your team</Link>
     </>
   )
   return (

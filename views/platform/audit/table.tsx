@@ -65,7 +65,7 @@ const What = ({ operation, action, jobId }: WhatProps) => {
         {jobId && (
           <>
             {' '}
-            · <a href={`${areaOf(at)}/jobs/${jobId}`}>Job</a>
+            · <Link href={`${areaOf(at)}/jobs/${jobId}`}>Job</Link>
           </>
         )}
       </small>

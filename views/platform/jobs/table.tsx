@@ -35,9 +35,9 @@ export function JobTable({ jobs, area, server = true, node = true }: JobTablePro
       width: 34,
       cell: (j) => (
         <>
-          <a href={`${area}/jobs/${j.id}`} title={j.title}>
+          <Link href={`${area}/jobs/${j.id}`} title={j.title}>
             {j.title}
-          </a>
+          </Link>
           {j.error && <small title={j.error.message}>{j.error.message}</small>}
         </>
       ),
@@ -71,9 +71,9 @@ export const JobRows = ({ jobs, area }: { jobs: readonly Job[]; area: Area }) =>
     {jobs.map((j) => (
       <li id={`row-${j.id}`}>
         <div class="grow">
-          <a href={`${area}/jobs/${j.id}`}>
+          <Link href={`${area}/jobs/${j.id}`}>
             <b>{j.title}</b>
-          </a>
+          </Link>
           <small class="bar">
             <span class="grow">{`Step ${stepOf(j)}`}</span>
             <Time iso={j.createdAt} />

@@ -1,7 +1,7 @@
-import { rightsKey } from '../../src/kernel/api/operation.ts'
-import { type Html, markup, rendered } from '../../src/kernel/web/html.ts'
-import type { At } from '../../src/kernel/web/page.ts'
-import { inContext, usePageContext } from '../../src/kernel/web/page-context.ts'
+import { rightsKey } from '../api/operation.ts'
+import { type Html, markup, rendered } from './html.ts'
+import type { At } from './page.ts'
+import { inContext, usePageContext } from './page-context.ts'
 
 /**
  * Keeps rendered markup between pages, for readers with the same rights. The answer takes `key` (what is drawn), `record` (the data that
