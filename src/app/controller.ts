@@ -9,6 +9,7 @@ import { always, layout } from '../../views/frame/layout.tsx'
 import { isGone, nodeById } from '../fleet/nodes/queries.ts'
 import { Reports } from '../fleet/nodes/report.ts'
 import { setUpToken } from '../identity/accounts/set-up.ts'
+import { HeldRights } from '../identity/accounts/staff/role.ts'
 import { authenticate } from '../identity/auth/authenticate.ts'
 import { startedBy, system } from '../kernel/api/actor.ts'
 import { gate } from '../kernel/api/gate.ts'
@@ -149,12 +150,13 @@ export async function createController({
         }),
     },
   }
+  const heldRights = new HeldRights(registry, 500)
   const httpContext: HttpContext = {
     gate: gate(db, app),
     authenticate(request, on) {
       const { info } = request
       const sender = authenticate(db, {
-        rights: registry,
+        rights: heldRights,
         request,
         origin: config.origin,
         now: clock(),

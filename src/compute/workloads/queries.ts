@@ -1,12 +1,12 @@
 // The statements about what every workload has. A kind reads its own rows through `rowsOf` and never names `workloads`.
-import { and, eq, getTableColumns, isNull, sql } from 'drizzle-orm'
+import { and, eq, getTableColumns, getTableName, isNull, sql } from 'drizzle-orm'
 import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core'
 import type { Power } from '../../../agent/protocol/wire.ts'
 import type { Resource } from '../../kernel/api/operation.ts'
 import type { AuditTarget } from '../../kernel/audit/target.ts'
 import { type Db, prepared, type Tx } from '../../kernel/db/open.ts'
 import { reference } from '../../kernel/db/reference.ts'
-import { inserting, rowBy, unpeeked } from '../../kernel/db/rows.ts'
+import { columnList, columnSql, decoding, inserting, rowBy } from '../../kernel/db/rows.ts'
 import { accessLevel, canSee, type Deciding, rightsWith } from './access.ts'
 import { type Status, statusOf } from './status.ts'
 import { type Lifecycle, type Workload, workloads } from './tables.ts'
@@ -102,17 +102,18 @@ export type WorkloadRow<T extends SQLiteTable> = Workload & T['$inferSelect'] & 
 export function rowsOf<T extends SQLiteTable & { id: SQLiteColumn }>(table: T) {
   // The version is none of the row's own facts: the audit log compares rows.
   const { version: _, ...columns } = getTableColumns(workloads)
-  const find = prepared((db) =>
-    db
-      .select({ ...getTableColumns(table as SQLiteTable), ...columns })
-      .from(workloads)
-      .innerJoin(table as SQLiteTable, eq(table.id, workloads.id))
-      .where(eq(workloads.id, unpeeked('id'))) // 6 µs instead of 25
-      .prepare(),
+  const all = { ...getTableColumns(table as SQLiteTable), ...columns }
+  const decode = decoding<Workload & T['$inferSelect']>(all)
+  // +?: 6 µs instead of 25.
+  const find = prepared(({ $client }) =>
+    $client.prepare<unknown, [string]>(
+      `SELECT ${columnList(all)} ${workloadReference.from('workloads')}
+       JOIN "${getTableName(table)}" ON ${columnSql(table.id)} = workloads.id WHERE workloads.id = +?`,
+    ),
   )
   return (tx: Db, id: string): WorkloadRow<T> | undefined => {
-    const row = find(tx).get({ id }) as (Workload & T['$inferSelect']) | undefined
-    return row && { ...row, status: statusOf(row) }
+    const row = decode(find(tx).get(id))
+    return row && Object.assign(row, { status: statusOf(row) })
   }
 }
 

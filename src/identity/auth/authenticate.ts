@@ -1,6 +1,5 @@
-// From a request's credentials to the actor. It runs for every call; nothing is cached between two calls.
+// From a request's credentials to the actor. It reads the rows of every call anew: a revoked token ends at once.
 
-import { type Permission, type Rights, type Scope, scopesOf } from '../../kernel/api/access.ts'
 import type { Actor } from '../../kernel/api/actor.ts'
 import { ApiError } from '../../kernel/api/errors.ts'
 import type { Sender } from '../../kernel/api/http.ts'
@@ -10,7 +9,7 @@ import { type Db, write } from '../../kernel/db/open.ts'
 import { inside } from '../../kernel/net/cidr.ts'
 import type { Account } from '../accounts/model.ts'
 import { accountById } from '../accounts/queries.ts'
-import { permissionsOf } from '../accounts/staff/role.ts'
+import { type Held, type HeldRights, roleOf } from '../accounts/staff/role.ts'
 import { uiPreferencesOf } from '../accounts/ui-preferences.ts'
 import { markTokenUsed, tokenByHash } from '../tokens/queries.ts'
 import { cookieFrom } from './cookies.ts'
@@ -20,7 +19,7 @@ import { markSeen, SEEN_EVERY_MS, type Session, sessionFrom } from './sessions.t
 const nobody: Sender = { actor: undefined, limitKey: '' }
 
 type Credentials = {
-  rights: Rights
+  rights: HeldRights
   request: Request
   origin: string
   now: number
@@ -40,21 +39,21 @@ export function authenticate(db: Db, { rights, request, origin, now, from, onPag
   return session ? sessionSender(db, rights, session, now, !isRefresh) : nobody
 }
 
-function sessionSender(db: Db, rights: Rights, session: Session, now: number, isActivity: boolean): Sender {
+function sessionSender(db: Db, rights: HeldRights, session: Session, now: number, isActivity: boolean): Sender {
   const account = accountById(db, session.accountId)
   if (!account) return nobody
   if (isActivity && now - session.seenAt > SEEN_EVERY_MS) write(db, (tx) => markSeen(tx, session, now))
-  const permissions = permissionsOf(db, rights, account)
+  const role = roleOf(db, account)
+  const held = rights.of(account.kind, role)
   const { id: sessionId, confirmedAt } = session
   // Support sessions too: the second factor of one's own account is required in another's.
-  const lacks = lacksSecondFactor(db, account)
-  const supported = supportedAccount(db, session, permissions, now)
+  const lacks = lacksSecondFactor(db, account, role)
+  const supported = supportedAccount(db, session, held, now)
   return {
     actor: supported
       ? actorOf(
           supported,
-          [],
-          scopesOf(rights, supported.kind),
+          rights.of(supported.kind, undefined),
           {
             type: 'support',
             sessionId,
@@ -65,30 +64,19 @@ function sessionSender(db: Db, rights: Rights, session: Session, now: number, is
           },
           lacks,
         )
-      : actorOf(
-          account,
-          permissions,
-          scopesOf(rights, account.kind, permissions),
-          { type: 'session', sessionId, confirmedAt },
-          lacks,
-        ),
+      : actorOf(account, held, { type: 'session', sessionId, confirmedAt }, lacks),
     browser: { csrf: session.csrf, uiPreferences: uiPreferencesOf(account) },
     limitKey: account.id,
   }
 }
 
 /** The account of a support session. Checked at every call, because the permission may be gone and the hour over. */
-function supportedAccount(
-  db: Db,
-  session: Session,
-  permissions: readonly Permission[],
-  now: number,
-): Account | undefined {
-  if (!session.supportOf || session.supportUntil! <= now || !permissions.includes('support_session')) return undefined
+function supportedAccount(db: Db, session: Session, { permissions }: Held, now: number): Account | undefined {
+  if (!session.supportOf || session.supportUntil! <= now || !permissions.has('support_session')) return undefined
   return accountById(db, session.supportOf)
 }
 
-function tokenSender(db: Db, rights: Rights, header: string, now: number, from: string): Sender {
+function tokenSender(db: Db, rights: HeldRights, header: string, now: number, from: string): Sender {
   const token = /^Bearer (pnl_[A-Za-z0-9_-]{20,100})$/i.exec(header)?.[1]
   const row = token ? tokenByHash(db, digest(token), now) : undefined
   const account = row ? accountById(db, row.accountId) : undefined
@@ -98,17 +86,15 @@ function tokenSender(db: Db, rights: Rights, header: string, now: number, from: 
       'This token is not valid: it may have expired or been revoked. Make a new one under API tokens.',
     )
   // Limited to the rights that its maker has now, not to those at the time it was made.
-  const permissions = permissionsOf(db, rights, account)
-  const makersScopes = scopesOf(rights, account.kind, permissions)
-  const scopes = new Set((JSON.parse(row.scopes) as Scope[]).filter((name) => makersScopes.has(name)))
+  const role = roleOf(db, account)
+  const held = rights.of(account.kind, role, row.scopes)
   const allow = row.allow === '[]' ? undefined : (JSON.parse(row.allow) as string[])
   return {
     actor: actorOf(
       account,
-      permissions,
-      scopes,
+      held,
       { type: 'token', tokenId: row.id, tokenName: row.name },
-      lacksSecondFactor(db, account),
+      lacksSecondFactor(db, account, role),
     ),
     limitKey: row.id,
     // At most once a minute: each mark is a flush to disk.
@@ -119,17 +105,11 @@ function tokenSender(db: Db, rights: Rights, header: string, now: number, from: 
   }
 }
 
-const actorOf = (
-  account: Account,
-  permissions: readonly Permission[],
-  scopes: ReadonlySet<Scope>,
-  via: Actor['via'],
-  lacks: boolean,
-): Actor => ({
+const actorOf = (account: Account, { permissions, scopes }: Held, via: Actor['via'], lacks: boolean): Actor => ({
   accountId: account.id,
   kind: account.kind,
   name: account.name,
-  permissions: new Set(permissions),
+  permissions,
   scopes,
   via,
   ...(lacks && { lacksSecondFactor: true }),

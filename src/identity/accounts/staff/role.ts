@@ -1,6 +1,6 @@
 // Roles: named lists of what staff may do. Nobody gives what they do not have, and nobody changes those who have more.
 import { Type as t } from 'typebox'
-import type { Permission, Rights } from '../../../kernel/api/access.ts'
+import { type AccountKind, type Permission, type Rights, type Scope, scopesOf } from '../../../kernel/api/access.ts'
 import type { Actor } from '../../../kernel/api/actor.ts'
 import { ApiError } from '../../../kernel/api/errors.ts'
 import { namedSchema, type Resource } from '../../../kernel/api/operation.ts'
@@ -10,14 +10,43 @@ import { allRoles, countStaffWith, hasOtherOwner, hasOwnerRole, type Role, roleB
 
 export type { Role }
 
-const roleOf = (tx: Db, { roleId }: Account): Role | undefined => (roleId ? roleById(tx, roleId) : undefined)
-const heldBy = ({ permissions }: Rights, role: Role): readonly Permission[] =>
-  role.isOwner ? (Object.keys(permissions) as Permission[]) : role.permissions
+/** The role of this member of staff; undefined for every other account. */
+export const roleOf = (tx: Db, { roleId }: Account): Role | undefined => (roleId ? roleById(tx, roleId) : undefined)
+/** The permissions of a role; an owner has all, also those of later versions. */
+const permissionsOf = ({ permissions }: Rights, role: Role | undefined): readonly Permission[] =>
+  role?.isOwner ? (Object.keys(permissions) as Permission[]) : (role?.permissions ?? [])
 
-/** The permissions of this member of staff; an owner has all, also those of later versions. */
-export function permissionsOf(tx: Db, rights: Rights, account: Account): readonly Permission[] {
-  const role = roleOf(tx, account)
-  return role ? heldBy(rights, role) : []
+export type Held = { permissions: ReadonlySet<Permission>; scopes: ReadonlySet<Scope> }
+
+/**
+ * The rights that roles and tokens give. They are computed once per text of the rights, never per account or token:
+ * each call reads its rows, so a change of a role counts at once.
+ */
+export class HeldRights {
+  private computed = new Map<string, Held>()
+  constructor(
+    private readonly rights: Rights,
+    private readonly most: number,
+  ) {}
+
+  /** `tokenScopes`: the JSON of a token's scopes, which narrow those of its maker. */
+  of(kind: AccountKind, role: Role | undefined, tokenScopes?: string): Held {
+    const key = `${kind}\n${role?.isOwner}\n${role?.permissions}\n${tokenScopes}`
+    const known = this.computed.get(key)
+    if (known) return known
+    const permissions = permissionsOf(this.rights, role)
+    const makersScopes = scopesOf(this.rights, kind, permissions)
+    const held = {
+      permissions: new Set(permissions),
+      scopes:
+        tokenScopes === undefined
+          ? makersScopes
+          : new Set((JSON.parse(tokenScopes) as Scope[]).filter((name) => makersScopes.has(name))),
+    }
+    if (this.computed.size >= this.most) this.computed.delete(this.computed.keys().next().value!)
+    this.computed.set(key, held)
+    return held
+  }
 }
 
 /** Owner too, which is made with the first owner. */
@@ -77,6 +106,6 @@ export const roleAnswer = namedSchema('Role', {
 })
 export const showRole = (tx: Db, rights: Rights, it: Role) => ({
   ...it,
-  permissions: [...heldBy(rights, it)],
+  permissions: [...permissionsOf(rights, it)],
   staff: countStaffWith(tx, it.id),
 })

@@ -12,6 +12,7 @@ import type { Db, Tx } from '../../../kernel/db/open.ts'
 import { type MailContext, mailTo } from '../../../kernel/mail/mail.ts'
 import { type Account, ownAccount } from '../../accounts/model.ts'
 import { roleNeedsSecondFactor } from '../../accounts/queries.ts'
+import type { Role } from '../../accounts/staff/role.ts'
 import { endSessionsOf, mustStillBeOpen } from '../sessions.ts'
 import { factorsOf } from './factors.ts'
 import {
@@ -27,8 +28,8 @@ import {
 const isRequired = (tx: Db, { roleId }: Account) => roleId !== null && roleNeedsSecondFactor(tx, roleId)
 
 /** Does the account's role require a second factor that is missing? Then only setting one up is possible. */
-export const lacksSecondFactor = (tx: Db, account: Account): boolean =>
-  isRequired(tx, account) && !factorsOf(tx, account.id).length
+export const lacksSecondFactor = (tx: Db, account: Account, role: Role | undefined): boolean =>
+  role?.secondFactor === true && !factorsOf(tx, account.id).length
 
 /** Access to one's own second factors. */
 export const own = everybody('account:write')
