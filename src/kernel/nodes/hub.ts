@@ -5,8 +5,8 @@ import type { Static, TSchema } from 'typebox'
 import { commands, FromAgent, type LogLevel, type NodeCommand, type ToAgent } from '../../../agent/protocol/wire.ts'
 import { fits } from '../api/validate.ts'
 import type { Clock } from '../db/clock.ts'
+import type { NodeState, Nodes } from '../jobs/execution.ts'
 import { CommandFailed } from '../jobs/failures.ts'
-import type { NodeState, Nodes } from '../jobs/runner.ts'
 
 export type Socket = ServerWebSocket<{ nodeId: string }>
 type Frame = Static<typeof FromAgent>

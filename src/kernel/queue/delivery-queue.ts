@@ -3,8 +3,8 @@
 // delivery at most.
 import { second } from '../db/clock.ts'
 import { afterWrite, type Tx, write } from '../db/open.ts'
+import type { Failpoints } from '../jobs/execution.ts'
 import { InjectedCrash } from '../jobs/failures.ts'
-import type { Failpoints } from '../jobs/runner.ts'
 import { log } from '../log.ts'
 import {
   type Delivery,

@@ -1,0 +1,94 @@
+// The way of a job back: every step that was started is undone, the last one first.
+import { type Tx, write } from '../db/open.ts'
+import { again, type Execution, type Going, isInterruption } from './execution.ts'
+import { CommandFailed, type Failure } from './failures.ts'
+import type { Saga, Step } from './saga.ts'
+import { requestCancel } from './start.ts'
+import type { Job } from './tables.ts'
+
+export class Backward {
+  constructor(private execution: Execution) {}
+
+  /** Answers the node for which the rest has to wait; undefined when all is undone. */
+  async run(going: Going, saga: Saga, error: Failure | undefined): Promise<string | undefined> {
+    const { job } = going
+    for (const step of saga.steps.toReversed()) {
+      const at = this.execution.notes.of(job.id)[step.name]
+      if (!at || at.state === 'undone') continue
+      for (let tries = 1; ; tries++) {
+        this.execution.mustGoOn()
+        try {
+          const waitsFor = await this.undoStep(going, step, at.output, tries, error)
+          if (waitsFor) return waitsFor
+          this.execution.forgetTries(job, tries)
+          break
+        } catch (cause) {
+          if (isInterruption(cause)) throw cause
+          // A stop fails what is under way; the next start asks the node again.
+          this.execution.mustGoOn()
+          await this.execution.tryLater(going, step, this.execution.errorFrom(cause, job, step), tries, 'back')
+        }
+      }
+      this.execution.failpoint(`${job.kind}/${step.name}:undone`)
+    }
+    return undefined
+  }
+
+  /** Answers the node for which this undo has to wait. */
+  private async undoStep(
+    going: Going,
+    step: Step,
+    output: unknown,
+    tries: number,
+    error: Failure | undefined,
+  ): Promise<string | undefined> {
+    const { job } = going
+    const ctx = { ...this.execution.ctx(job), error }
+    if (step.kind === 'record') {
+      write(this.execution.db, (tx) => {
+        step.undo?.(tx, ctx)
+        this.execution.notes.note(tx, job.id, step.name, 'undone', output)
+      })
+      return undefined
+    }
+    if (step.kind === 'command') {
+      const nodeCommand = step.undo?.(ctx)
+      if (nodeCommand) {
+        const { nodeId } = nodeCommand
+        const waitsNoLonger =
+          job.undoNodeId !== null || error?.code === 'cancelled' || error?.code === 'node_unreachable'
+        if (waitsNoLonger && this.execution.nodes.state(nodeId) === 'away') return nodeId
+        this.sayUndo(job, step, tries)
+        try {
+          await this.execution.sendOrGone(going, `${job.id}/${step.name}/undo${again(job, tries)}`, nodeCommand, true)
+        } catch (cause) {
+          if (cause instanceof CommandFailed && cause.failure === 'node_unreachable') return nodeId
+          throw cause
+        }
+        this.execution.failpoint(`${job.kind}/${step.name}:undo answered`)
+      }
+    } else if (step.kind === 'external') {
+      if (step.undo) {
+        this.sayUndo(job, step, tries)
+        await this.execution.call(going, (signal) => step.undo!(ctx, { key: `${job.id}/${step.name}/undo`, signal }))
+        this.execution.failpoint(`${job.kind}/${step.name}:undo answered`)
+      }
+    } else if (this.execution.hasOpenChildren(job.id)) {
+      write(this.execution.db, (tx) => this.cancelChildren(tx, job, error))
+      this.execution.park(job)
+    }
+    this.execution.mustGoOn()
+    write(this.execution.db, (tx) => this.execution.notes.note(tx, job.id, step.name, 'undone', output))
+    return undefined
+  }
+
+  private cancelChildren(tx: Tx, job: Job, error: Failure | undefined) {
+    const by = { type: job.startedByType, id: job.startedById, name: job.startedByName }
+    for (const id of this.execution.statements.openChildren.all(job.id).map((child) => child.id))
+      requestCancel(tx, id, by, `“${job.title}” ended: ${error?.message ?? ''}`.trim(), this.execution.clock())
+  }
+
+  private sayUndo(job: Job, step: Step, tries: number) {
+    if (tries === 1) this.execution.say(job.id, 'info', `Undoing: ${step.words}`)
+  }
+}

@@ -1,0 +1,102 @@
+// The end of a job: its row, its lock, the progress of its parent.
+import { eq } from 'drizzle-orm'
+import { type Tx, write } from '../db/open.ts'
+import type { Backward } from './backward.ts'
+import { type Execution, type Going, ofJob } from './execution.ts'
+import type { Failure } from './failures.ts'
+import type { Saga } from './saga.ts'
+import { type Job, jobs } from './tables.ts'
+
+export class Ending {
+  constructor(
+    private execution: Execution,
+    private backward: Backward,
+  ) {}
+
+  async end(job: Job, state: 'succeeded' | 'failed', error?: Failure) {
+    if (state === 'succeeded') this.execution.say(job.id, 'info', 'Done.')
+    else if (error) this.execution.say(job.id, 'warning', `${error.message} It stopped where it was.`)
+    else this.execution.say(job.id, 'error', 'Failed; everything that was begun has been undone.')
+    await this.execution.notes.together((tx) => {
+      this.ended(tx, job, {
+        state,
+        ...(error ? { errorCode: error.code, errorMessage: error.message } : {}),
+      })
+      this.execution.notes.hasEnded(tx)
+    })
+    this.execution.lanes.unlock(job.holds, job.id)
+    this.execution.failpoint(`${job.kind}:ended`)
+  }
+
+  /** A job never began: only its first undo, which may say that the whole has failed, has something to do. */
+  endUnbegun(job: Job, saga: Saga, error: Failure) {
+    this.execution.say(job.id, 'warning', error.message)
+    const first = saga.steps[0]
+    write(this.execution.db, (tx) => {
+      if (first?.kind === 'record' && !saga.options.neverGivesUp)
+        first.undo?.(tx, { ...this.execution.ctx(job), error })
+      this.ended(tx, job, { state: 'failed', errorCode: error.code, errorMessage: error.message })
+    })
+    this.execution.lanes.unlock(job.holds, job.id)
+    this.execution.failpoint(`${job.kind}:ended`)
+  }
+
+  /** The job has failed for everybody who asks. It keeps its lock, so that nothing is done to what is half undone. */
+  endWithUndoLeft(job: Job, saga: Saga, nodeId: string, error: Failure | undefined) {
+    this.execution.say(
+      job.id,
+      'error',
+      'Failed. The node is away: what is left to undo there is undone when it is back.',
+    )
+    const ctx = { ...this.execution.ctx(job), error }
+    write(this.execution.db, (tx) => {
+      for (const step of saga.steps.toReversed()) {
+        if (step.kind !== 'record' || !step.undoAtOnce) continue
+        const noted = this.execution.notes.of(job.id)[step.name]
+        if (!noted || noted.state === 'undone') continue
+        step.undo?.(tx, ctx)
+        this.execution.notes.note(tx, job.id, step.name, 'undone', noted.output)
+      }
+      this.ended(tx, job, { state: 'failed', undoNodeId: nodeId })
+    })
+    this.execution.failpoint(`${job.kind}:undo left`)
+    if (error?.code !== 'cancelled')
+      this.execution.tell('error', 'a job failed', { ...ofJob(job), code: error?.code, reason: error?.message })
+  }
+
+  async finishUndo(going: Going, saga: Saga, error: Failure | undefined) {
+    const { job } = going
+    const waitsFor = await this.backward.run(going, saga, error)
+    if (waitsFor) {
+      if (waitsFor !== job.undoNodeId) this.execution.notes.set(job.id, { undoNodeId: waitsFor })
+      return
+    }
+    this.execution.say(job.id, 'info', 'What was left to undo on the node is undone.')
+    write(this.execution.db, (tx) => {
+      this.execution.log.flushInto(tx)
+      tx.update(jobs).set({ undoNodeId: null, tries: 0 }).where(eq(jobs.id, job.id)).run()
+    })
+    this.execution.lanes.unlock(job.holds, job.id)
+    this.execution.failpoint(`${job.kind}:undo finished`)
+  }
+
+  private ended(tx: Tx, job: Job, values: Partial<typeof jobs.$inferInsert>) {
+    this.execution.log.flushInto(tx)
+    if (values.state === 'succeeded') this.execution.statements.succeeded.run(this.execution.clock(), job.id)
+    else
+      tx.update(jobs)
+        .set({ finishedAt: this.execution.clock(), waitingSince: null, ...values })
+        .where(eq(jobs.id, job.id))
+        .run()
+    if (job.parentId) this.progressOf(tx, job.parentId)
+  }
+
+  private progressOf(tx: Tx, parentId: string) {
+    const { open, all } = this.execution.statements.childCount.get(parentId)!
+    const parent = this.execution.statements.job.get({ id: parentId })
+    if (!parent?.stepN || !all) return
+    const progress = Math.round(((parent.stepN - open / all) / parent.stepOf) * 100)
+    if (progress > parent.progress && progress < 100)
+      tx.update(jobs).set({ progress }).where(eq(jobs.id, parentId)).run()
+  }
+}

@@ -1,0 +1,229 @@
+// What both ways of a job share: its way forward and its way back.
+import type { NodeCommand } from '../../../agent/protocol/wire.ts'
+import { ApiError } from '../api/errors.ts'
+import { type Clock, minute, second } from '../db/clock.ts'
+import type { Db } from '../db/open.ts'
+import { CommandFailed, ExternalFailed, type Failure, InjectedCrash, Parked, Stopped } from './failures.ts'
+import { Lanes } from './lanes.ts'
+import { JobLog } from './log.ts'
+import { Notes } from './notes.ts'
+import type { Ctx, Saga, Step } from './saga.ts'
+import type { Job } from './tables.ts'
+
+const LONGEST_PAUSE_MS = 10 * minute
+
+/** `gone`: removed or lost, so nothing is left there to do. */
+export type NodeState = 'connected' | 'away' | 'gone'
+export type Nodes = {
+  /** Resolves with the command's output, however long the node is away. Rejects with `CommandFailed`. */
+  send(key: string, nodeCommand: NodeCommand): Promise<unknown>
+  /** The command's promise rejects with this error at once, and its answer counts no more. */
+  drop(key: string, error: CommandFailed): void
+  state(nodeId: string): NodeState
+  /** When the node went away, in ms, if that was since this controller started. */
+  awaySince(nodeId: string): number | undefined
+}
+/** A line for the journal, beside the job's own log: the operator may have no panel open. */
+export type Tell = (level: 'warning' | 'error', message: string, about: Readonly<Record<string, unknown>>) => void
+/** Moments at which tests inject a crash. */
+export type Failpoints = (moment: string) => void
+
+/** A job at work. */
+export type Going = {
+  job: Job
+  promise: Promise<void>
+  /** Why it must stop before its next step. */
+  stop: Failure | undefined
+  /** Has it a place in its lane? While it waits for a node that is away, others have it. */
+  place: boolean
+  inFlight: { key: string; nodeId: string; abandonable: boolean } | undefined
+  /** The row may say since when it waits for a node. */
+  waited: boolean
+  /** Ends the pause before the next try. */
+  wake: (() => void) | undefined
+  abort: AbortController | undefined
+}
+export type Options = {
+  db: Db
+  sagas: readonly Saga[]
+  nodes: Nodes
+  clock: Clock
+  failpoints?: Failpoints | undefined
+  /** How long until something that failed is tried again, for the nth time. */
+  pauseMs?: ((tries: number) => number) | undefined
+  tell?: Tell | undefined
+}
+
+/** Where a job stands, for its row. */
+export type At = { stepN: number; stepName: string; progress: number }
+
+/** The state of the runner in memory, and the operations that steps in both directions use. */
+export class Execution {
+  readonly db: Db
+  readonly nodes: Nodes
+  readonly clock: Clock
+  readonly failpoint: Failpoints
+  readonly pauseMs: (tries: number) => number
+  readonly tell: Tell
+  readonly log: JobLog
+  readonly lanes = new Lanes()
+  readonly notes: Notes
+  readonly going = new Map<string, Going>()
+  /** Jobs that wait for their children. */
+  readonly parked = new Set<string>()
+  stopping = false
+
+  /** `nodeIsAway` is called when a command is about to wait for a node that is away. */
+  constructor(
+    { db, nodes, clock, failpoints = () => {}, pauseMs, tell = () => {} }: Options,
+    private nodeIsAway: () => void,
+  ) {
+    this.db = db
+    this.nodes = nodes
+    this.clock = clock
+    this.failpoint = failpoints
+    this.pauseMs = pauseMs ?? ((tries) => Math.min(5 * second * 2 ** Math.min(tries - 1, 10), LONGEST_PAUSE_MS))
+    this.tell = tell
+    this.log = new JobLog(db)
+    this.notes = new Notes(db, () => this.going.size)
+  }
+
+  place(going: Going, wanted: boolean) {
+    if (going.place === wanted) return
+    going.place = wanted
+    if (wanted) this.lanes.take(going.job)
+    else this.lanes.give(going.job)
+  }
+
+  /** `mustEnd`: a node that is gone counts as done, because nothing is left there to clean up. */
+  async sendOrGone(
+    going: Going,
+    key: string,
+    nodeCommand: NodeCommand,
+    mustEnd: boolean,
+    abandonable = false,
+  ): Promise<unknown> {
+    going.inFlight = { key, nodeId: nodeCommand.nodeId, abandonable }
+    if (this.nodes.state(nodeCommand.nodeId) === 'away') this.nodeIsAway()
+    try {
+      const output = await this.nodes.send(key, nodeCommand)
+      if (going.waited && !this.stopping) this.notes.set(going.job.id, { waitingSince: null })
+      going.waited = false
+      return output
+    } catch (error) {
+      if (!mustEnd || !(error instanceof CommandFailed) || error.failure !== 'node_removed') throw error
+      this.say(going.job.id, 'warning', 'The node was removed from Berth, so nothing is done there.')
+      return null
+    } finally {
+      going.inFlight = undefined
+      if (!this.stopping) this.place(going, true)
+    }
+  }
+
+  async call<T>(going: Going, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    going.abort = new AbortController()
+    try {
+      return await work(going.abort.signal)
+    } finally {
+      going.abort = undefined
+    }
+  }
+
+  /** The next step starts counting anew; kept in step with the row, so that keys stay the same after a crash. */
+  forgetTries(job: Job, tries: number) {
+    if (tries === 1 && job.tries === 0) return
+    job.tries = 0
+    this.notes.set(job.id, { tries: 0 })
+  }
+
+  /** Says what is wrong where people look for it, and waits. */
+  async tryLater(going: Going, step: Step, error: Failure, tries: number, taking: 'forward' | 'back') {
+    const { job } = going
+    const pause = this.pauseMs(job.tries + tries)
+    const seconds = Math.ceil(pause / 1000)
+    this.say(job.id, 'error', `${error.message} (trying again in ${seconds} s)`)
+    const message =
+      taking === 'back'
+        ? 'a step of a job could not be undone and is tried again'
+        : 'a step of a job failed and is tried again'
+    this.tell('warning', message, {
+      ...ofJob(job),
+      step: step.name,
+      code: error.code,
+      reason: error.message,
+      tries: job.tries + tries,
+      againInSeconds: seconds,
+    })
+    // An undo keeps the reason for which the job failed: people ask for that one.
+    const why = taking === 'back' ? {} : { errorCode: error.code, errorMessage: error.message }
+    this.notes.set(job.id, { tries: job.tries + tries, ...why })
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, pause)
+      going.wake = () => {
+        clearTimeout(timer)
+        resolve()
+      }
+    })
+    going.wake = undefined
+    this.mustGoOn()
+  }
+
+  hasOpenChildren = (id: string) => this.statements.openChildren.get(id) !== null
+
+  park(job: Job): never {
+    this.parked.add(job.id)
+    throw new Parked()
+  }
+
+  errorFrom(cause: unknown, job: Job, step: Step): Failure {
+    if (cause instanceof CommandFailed) return { code: cause.failure, message: cause.message }
+    if (cause instanceof ExternalFailed || cause instanceof ApiError)
+      return { code: cause.code, message: cause.message }
+    this.tell('error', 'a step of a job broke', { ...ofJob(job), step: step.name, error: cause })
+    return {
+      code: 'internal_error',
+      message: `Something broke in Berth itself at "${step.words}". The journal has the cause, under ${job.id}.`,
+    }
+  }
+
+  mustGoOn() {
+    if (this.stopping) throw new Stopped()
+  }
+
+  say(jobId: string, level: 'info' | 'warning' | 'error', text: string) {
+    this.log.add(jobId, { at: this.clock(), level, text })
+  }
+
+  get statements() {
+    return this.notes.statements
+  }
+
+  ctx(job: Job): Ctx<any, any> {
+    const out = Object.fromEntries(
+      Object.entries(this.notes.of(job.id))
+        .filter(([, s]) => s.output !== null)
+        .map(([name, s]) => [name, s.output]),
+    )
+    return {
+      jobId: job.id,
+      input: job.input,
+      out,
+      now: this.clock(),
+      log: (text, level = 'info') => this.say(job.id, level, text),
+      error: undefined,
+    }
+  }
+}
+
+/** The error ends the run of a job and says nothing about the step. */
+export const isInterruption = (cause: unknown) =>
+  cause instanceof InjectedCrash || cause instanceof Stopped || cause instanceof Parked
+
+/**
+ * Ends the key of a command that is tried again: the node answers a key it has ended from its journal, also with its
+ * failure.
+ */
+export const again = (job: Job, tries: number) => (job.tries + tries > 1 ? `/${job.tries + tries}` : '')
+
+/** The ids in a line of the journal: it is found by any of them. */
+export const ofJob = ({ id, kind, subjectId, nodeId }: Job) => ({ jobId: id, kind, subjectId, nodeId })

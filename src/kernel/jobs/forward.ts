@@ -1,0 +1,146 @@
+// The way of a job forward, step by step.
+import { ApiError } from '../api/errors.ts'
+import { write } from '../db/open.ts'
+import { type At, again, type Execution, type Going, isInterruption } from './execution.ts'
+import { CommandFailed, ExternalFailed, type Failure } from './failures.ts'
+import type { CommandStep, ExternalStep, JobsStep, RecordStep, Saga, Step } from './saga.ts'
+import { startChild } from './start.ts'
+import type { Job } from './tables.ts'
+
+/** Ends a step's forward way without being its failure. */
+class StopAsked extends Error {}
+
+export class Forward {
+  constructor(private execution: Execution) {}
+
+  /** Undefined when every step is done; else where it stopped and why. */
+  async run(going: Going, saga: Saga): Promise<{ at: Step | undefined; error: Failure } | undefined> {
+    const { job } = going
+    const noted = this.execution.notes.of(job.id)
+    for (const [i, step] of saga.steps.entries()) {
+      if (noted[step.name]?.state === 'done') continue
+      for (let tries = 1; ; tries++) {
+        this.execution.mustGoOn()
+        try {
+          this.mustNotStop(going)
+          await this.take(going, saga, step, i, tries)
+          this.execution.forgetTries(job, tries)
+          break
+        } catch (cause) {
+          if (isInterruption(cause)) throw cause
+          // A stop fails what is under way; the next start asks the node again.
+          this.execution.mustGoOn()
+          // Of a job that is stopped before anything of it began, the first undo says that it failed.
+          const first = i === 0 && step.kind === 'record' ? step : undefined
+          if (going.stop) return { at: cause instanceof StopAsked ? first : step, error: going.stop }
+          const error = this.execution.errorFrom(cause, job, step)
+          if (!this.mayTryAgain(cause, saga, step, job.tries + tries)) return { at: step, error }
+          await this.execution.tryLater(going, step, error, tries, 'forward')
+        }
+      }
+    }
+    return undefined
+  }
+
+  private mayTryAgain(cause: unknown, saga: Saga, step: Step, tries: number): boolean {
+    if (saga.options.neverGivesUp) return true
+    const permanent = cause instanceof ApiError || (cause instanceof ExternalFailed && cause.permanent)
+    return step.kind === 'external' && !permanent && tries < step.tries
+  }
+
+  private async take(going: Going, saga: Saga, step: Step, i: number, tries: number) {
+    const { job } = going
+    const at = { stepN: i + 1, stepName: step.words, progress: Math.round((i / saga.steps.length) * 100) }
+    this.execution.failpoint(`${job.kind}/${step.name}:before`)
+    if (step.kind === 'record') await this.takeRecord(job, step, at, tries)
+    else if (step.kind === 'command') await this.takeCommand(going, saga, step, at, tries)
+    else if (step.kind === 'external') await this.takeExternal(going, step, at, tries)
+    else await this.takeJobs(going, step, at, tries)
+    this.execution.failpoint(`${job.kind}/${step.name}:noted`)
+  }
+
+  private async takeRecord(job: Job, step: RecordStep, at: At, tries: number) {
+    if (tries === 1) this.execution.say(job.id, 'info', step.words)
+    await this.execution.notes.together((tx) => {
+      const output = step.do(tx, this.execution.ctx(job)) ?? null
+      this.execution.notes.note(tx, job.id, step.name, 'done', output)
+      this.execution.statements.at.run(at.stepN, at.stepName, at.progress, job.id)
+      this.execution.statements.clear.run(job.id)
+    })
+  }
+
+  private async takeCommand(going: Going, saga: Saga, step: CommandStep, at: At, tries: number) {
+    const { job } = going
+    const nodeCommand = step.do(this.execution.ctx(job))
+    if (!nodeCommand)
+      return await this.execution.notes.together((tx) => this.execution.notes.note(tx, job.id, step.name, 'done', null))
+    await this.noteStarted(job, step, at, tries)
+    // A key is answered once: trying again after a failure is a new command.
+    const key = `${job.id}/${step.name}${again(job, tries)}`
+    const output = await this.execution.sendOrGone(
+      going,
+      key,
+      nodeCommand,
+      !!saga.options.neverGivesUp,
+      step.abandonable,
+    )
+    this.execution.failpoint(`${job.kind}/${step.name}:answered`)
+    this.execution.mustGoOn()
+    await this.noteDone(job, step, output, !!saga.options.neverGivesUp)
+  }
+
+  private async takeExternal(going: Going, step: ExternalStep, at: At, tries: number) {
+    const { job } = going
+    await this.noteStarted(job, step, at, tries)
+    const output = await this.execution.call(going, (signal) =>
+      step.do(this.execution.ctx(job), { key: `${job.id}/${step.name}`, signal }),
+    )
+    this.execution.failpoint(`${job.kind}/${step.name}:answered`)
+    this.execution.mustGoOn()
+    await this.noteDone(job, step, output ?? null, true)
+  }
+
+  private async takeJobs({ job }: Going, step: JobsStep, at: At, tries: number) {
+    let ids = this.execution.notes.of(job.id)[step.name]?.output as string[] | null | undefined
+    if (!ids) {
+      if (tries === 1) this.execution.say(job.id, 'info', step.words)
+      ids = write(this.execution.db, (tx) => {
+        const started = step
+          .start(tx, this.execution.ctx(job))
+          .map((child) => startChild(tx, job, child, this.execution.clock()))
+        this.execution.notes.note(tx, job.id, step.name, 'started', started)
+        this.execution.statements.at.run(at.stepN, at.stepName, at.progress, job.id)
+        return started
+      })
+      this.execution.failpoint(`${job.kind}/${step.name}:started`)
+    }
+    if (this.execution.hasOpenChildren(job.id)) this.execution.park(job)
+    this.execution.failpoint(`${job.kind}/${step.name}:answered`)
+    const failed = ids.map((id) => this.execution.statements.job.get({ id })!).find((child) => child.state === 'failed')
+    if (!failed) return await this.noteDone(job, step, ids, true)
+    // The next try starts new ones.
+    await this.execution.notes.together((tx) => this.execution.notes.note(tx, job.id, step.name, 'started', null))
+    throw new CommandFailed(
+      'child_failed',
+      `“${failed.title}” failed: ${failed.errorMessage ?? 'no reason was given.'}`,
+    )
+  }
+
+  private async noteStarted(job: Job, step: Step, at: At, tries: number) {
+    if (tries === 1) this.execution.say(job.id, 'info', step.words)
+    await this.execution.notes.together((tx) => {
+      this.execution.notes.note(tx, job.id, step.name, 'started', null)
+      this.execution.statements.at.run(at.stepN, at.stepName, at.progress, job.id)
+    })
+  }
+
+  private noteDone = (job: Job, step: Step, output: unknown, clearsError: boolean) =>
+    this.execution.notes.together((tx) => {
+      this.execution.notes.note(tx, job.id, step.name, 'done', output)
+      if (clearsError) this.execution.statements.clear.run(job.id)
+    })
+
+  private mustNotStop(going: Going) {
+    if (going.stop) throw new StopAsked()
+  }
+}
