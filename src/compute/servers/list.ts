@@ -66,7 +66,7 @@ function listing(call: ReadContext, name: string) {
     json(s) {
       const reader = readerOf(s)
       const connected = nodes.connected(s.nodeId)
-      return renderedRows.text(tx, `${s.id} ${connected} ${reader.key}`, s.version, () =>
+      return renderedRows.row(tx, `${s.id} ${connected} ${reader.key}`, s.version, () =>
         serverRecord(serverRow(tx, s.id), reader, connected),
       )
     },

@@ -131,7 +131,7 @@ function show(op: Operation, { status, body, replayed, cookies = [] }: CallResul
   return response
 }
 
-const jsonOf = (body: unknown): string => (body instanceof JsonPage ? body.text() : JSON.stringify(body))
+const jsonOf = (body: unknown) => (body instanceof JsonPage ? body.bytes() : JSON.stringify(body))
 
 /** Sends the next part when the client has read the last one, and yields to other requests in between. */
 function inPieces(text: Iterable<string>): ReadableStream<Uint8Array> {

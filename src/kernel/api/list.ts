@@ -3,7 +3,7 @@ import { and, count, desc, lt, type SQL } from 'drizzle-orm'
 import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core'
 import { type TSchema, Type as t } from 'typebox'
 import type { Db } from '../db/open.ts'
-import type { JsonOf } from '../db/rendered.ts'
+import type { JsonRow } from '../db/rendered.ts'
 import type { Actor } from './actor.ts'
 import { ApiError } from './errors.ts'
 import { type AppContext, described, nullable, type Pages, type Query } from './operation.ts'
@@ -35,26 +35,34 @@ export function paginate<Row, Shown>(listing: Listing<Row, Shown>): Page<Shown> 
 
 /** A page of rows whose JSON is at hand, such as that of `RenderedRows`. Throws as `paginate`. */
 export function paginateJson<Row, Shown>(
-  listing: Omit<Listing<Row, Shown>, 'show'> & { json(row: Row): JsonOf<Shown> },
+  listing: Omit<Listing<Row, Shown>, 'show'> & { json(row: Row): JsonRow<Shown> },
 ): Page<Shown> {
   const { rows, nextCursor, total } = cut(listing)
   return new JsonPage(rows.map(listing.json), nextCursor, total)
 }
 
-/** A page whose rows are JSON already. Who reads `data` has them parsed; the API sends the text. */
+const OPENING = Buffer.from('{"data":[')
+const COMMA = Buffer.from(',')
+
+/** A page whose rows are JSON already. `data` parses them; the API sends the bytes. */
 export class JsonPage<Shown> implements Page<Shown> {
   private parsed: Shown[] | undefined
   constructor(
-    readonly rows: readonly string[],
+    readonly rows: readonly JsonRow<Shown>[],
     readonly nextCursor: string | null,
     readonly total: number,
   ) {}
 
   get data(): Shown[] {
-    return (this.parsed ??= JSON.parse(`[${this.rows}]`))
+    return (this.parsed ??= JSON.parse(`[${this.rows.map(({ text }) => text)}]`))
   }
-  text(): string {
-    return `{"data":[${this.rows}],"nextCursor":${JSON.stringify(this.nextCursor)},"total":${this.total}}`
+  /** The JSON of the page as UTF-8. */
+  bytes(): Buffer<ArrayBuffer> {
+    const parts = [OPENING]
+    for (const row of this.rows) parts.push(row.bytes, COMMA)
+    if (this.rows.length) parts.pop()
+    parts.push(Buffer.from(`],"nextCursor":${JSON.stringify(this.nextCursor)},"total":${this.total}}`))
+    return Buffer.concat(parts)
   }
   toJSON(): Page<Shown> {
     return { data: this.data, nextCursor: this.nextCursor, total: this.total }
@@ -63,7 +71,7 @@ export class JsonPage<Shown> implements Page<Shown> {
 
 /** The JSON of each row, where the page was put together from it; it tells whether a row has changed. */
 export const recordsOf = (page: Page<unknown>): readonly string[] | undefined =>
-  page instanceof JsonPage ? page.rows : undefined
+  page instanceof JsonPage ? page.rows.map(({ text }) => text) : undefined
 
 function cut<Row>({ call, name, rows, keyOf, total }: Omit<Listing<Row, unknown>, 'show'>) {
   if (!call.pages) throw new Error(`the list "${name}" is answered by an operation that declares no \`pages\``)

@@ -153,20 +153,20 @@ describe('rendered rows', () => {
   test('are rendered once for each version and key', () => {
     const rendered = new RenderedRows(10)
     let made = 0
-    const text = (key: string, version: number) => rendered.text(db, key, version, () => ({ n: ++made }))
+    const text = (key: string, version: number) => rendered.row(db, key, version, () => ({ n: ++made })).text
     expect([text('a', 1), text('a', 1), text('b', 1), text('a', 2), text('a', 2)]).toEqual(
-      [1, 1, 2, 3, 3].map((n) => `{"n":${n}}`) as any,
+      [1, 1, 2, 3, 3].map((n) => `{"n":${n}}`),
     )
   })
   test('are as many as are allowed; the one used longest ago goes first', () => {
     const rendered = new RenderedRows(2)
     const made: string[] = []
-    for (const key of ['a', 'b', 'a', 'c', 'a', 'b']) rendered.text(db, key, 1, () => made.push(key))
+    for (const key of ['a', 'b', 'a', 'c', 'a', 'b']) rendered.row(db, key, 1, () => made.push(key))
     expect(made).toEqual(['a', 'b', 'c', 'b'])
   })
   test('are not kept from a transaction, which may be rolled back', () => {
     const rendered = new RenderedRows(10)
-    write(db, () => void rendered.text(db, 'a', 1, () => 'of the transaction'))
-    expect(rendered.text(db, 'a', 1, () => 'of the row')).toBe('"of the row"' as any)
+    write(db, () => void rendered.row(db, 'a', 1, () => 'of the transaction'))
+    expect(rendered.row(db, 'a', 1, () => 'of the row').text).toBe('"of the row"')
   })
 })
