@@ -247,7 +247,7 @@ describe('a person at a new installation', () => {
     await page.locator('#servers-get-id').focus()
     await page.keyboard.type(server)
     await page.keyboard.press('Enter')
-    const answer = page.getByRole('status', { name: 'Answer of servers.get' })
+    const answer = page.getByRole('status', { name: 'Response of servers.get' })
     await answer.filter({ hasText: '"hostname": "web01"' }).waitFor()
     expect(await answer.textContent()).toStartWith('200\n')
     await clean('reference-tried')
