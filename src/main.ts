@@ -1,4 +1,4 @@
-// The verbs of the executable. Each loads only what it needs: an agent never opens the controller's database.
+// The commands of the executable. Each loads only what it needs: an agent never opens the controller's database.
 import { journalPriority } from '../agent/protocol/systemd.ts'
 import { VERSION } from './kernel/version.ts'
 
@@ -62,6 +62,6 @@ async function refused(error: unknown): Promise<number> {
   return end.exit
 }
 
-// What the program makes is its user's alone: the database holds password hashes, a backup all there is.
+// Files that the program makes are readable by its user alone: the database holds password hashes, a backup all data.
 process.umask(0o077)
 process.exit(await run(process.argv.slice(2)).catch(refused))

@@ -1,5 +1,5 @@
-// The addresses of pages, as links name them: `<Link to="/admin/servers/{id}" params={{ id }}>`. A page takes its `path` from here, so
-// that a link to a page that is not there does not compile.
+// The addresses of pages, as links name them: `<Link to="/admin/servers/{id}" params={{ id }}>`. A page takes its
+// `path` from here, so that a link to a page that is not there does not compile.
 
 /** Where every kind of account has the page: `''` for owners of servers, `/reseller`, `/admin`. */
 type InEveryArea<Path extends string> = Path | `/reseller${Path}` | `/admin${Path}`

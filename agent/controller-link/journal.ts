@@ -1,7 +1,7 @@
 // Makes a repeated command harmless: one that still runs under its key is joined, one that has ended is answered from
 // disk. Only a command that a crash interrupted runs again, and commands converge. Inputs are not stored, because a
-// seed holds password hashes and keys. Commands that act on one workload run one after another: after a cancellation, an
-// undo must not meet the command that it undoes.
+// seed holds password hashes and keys. Commands that act on one workload run one after another: after a cancellation,
+// an undo must not meet the command that it undoes.
 import type { Database } from 'bun:sqlite'
 import { openDatabase } from '../database.ts'
 import { failureOf } from '../failure.ts'

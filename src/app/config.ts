@@ -50,10 +50,8 @@ export function configFrom(env: Readonly<Record<string, string | undefined>>): C
   const set = (name: SettingName) => env[name] || undefined
   const listen = listenFrom(set('PANEL_LISTEN') ?? '127.0.0.1:8080')
   const tls = tlsFrom(set('PANEL_TLS_CERT'), set('PANEL_TLS_KEY'))
-  const publicUrl = publicUrlFrom(
-    set('PANEL_PUBLIC_URL') ??
-      `${tls ? 'https' : 'http'}://${listen.hostname.includes(':') ? `[${listen.hostname}]` : listen.hostname}:${listen.port}`,
-  )
+  const host = listen.hostname.includes(':') ? `[${listen.hostname}]` : listen.hostname
+  const publicUrl = publicUrlFrom(set('PANEL_PUBLIC_URL') ?? `${tls ? 'https' : 'http'}://${host}:${listen.port}`)
   const dataDir = set('PANEL_DATA_DIR') ?? '/var/lib/berth'
   return {
     publicUrl,

@@ -1,6 +1,6 @@
 // A button is a call of the API, drawn from its operation: method, path and permission are said there and nowhere else.
-// public/panel/calls/calls.js sends the form as JSON with the CSRF token and an Idempotency-Key, shows refusals, and does what `done`,
-// `leadsTo` and `secret` say.
+// public/panel/calls/calls.js sends the form as JSON with the CSRF token and an Idempotency-Key, shows refusals, and
+// does what `done`, `leadsTo` and `secret` say.
 import type { ComponentChildren } from 'preact'
 import type { AssetName } from '../../public/assets.ts'
 import { API_ROOT } from '../../src/kernel/api/http.ts'
@@ -17,7 +17,10 @@ export type Calling = {
   done?: string
   /** The page to go to then; without it the page is refreshed in place. */
   leadsTo?: string
-  /** A field of the response that is shown this one time, with what it is: in a dialog, or in a part of the page that is named. */
+  /**
+   * A field of the response that is shown this one time, with what it is: in a dialog, or in a part of the page that is
+   * named.
+   */
   secret?: { field: string; title: string; words: string; into?: string }
   /** A function of public/security.js that gets the response, and the part of the page that it is about. */
   hands?: { to: 'askPasskey' | 'makePasskey' | 'showApp' | 'showCodes'; at: string }
@@ -44,7 +47,9 @@ type CallFormProps = Calling & {
   children?: ComponentChildren
 }
 
-/** A form that calls an operation. It says `post` to browsers, so that without scripts no field ends up in an address. */
+/**
+ * A form that calls an operation. It says `post` to browsers, so that without scripts no field ends up in an address.
+ */
 export function CallForm({ op, params = {}, body = {}, children, ...how }: CallFormProps) {
   const { asset } = usePageContext()
   const { secret, hands } = how
@@ -87,12 +92,15 @@ export type ActionProps = Calling & {
   small?: boolean
   /** Why it cannot be done now; the button stays and says so. */
   disabledReason?: string | false | undefined
-  /** What the person fills in, in a dialog. */
+  /** Form fields of the dialog. */
   fields?: ComponentChildren
   title?: string
   /** On the dialog's button, where it is not the label. */
   submit?: string
-  /** Asks first, listing what will happen. `type`: the name to type, for what destroys data. `keep`: on the button that changes nothing. */
+  /**
+   * Asks first, listing what will happen. `type`: the name to type, for what destroys data. `keep`: on the button that
+   * changes nothing.
+   */
   confirm?: { consequences: readonly ComponentChildren[]; type?: string; keep?: string }
   wide?: boolean
   /** Tells its dialog from another of the same operation and thing on the page. */
@@ -105,7 +113,10 @@ export type ActionProps = Calling & {
   does?: string
 }
 
-/** Draws nothing for a reader who may not call it, a plain form for what needs no question, else a button and its dialog. */
+/**
+ * Draws nothing for a reader who may not call it, a plain form for what needs no question, else a button and its
+ * dialog.
+ */
 export function Action(props: ActionProps) {
   const at = useAt()
   const { op, params = {}, disabledReason, fields, confirm, iconOnly, label, does } = props

@@ -15,7 +15,10 @@ export const inOwnArea = (at: At): string | undefined => (areaOf(at) ? areaOf(at
 type InEvery<R extends Reads> = Pick<Page<R>, 'path' | 'reads' | 'title' | 'nav'> & {
   view(data: Answers<R> & { at: At }, area: Area): Html
 }
-/** One page in the area of each kind of account; `path` is the rest behind the area's, and `view` is told where it stands. */
+/**
+ * One page in the area of each kind of account; `path` is the rest behind the area's, and `view` is told where it
+ * stands.
+ */
 export const inEveryArea = <const R extends Reads>({ path, view, ...rest }: InEvery<R>): Page<R>[] =>
   Object.values(areas).map((area) =>
     page({

@@ -1,4 +1,5 @@
-// Form fields: a label, a hint, space for what is wrong with it. `as` is how public/panel/calls/calls.js puts it into the body.
+// Form fields: a label, a hint, space for what is wrong with it. `as` is how public/panel/calls/calls.js puts it into
+// the body.
 import type { ComponentChildren } from 'preact'
 import { LEAST_CHARACTERS } from '../../src/identity/auth/passwords/hash.ts'
 
@@ -14,7 +15,10 @@ type Named = {
 export type FieldProps = Named & {
   value?: string | number | null | undefined
   required?: boolean | undefined
-  /** `number`: sent as one. `utc`: a local time of the browser's field, meant in UTC. `words`: a list, split at spaces and commas. */
+  /**
+   * `number`: sent as one. `utc`: a local time of the browser's field, meant in UTC. `words`: a list, split at spaces
+   * and commas.
+   */
   as?: 'number' | 'words' | 'null' | 'utc'
   /** Sent as null when empty. */
   nullable?: boolean

@@ -18,7 +18,9 @@ type MeterProps = {
   title?: string
 }
 
-/** How full something is. Amber from the fill limit, red when it is nearly full; the words say it without the colour. */
+/**
+ * How full something is. Amber from the fill limit, red when it is nearly full; the words say it without the colour.
+ */
 export function Meter({ label, value, total, words, inline, title }: MeterProps) {
   const share = total > 0 ? Math.min(1, value / total) : 0
   return (

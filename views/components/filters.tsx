@@ -1,4 +1,5 @@
-// The filters of a list. They are its address: a GET form that works without scripts, and whose result can be shared as a link.
+// The filters of a list. They are its address: a GET form that works without scripts, and whose result can be shared as
+// a link.
 import type { ComponentChildren } from 'preact'
 import { useAt } from '../../src/kernel/web/page-context.ts'
 import { Icon } from './icon.tsx'

@@ -1,7 +1,10 @@
 import { markup } from '../../src/kernel/web/html.ts'
 import { usePageContext } from '../../src/kernel/web/page-context.ts'
 
-/** The symbols of public/icons.svg: 24-pixel icons for things and actions, 12-pixel shapes for states. Features name theirs in `nav`. */
+/**
+ * The symbols of public/icons.svg: 24-pixel icons for things and actions, 12-pixel shapes for states. Features name
+ * theirs in `nav`.
+ */
 export type ShapeName = 'away' | 'fail' | 'hold' | 'run' | 'stop' | 'tick' | 'wait' | 'work' | 'dot'
 export type IconName =
   | 'overview'

@@ -19,7 +19,10 @@ export function addressOf<A extends Address>(to: A, params?: ParamsOf<A>, query?
   return query ? `${path}?${new URLSearchParams(query)}` : path
 }
 
-/** A link to a page. A reader who would be refused there gets the words alone, and nothing of a link that looks like a button. */
+/**
+ * A link to a page. A reader who would be refused there gets the words alone, and nothing of a link that looks like a
+ * button.
+ */
 export function Link({ class: look, title, children, ...rest }: LinkProps) {
   const at = useAt()
   const href = 'to' in rest ? addressOf(rest.to, rest.params as never, rest.query) : safe(rest.href)

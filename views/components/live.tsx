@@ -11,8 +11,8 @@ export const here = (at: Pick<At, 'path' | 'query'>) => {
 type LiveProps = { id: string; every: number | undefined; class?: string; children?: ComponentChildren }
 
 /**
- * A part of a page that is fetched again every so many seconds; `every` undefined: it has ended. It is morphed in place, so that focus,
- * open dialogs and what is being typed stay.
+ * A part of a page that is fetched again every so many seconds; `every` undefined: it has ended. It is morphed in
+ * place, so that focus, open dialogs and what is being typed stay.
  */
 export function Live({ id, every, class: look = 'live', children }: LiveProps) {
   const at = useAt()

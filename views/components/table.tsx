@@ -8,8 +8,9 @@ import { Icon } from './icon.tsx'
 import { Link } from './link.tsx'
 
 /**
- * The role of a column decides its place on a phone: `name`, `state`, `addr` and `more` (a menu) have their own, `a` and `b` share
- * the third line, `wide` has a line with its title. `mid` and `lo` leave first where the surface is narrow, and are not on a phone.
+ * The role of a column decides its place on a phone: `name`, `state`, `addr` and `more` (a menu) have their own, `a`
+ * and `b` share the third line, `wide` has a line with its title. `mid` and `lo` leave first where the surface is
+ * narrow, and are not on a phone.
  */
 type Kind = 'name' | 'state' | 'addr' | 'a' | 'b' | 'more' | 'wide' | 'mid' | 'lo' | 'tick'
 export type Column<Row> = {
@@ -33,7 +34,10 @@ type TableProps<Row> = {
   stick?: boolean
   keep?: Keep | undefined
 }
-/** Keeps the markup of rows (src/kernel/web/kept.ts). `name`: the table and its columns. `records`: the JSON of each row. */
+/**
+ * Keeps the markup of rows (src/kernel/web/kept.ts). `name`: the table and its columns. `records`: the JSON of each
+ * row.
+ */
 export type Keep = { name: string; records: readonly string[] }
 
 const lookOf = <Row,>({ kind = 'wide', num }: Column<Row>) =>

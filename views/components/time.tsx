@@ -20,7 +20,10 @@ export function howLong(from: string, to: string | null, now: number): string {
   return ms < 1000 ? 'less than 1 s' : span(ms)
 }
 
-/** The time zone chosen under Account. Without one this is UTC, and public/panel/page/times.js draws the browser's in its place. */
+/**
+ * The time zone chosen under Account. Without one this is UTC, and public/panel/page/times.js draws the browser's in
+ * its place.
+ */
 const zoneOf = ({ uiPreferences }: At) => uiPreferences?.timeZone ?? 'UTC'
 
 const hours: Intl.DateTimeFormatOptions = { hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23' }

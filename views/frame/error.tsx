@@ -18,11 +18,13 @@ const next: Record<number, string> = {
   403: 'If you need it for your work, ask an administrator of your team.',
   404: 'It may have been removed, or part of the address was lost when it was copied.',
   429: 'Wait a minute, then reload this page.',
-  500: 'Reload in a moment. If it happens again, send the request id below to whoever runs this controller: the journal has the cause.',
+  500:
+    'Reload in a moment. If it happens again, send the request id below to your provider: the journal of the ' +
+    'controller has the cause.',
   503: 'This page reloads by itself. Servers keep running meanwhile.',
 }
 
-/** What happened, what to do next, and the id to quote. */
+/** The error page: the refusal, the next step and the request id. */
 export function errorPage(
   refusal: { status: number; message: string },
   requestId: string,

@@ -20,7 +20,7 @@ import { Palette, SearchButton } from '../platform/search/search.tsx'
 import { SecretOnce } from './secret.tsx'
 import { AccountMenu, Navigation } from './side-navigation.tsx'
 
-/** What the frame around every page shows, whatever the page. */
+/** The reads of the frame around every page. */
 export const always = { running: ifAllowed(listJobs, () => ({ query: { state: 'running', limit: '1' } })) }
 type Always = Partial<Answers<typeof always>>
 

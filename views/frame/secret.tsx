@@ -1,4 +1,5 @@
-// What is shown this one time: a password, a token. It is in the API's response only; public/panel/page/secret.js puts it here.
+// A dialog for a secret that is shown once: a password, a token. It is in the API's response only;
+// public/panel/page/secret.js puts it here.
 import { Icon } from '../components/icon.tsx'
 
 /** The dialog that every page has. It cannot be left by accident. */

@@ -21,12 +21,15 @@ import {
   socketOf,
 } from './data-dir.ts'
 
-const usage = `berth admin OPERATION [JSON]     any API operation; what stands in its path and its body are fields of the JSON, its query is under "query"
-berth admin OPERATION -          the same with the JSON from standard input: for passwords, which others on this host see on a command line
+const usage = `berth admin OPERATION [JSON]     any API operation; the ids in its path and its body are fields of the
+                                 JSON, its query is under "query"
+berth admin OPERATION -          the same with the JSON from standard input: others on this host can read a command
+                                 line, so passwords do not belong on it
 berth admin OPERATION --help     what it takes
 berth admin list                 the operations there are
 berth admin create-staff --email E --name N [--role R]
-                                 the password is read from standard input; without --role the person is an Owner, who may do everything
+                                 the password is read from standard input; without --role the person is an Owner,
+                                 who may do everything
 berth admin create-token --account EMAIL --name N --preset billing|reseller-billing | --scopes a,b
                          [--allow ADDRESS]… [--expires DAYS]
                                  prints the token alone; without --expires it does not end by itself

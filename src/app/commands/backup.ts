@@ -23,8 +23,8 @@ import { CannotStart, whoAmI } from './startup-errors.ts'
 const usage = `berth backup create FILE     copies the database to FILE, also while the controller runs
 berth backup restore FILE    puts it in place; the controller must be stopped
 
-Run it as root, or as the user who owns the data directory: what is restored belongs to that user again. It works on the installation
-of this host, or on the one whose data directory PANEL_DATA_DIR names.
+Run it as root, or as the user who owns the data directory: restored files belong to that user again. It works on
+the installation of this host, or on the one whose data directory PANEL_DATA_DIR names.
 Keep the key file (PANEL_KEY_FILE) too, elsewhere: without it the encrypted secrets in a backup cannot be read.`
 
 /** Expected, and said with what to do. */

@@ -4,11 +4,13 @@ import { named } from '../../kernel/crypto/secrets.ts'
 import { rotateSecrets } from '../../platform/settings/rotate-secrets.ts'
 import { CutShort, call, show } from './admin.ts'
 
-const usage = `berth secrets rotate     makes a new key in the key file (PANEL_KEY_FILE), encrypts every secret in the database anew with it,
-                         then drops the old key; also while the controller runs, and again when it was cut short
+const usage = `berth secrets rotate     makes a new key in the key file (PANEL_KEY_FILE), encrypts every secret in the
+                         database anew with it, then drops the old key; also while the controller runs, and
+                         again when it was cut short
 
 Copy the key file afterwards: backups of the database from here on need the new key, earlier ones the old.
-It works on the installation of this host, or on the one whose data directory PANEL_DATA_DIR names. Exit 0 done, 1 refused (code and message on standard error), 2 wrong use.`
+It works on the installation of this host, or on the one whose data directory PANEL_DATA_DIR names.
+Exit 0 done, 1 refused (code and message on standard error), 2 wrong use.`
 
 export async function secrets([verb, ...more]: readonly string[]): Promise<number> {
   if ([verb, ...more].some((arg) => arg === '--help' || arg === '-h')) {

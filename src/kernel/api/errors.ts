@@ -26,7 +26,9 @@ export const kernelErrors = {
   },
   invalid_request: {
     status: 400,
-    when: 'A query parameter is unknown, is given twice, or has a wrong value; or a cursor belongs to another list or caller.',
+    when:
+      'A query parameter is unknown, is given twice, or has a wrong value; or a cursor belongs to another list ' +
+      'or caller.',
     remedy: 'Correct the query. Start the list again without a cursor.',
   },
   invalid_idempotency_key: {

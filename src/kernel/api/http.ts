@@ -250,7 +250,8 @@ function sameSite(httpContext: HttpContext, request: Request, sender: Sender) {
   if (origin !== httpContext.origin || (site !== null && site !== 'same-origin'))
     throw new ApiError(
       'bad_origin',
-      `This call must come from ${httpContext.origin}. If that is not the address in your browser, set PANEL_PUBLIC_URL to the one that is.`,
+      `This call must come from ${httpContext.origin}. If that is not the address in your browser, set ` +
+        'PANEL_PUBLIC_URL to the one that is.',
     )
   if (sender.browser && request.headers.get('X-CSRF-Token') !== sender.browser.csrf)
     throw new ApiError('csrf_failed', 'This page is out of date. Reload it and try again.')

@@ -16,7 +16,8 @@ const statements = prepared(({ $client }) => ({
     'SELECT status, answer FROM idempotency WHERE account_id = ? AND operation = ? AND key = ? AND created_at > ?',
   ),
   keep: $client.prepare(
-    'INSERT OR REPLACE INTO idempotency (account_id, operation, key, status, answer, created_at) VALUES (?, ?, ?, ?, ?, ?)',
+    'INSERT OR REPLACE INTO idempotency (account_id, operation, key, status, answer, created_at) VALUES (?, ?, ' +
+      '?, ?, ?, ?)',
   ),
   forget: $client.prepare(
     'DELETE FROM idempotency WHERE rowid IN (SELECT rowid FROM idempotency WHERE created_at <= ? LIMIT 1000)',

@@ -1,8 +1,9 @@
 // Secrets at rest. The keys live in a file outside the database; a stolen database opens nothing.
 //
-// The key file: a key a line, newest first, `<id> <64 hexadecimal digits>`. The newest encrypts, the others only open. An id is the day
-// the key was made and the start of its fingerprint: `2026-11-21-3f9c2a71`. A file of nothing but the digits is of an older Berth;
-// that key's id is k1. A encrypted text is `<id of its key>.<base64url of nonce, tag and cipher text>`.
+// The key file: a key a line, newest first, `<id> <64 hexadecimal digits>`. The newest encrypts, the others only open.
+// An id is the day the key was made and the start of its fingerprint: `2026-11-21-3f9c2a71`. A file of nothing but the
+// digits is of an older Berth; that key's id is k1. A encrypted text is `<id of its key>.<base64url of nonce, tag and
+// cipher text>`.
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto'
 import {
   chmodSync,
@@ -23,15 +24,16 @@ import { dirname } from 'node:path'
 
 export type Secrets = {
   /**
-   * AES-256-GCM. `about` names the record and is bound to the text: an encrypted value cannot be moved to another row. Call it in the
-   * transaction that keeps the text: so a rotation, which looks for the last old text in one, misses none.
+   * AES-256-GCM. `about` names the record and is bound to the text: an encrypted value cannot be moved to another row.
+   * Call it in the transaction that keeps the text: so a rotation, which looks for the last old text in one, misses
+   * none.
    */
   encrypt(about: string, text: string): string
   /** Throws when the text was changed, moved or encrypted with a key that is not in the file. */
   open(about: string, encrypted: string): string
   /**
-   * A keyed digest, base64url, for what is compared, never shown, and soon over. Nothing that is stored may be one: unlike an encrypted
-   * text it cannot be made anew when the key changes.
+   * A keyed digest, base64url, for what is compared, never shown, and soon over. Nothing that is stored may be one:
+   * unlike an encrypted text it cannot be made anew when the key changes.
    */
   mac(purpose: Passing, text: string): string
   /** Did `mac`, with any of the keys there are, make something that starts with this? */
@@ -39,14 +41,17 @@ export type Secrets = {
 
   /** The ids of the keys as they are in the file now, newest first. This and the next two throw KeyFileError. */
   keyIds(): readonly string[]
-  /** Puts a new key in front: what is encrypted from here on, by whichever process, is encrypted with it. Call it in a transaction. */
+  /**
+   * Puts a new key in front: what is encrypted from here on, by whichever process, is encrypted with it. Call it in a
+   * transaction.
+   */
   addKey(now: number): void
   /** Drops every key but the newest, for good. Call it in a transaction that has found nothing encrypted with them. */
   dropOldKeys(): void
 }
 type Passing = 'cursor' | 'csrf'
 
-/** What is wrong with the key file, and what to do about it. */
+/** A key file that cannot be used: the message says why and what to do. */
 export class KeyFileError extends Error {}
 
 const OLD_ID = 'k1'
@@ -146,21 +151,23 @@ export function secretsWith(masterKey: Buffer): Secrets {
 }
 
 /**
- * Reads the key file, or makes it (0600) at the first start. `needed`: the ids of keys that something is encrypted with already; then
- * there was a file, and a new one in its place would be a second, wrong one. Throws KeyFileError.
+ * Reads the key file, or makes it (0600) at the first start. `needed`: the ids of keys that something is encrypted with
+ * already; then there was a file, and a new one in its place would be a second, wrong one. Throws KeyFileError.
  */
 export function secretsFromFile(path: string, needed: readonly string[] = []): Secrets {
   if (!existsSync(path)) {
     if (needed.length)
       throw new KeyFileError(
-        `There is no key file ${path}, and the database holds what is encrypted with ${named(needed)}. Put the file back from your copy of it. ` +
+        `There is no key file ${path}, and the database holds what is encrypted with ${named(needed)}. Put the ` +
+          'file back from your copy of it. ' +
           'Without one these secrets are lost: docs/backup.md says what to do then.',
       )
     attempt(path, 'made', () => makeKeyFile(path))
   }
   attempt(path, 'closed to others', () => (statSync(path).mode & 0o77 ? chmodSync(path, 0o600) : undefined))
   let seen: string | undefined
-  // A new file has another inode. Looking costs 2 µs, the transaction that a text is encrypted in a thousand times that.
+  // A new file has another inode. Looking costs 2 µs, the transaction that a text is encrypted in a thousand times
+  // that.
   const mark = () => {
     const it = statSync(path, { throwIfNoEntry: false })
     return it && `${it.ino} ${it.mtimeMs} ${it.size}`
@@ -201,7 +208,10 @@ const noKeyFile = (path: string) =>
     `${path} is not a key file (lines of an id and 64 hexadecimal digits). Restore it from your copy of the keys.`,
   )
 
-/** Of several that start at once the first one's, and nobody reads it before it is whole: a link to a finished file is made only where there is none. */
+/**
+ * Of several that start at once the first one's, and nobody reads it before it is whole: a link to a finished file is
+ * made only where there is none.
+ */
 function makeKeyFile(path: string) {
   const part = `${path}.${process.pid}`
   put(openSync(part, 'w', 0o600), [newKey(Date.now())])
@@ -241,11 +251,12 @@ function attempt<T>(path: string, what: string, work: () => T): T {
     return work()
   } catch (error) {
     throw new KeyFileError(
-      `The key file ${path} cannot be ${what} (${(error as { code?: string }).code}). Check that it is there, and that Berth's user may change it and its directory.`,
+      `The key file ${path} cannot be ${what} (${(error as { code?: string }).code}). Check that it is there, ` +
+        `and that Berth's user may change it and its directory.`,
     )
   }
 }
 
-/** What is stored of a token: SHA-256 of 256 random bits needs no salt. */
+/** The stored form of a token: SHA-256 of 256 random bits needs no salt. */
 export const digest = (text: string) => new Bun.CryptoHasher('sha256').update(text).digest('hex')
 export const randomToken = () => randomBytes(32).toString('base64url')

@@ -1,5 +1,5 @@
-// SHA-512 crypt, the `$6$` form that /etc/shadow and cloud-init take (U. Drepper, "Unix crypt using SHA-256 and SHA-512").
-// A job holds this hash and never the password.
+// SHA-512 crypt, the `$6$` form that /etc/shadow and cloud-init take (U. Drepper, "Unix crypt using SHA-256 and
+// SHA-512"). A job holds this hash and never the password.
 import { createHash, randomBytes, randomInt } from 'node:crypto'
 
 /** The scheme's smallest number. More would slow down guessing, and nobody guesses 115 random bits. */

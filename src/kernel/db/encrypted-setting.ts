@@ -11,8 +11,8 @@ const unread = new Set<string>()
 /** `const setting = encryptedSetting('mail.server', MailServer)`; `setting.get(db, secrets)`. */
 export const encryptedSetting = <T extends TSchema>(name: string, schema: T) => ({
   /**
-   * Undefined until it is set. Also when its key is away, which the journal says once: then it can be set anew, and a page that
-   * only asks whether it is there is shown.
+   * Undefined until it is set. Also when its key is away, which the journal says once: then it can be set anew, and a
+   * page that only asks whether it is there is shown.
    */
   get(db: Db, secrets: Secrets): Static<T> | undefined {
     const stored = getSetting(db, name) as string | undefined

@@ -12,21 +12,28 @@ export type EncryptedColumn<Row = any> = {
   about(row: Row): string
 }
 
-/** `encryptedColumn(deliveries, 'encryptedPayload', ({ id }: { id: string }) => id)`. It also has to be in `encrypted` of the feature. */
+/**
+ * `encryptedColumn(deliveries, 'encryptedPayload', ({ id }: { id: string }) => id)`. It also has to be in `encrypted`
+ * of the feature.
+ */
 export const encryptedColumn = <T extends SQLiteTable, Row>(
   table: T,
   field: keyof T['$inferSelect'] & string,
   about: (row: Row) => string,
 ): EncryptedColumn<Row> => ({ table, field, column: getTableColumns(table)[field] as SQLiteColumn, about })
 
-/** How many values are encrypted with which key: id → number. Reads the columns once, a second for some millions of rows. */
+/**
+ * How many values are encrypted with which key: id → number. Reads the columns once, a second for some millions of
+ * rows.
+ */
 export function keysInUse(db: Db, columns: readonly EncryptedColumn[]): Map<string, number> {
   const used = new Map<string, number>()
   for (const { table, column } of columns) {
     const rows = db.$client
       .query<{ id: string; n: number }, []>(
         // A JSON column has its text in quotes.
-        `SELECT ltrim(substr("${column.name}", 1, instr("${column.name}", '.') - 1), '"') AS id, count(*) AS n FROM "${getTableName(table)}" GROUP BY 1`,
+        `SELECT ltrim(substr("${column.name}", 1, instr("${column.name}", '.') - 1), '"') AS id, count(*) AS n ` +
+          `FROM "${getTableName(table)}" GROUP BY 1`,
       )
       .all()
     for (const { id, n } of rows) if (isKeyId(id)) used.set(id, (used.get(id) ?? 0) + n)
@@ -39,7 +46,10 @@ type Value = { of: EncryptedColumn; at: number; about: string; encrypted: string
 /** A transaction of so many rows keeps others waiting for a few milliseconds. */
 const AT_ONCE = 100
 
-/** Calls `work` for each value that is encrypted with another key than `key`, in transactions of a few; between them others are served. */
+/**
+ * Calls `work` for each value that is encrypted with another key than `key`, in transactions of a few; between them
+ * others are served.
+ */
 export async function eachEncryptedOtherwise(
   db: Db,
   columns: readonly EncryptedColumn[],

@@ -1,5 +1,6 @@
-// Migrations are SQL files inside the executable, applied in order at start, each in its own transaction. Beside the name of each
-// stands what it said when it was applied: a file that was edited since would leave a database that looks like ours and is not.
+// Migrations are SQL files inside the executable, applied in order at start, each in its own transaction. Beside the
+// name of each stands what it said when it was applied: a file that was edited since would leave a database that looks
+// like ours and is not.
 import type { Database } from 'bun:sqlite'
 import { migrations as product } from '../../../migrations/index.ts'
 import { digest } from '../crypto/secrets.ts'
@@ -10,14 +11,15 @@ export type Migration = { name: string; sql: string }
 /** This program and this database do not belong together; the message says why and what to do. */
 export class NotOurDatabase extends Error {}
 
-/** Of what a migration does: comments and line breaks may change. */
+/** The hash of a migration's statements: comments and line breaks may change. */
 export const checksumOf = (sql: string) => digest(sql.replace(/--.*$/gm, '').replace(/\s+/g, ' ').trim())
 
 /** Throws `NotOurDatabase`, before anything is changed: going on would damage it. */
 export function migrate(file: Database, migrations: readonly Migration[] = product) {
   mustFit(file, migrations)
   file.run(
-    'CREATE TABLE IF NOT EXISTS migrations (name TEXT PRIMARY KEY, checksum TEXT NOT NULL, applied_at INTEGER NOT NULL) STRICT',
+    'CREATE TABLE IF NOT EXISTS migrations (name TEXT PRIMARY KEY, checksum TEXT NOT NULL, applied_at INTEGER ' +
+      'NOT NULL) STRICT',
   )
   const isApplied = file.query<unknown, [string]>('SELECT 1 FROM migrations WHERE name = ?')
   for (const { name, sql } of migrations) {
@@ -43,13 +45,16 @@ export function mustFit(file: Database, migrations: readonly Migration[] = produ
   const changed = applied.filter(({ name, checksum }) => (own.has(name) ? own.get(name) !== checksum : name < last))
   if (changed.length)
     throw new NotOurDatabase(
-      `This database was made by a Berth that was never released (its ${names(changed)} is not what this version knows by that name), and there ` +
-        'is no way from there to here. Start the program that made it; or begin with an empty data directory, or with a backup that a released Berth made.',
+      `This database was made by a Berth that was never released (its ${names(changed)} is not what this version ` +
+        'knows by that name), and there ' +
+        'is no way from there to here. Start the program that made it; or begin with an empty data directory, or ' +
+        'with a backup that a released Berth made.',
     )
   const newer = applied.filter(({ name }) => !own.has(name))
   if (newer.length)
     throw new NotOurDatabase(
-      `This database was written by a newer Berth (it has ${names(newer)}). Start that version; or go back with a backup that this one ` +
+      `This database was written by a newer Berth (it has ${names(newer)}). Start that version; or go back with ` +
+        'a backup that this one ' +
         'made: stop the controller, then sudo berth backup restore FILE.',
     )
 }

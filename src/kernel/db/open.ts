@@ -19,15 +19,21 @@ const pragmas = [
   'cache_size=-32000', // KiB
 ]
 
-/** `$client.query` keeps this many statements prepared. Bun's usual 20 are fewer than a busy controller has different ones. */
+/**
+ * `$client.query` keeps this many statements prepared. Bun's usual 20 are fewer than a busy controller has different
+ * ones.
+ */
 Database.MAX_QUERY_CACHE_SIZE = 500
 
-/** The open database and what lives with it: prepared statements, hooks after a commit, and whether a change is going on. */
+/**
+ * The open database and what lives with it: prepared statements, hooks after a commit, and whether a change is going
+ * on.
+ */
 export class DatabaseFile extends Database {
   /** Results of `prepared`, by the function that builds them. */
   readonly statements = new Map<(db: Db) => unknown, unknown>()
   readonly afterWrite: (() => void)[] = []
-  /** Inside `write`, where rows are read that may still be taken back. */
+  /** Inside `write`, where rows are read that may still be rolled back. */
   changing = false
   private control:
     | { begin: Record<'IMMEDIATE' | 'DEFERRED', Statement>; commit: Statement; rollback: Statement }
@@ -57,8 +63,8 @@ export class DatabaseFile extends Database {
 }
 
 /**
- * Opens (and makes) the database at `path`, `:memory:` for one that is gone afterwards, and brings its schema up to date.
- * Throws `NotOurDatabase`.
+ * Opens (and makes) the database at `path`, `:memory:` for one that is gone afterwards, and brings its schema up to
+ * date. Throws `NotOurDatabase`.
  */
 export function openDb(path: string, migrations?: readonly Migration[]): Db {
   const file = new DatabaseFile(path, { create: true, strict: true })
@@ -71,8 +77,8 @@ export function openDb(path: string, migrations?: readonly Migration[]): Db {
 export const afterWrite = (db: Db, work: () => void) => void db.$client.afterWrite.push(work)
 
 /**
- * One immediate transaction: all of `work` is on disk when this returns, or nothing of it.
- * `T extends Promise` is refused: bun:sqlite commits when the callback returns, not when its promise settles. So is a Tx: there is no
+ * One immediate transaction: all of `work` is on disk when this returns, or nothing of it. `T extends Promise` is
+ * refused: bun:sqlite commits when the callback returns, not when its promise settles. So is a Tx: there is no
  * transaction inside a transaction.
  */
 export function write<T>(
@@ -88,12 +94,12 @@ export function write<T>(
 /** One snapshot for a whole answer. */
 export const read = <T>(db: Db, work: (tx: Db) => T): T => db.$client.inOne('DEFERRED', () => work(db))
 
-/** Inside `write`, where rows are read that may still be taken back. */
+/** Inside `write`, where rows are read that may still be rolled back. */
 export const isChanging = (db: Db): boolean => db.$client.changing
 
 /**
- * A query prepared once per database: `const find = prepared((db) => db.select()….prepare())`, then `find(tx).get({ id })`.
- * Preparing is most of what a small query costs (16k against 133k a second).
+ * A query prepared once per database: `const find = prepared((db) => db.select()….prepare())`, then `find(tx).get({ id
+ * })`. Preparing is most of what a small query costs (16k against 133k a second).
  */
 export const prepared =
   <T>(build: (db: Db) => T): ((db: Db) => T) =>
@@ -105,8 +111,9 @@ export const prepared =
   }
 
 /**
- * Did this error come from a unique index? The index is the lock; the caller turns it into a refusal. Which one, where a row has several:
- * its last column (`accounts.email`), or the name of an index over more than columns (`accounts_external_id`).
+ * Did this error come from a unique index? The index is the lock; the caller turns it into a refusal. Which one, where
+ * a row has several: its last column (`accounts.email`), or the name of an index over more than columns
+ * (`accounts_external_id`).
  */
 export const isUniqueViolation = (error: unknown, index?: string): boolean => {
   const e = error as { code?: string; message?: string; cause?: unknown } | undefined

@@ -26,8 +26,9 @@ export class RenderedRows {
   constructor(private readonly most: number) {}
 
   /**
-   * The JSON of what `make` answers. It is made again when `version` is another: whatever the record shows has to change
-   * the version, or be in `key`, which names the row and everything about the reader on which the record depends.
+   * The JSON of what `make` answers. It is made again when `version` is another: whatever the record shows has to
+   * change the version, or be in `key`, which names the row and everything about the reader on which the record
+   * depends.
    */
   row<T>(tx: Db, key: string, version: number, make: () => T): JsonRow<T> {
     const recent = this.young.get(key)

@@ -1,4 +1,4 @@
-// What both ways of a job share: its way forward and its way back.
+// Shared by the way forward and the way back of a job.
 import type { NodeCommand } from '../../../agent/protocol/wire.ts'
 import { ApiError } from '../api/errors.ts'
 import { type Clock, minute, second } from '../db/clock.ts'

@@ -1,5 +1,5 @@
-// The content of a mail and its plain text; mail-html.tsx has the HTML. Words from people are text in both, and the only
-// link leads to the panel.
+// The content of a mail and its plain text; mail-html.tsx has the HTML. Words from people are text in both, and the
+// only link leads to the panel.
 import type { Brand } from '../web/brand.ts'
 
 export type MailContent = {

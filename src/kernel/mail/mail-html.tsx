@@ -1,5 +1,5 @@
-// The HTML part of a mail. Styles stand on each element because mail programs drop style sheets; no images, because they do
-// not load them.
+// The HTML part of a mail. Styles stand on each element because mail programs drop style sheets; no images, because
+// they do not load them.
 import type { ComponentChildren } from 'preact'
 import { rendered } from '../web/html.ts'
 import { greetingOf, type MailInput } from './mail-content.ts'

@@ -83,7 +83,10 @@ function accessWords(op: Operation): string {
   const who = accountKinds.flatMap((kind) =>
     access[kind] ? [`${kind}: ${access[kind].map((right) => `\`${right}\``).join(' or ')}`] : [],
   )
-  return `Needs, by kind of account: ${who.join('; ')}.${op.requiresSession ? ' A person who is signed in, not a token.' : ''}`
+  return (
+    'Needs, by kind of account: ' +
+    `${who.join('; ')}.${op.requiresSession ? ' A person who is signed in, not a token.' : ''}`
+  )
 }
 
 type Parameter = { name: string; in: 'path' | 'query' | 'header'; description?: string }
@@ -148,7 +151,8 @@ const isWords = (values: unknown) => Array.isArray(values) && values.every((it) 
 /** The job that continues after the response. */
 const afterwards = ({ response }: Operation): string =>
   'jobId' in ((response as { properties?: object }).properties ?? {})
-    ? ' It answers at once. Where there is a `jobId`, that job goes on: follow `GET /jobs/{jobId}` until its state is `succeeded` or `failed`.'
+    ? ' It answers at once. Where there is a `jobId`, that job goes on: follow `GET /jobs/{jobId}` until its state ' +
+      'is `succeeded` or `failed`.'
     : ''
 
 type Ref = { $ref: string }
@@ -269,7 +273,8 @@ const error = {
 }
 
 const description = `Every change and every read of the panel is a call of this API, with the same permissions.
-Lists answer \`data\`, \`nextCursor\` and \`total\`; refusals answer \`error\` with \`code\`, \`message\` and sometimes \`details\`.
+Lists answer \`data\`, \`nextCursor\` and \`total\`; refusals answer \`error\` with \`code\`, \`message\`
+and sometimes \`details\`.
 Times are ISO 8601 in UTC; the unit stands at the end of a name (\`memoryMb\`, \`diskGb\`).`
 
 export function openapi(registry: Registry, { version, root }: { version: string; root: string }) {

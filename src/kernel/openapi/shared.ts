@@ -1,4 +1,4 @@
-// What several operations say in equal words stands once among the components, and the operations refer to it.
+// Equal parts of several operations stand once among the components, and the operations refer to them.
 
 type Json = Readonly<Record<string, unknown>>
 /** A place in the document that holds a value, or a reference to the component that holds it. */

@@ -137,7 +137,7 @@ export class DeliveryQueue {
     return begun
   }
 
-  /** The first due delivery of the first lane in turn that has room for one more. */
+  /** The first due delivery of the next lane in turn that is below its limit in flight. */
   private next(kind: DeliveryKind, active: Map<string, Active>): Claimed | undefined {
     const { db, clock } = this.context
     const now = clock()

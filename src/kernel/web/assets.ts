@@ -20,8 +20,8 @@ export class Assets {
   private byName = new Map<string, string>()
 
   /**
-   * `files`: the name in views → the file. A style sheet may name another file of the list as `url(NAME)`, which becomes
-   * that file's address.
+   * `files`: the name in views → the file. A style sheet may name another file of the list as `url(NAME)`, which
+   * becomes that file's address.
    */
   static async load(files: Readonly<Record<string, AssetSource>>): Promise<Assets> {
     const assets = new Assets()

@@ -13,7 +13,9 @@ const MOST_BYTES = 16_000
 const PER_ADDRESS = 10
 const PER_MINUTE = 60
 
-/** An address for the journal, with its site, without the secrets that links in mails have in the query or in the path. */
+/**
+ * An address for the journal, with its site, without the secrets that links in mails have in the query or in the path.
+ */
 const plain = (address: unknown) =>
   typeof address === 'string'
     ? (SITE.exec(address)?.[0] ?? '').replace(/[^\x20-\x7e]/g, '?').slice(0, 100) + plainPath(address)

@@ -8,8 +8,8 @@ export class KeptMarkup {
   constructor(private readonly most: number) {}
 
   /**
-   * The markup that `render` returns. A changed `record`, the JSON of the row, is rendered again. `key` names the row, the
-   * table and everything about the reader on which the markup depends.
+   * The markup that `render` returns. A changed `record`, the JSON of the row, is rendered again. `key` names the row,
+   * the table and everything about the reader on which the markup depends.
    */
   text(key: string, record: string, render: () => string): string {
     const kept = this.rows.get(key)

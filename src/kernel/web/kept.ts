@@ -4,9 +4,9 @@ import type { At } from './page.ts'
 import { inContext, usePageContext } from './page-context.ts'
 
 /**
- * Keeps rendered markup between pages, for readers with the same rights. The answer takes `key` (what is drawn), `record` (the data that
- * it shows; a change renders it again) and `render`. Inside, a component that asks for the time, the address, the reader's name or
- * choices throws, because they differ between readers with the same rights.
+ * Keeps rendered markup between pages, for readers with the same rights. The answer takes `key` (what is drawn),
+ * `record` (the data that it shows; a change renders it again) and `render`. Inside, a component that asks for the
+ * time, the address, the reader's name or choices throws, because they differ between readers with the same rights.
  */
 export function useKept(): (key: string, record: string, render: () => Html) => string {
   const context = usePageContext()

@@ -1,4 +1,5 @@
-// Why a location cannot take a package, said before the order is sent. The order itself decides (src/fleet/placement/placement.ts).
+// Why a location cannot take a package, said before the order is sent. The order itself decides
+// (src/fleet/placement/placement.ts).
 
 import type { listPackages } from '../../../src/catalog/packages/packages.ts'
 import type { listNodes } from '../../../src/fleet/nodes/nodes.ts'
@@ -26,7 +27,7 @@ export const nodeHindrance = (n: Node, p: Sized | undefined): string | undefined
           ? `${gb(freeDisk(n))} disk free`
           : undefined
 
-export function locationHindrance(
+export function locationObstacle(
   l: Location,
   p: Sized | undefined,
   nodes: readonly Node[] | undefined,

@@ -146,8 +146,8 @@ function JobBar({ server: s, jobs, area }: Omit<FrameProps, 'children'>) {
           <>
             <span class="cut">
               <b>{job?.title ?? 'A job is working on it'}</b>
-              {job &&
-                ` · step ${job.step.n} of ${job.step.of}${job.step.name && `, ${job.step.name}`} · ${howLong(job.startedAt ?? job.createdAt, null, now)} · you may leave this page`}
+              {job && ` · ${stepOf(job)} · ${howLong(job.startedAt ?? job.createdAt, null, now)} · `}
+              {job && 'you may leave this page'}
             </span>
             <Link href={`${area}/jobs/${s.job.id}`}>Follow job</Link>
             <progress max={100} value={s.job.progress} aria-label="Progress">{`${s.job.progress} %`}</progress>
@@ -164,3 +164,6 @@ function JobBar({ server: s, jobs, area }: Omit<FrameProps, 'children'>) {
     </>
   )
 }
+
+const stepOf = ({ step }: { step: { n: number; of: number; name: string | null } }) =>
+  `step ${step.n} of ${step.of}${step.name ? `, ${step.name}` : ''}`

@@ -12,7 +12,7 @@ import { Link } from '../../components/link.tsx'
 import { count, gb, mb } from '../../components/words.ts'
 import { overQuota, SuspendedWords } from '../../identity/reseller/terms.tsx'
 import { NoImages } from './access.tsx'
-import { type Location, locationHindrance, type Node, nodeHindrance } from './fit.ts'
+import { type Location, locationObstacle, type Node, nodeHindrance } from './fit.ts'
 import { OrderPage, type Sold } from './order.tsx'
 
 const CUSTOMERS_SHOWN = 6
@@ -47,9 +47,9 @@ export const newServerPage = page({
         area="/admin"
         order={createServer}
         packages={offer.data}
-        whyNotPackage={(p) => (p.archived ? 'Archived.' : undefined)}
+        packageObstacle={(p) => (p.archived ? 'Archived.' : undefined)}
         places={offer.locations}
-        whyNotPlace={(l, p) => locationHindrance(located.get(l.id)!, p, nodes?.data)}
+        placeObstacle={(l, p) => locationObstacle(located.get(l.id)!, p, nodes?.data)}
         aboutPlace={({ id }) => free(located.get(id)!)}
         nodePicker={({ what, where }) => (
           <NodePicker
@@ -88,9 +88,9 @@ export const resellerNewServerPage = page({
       order={createResellerServer}
       itself={account}
       packages={account.packages}
-      whyNotPackage={(p) => overQuota(account, p)}
+      packageObstacle={(p) => overQuota(account, p)}
       places={account.locations}
-      whyNotPlace={(l) =>
+      placeObstacle={(l) =>
         account.locations.find(({ id }) => id === l.id)?.open ? undefined : 'Closed for new servers.'
       }
       aboutPlace={() => undefined}
@@ -112,7 +112,8 @@ export const resellerNewServerPage = page({
 
 const free = (l: Location) =>
   l.nodes > 0 &&
-  `${mb(Math.max(0, l.memoryMb - l.heldMemoryMb))} memory, ${gb(Math.max(0, l.diskGb - l.heldDiskGb))} disk and ${count(l.freeIpv4, 'IPv4 address', 'IPv4 addresses')} free.`
+  `${mb(Math.max(0, l.memoryMb - l.heldMemoryMb))} memory, ${gb(Math.max(0, l.diskGb - l.heldDiskGb))} disk and ` +
+    `${count(l.freeIpv4, 'IPv4 address', 'IPv4 addresses')} free.`
 
 type NodePickerProps = {
   nodes: readonly Node[] | undefined

@@ -22,9 +22,9 @@ type OrderProps = Answers<{ customers: typeof listCustomers; images: typeof list
   /** A reseller may order for itself. */
   itself?: { id: string; name: string; email: string; organization: string | null; lockedAt: string | null }
   packages: readonly Sold[]
-  whyNotPackage(p: Sold): string | undefined
+  packageObstacle(p: Sold): string | undefined
   places: readonly Place[]
-  whyNotPlace(l: Place, p: Sold | undefined): string | undefined
+  placeObstacle(l: Place, p: Sold | undefined): string | undefined
   aboutPlace(l: Place): ComponentChildren
   nodePicker(chosen: Choice): ComponentChildren
   /** Where there is none of something: what to do. */
@@ -55,17 +55,17 @@ export function OrderPage(of: OrderProps) {
   )
 }
 
-/** What the address says, and the first that can work where it says nothing. */
+/** The choices in the page's address; where there is none, the first choice that can work. */
 function chosen(of: OrderProps, query: Readonly<Record<string, string>>): Choice {
-  const { customers, itself, packages, whyNotPackage, places, whyNotPlace, images } = of
+  const { customers, itself, packages, packageObstacle, places, placeObstacle, images } = of
   const all = [...(itself ? [itself] : []), ...customers.data]
   const customer = all.find((c) => c.id === query['ownerId'] && !c.lockedAt)
-  const onSale = packages.filter((p) => !whyNotPackage(p))
+  const onSale = packages.filter((p) => !packageObstacle(p))
   const what =
     onSale.find((p) => p.id === query['packageId']) ??
-    onSale.find((p) => places.some((l) => !whyNotPlace(l, p))) ??
+    onSale.find((p) => places.some((l) => !placeObstacle(l, p))) ??
     onSale[0]
-  const open = places.filter((l) => !whyNotPlace(l, what))
+  const open = places.filter((l) => !placeObstacle(l, what))
   const where = open.find((l) => l.id === query['nodeGroupId']) ?? open[0]
   const options = imageOptions(images.data, what?.diskGb)
   const possible = options.filter((o) => !o.why)
@@ -154,7 +154,7 @@ const aboutPackage = (p: Sold) =>
     .filter(Boolean)
     .join(' · ')
 
-const Packages = ({ of: { packages, whyNotPackage, none }, choice: { what } }: Part) => (
+const Packages = ({ of: { packages, packageObstacle, none }, choice: { what } }: Part) => (
   <Radios
     scope="new"
     name="packageId"
@@ -171,13 +171,13 @@ const Packages = ({ of: { packages, whyNotPackage, none }, choice: { what } }: P
           {aboutPackage(p)}
         </>
       ),
-      why: whyNotPackage(p),
+      why: packageObstacle(p),
     }))}
     empty={<p class="muted">{none.packages}</p>}
   />
 )
 
-const Places = ({ of: { places, whyNotPlace, aboutPlace, nodePicker, none }, choice }: Part) => (
+const Places = ({ of: { places, placeObstacle, aboutPlace, nodePicker, none }, choice }: Part) => (
   <div class="stack">
     <Radios
       scope="new"
@@ -189,7 +189,7 @@ const Places = ({ of: { places, whyNotPlace, aboutPlace, nodePicker, none }, cho
         value: l.id,
         label: l.name,
         hint: aboutPlace(l),
-        why: whyNotPlace(l, choice.what),
+        why: placeObstacle(l, choice.what),
       }))}
       empty={<p class="muted">{none.places}</p>}
     />

@@ -91,7 +91,9 @@ export function OwnServerTable({ of, choose }: { of: ListedServers; choose?: boo
   )
 }
 
-/** Does for every chosen row what its own button does: each server answers for itself, and one message says how it went. */
+/**
+ * Does for every chosen row what its own button does: each server answers for itself, and one message says how it went.
+ */
 const Chosen = () => (
   <div class="picked" role="region" aria-label="Chosen servers" data-chosen="" hidden>
     <b data-chosen-count="" />

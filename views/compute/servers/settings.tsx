@@ -1,4 +1,4 @@
-// What changes more than a server's power. Each entry says what it does before it is pressed.
+// Changes to a server beyond its power. Each entry says what it does before it is pressed.
 
 import type { ComponentChildren } from 'preact'
 import { listOfferedImages } from '../../../src/catalog/images/images.ts'
@@ -164,7 +164,7 @@ const Suspend = ({ server: s }: { server: Server }) =>
             name="reason"
             label="Reason"
             required
-            hint="Staff, resellers and the billing system see it, customers do not. For example: Invoice 2041 is overdue"
+            hint="Staff, resellers and the billing system see it, customers do not. Example: Invoice 2041 is overdue"
           />
         }
       />
@@ -176,12 +176,15 @@ const fateOf = (s: Server) =>
   ({
     kept: {
       words: 'Installs an image again. The present system is deleted once the new one runs; addresses stay.',
-      consequence: `Everything on its disk of ${exactGb(s.diskGb)} is deleted once the new system runs. If the installation fails, the present system stays as it is.`,
+      consequence:
+        `Everything on its disk of ${exactGb(s.diskGb)} is deleted once the new system runs. ` +
+        'If the installation fails, the present system stays as it is.',
     },
     deleted_first: {
       words: 'Installs an image again. Everything on the disk is deleted first; addresses stay.',
       consequence:
-        "This server's old system is deleted first, because there is no space for both: if the installation fails, nothing is left.",
+        "This server's old system is deleted first, because there is no space for both: " +
+        'if the installation fails, nothing is left.',
     },
     none: { words: 'Installs an image. Addresses stay.', consequence: 'Nothing is installed now.' },
   }) as const

@@ -149,7 +149,8 @@ const Network = ({ of: a }: { of: Server['addresses'][number] }) => (
 )
 
 const port = ({ portMbps, trafficGb }: Server) =>
-  `${portMbps ? `${portMbps.toLocaleString('en')} Mbit/s` : 'Not limited'}${trafficGb ? ` · ${traffic(trafficGb)} a month` : ''}`
+  (portMbps ? `${portMbps.toLocaleString('en')} Mbit/s` : 'Not limited') +
+  (trafficGb ? ` · ${traffic(trafficGb)} a month` : '')
 
 const About = ({ server: s, area }: { server: Server; area: Area }) => (
   <Section id="about" title="Server">

@@ -18,7 +18,10 @@ export type Shown = {
   /** The box of a row that can be chosen, and the one in the head for all of them. */
   tick?: { all: ComponentChildren; one(s: ListedServer): ComponentChildren } | undefined
   actions?(s: ListedServer): ComponentChildren
-  /** The JSON of each server: the markup of rows is kept. `tick` and `actions` are then the same for readers with the same rights. */
+  /**
+   * The JSON of each server: the markup of rows is kept. `tick` and `actions` are then the same for readers with the
+   * same rights.
+   */
   records?: readonly string[] | undefined
 }
 

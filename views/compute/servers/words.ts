@@ -16,14 +16,14 @@ const because: Record<Server['status'], string> = {
   terminated: 'It was terminated.',
 }
 
-/** What this reader can do about it. */
+/** The next step that this reader can take. */
 function next({ status, allowed }: Server): string {
   if (status === 'suspended') return allowed.includes('unsuspend') ? ' Unsuspend it first.' : ' Ask your provider.'
   if (status !== 'failed' || !allowed.includes('reinstall')) return ''
   return allowed.includes('terminate') ? ' Reinstall or terminate it.' : ' Reinstall it.'
 }
 
-/** What the server allows comes with its answer; this adds the words. */
+/** The words for an action that the server's record does not list as allowed; undefined for one that it lists. */
 export function disabledReason(server: Server, action: string): string | undefined {
   if (server.job) return 'A job is working on it. Wait until it has ended.'
   if (server.allowed.includes(action)) return undefined
@@ -31,11 +31,12 @@ export function disabledReason(server: Server, action: string): string | undefin
   return `${because[server.status]}${next(server)}`
 }
 
-/** What terminating the server destroys. */
+/** The consequences of a termination, for its dialog. */
 export const whatGoes = (server: Server): ComponentChildren[] => [
   server.image && `The disk with ${exactGb(server.diskGb)} and everything on it is deleted.`,
   server.addresses.length > 0 &&
-    `${list(server.addresses.map((a) => a.address))} ${server.addresses.length === 1 ? 'is' : 'are'} given back and may go to another server.`,
+    `${list(server.addresses.map((a) => a.address))} ${server.addresses.length === 1 ? 'is' : 'are'} given back ` +
+      'and may go to another server.',
   `${server.owner.name} does not see it any more, at once.`,
   'This cannot be undone.',
 ]

@@ -1,4 +1,4 @@
-// What staff can do with a node: beside its title, and behind the menu what ends it.
+// Actions on a node: beside its title, and those that end it in the menu.
 import { declareNodeLost } from '../../../src/fleet/nodes/lose.ts'
 import { changeNode } from '../../../src/fleet/nodes/nodes.ts'
 import { removeNode, removeNodeWithWorkloads } from '../../../src/fleet/nodes/remove.ts'

@@ -6,7 +6,7 @@ import type { ShownNode } from './load.tsx'
 /** A clock that is further off than this is worth a notice. */
 const SKEW_SECONDS = 30
 
-/** What makes the node unfit, with the reason in its own words. */
+/** Reasons why the node is unfit to carry servers, in the node's own words. */
 export const Warnings = ({ node: n }: { node: ShownNode }) => (
   <>
     <Away node={n} />

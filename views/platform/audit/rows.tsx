@@ -10,7 +10,7 @@ import { wordsOf } from './table.tsx'
 
 type Line = Answers<{ a: typeof listServerActivity }>['a']['data'][number]
 
-/** What was done to one thing, as rows: what, by whom, and when. */
+/** Activity on one thing as rows: the action, the person and the time. */
 export const ActivityRows = ({ lines, area }: { lines: readonly Line[]; area: Area }) => (
   <ul class="rows">
     {lines.map((line) => (

@@ -43,7 +43,7 @@ export function TargetLink({ of: line }: { of: Target }) {
 const summaryOf = ({ registry }: At, id: string): string | undefined =>
   registry.operation(id)?.summary.split(/[;:]/)[0] ?? (otherLines as Readonly<Record<string, string>>)[id]
 
-/** What an operation does, in words; of those that do several things, the one that was done. */
+/** The operation in words; where one operation does several things, the one that was done. */
 export const wordsOf = (at: At, operation: string, action: string | null): string =>
   (action && at.registry.operation(operation)?.actionWords?.[action]) ?? summaryOf(at, operation) ?? operation
 
@@ -125,7 +125,7 @@ const activityColumns: readonly Column<Activity>[] = [
   { title: 'Target', cell: (l) => <TargetLink of={l} /> },
 ]
 
-/** What was done to what is the reader's. `target`: false where every line is about the same thing. */
+/** Activity on the reader's own things. `target`: false where every line is about the same thing. */
 export const ActivityTable = ({ lines, target = true }: { lines: readonly Activity[]; target?: boolean }) => (
   <Table
     label="Activity"

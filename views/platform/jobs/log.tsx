@@ -1,4 +1,5 @@
-// A job's log: numbered lines that can be linked to. The server draws what there is; public/panel/page/job-log.js appends what comes.
+// A job's log: numbered lines that can be linked to. The server draws what there is; public/panel/page/job-log.js
+// appends what comes.
 import { getJobLog } from '../../../src/platform/jobs/jobs.ts'
 import { pathOf } from '../../components/action.tsx'
 import { Clock, ZoneName } from '../../components/time.tsx'

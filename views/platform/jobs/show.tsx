@@ -90,7 +90,7 @@ const CancelJob = ({ job }: { job: Job }) => (
   />
 )
 
-/** What became of the work of a job in which something failed. */
+/** The state of the work of a failed job: undone, or still being undone. */
 function afterError(job: Job, ended: boolean): string {
   if (job.undoPending) return 'It failed. What is left of it on the node is undone when the node is back.'
   if (ended) return 'It failed, and what it had begun was undone.'

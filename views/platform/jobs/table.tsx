@@ -9,8 +9,8 @@ import { howLong, Time } from '../../components/time.tsx'
 
 export type Job = Answers<{ jobs: typeof listJobs }>['jobs']['data'][number]
 
-const stepOf = (j: Job) =>
-  `${j.state === 'succeeded' ? j.step.of : j.step.n} of ${j.step.of}${j.step.name && j.state !== 'succeeded' ? `: ${j.step.name}` : ''}`
+const stepOf = ({ state, step }: Job) =>
+  state === 'succeeded' ? `${step.of} of ${step.of}` : `${step.n} of ${step.of}${step.name && `: ${step.name}`}`
 
 const Began = ({ of: j }: { of: Job }) => {
   const { now } = useAt()

@@ -1,4 +1,4 @@
-// What the first page of each kind of account begins with: what needs attention, and the set-up that is not finished.
+// The top of every overview: rows that need attention, and the set-up steps that are not finished.
 
 import type { Attention, Step } from '../../../src/kernel/attention.ts'
 import { useAt } from '../../../src/kernel/web/page-context.ts'
@@ -55,7 +55,10 @@ const Ring = ({ done, of }: { done: number; of: number }) => (
   </svg>
 )
 
-/** Steps to take once, folded when some are done. Steps that the reader cannot take are left out; finished, it is nothing. */
+/**
+ * Steps to take once, folded when some are done. Steps that the reader cannot take are left out; finished, it is
+ * nothing.
+ */
 export function Checklist({ steps, title }: { steps: readonly Step[]; title: string }) {
   const at = useAt()
   const own = steps.filter((s) => at.leads(s.href))

@@ -1,5 +1,5 @@
-// The command palette: a field and its results, drawn by the server. As a page it works without scripts; as a dialog on every page
-// public/panel/page/palette.js opens it with Ctrl K and moves through the results.
+// The command palette: a field and its results, drawn by the server. As a page it works without scripts; as a dialog on
+// every page public/panel/page/palette.js opens it with Ctrl K and moves through the results.
 import { type Answers, page } from '../../../src/kernel/web/page.ts'
 import { MOST, search } from '../../../src/platform/search/search.ts'
 import { Head } from '../../components/head.tsx'

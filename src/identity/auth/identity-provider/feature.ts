@@ -23,7 +23,7 @@ const ids = {
 type Ids = typeof ids
 declare module '../../../kernel/register.ts' {
   interface Services {
-    /** What identity providers publish, and the people who come from there. */
+    /** The identity provider's metadata and keys, and sign-ins that are at the provider. */
     providers: Providers
   }
   interface IdKinds extends Ids {}
