@@ -167,7 +167,7 @@ type OperationObject = Named & {
 function operationObject(registry: Registry, op: Operation, components: Named): OperationObject {
   const { errors, complete, examples } = registry
   const parameters = hoisted(complete(parametersOf(registry, op) as any), components) as Parameter[]
-  const example: any = examples.sample(op.response, op.on?.name ?? op.id.split('.')[0]!)
+  const example: any = examples.sample(complete(op.response), op.on?.name ?? op.id.split('.')[0]!)
   const codes = new Set(codesOf(op))
   const byStatus = Map.groupBy(
     (Object.keys(errors) as Code[]).filter((code) => codes.has(code)),

@@ -125,7 +125,7 @@ describe('a locked customer', () => {
     await act(p, 'lock', { reason: 'Owes <b>much</b>' })
     const locked = await shown(p, path)
     expect(locked).toContain('nothing can be ordered for Cal')
-    expect(locked).toContain('Owes &lt;b&gt;much&lt;/b&gt;')
+    expect(locked).toContain('Owes &lt;b>much&lt;/b>')
     expect(locked).toContain('data-call="customers.unlock"')
     expect(locked).not.toContain('customers.lock')
     expect(locked).not.toContain('href="/admin/servers/new?')

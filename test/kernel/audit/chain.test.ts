@@ -147,7 +147,7 @@ describe('S34: the chain of the audit log', () => {
           new Request('http://localhost/admin/audit/verify', { headers: { Cookie: `__Host-panel=${owner.cookie}` } }),
         )
       ).text()
-    expect(await page()).toContain('<strong>The chain holds.</strong> 5 lines checked')
+    expect(await page()).toContain('<strong>The chain is intact.</strong> 5 lines checked')
     const { id } = stored(p)[1]!
     behind(p, "UPDATE audit SET result = 'x' WHERE id = ?", id)
     expect(await page()).toContain(`<strong>The chain is broken at <code>${id}</code>.</strong>`)

@@ -5,12 +5,12 @@ import { confirmEmail } from '../../../src/identity/accounts/own-account.ts'
 import { purposes } from '../../../src/identity/auth/links/links.ts'
 import { requestReset, setPassword } from '../../../src/identity/auth/links/password-links.ts'
 import { useSignInLink } from '../../../src/identity/auth/links/sign-in-links.ts'
-import { page } from '../../../src/kernel/web/page.ts'
+import { type At, page } from '../../../src/kernel/web/page.ts'
 import { useAt } from '../../../src/kernel/web/page-context.ts'
 import { CallForm } from '../../components/action.tsx'
 import { Field, NewPassword, Username } from '../../components/field.tsx'
 
-const useToken = () => ({ token: useAt().params['token'] ?? '' })
+const tokenIn = ({ params }: At) => ({ token: params['token'] ?? '' })
 
 export const welcomePage = page({
   path: `${purposes.welcome.page}{token}`,
@@ -40,7 +40,7 @@ const ChoosePassword = (props: { title: string; button: string; children: Compon
   <>
     <h1>{props.title}</h1>
     <p class="muted">{props.children}</p>
-    <CallForm op={setPassword} body={useToken()} leadsTo="{home}" class="stack">
+    <CallForm op={setPassword} body={tokenIn(useAt())} leadsTo="{home}" class="stack">
       <Username />
       <NewPassword scope="password" label="New password" focus />
       <button class="btn pri">{props.button}</button>
@@ -94,11 +94,11 @@ export const confirmEmailPage = page({
   open: true,
   reads: {},
   title: 'Confirm your address',
-  view: () => (
+  view: ({ at }) => (
     <>
       <h1>Confirm your address</h1>
       <p class="muted">You then sign in with the address that received this link.</p>
-      <CallForm op={confirmEmail} body={useToken()} done="You now sign in with {email}" leadsTo="/" class="stack">
+      <CallForm op={confirmEmail} body={tokenIn(at)} done="You now sign in with {email}" leadsTo="/" class="stack">
         <button class="btn pri">Confirm address</button>
       </CallForm>
     </>
@@ -110,11 +110,11 @@ export const signInLinkPage = page({
   open: true,
   reads: {},
   title: 'Signing in',
-  view: () => (
+  view: ({ at }) => (
     <>
       <h1>Signing in</h1>
       <p class="muted">You come from your provider's customer area.</p>
-      <CallForm op={useSignInLink} body={useToken()} leadsTo="{home}" class="stack" atOnce>
+      <CallForm op={useSignInLink} body={tokenIn(at)} leadsTo="{home}" class="stack" atOnce>
         <button class="btn pri">Sign in</button>
       </CallForm>
       <p class="muted">The link works for one minute. If it has expired, go back and follow it again.</p>
