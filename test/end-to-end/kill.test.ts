@@ -1,6 +1,6 @@
 // `kill -9`, for real: the compiled controller and agent as two processes over a real WebSocket, each killed before and
 // after every step of every kind of job. The fake node's state is on disk, as libvirt's is. The in-process matrix
-// (test/every/saga.test.ts) has more combinations; this one has no shared memory to hide behind.
+// (test/every/saga) has more combinations; this one has no shared memory to hide behind.
 
 import { Database } from 'bun:sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'

@@ -1,5 +1,5 @@
 // The engine by itself, with sagas of its own and nodes that answer when they are told to. What a crash does to it is
-// in test/every/saga.test.ts.
+// in test/every/saga.
 import { describe, expect, test } from 'bun:test'
 import { nodeCommand } from '../../../agent/protocol/wire.ts'
 import { ApiError } from '../../../src/kernel/api/errors.ts'

@@ -1,0 +1,9 @@
+import { registry } from '../../../src/app/features.ts'
+import { crashMatrix } from '../../support/world/crash-matrix.ts'
+import { scenarios } from '../../support/world/scenarios.ts'
+
+const SHARES = 4
+
+/** Declares the crash tests of every fourth scenario, from `share` (1 to 4) on. */
+export const sharedMatrix = (share: number) =>
+  crashMatrix({ sagas: registry.jobs, scenarios: scenarios.filter((_, i) => i % SHARES === share - 1) })
