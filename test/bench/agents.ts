@@ -1,10 +1,11 @@
-// Many nodes in one process: the agent's own connection (challenge, signature, socket, back-off, reports), over hosts that are made
-// of numbers and do every command at once.
+// Many nodes in one process: the agent's own connection (challenge, signature, socket, back-off, reports), over hosts
+// that are made of numbers and do every command at once.
 //
 //   bun test/bench/agents.ts FILE [AGENTS-PER-ADDRESS]
 //
-// FILE is JSON: { controller, nodes }. Every agent, or every so many, seems to come from an address of its own, through the header
-// of a trusted proxy; 0 leaves them all at 127.0.0.1. One JSON line a second on standard output says how it goes.
+// FILE is JSON: { controller, nodes }. Every agent, or every so many, seems to come from an address of its own, through
+// the header of a trusted proxy; 0 leaves them all at 127.0.0.1. One JSON line a second on standard output says how it
+// goes.
 import { createPrivateKey } from 'node:crypto'
 import { Connection } from '../../agent/controller-link/connection.ts'
 import type { Answer, Command, Journal } from '../../agent/controller-link/journal.ts'
@@ -69,7 +70,7 @@ const count = { opened: 0, refused: 0, commands: 0, heartbeats: 0 }
 const sockets = new Set<WebSocket>()
 let lagMs: number[] = []
 
-/** What a host with this node's servers says of itself. */
+/** A host that reports this node's servers. */
 function hostOf(node: SeededNode): Host {
   const guests = new Map<string, Power>(node.servers.map(({ id, power }) => [id, power]))
   const volume = (workload: string): Volume => ({ workload, generation: 0, pool: 'local', format: 'qcow2' })
@@ -128,8 +129,8 @@ const journal = {
 } as Journal
 
 /**
- * The lag of a heartbeat, seen from here: a ping sent right behind it is answered when the controller has taken the heartbeat in,
- * because frames of one socket are handled in their order.
+ * The lag of a heartbeat, seen from here: a ping sent right behind it is answered when the controller has taken the
+ * heartbeat in, because frames of one socket are handled in their order.
  */
 class Watched extends WebSocket {
   private sentAt: number[] = []

@@ -176,7 +176,10 @@ await agents.stop()
 await stopController(product)
 process.exit(0)
 
-/** Neither side is measured cold: code that has run a few hundred times only is several times slower, and the first use of a token is noted. */
+/**
+ * Neither side is measured cold: code that has run a few hundred times only is several times slower, and the first use
+ * of a token is noted.
+ */
 async function warmUp(measure: Measure, side: (typeof sides)[number]) {
   for (let [calls, tries] = [0, 0]; calls < WARM_CALLS && tries < 8; tries++)
     calls += (await run(measure, side, 2)).requests

@@ -1,4 +1,4 @@
-// What a benchmark starts it ends, by pid, also when it is interrupted; its files lie in one temporary directory.
+// A benchmark ends its processes by pid, also when it is interrupted; its files lie in one temporary directory.
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 

@@ -29,7 +29,9 @@ export async function startController(
   return { process: child, url, startedMs: performance.now() - began }
 }
 
-/** Asks without a pause until something answers, whatever it says. Throws when the process ends or a minute has passed. */
+/**
+ * Asks without a pause until something answers, whatever it says. Throws when the process ends or a minute has passed.
+ */
 export async function firstAnswer(url: string, child: Bun.Subprocess) {
   const until = Date.now() + 60_000
   while (Date.now() < until) {

@@ -1,5 +1,5 @@
-// Many agents on one controller: how long until all are back when it restarts, how late their heartbeats are, and whether people can
-// work meanwhile.
+// Many agents on one controller: how long until all are back when it restarts, how late their heartbeats are, and
+// whether people can work meanwhile.
 //
 //   bun test/bench/fleet.ts [--agents 500] [--servers 30] [--steady 40] [--per-address 1]
 import { Database } from 'bun:sqlite'
@@ -98,7 +98,9 @@ process.exit(0)
 
 type RequestContext = { page: number[]; api: number[]; wrong: number }
 
-/** Asks pages and the API all the while, at a fixed pace: an answer that is late does not make the next question late. */
+/**
+ * Asks pages and the API all the while, at a fixed pace: an answer that is late does not make the next question late.
+ */
 async function watched(words: string, work: () => Promise<unknown>) {
   say(`Watching: ${words} …`)
   agents.lagMs.length = 0

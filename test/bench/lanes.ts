@@ -1,5 +1,6 @@
-// How long restarts wait on a node that is busy with copies: 1,000 restarts, ordered at once or at a pace, beside 8 copies that never end.
-// Waiting is the time from the order until the job begins. `.tools/bun test/bench/lanes.ts` prints the figures.
+// How long restarts wait on a node that is busy with copies: 1,000 restarts, ordered at once or at a pace, beside 8
+// copies that never end. Waiting is the time from the order until the job begins. `.tools/bun test/bench/lanes.ts`
+// prints the figures.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { nodeCommand } from '../../agent/protocol/wire.ts'
@@ -32,7 +33,8 @@ export type LaneFigures = {
 }
 
 /**
- * `path`: the database, on disk or in memory. `perSecond`: how many restarts are ordered a second. The node answers each command of a restart after `answerMs`, and no copy.
+ * `path`: the database, on disk or in memory. `perSecond`: how many restarts are ordered a second. The node answers
+ * each command of a restart after `answerMs`, and no copy.
  */
 export async function lanes({
   restarts = 1000,

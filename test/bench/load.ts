@@ -1,5 +1,5 @@
-// A closed loop against one address: every connection sends its next call when it has the answer to the last. With wrk when it is
-// there, which costs the machine least, otherwise with a second bun process.
+// A closed loop against one address: every connection sends its next call when it has the answer to the last. With wrk
+// when it is there, which costs the machine least, otherwise with a second bun process.
 //
 //   bun test/bench/load.ts PLAN-FILE        (the second process)
 import { start, tempDir } from './cleanup.ts'

@@ -1,8 +1,10 @@
-// From an order to a login: through Berth (API, controller, agent, libvirt) and by the same steps done by hand, turn by turn.
+// From an order to a login: through Berth (API, controller, agent, libvirt) and by the same steps done by hand, turn by
+// turn.
 //
 //   bun test/bench/provision.ts [--rounds 5]
 //
-// Needs root, libvirt, QEMU, nftables, xorriso and a guest image: $TINY_GUEST, else the one that guest/build-tiny-guest.sh makes.
+// Needs root, libvirt, QEMU, nftables, xorriso and a guest image: $TINY_GUEST, else the one that
+// guest/build-tiny-guest.sh makes.
 import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { domainXml } from '../../agent/drivers/hypervisor/domain-xml.ts'
 import { greetsAsSsh } from '../../agent/drivers/network/bridge.ts'
@@ -339,7 +341,10 @@ function cannot(why: string): never {
   process.exit(1)
 }
 
-/** Only when none answers. tini, because libvirt waits until its helpers are collected; QEMU as root, because disks lie in /tmp. */
+/**
+ * Only when none answers. tini, because libvirt waits until its helpers are collected; QEMU as root, because disks lie
+ * in /tmp.
+ */
 async function startLibvirt() {
   if (works(...VIRSH, 'version')) return
   const conf = `${tempDir}/qemu.conf`

@@ -1,7 +1,8 @@
-// What the product is held against: the same answers from the same rows, written by hand with Elysia and bun:sqlite. It does the
-// least that is honest (who asks, may they, one query, JSON; an order in one transaction that has reached the disk) and none of the
-// rest: no registry, no rate limit, no addresses of tokens, no job that runs afterwards. It uses every trick of the product: values hidden
-// from the planner (+?), a pinned order of joins, and the bytes of a row's JSON kept with the row's version.
+// The reference for the product: the same answers from the same rows, written by hand with Elysia and bun:sqlite. It
+// does the least that is honest (who asks, may they, one query, JSON; an order in one transaction that has reached the
+// disk) and none of the rest: no registry, no rate limit, no addresses of tokens, no job that runs afterwards. It uses
+// every trick of the product: values hidden from the planner (+?), a pinned order of joins, and the bytes of a row's
+// JSON kept with the row's version.
 //
 //   bun test/bench/reference.ts DATABASE PORT
 import { Database } from 'bun:sqlite'

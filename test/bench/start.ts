@@ -1,5 +1,5 @@
-// How long until the executable answers, and what it and an agent hold in memory when nothing happens, against the smallest server
-// that bun can compile.
+// How long until the executable answers, and what it and an agent hold in memory when nothing happens, against the
+// smallest server that bun can compile.
 //
 //   bun test/bench/start.ts [--runs 10] [--servers 60000] [--idle 10]
 import { copyFileSync, mkdirSync } from 'node:fs'

@@ -1,7 +1,7 @@
-// Can a stranger tell by the time of an answer what there is? Ids of others against ids that never were, per operation and kind of
-// account, and at the sign-in accounts that exist against such that do not. In one process, without a network in between: whoever is
-// farther away sees less. Calls take turns; beside every difference stands the one between two ids that both never were, which is
-// what this machine makes of nothing.
+// Can a stranger tell by the time of an answer what there is? Ids of others against ids that never were, per operation
+// and kind of account, and at the sign-in accounts that exist against such that do not. In one process, without a
+// network in between: whoever is farther away sees less. Calls take turns; beside every difference stands the one
+// between two ids that both never were, which is what this machine makes of nothing.
 //
 // Ends with 1 when something tells by far, or when there was nothing to compare an operation with.
 //
@@ -24,7 +24,10 @@ const { calls, signIns } = flags('Compares the times of refusals that must not t
 
 /** Below this nothing can be told: a network's own scatter is far more, however many calls are averaged. */
 const ENOUGH_US = 15
-/** From here on it is a failure: beside scatter of 30 to 100 µs in one process, somebody near by could tell after many calls. */
+/**
+ * From here on it is a failure: beside scatter of 30 to 100 µs in one process, somebody near by could tell after many
+ * calls.
+ */
 const TOO_MUCH_US = 50
 const WARM_CALLS = 100
 

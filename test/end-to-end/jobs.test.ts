@@ -1,5 +1,5 @@
-// Jobs of the compiled program that are stopped from outside: a suspension during an installation, a termination during a
-// restart, and a node that is killed and never comes back.
+// Jobs of the compiled program that are stopped from outside: a suspension during an installation, a termination during
+// a restart, and a node that is killed and never comes back.
 import { Database } from 'bun:sqlite'
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'

@@ -1,5 +1,6 @@
 // Text from people stays text on every page. The test plants strings that would be markup or script through every
-// operation that stores free text, then opens every page as every kind of person, in Chromium over the compiled program.
+// operation that stores free text, then opens every page as every kind of person, in Chromium over the compiled
+// program.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
@@ -323,8 +324,8 @@ test('every operation that keeps free text was reached', () => {
     op.body && op.access !== 'anyone' ? textFields(op.body).map(({ path }) => `${op.id} ${path.join('.')}`) : [],
   )
   expect(fields.filter((field) => !planted.has(field)).sort()).toEqual([
-    // They need a file, an open job, a second factor or a provider, or end the session that they are called by. What most of them
-    // keep is planted by hand above.
+    // They need a file, an open job, a second factor or a provider, or end the session that they are called by. What
+    // most of them keep is planted by hand above.
     'images.import name',
     'jobs.cancel reason',
     // The name of the node, typed once more.

@@ -489,8 +489,8 @@ afterAll(() => {
 })
 
 /**
- * What none of the cases can do here, why, and where it is done instead. Every other operation must have been done at
- * least once.
+ * Operations that no case can carry out here, with the reason and the test that does. Every other operation must have
+ * been done at least once.
  */
 const neverDone: Readonly<Record<string, string>> = {
   'setup.finish': 'there is staff already: test/end-to-end/browser.test.ts',

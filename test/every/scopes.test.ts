@@ -20,8 +20,7 @@ const opens = (op: Operation, kind: AccountKind, scope: Scope) =>
   op.access !== 'anyone' && !!op.access[kind]?.includes(scope)
 
 /**
- * What a record names because it could not be told without: whose a server is and where it stands, what holds an
- * address.
+ * Names that a record cannot do without: the owner and the node of a server, the holder of an address.
  */
 const neighbours: Record<string, readonly string[]> = {
   'servers.list-all': ['usr', 'nod'],

@@ -1,6 +1,6 @@
 // install.sh on a clean Debian without systemd, as an operator runs it: from nothing to a server that answers SSH,
-// twice, and away again. The machine is made of namespaces (clean-machine.sh); packages come through the registries' ordinary
-// clients.
+// twice, and away again. The machine is made of namespaces (clean-machine.sh); packages come through the registries'
+// ordinary clients.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { join } from 'node:path'
 import { CleanMachine, checkout, type Ended, possible, spawn } from './clean-machine.ts'

@@ -1,4 +1,5 @@
-// The Debian package on a clean Debian: it installs the program and its units, starts nothing, and leaves the data when it goes.
+// The Debian package on a clean Debian: it installs the program and its units, starts nothing, and leaves the data when
+// it goes.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { CleanMachine, checkout, possible, spawn } from './clean-machine.ts'
 

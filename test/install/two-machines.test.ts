@@ -1,6 +1,6 @@
 // install.sh on two clean machines, as a hosting company has them: a controller, first as a lab on plain HTTP and then
-// under a name with Caddy in front, and a node that joins it from another address. Both are machines (clean-machine.sh) that see
-// each other's own address.
+// under a name with Caddy in front, and a node that joins it from another address. Both are machines (clean-machine.sh)
+// that see each other's own address.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { join } from 'node:path'
 import { CleanMachine, checkout, type Ended, possible, spawn } from './clean-machine.ts'

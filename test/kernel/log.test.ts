@@ -1,4 +1,4 @@
-// What stands in the journal of the controller and of the agent, as systemd reads it.
+// The journal lines of controller and agent, as systemd reads them.
 import { describe, expect, test } from 'bun:test'
 import { mkdtempSync, openSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'

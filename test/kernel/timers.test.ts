@@ -1,4 +1,4 @@
-// What the clock starts and fails does not take the controller with it.
+// A failing scheduled task does not end the controller.
 import { expect, test } from 'bun:test'
 import { world } from '../support/world/panel.ts'
 

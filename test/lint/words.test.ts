@@ -1,5 +1,6 @@
-// Names, comments and lines that a stranger can read. What is not there yet is allowed for a time: allowed.json says how many findings
-// of which rule a tree may have. The numbers only shrink: GOLDEN=write writes what is left, and never more than was allowed.
+// Names, comments and lines that a stranger can read. What is not there yet is allowed for a time: allowed.json says
+// how many findings of which rule a tree may have. The numbers only shrink: GOLDEN=write writes what is left, and never
+// more than was allowed.
 import { describe, expect, test } from 'bun:test'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { findingsIn, MOST_COLUMNS, type Rule, rules } from './words.ts'

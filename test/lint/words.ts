@@ -1,4 +1,5 @@
-// The vocabulary of the code (docs/glossary.md) as rules over lines. A finding names the rule, so that a file may be allowed some for a time.
+// The vocabulary of the code (docs/glossary.md) as rules over lines. A finding names the rule, so that a file may be
+// allowed some for a time.
 
 export type Finding = { rule: Rule; line: number; words: string }
 export const rules = ['name', 'word', 'relative clause', 'long line'] as const

@@ -1,4 +1,4 @@
-// What another site can make a browser do here: nothing.
+// Another site cannot make a browser do anything here.
 import { describe, expect, test } from 'bun:test'
 import { world } from '../support/world/panel.ts'
 

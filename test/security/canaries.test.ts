@@ -1,5 +1,5 @@
-// S33: every secret there is – sent, answered, mailed or put into a cookie – is looked for wherever something is kept or said. Each
-// operation is done in full: a secret is most in danger where something is made of it.
+// S33: every secret there is – sent, answered, mailed or put into a cookie – is looked for wherever something is kept
+// or said. Each operation is done in full: a secret is most in danger where something is made of it.
 import { expect, test } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
 import { operations } from '../../src/app/features.ts'
@@ -28,10 +28,10 @@ const shownBy = (schema: any): string[] =>
     SHOWN_ONCE.test(name) ? [name] : shownBy(inner),
   )
 
-/** What in a text is the secret: of a command or an address, the word in it that nobody could guess. */
+/** The secret in a text: in a command or an address, the word that cannot be guessed. */
 const words = (text: string) => (/[\s/?=&]/.test(text) ? (text.match(/(?:pnl_|enr_)?[\w-]{32,}/g) ?? []) : [text])
 
-/** What others need comes first, and what stops them last. */
+/** Operations that others need come first, and those that stop others last. */
 const stops = (op: Operation) =>
   op.id === 'sign-in-provider.set'
     ? -1

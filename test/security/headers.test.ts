@@ -1,4 +1,5 @@
-// S29: the headers of every answer, written out here once more: what a header says is decided by who reads this, not by the code.
+// S29: the headers of every answer, written out here once more: what a header says is decided by who reads this, not by
+// the code.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { operations, registry } from '../../src/app/features.ts'
 import { listenToLog } from '../support/log.ts'
@@ -35,7 +36,7 @@ const ofCalls = {
   'strict-transport-security': 'max-age=31536000',
   'x-content-type-options': 'nosniff',
 }
-/** What only some answers have, and what each has of its own. */
+/** Headers of some responses only, and headers whose value differs. */
 const ofItsOwn = [
   'x-request-id',
   'location',

@@ -1,5 +1,6 @@
-// S27: an id in a body is looked up as one in a path is. Every field of every body that names a thing × everybody who may send it ×
-// every id there is: what may be named is written out here, from who owns what; anything else is refused as one that never was.
+// S27: an id in a body is looked up as one in a path is. Every field of every body that names a thing × everybody who
+// may send it × every id there is: what may be named is written out here, from who owns what; anything else is refused
+// as one that never was.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { operations } from '../../src/app/features.ts'
 import { accountKinds } from '../../src/kernel/api/access.ts'
@@ -96,7 +97,7 @@ beforeAll(async () => {
     .all()
   everyId = tables.flatMap(({ name }) =>
     p.db.$client
-      // Of what there are many of, some: no field names these.
+      // A few rows of the large tables: no field refers to them.
       .query<{ id: string }, []>(
         `SELECT id FROM "${name}" LIMIT ${/^(accounts|servers|ssh_keys)$/.test(name) ? 100 : 3}`,
       )
@@ -124,9 +125,9 @@ type Way = {
   path?: () => string
   /** Right in everything. */
   body: () => object
-  /** What may stand there instead, beside what stands in the body. */
+  /** Other ids that the field accepts, beside the one in the body. */
   may?: () => readonly string[]
-  /** What is there, and is refused by other words: which, and how. */
+  /** Existing ids that are refused with another message, by id. */
   otherwise?: () => Readonly<Record<string, string>>
 }
 const everybody = () => Object.values(of).map(({ id }) => id)
@@ -194,7 +195,7 @@ const ways: readonly Way[] = [
     otherwise: () => ({ [there.elsewhere]: 'location_not_allowed' }),
   },
   { ...byReseller, field: 'reseller.create-server imageId' },
-  // Whose key is in an order has root on somebody's server: not even the own.
+  // A key in an order opens root on the server: a reseller may not even use its own.
   { ...byReseller, field: 'reseller.create-server access.sshKeyIds' },
   {
     ...byReseller,
@@ -212,7 +213,7 @@ const ways: readonly Way[] = [
       body: again(() => [key.customer]),
       ...(who === 'staff' && { otherwise: unpublished }),
     },
-    // Who sets a server up gets in themselves: the owner's keys, and the own.
+    // The person who sets a server up signs in to it: the owner's keys and their own are accepted.
     {
       field: 'servers.reinstall access.sshKeyIds',
       who: () => of[who],
@@ -235,7 +236,7 @@ const ways: readonly Way[] = [
       may: () => [key[who]],
     },
   ]),
-  // Nobody passes on what they were lent, or what is in their care.
+  // A person cannot pass on what was shared with them or is in their care.
   ...(['customer', 'friend', 'reseller'] as const).map((who) => ({
     field: 'team.invite serverId',
     who: () => of[who],

@@ -1,4 +1,4 @@
-// What must not stand in our own code, whatever it is there for. Each rule is tried on a line that breaks it.
+// Constructs that our code must not contain. Each rule is tried on a line that breaks it.
 import { describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { Glob } from 'bun'

@@ -3,7 +3,9 @@ import type { Page } from 'playwright-core'
 
 const source = readFileSync(new URL('../../node_modules/axe-core/axe.min.js', import.meta.url).pathname, 'utf8')
 
-/** What axe-core finds against WCAG 2.2 AA, one line each. It is brought in from outside the page, past its policy. */
+/**
+ * The findings of axe-core against WCAG 2.2 AA, one line each. It is brought in from outside the page, past its policy.
+ */
 export async function complaintsOfAxe(page: Page): Promise<string[]> {
   const session = await page.context().newCDPSession(page)
   await session.send('Runtime.evaluate', { expression: source })

@@ -1,4 +1,5 @@
-// Headless Chromium over a running panel. Whatever it says on the console and every policy it sees violated is a failure.
+// Headless Chromium over a running panel. Whatever it says on the console and every policy it sees violated is a
+// failure.
 import { existsSync, mkdirSync } from 'node:fs'
 import { type Browser, chromium, type Page } from 'playwright-core'
 import { complaintsOfAxe } from './axe.ts'

@@ -39,7 +39,7 @@ export function restore(path: string, text: string) {
   file.close()
 }
 
-/** What each table, index and trigger is made with, however it is laid out. */
+/** The statements that create each table, index and trigger, whatever their layout. */
 export const schemaOf = (file: Database) =>
   madeIn(file)
     .map(({ name, sql }) => [name, sql.replace(/--.*$/gm, '').replace(/\s+/g, ' ').trim()])

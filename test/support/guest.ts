@@ -1,4 +1,5 @@
-// What a person outside sees of a real guest: SSH by key and by password, ping. And whether this machine can run one at all.
+// A real guest as a person outside sees it: SSH by key and by password, ping. And whether this machine can run one at
+// all.
 import { existsSync, mkdtempSync, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 

@@ -1,4 +1,4 @@
-// What the controller tells the journal while something is done.
+// Captures the journal lines of a controller in this process.
 import { quieten } from '../../src/kernel/log.ts'
 
 export type JournalLine = { level: string; message: string; [about: string]: unknown }

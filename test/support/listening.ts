@@ -1,4 +1,5 @@
-// A controller behind a real port of loopback, with settings of its own and a clock that stands still until it is turned.
+// A controller behind a real port of loopback, with settings of its own and a clock that stands still until it is
+// turned.
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { configFrom } from '../../src/app/config.ts'

@@ -1,4 +1,4 @@
-// What the journal is told while something happens.
+// Captures journal lines while a function runs.
 import { quieten } from '../../src/kernel/log.ts'
 
 export async function listenToLog<T>(work: () => T | Promise<T>): Promise<{ answer: T; lines: string[] }> {

@@ -1,4 +1,5 @@
-// An OpenID Connect provider on loopback: keys made at its start, codes that are good once, PKCE looked at. It can be told to lie.
+// An OpenID Connect provider on loopback: keys made at its start, codes that are good once, PKCE looked at. It can be
+// told to lie.
 import { createHash, createHmac } from 'node:crypto'
 
 type Claims = Record<string, unknown>
@@ -7,7 +8,7 @@ type Lies = {
   claims?: (claims: Claims) => Claims
   /** Another token than the one that was signed; of the claims, and the public key as PEM. */
   token?: (claims: Claims, publicKey: string) => string
-  /** What an address answers instead. */
+  /** Replaces the response of an address. */
   instead?: Partial<
     Record<'/.well-known/openid-configuration' | '/keys' | '/token', () => Response | Promise<Response>>
   >
@@ -88,7 +89,7 @@ export async function provider(now: () => number = Date.now) {
         response_types_supported: ['code'],
       }),
     '/keys': () => Response.json({ keys: published.map((k) => k.jwk) }),
-    /** Whoever comes is signed in as `person`, without being asked. */
+    /** Every visitor is signed in as `person` without a question. */
     '/authorize': (_, { searchParams: q }) => {
       lastAuthorize = q
       if (

@@ -49,7 +49,7 @@ export async function pending(p: Panel, email: string): Promise<{ Cookie: string
 export const finish = (p: Panel, body: unknown, headers: Record<string, string> = {}) =>
   p.call(undefined, 'POST', '/sessions/second-factor', body, headers)
 
-/** Whose session the answer opened. */
+/** The person whose session the response opened. */
 export function whoOf(p: Panel, answer: Reply): Who {
   const cookie = cookiesOf(answer)['__Host-panel']!
   const csrf = p.db.$client

@@ -1,4 +1,5 @@
-// Lists keep the markup of their rows. A row shows what its server is now, and nobody gets what another reader was shown.
+// Lists keep the markup of their rows. A row shows what its server is now, and nobody gets what another reader was
+// shown.
 import { expect, test } from 'bun:test'
 import { KeptMarkup } from '../../../src/kernel/web/kept-markup.ts'
 import { world } from '../../support/world/panel.ts'

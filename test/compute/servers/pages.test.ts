@@ -1,4 +1,4 @@
-// What the pages of servers offer is what their reader can go through with, and what narrows a list is said.
+// Pages of servers offer only actions that their reader may carry out, and name the filters of a list.
 import { expect, test } from 'bun:test'
 import { world } from '../../support/world/panel.ts'
 

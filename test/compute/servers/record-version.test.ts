@@ -1,5 +1,5 @@
-// Lists of servers are put together from records that were rendered before. Whatever changes in the database, in memory or in the
-// reader: a list says the same as the record of each server, which is always rendered anew.
+// Lists of servers are put together from records that were rendered before. Whatever changes in the database, in memory
+// or in the reader: a list says the same as the record of each server, which is always rendered anew.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { openDb, write } from '../../../src/kernel/db/open.ts'
 import { RenderedRows } from '../../../src/kernel/db/rendered.ts'

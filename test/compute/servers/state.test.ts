@@ -1,4 +1,4 @@
-// What each state of a server allows, asked of the API: every state and every action, one test per cell.
+// The state table of servers, asked of the API: every state and every action, one test per cell.
 import { afterAll, describe, expect, test } from 'bun:test'
 import { type Action, actionNames, disabledReason, table } from '../../../src/compute/servers/state.ts'
 import type { Status } from '../../../src/compute/workloads/status.ts'

@@ -1,4 +1,4 @@
-// What billing says a customer has bought beside its packages.
+// The allowance: resources that a customer bought beside its packages, as billing reports them.
 import { expect, test } from 'bun:test'
 import { world } from '../../support/world/panel.ts'
 import { code, shop } from '../resellers/shop.ts'

@@ -1,4 +1,4 @@
-// What staff change about a customer: its details, and whether it may have anything new.
+// Staff change a customer's details and lock it against new orders.
 import { describe, expect, test } from 'bun:test'
 import { type World, world } from '../../support/world/panel.ts'
 

@@ -151,7 +151,7 @@ describe('a disabled member of staff', () => {
     expect(await tries()).toEqual(['401 not_authenticated', '401 invalid_token', '401 sign_in_failed'])
     await refused(p, owner, ['POST', `/admin/staff/${bo.id}/actions/disable`], '409 already_done')
     await p.call(owner, 'POST', `/admin/staff/${bo.id}/actions/enable`)
-    // What was revoked stays so: tokens of a time that is over do not come back with the person.
+    // Revoked tokens stay revoked when the person comes back.
     expect(await tries()).toEqual(['401 not_authenticated', '401 invalid_token', '201'])
     await refused(p, owner, ['POST', `/admin/staff/${bo.id}/actions/enable`], '409 already_done')
   })

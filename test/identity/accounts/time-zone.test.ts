@@ -1,4 +1,5 @@
-// Times are shown in the zone that somebody chose; without one the browser draws its own, and what the server writes says UTC.
+// Times are shown in the zone that somebody chose; without one the browser draws its own, and what the server writes
+// says UTC.
 import { expect, test } from 'bun:test'
 import { world } from '../../support/world/panel.ts'
 

@@ -1,4 +1,4 @@
-// Nobody is led off this site by an address that came in a query: not by the sign-in pages, not by the identity
+// An address in a query leads nobody off this site: not by the sign-in pages, not by the identity
 // provider's answer, not by the script that follows what an answer says.
 import { expect, test } from 'bun:test'
 import { safePath } from '../../../src/kernel/web/safe-path.ts'

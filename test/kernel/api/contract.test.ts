@@ -1,4 +1,4 @@
-// What the written contract promises of every answer, whoever asks and whatever the path.
+// Promises of the contract about every response, for every sender and every path.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { operations, registry } from '../../../src/app/features.ts'
 import type { Code } from '../../../src/kernel/api/errors.ts'
@@ -134,7 +134,9 @@ afterAll(() => {
   stopping.close()
 })
 
-/** What is wrong with a call so that it is refused with this; two of them together are a call that is wrong in two ways. */
+/**
+ * The mistake that makes a call refused with this code; two of them together make a call that is wrong in two ways.
+ */
 const wrong: Partial<Record<Code, () => Wrong>> = {
   not_found: () => ({ path: '/nothing/here' }),
   method_not_allowed: () => ({ method: 'PUT' }),

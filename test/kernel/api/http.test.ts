@@ -195,7 +195,8 @@ describe('the path', () => {
     }
   })
   test('that does not exist is 404 also for GET and HEAD, with and without credentials', async () => {
-    // Once: the pages' GET /* is more specific than the API's .all: a wrong path is answered by a redirect to the sign-in page.
+    // Once: the pages' GET /* is more specific than the API's .all: a wrong path is answered by a redirect to the
+    // sign-in page.
     for (const who of [undefined, p.owner, p.token(p.owner.id)])
       for (const method of ['GET', 'HEAD']) expect((await p.call(who, method, '/no/such/path')).status).toBe(404)
     expect((await p.call(undefined, 'GET', '/no/such/path')).body.error.code).toBe('not_found')

@@ -55,8 +55,8 @@ describe('a call that is sent again with its key', () => {
     await p.settle()
   })
   test('for another thing is another call: a key that terminated one server does not answer for the next', async () => {
-    // Once: the row is kept under operation and key, without the id in the path, and is looked up before the id is: the second
-    // server goes on running while its caller reads 202. An id that never was answers 202 too.
+    // Once: the row is kept under operation and key, without the id in the path, and is looked up before the id is: the
+    // second server goes on running while its caller reads 202. An id that never was answers 202 too.
     using p = await world()
     const { imageId: _, hostname: __, access: ___, ...order } = p.order
     const [a, b] = [await p.admin('POST', '/admin/servers', order), await p.admin('POST', '/admin/servers', order)]

@@ -125,7 +125,7 @@ describe('over HTTP', () => {
     for (let i = 0; i < 300; i++) expect(await four()).toEqual([401, 404, 404, 405])
     expect(await four()).toEqual([401, 404, 404, 405])
     expect(await ask('/status')).toBe(429)
-    // Nobody else pays for it: not a token, not a session.
+    // Tokens and sessions of others are not limited by it.
     expect(await ask('/status', { Authorization: `Bearer ${it.token}` })).toBe(200)
     expect(await ask('/status', { Cookie: `__Host-panel=${it.cookie}` })).toBe(200)
   })

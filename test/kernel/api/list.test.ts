@@ -98,7 +98,10 @@ describe('a limit', () => {
 describe('the lists of the specification', () => {
   let p: World
   let reseller: { id: string } & Who
-  /** As many rows of a table as a page has at most, and more: copies of one that is there, with these columns of their own. */
+  /**
+   * As many rows of a table as a page has at most, and more: copies of one that is there, with these columns of their
+   * own.
+   */
   const copies = (table: string, own: Readonly<Record<string, string>>, where = '1') => {
     const columns = p.db.$client
       .query<{ name: string }, [string]>('SELECT name FROM pragma_table_info(?)')

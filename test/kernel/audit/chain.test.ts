@@ -25,7 +25,7 @@ const line = (p: Panel, details: unknown, name = 'System') =>
       details,
     }),
   )
-/** Whoever can write to the file can drop the triggers too. */
+/** Changes the file directly. A writer of the file can drop the triggers, too. */
 const behind = (p: Panel, sql: string, ...values: (string | number)[]) => {
   p.db.$client.run('DROP TRIGGER IF EXISTS audit_is_append_only')
   p.db.$client.run('DROP TRIGGER IF EXISTS audit_is_never_deleted')

@@ -264,7 +264,7 @@ describe('S32: as processes', () => {
       .trim()
       .split('\n')
       .map((line) => (line.includes(' ') ? line.split(' ')[0]! : 'k1'))
-  /** What everything opens as, with what the file has. */
+  /** Every secret, decrypted with the keys of the file. */
   function everything(secrets = secretsFromFile(file)) {
     const db = openDb(`${it.dir}/berth.db`)
     try {

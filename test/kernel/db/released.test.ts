@@ -1,8 +1,8 @@
-// What a release left on somebody's disk, this program brings up to date, with all that is in it.
+// This program brings the database of every release up to date, with all its data.
 //
 // A release is kept by `RELEASE=1.0.0 .tools/bun test test/kernel`: it writes the names and checksums of the migrations
-// there are into migrations/released.json, and a database with something of everything into test/kernel/db/released/1.0.0.sql. From then
-// on a migration that it names cannot be edited without failing here.
+// there are into migrations/released.json, and a database with something of everything into
+// test/kernel/db/released/1.0.0.sql. From then on a migration that it names cannot be edited without failing here.
 import { Database } from 'bun:sqlite'
 import { describe, expect, test } from 'bun:test'
 import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'

@@ -1,5 +1,5 @@
-// Every mail that Berth writes, taken by a real SMTP server: as text and as HTML, with its link in both, to the one it is for. A call of
-// `mailTo` that is added without a way to it here fails.
+// Every mail that Berth writes, taken by a real SMTP server: as text and as HTML, with its link in both, to the one it
+// is for. A call of `mailTo` that is added without a way to it here fails.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { mailResetLinks } from '../../../src/identity/auth/links/password-links.ts'
 import { mailbox } from '../../support/mailbox.ts'
@@ -29,7 +29,10 @@ const must = async (who: Who | undefined, method: string, path: string, body?: u
   return reply
 }
 
-/** What has to happen for each mail; answers its subject, whom it is for, and where its link leads: a mail with nothing to do has none. */
+/**
+ * The action that sends each mail. It answers the subject, the recipient and the address of the link, if the mail has
+ * one.
+ */
 const ways: Record<string, () => Promise<[subject: string, to: string, leadsTo?: RegExp]>> = {
   'src/compute/servers/create.ts': async () => {
     const { imageId: _, hostname: __, access: ___, ...waiting } = p.order

@@ -1,5 +1,5 @@
-// A program written for the last release works with the next one. The document of the last release is kept in released.json beside
-// this file (RELEASE=1.0.0 writes it); before the first release there is none.
+// A program written for the last release works with the next one. The document of the last release is kept in
+// released.json beside this file (RELEASE=1.0.0 writes it); before the first release there is none.
 import { describe, expect, test } from 'bun:test'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { registry } from '../../../src/app/features.ts'

@@ -70,7 +70,7 @@ class Comparison {
     }
   }
 
-  /** What a client sends: nothing that was accepted may be refused. */
+  /** A client's request: a value that was accepted must stay accepted. */
   private sent(at: string, from: Json, to: Json) {
     if (this.isKnown('sent', from, to)) return
     const [had, has] = [follow(this.before, from), follow(this.after, to)]
@@ -103,7 +103,9 @@ class Comparison {
         this.report(`${at}.${name} is ${had.properties?.[name] ? 'now' : 'new and'} required`)
   }
 
-  /** What a client receives: it has every field that it had, of the same type. New fields and new values are no break. */
+  /**
+   * A response to a client: it keeps every field with its type. New fields and new values are no break.
+   */
   private received(at: string, from: Json, to: Json) {
     if (this.isKnown('received', from, to)) return
     const [had, has] = [follow(this.before, from), follow(this.after, to)]

@@ -37,7 +37,7 @@ async function errorsIn(lines: string): Promise<string[]> {
   return errors
 }
 
-/** What a client of our own needs from the types: path, method, body, and the answer by its status. */
+/** A client that uses the types: path, method, body, and the response by its status. */
 const head = `import type { components, operations, paths } from './berth.ts'
 type Json<T> = T extends { content: { 'application/json': infer Body } } ? Body : never
 type Body<Id extends keyof operations> = operations[Id] extends { requestBody: infer Sent } ? Json<Sent> : never

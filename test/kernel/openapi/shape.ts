@@ -18,7 +18,9 @@ const withLimits = (type: string, { minLength, maxLength, minimum, maximum, patt
   return `${type}${format ? `<${format}>` : ''}${limits}${form}`
 }
 
-/** The type of a schema in a line, e.g. `{ name: string(1..60), tags?: string[] } | null`. A named schema is its name. */
+/**
+ * The type of a schema in a line, e.g. `{ name: string(1..60), tags?: string[] } | null`. A named schema is its name.
+ */
 export function typeOf(schema: Json): string {
   if (schema.$ref) return schema.$ref.split('/').at(-1)
   if (schema.anyOf) return schema.anyOf.map(typeOf).join(' | ')

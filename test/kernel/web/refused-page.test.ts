@@ -1,4 +1,4 @@
-// What a refused page is called in the window's title is what stands above it.
+// The window's title of a refused page equals its heading.
 import { expect, test } from 'bun:test'
 import { world } from '../../support/world/panel.ts'
 

@@ -1,4 +1,4 @@
-// What everybody may know of what was done to what is theirs.
+// Activity: every owner sees the changes to their own things.
 import { describe, expect, test } from 'bun:test'
 import { appendLine } from '../../../src/kernel/audit/chain.ts'
 import { newId } from '../../../src/kernel/db/ids.ts'

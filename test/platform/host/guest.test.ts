@@ -1,4 +1,4 @@
-// What a guest is told at its first boot: the crypt hash of its root password and the seed around it.
+// The seed of a guest's first boot, and the crypt hash of the root password in it.
 import { describe, expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
 import { networkFor, seedFor } from '../../../src/compute/servers/install/seed.ts'
@@ -129,7 +129,8 @@ describe('the seed', () => {
     expect(addressOf('2001:db8:7::', 128)).toEqual(['2001:db8:7::/128'])
   })
   test('does so for every length a package may have', () => {
-    // Once: guestIpv6 looks at the text. 2001:db8::5:0/112 does not end in "::", so the guest gets the prefix's own address.
+    // Once: guestIpv6 looks at the text. 2001:db8::5:0/112 does not end in "::", so the guest gets the prefix's own
+    // address.
     for (const [prefix, length] of [
       ['2001:db8::5:0', 112],
       ['2001:db8::1:0:0', 96],

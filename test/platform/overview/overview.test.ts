@@ -7,7 +7,7 @@ const overview = (p: Panel) => p.admin('GET', '/admin/overview')
 const rows = async (p: Panel) => (await overview(p)).attention.map((a: any) => `${a.level} ${a.what}`) as string[]
 const ticks = async (p: Panel) =>
   (await overview(p)).checklist.filter((s: any) => s.done).map((s: any) => s.title) as string[]
-/** What a busy controller puts off is written a moment later. */
+/** Waits until a busy controller has written what it put off. */
 async function settled(p: Panel) {
   const { waiting } = p.controller.reports as unknown as { waiting: unknown[] }
   do await Bun.sleep(2)

@@ -21,7 +21,7 @@ type Matrix = {
   scenarios: readonly Scenario[]
   /** Opens the panel in which a scenario plays; it is closed afterwards. */
   open?: () => Promise<World>
-  /** What is there when a job has ended; by default what workloads leave. */
+  /** Measures the state after a job has ended; by default that of workloads. */
   measure?: (p: World, id: string) => Promise<object>
 }
 

@@ -1,4 +1,5 @@
-// Every answer that any test gets is held against what its operation declares: no other status, no field that is not said.
+// Every answer that any test gets is held against what its operation declares: no other status, no field that is not
+// said.
 import type { TSchema } from 'typebox'
 import { Compile, type Validator } from 'typebox/compile'
 import { allOperations as productOperations } from '../../../src/app/features.ts'
@@ -34,7 +35,9 @@ const validatorOf = (op: Operation) => {
 /** Ids of the operations that have answered in this process. */
 export const answered = new Set<string>()
 
-/** Holds responses of a panel with these operations to their declarations: throws when one that is no refusal differs. */
+/**
+ * Holds responses of a panel with these operations to their declarations: throws when one that is no refusal differs.
+ */
 export function declarationsOf(operations: readonly Operation[]) {
   const operationAt = operations.length === productOperations.length ? ofProduct : finding(operations)
   return (method: string, path: string, status: number, body: unknown) =>

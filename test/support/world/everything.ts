@@ -1,4 +1,5 @@
-// A panel that has something of everything, for promises about every operation: what a call can be made of is found, not listed.
+// A panel that has something of everything, for promises about every operation: what a call can be made of is found,
+// not listed.
 
 import type { Permission, Scope } from '../../../src/kernel/api/access.ts'
 import { type AccountKind, accountKinds } from '../../../src/kernel/api/access.ts'
@@ -15,7 +16,9 @@ type Person = { id: string } & Who
 /** Made once in a process for each list of added features; every panel begins with it. */
 const made = new Map<string, ReturnType<typeof make>>()
 
-/** A panel with something of everything, in every state, and people who own some of it; the toy feature is there too. */
+/**
+ * A panel with something of everything, in every state, and people who own some of it; the toy feature is there too.
+ */
 export async function everything(options: Parameters<typeof panel>[0] = {}) {
   const features = options.features ?? added
   const names = features.map(({ name }) => name).join(' ')
@@ -56,7 +59,7 @@ async function make(features: readonly Feature[]) {
   }
   for (const { fixture } of features) await fixture?.({ customer, call, admin: p.admin })
 
-  // What belongs to a person.
+  // Things of a person.
   const sql = (text: string, ...values: (string | number)[]) => p.db.$client.run(text, values)
   for (const { id } of [customer, reseller, resold])
     await p.admin('POST', `/customers/${id}/ssh-keys`, {
@@ -92,7 +95,7 @@ async function make(features: readonly Feature[]) {
   const secured = person(p)
   const { secret, recoveryCodes } = await withApp(p, secured)
 
-  // What is not in use, has ended, or waits.
+  // Things that are not in use, have ended, or wait.
   const helper = p.staff(['servers.power'])
   sql("INSERT INTO passkeys VALUES (?, ?, 'helper', 'AA', 0, '[]', 'Key', 1, NULL, NULL)", newId('pky'), helper.id)
   const left = p.staff(['servers.power'])
@@ -177,7 +180,10 @@ export function targetsOf(p: Everything, { on }: Operation, ids: readonly string
 export const callerOf = ({ access }: Operation): AccountKind =>
   accountKinds.find((kind) => access === 'anyone' || access[kind])!
 
-/** The example of the reference, with ids of things that are there where it says `<package_id>`: the customer's own, or what the caller sees. */
+/**
+ * The example of the reference, with ids of things that are there where it says `<package_id>`: the customer's own, or
+ * what the caller sees.
+ */
 export function exampleOf(p: Everything, op: Operation, ids: readonly string[]): object | undefined {
   if (!op.example) return undefined
   const kind = callerOf(op)

@@ -1,4 +1,5 @@
-// The agent of one node in this process: the product's commands over a fake host, a journal on disk, and frames to the real hub.
+// The agent of one node in this process: the product's commands over a fake host, a journal on disk, and frames to the
+// real hub.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { parseCommand } from '../../../agent/commands/index.ts'
 import { loggingTo } from '../../../agent/controller-link/job-log.ts'

@@ -1,4 +1,5 @@
-// The state of node and panel in a form that two runs can be compared by: a job must end in the same state after every crash.
+// The state of node and panel in a form that two runs can be compared by: a job must end in the same state after every
+// crash.
 import { Database } from 'bun:sqlite'
 import { workloadById } from '../../../src/compute/workloads/queries.ts'
 import { statusOf } from '../../../src/compute/workloads/status.ts'

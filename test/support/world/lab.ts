@@ -1,6 +1,6 @@
-// A node that can lose its power: namespaces of its own (network, processes, mounts, host name) with its own libvirt and agent, and
-// a disk that outlives them. Killing its first process ends everything in it at once, and with the network go taps and rules, as on
-// a real host. What was on the disk is there at the next boot.
+// A node that can lose its power: namespaces of its own (network, processes, mounts, host name) with its own libvirt
+// and agent, and a disk that outlives them. Killing its first process ends everything in it at once, and with the
+// network go taps and rules, as on a real host. What was on the disk is there at the next boot.
 import {
   existsSync,
   mkdirSync,
@@ -48,7 +48,10 @@ export function labNode(name: string, { bridge, address }: Network, program: rea
     run: (...command: string[]) => run(inside(command)),
     must: (...command: string[]) => must(...inside(command)),
 
-    /** Switches it on, under a new boot id. Resolves when libvirt answers; the agent is on its way then, if it is enrolled. */
+    /**
+     * Switches it on, under a new boot id. Resolves when libvirt answers; the agent is on its way then, if it is
+     * enrolled.
+     */
     async boot() {
       bootId = crypto.randomUUID()
       mkdirSync(`${disk}/var/log/boots/${bootId}`, { recursive: true })
@@ -94,7 +97,9 @@ export function labNode(name: string, { bridge, address }: Network, program: rea
       return bootId
     },
 
-    /** What was written down during this boot: by the boot itself, by the agent (`agent`), before each start of a guest. */
+    /**
+     * The notes of this boot: by the boot itself, by the agent (`agent`), before each start of a guest.
+     */
     said: (what: string) => {
       const path = `${disk}/var/log/boots/${bootId}/${what}`
       return existsSync(path) ? readFileSync(path, 'utf8').trim() : ''
@@ -175,8 +180,8 @@ function writeDisk(
     'nft list table bridge berth >"$log.rules" 2>&1',
     'exit 0',
   )
-  // What systemd does at the boot of a node, in the order of the units: network, libvirt, agent. An agent that is not enrolled yet
-  // starts when it is.
+  // The work of systemd at the boot of a node, in the order of the units: network, libvirt, agent. An agent that is not
+  // enrolled yet starts when it is.
   write(
     'init',
     'set -eu',

@@ -1,4 +1,5 @@
-// A whole panel in one process: a database file, nodes with fake hosts that speak through the real hub, and ways to pull the plug.
+// A whole panel in one process: a database file, nodes with fake hosts that speak through the real hub, and ways to
+// pull the plug.
 import { cpSync, existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import type { FakeSettings } from '../../../agent/host/fake-host.ts'
@@ -67,8 +68,8 @@ export const calmHost: HostSource = {
 }
 
 /**
- * Columns that say nothing of a call: a token and a session were seen, whatever became of it; a job that goes on beside it makes the
- * record of its workload anew.
+ * Columns that say nothing of a call: a token and a session were seen, whatever became of it; a job that goes on beside
+ * it makes the record of its workload anew.
  */
 const noted: Readonly<Record<string, object>> = {
   tokens: { used_at: 0, used_from: '' },
@@ -158,7 +159,7 @@ export async function panel(options: Options = {}) {
   const it = {
     dir,
     config,
-    /** What `seeded` made; undefined without it. */
+    /** The rows that `seeded` made; undefined without it. */
     seeded,
     get db() {
       return controller.db
@@ -334,7 +335,10 @@ export async function panel(options: Options = {}) {
           ...(JSON.parse(secrets.open(id, encryptedPayload)) as { text: string; html: string }),
         })),
     auditLines: () => controller.db.select().from(audit).all(),
-    /** Everything a refused call must not have touched: every table, but for what is noted of every call, and those that are named. */
+    /**
+     * Everything a refused call must not have touched: every table, but for what is noted of every call, and those that
+     * are named.
+     */
     fingerprint: (but: readonly string[] = []) =>
       tables()
         .filter((table) => !but.includes(table))

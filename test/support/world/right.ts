@@ -1,5 +1,5 @@
-// A call that is right in everything just now: the example of the reference, with what is good for one time, or taken after it, made
-// for this call. Links are put where mails and billing systems would have got them from.
+// A call that is right in everything just now: the example of the reference, with what is good for one time, or taken
+// after it, made for this call. Links are put where mails and billing systems would have got them from.
 import { randomBytes } from 'node:crypto'
 import { accountById } from '../../../src/identity/accounts/queries.ts'
 import { makeLink, type Purpose } from '../../../src/identity/auth/links/links.ts'
@@ -105,7 +105,7 @@ const fresh: Readonly<Record<string, Made>> = {
   'reseller-branding.set-logo': () => ({ image: png }),
 }
 
-/** What `makeRight` puts the value of a call in place of. */
+/** The placeholder that `makeRight` replaces with the value of a call. */
 const MARK = (field: string) => `<right ${field}>`
 
 /** A body with marks for what is made for each call. */
@@ -125,7 +125,9 @@ export function makeRight(p: Everything, op: Operation, text: string, kind: Acco
   return made
 }
 
-/** The cookie of somebody who has shown the password and whose second factor is asked for; for every other call nothing. */
+/**
+ * The cookie of somebody who has shown the password and whose second factor is asked for; for every other call nothing.
+ */
 export function cookieFor(p: Everything, op: Operation): string | undefined {
   if (!/^sessions\.(pending|second-factor|second-factor-passkey)$/.test(op.id)) return undefined
   const text = randomToken()
@@ -138,7 +140,10 @@ export function cookieFor(p: Everything, op: Operation): string | undefined {
   return `__Host-panel-second=${text}`
 }
 
-/** Before each call: people are signed in, have just shown that they are who they are, and have the password or the app that they had. */
+/**
+ * Before each call: people are signed in, have just shown that they are who they are, and have the password or the app
+ * that they had.
+ */
 export function refresh(p: Everything, op: Operation) {
   const now = p.now()
   p.db.$client.run('UPDATE sessions SET created_at = ?, seen_at = ?, confirmed_at = ?', [now, now, now])

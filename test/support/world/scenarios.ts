@@ -1,5 +1,5 @@
-// The scenarios of the crash matrix: for each saga the state before, the call that starts it, and the state after success and after
-// failure. A saga without a scenario fails the test of the matrix.
+// The scenarios of the crash matrix: for each saga the state before, the call that starts it, and the state after
+// success and after failure. A saga without a scenario fails the test of the matrix.
 
 import type { Invariants } from './invariants.ts'
 import type { World } from './panel.ts'
@@ -14,7 +14,10 @@ export type Scenario = {
   start(p: World, serverId: string): Promise<{ jobId: string | null; serverId: string }>
   /** The state when it has ended, in the words of `invariants` or of the matrix's own `measure`. */
   succeeds: Ending
-  /** Undefined: it never gives up, so a failure that passes ends as a success. A function where it depends on how far it came. */
+  /**
+   * Undefined: it never gives up, so a failure that passes ends as a success. A function where it depends on how far it
+   * came.
+   */
   fails?: Ending | ((end: any) => Ending)
 }
 

@@ -324,7 +324,7 @@ class Rows {
     return id
   }
 
-  /** What a company that has run for a while has: a thousand ended jobs and an audit log. */
+  /** The history of a company that has run for a while: a thousand ended jobs and an audit log. */
   private past(servers: readonly string[], nodes: readonly SeededNode[]) {
     const steps = [
       'plan',

@@ -79,7 +79,7 @@ const headers = ({ nodeId, key }: Node, nonce: string) => ({
   [agentHeaders.protocol]: String(PROTOCOL),
 })
 
-/** What the upgrade answers when it is refused. */
+/** The response to a refused upgrade. */
 async function knock(sent: Record<string, string>) {
   const response = await fetch(url + agentPaths.connect, { headers: sent })
   const text = await response.text()
