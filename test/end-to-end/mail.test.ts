@@ -18,6 +18,8 @@ const server = new SMTPServer({
     }, cutOff)
   },
 })
+// The kill resets the connections of the mails that are under way.
+server.on('error', () => {})
 let live: Installation
 beforeAll(async () => {
   await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready))

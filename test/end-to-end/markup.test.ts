@@ -146,9 +146,14 @@ beforeAll(async () => {
   p.addImage(`Image ${one}`)
   planted = await plant(p)
   // Each call writes the whole brand, so the field that was planted first is gone.
-  const last = (field: string) => planted.get(`branding.set ${field}`)!.at(-1)
-  const brand = { name: last('name'), senderName: last('senderName') }
-  expect((await p.call(p.owner, 'PUT', '/admin/settings/branding', brand)).status).toBe(200)
+  for (const [who, id, path] of [
+    [p.owner, 'branding', '/admin/settings/branding'],
+    [p.people.reseller, 'reseller-branding', '/reseller/branding'],
+  ] as const) {
+    const last = (field: string) => planted.get(`${id}.set ${field}`)!.at(-1)
+    const brand = { name: last('name'), senderName: last('senderName') }
+    expect([id, (await p.call(who, 'PUT', path, brand)).status]).toEqual([id, 200])
+  }
   const friend = p.account('customer', `Friend ${one}`)
   await share(p, p.customer, friend, 'manage')
   joinToken = (await invite(p, p.customer, 'new@planted.test')).token

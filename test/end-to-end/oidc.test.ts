@@ -48,7 +48,7 @@ test('a member of staff presses the button and is where they were going; a stran
 
   // The provider did not say that it had just asked, so the panel does before the settings change.
   await page.goto('/admin/settings')
-  await page.getByLabel('Words on the button').fill('Company account')
+  await page.getByLabel('Button text').fill('Company account')
   await page.getByRole('button', { name: 'Save single sign-on' }).click()
   await page.locator('#confirm input[name=password]').fill('seven green bicycles')
   await page.locator('#confirm').getByRole('button', { name: 'Confirm' }).click()
