@@ -1,6 +1,58 @@
-// Every feature there is. Whatever no feature in this list declares does not exist: no route, no page, no job, no
-// event.
+// Every feature there is, and its pages: views import features, and no feature imports views. Whatever is not in this
+// list does not exist: no route, no page, no job, no event.
 
+import { imagesPage } from '../../views/catalog/images/list.tsx'
+import { packagesPage } from '../../views/catalog/packages/list.tsx'
+import { resellerServersPage, serversPage } from '../../views/compute/servers/list.tsx'
+import { newServerPage, resellerNewServerPage } from '../../views/compute/servers/new.tsx'
+import { ownServersPage } from '../../views/compute/servers/own.tsx'
+import { serverSettingsPages } from '../../views/compute/servers/settings.tsx'
+import { serverPages } from '../../views/compute/servers/show.tsx'
+import { locationsPage } from '../../views/fleet/locations/list.tsx'
+import { enrollmentPage, enrollPage } from '../../views/fleet/nodes/enrollment.tsx'
+import { nodesPage } from '../../views/fleet/nodes/list.tsx'
+import { nodePage } from '../../views/fleet/nodes/show.tsx'
+import { profilePage } from '../../views/identity/account/profile.tsx'
+import { securityPage } from '../../views/identity/account/security.tsx'
+import { customersPage, resellerCustomersPage } from '../../views/identity/customers/list.tsx'
+import { customerPage, resellerCustomerPage } from '../../views/identity/customers/show.tsx'
+import { resellerOverviewPage } from '../../views/identity/reseller/overview.tsx'
+import { resellerPackagesPage } from '../../views/identity/reseller/packages.tsx'
+import { resellersPage } from '../../views/identity/resellers/list.tsx'
+import { resellerPage } from '../../views/identity/resellers/show.tsx'
+import { setUpPage } from '../../views/identity/sign-in/first-account.tsx'
+import { providerPage } from '../../views/identity/sign-in/identity-provider.tsx'
+import {
+  confirmEmailPage,
+  forgotPage,
+  resetPage,
+  signInLinkPage,
+  welcomePage,
+} from '../../views/identity/sign-in/mailed-links.tsx'
+import { confirmPage } from '../../views/identity/sign-in/recent-auth.tsx'
+import { secondFactorPage } from '../../views/identity/sign-in/second-factor.tsx'
+import { signInPage } from '../../views/identity/sign-in/sign-in.tsx'
+import { ownKeysPage } from '../../views/identity/ssh-keys/own.tsx'
+import { staffPage } from '../../views/identity/staff/list.tsx'
+import { rolesPage } from '../../views/identity/staff/role-list.tsx'
+import { joinPage } from '../../views/identity/team/join.tsx'
+import { teamPage } from '../../views/identity/team/list.tsx'
+import { tokensPage } from '../../views/identity/tokens/list.tsx'
+import { poolsPage } from '../../views/network/ip-pools/list.tsx'
+import { poolPage } from '../../views/network/ip-pools/show.tsx'
+import { announcementsPage } from '../../views/platform/announcements/list.tsx'
+import { activityPage, serverActivityPages } from '../../views/platform/audit/activity-pages.tsx'
+import { auditPage } from '../../views/platform/audit/list.tsx'
+import { auditVerifyPage } from '../../views/platform/audit/verification.tsx'
+import { controllerPage } from '../../views/platform/host/controller.tsx'
+import { jobsPages } from '../../views/platform/jobs/list.tsx'
+import { jobPages } from '../../views/platform/jobs/show.tsx'
+import { ownOverviewPage } from '../../views/platform/overview/customer-overview.tsx'
+import { overviewPage } from '../../views/platform/overview/overview.tsx'
+import { ownReferencePage, referencePage } from '../../views/platform/reference/show.tsx'
+import { searchPage } from '../../views/platform/search/search-page.tsx'
+import { resellerBrandingPage } from '../../views/platform/settings/brand-form.tsx'
+import { settingsPage } from '../../views/platform/settings/settings.tsx'
 import { imagesFeature } from '../catalog/images/feature.ts'
 import { packagesFeature } from '../catalog/packages/feature.ts'
 import { serversFeature } from '../compute/servers/feature.ts'
@@ -43,30 +95,44 @@ export const features: readonly Feature[] = [
   deliveriesFeature,
   mailFeature,
   webFeature,
-  accountsFeature,
-  resellersFeature,
-  hostFeature,
-  overviewFeature,
-  nodesFeature,
-  locationsFeature,
+  {
+    ...accountsFeature,
+    pages: [setUpPage, profilePage, customersPage, customerPage, resellerCustomersPage, resellerCustomerPage],
+  },
+  { ...resellersFeature, pages: [resellersPage, resellerPage, resellerOverviewPage, resellerPackagesPage] },
+  { ...hostFeature, pages: [controllerPage] },
+  { ...overviewFeature, pages: [overviewPage, ownOverviewPage] },
+  { ...nodesFeature, pages: [nodesPage, enrollPage, enrollmentPage, nodePage] },
+  { ...locationsFeature, pages: [locationsPage] },
   workloadsFeature,
-  serversFeature,
-  jobsFeature,
-  ipPoolsFeature,
-  imagesFeature,
-  packagesFeature,
-  sshKeysFeature,
-  teamFeature,
-  authFeature,
-  linksFeature,
-  identityProviderFeature,
-  secondFactorsFeature,
-  tokensFeature,
-  auditFeature,
-  searchFeature,
-  announcementsFeature,
-  settingsFeature,
-  staffFeature,
+  {
+    ...serversFeature,
+    pages: [
+      serversPage,
+      newServerPage,
+      ...serverPages,
+      ...serverSettingsPages,
+      resellerServersPage,
+      resellerNewServerPage,
+      ownServersPage,
+    ],
+  },
+  { ...jobsFeature, pages: [...jobsPages, ...jobPages] },
+  { ...ipPoolsFeature, pages: [poolsPage, poolPage] },
+  { ...imagesFeature, pages: [imagesPage] },
+  { ...packagesFeature, pages: [packagesPage] },
+  { ...sshKeysFeature, pages: [ownKeysPage] },
+  { ...teamFeature, pages: [teamPage, joinPage] },
+  { ...authFeature, pages: [signInPage, confirmPage] },
+  { ...linksFeature, pages: [welcomePage, forgotPage, resetPage, confirmEmailPage, signInLinkPage] },
+  { ...identityProviderFeature, pages: [providerPage] },
+  { ...secondFactorsFeature, pages: [secondFactorPage, securityPage] },
+  { ...tokensFeature, pages: [referencePage, ownReferencePage, tokensPage] },
+  { ...auditFeature, pages: [...serverActivityPages, auditPage, auditVerifyPage, activityPage] },
+  { ...searchFeature, pages: [searchPage] },
+  { ...announcementsFeature, pages: [announcementsPage] },
+  { ...settingsFeature, pages: [settingsPage, resellerBrandingPage] },
+  { ...staffFeature, pages: [staffPage, rolesPage] },
 ]
 
 /** The registry of the executable. Tests build controllers from other lists: `createController({ features })`. */

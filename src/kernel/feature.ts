@@ -72,7 +72,7 @@ export interface Feature extends FeatureFields {
   events?: Readonly<Record<string, EventDeclaration>>
   /** Work that the clock starts. */
   schedule?: readonly ScheduledWork[]
-  /** Pages of views/. A page that no feature lists is not found. */
+  /** A page that no feature lists is not found. src/app/features.ts joins those of views/ to their features. */
   pages?: readonly Page[]
   /** Entries of the navigation, per kind of account. */
   nav?: readonly NavEntry[]

@@ -16,8 +16,8 @@ import { Action } from '../components/action.tsx'
 import { Icon } from '../components/icon.tsx'
 import { Note } from '../components/section.tsx'
 import { Time } from '../components/time.tsx'
-import { Palette, SearchButton } from '../platform/search/search.tsx'
-import { SecretOnce } from './secret.tsx'
+import { Palette, SearchButton } from '../platform/search/search-page.tsx'
+import { SecretOnce } from './shown-once.tsx'
 import { AccountMenu, Navigation } from './side-navigation.tsx'
 
 /** The reads of the frame around every page. */

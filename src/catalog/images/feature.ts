@@ -1,4 +1,3 @@
-import { imagesPage } from '../../../views/catalog/images/list.tsx'
 import { feature } from '../../kernel/feature.ts'
 import { addCatalogueImage, changeImage, importImage, listImages, listOfferedImages, removeImage } from './images.ts'
 import { imageTarget, isAnyImagePublished } from './queries.ts'
@@ -53,7 +52,6 @@ export const imagesFeature = feature({
       href: () => '/admin/images',
     },
   ],
-  pages: [imagesPage],
   nav: [
     {
       kinds: ['staff'],

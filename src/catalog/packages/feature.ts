@@ -1,4 +1,3 @@
-import { packagesPage } from '../../../views/catalog/packages/list.tsx'
 import { feature } from '../../kernel/feature.ts'
 import { changePackage, createPackage, listPackages } from './packages.ts'
 import { isAnyPackageOnSale, packageTarget } from './queries.ts'
@@ -60,7 +59,6 @@ export const packagesFeature = feature({
       href: () => '/admin/packages',
     },
   ],
-  pages: [packagesPage],
   nav: [
     {
       kinds: ['staff'],

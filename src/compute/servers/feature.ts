@@ -1,9 +1,4 @@
 import { Type as t } from 'typebox'
-import { resellerServersPage, serversPage } from '../../../views/compute/servers/list.tsx'
-import { newServerPage, resellerNewServerPage } from '../../../views/compute/servers/new.tsx'
-import { ownServersPage } from '../../../views/compute/servers/own.tsx'
-import { serverSettingsPages } from '../../../views/compute/servers/settings.tsx'
-import { serverPages } from '../../../views/compute/servers/show.tsx'
 import { areas } from '../../identity/accounts/areas.ts'
 import { customerData } from '../../identity/accounts/model.ts'
 import { nullable } from '../../kernel/api/operation.ts'
@@ -232,15 +227,6 @@ export const serversFeature = feature({
         return waiting ? `/servers/${waiting}#setup` : '/servers'
       },
     },
-  ],
-  pages: [
-    serversPage,
-    newServerPage,
-    ...serverPages,
-    ...serverSettingsPages,
-    resellerServersPage,
-    resellerNewServerPage,
-    ownServersPage,
   ],
   nav: [
     {

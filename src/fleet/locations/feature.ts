@@ -1,4 +1,3 @@
-import { locationsPage } from '../../../views/fleet/locations/list.tsx'
 import { feature } from '../../kernel/feature.ts'
 import { changeLocation, createLocation, listLocations } from './locations.ts'
 import { isAnyLocation, locationTarget } from './queries.ts'
@@ -37,7 +36,6 @@ export const locationsFeature = feature({
       href: () => '/admin/node-groups',
     },
   ],
-  pages: [locationsPage],
   nav: [
     {
       kinds: ['staff'],

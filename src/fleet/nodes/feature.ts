@@ -1,8 +1,5 @@
 import { Type as t } from 'typebox'
 import { agentPaths } from '../../../agent/protocol/wire.ts'
-import { enrollmentPage, enrollPage } from '../../../views/fleet/nodes/enroll.tsx'
-import { nodesPage } from '../../../views/fleet/nodes/list.tsx'
-import { nodePage } from '../../../views/fleet/nodes/show.tsx'
 import { hour } from '../../kernel/db/clock.ts'
 import { feature } from '../../kernel/feature.ts'
 import { event } from '../../kernel/jobs/outbox.ts'
@@ -145,7 +142,6 @@ export const nodesFeature = feature({
     ['GET', `${agentPaths.images}/*`, (request) => agents.image(request)],
     ['GET', `${agentPaths.program}/*`, (request) => agents.program(request)],
   ],
-  pages: [nodesPage, enrollPage, enrollmentPage, nodePage],
   nav: [
     {
       kinds: ['staff'],

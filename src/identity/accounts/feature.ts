@@ -1,8 +1,4 @@
 import { Type as t } from 'typebox'
-import { profilePage } from '../../../views/identity/account/profile.tsx'
-import { customersPage, resellerCustomersPage } from '../../../views/identity/customers/list.tsx'
-import { customerPage, resellerCustomerPage } from '../../../views/identity/customers/show.tsx'
-import { setUpPage } from '../../../views/identity/sign-in/set-up.tsx'
 import { feature } from '../../kernel/feature.ts'
 import { event } from '../../kernel/jobs/outbox.ts'
 import { setAllowance } from './allowance.ts'
@@ -146,7 +142,6 @@ export const accountsFeature = feature({
       href: () => '/account',
     },
   ],
-  pages: [setUpPage, profilePage, customersPage, customerPage, resellerCustomersPage, resellerCustomerPage],
   nav: [
     {
       kinds: ['staff'],

@@ -1,5 +1,3 @@
-import { confirmPage } from '../../../views/identity/sign-in/confirm.tsx'
-import { signInPage } from '../../../views/identity/sign-in/sign-in.tsx'
 import { Delay } from '../../kernel/api/limits.ts'
 import { hour } from '../../kernel/db/clock.ts'
 import { write } from '../../kernel/db/open.ts'
@@ -90,5 +88,4 @@ export const authFeature = feature({
     },
   ],
   services: ({ clock }) => ({ signInThrottle: new Delay(clock) }),
-  pages: [signInPage, confirmPage],
 })

@@ -1,8 +1,4 @@
 import { Type as t } from 'typebox'
-import { resellerOverviewPage } from '../../../views/identity/reseller/overview.tsx'
-import { resellerPackagesPage } from '../../../views/identity/reseller/packages.tsx'
-import { resellersPage } from '../../../views/identity/resellers/list.tsx'
-import { resellerPage } from '../../../views/identity/resellers/show.tsx'
 import { feature } from '../../kernel/feature.ts'
 import { event } from '../../kernel/jobs/outbox.ts'
 import { hasCustomers } from '../accounts/queries.ts'
@@ -97,7 +93,6 @@ export const resellersFeature = feature({
       href: () => '/reseller/customers',
     },
   ],
-  pages: [resellersPage, resellerPage, resellerOverviewPage, resellerPackagesPage],
   nav: [
     {
       kinds: ['staff'],

@@ -1,4 +1,3 @@
-import { ownKeysPage } from '../../../views/identity/ssh-keys/own.tsx'
 import { feature } from '../../kernel/feature.ts'
 import { hasSshKeys } from './queries.ts'
 import { addSshKey, listSshKeys, removeSshKey, renameSshKey } from './ssh-keys.ts'
@@ -38,7 +37,6 @@ export const sshKeysFeature = feature({
       href: () => '/account/ssh-keys',
     },
   ],
-  pages: [ownKeysPage],
   nav: [
     {
       kinds: ['reseller', 'customer'],

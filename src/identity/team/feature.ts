@@ -1,5 +1,3 @@
-import { joinPage } from '../../../views/identity/team/join.tsx'
-import { teamPage } from '../../../views/identity/team/list.tsx'
 import { INVITATIONS_PER_MINUTE, Limit } from '../../kernel/api/limits.ts'
 import { feature } from '../../kernel/feature.ts'
 import { acceptInvitation, getInvitation, joinTeam } from './accept.ts'
@@ -59,7 +57,6 @@ export const teamFeature = feature({
     joinTeam,
   ],
   services: ({ clock }) => ({ invitations: new Limit(INVITATIONS_PER_MINUTE, clock) }),
-  pages: [teamPage, joinPage],
   nav: [
     {
       kinds: ['reseller'],

@@ -1,5 +1,3 @@
-import { tokensPage } from '../../../views/identity/tokens/list.tsx'
-import { ownReferencePage, referencePage } from '../../../views/platform/reference/show.tsx'
 import { feature } from '../../kernel/feature.ts'
 import { endingTokens } from './attention.ts'
 import { tokens } from './tables.ts'
@@ -32,7 +30,6 @@ export const tokensFeature = feature({
   tables: [tokens],
   operations: [grantToken, createToken, listTokens, rotateToken, revokeToken],
   attention: [endingTokens],
-  pages: [referencePage, ownReferencePage, tokensPage],
   nav: [
     {
       kinds: ['staff'],

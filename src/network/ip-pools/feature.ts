@@ -1,5 +1,3 @@
-import { poolsPage } from '../../../views/network/ip-pools/list.tsx'
-import { poolPage } from '../../../views/network/ip-pools/show.tsx'
 import { feature } from '../../kernel/feature.ts'
 import { emptyingPools } from './attention.ts'
 import { attachPool, createPool, getPool, listPoolAddresses, listPools, removePool, reserveAddress } from './pools.ts'
@@ -83,7 +81,6 @@ export const ipPoolsFeature = feature({
       href: () => '/admin/ip-pools',
     },
   ],
-  pages: [poolsPage, poolPage],
   nav: [
     {
       kinds: ['staff'],

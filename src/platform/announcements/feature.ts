@@ -1,4 +1,3 @@
-import { announcementsPage } from '../../../views/platform/announcements/list.tsx'
 import { feature } from '../../kernel/feature.ts'
 import {
   changeAnnouncement,
@@ -29,7 +28,6 @@ export const announcementsFeature = feature({
   errors,
   tables: [announcements],
   operations: [listAnnouncements, createAnnouncement, listAllAnnouncements, changeAnnouncement, removeAnnouncement],
-  pages: [announcementsPage],
   nav: [
     {
       kinds: ['staff'],

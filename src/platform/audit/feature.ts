@@ -1,6 +1,3 @@
-import { activityPage, serverActivityPages } from '../../../views/platform/audit/activity.tsx'
-import { auditPage } from '../../../views/platform/audit/list.tsx'
-import { auditVerifyPage } from '../../../views/platform/audit/verify.tsx'
 import { feature } from '../../kernel/feature.ts'
 import { listActivity, listServerActivity } from './activity.ts'
 import { listAudit } from './audit.ts'
@@ -33,7 +30,6 @@ export const auditFeature = feature({
     from: '198.51.100.7',
   },
   operations: [listAudit, exportAuditJson, exportAuditCsv, verifyAudit, listActivity, listServerActivity],
-  pages: [...serverActivityPages, auditPage, auditVerifyPage, activityPage],
   nav: [
     {
       kinds: ['staff'],

@@ -1,4 +1,3 @@
-import { controllerPage } from '../../../views/platform/host/controller.tsx'
 import { feature } from '../../kernel/feature.ts'
 import { fullHost } from './attention.ts'
 import { HostFigures, thisHost } from './figures.ts'
@@ -17,7 +16,6 @@ export const hostFeature = feature({
   operations: [getStatus, getPanelHost],
   attention: [fullHost],
   services: ({ config }) => ({ host: new HostFigures(thisHost, config.dataDir) }),
-  pages: [controllerPage],
   nav: [
     {
       kinds: ['staff'],

@@ -1,5 +1,3 @@
-import { jobsPages } from '../../../views/platform/jobs/list.tsx'
-import { jobPages } from '../../../views/platform/jobs/show.tsx'
 import { areas } from '../../identity/accounts/areas.ts'
 import { feature } from '../../kernel/feature.ts'
 import { failedJobs, stuckJobs } from './attention.ts'
@@ -62,7 +60,6 @@ export const jobsFeature = feature({
       find: ({ tx, actor }, part, id, most) => searchJobs(tx, visibleJobs(tx, actor), part, id, most),
     },
   ],
-  pages: [...jobsPages, ...jobPages],
   nav: [
     {
       kinds: ['staff'],

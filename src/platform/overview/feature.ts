@@ -1,5 +1,3 @@
-import { overviewPage } from '../../../views/platform/overview/overview.tsx'
-import { ownOverviewPage } from '../../../views/platform/overview/own-overview.tsx'
 import { feature } from '../../kernel/feature.ts'
 import { getOverview } from './overview.ts'
 import { getOwnOverview } from './own-overview.ts'
@@ -7,7 +5,6 @@ import { getOwnOverview } from './own-overview.ts'
 export const overviewFeature = feature({
   name: 'overview',
   operations: [getOverview, getOwnOverview],
-  pages: [overviewPage, ownOverviewPage],
   nav: [
     {
       kinds: ['staff'],

@@ -1,5 +1,3 @@
-import { resellerBrandingPage } from '../../../views/platform/settings/branding.tsx'
-import { settingsPage } from '../../../views/platform/settings/settings.tsx'
 import { feature } from '../../kernel/feature.ts'
 import { mailDelivery } from '../../kernel/mail/mail.ts'
 import { hasDelivered } from '../../kernel/queue/queries.ts'
@@ -88,7 +86,6 @@ export const settingsFeature = feature({
     },
   ],
   routes: ({ db }) => [['GET', '/brand/*', (request) => answerBrand(db, request)]],
-  pages: [settingsPage, resellerBrandingPage],
   nav: [
     {
       kinds: ['staff'],

@@ -13,7 +13,7 @@ import { Field, NewPassword, Select, Username } from '../../components/field.tsx
 import { Head } from '../../components/head.tsx'
 import { Copyable, Facts, Note, Section } from '../../components/section.tsx'
 import { Moment, Time } from '../../components/time.tsx'
-import { Identities } from '../sign-in/oidc.tsx'
+import { Identities } from '../sign-in/identity-provider.tsx'
 
 const reads = { account: getOwnAccount, identities: reading(listIdentities, () => ({})) }
 type Account = Answers<typeof reads>['account']

@@ -5,9 +5,9 @@ import { page, readingAll } from '../../../src/kernel/web/page.ts'
 import { Head } from '../../components/head.tsx'
 import { Link } from '../../components/link.tsx'
 import { Note, Section } from '../../components/section.tsx'
-import { AppDialog, CodesDialog } from './second-factor-dialogs.tsx'
-import { AuthenticatorApp, type Factors, Passkeys, RecoveryCodes } from './second-factors.tsx'
-import { Sessions } from './sessions.tsx'
+import { AppDialog, CodesDialog } from './factor-dialogs.tsx'
+import { AuthenticatorApp, type Factors, Passkeys, RecoveryCodes } from './own-factors.tsx'
+import { Sessions } from './session-list.tsx'
 
 export const securityPage = page({
   path: '/account/security',

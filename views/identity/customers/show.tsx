@@ -20,7 +20,7 @@ import { LostFactor } from '../sign-in/lost-factor.tsx'
 import { KeySection } from '../ssh-keys/keys.tsx'
 import { ChangeAccountEmail, EditCustomer, LockCustomer, SupportSession, UnlockCustomer } from './actions.tsx'
 import type { SellingArea } from './add.tsx'
-import { Allowance } from './allowance.tsx'
+import { Allowance } from './bought-resources.tsx'
 
 const itsServers = ({ params }: At) => ({ query: { ownerId: params['id'] ?? '', limit: '100' } })
 const reads = { customer: getCustomer, keys: ifAllowed(listSshKeys) }

@@ -7,7 +7,7 @@ import { useAt } from '../../../src/kernel/web/page-context.ts'
 import { safePath } from '../../../src/kernel/web/safe-path.ts'
 import { CallForm } from '../../components/action.tsx'
 import { Field } from '../../components/field.tsx'
-import { ProviderButton, ProviderRefusal, provider } from './oidc.tsx'
+import { ProviderButton, ProviderRefusal, provider } from './identity-provider.tsx'
 import { PasskeyButton } from './passkey.tsx'
 
 /** The page that the reader was going to, unless that is a page of the sign-in itself. */

@@ -8,7 +8,7 @@ import { ownBranding } from '../../../src/platform/settings/branding.ts'
 import { getMail } from '../../../src/platform/settings/mail.ts'
 import { Head } from '../../components/head.tsx'
 import { Facts, Section } from '../../components/section.tsx'
-import { BrandingSections } from './branding.tsx'
+import { BrandingSections } from './brand-form.tsx'
 import { MailServer } from './mail.tsx'
 import { SignInProvider } from './sign-in.tsx'
 

@@ -1,5 +1,3 @@
-import { staffPage } from '../../../../views/identity/staff/list.tsx'
-import { rolesPage } from '../../../../views/identity/staff/roles.tsx'
 import { feature } from '../../../kernel/feature.ts'
 import { changeRole, createRole, listRoles, removeRole } from './roles.ts'
 import { changeStaff, createStaff, disableStaff, enableStaff, listStaff } from './staff.ts'
@@ -60,7 +58,6 @@ export const staffFeature = feature({
     changeRole,
     removeRole,
   ],
-  pages: [staffPage, rolesPage],
   nav: [
     {
       kinds: ['staff'],

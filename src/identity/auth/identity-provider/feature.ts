@@ -1,4 +1,3 @@
-import { providerPage } from '../../../../views/identity/sign-in/oidc.tsx'
 import { feature } from '../../../kernel/feature.ts'
 import { getSignInProvider, removeSignInProvider, setSignInProvider } from './configure.ts'
 import { listIdentities, removeIdentity } from './identities.ts'
@@ -47,5 +46,4 @@ export const identityProviderFeature = feature({
   ],
   services: ({ clock }) => ({ providers: new Providers(clock) }),
   routes: ({ httpContext }) => [['GET', START_PATH, (request) => startAtProvider(httpContext, request)]],
-  pages: [providerPage],
 })

@@ -1,10 +1,3 @@
-import {
-  confirmEmailPage,
-  forgotPage,
-  resetPage,
-  signInLinkPage,
-  welcomePage,
-} from '../../../../views/identity/sign-in/links.tsx'
 import { hour, second } from '../../../kernel/db/clock.ts'
 import { write } from '../../../kernel/db/open.ts'
 import { feature } from '../../../kernel/feature.ts'
@@ -44,5 +37,4 @@ export const linksFeature = feature({
       work: ({ db, app }) => write(db, (tx) => deleteExpiredLinks(tx, app.clock())),
     },
   ],
-  pages: [welcomePage, forgotPage, resetPage, confirmEmailPage, signInLinkPage],
 })

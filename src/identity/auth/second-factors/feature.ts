@@ -1,5 +1,3 @@
-import { securityPage } from '../../../../views/identity/account/security.tsx'
-import { secondFactorPage } from '../../../../views/identity/sign-in/second-factor.tsx'
 import { feature } from '../../../kernel/feature.ts'
 import {
   beginPasskeySignIn,
@@ -71,7 +69,6 @@ export const secondFactorsFeature = feature({
       href: () => '/account/security',
     },
   ],
-  pages: [secondFactorPage, securityPage],
   nav: [
     {
       kinds: ['staff', 'reseller', 'customer'],

@@ -10,7 +10,7 @@ import { useAt } from '../../../src/kernel/web/page-context.ts'
 import { CallForm } from '../../components/action.tsx'
 import { Field, Username } from '../../components/field.tsx'
 import { Head } from '../../components/head.tsx'
-import { ProviderButton, provider } from './oidc.tsx'
+import { ProviderButton, provider } from './identity-provider.tsx'
 import { PasskeyButton } from './passkey.tsx'
 
 const reads = { factors: getSecondFactor, identities: listIdentities, provider }

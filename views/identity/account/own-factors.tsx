@@ -18,7 +18,7 @@ import { State } from '../../components/state.tsx'
 import { Table } from '../../components/table.tsx'
 import { Time } from '../../components/time.tsx'
 import { count } from '../../components/words.ts'
-import { codesShown } from './second-factor-dialogs.tsx'
+import { codesShown } from './factor-dialogs.tsx'
 
 export type Factors = Answers<{ f: typeof getSecondFactor }>['f']
 type Passkey = Factors['passkeys'][number]
