@@ -47,9 +47,9 @@ export const vmCommands = {
   },
 
   async 'vm.await'({ workload, address, limitSeconds }, host) {
-    const began = Date.now()
+    const began = performance.now()
     const answered = await firstAnswer(host, workload, address, began + limitSeconds * 1000)
-    const seconds = ((Date.now() - began) / 1000).toFixed(1)
+    const seconds = ((performance.now() - began) / 1000).toFixed(1)
     if (answered === 'no') say('warning', `The guest did not answer within ${seconds} s`)
     else if (answered !== 'off') say('info', `The guest answers by ${answered} after ${seconds} s`)
     return { answered }
@@ -72,25 +72,25 @@ async function firstAnswer(
   address: string | null,
   until: number,
 ): Promise<Output<'vm.await'>['answered']> {
-  const began = Date.now()
+  const began = performance.now()
   let askAgentAt = began
   let askPowerAt = began + POWER_EVERY_MS
-  while (Date.now() < until) {
+  while (performance.now() < until) {
     if (address && (await host.network.sshAnswers(address))) return 'ssh'
-    if (Date.now() >= askAgentAt) {
+    if (performance.now() >= askAgentAt) {
       if (await host.hypervisor.guestAnswers(workload)) return 'agent'
-      askAgentAt = Date.now() + Math.min(AGENT_EVERY_MS, 20 + (Date.now() - began) / 2)
+      askAgentAt = performance.now() + Math.min(AGENT_EVERY_MS, 20 + (performance.now() - began) / 2)
     }
-    if (Date.now() >= askPowerAt) {
+    if (performance.now() >= askPowerAt) {
       // While the hypervisor restarts nothing is known about the vm, so waiting goes on.
       const power = await host.hypervisor.power(workload).catch(() => 'running')
       if (power !== 'running') {
         say('warning', `The vm is ${power}, so its guest will not answer`)
         return 'off'
       }
-      askPowerAt = Date.now() + POWER_EVERY_MS
+      askPowerAt = performance.now() + POWER_EVERY_MS
     }
-    await Bun.sleep(Math.max(1, Math.min(POLL_MS, askAgentAt - Date.now())))
+    await Bun.sleep(Math.max(1, Math.min(POLL_MS, askAgentAt - performance.now())))
   }
   return 'no'
 }

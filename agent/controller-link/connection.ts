@@ -85,11 +85,11 @@ export class Connection {
     const opening = setTimeout(() => reject(new Error('the controller does not take up the connection')), OPENING_MS)
     let openedAt = 0
     const heard = () => {
-      this.heardAt = Date.now()
+      this.heardAt = performance.now()
     }
     socket.addEventListener('open', () => {
       clearTimeout(opening)
-      openedAt = Date.now()
+      openedAt = performance.now()
       heard()
       this.socket = socket
       this.every(HEARTBEAT_MS, over.signal, () => this.beat(socket))
@@ -107,7 +107,7 @@ export class Connection {
     socket.addEventListener('close', () => {
       over.abort()
       if (this.socket === socket) this.socket = undefined
-      resolve(openedAt ? Date.now() - openedAt : 0)
+      resolve(openedAt ? Math.round(performance.now() - openedAt) : 0)
     })
     return promise.finally(() => {
       clearTimeout(opening)
@@ -202,7 +202,7 @@ export class Connection {
   }
 
   private async beat(socket: WebSocket) {
-    if (Date.now() - this.heardAt > SILENCE_MS) return (socket as WebSocket & { terminate(): void }).terminate()
+    if (performance.now() - this.heardAt > SILENCE_MS) return (socket as WebSocket & { terminate(): void }).terminate()
     ;(socket as WebSocket & { ping(): void }).ping()
     await this.sendHeartbeat()
   }

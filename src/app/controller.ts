@@ -22,6 +22,7 @@ import { type Clock, second } from '../kernel/db/clock.ts'
 import { keysInUse } from '../kernel/db/encrypted.ts'
 import { type Db, openDb } from '../kernel/db/open.ts'
 import { RenderedRows } from '../kernel/db/rendered.ts'
+import { hostTime, SteadyClock } from '../kernel/db/steady-clock.ts'
 import type { Feature } from '../kernel/feature.ts'
 import type { Failpoints } from '../kernel/jobs/execution.ts'
 import { stepProgress } from '../kernel/jobs/notes.ts'
@@ -56,7 +57,10 @@ const routing = { handler: { standardHostname: false } }
 
 export type Parts = {
   config: Config
+  /** The host's clock, in ms since 1970. One that is handed in alone is monotonic too. */
   clock?: Clock
+  /** Advances however the host's clock is set; in ms. */
+  monotonic?: Clock
   failpoints?: Failpoints
   secrets?: Secrets
   db?: Db
@@ -69,7 +73,8 @@ export type Parts = {
 
 export async function createController({
   config,
-  clock = Date.now,
+  clock: wallClock = hostTime.wall,
+  monotonic = wallClock === hostTime.wall ? hostTime.monotonic : wallClock,
   failpoints = () => {},
   secrets,
   callsPerMinute = CALLS_PER_MINUTE,
@@ -79,6 +84,8 @@ export async function createController({
   ...given
 }: Parts) {
   const registry = assemble(features)
+  const time = new SteadyClock({ wall: wallClock, monotonic })
+  const clock = time.now
   const db = given.db ?? openDb(`${config.dataDir}/berth.db`, registry.migrations)
   const { operations, allOperations } = registry
   const used = [...keysInUse(db, registry.encrypted).keys()]
@@ -90,7 +97,7 @@ export async function createController({
         'only. Put the key file back ' +
         'that belongs to this database, or add the missing line to it; nothing has to be restarted.',
     )
-  const reports = new Reports(db, clock)
+  const reports = new Reports(db, time)
   let restarting = false
 
   /** As people call it: an id alone helps nobody who reads the journal. */
@@ -129,11 +136,13 @@ export async function createController({
   const { pages } = registry
   const leads = leadingTo(pages)
   const app: AppContext = {
-    ...registry.services({ config, clock, db }),
+    ...registry.services({ config, clock, wallClock, db }),
     ...services,
     registry,
     config,
     clock,
+    wallClock,
+    time,
     secrets: kept,
     startedAt: clock(),
     navItems: (actor) => navItems(registry, actor).filter(({ href }) => leads(href, actor)),
@@ -245,7 +254,7 @@ export async function createController({
         type: 'welcome',
         nodeId: socket.data.nodeId,
         controllerVersion: VERSION,
-        now: clock(),
+        now: wallClock(),
       } satisfies ToAgent),
     message: (socket: Socket, text: string | Buffer) => hub.message(socket, text),
     close: (socket: Socket) => hub.closed(socket),

@@ -85,7 +85,7 @@ export interface Feature extends FeatureFields {
 }
 
 /** Services are made of these. */
-export type ServiceParts = { config: AppConfig; clock: Clock; db: Db }
+export type ServiceParts = { config: AppConfig; clock: Clock; wallClock: Clock; db: Db }
 export type RouteParts = { db: Db; app: AppContext; httpContext: HttpContext; assets: Assets }
 export type Route = readonly [
   method: 'GET' | 'POST',

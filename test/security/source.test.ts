@@ -27,7 +27,37 @@ const rules: readonly [string, RegExp, string][] = [
   ['S29: no answer has a CORS header', /access-control-/i, "headers.set('Access-Control-Allow-Origin', '*')"],
 ]
 
+/** The only places that ask the host for its clock; all others are handed the product's time. */
+const readsHostClock: Readonly<Record<string, string>> = {
+  'src/kernel/db/steady-clock.ts': "the product's time is made of it",
+  'src/identity/auth/identity-provider/provider.ts': 'its library reads the clock itself',
+  'src/app/commands/admin.ts': 'a process of its own, for one call',
+  'src/app/commands/backup.ts': 'the name of a file',
+  'src/kernel/crypto/secrets.ts': 'the number of a new key',
+  'src/kernel/db/migrate.ts': 'before there is a controller',
+  'src/kernel/log.ts': 'the journal is compared with those of other programs',
+  'agent/log.ts': 'the journal is compared with those of other programs',
+  'agent/controller-link/controller.ts': "compares it with the controller's",
+  'agent/controller-link/connection.ts': 'tells it to the controller',
+  'agent/controller-link/journal.ts': 'the age of rows, over restarts',
+  'agent/drivers/hypervisor/libvirt.ts': 'the time of an event that has none',
+  'agent/drivers/hypervisor/fake.ts': 'the start of a vm, over restarts',
+  'agent/host/fake-host.ts': 'the boot of a fake host',
+  'agent/host/doctor.ts': 'checks it',
+}
+
 describe('our own code', () => {
+  test('S55: reads the clock of the host in the places that are listed here, and measures no duration with it', () => {
+    const rule = /\bDate\.now\b|\bnew Date\(\)/
+    expect('const began = Date.now()').toMatch(rule)
+    expect(
+      having(rule)
+        .filter((path) => !path.startsWith('public/'))
+        .toSorted(),
+    ).toEqual(Object.keys(readsHostClock).toSorted())
+    // A duration is a difference of two readings.
+    expect(having(/Date\.now\(\) - (?:began|opened|this)|(?:until|deadline|expires) = Date\.now/)).toEqual([])
+  })
   test('is found', () => expect(files.length).toBeGreaterThan(100))
   for (const [words, rule, broken] of rules)
     test(words, () => {

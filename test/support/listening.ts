@@ -20,7 +20,14 @@ export async function listening(env: Record<string, string> = {}) {
   const config = configFrom({ PANEL_DATA_DIR: dir, PANEL_PUBLIC_URL: 'https://panel.test', ...env })
   let now = 1_800_000_000_000
   const db = openDb(':memory:')
-  const controller = await createController({ config, clock: () => now, secrets: secretsWith(Buffer.alloc(32, 7)), db })
+  let wallClockOffMs = 0
+  const controller = await createController({
+    config,
+    clock: () => now + wallClockOffMs,
+    monotonic: () => now,
+    secrets: secretsWith(Buffer.alloc(32, 7)),
+    db,
+  })
   const server = Bun.serve({
     port: 0,
     hostname: '127.0.0.1',
@@ -47,6 +54,11 @@ export async function listening(env: Record<string, string> = {}) {
     cookie,
     now: () => now,
     turnClock: (ms: number) => void (now += ms),
+    /** Somebody sets the host's clock by so much; no time goes by. */
+    setWallClock(byMs: number) {
+      wallClockOffMs += byMs
+      controller.app.time.observe()
+    },
     /** Over the wire; the body is read as text, so that bytes can be compared. */
     async ask(method: string, path: string, headers: Record<string, string> = {}, body?: BodyInit) {
       const response = await fetch(`http://127.0.0.1:${server.port}${path}`, {

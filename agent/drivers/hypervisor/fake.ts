@@ -59,7 +59,7 @@ export class FakeHypervisor implements Hypervisor {
 
   async guestAnswers(workload: string) {
     const row = this.row(workload)
-    return row?.power === 'running' && Date.now() - row.startedAt >= this.settings.bootMs
+    return row?.power === 'running' && Math.abs(Date.now() - row.startedAt) >= this.settings.bootMs
   }
 
   look = async () => ({ ours: this.rows().map(figuresOf), foreign: [] })
@@ -97,6 +97,6 @@ export class FakeHypervisor implements Hypervisor {
 
 /** Plausible counters that grow with time, so that graphs and metering have data. */
 function figuresOf({ workload, power, vcpus, startedAt }: Row): Figures {
-  const upMs = power === 'running' ? Date.now() - startedAt : 0
+  const upMs = power === 'running' ? Math.max(0, Date.now() - startedAt) : 0
   return { id: workload, power, cpuNanoseconds: upMs * vcpus * 50_000, rxBytes: upMs * 120, txBytes: upMs * 480 }
 }

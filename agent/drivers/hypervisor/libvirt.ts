@@ -111,11 +111,11 @@ export class Libvirt implements Hypervisor {
 
   /** True when the guest shut itself down in time. */
   private async shutDown(workload: string, graceSeconds: number): Promise<boolean> {
-    const until = Date.now() + graceSeconds * 1000
-    for (let askAt = 0; Date.now() < until; await Bun.sleep(POLL_MS)) {
-      if (Date.now() >= askAt) {
+    const until = performance.now() + graceSeconds * 1000
+    for (let askAt = 0; performance.now() < until; await Bun.sleep(POLL_MS)) {
+      if (performance.now() >= askAt) {
         await virsh(['shutdown', uuidOf(workload), '--mode', 'acpi'], { mayFail: true, quietly: askAt > 0 })
-        askAt = Date.now() + ASK_AGAIN_MS
+        askAt = performance.now() + ASK_AGAIN_MS
       }
       if (isOff(await this.power(workload))) return true
     }

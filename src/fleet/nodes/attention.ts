@@ -1,9 +1,10 @@
 import { mayCall, type ReadContext } from '../../kernel/api/operation.ts'
 import type { Attention, Source } from '../../kernel/attention.ts'
 import { iso } from '../../kernel/db/clock.ts'
+import { SKEW_SHOWN_MS } from '../../kernel/db/steady-clock.ts'
 import { VERSION } from '../../kernel/version.ts'
 import { count } from '../../kernel/words.ts'
-import { AWAY_SHOWN_MS, SKEW_SHOWN_MS } from './model.ts'
+import { AWAY_SHOWN_MS } from './model.ts'
 import { listNodes } from './nodes.ts'
 import { type NodeHealthRow, nodesHealth } from './queries.ts'
 

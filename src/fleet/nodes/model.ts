@@ -22,8 +22,6 @@ import type { Node } from './tables.ts'
 
 export type { Node }
 
-/** Beyond this the times in logs and signatures mislead; it is shown. */
-export const SKEW_SHOWN_MS = 30 * second
 /** A node that comes back at once is nothing to tell. */
 export const AWAY_SHOWN_MS = 30 * second
 

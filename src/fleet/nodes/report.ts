@@ -2,8 +2,9 @@
 // should be.
 import type { Facts, Heartbeat, Inventory, Power } from '../../../agent/protocol/wire.ts'
 import { notePower, type Workload, workloadById, workloadsOn } from '../../compute/workloads/queries.ts'
-import { type Clock, minute } from '../../kernel/db/clock.ts'
+import { minute } from '../../kernel/db/clock.ts'
 import { type Db, type Tx, write } from '../../kernel/db/open.ts'
+import { SKEW_SHOWN_MS, type SteadyClock } from '../../kernel/db/steady-clock.ts'
 import { isHeldByJob } from '../../kernel/jobs/queries.ts'
 import { log } from '../../kernel/log.ts'
 import type { Report } from '../../kernel/nodes/hub.ts'
@@ -20,13 +21,15 @@ export class Reports {
   /** The last reported power of each workload, so that an unchanged heartbeat costs no query. */
   private power = new Map<string, Power>()
   private seenAt = new Map<string, number>()
+  /** Nodes whose clock is further off than is shown, so that a clock that is set right is noted at once. */
+  private skewed = new Set<string>()
   private waiting: ((tx: Tx) => void)[] = []
   private pause: Timer | undefined
   private spentMs = 0
 
   constructor(
     private db: Db,
-    private clock: Clock,
+    private time: SteadyClock,
   ) {}
 
   heartbeat = (nodeId: string): Heartbeat | undefined => this.beats.get(nodeId)
@@ -41,12 +44,12 @@ export class Reports {
   }
 
   connected(nodeId: string) {
-    const now = this.clock()
+    const now = this.time.now()
     this.seenAt.set(nodeId, now)
     this.keep((tx) => reportNode(tx, nodeId, { connectedAt: now, seenAt: now }))
   }
   disconnected(nodeId: string) {
-    const now = this.clock()
+    const now = this.time.now()
     this.keep((tx) => reportNode(tx, nodeId, { connectedAt: null, seenAt: now }))
   }
 
@@ -95,16 +98,20 @@ export class Reports {
     const before = this.beats.get(nodeId)
     this.beats.set(nodeId, beat)
     const news = beat.workloads.filter((s) => this.power.get(s.id) !== s.power)
-    const now = this.clock()
+    const now = this.time.now()
     const seenIsStale = now - (this.seenAt.get(nodeId) ?? 0) >= SEEN_EVERY_MS
-    if (before && !news.length && !seenIsStale) return
+    const skewMs = beat.at - this.time.wall()
+    const isSkewed = Math.abs(skewMs) > SKEW_SHOWN_MS
+    if (before && !news.length && !seenIsStale && isSkewed === this.skewed.has(nodeId)) return
     this.seenAt.set(nodeId, now)
+    if (isSkewed) this.skewed.add(nodeId)
+    else this.skewed.delete(nodeId)
     this.keep((tx) => {
       const node = nodeById(tx, nodeId)
       if (!node) return
       const pool = beat.pools.find((p) => p.name === node.pool) ?? beat.pools[0]
       const storage = pool ? { pool: pool.name, poolBytes: pool.totalBytes } : {}
-      reportNode(tx, nodeId, { seenAt: now, skewMs: beat.at - now, ...storage })
+      reportNode(tx, nodeId, { seenAt: now, skewMs, ...storage })
       for (const s of news) this.changed(tx, nodeId, s.id, s.power)
     })
   }
@@ -123,7 +130,7 @@ export class Reports {
     const expected = workloadsOn(tx, nodeId)
     const busy = new Set(expected.filter((s) => isHeldByJob(tx, s.id)).map((s) => s.id))
     const differences = compare(expected, found, busy)
-    reportNode(tx, nodeId, { differences, inventoryAt: this.clock() })
+    reportNode(tx, nodeId, { differences, inventoryAt: this.time.now() })
   }
 }
 

@@ -6,6 +6,7 @@ import type { Secrets } from '../crypto/secrets.ts'
 import type { Clock } from '../db/clock.ts'
 import type { Db, Tx } from '../db/open.ts'
 import type { RenderedRows } from '../db/rendered.ts'
+import type { SteadyClock } from '../db/steady-clock.ts'
 import type { AppConfig, Services } from '../register.ts'
 import type { Brand } from '../web/brand.ts'
 import { type AccountKind, isScope, type Right, type Scope } from './access.ts'
@@ -18,7 +19,11 @@ import { LINE } from './validate.ts'
 /** Everything beside the database that an operation may read. Nothing in it changes a row. */
 export interface AppContext extends Services {
   config: AppConfig
+  /** The time of the product: it never goes back and never jumps. Everything that is stored or measured is in it. */
   clock: Clock
+  /** The host's clock, which people and time servers set: for what the outside world compares with its own clocks. */
+  wallClock: Clock
+  time: SteadyClock
   secrets: Secrets
   nodes: {
     connected(nodeId: string): boolean

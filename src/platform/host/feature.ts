@@ -1,5 +1,7 @@
+import { OBSERVED_EVERY_MS } from '../../kernel/db/steady-clock.ts'
 import { feature } from '../../kernel/feature.ts'
-import { fullHost } from './attention.ts'
+import { log } from '../../kernel/log.ts'
+import { clockSet, fullHost, setBy } from './attention.ts'
 import { HostFigures, thisHost } from './figures.ts'
 import { getPanelHost } from './panel-host.ts'
 import { getStatus } from './status.ts'
@@ -14,7 +16,17 @@ declare module '../../kernel/register.ts' {
 export const hostFeature = feature({
   name: 'host',
   operations: [getStatus, getPanelHost],
-  attention: [fullHost],
+  attention: [fullHost, clockSet],
+  schedule: [
+    {
+      everyMs: OBSERVED_EVERY_MS,
+      words: "comparing the host's clock",
+      work({ app: { time } }) {
+        const jump = time.observe()
+        if (jump) log.warning(`the clock of this host was set ${setBy(jump.byMs)}`, jump)
+      },
+    },
+  ],
   services: ({ config }) => ({ host: new HostFigures(thisHost, config.dataDir) }),
   nav: [
     {

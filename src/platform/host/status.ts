@@ -10,11 +10,11 @@ export const getStatus = operation({
   summary: 'Whether it is up, and which version it is',
   access: 'anyone',
   response: t.Object({ status: t.Enum(['ok']), product: t.String(), version: t.String(), time, startedAt: time }),
-  run: ({ clock, startedAt }) => ({
+  run: ({ wallClock, startedAt }) => ({
     status: 'ok' as const,
     product: 'Berth',
     version: VERSION,
-    time: iso(clock()),
+    time: iso(wallClock()),
     startedAt: iso(startedAt),
   }),
 })

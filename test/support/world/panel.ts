@@ -88,6 +88,7 @@ export async function panel(options: Options = {}) {
   if (options.from) cpSync(options.from.dir, dir, { recursive: true })
   const seeded = options.seeded && seed(dir, options.seeded)
   let now = options.from?.now ?? 1_800_000_000_000
+  let wallClockOffMs = 0
   let open = options
   const secrets = secretsWith(Buffer.alloc(32, 7))
   const config = configFrom({
@@ -103,7 +104,8 @@ export async function panel(options: Options = {}) {
     createController({
       config,
       features,
-      clock: () => now++,
+      clock: () => now + wallClockOffMs,
+      monotonic: () => now++,
       secrets,
       db: openDb(`${dir}/berth.db`, registry.migrations),
       failpoints: (m) => open.failpoints?.(m),
@@ -169,8 +171,16 @@ export async function panel(options: Options = {}) {
     },
     agents,
     call,
+    /** Time goes by. */
     turnClock: (ms: number) => void (now += ms),
+    /** Somebody sets the host's clock by so much; no time goes by. The controller notices it at once, or later. */
+    setWallClock(byMs: number, atOnce = true) {
+      wallClockOffMs += byMs
+      if (atOnce) controller.app.time.observe()
+    },
     now: () => now,
+    /** What the host's clock shows. */
+    wallClock: () => now + wallClockOffMs,
     /** As System, as `berth admin` does; throws what was refused. */
     async admin(method: string, path: string, body?: unknown): Promise<any> {
       const response = await controller.fetchLocal(

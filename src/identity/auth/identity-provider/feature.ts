@@ -44,6 +44,6 @@ export const identityProviderFeature = feature({
     setSignInProvider,
     removeSignInProvider,
   ],
-  services: ({ clock }) => ({ providers: new Providers(clock) }),
+  services: ({ clock, wallClock }) => ({ providers: new Providers(clock, wallClock) }),
   routes: ({ httpContext }) => [['GET', START_PATH, (request) => startAtProvider(httpContext, request)]],
 })

@@ -146,7 +146,7 @@ export const completeProviderSignIn = operation({
     return { provider, person, next: begun.next }
   },
   run(call) {
-    const { tx, clock, config, setCookie, prepared } = call
+    const { tx, clock, wallClock, config, setCookie, prepared } = call
     const { provider, person, next } = prepared
     const known = accountForPerson(tx, person, provider.for)
     if (typeof known === 'string') throw because(noAccount(), { reason: known, subject: person.subject })
@@ -163,7 +163,7 @@ export const completeProviderSignIn = operation({
     setCookie(sessionCookie(config.origin, '', 0, COOKIE))
     // A session at the provider since this morning proves nothing now: dangerous changes ask for a confirmation.
     const { authenticatedAt } = person
-    const confirmed = authenticatedAt !== undefined && Math.abs(now - authenticatedAt) <= CONFIRMED_MS
+    const confirmed = authenticatedAt !== undefined && Math.abs(wallClock() - authenticatedAt) <= CONFIRMED_MS
     const answer = completeSignIn(call, known.account, { confirmed })
     if (next === null) return answer
     return {

@@ -72,7 +72,11 @@ export function issuerDisabledReason(issuer: string): string | undefined {
 /** Talks to identity providers; remembers for an hour what they publish about themselves. */
 export class Providers {
   private cache = new Map<string, { at: number; discovery: Promise<Discovery> }>()
-  constructor(private clock: Clock) {}
+  constructor(
+    private clock: Clock,
+    /** What the times in tokens are compared with. */
+    private wallClock: Clock,
+  ) {}
 
   /** The provider's metadata; `fresh` fetches it again. Throws `NoAnswer`. */
   discover(issuer: string, fresh = false): Promise<Discovery> {
@@ -91,7 +95,7 @@ export class Providers {
   async redeem(provider: Provider, redemption: Redemption): Promise<Person> {
     const oauth = await library()
     const discovery = await this.discover(provider.issuer)
-    const now = Math.floor(this.clock() / second)
+    const now = Math.floor(this.wallClock() / second)
     const client: Client = {
       client_id: provider.clientId,
       [oauth.clockSkew]: now - Math.floor(Date.now() / second),

@@ -32,12 +32,19 @@ export function mustBeOneProof(body: object) {
  * consumed meanwhile.
  */
 export async function verifyMfaProof(
-  { db, secrets, clock, config, from }: Pick<PrepareContext, 'db' | 'secrets' | 'clock' | 'config' | 'from'>,
+  {
+    db,
+    secrets,
+    clock,
+    wallClock,
+    config,
+    from,
+  }: Pick<PrepareContext, 'db' | 'secrets' | 'clock' | 'wallClock' | 'config' | 'from'>,
   account: Account,
   { code, recoveryCode, passkey }: MfaProof,
   challenge: { holder: string; purpose: 'confirm' | 'sign_in' },
 ): Promise<((tx: Tx) => boolean) | undefined> {
-  if (code !== undefined) return codeFits(db, secrets, account.id, code, clock())
+  if (code !== undefined) return codeFits(db, secrets, account.id, code, { clock, wallClock })
   if (recoveryCode !== undefined) return recoveryCodeFits(db, account.id, recoveryCode, clock())
   if (!passkey) return undefined
   // A touch proves that the key is there, not whose hand it is: enough beside a password, except for staff.

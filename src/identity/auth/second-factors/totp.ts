@@ -2,7 +2,7 @@
 
 import { Type as t } from 'typebox'
 import { ApiError, invalid } from '../../../kernel/api/errors.ts'
-import { done, fields, nullable, operation, secret } from '../../../kernel/api/operation.ts'
+import { type AppContext, done, fields, nullable, operation, secret } from '../../../kernel/api/operation.ts'
 import type { Secrets } from '../../../kernel/crypto/secrets.ts'
 import { second } from '../../../kernel/db/clock.ts'
 import { encryptedColumn } from '../../../kernel/db/encrypted.ts'
@@ -21,15 +21,22 @@ export const encryptedTotp = encryptedColumn(
 
 export const code = () => secret(t.String({ maxLength: 20, pattern: '^ *([0-9] ?){6} *$', title: 'six digits' }))
 
-/** The number of the 30-second step that the code belongs to: the current one, the one before or the one after. */
-async function stepOf(base32: string, digits: string, now: number): Promise<number | undefined> {
+/**
+ * The number of the 30-second step that the code belongs to: the current one, the one before or the one after. After
+ * somebody set the host's clock the phone agrees with that clock or with the product's time, so both are tried.
+ */
+async function stepOf(
+  base32: string,
+  digits: string,
+  { clock, wallClock }: Pick<AppContext, 'clock' | 'wallClock'>,
+): Promise<number | undefined> {
   const { Secret, TOTP } = await import('otpauth')
-  const away = new TOTP({ secret: Secret.fromBase32(base32) }).validate({
-    token: digits.replaceAll(' ', ''),
-    timestamp: now,
-    window: 1,
-  })
-  return away === null ? undefined : Math.floor(now / STEP_MS) + away
+  const app = new TOTP({ secret: Secret.fromBase32(base32) })
+  for (const timestamp of [wallClock(), clock()]) {
+    const away = app.validate({ token: digits.replaceAll(' ', ''), timestamp, window: 1 })
+    if (away !== null) return Math.floor(timestamp / STEP_MS) + away
+  }
+  return undefined
 }
 
 /** Undefined for a wrong code, else a function that consumes it and is false when it or a later one was used before. */
@@ -38,11 +45,11 @@ export async function codeFits(
   secrets: Secrets,
   accountId: string,
   digits: string,
-  now: number,
+  clocks: Pick<AppContext, 'clock' | 'wallClock'>,
 ): Promise<((tx: Tx) => boolean) | undefined> {
   const app = totpOf(tx, accountId)
   if (!app?.confirmedAt) return undefined
-  const step = await stepOf(secrets.open(encryptedTotp.about(app), app.secret), digits, now)
+  const step = await stepOf(secrets.open(encryptedTotp.about(app), app.secret), digits, clocks)
   if (step === undefined || step <= app.lastStep) return undefined
   return (tx) => useTotpStep(tx, accountId, step)
 }
@@ -103,12 +110,12 @@ export const confirmTotp = operation({
   response: t.Object({ recoveryCodes: nullable(t.Array(t.String())) }),
   refuses: ['not_possible'],
   example: { code: '123456' },
-  async prepare({ db, actor, body, secrets, clock }) {
+  async prepare({ db, actor, body, secrets, clock, wallClock }) {
     const { id } = ownAccount(db, actor)
     const app = totpOf(db, id)
     if (!app || app.confirmedAt)
       throw new ApiError('not_possible', 'No authenticator app is being added. Begin again on the page Security.')
-    const step = await stepOf(secrets.open(encryptedTotp.about(app), app.secret), body.code, clock())
+    const step = await stepOf(secrets.open(encryptedTotp.about(app), app.secret), body.code, { clock, wallClock })
     if (step === undefined)
       throw invalid({
         field: 'code',
