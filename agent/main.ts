@@ -14,7 +14,8 @@ import type { Host } from './host/host.ts'
 import { openRealHost } from './host/real-host.ts'
 import { startVms, watchFirewall } from './host/startup.ts'
 import { log } from './log.ts'
-import { PROTOCOL } from './protocol/wire.ts'
+import { fitted } from './protocol/bounds.ts'
+import { Facts, PROTOCOL } from './protocol/wire.ts'
 import { VERSION } from './version.ts'
 
 const HELP: Record<string, string> = {
@@ -100,7 +101,7 @@ async function enrollHere(given: Given): Promise<number> {
     token: given.token ?? '',
     protocol: PROTOCOL,
     publicKey: key.publicKey,
-    facts,
+    facts: fitted(Facts, facts),
   })
   key.keep({ controller, nodeId, name, fake: given.fake, ...(given.bridge && { bridge: given.bridge }) })
   return print(`This host is node ${name} (${nodeId}) of ${controller}. Next: berth agent run`)

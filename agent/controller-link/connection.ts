@@ -7,7 +7,17 @@ import { failureOf, wordsOf } from '../failure.ts'
 import type { Host } from '../host/host.ts'
 import { sleep } from '../host/startup.ts'
 import { log } from '../log.ts'
-import { agentPaths, type Facts, type FromAgent, type LogLevel, ToAgent } from '../protocol/wire.ts'
+import { fitted } from '../protocol/bounds.ts'
+import {
+  agentPaths,
+  Facts,
+  type FromAgent,
+  Heartbeat,
+  Inventory,
+  type LogLevel,
+  PowerChange,
+  ToAgent,
+} from '../protocol/wire.ts'
 import { Refused, signedHeaders } from './controller.ts'
 import type { Identity } from './identity.ts'
 import { type JobLog, loggingTo } from './job-log.ts'
@@ -183,7 +193,7 @@ export class Connection {
     const text = JSON.stringify(facts)
     if (!always && text === this.factsSent) return
     this.factsSent = text
-    this.send({ type: 'facts', facts })
+    this.send({ type: 'facts', facts: fitted(Facts, facts) })
   }
 
   private async sendHeartbeat() {
@@ -192,13 +202,13 @@ export class Connection {
       this.host.storage.capacities(),
       this.host.hypervisor.look(),
     ])
-    this.send({ type: 'heartbeat', at: Date.now(), ...load, pools, workloads: ours.slice(0, 5000) })
+    this.send(fitted(Heartbeat, { type: 'heartbeat', at: Date.now(), ...load, pools, workloads: ours }))
   }
 
   private async sendInventory() {
     const [{ ours, foreign }, volumes] = await Promise.all([this.host.hypervisor.look(), this.host.storage.list()])
-    const vms = ours.slice(0, 5000).map(({ id, power }) => ({ workload: id, power }))
-    this.send({ type: 'inventory', vms, volumes: volumes.slice(0, 5000), foreign: foreign.slice(0, 500) })
+    const vms = ours.map(({ id, power }) => ({ workload: id, power }))
+    this.send(fitted(Inventory, { type: 'inventory', vms, volumes, foreign }))
   }
 
   private async beat(socket: WebSocket) {
@@ -212,7 +222,7 @@ export class Connection {
     while (!signal.aborted) {
       try {
         for await (const event of this.host.hypervisor.events(signal))
-          this.send({ type: 'power', ...event, reason: event.reason.slice(0, 200) })
+          this.send(fitted(PowerChange, { type: 'power', ...event }))
       } catch (error) {
         log('warning', 'the events of the hypervisor broke off; subscribing again', { error: wordsOf(error) })
       }

@@ -1,6 +1,7 @@
 // The protocol between controller and agent; both import this file and nothing else of each other.
 // PROTOCOL is raised when a message changes its meaning. A new command or an optional field does not raise it.
 import { type Static, type TSchema, Type as t } from 'typebox'
+import { anyText, bridgeName, counter, line, megabytes, timestamp } from './bounds.ts'
 
 /**
  * 1 (2026-11): challenge over HTTP, signed WebSocket upgrade, commands with keys, heartbeats, inventory. Frames,
@@ -27,6 +28,21 @@ export const agentHeaders = {
   signature: 'X-Berth-Signature',
   protocol: 'X-Berth-Protocol',
 } as const
+
+/** Codes with which the controller closes an agent's socket, beside those of WebSocket itself. */
+export const closeCodes = {
+  /** The controller stops or restarts: connect again soon. */
+  restarting: 1012,
+  /** The node was removed or its credential revoked. */
+  removed: 4401,
+  /** The node's key opened another connection: two agents use it, or this one was thought dead. */
+  replaced: 4409,
+  /** The agent sent more than a node may, or frames that the controller does not understand. */
+  tooMuch: 4429,
+} as const
+
+/** The most bytes of a frame. A longer one closes the socket with 1009. */
+export const MOST_FRAME_BYTES = 1 << 20
 
 /** The text that a node's Ed25519 key signs: bound to the purpose, the node and one nonce of the controller's. */
 export const signedText = (nodeId: string, nonce: string) => `berth-agent-v1\n${nodeId}\n${nonce}`
@@ -67,8 +83,15 @@ export const ImageSource = t.Object({
 })
 export type ImageSource = Static<typeof ImageSource>
 
+const MANY = { maxItems: 1000 }
 /** The frames that a vm may send. Addresses are the controller's allocation and are never learned. */
-export const PortRules = t.Object({ workload: workloadId, tap, mac, ipv4: t.Array(address), ipv6: t.Array(cidr) })
+export const PortRules = t.Object({
+  workload: workloadId,
+  tap,
+  mac,
+  ipv4: t.Array(address, MANY),
+  ipv6: t.Array(cidr, MANY),
+})
 export type PortRules = Static<typeof PortRules>
 
 /** A vm's hardware, independent of the hypervisor. */
@@ -76,25 +99,29 @@ export const Vm = t.Object({
   workload: workloadId,
   hostname: t.String({ maxLength: 253 }),
   vcpus: t.Integer({ minimum: 1, maximum: 512 }),
-  memoryMb: t.Integer({ minimum: 32 }),
+  memoryMb: t.Integer({ minimum: 32, maximum: 2 ** 30 }),
   volume: Volume,
   network: t.Object({
-    bridge: t.String({ pattern: '^[a-zA-Z0-9_.-]{1,15}$' }),
+    bridge: bridgeName,
     tap,
     mac,
-    portMbps: t.Union([t.Integer({ minimum: 1 }), t.Null()]),
+    portMbps: t.Union([t.Integer({ minimum: 1, maximum: 10_000_000 }), t.Null()]),
   }),
   /** True until the guest has booted once: the seed is attached as a CD-ROM. */
   seeded: t.Boolean(),
 })
 export type Vm = Static<typeof Vm>
 
+const jsonObject = t.Record(t.String({ pattern: '^.{0,100}$' }), t.Unknown(), {
+  maxProperties: 100,
+  additionalProperties: false,
+})
 /** cloud-init's NoCloud seed, each part a JSON value. It holds hashes of passwords, never passwords. */
 export const Seed = t.Object({
   workload: workloadId,
-  metaData: t.Record(t.String(), t.Unknown()),
-  userData: t.Record(t.String(), t.Unknown()),
-  networkConfig: t.Record(t.String(), t.Unknown()),
+  metaData: jsonObject,
+  userData: jsonObject,
+  networkConfig: jsonObject,
 })
 export type Seed = Static<typeof Seed>
 
@@ -111,16 +138,23 @@ const command = <I extends TSchema, O extends TSchema>(input: I, output: O) => (
  */
 export const commands = {
   /** Downloads the image unless the node has it, checks its checksum and header, and stores it for later volumes. */
-  'image.ensure': command(ImageSource, t.Object({ virtualSizeBytes: t.Integer() })),
+  'image.ensure': command(ImageSource, t.Object({ virtualSizeBytes: counter })),
   'image.remove': command(t.Object({ id: imageId }), nothing),
   /** The disk's size as the guest sees it; null: there is no such volume. */
-  'volume.look': command(Volume, t.Object({ sizeBytes: t.Union([t.Integer(), t.Null()]) })),
+  'volume.look': command(Volume, t.Object({ sizeBytes: t.Union([counter, t.Null()]) })),
   /**
    * Makes a disk from an image that `image.ensure` brought, grown to `sizeBytes`. A disk that exists is never
    * overwritten. Fails with `no_image`, `disk_too_small` or `volume_differs`, and with `pool_full` when the image does
    * not fit.
    */
-  'volume.create': command(t.Object({ volume: Volume, image: imageId, sizeBytes: t.Integer({ minimum: 1 }) }), nothing),
+  'volume.create': command(
+    t.Object({
+      volume: Volume,
+      image: imageId,
+      sizeBytes: t.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }),
+    }),
+    nothing,
+  ),
   /** Deletes the disk of this generation; without one it does nothing. */
   'volume.remove': command(Volume, nothing),
   /** Writes the seed of a vm and replaces an earlier one. */
@@ -181,20 +215,21 @@ export const nodeCommand = <N extends CommandName>(nodeId: string, name: N, inpu
 // ---------------------------------------------------------------- facts and reports
 /** Facts about the host, sent when the agent connects and whenever one changes. */
 export const Facts = t.Object({
-  hostname: t.String({ maxLength: 253 }),
-  agentVersion: t.String({ maxLength: 64 }),
+  hostname: line(253),
+  agentVersion: line(64),
   fake: t.Boolean(),
-  os: t.String({ maxLength: 200 }),
-  kernel: t.String({ maxLength: 200 }),
-  bootedAt: t.Integer(),
-  cpu: t.Object({ model: t.String({ maxLength: 200 }), threads: t.Integer({ minimum: 1 }) }),
-  memoryMb: t.Integer({ minimum: 0 }),
+  os: line(200),
+  kernel: line(200),
+  bootedAt: timestamp,
+  cpu: t.Object({ model: line(200), threads: t.Integer({ minimum: 1, maximum: 65_536 }) }),
+  memoryMb: megabytes,
   /** `kvm` only if a probe guest ran with it; `reason` is the finding in words. */
-  virtualisation: t.Object({ kind: t.Enum(['kvm', 'emulation', 'none']), reason: t.String({ maxLength: 500 }) }),
-  versions: t.Record(t.String({ maxLength: 40 }), t.String({ maxLength: 100 })),
-  bridges: t.Array(t.Object({ name: t.String({ maxLength: 15 }), addresses: t.Array(cidr, { maxItems: 64 }) }), {
-    maxItems: 256,
+  virtualisation: t.Object({ kind: t.Enum(['kvm', 'emulation', 'none']), reason: line(500) }),
+  versions: t.Record(t.String({ pattern: '^[a-z0-9._-]{1,40}$' }), line(100), {
+    maxProperties: 50,
+    additionalProperties: false,
   }),
+  bridges: t.Array(t.Object({ name: bridgeName, addresses: t.Array(cidr, { maxItems: 64 }) }), { maxItems: 256 }),
   /** Addresses of the host itself, with prefix lengths. */
   addresses: t.Array(cidr, { maxItems: 256 }),
 })
@@ -202,31 +237,29 @@ export type Facts = Static<typeof Facts>
 
 /** Size and free space of a storage pool, in bytes. */
 export const PoolCapacity = t.Object({
-  name: t.String({ maxLength: 32 }),
-  kind: t.String({ maxLength: 20 }),
-  path: t.String({ maxLength: 400 }),
-  totalBytes: t.Integer({ minimum: 0 }),
-  freeBytes: t.Integer({ minimum: 0 }),
+  name: line(32),
+  kind: line(20),
+  path: line(400),
+  totalBytes: counter,
+  freeBytes: counter,
 })
 export type PoolCapacity = Static<typeof PoolCapacity>
+
+/** The workloads that a report names at most. */
+export const MOST_WORKLOADS = 5000
 
 /** Sent every 10 s. Counters are totals since the vm's start, seen from the vm (`rx` is received by it). */
 export const Heartbeat = t.Object({
   type: t.Literal('heartbeat'),
-  at: t.Integer(),
-  cpuPercent: t.Number(),
-  load1: t.Number(),
-  memoryFreeMb: t.Integer({ minimum: 0 }),
+  at: timestamp,
+  cpuPercent: t.Number({ minimum: 0, maximum: 100 }),
+  load1: t.Number({ minimum: 0, maximum: 1_000_000 }),
+  memoryFreeMb: megabytes,
   pools: t.Array(PoolCapacity, { maxItems: 64 }),
   workloads: t.Array(
-    t.Object({
-      id: workloadId,
-      power: Power,
-      cpuNanoseconds: t.Integer(),
-      rxBytes: t.Integer(),
-      txBytes: t.Integer(),
-    }),
-    { maxItems: 5000 },
+    // Processor time in ms: in nanoseconds a large vm passes the safe integers within two days.
+    t.Object({ id: workloadId, power: Power, cpuMs: counter, rxBytes: counter, txBytes: counter }),
+    { maxItems: MOST_WORKLOADS },
   ),
 })
 export type Heartbeat = Static<typeof Heartbeat>
@@ -237,38 +270,40 @@ export type Heartbeat = Static<typeof Heartbeat>
  */
 export const Inventory = t.Object({
   type: t.Literal('inventory'),
-  vms: t.Array(t.Object({ workload: workloadId, power: Power }), { maxItems: 5000 }),
-  volumes: t.Array(Volume, { maxItems: 5000 }),
+  vms: t.Array(t.Object({ workload: workloadId, power: Power }), { maxItems: MOST_WORKLOADS }),
+  volumes: t.Array(Volume, { maxItems: MOST_WORKLOADS }),
   /** Names of vms without Berth's mark: shown, never changed. */
-  foreign: t.Array(t.String({ maxLength: 200 }), { maxItems: 500 }),
+  foreign: t.Array(line(200), { maxItems: 500 }),
 })
 export type Inventory = Static<typeof Inventory>
+
+/** A change of power, by a command, by the guest or by hand: sent at once. */
+export const PowerChange = t.Object({
+  type: t.Literal('power'),
+  workload: workloadId,
+  power: Power,
+  at: timestamp,
+  reason: line(200),
+})
 
 export const LogLevel = t.Enum(['info', 'command', 'warning', 'error'])
 export type LogLevel = Static<typeof LogLevel>
 
-const key = t.String({ maxLength: 120 })
+const key = line(120)
 
-/** Frames from the agent, one JSON text each, at most 1 MB. */
+/** Frames from the agent, one JSON text each, at most `MOST_FRAME_BYTES`. */
 export const FromAgent = t.Union([
   t.Object({ type: t.Literal('facts'), facts: Facts }),
   Heartbeat,
   Inventory,
-  /** A change of power, by a command, by the guest or by hand: sent at once. */
-  t.Object({
-    type: t.Literal('power'),
-    workload: workloadId,
-    power: Power,
-    at: t.Integer(),
-    reason: t.String({ maxLength: 200 }),
-  }),
-  t.Object({ type: t.Literal('log'), key, level: LogLevel, text: t.String({ maxLength: 4096 }), at: t.Integer() }),
+  PowerChange,
+  t.Object({ type: t.Literal('log'), key, level: LogLevel, text: anyText(4096), at: timestamp }),
   t.Object({ type: t.Literal('progress'), key, percent: t.Integer({ minimum: 0, maximum: 100 }) }),
   t.Object({ type: t.Literal('done'), key, output: t.Unknown() }),
   t.Object({
     type: t.Literal('failed'),
     key,
-    error: t.Object({ code: t.String({ maxLength: 60 }), message: t.String({ maxLength: 2000 }) }),
+    error: t.Object({ code: t.String({ pattern: '^[a-z0-9_]{1,60}$' }), message: anyText(2000) }),
   }),
 ])
 export type FromAgent = Static<typeof FromAgent>
@@ -276,26 +311,28 @@ export type FromAgent = Static<typeof FromAgent>
 /** Frames to the agent. */
 export const ToAgent = t.Union([
   /** The first frame after the upgrade. `now` lets the agent measure its clock's skew. */
-  t.Object({ type: t.Literal('welcome'), nodeId: t.String(), controllerVersion: t.String(), now: t.Integer() }),
-  t.Object({ type: t.Literal('command'), key, name: t.String(), input: t.Unknown() }),
+  t.Object({ type: t.Literal('welcome'), nodeId: line(60), controllerVersion: line(64), now: timestamp }),
+  t.Object({ type: t.Literal('command'), key, name: line(60), input: t.Unknown() }),
   /** Requests facts, a heartbeat and the inventory at once. */
   t.Object({ type: t.Literal('report') }),
 ])
 export type ToAgent = Static<typeof ToAgent>
 
 // ---------------------------------------------------------------- enrolment (plain HTTP calls, JSON both ways)
+const protocol = t.Integer({ minimum: 0, maximum: 65_535 })
+
 export const EnrollRequest = t.Object({
-  token: t.String({ maxLength: 200 }),
-  protocol: t.Integer(),
+  token: line(200),
+  protocol,
   /** Ed25519, raw 32 bytes, base64url. */
   publicKey: t.String({ pattern: '^[A-Za-z0-9_-]{43}$' }),
   facts: Facts,
 })
 export type EnrollRequest = Static<typeof EnrollRequest>
 /** Errors have the API's form `{ error: { code, message } }`; 401 for a token that is expired or invalid. */
-export const EnrollResponse = t.Object({ nodeId: t.String(), name: t.String() })
+export const EnrollResponse = t.Object({ nodeId: line(60), name: line(253) })
 export type EnrollResponse = Static<typeof EnrollResponse>
 
 /** 401 when the node was removed or its key revoked; 426 for another protocol, with what to update. */
-export const ChallengeRequest = t.Object({ nodeId: t.String({ maxLength: 60 }), protocol: t.Integer() })
-export const ChallengeResponse = t.Object({ nonce: t.String() })
+export const ChallengeRequest = t.Object({ nodeId: line(60), protocol })
+export const ChallengeResponse = t.Object({ nonce: line(200) })

@@ -78,7 +78,7 @@ function hostOf(node: SeededNode): Host {
     ours: [...guests].map(([id, power]) => ({
       id,
       power,
-      cpuNanoseconds: Date.now() * 1000,
+      cpuMs: Date.now(),
       rxBytes: Date.now(),
       txBytes: Date.now(),
     })),

@@ -78,7 +78,7 @@ export function hypervisorContract(rig: () => Promise<Rig>) {
     await Bun.sleep(50)
     const ours = (await hypervisor.look()).ours.find(({ id }) => id === workload)
     expect(ours).toMatchObject({ power: 'running' })
-    expect(ours?.cpuNanoseconds).toBeGreaterThan(0)
+    expect(ours?.cpuMs).toBeGreaterThan(0)
     await hypervisor.remove(workload)
     expect((await hypervisor.look()).ours.map(({ id }) => id)).not.toContain(workload)
   })

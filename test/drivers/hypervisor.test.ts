@@ -109,8 +109,8 @@ describe('the output of virsh', () => {
       block(workloadId(1), { 'state.state': 1, 'state.reason': 5, ...figures }) +
       block('other', { 'state.state': 5, 'state.reason': 3 })
     expect(blocksIn(text)).toEqual([
-      { id: workloadId(1), power: 'running', cpuNanoseconds: 648135000, rxBytes: 12, txBytes: 34 },
-      { id: 'other', power: 'crashed', cpuNanoseconds: 0, rxBytes: 0, txBytes: 0 },
+      { id: workloadId(1), power: 'running', cpuMs: 648, rxBytes: 12, txBytes: 34 },
+      { id: 'other', power: 'crashed', cpuMs: 0, rxBytes: 0, txBytes: 0 },
     ])
   })
   test('a lifecycle event of a workload of any kind becomes a change of power', () => {

@@ -98,5 +98,5 @@ export class FakeHypervisor implements Hypervisor {
 /** Plausible counters that grow with time, so that graphs and metering have data. */
 function figuresOf({ workload, power, vcpus, startedAt }: Row): Figures {
   const upMs = power === 'running' ? Math.max(0, Date.now() - startedAt) : 0
-  return { id: workload, power, cpuNanoseconds: upMs * vcpus * 50_000, rxBytes: upMs * 120, txBytes: upMs * 480 }
+  return { id: workload, power, cpuMs: Math.round(upMs * vcpus * 0.05), rxBytes: upMs * 120, txBytes: upMs * 480 }
 }

@@ -1,8 +1,11 @@
 import type { Power, Vm } from '../../protocol/wire.ts'
 import type { Disk } from '../storage/storage.ts'
 
-/** State and counters of one vm. Counters are totals since its start, seen from the vm (`rx` is received by it). */
-export type Figures = { id: string; power: Power; cpuNanoseconds: number; rxBytes: number; txBytes: number }
+/**
+ * State and counters of one vm: `cpuMs` is processor time. Counters are totals since its start, seen from the vm (`rx`
+ * is received by it).
+ */
+export type Figures = { id: string; power: Power; cpuMs: number; rxBytes: number; txBytes: number }
 /** A change of power; `at` in milliseconds, `reason` in the hypervisor's words. */
 export type PowerEvent = { workload: string; power: Power; at: number; reason: string }
 

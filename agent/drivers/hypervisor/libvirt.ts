@@ -160,7 +160,7 @@ export function blocksIn(text: string): Figures[] {
       return {
         id: /^'(.*)'/.exec(block)?.[1] ?? '',
         power: powerOf(number('state\\.state'), number('state\\.reason')),
-        cpuNanoseconds: number('cpu\\.time'),
+        cpuMs: Math.round(number('cpu\\.time') / 1e6),
         rxBytes: number('net\\.0\\.rx\\.bytes'),
         txBytes: number('net\\.0\\.tx\\.bytes'),
       }

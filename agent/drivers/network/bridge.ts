@@ -3,6 +3,7 @@
 
 import { Failure } from '../../failure.ts'
 import { run } from '../../host/exec.ts'
+import { BRIDGE_NAME } from '../../protocol/bounds.ts'
 import type { Facts } from '../../protocol/wire.ts'
 import type { Port } from '../../state.ts'
 import type { Network } from './network.ts'
@@ -14,6 +15,7 @@ const BURST_SECONDS = 0.01
 const LEAST_BURST_BYTES = 128 << 10
 const QUEUE = ['latency', '100ms']
 const EVERY_FRAME = ['protocol', 'all', 'u32', 'match', 'u32', '0', '0']
+const isUsable = new RegExp(`^${BRIDGE_NAME}$`)
 const redirectedTo = (device: string) => ['action', 'mirred', 'egress', 'redirect', 'dev', device]
 
 export class Bridges implements Network {
@@ -68,10 +70,9 @@ export async function addressesOfHost(): Promise<Pick<Facts, 'bridges' | 'addres
   const all = await interfaces()
   return {
     bridges: all
-      .filter((it) => it.isBridge)
-      .slice(0, 256)
-      .map(({ name, addresses }) => ({ name, addresses: addresses.slice(0, 64) })),
-    addresses: all.flatMap((it) => it.addresses).slice(0, 256),
+      .filter((it) => it.isBridge && isUsable.test(it.name))
+      .map(({ name, addresses }) => ({ name, addresses })),
+    addresses: all.flatMap((it) => it.addresses),
   }
 }
 

@@ -252,7 +252,7 @@ function newNode(
 ): Parameters<typeof insertNode>[1] {
   return {
     id: newId('nod'),
-    name: freeName(tx, from.name ?? facts.hostname),
+    name: freeName(tx, from.name ?? nameFrom(facts.hostname)),
     locationId: from.locationId,
     publicKey,
     bridge: from.bridge ?? facts.bridges[0]?.name ?? 'br0',
@@ -267,6 +267,9 @@ function newNode(
     createdAt: now,
   }
 }
+
+/** A node's name has up to 60 characters, some of them for the number of `freeName`. */
+const nameFrom = (hostname: string) => hostname.normalize('NFC').trim().slice(0, 50) || 'node'
 
 /** Two hosts may call themselves the same; the second gets a number. */
 function freeName(tx: Tx, wanted: string): string {

@@ -1,4 +1,5 @@
 import { Type as t } from 'typebox'
+import { BRIDGE_NAME } from '../../../agent/protocol/bounds.ts'
 import { commandLine } from '../../../agent/protocol/shell-quote.ts'
 import { fields, line, nullable, operation, type Resource, see, time } from '../../kernel/api/operation.ts'
 import { digest, randomToken } from '../../kernel/crypto/secrets.ts'
@@ -20,7 +21,7 @@ export const enrollNode = operation({
   body: fields({
     locationId: t.String({ maxLength: 40 }),
     name: t.Optional(line(60, 0)),
-    bridge: t.Optional(t.String({ pattern: '^[a-zA-Z0-9_.-]{0,15}$', title: 'the name of a bridge' })),
+    bridge: t.Optional(t.String({ pattern: `^(${BRIDGE_NAME})?$`, title: 'the name of a bridge' })),
   }),
   response: t.Object({ id: t.String(), token: t.String(), command: t.String(), expiresAt: time }),
   status: 201,

@@ -1,4 +1,5 @@
 import { Type as t } from 'typebox'
+import { bridgeName } from '../../../agent/protocol/bounds.ts'
 import { Facts } from '../../../agent/protocol/wire.ts'
 import { page, paginate } from '../../kernel/api/list.ts'
 import { named } from '../../kernel/api/named.ts'
@@ -68,7 +69,7 @@ export const changeNode = operation({
   body: fields({
     name: t.Optional(line(60)),
     open: t.Optional(t.Boolean()),
-    bridge: t.Optional(t.String({ pattern: '^[a-zA-Z0-9_.-]{1,15}$', title: 'the name of a bridge' })),
+    bridge: t.Optional(bridgeName),
     reservedMemoryMb: t.Optional(t.Integer({ minimum: 0, maximum: 1_048_576 })),
   }),
   response: nodeResponse,

@@ -1,6 +1,7 @@
 // The declaration of an operation. Route, 405, validation, permission, idempotency, audit line, OpenAPI entry, button,
 // `berth admin` command and the general tests are derived from it.
 import { type Static, type TSchema, Type as t } from 'typebox'
+import { LINE, LINE_PATTERN } from '../../../agent/protocol/text.ts'
 import type { Heartbeat } from '../../../agent/protocol/wire.ts'
 import type { Secrets } from '../crypto/secrets.ts'
 import type { Clock } from '../db/clock.ts'
@@ -14,7 +15,6 @@ import type { Actor } from './actor.ts'
 import { ApiError, type Code, invalid } from './errors.ts'
 import type { Limit } from './limits.ts'
 import { wholeNumber } from './query.ts'
-import { LINE } from './validate.ts'
 
 /** Everything beside the database that an operation may read. Nothing in it changes a row. */
 export interface AppContext extends Services {
@@ -220,14 +220,9 @@ export type Gate = (op: Operation, actor: Actor | undefined, request?: CallReque
 export const fields = <T extends Record<string, TSchema>>(properties: T) =>
   t.Object(properties, { additionalProperties: false })
 
-/** Free text of one line for people: no control characters, no bidirectional overrides, no lone surrogates. */
+/** Free text of one line for people: no control characters, no direction or invisible marks, no lone surrogates. */
 export const line = (maxLength: number, minLength = 1) =>
-  t.String({
-    minLength,
-    maxLength,
-    pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f\\u200e\\u200f\\u202a-\\u202e\\u2066-\\u2069\\ud800-\\udfff]*$',
-    title: LINE,
-  })
+  t.String({ minLength, maxLength, pattern: LINE_PATTERN, title: LINE })
 /** A schema with a name: OpenAPI has it once, and a generated client has one type for it. */
 export const namedSchema = <const T extends Record<string, TSchema>>(name: string, properties: T) =>
   t.Object(properties, { title: name })

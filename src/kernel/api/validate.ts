@@ -2,6 +2,7 @@
 import type { TSchema } from 'typebox'
 import { Compile, type Validator } from 'typebox/compile'
 import { Settings } from 'typebox/system'
+import { LINE } from '../../../agent/protocol/text.ts'
 import { type FieldError, invalid } from './errors.ts'
 
 /** A schema owns its compiled validator: compiled at its first use, gone with it. */
@@ -105,8 +106,6 @@ function titleAt(schema: TSchema, schemaPath: string): string | undefined {
 }
 
 type Shape = { title?: string; anyOf?: TSchema[]; properties?: Record<string, TSchema>; items?: TSchema }
-/** The title of the schema that `line` makes. */
-export const LINE = 'one line of text'
 
 /**
  * The value with its lines of text in Unicode's composed form: names that look the same are equal. Passwords and keys

@@ -13,6 +13,7 @@ type Schema = {
   patternProperties?: object
   format?: string
   minimum?: number
+  examples?: readonly unknown[]
 }
 
 /** Value of a field in examples, by the name of the field; taken where it is of the field's type. */
@@ -52,6 +53,7 @@ export function sampling(ids: Readonly<Record<string, IdDeclaration>>, values: R
     const s = schema as Schema
     const known = values[field]
     if (known !== undefined && takes(s, known)) return known
+    if (s.examples) return s.examples[0]
     if (s.enum) return s.enum[0]
     if (s.const !== undefined) return s.const
     if (s.anyOf) return sample(s.anyOf.find((one) => one.type !== 'null') as TSchema, of, field)

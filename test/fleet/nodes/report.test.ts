@@ -122,7 +122,7 @@ const beat = (p: World, more: object = {}) => ({
   workloads: [],
   ...more,
 })
-const guest = (server: string, power: Power) => ({ id: server, power, cpuNanoseconds: 0, rxBytes: 0, txBytes: 0 })
+const guest = (server: string, power: Power) => ({ id: server, power, cpuMs: 0, rxBytes: 0, txBytes: 0 })
 /** Waits until the reports that a busy controller puts off are written. */
 async function settled(p: World) {
   const { waiting } = p.controller.reports as unknown as { waiting: unknown[] }
