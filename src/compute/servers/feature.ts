@@ -128,7 +128,7 @@ const scopes = {
 type Scopes = typeof scopes
 
 const permissions = {
-  'servers.see_all': { words: 'See all servers', opens: ['servers:read'] },
+  'servers.see_all': { words: 'See all servers', opens: ['servers:read'], limitsTokens: true },
   'servers.create': { words: 'Create servers', opens: ['servers:create'] },
   'servers.resize': { words: 'Change packages', opens: ['servers:resize'] },
   'servers.suspend': { words: 'Suspend servers', opens: ['servers:suspend'] },

@@ -49,7 +49,7 @@ export const customer: Resource<Account> = {
   },
   /**
    * A reseller has other rights on its own account than on its customers. Staff who may change customers may not change
-   * resellers by that right.
+   * resellers by that right, and no scope of a token is for resellers.
    */
   rights: (_, actor, it) =>
     actor.kind === 'reseller'

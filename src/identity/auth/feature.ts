@@ -38,7 +38,7 @@ const ids = {
 type Ids = typeof ids
 
 const permissions = {
-  support_session: { words: 'Open support sessions', opens: [] },
+  support_session: { words: 'Open support sessions', opens: [], limitsTokens: true },
 } as const
 type Permissions = typeof permissions
 declare module '../../kernel/register.ts' {

@@ -3,7 +3,7 @@
 
 import { Type as t } from 'typebox'
 import { everybody } from '../../kernel/api/access.ts'
-import { done, fields, line, operation, time } from '../../kernel/api/operation.ts'
+import { done, fields, operation, reasonText, time } from '../../kernel/api/operation.ts'
 import { hour, iso } from '../../kernel/db/clock.ts'
 import { homeOf } from '../accounts/areas.ts'
 import { customer } from '../accounts/model.ts'
@@ -22,7 +22,7 @@ export const openSupport = operation({
   requiresSession: true,
   requiresRecentAuth: true,
   on: customer,
-  body: fields({ reason: line(500) }),
+  body: fields({ reason: reasonText(500) }),
   response: t.Object({ accountId: t.String(), until: time, home: t.String() }),
   status: 201,
   example: { reason: 'Ticket 4711: the server does not start' },

@@ -20,6 +20,11 @@ export type PermissionDeclaration = {
   words: string
   /** Scopes that a person with it has, and may give to a token. */
   opens: readonly string[]
+  /**
+   * The only kind of permission that counts for a token: without it at its maker, the token's scopes reach less. It
+   * opens nothing to a token.
+   */
+  limitsTokens?: true
 }
 /** The rights that the features of a controller declare. */
 export type Rights = {

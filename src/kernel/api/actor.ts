@@ -14,7 +14,9 @@ export type Actor = {
   accountId: string
   kind: AccountKind
   name: string
+  /** The rights of the credential at hand, never those of the account behind it. */
   scopes: ReadonlySet<Scope>
+  /** Of a token: those of its maker that limit tokens (`limitsTokens`), and no other. */
   permissions: ReadonlySet<Permission>
   via: Via
   /** A role demands a second factor and there is none: nothing but setting one up is possible. */

@@ -15,6 +15,7 @@ import type { Actor } from './actor.ts'
 import { ApiError, type Code, invalid } from './errors.ts'
 import type { Limit } from './limits.ts'
 import { wholeNumber } from './query.ts'
+import { REASON } from './validate.ts'
 
 /** Everything beside the database that an operation may read. Nothing in it changes a row. */
 export interface AppContext extends Services {
@@ -223,6 +224,11 @@ export const fields = <T extends Record<string, TSchema>>(properties: T) =>
 /** Free text of one line for people: no control characters, no direction or invisible marks, no lone surrogates. */
 export const line = (maxLength: number, minLength = 1) =>
   t.String({ minLength, maxLength, pattern: LINE_PATTERN, title: LINE })
+/** Some letters are invisible, such as the Hangul filler. */
+const VISIBLE = '(?=.*(?!\\p{Default_Ignorable_Code_Point})[\\p{L}\\p{N}])'
+/** A reason that is read later: trimmed, and with a letter or a digit that can be seen. */
+export const reasonText = (maxLength: number) =>
+  t.String({ minLength: 1, maxLength, pattern: `^${VISIBLE}${LINE_PATTERN.slice(1)}`, title: REASON })
 /** A schema with a name: OpenAPI has it once, and a generated client has one type for it. */
 export const namedSchema = <const T extends Record<string, TSchema>>(name: string, properties: T) =>
   t.Object(properties, { title: name })

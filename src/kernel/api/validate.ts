@@ -107,6 +107,9 @@ function titleAt(schema: TSchema, schemaPath: string): string | undefined {
 
 type Shape = { title?: string; anyOf?: TSchema[]; properties?: Record<string, TSchema>; items?: TSchema }
 
+/** The title of the schema that `reasonText` makes. */
+export const REASON = 'a reason in words'
+
 /**
  * The value with its lines of text in Unicode's composed form: names that look the same are equal. Passwords and keys
  * stay.
@@ -114,11 +117,13 @@ type Shape = { title?: string; anyOf?: TSchema[]; properties?: Record<string, TS
 export function composed(schema: TSchema | undefined, value: unknown): unknown {
   const { title, anyOf, properties, items } = (schema ?? {}) as Shape
   if (typeof value === 'string')
-    return title === LINE
-      ? value.normalize('NFC')
-      : anyOf
-        ? anyOf.reduce<unknown>((text, one) => composed(one, text), value)
-        : value
+    return title === REASON
+      ? value.normalize('NFC').trim()
+      : title === LINE
+        ? value.normalize('NFC')
+        : anyOf
+          ? anyOf.reduce<unknown>((text, one) => composed(one, text), value)
+          : value
   if (Array.isArray(value)) return items ? value.map((each) => composed(items, each)) : value
   if (!properties || typeof value !== 'object' || value === null) return value
   const own = (name: string) => (Object.hasOwn(properties, name) ? properties[name] : undefined)

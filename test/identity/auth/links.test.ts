@@ -2,6 +2,7 @@
 // customer. A real SMTP server takes the mails, and their links are followed.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { mailResetLinks } from '../../../src/identity/auth/links/password-links.ts'
+import { presets } from '../../../src/identity/tokens/presets.ts'
 import { hour, minute, second } from '../../../src/kernel/db/clock.ts'
 import { mailbox } from '../../support/mailbox.ts'
 import { type Reply, type Who, type World, world } from '../../support/world/panel.ts'
@@ -433,6 +434,19 @@ describe('a sign-in link from billing', () => {
     // In person nobody makes one, neither staff nor reseller.
     for (const path of [`/customers/${mine.id}`, `/servers/${ofMine}`])
       for (const who of [reseller, p.owner]) await refused(() => link(who, path), '403 forbidden')
+  })
+  test("S51: never leads a token of staff into a reseller's account, also where its maker manages resellers", async () => {
+    const reseller = p.account('reseller', 'Rita')
+    p.db.$client.run('INSERT INTO reseller_packages VALUES (?, ?)', [reseller.id, p.order.packageId])
+    p.db.$client.run('INSERT INTO reseller_locations VALUES (?, ?)', [reseller.id, p.order.nodeGroupId])
+    const { serverId } = await p.admin('POST', '/admin/servers', { ...p.order, ownerId: reseller.id })
+    await p.settle()
+    const billing = p.token(p.owner.id, presets.billing)
+    for (const path of [`/customers/${reseller.id}`, `/servers/${serverId}`])
+      await refused(() => link(billing, path), '403 forbidden')
+    const change = { email: 'eve@example.com' }
+    await refused(() => p.call(billing, 'PATCH', `/customers/${reseller.id}`, change), '403 forbidden')
+    expect(code(await p.call(p.owner, 'PATCH', `/customers/${reseller.id}`, change))).toBe('200')
   })
   test('S22: by a token of staff needs a maker who may open support sessions, as long as it is used', async () => {
     const role = ['customers.read', 'customers.write', 'servers.see_all'] as const

@@ -40,13 +40,21 @@ describe('S22: a support session', () => {
     const token = p.token(staff.id)
     const before = p.fingerprint()
     expect(code(await open(p, reader))).toBe('403 forbidden')
-    expect(code(await p.call(staff, 'POST', `/customers/${p.customer.id}/support-session`, { reason: '' }))).toBe(
-      '422 validation_failed',
-    )
+    const path = `/customers/${p.customer.id}/support-session`
+    const empty = ['', ' ', ' \u00a0\u2003 ', '\u200b\u200d\ufeff', '\u00ad', '\u3164', '...', null, undefined]
+    for (const reason of empty)
+      expect([reason, code(await p.call(staff, 'POST', path, { reason }))]).toEqual([reason, '422 validation_failed'])
     expect(code(await open(p, staff, p.owner.id))).toBe('404 customer_not_found')
     expect(code(await open(p, token))).toBe('403 token_not_allowed')
     expect(() => p.admin('POST', `/customers/${p.customer.id}/support-session`, { reason })).toThrow('forbidden')
     expect(p.fingerprint()).toBe(before)
+  })
+  test('keeps its reason in the audit log as it was meant, without the spaces around it', async () => {
+    using p = await world()
+    const staff = p.staff(undefined, 'Sam')
+    const path = `/customers/${p.customer.id}/support-session`
+    expect((await p.call(staff, 'POST', path, { reason: '  Ticket 4711: 起動しない \u00a0' })).status).toBe(201)
+    expect(p.auditLines().at(-1)!.details).toMatchObject({ reason: 'Ticket 4711: 起動しない' })
   })
   test('sees what the customer sees and nothing of the staff area, under a new cookie', async () => {
     using p = await world()

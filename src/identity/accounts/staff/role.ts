@@ -29,7 +29,7 @@ export class HeldRights {
     private readonly most: number,
   ) {}
 
-  /** `tokenScopes`: the JSON of a token's scopes, which narrow those of its maker. */
+  /** `tokenScopes`: the JSON of a token's scopes. With it the answer is what the token holds, not what its maker does. */
   of(kind: AccountKind, role: Role | undefined, tokenScopes?: string): Held {
     const key = `${kind}\n${role?.isOwner}\n${role?.permissions}\n${tokenScopes}`
     const known = this.computed.get(key)
@@ -37,7 +37,11 @@ export class HeldRights {
     const permissions = permissionsOf(this.rights, role)
     const makersScopes = scopesOf(this.rights, kind, permissions)
     const held = {
-      permissions: new Set(permissions),
+      permissions: new Set(
+        tokenScopes === undefined
+          ? permissions
+          : permissions.filter((name) => this.rights.permissions[name]?.limitsTokens),
+      ),
       scopes:
         tokenScopes === undefined
           ? makersScopes

@@ -1,6 +1,6 @@
 // Removes a lost second factor at the request of its holder, who is told by mail.
 import { ApiError } from '../../../kernel/api/errors.ts'
-import { type Call, done, fields, line, operation } from '../../../kernel/api/operation.ts'
+import { type Call, done, fields, operation, reasonText } from '../../../kernel/api/operation.ts'
 import { type MailContext, mailTo } from '../../../kernel/mail/mail.ts'
 import type { Account } from '../../accounts/model.ts'
 import { customer } from '../../accounts/model.ts'
@@ -15,7 +15,7 @@ const declared = {
   method: 'POST',
   requiresSession: true,
   requiresRecentAuth: true,
-  body: fields({ reason: line(500) }),
+  body: fields({ reason: reasonText(500) }),
   response: done,
   refuses: ['already_done'],
   example: { reason: 'Lost the phone; called back on the number of the contract' },
