@@ -8,6 +8,7 @@ import type { AppContext, Operation } from './api/operation.ts'
 import type { IncomingRequest } from './api/response.ts'
 import type { Clock } from './db/clock.ts'
 import type { EncryptedColumn } from './db/encrypted.ts'
+import type { ExpiringRows } from './db/expiring.ts'
 import type { IdDeclaration } from './db/ids.ts'
 import type { Migration } from './db/migrate.ts'
 import type { Db } from './db/open.ts'
@@ -58,6 +59,8 @@ export interface Feature extends FeatureFields {
   errors?: Readonly<Record<string, ErrorDeclaration>>
   /** Tables of this feature. No other feature reads them. */
   tables?: readonly SQLiteTable[]
+  /** Rows of its tables that end by themselves: deleted within a minute, until none is left. */
+  expiring?: readonly ExpiringRows[]
   /** Migrations that are not in migrations/, applied after those. */
   migrations?: readonly Migration[]
   /** Objects beside the database, made once with the controller; declare the names in `Services` too. */

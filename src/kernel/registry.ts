@@ -63,6 +63,7 @@ export function assemble(features: readonly Feature[]) {
     scopes,
     permissions,
     tables: all((one) => one.tables),
+    expiring: all((one) => one.expiring),
     /** Every migration in the order of its application. */
     migrations: [...migrations, ...all((one) => one.migrations)],
     encrypted: all((one) => one.encrypted),

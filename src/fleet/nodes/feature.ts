@@ -8,7 +8,7 @@ import { nodesInTrouble, plainHttp } from './attention.ts'
 import { enrollNode, getEnrollment } from './enroll.ts'
 import { declareNodeLost } from './lose.ts'
 import { changeNode, getNode, listNodes } from './nodes.ts'
-import { isAnyNodeLive, nodeTarget, searchNodes } from './queries.ts'
+import { expiredEnrollments, isAnyNodeLive, nodeTarget, searchNodes } from './queries.ts'
 import { removeNode, removeNodeWithWorkloads } from './remove.ts'
 import { enrollments, nodeHeld, nodes } from './tables.ts'
 
@@ -91,6 +91,7 @@ export const nodesFeature = feature({
   errors,
   events,
   tables: [nodes, nodeHeld, enrollments],
+  expiring: [expiredEnrollments],
   operations: [
     enrollNode,
     getEnrollment,

@@ -1,6 +1,8 @@
-import { and, asc, count, eq, gt, isNull } from 'drizzle-orm'
+import { and, asc, count, eq, gt, isNull, lt } from 'drizzle-orm'
 import { patched } from '../../kernel/api/named.ts'
 import type { AuditTarget } from '../../kernel/audit/target.ts'
+import { day } from '../../kernel/db/clock.ts'
+import { expiring } from '../../kernel/db/expiring.ts'
 import { type Db, prepared, type Tx } from '../../kernel/db/open.ts'
 import { reference } from '../../kernel/db/reference.ts'
 import { LIKE, rowBy } from '../../kernel/db/rows.ts'
@@ -135,6 +137,8 @@ export const isAnyNodeLive = (tx: Db, since: number): boolean => statements(tx).
 // ---------------------------------------------------------------- enrolling and reporting
 export const insertEnrollment = (tx: Tx, row: typeof enrollments.$inferInsert): Enrollment =>
   tx.insert(enrollments).values(row).returning().get()
+/** The panel shows for a month what became of a token. */
+export const expiredEnrollments = expiring(enrollments, (now) => lt(enrollments.expiresAt, now - 30 * day))
 export const enrollmentById = rowBy(enrollments, enrollments.id)
 export const enrollmentByTokenHash = rowBy(enrollments, enrollments.tokenHash)
 /** The token of the enrolment is invalid from then on. */

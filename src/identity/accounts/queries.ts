@@ -1,4 +1,4 @@
-import { and, eq, isNotNull, isNull, ne, or, type SQL } from 'drizzle-orm'
+import { and, eq, isNotNull, isNull, ne, or, type SQL, sql } from 'drizzle-orm'
 import { newest } from '../../kernel/api/list.ts'
 import { patched } from '../../kernel/api/named.ts'
 import type { ReadContext } from '../../kernel/api/operation.ts'
@@ -55,9 +55,9 @@ export const pageOfAccounts = <Shown>(
   return newest({ call, name, table: accounts, where, show })
 }
 
-// ---------------------------------------------------------------- SQL text for the queries of others
-/** The ids of the accounts of a kind; one parameter, the kind. */
-export const accountIdsOfKind = 'SELECT id FROM accounts WHERE kind = ?'
+// ---------------------------------------------------------------- SQL for the queries of others
+/** The ids of the accounts of a kind, as a query inside another. */
+export const accountIdsOfKind = (kind: string) => sql`SELECT id FROM accounts WHERE kind = ${kind}`
 /**
  * Two parameters, both `partOf(text)`: is the text in the account's name, or where `mayReadEmail` is true in its
  * address?

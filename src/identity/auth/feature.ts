@@ -1,10 +1,8 @@
 import { Delay } from '../../kernel/api/limits.ts'
-import { hour } from '../../kernel/db/clock.ts'
-import { write } from '../../kernel/db/open.ts'
 import { feature } from '../../kernel/feature.ts'
 import { beginConfirm, confirmSession } from './confirm.ts'
 import { endOneSession, endOtherSessions, listSessions } from './own-sessions.ts'
-import { deleteExpiredSessions } from './sessions.ts'
+import { expiredSessions, expiredUnfinished } from './queries.ts'
 import { signIn, signOut } from './sign-in.ts'
 import { closeSupport, openSupport } from './support-session.ts'
 import {
@@ -80,12 +78,6 @@ export const authFeature = feature({
     openSupport,
     closeSupport,
   ],
-  schedule: [
-    {
-      everyMs: hour,
-      words: 'deleting ended sessions',
-      work: ({ db, app }) => write(db, (tx) => deleteExpiredSessions(tx, app.clock())),
-    },
-  ],
+  expiring: [expiredSessions, ...expiredUnfinished],
   services: ({ clock }) => ({ signInThrottle: new Delay(clock) }),
 })

@@ -1,6 +1,8 @@
 // Sessions, sign-ins that wait for a second factor, and the places where accounts were signed in.
-import { and, desc, eq, gt, lt, ne, notInArray, sql } from 'drizzle-orm'
+import { and, desc, eq, gt, lt, ne, notInArray, or, sql } from 'drizzle-orm'
 import type { AccountKind } from '../../kernel/api/access.ts'
+import { day, hour } from '../../kernel/db/clock.ts'
+import { expiring } from '../../kernel/db/expiring.ts'
 import { type Db, prepared, type Tx } from '../../kernel/db/open.ts'
 import { ownRow } from '../../kernel/db/rows.ts'
 import { accountIdsOfKind, accountReference } from '../accounts/queries.ts'
@@ -46,9 +48,6 @@ const statements = prepared(({ $client }) => ({
      WHERE s.token_hash = +? AND ${accountReference.column('a', 'disabledAt')} IS NULL`,
   ),
   touch: $client.prepare<unknown, [number, string]>('UPDATE sessions SET seen_at = ? WHERE id = ?'),
-  deleteExpired: $client.prepare<unknown, [string, number, number]>(
-    `DELETE FROM sessions WHERE account_id IN (${accountIdsOfKind}) AND (created_at < ? OR seen_at < ?)`,
-  ),
 }))
 /** The session with this token, expired or not, of an account that is not disabled. */
 export const sessionByTokenHash = (tx: Db, hash: string): Session | null => statements(tx).byTokenHash.get(hash)
@@ -70,9 +69,22 @@ export const deleteSessionsOf = (tx: Tx, accountId: string, but: string) =>
     .delete(sessions)
     .where(and(eq(sessions.accountId, accountId), ne(sessions.id, but)))
     .run()
-/** Deletes sessions of accounts of this kind that began or were last seen before these times (milliseconds). */
-export const deleteExpiredOf = (tx: Tx, kind: string, createdBefore: number, seenBefore: number) =>
-  void statements(tx).deleteExpired.run(kind, createdBefore, seenBefore)
+/** Idle and absolute limits: staff can do more harm, so theirs are shorter. */
+export const sessionLimits = {
+  staff: { idleMs: hour, wholeMs: 12 * hour },
+  reseller: { idleMs: 12 * hour, wholeMs: 14 * day },
+  customer: { idleMs: 12 * hour, wholeMs: 14 * day },
+}
+/** +: the few that are old enough are found first, then the kind of their accounts. */
+export const expiredSessions = expiring(sessions, (now) =>
+  or(
+    ...Object.entries(sessionLimits).map(
+      ([kind, { idleMs, wholeMs }]) =>
+        sql`(${sessions.createdAt} < ${now - wholeMs} OR ${sessions.seenAt} < ${now - idleMs})
+          AND +${sessions.accountId} IN (${accountIdsOfKind(kind)})`,
+    ),
+  ),
+)
 
 // ---------------------------------------------------------------- sign-ins that wait for their second factor
 export type SignInChallenge = typeof signInChallenges.$inferSelect
@@ -109,11 +121,10 @@ export const deleteChallenge = (tx: Tx, tokenHash: string): boolean =>
 export const deleteChallengesOf = (tx: Tx, accountId: string) =>
   void tx.delete(signInChallenges).where(eq(signInChallenges.accountId, accountId)).run()
 
-/** Deletes what was begun and not finished: second factors, WebAuthn calls, sign-ins at an identity provider. */
-export function deleteUnfinished(tx: Tx, now: number) {
-  for (const unfinished of [signInChallenges, passkeyChallenges, providerSignIns])
-    tx.delete(unfinished).where(lt(unfinished.expiresAt, now)).run()
-}
+/** What was begun and not finished: second factors, WebAuthn calls, sign-ins at an identity provider. */
+export const expiredUnfinished = [signInChallenges, passkeyChallenges, providerSignIns].map((unfinished) =>
+  expiring(unfinished, (now) => lt(unfinished.expiresAt, now)),
+)
 
 // ---------------------------------------------------------------- addresses where an account was signed in
 /** Records the place; the account's oldest places beyond `most` are deleted. */

@@ -3,33 +3,26 @@
 import { type Actor, sessionOf } from '../../kernel/api/actor.ts'
 import { ApiError } from '../../kernel/api/errors.ts'
 import { digest, randomToken } from '../../kernel/crypto/secrets.ts'
-import { day, hour, minute, second } from '../../kernel/db/clock.ts'
+import { day, minute, second } from '../../kernel/db/clock.ts'
 import { newId } from '../../kernel/db/ids.ts'
 import type { Db, Tx } from '../../kernel/db/open.ts'
 import type { Account } from '../accounts/model.ts'
 import {
   deleteChallengesOf,
-  deleteExpiredOf,
   deleteSession,
   deleteSessionsOf,
-  deleteUnfinished,
   type Session,
   type SessionRow,
   sessionByTokenHash,
   sessionExists,
+  sessionLimits,
   storeSession,
   touchSession,
   updateSession,
 } from './queries.ts'
 
 export type { Session }
-
-/** Idle and absolute limits: staff can do more harm, so theirs are shorter. */
-export const sessionLimits = {
-  staff: { idleMs: hour, wholeMs: 12 * hour },
-  reseller: { idleMs: 12 * hour, wholeMs: 14 * day },
-  customer: { idleMs: 12 * hour, wholeMs: 14 * day },
-}
+export { sessionLimits }
 
 /** As long as the longest absolute limit; the limits themselves are checked here, not by the browser. */
 export const SESSION_SECONDS = (14 * day) / second
@@ -83,13 +76,6 @@ export function rotateToken(tx: Tx, id: string, changed: Partial<SessionRow> = {
 /** Gives it a new CSRF token too: pages from before belong to another account and stop working. */
 export const rotateSession = (tx: Tx, id: string, changed: Partial<SessionRow>): string =>
   rotateToken(tx, id, { ...changed, csrf: randomToken() })
-
-/** Deletes expired sessions, by the limits of their kind, and sign-ins that were never completed. */
-export function deleteExpiredSessions(tx: Tx, now: number) {
-  for (const [kind, { idleMs, wholeMs }] of Object.entries(sessionLimits))
-    deleteExpiredOf(tx, kind, now - wholeMs, now - idleMs)
-  deleteUnfinished(tx, now)
-}
 
 /** Ends all sessions of the account except `but`, and its sign-in challenges. */
 export function endSessionsOf(tx: Tx, accountId: string, but = '') {

@@ -1,8 +1,6 @@
-import { hour } from '../db/clock.ts'
-import { write } from '../db/open.ts'
 import { feature } from '../feature.ts'
 import { kernelErrors } from './errors.ts'
-import { encryptedResponses, forgetOld } from './idempotency.ts'
+import { encryptedResponses, expiredKeys } from './idempotency.ts'
 import { idempotency } from './tables.ts'
 
 const ids = {
@@ -24,11 +22,5 @@ export const apiFeature = feature({
   errors: kernelErrors,
   tables: [idempotency],
   encrypted: [encryptedResponses],
-  schedule: [
-    {
-      everyMs: hour,
-      words: 'deleting old idempotency keys',
-      work: ({ db, app }) => write(db, (tx) => forgetOld(tx, app.clock())),
-    },
-  ],
+  expiring: [expiredKeys],
 })

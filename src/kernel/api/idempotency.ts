@@ -1,7 +1,9 @@
 // A call that is sent again with its Idempotency-Key gets the same response. The row commits together with the change,
 // and two parallel calls meet in the single writer.
+import { lte } from 'drizzle-orm'
 import { day } from '../db/clock.ts'
 import { encryptedColumn } from '../db/encrypted.ts'
+import { expiring } from '../db/expiring.ts'
 import { type Db, prepared, type Tx } from '../db/open.ts'
 import type { Actor } from './actor.ts'
 import { ApiError } from './errors.ts'
@@ -18,9 +20,6 @@ const statements = prepared(({ $client }) => ({
   keep: $client.prepare(
     'INSERT OR REPLACE INTO idempotency (account_id, operation, key, status, answer, created_at) VALUES (?, ?, ' +
       '?, ?, ?, ?)',
-  ),
-  forget: $client.prepare(
-    'DELETE FROM idempotency WHERE rowid IN (SELECT rowid FROM idempotency WHERE created_at <= ? LIMIT 1000)',
   ),
 }))
 
@@ -55,8 +54,7 @@ export function memoryOf({ clock, secrets }: AppContext, actor: Actor, operation
   }
 }
 
-/** Drops up to 1000 keys that are past their time; the clock calls it. */
-export const forgetOld = (tx: Tx, now: number) => void statements(tx).forget.run(now - REMEMBERED_MS)
+export const expiredKeys = expiring(idempotency, (now) => lte(idempotency.createdAt, now - REMEMBERED_MS))
 
 export function keyFrom(header: string | null): string | undefined {
   if (header === null) return undefined

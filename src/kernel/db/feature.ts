@@ -1,8 +1,16 @@
 import { feature } from '../feature.ts'
+import { deleteExpired, EXPIRED_DELETED_EVERY_MS } from './expiring.ts'
 import { encryptedSettings, settings } from './tables.ts'
 
 export const settingsStoreFeature = feature({
   name: 'settings-store',
   tables: [settings],
   encrypted: [encryptedSettings],
+  schedule: [
+    {
+      everyMs: EXPIRED_DELETED_EVERY_MS,
+      words: 'deleting what has expired',
+      work: ({ db, app }) => deleteExpired(db, app.registry.expiring, app.clock),
+    },
+  ],
 })

@@ -1,7 +1,6 @@
-import { hour, second } from '../db/clock.ts'
-import { write } from '../db/open.ts'
+import { second } from '../db/clock.ts'
 import { feature } from '../feature.ts'
-import { pruneEvents } from './outbox.ts'
+import { expiredEvents } from './outbox.ts'
 import { events, jobLog, jobSteps, jobs } from './tables.ts'
 
 const ids = {
@@ -17,12 +16,8 @@ export const jobRunnerFeature = feature({
   name: 'job-runner',
   ids,
   tables: [jobs, jobSteps, jobLog, events],
+  expiring: [expiredEvents],
   schedule: [
     { everyMs: 5 * second, words: 'looking after jobs whose node is away', work: ({ runner }) => runner.sweep() },
-    {
-      everyMs: hour,
-      words: 'deleting old events',
-      work: ({ db, app }) => write(db, (tx) => pruneEvents(tx, app.clock())),
-    },
   ],
 })

@@ -1,6 +1,8 @@
 // Queued in the transaction that made it true: no event without the fact, no fact without the event.
+import { lt } from 'drizzle-orm'
 import type { Static, TSchema } from 'typebox'
 import { day } from '../db/clock.ts'
+import { expiring } from '../db/expiring.ts'
 import { newId } from '../db/ids.ts'
 import { type Db, prepared, type Tx } from '../db/open.ts'
 import { inserting } from '../db/rows.ts'
@@ -63,9 +65,6 @@ const statements = prepared(({ $client }) => ({
      FROM events WHERE seq > ? ORDER BY seq LIMIT ?`,
   ),
   last: $client.prepare<{ seq: number }, []>('SELECT coalesce(max(seq), 0) AS seq FROM events'),
-  prune: $client.prepare(
-    'DELETE FROM events WHERE seq IN (SELECT seq FROM events WHERE created_at < ? ORDER BY created_at LIMIT ?)',
-  ),
 }))
 /** Events in the order in which they happened, from behind the sequence number `after`. */
 export const eventsAfter = (db: Db, after: number, limit: number): StoredEvent[] =>
@@ -75,8 +74,4 @@ export const lastEvent = (db: Db): number => statements(db).last.get()!.seq
 
 /** How long events are kept, in ms. */
 export const EVENTS_KEPT_MS = 90 * day
-/**
- * Deletes the oldest events beyond their time, `most` at once, so that a call takes few milliseconds. Answers how many.
- */
-export const pruneEvents = (tx: Tx, now: number, most = 2000): number =>
-  statements(tx).prune.run(now - EVENTS_KEPT_MS, most).changes
+export const expiredEvents = expiring(events, (now) => lt(events.createdAt, now - EVENTS_KEPT_MS))

@@ -1,7 +1,5 @@
 import { describe, expect, test } from 'bun:test'
 import { deviceIn } from '../../../src/identity/auth/own-sessions.ts'
-import { deleteExpiredSessions } from '../../../src/identity/auth/sessions.ts'
-import { write } from '../../../src/kernel/db/open.ts'
 import { person, signIn, whoOf } from '../../support/second-factor.ts'
 import { panel } from '../../support/world/panel.ts'
 
@@ -42,17 +40,16 @@ describe('S19 the list of sessions', () => {
     expect(before).toBeString()
     await p.call(undefined, 'POST', '/sessions/passkey/actions/begin')
     p.db.$client.run(`INSERT INTO provider_sign_ins VALUES ('a', 'b', 'c', 'd', NULL, 1, ${p.now() + 1000})`)
-    const forget = () => write(p.db, (tx) => deleteExpiredSessions(tx, p.now()))
-    forget()
+    await p.deleteExpired()
     expect(left()).toEqual([4, 1, 1, 1])
     // An hour is all that staff have; customers have longer.
     p.turnClock(2 * 3_600_000)
-    forget()
+    await p.deleteExpired()
     expect(left()).toEqual([1, 0, 0, 0])
     expect(await list(p, cal)).toHaveLength(1)
     expect(await seen()).toBe(before)
     p.turnClock(13 * 3_600_000)
-    forget()
+    await p.deleteExpired()
     expect(left()).toEqual([0, 0, 0, 0])
     expect((await p.call(owner, 'GET', '/servers')).status).toBe(401)
   })

@@ -1,6 +1,4 @@
 import { describe, expect, test } from 'bun:test'
-import { forgetOld } from '../../../src/kernel/api/idempotency.ts'
-import { write } from '../../../src/kernel/db/open.ts'
 import { type Who, type World, world } from '../../support/world/panel.ts'
 
 const hour = 3_600_000
@@ -130,7 +128,7 @@ describe('what is kept of an answer', () => {
     await add(p, p.owner, 'old', 'Dora')
     p.turnClock(24 * hour)
     await add(p, p.staff(), 'new', 'Emil')
-    write(p.db, (tx) => forgetOld(tx, p.now()))
+    await p.deleteExpired()
     expect(p.db.$client.query('SELECT key FROM idempotency').all()).toEqual([{ key: 'new' }])
   })
 })

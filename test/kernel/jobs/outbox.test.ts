@@ -1,7 +1,7 @@
 // The table of events, as a reader such as webhooks takes it.
 import { describe, expect, test } from 'bun:test'
 import { openDb, write } from '../../../src/kernel/db/open.ts'
-import { EVENTS_KEPT_MS, emit, eventsAfter, lastEvent, pruneEvents } from '../../../src/kernel/jobs/outbox.ts'
+import { EVENTS_KEPT_MS, emit, eventsAfter, expiredEvents, lastEvent } from '../../../src/kernel/jobs/outbox.ts'
 import { world } from '../../support/world/panel.ts'
 
 const quota = { resource: 'servers', used: 9, limit: 10 }
@@ -39,7 +39,7 @@ describe('events', () => {
   test('keep their numbers when a clock is set back, and no number comes again after old ones are deleted', () => {
     const { db, more } = some(3, (i) => -i)
     const before = lastEvent(db)
-    expect(write(db, (tx) => pruneEvents(tx, EVENTS_KEPT_MS + 1))).toBe(3)
+    expect(write(db, (tx) => expiredEvents.deleteExpired(tx, EVENTS_KEPT_MS + 1, 100))).toBe(3)
     expect([eventsAfter(db, 0, 10), lastEvent(db)]).toEqual([[], 0])
     more(1)
     expect(lastEvent(db)).toBe(before + 1)
@@ -48,9 +48,9 @@ describe('events', () => {
     const { db } = some(10)
     const now = EVENTS_KEPT_MS + 6
     const left = () => eventsAfter(db, 0, 100).map((e) => e.createdAt)
-    expect([write(db, (tx) => pruneEvents(tx, now, 4)), left()]).toEqual([4, [4, 5, 6, 7, 8, 9]])
-    expect([write(db, (tx) => pruneEvents(tx, now, 4)), left()]).toEqual([2, [6, 7, 8, 9]])
-    expect(write(db, (tx) => pruneEvents(tx, now, 4))).toBe(0)
+    expect([write(db, (tx) => expiredEvents.deleteExpired(tx, now, 4)), left()]).toEqual([4, [4, 5, 6, 7, 8, 9]])
+    expect([write(db, (tx) => expiredEvents.deleteExpired(tx, now, 4)), left()]).toEqual([2, [6, 7, 8, 9]])
+    expect(write(db, (tx) => expiredEvents.deleteExpired(tx, now, 4))).toBe(0)
   })
   test('of a server name it and its owner', async () => {
     using p = await world()

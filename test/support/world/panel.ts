@@ -16,6 +16,7 @@ import { makeToken } from '../../../src/identity/tokens/model.ts'
 import type { Permission, Scope } from '../../../src/kernel/api/access.ts'
 import { audit } from '../../../src/kernel/audit/tables.ts'
 import { secretsWith } from '../../../src/kernel/crypto/secrets.ts'
+import { deleteExpired } from '../../../src/kernel/db/expiring.ts'
 import { newId } from '../../../src/kernel/db/ids.ts'
 import { openDb, write } from '../../../src/kernel/db/open.ts'
 import type { Feature } from '../../../src/kernel/feature.ts'
@@ -173,6 +174,8 @@ export async function panel(options: Options = {}) {
     call,
     /** Time goes by. */
     turnClock: (ms: number) => void (now += ms),
+    /** What the clock does each minute. */
+    deleteExpired: () => deleteExpired(controller.db, registry.expiring, () => now),
     /** Somebody sets the host's clock by so much; no time goes by. The controller notices it at once, or later. */
     setWallClock(byMs: number, atOnce = true) {
       wallClockOffMs += byMs

@@ -1,8 +1,7 @@
-import { hour, second } from '../../../kernel/db/clock.ts'
-import { write } from '../../../kernel/db/open.ts'
+import { second } from '../../../kernel/db/clock.ts'
 import { feature } from '../../../kernel/feature.ts'
-import { deleteExpiredLinks } from './links.ts'
 import { inviteCustomer, mailResetLinks, requestReset, setPassword } from './password-links.ts'
+import { expiredLinks, expiredResetRequests } from './queries.ts'
 import { createServerSignInLink, createSignInLink, useSignInLink } from './sign-in-links.ts'
 
 const errors = {
@@ -29,12 +28,8 @@ export const linksFeature = feature({
   ids,
   errors,
   operations: [useSignInLink, requestReset, setPassword, inviteCustomer, createSignInLink, createServerSignInLink],
+  expiring: [expiredLinks, expiredResetRequests],
   schedule: [
     { everyMs: 2 * second, words: 'mailing links to new passwords', work: ({ db, app }) => mailResetLinks(db, app) },
-    {
-      everyMs: hour,
-      words: 'deleting old links',
-      work: ({ db, app }) => write(db, (tx) => deleteExpiredLinks(tx, app.clock())),
-    },
   ],
 })

@@ -11,7 +11,7 @@ import type { Db, Tx } from '../../../kernel/db/open.ts'
 import type { Account } from '../../accounts/model.ts'
 import { accountById } from '../../accounts/queries.ts'
 import type { MadeBy } from '../tables.ts'
-import { deleteLinksBefore, endLinks, insertLink, markLinkUsed, validLink } from './queries.ts'
+import { endLinks, insertLink, markLinkUsed, validLink } from './queries.ts'
 
 export type { MadeBy }
 
@@ -79,6 +79,3 @@ export const linkNotValid = () =>
     'link_not_valid',
     'This link is not valid any more: it was used, a newer one took its place, or it is too old. Ask for a new one.',
   )
-
-/** Deletes links that ended more than a day ago. */
-export const deleteExpiredLinks = (tx: Tx, now: number) => deleteLinksBefore(tx, now - day)

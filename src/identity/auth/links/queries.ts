@@ -1,4 +1,6 @@
 import { and, asc, count, eq, gt, isNull, lt } from 'drizzle-orm'
+import { day, hour } from '../../../kernel/db/clock.ts'
+import { expiring } from '../../../kernel/db/expiring.ts'
 import type { Db, Tx } from '../../../kernel/db/open.ts'
 import { oneTimeLinks, resetRequests } from '../tables.ts'
 
@@ -28,9 +30,8 @@ export const endLinks = (tx: Tx, accountId: string, now: number, purpose?: LinkR
       ),
     )
     .run()
-/** Deletes links whose life ended before this time (milliseconds). */
-export const deleteLinksBefore = (tx: Tx, before: number) =>
-  void tx.delete(oneTimeLinks).where(lt(oneTimeLinks.expiresAt, before)).run()
+/** Links stay for a day after their end: `linksSince` counts them. */
+export const expiredLinks = expiring(oneTimeLinks, (now) => lt(oneTimeLinks.expiresAt, now - day))
 /** How many links of this purpose were made for the account since then. */
 export const linksSince = (tx: Db, accountId: string, purpose: LinkRow['purpose'], since: number): number =>
   tx
@@ -43,6 +44,8 @@ export const linksSince = (tx: Db, accountId: string, purpose: LinkRow['purpose'
 
 export const insertResetRequest = (tx: Tx, email: string, now: number) =>
   void tx.insert(resetRequests).values({ email, createdAt: now }).run()
+/** A link that could not be mailed for an hour is no use to anybody. */
+export const expiredResetRequests = expiring(resetRequests, (now) => lt(resetRequests.createdAt, now - hour))
 export const isAnyResetRequest = (tx: Db): boolean =>
   tx.select({ id: resetRequests.id }).from(resetRequests).limit(1).get() !== undefined
 /** The oldest requests. */
