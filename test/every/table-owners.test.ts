@@ -35,8 +35,7 @@ const violations = [...sources].flatMap(([path, text]) =>
 
 /** Files of features with SQL beside `queries.ts`. */
 const otherSql = [
-  'src/compute/workloads/reports.ts', // the queries of overviews and quotas
-  'src/compute/workloads/access.ts', // the one rule of visibility, as text
+  'src/fleet/workloads/reports.ts', // the queries of overviews and quotas
   'src/network/ip-pools/allocate.ts', // every statement is a step of the allocation
 ]
 const isSql =

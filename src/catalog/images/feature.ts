@@ -1,4 +1,6 @@
+import { agentPaths } from '../../../agent/protocol/wire.ts'
 import { feature } from '../../kernel/feature.ts'
+import { imageFile } from './download.ts'
 import { addCatalogueImage, changeImage, importImage, listImages, listOfferedImages, removeImage } from './images.ts'
 import { imageTarget, isAnyImagePublished } from './queries.ts'
 import { images } from './tables.ts'
@@ -40,6 +42,7 @@ export const imagesFeature = feature({
   errors,
   tables: [images],
   operations: [addCatalogueImage, importImage, listImages, listOfferedImages, changeImage, removeImage],
+  routes: ({ db, app }) => [['GET', `${agentPaths.images}/*`, (request) => imageFile(db, app, request)]],
   auditTargets: [imageTarget],
   checklist: [
     {

@@ -8,14 +8,15 @@ import { named } from '../../kernel/api/named.ts'
 import { done, fields, line, namedSchema, operation } from '../../kernel/api/operation.ts'
 import { newId } from '../../kernel/db/ids.ts'
 import type { Tx } from '../../kernel/db/open.ts'
+import type { UseContext } from '../in-use.ts'
 import { catalogue, checksumIn } from './catalogue.ts'
 import { image, imageAnswer, imagePath, showImage } from './model.ts'
 import { catalogueIdsInUse, insertImage, pageOfImages, pageOfPublishedImages, updateImage } from './queries.ts'
 
-const insert = (tx: Tx, row: Parameters<typeof insertImage>[1]) =>
+const insert = (call: UseContext & { tx: Tx }, row: Parameters<typeof insertImage>[1]) =>
   showImage(
-    tx,
-    named('image', () => insertImage(tx, row)),
+    call,
+    named('image', () => insertImage(call.tx, row)),
   )
 
 /**
@@ -48,9 +49,15 @@ export const importImage = operation({
     await mkdir(`${config.dataDir}/images`, { recursive: true })
     return fingerprint(`${incomingDir(config.dataDir)}/${body.file}`, body.format ?? 'qcow2')
   },
-  run({ tx, body, prepared: { size, checksum }, clock, config }) {
+  run(call) {
+    const {
+      body,
+      prepared: { size, checksum },
+      clock,
+      config,
+    } = call
     const id = newId('img')
-    const made = insert(tx, {
+    const made = insert(call, {
       id,
       name: body.name,
       origin: 'imported',
@@ -124,8 +131,13 @@ export const addCatalogueImage = operation({
       )
     return { entry, checksum }
   },
-  run({ tx, body, prepared: { entry, checksum }, clock }) {
-    return insert(tx, {
+  run(call) {
+    const {
+      body,
+      prepared: { entry, checksum },
+      clock,
+    } = call
+    return insert(call, {
       id: newId('img'),
       name: entry.name,
       origin: 'catalogue',
@@ -157,9 +169,10 @@ export const changeImage = operation({
   response: imageAnswer,
   refuses: ['name_taken'],
   example: { published: true },
-  run({ tx, target, body }) {
+  run(call) {
+    const { tx, target, body } = call
     return showImage(
-      tx,
+      call,
       named('image', () => updateImage(tx, target, body)),
     )
   },
@@ -223,7 +236,7 @@ export const listImages = operation({
   run(call) {
     const { tx } = call
     const added = catalogueIdsInUse(tx)
-    const list = pageOfImages(call, (i) => showImage(tx, i))
+    const list = pageOfImages(call, (i) => showImage(call, i))
     return { ...list, catalogue: catalogue.map(({ id, name }) => ({ id, name, added: added.has(id) })) }
   },
 })

@@ -1,10 +1,9 @@
 import { Type as t } from 'typebox'
 import type { ImageSource } from '../../../agent/protocol/wire.ts'
-import { serversWithImage } from '../../compute/servers/queries.ts'
 import type { Actor } from '../../kernel/api/actor.ts'
 import { described, namedSchema, nullable, type Resource, time } from '../../kernel/api/operation.ts'
 import { iso } from '../../kernel/db/clock.ts'
-import type { Db } from '../../kernel/db/open.ts'
+import { type UseContext, useOfImage } from '../in-use.ts'
 import { imageById } from './queries.ts'
 import type { Image } from './tables.ts'
 
@@ -43,7 +42,7 @@ export const imageAnswer = namedSchema('Image', {
   servers: t.Integer(),
 })
 
-export const showImage = (tx: Db, it: Image) => ({
+export const showImage = (call: UseContext, it: Image) => ({
   id: it.id,
   name: it.name,
   origin: it.origin,
@@ -55,5 +54,5 @@ export const showImage = (tx: Db, it: Image) => ({
   user: it.user,
   published: it.published,
   createdAt: iso(it.createdAt),
-  servers: serversWithImage(tx, it.id),
+  servers: useOfImage(call, it.id),
 })

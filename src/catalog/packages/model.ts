@@ -1,7 +1,6 @@
 import { Type as t } from 'typebox'
-import { serversWithPackage } from '../../compute/servers/queries.ts'
 import { described, namedSchema, nullable, type Resource } from '../../kernel/api/operation.ts'
-import type { Db } from '../../kernel/db/open.ts'
+import { type UseContext, useOfPackage } from '../in-use.ts'
 import { packageById } from './queries.ts'
 import type { Package } from './tables.ts'
 
@@ -30,7 +29,7 @@ export const packageAnswer = namedSchema('Package', {
   archived: described(t.Boolean(), 'It can no longer be ordered.'),
   servers: t.Integer(),
 })
-export const showPackage = (tx: Db, { createdAt: _, ...shown }: Package) => ({
+export const showPackage = (call: UseContext, { createdAt: _, ...shown }: Package) => ({
   ...shown,
-  servers: serversWithPackage(tx, shown.id),
+  servers: useOfPackage(call, shown.id),
 })

@@ -44,10 +44,11 @@ export const createPackage = operation({
   status: 201,
   refuses: ['name_taken'],
   example,
-  run({ tx, body, clock }) {
+  run(call) {
+    const { tx, body, clock } = call
     const { ipv4 = 1, ...given } = body
     const made = named('package', () => insertPackage(tx, { id: newId('pkg'), ...given, ipv4, createdAt: clock() }))
-    return showPackage(tx, made)
+    return showPackage(call, made)
   },
 })
 
@@ -67,9 +68,10 @@ export const changePackage = operation({
   response: packageAnswer,
   refuses: ['name_taken'],
   example: { trafficGb: 4000 },
-  run({ tx, target, body }) {
+  run(call) {
+    const { tx, target, body } = call
     return showPackage(
-      tx,
+      call,
       named('package', () => updatePackage(tx, target, body as Partial<Package>)),
     )
   },
@@ -95,7 +97,7 @@ export const listPackages = operation({
       name: 'packages',
       rows: (after, limit) => packagesByName(tx, after, limit),
       keyOf: (p) => p.name,
-      show: (p) => showPackage(tx, p),
+      show: (p) => showPackage(call, p),
       total: () => countPackages(tx),
     })
     return { ...list, locations: listedLocations(call) }

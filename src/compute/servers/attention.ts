@@ -1,8 +1,8 @@
 import { AWAY_SHOWN_MS } from '../../fleet/nodes/model.ts'
 import { areas } from '../../identity/accounts/areas.ts'
+import { visible } from '../../identity/team/access.ts'
 import { MOST_SHOWN, type Source } from '../../kernel/attention.ts'
 import { iso } from '../../kernel/db/clock.ts'
-import { visible } from '../workloads/access.ts'
 import { failedServerRows, serversByNode, waitingServerRows } from './queries.ts'
 
 export const failedServers: Source = ({ tx, actor }) =>

@@ -1,11 +1,11 @@
 import { Type as t } from 'typebox'
+import { everyWorkload, firstToSetUp, isAnySetUp, searchWorkloads } from '../../fleet/workloads/reports.ts'
 import { areas } from '../../identity/accounts/areas.ts'
 import { customerData } from '../../identity/accounts/model.ts'
+import { visible } from '../../identity/team/access.ts'
 import { nullable } from '../../kernel/api/operation.ts'
 import { feature } from '../../kernel/feature.ts'
 import { event } from '../../kernel/jobs/outbox.ts'
-import { visible } from '../workloads/access.ts'
-import { everyWorkload, firstToSetUp, isAnySetUp, searchWorkloads } from '../workloads/reports.ts'
 import { awayServers, failedServers, waitingServers } from './attention.ts'
 import { createResellerServer, createServer } from './create.ts'
 import { installing, settingUp } from './install/install.ts'
@@ -15,7 +15,8 @@ import { getServer, listAllServers, listServers } from './list.ts'
 import { load, serverKind } from './model.ts'
 import { renameServer } from './name.ts'
 import { powering, powerServer } from './power.ts'
-import { serverTarget } from './queries.ts'
+import { serversWithImage, serversWithPackage, serverTarget } from './queries.ts'
+import { createServerSignInLink } from './sign-in-link.ts'
 import { suspending, suspendServer, unsuspending, unsuspendServer } from './suspend.ts'
 import { servers } from './tables.ts'
 import { terminate, terminateServer, terminating } from './terminate.ts'
@@ -171,6 +172,7 @@ export const serversFeature = feature({
   },
   errors,
   workloadKinds: [{ ...serverKind, terminate: (tx, id, asked) => terminate(tx, load(tx, id), asked) }],
+  catalogueUse: { ofImage: serversWithImage, ofPackage: serversWithPackage },
   tables: [servers],
   jobs: [installing, settingUp, reinstalling, removingDisk, powering, suspending, unsuspending, terminating],
   operations: [
@@ -187,6 +189,7 @@ export const serversFeature = feature({
     suspendServer,
     unsuspendServer,
     terminateServer,
+    createServerSignInLink,
   ],
   events,
   attention: [awayServers, failedServers, waitingServers],

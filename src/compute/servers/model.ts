@@ -2,15 +2,16 @@
 import { Type as t } from 'typebox'
 import { packageById } from '../../catalog/packages/queries.ts'
 import { locationById } from '../../fleet/locations/queries.ts'
+import type { WorkloadKind } from '../../fleet/workloads/kind.ts'
+import { rowsOf, type WorkloadRow } from '../../fleet/workloads/queries.ts'
 import { customerInEvent } from '../../identity/accounts/model.ts'
 import { accountById } from '../../identity/accounts/queries.ts'
+import { workloadResource } from '../../identity/team/access.ts'
 import { described, namedSchema, nullable, type Resource } from '../../kernel/api/operation.ts'
 import type { Db } from '../../kernel/db/open.ts'
 import type { NewJob } from '../../kernel/jobs/start.ts'
 import { addressesOf } from '../../network/ip-pools/allocate.ts'
 import { toNumber, toText } from '../../network/ip-pools/ranges.ts'
-import type { WorkloadKind } from '../workloads/kind.ts'
-import { rowsOf, type WorkloadRow, workloadResource } from '../workloads/queries.ts'
 import { servers } from './tables.ts'
 
 /** The response of operations that may start a job for a server. */

@@ -1,5 +1,5 @@
+import { changeWorkload } from '../../fleet/workloads/queries.ts'
 import { fields, operation } from '../../kernel/api/operation.ts'
-import { changeWorkload } from '../workloads/queries.ts'
 import { displayName } from './install/order.ts'
 import { server } from './model.ts'
 import { serverRow } from './queries.ts'

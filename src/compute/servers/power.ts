@@ -1,9 +1,9 @@
 import { Type as t } from 'typebox'
 import { nodeCommand } from '../../../agent/protocol/wire.ts'
+import { changeWorkload } from '../../fleet/workloads/queries.ts'
 import { fields, operation } from '../../kernel/api/operation.ts'
 import { saga } from '../../kernel/jobs/saga.ts'
 import { startJob } from '../../kernel/jobs/start.ts'
-import { changeWorkload } from '../workloads/queries.ts'
 import { jobResponse, server } from './model.ts'
 import { mustAllow, refusalsOf } from './state.ts'
 

@@ -5,12 +5,6 @@ import { imageReference } from '../../catalog/images/queries.ts'
 import { packageReference } from '../../catalog/packages/queries.ts'
 import { locationReference } from '../../fleet/locations/queries.ts'
 import { nodeReference } from '../../fleet/nodes/queries.ts'
-import { accountReference } from '../../identity/accounts/queries.ts'
-import type { AuditTarget } from '../../kernel/audit/target.ts'
-import { type Db, prepared, type Tx } from '../../kernel/db/open.ts'
-import { inserting, type Where } from '../../kernel/db/rows.ts'
-import { openJobJson } from '../../kernel/jobs/queries.ts'
-import { addressesJson } from '../../network/ip-pools/queries.ts'
 import {
   auditTargetOf,
   fromWorkloads,
@@ -19,8 +13,14 @@ import {
   type WorkloadKey,
   workloadColumns,
   workloadKey,
-} from '../workloads/queries.ts'
-import { statusIs, statusSql } from '../workloads/status.ts'
+} from '../../fleet/workloads/queries.ts'
+import { statusIs, statusSql } from '../../fleet/workloads/status.ts'
+import { accountReference } from '../../identity/accounts/queries.ts'
+import type { AuditTarget } from '../../kernel/audit/target.ts'
+import { type Db, prepared, type Tx } from '../../kernel/db/open.ts'
+import { inserting, type Where } from '../../kernel/db/rows.ts'
+import { openJobJson } from '../../kernel/jobs/queries.ts'
+import { addressesJson } from '../../network/ip-pools/queries.ts'
 import { servers } from './tables.ts'
 
 export const serverTarget: AuditTarget = { ...auditTargetOf('srv'), scope: 'servers:read' }
@@ -36,9 +36,8 @@ const counts = prepared(({ $client }) => {
       `SELECT count(*) AS n ${fromWorkloads} JOIN servers s ON s.id = w.id
        WHERE ${column} = +? AND w.terminated_at IS NULL`,
     )
-  return { ofOwner: where('w.owner_id'), withPackage: where('s.package_id'), withImage: where('s.image_id') }
+  return { withPackage: where('s.package_id'), withImage: where('s.image_id') }
 })
-export const serversOfOwner = (tx: Db, ownerId: string): number => counts(tx).ofOwner.get(ownerId)!.n
 export const serversWithPackage = (tx: Db, packageId: string): number => counts(tx).withPackage.get(packageId)!.n
 export const serversWithImage = (tx: Db, imageId: string): number => counts(tx).withImage.get(imageId)!.n
 

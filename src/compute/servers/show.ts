@@ -1,6 +1,8 @@
 // The record of a server, as each actor may see it.
 
 import { Type as t } from 'typebox'
+import { statuses, statusOf } from '../../fleet/workloads/status.ts'
+import { type AccessLevel, accessLevel, rightsWith } from '../../identity/team/access.ts'
 import { roleNames } from '../../identity/team/role.ts'
 import type { Actor } from '../../kernel/api/actor.ts'
 import {
@@ -15,8 +17,6 @@ import {
 import { iso, isoOrNull } from '../../kernel/db/clock.ts'
 import type { Db } from '../../kernel/db/open.ts'
 import type { HeldAddressJson } from '../../network/ip-pools/queries.ts'
-import { type AccessLevel, accessLevel, rightsWith } from '../workloads/access.ts'
-import { statuses, statusOf } from '../workloads/status.ts'
 import { actions, allActions } from './actions.ts'
 import { guestIpv6 } from './model.ts'
 import type { ServerRow } from './queries.ts'

@@ -1,7 +1,8 @@
 // The state machine of a server: one table of every state and every action, from which operations, buttons and the
 // reference derive.
+
+import { type Status, statuses } from '../../fleet/workloads/status.ts'
 import { ApiError, type Code } from '../../kernel/api/errors.ts'
-import { type Status, statuses } from '../workloads/status.ts'
 
 export const actionNames = [
   'start',

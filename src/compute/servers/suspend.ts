@@ -1,12 +1,12 @@
 // A suspension is recorded at once, also while a job is at work or the node is away: an overdue customer does not stay
 // online because a node reboots. It replaces the open job, comes to its end and is never undone.
 import { nodeCommand } from '../../../agent/protocol/wire.ts'
+import { changeWorkload } from '../../fleet/workloads/queries.ts'
 import { fields, line, operation } from '../../kernel/api/operation.ts'
 import { emit } from '../../kernel/jobs/outbox.ts'
 import { isHeldByJob } from '../../kernel/jobs/queries.ts'
 import { saga } from '../../kernel/jobs/saga.ts'
 import { cancelJobsHolding, startJob } from '../../kernel/jobs/start.ts'
-import { changeWorkload } from '../workloads/queries.ts'
 import { inEvent, jobResponse, load, server, serverJob } from './model.ts'
 import { mustAllow, refusalsOf } from './state.ts'
 

@@ -2,6 +2,7 @@
 // addresses are held until the node has deleted the vm, so that nobody gets an address on which the old guest still
 // answers.
 import { nodeCommand } from '../../../agent/protocol/wire.ts'
+import { changeWorkload } from '../../fleet/workloads/queries.ts'
 import type { Actor } from '../../kernel/api/actor.ts'
 import { operation } from '../../kernel/api/operation.ts'
 import type { Tx } from '../../kernel/db/open.ts'
@@ -10,7 +11,6 @@ import { isHeldByJob } from '../../kernel/jobs/queries.ts'
 import { saga } from '../../kernel/jobs/saga.ts'
 import { startJob } from '../../kernel/jobs/start.ts'
 import { addressesOf, releaseAddresses } from '../../network/ip-pools/allocate.ts'
-import { changeWorkload } from '../workloads/queries.ts'
 import { volumeOf } from './install/plan.ts'
 import { inEvent, jobResponse, load, type Server, server, serverJob } from './model.ts'
 import { mustAllow, refusalsOf } from './state.ts'

@@ -1,6 +1,5 @@
-// Where agents come in: enrolment, challenge, the socket, and images that were imported into the controller. A node
-// proves itself by signing a fresh nonce with the key it made at enrolment. We keep the public half only, so a stolen
-// database cannot pretend to be a node.
+// Where agents come in: enrolment, challenge and the socket. A node proves itself by signing a fresh nonce with the key
+// it made at enrolment. We keep the public half only, so a stolen database cannot pretend to be a node.
 
 import { createPublicKey, verify } from 'node:crypto'
 import { existsSync } from 'node:fs'
@@ -13,8 +12,6 @@ import {
   PROTOCOL,
   signedText,
 } from '../../../agent/protocol/wire.ts'
-import { imagePath } from '../../catalog/images/model.ts'
-import { imageById } from '../../catalog/images/queries.ts'
 import { visitor } from '../../kernel/api/actor.ts'
 import { ApiError } from '../../kernel/api/errors.ts'
 import { textOf } from '../../kernel/api/http.ts'
@@ -39,7 +36,6 @@ export const ENROLLED = 'nodes.enrolled'
 type Deps = {
   db: Db
   clock: Clock
-  dataDir: string
   /** Where the programs for nodes lie (PANEL_AGENT_DIR). */
   agentDir: string
   /** Agents reach us over HTTPS, or the operator said that this is a lab (PANEL_AGENT_INSECURE=1). */
@@ -164,17 +160,6 @@ export class AgentEndpoints {
     if (signature.length !== 64 || !verify(null, Buffer.from(signedText(nodeId, nonce)), key, signature))
       throw notKnown()
     return node
-  }
-
-  /** The file of an imported image. Published or not: a node asks because a job told it to. */
-  image(request: IncomingRequest): Response {
-    this.signer(request)
-    const id = new URL(request.url).pathname.slice(agentPaths.images.length + 1)
-    const image = imageById(this.deps.db, id)
-    if (image?.origin !== 'imported') throw new ApiError('image_not_found', 'There is no such image.')
-    return new Response(Bun.file(imagePath(this.deps.dataDir, image.id, image.format)), {
-      headers: { 'Content-Type': 'application/octet-stream' },
-    })
   }
 
   private known(nodeId: string): Node | undefined {

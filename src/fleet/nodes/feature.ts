@@ -8,7 +8,7 @@ import { nodesInTrouble, plainHttp } from './attention.ts'
 import { enrollNode, getEnrollment } from './enroll.ts'
 import { declareNodeLost } from './lose.ts'
 import { changeNode, getNode, listNodes } from './nodes.ts'
-import { expiredEnrollments, isAnyNodeLive, nodeTarget, searchNodes } from './queries.ts'
+import { expiredEnrollments, isAnyNodeLive, nodeById, nodeTarget, searchNodes } from './queries.ts'
 import { removeNode, removeNodeWithWorkloads } from './remove.ts'
 import { enrollments, nodeHeld, nodes } from './tables.ts'
 
@@ -69,7 +69,7 @@ const events = {
 type Events = typeof events
 declare module '../../kernel/register.ts' {
   interface Services {
-    /** Enrols nodes, checks their signatures, and hands out images and programs. */
+    /** Enrols nodes, checks their signatures, and hands out programs. */
     agents: AgentEndpoints
   }
   interface ScopeNames extends Scopes {}
@@ -102,6 +102,12 @@ export const nodesFeature = feature({
     removeNode,
     removeNodeWithWorkloads,
   ],
+  poolUsers: {
+    routerName(tx, nodeId) {
+      const node = nodeById(tx, nodeId)
+      return node?.removedAt === null ? node.name : undefined
+    },
+  },
   attention: [nodesInTrouble, plainHttp],
   auditTargets: [
     {
@@ -132,7 +138,6 @@ export const nodesFeature = feature({
     agents: new AgentEndpoints({
       db,
       clock,
-      dataDir: config.dataDir,
       agentDir: config.agentDir,
       encrypted: config.publicUrl.startsWith('https:') || config.agentInsecure,
     }),
@@ -140,7 +145,6 @@ export const nodesFeature = feature({
   routes: ({ app: { agents } }) => [
     ['POST', agentPaths.enroll, (request) => agents.enroll(request)],
     ['POST', agentPaths.challenge, (request) => agents.challenge(request)],
-    ['GET', `${agentPaths.images}/*`, (request) => agents.image(request)],
     ['GET', `${agentPaths.program}/*`, (request) => agents.program(request)],
   ],
   nav: [

@@ -1,10 +1,11 @@
 // A node that is lost for good: its machine burnt, or its disks did. Its workloads have failed, with the reason; their
 // addresses stay held until each is restored elsewhere or terminated. What jobs still had to do or to undo there is
 // dropped.
-import { changeWorkload } from '../../compute/workloads/queries.ts'
+
 import { ApiError } from '../../kernel/api/errors.ts'
 import { operation } from '../../kernel/api/operation.ts'
 import { emit } from '../../kernel/jobs/outbox.ts'
+import { changeWorkload } from '../workloads/queries.ts'
 import { confirmedName, heldBy, listed, MOST_LISTED, mustBeTyped, node, workloadList } from './model.ts'
 import { updateNode } from './queries.ts'
 

@@ -1,6 +1,5 @@
 import { Type as t } from 'typebox'
 import { Facts, PoolCapacity } from '../../../agent/protocol/wire.ts'
-import { workloadsOn } from '../../compute/workloads/queries.ts'
 import type { Actor } from '../../kernel/api/actor.ts'
 import { invalid } from '../../kernel/api/errors.ts'
 import {
@@ -17,6 +16,7 @@ import { iso, isoOrNull, second } from '../../kernel/db/clock.ts'
 import type { Db } from '../../kernel/db/open.ts'
 import { VERSION } from '../../kernel/version.ts'
 import { locationById } from '../locations/queries.ts'
+import { workloadsOn } from '../workloads/queries.ts'
 import { capacityOf, nodeById } from './queries.ts'
 import type { Node } from './tables.ts'
 

@@ -1,13 +1,13 @@
 // Taking in the reports of agents: facts, heartbeats, power changes, and the inventory, which is compared with what
 // should be.
 import type { Facts, Heartbeat, Inventory, Power } from '../../../agent/protocol/wire.ts'
-import { notePower, type Workload, workloadById, workloadsOn } from '../../compute/workloads/queries.ts'
 import { minute } from '../../kernel/db/clock.ts'
 import { type Db, type Tx, write } from '../../kernel/db/open.ts'
 import { SKEW_SHOWN_MS, type SteadyClock } from '../../kernel/db/steady-clock.ts'
 import { isHeldByJob } from '../../kernel/jobs/queries.ts'
 import { log } from '../../kernel/log.ts'
 import type { Report } from '../../kernel/nodes/hub.ts'
+import { notePower, type Workload, workloadById, workloadsOn } from '../workloads/queries.ts'
 import { nodeById, reportNode } from './queries.ts'
 import type { Difference } from './tables.ts'
 

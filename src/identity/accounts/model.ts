@@ -1,6 +1,6 @@
 // Accounts: their visibility, their form in the API, and the rules for addresses.
 import { Type as t } from 'typebox'
-import { serversOfOwner } from '../../compute/servers/queries.ts'
+import { serversOfOwner } from '../../fleet/workloads/reports.ts'
 import type { Right, Scope } from '../../kernel/api/access.ts'
 import type { Actor } from '../../kernel/api/actor.ts'
 import { ApiError, invalid } from '../../kernel/api/errors.ts'

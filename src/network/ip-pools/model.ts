@@ -1,11 +1,11 @@
 import { Type as t } from 'typebox'
-import { nodeById } from '../../fleet/nodes/queries.ts'
 import type { Actor } from '../../kernel/api/actor.ts'
 import { invalid } from '../../kernel/api/errors.ts'
 import { described, namedSchema, nullable, type Resource } from '../../kernel/api/operation.ts'
 import type { Db } from '../../kernel/db/open.ts'
 import { addressById, countAddresses, nodeIdsOf, poolById } from './queries.ts'
 import type { Address, Pool } from './tables.ts'
+import { type PoolContext, routerName } from './users.ts'
 
 const staffOnly =
   <Row>(find: (tx: Db, id: string) => Row | undefined) =>
@@ -39,19 +39,19 @@ export const poolAnswer = namedSchema('AddressPool', {
   nodes: t.Array(t.Object({ id: t.String(), name: t.String() })),
 })
 
-export function showPool(tx: Db, { nextOffset: _, createdAt: __, ...shown }: Pool) {
-  const { total, held, reserved } = countAddresses(tx, shown.id)
+export function showPool(call: PoolContext, { nextOffset: _, createdAt: __, ...shown }: Pool) {
+  const { total, held, reserved } = countAddresses(call.tx, shown.id)
   return {
     ...shown,
     held,
     reserved,
-    nodes: nodeIdsOf(tx, shown.id).map((id) => ({ id, name: nodeById(tx, id)?.name ?? '' })),
+    nodes: nodeIdsOf(call.tx, shown.id).map((id) => ({ id, name: routerName(call, id) ?? '' })),
     ...(shown.version === 4 ? { total, free: total - held - reserved } : { total: null, free: null }),
   }
 }
 
 /** Throws `validation_failed` when one of the ids is no node. */
-export function mustBeNodes(tx: Db, nodeIds: readonly string[]) {
-  if (!nodeIds.every((id) => nodeById(tx, id)?.removedAt === null))
+export function mustBeNodes(call: PoolContext, nodeIds: readonly string[]) {
+  if (nodeIds.some((id) => routerName(call, id) === undefined))
     throw invalid({ field: 'nodeIds', message: 'has an id that is not a node.' })
 }

@@ -1,6 +1,5 @@
 // Address pools: ranges from which workloads get their addresses, attached to the nodes that route them.
 import { Type as t } from 'typebox'
-import { workloadById } from '../../compute/workloads/queries.ts'
 import { ApiError, invalid } from '../../kernel/api/errors.ts'
 import { page, paginate } from '../../kernel/api/list.ts'
 import { named } from '../../kernel/api/named.ts'
@@ -16,7 +15,7 @@ import {
   countPools,
   deletePool,
   fillPool,
-  holderElsewhere,
+  holdersOf,
   insertPool,
   poolById,
   poolsByName,
@@ -24,6 +23,7 @@ import {
 } from './queries.ts'
 import { type Network, overlap, toNetwork, toNumber, toText } from './ranges.ts'
 import type { Address } from './tables.ts'
+import { holderElsewhere, holderOf, type PoolContext } from './users.ts'
 
 /** Every IPv4 address of a pool is a row from the start; a /16 is 65,536 rows. */
 const SMALLEST_IPV4_PREFIX = 16
@@ -57,7 +57,8 @@ export const createPool = operation({
     resolvers: ['9.9.9.9'],
     nodeIds: [],
   },
-  run({ tx, body, clock }) {
+  run(call) {
+    const { tx, body, clock } = call
     const network = networkFrom(body.network)
     const gateway = gatewayFrom(network, body.gateway)
     const { first, last } = rangeFrom(network, body)
@@ -66,7 +67,7 @@ export const createPool = operation({
       return r
     })
     const nodeIds = body.nodeIds ?? []
-    mustBeNodes(tx, nodeIds)
+    mustBeNodes(call, nodeIds)
     mustOverlapNone(tx, network, body.network)
     const it = named('pool', () =>
       insertPool(tx, {
@@ -83,7 +84,7 @@ export const createPool = operation({
     )
     if (network.version === 4) fill(tx, it.id, network, first, last, gateway)
     attachTo(tx, it.id, nodeIds)
-    return showPool(tx, it)
+    return showPool(call, it)
   },
 })
 
@@ -159,7 +160,7 @@ export const listPools = operation({
       name: 'pools',
       rows: (after, limit) => poolsByName(tx, after, limit),
       keyOf: (p) => p.name,
-      show: (p) => showPool(tx, p),
+      show: (p) => showPool(call, p),
       total: () => countPools(tx),
     })
   },
@@ -173,7 +174,7 @@ export const getPool = operation({
   access: { staff: ['nodes:read', 'network:write'] },
   on: pool,
   response: poolAnswer,
-  run: ({ tx, target }) => showPool(tx, target),
+  run: (call) => showPool(call, call.target),
 })
 
 const addressAnswer = namedSchema('PoolAddress', {
@@ -188,10 +189,8 @@ const addressAnswer = namedSchema('PoolAddress', {
   ),
 })
 
-function holderOf(tx: Db, { workloadId }: Address) {
-  const holder = workloadId === null ? undefined : workloadById(tx, workloadId)
-  return holder ? { id: holder.id, kind: holder.kind, hostname: holder.hostname } : null
-}
+const shownHolder = (call: PoolContext, { workloadId }: Address) =>
+  workloadId === null ? null : (holderOf(call, workloadId) ?? null)
 
 export const listPoolAddresses = operation({
   id: 'pools.addresses',
@@ -215,7 +214,7 @@ export const listPoolAddresses = operation({
         prefixLength: a.prefixLength,
         state: a.workloadId ? ('held' as const) : a.reservedFor ? ('reserved' as const) : ('free' as const),
         reservedFor: a.reservedFor,
-        workload: holderOf(tx, a),
+        workload: shownHolder(call, a),
       }),
       total: () => countAddresses(tx, target.id).total,
     })
@@ -233,22 +232,23 @@ export const attachPool = operation({
   response: poolAnswer,
   refuses: ['in_use'],
   example: { nodeIds: ['<node_id>'] },
-  auditSnapshot: ({ tx, target }) => ({
-    ...target,
-    nodes: showPool(tx, target)
+  auditSnapshot: (call) => ({
+    ...call.target,
+    nodes: showPool(call, call.target)
       .nodes.map(({ name }) => name)
       .sort(),
   }),
-  run({ tx, target, body }) {
-    mustBeNodes(tx, body.nodeIds)
-    const left = holderElsewhere(tx, target.id, body.nodeIds)
-    if (left !== undefined)
+  run(call) {
+    const { tx, target, body } = call
+    mustBeNodes(call, body.nodeIds)
+    const left = holderElsewhere(call, holdersOf(tx, target.id), body.nodeIds)
+    if (left)
       throw new ApiError(
         'in_use',
-        `${left} has an address of this pool on a node that would no longer route it. Move or terminate ` + 'it first.',
+        `${left.hostname} has an address of this pool on a node that would no longer route it. Move or terminate it first.`,
       )
     attachTo(tx, target.id, body.nodeIds)
-    return showPool(tx, target)
+    return showPool(call, target)
   },
 })
 

@@ -1,7 +1,6 @@
 // Queries on IP pools and addresses, for this feature and others.
 
 import { and, asc, count, eq, gt } from 'drizzle-orm'
-import { workloadReference } from '../../compute/workloads/queries.ts'
 import type { AuditTarget } from '../../kernel/audit/target.ts'
 import { type Db, prepared, type Tx } from '../../kernel/db/open.ts'
 import { reference } from '../../kernel/db/reference.ts'
@@ -134,23 +133,19 @@ const statements = prepared(({ $client }) => ({
     `SELECT p.id, p.name, p.network FROM pools p JOIN pool_nodes pn ON pn.pool_id = p.id
      WHERE pn.node_id = ? ORDER BY p.name`,
   ),
-  elsewhere: $client.prepare<{ hostname: string }, [string, string]>(
-    `SELECT ${workloadReference.column('w', 'hostname')}
-     FROM addresses a ${workloadReference.join('w', 'a.workload_id')}
-     WHERE a.pool_id = ?
-       AND ${workloadReference.column('w', 'nodeId')} NOT IN (SELECT value FROM json_each(?)) LIMIT 1`,
+  holders: $client.prepare<{ id: string }, [string]>(
+    'SELECT DISTINCT workload_id AS id FROM addresses WHERE pool_id = ? AND workload_id IS NOT NULL',
   ),
   anyFree: $client.prepare(
     `SELECT 1 FROM pool_nodes pn JOIN addresses a ON a.pool_id = pn.pool_id WHERE ${isFree('a')} LIMIT 1`,
   ),
 }))
 
-/**
- * The hostname of a workload that has an address of the pool and stands on none of these nodes; undefined when there is
- * none.
- */
-export const holderElsewhere = (tx: Db, poolId: string, nodeIds: readonly string[]): string | undefined =>
-  statements(tx).elsewhere.get(poolId, JSON.stringify(nodeIds))?.hostname
+/** The ids of what holds addresses of the pool. */
+export const holdersOf = (tx: Db, poolId: string): string[] =>
+  statements(tx)
+    .holders.all(poolId)
+    .map(({ id }) => id)
 
 /** How many IPv4 addresses are free for these nodes together: a pool that several of them route counts once. */
 export const countFreeIpv4 = (tx: Db, nodeIds: readonly string[]): number =>

@@ -1,5 +1,5 @@
 // The lines of the audit log, with the names that their actors and targets have today.
-import { workloadIdsOf } from '../../compute/workloads/reports.ts'
+import { workloadIdsOf } from '../../fleet/workloads/reports.ts'
 import { accountIdsNamed, accountReference } from '../../identity/accounts/queries.ts'
 import { tokenReference } from '../../identity/tokens/queries.ts'
 import type { AccountKind } from '../../kernel/api/access.ts'

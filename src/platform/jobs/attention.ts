@@ -1,5 +1,5 @@
-import { visible } from '../../compute/workloads/access.ts'
 import { areas } from '../../identity/accounts/areas.ts'
+import { visible } from '../../identity/team/access.ts'
 import { MOST_SHOWN, type Source } from '../../kernel/attention.ts'
 import { day, iso } from '../../kernel/db/clock.ts'
 import { lastFailedJobs, stuckJobRows, visibleJobs } from './queries.ts'

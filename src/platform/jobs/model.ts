@@ -1,6 +1,6 @@
 // Jobs, as people and billing systems follow them. The engine is kernel/jobs.
 import { Type as t } from 'typebox'
-import { accessLevel, rightsWith } from '../../compute/workloads/access.ts'
+import { accessLevel, rightsWith } from '../../identity/team/access.ts'
 import type { AccountKind } from '../../kernel/api/access.ts'
 import type { Actor } from '../../kernel/api/actor.ts'
 import { ApiError } from '../../kernel/api/errors.ts'

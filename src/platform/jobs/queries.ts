@@ -1,8 +1,9 @@
 // Jobs with the names beside them, as actors see them. The engine's own statements are in kernel/jobs.
-import { visible } from '../../compute/workloads/access.ts'
-import { workloadReference } from '../../compute/workloads/queries.ts'
+
 import { nodeReference } from '../../fleet/nodes/queries.ts'
+import { workloadReference } from '../../fleet/workloads/queries.ts'
 import { accountReference } from '../../identity/accounts/queries.ts'
+import { visible } from '../../identity/team/access.ts'
 import { tokenReference } from '../../identity/tokens/queries.ts'
 import type { AccountKind } from '../../kernel/api/access.ts'
 import type { Actor } from '../../kernel/api/actor.ts'

@@ -2,8 +2,8 @@
 // a new account has not done yet.
 import { Type as t } from 'typebox'
 import { serverKind } from '../../compute/servers/model.ts'
-import { visible } from '../../compute/workloads/access.ts'
-import { countByStatus } from '../../compute/workloads/reports.ts'
+import { countByStatus } from '../../fleet/workloads/reports.ts'
+import { visible } from '../../identity/team/access.ts'
 import { operation, type ReadContext, time } from '../../kernel/api/operation.ts'
 import { attention, needsAttention, step } from '../../kernel/attention.ts'
 import { iso } from '../../kernel/db/clock.ts'

@@ -1,7 +1,7 @@
 // The state table of servers, asked of the API: every state and every action, one test per cell.
 import { afterAll, describe, expect, test } from 'bun:test'
 import { type Action, actionNames, disabledReason, table } from '../../../src/compute/servers/state.ts'
-import type { Status } from '../../../src/compute/workloads/status.ts'
+import type { Status } from '../../../src/fleet/workloads/status.ts'
 import { type Panel, panel, type Snapshot, type World, world } from '../../support/world/panel.ts'
 
 type State = {

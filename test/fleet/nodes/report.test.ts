@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import type { Inventory, Power } from '../../../agent/protocol/wire.ts'
-import type { Lifecycle, Workload } from '../../../src/compute/workloads/tables.ts'
 import { compare } from '../../../src/fleet/nodes/report.ts'
+import type { Lifecycle, Workload } from '../../../src/fleet/workloads/tables.ts'
 import { newId } from '../../../src/kernel/db/ids.ts'
 import { journalOf } from '../../support/journal.ts'
 import { type World, world } from '../../support/world/panel.ts'

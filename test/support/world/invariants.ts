@@ -1,8 +1,8 @@
 // The state of node and panel in a form that two runs can be compared by: a job must end in the same state after every
 // crash.
 import { Database } from 'bun:sqlite'
-import { workloadById } from '../../../src/compute/workloads/queries.ts'
-import { statusOf } from '../../../src/compute/workloads/status.ts'
+import { workloadById } from '../../../src/fleet/workloads/queries.ts'
+import { statusOf } from '../../../src/fleet/workloads/status.ts'
 import type { World } from './panel.ts'
 
 export type Invariants = {

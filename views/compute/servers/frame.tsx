@@ -1,7 +1,7 @@
 // The header of every page of a server: its state, what can be done with it, its tabs, and the job that is changing it.
 import type { ComponentChildren } from 'preact'
 import { server as resource } from '../../../src/compute/servers/model.ts'
-import { rightsWith } from '../../../src/compute/workloads/access.ts'
+import { rightsWith } from '../../../src/identity/team/access.ts'
 import type { listMemberships } from '../../../src/identity/team/memberships.ts'
 import { roles } from '../../../src/identity/team/role.ts'
 import { mayCallOn } from '../../../src/kernel/api/operation.ts'

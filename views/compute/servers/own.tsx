@@ -1,7 +1,7 @@
 // The servers of a customer, own and shared ones.
 import { listServers } from '../../../src/compute/servers/list.ts'
 import { powerServer } from '../../../src/compute/servers/power.ts'
-import { rightsWith } from '../../../src/compute/workloads/access.ts'
+import { rightsWith } from '../../../src/identity/team/access.ts'
 import { recordsOf } from '../../../src/kernel/api/list.ts'
 import { mayCallOn } from '../../../src/kernel/api/operation.ts'
 import { type At, page, reading } from '../../../src/kernel/web/page.ts'

@@ -2,9 +2,9 @@
 // failure returns the server. A reinstallation is a saga of its own (reinstall.ts), because there a system exists that
 // must survive a failure.
 import { type ImageSource, nodeCommand } from '../../../../agent/protocol/wire.ts'
+import { changeWorkload } from '../../../fleet/workloads/queries.ts'
 import { emit } from '../../../kernel/jobs/outbox.ts'
 import { saga } from '../../../kernel/jobs/saga.ts'
-import { changeWorkload } from '../../workloads/queries.ts'
 import { inEvent, load } from '../model.ts'
 import { BOOT_LIMIT_SECONDS, NO_ANSWER, planInstallation } from './plan.ts'
 import type { Access } from './seed.ts'

@@ -2,9 +2,9 @@
 // repeated step sends the same values.
 import { type PortRules, type Seed, TAP_PREFIX, type Vm, type Volume } from '../../../../agent/protocol/wire.ts'
 import { nodeById } from '../../../fleet/nodes/queries.ts'
+import { takeDiskGeneration } from '../../../fleet/workloads/queries.ts'
 import type { Tx } from '../../../kernel/db/open.ts'
 import { addressesOf } from '../../../network/ip-pools/allocate.ts'
-import { takeDiskGeneration } from '../../workloads/queries.ts'
 import type { Server } from '../model.ts'
 import { type Access, seedFor } from './seed.ts'
 

@@ -2,7 +2,7 @@ import { second } from '../../../kernel/db/clock.ts'
 import { feature } from '../../../kernel/feature.ts'
 import { inviteCustomer, mailResetLinks, requestReset, setPassword } from './password-links.ts'
 import { expiredLinks, expiredResetRequests } from './queries.ts'
-import { createServerSignInLink, createSignInLink, useSignInLink } from './sign-in-links.ts'
+import { createSignInLink, useSignInLink } from './sign-in-links.ts'
 
 const errors = {
   link_not_valid: {
@@ -27,7 +27,7 @@ export const linksFeature = feature({
   name: 'links',
   ids,
   errors,
-  operations: [useSignInLink, requestReset, setPassword, inviteCustomer, createSignInLink, createServerSignInLink],
+  operations: [useSignInLink, requestReset, setPassword, inviteCustomer, createSignInLink],
   expiring: [expiredLinks, expiredResetRequests],
   schedule: [
     { everyMs: 2 * second, words: 'mailing links to new passwords', work: ({ db, app }) => mailResetLinks(db, app) },

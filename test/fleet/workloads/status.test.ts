@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { Power } from '../../../agent/protocol/wire.ts'
-import { type Status, statuses, statusIs, statusOf, statusSql } from '../../../src/compute/workloads/status.ts'
-import type { Lifecycle } from '../../../src/compute/workloads/tables.ts'
+import { type Status, statuses, statusIs, statusOf, statusSql } from '../../../src/fleet/workloads/status.ts'
+import type { Lifecycle } from '../../../src/fleet/workloads/tables.ts'
 import { type World, world } from '../../support/world/panel.ts'
 
 /** Per lifecycle and power: the status without a suspension, and with one. */

@@ -21,6 +21,14 @@ const held = prepared(({ $client }) =>
 /** Resources that the workloads of a reseller and of its customers hold together, by the names of its quotas. */
 export const heldUnder = (tx: Db, resellerId: string): Held => held(tx).get(resellerId)!
 
+const owned = prepared(({ $client }) =>
+  $client.prepare<{ n: number }, [string]>(
+    `SELECT count(*) AS n ${fromWorkloads} WHERE w.kind = 'server' AND w.owner_id = +? AND w.terminated_at IS NULL`,
+  ),
+)
+/** How many servers the account itself has. */
+export const serversOfOwner = (tx: Db, ownerId: string): number => owned(tx).get(ownerId)!.n
+
 type Group = Pick<Workload, 'lifecycle' | 'suspendedAt' | 'power'> & { n: number }
 /** How many workloads of this kind have which status; terminated ones are left out. */
 export function countByStatus(tx: Db, { kind }: WorkloadKind, { where, values }: Where): Record<string, number> {

@@ -1,14 +1,14 @@
 // Reserving node, resources, number, hostname and addresses for a new workload of any kind, in the transaction that
 // accepts the order: two orders never get the same.
 import { randomBytes } from 'node:crypto'
-import type { Location } from '../../fleet/locations/model.ts'
-import type { NodeCapacity } from '../../fleet/nodes/queries.ts'
-import { placeIn } from '../../fleet/placement/placement.ts'
 import { ApiError } from '../../kernel/api/errors.ts'
 import type { AppContext } from '../../kernel/api/operation.ts'
 import { type IdPrefix, newId } from '../../kernel/db/ids.ts'
 import { isUniqueViolation, type Tx } from '../../kernel/db/open.ts'
 import { takeIpv4, takeIpv6 } from '../../network/ip-pools/allocate.ts'
+import type { Location } from '../locations/model.ts'
+import type { NodeCapacity } from '../nodes/queries.ts'
+import { placeIn } from '../placement/placement.ts'
 import type { WorkloadKind } from './kind.ts'
 import { insertWorkload, nextNumber } from './queries.ts'
 import type { Lifecycle } from './tables.ts'

@@ -2,12 +2,10 @@
 import { and, eq, getTableColumns, getTableName, isNull, sql } from 'drizzle-orm'
 import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core'
 import type { Power } from '../../../agent/protocol/wire.ts'
-import type { Resource } from '../../kernel/api/operation.ts'
 import type { AuditTarget } from '../../kernel/audit/target.ts'
 import { type Db, prepared, type Tx } from '../../kernel/db/open.ts'
 import { reference } from '../../kernel/db/reference.ts'
 import { columnList, columnSql, decoding, inserting, rowBy } from '../../kernel/db/rows.ts'
-import { accessLevel, canSee, type Deciding, rightsWith } from './access.ts'
 import { type Status, statusOf } from './status.ts'
 import { type Lifecycle, type Workload, workloads } from './tables.ts'
 
@@ -56,6 +54,10 @@ const statements = prepared(({ $client }) => ({
   hostnameHolder: $client.prepare<{ id: string }, [string, string, string]>(
     'SELECT id FROM workloads WHERE owner_id = ? AND hostname = ? AND id <> ? AND terminated_at IS NULL',
   ),
+  elsewhere: $client.prepare<{ id: string; kind: string; hostname: string }, [string, string]>(
+    `SELECT id, kind, hostname FROM workloads
+     WHERE id IN (SELECT value FROM json_each(?)) AND node_id NOT IN (SELECT value FROM json_each(?)) LIMIT 1`,
+  ),
   deciding: $client.prepare<Deciding, [string]>(
     `SELECT id, owner_id AS ownerId, reseller_id AS resellerId, terminated_at AS terminatedAt
      FROM workloads WHERE id = ?`,
@@ -69,6 +71,14 @@ export const takeDiskGeneration = (tx: Tx, id: string): number => statements(tx)
 /** Can this workload have this hostname? Another one of the same owner that is not terminated may have it. */
 export const isHostnameFree = (tx: Tx, { id, ownerId }: Pick<Workload, 'id' | 'ownerId'>, hostname: string): boolean =>
   statements(tx).hostnameHolder.get(ownerId, hostname, id) === null
+/** One of these workloads that stands on none of these nodes; undefined where there is none. */
+export const workloadElsewhere = (tx: Db, ids: readonly string[], nodeIds: readonly string[]) =>
+  statements(tx).elsewhere.get(JSON.stringify(ids), JSON.stringify(nodeIds)) ?? undefined
+
+/** The few columns that decide who sees a workload. */
+export type Deciding = Pick<Workload, 'id' | 'ownerId' | 'resellerId' | 'terminatedAt'>
+export const decidingRow = (tx: Db, id: string): Deciding | null => statements(tx).deciding.get(id)
+
 /** The number of the next workload, in the transaction that inserts it. */
 export const nextNumber = (tx: Tx): number => statements(tx).number.get()!.n
 
@@ -116,17 +126,6 @@ export function rowsOf<T extends SQLiteTable & { id: SQLiteColumn }>(table: T) {
     return row && Object.assign(row, { status: statusOf(row) })
   }
 }
-
-/** `find` and `rights` of a resource whose rows are workloads of one kind. */
-export const workloadResource = <Row extends Workload>(byId: (tx: Db, id: string) => Row | undefined) =>
-  ({
-    find: (tx, actor, id) => {
-      // The few columns that decide come first: the time the answer takes does not show that there is such a workload.
-      const deciding = statements(tx).deciding.get(id)
-      return deciding && canSee(tx, actor, deciding) ? byId(tx, id) : undefined
-    },
-    rights: (tx, actor, row) => rightsWith(accessLevel(tx, actor, row)!),
-  }) satisfies Pick<Resource<Row>, 'find' | 'rights'>
 
 /** Columns of `workloads w` for rows of a list, by the names of the record. */
 export const workloadColumns = `w.id, w.kind, w.number, w.name, w.hostname, w.lifecycle, w.suspended_at AS suspendedAt,

@@ -1,17 +1,16 @@
 // Visibility of workloads: one rule for one row, for lists and for counts.
-import { fromShared, isMember, roleOn } from '../../identity/team/queries.ts'
-import { opens, type Role } from '../../identity/team/role.ts'
+
+import { type Deciding, decidingRow, fromWorkloads, type Workload } from '../../fleet/workloads/queries.ts'
 import type { Scope } from '../../kernel/api/access.ts'
 import type { Actor } from '../../kernel/api/actor.ts'
+import type { Resource } from '../../kernel/api/operation.ts'
 import type { Db } from '../../kernel/db/open.ts'
 import type { Where } from '../../kernel/db/rows.ts'
-import type { Workload } from './tables.ts'
+import { isMember, joinShared, roleOn } from './queries.ts'
+import { opens, type Role } from './role.ts'
 
 /** `own`: the actor owns the workload or acts for its owner; a role: the owner gave it to the actor. */
 export type AccessLevel = 'own' | Role
-
-/** The few columns that decide who sees a workload. */
-export type Deciding = Pick<Workload, 'id' | 'ownerId' | 'resellerId' | 'terminatedAt'>
 
 /** The same rule as `own` and `visible` below, for one row. */
 export function accessLevel(tx: Db, actor: Actor, workload: Omit<Deciding, 'terminatedAt'>): AccessLevel | undefined {
@@ -49,10 +48,21 @@ export function own(actor: Actor): Where {
 export function visible(tx: Db, actor: Actor): Where {
   const { where, values } = own(actor)
   if (where === '0' || actor.kind === 'staff' || !isMember(tx, actor.accountId)) return { where, values }
-  const shared = `SELECT w.id ${fromShared('w', (condition) => `JOIN workloads w ON ${condition}`)}`
+  const shared = `SELECT w.id ${fromWorkloads} ${joinShared('w')}`
   // A list of ids keeps the order of the ids; with OR the planner would sort every row before it takes the first fifty.
   return {
-    where: `w.id IN (SELECT w.id FROM workloads w WHERE ${where} UNION ALL ${shared}) AND w.terminated_at IS NULL`,
+    where: `w.id IN (SELECT w.id ${fromWorkloads} WHERE ${where} UNION ALL ${shared}) AND w.terminated_at IS NULL`,
     values: [...values, actor.accountId],
   }
 }
+
+/** `find` and `rights` of a resource whose rows are workloads of one kind. */
+export const workloadResource = <Row extends Workload>(byId: (tx: Db, id: string) => Row | undefined) =>
+  ({
+    find: (tx, actor, id) => {
+      // The few columns that decide come first: the time the answer takes does not show that there is such a workload.
+      const deciding = decidingRow(tx, id)
+      return deciding && canSee(tx, actor, deciding) ? byId(tx, id) : undefined
+    },
+    rights: (tx, actor, row) => rightsWith(accessLevel(tx, actor, row)!),
+  }) satisfies Pick<Resource<Row>, 'find' | 'rights'>

@@ -1,0 +1,25 @@
+// How many servers were made of an image or ordered with a package: what is ordered belongs to features above the
+// catalogue, which declare it here.
+import type { AppContext } from '../kernel/api/operation.ts'
+import type { Db } from '../kernel/db/open.ts'
+
+export type CatalogueUse = {
+  /** How many of this feature's things were made of the image. */
+  ofImage?(tx: Db, imageId: string): number
+  /** How many of this feature's things have the package. */
+  ofPackage?(tx: Db, packageId: string): number
+}
+
+declare module '../kernel/feature.ts' {
+  interface FeatureFields {
+    /** Counts of what uses images and packages. */
+    catalogueUse?: CatalogueUse
+  }
+}
+
+export type UseContext = Pick<AppContext, 'registry'> & { tx: Db }
+const sum = ({ registry }: UseContext, of: (use: CatalogueUse) => number | undefined): number =>
+  registry.features.reduce((n, { catalogueUse }) => n + ((catalogueUse && of(catalogueUse)) ?? 0), 0)
+
+export const useOfImage = (call: UseContext, id: string): number => sum(call, (use) => use.ofImage?.(call.tx, id))
+export const useOfPackage = (call: UseContext, id: string): number => sum(call, (use) => use.ofPackage?.(call.tx, id))

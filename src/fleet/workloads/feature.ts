@@ -1,0 +1,15 @@
+import { feature } from '../../kernel/feature.ts'
+import { workloadById, workloadElsewhere } from './queries.ts'
+import { workloadCounts, workloads } from './tables.ts'
+
+export const workloadsFeature = feature({
+  name: 'workloads',
+  tables: [workloads, workloadCounts],
+  poolUsers: {
+    holder(tx, id) {
+      const workload = workloadById(tx, id)
+      return workload && { id, kind: workload.kind, hostname: workload.hostname }
+    },
+    holderElsewhere: workloadElsewhere,
+  },
+})

@@ -1,0 +1,37 @@
+// Pools are routed by nodes, and their addresses are held by workloads. Both belong to features above this one, which
+// declare here what pools have to know of them.
+import type { AppContext } from '../../kernel/api/operation.ts'
+import type { Db } from '../../kernel/db/open.ts'
+
+export type Holder = { id: string; kind: string; hostname: string }
+export type PoolUsers = {
+  /** The name of the node with this id that may route pools; undefined where there is none. */
+  routerName?(tx: Db, nodeId: string): string | undefined
+  /** The holder with this id; undefined where it is none of this feature's. */
+  holder?(tx: Db, id: string): Holder | undefined
+  /** One of these holders that stands on none of these nodes; undefined where there is none. */
+  holderElsewhere?(tx: Db, holderIds: readonly string[], nodeIds: readonly string[]): Holder | undefined
+}
+
+declare module '../../kernel/feature.ts' {
+  interface FeatureFields {
+    /** Nodes that route pools, or things that hold their addresses. */
+    poolUsers?: PoolUsers
+  }
+}
+
+export type PoolContext = Pick<AppContext, 'registry'> & { tx: Db }
+/** The first answer of a feature that has one. */
+function asked<T>({ registry }: PoolContext, ask: (users: PoolUsers) => T | undefined): T | undefined {
+  for (const { poolUsers } of registry.features) {
+    const found = poolUsers && ask(poolUsers)
+    if (found !== undefined) return found
+  }
+  return undefined
+}
+
+export const routerName = (call: PoolContext, nodeId: string) =>
+  asked(call, (users) => users.routerName?.(call.tx, nodeId))
+export const holderOf = (call: PoolContext, id: string) => asked(call, (users) => users.holder?.(call.tx, id))
+export const holderElsewhere = (call: PoolContext, holderIds: readonly string[], nodeIds: readonly string[]) =>
+  asked(call, (users) => users.holderElsewhere?.(call.tx, holderIds, nodeIds))
