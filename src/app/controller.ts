@@ -20,7 +20,7 @@ import { answered, type IncomingRequest } from '../kernel/api/response.ts'
 import { named, type Secrets, secretsFromFile } from '../kernel/crypto/secrets.ts'
 import { type Clock, second } from '../kernel/db/clock.ts'
 import { keysInUse } from '../kernel/db/encrypted.ts'
-import { type Db, openDb } from '../kernel/db/open.ts'
+import { type Db, openDb, whenHealed } from '../kernel/db/open.ts'
 import { RenderedRows } from '../kernel/db/rendered.ts'
 import { hostTime, SteadyClock } from '../kernel/db/steady-clock.ts'
 import type { Feature } from '../kernel/feature.ts'
@@ -133,6 +133,11 @@ export async function createController({
     tell: (level, message, about) => log[level](message, { ...about, node: nameOf(about['nodeId']) }),
   })
 
+  // Reports of the time between are not in the database: nodes that connect again report everything.
+  whenHealed(db, () => {
+    if (reports.takeDropped()) hub.disconnectAll()
+  })
+
   const { pages } = registry
   const leads = leadingTo(pages)
   const app: AppContext = {
@@ -150,6 +155,7 @@ export async function createController({
     signIns: new Limit(SIGN_INS_PER_MINUTE, clock),
     refusedLines: new Limit(1, clock),
     brandFor,
+    interruptedJobs: () => runner.interrupted(),
     nodes: {
       connected: hub.connected,
       heartbeat: reports.heartbeat,

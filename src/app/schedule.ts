@@ -1,17 +1,36 @@
 // Starts what the clock starts: the `schedule` of every feature.
+import { minute } from '../kernel/db/clock.ts'
+import { isDatabaseError } from '../kernel/db/health.ts'
+import { whenHealed } from '../kernel/db/open.ts'
 import type { ScheduleContext, ScheduledWork } from '../kernel/feature.ts'
 import { log } from '../kernel/log.ts'
 
-/** Returns the function that stops it. Work that fails once, e.g. on a full disk, is tried again at its next turn. */
+/**
+ * Returns the function that stops it. Work that fails is tried again at its next turn; where the database could not be
+ * written, as soon as it can, and every minute.
+ */
 export function startSchedule(schedule: readonly ScheduledWork[], context: ScheduleContext): () => void {
-  const timers = schedule.map(({ everyMs, words, work }) =>
-    setInterval(async () => {
-      try {
-        await work(context)
-      } catch (error) {
-        log.error(`${words} failed`, { error })
-      }
-    }, everyMs),
-  )
-  return () => timers.forEach(clearInterval)
+  const missed = new Set<ScheduledWork>()
+  let stopped = false
+  async function begin(scheduled: ScheduledWork) {
+    if (stopped) return
+    missed.delete(scheduled)
+    try {
+      await scheduled.work(context)
+    } catch (error) {
+      // The journal says once why the database cannot be written, not for each work at each turn.
+      if (isDatabaseError(error)) missed.add(scheduled)
+      else log.error(`${scheduled.words} failed`, { error })
+    }
+  }
+  const catchUp = () => void [...missed].map(begin)
+  whenHealed(context.db, catchUp)
+  const timers = [
+    ...schedule.map((scheduled) => setInterval(() => begin(scheduled), scheduled.everyMs)),
+    setInterval(catchUp, minute),
+  ]
+  return () => {
+    stopped = true
+    timers.forEach(clearInterval)
+  }
 }

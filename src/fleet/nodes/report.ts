@@ -2,6 +2,7 @@
 // should be.
 import type { Facts, Heartbeat, Inventory, Power } from '../../../agent/protocol/wire.ts'
 import { minute } from '../../kernel/db/clock.ts'
+import { isDatabaseError } from '../../kernel/db/health.ts'
 import { type Db, type Tx, write } from '../../kernel/db/open.ts'
 import { SKEW_SHOWN_MS, type SteadyClock } from '../../kernel/db/steady-clock.ts'
 import { isHeldByJob } from '../../kernel/jobs/queries.ts'
@@ -26,6 +27,7 @@ export class Reports {
   private waiting: ((tx: Tx) => void)[] = []
   private pause: Timer | undefined
   private spentMs = 0
+  private dropped = false
 
   constructor(
     private db: Db,
@@ -59,6 +61,8 @@ export class Reports {
    * nothing is lost.
    */
   private keep(report: (tx: Tx) => void) {
+    // Waiting for the database they would fill the memory; a node repeats them when it connects again.
+    if (this.db.$client.health.trouble) return void (this.dropped = true)
     this.waiting.push(report)
     this.pause ??= setTimeout(() => this.goOn(), WINDOW_MS)
     if (this.waiting.length === 1 && this.spentMs < WINDOW_MS / 2) this.write()
@@ -79,9 +83,17 @@ export class Reports {
       })
     } catch (error) {
       // A report that cannot be stored does not end the controller: the nodes repeat it.
-      log.error('reports of nodes could not be kept', { error })
+      this.dropped = true
+      if (!isDatabaseError(error)) log.error('reports of nodes could not be kept', { error })
     }
     this.spentMs += performance.now() - began
+  }
+
+  /** Were reports dropped since this was last called? Then nodes have to repeat them. */
+  takeDropped(): boolean {
+    const { dropped } = this
+    this.dropped = false
+    return dropped
   }
 
   /** Reports that still wait are dropped: nodes repeat them at the next start. */

@@ -5,7 +5,7 @@ import { ApiError } from '../../kernel/api/errors.ts'
 import type { Sender } from '../../kernel/api/http.ts'
 import { digest } from '../../kernel/crypto/secrets.ts'
 import { minute } from '../../kernel/db/clock.ts'
-import { type Db, write } from '../../kernel/db/open.ts'
+import { type Db, writeIfPossible } from '../../kernel/db/open.ts'
 import { inside } from '../../kernel/net/cidr.ts'
 import type { Account } from '../accounts/model.ts'
 import { accountById } from '../accounts/queries.ts'
@@ -42,7 +42,7 @@ export function authenticate(db: Db, { rights, request, origin, now, from, onPag
 function sessionSender(db: Db, rights: HeldRights, session: Session, now: number, isActivity: boolean): Sender {
   const account = accountById(db, session.accountId)
   if (!account) return nobody
-  if (isActivity && now - session.seenAt > SEEN_EVERY_MS) write(db, (tx) => markSeen(tx, session, now))
+  if (isActivity && now - session.seenAt > SEEN_EVERY_MS) writeIfPossible(db, (tx) => markSeen(tx, session, now))
   const role = roleOf(db, account)
   const held = rights.of(account.kind, role)
   const { id: sessionId, confirmedAt } = session
@@ -99,7 +99,8 @@ function tokenSender(db: Db, rights: HeldRights, header: string, now: number, fr
     limitKey: row.id,
     // At most once a minute: each mark is a flush to disk.
     used() {
-      if (row.usedAt === null || now - row.usedAt > minute) write(db, (tx) => markTokenUsed(tx, row.id, now, from))
+      if (row.usedAt === null || now - row.usedAt > minute)
+        writeIfPossible(db, (tx) => markTokenUsed(tx, row.id, now, from))
     },
     ...(allow ? { allowed: (address: string) => inside(address, allow) } : {}),
   }

@@ -142,7 +142,9 @@ export const kernelErrors = {
   },
   restarting: {
     status: 503,
-    when: 'The controller is restarting and accepts no changes; reads keep working.',
+    when:
+      'The controller is restarting, or its database cannot be written; the message says which. Changes are ' +
+      'refused, reads keep working.',
     remedy: 'Try again after `Retry-After`, with the same Idempotency-Key.',
   },
 } as const

@@ -8,6 +8,7 @@ import type { Clock } from '../db/clock.ts'
 import type { Db, Tx } from '../db/open.ts'
 import type { RenderedRows } from '../db/rendered.ts'
 import type { SteadyClock } from '../db/steady-clock.ts'
+import type { Interrupted } from '../jobs/failures.ts'
 import type { AppConfig, Services } from '../register.ts'
 import type { Brand } from '../web/brand.ts'
 import { type AccountKind, isScope, type Right, type Scope } from './access.ts'
@@ -33,6 +34,8 @@ export interface AppContext extends Services {
     /** Closes its socket once the transaction at hand is through. */
     disconnect(nodeId: string): void
   }
+  /** Jobs that an error outside their steps has stopped, until they go on. */
+  interruptedJobs(): readonly Interrupted[]
   /** The JSON of rows of long lists. */
   renderedRows: RenderedRows
   /** Refuses the 21st sign-in of a minute from one address. */

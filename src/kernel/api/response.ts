@@ -1,5 +1,6 @@
 // Every response leaves through `answered`: of the API, of pages, files, agents' paths and the socket's upgrade. So
 // each has a request id and the common headers, and each is in the journal when requests are logged.
+import { DatabaseUnavailable } from '../db/health.ts'
 import { log, plainPath } from '../log.ts'
 import { ApiError, type ErrorTable, errorBody } from './errors.ts'
 
@@ -68,9 +69,19 @@ export async function answered<T extends Made>(
 
 export const asJson = { 'Content-Type': 'application/json; charset=utf-8' }
 
-/** The response for an error: an ApiError as it is, any other as `internal_error` with its cause in the journal. */
-export function refuse(error: unknown, request: IncomingRequest): Response {
+/** Clients ask again after this time, also with a database that cannot be written. */
+const RETRY_AFTER_SECONDS = 60
+
+/**
+ * The response for an error: an ApiError as it is, a database that cannot be written as `restarting`, any other as
+ * `internal_error` with its cause in the journal.
+ */
+export function refuse(thrown: unknown, request: IncomingRequest): Response {
   const { requestId, errors } = request.info
+  const error =
+    thrown instanceof DatabaseUnavailable
+      ? new ApiError('restarting', thrown.message, { retryAfterSeconds: RETRY_AFTER_SECONDS })
+      : thrown
   const r =
     error instanceof ApiError
       ? error

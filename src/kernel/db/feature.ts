@@ -1,4 +1,5 @@
 import { feature } from '../feature.ts'
+import { second } from './clock.ts'
 import { deleteExpired, EXPIRED_DELETED_EVERY_MS } from './expiring.ts'
 import { encryptedSettings, settings } from './tables.ts'
 
@@ -11,6 +12,11 @@ export const settingsStoreFeature = feature({
       everyMs: EXPIRED_DELETED_EVERY_MS,
       words: 'deleting what has expired',
       work: ({ db, app }) => deleteExpired(db, app.registry.expiring, app.clock),
+    },
+    {
+      everyMs: 2 * second,
+      words: 'checking whether the database can be written',
+      work: ({ db }) => db.$client.health.check(),
     },
   ],
 })

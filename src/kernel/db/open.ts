@@ -1,6 +1,8 @@
 // The one place that opens the database. One connection, one writer: every change is one transaction.
 import { Database, type Statement } from 'bun:sqlite'
 import { type BunSQLiteDatabase, drizzle } from 'drizzle-orm/bun-sqlite'
+import { log } from '../log.ts'
+import { BUSY_TIMEOUT_MS, DatabaseHealth, DatabaseUnavailable } from './health.ts'
 import { type Migration, migrate } from './migrate.ts'
 
 declare const inTransaction: unique symbol
@@ -11,7 +13,7 @@ export type Db = Omit<Whole, 'insert' | 'update' | 'delete' | 'run' | 'transacti
 export type Tx = Whole & { readonly [inTransaction]: true }
 
 const pragmas = [
-  'busy_timeout=5000', // first: switching to WAL may itself have to wait for another connection
+  `busy_timeout=${BUSY_TIMEOUT_MS}`, // first: switching to WAL may itself have to wait for another connection
   'journal_mode=WAL',
   'synchronous=FULL', // an acknowledged change survives a power cut
   'foreign_keys=ON',
@@ -33,6 +35,8 @@ export class DatabaseFile extends Database {
   /** Results of `prepared`, by the function that builds them. */
   readonly statements = new Map<(db: Db) => unknown, unknown>()
   readonly afterWrite: (() => void)[] = []
+  /** Set once the schema is up to date. */
+  health!: DatabaseHealth
   /** Inside `write`, where rows are read that may still be rolled back. */
   changing = false
   private control:
@@ -47,15 +51,19 @@ export class DatabaseFile extends Database {
       commit: this.prepare('COMMIT'),
       rollback: this.prepare('ROLLBACK'),
     }
-    this.control.begin[kind].run()
-    this.changing = kind === 'IMMEDIATE'
+    const { begin, commit, rollback } = this.control
+    if (kind === 'IMMEDIATE') this.health.mustBeWritable()
     try {
+      begin[kind].run()
+      this.changing = kind === 'IMMEDIATE'
       const result = work()
-      this.control.commit.run()
+      commit.run()
       return result
     } catch (error) {
-      if (this.inTransaction) this.control.rollback.run()
-      throw error
+      const met = this.health.met(error)
+      // Some errors of the disk have rolled it back already.
+      if (this.inTransaction) rollback.run()
+      throw kind === 'IMMEDIATE' ? met : error
     } finally {
       this.changing = false
     }
@@ -70,6 +78,7 @@ export function openDb(path: string, migrations?: readonly Migration[]): Db {
   const file = new DatabaseFile(path, { create: true, strict: true })
   for (const pragma of pragmas) file.run(`PRAGMA ${pragma}`)
   migrate(file, migrations)
+  file.health = new DatabaseHealth(file)
   return drizzle(file) as unknown as Whole
 }
 
@@ -79,7 +88,7 @@ export const afterWrite = (db: Db, work: () => void) => void db.$client.afterWri
 /**
  * One immediate transaction: all of `work` is on disk when this returns, or nothing of it. `T extends Promise` is
  * refused: bun:sqlite commits when the callback returns, not when its promise settles. So is a Tx: there is no
- * transaction inside a transaction.
+ * transaction inside a transaction. Throws `DatabaseUnavailable` when the database cannot be written.
  */
 export function write<T>(
   db: Db & { readonly [inTransaction]?: never },
@@ -87,9 +96,27 @@ export function write<T>(
 ): T {
   const { $client } = db as Db
   const result = $client.inOne('IMMEDIATE', () => (work as (tx: Tx) => T)(db as Db as Tx))
-  for (const after of $client.afterWrite) after()
+  // The change is on disk: an error of work that follows it must not make it look refused.
+  for (const after of $client.afterWrite)
+    try {
+      after()
+    } catch (error) {
+      log.error('work that follows a change failed and is taken up later', { error: $client.health.met(error) })
+    }
   return result
 }
+
+/** `write` for a change that a read can do without: nothing is done while the database cannot be written. */
+export function writeIfPossible(db: Db & { readonly [inTransaction]?: never }, work: (tx: Tx) => void) {
+  try {
+    write(db, work)
+  } catch (error) {
+    if (!(error instanceof DatabaseUnavailable)) throw error
+  }
+}
+
+/** `work` runs when changes are made again after a time in which they were refused. */
+export const whenHealed = (db: Db, work: () => void) => void db.$client.health.whenHealed.push(work)
 
 /** One snapshot for a whole answer. */
 export const read = <T>(db: Db, work: (tx: Db) => T): T => db.$client.inOne('DEFERRED', () => work(db))

@@ -2,6 +2,7 @@
 import type { NodeCommand } from '../../../agent/protocol/wire.ts'
 import { ApiError } from '../api/errors.ts'
 import { type Clock, minute, second } from '../db/clock.ts'
+import { isDatabaseError } from '../db/health.ts'
 import type { Db } from '../db/open.ts'
 import { CommandFailed, ExternalFailed, type Failure, InjectedCrash, Parked, Stopped } from './failures.ts'
 import { Lanes } from './lanes.ts'
@@ -215,9 +216,9 @@ export class Execution {
   }
 }
 
-/** The error ends the run of a job and says nothing about the step. */
+/** The error ends the run of a job and says nothing about the step: one of the database fails no step. */
 export const isInterruption = (cause: unknown) =>
-  cause instanceof InjectedCrash || cause instanceof Stopped || cause instanceof Parked
+  cause instanceof InjectedCrash || cause instanceof Stopped || cause instanceof Parked || isDatabaseError(cause)
 
 /**
  * Ends the key of a command that is tried again: the node answers a key it has ended from its journal, also with its

@@ -1,4 +1,4 @@
-import { second } from '../db/clock.ts'
+import { minute, second } from '../db/clock.ts'
 import { feature } from '../feature.ts'
 import { expiredEvents } from './outbox.ts'
 import { events, jobLog, jobSteps, jobs } from './tables.ts'
@@ -19,5 +19,10 @@ export const jobRunnerFeature = feature({
   expiring: [expiredEvents],
   schedule: [
     { everyMs: 5 * second, words: 'looking after jobs whose node is away', work: ({ runner }) => runner.sweep() },
+    {
+      everyMs: minute,
+      words: 'picking up jobs that nothing looks after',
+      work: ({ runner }) => runner.pickUpOrphans(),
+    },
   ],
 })

@@ -22,8 +22,13 @@ export class Lanes {
   private locks = new Map<string, string>()
   private behind = new Map<string, Queued[]>()
   private dropped = new Set<string>()
+  private waiting = new Set<string>()
+
+  /** The job waits here for its turn. */
+  has = (id: string) => this.waiting.has(id)
 
   add(job: Queued) {
+    this.waiting.add(job.id)
     const queue = this.queues.get(keyOf(job))
     if (queue) queue.push(job)
     else this.queues.set(keyOf(job), [job])
@@ -31,6 +36,7 @@ export class Lanes {
 
   /** Takes a job out of its queue, wherever it stands in it. */
   drop(id: string) {
+    this.waiting.delete(id)
     this.dropped.add(id)
   }
 
@@ -53,6 +59,7 @@ export class Lanes {
         }
         this.lock(job.holds, job.id)
         this.take(job)
+        this.waiting.delete(job.id)
         yield job.id
       }
       if (!queue.length) this.queues.delete(key)

@@ -1,12 +1,17 @@
 // The log of a job: 600 lines each. When there are more, the middle goes: how it began and how it ended is what is
 // read.
 import type { LogLevel } from '../../../agent/protocol/wire.ts'
+import { second } from '../db/clock.ts'
+import { isDatabaseError } from '../db/health.ts'
 import { type Db, prepared, type Tx, write } from '../db/open.ts'
 
 /** Up to 600 lines a job. */
 export const MOST_LINES = 600
 const KEPT_FROM_START = 100
 const MOST_CHARACTERS = 4096
+
+/** Lines that could not be written are tried again after this time. */
+const RETRY_MS = 2 * second
 
 export type Line = { n: number; at: number; level: LogLevel; text: string }
 
@@ -60,8 +65,18 @@ export class JobLog {
     this.stopped = true
   }
 
+  /** Lines that the database cannot take now wait for their next turn. */
   flush() {
-    if (this.waiting.size) write(this.db, (tx) => this.flushInto(tx))
+    if (!this.waiting.size) return
+    const lines = this.waiting
+    try {
+      write(this.db, (tx) => this.flushInto(tx))
+    } catch (error) {
+      if (!isDatabaseError(error)) throw error
+      this.waiting = lines
+      clearTimeout(this.timer)
+      this.timer = this.stopped ? undefined : setTimeout(() => this.flush(), RETRY_MS)
+    }
   }
 
   /** Writes what waits, in the transaction that ends a job: its last line is there when its state says so. */

@@ -25,6 +25,10 @@ export const prepareStatements = (db: Db) => ({
     `SELECT rowid, id, node_id AS nodeId, lane, holds FROM jobs INDEXED BY jobs_queued
      WHERE state = 'queued' AND rowid > ? ORDER BY rowid`,
   ),
+  unfinished: db.$client.prepare<Queued & { rowid: number; state: string }, []>(
+    `SELECT rowid, id, node_id AS nodeId, lane, holds, state FROM jobs
+     WHERE state IN ('queued', 'running', 'undoing') ORDER BY rowid`,
+  ),
   cancelled: db.$client.prepare<{ id: string }, []>(
     `SELECT id FROM jobs INDEXED BY jobs_cancel
      WHERE cancel_requested_at IS NOT NULL AND state IN ('queued', 'running') ORDER BY rowid`,

@@ -9,13 +9,25 @@
 // Two things end a job from outside. A cancellation stands in the table: the job stops before its next step and is
 // undone. A node that stays away for 15 minutes: the job fails, and what must be undone there is kept in the table
 // until the node is back or is gone.
+//
+// An error of the database, or of Berth itself outside the steps, interrupts a job where it stands: the tables still
+// say how far it is. It is begun again with growing pauses, and at once when the database can be written again.
 import { asc, eq, inArray } from 'drizzle-orm'
 import { minute } from '../db/clock.ts'
-import { write } from '../db/open.ts'
+import { isDatabaseError } from '../db/health.ts'
+import { whenHealed, write } from '../db/open.ts'
 import { Backward } from './backward.ts'
 import { Ending } from './ending.ts'
 import { Execution, type Going, type Options, ofJob } from './execution.ts'
-import { CommandFailed, type Failure, InjectedCrash, Parked, Stopped } from './failures.ts'
+import {
+  CommandFailed,
+  type Failure,
+  InjectedCrash,
+  type Interrupted,
+  Interruptions,
+  Parked,
+  Stopped,
+} from './failures.ts'
 import { Forward } from './forward.ts'
 import type { JobLog } from './log.ts'
 import type { Saga, Step } from './saga.ts'
@@ -33,10 +45,12 @@ export class Runner {
   private ending: Ending
   private lastQueued = 0
   private sagas: ReadonlyMap<string, Saga>
-  /** Jobs that stopped by an error of ours: the next start tries them again. */
-  private broken = new Set<string>()
+  /** Jobs that a test stopped with a crash: only the next start goes on with them. */
+  private crashed = new Set<string>()
+  private interruptions = new Interruptions()
   private startedAt: number
   private sweeping: Timer | undefined
+  private recovering: Timer | undefined
 
   constructor(options: Options) {
     this.execution = new Execution(options, () => this.nodeChanged())
@@ -46,7 +60,11 @@ export class Runner {
     this.startedAt = options.clock()
     this.sagas = new Map(options.sagas.map((s) => [s.kind, s]))
     this.execution.notes.afterEachWrite(() => this.kick())
+    whenHealed(options.db, () => this.recover('at once'))
   }
+
+  /** Jobs that an error outside their steps has stopped, until they go on. */
+  interrupted = (): readonly Interrupted[] => this.interruptions.all()
 
   get log(): JobLog {
     return this.execution.log
@@ -85,11 +103,23 @@ export class Runner {
     }
     for (const { id } of this.execution.statements.cancelled.all()) this.cancel(id)
     for (const id of this.execution.lanes.next((nodeId) => this.execution.nodes.state(nodeId) !== 'away'))
-      this.begin(this.execution.statements.job.get({ id })!, true)
+      this.beginById(id, true)
   }
 
+  private beginById(id: string, place: boolean) {
+    try {
+      this.begin(this.execution.statements.job.get({ id })!, place)
+    } catch (error) {
+      // It has its lock and its place, and keeps both until it is begun.
+      this.interrupt(id, error, { jobId: id }, place)
+    }
+  }
+
+  /** Nothing begins it but `recover` or the next start. */
+  private isInterrupted = (id: string) => this.crashed.has(id) || this.interruptions.has(id)
+
   private cancel(id: string) {
-    if (this.broken.has(id)) return
+    if (!this.execution.going.has(id) && this.isInterrupted(id)) return
     const going = this.execution.going.get(id)
     if (!going) {
       const job = this.execution.statements.job.get({ id })!
@@ -113,8 +143,85 @@ export class Runner {
     if (this.execution.stopping) return
     this.sweeping ??= setTimeout(() => {
       this.sweeping = undefined
-      this.sweep()
+      this.quietly('looking after jobs whose node is away', () => this.sweep())
     })
+  }
+
+  /** For work that is repeated soon: an error of the database is in the journal already. */
+  private quietly(words: string, work: () => void) {
+    try {
+      work()
+    } catch (error) {
+      if (!isDatabaseError(error)) this.execution.tell('error', `${words} failed`, { error })
+    }
+  }
+
+  /**
+   * Begins interrupted jobs again whose pause is over, or all `at once`. Nothing begins while the database cannot be
+   * written.
+   */
+  recover(when?: 'at once') {
+    clearTimeout(this.recovering)
+    this.recovering = undefined
+    const { stopping, db, going, lanes } = this.execution
+    if (stopping || db.$client.health.trouble) return
+    const now = performance.now()
+    for (const { jobId, againAt, place } of this.interruptions.all()) {
+      if (going.has(jobId) || (againAt > now && when !== 'at once')) continue
+      this.quietly('beginning an interrupted job again', () => {
+        const job = this.execution.statements.job.get({ id: jobId })
+        if (job && isUnfinished(job)) return this.begin(job, place)
+        this.interruptions.delete(jobId)
+        if (job) lanes.unlock(job.holds, jobId)
+      })
+    }
+    this.quietly('beginning queued jobs', () => this.kick())
+    this.recoverLater()
+  }
+
+  private recoverLater() {
+    const times = this.interruptions
+      .all()
+      .filter(({ jobId }) => !this.execution.going.has(jobId))
+      .map(({ againAt }) => againAt)
+    if (!times.length || this.execution.stopping || this.recovering) return
+    this.recovering = setTimeout(() => this.recover(), Math.max(1, Math.min(...times) - performance.now()))
+  }
+
+  /**
+   * Begins unfinished jobs that nothing in memory looks after, whatever led to it. Called every minute. Answers how
+   * many.
+   */
+  pickUpOrphans(): number {
+    const { stopping, db, going, lanes, parked } = this.execution
+    if (stopping || db.$client.health.trouble) return 0
+    let found = 0
+    for (const { rowid, state, ...job } of this.execution.statements.unfinished.all()) {
+      const { id } = job
+      if (going.has(id) || lanes.has(id) || this.isInterrupted(id) || rowid > this.lastQueued) continue
+      if (parked.has(id) && this.execution.hasOpenChildren(id)) continue
+      found++
+      this.execution.tell('warning', 'a job that nothing looked after is begun again', { jobId: id, state })
+      parked.delete(id)
+      if (state === 'queued') lanes.add(job)
+      else {
+        lanes.lock(job.holds, id)
+        this.beginById(id, false)
+      }
+    }
+    this.recover()
+    return found
+  }
+
+  private interrupt(jobId: string, error: unknown, about: object, place = false) {
+    const byDatabase = isDatabaseError(error)
+    const reason = error instanceof Error ? error.message : String(error)
+    this.interruptions.add(jobId, { reason, byDatabase, place }, this.execution.clock(), this.pauseMs)
+    // An error of the database is in the journal once, not once for each job.
+    if (!byDatabase) this.execution.tell('error', 'a job stopped by an error in Berth itself', { ...about, error })
+    clearTimeout(this.recovering)
+    this.recovering = undefined
+    this.recoverLater()
   }
 
   /**
@@ -149,7 +256,7 @@ export class Runner {
       if (inFlight && this.execution.nodes.state(inFlight.nodeId) === 'gone')
         this.execution.nodes.drop(inFlight.key, removed())
     for (const { id, undoNodeId } of this.execution.statements.pendingUndos.all())
-      if (!this.execution.going.has(id) && !this.broken.has(id) && this.execution.nodes.state(undoNodeId) !== 'away')
+      if (!this.execution.going.has(id) && !this.isInterrupted(id) && this.execution.nodes.state(undoNodeId) !== 'away')
         this.begin(this.execution.statements.job.get({ id })!)
     this.kick()
   }
@@ -178,6 +285,7 @@ export class Runner {
   stop() {
     this.execution.stopping = true
     clearTimeout(this.sweeping)
+    clearTimeout(this.recovering)
     for (const going of this.execution.going.values()) {
       going.wake?.()
       going.abort?.abort()
@@ -186,6 +294,7 @@ export class Runner {
   }
 
   private begin(job: Job, place = false, stop?: Failure) {
+    if (this.execution.going.has(job.id)) return
     const going: Going = {
       job,
       place,
@@ -199,19 +308,28 @@ export class Runner {
     // Asynchronous from its first line on, so that nothing runs inside the write that kicked.
     going.promise = Promise.resolve()
       .then(() => this.run(going))
-      .catch((error) => {
-        if (error instanceof Parked || error instanceof Stopped) return
-        this.broken.add(job.id)
-        if (error instanceof InjectedCrash) throw error
-        this.execution.tell('error', 'a job stopped by an error in Berth itself', { ...ofJob(job), error })
-      })
+      .then(
+        () => this.interruptions.delete(job.id),
+        (error) => {
+          if (error instanceof Stopped) return
+          if (error instanceof Parked) return this.interruptions.delete(job.id)
+          if (error instanceof InjectedCrash) {
+            this.crashed.add(job.id)
+            throw error
+          }
+          this.interrupt(job.id, error, ofJob(job))
+        },
+      )
       .finally(() => {
         this.execution.going.delete(job.id)
         this.execution.place(going, false)
         if (this.execution.stopping) return
-        this.resume(job.id)
-        if (job.parentId) this.resume(job.parentId)
-        this.kick()
+        this.quietly('beginning the next jobs', () => {
+          this.resume(job.id)
+          if (job.parentId) this.resume(job.parentId)
+          this.kick()
+        })
+        this.recoverLater()
       })
     going.promise.catch(() => {})
     this.execution.going.set(job.id, going)
@@ -221,7 +339,7 @@ export class Runner {
   private resume(id: string) {
     if (this.execution.going.has(id) || !this.execution.parked.has(id) || this.execution.hasOpenChildren(id)) return
     this.execution.parked.delete(id)
-    this.begin(this.execution.statements.job.get({ id })!)
+    this.beginById(id, false)
   }
 
   private async run(going: Going) {
@@ -269,6 +387,10 @@ export class Runner {
     job.state = 'undoing'
   }
 }
+
+/** Also of a job that has failed and whose undo waits for a node. */
+const isUnfinished = ({ state, undoNodeId }: Job) =>
+  (state !== 'succeeded' && state !== 'failed') || undoNodeId !== null
 
 const cancelled = ({ cancelReason }: Job): Failure => ({
   code: 'cancelled',

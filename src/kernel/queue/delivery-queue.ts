@@ -2,7 +2,8 @@
 // delivery under the same id; nothing is lost. Lanes take turns, so a lane with thousands waiting delays another by one
 // delivery at most.
 import { second } from '../db/clock.ts'
-import { afterWrite, type Tx, write } from '../db/open.ts'
+import { isDatabaseError } from '../db/health.ts'
+import { afterWrite, type Tx, whenHealed, write } from '../db/open.ts'
 import type { Failpoints } from '../jobs/execution.ts'
 import { InjectedCrash } from '../jobs/failures.ts'
 import { log } from '../log.ts'
@@ -17,6 +18,8 @@ import { type Claimed, encryptedDeliveries, pruneDeliveries, statements, waiting
 
 /** A kind that is not ready, or whose outcome could not be written, is looked at again after this time. */
 const RECHECK_MS = 5 * second
+/** An outcome that the database cannot take now is tried again after this time. */
+const RECORD_AGAIN_MS = second
 const LONGEST_TIMER_MS = 3600 * second
 /** That many due deliveries are looked through for their lanes. Where there are more, the lanes are stepped through. */
 const SAMPLE = 200
@@ -42,6 +45,7 @@ export class DeliveryQueue {
   ) {
     for (const { kind } of kinds) this.active.set(kind, new Map())
     afterWrite(context.db, () => this.afterCommit())
+    whenHealed(context.db, () => this.wake())
   }
 
   /** Takes up what waits, also from before a crash, and from then on what is queued. */
@@ -96,7 +100,7 @@ export class DeliveryQueue {
       this.begin()
       this.wake(this.pauseMs())
     } catch (error) {
-      log.error('the delivery queue could not go on and tries again', { error })
+      if (!isDatabaseError(error)) log.error('the delivery queue could not go on and tries again', { error })
       this.wake(RECHECK_MS)
     }
   }
@@ -104,6 +108,7 @@ export class DeliveryQueue {
   private pauseMs(): number {
     const { db, clock } = this.context
     const now = clock()
+    if (this.mustWait()) return RECHECK_MS
     if (this.stalledUntil > now) return this.stalledUntil - now
     const pauses = this.kinds.map((kind) => {
       if (!this.isReady(kind)) return waitingIn(db, kind.kind) ? RECHECK_MS : LONGEST_TIMER_MS
@@ -113,12 +118,15 @@ export class DeliveryQueue {
     return Math.min(LONGEST_TIMER_MS, ...pauses)
   }
 
+  /** A delivery whose outcome cannot be written would be sent again and again. */
+  private mustWait = () => this.context.db.$client.health.trouble !== undefined
+
   private isReady = (kind: DeliveryKind) => kind.ready?.(this.context) ?? true
 
   /** Begins what may begin now; answers how many. */
   private begin(): number {
     let begun = 0
-    if (this.crashed || this.stalledUntil > this.context.clock()) return begun
+    if (this.crashed || this.mustWait() || this.stalledUntil > this.context.clock()) return begun
     for (const kind of this.kinds) {
       const active = this.active.get(kind.kind)!
       this.expire(kind)
@@ -188,7 +196,7 @@ export class DeliveryQueue {
 
   /** Never rejects. */
   private async attempt(kind: DeliveryKind, claimed: Claimed): Promise<void> {
-    const { db, secrets, clock } = this.context
+    const { secrets } = this.context
     const late = new AbortController()
     const timer = setTimeout(() => late.abort(), kind.timeoutMs)
     let failure: DeliveryFailed | undefined
@@ -209,16 +217,28 @@ export class DeliveryQueue {
     } finally {
       clearTimeout(timer)
     }
-    try {
-      write(db, (tx) => this.record(tx, kind, claimed, failure))
-    } catch (error) {
-      log.error('the outcome of a delivery could not be recorded, and it will be delivered again', {
-        deliveryId: claimed.id,
-        kind: kind.kind,
-        error,
-      })
-      this.stalledUntil = clock() + RECHECK_MS
-    }
+    await this.recordWhenPossible(kind, claimed, failure)
+  }
+
+  /** While the database cannot be written, the delivery stays under way: it is not sent a second time. */
+  private async recordWhenPossible(kind: DeliveryKind, claimed: Claimed, failure: DeliveryFailed | undefined) {
+    const { db, clock } = this.context
+    for (;;)
+      try {
+        return write(db, (tx) => this.record(tx, kind, claimed, failure))
+      } catch (error) {
+        if (isDatabaseError(error) && this.running) {
+          await Bun.sleep(RECORD_AGAIN_MS)
+          continue
+        }
+        log.error('the outcome of a delivery could not be recorded, and it will be delivered again', {
+          deliveryId: claimed.id,
+          kind: kind.kind,
+          error,
+        })
+        this.stalledUntil = clock() + RECHECK_MS
+        return
+      }
   }
 
   private record(tx: Tx, kind: DeliveryKind, claimed: Claimed, failure: DeliveryFailed | undefined) {

@@ -1,6 +1,7 @@
 import { mayCall } from '../../kernel/api/operation.ts'
 import type { Attention, Source } from '../../kernel/attention.ts'
 import { day, hour, iso, minute, second } from '../../kernel/db/clock.ts'
+import type { TroubleKind } from '../../kernel/db/health.ts'
 import { count } from '../../kernel/words.ts'
 import { DISK_SHOWN_PERCENT, getPanelHost, MEMORY_SHOWN_PERCENT } from './panel-host.ts'
 
@@ -58,4 +59,50 @@ export function setBy(byMs: number): string {
           ? count(Math.round(ms / minute), 'minute')
           : count(Math.round(ms / second), 'second')
   return `${byMs < 0 ? 'back' : 'forward'} by ${words}`
+}
+
+/** How each trouble of the database ends. */
+const remedies: Record<TroubleKind, string> = {
+  full: 'Make room on it, or grow it. Changes begin again by themselves a few seconds later.',
+  failing:
+    'Look at the disk and at the journal of the host. Changes begin again by themselves when everything could be ' +
+    'written anew; restart Berth if its file system is read-only and you have mounted it again.',
+  'read-only':
+    'Look at the permissions of the data directory and at how its file system is mounted. Changes begin again by ' +
+    'themselves when it can be written.',
+  damaged: 'Stop Berth, keep a copy of the database, and restore a backup: sudo berth backup restore FILE.',
+  replaced: 'Stop Berth, put the right database in place, and start it again.',
+}
+
+/** A database that cannot be written, and the jobs that wait for it or were stopped by an error of Berth itself. */
+export const unwritableDatabase: Source = ({ tx, actor, interruptedJobs }) => {
+  if (!mayCall(getPanelHost, actor)) return []
+  const found: Attention[] = []
+  const { trouble } = tx.$client.health
+  const jobs = interruptedJobs()
+  if (trouble) {
+    const waiting = jobs.length ? ` ${count(jobs.length, 'job')} will go on when they begin again.` : ''
+    const rescued = trouble.rescued ? ` All that Berth knows is in ${trouble.rescued}.` : ''
+    found.push({
+      level: 'bad',
+      what: `${trouble.reason} Changes are refused and jobs wait.`,
+      effect: `${remedies[trouble.kind]}${rescued}${waiting} Servers keep running.`,
+      since: iso(trouble.since),
+      action: 'Open controller host',
+      href: '/admin/controller',
+    })
+    return found
+  }
+  if (jobs.length) {
+    const oldest = jobs.reduce((first, job) => (job.since < first.since ? job : first))
+    found.push({
+      level: 'bad',
+      what: `An error outside their steps stopped ${count(jobs.length, 'job')}. Berth begins them again.`,
+      effect: `The oldest is ${oldest.jobId}, begun again ${count(oldest.tries, 'time')}: ${oldest.reason}`,
+      since: iso(oldest.since),
+      action: 'Open job',
+      href: `/admin/jobs/${oldest.jobId}`,
+    })
+  }
+  return found
 }

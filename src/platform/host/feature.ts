@@ -1,7 +1,7 @@
 import { OBSERVED_EVERY_MS } from '../../kernel/db/steady-clock.ts'
 import { feature } from '../../kernel/feature.ts'
 import { log } from '../../kernel/log.ts'
-import { clockSet, fullHost, setBy } from './attention.ts'
+import { clockSet, fullHost, setBy, unwritableDatabase } from './attention.ts'
 import { HostFigures, thisHost } from './figures.ts'
 import { getPanelHost } from './panel-host.ts'
 import { getStatus } from './status.ts'
@@ -16,7 +16,7 @@ declare module '../../kernel/register.ts' {
 export const hostFeature = feature({
   name: 'host',
   operations: [getStatus, getPanelHost],
-  attention: [fullHost, clockSet],
+  attention: [fullHost, unwritableDatabase, clockSet],
   schedule: [
     {
       everyMs: OBSERVED_EVERY_MS,

@@ -403,6 +403,44 @@ describe('after a crash', () => {
   })
 })
 
+describe('S57: while the database cannot be written', () => {
+  const full = Object.assign(new Error('database or disk is full'), { code: 'SQLITE_FULL' })
+  const heal = ({ db }: ReturnType<typeof queue>) => {
+    const { health } = db.$client
+    health.trouble = undefined
+    for (const healed of health.whenHealed) healed()
+  }
+  test('nothing is sent, and what waits is sent by itself afterwards', async () => {
+    const q = queue()
+    q.queue.start()
+    q.db.$client.health.met(full)
+    await Bun.sleep(5)
+    expect(() => q.add('one')).toThrow('The disk of the database is full.')
+    await q.queue.settle()
+    expect(q.got).toHaveLength(0)
+    heal(q)
+    q.add('one')
+    await Bun.sleep(20)
+    expect(q.states()).toEqual(['one delivered 1'])
+    await q.queue.stop()
+  })
+  test('what was sent and could not be recorded is not sent again, however long it lasts', async () => {
+    const q = queue({
+      deliver: async () => {
+        q.db.$client.health.met(full)
+      },
+    })
+    q.queue.start()
+    q.add('one')
+    await Bun.sleep(1200)
+    expect([q.got.length, q.states()]).toEqual([1, ['one waiting 0']])
+    heal(q)
+    await Bun.sleep(1200)
+    expect([q.got.length, q.states()]).toEqual([1, ['one delivered 1']])
+    await q.queue.stop()
+  })
+})
+
 test('every kind has a name of its own', () => {
   const names = registry.deliveries.map(({ kind }) => kind)
   expect(names.length).toBeGreaterThan(0)

@@ -1,0 +1,214 @@
+// Whether the database can be written. The first error of its disk stops all changes: they are refused with the reason
+// until a check has written, flushed and read back. Reads go on.
+//
+// A flush that failed is not simply repeated: Linux marks the pages clean, so a second fsync answers well about data
+// that never reached the disk. Changes begin again only after a whole checkpoint: it writes every committed page of the
+// log anew into the database, flushes it and empties the log. A restart alone writes less: it reads the same page cache.
+import type { Database } from 'bun:sqlite'
+import { closeSync, fsyncSync, openSync, rmSync, statSync, writeSync } from 'node:fs'
+import { log } from '../log.ts'
+import { type Clock, minute, second } from './clock.ts'
+
+export type TroubleKind = 'full' | 'failing' | 'read-only' | 'damaged' | 'replaced'
+export type Trouble = {
+  kind: TroubleKind
+  /** The error that showed it, for the journal and for staff. */
+  code: string
+  /** What is wrong, as a sentence. */
+  reason: string
+  since: number
+  /** For `replaced`: the file into which the controller has written what it knows. */
+  rescued?: string
+}
+
+/** A change that was not made because the database cannot be written. `code` is that of its cause. */
+export class DatabaseUnavailable extends Error {
+  readonly code: string
+  constructor(reason: string, code: string, cause?: unknown) {
+    super(`${reason} Nothing can be changed until that has ended; reads keep working.`, { cause })
+    this.code = code
+  }
+}
+
+const kinds: readonly [RegExp, TroubleKind, string][] = [
+  [/^(SQLITE_FULL|ENOSPC|EDQUOT)$/, 'full', 'The disk of the database is full.'],
+  [/^(SQLITE_IOERR|EIO$)/, 'failing', 'The disk of the database answers with errors.'],
+  [/^SQLITE_READONLY_DBMOVED$/, 'replaced', 'The file of the database was moved away under the running controller.'],
+  [/^(SQLITE_(READONLY|CANTOPEN|PERM)|EROFS$|EACCES$|EPERM$|ENOENT$)/, 'read-only', 'The database cannot be written.'],
+  [/^SQLITE_(CORRUPT|NOTADB)/, 'damaged', 'The database is damaged.'],
+]
+const BUSY = /^SQLITE_(BUSY|LOCKED|PROTOCOL|NOMEM|INTERRUPT)/
+
+/** The code of the innermost error that has one; `''` without. */
+const codeOf = (error: unknown): string => {
+  const { code, cause } = (error ?? {}) as { code?: unknown; cause?: unknown }
+  return (cause ? codeOf(cause) : '') || (typeof code === 'string' ? code : '')
+}
+const describe = (code: string) => kinds.find(([pattern]) => pattern.test(code))
+
+/**
+ * The error says something about the database or its disk, and nothing about the work that met it: the same work may
+ * succeed later.
+ */
+export const isDatabaseError = (error: unknown): boolean => {
+  if (error instanceof DatabaseUnavailable) return true
+  const code = codeOf(error)
+  return code.startsWith('SQLITE_') && (BUSY.test(code) || describe(code) !== undefined)
+}
+
+/** That many bytes must fit on the disk before changes begin again, so that they do not stop at once. */
+const PROBE_BYTES = 1 << 20
+/** A check waits this long for another program that holds the database, e.g. a backup. */
+const CHECK_BUSY_MS = 200
+/** The journal repeats a trouble that lasts after this time. */
+const REPEAT_MS = 10 * minute
+
+/** `dev` and inode of a file; `gone` where there is none. */
+function identityOf(path: string): string {
+  const found = statSync(path, { throwIfNoEntry: false })
+  return found ? `${found.dev}:${found.ino}` : 'gone'
+}
+
+export class DatabaseHealth {
+  /** Why changes are refused; undefined while they are made. */
+  trouble: Trouble | undefined
+  /** Called when changes are made again. */
+  readonly whenHealed: (() => void)[] = []
+  private readonly path: string
+  private readonly files: ReadonlyMap<string, string>
+  private saidAt = 0
+  private beganAt = 0
+
+  /** Of an open database whose schema is up to date: its files are compared with what they are now. */
+  constructor(
+    private database: Database,
+    private clock: Clock = Date.now,
+  ) {
+    this.path = database.filename
+    const paths = this.isFile() ? ['', '-wal', '-shm'].map((suffix) => this.path + suffix) : []
+    this.files = new Map(paths.map((path) => [path, identityOf(path)]))
+  }
+
+  private isFile = () => this.path !== '' && this.path !== ':memory:'
+
+  /** Throws `DatabaseUnavailable` while changes are refused. */
+  mustBeWritable() {
+    if (this.trouble) throw new DatabaseUnavailable(this.trouble.reason, this.trouble.code)
+  }
+
+  /** Call it with every error of a transaction: one of the disk stops all changes. Answers the error to throw. */
+  met(error: unknown): unknown {
+    if (error instanceof DatabaseUnavailable || !isDatabaseError(error)) return error
+    const code = codeOf(error)
+    const [, kind, reason] = describe(code) ?? []
+    if (!kind || !reason)
+      return new DatabaseUnavailable(`Another program holds the database (${code}: it is busy).`, code, error)
+    this.begin({ kind, code, reason, since: this.clock() }, error)
+    return new DatabaseUnavailable(reason, code, error)
+  }
+
+  private begin(trouble: Trouble, error?: unknown) {
+    const before = this.trouble
+    this.trouble = before?.kind === trouble.kind ? { ...before, code: trouble.code } : trouble
+    const now = performance.now()
+    if (!before) this.beganAt = now
+    if (before?.kind === trouble.kind && now - this.saidAt < REPEAT_MS) return
+    this.saidAt = now
+    const { kind, code, reason, rescued } = this.trouble
+    log.error('the database cannot be written: changes are refused, reads go on', {
+      reason,
+      kind,
+      code,
+      database: this.path,
+      ...(rescued ? { rescued } : {}),
+      error,
+    })
+  }
+
+  /**
+   * Call it every few seconds: notices files that were replaced or deleted, and begins changes again when the cause of
+   * a trouble has ended. A damaged database is for people to mend.
+   */
+  check() {
+    if (!this.isFile()) return
+    const replaced = [...this.files].find(([path, identity]) => identityOf(path) !== identity)?.[0]
+    if (replaced) return this.isReplaced(replaced)
+    if (!this.trouble || this.trouble.kind === 'damaged') return
+    try {
+      this.probe()
+      this.writeAnew()
+    } catch (error) {
+      const code = codeOf(error)
+      const [, kind, reason] = describe(code) ?? []
+      if (kind && reason) this.begin({ kind, code, reason, since: this.trouble.since })
+      return
+    }
+    log.info('the database can be written again: changes are made', {
+      reason: this.trouble.reason,
+      seconds: Math.round((performance.now() - this.beganAt) / second),
+    })
+    this.trouble = undefined
+    for (const healed of this.whenHealed)
+      try {
+        healed()
+      } catch (error) {
+        log.error('work that waited for the database could not begin and is taken up later', { error })
+      }
+  }
+
+  private isReplaced(path: string) {
+    if (this.trouble?.kind === 'replaced') return this.begin(this.trouble)
+    const done = identityOf(path) === 'gone' ? 'deleted' : 'replaced'
+    const reason = `The file ${path} was ${done} under the running controller.`
+    const rescued = this.rescue()
+    this.begin({
+      kind: 'replaced',
+      code: 'SQLITE_READONLY_DBMOVED',
+      reason,
+      since: this.clock(),
+      ...(rescued ? { rescued } : {}),
+    })
+  }
+
+  /** The open file still has every acknowledged change, and goes with the process. */
+  private rescue(): string | undefined {
+    const rescued = `${this.path}.rescued-${this.clock()}`
+    try {
+      this.database.query('VACUUM INTO ?').run(rescued)
+      return rescued
+    } catch (error) {
+      log.error('what the controller knows could not be written to another file', { rescued, error })
+      return undefined
+    }
+  }
+
+  /** There is space, and the disk takes it. */
+  private probe() {
+    const path = `${this.path}.probe`
+    const file = openSync(path, 'w', 0o600)
+    try {
+      const bytes = Buffer.alloc(PROBE_BYTES, 1)
+      for (let at = 0; at < bytes.length; ) at += writeSync(file, bytes, at)
+      fsyncSync(file)
+    } finally {
+      closeSync(file)
+      rmSync(path, { force: true })
+    }
+  }
+
+  /** All that is committed goes to the disk again; then a change is made that changes nothing. */
+  private writeAnew() {
+    this.database.run(`PRAGMA busy_timeout=${CHECK_BUSY_MS}`)
+    try {
+      const checkpoint = this.database.query<{ busy: number }, []>('PRAGMA wal_checkpoint(TRUNCATE)').get()
+      if (checkpoint?.busy) throw new Error('another program reads the database')
+      const version = this.database.query<{ user_version: number }, []>('PRAGMA user_version').get()!.user_version
+      this.database.run(`PRAGMA user_version=${version}`)
+    } finally {
+      this.database.run(`PRAGMA busy_timeout=${BUSY_TIMEOUT_MS}`)
+    }
+  }
+}
+
+/** How long a transaction waits for another program that holds the database. */
+export const BUSY_TIMEOUT_MS = 5000
