@@ -15,3 +15,7 @@ export interface PermissionNames {}
 export interface ErrorCodes {}
 /** Name of the event → its declaration. */
 export interface EventTypes {}
+/** Kind of account → nothing; `access` of operations names them. */
+export interface AccountKinds {}
+/** A person's choices for the look of pages. */
+export interface UiPreferences {}

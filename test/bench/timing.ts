@@ -8,8 +8,9 @@
 //   bun test/bench/timing.ts [--calls 200] [--signIns 30]
 
 import { operations } from '../../src/app/features.ts'
+import { accountKinds } from '../../src/identity/accounts/kinds.ts'
 import { hashPassword } from '../../src/identity/auth/passwords/hash.ts'
-import { type AccountKind, accountKinds } from '../../src/kernel/api/access.ts'
+import type { AccountKind } from '../../src/kernel/api/access.ts'
 import type { Operation } from '../../src/kernel/api/operation.ts'
 import { hour } from '../../src/kernel/db/clock.ts'
 import { type IdPrefix, newId } from '../../src/kernel/db/ids.ts'

@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { h } from 'preact'
 import { homeOf } from '../../src/identity/accounts/areas.ts'
-import { accountKinds } from '../../src/kernel/api/access.ts'
+import { accountKinds } from '../../src/identity/accounts/kinds.ts'
 import { rendered } from '../../src/kernel/web/html.ts'
 import { KeptMarkup } from '../../src/kernel/web/kept-markup.ts'
 import type { At } from '../../src/kernel/web/page.ts'

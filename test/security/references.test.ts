@@ -3,7 +3,7 @@
 // as one that never was.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { operations } from '../../src/app/features.ts'
-import { accountKinds } from '../../src/kernel/api/access.ts'
+import { accountKinds } from '../../src/identity/accounts/kinds.ts'
 import { newId } from '../../src/kernel/db/ids.ts'
 import { type Who, type World, world } from '../support/world/panel.ts'
 import { share } from '../support/world/team.ts'

@@ -28,7 +28,7 @@ import {
   type RootPassword,
   rootPasswordFor,
 } from './install/order.ts'
-import { inEvent, load, serverKind } from './model.ts'
+import { inEvent, load, serverJob, serverKind } from './model.ts'
 import { insertServer } from './queries.ts'
 
 const named = t.String({ maxLength: 40 })
@@ -158,14 +158,7 @@ function accept(
         tx,
         installing,
         { serverId: id, nodeId: node.id, image: sourceOf(first.image), access: first.access },
-        {
-          by: actor,
-          title: `Install ${hostname}`,
-          holds: id,
-          nodeId: node.id,
-          subject: { type: 'server', id },
-          now: clock(),
-        },
+        serverJob({ id, nodeId: node.id }, { by: actor, title: `Install ${hostname}`, now: clock() }),
       )
     : null
   return { jobId, serverId: id, ipv4, ...(rootPassword && first ? { rootPassword: rootPassword.tell } : {}) }

@@ -2,7 +2,7 @@
 import { Type as t } from 'typebox'
 import { packageById } from '../../catalog/packages/queries.ts'
 import { locationById } from '../../fleet/locations/queries.ts'
-import type { WorkloadKind } from '../../fleet/workloads/kind.ts'
+import { lockOf, type WorkloadKind } from '../../fleet/workloads/kind.ts'
 import { rowsOf, type WorkloadRow } from '../../fleet/workloads/queries.ts'
 import { customerInEvent } from '../../identity/accounts/model.ts'
 import { accountById } from '../../identity/accounts/queries.ts'
@@ -24,6 +24,7 @@ export const serverKind: WorkloadKind = {
   kind: 'server',
   idPrefix: 'srv',
   words: { one: 'server', many: 'servers' },
+  busy: 'server_busy',
 }
 
 export type Server = WorkloadRow<typeof servers>
@@ -42,7 +43,7 @@ export const server: Resource<Server> = {
 export const serverJob = (
   { id, nodeId }: Pick<Server, 'id' | 'nodeId'>,
   { by, title, now }: Pick<NewJob, 'by' | 'title' | 'now'>,
-): NewJob => ({ by, title, now, holds: id, nodeId, subject: { type: serverKind.kind, id } })
+): NewJob => ({ by, title, now, nodeId, ...lockOf(serverKind, id) })
 
 /** The guest's own address in its IPv6 prefix is the first one. */
 export const guestIpv6 = (prefix: string) =>

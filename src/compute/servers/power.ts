@@ -4,7 +4,7 @@ import { changeWorkload } from '../../fleet/workloads/queries.ts'
 import { fields, operation } from '../../kernel/api/operation.ts'
 import { saga } from '../../kernel/jobs/saga.ts'
 import { startJob } from '../../kernel/jobs/start.ts'
-import { jobResponse, server } from './model.ts'
+import { jobResponse, server, serverJob } from './model.ts'
 import { mustAllow, refusalsOf } from './state.ts'
 
 /** A guest has this long to shut itself down; then its vm is switched off. */
@@ -32,14 +32,12 @@ export const powerServer = operation({
     mustAllow(target, action)
     const input = { serverId: target.id, nodeId: target.nodeId, action }
     return {
-      jobId: startJob(tx, powering, input, {
-        by: actor,
-        title: `${verbs[action]} ${target.hostname}`,
-        holds: target.id,
-        nodeId: target.nodeId,
-        subject: { type: 'server', id: target.id },
-        now: clock(),
-      }),
+      jobId: startJob(
+        tx,
+        powering,
+        input,
+        serverJob(target, { by: actor, title: `${verbs[action]} ${target.hostname}`, now: clock() }),
+      ),
       serverId: target.id,
     }
   },

@@ -1,7 +1,9 @@
 // A kind of workload: servers, and whatever else runs on nodes for an owner. Placement, addresses, quotas, team access
 // and the reports of nodes know no kind; texts and identifiers do, by this value.
 import type { Actor } from '../../kernel/api/actor.ts'
+import { ApiError, type Code } from '../../kernel/api/errors.ts'
 import type { Tx } from '../../kernel/db/open.ts'
+import type { NewJob } from '../../kernel/jobs/start.ts'
 import type { Registry } from '../../kernel/registry.ts'
 import { count, list } from '../../kernel/words.ts'
 
@@ -11,7 +13,21 @@ export type WorkloadKind = {
   /** As in `srv_…`, without the underscore. */
   idPrefix: string
   words: { one: string; many: string }
+  /** The code that refuses a change while a job works on one. */
+  busy: Code
 }
+
+/** The lock and the subject of a job about a workload: one job works on it at a time. */
+export const lockOf = ({ kind, words, busy }: WorkloadKind, id: string) =>
+  ({
+    holds: id,
+    subject: { type: kind, id },
+    busy: () =>
+      new ApiError(
+        busy,
+        `Another job is working on this ${words.one}. Wait until it has ended; its log is on the ${words.one} page.`,
+      ),
+  }) satisfies Partial<NewJob>
 
 /** The declaration of a kind by its feature: the kind, and how one of it ends. */
 export type DeclaredKind = WorkloadKind & {

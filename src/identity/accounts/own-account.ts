@@ -3,7 +3,6 @@ import { Type as t } from 'typebox'
 import { everybody } from '../../kernel/api/access.ts'
 import { type Actor, sessionOf } from '../../kernel/api/actor.ts'
 import { type ApiError, invalid } from '../../kernel/api/errors.ts'
-import type { UiPreferences } from '../../kernel/api/http.ts'
 import {
   done,
   fields,
@@ -18,6 +17,7 @@ import {
 import { iso, isoOrNull } from '../../kernel/db/clock.ts'
 import type { Tx } from '../../kernel/db/open.ts'
 import { mailTo } from '../../kernel/mail/mail.ts'
+import type { UiPreferences } from '../../kernel/register.ts'
 import { consumeLink, makeLink } from '../auth/links/links.ts'
 import { storePassword } from '../auth/passwords/change.ts'
 import { accountIfPasswordUnchanged, hashPassword, mustBeGood, passwordFits } from '../auth/passwords/hash.ts'

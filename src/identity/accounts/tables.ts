@@ -1,6 +1,6 @@
 import { integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 import type { AccountKind, Permission } from '../../kernel/api/access.ts'
-import type { UiPreferences } from '../../kernel/api/http.ts'
+import type { UiPreferences } from '../../kernel/register.ts'
 
 export const roles = sqliteTable('roles', {
   id: text().primaryKey(),

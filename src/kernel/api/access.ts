@@ -1,8 +1,8 @@
 // Rights: scopes for tokens, permissions for staff roles. Features declare them in feature.ts.
-import type { PermissionNames, ScopeNames } from '../register.ts'
+import type { AccountKinds, PermissionNames, ScopeNames } from '../register.ts'
 
-export type AccountKind = 'staff' | 'reseller' | 'customer'
-export const accountKinds: readonly AccountKind[] = ['staff', 'reseller', 'customer']
+/** Who may call an operation is said per kind of account. */
+export type AccountKind = keyof AccountKinds
 
 /** A right that a token can hold, e.g. `servers:read`. */
 export type Scope = keyof ScopeNames
@@ -35,7 +35,7 @@ export type Rights = {
 /** A scope has a colon, a permission never has one; the registry refuses other names. */
 export const isScope = (name: string): name is Scope => name.includes(':')
 
-/** Everything a person of this kind, with these permissions (staff), may do. A token never has more than its maker. */
+/** Everything a person of this kind, with the permissions of its role, may do. A token never has more than its maker. */
 export const scopesOf = (
   { scopes, permissions }: Rights,
   kind: AccountKind,
@@ -43,7 +43,7 @@ export const scopesOf = (
 ): ReadonlySet<Scope> =>
   new Set([
     ...(Object.keys(scopes) as Scope[]).filter((name) => scopes[name].heldBy?.includes(kind)),
-    ...(kind === 'staff' ? held.flatMap((name) => (permissions[name]?.opens ?? []) as readonly Scope[]) : []),
+    ...held.flatMap((name) => (permissions[name]?.opens ?? []) as readonly Scope[]),
   ])
 
 /** Holds every name: System may do whatever any feature declares. */

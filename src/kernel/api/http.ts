@@ -1,6 +1,7 @@
 // Mounts operations on Elysia. Elysia finds the route; this file and the gate decide everything else, because the
 // framework answers bad bodies and wrong methods in another way than the API promises.
 import type { Elysia } from 'elysia'
+import type { UiPreferences } from '../register.ts'
 import type { Actor } from './actor.ts'
 import { ApiError, type Code, type ErrorTable, errorBody, unknownPath } from './errors.ts'
 import { keyFrom } from './idempotency.ts'
@@ -14,13 +15,6 @@ export const API_ROOT = '/api/v1'
 export const MOST_BODY_BYTES = 1_000_000
 /** The limit without credentials: the longest such body, a passkey, is less than a quarter of it. */
 export const MOST_BODY_BYTES_OF_ANYONE = 16_000
-
-/** How this person wants pages to look. `timeZone` null: the browser's. */
-export type UiPreferences = {
-  theme: 'system' | 'light' | 'dark'
-  density: 'comfortable' | 'compact'
-  timeZone: string | null
-}
 
 export type Sender = {
   actor: Actor | undefined

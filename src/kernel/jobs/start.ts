@@ -12,6 +12,8 @@ export type NewJob = {
   title: string
   /** The lock it takes until it has ended, such as the id of what it changes. */
   holds?: string
+  /** The refusal while another open job has the lock, in the words of what it changes; without it `in_use`. */
+  busy?: () => ApiError
   nodeId?: string | null
   subject?: Subject
   now: number
@@ -39,16 +41,13 @@ const statements = prepared(({ $client }) => ({
 
 /**
  * Queues a job in the caller's transaction: the change and its job are written together or not at all. Answers the
- * job's id. Throws `server_busy` when another open job has the lock, unless this one supersedes it.
+ * job's id. Throws `busy` when another open job has the lock, unless this one supersedes it.
  */
-export function startJob<I>(tx: Tx, saga: Saga<I, any>, input: I, { by, supersedes, ...job }: NewJob): string {
+export function startJob<I>(tx: Tx, saga: Saga<I, any>, input: I, { by, supersedes, busy, ...job }: NewJob): string {
   if (supersedes && job.holds)
     cancelJobsHolding(tx, job.holds, { by, reason: `replaced by “${job.title}”`, now: job.now })
   else if (job.holds && statements(tx).holding.get(job.holds))
-    throw new ApiError(
-      'server_busy',
-      'Another job is working on this server. Wait until it has ended; its log is on the server page.',
-    )
+    throw busy?.() ?? new ApiError('in_use', 'Another job is working on this. Wait until it has ended.')
   return queue(tx, saga, input, job, startedBy(by), null)
 }
 
@@ -69,7 +68,7 @@ function queue(
   tx: Tx,
   saga: Saga,
   input: unknown,
-  { title, holds, nodeId, subject, now }: Omit<NewJob, 'by' | 'supersedes'>,
+  { title, holds, nodeId, subject, now }: Omit<NewJob, 'by' | 'supersedes' | 'busy'>,
   starter: Starter,
   parentId: string | null,
 ): string {

@@ -1,12 +1,12 @@
 // OpenAPI 3.1 made from the registry; its schemas are those that the gate validates with.
 import type { TSchema } from 'typebox'
-import { accountKinds } from '../api/access.ts'
+import type { AccountKind } from '../api/access.ts'
 import { type Code, errorBody } from '../api/errors.ts'
 import { isAllowedInSupportSession, needsPerson, type Operation, queryOf, statusesOf } from '../api/operation.ts'
 import type { Registry } from '../registry.ts'
 import { ref, shared } from './shared.ts'
 
-const kindsOf = ({ access }: Operation) => (access === 'anyone' ? [] : accountKinds.filter((kind) => access[kind]))
+const kindsOf = ({ access }: Operation) => (access === 'anyone' ? [] : (Object.keys(access) as AccountKind[]))
 
 /** Codes that the gate itself may answer, whatever the operation. */
 export function codesOf(op: Operation): Code[] {
@@ -80,9 +80,7 @@ function securityOf(op: Operation) {
 function accessWords(op: Operation): string {
   const { access } = op
   if (access === 'anyone') return 'Open to anyone.'
-  const who = accountKinds.flatMap((kind) =>
-    access[kind] ? [`${kind}: ${access[kind].map((right) => `\`${right}\``).join(' or ')}`] : [],
-  )
+  const who = kindsOf(op).map((kind) => `${kind}: ${access[kind]!.map((right) => `\`${right}\``).join(' or ')}`)
   return (
     'Needs, by kind of account: ' +
     `${who.join('; ')}.${op.requiresSession ? ' A person who is signed in, not a token.' : ''}`

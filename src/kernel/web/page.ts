@@ -3,8 +3,8 @@
 import type { Static } from 'typebox'
 import type { Actor } from '../api/actor.ts'
 import { ApiError } from '../api/errors.ts'
-import type { UiPreferences } from '../api/http.ts'
 import { type AppContext, type CallResult, type Gate, mayCall, type Operation, type Query } from '../api/operation.ts'
+import type { UiPreferences } from '../register.ts'
 import type { Brand } from './brand.ts'
 import type { Html } from './html.ts'
 

@@ -1,7 +1,7 @@
 // A line of the audit log as the API shows it, and the filters by which lines are found.
 import { Type as t } from 'typebox'
 import { ENROLLED } from '../../fleet/nodes/agent-connection.ts'
-import { accountKinds } from '../../kernel/api/access.ts'
+import { accountKinds } from '../../identity/accounts/kinds.ts'
 import { described, namedSchema, nullable, time } from '../../kernel/api/operation.ts'
 import { moment, text } from '../../kernel/api/query.ts'
 import { iso } from '../../kernel/db/clock.ts'

@@ -12,6 +12,7 @@ import { lamps } from './tables.ts'
 const ids = { lamp: { prefix: 'lmp', sample: 'Desk' } } as const
 const errors = {
   lamp_not_found: { status: 404, when: 'There is no such lamp, or it is not yours.', remedy: 'Check the id.' },
+  lamp_busy: { status: 409, when: 'A job holds the lamp.', remedy: 'Follow that job.' },
   lamp_burning: { status: 409, when: 'The lamp is on already.', remedy: 'Treat it as done.' },
 } as const
 const scopes = {

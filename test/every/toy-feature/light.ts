@@ -30,6 +30,11 @@ export const lighting = saga<Lighting>('light-lamp')
     undo: (tx, { input }) => turn(tx, input, 'warming'),
   })
 
+const lock = (id: string) => ({
+  holds: id,
+  busy: () => new ApiError('lamp_busy', 'This lamp is being lit. Wait until that has ended.'),
+})
+
 export const lightLamp = operation({
   id: 'lamps.light',
   method: 'POST',
@@ -39,13 +44,13 @@ export const lightLamp = operation({
   on: lamp,
   response: t.Object({ jobId: t.String(), lampId: t.String() }),
   status: 202,
-  refuses: ['lamp_burning', 'server_busy'],
+  refuses: ['lamp_burning', 'lamp_busy'],
   run({ tx, actor, target, clock }) {
     if (target.state === 'on') throw new ApiError('lamp_burning', 'This lamp is on already.')
     const input = { lampId: target.id, ownerId: target.ownerId, name: target.name }
     const title = `Light ${target.name}`
     return {
-      jobId: startJob(tx, lighting, input, { by: actor, title, holds: target.id, now: clock() }),
+      jobId: startJob(tx, lighting, input, { by: actor, title, ...lock(target.id), now: clock() }),
       lampId: target.id,
     }
   },

@@ -4,7 +4,7 @@ import { type ImageSource, nodeCommand, TAP_PREFIX, type Volume } from '../../..
 import { image, sourceOf } from '../../../src/catalog/images/model.ts'
 import { location } from '../../../src/fleet/locations/model.ts'
 import { nodeById } from '../../../src/fleet/nodes/queries.ts'
-import type { WorkloadKind } from '../../../src/fleet/workloads/kind.ts'
+import { lockOf, type WorkloadKind } from '../../../src/fleet/workloads/kind.ts'
 import { changeWorkload, workloadById } from '../../../src/fleet/workloads/queries.ts'
 import { reserve } from '../../../src/fleet/workloads/reserve.ts'
 import { statusOf } from '../../../src/fleet/workloads/status.ts'
@@ -19,7 +19,12 @@ import { saga } from '../../../src/kernel/jobs/saga.ts'
 import { startJob } from '../../../src/kernel/jobs/start.ts'
 import { addressesOf, releaseAddresses } from '../../../src/network/ip-pools/allocate.ts'
 
-const boxKind: WorkloadKind = { kind: 'box', idPrefix: 'box', words: { one: 'box', many: 'boxes' } }
+const boxKind: WorkloadKind = {
+  kind: 'box',
+  idPrefix: 'box',
+  words: { one: 'box', many: 'boxes' },
+  busy: 'server_busy',
+}
 
 const boxById = (tx: Db, id: string): Workload | undefined => {
   const workload = workloadById(tx, id)
@@ -178,10 +183,9 @@ type Reserved = { id: string; hostname: string; node: { id: string } }
 const jobOf = ({ id, hostname, node }: Reserved, by: Parameters<typeof startJob>[3]['by'], now: number) => ({
   by,
   title: `Box ${hostname}`,
-  holds: id,
   nodeId: node.id,
-  subject: { type: boxKind.kind, id },
   now,
+  ...lockOf(boxKind, id),
 })
 
 export const boxesFeature = feature({

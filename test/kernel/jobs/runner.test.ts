@@ -116,7 +116,7 @@ describe('a job', () => {
   test('holds what it works on until its very end: a second is refused, and nothing of it is kept', async () => {
     const e = engine([asking])
     const first = e.start(asking, 'a', { holds: workload })
-    expect(() => e.start(asking, 'a', { holds: workload })).toThrow('Another job is working on this server')
+    expect(() => e.start(asking, 'a', { holds: workload })).toThrow('Another job is working on this')
     expect(count(e.db, '1')).toBe(1)
     await tick()
     e.sent[0]!.done()

@@ -1,8 +1,8 @@
 // A panel that has something of everything, for promises about every operation: what a call can be made of is found,
 // not listed.
 
-import type { Permission, Scope } from '../../../src/kernel/api/access.ts'
-import { type AccountKind, accountKinds } from '../../../src/kernel/api/access.ts'
+import { accountKinds } from '../../../src/identity/accounts/kinds.ts'
+import type { AccountKind, Permission, Scope } from '../../../src/kernel/api/access.ts'
 import type { Actor } from '../../../src/kernel/api/actor.ts'
 import type { Operation } from '../../../src/kernel/api/operation.ts'
 import { newId } from '../../../src/kernel/db/ids.ts'

@@ -1,10 +1,11 @@
 // A call that is right in everything just now: the example of the reference, with what is good for one time, or taken
 // after it, made for this call. Links are put where mails and billing systems would have got them from.
 import { randomBytes } from 'node:crypto'
+import { accountKinds } from '../../../src/identity/accounts/kinds.ts'
 import { accountById } from '../../../src/identity/accounts/queries.ts'
 import { makeLink, type Purpose } from '../../../src/identity/auth/links/links.ts'
 import { encryptedTotp } from '../../../src/identity/auth/second-factors/totp.ts'
-import { type AccountKind, accountKinds } from '../../../src/kernel/api/access.ts'
+import type { AccountKind } from '../../../src/kernel/api/access.ts'
 import type { Operation } from '../../../src/kernel/api/operation.ts'
 import { digest, randomToken } from '../../../src/kernel/crypto/secrets.ts'
 import { newId } from '../../../src/kernel/db/ids.ts'

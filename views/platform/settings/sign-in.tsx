@@ -1,10 +1,11 @@
 // Signing in through an identity provider, as the operator sets it up.
+
+import { accountKinds } from '../../../src/identity/accounts/kinds.ts'
 import {
   type getSignInProvider,
   removeSignInProvider,
   setSignInProvider,
 } from '../../../src/identity/auth/identity-provider/configure.ts'
-import { accountKinds } from '../../../src/kernel/api/access.ts'
 import type { Answers } from '../../../src/kernel/web/page.ts'
 import { Action, CallForm } from '../../components/action.tsx'
 import { Checks } from '../../components/choices.tsx'

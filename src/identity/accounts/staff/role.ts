@@ -34,7 +34,7 @@ export class HeldRights {
     const key = `${kind}\n${role?.isOwner}\n${role?.permissions}\n${tokenScopes}`
     const known = this.computed.get(key)
     if (known) return known
-    const permissions = permissionsOf(this.rights, role)
+    const permissions = permissionsOf(this.rights, kind === 'staff' ? role : undefined)
     const makersScopes = scopesOf(this.rights, kind, permissions)
     const held = {
       permissions: new Set(

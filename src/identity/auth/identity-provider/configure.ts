@@ -1,8 +1,8 @@
 import { type Static, Type as t } from 'typebox'
-import { accountKinds } from '../../../kernel/api/access.ts'
 import { ApiError, invalid } from '../../../kernel/api/errors.ts'
 import { type AppContext, done, fields, line, nullable, operation, secret } from '../../../kernel/api/operation.ts'
 import type { Db } from '../../../kernel/db/open.ts'
+import { accountKinds } from '../../accounts/kinds.ts'
 import { issuerDisabledReason } from './provider.ts'
 import { CALLBACK_PAGE, dropProvider, keepProvider, type Provider, providerFrom } from './provider-setting.ts'
 
