@@ -1,5 +1,6 @@
 // Builds a controller out of its parts. `serve` and the tests both call it; nothing here knows a route, a limit or a
 // time of the clock.
+import { existsSync } from 'node:fs'
 import type { Server } from 'bun'
 import { Elysia } from 'elysia'
 import { agentPaths, type ToAgent } from '../../agent/protocol/wire.ts'
@@ -20,6 +21,7 @@ import { answered, type IncomingRequest } from '../kernel/api/response.ts'
 import { named, type Secrets, secretsFromFile } from '../kernel/crypto/secrets.ts'
 import { type Clock, second } from '../kernel/db/clock.ts'
 import { keysInUse } from '../kernel/db/encrypted.ts'
+import { DatabaseMissing, isEmptyDatabase, type Migration } from '../kernel/db/migrate.ts'
 import { type Db, openDb, whenHealed } from '../kernel/db/open.ts'
 import { RenderedRows } from '../kernel/db/rendered.ts'
 import { hostTime, SteadyClock } from '../kernel/db/steady-clock.ts'
@@ -71,6 +73,21 @@ export type Parts = {
   features?: readonly Feature[]
 }
 
+/**
+ * A key file says that there was a database: an empty one in its place is a disk that is not mounted, or a loss, and no
+ * new installation. Throws `DatabaseMissing`.
+ */
+function openExisting({ dataDir, keyFile }: Config, migrations: readonly Migration[]): Db {
+  const path = `${dataDir}/berth.db`
+  if (existsSync(keyFile) && isEmptyDatabase(path))
+    throw new DatabaseMissing(
+      `${path} is ${existsSync(path) ? 'empty' : 'not there'}, and the key file ${keyFile} is of a database that was. ` +
+        `See that the disk of ${dataDir} is mounted, or restore a backup: sudo berth backup restore FILE. To begin ` +
+        `anew without what was there, move the key file away first and keep it: mv ${keyFile} ${keyFile}.old`,
+    )
+  return openDb(path, migrations)
+}
+
 export async function createController({
   config,
   clock: wallClock = hostTime.wall,
@@ -86,7 +103,7 @@ export async function createController({
   const registry = assemble(features)
   const time = new SteadyClock({ wall: wallClock, monotonic })
   const clock = time.now
-  const db = given.db ?? openDb(`${config.dataDir}/berth.db`, registry.migrations)
+  const db = given.db ?? openExisting(config, registry.migrations)
   const { operations, allOperations } = registry
   const used = [...keysInUse(db, registry.encrypted).keys()]
   const kept = secrets ?? secretsFromFile(config.keyFile, used)

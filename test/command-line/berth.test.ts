@@ -14,10 +14,12 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
+import type { Subprocess } from 'bun'
 import { type Installation, installation } from '../support/world/processes.ts'
 import { berth, berthAs, freePort } from '../support/world/program.ts'
 
 let it: Installation
+let controller: Subprocess
 beforeAll(async () => void (it = await installation()))
 afterAll(() => it.close())
 const run = (args: string, stdin = '', env = {}) => berth(args ? args.split(' ') : [], { ...it.env, ...env }, stdin)
@@ -283,7 +285,7 @@ test(
     const restored = await run(`backup restore ${file}`)
     expect([restored.code, restored.error]).toEqual([0, ''])
     expect(readdirSync(it.dir).filter((name) => name.startsWith('berth.db.before-restore-')).length).toBe(1)
-    await it.serve()
+    controller = await it.serve()
     expect(await emails()).toEqual(['cal@example.com'])
     expect(existsSync(`${it.dir}/berth.db.restoring`)).toBe(false)
   },
@@ -340,7 +342,7 @@ describe('a start that cannot be', () => {
   test('beside one that runs on the same data is refused', async () => {
     expect(await ended(start({ PANEL_DATA_DIR: it.dir }))).toEqual({
       code: 1,
-      words: `already_running: A controller is running on ${it.dir} already. Stop it, or set PANEL_DATA_DIR.`,
+      words: `already_running: A controller (process ${controller.pid}) is running on ${it.dir} already. Stop it, or set PANEL_DATA_DIR.`,
     })
     expect((await fetch(`${it.url}/api/v1/status`)).status).toBe(200)
   })

@@ -6,7 +6,7 @@ import { createStaff } from '../../identity/accounts/staff/staff.ts'
 import { grantToken } from '../../identity/tokens/tokens.ts'
 import { API_ROOT } from '../../kernel/api/http.ts'
 import type { Operation } from '../../kernel/api/operation.ts'
-import { day, iso } from '../../kernel/db/clock.ts'
+import { day, iso, second } from '../../kernel/db/clock.ts'
 import { configFrom } from '../config.ts'
 import { allOperations, registry } from '../features.ts'
 import { operationHelp } from './admin-help.ts'
@@ -20,6 +20,8 @@ import {
   openController,
   socketOf,
 } from './data-dir.ts'
+import { inUse, lockDataDir } from './data-dir-lock.ts'
+import { CannotStart } from './startup-errors.ts'
 
 const usage = `berth admin OPERATION [JSON]     any API operation; the ids in its path and its body are fields of the
                                  JSON, its query is under "query"
@@ -165,24 +167,43 @@ export async function call(op: Operation, given: Record<string, any>): Promise<R
   // The first member of staff may be made before the first start: a new installation on purpose.
   if (op === createStaff) makeDataDir(configFrom(environment()).dataDir)
   const config = installation()
-  const socket = socketOf(config.dataDir)
-  if (existsSync(socket)) {
-    // The socket file is left over from a killed controller, so the call runs here. After any other failure the
-    // controller may have begun the call: it must not begin twice.
-    const answer = await fetch(url, { ...request, unix: socket, timeout: false } as unknown as RequestInit).catch(
-      (error) => {
-        if (!isNobodyThere(error) && op.method !== 'GET')
-          throw new CutShort(
-            'The controller went away in the middle. Look whether it was done (berth admin audit.list) before ' +
-              'you do it again.',
-          )
-      },
-    )
-    if (answer) return answer
-  }
+  const running = await askRunning(config.dataDir, op, url, request)
+  if (running) return running
   if (op !== createStaff && !existsSync(databaseOf(config.dataDir))) throw noDatabase(config.dataDir)
-  const controller = await openController({ config })
-  return controller.fetchLocal(new Request(url, request))
+  // A controller that starts now, or stops, has the directory and no socket: it is asked as soon as it can be.
+  for (const end = performance.now() + STARTING_MS; ; ) {
+    const lock = await lockDataDir(config.dataDir, 'shared', LOCK_WAIT_MS)
+    if (lock) {
+      process.on('exit', () => lock.release()) // the response may be sent in parts
+      const controller = await openController({ config })
+      return controller.fetchLocal(new Request(url, request))
+    }
+    const started = await askRunning(config.dataDir, op, url, request)
+    if (started) return started
+    if (performance.now() > end) throw new CannotStart('data_dir_in_use', inUse(config.dataDir))
+  }
+}
+
+/** A controller opens its socket within this time of its start. */
+const STARTING_MS = 20 * second
+const LOCK_WAIT_MS = 250
+
+/** Undefined where no controller is at the socket. Throws `CutShort`. */
+async function askRunning(dataDir: string, op: Operation, url: string, request: object): Promise<Response | undefined> {
+  const socket = socketOf(dataDir)
+  if (!existsSync(socket)) return undefined
+  // The socket file may be left over from a killed controller. After any other failure the controller may have begun
+  // the call: it must not begin twice.
+  const answer = await fetch(url, { ...request, unix: socket, timeout: false } as unknown as RequestInit).catch(
+    (error) => {
+      if (!isNobodyThere(error) && op.method !== 'GET')
+        throw new CutShort(
+          'The controller went away in the middle. Look whether it was done (berth admin audit.list) before ' +
+            'you do it again.',
+        )
+    },
+  )
+  return answer || undefined
 }
 
 export async function show(answer: Response, what: (body: any) => unknown = (body) => body): Promise<number> {

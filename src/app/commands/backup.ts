@@ -15,9 +15,11 @@ import {
   writeSync,
 } from 'node:fs'
 import { dirname, resolve } from 'node:path'
+import { second } from '../../kernel/db/clock.ts'
 import { mustFit } from '../../kernel/db/migrate.ts'
 import { configFrom } from '../config.ts'
 import { databaseOf, environment, installation, isRunning, noDatabase } from './data-dir.ts'
+import { lockDataDir } from './data-dir-lock.ts'
 import { CannotStart, whoAmI } from './startup-errors.ts'
 
 const usage = `berth backup create FILE     copies the database to FILE, also while the controller runs
@@ -99,7 +101,8 @@ async function restore(file: string): Promise<number> {
   const source = openSync(file, 'r')
   mustBeWhole(file)
   const { dataDir } = installation((dir) => dir)
-  if (await isRunning(dataDir))
+  const lock = await lockDataDir(dataDir, 'exclusive', second)
+  if (!lock || (await isRunning(dataDir)))
     throw failed('The controller is running. Stop it first: what it writes now would be lost.')
   const database = databaseOf(dataDir)
   const part = `${database}.restoring`
@@ -112,6 +115,7 @@ async function restore(file: string): Promise<number> {
     if (existsSync(database + suffix)) renameSync(database + suffix, kept + suffix)
   renameSync(part, database)
   flush(dataDir)
+  lock.release()
   console.log(`Restored. ${before ? `What was there before is kept as ${kept}.` : ''}`.trim())
   return 0
 }

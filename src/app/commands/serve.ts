@@ -6,6 +6,7 @@ import { VERSION } from '../../kernel/version.ts'
 import { type Config, configFrom, SettingError } from '../config.ts'
 import { crashAt } from '../crash-injection.ts'
 import { isRunning, makeDataDir, openController, socketOf } from './data-dir.ts'
+import { alreadyRunning, lockForController, lockOf } from './data-dir-lock.ts'
 import { aboutListening, CannotStart, whoAmI } from './startup-errors.ts'
 
 /** Answers the exit code when the controller has stopped. Throws what `endOf` knows when it cannot start. */
@@ -14,15 +15,15 @@ export async function serve(): Promise<number> {
   const tls = config.tls && readTls(config.tls)
   makeDataDir(config.dataDir, 'incoming')
   // Two over one database would carry out every job twice.
-  if (await isRunning(config.dataDir))
-    throw new CannotStart(
-      'already_running',
-      `A controller is running on ${config.dataDir} already. Stop it, or set PANEL_DATA_DIR.`,
-    )
+  const lock = await lockForController(config.dataDir)
+  // One from before there was the lock.
+  if (await isRunning(config.dataDir)) throw new CannotStart('already_running', alreadyRunning(config.dataDir))
   const controller = await openController({
     config,
     failpoints: crashAt(process.env['BERTH_CRASH_AT'], config.dataDir),
   })
+  // Without its file the lock keeps no second controller out.
+  controller.db.$client.health.watch(lockOf(config.dataDir))
   const server = listen(config, {
     hostname: config.listen.hostname,
     port: config.listen.port,
@@ -54,6 +55,7 @@ export async function serve(): Promise<number> {
     await Promise.race([Promise.all([server.stop(), admin.stop()]), Bun.sleep(3000)])
     await Promise.all([server.stop(true), admin.stop(true)])
   })
+  lock.release()
   log.info('stopped')
   return 0
 }

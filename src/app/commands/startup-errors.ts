@@ -2,7 +2,7 @@
 // stack trace.
 import { readFileSync, statSync } from 'node:fs'
 import { KeyFileError } from '../../kernel/crypto/secrets.ts'
-import { NotOurDatabase } from '../../kernel/db/migrate.ts'
+import { DatabaseMissing, NotOurDatabase } from '../../kernel/db/migrate.ts'
 import { type Config, SettingError } from '../config.ts'
 
 /** `code: message` on standard error, exit 1. */
@@ -21,6 +21,7 @@ export function endOf(error: unknown): { words: string; exit: 1 | 2 } | undefine
   if (error instanceof CannotStart) return { words: `${error.code}: ${error.message}`, exit: 1 }
   if (error instanceof KeyFileError) return { words: `key_file_not_usable: ${error.message}`, exit: 1 }
   if (error instanceof NotOurDatabase) return { words: `database_not_ours: ${error.message}`, exit: 1 }
+  if (error instanceof DatabaseMissing) return { words: `database_missing: ${error.message}`, exit: 1 }
   return undefined
 }
 

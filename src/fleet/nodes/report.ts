@@ -3,7 +3,7 @@
 import type { Facts, Heartbeat, Inventory, Power } from '../../../agent/protocol/wire.ts'
 import { minute } from '../../kernel/db/clock.ts'
 import { isDatabaseError } from '../../kernel/db/health.ts'
-import { type Db, type Tx, write } from '../../kernel/db/open.ts'
+import { type Db, type Tx, troubleOf, write } from '../../kernel/db/open.ts'
 import { SKEW_SHOWN_MS, type SteadyClock } from '../../kernel/db/steady-clock.ts'
 import { isHeldByJob } from '../../kernel/jobs/queries.ts'
 import { log } from '../../kernel/log.ts'
@@ -62,7 +62,7 @@ export class Reports {
    */
   private keep(report: (tx: Tx) => void) {
     // Waiting for the database they would fill the memory; a node repeats them when it connects again.
-    if (this.db.$client.health.trouble) return void (this.dropped = true)
+    if (troubleOf(this.db)) return void (this.dropped = true)
     this.waiting.push(report)
     this.pause ??= setTimeout(() => this.goOn(), WINDOW_MS)
     if (this.waiting.length === 1 && this.spentMs < WINDOW_MS / 2) this.write()

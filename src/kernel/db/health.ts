@@ -75,7 +75,7 @@ export class DatabaseHealth {
   /** Called when changes are made again. */
   readonly whenHealed: (() => void)[] = []
   private readonly path: string
-  private readonly files: ReadonlyMap<string, string>
+  private readonly files: Map<string, string>
   private saidAt = 0
   private beganAt = 0
 
@@ -87,6 +87,11 @@ export class DatabaseHealth {
     this.path = database.filename
     const paths = this.isFile() ? ['', '-wal', '-shm'].map((suffix) => this.path + suffix) : []
     this.files = new Map(paths.map((path) => [path, identityOf(path)]))
+  }
+
+  /** Changes are refused also when this file is deleted or replaced. */
+  watch(path: string) {
+    this.files.set(path, identityOf(path))
   }
 
   private isFile = () => this.path !== '' && this.path !== ':memory:'

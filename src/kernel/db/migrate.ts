@@ -1,7 +1,8 @@
 // Migrations are SQL files inside the executable, applied in order at start, each in its own transaction. Beside the
 // name of each stands what it said when it was applied: a file that was edited since would leave a database that looks
 // like ours and is not.
-import type { Database } from 'bun:sqlite'
+import { Database } from 'bun:sqlite'
+import { statSync } from 'node:fs'
 import { migrations as product } from '../../../migrations/index.ts'
 import { digest } from '../crypto/secrets.ts'
 
@@ -10,6 +11,26 @@ export type Migration = { name: string; sql: string }
 
 /** This program and this database do not belong together; the message says why and what to do. */
 export class NotOurDatabase extends Error {}
+/** There is no database where there was one; the message says what to do. */
+export class DatabaseMissing extends Error {}
+
+/** A database of one page may have its tables in the write-ahead log. */
+const ONE_PAGE_BYTES = 4096
+
+/** Is there no database at `path`, or one without a table? A file that is no database is not empty. */
+export function isEmptyDatabase(path: string): boolean {
+  const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0
+  if (size === 0 || size > ONE_PAGE_BYTES) return size === 0
+  const file = new Database(path, { readwrite: true, create: false })
+  try {
+    return file.query('SELECT 1 FROM sqlite_master').get() === null
+  } catch (error) {
+    if ((error as { code?: string }).code === 'SQLITE_NOTADB') return false
+    throw error
+  } finally {
+    file.close()
+  }
+}
 
 /** The hash of a migration's statements: comments and line breaks may change. */
 export const checksumOf = (sql: string) => digest(sql.replace(/--.*$/gm, '').replace(/\s+/g, ' ').trim())

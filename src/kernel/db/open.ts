@@ -2,7 +2,7 @@
 import { Database, type Statement } from 'bun:sqlite'
 import { type BunSQLiteDatabase, drizzle } from 'drizzle-orm/bun-sqlite'
 import { log } from '../log.ts'
-import { BUSY_TIMEOUT_MS, DatabaseHealth, DatabaseUnavailable } from './health.ts'
+import { BUSY_TIMEOUT_MS, DatabaseHealth, DatabaseUnavailable, type Trouble } from './health.ts'
 import { type Migration, migrate } from './migrate.ts'
 
 declare const inTransaction: unique symbol
@@ -114,6 +114,9 @@ export function writeIfPossible(db: Db & { readonly [inTransaction]?: never }, w
     if (!(error instanceof DatabaseUnavailable)) throw error
   }
 }
+
+/** Why changes are refused now; undefined while they are made. */
+export const troubleOf = (db: Db): Trouble | undefined => db.$client.health.trouble
 
 /** `work` runs when changes are made again after a time in which they were refused. */
 export const whenHealed = (db: Db, work: () => void) => void db.$client.health.whenHealed.push(work)

@@ -15,7 +15,7 @@
 import { asc, eq, inArray } from 'drizzle-orm'
 import { minute } from '../db/clock.ts'
 import { isDatabaseError } from '../db/health.ts'
-import { whenHealed, write } from '../db/open.ts'
+import { troubleOf, whenHealed, write } from '../db/open.ts'
 import { Backward } from './backward.ts'
 import { Ending } from './ending.ts'
 import { Execution, type Going, type Options, ofJob } from './execution.ts'
@@ -164,7 +164,7 @@ export class Runner {
     clearTimeout(this.recovering)
     this.recovering = undefined
     const { stopping, db, going, lanes } = this.execution
-    if (stopping || db.$client.health.trouble) return
+    if (stopping || troubleOf(db)) return
     const now = performance.now()
     for (const { jobId, againAt, place } of this.interruptions.all()) {
       if (going.has(jobId) || (againAt > now && when !== 'at once')) continue
@@ -194,7 +194,7 @@ export class Runner {
    */
   pickUpOrphans(): number {
     const { stopping, db, going, lanes, parked } = this.execution
-    if (stopping || db.$client.health.trouble) return 0
+    if (stopping || troubleOf(db)) return 0
     let found = 0
     for (const { rowid, state, ...job } of this.execution.statements.unfinished.all()) {
       const { id } = job

@@ -3,7 +3,7 @@
 // delivery at most.
 import { second } from '../db/clock.ts'
 import { isDatabaseError } from '../db/health.ts'
-import { afterWrite, type Tx, whenHealed, write } from '../db/open.ts'
+import { afterWrite, type Tx, troubleOf, whenHealed, write } from '../db/open.ts'
 import type { Failpoints } from '../jobs/execution.ts'
 import { InjectedCrash } from '../jobs/failures.ts'
 import { log } from '../log.ts'
@@ -119,7 +119,7 @@ export class DeliveryQueue {
   }
 
   /** A delivery whose outcome cannot be written would be sent again and again. */
-  private mustWait = () => this.context.db.$client.health.trouble !== undefined
+  private mustWait = () => troubleOf(this.context.db) !== undefined
 
   private isReady = (kind: DeliveryKind) => kind.ready?.(this.context) ?? true
 

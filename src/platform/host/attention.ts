@@ -2,6 +2,7 @@ import { mayCall } from '../../kernel/api/operation.ts'
 import type { Attention, Source } from '../../kernel/attention.ts'
 import { day, hour, iso, minute, second } from '../../kernel/db/clock.ts'
 import type { TroubleKind } from '../../kernel/db/health.ts'
+import { troubleOf } from '../../kernel/db/open.ts'
 import { count } from '../../kernel/words.ts'
 import { DISK_SHOWN_PERCENT, getPanelHost, MEMORY_SHOWN_PERCENT } from './panel-host.ts'
 
@@ -78,7 +79,7 @@ const remedies: Record<TroubleKind, string> = {
 export const unwritableDatabase: Source = ({ tx, actor, interruptedJobs }) => {
   if (!mayCall(getPanelHost, actor)) return []
   const found: Attention[] = []
-  const { trouble } = tx.$client.health
+  const trouble = troubleOf(tx)
   const jobs = interruptedJobs()
   if (trouble) {
     const waiting = jobs.length ? ` ${count(jobs.length, 'job')} will go on when they begin again.` : ''
