@@ -30,7 +30,7 @@ import type { Failpoints } from '../kernel/jobs/execution.ts'
 import { stepProgress } from '../kernel/jobs/notes.ts'
 import { Runner } from '../kernel/jobs/runner.ts'
 import { log } from '../kernel/log.ts'
-import { clientAddress } from '../kernel/net/client-address.ts'
+import { clientAddresses } from '../kernel/net/client-address.ts'
 import { Hub, type Socket } from '../kernel/nodes/hub.ts'
 import { openapi } from '../kernel/openapi/openapi.ts'
 import { DeliveryQueue } from '../kernel/queue/delivery-queue.ts'
@@ -230,6 +230,7 @@ export async function createController({
   })
   const logs = config.logRequests
   const local = { from: LOOPBACK, logs, errors: registry.errors }
+  const clientAddress = clientAddresses(config.trustedProxies)
 
   /**
    * A router of its own for the local socket: no header of a public request can reach the System actor. It is made at
@@ -251,10 +252,10 @@ export async function createController({
   const fetch = (
     request: Request,
     server: Pick<Server<unknown>, 'requestIP' | 'upgrade'>,
-  ): Promise<Response | undefined> =>
+  ): Response | undefined | Promise<Response | undefined> =>
     answered(
       request,
-      { ...local, from: clientAddress(request, server.requestIP(request)?.address, config.trustedProxies) },
+      { logs, errors: registry.errors, from: clientAddress(request, server.requestIP(request)?.address) },
       (request) => {
         if (!request.url.includes(agentPaths.connect) || new URL(request.url).pathname !== agentPaths.connect)
           return router.fetch(request)
@@ -291,7 +292,8 @@ export async function createController({
     runner,
     /** The same without a socket: a call from this host. */
     router: {
-      fetch: (request: Request): Promise<Response> => answered(request, local, (request) => router.fetch(request)),
+      fetch: async (request: Request): Promise<Response> =>
+        answered(request, local, (request) => router.fetch(request)),
     },
     gate: httpContext.gate,
     app,
@@ -300,7 +302,7 @@ export async function createController({
     fetch,
     websocket,
     /** The API for `berth admin` on this host: who reaches the socket file is System. */
-    fetchLocal: (request: Request): Promise<Response> =>
+    fetchLocal: async (request: Request): Promise<Response> =>
       answered(request, local, (request) => (localOnly ?? mountOnHost()).fetch(request)),
     /** Goes on with unfinished jobs, and starts what the clock starts. */
     start() {

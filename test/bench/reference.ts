@@ -32,7 +32,7 @@ const select = `SELECT w.*, s.package_id, s.image_id, s.traffic_gb, s.port_mbps,
 const row = <R = Row>(sql: string) => db.prepare<R, any[]>(sql)
 const find = {
   token: row(
-    "SELECT t.id, t.name, t.scopes, a.id AS account, a.name AS account_name FROM tokens t JOIN accounts a ON a.id = t.account_id WHERE t.token_hash = ? AND t.revoked_at IS NULL AND a.kind = 'staff'",
+    "SELECT t.id, t.name, t.scopes, a.id AS account, a.name AS account_name FROM tokens t JOIN accounts a ON a.id = t.account_id WHERE t.token_hash = +? AND t.revoked_at IS NULL AND a.kind = 'staff'",
   ),
   server: row(`${select} WHERE w.id = +?`),
   page: row(

@@ -30,42 +30,52 @@ const unlessSaid = Object.entries({
 })
 
 type Made = Response | undefined
-/** `handle` returns undefined when the connection became a socket. An error that it throws becomes a response. */
-export async function answered<T extends Made>(
+type Answering = { from: string; logs: boolean; errors: ErrorTable }
+/**
+ * `handle` returns undefined when the connection became a socket. An error that it throws becomes a response. The
+ * answer is a promise only where that of `handle` is one.
+ */
+export function answered<T extends Made>(
   request: Request,
-  { from, logs, errors }: { from: string; logs: boolean; errors: ErrorTable },
+  { from, logs, errors }: Answering,
   handle: (request: IncomingRequest) => T | Promise<T>,
-): Promise<T | Response> {
+): T | Response | Promise<T | Response> {
   const info: RequestInfo = { requestId: Bun.randomUUIDv7(), from, errors }
   const incoming: IncomingRequest = Object.assign(request, { info })
   const startedAt = logs ? performance.now() : 0
-  let response: T | Response
+  const finish = (response: T | Response) => {
+    if (response) completed(response, info)
+    if (logs) logRequest(incoming, response, startedAt)
+    return response
+  }
+  const refused = (error: unknown) => finish(refuse(error, incoming))
   try {
     // Nothing depends on the Host header, but the URL of a request with an invalid one cannot be parsed.
     if (!URL.canParse(request.url))
       throw new ApiError('invalid_request', 'The Host header is not the name of a host. Send the one of this panel.')
-    response = await handle(incoming)
+    const response = handle(incoming)
+    return response instanceof Promise ? response.then(finish, refused) : finish(response)
   } catch (error) {
-    response = refuse(error, incoming)
+    return refused(error)
   }
-  if (response) {
-    const { headers } = response
-    headers.set('X-Request-Id', info.requestId)
-    for (const [name, value] of always) headers.set(name, value)
-    for (const [name, value] of unlessSaid) if (!headers.has(name)) headers.set(name, value)
-  }
-  if (logs)
-    log.info('request', {
-      requestId: info.requestId,
-      method: request.method,
-      path: plainPath(request.url),
-      status: response?.status ?? 101,
-      ms: Math.round(performance.now() - startedAt),
-      from,
-      by: info.by,
-    })
-  return response
 }
+
+function completed({ headers }: Response, { requestId }: RequestInfo) {
+  headers.set('X-Request-Id', requestId)
+  for (const [name, value] of always) headers.set(name, value)
+  for (const [name, value] of unlessSaid) if (!headers.has(name)) headers.set(name, value)
+}
+
+const logRequest = ({ info, method, url }: IncomingRequest, response: Made, startedAt: number) =>
+  log.info('request', {
+    requestId: info.requestId,
+    method,
+    path: plainPath(url),
+    status: response?.status ?? 101,
+    ms: Math.round(performance.now() - startedAt),
+    from: info.from,
+    by: info.by,
+  })
 
 export const asJson = { 'Content-Type': 'application/json; charset=utf-8' }
 

@@ -3,7 +3,7 @@ import { accounts } from '../../../src/identity/accounts/tables.ts'
 import { allowFrom, makeToken } from '../../../src/identity/tokens/model.ts'
 import { write } from '../../../src/kernel/db/open.ts'
 import { inside } from '../../../src/kernel/net/cidr.ts'
-import { clientAddress } from '../../../src/kernel/net/client-address.ts'
+import { clientAddresses } from '../../../src/kernel/net/client-address.ts'
 import { listening } from '../../support/listening.ts'
 import { type Panel, panel, type Who } from '../../support/world/panel.ts'
 
@@ -158,10 +158,9 @@ describe('an allow-list', () => {
 
 describe('S30: the address of a caller', () => {
   const from = (peer: string | undefined, header: string | undefined, trusted: string[]) =>
-    clientAddress(
+    clientAddresses(trusted)(
       new Request('http://localhost/', header === undefined ? {} : { headers: { 'X-Forwarded-For': header } }),
       peer,
-      trusted,
     )
   const proxies = ['10.0.0.0/8', '2001:db8:ffff::/48']
 
