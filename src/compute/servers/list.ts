@@ -1,3 +1,4 @@
+import { workloadFacts } from '../../fleet/workloads/queries.ts'
 import { type Status, statuses, statusIs } from '../../fleet/workloads/status.ts'
 import { accountContains } from '../../identity/accounts/queries.ts'
 import { own, visible } from '../../identity/team/access.ts'
@@ -6,7 +7,7 @@ import { operation, type ReadContext } from '../../kernel/api/operation.ts'
 import { idOf, oneOf, text } from '../../kernel/api/query.ts'
 import { LIKE, partOf } from '../../kernel/db/rows.ts'
 import { addressContains } from '../../network/ip-pools/queries.ts'
-import { server } from './model.ts'
+import { seenServer } from './model.ts'
 import { countServers, type ServerFilter, serverKeys, serverRow } from './queries.ts'
 import { serverReaders, serverRecord, serverResponse, showServer } from './show.ts'
 
@@ -16,7 +17,7 @@ export const getServer = operation({
   path: '/servers/{id}',
   summary: 'One server',
   access: { staff: ['servers:read'], reseller: ['servers:read'], customer: ['servers:read'] },
-  on: server,
+  on: seenServer,
   response: serverResponse,
   run: (call) => showServer(call, serverRow(call.tx, call.target.id)),
 })
@@ -63,11 +64,12 @@ function listing(call: ReadContext, name: string) {
     name,
     rows: (after, limit) => serverKeys(tx, filter, after, limit),
     keyOf: (s) => s.id,
-    json(s) {
-      const reader = readerOf(s)
-      const connected = nodes.connected(s.nodeId)
-      return renderedRows.row(tx, `${s.id} ${connected} ${reader.key}`, s.version, () =>
-        serverRecord(serverRow(tx, s.id), reader, connected),
+    json({ id, version }) {
+      const row = renderedRows.row(tx, id, version, () => workloadFacts(tx, id))
+      const reader = readerOf(row.facts)
+      const connected = nodes.connected(row.facts.nodeId)
+      return row.json(connected ? reader.key : reader.keyWhenAway, () =>
+        serverRecord(serverRow(tx, id), reader, connected),
       )
     },
     total: () => countServers(tx, filter),

@@ -3,10 +3,10 @@ import { Type as t } from 'typebox'
 import { packageById } from '../../catalog/packages/queries.ts'
 import { locationById } from '../../fleet/locations/queries.ts'
 import { lockOf, type WorkloadKind } from '../../fleet/workloads/kind.ts'
-import { rowsOf, type WorkloadRow } from '../../fleet/workloads/queries.ts'
+import { type Deciding, rowsOf, type WorkloadRow } from '../../fleet/workloads/queries.ts'
 import { customerInEvent } from '../../identity/accounts/model.ts'
 import { accountById } from '../../identity/accounts/queries.ts'
-import { workloadResource } from '../../identity/team/access.ts'
+import { decidingResource, workloadResource } from '../../identity/team/access.ts'
 import { described, namedSchema, nullable, type Resource } from '../../kernel/api/operation.ts'
 import type { Db } from '../../kernel/db/open.ts'
 import type { NewJob } from '../../kernel/jobs/start.ts'
@@ -38,6 +38,8 @@ export const server: Resource<Server> = {
   notFound: 'server_not_found',
   ...workloadResource(serverById),
 }
+/** The same for a read that takes its own columns: no more than what decides who sees it. */
+export const seenServer: Resource<Deciding> = { ...server, ...decidingResource(serverKind.kind) }
 
 /** Fields that every job about a server has: it takes the server's lock, and its subject is the server. */
 export const serverJob = (

@@ -70,10 +70,16 @@ export const serverResponse = namedSchema('Server', {
 
 type Action = (typeof allActions)[number]
 /**
- * Everything about the reader on which the record depends; `key` says it all. `actions`: what the reader may do in some
- * state.
+ * Everything about the reader on which the record depends; `key` says it all, `keyWhenAway` that the server's node is
+ * not connected besides. `actions`: what the reader may do in some state.
  */
-export type ServerReader = { isStaff: boolean; access: AccessLevel; actions: readonly Action[]; key: string }
+export type ServerReader = {
+  isStaff: boolean
+  access: AccessLevel
+  actions: readonly Action[]
+  key: string
+  keyWhenAway: string
+}
 
 /** How this actor reads servers; for a list, ask once and call the answer for each row. */
 export function serverReaders(tx: Db, actor: Actor) {
@@ -86,7 +92,8 @@ export function serverReaders(tx: Db, actor: Actor) {
       const mayDo = (action: Action) =>
         mayCall(actions[action], actor) && (!rights || mayCallOn(actions[action], actor, rights))
       const [isStaff, open] = [actor.kind === 'staff', allActions.filter(mayDo)]
-      reader = { isStaff, access, actions: open, key: `${isStaff} ${access} ${open}` }
+      const key = `${isStaff} ${access} ${open}`
+      reader = { isStaff, access, actions: open, key, keyWhenAway: `away ${key}` }
       byAccess.set(access, reader)
     }
     return reader
@@ -101,7 +108,7 @@ export const showServer = (call: ShowContext, s: ServerRow) =>
 /** The record: nothing but the row, its reader and the connection of its node decides what it says. */
 export function serverRecord(
   s: ServerRow,
-  { isStaff, access, actions }: Omit<ServerReader, 'key'>,
+  { isStaff, access, actions }: Omit<ServerReader, 'key' | 'keyWhenAway'>,
   nodeConnected: boolean,
 ) {
   const held = (JSON.parse(s.addresses) as HeldAddressJson[]).sort(

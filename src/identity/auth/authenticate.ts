@@ -9,9 +9,9 @@ import { type Db, writeIfPossible } from '../../kernel/db/open.ts'
 import { inside } from '../../kernel/net/cidr.ts'
 import type { Account } from '../accounts/model.ts'
 import { accountById } from '../accounts/queries.ts'
-import { type Held, type HeldRights, roleOf } from '../accounts/staff/role.ts'
+import { type Held, type HeldRights, type Role, roleOf } from '../accounts/staff/role.ts'
 import { uiPreferencesOf } from '../accounts/ui-preferences.ts'
-import { markTokenUsed, tokenByHash } from '../tokens/queries.ts'
+import { markTokenUsed, type TokenRow, tokenByHash } from '../tokens/queries.ts'
 import { cookieFrom } from './cookies.ts'
 import { lacksSecondFactor } from './second-factors/second-factors.ts'
 import { markSeen, SEEN_EVERY_MS, type Session, sessionFrom } from './sessions.ts'
@@ -79,22 +79,22 @@ function supportedAccount(db: Db, session: Session, { permissions }: Held, now: 
 function tokenSender(db: Db, rights: HeldRights, header: string, now: number, from: string): Sender {
   const token = /^Bearer (pnl_[A-Za-z0-9_-]{20,100})$/i.exec(header)?.[1]
   const row = token ? tokenByHash(db, digest(token), now) : undefined
-  const account = row ? accountById(db, row.accountId) : undefined
-  if (!row || !account || account.disabledAt !== null || (row.expiresAt !== null && row.expiresAt <= now))
+  if (!row || row.disabledAt !== null || (row.expiresAt !== null && row.expiresAt <= now))
     throw new ApiError(
       'invalid_token',
       'This token is not valid: it may have expired or been revoked. Make a new one under API tokens.',
     )
   // Limited to the rights that its maker has now, not to those at the time it was made.
-  const role = roleOf(db, account)
-  const held = rights.of(account.kind, role, row.scopes)
+  const role = roleIn(row)
+  const held = rights.of(row.kind, role, row.scopes)
+  const maker = { id: row.accountId, kind: row.kind, name: row.accountName }
   const allow = row.allow === '[]' ? undefined : (JSON.parse(row.allow) as string[])
   return {
     actor: actorOf(
-      account,
+      maker,
       held,
       { type: 'token', tokenId: row.id, tokenName: row.name },
-      lacksSecondFactor(db, account, role),
+      lacksSecondFactor(db, maker, role),
     ),
     limitKey: row.id,
     // At most once a minute: each mark is a flush to disk.
@@ -106,7 +106,15 @@ function tokenSender(db: Db, rights: HeldRights, header: string, now: number, fr
   }
 }
 
-const actorOf = (account: Account, { permissions, scopes }: Held, via: Actor['via'], lacks: boolean): Actor => ({
+/** The role of the token's maker. */
+const roleIn = ({ permissions, isOwner, secondFactor }: TokenRow): Given | undefined =>
+  permissions === null
+    ? undefined
+    : { permissions: JSON.parse(permissions), isOwner: isOwner === 1, secondFactor: secondFactor === 1 }
+
+type Given = Pick<Role, 'permissions' | 'isOwner' | 'secondFactor'>
+type Named = Pick<Account, 'id' | 'kind' | 'name'>
+const actorOf = (account: Named, { permissions, scopes }: Held, via: Actor['via'], lacks: boolean): Actor => ({
   accountId: account.id,
   kind: account.kind,
   name: account.name,

@@ -56,6 +56,8 @@ export function visible(tx: Db, actor: Actor): Where {
   }
 }
 
+const rightsOn = (tx: Db, actor: Actor, row: Deciding) => rightsWith(accessLevel(tx, actor, row)!)
+
 /** `find` and `rights` of a resource whose rows are workloads of one kind. */
 export const workloadResource = <Row extends Workload>(byId: (tx: Db, id: string) => Row | undefined) =>
   ({
@@ -64,5 +66,15 @@ export const workloadResource = <Row extends Workload>(byId: (tx: Db, id: string
       const deciding = decidingRow(tx, id)
       return deciding && canSee(tx, actor, deciding) ? byId(tx, id) : undefined
     },
-    rights: (tx, actor, row) => rightsWith(accessLevel(tx, actor, row)!),
+    rights: rightsOn,
   }) satisfies Pick<Resource<Row>, 'find' | 'rights'>
+
+/** The same for operations that need nothing of the row but who sees it; they find a workload of this kind. */
+export const decidingResource = (kind: string) =>
+  ({
+    find: (tx, actor, id) => {
+      const deciding = decidingRow(tx, id)
+      return deciding?.kind === kind && canSee(tx, actor, deciding) ? deciding : undefined
+    },
+    rights: rightsOn,
+  }) satisfies Pick<Resource<Deciding>, 'find' | 'rights'>

@@ -14,38 +14,57 @@ export class JsonRow<T> {
   }
 }
 
-type Kept = { version: number; row: JsonRow<unknown> }
+/** A row has few kinds of readers: staff, its owner, the roles of a team. */
+const MOST_READERS = 20
+
+/** One version of a row: the facts of it that decide what a reader sees, and the JSON for each kind of reader. */
+export class RenderedRow<Facts> {
+  private readonly byReader = new Map<string, JsonRow<unknown>>()
+  constructor(
+    readonly version: number,
+    readonly facts: Facts,
+  ) {}
+
+  /** The JSON of what `make` answers. `reader` is everything about the reader on which the record depends. */
+  json<T>(reader: string, make: () => T): JsonRow<T> {
+    let json = this.byReader.get(reader) as JsonRow<T> | undefined
+    if (!json) {
+      if (this.byReader.size >= MOST_READERS) this.byReader.clear()
+      this.byReader.set(reader, (json = new JsonRow(JSON.stringify(make()))))
+    }
+    return json
+  }
+}
 
 /**
  * Holds `most` rows in two generations. A use moves a row to the young one; when that is full it becomes the old one,
  * and the rows that were in the old one unused are dropped.
  */
 export class RenderedRows {
-  private young = new Map<string, Kept>()
-  private old = new Map<string, Kept>()
+  private young = new Map<string, RenderedRow<unknown>>()
+  private old = new Map<string, RenderedRow<unknown>>()
   constructor(private readonly most: number) {}
 
   /**
-   * The JSON of what `make` answers. It is made again when `version` is another: whatever the record shows has to
-   * change the version, or be in `key`, which names the row and everything about the reader on which the record
-   * depends.
+   * The row at this version. It is made again with what `facts` answers when `version` is another: whatever a record
+   * shows has to change the version, or be in the reader that `json` is called with.
    */
-  row<T>(tx: Db, key: string, version: number, make: () => T): JsonRow<T> {
-    const recent = this.young.get(key)
-    if (recent?.version === version) return recent.row as JsonRow<T>
-    const older = recent ? undefined : this.old.get(key)
+  row<Facts>(tx: Db, id: string, version: number, facts: () => Facts): RenderedRow<Facts> {
+    const recent = this.young.get(id)
+    if (recent?.version === version) return recent as RenderedRow<Facts>
+    const older = recent ? undefined : this.old.get(id)
     const isCurrent = older?.version === version
-    const entry = isCurrent ? older : { version, row: new JsonRow(JSON.stringify(make())) }
+    const row = isCurrent ? older : new RenderedRow(version, facts())
     // A version that a transaction may still roll back would come again for another row.
-    if (isCurrent || !isChanging(tx)) this.keep(key, entry)
-    return entry.row as JsonRow<T>
+    if (isCurrent || !isChanging(tx)) this.keep(id, row)
+    return row as RenderedRow<Facts>
   }
 
-  private keep(key: string, entry: Kept) {
-    if (this.young.size >= this.most / 2 && !this.young.has(key)) {
+  private keep(id: string, row: RenderedRow<unknown>) {
+    if (this.young.size >= this.most / 2 && !this.young.has(id)) {
       this.old = this.young
       this.young = new Map()
     }
-    this.young.set(key, entry)
+    this.young.set(id, row)
   }
 }

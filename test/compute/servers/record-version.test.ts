@@ -150,13 +150,30 @@ test('a company pages through all of its servers, each once and as its record sa
 describe('rendered rows', () => {
   const db = openDb(':memory:')
   afterAll(() => db.$client.close())
-  test('are rendered once for each version and key', () => {
+  test('are rendered once for each version and kind of reader', () => {
     const rendered = new RenderedRows(10)
     let made = 0
-    const text = (key: string, version: number) => rendered.row(db, key, version, () => ({ n: ++made })).text
+    const text = (id: string, version: number, reader = 'staff') =>
+      rendered.row(db, id, version, () => 0).json(reader, () => ({ n: ++made })).text
     expect([text('a', 1), text('a', 1), text('b', 1), text('a', 2), text('a', 2)]).toEqual(
       [1, 1, 2, 3, 3].map((n) => `{"n":${n}}`),
     )
+    expect([text('a', 2, 'owner'), text('a', 2), text('a', 2, 'owner')]).toEqual([4, 3, 4].map((n) => `{"n":${n}}`))
+  })
+  test('read the facts that decide once for each version', () => {
+    const rendered = new RenderedRows(10)
+    const nodeOf = (version: number, node: string) => rendered.row(db, 'a', version, () => ({ node })).facts.node
+    expect([nodeOf(1, 'first'), nodeOf(1, 'other'), nodeOf(2, 'second')]).toEqual(['first', 'first', 'second'])
+  })
+  test('of one row are a few at most, however many kinds of readers there are', () => {
+    const row = new RenderedRows(10).row(db, 'a', 1, () => 0)
+    const made: string[] = []
+    const read = (reader: string) => row.json(reader, () => made.push(reader))
+    for (let n = 0; n < 21; n++) read(`reader ${n}`)
+    read('reader 20')
+    expect(made).toHaveLength(21)
+    read('reader 0')
+    expect(made).toHaveLength(22)
   })
   test('are as many as are allowed; the one used longest ago goes first', () => {
     const rendered = new RenderedRows(2)
@@ -166,7 +183,8 @@ describe('rendered rows', () => {
   })
   test('are not kept from a transaction, which may be rolled back', () => {
     const rendered = new RenderedRows(10)
-    write(db, () => void rendered.row(db, 'a', 1, () => 'of the transaction'))
-    expect(rendered.row(db, 'a', 1, () => 'of the row').text).toBe('"of the row"')
+    const text = (value: string) => rendered.row(db, 'a', 1, () => 0).json('staff', () => value).text
+    write(db, () => void text('of the transaction'))
+    expect(text('of the row')).toBe('"of the row"')
   })
 })

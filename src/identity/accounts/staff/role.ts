@@ -13,9 +13,11 @@ export type { Role }
 /** The role of this member of staff; undefined for every other account. */
 export const roleOf = (tx: Db, { roleId }: Account): Role | undefined => (roleId ? roleById(tx, roleId) : undefined)
 /** The permissions of a role; an owner has all, also those of later versions. */
-const permissionsOf = ({ permissions }: Rights, role: Role | undefined): readonly Permission[] =>
+const permissionsOf = ({ permissions }: Rights, role: GivenRole | undefined): readonly Permission[] =>
   role?.isOwner ? (Object.keys(permissions) as Permission[]) : (role?.permissions ?? [])
 
+/** The part of a role that gives rights. */
+type GivenRole = Pick<Role, 'permissions' | 'isOwner'>
 export type Held = { permissions: ReadonlySet<Permission>; scopes: ReadonlySet<Scope> }
 
 /**
@@ -30,7 +32,7 @@ export class HeldRights {
   ) {}
 
   /** `tokenScopes`: the JSON of a token's scopes. With it the answer is what the token holds, not what its maker does. */
-  of(kind: AccountKind, role: Role | undefined, tokenScopes?: string): Held {
+  of(kind: AccountKind, role: GivenRole | undefined, tokenScopes?: string): Held {
     const key = `${kind}\n${role?.isOwner}\n${role?.permissions}\n${tokenScopes}`
     const known = this.computed.get(key)
     if (known) return known

@@ -28,8 +28,11 @@ import {
 const isRequired = (tx: Db, { roleId }: Account) => roleId !== null && roleNeedsSecondFactor(tx, roleId)
 
 /** Does the account's role require a second factor that is missing? Then only setting one up is possible. */
-export const lacksSecondFactor = (tx: Db, account: Account, role: Role | undefined): boolean =>
-  role?.secondFactor === true && !factorsOf(tx, account.id).length
+export const lacksSecondFactor = (
+  tx: Db,
+  { id }: Pick<Account, 'id'>,
+  role: Pick<Role, 'secondFactor'> | undefined,
+): boolean => role?.secondFactor === true && !factorsOf(tx, id).length
 
 /** Access to one's own second factors. */
 export const own = everybody('account:write')
