@@ -10,6 +10,7 @@ import { always, layout } from '../../views/frame/layout.tsx'
 import { isGone, nodeById } from '../fleet/nodes/queries.ts'
 import { Reports } from '../fleet/nodes/report.ts'
 import { setUpToken } from '../identity/accounts/set-up.ts'
+import { ownersWhoCanSignIn } from '../identity/accounts/staff/queries.ts'
 import { HeldRights } from '../identity/accounts/staff/role.ts'
 import { authenticate } from '../identity/auth/authenticate.ts'
 import { startedBy, system } from '../kernel/api/actor.ts'
@@ -173,6 +174,7 @@ export async function createController({
     refusedLines: new Limit(1, clock),
     brandFor,
     interruptedJobs: () => runner.interrupted(),
+    owners: ownersWhoCanSignIn,
     nodes: {
       connected: hub.connected,
       heartbeat: reports.heartbeat,

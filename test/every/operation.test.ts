@@ -7,6 +7,7 @@ import { presets } from '../../src/identity/tokens/presets.ts'
 import { type AccountKind, isScope } from '../../src/kernel/api/access.ts'
 import { isAllowedInSupportSession, mayCall, type Operation } from '../../src/kernel/api/operation.ts'
 import { check } from '../../src/kernel/api/validate.ts'
+import { digest } from '../../src/kernel/crypto/secrets.ts'
 import { newId } from '../../src/kernel/db/ids.ts'
 import { write } from '../../src/kernel/db/open.ts'
 import { openapi } from '../../src/kernel/openapi/openapi.ts'
@@ -271,6 +272,46 @@ for (const op of operations)
       })
   })
 
+describe('S50: what decides where credentials and links go', () => {
+  const ownerOnly = operations.filter((op) => op.ownerOnly)
+  test('is the mail server and the identity provider', () =>
+    expect(ownerOnly.map((op) => op.id).toSorted()).toEqual([
+      'mail.configure',
+      'sign-in-provider.remove',
+      'sign-in-provider.set',
+    ]))
+  for (const op of ownerOnly)
+    test(`${op.id} is refused to every token, to staff who are no owners, and to an owner who did not confirm`, async () => {
+      const [owner, staff, helper] = [p.staff(), p.staff(allPermissions), p.staff()]
+      const late = p.signIn(owner.id)
+      p.db.$client.run('UPDATE sessions SET confirmed_at = confirmed_at - 660000 WHERE token_hash = ?', [
+        digest(late.cookie!),
+      ])
+      const { headers } = await p.call(helper, 'POST', `/customers/${p.customer.id}/support-session`, {
+        reason: 'Help',
+      })
+      const { csrf } = p.db.$client
+        .query<{ csrf: string }, [string]>('SELECT csrf FROM sessions WHERE account_id = ?')
+        .get(helper.id)!
+      const inSupport = { cookie: headers.get('Set-Cookie')!.split(/[=;]/)[1]!, csrf }
+      const roles = allPermissions.map((permission) => p.staff([permission]))
+      const tokens = [owner, staff, ...Object.values(stranger)].map(({ id }) => p.token(id))
+      const narrow = [...allScopes].map((scope) => p.token(owner.id, [scope]))
+      const before = p.fingerprint(['tokens'])
+      const code = async (who: Who) => (await send(op, who)).body.error?.code
+      for (const token of [...tokens, ...narrow]) expect(await code(token)).toBe('token_not_allowed')
+      for (const who of [staff, ...roles, stranger.reseller, stranger.customer])
+        expect(await code(who)).toBe('forbidden')
+      expect(await code(inSupport)).toBe('support_session')
+      expect(await code(late)).toBe('confirmation_required')
+      expect(p.fingerprint(['tokens'])).toBe(before)
+      const document: any = openapi(product, { version: '0', root: '/' })
+      expect(document.paths[op.path][op.method.toLowerCase()].description).toContain(
+        'Only an owner. A person who is signed in, not a token.',
+      )
+    })
+})
+
 describe('what only who runs the controller may do', () => {
   test('is the tokens of others and the key file', () =>
     expect(hostOperations.map((op) => op.id).toSorted()).toEqual(['secrets.rotate', 'tokens.grant']))
@@ -368,6 +409,7 @@ describe('what is declared', () => {
               ? 'anyone'
               : accountKinds.map((k) => `${k}: ${access[k]?.join(' | ') ?? '-'}`).join('; ')
           const also = [
+            op.ownerOnly && 'owner',
             op.requiresSession && 'in person',
             op.requiresRecentAuth &&
               (op.requiresRecentAuth === true ? 'confirmed' : `confirmed for ${op.requiresRecentAuth.join(' | ')}`),

@@ -4,6 +4,7 @@ import type { World } from './world/panel.ts'
 
 export type MailContent = { to: string; subject: string; text: string }
 
+export type Mailbox = Awaited<ReturnType<typeof mailbox>>
 export async function mailbox() {
   const taken: MailContent[] = []
   const server = new SMTPServer({
@@ -28,6 +29,7 @@ export async function mailbox() {
   const { port } = server.server.address() as { port: number }
   return {
     taken,
+    port,
     /** The panel sends here from now on. */
     serve: (p: World) =>
       p.admin('PUT', '/admin/settings/mail', {

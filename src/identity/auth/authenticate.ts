@@ -64,7 +64,10 @@ function sessionSender(db: Db, rights: HeldRights, session: Session, now: number
           },
           lacks,
         )
-      : actorOf(account, held, { type: 'session', sessionId, confirmedAt }, lacks),
+      : {
+          ...actorOf(account, held, { type: 'session', sessionId, confirmedAt }, lacks),
+          ...(role?.isOwner && { isOwner: true }),
+        },
     browser: { csrf: session.csrf, uiPreferences: uiPreferencesOf(account) },
     limitKey: account.id,
   }

@@ -19,6 +19,8 @@ export type Actor = {
   /** Of a token: those of its maker that limit tokens (`limitsTokens`), and no other. */
   permissions: ReadonlySet<Permission>
   via: Via
+  /** An owner in person, or System. Never a token, and never a support session. */
+  isOwner?: true
   /** A role demands a second factor and there is none: nothing but setting one up is possible. */
   lacksSecondFactor?: true
 }
@@ -30,6 +32,7 @@ export const system: Actor = {
   scopes: new EveryName(),
   permissions: new EveryName(),
   via: { type: 'system' },
+  isOwner: true,
 }
 
 /** The actor of a call without credentials, for operations that are open to anyone. */

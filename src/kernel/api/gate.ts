@@ -5,6 +5,8 @@ import { changesOf } from '../audit/changes.ts'
 import { minute } from '../db/clock.ts'
 import { looksLikeId } from '../db/ids.ts'
 import { type Db, read, type Tx, write } from '../db/open.ts'
+import { mailServer } from '../mail/mail-server.ts'
+import { tellOwners } from '../mail/owner-notice.ts'
 import { isScope, type Scope } from './access.ts'
 import { type Actor, sessionOf, visitor } from './actor.ts'
 import { ApiError, unknownPath } from './errors.ts'
@@ -18,6 +20,7 @@ import {
   fields,
   type Gate,
   isBarredFromSupportSession,
+  lacksOwnership,
   lacksSecondFactor,
   mayCall,
   mayCallOn,
@@ -93,9 +96,11 @@ const passing =
         const stored = memory?.recall(tx)
         if (stored) return stored
         const before = watched(op, tx, app, who, params)
+        const over = op.ownerOnly ? mailServer(tx, app.secrets) : undefined
         const made = answer(tx, prepared)
         const changes = changesOf(before, watched(op, tx, app, who, params))
         auditCall(tx, app, { op, actor: actsAs, request, answer: made, result, changes, beside })
+        if (op.ownerOnly) tellOwners(tx, app, over, { actor: actsAs, what: op.ownerOnly, from, changes })
         memory?.keep(tx, made)
         return made
       })
@@ -183,6 +188,8 @@ function permit({ clock, registry }: AppContext, op: Operation, actor: Actor | u
       `This call is not for ${actor.kind} accounts. The API reference lists the calls that yours may use.`,
     )
   if (!mayCall(op, actor)) {
+    if (lacksOwnership(op, actor))
+      throw new ApiError('forbidden', 'Only an owner may do this: it decides where passwords and links go. Ask one.')
     if (actor.via.type === 'token') {
       const scopes = accepted.filter(isScope)
       throw new ApiError('missing_scope', `This token needs the scope ${scopes.join(' or ')}.`, { scopes })

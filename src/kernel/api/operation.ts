@@ -42,6 +42,8 @@ export interface AppContext extends Services {
   signIns: Limit
   /** Lets one refusal a minute into the audit log for a caller that must wait. */
   refusedLines: Limit
+  /** The owners of the installation who can sign in. */
+  owners(tx: Db): readonly { id: string; email: string; name: string }[]
   /** The brand that this account sees, and the sender of its mails; `''` is a visitor. */
   brandFor(tx: Db, accountId: string): Brand
   startedAt: number
@@ -138,6 +140,11 @@ export type Operation<
    * list of names: only when the body has one of these fields.
    */
   requiresRecentAuth?: true | readonly string[]
+  /**
+   * It decides where the credentials or links of others go, so it gives what an owner has: only an owner may call it,
+   * in person and recently confirmed. The sentence tells all owners what was done, over the mail server from before.
+   */
+  ownerOnly?: string
   /** An attempt to authenticate: limited per address and minute, and each refusal is in the audit log. */
   authAttempt?: true
   /** Ends the use of this browser: it is told to delete the storage of our pages. */
@@ -188,7 +195,8 @@ export const operation = <B extends TSchema, A extends TSchema, const M extends 
   o: Operation<Row, B, A, M, P>,
 ): Operation<Row, B, A, M, P> => {
   const pages = o.pages ?? (isPage(o.response) ? usualPages : undefined)
-  return pages ? { ...o, pages, query: { ...o.query, ...pageQuery(pages) } } : o
+  const paged = pages ? { ...o, pages, query: { ...o.query, ...pageQuery(pages) } } : o
+  return o.ownerOnly ? { ...paged, requiresSession: true, requiresRecentAuth: true } : paged
 }
 
 const usualPages: Pages = { usual: 50, most: 200 }
@@ -295,18 +303,21 @@ export const mayCall = (op: Operation, actor: Actor): boolean =>
     ? actor.via.type === 'system'
     : op.access === 'anyone' ||
       (!!op.access[actor.kind]?.some((right) => holds(actor, right)) &&
+        !lacksOwnership(op, actor) &&
         !isBarredFromSupportSession(op, actor) &&
         !lacksSecondFactor(op, actor))
 
 /** All of an actor that `mayCall` and `mayCallOn` read: who has the same key may call the same operations. */
-export const rightsKey = ({ kind, via, lacksSecondFactor, scopes, permissions }: Actor): string =>
-  [kind, via.type, lacksSecondFactor ? 'limited' : 'full', ...scopes, ...permissions].join(' ')
+export const rightsKey = ({ kind, via, isOwner, lacksSecondFactor, scopes, permissions }: Actor): string =>
+  [kind, via.type, isOwner ? 'owner' : '', lacksSecondFactor ? 'limited' : 'full', ...scopes, ...permissions].join(' ')
 
 /** Is there no token of this kind of account that may call it? What only a permission opens, only a person has. */
 export const needsPerson = (op: Operation, kind: AccountKind): boolean => {
   const accepted = op.access === 'anyone' ? undefined : op.access[kind]
   return !!op.requiresSession || (!!accepted && !accepted.some(isScope))
 }
+
+export const lacksOwnership = (op: Operation, actor: Actor): boolean => !!op.ownerOnly && !actor.isOwner
 
 export const lacksSecondFactor = (op: Operation, actor: Actor): boolean =>
   !!actor.lacksSecondFactor && !op.withoutSecondFactor

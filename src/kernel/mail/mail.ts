@@ -7,13 +7,16 @@ import { queueDelivery } from '../queue/queries.ts'
 import type { Brand } from '../web/brand.ts'
 import { type MailContent, mailAsText } from './mail-content.ts'
 import { mailAsHtml } from './mail-html.tsx'
-import { mailServer } from './mail-server.ts'
+import { type MailServer, mailServer } from './mail-server.ts'
 import { messageFor, type Rendered, transportTo } from './smtp.ts'
 
 /** Without an id there is no account yet, and the mail comes from the installation. */
 export type Recipient = { id?: string; email: string; name: string }
 
-export const mailDelivery: DeliveryKind<Rendered> = {
+/** `over`: the mail server that this mail leaves by, whatever the settings say later. */
+type Queued = Rendered & { over?: MailServer }
+
+export const mailDelivery: DeliveryKind<Queued> = {
   kind: 'mail',
   retryAfterMs: [minute, 5 * minute, 30 * minute, 2 * hour, 8 * hour],
   inFlight: { total: 8, perLane: 4 },
@@ -22,8 +25,8 @@ export const mailDelivery: DeliveryKind<Rendered> = {
   timeoutMs: 90 * second,
   expired: 'The link in it was over before it could be sent.',
   ready: ({ db, secrets }) => mailServer(db, secrets) !== undefined,
-  async deliver({ db, secrets }, { id, recipient, subject, payload }, signal) {
-    const server = mailServer(db, secrets)
+  async deliver({ db, secrets }, { id, recipient, subject, payload: { over, ...payload } }, signal) {
+    const server = over ?? mailServer(db, secrets)
     if (!server) throw new Error('there is no mail server')
     const transport = await transportTo(server)
     signal.addEventListener('abort', () => transport.close())
@@ -43,7 +46,7 @@ export type MailContext = Pick<AppContext, 'secrets' | 'clock' | 'config' | 'bra
 
 /**
  * Writes to a person, in the caller's transaction and as the brand that this person sees. The
- * address has passed `mailAddress`.
+ * address has passed `mailAddress`. `over`: the mail server to use in place of the one in the settings.
  *
  * `mailTo(tx, call, owner, { subject: '…', paragraphs: ['…'], button: { words: 'Open', path: '/servers/…' } })`
  */
@@ -52,6 +55,7 @@ export function mailTo(
   { secrets, clock, config, brandFor }: MailContext,
   to: Recipient,
   mailContent: MailContent,
+  { over }: { over?: MailServer } = {},
 ) {
   const brand = brandFor(tx, to.id ?? '')
   queueDelivery(
@@ -59,11 +63,11 @@ export function mailTo(
     mailDelivery,
     { secrets, now: clock() },
     {
-      // The mail of one reseller's customers never delays the mail of another's.
-      lane: brand.name,
+      // The mail of one reseller's customers never delays the mail of another's, nor does a server that was replaced.
+      lane: over ? `${over.host}:${over.port}` : brand.name,
       recipient: to.email,
       subject: mailContent.subject,
-      payload: rendered(brand, config.publicUrl, to, mailContent),
+      payload: { ...rendered(brand, config.publicUrl, to, mailContent), ...(over && { over }) },
       until: mailContent.button?.expiresAt ?? null,
     },
   )

@@ -83,7 +83,8 @@ function accessWords(op: Operation): string {
   const who = kindsOf(op).map((kind) => `${kind}: ${access[kind]!.map((right) => `\`${right}\``).join(' or ')}`)
   return (
     'Needs, by kind of account: ' +
-    `${who.join('; ')}.${op.requiresSession ? ' A person who is signed in, not a token.' : ''}`
+    `${who.join('; ')}.${op.ownerOnly ? ' Only an owner.' : ''}` +
+    (op.requiresSession ? ' A person who is signed in, not a token.' : '')
   )
 }
 

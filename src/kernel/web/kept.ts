@@ -20,8 +20,8 @@ export function useKept(): (key: string, record: string, render: () => Html) => 
 export const Kept = ({ name, render }: { name: string; render: () => Html }) => markup(useKept()(name, '', render))
 
 const rightsOnly = ({ may, leads, registry, actor }: At): At => {
-  const { kind, scopes, permissions, lacksSecondFactor, via } = actor
-  const rights = { kind, scopes, permissions, lacksSecondFactor, via: only({ type: via.type }) }
+  const { kind, scopes, permissions, isOwner, lacksSecondFactor, via } = actor
+  const rights = { kind, scopes, permissions, isOwner, lacksSecondFactor, via: only({ type: via.type }) }
   return only({ may, leads, registry, actor: only(rights) }) as At
 }
 

@@ -90,6 +90,16 @@ const ways: Record<string, () => Promise<[subject: string, to: string, leadsTo?:
     await must(p.owner, 'POST', `/customers/${p.customer.id}/actions/reset-second-factor`, { reason: 'Lost phone' })
     return ['Your second factor was removed', addressOf(p.customer.id)]
   },
+  'src/kernel/mail/owner-notice.ts': async () => {
+    await must(p.owner, 'PUT', '/admin/settings/mail', {
+      host: '127.0.0.1',
+      port: 9,
+      plain: true,
+      from: 'p@example.com',
+    })
+    await box.serve(p)
+    return ['A change that owners are told about', addressOf(p.owner.id), /^\/admin\/audit$/]
+  },
   'src/identity/team/invite.ts': async () => {
     await must(p.account('customer', 'Host'), 'POST', '/team', { email: 'guest@example.com', role: 'view' })
     return ['Host invites you to their servers', 'guest@example.com', /^\/join\?token=[\w-]{43}$/]

@@ -1,8 +1,11 @@
+import type { ComponentChildren } from 'preact'
+import type { Operation } from '../../../src/kernel/api/operation.ts'
 import type { Answers } from '../../../src/kernel/web/page.ts'
+import { useAt } from '../../../src/kernel/web/page-context.ts'
 import { configureMail, type getMail, testMail } from '../../../src/platform/settings/mail.ts'
 import { CallForm } from '../../components/action.tsx'
 import { Check, Field } from '../../components/field.tsx'
-import { Note, Section } from '../../components/section.tsx'
+import { Facts, Note, Section } from '../../components/section.tsx'
 
 type Mail = Answers<{ m: typeof getMail }>['m']
 type MailProps = { of: Mail }
@@ -15,11 +18,25 @@ export const MailServer = ({ of: mail }: MailProps) => (
           <strong>There is no mail server.</strong> Emails wait until you add one.
         </Note>
       )}
-      <MailForm of={mail} />
+      <OwnersOnly op={configureMail} of={[['Server', mail.host ? `${mail.host}, port ${mail.port}` : 'None']]}>
+        <MailForm of={mail} />
+      </OwnersOnly>
       {mail.host !== null && <SendTest />}
     </div>
   </Section>
 )
+
+type OwnersOnlyProps = { op: Operation; of: readonly (readonly [string, string])[]; children: ComponentChildren }
+/** The form, or for staff who are no owners what is set, and whom to ask. */
+export const OwnersOnly = ({ op, of, children }: OwnersOnlyProps) =>
+  useAt().may(op) ? (
+    children
+  ) : (
+    <>
+      <Facts of={of} />
+      <p class="muted">Only an owner can change this, because it decides where passwords and links go.</p>
+    </>
+  )
 
 const MailForm = ({ of: mail }: MailProps) => (
   <CallForm op={configureMail} class="stack" done="The mail server is saved">

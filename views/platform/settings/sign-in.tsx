@@ -12,7 +12,7 @@ import { Checks } from '../../components/choices.tsx'
 import { Field } from '../../components/field.tsx'
 import { Copyable, Facts, Section } from '../../components/section.tsx'
 import { State } from '../../components/state.tsx'
-import { StoredSecret } from './mail.tsx'
+import { OwnersOnly, StoredSecret } from './mail.tsx'
 
 type Provider = Answers<{ p: typeof getSignInProvider }>['p']
 type ProviderProps = { of: Provider }
@@ -36,7 +36,15 @@ export const SignInProvider = ({ of: provider }: ProviderProps) => (
   >
     <div class="stack">
       <Facts of={[['Redirect URL', <Copyable text={provider.redirectUrl} what="redirect URL" />]]} />
-      <ProviderForm of={provider} />
+      <OwnersOnly
+        op={setSignInProvider}
+        of={[
+          ['Issuer', provider.issuer ?? 'None'],
+          ['Client ID', provider.clientId ?? 'None'],
+        ]}
+      >
+        <ProviderForm of={provider} />
+      </OwnersOnly>
     </div>
   </Section>
 )

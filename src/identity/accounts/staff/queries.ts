@@ -30,20 +30,21 @@ export const countStaffWith = (tx: Db, roleId: string): number =>
   tx.select({ n: count() }).from(accounts).where(eq(accounts.roleId, roleId)).get()!.n
 
 const statements = prepared(({ $client }) => ({
-  isOwner: $client.prepare<unknown, [string]>(
-    'SELECT 1 FROM accounts a JOIN roles r ON r.id = a.role_id WHERE a.id = +? AND r.is_owner = 1',
-  ),
   otherOwner: $client.prepare<unknown, [string]>(
     `SELECT 1 FROM accounts a JOIN roles r ON r.id = a.role_id
      WHERE r.is_owner = 1 AND a.disabled_at IS NULL AND a.id <> ? LIMIT 1`,
+  ),
+  owners: $client.prepare<{ id: string; email: string; name: string }, []>(
+    `SELECT a.id, a.email, a.name FROM accounts a JOIN roles r ON r.id = a.role_id
+     WHERE r.is_owner = 1 AND a.disabled_at IS NULL ORDER BY a.id`,
   ),
   shown: $client.prepare<{ roleName: string | null; seenAt: number | null }, [string]>(
     `SELECT (SELECT name FROM roles r WHERE r.id = a.role_id) AS roleName, ${lastSeenSql('a.id')} AS seenAt
      FROM accounts a WHERE a.id = ?`,
   ),
 }))
-export const hasOwnerRole = (tx: Db, accountId: string): boolean => statements(tx).isOwner.get(accountId) !== null
 /** Is there an owner besides this account who can sign in? */
 export const hasOtherOwner = (tx: Db, accountId: string): boolean => statements(tx).otherOwner.get(accountId) !== null
+export const ownersWhoCanSignIn = (tx: Db) => statements(tx).owners.all()
 /** The name of the account's role, and when the account was last here (milliseconds). */
 export const roleAndLastSeen = (tx: Db, accountId: string) => statements(tx).shown.get(accountId)!

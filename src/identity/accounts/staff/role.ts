@@ -6,7 +6,7 @@ import { ApiError } from '../../../kernel/api/errors.ts'
 import { namedSchema, type Resource } from '../../../kernel/api/operation.ts'
 import type { Db, Tx } from '../../../kernel/db/open.ts'
 import type { Account } from '../tables.ts'
-import { allRoles, countStaffWith, hasOtherOwner, hasOwnerRole, type Role, roleById } from './queries.ts'
+import { allRoles, countStaffWith, hasOtherOwner, type Role, roleById } from './queries.ts'
 
 export type { Role }
 
@@ -59,14 +59,11 @@ export class HeldRights {
 export const roleNames = (tx: Tx): string[] => [...new Set(['Owner', ...allRoles(tx).map(({ name }) => name)])]
 
 // ---------------------------------------------------------------- rights over roles
-export const isOwner = (tx: Db, actor: Actor): boolean =>
-  actor.via.type === 'system' || hasOwnerRole(tx, actor.accountId)
-
 /**
  * Throws `forbidden` when the role has a permission that the actor lacks: the actor may not give, change or remove it.
  */
-export function mustReach(tx: Db, actor: Actor, role: Role) {
-  if (role.isOwner && !isOwner(tx, actor))
+export function mustReach(actor: Actor, role: Role) {
+  if (role.isOwner && !actor.isOwner)
     throw new ApiError('forbidden', 'Only an owner may change, disable or help another owner. Ask one.')
   mustHold(actor, role.permissions)
 }
@@ -86,7 +83,7 @@ export function mustHold(actor: Actor, wanted: readonly Permission[]) {
 /** As `mustReach`, for the account that has the role; one without a role is anybody's. */
 export function mustOutrank(tx: Db, actor: Actor, account: Account) {
   const role = roleOf(tx, account)
-  if (role) mustReach(tx, actor, role)
+  if (role) mustReach(actor, role)
 }
 
 /** Throws `last_owner` when nobody else could give the rights back. */

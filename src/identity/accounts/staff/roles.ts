@@ -74,7 +74,7 @@ export const changeRole = operation({
   refuses: ['name_taken', 'in_use'],
   example: { permissions: ['servers.see_all', 'servers.power'] },
   run({ tx, actor, target, body, registry }) {
-    mustReach(tx, actor, target)
+    mustReach(actor, target)
     if (body.permissions) {
       if (target.isOwner)
         throw new ApiError(
@@ -103,7 +103,7 @@ export const removeRole = operation({
   response: done,
   refuses: ['in_use'],
   run({ tx, actor, target, registry }) {
-    mustReach(tx, actor, target)
+    mustReach(actor, target)
     const { staff } = showRole(tx, registry, target)
     if (staff || target.isOwner)
       throw new ApiError(

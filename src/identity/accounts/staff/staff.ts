@@ -13,7 +13,8 @@ import { mailAddress, refuseTaken } from '../model.ts'
 import { tellOldAddress } from '../new-address.ts'
 import { pageOfAccounts, updateAccount } from '../queries.ts'
 import type { Account } from '../tables.ts'
-import { mustNotBeLastOwner, mustOutrank, mustReach } from './role.ts'
+import { tellOfOwner } from './owner-changes.ts'
+import { mustNotBeLastOwner, mustOutrank, mustReach, roleOf } from './role.ts'
 import { addStaff, mustBeRole, showStaff, staffAnswer, staffMember } from './staff-member.ts'
 
 const who = { staff: ['staff.write'] } as const
@@ -53,11 +54,13 @@ export const createStaff = operation({
     return hashPassword(body.password)
   },
   /** Without a password they are mailed a link to choose one. */
-  run({ tx, actor, body, prepared: passwordHash, ...app }) {
-    const role = body.role ?? 'Owner'
-    mustReach(tx, actor, mustBeRole(tx, role))
-    const it = addStaff(tx, { ...body, role, passwordHash, now: app.clock() })
-    if (passwordHash === null) sendWelcome(tx, app, it)
+  run(call) {
+    const { tx, actor, body, prepared: passwordHash, clock } = call
+    const role = mustBeRole(tx, body.role ?? 'Owner')
+    mustReach(actor, role)
+    if (role.isOwner) tellOfOwner(call, `${body.name} (${body.email}) was added as an owner.`)
+    const it = addStaff(tx, { ...body, role: role.name, passwordHash, now: clock() })
+    if (passwordHash === null) sendWelcome(tx, call, it)
     return showStaff(tx, it)
   },
 })
@@ -91,9 +94,15 @@ export const changeStaff = operation({
     mustOutrank(tx, actor, target)
     const role = roleName === undefined ? undefined : mustBeRole(tx, roleName)
     if (role) {
-      mustReach(tx, actor, role)
+      mustReach(actor, role)
       if (!role.isOwner) mustNotBeLastOwner(tx, target)
     }
+    const wasOwner = roleOf(tx, target)?.isOwner === true
+    const isOwner = role?.isOwner ?? wasOwner
+    if (isOwner !== wasOwner)
+      tellOfOwner(call, `${named(target)} ${isOwner ? 'was made an' : 'is no longer an'} owner.`)
+    if (wasOwner && body.email !== undefined)
+      tellOfOwner(call, `The owner ${named(target)} has another e-mail address: ${body.email}.`)
     const given = {
       ...body,
       ...(body.email !== undefined && { email: mailAddress(body.email) }),
@@ -149,12 +158,16 @@ export const enableStaff = operation({
   on: staffMember,
   response: staffAnswer,
   refuses: ['already_done'],
-  run({ tx, actor, target }) {
+  run(call) {
+    const { tx, actor, target } = call
     mustOutrank(tx, actor, target)
     if (target.disabledAt === null) throw new ApiError('already_done', `${target.name} is not disabled.`)
+    if (roleOf(tx, target)?.isOwner) tellOfOwner(call, `The owner ${named(target)} can sign in again.`)
     return showStaff(tx, updateAccount(tx, target, { disabledAt: null }))
   },
 })
+
+const named = ({ name, email }: Pick<Account, 'name' | 'email'>) => `${name} (${email})`
 
 /** Throws `forbidden` for the own account: only another account could undo it. */
 function mustBeAnother(actor: Actor, target: Account) {

@@ -46,8 +46,7 @@ export const setSignInProvider = operation({
     'Let people sign in through an OpenID Connect provider. It is asked before anything is saved; ' +
     'without a secret the one that is kept stays',
   access,
-  requiresSession: true,
-  requiresRecentAuth: true,
+  ownerOnly: 'The identity provider through which people sign in was set.',
   body: fields({
     issuer: t.String({ minLength: 1, maxLength: 500 }),
     clientId: line(200),
@@ -102,8 +101,7 @@ export const removeSignInProvider = operation({
   path: '/admin/settings/sign-in',
   summary: 'Turn signing in through the identity provider off; people who are signed in stay signed in',
   access,
-  requiresSession: true,
-  requiresRecentAuth: true,
+  ownerOnly: 'Signing in through the identity provider was turned off.',
   response: done,
   auditSnapshot: (call) => show(call.tx, call),
   run({ tx }) {

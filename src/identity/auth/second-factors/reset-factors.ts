@@ -4,7 +4,8 @@ import { type Call, done, fields, operation, reasonText } from '../../../kernel/
 import { type MailContext, mailTo } from '../../../kernel/mail/mail.ts'
 import type { Account } from '../../accounts/model.ts'
 import { customer } from '../../accounts/model.ts'
-import { mustOutrank } from '../../accounts/staff/role.ts'
+import { tellOfOwner } from '../../accounts/staff/owner-changes.ts'
+import { mustOutrank, roleOf } from '../../accounts/staff/role.ts'
 import { staffMember } from '../../accounts/staff/staff-member.ts'
 import { endSessionsOf } from '../sessions.ts'
 import { factorsOf } from './factors.ts'
@@ -40,7 +41,10 @@ export const resetStaffFactors = operation({
   access: { staff: ['staff.write'] },
   on: staffMember,
   run(call) {
-    mustOutrank(call.tx, call.actor, call.target)
+    const { tx, actor, target } = call
+    mustOutrank(tx, actor, target)
+    if (roleOf(tx, target)?.isOwner)
+      tellOfOwner(call, `The second factor of the owner ${target.name} (${target.email}) was removed.`)
     return removeFactors(call, call.target)
   },
 })
