@@ -14,8 +14,17 @@ import { ownersWhoCanSignIn } from '../identity/accounts/staff/queries.ts'
 import { HeldRights } from '../identity/accounts/staff/role.ts'
 import { authenticate } from '../identity/auth/authenticate.ts'
 import { startedBy, system } from '../kernel/api/actor.ts'
+import { unknownPath } from '../kernel/api/errors.ts'
 import { gate } from '../kernel/api/gate.ts'
-import { API_ROOT, type HttpContext, mountApi, mountDocument, route, type Sender } from '../kernel/api/http.ts'
+import {
+  API_ROOT,
+  type HttpContext,
+  mountApi,
+  mountDocument,
+  mountOtherMethods,
+  route,
+  type Sender,
+} from '../kernel/api/http.ts'
 import { CALLS_PER_MINUTE, Limit, SIGN_INS_PER_MINUTE } from '../kernel/api/limits.ts'
 import type { AppContext } from '../kernel/api/operation.ts'
 import { answered, type IncomingRequest } from '../kernel/api/response.ts'
@@ -32,6 +41,7 @@ import { stepProgress } from '../kernel/jobs/notes.ts'
 import { Runner } from '../kernel/jobs/runner.ts'
 import { log } from '../kernel/log.ts'
 import { clientAddresses } from '../kernel/net/client-address.ts'
+import { pathStart } from '../kernel/net/raw-path.ts'
 import { Hub, type Socket } from '../kernel/nodes/hub.ts'
 import { openapi } from '../kernel/openapi/openapi.ts'
 import { DeliveryQueue } from '../kernel/queue/delivery-queue.ts'
@@ -52,11 +62,8 @@ import { startSchedule } from './schedule.ts'
 const STOP_MS = 15 * second
 
 const LOOPBACK = '127.0.0.1'
-/**
- * The router would take a host's name for four characters at least, and a part of the path of a shorter one for the
- * name.
- */
-const routing = { handler: { standardHostname: false } }
+/** The router looks for the path from here on: it takes the name of a host for four characters at least. */
+const ROUTER_LOOKS_FROM = 11
 
 export type Parts = {
   config: Config
@@ -206,7 +213,7 @@ export async function createController({
     restarting: () => restarting,
   }
   const assets = await Assets.load(files)
-  const router = new Elysia(routing)
+  const router = new Elysia()
   mountApi(router, operations, httpContext)
   mountDocument(
     router,
@@ -214,8 +221,15 @@ export async function createController({
     () => openapi(registry, { version: VERSION, root: config.origin + API_ROOT }),
     httpContext,
   )
-  for (const [method, path, answer] of registry.routes({ db, app, httpContext, assets }))
-    route(router, method, path, answer)
+  const routes = registry.routes({ db, app, httpContext, assets })
+  for (const [method, path, answer] of routes) route(router, method, path, answer)
+  for (const [path, ofPath] of Map.groupBy(routes, ([, path]) => path))
+    mountOtherMethods(
+      router,
+      path,
+      ofPath.map(([method]) => method),
+      httpContext,
+    )
   mountPages(router, {
     registry,
     pages,
@@ -240,7 +254,7 @@ export async function createController({
    */
   let localOnly: Elysia | undefined
   const mountOnHost = () => {
-    localOnly = new Elysia(routing)
+    localOnly = new Elysia()
     const authenticate = ({ info }: IncomingRequest): Sender => {
       info.by = system.name
       return { actor: system, limitKey: '' }
@@ -250,17 +264,22 @@ export async function createController({
     return localOnly
   }
 
-  /** The agents' socket is taken before the router: the upgrade is the server's. */
+  /**
+   * The agents' socket is taken before the router: the upgrade is the server's. `isCanonical`: the path is as it was
+   * sent.
+   */
   const fetch = (
     request: Request,
     server: Pick<Server<unknown>, 'requestIP' | 'upgrade'>,
+    isCanonical = true,
   ): Response | undefined | Promise<Response | undefined> =>
     answered(
       request,
       { logs, errors: registry.errors, from: clientAddress(request, server.requestIP(request)?.address) },
       (request) => {
+        if (!isCanonical) throw unknownPath()
         if (!request.url.includes(agentPaths.connect) || new URL(request.url).pathname !== agentPaths.connect)
-          return router.fetch(request)
+          return router.fetch(forRouter(request))
         const node = app.agents.signer(request)
         const { info } = request
         info.by = node.id
@@ -295,7 +314,7 @@ export async function createController({
     /** The same without a socket: a call from this host. */
     router: {
       fetch: async (request: Request): Promise<Response> =>
-        answered(request, local, (request) => router.fetch(request)),
+        answered(request, local, (request) => router.fetch(forRouter(request))),
     },
     gate: httpContext.gate,
     app,
@@ -304,8 +323,11 @@ export async function createController({
     fetch,
     websocket,
     /** The API for `berth admin` on this host: who reaches the socket file is System. */
-    fetchLocal: async (request: Request): Promise<Response> =>
-      answered(request, local, (request) => (localOnly ?? mountOnHost()).fetch(request)),
+    fetchLocal: async (request: Request, _server?: unknown, isCanonical = true): Promise<Response> =>
+      answered(request, local, (request) => {
+        if (!isCanonical) throw unknownPath()
+        return (localOnly ?? mountOnHost()).fetch(forRouter(request))
+      }),
     /** Goes on with unfinished jobs, and starts what the clock starts. */
     start() {
       runner.start()
@@ -331,4 +353,13 @@ export async function createController({
       db.$client.close()
     },
   }
+}
+
+/** The request under an address whose path the router finds. Nothing reads the name of the host there. */
+function forRouter(request: IncomingRequest): IncomingRequest {
+  const { url } = request
+  const start = pathStart(url)
+  return start >= ROUTER_LOOKS_FROM
+    ? request
+    : Object.defineProperty(request, 'url', { value: `http://localhost${url.slice(start)}` })
 }

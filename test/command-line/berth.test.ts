@@ -353,6 +353,13 @@ describe('a start that cannot be', () => {
       expect.stringContaining(`port_taken: Another program listens on ${new URL(it.url).host} already; ss -ltnp`),
     ])
   })
+  test('is a wrong setting where the directory of the agents’ programs does not exist', async () => {
+    const { code, words } = await ended(start({ PANEL_AGENT_DIR: '/no/such/directory' }))
+    expect([code, words]).toEqual([
+      2,
+      expect.stringContaining('PANEL_AGENT_DIR: there is no directory /no/such/directory. Make it, or leave'),
+    ])
+  })
   test('is a wrong setting where the address is not of this machine', async () => {
     const { code, words } = await ended(start({ PANEL_LISTEN: '203.0.113.9:8080' }))
     expect([code, words]).toEqual([

@@ -10,6 +10,7 @@ import { makeToken } from '../../src/identity/tokens/model.ts'
 import { secretsWith } from '../../src/kernel/crypto/secrets.ts'
 import { openDb, write } from '../../src/kernel/db/open.ts'
 import { quieten } from '../../src/kernel/log.ts'
+import { withRawPath } from '../../src/kernel/net/raw-path.ts'
 import { allScopes } from './world/rights.ts'
 
 export type Listening = Awaited<ReturnType<typeof listening>>
@@ -31,7 +32,7 @@ export async function listening(env: Record<string, string> = {}) {
   const server = Bun.serve({
     port: 0,
     hostname: '127.0.0.1',
-    fetch: controller.fetch as any,
+    ...(withRawPath(controller.fetch) as any),
     websocket: controller.websocket as any,
   })
   const staff = write(db, (tx) =>

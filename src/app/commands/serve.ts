@@ -1,7 +1,8 @@
 // `berth serve`: the controller as a process.
 import { createPrivateKey, X509Certificate } from 'node:crypto'
-import { chmodSync, existsSync, readFileSync, rmSync } from 'node:fs'
+import { chmodSync, existsSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { log } from '../../kernel/log.ts'
+import { withRawPath } from '../../kernel/net/raw-path.ts'
 import { VERSION } from '../../kernel/version.ts'
 import { type Config, configFrom, SettingError } from '../config.ts'
 import { crashAt } from '../crash-injection.ts'
@@ -13,6 +14,11 @@ import { aboutListening, CannotStart, whoAmI } from './startup-errors.ts'
 export async function serve(): Promise<number> {
   const config = configFrom(process.env)
   const tls = config.tls && readTls(config.tls)
+  if (!statSync(config.agentDir, { throwIfNoEntry: false })?.isDirectory())
+    throw new SettingError(
+      `PANEL_AGENT_DIR: there is no directory ${config.agentDir}. Make it, or leave the setting out: then the ` +
+        'directory of this program is used.',
+    )
   makeDataDir(config.dataDir, 'incoming')
   // Two over one database would carry out every job twice.
   const lock = await lockForController(config.dataDir)
@@ -30,14 +36,14 @@ export async function serve(): Promise<number> {
     // Ours answers 413 first, with an error body; this is the backstop.
     maxRequestBodySize: 64 << 20,
     idleTimeout: 30,
-    fetch: controller.fetch as any,
+    ...(withRawPath(controller.fetch) as any),
     websocket: controller.websocket as any,
     ...(tls ? { tls } : {}),
   })
   const socket = socketOf(config.dataDir)
   if (existsSync(socket)) rmSync(socket)
   // An operation may take its time: encrypting everything anew does.
-  const admin = Bun.serve({ unix: socket, idleTimeout: 0, fetch: controller.fetchLocal } as any)
+  const admin = Bun.serve({ unix: socket, idleTimeout: 0, ...(withRawPath(controller.fetchLocal) as any) })
   chmodSync(socket, 0o600)
   controller.start()
   log.info('Berth is up', {

@@ -31,7 +31,7 @@ import {
 import { inEvent, load, serverJob, serverKind } from './model.ts'
 import { insertServer } from './queries.ts'
 
-const named = t.String({ maxLength: 40 })
+const named = t.String({ minLength: 1, maxLength: 40 })
 const wanted = {
   ownerId: named,
   packageId: named,

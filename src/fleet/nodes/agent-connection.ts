@@ -14,11 +14,12 @@ import {
 } from '../../../agent/protocol/wire.ts'
 import { visitor } from '../../kernel/api/actor.ts'
 import { ApiError } from '../../kernel/api/errors.ts'
-import { textOf } from '../../kernel/api/http.ts'
+import { mustBeUnencoded, textOf } from '../../kernel/api/http.ts'
 import { addressKey, Limit } from '../../kernel/api/limits.ts'
 import type { IncomingRequest, RequestInfo } from '../../kernel/api/response.ts'
 import { fits } from '../../kernel/api/validate.ts'
 import { auditLine, auditRefusal } from '../../kernel/audit/audit.ts'
+import { isUsablePublicKey } from '../../kernel/crypto/ed25519.ts'
 import { digest, randomToken } from '../../kernel/crypto/secrets.ts'
 import { type Clock, second } from '../../kernel/db/clock.ts'
 import { newId } from '../../kernel/db/ids.ts'
@@ -53,12 +54,20 @@ export class AgentEndpoints {
     this.challenges = new Limit(300, deps.clock)
   }
 
-  /** Throws `enrollment_expired`, `enrollment_not_valid`, `protocol_mismatch`. The token ends with this call. */
+  /**
+   * Throws `enrollment_expired`, `enrollment_not_valid`, `protocol_mismatch` and `validation_failed`. The token ends
+   * with this call, unless the call itself was wrong.
+   */
   async enroll(request: IncomingRequest): Promise<Response> {
     const { clock } = this.deps
     const { from: address, requestId } = this.comesIn(request)
     const asked = await bodyAs<EnrollRequest>(request, EnrollRequest)
     mustSpeakOurs(asked.protocol)
+    if (!isUsablePublicKey(Buffer.from(asked.publicKey, 'base64url')))
+      throw new ApiError(
+        'validation_failed',
+        'publicKey: is not a usable Ed25519 key. Enroll again with an empty --data-dir: the agent makes a new one.',
+      )
     const node = this.heardOnce({ from: address, requestId }, (tx) => {
       const found = openEnrollment(tx, asked.token, clock())
       const made = insertNode(tx, newNode(tx, asked, found, clock()))
@@ -152,13 +161,13 @@ export class AgentEndpoints {
     const nonce = request.headers.get(agentHeaders.nonce) ?? ''
     const challenge = this.nonces.get(nonce)
     this.nonces.delete(nonce)
-    mustSpeakOurs(Number(request.headers.get(agentHeaders.protocol) ?? PROTOCOL))
+    const protocol = request.headers.get(agentHeaders.protocol)
+    if (protocol !== null) mustSpeakOurs(protocol)
     const node = this.known(nodeId)
     if (!node || challenge?.nodeId !== nodeId || this.deps.clock() - challenge.at > NONCE_MS) throw notKnown()
     const signature = Buffer.from(request.headers.get(agentHeaders.signature) ?? '', 'base64url')
-    const key = createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x: node.publicKey }, format: 'jwk' })
-    if (signature.length !== 64 || !verify(null, Buffer.from(signedText(nodeId, nonce)), key, signature))
-      throw notKnown()
+    if (signature.length !== 64 || !isSignedBy(node.publicKey, signedText(nodeId, nonce), signature)) throw notKnown()
+    if (protocol === null) mustSpeakOurs(undefined)
     return node
   }
 
@@ -166,6 +175,13 @@ export class AgentEndpoints {
     const node = nodeById(this.deps.db, nodeId)
     return node && !isGone(node) ? node : undefined
   }
+}
+
+/** A key that was stored before keys were checked at enrolment signs nothing. */
+function isSignedBy(publicKey: string, text: string, signature: Buffer): boolean {
+  if (!isUsablePublicKey(Buffer.from(publicKey, 'base64url'))) return false
+  const key = createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x: publicKey }, format: 'jwk' })
+  return verify(null, Buffer.from(text), key, signature)
 }
 
 /** The enrolment that this token opens. Throws `enrollment_expired`, `enrollment_not_valid`. */
@@ -201,12 +217,14 @@ const notKnown = () =>
     'This node is not known here: it was removed, or its credential was revoked. Enroll it again with a new token.',
   )
 
-function mustSpeakOurs(protocol: number) {
-  if (protocol !== PROTOCOL)
+/** The number as the body of a call or a header gives it; undefined where it is missing. */
+function mustSpeakOurs(protocol: number | string | undefined) {
+  if (String(protocol) !== String(PROTOCOL))
     throw new ApiError(
       'protocol_mismatch',
-      `This controller speaks agent protocol ${PROTOCOL} and the agent protocol ${protocol}. Update the agent to ` +
-        `version ${VERSION} (run install.sh --agent on the node again).`,
+      `This controller speaks agent protocol ${PROTOCOL} and the agent ${
+        protocol === undefined ? 'names none' : `protocol ${String(protocol).slice(0, 20)}`
+      }. Update the agent to version ${VERSION} (run install.sh --agent on the node again).`,
     )
 }
 
@@ -219,6 +237,7 @@ function parsed(text: string): unknown {
 }
 
 async function bodyAs<T>(request: Request, schema: TSchema): Promise<T> {
+  mustBeUnencoded(request)
   const text = await textOf(request, MOST_BODY)
   const body = parsed(text)
   if (!fits(schema, body))

@@ -19,7 +19,7 @@ export const enrollNode = operation({
   summary: 'Make the token that enrolls one node; it is shown only once',
   access: { staff: ['nodes:write'] },
   body: fields({
-    locationId: t.String({ maxLength: 40 }),
+    locationId: t.String({ minLength: 1, maxLength: 40 }),
     name: t.Optional(line(60, 0)),
     bridge: t.Optional(t.String({ pattern: `^(${BRIDGE_NAME})?$`, title: 'the name of a bridge' })),
   }),

@@ -25,7 +25,7 @@ import { type Quotas, quotasGiven, tellOfLowered } from './quota.ts'
 const managed = { staff: ['resellers.write'] } as const
 const read = { staff: ['customers:read'] } as const
 
-const ids = t.Array(t.String({ maxLength: 40 }), { maxItems: 1000 })
+const ids = t.Array(t.String({ minLength: 1, maxLength: 40 }), { maxItems: 1000 })
 const terms = { quotas: t.Optional(quotasGiven), packageIds: t.Optional(ids), locationIds: t.Optional(ids) }
 const example = {
   name: 'Northwind Hosting',

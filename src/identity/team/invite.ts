@@ -33,7 +33,7 @@ export const inviteMember = operation({
   body: fields({
     email: t.String({ maxLength: 254 }),
     role,
-    serverId: t.Optional(nullable(t.String({ maxLength: 40 }))),
+    serverId: t.Optional(nullable(t.String({ minLength: 1, maxLength: 40 }))),
   }),
   response: memberAnswer,
   status: 201,

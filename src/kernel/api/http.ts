@@ -56,7 +56,7 @@ export function route(
   router.route(method, path, handle as any, { parse: 'none' } as any)
 }
 type Made = Response | Promise<Response>
-type Method = (typeof everyMethod)[number]
+export type Method = (typeof everyMethod)[number]
 
 export function mountApi(router: Elysia, operations: readonly Operation[], httpContext: HttpContext) {
   const at = (path: string) => API_ROOT + path.replace(/\{(\w+)\}/g, ':$1')
@@ -70,9 +70,16 @@ export function mountApi(router: Elysia, operations: readonly Operation[], httpC
       mount(method, at(path), op ?? known)
     }
   }
-  for (const path of [API_ROOT, `${API_ROOT}/*`]) for (const method of everyMethod) mount(method, path, undefined)
+  for (const path of ['/api', '/api/*']) for (const method of everyMethod) mount(method, path, undefined)
   // Pages have GET only: every other method on an unknown path gets an error of the API.
   for (const method of everyMethod) if (method !== 'GET' && method !== 'HEAD') mount(method, '/*', undefined)
+}
+
+/** Mounts `method_not_allowed` at a path outside of the API, for every method that it does not know. */
+export function mountOtherMethods(router: Elysia, path: string, known: readonly Method[], httpContext: HttpContext) {
+  for (const method of everyMethod)
+    if (!known.includes(method) && !(method === 'HEAD' && known.includes('GET')))
+      route(router, method, path, answering(httpContext, known))
 }
 
 /** `ALL` is every other method. */
@@ -279,7 +286,15 @@ function queryOf(request: Request): Query {
   return query
 }
 
+/** Throws `unsupported_media_type` for a compressed body: nothing here decompresses one. */
+export function mustBeUnencoded({ headers }: Request) {
+  const encoding = headers.get('Content-Encoding')?.trim().toLowerCase()
+  if (encoding !== undefined && encoding !== '' && encoding !== 'identity')
+    throw new ApiError('unsupported_media_type', 'Send the body as it is, without Content-Encoding.')
+}
+
 async function bodyOf(request: Request, op: Operation): Promise<unknown> {
+  mustBeUnencoded(request)
   const type = request.headers.get('Content-Type')
   const length = request.headers.get('Content-Length')
   const empty = request.body === null || length === '0'

@@ -56,8 +56,14 @@ export function memoryOf({ clock, secrets }: AppContext, actor: Actor, operation
 
 export const expiredKeys = expiring(idempotency, (now) => lte(idempotency.createdAt, now - REMEMBERED_MS))
 
+/** Throws `invalid_request` for a header that is sent twice: the server joins the values with a comma and a space. */
 export function keyFrom(header: string | null): string | undefined {
   if (header === null) return undefined
+  if (header.includes(', '))
+    throw new ApiError(
+      'invalid_request',
+      'Idempotency-Key is given twice, or has a comma with a space in it. Send one key without them.',
+    )
   if (!/^[\x20-\x7e]{1,200}$/.test(header))
     throw new ApiError(
       'invalid_idempotency_key',

@@ -2,7 +2,7 @@
 // each has a request id and the common headers, and each is in the journal when requests are logged.
 import { DatabaseUnavailable } from '../db/health.ts'
 import { log, plainPath } from '../log.ts'
-import { ApiError, type ErrorTable, errorBody } from './errors.ts'
+import { ApiError, type ErrorTable, errorBody, unknownPath } from './errors.ts'
 
 /** The context of a request: made on arrival, completed by authentication. */
 export type RequestInfo = {
@@ -50,7 +50,9 @@ export function answered<T extends Made>(
   }
   const refused = (error: unknown) => finish(refuse(error, incoming))
   try {
-    // Nothing depends on the Host header, but the URL of a request with an invalid one cannot be parsed.
+    // Nothing depends on the Host header, but the URL of a request with an invalid one cannot be parsed. That of
+    // CONNECT is a host alone.
+    if (request.method === 'CONNECT') throw unknownPath()
     if (!URL.canParse(request.url))
       throw new ApiError('invalid_request', 'The Host header is not the name of a host. Send the one of this panel.')
     const response = handle(incoming)

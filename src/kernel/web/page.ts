@@ -152,5 +152,13 @@ export function leadingTo(pages: readonly Page[]): Leads {
   }
 }
 
+/** Does the page read only what this kind of account may read, with the right permissions? `/admin` is of staff. */
+export const isFor = ({ path, reads }: Page, { kind }: Actor): boolean =>
+  (kind === 'staff' || !/^\/admin(\/|$)/.test(path)) &&
+  (Object.values(reads) as (Read | Reading<Read>)[]).every((read) => {
+    const { access } = 'op' in read ? read.op : read
+    return ('op' in read && read.optional) || access === 'anyone' || access[kind] !== undefined
+  })
+
 /** A page that is not there looks like one that is not for you. */
 export const noPage = () => new ApiError('not_found', 'There is no page at this address.')

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import type { Elysia } from 'elysia'
 import { visitor } from '../api/actor.ts'
 import { ApiError } from '../api/errors.ts'
-import { type HttpContext, route } from '../api/http.ts'
+import { type HttpContext, mountOtherMethods, route } from '../api/http.ts'
 import { addressKey } from '../api/limits.ts'
 import type { Operation } from '../api/operation.ts'
 import type { IncomingRequest } from '../api/response.ts'
@@ -14,7 +14,7 @@ import type { Brand } from './brand.ts'
 import { CSP_REPORT } from './csp-report.ts'
 import { type Html, rendered } from './html.ts'
 import type { KeptMarkup } from './kept-markup.ts'
-import { type At, type Leads, mayFor, noPage, type Page, type Reads, readAll, render } from './page.ts'
+import { type At, isFor, type Leads, mayFor, noPage, type Page, type Reads, readAll, render } from './page.ts'
 import { inContext } from './page-context.ts'
 
 /** `always` is what the frame of every page shows; nothing of it where nobody is signed in or the page is refused. */
@@ -39,9 +39,14 @@ export type Site = {
 }
 
 export function mountPages(router: Elysia, site: Site) {
-  for (const p of site.pages)
-    route(router, 'GET', p.path.replace(/\{(\w+)\}/g, ':$1'), (request, params) => answer(site, p, request, params))
-  route(router, 'GET', '*', (request) => answer(site, undefined, request, {}))
+  for (const p of site.pages) {
+    const path = p.path.replace(/\{(\w+)\}/g, ':$1')
+    for (const method of ['GET', 'HEAD'] as const)
+      route(router, method, path, (request, params) => answer(site, p, request, params))
+    mountOtherMethods(router, path, ['GET'], site.httpContext)
+  }
+  for (const method of ['GET', 'HEAD'] as const)
+    route(router, method, '/*', (request) => answer(site, undefined, request, {}))
 }
 
 async function answer(
@@ -61,6 +66,8 @@ async function answer(
     if (!p) throw noPage()
     const elsewhere = p.elsewhere?.(at)
     if (elsewhere) return seeOther(elsewhere)
+    // The pages of other kinds of account look like pages that do not exist.
+    if (sender.actor && !isFor(p, sender.actor)) throw noPage()
     const { title, body } = await render(p, site.httpContext.gate, at)
     const always = sender.actor && !p.open ? await readAll(site.always, site.httpContext.gate, at) : {}
     return document(site, { title, body, page: p, at, always }, 200)

@@ -5,6 +5,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { agentHeaders, agentPaths, type Facts, PROTOCOL, signedText } from '../../../agent/protocol/wire.ts'
 import { VERSION } from '../../../src/kernel/version.ts'
+import { smallOrderKeys } from '../../support/small-order.ts'
 import { type Panel, panel } from '../../support/world/panel.ts'
 
 let p: Panel
@@ -159,6 +160,18 @@ describe('enrolling', () => {
       { operation: 'nodes.enrolled', target: body.nodeId, from: '127.0.0.1', details: { hostname: 'other' } },
     ])
   })
+  test('S36: with a key of small order, or one that is no point of the curve, is refused, and the token stays good', async () => {
+    const token = await newToken()
+    const before = p.fingerprint()
+    // y = 2 has no x on the curve.
+    for (const hex of [...smallOrderKeys, `02${'00'.repeat(31)}`]) {
+      const publicKey = Buffer.from(hex, 'hex').toString('base64url')
+      const { status, body } = await enroll(token, { publicKey })
+      expect([hex, status, body.error.code]).toEqual([hex, 422, 'validation_failed'])
+    }
+    expect(p.fingerprint()).toBe(before)
+    expect((await enroll(token)).status).toBe(200)
+  })
   test('works once', async () => {
     const token = await newToken()
     expect((await enroll(token)).status).toBe(200)
@@ -251,7 +264,7 @@ describe('enrolling', () => {
         'POST',
         agentPaths.enroll,
         { 'Content-Type': 'application/json' },
-        JSON.stringify({ token: 'enr_x', protocol: PROTOCOL, publicKey: 'a'.repeat(43), facts: facts('x') }),
+        JSON.stringify({ token: 'enr_x', protocol: PROTOCOL, publicKey: newKey().publicKey, facts: facts('x') }),
       )
     for (let i = 0; i < 60; i++) expect((await guess()).code).toBe('enrollment_not_valid')
     expect((await guess()).status).toBe(429)
@@ -389,7 +402,44 @@ describe('a node that is removed', () => {
   })
 })
 
+test('S36: a node whose stored key has a small order proves nothing, whatever it signs', async () => {
+  const { nodeId } = await enrolled()
+  const key = (hex: string) => Buffer.from(hex, 'hex').toString('base64url')
+  for (const hex of smallOrderKeys) {
+    p.db.$client.query('UPDATE nodes SET public_key = ? WHERE id = ?').run(key(hex), nodeId)
+    // R is the same point and S is 0: valid for every message under a key whose order divides the hash.
+    for (let i = 0; i < 8; i++) {
+      const response = await fetch(`${url}${agentPaths.images}/img_x`, {
+        headers: {
+          [agentHeaders.node]: nodeId,
+          [agentHeaders.nonce]: await nonceFor(nodeId),
+          [agentHeaders.signature]: key(`01${'00'.repeat(63)}`),
+          [agentHeaders.protocol]: String(PROTOCOL),
+        },
+      })
+      expect([hex, response.status]).toEqual([hex, 401])
+    }
+  }
+})
+
 describe('the socket', () => {
+  test('S31: is opened only for an agent that names its protocol', async () => {
+    const node = await enrolled()
+    for (const [protocol, status] of [
+      [undefined, 426],
+      ['', 426],
+      ['2', 426],
+      ['1.0', 426],
+    ] as const) {
+      const { [agentHeaders.protocol]: _, ...rest } = headers(node, await nonceFor(node.nodeId))
+      const response = await fetch(url + agentPaths.connect, {
+        headers: { ...rest, ...(protocol !== undefined && { [agentHeaders.protocol]: protocol }) },
+      })
+      const { error } = (await response.json()) as { error: { code: string } }
+      expect([protocol, response.status, error.code]).toEqual([protocol, status, 'protocol_mismatch'])
+    }
+    expect(p.controller.hub.connected(node.nodeId)).toBe(false)
+  })
   test('that connects again closes the one before', async () => {
     const node = await enrolled()
     const first = await connect(node)

@@ -107,6 +107,14 @@ describe('a token that somebody makes', () => {
       '2001:db8::/48',
     ])
     expect(await using((await made(p.customer, { allow: ['127.0.0.0/8'] })).token)).toBe('200')
+    // IPv4 in the notation of IPv6 is IPv4.
+    for (const [cidr, code] of [
+      ['::ffff:127.0.0.1', '200'],
+      ['::ffff:7f00:0/104', '200'],
+      ['::ffff:203.0.113.7', 'ip_not_allowed'],
+      ['::ffff:203.0.113.0/120', 'ip_not_allowed'],
+    ] as const)
+      expect([cidr, await using((await made(p.customer, { allow: [cidr] })).token)]).toEqual([cidr, code])
     for (const wrong of ['here', '1.2.3.4/33', '300.1.1.1'])
       expect((await make(p.customer, { allow: [wrong] })).body.error.details.fields[0].field).toBe('allow')
   })

@@ -31,7 +31,7 @@ test('every request is one line: calls, pages, files, agents, reports, what is n
     ['POST', '/agent/v1/enroll', {}, 422, undefined],
     ['POST', '/csp-report', {}, 204, undefined],
     ['GET', '/login/oidc/start', {}, 303, undefined],
-    ['PROPFIND', '/login', {}, 404, undefined],
+    ['PROPFIND', '/login', {}, 405, undefined],
   ]
   const { lines } = await listenToLog(async () => {
     for (const [method, path, headers] of asked) {

@@ -2,6 +2,27 @@
 import { expect, test } from 'bun:test'
 import { world } from '../../support/world/panel.ts'
 
+test('a page of another kind of account looks like one that does not exist', async () => {
+  using p = await world()
+  const ask = async (cookie: string, path: string) => {
+    const request = new Request(`http://localhost${path}`, { headers: { Cookie: `__Host-panel=${cookie}` } })
+    const answer = await p.controller.router.fetch(request)
+    return { status: answer.status, location: answer.headers.get('Location'), text: await answer.text() }
+  }
+  const own = (text: string) => text.replace(/nonce="[^"]*"|data-now="\d+"|[0-9a-f]{8}-[0-9a-f-]{27}/g, '')
+  const nowhere = await ask(p.customer.cookie!, '/admin/nowhere')
+  expect(nowhere.status).toBe(404)
+  let hidden = 0
+  for (const page of p.controller.app.registry.pages.filter(({ path }) => path.startsWith('/admin'))) {
+    const { status, location, text } = await ask(p.customer.cookie!, page.path.replace(/\{\w+\}/g, p.node.id))
+    // Some pages of staff lead to where customers have the same.
+    if (location !== null) expect([page.path, location]).toEqual([page.path, expect.not.stringContaining('/admin')])
+    else expect([page.path, status, own(text)]).toEqual([page.path, 404, own(nowhere.text)])
+    hidden++
+  }
+  expect(hidden).toBeGreaterThan(10)
+})
+
 test('a refused page has one title', async () => {
   using p = await world()
   for (const [path, status, title] of [

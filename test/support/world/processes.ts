@@ -1,6 +1,6 @@
 // The real thing: the compiled program as processes, a controller and its agents, on loopback with data of their own.
 import { Database } from 'bun:sqlite'
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import type { Subprocess } from 'bun'
 import { hashPassword } from '../../../src/identity/auth/passwords/hash.ts'
@@ -10,7 +10,9 @@ import { scopes } from './rights.ts'
 export async function installation(settings: Env = {}) {
   const dir = mkdtempSync(`${existsSync('/dev/shm') ? '/dev/shm' : tmpdir()}/berth-live-`)
   const listen = settings['PANEL_LISTEN'] ?? `127.0.0.1:${freePort()}`
-  const url = `http://${listen}`
+  const url = `${settings['PANEL_TLS_CERT'] ? 'https' : 'http'}://${listen}`
+  /** A test that sets a certificate also names it as an authority. */
+  const tls = settings['PANEL_TLS_CERT'] ? { tls: { ca: readFileSync(settings['PANEL_TLS_CERT'], 'utf8') } } : {}
   const env = { PANEL_DATA_DIR: dir, PANEL_LISTEN: listen, PANEL_AGENT_INSECURE: '1', ...settings }
   const started: Subprocess[] = []
 
@@ -35,7 +37,7 @@ export async function installation(settings: Env = {}) {
       for (let i = 0; i < 400; i++) {
         if (child.exitCode !== null || child.signalCode !== null) return child
         if (
-          await fetch(`${url}/api/v1/status`).then(
+          await fetch(`${url}/api/v1/status`, tls).then(
             (r) => r.ok,
             () => false,
           )
@@ -62,6 +64,7 @@ export async function installation(settings: Env = {}) {
           ...headers,
         },
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+        ...tls,
       })
       return { status: response.status, body: (await response.json()) as any, headers: response.headers }
     },

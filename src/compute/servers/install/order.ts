@@ -19,7 +19,7 @@ export const displayName = line(64)
 export const access = t.Object(
   {
     mode: t.Enum(['password', 'ssh_keys']),
-    sshKeyIds: t.Optional(t.Array(t.String({ maxLength: 40 }), { maxItems: 100 })),
+    sshKeyIds: t.Optional(t.Array(t.String({ minLength: 1, maxLength: 40 }), { maxItems: 100 })),
   },
   { additionalProperties: false },
 )

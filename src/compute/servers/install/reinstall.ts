@@ -73,7 +73,7 @@ export const reinstallServer = operation({
   requiresRecentAuth: true,
   on: server,
   body: fields({
-    imageId: t.String({ maxLength: 40 }),
+    imageId: t.String({ minLength: 1, maxLength: 40 }),
     hostname: t.Optional(hostname),
     access,
     discardFirst: t.Optional(

@@ -64,7 +64,7 @@ export const setupServer = operation({
   summary: 'Choose image, hostname and access for a server that waits for its setup',
   access: who,
   on: server,
-  body: fields({ imageId: t.String({ maxLength: 40 }), hostname, name: t.Optional(displayName), access }),
+  body: fields({ imageId: t.String({ minLength: 1, maxLength: 40 }), hostname, name: t.Optional(displayName), access }),
   response: installationStarted,
   status: 202,
   idempotent: true,
