@@ -3,7 +3,7 @@
 import { existsSync } from 'node:fs'
 import type { Server } from 'bun'
 import { Elysia } from 'elysia'
-import { agentPaths, type ToAgent } from '../../agent/protocol/wire.ts'
+import { agentPaths, MOST_FRAME_BYTES, type ToAgent } from '../../agent/protocol/wire.ts'
 import { files } from '../../public/assets.ts'
 import { errorPage } from '../../views/frame/error.tsx'
 import { always, layout } from '../../views/frame/layout.tsx'
@@ -32,17 +32,17 @@ import { named, type Secrets, secretsFromFile } from '../kernel/crypto/secrets.t
 import { type Clock, second } from '../kernel/db/clock.ts'
 import { keysInUse } from '../kernel/db/encrypted.ts'
 import { DatabaseMissing, isEmptyDatabase, type Migration } from '../kernel/db/migrate.ts'
-import { type Db, openDb, whenHealed } from '../kernel/db/open.ts'
+import { type Db, openDb } from '../kernel/db/open.ts'
 import { RenderedRows } from '../kernel/db/rendered.ts'
 import { hostTime, SteadyClock } from '../kernel/db/steady-clock.ts'
 import type { Feature } from '../kernel/feature.ts'
 import type { Failpoints } from '../kernel/jobs/execution.ts'
-import { stepProgress } from '../kernel/jobs/notes.ts'
 import { Runner } from '../kernel/jobs/runner.ts'
 import { log } from '../kernel/log.ts'
 import { clientAddresses } from '../kernel/net/client-address.ts'
 import { pathStart } from '../kernel/net/raw-path.ts'
 import { Hub, type Socket } from '../kernel/nodes/hub.ts'
+import { MisconductLog } from '../kernel/nodes/misconduct.ts'
 import { openapi } from '../kernel/openapi/openapi.ts'
 import { DeliveryQueue } from '../kernel/queue/delivery-queue.ts'
 import type { Services } from '../kernel/register.ts'
@@ -122,14 +122,15 @@ export async function createController({
         'only. Put the key file back ' +
         'that belongs to this database, or add the missing line to it; nothing has to be restarted.',
     )
-  const reports = new Reports(db, time)
   let restarting = false
 
   /** As people call it: an id alone helps nobody who reads the journal. */
   const nameOf = (nodeId: unknown) => (typeof nodeId === 'string' ? nodeById(db, nodeId)?.name : undefined)
+  const misconduct = new MisconductLog(db, clock, nameOf)
+  const reports = new Reports(db, time, ({ nodeId, offence, details }) => misconduct.note(nodeId, offence, details))
   const hub: Hub = new Hub(clock, {
     log: (jobId, line) => runner.log.add(jobId, line),
-    progress: (jobId, percent) => stepProgress(db, jobId, percent),
+    progress: (jobId, percent) => runner.log.progress(jobId, percent),
     report: (nodeId, report) => reports.take(nodeId, report),
     connected: (nodeId) => {
       reports.connected(nodeId)
@@ -142,7 +143,7 @@ export async function createController({
       runner.nodeChanged()
       log.warning('node disconnected', { nodeId, node: nameOf(nodeId) })
     },
-    nonsense: (nodeId) => log.warning('a node sent a frame that is none', { nodeId, node: nameOf(nodeId) }),
+    misconduct: (nodeId, offence, details) => misconduct.note(nodeId, offence, details),
     isGone(nodeId) {
       const node = nodeById(db, nodeId)
       return node !== undefined && isGone(node)
@@ -156,11 +157,6 @@ export async function createController({
     failpoints,
     pauseMs,
     tell: (level, message, about) => log[level](message, { ...about, node: nameOf(about['nodeId']) }),
-  })
-
-  // Reports of the time between are not in the database: nodes that connect again report everything.
-  whenHealed(db, () => {
-    if (reports.takeDropped()) hub.disconnectAll()
   })
 
   const { pages } = registry
@@ -185,6 +181,7 @@ export async function createController({
     nodes: {
       connected: hub.connected,
       heartbeat: reports.heartbeat,
+      misconduct: (nodeId) => misconduct.of(nodeId),
       disconnect: (nodeId) =>
         void setTimeout(() => {
           hub.disconnect(nodeId)
@@ -283,6 +280,7 @@ export async function createController({
         const node = app.agents.signer(request)
         const { info } = request
         info.by = node.id
+        hub.admit(node.id)
         if (server.upgrade(request, { data: { nodeId: node.id }, headers: { 'X-Request-Id': info.requestId } }))
           return undefined
         return new Response('This is a WebSocket address.\n', {
@@ -292,7 +290,10 @@ export async function createController({
       },
     )
   const websocket = {
-    maxPayloadLength: 1 << 20,
+    maxPayloadLength: MOST_FRAME_BYTES,
+    // A node that does not read is disconnected: its commands are sent again when it comes back.
+    backpressureLimit: MOST_FRAME_BYTES * 4,
+    closeOnBackpressureLimit: true,
     idleTimeout: 60,
     open: (socket: Socket) =>
       hub.opened(socket, {
@@ -349,6 +350,7 @@ export async function createController({
       await Promise.race([Promise.all([runner.idle(), deliveries.stop()]), Bun.sleep(STOP_MS)])
       hub.disconnectAll()
       reports.stop()
+      misconduct.stop()
       await close()
       db.$client.close()
     },

@@ -1,149 +1,255 @@
 // Taking in the reports of agents: facts, heartbeats, power changes, and the inventory, which is compared with what
 // should be.
-import type { Facts, Heartbeat, Inventory, Power } from '../../../agent/protocol/wire.ts'
-import { minute } from '../../kernel/db/clock.ts'
+import { Value } from 'typebox/value'
+import {
+  Facts,
+  type Heartbeat,
+  type Inventory,
+  MOST_WORKLOADS,
+  PoolCapacity,
+  type Power,
+} from '../../../agent/protocol/wire.ts'
+import { minute, second } from '../../kernel/db/clock.ts'
 import { isDatabaseError } from '../../kernel/db/health.ts'
-import { type Db, type Tx, troubleOf, write } from '../../kernel/db/open.ts'
+import { type Db, savepoint, type Tx, write } from '../../kernel/db/open.ts'
 import { SKEW_SHOWN_MS, type SteadyClock } from '../../kernel/db/steady-clock.ts'
 import { isHeldByJob } from '../../kernel/jobs/queries.ts'
 import { log } from '../../kernel/log.ts'
+import { Budget } from '../../kernel/nodes/budget.ts'
 import type { Report } from '../../kernel/nodes/hub.ts'
+import type { Offence } from '../../kernel/nodes/misconduct.ts'
 import { notePower, type Workload, workloadById, workloadsOn } from '../workloads/queries.ts'
 import { nodeById, reportNode } from './queries.ts'
-import type { Difference } from './tables.ts'
+import type { Difference, Node } from './tables.ts'
 
 /** How stale `seen_at` may get on disk: a write per heartbeat of each of 500 nodes would be most of all writes. */
 const SEEN_EVERY_MS = minute
 /** Reports may use half of each such window. */
 const WINDOW_MS = 50
+/** After a write that failed as a whole, e.g. on a full disk. */
+const RETRY_MS = 2 * second
+/** So often the reports of one node are written; between two turns its later words replace its earlier ones. */
+const TURNS = { perSecond: 4, burst: 40 }
+
+/** What a node has reported since its last turn: the last word of each kind, so that it never grows. */
+type Pending = {
+  columns: Partial<Node>
+  pools: readonly PoolCapacity[] | undefined
+  inventory: Inventory | undefined
+  power: Map<string, Power>
+}
+const nothing = (): Pending => ({ columns: {}, pools: undefined, inventory: undefined, power: new Map() })
+/** The heartbeat as pages show it, with the time of its arrival. */
+export type Beat = Omit<Heartbeat, 'type' | 'workloads'>
+
+/** Told after the transaction in which it was found. */
+export type Finding = { nodeId: string; offence: Offence; details: object }
+
+type Storing = {
+  tx: Tx
+  nodeId: string
+  pending: Pending
+  /** Changes of memory that follow the commit. */
+  stored: (() => void)[]
+  findings: Finding[]
+}
 
 export class Reports {
-  private beats = new Map<string, Heartbeat>()
-  /** The last reported power of each workload, so that an unchanged heartbeat costs no query. */
+  private beats = new Map<string, Beat>()
+  /** The power of each workload as it is stored, so that an unchanged heartbeat costs no query. */
   private power = new Map<string, Power>()
+  /** When `seen_at` of each node was last stored. */
   private seenAt = new Map<string, number>()
   /** Nodes whose clock is further off than is shown, so that a clock that is set right is noted at once. */
   private skewed = new Set<string>()
-  private waiting: ((tx: Tx) => void)[] = []
+  private waiting = new Map<string, Pending>()
+  private turns = new Map<string, Budget>()
   private pause: Timer | undefined
   private spentMs = 0
-  private dropped = false
+  private stopped = false
 
   constructor(
     private db: Db,
     private time: SteadyClock,
+    private found: (finding: Finding) => void = () => {},
   ) {}
 
-  heartbeat = (nodeId: string): Heartbeat | undefined => this.beats.get(nodeId)
+  heartbeat = (nodeId: string): Beat | undefined => this.beats.get(nodeId)
 
   take(nodeId: string, report: Report) {
     if (report.type === 'heartbeat') return this.beat(nodeId, report)
-    this.keep((tx) => {
-      if (report.type === 'facts') this.facts(tx, nodeId, report.facts)
-      else if (report.type === 'inventory') this.inventory(tx, nodeId, report)
-      else this.changed(tx, nodeId, report.workload, report.power)
+    this.keep(nodeId, (pending) => {
+      if (report.type === 'facts') {
+        const facts = Value.Clean(Facts, report.facts) as Facts
+        Object.assign(pending.columns, { facts, memoryMb: facts.memoryMb, threads: facts.cpu.threads })
+      } else if (report.type === 'inventory') pending.inventory = report
+      else addPower(pending, report.workload, report.power)
     })
   }
 
   connected(nodeId: string) {
     const now = this.time.now()
-    this.seenAt.set(nodeId, now)
-    this.keep((tx) => reportNode(tx, nodeId, { connectedAt: now, seenAt: now }))
+    this.keep(nodeId, ({ columns }) => Object.assign(columns, { connectedAt: now, seenAt: now }))
   }
   disconnected(nodeId: string) {
     const now = this.time.now()
-    this.keep((tx) => reportNode(tx, nodeId, { connectedAt: null, seenAt: now }))
+    this.keep(nodeId, ({ columns }) => Object.assign(columns, { connectedAt: null, seenAt: now }))
   }
 
   /**
-   * Reports are written as they come, for at most half of the time: after a restart every node reports at once, and
-   * people go on working meanwhile. The rest is written together. Nodes repeat everything when they reconnect, so
-   * nothing is lost.
+   * Reports are written as they come, for at most half of the time and for one node at most a few times a second: after
+   * a restart every node reports at once, and people go on working meanwhile. The rest is written together.
    */
-  private keep(report: (tx: Tx) => void) {
-    // Waiting for the database they would fill the memory; a node repeats them when it connects again.
-    if (troubleOf(this.db)) return void (this.dropped = true)
-    this.waiting.push(report)
+  private keep(nodeId: string, add: (pending: Pending) => void) {
+    const pending = this.waiting.get(nodeId) ?? nothing()
+    add(pending)
+    this.waiting.set(nodeId, pending)
+    if (this.stopped) return
     this.pause ??= setTimeout(() => this.goOn(), WINDOW_MS)
-    if (this.waiting.length === 1 && this.spentMs < WINDOW_MS / 2) this.write()
+    if (this.spentMs < WINDOW_MS / 2) this.write()
   }
 
   private goOn() {
     this.spentMs = 0
-    this.pause = this.waiting.length ? setTimeout(() => this.goOn(), WINDOW_MS) : undefined
-    if (this.waiting.length) this.write()
+    this.pause = this.waiting.size ? setTimeout(() => this.goOn(), WINDOW_MS) : undefined
+    if (this.waiting.size) this.write()
   }
 
+  private hasTurn(nodeId: string): boolean {
+    let turns = this.turns.get(nodeId)
+    if (!turns) this.turns.set(nodeId, (turns = new Budget(TURNS.perSecond, TURNS.burst, () => performance.now())))
+    return turns.take(1)
+  }
+
+  /** One savepoint per node: what the database refuses of one costs no other. Memory changes after the commit. */
   private write() {
     const began = performance.now()
+    const due = this.waiting.keys().filter((nodeId) => this.hasTurn(nodeId))
+    const batch = new Map<string, Pending>()
+    const stored: (() => void)[] = []
+    const findings: Finding[] = []
+    let nodeId = due.next().value
+    if (nodeId === undefined) return
     try {
       write(this.db, (tx) => {
-        do this.waiting.shift()!(tx)
-        while (this.waiting.length && performance.now() - began < WINDOW_MS / 2)
+        for (; nodeId !== undefined; nodeId = due.next().value) {
+          const pending = this.waiting.get(nodeId)!
+          this.waiting.delete(nodeId)
+          batch.set(nodeId, pending)
+          this.store({ tx, nodeId, pending, stored, findings })
+          if (performance.now() - began >= WINDOW_MS / 2) break
+        }
       })
+      for (const change of stored) change()
     } catch (error) {
-      // A report that cannot be stored does not end the controller: the nodes repeat it.
-      this.dropped = true
-      if (!isDatabaseError(error)) log.error('reports of nodes could not be kept', { error })
+      // The journal says once why the database cannot be written.
+      if (!isDatabaseError(error)) log.error('reports of nodes could not be kept and wait', { error })
+      this.putBack(batch)
     }
     this.spentMs += performance.now() - began
+    for (const finding of findings) this.found(finding)
   }
 
-  /** Were reports dropped since this was last called? Then nodes have to repeat them. */
-  takeDropped(): boolean {
-    const { dropped } = this
-    this.dropped = false
-    return dropped
+  private putBack(batch: ReadonlyMap<string, Pending>) {
+    for (const [nodeId, before] of batch) {
+      const later = this.waiting.get(nodeId) ?? nothing()
+      this.waiting.set(nodeId, {
+        columns: { ...before.columns, ...later.columns },
+        pools: later.pools ?? before.pools,
+        inventory: later.inventory ?? before.inventory,
+        power: new Map([...before.power, ...later.power]),
+      })
+    }
+    clearTimeout(this.pause)
+    this.pause = this.stopped ? undefined : setTimeout(() => this.goOn(), RETRY_MS)
+    this.spentMs = WINDOW_MS
+  }
+
+  private store({ tx, nodeId, pending, stored, findings }: Storing) {
+    try {
+      const changes = savepoint(tx, () => this.storeIn(tx, nodeId, pending, findings))
+      stored.push(...changes)
+    } catch (error) {
+      if (isDatabaseError(error) || !tx.$client.inTransaction) throw error
+      log.error('the reports of a node could not be stored', { nodeId, error })
+      findings.push({ nodeId, offence: 'not_storable', details: {} })
+    }
+  }
+
+  /** Answers the changes of memory that follow the commit. */
+  private storeIn(tx: Tx, nodeId: string, pending: Pending, findings: Finding[]): (() => void)[] {
+    const node = nodeById(tx, nodeId)
+    if (!node) return []
+    const { columns, pools = [], inventory } = pending
+    const pool = pools.find((p) => p.name === node.pool) ?? pools[0]
+    const values = {
+      ...columns,
+      ...(pool && { pool: pool.name, poolBytes: pool.totalBytes }),
+      ...(inventory && { differences: differencesOn(tx, nodeId, inventory), inventoryAt: this.time.now() }),
+    }
+    if (Object.keys(values).length) reportNode(tx, nodeId, values)
+    const changes: (() => void)[] = []
+    const { seenAt, skewMs } = columns
+    if (seenAt !== undefined) changes.push(() => this.seenAt.set(nodeId, seenAt))
+    if (skewMs !== undefined)
+      changes.push(() => void (isSkewed(skewMs) ? this.skewed.add(nodeId) : this.skewed.delete(nodeId)))
+    const foreign: string[] = []
+    for (const [workloadId, power] of pending.power) {
+      const workload = workloadById(tx, workloadId)
+      // A node may report only what is placed on it.
+      if (workload?.nodeId !== nodeId) {
+        if (workload) foreign.push(workloadId)
+        continue
+      }
+      // While a job works on it its state is changing, and the report is a moment old.
+      notePower(tx, workload, power, isHeldByJob(tx, workloadId))
+      changes.push(() => this.power.set(workloadId, power))
+    }
+    if (foreign.length)
+      findings.push({
+        nodeId,
+        offence: 'not_its_workload',
+        details: { workloads: foreign.length, workloadId: foreign[0] },
+      })
+    return changes
   }
 
   /** Reports that still wait are dropped: nodes repeat them at the next start. */
   stop() {
+    this.stopped = true
     clearTimeout(this.pause)
-    this.waiting.length = 0
-  }
-
-  private facts(tx: Tx, nodeId: string, facts: Facts) {
-    reportNode(tx, nodeId, { facts, memoryMb: facts.memoryMb, threads: facts.cpu.threads })
+    this.waiting.clear()
   }
 
   private beat(nodeId: string, beat: Heartbeat) {
-    const before = this.beats.get(nodeId)
-    this.beats.set(nodeId, beat)
-    const news = beat.workloads.filter((s) => this.power.get(s.id) !== s.power)
+    const { workloads, cpuPercent, load1, memoryFreeMb, at } = beat
     const now = this.time.now()
+    const before = this.beats.get(nodeId)
+    const pools = beat.pools.map((pool) => Value.Clean(PoolCapacity, pool) as PoolCapacity)
+    this.beats.set(nodeId, { at: now, cpuPercent, load1, memoryFreeMb, pools })
+    const news = workloads.filter((s) => this.power.get(s.id) !== s.power)
     const seenIsStale = now - (this.seenAt.get(nodeId) ?? 0) >= SEEN_EVERY_MS
-    const skewMs = beat.at - this.time.wall()
-    const isSkewed = Math.abs(skewMs) > SKEW_SHOWN_MS
-    if (before && !news.length && !seenIsStale && isSkewed === this.skewed.has(nodeId)) return
-    this.seenAt.set(nodeId, now)
-    if (isSkewed) this.skewed.add(nodeId)
-    else this.skewed.delete(nodeId)
-    this.keep((tx) => {
-      const node = nodeById(tx, nodeId)
-      if (!node) return
-      const pool = beat.pools.find((p) => p.name === node.pool) ?? beat.pools[0]
-      const storage = pool ? { pool: pool.name, poolBytes: pool.totalBytes } : {}
-      reportNode(tx, nodeId, { seenAt: now, skewMs, ...storage })
-      for (const s of news) this.changed(tx, nodeId, s.id, s.power)
+    const skewMs = at - this.time.wall()
+    if (before && !news.length && !seenIsStale && isSkewed(skewMs) === this.skewed.has(nodeId)) return
+    this.keep(nodeId, (pending) => {
+      Object.assign(pending.columns, { seenAt: now, skewMs })
+      pending.pools = pools
+      for (const { id, power } of news) addPower(pending, id, power)
     })
   }
+}
 
-  private changed(tx: Tx, nodeId: string, workloadId: string, power: Power) {
-    const workload = workloadById(tx, workloadId)
-    // A node may report only what stands on it.
-    if (workload?.nodeId !== nodeId)
-      return log.warning('a node reported a workload that is not on it', { nodeId, workloadId })
-    this.power.set(workloadId, power)
-    // While a job works on it its state is changing, and the report is a moment old.
-    notePower(tx, workload, power, isHeldByJob(tx, workloadId))
-  }
+const isSkewed = (skewMs: number) => Math.abs(skewMs) > SKEW_SHOWN_MS
 
-  private inventory(tx: Tx, nodeId: string, found: Inventory) {
-    const expected = workloadsOn(tx, nodeId)
-    const busy = new Set(expected.filter((s) => isHeldByJob(tx, s.id)).map((s) => s.id))
-    const differences = compare(expected, found, busy)
-    reportNode(tx, nodeId, { differences, inventoryAt: this.time.now() })
-  }
+/** The last word counts; a node that names more workloads than the protocol allows loses the rest. */
+function addPower({ power }: Pending, workloadId: string, now: Power) {
+  if (power.size < MOST_WORKLOADS || power.has(workloadId)) power.set(workloadId, now)
+}
+
+function differencesOn(tx: Tx, nodeId: string, found: Inventory): Difference[] {
+  const expected = workloadsOn(tx, nodeId)
+  const busy = new Set(expected.filter((s) => isHeldByJob(tx, s.id)).map((s) => s.id))
+  return compare(expected, found, busy)
 }
 
 /**

@@ -1,6 +1,7 @@
 // Mounts operations on Elysia. Elysia finds the route; this file and the gate decide everything else, because the
 // framework answers bad bodies and wrong methods in another way than the API promises.
 import type { Elysia } from 'elysia'
+import { excessOf } from '../modest-json.ts'
 import type { UiPreferences } from '../register.ts'
 import type { Actor } from './actor.ts'
 import { ApiError, type Code, type ErrorTable, errorBody, unknownPath } from './errors.ts'
@@ -326,38 +327,11 @@ export const MOST_VALUES = 5000
 
 /** Runs before JSON.parse, which is the expensive part. Throws `invalid_json` and `too_large`. */
 function mustBeModest(text: string) {
-  let depth = 0
-  let values = 1
-  for (let i = 0; i < text.length; i++) {
-    switch (text.charCodeAt(i)) {
-      case QUOTE:
-        i = endOfString(text, i)
-        break
-      case BRACKET:
-      case BRACE:
-        if (++depth > MOST_NESTED)
-          throw new ApiError('invalid_json', 'The body is nested too deeply. Send one JSON object in UTF-8.')
-        break
-      case END_OF_BRACKET:
-      case END_OF_BRACE:
-        depth--
-        break
-      case COMMA:
-        if (++values > MOST_VALUES)
-          throw new ApiError('too_large', `The body is too large: it may have ${MOST_VALUES} values at most.`)
-    }
-  }
-}
-const [QUOTE, BACKSLASH, COMMA, BRACKET, END_OF_BRACKET, BRACE, END_OF_BRACE] = [34, 92, 44, 91, 93, 123, 125]
-
-/** The end of the string that opens at `start`: the next quotation mark behind an even number of backslashes. */
-function endOfString(text: string, start: number): number {
-  for (let end = text.indexOf('"', start + 1); end >= 0; end = text.indexOf('"', end + 1)) {
-    let before = end
-    while (text.charCodeAt(before - 1) === BACKSLASH) before--
-    if ((end - before) % 2 === 0) return end
-  }
-  return text.length
+  const excess = excessOf(text, MOST_NESTED, MOST_VALUES)
+  if (excess === 'depth')
+    throw new ApiError('invalid_json', 'The body is nested too deeply. Send one JSON object in UTF-8.')
+  if (excess === 'values')
+    throw new ApiError('too_large', `The body is too large: it may have ${MOST_VALUES} values at most.`)
 }
 
 const tooLarge = (most: number) =>

@@ -9,6 +9,7 @@ import type { Db, Tx } from '../db/open.ts'
 import type { RenderedRows } from '../db/rendered.ts'
 import type { SteadyClock } from '../db/steady-clock.ts'
 import type { Interrupted } from '../jobs/failures.ts'
+import type { Misconduct } from '../nodes/misconduct.ts'
 import type { AppConfig, Services } from '../register.ts'
 import type { Brand } from '../web/brand.ts'
 import { type AccountKind, isScope, type Right, type Scope } from './access.ts'
@@ -29,8 +30,10 @@ export interface AppContext extends Services {
   secrets: Secrets
   nodes: {
     connected(nodeId: string): boolean
-    /** The last one since this controller started. */
-    heartbeat(nodeId: string): Heartbeat | undefined
+    /** The last one since this controller started, with the time of its arrival. */
+    heartbeat(nodeId: string): Omit<Heartbeat, 'type' | 'workloads'> | undefined
+    /** What it did within the last day that no node should. */
+    misconduct(nodeId: string): Misconduct[]
     /** Closes its socket once the transaction at hand is through. */
     disconnect(nodeId: string): void
   }

@@ -140,6 +140,33 @@ export const prepared =
     return statement
   }
 
+const savepoints = prepared(({ $client }) => ({
+  begin: $client.prepare('SAVEPOINT part'),
+  rollback: $client.prepare('ROLLBACK TO part'),
+  release: $client.prepare('RELEASE part'),
+}))
+
+/**
+ * Part of a transaction: all of `work` or nothing of it, and what others wrote in the transaction stays. Throws what
+ * `work` throws.
+ */
+export function savepoint<T>(tx: Tx, work: () => T): T {
+  const { begin, rollback, release } = savepoints(tx)
+  begin.run()
+  try {
+    const result = work()
+    release.run()
+    return result
+  } catch (error) {
+    // Some errors of the disk have ended the whole transaction already, and the savepoint with it.
+    if (tx.$client.inTransaction) {
+      rollback.run()
+      release.run()
+    }
+    throw error
+  }
+}
+
 /**
  * Did this error come from a unique index? The index is the lock; the caller turns it into a refusal. Which one, where
  * a row has several: its last column (`accounts.email`), or the name of an index over more than columns

@@ -23,7 +23,7 @@ export class Ending {
         ...(error ? { errorCode: error.code, errorMessage: error.message } : {}),
       })
       this.execution.notes.hasEnded(tx)
-    })
+    }, true)
     this.execution.lanes.unlock(job.holds, job.id)
     this.execution.failpoint(`${job.kind}:ended`)
   }
@@ -31,6 +31,7 @@ export class Ending {
   /** A job never began: only its first undo, which may say that the whole has failed, has something to do. */
   endUnbegun(job: Job, saga: Saga, error: Failure) {
     this.execution.say(job.id, 'warning', error.message)
+    this.execution.log.flush()
     const first = saga.steps[0]
     write(this.execution.db, (tx) => {
       if (first?.kind === 'record' && !saga.options.neverGivesUp)
@@ -48,6 +49,7 @@ export class Ending {
       'error',
       'Failed. The node is away: what is left to undo there is undone when it is back.',
     )
+    this.execution.log.flush()
     const ctx = { ...this.execution.ctx(job), error }
     write(this.execution.db, (tx) => {
       for (const step of saga.steps.toReversed()) {
@@ -72,8 +74,8 @@ export class Ending {
       return
     }
     this.execution.say(job.id, 'info', 'What was left to undo on the node is undone.')
+    this.execution.log.flush()
     write(this.execution.db, (tx) => {
-      this.execution.log.flushInto(tx)
       tx.update(jobs).set({ undoNodeId: null, tries: 0 }).where(eq(jobs.id, job.id)).run()
     })
     this.execution.lanes.unlock(job.holds, job.id)
@@ -81,7 +83,6 @@ export class Ending {
   }
 
   private ended(tx: Tx, job: Job, values: Partial<typeof jobs.$inferInsert>) {
-    this.execution.log.flushInto(tx)
     if (values.state === 'succeeded') this.execution.statements.succeeded.run(this.execution.clock(), job.id)
     else
       tx.update(jobs)

@@ -86,7 +86,11 @@ export class Execution {
     this.pauseMs = pauseMs ?? ((tries) => Math.min(5 * second * 2 ** Math.min(tries - 1, 10), LONGEST_PAUSE_MS))
     this.tell = tell
     this.log = new JobLog(db)
-    this.notes = new Notes(db, () => this.going.size)
+    this.notes = new Notes(
+      db,
+      () => this.going.size,
+      () => this.log.flush(),
+    )
   }
 
   place(going: Going, wanted: boolean) {

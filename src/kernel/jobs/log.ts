@@ -1,9 +1,15 @@
-// The log of a job: 600 lines each. When there are more, the middle goes: how it began and how it ended is what is
-// read.
+// What is said about a job while it runs: its log of up to 600 lines, and the progress of the step at hand. When there
+// are more lines, the middle goes: how it began and how it ended is what is read.
+//
+// Most of it comes from nodes. It is written in transactions of its own, never in one that carries a job on, and each
+// job's part in a savepoint: a value that the database refuses costs that part, and no other job.
+import { escaped } from '../../../agent/protocol/text.ts'
 import type { LogLevel } from '../../../agent/protocol/wire.ts'
-import { second } from '../db/clock.ts'
+import { minute, second } from '../db/clock.ts'
 import { isDatabaseError } from '../db/health.ts'
-import { type Db, prepared, type Tx, write } from '../db/open.ts'
+import { type Db, prepared, savepoint, type Tx, write } from '../db/open.ts'
+import { log } from '../log.ts'
+import { Repeated } from '../repeated.ts'
 
 /** Up to 600 lines a job. */
 export const MOST_LINES = 600
@@ -14,6 +20,8 @@ const MOST_CHARACTERS = 4096
 const RETRY_MS = 2 * second
 
 export type Line = { n: number; at: number; level: LogLevel; text: string }
+type NewLine = Omit<Line, 'n'>
+type Said = { lines: NewLine[]; percent: number | undefined }
 
 const statements = prepared(({ $client }) => ({
   next: $client.prepare<{ n: number }, [string]>('SELECT coalesce(max(n), 0) + 1 AS n FROM job_log WHERE job_id = ?'),
@@ -25,35 +33,53 @@ const statements = prepared(({ $client }) => ({
   after: $client.prepare<Line, [string, number, number]>(
     'SELECT n, at, level, text FROM job_log WHERE job_id = ? AND n > ? ORDER BY n LIMIT ?',
   ),
+  // The bar moves on within the step at hand, and never back.
+  progress: $client.prepare(
+    `UPDATE jobs SET progress = min(99, round((step_n - 1 + ?2 / 100.0) / step_of * 100))
+     WHERE id = ?1 AND step_n > 0 AND state IN ('queued', 'running', 'undoing')
+       AND progress < min(99, round((step_n - 1 + ?2 / 100.0) / step_of * 100))`,
+  ),
 }))
 
 /** Control characters are shown, not sent to somebody's terminal. */
-const visible = (text: string) =>
-  text
-    .slice(0, MOST_CHARACTERS)
-    .replace(/[\u0000-\u001f\u007f-\u009f]/g, (c) => `\\x${c.charCodeAt(0).toString(16).padStart(2, '0')}`)
+const visible = (text: string) => escaped(text.slice(0, MOST_CHARACTERS))
 
 export const linesAfter = (db: Db, jobId: string, after: number, limit = MOST_LINES) =>
   statements(db).after.all(jobId, after, limit)
 
 /**
- * Gathers lines and writes them a few times a second, so that a talkative command does not cost a disk flush per line.
+ * Gathers what is said and writes it a few times a second, so that a talkative command does not cost a disk flush per
+ * line.
  */
 export class JobLog {
-  private waiting = new Map<string, Omit<Line, 'n'>[]>()
+  private waiting = new Map<string, Said>()
   private timer: Timer | undefined
   private stopped = false
+  private refused = new Repeated<unknown>(minute, (jobId, times, error) =>
+    log.error('lines of a job could not be kept', { jobId, times, error }),
+  )
   constructor(
     private db: Db,
     private everyMs = 150,
   ) {}
 
-  add(jobId: string, line: Omit<Line, 'n'>) {
-    const lines = this.waiting.get(jobId) ?? []
+  add(jobId: string, line: NewLine) {
+    const { lines } = this.of(jobId)
     // A flood from a node must not fill the memory: the middle goes here as well.
     if (lines.length >= MOST_LINES) lines.splice(KEPT_FROM_START, 1)
-    this.waiting.set(jobId, [...lines, { ...line, text: visible(line.text) }])
+    lines.push({ ...line, text: visible(line.text) })
+  }
+
+  /** Progress within a step, as the node reports it: `percent` of the step at hand. */
+  progress(jobId: string, percent: number) {
+    this.of(jobId).percent = percent
+  }
+
+  private of(jobId: string): Said {
+    let said = this.waiting.get(jobId)
+    if (!said) this.waiting.set(jobId, (said = { lines: [], percent: undefined }))
     if (!this.stopped) this.timer ??= setTimeout(() => this.flush(), this.everyMs)
+    return said
   }
 
   /**
@@ -63,33 +89,55 @@ export class JobLog {
   stop() {
     this.flush()
     this.stopped = true
+    this.refused.stop()
   }
 
-  /** Lines that the database cannot take now wait for their next turn. */
+  /**
+   * Writes what waits: also before a job ends, so that its last line is there when its state says so. What cannot be
+   * written now waits for its next turn.
+   */
   flush() {
+    clearTimeout(this.timer)
+    this.timer = undefined
     if (!this.waiting.size) return
-    const lines = this.waiting
+    const batch = this.waiting
+    this.waiting = new Map()
     try {
-      write(this.db, (tx) => this.flushInto(tx))
+      write(this.db, (tx) => {
+        for (const [jobId, said] of batch) this.keep(tx, jobId, said)
+      })
     } catch (error) {
-      if (!isDatabaseError(error)) throw error
-      this.waiting = lines
+      if (!isDatabaseError(error)) this.refused.note('', error)
+      this.putBack(batch)
       clearTimeout(this.timer)
       this.timer = this.stopped ? undefined : setTimeout(() => this.flush(), RETRY_MS)
     }
   }
 
-  /** Writes what waits, in the transaction that ends a job: its last line is there when its state says so. */
-  flushInto(tx: Tx) {
-    clearTimeout(this.timer)
-    this.timer = undefined
-    const batch = this.waiting
-    this.waiting = new Map()
-    const { next, insert, count, trim } = statements(tx)
-    for (const [jobId, lines] of batch) {
-      let n = next.get(jobId)!.n
-      for (const { at, level, text } of lines) insert.run(jobId, n++, at, level, text)
-      if (count.get(jobId)!.n > MOST_LINES) trim.run(jobId, n - 1)
+  private putBack(batch: ReadonlyMap<string, Said>) {
+    for (const [jobId, { lines, percent }] of batch) {
+      const later = this.waiting.get(jobId)
+      const all = [...lines, ...(later?.lines ?? [])]
+      if (all.length > MOST_LINES) all.splice(KEPT_FROM_START, all.length - MOST_LINES)
+      this.waiting.set(jobId, { lines: all, percent: later?.percent ?? percent })
     }
   }
+
+  private keep(tx: Tx, jobId: string, said: Said) {
+    try {
+      savepoint(tx, () => insertInto(tx, jobId, said))
+    } catch (error) {
+      if (isDatabaseError(error) || !tx.$client.inTransaction) throw error
+      this.refused.note(jobId, error)
+    }
+  }
+}
+
+function insertInto(tx: Tx, jobId: string, { lines, percent }: Said) {
+  const { next, insert, count, trim, progress } = statements(tx)
+  if (percent !== undefined) progress.run(jobId, percent)
+  if (!lines.length) return
+  let n = next.get(jobId)!.n
+  for (const { at, level, text } of lines) insert.run(jobId, n++, at, level, text)
+  if (count.get(jobId)!.n > MOST_LINES) trim.run(jobId, n - 1)
 }

@@ -1,8 +1,9 @@
 // The tables of the runner: prepared once, with the notes of which steps are started, done and undone.
-import { and, eq, inArray, sql } from 'drizzle-orm'
-import { afterWrite, type Db, type Tx, write } from '../db/open.ts'
+import { eq, inArray, sql } from 'drizzle-orm'
+import { isDatabaseError } from '../db/health.ts'
+import { afterWrite, type Db, savepoint, type Tx, write } from '../db/open.ts'
 import type { Queued } from './lanes.ts'
-import { jobLog, jobSteps, jobs, openStates } from './tables.ts'
+import { jobLog, jobSteps, jobs } from './tables.ts'
 
 /** How many jobs that have ended are kept. */
 export const JOBS_KEPT = 1000
@@ -61,9 +62,6 @@ export const prepareStatements = (db: Db) => ({
     `INSERT INTO job_steps (job_id, name, state, output) VALUES (?, ?, ?, ?)
      ON CONFLICT (job_id, name) DO UPDATE SET state = excluded.state, output = excluded.output`,
   ),
-  savepoint: db.$client.prepare('SAVEPOINT work'),
-  rollback: db.$client.prepare('ROLLBACK TO work'),
-  release: db.$client.prepare('RELEASE work'),
   at: db.$client.prepare('UPDATE jobs SET step_n = ?, step_name = ?, progress = ? WHERE id = ?'),
   begun: db.$client.prepare("UPDATE jobs SET state = 'running', started_at = ? WHERE id = ?"),
   // Jobs whose undo is not through, and children whose parent still asks for them, are not old.
@@ -87,11 +85,14 @@ export class Notes {
   readonly statements: ReturnType<typeof prepareStatements>
   private waiting: { work(tx: Tx): unknown; resolve(value: unknown): void; reject(error: unknown): void }[] = []
   private ended = false
+  private endsWaiting = false
 
   constructor(
     private db: Db,
     /** How many jobs are going. */
     private going: () => number,
+    /** Called before the transaction that ends jobs, for what must be on disk by then and must not stop it. */
+    private beforeEnds: () => void,
   ) {
     this.statements = prepareStatements(db)
   }
@@ -120,10 +121,14 @@ export class Notes {
   /**
    * The writes of many jobs in one turn of the loop go to disk together, so that eighty jobs cost one flush and not
    * eighty. Resolves with what `work` answered when it is there. `work` that throws takes back what it wrote itself,
-   * and nothing of the others.
+   * and nothing of the others. `ends`: it ends a job.
    */
-  async together<T>(work: (tx: Tx) => T): Promise<T> {
-    if (this.going() <= FEW) return write(this.db, work as (tx: Tx) => never)
+  async together<T>(work: (tx: Tx) => T, ends = false): Promise<T> {
+    if (this.going() <= FEW) {
+      if (ends) this.beforeEnds()
+      return write(this.db, work as (tx: Tx) => never)
+    }
+    this.endsWaiting ||= ends
     return await new Promise<T>((resolve, reject) => {
       if (!this.waiting.length) setImmediate(() => this.writeAll())
       this.waiting.push({ work, resolve: resolve as (value: unknown) => void, reject })
@@ -133,18 +138,18 @@ export class Notes {
   private writeAll() {
     const all = this.waiting.splice(0)
     const settle: (() => void)[] = []
+    if (this.endsWaiting) this.beforeEnds()
+    this.endsWaiting = false
     try {
       write(this.db, (tx) => {
         for (const { work, resolve, reject } of all) {
-          this.statements.savepoint.run()
           try {
-            const value = work(tx)
+            const value = savepoint(tx, () => work(tx))
             settle.push(() => resolve(value))
           } catch (error) {
-            this.statements.rollback.run()
+            if (isDatabaseError(error) || !tx.$client.inTransaction) throw error
             settle.push(() => reject(error))
           }
-          this.statements.release.run()
         }
         this.forgetOld(tx)
       })
@@ -170,21 +175,4 @@ export class Notes {
     for (const table of [jobLog, jobSteps]) tx.delete(table).where(inArray(table.jobId, ids)).run()
     tx.delete(jobs).where(inArray(jobs.id, ids)).run()
   }
-}
-
-/**
- * Progress within a step, as the node reports it: the job's bar moves on between two steps. `percent` is of the step at
- * hand.
- */
-export function stepProgress(db: Db, jobId: string, percent: number) {
-  write(db, (tx) => {
-    const job = tx
-      .select()
-      .from(jobs)
-      .where(and(eq(jobs.id, jobId), inArray(jobs.state, [...openStates])))
-      .get()
-    if (!job?.stepN) return
-    const progress = Math.min(99, Math.round(((job.stepN - 1 + percent / 100) / job.stepOf) * 100))
-    if (progress > job.progress) tx.update(jobs).set({ progress }).where(eq(jobs.id, jobId)).run()
-  })
 }

@@ -1,12 +1,28 @@
 // The controller's end of the agents' sockets. A command waits here for its node; when the node comes back it is sent
 // again under the same key, and the node's journal makes that harmless.
+//
+// What a node may send is bounded before it is parsed. A node beyond that is disconnected, never thinned out: an answer
+// that is dropped in silence would leave a job waiting, and after a reconnect its command is sent again.
 import type { ServerWebSocket } from 'bun'
 import type { Static, TSchema } from 'typebox'
-import { commands, FromAgent, type LogLevel, type NodeCommand, type ToAgent } from '../../../agent/protocol/wire.ts'
+import { Value } from 'typebox/value'
+import { escaped } from '../../../agent/protocol/text.ts'
+import {
+  closeCodes,
+  commands,
+  FromAgent,
+  type LogLevel,
+  type NodeCommand,
+  type ToAgent,
+} from '../../../agent/protocol/wire.ts'
+import { ApiError } from '../api/errors.ts'
 import { fits } from '../api/validate.ts'
-import type { Clock } from '../db/clock.ts'
+import { type Clock, hour, minute, second } from '../db/clock.ts'
 import type { NodeState, Nodes } from '../jobs/execution.ts'
 import { CommandFailed } from '../jobs/failures.ts'
+import { isModestJson } from '../modest-json.ts'
+import { Budget } from './budget.ts'
+import type { Offence } from './misconduct.ts'
 
 export type Socket = ServerWebSocket<{ nodeId: string }>
 type Frame = Static<typeof FromAgent>
@@ -25,10 +41,38 @@ export type HubEvents = {
   report(nodeId: string, report: Report): void
   connected(nodeId: string): void
   disconnected(nodeId: string): void
-  /** A frame that is none: dropped, counted, told to the operator. */
-  nonsense(nodeId: string): void
+  /** A node did what no node should: counted, and told to the operator. */
+  misconduct(nodeId: string, offence: Offence, details?: object): void
   /** The node was removed or lost: nothing is sent to it any more. */
   isGone(nodeId: string): boolean
+}
+
+/**
+ * What a node may send. An agent with 200 vms sends a frame of 30 kB every 10 s, a few a second for each job, and after
+ * a connect three frames with everything; one with the 5000 that the protocol knows sends 70 kB a second.
+ */
+export const rates = {
+  frames: { perSecond: 1000, burst: 10_000 },
+  bytes: { perSecond: 2_000_000, burst: 16_000_000 },
+  /** New connections. */
+  connects: { perSecond: 0.5, burst: 30 },
+  /** New connections while the old one stands. */
+  replacements: { perSecond: 0.05, burst: 5 },
+}
+/** A frame that is none costs as much as this many others. */
+const NONSENSE_COST = 50
+/** A node that was cut off waits so long, and twice as long after each further time within an hour. */
+const FIRST_WAIT_MS = 10 * second
+const LONGEST_WAIT_MS = 10 * minute
+/** A time from a node further away than this is replaced by that of its arrival. */
+const TIME_WINDOW_MS = minute
+
+type Sender = {
+  frames: Budget
+  bytes: Budget
+  connects: Budget
+  replacements: Budget
+  cutOff: { times: number; at: number; until: number }
 }
 
 const jobOf = (key: string) => key.split('/', 1)[0]!
@@ -37,11 +81,57 @@ export class Hub implements Nodes {
   private sockets = new Map<string, Socket>()
   private waiting = new Map<string, Waiting>()
   private away = new Map<string, number>()
+  private senders = new Map<string, Sender>()
 
   constructor(
     private clock: Clock,
     private on: HubEvents,
+    /** For the rates: ms that only advance, also where `clock` stands still. */
+    private elapsed: Clock = () => performance.now(),
   ) {}
+
+  private sender(nodeId: string): Sender {
+    let sender = this.senders.get(nodeId)
+    if (!sender) {
+      const budget = ({ perSecond, burst }: { perSecond: number; burst: number }) =>
+        new Budget(perSecond, burst, this.elapsed)
+      sender = {
+        frames: budget(rates.frames),
+        bytes: budget(rates.bytes),
+        connects: budget(rates.connects),
+        replacements: budget(rates.replacements),
+        cutOff: { times: 0, at: 0, until: 0 },
+      }
+      this.senders.set(nodeId, sender)
+    }
+    return sender
+  }
+
+  /**
+   * May this node, which has proved its identity, open a connection now? It replaces an older one, whose TCP may be
+   * dead; but two agents with one key do not replace each other without end. Throws `rate_limited`.
+   */
+  admit(nodeId: string) {
+    const { connects, replacements, cutOff } = this.sender(nodeId)
+    const waitMs = cutOff.until - this.elapsed()
+    if (waitMs > 0) throw tooMany('This node sent more than a node may.', waitMs)
+    if (this.sockets.has(nodeId) && !replacements.take(1)) {
+      this.on.misconduct(nodeId, 'two_agents')
+      throw tooMany('Two agents use the key of this node.', minute)
+    }
+    if (!connects.take(1)) throw tooMany('This node connects too often.', minute)
+  }
+
+  private cutOff(socket: Socket, nodeId: string, details: object) {
+    const { cutOff } = this.sender(nodeId)
+    const now = this.elapsed()
+    cutOff.times = now - cutOff.at < hour ? cutOff.times + 1 : 1
+    cutOff.at = now
+    cutOff.until = now + Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** Math.min(cutOff.times - 1, 20))
+    this.on.misconduct(nodeId, 'too_much', details)
+    socket.close(closeCodes.tooMuch, 'too much')
+    this.closed(socket)
+  }
 
   connected = (nodeId: string) => this.sockets.has(nodeId)
   /** Nodes connected now. */
@@ -85,10 +175,10 @@ export class Hub implements Nodes {
   }
 
   /** Closes the node's socket, at once: its credential was revoked. */
-  disconnect = (nodeId: string) => void this.sockets.get(nodeId)?.close(4401, 'removed')
+  disconnect = (nodeId: string) => void this.sockets.get(nodeId)?.close(closeCodes.removed, 'removed')
   /** For an orderly stop: agents reconnect by themselves. */
   disconnectAll() {
-    for (const socket of this.sockets.values()) socket.close(1012, 'restarting')
+    for (const socket of this.sockets.values()) socket.close(closeCodes.restarting, 'restarting')
   }
 
   opened(socket: Socket, welcome: ToAgent) {
@@ -96,7 +186,7 @@ export class Hub implements Nodes {
     const before = this.sockets.get(nodeId)
     this.sockets.set(nodeId, socket)
     this.away.delete(nodeId)
-    before?.close(4409, 'connected again')
+    before?.close(closeCodes.replaced, 'connected again')
     socket.send(JSON.stringify(welcome))
     for (const w of this.waiting.values()) {
       if (w.nodeCommand.nodeId === nodeId) this.tell(socket, w)
@@ -112,11 +202,20 @@ export class Hub implements Nodes {
     this.on.disconnected(nodeId)
   }
 
-  message(socket: Socket, text: string | Buffer) {
+  message(socket: Socket, data: string | Buffer) {
     const { nodeId } = socket.data
     if (this.sockets.get(nodeId) !== socket) return
-    const frame = parse(text)
-    if (!frame) return this.on.nonsense(nodeId)
+    const { frames, bytes } = this.sender(nodeId)
+    if (!frames.take(1)) return this.cutOff(socket, nodeId, { beyond: 'frames' })
+    if (!bytes.take(data.length)) return this.cutOff(socket, nodeId, { beyond: 'bytes' })
+    const given = typeof data === 'string' ? parsed(data) : undefined
+    if (fits(FromAgent, given)) return this.hear(nodeId, given as Frame)
+    this.on.misconduct(nodeId, 'nonsense')
+    this.answeredWrongly(nodeId, given)
+    if (!frames.take(NONSENSE_COST)) this.cutOff(socket, nodeId, { beyond: 'frames that are none' })
+  }
+
+  private hear(nodeId: string, frame: Frame) {
     switch (frame.type) {
       case 'done':
       case 'failed':
@@ -124,13 +223,18 @@ export class Hub implements Nodes {
       case 'log':
         return void (
           this.mine(nodeId, frame.key) &&
-          this.on.log(jobOf(frame.key), { at: frame.at, level: frame.level, text: frame.text })
+          this.on.log(jobOf(frame.key), { at: this.timeOf(frame.at), level: frame.level, text: frame.text })
         )
       case 'progress':
         return void (this.mine(nodeId, frame.key) && this.on.progress(jobOf(frame.key), frame.percent))
       default:
         return this.on.report(nodeId, frame)
     }
+  }
+
+  private timeOf(at: number): number {
+    const now = this.clock()
+    return Math.abs(at - now) <= TIME_WINDOW_MS ? at : now
   }
 
   /** A node speaks only about commands that were sent to it. */
@@ -143,22 +247,40 @@ export class Hub implements Nodes {
     const w = this.mine(nodeId, frame.key)
     if (!w) return // answered before, or from a life before the last restart
     this.waiting.delete(frame.key)
-    if (frame.type === 'failed') return w.reject(new CommandFailed(frame.error.code, frame.error.message))
-    if (!fits(commands[w.nodeCommand.name].output as TSchema, frame.output))
-      return w.reject(
-        new CommandFailed(
-          'bad_answer',
-          `The node answered ${w.nodeCommand.name} with something that is no answer to it. Update its agent.`,
-        ),
-      )
-    w.resolve(frame.output)
+    if (frame.type === 'failed') return w.reject(new CommandFailed(frame.error.code, escaped(frame.error.message)))
+    const output = commands[w.nodeCommand.name].output as TSchema
+    // Fields that the command does not have would be stored with the job.
+    if (fits(output, frame.output)) w.resolve(Value.Clean(output, frame.output))
+    else w.reject(badAnswer(w))
+  }
+
+  /** An answer in a wrong frame ends its command too: the node sends no other. */
+  private answeredWrongly(nodeId: string, given: unknown) {
+    const { type, key } = (given ?? {}) as { type?: unknown; key?: unknown }
+    const w = (type === 'done' || type === 'failed') && typeof key === 'string' ? this.mine(nodeId, key) : undefined
+    if (w) this.end(w, badAnswer(w))
   }
 }
 
-function parse(text: string | Buffer): Frame | undefined {
+const badAnswer = ({ nodeCommand }: Waiting) =>
+  new CommandFailed(
+    'bad_answer',
+    `The node answered ${nodeCommand.name} with something that is no answer to it. Update its agent.`,
+  )
+
+const tooMany = (words: string, waitMs: number) => {
+  const seconds = Math.ceil(waitMs / second)
+  return new ApiError('rate_limited', `${words} Try again in ${seconds} s.`, { retryAfterSeconds: seconds })
+}
+
+/** The values of a heartbeat with all workloads that the protocol allows, twice. */
+const MOST_VALUES = 60_000
+const MOST_NESTED = 16
+
+function parsed(text: string): unknown {
+  if (!isModestJson(text, MOST_NESTED, MOST_VALUES)) return undefined
   try {
-    const frame = JSON.parse(String(text))
-    return fits(FromAgent, frame) ? (frame as Frame) : undefined
+    return JSON.parse(text)
   } catch {
     return undefined
   }

@@ -125,9 +125,9 @@ const beat = (p: World, more: object = {}) => ({
 const guest = (server: string, power: Power) => ({ id: server, power, cpuMs: 0, rxBytes: 0, txBytes: 0 })
 /** Waits until the reports that a busy controller puts off are written. */
 async function settled(p: World) {
-  const { waiting } = p.controller.reports as unknown as { waiting: unknown[] }
+  const { waiting } = p.controller.reports as unknown as { waiting: Map<string, unknown> }
   do await Bun.sleep(2)
-  while (waiting.length)
+  while (waiting.size)
 }
 
 async function built(p: World) {

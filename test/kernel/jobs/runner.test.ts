@@ -7,7 +7,6 @@ import { type Db, openDb } from '../../../src/kernel/db/open.ts'
 import type { Nodes } from '../../../src/kernel/jobs/execution.ts'
 import { CommandFailed } from '../../../src/kernel/jobs/failures.ts'
 import { AT_ONCE } from '../../../src/kernel/jobs/lanes.ts'
-import { stepProgress } from '../../../src/kernel/jobs/notes.ts'
 import { Runner } from '../../../src/kernel/jobs/runner.ts'
 import { saga } from '../../../src/kernel/jobs/saga.ts'
 import { engine, tick } from './engine.ts'
@@ -132,7 +131,8 @@ describe('a job', () => {
     const id = e.start(two, 'a')
     await tick()
     const progress = (percent: number) => {
-      stepProgress(e.db, id, percent)
+      e.runner.log.progress(id, percent)
+      e.runner.log.flush()
       return e.job(id).progress
     }
     expect([progress(0), progress(50), progress(20), progress(100)]).toEqual([0, 25, 25, 50])

@@ -14,7 +14,7 @@ function room() {
     logs: [] as string[],
     progress: [] as string[],
     reports: [] as [string, Report][],
-    nonsense: [] as string[],
+    misconduct: [] as string[],
     connected: [] as string[],
     disconnected: [] as string[],
   }
@@ -24,7 +24,7 @@ function room() {
     report: (nodeId, report) => void heard.reports.push([nodeId, report]),
     connected: (nodeId) => void heard.connected.push(nodeId),
     disconnected: (nodeId) => void heard.disconnected.push(nodeId),
-    nonsense: (nodeId) => void heard.nonsense.push(nodeId),
+    misconduct: (nodeId, offence) => void heard.misconduct.push(`${nodeId} ${offence}`),
     isGone: (nodeId) => removed.has(nodeId),
   })
   function node(nodeId: string) {
@@ -126,7 +126,7 @@ describe('a command', () => {
       const command = r.send('job_1/look', 'a')
       a.say({ type: 'done', key: 'job_1/look', output })
       await tick()
-      expect([output, command.ended]).toEqual([output, output === undefined ? 'waiting' : 'bad_answer'])
+      expect([output, command.ended]).toEqual([output, 'bad_answer'])
     }
   })
 })
@@ -191,7 +191,7 @@ describe('a node', () => {
       { type: 'welcome', nodeId: 'b', controllerVersion: 'x', now: 0 },
     ]
     for (const frame of frames) a.say(frame)
-    expect(r.heard.nonsense).toEqual(frames.map(() => 'a'))
+    expect(r.heard.misconduct).toEqual(frames.map(() => 'a nonsense'))
     expect([r.heard.reports, a.closed]).toEqual([[], []])
     const power = { type: 'power', workload, power: 'running', at: 0, reason: '' }
     a.say(power)

@@ -1,0 +1,90 @@
+// What nodes do that no node should: counted, in the journal at most once a minute, in the audit log at most once an
+// hour, and shown to staff for a day. Memory holds one row per node and kind, whatever the node does.
+import { visitor } from '../api/actor.ts'
+import { auditLine } from '../audit/audit.ts'
+import { type Clock, day, hour, minute } from '../db/clock.ts'
+import { type Db, write } from '../db/open.ts'
+import { log } from '../log.ts'
+import { Repeated } from '../repeated.ts'
+
+/** Name of the audit lines: no operation is called for them. */
+export const MISCONDUCT = 'nodes.misconduct'
+
+/** The kinds, and what the journal says of each. */
+export const offences = {
+  too_much: 'a node sent more than a node may, and its connection was closed',
+  nonsense: 'a node sent frames that are none',
+  not_its_workload: 'a node reported workloads that are on other nodes',
+  two_agents: 'two agents use the key of a node, and its new connections are refused for now',
+  not_storable: 'the reports of a node could not be stored',
+} as const
+export type Offence = keyof typeof offences
+
+/** How often it happened since `since`, and when last. */
+export type Misconduct = { offence: Offence; count: number; since: number; lastAt: number }
+
+type Row = Misconduct & { nodeId: string }
+/** Staff see it for so long after the last time. */
+const SHOWN_MS = day
+
+export class MisconductLog {
+  private rows = new Map<string, Row>()
+  private journal: Repeated<{ row: Row; details: object }>
+  private audit: Repeated<{ row: Row; details: object }>
+
+  constructor(
+    private db: Db,
+    private clock: Clock,
+    private nameOf: (nodeId: string) => string | undefined,
+  ) {
+    this.journal = new Repeated(minute, (_, times, { row: { nodeId, offence }, details }) =>
+      log.warning(offences[offence], { nodeId, node: this.nameOf(nodeId), times, ...details }),
+    )
+    this.audit = new Repeated(hour, (_, times, { row, details }) => this.auditIt(row, { times, ...details }))
+  }
+
+  /** `details` are for people: ids and counts, never the text of a frame. Not inside a transaction. */
+  note(nodeId: string, offence: Offence, details: object = {}) {
+    const now = this.clock()
+    const key = `${nodeId} ${offence}`
+    const before = this.rows.get(key)
+    const row =
+      before && now - before.lastAt <= SHOWN_MS ? before : { nodeId, offence, count: 0, since: now, lastAt: now }
+    row.count++
+    row.lastAt = now
+    this.rows.set(key, row)
+    this.journal.note(key, { row, details })
+    this.audit.note(key, { row, details })
+  }
+
+  /** What the node did within the last day. */
+  of(nodeId: string): Misconduct[] {
+    const oldest = this.clock() - SHOWN_MS
+    return [...this.rows.values()].filter((row) => row.nodeId === nodeId && row.lastAt >= oldest)
+  }
+
+  stop() {
+    this.journal.stop()
+    this.audit.stop()
+  }
+
+  private auditIt({ nodeId, offence }: Row, details: object) {
+    const actor = {
+      ...visitor,
+      accountId: nodeId,
+      name: this.nameOf(nodeId) ?? nodeId,
+      via: { type: 'system' },
+    } as const
+    try {
+      write(this.db, (tx) =>
+        auditLine(
+          tx,
+          { clock: this.clock },
+          { actor, operation: MISCONDUCT, target: nodeId, from: '', requestId: '', result: offence, details },
+        ),
+      )
+    } catch (error) {
+      log.error('the misconduct of a node could not be audited', { nodeId, offence, error })
+    }
+  }
+}
