@@ -80,7 +80,15 @@ export class MisconductLog {
         auditLine(
           tx,
           { clock: this.clock },
-          { actor, operation: MISCONDUCT, target: nodeId, from: '', requestId: '', result: offence, details },
+          {
+            actor,
+            operation: MISCONDUCT,
+            target: nodeId,
+            from: '',
+            requestId: '',
+            result: 'refused',
+            details: { offence, ...details },
+          },
         ),
       )
     } catch (error) {

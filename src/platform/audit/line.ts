@@ -6,6 +6,7 @@ import { described, namedSchema, nullable, time } from '../../kernel/api/operati
 import { moment, text } from '../../kernel/api/query.ts'
 import { iso } from '../../kernel/db/clock.ts'
 import { declaredName } from '../../kernel/declared.ts'
+import { MISCONDUCT } from '../../kernel/nodes/misconduct.ts'
 import type { LineRow } from './queries.ts'
 
 /** The way a call came in; `node` is the node itself, enrolling or reporting. */
@@ -78,4 +79,4 @@ export const filterQuery = {
 } as const
 
 /** Lines of events that are no call of an operation, in words. */
-export const otherLines = { [ENROLLED]: 'A node enrolled' } as const
+export const otherLines = { [ENROLLED]: 'A node enrolled', [MISCONDUCT]: 'A node did what no node should' } as const
