@@ -2,12 +2,14 @@
 // none is new.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { h } from 'preact'
+import { registry as product } from '../../src/app/features.ts'
 import { homeOf } from '../../src/identity/accounts/areas.ts'
 import { accountKinds } from '../../src/identity/accounts/kinds.ts'
 import { rendered } from '../../src/kernel/web/html.ts'
 import { KeptMarkup } from '../../src/kernel/web/kept-markup.ts'
 import type { At } from '../../src/kernel/web/page.ts'
 import { inContext } from '../../src/kernel/web/page-context.ts'
+import { addresses } from '../../views/addresses.ts'
 import { Link } from '../../views/components/link.tsx'
 import { type Everything, everything } from '../support/world/everything.ts'
 import type { Who } from '../support/world/panel.ts'
@@ -47,6 +49,11 @@ async function refused({ cookie }: Who, start: string): Promise<{ refusals: stri
   }
   return { refusals, opened: from.size }
 }
+
+test('the addresses that links can name are those of the pages, each once', () => {
+  const paths = product.pages.map(({ path }) => path)
+  expect(addresses.toSorted()).toEqual(paths.toSorted() as (typeof addresses)[number][])
+})
 
 describe('no link leads to a refusal', () => {
   for (const one of [undefined, ...allPermissions])

@@ -1,13 +1,12 @@
 // S24, S25: who may do what with whose things. Every operation on a thing × everybody × every thing there is, against a
 // rule that is written here once more and independently: from who owns what, not from the code that decides it.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { operations } from '../../src/app/features.ts'
 import type { Permission, Scope } from '../../src/kernel/api/access.ts'
 import type { Operation } from '../../src/kernel/api/operation.ts'
 import { newId } from '../../src/kernel/db/ids.ts'
 import { type Who, type World, world } from '../support/world/panel.ts'
-import { permissions } from '../support/world/rights.ts'
 import { invite, share } from '../support/world/team.ts'
+import { added, operations, registry } from './toy-feature/every-feature.ts'
 
 // ---------------------------------------------------------------- everybody
 const cast = [
@@ -40,6 +39,11 @@ const shared: Partial<Record<Name, { does: readonly Scope[]; only?: string }>> =
 }
 const kindOf = (who: Name) =>
   who === 'owner' || who === 'reader' ? 'staff' : who === 'reseller' || who === 'rival' ? 'reseller' : 'customer'
+const { permissions } = registry
+/** What customers hold by the declarations of the features that are added here. */
+const ofAdded = added.flatMap(({ scopes = {} }) =>
+  Object.entries(scopes).flatMap(([name, { heldBy }]) => (heldBy?.includes('customer') ? [name as Scope] : [])),
+)
 const withOwn: readonly Scope[] = [
   'account:read',
   'account:write',
@@ -51,7 +55,7 @@ const withOwn: readonly Scope[] = [
 ]
 const withOwnReseller: readonly Scope[] = [...withOwn, 'reseller:read', 'reseller:customers', 'reseller:servers']
 const held = (who: Name): ReadonlySet<string> => {
-  if (kindOf(who) === 'customer') return new Set(withOwn)
+  if (kindOf(who) === 'customer') return new Set([...withOwn, ...ofAdded])
   if (kindOf(who) === 'reseller') return new Set(withOwnReseller)
   const all = who === 'owner' ? (Object.keys(permissions) as Permission[]) : reads
   return new Set([
@@ -81,7 +85,7 @@ const key = (n: number) => {
 }
 
 beforeAll(async () => {
-  p = await world()
+  p = await world({ features: added })
   const [reseller, rival] = [p.account('reseller', 'Reseller'), p.account('reseller', 'Rival')]
   people = {
     owner: p.owner as { id: string } & Who,
@@ -176,6 +180,7 @@ beforeAll(async () => {
   }
   for (const [name, id] of Object.entries(installation)) if (id) add(name, { label: 'the one there is', id })
   await more(add)
+  await thingsOfAdded(add)
   for (const [name, of] of Object.entries(things)) {
     const prefix = of[0]!.id.split('_')[0]
     add(name, { label: 'an id that never was', id: `${prefix}_${'0'.repeat(26)}`, never: true })
@@ -236,6 +241,28 @@ async function more(add: (name: string, thing: Thing) => void) {
   await p.admin('DELETE', `/admin/images/${image}`)
   removed('image', image)
 }
+
+/** The things of the added features, by their fixtures: one of each customer, and one that was removed. */
+async function thingsOfAdded(add: (name: string, thing: Thing) => void) {
+  const called = async (who: { id: string }, method: string, path: string, body?: unknown) =>
+    (await p.call(people[cast.find((name) => people[name].id === who.id)!], method, path, body)).body
+  for (const { fixture, operations: ops = [] } of added)
+    for (const of of customers)
+      for (const removed of of === 'customer' ? [true, false] : [false]) {
+        const made = await fixture?.({ customer: people[of], call: called, admin: p.admin })
+        for (const [name, id] of Object.entries(made ?? {})) {
+          addedThings.add(name)
+          add(
+            name,
+            removed ? { label: 'one that was removed', id, never: true, removed } : { label: `one of ${of}`, id, of },
+          )
+          const remove = ops.find((op) => op.on?.name === name && op.method === 'DELETE')!
+          if (removed) await p.call(people[of], 'DELETE', remove.path.replace(/\{\w+\}/, id))
+        }
+      }
+}
+const customers = ['customer', 'sibling', 'foreign', 'direct'] as const
+const addedThings = new Set<string>()
 
 async function tokenOf(who: Name): Promise<string> {
   return (await p.call(people[who], 'POST', '/account/tokens', { name: 'T', scopes: ['servers:read'] })).body.id
@@ -311,7 +338,12 @@ test('everything that an operation is on has things to be tested with: own, a si
     if (!(name in neverRemoved) && !all.some((t) => t.removed || t.gone)) lacking.push(`${name}: one that was removed`)
     if (name === 'reseller') continue // there are two, and nobody else's
     // Of memberships, those of the members: another's is a sibling's too.
-    const owners = name === 'membership' ? (['reseller', 'viewer', 'manager', 'rival'] as const) : asOwners
+    const owners =
+      name === 'membership'
+        ? (['reseller', 'viewer', 'manager', 'rival'] as const)
+        : addedThings.has(name)
+          ? customers
+          : asOwners
     if (all.some((t) => t.of))
       for (const of of owners) if (!all.some((t) => t.of === of && !t.removed)) lacking.push(`${name}: of ${of}`)
   }
@@ -429,6 +461,7 @@ const lists: Readonly<Record<string, List>> = {
   'identities.list': { of: 'identity' },
   'team.list': { of: 'team member' },
   'team.memberships': { of: 'membership' },
+  'lamps.list': { of: 'lamp' },
 }
 /** Lists of what has no operation by its id. */
 const ofNoThing = ['audit.list', 'account.activity']

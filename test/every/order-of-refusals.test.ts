@@ -1,9 +1,9 @@
 // A call that is wrong in itself is refused for that before the state of things matters: a call that is both says what
 // to correct.
 import { expect, test } from 'bun:test'
-import { operations } from '../../src/app/features.ts'
 import { fits } from '../../src/kernel/api/validate.ts'
 import { shop } from '../identity/resellers/shop.ts'
+import { added, operations } from './toy-feature/every-feature.ts'
 
 /** Identifiers that other systems have given. */
 const theirOwn = new Set(['externalId', 'billingProductId', 'clientId'])
@@ -19,7 +19,7 @@ function withoutThing(schema: Shape, body: Record<string, any>): Record<string, 
 }
 
 test('422 comes before 409, for every body that names a thing or an address', async () => {
-  using p = await shop()
+  using p = await shop({}, added)
   const { serverId } = await p.admin('POST', '/admin/servers', p.order)
   await p.settle()
   // Everything is in a state in which it takes no such call.
@@ -28,6 +28,11 @@ test('422 comes before 409, for every body that names a thing or an address', as
   await p.admin('POST', `/resellers/${p.rita.id}/actions/suspend`, { reason: 'unpaid' })
   for (const id of [p.customer.id, p.client.id]) await p.admin('POST', `/customers/${id}/actions/lock`, { reason: 'x' })
   await p.admin('PATCH', `/admin/node-groups/${p.location}`, { open: false })
+  // Names that a new thing takes from its example are taken.
+  for (const op of added
+    .flatMap((feature) => feature.operations ?? [])
+    .filter((op) => op.refuses?.includes('name_taken')))
+    await p.call(p.owner, op.method, op.path, op.example)
   const ids: Record<string, string> = {
     server: serverId,
     customer: p.client.id,
@@ -82,6 +87,7 @@ test('422 comes before 409, for every body that names a thing or an address', as
     'servers.setup',
     'servers.reinstall',
     'reseller.create-customer',
+    'lamps.create',
   ])
     expect(tried).toContain(id)
 })

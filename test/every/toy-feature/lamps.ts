@@ -1,8 +1,10 @@
 // Lamps are bought, listed and thrown away.
 import { eq } from 'drizzle-orm'
+import { Type as t } from 'typebox'
+import { invalid } from '../../../src/kernel/api/errors.ts'
 import { newest, page } from '../../../src/kernel/api/list.ts'
 import { named } from '../../../src/kernel/api/named.ts'
-import { done, fields, line, operation } from '../../../src/kernel/api/operation.ts'
+import { described, done, fields, line, operation } from '../../../src/kernel/api/operation.ts'
 import { newId } from '../../../src/kernel/db/ids.ts'
 import { lamp, lampSchema, showLamp } from './model.ts'
 import { lamps } from './tables.ts'
@@ -16,14 +18,16 @@ export const createLamp = operation({
   path: '/lamps',
   summary: 'Buy a lamp',
   access: changing,
-  body: fields({ name: line(60) }),
+  body: fields({ name: line(60), likeId: t.Optional(described(line(40), 'A lamp of yours that it is to be like.')) }),
   response: lampSchema,
   status: 201,
   refuses: ['name_taken'],
   idempotent: true,
   example: { name: 'Desk' },
-  run: ({ tx, actor, body, clock }) =>
-    showLamp(
+  run({ tx, actor, body, clock }) {
+    if (body.likeId !== undefined && !lamp.find(tx, actor, body.likeId))
+      throw invalid({ field: 'likeId', message: 'must be a lamp of yours.' })
+    return showLamp(
       named('lamp', () =>
         tx
           .insert(lamps)
@@ -31,7 +35,8 @@ export const createLamp = operation({
           .returning()
           .get(),
       ),
-    ),
+    )
+  },
 })
 
 export const listLamps = operation({

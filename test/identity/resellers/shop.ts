@@ -1,11 +1,13 @@
 // A panel with a reseller who may sell everything in it, and a customer of his.
+import type { Feature } from '../../../src/kernel/feature.ts'
 import { type Reply, type Who, world } from '../../support/world/panel.ts'
 
 export const code = ({ status, body }: Reply) => `${status} ${body.error?.code ?? ''}`.trim()
 
 export type Shop = Awaited<ReturnType<typeof shop>>
-export async function shop(quotas: Record<string, number | null> = {}) {
-  const p = await world()
+/** `features`: those beside the product's. */
+export async function shop(quotas: Record<string, number | null> = {}, features: readonly Feature[] = []) {
+  const p = await world({ features })
   const rita = p.account('reseller', 'Rita')
   const client = p.account('customer', 'Clara', rita.id)
   const change = (body: object, id = rita.id) => p.admin('PATCH', `/resellers/${id}`, body)
