@@ -13,6 +13,7 @@ import { openFakeHost } from './host/fake-host.ts'
 import type { Host } from './host/host.ts'
 import { openRealHost } from './host/real-host.ts'
 import { startVms, watchFirewall } from './host/startup.ts'
+import { Supervision } from './host/supervision.ts'
 import { log } from './log.ts'
 import { fitted } from './protocol/bounds.ts'
 import { Facts, PROTOCOL } from './protocol/wire.ts'
@@ -118,18 +119,22 @@ async function runHere(given: Given): Promise<number> {
     : openRealHost(dataDir, identity)
   const journal = openJournal(join(dataDir, 'journal.db'), crashInjection(dataDir))
   log('info', 'agent starts', { version: VERSION, node: identity.name, controller: identity.controller, fake })
-  await live(host, journal, new Connection(identity, host, journal))
+  const supervision = new Supervision(host, journal.inTurn)
+  await live(host, journal, supervision, new Connection(identity, host, journal, supervision))
   log('info', 'agent stops; vms run on')
   return 0
 }
 
 /** Works until SIGTERM or SIGINT. Running commands then have ten seconds to end and to be answered. */
-async function live(host: Host, journal: Journal, connection: Connection) {
+async function live(host: Host, journal: Journal, supervision: Supervision, connection: Connection) {
   const work = new AbortController()
   const asked = new Promise<void>((resolve) => {
     for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => resolve())
   })
-  void startVms(host, work.signal).then(() => watchFirewall(host, work.signal))
+  void startVms(host, supervision, work.signal).then(() => {
+    void supervision.stay(work.signal)
+    void watchFirewall(host, work.signal)
+  })
   const connected = connection.stay(work.signal)
   const pruning = setInterval(() => journal.prune(), DAY_MS)
   await asked

@@ -1,18 +1,25 @@
-// The facts a node needs to start its vms after a reboot while the controller is away: the port rules of each vm, its
-// port, and whether it shall run. A stop is written before it is done and a start after it, so that a crash between is
-// safe.
+// The facts a node needs to keep its vms running while the controller is away: the port rules of each vm, its port,
+// whether it shall run, and its crashes. A stop is written before it is done and a start after it, so that a crash
+// between is safe.
 import { openDatabase } from './database.ts'
-import type { PortRules } from './protocol/wire.ts'
+import type { Crash, PortRules, RestartPolicy } from './protocol/wire.ts'
 
 export type State = ReturnType<typeof openState>
 /** A vm's network port and its speed limit in megabit per second; null is no limit. */
 export type Port = { tap: string; mbps: number | null }
+/** A vm that should run. `leftOff`: 1 after too many crashes, or one that its policy does not mend. */
+export type Wanted = { workload: string; restart: RestartPolicy; leftOff: number; startAt: number | null }
+const WANTED = 'workload, restart, left_off as leftOff, start_at as startAt'
 
 const SCHEMA = `
   create table if not exists port_rules (workload text primary key, rules text not null) strict;
-  create table if not exists wanted (workload text primary key, running integer not null) strict;
+  create table if not exists guests (
+    workload text primary key, restart text not null default 'on_failure', wanted integer not null default 0,
+    left_off integer not null default 0, start_at integer) strict;
+  create table if not exists crashes (
+    workload text not null, at integer not null, reason text not null, outcome text not null,
+    primary key (workload, at)) strict;
   create table if not exists ports (workload text primary key, tap text not null, mbps integer) strict;
-  create table if not exists facts (name text primary key, value text not null) strict;
 `
 
 export function openState(path: string) {
@@ -25,13 +32,43 @@ export function openState(path: string) {
     portRules: () => db.query<{ rules: string }, []>('select rules from port_rules order by workload').all().map(parse),
     hasPortRules: (workload: string) => db.query('select 1 from port_rules where workload = ?').get(workload) !== null,
 
-    wantRunning: (workload: string) => void db.run('insert or replace into wanted values (?, 1)', [workload]),
-    wantStopped: (workload: string) => void db.run('delete from wanted where workload = ?', [workload]),
-    wantedRunning: () =>
+    keepRestartPolicy: (workload: string, restart: RestartPolicy) =>
+      void db.run(
+        'insert into guests (workload, restart) values (?1, ?2) on conflict (workload) do update set restart = ?2',
+        [workload, restart],
+      ),
+    wantRunning: (workload: string) =>
+      void db.run(
+        `insert into guests (workload, wanted) values (?, 1)
+         on conflict (workload) do update set wanted = 1, left_off = 0, start_at = null`,
+        [workload],
+      ),
+    wantStopped: (workload: string) =>
+      void db.run('update guests set wanted = 0, left_off = 0, start_at = null where workload = ?', [workload]),
+    forgetGuest: (workload: string) => void db.run('delete from guests where workload = ?', [workload]),
+    /** The vms that should run. */
+    wanted: () => db.query<Wanted, []>(`select ${WANTED} from guests where wanted = 1 order by workload`).all(),
+    wantedOne: (workload: string) =>
+      db.query<Wanted, [string]>(`select ${WANTED} from guests where wanted = 1 and workload = ?`).get(workload) ??
+      undefined,
+    /** The next try to start it, in milliseconds since 1970; undefined when none is due. */
+    startAt: (workload: string, at: number | undefined) =>
+      void db.run('update guests set start_at = ? where workload = ?', [at ?? null, workload]),
+    /** It stays off until a command starts it. */
+    leaveOff: (workload: string) =>
+      void db.run('update guests set left_off = 1, start_at = null where workload = ?', [workload]),
+
+    keepCrash: ({ workload, at, reason, outcome }: Crash) =>
+      void db.run('insert or replace into crashes values (?, ?, ?, ?)', [workload, at, reason, outcome]),
+    /** Crashes after `since`, oldest first. */
+    crashes: (since: number) =>
       db
-        .query<{ workload: string }, []>('select workload from wanted where running = 1 order by workload')
-        .all()
-        .map((row) => row.workload),
+        .query<Omit<Crash, 'type'>, [number]>(
+          'select workload, at, reason, outcome from crashes where at > ? order by at limit 500',
+        )
+        .all(since)
+        .map((crash): Crash => ({ type: 'crash', ...crash })),
+    forgetCrashes: (before: number) => void db.run('delete from crashes where at < ?', [before]),
 
     keepPort: (workload: string, port: Port) =>
       void db.run('insert or replace into ports values (?, ?, ?)', [workload, port.tap, port.mbps]),
@@ -39,9 +76,6 @@ export function openState(path: string) {
       db.query<Port, [string]>('select tap, mbps from ports where workload = ?').get(workload) ?? undefined,
     forgetPort: (workload: string) => void db.run('delete from ports where workload = ?', [workload]),
 
-    /** The boot of the host (`/proc/sys/kernel/random/boot_id`) in which the agent last started the vms. */
-    bootId: () => db.query<{ value: string }, []>(`select value from facts where name = 'boot'`).get()?.value,
-    keepBootId: (bootId: string) => void db.run(`insert or replace into facts values ('boot', ?)`, [bootId]),
     close: () => db.close(),
   }
 }

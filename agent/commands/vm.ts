@@ -16,6 +16,7 @@ export const vmCommands = {
     const disk = host.storage.pool(vm.volume.pool).disk(vm.volume)
     host.state.keepPort(vm.workload, { tap: vm.network.tap, mbps: vm.network.portMbps })
     await host.hypervisor.define(vm, disk, seedPath)
+    host.state.keepRestartPolicy(vm.workload, vm.restartPolicy)
     return {}
   },
 
@@ -43,6 +44,7 @@ export const vmCommands = {
     const port = state.port(workload)
     if (port) await network.unlimit(port.tap)
     state.forgetPort(workload)
+    state.forgetGuest(workload)
     return {}
   },
 

@@ -3,9 +3,11 @@
 // answers them.
 import { Compile } from 'typebox/compile'
 import { parseCommand } from '../commands/index.ts'
+import type { Figures, Seen } from '../drivers/hypervisor/hypervisor.ts'
 import { failureOf, wordsOf } from '../failure.ts'
 import type { Host } from '../host/host.ts'
 import { sleep } from '../host/startup.ts'
+import type { Supervision } from '../host/supervision.ts'
 import { log } from '../log.ts'
 import { fitted } from '../protocol/bounds.ts'
 import {
@@ -51,7 +53,10 @@ export class Connection {
     private identity: Identity,
     private host: Host,
     private journal: Journal,
-  ) {}
+    private supervision: Supervision,
+  ) {
+    supervision.onCrash = (crash) => this.send(crash)
+  }
 
   /** Connects, and reconnects whenever the connection breaks, until `signal` aborts. */
   async stay(signal: AbortSignal) {
@@ -131,7 +136,10 @@ export class Connection {
       return log('warning', 'a frame of the controller is not understood; is this agent older?', {
         start: text.slice(0, 80),
       })
-    if (frame.type === 'welcome') this.welcomed(frame.now, frame.controllerVersion)
+    if (frame.type === 'welcome') {
+      this.welcomed(frame.now, frame.controllerVersion)
+      for (const crash of this.supervision.recent()) this.send(crash)
+    }
     if (frame.type === 'command') void this.obey(socket, frame)
     else this.report()
   }
@@ -202,7 +210,9 @@ export class Connection {
       this.host.storage.capacities(),
       this.host.hypervisor.look(),
     ])
-    this.send(fitted(Heartbeat, { type: 'heartbeat', at: Date.now(), ...load, pools, workloads: ours }))
+    this.send(
+      fitted(Heartbeat, { type: 'heartbeat', at: Date.now(), ...load, pools, workloads: ours.map(figuresOnly) }),
+    )
   }
 
   private async sendInventory() {
@@ -221,8 +231,10 @@ export class Connection {
   private async watchPower(signal: AbortSignal) {
     while (!signal.aborted) {
       try {
-        for await (const event of this.host.hypervisor.events(signal))
+        for await (const event of this.host.hypervisor.events(signal)) {
           this.send(fitted(PowerChange, { type: 'power', ...event }))
+          this.supervision.wake()
+        }
       } catch (error) {
         log('warning', 'the events of the hypervisor broke off; subscribing again', { error: wordsOf(error) })
       }
@@ -240,6 +252,8 @@ export class Connection {
     if (this.socket?.readyState === WebSocket.OPEN) this.socket.send(JSON.stringify(frame))
   }
 }
+
+const figuresOnly = ({ off: _, ...figures }: Seen): Figures => figures
 
 const tried = (report: Promise<void>) =>
   report.catch((error) => log('error', 'this host cannot be reported on', { error: wordsOf(error) }))

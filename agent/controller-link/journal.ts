@@ -58,6 +58,12 @@ export function openJournal(
       if (command.turn) take(command.turn, answer)
       return answer
     },
+    /** Runs `work`, which is no command, when the commands of the workload before it have ended. Others wait for it. */
+    inTurn(workload: string, work: () => Promise<void>): Promise<void> {
+      const done = (turns.get(workload) ?? Promise.resolve()).then(work)
+      take(workload, done)
+      return done
+    },
     /** The number of commands that are running. */
     going: () => going.size,
     /** Resolves when no command is running, or after `limitMs`. */

@@ -29,6 +29,9 @@ export async function factsOfHost(virtualisation: () => Promise<Virtualisation>)
 /** An id that changes at every boot of the host. */
 export const bootIdOfHost = () => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()
 
+/** How many processes the kernel has killed since the boot because memory ran out. */
+export const oomKillsOfHost = () => Number(field('/proc/vmstat', /^oom_kill (\d+)$/m))
+
 /** Returns a function that reads the load; its CPU percentage covers the time since its previous call. */
 export function loadMeter(): () => Promise<Load> {
   let before = cpuTicks()

@@ -59,7 +59,7 @@ export function openFakeHost(dataDir: string, given: Partial<FakeSettings> = {})
     portSecurity: new PortSecurity(new FakeFirewall(db), state),
     seeds: new FakeSeeds(db),
     images: new FakeImages(db, settings.imageBytes),
-    bootId: settings.bootId,
+    oomKills: () => 0,
     facts: async () => factsOf(settings, bootedAt),
     load: async () => ({
       cpuPercent: 7 + Math.round(Math.random() * 50) / 10,

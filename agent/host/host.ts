@@ -17,8 +17,8 @@ export interface Host {
   seeds: Seeds
   images: Images
   state: State
-  /** Changes at every boot of the host. */
-  bootId: string
+  /** How many processes the kernel has killed since the boot because memory ran out. */
+  oomKills(): number
   facts(): Promise<Facts>
   load(): Promise<Load>
   /** Runs a command's work; the fake host injects faults here. */

@@ -13,7 +13,7 @@ import { Storage } from '../drivers/storage/storage.ts'
 import { Failure } from '../failure.ts'
 import { openState } from '../state.ts'
 import { makePassage } from './directories.ts'
-import { bootIdOfHost, factsOfHost, loadMeter } from './facts.ts'
+import { bootIdOfHost, factsOfHost, loadMeter, oomKillsOfHost } from './facts.ts'
 import type { Host } from './host.ts'
 import { PortSecurity } from './port-security.ts'
 
@@ -25,17 +25,16 @@ export const poolRoot = (dataDir: string) => join(dataDir, 'pools', POOL)
  * controller.
  */
 export function openRealHost(dataDir: string, identity?: Identity): Host {
-  const bootId = bootIdOfHost()
   let found: Promise<Virtualisation> | undefined
   const virtualisation = () => {
-    found ??= probe(dataDir, bootId)
+    found ??= probe(dataDir, bootIdOfHost())
     return found
   }
   makePassage(join(dataDir, 'pools'))
   const state = openState(join(dataDir, 'state.db'))
   return {
     state,
-    bootId,
+    oomKills: oomKillsOfHost,
     hypervisor: new Libvirt(async () => accelerationOf(await virtualisation())),
     storage: new Storage([new FilePool(POOL, poolRoot(dataDir))]),
     network: new Bridges(),

@@ -83,6 +83,14 @@ export const ImageSource = t.Object({
 })
 export type ImageSource = Static<typeof ImageSource>
 
+/**
+ * What a node does when a vm ends although nobody stopped it by the panel. `on_failure`: it is started again after a
+ * crash, and stays off when its guest shut it down. `always`: also then. `never`: it stays off.
+ */
+export const restartPolicies = ['always', 'on_failure', 'never'] as const
+export const RestartPolicy = t.Enum(restartPolicies)
+export type RestartPolicy = (typeof restartPolicies)[number]
+
 const MANY = { maxItems: 1000 }
 /** The frames that a vm may send. Addresses are the controller's allocation and are never learned. */
 export const PortRules = t.Object({
@@ -94,7 +102,7 @@ export const PortRules = t.Object({
 })
 export type PortRules = Static<typeof PortRules>
 
-/** A vm's hardware, independent of the hypervisor. */
+/** A vm's hardware, independent of the hypervisor, and what the node does when it ends by itself. */
 export const Vm = t.Object({
   workload: workloadId,
   hostname: t.String({ maxLength: 253 }),
@@ -109,6 +117,8 @@ export const Vm = t.Object({
   }),
   /** True until the guest has booted once: the seed is attached as a CD-ROM. */
   seeded: t.Boolean(),
+  /** In force at once, also for a running vm. */
+  restartPolicy: RestartPolicy,
 })
 export type Vm = Static<typeof Vm>
 
@@ -173,7 +183,8 @@ export const commands = {
   /** The vm's power. */
   'vm.look': command(t.Object({ workload: workloadId }), t.Object({ power: Power })),
   /**
-   * Starts the vm, now and after reboots of the host. Fails with `no_port_rules` before `firewall.allow`, with `no_vm`.
+   * Starts the vm, now and after reboots of the host. From then on the node starts it again when it ends by itself, as
+   * its `restartPolicy` says. Fails with `no_port_rules` before `firewall.allow`, with `no_vm`.
    */
   'vm.start': command(t.Object({ workload: workloadId }), nothing),
   /**
@@ -286,6 +297,21 @@ export const PowerChange = t.Object({
   reason: line(200),
 })
 
+/**
+ * A vm ended, or did not start, although it should run. Sent at once, and those of the last 24 hours again after each
+ * connection: `workload` and `at` identify it.
+ */
+export const Crash = t.Object({
+  type: t.Literal('crash'),
+  workload: workloadId,
+  at: timestamp,
+  /** In words, without a name in it. */
+  reason: line(300),
+  /** `restarts`: the node starts it again. `left_off`: its policy or too many tries keep it off. */
+  outcome: t.Enum(['restarts', 'left_off']),
+})
+export type Crash = Static<typeof Crash>
+
 export const LogLevel = t.Enum(['info', 'command', 'warning', 'error'])
 export type LogLevel = Static<typeof LogLevel>
 
@@ -297,6 +323,7 @@ export const FromAgent = t.Union([
   Heartbeat,
   Inventory,
   PowerChange,
+  Crash,
   t.Object({ type: t.Literal('log'), key, level: LogLevel, text: anyText(4096), at: timestamp }),
   t.Object({ type: t.Literal('progress'), key, percent: t.Integer({ minimum: 0, maximum: 100 }) }),
   t.Object({ type: t.Literal('done'), key, output: t.Unknown() }),

@@ -4,13 +4,21 @@ import type { Database } from 'bun:sqlite'
 import { Failure } from '../../failure.ts'
 import type { Power, Vm } from '../../protocol/wire.ts'
 import type { Disk } from '../storage/storage.ts'
-import type { Figures, Hypervisor, PowerEvent } from './hypervisor.ts'
+import type { Hypervisor, OffReason, PowerEvent, Seen } from './hypervisor.ts'
 
-type Row = { workload: string; vcpus: number; disk: string; seed: string | null; power: Power; startedAt: number }
+type Row = {
+  workload: string
+  vcpus: number
+  disk: string
+  seed: string | null
+  power: Power
+  off: OffReason
+  startedAt: number
+}
 
 const SCHEMA = `create table if not exists vms (
   workload text primary key, vcpus integer not null, disk text not null, seed text,
-  power text not null default 'stopped', startedAt integer not null default 0, definition text not null) strict`
+  power text not null default 'stopped', off text not null default 'unknown', startedAt integer not null default 0, definition text not null) strict`
 const EVENTS_EVERY_MS = 100
 
 export class FakeHypervisor implements Hypervisor {
@@ -21,9 +29,18 @@ export class FakeHypervisor implements Hypervisor {
     db.run(SCHEMA)
   }
 
+  /**
+   * Ends a vm as nobody asked for: its guest shuts it down, or its process is killed. A row that another process
+   * changes does the same.
+   */
+  end(workload: string, off: OffReason) {
+    const power = off === 'crashed' ? 'crashed' : 'stopped'
+    this.db.run('update vms set power = ?, off = ? where workload = ?', [power, off, workload])
+  }
+
   /** Stops every vm, as a reboot of the host does. */
   powerOff() {
-    this.db.run(`update vms set power = 'stopped'`)
+    this.db.run(`update vms set power = 'stopped', off = 'unknown'`)
   }
 
   async define(vm: Vm, disk: Disk, seedPath: string | undefined) {
@@ -46,7 +63,7 @@ export class FakeHypervisor implements Hypervisor {
 
   async stop(workload: string, graceSeconds: number) {
     if (graceSeconds > 0 && (await this.power(workload)) === 'running') await Bun.sleep(this.settings.bootMs)
-    this.db.run(`update vms set power = 'stopped' where workload = ?`, [workload])
+    this.db.run(`update vms set power = 'stopped', off = 'destroyed' where workload = ?`, [workload])
   }
 
   async eject(workload: string) {
@@ -96,7 +113,17 @@ export class FakeHypervisor implements Hypervisor {
 }
 
 /** Plausible counters that grow with time, so that graphs and metering have data. */
-function figuresOf({ workload, power, vcpus, startedAt }: Row): Figures {
+function figuresOf({ workload, power, off, vcpus, startedAt }: Row): Seen {
   const upMs = power === 'running' ? Math.max(0, Date.now() - startedAt) : 0
-  return { id: workload, power, cpuMs: Math.round(upMs * vcpus * 0.05), rxBytes: upMs * 120, txBytes: upMs * 480 }
+  const why = isOff(power) ? { off } : {}
+  return {
+    id: workload,
+    power,
+    ...why,
+    cpuMs: Math.round(upMs * vcpus * 0.05),
+    rxBytes: upMs * 120,
+    txBytes: upMs * 480,
+  }
 }
+
+const isOff = (power: Power) => power === 'stopped' || power === 'crashed'

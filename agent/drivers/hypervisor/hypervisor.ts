@@ -6,6 +6,12 @@ import type { Disk } from '../storage/storage.ts'
  * is received by it).
  */
 export type Figures = { id: string; power: Power; cpuMs: number; rxBytes: number; txBytes: number }
+/**
+ * Why a vm is off. `shutdown`: its guest shut it down; `destroyed`: it was switched off; `crashed`: it ended by itself,
+ * was killed or did not start; `unknown`: the hypervisor has started since, after a boot of the host or alone.
+ */
+export type OffReason = 'shutdown' | 'destroyed' | 'crashed' | 'unknown'
+export type Seen = Figures & { off?: OffReason }
 /** A change of power; `at` in milliseconds, `reason` in the hypervisor's words. */
 export type PowerEvent = { workload: string; power: Power; at: number; reason: string }
 
@@ -34,8 +40,8 @@ export interface Hypervisor {
   remove(workload: string): Promise<void>
   /** True when the guest agent answers a ping within 5 s. Nothing else that a guest sends is trusted. */
   guestAnswers(workload: string): Promise<boolean>
-  /** Every vm with Berth's mark, and the names of those without it, in one query. */
-  look(): Promise<{ ours: Figures[]; foreign: string[] }>
+  /** Every vm with Berth's mark, and the names of those without it, in one query. A vm that is off has `off`. */
+  look(): Promise<{ ours: Seen[]; foreign: string[] }>
   /** Yields changes of power as they happen. Ends when its source breaks off; the caller then subscribes again. */
   events(signal: AbortSignal): AsyncIterable<PowerEvent>
 }

@@ -7,7 +7,7 @@ import { lines, run } from '../../host/exec.ts'
 import { type Power, type Vm, WORKLOAD_ID } from '../../protocol/wire.ts'
 import type { Disk } from '../storage/storage.ts'
 import { type Acceleration, domainXml, SEED_DRIVE, uuidOf } from './domain-xml.ts'
-import type { Figures, Hypervisor, PowerEvent } from './hypervisor.ts'
+import type { Hypervisor, OffReason, PowerEvent, Seen } from './hypervisor.ts'
 
 const URI = ['-c', 'qemu:///system']
 const OURS = new RegExp(`^${WORKLOAD_ID}$`)
@@ -151,15 +151,17 @@ async function ping(workload: string): Promise<boolean> {
 }
 
 /** Parses `virsh domstats`, a block per domain. */
-export function blocksIn(text: string): Figures[] {
+export function blocksIn(text: string): Seen[] {
   return text
     .split(/^Domain: /m)
     .slice(1)
     .map((block) => {
       const number = (name: string) => Number(new RegExp(`^\\s+${name}=(\\d+)$`, 'm').exec(block)?.[1] ?? 0)
+      const power = powerOf(number('state\\.state'), number('state\\.reason'))
       return {
         id: /^'(.*)'/.exec(block)?.[1] ?? '',
-        power: powerOf(number('state\\.state'), number('state\\.reason')),
+        power,
+        ...(isOff(power) && { off: offReasonOf(number('state\\.state'), number('state\\.reason')) }),
         cpuMs: Math.round(number('cpu\\.time') / 1e6),
         rxBytes: number('net\\.0\\.rx\\.bytes'),
         txBytes: number('net\\.0\\.tx\\.bytes'),
@@ -173,6 +175,13 @@ function powerOf(state: number, reason: number): Power {
   if (state === 6) return 'crashed'
   if (state === 5) return reason === 3 ? 'crashed' : 'stopped'
   return 'running'
+}
+
+/** From virDomainShutoffReason; 5 is saved and 7 made from a snapshot, which Berth never does. */
+function offReasonOf(state: number, reason: number): OffReason {
+  if (state === 6) return 'crashed'
+  const reasons: Record<number, OffReason> = { 1: 'shutdown', 2: 'destroyed', 3: 'crashed', 6: 'crashed', 8: 'crashed' }
+  return reasons[reason] ?? 'unknown'
 }
 
 /** Parses a line of `virsh event`; undefined when it is no change of power of a vm of ours. */

@@ -27,7 +27,7 @@ import type { Offence } from './misconduct.ts'
 export type Socket = ServerWebSocket<{ nodeId: string }>
 type Frame = Static<typeof FromAgent>
 /** The frames in which agents describe themselves and their host. */
-export type Report = Extract<Frame, { type: 'facts' | 'heartbeat' | 'inventory' | 'power' }>
+export type Report = Extract<Frame, { type: 'facts' | 'heartbeat' | 'inventory' | 'power' | 'crash' }>
 type Waiting = {
   key: string
   nodeCommand: NodeCommand
