@@ -17,7 +17,7 @@ const SCHEMA = `
     workload text primary key, restart text not null default 'on_failure', wanted integer not null default 0,
     left_off integer not null default 0, start_at integer) strict;
   create table if not exists crashes (
-    workload text not null, at integer not null, reason text not null, outcome text not null,
+    workload text not null, at integer not null, cause text not null, detail text not null, outcome text not null,
     primary key (workload, at)) strict;
   create table if not exists ports (workload text primary key, tap text not null, mbps integer) strict;
 `
@@ -58,13 +58,13 @@ export function openState(path: string) {
     leaveOff: (workload: string) =>
       void db.run('update guests set left_off = 1, start_at = null where workload = ?', [workload]),
 
-    keepCrash: ({ workload, at, reason, outcome }: Crash) =>
-      void db.run('insert or replace into crashes values (?, ?, ?, ?)', [workload, at, reason, outcome]),
+    keepCrash: ({ workload, at, cause, detail, outcome }: Crash) =>
+      void db.run('insert or replace into crashes values (?, ?, ?, ?, ?)', [workload, at, cause, detail, outcome]),
     /** Crashes after `since`, oldest first. */
     crashes: (since: number) =>
       db
         .query<Omit<Crash, 'type'>, [number]>(
-          'select workload, at, reason, outcome from crashes where at > ? order by at limit 500',
+          'select workload, at, cause, detail, outcome from crashes where at > ? order by at limit 500',
         )
         .all(since)
         .map((crash): Crash => ({ type: 'crash', ...crash })),

@@ -142,6 +142,7 @@ async function defineTime(): Promise<Finding> {
     volume: { workload, generation: 0, pool: POOL, format: 'raw' as const },
     network,
     seeded: false,
+    restartPolicy: 'never' as const,
   }
   const xml = domainXml(vm, { kind: 'file', path: '/nonexistent', format: 'raw' }, undefined, 'emulation')
   const { code, err, tookMs } = await virsh(['define', '--file', '/dev/stdin'], xml)

@@ -1,10 +1,11 @@
-// Keeps the vms running that should run, also while the controller is away: after a boot of the host, after a restart of
-// the container that it lives in, and after a vm's process was killed. The hypervisor starts no vm by itself, so no vm
-// ever runs without its rules.
+// Keeps the vms running that should run, also while the controller is away: after a boot of the host, after a restart
+// of the container that it lives in, and after a vm's process was killed. The hypervisor starts no vm by itself, so no
+// vm ever runs without its rules.
 import type { OffReason, Seen } from '../drivers/hypervisor/hypervisor.ts'
 import { wordsOf } from '../failure.ts'
 import { log } from '../log.ts'
-import type { Crash } from '../protocol/wire.ts'
+import { fitted } from '../protocol/bounds.ts'
+import { Crash } from '../protocol/wire.ts'
 import type { Wanted } from '../state.ts'
 import type { Host } from './host.ts'
 import { startVm } from './start-vm.ts'
@@ -15,8 +16,10 @@ const minute = 60 * second
 /** Vms that start at the same time. */
 const AT_ONCE = 2
 const CHECK_EVERY_MS = 15 * second
-/** The pauses before the tries to start a vm again; after as many crashes in the window it stays off. */
+/** The pauses before the tries to start a vm again; one crash more in the window, and it stays off. */
 const PAUSES_MS = [0, 15 * second, 60 * second]
+/** A vm that did not start does not start a moment later. */
+const LEAST_PAUSE_MS = 5 * second
 const WINDOW_MS = 10 * minute
 /** A guest that shuts down while its host does is meant to come back, and the agent does not see it off this long. */
 const SETTLED_MS = 2 * minute
@@ -94,9 +97,8 @@ export class Supervision {
     if (vm.startAt !== null) {
       if (this.now() >= vm.startAt) await this.start(vm, 'vm started again')
     } else if (off === 'unknown') await this.start(vm, 'vm started, because it should run')
-    else if (off === 'crashed')
-      await this.crashed(vm, memoryRanOut ? 'The host ran out of memory.' : 'Its process ended unexpectedly.')
-    else if (off === 'shutdown' && vm.restart === 'always') await this.crashed(vm, 'Its guest shut it down.')
+    else if (off === 'crashed') await this.crashed(vm, memoryRanOut ? 'out_of_memory' : 'ended')
+    else if (off === 'shutdown' && vm.restart === 'always') await this.crashed(vm, 'shutdown')
     else this.settle(workload)
   }
 
@@ -107,16 +109,25 @@ export class Supervision {
     if (this.now() - since >= SETTLED_MS) this.host.state.wantStopped(workload)
   }
 
-  private async crashed(vm: Wanted, reason: string) {
+  private async crashed(vm: Wanted, cause: Crash['cause'], detail = '') {
     const { workload } = vm
     const at = this.now()
     const tries = this.host.state.crashes(at - WINDOW_MS).filter((crash) => crash.workload === workload).length
-    const pause = vm.restart === 'never' ? undefined : PAUSES_MS[tries]
-    const crash: Crash = { type: 'crash', workload, at, reason, outcome: pause === undefined ? 'left_off' : 'restarts' }
+    const usual = vm.restart === 'never' ? undefined : PAUSES_MS[tries]
+    const pause = usual === undefined ? undefined : Math.max(usual, cause === 'not_started' ? LEAST_PAUSE_MS : 0)
+    const outcome = pause === undefined ? 'left_off' : 'restarts'
+    const crash: Crash = fitted(Crash, { type: 'crash', workload, at, cause, detail, outcome })
     this.host.state.keepCrash(crash)
     this.onCrash(crash)
     const again = pause === undefined ? 'stays off' : pause ? `starts again in ${pause / second} s` : 'starts again'
-    log('error', 'a vm ended that should run', { workload, reason, policy: vm.restart, crashes: tries + 1, again })
+    log('error', 'a vm ended that should run', {
+      workload,
+      cause,
+      detail,
+      policy: vm.restart,
+      crashes: tries + 1,
+      again,
+    })
     if (pause === undefined) return this.host.state.leaveOff(workload)
     this.host.state.startAt(workload, at + pause)
     if (pause === 0) await this.start(vm, 'vm started again')
@@ -130,7 +141,7 @@ export class Supervision {
       this.host.state.startAt(workload, undefined)
       log('info', message, { workload })
     } catch (error) {
-      await this.crashed({ ...vm, startAt: null }, `It did not start: ${wordsOf(error)}`.slice(0, 300))
+      await this.crashed({ ...vm, startAt: null }, 'not_started', wordsOf(error))
     }
   }
 

@@ -84,7 +84,7 @@ export const ImageSource = t.Object({
 export type ImageSource = Static<typeof ImageSource>
 
 /**
- * What a node does when a vm ends although nobody stopped it by the panel. `on_failure`: it is started again after a
+ * The reaction of a node to a vm that ends although no command stopped it. `on_failure`: it is started again after a
  * crash, and stays off when its guest shut it down. `always`: also then. `never`: it stays off.
  */
 export const restartPolicies = ['always', 'on_failure', 'never'] as const
@@ -297,6 +297,8 @@ export const PowerChange = t.Object({
   reason: line(200),
 })
 
+export const crashCauses = ['ended', 'out_of_memory', 'shutdown', 'not_started'] as const
+
 /**
  * A vm ended, or did not start, although it should run. Sent at once, and those of the last 24 hours again after each
  * connection: `workload` and `at` identify it.
@@ -305,8 +307,10 @@ export const Crash = t.Object({
   type: t.Literal('crash'),
   workload: workloadId,
   at: timestamp,
-  /** In words, without a name in it. */
-  reason: line(300),
+  /** `ended`: its process was killed or broke off. `shutdown`: by its guest, under the policy `always`. */
+  cause: t.Enum(crashCauses),
+  /** The host's own words, for staff; empty where `cause` says all. */
+  detail: line(300),
   /** `restarts`: the node starts it again. `left_off`: its policy or too many tries keep it off. */
   outcome: t.Enum(['restarts', 'left_off']),
 })

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { parseCommand } from '../../agent/commands/index.ts'
 import { type FakeSettings, openFakeHost } from '../../agent/host/fake-host.ts'
 import { startVms } from '../../agent/host/startup.ts'
+import { Supervision } from '../../agent/host/supervision.ts'
 import type { CommandName, Input, Output, Vm } from '../../agent/protocol/wire.ts'
 import { imageSource, portRulesOf, seedOf, vmOf, volumeOf, workloadId } from './examples.ts'
 import { dataDir } from './run.ts'
@@ -37,7 +38,7 @@ test('a workload of another kind lives on a node like a server, also after a reb
   host.close()
 
   const booted = rig({ bootId: 'second-boot' }, dir)
-  await startVms(booted.host, new AbortController().signal)
+  await startVms(booted.host, new Supervision(booted.host, (_, work) => work()), new AbortController().signal)
   expect(await booted.obey('vm.look', { workload })).toEqual({ power: 'running' })
   await booted.obey('vm.remove', { workload })
   await booted.obey('volume.remove', volume)
@@ -103,6 +104,6 @@ test('a vm goes back to its old disk when a second one did not work', async () =
   expect(await host.seeds.path(workloadId(1))).toBeUndefined()
   host.close()
   const booted = rig({ bootId: 'second-boot' }, dir)
-  await startVms(booted.host, new AbortController().signal)
+  await startVms(booted.host, new Supervision(booted.host, (_, work) => work()), new AbortController().signal)
   expect(await booted.obey('vm.look', { workload })).toEqual({ power: 'running' })
 })

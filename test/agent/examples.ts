@@ -24,6 +24,7 @@ export const vmOf = (n: number, more: Partial<Vm> = {}): Vm => ({
   volume: volumeOf(n),
   network: { bridge: 'br0', tap: `bth${n}`, mac: macOf(n), portMbps: null },
   seeded: true,
+  restartPolicy: 'on_failure',
   ...more,
 })
 export const seedOf = (n: number): Seed => ({

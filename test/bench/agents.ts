@@ -10,6 +10,7 @@ import { createPrivateKey } from 'node:crypto'
 import { Connection } from '../../agent/controller-link/connection.ts'
 import type { Answer, Command, Journal } from '../../agent/controller-link/journal.ts'
 import type { Host } from '../../agent/host/host.ts'
+import type { Supervision } from '../../agent/host/supervision.ts'
 import type { Power, Volume } from '../../agent/protocol/wire.ts'
 import { agentHeaders, agentPaths, type CommandName } from '../../agent/protocol/wire.ts'
 import { factsOf, NODE_POOL_BYTES, type SeededNode } from '../support/world/seed.ts'
@@ -128,6 +129,9 @@ const journal = {
   },
 } as Journal
 
+/** Vms that never end. */
+const supervision = { onCrash() {}, recent: () => [], wake() {} } as unknown as Supervision
+
 /**
  * The lag of a heartbeat, seen from here: a ping sent right behind it is answered when the controller has taken the
  * heartbeat in, because frames of one socket are handled in their order.
@@ -186,7 +190,7 @@ async function simulate(file: string, agentsPerAddress: number) {
       fake: true,
       key: createPrivateKey(node.privateKey),
     }
-    void new Connection(identity, hostOf(node), journal).stay(stopping.signal)
+    void new Connection(identity, hostOf(node), journal, supervision).stay(stopping.signal)
   }
   const timer = setInterval(() => {
     const pulse: Pulse = { connected: sockets.size, ...count, lagMs: lagMs.map((n) => Math.round(n * 100) / 100) }

@@ -129,7 +129,16 @@ async function byHand(i: number): Promise<Taken> {
   writeFileSync(
     `${at}/domain.xml`,
     domainXml(
-      { workload: server, hostname: `hand${i}`, vcpus: 1, memoryMb: MEMORY_MB, volume, network, seeded: true },
+      {
+        workload: server,
+        hostname: `hand${i}`,
+        vcpus: 1,
+        memoryMb: MEMORY_MB,
+        volume,
+        network,
+        seeded: true,
+        restartPolicy: 'never',
+      },
       disk,
       `${at}/seed.iso`,
       acceleration(),

@@ -18,7 +18,8 @@ type Row = {
 
 const SCHEMA = `create table if not exists vms (
   workload text primary key, vcpus integer not null, disk text not null, seed text,
-  power text not null default 'stopped', off text not null default 'unknown', startedAt integer not null default 0, definition text not null) strict`
+  power text not null default 'stopped', off text not null default 'unknown',
+  startedAt integer not null default 0, definition text not null) strict`
 const EVENTS_EVERY_MS = 100
 
 export class FakeHypervisor implements Hypervisor {

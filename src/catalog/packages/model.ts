@@ -1,4 +1,5 @@
 import { Type as t } from 'typebox'
+import { RestartPolicy } from '../../../agent/protocol/wire.ts'
 import { described, namedSchema, nullable, type Resource } from '../../kernel/api/operation.ts'
 import { type UseContext, useOfPackage } from '../in-use.ts'
 import { packageById } from './queries.ts'
@@ -25,6 +26,11 @@ export const packageAnswer = namedSchema('Package', {
   portMbps: nullable(t.Integer()),
   ipv4: described(t.Integer(), 'How many addresses a server gets.'),
   ipv6Prefix: described(nullable(t.Integer()), 'The length of the prefix that a server gets.'),
+  restartPolicy: described(
+    RestartPolicy,
+    'What happens to a server that ends by itself: `on_failure` starts it again after a crash, three times in ten ' +
+      'minutes at most; `always` also when its guest shut down; `never` leaves it off.',
+  ),
   billingProductId: described(nullable(t.String()), 'Free text, such as vendor:number.'),
   archived: described(t.Boolean(), 'It can no longer be ordered.'),
   servers: t.Integer(),

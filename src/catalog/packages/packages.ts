@@ -1,4 +1,5 @@
 import { Type as t } from 'typebox'
+import { RestartPolicy } from '../../../agent/protocol/wire.ts'
 import { listedLocations, locationAnswer } from '../../fleet/locations/model.ts'
 import { paginate } from '../../kernel/api/list.ts'
 import { named } from '../../kernel/api/named.ts'
@@ -19,6 +20,7 @@ const properties = {
   portMbps: t.Optional(nullable(t.Integer({ minimum: 1, maximum: 400_000 }))),
   ipv4: t.Optional(t.Integer({ minimum: 0, maximum: 16 })),
   ipv6Prefix: t.Optional(nullable(t.Integer({ minimum: 56, maximum: 128 }))),
+  restartPolicy: t.Optional(RestartPolicy),
   billingProductId: t.Optional(nullable(line(100, 0))),
 }
 const example = {

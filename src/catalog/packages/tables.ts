@@ -1,4 +1,5 @@
 import { integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
+import type { RestartPolicy } from '../../../agent/protocol/wire.ts'
 
 export const packages = sqliteTable('packages', {
   id: text().primaryKey(),
@@ -11,6 +12,8 @@ export const packages = sqliteTable('packages', {
   ipv4: integer().notNull(),
   /** Length of the IPv6 prefix a server gets, 56 to 128; null: none. */
   ipv6Prefix: integer('ipv6_prefix'),
+  /** The reaction of a node to a server that ends although nobody stopped it. */
+  restartPolicy: text('restart_policy').$type<RestartPolicy>().notNull().default('on_failure'),
   billingProductId: text('billing_product_id'),
   archived: integer({ mode: 'boolean' }).notNull().default(false),
   createdAt: integer('created_at').notNull(),

@@ -1,8 +1,11 @@
 import { AWAY_SHOWN_MS } from '../../fleet/nodes/model.ts'
+import { CRASHES_SHOWN_MS, crashWords } from '../../fleet/workloads/crashes.ts'
+import { crashedRows } from '../../fleet/workloads/queries.ts'
 import { areas } from '../../identity/accounts/areas.ts'
 import { visible } from '../../identity/team/access.ts'
 import { MOST_SHOWN, type Source } from '../../kernel/attention.ts'
 import { iso } from '../../kernel/db/clock.ts'
+import { serverKind } from './model.ts'
 import { failedServerRows, serversByNode, waitingServerRows } from './queries.ts'
 
 export const failedServers: Source = ({ tx, actor }) =>
@@ -63,6 +66,28 @@ export const waitingServers: Source = ({ tx, actor }) => {
             action: 'Set it up',
             href: `${href}#setup`,
           }
+    },
+  )
+}
+
+/** Servers that ended by themselves and stay off, or did so again within a day. */
+export const crashedServers: Source = ({ tx, actor, clock }) => {
+  const since = clock() - CRASHES_SHOWN_MS
+  return crashedRows(tx, serverKind, visible(tx, actor), since, MOST_SHOWN).map(
+    ({ id, hostname, n, at, cause, detail, outcome }) => {
+      const why = crashWords[cause] + (detail && actor.kind === 'staff' ? ` (${detail})` : '')
+      const times = n === 1 ? '' : ` ${n} times in 24 hours`
+      return {
+        level: outcome === 'left_off' ? 'bad' : 'warn',
+        what: `${hostname} ended unexpectedly${times}.`,
+        effect:
+          outcome === 'left_off'
+            ? `${why} It stays off until it is started.`
+            : `${why} It was started again each time.`,
+        since: iso(at),
+        action: 'Open server',
+        href: `${areas[actor.kind]}/servers/${id}`,
+      }
     },
   )
 }

@@ -6,7 +6,7 @@ import { visible } from '../../identity/team/access.ts'
 import { nullable } from '../../kernel/api/operation.ts'
 import { feature } from '../../kernel/feature.ts'
 import { event } from '../../kernel/jobs/outbox.ts'
-import { awayServers, failedServers, waitingServers } from './attention.ts'
+import { awayServers, crashedServers, failedServers, waitingServers } from './attention.ts'
 import { createResellerServer, createServer } from './create.ts'
 import { installing, settingUp } from './install/install.ts'
 import { reinstalling, reinstallOptions, reinstallServer, removingDisk } from './install/reinstall.ts'
@@ -192,7 +192,7 @@ export const serversFeature = feature({
     createServerSignInLink,
   ],
   events,
-  attention: [awayServers, failedServers, waitingServers],
+  attention: [awayServers, failedServers, crashedServers, waitingServers],
   auditTargets: [
     {
       ...serverTarget,

@@ -2,6 +2,7 @@
 // should be.
 import { Value } from 'typebox/value'
 import {
+  type Crash,
   Facts,
   type Heartbeat,
   type Inventory,
@@ -18,6 +19,7 @@ import { log } from '../../kernel/log.ts'
 import { Budget } from '../../kernel/nodes/budget.ts'
 import type { Report } from '../../kernel/nodes/hub.ts'
 import type { Offence } from '../../kernel/nodes/misconduct.ts'
+import { noteCrash } from '../workloads/crashes.ts'
 import { notePower, type Workload, workloadById, workloadsOn } from '../workloads/queries.ts'
 import { nodeById, reportNode } from './queries.ts'
 import type { Difference, Node } from './tables.ts'
@@ -37,8 +39,16 @@ type Pending = {
   pools: readonly PoolCapacity[] | undefined
   inventory: Inventory | undefined
   power: Map<string, Power>
+  /** By workload and time: a node repeats those of a day whenever it connects. */
+  crashes: Map<string, Crash>
 }
-const nothing = (): Pending => ({ columns: {}, pools: undefined, inventory: undefined, power: new Map() })
+const nothing = (): Pending => ({
+  columns: {},
+  pools: undefined,
+  inventory: undefined,
+  power: new Map(),
+  crashes: new Map(),
+})
 /** The heartbeat as pages show it, with the time of its arrival. */
 export type Beat = Omit<Heartbeat, 'type' | 'workloads'>
 
@@ -83,6 +93,7 @@ export class Reports {
         const facts = Value.Clean(Facts, report.facts) as Facts
         Object.assign(pending.columns, { facts, memoryMb: facts.memoryMb, threads: facts.cpu.threads })
       } else if (report.type === 'inventory') pending.inventory = report
+      else if (report.type === 'crash') addCrash(pending, report)
       else addPower(pending, report.workload, report.power)
     })
   }
@@ -158,6 +169,7 @@ export class Reports {
         pools: later.pools ?? before.pools,
         inventory: later.inventory ?? before.inventory,
         power: new Map([...before.power, ...later.power]),
+        crashes: new Map([...before.crashes, ...later.crashes]),
       })
     }
     clearTimeout(this.pause)
@@ -205,6 +217,11 @@ export class Reports {
       notePower(tx, workload, power, isHeldByJob(tx, workloadId))
       changes.push(() => this.power.set(workloadId, power))
     }
+    for (const crash of pending.crashes.values()) {
+      const workload = workloadById(tx, crash.workload)
+      if (workload?.nodeId === nodeId) noteCrash(tx, this.time.now, workload, crash)
+      else if (workload) foreign.push(crash.workload)
+    }
     if (foreign.length)
       findings.push({
         nodeId,
@@ -244,6 +261,10 @@ const isSkewed = (skewMs: number) => Math.abs(skewMs) > SKEW_SHOWN_MS
 /** The last word counts; a node that names more workloads than the protocol allows loses the rest. */
 function addPower({ power }: Pending, workloadId: string, now: Power) {
   if (power.size < MOST_WORKLOADS || power.has(workloadId)) power.set(workloadId, now)
+}
+
+function addCrash({ crashes }: Pending, crash: Crash) {
+  if (crashes.size < MOST_WORKLOADS) crashes.set(`${crash.workload} ${crash.at}`, crash)
 }
 
 function differencesOn(tx: Tx, nodeId: string, found: Inventory): Difference[] {

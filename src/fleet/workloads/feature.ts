@@ -1,10 +1,10 @@
 import { feature } from '../../kernel/feature.ts'
 import { workloadById, workloadElsewhere } from './queries.ts'
-import { workloadCounts, workloads } from './tables.ts'
+import { workloadCounts, workloadCrashes, workloads } from './tables.ts'
 
 export const workloadsFeature = feature({
   name: 'workloads',
-  tables: [workloads, workloadCounts],
+  tables: [workloads, workloadCounts, workloadCrashes],
   poolUsers: {
     holder(tx, id) {
       const workload = workloadById(tx, id)

@@ -5,9 +5,10 @@ import type { Power } from '../../../agent/protocol/wire.ts'
 import type { AuditTarget } from '../../kernel/audit/target.ts'
 import { type Db, prepared, type Tx } from '../../kernel/db/open.ts'
 import { reference } from '../../kernel/db/reference.ts'
-import { columnList, columnSql, decoding, inserting, rowBy } from '../../kernel/db/rows.ts'
+import { columnList, columnSql, decoding, inserting, rowBy, type Where } from '../../kernel/db/rows.ts'
+import type { WorkloadKind } from './kind.ts'
 import { type Status, statusOf } from './status.ts'
-import { type Lifecycle, type Workload, workloads } from './tables.ts'
+import { type Lifecycle, type Workload, type workloadCrashes, workloads } from './tables.ts'
 
 export type { Lifecycle, Workload }
 
@@ -148,3 +149,46 @@ export type WorkloadKey = Pick<Workload, 'id'> & { version: number }
 export type WorkloadFacts = Pick<Workload, 'id' | 'nodeId' | 'ownerId' | 'resellerId'>
 /** What decides who sees a workload that exists, and its node. All of it changes the version. */
 export const workloadFacts = (tx: Db, id: string): WorkloadFacts => statements(tx).facts.get(id)!
+
+/** Crashes that are kept of a workload in a day; a node that starts one again three times reports far fewer. */
+const MOST_CRASHES = 50
+const crashStatements = prepared(({ $client }) => ({
+  insert: $client.prepare(
+    // A node that reports without end fills no table and no audit log.
+    `INSERT OR IGNORE INTO workload_crashes (workload_id, at, cause, detail, outcome) SELECT ?1, ?2, ?3, ?4, ?5
+     WHERE (SELECT count(*) FROM workload_crashes WHERE workload_id = ?1) < ${MOST_CRASHES}`,
+  ),
+  prune: $client.prepare('DELETE FROM workload_crashes WHERE workload_id = ? AND at < ?'),
+}))
+type Kept = typeof workloadCrashes.$inferSelect
+/** Keeps a crash and drops those of the workload before `keptSince` (milliseconds). False: it was kept before. */
+export function insertCrash(tx: Tx, { workloadId, at, cause, detail, outcome }: Kept, keptSince: number): boolean {
+  const { insert, prune } = crashStatements(tx)
+  prune.run(workloadId, keptSince)
+  return insert.run(workloadId, at, cause, detail, outcome).changes > 0
+}
+
+/** So many crashes are shown even where the node mended each. */
+const MANY_CRASHES = 2
+export type CrashedRow = { id: string; hostname: string; n: number } & Pick<Kept, 'at' | 'cause' | 'detail' | 'outcome'>
+/**
+ * Workloads that crashed after `since` (milliseconds) and stay off, or crashed twice or more; the latest crash of each,
+ * newest first.
+ */
+export const crashedRows = (
+  tx: Db,
+  { kind }: WorkloadKind,
+  { where, values }: Where,
+  since: number,
+  limit: number,
+): CrashedRow[] =>
+  tx.$client
+    .query<CrashedRow, (string | number)[]>(
+      // With max() the other columns are those of the latest crash.
+      `SELECT w.id, w.hostname, count(*) AS n, max(c.at) AS at, c.cause, c.detail, c.outcome
+       FROM workload_crashes c CROSS JOIN workloads w ON w.id = c.workload_id
+       WHERE c.at > ? AND w.kind = ? AND ${where} AND w.lifecycle = 'active'
+       GROUP BY w.id HAVING n >= ${MANY_CRASHES} OR (c.outcome = 'left_off' AND w.power <> 'running')
+       ORDER BY at DESC LIMIT ?`,
+    )
+    .all(since, kind, ...values, limit)

@@ -1,6 +1,7 @@
 // Reserving node, resources, number, hostname and addresses for a new workload of any kind, in the transaction that
 // accepts the order: two orders never get the same.
 import { randomBytes } from 'node:crypto'
+import type { RestartPolicy } from '../../../agent/protocol/wire.ts'
 import { ApiError } from '../../kernel/api/errors.ts'
 import type { AppContext } from '../../kernel/api/operation.ts'
 import { type IdPrefix, newId } from '../../kernel/db/ids.ts'
@@ -21,6 +22,8 @@ export type Held = {
   gpus?: number
   ipv4: number
   ipv6Prefix: number | null
+  /** Left out: `on_failure`. */
+  restartPolicy?: RestartPolicy
 }
 
 type Reservation = {
@@ -67,6 +70,7 @@ export function reserve(
       gpus: held.gpus ?? 0,
       mac: newMac(),
       placement: reason,
+      ...(held.restartPolicy && { restartPolicy: held.restartPolicy }),
       lifecycle: given.lifecycle,
       createdAt: clock(),
     })

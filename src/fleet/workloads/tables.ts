@@ -1,5 +1,5 @@
-import { integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
-import type { Power } from '../../../agent/protocol/wire.ts'
+import { integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
+import type { Crash, Power, RestartPolicy } from '../../../agent/protocol/wire.ts'
 
 /** How far a workload has come. `status.ts` computes the API's status from it, the suspension and the power. */
 export const lifecycles = ['pending_setup', 'provisioning', 'active', 'failed', 'terminated'] as const
@@ -40,6 +40,8 @@ export const workloads = sqliteTable('workloads', {
   power: text().$type<Power>(),
   /** The power that unsuspending restores: a suspension does not change it. */
   wantedPower: text('wanted_power').$type<'running' | 'stopped'>().notNull().default('stopped'),
+  /** The reaction of its node when it ends although nobody stopped it. */
+  restartPolicy: text('restart_policy').$type<RestartPolicy>().notNull().default('on_failure'),
   createdAt: integer('created_at').notNull(),
   terminatedAt: integer('terminated_at'),
   /** When node, disk and addresses were given back: until then they are held. */
@@ -54,3 +56,16 @@ export const workloadCounts = sqliteTable('workload_counts', {
   kind: text().primaryKey(),
   listed: integer().notNull(),
 })
+
+/** Workloads that ended although they should run, as their nodes reported it. The audit log keeps them for longer. */
+export const workloadCrashes = sqliteTable(
+  'workload_crashes',
+  {
+    workloadId: text('workload_id').notNull(),
+    at: integer().notNull(),
+    cause: text().$type<Crash['cause']>().notNull(),
+    detail: text().notNull(),
+    outcome: text().$type<Crash['outcome']>().notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.workloadId, t.at] })],
+)

@@ -1,6 +1,7 @@
 // A line of the audit log as the API shows it, and the filters by which lines are found.
 import { Type as t } from 'typebox'
 import { ENROLLED } from '../../fleet/nodes/agent-connection.ts'
+import { CRASHED } from '../../fleet/workloads/crashes.ts'
 import { accountKinds } from '../../identity/accounts/kinds.ts'
 import { described, namedSchema, nullable, time } from '../../kernel/api/operation.ts'
 import { moment, text } from '../../kernel/api/query.ts'
@@ -79,4 +80,8 @@ export const filterQuery = {
 } as const
 
 /** Lines of events that are no call of an operation, in words. */
-export const otherLines = { [ENROLLED]: 'A node enrolled', [MISCONDUCT]: 'A node did what no node should' } as const
+export const otherLines = {
+  [ENROLLED]: 'A node enrolled',
+  [MISCONDUCT]: 'A node did what no node should',
+  [CRASHED]: 'Ended unexpectedly',
+} as const

@@ -57,6 +57,7 @@ function plan(tx: Tx, id: string) {
       memoryMb: workload.memoryMb,
       volume,
       seeded: false,
+      restartPolicy: workload.restartPolicy,
       network: { bridge: nodeById(tx, workload.nodeId)!.bridge, tap, mac: workload.mac, portMbps: null },
     },
   }

@@ -184,7 +184,7 @@ describe('the page of it', () => {
   })
   test('a node that enrolled stands in the log in words', async () => {
     using p = await sold()
-    expect(Object.keys(otherLines)).toEqual(['nodes.enrolled', 'nodes.misconduct'])
+    expect(Object.keys(otherLines)).toEqual(['nodes.enrolled', 'nodes.misconduct', 'workloads.crashed'])
     const [row] = p.db.$client.query<any, []>('SELECT * FROM audit LIMIT 1').all()
     write(p.db, (tx) =>
       appendLine(tx, { ...row, id: newId('aud'), operation: 'nodes.enrolled', target: p.node.id, job_id: null }),

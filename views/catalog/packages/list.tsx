@@ -2,7 +2,7 @@ import { changePackage, createPackage, listPackages } from '../../../src/catalog
 import { type Answers, page } from '../../../src/kernel/web/page.ts'
 import { useAt } from '../../../src/kernel/web/page-context.ts'
 import { Action, Menu } from '../../components/action.tsx'
-import { Field } from '../../components/field.tsx'
+import { Field, Select } from '../../components/field.tsx'
 import { Head } from '../../components/head.tsx'
 import { Link } from '../../components/link.tsx'
 import { Empty } from '../../components/section.tsx'
@@ -189,6 +189,18 @@ const PackageFields = ({ scope, of: p }: FieldsProps) => (
         hint="56 to 128. Leave empty for no IPv6."
       />
     </div>
+    <Select
+      scope={scope}
+      name="restartPolicy"
+      label="When a server ends by itself"
+      value={p?.restartPolicy ?? 'on_failure'}
+      options={[
+        { value: 'on_failure', label: 'Start it again after a crash' },
+        { value: 'always', label: 'Always start it again' },
+        { value: 'never', label: 'Leave it off' },
+      ]}
+      hint="Up to three times in ten minutes. A server that was stopped in the panel stays off."
+    />
     <Field scope={scope} name="billingProductId" label="Billing product ID" nullable value={p?.billingProductId} />
   </>
 )

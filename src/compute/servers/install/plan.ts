@@ -39,6 +39,7 @@ export function vmOf(tx: Tx, server: Server, volume: Volume, seeded: boolean): V
     memoryMb: server.memoryMb,
     volume,
     seeded,
+    restartPolicy: server.restartPolicy,
     network: { bridge, tap: tapOf(server), mac: server.mac, portMbps: server.portMbps },
   }
 }
