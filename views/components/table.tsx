@@ -1,5 +1,6 @@
 // Lists: filters that are the address, a table whose rows become three lines on a phone, and a pager by cursor.
 import type { ComponentChildren } from 'preact'
+import { placeOf } from '../../src/kernel/api/list.ts'
 import { markup } from '../../src/kernel/web/html.ts'
 import { useKept } from '../../src/kernel/web/kept.ts'
 import type { At } from '../../src/kernel/web/page.ts'
@@ -22,6 +23,8 @@ export type Column<Row> = {
   width?: 8 | 10 | 12 | 14 | 15 | 16 | 18 | 20 | 22 | 24 | 28 | 34
   /** In place of the title in the head of the column, e.g. a box that ticks all rows. */
   head?: ComponentChildren
+  /** The first order when the title is pressed: a value of the list's parameter `sort`. */
+  sort?: string
 }
 type TableProps<Row> = {
   label: string
@@ -33,6 +36,8 @@ type TableProps<Row> = {
   /** The head stays in view. */
   stick?: boolean
   keep?: Keep | undefined
+  /** The rows are the list that the page's address asks for: titles of columns sort it. */
+  sortable?: boolean | undefined
 }
 /**
  * Keeps the markup of rows (src/kernel/web/kept.ts). `name`: the table and its columns. `records`: the JSON of each
@@ -49,10 +54,10 @@ const shareOf = <Row,>({ kind = 'wide', width }: Column<Row>) =>
     .filter(Boolean)
     .join(' ')
 
-export const Table = <Row,>({ label, rows, columns, idOf, flow, stick, keep }: TableProps<Row>) => (
+export const Table = <Row,>({ label, rows, columns, idOf, flow, stick, keep, sortable }: TableProps<Row>) => (
   <table class={`t${flow ? ' flow' : ''}${stick ? ' stick' : ''}`}>
     <caption class="sr">{label}</caption>
-    {!flow && (
+    {(!flow || columns.some(({ width }) => width)) && (
       <colgroup>
         {columns.map((c) => (
           <col class={shareOf(c) || undefined} />
@@ -62,12 +67,7 @@ export const Table = <Row,>({ label, rows, columns, idOf, flow, stick, keep }: T
     <thead>
       <tr>
         {columns.map((c) => (
-          <th
-            scope="col"
-            class={[/mid|lo/.test(c.kind ?? '') && c.kind, c.num && 'num'].filter(Boolean).join(' ') || undefined}
-          >
-            {c.head ?? (c.kind === 'more' ? <span class="sr">{c.title}</span> : c.title)}
-          </th>
+          <Heading of={c} sortable={sortable} />
         ))}
       </tr>
     </thead>
@@ -80,6 +80,30 @@ export const Table = <Row,>({ label, rows, columns, idOf, flow, stick, keep }: T
     </tbody>
   </table>
 )
+
+/** A title that sorts goes from its first order to the reverse, and to the list's own. */
+function Heading<Row>({ of: c, sortable }: { of: Column<Row>; sortable: boolean | undefined }) {
+  const at = useAt()
+  const look = [/mid|lo/.test(c.kind ?? '') && c.kind, c.num && 'num'].filter(Boolean).join(' ') || undefined
+  if (!c.sort || !sortable)
+    return (
+      <th scope="col" class={look}>
+        {c.head ?? (c.kind === 'more' ? <span class="sr">{c.title}</span> : c.title)}
+      </th>
+    )
+  const reverse = c.sort.startsWith('-') ? c.sort.slice(1) : `-${c.sort}`
+  const now = at.query['sort']
+  const order = now !== c.sort && now !== reverse ? undefined : now.startsWith('-') ? 'descending' : 'ascending'
+  const next = now === c.sort ? reverse : now === reverse ? null : c.sort
+  return (
+    <th scope="col" class={look} aria-sort={order}>
+      <a href={addressWith(at, { sort: next })} data-list="">
+        {c.title}
+        {order && <Icon name={order === 'ascending' ? 'arrow-up' : 'arrow-down'} />}
+      </a>
+    </th>
+  )
+}
 
 /** A number in a column; on a phone, where the column has no title, with the word for what is counted. */
 export const Count = ({ n, of, plural = `${of}s` }: { n: number; of: string; plural?: string }) => (
@@ -122,23 +146,60 @@ export function addressWith(at: Pick<At, 'path' | 'query'>, changes: Readonly<Re
   return at.path + (text && `?${text}`)
 }
 
-type Listed = { data: readonly unknown[]; nextCursor: string | null; total: number }
+export type Listed = { data: readonly unknown[]; nextCursor: string | null; total: number }
 
-/** Cursors lead forward; the way back is the browser's, and the start. */
-export function Pager({ of: { data, nextCursor, total } }: { of: Listed }) {
-  const at = useAt()
-  if (!at.query['cursor'] && !nextCursor) return null
+/** `51–100 of 303`; undefined where all rows are on one page. */
+export function rangeOf(page: Listed): string | undefined {
+  const { first } = placeOf(page)
+  if (!first && !page.nextCursor) return undefined
+  const [from, to, total] = [first + 1, first + page.data.length, page.total].map((n) => n.toLocaleString('en'))
+  return `${from}–${to} of ${total}`
+}
+
+/** The addresses of the pages beside this one; undefined where there is none. */
+function besides(at: Pick<At, 'path' | 'query'>, page: Listed) {
+  const { previous } = placeOf(page)
+  return {
+    previous: previous === undefined ? undefined : addressWith(at, { cursor: previous }),
+    next: page.nextCursor === null ? undefined : addressWith(at, { cursor: page.nextCursor }),
+  }
+}
+
+/** Above a list: `children` says where the page stands; arrows lead on. */
+export function PagerButtons({ of, children }: { of: Listed; children: ComponentChildren }) {
+  const { previous, next } = besides(useAt(), of)
+  const way = (href: string | undefined, words: string, icon: 'chevron-left' | 'chevron-right') =>
+    href && (
+      <a class="btn ico s" href={href} aria-label={words}>
+        <Icon name={icon} />
+      </a>
+    )
+  return (
+    <span class="pager">
+      {children}
+      {way(previous, 'Previous page', 'chevron-left')}
+      {way(next, 'Next page', 'chevron-right')}
+    </span>
+  )
+}
+
+/** Below a list that has more than one page. */
+export function Pager({ of }: { of: Listed }) {
+  const range = rangeOf(of)
+  const { previous, next } = besides(useAt(), of)
+  if (!range) return null
   return (
     <nav class="pager end" aria-label="Pages">
-      <b>{`${data.length} of ${total.toLocaleString('en')} shown`}</b>
-      {at.query['cursor'] && (
-        <a class="btn s" href={addressWith(at, {})}>
-          First page
+      <b>{range}</b>
+      {previous && (
+        <a class="btn s" href={previous} rel="prev">
+          <Icon name="chevron-left" />
+          Previous
         </a>
       )}
-      {nextCursor && (
-        <a class="btn s" href={addressWith(at, { cursor: nextCursor })} rel="next">
-          Next page
+      {next && (
+        <a class="btn s" href={next} rel="next">
+          Next
           <Icon name="chevron-right" />
         </a>
       )}

@@ -1,12 +1,12 @@
 import { Type as t } from 'typebox'
 import { RestartPolicy } from '../../../agent/protocol/wire.ts'
 import { listedLocations, locationAnswer } from '../../fleet/locations/model.ts'
-import { paginate } from '../../kernel/api/list.ts'
+import { paginate, sortParameter } from '../../kernel/api/list.ts'
 import { named } from '../../kernel/api/named.ts'
 import { fields, line, nullable, operation } from '../../kernel/api/operation.ts'
 import { newId } from '../../kernel/db/ids.ts'
 import { packageAnswer, packageOnSale, showPackage } from './model.ts'
-import { countPackages, insertPackage, packagesByName, updatePackage } from './queries.ts'
+import { countPackages, insertPackage, packageSorts, packagesByName, updatePackage } from './queries.ts'
 import type { Package } from './tables.ts'
 
 /** The fields of a package. The limits are those of QEMU and Linux, not recommendations. */
@@ -85,6 +85,7 @@ export const listPackages = operation({
   path: '/admin/packages',
   summary: 'Packages and locations with their identifiers: what an order names',
   access: { staff: ['servers:read', 'servers:create', 'packages:write'] },
+  query: { sort: sortParameter(packageSorts, 'by name') },
   pages: { usual: 100, most: 200 },
   response: t.Object({
     data: t.Array(packageAnswer),
@@ -97,7 +98,8 @@ export const listPackages = operation({
     const list = paginate({
       call,
       name: 'packages',
-      rows: (after, limit) => packagesByName(tx, after, limit),
+      sorts: packageSorts,
+      rows: (slice) => packagesByName(tx, slice),
       keyOf: (p) => p.name,
       show: (p) => showPackage(call, p),
       total: () => countPackages(tx),

@@ -1,4 +1,5 @@
-import { asc, count, gt } from 'drizzle-orm'
+import { count, getTableColumns } from 'drizzle-orm'
+import { ended, type Slice, type Sorts } from '../../kernel/api/list.ts'
 import { patched } from '../../kernel/api/named.ts'
 import type { AuditTarget } from '../../kernel/audit/target.ts'
 import { type Db, prepared, type Tx } from '../../kernel/db/open.ts'
@@ -13,15 +14,25 @@ export const packageTarget: AuditTarget = {
 }
 export const packageById = rowBy(packages, packages.id)
 
-/** Packages in the order of their names, from behind the name `after`. */
-export const packagesByName = (tx: Db, after: string | undefined, limit: number): Package[] =>
-  tx
-    .select()
+/** The orders of the list. */
+export const packageSorts = {
+  name: 'packages.name',
+  memoryMb: 'packages.memory_mb',
+  trafficGb: 'packages.traffic_gb',
+  archived: 'packages.archived',
+} satisfies Sorts
+/** A slice of the packages, by name where nothing else is asked for. */
+export function packagesByName(tx: Db, slice: Slice): Package[] {
+  const { behind, inOrder, sortValue } = ended(slice, packages.name, 'ASC')
+  return tx
+    .select({ ...getTableColumns(packages), ...sortValue })
     .from(packages)
-    .where(after ? gt(packages.name, after) : undefined)
-    .orderBy(asc(packages.name))
-    .limit(limit)
+    .where(behind)
+    .orderBy(...inOrder)
+    .limit(slice.limit)
+    .offset(slice.skip)
     .all()
+}
 export const countPackages = (tx: Db): number => tx.select({ n: count() }).from(packages).get()!.n
 
 const onSale = prepared(({ $client }) => $client.prepare('SELECT 1 FROM packages WHERE archived = 0 LIMIT 1'))

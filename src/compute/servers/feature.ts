@@ -11,7 +11,7 @@ import { createResellerServer, createServer } from './create.ts'
 import { installing, settingUp } from './install/install.ts'
 import { reinstalling, reinstallOptions, reinstallServer, removingDisk } from './install/reinstall.ts'
 import { setupServer } from './install/setup.ts'
-import { getServer, listAllServers, listServers } from './list.ts'
+import { exportAllServers, exportServers, getServer, listAllServers, listServers } from './list.ts'
 import { load, serverKind } from './model.ts'
 import { renameServer } from './name.ts'
 import { powering, powerServer } from './power.ts'
@@ -178,6 +178,8 @@ export const serversFeature = feature({
   operations: [
     createServer,
     createResellerServer,
+    exportAllServers,
+    exportServers,
     listAllServers,
     listServers,
     getServer,

@@ -1,14 +1,16 @@
+import type { Static } from 'typebox'
 import { workloadFacts } from '../../fleet/workloads/queries.ts'
 import { type Status, statuses, statusIs } from '../../fleet/workloads/status.ts'
 import { accountContains } from '../../identity/accounts/queries.ts'
 import { own, visible } from '../../identity/team/access.ts'
-import { page, paginateJson } from '../../kernel/api/list.ts'
+import { page, paginateJson, sortParameter } from '../../kernel/api/list.ts'
 import { operation, type ReadContext } from '../../kernel/api/operation.ts'
 import { idOf, oneOf, text } from '../../kernel/api/query.ts'
+import { csvOf } from '../../kernel/csv.ts'
 import { LIKE, partOf } from '../../kernel/db/rows.ts'
 import { addressContains } from '../../network/ip-pools/queries.ts'
 import { seenServer } from './model.ts'
-import { countServers, type ServerFilter, serverKeys, serverRow } from './queries.ts'
+import { countServers, type ServerFilter, serverKeys, serverRow, serverSorts } from './queries.ts'
 import { serverReaders, serverRecord, serverResponse, showServer } from './show.ts'
 
 export const getServer = operation({
@@ -54,15 +56,16 @@ function listing(call: ReadContext, name: string) {
   const filter: ServerFilter = {
     where: filters.map(([sql]) => sql).join(' AND '),
     values: filters.flatMap(([, v]) => v),
-    joined: query['packageId'] !== undefined,
-    isEverything: where === '1' && Object.keys(query).every((name) => name === 'limit' || name === 'cursor'),
+    joined: query['packageId'] !== undefined || /^-?package$/.test(query['sort'] ?? ''),
+    isEverything: where === '1' && Object.keys(query).every((name) => ['limit', 'cursor', 'sort'].includes(name)),
   }
   const { tx, nodes, renderedRows } = call
   const readerOf = serverReaders(tx, call.actor)
   return paginateJson({
     call,
     name,
-    rows: (after, limit) => serverKeys(tx, filter, after, limit),
+    sorts: serverSorts,
+    rows: (slice) => serverKeys(tx, filter, slice),
     keyOf: (s) => s.id,
     json({ id, version }) {
       const row = renderedRows.row(tx, id, version, () => workloadFacts(tx, id))
@@ -87,6 +90,7 @@ const query = {
   nodeId: idOf('nod', 'Only servers on this node.'),
   locationId: idOf('grp', 'Only servers in this location.'),
   packageId: idOf('pkg', 'Only servers with this package.'),
+  sort: sortParameter(serverSorts),
 }
 
 export const listAllServers = operation({
@@ -111,4 +115,37 @@ export const listServers = operation({
   pages,
   response: page(serverResponse),
   run: (call) => listing(call, 'servers'),
+})
+
+type Listed = Static<typeof serverResponse>
+const columns: Readonly<Record<string, (s: Listed) => string | number | null>> = {
+  id: (s) => s.id,
+  name: (s) => s.name,
+  hostname: (s) => s.hostname,
+  status: (s) => s.status,
+  ipv4: (s) => s.ipv4,
+  ipv6: (s) => s.ipv6,
+  package: (s) => s.package.name,
+  location: (s) => s.location.name,
+  image: (s) => s.image?.name ?? null,
+  vcpus: (s) => s.vcpus,
+  memoryMb: (s) => s.memoryMb,
+  diskGb: (s) => s.diskGb,
+  owner: (s) => s.owner.name,
+  ownerId: (s) => s.owner.id,
+  createdAt: (s) => s.createdAt,
+}
+
+export const exportAllServers = csvOf(listAllServers, {
+  id: 'servers.export-all',
+  path: '/admin/servers.csv',
+  summary: 'Every server as a spreadsheet, filtered and sorted as the list',
+  columns: { ...columns, node: (s) => s.node?.name ?? null },
+})
+
+export const exportServers = csvOf(listServers, {
+  id: 'servers.export',
+  path: '/servers.csv',
+  summary: 'The servers you see as a spreadsheet, filtered and sorted as the list',
+  columns,
 })

@@ -16,6 +16,7 @@ import {
 } from '../../fleet/workloads/queries.ts'
 import { statusIs, statusSql } from '../../fleet/workloads/status.ts'
 import { accountReference } from '../../identity/accounts/queries.ts'
+import { endOf, type Slice, type Sorts, sortColumn } from '../../kernel/api/list.ts'
 import type { AuditTarget } from '../../kernel/audit/target.ts'
 import { type Db, prepared, type Tx } from '../../kernel/db/open.ts'
 import { inserting, type Where } from '../../kernel/db/rows.ts'
@@ -108,13 +109,22 @@ const fromServers = ({ where, joined }: ServerFilter) =>
 
 /** The columns that find a record and tell whether it has changed. */
 export type ServerKey = WorkloadKey
-/** Servers that fit, newest first, from behind the id `after`. */
-export const serverKeys = (tx: Db, filter: ServerFilter, after: string | undefined, limit: number): ServerKey[] =>
-  tx.$client
-    .query<ServerKey, (string | number)[]>(
-      `SELECT ${workloadKey} ${fromServers(filter)}${after ? ' AND w.id < +?' : ''} ORDER BY w.id DESC LIMIT +?`,
-    )
-    .all(...filter.values, ...(after ? [after] : []), limit)
+/** The orders of the list; the package is a column of `servers s`. */
+export const serverSorts = {
+  name: 'w.name',
+  status: statusSql,
+  package: packageReference.value('name', 's.package_id'),
+  location: locationReference.value('name', 'w.location_id'),
+  owner: accountReference.value('name', 'w.owner_id'),
+  createdAt: 'w.created_at',
+} satisfies Sorts
+/** The servers of a slice that fit. */
+export function serverKeys(tx: Db, filter: ServerFilter, slice: Slice): ServerKey[] {
+  const end = endOf(slice, 'w.id')
+  return tx.$client
+    .query<ServerKey, (string | number)[]>(`SELECT ${workloadKey}${sortColumn(slice)} ${fromServers(filter)}${end.sql}`)
+    .all(...filter.values, ...end.values)
+}
 
 /** How many fit. */
 export const countServers = (tx: Db, filter: ServerFilter): number =>

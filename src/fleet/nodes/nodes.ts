@@ -1,14 +1,14 @@
 import { Type as t } from 'typebox'
 import { bridgeName } from '../../../agent/protocol/bounds.ts'
 import { Facts } from '../../../agent/protocol/wire.ts'
-import { page, paginate } from '../../kernel/api/list.ts'
+import { page, paginate, sortParameter } from '../../kernel/api/list.ts'
 import { named } from '../../kernel/api/named.ts'
 import { fields, line, nullable, operation, time } from '../../kernel/api/operation.ts'
 import { idOf } from '../../kernel/api/query.ts'
 import { isoOrNull } from '../../kernel/db/clock.ts'
 import { poolsOfNode } from '../../network/ip-pools/queries.ts'
 import { node, nodeResponse, showNode } from './model.ts'
-import { countNodes, nodesByName, updateNode } from './queries.ts'
+import { countNodes, nodeSorts, nodesByName, updateNode } from './queries.ts'
 
 export const listNodes = operation({
   id: 'nodes.list',
@@ -16,7 +16,7 @@ export const listNodes = operation({
   path: '/admin/nodes',
   summary: 'Nodes, with their health and what they hold',
   access: { staff: ['nodes:read'] },
-  query: { locationId: idOf('grp', 'Only nodes of this location.') },
+  query: { locationId: idOf('grp', 'Only nodes of this location.'), sort: sortParameter(nodeSorts, 'by name') },
   pages: { usual: 100, most: 200 },
   response: page(nodeResponse),
   run(call) {
@@ -25,7 +25,8 @@ export const listNodes = operation({
     return paginate({
       call,
       name: 'nodes',
-      rows: (after, limit) => nodesByName(tx, locationId, after, limit),
+      sorts: nodeSorts,
+      rows: (slice) => nodesByName(tx, locationId, slice),
       keyOf: (n) => n.name,
       show: (n) => showNode(call, n),
       total: () => countNodes(tx, locationId),

@@ -1,4 +1,5 @@
-import { and, asc, count, eq, gt, isNull, lt } from 'drizzle-orm'
+import { and, count, eq, getTableColumns, isNull, lt } from 'drizzle-orm'
+import { ended, type Slice, type Sorts } from '../../kernel/api/list.ts'
 import { patched } from '../../kernel/api/named.ts'
 import type { AuditTarget } from '../../kernel/audit/target.ts'
 import { day } from '../../kernel/db/clock.ts'
@@ -25,15 +26,23 @@ const present = isNull(nodes.removedAt)
 const inLocation = (locationId: string | undefined) =>
   and(present, locationId ? eq(nodes.locationId, locationId) : undefined)
 
-/** Nodes in the order of their names, from behind the name `after`; without a location, of all. */
-export const nodesByName = (tx: Db, locationId: string | undefined, after: string | undefined, limit: number): Node[] =>
-  tx
-    .select()
+/** The orders of the list. */
+export const nodeSorts = {
+  name: 'nodes.name',
+  location: locationReference.value('name', 'nodes.location_id'),
+} satisfies Sorts
+/** A slice of the nodes, by name where nothing else is asked for. */
+export function nodesByName(tx: Db, locationId: string | undefined, slice: Slice): Node[] {
+  const { behind, inOrder, sortValue } = ended(slice, nodes.name, 'ASC')
+  return tx
+    .select({ ...getTableColumns(nodes), ...sortValue })
     .from(nodes)
-    .where(and(inLocation(locationId), after ? gt(nodes.name, after) : undefined))
-    .orderBy(asc(nodes.name))
-    .limit(limit)
+    .where(and(inLocation(locationId), behind))
+    .orderBy(...inOrder)
+    .limit(slice.limit)
+    .offset(slice.skip)
     .all()
+}
 /** The names that are taken: of every node that is not removed. */
 export const nodeNames = (tx: Db): string[] =>
   tx

@@ -2,6 +2,7 @@ import { ApiError } from '../../kernel/api/errors.ts'
 import { page } from '../../kernel/api/list.ts'
 import { fields, line, operation, type Query } from '../../kernel/api/operation.ts'
 import { idOf, text } from '../../kernel/api/query.ts'
+import { csvOf } from '../../kernel/csv.ts'
 import { sendWelcome } from '../auth/passwords/change.ts'
 import {
   accountChanges,
@@ -9,6 +10,7 @@ import {
   addAccount,
   changeAccount,
   customer,
+  customerColumns,
   customerResponse,
   newAccountFields,
   showCustomer,
@@ -69,6 +71,13 @@ export const listCustomers = operation({
       group: { kind: 'customers and resellers', ...among(call.query) },
       show: (it) => showCustomer(call.tx, it),
     }),
+})
+
+export const exportCustomers = csvOf(listCustomers, {
+  id: 'customers.export',
+  path: '/admin/customers.csv',
+  summary: 'Customers and resellers as a spreadsheet, filtered and sorted as the list',
+  columns: { ...customerColumns, reseller: (c) => c.resellerName },
 })
 
 /**

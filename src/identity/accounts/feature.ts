@@ -7,6 +7,7 @@ import { lockedAccount } from './attention.ts'
 import {
   changeCustomer,
   createCustomer,
+  exportCustomers,
   getCustomer,
   listCustomers,
   lockCustomer,
@@ -100,6 +101,7 @@ export const accountsFeature = feature({
     changePassword,
     changeEmail,
     createCustomer,
+    exportCustomers,
     listCustomers,
     getCustomer,
     changeCustomer,

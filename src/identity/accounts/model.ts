@@ -4,6 +4,7 @@ import { serversOfOwner } from '../../fleet/workloads/reports.ts'
 import type { Right, Scope } from '../../kernel/api/access.ts'
 import type { Actor } from '../../kernel/api/actor.ts'
 import { ApiError, invalid } from '../../kernel/api/errors.ts'
+import { sortParameter } from '../../kernel/api/list.ts'
 import { described, line, namedSchema, nullable, type Resource, time } from '../../kernel/api/operation.ts'
 import { oneOf, text } from '../../kernel/api/query.ts'
 import { iso, isoOrNull } from '../../kernel/db/clock.ts'
@@ -12,7 +13,7 @@ import { type Db, isUniqueViolation, type Tx } from '../../kernel/db/open.ts'
 import { emit } from '../../kernel/jobs/outbox.ts'
 import { lastSeenAt } from '../auth/queries.ts'
 import { factorsOf } from '../auth/second-factors/factors.ts'
-import { accountById, insertAccount, updateAccount, type VisibilityRow, visibilityOf } from './queries.ts'
+import { accountById, accountSorts, insertAccount, updateAccount, type VisibilityRow, visibilityOf } from './queries.ts'
 import type { Account, Allowance } from './tables.ts'
 
 /** A customer as events carry it. */
@@ -115,6 +116,19 @@ export const showCustomer = (tx: Db, it: Account) => ({
   allowance: it.allowance ?? noAllowance,
 })
 
+type ListedCustomer = ReturnType<typeof showCustomer>
+/** The columns of customers as a spreadsheet. */
+export const customerColumns: Readonly<Record<string, (c: ListedCustomer) => string | number | null>> = {
+  id: (c) => c.id,
+  name: (c) => c.name,
+  email: (c) => c.email,
+  organization: (c) => c.organization,
+  externalId: (c) => c.externalId,
+  servers: (c) => c.servers,
+  lockedAt: (c) => c.lockedAt,
+  createdAt: (c) => c.createdAt,
+}
+
 /** The customer as webhooks carry it. */
 export const customerInEvent = ({ id, email, name, externalId }: Account) => ({ id, email, name, externalId })
 
@@ -214,6 +228,7 @@ export const accountQuery = {
   email: text('Exactly this e-mail address, in capitals or not.', 254),
   externalId: text("Exactly this identifier of the billing system's own."),
   locked: oneOf(['yes'], 'yes: only those that are locked.'),
+  sort: sortParameter(accountSorts),
 }
 /** Throws `account_locked`: a locked customer gets nothing new. */
 export function mustNotBeLocked(it: Account) {

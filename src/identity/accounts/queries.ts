@@ -1,5 +1,5 @@
 import { and, eq, isNotNull, isNull, ne, or, type SQL, sql } from 'drizzle-orm'
-import { newest } from '../../kernel/api/list.ts'
+import { newest, type Sorts } from '../../kernel/api/list.ts'
 import { patched } from '../../kernel/api/named.ts'
 import type { ReadContext } from '../../kernel/api/operation.ts'
 import type { AuditTarget } from '../../kernel/audit/target.ts'
@@ -40,6 +40,14 @@ function isIn(group: AccountGroup): SQL | undefined {
   return and(ne(accounts.kind, 'staff'), resellerId === null ? isNull(accounts.resellerId) : undefined)
 }
 
+/** The orders of the list. */
+export const accountSorts = {
+  name: 'accounts.name',
+  email: 'accounts.email',
+  externalId: 'accounts.external_id',
+  lockedAt: 'accounts.locked_at',
+  createdAt: 'accounts.created_at',
+} satisfies Sorts
 /** A page of the accounts of a group that fit what the query asks for (`accountQuery`), newest first. */
 export const pageOfAccounts = <Shown>(
   call: ReadContext,
@@ -53,7 +61,7 @@ export const pageOfAccounts = <Shown>(
     externalId ? eq(accounts.externalId, externalId) : undefined,
     locked ? isNotNull(accounts.lockedAt) : undefined,
   )
-  return newest({ call, name, table: accounts, where, show })
+  return newest({ call, name, table: accounts, where, sorts: accountSorts, show })
 }
 
 // ---------------------------------------------------------------- SQL for the queries of others

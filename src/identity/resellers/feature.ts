@@ -3,7 +3,7 @@ import { feature } from '../../kernel/feature.ts'
 import { event } from '../../kernel/jobs/outbox.ts'
 import { hasCustomers } from '../accounts/queries.ts'
 import { lockedCustomers, nearQuotas, suspendedReseller } from './attention.ts'
-import { createResellerCustomer, getResellerAccount, listResellerCustomers } from './own.ts'
+import { createResellerCustomer, exportResellerCustomers, getResellerAccount, listResellerCustomers } from './own.ts'
 import {
   changeReseller,
   createReseller,
@@ -79,6 +79,7 @@ export const resellersFeature = feature({
     unsuspendReseller,
     getResellerAccount,
     createResellerCustomer,
+    exportResellerCustomers,
     listResellerCustomers,
   ],
   attention: [suspendedReseller, nearQuotas, lockedCustomers],

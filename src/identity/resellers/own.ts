@@ -1,10 +1,12 @@
 import type { Actor } from '../../kernel/api/actor.ts'
 import { page } from '../../kernel/api/list.ts'
 import { fields, operation } from '../../kernel/api/operation.ts'
+import { csvOf } from '../../kernel/csv.ts'
 import type { Db } from '../../kernel/db/open.ts'
 import {
   accountQuery,
   addAccount,
+  customerColumns,
   customerResponse,
   mailAddress,
   newAccountFields,
@@ -69,4 +71,11 @@ export const listResellerCustomers = operation({
       group: { kind: 'customers and resellers', resellerId: call.actor.accountId },
       show: (it) => showCustomer(call.tx, it),
     }),
+})
+
+export const exportResellerCustomers = csvOf(listResellerCustomers, {
+  id: 'reseller.export-customers',
+  path: '/reseller/customers.csv',
+  summary: 'Your customers as a spreadsheet, filtered and sorted as the list',
+  columns: customerColumns,
 })

@@ -1,5 +1,6 @@
-// Cursor pages: { data, nextCursor, total }. Newest first, by id, since ids sort by the time they were made.
-import { and, count, desc, lt, type SQL } from 'drizzle-orm'
+// Cursor pages: { data, nextCursor, total }. Newest first, by id, since ids sort by the time they were made, unless the
+// caller asks for another order.
+import { and, count, getTableColumns, type SQL, sql } from 'drizzle-orm'
 import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core'
 import { type TSchema, Type as t } from 'typebox'
 import type { Db } from '../db/open.ts'
@@ -7,6 +8,7 @@ import type { JsonRow } from '../db/rendered.ts'
 import type { Actor } from './actor.ts'
 import { ApiError } from './errors.ts'
 import { type AppContext, described, nullable, type Pages, type Query } from './operation.ts'
+import { oneOf } from './query.ts'
 
 export const page = <T extends TSchema>(row: T) => {
   const { title } = row as { title?: string }
@@ -14,14 +16,55 @@ export const page = <T extends TSchema>(row: T) => {
   const total = described(t.Integer(), 'Of all pages together.')
   return t.Object({ data: t.Array(row), nextCursor, total }, title ? { title: `${title}Page` } : {})
 }
-export type Page<T> = { data: T[]; nextCursor: string | null; total: number }
+export type Page<T> = { data: T[]; nextCursor: string | null; total: number; [placeOfPage]?: Place }
+
+const placeOfPage: unique symbol = Symbol('place')
+/** `first`: how many rows stand before the page. `previous`: its cursor, null where the page before has none. */
+type Place = { first: number; previous: string | null | undefined }
+/** Where the page stands in its list, for the panel; no field of the API. `previous` undefined: it is the first. */
+export const placeOf = (page: object): Place =>
+  (page as { [placeOfPage]?: Place })[placeOfPage] ?? { first: 0, previous: undefined }
+
+/** The orders of a list: the name in `sort`, and the SQL expression. No other text becomes part of a statement. */
+export type Sorts = Readonly<Record<string, string>>
+/** The query parameter `sort` of a list. `usual`: the order without it. */
+export const sortParameter = (sorts: Sorts, usual = 'newest first') => {
+  const names = Object.keys(sorts)
+  return oneOf(
+    names.flatMap((name) => [name, `-${name}`]),
+    `Sorts by this, with a minus the other way round. Without it: ${usual}.`,
+  )
+}
+/** An order other than the usual one; `after`: the value and the id of the last row of the page before. */
+type Order = { by: string; descending: boolean; after: readonly [value: string | number, id: string] | undefined }
+/** The rows of one page: up to `limit`, behind the key `after` or after `skip` rows from the start. */
+export type Slice = { after: string | undefined; skip: number; limit: number; order: Order | undefined }
+
+/** The column that a sorted statement selects, with its comma; the cursor of the next page is made of it. */
+export const sortColumn = ({ order }: Slice): string => (order ? `, ${order.by} AS sortValue` : '')
+/** The end of a statement whose condition stands before it: the rest of the condition, the order and the limit. */
+export function endOf({ after, skip, limit, order }: Slice, id: string): { sql: string; values: (string | number)[] } {
+  const way = order && !order.descending ? 'ASC' : 'DESC'
+  const comes = way === 'ASC' ? '>' : '<'
+  const [behind, values] = order?.after
+    ? [` AND (${order.by}, ${id}) ${comes} (+?, +?)`, [...order.after]]
+    : after
+      ? [` AND ${id} < +?`, [after]]
+      : ['', []]
+  const by = order ? `${order.by} ${way}, ` : ''
+  return {
+    sql: `${behind} ORDER BY ${by}${id} ${way} LIMIT +?${skip ? ' OFFSET +?' : ''}`,
+    values: [...values, limit, ...(skip ? [skip] : [])],
+  }
+}
 
 type Listing<Row, Shown> = {
   call: AppContext & { tx: Db; actor: Actor; query: Query; pages: Pages | undefined }
   /** Names the list, so that a cursor of another list is refused. */
   name: string
-  /** Up to `limit` rows that come after the key `after` (undefined: from the start). */
-  rows(after: string | undefined, limit: number): Row[]
+  rows(slice: Slice): Row[]
+  /** Where the caller may choose the order (`sortParameter`); its rows have a `sortValue` then, and ids as keys. */
+  sorts?: Sorts
   keyOf(row: Row): string
   total(): number
   show(row: Row): Shown
@@ -37,8 +80,8 @@ export function paginate<Row, Shown>(listing: Listing<Row, Shown>): Page<Shown> 
 export function paginateJson<Row, Shown>(
   listing: Omit<Listing<Row, Shown>, 'show'> & { json(row: Row): JsonRow<Shown> },
 ): Page<Shown> {
-  const { rows, nextCursor, total } = cut(listing)
-  return new JsonPage(rows.map(listing.json), nextCursor, total)
+  const { rows, nextCursor, total, [placeOfPage]: place } = cut(listing)
+  return new JsonPage(rows.map(listing.json), nextCursor, total, place)
 }
 
 const OPENING = Buffer.from('{"data":[')
@@ -51,8 +94,12 @@ export class JsonPage<Shown> implements Page<Shown> {
     readonly rows: readonly JsonRow<Shown>[],
     readonly nextCursor: string | null,
     readonly total: number,
-  ) {}
+    place: Place | undefined,
+  ) {
+    if (place) this[placeOfPage] = place
+  }
 
+  declare [placeOfPage]?: Place
   get data(): Shown[] {
     return (this.parsed ??= JSON.parse(`[${this.rows.map(({ text }) => text)}]`))
   }
@@ -73,19 +120,38 @@ export class JsonPage<Shown> implements Page<Shown> {
 export const recordsOf = (page: Page<unknown>): readonly string[] | undefined =>
   page instanceof JsonPage ? page.rows.map(({ text }) => text) : undefined
 
-function cut<Row>({ call, name, rows, keyOf, total }: Omit<Listing<Row, unknown>, 'show'>) {
+function cut<Row>({ call, name, rows, sorts, keyOf, total }: Omit<Listing<Row, unknown>, 'show'>) {
   if (!call.pages) throw new Error(`the list "${name}" is answered by an operation that declares no \`pages\``)
   const limit = Math.min(Number(call.query['limit'] ?? call.pages.usual), call.pages.most)
-  const after = call.query['cursor'] === undefined ? undefined : openCursor(call, name, call.query['cursor'])
-  const found = rows(after, limit + 1)
+  const { sort, cursor } = call.query
+  const by = sort && sorts?.[sort.replace(/^-/, '')]
+  const list = by ? `${name} ${sort}` : name
+  const { at, key } = cursor === undefined ? { at: 0, key: undefined } : openCursor(call, list, cursor)
+  // A sorted value may be missing, and names are compared as people do.
+  const order = by
+    ? { by: `coalesce(${by}, '') COLLATE NOCASE`, descending: sort.startsWith('-'), after: asPair(key) }
+    : undefined
+  const after = typeof key === 'string' ? key : undefined
+  const found = rows({ after, skip: key === undefined ? at : 0, limit: limit + 1, order })
   const shown = found.slice(0, limit)
   const last = shown.at(-1)
+  const next = last && found.length > limit ? keyIn(last, keyOf, by !== undefined && by !== '') : undefined
+  const before = Math.max(0, at - limit)
   return {
-    rows: shown,
-    nextCursor: last && found.length > limit ? encryptCursor(call, name, keyOf(last)) : null,
+    // The value that it was sorted by is no field of a row.
+    rows: by ? shown.map((row) => ({ ...row, sortValue: undefined })) : shown,
+    nextCursor: next === undefined ? null : encryptCursor(call, list, { at: at + limit, key: next }),
     total: total(),
+    [placeOfPage]: {
+      first: at,
+      previous: at === 0 ? undefined : before === 0 ? null : encryptCursor(call, list, { at: before }),
+    },
   }
 }
+
+const asPair = (key: Key | undefined) => (typeof key === 'object' ? key : undefined)
+const keyIn = <Row>(row: Row, keyOf: (row: Row) => string, sorted: boolean): Key =>
+  sorted ? [(row as { sortValue: string | number }).sortValue, keyOf(row)] : keyOf(row)
 
 type AtHand<Row, Shown> = Pick<Listing<Row, Shown>, 'call' | 'name' | 'keyOf' | 'show'> & {
   all: readonly Row[]
@@ -97,8 +163,8 @@ type AtHand<Row, Shown> = Pick<Listing<Row, Shown>, 'call' | 'name' | 'keyOf' | 
 export function paginateAll<Row, Shown>({ call, name, all, keyOf, show, order }: AtHand<Row, Shown>): Page<Shown> {
   const comesAfter = (a: string, b: string) => (order === 'newest' ? a < b : a > b)
   const sorted = all.toSorted((a, b) => (comesAfter(keyOf(a), keyOf(b)) ? 1 : -1))
-  const rows = (after: string | undefined, limit: number) =>
-    sorted.filter((row) => after === undefined || comesAfter(keyOf(row), after)).slice(0, limit)
+  const rows = ({ after, skip, limit }: Slice) =>
+    sorted.filter((row) => after === undefined || comesAfter(keyOf(row), after)).slice(skip, skip + limit)
   return paginate({ call, name, rows, keyOf, show, total: () => all.length })
 }
 
@@ -108,29 +174,35 @@ type Newest<T, Shown> = {
   table: SQLiteTable & { id: SQLiteColumn }
   /** Selects the rows; undefined: all. */
   where: SQL | undefined
+  sorts?: Sorts
   show(row: T): Shown
 }
 
-/** A page of a table's rows, newest first. Throws as `paginate`. */
+/** A page of a table's rows, newest first unless `sorts` and the query say otherwise. Throws as `paginate`. */
 export function newest<T extends SQLiteTable & { id: SQLiteColumn }, Shown>({
   call,
   name,
   table,
   where,
+  sorts,
   show,
 }: Newest<T['$inferSelect'], Shown> & { table: T }): Page<Shown> {
   const { tx } = call
   return paginate<T['$inferSelect'] & { id: string }, Shown>({
     call,
     name,
-    rows: (after, limit) =>
-      tx
-        .select()
+    ...(sorts && { sorts }),
+    rows: (slice) => {
+      const { behind, inOrder, sortValue } = ended(slice, table.id, 'DESC')
+      return tx
+        .select({ ...getTableColumns(table as SQLiteTable), ...sortValue })
         .from(table as SQLiteTable)
-        .where(and(where, after ? lt(table.id, after) : undefined))
-        .orderBy(desc(table.id))
-        .limit(limit)
-        .all() as (T['$inferSelect'] & { id: string })[],
+        .where(and(where, behind))
+        .orderBy(...inOrder)
+        .limit(slice.limit)
+        .offset(slice.skip)
+        .all() as (T['$inferSelect'] & { id: string })[]
+    },
     keyOf: ({ id }) => id,
     show,
     total: () =>
@@ -142,18 +214,42 @@ export function newest<T extends SQLiteTable & { id: SQLiteColumn }, Shown>({
   })
 }
 
-const stamped = (actor: Actor, name: string, key: string) => `${name}\n${actor.accountId}\n${key}`
+/**
+ * Ends a statement of drizzle: the condition and the order of a slice of rows that `key` tells apart. `usual`: how the
+ * keys are ordered where the caller asks for nothing else.
+ */
+export function ended({ after, order }: Slice, key: SQLiteColumn, usual: 'ASC' | 'DESC') {
+  const way = order ? (order.descending ? 'DESC' : 'ASC') : usual
+  const comes = sql.raw(way === 'ASC' ? '>' : '<')
+  const by = order && sql.raw(order.by)
+  const behind: SQL | undefined = order?.after
+    ? sql`(${by}, ${key}) ${comes} (${order.after[0]}, ${order.after[1]})`
+    : after !== undefined
+      ? sql`${key} ${comes} ${after}`
+      : undefined
+  const inOrder = [by, sql`${key}`].flatMap((part) => (part ? [sql`${part} ${sql.raw(way)}`] : []))
+  return { behind, inOrder, sortValue: by && { sortValue: by } }
+}
 
-const encryptCursor = ({ secrets, actor }: AppContext & { actor: Actor }, name: string, key: string) =>
-  Buffer.from(`${secrets.mac('cursor', stamped(actor, name, key)).slice(0, 16)}${key}`).toString('base64url')
+/** The last row of the page before: its key, or where the list is sorted its value and its id. */
+type Key = string | readonly [value: string | number, id: string]
+/** Where a page begins: how many rows come before it, and behind which key. Without a key, so many rows are skipped. */
+type Cursor = { at: number; key?: Key | undefined }
 
-function openCursor({ secrets, actor }: AppContext & { actor: Actor }, name: string, cursor: string) {
-  const text = Buffer.from(cursor, 'base64url').toString()
-  const key = text.slice(16)
-  if (!key || !secrets.isMac('cursor', stamped(actor, name, key), text.slice(0, 16)))
+const stamped = (actor: Actor, name: string, text: string) => `${name}\n${actor.accountId}\n${text}`
+
+function encryptCursor({ secrets, actor }: AppContext & { actor: Actor }, name: string, cursor: Cursor) {
+  const text = JSON.stringify(cursor)
+  return Buffer.from(`${secrets.mac('cursor', stamped(actor, name, text)).slice(0, 16)}${text}`).toString('base64url')
+}
+
+function openCursor({ secrets, actor }: AppContext & { actor: Actor }, name: string, cursor: string): Cursor {
+  const content = Buffer.from(cursor, 'base64url').toString()
+  const text = content.slice(16)
+  if (!text || !secrets.isMac('cursor', stamped(actor, name, text), content.slice(0, 16)))
     throw new ApiError(
       'invalid_request',
       'This cursor does not belong to this list. Start the list again without a cursor.',
     )
-  return key
+  return JSON.parse(text)
 }

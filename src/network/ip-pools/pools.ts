@@ -1,7 +1,7 @@
 // Address pools: ranges from which workloads get their addresses, attached to the nodes that route them.
 import { Type as t } from 'typebox'
 import { ApiError, invalid } from '../../kernel/api/errors.ts'
-import { page, paginate } from '../../kernel/api/list.ts'
+import { page, paginate, sortParameter } from '../../kernel/api/list.ts'
 import { named } from '../../kernel/api/named.ts'
 import { described, done, fields, line, namedSchema, nullable, operation } from '../../kernel/api/operation.ts'
 import { newId } from '../../kernel/db/ids.ts'
@@ -18,6 +18,7 @@ import {
   holdersOf,
   insertPool,
   poolById,
+  poolSorts,
   poolsByName,
   reserve,
 } from './queries.ts'
@@ -152,13 +153,15 @@ export const listPools = operation({
   path: '/admin/ip-pools',
   summary: 'Address pools and how full they are',
   access: { staff: ['nodes:read', 'network:write'] },
+  query: { sort: sortParameter(poolSorts, 'by name') },
   response: page(poolAnswer),
   run(call) {
     const { tx } = call
     return paginate({
       call,
       name: 'pools',
-      rows: (after, limit) => poolsByName(tx, after, limit),
+      sorts: poolSorts,
+      rows: (slice) => poolsByName(tx, slice),
       keyOf: (p) => p.name,
       show: (p) => showPool(call, p),
       total: () => countPools(tx),
@@ -206,7 +209,7 @@ export const listPoolAddresses = operation({
     return paginate({
       call,
       name: `pool ${target.id}`,
-      rows: (after, limit) => addressesInOrder(tx, target.id, after === undefined ? -1 : Number(after), limit),
+      rows: (slice) => addressesInOrder(tx, target.id, slice),
       keyOf: (a) => String(a.place),
       show: (a) => ({
         id: a.id,

@@ -1,6 +1,7 @@
 // Queries on IP pools and addresses, for this feature and others.
 
-import { and, asc, count, eq, gt } from 'drizzle-orm'
+import { and, count, eq, getTableColumns } from 'drizzle-orm'
+import { ended, type Slice, type Sorts } from '../../kernel/api/list.ts'
 import type { AuditTarget } from '../../kernel/audit/target.ts'
 import { type Db, prepared, type Tx } from '../../kernel/db/open.ts'
 import { reference } from '../../kernel/db/reference.ts'
@@ -50,25 +51,33 @@ export const addressCount = (workloadId: string, version: 4 | 6) =>
 export const poolById = rowBy(pools, pools.id)
 export const addressById = rowBy(addresses, addresses.id)
 export const allPools = (tx: Db): Pool[] => tx.select().from(pools).all()
-/** Pools in the order of their names, from behind the name `after`. */
-export const poolsByName = (tx: Db, after: string | undefined, limit: number): Pool[] =>
-  tx
-    .select()
+/** The orders of the list. */
+export const poolSorts = { name: 'pools.name', version: 'pools.version' } satisfies Sorts
+/** A slice of the pools, by name where nothing else is asked for. */
+export function poolsByName(tx: Db, slice: Slice): Pool[] {
+  const { behind, inOrder, sortValue } = ended(slice, pools.name, 'ASC')
+  return tx
+    .select({ ...getTableColumns(pools), ...sortValue })
     .from(pools)
-    .where(after ? gt(pools.name, after) : undefined)
-    .orderBy(asc(pools.name))
-    .limit(limit)
+    .where(behind)
+    .orderBy(...inOrder)
+    .limit(slice.limit)
+    .offset(slice.skip)
     .all()
+}
 export const countPools = (tx: Db): number => tx.select({ n: count() }).from(pools).get()!.n
-/** Addresses of the pool in their order, from behind this place. */
-export const addressesInOrder = (tx: Db, poolId: string, after: number, limit: number): Address[] =>
-  tx
+/** A slice of the addresses of the pool, in their order. */
+export function addressesInOrder(tx: Db, poolId: string, slice: Slice): Address[] {
+  const { behind, inOrder } = ended(slice, addresses.place, 'ASC')
+  return tx
     .select()
     .from(addresses)
-    .where(and(eq(addresses.poolId, poolId), gt(addresses.place, after)))
-    .orderBy(asc(addresses.place))
-    .limit(limit)
+    .where(and(eq(addresses.poolId, poolId), behind))
+    .orderBy(...inOrder)
+    .limit(slice.limit)
+    .offset(slice.skip)
     .all()
+}
 
 /** Throws a unique violation when the name is taken. */
 export const insertPool = (tx: Tx, row: typeof pools.$inferInsert): Pool =>

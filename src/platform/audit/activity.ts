@@ -98,7 +98,7 @@ function listing(call: ReadContext, name: string, lines: Filter, relation: Relat
   return paginate({
     call,
     name,
-    rows: (after, limit) => selectLinesOf(tx, targets, filter, after, limit),
+    rows: (slice) => selectLinesOf(tx, targets, filter, slice),
     keyOf: (a) => a.id,
     show: (a) => show(call, a, relation),
     total: () => countLines(tx, filter),

@@ -19,7 +19,7 @@ export const listAudit = operation({
     return paginate({
       call,
       name: 'audit',
-      rows: (after, limit) => selectLinesOf(tx, targetsOf(call.registry), filter, after, limit),
+      rows: (slice) => selectLinesOf(tx, targetsOf(call.registry), filter, slice),
       keyOf: (a) => a.id,
       show: showLine,
       total: () => countLines(tx, filter),

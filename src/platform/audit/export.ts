@@ -1,7 +1,8 @@
 // The log as a file, newest first, to be kept elsewhere or read in a spreadsheet.
-import { stringify } from 'csv-stringify/sync'
+
 import { operation, type ReadContext, stream } from '../../kernel/api/operation.ts'
 import { targetsOf } from '../../kernel/audit/target.ts'
+import { csvLines } from '../../kernel/csv.ts'
 import { filterQuery, showLine } from './line.ts'
 import { filterFrom, selectLinesOf } from './queries.ts'
 
@@ -25,7 +26,7 @@ function slices(
   return (function* () {
     if (head) yield head
     for (let after: string | undefined; ; ) {
-      const rows = selectLinesOf(db, targets, filter, after, SLICE)
+      const rows = selectLinesOf(db, targets, filter, { after, skip: 0, limit: SLICE, order: undefined })
       if (!rows.length) return
       after = rows.at(-1)!.id
       yield draw(rows.map(showLine))
@@ -68,30 +69,22 @@ export const exportAuditCsv = operation({
   path: '/admin/audit.csv',
   summary: 'The audit log as a spreadsheet, newest first',
   produces: 'text/csv',
-  run: (call) => slices(call, (lines) => stringify(lines.map(cells), quoted), stringify([columns], quoted)),
+  run: (call) => slices(call, (lines) => csvLines(lines.map(cells)), csvLines([columns])),
 })
 
-const quoted = { quoted: true }
 const text = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value))
-const cells = (a: Line) =>
-  [
-    a.at,
-    a.actor.name,
-    a.actor.id,
-    a.via.name ? `${a.via.type} ${a.via.name}` : a.via.type,
-    a.operation,
-    a.target ?? '',
-    a.targetName ?? '',
-    a.result,
-    a.from,
-    a.requestId,
-    a.changes.map(({ field, before, after }) => `${field}: ${text(before)} → ${text(after)}`).join('; '),
-    a.details === null ? '' : JSON.stringify(a.details),
-    a.id,
-  ].map(harmless)
-
-/**
- * A cell that a spreadsheet would take for a formula becomes text, also behind a semicolon: where people write decimal
- * commas, a spreadsheet splits at semicolons, also inside quotes.
- */
-export const harmless = (cell: string) => cell.replace(/(?<=(?:^|[;\t\r\n]) *)(?=[=+\-@\t\r])/g, "'")
+const cells = (a: Line): string[] => [
+  a.at,
+  a.actor.name,
+  a.actor.id,
+  a.via.name ? `${a.via.type} ${a.via.name}` : a.via.type,
+  a.operation,
+  a.target ?? '',
+  a.targetName ?? '',
+  a.result,
+  a.from,
+  a.requestId,
+  a.changes.map(({ field, before, after }) => `${field}: ${text(before)} → ${text(after)}`).join('; '),
+  a.details === null ? '' : JSON.stringify(a.details),
+  a.id,
+]

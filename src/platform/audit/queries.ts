@@ -3,6 +3,7 @@ import { workloadIdsOf } from '../../fleet/workloads/reports.ts'
 import { accountIdsNamed, accountReference } from '../../identity/accounts/queries.ts'
 import { tokenReference } from '../../identity/tokens/queries.ts'
 import type { AccountKind } from '../../kernel/api/access.ts'
+import { endOf, type Slice } from '../../kernel/api/list.ts'
 import type { Query } from '../../kernel/api/operation.ts'
 import { auditReference } from '../../kernel/audit/queries.ts'
 import type { AuditTarget } from '../../kernel/audit/target.ts'
@@ -78,19 +79,18 @@ const selectLines = (targets: readonly AuditTarget[]) => `SELECT ${auditReferenc
  */
 export type Filter = { where: string; whereToCount?: string; values: (string | number)[] }
 
-/** The lines that fit, newest first, from behind the line `after`. */
+/** The lines of a slice that fit. */
 export const selectLinesOf = (
   tx: Db,
   targets: readonly AuditTarget[],
   { where, values }: Filter,
-  after: string | undefined,
-  limit: number,
-): LineRow[] =>
-  tx.$client
-    .query<LineRow, (string | number)[]>(
-      `${selectLines(targets)} WHERE ${where}${after ? ' AND a.id < +?' : ''} ORDER BY a.id DESC LIMIT +?`,
-    )
-    .all(...values, ...(after ? [after] : []), limit)
+  slice: Slice,
+): LineRow[] => {
+  const end = endOf(slice, 'a.id')
+  return tx.$client
+    .query<LineRow, (string | number)[]>(`${selectLines(targets)} WHERE ${where}${end.sql}`)
+    .all(...values, ...end.values)
+}
 
 export const countLines = (tx: Db, { where, whereToCount = where, values }: Filter): number =>
   tx.$client

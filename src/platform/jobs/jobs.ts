@@ -1,11 +1,11 @@
 import { Type as t } from 'typebox'
-import { page, paginate } from '../../kernel/api/list.ts'
+import { page, paginate, sortParameter } from '../../kernel/api/list.ts'
 import { operation, time } from '../../kernel/api/operation.ts'
 import { idOf, oneOf, text, wholeNumber } from '../../kernel/api/query.ts'
 import { iso } from '../../kernel/db/clock.ts'
 import { linesAfter } from '../../kernel/jobs/log.ts'
 import { job, jobRecord, jobState, showJob, stateOf } from './model.ts'
-import { countJobs, jobRows, jobStates, visibleJobs } from './queries.ts'
+import { countJobs, jobRows, jobSorts, jobStates, visibleJobs } from './queries.ts'
 
 const everybody = {
   staff: ['servers:read', 'nodes:read'],
@@ -37,6 +37,7 @@ export const listJobs = operation({
     serverId: idOf('srv', 'Only jobs of this server.'),
     nodeId: idOf('nod', 'Only jobs on this node.'),
     kind: text('Only jobs of this kind, such as install.', 40),
+    sort: sortParameter(jobSorts),
   },
   response: page(jobRecord),
   run(call) {
@@ -54,7 +55,8 @@ export const listJobs = operation({
     return paginate({
       call,
       name: 'jobs',
-      rows: (after, limit) => jobRows(tx, filter, after, limit),
+      sorts: jobSorts,
+      rows: (slice) => jobRows(tx, filter, slice),
       keyOf: (j) => j.id,
       show: (j) => showJob(tx, actor, j),
       total: () => countJobs(tx, filter),

@@ -7,6 +7,7 @@ import { visible } from '../../identity/team/access.ts'
 import { tokenReference } from '../../identity/tokens/queries.ts'
 import type { AccountKind } from '../../kernel/api/access.ts'
 import type { Actor } from '../../kernel/api/actor.ts'
+import { endOf, type Slice, type Sorts, sortColumn } from '../../kernel/api/list.ts'
 import type { AuditTarget } from '../../kernel/audit/target.ts'
 import type { Db } from '../../kernel/db/open.ts'
 import { LIKE, type Where } from '../../kernel/db/rows.ts'
@@ -46,7 +47,9 @@ const fromJobs = `${jobReference.from('j')} ${nodeReference.leftJoin('n', 'j.nod
   ${accountReference.leftJoin('ac', `coalesce(${tokenReference.column('tk', 'accountId')}, j.started_by_id)`)}
   ${tokenReference.leftJoin('ctk', "j.cancel_by_id AND j.cancel_by_type = 'token'")}
   ${accountReference.leftJoin('cac', `coalesce(${tokenReference.column('ctk', 'accountId')}, j.cancel_by_id)`)}`
-const selectJobs = `SELECT j.id, j.kind, j.title, j.state, j.progress, j.step_n AS stepN, j.step_of AS stepOf,
+const selectJobs = (
+  sorted = '',
+) => `SELECT j.id, j.kind, j.title, j.state, j.progress, j.step_n AS stepN, j.step_of AS stepOf,
   j.step_name AS stepName, j.started_by_type AS startedByType, j.started_by_id AS startedById,
   j.started_by_name AS startedByName, j.node_id AS nodeId, j.subject_type AS subjectType, j.subject_id AS subjectId,
   j.created_at AS createdAt, j.started_at AS startedAt, j.finished_at AS finishedAt, j.error_code AS errorCode,
@@ -57,19 +60,26 @@ const selectJobs = `SELECT j.id, j.kind, j.title, j.state, j.progress, j.step_n 
   ${accountReference.columns('ac', { actorId: 'id', actorKind: 'kind', actorName: 'name' })},
   ${accountReference.columns('ac', { actorResellerId: 'resellerId' })},
   ${accountReference.columns('cac', { cancellerId: 'id', cancellerKind: 'kind', cancellerName: 'name' })},
-  ${accountReference.columns('cac', { cancellerResellerId: 'resellerId' })}
+  ${accountReference.columns('cac', { cancellerResellerId: 'resellerId' })}${sorted}
   ${fromJobs}`
 
 export const jobRow = (tx: Db, { where, values }: Where, id: string): JobRow | undefined =>
-  tx.$client.query<JobRow, string[]>(`${selectJobs} WHERE j.id = +? AND ${where}`).get(id, ...values) ?? undefined
+  tx.$client.query<JobRow, string[]>(`${selectJobs()} WHERE j.id = +? AND ${where}`).get(id, ...values) ?? undefined
 
-/** Jobs that fit, newest first, from behind the id `after`. */
-export const jobRows = (tx: Db, { where, values }: Where, after: string | undefined, limit: number): JobRow[] =>
-  tx.$client
-    .query<JobRow, (string | number)[]>(
-      `${selectJobs} WHERE ${where}${after ? ' AND j.id < +?' : ''} ORDER BY j.id DESC LIMIT +?`,
-    )
-    .all(...values, ...(after ? [after] : []), limit)
+/** The orders of the list, over the names of `jobRows`. */
+export const jobSorts = {
+  title: 'j.title',
+  state: 'j.state',
+  startedBy: 'j.started_by_name',
+  createdAt: 'j.created_at',
+} satisfies Sorts
+/** The jobs of a slice that fit. */
+export function jobRows(tx: Db, { where, values }: Where, slice: Slice): JobRow[] {
+  const end = endOf(slice, 'j.id')
+  return tx.$client
+    .query<JobRow, (string | number)[]>(`${selectJobs(sortColumn(slice))} WHERE ${where}${end.sql}`)
+    .all(...values, ...end.values)
+}
 export const countJobs = (tx: Db, { where, values }: Where): number =>
   tx.$client
     .query<{ n: number }, string[]>(`SELECT count(*) AS n ${jobReference.from('j')} ${withWorkload} WHERE ${where}`)

@@ -25,7 +25,7 @@ export const packagesPage = page({
         sub={<span>Sizes that servers are ordered in. A server keeps the size it was ordered with.</span>}
       />
       {packages.data.length ? (
-        <Table label="Packages" rows={packages.data} columns={columns} idOf={(p) => p.id} />
+        <Table label="Packages" rows={packages.data} columns={columns} idOf={(p) => p.id} sortable />
       ) : (
         <Empty>There are no packages yet. Every order needs one.</Empty>
       )}
@@ -39,6 +39,7 @@ const columns: readonly Column<Package>[] = [
     title: 'Package',
     kind: 'name',
     width: 20,
+    sort: 'name',
     cell: (p) => (
       <>
         <b title={p.name}>{p.name}</b>
@@ -50,6 +51,7 @@ const columns: readonly Column<Package>[] = [
     title: 'State',
     kind: 'state',
     width: 12,
+    sort: 'archived',
     cell: (p) =>
       p.archived ? (
         <State tone="idle" shape="hold">
@@ -61,11 +63,12 @@ const columns: readonly Column<Package>[] = [
         </State>
       ),
   },
-  { title: 'Size', kind: 'addr', width: 24, cell: (p) => <span title={size(p)}>{size(p)}</span> },
+  { title: 'Size', kind: 'addr', width: 24, sort: 'memoryMb', cell: (p) => <span title={size(p)}>{size(p)}</span> },
   {
     title: 'Traffic',
     kind: 'a',
     width: 15,
+    sort: 'trafficGb',
     cell: (p) => (p.trafficGb ? `${traffic(p.trafficGb)} a month` : 'Unlimited'),
   },
   {

@@ -1,23 +1,21 @@
-import type { ComponentChildren } from 'preact'
 import { listPackages } from '../../../src/catalog/packages/packages.ts'
 import { createResellerServer, createServer } from '../../../src/compute/servers/create.ts'
-import { listAllServers, listServers } from '../../../src/compute/servers/list.ts'
+import { exportAllServers, exportServers, listAllServers, listServers } from '../../../src/compute/servers/list.ts'
 import { listCustomers } from '../../../src/identity/accounts/customers.ts'
 import { getResellerAccount } from '../../../src/identity/resellers/own.ts'
 import { recordsOf } from '../../../src/kernel/api/list.ts'
 import { allIfAllowed, page, reading } from '../../../src/kernel/web/page.ts'
 import { useAt } from '../../../src/kernel/web/page-context.ts'
-import { FilterChoice, Filters, FilterText, KeptFilter, SomeOnly } from '../../components/filters.tsx'
 import { Head } from '../../components/head.tsx'
 import { Icon } from '../../components/icon.tsx'
 import { Link } from '../../components/link.tsx'
-import { Live } from '../../components/live.tsx'
+import type { Filter } from '../../components/list.tsx'
+import { Download, List } from '../../components/list.tsx'
 import { Empty } from '../../components/section.tsx'
 import { serverStates } from '../../components/state.tsx'
-import { Pager } from '../../components/table.tsx'
-import { count } from '../../components/words.ts'
-import { type ListedServer, type ListedServers, ServerTable } from './table.tsx'
+import { type ListedServers, ServerTable } from './table.tsx'
 
+const exportsOf = { '/admin': exportAllServers, '/reseller': exportServers } as const
 const orders = { '/admin': createServer, '/reseller': createResellerServer } as const
 type Selling = keyof typeof orders
 
@@ -54,71 +52,51 @@ export const resellerServersPage = page({
 })
 
 type Named = readonly { id: string; name: string }[] | undefined
-const ThingFilter = ({ name, label, things }: { name: string; label: string; things: Named }) =>
-  things ? <FilterChoice name={name} label={label} options={things.map((thing) => [thing.id, thing.name])} /> : null
-
-/** The filter that a link set; by name where a row has it. */
-function Narrowed({ first }: { first: ListedServer | undefined }) {
-  const { query } = useAt()
-  const to: ComponentChildren = query['ownerId'] ? (
-    <>
-      Only servers of <strong>{first?.owner.name ?? query['ownerId']}</strong>.
-    </>
-  ) : query['nodeId'] ? (
-    <>
-      Only servers on <strong>{first?.node?.name ?? query['nodeId']}</strong>.
-    </>
-  ) : (
-    query['resellerId'] && 'Only servers of one reseller and its customers.'
-  )
-  return to ? <SomeOnly>{to}</SomeOnly> : null
-}
+const oneOfThese = (name: string, label: string, things: Named): Filter | undefined =>
+  things && { name, label, options: things.map((thing) => [thing.id, thing.name]) }
 
 type ListProps = { servers: ListedServers; packages: Named; locations: Named; area: Selling }
-const ServerList = ({ servers, packages, locations, area }: ListProps) => (
-  <>
-    <Head title="Servers" actions={<NewServerButton area={area} />} sub={<Narrowed first={servers.data[0]} />} />
-    <Filters count={count(servers.total, 'server')}>
-      <FilterText name="q" label="Search servers" placeholder="Name, address, owner or srv_…" />
-      <FilterChoice name="status" label="State" options={Object.entries(serverStates)} />
-      <ThingFilter name="locationId" label="Location" things={locations} />
-      <ThingFilter name="packageId" label="Package" things={packages} />
-      {['nodeId', 'ownerId', 'resellerId'].map((name) => (
-        <KeptFilter name={name} />
-      ))}
-    </Filters>
-    <Live id="list" every={4} class="">
-      {servers.data.length > 0 ? (
-        <ServerTable servers={servers.data} area={area} records={recordsOf(servers)} />
-      ) : (
-        <NoServers area={area} />
-      )}
-    </Live>
-    <Pager of={servers} />
-  </>
-)
-
-export function NoServers({ area }: { area: Selling | '' }) {
-  const at = useAt()
-  if (Object.keys(at.query).length > 0)
-    return (
-      <Empty
-        action={
-          <a class="btn" href={at.path}>
-            Clear filters
-          </a>
-        }
-      >
-        No server matches these filters.
-      </Empty>
-    )
+function ServerList({ servers, packages, locations, area }: ListProps) {
+  const { query } = useAt()
+  const first = servers.data[0]
   return (
-    <Empty action={area && <NewServerButton area={area} />}>
-      {area === ''
-        ? 'You have no server yet. Your provider orders servers for you; they appear here automatically.'
-        : area === '/admin'
-          ? 'A server belongs to a customer and runs on a node with free capacity.'
-          : 'A server belongs to you or to one of your customers.'}
-    </Empty>
+    <>
+      <Head
+        title="Servers"
+        actions={
+          <>
+            <Download op={exportsOf[area]} label="CSV" />
+            <NewServerButton area={area} />
+          </>
+        }
+      />
+      <List
+        of={servers}
+        noun="server"
+        every={4}
+        filters={[
+          { name: 'q', label: 'Search servers', placeholder: 'Name, address, owner or srv_…' },
+          { name: 'status', label: 'State', options: Object.entries(serverStates) },
+          oneOfThese('locationId', 'Location', locations),
+          oneOfThese('packageId', 'Package', packages),
+          { name: 'ownerId', label: 'Owner', value: first?.owner.name ?? query['ownerId'] },
+          { name: 'nodeId', label: 'Node', value: first?.node?.name ?? query['nodeId'] },
+          { name: 'resellerId', label: 'Reseller', value: 'one and its customers' },
+        ]}
+        empty={<NoServers area={area} />}
+      >
+        <ServerTable servers={servers.data} area={area} records={recordsOf(servers)} sortable />
+      </List>
+    </>
   )
 }
+
+export const NoServers = ({ area }: { area: Selling | '' }) => (
+  <Empty action={area && <NewServerButton area={area} />}>
+    {area === ''
+      ? 'You have no server yet. Your provider orders servers for you; they appear here automatically.'
+      : area === '/admin'
+        ? 'A server belongs to a customer and runs on a node with free capacity.'
+        : 'A server belongs to you or to one of your customers.'}
+  </Empty>
+)

@@ -1,5 +1,5 @@
 // The servers of a customer, own and shared ones.
-import { listServers } from '../../../src/compute/servers/list.ts'
+import { exportServers, listServers } from '../../../src/compute/servers/list.ts'
 import { powerServer } from '../../../src/compute/servers/power.ts'
 import { rightsWith } from '../../../src/identity/team/access.ts'
 import { recordsOf } from '../../../src/kernel/api/list.ts'
@@ -8,13 +8,10 @@ import { type At, page, reading } from '../../../src/kernel/web/page.ts'
 import { useAt } from '../../../src/kernel/web/page-context.ts'
 import { Menu } from '../../components/action.tsx'
 import { inOwnArea } from '../../components/area.ts'
-import { FilterChoice, Filters, FilterText } from '../../components/filters.tsx'
 import { Head } from '../../components/head.tsx'
 import { Icon } from '../../components/icon.tsx'
-import { Live } from '../../components/live.tsx'
+import { Download, List } from '../../components/list.tsx'
 import { serverStates } from '../../components/state.tsx'
-import { Pager } from '../../components/table.tsx'
-import { count } from '../../components/words.ts'
 import { NoServers } from './list.tsx'
 import { PowerButton, powerFaces, quickPower } from './power-buttons.tsx'
 import { type ListedServer, type ListedServers, ServerTable } from './table.tsx'
@@ -32,16 +29,20 @@ export const ownServersPage = page({
   nav: 'servers',
   view: ({ servers, at }) => (
     <>
-      <Head title="Servers" />
-      <Filters count={count(servers.total, 'server')}>
-        <FilterText name="q" label="Search servers" placeholder="Name or address" />
-        <FilterChoice name="status" label="State" options={states} />
-      </Filters>
-      <Live id="list" every={4} class="">
-        {servers.data.length > 0 ? <OwnServerTable of={servers} choose /> : <NoServers area="" />}
-      </Live>
+      <Head title="Servers" actions={<Download op={exportServers} label="CSV" />} />
+      <List
+        of={servers}
+        noun="server"
+        every={4}
+        filters={[
+          { name: 'q', label: 'Search servers', placeholder: 'Name or address' },
+          { name: 'status', label: 'State', options: states },
+        ]}
+        empty={<NoServers area="" />}
+      >
+        <OwnServerTable of={servers} choose />
+      </List>
       {servers.data.some((s) => mayPower(at, s)) && <Chosen />}
-      <Pager of={servers} />
     </>
   ),
 })
@@ -77,6 +78,7 @@ export function OwnServerTable({ of, choose }: { of: ListedServers; choose?: boo
       records={recordsOf(of)}
       owner={false}
       node={false}
+      sortable={choose}
       tick={choose && servers.some((s) => mayPower(at, s)) ? tick : undefined}
       actions={(s) =>
         mayPower(at, s) && (

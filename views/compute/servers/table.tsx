@@ -23,6 +23,7 @@ export type Shown = {
    * same rights.
    */
   records?: readonly string[] | undefined
+  sortable?: boolean | undefined
 }
 
 /** A server that is shared is not its reader's customer's: its owner is a name without a link. */
@@ -67,14 +68,16 @@ export function ServerTable({
   tick,
   actions,
   records,
+  sortable,
 }: ServerTableProps) {
   const columns: (Column<ListedServer> | false)[] = [
     !!tick && { title: 'Choose', kind: 'tick', head: tick.all, cell: tick.one },
-    { title: 'Server', kind: 'name', width: 24, cell: (s) => <Name of={s} area={area} /> },
+    { title: 'Server', kind: 'name', width: 24, sort: 'name', cell: (s) => <Name of={s} area={area} /> },
     {
       title: 'State',
       kind: 'state',
       width: 18,
+      sort: 'status',
       cell: (s) => (
         <>
           <ServerState of={s} />
@@ -87,6 +90,7 @@ export function ServerTable({
       title: 'Package',
       kind: 'a',
       width: 16,
+      sort: 'package',
       cell: (s) => (
         <>
           {s.package.name}
@@ -94,11 +98,13 @@ export function ServerTable({
         </>
       ),
     },
-    place && { title: 'Location', kind: 'b', width: 12, cell: (s) => <Place of={s} node={node} /> },
-    owner && { title: 'Owner', kind: 'mid', width: 14, cell: (s) => <OwnerLink of={s} area={area} /> },
+    place && { title: 'Location', kind: 'b', width: 12, sort: 'location', cell: (s) => <Place of={s} node={node} /> },
+    owner && { title: 'Owner', kind: 'mid', width: 14, sort: 'owner', cell: (s) => <OwnerLink of={s} area={area} /> },
     !!actions && { title: 'Actions', kind: 'more', cell: actions },
   ]
   const shown = columns.filter((c): c is Column<ListedServer> => c !== false)
   const keep = records && { name: `servers ${area} ${[tick, place, node, owner, actions].map(Boolean)}`, records }
-  return <Table label="Servers" rows={servers} columns={shown} idOf={(s) => s.id} stick keep={keep} />
+  return (
+    <Table label="Servers" rows={servers} columns={shown} idOf={(s) => s.id} stick keep={keep} sortable={sortable} />
+  )
 }

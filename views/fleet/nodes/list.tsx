@@ -3,14 +3,13 @@ import { enrollNode } from '../../../src/fleet/nodes/enroll.ts'
 import { listNodes } from '../../../src/fleet/nodes/nodes.ts'
 import { allIfAllowed, page } from '../../../src/kernel/web/page.ts'
 import { useAt } from '../../../src/kernel/web/page-context.ts'
-import { FilterChoice, Filters } from '../../components/filters.tsx'
 import { Head } from '../../components/head.tsx'
 import { Icon } from '../../components/icon.tsx'
 import { Link } from '../../components/link.tsx'
-import { Live } from '../../components/live.tsx'
+import { List } from '../../components/list.tsx'
 import { Empty } from '../../components/section.tsx'
 import { NodeState } from '../../components/state.tsx'
-import { type Column, Pager, Table } from '../../components/table.tsx'
+import { type Column, Table } from '../../components/table.tsx'
 import { Time } from '../../components/time.tsx'
 import { count } from '../../components/words.ts'
 import { DiskMeter, Load, MemoryMeter, type Node, virtualisation } from './load.tsx'
@@ -23,19 +22,21 @@ export const nodesPage = page({
   view: ({ nodes, locations }) => (
     <>
       <Head title="Nodes" actions={<Enroll />} />
-      <Filters count={count(nodes.total, 'node')}>
-        {locations && (
-          <FilterChoice name="locationId" label="Location" options={locations.data.map((l) => [l.id, l.name])} />
-        )}
-      </Filters>
-      <Live id="list" every={4} class="">
-        {nodes.data.length ? (
-          <Table label="Nodes" rows={nodes.data} columns={columns} idOf={(n) => n.id} stick />
-        ) : (
-          <Empty action={<Enroll />}>A node is a machine that runs servers.</Empty>
-        )}
-      </Live>
-      <Pager of={nodes} />
+      <List
+        of={nodes}
+        noun="node"
+        every={4}
+        filters={[
+          locations && {
+            name: 'locationId',
+            label: 'Location',
+            options: locations.data.map((l) => [l.id, l.name] as const),
+          },
+        ]}
+        empty={<Empty action={<Enroll />}>A node is a machine that runs servers.</Empty>}
+      >
+        <Table label="Nodes" rows={nodes.data} columns={columns} idOf={(n) => n.id} stick sortable />
+      </List>
     </>
   ),
 })
@@ -53,6 +54,7 @@ const columns: readonly Column<Node>[] = [
     title: 'Node',
     kind: 'name',
     width: 20,
+    sort: 'name',
     cell: (n) => (
       <>
         <Link to="/admin/nodes/{id}" params={{ id: n.id }} title={n.name}>
@@ -82,7 +84,7 @@ const columns: readonly Column<Node>[] = [
         '0'
       ),
   },
-  { title: 'Location', kind: 'mid', width: 12, cell: (n) => n.location.name },
+  { title: 'Location', kind: 'mid', width: 12, sort: 'location', cell: (n) => n.location.name },
   { title: 'Load', kind: 'lo', width: 12, cell: (n) => <Load of={n} /> },
 ]
 

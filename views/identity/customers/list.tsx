@@ -1,14 +1,14 @@
-import { listCustomers } from '../../../src/identity/accounts/customers.ts'
-import { listResellerCustomers } from '../../../src/identity/resellers/own.ts'
+import { exportCustomers, listCustomers } from '../../../src/identity/accounts/customers.ts'
+import { exportResellerCustomers, listResellerCustomers } from '../../../src/identity/resellers/own.ts'
 import { type Answers, page } from '../../../src/kernel/web/page.ts'
 import { useAt } from '../../../src/kernel/web/page-context.ts'
-import { FilterChoice, Filters, FilterText, KeptFilter, SomeOnly } from '../../components/filters.tsx'
 import { Head } from '../../components/head.tsx'
+import { Download, List } from '../../components/list.tsx'
 import { Empty } from '../../components/section.tsx'
-import { Pager } from '../../components/table.tsx'
-import { count } from '../../components/words.ts'
 import { AddCustomer, type SellingArea } from './add.tsx'
 import { CustomerTable } from './table.tsx'
+
+const exportsOf = { '/admin': exportCustomers, '/reseller': exportResellerCustomers } as const
 
 export const customersPage = page({
   path: '/admin/customers',
@@ -27,34 +27,32 @@ export const resellerCustomersPage = page({
 })
 
 type ListProps = Answers<{ customers: typeof listCustomers }> & { area: SellingArea }
-const CustomerList = ({ customers, area }: ListProps) => (
-  <>
-    <Head
-      title="Customers"
-      actions={<AddCustomer area={area} tone="pri" />}
-      sub={useAt().query['resellerId'] && <SomeOnly>Only customers of one reseller.</SomeOnly>}
-    />
-    <Filters count={count(customers.total, 'customer')}>
-      <FilterText name="q" label="Search customers" placeholder="Name, organization or e-mail" />
-      <FilterText name="externalId" label="External id" placeholder="External id" />
-      <FilterChoice name="locked" label="State" options={[['yes', 'Locked']]} />
-      <KeptFilter name="resellerId" />
-    </Filters>
-    {customers.data.length > 0 ? <CustomerTable customers={customers.data} area={area} /> : <NoCustomers />}
-    <Pager of={customers} />
-  </>
-)
-
-function NoCustomers() {
-  const at = useAt()
-  const clear = (
-    <a class="btn" href={at.path}>
-      Clear filters
-    </a>
-  )
-  return Object.keys(at.query).length > 0 ? (
-    <Empty action={clear}>No customer matches these filters.</Empty>
-  ) : (
-    <Empty>A customer owns servers and signs in to manage them.</Empty>
+function CustomerList({ customers, area }: ListProps) {
+  const { query } = useAt()
+  return (
+    <>
+      <Head
+        title="Customers"
+        actions={
+          <>
+            <Download op={exportsOf[area]} label="CSV" />
+            <AddCustomer area={area} tone="pri" />
+          </>
+        }
+      />
+      <List
+        of={customers}
+        noun="customer"
+        filters={[
+          { name: 'q', label: 'Search customers', placeholder: 'Name, organization or e-mail' },
+          { name: 'externalId', label: 'External id', placeholder: 'External id' },
+          { name: 'locked', label: 'State', options: [['yes', 'Locked']] },
+          { name: 'resellerId', label: 'Reseller', value: customers.data[0]?.resellerName ?? query['resellerId'] },
+        ]}
+        empty={<Empty>A customer owns servers and signs in to manage them.</Empty>}
+      >
+        <CustomerTable customers={customers.data} area={area} sortable />
+      </List>
+    </>
   )
 }

@@ -13,24 +13,27 @@ type TableProps = {
   area: SellingArea
   /** False where all of them are customers of the same reseller. */
   reseller?: boolean
+  /** They are the list that the page's address asks for. */
+  sortable?: boolean
 }
-export function CustomerTable({ customers, area, reseller = true }: TableProps) {
+export function CustomerTable({ customers, area, reseller = true, sortable }: TableProps) {
   const columns: (Column<Customer> | false)[] = [
-    { title: 'Customer', kind: 'name', width: 24, cell: (c) => <Name of={c} area={area} /> },
-    { title: 'State', kind: 'state', width: 12, cell: (c) => <CustomerState of={c} /> },
-    { title: 'E-mail', kind: 'addr', width: 22, cell: (c) => <span title={c.email}>{c.email}</span> },
+    { title: 'Customer', kind: 'name', width: 24, sort: 'name', cell: (c) => <Name of={c} area={area} /> },
+    { title: 'State', kind: 'state', width: 12, sort: '-lockedAt', cell: (c) => <CustomerState of={c} /> },
+    { title: 'E-mail', kind: 'addr', width: 22, sort: 'email', cell: (c) => <span title={c.email}>{c.email}</span> },
     reseller && area === '/admin' && { title: 'Reseller', kind: 'mid', width: 14, cell: (c) => <Reseller of={c} /> },
     {
       title: 'External id',
       kind: 'lo',
       width: 12,
+      sort: 'externalId',
       cell: (c) => (c.externalId ? <span class="mono">{c.externalId}</span> : '–'),
     },
     { title: 'Servers', kind: 'a', num: true, width: 10, cell: (c) => <Servers of={c} area={area} /> },
-    { title: 'Customer since', kind: 'b', width: 14, cell: (c) => <Time iso={c.createdAt} /> },
+    { title: 'Customer since', kind: 'b', width: 14, sort: '-createdAt', cell: (c) => <Time iso={c.createdAt} /> },
   ]
   const shown = columns.filter((c): c is Column<Customer> => c !== false)
-  return <Table label="Customers" rows={customers} columns={shown} idOf={(c) => c.id} stick />
+  return <Table label="Customers" rows={customers} columns={shown} idOf={(c) => c.id} stick sortable={sortable} />
 }
 
 const Name = ({ of: c, area }: { of: Customer; area: SellingArea }) => (

@@ -1,16 +1,14 @@
 import { nearIn } from '../../../src/identity/resellers/quota.ts'
 import { createReseller, listResellers } from '../../../src/identity/resellers/resellers.ts'
 import { type Answers, page } from '../../../src/kernel/web/page.ts'
-import { useAt } from '../../../src/kernel/web/page-context.ts'
 import { Action } from '../../components/action.tsx'
-import { Filters, FilterText } from '../../components/filters.tsx'
 import { Head } from '../../components/head.tsx'
 import { Link } from '../../components/link.tsx'
+import { List } from '../../components/list.tsx'
 import { Empty } from '../../components/section.tsx'
 import { State } from '../../components/state.tsx'
-import { Pager, Table } from '../../components/table.tsx'
+import { Table } from '../../components/table.tsx'
 import { Time } from '../../components/time.tsx'
-import { count } from '../../components/words.ts'
 import { NewAccountFields } from '../customers/add.tsx'
 
 type Reseller = Answers<{ r: typeof listResellers }>['r']['data'][number]
@@ -27,12 +25,21 @@ export const resellersPage = page({
         actions={<AddReseller />}
         sub={<p>They sell your servers to customers of their own, within quotas.</p>}
       />
-      <Filters count={count(resellers.total, 'reseller')}>
-        <FilterText name="q" label="Search resellers" placeholder="Name, organization or e-mail" />
-        <FilterText name="externalId" label="External id" placeholder="External id" />
-      </Filters>
-      {resellers.data.length > 0 ? <ResellerTable resellers={resellers.data} /> : <NoResellers />}
-      <Pager of={resellers} />
+      <List
+        of={resellers}
+        noun="reseller"
+        filters={[
+          { name: 'q', label: 'Search resellers', placeholder: 'Name, organization or e-mail' },
+          { name: 'externalId', label: 'External id', placeholder: 'External id' },
+        ]}
+        empty={
+          <Empty>
+            A reseller sells your servers to customers of its own. You decide which packages, where, and how many.
+          </Empty>
+        }
+      >
+        <ResellerTable resellers={resellers.data} />
+      </List>
     </>
   ),
 })
@@ -53,22 +60,6 @@ const AddReseller = () => (
     }
   />
 )
-
-function NoResellers() {
-  const at = useAt()
-  const clear = (
-    <a class="btn" href={at.path}>
-      Clear filters
-    </a>
-  )
-  return Object.keys(at.query).length > 0 ? (
-    <Empty action={clear}>No reseller matches these filters.</Empty>
-  ) : (
-    <Empty>
-      A reseller sells your servers to customers of its own. You decide which packages, where, and how many.
-    </Empty>
-  )
-}
 
 type StateProps = { of: Pick<Reseller, 'suspendedAt' | 'lockedAt'>; tag?: boolean }
 export const ResellerState = ({ of: { suspendedAt, lockedAt }, tag }: StateProps) => (
@@ -116,10 +107,11 @@ const ResellerTable = ({ resellers }: { resellers: readonly Reseller[] }) => (
     rows={resellers}
     idOf={(r) => r.id}
     stick
+    sortable
     columns={[
-      { title: 'Reseller', kind: 'name', width: 20, cell: (r) => <Name of={r} /> },
+      { title: 'Reseller', kind: 'name', width: 20, sort: 'name', cell: (r) => <Name of={r} /> },
       { title: 'State', kind: 'state', width: 12, cell: (r) => <ResellerState of={r} /> },
-      { title: 'E-mail', kind: 'addr', width: 20, cell: (r) => <span title={r.email}>{r.email}</span> },
+      { title: 'E-mail', kind: 'addr', width: 20, sort: 'email', cell: (r) => <span title={r.email}>{r.email}</span> },
       {
         title: 'Customers',
         kind: 'a',
@@ -135,7 +127,7 @@ const ResellerTable = ({ resellers }: { resellers: readonly Reseller[] }) => (
         cell: (r) => <Share used={r.used.servers} limit={r.quotas.servers} of="servers" />,
       },
       { title: 'Near a quota', kind: 'mid', width: 14, cell: (r) => <NearQuotas of={r} /> },
-      { title: 'Reseller since', kind: 'lo', width: 10, cell: (r) => <Time iso={r.createdAt} /> },
+      { title: 'Reseller since', kind: 'lo', width: 10, sort: '-createdAt', cell: (r) => <Time iso={r.createdAt} /> },
     ]}
   />
 )

@@ -26,7 +26,7 @@ export const poolsPage = page({
         sub={<span>Ranges that servers get their addresses from. A pool serves the nodes it is attached to.</span>}
       />
       {pools.data.length ? (
-        <Table label="Address pools" rows={pools.data} columns={columns} idOf={(p) => p.id} />
+        <Table label="Address pools" rows={pools.data} columns={columns} idOf={(p) => p.id} sortable />
       ) : (
         <Empty>There are no address pools yet. Without one, servers get no address.</Empty>
       )}
@@ -40,13 +40,14 @@ const columns: readonly Column<Pool>[] = [
     title: 'Pool',
     kind: 'name',
     width: 22,
+    sort: 'name',
     cell: (p) => (
       <Link to="/admin/ip-pools/{id}" params={{ id: p.id }} title={p.name}>
         {p.name}
       </Link>
     ),
   },
-  { title: 'Version', kind: 'state', width: 10, cell: (p) => `IPv${p.version}` },
+  { title: 'Version', kind: 'state', width: 10, sort: 'version', cell: (p) => `IPv${p.version}` },
   { title: 'Network', kind: 'addr', width: 18, cell: (p) => <span class="mono">{p.network}</span> },
   { title: 'Gateway', kind: 'mid', width: 16, cell: (p) => <span class="mono">{p.gateway}</span> },
   { title: 'Use', width: 24, cell: (p) => <PoolUse of={p} inline /> },

@@ -108,11 +108,17 @@ const Result = ({ of: text }: { of: string }) =>
   )
 
 const activityColumns: readonly Column<Activity>[] = [
-  { title: 'What', kind: 'name', cell: (l) => <What operation={l.operation} action={l.action} jobId={l.jobId} /> },
-  { title: 'Result', kind: 'state', cell: (l) => <Result of={l.result} /> },
-  { title: 'When', kind: 'addr', cell: (l) => <Moment iso={l.at} /> },
+  {
+    title: 'What',
+    kind: 'name',
+    width: 34,
+    cell: (l) => <What operation={l.operation} action={l.action} jobId={l.jobId} />,
+  },
+  { title: 'Result', kind: 'state', width: 14, cell: (l) => <Result of={l.result} /> },
+  { title: 'When', kind: 'addr', width: 16, cell: (l) => <Moment iso={l.at} /> },
   {
     title: 'Who',
+    width: 16,
     cell: (l) => (
       <>
         {l.who.you ? 'You' : l.who.name}
@@ -122,7 +128,7 @@ const activityColumns: readonly Column<Activity>[] = [
       </>
     ),
   },
-  { title: 'Target', cell: (l) => <TargetLink of={l} /> },
+  { title: 'Target', width: 12, cell: (l) => <TargetLink of={l} /> },
 ]
 
 /** Activity on the reader's own things. `target`: false where every line is about the same thing. */
@@ -137,11 +143,17 @@ export const ActivityTable = ({ lines, target = true }: { lines: readonly Activi
 )
 
 const auditColumns: readonly Column<Line>[] = [
-  { title: 'What', kind: 'name', cell: (l) => <What operation={l.operation} action={actionOf(l)} jobId={l.jobId} /> },
-  { title: 'Result', kind: 'state', cell: (l) => <Result of={l.result} /> },
-  { title: 'When', kind: 'addr', cell: (l) => <Moment iso={l.at} /> },
+  {
+    title: 'What',
+    kind: 'name',
+    width: 34,
+    cell: (l) => <What operation={l.operation} action={actionOf(l)} jobId={l.jobId} />,
+  },
+  { title: 'Result', kind: 'state', width: 14, cell: (l) => <Result of={l.result} /> },
+  { title: 'When', kind: 'addr', width: 16, cell: (l) => <Moment iso={l.at} /> },
   {
     title: 'Who',
+    width: 16,
     cell: (l) => (
       <>
         {l.actor.name}
@@ -151,8 +163,8 @@ const auditColumns: readonly Column<Line>[] = [
       </>
     ),
   },
-  { title: 'Target', cell: (l) => <TargetLink of={l} /> },
-  { title: 'Details', cell: (l) => <Details of={l} /> },
+  { title: 'Target', width: 12, cell: (l) => <TargetLink of={l} /> },
+  { title: 'Details', width: 8, cell: (l) => <Details of={l} /> },
 ]
 
 export const AuditTable = ({ lines }: { lines: readonly Line[] }) => (

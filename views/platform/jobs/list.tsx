@@ -2,13 +2,12 @@ import type { Answers } from '../../../src/kernel/web/page.ts'
 import { useAt } from '../../../src/kernel/web/page-context.ts'
 import { listJobs } from '../../../src/platform/jobs/jobs.ts'
 import { type Area, inEveryArea } from '../../components/area.ts'
-import { SomeOnly } from '../../components/filters.tsx'
 import { Head } from '../../components/head.tsx'
-import { Live } from '../../components/live.tsx'
+import { List } from '../../components/list.tsx'
 import { Empty } from '../../components/section.tsx'
-import { Pager, Tabs } from '../../components/table.tsx'
+import { Tabs } from '../../components/table.tsx'
 import { count } from '../../components/words.ts'
-import { JobTable } from './table.tsx'
+import { type Job, JobTable } from './table.tsx'
 
 const none: Record<string, string> = {
   running: 'No job is running.',
@@ -26,14 +25,10 @@ export const jobsPages = inEveryArea({
 
 function JobList({ jobs, area }: Answers<{ jobs: typeof listJobs }> & { area: Area }) {
   const { query } = useAt()
-  const narrowed = query['serverId'] || query['nodeId'] || query['kind']
+  const first = jobs.data[0]
   return (
     <>
-      <Head
-        title="Jobs"
-        state={<span class="muted">{count(jobs.total, 'job')}</span>}
-        sub={narrowed && <SomeOnly>Some jobs only.</SomeOnly>}
-      />
+      <Head title="Jobs" state={<span class="muted">{count(jobs.total, 'job')}</span>} />
       <Tabs
         label="Jobs by state"
         name="state"
@@ -44,17 +39,21 @@ function JobList({ jobs, area }: Answers<{ jobs: typeof listJobs }> & { area: Ar
           ['failed', 'Failed'],
         ]}
       />
-      <Live id="list" every={2} class="">
-        {jobs.data.length > 0 ? (
-          <JobTable jobs={jobs.data} area={area} />
-        ) : (
-          <Empty>
-            {none[query['state'] ?? ''] ??
-              'A job is work on a node: installing, starting, suspending. There is none yet.'}
-          </Empty>
-        )}
-      </Live>
-      <Pager of={jobs} />
+      <List
+        of={jobs}
+        noun="job"
+        every={2}
+        filters={(['serverId', 'nodeId', 'kind'] as const)
+          .filter((name) => query[name])
+          .map((name) => ({ name, label: narrowedBy[name], value: nameOf(first, name) ?? query[name] }))}
+        empty={<Empty>A job is work on a node: installing, starting, suspending. There is none yet.</Empty>}
+        emptyWhenFiltered={none[query['state'] ?? '']}
+      >
+        <JobTable jobs={jobs.data} area={area} sortable />
+      </List>
     </>
   )
 }
+
+const narrowedBy = { serverId: 'Server', nodeId: 'Node', kind: 'Kind' } as const
+const nameOf = (job: Job | undefined, name: keyof typeof narrowedBy) => (name === 'nodeId' ? job?.nodeName : undefined)

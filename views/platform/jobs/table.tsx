@@ -25,14 +25,15 @@ const Began = ({ of: j }: { of: Job }) => {
   )
 }
 
-type JobTableProps = { jobs: readonly Job[]; area: Area; server?: boolean; node?: boolean }
+type JobTableProps = { jobs: readonly Job[]; area: Area; server?: boolean; node?: boolean; sortable?: boolean }
 /** `server`, `node`: false where every job is about the same one. */
-export function JobTable({ jobs, area, server = true, node = true }: JobTableProps) {
+export function JobTable({ jobs, area, server = true, node = true, sortable }: JobTableProps) {
   const columns: (Column<Job> | false)[] = [
     {
       title: 'Job',
       kind: 'name',
       width: 34,
+      sort: 'title',
       cell: (j) => (
         <>
           <Link href={`${area}/jobs/${j.id}`} title={j.title}>
@@ -42,7 +43,7 @@ export function JobTable({ jobs, area, server = true, node = true }: JobTablePro
         </>
       ),
     },
-    { title: 'State', kind: 'state', width: 16, cell: (j) => <JobState of={j} /> },
+    { title: 'State', kind: 'state', width: 16, sort: 'state', cell: (j) => <JobState of={j} /> },
     { title: 'Step', kind: 'addr', width: 24, cell: stepOf },
     server &&
       area !== '' && {
@@ -58,11 +59,11 @@ export function JobTable({ jobs, area, server = true, node = true }: JobTablePro
         width: 12,
         cell: (j) => (j.nodeId ? <Link href={`/admin/nodes/${j.nodeId}`}>{j.nodeName}</Link> : '–'),
       },
-    { title: 'Started by', kind: 'a', width: 14, cell: (j) => j.startedBy.name },
-    { title: 'Began', kind: 'b', width: 14, cell: (j) => <Began of={j} /> },
+    { title: 'Started by', kind: 'a', width: 14, sort: 'startedBy', cell: (j) => j.startedBy.name },
+    { title: 'Began', kind: 'b', width: 14, sort: '-createdAt', cell: (j) => <Began of={j} /> },
   ]
   const shown = columns.filter((c): c is Column<Job> => c !== false)
-  return <Table label="Jobs" rows={jobs} columns={shown} idOf={(j) => j.id} />
+  return <Table label="Jobs" rows={jobs} columns={shown} idOf={(j) => j.id} sortable={sortable} />
 }
 
 /** Jobs as rows, for a narrow column. */

@@ -6,8 +6,8 @@ import { codesOf } from '../../../src/kernel/openapi/openapi.ts'
 import type { Registry } from '../../../src/kernel/registry.ts'
 import { noPage, page } from '../../../src/kernel/web/page.ts'
 import { useAt } from '../../../src/kernel/web/page-context.ts'
-import { Filters, FilterText } from '../../components/filters.tsx'
 import { Head } from '../../components/head.tsx'
+import { Filters } from '../../components/list.tsx'
 import { Empty, Section } from '../../components/section.tsx'
 import { count } from '../../components/words.ts'
 import { Entry } from './entry.tsx'
@@ -54,8 +54,10 @@ function Reference() {
   return (
     <>
       <ReferenceHead />
-      <Filters count={count(found.length, 'call')}>
-        <FilterText name="q" label="Search calls" placeholder="Path, word, scope or code" />
+      <Filters of={[{ name: 'q', label: 'Search calls', placeholder: 'Path, word, scope or code' }]}>
+        <span class="muted" role="status">
+          {count(found.length, 'call')}
+        </span>
       </Filters>
       {[...Map.groupBy(found, groupOf)].map(([group, calls]) => (
         <Section id={`group-${group}`} title={nameOf(group)} count={count(calls.length, 'call')}>

@@ -1,0 +1,60 @@
+// Lists as spreadsheets.
+import { stringify } from 'csv-stringify/sync'
+import type { Static, TSchema } from 'typebox'
+import type { Page } from './api/list.ts'
+import { type Operation, operation, type ReadContext, stream } from './api/operation.ts'
+
+/**
+ * A cell that a spreadsheet would take for a formula becomes text, also behind a semicolon: where people write decimal
+ * commas, a spreadsheet splits at semicolons, also inside quotes.
+ */
+export const harmless = (cell: string) => cell.replace(/(?<=(?:^|[;\t\r\n]) *)(?=[=+\-@\t\r])/g, "'")
+
+/** Lines of a spreadsheet, every cell quoted and none of them a formula. */
+export const csvLines = (rows: readonly (readonly string[])[]): string =>
+  stringify(
+    rows.map((row) => row.map(harmless)),
+    { quoted: true },
+  )
+
+type Row<A extends TSchema> = Static<A> extends { data: readonly (infer R)[] } ? R : never
+type Exported<A extends TSchema> = {
+  id: string
+  path: string
+  summary: string
+  columns: Readonly<Record<string, (row: Row<A>) => string | number | null>>
+}
+
+/**
+ * The operation that answers a list as a spreadsheet: the same rights and filters, all pages. Each page is its own
+ * read; one transaction would stay open until the client has read everything.
+ */
+export function csvOf<A extends TSchema>(list: Operation<unknown, any, A, 'GET'>, exported: Exported<A>) {
+  const { id, path, summary, columns } = exported
+  const { cursor: _, limit: __, ...query } = list.query ?? {}
+  const pages = { usual: list.pages!.most, most: list.pages!.most }
+  const cells = (row: Row<A>) => Object.values(columns).map((value) => String(value(row) ?? ''))
+  return operation({
+    id,
+    method: 'GET',
+    path,
+    summary,
+    access: list.access,
+    query,
+    produces: 'text/csv',
+    response: stream,
+    run(call: ReadContext) {
+      const read = (cursor: string | null) =>
+        list.run({ ...call, pages, query: { ...call.query, ...(cursor && { cursor }) } } as never) as Page<Row<A>>
+      const first = read(null)
+      return (function* () {
+        yield csvLines([Object.keys(columns), ...first.data.map(cells)])
+        for (let cursor = first.nextCursor; cursor; ) {
+          const page = read(cursor)
+          yield csvLines(page.data.map(cells))
+          cursor = page.nextCursor
+        }
+      })()
+    },
+  })
+}

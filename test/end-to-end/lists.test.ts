@@ -1,0 +1,133 @@
+// Lists as people use them in Chromium: sorting, pages, filters, columns that stay in view.
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import type { Browser, Page } from 'playwright-core'
+import { launch, look, open, type Screen } from '../support/browser.ts'
+import { type Everything, everything } from '../support/world/everything.ts'
+import { pagesFor } from '../support/world/pages.ts'
+
+let p: Everything
+let staff: ReturnType<typeof pagesFor>
+let browser: Browser
+let page: Page
+let complaints: string[]
+beforeAll(async () => {
+  p = await everything()
+  staff = pagesFor(p, p.owner)
+  browser = await launch()
+  const opened = await open(browser, undefined, staff.url.origin)
+  page = opened.page
+  complaints = opened.complaints
+  page.setDefaultTimeout(10_000)
+}, 60_000)
+afterAll(async () => {
+  expect(complaints).toEqual([])
+  await browser?.close()
+  await staff?.stop(true)
+  p?.close()
+})
+
+const namesShown = () => page.locator('tbody .name > a').allTextContents()
+
+describe('a list', () => {
+  test('is sorted by the title of a column, in reverse, and as it was', async () => {
+    await page.goto('/admin/servers')
+    const usual = await namesShown()
+    const title = page.getByRole('columnheader', { name: 'Server' })
+    await title.getByRole('link').click()
+    await page.waitForURL(/sort=name/)
+    expect(await title.getAttribute('aria-sort')).toBe('ascending')
+    expect(await namesShown()).toEqual(usual.toSorted())
+    await title.getByRole('link').click()
+    await page.waitForURL(/sort=-name/)
+    expect(await namesShown()).toEqual(usual.toSorted().toReversed())
+    await title.getByRole('link').click()
+    await page.waitForURL((url) => !url.search)
+    expect(await namesShown()).toEqual(usual)
+  })
+
+  test('says which rows a page has, and leads to the next and the previous one', async () => {
+    await page.goto('/admin/servers?limit=3&sort=name')
+    const all: string[] = []
+    for (const range of ['1–3 of 7', '4–6 of 7', '7–7 of 7']) {
+      expect(await page.locator('.tools [role=status]').textContent()).toBe(range)
+      expect(await page.locator('.pager.end b').textContent()).toBe(range)
+      all.push(...(await namesShown()))
+      if (all.length < 7)
+        await Promise.all([page.waitForNavigation(), page.getByRole('link', { name: 'Next page' }).click()])
+    }
+    expect(all).toEqual(all.toSorted())
+    expect(new Set(all).size).toBe(7)
+    for (const range of ['4–6 of 7', '1–3 of 7']) {
+      await Promise.all([page.waitForNavigation(), page.getByRole('link', { name: 'Previous page' }).click()])
+      expect(await page.locator('.pager.end b').textContent()).toBe(range)
+    }
+    expect(await page.getByRole('link', { name: 'Previous page' }).count()).toBe(0)
+  })
+
+  test('shows the filter that a link brought as a chip that removes it', async () => {
+    await page.goto(`/admin/servers?ownerId=${p.people.reseller.id}&status=running`)
+    expect(await namesShown()).toEqual(['rex01'])
+    await page.getByRole('link', { name: 'Owner: Rex Remove filter' }).click()
+    await page.waitForURL((url) => !url.searchParams.has('ownerId') && url.searchParams.get('status') === 'running')
+    await page.getByRole('link', { name: 'Remove filter State' }).click()
+    await page.waitForURL((url) => !url.search)
+    expect((await namesShown()).length).toBe(7)
+  })
+
+  test('is a spreadsheet with the same filter and order', async () => {
+    await page.goto('/admin/servers?status=running&sort=name')
+    const [file] = await Promise.all([page.waitForEvent('download'), page.getByRole('link', { name: 'CSV' }).click()])
+    const text = await Bun.file(await file.path()).text()
+    expect(
+      text
+        .trim()
+        .split('\n')
+        .map((line) => line.split(',')[1]),
+    ).toEqual(['"name"', '"db01"', '"rex01"'])
+  })
+})
+
+/** Last columns whose cells do not end inside of the page's surface, or that others cover. */
+const outside = () =>
+  page.evaluate(() => {
+    const surface = document.querySelector('main')!.getBoundingClientRect()
+    return [...document.querySelectorAll<HTMLElement>('.t tbody tr:first-child td')]
+      .filter((cell) => cell.getBoundingClientRect().width > 0)
+      .filter((cell) => {
+        const inner = [cell, ...cell.querySelectorAll<HTMLElement>('a, b, span, code, summary')]
+        return inner.some((it) => it.getBoundingClientRect().right > surface.right + 1) && cell.closest('.t') !== null
+      })
+      .map((cell) => cell.dataset['l'])
+  })
+
+describe('columns', () => {
+  beforeAll(() => {
+    const { $client } = p.db
+    const triggers = $client.query<{ name: string }, []>(
+      "SELECT name FROM sqlite_master WHERE type = 'trigger' AND tbl_name = 'audit'",
+    )
+    for (const { name } of triggers.all()) $client.run(`DROP TRIGGER ${name}`)
+    $client.run(`UPDATE audit SET from_address = '2001:0db8:85a3:1234:5678:8a2e:0370:7334',
+      result = 'second_factor_required'`)
+    $client.run("UPDATE workloads SET name = 'a-very-long-name-of-a-server-that-somebody-chose-for-it.example.com'")
+  })
+  const widths: Screen[] = [1280, 1024, 820].map((width) => ({ width, height: 900, scheme: 'light' }))
+  for (const { width, height } of widths)
+    test(`stay on the page at ${width} px, whatever a row holds`, async () => {
+      await page.setViewportSize({ width, height })
+      for (const path of ['/admin/audit', '/account/activity', '/admin/servers', '/admin/jobs', '/admin/customers']) {
+        await page.goto(path)
+        expect([path, await outside()]).toEqual([path, []])
+        const wide = await page.evaluate(
+          () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
+        )
+        expect([path, wide]).toEqual([path, 0])
+      }
+    })
+})
+
+test('a sorted and filtered list is clean for axe', async () => {
+  await page.setViewportSize({ width: 1280, height: 900 })
+  await page.goto('/admin/servers?limit=2&sort=owner&status=running')
+  expect(await look(page, 'list')).toEqual([])
+})

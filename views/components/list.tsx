@@ -1,0 +1,198 @@
+// Every list of the panel: filters above, where the page stands in the list, the rows, and the way on. Filters are the
+// page's address: a GET form that works without scripts, and whose result can be shared as a link.
+import type { ComponentChildren } from 'preact'
+import type { Operation } from '../../src/kernel/api/operation.ts'
+import { useAt } from '../../src/kernel/web/page-context.ts'
+import { pathOf } from './action.tsx'
+import { Icon } from './icon.tsx'
+import { Live } from './live.tsx'
+import { Empty } from './section.tsx'
+import { addressWith, type Listed, Pager, PagerButtons, rangeOf } from './table.tsx'
+import { count } from './words.ts'
+
+type ListProps = {
+  of: Listed
+  /** The word for a row, in the singular; `plural` where it does not end with an s. */
+  noun: string
+  plural?: string
+  filters?: readonly (Filter | false | undefined)[]
+  /** Fetched again every so many seconds; undefined: it does not change by itself. */
+  every?: number
+  /** Between the filters and the rows, e.g. tabs. */
+  above?: ComponentChildren
+  /** In place of the rows of a list that has none, whatever the filters. */
+  empty: ComponentChildren
+  /** Where the filters leave none, in other words. */
+  emptyWhenFiltered?: string | undefined
+  /** The table. */
+  children: ComponentChildren
+}
+
+export function List({ of, noun, plural, filters = [], every, above, empty, emptyWhenFiltered, children }: ListProps) {
+  const { query } = useAt()
+  const rows = of.data.length ? (
+    children
+  ) : isFiltered(query) ? (
+    <NothingFits words={emptyWhenFiltered ?? `No ${noun} matches these filters.`} />
+  ) : (
+    empty
+  )
+  return (
+    <>
+      {(filters.length > 0 || of.total > of.data.length) && (
+        <Filters of={filters}>
+          <PagerButtons of={of}>
+            <b role="status">{rangeOf(of) ?? count(of.total, noun, plural)}</b>
+          </PagerButtons>
+        </Filters>
+      )}
+      {above}
+      {every ? (
+        <Live id="list" every={every} class="">
+          {rows}
+        </Live>
+      ) : (
+        rows
+      )}
+      <Pager of={of} />
+    </>
+  )
+}
+
+function NothingFits({ words }: { words: string }) {
+  const at = useAt()
+  return (
+    <Empty
+      action={
+        <a class="btn" href={at.path} data-list="">
+          Clear filters
+        </a>
+      }
+    >
+      {words}
+    </Empty>
+  )
+}
+
+/** The list as the filters narrow it, all pages of it, as a file. Nothing for readers who may not fetch it. */
+export function Download({ op, label }: { op: Operation; label: string }) {
+  const at = useAt()
+  if (!at.may(op)) return null
+  const { cursor: _, limit: __, ...filters } = at.query
+  const query = new URLSearchParams(filters).toString()
+  return (
+    <a class="btn" href={pathOf(op, {}) + (query && `?${query}`)} download>
+      <Icon name="download" />
+      {label}
+    </a>
+  )
+}
+
+type Named = { name: string; label: string }
+/**
+ * Text with a placeholder, one of several `options`, a moment (`time`), or a filter without a field that a link brings:
+ * `value` is what it narrows the list to.
+ */
+export type Filter = Named &
+  (
+    | { placeholder: string }
+    | { options: readonly (readonly [value: string, words: string])[] }
+    | { time: true }
+    | { value: ComponentChildren }
+  )
+
+/** Does the page's address narrow the list? */
+export const isFiltered = (query: Readonly<Record<string, string>>): boolean =>
+  Object.entries(query).some(([name, value]) => !['cursor', 'limit', 'sort'].includes(name) && value)
+
+type FiltersProps = { of: readonly (Filter | false | undefined)[]; children: ComponentChildren }
+/** The form around the filters; each that is on has a link that removes it. `children`: what they leave. */
+export function Filters({ of, children }: FiltersProps) {
+  const at = useAt()
+  const filters = of.filter((filter) => !!filter)
+  const { sort } = at.query
+  return (
+    <form class="tools" role="search" action={at.path} method="get" data-filters="">
+      {filters.map((filter) => (
+        <FilterField of={filter} />
+      ))}
+      {sort && <input type="hidden" name="sort" value={sort} />}
+      {filters.some((filter) => !('value' in filter)) && <button class="btn">Filter</button>}
+      {isFiltered(at.query) && (
+        <a class="btn bare" href={at.path} data-list="">
+          Clear
+        </a>
+      )}
+      <span class="grow" />
+      {children}
+    </form>
+  )
+}
+
+function FilterField({ of: filter }: { of: Filter }) {
+  const value = useAt().query[filter.name] ?? ''
+  if ('value' in filter) return value ? <GivenFilter of={filter} value={value} words={filter.value} /> : null
+  return 'options' in filter ? (
+    <Choice {...filter} value={value} />
+  ) : 'time' in filter ? (
+    <label class="bar">
+      {filter.label}
+      <input name={filter.name} value={value} type="datetime-local" autocomplete="off" />
+    </label>
+  ) : (
+    <Text {...filter} value={value} />
+  )
+}
+
+const Text = ({ name, label, placeholder, value }: Named & { placeholder: string; value: string }) => (
+  <div class="search">
+    <Icon name="search" />
+    <label class="sr" for={`q-${name}`}>
+      {label}
+    </label>
+    <input id={`q-${name}`} name={name} value={value} placeholder={placeholder} type="search" autocomplete="off" />
+  </div>
+)
+
+type ChoiceProps = Named & { options: readonly (readonly [value: string, words: string])[]; value: string }
+/** A chip that is a select, filled where a choice is on; then a cross removes it. */
+const Choice = ({ name, label, options, value }: ChoiceProps) => (
+  <span class="bar">
+    <label class="sr" for={`q-${name}`}>
+      {label}
+    </label>
+    <select id={`q-${name}`} name={name} class={value ? 'chip on' : 'chip'} autocomplete="off">
+      <option value="">{label}: any</option>
+      {options.map(([option, words]) => (
+        <option value={option} selected={option === value}>
+          {option === value ? `${label}: ${words}` : words}
+        </option>
+      ))}
+    </select>
+    {value && <Remove name={name} label={label} />}
+  </span>
+)
+
+const Remove = ({ name, label }: Named) => {
+  const at = useAt()
+  return (
+    <a
+      class="btn bare ico s"
+      href={addressWith(at, { [name]: null })}
+      aria-label={`Remove filter ${label}`}
+      data-list=""
+    >
+      <Icon name="close" />
+    </a>
+  )
+}
+
+/** A filter that came with a link: it stays when the others change. */
+const GivenFilter = ({ of: { name, label }, value, words }: { of: Named; value: string; words: ComponentChildren }) => (
+  <a class="chip on" href={addressWith(useAt(), { [name]: null })} data-list="">
+    <input type="hidden" name={name} value={value} />
+    {label}: {words}
+    <Icon name="close" />
+    <span class="sr">Remove filter</span>
+  </a>
+)
