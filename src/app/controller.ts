@@ -31,8 +31,9 @@ import { answered, type IncomingRequest } from '../kernel/api/response.ts'
 import { named, type Secrets, secretsFromFile } from '../kernel/crypto/secrets.ts'
 import { type Clock, second } from '../kernel/db/clock.ts'
 import { keysInUse } from '../kernel/db/encrypted.ts'
+import { DatabaseUnavailable } from '../kernel/db/health.ts'
 import { DatabaseMissing, isEmptyDatabase, type Migration } from '../kernel/db/migrate.ts'
-import { type Db, openDb } from '../kernel/db/open.ts'
+import { type Db, openDb, whenHealed } from '../kernel/db/open.ts'
 import { RenderedRows } from '../kernel/db/rendered.ts'
 import { hostTime, SteadyClock } from '../kernel/db/steady-clock.ts'
 import type { Feature } from '../kernel/feature.ts'
@@ -308,6 +309,19 @@ export async function createController({
 
   const deliveries = new DeliveryQueue({ db, secrets: kept, clock }, registry.deliveries, failpoints)
   let stopSchedule = () => {}
+  /** A controller also starts on a full disk: it answers reads, and says this when there is space. */
+  let invited = false
+  const inviteFirstStaff = () => {
+    if (invited) return
+    try {
+      const token = setUpToken(db)
+      invited = true
+      if (token)
+        log.info(`No staff account yet. Make the first one here, once: ${config.publicUrl}/setup?token=${token}`)
+    } catch (error) {
+      if (!(error instanceof DatabaseUnavailable)) throw error
+    }
+  }
   return {
     db,
     hub,
@@ -334,9 +348,8 @@ export async function createController({
       runner.start()
       deliveries.start()
       stopSchedule = startSchedule(registry.schedule, { hub, runner, deliveries, db, app })
-      const token = setUpToken(db)
-      if (token)
-        log.info(`No staff account yet. Make the first one here, once: ${config.publicUrl}/setup?token=${token}`)
+      inviteFirstStaff()
+      whenHealed(db, inviteFirstStaff)
     },
     beginStop: () => void (restarting = true),
     /**

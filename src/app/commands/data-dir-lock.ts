@@ -57,7 +57,11 @@ export async function lockForController(dataDir: string): Promise<DataDirLock> {
     if (byCommands) lock = await lockDataDir(dataDir, 'exclusive', COMMAND_WAIT_MS)
   }
   if (!lock) throw new CannotStart('already_running', alreadyRunning(dataDir))
-  writeFileSync(pidFileOf(dataDir), `${process.pid}\n`, { mode: 0o600 })
+  try {
+    writeFileSync(pidFileOf(dataDir), `${process.pid}\n`, { mode: 0o600 })
+  } catch {
+    // A full disk: the process id is for the words of others only.
+  }
   return lock
 }
 

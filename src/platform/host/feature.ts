@@ -16,7 +16,7 @@ declare module '../../kernel/register.ts' {
 export const hostFeature = feature({
   name: 'host',
   operations: [getStatus, getPanelHost],
-  attention: [fullHost, unwritableDatabase, clockSet],
+  attention: [unwritableDatabase, fullHost, clockSet],
   schedule: [
     {
       everyMs: OBSERVED_EVERY_MS,

@@ -231,6 +231,7 @@ describe('S32: as processes', () => {
     it = await installation()
     file = `${it.dir}/secret.key`
     // An installation of an older Berth.
+    openDb(`${it.dir}/berth.db`).$client.close()
     writeFileSync(file, `${'5a'.repeat(32)}\n`, { mode: 0o600 })
     token = await it.staffToken()
     const db = openDb(`${it.dir}/berth.db`)
