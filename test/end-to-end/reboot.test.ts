@@ -208,6 +208,35 @@ describe('a node that loses its power while the controller is down', () => {
     expect(await domain('domstate', stopped)).toBe('shut off')
   }, 60_000)
 
+  test('starts its guests again after a restart of the container that it lives in: the kernel keeps its boot id', async () => {
+    const before = await node.must('cat', '/proc/sys/kernel/random/boot_id')
+    await node.cutPower()
+    await node.boot({ keepsBootId: true })
+    expect(await node.must('cat', '/proc/sys/kernel/random/boot_id')).toBe(before)
+    await answers(running, 'web01')
+    expect(await domain('domstate', stopped)).toBe('shut off')
+  }, 90_000)
+
+  test('starts a guest again whose process was killed, and says so in its activity and to staff', async () => {
+    const kill = async () => {
+      await node.must('kill', '-9', await node.must('pgrep', '-f', `guest=${running.serverId}`))
+      await live.until('the start', async () => (await domain('domstate', running)) === 'running', 60)
+    }
+    const crashes = async () =>
+      (await live.admin('audit.list', { target: running.serverId, operation: 'workloads.crashed' })).data
+    await kill()
+    await answers(running, 'web01')
+    const [line] = await live.until('the line', async () => ((await crashes()).length ? crashes() : undefined))
+    expect(line).toMatchObject({ details: { cause: 'ended', outcome: 'restarts' } })
+    await kill()
+    const { attention } = await live.until('what needs attention', async () => {
+      const overview = await live.admin('overview.get')
+      return overview.attention.some(({ what }: any) => what.startsWith('web01 ended unexpectedly')) && overview
+    })
+    expect(attention.map(({ what }: any) => what)).toContain('web01 ended unexpectedly 2 times in 24 hours.')
+    await answers(running, 'web01')
+  }, 180_000)
+
   test('obeys again: the one that was off starts, and all go without a trace', async () => {
     await power(stopped, 'start')
     expect(await domain('domstate', stopped)).toBe('running')

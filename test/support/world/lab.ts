@@ -49,11 +49,12 @@ export function labNode(name: string, { bridge, address }: Network, program: rea
     must: (...command: string[]) => must(...inside(command)),
 
     /**
-     * Switches it on, under a new boot id. Resolves when libvirt answers; the agent is on its way then, if it is
-     * enrolled.
+     * Switches it on, under a new boot id, or under that of the last boot as a container that is restarted. Resolves
+     * when libvirt answers; the agent is on its way then, if it is enrolled.
      */
-    async boot() {
-      bootId = crypto.randomUUID()
+    async boot({ keepsBootId = false } = {}) {
+      if (!keepsBootId) bootId = crypto.randomUUID()
+      rmSync(`${disk}/var/log/boots/${bootId}/machines`, { force: true })
       mkdirSync(`${disk}/var/log/boots/${bootId}`, { recursive: true })
       writeFileSync(`${disk}/boot_id`, `${bootId}\n`)
       // Should this test be killed, the node dies with it.
