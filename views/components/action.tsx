@@ -109,8 +109,6 @@ export type ActionProps = Calling & {
   of?: string
   /** The label is read and shown on hover only. */
   iconOnly?: boolean
-  /** The name by which a button for many rows (`data-press`) finds this one. */
-  does?: string
 }
 
 /**
@@ -119,13 +117,12 @@ export type ActionProps = Calling & {
  */
 export function Action(props: ActionProps) {
   const at = useAt()
-  const { op, params = {}, disabledReason, fields, confirm, iconOnly, label, does } = props
+  const { op, params = {}, disabledReason, fields, confirm, iconOnly, label } = props
   if (!at.may(op)) return null
   const look: Record<string, string> = {}
   const classes = lookOf(props)
   if (classes) look['class'] = classes
   if (iconOnly) look['title'] = label
-  if (does) look['data-does'] = does
   if (disabledReason)
     return (
       <button type="button" {...look} aria-disabled="true" title={disabledReason} data-why={disabledReason}>

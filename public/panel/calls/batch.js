@@ -1,23 +1,30 @@
-// Calls that are part of a batch. The sender collects the refusals; the page neither shows them nor is drawn again.
+// Calls that are part of a batch: the sender collects the refusals, and the page is drawn again once.
 // @ts-check
 
-/** @type {WeakMap<HTMLFormElement, (refusal: string) => void>} */
-const inBatch = new WeakMap()
+import { $ } from '../page/page.js'
 
-export const isInBatch = (/** @type {HTMLFormElement} */ form) => inBatch.has(form)
+export const newKey = () =>
+  Array.from(crypto.getRandomValues(new Uint8Array(16)), (b) => b.toString(16).padStart(2, '0')).join('')
 
-/** Sends the form; answers why it was refused, or nothing. */
-export const sendInBatch = (/** @type {HTMLFormElement} */ form) =>
-  new Promise((/** @type {(refusal: string) => void} */ answer) => {
-    inBatch.set(form, answer)
-    setTimeout(() => answer('no answer yet.'), 30_000)
-    form.requestSubmit()
-  })
+/** The headers of a call; a call that is sent again under the same key acts once. */
+export const headersOf = (/** @type {string} */ key) => ({
+  Accept: 'application/json',
+  'Content-Type': 'application/json',
+  'X-CSRF-Token': /** @type {HTMLMetaElement} */ ($('meta[name=csrf-token]')).content,
+  'Idempotency-Key': key,
+})
 
-/** Gives the sender of a batch its answer; false for a form that was sent alone. */
-export function answeredInBatch(/** @type {HTMLFormElement} */ form, /** @type {string} */ refusal) {
-  const answer = inBatch.get(form)
-  inBatch.delete(form)
-  answer?.(refusal)
-  return answer !== undefined
+/** Answers why the call was refused, or an empty text. */
+export async function call(/** @type {string} */ url, /** @type {object} */ body) {
+  try {
+    const answer = await fetch(url, {
+      method: 'POST',
+      headers: headersOf(newKey()),
+      body: JSON.stringify(body),
+      signal: AbortSignal.timeout(30_000),
+    })
+    return answer.ok ? '' : String((await answer.json()).error.message)
+  } catch {
+    return 'no answer yet.'
+  }
 }

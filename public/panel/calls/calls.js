@@ -4,7 +4,7 @@
 import { fill, toast, toastLater } from '../page/messages.js'
 import { $, $$, area, go } from '../page/page.js'
 import { answering, refresh } from '../page/redraw.js'
-import { answeredInBatch, isInBatch } from './batch.js'
+import { headersOf, newKey } from './batch.js'
 import { confirmFirst, waiting } from './confirm.js'
 import { clearErrors, refused } from './refusals.js'
 
@@ -66,29 +66,19 @@ document.addEventListener('htmx:before:request', (event) => {
   const { ctx } = /** @type {CustomEvent} */ (event).detail
   if (!isCall(ctx)) return
   const { request, sourceElement: form } = ctx
-  Object.assign(request.headers, {
-    Accept: 'application/json',
-    'X-CSRF-Token': /** @type {HTMLMetaElement} */ ($('meta[name=csrf-token]')).content,
-  })
-  if (request.method !== 'DELETE') {
-    request.headers['Content-Type'] = 'application/json'
-    request.body = JSON.stringify(bodyOf(form))
-  }
+  if (request.method !== 'DELETE') request.body = JSON.stringify(bodyOf(form))
   const kept = keys.get(form)
-  const key =
-    kept?.body === request.body
-      ? kept.key
-      : Array.from(crypto.getRandomValues(new Uint8Array(16)), (b) => b.toString(16).padStart(2, '0')).join('')
+  const key = kept?.body === request.body ? kept.key : newKey()
   keys.set(form, { body: request.body, key })
-  request.headers['Idempotency-Key'] = key
+  const { 'Content-Type': type, ...headers } = headersOf(key)
+  Object.assign(request.headers, headers, request.method !== 'DELETE' && { 'Content-Type': type })
 })
 
 document.addEventListener('htmx:after:request', (event) => {
   const { ctx } = /** @type {CustomEvent} */ (event).detail
   if (isCall(ctx)) {
     const answer = parsed(ctx.text)
-    if (answer?.error?.code === 'confirmation_required' && !isInBatch(ctx.sourceElement))
-      return confirmFirst(ctx.sourceElement)
+    if (answer?.error?.code === 'confirmation_required') return confirmFirst(ctx.sourceElement)
     keys.delete(ctx.sourceElement)
     if (ctx.response.status >= 400)
       refused(
@@ -133,7 +123,6 @@ export function parsed(/** @type {string} */ text) {
 }
 
 function succeeded(/** @type {HTMLFormElement} */ form, /** @type {any} */ answer) {
-  if (answeredInBatch(form, '')) return
   const {
     done,
     then,

@@ -3,7 +3,6 @@
 
 import { toast } from '../page/messages.js'
 import { $, $$, make } from '../page/page.js'
-import { answeredInBatch } from './batch.js'
 
 /** @typedef {{ code: string, message: string, details?: { fields?: { field: string, message: string }[] } }} Failure */
 /** @typedef {HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement} Input */
@@ -27,7 +26,6 @@ export function clearErrors(/** @type {HTMLElement} */ form) {
 export function refused(/** @type {HTMLFormElement} */ form, /** @type {Failure} */ { code, message, details }) {
   if (code === 'not_authenticated')
     message = 'You were signed out. Sign in again in another tab, reload this page, and repeat it.'
-  if (answeredInBatch(form, message)) return
   if (form.matches('.call')) return toast(message, { bad: true })
   clearErrors(form)
   const items = (details?.fields ?? []).map(({ field, message }) => {

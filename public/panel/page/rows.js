@@ -1,17 +1,20 @@
-// Ticked rows of a table, and the buttons that act on all of them.
+// Ticked rows of a table, and the actions for all of them. Each asks first, and says who cannot and why.
 // @ts-check
 
-import { sendInBatch } from '../calls/batch.js'
+import { call } from '../calls/batch.js'
 import { toast } from './messages.js'
-import { $, $$, around } from './page.js'
+import { $, $$, around, make } from './page.js'
 import { refresh } from './redraw.js'
 
 /** True while a batch runs: a second press is ignored until its summary. */
 let pressing = false
+/** The question that is open. @type {{ action: string, label: string, rows: { id: string, name: string }[] }} */
+let asked = { action: '', label: '', rows: [] }
 
 document.addEventListener('click', (event) => {
   const button = around(event, '[data-press]')
-  if (button && !pressing) pressAll(button.dataset['press'] ?? '', $('span', button)?.textContent ?? '')
+  if (button && !pressing) ask(button.dataset['press'] ?? '', $('span', button)?.textContent ?? '')
+  if (around(event, '[data-bulk]') && !pressing) pressAll()
   const all = /** @type {HTMLInputElement | null} */ (around(event, 'input[data-tick-all]'))
   const none = around(event, '[data-tick-none]')
   if (all) tickAll(all.checked)
@@ -37,21 +40,53 @@ function showChosen() {
   if (count) count.textContent = `${n} chosen`
 }
 
-/** Presses the button of each ticked row, one after the other, and shows one summary. */
-async function pressAll(/** @type {string} */ what, /** @type {string} */ label) {
-  const rows = ticked().map((tick) => /** @type {Element} */ (tick.closest('tr')).id)
-  if (!rows.length) return toast('Tick some rows first.')
+const servers = (/** @type {number} */ n) => `${n} ${n === 1 ? 'server' : 'servers'}`
+const question = () => /** @type {HTMLDialogElement} */ ($('#bulk'))
+
+/** Says how many it would be, and groups those that cannot by their reason. */
+function ask(/** @type {string} */ action, /** @type {string} */ label) {
+  asked = { action, label, rows: [] }
+  const { rows } = asked
+  /** @type {Map<string, string[]>} */
+  const cannot = new Map()
+  let out = 0
+  for (const tick of ticked()) {
+    const { id } = /** @type {Element} */ (tick.closest('tr'))
+    const name = $(`#${id} .name a`)?.textContent ?? ''
+    const why = JSON.parse(tick.dataset['tick'] ?? '{}')[action]
+    if (!why) rows.push({ id, name })
+    else {
+      cannot.set(why, [...(cannot.get(why) ?? []), name])
+      out++
+    }
+  }
+  const dialog = question()
+  const [title, words, list, go] = $$('h2, p, ul, [data-bulk]', dialog)
+  if (!title || !words || !list || !go) return
+  title.textContent = rows.length
+    ? `${label} ${servers(rows.length)}?`
+    : `${label}: not possible for ${out === 1 ? 'this server' : `these ${servers(out)}`}`
+  words.textContent = out ? `${out} cannot:` : ''
+  list.replaceChildren(...[...cannot].map(([why, names]) => make('li', {}, `${names.join(', ')}: ${why}`)))
+  go.textContent = label
+  go.hidden = !rows.length
+  dialog.showModal()
+  $('[data-close]', dialog)?.focus()
+}
+
+/** Calls for each server, one after the other, unticks all, and shows one summary. */
+async function pressAll() {
+  const { action, label, rows } = asked
+  const dialog = question()
   pressing = true
+  dialog.close()
   const refusals = []
-  for (const row of rows) {
-    // The list may have been drawn again since the batch began.
-    const button = /** @type {HTMLButtonElement | null} */ ($(`#${row} [data-does=${what}]`))
-    if (!button) continue
-    const name = $(`#${row} .name a`)?.textContent ?? ''
-    const why = button.dataset['why'] ?? (await sendInBatch(/** @type {HTMLFormElement} */ (button.form)))
+  for (const { id, name } of rows) {
+    const why = await call((dialog.dataset['url'] ?? '').replace('/./', `/${id}/`), { action })
     if (why) refusals.push(why.includes(name) ? why : `${name}: ${why}`)
   }
   pressing = false
+  tickAll(false)
   const begun = rows.length - refusals.length
   toast(`${label}: ${begun || 'none'} under way${refusals.length ? `, ${refusals.length} not` : ''}.`, {
     stays: true,

@@ -13,6 +13,7 @@ import type { Filter } from '../../components/list.tsx'
 import { Download, List } from '../../components/list.tsx'
 import { Empty } from '../../components/section.tsx'
 import { serverStates } from '../../components/state.tsx'
+import { Chosen, useTicks } from './bulk.tsx'
 import { type ListedServers, ServerTable } from './table.tsx'
 
 const exportsOf = { '/admin': exportAllServers, '/reseller': exportServers } as const
@@ -59,6 +60,7 @@ type ListProps = { servers: ListedServers; packages: Named; locations: Named; ar
 function ServerList({ servers, packages, locations, area }: ListProps) {
   const { query } = useAt()
   const first = servers.data[0]
+  const tick = useTicks(servers.data)
   return (
     <>
       <Head
@@ -85,8 +87,9 @@ function ServerList({ servers, packages, locations, area }: ListProps) {
         ]}
         empty={<NoServers area={area} />}
       >
-        <ServerTable servers={servers.data} area={area} records={recordsOf(servers)} sortable />
+        <ServerTable servers={servers.data} area={area} records={recordsOf(servers)} tick={tick} sortable />
       </List>
+      {tick && <Chosen />}
     </>
   )
 }

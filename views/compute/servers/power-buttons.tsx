@@ -30,7 +30,7 @@ export function PowerButton({ server: s, action, inRow = false }: PowerProps) {
       body={{ action }}
       disabledReason={reason && inRow ? `${s.name}: ${reason}` : reason}
       done={inRow ? `${s.name}: ${label.toLowerCase()} is under way` : `${label}: under way`}
-      {...(inRow && { of: s.name, inMenu: true, does: action })}
+      {...(inRow && { of: s.name, inMenu: true })}
     />
   )
 }

@@ -1,8 +1,8 @@
 // Lists that can be sorted: each by everything that it declares, from the first page to the last and back.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { type Operation, queryOf } from '../../src/kernel/api/operation.ts'
-import { type Everything, everything } from '../support/world/everything.ts'
-import { operations } from './toy-feature/every-feature.ts'
+import { type Operation, queryOf } from '../../../src/kernel/api/operation.ts'
+import { operations } from '../../every/toy-feature/every-feature.ts'
+import { type Everything, everything } from '../../support/world/everything.ts'
 
 let p: Everything
 beforeAll(async () => {
