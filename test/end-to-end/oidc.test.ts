@@ -29,10 +29,30 @@ afterAll(async () => {
   await live?.close()
 })
 
-test('a member of staff presses the button and is where they were going; a stranger is told no more than ' +
-  'that', async () => {
+test('a member of staff links the provider once; then its button leads to where they were going, and a stranger is told ' +
+  'to link', async () => {
   const { context, page, complaints } = await open(browser, screens[0]!, live.url)
   page.setDefaultTimeout(15_000)
+  await page.goto('/login?next=%2Faccount')
+  await page.getByLabel('E-mail address').fill('ada@example.com')
+  await page.getByLabel('Password').fill('seven green bicycles')
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click()
+  await page.waitForURL('**/account')
+  for (const { width, height, scheme } of screens) {
+    await page.setViewportSize({ width, height })
+    await page.emulateMedia({ colorScheme: scheme })
+    expect(await look(page, `account-not-linked-${width}-${scheme}`)).toEqual([])
+    expect(await sticksOut(page)).toBe(false)
+  }
+  await page.getByRole('button', { name: 'Link sign-in' }).click()
+  await page.getByRole('button', { name: 'Unlink' }).waitFor()
+  for (const { width, height, scheme } of screens) {
+    await page.setViewportSize({ width, height })
+    await page.emulateMedia({ colorScheme: scheme })
+    expect(await look(page, `account-linked-${width}-${scheme}`)).toEqual([])
+    expect(await sticksOut(page)).toBe(false)
+  }
+  await context.clearCookies()
   await page.goto('/admin/servers')
   await page.waitForURL('**/login?next=%2Fadmin%2Fservers')
   expect(await look(page, 'login-provider')).toEqual([])
@@ -43,7 +63,7 @@ test('a member of staff presses the button and is where they were going; a stran
   expect(names).not.toContain('panel-provider')
 
   await page.goto('/account')
-  await page.getByRole('heading', { name: 'Identity providers' }).waitFor()
+  await page.getByRole('heading', { name: 'Linked sign-in' }).waitFor()
   expect(await look(page, 'account-identities')).toEqual([])
 
   // The provider did not say that it had just asked, so the panel does before the settings change.
@@ -65,7 +85,7 @@ test('a member of staff presses the button and is where they were going; a stran
   await page.goto('/login')
   await page.getByRole('link', { name: 'Company account' }).click()
   await page.getByRole('alert').waitFor()
-  expect(await page.getByRole('alert').textContent()).toContain('No account here belongs to this sign-in')
+  expect(await page.getByRole('alert').textContent()).toContain('No account here is linked to this sign-in')
   expect(await look(page, 'login-provider-refused')).toEqual([])
   expect((await context.cookies()).map((c) => c.name)).not.toContain('panel')
   expect(complaints).toEqual([])

@@ -46,6 +46,7 @@ const notDone: Readonly<Record<string, string>> = {
   'setup.finish': 'there is staff already',
   'sessions.passkey': 'what an authenticator signs is good for one question',
   'passkeys.create': 'what an authenticator signs is good for one question',
+  'identities.link': 'a code of the provider is good once, and never kept',
   'sessions.from-provider': 'a code of the provider is good once, and never kept',
 }
 

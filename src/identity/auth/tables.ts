@@ -121,6 +121,10 @@ export const providerSignIns = sqliteTable('provider_sign_ins', {
   encrypted: text().notNull(),
   /** The page that the person wanted to open. */
   next: text(),
+  /** The account that is signed in and links the provider to itself; such a row signs nobody in. */
+  linkTo: text('link_to'),
+  /** The invitation that was opened: its account is linked, and signed in. */
+  invitationHash: text('invitation_hash'),
   createdAt: integer('created_at').notNull(),
   expiresAt: integer('expires_at').notNull(),
 })

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import { newId } from '../../../src/kernel/db/ids.ts'
 import { provider, unsigned, withHmac } from '../../support/provider.ts'
 import { type Panel, panel, type Who } from '../../support/world/panel.ts'
 
@@ -19,6 +20,7 @@ async function shop(kinds: string[] = everybody) {
   const cal = p.account('customer', 'Cal')
   const email = emailOf(p, cal.id)
   idp.is({ sub: 'cal-1', email, email_verified: true })
+  link(p, cal.id, idp.issuer, 'cal-1')
   return Object.assign(p, {
     idp,
     staffMember: staff,
@@ -31,6 +33,14 @@ async function shop(kinds: string[] = everybody) {
 }
 type Shop = Awaited<ReturnType<typeof shop>>
 
+/** As its holder did once. */
+const link = (p: Panel, accountId: string, issuer: string, subject: string) =>
+  p.db.$client.run('INSERT INTO account_identities VALUES (?, ?, ?, ?, 1, 1)', [
+    newId('idn'),
+    accountId,
+    issuer,
+    subject,
+  ])
 const emailOf = (p: Panel, id: string) =>
   (p.db.$client.query('SELECT email FROM accounts WHERE id = ?').get(id) as { email: string }).email
 const rows = (p: Panel, table: string) => p.db.$client.query<any, []>(`SELECT * FROM ${table}`).all()
@@ -114,7 +124,7 @@ describe('signing in through a provider', () => {
       response_type: 'code',
       client_id: 'berth',
       redirect_uri: 'https://panel.test/login/oidc',
-      scope: 'openid email',
+      scope: 'openid',
       code_challenge_method: 'S256',
     })
     for (const name of ['state', 'nonce', 'code_challenge']) expect(asked.get(name)).toMatch(/^[\w-]{43}$/)
@@ -144,12 +154,11 @@ describe('signing in through a provider', () => {
   test('knows the person by the provider’s identifier from then on, whatever becomes of the addresses', async () => {
     using p = await shop()
     await walk(p)
-    expect(rows(p, 'deliveries')).toMatchObject([{ recipient: p.cal.email }])
     p.idp.is({ sub: 'cal-1', email: 'other@example.net', email_verified: false })
     expect((await walk(p)).body.accountId).toBe(p.cal.id)
     p.db.$client.run("UPDATE accounts SET email = 'new@customer.test' WHERE id = ?", [p.cal.id])
     expect((await walk(p)).body.accountId).toBe(p.cal.id)
-    expect([rows(p, 'account_identities').length, rows(p, 'deliveries').length]).toEqual([1, 1])
+    expect([rows(p, 'account_identities').length, rows(p, 'deliveries').length]).toEqual([1, 0])
   })
 
   test('asks for the second factor afterwards, as after a password', async () => {
@@ -456,50 +465,137 @@ describe('who has no account here that may come this way', () => {
       401,
       {
         code: 'sign_in_failed',
-        message: 'No account here belongs to this sign-in. Sign in with your password, or ask whoever runs this panel.',
+        message:
+          'No account here is linked to this sign-in. Sign in with your password once and link it under Account. ' +
+          'If you have no password yet, open your invitation.',
       },
       null,
     ])
     expect(lastLine(p)).toMatchObject({ result: 'sign_in_failed', details: { reason } })
     expect(untouched(p)).toBe(before)
   }
-  test('is told the same, and gets none: an unknown address', async () => {
+  test('is told the same, and gets none, whatever address the provider vouches for: also an owner’s', async () => {
     using p = await shop()
-    p.idp.is({ sub: 'x', email: 'nobody@example.com', email_verified: true })
-    await stranger(p, 'no_account')
-  })
-  test('an address that the provider has not verified, or only says so in other words', async () => {
-    using p = await shop()
-    for (const email_verified of [false, undefined, 'true', 1]) {
-      p.idp.is({ sub: 'cal-1', email: p.cal.email, email_verified })
-      await stranger(p, 'email_not_verified')
+    for (const { id } of [p.staffMember, p.account('reseller', 'Rita'), p.account('customer', 'Bo'), p.cal]) {
+      p.idp.is({ sub: `new-${id}`, email: emailOf(p, id), email_verified: true })
+      await stranger(p, 'not_linked')
     }
+    p.idp.is({ sub: 'x', email: 'nobody@example.com', email_verified: true })
+    await stranger(p, 'not_linked')
   })
   test('a kind of account that is not among those, also when it was linked before', async () => {
     using p = await shop()
-    await walk(p)
     await p.admin('PUT', '/admin/settings/sign-in', { ...p.idp.settings, issuer: p.idp.issuer, for: ['staff'] })
-    await stranger(p, 'kind_not_allowed')
-    p.idp.is({ sub: 'rita', email: emailOf(p, p.account('reseller', 'Rita').id), email_verified: true })
     await stranger(p, 'kind_not_allowed')
   })
   test('staff who left', async () => {
     using p = await shop()
     const gone = p.staff()
+    link(p, gone.id, p.idp.issuer, 'gone')
     p.idp.is({ sub: 'gone', email: emailOf(p, gone.id), email_verified: true })
     p.db.$client.run('UPDATE accounts SET disabled_at = 1 WHERE id = ?', [gone.id])
     await stranger(p, 'account_disabled')
   })
-  test('whoever has at the provider now the address of somebody who is linked', async () => {
+})
+
+describe('S50: a provider is linked', () => {
+  type Answer = { status: number; body: any; headers: Headers }
+  const at = '/account/identities'
+  const depart = async (p: Shop, who: Who): Promise<{ url: string; cookie: string }> => {
+    const { status, body, headers } = await p.call(who, 'POST', `${at}/begin`)
+    expect(status).toBe(200)
+    return { url: body.url, cookie: headers.get('Set-Cookie')!.split(';')[0]! }
+  }
+  const come = async (p: Shop, who: Who, { url, cookie }: { url: string; cookie: string }): Promise<Answer> => {
+    const { code, state } = await visit(url)
+    return p.call(who, 'POST', at, { code, state }, { Cookie: `__Host-panel=${who.cookie}; ${cookie}` })
+  }
+  const code = ({ status, body }: Answer) => `${status} ${body.error?.code ?? ''}`.trim()
+
+  test('by its holder who is signed in; they are mailed, and it signs them in from then on', async () => {
     using p = await shop()
-    await walk(p)
-    p.idp.is({ sub: 'another-person', email: p.cal.email, email_verified: true })
-    await stranger(p, 'linked_to_another')
+    const bo = p.account('customer', 'Bo')
+    p.idp.is({ sub: 'bo-1', email: 'anything@example.net', email_verified: false })
+    expect((await walk(p)).body.error.message).toContain('Sign in with your password once and link it under Account')
+    const left = await depart(p, bo)
+    expect(new URL(left.url).searchParams.get('state')).toStartWith('link.')
+    expect(new URL(left.url).searchParams.get('prompt')).toBe('login')
+    expect(code(await come(p, bo, left))).toBe('201')
+    expect(rows(p, 'deliveries')).toMatchObject([{ recipient: emailOf(p, bo.id) }])
+    expect((await walk(p)).body.accountId).toBe(bo.id)
+    expect(code(await p.call(bo, 'POST', `${at}/begin`))).toBe('409 already_done')
+  })
+  test('by nobody else: another account, a visitor, a token, a session that did not confirm, or an answer to a sign-in', async () => {
+    using p = await shop()
+    const [bo, eve] = [p.account('customer', 'Bo'), p.account('customer', 'Eve')]
+    p.idp.is({ sub: 'eve-1', email: emailOf(p, bo.id), email_verified: true })
+    const before = untouched(p)
+    expect(code(await come(p, eve, await depart(p, bo)))).toBe('401 sign_in_failed')
+    const mine = await depart(p, eve)
+    expect((await finish(p, mine.cookie, await visit(mine.url))).status).toBe(401)
+    const signing = await begin(p)
+    expect(code(await come(p, eve, { url: signing.location, cookie: signing.cookie }))).toBe('401 sign_in_failed')
+    expect(untouched(p)).toBe(before)
+    expect(code(await p.call(p.token(eve.id), 'POST', `${at}/begin`))).toBe('403 token_not_allowed')
+    p.turnClock(11 * 60_000)
+    expect(code(await p.call(eve, 'POST', `${at}/begin`))).toBe('403 confirmation_required')
+    expect(rows(p, 'account_identities').length).toBe(1)
+  })
+  test('to one account at most, and only of a kind that may come this way', async () => {
+    using p = await shop(['customer'])
+    const bo = p.account('customer', 'Bo')
+    const before = rows(p, 'account_identities')
+    expect(code(await come(p, bo, await depart(p, bo)))).toBe('409 already_done')
+    expect(code(await p.call(p.staffMember, 'POST', `${at}/begin`))).toBe('409 not_possible')
+    expect(rows(p, 'account_identities')).toEqual(before)
+  })
+  test('at an invitation that was opened, which is used up and needs no password', async () => {
+    using p = await shop()
+    const { body } = await p.call(p.staffMember, 'POST', '/admin/customers', {
+      name: 'Dee',
+      email: 'dee@example.com',
+      invite: true,
+    })
+    const token = /\/welcome\/([\w-]{43})/.exec(p.mailed().find((mail) => mail.to === 'dee@example.com')!.text)![1]!
+    const page = await (await p.controller.router.fetch(new Request(`http://localhost/welcome/${token}`))).text()
+    expect(page).toContain('Or use an account that you have elsewhere')
+    p.idp.is({ sub: 'dee-1', email: 'other@example.net' })
+    const from = { Origin: 'https://panel.test' }
+    const start = async (invitation: string) => {
+      const { status, body, headers } = await p.call(undefined, 'POST', '/sessions/provider', { invitation }, from)
+      return status === 200 ? { url: body.url, cookie: headers.get('Set-Cookie')!.split(';')[0]! } : body.error.code
+    }
+    expect(await start('x'.repeat(43))).toBe('link_not_valid')
+    const [first, second] = [await start(token), await start(token)]
+    const done = await finish(p, first.cookie, await visit(first.url))
+    expect([done.status, done.body.accountId]).toEqual([201, body.id])
+    expect((await walk(p)).body.accountId).toBe(body.id)
+    expect((await finish(p, second.cookie, await visit(second.url))).status).toBe(401)
+    expect(lastLine(p).details).toMatchObject({ reason: 'invitation_not_valid' })
+    expect(await start(token)).toBe('link_not_valid')
+  })
+  test('on the account page, which offers it only to whom it is for', async () => {
+    using p = await shop(['staff'])
+    const page = async ({ cookie }: Who, path = '/account') =>
+      (
+        await p.controller.router.fetch(
+          new Request(`http://localhost${path}`, { headers: { Cookie: `__Host-panel=${cookie}` } }),
+        )
+      ).text()
+    expect(await page(p.staffMember)).toContain('Link sign-in')
+    expect(await page(p.account('customer', 'Bo'))).not.toContain('Linked sign-in')
+    expect(await page(p.cal)).toContain('Unlink')
+    expect(await page(p.staffMember, '/login/oidc?code=a&state=link.b')).toContain(
+      'hx-post="/api/v1/account/identities"',
+    )
+    expect(await page(p.staffMember, '/login/oidc?code=a&state=b')).toContain(
+      'hx-post="/api/v1/sessions/from-provider"',
+    )
   })
 })
 
 describe('the own identities', () => {
-  test('are listed; unlinking one ends other sessions, and next time the e-mail address counts again', async () => {
+  test('are listed; unlinking one ends other sessions, and it signs nobody in any more, whatever its address', async () => {
     using p = await shop()
     p.idp.is({ sub: 'cal-1', email: p.cal.email, email_verified: true, auth_time: p.now() / 1000 })
     const me = sessionIn(p, (await walk(p)).headers)
@@ -510,7 +606,9 @@ describe('the own identities', () => {
     expect([(await p.call(me, 'GET', '/account')).status, (await p.call(p.cal, 'GET', '/account')).status]).toEqual([
       200, 401,
     ])
-    p.idp.is({ sub: 'cal-2', email: p.cal.email, email_verified: true })
-    expect((await walk(p)).body.accountId).toBe(p.cal.id)
+    for (const sub of ['cal-1', 'cal-2']) {
+      p.idp.is({ sub, email: p.cal.email, email_verified: true })
+      expect((await walk(p)).status).toBe(401)
+    }
   })
 })

@@ -116,7 +116,8 @@ describe('S22: a support session', () => {
     const own = [
       'account.password account.email account.update',
       'totp.begin totp.confirm totp.remove second-factor.get recovery-codes.create',
-      'passkeys.begin passkeys.create passkeys.rename passkeys.remove identities.remove',
+      'passkeys.begin passkeys.create passkeys.rename passkeys.remove',
+      'identities.begin-link identities.link identities.remove',
       'sessions.list sessions.end-one sessions.end-others sessions.confirm sessions.confirm-passkey',
       'tokens.list tokens.create tokens.rotate tokens.revoke',
       'ssh-keys.create ssh-keys.update ssh-keys.remove',

@@ -121,6 +121,7 @@ describe('S32: after a rotation', () => {
     )
     // The way to the identity provider and back was begun before it.
     p.idp.is({ sub: 'cal-1', email: p.cal.email, email_verified: true })
+    p.db.$client.run("INSERT INTO account_identities VALUES ('idn_1', ?, ?, 'cal-1', 1, 1)", [p.cal.id, p.idp.issuer])
     const back = new URL((await fetch(p.going.body.url, { redirect: 'manual' })).headers.get('Location')!).searchParams
     const Cookie = `__Host-panel-provider=${cookiesOf(p.going)['__Host-panel-provider']}`
     const came = await p.call(
@@ -142,7 +143,7 @@ describe('S32: after a rotation', () => {
     p.db.$client.run(
       "UPDATE settings SET value = replace(value, 'k1.', '2026-01-31-00c0ffee.') WHERE value LIKE '\"k1.%'",
     )
-    expect((await p.call(undefined, 'GET', '/sessions/provider')).body).toEqual({ label: null })
+    expect((await p.call(undefined, 'GET', '/sessions/provider')).body).toEqual({ label: null, linkable: false })
     expect((await p.call(p.owner, 'GET', '/admin/settings/sign-in')).body).toMatchObject({ issuer: null })
     await p.post.serve(p)
     expect((await p.call(p.owner, 'DELETE', '/admin/settings/sign-in')).status).toBe(200)

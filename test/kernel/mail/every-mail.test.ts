@@ -104,19 +104,17 @@ const ways: Record<string, () => Promise<[subject: string, to: string, leadsTo?:
     await must(p.account('customer', 'Host'), 'POST', '/team', { email: 'guest@example.com', role: 'view' })
     return ['Host invites you to their servers', 'guest@example.com', /^\/join\?token=[\w-]{43}$/]
   },
-  'src/identity/auth/identity-provider/oidc.ts': async () => {
+  'src/identity/auth/identity-provider/visit.ts': async () => {
     const idp = await provider(p.now)
     await must(p.owner, 'PUT', '/admin/settings/sign-in', { ...idp.settings, issuer: idp.issuer, for: ['customer'] })
-    const { id } = p.account('customer', 'Cal')
-    idp.is({ sub: 'cal-1', email: addressOf(id), email_verified: true })
-    const start = await p.controller.router.fetch(new Request('http://localhost/login/oidc/start'))
-    const back = new URL((await fetch(start.headers.get('Location')!, { redirect: 'manual' })).headers.get('Location')!)
-      .searchParams
+    const cal = p.account('customer', 'Cal')
+    const { body, headers } = await p.call(cal, 'POST', '/account/identities/begin')
+    const back = new URL((await fetch(body.url, { redirect: 'manual' })).headers.get('Location')!).searchParams
+    const Cookie = `__Host-panel=${cal.cookie}; ${headers.get('Set-Cookie')!.split(';')[0]}`
     const proof = { code: back.get('code'), state: back.get('state') }
-    const from = { Cookie: start.headers.get('Set-Cookie')!.split(';')[0]!, Origin: 'https://panel.test' }
-    expect((await p.call(undefined, 'POST', '/sessions/from-provider', proof, from)).status).toBe(201)
+    expect((await p.call(cal, 'POST', '/account/identities', proof, { Cookie })).status).toBe(201)
     idp.stop()
-    return ['Another way to sign in to your account', addressOf(id)]
+    return ['Another way to sign in to your account', addressOf(cal.id)]
   },
 }
 

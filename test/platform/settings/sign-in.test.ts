@@ -30,16 +30,19 @@ describe('the identity provider', () => {
       hasSecret: false,
       redirectUrl: 'https://panel.test/login/oidc',
     })
-    expect((await p.call(undefined, 'GET', '/sessions/provider')).body).toEqual({ label: null })
+    expect((await p.call(undefined, 'GET', '/sessions/provider')).body).toEqual({ label: null, linkable: false })
     const { status, body } = await p.set(p.full)
     expect([status, body.hasSecret]).toEqual([200, true])
     expect(JSON.stringify(body)).not.toContain('s3cret')
     expect(JSON.stringify(p.db.$client.query('SELECT * FROM settings').all())).not.toContain('berth')
     expect(JSON.stringify(p.auditLines())).not.toContain('s3cret')
     expect(JSON.stringify(p.auditLines().at(-1))).toContain(p.idp.issuer)
-    expect((await p.call(undefined, 'GET', '/sessions/provider')).body).toEqual({ label: 'Sign in with Example' })
+    expect((await p.call(undefined, 'GET', '/sessions/provider')).body).toEqual({
+      label: 'Sign in with Example',
+      linkable: false,
+    })
     expect((await p.call(p.owner, 'DELETE', path)).status).toBe(200)
-    expect((await p.call(undefined, 'GET', '/sessions/provider')).body).toEqual({ label: null })
+    expect((await p.call(undefined, 'GET', '/sessions/provider')).body).toEqual({ label: null, linkable: false })
     expect((await p.call(undefined, 'POST', '/sessions/provider', {})).body.error.code).toBe('not_possible')
   })
 

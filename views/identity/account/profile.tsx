@@ -13,9 +13,9 @@ import { Field, NewPassword, Select, Username } from '../../components/field.tsx
 import { Head } from '../../components/head.tsx'
 import { Copyable, Facts, Note, Section } from '../../components/section.tsx'
 import { Moment, Time } from '../../components/time.tsx'
-import { Identities } from '../sign-in/identity-provider.tsx'
+import { Identities, provider } from '../sign-in/identity-provider.tsx'
 
-const reads = { account: getOwnAccount, identities: reading(listIdentities, () => ({})) }
+const reads = { account: getOwnAccount, identities: reading(listIdentities, () => ({})), provider }
 type Account = Answers<typeof reads>['account']
 
 export const profilePage = page({
@@ -23,7 +23,7 @@ export const profilePage = page({
   reads,
   title: 'Account',
   nav: 'account',
-  view: ({ account, identities }) => (
+  view: ({ account, identities, provider }) => (
     <>
       <Head title="Account" />
       {account.lockedAt && <Locked at={account.lockedAt} reason={account.lockReason} />}
@@ -31,7 +31,7 @@ export const profilePage = page({
         <Profile account={account} />
         <SigningIn account={account} />
       </div>
-      <Identities of={identities.data} />
+      <Identities of={identities.data} provider={provider} hasPassword={account.hasPassword} />
     </>
   ),
 })

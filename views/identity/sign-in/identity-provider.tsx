@@ -1,9 +1,18 @@
 // Signing in through the identity provider: the button, and the page that the provider sends people back to.
 import { type listIdentities, removeIdentity } from '../../../src/identity/auth/identity-provider/identities.ts'
-import { completeProviderSignIn, getProvider, START_PATH } from '../../../src/identity/auth/identity-provider/oidc.ts'
+import { beginLink, linkIdentity } from '../../../src/identity/auth/identity-provider/link.ts'
+import {
+  beginProviderSignIn,
+  completeProviderSignIn,
+  getProvider,
+  START_PATH,
+} from '../../../src/identity/auth/identity-provider/oidc.ts'
 import { CALLBACK_PAGE } from '../../../src/identity/auth/identity-provider/provider-setting.ts'
+import { LINKING } from '../../../src/identity/auth/identity-provider/visit.ts'
 import { type Answers, page, reading } from '../../../src/kernel/web/page.ts'
+import { useAt } from '../../../src/kernel/web/page-context.ts'
 import { Action, CallForm } from '../../components/action.tsx'
+import { Icon } from '../../components/icon.tsx'
 import { Note, Section } from '../../components/section.tsx'
 import { Table } from '../../components/table.tsx'
 import { Time } from '../../components/time.tsx'
@@ -55,7 +64,19 @@ export const providerPage = page({
 
 type ReturnProps = Record<'code' | 'state' | 'iss', string | undefined>
 const Return = ({ code, state, iss }: ReturnProps) =>
-  code && state ? (
+  code && state?.startsWith(LINKING) ? (
+    <CallForm
+      op={linkIdentity}
+      body={{ code, state, ...(iss && { iss }) }}
+      done="The sign-in is linked to your account"
+      leadsTo="/account#identities"
+      class="stack"
+      atOnce
+    >
+      <p class="muted">The sign-in service has sent you back. If nothing happens, press the button.</p>
+      <button class="btn">Link to my account</button>
+    </CallForm>
+  ) : code && state ? (
     <CallForm
       op={completeProviderSignIn}
       body={{ code, state, ...(iss && { iss }) }}
@@ -73,52 +94,88 @@ const Return = ({ code, state, iss }: ReturnProps) =>
 type Identity = Answers<{ i: typeof listIdentities }>['i']['data'][number]
 const hostOf = (identity: Identity) => new URL(identity.issuer).host
 
-/** Nothing while the account has none. */
-export const Identities = ({ of: identities }: { of: readonly Identity[] }) =>
-  identities.length > 0 ? (
+type IdentitiesProps = { of: readonly Identity[]; provider: Provider; hasPassword: boolean }
+/** Nothing where the account has none and may link none. */
+export function Identities({ of: identities, provider, hasPassword }: IdentitiesProps) {
+  if (!identities.length && !provider.linkable) return null
+  return (
     <Section
       id="identities"
-      title="Identity providers"
-      words="You can sign in through these as well as with your password."
-      flush
+      title="Linked sign-in"
+      words="An account at the identity provider that signs you in here, once you have linked it."
+      actions={provider.linkable && !identities.length && <LinkButton of={provider} />}
+      flush={identities.length > 0}
     >
-      <Table
-        label="Identity providers"
-        rows={identities}
-        idOf={(i) => i.id}
-        flow
-        columns={[
-          {
-            title: 'Provider',
-            kind: 'name',
-            cell: (i) => (
-              <>
-                <b>{hostOf(i)}</b>
-                <small class="mono">{i.subject}</small>
-              </>
-            ),
-          },
-          { title: 'Linked', kind: 'wide', cell: (i) => <Time iso={i.createdAt} /> },
-          { title: 'Last used', kind: 'wide', cell: (i) => <Time iso={i.usedAt} /> },
-          { title: 'Actions', kind: 'more', cell: (i) => <Unlink of={i} /> },
-        ]}
-      />
+      {identities.length > 0 ? (
+        <IdentityTable of={identities} hasPassword={hasPassword} />
+      ) : (
+        <p class="muted">
+          Nothing is linked. The button takes you to the sign-in service and back; from then on "{provider.label}" signs
+          you in.
+        </p>
+      )}
     </Section>
+  )
+}
+
+const LinkButton = ({ of: { label } }: { of: Provider }) =>
+  useAt().may(beginLink) ? (
+    <CallForm op={beginLink} leadsTo="{url}" class="call">
+      <button class="btn">
+        <Icon name="plus" />
+        <span>Link sign-in</span>
+        <span class="sr"> with {label}</span>
+      </button>
+    </CallForm>
   ) : null
 
-const Unlink = ({ of: identity }: { of: Identity }) => (
+/** On the page of an invitation: the person signs in at the provider instead of choosing a password. */
+export const AcceptWithProvider = ({ of: { label }, invitation }: { of: Provider; invitation: string }) =>
+  label === null ? null : (
+    <CallForm op={beginProviderSignIn} body={{ invitation }} leadsTo="{url}" class="stack">
+      <p class="muted">Or use an account that you have elsewhere. It is linked to your account here.</p>
+      <button class="btn">{label}</button>
+    </CallForm>
+  )
+
+const IdentityTable = ({ of: identities, hasPassword }: { of: readonly Identity[]; hasPassword: boolean }) => (
+  <Table
+    label="Linked sign-in"
+    rows={identities}
+    idOf={(i) => i.id}
+    flow
+    columns={[
+      {
+        title: 'Provider',
+        kind: 'name',
+        cell: (i) => (
+          <>
+            <b>{hostOf(i)}</b>
+            <small class="mono">{i.subject}</small>
+          </>
+        ),
+      },
+      { title: 'Linked', kind: 'wide', cell: (i) => <Time iso={i.createdAt} /> },
+      { title: 'Last used', kind: 'wide', cell: (i) => <Time iso={i.usedAt} /> },
+      { title: 'Actions', kind: 'more', cell: (i) => <Unlink of={i} hasPassword={hasPassword} /> },
+    ]}
+  />
+)
+
+const Unlink = ({ of: identity, hasPassword }: { of: Identity; hasPassword: boolean }) => (
   <Action
     op={removeIdentity}
     params={{ id: identity.id }}
     label="Unlink"
     of={hostOf(identity)}
     small
-    done="The identity provider is unlinked"
+    done="The sign-in is unlinked"
     confirm={{
       keep: 'Keep link',
       consequences: [
         'This signs you out everywhere else.',
-        'If the provider still has the same e-mail address as this account, signing in there links it again.',
+        'The provider signs you in here only after you have linked it again.',
+        !hasPassword && 'Your account has no password. You then sign in with a link that we mail you.',
       ],
     }}
   />

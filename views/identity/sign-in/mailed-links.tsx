@@ -9,18 +9,22 @@ import { type At, page } from '../../../src/kernel/web/page.ts'
 import { useAt } from '../../../src/kernel/web/page-context.ts'
 import { CallForm } from '../../components/action.tsx'
 import { Field, NewPassword, Username } from '../../components/field.tsx'
+import { AcceptWithProvider, provider } from './identity-provider.tsx'
 
 const tokenIn = ({ params }: At) => ({ token: params['token'] ?? '' })
 
 export const welcomePage = page({
   path: `${purposes.welcome.page}{token}`,
   open: true,
-  reads: {},
+  reads: { provider },
   title: 'Welcome',
-  view: () => (
-    <ChoosePassword title="Welcome" button="Set password and sign in">
-      Choose a password for your account. Your user name is the e-mail address that received this link.
-    </ChoosePassword>
+  view: ({ provider, at }) => (
+    <>
+      <ChoosePassword title="Welcome" button="Set password and sign in">
+        Choose a password for your account. Your user name is the e-mail address that received this link.
+      </ChoosePassword>
+      <AcceptWithProvider of={provider} invitation={tokenIn(at).token} />
+    </>
   ),
 })
 

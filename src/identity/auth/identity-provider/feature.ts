@@ -1,15 +1,11 @@
 import { feature } from '../../../kernel/feature.ts'
 import { getSignInProvider, removeSignInProvider, setSignInProvider } from './configure.ts'
 import { listIdentities, removeIdentity } from './identities.ts'
-import {
-  beginProviderSignIn,
-  completeProviderSignIn,
-  encryptedProviderSignIns,
-  getProvider,
-  START_PATH,
-} from './oidc.ts'
+import { beginLink, linkIdentity } from './link.ts'
+import { beginProviderSignIn, completeProviderSignIn, getProvider, START_PATH } from './oidc.ts'
 import { Providers } from './provider.ts'
 import { startAtProvider } from './start.ts'
+import { encryptedProviderSignIns } from './visit.ts'
 
 const errors = {
   identity_not_found: { status: 404, when: 'There is no such identity of this account.', remedy: 'Check the id.' },
@@ -38,6 +34,8 @@ export const identityProviderFeature = feature({
     getProvider,
     beginProviderSignIn,
     completeProviderSignIn,
+    beginLink,
+    linkIdentity,
     listIdentities,
     removeIdentity,
     getSignInProvider,

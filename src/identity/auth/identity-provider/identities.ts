@@ -1,5 +1,5 @@
-// Finds the account of a person at the identity provider: the first time by the verified e-mail address, from then on
-// by the provider's own identifier, which stays when addresses change. No account is ever created.
+// Finds the account of a person at the identity provider by the provider's own identifier of the person, which its
+// holder linked. The provider's e-mail address decides nothing, and no account is ever created.
 
 import { Type as t } from 'typebox'
 import { everybody } from '../../../kernel/api/access.ts'
@@ -10,7 +10,7 @@ import { iso } from '../../../kernel/db/clock.ts'
 import { newId } from '../../../kernel/db/ids.ts'
 import type { Db, Tx } from '../../../kernel/db/open.ts'
 import type { Account } from '../../accounts/model.ts'
-import { accountByEmail, accountById } from '../../accounts/queries.ts'
+import { accountById } from '../../accounts/queries.ts'
 import { endSessionsOf } from '../sessions.ts'
 import type { AccountIdentity } from '../tables.ts'
 import type { Person } from './provider.ts'
@@ -26,24 +26,27 @@ import {
 
 /** Why a sign-in has no account, for the audit log. The person reads the same words for each. */
 export type NoAccountReason =
-  | 'no_account'
-  | 'email_not_verified'
+  | 'not_linked'
+  | 'invitation_not_valid'
   | 'linked_to_another'
   | 'kind_not_allowed'
   | 'account_disabled'
 type KnownAccount = { account: Account; identity: AccountIdentity | undefined }
 
-/** The account of a person, or why there is none. Without `identity` it was found by its e-mail address. */
+/**
+ * The account of a person, or why there is none. `to` is the account that a person without one may be linked to: the
+ * one that is signed in, or that of the invitation they opened. An e-mail address of the provider is no reason to link.
+ */
 export function accountForPerson(
   tx: Db,
-  { issuer, subject, email, emailVerified }: Person,
+  { issuer, subject }: Person,
   allowed: Provider['for'],
+  to?: Account,
 ): KnownAccount | NoAccountReason {
   const identity = identityBySubject(tx, issuer, subject)
-  if (!identity && !emailVerified) return 'email_not_verified'
-  const account = identity ? accountById(tx, identity.accountId) : email && accountByEmail(tx, email.trim())
-  if (!account) return 'no_account'
-  // The address has a new owner at the provider; the account here still belongs to the first one.
+  const account = identity ? accountById(tx, identity.accountId) : to
+  if (!account) return 'not_linked'
+  if (to && to.id !== account.id) return 'linked_to_another'
   if (!identity && identitiesOf(tx, account.id).some((i) => i.issuer === issuer)) return 'linked_to_another'
   if (!allowed.includes(account.kind)) return 'kind_not_allowed'
   if (account.disabledAt !== null) return 'account_disabled'

@@ -1,37 +1,22 @@
-// Signing in through the operator's identity provider: OpenID Connect, authorization code with PKCE, state and nonce. A
-// row and a cookie of the browser tie the answer to the request; they are valid once, for ten minutes.
+// Signing in through the operator's identity provider.
 import { Type as t } from 'typebox'
 import { ApiError } from '../../../kernel/api/errors.ts'
 import { CONFIRMED_MS } from '../../../kernel/api/gate.ts'
 import { addressKey } from '../../../kernel/api/limits.ts'
-import { type Call, fields, nullable, operation, secret } from '../../../kernel/api/operation.ts'
-import { digest, randomToken } from '../../../kernel/crypto/secrets.ts'
-import { minute, second } from '../../../kernel/db/clock.ts'
-import { encryptedColumn } from '../../../kernel/db/encrypted.ts'
-import { type Tx, write } from '../../../kernel/db/open.ts'
-import { log } from '../../../kernel/log.ts'
-import { mailTo } from '../../../kernel/mail/mail.ts'
-import { NoAnswer } from '../../../kernel/net/egress.ts'
+import { described, fields, nullable, operation, secret } from '../../../kernel/api/operation.ts'
+import { digest } from '../../../kernel/crypto/secrets.ts'
+import type { Db } from '../../../kernel/db/open.ts'
 import { SAFE_PATH } from '../../../kernel/web/safe-path.ts'
 import { completeSignIn, SECOND_FACTOR_PAGE, signedIn } from '../complete-sign-in.ts'
-import { cookieIn, cookieName, sessionCookie } from '../cookies.ts'
-import { providerSignIns } from '../tables.ts'
-import { accountForPerson, type NoAccountReason, saveIdentity } from './identities.ts'
-import { authorizationUrl, NotBelieved } from './provider.ts'
-import { CALLBACK_PAGE, providerFrom } from './provider-setting.ts'
-import { insertProviderSignIn, takeProviderSignIn } from './queries.ts'
+import { sessionCookie } from '../cookies.ts'
+import { consumeLinkByHash, linkByHash, linkFrom, linkNotValid } from '../links/links.ts'
+import { accountForPerson, saveIdentity } from './identities.ts'
+import { providerFrom } from './provider-setting.ts'
 
-export const encryptedProviderSignIns = encryptedColumn(
-  providerSignIns,
-  'encrypted',
-  ({ tokenHash }: { tokenHash: string }) => tokenHash,
-)
+import { type Arrived, arrive, because, COOKIE, leave, reach, returned, tellLinked } from './visit.ts'
 
 /** The button is a link to this address, so that it works without scripts. */
 export const START_PATH = '/login/oidc/start'
-
-const COOKIE = 'panel-provider'
-const LIFE_MS = 10 * minute
 
 export const getProvider = operation({
   id: 'sessions.provider',
@@ -39,8 +24,15 @@ export const getProvider = operation({
   path: '/sessions/provider',
   summary: 'What the button for signing in through the identity provider says; null when there is none',
   access: 'anyone',
-  response: t.Object({ label: nullable(t.String()) }),
-  run: ({ tx, secrets }) => ({ label: providerFrom(tx, secrets)?.label ?? null }),
+  response: t.Object({
+    label: nullable(t.String()),
+    linkable: described(t.Boolean(), 'Whether the account that is signed in may link it.'),
+  }),
+  run({ tx, secrets, actor }) {
+    const provider = providerFrom(tx, secrets)
+    const linkable = actor.accountId !== '' && !!provider?.for.includes(actor.kind)
+    return { label: provider?.label ?? null, linkable }
+  },
 })
 
 export const beginProviderSignIn = operation({
@@ -52,48 +44,28 @@ export const beginProviderSignIn = operation({
   body: fields({
     next: t.Optional(t.String({ maxLength: 500, pattern: SAFE_PATH, title: 'a path of this panel' })),
     again: t.Optional(t.Boolean()),
+    invitation: t.Optional(secret(t.String({ minLength: 1, maxLength: 100 }))),
   }),
   response: t.Object({ url: t.String() }),
-  refuses: ['not_possible', 'source_unreachable', 'rate_limited'],
+  refuses: ['not_possible', 'source_unreachable', 'link_not_valid', 'rate_limited'],
   example: { next: '/servers' },
   /**
    * Throttled apart from other sign-ins, and not at all without a provider: images on foreign pages must not use up the
    * limit.
    */
-  async prepare({ db, secrets, signIns, from, providers }) {
-    const provider = providerFrom(db, secrets)
-    if (!provider) throw new ApiError('not_possible', 'There is no identity provider here. Sign in with your password.')
-    signIns.take(`provider ${addressKey(from)}`)
-    const found = await providers.discover(provider.issuer).catch((error) => {
-      log.warning('the identity provider did not answer', { issuer: provider.issuer, error: (error as Error).message })
-      throw unreachable()
-    })
-    return { provider, found }
-  },
-  run({ tx, body, clock, config, secrets, setCookie, prepared: { provider, found } }) {
-    const [now, token, state, nonce, verifier] = [clock(), randomToken(), randomToken(), randomToken(), randomToken()]
-    const tokenHash = digest(token)
-    insertProviderSignIn(tx, {
-      tokenHash,
-      stateHash: digest(state),
-      issuer: provider.issuer,
-      encrypted: secrets.encrypt(encryptedProviderSignIns.about({ tokenHash }), JSON.stringify({ nonce, verifier })),
-      next: body.next ?? null,
-      createdAt: now,
-      expiresAt: now + LIFE_MS,
-    })
-    setCookie(sessionCookie(config.origin, token, LIFE_MS / second, COOKIE))
-    return {
-      url: authorizationUrl(found, provider, {
-        redirectUri: config.publicUrl + CALLBACK_PAGE,
-        state,
-        nonce,
-        verifier,
-        again: body.again ?? false,
-      }),
-    }
+  prepare: (call) => reach(call, () => call.signIns.take(`provider ${addressKey(call.from)}`)),
+  run(call) {
+    const { tx, clock, prepared } = call
+    const { invitation, ...body } = call.body
+    if (invitation === undefined) return leave(call, prepared, body)
+    const link = linkFrom(tx, INVITED_BY, invitation, clock())
+    if (!link || !prepared.provider.for.includes(link.account.kind)) throw linkNotValid()
+    return leave(call, prepared, { ...body, invitationHash: digest(invitation) })
   },
 })
+
+/** Only an invitation: a link to a new password is for an account that has a way to sign in, which links. */
+const INVITED_BY = ['welcome'] as const
 
 export const completeProviderSignIn = operation({
   id: 'sessions.from-provider',
@@ -102,112 +74,52 @@ export const completeProviderSignIn = operation({
   summary: 'Sign in with what the identity provider sent the browser back with',
   access: 'anyone',
   authAttempt: true,
-  body: fields({
-    code: secret(t.String({ minLength: 1, maxLength: 4000 })),
-    state: secret(t.String({ minLength: 1, maxLength: 200 })),
-    iss: t.Optional(t.String({ maxLength: 2000 })),
-  }),
+  body: fields(returned),
   response: signedIn,
   status: 201,
   refuses: ['sign_in_failed', 'source_unreachable', 'rate_limited'],
   example: { code: '<code>', state: '<state>' },
   async prepare(call) {
-    const { db, body, secrets, config, providers } = call
-    const begun = write(db, (tx) => take(tx, call))
-    const provider = providerFrom(db, secrets)
-    if (!begun || provider?.issuer !== begun.issuer) throw because(startAgain(), { reason: 'not_begun_here' })
-    if (body.iss !== undefined && body.iss !== provider.issuer)
-      throw because(startAgain(), { reason: 'another_issuer' })
-    const { nonce, verifier } = JSON.parse(secrets.open(encryptedProviderSignIns.about(begun), begun.encrypted)) as {
-      nonce: string
-      verifier: string
-    }
-    const person = await providers
-      .redeem(provider, {
-        code: body.code,
-        state: body.state,
-        iss: body.iss,
-        verifier,
-        nonce,
-        redirectUri: config.publicUrl + CALLBACK_PAGE,
-      })
-      .catch((error) => {
-        if (error instanceof NotBelieved)
-          throw because(error.reason === 'another_issuer' ? startAgain() : notBelieved(), {
-            reason: error.reason,
-            what: error.what,
-          })
-        if (error instanceof NoAnswer)
-          throw because(unreachable(), { reason: 'provider_unreachable', what: error.message })
-        throw error
-      })
-    const known = accountForPerson(db, person, provider.for)
-    if (typeof known === 'string') throw because(noAccount(), { reason: known, subject: person.subject })
-    return { provider, person, next: begun.next }
+    const came = await arrive(call, null)
+    knownAccount(call.db, came, call.clock())
+    return came
   },
   run(call) {
-    const { tx, clock, wallClock, config, setCookie, prepared } = call
-    const { provider, person, next } = prepared
-    const known = accountForPerson(tx, person, provider.for)
-    if (typeof known === 'string') throw because(noAccount(), { reason: known, subject: person.subject })
+    const { tx, clock, config, setCookie, prepared } = call
+    const { provider, person, begun } = prepared
     const now = clock()
+    const known = knownAccount(tx, prepared, now)
+    if (begun.invitationHash) consumeLinkByHash(tx, INVITED_BY, begun.invitationHash, now)
     saveIdentity(tx, known, person, now)
-    if (!known.identity)
-      mailTo(tx, call, known.account, {
-        subject: 'Another way to sign in to your account',
-        paragraphs: [
-          `From now on you can also sign in with ${provider.label}: it was used for the first time just now.`,
-        ],
-        closing: 'If it was not you, ask whoever runs this panel. Under Account you can unlink it.',
-      })
+    if (!known.identity) tellLinked(call, known.account, provider)
     setCookie(sessionCookie(config.origin, '', 0, COOKIE))
     // A session at the provider since this morning proves nothing now: dangerous changes ask for a confirmation.
     const { authenticatedAt } = person
-    const confirmed = authenticatedAt !== undefined && Math.abs(wallClock() - authenticatedAt) <= CONFIRMED_MS
+    const confirmed = authenticatedAt !== undefined && Math.abs(now - authenticatedAt) <= CONFIRMED_MS
     const answer = completeSignIn(call, known.account, { confirmed })
-    if (next === null) return answer
+    if (begun.next === null) return answer
     return {
       ...answer,
-      home: answer.home === SECOND_FACTOR_PAGE ? `${SECOND_FACTOR_PAGE}?next=${encodeURIComponent(next)}` : next,
+      home:
+        answer.home === SECOND_FACTOR_PAGE
+          ? `${SECOND_FACTOR_PAGE}?next=${encodeURIComponent(begun.next)}`
+          : begun.next,
     }
   },
 })
 
-/** Consumes the row of this browser and this state, whatever the result will be. A wrong state consumes nothing. */
-function take(
-  tx: Tx,
-  { body, clock, config, cookies }: Pick<Call<unknown, { state: string }>, 'body' | 'clock' | 'config' | 'cookies'>,
-) {
-  const token = cookieIn(cookies, cookieName(config.origin, COOKIE))
-  return token ? takeProviderSignIn(tx, digest(token), digest(body.state), clock()) : undefined
+/** The account that the person is linked to, or that of the invitation. Throws `sign_in_failed`. */
+function knownAccount(tx: Db, { provider, person, begun }: Arrived, now: number) {
+  const { invitationHash } = begun
+  const to = invitationHash ? linkByHash(tx, INVITED_BY, invitationHash, now)?.account : undefined
+  const known = invitationHash && !to ? 'invitation_not_valid' : accountForPerson(tx, person, provider.for, to)
+  if (typeof known === 'string') throw because(noAccount(), { reason: known, subject: person.subject })
+  return known
 }
 
-/** For the audit log; the person reads less. */
-type Why = {
-  reason: NoAccountReason | NotBelieved['reason'] | 'not_begun_here' | 'provider_unreachable'
-  what?: string
-  subject?: string
-}
-const because = (refusal: ApiError, why: Why) => refusal.of(undefined, why)
-
-const startAgain = () =>
-  new ApiError(
-    'sign_in_failed',
-    'This sign-in is not valid any more: it took too long, was used, or began in another browser. Start again.',
-  )
-const notBelieved = () =>
-  new ApiError(
-    'sign_in_failed',
-    'The sign-in service gave an answer that cannot be used. Start again; if it happens again, ' +
-      'tell whoever runs this panel.',
-  )
 const noAccount = () =>
   new ApiError(
     'sign_in_failed',
-    'No account here belongs to this sign-in. Sign in with your password, or ask whoever runs this panel.',
-  )
-const unreachable = () =>
-  new ApiError(
-    'source_unreachable',
-    'The sign-in service does not answer. Try again in a minute, or sign in with your password.',
+    'No account here is linked to this sign-in. Sign in with your password once and link it under Account. ' +
+      'If you have no password yet, open your invitation.',
   )

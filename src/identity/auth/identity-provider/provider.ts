@@ -43,8 +43,6 @@ export class NotBelieved extends Error {
 export type Person = {
   issuer: string
   subject: string
-  email: string | undefined
-  emailVerified: boolean
   /** When they last proved to the provider who they are, if it says so; milliseconds. */
   authenticatedAt: number | undefined
 }
@@ -104,7 +102,7 @@ export class Providers {
     const claims = await verifiedClaims(oauth, discovery, client, provider, redemption, (renewed) => {
       this.cache.set(provider.issuer, { at: this.clock(), discovery: Promise.resolve(renewed) })
     })
-    const { sub, iat, azp, email, email_verified, auth_time } = claims
+    const { sub, iat, azp, auth_time } = claims
     const refused = (what: string) => new NotBelieved('token_not_valid', what)
     if (azp !== undefined && azp !== provider.clientId) throw refused('azp')
     if (iat > now + CLOCK_SECONDS || iat < now - TOKEN_AGE_SECONDS - CLOCK_SECONDS) throw refused('iat')
@@ -112,8 +110,6 @@ export class Providers {
     return {
       issuer: provider.issuer,
       subject: sub,
-      email: typeof email === 'string' ? email : undefined,
-      emailVerified: email_verified === true,
       authenticatedAt: typeof auth_time === 'number' ? auth_time * second : undefined,
     }
   }
@@ -284,7 +280,7 @@ export function authorizationUrl(
     response_type: 'code',
     client_id: clientId,
     redirect_uri: redirectUri,
-    scope: 'openid email',
+    scope: 'openid',
     state,
     nonce,
     code_challenge: createHash('sha256').update(verifier).digest('base64url'),

@@ -59,8 +59,11 @@ type Link = { id: string; purpose: Purpose; account: Account; data: string | nul
 /**
  * Reads a link without consuming it. Undefined when it is used, expired, of another purpose, or for a former address.
  */
-export function linkFrom(tx: Db, wanted: readonly Purpose[], token: string, now: number): Link | undefined {
-  const row = validLink(tx, digest(token), now)
+export const linkFrom = (tx: Db, wanted: readonly Purpose[], token: string, now: number): Link | undefined =>
+  linkByHash(tx, wanted, digest(token), now)
+
+export function linkByHash(tx: Db, wanted: readonly Purpose[], hash: string, now: number): Link | undefined {
+  const row = validLink(tx, hash, now)
   const account = row && wanted.includes(row.purpose) ? accountById(tx, row.accountId) : undefined
   if (!row || !account || account.disabledAt !== null || account.email !== row.email) return undefined
   return { id: row.id, purpose: row.purpose, account, data: row.data, madeBy: row.madeBy }
@@ -68,7 +71,11 @@ export function linkFrom(tx: Db, wanted: readonly Purpose[], token: string, now:
 
 /** Reads a link and consumes it. Throws `link_not_valid`. */
 export function consumeLink(tx: Tx, wanted: readonly Purpose[], token: string, now: number): Link {
-  const link = linkFrom(tx, wanted, token, now)
+  return consumeLinkByHash(tx, wanted, digest(token), now)
+}
+
+export function consumeLinkByHash(tx: Tx, wanted: readonly Purpose[], hash: string, now: number): Link {
+  const link = linkByHash(tx, wanted, hash, now)
   if (!link) throw linkNotValid()
   markLinkUsed(tx, link.id, now)
   return link
