@@ -12,6 +12,7 @@ import { log } from '../log.ts'
 import { fitted } from '../protocol/bounds.ts'
 import {
   agentPaths,
+  closeCodes,
   Facts,
   type FromAgent,
   Heartbeat,
@@ -38,6 +39,8 @@ const LONGEST_RETRY_MS = 15_000
 /** The most failures after which a retry still comes within a second. */
 const FEW_FAILURES = 2
 const REVOKED_RETRY_MS = 60_000
+/** After the controller said that this agent sends too much, or that another one uses its key. */
+const CUT_OFF_RETRY_MS = 30_000
 const EVENTS_AGAIN_MS = 3000
 const SKEW_WORTH_A_WORD_MS = 30_000
 
@@ -82,18 +85,25 @@ export class Connection {
       const socket = new WebSocket(this.identity.controller.replace(/^http/, 'ws') + agentPaths.connect, {
         headers,
       } as never)
-      const openMs = await this.live(socket, signal)
+      const { openMs, code } = await this.live(socket, signal)
+      const retryMs = waitAfter(code)
       if (!signal.aborted)
-        log('warning', 'the connection to the controller is lost; vms run on, reconnecting', { afterMs: openMs })
-      return { openMs }
+        log('warning', `${reasonOf(code)}; vms run on, reconnecting`, {
+          afterMs: openMs,
+          ...(retryMs && { waitMs: Math.round(retryMs) }),
+        })
+      return { openMs, ...(retryMs && { retryMs }) }
     } catch (error) {
       return { openMs: 0, retryMs: explain(error) }
     }
   }
 
-  /** Resolves when the socket has closed, with the milliseconds it was open. Throws when it never opened. */
-  private live(socket: WebSocket, signal: AbortSignal): Promise<number> {
-    const { promise, resolve, reject } = Promise.withResolvers<number>()
+  /**
+   * Resolves when the socket has closed, with the milliseconds it was open and the close code. Throws when it never
+   * opened.
+   */
+  private live(socket: WebSocket, signal: AbortSignal): Promise<{ openMs: number; code: number }> {
+    const { promise, resolve, reject } = Promise.withResolvers<{ openMs: number; code: number }>()
     const over = new AbortController()
     const hangUp = () => socket.close(1000, 'agent stops')
     signal.addEventListener('abort', hangUp, { signal: over.signal })
@@ -119,10 +129,10 @@ export class Connection {
     socket.addEventListener('error', (event) => {
       if (!openedAt) reject(refusedUpgrade((event as ErrorEvent).message))
     })
-    socket.addEventListener('close', () => {
+    socket.addEventListener('close', ({ code }) => {
       over.abort()
       if (this.socket === socket) this.socket = undefined
-      resolve(openedAt ? Math.round(performance.now() - openedAt) : 0)
+      resolve({ openMs: openedAt ? Math.round(performance.now() - openedAt) : 0, code })
     })
     return promise.finally(() => {
       clearTimeout(opening)
@@ -266,6 +276,17 @@ function frameIn(text: string): ToAgent | undefined {
     return undefined
   }
 }
+
+const reasonOf = (code: number) =>
+  code === closeCodes.tooMuch
+    ? 'the controller closed the connection because this agent sent too much'
+    : code === closeCodes.replaced
+      ? "another connection with this node's key took the place of this one; is the host or its data directory a copy?"
+      : 'the connection to the controller is lost'
+
+/** Two agents with one key that both came back at once would replace each other without end. */
+const waitAfter = (code: number): number | undefined =>
+  code === closeCodes.tooMuch || code === closeCodes.replaced ? CUT_OFF_RETRY_MS * (1 + Math.random()) : undefined
 
 /** Bun reports the status of a refused upgrade only in the message: "… Expected 101 status code: 401". */
 function refusedUpgrade(message = ''): Error {

@@ -4,11 +4,13 @@
 import { createPublicKey, verify } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import type { TSchema } from 'typebox'
+import { Value } from 'typebox/value'
 import {
   agentHeaders,
   agentPaths,
   ChallengeRequest,
   EnrollRequest,
+  Facts,
   PROTOCOL,
   signedText,
 } from '../../../agent/protocol/wire.ts'
@@ -20,17 +22,23 @@ import type { IncomingRequest, RequestInfo } from '../../kernel/api/response.ts'
 import { fits } from '../../kernel/api/validate.ts'
 import { auditLine, auditRefusal } from '../../kernel/audit/audit.ts'
 import { isUsablePublicKey } from '../../kernel/crypto/ed25519.ts'
-import { digest, randomToken } from '../../kernel/crypto/secrets.ts'
-import { type Clock, second } from '../../kernel/db/clock.ts'
+import { digest } from '../../kernel/crypto/secrets.ts'
+import type { Clock } from '../../kernel/db/clock.ts'
 import { newId } from '../../kernel/db/ids.ts'
 import { type Db, type Tx, write } from '../../kernel/db/open.ts'
+import { isModestJson } from '../../kernel/modest-json.ts'
 import { VERSION } from '../../kernel/version.ts'
+import { Challenges } from './challenges.ts'
 import { enrollmentByTokenHash, insertNode, isGone, nodeById, nodeNames, useEnrollment } from './queries.ts'
 import type { Enrollment, Node } from './tables.ts'
 
-/** A challenge is answered at once or asked for again. */
-const NONCE_MS = 30 * second
-const MOST_BODY = 256 * 1024
+/** Calls a minute from one address before anybody has proved who he is. */
+const CALLS_PER_ADDRESS = 3000
+const MOST_ENROLL_BYTES = 256 * 1024
+const MOST_CHALLENGE_BYTES = 1000
+/** Far more than the facts of a host have. */
+const MOST_VALUES = 20_000
+const MOST_NESTED = 8
 /** Name of the audit line that an enrollment writes: no operation is called for it. */
 export const ENROLLED = 'nodes.enrolled'
 
@@ -44,14 +52,15 @@ type Deps = {
 }
 
 export class AgentEndpoints {
-  private nonces = new Map<string, { nodeId: string; at: number }>()
+  private challenges: Challenges
   /** Guards tokens and ids against guessing: what fails, or may fail, costs from here. */
   private signInThrottle: Limit
-  /** A node that is known asks again as often as its connection breaks; a rack of them may stand behind one address. */
-  private challenges: Limit
+  /** By address and never by the id that a caller gives: a rack of nodes may stand behind one address. */
+  private calls: Limit
   constructor(private deps: Deps) {
+    this.challenges = new Challenges(deps.clock)
     this.signInThrottle = new Limit(60, deps.clock)
-    this.challenges = new Limit(300, deps.clock)
+    this.calls = new Limit(CALLS_PER_ADDRESS, deps.clock)
   }
 
   /**
@@ -61,7 +70,7 @@ export class AgentEndpoints {
   async enroll(request: IncomingRequest): Promise<Response> {
     const { clock } = this.deps
     const { from: address, requestId } = this.comesIn(request)
-    const asked = await bodyAs<EnrollRequest>(request, EnrollRequest)
+    const asked = await bodyAs<EnrollRequest>(request, EnrollRequest, MOST_ENROLL_BYTES)
     mustSpeakOurs(asked.protocol)
     if (!isUsablePublicKey(Buffer.from(asked.publicKey, 'base64url')))
       throw new ApiError(
@@ -140,31 +149,29 @@ export class AgentEndpoints {
     return heard
   }
 
+  /** Throws `rate_limited`, `too_large`, `validation_failed`, `protocol_mismatch` and `node_not_known`. */
   async challenge(request: IncomingRequest): Promise<Response> {
-    const asked = await bodyAs<{ nodeId: string; protocol: number }>(request, ChallengeRequest)
+    const address = addressKey(request.info.from)
+    this.calls.take(address)
+    const asked = await bodyAs<{ nodeId: string; protocol: number }>(request, ChallengeRequest, MOST_CHALLENGE_BYTES)
     mustSpeakOurs(asked.protocol)
     if (!this.known(asked.nodeId)) {
-      this.signInThrottle.take(`challenge ${addressKey(request.info.from)}`)
+      this.signInThrottle.take(`challenge ${address}`)
       throw notKnown()
     }
-    this.challenges.take(asked.nodeId)
-    const now = this.deps.clock()
-    for (const [nonce, { at }] of this.nonces) if (now - at > NONCE_MS) this.nonces.delete(nonce)
-    const nonce = randomToken()
-    this.nonces.set(nonce, { nodeId: asked.nodeId, at: now })
-    return Response.json({ nonce })
+    return Response.json({ nonce: this.challenges.issue(asked.nodeId) })
   }
 
-  /** The node whose key signed this request. Throws `node_not_known`. */
+  /** The node whose key signed this request. Throws `rate_limited` and `node_not_known`. */
   signer(request: IncomingRequest): Node {
+    this.calls.take(`signed ${addressKey(request.info.from)}`)
     const nodeId = request.headers.get(agentHeaders.node) ?? ''
     const nonce = request.headers.get(agentHeaders.nonce) ?? ''
-    const challenge = this.nonces.get(nonce)
-    this.nonces.delete(nonce)
+    const isFresh = this.challenges.redeem(nodeId, nonce)
     const protocol = request.headers.get(agentHeaders.protocol)
     if (protocol !== null) mustSpeakOurs(protocol)
     const node = this.known(nodeId)
-    if (!node || challenge?.nodeId !== nodeId || this.deps.clock() - challenge.at > NONCE_MS) throw notKnown()
+    if (!node || !isFresh) throw notKnown()
     const signature = Buffer.from(request.headers.get(agentHeaders.signature) ?? '', 'base64url')
     if (signature.length !== 64 || !isSignedBy(node.publicKey, signedText(nodeId, nonce), signature)) throw notKnown()
     if (protocol === null) mustSpeakOurs(undefined)
@@ -229,6 +236,7 @@ function mustSpeakOurs(protocol: number | string | undefined) {
 }
 
 function parsed(text: string): unknown {
+  if (!isModestJson(text, MOST_NESTED, MOST_VALUES)) return undefined
   try {
     return JSON.parse(text)
   } catch {
@@ -236,9 +244,12 @@ function parsed(text: string): unknown {
   }
 }
 
-async function bodyAs<T>(request: Request, schema: TSchema): Promise<T> {
+/** Refuses by length before it reads, and by depth before it parses. */
+async function bodyAs<T>(request: Request, schema: TSchema, mostBytes: number): Promise<T> {
   mustBeUnencoded(request)
-  const text = await textOf(request, MOST_BODY)
+  if (Number(request.headers.get('Content-Length')) > mostBytes)
+    throw new ApiError('too_large', `The body is too large: ${mostBytes} bytes is the most.`)
+  const text = await textOf(request, mostBytes)
   const body = parsed(text)
   if (!fits(schema, body))
     throw new ApiError(
@@ -262,7 +273,7 @@ function newNode(
     bridge: from.bridge ?? facts.bridges[0]?.name ?? 'br0',
     // An emulated or small host keeps less: half a gigabyte or a sixteenth, whichever is more.
     reservedMemoryMb: Math.max(512, Math.round(facts.memoryMb / 16)),
-    facts,
+    facts: Value.Clean(Facts, facts) as Facts,
     memoryMb: facts.memoryMb,
     threads: facts.cpu.threads,
     pool: 'local',

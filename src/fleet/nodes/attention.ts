@@ -4,6 +4,7 @@ import { iso } from '../../kernel/db/clock.ts'
 import { SKEW_SHOWN_MS } from '../../kernel/db/steady-clock.ts'
 import { VERSION } from '../../kernel/version.ts'
 import { count } from '../../kernel/words.ts'
+import { described } from './misconduct.ts'
 import { AWAY_SHOWN_MS } from './model.ts'
 import { listNodes } from './nodes.ts'
 import { type NodeHealthRow, nodesHealth } from './queries.ts'
@@ -14,7 +15,7 @@ export const nodesInTrouble: Source = (call) => {
   return nodesHealth(call.tx).flatMap((n) =>
     n.lostAt !== null
       ? lost(n, n.lostAt)
-      : [...reachable(call, n), ...asItShouldBe(n), ...able(n), ...upToDate(call, n)],
+      : [...reachable(call, n), ...misbehaving(call, n), ...asItShouldBe(n), ...able(n), ...upToDate(call, n)],
   )
 }
 
@@ -61,6 +62,9 @@ function reachable({ nodes, clock }: ReadContext, n: NodeHealthRow): Attention[]
     },
   ]
 }
+
+const misbehaving = ({ nodes }: ReadContext, n: NodeHealthRow): Attention[] =>
+  nodes.misconduct(n.id).map((what) => ({ ...at(n), ...described(n.name, what), since: iso(what.since) }))
 
 function asItShouldBe(n: NodeHealthRow): Attention[] {
   const differences = (JSON.parse(n.differences) as { kind: string }[]).filter((d) => d.kind !== 'foreign').length

@@ -3,10 +3,11 @@ import { bridgeName } from '../../../agent/protocol/bounds.ts'
 import { Facts } from '../../../agent/protocol/wire.ts'
 import { page, paginate, sortParameter } from '../../kernel/api/list.ts'
 import { named } from '../../kernel/api/named.ts'
-import { fields, line, nullable, operation, time } from '../../kernel/api/operation.ts'
+import { described, fields, line, nullable, operation, time } from '../../kernel/api/operation.ts'
 import { idOf } from '../../kernel/api/query.ts'
-import { isoOrNull } from '../../kernel/db/clock.ts'
+import { iso, isoOrNull } from '../../kernel/db/clock.ts'
 import { poolsOfNode } from '../../network/ip-pools/queries.ts'
+import { described as inWords } from './misconduct.ts'
 import { node, nodeResponse, showNode } from './model.ts'
 import { countNodes, nodeSorts, nodesByName, updateNode } from './queries.ts'
 
@@ -45,6 +46,10 @@ export const getNode = operation({
     ...nodeResponse.properties,
     facts: Facts,
     inventoryAt: nullable(time),
+    misconduct: described(
+      t.Array(t.Object({ level: t.Enum(['bad', 'warn']), what: t.String(), effect: t.String(), lastAt: time })),
+      'What it did within the last day that no node should.',
+    ),
     found: t.Array(t.Object({ kind: t.String(), workloadId: nullable(t.String()), words: t.String() })),
     pools: t.Array(t.Object({ id: t.String(), name: t.String(), network: t.String() })),
   }),
@@ -54,6 +59,10 @@ export const getNode = operation({
       ...showNode(call, target),
       facts: target.facts,
       inventoryAt: isoOrNull(target.inventoryAt),
+      misconduct: call.nodes.misconduct(target.id).map((what) => ({
+        ...inWords(target.name, what),
+        lastAt: iso(what.lastAt),
+      })),
       found: target.differences,
       pools: poolsOfNode(tx, target.id),
     }

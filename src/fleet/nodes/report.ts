@@ -33,7 +33,7 @@ const RETRY_MS = 2 * second
 /** So often the reports of one node are written; between two turns its later words replace its earlier ones. */
 const TURNS = { perSecond: 4, burst: 40 }
 
-/** What a node has reported since its last turn: the last word of each kind, so that it never grows. */
+/** The last report of each kind since the node's last turn: it never grows beyond one of each. */
 type Pending = {
   columns: Partial<Node>
   pools: readonly PoolCapacity[] | undefined

@@ -1,5 +1,5 @@
-// What is said about a job while it runs: its log of up to 600 lines, and the progress of the step at hand. When there
-// are more lines, the middle goes: how it began and how it ended is what is read.
+// The log of a running job, up to 600 lines, and the progress of the step at hand. When there are more lines, the
+// middle goes: how it began and how it ended is what is read.
 //
 // Most of it comes from nodes. It is written in transactions of its own, never in one that carries a job on, and each
 // job's part in a savepoint: a value that the database refuses costs that part, and no other job.

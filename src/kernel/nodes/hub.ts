@@ -1,8 +1,8 @@
 // The controller's end of the agents' sockets. A command waits here for its node; when the node comes back it is sent
 // again under the same key, and the node's journal makes that harmless.
 //
-// What a node may send is bounded before it is parsed. A node beyond that is disconnected, never thinned out: an answer
-// that is dropped in silence would leave a job waiting, and after a reconnect its command is sent again.
+// Frames and bytes of a node are limited before anything is parsed. A node beyond its limit is disconnected: an answer
+// that is dropped in silence would leave a job waiting, but after a reconnect its command is sent again.
 import type { ServerWebSocket } from 'bun'
 import type { Static, TSchema } from 'typebox'
 import { Value } from 'typebox/value'
@@ -48,7 +48,7 @@ export type HubEvents = {
 }
 
 /**
- * What a node may send. An agent with 200 vms sends a frame of 30 kB every 10 s, a few a second for each job, and after
+ * The limits of a node. An agent with 200 vms sends a frame of 30 kB every 10 s, a few a second for each job, and after
  * a connect three frames with everything; one with the 5000 that the protocol knows sends 70 kB a second.
  */
 export const rates = {

@@ -1,5 +1,5 @@
-// What nodes do that no node should: counted, in the journal at most once a minute, in the audit log at most once an
-// hour, and shown to staff for a day. Memory holds one row per node and kind, whatever the node does.
+// Acts of nodes that no node should commit: counted, written to the journal at most once a minute and to the audit log
+// at most once an hour, and shown to staff for a day. Memory holds one row per node and kind, whatever the node does.
 import { visitor } from '../api/actor.ts'
 import { auditLine } from '../audit/audit.ts'
 import { type Clock, day, hour, minute } from '../db/clock.ts'
@@ -57,7 +57,7 @@ export class MisconductLog {
     this.audit.note(key, { row, details })
   }
 
-  /** What the node did within the last day. */
+  /** The node's misconduct of the last day. */
   of(nodeId: string): Misconduct[] {
     const oldest = this.clock() - SHOWN_MS
     return [...this.rows.values()].filter((row) => row.nodeId === nodeId && row.lastAt >= oldest)

@@ -343,40 +343,58 @@ describe('a node proves itself', () => {
     expect(never.body).toEqual(removed.body)
     expect(removed.body.error.message).toContain('Enroll it again')
   })
-  test('and may ask again 300 times a minute, not more', async () => {
-    await using other = await (await import('../../support/listening.ts')).listening()
-    const place = await other.ask(
-      'POST',
-      '/api/v1/admin/node-groups',
-      { Authorization: `Bearer ${other.token}`, 'Content-Type': 'application/json' },
-      '{"name":"x"}',
-    )
-    const made = await other.ask(
-      'POST',
-      '/api/v1/admin/node-enrollments',
-      { Authorization: `Bearer ${other.token}`, 'Content-Type': 'application/json' },
-      JSON.stringify({ locationId: JSON.parse(place.text).id }),
-    )
-    const come = await other.ask(
-      'POST',
-      agentPaths.enroll,
-      {},
-      JSON.stringify({
-        token: JSON.parse(made.text).token,
-        protocol: PROTOCOL,
-        publicKey: newKey().publicKey,
-        facts: facts('x'),
-      }),
-    )
-    const challenge = () =>
-      other.ask(
-        'POST',
-        agentPaths.challenge,
-        {},
-        JSON.stringify({ nodeId: JSON.parse(come.text).nodeId, protocol: PROTOCOL }),
-      )
-    for (let i = 0; i < 300; i++) expect((await challenge()).status).toBe(200)
-    expect((await challenge()).status).toBe(429)
+})
+
+/** A call from an address, without a socket in between. */
+const callFrom = (address: string, path: string, body: string) =>
+  p.controller.fetch(
+    new Request(`http://localhost${path}`, { method: 'POST', body, headers: { 'Content-Type': 'application/json' } }),
+    { requestIP: () => ({ address, family: 'IPv4', port: 1 }), upgrade: () => false } as any,
+  ) as Promise<Response>
+const challengeFrom = async (address: string, nodeId: string) =>
+  (await callFrom(address, agentPaths.challenge, JSON.stringify({ nodeId, protocol: PROTOCOL }))).status
+
+describe('a caller that loops challenges', () => {
+  test('under the id of a node is refused by its own address, and the node comes in meanwhile', async () => {
+    const node = await enrolled()
+    p.turnClock(60_000)
+    // The clock of the tests advances with each look at it, and the limit with the clock.
+    let passed = 0
+    while (passed < 20_000 && (await challengeFrom('198.51.100.66', node.nodeId)) === 200) passed++
+    expect(passed).toBeGreaterThanOrEqual(3000)
+    expect(await challengeFrom('198.51.100.66', node.nodeId)).toBe(429)
+    expect(await challengeFrom('198.51.100.7', node.nodeId)).toBe(200)
+    const { socket, closed } = await connect(node)
+    socket.close()
+    await closed
+  })
+  test('leaves nothing in memory for it', async () => {
+    const node = await enrolled()
+    const { challenges } = p.controller.app.agents as unknown as { challenges: { used: Map<string, number> } }
+    const before = challenges.used.size
+    for (let i = 0; i < 500; i++) await challengeFrom(`203.0.113.${i % 200}`, node.nodeId)
+    expect(challenges.used.size).toBe(before)
+  })
+})
+
+describe('a body from nobody yet', () => {
+  test('is refused by its size and depth before it is parsed', async () => {
+    const parse = JSON.parse
+    let parsed = 0
+    for (const [path, body, status] of [
+      [agentPaths.challenge, '['.repeat(900), 422],
+      [agentPaths.challenge, '['.repeat(262_000), 413],
+      [agentPaths.enroll, '['.repeat(262_000), 422],
+      [agentPaths.enroll, `[${'0,'.repeat(131_000)}0]`, 422],
+    ] as const) {
+      p.turnClock(10_000)
+      JSON.parse = (text: string) => {
+        parsed++
+        return parse(text)
+      }
+      const response = await callFrom('127.0.0.1', path, body).finally(() => void (JSON.parse = parse))
+      expect([path, body.length, response.status, parsed]).toEqual([path, body.length, status, 0])
+    }
   })
 })
 

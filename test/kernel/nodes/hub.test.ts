@@ -9,6 +9,7 @@ const look = (nodeId: string) => nodeCommand(nodeId, 'vm.look', { workload })
 
 function room() {
   let now = 0
+  let elapsed = 0
   const removed = new Set<string>()
   const heard = {
     logs: [] as string[],
@@ -18,15 +19,19 @@ function room() {
     connected: [] as string[],
     disconnected: [] as string[],
   }
-  const hub = new Hub(() => now, {
-    log: (jobId, line) => void heard.logs.push(`${jobId} ${line.text}`),
-    progress: (jobId, percent) => void heard.progress.push(`${jobId} ${percent}`),
-    report: (nodeId, report) => void heard.reports.push([nodeId, report]),
-    connected: (nodeId) => void heard.connected.push(nodeId),
-    disconnected: (nodeId) => void heard.disconnected.push(nodeId),
-    misconduct: (nodeId, offence) => void heard.misconduct.push(`${nodeId} ${offence}`),
-    isGone: (nodeId) => removed.has(nodeId),
-  })
+  const hub = new Hub(
+    () => now,
+    {
+      log: (jobId, line) => void heard.logs.push(`${jobId} ${line.text}`),
+      progress: (jobId, percent) => void heard.progress.push(`${jobId} ${percent}`),
+      report: (nodeId, report) => void heard.reports.push([nodeId, report]),
+      connected: (nodeId) => void heard.connected.push(nodeId),
+      disconnected: (nodeId) => void heard.disconnected.push(nodeId),
+      misconduct: (nodeId, offence) => void heard.misconduct.push(`${nodeId} ${offence}`),
+      isGone: (nodeId) => removed.has(nodeId),
+    },
+    () => elapsed,
+  )
   function node(nodeId: string) {
     const got: any[] = []
     const closed: number[] = []
@@ -54,7 +59,15 @@ function room() {
     )
     return it
   }
-  return { hub, heard, removed, node, send, turnClock: (ms: number) => void (now += ms) }
+  return {
+    hub,
+    heard,
+    removed,
+    node,
+    send,
+    turnClock: (ms: number) => void (now += ms),
+    elapse: (ms: number) => void (elapsed += ms),
+  }
 }
 const tick = () => Bun.sleep(0)
 
@@ -219,5 +232,164 @@ describe('a node', () => {
     expect([a.closed, b.closed]).toEqual([[4401], []])
     r.hub.disconnectAll()
     expect(b.closed).toEqual([1012])
+  })
+})
+
+const beatOf = (vms: number) => ({
+  type: 'heartbeat',
+  at: 0,
+  cpuPercent: 1,
+  load1: 1,
+  memoryFreeMb: 1,
+  pools: [],
+  workloads: Array.from({ length: vms }, (_, i) => ({
+    id: `srv_${String(i).padStart(26, '0')}`,
+    power: 'running',
+    cpuMs: 1e9,
+    rxBytes: 1e12,
+    txBytes: 1e12,
+  })),
+})
+/** The seconds that `admit` tells the node to wait; undefined when it may connect. */
+const admitted = (r: ReturnType<typeof room>, nodeId: string) => {
+  try {
+    return r.hub.admit(nodeId)
+  } catch (error) {
+    return (error as { details: { retryAfterSeconds: number } }).details.retryAfterSeconds
+  }
+}
+
+describe('a node that sends too much', () => {
+  const progress = { type: 'progress', key: 'job_1/look', percent: 1 }
+  test('is disconnected before more is parsed, and may come back after a pause that doubles', () => {
+    const r = room()
+    const honest = r.node('honest')
+    for (const pause of [10, 20, 40, 80]) {
+      r.elapse(60_000)
+      const a = r.node('a')
+      let sent = 0
+      while (!a.closed.length && sent < 100_000) {
+        a.say(progress)
+        sent++
+      }
+      expect([a.closed, sent]).toEqual([[4429], 10_001])
+      expect([r.hub.state('a'), admitted(r, 'a')]).toEqual(['away', pause])
+      a.say({ type: 'power', workload, power: 'running', at: 0, reason: '' })
+      r.elapse(pause * 1000)
+      expect(admitted(r, 'a')).toBeUndefined()
+    }
+    expect(r.heard.misconduct).toEqual(Array.from({ length: 4 }, () => 'a too_much'))
+    expect(r.heard.reports).toEqual([])
+    expect([honest.closed, admitted(r, 'honest')]).toEqual([[], undefined])
+  })
+  test('of nonsense is disconnected fifty times sooner, of bytes after 16 MB', () => {
+    const r = room()
+    const a = r.node('a')
+    for (let i = 0; i < 10_000 && !a.closed.length; i++) a.say('{')
+    expect([a.closed, r.heard.misconduct.filter((what) => what === 'a nonsense').length]).toEqual([[4429], 197])
+    const b = r.node('b')
+    const megabyte = JSON.stringify({ ...progress, padding: 'x'.repeat(1_000_000) })
+    for (let i = 0; i < 100 && !b.closed.length; i++) b.say(megabyte)
+    expect([b.closed, r.heard.misconduct.at(-1)]).toEqual([[4429], 'b too_much'])
+  })
+  test('is never an honest one: an hour of 5000 vms, a job at each of 200, and a reconnect every minute', () => {
+    const r = room()
+    const beat = JSON.stringify(beatOf(5000))
+    let a = r.node('a')
+    for (let s = 0; s < 3600; s++) {
+      r.elapse(1000)
+      if (s % 60 === 0) {
+        a.leave()
+        expect(admitted(r, 'a')).toBeUndefined()
+        a = r.node('a')
+        a.say(beat)
+      }
+      if (s % 10 === 0) a.say(beat)
+      for (let i = 0; i < 200; i++) a.say('{"type":"progress","key":"job_1/look","percent":1}')
+    }
+    expect([a.closed, r.heard.misconduct]).toEqual([[], []])
+  }, 30_000)
+})
+
+describe('two agents with one key', () => {
+  test('replace each other a few times, then the one that is there stays, and staff are told', () => {
+    const r = room()
+    let replaced = 0
+    let refused = 0
+    r.node('a')
+    for (let s = 0; s < 60; s++) {
+      r.elapse(1000)
+      if (admitted(r, 'a') !== undefined) refused++
+      else {
+        replaced++
+        r.node('a')
+      }
+    }
+    expect([replaced <= 9, refused >= 50, r.hub.connected('a')]).toEqual([true, true, true])
+    expect(new Set(r.heard.misconduct)).toEqual(new Set(['a two_agents']))
+  })
+  test('are not seen in a host that comes back after its TCP died', () => {
+    const r = room()
+    r.node('a')
+    for (let i = 0; i < 5; i++) {
+      r.elapse(30_000)
+      expect(admitted(r, 'a')).toBeUndefined()
+      r.node('a')
+    }
+    expect(r.heard.misconduct).toEqual([])
+  })
+})
+
+describe('what a node sends about its command', () => {
+  test('is kept with the time of its arrival where its own is no sane time', () => {
+    const r = room()
+    const at: number[] = []
+    r.hub['on'].log = (_, line) => void at.push(line.at)
+    r.turnClock(1e12)
+    const a = r.node('a')
+    void r.send('job_1/look', 'a')
+    const line = { type: 'log', key: 'job_1/look', level: 'info', text: 'x' }
+    for (const time of [1e12, 1e12 - 59_000, 0, 1e12 + 61_000, 253_402_300_799_999]) a.say({ ...line, at: time })
+    expect(at).toEqual([1e12, 1e12 - 59_000, 1e12, 1e12, 1e12])
+    for (const time of [1e300, -1, 0.5, 2 ** 53]) a.say({ ...line, at: time })
+    expect([at.length, r.heard.misconduct.length]).toEqual([5, 4])
+  })
+  test('has no fields that the command does not have, and no unreadable character in an error', async () => {
+    const r = room()
+    const a = r.node('a')
+    const command = r.send('job_1/look', 'a')
+    a.say({ type: 'done', key: 'job_1/look', output: { power: 'running', junk: 'x'.repeat(1000) } })
+    const failed = r.hub.send('job_2/look', look('a')).catch((error: CommandFailed) => error.message)
+    a.say({ type: 'failed', key: 'job_2/look', error: { code: 'tool_failed', message: 'red \x1b[31m\u202e' } })
+    await tick()
+    expect([command.ended, await failed]).toEqual([{ power: 'running' }, 'red \\x1b[31m\\u202e'])
+  })
+  test('in a frame that is none ends the command that it answers, and no other', async () => {
+    const r = room()
+    const [a, b] = [r.node('a'), r.node('b')]
+    const command = r.send('job_1/look', 'a')
+    b.say({ type: 'failed', key: 'job_1/look', error: { code: 'NOT A CODE', message: '' } })
+    await tick()
+    expect(command.ended).toBe('waiting')
+    a.say({ type: 'failed', key: 'job_1/look', error: { code: 'NOT A CODE', message: '' } })
+    await tick()
+    expect(command.ended).toBe('bad_answer')
+  })
+  test('in binary frames, in depth and in number is never parsed', () => {
+    const r = room()
+    const a = r.node('a')
+    const parse = JSON.parse
+    let parsed = 0
+    JSON.parse = (text: string) => {
+      parsed++
+      return parse(text)
+    }
+    try {
+      for (const data of [Buffer.from('{}'), '['.repeat(1_000_000), `[${'0,'.repeat(500_000)}0]`])
+        r.hub.message(a.socket, data)
+    } finally {
+      JSON.parse = parse
+    }
+    expect([parsed, r.heard.misconduct]).toEqual([0, ['a nonsense', 'a nonsense', 'a nonsense']])
   })
 })

@@ -10,6 +10,11 @@ const SKEW_SECONDS = 30
 export const Warnings = ({ node: n }: { node: ShownNode }) => (
   <>
     <Away node={n} />
+    {n.misconduct.map(({ level, what, effect, lastAt }) => (
+      <Note level={level}>
+        <strong>{what}</strong> {effect} Last <Time iso={lastAt} />.
+      </Note>
+    ))}
     {n.virtualisation.kind !== 'kvm' && !n.fake && (
       <Note level={n.virtualisation.kind === 'none' ? 'bad' : 'warn'}>
         <strong>

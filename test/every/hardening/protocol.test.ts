@@ -3,9 +3,9 @@
 import { describe, expect, test } from 'bun:test'
 import type { TSchema } from 'typebox'
 import { Value } from 'typebox/value'
-import { fitted } from '../../agent/protocol/bounds.ts'
-import * as wire from '../../agent/protocol/wire.ts'
-import { fits } from '../../src/kernel/api/validate.ts'
+import { fitted } from '../../../agent/protocol/bounds.ts'
+import * as wire from '../../../agent/protocol/wire.ts'
+import { fits } from '../../../src/kernel/api/validate.ts'
 
 type Shape = {
   type?: string

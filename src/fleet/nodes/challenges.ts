@@ -1,0 +1,41 @@
+// Challenges for nodes, without memory for those that nobody answers: a nonce carries its node, its time and a code
+// that only this process can make. So whoever asks for challenges, as often and under whose id he likes, takes nothing
+// from the node that holds the key.
+import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
+import { type Clock, second } from '../../kernel/db/clock.ts'
+
+/** A challenge is answered at once or asked for again. */
+export const NONCE_MS = 30 * second
+
+export class Challenges {
+  private key = randomBytes(32)
+  /** Nonces that were presented, until they expire, the oldest first. */
+  private used = new Map<string, number>()
+  constructor(private clock: Clock) {}
+
+  /** A nonce for this node, which works once and for 30 s. */
+  issue(nodeId: string): string {
+    const content = `${this.clock().toString(36)}.${randomBytes(24).toString('base64url')}`
+    return `${content}.${this.codeOf(nodeId, content).toString('base64url')}`
+  }
+
+  /** Was the nonce issued for this node, within 30 s, and never presented before? */
+  redeem(nodeId: string, nonce: string): boolean {
+    const now = this.clock()
+    for (const [old, until] of this.used) {
+      if (until > now) break
+      this.used.delete(old)
+    }
+    const [time = '', random = '', code = ''] = nonce.split('.')
+    const at = Number.parseInt(time, 36)
+    const given = Buffer.from(code, 'base64url')
+    const right = this.codeOf(nodeId, `${time}.${random}`)
+    if (given.length !== right.length || !timingSafeEqual(given, right)) return false
+    if (!(now - at <= NONCE_MS) || this.used.has(`${time}.${random}`)) return false
+    this.used.set(`${time}.${random}`, at + NONCE_MS)
+    return true
+  }
+
+  private codeOf = (nodeId: string, content: string) =>
+    createHmac('sha256', this.key).update(`${nodeId}\n${content}`).digest()
+}
