@@ -1,16 +1,11 @@
-import { afterAll } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-
-const made: string[] = []
-afterAll(() => {
-  for (const dir of made.splice(0)) rmSync(dir, { recursive: true, force: true })
-})
+import { closedAtEnd } from '../support/opened.ts'
 
 /** A temporary directory, deleted when the test file ends. */
 export function temporary(name: string): string {
   const dir = mkdtempSync(join(tmpdir(), `berth-test-${name}-`))
-  made.push(dir)
+  closedAtEnd(() => rmSync(dir, { recursive: true, force: true }))
   return dir
 }

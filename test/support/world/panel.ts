@@ -27,6 +27,7 @@ import { deliveries } from '../../../src/kernel/queue/tables.ts'
 import { assemble } from '../../../src/kernel/registry.ts'
 import { poolNodes } from '../../../src/network/ip-pools/tables.ts'
 import { HostFigures, type HostSource } from '../../../src/platform/host/figures.ts'
+import { closedAtEnd } from '../opened.ts'
 import { declarationsOf } from './declared.ts'
 import { type FakeAgent, fakeAgent } from './fake-agent.ts'
 import { type Size, seed } from './seed.ts'
@@ -384,22 +385,22 @@ export async function panel(options: Options = {}) {
       for (const agent of agents.values()) agent.connect()
       controller.runner.start()
     },
-    /** For panels that begin as this one is now; gone when the process ends. */
+    /** For panels that begin as this one is now; gone when the test file ends. */
     snapshot(): Snapshot {
       const copy = mkdtempSync(`${scratch}/berth-test-`)
-      process.on('exit', () => rmSync(copy, { recursive: true, force: true }))
+      closedAtEnd(() => rmSync(copy, { recursive: true, force: true }))
       cpSync(dir, copy, { recursive: true })
       return { dir: copy, now, nodes: [...agents].map(([id, { settings }]) => [id, settings] as const) }
     },
     arm(next: Options) {
       open = next
     },
-    close() {
+    close: closedAtEnd(() => {
       controller.runner.stop()
       for (const agent of agents.values()) agent.close()
       controller.db.$client.close()
       rmSync(dir, { recursive: true, force: true })
-    },
+    }),
     [Symbol.dispose]() {
       it.close()
     },
