@@ -16,6 +16,7 @@ import { startVms, watchFirewall } from './host/startup.ts'
 import { Supervision } from './host/supervision.ts'
 import { log } from './log.ts'
 import { fitted } from './protocol/bounds.ts'
+import { hostTime, OBSERVED_EVERY_MS, SteadyClock } from './protocol/steady-clock.ts'
 import { Facts, PROTOCOL } from './protocol/wire.ts'
 import { VERSION } from './version.ts'
 
@@ -117,10 +118,16 @@ async function runHere(given: Given): Promise<number> {
   const host = fake
     ? openFakeHost(dataDir, { hostname: identity.name, ...(identity.bridge && { bridge: identity.bridge }) })
     : openRealHost(dataDir, identity)
-  const journal = openJournal(join(dataDir, 'journal.db'), crashInjection(dataDir))
+  const time = new SteadyClock(hostTime)
+  const journal = openJournal(join(dataDir, 'journal.db'), crashInjection(dataDir), time.now)
   log('info', 'agent starts', { version: VERSION, node: identity.name, controller: identity.controller, fake })
-  const supervision = new Supervision(host, journal.inTurn)
+  const supervision = new Supervision(host, journal.inTurn, time.now)
+  const observing = setInterval(() => {
+    const jump = time.observe()
+    if (jump) log('warning', 'the clock of this host was set', jump)
+  }, OBSERVED_EVERY_MS)
   await live(host, journal, supervision, new Connection(identity, host, journal, supervision))
+  clearInterval(observing)
   log('info', 'agent stops; vms run on')
   return 0
 }

@@ -5,6 +5,7 @@
 import type { Database } from 'bun:sqlite'
 import { openDatabase } from '../database.ts'
 import { failureOf } from '../failure.ts'
+import { hostTime } from '../protocol/steady-clock.ts'
 
 export type Answer = { output: unknown } | { error: { code: string; message: string } }
 /** `turn`: the workload that the command changes. Without it the command waits for no other. */
@@ -18,7 +19,7 @@ const RETENTION_DAYS = 14
 export function openJournal(
   path: string,
   crash: (moment: 'before' | 'after', command: Command) => void = () => {},
-  now = Date.now,
+  now = hostTime.wall,
 ) {
   const db: Database = openDatabase(
     path,

@@ -5,6 +5,7 @@ import type { OffReason, Seen } from '../drivers/hypervisor/hypervisor.ts'
 import { wordsOf } from '../failure.ts'
 import { log } from '../log.ts'
 import { fitted } from '../protocol/bounds.ts'
+import { hostTime } from '../protocol/steady-clock.ts'
 import { Crash } from '../protocol/wire.ts'
 import type { Wanted } from '../state.ts'
 import type { Host } from './host.ts'
@@ -18,6 +19,7 @@ const AT_ONCE = 2
 const CHECK_EVERY_MS = 15 * second
 /** The pauses before the tries to start a vm again; one crash more in the window, and it stays off. */
 const PAUSES_MS = [0, 15 * second, 60 * second]
+const LONGEST_PAUSE_MS = Math.max(...PAUSES_MS)
 /** A vm that did not start does not start a moment later. */
 const LEAST_PAUSE_MS = 5 * second
 const WINDOW_MS = 10 * minute
@@ -37,7 +39,7 @@ export class Supervision {
     private host: Host,
     /** Runs work on a workload when no command is changing it. */
     private inTurn: (workload: string, work: () => Promise<void>) => Promise<void>,
-    private now = Date.now,
+    private now = hostTime.wall,
   ) {
     this.oomKills = host.oomKills()
   }
@@ -95,7 +97,9 @@ export class Supervision {
     // A command came first.
     if (!vm || vm.leftOff || (await this.host.hypervisor.power(workload)) === 'running') return
     if (vm.startAt !== null) {
-      if (this.now() >= vm.startAt) await this.start(vm, 'vm started again')
+      // A pause that is longer than any was decided before the host's clock was set back.
+      const waitMs = vm.startAt - this.now()
+      if (waitMs <= 0 || waitMs > LONGEST_PAUSE_MS) await this.start(vm, 'vm started again')
     } else if (off === 'unknown') await this.start(vm, 'vm started, because it should run')
     else if (off === 'crashed') await this.crashed(vm, memoryRanOut ? 'out_of_memory' : 'ended')
     else if (off === 'shutdown' && vm.restart === 'always') await this.crashed(vm, 'shutdown')

@@ -3,11 +3,12 @@
 import { existsSync } from 'node:fs'
 import type { Server } from 'bun'
 import { Elysia } from 'elysia'
+import { hostTime, SteadyClock } from '../../agent/protocol/steady-clock.ts'
 import { agentPaths, MOST_FRAME_BYTES, type ToAgent } from '../../agent/protocol/wire.ts'
 import { files } from '../../public/assets.ts'
 import { errorPage } from '../../views/frame/error.tsx'
 import { always, layout } from '../../views/frame/layout.tsx'
-import { isGone, nodeById } from '../fleet/nodes/queries.ts'
+import { connectedBefore, isGone, nodeById } from '../fleet/nodes/queries.ts'
 import { Reports } from '../fleet/nodes/report.ts'
 import { setUpToken } from '../identity/accounts/set-up.ts'
 import { ownersWhoCanSignIn } from '../identity/accounts/staff/queries.ts'
@@ -35,7 +36,6 @@ import { DatabaseUnavailable } from '../kernel/db/health.ts'
 import { DatabaseMissing, isEmptyDatabase, type Migration } from '../kernel/db/migrate.ts'
 import { type Db, openDb, whenHealed } from '../kernel/db/open.ts'
 import { RenderedRows } from '../kernel/db/rendered.ts'
-import { hostTime, SteadyClock } from '../kernel/db/steady-clock.ts'
 import type { Feature } from '../kernel/feature.ts'
 import type { Failpoints } from '../kernel/jobs/execution.ts'
 import { Runner } from '../kernel/jobs/runner.ts'
@@ -150,6 +150,7 @@ export async function createController({
       return node !== undefined && isGone(node)
     },
   })
+  hub.expect(connectedBefore(db))
   const runner: Runner = new Runner({
     db,
     sagas: registry.jobs,
@@ -181,6 +182,7 @@ export async function createController({
     owners: ownersWhoCanSignIn,
     nodes: {
       connected: hub.connected,
+      isReconnecting: hub.isReconnecting,
       heartbeat: reports.heartbeat,
       misconduct: (nodeId) => misconduct.of(nodeId),
       disconnect: (nodeId) =>

@@ -29,17 +29,17 @@ const rules: readonly [string, RegExp, string][] = [
 
 /** The only places that ask the host for its clock; all others are handed the product's time. */
 const readsHostClock: Readonly<Record<string, string>> = {
-  'src/kernel/db/steady-clock.ts': "the product's time is made of it",
+  'agent/protocol/steady-clock.ts': "the product's time is made of it",
   'src/identity/auth/identity-provider/provider.ts': 'its library reads the clock itself',
   'src/app/commands/admin.ts': 'a process of its own, for one call',
   'src/app/commands/backup.ts': 'the name of a file',
   'src/kernel/crypto/secrets.ts': 'the number of a new key',
   'src/kernel/db/migrate.ts': 'before there is a controller',
+  'src/kernel/db/health.ts': 'when a trouble began, and the name of a file',
   'src/kernel/log.ts': 'the journal is compared with those of other programs',
   'agent/log.ts': 'the journal is compared with those of other programs',
   'agent/controller-link/controller.ts': "compares it with the controller's",
   'agent/controller-link/connection.ts': 'tells it to the controller',
-  'agent/controller-link/journal.ts': 'the age of rows, over restarts',
   'agent/drivers/hypervisor/libvirt.ts': 'the time of an event that has none',
   'agent/drivers/hypervisor/fake.ts': 'the start of a vm, over restarts',
   'agent/host/fake-host.ts': 'the boot of a fake host',

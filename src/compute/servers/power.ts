@@ -5,7 +5,7 @@ import { fields, operation } from '../../kernel/api/operation.ts'
 import { saga } from '../../kernel/jobs/saga.ts'
 import { startJob } from '../../kernel/jobs/start.ts'
 import { jobResponse, server, serverJob } from './model.ts'
-import { mustAllow, refusalsOf } from './state.ts'
+import { mustAllowFor, refusalsOf } from './state.ts'
 
 /** A guest has this long to shut itself down; then its vm is switched off. */
 const GRACE_SECONDS = 90
@@ -29,7 +29,7 @@ export const powerServer = operation({
   example: { action: 'restart' },
   run({ tx, actor, target, body, clock }) {
     const action = body.action as PowerAction
-    mustAllow(target, action)
+    mustAllowFor(tx, actor, target, action)
     const input = { serverId: target.id, nodeId: target.nodeId, action }
     return {
       jobId: startJob(

@@ -2,7 +2,7 @@
 
 import { Type as t } from 'typebox'
 import { statuses, statusOf } from '../../fleet/workloads/status.ts'
-import { type AccessLevel, accessLevel, rightsWith } from '../../identity/team/access.ts'
+import { type AccessLevel, accessLevel, isLockedFor, rightsWith } from '../../identity/team/access.ts'
 import { roleNames } from '../../identity/team/role.ts'
 import type { Actor } from '../../kernel/api/actor.ts'
 import {
@@ -61,6 +61,10 @@ export const serverResponse = namedSchema('Server', {
     'The job that holds it now.',
   ),
   rescue: t.Boolean(),
+  locked: described(
+    t.Boolean(),
+    'Its owner or you are a locked customer, so power, setup and reinstallation are closed to you.',
+  ),
   protected: described(t.Boolean(), 'It can be neither terminated nor reinstalled.'),
   nodeConnected: described(t.Boolean(), 'While its node is away it runs on, but cannot be changed.'),
   allowed: described(t.Array(t.String()), 'What its state allows now, of what you may do with it: for buttons.'),
@@ -76,6 +80,7 @@ type Action = (typeof allActions)[number]
 export type ServerReader = {
   isStaff: boolean
   access: AccessLevel
+  locked: boolean
   actions: readonly Action[]
   key: string
   keyWhenAway: string
@@ -83,18 +88,25 @@ export type ServerReader = {
 
 /** How this actor reads servers; for a list, ask once and call the answer for each row. */
 export function serverReaders(tx: Db, actor: Actor) {
-  const byAccess = new Map<AccessLevel, ServerReader>()
+  const readers = new Map<string, ServerReader>()
+  const locks = new Map<string, boolean>()
   return (server: Pick<ServerRow, 'id' | 'ownerId' | 'resellerId'>): ServerReader => {
     const access = accessLevel(tx, actor, server)!
-    let reader = byAccess.get(access)
+    let locked = locks.get(server.ownerId)
+    if (locked === undefined) {
+      locked = isLockedFor(tx, actor, server)
+      locks.set(server.ownerId, locked)
+    }
+    const which = `${access} ${locked}`
+    let reader = readers.get(which)
     if (!reader) {
       const rights = rightsWith(access)
       const mayDo = (action: Action) =>
         mayCall(actions[action], actor) && (!rights || mayCallOn(actions[action], actor, rights))
       const [isStaff, open] = [actor.kind === 'staff', allActions.filter(mayDo)]
-      const key = `${isStaff} ${access} ${open}`
-      reader = { isStaff, access, actions: open, key, keyWhenAway: `away ${key}` }
-      byAccess.set(access, reader)
+      const key = `${isStaff} ${which} ${open}`
+      reader = { isStaff, access, locked, actions: open, key, keyWhenAway: `away ${key}` }
+      readers.set(which, reader)
     }
     return reader
   }
@@ -108,7 +120,7 @@ export const showServer = (call: ShowContext, s: ServerRow) =>
 /** The record: nothing but the row, its reader and the connection of its node decides what it says. */
 export function serverRecord(
   s: ServerRow,
-  { isStaff, access, actions }: Omit<ServerReader, 'key' | 'keyWhenAway'>,
+  { isStaff, access, locked, actions }: Omit<ServerReader, 'key' | 'keyWhenAway'>,
   nodeConnected: boolean,
 ) {
   const held = (JSON.parse(s.addresses) as HeldAddressJson[]).sort(
@@ -147,9 +159,10 @@ export function serverRecord(
     portMbps: s.portMbps,
     job: s.job ? (JSON.parse(s.job) as { id: string; kind: string; progress: number }) : null,
     rescue: false,
+    locked,
     protected: !!s.protected,
     nodeConnected,
-    allowed: actions.filter((action) => !disabledReason({ status, protected: !!s.protected }, action)),
+    allowed: actions.filter((action) => !disabledReason({ status, locked, protected: !!s.protected }, action)),
     createdAt: iso(s.createdAt),
     terminatedAt: isoOrNull(s.terminatedAt),
   }

@@ -2,7 +2,11 @@
 // reference derive.
 
 import { type Status, statuses } from '../../fleet/workloads/status.ts'
+import { isLockedFor } from '../../identity/team/access.ts'
+import type { Actor } from '../../kernel/api/actor.ts'
 import { ApiError, type Code } from '../../kernel/api/errors.ts'
+import type { Db } from '../../kernel/db/open.ts'
+import type { Server } from './model.ts'
 
 export const actionNames = [
   'start',
@@ -109,8 +113,17 @@ export const table = {
 
 /** A protected server refuses these in every state. */
 const refusedWhenProtected: readonly Action[] = ['terminate', 'reinstall']
+/** A locked customer may not do these in any state; staff and its reseller may. */
+const refusedWhenLocked = ['start', 'shutdown', 'off', 'restart', 'setup', 'reinstall'] as const satisfies Action[]
+type ForLocked = (typeof refusedWhenLocked)[number]
+const isRefusedWhenLocked = (action: Action): action is ForLocked =>
+  (refusedWhenLocked as readonly Action[]).includes(action)
 
-type Refused = Exclude<(typeof table)[Status][Action], 'allowed'> | 'server_protected' | 'not_possible'
+type Refused =
+  | Exclude<(typeof table)[Status][Action], 'allowed'>
+  | 'account_locked'
+  | 'server_protected'
+  | 'not_possible'
 type Deciding = { status: Status; protected: boolean }
 
 const words: Record<Refused, (hostname: string) => string> = {
@@ -125,6 +138,7 @@ const words: Record<Refused, (hostname: string) => string> = {
   not_suspended: (s) => `${s} is not suspended.`,
   server_failed: (s) => `The installation of ${s} failed. Reinstall or terminate it.`,
   server_terminated: (s) => `${s} was terminated.`,
+  account_locked: (s) => `The account is locked, so ${s} cannot be changed. Ask your provider.`,
   server_protected: (s) => `${s} is protected. Take the protection off first.`,
   not_possible: (s) => `${s} is in a state that this version of Berth does not know. Nothing can be done with it.`,
 }
@@ -133,14 +147,22 @@ const words: Record<Refused, (hostname: string) => string> = {
  * The code by which the server's state refuses the action; undefined when it allows it. An unknown state refuses
  * everything.
  */
-export function disabledReason(server: Deciding, action: Action): Refused | undefined {
+export function disabledReason(server: Deciding & { locked: boolean }, action: Action): Refused | undefined {
+  if (server.locked && isRefusedWhenLocked(action)) return 'account_locked'
   if (server.protected && refusedWhenProtected.includes(action)) return 'server_protected'
   const cell: 'allowed' | Refused = (table as Partial<typeof table>)[server.status]?.[action] ?? 'not_possible'
   return cell === 'allowed' ? undefined : cell
 }
 
-/** Throws the refusal of the table. */
-export function mustAllow(server: Deciding & { hostname: string }, action: Action) {
+/** Throws the refusal of the table, for actions that are open while the customer is locked. */
+export const mustAllow = (server: Deciding & { hostname: string }, action: Exclude<Action, ForLocked>) =>
+  mustAllowHere({ ...server, locked: false }, action)
+
+/** Throws the refusal of the table, or `account_locked`. */
+export const mustAllowFor = (tx: Db, actor: Actor, server: Server, action: Action) =>
+  mustAllowHere({ ...server, locked: isLockedFor(tx, actor, server) }, action)
+
+function mustAllowHere(server: Deciding & { hostname: string; locked: boolean }, action: Action) {
   const code = disabledReason(server, action)
   if (code) throw new ApiError(code, words[code](server.hostname))
 }
@@ -150,6 +172,7 @@ export function refusalsOf(...actions: readonly Action[]): Code[] {
   const codes = new Set<Code>()
   for (const action of actions) {
     for (const status of statuses) if (table[status][action] !== 'allowed') codes.add(table[status][action] as Code)
+    if (isRefusedWhenLocked(action)) codes.add('account_locked')
     if (refusedWhenProtected.includes(action)) codes.add('server_protected')
   }
   return [...codes]

@@ -1,7 +1,7 @@
+import { SKEW_SHOWN_MS } from '../../../agent/protocol/steady-clock.ts'
 import { mayCall, type ReadContext } from '../../kernel/api/operation.ts'
 import type { Attention, Source } from '../../kernel/attention.ts'
 import { iso } from '../../kernel/db/clock.ts'
-import { SKEW_SHOWN_MS } from '../../kernel/db/steady-clock.ts'
 import { VERSION } from '../../kernel/version.ts'
 import { count } from '../../kernel/words.ts'
 import { described } from './misconduct.ts'

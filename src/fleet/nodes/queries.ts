@@ -1,4 +1,4 @@
-import { and, count, eq, getTableColumns, isNull, lt } from 'drizzle-orm'
+import { and, count, eq, getTableColumns, isNotNull, isNull, lt } from 'drizzle-orm'
 import { ended, type Slice, type Sorts } from '../../kernel/api/list.ts'
 import { patched } from '../../kernel/api/named.ts'
 import type { AuditTarget } from '../../kernel/audit/target.ts'
@@ -140,6 +140,14 @@ export const agentVersions = (tx: Db) => statements(tx).versions.all()
 /** Nodes with this in their name, or with this id, by name; `part` is `partOf(text)`. */
 export const searchNodes = (tx: Db, part: string, id: string, limit: number): Found[] =>
   statements(tx).search.all(part, id, limit)
+/** The nodes that were connected when the controller ended: neither its stop nor a crash records their going. */
+export const connectedBefore = (db: Db): string[] =>
+  db
+    .select({ id: nodes.id })
+    .from(nodes)
+    .where(and(isNotNull(nodes.connectedAt), isNull(nodes.removedAt)))
+    .all()
+    .map(({ id }) => id)
 /** Is a node connected, or was one after `since` (milliseconds)? */
 export const isAnyNodeLive = (tx: Db, since: number): boolean => statements(tx).anyLive.get(since) !== null
 

@@ -1,6 +1,7 @@
 // Taking in the reports of agents: facts, heartbeats, power changes, and the inventory, which is compared with what
 // should be.
 import { Value } from 'typebox/value'
+import { SKEW_SHOWN_MS, type SteadyClock } from '../../../agent/protocol/steady-clock.ts'
 import {
   type Crash,
   Facts,
@@ -13,7 +14,6 @@ import {
 import { minute, second } from '../../kernel/db/clock.ts'
 import { isDatabaseError } from '../../kernel/db/health.ts'
 import { type Db, savepoint, type Tx, write } from '../../kernel/db/open.ts'
-import { SKEW_SHOWN_MS, type SteadyClock } from '../../kernel/db/steady-clock.ts'
 import { isHeldByJob } from '../../kernel/jobs/queries.ts'
 import { log } from '../../kernel/log.ts'
 import { Budget } from '../../kernel/nodes/budget.ts'

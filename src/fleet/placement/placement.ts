@@ -2,25 +2,33 @@
 // IPv4 address. Among those `spread` chooses the one with the most free memory, `fill` the fullest, so that whole nodes
 // stay empty. The reason is stored with the workload in words, because people ask for it months later.
 import { ApiError } from '../../kernel/api/errors.ts'
+import type { AppContext } from '../../kernel/api/operation.ts'
+import { second } from '../../kernel/db/clock.ts'
 import type { Db } from '../../kernel/db/open.ts'
+import { RECONNECT_GRACE_MS } from '../../kernel/nodes/hub.ts'
 import type { Location } from '../locations/model.ts'
 import { capacityIn, type NodeCapacity } from '../nodes/queries.ts'
 
 export type Need = { memoryMb: number; diskGb: number; ipv4: number }
 export type Placed = { node: NodeCapacity; reason: string }
 
+const RECONNECTING = 'is reconnecting'
+
 /** The reason, as a text, why the node cannot take it; undefined when it can. */
-function disabledReason(node: NodeCapacity, need: Need, connected: (nodeId: string) => boolean): string | undefined {
+function disabledReason(node: NodeCapacity, need: Need, nodes: Nodes): string | undefined {
   if (!node.open) return 'closed'
-  if (!connected(node.id)) return 'not connected'
+  const isConnected = nodes.connected(node.id)
+  if (!isConnected && !nodes.isReconnecting(node.id)) return 'not connected'
   if (node.memoryMb - node.heldMemoryMb < need.memoryMb) return 'no memory left'
   if (node.diskGb - node.heldDiskGb < need.diskGb) return 'no disk left'
   if (need.ipv4 > 0 && !node.hasIpv4) return 'no address left'
-  return undefined
+  return isConnected ? undefined : RECONNECTING
 }
 
+type Nodes = Pick<AppContext['nodes'], 'connected' | 'isReconnecting'>
+
 type PlacementOptions = {
-  connected: (nodeId: string) => boolean
+  nodes: Nodes
   /** A node that staff asked for by name. */
   wantedId?: string | null | undefined
   /** True for staff: refusals name nodes and what each lacks. */
@@ -28,14 +36,14 @@ type PlacementOptions = {
 }
 
 /**
- * Chooses the node.
- * Throws `location_closed`, `no_capacity`, or `no_addresses` when only addresses are missing.
+ * Chooses the node. Throws `location_closed`; `restarting` when a node that fits is reconnecting and no other one fits;
+ * `no_capacity`, or `no_addresses` when only addresses are missing.
  */
 export function placeIn(
   tx: Db,
   location: Location,
   need: Need,
-  { connected, wantedId, namesNodes }: PlacementOptions,
+  { nodes, wantedId, namesNodes }: PlacementOptions,
 ): Placed {
   if (!location.open)
     throw new ApiError(
@@ -44,10 +52,17 @@ export function placeIn(
     )
   const judged = capacityIn(tx, location.id)
     .filter((node) => !wantedId || node.id === wantedId)
-    .map((node) => ({ node, disabledReason: disabledReason(node, need, connected) }))
+    .map((node) => ({ node, disabledReason: disabledReason(node, need, nodes) }))
   const fitting = judged.filter((j) => !j.disabledReason).map((j) => j.node)
   const others = judged.filter((j) => j.disabledReason).map((j) => `${j.node.name} ${j.disabledReason}`)
   if (!fitting.length) {
+    // Out of stock is an answer that shops remember; a node that comes back in a moment must not cause it.
+    if (judged.some((j) => j.disabledReason === RECONNECTING))
+      throw new ApiError(
+        'restarting',
+        `${location.name} is reconnecting to the panel. Nothing was ordered; try again in a minute.`,
+        { retryAfterSeconds: RECONNECT_GRACE_MS / second },
+      )
     const code = judged.some((j) => j.disabledReason === 'no address left') ? 'no_addresses' : 'no_capacity'
     const lacks = `No ${code === 'no_addresses' ? 'free IPv4 address' : 'room'} in ${location.name}`
     if (!namesNodes)

@@ -43,13 +43,13 @@ type Reservation = {
 }
 export type Reserved = { id: string; hostname: string; node: NodeCapacity; ipv4: string | null }
 
-/** Throws `location_closed`, `no_capacity`, `no_addresses` or `hostname_taken`. */
+/** Throws `location_closed`, `restarting`, `no_capacity`, `no_addresses` or `hostname_taken`. */
 export function reserve(
   tx: Tx,
   { nodes, clock }: Pick<AppContext, 'nodes' | 'clock'>,
   { kind, owner, location, held, nodeId, namesNodes, ...given }: Reservation,
 ): Reserved {
-  const { node, reason } = placeIn(tx, location, held, { connected: nodes.connected, wantedId: nodeId, namesNodes })
+  const { node, reason } = placeIn(tx, location, held, { nodes, wantedId: nodeId, namesNodes })
   const id = newId(kind.idPrefix as IdPrefix)
   const number = nextNumber(tx)
   const hostname = given.hostname ?? `${kind.words.one}${number}`

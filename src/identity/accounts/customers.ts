@@ -120,7 +120,7 @@ export const lockCustomer = operation({
   id: 'customers.lock',
   method: 'POST',
   path: '/customers/{id}/actions/lock',
-  summary: 'Lock a customer: orders are refused, its servers keep running',
+  summary: 'Lock a customer: its servers keep running, and it may neither order nor control them',
   access: who,
   allowedInSupportSession: true,
   on: customer,

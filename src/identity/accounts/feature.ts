@@ -32,7 +32,11 @@ const errors = {
     audited: true,
   },
   customer_not_found: { status: 404, when: 'There is no such customer, or it is not yours.', remedy: 'Check the id.' },
-  account_locked: { status: 409, when: "The customer's account is locked.", remedy: 'Unlock it first.' },
+  account_locked: {
+    status: 409,
+    when: "The customer's account is locked.",
+    remedy: 'Unlock it first; a customer asks the provider.',
+  },
   email_taken: {
     status: 409,
     when: 'Another account has this e-mail address.',

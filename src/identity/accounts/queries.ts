@@ -64,6 +64,11 @@ export const pageOfAccounts = <Shown>(
   return newest({ call, name, table: accounts, where, sorts: accountSorts, show })
 }
 
+const locked = prepared(({ $client }) =>
+  $client.prepare<unknown, [string]>('SELECT 1 FROM accounts WHERE id = +? AND locked_at IS NOT NULL'),
+)
+export const isLocked = (tx: Db, accountId: string): boolean => locked(tx).get(accountId) !== null
+
 // ---------------------------------------------------------------- SQL for the queries of others
 /** The ids of the accounts of a kind, as a query inside another. */
 export const accountIdsOfKind = (kind: string) => sql`SELECT id FROM accounts WHERE kind = ${kind}`

@@ -6,6 +6,7 @@ import type { Actor } from '../../kernel/api/actor.ts'
 import type { Resource } from '../../kernel/api/operation.ts'
 import type { Db } from '../../kernel/db/open.ts'
 import type { Where } from '../../kernel/db/rows.ts'
+import { isLocked } from '../accounts/queries.ts'
 import { isMember, joinShared, roleOn } from './queries.ts'
 import { opens, type Role } from './role.ts'
 
@@ -17,6 +18,15 @@ export function accessLevel(tx: Db, actor: Actor, workload: Omit<Deciding, 'term
   if (actor.kind === 'staff' || workload.ownerId === actor.accountId) return 'own'
   if (actor.kind === 'reseller' && workload.resellerId === actor.accountId) return 'own'
   return roleOn(tx, actor.accountId, workload)
+}
+
+/**
+ * Is the actor a locked customer, or one with whom a locked customer shares the workload? Neither may act on it; staff
+ * and the owner's reseller may.
+ */
+export function isLockedFor(tx: Db, actor: Actor, { ownerId, resellerId }: Omit<Deciding, 'terminatedAt'>): boolean {
+  if (actor.kind === 'staff' || (actor.kind === 'reseller' && resellerId === actor.accountId)) return false
+  return isLocked(tx, ownerId) || (actor.accountId !== ownerId && isLocked(tx, actor.accountId))
 }
 
 /** A terminated workload is gone for everyone but staff. */

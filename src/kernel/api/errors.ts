@@ -143,8 +143,8 @@ export const kernelErrors = {
   restarting: {
     status: 503,
     when:
-      'The controller is restarting, or its database cannot be written; the message says which. Changes are ' +
-      'refused, reads keep working.',
+      'The controller is restarting, its database cannot be written, or the node for an order is reconnecting; the ' +
+      'message says which. Changes are refused, reads keep working.',
     remedy: 'Try again after `Retry-After`, with the same Idempotency-Key.',
   },
 } as const

@@ -1,13 +1,13 @@
 // The declaration of an operation. Route, 405, validation, permission, idempotency, audit line, OpenAPI entry, button,
 // `berth admin` command and the general tests are derived from it.
 import { type Static, type TSchema, Type as t } from 'typebox'
+import type { SteadyClock } from '../../../agent/protocol/steady-clock.ts'
 import { LINE, LINE_PATTERN } from '../../../agent/protocol/text.ts'
 import type { Heartbeat } from '../../../agent/protocol/wire.ts'
 import type { Secrets } from '../crypto/secrets.ts'
 import type { Clock } from '../db/clock.ts'
 import type { Db, Tx } from '../db/open.ts'
 import type { RenderedRows } from '../db/rendered.ts'
-import type { SteadyClock } from '../db/steady-clock.ts'
 import type { Interrupted } from '../jobs/failures.ts'
 import type { Misconduct } from '../nodes/misconduct.ts'
 import type { AppConfig, Services } from '../register.ts'
@@ -30,6 +30,8 @@ export interface AppContext extends Services {
   secrets: Secrets
   nodes: {
     connected(nodeId: string): boolean
+    /** It was connected until a moment ago, or until the controller restarted a moment ago. */
+    isReconnecting(nodeId: string): boolean
     /** The last one since this controller started, with the time of its arrival. */
     heartbeat(nodeId: string): Omit<Heartbeat, 'type' | 'workloads'> | undefined
     /** What it did within the last day that no node should. */

@@ -74,6 +74,8 @@ type Sender = {
   replacements: Budget
   cutOff: { times: number; at: number; until: number }
 }
+/** A node that broke off, or was connected before a restart of the controller, gets this long to connect again. */
+export const RECONNECT_GRACE_MS = minute
 
 const jobOf = (key: string) => key.split('/', 1)[0]!
 
@@ -89,6 +91,12 @@ export class Hub implements Nodes {
     /** For the rates: ms that only advance, also where `clock` stands still. */
     private elapsed: Clock = () => performance.now(),
   ) {}
+
+  /** These nodes were connected before a restart. */
+  expect(nodeIds: Iterable<string>) {
+    const now = this.clock()
+    for (const nodeId of nodeIds) this.away.set(nodeId, now)
+  }
 
   private sender(nodeId: string): Sender {
     let sender = this.senders.get(nodeId)
@@ -140,6 +148,11 @@ export class Hub implements Nodes {
   state = (nodeId: string): NodeState =>
     this.sockets.has(nodeId) ? 'connected' : this.on.isGone(nodeId) ? 'gone' : 'away'
   awaySince = (nodeId: string): number | undefined => this.away.get(nodeId)
+  /** It was connected until a moment ago, so nothing is known to be wrong with it. */
+  isReconnecting = (nodeId: string): boolean => {
+    const since = this.away.get(nodeId)
+    return since !== undefined && this.clock() - since < RECONNECT_GRACE_MS && this.state(nodeId) === 'away'
+  }
 
   send = (key: string, nodeCommand: NodeCommand) =>
     new Promise<unknown>((resolve, reject) => {

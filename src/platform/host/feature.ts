@@ -1,4 +1,4 @@
-import { OBSERVED_EVERY_MS } from '../../kernel/db/steady-clock.ts'
+import { OBSERVED_EVERY_MS } from '../../../agent/protocol/steady-clock.ts'
 import { feature } from '../../kernel/feature.ts'
 import { log } from '../../kernel/log.ts'
 import { clockSet, fullHost, setBy, unwritableDatabase } from './attention.ts'

@@ -144,7 +144,16 @@ describe('ordering a server', () => {
       {},
       '409 no_capacity',
     ],
-    ['a node that is away', (p) => p.node.agent.disconnect(), {}, '409 no_capacity'],
+    [
+      'a node that is away',
+      (p) => {
+        p.node.agent.disconnect()
+        p.turnClock(61_000)
+      },
+      {},
+      '409 no_capacity',
+    ],
+    ['a node that is reconnecting', (p) => p.node.agent.disconnect(), {}, '503 restarting'],
     [
       'no pool on the node',
       (p) => p.admin('PUT', `/admin/ip-pools/${p.pool}/nodes`, { nodeIds: [] }),

@@ -3,6 +3,7 @@ import { afterAll, describe, expect, test } from 'bun:test'
 import { type Action, actionNames, disabledReason, table } from '../../../src/compute/servers/state.ts'
 import type { Status } from '../../../src/fleet/workloads/status.ts'
 import { type Panel, panel, type Snapshot, type World, world } from '../../support/world/panel.ts'
+import { share } from '../../support/world/team.ts'
 
 type State = {
   name: string
@@ -215,8 +216,53 @@ test('a protected server is neither terminated nor reinstalled, and whatever els
   expect(allowed.sort()).toEqual(['off', 'restart', 'shutdown', 'suspend'])
 })
 
+test('a locked customer has no power actions, no setup and no reinstallation; staff and the reseller have', async () => {
+  using p = await world()
+  const rita = p.account('reseller', 'Rita')
+  const id = await running(p)
+  p.db.$client.run('UPDATE accounts SET reseller_id = ? WHERE id = ?', [rita.id, p.customer.id])
+  p.db.$client.run('UPDATE workloads SET reseller_id = ? WHERE id = ?', [rita.id, id])
+  const mate = p.account('customer', 'Mia')
+  await share(p, p.customer, mate, 'manage')
+  const lock = (is: boolean, who = p.customer.id) =>
+    p.admin('POST', `/customers/${who}/actions/${is ? 'lock' : 'unlock'}`, is ? { reason: 'x' } : undefined)
+  const token = p.token(p.customer.id)
+  const closed = [
+    ['power', { action: 'start' }],
+    ['power', { action: 'shutdown' }],
+    ['power', { action: 'off' }],
+    ['power', { action: 'restart' }],
+    ['reinstall', calls.reinstall[2](p)],
+  ] as const
+  await lock(true)
+  for (const who of [p.customer, token, mate, p.token(mate.id)])
+    for (const [action, body] of closed) {
+      const before = fingerprint(p)
+      const answer = await p.call(who, 'POST', `/servers/${id}/actions/${action}`, body)
+      expect([answer.status, answer.body.error?.code]).toEqual([409, 'account_locked'])
+      expect(fingerprint(p)).toBe(before)
+    }
+  expect((await p.call(p.customer, 'GET', `/servers/${id}`)).body).toMatchObject({ locked: true, allowed: [] })
+  expect((await p.call(p.customer, 'GET', '/servers')).body.data[0]).toMatchObject({ locked: true, allowed: [] })
+  expect((await p.call(rita, 'GET', `/servers/${id}`)).body.locked).toBe(false)
+  const open = async (who: any, action: string) => {
+    const { status } = await p.call(who, 'POST', `/servers/${id}/actions/power`, { action })
+    await p.settle()
+    return status
+  }
+  expect(await open(rita, 'off')).toBe(202)
+  expect(await open(p.owner, 'start')).toBe(202)
+  // A locked member of a team that is not locked may not act either, and its owner may.
+  await lock(false)
+  await lock(true, mate.id)
+  expect(await open(mate, 'off')).toBe(409)
+  expect(await open(p.customer, 'off')).toBe(202)
+  await lock(false, mate.id)
+  expect(await open(mate, 'start')).toBe(202)
+})
+
 test('a state that the table does not have refuses every action', () => {
-  const unknown = { status: 'lost' as Status, protected: false }
+  const unknown = { status: 'lost' as Status, protected: false, locked: false }
   expect(actionNames.map((action) => disabledReason(unknown, action))).toEqual(actionNames.map(() => 'not_possible'))
 })
 

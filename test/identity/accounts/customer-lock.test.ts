@@ -73,7 +73,7 @@ describe('changing a customer', () => {
 })
 
 describe('a locked customer', () => {
-  test('is refused orders until it is unlocked, and what it has goes on', async () => {
+  test('is refused orders and power actions until it is unlocked, and what it has goes on', async () => {
     using p = await world()
     const { serverId } = await p.admin('POST', '/admin/servers', p.order)
     await p.settle()
@@ -83,9 +83,12 @@ describe('a locked customer', () => {
     expect(code(await p.call(p.owner, 'POST', '/admin/servers', { ...p.order, hostname: 'web02' }))).toBe(
       '409 account_locked',
     )
-    expect(code(await p.call(p.customer, 'POST', `/servers/${serverId}/actions/power`, { action: 'shutdown' }))).toBe(
-      '202',
+    const power = { action: 'shutdown' }
+    expect(code(await p.call(p.customer, 'POST', `/servers/${serverId}/actions/power`, power))).toBe(
+      '409 account_locked',
     )
+    expect((await p.admin('GET', `/servers/${serverId}`)).status).toBe('running')
+    expect(code(await p.call(p.owner, 'POST', `/servers/${serverId}/actions/power`, power))).toBe('202')
     await p.settle()
     expect((await act(p, 'unlock')).body).toMatchObject({ lockedAt: null, lockReason: null })
     expect(code(await p.call(p.owner, 'POST', '/admin/servers', { ...p.order, hostname: 'web02' }))).toBe('201')

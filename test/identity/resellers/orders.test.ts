@@ -75,7 +75,16 @@ describe('an order of a reseller', () => {
       () => ({}),
       '409 location_closed',
     ],
-    ['without room', (p) => p.node.agent.disconnect(), () => ({}), '409 no_capacity'],
+    [
+      'without room',
+      (p) => {
+        p.node.agent.disconnect()
+        p.turnClock(61_000)
+      },
+      () => ({}),
+      '409 no_capacity',
+    ],
+    ['while the node is reconnecting', (p) => p.node.agent.disconnect(), () => ({}), '503 restarting'],
     [
       'without addresses',
       (p) => p.admin('PUT', `/admin/ip-pools/${p.pool}/nodes`, { nodeIds: [] }),
@@ -250,6 +259,7 @@ describe('a quota near its end', () => {
   test('is not told by an order that is refused after it', async () => {
     using p = await shop({ servers: 1 })
     p.node.agent.disconnect()
+    p.turnClock(61_000)
     expect(code(await p.buy())).toBe('409 no_capacity')
     expect(notices(p)).toEqual([])
   })

@@ -1,6 +1,6 @@
 // The time of the product, while somebody sets the clock of the host.
 import { describe, expect, test } from 'bun:test'
-import { OBSERVED_EVERY_MS, SteadyClock } from '../../../src/kernel/db/steady-clock.ts'
+import { OBSERVED_EVERY_MS, SteadyClock } from '../../../agent/protocol/steady-clock.ts'
 
 const [second, minute, hour] = [1000, 60_000, 3_600_000]
 const START = 1_800_000_000_000

@@ -76,7 +76,7 @@ export function fakeAgent({ nodeId, home, settings, hub, now, crash }: Options) 
     disconnect() {
       const gone = socket
       socket = undefined
-      hub().closed(gone)
+      if (gone) hub().closed(gone)
     },
     /** The agent dies and comes back over the same host. */
     restart() {

@@ -376,13 +376,15 @@ export async function panel(options: Options = {}) {
       }
       controller.runner.log.flush()
     },
-    /** The power of the controller goes out; a new one starts over the same database and the nodes come back. */
-    async crash() {
+    /** The power of the controller goes out; a new one starts over the same database, and the nodes come back. */
+    async crash({ nodesComeBack = true } = {}) {
       controller.runner.stop()
+      // Nobody records that the nodes went.
+      controller.beginStop()
       for (const agent of agents.values()) agent.disconnect()
       controller.db.$client.close()
       controller = await build()
-      for (const agent of agents.values()) agent.connect()
+      if (nodesComeBack) for (const agent of agents.values()) agent.connect()
       controller.runner.start()
     },
     /** For panels that begin as this one is now; gone when the test file ends. */

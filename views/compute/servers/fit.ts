@@ -16,16 +16,21 @@ export type Node = Answers<{ nodes: typeof listNodes }>['nodes']['data'][number]
 const freeMemory = (n: Node) => Math.max(0, n.memoryMb - n.reservedMemoryMb - n.heldMemoryMb)
 const freeDisk = (n: Node) => Math.max(0, n.diskGb - n.heldDiskGb)
 
+const RECONNECTING = 'reconnecting'
+const comesBack = 'It is reconnecting to the panel. Reload this page in a minute.'
+
 export const nodeHindrance = (n: Node, p: Sized | undefined): string | undefined =>
   !n.open
     ? 'closed'
-    : !n.connected
+    : !n.connected && !n.reconnecting
       ? 'not connected'
       : p && freeMemory(n) < p.memoryMb
         ? `${mb(freeMemory(n))} memory free`
         : p && freeDisk(n) < p.diskGb
           ? `${gb(freeDisk(n))} disk free`
-          : undefined
+          : n.connected
+            ? undefined
+            : RECONNECTING
 
 export function locationObstacle(
   l: Location,
@@ -34,12 +39,14 @@ export function locationObstacle(
 ): string | undefined {
   if (!l.open) return 'Closed for new servers.'
   if (!l.nodes) return 'It has no node yet.'
-  if (!l.connectedNodes) return 'None of its nodes is connected.'
-  if (!p) return undefined
+  if (!l.connectedNodes && !l.reconnectingNodes) return 'None of its nodes is connected.'
+  if (!p) return l.connectedNodes ? undefined : comesBack
   if (p.ipv4 > 0 && !l.freeIpv4) return 'No free IPv4 address.'
   const here = nodes?.filter((n) => n.location.id === l.id)
-  const fits = here
-    ? here.some((n) => !nodeHindrance(n, p))
+  const hindrances = here?.map((n) => nodeHindrance(n, p))
+  if (hindrances?.includes(RECONNECTING) && !hindrances.includes(undefined)) return comesBack
+  const fits = hindrances
+    ? hindrances.includes(undefined)
     : l.memoryMb - l.heldMemoryMb >= p.memoryMb && l.diskGb - l.heldDiskGb >= p.diskGb
   return fits ? undefined : `No node has room for ${p.name} (${exactMb(p.memoryMb)}, ${exactGb(p.diskGb)}).`
 }

@@ -17,7 +17,7 @@ import { saga } from '../../../kernel/jobs/saga.ts'
 import { startJob } from '../../../kernel/jobs/start.ts'
 import { inEvent, load, type Server, server, serverJob } from '../model.ts'
 import { updateServer } from '../queries.ts'
-import { mustAllow, refusalsOf } from '../state.ts'
+import { mustAllowFor, refusalsOf } from '../state.ts'
 import type { Installing } from './install.ts'
 import { access, hostname, rootPasswordFor } from './order.ts'
 import { BOOT_LIMIT_SECONDS, NO_ANSWER, type Plan, planInstallation, vmOf, volumeOf } from './plan.ts'
@@ -95,7 +95,7 @@ export const reinstallServer = operation({
       hostname: (body.hostname ?? target.hostname).toLowerCase(),
       discardFirst: body.discardFirst === true,
     }
-    mustAllow(target, 'reinstall')
+    mustAllowFor(tx, actor, target, 'reinstall')
     if (!isHostnameFree(tx, target, input.hostname)) throw hostnameTaken(input.hostname)
     if (fateOfOldSystem(tx, target) === 'deleted_first' && !input.discardFirst) throw noRoom(target)
     const about = serverJob(target, { by: actor, title: `Reinstall ${input.hostname}`, now: clock() })

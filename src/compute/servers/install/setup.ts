@@ -8,7 +8,7 @@ import type { Tx } from '../../../kernel/db/open.ts'
 import { startJob } from '../../../kernel/jobs/start.ts'
 import { type Server, server, serverJob } from '../model.ts'
 import { updateServer } from '../queries.ts'
-import { mustAllow, refusalsOf } from '../state.ts'
+import { mustAllowFor, refusalsOf } from '../state.ts'
 import { settingUp } from './install.ts'
 import {
   access,
@@ -75,7 +75,7 @@ export const setupServer = operation({
     // Errors of the request come before those that only the present state causes.
     const chosen = imageFor(tx, actor, target, body.imageId)
     const input = installationOf(tx, actor, target, chosen, body.access, password)
-    mustAllow(target, 'setup')
+    mustAllowFor(tx, actor, target, 'setup')
     const host = body.hostname.toLowerCase()
     const about = serverJob(target, { by: actor, title: `Set up ${host}`, now: clock() })
     const jobId = startJob(tx, settingUp, input, about)

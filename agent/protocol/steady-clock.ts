@@ -1,8 +1,10 @@
-// The time of the product. The clock of the host can be set while the controller runs; a limit, a pause, a session or a
+// The time of both processes. The clock of the host can be set while the controller runs; a limit, a pause, a session or a
 // retry must not notice. So time starts as the host's clock says, advances with the monotonic clock, and approaches a
 // host clock that was set by one second in a hundred: no duration is ever wrong by more than one percent, and none is
 // negative.
-import { type Clock, second } from './clock.ts'
+
+const second = 1000
+type Clock = () => number
 
 /** What the host offers: `wall` in ms since 1970, which people and time servers set; `monotonic` in ms from anywhere. */
 export type TimeSource = { wall: Clock; monotonic: Clock }
