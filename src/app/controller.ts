@@ -8,12 +8,13 @@ import { agentPaths, MOST_FRAME_BYTES, type ToAgent } from '../../agent/protocol
 import { files } from '../../public/assets.ts'
 import { errorPage } from '../../views/frame/error.tsx'
 import { always, layout } from '../../views/frame/layout.tsx'
-import { connectedBefore, isGone, nodeById } from '../fleet/nodes/queries.ts'
+import { connectedBefore, isGoneNode, nodeById } from '../fleet/nodes/queries.ts'
 import { Reports } from '../fleet/nodes/report.ts'
 import { setUpToken } from '../identity/accounts/set-up.ts'
 import { ownersWhoCanSignIn } from '../identity/accounts/staff/queries.ts'
 import { HeldRights } from '../identity/accounts/staff/role.ts'
 import { authenticate } from '../identity/auth/authenticate.ts'
+import { TokenUses } from '../identity/tokens/uses.ts'
 import { startedBy, system } from '../kernel/api/actor.ts'
 import { unknownPath } from '../kernel/api/errors.ts'
 import { gate } from '../kernel/api/gate.ts'
@@ -145,10 +146,7 @@ export async function createController({
       log.warning('node disconnected', { nodeId, node: nameOf(nodeId) })
     },
     misconduct: (nodeId, offence, details) => misconduct.note(nodeId, offence, details),
-    isGone(nodeId) {
-      const node = nodeById(db, nodeId)
-      return node !== undefined && isGone(node)
-    },
+    isGone: (nodeId) => isGoneNode(db, nodeId),
   })
   hub.expect(connectedBefore(db))
   const runner: Runner = new Runner({
@@ -193,12 +191,14 @@ export async function createController({
     },
   }
   const heldRights = new HeldRights(registry, 500)
+  const tokenUses = new TokenUses(db)
   const httpContext: HttpContext = {
     gate: gate(db, app),
     authenticate(request, on) {
       const { info } = request
       const sender = authenticate(db, {
         rights: heldRights,
+        uses: tokenUses,
         request,
         origin: config.origin,
         now: clock(),
@@ -208,6 +208,7 @@ export async function createController({
       if (sender.actor) info.by = startedBy(sender.actor).id
       return sender
     },
+    settle: () => tokenUses.settle(),
     origin: config.origin,
     calls: new Limit(callsPerMinute, clock),
     restarting: () => restarting,

@@ -21,6 +21,8 @@ export const nodeById = rowBy(nodes, nodes.id)
 /** Removed or declared lost: nothing is sent to it, and its credential opens nothing. */
 export const isGone = ({ removedAt, lostAt }: Pick<Node, 'removedAt' | 'lostAt'>): boolean =>
   removedAt !== null || lostAt !== null
+/** The same by its id, asked before each command: a row with its facts takes ten times as long. False for no node. */
+export const isGoneNode = (tx: Db, id: string): boolean => statements(tx).gone.get(id) !== null
 
 const present = isNull(nodes.removedAt)
 const inLocation = (locationId: string | undefined) =>
@@ -117,6 +119,9 @@ const statements = prepared(({ $client }) => ({
     `SELECT n.id, n.name AS title, ${locationReference.columns('l', { detail: 'name' })}
      FROM nodes n ${locationReference.join('l', 'n.location_id')}
      WHERE n.removed_at IS NULL AND (n.name ${LIKE} OR n.id = ?) ORDER BY n.name LIMIT ?`,
+  ),
+  gone: $client.prepare<unknown, [string]>(
+    'SELECT 1 FROM nodes WHERE id = ? AND (removed_at IS NOT NULL OR lost_at IS NOT NULL)',
   ),
   anyLive: $client.prepare<unknown, [number]>(
     'SELECT 1 FROM nodes WHERE removed_at IS NULL AND (connected_at IS NOT NULL OR seen_at > ?) LIMIT 1',

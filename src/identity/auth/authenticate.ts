@@ -11,7 +11,8 @@ import type { Account } from '../accounts/model.ts'
 import { accountById } from '../accounts/queries.ts'
 import { type Held, type HeldRights, type Role, roleOf } from '../accounts/staff/role.ts'
 import { uiPreferencesOf } from '../accounts/ui-preferences.ts'
-import { markTokenUsed, type TokenRow, tokenByHash } from '../tokens/queries.ts'
+import { type TokenRow, tokenByHash } from '../tokens/queries.ts'
+import type { TokenUses } from '../tokens/uses.ts'
 import { cookieFrom } from './cookies.ts'
 import { lacksSecondFactor } from './second-factors/second-factors.ts'
 import { markSeen, SEEN_EVERY_MS, type Session, sessionFrom } from './sessions.ts'
@@ -20,6 +21,7 @@ const nobody: Sender = { actor: undefined, limitKey: '' }
 
 type Credentials = {
   rights: HeldRights
+  uses: TokenUses
   request: Request
   origin: string
   now: number
@@ -29,9 +31,9 @@ type Credentials = {
 }
 
 /** A token goes before a cookie, which is ignored beside it. Throws `invalid_token`. */
-export function authenticate(db: Db, { rights, request, origin, now, from, onPage }: Credentials): Sender {
+export function authenticate(db: Db, { rights, uses, request, origin, now, from, onPage }: Credentials): Sender {
   const header = onPage ? null : request.headers.get('Authorization')
-  if (header !== null) return tokenSender(db, rights, header, now, from)
+  if (header !== null) return tokenSender(db, { rights, uses, now, from }, header)
   const cookie = cookieFrom(request, origin)
   const session = cookie ? sessionFrom(db, cookie, now) : undefined
   // A page that refreshes itself every few seconds is no activity of a person.
@@ -79,7 +81,8 @@ function supportedAccount(db: Db, session: Session, { permissions }: Held, now: 
   return accountById(db, session.supportOf)
 }
 
-function tokenSender(db: Db, rights: HeldRights, header: string, now: number, from: string): Sender {
+type TokenContext = Pick<Credentials, 'rights' | 'uses' | 'now' | 'from'>
+function tokenSender(db: Db, { rights, uses, now, from }: TokenContext, header: string): Sender {
   const token = /^Bearer (pnl_[A-Za-z0-9_-]{20,100})$/i.exec(header)?.[1]
   const row = token ? tokenByHash(db, digest(token), now) : undefined
   if (!row || row.disabledAt !== null || (row.expiresAt !== null && row.expiresAt <= now))
@@ -100,10 +103,9 @@ function tokenSender(db: Db, rights: HeldRights, header: string, now: number, fr
       lacksSecondFactor(db, maker, role),
     ),
     limitKey: row.id,
-    // At most once a minute: each mark is a flush to disk.
+    // At most once a minute: a read costs a flush to disk by it.
     used() {
-      if (row.usedAt === null || now - row.usedAt > minute)
-        writeIfPossible(db, (tx) => markTokenUsed(tx, row.id, now, from))
+      if (row.usedAt === null || now - row.usedAt > minute) uses.add(row.id, now, from)
     },
     ...(allow ? { allowed: (address: string) => inside(address, allow) } : {}),
   }

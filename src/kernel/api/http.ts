@@ -23,7 +23,10 @@ export type Sender = {
   browser?: { csrf: string; uiPreferences: UiPreferences }
   /** Addresses from which the token may be used; empty: from everywhere. */
   allowed?: (address: string) => boolean
-  /** Records the use of the token, once the call has passed the list of addresses and the rate limit. */
+  /**
+   * Notes the use of the token, once the call has passed the list of addresses and the rate limit. It is written with
+   * the call's change or by `settle`.
+   */
   used?(): void
   /** The bucket its calls count in. */
   limitKey: string
@@ -33,6 +36,8 @@ export type HttpContext = {
   gate: Gate
   /** Throws `invalid_token`. `on`: a page is for a person, so it ignores a token. */
   authenticate(request: IncomingRequest, on?: 'page'): Sender
+  /** Writes the uses of tokens that no change has taken along. */
+  settle(): void
   origin: string
   calls: Pick<Limit, 'take' | 'count'>
   restarting(): boolean
@@ -211,26 +216,35 @@ function answer(
   const changes = op.method !== 'GET'
   const sender = admitted(httpContext, op, request, from)
   httpContext.calls.take(sender.actor ? sender.limitKey : addressKey(from))
-  sender.used?.()
-  if (!changes) return httpContext.gate(op, sender.actor, callOf(request, params))
+  if (!changes) {
+    sender.used?.()
+    httpContext.settle()
+    return httpContext.gate(op, sender.actor, callOf(request, params))
+  }
   if (httpContext.restarting())
     throw new ApiError('restarting', 'Berth is restarting. Reads keep working; try the change again in a minute.', {
       retryAfterSeconds: 60,
     })
   if (sender.browser || !sender.actor) sameSite(httpContext, request, sender)
-  return change(httpContext, op, sender.actor, request, params)
+  return change(httpContext, op, sender, request, params)
 }
 
 async function change(
-  { gate }: HttpContext,
+  { gate, settle }: HttpContext,
   op: Operation,
-  actor: Actor | undefined,
+  { actor, used }: Sender,
   request: IncomingRequest,
   params: Record<string, string>,
 ): Promise<CallResult> {
-  const body = await bodyOf(request, op)
-  const idempotencyKey = keyFrom(request.headers.get('Idempotency-Key'))
-  return gate(op, actor, { ...callOf(request, params), body, ...(idempotencyKey ? { idempotencyKey } : {}) })
+  used?.()
+  try {
+    const body = await bodyOf(request, op)
+    const idempotencyKey = keyFrom(request.headers.get('Idempotency-Key'))
+    const call = { ...callOf(request, params), body, ...(idempotencyKey ? { idempotencyKey } : {}) }
+    return await gate(op, actor, call)
+  } finally {
+    settle()
+  }
 }
 
 const callOf = (request: IncomingRequest, params: Record<string, string>): CallRequest => ({

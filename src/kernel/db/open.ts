@@ -34,6 +34,7 @@ Database.MAX_QUERY_CACHE_SIZE = 500
 export class DatabaseFile extends Database {
   /** Results of `prepared`, by the function that builds them. */
   readonly statements = new Map<(db: Db) => unknown, unknown>()
+  readonly beforeCommit: ((tx: Tx) => void)[] = []
   readonly afterWrite: (() => void)[] = []
   /** Set once the schema is up to date. */
   health!: DatabaseHealth
@@ -82,6 +83,12 @@ export function openDb(path: string, migrations?: readonly Migration[]): Db {
   return drizzle(file) as unknown as Whole
 }
 
+/**
+ * `work` runs at the end of each transaction and is part of it. Small notes that wait go to disk with the change of
+ * another, because a transaction of their own would cost a flush. What it throws takes the change back.
+ */
+export const beforeCommit = (db: Db, work: (tx: Tx) => void) => void db.$client.beforeCommit.push(work)
+
 /** `work` runs after each transaction that committed: the runner looks for new jobs there. */
 export const afterWrite = (db: Db, work: () => void) => void db.$client.afterWrite.push(work)
 
@@ -95,7 +102,12 @@ export function write<T>(
   work: (tx: Tx) => T extends Promise<unknown> ? never : T,
 ): T {
   const { $client } = db as Db
-  const result = $client.inOne('IMMEDIATE', () => (work as (tx: Tx) => T)(db as Db as Tx))
+  const tx = db as Db as Tx
+  const result = $client.inOne('IMMEDIATE', () => {
+    const made = (work as (tx: Tx) => T)(tx)
+    for (const join of $client.beforeCommit) join(tx)
+    return made
+  })
   // The change is on disk: an error of work that follows it must not make it look refused.
   for (const after of $client.afterWrite)
     try {

@@ -1,7 +1,7 @@
 // The tables of the runner: prepared once, with the notes of which steps are started, done and undone.
 import { eq, inArray, sql } from 'drizzle-orm'
 import { isDatabaseError } from '../db/health.ts'
-import { afterWrite, type Db, savepoint, type Tx, write } from '../db/open.ts'
+import { afterWrite, beforeCommit, type Db, savepoint, type Tx, write } from '../db/open.ts'
 import type { Queued } from './lanes.ts'
 import { jobLog, jobSteps, jobs } from './tables.ts'
 
@@ -9,6 +9,12 @@ import { jobLog, jobSteps, jobs } from './tables.ts'
 export const JOBS_KEPT = 1000
 /** So few jobs do not wait for each other to write together. */
 const FEW = 8
+/** While others write, the writes of jobs wait this long for a transaction that takes them along, in ms. */
+const JOINING_MS = 5
+/** Others write when they wrote within this time, in ms. */
+const OTHERS_MS = 20
+/** While many jobs are going, the oldest are deleted once for so many that have ended: the search takes a millisecond. */
+const DELETED_AFTER = 50
 
 /** The columns by which the sweep decides about an open job. */
 export type OpenJob = {
@@ -79,13 +85,23 @@ export const prepareStatements = (db: Db) => ({
   ),
 })
 
+type Waiting = {
+  work(tx: Tx): unknown
+  ends: boolean
+  resolve(value: unknown): void
+  reject(error: unknown): void
+}
+
 export type Noted = { state: string; output: unknown }
 
 export class Notes {
   readonly statements: ReturnType<typeof prepareStatements>
-  private waiting: { work(tx: Tx): unknown; resolve(value: unknown): void; reject(error: unknown): void }[] = []
-  private ended = false
-  private endsWaiting = false
+  private waiting: Waiting[] = []
+  /** Those that the transaction at hand has taken along, and how each ends when it commits. */
+  private taken = new Map<Waiting, () => void>()
+  private isWriting = false
+  private othersWroteAt = 0
+  private ended = 0
 
   constructor(
     private db: Db,
@@ -95,6 +111,8 @@ export class Notes {
     private beforeEnds: () => void,
   ) {
     this.statements = prepareStatements(db)
+    beforeCommit(db, (tx) => this.takeAlong(tx))
+    afterWrite(db, () => this.settle())
   }
 
   /** `work` runs after every commit. */
@@ -119,57 +137,75 @@ export class Notes {
   }
 
   /**
-   * The writes of many jobs in one turn of the loop go to disk together, so that eighty jobs cost one flush and not
-   * eighty. Resolves with what `work` answered when it is there. `work` that throws takes back what it wrote itself,
-   * and nothing of the others. `ends`: it ends a job.
+   * The writes of many jobs go to disk together, so that eighty jobs cost one flush and not eighty: with the next
+   * transaction of another, such as an order, or in one of their own at the end of this turn of the loop. Resolves
+   * with what `work` answered when it is there. `work` that throws takes back what it wrote itself, and nothing of the
+   * others. `ends`: it ends a job, so it goes in a transaction of the runner's own.
    */
   async together<T>(work: (tx: Tx) => T, ends = false): Promise<T> {
     if (this.going() <= FEW) {
       if (ends) this.beforeEnds()
       return write(this.db, work as (tx: Tx) => never)
     }
-    this.endsWaiting ||= ends
     return await new Promise<T>((resolve, reject) => {
-      if (!this.waiting.length) setImmediate(() => this.writeAll())
-      this.waiting.push({ work, resolve: resolve as (value: unknown) => void, reject })
+      if (!this.waiting.length) {
+        const othersWrite = performance.now() - this.othersWroteAt < OTHERS_MS
+        if (othersWrite) setTimeout(() => this.writeAll(), JOINING_MS)
+        else setImmediate(() => this.writeAll())
+      }
+      this.waiting.push({ work, ends, resolve: resolve as (value: unknown) => void, reject })
     })
   }
 
   private writeAll() {
-    const all = this.waiting.splice(0)
-    const settle: (() => void)[] = []
-    if (this.endsWaiting) this.beforeEnds()
-    this.endsWaiting = false
+    if (!this.waiting.length) return
+    this.isWriting = true
     try {
-      write(this.db, (tx) => {
-        for (const { work, resolve, reject } of all) {
-          try {
-            const value = savepoint(tx, () => work(tx))
-            settle.push(() => resolve(value))
-          } catch (error) {
-            if (isDatabaseError(error) || !tx.$client.inTransaction) throw error
-            settle.push(() => reject(error))
-          }
-        }
-        this.forgetOld(tx)
-      })
+      if (this.waiting.some(({ ends }) => ends)) this.beforeEnds()
+      if (this.waiting.length) write(this.db, () => {})
     } catch (error) {
-      for (const { reject } of all) reject(error)
-      return
+      for (const { reject } of this.waiting.splice(0)) reject(error)
+    } finally {
+      this.isWriting = false
     }
-    for (const settled of settle) settled()
   }
 
-  /** Asks that the oldest jobs are deleted with the next write. */
+  /** Until the transaction has committed they still wait: when it is rolled back, another one takes them. */
+  private takeAlong(tx: Tx) {
+    this.taken.clear()
+    const endedBefore = this.ended
+    for (const waiting of this.waiting) {
+      if (waiting.ends && !this.isWriting) continue
+      try {
+        const value = savepoint(tx, () => waiting.work(tx))
+        this.taken.set(waiting, () => waiting.resolve(value))
+      } catch (error) {
+        if (isDatabaseError(error) || !tx.$client.inTransaction) throw error
+        this.taken.set(waiting, () => waiting.reject(error))
+      }
+    }
+    const left = this.going() - (this.ended - endedBefore)
+    if (this.ended >= DELETED_AFTER || (this.ended && left <= FEW)) this.forgetOld(tx)
+  }
+
+  private settle() {
+    if (!this.isWriting) this.othersWroteAt = performance.now()
+    if (!this.taken.size) return
+    const settled = [...this.taken.values()]
+    this.waiting = this.waiting.filter((each) => !this.taken.has(each))
+    this.taken.clear()
+    for (const each of settled) each()
+  }
+
+  /** Asks that the oldest jobs are deleted. */
   hasEnded(tx: Tx) {
-    this.ended = true
+    this.ended++
     if (this.going() <= FEW) this.forgetOld(tx)
   }
 
   /** Deletes the oldest jobs that have ended, beyond those that are kept; however many wait, they stay. */
   private forgetOld(tx: Tx) {
-    if (!this.ended) return
-    this.ended = false
+    this.ended = 0
     const ids = this.statements.old.all().map((j) => j.id)
     if (!ids.length) return
     for (const table of [jobLog, jobSteps]) tx.delete(table).where(inArray(table.jobId, ids)).run()

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import type { ApiError } from '../../../src/kernel/api/errors.ts'
 import { addressKey, Limit } from '../../../src/kernel/api/limits.ts'
+import { afterWrite } from '../../../src/kernel/db/open.ts'
 import { listening } from '../../support/listening.ts'
 
 /** The seconds that the refusal says to wait; undefined when the limit lets it through. */
@@ -154,6 +155,26 @@ describe('over HTTP', () => {
     }
     it.db.$client.run('UPDATE tokens SET used_at = 1')
     expect([await ask(), used()]).toEqual([429, none])
+  })
+  test('the use of a token goes to disk with the change of its call; a refused change is a use too', async () => {
+    await using it = await listening()
+    let transactions = 0
+    afterWrite(it.db, () => transactions++)
+    const used = () => it.db.$client.query<{ used_at: number | null }, []>('SELECT used_at FROM tokens').get()!.used_at
+    const make = async (name: unknown) => {
+      it.db.$client.run('UPDATE tokens SET used_at = NULL')
+      const before = transactions
+      const response = await it.controller.router.fetch(
+        new Request('http://localhost/api/v1/admin/node-groups', {
+          method: 'POST',
+          headers: { Authorization: `Bearer ${it.token}`, 'Content-Type': 'application/json' },
+          body: JSON.stringify({ name }),
+        }),
+      )
+      return [response.status, used() === it.now(), transactions - before]
+    }
+    expect(await make('Frankfurt')).toEqual([201, true, 1])
+    expect(await make(7)).toEqual([422, true, 1])
   })
   test('this host itself is not limited', async () => {
     await using it = await listening()

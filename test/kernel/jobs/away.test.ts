@@ -30,6 +30,9 @@ function fresh(options: Parameters<typeof engine>[1] = {}) {
   undone.length = 0
   return engine(all, options)
 }
+async function until(what: () => boolean) {
+  for (let tries = 0; tries < 50 && !what(); tries++) await tick()
+}
 function later(e: Engine, ms: number) {
   e.turnClock(ms)
   e.runner.sweep()
@@ -221,13 +224,13 @@ describe('a node that is away', () => {
     const reaching = Array.from({ length: AT_ONCE.interactive }, () =>
       e.start(building, 'here', { input: { second: 'dead' } }),
     )
-    await tick()
+    await until(() => e.sent.length === reaching.length)
     e.node('dead', 'away')
     for (const it of [...e.sent]) it.done()
-    await tick()
+    await until(() => e.sent.filter(({ key }) => key.endsWith('/wait')).length === reaching.length)
     e.runner.sweep()
     const own = e.start(stubborn, 'here')
-    await tick()
+    await until(() => e.sent.at(-1)?.key === `${own}/stop`)
     expect([reaching.map((id) => e.job(id).state).includes('failed'), e.job(own).state]).toEqual([false, 'running'])
     expect(e.sent.at(-1)!.key).toBe(`${own}/stop`)
   })

@@ -112,8 +112,13 @@ export function engine(sagas: readonly Saga[], options: Options = {}) {
 }
 export type Engine = ReturnType<typeof engine>
 
-/** Notes of one turn of the loop go to disk together: a few turns are enough for whatever can go on by itself. */
+/**
+ * The writes of many jobs go to disk together, and wait a few milliseconds for the transaction of another: this is
+ * enough for whatever can go on by itself.
+ */
 export const tick = async () => {
-  for (let turn = 0; turn < 8; turn++) await new Promise(setImmediate)
-  await Bun.sleep(2)
+  for (let wait = 0; wait < 3; wait++) {
+    for (let turn = 0; turn < 8; turn++) await new Promise(setImmediate)
+    await Bun.sleep(6)
+  }
 }

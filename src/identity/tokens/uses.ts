@@ -1,0 +1,29 @@
+// When tokens were last used. A note of its own would cost a flush to disk at each call of a token that is used rarely.
+import { afterWrite, beforeCommit, type Db, type Tx, writeIfPossible } from '../../kernel/db/open.ts'
+import { markTokenUsed } from './queries.ts'
+
+/** Uses that are not written yet: they go to disk with the call's own change, or with `settle`. */
+export class TokenUses {
+  private waiting = new Map<string, { now: number; from: string }>()
+
+  constructor(private db: Db) {
+    beforeCommit(db, (tx) => this.writeAll(tx))
+    afterWrite(db, () => this.waiting.clear())
+  }
+
+  /** `now` in ms; `from` is the caller's address. */
+  add(tokenId: string, now: number, from: string) {
+    this.waiting.set(tokenId, { now, from })
+  }
+
+  /** Writes what no change has taken along. While the database cannot be written, nothing is noted. */
+  settle() {
+    if (!this.waiting.size) return
+    writeIfPossible(this.db, () => {})
+    this.waiting.clear()
+  }
+
+  private writeAll(tx: Tx) {
+    for (const [tokenId, { now, from }] of this.waiting) markTokenUsed(tx, tokenId, now, from)
+  }
+}
