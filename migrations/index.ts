@@ -9,6 +9,7 @@ import links from './0006_links.sql' with { type: 'text' }
 import identities from './0007_identities.sql' with { type: 'text' }
 import recordVersions from './0008_record_versions.sql' with { type: 'text' }
 import crashes from './0009_crashes.sql' with { type: 'text' }
+import diskFree from './0010_disk_free.sql' with { type: 'text' }
 
 export const migrations: readonly { name: string; sql: string }[] = [
   { name: '0001_spine', sql: spine },
@@ -20,4 +21,5 @@ export const migrations: readonly { name: string; sql: string }[] = [
   { name: '0007_identities', sql: identities },
   { name: '0008_record_versions', sql: recordVersions },
   { name: '0009_crashes', sql: crashes },
+  { name: '0010_disk_free', sql: diskFree },
 ]

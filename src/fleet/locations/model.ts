@@ -35,6 +35,7 @@ export const locationAnswer = namedSchema('Location', {
   heldMemoryMb: described(t.Integer(), 'By servers, whether they run or not.'),
   diskGb: t.Integer(),
   heldDiskGb: t.Integer(),
+  freeDiskGb: described(t.Integer(), 'As on its nodes; what one server can take may be less.'),
   freeIpv4: t.Integer(),
 })
 
@@ -53,6 +54,7 @@ export function showLocation({ tx, nodes }: LocationContext, { createdAt: _, ...
     heldMemoryMb: sum((r) => r.heldMemoryMb),
     diskGb: sum((r) => r.diskGb),
     heldDiskGb: sum((r) => r.heldDiskGb),
+    freeDiskGb: sum((r) => r.freeDiskGb),
     freeIpv4: countFreeIpv4(
       tx,
       capacity.map((node) => node.id),

@@ -15,7 +15,14 @@ export const nodesInTrouble: Source = (call) => {
   return nodesHealth(call.tx).flatMap((n) =>
     n.lostAt !== null
       ? lost(n, n.lostAt)
-      : [...reachable(call, n), ...misbehaving(call, n), ...asItShouldBe(n), ...able(n), ...upToDate(call, n)],
+      : [
+          ...reachable(call, n),
+          ...misbehaving(call, n),
+          ...asItShouldBe(n),
+          ...able(n),
+          ...space(n),
+          ...upToDate(call, n),
+        ],
   )
 }
 
@@ -92,6 +99,26 @@ const able = (n: NodeHealthRow): Attention[] =>
         },
       ]
     : []
+
+/** Shares of a node's storage: below the first it is shown, below the second placement keeps the rest. */
+const LITTLE = 0.1
+const NONE = 0.05
+
+function space(n: NodeHealthRow): Attention[] {
+  if (n.poolFreeBytes === null || !n.poolBytes || n.poolFreeBytes >= n.poolBytes * LITTLE) return []
+  const isFull = n.poolFreeBytes < n.poolBytes * NONE
+  const gib = (bytes: number) => Math.floor(bytes / 1024 ** 3)
+  return [
+    {
+      ...at(n),
+      level: isFull ? 'bad' : 'warn',
+      what: `The storage of ${n.name} is nearly full: ${gib(n.poolFreeBytes)} of ${gib(n.poolBytes)} GB are left.`,
+      effect: isFull
+        ? 'It takes no new servers, and servers pause when nothing is left. Free or add space on it.'
+        : 'Soon it takes no new servers. Free or add space on it.',
+    },
+  ]
+}
 
 const upToDate = ({ nodes }: ReadContext, n: NodeHealthRow): Attention[] =>
   n.version !== VERSION && nodes.connected(n.id)

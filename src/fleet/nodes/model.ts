@@ -61,7 +61,11 @@ export const nodeResponse = namedSchema('Node', {
   heldMemoryMb: t.Integer(),
   pool: described(t.String(), 'The storage in which new disks are made.'),
   diskGb: t.Integer(),
-  heldDiskGb: t.Integer(),
+  heldDiskGb: described(t.Integer(), 'Promised to servers.'),
+  freeDiskGb: described(
+    t.Integer(),
+    'Left for orders: what is not promised or, if that is less, what the storage has left but for 5 %.',
+  ),
   differences: described(t.Integer(), 'Between what should be on it and what is.'),
   load: described(
     nullable(
@@ -106,6 +110,7 @@ export function showNode({ tx, nodes }: Pick<AppContext, 'nodes'> & { tx: Db; ac
     pool: it.pool,
     diskGb: capacity.diskGb,
     heldDiskGb: capacity.heldDiskGb,
+    freeDiskGb: capacity.freeDiskGb,
     differences: it.differences.length,
     load: beat
       ? {

@@ -70,6 +70,8 @@ export type NodeCapacity = {
   heldMemoryMb: number
   diskGb: number
   heldDiskGb: number
+  /** Left for orders: the space that is not promised or, if less, the storage's free space without a reserve of 5 %. */
+  freeDiskGb: number
   workloads: number
   hasIpv4: boolean
 }
@@ -77,6 +79,8 @@ type CapacityRow = Omit<NodeCapacity, 'open' | 'hasIpv4'> & { open: number; hasI
 const capacities = `SELECT n.id, n.name, n.open, n.bridge, n.pool,
   max(0, n.memory_mb - n.reserved_memory_mb) AS memoryMb,
   n.pool_bytes / 1073741824 AS diskGb, coalesce(h.memory_mb, 0) AS heldMemoryMb, coalesce(h.disk_gb, 0) AS heldDiskGb,
+  max(0, min(n.pool_bytes / 1073741824 - coalesce(h.disk_gb, 0),
+    coalesce((n.pool_free_bytes - n.pool_bytes / 20) / 1073741824, n.pool_bytes))) AS freeDiskGb,
   coalesce(h.workloads, 0) AS workloads, ${hasFreeIpv4('n.id')} AS hasIpv4
   FROM nodes n LEFT JOIN node_held h ON h.node_id = n.id`
 const capacity = (row: CapacityRow): NodeCapacity => ({ ...row, open: !!row.open, hasIpv4: !!row.hasIpv4 })
@@ -87,6 +91,8 @@ type NodeHealthRow = {
   seenAt: number
   lostAt: number | null
   skewMs: number
+  poolBytes: number
+  poolFreeBytes: number | null
   differences: string
   version: string
   kind: string
@@ -107,6 +113,7 @@ const statements = prepared(({ $client }) => ({
   ),
   health: $client.prepare<NodeHealthRow, []>(
     `SELECT n.id, n.name, n.seen_at AS seenAt, n.lost_at AS lostAt, n.skew_ms AS skewMs, n.differences,
+      n.pool_bytes AS poolBytes, n.pool_free_bytes AS poolFreeBytes,
       n.facts ->> '$.agentVersion' AS version, n.facts ->> '$.virtualisation.kind' AS kind,
       n.facts ->> '$.fake' AS fake,
       coalesce((SELECT h.workloads FROM node_held h WHERE h.node_id = n.id), 0) AS workloads

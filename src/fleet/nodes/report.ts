@@ -26,6 +26,8 @@ import type { Difference, Node } from './tables.ts'
 
 /** How stale `seen_at` may get on disk: a write per heartbeat of each of 500 nodes would be most of all writes. */
 const SEEN_EVERY_MS = minute
+/** A change of free space by this share of the storage is stored at once. */
+const SPACE_STEP = 0.005
 /** Reports may use half of each such window. */
 const WINDOW_MS = 50
 /** After a write that failed as a whole, e.g. on a full disk. */
@@ -70,6 +72,8 @@ export class Reports {
   private power = new Map<string, Power>()
   /** When `seen_at` of each node was last stored. */
   private seenAt = new Map<string, number>()
+  /** The free space of each node's storage as it is stored, in bytes. */
+  private poolFree = new Map<string, number>()
   /** Nodes whose clock is further off than is shown, so that a clock that is set right is noted at once. */
   private skewed = new Set<string>()
   private waiting = new Map<string, Pending>()
@@ -196,13 +200,14 @@ export class Reports {
     const pool = pools.find((p) => p.name === node.pool) ?? pools[0]
     const values = {
       ...columns,
-      ...(pool && { pool: pool.name, poolBytes: pool.totalBytes }),
+      ...(pool && { pool: pool.name, poolBytes: pool.totalBytes, poolFreeBytes: pool.freeBytes }),
       ...(inventory && { differences: differencesOn(tx, nodeId, inventory), inventoryAt: this.time.now() }),
     }
     if (Object.keys(values).length) reportNode(tx, nodeId, values)
     const changes: (() => void)[] = []
     const { seenAt, skewMs } = columns
     if (seenAt !== undefined) changes.push(() => this.seenAt.set(nodeId, seenAt))
+    if (pool) changes.push(() => this.poolFree.set(nodeId, pool.freeBytes))
     if (skewMs !== undefined)
       changes.push(() => void (isSkewed(skewMs) ? this.skewed.add(nodeId) : this.skewed.delete(nodeId)))
     const foreign: string[] = []
@@ -247,12 +252,20 @@ export class Reports {
     const news = workloads.filter((s) => this.power.get(s.id) !== s.power)
     const seenIsStale = now - (this.seenAt.get(nodeId) ?? 0) >= SEEN_EVERY_MS
     const skewMs = at - this.time.wall()
-    if (before && !news.length && !seenIsStale && isSkewed(skewMs) === this.skewed.has(nodeId)) return
+    const isKnown = !news.length && isSkewed(skewMs) === this.skewed.has(nodeId) && !this.hasOtherSpace(nodeId, pools)
+    if (before && !seenIsStale && isKnown) return
     this.keep(nodeId, (pending) => {
       Object.assign(pending.columns, { seenAt: now, skewMs })
       pending.pools = pools
       for (const { id, power } of news) addPower(pending, id, power)
     })
+  }
+
+  /** A disk that something else fills must not take a server that was ordered a minute later. */
+  private hasOtherSpace(nodeId: string, pools: readonly PoolCapacity[]): boolean {
+    const stored = this.poolFree.get(nodeId)
+    if (stored === undefined) return false
+    return pools.every((pool) => Math.abs(pool.freeBytes - stored) > pool.totalBytes * SPACE_STEP)
   }
 }
 

@@ -24,6 +24,8 @@ export const nodes = sqliteTable('nodes', {
   threads: integer().notNull(),
   pool: text().notNull(),
   poolBytes: integer('pool_bytes').notNull(),
+  /** Space left on the file system, as last reported. */
+  poolFreeBytes: integer('pool_free_bytes'),
   skewMs: integer('skew_ms').notNull().default(0),
   connectedAt: integer('connected_at'),
   seenAt: integer('seen_at').notNull(),

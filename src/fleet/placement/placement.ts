@@ -20,7 +20,7 @@ function disabledReason(node: NodeCapacity, need: Need, nodes: Nodes): string | 
   const isConnected = nodes.connected(node.id)
   if (!isConnected && !nodes.isReconnecting(node.id)) return 'not connected'
   if (node.memoryMb - node.heldMemoryMb < need.memoryMb) return 'no memory left'
-  if (node.diskGb - node.heldDiskGb < need.diskGb) return 'no disk left'
+  if (node.freeDiskGb < need.diskGb) return 'no disk left'
   if (need.ipv4 > 0 && !node.hasIpv4) return 'no address left'
   return isConnected ? undefined : RECONNECTING
 }

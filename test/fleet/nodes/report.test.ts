@@ -6,6 +6,7 @@ import { newId } from '../../../src/kernel/db/ids.ts'
 import { journalOf } from '../../support/journal.ts'
 import { type World, world } from '../../support/world/panel.ts'
 
+const GIB = 1024 ** 3
 const id = (n: number) => `srv_${String(n).padStart(26, '0')}`
 const server = (n: number, lifecycle: Lifecycle, suspendedAt: number | null = null, more: Partial<Workload> = {}) => {
   const diskGeneration = lifecycle === 'active' ? 1 : null
@@ -236,6 +237,36 @@ describe('a node that reports', () => {
     p.node.agent.connect()
     await p.settle()
     expect(p.server(it)).toMatchObject({ power: 'stopped', status: 'stopped', wantedPower: 'stopped' })
+  })
+  test('a disk that something else fills is shown, and takes no order that would not fit', async () => {
+    using p = await world()
+    const pools = (freeBytes: number) => [{ name: 'local', kind: 'file', path: '/x', totalBytes: 100 * GIB, freeBytes }]
+    const report = async (freeBytes: number) => {
+      say(p, p.node.id, beat(p, { pools: pools(freeBytes) }))
+      await settled(p)
+      return (await p.admin('GET', `/admin/nodes/${p.node.id}`)).freeDiskGb
+    }
+    const warnings = async () =>
+      (await p.call(p.owner, 'GET', '/admin/overview')).body.attention
+        .filter(({ what }: any) => what.startsWith('The storage of'))
+        .map(({ level, what }: any) => `${level}: ${what}`)
+    // Nothing is promised: the file system's 90 GB without 5 of reserve.
+    expect(await report(90 * GIB)).toBe(85)
+    expect(await warnings()).toEqual([])
+    expect(await report(8 * GIB)).toBe(3)
+    expect(await warnings()).toEqual([expect.stringMatching(/^warn: .* 8 of 100 GB are left\.$/)])
+    expect(await report(2 * GIB)).toBe(0)
+    expect(await warnings()).toEqual([expect.stringMatching(/^bad: .* 2 of 100 GB are left\.$/)])
+    const before = p.fingerprint()
+    const refused = await p.call(p.owner, 'POST', '/admin/servers', p.order)
+    expect([refused.status, refused.body.error.code]).toEqual([409, 'no_capacity'])
+    expect(refused.body.error.message).toContain('no disk left')
+    expect(p.fingerprint()).toBe(before)
+    expect(await report(90 * GIB)).toBe(85)
+    expect((await p.call(p.owner, 'POST', '/admin/servers', p.order)).status).toBe(201)
+    // A promise counts before anything is written.
+    const { diskGb } = await p.admin('GET', `/servers/${(await p.admin('GET', '/admin/servers')).data[0].id}`)
+    expect(await report(100 * GIB)).toBe(Math.min(95, 100 - diskGb))
   })
   test('how its clock differs, its load and its pools', async () => {
     using p = await world()

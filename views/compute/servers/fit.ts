@@ -14,7 +14,6 @@ export type Location = Offer['locations'][number]
 export type Node = Answers<{ nodes: typeof listNodes }>['nodes']['data'][number]
 
 const freeMemory = (n: Node) => Math.max(0, n.memoryMb - n.reservedMemoryMb - n.heldMemoryMb)
-const freeDisk = (n: Node) => Math.max(0, n.diskGb - n.heldDiskGb)
 
 const RECONNECTING = 'reconnecting'
 const comesBack = 'It is reconnecting to the panel. Reload this page in a minute.'
@@ -26,8 +25,8 @@ export const nodeHindrance = (n: Node, p: Sized | undefined): string | undefined
       ? 'not connected'
       : p && freeMemory(n) < p.memoryMb
         ? `${mb(freeMemory(n))} memory free`
-        : p && freeDisk(n) < p.diskGb
-          ? `${gb(freeDisk(n))} disk free`
+        : p && n.freeDiskGb < p.diskGb
+          ? `${gb(n.freeDiskGb)} disk free`
           : n.connected
             ? undefined
             : RECONNECTING
@@ -47,6 +46,6 @@ export function locationObstacle(
   if (hindrances?.includes(RECONNECTING) && !hindrances.includes(undefined)) return comesBack
   const fits = hindrances
     ? hindrances.includes(undefined)
-    : l.memoryMb - l.heldMemoryMb >= p.memoryMb && l.diskGb - l.heldDiskGb >= p.diskGb
+    : l.memoryMb - l.heldMemoryMb >= p.memoryMb && l.freeDiskGb >= p.diskGb
   return fits ? undefined : `No node has room for ${p.name} (${exactMb(p.memoryMb)}, ${exactGb(p.diskGb)}).`
 }

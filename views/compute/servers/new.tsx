@@ -112,7 +112,7 @@ export const resellerNewServerPage = page({
 
 const free = (l: Location) =>
   l.nodes > 0 &&
-  `${mb(Math.max(0, l.memoryMb - l.heldMemoryMb))} memory, ${gb(Math.max(0, l.diskGb - l.heldDiskGb))} disk and ` +
+  `${mb(Math.max(0, l.memoryMb - l.heldMemoryMb))} memory, ${gb(l.freeDiskGb)} disk and ` +
     `${count(l.freeIpv4, 'IPv4 address', 'IPv4 addresses')} free.`
 
 type NodePickerProps = {

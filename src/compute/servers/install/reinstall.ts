@@ -33,8 +33,7 @@ type Fate = (typeof fates)[number]
 /** Decided by the space that placement counts with: each server holds its whole disk. */
 function fateOfOldSystem(tx: Db, target: Server): Fate {
   if (target.diskGeneration === null) return 'none'
-  const { diskGb, heldDiskGb } = capacityOf(tx, target.nodeId)
-  return diskGb - heldDiskGb >= target.diskGb ? 'kept' : 'deleted_first'
+  return capacityOf(tx, target.nodeId).freeDiskGb >= target.diskGb ? 'kept' : 'deleted_first'
 }
 
 const noRoom = (target: Server) =>
