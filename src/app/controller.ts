@@ -276,7 +276,12 @@ export async function createController({
   ): Response | undefined | Promise<Response | undefined> =>
     answered(
       request,
-      { logs, errors: registry.errors, from: clientAddress(request, server.requestIP(request)?.address) },
+      {
+        logs,
+        errors: registry.errors,
+        from: clientAddress(request, server.requestIP(request)?.address),
+        isLast: () => restarting,
+      },
       (request) => {
         if (!isCanonical) throw unknownPath()
         if (!request.url.includes(agentPaths.connect) || new URL(request.url).pathname !== agentPaths.connect)

@@ -8,6 +8,7 @@ import { type Config, configFrom, SettingError } from '../config.ts'
 import { crashAt } from '../crash-injection.ts'
 import { isRunning, makeDataDir, openController, socketOf } from './data-dir.ts'
 import { alreadyRunning, lockForController, lockOf } from './data-dir-lock.ts'
+import { listenHeld } from './held-socket.ts'
 import { aboutListening, CannotStart, whoAmI } from './startup-errors.ts'
 
 /** Answers the exit code when the controller has stopped. Throws what `endOf` knows when it cannot start. */
@@ -30,9 +31,7 @@ export async function serve(): Promise<number> {
   })
   // Without its file the lock keeps no second controller out.
   controller.db.$client.health.watch(lockOf(config.dataDir))
-  const server = listen(config, {
-    hostname: config.listen.hostname,
-    port: config.listen.port,
+  const { server, held } = listen(config, {
     // Ours answers 413 first, with an error body; this is the backstop.
     maxRequestBodySize: 64 << 20,
     idleTimeout: 30,
@@ -48,7 +47,7 @@ export async function serve(): Promise<number> {
   controller.start()
   log.info('Berth is up', {
     version: VERSION,
-    listen: `${server.hostname}:${server.port}`,
+    listen: `${config.listen.hostname}:${held ? config.listen.port : server.port}`,
     publicUrl: config.publicUrl,
     dataDir: config.dataDir,
   })
@@ -57,8 +56,13 @@ export async function serve(): Promise<number> {
     for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stop())
   })
   log.info('stopping: changes are refused, reads go on')
+  controller.beginStop()
+  // Connections that are kept open hear `Connection: close` with their next response, instead of being cut off.
+  await Bun.sleep(DRAIN_MS)
   await controller.stop(async () => {
-    await Promise.race([Promise.all([server.stop(), admin.stop()]), Bun.sleep(3000)])
+    held?.stopAccepting()
+    await drained(server)
+    await Promise.race([Promise.all([server.stop(), admin.stop()]), Bun.sleep(IN_FLIGHT_MS)])
     await Promise.all([server.stop(true), admin.stop(true)])
   })
   lock.release()
@@ -66,11 +70,29 @@ export async function serve(): Promise<number> {
   return 0
 }
 
-function listen(config: Config, options: Parameters<typeof Bun.serve>[0]) {
-  try {
-    return Bun.serve(options)
-  } catch (error) {
-    throw aboutListening(error, config)
+function listen(config: Config, options: object) {
+  return listenHeld(config.listen, process.env, (at) => {
+    try {
+      return Bun.serve({ ...options, ...at } as any)
+    } catch (error) {
+      throw aboutListening(error, config)
+    }
+  })
+}
+
+/** How long changes are refused and reads go on before new connections wait for the next process. */
+const DRAIN_MS = 300
+/** A connection that was taken sends its request within this time. */
+const QUIET_MS = 100
+/** The most that a request in flight delays the stop, once new ones wait. */
+const IN_FLIGHT_MS = 8000
+
+/** Resolves when no request has been in flight for a moment, or after `IN_FLIGHT_MS`. */
+async function drained(server: { pendingRequests: number }) {
+  const end = performance.now() + IN_FLIGHT_MS
+  for (let quietSince = performance.now(); performance.now() < end; await Bun.sleep(10)) {
+    if (server.pendingRequests > 0) quietSince = performance.now()
+    else if (performance.now() - quietSince >= QUIET_MS) return
   }
 }
 

@@ -30,14 +30,15 @@ const unlessSaid = Object.entries({
 })
 
 type Made = Response | undefined
-type Answering = { from: string; logs: boolean; errors: ErrorTable }
+/** `isLast`: the connection ends with this response, because the controller stops. */
+type Answering = { from: string; logs: boolean; errors: ErrorTable; isLast?: () => boolean }
 /**
  * `handle` returns undefined when the connection became a socket. An error that it throws becomes a response. The
  * answer is a promise only where that of `handle` is one.
  */
 export function answered<T extends Made>(
   request: Request,
-  { from, logs, errors }: Answering,
+  { from, logs, errors, isLast }: Answering,
   handle: (request: IncomingRequest) => T | Promise<T>,
 ): T | Response | Promise<T | Response> {
   const info: RequestInfo = { requestId: Bun.randomUUIDv7(), from, errors }
@@ -45,6 +46,7 @@ export function answered<T extends Made>(
   const startedAt = logs ? performance.now() : 0
   const finish = (response: T | Response) => {
     if (response) completed(response, info)
+    if (response && isLast?.()) response.headers.set('Connection', 'close')
     if (logs) logRequest(incoming, response, startedAt)
     return response
   }

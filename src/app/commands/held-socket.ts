@@ -1,0 +1,170 @@
+// The port outlives the process. Whoever supervises the controller keeps the listening socket while it is replaced, so
+// that connections wait in the kernel and none is refused: systemd in its store of file descriptors
+// (sd_notify(3), FDSTORE), the keeper of install.sh as descriptor 3. Both pass it as LISTEN_FDS (sd_listen_fds(3)).
+// Bun.serve can neither take a socket over nor stop accepting without closing, so libc does it.
+import { dlopen, ptr, FFIType as t } from 'bun:ffi'
+import { closeSync, readdirSync, readFileSync, readlinkSync } from 'node:fs'
+import { isIP } from 'node:net'
+import ipaddr from 'ipaddr.js'
+import { log } from '../../kernel/log.ts'
+
+type Address = { hostname: string; port: number }
+/** What is done with a listening socket whose address outlives this process. */
+export type HeldSocket = {
+  /** New connections wait for the next process from here on; those that are open go on. */
+  stopAccepting(): void
+}
+
+const openLibc = () =>
+  dlopen('libc.so.6', {
+    socket: { args: [t.i32, t.i32, t.i32], returns: t.i32 },
+    getsockname: { args: [t.i32, t.ptr, t.ptr], returns: t.i32 },
+    dup3: { args: [t.i32, t.i32, t.i32], returns: t.i32 },
+    fcntl: { args: [t.i32, t.i32, t.i32], returns: t.i32 },
+    epoll_ctl: { args: [t.i32, t.i32, t.i32, t.ptr], returns: t.i32 },
+    sendmsg: { args: [t.i32, t.ptr, t.i32], returns: t.i64 },
+  }).symbols
+type Libc = ReturnType<typeof openLibc>
+
+// Constants of Linux, equal on x86-64 and aarch64.
+const [AF_UNIX, AF_INET, AF_INET6] = [1, 2, 10]
+const [SOCK_DGRAM, CLOEXEC, NONBLOCK] = [2, 0o2000000, 0o4000]
+const [F_GETFL, F_SETFL] = [3, 4]
+const [EPOLL_CTL_ADD, EPOLL_CTL_DEL] = [1, 2]
+const [SOL_SOCKET, SCM_RIGHTS] = [1, 1]
+/** The first descriptor that is passed. */
+const FIRST_PASSED = 3
+/** The name of the socket in the store. */
+const STORED_AS = 'http'
+
+/**
+ * Listens by `serve`, on the socket that the process before left where one was passed for this address, else on a new
+ * one. `undefined` beside the server: nobody keeps the socket, and the port closes with this process.
+ */
+export function listenHeld<S extends { port?: number; stop(force?: boolean): unknown }>(
+  wanted: Address,
+  env: Record<string, string | undefined>,
+  serve: (at: Address) => S,
+): { server: S; held: HeldSocket | undefined } {
+  const passed = passedIn(env)
+  const notify = env['NOTIFY_SOCKET']
+  if (!passed.length && !notify) return { server: serve(wanted), held: undefined }
+  const libc = openLibc()
+  const ours = passed.find((fd) => isAt(addressOf(libc, fd), wanted))
+  for (const fd of passed) if (fd !== ours) closeSync(fd)
+  if (ours === undefined) {
+    if (passed.length)
+      log.warning('the socket that was kept is for another address than PANEL_LISTEN; a new one is opened', {
+        listen: `${wanted.hostname}:${wanted.port}`,
+      })
+    const server = serve(wanted)
+    const fd = listeningFd(libc, server.port)
+    if (notify && passed.length) tellManager(libc, notify, `FDSTOREREMOVE=1\nFDNAME=${STORED_AS}`)
+    const stored = notify && tellManager(libc, notify, `FDSTORE=1\nFDPOLL=0\nFDNAME=${STORED_AS}`, fd)
+    return { server, held: stored ? { stopAccepting: () => pause(libc, fd) } : undefined }
+  }
+  // A port of loopback that nobody knows; the socket that was kept takes its place at once.
+  const server = serve({ hostname: '127.0.0.1', port: 0 })
+  const fd = listeningFd(libc, server.port)
+  replace(libc, fd, ours)
+  closeSync(ours)
+  return { server, held: { stopAccepting: () => pause(libc, fd) } }
+}
+
+/** The descriptors that were passed to this process, taken out of its environment. */
+function passedIn(env: Record<string, string | undefined>): number[] {
+  const { LISTEN_FDS: count = '', LISTEN_PID: pid } = env
+  for (const name of ['LISTEN_FDS', 'LISTEN_PID', 'LISTEN_FDNAMES']) delete env[name]
+  if (!/^[1-9]$/.test(count) || pid !== String(process.pid)) return []
+  return Array.from({ length: Number(count) }, (_, i) => FIRST_PASSED + i)
+}
+
+/** Undefined for a descriptor that is no socket of IPv4 or IPv6. */
+function addressOf(libc: Libc, fd: number): Address | undefined {
+  const bytes = new Uint8Array(28)
+  if (libc.getsockname(fd, ptr(bytes), ptr(new Uint32Array([bytes.length]))) !== 0) return undefined
+  const view = new DataView(bytes.buffer)
+  const family = view.getUint16(0, true)
+  if (family !== AF_INET && family !== AF_INET6) return undefined
+  const address = family === AF_INET ? bytes.subarray(4, 8) : bytes.subarray(8, 24)
+  return { hostname: ipaddr.fromByteArray([...address]).toString(), port: view.getUint16(2) }
+}
+
+/** A host's name is not resolved: it is the supervisor that reads the same setting. */
+const isAt = (found: Address | undefined, { hostname, port }: Address) =>
+  found?.port === port && (!isIP(hostname) || ipaddr.parse(hostname).toString() === found.hostname)
+
+/** Throws when this process has no such socket. */
+function listeningFd(libc: Libc, port: number | undefined): number {
+  const fd = readdirSync('/proc/self/fd')
+    .map(Number)
+    .find((each) => linkOf(each).startsWith('socket:') && addressOf(libc, each)?.port === port)
+  if (fd === undefined) throw new Error(`no descriptor listens on port ${port}`)
+  return fd
+}
+
+function linkOf(fd: number): string {
+  try {
+    return readlinkSync(`/proc/self/fd/${fd}`)
+  } catch {
+    return '' // of the listing itself, and closed since
+  }
+}
+
+/** Where the event loop watches the descriptor, as /proc/self/fdinfo shows it (proc_pid_fdinfo(5)). */
+function watchOf(fd: number): { epoll: number; events: number; data: bigint } {
+  for (const epoll of readdirSync('/proc/self/fd').map(Number)) {
+    if (linkOf(epoll) !== 'anon_inode:[eventpoll]') continue
+    const line = new RegExp(`^tfd: +${fd} events: +([0-9a-f]+) data: +([0-9a-f]+)`, 'm')
+    const found = line.exec(readFileSync(`/proc/self/fdinfo/${epoll}`, 'utf8'))
+    if (found) return { epoll, events: Number.parseInt(found[1]!, 16), data: BigInt(`0x${found[2]}`) }
+  }
+  throw new Error(`no event loop watches descriptor ${fd}`)
+}
+
+/** Puts the other socket behind this descriptor, watched as the one before. */
+function replace(libc: Libc, fd: number, by: number) {
+  const { epoll, events, data } = watchOf(fd)
+  libc.fcntl(by, F_SETFL, libc.fcntl(by, F_GETFL, 0) | NONBLOCK)
+  if (libc.dup3(by, fd, CLOEXEC) < 0) throw new Error('dup3 failed')
+  // Packed on x86-64 only.
+  const at = process.arch === 'x64' ? 4 : 8
+  const event = new DataView(new ArrayBuffer(at + 8))
+  event.setUint32(0, events, true)
+  event.setBigUint64(at, data, true)
+  if (libc.epoll_ctl(epoll, EPOLL_CTL_ADD, fd, ptr(new Uint8Array(event.buffer))) !== 0)
+    throw new Error('epoll_ctl failed')
+}
+
+const pause = (libc: Libc, fd: number) => void libc.epoll_ctl(watchOf(fd).epoll, EPOLL_CTL_DEL, fd, null)
+
+/** One datagram to the service manager, with a descriptor where one is given. Answers whether it was sent. */
+function tellManager(libc: Libc, socket: string, text: string, fd?: number): boolean {
+  const path = Buffer.from(socket.replace(/^@/, '\0'))
+  const name = new Uint8Array(2 + path.length + 1)
+  name[0] = AF_UNIX
+  name.set(path, 2)
+  const body = Buffer.from(text)
+  const vector = new BigUint64Array([BigInt(ptr(body)), BigInt(body.length)])
+  const control = new DataView(new ArrayBuffer(24))
+  control.setBigUint64(0, 20n, true)
+  control.setInt32(8, SOL_SOCKET, true)
+  control.setInt32(12, SCM_RIGHTS, true)
+  control.setInt32(16, fd ?? 0, true)
+  const controlBytes = new Uint8Array(control.buffer)
+  const message = new BigUint64Array([
+    BigInt(ptr(name)),
+    // An abstract name ends where it ends; that of a file ends in a zero.
+    BigInt(socket.startsWith('@') ? name.length - 1 : name.length),
+    BigInt(ptr(vector)),
+    1n,
+    fd === undefined ? 0n : BigInt(ptr(controlBytes)),
+    fd === undefined ? 0n : BigInt(controlBytes.length),
+    0n,
+  ])
+  const sender = libc.socket(AF_UNIX, SOCK_DGRAM | CLOEXEC, 0)
+  const sent = sender >= 0 && Number(libc.sendmsg(sender, ptr(message), 0)) === body.length
+  if (sender >= 0) closeSync(sender)
+  if (!sent) log.warning('the service manager does not keep the listening socket over a restart')
+  return sent
+}
