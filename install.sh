@@ -644,6 +644,9 @@ $(restarting)
 # Settings that cannot work do not get better by trying: it stays failed, and says why.
 RestartPreventExitStatus=2
 TimeoutStopSec=30
+# The listening socket is kept over a restart: connections wait meanwhile, and none is refused.
+FileDescriptorStoreMax=2
+NotifyAccess=main
 UMask=0077
 MemoryMax=1G
 TasksMax=256
@@ -766,7 +769,9 @@ become() {
     virtlogd) exec virtlogd ;;
     # libvirt waits for its helpers' end: tini collects them at once, many containers' first process does not.
     libvirtd) exec tini -s -- libvirtd ;;
-    berth) with_settings controller; exec setpriv --reuid=berth --regid=berth --init-groups --no-new-privs "$program" serve ;;
+    berth) with_settings controller
+      [ "${BERTH_SOCKET:-none}" = none ] || export LISTEN_FDS=1 LISTEN_PID=$BASHPID
+      exec setpriv --reuid=berth --regid=berth --init-groups --no-new-privs "$program" serve ;;
     berth-agent) with_settings agent; exec "$program" agent run ;;
     caddy) exec setpriv --reuid=caddy --regid=caddy --init-groups --inh-caps=+net_bind_service --ambient-caps=+net_bind_service \
       env HOME=/var/lib/caddy caddy run --config /etc/caddy/Caddyfile --adapter caddyfile ;;
@@ -781,33 +786,66 @@ with_settings() {
   cd /
 }
 
+# The keeper of the controller holds its listening socket as descriptor 3 and passes it on (sd_listen_fds(3)), so that
+# connections wait while `restart` replaces the program. Where it cannot be opened the program tries, and says why.
+hold_socket() {
+  command -v perl >/dev/null || return 0
+  BERTH_SOCKET=$(listen_setting) exec perl -MSocket=:all -MPOSIX=dup2 -e '
+    $^F = 255;
+    my ($host, $port) = $ENV{BERTH_SOCKET} =~ /^\[?(.*?)\]?:(\d+)$/;
+    my $family = $host =~ /:/ ? AF_INET6 : AF_INET;
+    my $at = inet_pton($family, $host);
+    my $socket;
+    my $ok = defined $at && socket($socket, $family, SOCK_STREAM, 0)
+      && setsockopt($socket, SOL_SOCKET, SO_REUSEADDR, 1)
+      && bind($socket, $family == AF_INET ? pack_sockaddr_in($port, $at) : pack_sockaddr_in6($port, $at))
+      && listen($socket, 512) && dup2(fileno($socket), 3);
+    close($socket) if defined $socket && fileno($socket) != 3;
+    $ENV{BERTH_SOCKET} = "none" unless $ok;
+    exec @ARGV;
+  ' "$0" keep berth
+}
+
+listen_setting() { (with_settings controller; echo "${PANEL_LISTEN:-127.0.0.1:8080}"); }
+
 keep() {
-  local name=$1 log=$logs/$1.log child='' stopping='' pause=1 began fd capper
+  local name=$1 log=$logs/$1.log child='' stopping='' again='' pause=1 began fd capper
   # Nothing that the caller had open stays open here: whoever reads its output would wait for its end.
-  for fd in /proc/$BASHPID/fd/*; do fd=${fd##*/}; [ "$fd" -le 2 ] || [ "$fd" = 255 ] || eval "exec $fd>&-"; done
+  for fd in /proc/$BASHPID/fd/*; do
+    fd=${fd##*/}
+    case $fd in
+      0 | 1 | 2 | 255) ;;
+      3) [ "${BERTH_SOCKET:-none}" != none ] || exec 3>&- ;;
+      *) eval "exec $fd>&-" ;;
+    esac
+  done
   exec 9>"$run/$name.lock" </dev/null
   flock -w 2 9 || exit 0 # longer than `alive` holds it to look
   echo $$ >"$run/$name.pid"
   trap 'stopping=yes; [ -z "$child" ] || kill "$child" 2>/dev/null' TERM
-  trap '' HUP INT
-  cap_log "$log" $$ 9>&- & capper=$!
+  trap 'again=yes; [ -z "$child" ] || kill "$child" 2>/dev/null' HUP
+  trap '' INT
+  cap_log "$log" $$ 3>&- 9>&- & capper=$!
+  echo "${BERTH_SOCKET:-}" >"$run/$name.listen"
   while [ -z "$stopping" ]; do
     began=$SECONDS
     (become "$name") 9>&- >>"$log" 2>&1 &
     child=$!
+    echo "$child" >"$run/$name.child"
     until wait "$child"; status=$?; ! kill -0 "$child" 2>/dev/null; do :; done
     [ -z "$stopping" ] || break
+    if [ -n "$again" ]; then again='' pause=1; continue; fi
     # Settings that cannot work do not get better by trying; the program has said why.
     case $name:$status in
       berth:2 | berth-agent:2) echo "$(date -u +%FT%TZ) $name cannot work as it is set up; put that right and start it" >>"$log"; break ;;
     esac
     [ $((SECONDS - began)) -lt 60 ] || pause=1
     echo "$(date -u +%FT%TZ) $name ended with status $status; it is started again in $pause s" >>"$log"
-    sleep $pause & wait $!
+    sleep $pause 3>&- & wait $!
     [ $pause -ge 30 ] || pause=$((pause * 2))
   done
   kill $capper 2>/dev/null
-  rm -f "$run/$name.pid"
+  rm -f "$run/$name.pid" "$run/$name.listen" "$run/$name.child"
 }
 
 # The program appends, so its log can be emptied under it.
@@ -852,6 +890,18 @@ stop() {
   ! alive "$1" || { echo "$1 does not stop" >&2; return 1; }
 }
 
+# The controller's keeper stays, with its socket, unless the address has changed.
+restart() {
+  local child limit=$((SECONDS + 30))
+  if [ "$1" != berth ] || ! alive berth || [ "$(cat "$run/berth.listen" 2>/dev/null)" != "$(listen_setting)" ]; then
+    stop "$1" && start "$1"
+    return
+  fi
+  child=$(cat "$run/berth.child") && kill -HUP "$(cat "$run/berth.pid")" || return 1
+  while kill -0 "$child" 2>/dev/null && [ $SECONDS -lt $limit ]; do sleep 0.05; done
+  ! kill -0 "$child" 2>/dev/null || { echo 'berth does not stop' >&2; return 1; }
+}
+
 [ -d $run ] || install -d -m 755 $run
 mkdir -p "$logs"
 verb=${1-}; shift
@@ -860,9 +910,11 @@ verb=${1-}; shift
 case $verb in
   start) for name in "$@"; do start "$name" || status=1; done ;;
   stop) for ((i = $#; i > 0; i--)); do stop "${!i}" || status=1; done ;;
-  restart) for name in "$@"; do stop "$name" && start "$name" || status=1; done ;;
+  restart) for name in "$@"; do restart "$name" || status=1; done ;;
   status) for name in "$@"; do if alive "$name"; then echo "$name runs"; else echo "$name does not run"; status=1; fi; done ;;
-  keep) keep "$1" ;;
+  keep)
+    [ "$1" != berth ] || [ -n "${BERTH_SOCKET:-}" ] || hold_socket
+    keep "$1" ;;
   *) echo 'services start|stop|restart|status [NAME…]' >&2; exit 2 ;;
 esac
 exit "${status:-0}"

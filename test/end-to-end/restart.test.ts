@@ -1,6 +1,7 @@
 // The program restarted under load, by a service manager that keeps its listening socket as systemd does: no connection
 // is refused or reset, and each change is done or was refused with 503.
 import { expect, test } from 'bun:test'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { serviceManager } from '../support/service-manager.ts'
 import { installation } from '../support/world/processes.ts'
 import { program } from '../support/world/program.ts'
@@ -122,3 +123,63 @@ test(`${RESTARTS} restarts under load: no connection is refused or reset, and no
     await live.close()
   }
 }, 180_000)
+
+test('the keeper on a machine without systemd holds the socket over a restart, and gives it up with a stop', async () => {
+  const live = await installation()
+  const files = { settings: `${live.dir}/settings`, library: `${live.dir}/library`, logs: `${live.dir}/logs` }
+  for (const dir of Object.values(files)) mkdirSync(dir)
+  writeFileSync(`${files.settings}/services`, 'berth\n')
+  writeFileSync(
+    `${files.settings}/controller.env`,
+    Object.entries(live.env)
+      .map(([name, value]) => `${name}="${value}"\n`)
+      .join(''),
+  )
+  const repository = new URL('../..', import.meta.url).pathname
+  writeFileSync(`${live.dir}/berth`, `#!/bin/sh\ncd ${repository}; exec ${program.join(' ')} "$@"\n`, { mode: 0o755 })
+  // The script as install.sh writes it, for directories of this test and without a user of its own.
+  const own = /^services_script\(\) \{\n.*?\nSCRIPT\n.*?\nSCRIPT\n\}/ms.exec(
+    readFileSync(`${repository}install.sh`, 'utf8'),
+  )
+  const services = `${files.library}/services`
+  const variables = `settings=${files.settings} library=${files.library} logs=${files.logs} program=${live.dir}/berth`
+  const written = Bun.spawnSync(['bash'], { stdin: new Blob([`${variables}\n${own![0]}\nservices_script\n`]) })
+  writeFileSync(
+    services,
+    written.stdout
+      .toString()
+      .replace('run=/run/berth', `run=${live.dir}/run`)
+      .replace(/exec setpriv \S+ \S+ \S+ \S+/, 'exec'),
+    { mode: 0o755 },
+  )
+  const call = async (...args: string[]) =>
+    Bun.spawn([services, ...args], { stdin: 'ignore', stdout: 'ignore', stderr: 'ignore' }).exited
+  const status = () =>
+    fetch(`${live.url}/api/v1/status`, { keepalive: false, signal: AbortSignal.timeout(20_000) }).then(
+      async (r) => ((await r.json()) as { startedAt: string }).startedAt,
+      (error) => String((error as { code?: string }).code),
+    )
+  try {
+    expect(await call('start', 'berth')).toBe(0)
+    // The socket is there before the program is.
+    const seen = [await status()]
+    let running = true
+    const client = (async () => {
+      for (; running; await Bun.sleep(10)) seen.push(await status())
+    })()
+    for (let i = 0; i < 3; i++) {
+      const before = seen.at(-1)
+      expect(await call('restart', 'berth')).toBe(0)
+      for (const end = Date.now() + 20_000; seen.at(-1) === before && Date.now() < end; ) await Bun.sleep(20)
+    }
+    running = false
+    await client
+    // A time for each of the four processes, and no error between them.
+    expect([...new Set(seen)].map((text) => Number.isNaN(Date.parse(text)))).toEqual([false, false, false, false])
+    expect(await call('stop', 'berth')).toBe(0)
+    expect(await status()).toMatch(/REFUSED/i)
+  } finally {
+    await call('stop', 'berth')
+    await live.close()
+  }
+}, 120_000)
