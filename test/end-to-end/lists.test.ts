@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Browser, Page } from 'playwright-core'
 import { launch, look, open, type Screen } from '../support/browser.ts'
+import { password, person } from '../support/second-factor.ts'
 import { type Everything, everything } from '../support/world/everything.ts'
 import { pagesFor } from '../support/world/pages.ts'
 
@@ -99,6 +100,95 @@ const outside = () =>
       })
       .map((cell) => cell.dataset['l'])
   })
+
+describe('filters', () => {
+  const select = () => page.getByLabel('State', { exact: true })
+  /** Marks the document: a reload would lose it. */
+  const mark = () => page.evaluate(() => void document.body.setAttribute('data-same', ''))
+  const isSame = () => page.evaluate(() => document.body.hasAttribute('data-same'))
+
+  test('change the list without a reload, keep the focus, and come back with Back', async () => {
+    await page.goto('/admin/servers')
+    await mark()
+    await select().selectOption('running')
+    await page.waitForURL(/status=running/)
+    await page.locator('tbody tr').nth(2).waitFor({ state: 'detached' })
+    expect((await namesShown()).toSorted()).toEqual(['db01', 'rex01'])
+    await select().selectOption('stopped')
+    await page.waitForURL(/status=stopped/)
+    await page.getByText('off01').waitFor()
+    await page.goBack()
+    await page.waitForURL(/status=running/)
+    await page.getByText('db01').waitFor()
+    expect([await select().inputValue(), await isSame()]).toEqual(['running', true])
+    await page.goBack()
+    await page.waitForURL((url) => !url.search)
+    await page.getByText('held01').waitFor()
+    expect(await select().inputValue()).toBe('')
+    // From another page, too.
+    await page.goto('/admin/servers?status=stopped')
+    await page.getByText('off01').waitFor()
+    await page.goto('/admin/jobs')
+    await page.goBack()
+    expect(await select().inputValue()).toBe('stopped')
+  })
+
+  test('leave somebody with a keyboard where they are, also while choices are passed', async () => {
+    await page.goto('/admin/servers')
+    await mark()
+    await select().focus()
+    const asked: string[] = []
+    page.on('request', (r) => void (r.url().includes('status=') && asked.push(new URL(r.url()).search)))
+    for (const _ of [1, 2, 3]) await page.keyboard.press('ArrowDown')
+    await page.waitForURL(/status=running/)
+    await page.locator('tbody tr').nth(2).waitFor({ state: 'detached' })
+    expect([...new Set(asked)]).toEqual(['?status=running'])
+    expect(await page.evaluate(() => document.activeElement?.id)).toBe('q-status')
+    expect(await isSame()).toBe(true)
+    // A poll asks for the list as it is filtered now.
+    await page.waitForRequest((r) => r.headers()['hx-request'] === 'true', { timeout: 6000 })
+    expect((await namesShown()).length).toBe(2)
+    page.removeAllListeners('request')
+  })
+
+  test('sent with Enter leave the cursor in the field', async () => {
+    await page.goto('/admin/servers')
+    await mark()
+    await page.getByLabel('Search servers', { exact: true }).fill('rex')
+    await page.keyboard.press('Enter')
+    await page.waitForURL(/q=rex/)
+    await page.locator('tbody tr').nth(2).waitFor({ state: 'detached' })
+    expect(page.url()).not.toContain('status=')
+    expect(await page.evaluate(() => document.activeElement?.id)).toBe('q-q')
+    expect(await isSame()).toBe(true)
+  })
+})
+
+describe('a session that ended', () => {
+  test('is opened again in a dialog, and the same call goes on with what was typed', async () => {
+    const cal = person(p)
+    using own = pagesFor(p, cal)
+    await page.goto(`${own.url.origin}/account/ssh-keys`)
+    await page.getByRole('button', { name: 'Add SSH key' }).first().click()
+    await page.locator('dialog[open]').getByLabel('Name').fill('typed before')
+    await page
+      .getByLabel('Public key')
+      .fill('ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIOMqqnkVzrm0SdG6UOoqKLsabgH5C9okWi0dh2l9GKJl')
+    p.db.$client.run('DELETE FROM sessions WHERE account_id = ?', [cal.id])
+    await page.locator('dialog[open]').getByRole('button', { name: 'Add SSH key' }).click()
+    const dialog = page.locator('#again')
+    await dialog.getByRole('heading', { name: 'Your session has ended' }).waitFor()
+    expect(await look(page, 'session-ended')).toEqual([])
+    await dialog.getByLabel('E-mail address').fill(cal.email)
+    await dialog.getByLabel('Password').fill('wrong bicycles')
+    await page.keyboard.press('Enter')
+    await dialog.getByRole('alert').waitFor()
+    await dialog.getByLabel('Password').fill(password)
+    await page.keyboard.press('Enter')
+    await page.getByRole('cell', { name: 'typed before', exact: true }).waitFor()
+    expect(await dialog.isVisible()).toBe(false)
+  })
+})
 
 describe('many servers', () => {
   const jobs = () => p.db.$client.query<{ n: number }, []>('SELECT count(*) AS n FROM jobs').get()!.n

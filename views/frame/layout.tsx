@@ -34,7 +34,13 @@ function Document({ title, body, page, at, nonce, always }: Frame<Always>) {
     'data-zone': at.uiPreferences.timeZone ?? undefined,
   }
   return (
-    <html lang="en" data-now={at.now} data-area={signedIn ? areas[at.actor.kind] : undefined} {...preferences}>
+    <html
+      lang="en"
+      data-now={at.now}
+      data-area={signedIn ? areas[at.actor.kind] : undefined}
+      data-account={signedIn ? at.actor.accountId : undefined}
+      {...preferences}
+    >
       <DocumentHead title={title} nonce={nonce} />
       <body>
         <a class="skip" href="#main">
@@ -105,7 +111,9 @@ const SignedOut = ({ children }: { children: ComponentChildren }) => (
   <div class="sign-in">
     <main id="main" tabIndex={-1}>
       <Mark href="/" />
-      <div class="stack l">{children}</div>
+      <div class="stack l" id="sign-in">
+        {children}
+      </div>
     </main>
     <aside aria-hidden="true">
       <svg viewBox="0 0 720 900" preserveAspectRatio="xMidYMid slice">
@@ -183,6 +191,15 @@ const Dialogs = () => (
     <SecretOnce />
     {useAt().path !== '/search' && <Kept name="palette" render={() => <ActionsPalette />} />}
     <dialog id="confirm" aria-labelledby="confirm-t" />
+    <dialog id="again" aria-labelledby="again-t">
+      <div class="stack">
+        <div>
+          <h2 id="again-t">Your session has ended</h2>
+          <p class="muted">Sign in to continue. What you typed is kept.</p>
+        </div>
+        <div id="again-in" class="stack" />
+      </div>
+    </dialog>
   </>
 )
 

@@ -7,6 +7,7 @@ import { answering, refresh } from '../page/redraw.js'
 import { headersOf, newKey } from './batch.js'
 import { confirmFirst, waiting } from './confirm.js'
 import { clearErrors, refused } from './refusals.js'
+import { hasInput, signedIn, signInAgain } from './session.js'
 
 const isCall = (/** @type {any} */ ctx) => ctx.sourceElement.matches('form[data-call]')
 
@@ -79,6 +80,8 @@ document.addEventListener('htmx:after:request', (event) => {
   if (isCall(ctx)) {
     const answer = parsed(ctx.text)
     if (answer?.error?.code === 'confirmation_required') return confirmFirst(ctx.sourceElement)
+    if (answer?.error?.code === 'not_authenticated' && $('#again') && !ctx.sourceElement.closest('#again'))
+      return signInAgain(ctx.sourceElement)
     keys.delete(ctx.sourceElement)
     if (ctx.response.status >= 400)
       refused(
@@ -93,10 +96,11 @@ document.addEventListener('htmx:after:request', (event) => {
   }
   answering(true)
   const { raw } = ctx.response
-  // Signed out meanwhile: the whole page goes where it would go when it is opened.
+  // Signed out meanwhile: the whole page goes where it would go when it is opened, unless that loses something typed.
   if (raw.redirected && new URL(raw.url).pathname === '/login') {
     event.preventDefault()
-    location.reload()
+    if (hasInput()) signInAgain(undefined)
+    else location.reload()
   } else if (raw.status === 404) {
     event.preventDefault()
     location.reload()
@@ -149,6 +153,7 @@ function succeeded(/** @type {HTMLFormElement} */ form, /** @type {any} */ answe
         (more) => more || arrive(next, words),
         ({ message }) => refused(form, { code: '', message }),
       )
+  if (form.closest('#again')) return signedIn(answer)
   form.closest('dialog')?.close()
   if (call === 'sessions.confirm' && waiting) return waiting.requestSubmit()
   if (form.closest('dialog')) form.reset()

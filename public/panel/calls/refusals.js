@@ -23,9 +23,7 @@ export function clearErrors(/** @type {HTMLElement} */ form) {
   }
 }
 
-export function refused(/** @type {HTMLFormElement} */ form, /** @type {Failure} */ { code, message, details }) {
-  if (code === 'not_authenticated')
-    message = 'You were signed out. Sign in again in another tab, reload this page, and repeat it.'
+export function refused(/** @type {HTMLFormElement} */ form, /** @type {Failure} */ { message, details }) {
   if (form.matches('.call')) return toast(message, { bad: true })
   clearErrors(form)
   const items = (details?.fields ?? []).map(({ field, message }) => {

@@ -15,7 +15,6 @@ let asking
 
 document.addEventListener('change', ({ target }) => {
   const input = /** @type {HTMLInputElement} */ (target)
-  if (input.form?.matches('[data-filters]') && input.matches('select')) input.form.requestSubmit()
   if (input.form?.matches('[data-redraw]') && input.matches('[type=radio], select')) redraw(input.form)
 })
 
@@ -34,16 +33,3 @@ async function redraw(/** @type {HTMLFormElement} */ form) {
   for (const input of /** @type {HTMLInputElement[]} */ ($$('input[type=radio]', form)))
     input.checked = input.defaultChecked
 }
-
-/** Empty fields are left out of the address. */
-document.addEventListener('submit', (event) => {
-  const form = /** @type {HTMLFormElement} */ (event.target)
-  if (!form.matches('[data-filters]')) return
-  const empty = [...form.elements].filter(
-    (e) => /** @type {HTMLInputElement} */ (e).name && !(/** @type {HTMLInputElement} */ (e).value),
-  )
-  for (const e of empty) e.setAttribute('disabled', '')
-  setTimeout(() => {
-    for (const e of empty) e.removeAttribute('disabled')
-  })
-})

@@ -3,9 +3,14 @@
 
 import { $, $$, htmx } from './page.js'
 
-/** Draws the page again where it changed. */
-export const refresh = () =>
-  htmx.ajax('GET', location.pathname + location.search, { target: '#main', select: '#main', swap: 'outerMorph' })
+/** The address whose page is shown. */
+export let drawn = location.pathname + location.search
+
+/** Draws the page again where it changed. @returns {Promise<void>} */
+export function refresh() {
+  drawn = location.pathname + location.search
+  return htmx.ajax('GET', drawn, { target: '#main', select: '#main', swap: 'outerMorph' })
+}
 
 /**
  * The place of the focus before a redraw.

@@ -1,0 +1,64 @@
+// The filters of a list are its address. A choice changes the list in place: the focus stays, and Back returns.
+// @ts-check
+
+import { $$, around } from '../page/page.js'
+import { drawn, refresh } from '../page/redraw.js'
+
+/** The fields of the filters say what the address says, but for the one that is being typed in. */
+function settle() {
+  for (const field of $$('[data-filters] :is(input, select)')) {
+    const input = /** @type {HTMLInputElement} */ (field)
+    if (input instanceof HTMLSelectElement)
+      input.selectedIndex = Math.max(
+        0,
+        [...input.options].findIndex((option) => option.defaultSelected),
+      )
+    else if (input !== document.activeElement) input.value = input.defaultValue
+  }
+}
+
+async function show(/** @type {string} */ address) {
+  if (address !== location.pathname + location.search) history.pushState(null, '', address)
+  await refresh()
+  settle()
+}
+
+/** Empty fields are left out of the address. */
+function apply(/** @type {HTMLFormElement} */ form) {
+  clearTimeout(choosing)
+  const fields = [...new FormData(form)].filter(([, value]) => value)
+  const query = new URLSearchParams(/** @type {any} */ (fields)).toString()
+  show(location.pathname + (query && `?${query}`))
+}
+
+/** @type {any} */
+let choosing
+let byKey = false
+addEventListener('keydown', () => (byKey = true), true)
+addEventListener('pointerdown', () => (byKey = false), true)
+document.addEventListener('change', ({ target }) => {
+  const { form } = /** @type {HTMLSelectElement} */ (target)
+  if (!(target instanceof HTMLSelectElement) || !form?.matches('[data-filters]')) return
+  clearTimeout(choosing)
+  // Arrow keys pass the choices that lie between.
+  choosing = setTimeout(() => apply(form), byKey ? 700 : 0)
+})
+document.addEventListener('submit', (event) => {
+  const form = /** @type {HTMLFormElement} */ (event.target)
+  if (!form.matches('[data-filters]')) return
+  event.preventDefault()
+  apply(form)
+})
+document.addEventListener('click', (event) => {
+  const link = /** @type {HTMLAnchorElement | null} */ (around(event, 'a[data-list]'))
+  if (!link || event.button || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return
+  event.preventDefault()
+  show(link.pathname + link.search)
+})
+
+// htmx would draw the whole document again.
+document.addEventListener('htmx:before:history:restore', (event) => event.preventDefault())
+addEventListener('popstate', () => {
+  if (location.pathname + location.search !== drawn) refresh().then(settle)
+})
+addEventListener('pageshow', ({ persisted }) => persisted && settle())
