@@ -2,7 +2,7 @@
 // `berth admin` command and the general tests are derived from it.
 import { type Static, type TSchema, Type as t } from 'typebox'
 import type { SteadyClock } from '../../../agent/protocol/steady-clock.ts'
-import { LINE, LINE_PATTERN } from '../../../agent/protocol/text.ts'
+import { LINE_PATTERN } from '../../../agent/protocol/text.ts'
 import type { Heartbeat } from '../../../agent/protocol/wire.ts'
 import type { Secrets } from '../crypto/secrets.ts'
 import type { Clock } from '../db/clock.ts'
@@ -17,7 +17,7 @@ import type { Actor } from './actor.ts'
 import { ApiError, type Code, invalid } from './errors.ts'
 import type { Limit } from './limits.ts'
 import { wholeNumber } from './query.ts'
-import { REASON } from './validate.ts'
+import { REASON, SEEN_LINE } from './validate.ts'
 
 /** Everything beside the database that an operation may read. Nothing in it changes a row. */
 export interface AppContext extends Services {
@@ -237,9 +237,20 @@ export type Gate = (op: Operation, actor: Actor | undefined, request?: CallReque
 export const fields = <T extends Record<string, TSchema>>(properties: T) =>
   t.Object(properties, { additionalProperties: false })
 
-/** Free text of one line for people: no control characters, no direction or invisible marks, no lone surrogates. */
+/** A name of spaces cannot be told from no name, nor clicked. Some letters are blank too, e.g. the Hangul filler. */
+const SEEN = '(?=.*[^\\p{Z}\\p{C}\\p{M}\\p{Default_Ignorable_Code_Point}\\u2800])'
+const SEEN_PATTERN = SEEN + LINE_PATTERN.slice(1, -1)
+/**
+ * Free text of one line for people, with something that can be seen: no control characters, no direction or invisible
+ * marks, no lone surrogates. With a `minLength` of 0 it may be empty.
+ */
 export const line = (maxLength: number, minLength = 1) =>
-  t.String({ minLength, maxLength, pattern: LINE_PATTERN, title: LINE })
+  t.String({
+    minLength,
+    maxLength,
+    pattern: minLength ? `^${SEEN_PATTERN}$` : `^(?:${SEEN_PATTERN})?$`,
+    title: SEEN_LINE,
+  })
 /** Some letters are invisible, such as the Hangul filler. */
 const VISIBLE = '(?=.*(?!\\p{Default_Ignorable_Code_Point})[\\p{L}\\p{N}])'
 /** A reason that is read later: trimmed, and with a letter or a digit that can be seen. */

@@ -109,6 +109,8 @@ type Shape = { title?: string; anyOf?: TSchema[]; properties?: Record<string, TS
 
 /** The title of the schema that `reasonText` makes. */
 export const REASON = 'a reason in words'
+/** The title of the schema that `line` makes. */
+export const SEEN_LINE = 'one line of visible text'
 
 /**
  * The value with its lines of text in Unicode's composed form: names that look the same are equal. Passwords and keys
@@ -119,7 +121,7 @@ export function composed(schema: TSchema | undefined, value: unknown): unknown {
   if (typeof value === 'string')
     return title === REASON
       ? value.normalize('NFC').trim()
-      : title === LINE
+      : title === LINE || title === SEEN_LINE
         ? value.normalize('NFC')
         : anyOf
           ? anyOf.reduce<unknown>((text, one) => composed(one, text), value)

@@ -70,8 +70,8 @@ describe('what is wrong with a field is said in words', () => {
 
   test('a pattern says what it wants by its title', () => {
     // Once: schemaPath names the schema itself, and titleAt drops its last part.
-    expect(said(line(10), 'a\nb')).toEqual(['x: must be one line of text.'])
-    expect(said(nullable(line(10)), 'a\nb')).toEqual(['x: must be one line of text.'])
+    expect(said(line(10), 'a\nb')).toEqual(['x: must be one line of visible text.'])
+    expect(said(nullable(line(10)), 'a\nb')).toEqual(['x: must be one line of visible text.'])
     expect(said(t.String({ pattern: '^a$', title: 'the letter a' }), 'b')).toEqual(['x: must be the letter a.'])
   })
 })
