@@ -22,6 +22,7 @@ CREATE TABLE accounts (
   allowance TEXT,
   preferences TEXT,
   disabled_at INTEGER,
+  owner_since INTEGER,
   created_at INTEGER NOT NULL
 ) STRICT;
 CREATE UNIQUE INDEX accounts_external_id ON accounts (coalesce(reseller_id, ''), external_id) WHERE external_id IS NOT NULL;

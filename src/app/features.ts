@@ -12,6 +12,7 @@ import { locationsPage } from '../../views/fleet/locations/list.tsx'
 import { enrollmentPage, enrollPage } from '../../views/fleet/nodes/enrollment.tsx'
 import { nodesPage } from '../../views/fleet/nodes/list.tsx'
 import { nodePage } from '../../views/fleet/nodes/show.tsx'
+import { firstFactorPage } from '../../views/identity/account/first-factor.tsx'
 import { profilePage } from '../../views/identity/account/profile.tsx'
 import { securityPage } from '../../views/identity/account/security.tsx'
 import { customersPage, resellerCustomersPage } from '../../views/identity/customers/list.tsx'
@@ -126,7 +127,7 @@ export const features: readonly Feature[] = [
   { ...authFeature, pages: [signInPage, confirmPage] },
   { ...linksFeature, pages: [welcomePage, forgotPage, resetPage, confirmEmailPage, signInLinkPage] },
   { ...identityProviderFeature, pages: [providerPage] },
-  { ...secondFactorsFeature, pages: [secondFactorPage, securityPage] },
+  { ...secondFactorsFeature, pages: [secondFactorPage, securityPage, firstFactorPage] },
   { ...tokensFeature, pages: [referencePage, ownReferencePage, tokensPage] },
   { ...auditFeature, pages: [...serverActivityPages, auditPage, auditVerifyPage, activityPage] },
   { ...searchFeature, pages: [searchPage] },

@@ -110,7 +110,6 @@ const statements = prepared(({ $client }) => ({
   searchOfReseller: $client.prepare<Found, [string, string, string, string, string, number]>(
     `${found} WHERE kind <> 'staff' AND reseller_id = ? AND ${fits}`,
   ),
-  needsSecondFactor: $client.prepare<unknown, [string]>('SELECT 1 FROM roles WHERE id = ? AND second_factor = 1'),
 }))
 
 export const visibilityOf = (tx: Db, id: string): VisibilityRow | null => statements(tx).visibility.get(id)
@@ -135,6 +134,3 @@ export const searchAccounts = (tx: Db, part: string, id: string, limit: number, 
   resellerId === undefined
     ? statements(tx).search.all(part, part, part, id, limit)
     : statements(tx).searchOfReseller.all(resellerId, part, part, part, id, limit)
-/** Must holders of this role have a second factor? */
-export const roleNeedsSecondFactor = (tx: Db, roleId: string): boolean =>
-  statements(tx).needsSecondFactor.get(roleId) !== null

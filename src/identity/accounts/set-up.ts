@@ -10,6 +10,9 @@ import { hashPassword, mustBeGood } from '../auth/passwords/hash.ts'
 import { hasStaff } from './queries.ts'
 import { addStaff } from './staff/staff-member.ts'
 
+/** The page after the first account: it offers a second factor, and can be left. */
+export const FIRST_FACTOR_PAGE = '/setup/second-factor'
+
 const SETTING = 'setup.token'
 
 /** A new link for the journal; undefined when there is staff. Links of earlier starts become invalid. */
@@ -51,7 +54,7 @@ export const setUp = operation({
     if (!setUpLinkFits(tx, body.token)) throw linkIsNotValid()
     const account = addStaff(tx, { email: body.email, name: body.name, passwordHash, role: 'Owner', now: clock() })
     removeSetting(tx, SETTING)
-    return completeSignIn(call, account)
+    return { ...completeSignIn(call, account), home: FIRST_FACTOR_PAGE }
   },
 })
 

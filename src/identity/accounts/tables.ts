@@ -31,6 +31,8 @@ export const accounts = sqliteTable('accounts', {
   preferences: text({ mode: 'json' }).$type<UiPreferences>(),
   /** Staff who left: no session and no token of theirs is valid. */
   disabledAt: integer('disabled_at'),
+  /** Since when its role is that of an owner. */
+  ownerSince: integer('owner_since'),
   createdAt: integer('created_at').notNull(),
 })
 export type Account = typeof accounts.$inferSelect

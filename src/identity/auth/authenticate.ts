@@ -49,7 +49,7 @@ function sessionSender(db: Db, rights: HeldRights, session: Session, now: number
   const held = rights.of(account.kind, role)
   const { id: sessionId, confirmedAt } = session
   // Support sessions too: the second factor of one's own account is required in another's.
-  const lacks = lacksSecondFactor(db, account, role)
+  const lacks = lacksSecondFactor(db, account, role, now)
   const supported = supportedAccount(db, session, held, now)
   return {
     actor: supported
@@ -96,12 +96,8 @@ function tokenSender(db: Db, { rights, uses, now, from }: TokenContext, header: 
   const maker = { id: row.accountId, kind: row.kind, name: row.accountName }
   const allow = row.allow === '[]' ? undefined : (JSON.parse(row.allow) as string[])
   return {
-    actor: actorOf(
-      maker,
-      held,
-      { type: 'token', tokenId: row.id, tokenName: row.name },
-      lacksSecondFactor(db, maker, role),
-    ),
+    // A second factor that the role requires is asked of people: a token has none, and programs run on.
+    actor: actorOf(maker, held, { type: 'token', tokenId: row.id, tokenName: row.name }, false),
     limitKey: row.id,
     // At most once a minute: a read costs a flush to disk by it.
     used() {

@@ -17,8 +17,9 @@ import {
   withApp,
 } from '../../support/second-factor.ts'
 import { type Panel, panel, type Who } from '../../support/world/panel.ts'
+import { allPermissions } from '../../support/world/rights.ts'
 
-const minute = 60_000
+const [minute, hour, day] = [60_000, 3_600_000, 86_400_000]
 const sessions = (p: Panel) => (p.db.$client.query('SELECT count(*) AS n FROM sessions').get() as { n: number }).n
 const alive = async (p: Panel, who: Who) => (await p.call(who, 'GET', '/account/sessions')).status === 200
 
@@ -442,7 +443,10 @@ describe('S18 a role that demands a second factor', () => {
     const p = await panel()
     const ada = person(p, 'staff')
     const role = (p.db.$client.query('SELECT role_id FROM accounts WHERE id = ?').get(ada.id) as any).role_id
-    p.db.$client.run('UPDATE roles SET second_factor = 1 WHERE id = ?', [role])
+    p.db.$client.run('UPDATE roles SET second_factor = 1, is_owner = 0, permissions = ? WHERE id = ?', [
+      JSON.stringify(allPermissions),
+      role,
+    ])
     return { p, ada }
   }
   test('leaves only its setting up until there is one', async () => {
@@ -463,13 +467,13 @@ describe('S18 a role that demands a second factor', () => {
     await withApp(p, ada)
     expect((await p.call(ada, 'GET', '/admin/servers')).status).toBe(200)
   })
-  test('refuses tokens of who has none, and takes them when there is one', async () => {
+  test('binds people, never their API tokens: programs run on', async () => {
     const { p, ada } = await demanding()
     using _ = p
     const token = p.token(ada.id)
-    expect((await p.call(token, 'GET', '/admin/servers')).body.error.code).toBe('second_factor_required')
-    await withApp(p, ada)
+    expect((await p.call(ada, 'GET', '/admin/servers')).body.error.code).toBe('second_factor_required')
     expect((await p.call(token, 'GET', '/admin/servers')).status).toBe(200)
+    expect((await p.call(token, 'POST', '/admin/node-groups', { name: 'By a program' })).status).toBe(201)
   })
   test('lets leave', async () => {
     const { p, ada } = await demanding()
@@ -493,6 +497,72 @@ describe('S18 a role that demands a second factor', () => {
     await withApp(p, ada)
     expect((await p.call(ada, 'DELETE', '/account/totp')).status).toBe(200)
     expect((await p.call(ada, 'GET', '/admin/servers')).body.error.code).toBe('second_factor_required')
+  })
+})
+
+describe('S50 owners', () => {
+  const code = ({ status, body }: { status: number; body: any }) => `${status} ${body.error?.code ?? ''}`.trim()
+  const attention = async (p: Panel, who: Who) =>
+    (await p.call(who, 'GET', '/admin/overview')).body.attention
+      .map(({ what }: { what: string }) => what)
+      .filter((what: string) => what.includes('second factor'))
+
+  test('have seven days for a second factor, which Needs attention counts down; then they can only set one up', async () => {
+    using p = await panel()
+    const ada = person(p, 'staff')
+    const support = p.staff(['servers.see_all'])
+    const token = p.token(ada.id)
+    expect(await attention(p, ada)).toEqual(['Your account needs a second factor within 7 days.'])
+    p.turnClock(6 * day + hour)
+    const later = p.signIn(ada.id)
+    expect(await attention(p, later)).toEqual(['Your account needs a second factor within 1 day.'])
+    expect((await p.call(later, 'GET', '/account/second-factor')).body).toMatchObject({ required: false })
+    p.turnClock(day)
+    const late = p.signIn(ada.id)
+    expect(code(await p.call(late, 'GET', '/admin/servers'))).toBe('403 second_factor_required')
+    expect((await p.call(late, 'GET', '/account/second-factor')).body).toMatchObject({ required: true })
+    expect(code(await p.call(token, 'GET', '/admin/servers'))).toBe('200')
+    expect(code(await p.call(p.signIn(support.id), 'GET', '/admin/servers'))).toBe('200')
+    await withApp(p, late)
+    expect(code(await p.call(late, 'GET', '/admin/servers'))).toBe('200')
+    expect(await attention(p, late)).toEqual([])
+  })
+  test('are given seven days from when they become one', async () => {
+    using p = await panel()
+    const ada = p.staff()
+    const bo = p.staff(['servers.see_all'])
+    await withApp(p, ada)
+    p.turnClock(30 * day)
+    const owner = p.signIn(ada.id)
+    expect(code(await p.call(owner, 'PATCH', `/admin/staff/${bo.id}`, { role: 'Owner' }))).toBe('200')
+    p.turnClock(6 * day)
+    expect(code(await p.call(p.signIn(bo.id), 'GET', '/admin/servers'))).toBe('200')
+    p.turnClock(day + hour)
+    expect(code(await p.call(p.signIn(bo.id), 'GET', '/admin/servers'))).toBe('403 second_factor_required')
+  })
+  test('can turn the requirement off, recently confirmed; it is in the audit log, and all owners are mailed', async () => {
+    using p = await panel()
+    const [ada, bo, staff] = [p.staff(), p.staff(), p.staff(['staff.write'])]
+    await p.admin('PUT', '/admin/settings/mail', { host: '127.0.0.1', port: 9, plain: true, from: 'p@berth.test' })
+    const { data } = (await p.call(ada, 'GET', '/admin/roles')).body
+    const role = data.find(({ isOwner }: { isOwner: boolean }) => isOwner)
+    expect(role.secondFactor).toBe(true)
+    const off = (who: Who) => p.call(who, 'PATCH', `/admin/roles/${role.id}`, { secondFactor: false })
+    const before = p.fingerprint(['tokens'])
+    expect(code(await off(staff))).toBe('403 forbidden')
+    expect(code(await off(p.token(ada.id)))).toBe('403 token_not_allowed')
+    expect(p.fingerprint(['tokens'])).toBe(before)
+    expect(code(await off(ada))).toBe('200')
+    expect(p.auditLines().at(-1)).toMatchObject({ operation: 'roles.update', details: { secondFactor: false } })
+    const told = p.mailed().filter(({ text }) => text.includes('Owners need no second factor.'))
+    expect(told.length).toBe(2)
+    p.turnClock(8 * day)
+    expect(code(await p.call(p.signIn(bo.id), 'GET', '/admin/servers'))).toBe('200')
+    const late = p.signIn(ada.id)
+    p.turnClock(11 * minute)
+    expect(code(await p.call(late, 'PATCH', `/admin/roles/${role.id}`, { secondFactor: true }))).toBe(
+      '403 confirmation_required',
+    )
   })
 })
 

@@ -206,7 +206,7 @@ describe('the set-up link', () => {
     using p = await panel()
     const token = setUpToken(p.db)!
     const { status, body, headers } = await finish(p, token)
-    expect([status, body.home]).toEqual([201, '/admin'])
+    expect([status, body.home]).toEqual([201, '/setup/second-factor'])
     expect(
       (await p.call(cookieOf(p, headers), 'POST', '/admin/staff', { email: 'bo@example.com', name: 'Bo', password }))
         .status,

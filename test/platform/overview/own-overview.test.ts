@@ -140,7 +140,7 @@ describe('what needs a customer’s attention', () => {
 
 describe('a token that ends', () => {
   const kinds = {
-    staff: async (p: World) => [p.owner, '/admin/overview'] as const,
+    staff: async (p: World) => [p.staff(['servers.see_all']), '/admin/overview'] as const,
     reseller: async (p: World) => [p.account('reseller', 'Rex'), '/overview'] as const,
     customer: async (p: World) => [p.customer, '/overview'] as const,
   }

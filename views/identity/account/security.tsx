@@ -5,6 +5,7 @@ import { page, readingAll } from '../../../src/kernel/web/page.ts'
 import { Head } from '../../components/head.tsx'
 import { Link } from '../../components/link.tsx'
 import { Note, Section } from '../../components/section.tsx'
+import { Time } from '../../components/time.tsx'
 import { AppDialog, CodesDialog } from './factor-dialogs.tsx'
 import { AuthenticatorApp, type Factors, Passkeys, RecoveryCodes } from './own-factors.tsx'
 import { Sessions } from './session-list.tsx'
@@ -29,11 +30,16 @@ export const securityPage = page({
   ),
 })
 
-const FactorRequired = ({ factors: { required, totp, passkeys } }: { factors: Factors }) =>
-  required && !totp && passkeys.length === 0 ? (
+const FactorRequired = ({ factors: { required, requiredFrom, totp, passkeys } }: { factors: Factors }) =>
+  totp || passkeys.length > 0 ? null : required ? (
     <Note level="warn">
       <strong>Your role requires a second factor.</strong> Add a passkey or an authenticator app to use the rest of the
       panel.
+    </Note>
+  ) : requiredFrom ? (
+    <Note level="warn">
+      <strong>Your role requires a second factor</strong> from <Time iso={requiredFrom} /> on. Add a passkey or an
+      authenticator app before then.
     </Note>
   ) : null
 

@@ -96,13 +96,15 @@ function RoleFields({ scope, of: role }: { scope: string; of?: Role }) {
           options={[...at.actor.permissions].map((value) => ({ value, label: inWords(at, value) }))}
         />
       )}
-      <Check
-        scope={scope}
-        name="secondFactor"
-        label="Requires a second factor"
-        checked={role?.secondFactor ?? false}
-        hint="Members without a second factor can only set one up."
-      />
+      {!role?.isOwner && (
+        <Check
+          scope={scope}
+          name="secondFactor"
+          label="Requires a second factor"
+          checked={role?.secondFactor ?? false}
+          hint="Members without a second factor can only set one up. Their API tokens keep working."
+        />
+      )}
     </>
   )
 }
@@ -138,10 +140,51 @@ function RoleMenu({ of: r }: { of: Role }) {
         disabledReason={exceeds && 'It has more permissions than your own role.'}
         fields={<RoleFields scope={`edit-${r.id}`} of={r} />}
       />
+      {r.isOwner && <OwnersFactor of={r} />}
       <RemoveRole of={r} />
     </Menu>
   )
 }
+
+/** Owners have a second factor unless one of them decides otherwise, and all of them are told. */
+const OwnersFactor = ({ of: r }: { of: Role }) =>
+  r.secondFactor ? (
+    <Action
+      op={changeRole}
+      params={{ id: r.id }}
+      body={{ secondFactor: false }}
+      label="Stop requiring a second factor"
+      inMenu
+      tone="bad"
+      part="factor"
+      title="Stop requiring a second factor of owners?"
+      done="Owners need no second factor"
+      confirm={{
+        keep: 'Keep requiring it',
+        consequences: [
+          "An owner's password alone then opens everything: every server, every customer, and these settings.",
+          'All owners are told by e-mail.',
+        ],
+      }}
+    />
+  ) : (
+    <Action
+      op={changeRole}
+      params={{ id: r.id }}
+      body={{ secondFactor: true }}
+      label="Require a second factor"
+      inMenu
+      part="factor"
+      title="Require a second factor of owners?"
+      done="Owners must have a second factor"
+      confirm={{
+        consequences: [
+          'Owners without one have seven days from when they became an owner. After that they can only set one up.',
+          'Their API tokens keep working. All owners are told by e-mail.',
+        ],
+      }}
+    />
+  )
 
 const inUse = (r: Role) =>
   r.isOwner

@@ -15,7 +15,9 @@ export const allRoles = (tx: Db): Role[] => tx.select().from(roles).all()
 /** The role of this name; `Owner` is inserted when it is asked for first. Undefined when there is none. */
 export function roleNamed(tx: Tx, name: string): Role | undefined {
   const found = byName(tx, name)
-  return found || name !== 'Owner' ? found : insertRole(tx, { id: newId('role'), name, permissions: [], isOwner: true })
+  return found || name !== 'Owner'
+    ? found
+    : insertRole(tx, { id: newId('role'), name, permissions: [], isOwner: true, secondFactor: true })
 }
 
 /** Throws a unique violation when the name is taken. */

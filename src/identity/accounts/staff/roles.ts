@@ -6,6 +6,7 @@ import { named } from '../../../kernel/api/named.ts'
 import { done, fields, line, operation } from '../../../kernel/api/operation.ts'
 import { newId } from '../../../kernel/db/ids.ts'
 import { declaredName } from '../../../kernel/declared.ts'
+import { tellOfOwner } from './owner-changes.ts'
 import { allRoles, deleteRole, insertRole, updateRole } from './queries.ts'
 import { mustHold, mustReach, role, roleAnswer, showRole } from './role.ts'
 
@@ -73,8 +74,11 @@ export const changeRole = operation({
   response: roleAnswer,
   refuses: ['name_taken', 'in_use'],
   example: { permissions: ['servers.see_all', 'servers.power'] },
-  run({ tx, actor, target, body, registry }) {
+  run(call) {
+    const { tx, actor, target, body, registry } = call
     mustReach(actor, target)
+    if (target.isOwner && body.secondFactor !== undefined && body.secondFactor !== target.secondFactor)
+      tellOfOwner(call, `Owners ${body.secondFactor ? 'must now have a' : 'need no'} second factor.`)
     if (body.permissions) {
       if (target.isOwner)
         throw new ApiError(

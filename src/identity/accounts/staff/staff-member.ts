@@ -22,7 +22,7 @@ export function addStaff(
     now,
   }: { email: string; name: string; passwordHash: string | null; role: string; now: number },
 ): Account {
-  const { id: roleId } = mustBeRole(tx, role)
+  const { id: roleId, isOwner } = mustBeRole(tx, role)
   try {
     return insertAccount(tx, {
       id: newId('usr'),
@@ -31,6 +31,7 @@ export function addStaff(
       name,
       roleId,
       passwordHash,
+      ownerSince: isOwner ? now : null,
       createdAt: now,
     })
   } catch (error) {

@@ -88,6 +88,7 @@ export const changeStaff = operation({
       actor,
       target,
       config,
+      clock,
       setCookie,
       body: { role: roleName, ...body },
     } = call
@@ -107,6 +108,7 @@ export const changeStaff = operation({
       ...body,
       ...(body.email !== undefined && { email: mailAddress(body.email) }),
       ...(role && { roleId: role.id }),
+      ...(isOwner !== wasOwner && { ownerSince: isOwner ? clock() : null }),
     }
     if (role && role.id !== target.roleId) {
       // A session is opened for what its holder was then.

@@ -1,4 +1,5 @@
 import { feature } from '../../../kernel/feature.ts'
+import { secondFactorDue } from './attention.ts'
 import {
   beginPasskeySignIn,
   beginSecondPasskey,
@@ -69,6 +70,7 @@ export const secondFactorsFeature = feature({
       href: () => '/account/security',
     },
   ],
+  attention: [secondFactorDue],
   nav: [
     {
       kinds: ['staff', 'reseller', 'customer'],

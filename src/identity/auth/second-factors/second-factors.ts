@@ -5,14 +5,13 @@ import { Type as t } from 'typebox'
 import { everybody } from '../../../kernel/api/access.ts'
 import { sessionOf } from '../../../kernel/api/actor.ts'
 import { ApiError } from '../../../kernel/api/errors.ts'
-import { type Call, nullable, operation, time } from '../../../kernel/api/operation.ts'
+import { type Call, described, nullable, operation, time } from '../../../kernel/api/operation.ts'
 import { digest } from '../../../kernel/crypto/secrets.ts'
-import { iso, isoOrNull } from '../../../kernel/db/clock.ts'
+import { day, iso, isoOrNull } from '../../../kernel/db/clock.ts'
 import type { Db, Tx } from '../../../kernel/db/open.ts'
 import { type MailContext, mailTo } from '../../../kernel/mail/mail.ts'
 import { type Account, ownAccount } from '../../accounts/model.ts'
-import { roleNeedsSecondFactor } from '../../accounts/queries.ts'
-import type { Role } from '../../accounts/staff/role.ts'
+import { type Role, roleOf } from '../../accounts/staff/role.ts'
 import { endSessionsOf, mustStillBeOpen } from '../sessions.ts'
 import { factorsOf } from './factors.ts'
 import {
@@ -25,14 +24,23 @@ import {
   useRecoveryCode,
 } from './queries.ts'
 
-const isRequired = (tx: Db, { roleId }: Account) => roleId !== null && roleNeedsSecondFactor(tx, roleId)
+/** An owner has this long to set up a second factor. */
+export const OWNER_GRACE_MS = 7 * day
 
-/** Does the account's role require a second factor that is missing? Then only setting one up is possible. */
-export const lacksSecondFactor = (
-  tx: Db,
-  { id }: Pick<Account, 'id'>,
-  role: Pick<Role, 'secondFactor'> | undefined,
-): boolean => role?.secondFactor === true && !factorsOf(tx, id).length
+/** When the role begins to require a second factor of the account, in ms; undefined where it does not. */
+export function secondFactorDueAt(
+  { ownerSince, createdAt }: Pick<Account, 'ownerSince' | 'createdAt'>,
+  role: Role | undefined,
+): number | undefined {
+  if (!role?.secondFactor) return undefined
+  return role.isOwner ? (ownerSince ?? createdAt) + OWNER_GRACE_MS : 0
+}
+
+/** Is a second factor required that is missing? Then only setting one up is possible. People only, never tokens. */
+export function lacksSecondFactor(tx: Db, account: Account, role: Role | undefined, now: number): boolean {
+  const dueAt = secondFactorDueAt(account, role)
+  return dueAt !== undefined && dueAt <= now && !factorsOf(tx, account.id).length
+}
 
 /** Access to one's own second factors. */
 export const own = everybody('account:write')
@@ -137,6 +145,7 @@ export const getSecondFactor = operation({
     email: t.String(),
     hasPassword: t.Boolean(),
     required: t.Boolean(),
+    requiredFrom: described(nullable(time), 'When an owner must have one at the latest; null where nothing is due.'),
     totp: nullable(t.Object({ confirmedAt: time })),
     passkeys: t.Array(
       t.Object({
@@ -149,13 +158,15 @@ export const getSecondFactor = operation({
     ),
     recoveryCodesLeft: t.Integer(),
   }),
-  run({ tx, actor }) {
+  run({ tx, actor, clock }) {
     const account = ownAccount(tx, actor)
+    const dueAt = secondFactorDueAt(account, roleOf(tx, account))
     const app = totpOf(tx, account.id)
     return {
       email: account.email,
       hasPassword: account.passwordHash !== null,
-      required: isRequired(tx, account),
+      required: dueAt !== undefined && dueAt <= clock(),
+      requiredFrom: dueAt ? iso(dueAt) : null,
       totp: app?.confirmedAt ? { confirmedAt: iso(app.confirmedAt) } : null,
       passkeys: passkeysOf(tx, account.id).map(({ id, name, createdAt, usedAt, usedFrom }) => ({
         id,
