@@ -7,7 +7,6 @@ import { expiring } from '../../kernel/db/expiring.ts'
 import { type Db, prepared, type Tx } from '../../kernel/db/open.ts'
 import { reference } from '../../kernel/db/reference.ts'
 import { LIKE, rowBy } from '../../kernel/db/rows.ts'
-import { hasFreeIpv4 } from '../../network/ip-pools/queries.ts'
 import { locationReference } from '../locations/queries.ts'
 import { type Enrollment, enrollments, type Node, nodes } from './tables.ts'
 
@@ -73,17 +72,16 @@ export type NodeCapacity = {
   /** Left for orders: the space that is not promised or, if less, the storage's free space without a reserve of 5 %. */
   freeDiskGb: number
   workloads: number
-  hasIpv4: boolean
 }
-type CapacityRow = Omit<NodeCapacity, 'open' | 'hasIpv4'> & { open: number; hasIpv4: number }
+type CapacityRow = Omit<NodeCapacity, 'open'> & { open: number }
 const capacities = `SELECT n.id, n.name, n.open, n.bridge, n.pool,
   max(0, n.memory_mb - n.reserved_memory_mb) AS memoryMb,
   n.pool_bytes / 1073741824 AS diskGb, coalesce(h.memory_mb, 0) AS heldMemoryMb, coalesce(h.disk_gb, 0) AS heldDiskGb,
   max(0, min(n.pool_bytes / 1073741824 - coalesce(h.disk_gb, 0),
     coalesce((n.pool_free_bytes - n.pool_bytes / 20) / 1073741824, n.pool_bytes))) AS freeDiskGb,
-  coalesce(h.workloads, 0) AS workloads, ${hasFreeIpv4('n.id')} AS hasIpv4
+  coalesce(h.workloads, 0) AS workloads
   FROM nodes n LEFT JOIN node_held h ON h.node_id = n.id`
-const capacity = (row: CapacityRow): NodeCapacity => ({ ...row, open: !!row.open, hasIpv4: !!row.hasIpv4 })
+const capacity = (row: CapacityRow): NodeCapacity => ({ ...row, open: !!row.open })
 
 type NodeHealthRow = {
   id: string

@@ -1,28 +1,37 @@
-// Placement of a new workload. A node fits when it is open and connected and has memory, disk and, if needed, a free
-// IPv4 address. Among those `spread` chooses the one with the most free memory, `fill` the fullest, so that whole nodes
+// Placement of a new workload. A node fits when it is open and connected and has memory, disk and every address that is
+// needed, of both versions. Among those `spread` chooses the one with the most free memory, `fill` the fullest, so that whole nodes
 // stay empty. The reason is stored with the workload in words, because people ask for it months later.
 import { ApiError } from '../../kernel/api/errors.ts'
 import type { AppContext } from '../../kernel/api/operation.ts'
 import { second } from '../../kernel/db/clock.ts'
 import type { Db } from '../../kernel/db/open.ts'
 import { RECONNECT_GRACE_MS } from '../../kernel/nodes/hub.ts'
+import { type AddressNeed, lackingAddress } from '../../network/ip-pools/allocate.ts'
 import type { Location } from '../locations/model.ts'
 import { capacityIn, type NodeCapacity } from '../nodes/queries.ts'
 
-export type Need = { memoryMb: number; diskGb: number; ipv4: number }
+export type Need = { memoryMb: number; diskGb: number } & AddressNeed
 export type Placed = { node: NodeCapacity; reason: string }
 
 const RECONNECTING = 'is reconnecting'
 
-/** The reason, as a text, why the node cannot take it; undefined when it can. */
-function disabledReason(node: NodeCapacity, need: Need, nodes: Nodes): string | undefined {
+type Judged = { node: NodeCapacity; disabledReason: string | undefined; lacksAddress?: boolean }
+
+/** `disabledReason`: why the node cannot take it, as a text; undefined when it can. */
+function judge(tx: Db, node: NodeCapacity, need: Need, nodes: Nodes): Judged {
+  const disabledReason = withoutRoom(node, need, nodes)
+  if (disabledReason !== undefined) return { node, disabledReason }
+  const lacking = lackingAddress(tx, node.id, need)
+  if (lacking) return { node, disabledReason: lacking, lacksAddress: true }
+  return { node, disabledReason: nodes.connected(node.id) ? undefined : RECONNECTING }
+}
+
+function withoutRoom(node: NodeCapacity, need: Need, nodes: Nodes): string | undefined {
   if (!node.open) return 'closed'
-  const isConnected = nodes.connected(node.id)
-  if (!isConnected && !nodes.isReconnecting(node.id)) return 'not connected'
+  if (!nodes.connected(node.id) && !nodes.isReconnecting(node.id)) return 'not connected'
   if (node.memoryMb - node.heldMemoryMb < need.memoryMb) return 'no memory left'
   if (node.freeDiskGb < need.diskGb) return 'no disk left'
-  if (need.ipv4 > 0 && !node.hasIpv4) return 'no address left'
-  return isConnected ? undefined : RECONNECTING
+  return undefined
 }
 
 type Nodes = Pick<AppContext['nodes'], 'connected' | 'isReconnecting'>
@@ -52,7 +61,7 @@ export function placeIn(
     )
   const judged = capacityIn(tx, location.id)
     .filter((node) => !wantedId || node.id === wantedId)
-    .map((node) => ({ node, disabledReason: disabledReason(node, need, nodes) }))
+    .map((node) => judge(tx, node, need, nodes))
   const fitting = judged.filter((j) => !j.disabledReason).map((j) => j.node)
   const others = judged.filter((j) => j.disabledReason).map((j) => `${j.node.name} ${j.disabledReason}`)
   if (!fitting.length) {
@@ -63,8 +72,9 @@ export function placeIn(
         `${location.name} is reconnecting to the panel. Nothing was ordered; try again in a minute.`,
         { retryAfterSeconds: RECONNECT_GRACE_MS / second },
       )
-    const code = judged.some((j) => j.disabledReason === 'no address left') ? 'no_addresses' : 'no_capacity'
-    const lacks = `No ${code === 'no_addresses' ? 'free IPv4 address' : 'room'} in ${location.name}`
+    const lacking = judged.find((j) => j.lacksAddress)?.disabledReason
+    const code = lacking ? 'no_addresses' : 'no_capacity'
+    const lacks = `${lacking ? lacking[0]!.toUpperCase() + lacking.slice(1) : 'No room'} in ${location.name}`
     if (!namesNodes)
       throw new ApiError(code, `${lacks} for this package now. Choose another location, or ask your provider.`)
     const because = others.length ? others.join(', ') : 'it has no node yet'

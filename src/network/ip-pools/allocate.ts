@@ -17,6 +17,11 @@ const statements = prepared(({ $client }) => ({
      WHERE pn.node_id = +? AND a.version = 4 AND a.workload_id IS NULL AND a.reserved_for IS NULL
      ORDER BY a.pool_id, a.place LIMIT 1`,
   ),
+  countFree: $client.prepare<{ n: number }, [string, number]>(
+    `SELECT count(*) AS n FROM (
+       SELECT 1 FROM pool_nodes pn JOIN addresses a INDEXED BY addresses_free ON a.pool_id = pn.pool_id
+       WHERE pn.node_id = +? AND a.version = 4 AND a.workload_id IS NULL AND a.reserved_for IS NULL LIMIT +?)`,
+  ),
   take: $client.prepare(
     'UPDATE addresses SET workload_id = ?, is_primary = ? WHERE id = ? AND workload_id IS NULL AND reserved_for ' +
       'IS NULL',
@@ -39,6 +44,19 @@ const statements = prepared(({ $client }) => ({
   release: $client.prepare('UPDATE addresses SET workload_id = NULL, is_primary = 0 WHERE workload_id = ?'),
 }))
 
+/** Addresses of a workload: a number of IPv4 addresses, and the length of one IPv6 prefix or null. */
+export type AddressNeed = { ipv4: number; ipv6Prefix: number | null }
+
+/** What the pools attached to the node lack for this need, such as `no free IPv4 address`; undefined: nothing. */
+export function lackingAddress(tx: Db, nodeId: string, { ipv4, ipv6Prefix }: AddressNeed): string | undefined {
+  const { countFree, ipv6Pools, freed } = statements(tx)
+  if (ipv4 > 0 && countFree.get(nodeId, ipv4)!.n < ipv4)
+    return ipv4 === 1 ? 'no free IPv4 address' : `fewer than ${ipv4} free IPv4 addresses`
+  if (ipv6Prefix === null) return undefined
+  const canGive = ipv6Pools.all(nodeId).some((pool) => freed.get(pool.id, ipv6Prefix) || cutFrom(pool, ipv6Prefix))
+  return canGive ? undefined : `no free IPv6 prefix of /${ipv6Prefix}`
+}
+
 /**
  * Takes `count` IPv4 addresses from the pools attached to the node; the first is the primary one. Throws
  * `no_addresses`.
@@ -57,11 +75,8 @@ export function takeIpv4(tx: Tx, workloadId: string, nodeId: string, count: numb
   })
 }
 
-/**
- * Takes one IPv6 prefix of this length; undefined when no attached pool has one. A workload is not refused for want of
- * IPv6.
- */
-export function takeIpv6(tx: Tx, workloadId: string, nodeId: string, prefixLength: number): string | undefined {
+/** Takes one IPv6 prefix of this length. Throws `no_addresses` when no attached pool has one. */
+export function takeIpv6(tx: Tx, workloadId: string, nodeId: string, prefixLength: number): string {
   const { ipv6Pools, freed, take, nextPlace, moveOn } = statements(tx)
   for (const pool of ipv6Pools.all(nodeId)) {
     const again = freed.get(pool.id, prefixLength)
@@ -84,7 +99,10 @@ export function takeIpv6(tx: Tx, workloadId: string, nodeId: string, prefixLengt
     moveOn.run(cut.nextOffset, pool.id)
     return cut.address
   }
-  return undefined
+  throw new ApiError(
+    'no_addresses',
+    `There is no free IPv6 prefix of /${prefixLength} in the pools attached to this node. Add a pool, or attach one.`,
+  )
 }
 
 /**

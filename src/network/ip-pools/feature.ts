@@ -9,7 +9,7 @@ const errors = {
   address_not_found: { status: 404, when: 'There is no such address.', remedy: 'Check the id.' },
   no_addresses: {
     status: 409,
-    when: 'The pools of the node have no free IPv4 address.',
+    when: 'The pools attached to the nodes lack an address of the package: IPv4, or an IPv6 prefix that it has.',
     remedy: 'Treat it as out of stock; add a pool.',
   },
   pool_overlaps: {

@@ -17,11 +17,6 @@ export const poolTarget: AuditTarget = {
 // ---------------------------------------------------------------- SQL text for the queries of others
 const isFree = (address: string) => `${address}.workload_id IS NULL AND ${address}.reserved_for IS NULL`
 
-/** Has a pool of this node a free IPv4 address? `nodeId` is an SQL expression. */
-export const hasFreeIpv4 = (nodeId: string) =>
-  `EXISTS (SELECT 1 FROM pool_nodes pn JOIN addresses a ON a.pool_id = pn.pool_id
-    WHERE pn.node_id = ${nodeId} AND a.version = 4 AND ${isFree('a')})`
-
 /** The workload's addresses as a JSON array of `HeldAddressJson`, in no order. `workloadId` is an SQL expression. */
 export const addressesJson = (workloadId: string) =>
   `(SELECT json_group_array(json_object('address', a.address, 'prefixLength', a.prefix_length, 'version', a.version,

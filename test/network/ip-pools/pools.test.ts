@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
+import type { ApiError } from '../../../src/kernel/api/errors.ts'
 import { newId } from '../../../src/kernel/db/ids.ts'
 import { write } from '../../../src/kernel/db/open.ts'
 import { releaseAddresses, takeIpv4, takeIpv6 } from '../../../src/network/ip-pools/allocate.ts'
@@ -218,6 +219,33 @@ describe('a pool', () => {
 const holder = async (p: World) => (await order(p)).serverId
 const block = (address: string, bits: number) => toNetwork(`${address}/${bits}`)!
 
+test('a node that lacks one of the addresses is passed over for a node that has them all', async () => {
+  using p = await world()
+  const other = p.addNode(p.location, 'fra-02', { memoryMb: 4096 })
+  await pool(p, { network: '198.51.100.0/28', gateway: '198.51.100.1', nodeIds: [other.id] })
+  await p.controller.runner.idle()
+  const free = async () => (await p.admin('GET', '/admin/nodes')).data.map((n: any) => [n.name, n.heldMemoryMb])
+  const packageId = async (more: object) =>
+    (await p.admin('POST', '/admin/packages', { name: newId('pkg'), vcpus: 1, memoryMb: 64, diskGb: 1, ...more })).id
+  const nodeOf = async ({ body }: { body: any }) => (await p.admin('GET', `/servers/${body.serverId}`)).node.name
+  // The node with the most memory has the fewest addresses left: one.
+  for (const address of p.db.$client
+    .query<{ id: string }, [string]>('SELECT id FROM addresses WHERE pool_id = ? AND reserved_for IS NULL')
+    .all(p.pool)
+    .slice(1))
+    p.db.$client.run("UPDATE addresses SET reserved_for = 'test' WHERE id = ?", [address.id])
+  expect(await nodeOf(await placeServer(p, { packageId: await packageId({ ipv4: 2 }) }))).toBe('fra-02')
+  expect(await nodeOf(await placeServer(p, { packageId: await packageId({ ipv4: 1 }) }))).not.toBe('fra-02')
+  // And an IPv6 prefix is only there on the small one.
+  await pool(p, { network: '2001:db8:7::/48', gateway: 'fe80::1', nodeIds: [other.id] })
+  expect(await nodeOf(await placeServer(p, { packageId: await packageId({ ipv4: 0, ipv6Prefix: 64 }) }))).toBe('fra-02')
+  const before = JSON.stringify(await free())
+  const none = await placeServer(p, { packageId: await packageId({ ipv4: 14 }) })
+  expect([none.status, none.body.error.code]).toEqual([409, 'no_addresses'])
+  expect(none.body.error.message).toContain('fewer than 14 free IPv4 addresses')
+  expect(JSON.stringify(await free())).toBe(before)
+})
+
 describe('IPv6 prefixes', () => {
   test('are aligned, inside the pool, distinct, and never the first one, which is the network\u2019s own', async () => {
     using p = await world()
@@ -258,22 +286,34 @@ describe('IPv6 prefixes', () => {
     expect(take(a, 64)).toBe('2001:db8:7:1::')
     expect(take(a, 64)).toBe('2001:db8:7:4::')
   })
-  test('run out without refusing a server, and none is cut that the pool cannot hold', async () => {
+  test('run out, then nothing is ordered that was sold one, and none is cut that the pool cannot hold', async () => {
     using p = await world()
     await pool(p, { network: '2001:db8:7::/62', gateway: 'fe80::1', nodeIds: [p.node.id] })
     const server = await holder(p)
-    const take = (length: number) => write(p.db, (tx) => takeIpv6(tx, server, p.node.id, length))
+    const take = (length: number) => {
+      try {
+        return write(p.db, (tx) => takeIpv6(tx, server, p.node.id, length))
+      } catch (error) {
+        return (error as ApiError).code
+      }
+    }
     expect([take(61), take(62), take(64), take(64), take(64), take(64)]).toEqual([
-      undefined,
-      undefined,
+      'no_addresses',
+      'no_addresses',
       '2001:db8:7:1::',
       '2001:db8:7:2::',
       '2001:db8:7:3::',
-      undefined,
+      'no_addresses',
     ])
     const six = (
       await p.admin('POST', '/admin/packages', { name: 'six', vcpus: 1, memoryMb: 64, diskGb: 1, ipv6Prefix: 64 })
     ).id
+    const before = p.fingerprint()
+    const refused = await placeServer(p, { packageId: six })
+    expect([refused.status, refused.body.error.code]).toEqual([409, 'no_addresses'])
+    expect(refused.body.error.message).toContain('no free IPv6 prefix of /64')
+    expect(p.fingerprint()).toBe(before)
+    await pool(p, { network: '2001:db8:9::/56', gateway: 'fe80::1', nodeIds: [p.node.id] })
     expect((await placeServer(p, { packageId: six })).status).toBe(201)
   })
   test('come with the order, from pools of its node', async () => {
