@@ -59,6 +59,7 @@ export const addresses = [
   '/reseller/packages',
   '/reset/{token}',
   '/setup',
+  '/setup/second-factor',
   '/sign-in/{token}',
   '/welcome/{token}',
 ] as const
