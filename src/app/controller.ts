@@ -30,6 +30,7 @@ import {
 import { CALLS_PER_MINUTE, Limit, SIGN_INS_PER_MINUTE } from '../kernel/api/limits.ts'
 import type { AppContext } from '../kernel/api/operation.ts'
 import { answered, type IncomingRequest } from '../kernel/api/response.ts'
+import { anchorOf } from '../kernel/audit/anchor.ts'
 import { named, type Secrets, secretsFromFile } from '../kernel/crypto/secrets.ts'
 import { type Clock, second } from '../kernel/db/clock.ts'
 import { keysInUse } from '../kernel/db/encrypted.ts'
@@ -58,7 +59,7 @@ import { mountPages } from '../kernel/web/serve-pages.ts'
 import { brandFor } from '../platform/settings/brand.ts'
 import type { Config } from './config.ts'
 import { features as product } from './features.ts'
-import { startSchedule } from './schedule.ts'
+import { type Schedule, startSchedule } from './schedule.ts'
 
 /** After this long a stop does not wait for what is still going on. */
 const STOP_MS = 15 * second
@@ -93,7 +94,8 @@ function openExisting({ dataDir, keyFile }: Config, migrations: readonly Migrati
     throw new DatabaseMissing(
       `${path} is ${existsSync(path) ? 'empty' : 'not there'}, and the key file ${keyFile} is of a database that was. ` +
         `See that the disk of ${dataDir} is mounted, or restore a backup: sudo berth backup restore FILE. To begin ` +
-        `anew without what was there, move the key file away first and keep it: mv ${keyFile} ${keyFile}.old`,
+        `anew without what was there, move the key file away first and keep it: mv ${keyFile} ${keyFile}.old (and ` +
+        `${anchorOf(dataDir)}, if it is there)`,
     )
   return openDb(path, migrations)
 }
@@ -316,7 +318,7 @@ export async function createController({
   }
 
   const deliveries = new DeliveryQueue({ db, secrets: kept, clock }, registry.deliveries, failpoints)
-  let stopSchedule = () => {}
+  let schedule: Schedule | undefined
   /** A controller also starts on a full disk: it answers reads, and says this when there is space. */
   let invited = false
   const inviteFirstStaff = () => {
@@ -355,7 +357,7 @@ export async function createController({
     start() {
       runner.start()
       deliveries.start()
-      stopSchedule = startSchedule(registry.schedule, { hub, runner, deliveries, db, app })
+      schedule = startSchedule(registry.schedule, { hub, runner, deliveries, db, app })
       inviteFirstStaff()
       whenHealed(db, inviteFirstStaff)
     },
@@ -367,11 +369,12 @@ export async function createController({
       restarting = true
       runner.stop()
       hub.abandon()
-      stopSchedule()
+      schedule?.stop()
       await Promise.race([Promise.all([runner.idle(), deliveries.stop()]), Bun.sleep(STOP_MS)])
       hub.disconnectAll()
       reports.stop()
       misconduct.stop()
+      await schedule?.finish()
       await close()
       db.$client.close()
     },

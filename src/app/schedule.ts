@@ -5,11 +5,14 @@ import { whenHealed } from '../kernel/db/open.ts'
 import type { ScheduleContext, ScheduledWork } from '../kernel/feature.ts'
 import { log } from '../kernel/log.ts'
 
+/** `finish`: the last turn of what has one at a stop. */
+export type Schedule = { stop(): void; finish(): Promise<void> }
+
 /**
- * Returns the function that stops it. Work that fails is tried again at its next turn; where the database could not be
+ * Starts the timers. Work that fails is tried again at its next turn; where the database could not be
  * written, as soon as it can, and every minute.
  */
-export function startSchedule(schedule: readonly ScheduledWork[], context: ScheduleContext): () => void {
+export function startSchedule(schedule: readonly ScheduledWork[], context: ScheduleContext): Schedule {
   const missed = new Set<ScheduledWork>()
   let stopped = false
   async function begin(scheduled: ScheduledWork) {
@@ -29,8 +32,18 @@ export function startSchedule(schedule: readonly ScheduledWork[], context: Sched
     ...schedule.map((scheduled) => setInterval(() => begin(scheduled), scheduled.everyMs)),
     setInterval(catchUp, minute),
   ]
-  return () => {
-    stopped = true
-    timers.forEach(clearInterval)
+  return {
+    stop() {
+      stopped = true
+      timers.forEach(clearInterval)
+    },
+    async finish() {
+      for (const { work, words, atStop } of schedule)
+        try {
+          if (atStop) await work(context)
+        } catch (error) {
+          log.error(`${words} failed at the stop`, { error })
+        }
+    },
   }
 }

@@ -39,6 +39,8 @@ export type ScheduledWork = {
   /** Completes the sentence "… failed". */
   words: string
   work(context: ScheduleContext): unknown
+  /** Once more at an orderly stop, when nothing else writes any more. */
+  atStop?: true
 }
 export type ScheduleContext = { hub: Hub; runner: Runner; deliveries: DeliveryQueue; db: Db; app: AppContext }
 

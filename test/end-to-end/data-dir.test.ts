@@ -180,3 +180,33 @@ describe('the database under a running controller', () => {
     expect(await customers(token)).toContain('after')
   }, 60_000)
 })
+
+describe('S58: the audit log of a backup', () => {
+  test('is signed: lines cut off its end show after the restore, and untouched it ends where it ended', async () => {
+    const controller = await live.serve()
+    for (const name of ['A', 'B', 'C']) await live.admin('locations.create', { name })
+    const whole = `${live.dir}/whole.db`
+    expect((await berth(['backup', 'create', whole], live.env)).out).not.toContain('not signed')
+    const cut = `${live.dir}/cut.db`
+    copyFileSync(whole, cut)
+    const db = new Database(cut)
+    for (const sql of [
+      'DROP TRIGGER audit_is_never_deleted',
+      'DELETE FROM audit WHERE seq = (SELECT max(seq) FROM audit)',
+    ])
+      db.run(sql)
+    db.close()
+    await live.admin('locations.create', { name: 'D' })
+    controller.kill('SIGTERM')
+    await controller.exited
+    const lines = async () => (await live.admin('audit.verify')) as { ok: boolean; anchor: { state: string } }
+    for (const [file, expected] of [
+      [cut, { ok: false, brokenAt: null, anchor: { state: 'differs' } }],
+      [whole, { ok: true, brokenAt: null, anchor: { state: 'matches' } }],
+    ] as const) {
+      expect((await berth(['backup', 'restore', file], live.env)).code).toBe(0)
+      expect(await lines()).toMatchObject(expected)
+    }
+    expect(readdirSync(live.dir).filter((name) => name.endsWith('.audit.head'))).toHaveLength(2)
+  }, 60_000)
+})

@@ -15,6 +15,9 @@ import {
   writeSync,
 } from 'node:fs'
 import { dirname, resolve } from 'node:path'
+import { anchorOf, headFrom, signedHead, writeHead } from '../../kernel/audit/anchor.ts'
+import { NEWEST_LINE, type Newest } from '../../kernel/audit/chain.ts'
+import { KeyFileError, secretsFromFile } from '../../kernel/crypto/secrets.ts'
 import { second } from '../../kernel/db/clock.ts'
 import { mustFit } from '../../kernel/db/migrate.ts'
 import { configFrom } from '../config.ts'
@@ -70,12 +73,50 @@ function create(file: string): number {
   db.prepare('VACUUM INTO ?').run(part)
   db.close()
   chmodSync(part, 0o600)
+  const isSigned = signHeadIn(part, configFrom(environment()).keyFile)
   mustBeWhole(part)
   flush(part)
   renameSync(part, file)
   flush(dirname(file))
   console.log(`The database is in ${file}. Keep the key file too, elsewhere.`)
+  if (!isSigned) console.log('The end of its audit log is not signed: there is no key file, or it cannot be read.')
   return 0
+}
+
+/** So that lines cut off the end of a backup's audit log show after its restore. Answers whether it could. */
+function signHeadIn(part: string, keyFile: string): boolean {
+  if (!existsSync(keyFile)) return false
+  const db = new Database(part, { readwrite: true, create: false })
+  try {
+    const newest = db.query<Newest, []>(NEWEST_LINE).get()
+    if (newest)
+      db.query('INSERT OR REPLACE INTO settings (name, value) VALUES (?, ?)').run(
+        HEAD_SETTING,
+        JSON.stringify(signedHead(newest, secretsFromFile(keyFile), Date.now())),
+      )
+    return true
+  } catch (error) {
+    // A database of an earlier Berth, whose log has no chain.
+    const isEarlier = (error as { code?: string }).code === 'SQLITE_ERROR'
+    if (!isEarlier && !(error instanceof KeyFileError)) throw error
+    return false
+  } finally {
+    db.close()
+  }
+}
+
+/** The signed head of a backup's audit log, in the backup. */
+const HEAD_SETTING = 'audit.head'
+
+/** The anchor of the restored log is the backup's own; that of the log before it is kept. */
+function restoreAnchor(database: string, dataDir: string, kept: string) {
+  const anchor = anchorOf(dataDir)
+  if (existsSync(anchor)) renameSync(anchor, `${kept}.audit.head`)
+  const db = new Database(database, { readonly: true })
+  const row = db.query<{ value: string }, [string]>('SELECT value FROM settings WHERE name = ?').get(HEAD_SETTING)
+  db.close()
+  const head = row && headFrom(row.value)
+  if (head) writeHead(anchor, head)
 }
 
 function mustBeWritable(directory: string) {
@@ -113,6 +154,7 @@ async function restore(file: string): Promise<number> {
   // With what could not be put into it, of a database that is damaged.
   for (const suffix of ['', '-wal', '-shm'])
     if (existsSync(database + suffix)) renameSync(database + suffix, kept + suffix)
+  restoreAnchor(part, dataDir, kept)
   renameSync(part, database)
   flush(dataDir)
   lock.release()

@@ -1,6 +1,6 @@
 // The audit log is a chain: each line's hash covers the line before it, so that a line changed, removed or put in
-// between behind the product's back shows from there on. What does not show: lines cut off at the end, and a log whose
-// every later hash was made anew. Both show against a backup.
+// between behind the product's back shows from there on. Lines cut off at the end, and a log whose every later hash was
+// made anew, show against the anchor (anchor.ts).
 import { type Db, prepared } from '../db/open.ts'
 
 /**
@@ -36,9 +36,19 @@ const hashOf = (before: string, values: readonly Value[]) =>
     .update(`${before}\n${JSON.stringify(values.slice(0, values.findLastIndex((value) => value !== null) + 1))}`)
     .digest('hex')
 
-const last = prepared(({ $client }) =>
-  $client.prepare<typeof START, []>('SELECT seq, hash FROM audit WHERE seq IS NOT NULL ORDER BY seq DESC LIMIT 1'),
+/** The number of a line and its hash. */
+export type Newest = typeof START
+export const NEWEST_LINE = 'SELECT seq, hash FROM audit WHERE seq IS NOT NULL ORDER BY seq DESC LIMIT 1'
+const last = prepared(({ $client }) => $client.prepare<Newest, []>(NEWEST_LINE))
+/** The newest line; undefined in a log without lines. */
+export const headOf = (db: Db): Newest | undefined => last(db).get() ?? undefined
+
+const bySeq = prepared(({ $client }) =>
+  $client.prepare<{ hash: string }, [number]>('SELECT hash FROM audit WHERE seq = ?'),
 )
+/** The hash of the line with this number; undefined where there is none. */
+export const hashAt = (db: Db, seq: number): string | undefined => bySeq(db).get(seq)?.hash
+
 const insert = prepared(({ $client }) =>
   $client.prepare(`INSERT INTO audit (${columns}, hash) VALUES (${columns.map(() => '?')}, ?)`),
 )

@@ -32,8 +32,9 @@ export type Secrets = {
   /** Throws when the text was changed, moved or encrypted with a key that is not in the file. */
   open(about: string, encrypted: string): string
   /**
-   * A keyed digest, base64url, for what is compared, never shown, and soon over. Nothing that is stored may be one:
-   * unlike an encrypted text it cannot be made anew when the key changes.
+   * A keyed digest, base64url, for what is compared, never shown, and soon over. Nothing that is stored may be one,
+   * because unlike an encrypted text it cannot be made anew when the key changes; the head of the audit log alone is
+   * signed again at each rotation.
    */
   mac(purpose: Passing, text: string): string
   /** Did `mac`, with any of the keys there are, make something that starts with this? */
@@ -49,7 +50,7 @@ export type Secrets = {
   /** Drops every key but the newest, for good. Call it in a transaction that has found nothing encrypted with them. */
   dropOldKeys(): void
 }
-type Passing = 'cursor' | 'csrf'
+type Passing = 'cursor' | 'csrf' | 'audit head'
 
 /** A key file that cannot be used: the message says why and what to do. */
 export class KeyFileError extends Error {}

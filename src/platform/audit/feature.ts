@@ -1,5 +1,8 @@
+import { AuditAnchor, anchorOf } from '../../kernel/audit/anchor.ts'
+import { minute } from '../../kernel/db/clock.ts'
 import { feature } from '../../kernel/feature.ts'
 import { listActivity, listServerActivity } from './activity.ts'
+import { brokenAnchor, moveAnchorOn } from './anchoring.ts'
 import { listAudit } from './audit.ts'
 import { exportAuditCsv, exportAuditJson } from './export.ts'
 import { verifyAudit } from './verify.ts'
@@ -16,6 +19,10 @@ type Permissions = typeof permissions
 declare module '../../kernel/register.ts' {
   interface ScopeNames extends Scopes {}
   interface PermissionNames extends Permissions {}
+  interface Services {
+    /** The signed head of the audit log, outside the database. */
+    auditAnchor: AuditAnchor
+  }
 }
 
 export const auditFeature = feature({
@@ -30,6 +37,16 @@ export const auditFeature = feature({
     from: '198.51.100.7',
   },
   operations: [listAudit, exportAuditJson, exportAuditCsv, verifyAudit, listActivity, listServerActivity],
+  attention: [brokenAnchor],
+  services: ({ config }) => ({ auditAnchor: new AuditAnchor(anchorOf(config.dataDir)) }),
+  schedule: [
+    {
+      everyMs: minute,
+      words: 'anchoring the audit log',
+      work: ({ db, app }) => moveAnchorOn(db, app),
+      atStop: true,
+    },
+  ],
   nav: [
     {
       kinds: ['staff'],

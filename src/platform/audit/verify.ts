@@ -1,14 +1,38 @@
 import { Type as t } from 'typebox'
-import { nullable, operation } from '../../kernel/api/operation.ts'
+import { described, nullable, operation, time } from '../../kernel/api/operation.ts'
 import { checkChain } from '../../kernel/audit/chain.ts'
 
 export const verifyAudit = operation({
   id: 'audit.verify',
   method: 'GET',
   path: '/admin/audit/verify',
-  summary: 'Check that the audit log is as it was written; names the first line that is not',
+  summary: 'Check that the audit log is as it was written and ends where it ended; names the first line that is not',
   access: { staff: ['audit:read'] },
-  response: t.Object({ lines: t.Integer(), ok: t.Boolean(), brokenAt: nullable(t.String()) }),
-  prepare: ({ db }) => checkChain(db),
+  response: t.Object({
+    lines: t.Integer(),
+    ok: t.Boolean(),
+    brokenAt: nullable(t.String()),
+    anchor: described(
+      nullable(
+        t.Object({
+          line: t.Integer(),
+          at: nullable(time),
+          state: described(
+            t.Enum(['matches', 'differs', 'not_signed']),
+            '`differs`: lines are missing at the end, or were replaced. `not_signed`: its signature is of no key of the ' +
+              'key file.',
+          ),
+        }),
+      ),
+      'The newest line as it was written to a signed file outside the database, at most a minute ago; null before ' +
+        'there is one.',
+    ),
+  }),
+  async prepare({ db, auditAnchor, secrets }) {
+    const chain = await checkChain(db)
+    const found = auditAnchor.state(db, secrets)
+    const anchor = found ? { line: found.line, at: found.at || null, state: found.state } : null
+    return { ...chain, ok: chain.ok && (anchor === null || anchor.state === 'matches'), anchor }
+  },
   run: ({ prepared }) => prepared,
 })

@@ -29,11 +29,14 @@ export const rotateSecrets = operation({
       throw error instanceof KeyFileError ? new ApiError('key_file_not_usable', error.message) : error
     }
   },
-  run({ tx, secrets, registry, prepared: encrypted }) {
+  run({ tx, secrets, registry, auditAnchor, prepared: encrypted }) {
     const [key, ...old] = secrets.keyIds() as [string, ...string[]]
     // Transactions that began after the key was made use it, so this finds nothing; a mistake here would lose secrets.
     if ([...keysInUse(tx, registry.encrypted).keys()].some((id) => id !== key)) return { key, encrypted, dropped: [] }
-    if (old.length) secrets.dropOldKeys()
+    if (old.length) {
+      auditAnchor.signAnew(secrets)
+      secrets.dropOldKeys()
+    }
     return { key, encrypted, dropped: old }
   },
 })
