@@ -206,7 +206,7 @@ export const serversFeature = feature({
       type: 'server',
       position: 10,
       place: ({ actor }) => (actor.scopes.has('servers:read') ? `${areas[actor.kind]}/servers/` : undefined),
-      find: ({ tx, actor }, part, id, most) => searchWorkloads(tx, serverKind, visible(tx, actor), part, id, most),
+      find: ({ tx, actor }, _, text, most) => searchWorkloads(tx, serverKind, visible(tx, actor), text, most),
     },
   ],
   checklist: [

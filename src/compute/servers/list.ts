@@ -1,5 +1,6 @@
 import type { Static } from 'typebox'
 import { workloadFacts } from '../../fleet/workloads/queries.ts'
+import { workloadFits } from '../../fleet/workloads/reports.ts'
 import { type Status, statuses, statusIs } from '../../fleet/workloads/status.ts'
 import { accountContains } from '../../identity/accounts/queries.ts'
 import { own, visible } from '../../identity/team/access.ts'
@@ -7,8 +8,7 @@ import { page, paginateJson, sortParameter } from '../../kernel/api/list.ts'
 import { operation, type ReadContext } from '../../kernel/api/operation.ts'
 import { idOf, oneOf, text } from '../../kernel/api/query.ts'
 import { csvOf } from '../../kernel/csv.ts'
-import { LIKE, partOf } from '../../kernel/db/rows.ts'
-import { addressContains } from '../../network/ip-pools/queries.ts'
+import { partOf } from '../../kernel/db/rows.ts'
 import { seenServer } from './model.ts'
 import { countServers, type ServerFilter, serverKeys, serverRow, serverSorts } from './queries.ts'
 import { serverReaders, serverRecord, serverResponse, showServer } from './show.ts'
@@ -45,12 +45,12 @@ function listing(call: ReadContext, name: string) {
     filters.push(['(w.owner_id = +? OR w.reseller_id = +?)', [query['resellerId'], query['resellerId']]])
   if (query['q']) {
     const part = partOf(query['q'])
+    const fits = workloadFits(query['q'])
     // Not the address of who shares a server: it could be guessed letter by letter.
     const theirs = own(call.actor)
     filters.push([
-      `(w.hostname ${LIKE} OR w.name ${LIKE} OR w.id = ? OR ${addressContains('w.id')}
-        OR ${accountContains('w.owner_id', theirs.where)})`,
-      [part, part, query['q'], part, part, part, ...theirs.values],
+      `(${fits.where} OR ${accountContains('w.owner_id', theirs.where)})`,
+      [...fits.values, part, part, ...theirs.values],
     ])
   }
   const filter: ServerFilter = {
@@ -81,7 +81,7 @@ function listing(call: ReadContext, name: string) {
 
 const pages = { usual: 50, most: 100 }
 const query = {
-  q: text('Part of a hostname, name, address, owner, or an id.'),
+  q: text('Part of a hostname, name, address, MAC address or owner, or an id.'),
   status: oneOf(
     statuses,
     'Only servers in this state. Terminated ones are listed only when they are asked for, and only for staff.',

@@ -6,7 +6,7 @@ import { day } from '../../kernel/db/clock.ts'
 import { expiring } from '../../kernel/db/expiring.ts'
 import { type Db, prepared, type Tx } from '../../kernel/db/open.ts'
 import { reference } from '../../kernel/db/reference.ts'
-import { LIKE, rowBy } from '../../kernel/db/rows.ts'
+import { HAS, rowBy } from '../../kernel/db/rows.ts'
 import { locationReference } from '../locations/queries.ts'
 import { type Enrollment, enrollments, type Node, nodes } from './tables.ts'
 
@@ -123,7 +123,7 @@ const statements = prepared(({ $client }) => ({
   search: $client.prepare<Found, [string, string, number]>(
     `SELECT n.id, n.name AS title, ${locationReference.columns('l', { detail: 'name' })}
      FROM nodes n ${locationReference.join('l', 'n.location_id')}
-     WHERE n.removed_at IS NULL AND (n.name ${LIKE} OR n.id = ?) ORDER BY n.name LIMIT ?`,
+     WHERE n.removed_at IS NULL AND (n.name ${HAS} OR n.id = ?) ORDER BY n.name LIMIT ?`,
   ),
   gone: $client.prepare<unknown, [string]>(
     'SELECT 1 FROM nodes WHERE id = ? AND (removed_at IS NOT NULL OR lost_at IS NOT NULL)',

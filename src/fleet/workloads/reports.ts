@@ -1,7 +1,7 @@
 // The queries of overviews, quotas, the search and the audit log. A `Where` is over `workloads w`, such as `visible`.
 import { type Db, prepared } from '../../kernel/db/open.ts'
-import { LIKE, type Where } from '../../kernel/db/rows.ts'
-import { addressContains, addressCount, addressesText } from '../../network/ip-pools/queries.ts'
+import { HAS, partOf, type Where } from '../../kernel/db/rows.ts'
+import { addressCount, addressesText, addressFits, addressSearch } from '../../network/ip-pools/queries.ts'
 import type { WorkloadKind } from './kind.ts'
 import { fromWorkloads, type Workload } from './queries.ts'
 import { statusIs, statusOf } from './status.ts'
@@ -62,20 +62,29 @@ export const firstToSetUp = (tx: Db, kind: WorkloadKind, where: Where): string |
   first(tx, kind, where, statusIs.pending_setup)
 
 type Found = { id: string; title: string; detail: string | null }
-/** Workloads with this in name, hostname or address, or with this id, newest first; `part` is `partOf(id)`. */
+/** Over `workloads w`: those with the text in name, hostname, address or MAC address, or with this id. */
+export function workloadFits(text: string): Where {
+  const digits = text.replace(/[:.-]/g, '')
+  const mac = /^[0-9a-f]{6,12}$/i.test(digits) ? (digits.match(/../g) ?? []).join(':') : text
+  const part = partOf(text)
+  return {
+    where: `(w.hostname ${HAS} OR w.name ${HAS} OR w.id = ? OR w.mac ${HAS} OR ${addressFits('w.id')})`,
+    values: [part, part, text, partOf(mac), ...addressSearch(text)],
+  }
+}
+/** Workloads that the text fits, newest first. */
 export const searchWorkloads = (
   tx: Db,
   { kind }: WorkloadKind,
   { where, values }: Where,
-  part: string,
-  id: string,
+  text: string,
   limit: number,
-): Found[] =>
-  tx.$client
+): Found[] => {
+  const fits = workloadFits(text)
+  return tx.$client
     .query<Found, (string | number)[]>(
       `SELECT w.id, w.hostname AS title, ${addressesText('w.id')} AS detail ${fromWorkloads}
-       WHERE w.kind = ? AND ${where} AND w.terminated_at IS NULL
-         AND (w.hostname ${LIKE} OR w.name ${LIKE} OR w.id = ? OR ${addressContains('w.id')})
-       ORDER BY w.id DESC LIMIT ?`,
+       WHERE w.kind = ? AND ${where} AND w.terminated_at IS NULL AND ${fits.where} ORDER BY w.id DESC LIMIT ?`,
     )
-    .all(kind, ...values, part, part, id, part, limit)
+    .all(kind, ...values, ...fits.values, limit)
+}

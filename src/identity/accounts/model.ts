@@ -224,7 +224,7 @@ export const tellCreated = (tx: Tx, now: number, it: Account) =>
 
 /** The query parameters of lists of accounts. */
 export const accountQuery = {
-  q: text('Part of a name, organization or e-mail address.'),
+  q: text('Part of a name, organization, e-mail address or external id.'),
   email: text('Exactly this e-mail address, in capitals or not.', 254),
   externalId: text("Exactly this identifier of the billing system's own."),
   locked: oneOf(['yes'], 'yes: only those that are locked.'),

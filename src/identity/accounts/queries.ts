@@ -5,7 +5,7 @@ import type { ReadContext } from '../../kernel/api/operation.ts'
 import type { AuditTarget } from '../../kernel/audit/target.ts'
 import { type Db, prepared, type Tx } from '../../kernel/db/open.ts'
 import { reference } from '../../kernel/db/reference.ts'
-import { contains, LIKE, rowBy } from '../../kernel/db/rows.ts'
+import { contains, HAS, rowBy } from '../../kernel/db/rows.ts'
 import { type Account, accounts, roles } from './tables.ts'
 
 export const accountReference = reference(accounts, ['kind', 'name', 'email', 'resellerId', 'roleId', 'disabledAt'])
@@ -56,7 +56,14 @@ export const pageOfAccounts = <Shown>(
   const { q, email, externalId, locked } = call.query
   const where = and(
     isIn(group),
-    q ? or(contains(accounts.name, q), contains(accounts.email, q), contains(accounts.organization, q)) : undefined,
+    q
+      ? or(
+          contains(accounts.name, q),
+          contains(accounts.email, q),
+          contains(accounts.organization, q),
+          contains(accounts.externalId, q),
+        )
+      : undefined,
     email ? eq(accounts.email, email.toLowerCase()) : undefined,
     externalId ? eq(accounts.externalId, externalId) : undefined,
     locked ? isNotNull(accounts.lockedAt) : undefined,
@@ -78,7 +85,7 @@ export const accountIdsOfKind = (kind: string) => sql`SELECT id FROM accounts WH
  */
 export const accountContains = (id: string, mayReadEmail: string) =>
   `EXISTS (SELECT 1 FROM accounts ac WHERE ac.id = ${id}
-    AND (ac.name ${LIKE} OR (ac.email ${LIKE} AND ${mayReadEmail})))`
+    AND (ac.name ${HAS} OR (ac.email ${HAS} AND ${mayReadEmail})))`
 /** The account's reseller, where the account is a customer; one parameter, its id. */
 export const resellerOfCustomer = "SELECT reseller_id FROM accounts WHERE id = ? AND kind = 'customer'"
 
@@ -89,7 +96,7 @@ type Found = { id: string; title: string; detail: string }
 type Locked = { id: string; name: string; reason: string | null; at: number }
 
 const found = 'SELECT id, name AS title, email AS detail FROM accounts'
-const fits = `(name ${LIKE} OR email ${LIKE} OR organization ${LIKE} OR id = ?) ORDER BY id DESC LIMIT ?`
+const fits = `(name ${HAS} OR email ${HAS} OR organization ${HAS} OR external_id ${HAS} OR id = ?) ORDER BY id DESC LIMIT ?`
 const statements = prepared(({ $client }) => ({
   visibility: $client.prepare<VisibilityRow, [string]>(
     'SELECT id, kind, reseller_id AS resellerId FROM accounts WHERE id = ?',
@@ -102,12 +109,12 @@ const statements = prepared(({ $client }) => ({
      WHERE reseller_id = +? AND locked_at IS NOT NULL ORDER BY id DESC LIMIT +?`,
   ),
   named: $client.prepare<{ id: string }, [string, string, number]>(
-    `SELECT id FROM accounts WHERE name ${LIKE} OR email ${LIKE} ORDER BY id LIMIT ?`,
+    `SELECT id FROM accounts WHERE name ${HAS} OR email ${HAS} ORDER BY id LIMIT ?`,
   ),
-  search: $client.prepare<Found, [string, string, string, string, number]>(
+  search: $client.prepare<Found, [string, string, string, string, string, number]>(
     `${found} WHERE kind <> 'staff' AND ${fits}`,
   ),
-  searchOfReseller: $client.prepare<Found, [string, string, string, string, string, number]>(
+  searchOfReseller: $client.prepare<Found, [string, string, string, string, string, string, number]>(
     `${found} WHERE kind <> 'staff' AND reseller_id = ? AND ${fits}`,
   ),
 }))
@@ -127,10 +134,10 @@ export const accountIdsNamed = (tx: Db, part: string, limit: number): string[] =
     .named.all(part, part, limit)
     .map(({ id }) => id)
 /**
- * Customers and resellers with this in their name, address or organization, or with this id; of one reseller when it is
+ * Customers and resellers with this in their name, address, organization or external id, or with this id; of one reseller when it is
  * given.
  */
 export const searchAccounts = (tx: Db, part: string, id: string, limit: number, resellerId?: string): Found[] =>
   resellerId === undefined
-    ? statements(tx).search.all(part, part, part, id, limit)
-    : statements(tx).searchOfReseller.all(resellerId, part, part, part, id, limit)
+    ? statements(tx).search.all(part, part, part, part, id, limit)
+    : statements(tx).searchOfReseller.all(resellerId, part, part, part, part, id, limit)

@@ -88,9 +88,34 @@ export function inserting<T extends SQLiteTable>(table: T) {
 /** A condition as SQL text, and the values of its parameters in their order. */
 export type Where = { where: string; values: string[] }
 
-/** The condition behind a searched column: `name ${LIKE}`, with `partOf(text)` as its value. */
-export const LIKE = "LIKE ? ESCAPE '\\'"
-/** The pattern of everything that contains the text; each of its characters stands for itself. */
-export const partOf = (text: string) => `%${text.slice(0, 100).replace(/[%_\\]/g, '\\$&')}%`
+/** The condition behind a searched column: `name ${HAS}`, with `partOf(text)` as its value. */
+export const HAS = 'GLOB ?'
+/**
+ * The pattern of everything that contains the text, in capitals or not, with accents or without: `muller` fits Müller.
+ * Every other character stands for itself.
+ */
+export const partOf = (text: string) =>
+  `*${[...text.normalize('NFC').slice(0, 100)].map((character) => classOf(character)).join('')}*`
 /** The column has the text in it. */
-export const contains = (column: SQLiteColumn, text: string): SQL => sql`${column} LIKE ${partOf(text)} ESCAPE '\\'`
+export const contains = (column: SQLiteColumn, text: string): SQL => sql`${column} GLOB ${partOf(text)}`
+
+/** The letter without its accent, in small. */
+const plain = (letter: string) => unaccented[letter] ?? letter.normalize('NFD').charAt(0).toLowerCase()
+/** Letters that Unicode does not take apart. */
+const unaccented: Readonly<Record<string, string>> = { ø: 'o', Ø: 'o', ł: 'l', Ł: 'l', đ: 'd', Đ: 'd', ħ: 'h', ı: 'i' }
+
+/** `e` → `eEéÉèÈ…`, of the Latin letters of European languages. */
+const classes = new Map<string, string>()
+for (let code = 0x41; code < 0x220; code++) {
+  const letter = String.fromCodePoint(code)
+  const base = plain(letter)
+  if (/^[a-z]$/.test(base)) classes.set(base, (classes.get(base) ?? '') + letter)
+}
+
+function classOf(character: string): string {
+  const letters = classes.get(plain(character))
+  if (letters) return `[${letters}]`
+  if (/[*?[]/.test(character)) return `[${character}]`
+  const [small, capital] = [character.toLowerCase(), character.toUpperCase()]
+  return small !== capital && small.length === capital.length ? `[${small}${capital}]` : character
+}

@@ -5,7 +5,8 @@ import { ended, type Slice, type Sorts } from '../../kernel/api/list.ts'
 import type { AuditTarget } from '../../kernel/audit/target.ts'
 import { type Db, prepared, type Tx } from '../../kernel/db/open.ts'
 import { reference } from '../../kernel/db/reference.ts'
-import { LIKE, rowBy } from '../../kernel/db/rows.ts'
+import { HAS, partOf, rowBy } from '../../kernel/db/rows.ts'
+import { toNumber, toText } from './ranges.ts'
 import { type Address, addresses, type Pool, poolNodes, pools } from './tables.ts'
 
 export const poolReference = reference(pools, ['name'])
@@ -34,9 +35,25 @@ export type HeldAddressJson = {
 export const addressesText = (workloadId: string) =>
   `(SELECT group_concat(a.address, ' ') FROM addresses a WHERE a.workload_id = ${workloadId})`
 
-/** Has the workload an address that contains a text? One parameter: `partOf(text)`. */
-export const addressContains = (workloadId: string) =>
-  `EXISTS (SELECT 1 FROM addresses a WHERE a.workload_id = ${workloadId} AND a.address ${LIKE})`
+/**
+ * Has the workload an address that contains the text, or a prefix with the address that the text is, in any spelling?
+ * Two parameters: `addressSearch(text)`.
+ */
+export const addressFits = (workloadId: string) =>
+  `EXISTS (SELECT 1 FROM addresses a WHERE a.workload_id = ${workloadId}
+     AND (a.address ${HAS} OR a.address || '/' || a.prefix_length IN (SELECT value FROM json_each(?))))`
+export function addressSearch(text: string): [part: string, prefixes: string] {
+  // An IPv4 address may be written as IPv6.
+  const whole = toNumber(text.replace(/^::ffff:(?=[0-9.]+$)/i, ''))
+  if (!whole) return [partOf(text), '[]']
+  const bits = whole.version === 4 ? 32 : 128
+  // Each prefix that the address lies in, from a single address up.
+  const prefixes = Array.from({ length: bits + 1 }, (_, host) => {
+    const first = (whole.n >> BigInt(host)) << BigInt(host)
+    return `${toText(whole.version, first)}/${bits - host}`
+  })
+  return [partOf(toText(whole.version, whole.n)), JSON.stringify(prefixes)]
+}
 
 /** How many addresses of this version the workload has. */
 export const addressCount = (workloadId: string, version: 4 | 6) =>

@@ -10,7 +10,7 @@ import type { Actor } from '../../kernel/api/actor.ts'
 import { endOf, type Slice, type Sorts, sortColumn } from '../../kernel/api/list.ts'
 import type { AuditTarget } from '../../kernel/audit/target.ts'
 import type { Db } from '../../kernel/db/open.ts'
-import { LIKE, type Where } from '../../kernel/db/rows.ts'
+import { HAS, type Where } from '../../kernel/db/rows.ts'
 import { isJobGone, isOpenJob, type Job, jobReference, newestJobId, newestJobIds } from '../../kernel/jobs/queries.ts'
 
 export const jobTarget: AuditTarget = { prefix: 'job', isGone: isJobGone }
@@ -143,11 +143,11 @@ export const lastFailedJobs = (
 /** A search by title reads only the newest jobs; an older one is found by its id. */
 const JOBS_SEARCHED = 2000
 type Found = { id: string; title: string; detail: string }
-/** Jobs with this in their title, or with this id, the newest first; `part` is `partOf(id)`. */
+/** Jobs with this in their title or state, such as `failed`, or with this id, the newest first; `part` is `partOf(id)`. */
 export const searchJobs = (tx: Db, { where, values }: Where, part: string, id: string, limit: number): Found[] =>
   tx.$client
     .query<Found, (string | number)[]>(
       `SELECT j.id, j.title, j.state AS detail ${jobReference.from('j')} ${withWorkload}
-       WHERE j.id IN (${newestJobIds}) AND ${where} AND (j.title ${LIKE} OR j.id = ?) ORDER BY j.id DESC LIMIT +?`,
+       WHERE j.id IN (${newestJobIds}) AND ${where} AND (j.title ${HAS} OR j.state ${HAS} OR j.id = ?) ORDER BY j.id DESC LIMIT +?`,
     )
-    .all(id, JOBS_SEARCHED, ...values, part, id, limit)
+    .all(id, JOBS_SEARCHED, ...values, part, part, id, limit)

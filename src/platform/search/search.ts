@@ -58,7 +58,8 @@ export const search = operation({
   query: {
     q: t.String({
       maxLength: 200,
-      description: 'Part of a name or address, or an id. Without it, what can be done is found.',
+      description:
+        'Part of a name, address, MAC address or external id, or an id. Without it, what can be done is found.',
     }),
   },
   response: t.Object({

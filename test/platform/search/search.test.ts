@@ -33,6 +33,65 @@ describe('the search', () => {
     expect(await find(p, p.owner, 'audit')).toEqual(['page Audit log', 'action Verify the audit log'])
     expect(await find(p, p.owner, 'CAL')).toContain('customer Cal')
   })
+  test('finds a server by any address inside its prefix, in whatever spelling, and by its MAC address', async () => {
+    using p = await sold()
+    await p.admin('POST', '/admin/ip-pools', {
+      name: 'v6',
+      network: '2001:db8:40::/48',
+      gateway: 'fe80::1',
+      nodeIds: [p.node.id],
+    })
+    const { id } = await p.admin('POST', '/admin/packages', {
+      name: 'six',
+      vcpus: 1,
+      memoryMb: 64,
+      diskGb: 5,
+      ipv6Prefix: 64,
+    })
+    await p.admin('POST', '/admin/servers', { ...p.order, hostname: 'six01', packageId: id })
+    await p.settle()
+    const six = p.db.$client
+      .query<{ mac: string; address: string }, []>(
+        `SELECT w.mac, a.address FROM workloads w JOIN addresses a ON a.workload_id = w.id
+         WHERE w.hostname = 'six01' AND a.version = 6`,
+      )
+      .get()!
+    const inside = six.address.replace(/::$/, ':0:ab:0:99')
+    const spellings = [inside, inside.toUpperCase(), inside.replace('db8', '0db8'), `${six.address}ab:0:99`]
+    for (const text of [...spellings, six.address])
+      expect([text, await find(p, p.owner, text)]).toEqual([text, ['server six01']])
+    expect(await find(p, p.owner, '2001:db8:41::1')).toEqual([])
+    expect(await find(p, p.owner, `::ffff:${p.ipv4}`)).toEqual(['server web01'])
+    const bare = six.mac.replaceAll(':', '')
+    for (const text of [six.mac, six.mac.toUpperCase(), six.mac.replaceAll(':', '-'), bare, bare.slice(6)])
+      expect([text, await find(p, p.owner, text)]).toEqual([text, ['server six01']])
+    const listed = (await p.call(p.owner, 'GET', `/admin/servers?q=${encodeURIComponent(inside)}`)).body
+    expect(listed.data.map((s: any) => s.hostname)).toEqual(['six01'])
+    expect(await find(p, p.account('customer', 'Mallory'), inside)).toEqual([])
+  })
+  test('finds names without their accents and with them, in any case', async () => {
+    using p = await sold()
+    p.account('customer', 'Jürgen Müller')
+    p.account('customer', 'ØRSTED ŁÓDŹ')
+    p.account('customer', 'Привет')
+    for (const text of ['muller', 'MÜLLER', 'jurgen m', 'müll'])
+      expect([text, await find(p, p.owner, text)]).toEqual([text, ['customer Jürgen Müller']])
+    for (const text of ['orsted', 'lodz', 'Łódź'])
+      expect([text, await find(p, p.owner, text)]).toEqual([text, ['customer ØRSTED ŁÓDŹ']])
+    expect(await find(p, p.owner, 'привет')).toEqual(['customer Привет'])
+    for (const text of ['m*ller', 'm?ller', '[a-z]uller', 'm_ller'])
+      expect([text, await find(p, p.owner, text)]).toEqual([text, []])
+  })
+  test('finds a customer by its external id, and jobs that failed', async () => {
+    using p = await sold()
+    const email = 'ext@customer.test'
+    await p.admin('POST', '/admin/customers', { name: 'Ext', email, externalId: 'client-1842' })
+    expect(await find(p, p.owner, 'client-1842')).toEqual(['customer Ext'])
+    expect(await find(p, p.owner, 'failed')).toEqual([])
+    p.db.$client.run("UPDATE jobs SET state = 'failed'")
+    expect(await find(p, p.owner, 'failed')).toEqual(['job Install web01'])
+    expect(await find(p, p.account('customer', 'Mallory'), 'failed')).toEqual([])
+  })
   test('leads everybody to their own place', async () => {
     using p = await sold()
     const places = async (who: Who, q: string) =>
