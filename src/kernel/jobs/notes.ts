@@ -78,7 +78,9 @@ export const prepareStatements = (db: Db) => ({
      ORDER BY j.id DESC LIMIT 500 OFFSET ${JOBS_KEPT}`,
   ),
   /** A step is behind it, so no error is at hand. */
-  clear: db.$client.prepare('UPDATE jobs SET error_code = NULL, error_message = NULL WHERE id = ?'),
+  clear: db.$client.prepare(
+    'UPDATE jobs SET error_code = NULL, error_message = NULL WHERE id = ? AND error_code IS NOT NULL',
+  ),
   succeeded: db.$client.prepare(
     `UPDATE jobs SET state = 'succeeded', progress = 100, error_code = NULL, error_message = NULL,
        finished_at = ?, waiting_since = NULL WHERE id = ?`,

@@ -41,6 +41,10 @@ const statements = prepared(({ $client }) => ({
     'SELECT id, address FROM addresses INDEXED BY addresses_free WHERE pool_id = +? AND prefix_length = +? AND ' +
       'workload_id IS NULL AND reserved_for IS NULL ORDER BY place LIMIT 1',
   ),
+  // +?: 4 µs; a workload's addresses with their pools take 25.
+  primaryIpv4: $client.prepare<{ address: string }, [string]>(
+    'SELECT address FROM addresses WHERE workload_id = +? AND version = 4 ORDER BY is_primary DESC, place LIMIT 1',
+  ),
   release: $client.prepare('UPDATE addresses SET workload_id = NULL, is_primary = 0 WHERE workload_id = ?'),
 }))
 
@@ -84,7 +88,7 @@ export function takeIpv6(tx: Tx, workloadId: string, nodeId: string, prefixLengt
       take.run(workloadId, 1, again.id)
       return again.address
     }
-    const cut = cutFrom(pool, prefixLength)
+    const cut = cutFrom(tx, pool, prefixLength)
     if (!cut) continue
     insert(tx, {
       id: newId('ip'),
@@ -108,20 +112,35 @@ export function takeIpv6(tx: Tx, workloadId: string, nodeId: string, prefixLengt
 /**
  * The next aligned prefix behind what was cut before. `nextOffset` counts single addresses from the start of the range.
  */
-function cutFrom(pool: Pick<Pool, 'network' | 'gateway' | 'first' | 'last' | 'nextOffset'>, prefixLength: number) {
-  const network = toNetwork(pool.network)!
+function cutFrom(tx: Tx, pool: PoolRange & Pick<Pool, 'id' | 'nextOffset'>, prefixLength: number) {
+  const { network, gateway, first, last } = parsedRange(tx, pool)
   if (prefixLength < network.bits) return undefined
   const size = 1n << BigInt(128 - prefixLength)
-  const from = toNumber(pool.first)!.n + BigInt(pool.nextOffset)
+  const from = first + BigInt(pool.nextOffset)
   // The network's own first prefix usually holds the gateway: it is left out.
   const start = from <= network.first ? network.first + size : from
   const next = ((start + size - 1n) / size) * size
   // A prefix with the gateway in it is skipped.
-  const gateway = toNumber(pool.gateway)!.n
   const aligned = next <= gateway && gateway < next + size ? next + size : next
-  if (aligned + size - 1n > toNumber(pool.last)!.n) return undefined
-  return { address: toText(6, aligned), nextOffset: String(aligned + size - toNumber(pool.first)!.n) }
+  if (aligned + size - 1n > last) return undefined
+  return { address: toText(6, aligned), nextOffset: String(aligned + size - first) }
 }
+
+type PoolRange = Pick<Pool, 'network' | 'gateway' | 'first' | 'last'>
+const parsed = prepared(() => new Map<string, { text: string; range: ReturnType<typeof parse> }>())
+/** The numbers of a pool's range, kept with the database: to parse the four texts takes longer than to take a prefix. */
+function parsedRange(tx: Tx, pool: PoolRange & Pick<Pool, 'id'>) {
+  const text = `${pool.network} ${pool.gateway} ${pool.first} ${pool.last}`
+  let known = parsed(tx).get(pool.id)
+  if (known?.text !== text) parsed(tx).set(pool.id, (known = { text, range: parse(pool) }))
+  return known!.range
+}
+const parse = ({ network, gateway, first, last }: PoolRange) => ({
+  network: toNetwork(network)!,
+  gateway: toNumber(gateway)!.n,
+  first: toNumber(first)!.n,
+  last: toNumber(last)!.n,
+})
 
 /** Releases every address of the workload; answers the addresses. */
 export function releaseAddresses(tx: Tx, workloadId: string): string[] {
@@ -140,6 +159,9 @@ const ofWorkload = prepared((db) =>
     .orderBy(asc(addresses.version), desc(addresses.isPrimary), asc(addresses.place))
     .prepare(),
 )
+/** The first IPv4 address of the workload; null when it has none. */
+export const primaryIpv4 = (tx: Db, workloadId: string): string | null =>
+  statements(tx).primaryIpv4.get(workloadId)?.address ?? null
 /** Primary first, IPv4 before IPv6. */
 export const addressesOf = (tx: Db, workloadId: string): HeldAddress[] =>
   ofWorkload(tx)
