@@ -57,7 +57,7 @@ export function lackingAddress(tx: Db, nodeId: string, { ipv4, ipv6Prefix }: Add
   if (ipv4 > 0 && countFree.get(nodeId, ipv4)!.n < ipv4)
     return ipv4 === 1 ? 'no free IPv4 address' : `fewer than ${ipv4} free IPv4 addresses`
   if (ipv6Prefix === null) return undefined
-  const canGive = ipv6Pools.all(nodeId).some((pool) => freed.get(pool.id, ipv6Prefix) || cutFrom(pool, ipv6Prefix))
+  const canGive = ipv6Pools.all(nodeId).some((pool) => freed.get(pool.id, ipv6Prefix) || cutFrom(tx, pool, ipv6Prefix))
   return canGive ? undefined : `no free IPv6 prefix of /${ipv6Prefix}`
 }
 
@@ -112,7 +112,7 @@ export function takeIpv6(tx: Tx, workloadId: string, nodeId: string, prefixLengt
 /**
  * The next aligned prefix behind what was cut before. `nextOffset` counts single addresses from the start of the range.
  */
-function cutFrom(tx: Tx, pool: PoolRange & Pick<Pool, 'id' | 'nextOffset'>, prefixLength: number) {
+function cutFrom(tx: Db, pool: PoolRange & Pick<Pool, 'id' | 'nextOffset'>, prefixLength: number) {
   const { network, gateway, first, last } = parsedRange(tx, pool)
   if (prefixLength < network.bits) return undefined
   const size = 1n << BigInt(128 - prefixLength)
@@ -129,7 +129,7 @@ function cutFrom(tx: Tx, pool: PoolRange & Pick<Pool, 'id' | 'nextOffset'>, pref
 type PoolRange = Pick<Pool, 'network' | 'gateway' | 'first' | 'last'>
 const parsed = prepared(() => new Map<string, { text: string; range: ReturnType<typeof parse> }>())
 /** The numbers of a pool's range, kept with the database: to parse the four texts takes longer than to take a prefix. */
-function parsedRange(tx: Tx, pool: PoolRange & Pick<Pool, 'id'>) {
+function parsedRange(tx: Db, pool: PoolRange & Pick<Pool, 'id'>) {
   const text = `${pool.network} ${pool.gateway} ${pool.first} ${pool.last}`
   let known = parsed(tx).get(pool.id)
   if (known?.text !== text) parsed(tx).set(pool.id, (known = { text, range: parse(pool) }))
