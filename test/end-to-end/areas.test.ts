@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Browser, Page } from 'playwright-core'
 import { launch, open, openAccountMenu, openMenu, screens, signIn } from '../support/browser.ts'
+import { emptyQcow2 } from '../support/guest.ts'
 import { type Installation, installation } from '../support/world/processes.ts'
 
 let live: Installation
@@ -30,10 +31,7 @@ beforeAll(async () => {
   const size = { vcpus: 1, memoryMb: 1024, diskGb: 10 }
   const small = (await made('/admin/packages', { name: 'Small', ...size })).id
   await made('/admin/packages', { name: 'Not for resale', ...size })
-  await Bun.write(
-    `${live.dir}/incoming/debian.qcow2`,
-    Buffer.concat([Buffer.from('QFI\xfb', 'latin1'), Buffer.alloc(1000)]),
-  )
+  await Bun.write(`${live.dir}/incoming/debian.qcow2`, emptyQcow2())
   await made('/admin/images/import', { file: 'debian.qcow2', name: 'Debian 13', minDiskGb: 3 })
   const cal = (await made('/admin/customers', { name: 'Cal', email: 'cal@example.com' })).id
   await made('/admin/servers', { ownerId: cal, packageId: small, nodeGroupId: location })

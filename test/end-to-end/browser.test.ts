@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { registry } from '../../src/app/features.ts'
 import { launch, look, open, openAccountMenu, screens, signIn, sticksOut } from '../support/browser.ts'
+import { emptyQcow2 } from '../support/guest.ts'
 import { type Installation, installation } from '../support/world/processes.ts'
 
 let live: Installation
@@ -151,10 +152,7 @@ describe('a person at a new installation', () => {
       nodeIds: [node.id],
     })
     await live.admin('packages.create', { name: 'KVM 2G', vcpus: 2, memoryMb: 2048, diskGb: 40, ipv6Prefix: 64 })
-    await Bun.write(
-      `${live.dir}/incoming/debian.qcow2`,
-      Buffer.concat([Buffer.from('QFI\xfb', 'latin1'), Buffer.alloc(1000)]),
-    )
+    await Bun.write(`${live.dir}/incoming/debian.qcow2`, emptyQcow2())
     await live.admin('images.import', { file: 'debian.qcow2', name: 'Debian 13', minDiskGb: 3 })
     await live.admin('customers.create', { name: 'Cal <b>Customer</b>', email: 'cal@example.com' })
     await live.admin('resellers.create', {

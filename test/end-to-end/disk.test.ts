@@ -4,6 +4,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { closeSync, mkdirSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs'
 import { tmpdir } from 'node:os'
+import { emptyQcow2 } from '../support/guest.ts'
 import { type Installation, installation } from '../support/world/processes.ts'
 
 const MB = 1 << 20
@@ -110,10 +111,7 @@ for (const [what, make] of Object.entries(disks))
       })
       const packageId = (await live.admin('packages.create', { name: 'S', vcpus: 1, memoryMb: 64, diskGb: 3 })).id
       mkdirSync(`${disk.dir}/incoming`, { recursive: true })
-      await Bun.write(
-        `${disk.dir}/incoming/tiny.qcow2`,
-        Buffer.concat([Buffer.from('QFI\xfb', 'latin1'), Buffer.alloc(1000)]),
-      )
+      await Bun.write(`${disk.dir}/incoming/tiny.qcow2`, emptyQcow2())
       const imageId = (await live.admin('images.import', { file: 'tiny.qcow2', name: 'Tiny' })).id
       const ownerId = (await live.admin('customers.create', { name: 'Cal', email: 'cal@example.com' })).id
       const order = (hostname: string) =>

@@ -1,6 +1,7 @@
 // The examples of docs/api.md, run by bash exactly as they stand there.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
+import { emptyQcow2 } from '../support/guest.ts'
 import { type Installation, installation } from '../support/world/processes.ts'
 
 let live: Installation
@@ -22,10 +23,7 @@ beforeAll(async () => {
     nodeIds: [node.id],
   })
   await live.admin('packages.create', { name: 'KVM 2G', vcpus: 2, memoryMb: 2048, diskGb: 40 })
-  await Bun.write(
-    `${live.dir}/incoming/debian.qcow2`,
-    Buffer.concat([Buffer.from('QFI\xfb', 'latin1'), Buffer.alloc(1000)]),
-  )
+  await Bun.write(`${live.dir}/incoming/debian.qcow2`, emptyQcow2())
   await live.admin('images.import', { file: 'debian.qcow2', name: 'Debian 13', minDiskGb: 3, published: true })
 }, 60_000)
 afterAll(() => live?.close())

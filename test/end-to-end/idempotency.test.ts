@@ -6,6 +6,7 @@ import { Database } from 'bun:sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { connect } from 'node:net'
 import type { Subprocess } from 'bun'
+import { emptyQcow2 } from '../support/guest.ts'
 import { type Installation, installation } from '../support/world/processes.ts'
 import { berth } from '../support/world/program.ts'
 
@@ -45,10 +46,7 @@ beforeAll(async () => {
   )
   await live.admin('pools.create', { name: 'v4', network: '10.20.0.0/22', gateway: '10.20.0.1', nodeIds: [node.id] })
   const packageId = (await live.admin('packages.create', { name: 'S', vcpus: 1, memoryMb: 64, diskGb: 3 })).id
-  await Bun.write(
-    `${live.dir}/incoming/tiny.qcow2`,
-    Buffer.concat([Buffer.from('QFI\xfb', 'latin1'), Buffer.alloc(1000)]),
-  )
+  await Bun.write(`${live.dir}/incoming/tiny.qcow2`, emptyQcow2())
   const imageId = (await live.admin('images.import', { file: 'tiny.qcow2', name: 'Tiny' })).id
   const ownerId = (await live.admin('customers.create', { name: 'Cal', email: 'cal@example.com' })).id
   order = { ownerId, packageId, nodeGroupId: location, imageId, access: { mode: 'password' } }

@@ -4,6 +4,7 @@ import { Database } from 'bun:sqlite'
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import type { Subprocess } from 'bun'
+import { emptyQcow2 } from '../support/guest.ts'
 import { isQuick } from '../support/quick.ts'
 import { type Installation, installation } from '../support/world/processes.ts'
 
@@ -29,7 +30,7 @@ beforeAll(async () => {
   const network = { name: 'v4', network: '198.51.100.0/24', gateway: '198.51.100.1', nodeIds: [node] }
   await live.admin('pools.create', network)
   const pack = (await live.admin('packages.create', { name: 'S', vcpus: 1, memoryMb: 64, diskGb: 3 })).id
-  await Bun.write(`${live.dir}/incoming/t.qcow2`, Buffer.concat([Buffer.from('QFI\xfb', 'latin1'), Buffer.alloc(1000)]))
+  await Bun.write(`${live.dir}/incoming/t.qcow2`, emptyQcow2())
   const image = (await live.admin('images.import', { file: 't.qcow2', name: 'Tiny' })).id
   const customer = (await live.admin('customers.create', { name: 'Cal', email: 'cal@example.com' })).id
   order = { ownerId: customer, packageId: pack, nodeGroupId: location, imageId: image, access: { mode: 'password' } }

@@ -12,6 +12,7 @@ import { powering } from '../../src/compute/servers/power.ts'
 import { suspending, unsuspending } from '../../src/compute/servers/suspend.ts'
 import { terminating } from '../../src/compute/servers/terminate.ts'
 import type { Saga } from '../../src/kernel/jobs/saga.ts'
+import { emptyQcow2 } from '../support/guest.ts'
 import { quickly } from '../support/quick.ts'
 import { type Installation, installation } from '../support/world/processes.ts'
 
@@ -40,10 +41,7 @@ beforeAll(async () => {
     nodeIds: [node.id],
   })
   const pack = (await live.admin('packages.create', { name: 'S', vcpus: 1, memoryMb: 64, diskGb: 3 })).id
-  await Bun.write(
-    `${live.dir}/incoming/tiny.qcow2`,
-    Buffer.concat([Buffer.from('QFI\xfb', 'latin1'), Buffer.alloc(1000)]),
-  )
+  await Bun.write(`${live.dir}/incoming/tiny.qcow2`, emptyQcow2())
   const image = (await live.admin('images.import', { file: 'tiny.qcow2', name: 'Tiny' })).id
   const customer = (await live.admin('customers.create', { name: 'Cal', email: 'cal@example.com' })).id
   order = { ownerId: customer, packageId: pack, nodeGroupId: location, imageId: image, access: { mode: 'password' } }

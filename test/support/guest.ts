@@ -95,3 +95,21 @@ export function pinging(address: string) {
     },
   }
 }
+
+/** The file of an empty disk: header, counts and an empty first table. `spoil` changes the header. */
+export function emptyQcow2(diskBytes = 2 ** 30, spoil: (head: Buffer) => void = () => {}): Buffer {
+  const cluster = 65_536
+  const file = Buffer.alloc(4 * cluster)
+  file.writeUInt32BE(0x514649fb, 0)
+  file.writeUInt32BE(3, 4)
+  file.writeUInt32BE(16, 20)
+  file.writeBigUInt64BE(BigInt(diskBytes), 24)
+  file.writeUInt32BE(Math.ceil(diskBytes / 2 ** 29), 36)
+  file.writeBigUInt64BE(BigInt(3 * cluster), 40)
+  file.writeBigUInt64BE(BigInt(cluster), 48)
+  file.writeUInt32BE(1, 56)
+  file.writeUInt32BE(4, 96)
+  file.writeUInt32BE(104, 100)
+  spoil(file)
+  return file
+}

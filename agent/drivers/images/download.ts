@@ -6,10 +6,10 @@ import { open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { progress, say } from '../../controller-link/job-log.ts'
 import { Failure } from '../../failure.ts'
+import { readQcow2 } from '../../protocol/qcow2.ts'
 import type { ImageSource } from '../../protocol/wire.ts'
 import { toDisk } from '../storage/file.ts'
 import type { Image, Images } from './images.ts'
-import { readQcow2 } from './qcow2.ts'
 
 const CAP_BYTES = 200e9
 const SILENCE_MS = 60_000

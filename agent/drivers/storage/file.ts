@@ -6,9 +6,9 @@ import { join } from 'node:path'
 import { Failure } from '../../failure.ts'
 import { makePassage } from '../../host/directories.ts'
 import { run } from '../../host/exec.ts'
+import { readQcow2 } from '../../protocol/qcow2.ts'
 import { type PoolCapacity, type Volume, WORKLOAD_ID } from '../../protocol/wire.ts'
 import type { Image } from '../images/images.ts'
-import { readQcow2 } from '../images/qcow2.ts'
 import type { Disk, Pool } from './storage.ts'
 
 const COPY_LIMIT_SECONDS = 3600

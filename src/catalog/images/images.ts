@@ -1,8 +1,8 @@
-import { constants, createReadStream, renameSync } from 'node:fs'
-import { mkdir, open, stat } from 'node:fs/promises'
+import { renameSync } from 'node:fs'
+import { mkdir } from 'node:fs/promises'
 import { Type as t } from 'typebox'
 import { agentPaths } from '../../../agent/protocol/wire.ts'
-import { ApiError, invalid } from '../../kernel/api/errors.ts'
+import { ApiError } from '../../kernel/api/errors.ts'
 import { page } from '../../kernel/api/list.ts'
 import { named } from '../../kernel/api/named.ts'
 import { done, fields, line, namedSchema, operation } from '../../kernel/api/operation.ts'
@@ -10,6 +10,7 @@ import { newId } from '../../kernel/db/ids.ts'
 import type { Tx } from '../../kernel/db/open.ts'
 import type { UseContext } from '../in-use.ts'
 import { catalogue, checksumIn } from './catalogue.ts'
+import { inspect, mustHoldImage } from './inspect.ts'
 import { image, imageAnswer, imagePath, showImage } from './model.ts'
 import { catalogueIdsInUse, insertImage, pageOfImages, pageOfPublishedImages, updateImage } from './queries.ts'
 
@@ -47,12 +48,14 @@ export const importImage = operation({
   example: { file: 'debian-13.qcow2', name: 'Debian 13', format: 'qcow2', minDiskGb: 3, published: true },
   async prepare({ body, config }) {
     await mkdir(`${config.dataDir}/images`, { recursive: true })
-    return fingerprint(`${incomingDir(config.dataDir)}/${body.file}`, body.format ?? 'qcow2')
+    const found = await inspect(`${incomingDir(config.dataDir)}/${body.file}`, body.format ?? 'qcow2')
+    if (body.minDiskGb !== undefined) mustHoldImage(body.minDiskGb, found)
+    return found
   },
   run(call) {
     const {
       body,
-      prepared: { size, checksum },
+      prepared: { size, checksum, leastDiskGb },
       clock,
       config,
     } = call
@@ -65,7 +68,7 @@ export const importImage = operation({
       format: body.format ?? 'qcow2',
       checksum,
       sizeBytes: size,
-      minDiskGb: body.minDiskGb ?? 1,
+      minDiskGb: body.minDiskGb ?? leastDiskGb,
       user: 'root',
       published: body.published ?? true,
       createdAt: clock(),
@@ -76,35 +79,6 @@ export const importImage = operation({
     return made
   },
 })
-
-/**
- * SHA-256 and size of a regular file that is no link. Throws `validation_failed` when it is not there or is not what it
- * says.
- */
-async function fingerprint(path: string, format: string): Promise<{ size: number; checksum: string }> {
-  const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch(() => undefined)
-  if (!file) throw invalid({ field: 'file', message: 'is not in the incoming directory. Copy the image there first.' })
-  try {
-    if (!(await stat(path)).isFile()) throw invalid({ field: 'file', message: 'is not a file.' })
-    const magic = Buffer.alloc(4)
-    await file.read(magic, 0, 4, 0)
-    const isQcow2 = magic.toString('latin1') === 'QFI\u00fb'
-    if (isQcow2 !== (format === 'qcow2'))
-      throw invalid({
-        field: 'format',
-        message: isQcow2 ? 'must be qcow2: that is what the file is.' : 'must be raw: the file is no qcow2 image.',
-      })
-  } finally {
-    await file.close()
-  }
-  const hash = new Bun.CryptoHasher('sha256')
-  let size = 0
-  for await (const chunk of createReadStream(path, { highWaterMark: 1 << 20 })) {
-    hash.update(chunk)
-    size += chunk.length
-  }
-  return { size, checksum: `sha256:${hash.digest('hex')}` }
-}
 
 export const addCatalogueImage = operation({
   id: 'images.add',

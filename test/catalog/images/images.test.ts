@@ -2,11 +2,12 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { checksumIn } from '../../../src/catalog/images/catalogue.ts'
+import { emptyQcow2 } from '../../support/guest.ts'
 import { type Panel, panel, type Who } from '../../support/world/panel.ts'
 
 let p: Panel
 let owner: { id: string } & Who
-const qcow2 = Buffer.concat([Buffer.from('QFI\u00fb', 'latin1'), Buffer.alloc(600, 1)])
+const qcow2 = emptyQcow2(3 * 2 ** 30)
 beforeAll(async () => {
   p = await panel()
   owner = p.staff()
@@ -26,6 +27,15 @@ function link(to: string, name: string) {
 const take = (file: string, more: object = {}) =>
   p.call(owner, 'POST', '/admin/images/import', { file, name: `Image ${++count}`, ...more })
 
+const spoiled: [string, (head: Buffer) => void][] = [
+  ['a disk with a backing file, which may be any file of a node', (head) => head.writeBigUInt64BE(1024n, 8)],
+  ['a disk whose data is in another file', (head) => head.writeBigUInt64BE(4n, 72)],
+  ['a disk that is encrypted', (head) => head.writeUInt32BE(1, 32)],
+  ['a disk of more than 64 TiB', (head) => head.writeBigUInt64BE(1n << 50n, 24)],
+  ['a disk of no size', (head) => head.writeBigUInt64BE(0n, 24)],
+  ['a disk with tables outside the file', (head) => head.writeBigUInt64BE(1n << 40n, 40)],
+]
+
 describe('importing an image', () => {
   test('moves the file out of the incoming directory and knows it by its checksum', async () => {
     const file = put(qcow2)
@@ -35,13 +45,33 @@ describe('importing an image', () => {
       name: 'Debian',
       origin: 'imported',
       format: 'qcow2',
-      sizeBytes: 604,
+      sizeBytes: qcow2.length,
       minDiskGb: 3,
       published: true,
       checksum: `sha256:${new Bun.CryptoHasher('sha256').update(qcow2).digest('hex')}`,
     })
     expect(existsSync(`${p.dir}/incoming/${file}`)).toBe(false)
     expect(readFileSync(`${p.dir}/images/${body.id}.qcow2`).equals(qcow2)).toBe(true)
+  })
+  test('says how large a disk it needs, and a smaller one is refused', async () => {
+    expect((await take(put(qcow2))).body.minDiskGb).toBe(3)
+    expect((await take(put(emptyQcow2(2 ** 30 + 512)))).body.minDiskGb).toBe(2)
+    expect((await take(put(emptyQcow2(2 ** 20)))).body.minDiskGb).toBe(1)
+    expect((await take(put(qcow2), { minDiskGb: 10 })).body.minDiskGb).toBe(10)
+    const file = put(qcow2)
+    const before = p.fingerprint()
+    const { status, body } = await take(file, { minDiskGb: 2 })
+    expect([status, body.error.details.fields]).toEqual([
+      422,
+      [{ field: 'minDiskGb', message: 'must be 3 or more: so large is the disk in the image.' }],
+    ])
+    expect([p.fingerprint(), existsSync(`${p.dir}/incoming/${file}`)]).toEqual([before, true])
+  })
+  test('says what is wrong with a file', async () => {
+    const { body } = await take(put(emptyQcow2(2 ** 30, (head) => head.writeBigUInt64BE(1024n, 8))))
+    expect(body.error.details.fields).toEqual([
+      { field: 'file', message: 'cannot be used. The image is refused: it names a backing file.' },
+    ])
   })
   test('of a raw disk is possible when it says so', async () => {
     const { body } = await take(put(Buffer.alloc(512)), { format: 'raw' })
@@ -57,6 +87,11 @@ describe('importing an image', () => {
     ],
     ['a file shorter than its header', () => put(Buffer.from('QFI')), 'qcow2', 'format'],
     ['a VMDK that says nothing of itself', () => put(Buffer.from('KDMV')), undefined, 'format'],
+    ...spoiled.map(([what, spoil]) => [what, () => put(emptyQcow2(2 ** 30, spoil)), 'qcow2', 'file'] as const),
+    ['a header without a disk', () => put(qcow2.subarray(0, 104)), 'qcow2', 'file'],
+    ['nothing', () => put(Buffer.alloc(0)), 'raw', 'file'],
+    ['a VMDK that is said to be raw', () => put(Buffer.from('KDMV and more')), 'raw', 'file'],
+    ['a packed disk that is said to be raw', () => put(Bun.gzipSync(Buffer.alloc(5000))), 'raw', 'file'],
     ['a file that is not there', () => 'nothing.img', undefined, 'file'],
     ['a directory', () => mkdirSync(`${p.dir}/incoming/folder`) ?? 'folder', undefined, 'file'],
     ['a link, also to a good file', () => link(`${p.dir}/incoming/${put(qcow2)}`, 'link.img'), undefined, 'file'],

@@ -1,14 +1,15 @@
-// Checks the header of a qcow2 file before QEMU reads it. Images are untrusted: a header can name a file of this host
+// Checks the header of a qcow2 file before the controller publishes it, and on the node before QEMU reads it. Images are untrusted: a header can name a file of this host
 // as its backing or data file, or describe tables that break a reader. Only a self-contained disk is accepted.
 import { open } from 'node:fs/promises'
-import { Failure } from '../../failure.ts'
+import { Failure } from '../failure.ts'
 
 export type Qcow2 = { version: 2 | 3; virtualSizeBytes: number; clusterBytes: number }
 
 const MAGIC = 0x514649fb
 const V2_HEADER_BYTES = 72
 const V3_HEADER_BYTES = 104
-const HEADER_CAP_BYTES = 64 << 10
+/** The header ends within these first bytes. */
+export const HEADER_CAP_BYTES = 64 << 10
 const LARGEST_DISK_BYTES = 64n << 40n
 /** QEMU's own limit. */
 const LARGEST_L1_BYTES = 32n << 20n

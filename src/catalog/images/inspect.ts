@@ -1,0 +1,92 @@
+// Looks at an image before it is published: what no node would accept, or what would harm one, is refused here, in words.
+import { constants } from 'node:fs'
+import { type FileHandle, open } from 'node:fs/promises'
+import { HEADER_CAP_BYTES, parseQcow2 } from '../../../agent/protocol/qcow2.ts'
+import { invalid } from '../../kernel/api/errors.ts'
+
+export type Inspected = {
+  size: number
+  /** `sha256:` and the digest, as nodes compare it. */
+  checksum: string
+  /** The smallest disk that it fits on, in GiB. */
+  leastDiskGb: number
+}
+
+/** Nodes download no more. */
+const LARGEST_BYTES = 200e9
+
+/** What a raw disk does not begin with: the containers and packings that are taken for one by mistake. */
+const otherFormats: readonly [name: string, magic: string, at: number][] = [
+  ['a VMDK', 'KDMV', 0],
+  ['a VMDK', '# Disk DescriptorFile', 0],
+  ['a VHDX', 'vhdxfile', 0],
+  ['a VHD', 'conectix', 0],
+  ['a VDI', '\u007f\u0010\u00da\u00be', 0x40],
+  ['packed with gzip', '\u001f\u008b', 0],
+  ['packed with xz', '\u00fd7zXZ', 0],
+  ['packed with zstd', '(\u00b5/\u00fd', 0],
+  ['packed with bzip2', 'BZh', 0],
+  ['a ZIP archive', 'PK\u0003\u0004', 0],
+]
+
+/**
+ * Size, checksum and least disk of a regular file that is no link. Throws `validation_failed` when it is not there, is
+ * not of the format, or is no self-contained disk.
+ */
+export async function inspect(path: string, format: 'qcow2' | 'raw'): Promise<Inspected> {
+  const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch(() => undefined)
+  if (!file) throw invalid({ field: 'file', message: 'is not in the incoming directory. Copy the image there first.' })
+  try {
+    const { diskBytes, fileBytes } = await disk(file, format)
+    const hash = new Bun.CryptoHasher('sha256')
+    let size = 0
+    for await (const chunk of file.createReadStream({ start: 0, autoClose: false, highWaterMark: 1 << 20 })) {
+      hash.update(chunk)
+      size += chunk.length
+    }
+    if (size !== fileBytes)
+      throw invalid({ field: 'file', message: 'was changed meanwhile. Wait until it is copied completely.' })
+    return { size, checksum: `sha256:${hash.digest('hex')}`, leastDiskGb: Math.max(1, Math.ceil(diskBytes / 2 ** 30)) }
+  } finally {
+    await file.close()
+  }
+}
+
+/** The size of the disk in the file. Throws `validation_failed`. */
+async function disk(file: FileHandle, format: 'qcow2' | 'raw'): Promise<{ diskBytes: number; fileBytes: number }> {
+  const found = await file.stat()
+  if (!found.isFile()) throw invalid({ field: 'file', message: 'is not a file.' })
+  if (found.size > LARGEST_BYTES) throw invalid({ field: 'file', message: 'has more than 200 GB.' })
+  const head = Buffer.alloc(Math.min(found.size, HEADER_CAP_BYTES))
+  await file.read(head, 0, head.length, 0)
+  const begins = (magic: string, at = 0) => head.toString('latin1', at, at + magic.length) === magic
+  const isQcow2 = begins('QFI\u00fb')
+  if (isQcow2 !== (format === 'qcow2'))
+    throw invalid({
+      field: 'format',
+      message: isQcow2 ? 'must be qcow2: that is what the file is.' : 'must be raw: the file is no qcow2 image.',
+    })
+  if (isQcow2) return { diskBytes: diskOf(head, found.size), fileBytes: found.size }
+  if (!found.size) throw invalid({ field: 'file', message: 'is empty.' })
+  const other = otherFormats.find(([, magic, at]) => begins(magic, at))
+  if (other)
+    throw invalid({ field: 'file', message: `is ${other[0]}, not a raw disk. Convert it to qcow2 or unpack it first.` })
+  return { diskBytes: found.size, fileBytes: found.size }
+}
+
+function diskOf(head: Buffer, fileBytes: number): number {
+  try {
+    return parseQcow2(head, BigInt(fileBytes)).virtualSizeBytes
+  } catch (error) {
+    if ((error as { code?: string }).code !== 'image_refused') throw error
+    throw invalid({ field: 'file', message: `cannot be used. ${sentence((error as Error).message)}` })
+  }
+}
+
+const sentence = (words: string) => `${words[0]!.toUpperCase()}${words.slice(1)}.`
+
+/** Throws `validation_failed` when the disk of the image is larger than the smallest one it may get. */
+export function mustHoldImage(minDiskGb: number, { leastDiskGb }: Pick<Inspected, 'leastDiskGb'>) {
+  if (minDiskGb < leastDiskGb)
+    throw invalid({ field: 'minDiskGb', message: `must be ${leastDiskGb} or more: so large is the disk in the image.` })
+}
