@@ -245,7 +245,7 @@ function parsed(text: string): unknown {
 }
 
 /** Refuses by length before it reads, and by depth before it parses. */
-async function bodyAs<T>(request: Request, schema: TSchema, mostBytes: number): Promise<T> {
+async function bodyAs<T>(request: IncomingRequest, schema: TSchema, mostBytes: number): Promise<T> {
   mustBeUnencoded(request)
   if (Number(request.headers.get('Content-Length')) > mostBytes)
     throw new ApiError('too_large', `The body is too large: ${mostBytes} bytes is the most.`)

@@ -1,6 +1,7 @@
 // Mounts operations on Elysia. Elysia finds the route; this file and the gate decide everything else, because the
 // framework answers bad bodies and wrong methods in another way than the API promises.
 import type { Elysia } from 'elysia'
+import { log, plainPath } from '../log.ts'
 import { excessOf } from '../modest-json.ts'
 import type { UiPreferences } from '../register.ts'
 import type { Actor } from './actor.ts'
@@ -314,7 +315,7 @@ export function mustBeUnencoded({ headers }: Request) {
     throw new ApiError('unsupported_media_type', 'Send the body as it is, without Content-Encoding.')
 }
 
-async function bodyOf(request: Request, op: Operation): Promise<unknown> {
+async function bodyOf(request: IncomingRequest, op: Operation): Promise<unknown> {
   mustBeUnencoded(request)
   const type = request.headers.get('Content-Type')
   const length = request.headers.get('Content-Length')
@@ -361,13 +362,20 @@ const tooLarge = (most: number) =>
   )
 
 /** Counts while it reads: a chunked body does not say its length. */
-export async function textOf(request: Request, mostBytes: number): Promise<string> {
+export async function textOf(request: IncomingRequest, mostBytes: number): Promise<string> {
   const chunks: Uint8Array[] = []
   let bytes = 0
-  for await (const chunk of request.body ?? []) {
-    bytes += chunk.length
-    if (bytes > mostBytes) throw tooLarge(mostBytes)
-    chunks.push(chunk)
+  try {
+    for await (const chunk of request.body ?? []) {
+      bytes += chunk.length
+      if (bytes > mostBytes) throw tooLarge(mostBytes)
+      chunks.push(chunk)
+    }
+  } catch (error) {
+    if (error instanceof ApiError) throw error
+    // The caller hung up, and nobody gets the answer. That is no error of ours.
+    log.info('an upload was aborted', { requestId: request.info.requestId, path: plainPath(request.url), bytes })
+    throw new ApiError('invalid_request', 'The body broke off before its end. Send it again.')
   }
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(chunks.length === 1 ? chunks[0] : Buffer.concat(chunks))

@@ -1,7 +1,9 @@
 // PANEL_LOG_REQUESTS=1 logs every request: whatever was asked for, by whom, and nothing that opens something.
-import { expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
+import { connect } from 'node:net'
 import { operations, registry } from '../../../src/app/features.ts'
 import { plainPath } from '../../../src/kernel/log.ts'
+import { journalOf } from '../../support/journal.ts'
 import { listening } from '../../support/listening.ts'
 import { listenToLog } from '../../support/log.ts'
 
@@ -86,4 +88,29 @@ test('nothing is logged of requests unless somebody wants it', async () => {
   await using it = await listening()
   const { lines } = await listenToLog(async () => void (await (await fetch(`${it.url}/login`)).text()))
   expect(requests(lines)).toEqual([])
+})
+
+describe('an upload that its caller aborts', () => {
+  for (const [how, rest] of [
+    ['that said its length', 'Content-Length: 100000\r\n\r\n{"name": "x'],
+    ['in chunks', 'Transfer-Encoding: chunked\r\n\r\n5\r\n{"nam\r\n'],
+  ] as const)
+    test(`${how} is one line of the journal, without a stack, and changes nothing`, async () => {
+      await using it = await listening()
+      const lines = await journalOf(async () => {
+        const socket = connect(it.port, '127.0.0.1')
+        socket.write(
+          `POST /api/v1/admin/customers HTTP/1.1\r\nHost: panel.test\r\nAuthorization: Bearer ${it.token}\r\n` +
+            `Content-Type: application/json\r\n${rest}`,
+        )
+        await Bun.sleep(100)
+        socket.destroy()
+        await Bun.sleep(100)
+      })
+      expect(lines).toMatchObject([
+        { level: 'info', message: 'an upload was aborted', path: '/api/v1/admin/customers' },
+      ])
+      expect(lines[0]).not.toHaveProperty('error')
+      expect(it.db.$client.query("SELECT count(*) AS n FROM accounts WHERE kind = 'customer'").get()).toEqual({ n: 0 })
+    })
 })
