@@ -8,7 +8,7 @@ import {
   type Heartbeat,
   type Inventory,
   MOST_WORKLOADS,
-  PoolCapacity,
+  type PoolCapacity,
   type Power,
 } from '../../../agent/protocol/wire.ts'
 import { minute, second } from '../../kernel/db/clock.ts'
@@ -33,7 +33,7 @@ const WINDOW_MS = 50
 /** After a write that failed as a whole, e.g. on a full disk. */
 const RETRY_MS = 2 * second
 /** So often the reports of one node are written; between two turns its later words replace its earlier ones. */
-const TURNS = { perSecond: 4, burst: 40 }
+const TURNS = { perSecond: 4, burst: 12 }
 
 /** The last report of each kind since the node's last turn: it never grows beyond one of each. */
 type Pending = {
@@ -94,7 +94,7 @@ export class Reports {
     if (report.type === 'heartbeat') return this.beat(nodeId, report)
     this.keep(nodeId, (pending) => {
       if (report.type === 'facts') {
-        const facts = Value.Clean(Facts, report.facts) as Facts
+        const { facts } = report
         Object.assign(pending.columns, { facts, memoryMb: facts.memoryMb, threads: facts.cpu.threads })
       } else if (report.type === 'inventory') pending.inventory = report
       else if (report.type === 'crash') addCrash(pending, report)
@@ -200,6 +200,8 @@ export class Reports {
     const pool = pools.find((p) => p.name === node.pool) ?? pools[0]
     const values = {
       ...columns,
+      // Fields that the protocol does not have are not stored.
+      ...(columns.facts && { facts: Value.Clean(Facts, columns.facts) as Facts }),
       ...(pool && { pool: pool.name, poolBytes: pool.totalBytes, poolFreeBytes: pool.freeBytes }),
       ...(inventory && { differences: differencesOn(tx, nodeId, inventory), inventoryAt: this.time.now() }),
     }
@@ -247,7 +249,13 @@ export class Reports {
     const { workloads, cpuPercent, load1, memoryFreeMb, at } = beat
     const now = this.time.now()
     const before = this.beats.get(nodeId)
-    const pools = beat.pools.map((pool) => Value.Clean(PoolCapacity, pool) as PoolCapacity)
+    const pools = beat.pools.map(({ name, kind, path, totalBytes, freeBytes }) => ({
+      name,
+      kind,
+      path,
+      totalBytes,
+      freeBytes,
+    }))
     this.beats.set(nodeId, { at: now, cpuPercent, load1, memoryFreeMb, pools })
     const news = workloads.filter((s) => this.power.get(s.id) !== s.power)
     const seenIsStale = now - (this.seenAt.get(nodeId) ?? 0) >= SEEN_EVERY_MS
