@@ -6,7 +6,7 @@ import type { AppContext } from '../../kernel/api/operation.ts'
 import { second } from '../../kernel/db/clock.ts'
 import type { Db } from '../../kernel/db/open.ts'
 import { RECONNECT_GRACE_MS } from '../../kernel/nodes/hub.ts'
-import { type AddressNeed, lackingAddress } from '../../network/ip-pools/allocate.ts'
+import { type AddressNeed, lackingAddresses } from '../../network/ip-pools/allocate.ts'
 import type { Location } from '../locations/model.ts'
 import { capacityIn, type NodeCapacity } from '../nodes/queries.ts'
 
@@ -15,13 +15,14 @@ export type Placed = { node: NodeCapacity; reason: string }
 
 const RECONNECTING = 'is reconnecting'
 
+type LackingAddress = ReturnType<typeof lackingAddresses>
 type Judged = { node: NodeCapacity; disabledReason: string | undefined; lacksAddress?: boolean }
 
 /** `disabledReason`: why the node cannot take it, as a text; undefined when it can. */
-function judge(tx: Db, node: NodeCapacity, need: Need, nodes: Nodes): Judged {
+function judge(node: NodeCapacity, need: Need, nodes: Nodes, lackingAddress: LackingAddress): Judged {
   const disabledReason = withoutRoom(node, need, nodes)
   if (disabledReason !== undefined) return { node, disabledReason }
-  const lacking = lackingAddress(tx, node.id, need)
+  const lacking = lackingAddress(node.id)
   if (lacking) return { node, disabledReason: lacking, lacksAddress: true }
   return { node, disabledReason: nodes.connected(node.id) ? undefined : RECONNECTING }
 }
@@ -59,9 +60,10 @@ export function placeIn(
       'location_closed',
       `${location.name} is closed for new servers. Choose another location, or ask for it to be opened.`,
     )
+  const lackingAddress = lackingAddresses(tx, need)
   const judged = capacityIn(tx, location.id)
     .filter((node) => !wantedId || node.id === wantedId)
-    .map((node) => judge(tx, node, need, nodes))
+    .map((node) => judge(node, need, nodes, lackingAddress))
   const fitting = judged.filter((j) => !j.disabledReason).map((j) => j.node)
   const others = judged.filter((j) => j.disabledReason).map((j) => `${j.node.name} ${j.disabledReason}`)
   if (!fitting.length) {

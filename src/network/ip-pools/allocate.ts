@@ -41,6 +41,10 @@ const statements = prepared(({ $client }) => ({
     'SELECT id, address FROM addresses INDEXED BY addresses_free WHERE pool_id = +? AND prefix_length = +? AND ' +
       'workload_id IS NULL AND reserved_for IS NULL ORDER BY place LIMIT 1',
   ),
+  attached: $client.prepare<{ nodeId: string; pools: string }, []>(
+    `SELECT node_id AS nodeId, group_concat(pool_id) AS pools
+     FROM (SELECT node_id, pool_id FROM pool_nodes ORDER BY node_id, pool_id) GROUP BY node_id`,
+  ),
   // +?: 4 µs; a workload's addresses with their pools take 25.
   primaryIpv4: $client.prepare<{ address: string }, [string]>(
     'SELECT address FROM addresses WHERE workload_id = +? AND version = 4 ORDER BY is_primary DESC, place LIMIT 1',
@@ -51,8 +55,23 @@ const statements = prepared(({ $client }) => ({
 /** Addresses of a workload: a number of IPv4 addresses, and the length of one IPv6 prefix or null. */
 export type AddressNeed = { ipv4: number; ipv6Prefix: number | null }
 
-/** What the pools attached to the node lack for this need, such as `no free IPv4 address`; undefined: nothing. */
-export function lackingAddress(tx: Db, nodeId: string, { ipv4, ipv6Prefix }: AddressNeed): string | undefined {
+/**
+ * Returns a function that answers what the pools attached to a node lack for this need, such as `no free IPv4 address`;
+ * undefined: nothing. Nodes with the same pools lack the same, so it looks once for all of them: for one node it takes
+ * 25 µs.
+ */
+export function lackingAddresses(tx: Db, need: AddressNeed): (nodeId: string) => string | undefined {
+  const poolsOf = new Map<string, string>()
+  for (const { nodeId, pools } of statements(tx).attached.all()) poolsOf.set(nodeId, pools)
+  const lacking = new Map<string, string | undefined>()
+  return (nodeId) => {
+    const pools = poolsOf.get(nodeId) ?? ''
+    if (!lacking.has(pools)) lacking.set(pools, lackingAddress(tx, nodeId, need))
+    return lacking.get(pools)
+  }
+}
+
+function lackingAddress(tx: Db, nodeId: string, { ipv4, ipv6Prefix }: AddressNeed): string | undefined {
   const { countFree, ipv6Pools, freed } = statements(tx)
   if (ipv4 > 0 && countFree.get(nodeId, ipv4)!.n < ipv4)
     return ipv4 === 1 ? 'no free IPv4 address' : `fewer than ${ipv4} free IPv4 addresses`
