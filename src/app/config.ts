@@ -18,6 +18,9 @@ export const settings = {
   PANEL_LOG_REQUESTS: '1 logs every request.',
   PANEL_WEBHOOK_ALLOW_PRIVATE:
     'Comma-separated CIDRs that staff webhooks may reach although they are private. Default none.',
+  PANEL_LOCAL_SERVICES:
+    'Comma-separated CIDRs of this machine or of a link, such as 127.0.0.1/32, where the mail server or the identity ' +
+    'provider may be. Default none.',
 } as const
 export type SettingName = keyof typeof settings
 
@@ -33,6 +36,7 @@ export type Config = {
   agentDir: string
   logRequests: boolean
   webhookAllowPrivate: readonly string[]
+  localServices: readonly string[]
 }
 
 type Settings = Config
@@ -65,6 +69,7 @@ export function configFrom(env: Readonly<Record<string, string | undefined>>): C
     agentDir: set('PANEL_AGENT_DIR') ?? dirname(process.execPath),
     logRequests: flag('PANEL_LOG_REQUESTS', set('PANEL_LOG_REQUESTS')),
     webhookAllowPrivate: cidrsFrom('PANEL_WEBHOOK_ALLOW_PRIVATE', set('PANEL_WEBHOOK_ALLOW_PRIVATE')),
+    localServices: cidrsFrom('PANEL_LOCAL_SERVICES', set('PANEL_LOCAL_SERVICES')),
   }
 }
 

@@ -317,7 +317,7 @@ export async function createController({
     close: (socket: Socket) => hub.closed(socket),
   }
 
-  const deliveries = new DeliveryQueue({ db, secrets: kept, clock }, registry.deliveries, failpoints)
+  const deliveries = new DeliveryQueue({ db, secrets: kept, clock, config }, registry.deliveries, failpoints)
   let schedule: Schedule | undefined
   /** A controller also starts on a full disk: it answers reads, and says this when there is space. */
   let invited = false

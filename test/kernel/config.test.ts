@@ -96,6 +96,7 @@ describe('the value of a setting', () => {
       ['10.0.0.0', '10.0.0.0/33', '10.0.0.0/8,x', 'proxy.example.com', '::/129', '10.0.0.0/-1'],
     ],
     PANEL_WEBHOOK_ALLOW_PRIVATE: ['PANEL_WEBHOOK_ALLOW_PRIVATE: ', ['10.0.0.0', 'all']],
+    PANEL_LOCAL_SERVICES: ['PANEL_LOCAL_SERVICES: ', ['127.0.0.1', 'localhost']],
     PANEL_AGENT_INSECURE: ['PANEL_AGENT_INSECURE is 1 or 0.', ['yes', 'true', '2', ' 1']],
     PANEL_LOG_REQUESTS: ['PANEL_LOG_REQUESTS is 1 or 0.', ['on', '-1']],
     PANEL_TLS_CERT: ['PANEL_TLS_CERT and PANEL_TLS_KEY go together', ['/cert.pem']],
@@ -122,6 +123,7 @@ describe('the value of a setting', () => {
       agentDir: dirname(process.execPath),
       logRequests: false,
       webhookAllowPrivate: [],
+      localServices: [],
     }))
   test('says where to listen, IPv6 too, and with TLS the public address follows', () => {
     expect(configFrom({ PANEL_LISTEN: '[::]:8443', PANEL_TLS_CERT: 'c', PANEL_TLS_KEY: 'k' })).toMatchObject({

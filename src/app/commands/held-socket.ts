@@ -1,4 +1,4 @@
-// The port outlives the process. Whoever supervises the controller keeps the listening socket while it is replaced, so
+// The port outlives the process. The supervisor of the controller keeps the listening socket while it is replaced, so
 // that connections wait in the kernel and none is refused: systemd in its store of file descriptors
 // (sd_notify(3), FDSTORE), the keeper of install.sh as descriptor 3. Both pass it as LISTEN_FDS (sd_listen_fds(3)).
 // Bun.serve can neither take a socket over nor stop accepting without closing, so libc does it.
@@ -9,7 +9,7 @@ import ipaddr from 'ipaddr.js'
 import { log } from '../../kernel/log.ts'
 
 type Address = { hostname: string; port: number }
-/** What is done with a listening socket whose address outlives this process. */
+/** A listening socket whose address outlives this process. */
 export type HeldSocket = {
   /** New connections wait for the next process from here on; those that are open go on. */
   stopAccepting(): void

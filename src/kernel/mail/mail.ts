@@ -8,7 +8,7 @@ import type { Brand } from '../web/brand.ts'
 import { type MailContent, mailAsText } from './mail-content.ts'
 import { mailAsHtml } from './mail-html.tsx'
 import { type MailServer, mailServer } from './mail-server.ts'
-import { messageFor, type Rendered, transportTo } from './smtp.ts'
+import { inWords, messageFor, type Rendered, rawReason, sendThrough } from './smtp.ts'
 
 /** Without an id there is no account yet, and the mail comes from the installation. */
 export type Recipient = { id?: string; email: string; name: string }
@@ -25,19 +25,14 @@ export const mailDelivery: DeliveryKind<Queued> = {
   timeoutMs: 90 * second,
   expired: 'The link in it was over before it could be sent.',
   ready: ({ db, secrets }) => mailServer(db, secrets) !== undefined,
-  async deliver({ db, secrets }, { id, recipient, subject, payload: { over, ...payload } }, signal) {
+  async deliver({ db, secrets, config }, { id, recipient, subject, payload: { over, ...payload } }, signal) {
     const server = over ?? mailServer(db, secrets)
     if (!server) throw new Error('there is no mail server')
-    const transport = await transportTo(server)
-    signal.addEventListener('abort', () => transport.close())
-    try {
-      await transport.sendMail(messageFor(server, id, { to: recipient, subject, ...payload }))
-    } catch (error) {
-      const about = { server: `${server.host}:${server.port}` }
-      throw new DeliveryFailed((error as Error).message, { about, cause: error })
-    } finally {
-      transport.close()
-    }
+    const message = messageFor(server, id, { to: recipient, subject, ...payload })
+    await sendThrough(server, config.localServices, message, signal).catch((error) => {
+      const about = { server: `${server.host}:${server.port}`, said: rawReason(error) }
+      throw new DeliveryFailed(inWords(error, server), { about, cause: error })
+    })
   },
 }
 

@@ -1,5 +1,8 @@
-// Sends one message to one recipient through the mail server, and explains a refusal in plain words.
+// Sends one message to one recipient through the mail server, and explains a refusal in a sentence of ours.
+import { isIP } from 'node:net'
 import { newId } from '../db/ids.ts'
+import { log } from '../log.ts'
+import { addressFor, ForbiddenAddress, forOperator } from '../net/egress.ts'
 import type { Brand } from '../web/brand.ts'
 import type { MailServer } from './mail-server.ts'
 
@@ -7,15 +10,17 @@ import type { MailServer } from './mail-server.ts'
 export type Rendered = { from: Brand['sender']; text: string; html: string }
 export type Mail = Rendered & { to: string; subject: string }
 
-/** Loads the SMTP library with the first mail. */
-export async function transportTo({ host, port, tls, plain, user, password }: MailServer) {
+/** Loads the SMTP library with the first mail. `address`: that of the host, which has passed the policy. */
+async function transportTo({ host, port, tls, plain, user, password }: MailServer, address: string) {
   const { createTransport } = await import('nodemailer')
   return createTransport({
-    host,
+    host: address,
     port,
     secure: tls,
     requireTLS: !tls && !plain,
     ignoreTLS: plain,
+    // The certificate is of the name, not of the address.
+    ...(isIP(host) ? {} : { tls: { servername: host } }),
     ...(user ? { auth: { user, pass: password ?? '' } } : {}),
     disableFileAccess: true,
     disableUrlAccess: true,
@@ -23,6 +28,27 @@ export async function transportTo({ host, port, tls, plain, user, password }: Ma
     greetingTimeout: 10_000,
     socketTimeout: 30_000,
   })
+}
+
+type Message = ReturnType<typeof messageFor>
+/**
+ * Hands one message to the mail server; the host's address is looked up and checked each time. `local`:
+ * PANEL_LOCAL_SERVICES. Throws the library's error, or `NoAnswer`.
+ */
+export async function sendThrough(
+  server: MailServer,
+  local: readonly string[],
+  message: Message,
+  signal?: AbortSignal,
+) {
+  const transport = await transportTo(server, await addressFor(server.host, forOperator(local)))
+  const close = () => transport.close()
+  signal?.addEventListener('abort', close)
+  try {
+    return await transport.sendMail(message)
+  } finally {
+    close()
+  }
 }
 
 /**
@@ -42,45 +68,51 @@ export const messageFor = (server: MailServer, id: string, { to, subject, from, 
   headers: { 'Auto-Submitted': 'auto-generated' },
 })
 
-/** Sends past the queue and answers the mail server's response, or why there was none. For the settings page. */
-export async function sendNow(server: MailServer, mail: Mail): Promise<{ sent: boolean; said: string }> {
-  const transport = await transportTo(server)
+/** Sends past the queue, for the settings page. Answers a fixed sentence; the journal has the server's own words. */
+export async function sendNow(
+  server: MailServer,
+  local: readonly string[],
+  mail: Mail,
+): Promise<{ sent: boolean; said: string }> {
   try {
-    const { response } = await transport.sendMail(messageFor(server, newId('dlv'), mail))
-    return { sent: true, said: oneLine(response).slice(0, 300) }
+    const { response } = await sendThrough(server, local, messageFor(server, newId('dlv'), mail))
+    log.info('a test mail was taken', {
+      server: `${server.host}:${server.port}`,
+      said: oneLine(response).slice(0, 300),
+    })
+    return { sent: true, said: 'The mail server took the mail.' }
   } catch (error) {
-    return { sent: false, said: inWords(error as Failure, server).slice(0, 500) }
-  } finally {
-    transport.close()
+    log.warning('a test mail was not taken', { server: `${server.host}:${server.port}`, said: rawReason(error) })
+    return { sent: false, said: inWords(error, server) }
   }
 }
 
-type Failure = Error & { code?: string; response?: string; responseCode?: number; command?: string }
-/** The failure in plain words, with the place to look at. */
-function inWords({ code, response, message }: Failure, { host, port, tls }: MailServer): string {
+type Failure = Error & { code?: string; response?: string; message: string }
+
+/** The library's words and the server's, for the journal only. */
+export const rawReason = (error: unknown): string => {
+  const { message, response } = error as Failure
+  return oneLine(`${message}${response && !message.includes(response) ? ` (${response})` : ''}`).slice(0, 500)
+}
+
+/**
+ * The failure as a sentence of ours. It repeats nothing that the other side sent and does not tell a closed port from
+ * one where something else listens: this must not be a port scanner.
+ */
+export function inWords(error: unknown, { host, port }: MailServer): string {
   const there = `${host}, port ${port}`
-  const said = response ? ` It said: ${oneLine(response)}` : ''
-  if (/ssl|tls|certificate|wrong version/i.test(message) && code !== 'EAUTH')
-    return tls
-      ? `TLS with ${there} failed: ${oneLine(message)}. ` +
-          'Port 465 speaks TLS from the start, 587 and 25 only after STARTTLS.'
-      : `STARTTLS with ${there} failed: ${oneLine(message)}. ` +
-          'The server may not offer it, or its certificate is not for this name.'
-  switch (code) {
-    case 'EDNS':
-    case 'ENOTFOUND':
-      return `There is no host called ${host}. Check the name.`
+  if (error instanceof ForbiddenAddress)
+    return `${host} is at an address that must not be called. PANEL_LOCAL_SERVICES can allow a relay on this machine.`
+  switch ((error as Failure).code) {
     case 'EAUTH':
-      return `${there} does not accept this user and password.${said}`
+      return `${there} does not accept this user and password. The journal has its answer.`
     case 'EENVELOPE':
-      return `${there} does not take mail from this sender or for this recipient.${said}`
-    case 'ETIMEDOUT':
-    case 'ECONNECTION':
-    case 'ESOCKET':
-    case 'ECONNREFUSED':
-      return `Nothing that speaks SMTP answers at ${there}. Check host, port and firewall. (${oneLine(message)})`
+      return `${there} does not take mail from this sender or for this recipient. The journal has its answer.`
     default:
-      return response ? `${there} did not take the mail.${said}` : `The mail was not taken: ${oneLine(message)}`
+      return (
+        `No mail server at ${there} took the mail. Check name, port and firewall, and the kind of encryption: port ` +
+        '465 speaks TLS from the start, 587 and 25 only after STARTTLS. The journal has the details.'
+      )
   }
 }
 

@@ -6,6 +6,7 @@ import https from 'node:https'
 import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
 import { second } from '../db/clock.ts'
+import { inside } from './cidr.ts'
 
 /**
  * Where a request may go. Ranges have ipaddr.js's names; an address that embeds another (mapped, NAT64, 6to4) has a
@@ -17,6 +18,8 @@ export type Policy = {
    * This machine itself, and plain HTTP to it: only where the URL names it, never through a name that resolves to it.
    */
   loopback: boolean
+  /** CIDRs that are allowed beside the ranges, also only where they are named. */
+  local?: readonly string[]
 }
 /**
  * For addresses that an operator configures: their own network too, but not link-local, multicast or unspecified
@@ -26,6 +29,9 @@ export const chosenByOperator: Policy = {
   ranges: ['unicast', 'private', 'carrierGradeNat', 'uniqueLocal'],
   loopback: false,
 }
+
+/** `chosenByOperator`, and the local addresses that the settings of the installation allow. */
+export const forOperator = (local: readonly string[]): Policy => ({ ...chosenByOperator, local })
 
 /** Clouds answer with credentials at these addresses, whose range is that of any other. */
 const metadata: readonly string[] = ['168.63.129.16', 'fd00:ec2::254']
@@ -40,11 +46,15 @@ export const isLoopback = (url: URL): boolean => {
 /** Without the brackets of an IPv6 address. */
 const hostOf = ({ hostname }: URL) => hostname.replace(/^\[|\]$/g, '')
 
-function isAllowed(address: string, policy: Policy, url: URL): boolean {
-  if (!isIP(address) || metadata.includes(address)) return false
+/** `host`: the name or address that was chosen. */
+function isAllowed(address: string, policy: Policy, host: string): boolean {
+  if (!isIP(address)) return false
+  const isNamed = isIP(host) !== 0 || host === 'localhost'
+  if (isNamed && inside(address, policy.local ?? [])) return true
+  if (metadata.includes(address)) return false
   const parsed = ipaddr.parse(address)
   const range = parsed.range()
-  if (range === 'loopback') return policy.loopback && isLoopback(url)
+  if (range === 'loopback') return policy.loopback && isNamed
   // ipaddr.js calls unassigned space outside 2000::/3 unicast too.
   const assigned = !(parsed instanceof ipaddr.IPv6) || range !== 'unicast' || parsed.parts[0]! >> 13 === 1
   return assigned && policy.ranges.includes(range)
@@ -57,7 +67,7 @@ export function disabledReason(url: URL, policy: Policy): string | undefined {
   if (url.protocol !== 'https:' && !(url.protocol === 'http:' && policy.loopback && isLoopback(url)))
     return 'must start with https://.'
   if (host.endsWith('.')) return 'must not end its host name with a dot.'
-  if (isIP(host) && !isAllowed(host, policy, url)) return 'is at an address that must not be called.'
+  if (isIP(host) && !isAllowed(host, policy, host)) return 'is at an address that must not be called.'
   return undefined
 }
 
@@ -89,7 +99,7 @@ export async function egress(url: URL, policy: Policy, request: EgressRequest = 
     const why = disabledReason(url, policy)
     if (why) throw new NoAnswer(`${url.host} ${why}`)
     return await Promise.race([
-      resolve(url, policy, request.lookUp).then((address) => send(url, address, request, gone.signal)),
+      addressFor(hostOf(url), policy, request.lookUp).then((address) => send(url, address, request, gone.signal)),
       late.promise,
     ])
   } finally {
@@ -100,14 +110,16 @@ export async function egress(url: URL, policy: Policy, request: EgressRequest = 
 
 const bySystem: NonNullable<EgressRequest['lookUp']> = (host) => lookup(host, { all: true })
 
-async function resolve(url: URL, policy: Policy, lookUp = bySystem): Promise<string> {
-  const host = hostOf(url)
-  if (isIP(host)) return host
-  const found = await lookUp(host).catch(() => [])
+/** A name resolves to an address that the policy does not allow, or is such an address. */
+export class ForbiddenAddress extends NoAnswer {}
+
+/** The address to connect to for a host. Throws `ForbiddenAddress`, and `NoAnswer` for a name without an address. */
+export async function addressFor(host: string, policy: Policy, lookUp = bySystem): Promise<string> {
+  const found = isIP(host) ? [{ address: host }] : await lookUp(host).catch(() => [])
   if (!found.length) throw new NoAnswer(`There is no host called ${host}.`)
   for (const { address } of found)
-    if (!isAllowed(address, policy, url))
-      throw new NoAnswer(`${host} has the address ${address}, which must not be called.`)
+    if (!isAllowed(address, policy, host))
+      throw new ForbiddenAddress(`${host} has the address ${address}, which must not be called.`)
   return found[0]!.address
 }
 

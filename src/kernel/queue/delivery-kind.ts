@@ -1,9 +1,10 @@
 import type { Secrets } from '../crypto/secrets.ts'
 import type { Clock } from '../db/clock.ts'
 import type { Db, Tx } from '../db/open.ts'
+import type { AppConfig } from '../register.ts'
 
 /** The parts of the controller that a handler uses. */
-export type DeliveryContext = { db: Db; secrets: Secrets; clock: Clock }
+export type DeliveryContext = { db: Db; secrets: Secrets; clock: Clock; config: AppConfig }
 
 export type Delivery<P = unknown> = {
   /** Stays the same in every attempt: the receiver recognises a second delivery of the same thing by it. */

@@ -5,12 +5,15 @@ import { idOf } from '../../kernel/api/actor.ts'
 import { ApiError, invalid } from '../../kernel/api/errors.ts'
 import { done, fields, nullable, operation, secret } from '../../kernel/api/operation.ts'
 import type { Secrets } from '../../kernel/crypto/secrets.ts'
+import { second } from '../../kernel/db/clock.ts'
 import type { Db } from '../../kernel/db/open.ts'
 import { rendered } from '../../kernel/mail/mail.ts'
 import { keepMailServer, type MailServer, mailServer } from '../../kernel/mail/mail-server.ts'
 import { sendNow } from '../../kernel/mail/smtp.ts'
+import { addressFor, ForbiddenAddress, forOperator } from '../../kernel/net/egress.ts'
 
 const access = { staff: ['settings:write'] } as const
+const LOOK_UP_MS = 3 * second
 
 /** Without the password; `hasPassword` tells whether there is one. */
 function show(tx: Db, secrets: Secrets) {
@@ -63,6 +66,18 @@ export const configureMail = operation({
   response: done,
   example: { host: 'mail.example.com', port: 587, user: 'berth', password: '<password>', from: 'panel@example.com' },
   auditSnapshot: ({ tx, secrets }) => show(tx, secrets),
+  /** A name that does not resolve now may do so later: its address is checked again before each mail. */
+  async prepare({ body, config }) {
+    await Promise.race([addressFor(body.host, forOperator(config.localServices)), Bun.sleep(LOOK_UP_MS)]).catch(
+      (error) => {
+        if (!(error instanceof ForbiddenAddress)) return
+        throw invalid({
+          field: 'host',
+          message: 'is at an address that must not be called. PANEL_LOCAL_SERVICES can allow a relay on this machine.',
+        })
+      },
+    )
+  },
   run({ tx, body, secrets }) {
     const { tls = body.port === 465, plain = false, user = null } = body
     const server = { host: body.host, port: body.port, tls, plain, user, from: mailAddress(body.from, 'from') }
@@ -92,7 +107,7 @@ export const testMail = operation({
   id: 'mail.test',
   method: 'POST',
   path: '/admin/settings/mail/test',
-  summary: 'Send a test mail to your own address now; answers what the mail server said',
+  summary: 'Send a test mail to your own address now; answers whether the mail server took it',
   access,
   response: t.Object({ to: t.String(), said: t.String() }),
   refuses: ['no_mail_server', 'mail_refused'],
@@ -107,7 +122,7 @@ export const testMail = operation({
       paragraphs: [`This mail was sent from the settings. ${brand.name} can send mail through ${server.host}.`],
       button: { words: 'Open the settings', path: '/admin/settings' },
     } as const
-    const { sent, said } = await sendNow(server, {
+    const { sent, said } = await sendNow(server, config.localServices, {
       to: to.email,
       subject: mailContent.subject,
       ...rendered(brand, config.publicUrl, to, mailContent),

@@ -70,7 +70,8 @@ describe('a mail', () => {
     ])
     for (const line of journal)
       expect(line).toMatchObject({ deliveryId: expect.stringMatching(/^dlv_/), server: `127.0.0.1:${port}` })
-    expect(journal[0]!['error']).toContain('come back later')
+    expect(journal[0]!['said']).toContain('come back later')
+    expect(journal[0]!['error']).toContain('No mail server at')
   })
   test('tells the owner of a server without an image that it waits for its setup', async () => {
     using p = await configured()

@@ -1,6 +1,7 @@
 // The delivery queue with a handler of its own: fair between lanes, bounded, keyed, pruned, paused, and repeated after
 // a crash.
 import { describe, expect, test } from 'bun:test'
+import { configFrom } from '../../../src/app/config.ts'
 import { registry } from '../../../src/app/features.ts'
 import { secretsWith } from '../../../src/kernel/crypto/secrets.ts'
 import { day, hour, minute } from '../../../src/kernel/db/clock.ts'
@@ -48,7 +49,7 @@ function queue(settings: Partial<DeliveryKind<Note>> = {}) {
     got.push(delivery)
     await deliver(context, delivery, signal)
   }
-  const context = { db, secrets, clock: () => now }
+  const context = { db, secrets, config: configFrom({}), clock: () => now }
   const made = {
     db,
     kind,
@@ -274,7 +275,7 @@ describe('the queue', () => {
     const secrets = secretsWith(Buffer.alloc(32, 7))
     const { kind } = queue({ retryAfterMs: [30] })
     const busyOnce = { ...kind, deliver: async () => void (++tries === 1 && fail('busy')) }
-    const live = new DeliveryQueue({ db, secrets, clock: Date.now }, [busyOnce])
+    const live = new DeliveryQueue({ db, secrets, clock: Date.now, config: configFrom({}) }, [busyOnce])
     live.start()
     write(db, (tx) => queueDelivery(tx, busyOnce, { secrets, now: Date.now() }, note))
     await until(() => hasDelivered(db, 'note'))

@@ -94,6 +94,17 @@ describe('the identity provider', () => {
     expect(p.fingerprint()).toBe(before)
   })
 
+  test('S12: is not on this machine, unless the settings of the installation allow it', async () => {
+    using p = await panel({ localServices: '' })
+    const staff = p.staff()
+    const before = p.fingerprint()
+    for (const issuer of ['http://127.0.0.1:9000', 'https://localhost', 'https://[::1]', 'https://169.254.169.254']) {
+      const body = { issuer, clientId: 'berth', for: ['staff'], label: 'Sign in' }
+      const { status, body: answer } = await p.call(staff, 'PUT', path, body)
+      expect([issuer, status === 422 || answer.error.code === 'source_unreachable']).toEqual([issuer, true])
+    }
+    expect(p.fingerprint()).toBe(before)
+  })
   test('must answer as one: otherwise nothing is saved', async () => {
     using p = await ready()
     const lie = (document: () => Response) => p.idp.lie({ instead: { '/.well-known/openid-configuration': document } })
@@ -104,6 +115,7 @@ describe('the identity provider', () => {
       jwks_uri: `${p.idp.issuer}/k`,
     }
     const before = p.fingerprint()
+    const said = new Set<string>()
     for (const document of [
       () => new Response('no', { status: 404 }),
       () => new Response('<html>'),
@@ -115,8 +127,12 @@ describe('the identity provider', () => {
       () => Response.redirect(`${p.idp.issuer}/elsewhere`, 302),
     ]) {
       lie(document)
-      expect((await p.set(p.full)).body.error.code).toBe('source_unreachable')
+      const { code, message } = (await p.set(p.full)).body.error
+      expect(code).toBe('source_unreachable')
+      said.add(message)
     }
+    // S14: one sentence for whatever answers there, and for nothing.
+    expect(said.size).toBe(1)
     expect(p.fingerprint()).toBe(before)
     expect(p.idp.asked).not.toContain('/elsewhere')
   })

@@ -43,6 +43,8 @@ type Options = {
   callsPerMinute?: number
   host?: Partial<HostSource>
   agentDir?: string
+  /** PANEL_LOCAL_SERVICES; loopback, where the tests' mail servers and identity providers are, if not given. */
+  localServices?: string
   /** Every request is in the journal. */
   logRequests?: boolean
   /** Features beside those of the product, such as one that a test declares. */
@@ -97,6 +99,7 @@ export async function panel(options: Options = {}) {
     PANEL_DATA_DIR: dir,
     PANEL_PUBLIC_URL: 'https://panel.test',
     PANEL_AGENT_DIR: options.agentDir,
+    PANEL_LOCAL_SERVICES: options.localServices ?? '127.0.0.0/8',
     PANEL_LOG_REQUESTS: options.logRequests ? '1' : undefined,
   })
   const features = [...productFeatures, ...(options.features ?? [])]

@@ -13,7 +13,13 @@ export async function installation(settings: Env = {}) {
   const url = `${settings['PANEL_TLS_CERT'] ? 'https' : 'http'}://${listen}`
   /** A test that sets a certificate also names it as an authority. */
   const tls = settings['PANEL_TLS_CERT'] ? { tls: { ca: readFileSync(settings['PANEL_TLS_CERT'], 'utf8') } } : {}
-  const env = { PANEL_DATA_DIR: dir, PANEL_LISTEN: listen, PANEL_AGENT_INSECURE: '1', ...settings }
+  const env = {
+    PANEL_DATA_DIR: dir,
+    PANEL_LISTEN: listen,
+    PANEL_AGENT_INSECURE: '1',
+    PANEL_LOCAL_SERVICES: '127.0.0.0/8',
+    ...settings,
+  }
   const started: Subprocess[] = []
 
   const spawn = (name: string, args: string[], more: Env) => {

@@ -79,7 +79,7 @@ const MailForm = ({ of: mail }: MailProps) => (
 )
 
 const SendTest = () => (
-  <CallForm op={testMail} class="stack" done="Sent to {to}. The server said: {said}">
+  <CallForm op={testMail} class="stack" done="Sent to {to}. {said}">
     <div class="bar">
       <button class="btn">Send test</button>
       <span class="muted">Sends an email to your own address now, with the saved settings.</span>

@@ -2,6 +2,7 @@ import { type Static, Type as t } from 'typebox'
 import { ApiError, invalid } from '../../../kernel/api/errors.ts'
 import { type AppContext, done, fields, line, nullable, operation, secret } from '../../../kernel/api/operation.ts'
 import type { Db } from '../../../kernel/db/open.ts'
+import { log } from '../../../kernel/log.ts'
 import { accountKinds } from '../../accounts/kinds.ts'
 import { issuerDisabledReason } from './provider.ts'
 import { CALLBACK_PAGE, dropProvider, keepProvider, type Provider, providerFrom } from './provider-setting.ts'
@@ -64,14 +65,17 @@ export const setSignInProvider = operation({
     label: 'Sign in with Example',
   },
   auditSnapshot: (call) => show(call.tx, call),
-  async prepare({ db, body, secrets, providers }) {
-    const why = issuerDisabledReason(body.issuer)
+  async prepare({ db, body, secrets, config, providers }) {
+    const why = issuerDisabledReason(body.issuer, config.localServices)
     if (why) throw invalid({ field: 'issuer', message: why })
     secretFor(body, providerFrom(db, secrets))
     await providers.discover(body.issuer, true).catch((error: Error) => {
+      // The answer of an unknown host stays in the journal: this call must not tell which ports are open.
+      log.warning('the identity provider was not accepted', { issuer: body.issuer, error: error.message })
       throw new ApiError(
         'source_unreachable',
-        `The provider did not answer properly, and nothing was saved. ${error.message}`,
+        'No OpenID Connect provider with exactly this issuer answered, and nothing was saved. The journal has the ' +
+          'details.',
       )
     })
   },

@@ -42,6 +42,8 @@ export const identityProviderFeature = feature({
     setSignInProvider,
     removeSignInProvider,
   ],
-  services: ({ clock, wallClock }) => ({ providers: new Providers(clock, wallClock) }),
+  services: ({ clock, wallClock, config }) => ({
+    providers: new Providers(clock, wallClock, config.localServices),
+  }),
   routes: ({ httpContext }) => [['GET', START_PATH, (request) => startAtProvider(httpContext, request)]],
 })

@@ -3,14 +3,7 @@
 import { createHash } from 'node:crypto'
 import type { AuthorizationServer, Client, IDToken } from 'oauth4webapi'
 import { type Clock, hour, minute, second } from '../../../kernel/db/clock.ts'
-import {
-  chosenByOperator,
-  disabledReason,
-  egress,
-  isLoopback,
-  NoAnswer,
-  type Policy,
-} from '../../../kernel/net/egress.ts'
+import { disabledReason, egress, forOperator, isLoopback, NoAnswer, type Policy } from '../../../kernel/net/egress.ts'
 import type { Provider } from './provider-setting.ts'
 
 /** Signatures only, and none that a shared secret or nobody could make: `none` and HS256 are not among them. */
@@ -57,14 +50,17 @@ export type Redemption = {
   redirectUri: string
 }
 
-/** Plain HTTP and this machine only where the issuer itself is on it: a lab. */
-const policyFor = (issuer: string): Policy => ({ ...chosenByOperator, loopback: isLoopback(new URL(issuer)) })
+/** Plain HTTP and this machine only where the issuer itself is on it and the settings allow that: a lab. */
+const policyFor = (issuer: string, local: readonly string[]): Policy => ({
+  ...forOperator(local),
+  loopback: local.length > 0 && isLoopback(new URL(issuer)),
+})
 
 /** Why this cannot be an issuer; undefined when it can, as far as its text tells. */
-export function issuerDisabledReason(issuer: string): string | undefined {
+export function issuerDisabledReason(issuer: string, local: readonly string[]): string | undefined {
   const url = URL.parse(issuer)
   if (!url || url.search || url.hash) return 'must be a URL like https://id.example.com/realms/staff.'
-  return disabledReason(url, policyFor(issuer))
+  return disabledReason(url, policyFor(issuer, local))
 }
 
 /** Talks to identity providers; remembers for an hour what they publish about themselves. */
@@ -74,6 +70,8 @@ export class Providers {
     private clock: Clock,
     /** What the times in tokens are compared with. */
     private wallClock: Clock,
+    /** PANEL_LOCAL_SERVICES. */
+    private local: readonly string[],
   ) {}
 
   /** The provider's metadata; `fresh` fetches it again. Throws `NoAnswer`. */
@@ -82,7 +80,7 @@ export class Providers {
     for (const [key, { at }] of this.cache) if (now - at > CACHED_MS) this.cache.delete(key)
     const known = fresh ? undefined : this.cache.get(issuer)
     if (known) return known.discovery
-    const discovery = fetchDiscovery(issuer)
+    const discovery = fetchDiscovery(issuer, policyFor(issuer, this.local))
     this.cache.set(issuer, { at: now, discovery })
     // A failure is not remembered.
     discovery.catch(() => this.cache.get(issuer)?.discovery === discovery && this.cache.delete(issuer))
@@ -99,7 +97,8 @@ export class Providers {
       [oauth.clockSkew]: now - Math.floor(Date.now() / second),
       [oauth.clockTolerance]: CLOCK_SECONDS,
     }
-    const claims = await verifiedClaims(oauth, discovery, client, provider, redemption, (renewed) => {
+    const policy = policyFor(provider.issuer, this.local)
+    const claims = await verifiedClaims(oauth, discovery, client, policy, provider, redemption, (renewed) => {
       this.cache.set(provider.issuer, { at: this.clock(), discovery: Promise.resolve(renewed) })
     })
     const { sub, iat, azp, auth_time } = claims
@@ -115,12 +114,12 @@ export class Providers {
   }
 }
 
-async function fetchDiscovery(issuer: string): Promise<Discovery> {
+async function fetchDiscovery(issuer: string, policy: Policy): Promise<Discovery> {
   const oauth = await library()
   const found = await oauth
     .discoveryRequest(new URL(issuer), {
-      [oauth.customFetch]: documentFetch(issuer),
-      [oauth.allowInsecureRequests]: policyFor(issuer).loopback,
+      [oauth.customFetch]: documentFetch(policy),
+      [oauth.allowInsecureRequests]: policy.loopback,
     })
     .then((response) => oauth.processDiscoveryResponse(new URL(issuer), response))
     .catch((error) => {
@@ -133,7 +132,7 @@ async function fetchDiscovery(issuer: string): Promise<Discovery> {
   for (const name of endpoints) {
     const url = found[name]
     if (typeof url !== 'string' || url.length > LONGEST_URL) throw notAProvider(issuer)
-    const why = URL.canParse(url) ? disabledReason(new URL(url), policyFor(issuer)) : 'is no URL.'
+    const why = URL.canParse(url) ? disabledReason(new URL(url), policy) : 'is no URL.'
     if (why) throw new NoAnswer(`One of its addresses ${why}`)
   }
   return { ...(found as Discovery), id_token_signing_alg_values_supported: ALGORITHMS }
@@ -147,13 +146,13 @@ async function verifiedClaims(
   oauth: Library,
   discovery: Discovery,
   client: Client,
+  policy: Policy,
   { clientSecret }: Provider,
   { code, state, iss, verifier, nonce, redirectUri }: Redemption,
   /** The provider has other keys than the ones that were remembered. */
   keysChanged: (renewed: Discovery) => void,
 ): Promise<IDToken> {
-  const { issuer } = discovery
-  const [insecure, tokenFetch] = [policyFor(issuer).loopback, fetchFor(issuer)]
+  const [insecure, tokenFetch] = [policy.loopback, fetchFor(policy)]
   try {
     const back = new URLSearchParams({ code, state, ...(iss !== undefined && { iss }) })
     const response = await oauth.authorizationCodeGrantRequest(
@@ -169,7 +168,7 @@ async function verifiedClaims(
       expectedNonce: nonce,
       requireIdToken: true,
     })
-    const options = { [oauth.customFetch]: documentFetch(issuer), [oauth.allowInsecureRequests]: insecure }
+    const options = { [oauth.customFetch]: documentFetch(policy), [oauth.allowInsecureRequests]: insecure }
     await oauth.validateApplicationLevelSignature(discovery, response, options).catch(async (error) => {
       // Providers change their keys: the library remembers the old ones by this object, and a copy of it asks for the
       // new ones.
@@ -236,9 +235,9 @@ type Fetch = (
 
 /** `fetch` through egress: a name is resolved once, redirects are not followed, time and size are limited. */
 const fetchFor =
-  (issuer: string): Fetch =>
+  (policy: Policy): Fetch =>
   async (url, { method, headers, body }) => {
-    const { status, text, contentType } = await egress(new URL(url), policyFor(issuer), {
+    const { status, text, contentType } = await egress(new URL(url), policy, {
       method: method === 'POST' ? 'POST' : 'GET',
       headers,
       ...(body && { body: String(body) }),
@@ -250,9 +249,9 @@ const fetchFor =
 
 /** The same for published documents: anything but 200 and JSON counts as no answer. */
 const documentFetch =
-  (issuer: string): Fetch =>
+  (policy: Policy): Fetch =>
   async (url, options) => {
-    const response = await fetchFor(issuer)(url, options)
+    const response = await fetchFor(policy)(url, options)
     const { host, pathname } = new URL(url)
     if (response.status !== 200)
       throw new NoAnswer(`${host} answered ${response.status} for ${pathname.slice(0, 200)}.`)
