@@ -207,6 +207,6 @@ describe('S58: the audit log of a backup', () => {
       expect((await berth(['backup', 'restore', file], live.env)).code).toBe(0)
       expect(await lines()).toMatchObject(expected)
     }
-    expect(readdirSync(live.dir).filter((name) => name.endsWith('.audit.head'))).toHaveLength(2)
+    expect(readdirSync(live.dir).filter((name) => name.startsWith('audit.head.before-restore-'))).toHaveLength(2)
   }, 60_000)
 })

@@ -109,9 +109,9 @@ function signHeadIn(part: string, keyFile: string): boolean {
 const HEAD_SETTING = 'audit.head'
 
 /** The anchor of the restored log is the backup's own; that of the log before it is kept. */
-function restoreAnchor(database: string, dataDir: string, kept: string) {
+function restoreAnchor(database: string, dataDir: string) {
   const anchor = anchorOf(dataDir)
-  if (existsSync(anchor)) renameSync(anchor, `${kept}.audit.head`)
+  if (existsSync(anchor)) renameSync(anchor, `${anchor}.before-restore-${Date.now()}`)
   const db = new Database(database, { readonly: true })
   const row = db.query<{ value: string }, [string]>('SELECT value FROM settings WHERE name = ?').get(HEAD_SETTING)
   db.close()
@@ -154,7 +154,7 @@ async function restore(file: string): Promise<number> {
   // With what could not be put into it, of a database that is damaged.
   for (const suffix of ['', '-wal', '-shm'])
     if (existsSync(database + suffix)) renameSync(database + suffix, kept + suffix)
-  restoreAnchor(part, dataDir, kept)
+  restoreAnchor(part, dataDir)
   renameSync(part, database)
   flush(dataDir)
   lock.release()
