@@ -28,7 +28,11 @@ export function tellOwners(
   notice: OwnerNotice,
 ) {
   const { actor, what, from, changes } = notice
-  if (!over) return log.warning('owners are not told by mail: there was no mail server', { what })
+  if (!over) {
+    // A command on the host says on its own terminal what it did.
+    if (actor.via.type !== 'system') log.warning('owners are not told by mail: there was no mail server', { what })
+    return
+  }
   const who = actor.via.type === 'system' ? 'A command on the host of the controller did it.' : by(actor, from)
   for (const owner of app.owners(tx))
     mailTo(
