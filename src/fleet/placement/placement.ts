@@ -1,11 +1,9 @@
 // Placement of a new workload. A node fits when it is open and connected and has memory, disk and every address that is
 // needed, of both versions. Among those `spread` chooses the one with the most free memory, `fill` the fullest, so that whole nodes
 // stay empty. The reason is stored with the workload in words, because people ask for it months later.
-import { ApiError } from '../../kernel/api/errors.ts'
+import { ApiError, restarting } from '../../kernel/api/errors.ts'
 import type { AppContext } from '../../kernel/api/operation.ts'
-import { second } from '../../kernel/db/clock.ts'
 import type { Db } from '../../kernel/db/open.ts'
-import { RECONNECT_GRACE_MS } from '../../kernel/nodes/hub.ts'
 import { type AddressNeed, lackingAddresses } from '../../network/ip-pools/allocate.ts'
 import type { Location } from '../locations/model.ts'
 import { capacityIn, type NodeCapacity } from '../nodes/queries.ts'
@@ -69,11 +67,7 @@ export function placeIn(
   if (!fitting.length) {
     // Out of stock is an answer that shops remember; a node that comes back in a moment must not cause it.
     if (judged.some((j) => j.disabledReason === RECONNECTING))
-      throw new ApiError(
-        'restarting',
-        `${location.name} is reconnecting to the panel. Nothing was ordered; try again in a minute.`,
-        { retryAfterSeconds: RECONNECT_GRACE_MS / second },
-      )
+      throw restarting(`${location.name} is reconnecting to the panel. Nothing was ordered; try again in a minute.`)
     const lacking = judged.find((j) => j.lacksAddress)?.disabledReason
     const code = lacking ? 'no_addresses' : 'no_capacity'
     const lacks = `${lacking ? lacking[0]!.toUpperCase() + lacking.slice(1) : 'No room'} in ${location.name}`

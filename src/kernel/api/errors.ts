@@ -171,6 +171,9 @@ export class ApiError extends Error {
 }
 
 /** For an unknown path and for an operation of the host: the same words. */
+/** Nothing changes now; the message says why. The specification gives 60 seconds for every reason. */
+export const restarting = (message: string) => new ApiError('restarting', message, { retryAfterSeconds: 60 })
+
 export const unknownPath = () =>
   new ApiError('not_found', 'There is no such path in this API. The reference lists them: /api-reference.')
 

@@ -5,7 +5,7 @@ import { log, plainPath } from '../log.ts'
 import { excessOf } from '../modest-json.ts'
 import type { UiPreferences } from '../register.ts'
 import type { Actor } from './actor.ts'
-import { ApiError, type Code, type ErrorTable, errorBody, unknownPath } from './errors.ts'
+import { ApiError, type Code, type ErrorTable, errorBody, restarting, unknownPath } from './errors.ts'
 import { keyFrom } from './idempotency.ts'
 import { addressKey, type Limit } from './limits.ts'
 import { JsonPage } from './list.ts'
@@ -229,9 +229,7 @@ function answer(
     return httpContext.gate(op, sender.actor, callOf(request, params))
   }
   if (httpContext.restarting())
-    throw new ApiError('restarting', 'Berth is restarting. Reads keep working; try the change again in a minute.', {
-      retryAfterSeconds: 60,
-    })
+    throw restarting('Berth is restarting. Reads keep working; try the change again in a minute.')
   if (sender.browser || !sender.actor) sameSite(httpContext, request, sender)
   return change(httpContext, op, sender, request, params)
 }

@@ -2,7 +2,7 @@
 // each has a request id and the common headers, and each is in the journal when requests are logged.
 import { DatabaseUnavailable } from '../db/health.ts'
 import { log, plainPath } from '../log.ts'
-import { ApiError, type ErrorTable, errorBody, unknownPath } from './errors.ts'
+import { ApiError, type ErrorTable, errorBody, restarting, unknownPath } from './errors.ts'
 
 /** The context of a request: made on arrival, completed by authentication. */
 export type RequestInfo = {
@@ -83,19 +83,13 @@ const logRequest = ({ info, method, url }: IncomingRequest, response: Made, star
 
 export const asJson = { 'Content-Type': 'application/json; charset=utf-8' }
 
-/** Clients ask again after this time, also with a database that cannot be written. */
-const RETRY_AFTER_SECONDS = 60
-
 /**
  * The response for an error: an ApiError as it is, a database that cannot be written as `restarting`, any other as
  * `internal_error` with its cause in the journal.
  */
 export function refuse(thrown: unknown, request: IncomingRequest): Response {
   const { requestId, errors } = request.info
-  const error =
-    thrown instanceof DatabaseUnavailable
-      ? new ApiError('restarting', thrown.message, { retryAfterSeconds: RETRY_AFTER_SECONDS })
-      : thrown
+  const error = thrown instanceof DatabaseUnavailable ? restarting(thrown.message) : thrown
   const r =
     error instanceof ApiError
       ? error

@@ -75,7 +75,7 @@ type Sender = {
   cutOff: { times: number; at: number; until: number }
 }
 /** A node that broke off, or was connected before a restart of the controller, gets this long to connect again. */
-export const RECONNECT_GRACE_MS = minute
+const RECONNECT_GRACE_MS = minute
 
 const jobOf = (key: string) => key.split('/', 1)[0]!
 
