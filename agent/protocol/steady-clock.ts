@@ -17,6 +17,7 @@ const JUMP_MS = 2 * second
 /** A clock that is further off than this is reported: that of a node, and that of the controller. */
 export const SKEW_SHOWN_MS = 30 * second
 const APPROACH = 0.01
+const LONGEST_CONTINUED_MS = 24 * 3600 * second
 
 /** The clock of the host was set by `byMs` (negative: back), noticed at `at` in the product's time. */
 export type ClockJump = { at: number; byMs: number }
@@ -30,12 +31,27 @@ export class SteadyClock {
   private seen: { wall: number; monotonic: number }
   private jump: ClockJump | undefined
 
-  constructor(private source: TimeSource) {
+  /**
+   * `last` is the time that a process before this one noted, if there was one: a host clock that was set back meanwhile,
+   * by a day at most, does not set this one back. Deadlines that are stored stay as far away as they are.
+   */
+  constructor(
+    private source: TimeSource,
+    last = 0,
+  ) {
     const wall = source.wall()
     const monotonic = source.monotonic === source.wall ? wall : source.monotonic()
     this.seen = { wall, monotonic }
-    this.at = wall
+    const behindMs = last - wall
+    this.at = behindMs > 0 && behindMs <= LONGEST_CONTINUED_MS ? last : wall
     this.mark = monotonic
+    if (this.at - wall > SKEW_SHOWN_MS) this.jump = { at: this.at, byMs: wall - this.at }
+    this.approach(wall)
+  }
+
+  private approach(wall: number) {
+    const off = wall - this.at
+    this.rate = 1 + Math.max(-APPROACH, Math.min(APPROACH, off / OBSERVED_EVERY_MS))
   }
 
   /** Milliseconds since 1970; never less than before, and untouched by a host clock that is set. */
@@ -60,17 +76,20 @@ export class SteadyClock {
     this.seen = { wall, monotonic }
     this.at = this.exactly(monotonic)
     this.mark = monotonic
-    const off = wall - this.at
-    this.rate = 1 + Math.max(-APPROACH, Math.min(APPROACH, off / OBSERVED_EVERY_MS))
+    this.approach(wall)
     const jump = Math.abs(byMs) > JUMP_MS ? { at: this.now(), byMs } : undefined
-    if (Math.abs(off) <= SKEW_SHOWN_MS) this.jump = undefined
+    if (Math.abs(wall - this.at) <= SKEW_SHOWN_MS) this.jump = undefined
     else if (jump) this.jump = jump
     return jump
   }
 
-  /** The jump after which the host's clock is still more than 30 s away from the product's time, and by how much. */
-  unsettled(): (ClockJump & { offMs: number }) | undefined {
+  /**
+   * The jump after which the host's clock is still more than 30 s away from the product's time, by how much, and how
+   * long the product's time needs to reach it.
+   */
+  unsettled(): (ClockJump & { offMs: number; settledInMs: number }) | undefined {
     const offMs = Math.round(this.source.wall() - this.exactly(this.source.monotonic()))
-    return this.jump && Math.abs(offMs) > SKEW_SHOWN_MS ? { ...this.jump, offMs } : undefined
+    const settledInMs = Math.abs(offMs) / APPROACH
+    return this.jump && Math.abs(offMs) > SKEW_SHOWN_MS ? { ...this.jump, offMs, settledInMs } : undefined
   }
 }

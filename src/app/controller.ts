@@ -37,6 +37,7 @@ import { keysInUse } from '../kernel/db/encrypted.ts'
 import { DatabaseUnavailable } from '../kernel/db/health.ts'
 import { DatabaseMissing, isEmptyDatabase, type Migration } from '../kernel/db/migrate.ts'
 import { type Db, openDb, whenHealed } from '../kernel/db/open.ts'
+import { getSetting, LAST_TIME } from '../kernel/db/queries.ts'
 import { RenderedRows } from '../kernel/db/rendered.ts'
 import type { Feature } from '../kernel/feature.ts'
 import type { Failpoints } from '../kernel/jobs/execution.ts'
@@ -113,9 +114,9 @@ export async function createController({
   ...given
 }: Parts) {
   const registry = assemble(features)
-  const time = new SteadyClock({ wall: wallClock, monotonic })
-  const clock = time.now
   const db = given.db ?? openExisting(config, registry.migrations)
+  const time = new SteadyClock({ wall: wallClock, monotonic }, Number(getSetting(db, LAST_TIME) ?? 0))
+  const clock = time.now
   const { operations, allOperations } = registry
   const used = [...keysInUse(db, registry.encrypted).keys()]
   const kept = secrets ?? secretsFromFile(config.keyFile, used)

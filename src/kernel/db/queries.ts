@@ -15,3 +15,6 @@ export function getSetting(tx: Db, name: string): unknown {
 export const putSetting = (tx: Tx, name: string, value: unknown) =>
   void statements(tx).put.run(name, JSON.stringify(value))
 export const removeSetting = (tx: Tx, name: string) => void statements(tx).remove.run(name)
+
+/** The setting with the product's time, noted each minute: the next process goes on from there. */
+export const LAST_TIME = 'clock.last'

@@ -40,7 +40,7 @@ export const clockSet: Source = ({ actor, time }) => {
       what: `The clock of the controller host was set ${setBy(jump.byMs)}.`,
       effect:
         'Sessions, limits and retries go on unharmed, by the time from before. Set the clock right. If it is right ' +
-        'now, restart the controller: it takes the new time over at its start.',
+        `now, leave it: times in records reach it within ${inWords(jump.settledInMs)}.`,
       since: iso(jump.at),
       action: 'Open controller host',
       href: '/admin/controller',
@@ -49,17 +49,13 @@ export const clockSet: Source = ({ actor, time }) => {
 }
 
 /** `back by 1 hour`, `forward by 12 minutes` */
-export function setBy(byMs: number): string {
-  const ms = Math.abs(byMs)
-  const words =
-    ms >= 2 * day
-      ? count(Math.round(ms / day), 'day')
-      : ms >= hour
-        ? count(Math.round((ms / hour) * 10) / 10, 'hour')
-        : ms >= 2 * minute
-          ? count(Math.round(ms / minute), 'minute')
-          : count(Math.round(ms / second), 'second')
-  return `${byMs < 0 ? 'back' : 'forward'} by ${words}`
+export const setBy = (byMs: number) => `${byMs < 0 ? 'back' : 'forward'} by ${inWords(Math.abs(byMs))}`
+
+function inWords(ms: number): string {
+  if (ms >= 2 * day) return count(Math.round(ms / day), 'day')
+  if (ms >= hour - minute / 2) return count(Math.round((ms / hour) * 10) / 10, 'hour')
+  if (ms >= 2 * minute) return count(Math.round(ms / minute), 'minute')
+  return count(Math.round(ms / second), 'second')
 }
 
 /** How each trouble of the database ends. */

@@ -1,4 +1,7 @@
 import { OBSERVED_EVERY_MS } from '../../../agent/protocol/steady-clock.ts'
+import { minute } from '../../kernel/db/clock.ts'
+import { write } from '../../kernel/db/open.ts'
+import { LAST_TIME, putSetting } from '../../kernel/db/queries.ts'
 import { feature } from '../../kernel/feature.ts'
 import { log } from '../../kernel/log.ts'
 import { clockSet, fullHost, setBy, unwritableDatabase } from './attention.ts'
@@ -25,6 +28,11 @@ export const hostFeature = feature({
         const jump = time.observe()
         if (jump) log.warning(`the clock of this host was set ${setBy(jump.byMs)}`, jump)
       },
+    },
+    {
+      everyMs: minute,
+      words: 'noting the time',
+      work: ({ db, app }) => write(db, (tx) => putSetting(tx, LAST_TIME, app.clock())),
     },
   ],
   services: ({ config }) => ({ host: new HostFigures(thisHost, config.dataDir) }),

@@ -69,6 +69,21 @@ describe('the time of the product', () => {
       last = time.now()
     }
   })
+  test('goes on where the process before it ended, when the host clock was set back meanwhile by a day at most', () => {
+    let elapsed = 0
+    const from = (wall: number, last?: number) =>
+      new SteadyClock({ wall: () => wall + elapsed, monotonic: () => 5 + elapsed }, last)
+    expect(from(START).now()).toBe(START)
+    expect(from(START, START - 365 * 24 * hour).now()).toBe(START)
+    expect(from(START, START + 25 * hour).now()).toBe(START)
+    const time = from(START - hour, START)
+    expect([time.now(), time.unsettled()]).toEqual([
+      START,
+      { at: START, byMs: -hour, offMs: -hour, settledInMs: 100 * hour },
+    ])
+    elapsed = 100 * second
+    expect(time.now() - START).toBe(99 * second)
+  })
   test('a leap second and a correction of a second are no jump', () => {
     const { time, set, pass, error } = host()
     for (const byMs of [-1000, 1000, 900]) expect(set(byMs)).toBeUndefined()

@@ -137,6 +137,19 @@ for (const byMs of jumps)
     })
   })
 
+test('a host clock that is set back while the controller is stopped ends no session and delays no retry', async () => {
+  using p = await world()
+  const noting = registry.schedule.find(({ words }) => words === 'noting the time')!
+  await noting.work({ db: p.db, app: p.controller.app } as ScheduleContext)
+  p.setWallClock(-hour, false)
+  await p.crash()
+  expect(Math.abs(p.controller.app.clock() - p.now())).toBeLessThan(second)
+  expect(await attention(p)).toEqual(['The clock of the controller host was set back by 1 hour.'])
+  expect((await p.call(p.owner, 'GET', '/account')).status).toBe(200)
+  p.turnClock(hour + 2 * minute)
+  expect((await p.call(p.owner, 'GET', '/account')).status).toBe(401)
+})
+
 test('the clock of a node is reported as soon as it is wrong, and until it is right', async () => {
   using p = await world()
   const beat = (offMs: number) => {
