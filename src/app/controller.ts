@@ -7,7 +7,7 @@ import { hostTime, SteadyClock } from '../../agent/protocol/steady-clock.ts'
 import { agentPaths, MOST_FRAME_BYTES, type ToAgent } from '../../agent/protocol/wire.ts'
 import { files } from '../../public/assets.ts'
 import { errorPage } from '../../views/frame/error.tsx'
-import { always, layout } from '../../views/frame/layout.tsx'
+import { always, beside, isRunning, layout } from '../../views/frame/layout.tsx'
 import { connectedBefore, isGoneNode, nodeById } from '../fleet/nodes/queries.ts'
 import { Reports } from '../fleet/nodes/report.ts'
 import { setUpToken } from '../identity/accounts/set-up.ts'
@@ -240,6 +240,8 @@ export async function createController({
     leads,
     always,
     layout,
+    beside,
+    isRunning,
     asset: (name) => assets.url(name),
     keptMarkup: new KeptMarkup(3000), // a row and its record: 3 to 4 kB
     errorPage,

@@ -101,6 +101,16 @@ const outside = () =>
       .map((cell) => cell.dataset['l'])
   })
 
+test('a list that is looked at is not sent again while nothing changes, and shows what changes', async () => {
+  await page.goto('/admin/servers')
+  await page.waitForResponse((r) => r.status() === 304, { timeout: 15_000 })
+  p.db.$client.run("UPDATE workloads SET name = 'renamed', version = version + 1 WHERE hostname = 'db01'")
+  await page.getByRole('link', { name: 'renamed' }).waitFor()
+  expect(await page.locator('#offline').isVisible()).toBe(false)
+  p.db.$client.run("UPDATE workloads SET name = 'db01', version = version + 1 WHERE hostname = 'db01'")
+  await page.getByRole('link', { name: 'db01' }).waitFor()
+})
+
 describe('filters', () => {
   const select = () => page.getByLabel('State', { exact: true })
   /** Marks the document: a reload would lose it. */

@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact'
+import { markup, rendered } from '../../src/kernel/web/html.ts'
 import type { At } from '../../src/kernel/web/page.ts'
-import { useAt } from '../../src/kernel/web/page-context.ts'
+import { inContext, usePageContext } from '../../src/kernel/web/page-context.ts'
 
 /** The address of this page, with its query. */
 export const here = (at: Pick<At, 'path' | 'query'>) => {
@@ -15,7 +16,8 @@ type LiveProps = { id: string; every: number | undefined; class?: string; childr
  * place, so that focus, open dialogs and what is being typed stay.
  */
 export function Live({ id, every, class: look = 'live', children }: LiveProps) {
-  const at = useAt()
+  const context = usePageContext()
+  const { at, part } = context
   const polling = every !== undefined && {
     'hx-get': here(at),
     'hx-trigger': `every ${every}s`,
@@ -23,9 +25,13 @@ export function Live({ id, every, class: look = 'live', children }: LiveProps) {
     'hx-swap': 'outerMorph',
     'hx-sync': 'drop',
   }
-  return (
+  const drawn = (
     <div id={id} class={look || undefined} {...polling}>
       {children}
     </div>
   )
+  if (part?.id !== id) return drawn
+  const { part: _, ...rest } = context
+  part.text = rendered(inContext(rest, drawn))
+  return markup(part.text)
 }

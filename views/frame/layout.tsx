@@ -25,6 +25,9 @@ export const always = { running: ifAllowed(listJobs, () => ({ query: { state: 'r
 type Always = Partial<Answers<typeof always>>
 
 export const layout = (frame: Frame<Always>): Html => <Document {...frame} />
+/** Sent beside a live part of the page. */
+export const beside = ({ always }: Frame<Always>): Html => <RunningJobs total={always.running?.total} />
+export const isRunning = (always: Always): boolean => (always.running?.total ?? 0) > 0
 
 function Document({ title, body, page, at, nonce, always }: Frame<Always>) {
   const signedIn = at.actor.accountId !== '' && !page?.open

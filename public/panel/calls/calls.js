@@ -60,7 +60,18 @@ document.addEventListener('htmx:config:request', (event) => {
     clearErrors(ctx.sourceElement)
     // htmx would put a DELETE's fields into the address.
     if (ctx.request.method === 'DELETE') ctx.request.body = new FormData()
-  } else if (ctx.sourceEvent?.type === 'every' && document.hidden) event.preventDefault()
+  } else if (ctx.sourceEvent?.type === 'every') {
+    if (document.hidden) return event.preventDefault()
+    const { id } = ctx.sourceElement
+    Object.assign(ctx.request.headers, { 'X-Part': id, 'If-None-Match': tags.get(id) ?? '' })
+  }
+})
+/** The ETags of live parts as they are shown; another redraw makes them unknown. @type {Map<string, string>} */
+const tags = new Map()
+document.addEventListener('htmx:after:swap', (event) => {
+  const { ctx } = /** @type {CustomEvent} */ (event).detail
+  if (ctx?.sourceEvent?.type !== 'every') tags.clear()
+  else tags.set(ctx.sourceElement.id, ctx.response.raw.headers.get('ETag') ?? '')
 })
 
 document.addEventListener('htmx:before:request', (event) => {

@@ -10,6 +10,8 @@ export type PageContext = {
   /** The address of a file of `public/assets.ts`; throws for a name that is not there. */
   asset(name: string): string
   keptMarkup: KeptMarkup
+  /** The part of the page that is fetched alone; rendering puts its markup into `text`. */
+  part?: { id: string; text?: string }
 }
 
 const context = createContext<PageContext | undefined>(undefined)

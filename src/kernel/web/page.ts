@@ -92,14 +92,16 @@ export const page = <const R extends Reads>(p: Page<R>): Page<R> => p
 
 export type Rendered = { title: string; body: Html; page: Page }
 
-/** Throws Refusal, like the operations it reads: a page shows nothing that its reader may not read. */
-export async function render(p: Page, gate: Gate, at: At): Promise<Rendered> {
-  const data = await readAll(p.reads, gate, at)
+/** The page over the responses of its reads. */
+export function render(p: Page, data: Answers<any>, at: At): Rendered {
   const title = typeof p.title === 'string' ? p.title : p.title(data as any)
   return { title, body: p.view({ ...data, at } as any), page: p }
 }
 
-/** The responses of the reads, by name. */
+/**
+ * The responses of the reads, by name. Throws `ApiError`, like the operations: a page shows nothing that its reader may
+ * not read.
+ */
 export async function readAll<R extends Reads>(reads: R, gate: Gate, at: At): Promise<Answers<R>> {
   const data: Record<string, unknown> = {}
   for (const [name, read] of Object.entries(reads) as [string, Read | Reading<Read>][]) {

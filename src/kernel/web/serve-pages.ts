@@ -16,6 +16,7 @@ import { type Html, rendered } from './html.ts'
 import type { KeptMarkup } from './kept-markup.ts'
 import { type At, isFor, type Leads, mayFor, noPage, type Page, type Reads, readAll, render } from './page.ts'
 import { inContext } from './page-context.ts'
+import { PART, partResponse, tagOf } from './part.ts'
 
 /** `always` is what the frame of every page shows; nothing of it where nobody is signed in or the page is refused. */
 export type Frame<A = any> = { title: string; body: Html; page: Page | undefined; at: At; nonce: string; always: A }
@@ -26,6 +27,10 @@ export type Site = {
   always: Reads
   /** The document around a page's body. */
   layout(frame: Frame): Html
+  /** What is sent with a live part, from outside of it. */
+  beside(frame: Frame): Html
+  /** Do its reads say that work is going on, of which the page tells how long it takes? */
+  isRunning(always: any): boolean
   /** The address of a file for the browser, by the name that views know. */
   asset(name: string): string
   keptMarkup: KeptMarkup
@@ -68,9 +73,11 @@ async function answer(
     if (elsewhere) return seeOther(elsewhere)
     // The pages of other kinds of account look like pages that do not exist.
     if (sender.actor && !isFor(p, sender.actor)) throw noPage()
-    const { title, body } = await render(p, site.httpContext.gate, at)
-    const always = sender.actor && !p.open ? await readAll(site.always, site.httpContext.gate, at) : {}
-    return document(site, { title, body, page: p, at, always }, 200)
+    const { gate } = site.httpContext
+    const data = await readAll(p.reads, gate, at)
+    const always = sender.actor && !p.open ? await readAll(site.always, gate, at) : {}
+    const frame = () => ({ ...render(p, data, at), at, always })
+    return partOf(site, request, { at, data, always, frame }) ?? document(site, frame(), 200)
   } catch (error) {
     if (error instanceof ApiError && error.code === 'second_factor_required') return seeOther('/account/security')
     const refusal =
@@ -83,6 +90,23 @@ async function answer(
     if (retryAfterSeconds !== undefined) response.headers.set('Retry-After', String(retryAfterSeconds))
     return response
   }
+}
+
+type Asked = { at: At; data: object; always: object; frame(): Omit<Frame, 'nonce'> }
+/** The live part that the request asks for; undefined where it asks for a page, or the page has no such part now. */
+function partOf(site: Site, request: Request, { at, data, always, frame }: Asked): Response | undefined {
+  const id = request.headers.get(PART)
+  if (id === null) return undefined
+  const etag = tagOf({ at, id, data, always, isRunning: site.isRunning(always), site: site.asset('panel.js') })
+  if (request.headers.get('If-None-Match') === etag)
+    return new Response(null, { status: 304, headers: { ETag: etag, 'Cache-Control': 'private, no-store' } })
+  const part: { id: string; text?: string } = { id }
+  const context = { at, asset: site.asset, keptMarkup: site.keptMarkup }
+  const drawn = frame()
+  rendered(inContext({ ...context, part }, drawn.body))
+  if (part.text === undefined) return undefined
+  const beside = rendered(inContext(context, site.beside({ ...drawn, nonce: '' })))
+  return partResponse(part.text + beside, etag, request.headers.get('Accept-Encoding'))
 }
 
 const seeOther = (path: string) => new Response(null, { status: 303, headers: { ...pageHeaders(), Location: path } })
