@@ -97,6 +97,7 @@ async function enrollHere(given: Given): Promise<number> {
     : openRealHost(dataDir)
   if (given.bridge) await host.network.mustHaveBridge(given.bridge)
   const facts = { ...(await host.facts()), hostname: given.name ?? hostname() }
+  const machineId = host.machineId()
   host.close()
   const key = newKey(dataDir)
   const { nodeId, name } = await enroll(controller, {
@@ -104,6 +105,7 @@ async function enrollHere(given: Given): Promise<number> {
     protocol: PROTOCOL,
     publicKey: key.publicKey,
     facts: fitted(Facts, facts),
+    ...(machineId && { machineId }),
   })
   key.keep({ controller, nodeId, name, fake: given.fake, ...(given.bridge && { bridge: given.bridge }) })
   return print(`This host is node ${name} (${nodeId}) of ${controller}. Next: berth agent run`)

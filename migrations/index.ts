@@ -10,6 +10,7 @@ import identities from './0007_identities.sql' with { type: 'text' }
 import recordVersions from './0008_record_versions.sql' with { type: 'text' }
 import crashes from './0009_crashes.sql' with { type: 'text' }
 import diskFree from './0010_disk_free.sql' with { type: 'text' }
+import nodeCredential from './0011_node_credential.sql' with { type: 'text' }
 
 export const migrations: readonly { name: string; sql: string }[] = [
   { name: '0001_spine', sql: spine },
@@ -22,4 +23,5 @@ export const migrations: readonly { name: string; sql: string }[] = [
   { name: '0008_record_versions', sql: recordVersions },
   { name: '0009_crashes', sql: crashes },
   { name: '0010_disk_free', sql: diskFree },
+  { name: '0011_node_credential', sql: nodeCredential },
 ]

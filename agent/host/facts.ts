@@ -32,6 +32,16 @@ export const bootIdOfHost = () => readFileSync('/proc/sys/kernel/random/boot_id'
 /** How many processes the kernel has killed since the boot because memory ran out. */
 export const oomKillsOfHost = () => Number(field('/proc/vmstat', /^oom_kill (\d+)$/m))
 
+/**
+ * Identifies this machine to the controller without telling it the id itself; undefined where the host has none. With
+ * the host name, because machines that were cloned often keep one id.
+ */
+export function machineIdOfHost(): string | undefined {
+  const file = '/etc/machine-id'
+  const id = existsSync(file) ? readFileSync(file, 'utf8').trim() : ''
+  return id ? new Bun.CryptoHasher('sha256').update(`berth-machine\n${id}\n${hostname()}`).digest('hex') : undefined
+}
+
 /** Returns a function that reads the load; its CPU percentage covers the time since its previous call. */
 export function loadMeter(): () => Promise<Load> {
   let before = cpuTicks()

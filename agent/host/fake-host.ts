@@ -61,6 +61,8 @@ export function openFakeHost(dataDir: string, given: Partial<FakeSettings> = {})
     images: new FakeImages(db, settings.imageBytes),
     oomKills: () => 0,
     facts: async () => factsOf(settings, bootedAt),
+    // Many fake hosts live on one machine.
+    machineId: () => undefined,
     load: async () => ({
       cpuPercent: 7 + Math.round(Math.random() * 50) / 10,
       load1: 0.4,

@@ -20,6 +20,8 @@ export interface Host {
   /** How many processes the kernel has killed since the boot because memory ran out. */
   oomKills(): number
   facts(): Promise<Facts>
+  /** See `EnrollRequest.machineId`. */
+  machineId(): string | undefined
   load(): Promise<Load>
   /** Runs a command's work; the fake host injects faults here. */
   withFaults(name: CommandName, workload: string | undefined, work: () => Promise<unknown>): Promise<unknown>

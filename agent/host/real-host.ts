@@ -13,7 +13,7 @@ import { Storage } from '../drivers/storage/storage.ts'
 import { Failure } from '../failure.ts'
 import { openState } from '../state.ts'
 import { makePassage } from './directories.ts'
-import { bootIdOfHost, factsOfHost, loadMeter, oomKillsOfHost } from './facts.ts'
+import { bootIdOfHost, factsOfHost, loadMeter, machineIdOfHost, oomKillsOfHost } from './facts.ts'
 import type { Host } from './host.ts'
 import { PortSecurity } from './port-security.ts'
 
@@ -42,6 +42,7 @@ export function openRealHost(dataDir: string, identity?: Identity): Host {
     seeds: new IsoSeeds(join(dataDir, 'seeds')),
     images: new DownloadedImages(join(dataDir, 'images'), (path) => fromController(identity, path)),
     facts: () => factsOfHost(virtualisation),
+    machineId: machineIdOfHost,
     load: loadMeter(),
     withFaults: (_name, _server, work) => work(),
     close: () => state.close(),

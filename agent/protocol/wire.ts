@@ -358,6 +358,8 @@ export const EnrollRequest = t.Object({
   /** Ed25519, raw 32 bytes, base64url. */
   publicKey: t.String({ pattern: '^[A-Za-z0-9_-]{43}$' }),
   facts: Facts,
+  /** SHA-256 of the machine's id and host name, hex: the same machine is not made a second node. */
+  machineId: t.Optional(t.String({ pattern: '^[0-9a-f]{64}$' })),
 })
 export type EnrollRequest = Static<typeof EnrollRequest>
 /** Errors have the API's form `{ error: { code, message } }`; 401 for a token that is expired or invalid. */

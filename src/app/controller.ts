@@ -186,11 +186,13 @@ export async function createController({
       isReconnecting: hub.isReconnecting,
       heartbeat: reports.heartbeat,
       misconduct: (nodeId) => misconduct.of(nodeId),
-      disconnect: (nodeId) =>
-        void setTimeout(() => {
-          hub.disconnect(nodeId)
+      disconnect(nodeId) {
+        const close = hub.closerOf(nodeId)
+        setTimeout(() => {
+          close()
           runner.nodeChanged()
-        }),
+        })
+      },
     },
   }
   const heldRights = new HeldRights(registry, 500)

@@ -29,7 +29,16 @@ import { type Db, type Tx, write } from '../../kernel/db/open.ts'
 import { isModestJson } from '../../kernel/modest-json.ts'
 import { VERSION } from '../../kernel/version.ts'
 import { Challenges } from './challenges.ts'
-import { enrollmentByTokenHash, insertNode, isGone, nodeById, nodeNames, useEnrollment } from './queries.ts'
+import {
+  enrollmentByTokenHash,
+  insertNode,
+  isGone,
+  nodeById,
+  nodeNames,
+  nodeOfMachine,
+  updateNode,
+  useEnrollment,
+} from './queries.ts'
 import type { Enrollment, Node } from './tables.ts'
 
 /** Calls a minute from one address before anybody has proved who he is. */
@@ -64,10 +73,11 @@ export class AgentEndpoints {
   }
 
   /**
-   * Throws `enrollment_expired`, `enrollment_not_valid`, `protocol_mismatch` and `validation_failed`. The token ends
-   * with this call, unless the call itself was wrong.
+   * Makes a node, or gives a node its new credential and closes its connection. Throws `enrollment_expired`,
+   * `enrollment_not_valid`, `already_enrolled`, `protocol_mismatch` and `validation_failed`. The token ends with this
+   * call, unless the call itself was wrong.
    */
-  async enroll(request: IncomingRequest): Promise<Response> {
+  async enroll(request: IncomingRequest, disconnect: (nodeId: string) => void): Promise<Response> {
     const { clock } = this.deps
     const { from: address, requestId } = this.comesIn(request)
     const asked = await bodyAs<EnrollRequest>(request, EnrollRequest, MOST_ENROLL_BYTES)
@@ -79,7 +89,10 @@ export class AgentEndpoints {
       )
     const node = this.heardOnce({ from: address, requestId }, (tx) => {
       const found = openEnrollment(tx, asked.token, clock())
-      const made = insertNode(tx, newNode(tx, asked, found, clock()))
+      const made =
+        found.renewsNodeId === null
+          ? insertNode(tx, newNode(tx, asked, found, clock()))
+          : renewed(tx, asked, found.renewsNodeId)
       useEnrollment(tx, found.id, made.id, clock())
       auditLine(
         tx,
@@ -96,6 +109,8 @@ export class AgentEndpoints {
       )
       return made
     })
+    // A holder of the old credential is cut off too.
+    disconnect(node.id)
     return Response.json({ nodeId: node.id, name: node.name })
   }
 
@@ -180,7 +195,7 @@ export class AgentEndpoints {
 
   private known(nodeId: string): Node | undefined {
     const node = nodeById(this.deps.db, nodeId)
-    return node && !isGone(node) ? node : undefined
+    return node && !isGone(node) && node.credentialRevokedAt === null ? node : undefined
   }
 }
 
@@ -259,14 +274,39 @@ async function bodyAs<T>(request: IncomingRequest, schema: TSchema, mostBytes: n
   return body as T
 }
 
+/** The node with its new credential. Throws `enrollment_not_valid` for one that was removed or lost meanwhile. */
+function renewed(tx: Tx, { publicKey, facts, machineId }: EnrollRequest, nodeId: string): Node {
+  const node = nodeById(tx, nodeId)
+  if (!node || isGone(node))
+    throw new ApiError(
+      'enrollment_not_valid',
+      'The node of this token was removed or declared lost. Enroll the machine as a new node.',
+    )
+  return updateNode(tx, node, {
+    publicKey,
+    facts: Value.Clean(Facts, facts) as Facts,
+    credentialRevokedAt: null,
+    machineId: machineId ?? null,
+  })
+}
+
+/** Throws `already_enrolled`. */
 function newNode(
   tx: Tx,
-  { publicKey, facts }: EnrollRequest,
+  { publicKey, facts, machineId }: EnrollRequest,
   from: Enrollment,
   now: number,
 ): Parameters<typeof insertNode>[1] {
+  const known = machineId === undefined ? undefined : nodeOfMachine(tx, machineId)
+  if (known)
+    throw new ApiError(
+      'already_enrolled',
+      `This machine is the node ${known.name} already. Make a token on the page of that node (Renew credential), so ` +
+        'that it keeps its servers, or remove that node first.',
+    )
   return {
     id: newId('nod'),
+    machineId: machineId ?? null,
     name: freeName(tx, from.name ?? nameFrom(facts.hostname)),
     locationId: from.locationId,
     publicKey,

@@ -1,16 +1,55 @@
 import { Type as t } from 'typebox'
 import { BRIDGE_NAME } from '../../../agent/protocol/bounds.ts'
 import { commandLine } from '../../../agent/protocol/shell-quote.ts'
-import { fields, line, nullable, operation, type Resource, see, time } from '../../kernel/api/operation.ts'
+import { ApiError } from '../../kernel/api/errors.ts'
+import {
+  type AppContext,
+  fields,
+  line,
+  nullable,
+  operation,
+  type Resource,
+  see,
+  time,
+} from '../../kernel/api/operation.ts'
 import { digest, randomToken } from '../../kernel/crypto/secrets.ts'
 import { iso, minute } from '../../kernel/db/clock.ts'
 import { newId } from '../../kernel/db/ids.ts'
+import type { Tx } from '../../kernel/db/open.ts'
 import { location } from '../locations/model.ts'
-import { enrollmentById, insertEnrollment, nodeById } from './queries.ts'
+import { node, nodeResponse, showNode } from './model.ts'
+import { enrollmentById, insertEnrollment, nodeById, updateNode } from './queries.ts'
 import type { Enrollment } from './tables.ts'
 
 /** Valid for 60 minutes, once. */
 export const ENROLLMENT_MS = 60 * minute
+
+const enrollmentToken = t.Object({ id: t.String(), token: t.String(), command: t.String(), expiresAt: time })
+
+type New = Pick<Enrollment, 'locationId' | 'name' | 'bridge'> & { renewsNodeId?: string }
+/** Makes a token and the command that uses it. */
+function makeEnrollment({ tx, clock, config }: Pick<AppContext, 'clock' | 'config'> & { tx: Tx }, of: New) {
+  const token = `enr_${randomToken()}`
+  const made = insertEnrollment(tx, {
+    id: newId('enr'),
+    tokenHash: digest(token),
+    ...of,
+    createdAt: clock(),
+    expiresAt: clock() + ENROLLMENT_MS,
+  })
+  return {
+    id: made.id,
+    token,
+    command: commandLine('sudo', [
+      './install.sh',
+      '--agent',
+      ...['--controller', config.publicUrl, '--token', token],
+      ...(made.bridge ? ['--bridge', made.bridge] : []),
+      ...(config.publicUrl.startsWith('http:') && config.agentInsecure ? ['--insecure'] : []),
+    ]),
+    expiresAt: iso(made.expiresAt),
+  }
+}
 
 export const enrollNode = operation({
   id: 'nodes.enroll',
@@ -23,33 +62,53 @@ export const enrollNode = operation({
     name: t.Optional(line(60, 0)),
     bridge: t.Optional(t.String({ pattern: `^(${BRIDGE_NAME})?$`, title: 'the name of a bridge' })),
   }),
-  response: t.Object({ id: t.String(), token: t.String(), command: t.String(), expiresAt: time }),
+  response: enrollmentToken,
   status: 201,
   example: { locationId: '<location_id>', name: 'fra-01' },
   run({ tx, actor, body, clock, config }) {
     const where = see(tx, actor, location, body.locationId, 'locationId')
-    const token = `enr_${randomToken()}`
-    const made = insertEnrollment(tx, {
-      id: newId('enr'),
-      tokenHash: digest(token),
-      locationId: where.id,
-      name: body.name || null,
-      bridge: body.bridge || null,
-      createdAt: clock(),
-      expiresAt: clock() + ENROLLMENT_MS,
-    })
-    return {
-      id: made.id,
-      token,
-      command: commandLine('sudo', [
-        './install.sh',
-        '--agent',
-        ...['--controller', config.publicUrl, '--token', token],
-        ...(made.bridge ? ['--bridge', made.bridge] : []),
-        ...(config.publicUrl.startsWith('http:') && config.agentInsecure ? ['--insecure'] : []),
-      ]),
-      expiresAt: iso(made.expiresAt),
-    }
+    return makeEnrollment(
+      { tx, clock, config },
+      { locationId: where.id, name: body.name || null, bridge: body.bridge || null },
+    )
+  },
+})
+
+export const renewEnrollment = operation({
+  id: 'nodes.renew-enrollment',
+  method: 'POST',
+  path: '/admin/nodes/{id}/actions/renew-enrollment',
+  summary: 'Make a token that gives a node a new credential; it keeps its place and its servers',
+  access: { staff: ['nodes:write'] },
+  requiresRecentAuth: true,
+  on: node,
+  response: enrollmentToken,
+  refuses: ['not_possible'],
+  run({ tx, target, clock, config }) {
+    if (target.lostAt !== null)
+      throw new ApiError('not_possible', `${target.name} was declared lost. Enroll the machine as a new node.`)
+    const { locationId, name, bridge } = target
+    return makeEnrollment({ tx, clock, config }, { locationId, name, bridge, renewsNodeId: target.id })
+  },
+})
+
+export const revokeCredential = operation({
+  id: 'nodes.revoke-credential',
+  method: 'POST',
+  path: '/admin/nodes/{id}/actions/revoke-credential',
+  summary: 'Revoke the credential of a node at once; its servers run on until it has a new one',
+  access: { staff: ['nodes:write'] },
+  requiresRecentAuth: true,
+  on: node,
+  response: nodeResponse,
+  refuses: ['already_done'],
+  run(call) {
+    const { tx, target, clock, nodes: live } = call
+    if (target.credentialRevokedAt !== null)
+      throw new ApiError('already_done', `The credential of ${target.name} is revoked already.`)
+    const revoked = updateNode(tx, target, { credentialRevokedAt: clock() })
+    live.disconnect(target.id)
+    return showNode(call, revoked)
   },
 })
 
@@ -73,7 +132,7 @@ export const getEnrollment = operation({
     node: nullable(t.Object({ id: t.String(), name: t.String(), connected: t.Boolean() })),
   }),
   run({ tx, target, clock, nodes: live }) {
-    const node = target.nodeId ? nodeById(tx, target.nodeId) : undefined
+    const made = target.nodeId ? nodeById(tx, target.nodeId) : undefined
     return {
       id: target.id,
       state:
@@ -83,7 +142,7 @@ export const getEnrollment = operation({
             ? ('expired' as const)
             : ('waiting' as const),
       expiresAt: iso(target.expiresAt),
-      node: node ? { id: node.id, name: node.name, connected: live.connected(node.id) } : null,
+      node: made ? { id: made.id, name: made.name, connected: live.connected(made.id) } : null,
     }
   },
 })

@@ -5,7 +5,7 @@ import { feature } from '../../kernel/feature.ts'
 import { event } from '../../kernel/jobs/outbox.ts'
 import { AgentEndpoints } from './agent-connection.ts'
 import { nodesInTrouble, plainHttp } from './attention.ts'
-import { enrollNode, getEnrollment } from './enroll.ts'
+import { enrollNode, getEnrollment, renewEnrollment, revokeCredential } from './enroll.ts'
 import { declareNodeLost } from './lose.ts'
 import { changeNode, getNode, listNodes } from './nodes.ts'
 import { expiredEnrollments, isAnyNodeLive, nodeById, nodeTarget, searchNodes } from './queries.ts'
@@ -27,8 +27,13 @@ const errors = {
   },
   node_not_known: {
     status: 401,
-    when: 'The node was removed, or its credential belongs to another controller.',
+    when: 'The node was removed, its credential was revoked, or it belongs to another controller.',
     remedy: 'Enroll it again.',
+  },
+  already_enrolled: {
+    status: 409,
+    when: 'The machine is a node already.',
+    remedy: "Renew the node's credential instead, or remove that node first.",
   },
   protocol_mismatch: {
     status: 426,
@@ -98,6 +103,8 @@ export const nodesFeature = feature({
     listNodes,
     getNode,
     changeNode,
+    renewEnrollment,
+    revokeCredential,
     declareNodeLost,
     removeNode,
     removeNodeWithWorkloads,
@@ -142,8 +149,8 @@ export const nodesFeature = feature({
       encrypted: config.publicUrl.startsWith('https:') || config.agentInsecure,
     }),
   }),
-  routes: ({ app: { agents } }) => [
-    ['POST', agentPaths.enroll, (request) => agents.enroll(request)],
+  routes: ({ app: { agents, nodes: live } }) => [
+    ['POST', agentPaths.enroll, (request) => agents.enroll(request, live.disconnect)],
     ['POST', agentPaths.challenge, (request) => agents.challenge(request)],
     ['GET', `${agentPaths.program}/*`, (request) => agents.program(request)],
   ],

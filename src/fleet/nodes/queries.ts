@@ -1,4 +1,4 @@
-import { and, count, eq, getTableColumns, isNotNull, isNull, lt } from 'drizzle-orm'
+import { and, count, eq, getTableColumns, isNotNull, isNull, lt, sql } from 'drizzle-orm'
 import { ended, type Slice, type Sorts } from '../../kernel/api/list.ts'
 import { patched } from '../../kernel/api/named.ts'
 import type { AuditTarget } from '../../kernel/audit/target.ts'
@@ -17,6 +17,15 @@ export const nodeTarget: AuditTarget = {
   isGone: (id) => `(SELECT removed_at IS NOT NULL FROM nodes WHERE id = ${id})`,
 }
 export const nodeById = rowBy(nodes, nodes.id)
+const ofMachine = prepared((db) =>
+  db
+    .select()
+    .from(nodes)
+    .where(and(eq(nodes.machineId, sql.placeholder('machineId')), isNull(nodes.removedAt), isNull(nodes.lostAt)))
+    .prepare(),
+)
+/** The node that is this machine and neither removed nor lost. */
+export const nodeOfMachine = (tx: Db, machineId: string): Node | undefined => ofMachine(tx).get({ machineId })
 /** Removed or declared lost: nothing is sent to it, and its credential opens nothing. */
 export const isGone = ({ removedAt, lostAt }: Pick<Node, 'removedAt' | 'lostAt'>): boolean =>
   removedAt !== null || lostAt !== null

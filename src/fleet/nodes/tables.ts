@@ -24,6 +24,9 @@ export const nodes = sqliteTable('nodes', {
   threads: integer().notNull(),
   pool: text().notNull(),
   poolBytes: integer('pool_bytes').notNull(),
+  credentialRevokedAt: integer('credential_revoked_at'),
+  /** `EnrollRequest.machineId`. */
+  machineId: text('machine_id'),
   /** Space left on the file system, as last reported. */
   poolFreeBytes: integer('pool_free_bytes'),
   skewMs: integer('skew_ms').notNull().default(0),
@@ -55,6 +58,8 @@ export const enrollments = sqliteTable('enrollments', {
   createdAt: integer('created_at').notNull(),
   expiresAt: integer('expires_at').notNull(),
   usedAt: integer('used_at'),
+  /** The node whose credential it renews; null: it makes a node. */
+  renewsNodeId: text('renews_node_id'),
   nodeId: text('node_id'),
 })
 export type Enrollment = typeof enrollments.$inferSelect

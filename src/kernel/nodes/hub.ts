@@ -187,8 +187,11 @@ export class Hub implements Nodes {
     w.reject(error)
   }
 
-  /** Closes the node's socket, at once: its credential was revoked. */
-  disconnect = (nodeId: string) => void this.sockets.get(nodeId)?.close(closeCodes.removed, 'removed')
+  /** A function that closes the socket that the node has now, and no later one: its credential was revoked. */
+  closerOf(nodeId: string): () => void {
+    const socket = this.sockets.get(nodeId)
+    return () => socket?.close(closeCodes.removed, 'removed')
+  }
   /** For an orderly stop: agents reconnect by themselves. */
   disconnectAll() {
     for (const socket of this.sockets.values()) socket.close(closeCodes.restarting, 'restarting')

@@ -197,7 +197,7 @@ describe('enrolling', () => {
     expect(body.error.message).toContain('expired')
   })
   test('with a token that never was is refused, which is written down, and nothing happens', async () => {
-    const before = p.fingerprint(['audit'])
+    const before = p.fingerprint(['audit', 'sessions'])
     for (const token of ['', 'enr_x', `enr_${'x'.repeat(43)}`])
       expect((await enroll(token)).body.error.code).toBe('enrollment_not_valid')
     const lines = p
@@ -207,7 +207,7 @@ describe('enrolling', () => {
     expect(lines.map(({ operation, from, details }) => ({ operation, from, details }))).toEqual(
       Array.from({ length: 3 }, () => ({ operation: 'nodes.enrolled', from: '127.0.0.1', details: null })),
     )
-    expect(p.fingerprint(['audit'])).toBe(before)
+    expect(p.fingerprint(['audit', 'sessions'])).toBe(before)
   })
   test('keeps neither token nor private key', async () => {
     const token = await newToken()
@@ -418,6 +418,76 @@ describe('a node that is removed', () => {
     expect(second.body.name).toBe('again')
     expect(second.body.nodeId).not.toBe(body.nodeId)
   })
+})
+
+describe('a node whose credential is revoked', () => {
+  let staff: ReturnType<typeof p.staff>
+  beforeAll(() => {
+    staff = p.staff()
+  })
+  const revoke = (id: string) => p.call(p.signIn(staff.id), 'POST', `/admin/nodes/${id}/actions/revoke-credential`)
+  const renew = (id: string) => p.call(p.signIn(staff.id), 'POST', `/admin/nodes/${id}/actions/renew-enrollment`)
+  const shown = (id: string) => p.admin('GET', `/admin/nodes/${id}`)
+
+  test('S36: loses its socket at once, and keeps its place until the same machine has a new credential', async () => {
+    const node = await enrolled()
+    const before = await shown(node.nodeId)
+    const { closed } = await connect(node)
+    const nonce = await nonceFor(node.nodeId)
+    const began = performance.now()
+    expect((await revoke(node.nodeId)).status).toBe(200)
+    expect(await closed).toBe(4401)
+    expect(performance.now() - began).toBeLessThan(1000)
+    expect(await knock(headers(node, nonce))).toBe('401 node_not_known')
+    expect((await post(agentPaths.challenge, { nodeId: node.nodeId, protocol: PROTOCOL })).status).toBe(401)
+    expect((await revoke(node.nodeId)).body.error.code).toBe('already_done')
+
+    const { body: made } = await renew(node.nodeId)
+    expect(made.command).toContain('--agent')
+    const { privateKey, publicKey } = newKey()
+    const again = await enroll(made.token, { publicKey, facts: facts('host-renamed') })
+    expect(again.body).toEqual({ nodeId: node.nodeId, name: before.name })
+    const { socket } = await connect({ nodeId: node.nodeId, key: privateKey })
+    expect(await shown(node.nodeId)).toMatchObject({ name: before.name, credentialRevokedAt: null, connected: true })
+    expect(await knock(headers(node, await nonceFor(node.nodeId)))).toBe('401 node_not_known')
+    expect((await enroll(made.token)).body.error.code).toBe('enrollment_not_valid')
+    socket.close()
+  })
+  test('renewed without revoking cuts off the holder of the old one', async () => {
+    const node = await enrolled()
+    const { closed } = await connect(node)
+    const { body: made } = await renew(node.nodeId)
+    expect(await knock(headers(node, await nonceFor(node.nodeId)))).toBe(GOOD)
+    await enroll(made.token)
+    expect(await closed).toBe(4401)
+    expect(await knock(headers(node, await nonceFor(node.nodeId)))).toBe('401 node_not_known')
+  })
+  test('cannot have a new one when it was removed or lost meanwhile', async () => {
+    const { nodeId } = await enrolled()
+    const { token } = (await renew(nodeId)).body
+    const { name } = await shown(nodeId)
+    await p.admin('POST', `/admin/nodes/${nodeId}/actions/declare-lost`, { name })
+    const before = p.fingerprint(['audit', 'sessions'])
+    expect((await renew(nodeId)).body.error.code).toBe('not_possible')
+    expect((await enroll(token)).body.error.code).toBe('enrollment_not_valid')
+    expect(p.fingerprint(['audit', 'sessions'])).toBe(before)
+  })
+})
+
+test('a machine that is a node already never becomes a second one', async () => {
+  const machineId = 'a1'.repeat(32)
+  const first = await enroll(await newToken({ name: 'only' }), { machineId })
+  const token = await newToken()
+  const nodes = async () => (await p.admin('GET', '/admin/nodes')).total
+  const before = await nodes()
+  const second = await enroll(token, { machineId })
+  expect([second.status, second.body.error.code]).toEqual([409, 'already_enrolled'])
+  expect(second.body.error.message).toContain('only')
+  expect(await nodes()).toBe(before)
+  // The token is not used up, and another machine may have it.
+  expect((await enroll(token, { machineId: 'b2'.repeat(32) })).status).toBe(200)
+  await p.admin('DELETE', `/admin/nodes/${first.body.nodeId}`)
+  expect((await enroll(await newToken(), { machineId })).status).toBe(200)
 })
 
 test('S36: a node whose stored key has a small order proves nothing, whatever it signs', async () => {

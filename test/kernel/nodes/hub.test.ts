@@ -227,8 +227,8 @@ describe('a node', () => {
   test('that is revoked is cut off', () => {
     const r = room()
     const [a, b] = [r.node('a'), r.node('b')]
-    r.hub.disconnect('a')
-    r.hub.disconnect('nobody')
+    r.hub.closerOf('a')()
+    r.hub.closerOf('nobody')()
     expect([a.closed, b.closed]).toEqual([[4401], []])
     r.hub.disconnectAll()
     expect(b.closed).toEqual([1012])

@@ -1,4 +1,5 @@
 // Actions on a node: beside its title, and those that end it in the menu.
+import { renewEnrollment, revokeCredential } from '../../../src/fleet/nodes/enroll.ts'
 import { declareNodeLost } from '../../../src/fleet/nodes/lose.ts'
 import { changeNode } from '../../../src/fleet/nodes/nodes.ts'
 import { removeNode, removeNodeWithWorkloads } from '../../../src/fleet/nodes/remove.ts'
@@ -17,6 +18,8 @@ export const NodeActions = ({ node: n, servers }: EndProps) => (
     <Edit node={n} />
     {useAt().may(removeNode) && (
       <Menu label="More actions">
+        <RenewCredential node={n} />
+        <RevokeCredential node={n} />
         <DeclareLost node={n} servers={servers} />
         <RemoveWithServers node={n} servers={servers} />
         <Remove node={n} />
@@ -80,6 +83,51 @@ const Edit = ({ node: n }: NodeProps) => (
     }
   />
 )
+
+const RenewCredential = ({ node: n }: NodeProps) =>
+  n.lostAt ? null : (
+    <Action
+      op={renewEnrollment}
+      params={{ id: n.id }}
+      label="Renew credential"
+      inMenu
+      title={`Renew the credential of ${n.name}?`}
+      submit="Create command"
+      done="Command created"
+      secret={{
+        field: 'command',
+        title: `Run this command on ${n.name}, as root`,
+        words: 'It works once, within an hour, and is shown only this time.',
+      }}
+      confirm={{
+        keep: 'Cancel',
+        consequences: [
+          `A command for ${n.name} is created. The node keeps its name, its place and its servers.`,
+          'The old credential works until the command has run.',
+        ],
+      }}
+    />
+  )
+
+const RevokeCredential = ({ node: n }: NodeProps) =>
+  n.lostAt || n.credentialRevokedAt ? null : (
+    <Action
+      op={revokeCredential}
+      params={{ id: n.id }}
+      label="Revoke credential"
+      inMenu
+      tone="bad"
+      title={`Revoke the credential of ${n.name}?`}
+      done={`The credential of ${n.name} is revoked`}
+      confirm={{
+        keep: 'Keep it',
+        consequences: [
+          `${n.name} is disconnected immediately and refused until its credential is renewed.`,
+          n.servers > 0 && 'Its servers keep running but cannot be changed.',
+        ],
+      }}
+    />
+  )
 
 /** A choice of the bridges that the node has; free text while its own is not among them. */
 function Bridge({ node: n }: NodeProps) {

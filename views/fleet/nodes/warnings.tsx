@@ -51,6 +51,16 @@ function Away({ node: n }: { node: ShownNode }): ComponentChildren {
         back, enroll it again.
       </Note>
     )
+  if (n.credentialRevokedAt)
+    return (
+      <Note level="bad">
+        <strong>
+          Its credential was revoked <Time iso={n.credentialRevokedAt} />.
+        </strong>{' '}
+        Its servers keep running but cannot be changed. Choose Renew credential under More actions, and run the command
+        on the node.
+      </Note>
+    )
   if (n.connected) return null
   return (
     <Note level="bad">
