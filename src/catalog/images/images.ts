@@ -10,7 +10,7 @@ import { newId } from '../../kernel/db/ids.ts'
 import type { Tx } from '../../kernel/db/open.ts'
 import type { UseContext } from '../in-use.ts'
 import { catalogue, checksumIn } from './catalogue.ts'
-import { inspect, mustHoldImage } from './inspect.ts'
+import { inspect, inspectRemote, leastDiskOf, mustHoldImage } from './inspect.ts'
 import { image, imageAnswer, imagePath, showImage } from './model.ts'
 import { catalogueIdsInUse, insertImage, pageOfImages, pageOfPublishedImages, updateImage } from './queries.ts'
 
@@ -103,12 +103,19 @@ export const addCatalogueImage = operation({
         `The checksum list of ${entry.name} could not be read from ${new URL(entry.sums).host}. Check that the ` +
           'controller reaches it, or import an image from a file.',
       )
-    return { entry, checksum }
+    const found = await inspectRemote(entry.url, 'catalogueId')
+    if (!found)
+      throw new ApiError(
+        'source_unreachable',
+        `${entry.name} could not be read from ${new URL(entry.url).host}. Check that the controller reaches it, or ` +
+          'import an image from a file.',
+      )
+    return { entry, checksum, ...found }
   },
   run(call) {
     const {
       body,
-      prepared: { entry, checksum },
+      prepared: { entry, checksum, size, leastDiskGb },
       clock,
     } = call
     return insert(call, {
@@ -119,8 +126,8 @@ export const addCatalogueImage = operation({
       url: entry.url,
       format: 'qcow2',
       checksum,
-      sizeBytes: 0,
-      minDiskGb: entry.minDiskGb,
+      sizeBytes: size,
+      minDiskGb: Math.max(entry.minDiskGb, leastDiskGb),
       user: 'root',
       published: body.published ?? true,
       createdAt: clock(),
@@ -143,6 +150,13 @@ export const changeImage = operation({
   response: imageAnswer,
   refuses: ['name_taken'],
   example: { published: true },
+  async prepare({ target, body, config }) {
+    if (body.minDiskGb !== undefined && target.origin === 'imported')
+      mustHoldImage(
+        body.minDiskGb,
+        await leastDiskOf(imagePath(config.dataDir, target.id, target.format), target.format),
+      )
+  },
   run(call) {
     const { tx, target, body } = call
     return showImage(

@@ -3,6 +3,7 @@ import { constants } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 import { HEADER_CAP_BYTES, parseQcow2 } from '../../../agent/protocol/qcow2.ts'
 import { invalid } from '../../kernel/api/errors.ts'
+import { second } from '../../kernel/db/clock.ts'
 
 export type Inspected = {
   size: number
@@ -12,6 +13,7 @@ export type Inspected = {
   leastDiskGb: number
 }
 
+const REMOTE_TIMEOUT_MS = 10 * second
 /** Nodes download no more. */
 const LARGEST_BYTES = 200e9
 
@@ -34,7 +36,7 @@ const otherFormats: readonly [name: string, magic: string, at: number][] = [
  * not of the format, or is no self-contained disk.
  */
 export async function inspect(path: string, format: 'qcow2' | 'raw'): Promise<Inspected> {
-  const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch(() => undefined)
+  const file = await opened(path)
   if (!file) throw invalid({ field: 'file', message: 'is not in the incoming directory. Copy the image there first.' })
   try {
     const { diskBytes, fileBytes } = await disk(file, format)
@@ -46,7 +48,21 @@ export async function inspect(path: string, format: 'qcow2' | 'raw'): Promise<In
     }
     if (size !== fileBytes)
       throw invalid({ field: 'file', message: 'was changed meanwhile. Wait until it is copied completely.' })
-    return { size, checksum: `sha256:${hash.digest('hex')}`, leastDiskGb: Math.max(1, Math.ceil(diskBytes / 2 ** 30)) }
+    return { size, checksum: `sha256:${hash.digest('hex')}`, leastDiskGb: gib(diskBytes) }
+  } finally {
+    await file.close()
+  }
+}
+
+const opened = (path: string) =>
+  open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch(() => undefined)
+
+/** The smallest disk, in GiB, that an image of the controller fits on; 1 where its file is gone. */
+export async function leastDiskOf(path: string, format: 'qcow2' | 'raw'): Promise<Pick<Inspected, 'leastDiskGb'>> {
+  const file = await opened(path)
+  if (!file) return { leastDiskGb: 1 }
+  try {
+    return { leastDiskGb: gib((await disk(file, format)).diskBytes) }
   } finally {
     await file.close()
   }
@@ -74,12 +90,47 @@ async function disk(file: FileHandle, format: 'qcow2' | 'raw'): Promise<{ diskBy
   return { diskBytes: found.size, fileBytes: found.size }
 }
 
-function diskOf(head: Buffer, fileBytes: number): number {
+/**
+ * Size and least disk of a qcow2 image behind a URL, by the first bytes of it. Undefined when it cannot be reached or
+ * does not say how long it is. Throws `validation_failed` for `field` when it is no self-contained disk.
+ */
+export async function inspectRemote(url: string, field: string): Promise<Omit<Inspected, 'checksum'> | undefined> {
+  const response = await fetch(url, {
+    headers: { Range: `bytes=0-${HEADER_CAP_BYTES - 1}` },
+    signal: AbortSignal.timeout(REMOTE_TIMEOUT_MS),
+  }).catch(() => undefined)
+  if (!response?.ok || !response.body) return undefined
+  // A server that does not know ranges sends the whole: its length is that of the file, and the rest is not read.
+  const total =
+    response.status === 206
+      ? /\/(\d+)$/.exec(response.headers.get('Content-Range') ?? '')?.[1]
+      : response.headers.get('Content-Length')
+  const size = Number(total ?? Number.NaN)
+  const head = await firstBytes(response.body).catch(() => undefined)
+  if (!Number.isSafeInteger(size) || !head) return undefined
+  if (size > LARGEST_BYTES) throw invalid({ field, message: 'has more than 200 GB.' })
+  return { size, leastDiskGb: gib(diskOf(head, size, field)) }
+}
+
+async function firstBytes(body: ReadableStream<Uint8Array>): Promise<Buffer> {
+  const chunks: Uint8Array[] = []
+  let bytes = 0
+  for await (const chunk of body) {
+    chunks.push(chunk)
+    bytes += chunk.length
+    if (bytes >= HEADER_CAP_BYTES) break
+  }
+  return Buffer.concat(chunks).subarray(0, HEADER_CAP_BYTES)
+}
+
+const gib = (bytes: number) => Math.max(1, Math.ceil(bytes / 2 ** 30))
+
+function diskOf(head: Buffer, fileBytes: number, field = 'file'): number {
   try {
     return parseQcow2(head, BigInt(fileBytes)).virtualSizeBytes
   } catch (error) {
     if ((error as { code?: string }).code !== 'image_refused') throw error
-    throw invalid({ field: 'file', message: `cannot be used. ${sentence((error as Error).message)}` })
+    throw invalid({ field, message: `cannot be used. ${sentence((error as Error).message)}` })
   }
 }
 

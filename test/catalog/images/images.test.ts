@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, spyOn, test } from 'bun:test'
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { checksumIn } from '../../../src/catalog/images/catalogue.ts'
@@ -135,7 +135,64 @@ describe('importing an image', () => {
   })
 })
 
+describe('adding an image of the catalogue', () => {
+  const file = emptyQcow2(5 * 2 ** 30)
+  /** The distribution's server, in place of the network. */
+  const serving = (image: (range: string | null) => Response) =>
+    spyOn(globalThis, 'fetch').mockImplementation((async (url: string, init?: RequestInit) =>
+      /SUMS$/i.test(url)
+        ? new Response(`${'a'.repeat(128)}  debian-13-genericcloud-amd64.qcow2\n`)
+        : image(new Headers(init?.headers).get('Range'))) as typeof fetch)
+  const part = (of: Buffer, total = of.length) =>
+    new Response(new Uint8Array(of.subarray(0, 65_536)), {
+      status: 206,
+      headers: { 'Content-Range': `bytes 0-65535/${total}` },
+    })
+  const add = () => p.call(owner, 'POST', '/admin/images', { catalogueId: 'debian-13' })
+
+  for (const [what, response, expected] of [
+    ['cannot be read', () => new Response('', { status: 404 }), 'source_unreachable'],
+    [
+      'does not say its length',
+      () => new Response(new Uint8Array(file.subarray(0, 65_536)), { status: 206 }),
+      'source_unreachable',
+    ],
+    ['has a backing file', () => part(emptyQcow2(2 ** 30, (h) => h.writeBigUInt64BE(64n, 8))), 'validation_failed'],
+    ['is no qcow2', () => part(Buffer.alloc(70_000)), 'validation_failed'],
+    ['is far too large', () => part(file, 300e9), 'validation_failed'],
+  ] as const)
+    test(`that ${what} is refused, and nothing happens`, async () => {
+      using _ = serving(response)
+      const before = p.fingerprint()
+      expect((await add()).body.error.code).toBe(expected)
+      expect(p.fingerprint()).toBe(before)
+    })
+  test('reads its header only, and knows its size and the disk that it needs', async () => {
+    const ranges: (string | null)[] = []
+    using _ = serving((range) => {
+      ranges.push(range)
+      return part(file)
+    })
+    const { status, body } = await add()
+    expect([status, body.sizeBytes, body.minDiskGb, body.checksum]).toEqual([
+      201,
+      file.length,
+      5,
+      `sha512:${'a'.repeat(128)}`,
+    ])
+    expect(ranges).toEqual(['bytes=0-65535'])
+  })
+})
+
 describe('an image', () => {
+  test('keeps a minimum disk that holds it', async () => {
+    const { body } = await take(put(qcow2), { name: 'Grown', minDiskGb: 5 })
+    const before = p.fingerprint()
+    const smaller = await p.call(owner, 'PATCH', `/admin/images/${body.id}`, { minDiskGb: 2 })
+    expect([smaller.status, smaller.body.error?.code]).toEqual([422, 'validation_failed'])
+    expect(p.fingerprint()).toBe(before)
+    expect((await p.call(owner, 'PATCH', `/admin/images/${body.id}`, { minDiskGb: 3 })).body.minDiskGb).toBe(3)
+  })
   test('that is removed is gone from the list, its name free again, and its row kept for its servers', async () => {
     const { body } = await take(put(qcow2), { name: 'Short-lived' })
     expect((await p.call(owner, 'DELETE', `/admin/images/${body.id}`)).status).toBe(200)
