@@ -3,6 +3,7 @@
 import type { Elysia } from 'elysia'
 import { log, plainPath } from '../log.ts'
 import { excessOf } from '../modest-json.ts'
+import { pathStart } from '../net/raw-path.ts'
 import type { UiPreferences } from '../register.ts'
 import type { Actor } from './actor.ts'
 import { ApiError, type Code, type ErrorTable, errorBody, restarting, unknownPath } from './errors.ts'
@@ -114,7 +115,8 @@ export function mountDocument(router: Elysia, path: string, document: () => unkn
 /** The router takes `/account/sessions/` for `/account/sessions`, but such a path has lost the id at its end. */
 function endsInSlash(url: string): boolean {
   const query = url.indexOf('?')
-  return url.charCodeAt((query < 0 ? url.length : query) - 1) === 47
+  const last = (query < 0 ? url.length : query) - 1
+  return url.charCodeAt(last) === 47 && last > pathStart(url)
 }
 
 /** The operation, a document, the methods of a path that has no such method, or undefined for an unknown path. */

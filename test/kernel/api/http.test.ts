@@ -459,7 +459,7 @@ describe('over the wire', () => {
         'method_not_allowed',
         'GET, HEAD, OPTIONS',
       ])
-      for (const path of ['/login', '/assets/x', '/agent/v1/enroll']) {
+      for (const path of ['/', '/login', '/assets/x', '/agent/v1/enroll']) {
         const { status, code, headers } = await it.ask(method, path)
         const allow = path === '/agent/v1/enroll' ? 'POST, OPTIONS' : 'GET, HEAD, OPTIONS'
         expect([method, path, status, code, headers.get('Allow')]).toEqual([
@@ -470,7 +470,7 @@ describe('over the wire', () => {
           allow,
         ])
       }
-      for (const path of ['/api/v1/no/such', '/api/v2/status', '/no/such/page', '/']) {
+      for (const path of ['/api/v1/no/such', '/api/v2/status', '/no/such/page']) {
         const { status, code, headers } = await it.ask(method, path)
         expect([method, path, status, code]).toEqual([method, path, 404, 'not_found'])
         expect(headers.get('X-Request-Id')).toMatch(/^[0-9a-f-]{36}$/)
