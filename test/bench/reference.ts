@@ -132,6 +132,7 @@ function shown(s: Row) {
     portMbps: s['port_mbps'],
     job: s['job'] ? JSON.parse(s['job']) : null,
     rescue: false,
+    locked: false,
     protected: !!s['protected'],
     nodeConnected: true,
     allowed: allowed[s['status']] ?? [],

@@ -97,7 +97,7 @@ export function serverReaders(tx: Db, actor: Actor) {
       locked = isLockedFor(tx, actor, server)
       locks.set(server.ownerId, locked)
     }
-    const which = `${access} ${locked}`
+    const which = locked ? `${access} locked` : access
     let reader = readers.get(which)
     if (!reader) {
       const rights = rightsWith(access)
