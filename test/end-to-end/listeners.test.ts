@@ -3,8 +3,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { selfSigned } from '../support/certificate.ts'
 import { rawRequest, type Target } from '../support/raw-request.ts'
+import { selfSigned } from '../support/services/certificate.ts'
 import { type Installation, installation } from '../support/world/processes.ts'
 import { freePort } from '../support/world/program.ts'
 

@@ -2,7 +2,7 @@
 // is refused or reset, and each change is done or was refused with 503.
 import { expect, test } from 'bun:test'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { serviceManager } from '../support/service-manager.ts'
+import { serviceManager } from '../support/services/service-manager.ts'
 import { installation } from '../support/world/processes.ts'
 import { program } from '../support/world/program.ts'
 

@@ -494,14 +494,14 @@ afterAll(() => {
  * been done at least once.
  */
 const neverDone: Readonly<Record<string, string>> = {
-  'setup.finish': 'there is staff already: test/end-to-end/browser.test.ts',
+  'setup.finish': 'there is staff already: test/end-to-end/pages/browser.test.ts',
   'sessions.begin-with-provider': 'there is no provider to ask: test/identity/auth/oidc.test.ts',
   'identities.begin-link': 'there is no provider to ask: test/identity/auth/oidc.test.ts',
   'identities.link': 'there is no provider to ask: test/identity/auth/oidc.test.ts',
   'sessions.from-provider': 'there is no provider to ask: test/identity/auth/oidc.test.ts',
   'sign-in-provider.set': 'there is no provider to ask: test/platform/settings/sign-in.test.ts',
-  'sessions.passkey': 'needs an authenticator: test/end-to-end/sign-in.test.ts',
-  'passkeys.create': 'needs an authenticator: test/end-to-end/sign-in.test.ts',
+  'sessions.passkey': 'needs an authenticator: test/end-to-end/pages/sign-in.test.ts',
+  'passkeys.create': 'needs an authenticator: test/end-to-end/pages/sign-in.test.ts',
   'team.invitation': 'its token is in the query: test/identity/team/team.test.ts',
   'images.add': 'fetches a list: test/catalog/images/images.test.ts',
   'images.import': 'reads a file: test/catalog/images/images.test.ts',

@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { mailResetLinks } from '../../../src/identity/auth/links/password-links.ts'
 import { presets } from '../../../src/identity/tokens/presets.ts'
 import { hour, minute, second } from '../../../src/kernel/db/clock.ts'
-import { mailbox } from '../../support/mailbox.ts'
+import { mailbox } from '../../support/services/mailbox.ts'
 import { type Reply, type Who, type World, world } from '../../support/world/panel.ts'
 
 let box: Awaited<ReturnType<typeof mailbox>>

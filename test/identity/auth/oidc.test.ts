@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { newId } from '../../../src/kernel/db/ids.ts'
-import { provider, unsigned, withHmac } from '../../support/provider.ts'
+import { provider, unsigned, withHmac } from '../../support/services/provider.ts'
 import { type Panel, panel, type Who } from '../../support/world/panel.ts'
 
 const everybody = ['staff', 'reseller', 'customer']

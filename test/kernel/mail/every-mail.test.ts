@@ -2,9 +2,9 @@
 // is for. A call of `mailTo` that is added without a way to it here fails.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { mailResetLinks } from '../../../src/identity/auth/links/password-links.ts'
-import { mailbox } from '../../support/mailbox.ts'
-import { provider } from '../../support/provider.ts'
 import { withApp } from '../../support/second-factor.ts'
+import { mailbox } from '../../support/services/mailbox.ts'
+import { provider } from '../../support/services/provider.ts'
 import { type Who, type World, world } from '../../support/world/panel.ts'
 
 const password = 'seven green bicycles'

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { mailResetLinks } from '../../../src/identity/auth/links/password-links.ts'
 import { minute } from '../../../src/kernel/db/clock.ts'
-import { type Mailbox, mailbox } from '../../support/mailbox.ts'
+import { type Mailbox, mailbox } from '../../support/services/mailbox.ts'
 import { type World, world } from '../../support/world/panel.ts'
 
 let [before, after] = [] as unknown as [Mailbox, Mailbox]

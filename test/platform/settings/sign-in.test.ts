@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { provider } from '../../support/provider.ts'
+import { provider } from '../../support/services/provider.ts'
 import { panel } from '../../support/world/panel.ts'
 
 const path = '/admin/settings/sign-in'

@@ -1,8 +1,8 @@
 // The examples of docs/api.md, run by bash exactly as they stand there.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
-import { emptyQcow2 } from '../support/guest.ts'
-import { type Installation, installation } from '../support/world/processes.ts'
+import { emptyQcow2 } from '../../support/guest.ts'
+import { type Installation, installation } from '../../support/world/processes.ts'
 
 let live: Installation
 let token: string
@@ -28,7 +28,7 @@ beforeAll(async () => {
 }, 60_000)
 afterAll(() => live?.close())
 
-const lines = /```bash\n([\s\S]*?)```/.exec(readFileSync(new URL('../../docs/api.md', import.meta.url), 'utf8'))![1]!
+const lines = /```bash\n([\s\S]*?)```/.exec(readFileSync(new URL('../../../docs/api.md', import.meta.url), 'utf8'))![1]!
 
 test('a server lives from order to cancellation by the lines of the document', async () => {
   const run = Bun.spawn(['bash', '-euo', 'pipefail', '-s'], {

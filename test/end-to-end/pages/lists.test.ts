@@ -1,10 +1,10 @@
 // Lists as people use them in Chromium: sorting, pages, filters, columns that stay in view.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Browser, Page } from 'playwright-core'
-import { launch, look, open, type Screen } from '../support/browser.ts'
-import { password, person } from '../support/second-factor.ts'
-import { type Everything, everything } from '../support/world/everything.ts'
-import { pagesFor } from '../support/world/pages.ts'
+import { launch, look, open, type Screen } from '../../support/browser.ts'
+import { password, person } from '../../support/second-factor.ts'
+import { type Everything, everything } from '../../support/world/everything.ts'
+import { pagesFor } from '../../support/world/pages.ts'
 
 let p: Everything
 let staff: ReturnType<typeof pagesFor>

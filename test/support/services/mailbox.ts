@@ -1,6 +1,6 @@
 // A real SMTP server, and what it has taken.
 import { SMTPServer } from 'smtp-server'
-import type { World } from './world/panel.ts'
+import type { World } from '../world/panel.ts'
 
 export type MailContent = { to: string; subject: string; text: string }
 

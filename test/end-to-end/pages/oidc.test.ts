@@ -2,10 +2,10 @@
 // will be.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { Browser } from 'playwright-core'
-import { launch, look, open, screens, sticksOut } from '../support/browser.ts'
-import { provider, type TestProvider } from '../support/provider.ts'
-import { type Installation, installation } from '../support/world/processes.ts'
-import { berth } from '../support/world/program.ts'
+import { launch, look, open, screens, sticksOut } from '../../support/browser.ts'
+import { provider, type TestProvider } from '../../support/services/provider.ts'
+import { type Installation, installation } from '../../support/world/processes.ts'
+import { berth } from '../../support/world/program.ts'
 
 let live: Installation
 let browser: Browser

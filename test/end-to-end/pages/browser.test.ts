@@ -3,10 +3,10 @@
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
-import { registry } from '../../src/app/features.ts'
-import { launch, look, open, openAccountMenu, screens, signIn, sticksOut } from '../support/browser.ts'
-import { emptyQcow2 } from '../support/guest.ts'
-import { type Installation, installation } from '../support/world/processes.ts'
+import { registry } from '../../../src/app/features.ts'
+import { launch, look, open, openAccountMenu, screens, signIn, sticksOut } from '../../support/browser.ts'
+import { emptyQcow2 } from '../../support/guest.ts'
+import { type Installation, installation } from '../../support/world/processes.ts'
 
 let live: Installation
 let browser: Browser

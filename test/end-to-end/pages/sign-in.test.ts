@@ -5,9 +5,9 @@ import { Database } from 'bun:sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { Secret, TOTP } from 'otpauth'
 import type { Browser, BrowserContext, CDPSession, Page } from 'playwright-core'
-import { launch, look, open, openAccountMenu, openMenu, screens, sticksOut } from '../support/browser.ts'
-import { type Installation, installation } from '../support/world/processes.ts'
-import { berth } from '../support/world/program.ts'
+import { launch, look, open, openAccountMenu, openMenu, screens, sticksOut } from '../../support/browser.ts'
+import { type Installation, installation } from '../../support/world/processes.ts'
+import { berth } from '../../support/world/program.ts'
 
 let live: Installation
 let browser: Browser

@@ -2,9 +2,9 @@
 // member of staff come for, from signing in to signing out.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Browser, Page } from 'playwright-core'
-import { launch, open, openAccountMenu, openMenu, screens, signIn } from '../support/browser.ts'
-import { emptyQcow2 } from '../support/guest.ts'
-import { type Installation, installation } from '../support/world/processes.ts'
+import { launch, open, openAccountMenu, openMenu, screens, signIn } from '../../support/browser.ts'
+import { emptyQcow2 } from '../../support/guest.ts'
+import { type Installation, installation } from '../../support/world/processes.ts'
 
 let live: Installation
 let browser: Browser
