@@ -23,7 +23,7 @@ usage() {
   cat <<'HELP'
 install.sh --all-in-one                           controller and node on this machine, ready for a first server
 install.sh --controller                           the control panel alone
-install.sh --agent --controller URL --token T     a node for a control panel elsewhere
+install.sh --agent --controller URL --token-file F   a node for a control panel elsewhere; F holds its token, - is standard input
 install.sh --build-only                           only makes dist/berth
 install.sh --deb                                  makes dist/berth and a Debian package of it in dist/
 install.sh --uninstall [--purge [--force]]        removes Berth; data and guests stay, unless --purge
@@ -39,6 +39,7 @@ Controller
   --name NAME            that person's name, or with --agent the node's
 
 Node
+  --token-file FILE      with --agent: holds the enrolment token; - is standard input. --token TOKEN works too, but is readable by every user
   --ca FILE              with --agent: the authority behind the controller's certificate, if it is none that everybody trusts
   --bridge NAME          an existing bridge that guests hang on; without it berthbr0 is made, with NAT to the outside
   --subnet CIDR          the guests' IPv4 network            (10.88.0.0/24)
@@ -88,7 +89,7 @@ read_flags() {
       --lab-certificate) lab_certificate=yes ;;
       --insecure) insecure=yes ;;
       --no-first-guest) first_guest='' ;;
-      --domain | --listen | --public-url | --data-dir | --email | --name | --bridge | --subnet | --gateway | --pool-range | --token | --ca | --resolver)
+      --domain | --listen | --public-url | --data-dir | --email | --name | --bridge | --subnet | --gateway | --pool-range | --token | --token-file | --ca | --resolver)
         [ -n "${2-}" ] || wrong_use "$1 needs a value."
         take_value "$1" "$2"; shift ;;
       *) wrong_use "There is no flag $1." ;;
@@ -104,15 +105,28 @@ take_value() {
   case $1 in
     --resolver) resolvers+=("$2") ;;
     --public-url) public_url=${2%/} ;;
+    --token)
+      echo 'install.sh: every user of this machine can read --token in the list of processes; use --token-file FILE, or --token-file - for standard input.' >&2
+      token=$2 ;;
+    --token-file) token=$(read_token "$2") || exit 2 ;;
     *) local variable=${1#--}; printf -v "${variable//-/_}" '%s' "$2" ;;
   esac
+}
+
+# The first line of the file, or of standard input. The shell reads it: no process has it on its command line.
+read_token() {
+  local found='' file=$1
+  [ "$file" != - ] || file=/dev/stdin
+  [ -r "$file" ] || wrong_use "--token-file $1 cannot be read."
+  IFS= read -r found <"$file" || [ -n "$found" ] || wrong_use "--token-file $1 is empty."
+  echo "$found"
 }
 
 check_flags() {
   case $mode in
     '') [ -z "$controller_url" ] || wrong_use 'With --controller URL, say --agent too.'; wrong_use 'Say what to install, for example --all-in-one.' ;;
     agent)
-      [ -n "$controller_url" ] && [ -n "$token" ] || is_enrolled || wrong_use '--agent needs --controller URL and --token T. The panel shows both under Nodes, Enroll node.'
+      [ -n "$controller_url" ] && [ -n "$token" ] || is_enrolled || wrong_use '--agent needs --controller URL and --token-file FILE. The panel shows both under Nodes, Enroll node.'
       check_encrypted ;;
   esac
   [[ -z $domain || $domain =~ ^[A-Za-z0-9.-]+\.[A-Za-z0-9-]*[A-Za-z][A-Za-z0-9-]*$ ]] || wrong_use "--domain $domain is not a full domain name."
@@ -1064,7 +1078,7 @@ enroll() {
   [ "$mode" = agent ] || { made=$(new_enrolment); token=$(jq -er .token <<<"$made"); }
   [ "$mode" != agent ] || [ -z "$name" ] || called=(--name "$name")
   agent_settings
-  join --controller "$controller_url" --token "$token" --bridge "$bridge" "${called[@]}"
+  join --controller "$controller_url" --token-file - --bridge "$bridge" "${called[@]}"
   note=$controller_url
 }
 
@@ -1073,7 +1087,7 @@ stay_enrolled() {
   local before; before=$(identity .controller)
   if [ -n "$controller_url" ] && [ "$controller_url" != "$before" ]; then
     [ "$mode" != agent ] || [ -z "$token" ] || fail "This machine is a node of $before already, under the name $(identity .name)." \
-      "If that controller is at $controller_url now, leave --token out. To make this machine a new node: ./install.sh --uninstall --purge, then this line again."
+      "If that controller is at $controller_url now, leave --token-file out. To make this machine a new node: ./install.sh --uninstall --purge, then this line again."
     jq --arg url "$controller_url" '.controller = $url' $agent_state/agent.json | place $agent_state/agent.json 600
   fi
   controller_url=$(identity .controller)
@@ -1083,7 +1097,7 @@ stay_enrolled() {
 
 join() {
   local words
-  words=$(set -a; . $settings/agent.env; exec $program agent enroll "$@" 2>&1) && { echo "$words"; return; }
+  words=$(set -a; . $settings/agent.env; exec $program agent enroll "$@" 2>&1 <<<"$token") && { echo "$words"; return; }
   echo "$words"
   words=${words##*$'\n'}
   case $words in

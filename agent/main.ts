@@ -29,11 +29,12 @@ const HELP: Record<string, string> = {
   berth agent version
 
 Each takes --help.`,
-  enroll: `berth agent enroll --controller URL --token TOKEN [--name NAME] [--bridge BRIDGE] [--data-dir DIR] [--fake]
+  enroll: `berth agent enroll --controller URL --token-file FILE [--name NAME] [--bridge BRIDGE] [--data-dir DIR] [--fake]
 
   --controller  address of the controller; https, or http on this very host
                 (in a lab PANEL_AGENT_INSECURE=1 allows http elsewhere)
-  --token       enrolment token from the node page; works once, for an hour
+  --token-file  a file with the enrolment token from the node page, or - for standard input; works once, for an hour
+  --token       the token itself; every user of this machine can read it in the list of processes
   --name        what this host is called (default: its host name)
   --bridge      bridge for the virtual machines; must exist
   --data-dir    default /var/lib/berth-agent
@@ -53,6 +54,7 @@ const DAY_MS = 86_400_000
 const options = {
   controller: { type: 'string' },
   token: { type: 'string' },
+  'token-file': { type: 'string' },
   name: { type: 'string' },
   bridge: { type: 'string' },
   'data-dir': { type: 'string', default: '/var/lib/berth-agent' },
@@ -71,8 +73,10 @@ export async function agentCommand(args: string[]): Promise<number> {
   if (!(verb in HELP) || verb === '' || typeof given === 'string')
     return wrongUse(verb, typeof given === 'string' ? given : `no such verb: ${verb || '(none)'}`)
   if (given.help) return print(HELP[verb] ?? '')
-  if (verb === 'enroll' && !(given.controller && given.token))
-    return wrongUse(verb, '--controller and --token are needed')
+  if (verb === 'enroll' && !(given.controller && (given.token || given['token-file'])))
+    return wrongUse(verb, '--controller and --token-file are needed')
+  if (verb === 'enroll' && given.token && given['token-file'])
+    return wrongUse(verb, '--token and --token-file do not go together')
   try {
     if (verb === 'enroll') return await enrollHere(given)
     if (verb === 'run') return await runHere(given)
@@ -87,6 +91,7 @@ export async function agentCommand(args: string[]): Promise<number> {
 
 async function enrollHere(given: Given): Promise<number> {
   const controller = controllerUrl(given.controller ?? '')
+  const token = await enrolmentToken(given)
   const dataDir = given['data-dir']
   makeDataDir(dataDir)
   const host = given.fake
@@ -101,7 +106,7 @@ async function enrollHere(given: Given): Promise<number> {
   host.close()
   const key = newKey(dataDir)
   const { nodeId, name } = await enroll(controller, {
-    token: given.token ?? '',
+    token,
     protocol: PROTOCOL,
     publicKey: key.publicKey,
     facts: fitted(Facts, facts),
@@ -109,6 +114,27 @@ async function enrollHere(given: Given): Promise<number> {
   })
   key.keep({ controller, nodeId, name, fake: given.fake, ...(given.bridge && { bridge: given.bridge }) })
   return print(`This host is node ${name} (${nodeId}) of ${controller}. Next: berth agent run`)
+}
+
+const LONGEST_TOKEN_FILE = 1000
+
+/** The token of `--token-file`, without the line's end, or of `--token`. Throws `no_token`. */
+async function enrolmentToken({ token, 'token-file': file = '-' }: Given): Promise<string> {
+  if (token) {
+    process.stderr.write(
+      'warning: every user of this machine can read --token in the list of processes; ' +
+        'use --token-file FILE, or --token-file - for standard input\n',
+    )
+    return token
+  }
+  const where = file === '-' ? 'standard input' : file
+  const text = await (file === '-' ? Bun.stdin : Bun.file(file)).text().catch((error: Error) => {
+    throw new Failure('no_token', `${where} cannot be read: ${error.message}`)
+  })
+  const found = text.trim()
+  if (!found || found.length > LONGEST_TOKEN_FILE || /\s/.test(found))
+    throw new Failure('no_token', `${where} does not hold an enrolment token alone`)
+  return found
 }
 
 async function runHere(given: Given): Promise<number> {

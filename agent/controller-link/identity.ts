@@ -46,7 +46,7 @@ export function readIdentity(dataDir: string): Identity {
   if (!isEnrolled(dataDir)) {
     throw new Failure(
       'not_enrolled',
-      `${dataDir} holds no node identity; run: berth agent enroll --controller URL --token TOKEN`,
+      `${dataDir} holds no node identity; run: berth agent enroll --controller URL --token-file FILE`,
     )
   }
   const settings = JSON.parse(readFileSync(join(dataDir, SETTINGS), 'utf8')) as Settings

@@ -196,7 +196,7 @@ function clock(): Finding {
 }
 
 async function controllerAnswers(settings: Settings | undefined): Promise<Finding> {
-  if (!settings) return warn('this host is not enrolled', 'berth agent enroll --controller URL --token TOKEN')
+  if (!settings) return warn('this host is not enrolled', 'berth agent enroll --controller URL --token-file FILE')
   const controller = controllerUrl(settings.controller)
   const skew = await skewSeconds(controller)
   if (skew === undefined) return ok(`${controller} answers; it does not say its time`)

@@ -16,18 +16,11 @@ async function node(env: Record<string, string> = {}) {
   const it = controller()
   closing.push(it.close)
   const dir = dataDir()
-  const enrolled = await berthAgent([
-    'enroll',
-    '--controller',
-    it.url,
-    '--token',
+  const enrolled = await berthAgent(
+    ['enroll', '--controller', it.url, '--token-file', '-', '--name', 'n1', '--data-dir', dir, '--fake'],
+    {},
     'good',
-    '--name',
-    'n1',
-    '--data-dir',
-    dir,
-    '--fake',
-  ])
+  )
   expect(enrolled).toMatchObject({ code: 0, err: '' })
   const run = (more: Record<string, string> = {}) => {
     const agent = agentProcess(dir, more)
@@ -71,30 +64,20 @@ describe('enrolling', () => {
     const it = controller()
     closing.push(it.close)
     const dir = dataDir()
-    const { code, err } = await berthAgent([
-      'enroll',
-      '--controller',
-      it.url,
-      '--token',
+    const { code, err } = await berthAgent(
+      ['enroll', '--controller', it.url, '--token-file', '-', '--data-dir', dir, '--fake'],
+      {},
       'bad',
-      '--data-dir',
-      dir,
-      '--fake',
-    ])
+    )
     expect({ code, err }).toEqual({ code: 1, err: 'invalid_token: invalid_token, says the test\n' })
     expect(existsSync(join(dir, 'agent.json'))).toBe(false)
   })
   test('at a controller on another host without TLS is refused', async () => {
-    const { code, err } = await berthAgent([
-      'enroll',
-      '--controller',
-      'http://198.51.100.1',
-      '--token',
+    const { code, err } = await berthAgent(
+      ['enroll', '--controller', 'http://198.51.100.1', '--token-file', '-', '--data-dir', dataDir(), '--fake'],
+      {},
       'good',
-      '--data-dir',
-      dataDir(),
-      '--fake',
-    ])
+    )
     expect(code).toBe(1)
     expect(err).toStartWith('insecure_controller: ')
   })

@@ -7,7 +7,7 @@ const LINE = /^(ok {4}|warn {2}|fail {2})[a-z][a-z -]+ — \S.*$/
 test('a fake host requires only a controller', async () => {
   const it = controller()
   const dir = dataDir()
-  await berthAgent(['enroll', '--controller', it.url, '--token', 'good', '--data-dir', dir, '--fake'])
+  await berthAgent(['enroll', '--controller', it.url, '--token-file', '-', '--data-dir', dir, '--fake'], {}, 'good')
   const { code, out } = await berthAgent(['doctor', '--data-dir', dir])
   it.close()
   const [, ...lines] = out.trim().split('\n')
@@ -26,7 +26,7 @@ test('a real host gets one line per requirement, with a remedy where one is miss
 test('a controller that does not answer fails the check', async () => {
   const it = controller()
   const dir = dataDir()
-  await berthAgent(['enroll', '--controller', it.url, '--token', 'good', '--data-dir', dir, '--fake'])
+  await berthAgent(['enroll', '--controller', it.url, '--token-file', '-', '--data-dir', dir, '--fake'], {}, 'good')
   it.close()
   const { code, out } = await berthAgent(['doctor', '--data-dir', dir])
   expect(code).toBe(1)

@@ -6,10 +6,11 @@ const ENTRY = join(import.meta.dir, 'berth-agent.ts')
 
 export const dataDir = () => temporary('agent-test')
 
-/** Runs `berth agent ARGS` to its end. */
-export async function berthAgent(args: string[], env: Record<string, string> = {}) {
+/** Runs `berth agent ARGS` to its end. `input`: its standard input. */
+export async function berthAgent(args: string[], env: Record<string, string> = {}, input = '') {
   const child = Bun.spawn([process.execPath, ENTRY, ...args], {
     env: { ...process.env, ...env },
+    stdin: Buffer.from(input),
     stdout: 'pipe',
     stderr: 'pipe',
   })

@@ -199,7 +199,10 @@ describe('what install.sh refuses', () => {
   test.each([
     ['--nonsense', 'There is no flag --nonsense'],
     ['--controller --agent', 'do not go together'],
-    ['--agent', '--agent needs --controller URL and --token T'],
+    ['--agent', '--agent needs --controller URL and --token-file FILE'],
+    ['--agent --controller https://panel.example.com --token-file /no/such', '--token-file /no/such cannot be read'],
+    ['--agent --controller https://panel.example.com --token-file /dev/null', '--token-file /dev/null is empty'],
+    ['--agent --controller http://192.0.2.1:8080 --token enr_x', 'can read --token in the list of processes'],
     ['--controller --listen 8080', '--listen is ADDRESS:PORT'],
     ['--all-in-one --subnet 10.88.0.0/33', '--subnet is an IPv4 network'],
     ['--all-in-one --domain localhost', 'is not a full domain name'],

@@ -119,7 +119,7 @@ describe.skipIf(!possible)('install.sh for a controller and a node on two machin
 
   test('a node refuses a controller on plain HTTP, says what to do, and puts nothing on its machine', async () => {
     token = (await enrolment()).token
-    const { code, out, err } = await node.install(`--agent --controller ${plain()} --token ${token}`)
+    const { code, out, err } = await node.install(`--agent --controller ${plain()} --token-file <(printf %s ${token})`)
     expect([code, out]).toEqual([2, ''])
     expect(err).toContain(`${plain()} is not encrypted`)
     expect(err).toContain('./install.sh --controller --domain NAME')
@@ -128,7 +128,9 @@ describe.skipIf(!possible)('install.sh for a controller and a node on two machin
   })
 
   test('an address without a controller is named before anything is installed', async () => {
-    const { code, err } = await node.install(`--agent --controller http://${at.own}:81 --token ${token} --insecure`)
+    const { code, err } = await node.install(
+      `--agent --controller http://${at.own}:81 --token-file <(printf %s ${token}) --insecure`,
+    )
     expect(code).toBe(1)
     expect(err).toContain(`The controller at http://${at.own}:81 cannot be reached`)
     expect(await left(node)).toBe('/var/log/berth')
@@ -137,7 +139,9 @@ describe.skipIf(!possible)('install.sh for a controller and a node on two machin
   test('a controller without --insecure refuses a node on plain HTTP, says what to do, and keeps its token', async () => {
     const { id, token, command } = await enrolment()
     expect(command).not.toContain('--insecure')
-    const { code, err } = await node.install(`--agent --controller ${plain()} --token ${token} --insecure`)
+    const { code, err } = await node.install(
+      `--agent --controller ${plain()} --token-file <(printf %s ${token}) --insecure`,
+    )
     expect(code).toBe(1)
     expect(err).toContain('✗ Enrolment')
     expect(err).toContain('The controller refused: Nodes enroll over HTTPS only.')
@@ -154,7 +158,7 @@ describe.skipIf(!possible)('install.sh for a controller and a node on two machin
     // With the script alone: the program comes from the controller.
     await node.must('mv /opt/berth/berth /opt/kept')
     const { code, out, err } = await node.install(
-      `--agent --controller ${plain()} --token ${token} --insecure --name n1`,
+      `--agent --controller ${plain()} --token-file <(printf %s ${token}) --insecure --name n1`,
     )
     await node.must('mv /opt/kept /opt/berth/berth && cmp /opt/berth/berth /usr/local/bin/berth')
     expect(out).toContain(`✓ Program from ${plain()}: `)
@@ -169,7 +173,10 @@ describe.skipIf(!possible)('install.sh for a controller and a node on two machin
 
   test('run again, the node line changes nothing, with its used token or with none', async () => {
     const before = await untouched(node)
-    for (const line of [`--agent --controller ${plain()} --token ${token} --insecure --name n1`, '--agent']) {
+    for (const line of [
+      `--agent --controller ${plain()} --token-file <(printf %s ${token}) --insecure --name n1`,
+      '--agent',
+    ]) {
       const { code, out, err } = await node.install(line)
       expect([code, err]).toEqual([0, ''])
       expect(out).toMatch(/^✓ Service berth-agent: already running/m)
@@ -282,7 +289,7 @@ describe.skipIf(!possible)('install.sh for a controller and a node on two machin
   test('a new token for a node that is one already is refused in words', async () => {
     const { token } = await enrolment()
     const { code, err } = await node.install(
-      `--agent --controller https://berth.internal:443 --token ${token} --ca /root/lab-ca.crt`,
+      `--agent --controller https://berth.internal:443 --token-file <(printf %s ${token}) --ca /root/lab-ca.crt`,
     )
     expect(code).toBe(1)
     expect(err).toContain(`This machine is a node of https://${NAME} already, under the name n1`)
@@ -306,9 +313,11 @@ describe.skipIf(!possible)('install.sh for a controller and a node on two machin
   })
 
   test('a new node joins through Caddy: enrolment, signed WebSocket and its own address in the audit log', async () => {
-    const line = (await enrolment()).command.slice('sudo ./install.sh '.length)
-    expect(line).toMatch(new RegExp(`^--agent --controller https://${NAME} --token enr_\\S+$`))
-    const { code, err } = await node.install(`${line} --ca /root/lab-ca.crt --name n2`)
+    const { command } = await enrolment()
+    const shown = `^printf %s enr_\\S+ \\| sudo ./install.sh --agent --controller https://${NAME} --token-file -$`
+    expect(command).toMatch(new RegExp(shown))
+    const line = command.replace('| sudo ', '| ')
+    const { code, err } = await node.run(`cd /opt/berth && ${line} --ca /root/lab-ca.crt --name n2`)
     expect([code, err]).toEqual([0, ''])
     const it = (await nodes()).find((n) => n.name === 'n2')!
     nodeId = it.id

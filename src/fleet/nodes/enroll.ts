@@ -1,6 +1,6 @@
 import { Type as t } from 'typebox'
 import { BRIDGE_NAME } from '../../../agent/protocol/bounds.ts'
-import { commandLine } from '../../../agent/protocol/shell-quote.ts'
+import { commandLine, quoted } from '../../../agent/protocol/shell-quote.ts'
 import { ApiError } from '../../kernel/api/errors.ts'
 import {
   type AppContext,
@@ -40,13 +40,14 @@ function makeEnrollment({ tx, clock, config }: Pick<AppContext, 'clock' | 'confi
   return {
     id: made.id,
     token,
-    command: commandLine('sudo', [
+    // The token comes by standard input: what stands on a command line is readable by every user of the machine.
+    command: `printf %s ${quoted(token)} | ${commandLine('sudo', [
       './install.sh',
       '--agent',
-      ...['--controller', config.publicUrl, '--token', token],
+      ...['--controller', config.publicUrl, '--token-file', '-'],
       ...(made.bridge ? ['--bridge', made.bridge] : []),
       ...(config.publicUrl.startsWith('http:') && config.agentInsecure ? ['--insecure'] : []),
-    ]),
+    ])}`,
     expiresAt: iso(made.expiresAt),
   }
 }

@@ -117,8 +117,9 @@ export async function installation(settings: Env = {}) {
       const home = `${dir}/${name}`
       const { token } = await it.admin('nodes.enroll', { locationId, name })
       const { code, error } = await berth(
-        ['agent', 'enroll', '--controller', url, '--token', token, '--data-dir', home, ...args],
+        ['agent', 'enroll', '--controller', url, '--token-file', '-', '--data-dir', home, ...args],
         env,
+        token,
       )
       if (code) throw new Error(error)
       if (args.includes('--fake')) writeFileSync(`${home}/fake.json`, JSON.stringify(fake))
