@@ -67,7 +67,7 @@ describe('after a boot of the host', () => {
   })
 })
 
-test('the vms that ran are started after a restart of the container, in which the kernel keeps its boot id', async () => {
+test('the vms that ran are started after a container restarts, in which the kernel keeps its boot id', async () => {
   const { dir, host } = await hostWithVm()
   await hypervisorOf(host).powerOff()
   host.close()
@@ -101,7 +101,7 @@ describe('a vm whose process was killed', () => {
     }
   }
 
-  test('is started again at once, after 15 s and after 60 s, and then stays off until a command starts it', async () => {
+  test('is started again at once, after 15 s and 60 s, and then stays off until a command starts it', async () => {
     const vm = await supervised()
     vm.end('crashed')
     expect(await vm.after(0)).toBe('running')
@@ -157,7 +157,7 @@ describe('a vm whose process was killed', () => {
     expect(await vm.after(MINUTE)).not.toBe('running')
     expect(vm.told).toEqual([])
   })
-  test('whose guest shut it down stays off, also after a boot of the host; under always it is started again', async () => {
+  test('whose guest shut it down stays off, also after the host boots; under always it starts again', async () => {
     const vm = await supervised()
     vm.end('shutdown')
     expect(await vm.after(0)).toBe('stopped')

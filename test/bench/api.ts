@@ -119,12 +119,14 @@ async function drained(data: string): Promise<void> {
   db.close()
   if (before)
     say(
-      `  then ${before - left} jobs ended at ${round((before - left) / ((performance.now() - began) / 1000))}/s, with nothing else to do${left ? `; ${left} are left and go on` : ''}`,
+      `  then ${before - left} jobs ended at ${round((before - left) / ((performance.now() - began) / 1000))}/s, ` +
+        `with nothing else to do${left ? `; ${left} are left and go on` : ''}`,
     )
 }
 
 say(
-  `Product: ${program.words}\nClient: ${client}, on the same machine\nSeeding ${servers} servers, 500 customers, ${NODES} nodes …`,
+  `Product: ${program.words}\nClient: ${client}, on the same machine\nSeeding ${servers} servers, 500 customers, ` +
+    `${NODES} nodes …`,
 )
 const data = `${tempDir}/data`
 const seeded = seed(data, { servers, customers: 500, nodes: NODES, tokens: 400, freeAddresses: 200_000 })
@@ -198,7 +200,11 @@ async function run(
   first += result.requests + connections
   const cpuUs = ((cpuSeconds(side.pid) - cpu) / result.requests) * 1e6
   say(
-    `  ${name}, ${side.name}: ${round(result.perSecond)}/s, p50 ${ms(result.p50Ms)}, p99 ${ms(result.p99Ms)}, longest ${ms(result.maxMs)}${result.refused ? `, ${result.refused} REFUSED` : ''}${result.broken ? `, ${result.broken} BROKEN` : ''}`,
+    `  ${name}, ${side.name}: ${round(result.perSecond)}/s, p50 ${ms(result.p50Ms)}, p99 ${ms(result.p99Ms)}, ` +
+      'longest ' +
+      `${ms(result.maxMs)}${result.refused ? `, ${result.refused} REFUSED` : ''}${
+        result.broken ? `, ${result.broken} ` + 'BROKEN' : ''
+      }`,
   )
   return { ...result, cpuUs }
 }
@@ -265,7 +271,8 @@ async function mustAnswerAlike() {
 function stored() {
   const db = mark(data)
   const count = (name: string) => db.query<{ n: number }, []>(`SELECT count(*) AS n FROM ${name}`).get()!.n
-  const words = `The database holds ${count('servers')} servers, ${count('audit')} audit lines, ${count('events')} events.`
+  const words =
+    `The database holds ${count('servers')} servers, ${count('audit')} audit lines, ${count('events')} ` + 'events.'
   db.close()
   return words
 }

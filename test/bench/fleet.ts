@@ -16,7 +16,8 @@ const {
   steady,
   'per-address': perAddress,
 } = flags(
-  'Measures a fleet of agents: a restart of the controller, heartbeats, and pages meanwhile. --per-address is how many agents share one address; 0: all.',
+  'Measures a fleet of agents: a restart of the controller, heartbeats, and pages meanwhile. --per-address is ' +
+    'how many agents share one address; 0: all.',
   {
     agents: 500,
     servers: 30,

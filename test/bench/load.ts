@@ -43,7 +43,8 @@ export async function load(plan: Plan): Promise<Result> {
 /** LuaJIT inside wrk: one thread, so that numbers in bodies are unique. */
 const lua = `
 local function lines(file) local all = {} for line in io.lines(file) do all[#all + 1] = line end return all end
-local tokens, paths, bodies = lines(os.getenv('BENCH_TOKENS')), lines(os.getenv('BENCH_PATHS')), lines(os.getenv('BENCH_BODIES'))
+local tokens, paths = lines(os.getenv('BENCH_TOKENS')), lines(os.getenv('BENCH_PATHS'))
+local bodies = lines(os.getenv('BENCH_BODIES'))
 local n, method = tonumber(os.getenv('BENCH_FIRST')), os.getenv('BENCH_METHOD')
 request = function()
   n = n + 1
@@ -59,7 +60,8 @@ end
 done = function(summary, latency)
   local e = summary.errors
   io.write(string.format('{"requests":%d,"perSecond":%f,"p50Ms":%f,"p99Ms":%f,"maxMs":%f,"refused":%d,"broken":%d}\\n',
-    summary.requests, summary.requests / summary.duration * 1e6, latency:percentile(50) / 1000, latency:percentile(99) / 1000, latency.max / 1000,
+    summary.requests, summary.requests / summary.duration * 1e6, latency:percentile(50) / 1000,
+    latency:percentile(99) / 1000, latency.max / 1000,
     e.status, e.connect + e.read + e.write + e.timeout))
 end
 `

@@ -157,7 +157,8 @@ async function byHand(i: number): Promise<Taken> {
 
 function tell(way: string, i: number, { startedMs, bannerMs, loginMs }: Taken) {
   say(
-    `  ${way}: started ${seconds(startedMs / 1000)}, banner ${seconds(bannerMs / 1000)}, login ${seconds(loginMs / 1000)}${i ? '' : ' (not counted)'}`,
+    `  ${way}: started ${seconds(startedMs / 1000)}, banner ${seconds(bannerMs / 1000)}, login ` +
+      `${seconds(loginMs / 1000)}${i ? '' : ' (not counted)'}`,
   )
 }
 

@@ -22,66 +22,86 @@ for (const pragma of [
 ])
   db.run(`PRAGMA ${pragma}`)
 
-const status = `CASE WHEN w.lifecycle = 'terminated' THEN 'terminated' WHEN w.suspended_at IS NOT NULL THEN 'suspended' WHEN w.lifecycle <> 'active' THEN w.lifecycle
+const status = `CASE WHEN w.lifecycle = 'terminated' THEN 'terminated' WHEN w.suspended_at IS NOT NULL THEN 'suspended'
+  WHEN w.lifecycle <> 'active' THEN w.lifecycle
   WHEN w.power IN ('running', 'paused') THEN 'running' ELSE 'stopped' END`
-const select = `SELECT w.*, s.package_id, s.image_id, s.traffic_gb, s.port_mbps, s.protected, ${status} AS status, n.name AS node_name, o.name AS owner_name, o.email AS owner_email, p.name AS package_name, l.name AS location_name, i.name AS image_name,
-  (SELECT json_group_array(json_object('address', a.address, 'prefixLength', a.prefix_length, 'version', a.version, 'gateway', ap.gateway)) FROM addresses a JOIN pools ap ON ap.id = a.pool_id WHERE a.workload_id = w.id) AS addresses,
-  (SELECT json_object('id', j.id, 'kind', j.kind, 'progress', j.progress) FROM jobs j WHERE j.holds = w.id AND j.state IN ('queued', 'running', 'undoing')) AS job
-  FROM workloads w CROSS JOIN servers s ON s.id = w.id CROSS JOIN nodes n ON n.id = w.node_id CROSS JOIN accounts o ON o.id = w.owner_id
-  CROSS JOIN packages p ON p.id = s.package_id CROSS JOIN locations l ON l.id = w.location_id LEFT JOIN images i ON i.id = s.image_id`
+const select = `SELECT w.*, s.package_id, s.image_id, s.traffic_gb, s.port_mbps, s.protected, ${status} AS status,
+    n.name AS node_name, o.name AS owner_name, o.email AS owner_email, p.name AS package_name, l.name AS location_name,
+    i.name AS image_name,
+  (SELECT json_group_array(json_object('address', a.address, 'prefixLength', a.prefix_length, 'version', a.version,
+  'gateway', ap.gateway)) FROM addresses a JOIN pools ap ON ap.id = a.pool_id WHERE a.workload_id = w.id) AS addresses,
+  (SELECT json_object('id', j.id, 'kind', j.kind, 'progress', j.progress) FROM jobs j WHERE j.holds = w.id
+  AND j.state IN ('queued', 'running', 'undoing')) AS job
+  FROM workloads w CROSS JOIN servers s ON s.id = w.id CROSS JOIN nodes n ON n.id = w.node_id CROSS JOIN accounts o
+  ON o.id = w.owner_id
+  CROSS JOIN packages p ON p.id = s.package_id CROSS JOIN locations l ON l.id = w.location_id LEFT JOIN images i
+  ON i.id = s.image_id`
 const row = <R = Row>(sql: string) => db.prepare<R, any[]>(sql)
 const find = {
   token: row(
-    "SELECT t.id, t.name, t.scopes, a.id AS account, a.name AS account_name FROM tokens t JOIN accounts a ON a.id = t.account_id WHERE t.token_hash = +? AND t.revoked_at IS NULL AND a.kind = 'staff'",
+    'SELECT t.id, t.name, t.scopes, a.id AS account, a.name AS account_name FROM tokens t JOIN accounts a ON ' +
+      "a.id = t.account_id WHERE t.token_hash = +? AND t.revoked_at IS NULL AND a.kind = 'staff'",
   ),
   server: row(`${select} WHERE w.id = +?`),
   page: row(
-    "SELECT w.id, w.version FROM workloads w WHERE w.kind = 'server' AND w.terminated_at IS NULL ORDER BY w.id DESC LIMIT +?",
+    "SELECT w.id, w.version FROM workloads w WHERE w.kind = 'server' AND w.terminated_at IS NULL ORDER BY w.id " +
+      'DESC LIMIT +?',
   ),
   total: row<{ n: number }>("SELECT listed AS n FROM workload_counts WHERE kind = 'server'"),
   pageOfNode: row(
-    "SELECT w.id, w.version FROM workloads w WHERE w.kind = 'server' AND w.terminated_at IS NULL AND w.node_id = +? ORDER BY w.id DESC LIMIT +?",
+    "SELECT w.id, w.version FROM workloads w WHERE w.kind = 'server' AND w.terminated_at IS NULL AND w.node_id = " +
+      '+? ORDER BY w.id DESC LIMIT +?',
   ),
   totalOfNode: row<{ n: number }>(
     "SELECT count(*) AS n FROM workloads WHERE kind = 'server' AND terminated_at IS NULL AND node_id = +?",
   ),
   order:
-    row(`SELECT p.*, l.placement, o.name AS owner_name, o.email AS owner_email, o.external_id, l.name AS location_name FROM packages p, locations l, accounts o
+    row(`SELECT p.*, l.placement, o.name AS owner_name, o.email AS owner_email, o.external_id, l.name AS location_name
+      FROM packages p, locations l, accounts o
     WHERE p.id = ? AND l.id = ? AND o.id = ? AND p.archived = 0 AND l.open = 1 AND o.locked_at IS NULL`),
   image: row('SELECT * FROM images WHERE id = ? AND published = 1 AND removed_at IS NULL'),
   key: row('SELECT public_key FROM ssh_keys WHERE id = ? AND owner_id = ?'),
   number: row<{ n: number }>('SELECT max(number) + 1 AS n FROM workloads'),
   ipv4: row(
-    'SELECT a.id, a.address FROM pool_nodes pn JOIN addresses a INDEXED BY addresses_free ON a.pool_id = pn.pool_id WHERE pn.node_id = +? AND a.version = 4 AND a.workload_id IS NULL AND a.reserved_for IS NULL ORDER BY a.pool_id, a.place LIMIT 1',
+    'SELECT a.id, a.address FROM pool_nodes pn JOIN addresses a INDEXED BY addresses_free ON a.pool_id = ' +
+      'pn.pool_id WHERE pn.node_id = +? AND a.version = 4 AND a.workload_id IS NULL AND a.reserved_for IS NULL ' +
+      'ORDER BY a.pool_id, a.place LIMIT 1',
   ),
   ipv6: row(
-    'SELECT p.id, p.next_offset, (SELECT max(place) + 1 FROM addresses WHERE pool_id = p.id) AS place FROM pools p JOIN pool_nodes pn ON pn.pool_id = p.id WHERE pn.node_id = +? AND p.version = 6',
+    'SELECT p.id, p.next_offset, (SELECT max(place) + 1 FROM addresses WHERE pool_id = p.id) AS place FROM pools ' +
+      'p JOIN pool_nodes pn ON pn.pool_id = p.id WHERE pn.node_id = +? AND p.version = 6',
   ),
 }
 const put = {
   workload:
-    row(`INSERT INTO workloads (id, kind, number, owner_id, node_id, location_id, hostname, name, lifecycle, vcpus, memory_mb, disk_gb, mac, placement, created_at)
+    row(`INSERT INTO workloads (id, kind, number, owner_id, node_id, location_id, hostname, name, lifecycle, vcpus,
+      memory_mb, disk_gb, mac, placement, created_at)
     VALUES (?, 'server', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`),
   server: row(
-    "INSERT INTO servers (id, package_id, image_id, traffic_gb, port_mbps, pool, format) VALUES (?, ?, ?, ?, ?, ?, 'qcow2')",
+    'INSERT INTO servers (id, package_id, image_id, traffic_gb, port_mbps, pool, format) VALUES (?, ?, ?, ?, ?, ' +
+      "?, 'qcow2')",
   ),
   take: row('UPDATE addresses SET workload_id = ?, is_primary = 1 WHERE id = ?'),
   prefix: row(
-    'INSERT INTO addresses (id, pool_id, version, address, prefix_length, place, workload_id, is_primary) VALUES (?, ?, 6, ?, 64, ?, ?, 1)',
+    'INSERT INTO addresses (id, pool_id, version, address, prefix_length, place, workload_id, is_primary) VALUES ' +
+      '(?, ?, 6, ?, 64, ?, ?, 1)',
   ),
   offset: row('UPDATE pools SET next_offset = ? WHERE id = ?'),
   event: row("INSERT INTO events (id, type, created_at, customer_id, data) VALUES (?, 'server.created', ?, ?, ?)"),
-  job: row(`INSERT INTO jobs (id, kind, title, input, state, holds, node_id, subject_type, subject_id, lane, started_by_type, started_by_id, started_by_name, created_at, progress, step_n, step_of, tries)
+  job: row(`INSERT INTO jobs (id, kind, title, input, state, holds, node_id, subject_type, subject_id, lane,
+    started_by_type, started_by_id, started_by_name, created_at, progress, step_n, step_of, tries)
     VALUES (?, 'install', ?, ?, 'queued', ?, ?, 'server', ?, 'build', 'token', ?, ?, ?, 0, 0, 12, 0)`),
   audit: row(
-    "INSERT INTO audit (id, at, actor_id, actor_name, via, operation, target, from_address, request_id, result, details) VALUES (?, ?, ?, ?, ?, 'servers.create', ?, '127.0.0.1', ?, 'done', ?)",
+    'INSERT INTO audit (id, at, actor_id, actor_name, via, operation, target, from_address, request_id, result, ' +
+      "details) VALUES (?, ?, ?, ?, ?, 'servers.create', ?, '127.0.0.1', ?, 'done', ?)",
   ),
 }
 
 /** Memory that each node has left, kept in mind: a second process would need more, one does not. */
 const nodes = db
   .query<{ id: string; name: string; pool: string; free: number }, []>(
-    'SELECT n.id, n.name, n.pool, n.memory_mb - n.reserved_memory_mb - (SELECT coalesce(sum(memory_mb), 0) FROM workloads WHERE node_id = n.id AND released_at IS NULL) AS free FROM nodes n',
+    'SELECT n.id, n.name, n.pool, n.memory_mb - n.reserved_memory_mb - (SELECT coalesce(sum(memory_mb), 0) FROM ' +
+      'workloads WHERE node_id = n.id AND released_at IS NULL) AS free FROM nodes n',
   )
   .all()
 

@@ -342,7 +342,9 @@ describe('a start that cannot be', () => {
   test('beside one that runs on the same data is refused', async () => {
     expect(await ended(start({ PANEL_DATA_DIR: it.dir }))).toEqual({
       code: 1,
-      words: `already_running: A controller (process ${controller.pid}) is running on ${it.dir} already. Stop it, or set PANEL_DATA_DIR.`,
+      words:
+        `already_running: A controller (process ${controller.pid}) is running on ${it.dir} already. Stop it, ` +
+        'or set PANEL_DATA_DIR.',
     })
     expect((await fetch(`${it.url}/api/v1/status`)).status).toBe(200)
   })

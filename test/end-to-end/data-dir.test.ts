@@ -141,7 +141,8 @@ describe('the database under a running controller', () => {
     },
   }
   for (const [how, harm] of Object.entries(ways))
-    test(`${how} is noticed within 10 s: changes are refused, reads go on, and what was acknowledged is saved`, async () => {
+    test(`${how} is noticed within 10 s: changes are refused, reads go on, and what was acknowledged is ` +
+      'saved', async () => {
       const controller = await live.serve()
       const token = await live.staffToken()
       expect((await make(token, 'before')).status).toBe(201)

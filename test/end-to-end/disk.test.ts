@@ -1,6 +1,7 @@
 // S57: the disk of the data directory fills, fails and comes back under the compiled controller. Each disk is a real
-// file system: a tmpfs of 24 MB, and ext4 on a loop device whose own storage runs out, which answers fsync with EIO (the
-// device mapper, which could inject errors, is not in every kernel). Mounting needs root: without it the tests are skipped.
+// file system: a tmpfs of 24 MB, and ext4 on a loop device whose own storage runs out, which answers fsync with EIO
+// (the device mapper, which could inject errors, is not in every kernel). Mounting needs root: without it the tests are
+// skipped.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { closeSync, mkdirSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -94,7 +95,8 @@ for (const [what, make] of Object.entries(disks))
       disk.remove()
     })
 
-    test('loses no acknowledged change, refuses the others in words, answers reads, and jobs go on by themselves', async () => {
+    test('loses no acknowledged change, refuses the others in words, answers reads, and jobs go on by ' +
+      'themselves', async () => {
       let controller = await live.serve()
       const token = await live.staffToken()
       const location = (await live.admin('locations.create', { name: 'Lab' })).id
@@ -227,7 +229,9 @@ for (const [what, make] of Object.entries(disks))
     }, 60_000)
   })
 
-/** ext4 with a journal, on a loop device: after an error of the device it becomes read-only until it is mounted anew. */
+/**
+ * ext4 with a journal, on a loop device: after an error of the device it becomes read-only until it is mounted anew.
+ */
 function journaledDisk() {
   const backing = tmpfs()
   const image = `${backing.dir}/disk.img`

@@ -208,7 +208,8 @@ describe('a node that loses its power while the controller is down', () => {
     expect(await domain('domstate', stopped)).toBe('shut off')
   }, 60_000)
 
-  test('starts its guests again after a restart of the container that it lives in: the kernel keeps its boot id', async () => {
+  test('starts its guests again after a restart of the container that it lives in: the kernel keeps its boot ' +
+    'id', async () => {
     const before = await node.must('cat', '/proc/sys/kernel/random/boot_id')
     await node.cutPower()
     await node.boot({ keepsBootId: true })

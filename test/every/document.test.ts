@@ -48,7 +48,10 @@ const tables: Record<string, string> = {
     .map((list, i) => {
       const many = list.length > 6
       const words = list[0]!.endsWith('_not_found') ? '`…_not_found`' : 'whatever its state refuses'
-      return `${i + 1}. ${errors[list[0]!].status} ${many && errors[list[0]!].status !== 403 ? words : list.map((code) => `\`${code}\``).join(', ')}`
+      return (
+        `${i + 1}. ${errors[list[0]!].status} ` +
+        `${many && errors[list[0]!].status !== 403 ? words : list.map((code) => `\`${code}\``).join(', ')}`
+      )
     })
     .join('\n'),
   lists: table(
@@ -62,22 +65,28 @@ const tables: Record<string, string> = {
       ...statuses.map((status) => (states[status][action] === 'allowed' ? 'allowed' : `\`${states[status][action]}\``)),
     ]),
   ),
-  keys: `Calls that take one: ${operations.flatMap((op) => (op.idempotent ? [`\`${op.method} ${op.path}\``] : [])).join(', ')}.`,
+  keys:
+    'Calls that take one: ' +
+    `${operations.flatMap((op) => (op.idempotent ? [`\`${op.method} ${op.path}\``] : [])).join(', ')}.`,
 }
 
 describe('docs/api.md', () => {
-  test('has the tables that its lists make: run GOLDEN=write bun test test/every/document.test.ts after a change of a list', () => {
-    const written = Object.entries(tables).reduce(
-      (text, [name, table]) =>
-        text.replace(
-          new RegExp(`(<!-- ${name} -->\n)[\\s\\S]*?(<!-- /${name} -->)`),
-          (_, start, end) => `${start}${table}\n${end}`,
-        ),
-      readFileSync(file, 'utf8'),
-    )
-    golden('docs/api.md', written)
-    for (const table of Object.values(tables)) expect(written).toContain(table)
-  })
+  test(
+    'has the tables that its lists make: run GOLDEN=write bun test test/every/document.test.ts after a change ' +
+      'of a list',
+    () => {
+      const written = Object.entries(tables).reduce(
+        (text, [name, table]) =>
+          text.replace(
+            new RegExp(`(<!-- ${name} -->\n)[\\s\\S]*?(<!-- /${name} -->)`),
+            (_, start, end) => `${start}${table}\n${end}`,
+          ),
+        readFileSync(file, 'utf8'),
+      )
+      golden('docs/api.md', written)
+      for (const table of Object.values(tables)) expect(written).toContain(table)
+    },
+  )
   test('names no code, scope, path or preset that there is not', () => {
     const text = readFileSync(file, 'utf8').replace(/<!-- (\w+) -->[\s\S]*?<!-- \/\1 -->/g, '')
     const prose = text.replace(/```[\s\S]*?```/g, '')

@@ -431,7 +431,10 @@ const wordsOf = (op: Operation, c: Case, url: string) => {
     typeof c.body === 'string'
       ? JSON.stringify(cut(c.body, 400))
       : c.body && `${c.body.length} bytes ${c.body.slice(0, 60).toString()}`
-  return `${op.id} as ${c.kind} by ${c.by}: ${op.method} ${cut(url, 200)} ${cut(JSON.stringify(c.headers), 100)} ${body ?? ''}`
+  return (
+    `${op.id} as ${c.kind} by ${c.by}: ${op.method} ${cut(url, 200)} ${cut(JSON.stringify(c.headers), 100)} ` +
+    `${body ?? ''}`
+  )
 }
 
 /** With what is good for this one call. */
@@ -482,7 +485,8 @@ afterAll(() => {
   globalThis.fetch = realFetch
   const counts = [...seen].sort((a, b) => b[1] - a[1]).map(([code, n]) => `${code} ${n}`)
   console.log(
-    `fuzz: ${CASES} cases for each of ${operations.length} operations, seed ${SEED}; slowest ${slowest.ms.toFixed(0)} ms: ${slowest.words}`,
+    `fuzz: ${CASES} cases for each of ${operations.length} operations, seed ${SEED}; slowest ` +
+      `${slowest.ms.toFixed(0)} ms: ${slowest.words}`,
   )
   console.log(`fuzz: ${counts.join(', ')}`)
   const few = [...done].filter(([, n]) => n < 5).sort((a, b) => a[1] - b[1])
@@ -513,62 +517,66 @@ const neverDone: Readonly<Record<string, string>> = {
 const done = new Map<string, number>()
 const auditSize = (db: Database) => (db.query('SELECT count(*) AS n FROM audit').get() as { n: number }).n
 
-describe('whatever is sent, the answer is one from the table, says nothing of what was sent, and a refusal changes nothing', () => {
-  for (const op of operations)
-    test(op.id, async () => {
-      const p = await everything()
-      // A second connection: its data_version moves when, and only when, the panel has committed a change.
-      const watch = new Database(`${p.dir}/berth.db`, { readonly: true })
-      const version = () => (watch.query('PRAGMA data_version').get() as { data_version: number }).data_version
-      try {
-        const ids = everyId(p)
-        const codesOfOp = new Set<string>(codesOf(op))
-        const cases = fc.sample(casesOf(op, ids, targetsOf(p, op, ids), markedBody(p, op, ids)), {
-          numRuns: CASES,
-          seed: SEED,
-        })
-        let times = 0
-        for (const [n, c] of cases.entries()) {
-          // Signing out is an operation too; a clock that goes on by itself would note that the session was seen.
-          if (op.refuses?.includes('rate_limited')) p.turnClock(quarter)
-          refresh(p, op)
-          const prepared = madeRight(p, op, c, n)
-          const [before, lines] = [version(), auditSize(watch)]
-          const { response, text, ms, url, words } = await send(p, op, prepared)
-          if (ms > slowest.ms) slowest = { ms, words }
-          if (!response) throw new Error(`no answer within ${LIMIT_MS} ms: ${words}`)
-          await mustBeProper(op, { response, text, words, url, codesOfOp })
-          const noted = auditSize(watch) - lines
-          const isDone = response.status < 300 && leadsTo(op, url)
-          const replayed = response.headers.has('Idempotency-Replayed')
-          if (isDone) times++
-          // A sign-in that was refused is noted; of a change that succeeds there is one line, whatever it is.
-          const isRefusedSignIn =
-            op.authAttempt && /"(sign_in_failed|link_not_valid|setup_link_invalid|invitation_not_valid)"/.test(text)
-          const mayChange = isDone ? op.method !== 'GET' : isRefusedSignIn
-          // Waiting is noted once a minute, and a wrong password is one where it is changed, too.
-          const mayBeNoted = op.authAttempt && /"rate_limited"|is not your password/.test(text)
-          const changed = version() !== before
-          if (changed && !mayChange && !mayBeNoted)
-            throw new Error(`${response.status}, and something has changed: ${words}`)
-          if (mayChange && !replayed && noted !== 1)
-            throw new Error(`${noted} lines in the audit log: ${words}\n→ ${text.slice(0, 500)}`)
-          if (isDone && op.method !== 'GET') {
-            if (text.includes('"jobId"') || op.method === 'DELETE') await p.settle()
-            await renew(p, c.kind)
+describe(
+  'whatever is sent, the answer is one from the table, says nothing of what was sent, and a refusal changes ' +
+    'nothing',
+  () => {
+    for (const op of operations)
+      test(op.id, async () => {
+        const p = await everything()
+        // A second connection: its data_version moves when, and only when, the panel has committed a change.
+        const watch = new Database(`${p.dir}/berth.db`, { readonly: true })
+        const version = () => (watch.query('PRAGMA data_version').get() as { data_version: number }).data_version
+        try {
+          const ids = everyId(p)
+          const codesOfOp = new Set<string>(codesOf(op))
+          const cases = fc.sample(casesOf(op, ids, targetsOf(p, op, ids), markedBody(p, op, ids)), {
+            numRuns: CASES,
+            seed: SEED,
+          })
+          let times = 0
+          for (const [n, c] of cases.entries()) {
+            // Signing out is an operation too; a clock that goes on by itself would note that the session was seen.
+            if (op.refuses?.includes('rate_limited')) p.turnClock(quarter)
+            refresh(p, op)
+            const prepared = madeRight(p, op, c, n)
+            const [before, lines] = [version(), auditSize(watch)]
+            const { response, text, ms, url, words } = await send(p, op, prepared)
+            if (ms > slowest.ms) slowest = { ms, words }
+            if (!response) throw new Error(`no answer within ${LIMIT_MS} ms: ${words}`)
+            await mustBeProper(op, { response, text, words, url, codesOfOp })
+            const noted = auditSize(watch) - lines
+            const isDone = response.status < 300 && leadsTo(op, url)
+            const replayed = response.headers.has('Idempotency-Replayed')
+            if (isDone) times++
+            // A sign-in that was refused is noted; of a change that succeeds there is one line, whatever it is.
+            const isRefusedSignIn =
+              op.authAttempt && /"(sign_in_failed|link_not_valid|setup_link_invalid|invitation_not_valid)"/.test(text)
+            const mayChange = isDone ? op.method !== 'GET' : isRefusedSignIn
+            // Waiting is noted once a minute, and a wrong password is one where it is changed, too.
+            const mayBeNoted = op.authAttempt && /"rate_limited"|is not your password/.test(text)
+            const changed = version() !== before
+            if (changed && !mayChange && !mayBeNoted)
+              throw new Error(`${response.status}, and something has changed: ${words}`)
+            if (mayChange && !replayed && noted !== 1)
+              throw new Error(`${noted} lines in the audit log: ${words}\n→ ${text.slice(0, 500)}`)
+            if (isDone && op.method !== 'GET') {
+              if (text.includes('"jobId"') || op.method === 'DELETE') await p.settle()
+              await renew(p, c.kind)
+            }
           }
+          done.set(op.id, times)
+          expect(p.db.$client.query('PRAGMA foreign_key_check').all()).toEqual([])
+          expect({} as any).not.toHaveProperty('isAdmin')
+          // A quick run has too few cases to do everything.
+          if (!isQuick) expect([op.id, times > 0]).toEqual([op.id, !(op.id in neverDone)])
+        } finally {
+          watch.close()
+          p.close()
         }
-        done.set(op.id, times)
-        expect(p.db.$client.query('PRAGMA foreign_key_check').all()).toEqual([])
-        expect({} as any).not.toHaveProperty('isAdmin')
-        // A quick run has too few cases to do everything.
-        if (!isQuick) expect([op.id, times > 0]).toEqual([op.id, !(op.id in neverDone)])
-      } finally {
-        watch.close()
-        p.close()
-      }
-    }, 120_000)
-})
+      }, 120_000)
+  },
+)
 
 /** Signs people in again whom a successful call has signed out. */
 async function renew(p: Everything, kind: Case['kind']) {

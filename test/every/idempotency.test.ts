@@ -67,20 +67,23 @@ describe('an operation that honours Idempotency-Key', () => {
       expect([again.status, bytes(again), replayed(again)]).toEqual([first.status, bytes(first), 'true'])
       expect(p.fingerprint()).toBe(after)
     })
-    test(`${op.id}: sent four times at once with one key, one does it and the others answer what it answered`, async () => {
-      using p = await inEveryState()
-      const [noted, started] = [done(p, op), jobs(p)]
-      let all: Reply[] = []
-      await sent(p, op, async (path, body) => {
-        all = await Promise.all([1, 2, 3, 4].map(() => p.call(p.people[callerOf(op)], op.method, path, body, key)))
-        return all[0]!
-      })
-      await p.settle()
-      expect(new Set(all.map(bytes)).size).toBe(1)
-      expect(all.map(replayed).filter((r) => r === 'true').length).toBe(3)
-      expect(done(p, op)).toBe(noted + 1)
-      expect(jobs(p) - started).toBe(all[0]!.body.jobId ? 1 : 0)
-    })
+    test(
+      `${op.id}: sent four times at once with one key, one does it and the others answer what it ` + 'answered',
+      async () => {
+        using p = await inEveryState()
+        const [noted, started] = [done(p, op), jobs(p)]
+        let all: Reply[] = []
+        await sent(p, op, async (path, body) => {
+          all = await Promise.all([1, 2, 3, 4].map(() => p.call(p.people[callerOf(op)], op.method, path, body, key)))
+          return all[0]!
+        })
+        await p.settle()
+        expect(new Set(all.map(bytes)).size).toBe(1)
+        expect(all.map(replayed).filter((r) => r === 'true').length).toBe(3)
+        expect(done(p, op)).toBe(noted + 1)
+        expect(jobs(p) - started).toBe(all[0]!.body.jobId ? 1 : 0)
+      },
+    )
   }
 })
 

@@ -330,25 +330,30 @@ const neverRemoved: Readonly<Record<string, string>> = {
 }
 const asOwners = ['customer', 'sibling', 'foreign', 'reseller'] as const
 
-test('everything that an operation is on has things to be tested with: own, a sibling’s, another reseller’s, and one that was removed', () => {
-  const lacking: string[] = []
-  for (const name of new Set(onThings.map((op) => op.on!.name))) {
-    const all = things[name] ?? []
-    if (!all.some((t) => !t.never)) lacking.push(`${name}: any`)
-    if (!(name in neverRemoved) && !all.some((t) => t.removed || t.gone)) lacking.push(`${name}: one that was removed`)
-    if (name === 'reseller') continue // there are two, and nobody else's
-    // Of memberships, those of the members: another's is a sibling's too.
-    const owners =
-      name === 'membership'
-        ? (['reseller', 'viewer', 'manager', 'rival'] as const)
-        : addedThings.has(name)
-          ? customers
-          : asOwners
-    if (all.some((t) => t.of))
-      for (const of of owners) if (!all.some((t) => t.of === of && !t.removed)) lacking.push(`${name}: of ${of}`)
-  }
-  expect(lacking).toEqual([])
-})
+test(
+  'everything that an operation is on has things to be tested with: own, a sibling’s, another reseller’s, and ' +
+    'one that was removed',
+  () => {
+    const lacking: string[] = []
+    for (const name of new Set(onThings.map((op) => op.on!.name))) {
+      const all = things[name] ?? []
+      if (!all.some((t) => !t.never)) lacking.push(`${name}: any`)
+      if (!(name in neverRemoved) && !all.some((t) => t.removed || t.gone))
+        lacking.push(`${name}: one that was removed`)
+      if (name === 'reseller') continue // there are two, and nobody else's
+      // Of memberships, those of the members: another's is a sibling's too.
+      const owners =
+        name === 'membership'
+          ? (['reseller', 'viewer', 'manager', 'rival'] as const)
+          : addedThings.has(name)
+            ? customers
+            : asOwners
+      if (all.some((t) => t.of))
+        for (const of of owners) if (!all.some((t) => t.of === of && !t.removed)) lacking.push(`${name}: of ${of}`)
+    }
+    expect(lacking).toEqual([])
+  },
+)
 
 for (const by of ['session', 'token'] as const)
   describe(`everybody, by ${by}`, () => {

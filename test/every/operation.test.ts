@@ -281,35 +281,38 @@ describe('S50: what decides where credentials and links go', () => {
       'sign-in-provider.set',
     ]))
   for (const op of ownerOnly)
-    test(`${op.id} is refused to every token, to staff who are no owners, and to an owner who did not confirm`, async () => {
-      const [owner, staff, helper] = [p.staff(), p.staff(allPermissions), p.staff()]
-      const late = p.signIn(owner.id)
-      p.db.$client.run('UPDATE sessions SET confirmed_at = confirmed_at - 660000 WHERE token_hash = ?', [
-        digest(late.cookie!),
-      ])
-      const { headers } = await p.call(helper, 'POST', `/customers/${p.customer.id}/support-session`, {
-        reason: 'Help',
-      })
-      const { csrf } = p.db.$client
-        .query<{ csrf: string }, [string]>('SELECT csrf FROM sessions WHERE account_id = ?')
-        .get(helper.id)!
-      const inSupport = { cookie: headers.get('Set-Cookie')!.split(/[=;]/)[1]!, csrf }
-      const roles = allPermissions.map((permission) => p.staff([permission]))
-      const tokens = [owner, staff, ...Object.values(stranger)].map(({ id }) => p.token(id))
-      const narrow = [...allScopes].map((scope) => p.token(owner.id, [scope]))
-      const before = p.fingerprint(['tokens'])
-      const code = async (who: Who) => (await send(op, who)).body.error?.code
-      for (const token of [...tokens, ...narrow]) expect(await code(token)).toBe('token_not_allowed')
-      for (const who of [staff, ...roles, stranger.reseller, stranger.customer])
-        expect(await code(who)).toBe('forbidden')
-      expect(await code(inSupport)).toBe('support_session')
-      expect(await code(late)).toBe('confirmation_required')
-      expect(p.fingerprint(['tokens'])).toBe(before)
-      const document: any = openapi(product, { version: '0', root: '/' })
-      expect(document.paths[op.path][op.method.toLowerCase()].description).toContain(
-        'Only an owner. A person who is signed in, not a token.',
-      )
-    })
+    test(
+      `${op.id} is refused to every token, to staff who are no owners, and to an owner who did not ` + 'confirm',
+      async () => {
+        const [owner, staff, helper] = [p.staff(), p.staff(allPermissions), p.staff()]
+        const late = p.signIn(owner.id)
+        p.db.$client.run('UPDATE sessions SET confirmed_at = confirmed_at - 660000 WHERE token_hash = ?', [
+          digest(late.cookie!),
+        ])
+        const { headers } = await p.call(helper, 'POST', `/customers/${p.customer.id}/support-session`, {
+          reason: 'Help',
+        })
+        const { csrf } = p.db.$client
+          .query<{ csrf: string }, [string]>('SELECT csrf FROM sessions WHERE account_id = ?')
+          .get(helper.id)!
+        const inSupport = { cookie: headers.get('Set-Cookie')!.split(/[=;]/)[1]!, csrf }
+        const roles = allPermissions.map((permission) => p.staff([permission]))
+        const tokens = [owner, staff, ...Object.values(stranger)].map(({ id }) => p.token(id))
+        const narrow = [...allScopes].map((scope) => p.token(owner.id, [scope]))
+        const before = p.fingerprint(['tokens'])
+        const code = async (who: Who) => (await send(op, who)).body.error?.code
+        for (const token of [...tokens, ...narrow]) expect(await code(token)).toBe('token_not_allowed')
+        for (const who of [staff, ...roles, stranger.reseller, stranger.customer])
+          expect(await code(who)).toBe('forbidden')
+        expect(await code(inSupport)).toBe('support_session')
+        expect(await code(late)).toBe('confirmation_required')
+        expect(p.fingerprint(['tokens'])).toBe(before)
+        const document: any = openapi(product, { version: '0', root: '/' })
+        expect(document.paths[op.path][op.method.toLowerCase()].description).toContain(
+          'Only an owner. A person who is signed in, not a token.',
+        )
+      },
+    )
 })
 
 describe('what only who runs the controller may do', () => {

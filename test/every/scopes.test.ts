@@ -72,7 +72,10 @@ for (const kind of accountKinds)
 
 test('S23: the search finds a token what its scopes open, and work on a node only for who sees nodes', async () => {
   p.db.$client.run(
-    "INSERT INTO jobs (id, title, kind, input, state, lane, node_id, started_by_type, started_by_id, started_by_name, created_at, finished_at, progress, step_n, step_of, tries) SELECT 'job_ofnode', 'Install a bridge', kind, input, state, lane, node_id, started_by_type, started_by_id, started_by_name, created_at, finished_at, progress, step_n, step_of, tries FROM jobs LIMIT 1",
+    'INSERT INTO jobs (id, title, kind, input, state, lane, node_id, started_by_type, started_by_id, ' +
+      "started_by_name, created_at, finished_at, progress, step_n, step_of, tries) SELECT 'job_ofnode', 'Install " +
+      "a bridge', kind, input, state, lane, node_id, started_by_type, started_by_id, started_by_name, " +
+      'created_at, finished_at, progress, step_n, step_of, tries FROM jobs LIMIT 1',
   )
   const asked = async (scopes: Scope[]) => {
     const token = p.token(p.people.staff.id, ['account:read', ...scopes])

@@ -14,7 +14,9 @@ const install = (flags: string) => machine.install(flags)
 
 /** Waits for SSH at the guest and runs a command there. */
 async function guest(address: string, command: string, limitSeconds = 90): Promise<string> {
-  const ssh = `ssh -o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null -o LogLevel=ERROR -o ConnectTimeout=2 -o BatchMode=yes root@${address} ${command}`
+  const ssh =
+    'ssh -o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null -o LogLevel=ERROR -o ' +
+    `ConnectTimeout=2 -o BatchMode=yes root@${address} ${command}`
   const until = Date.now() + limitSeconds * 1000
   for (;;) {
     const { code, out, err } = await inside(ssh)
@@ -30,7 +32,8 @@ const state = async () => (await inside('virsh list --all; tail -n 20 /var/log/b
 /** Files, identity and processes that a second run must leave alone. */
 const untouched = () =>
   mustInside(`sha256sum /usr/local/bin/berth /etc/berth/* /usr/local/lib/berth/* /var/lib/berth-agent/agent.json
-    for p in /proc/[0-9]*; do case $(readlink $p/exe) in */berth | */libvirtd | */qemu*) echo "$p $(readlink $p/exe)";; esac; done`)
+    for p in /proc/[0-9]*; do
+      case $(readlink $p/exe) in */berth | */libvirtd | */qemu*) echo "$p $(readlink $p/exe)";; esac; done`)
 
 // Debian 12 always, Debian 13 in the long run.
 describe.skipIf(!possible).each(process.env['BERTH_LONG'] ? ['bookworm', 'trixie'] : ['bookworm'])(
@@ -120,7 +123,8 @@ describe.skipIf(!possible).each(process.env['BERTH_LONG'] ? ['bookworm', 'trixie
 
     test('a changed program is put in place and started, and the guest goes on', async () => {
       await mustInside(
-        'printf \'\\n// changed\\n\' >>/opt/berth/src/main.ts; sed -i \'s/"version": ".*"/"version": "9.9.9"/\' /opt/berth/package.json',
+        'printf \'\\n// changed\\n\' >>/opt/berth/src/main.ts; sed -i \'s/"version": ".*"/"version": "9.9.9"/\' ' +
+          '/opt/berth/package.json',
       )
       const upgraded = await install('--all-in-one')
       expect(upgraded.err).toBe('')
@@ -132,7 +136,8 @@ describe.skipIf(!possible).each(process.env['BERTH_LONG'] ? ['bookworm', 'trixie
 
     test('a killed controller and agent come back by themselves, and the guest does not notice', async () => {
       await mustInside(
-        'for p in /proc/[0-9]*; do case $(readlink $p/exe) in */berth) kill -9 $(basename $p);; esac; done; sleep 4; /usr/local/lib/berth/services status',
+        'for p in /proc/[0-9]*; do case $(readlink $p/exe) in */berth) kill -9 $(basename $p);; esac; done; ' +
+          'sleep 4; /usr/local/lib/berth/services status',
       )
       const panel = /Panel +(\S+)/.exec(first.out)?.[1] ?? ''
       expect((await fetch(`${panel}/api/v1/status`)).status).toBe(200)
@@ -151,7 +156,8 @@ describe.skipIf(!possible).each(process.env['BERTH_LONG'] ? ['bookworm', 'trixie
       const file = await mustInside('ls /var/backups/berth-*.db')
       expect(await mustInside(restore!.replace(/\/var\/backups\S+/, file))).toContain('Restored.')
       await mustInside(
-        '/usr/local/lib/berth/services start berth; for i in $(seq 50); do curl -fsS 127.0.0.1:8080/api/v1/status && break; sleep 0.2; done',
+        '/usr/local/lib/berth/services start berth; for i in $(seq 50); do curl -fsS ' +
+          '127.0.0.1:8080/api/v1/status && break; sleep 0.2; done',
       )
       expect(await mustInside("stat -c '%U %a' /var/lib/berth/berth.db /var/lib/berth/secret.key")).toBe(
         'berth 600\nberth 600',
@@ -189,7 +195,8 @@ describe.skipIf(!possible).each(process.env['BERTH_LONG'] ? ['bookworm', 'trixie
     test('--uninstall --purge --force leaves nothing', async () => {
       expect((await install('--uninstall --purge --force')).code).toBe(0)
       const left =
-        'ls -d /usr/local/bin/berth /usr/local/lib/berth /etc/berth /var/lib/berth /var/lib/berth-agent /var/log/berth /sys/class/net/berthbr0 2>/dev/null; nft list tables; getent passwd berth; true'
+        'ls -d /usr/local/bin/berth /usr/local/lib/berth /etc/berth /var/lib/berth /var/lib/berth-agent ' +
+        '/var/log/berth /sys/class/net/berthbr0 2>/dev/null; nft list tables; getent passwd berth; true'
       expect(await mustInside(left)).toBe('')
     })
   },

@@ -47,7 +47,8 @@ export class CleanMachine {
   /** The checkout, as a clone of it would be. */
   bringCheckout = () =>
     this.fill(
-      `cd ${checkout} && git ls-files -co --exclude-standard -z | xargs -0 ls -d 2>/dev/null | tar -c -T - | tar -x -C "$1"`,
+      `cd ${checkout} && git ls-files -co --exclude-standard -z | xargs -0 ls -d 2>/dev/null | tar -c -T - | tar ` +
+        '-x -C "$1"',
     )
   /** A release: install.sh and the program beside it. */
   bringRelease = (program: string) => this.fill(`cp ${checkout}/install.sh ${program} "$1"`)

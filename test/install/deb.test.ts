@@ -44,7 +44,8 @@ describe.skipIf(!possible || !Bun.which('dpkg-deb'))('the Debian package', () =>
 
   test('keeps the operator’s settings when it is installed again', async () => {
     await must(
-      `echo 'PANEL_LISTEN="127.0.0.1:9000"' >/etc/berth/controller.local.env; sed -i s/8080/8081/ /etc/berth/controller.env`,
+      `echo 'PANEL_LISTEN="127.0.0.1:9000"' >/etc/berth/controller.local.env; sed -i s/8080/8081/ ` +
+        '/etc/berth/controller.env',
     )
     expect(await must('dpkg -i /opt/berth/berth_*.deb')).not.toContain('Set PANEL_PUBLIC_URL')
     expect(await must('cat /etc/berth/controller.env')).toContain('8081')

@@ -45,7 +45,8 @@ describe.skipIf(!possible)('install.sh for a controller and a node on two machin
   const admin = async (words: string, machine = panel) =>
     JSON.parse(
       await machine.must(
-        `set -a; . /etc/berth/controller.env; cd /; exec setpriv --reuid=berth --regid=berth --init-groups berth admin ${words}`,
+        'set -a; . /etc/berth/controller.env; cd /; exec setpriv --reuid=berth --regid=berth --init-groups berth ' +
+          `admin ${words}`,
       ),
     )
   const enrolment = async () => {
@@ -65,7 +66,8 @@ describe.skipIf(!possible)('install.sh for a controller and a node on two machin
       if (all.find((n) => n.id === id)?.connected === is) return
       if (Date.now() > until)
         throw new Error(
-          `${id} is not ${is ? '' : 'dis'}connected: ${JSON.stringify(all)}\n${(await node.run('tail -n 20 /var/log/berth/berth-agent.log')).out}`,
+          `${id} is not ${is ? '' : 'dis'}connected: ` +
+            `${JSON.stringify(all)}\n${(await node.run('tail -n 20 /var/log/berth/berth-agent.log')).out}`,
         )
       await Bun.sleep(200)
     }
@@ -100,12 +102,15 @@ describe.skipIf(!possible)('install.sh for a controller and a node on two machin
 
   /** Files and process ids that a second run must leave alone. */
   const untouched = (machine: CleanMachine) =>
-    machine.must(`find /etc/berth /etc/caddy /usr/local/lib/berth /usr/local/bin/berth /var/lib/berth-agent/agent.json /var/lib/berth-agent/node.key -type f 2>/dev/null | sort | xargs sha256sum
-      for p in /proc/[0-9]*; do case $(readlink $p/exe) in */berth | */caddy | */libvirtd) echo "$p $(readlink $p/exe)";; esac; done`)
+    machine.must(`find /etc/berth /etc/caddy /usr/local/lib/berth /usr/local/bin/berth \\
+        /var/lib/berth-agent/agent.json /var/lib/berth-agent/node.key -type f 2>/dev/null | sort | xargs sha256sum
+      for p in /proc/[0-9]*; do
+        case $(readlink $p/exe) in */berth | */caddy | */libvirtd) echo "$p $(readlink $p/exe)";; esac; done`)
   /** Files that an uninstallation leaves behind. */
   const left = (machine: CleanMachine) =>
     machine.must(
-      'ls -d /usr/local/bin/berth /usr/local/lib/berth /etc/berth /var/lib/berth /var/lib/berth-agent /var/log/berth /sys/class/net/berthbr0 2>/dev/null; (nft list tables; getent passwd berth) 2>/dev/null; true',
+      'ls -d /usr/local/bin/berth /usr/local/lib/berth /etc/berth /var/lib/berth /var/lib/berth-agent ' +
+        '/var/log/berth /sys/class/net/berthbr0 2>/dev/null; (nft list tables; getent passwd berth) 2>/dev/null; true',
     )
 
   // ---------------------------------------------------------------- a lab on plain HTTP
@@ -136,7 +141,7 @@ describe.skipIf(!possible)('install.sh for a controller and a node on two machin
     expect(await left(node)).toBe('/var/log/berth')
   })
 
-  test('a controller without --insecure refuses a node on plain HTTP, says what to do, and keeps its token', async () => {
+  test('a controller without --insecure refuses a node on plain HTTP, says what to do, keeps its token', async () => {
     const { id, token, command } = await enrolment()
     expect(command).not.toContain('--insecure')
     const { code, err } = await node.install(
@@ -187,43 +192,50 @@ describe.skipIf(!possible)('install.sh for a controller and a node on two machin
   })
 
   // ---------------------------------------------------------------- the same controller, under a name
-  test('--domain puts Caddy in front: its configuration is valid, the panel says https and hides its own port', async () => {
-    const named = await panel.install(`--controller --domain ${NAME}`)
-    expect([named.code, named.err]).toEqual([0, ''])
-    expect(named.out).toMatch(/^✓ Caddy for berth\.internal, certificate of its own authority/m)
-    expect(named.out).toContain(`  Panel          https://${NAME}\n`)
-    expect(named.out).not.toContain('plain HTTP')
-    expect(named.out).toContain('/etc/berth/lab-ca.crt')
-    await panel.must(
-      'setpriv --reuid=caddy --regid=caddy --init-groups env HOME=/var/lib/caddy caddy validate --config /etc/caddy/Caddyfile --adapter caddyfile',
-    )
-    const settings = await panel.must('cat /etc/berth/controller.env')
-    expect(settings).toContain(`PANEL_PUBLIC_URL="https://${NAME}"`)
-    expect(settings).toContain('PANEL_TRUSTED_PROXIES="127.0.0.1/32,::1/128"')
-    expect(settings).toContain('PANEL_LISTEN="127.0.0.1:8080"')
-    expect(settings).not.toContain('PANEL_AGENT_INSECURE')
-    expect((await curl(`${plain()}/login`)).code).toBe(7)
-    expect(await panel.must('/usr/local/lib/berth/services status berth caddy')).toBe('berth runs\ncaddy runs')
-  })
+  test(
+    '--domain puts Caddy in front: its configuration is valid, the panel says https and hides its own ' + 'port',
+    async () => {
+      const named = await panel.install(`--controller --domain ${NAME}`)
+      expect([named.code, named.err]).toEqual([0, ''])
+      expect(named.out).toMatch(/^✓ Caddy for berth\.internal, certificate of its own authority/m)
+      expect(named.out).toContain(`  Panel          https://${NAME}\n`)
+      expect(named.out).not.toContain('plain HTTP')
+      expect(named.out).toContain('/etc/berth/lab-ca.crt')
+      await panel.must(
+        'setpriv --reuid=caddy --regid=caddy --init-groups env HOME=/var/lib/caddy caddy validate --config ' +
+          '/etc/caddy/Caddyfile --adapter caddyfile',
+      )
+      const settings = await panel.must('cat /etc/berth/controller.env')
+      expect(settings).toContain(`PANEL_PUBLIC_URL="https://${NAME}"`)
+      expect(settings).toContain('PANEL_TRUSTED_PROXIES="127.0.0.1/32,::1/128"')
+      expect(settings).toContain('PANEL_LISTEN="127.0.0.1:8080"')
+      expect(settings).not.toContain('PANEL_AGENT_INSECURE')
+      expect((await curl(`${plain()}/login`)).code).toBe(7)
+      expect(await panel.must('/usr/local/lib/berth/services status berth caddy')).toBe('berth runs\ncaddy runs')
+    },
+  )
 
-  test('the sign-in page comes over HTTPS, under a certificate of that authority, with each security header once', async () => {
-    const { code, out } = await curl(...trusting(), '-i', `https://${NAME}/login`)
-    expect(code).toBe(0)
-    expect(out).toContain('<title>Sign in')
-    const names = out
-      .slice(0, out.indexOf('\r\n\r\n'))
-      .split('\r\n')
-      .map((line) => line.split(':')[0]!.toLowerCase())
-    for (const header of [
-      'strict-transport-security',
-      'content-security-policy',
-      'x-content-type-options',
-      'referrer-policy',
-      'permissions-policy',
-    ])
-      expect([header, names.filter((n) => n === header).length]).toEqual([header, 1])
-    expect((await curl(`https://${NAME}/login`)).code).toBe(60)
-  })
+  test(
+    'the sign-in page comes over HTTPS, under a certificate of that authority, with each security header ' + 'once',
+    async () => {
+      const { code, out } = await curl(...trusting(), '-i', `https://${NAME}/login`)
+      expect(code).toBe(0)
+      expect(out).toContain('<title>Sign in')
+      const names = out
+        .slice(0, out.indexOf('\r\n\r\n'))
+        .split('\r\n')
+        .map((line) => line.split(':')[0]!.toLowerCase())
+      for (const header of [
+        'strict-transport-security',
+        'content-security-policy',
+        'x-content-type-options',
+        'referrer-policy',
+        'permissions-policy',
+      ])
+        expect([header, names.filter((n) => n === header).length]).toEqual([header, 1])
+      expect((await curl(`https://${NAME}/login`)).code).toBe(60)
+    },
+  )
 
   test('plain HTTP leads to HTTPS', async () => {
     const { out } = await curl(
@@ -261,30 +273,35 @@ describe.skipIf(!possible)('install.sh for a controller and a node on two machin
     ).toBe('429')
     // Somebody else is not behind the same limit.
     const elsewhere = await node.must(
-      `curl -sS -k -o /dev/null -w '%{http_code}' -H 'Content-Type: application/json' -d '{"email":"somebody@example.com","password":"wrong"}' https://${NAME}/api/v1/sessions`,
+      `curl -sS -k -o /dev/null -w '%{http_code}' -H 'Content-Type: application/json' -d ` +
+        `'{"email":"somebody@example.com","password":"wrong"}' https://${NAME}/api/v1/sessions`,
     )
     expect(elsewhere).toBe('401')
     expect((await lastLine('sessions.create')).from).toBe(nodeAddress)
   })
 
-  test('a node does not trust the certificate until it is given the authority; then the same node is connected over HTTPS', async () => {
-    const redirected = await node.install(`--agent --controller http://${NAME} --insecure`)
-    expect(redirected.err).toContain(`Use --controller https://${NAME}`)
-    const before = await untouched(node)
-    const refused = await node.install(`--agent --controller https://${NAME}`)
-    expect(refused.code).toBe(1)
-    expect(refused.err).toContain(`The certificate of https://${NAME} is not trusted here`)
-    expect(refused.err).toContain('add --ca lab-ca.crt')
-    expect(await untouched(node)).toBe(before)
-    await connected(nodeId, false)
-    await spawn(['cp', join(panel.dir, 'root/etc/berth/lab-ca.crt'), join(node.dir, 'root/root/lab-ca.crt')])
-    const moved = await node.install(`--agent --controller https://${NAME} --ca /root/lab-ca.crt`)
-    expect([moved.code, moved.err]).toEqual([0, ''])
-    expect(moved.out).toMatch(/^✓ Service berth-agent: started anew/m)
-    await connected(nodeId)
-    expect(await node.must('cat /etc/berth/agent.env')).not.toContain('PANEL_AGENT_INSECURE')
-    expect(await node.must('ss -Htn state established')).toContain(`${at.own}:443`)
-  })
+  test(
+    'a node does not trust the certificate until it is given the authority; then the same node is connected ' +
+      'over HTTPS',
+    async () => {
+      const redirected = await node.install(`--agent --controller http://${NAME} --insecure`)
+      expect(redirected.err).toContain(`Use --controller https://${NAME}`)
+      const before = await untouched(node)
+      const refused = await node.install(`--agent --controller https://${NAME}`)
+      expect(refused.code).toBe(1)
+      expect(refused.err).toContain(`The certificate of https://${NAME} is not trusted here`)
+      expect(refused.err).toContain('add --ca lab-ca.crt')
+      expect(await untouched(node)).toBe(before)
+      await connected(nodeId, false)
+      await spawn(['cp', join(panel.dir, 'root/etc/berth/lab-ca.crt'), join(node.dir, 'root/root/lab-ca.crt')])
+      const moved = await node.install(`--agent --controller https://${NAME} --ca /root/lab-ca.crt`)
+      expect([moved.code, moved.err]).toEqual([0, ''])
+      expect(moved.out).toMatch(/^✓ Service berth-agent: started anew/m)
+      await connected(nodeId)
+      expect(await node.must('cat /etc/berth/agent.env')).not.toContain('PANEL_AGENT_INSECURE')
+      expect(await node.must('ss -Htn state established')).toContain(`${at.own}:443`)
+    },
+  )
 
   test('a new token for a node that is one already is refused in words', async () => {
     const { token } = await enrolment()
@@ -396,7 +413,9 @@ describe.skipIf(!possible)('install.sh for a controller and a node on two machin
 
   test('a web server that is there already is named', async () => {
     await panel.must(
-      'setsid --fork perl -MIO::Socket::INET -e \'$s = IO::Socket::INET->new(LocalPort => 443, Listen => 5) or die; open P, ">/tmp/taker"; print P $$; close P; sleep 600\' </dev/null >/dev/null 2>&1; until [ -s /tmp/taker ]; do sleep 0.1; done',
+      "setsid --fork perl -MIO::Socket::INET -e '$s = IO::Socket::INET->new(LocalPort => 443, Listen => 5) or " +
+        'die; open P, ">/tmp/taker"; print P $$; close P; sleep 600\' </dev/null >/dev/null 2>&1; until [ -s ' +
+        '/tmp/taker ]; do sleep 0.1; done',
     )
     const { code, err } = await panel.install(`--controller --domain ${NAME}`)
     await panel.must('kill $(cat /tmp/taker); rm /tmp/taker')
@@ -432,31 +451,34 @@ describe.skipIf(!possible)('install.sh for a controller and a node on two machin
   })
 
   // ---------------------------------------------------------------- both on one machine, under a name
-  test('--all-in-one goes from plain HTTP to --domain with its own node connected, and run again nothing changes', async () => {
-    expect((await node.install('--uninstall --purge')).code).toBe(0)
-    const lab = await node.install('--all-in-one --no-first-guest')
-    expect([lab.code, lab.err]).toEqual([0, ''])
-    const [it] = await nodes(node)
-    await connected(it!.id, true, node)
-    const named = await node.install(`--all-in-one --no-first-guest --domain ${NAME}`)
-    expect([named.code, named.err]).toEqual([0, ''])
-    const before = await untouched(node)
-    const again = await node.install(`--all-in-one --no-first-guest --domain ${NAME}`)
-    expect([again.code, again.err]).toEqual([0, ''])
-    expect(await untouched(node)).toBe(before)
-    await connected(it!.id, true, node)
-    expect(await nodes(node)).toHaveLength(1)
-    expect((await spawn(['curl', '-sS', `http://${nodeAddress}:8080/login`])).code).toBe(7)
-    const signIn = [
-      '--cacert',
-      join(node.dir, 'root/etc/berth/lab-ca.crt'),
-      '--resolve',
-      `${NAME}:443:${nodeAddress}`,
-      `https://${NAME}/login`,
-    ]
-    expect((await spawn(['curl', '-sS', ...signIn])).out).toContain('<title>Sign in')
-    expect((await node.install('--uninstall --purge')).code).toBe(0)
-    expect(await left(node)).toBe('')
-    expect(await node.must('ls /etc/caddy')).toBe('Caddyfile')
-  })
+  test(
+    '--all-in-one goes from plain HTTP to --domain with its own node connected, and run again nothing ' + 'changes',
+    async () => {
+      expect((await node.install('--uninstall --purge')).code).toBe(0)
+      const lab = await node.install('--all-in-one --no-first-guest')
+      expect([lab.code, lab.err]).toEqual([0, ''])
+      const [it] = await nodes(node)
+      await connected(it!.id, true, node)
+      const named = await node.install(`--all-in-one --no-first-guest --domain ${NAME}`)
+      expect([named.code, named.err]).toEqual([0, ''])
+      const before = await untouched(node)
+      const again = await node.install(`--all-in-one --no-first-guest --domain ${NAME}`)
+      expect([again.code, again.err]).toEqual([0, ''])
+      expect(await untouched(node)).toBe(before)
+      await connected(it!.id, true, node)
+      expect(await nodes(node)).toHaveLength(1)
+      expect((await spawn(['curl', '-sS', `http://${nodeAddress}:8080/login`])).code).toBe(7)
+      const signIn = [
+        '--cacert',
+        join(node.dir, 'root/etc/berth/lab-ca.crt'),
+        '--resolve',
+        `${NAME}:443:${nodeAddress}`,
+        `https://${NAME}/login`,
+      ]
+      expect((await spawn(['curl', '-sS', ...signIn])).out).toContain('<title>Sign in')
+      expect((await node.install('--uninstall --purge')).code).toBe(0)
+      expect(await left(node)).toBe('')
+      expect(await node.must('ls /etc/caddy')).toBe('Caddyfile')
+    },
+  )
 })

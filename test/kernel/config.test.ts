@@ -162,7 +162,9 @@ describe('a command on the host of an installed controller', () => {
   const [written, own] = [`${dir}/controller.env`, `${dir}/controller.local.env`]
   writeFileSync(
     written,
-    '# Written by install.sh.\nPANEL_PUBLIC_URL="https://panel.example.com"\nPANEL_LISTEN="0.0.0.0:8080"\nPANEL_DATA_DIR="/srv/berth"\nPATH="/evil"\n',
+    '# Written by ' +
+      'install.sh.\nPANEL_PUBLIC_URL="https://panel.example.com"\nPANEL_LISTEN="0.0.0.0:8080"\n' +
+      'PANEL_DATA_DIR="/srv/berth"\nPATH="/evil"\n',
   )
   writeFileSync(
     own,

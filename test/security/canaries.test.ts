@@ -50,7 +50,8 @@ const notDone: Readonly<Record<string, string>> = {
   'sessions.from-provider': 'a code of the provider is good once, and never kept',
 }
 
-test('S33: nothing secret that is sent, answered, mailed or put into a cookie stands in the database, the journal, the audit log, addresses, job logs, queues or on disk', async () => {
+test('S33: nothing secret that is sent, answered, mailed or put into a cookie stands in the database, the journal, ' +
+  'the audit log, addresses, job logs, queues or on disk', async () => {
   using p = await everything({ logRequests: true })
   const box = await mailbox()
   const idp = await provider(p.now)

@@ -15,7 +15,8 @@ afterAll(() => p.close())
 const REPORTS = '/csp-report'
 const NONCE = /'nonce-([A-Za-z0-9+/]{22}==)'/
 const policy = (scripts: string) =>
-  `default-src 'none'; script-src ${scripts}; style-src 'self'; img-src 'self' data:; connect-src 'self'; font-src 'self'; ` +
+  `default-src 'none'; script-src ${scripts}; style-src 'self'; img-src 'self' data:; connect-src 'self'; ` +
+  `font-src 'self'; ` +
   `form-action 'self'; base-uri 'none'; object-src 'none'; frame-ancestors 'none'; report-uri ${REPORTS}`
 const ofPages = {
   'cache-control': 'no-store',
@@ -93,7 +94,8 @@ function addresses(): string[] {
 }
 
 describe('S29: every page', () => {
-  test('for everybody, whether it is shown, refused, elsewhere, not there, one too many or broken, has every header of a page', async () => {
+  test('for everybody, whether it is shown, refused, elsewhere, not there, one too many or broken, has every ' +
+    'header of a page', async () => {
     const seen = new Map<number, number>()
     const look = async (on: Panel, path: string, who?: Who) => {
       const response = await visit(on, path, who)
@@ -132,7 +134,8 @@ describe('S29: every page', () => {
 
 // ---------------------------------------------------------------- calls
 describe('S29: every call', () => {
-  test('that is answered or refused has every header of a call, and none that would let another site read it', async () => {
+  test('that is answered or refused has every header of a call, and none that would let another site read ' +
+    'it', async () => {
     const seen = new Set<number>()
     const ids = everyId(p)
     for (const op of operations) {
@@ -182,13 +185,16 @@ describe('S29: every call', () => {
       expect([reply.status, headersOf(reply.headers)]).toEqual([status, ofCalls])
     broken.db.$client.run('ALTER TABLE gone RENAME TO sessions')
   })
-  test('that makes or changes something has them, and signing out tells the browser to forget what pages kept', async () => {
-    const made = await p.call(p.owner, 'POST', '/admin/node-groups', { name: 'Headers' })
-    expect([made.status, headersOf(made.headers)]).toEqual([201, ofCalls])
-    expect(made.headers.has('Clear-Site-Data')).toBe(false)
-    const left = await p.call(p.account('customer', 'Leaves'), 'DELETE', '/sessions/current')
-    expect([left.status, headersOf(left.headers)]).toEqual([200, { ...ofCalls, 'clear-site-data': '"storage"' }])
-  })
+  test(
+    'that makes or changes something has them, and signing out tells the browser to forget what pages ' + 'kept',
+    async () => {
+      const made = await p.call(p.owner, 'POST', '/admin/node-groups', { name: 'Headers' })
+      expect([made.status, headersOf(made.headers)]).toEqual([201, ofCalls])
+      expect(made.headers.has('Clear-Site-Data')).toBe(false)
+      const left = await p.call(p.account('customer', 'Leaves'), 'DELETE', '/sessions/current')
+      expect([left.status, headersOf(left.headers)]).toEqual([200, { ...ofCalls, 'clear-site-data': '"storage"' }])
+    },
+  )
 })
 
 // ---------------------------------------------------------------- files, and what browsers report
@@ -208,50 +214,64 @@ test('S29: a file of ours is what its type says and nobody else’s', async () =
   }
 })
 
-test('S29: and so is what is no page and no call: the logo, what is not there, what takes no reports, the way to a provider', async () => {
-  for (const path of [
-    '/brand/logo',
-    '/brand/brand.css',
-    '/assets/nothing.js',
-    '/agent/v1/images/nothing',
-    '/login/oidc/start',
-  ])
-    for (const method of ['GET', 'POST', 'PROPFIND']) {
-      const { headers } = await p.controller.router.fetch(new Request(`http://localhost${path}`, { method }))
-      for (const name of Object.keys(ofCalls))
-        if (name !== 'content-type') expect([method, path, name, headers.has(name)]).toEqual([method, path, name, true])
-      expect([method, path, headers.get('X-Request-Id')]).toEqual([
-        method,
-        path,
-        expect.stringMatching(/^[0-9a-f-]{36}$/),
-      ])
-    }
-})
+test(
+  'S29: and so is what is no page and no call: the logo, what is not there, what takes no reports, the way to a ' +
+    'provider',
+  async () => {
+    for (const path of [
+      '/brand/logo',
+      '/brand/brand.css',
+      '/assets/nothing.js',
+      '/agent/v1/images/nothing',
+      '/login/oidc/start',
+    ])
+      for (const method of ['GET', 'POST', 'PROPFIND']) {
+        const { headers } = await p.controller.router.fetch(new Request(`http://localhost${path}`, { method }))
+        for (const name of Object.keys(ofCalls))
+          if (name !== 'content-type')
+            expect([method, path, name, headers.has(name)]).toEqual([method, path, name, true])
+        expect([method, path, headers.get('X-Request-Id')]).toEqual([
+          method,
+          path,
+          expect.stringMatching(/^[0-9a-f-]{36}$/),
+        ])
+      }
+  },
+)
 
-test('S29: what a browser reports to the address in the policy is in the journal, without what follows the path', async () => {
-  const link = Buffer.alloc(32, 'secret').toString('base64url')
-  const report = (address: string) =>
-    p.controller.router.fetch(
-      new Request(`http://localhost${REPORTS}`, {
-        method: 'POST',
-        headers: { 'Content-Type': 'application/csp-report' },
-        body: JSON.stringify({
-          'csp-report': {
-            'document-uri': address,
-            'effective-directive': 'script-src-elem',
-            'blocked-uri': 'https://evil.test/x.js',
-          },
+test(
+  'S29: what a browser reports to the address in the policy is in the journal, without what follows the ' + 'path',
+  async () => {
+    const link = Buffer.alloc(32, 'secret').toString('base64url')
+    const report = (address: string) =>
+      p.controller.router.fetch(
+        new Request(`http://localhost${REPORTS}`, {
+          method: 'POST',
+          headers: { 'Content-Type': 'application/csp-report' },
+          body: JSON.stringify({
+            'csp-report': {
+              'document-uri': address,
+              'effective-directive': 'script-src-elem',
+              'blocked-uri': 'https://evil.test/x.js',
+            },
+          }),
         }),
-      }),
-    )
-  const heard = await listenToLog(async () => {
-    for (const page of ['welcome', 'reset', 'confirm-email', 'sign-in'])
-      await report(`https://panel.test/${page}/${link}#x`)
-    return report('https://panel.test/setup?token=very-secret')
-  })
-  expect(heard.answer.status).toBe(204)
-  const line = heard.lines.map((text) => JSON.parse(text)).findLast(({ directive }) => directive === 'script-src-elem')
-  expect(line).toMatchObject({ level: 'warning', page: 'https://panel.test/setup', blocked: 'https://evil.test/x.js' })
-  expect(heard.lines.join('')).toContain('https://panel.test/welcome/***')
-  for (const secret of ['very-secret', link]) expect(heard.lines.join('')).not.toContain(secret)
-})
+      )
+    const heard = await listenToLog(async () => {
+      for (const page of ['welcome', 'reset', 'confirm-email', 'sign-in'])
+        await report(`https://panel.test/${page}/${link}#x`)
+      return report('https://panel.test/setup?token=very-secret')
+    })
+    expect(heard.answer.status).toBe(204)
+    const line = heard.lines
+      .map((text) => JSON.parse(text))
+      .findLast(({ directive }) => directive === 'script-src-elem')
+    expect(line).toMatchObject({
+      level: 'warning',
+      page: 'https://panel.test/setup',
+      blocked: 'https://evil.test/x.js',
+    })
+    expect(heard.lines.join('')).toContain('https://panel.test/welcome/***')
+    for (const secret of ['very-secret', link]) expect(heard.lines.join('')).not.toContain(secret)
+  },
+)

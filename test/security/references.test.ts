@@ -92,7 +92,8 @@ beforeAll(async () => {
   await share(p, of.customer, of.friend, 'manage')
   const tables = p.db.$client
     .query<{ name: string }, []>(
-      "SELECT m.name FROM sqlite_master m JOIN pragma_table_info(m.name) c ON c.name = 'id' WHERE m.type = 'table' AND c.type = 'TEXT'",
+      "SELECT m.name FROM sqlite_master m JOIN pragma_table_info(m.name) c ON c.name = 'id' WHERE m.type = " +
+        "'table' AND c.type = 'TEXT'",
     )
     .all()
   everyId = tables.flatMap(({ name }) =>
@@ -330,28 +331,31 @@ test('S27: every field that names a thing is here, for each kind of account that
   expect([...new Set(ways.map(({ field, who }) => `${field} ${kindOf(who())}`))].sort()).toEqual(found.sort())
 })
 
-describe('S27: what is another’s, is gone or never was is refused as a field, in the same bytes, and nothing happens', () => {
-  for (const [n, way] of ways.entries())
-    test(`${way.field} ${n}`, async () => {
-      const [id, field] = way.field.split(' ') as [string, string]
-      const op = operations.find((o) => o.id === id)!
-      const send = (body: object) => p.call(way.who(), op.method, way.path?.() ?? op.path, body)
-      const body = way.body()
-      const right = new Set([...idsAt(body, field), ...(way.may?.() ?? [])])
-      const otherwise = way.otherwise?.() ?? {}
-      const before = p.fingerprint()
-      const never = await send(naming(body, field, NEVER))
-      expect([never.status, never.body.error?.details.fields[0].field]).toEqual([422, field])
-      const bytes = JSON.stringify(never.body)
-      for (const it of [...everyId, 'xyz']) {
-        if (right.has(it)) continue
-        const reply = await send(naming(body, field, it))
-        if (it in otherwise) expect([it, reply.body.error?.code]).toEqual([it, otherwise[it]])
-        else expect([it, reply.status, JSON.stringify(reply.body)]).toEqual([it, 422, bytes])
-      }
-      expect(p.fingerprint()).toBe(before)
-    }, 20_000)
-})
+describe(
+  'S27: what is another’s, is gone or never was is refused as a field, in the same bytes, and nothing ' + 'happens',
+  () => {
+    for (const [n, way] of ways.entries())
+      test(`${way.field} ${n}`, async () => {
+        const [id, field] = way.field.split(' ') as [string, string]
+        const op = operations.find((o) => o.id === id)!
+        const send = (body: object) => p.call(way.who(), op.method, way.path?.() ?? op.path, body)
+        const body = way.body()
+        const right = new Set([...idsAt(body, field), ...(way.may?.() ?? [])])
+        const otherwise = way.otherwise?.() ?? {}
+        const before = p.fingerprint()
+        const never = await send(naming(body, field, NEVER))
+        expect([never.status, never.body.error?.details.fields[0].field]).toEqual([422, field])
+        const bytes = JSON.stringify(never.body)
+        for (const it of [...everyId, 'xyz']) {
+          if (right.has(it)) continue
+          const reply = await send(naming(body, field, it))
+          if (it in otherwise) expect([it, reply.body.error?.code]).toEqual([it, otherwise[it]])
+          else expect([it, reply.status, JSON.stringify(reply.body)]).toEqual([it, 422, bytes])
+        }
+        expect(p.fingerprint()).toBe(before)
+      }, 20_000)
+  },
+)
 
 describe('S27: and what may be named is taken', () => {
   for (const [n, way] of ways.entries())
@@ -384,7 +388,7 @@ describe('S27: an id in a query', () => {
   )
   for (const op of lists)
     for (const name of Object.keys(op.query ?? {}).filter((n) => /Id$/.test(n) && !names.has(n)))
-      test(`${op.id} ${name}: picks from what is listed anyway, and is answered for another’s as for none`, async () => {
+      test(`${op.id} ${name}: picks from what is listed, and is answered for another’s as for none`, async () => {
         for (const who of Object.values(of)) {
           const ask = (query: string) => p.call(who, 'GET', `${op.path}?limit=${op.pages!.most}${query}`)
           const all = await ask('')

@@ -35,7 +35,8 @@ describe('ordering a server', () => {
     await p.settle()
     const kept = p.db.$client
       .query(
-        "SELECT group_concat(input) || (SELECT group_concat(coalesce(output, '')) FROM job_steps) || (SELECT group_concat(text) FROM job_log) || (SELECT group_concat(coalesce(details, '')) FROM audit) AS t FROM jobs",
+        "SELECT group_concat(input) || (SELECT group_concat(coalesce(output, '')) FROM job_steps) || (SELECT " +
+          "group_concat(text) FROM job_log) || (SELECT group_concat(coalesce(details, '')) FROM audit) AS t FROM jobs",
       )
       .get() as { t: string }
     expect(kept.t).toContain('$6$')
@@ -78,7 +79,7 @@ describe('ordering a server', () => {
     expect(p.events()).toEqual(['server.created', 'server.suspended', 'server.unsuspended', 'server.provisioned'])
   })
 
-  test('S28: two hundred at once for the last twenty addresses: twenty get one each, the others are refused', async () => {
+  test('S28: 200 at once for the last 20 addresses: 20 get one each, the others are refused', async () => {
     using p = await world()
     const { imageId: _, hostname: __, access: ___, ...order } = p.order
     const answers = await Promise.all(
@@ -171,28 +172,31 @@ describe('ordering a server', () => {
       expect(p.fingerprint()).toBe(untouched)
     })
 
-  test('an Idempotency-Key gives one server, and the same answer with its password, however often it is sent', async () => {
-    using p = await world()
-    const answers = await Promise.all(
-      Array.from({ length: 20 }, () =>
-        p.call(p.owner, 'POST', '/admin/servers', p.order, { 'Idempotency-Key': 'order-1' }),
-      ),
-    )
-    expect(new Set(answers.map((a) => JSON.stringify(a.body))).size).toBe(1)
-    expect(answers.filter((a) => a.headers.get('Idempotency-Replayed') === 'true').length).toBe(19)
-    expect(p.db.$client.query('SELECT count(*) AS n FROM servers').get()).toEqual({ n: 1 })
-    // A token, since the session is over by then.
-    const token = p.token(p.owner.id)
-    const again = () =>
-      p.call(token, 'POST', '/admin/servers', { ...p.order, hostname: 'web02' }, { 'Idempotency-Key': 'order-1' })
-    p.turnClock(23 * 3600_000)
-    expect((await again()).body).toEqual(answers[0]!.body)
-    p.turnClock(3600_000 + 1000)
-    const tomorrow = await again()
-    expect([tomorrow.status, tomorrow.headers.has('Idempotency-Replayed')]).toEqual([201, false])
-    expect(tomorrow.body.serverId).not.toBe(answers[0]!.body.serverId)
-    expect(p.db.$client.query('SELECT count(*) AS n FROM servers').get()).toEqual({ n: 2 })
-  })
+  test(
+    'an Idempotency-Key gives one server, and the same answer with its password, however often it is ' + 'sent',
+    async () => {
+      using p = await world()
+      const answers = await Promise.all(
+        Array.from({ length: 20 }, () =>
+          p.call(p.owner, 'POST', '/admin/servers', p.order, { 'Idempotency-Key': 'order-1' }),
+        ),
+      )
+      expect(new Set(answers.map((a) => JSON.stringify(a.body))).size).toBe(1)
+      expect(answers.filter((a) => a.headers.get('Idempotency-Replayed') === 'true').length).toBe(19)
+      expect(p.db.$client.query('SELECT count(*) AS n FROM servers').get()).toEqual({ n: 1 })
+      // A token, since the session is over by then.
+      const token = p.token(p.owner.id)
+      const again = () =>
+        p.call(token, 'POST', '/admin/servers', { ...p.order, hostname: 'web02' }, { 'Idempotency-Key': 'order-1' })
+      p.turnClock(23 * 3600_000)
+      expect((await again()).body).toEqual(answers[0]!.body)
+      p.turnClock(3600_000 + 1000)
+      const tomorrow = await again()
+      expect([tomorrow.status, tomorrow.headers.has('Idempotency-Replayed')]).toEqual([201, false])
+      expect(tomorrow.body.serverId).not.toBe(answers[0]!.body.serverId)
+      expect(p.db.$client.query('SELECT count(*) AS n FROM servers').get()).toEqual({ n: 2 })
+    },
+  )
 
   test('a failed installation gives everything back on the node, and can be tried again or terminated', async () => {
     using p = await world()

@@ -172,7 +172,8 @@ afterAll(async () => {
 
 /** Everything but what the runner and the nodes note of themselves meanwhile; no job was added. */
 const fingerprint = (p: Panel) =>
-  `${p.fingerprint(['audit', 'nodes', 'jobs', 'job_log', 'job_steps'])} ${JSON.stringify(p.db.$client.query('SELECT count(*) AS jobs FROM jobs').get())}`
+  `${p.fingerprint(['audit', 'nodes', 'jobs', 'job_log', 'job_steps'])} ` +
+  `${JSON.stringify(p.db.$client.query('SELECT count(*) AS jobs FROM jobs').get())}`
 
 for (const state of states)
   describe(`a server that is ${state.name}`, () => {

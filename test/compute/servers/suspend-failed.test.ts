@@ -2,7 +2,7 @@
 import { expect, test } from 'bun:test'
 import { world } from '../../support/world/panel.ts'
 
-test('one whose installation failed is suspended and given back as it was, and can be terminated either way', async () => {
+test('one whose installation failed is suspended and unsuspended as it was, and can be terminated', async () => {
   using p = await world()
   p.node.agent.fault({ command: 'volume.create', mode: 'fail' })
   const { serverId } = await p.admin('POST', '/admin/servers', p.order)

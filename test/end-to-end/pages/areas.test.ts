@@ -202,7 +202,7 @@ test('a reseller adds a customer, sells it a server of what it may sell, suspend
 }, 90_000)
 
 describe('staff', () => {
-  test('an owner makes a role and somebody with it, who sees and may do what the role says and nothing else', async () => {
+  test('an owner makes a role and somebody with it, who may see and do what it says and nothing else', async () => {
     const ada = await as('ada@example.com')
     await ada.page.waitForURL('**/admin')
     await ada.page.goto('/admin/roles')

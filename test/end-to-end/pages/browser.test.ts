@@ -234,7 +234,8 @@ describe('a person at a new installation', () => {
           const at = path.replace(/([\w-]+)\/\{\w+\}/, (_, room: string) => `${room}/${ids[room]}`)
           const answer = await visit.page.goto(at)
           expect(`${at} ${answer?.status()}`).toBe(`${at} 200`)
-          const name = `${path.replace(/^\/|[{}]/g, '').replaceAll('/', '-') || 'own-overview'}-${screen.width}-${screen.scheme}`
+          const page = path.replace(/^\/|[{}]/g, '').replaceAll('/', '-') || 'own-overview'
+          const name = `${page}-${screen.width}-${screen.scheme}`
           expect({ at, axe: await look(visit.page, name) }).toEqual({ at, axe: [] })
           expect({ at, sticksOut: await sticksOut(visit.page) }).toEqual({ at, sticksOut: false })
           expect({ at, complaints: visit.complaints }).toEqual({ at, complaints: [] })

@@ -203,31 +203,34 @@ describe('a session that ended', () => {
 describe('many servers', () => {
   const jobs = () => p.db.$client.query<{ n: number }, []>('SELECT count(*) AS n FROM jobs').get()!.n
 
-  test('are switched only after a question that names those that cannot, with the reason; then no tick is left', async () => {
-    const before = jobs()
-    await page.goto('/admin/servers?sort=name')
-    await page.getByRole('checkbox', { name: 'All on this page' }).check()
-    await page.getByRole('button', { name: 'Restart chosen' }).click()
-    const dialog = page.locator('#bulk')
-    expect(await dialog.getByRole('heading').textContent()).toBe('Restart 2 servers?')
-    expect(await dialog.locator('p').textContent()).toBe('5 cannot:')
-    expect((await dialog.locator('li').allTextContents()).toSorted()).toEqual([
-      'held01: It is suspended. Unsuspend it first.',
-      'off01: It is stopped.',
-      'server2, server3, server4: It is waiting for its setup.',
-    ])
-    expect(await look(page, 'bulk')).toEqual([])
-    await dialog.getByRole('button', { name: 'Cancel' }).click()
-    expect([jobs() - before, await page.locator('[data-tick]:checked').count()]).toEqual([0, 7])
+  test(
+    'are switched only after a question that names those that cannot, with the reason; then no tick is ' + 'left',
+    async () => {
+      const before = jobs()
+      await page.goto('/admin/servers?sort=name')
+      await page.getByRole('checkbox', { name: 'All on this page' }).check()
+      await page.getByRole('button', { name: 'Restart chosen' }).click()
+      const dialog = page.locator('#bulk')
+      expect(await dialog.getByRole('heading').textContent()).toBe('Restart 2 servers?')
+      expect(await dialog.locator('p').textContent()).toBe('5 cannot:')
+      expect((await dialog.locator('li').allTextContents()).toSorted()).toEqual([
+        'held01: It is suspended. Unsuspend it first.',
+        'off01: It is stopped.',
+        'server2, server3, server4: It is waiting for its setup.',
+      ])
+      expect(await look(page, 'bulk')).toEqual([])
+      await dialog.getByRole('button', { name: 'Cancel' }).click()
+      expect([jobs() - before, await page.locator('[data-tick]:checked').count()]).toEqual([0, 7])
 
-    await page.getByRole('button', { name: 'Restart chosen' }).click()
-    await dialog.getByRole('button', { name: 'Restart' }).click()
-    await page.getByText('Restart: 2 under way.').waitFor()
-    expect(jobs() - before).toBe(2)
-    expect(await page.locator('input:checked').count()).toBe(0)
-    expect(await page.locator('.picked').isVisible()).toBe(false)
-    await p.settle()
-  })
+      await page.getByRole('button', { name: 'Restart chosen' }).click()
+      await dialog.getByRole('button', { name: 'Restart' }).click()
+      await page.getByText('Restart: 2 under way.').waitFor()
+      expect(jobs() - before).toBe(2)
+      expect(await page.locator('input:checked').count()).toBe(0)
+      expect(await page.locator('.picked').isVisible()).toBe(false)
+      await p.settle()
+    },
+  )
 
   test('that all cannot are said, and nothing can be pressed', async () => {
     await page.goto('/admin/servers?status=pending_setup')

@@ -189,7 +189,8 @@ beforeAll(async () => {
     `Reason ${one}`,
   )
   sql(
-    "UPDATE workloads SET failure = ?, lifecycle = 'failed' WHERE id = (SELECT max(id) FROM servers WHERE image_id IS NOT NULL)",
+    "UPDATE workloads SET failure = ?, lifecycle = 'failed' WHERE id = (SELECT max(id) FROM servers WHERE " +
+      'image_id IS NOT NULL)',
     `Failure ${one}`,
   )
   const secrets = secretsWith(key)
@@ -291,8 +292,11 @@ const addressesOf = (path: string): string[] => {
   if (room && !ids[room]) return [path.replace(/\{\w+\}/, encodeURIComponent(tricks.at(-1)!))]
   return room ? ids[room]!.map((id) => path.replace(/\{\w+\}/, id)) : [path]
 }
-const asked = (path: string) =>
-  `${path}${path.includes('?') ? '&' : '?'}${['q', 'next', 'refused', 'status', 'target'].map((name) => `${name}=${encodeURIComponent(tricks.at(-1)!)}`).join('&')}`
+const asked = (path: string) => {
+  const trick = encodeURIComponent(tricks.at(-1)!)
+  const query = ['q', 'next', 'refused', 'status', 'target'].map((name) => `${name}=${trick}`).join('&')
+  return `${path}${path.includes('?') ? '&' : '?'}${query}`
+}
 
 test('the detector sees a script that runs, one that the policy stops, and what only would run when it is ' +
   'touched', async () => {

@@ -29,7 +29,8 @@ afterAll(async () => {
   await live?.close()
 })
 
-test('a member of staff links the provider once; then its button leads to where they were going, and a stranger is told ' +
+test('a member of staff links the provider once; then its button leads to where they were going, and a stranger is ' +
+  'told ' +
   'to link', async () => {
   const { context, page, complaints } = await open(browser, screens[0]!, live.url)
   page.setDefaultTimeout(15_000)

@@ -1,5 +1,5 @@
-// S57: at each moment of every kind of job the disk is full from then on. Whatever is refused meanwhile, the job goes on
-// by itself when there is space again and ends as if nothing had been: nothing is undone, lost or done twice.
+// S57: at each moment of every kind of job the disk is full from then on. Whatever is refused meanwhile, the job goes
+// on by itself when there is space again and ends as if nothing had been: nothing is undone, lost or done twice.
 import { describe, expect, test } from 'bun:test'
 import { registry } from '../../../src/app/features.ts'
 import { quickly } from '../../support/quick.ts'

@@ -94,14 +94,17 @@ describe('a feature from its folder and one line', () => {
     expect(JSON.stringify(document)).toContain('"watts":60')
     expect(JSON.stringify(openapi(product, { version: '0', root: '/' }))).not.toContain('lamp')
   })
-  test('stands in the filters and fields that are about all features: codes of the audit log, permissions of roles', async () => {
-    expect((await answer(p.owner, 'GET', '/admin/audit?result=lamp_burning')).status).toBe(200)
-    expect((await answer(p.owner, 'GET', '/admin/audit?result=no_such_code')).code).toBe('invalid_request')
-    const role = { name: 'Lamps', permissions: ['lamps.write'] }
-    expect((await answer(p.owner, 'POST', '/admin/roles', role)).status).toBe(201)
-    const unknown = { name: 'None', permissions: ['lamps.smash'] }
-    expect((await answer(p.owner, 'POST', '/admin/roles', unknown)).code).toBe('validation_failed')
-  })
+  test(
+    'stands in the filters and fields that are about all features: codes of the audit log, permissions of ' + 'roles',
+    async () => {
+      expect((await answer(p.owner, 'GET', '/admin/audit?result=lamp_burning')).status).toBe(200)
+      expect((await answer(p.owner, 'GET', '/admin/audit?result=no_such_code')).code).toBe('invalid_request')
+      const role = { name: 'Lamps', permissions: ['lamps.write'] }
+      expect((await answer(p.owner, 'POST', '/admin/roles', role)).status).toBe(201)
+      const unknown = { name: 'None', permissions: ['lamps.smash'] }
+      expect((await answer(p.owner, 'POST', '/admin/roles', unknown)).code).toBe('validation_failed')
+    },
+  )
   test('has a page, a navigation entry and an action, for those who may', async () => {
     await buy('Seen')
     expect(await page(p.customer, '/lamps')).toContain('Seen: off')

@@ -160,18 +160,21 @@ describe('enrolling', () => {
       { operation: 'nodes.enrolled', target: body.nodeId, from: '127.0.0.1', details: { hostname: 'other' } },
     ])
   })
-  test('S36: with a key of small order, or one that is no point of the curve, is refused, and the token stays good', async () => {
-    const token = await newToken()
-    const before = p.fingerprint()
-    // y = 2 has no x on the curve.
-    for (const hex of [...smallOrderKeys, `02${'00'.repeat(31)}`]) {
-      const publicKey = Buffer.from(hex, 'hex').toString('base64url')
-      const { status, body } = await enroll(token, { publicKey })
-      expect([hex, status, body.error.code]).toEqual([hex, 422, 'validation_failed'])
-    }
-    expect(p.fingerprint()).toBe(before)
-    expect((await enroll(token)).status).toBe(200)
-  })
+  test(
+    'S36: with a key of small order, or one that is no point of the curve, is refused, and the token stays ' + 'good',
+    async () => {
+      const token = await newToken()
+      const before = p.fingerprint()
+      // y = 2 has no x on the curve.
+      for (const hex of [...smallOrderKeys, `02${'00'.repeat(31)}`]) {
+        const publicKey = Buffer.from(hex, 'hex').toString('base64url')
+        const { status, body } = await enroll(token, { publicKey })
+        expect([hex, status, body.error.code]).toEqual([hex, 422, 'validation_failed'])
+      }
+      expect(p.fingerprint()).toBe(before)
+      expect((await enroll(token)).status).toBe(200)
+    },
+  )
   test('works once', async () => {
     const token = await newToken()
     expect((await enroll(token)).status).toBe(200)

@@ -167,42 +167,45 @@ describe('a node that reports', () => {
     await settled(p)
     expect(p.server(it).status).toBe('stopped')
   })
-  test('a crash keeps it once, in the activity and, when it stays off or crashes again, under Needs attention', async () => {
-    using p = await world()
-    const it = await built(p)
-    const other = p.addNode(p.location, 'fra-02')
-    await settled(p)
-    const crash = (at: number, outcome: string, cause = 'ended') => ({
-      ...{ type: 'crash', workload: it, at, cause, outcome, detail: cause === 'ended' ? '' : 'no /x/disk' },
-    })
-    const lines = () => p.auditLines().filter(({ operation }) => operation === 'workloads.crashed')
-    const shown = async (who: typeof p.customer, path = '/overview') =>
-      (await p.call(who, 'GET', path)).body.attention.filter(({ what }: any) => what.includes('unexpectedly'))
-    say(p, other.id, crash(p.now(), 'left_off'))
-    await settled(p)
-    expect([lines(), await shown(p.owner, '/admin/overview')]).toEqual([[], []])
+  test(
+    'a crash keeps it once, in the activity and, when it stays off or crashes again, under Needs ' + 'attention',
+    async () => {
+      using p = await world()
+      const it = await built(p)
+      const other = p.addNode(p.location, 'fra-02')
+      await settled(p)
+      const crash = (at: number, outcome: string, cause = 'ended') => ({
+        ...{ type: 'crash', workload: it, at, cause, outcome, detail: cause === 'ended' ? '' : 'no /x/disk' },
+      })
+      const lines = () => p.auditLines().filter(({ operation }) => operation === 'workloads.crashed')
+      const shown = async (who: typeof p.customer, path = '/overview') =>
+        (await p.call(who, 'GET', path)).body.attention.filter(({ what }: any) => what.includes('unexpectedly'))
+      say(p, other.id, crash(p.now(), 'left_off'))
+      await settled(p)
+      expect([lines(), await shown(p.owner, '/admin/overview')]).toEqual([[], []])
 
-    const first = crash(p.now() - 5000, 'restarts')
-    for (const frame of [first, first, { ...first, cause: 'shutdown' }]) say(p, p.node.id, frame)
-    await settled(p)
-    expect(lines()).toMatchObject([{ target: it, result: 'done', actorName: 'System' }])
-    expect(await shown(p.owner, '/admin/overview')).toEqual([])
+      const first = crash(p.now() - 5000, 'restarts')
+      for (const frame of [first, first, { ...first, cause: 'shutdown' }]) say(p, p.node.id, frame)
+      await settled(p)
+      expect(lines()).toMatchObject([{ target: it, result: 'done', actorName: 'System' }])
+      expect(await shown(p.owner, '/admin/overview')).toEqual([])
 
-    say(p, p.node.id, crash(p.now() - 4000, 'restarts'))
-    await settled(p)
-    expect(await shown(p.owner, '/admin/overview')).toMatchObject([
-      { level: 'warn', what: 'web01 ended unexpectedly 2 times in 24 hours.', href: `/admin/servers/${it}` },
-    ])
-    say(p, p.node.id, crash(p.now() - 3000, 'left_off', 'not_started'))
-    await settled(p)
-    const [forStaff] = await shown(p.owner, '/admin/overview')
-    expect(forStaff).toMatchObject({ level: 'bad', effect: expect.stringContaining('no /x/disk') })
-    const [forOwner] = await shown(p.customer)
-    expect(forOwner).toMatchObject({ level: 'bad', what: 'web01 ended unexpectedly 3 times in 24 hours.' })
-    expect(JSON.stringify([forOwner, lines()])).not.toContain('/x/disk')
-    p.turnClock(24 * 3_600_000)
-    expect(await shown(p.signIn(p.owner.id), '/admin/overview')).toEqual([])
-  })
+      say(p, p.node.id, crash(p.now() - 4000, 'restarts'))
+      await settled(p)
+      expect(await shown(p.owner, '/admin/overview')).toMatchObject([
+        { level: 'warn', what: 'web01 ended unexpectedly 2 times in 24 hours.', href: `/admin/servers/${it}` },
+      ])
+      say(p, p.node.id, crash(p.now() - 3000, 'left_off', 'not_started'))
+      await settled(p)
+      const [forStaff] = await shown(p.owner, '/admin/overview')
+      expect(forStaff).toMatchObject({ level: 'bad', effect: expect.stringContaining('no /x/disk') })
+      const [forOwner] = await shown(p.customer)
+      expect(forOwner).toMatchObject({ level: 'bad', what: 'web01 ended unexpectedly 3 times in 24 hours.' })
+      expect(JSON.stringify([forOwner, lines()])).not.toContain('/x/disk')
+      p.turnClock(24 * 3_600_000)
+      expect(await shown(p.signIn(p.owner.id), '/admin/overview')).toEqual([])
+    },
+  )
   test('of a server that stands on another node changes nothing, however it says it', async () => {
     using p = await world()
     const it = await built(p)

@@ -77,18 +77,26 @@ describe('a box', () => {
     expect((await p.call(p.customer, 'GET', `/jobs/${data[0].id}`)).status).toBe(200)
     expect((await p.call(p.account('customer', 'Stan'), 'GET', `/jobs/${data[0].id}`)).status).toBe(404)
   })
-  test('is known in the reports of its node: its power is taken in, what is missing is shown, and it is no orphan', async () => {
-    using p = await open()
-    const id = await order(p)
-    const { reports } = p.controller
-    reports.take(p.node.id, { type: 'power', workload: id, power: 'stopped', at: 0, reason: 'guest' })
-    reports.take(p.node.id, { type: 'inventory', vms: [{ workload: id, power: 'stopped' }], volumes: [], foreign: [] })
-    await Bun.sleep(100)
-    expect((await p.admin('GET', `/boxes/${id}`)).status).toBe('stopped')
-    expect((await nodeOf(p)).found).toEqual([
-      { kind: 'missing_volume', workloadId: id, words: 'The disk of box1 is not on this node.' },
-    ])
-  })
+  test(
+    'is known in the reports of its node: its power is taken in, what is missing is shown, and it is no ' + 'orphan',
+    async () => {
+      using p = await open()
+      const id = await order(p)
+      const { reports } = p.controller
+      reports.take(p.node.id, { type: 'power', workload: id, power: 'stopped', at: 0, reason: 'guest' })
+      reports.take(p.node.id, {
+        type: 'inventory',
+        vms: [{ workload: id, power: 'stopped' }],
+        volumes: [],
+        foreign: [],
+      })
+      await Bun.sleep(100)
+      expect((await p.admin('GET', `/boxes/${id}`)).status).toBe('stopped')
+      expect((await nodeOf(p)).found).toEqual([
+        { kind: 'missing_volume', workloadId: id, words: 'The disk of box1 is not on this node.' },
+      ])
+    },
+  )
   test('keeps its node from being removed, in words of its kind', async () => {
     using p = await open()
     for (const _ of [1, 2]) await order(p)

@@ -31,7 +31,8 @@ for (const { lifecycle, power, suspendedAt, status } of rows)
   test(`${lifecycle}, power ${power}${suspendedAt ? ', suspended' : ''}: ${status}, in code and in SQL`, () => {
     const { $client } = p.db
     $client.run(
-      `UPDATE workloads SET lifecycle = ?1, power = ?2, suspended_at = ?3, suspend_reason = iif(?3 IS NULL, NULL, 'overdue'),
+      `UPDATE workloads SET lifecycle = ?1, power = ?2, suspended_at = ?3, suspend_reason = iif(?3 IS NULL, NULL,
+        'overdue'),
         terminated_at = iif(?1 = 'terminated', 1, NULL)`,
       [lifecycle, power, suspendedAt],
     )

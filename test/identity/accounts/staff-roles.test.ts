@@ -172,7 +172,7 @@ describe('a disabled member of staff', () => {
 })
 
 describe('S19: another role', () => {
-  test('ends the sessions of who had the one before; who gives it to themselves goes on under a new value', async () => {
+  test('ends the sessions of those who had the old one; the one who changes it goes on under a new value', async () => {
     using p = await panel()
     const [owner, bo] = [p.staff(), p.staff(['servers.see_all'])]
     p.staff()

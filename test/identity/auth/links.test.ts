@@ -255,21 +255,26 @@ describe('another e-mail address', () => {
     expect(code(await signIn('new@example.com', password))).toBe('201')
     expect(code(await signIn(email, password))).toBe('401 sign_in_failed')
   })
-  test('S16: is not confirmed by a link from before a change of password; no other link of the account is valid', async () => {
-    const { email, who } = await withPassword()
-    await change(who, 'new@example.com')
-    await reset(email)
-    const billing = p.token(p.owner.id, ['customers:write'])
-    const signInLink = (await p.call(billing, 'POST', `/customers/${p.customer.id}/sign-in-links`)).body.url.slice(-43)
-    const [toNew, toReset] = [box.tokenFor('new@example.com', '/confirm-email/')!, box.tokenFor(email, '/reset/')!]
-    expect(
-      code(await p.call(who, 'PUT', '/account/password', { current: password, password: 'a much better one' })),
-    ).toBe('200')
-    await refused(() => p.call(undefined, 'POST', '/account/email/confirm', { token: toNew }), '401 link_not_valid')
-    await refused(() => p.call(undefined, 'POST', '/sessions/from-link', { token: signInLink }), '401 link_not_valid')
-    await refused(() => set(toReset, 'the third password here'), '401 link_not_valid')
-    expect(addressOf(p.customer.id)).toBe(email)
-  })
+  test(
+    'S16: is not confirmed by a link from before a change of password; no other link of the account is ' + 'valid',
+    async () => {
+      const { email, who } = await withPassword()
+      await change(who, 'new@example.com')
+      await reset(email)
+      const billing = p.token(p.owner.id, ['customers:write'])
+      const signInLink = (await p.call(billing, 'POST', `/customers/${p.customer.id}/sign-in-links`)).body.url.slice(
+        -43,
+      )
+      const [toNew, toReset] = [box.tokenFor('new@example.com', '/confirm-email/')!, box.tokenFor(email, '/reset/')!]
+      expect(
+        code(await p.call(who, 'PUT', '/account/password', { current: password, password: 'a much better one' })),
+      ).toBe('200')
+      await refused(() => p.call(undefined, 'POST', '/account/email/confirm', { token: toNew }), '401 link_not_valid')
+      await refused(() => p.call(undefined, 'POST', '/sessions/from-link', { token: signInLink }), '401 link_not_valid')
+      await refused(() => set(toReset, 'the third password here'), '401 link_not_valid')
+      expect(addressOf(p.customer.id)).toBe(email)
+    },
+  )
   test('that somebody has already is answered the same, and nothing comes of it', async () => {
     const { email, who } = await withPassword()
     expect(code(await change(who, addressOf(p.owner.id)))).toBe('200')
@@ -312,7 +317,7 @@ test('a mail whose link is over is not sent any more, and says so', async () => 
 })
 
 describe('S18: a link and the address it was mailed to', () => {
-  test('a welcome to a wrong address opens nothing once it is corrected, for customers, resellers and staff', async () => {
+  test('a welcome to a wrong address opens nothing once that is corrected, for every kind of account', async () => {
     const made = async (path: string, body: object) => (await p.call(p.owner, 'POST', path, body)).body.id as string
     const ids = [
       ['/customers/', await made('/admin/customers', { name: 'Dee', email: 'wrong1@example.com', invite: true })],
@@ -436,7 +441,7 @@ describe('a sign-in link from billing', () => {
     for (const path of [`/customers/${mine.id}`, `/servers/${ofMine}`])
       for (const who of [reseller, p.owner]) await refused(() => link(who, path), '403 forbidden')
   })
-  test("S51: never leads a token of staff into a reseller's account, also where its maker manages resellers", async () => {
+  test("S51: never leads a staff token into a reseller's account, also where its maker manages resellers", async () => {
     const reseller = p.account('reseller', 'Rita')
     p.db.$client.run('INSERT INTO reseller_packages VALUES (?, ?)', [reseller.id, p.order.packageId])
     p.db.$client.run('INSERT INTO reseller_locations VALUES (?, ?)', [reseller.id, p.order.nodeGroupId])

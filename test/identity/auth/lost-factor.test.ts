@@ -5,7 +5,8 @@ import { type Who, type World, world } from '../../support/world/panel.ts'
 const code = ({ status, body }: { status: number; body: any }) => `${status} ${body.error?.code ?? ''}`.trim()
 const withFactor = (p: World, accountId: string) => {
   p.db.$client.run(
-    "INSERT INTO passkeys (id, account_id, credential_id, public_key, counter, transports, name, created_at) VALUES (?1, ?1, ?1, 'AA', 0, '[]', 'Key', 1)",
+    'INSERT INTO passkeys (id, account_id, credential_id, public_key, counter, transports, name, created_at) ' +
+      "VALUES (?1, ?1, ?1, 'AA', 0, '[]', 'Key', 1)",
     [accountId],
   )
   p.db.$client.run('INSERT INTO recovery_codes (account_id, hash, created_at) VALUES (?, ?, 1)', [accountId, accountId])
@@ -13,7 +14,8 @@ const withFactor = (p: World, accountId: string) => {
 const factors = (p: World, accountId: string) =>
   p.db.$client
     .query<{ n: number }, [string]>(
-      'SELECT (SELECT count(*) FROM passkeys WHERE account_id = ?1) + (SELECT count(*) FROM recovery_codes WHERE account_id = ?1) AS n',
+      'SELECT (SELECT count(*) FROM passkeys WHERE account_id = ?1) + (SELECT count(*) FROM recovery_codes WHERE ' +
+        'account_id = ?1) AS n',
     )
     .get(accountId)!.n
 const reset = (p: World, who: Who, path: string) =>

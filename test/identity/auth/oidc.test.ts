@@ -525,22 +525,26 @@ describe('S50: a provider is linked', () => {
     expect((await walk(p)).body.accountId).toBe(bo.id)
     expect(code(await p.call(bo, 'POST', `${at}/begin`))).toBe('409 already_done')
   })
-  test('by nobody else: another account, a visitor, a token, a session that did not confirm, or an answer to a sign-in', async () => {
-    using p = await shop()
-    const [bo, eve] = [p.account('customer', 'Bo'), p.account('customer', 'Eve')]
-    p.idp.is({ sub: 'eve-1', email: emailOf(p, bo.id), email_verified: true })
-    const before = untouched(p)
-    expect(code(await come(p, eve, await depart(p, bo)))).toBe('401 sign_in_failed')
-    const mine = await depart(p, eve)
-    expect((await finish(p, mine.cookie, await visit(mine.url))).status).toBe(401)
-    const signing = await begin(p)
-    expect(code(await come(p, eve, { url: signing.location, cookie: signing.cookie }))).toBe('401 sign_in_failed')
-    expect(untouched(p)).toBe(before)
-    expect(code(await p.call(p.token(eve.id), 'POST', `${at}/begin`))).toBe('403 token_not_allowed')
-    p.turnClock(11 * 60_000)
-    expect(code(await p.call(eve, 'POST', `${at}/begin`))).toBe('403 confirmation_required')
-    expect(rows(p, 'account_identities').length).toBe(1)
-  })
+  test(
+    'by nobody else: another account, a visitor, a token, a session that did not confirm, or an answer to a ' +
+      'sign-in',
+    async () => {
+      using p = await shop()
+      const [bo, eve] = [p.account('customer', 'Bo'), p.account('customer', 'Eve')]
+      p.idp.is({ sub: 'eve-1', email: emailOf(p, bo.id), email_verified: true })
+      const before = untouched(p)
+      expect(code(await come(p, eve, await depart(p, bo)))).toBe('401 sign_in_failed')
+      const mine = await depart(p, eve)
+      expect((await finish(p, mine.cookie, await visit(mine.url))).status).toBe(401)
+      const signing = await begin(p)
+      expect(code(await come(p, eve, { url: signing.location, cookie: signing.cookie }))).toBe('401 sign_in_failed')
+      expect(untouched(p)).toBe(before)
+      expect(code(await p.call(p.token(eve.id), 'POST', `${at}/begin`))).toBe('403 token_not_allowed')
+      p.turnClock(11 * 60_000)
+      expect(code(await p.call(eve, 'POST', `${at}/begin`))).toBe('403 confirmation_required')
+      expect(rows(p, 'account_identities').length).toBe(1)
+    },
+  )
   test('to one account at most, and only of a kind that may come this way', async () => {
     using p = await shop(['customer'])
     const bo = p.account('customer', 'Bo')
@@ -595,20 +599,23 @@ describe('S50: a provider is linked', () => {
 })
 
 describe('the own identities', () => {
-  test('are listed; unlinking one ends other sessions, and it signs nobody in any more, whatever its address', async () => {
-    using p = await shop()
-    p.idp.is({ sub: 'cal-1', email: p.cal.email, email_verified: true, auth_time: p.now() / 1000 })
-    const me = sessionIn(p, (await walk(p)).headers)
-    const { data } = (await p.call(me, 'GET', '/account/identities')).body
-    expect(data).toMatchObject([{ issuer: p.idp.issuer, subject: 'cal-1' }])
-    expect((await p.call(me, 'DELETE', `/account/identities/${data[0].id}`)).status).toBe(200)
-    expect(rows(p, 'account_identities')).toEqual([])
-    expect([(await p.call(me, 'GET', '/account')).status, (await p.call(p.cal, 'GET', '/account')).status]).toEqual([
-      200, 401,
-    ])
-    for (const sub of ['cal-1', 'cal-2']) {
-      p.idp.is({ sub, email: p.cal.email, email_verified: true })
-      expect((await walk(p)).status).toBe(401)
-    }
-  })
+  test(
+    'are listed; unlinking one ends other sessions, and it signs nobody in any more, whatever its ' + 'address',
+    async () => {
+      using p = await shop()
+      p.idp.is({ sub: 'cal-1', email: p.cal.email, email_verified: true, auth_time: p.now() / 1000 })
+      const me = sessionIn(p, (await walk(p)).headers)
+      const { data } = (await p.call(me, 'GET', '/account/identities')).body
+      expect(data).toMatchObject([{ issuer: p.idp.issuer, subject: 'cal-1' }])
+      expect((await p.call(me, 'DELETE', `/account/identities/${data[0].id}`)).status).toBe(200)
+      expect(rows(p, 'account_identities')).toEqual([])
+      expect([(await p.call(me, 'GET', '/account')).status, (await p.call(p.cal, 'GET', '/account')).status]).toEqual([
+        200, 401,
+      ])
+      for (const sub of ['cal-1', 'cal-2']) {
+        p.idp.is({ sub, email: p.cal.email, email_verified: true })
+        expect((await walk(p)).status).toBe(401)
+      }
+    },
+  )
 })

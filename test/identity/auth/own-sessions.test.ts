@@ -81,15 +81,13 @@ describe('S19 the list of sessions', () => {
 })
 
 test('a device is said in words', () => {
+  const chromium = 'AppleWebKit/537.36 (KHTML, like Gecko) Chrome/130.0.0.0'
+  const webkit = 'AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.0'
   const said: Record<string, string> = {
-    'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/130.0.0.0 Safari/537.36 Edg/130.0.0.0':
-      'Edge on Windows',
-    'Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.0 Mobile/15E148 Safari/604.1':
-      'Safari on iPhone',
-    'Mozilla/5.0 (Linux; Android 15) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/130.0.0.0 Mobile Safari/537.36':
-      'Chrome on Android',
-    'Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.0 Safari/605.1.15':
-      'Safari on macOS',
+    [`Mozilla/5.0 (Windows NT 10.0; Win64; x64) ${chromium} Safari/537.36 Edg/130.0.0.0`]: 'Edge on Windows',
+    [`Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) ${webkit} Mobile/15E148 Safari/604.1`]: 'Safari on iPhone',
+    [`Mozilla/5.0 (Linux; Android 15) ${chromium} Mobile Safari/537.36`]: 'Chrome on Android',
+    [`Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) ${webkit} Safari/605.1.15`]: 'Safari on macOS',
     'curl/8.5.0': 'curl',
     '': 'Unknown device',
     '<script>alert(1)</script>': 'Unknown device',

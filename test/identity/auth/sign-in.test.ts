@@ -47,28 +47,31 @@ describe('signing in', () => {
     known(p, 'staff')
     expect((await signIn(p, 'cal@staff.test', password)).body.home).toBe('/admin')
   })
-  test('with a wrong password, an unknown address or no password: the same bytes, no session, one audit line', async () => {
-    using p = await panel()
-    const cal = known(p, 'customer')
-    known(p, 'reseller', null)
-    const before = sessions(p)
-    const answers = [
-      await signIn(p, cal.email, 'seven green bicycle'),
-      await signIn(p, 'nobody@customer.test', password),
-      await signIn(p, 'cal@reseller.test', password),
-      await signIn(p, "' OR 1=1 --", password),
-    ]
-    expect(new Set(answers.map((a) => JSON.stringify(a.body))).size).toBe(1)
-    for (const { status, body, headers } of answers)
-      expect([status, body.error.code, headers.get('Set-Cookie')]).toEqual([401, 'sign_in_failed', null])
-    expect(sessions(p)).toBe(before)
-    const lines = p.auditLines()
-    expect(lines.map((l) => [l.operation, l.result, l.from])).toEqual(
-      answers.map(() => ['sessions.create', 'sign_in_failed', '127.0.0.1']),
-    )
-    expect([lines[0]!.target, lines[1]!.target]).toEqual([cal.id, null])
-    expect(JSON.stringify(lines)).not.toContain('bicycle')
-  })
+  test(
+    'with a wrong password, an unknown address or no password: the same bytes, no session, one audit ' + 'line',
+    async () => {
+      using p = await panel()
+      const cal = known(p, 'customer')
+      known(p, 'reseller', null)
+      const before = sessions(p)
+      const answers = [
+        await signIn(p, cal.email, 'seven green bicycle'),
+        await signIn(p, 'nobody@customer.test', password),
+        await signIn(p, 'cal@reseller.test', password),
+        await signIn(p, "' OR 1=1 --", password),
+      ]
+      expect(new Set(answers.map((a) => JSON.stringify(a.body))).size).toBe(1)
+      for (const { status, body, headers } of answers)
+        expect([status, body.error.code, headers.get('Set-Cookie')]).toEqual([401, 'sign_in_failed', null])
+      expect(sessions(p)).toBe(before)
+      const lines = p.auditLines()
+      expect(lines.map((l) => [l.operation, l.result, l.from])).toEqual(
+        answers.map(() => ['sessions.create', 'sign_in_failed', '127.0.0.1']),
+      )
+      expect([lines[0]!.target, lines[1]!.target]).toEqual([cal.id, null])
+      expect(JSON.stringify(lines)).not.toContain('bicycle')
+    },
+  )
   test('costs an unknown address as much as a wrong password', async () => {
     using p = await panel()
     const cal = known(p, 'customer')
@@ -95,7 +98,7 @@ describe('signing in', () => {
       expect((await signIn(p, cal.email, wrong)).status).toBe(401)
     expect((await signIn(p, cal.email, long)).status).toBe(201)
   })
-  test('is possible 20 times a minute from one address; the 21st is refused before any password is checked', async () => {
+  test('is possible 20 times a minute from one address; the 21st is refused before a password is checked', async () => {
     using p = await panel()
     for (let i = 0; i < 20; i++) expect((await signIn(p, `nobody${i}@customer.test`, 'x')).status).toBe(401)
     const lines = p.auditLines().length
@@ -228,7 +231,7 @@ describe('the set-up link', () => {
     expect(answers.map((a) => a.status).toSorted()).toEqual([201, 401, 401])
     expect(p.db.$client.query("SELECT count(*) AS n FROM accounts WHERE kind = 'staff'").get()).toEqual({ n: 1 })
   })
-  test('of an earlier start, a made-up one, or one when there is staff already is refused; nothing happens', async () => {
+  test('of an earlier start, an invented one, or one where there is staff is refused; nothing happens', async () => {
     using p = await panel()
     const first = setUpToken(p.db)!
     const second = setUpToken(p.db)!

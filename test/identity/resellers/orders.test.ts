@@ -275,7 +275,8 @@ describe('a suspended reseller', () => {
     for (const answer of [await p.buy(), await p.sell(), await p.buy({ ownerId: p.rita.id }), await p.join()]) {
       expect(code(answer)).toBe('409 reseller_suspended')
       expect(answer.body.error.message).toBe(
-        'Rita is suspended: it and its customers can get nothing new until it is unsuspended. Their servers keep running.',
+        'Rita is suspended: it and its customers can get nothing new until it is unsuspended. Their servers keep ' +
+          'running.',
       )
     }
     expect(p.fingerprint()).toBe(untouched)

@@ -54,7 +54,7 @@ describe("a reseller's area", () => {
     ])
       expect([path, (await pageOf(p, otto, path)).status]).toEqual([path, 404])
   })
-  test('says what needs attention: failed servers, quotas near their end, locked customers, its suspension', async () => {
+  test('says what needs attention: failed servers, quotas near the end, locked customers, its suspension', async () => {
     using p = await shop({ servers: 1 })
     expect((await pageOf(p, p.rita, '/reseller')).text).toContain('Nothing needs attention.')
     p.node.agent.fault({ command: 'vm.start', mode: 'fail', times: 1 })

@@ -324,14 +324,18 @@ test('staff find the servers and customers of one reseller, its own servers amon
   ).toEqual([p.client.id])
 })
 
-test('resellers that were there before have their row after the upgrade, and may sell nothing until staff say what', async () => {
-  using p = await shop()
-  p.db.$client.run('DELETE FROM reseller_packages; DELETE FROM reseller_locations')
-  p.db.$client.run('PRAGMA foreign_keys = OFF')
-  p.db.$client.run(
-    "DROP TRIGGER reseller_has_its_row; DROP TABLE reseller_packages; DROP TABLE reseller_locations; DROP TABLE resellers; DELETE FROM migrations WHERE name = '0003_resellers'",
-  )
-  await p.crash()
-  expect(await staffSees(p)).toMatchObject({ quotas: noLimits, packages: [], suspendedAt: null })
-  expect(code(await p.buy())).toBe('409 package_not_allowed')
-})
+test(
+  'resellers that were there before have their row after the upgrade, and may sell nothing until staff say ' + 'what',
+  async () => {
+    using p = await shop()
+    p.db.$client.run('DELETE FROM reseller_packages; DELETE FROM reseller_locations')
+    p.db.$client.run('PRAGMA foreign_keys = OFF')
+    p.db.$client.run(
+      'DROP TRIGGER reseller_has_its_row; DROP TABLE reseller_packages; DROP TABLE reseller_locations; DROP TABLE ' +
+        "resellers; DELETE FROM migrations WHERE name = '0003_resellers'",
+    )
+    await p.crash()
+    expect(await staffSees(p)).toMatchObject({ quotas: noLimits, packages: [], suspendedAt: null })
+    expect(code(await p.buy())).toBe('409 package_not_allowed')
+  },
+)

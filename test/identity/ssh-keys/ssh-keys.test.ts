@@ -16,14 +16,20 @@ const ed25519 = (key = raw()) => `ssh-ed25519 ${Buffer.concat([field('ssh-ed2551
 function rsa(bits: number) {
   const { n, e } = generateKeyPairSync('rsa', { modulusLength: bits }).publicKey.export({ format: 'jwk' })
   const modulus = Buffer.concat([Buffer.from([0]), Buffer.from(n!, 'base64url')])
-  return `ssh-rsa ${Buffer.concat([field('ssh-rsa'), field(Buffer.from(e!, 'base64url')), field(modulus)]).toString('base64')}`
+  return (
+    'ssh-rsa ' +
+    `${Buffer.concat([field('ssh-rsa'), field(Buffer.from(e!, 'base64url')), field(modulus)]).toString('base64')}`
+  )
 }
 function ecdsa(curve: 256 | 384 | 521) {
   const { x, y } = generateKeyPairSync('ec', { namedCurve: curve === 256 ? 'P-256' : `P-${curve}` }).publicKey.export({
     format: 'jwk',
   })
   const point = Buffer.concat([Buffer.from([4]), Buffer.from(x!, 'base64url'), Buffer.from(y!, 'base64url')])
-  return `ecdsa-sha2-nistp${curve} ${Buffer.concat([field(`ecdsa-sha2-nistp${curve}`), field(`nistp${curve}`), field(point)]).toString('base64')}`
+  return (
+    `ecdsa-sha2-nistp${curve} ` +
+    `${Buffer.concat([field(`ecdsa-sha2-nistp${curve}`), field(`nistp${curve}`), field(point)]).toString('base64')}`
+  )
 }
 const good = ed25519()
 const refused = (text: string) => {
@@ -63,7 +69,9 @@ describe('a public key', () => {
   test('of a security key is taken', () => {
     // Once: the list of types has sk-…, but the library that reads keys does not know them.
     const application = field('ssh:')
-    const sk = `sk-ssh-ed25519@openssh.com ${Buffer.concat([field('sk-ssh-ed25519@openssh.com'), field(raw()), application]).toString('base64')}`
+    const sk =
+      'sk-ssh-ed25519@openssh.com ' +
+      `${Buffer.concat([field('sk-ssh-ed25519@openssh.com'), field(raw()), application]).toString('base64')}`
     expect(refused(sk)).toBe('taken')
   })
   test('of RSA with fewer than 2048 bits is refused with what to do', () =>

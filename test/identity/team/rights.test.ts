@@ -122,8 +122,14 @@ describe('what a server says of itself', () => {
 })
 
 describe('a member who reinstalls', () => {
-  const key = (n: number) =>
-    `ssh-ed25519 ${Buffer.concat([Buffer.from([0, 0, 0, 11]), Buffer.from('ssh-ed25519'), Buffer.from([0, 0, 0, 32]), Buffer.alloc(32, n)]).toString('base64')} k${n}`
+  const blob = (n: number) =>
+    Buffer.concat([
+      Buffer.from([0, 0, 0, 11]),
+      Buffer.from('ssh-ed25519'),
+      Buffer.from([0, 0, 0, 32]),
+      Buffer.alloc(32, n),
+    ])
+  const key = (n: number) => `ssh-ed25519 ${blob(n).toString('base64')} k${n}`
   const add = async (who: Person, n: number) =>
     (await p.call(who, 'POST', `/customers/${who.id}/ssh-keys`, { publicKey: key(n) })).body.id as string
   const reinstall = (who: Who, ...sshKeyIds: string[]) =>

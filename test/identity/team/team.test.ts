@@ -115,21 +115,24 @@ describe('an invitation', () => {
     await p.call(p.customer, 'PATCH', `/team/${id}`, { role: 'manage' })
     await refused(p, token, ['POST', `/team/${id}/actions/resend`], '403 scope_not_allowed')
   })
-  test(`is for ${PEOPLE_PER_ACCOUNT} people at most, one on several servers counting once; and for ten a minute`, async () => {
-    using p = await world()
-    const serverId = await order(p, p.customer.id, 'web01')
-    for (let i = 0; i < PEOPLE_PER_ACCOUNT; i++) await invite(p, p.customer, `p${i}@nowhere.test`)
-    p.turnClock(minute)
-    await refused(p, p.customer, ['POST', '/team', { email: 'more@nowhere.test', role: 'view' }], '422 limit_reached')
-    await invite(p, p.customer, 'p7@nowhere.test', 'manage', serverId)
-    const { body } = await p.call(p.customer, 'GET', '/team')
-    expect([body.total, body.data.length]).toEqual([PEOPLE_PER_ACCOUNT + 1, 50])
-    await p.call(p.customer, 'DELETE', `/team/${body.data[20].id}`)
-    p.turnClock(minute)
-    await invite(p, p.customer, 'more@nowhere.test')
-    for (let i = 0; i < 9; i++) await p.call(p.customer, 'POST', `/team/${body.data[i].id}/actions/resend`)
-    await refused(p, p.customer, ['POST', `/team/${body.data[9].id}/actions/resend`], '429 rate_limited')
-  })
+  test(
+    `is for ${PEOPLE_PER_ACCOUNT} people at most, one on several servers counting once; and for ten a ` + 'minute',
+    async () => {
+      using p = await world()
+      const serverId = await order(p, p.customer.id, 'web01')
+      for (let i = 0; i < PEOPLE_PER_ACCOUNT; i++) await invite(p, p.customer, `p${i}@nowhere.test`)
+      p.turnClock(minute)
+      await refused(p, p.customer, ['POST', '/team', { email: 'more@nowhere.test', role: 'view' }], '422 limit_reached')
+      await invite(p, p.customer, 'p7@nowhere.test', 'manage', serverId)
+      const { body } = await p.call(p.customer, 'GET', '/team')
+      expect([body.total, body.data.length]).toEqual([PEOPLE_PER_ACCOUNT + 1, 50])
+      await p.call(p.customer, 'DELETE', `/team/${body.data[20].id}`)
+      p.turnClock(minute)
+      await invite(p, p.customer, 'more@nowhere.test')
+      for (let i = 0; i < 9; i++) await p.call(p.customer, 'POST', `/team/${body.data[i].id}/actions/resend`)
+      await refused(p, p.customer, ['POST', `/team/${body.data[9].id}/actions/resend`], '429 rate_limited')
+    },
+  )
 })
 
 describe('accepting', () => {
@@ -178,33 +181,36 @@ describe('accepting', () => {
       '403 support_session',
     )
   })
-  test('is refused when the seven days are over, or the invitation was taken back or sent again, or never was', async () => {
-    using p = await world()
-    const friend = p.account('customer', 'Bo')
-    const mine = addressOf(p, friend)
-    const accept = (token: string) => ['POST', '/team/accept', { token }] as const
-    const late = await invite(p, p.customer, mine)
-    p.turnClock(INVITATION_MS)
-    const again = p.account('customer', 'Eve')
-    const cookie = p.token(p.customer.id)
-    expect((await p.call(cookie, 'GET', '/team')).body.data[0].state).toBe('expired')
-    // The sessions of a week ago are over too; the link is judged for whoever comes with it.
-    await refused(p, undefined, ['GET', `/team/invitation?token=${late.token}`], '409 invitation_not_valid')
-    await refused(
-      p,
-      undefined,
-      ['POST', '/team/join', { token: late.token, name: 'X', password }],
-      '409 invitation_not_valid',
-    )
-    await p.call(cookie, 'POST', `/team/${late.id}/actions/resend`)
-    const fresh = linkIn(p.mailed().at(-1)!.text)
-    expect(fresh).not.toBe(late.token)
-    await refused(p, again, accept(late.token), '409 invitation_not_valid')
-    expect((await p.call(undefined, 'GET', `/team/invitation?token=${fresh}`)).body.next).toBe('sign_in')
-    await p.call(cookie, 'DELETE', `/team/${late.id}`)
-    await refused(p, again, accept(fresh), '409 invitation_not_valid')
-    await refused(p, again, accept('x'.repeat(43)), '409 invitation_not_valid')
-  })
+  test(
+    'is refused when the seven days are over, or the invitation was taken back or sent again, or never ' + 'was',
+    async () => {
+      using p = await world()
+      const friend = p.account('customer', 'Bo')
+      const mine = addressOf(p, friend)
+      const accept = (token: string) => ['POST', '/team/accept', { token }] as const
+      const late = await invite(p, p.customer, mine)
+      p.turnClock(INVITATION_MS)
+      const again = p.account('customer', 'Eve')
+      const cookie = p.token(p.customer.id)
+      expect((await p.call(cookie, 'GET', '/team')).body.data[0].state).toBe('expired')
+      // The sessions of a week ago are over too; the link is judged for whoever comes with it.
+      await refused(p, undefined, ['GET', `/team/invitation?token=${late.token}`], '409 invitation_not_valid')
+      await refused(
+        p,
+        undefined,
+        ['POST', '/team/join', { token: late.token, name: 'X', password }],
+        '409 invitation_not_valid',
+      )
+      await p.call(cookie, 'POST', `/team/${late.id}/actions/resend`)
+      const fresh = linkIn(p.mailed().at(-1)!.text)
+      expect(fresh).not.toBe(late.token)
+      await refused(p, again, accept(late.token), '409 invitation_not_valid')
+      expect((await p.call(undefined, 'GET', `/team/invitation?token=${fresh}`)).body.next).toBe('sign_in')
+      await p.call(cookie, 'DELETE', `/team/${late.id}`)
+      await refused(p, again, accept(fresh), '409 invitation_not_valid')
+      await refused(p, again, accept('x'.repeat(43)), '409 invitation_not_valid')
+    },
+  )
   test('at the same moment twice makes one member', async () => {
     using p = await world()
     const friend = p.account('customer', 'Bo')

@@ -83,7 +83,7 @@ describe('every path, with every method', () => {
 })
 
 describe('when something breaks on our side', () => {
-  test('S35: the answer is generic, its message has the request id of its header, and nothing else is told', async () => {
+  test('S35: the answer is generic, its message has the request id of its header, and nothing more', async () => {
     using broken = await world()
     broken.db.$client.run('ALTER TABLE packages RENAME TO gone')
     const { status, body, headers } = await broken.call(broken.owner, 'GET', '/admin/packages')

@@ -93,43 +93,49 @@ describe('what counts as one address', () => {
 })
 
 describe('over HTTP', () => {
-  test('the 1201st call of a minute with one token is refused with 429 and Retry-After; a second later one is free', async () => {
-    await using it = await listening()
-    const call = (headers: Record<string, string> = {}) =>
-      it.controller.router.fetch(new Request('http://localhost/api/v1/status', { headers }))
-    const token = { Authorization: `Bearer ${it.token}` }
-    for (let i = 0; i < 1200; i++) expect((await call(token)).status).toBe(200)
-    const refused = await call(token)
-    expect(refused.status).toBe(429)
-    expect(refused.headers.get('Retry-After')).toBe('1')
-    expect(await refused.json()).toEqual({
-      error: { code: 'rate_limited', message: 'Too many calls. Try again in 1 s.' },
-    })
+  test(
+    'the 1201st call of a minute with one token is refused with 429 and Retry-After; a second later one is ' + 'free',
+    async () => {
+      await using it = await listening()
+      const call = (headers: Record<string, string> = {}) =>
+        it.controller.router.fetch(new Request('http://localhost/api/v1/status', { headers }))
+      const token = { Authorization: `Bearer ${it.token}` }
+      for (let i = 0; i < 1200; i++) expect((await call(token)).status).toBe(200)
+      const refused = await call(token)
+      expect(refused.status).toBe(429)
+      expect(refused.headers.get('Retry-After')).toBe('1')
+      expect(await refused.json()).toEqual({
+        error: { code: 'rate_limited', message: 'Too many calls. Try again in 1 s.' },
+      })
 
-    expect((await call()).status).toBe(200) // an address without credentials has a bucket of its own
-    expect((await call({ Cookie: `__Host-panel=${it.cookie}` })).status).toBe(200) // and so has the account
-    it.turnClock(1000)
-    for (let i = 0; i < 20; i++) expect((await call(token)).status).toBe(200)
-    expect((await call(token)).status).toBe(429)
-  })
-  test('what is refused for who asks, or for its path, counts as a call of its address; it is told why all the same', async () => {
-    await using it = await listening()
-    const ask = async (path: string, headers: Record<string, string> = {}, method = 'GET') =>
-      (await it.controller.router.fetch(new Request(`http://localhost/api/v1${path}`, { method, headers }))).status
-    const bad = { Authorization: `Bearer pnl_${'x'.repeat(49)}` }
-    const four = async () => [
-      await ask('/status', bad),
-      await ask('/nodes'),
-      await ask('/no/such'),
-      await ask('/status', {}, 'PUT'),
-    ]
-    for (let i = 0; i < 300; i++) expect(await four()).toEqual([401, 404, 404, 405])
-    expect(await four()).toEqual([401, 404, 404, 405])
-    expect(await ask('/status')).toBe(429)
-    // Tokens and sessions of others are not limited by it.
-    expect(await ask('/status', { Authorization: `Bearer ${it.token}` })).toBe(200)
-    expect(await ask('/status', { Cookie: `__Host-panel=${it.cookie}` })).toBe(200)
-  })
+      expect((await call()).status).toBe(200) // an address without credentials has a bucket of its own
+      expect((await call({ Cookie: `__Host-panel=${it.cookie}` })).status).toBe(200) // and so has the account
+      it.turnClock(1000)
+      for (let i = 0; i < 20; i++) expect((await call(token)).status).toBe(200)
+      expect((await call(token)).status).toBe(429)
+    },
+  )
+  test(
+    'what is refused for who asks, or for its path, counts as a call of its address; it is told why all the ' + 'same',
+    async () => {
+      await using it = await listening()
+      const ask = async (path: string, headers: Record<string, string> = {}, method = 'GET') =>
+        (await it.controller.router.fetch(new Request(`http://localhost/api/v1${path}`, { method, headers }))).status
+      const bad = { Authorization: `Bearer pnl_${'x'.repeat(49)}` }
+      const four = async () => [
+        await ask('/status', bad),
+        await ask('/nodes'),
+        await ask('/no/such'),
+        await ask('/status', {}, 'PUT'),
+      ]
+      for (let i = 0; i < 300; i++) expect(await four()).toEqual([401, 404, 404, 405])
+      expect(await four()).toEqual([401, 404, 404, 405])
+      expect(await ask('/status')).toBe(429)
+      // Tokens and sessions of others are not limited by it.
+      expect(await ask('/status', { Authorization: `Bearer ${it.token}` })).toBe(200)
+      expect(await ask('/status', { Cookie: `__Host-panel=${it.cookie}` })).toBe(200)
+    },
+  )
   test('a call that is refused with 401, 403 or 429 is no use of the token', async () => {
     await using it = await listening()
     const used = () =>

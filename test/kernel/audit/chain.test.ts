@@ -138,7 +138,8 @@ describe('S34: the chain of the audit log', () => {
     test(`is broken by a line put in beside the product with ${seq ?? 'no'} place`, async () => {
       using p = await five()
       p.db.$client.run(
-        "INSERT INTO audit VALUES ('aud_forged', 1, 'x', 'x', 'page', 'x', NULL, '', '', 'done', NULL, ?, NULL, NULL, NULL)",
+        "INSERT INTO audit VALUES ('aud_forged', 1, 'x', 'x', 'page', 'x', NULL, '', '', 'done', NULL, ?, NULL, " +
+          'NULL, NULL)',
         [seq],
       )
       expect(await verify(p)).toEqual({ lines: 6, ok: false, brokenAt: 'aud_forged' })

@@ -21,7 +21,8 @@ type Database = Panel['db']['$client']
 function encryptedIn(db: Database) {
   const columns = db
     .query<{ table: string; column: string }, []>(
-      "SELECT m.name AS 'table', c.name AS 'column' FROM sqlite_master m JOIN pragma_table_info(m.name) c WHERE m.type = 'table'",
+      "SELECT m.name AS 'table', c.name AS 'column' FROM sqlite_master m JOIN pragma_table_info(m.name) c WHERE " +
+        "m.type = 'table'",
     )
     .all()
   return columns.flatMap(({ table, column }) =>
@@ -91,7 +92,7 @@ describe('S32: what is encrypted', () => {
 })
 
 describe('S32: after a rotation', () => {
-  test('everything is encrypted with the new key, opens as what it was, and the old key opens nothing of it', async () => {
+  test('everything is encrypted with the new key and opens as what it was; the old key opens nothing', async () => {
     using p = await encryptedWorld()
     const { secrets } = p.controller.app
     const before = opened(p.db, secrets)
@@ -138,17 +139,20 @@ describe('S32: after a rotation', () => {
     const again = await p.call(p.owner, 'POST', '/admin/servers', p.order, once)
     expect([again.status, again.body, again.headers.get('Idempotency-Replayed')]).toEqual([201, p.answered, 'true'])
   })
-  test('settings whose key is away count as not set, so that people can sign in and the operator can set them anew', async () => {
-    using p = await encryptedWorld()
-    p.db.$client.run(
-      "UPDATE settings SET value = replace(value, 'k1.', '2026-01-31-00c0ffee.') WHERE value LIKE '\"k1.%'",
-    )
-    expect((await p.call(undefined, 'GET', '/sessions/provider')).body).toEqual({ label: null, linkable: false })
-    expect((await p.call(p.owner, 'GET', '/admin/settings/sign-in')).body).toMatchObject({ issuer: null })
-    await p.post.serve(p)
-    expect((await p.call(p.owner, 'DELETE', '/admin/settings/sign-in')).status).toBe(200)
-    expect(await p.admin('POST', ROTATE)).toMatchObject({ dropped: ['k1'] })
-  })
+  test(
+    'settings whose key is away count as not set, so that people can sign in and the operator can set them ' + 'anew',
+    async () => {
+      using p = await encryptedWorld()
+      p.db.$client.run(
+        "UPDATE settings SET value = replace(value, 'k1.', '2026-01-31-00c0ffee.') WHERE value LIKE '\"k1.%'",
+      )
+      expect((await p.call(undefined, 'GET', '/sessions/provider')).body).toEqual({ label: null, linkable: false })
+      expect((await p.call(p.owner, 'GET', '/admin/settings/sign-in')).body).toMatchObject({ issuer: null })
+      await p.post.serve(p)
+      expect((await p.call(p.owner, 'DELETE', '/admin/settings/sign-in')).status).toBe(200)
+      expect(await p.admin('POST', ROTATE)).toMatchObject({ dropped: ['k1'] })
+    },
+  )
   test('a cursor from before it is refused in words, and the list starts again', async () => {
     using p = await encryptedWorld()
     p.account('customer', 'Bo')
@@ -287,7 +291,8 @@ describe('S32: as processes', () => {
     while (readFileSync(file, 'utf8') === before && child.exitCode === null) await Bun.sleep(1)
   }
 
-  test('kill -9 again and again, at any moment: everything opens with what the file has, and the last run finishes', async () => {
+  test('kill -9 again and again, at any moment: everything opens with what the file has, and the last run ' +
+    'finishes', async () => {
     const before = everything()
     expect(before.length).toBe(ALL)
     const stolen = secretsWith(Buffer.alloc(32, 0x5a))
@@ -321,7 +326,8 @@ describe('S32: as processes', () => {
     const { code, out, error } = await run('secrets', 'rotate')
     expect([code, error]).toEqual([0, ''])
     expect(out).toBe(
-      `${ALL} values re-encrypted with the key ${ids()[0]}. The key ${old} is gone: copy the key file to where you keep it.`,
+      `${ALL} values re-encrypted with the key ${ids()[0]}. The key ${old} is gone: copy the key file to where ` +
+        'you keep it.',
     )
     const { data } = await it.admin('audit.list', { query: { operation: 'secrets.rotate', limit: '1' } })
     expect(data).toMatchObject([{ operation: 'secrets.rotate', actor: { name: 'System' }, result: 'done' }])
@@ -390,7 +396,8 @@ describe('S32: as processes', () => {
     await next.exited
   }, 120_000)
 
-  test('a key file that is away: nothing starts, none is made in its place, and the words say which key is needed', async () => {
+  test('a key file that is away: nothing starts, none is made in its place, and the words say which key is ' +
+    'needed', async () => {
     const before = everything()
     const [needed] = ids()
     renameSync(file, `${file}.away`)
@@ -398,7 +405,8 @@ describe('S32: as processes', () => {
       const { code, out, error } = await run(...args)
       expect([args, code, out]).toEqual([args, 1, ''])
       expect(error).toStartWith(
-        `key_file_not_usable: There is no key file ${file}, and the database holds what is encrypted with the key ${needed}.`,
+        `key_file_not_usable: There is no key file ${file}, and the database holds what is encrypted with the ` +
+          `key ${needed}.`,
       )
       expect(existsSync(file)).toBe(false)
     }
@@ -406,7 +414,8 @@ describe('S32: as processes', () => {
     expect(everything()).toEqual(before)
   }, 30_000)
 
-  test('an older key file: the controller says which key is missing and heals when it comes; a rotation changes nothing', async () => {
+  test('an older key file: the controller says which key is missing and heals when it comes; a rotation changes ' +
+    'nothing', async () => {
     const [needed] = ids()
     await it.admin('mail.configure', {
       host: '127.0.0.1',
@@ -420,7 +429,8 @@ describe('S32: as processes', () => {
     const { code, out, error } = await run('secrets', 'rotate')
     expect([code, out]).toEqual([1, ''])
     expect(error).toContain(
-      `key_file_not_usable: Something is encrypted with the key ${needed}, and the key file has the key k1 only. Nothing was changed.`,
+      `key_file_not_usable: Something is encrypted with the key ${needed}, and the key file has the key k1 only. ` +
+        'Nothing was changed.',
     )
     expect(readFileSync(file, 'utf8')).toBe(older)
 

@@ -113,27 +113,30 @@ describe('S32: the key file', () => {
     expect(secretsFromFile(path).encrypt('row', 'text')).toStartWith('k1.')
     expect(readFileSync(path, 'utf8')).toBe(`${oldKey}\n`)
   })
-  test('takes a new key in front, keeps the old one until it is dropped, and stays 0600; who has it open notices', () => {
-    const path = holding(oldKey)
-    const [here, there, encrypts] = [secretsFromFile(path), secretsFromFile(path), secretsFromFile(path)]
-    const before = here.encrypt('row', 'text')
-    here.addKey(Date.UTC(2026, 10, 21))
-    expect(mode(path)).toBe('600')
-    const [newest, last] = readFileSync(path, 'utf8').trimEnd().split('\n')
-    expect(newest).toMatch(line)
-    expect(newest).toStartWith('2026-11-21-')
-    expect(last).toBe(`k1 ${oldKey}`)
-    expect(encrypts.encrypt('row', 'text').split('.')[0]).toBe(newest!.split(' ')[0]!)
-    const after = here.encrypt('row', 'text')
-    for (const it of [here, there, secretsFromFile(path)])
-      for (const encrypted of [before, after]) expect(it.open('row', encrypted)).toBe('text')
-    there.dropOldKeys()
-    expect(readFileSync(path, 'utf8')).toBe(`${newest}\n`)
-    expect(() => secretsFromFile(path).open('row', before)).toThrow(
-      `encrypted with the key k1, which is not in ${path}`,
-    )
-    expect(secretsFromFile(path).open('row', after)).toBe('text')
-  })
+  test(
+    'takes a new key in front, keeps the old one until it is dropped, and stays 0600; who has it open ' + 'notices',
+    () => {
+      const path = holding(oldKey)
+      const [here, there, encrypts] = [secretsFromFile(path), secretsFromFile(path), secretsFromFile(path)]
+      const before = here.encrypt('row', 'text')
+      here.addKey(Date.UTC(2026, 10, 21))
+      expect(mode(path)).toBe('600')
+      const [newest, last] = readFileSync(path, 'utf8').trimEnd().split('\n')
+      expect(newest).toMatch(line)
+      expect(newest).toStartWith('2026-11-21-')
+      expect(last).toBe(`k1 ${oldKey}`)
+      expect(encrypts.encrypt('row', 'text').split('.')[0]).toBe(newest!.split(' ')[0]!)
+      const after = here.encrypt('row', 'text')
+      for (const it of [here, there, secretsFromFile(path)])
+        for (const encrypted of [before, after]) expect(it.open('row', encrypted)).toBe('text')
+      there.dropOldKeys()
+      expect(readFileSync(path, 'utf8')).toBe(`${newest}\n`)
+      expect(() => secretsFromFile(path).open('row', before)).toThrow(
+        `encrypted with the key k1, which is not in ${path}`,
+      )
+      expect(secretsFromFile(path).open('row', after)).toBe('text')
+    },
+  )
   test('that goes or is spoilt under who has read it takes nothing away, and is not written over', () => {
     for (const spoil of [(path: string) => rmSync(path), (path: string) => writeFileSync(path, 'nonsense')]) {
       const path = holding(oldKey)

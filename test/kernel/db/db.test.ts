@@ -239,7 +239,8 @@ describe('a row that leaves things out', () => {
   const find = rowBy(things, things.id)
   const db = openDb(':memory:')
   db.$client.run(
-    'CREATE TABLE things (id TEXT PRIMARY KEY, flag INTEGER NOT NULL, off INTEGER, list TEXT NOT NULL, json TEXT, n INTEGER) STRICT',
+    'CREATE TABLE things (id TEXT PRIMARY KEY, flag INTEGER NOT NULL, off INTEGER, list TEXT NOT NULL, json ' +
+      'TEXT, n INTEGER) STRICT',
   )
 
   test('has its defaults, and NULL where there is none: not the text "null", not 0', () => {

@@ -24,7 +24,7 @@ describe('S57: a job that an error interrupted', () => {
     return openDb(`${dir}/berth.db`)
   }
 
-  test('of the database waits, is known to wait, and goes on where it was when the database can be written', async () => {
+  test('of the database waits, is known to wait, and goes on where it was when writing works again', async () => {
     const e = engine([two], { db: fileDb() })
     const id = e.start(two, 'a')
     await tick()
@@ -66,7 +66,7 @@ describe('S57: a job that an error interrupted', () => {
     await e.runner.idle()
     expect([e.job(id).state, e.runner.interrupted()]).toEqual(['succeeded', []])
   })
-  test('is picked up where nothing in memory looks after it: running, queued, and waiting for its children', async () => {
+  test('is picked up where nothing in memory looks after it: running, queued, waiting for its children', async () => {
     const e = engine([two])
     e.answering(() => ({ power: 'running' }))
     const ids = ['queued', 'running', 'undoing'].map((state) => {

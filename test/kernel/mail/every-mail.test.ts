@@ -151,18 +151,26 @@ for (const [name, write] of Object.entries(ways))
     expect(text).not.toContain('<')
   })
 
-test('whoever can lock somebody out cannot do it in silence: each change of a second factor, and each token, is mailed to its holder', async () => {
-  const cal = p.account('customer', 'Kim')
-  await withApp(p, cal)
-  await must(cal, 'POST', '/account/recovery-codes')
-  p.db.$client.run("INSERT INTO passkeys VALUES ('pky_2', ?, 'BB', 'BB', 0, '[]', 'Blue key', 1, NULL, NULL)", [cal.id])
-  await must(cal, 'DELETE', '/account/totp')
-  await p.admin('POST', '/admin/tokens', { account: addressOf(cal.id), name: 'Billing', scopes: ['servers:read'] })
-  await box.deliver(p)
-  const [added, codes, removed, token, ...more] = box.taken.filter((l) => l.to === addressOf(cal.id)).map((l) => l.text)
-  expect(added).toContain('An authenticator app was added')
-  expect(codes).toContain('New recovery codes')
-  expect(removed).toContain('taken off your account')
-  expect(token).toContain('It is called Billing')
-  expect(more).toEqual([])
-})
+test(
+  'whoever can lock somebody out cannot do it in silence: each change of a second factor, and each token, is ' +
+    'mailed to its holder',
+  async () => {
+    const cal = p.account('customer', 'Kim')
+    await withApp(p, cal)
+    await must(cal, 'POST', '/account/recovery-codes')
+    p.db.$client.run("INSERT INTO passkeys VALUES ('pky_2', ?, 'BB', 'BB', 0, '[]', 'Blue key', 1, NULL, NULL)", [
+      cal.id,
+    ])
+    await must(cal, 'DELETE', '/account/totp')
+    await p.admin('POST', '/admin/tokens', { account: addressOf(cal.id), name: 'Billing', scopes: ['servers:read'] })
+    await box.deliver(p)
+    const [added, codes, removed, token, ...more] = box.taken
+      .filter((l) => l.to === addressOf(cal.id))
+      .map((l) => l.text)
+    expect(added).toContain('An authenticator app was added')
+    expect(codes).toContain('New recovery codes')
+    expect(removed).toContain('taken off your account')
+    expect(token).toContain('It is called Billing')
+    expect(more).toEqual([])
+  },
+)

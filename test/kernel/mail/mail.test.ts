@@ -53,7 +53,7 @@ const states = (p: Awaited<ReturnType<typeof world>>) =>
   }[]
 
 describe('a mail', () => {
-  test('that is not taken is in the journal, with the server it was for; one that is given up is an error there', async () => {
+  test('that is not taken is in the journal with its server; one that is given up is an error there', async () => {
     using p = await configured()
     write(p.db, (tx) => mailTo(tx, p.controller.app, somebody, { subject: 'x', paragraphs: ['x'] }))
     const journal = await journalOf(async () => {
@@ -128,45 +128,50 @@ describe('a mail', () => {
     expect(kept).not.toContain('canary-7431')
   })
 
-  test('says the same as text and as HTML, with the link in both, from the brand and answered to nobody else', async () => {
-    using p = await configured()
-    const reseller = p.account('reseller', 'Reed')
-    const customer = p.account('customer', 'Cal', reseller.id)
-    p.db.$client.run(
-      "INSERT INTO branding (name, sender_name, sender_address) VALUES ('Hafen', 'Hafen Ops', 'ops@hafen.test')",
-    )
-    p.db.$client.run(
-      "INSERT INTO branding (account_id, name, accent, sender_address) VALUES (?, 'Reed & Co', '#aa0055', 'hello@reed.test')",
-      [reseller.id],
-    )
-    const send = async (to: { id: string; email: string; name: string }) => {
-      write(p.db, (tx) =>
-        mailTo(tx, p.controller.app, to, {
-          subject: 'Grüße',
-          paragraphs: ['One <b>&', 'Two'],
-          button: { words: 'Do it', path: '/servers/srv_1?a=1&b=2' },
-          closing: 'It holds for an hour.',
-        }),
+  test(
+    'says the same as text and as HTML, with the link in both, from the brand and answered to nobody ' + 'else',
+    async () => {
+      using p = await configured()
+      const reseller = p.account('reseller', 'Reed')
+      const customer = p.account('customer', 'Cal', reseller.id)
+      p.db.$client.run(
+        "INSERT INTO branding (name, sender_name, sender_address) VALUES ('Hafen', 'Hafen Ops', 'ops@hafen.test')",
       )
-      await p.controller.deliveries.settle()
-      return parts(taken.at(-1)!)
-    }
-    const own = await send({ id: p.customer.id, email: 'cal@customer.test', name: 'Cal' })
-    expect(own.head).toContain('Content-Type: multipart/alternative')
-    expect(own.head).toContain('From: Hafen Ops <ops@hafen.test>')
-    expect(own.head).not.toMatch(/^Reply-To/im)
-    expect(own.text).toBe(
-      'Hello Cal,\n\nOne <b>&\n\nTwo\n\nDo it:\nhttps://panel.test/servers/srv_1?a=1&b=2\n\nIt holds for an hour.\n\n-- \nHafen\nhttps://panel.test\n',
-    )
-    expect(own.html).toContain('href="https://panel.test/servers/srv_1?a=1&amp;b=2"')
-    expect(own.html).toContain('One &lt;b>&amp;')
-    expect(taken.at(-1)!.from).toBe('panel@berth.test')
+      p.db.$client.run(
+        "INSERT INTO branding (account_id, name, accent, sender_address) VALUES (?, 'Reed & Co', '#aa0055', " +
+          "'hello@reed.test')",
+        [reseller.id],
+      )
+      const send = async (to: { id: string; email: string; name: string }) => {
+        write(p.db, (tx) =>
+          mailTo(tx, p.controller.app, to, {
+            subject: 'Grüße',
+            paragraphs: ['One <b>&', 'Two'],
+            button: { words: 'Do it', path: '/servers/srv_1?a=1&b=2' },
+            closing: 'It holds for an hour.',
+          }),
+        )
+        await p.controller.deliveries.settle()
+        return parts(taken.at(-1)!)
+      }
+      const own = await send({ id: p.customer.id, email: 'cal@customer.test', name: 'Cal' })
+      expect(own.head).toContain('Content-Type: multipart/alternative')
+      expect(own.head).toContain('From: Hafen Ops <ops@hafen.test>')
+      expect(own.head).not.toMatch(/^Reply-To/im)
+      expect(own.text).toBe(
+        'Hello Cal,\n\nOne <b>&\n\nTwo\n\nDo it:\nhttps://panel.test/servers/srv_1?a=1&b=2\n\nIt holds for an ' +
+          'hour.\n\n-- \nHafen\nhttps://panel.test\n',
+      )
+      expect(own.html).toContain('href="https://panel.test/servers/srv_1?a=1&amp;b=2"')
+      expect(own.html).toContain('One &lt;b>&amp;')
+      expect(taken.at(-1)!.from).toBe('panel@berth.test')
 
-    const theirs = await send({ id: customer.id, email: 'cal2@customer.test', name: 'Cal' })
-    expect(theirs.head).toContain('From: "Reed & Co" <hello@reed.test>')
-    expect(theirs.html).toContain('background:#aa0055')
-    expect(theirs.text).toContain('-- \nReed & Co\n')
-  })
+      const theirs = await send({ id: customer.id, email: 'cal2@customer.test', name: 'Cal' })
+      expect(theirs.head).toContain('From: "Reed & Co" <hello@reed.test>')
+      expect(theirs.html).toContain('background:#aa0055')
+      expect(theirs.text).toContain('-- \nReed & Co\n')
+    },
+  )
 
   test('cannot be given a header or a recipient by what people wrote', async () => {
     using p = await configured()

@@ -97,18 +97,21 @@ describe('a command', () => {
     second.leave()
     expect(r.node('a').commands()).toEqual([])
   })
-  test('that is dropped fails with the given error at once, is not sent again, and its answer counts no more', async () => {
-    const r = room()
-    const command = r.send('job_1/look', 'a')
-    r.hub.drop('job_1/look', new CommandFailed('node_unreachable', 'Away.'))
-    r.hub.drop('job_9/look', new CommandFailed('node_unreachable', 'Never sent.'))
-    await tick()
-    expect(command.ended).toBe('node_unreachable')
-    const a = r.node('a')
-    a.say({ type: 'done', key: 'job_1/look', output: { power: 'running' } })
-    await tick()
-    expect([a.commands(), command.ended]).toEqual([[], 'node_unreachable'])
-  })
+  test(
+    'that is dropped fails with the given error at once, is not sent again, and its answer counts no ' + 'more',
+    async () => {
+      const r = room()
+      const command = r.send('job_1/look', 'a')
+      r.hub.drop('job_1/look', new CommandFailed('node_unreachable', 'Away.'))
+      r.hub.drop('job_9/look', new CommandFailed('node_unreachable', 'Never sent.'))
+      await tick()
+      expect(command.ended).toBe('node_unreachable')
+      const a = r.node('a')
+      a.say({ type: 'done', key: 'job_1/look', output: { power: 'running' } })
+      await tick()
+      expect([a.commands(), command.ended]).toEqual([[], 'node_unreachable'])
+    },
+  )
   test('waits for its node however long that is away', async () => {
     const r = room()
     const command = r.send('job_1/look', 'a')

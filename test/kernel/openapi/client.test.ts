@@ -63,7 +63,8 @@ test('compiles, and types what is sent and what is answered', async () => {
   expect(errors).toEqual([])
 }, 60_000)
 
-test('refuses a field that there is not, a value that is none of the enum, and a body without what it requires', async () => {
+test('refuses a field that there is not, a value that is none of the enum, and a body without what it ' +
+  'requires', async () => {
   const errors = await errorsIn(`
     export const colour = (server: Answer<'servers.get', 200>): unknown => server.colour
     export const never = (server: Answer<'servers.get', 200>): boolean => server.status === 'melted'

@@ -102,7 +102,8 @@ const activity = async (p: World & { serverId: string }, who: Who) =>
   ((await p.call(who, 'GET', `/servers/${p.serverId}/activity`)).body.data as any[])
     .map(
       (l) =>
-        `${l.action ?? l.operation}: ${l.who.name}${l.via.name ? ` by ${l.via.name}` : ''}${l.from ? ` from ${l.from}` : ''}`,
+        `${l.action ?? l.operation}: ` +
+        `${l.who.name}${l.via.name ? ` by ${l.via.name}` : ''}${l.from ? ` from ${l.from}` : ''}`,
     )
     .reverse()
 

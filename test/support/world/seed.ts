@@ -294,7 +294,7 @@ class Rows {
       vcpus: 2,
       memory_mb: 2048,
       disk_gb: 40,
-      mac: `02:00:${(i >> 24).toString(16).padStart(2, '0')}:${((i >> 16) & 255).toString(16).padStart(2, '0')}:${((i >> 8) & 255).toString(16).padStart(2, '0')}:${(i & 255).toString(16).padStart(2, '0')}`,
+      mac: ['02', '00', ...i.toString(16).padStart(8, '0').match(/../g)!].join(':'),
       placement: `${node.name}: most free memory of 20`,
       created_at: this.now - 1000 * (1_000_000 - i),
     })
