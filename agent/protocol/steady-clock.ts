@@ -1,12 +1,12 @@
-// The time of both processes. The clock of the host can be set while the controller runs; a limit, a pause, a session or a
-// retry must not notice. So time starts as the host's clock says, advances with the monotonic clock, and approaches a
-// host clock that was set by one second in a hundred: no duration is ever wrong by more than one percent, and none is
-// negative.
+// The time of both processes. The clock of the host can be set while the controller runs; a limit, a pause, a session
+// or a retry must not notice. So time starts as the host's clock says, advances with the monotonic clock, and
+// approaches a host clock that was set by one second in a hundred: no duration is ever wrong by more than one percent,
+// and none is negative.
 
 const second = 1000
 type Clock = () => number
 
-/** What the host offers: `wall` in ms since 1970, which people and time servers set; `monotonic` in ms from anywhere. */
+/** The host's clocks: `wall` in ms since 1970, which people and time servers set; `monotonic` in ms from anywhere. */
 export type TimeSource = { wall: Clock; monotonic: Clock }
 export const hostTime: TimeSource = { wall: Date.now, monotonic: () => performance.now() }
 
@@ -61,7 +61,7 @@ export class SteadyClock {
     return this.last
   }
 
-  /** What the host's clock says: for the outside world only, such as codes of an authenticator app. */
+  /** The time of the host's clock: for the outside world only, such as codes of an authenticator app. */
   wall: Clock = () => this.source.wall()
 
   private exactly(monotonic: number): number {

@@ -93,10 +93,10 @@ function openExisting({ dataDir, keyFile }: Config, migrations: readonly Migrati
   const path = `${dataDir}/berth.db`
   if (existsSync(keyFile) && isEmptyDatabase(path))
     throw new DatabaseMissing(
-      `${path} is ${existsSync(path) ? 'empty' : 'not there'}, and the key file ${keyFile} is of a database that was. ` +
-        `See that the disk of ${dataDir} is mounted, or restore a backup: sudo berth backup restore FILE. To begin ` +
-        `anew without what was there, move the key file away first and keep it: mv ${keyFile} ${keyFile}.old (and ` +
-        `${anchorOf(dataDir)}, if it is there)`,
+      `${path} is ${existsSync(path) ? 'empty' : 'not there'}, and the key file ${keyFile} is of a database that ` +
+        `was. See that the disk of ${dataDir} is mounted, or restore a backup: sudo berth backup restore FILE. To ` +
+        'begin anew without what was there, move the key file away first and keep it: ' +
+        `mv ${keyFile} ${keyFile}.old (and ${anchorOf(dataDir)}, if it is there)`,
     )
   return openDb(path, migrations)
 }

@@ -193,7 +193,7 @@ for (const [what, make] of Object.entries(disks))
           .filter((name: string) => name !== 'cal')
           .sort()
       expect(await there()).toEqual([...acknowledged].sort())
-      // Whatever was refused is done once with the same key.
+      // A refused call is done once with the same key.
       for (const name of refused.slice(0, 3)) {
         expect((await make(name)).status).toBe(201)
         expect((await make(name)).headers.get('Idempotency-Replayed')).toBe('true')

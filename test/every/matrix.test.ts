@@ -40,7 +40,7 @@ const shared: Partial<Record<Name, { does: readonly Scope[]; only?: string }>> =
 const kindOf = (who: Name) =>
   who === 'owner' || who === 'reader' ? 'staff' : who === 'reseller' || who === 'rival' ? 'reseller' : 'customer'
 const { permissions } = registry
-/** What customers hold by the declarations of the features that are added here. */
+/** The scopes that customers hold by the declarations of the features that are added here. */
 const ofAdded = added.flatMap(({ scopes = {} }) =>
   Object.entries(scopes).flatMap(([name, { heldBy }]) => (heldBy?.includes('customer') ? [name as Scope] : [])),
 )

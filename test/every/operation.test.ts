@@ -295,7 +295,7 @@ describe('S50: what decides where credentials and links go', () => {
         const { csrf } = p.db.$client
           .query<{ csrf: string }, [string]>('SELECT csrf FROM sessions WHERE account_id = ?')
           .get(helper.id)!
-        const inSupport = { cookie: headers.get('Set-Cookie')!.split(/[=;]/)[1]!, csrf }
+        const supporter = { cookie: headers.get('Set-Cookie')!.split(/[=;]/)[1]!, csrf }
         const roles = allPermissions.map((permission) => p.staff([permission]))
         const tokens = [owner, staff, ...Object.values(stranger)].map(({ id }) => p.token(id))
         const narrow = [...allScopes].map((scope) => p.token(owner.id, [scope]))
@@ -304,7 +304,7 @@ describe('S50: what decides where credentials and links go', () => {
         for (const token of [...tokens, ...narrow]) expect(await code(token)).toBe('token_not_allowed')
         for (const who of [staff, ...roles, stranger.reseller, stranger.customer])
           expect(await code(who)).toBe('forbidden')
-        expect(await code(inSupport)).toBe('support_session')
+        expect(await code(supporter)).toBe('support_session')
         expect(await code(late)).toBe('confirmation_required')
         expect(p.fingerprint(['tokens'])).toBe(before)
         const document: any = openapi(product, { version: '0', root: '/' })

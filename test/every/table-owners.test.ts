@@ -40,7 +40,7 @@ const otherSql = [
 ]
 const isSql = new RegExp(
   [
-    String.raw`\b(?:tx|db)\s*\.(?:select|insert|update|delete)\(|\$client\b`,
+    String.raw`\b(?:tx|db)\s*\.(?:select|insert|update|delete)\(|\$client\b(?!\.inTransaction)`,
     String.raw`\b(?:FROM|JOIN|INTO) [a-z_]+\b|\b(?:rowBy|ownRow|inserting|patched)\(`,
   ].join('|'),
 )

@@ -1,4 +1,4 @@
-/** What tests opened and did not close; close-opened.ts closes it when their file ends. */
+/** Panels and directories of the test file; close-opened.ts closes what is left when the file ends. */
 const opened = new Set<() => void>()
 
 /** Returns a function that calls `close` once; the end of the test file calls it if nothing else did. */

@@ -20,7 +20,7 @@ const CONTROLLER_WAIT_MS = 2 * second
 /** A command that is at work on the database ends by itself. */
 const COMMAND_WAIT_MS = 60 * second
 
-/** Undefined when another process has held it for all that time. Throws `CannotStart` where the directory is not ours. */
+/** Undefined when another process held it all that time. Throws `CannotStart` where the directory is not ours. */
 export async function lockDataDir(dataDir: string, kind: Kind, waitMs: number): Promise<DataDirLock | undefined> {
   const end = performance.now() + waitMs
   try {

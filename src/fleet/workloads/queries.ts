@@ -147,7 +147,7 @@ export const workloadKey = 'w.id, w.version'
 export type WorkloadKey = Pick<Workload, 'id'> & { version: number }
 
 export type WorkloadFacts = Pick<Workload, 'id' | 'nodeId' | 'ownerId' | 'resellerId'>
-/** What decides who sees a workload that exists, and its node. All of it changes the version. */
+/** The columns that decide the visibility of a workload that exists, and its node. All of them change the version. */
 export const workloadFacts = (tx: Db, id: string): WorkloadFacts => statements(tx).facts.get(id)!
 
 /** Crashes that are kept of a workload in a day; a node that starts one again three times reports far fewer. */

@@ -121,7 +121,7 @@ export const deleteChallenge = (tx: Tx, tokenHash: string): boolean =>
 export const deleteChallengesOf = (tx: Tx, accountId: string) =>
   void tx.delete(signInChallenges).where(eq(signInChallenges.accountId, accountId)).run()
 
-/** What was begun and not finished: second factors, WebAuthn calls, sign-ins at an identity provider. */
+/** Rows of what was begun and not finished: second factors, WebAuthn calls, sign-ins at an identity provider. */
 export const expiredUnfinished = [signInChallenges, passkeyChallenges, providerSignIns].map((unfinished) =>
   expiring(unfinished, (now) => lt(unfinished.expiresAt, now)),
 )

@@ -60,8 +60,8 @@ export const countOthers = (tx: Db, ownerId: string, email: string): number =>
 export const isMember = (tx: Db, accountId: string): boolean => statements(tx).any.get(accountId) !== null
 
 /**
- * SQL text by the same rule as `rolesOn`: `JOIN` and `WHERE` that leave of the workloads `as` those that are shared with
- * an account; one parameter, the account.
+ * SQL text by the same rule as `rolesOn`: `JOIN` and `WHERE` that leave of the workloads `as` those that are shared
+ * with an account; one parameter, the account.
  */
 export const joinShared = (as: string) =>
   `JOIN team_members m ON ${as}.owner_id = m.owner_id AND (m.workload_id IS NULL OR m.workload_id = ${as}.id)

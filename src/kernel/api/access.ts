@@ -1,7 +1,7 @@
 // Rights: scopes for tokens, permissions for staff roles. Features declare them in feature.ts.
 import type { AccountKinds, PermissionNames, ScopeNames } from '../register.ts'
 
-/** Who may call an operation is said per kind of account. */
+/** `access` of an operation names the kinds of accounts that may call it. */
 export type AccountKind = keyof AccountKinds
 
 /** A right that a token can hold, e.g. `servers:read`. */
@@ -35,7 +35,7 @@ export type Rights = {
 /** A scope has a colon, a permission never has one; the registry refuses other names. */
 export const isScope = (name: string): name is Scope => name.includes(':')
 
-/** Everything a person of this kind, with the permissions of its role, may do. A token never has more than its maker. */
+/** All that a person of this kind, with the permissions of its role, may do. A token never has more than its maker. */
 export const scopesOf = (
   { scopes, permissions }: Rights,
   kind: AccountKind,

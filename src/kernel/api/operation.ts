@@ -34,7 +34,7 @@ export interface AppContext extends Services {
     isReconnecting(nodeId: string): boolean
     /** The last one since this controller started, with the time of its arrival. */
     heartbeat(nodeId: string): Omit<Heartbeat, 'type' | 'workloads'> | undefined
-    /** What it did within the last day that no node should. */
+    /** Its acts of the last day that no node should do. */
     misconduct(nodeId: string): Misconduct[]
     /** Closes its socket once the transaction at hand is through. */
     disconnect(nodeId: string): void

@@ -3,7 +3,7 @@
 //
 // A flush that failed is not simply repeated: Linux marks the pages clean, so a second fsync answers well about data
 // that never reached the disk. Changes begin again only after a whole checkpoint: it writes every committed page of the
-// log anew into the database, flushes it and empties the log. A restart alone writes less: it reads the same page cache.
+// log anew into the database, flushes it and empties the log. A restart alone writes less: the page cache stays.
 import type { Database } from 'bun:sqlite'
 import { closeSync, fsyncSync, openSync, rmSync, statSync, writeSync } from 'node:fs'
 import { log } from '../log.ts'
@@ -14,7 +14,7 @@ export type Trouble = {
   kind: TroubleKind
   /** The error that showed it, for the journal and for staff. */
   code: string
-  /** What is wrong, as a sentence. */
+  /** The fault, as a sentence. */
   reason: string
   since: number
   /** For `replaced`: the file into which the controller has written what it knows. */

@@ -13,7 +13,7 @@ const FEW = 8
 const JOINING_MS = 5
 /** Others write when they wrote within this time, in ms. */
 const OTHERS_MS = 20
-/** While many jobs are going, the oldest are deleted once for so many that have ended: the search takes a millisecond. */
+/** While many jobs are going, the oldest are deleted once per so many that end: the search takes a millisecond. */
 const DELETED_AFTER = 50
 
 /** The columns by which the sweep decides about an open job. */

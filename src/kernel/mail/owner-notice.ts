@@ -18,8 +18,8 @@ export type OwnerNotice = {
 }
 
 /**
- * Queues the mail in the transaction of the change. `over`: the mail server from before the change. Without a mail server in force there is nothing to send it over:
- * the audit log and the journal have the change.
+ * Queues the mail in the transaction of the change. `over`: the mail server from before the change. Without
+ * a mail server in force there is nothing to send it over: the audit log and the journal have the change.
  */
 export function tellOwners(
   tx: Tx,

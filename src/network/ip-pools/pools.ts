@@ -248,7 +248,8 @@ export const attachPool = operation({
     if (left)
       throw new ApiError(
         'in_use',
-        `${left.hostname} has an address of this pool on a node that would no longer route it. Move or terminate it first.`,
+        `${left.hostname} has an address of this pool on a node that would no longer route it. Move or terminate it ` +
+          'first.',
       )
     attachTo(tx, target.id, body.nodeIds)
     return showPool(call, target)

@@ -217,7 +217,7 @@ test('a protected server is neither terminated nor reinstalled, and whatever els
   expect(allowed.sort()).toEqual(['off', 'restart', 'shutdown', 'suspend'])
 })
 
-test('a locked customer has no power actions, no setup and no reinstallation; staff and the reseller have', async () => {
+test('a locked customer has no power actions, setup or reinstallation; staff and the reseller have', async () => {
   using p = await world()
   const rita = p.account('reseller', 'Rita')
   const id = await running(p)

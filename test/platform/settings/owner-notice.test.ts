@@ -1,4 +1,4 @@
-// S50: owners are told of what decides where credentials and links go, over the mail server from before the change.
+// S50: owners are notified of what decides where credentials and links go, over the mail server from before the change.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { mailResetLinks } from '../../../src/identity/auth/links/password-links.ts'
 import { minute } from '../../../src/kernel/db/clock.ts'

@@ -178,7 +178,7 @@ export async function panel(options: Options = {}) {
     call,
     /** Time goes by. */
     turnClock: (ms: number) => void (now += ms),
-    /** What the clock does each minute. */
+    /** The deletion that the clock starts each minute. */
     deleteExpired: () => deleteExpired(controller.db, registry.expiring, () => now),
     /** Somebody sets the host's clock by so much; no time goes by. The controller notices it at once, or later. */
     setWallClock(byMs: number, atOnce = true) {
@@ -186,7 +186,7 @@ export async function panel(options: Options = {}) {
       if (atOnce) controller.app.time.observe()
     },
     now: () => now,
-    /** What the host's clock shows. */
+    /** The time that the host's clock shows. */
     wallClock: () => now + wallClockOffMs,
     /** As System, as `berth admin` does; throws what was refused. */
     async admin(method: string, path: string, body?: unknown): Promise<any> {
@@ -382,7 +382,7 @@ export async function panel(options: Options = {}) {
     /** The power of the controller goes out; a new one starts over the same database, and the nodes come back. */
     async crash({ nodesComeBack = true } = {}) {
       controller.runner.stop()
-      // Nobody records that the nodes went.
+      // The nodes' going is not recorded.
       controller.beginStop()
       for (const agent of agents.values()) agent.disconnect()
       controller.db.$client.close()

@@ -1,4 +1,4 @@
-// Whoever becomes an owner, or gets the mail of one, gets everything: all owners are told.
+// A new owner, and a new address of an owner, give access to everything: all owners are told.
 import type { AppContext, Call } from '../../../kernel/api/operation.ts'
 import type { MailContext } from '../../../kernel/mail/mail.ts'
 import { mailServer } from '../../../kernel/mail/mail-server.ts'

@@ -31,7 +31,7 @@ export class HeldRights {
     private readonly most: number,
   ) {}
 
-  /** `tokenScopes`: the JSON of a token's scopes. With it the answer is what the token holds, not what its maker does. */
+  /** `tokenScopes`: the JSON of a token's scopes. With it the answer is the token's rights, not its maker's. */
   of(kind: AccountKind, role: GivenRole | undefined, tokenScopes?: string): Held {
     const key = `${kind}\n${role?.isOwner}\n${role?.permissions}\n${tokenScopes}`
     const known = this.computed.get(key)

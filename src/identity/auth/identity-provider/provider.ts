@@ -68,7 +68,7 @@ export class Providers {
   private cache = new Map<string, { at: number; discovery: Promise<Discovery> }>()
   constructor(
     private clock: Clock,
-    /** What the times in tokens are compared with. */
+    /** The times in tokens are compared with it. */
     private wallClock: Clock,
     /** PANEL_LOCAL_SERVICES. */
     private local: readonly string[],

@@ -1,5 +1,5 @@
-// A visit to the operator's identity provider and back: OpenID Connect, authorization code with PKCE, state and nonce. A
-// row and a cookie of the browser tie the answer to the request; they are valid once, for ten minutes.
+// A visit to the operator's identity provider and back: OpenID Connect, authorization code with PKCE, state and nonce.
+// A row and a cookie of the browser tie the answer to the request; they are valid once, for ten minutes.
 import { Type as t } from 'typebox'
 import { ApiError } from '../../../kernel/api/errors.ts'
 import { type Call, type PrepareContext, secret } from '../../../kernel/api/operation.ts'
