@@ -217,6 +217,7 @@ export async function createController({
     origin: config.origin,
     calls: new Limit(callsPerMinute, clock),
     restarting: () => restarting,
+    mustBeWritable: () => db.$client.health.mustBeWritable(),
   }
   const assets = await Assets.load(files)
   const router = new Elysia()

@@ -43,6 +43,8 @@ export type HttpContext = {
   origin: string
   calls: Pick<Limit, 'take' | 'count'>
   restarting(): boolean
+  /** Throws `DatabaseUnavailable`, before a change does anything beside the database. */
+  mustBeWritable(): void
 }
 
 /** Mounts a route whose errors are answered like those of the API. */
@@ -232,6 +234,7 @@ function answer(
   }
   if (httpContext.restarting())
     throw restarting('Berth is restarting. Reads keep working; try the change again in a minute.')
+  httpContext.mustBeWritable()
   if (sender.browser || !sender.actor) sameSite(httpContext, request, sender)
   return change(httpContext, op, sender, request, params)
 }

@@ -83,13 +83,17 @@ const logRequest = ({ info, method, url }: IncomingRequest, response: Made, star
 
 export const asJson = { 'Content-Type': 'application/json; charset=utf-8' }
 
+/** A database that cannot be written as the refusal that it is; any other error as it is. */
+export const refusalFrom = (error: unknown): unknown =>
+  error instanceof DatabaseUnavailable ? restarting(error.message) : error
+
 /**
  * The response for an error: an ApiError as it is, a database that cannot be written as `restarting`, any other as
  * `internal_error` with its cause in the journal.
  */
 export function refuse(thrown: unknown, request: IncomingRequest): Response {
   const { requestId, errors } = request.info
-  const error = thrown instanceof DatabaseUnavailable ? restarting(thrown.message) : thrown
+  const error = refusalFrom(thrown)
   const r =
     error instanceof ApiError
       ? error

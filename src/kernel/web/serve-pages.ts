@@ -6,7 +6,7 @@ import { ApiError } from '../api/errors.ts'
 import { type HttpContext, mountOtherMethods, route } from '../api/http.ts'
 import { addressKey } from '../api/limits.ts'
 import type { Operation } from '../api/operation.ts'
-import type { IncomingRequest } from '../api/response.ts'
+import { type IncomingRequest, refusalFrom } from '../api/response.ts'
 import type { Clock } from '../db/clock.ts'
 import { log, plainPath } from '../log.ts'
 import type { Registry } from '../registry.ts'
@@ -78,7 +78,8 @@ async function answer(
     const always = sender.actor && !p.open ? await readAll(site.always, gate, at) : {}
     const frame = () => ({ ...render(p, data, at), at, always })
     return partOf(site, request, { at, data, always, frame }) ?? document(site, frame(), 200)
-  } catch (error) {
+  } catch (thrown) {
+    const error = refusalFrom(thrown)
     if (error instanceof ApiError && error.code === 'second_factor_required') return seeOther('/account/security')
     const refusal =
       error instanceof ApiError ? error : new ApiError('internal_error', 'Something went wrong on our side.')
