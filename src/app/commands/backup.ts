@@ -20,6 +20,7 @@ import { NEWEST_LINE, type Newest } from '../../kernel/audit/chain.ts'
 import { KeyFileError, secretsFromFile } from '../../kernel/crypto/secrets.ts'
 import { second } from '../../kernel/db/clock.ts'
 import { mustFit } from '../../kernel/db/migrate.ts'
+import { putSettingIn, settingIn } from '../../kernel/db/queries.ts'
 import { configFrom } from '../config.ts'
 import { databaseOf, environment, installation, isRunning, noDatabase } from './data-dir.ts'
 import { lockDataDir } from './data-dir-lock.ts'
@@ -89,11 +90,7 @@ function signHeadIn(part: string, keyFile: string): boolean {
   const db = new Database(part, { readwrite: true, create: false })
   try {
     const newest = db.query<Newest, []>(NEWEST_LINE).get()
-    if (newest)
-      db.query('INSERT OR REPLACE INTO settings (name, value) VALUES (?, ?)').run(
-        HEAD_SETTING,
-        JSON.stringify(signedHead(newest, secretsFromFile(keyFile), Date.now())),
-      )
+    if (newest) putSettingIn(db, HEAD_SETTING, signedHead(newest, secretsFromFile(keyFile), Date.now()))
     return true
   } catch (error) {
     // A database of an earlier Berth, whose log has no chain.
@@ -113,9 +110,9 @@ function restoreAnchor(database: string, dataDir: string) {
   const anchor = anchorOf(dataDir)
   if (existsSync(anchor)) renameSync(anchor, `${anchor}.before-restore-${Date.now()}`)
   const db = new Database(database, { readonly: true })
-  const row = db.query<{ value: string }, [string]>('SELECT value FROM settings WHERE name = ?').get(HEAD_SETTING)
+  const stored = settingIn(db, HEAD_SETTING)
   db.close()
-  const head = row && headFrom(row.value)
+  const head = stored === undefined ? undefined : headFrom(stored)
   if (head) writeHead(anchor, head)
 }
 

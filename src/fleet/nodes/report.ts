@@ -13,7 +13,7 @@ import {
 } from '../../../agent/protocol/wire.ts'
 import { minute, second } from '../../kernel/db/clock.ts'
 import { isDatabaseError } from '../../kernel/db/health.ts'
-import { type Db, savepoint, type Tx, write } from '../../kernel/db/open.ts'
+import { type Db, isInTransaction, savepoint, type Tx, write } from '../../kernel/db/open.ts'
 import { isHeldByJob } from '../../kernel/jobs/queries.ts'
 import { log } from '../../kernel/log.ts'
 import { Budget } from '../../kernel/nodes/budget.ts'
@@ -186,7 +186,7 @@ export class Reports {
       const changes = savepoint(tx, () => this.storeIn(tx, nodeId, pending, findings))
       stored.push(...changes)
     } catch (error) {
-      if (isDatabaseError(error) || !tx.$client.inTransaction) throw error
+      if (isDatabaseError(error) || !isInTransaction(tx)) throw error
       log.error('the reports of a node could not be stored', { nodeId, error })
       findings.push({ nodeId, offence: 'not_storable', details: {} })
     }

@@ -127,6 +127,9 @@ export function writeIfPossible(db: Db & { readonly [inTransaction]?: never }, w
   }
 }
 
+/** False after an error that has rolled the transaction back. */
+export const isInTransaction = (tx: Db): boolean => tx.$client.inTransaction
+
 /** Why changes are refused now; undefined while they are made. */
 export const troubleOf = (db: Db): Trouble | undefined => db.$client.health.trouble
 

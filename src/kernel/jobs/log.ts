@@ -7,7 +7,7 @@ import { escaped } from '../../../agent/protocol/text.ts'
 import type { LogLevel } from '../../../agent/protocol/wire.ts'
 import { minute, second } from '../db/clock.ts'
 import { isDatabaseError } from '../db/health.ts'
-import { type Db, prepared, savepoint, type Tx, write } from '../db/open.ts'
+import { type Db, isInTransaction, prepared, savepoint, type Tx, write } from '../db/open.ts'
 import { log } from '../log.ts'
 import { Repeated } from '../repeated.ts'
 
@@ -127,7 +127,7 @@ export class JobLog {
     try {
       savepoint(tx, () => insertInto(tx, jobId, said))
     } catch (error) {
-      if (isDatabaseError(error) || !tx.$client.inTransaction) throw error
+      if (isDatabaseError(error) || !isInTransaction(tx)) throw error
       this.refused.note(jobId, error)
     }
   }

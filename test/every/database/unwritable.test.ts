@@ -1,9 +1,9 @@
 // S57: while the database cannot be written, every change of the API is refused with the reason before it does anything,
 // and every read that needs no id answers as before.
 import { expect, test } from 'bun:test'
-import { API_ROOT } from '../../src/kernel/api/http.ts'
-import { world } from '../support/world/panel.ts'
-import { added, allOperations } from './toy-feature/every-feature.ts'
+import { API_ROOT } from '../../../src/kernel/api/http.ts'
+import { world } from '../../support/world/panel.ts'
+import { added, allOperations } from '../toy-feature/every-feature.ts'
 
 const full = Object.assign(new Error('database or disk is full'), { code: 'SQLITE_FULL' })
 const anyId = (path: string) => path.replace(/\{\w+\}/g, `srv_${'0'.repeat(26)}`)
