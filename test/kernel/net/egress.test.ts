@@ -1,5 +1,13 @@
 import { describe, expect, test } from 'bun:test'
-import { chosenByOperator, disabledReason, egress, NoAnswer } from '../../../src/kernel/net/egress.ts'
+import {
+  addressFor,
+  chosenByOperator,
+  disabledReason,
+  egress,
+  ForbiddenAddress,
+  forOperator,
+  NoAnswer,
+} from '../../../src/kernel/net/egress.ts'
 
 const lab = { ...chosenByOperator, loopback: true }
 const named =
@@ -92,6 +100,17 @@ describe('S12 S13 a call to an address that somebody chose', () => {
     expect(error).toBeInstanceOf(NoAnswer)
     expect(error.message).toContain('certificate')
     expect(asked).toBe(0)
+  })
+  test('reaches localhost by the version of its address that the settings allow', async () => {
+    const policy = forOperator(['127.0.0.0/8'])
+    expect(await addressFor('localhost', policy, named('::1', '127.0.0.1'))).toBe('127.0.0.1')
+    for (const [host, ...addresses] of [
+      ['localhost', '::1'],
+      ['relay.test', '127.0.0.1'],
+      ['relay.test', '9.9.9.9', '127.0.0.1'],
+    ] as const)
+      expect(await addressFor(host, policy, named(...addresses)).catch((e) => e)).toBeInstanceOf(ForbiddenAddress)
+    expect(await addressFor('127.0.0.1', policy)).toBe('127.0.0.1')
   })
   test('ends after its time, also while the name is still looked up', async () => {
     const began = performance.now()
