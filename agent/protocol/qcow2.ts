@@ -1,5 +1,6 @@
-// Checks the header of a qcow2 file before the controller publishes it, and on the node before QEMU reads it. Images are untrusted: a header can name a file of this host
-// as its backing or data file, or describe tables that break a reader. Only a self-contained disk is accepted.
+// Checks the header of a qcow2 file before the controller publishes it, and on the node before QEMU reads it. Images
+// are untrusted: a header can name a file of this host as its backing or data file, or describe tables that break a
+// reader. Only a self-contained disk is accepted.
 import { open } from 'node:fs/promises'
 import { Failure } from '../failure.ts'
 

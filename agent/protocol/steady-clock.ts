@@ -32,8 +32,8 @@ export class SteadyClock {
   private jump: ClockJump | undefined
 
   /**
-   * `last` is the time that a process before this one noted, if there was one: a host clock that was set back meanwhile,
-   * by a day at most, does not set this one back. Deadlines that are stored stay as far away as they are.
+   * `last` is the time that a process before this one noted, if there was one: a host clock that was set back
+   * meanwhile, by a day at most, does not set this one back. Deadlines that are stored stay as far away as they are.
    */
   constructor(
     private source: TimeSource,

@@ -124,7 +124,7 @@ test(`${RESTARTS} restarts under load: no connection is refused or reset, and no
   }
 }, 180_000)
 
-test('the keeper on a machine without systemd holds the socket over a restart, and gives it up with a stop', async () => {
+test('the keeper on a machine without systemd holds the socket over a restart and lets go at a stop', async () => {
   const live = await installation()
   const files = { settings: `${live.dir}/settings`, library: `${live.dir}/library`, logs: `${live.dir}/logs` }
   for (const dir of Object.values(files)) mkdirSync(dir)

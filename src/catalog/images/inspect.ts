@@ -1,4 +1,5 @@
-// Looks at an image before it is published: what no node would accept, or what would harm one, is refused here, in words.
+// Looks at an image before it is published: what no node would accept, or what would harm one, is refused here, in
+// words.
 import { constants } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 import { HEADER_CAP_BYTES, parseQcow2 } from '../../../agent/protocol/qcow2.ts'
@@ -17,7 +18,7 @@ const REMOTE_TIMEOUT_MS = 10 * second
 /** Nodes download no more. */
 const LARGEST_BYTES = 200e9
 
-/** What a raw disk does not begin with: the containers and packings that are taken for one by mistake. */
+/** A raw disk begins with none of these: the containers and packings that are taken for one by mistake. */
 const otherFormats: readonly [name: string, magic: string, at: number][] = [
   ['a VMDK', 'KDMV', 0],
   ['a VMDK', '# Disk DescriptorFile', 0],

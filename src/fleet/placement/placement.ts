@@ -1,6 +1,6 @@
 // Placement of a new workload. A node fits when it is open and connected and has memory, disk and every address that is
-// needed, of both versions. Among those `spread` chooses the one with the most free memory, `fill` the fullest, so that whole nodes
-// stay empty. The reason is stored with the workload in words, because people ask for it months later.
+// needed, of both versions. Among those `spread` chooses the one with the most free memory, `fill` the fullest, so that
+// whole nodes stay empty. The reason is stored with the workload in words, because people ask for it months later.
 import { ApiError, restarting } from '../../kernel/api/errors.ts'
 import type { AppContext } from '../../kernel/api/operation.ts'
 import type { Db } from '../../kernel/db/open.ts'

@@ -96,7 +96,8 @@ type Found = { id: string; title: string; detail: string }
 type Locked = { id: string; name: string; reason: string | null; at: number }
 
 const found = 'SELECT id, name AS title, email AS detail FROM accounts'
-const fits = `(name ${HAS} OR email ${HAS} OR organization ${HAS} OR external_id ${HAS} OR id = ?) ORDER BY id DESC LIMIT ?`
+const fits =
+  `(name ${HAS} OR email ${HAS} OR organization ${HAS} OR external_id ${HAS} OR id = ?) ORDER BY id ` + 'DESC LIMIT ?'
 const statements = prepared(({ $client }) => ({
   visibility: $client.prepare<VisibilityRow, [string]>(
     'SELECT id, kind, reseller_id AS resellerId FROM accounts WHERE id = ?',
@@ -134,8 +135,8 @@ export const accountIdsNamed = (tx: Db, part: string, limit: number): string[] =
     .named.all(part, part, limit)
     .map(({ id }) => id)
 /**
- * Customers and resellers with this in their name, address, organization or external id, or with this id; of one reseller when it is
- * given.
+ * Customers and resellers with this in their name, address, organization or external id, or with this id; of one
+ * reseller when it is given.
  */
 export const searchAccounts = (tx: Db, part: string, id: string, limit: number, resellerId?: string): Found[] =>
   resellerId === undefined

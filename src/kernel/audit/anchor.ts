@@ -16,8 +16,8 @@ export type Head = { line: number; hash: string; at: string }
 export type SignedHead = Head & { signature: string }
 
 /**
- * `differs`: the log does not have that line, or has another in its place. `not_signed`: no key of the key file made the
- * signature.
+ * `differs`: the log does not have that line, or has another in its place. `not_signed`: no key of the key file made
+ * the signature.
  */
 export type AnchorState = 'matches' | 'differs' | 'not_signed'
 

@@ -27,7 +27,7 @@ export type Site = {
   always: Reads
   /** The document around a page's body. */
   layout(frame: Frame): Html
-  /** What is sent with a live part, from outside of it. */
+  /** Markup from outside of a live part that is sent with it. */
   beside(frame: Frame): Html
   /** Do its reads say that work is going on, of which the page tells how long it takes? */
   isRunning(always: any): boolean
@@ -93,9 +93,9 @@ async function answer(
   }
 }
 
-type Asked = { at: At; data: object; always: object; frame(): Omit<Frame, 'nonce'> }
+type PartRequest = { at: At; data: object; always: object; frame(): Omit<Frame, 'nonce'> }
 /** The live part that the request asks for; undefined where it asks for a page, or the page has no such part now. */
-function partOf(site: Site, request: Request, { at, data, always, frame }: Asked): Response | undefined {
+function partOf(site: Site, request: Request, { at, data, always, frame }: PartRequest): Response | undefined {
   const id = request.headers.get(PART)
   if (id === null) return undefined
   const etag = tagOf({ at, id, data, always, isRunning: site.isRunning(always), site: site.asset('panel.js') })

@@ -147,7 +147,9 @@ function cutFrom(tx: Db, pool: PoolRange & Pick<Pool, 'id' | 'nextOffset'>, pref
 
 type PoolRange = Pick<Pool, 'network' | 'gateway' | 'first' | 'last'>
 const parsed = prepared(() => new Map<string, { text: string; range: ReturnType<typeof parse> }>())
-/** The numbers of a pool's range, kept with the database: to parse the four texts takes longer than to take a prefix. */
+/**
+ * The numbers of a pool's range, kept with the database: to parse the four texts takes longer than to take a prefix.
+ */
 function parsedRange(tx: Db, pool: PoolRange & Pick<Pool, 'id'>) {
   const text = `${pool.network} ${pool.gateway} ${pool.first} ${pool.last}`
   let known = parsed(tx).get(pool.id)

@@ -19,7 +19,8 @@ export const verifyAudit = operation({
           at: nullable(time),
           state: described(
             t.Enum(['matches', 'differs', 'not_signed']),
-            '`differs`: lines are missing at the end, or were replaced. `not_signed`: its signature is of no key of the ' +
+            '`differs`: lines are missing at the end, or were replaced. `not_signed`: its signature is of no key ' +
+              'of the ' +
               'key file.',
           ),
         }),

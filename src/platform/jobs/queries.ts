@@ -143,11 +143,14 @@ export const lastFailedJobs = (
 /** A search by title reads only the newest jobs; an older one is found by its id. */
 const JOBS_SEARCHED = 2000
 type Found = { id: string; title: string; detail: string }
-/** Jobs with this in their title or state, such as `failed`, or with this id, the newest first; `part` is `partOf(id)`. */
+/**
+ * Jobs with this in their title or state, such as `failed`, or with this id, the newest first; `part` is `partOf(id)`.
+ */
 export const searchJobs = (tx: Db, { where, values }: Where, part: string, id: string, limit: number): Found[] =>
   tx.$client
     .query<Found, (string | number)[]>(
       `SELECT j.id, j.title, j.state AS detail ${jobReference.from('j')} ${withWorkload}
-       WHERE j.id IN (${newestJobIds}) AND ${where} AND (j.title ${HAS} OR j.state ${HAS} OR j.id = ?) ORDER BY j.id DESC LIMIT +?`,
+       WHERE j.id IN (${newestJobIds}) AND ${where} AND (j.title ${HAS} OR j.state ${HAS} OR j.id = ?)
+       ORDER BY j.id DESC LIMIT +?`,
     )
     .all(id, JOBS_SEARCHED, ...values, part, part, id, limit)

@@ -1,5 +1,6 @@
 // Nodes in foreign hands against the compiled program: 20,000 frames made from the protocol's schemas, 8 seconds of
-// junk as fast as a socket takes it, and challenges without end, all beside honest nodes that install servers meanwhile.
+// junk as fast as a socket takes it, and challenges without end, all beside honest nodes that install servers
+// meanwhile.
 import { Database } from 'bun:sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { connect } from 'node:net'

@@ -1,4 +1,5 @@
-// The clock of the host is set back and forward under the compiled program, by libfaketime; its monotonic clock goes on.
+// The clock of the host is set back and forward under the compiled program, by libfaketime; its monotonic clock goes
+// on.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { existsSync, renameSync, writeFileSync } from 'node:fs'
 import { emptyQcow2 } from '../../support/guest.ts'
@@ -35,7 +36,8 @@ beforeAll(async () => {
 }, 60_000)
 afterAll(() => live.close())
 
-test('sessions, limits, jobs and nodes do not notice that the clock is set, and staff are told until it is right', async () => {
+test('sessions, limits, jobs and nodes do not notice that the clock is set, and staff are told until it is ' +
+  'right', async () => {
   await live.givePassword('ada@example.com', 'seven green bicycles')
   const signIn = async () => {
     const headers = { 'Content-Type': 'application/json', Origin: live.url }

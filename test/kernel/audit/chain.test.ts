@@ -5,7 +5,7 @@ import { auditLine } from '../../../src/kernel/audit/audit.ts'
 import { write } from '../../../src/kernel/db/open.ts'
 import { type Panel, panel, world } from '../../support/world/panel.ts'
 
-/** What the chain itself says; anchor.test.ts has the rest. */
+/** The verdict of the chain itself; anchor.test.ts has the rest. */
 const verify = async (p: Panel) => {
   const { anchor, ...chain } = await p.admin('GET', '/admin/audit/verify')
   expect(anchor).toBeNull()

@@ -135,26 +135,29 @@ describe('a test mail', () => {
     expect(await said({})).toContain('for this recipient')
     no = ''
   })
-  test('S14: repeats nothing of what another port says, and sounds the same for a closed one; the journal has it', async () => {
-    using p = await world()
-    const banner = net.createServer((socket) => void socket.end('SSH-2.0-Secret_9.9\r\n'))
-    await new Promise<void>((ready) => banner.listen(0, '127.0.0.1', ready))
-    const other = (banner.address() as net.AddressInfo).port
-    const refusal = async (more: object) => {
-      await p.admin('PUT', at, settings(more))
-      const { lines, answer } = await listenToLog(() => p.call(p.owner, 'POST', `${at}/test`))
-      const { code, message } = answer.body.error
-      return { said: `${code} ${message}`.replaceAll(/port [0-9]+/g, 'port N'), journal: JSON.stringify(lines) }
-    }
-    const [open, closed] = [await refusal({ port: other }), await refusal({ port: 1 })]
-    banner.close()
-    expect(open.said).toBe(closed.said)
-    expect(open.said).not.toContain('SSH-2.0')
-    expect(open.journal).toContain('SSH-2.0-Secret_9.9')
-    no = 'Secret words'
-    expect((await refusal({})).said).not.toContain('Secret words')
-    no = ''
-  })
+  test(
+    'S14: repeats nothing of what another port says, and sounds the same for a closed one; the journal has ' + 'it',
+    async () => {
+      using p = await world()
+      const banner = net.createServer((socket) => void socket.end('SSH-2.0-Secret_9.9\r\n'))
+      await new Promise<void>((ready) => banner.listen(0, '127.0.0.1', ready))
+      const other = (banner.address() as net.AddressInfo).port
+      const refusal = async (more: object) => {
+        await p.admin('PUT', at, settings(more))
+        const { lines, answer } = await listenToLog(() => p.call(p.owner, 'POST', `${at}/test`))
+        const { code, message } = answer.body.error
+        return { said: `${code} ${message}`.replaceAll(/port [0-9]+/g, 'port N'), journal: JSON.stringify(lines) }
+      }
+      const [open, closed] = [await refusal({ port: other }), await refusal({ port: 1 })]
+      banner.close()
+      expect(open.said).toBe(closed.said)
+      expect(open.said).not.toContain('SSH-2.0')
+      expect(open.journal).toContain('SSH-2.0-Secret_9.9')
+      no = 'Secret words'
+      expect((await refusal({})).said).not.toContain('Secret words')
+      no = ''
+    },
+  )
   test('needs a mail server, and somebody with an address', async () => {
     using p = await world()
     expect((await p.call(p.owner, 'POST', `${at}/test`)).body.error.code).toBe('no_mail_server')

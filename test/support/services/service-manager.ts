@@ -46,7 +46,7 @@ export function serviceManager(path: string) {
       listen()
       return stored
     },
-    /** What a process is started with: its environment, and its descriptors from 3 on. The shell knows its own id. */
+    /** The parts of a process at its start: its environment, and its descriptors from 3 on. The shell knows its id. */
     passes(command: readonly string[]) {
       listen()
       const fds = stored === undefined ? [] : [stored]

@@ -74,7 +74,8 @@ const Anchor = ({ anchor }: { anchor: Answers<{ chain: typeof verifyAudit }>['ch
     <Note level="bad">
       {state === 'differs' ? (
         <>
-          <strong>Lines are missing at the end, or were replaced.</strong> Line {line.toLocaleString('en')} was there{' '}
+          <strong>Lines are missing at the end, or were replaced.</strong>
+          {` Line ${line.toLocaleString('en')} was there `}
           {at && <Time iso={at} />}, and is not any more. Compare with a backup, and find out who can write to the
           database file.
         </>
