@@ -11,6 +11,7 @@ import recordVersions from './0008_record_versions.sql' with { type: 'text' }
 import crashes from './0009_crashes.sql' with { type: 'text' }
 import diskFree from './0010_disk_free.sql' with { type: 'text' }
 import nodeCredential from './0011_node_credential.sql' with { type: 'text' }
+import defaultImage from './0012_default_image.sql' with { type: 'text' }
 
 export const migrations: readonly { name: string; sql: string }[] = [
   { name: '0001_spine', sql: spine },
@@ -24,4 +25,5 @@ export const migrations: readonly { name: string; sql: string }[] = [
   { name: '0009_crashes', sql: crashes },
   { name: '0010_disk_free', sql: diskFree },
   { name: '0011_node_credential', sql: nodeCredential },
+  { name: '0012_default_image', sql: defaultImage },
 ]

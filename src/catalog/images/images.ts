@@ -139,12 +139,13 @@ export const changeImage = operation({
   id: 'images.update',
   method: 'PATCH',
   path: '/admin/images/{id}',
-  summary: 'Rename an image, publish it or not, change its minimum disk',
+  summary: 'Rename an image, publish it or not, make it the default of orders, change its minimum disk',
   access: { staff: ['images:write'] },
   on: image,
   body: fields({
     name: t.Optional(line(80)),
     published: t.Optional(t.Boolean()),
+    isDefault: t.Optional(t.Boolean()),
     minDiskGb: t.Optional(t.Integer({ minimum: 1, maximum: 65_536 })),
   }),
   response: imageAnswer,
@@ -175,7 +176,7 @@ export const removeImage = operation({
   on: image,
   response: done,
   run({ tx, target, clock }) {
-    updateImage(tx, target, { removedAt: clock(), published: false })
+    updateImage(tx, target, { removedAt: clock(), published: false, isDefault: false })
     return {}
   },
 })
@@ -186,6 +187,7 @@ const offered = namedSchema('OfferedImage', {
   minDiskGb: t.Integer(),
   sizeBytes: t.Integer(),
   user: t.String(),
+  isDefault: t.Boolean(),
 })
 
 export const listOfferedImages = operation({
@@ -201,12 +203,13 @@ export const listOfferedImages = operation({
   pages: { usual: 100, most: 200 },
   response: page(offered),
   run: (call) =>
-    pageOfPublishedImages(call, ({ id, name, minDiskGb, sizeBytes, user }) => ({
+    pageOfPublishedImages(call, ({ id, name, minDiskGb, sizeBytes, user, isDefault }) => ({
       id,
       name,
       minDiskGb,
       sizeBytes,
       user,
+      isDefault,
     })),
 })
 

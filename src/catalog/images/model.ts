@@ -38,6 +38,7 @@ export const imageAnswer = namedSchema('Image', {
   minDiskGb: described(t.Integer(), 'The smallest disk that it fits on.'),
   user: described(t.String(), 'As whom one signs in to it.'),
   published: described(t.Boolean(), 'It can be ordered.'),
+  isDefault: described(t.Boolean(), 'An order form chooses it first; at most one image is.'),
   createdAt: time,
   servers: t.Integer(),
 })
@@ -53,6 +54,7 @@ export const showImage = (call: UseContext, it: Image) => ({
   minDiskGb: it.minDiskGb,
   user: it.user,
   published: it.published,
+  isDefault: it.isDefault,
   createdAt: iso(it.createdAt),
   servers: useOfImage(call, it.id),
 })

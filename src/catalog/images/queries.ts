@@ -40,8 +40,18 @@ const anyPublished = prepared((db) => db.select({ id: images.id }).from(images).
 /** Is there an image that can be ordered? */
 export const isAnyImagePublished = (tx: Db): boolean => anyPublished(tx).get() !== undefined
 
-/** Throws a unique violation when the name is taken. */
-export const insertImage = (tx: Tx, row: typeof images.$inferInsert): Image =>
-  tx.insert(images).values(row).returning().get()
-/** Throws a unique violation when the name is taken. */
-export const updateImage = (tx: Tx, row: Image, given: Partial<Image>): Image => patched(tx, images, row, given)
+const isDefault = eq(images.isDefault, true)
+/** Throws a unique violation when the name is taken. The first image is the default until staff choose another. */
+export function insertImage(tx: Tx, row: typeof images.$inferInsert): Image {
+  const hasDefault = tx.select({ id: images.id }).from(images).where(isDefault).get() !== undefined
+  return tx
+    .insert(images)
+    .values({ ...row, isDefault: !hasDefault })
+    .returning()
+    .get()
+}
+/** Throws a unique violation when the name is taken. A new default takes the place of the one before. */
+export function updateImage(tx: Tx, row: Image, given: Partial<Image>): Image {
+  if (given.isDefault) tx.update(images).set({ isDefault: false }).where(isDefault).run()
+  return patched(tx, images, row, given)
+}

@@ -14,6 +14,8 @@ export const images = sqliteTable('images', {
   /** The user name for SSH. */
   user: text().notNull(),
   published: integer({ mode: 'boolean' }).notNull(),
+  /** An order form chooses it first; at most one image is. */
+  isDefault: integer('is_default', { mode: 'boolean' }).notNull().default(false),
   createdAt: integer('created_at').notNull(),
   removedAt: integer('removed_at'),
 })

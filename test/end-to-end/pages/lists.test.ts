@@ -200,6 +200,19 @@ describe('a session that ended', () => {
   })
 })
 
+test('access by keys cannot be chosen for a customer without a key, and says where to add one', async () => {
+  const keyless = p.account('customer', 'Keyless')
+  await page.goto(`/admin/servers/new?ownerId=${keyless.id}`)
+  const keys = page.getByRole('radio', { name: 'SSH keys' })
+  await page.getByRole('link', { name: 'Add a key first' }).waitFor()
+  expect(await keys.isDisabled()).toBe(true)
+  expect(await page.getByRole('radio', { name: 'Password' }).isChecked()).toBe(true)
+  expect(await look(page, 'order')).toEqual([])
+  await page.goto(`/admin/servers/new?ownerId=${p.customer.id}`)
+  await page.getByRole('radio', { name: 'SSH keys' }).check()
+  expect(await page.getByRole('link', { name: 'Add a key first' }).count()).toBe(0)
+})
+
 describe('many servers', () => {
   const jobs = () => p.db.$client.query<{ n: number }, []>('SELECT count(*) AS n FROM jobs').get()!.n
 

@@ -68,9 +68,12 @@ const columns: readonly Column<Image>[] = [
     width: 16,
     cell: (i) =>
       i.published ? (
-        <State tone="ok" shape="dot">
-          Published
-        </State>
+        <>
+          <State tone="ok" shape="dot">
+            Published
+          </State>
+          {i.isDefault && <small class="keep">Default of orders</small>}
+        </>
       ) : (
         <State tone="idle" shape="hold">
           Unpublished
@@ -161,6 +164,17 @@ const ImageMenu = ({ of: i }: { of: Image }) =>
           </>
         }
       />
+      {i.published && !i.isDefault && (
+        <Action
+          op={changeImage}
+          params={{ id: i.id }}
+          label="Make default"
+          of={i.name}
+          inMenu
+          body={{ isDefault: true }}
+          done={`Orders choose ${i.name} first`}
+        />
+      )}
       <RemoveImage of={i} />
     </Menu>
   ) : null

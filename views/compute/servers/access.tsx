@@ -11,14 +11,33 @@ import { bytes, exactGb } from '../../components/words.ts'
 
 type Image = Answers<{ images: typeof listOfferedImages }>['images']['data'][number]
 
-/** Images that do not fit stay in the list and say why. `diskGb` undefined: no package is chosen yet. */
+/** `Debian 13` → family and version; a name without a version is a family of its own. */
+const partsOf = (name: string) => {
+  const [, family = name, version = ''] = /^(.*?)[\s_-]+v?(\d+(?:\.\d+)*)/.exec(name) ?? []
+  return { family, version }
+}
+function byFamily(a: Image, b: Image): number {
+  const [one, other] = [partsOf(a.name), partsOf(b.name)]
+  return (
+    one.family.localeCompare(other.family, 'en') || other.version.localeCompare(one.version, 'en', { numeric: true })
+  )
+}
+
+/** By family, the newest version first. Images that do not fit stay and say why. `diskGb` undefined: no package yet. */
 export const imageOptions = (images: readonly Image[], diskGb: number | undefined): Option[] =>
-  images.map((i) => ({
+  images.toSorted(byFamily).map((i) => ({
     value: i.id,
     label: i.name,
     hint: `Needs ${exactGb(i.minDiskGb)} disk${i.sizeBytes > 0 ? ` · ${bytes(i.sizeBytes)}` : ''}.`,
     why: diskGb !== undefined && i.minDiskGb > diskGb ? `Too large: the disk has ${exactGb(diskGb)}.` : undefined,
   }))
+
+/** The default that staff chose, or where it does not fit the image that was added first: never the latest upload. */
+export function defaultImage(images: readonly Image[], options: readonly Option[]): string | undefined {
+  const possible = new Set(options.filter((o) => !o.why).map((o) => o.value))
+  const fitting = images.filter((i) => possible.has(i.id)).toSorted((a, b) => (a.id < b.id ? -1 : 1))
+  return (fitting.find((i) => i.isDefault) ?? fitting[0])?.id
+}
 
 type AccessProps = { scope: string; ownerId: string | undefined; mode?: string | undefined }
 /** public/panel/forms/ssh-keys.js fetches the owner's keys: the owner may be chosen on the same page. */

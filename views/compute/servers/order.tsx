@@ -11,7 +11,7 @@ import { Field, type Option } from '../../components/field.tsx'
 import { Head } from '../../components/head.tsx'
 import { Facts, Note, Section } from '../../components/section.tsx'
 import { count, size, traffic } from '../../components/words.ts'
-import { AccessFields, imageOptions, rootPassword } from './access.tsx'
+import { AccessFields, defaultImage, imageOptions, rootPassword } from './access.tsx'
 import type { Package } from './fit.ts'
 
 export type Sold = Omit<Package, 'servers'>
@@ -60,7 +60,7 @@ function chosen(of: OrderProps, query: Readonly<Record<string, string>>): Choice
   const { customers, itself, packages, packageObstacle, places, placeObstacle, images } = of
   const all = [...(itself ? [itself] : []), ...customers.data]
   const customer = all.find((c) => c.id === query['ownerId'] && !c.lockedAt)
-  const onSale = packages.filter((p) => !packageObstacle(p))
+  const onSale = packages.filter((p) => !packageObstacle(p)).toSorted(bySize)
   const what =
     onSale.find((p) => p.id === query['packageId']) ??
     onSale.find((p) => places.some((l) => !placeObstacle(l, p))) ??
@@ -70,7 +70,9 @@ function chosen(of: OrderProps, query: Readonly<Record<string, string>>): Choice
   const options = imageOptions(images.data, what?.diskGb)
   const possible = options.filter((o) => !o.why)
   const image =
-    query['imageId'] === '' ? undefined : (possible.find((o) => o.value === query['imageId']) ?? possible[0])?.value
+    query['imageId'] === ''
+      ? undefined
+      : (possible.find((o) => o.value === query['imageId'])?.value ?? defaultImage(images.data, options))
   return { customer, what, where, image, images: options }
 }
 
@@ -154,6 +156,8 @@ const aboutPackage = (p: Sold) =>
     .filter(Boolean)
     .join(' · ')
 
+const bySize = (a: Sold, b: Sold) => a.memoryMb - b.memoryMb || a.vcpus - b.vcpus || a.diskGb - b.diskGb
+
 const Packages = ({ of: { packages, packageObstacle, none }, choice: { what } }: Part) => (
   <Radios
     scope="new"
@@ -161,7 +165,7 @@ const Packages = ({ of: { packages, packageObstacle, none }, choice: { what } }:
     quiet
     label="Package"
     value={what?.id}
-    options={packages.map((p) => ({
+    options={packages.toSorted(bySize).map((p) => ({
       value: p.id,
       label: p.name,
       hint: (

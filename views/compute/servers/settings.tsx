@@ -21,7 +21,7 @@ import { Link } from '../../components/link.tsx'
 import { Live } from '../../components/live.tsx'
 import { exactGb } from '../../components/words.ts'
 import { InviteFields } from '../../identity/team/fields.tsx'
-import { AccessFields, imageOptions, NoImages, rootPassword } from './access.tsx'
+import { AccessFields, defaultImage, imageOptions, NoImages, rootPassword } from './access.tsx'
 import { ServerFrame } from './frame.tsx'
 import { away } from './power-buttons.tsx'
 import { keysOf } from './show.tsx'
@@ -195,7 +195,8 @@ function Reinstall({ server: s, images, reinstallation, area }: InArea) {
   const at = useAt()
   const scope = `reinstall-${s.id}`
   const options = imageOptions(images?.data ?? [], s.diskGb)
-  const value = (options.find((o) => o.value === s.image?.id && !o.why) ?? options.find((o) => !o.why))?.value
+  const same = options.find((o) => o.value === s.image?.id && !o.why)?.value
+  const value = same ?? defaultImage(images?.data ?? [], options)
   return (
     <Setting op={reinstallServer} title="Reinstall" words={words}>
       <Action

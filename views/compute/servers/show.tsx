@@ -18,7 +18,7 @@ import { Time } from '../../components/time.tsx'
 import { size, traffic } from '../../components/words.ts'
 import { ActivityRows } from '../../platform/audit/rows.tsx'
 import { JobRows } from '../../platform/jobs/table.tsx'
-import { AccessFields, imageOptions, NoImages, rootPassword } from './access.tsx'
+import { AccessFields, defaultImage, imageOptions, NoImages, rootPassword } from './access.tsx'
 import { ServerFrame } from './frame.tsx'
 import { OwnerLink } from './table.tsx'
 import type { Server } from './words.ts'
@@ -94,7 +94,7 @@ function Setup({ server: s, images, area }: InArea) {
           scope="setup"
           name="imageId"
           label="Image"
-          value={options.find((o) => !o.why)?.value}
+          value={defaultImage(images.data, options)}
           options={options}
           empty={<NoImages staff={area === '/admin'} />}
         />
