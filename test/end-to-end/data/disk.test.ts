@@ -19,7 +19,8 @@ const must = (...command: string[]) => {
   return out
 }
 
-type Disk = { dir: string; fill(): void; empty(): void; remove(): void }
+/** `code`: the first error that SQLite meets on it. */
+type Disk = { dir: string; code: RegExp; fill(): void; empty(): void; remove(): void }
 
 /** Bytes until there is no space. */
 function fillWith(path: string) {
@@ -41,6 +42,7 @@ function tmpfs(): Disk {
   must('mount', '-t', 'tmpfs', '-o', 'size=24m,mode=0700', 'berth-test', dir)
   return {
     dir,
+    code: /SQLITE_FULL/,
     fill: () => fillWith(`${dir}/ballast`),
     empty: () => rmSync(`${dir}/ballast`),
     remove() {
@@ -61,6 +63,7 @@ function thinDisk(): Disk {
   must('mount', '-o', 'loop,errors=continue', image, dir)
   return {
     dir,
+    code: /SQLITE_IOERR_FSYNC/,
     fill: backing.fill,
     empty: backing.empty,
     remove() {
@@ -207,6 +210,7 @@ for (const [what, make] of Object.entries(disks))
       expect((await live.admin('audit.verify')).ok).toBe(true)
       const journal = await live.log('controller-0')
       expect(journal.match(/the database cannot be written: changes are refused/g)!.length).toBeLessThan(5)
+      expect(journal).toMatch(disk.code)
       expect(journal).toContain('the database can be written again: changes are made')
       expect(journal).not.toContain('reports of nodes could not be kept')
     }, 120_000)
