@@ -28,7 +28,7 @@ type Row = Misconduct & { nodeId: string }
 const SHOWN_MS = day
 
 export class MisconductLog {
-  private rows = new Map<string, Row>()
+  private rows = new Map<string, Map<Offence, Row>>()
   private journal: Repeated<{ row: Row; details: object }>
   private audit: Repeated<{ row: Row; details: object }>
 
@@ -47,20 +47,23 @@ export class MisconductLog {
   note(nodeId: string, offence: Offence, details: object = {}) {
     const now = this.clock()
     const key = `${nodeId} ${offence}`
-    const before = this.rows.get(key)
+    const ofNode = this.rows.get(nodeId) ?? new Map<Offence, Row>()
+    const before = ofNode.get(offence)
     const row =
       before && now - before.lastAt <= SHOWN_MS ? before : { nodeId, offence, count: 0, since: now, lastAt: now }
     row.count++
     row.lastAt = now
-    this.rows.set(key, row)
+    this.rows.set(nodeId, ofNode.set(offence, row))
     this.journal.note(key, { row, details })
     this.audit.note(key, { row, details })
   }
 
   /** The node's misconduct of the last day. */
   of(nodeId: string): Misconduct[] {
+    const rows = this.rows.get(nodeId)
+    if (!rows) return []
     const oldest = this.clock() - SHOWN_MS
-    return [...this.rows.values()].filter((row) => row.nodeId === nodeId && row.lastAt >= oldest)
+    return [...rows.values()].filter(({ lastAt }) => lastAt >= oldest)
   }
 
   stop() {
