@@ -17,6 +17,8 @@ export type Calling = {
   done?: string
   /** The page to go to then; without it the page is refreshed in place. */
   leadsTo?: string
+  /** The field of the response with an address of another site, to which the browser goes then. */
+  leavesBy?: string
   /**
    * A field of the response that is shown this one time, with what it is: in a dialog, or in a part of the page that is
    * named.
@@ -58,6 +60,7 @@ export function CallForm({ op, params = {}, body = {}, children, ...how }: CallF
   if (how.class) attributes['class'] = how.class
   if (how.done) attributes['data-done'] = how.done
   if (how.leadsTo) attributes['data-then'] = how.leadsTo
+  if (how.leavesBy) attributes['data-leaves'] = how.leavesBy
   if (how.atOnce) attributes['hx-trigger'] = 'load, submit'
   if (how.redraws) attributes['data-redraw'] = ''
   if (secret) {

@@ -2,7 +2,7 @@
 // @ts-check
 
 import { fill, toast, toastLater } from '../page/messages.js'
-import { $, $$, area, go } from '../page/page.js'
+import { $, $$, area, go, leave } from '../page/page.js'
 import { answering, refresh } from '../page/redraw.js'
 import { headersOf, newKey } from './batch.js'
 import { confirmFirst, waiting } from './confirm.js'
@@ -141,6 +141,7 @@ function succeeded(/** @type {HTMLFormElement} */ form, /** @type {any} */ answe
   const {
     done,
     then,
+    leaves,
     secret,
     secretTitle,
     secretWords,
@@ -156,6 +157,7 @@ function succeeded(/** @type {HTMLFormElement} */ form, /** @type {any} */ answe
     : then
       ? fill(then, answer)
       : ''
+  if (leaves) return leave(answer[leaves])
   // The module of a single page; it answers true when the page continues with another step.
   if (module)
     return void import(module)

@@ -28,6 +28,11 @@ export const go = (/** @type {string} */ path) => {
   if (path.startsWith('/') && to.origin === location.origin) location.assign(to.href)
 }
 
+/** To another site, such as the identity provider: only where a form says that its call answers such an address. */
+export const leave = (/** @type {string} */ url) => {
+  if (/^https?:$/.test(new URL(url).protocol)) location.assign(url)
+}
+
 /** The element that an event happened in, going outwards. @returns {HTMLElement | null} */
 export const around = (/** @type {Event} */ { target }, /** @type {string} */ selector) =>
   /** @type {Element} */ (target).closest(selector)

@@ -120,7 +120,7 @@ export function Identities({ of: identities, provider, hasPassword }: Identities
 
 const LinkButton = ({ of: { label } }: { of: Provider }) =>
   useAt().may(beginLink) ? (
-    <CallForm op={beginLink} leadsTo="{url}" class="call">
+    <CallForm op={beginLink} leavesBy="url" class="call">
       <button class="btn">
         <Icon name="plus" />
         <span>Link sign-in</span>
@@ -132,7 +132,7 @@ const LinkButton = ({ of: { label } }: { of: Provider }) =>
 /** On the page of an invitation: the person signs in at the provider instead of choosing a password. */
 export const AcceptWithProvider = ({ of: { label }, invitation }: { of: Provider; invitation: string }) =>
   label === null ? null : (
-    <CallForm op={beginProviderSignIn} body={{ invitation }} leadsTo="{url}" class="stack">
+    <CallForm op={beginProviderSignIn} body={{ invitation }} leavesBy="url" class="stack">
       <p class="muted">Or use an account that you have elsewhere. It is linked to your account here.</p>
       <button class="btn">{label}</button>
     </CallForm>
