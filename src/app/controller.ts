@@ -184,6 +184,7 @@ export async function createController({
     nodes: {
       connected: hub.connected,
       isReconnecting: hub.isReconnecting,
+      lastSeen: (nodeId) => (hub.connected(nodeId) ? undefined : reports.lastSeen(nodeId)),
       heartbeat: reports.heartbeat,
       misconduct: (nodeId) => misconduct.of(nodeId),
       disconnect(nodeId) {

@@ -155,6 +155,7 @@ function shown(s: Row) {
     locked: false,
     protected: !!s['protected'],
     nodeConnected: true,
+    nodeSeenAt: null,
     allowed: allowed[s['status']] ?? [],
     createdAt: iso(s['created_at']),
     terminatedAt: iso(s['terminated_at']),

@@ -1,6 +1,7 @@
 // States: a colour, a shape and a word, always together.
 import type { ComponentChildren } from 'preact'
 import { Icon, type IconName } from './icon.tsx'
+import { Time } from './time.tsx'
 
 export type Tone = 'ok' | 'work' | 'warn' | 'bad' | 'idle' | 'hold'
 
@@ -44,9 +45,33 @@ const works: Record<string, string> = {
   terminate: 'Terminating',
 }
 
-type ServerStateProps = { of: { status: ServerStatus; job: { kind: string; progress: number } | null }; tag?: boolean }
-/** A running job goes before the state: it is what is changing. */
-export function ServerState({ of: { status, job }, tag }: ServerStateProps) {
+type ServerStateProps = {
+  of: {
+    status: ServerStatus
+    job: { kind: string; progress: number } | null
+    nodeConnected?: boolean
+    nodeSeenAt?: string | null
+  }
+  tag?: boolean
+}
+/** States in which the node has something of the server: while the node is away, nobody knows whether they last. */
+const onNode: ReadonlySet<ServerStatus> = new Set(['provisioning', 'running', 'stopped', 'suspended'])
+
+/** A node that is away goes before a running job, which waits for it, and a job before the state that it changes. */
+export function ServerState({ of: { status, job, nodeConnected = true, nodeSeenAt = null }, tag }: ServerStateProps) {
+  if (!nodeConnected && onNode.has(status))
+    return (
+      <>
+        <State tone="bad" shape="away" tag={tag}>
+          Unreachable
+        </State>
+        {nodeSeenAt && (
+          <small>
+            last seen {serverStates[status].toLowerCase()} <Time iso={nodeSeenAt} />
+          </small>
+        )}
+      </>
+    )
   const [tone, shape] = job ? (['work', 'work'] as const) : looks[status]
   return (
     <State tone={tone} shape={shape} tag={tag}>

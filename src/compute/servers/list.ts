@@ -70,10 +70,9 @@ function listing(call: ReadContext, name: string) {
     json({ id, version }) {
       const row = renderedRows.row(tx, id, version, () => workloadFacts(tx, id))
       const reader = readerOf(row.facts)
-      const connected = nodes.connected(row.facts.nodeId)
-      return row.json(connected ? reader.key : reader.keyWhenAway, () =>
-        serverRecord(serverRow(tx, id), reader, connected),
-      )
+      const nodeSeenAt = nodes.lastSeen(row.facts.nodeId)
+      const key = nodeSeenAt === undefined ? reader.key : `${nodeSeenAt} ${reader.keyWhenAway}`
+      return row.json(key, () => serverRecord(serverRow(tx, id), reader, nodeSeenAt))
     },
     total: () => countServers(tx, filter),
   })

@@ -67,6 +67,10 @@ export const serverResponse = namedSchema('Server', {
   ),
   protected: described(t.Boolean(), 'It can be neither terminated nor reinstalled.'),
   nodeConnected: described(t.Boolean(), 'While its node is away it runs on, but cannot be changed.'),
+  nodeSeenAt: described(
+    nullable(time),
+    'When its node, which is away, was last connected; null while it is connected.',
+  ),
   allowed: described(t.Array(t.String()), 'What its state allows now, of what you may do with it: for buttons.'),
   createdAt: time,
   terminatedAt: nullable(time),
@@ -115,13 +119,14 @@ export function serverReaders(tx: Db, actor: Actor) {
 type ShowContext = Pick<AppContext, 'nodes'> & { tx: Db; actor: Actor }
 /** The record of one server, as the actor reads it. */
 export const showServer = (call: ShowContext, s: ServerRow) =>
-  serverRecord(s, serverReaders(call.tx, call.actor)(s), call.nodes.connected(s.nodeId))
+  serverRecord(s, serverReaders(call.tx, call.actor)(s), call.nodes.lastSeen(s.nodeId))
 
 /** The record: nothing but the row, its reader and the connection of its node decides what it says. */
 export function serverRecord(
   s: ServerRow,
   { isStaff, access, locked, actions }: Omit<ServerReader, 'key' | 'keyWhenAway'>,
-  nodeConnected: boolean,
+  /** In ms; undefined while the node is connected. */
+  nodeSeenAt: number | undefined,
 ) {
   const held = (JSON.parse(s.addresses) as HeldAddressJson[]).sort(
     (a, b) => a.version - b.version || b.isPrimary - a.isPrimary,
@@ -161,7 +166,8 @@ export function serverRecord(
     rescue: false,
     locked,
     protected: !!s.protected,
-    nodeConnected,
+    nodeConnected: nodeSeenAt === undefined,
+    nodeSeenAt: isoOrNull(nodeSeenAt ?? null),
     allowed: actions.filter((action) => !disabledReason({ status, locked, protected: !!s.protected }, action)),
     createdAt: iso(s.createdAt),
     terminatedAt: isoOrNull(s.terminatedAt),

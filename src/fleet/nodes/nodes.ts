@@ -8,7 +8,7 @@ import { idOf } from '../../kernel/api/query.ts'
 import { iso, isoOrNull } from '../../kernel/db/clock.ts'
 import { poolsOfNode } from '../../network/ip-pools/queries.ts'
 import { described as inWords } from './misconduct.ts'
-import { node, nodeResponse, showNode } from './model.ts'
+import { heldBy, node, nodeResponse, showNode } from './model.ts'
 import { countNodes, nodeSorts, nodesByName, updateNode } from './queries.ts'
 
 export const listNodes = operation({
@@ -46,6 +46,7 @@ export const getNode = operation({
     ...nodeResponse.properties,
     facts: Facts,
     inventoryAt: nullable(time),
+    customers: described(t.Integer(), 'Accounts that own a server on it.'),
     misconduct: described(
       t.Array(t.Object({ level: t.Enum(['bad', 'warn']), what: t.String(), effect: t.String(), lastAt: time })),
       'What it did within the last day that no node should.',
@@ -59,6 +60,7 @@ export const getNode = operation({
       ...showNode(call, target),
       facts: target.facts,
       inventoryAt: isoOrNull(target.inventoryAt),
+      customers: new Set(heldBy(tx, target.id).map(({ ownerId }) => ownerId)).size,
       misconduct: call.nodes.misconduct(target.id).map((what) => ({
         ...inWords(target.name, what),
         lastAt: iso(what.lastAt),

@@ -90,6 +90,16 @@ export class Reports {
 
   heartbeat = (nodeId: string): Beat | undefined => this.beats.get(nodeId)
 
+  /** When the node was last connected, in ms, at most a minute less. */
+  lastSeen(nodeId: string): number | undefined {
+    let seenAt = this.seenAt.get(nodeId)
+    if (seenAt === undefined) {
+      seenAt = nodeById(this.db, nodeId)?.seenAt
+      if (seenAt !== undefined) this.seenAt.set(nodeId, seenAt)
+    }
+    return seenAt
+  }
+
   take(nodeId: string, report: Report) {
     if (report.type === 'heartbeat') return this.beat(nodeId, report)
     this.keep(nodeId, (pending) => {

@@ -32,6 +32,8 @@ export interface AppContext extends Services {
     connected(nodeId: string): boolean
     /** It was connected until a moment ago, or until the controller restarted a moment ago. */
     isReconnecting(nodeId: string): boolean
+    /** When a node that is away was last connected, in ms; undefined while it is connected, or was never. */
+    lastSeen(nodeId: string): number | undefined
     /** The last one since this controller started, with the time of its arrival. */
     heartbeat(nodeId: string): Omit<Heartbeat, 'type' | 'workloads'> | undefined
     /** Its acts of the last day that no node should do. */

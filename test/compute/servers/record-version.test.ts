@@ -74,8 +74,16 @@ describe('a change of any column that a record shows is seen in the list at once
     expect((await listed(p.owner)).nodeConnected).toBe(false)
     p.node.agent.connect()
     expect((await listed(p.owner)).nodeConnected).toBe(true)
+    expect((await listed(p.owner)).nodeSeenAt).toBeNull()
     p.node.agent.disconnect()
     expect((await listed(p.owner)).nodeConnected).toBe(false)
+    const { nodeSeenAt } = await listed(p.owner)
+    expect(Math.abs(Date.parse(nodeSeenAt) - p.now())).toBeLessThan(60_000)
+    p.node.agent.connect()
+    p.turnClock(600_000)
+    p.node.agent.disconnect()
+    await Bun.sleep(100)
+    expect(Date.parse((await listed(p.owner)).nodeSeenAt)).toBeGreaterThan(Date.parse(nodeSeenAt))
   })
   test('an address that is taken and given back', async () => {
     const { $client } = p.db

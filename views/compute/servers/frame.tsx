@@ -97,7 +97,8 @@ function Notices({ server: s, jobs, memberships, area }: Omit<FrameProps, 'child
       {s.access !== 'own' && <Shared server={s} memberships={memberships} />}
       {!s.nodeConnected && s.status !== 'terminated' && (
         <Note level="bad" action={s.node && <Link href={`/admin/nodes/${s.node.id}`}>Open node</Link>}>
-          <strong>Its node is not connected.</strong> The server keeps running but cannot be changed.
+          <strong>{area ? 'Its node is not connected.' : 'It cannot be reached by the panel.'}</strong> It keeps running
+          but cannot be changed until the connection is back.
         </Note>
       )}
       {s.status === 'failed' && (

@@ -8,7 +8,6 @@ export type Node = Answers<{ nodes: typeof listNodes }>['nodes']['data'][number]
 export type ShownNode = Answers<{ node: typeof getNode }>['node']
 type Props = { of: Node; inline?: boolean }
 
-const GIB = 1024 ** 3
 /** Memory that servers may use, in MB. */
 const usableMemory = (n: Node) => Math.max(0, n.memoryMb - n.reservedMemoryMb)
 
@@ -22,21 +21,6 @@ export const MemoryMeter = ({ of: n, inline = false }: Props) => (
     inline={inline}
   />
 )
-
-/** The use of the node's storage by everything that is on it; nothing before its first report. */
-export const StorageMeter = ({ of: n }: Props) => {
-  const pool = n.load?.pools.find(({ name }) => name === n.pool)
-  if (!pool) return null
-  const used = Math.round((pool.totalBytes - pool.freeBytes) / GIB)
-  return (
-    <Meter
-      label="Used on the file system"
-      value={used}
-      total={Math.round(pool.totalBytes / GIB)}
-      words={`${gb(Math.round(pool.freeBytes / GIB))} free`}
-    />
-  )
-}
 
 /** Disk allocated to servers, of all there is. */
 export const DiskMeter = ({ of: n, inline = false }: Props) => (

@@ -13,7 +13,7 @@ import { bytes, count, mb } from '../../components/words.ts'
 import { ServerTable } from '../../compute/servers/table.tsx'
 import { JobTable } from '../../platform/jobs/table.tsx'
 import { NodeActions } from './actions.tsx'
-import { DiskMeter, MemoryMeter, type ShownNode, StorageMeter, virtualisation } from './load.tsx'
+import { DiskMeter, MemoryMeter, type ShownNode, virtualisation } from './load.tsx'
 import { Warnings } from './warnings.tsx'
 
 const reads = {
@@ -77,7 +77,6 @@ const Capacity = ({ node: n }: NodeProps) => (
     <div class="stack">
       <MemoryMeter of={n} />
       <DiskMeter of={n} />
-      <StorageMeter of={n} />
       <p class="muted">
         Allocated to {count(n.servers, 'server')}. {mb(n.reservedMemoryMb)} of {mb(n.memoryMb)} memory is reserved for
         the host.
@@ -205,7 +204,18 @@ const Differences = ({ node: n }: NodeProps) => (
         {d.words}
       </Note>
     ))}
-    {n.found.length === 0 && (
+    {!n.connected && (
+      <p class="muted">
+        Unknown while the node is away
+        {n.inventoryAt && (
+          <>
+            ; last compared <Time iso={n.inventoryAt} />
+          </>
+        )}
+        .
+      </p>
+    )}
+    {n.connected && n.found.length === 0 && (
       <p class="muted">
         The node matches the records.{' '}
         {n.inventoryAt ? (

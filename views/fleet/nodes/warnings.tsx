@@ -1,6 +1,8 @@
 import type { ComponentChildren } from 'preact'
+import { Link } from '../../components/link.tsx'
 import { Note } from '../../components/section.tsx'
 import { Time } from '../../components/time.tsx'
+import { count } from '../../components/words.ts'
 import type { ShownNode } from './load.tsx'
 
 /** A clock that is further off than this is worth a notice. */
@@ -63,11 +65,15 @@ function Away({ node: n }: { node: ShownNode }): ComponentChildren {
     )
   if (n.connected) return null
   return (
-    <Note level="bad">
+    <Note level="bad" action={n.servers > 0 && <Affected node={n} />}>
       <strong>
         Not connected; last seen <Time iso={n.seenAt} />.
       </strong>{' '}
-      Its servers keep running but cannot be changed. Run <code>systemctl status berth-agent</code> on the node.
+      {n.servers > 0
+        ? `${count(n.servers, 'server')}, ${count(n.customers, 'customer')} affected: the servers keep running as far ` +
+          'as the panel knows, but cannot be changed.'
+        : 'It takes no servers meanwhile.'}{' '}
+      Run <code>systemctl status berth-agent</code> on the node; without systemd look at the agent’s log.
     </Note>
   )
 }
@@ -84,3 +90,15 @@ function ClockSkew({ ms }: { ms: number }) {
     </Note>
   )
 }
+
+/** For support staff while a node is away: the servers with their owners, and words to them. */
+const Affected = ({ node: n }: { node: ShownNode }) => (
+  <>
+    <a class="btn" href={`/api/v1/admin/servers.csv?nodeId=${n.id}`} download={`${n.name}.csv`}>
+      Download list
+    </a>
+    <Link class="btn" to="/admin/announcements">
+      New announcement
+    </Link>
+  </>
+)
