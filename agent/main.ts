@@ -29,7 +29,8 @@ const HELP: Record<string, string> = {
   berth agent version
 
 Each takes --help.`,
-  enroll: `berth agent enroll --controller URL --token-file FILE [--name NAME] [--bridge BRIDGE] [--data-dir DIR] [--fake]
+  enroll: `berth agent enroll --controller URL --token-file FILE [--name NAME] [--bridge BRIDGE] [--data-dir DIR]
+                         [--fake]
 
   --controller  address of the controller; https, or http on this very host
                 (in a lab PANEL_AGENT_INSECURE=1 allows http elsewhere)

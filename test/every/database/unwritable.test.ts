@@ -1,5 +1,5 @@
-// S57: while the database cannot be written, every change of the API is refused with the reason before it does anything,
-// and every read that needs no id answers as before.
+// S57: while the database cannot be written, every change of the API is refused with the reason before it does
+// anything, and every read that needs no id answers as before.
 import { expect, test } from 'bun:test'
 import { API_ROOT } from '../../../src/kernel/api/http.ts'
 import { world } from '../../support/world/panel.ts'

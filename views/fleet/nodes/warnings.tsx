@@ -70,8 +70,8 @@ function Away({ node: n }: { node: ShownNode }): ComponentChildren {
         Not connected; last seen <Time iso={n.seenAt} />.
       </strong>{' '}
       {n.servers > 0
-        ? `${count(n.servers, 'server')}, ${count(n.customers, 'customer')} affected: the servers keep running as far ` +
-          'as the panel knows, but cannot be changed.'
+        ? `${count(n.servers, 'server')}, ${count(n.customers, 'customer')} affected: the servers keep running, as ` +
+          'far as the panel knows, but cannot be changed.'
         : 'It takes no servers meanwhile.'}{' '}
       Run <code>systemctl status berth-agent</code> on the node; without systemd look at the agent’s log.
     </Note>
