@@ -36,7 +36,7 @@ const spoiled: [string, (head: Buffer) => void][] = [
   ['a disk with tables outside the file', (head) => head.writeBigUInt64BE(1n << 40n, 40)],
 ]
 
-describe('importing an image', () => {
+describe('S39: importing an image', () => {
   test('moves the file out of the incoming directory and knows it by its checksum', async () => {
     const file = put(qcow2)
     const { status, body } = await take(file, { name: 'Debian', minDiskGb: 3 })
