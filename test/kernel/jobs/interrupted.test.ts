@@ -1,5 +1,5 @@
 // S57: a job that an error of the database, or of Berth itself outside the steps, stopped where it stood.
-import { describe, expect, test } from 'bun:test'
+import { afterAll, describe, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { nodeCommand } from '../../../agent/protocol/wire.ts'
@@ -18,9 +18,11 @@ describe('S57: a job that an error interrupted', () => {
   const two = saga<Input>('two')
     .command('a', 'A', { do: ({ input }) => look(input.nodeId) })
     .record('b', 'B', { do: () => undefined })
+  const dirs: string[] = []
+  afterAll(() => dirs.forEach((dir) => void rmSync(dir, { recursive: true, force: true })))
   const fileDb = () => {
     const dir = mkdtempSync(`${tmpdir()}/berth-jobs-`)
-    process.on('exit', () => rmSync(dir, { recursive: true, force: true }))
+    dirs.push(dir)
     return openDb(`${dir}/berth.db`)
   }
 
