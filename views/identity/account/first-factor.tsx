@@ -4,7 +4,7 @@ import { getSecondFactor } from '../../../src/identity/auth/second-factors/secon
 import { page } from '../../../src/kernel/web/page.ts'
 import { Head } from '../../components/head.tsx'
 import { Link } from '../../components/link.tsx'
-import { Time } from '../../components/time.tsx'
+import { Moment } from '../../components/time.tsx'
 import { AppDialog, CodesDialog } from './factor-dialogs.tsx'
 import { AuthenticatorApp, type Factors, Passkeys } from './own-factors.tsx'
 
@@ -38,7 +38,7 @@ const isSet = ({ totp, passkeys }: Factors) => totp !== null || passkeys.length 
 const Due = ({ of: factors }: { of: Factors }) =>
   factors.requiredFrom && !isSet(factors) ? (
     <>
-      You can do it later; from <Time iso={factors.requiredFrom} /> on it is required.
+      You can do it later; it becomes required <Moment iso={factors.requiredFrom} />.
     </>
   ) : null
 

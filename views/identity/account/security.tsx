@@ -5,7 +5,7 @@ import { page, readingAll } from '../../../src/kernel/web/page.ts'
 import { Head } from '../../components/head.tsx'
 import { Link } from '../../components/link.tsx'
 import { Note, Section } from '../../components/section.tsx'
-import { Time } from '../../components/time.tsx'
+import { Moment } from '../../components/time.tsx'
 import { AppDialog, CodesDialog } from './factor-dialogs.tsx'
 import { AuthenticatorApp, type Factors, Passkeys, RecoveryCodes } from './own-factors.tsx'
 import { Sessions } from './session-list.tsx'
@@ -38,8 +38,8 @@ const FactorRequired = ({ factors: { required, requiredFrom, totp, passkeys } }:
     </Note>
   ) : requiredFrom ? (
     <Note level="warn">
-      <strong>Your role requires a second factor</strong> from <Time iso={requiredFrom} /> on. Add a passkey or an
-      authenticator app before then.
+      <strong>Add a passkey or an authenticator app.</strong> Your role requires a second factor; without one you can do
+      nothing else <Moment iso={requiredFrom} />.
     </Note>
   ) : null
 
