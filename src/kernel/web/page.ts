@@ -35,13 +35,24 @@ export type At = {
   insecure: boolean
 }
 
-type Reading<O extends Read> = { op: O; ask: (at: At) => RequestContext; optional: boolean; all?: true }
+type Reading<O extends Read> = {
+  op: O
+  ask: (at: At) => RequestContext | undefined
+  optional: boolean
+  all?: true
+  named?: true
+}
 /** Reads with other parameters than the page's own. */
 export const reading = <O extends Read>(op: O, ask: (at: At) => RequestContext): Reading<O> & { optional: false } => ({
   op,
   ask,
   optional: false,
 })
+/** Reads what the page's address may name; undefined where it names nothing, or nothing that this reader sees. */
+export const ifNamed = <O extends Read>(
+  op: O,
+  ask: (at: At) => RequestContext | undefined,
+): Reading<O> & { optional: true } => ({ op, ask, optional: true, named: true })
 /** Reads what not everybody who may see the page may see; undefined for those. */
 export const ifAllowed = <O extends Read>(
   op: O,
@@ -105,14 +116,20 @@ export function render(p: Page, data: Answers<any>, at: At): Rendered {
 export async function readAll<R extends Reads>(reads: R, gate: Gate, at: At): Promise<Answers<R>> {
   const data: Record<string, unknown> = {}
   for (const [name, read] of Object.entries(reads) as [string, Read | Reading<Read>][]) {
-    const { op, ask, optional, all } =
-      'op' in read ? read : { op: read, ask: ownParams, optional: false, all: undefined }
+    const { op, ask, optional, all, named }: Reading<Read> =
+      'op' in read ? read : { op: read, ask: ownParams, optional: false }
     if (optional && !at.may(op)) continue
-    const { params = {}, query = {} } = ask(at)
+    const asked = ask(at)
+    if (!asked) continue
+    const { params = {}, query = {} } = asked
     const answered = async (asked: Query) =>
       (await (gate(op, at.actor, { params, query: asked, cookies: at.cookies }) as CallResult | Promise<CallResult>))
         .body
-    data[name] = all ? await toItsEnd(answered) : await answered(filled(query))
+    try {
+      data[name] = all ? await toItsEnd(answered) : await answered(filled(query))
+    } catch (error) {
+      if (!(named && error instanceof ApiError && error.code.endsWith('_not_found'))) throw error
+    }
   }
   return data as Answers<R>
 }

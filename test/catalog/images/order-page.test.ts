@@ -73,3 +73,13 @@ test('packages are listed by size', async () => {
   const names = choices(await orderPage(p), 'packageId').map((label) => label.replace('*', ''))
   expect(names).toEqual(['B small', 'C small, more cores', 'KVM 2G', 'A large'])
 })
+
+test('the customer that a link names is chosen, and a name of nobody is none', async () => {
+  using p = await world()
+  const { id } = p.account('customer', 'Linked')
+  for (let i = 0; i < 8; i++) p.account('customer', `Later ${i}`)
+  const chosen = async (query: string) =>
+    choices(await orderPage(p, query), 'ownerId').find((label) => label.startsWith('*'))
+  expect(await chosen(`?ownerId=${id}`)).toBe('*Linked')
+  for (const stranger of [newId('usr'), 'nonsense']) expect(await chosen(`?ownerId=${stranger}`)).toBeUndefined()
+})

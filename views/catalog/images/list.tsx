@@ -11,9 +11,10 @@ import { Action, Menu } from '../../components/action.tsx'
 import { Radios } from '../../components/choices.tsx'
 import { Check, Field } from '../../components/field.tsx'
 import { Head } from '../../components/head.tsx'
+import { List } from '../../components/list.tsx'
 import { Empty, Section } from '../../components/section.tsx'
 import { State } from '../../components/state.tsx'
-import { type Column, Pager, Table } from '../../components/table.tsx'
+import { type Column, Table } from '../../components/table.tsx'
 import { bytes, count, gb } from '../../components/words.ts'
 
 const reads = { images: listImages }
@@ -37,12 +38,13 @@ export const imagesPage = page({
           </span>
         }
       />
-      {images.data.length ? (
+      <List
+        of={images}
+        noun="image"
+        empty={<Empty>There are no images yet. Add one from the catalogue below, or import a file.</Empty>}
+      >
         <Table label="Images" rows={images.data} columns={columns} idOf={(i) => i.id} />
-      ) : (
-        <Empty>There are no images yet. Add one from the catalogue below, or import a file.</Empty>
-      )}
-      <Pager of={images} />
+      </List>
       {at.may(addCatalogueImage) && <Catalogue of={images.catalogue} />}
     </>
   ),

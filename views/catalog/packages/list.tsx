@@ -5,9 +5,10 @@ import { Action, Menu } from '../../components/action.tsx'
 import { Field, Select } from '../../components/field.tsx'
 import { Head } from '../../components/head.tsx'
 import { Link } from '../../components/link.tsx'
+import { List } from '../../components/list.tsx'
 import { Empty } from '../../components/section.tsx'
 import { State } from '../../components/state.tsx'
-import { type Column, Pager, Table } from '../../components/table.tsx'
+import { type Column, Table } from '../../components/table.tsx'
 import { count, size, traffic } from '../../components/words.ts'
 
 type Package = Answers<{ p: typeof listPackages }>['p']['data'][number]
@@ -24,12 +25,9 @@ export const packagesPage = page({
         actions={<AddPackage />}
         sub={<span>Sizes that servers are ordered in. A server keeps the size it was ordered with.</span>}
       />
-      {packages.data.length ? (
+      <List of={packages} noun="package" empty={<Empty>There are no packages yet. Every order needs one.</Empty>}>
         <Table label="Packages" rows={packages.data} columns={columns} idOf={(p) => p.id} sortable />
-      ) : (
-        <Empty>There are no packages yet. Every order needs one.</Empty>
-      )}
-      <Pager of={packages} />
+      </List>
     </>
   ),
 })

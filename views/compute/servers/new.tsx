@@ -4,9 +4,17 @@ import { listOfferedImages } from '../../../src/catalog/images/images.ts'
 import { listPackages } from '../../../src/catalog/packages/packages.ts'
 import { createResellerServer, createServer } from '../../../src/compute/servers/create.ts'
 import { listNodes } from '../../../src/fleet/nodes/nodes.ts'
-import { listCustomers } from '../../../src/identity/accounts/customers.ts'
+import { getCustomer, listCustomers } from '../../../src/identity/accounts/customers.ts'
 import { getResellerAccount, listResellerCustomers } from '../../../src/identity/resellers/own.ts'
-import { type At, allIfAllowed, page, reading, readingAll } from '../../../src/kernel/web/page.ts'
+import {
+  type Answers,
+  type At,
+  allIfAllowed,
+  ifNamed,
+  page,
+  reading,
+  readingAll,
+} from '../../../src/kernel/web/page.ts'
 import { Select } from '../../components/field.tsx'
 import { Link } from '../../components/link.tsx'
 import { count, gb, mb } from '../../components/words.ts'
@@ -21,15 +29,25 @@ const customersFound = ({ query }: At) => ({
   query: { limit: String(CUSTOMERS_SHOWN), ...(query['owner'] ? { q: query['owner'] } : {}) },
 })
 const images = readingAll(listOfferedImages)
+/** The customer in the address, such as of a link on its page: it may not be among the few that are shown. */
+const named = ifNamed(getCustomer, ({ query }) => (query['ownerId'] ? { params: { id: query['ownerId'] } } : undefined))
+
+type Customers = Answers<{ customers: typeof listCustomers; named: typeof named }>
+const withNamed = ({ customers, named }: Customers): Customers['customers'] =>
+  !named || customers.data.some(({ id }) => id === named.id)
+    ? customers
+    : { ...customers, data: [named, ...customers.data] }
 
 const reads = {
   customers: reading(listCustomers, customersFound),
+  named,
   offer: readingAll(listPackages),
   images,
   nodes: allIfAllowed(listNodes),
 }
 const resellerReads = {
   customers: reading(listResellerCustomers, customersFound),
+  named,
   account: reading(getResellerAccount, () => ({})),
   images,
 }
@@ -44,6 +62,7 @@ export const newServerPage = page({
     return (
       <OrderPage
         {...data}
+        customers={withNamed(data)}
         area="/admin"
         order={createServer}
         packages={offer.data}
@@ -84,6 +103,7 @@ export const resellerNewServerPage = page({
   view: ({ account, ...data }) => (
     <OrderPage
       {...data}
+      customers={withNamed(data)}
       area="/reseller"
       order={createResellerServer}
       itself={account}

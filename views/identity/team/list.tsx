@@ -11,9 +11,10 @@ import { areaOf } from '../../components/area.ts'
 import type { Option } from '../../components/field.tsx'
 import { Head } from '../../components/head.tsx'
 import { Link } from '../../components/link.tsx'
+import { List } from '../../components/list.tsx'
 import { Empty, Section } from '../../components/section.tsx'
 import { State } from '../../components/state.tsx'
-import { Pager, Table } from '../../components/table.tsx'
+import { Table } from '../../components/table.tsx'
 import { Time } from '../../components/time.tsx'
 import { ChangeRole, Leave, nameOf, RemoveMember, Resend } from './actions.tsx'
 import { InviteFields, roleTitles } from './fields.tsx'
@@ -40,12 +41,9 @@ export const teamPage = page({
         sub={<p>Give other people access to your servers, with the role you choose. You can end it at any time.</p>}
       />
       <Section id="team" title="Your team" quiet flush first>
-        {team.data.length > 0 ? (
+        <List of={team} noun="member" empty={<Empty>No one but you has access to your servers.</Empty>}>
           <TeamTable members={team.data} />
-        ) : (
-          <Empty>No one but you has access to your servers.</Empty>
-        )}
-        <Pager of={team} />
+        </List>
       </Section>
       {memberships.data.length > 0 && (
         <Section id="shared" title="Shared with you" count={memberships.total} flush>

@@ -6,9 +6,10 @@ import { type Answers, page } from '../../../src/kernel/web/page.ts'
 import { useAt } from '../../../src/kernel/web/page-context.ts'
 import { Menu } from '../../components/action.tsx'
 import { Head } from '../../components/head.tsx'
+import { List } from '../../components/list.tsx'
 import { Empty, Section } from '../../components/section.tsx'
 import { State } from '../../components/state.tsx'
-import { Pager, Table } from '../../components/table.tsx'
+import { Table } from '../../components/table.tsx'
 import { Time } from '../../components/time.tsx'
 import { count } from '../../components/words.ts'
 import { RevokeToken, RotateToken } from './actions.tsx'
@@ -29,13 +30,14 @@ export const tokensPage = page({
         sub={<p>A token lets a program act in your name, within its scopes and never beyond your own permissions.</p>}
       />
       <Section id="tokens" title="API tokens" quiet flush first>
-        {tokens.data.length > 0 ? (
+        <List
+          of={tokens}
+          noun="token"
+          empty={<Empty>There is no token yet. A program needs one to call the API in your name.</Empty>}
+        >
           <TokenTable tokens={tokens.data} />
-        ) : (
-          <Empty>There is no token yet. A program needs one to call the API in your name.</Empty>
-        )}
+        </List>
       </Section>
-      <Pager of={tokens} />
     </>
   ),
 })

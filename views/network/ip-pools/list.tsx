@@ -7,8 +7,9 @@ import { Field } from '../../components/field.tsx'
 import { Meter } from '../../components/figures.tsx'
 import { Head } from '../../components/head.tsx'
 import { Link } from '../../components/link.tsx'
+import { List } from '../../components/list.tsx'
 import { Empty } from '../../components/section.tsx'
-import { type Column, Pager, Table } from '../../components/table.tsx'
+import { type Column, Table } from '../../components/table.tsx'
 
 type Pool = Answers<{ p: typeof listPools }>['p']['data'][number]
 export type Nodes = Answers<{ n: typeof listNodes }>['n'] | undefined
@@ -25,12 +26,13 @@ export const poolsPage = page({
         actions={<AddPool nodes={nodes} />}
         sub={<span>Ranges that servers get their addresses from. A pool serves the nodes it is attached to.</span>}
       />
-      {pools.data.length ? (
+      <List
+        of={pools}
+        noun="address pool"
+        empty={<Empty>There are no address pools yet. Without one, servers get no address.</Empty>}
+      >
         <Table label="Address pools" rows={pools.data} columns={columns} idOf={(p) => p.id} sortable />
-      ) : (
-        <Empty>There are no address pools yet. Without one, servers get no address.</Empty>
-      )}
-      <Pager of={pools} />
+      </List>
     </>
   ),
 })

@@ -10,9 +10,10 @@ import { audiences } from '../../../src/platform/announcements/model.ts'
 import { Action, Menu } from '../../components/action.tsx'
 import { Field, Select, TextArea } from '../../components/field.tsx'
 import { Head } from '../../components/head.tsx'
+import { List } from '../../components/list.tsx'
 import { Empty } from '../../components/section.tsx'
 import { State } from '../../components/state.tsx'
-import { type Column, Pager, Table } from '../../components/table.tsx'
+import { type Column, Table } from '../../components/table.tsx'
 import { Exact } from '../../components/time.tsx'
 
 type Announcement = Answers<{ a: typeof listAllAnnouncements }>['a']['data'][number]
@@ -32,12 +33,9 @@ export const announcementsPage = page({
         sub={<span>Shown on the overview page of the people they are for.</span>}
         actions={<NewAnnouncement />}
       />
-      {announcements.data.length ? (
+      <List of={announcements} noun="announcement" empty={<Empty>There are no announcements yet.</Empty>}>
         <Table label="Announcements" rows={announcements.data} columns={columns} idOf={(a) => a.id} flow />
-      ) : (
-        <Empty>There are no announcements yet.</Empty>
-      )}
-      <Pager of={announcements} />
+      </List>
     </>
   ),
 })
