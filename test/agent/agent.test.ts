@@ -2,6 +2,7 @@ import { afterEach, describe, expect, test } from 'bun:test'
 import { existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { CommandName, Input } from '../../agent/protocol/wire.ts'
+import { closeCodes } from '../../agent/protocol/wire.ts'
 import { controller, NODE_ID } from './controller.ts'
 import { imageSource, portRulesOf, seedOf, vmOf, volumeOf, workloadId } from './examples.ts'
 import { agentProcess, berthAgent, dataDir } from './run.ts'
@@ -178,6 +179,22 @@ describe('the connection', () => {
       expect(said.split(words)).toHaveLength(2)
     })
   }
+  for (const code of [closeCodes.tooMuch, closeCodes.replaced])
+    test(`closed with ${code} is not opened again for half a minute, and the agent still stops at once`, async () => {
+      const { it, agent } = await node()
+      await it.waitConnected()
+      it.closeConnection(code)
+      await Bun.sleep(1500)
+      expect(it.connected()).toBe(false)
+      expect(await agent.stop()).toBe(0)
+    })
+  test('closed because the controller restarts is opened again soon', async () => {
+    const { it } = await node()
+    await it.waitConnected()
+    it.closeConnection(closeCodes.restarting)
+    await Bun.sleep(20)
+    await it.waitConnected(3000)
+  })
   test('is retried while the controller is away', async () => {
     const { it } = await node()
     await it.waitConnected()

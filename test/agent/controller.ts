@@ -114,6 +114,7 @@ export function controller() {
       upgradeStatus = code
     },
     dropConnection: () => socket?.terminate(),
+    closeConnection: (code: number) => socket?.close(code, 'says the test'),
     /** The next frame that fits, or one that came already. */
     frame: <T extends FromAgent['type']>(
       type: T,
