@@ -59,7 +59,9 @@ export const beginProviderSignIn = operation({
     const { invitation, ...body } = call.body
     if (invitation === undefined) return leave(call, prepared, body)
     const link = linkFrom(tx, INVITED_BY, invitation, clock())
-    if (!link || !prepared.provider.for.includes(link.account.kind)) throw linkNotValid()
+    if (!link) throw linkNotValid()
+    if (!prepared.provider.for.includes(link.account.kind))
+      throw new ApiError('not_possible', 'The sign-in service is not for your kind of account. Choose a password here.')
     return leave(call, prepared, { ...body, invitationHash: digest(invitation) })
   },
 })
