@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Browser, Page } from 'playwright-core'
 import { launch, look, open, type Screen } from '../../support/browser.ts'
-import { password, person } from '../../support/second-factor.ts'
+import { codeOf, password, person, withApp } from '../../support/second-factor.ts'
 import { type Everything, everything } from '../../support/world/everything.ts'
 import { pagesFor } from '../../support/world/pages.ts'
 
@@ -202,6 +202,38 @@ describe('a session that ended', () => {
     await page.keyboard.press('Enter')
     await page.getByRole('cell', { name: 'typed before', exact: true }).waitFor()
     expect(await dialog.isVisible()).toBe(false)
+  })
+
+  test('asks for the second factor too, and sends nothing in the name of somebody else', async () => {
+    const cal = person(p)
+    using own = pagesFor(p, cal)
+    const { secret } = await withApp(p, cal)
+    const name = page.getByLabel('Name', { exact: true })
+    const end = () => p.db.$client.run('DELETE FROM sessions WHERE account_id = ?', [cal.id])
+    const again = async (email: string) => {
+      await page.locator('#again').getByLabel('E-mail address').fill(email)
+      await page.locator('#again').getByLabel('Password').fill(password)
+      await page.keyboard.press('Enter')
+    }
+    await page.goto(`${own.url.origin}/account`)
+    await name.fill('Calvin')
+    end()
+    await page.getByRole('button', { name: 'Save' }).first().click()
+    await again(cal.email)
+    await page.locator('#again').getByLabel('Code from your authenticator app').fill(codeOf(p, secret))
+    await page.keyboard.press('Enter')
+    await page.locator('#toasts').getByText('Saved').waitFor()
+    const nameOf = (id: string) =>
+      p.db.$client.query('SELECT name FROM accounts WHERE id = ?').get(id) as { name: string }
+    expect(nameOf(cal.id).name).toBe('Calvin')
+
+    const other = person(p)
+    await name.fill('Mallory')
+    end()
+    await page.getByRole('button', { name: 'Save' }).first().click()
+    await again(other.email)
+    await page.getByText('You signed in with another account. Nothing was sent.').waitFor()
+    expect([nameOf(cal.id).name, nameOf(other.id).name]).toEqual(['Calvin', 'Cal'])
   })
 })
 

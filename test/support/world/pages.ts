@@ -3,13 +3,13 @@ import type { Panel, Who } from './panel.ts'
 
 /** Serves the panel's pages to one person, signed in or, without a cookie, not yet. The caller stops it. */
 export function pagesFor(p: Pick<Panel, 'controller'>, who: Who) {
-  let { cookie } = who
+  const jar = new Map<string, string>(who.cookie ? [['__Host-panel', who.cookie]] : [])
   return Bun.serve({
     port: 0,
     async fetch(request) {
       const { pathname, search } = new URL(request.url)
       const headers = new Headers(request.headers)
-      if (cookie) headers.set('Cookie', `__Host-panel=${cookie}`)
+      headers.set('Cookie', [...jar].map(([name, value]) => `${name}=${value}`).join('; '))
       headers.set('Origin', 'https://panel.test')
       const response = await p.controller.router.fetch(
         new Request(`http://localhost${pathname}${search}`, {
@@ -18,8 +18,11 @@ export function pagesFor(p: Pick<Panel, 'controller'>, who: Who) {
           ...(request.body && { body: request.body }),
         }),
       )
-      // The browser would refuse the name over plain HTTP.
-      for (const text of response.headers.getSetCookie()) cookie = /^__Host-panel=([^;]*)/.exec(text)?.[1] ?? cookie
+      // The browser would refuse their names over plain HTTP.
+      for (const text of response.headers.getSetCookie()) {
+        const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(text) ?? []
+        jar.set(name, value)
+      }
       return response
     },
   })
