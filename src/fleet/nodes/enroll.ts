@@ -61,7 +61,7 @@ export const enrollNode = operation({
   body: fields({
     locationId: t.String({ minLength: 1, maxLength: 40 }),
     name: t.Optional(line(60, 0)),
-    bridge: t.Optional(t.String({ pattern: `^(${BRIDGE_NAME})?$`, title: 'the name of a bridge' })),
+    bridge: t.Optional(t.String({ maxLength: 15, pattern: `^(${BRIDGE_NAME})?$`, title: 'the name of a bridge' })),
   }),
   response: enrollmentToken,
   status: 201,
