@@ -151,6 +151,12 @@ describe('a person at a new installation', () => {
       gateway: '203.0.113.1',
       nodeIds: [node.id],
     })
+    await live.admin('pools.create', {
+      name: 'Frankfurt IPv6',
+      network: '2001:db8:40::/48',
+      gateway: 'fe80::1',
+      nodeIds: [node.id],
+    })
     await live.admin('packages.create', { name: 'KVM 2G', vcpus: 2, memoryMb: 2048, diskGb: 40, ipv6Prefix: 64 })
     await Bun.write(`${live.dir}/incoming/debian.qcow2`, emptyQcow2())
     await live.admin('images.import', { file: 'debian.qcow2', name: 'Debian 13', minDiskGb: 3 })
