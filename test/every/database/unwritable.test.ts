@@ -8,7 +8,7 @@ import { added, allOperations } from '../toy-feature/every-feature.ts'
 const full = Object.assign(new Error('database or disk is full'), { code: 'SQLITE_FULL' })
 const anyId = (path: string) => path.replace(/\{\w+\}/g, `srv_${'0'.repeat(26)}`)
 
-test('every change is refused with 503, the reason and Retry-After; nothing is prepared and nothing happens', async () => {
+test('every change is refused with 503, reason and Retry-After; nothing is prepared and nothing happens', async () => {
   using p = await world({ features: added })
   const changes = allOperations.filter(({ method }) => method !== 'GET')
   expect(changes.length).toBeGreaterThan(50)

@@ -64,7 +64,7 @@ const isBoundedPattern = (pattern: string) =>
 const describedPlaces = (places: Place[], wrong: (schema: Shape) => boolean) =>
   places.filter(({ schema }) => wrong(schema)).map(({ path }) => path)
 
-describe('the protocol', () => {
+describe('S52: the protocol', () => {
   test('is looked at whole', () => {
     expect(all.length).toBeGreaterThan(150)
     for (const path of ['FromAgent(log).at', 'FromAgent(heartbeat).workloads[].rxBytes', 'Facts.versions{value}'])
@@ -125,7 +125,7 @@ const unreadable = [
   '\ud800',
 ]
 
-describe('a text that a node sends', () => {
+describe('S52: a text that a node sends', () => {
   const texts = fromNodes.filter(
     ({ schema: { type, enum: words, const: only } }) => type === 'string' && !words && !only,
   )

@@ -357,7 +357,7 @@ const callFrom = (address: string, path: string, body: string) =>
 const challengeFrom = async (address: string, nodeId: string) =>
   (await callFrom(address, agentPaths.challenge, JSON.stringify({ nodeId, protocol: PROTOCOL }))).status
 
-describe('a caller that loops challenges', () => {
+describe('S54: a caller that loops challenges', () => {
   test('under the id of a node is refused by its own address, and the node comes in meanwhile', async () => {
     const node = await enrolled()
     p.turnClock(60_000)
@@ -380,7 +380,7 @@ describe('a caller that loops challenges', () => {
   })
 })
 
-describe('a body from nobody yet', () => {
+describe('S54: a body from nobody yet', () => {
   test('is refused by its size and depth before it is parsed', async () => {
     const parse = JSON.parse
     let parsed = 0

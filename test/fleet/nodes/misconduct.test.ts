@@ -85,7 +85,7 @@ describe('a log frame with a time that the database cannot take', () => {
   })
 })
 
-describe('a report that the database refuses', () => {
+describe('S52: a report that the database refuses', () => {
   test('costs only its node, and is stored when that has passed', async () => {
     using p = await world()
     const other = second(p)
@@ -176,7 +176,7 @@ describe('a node that reports on a server of another node', () => {
   })
 })
 
-test('a node that floods is cut off: journal, audit log, Needs attention and its page say so, each once', async () => {
+test('S53: a node that floods is cut off: journal, audit, Needs attention and its page say so, each once', async () => {
   using p = await world()
   const other = second(p)
   const socket = hubOf(p).sockets.get(p.node.id)

@@ -39,7 +39,10 @@ describe('S19 the list of sessions', () => {
     const before = await seen()
     expect(before).toBeString()
     await p.call(undefined, 'POST', '/sessions/passkey/actions/begin')
-    p.db.$client.run(`INSERT INTO provider_sign_ins VALUES ('a', 'b', 'c', 'd', NULL, 1, ${p.now() + 1000})`)
+    p.db.$client.run(
+      'INSERT INTO provider_sign_ins (token_hash, state_hash, issuer, encrypted, created_at, expires_at) ' +
+        `VALUES ('a', 'b', 'c', 'd', 1, ${p.now() + 1000})`,
+    )
     await p.deleteExpired()
     expect(left()).toEqual([4, 1, 1, 1])
     // An hour is all that staff have; customers have longer.

@@ -18,7 +18,7 @@ describe("a reseller's area", () => {
       expect([path, shown.status]).toEqual([path, 200])
       expect(shown.text).toContain('href="/reseller/servers"')
       expect(shown.text).not.toContain('href="/admin')
-      for (const who of [p.client, p.owner]) expect([path, (await pageOf(p, who, path)).status]).toEqual([path, 403])
+      for (const who of [p.client, p.owner]) expect([path, (await pageOf(p, who, path)).status]).toEqual([path, 404])
     }
   })
   test('offers what it may sell and no node, and what it may not is not named', async () => {
@@ -154,10 +154,15 @@ describe("the staff's pages of resellers", () => {
       )
     expect((await pageOf(p, p.owner, `/admin/customers/${p.customer.id}`)).text).not.toContain('/admin/resellers/')
   })
-  test('are not there for who may not read them', async () => {
+  test('are refused to staff without the permission, and do not exist for other kinds of account', async () => {
     using p = await shop()
-    for (const who of [p.rita, p.client, p.staff([])])
+    const cases = [
+      [p.rita, 404],
+      [p.client, 404],
+      [p.staff([]), 403],
+    ] as const
+    for (const [who, status] of cases)
       for (const path of ['/admin/resellers', `/admin/resellers/${p.rita.id}`])
-        expect((await pageOf(p, who, path)).status).toBe(403)
+        expect([path, (await pageOf(p, who, path)).status]).toEqual([path, status])
   })
 })

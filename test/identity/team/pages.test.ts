@@ -68,7 +68,7 @@ test('the team page shows both sides, and offers own servers only to share', asy
     'team.resend',
     'team.update',
   ])
-  expect((await pageOf(p, p.owner, '/team')).status).toBe(403)
+  expect((await pageOf(p, p.owner, '/team')).status).toBe(404)
 })
 
 test('the link leads whoever comes with it to what they have to do, and looking spends nothing', async () => {

@@ -132,6 +132,7 @@ describe('the reference page', () => {
 
 const owner = {
   kind: 'staff',
+  isOwner: true,
   scopes: new Set([
     'account:read',
     'account:write',

@@ -104,8 +104,11 @@ test('the figures are those of the host, for staff who may see nodes', async () 
 })
 
 describe('what needs attention', () => {
+  /** The rows about the host: others, such as an owner's second factor, have pages of their own. */
   const rows = async (p: Panel, who = p.staff() as any) =>
-    (await p.call(who, 'GET', '/admin/overview')).body.attention.map((a: any) => `${a.what} ${a.href}`)
+    (await p.call(who, 'GET', '/admin/overview')).body.attention
+      .filter((a: any) => a.href === '/admin/controller')
+      .map((a: any) => `${a.what} ${a.href}`)
   for (const [use, expected] of [
     [{ disk: 84 }, []],
     [{ disk: 85 }, ['Disk holding the database is 85 % full. /admin/controller']],

@@ -13,8 +13,10 @@ type Image = Answers<{ images: typeof listOfferedImages }>['images']['data'][num
 
 /** `Debian 13` → family and version; a name without a version is a family of its own. */
 const partsOf = (name: string) => {
-  const [, family = name, version = ''] = /^(.*?)[\s_-]+v?(\d+(?:\.\d+)*)/.exec(name) ?? []
-  return { family, version }
+  const words = name.split(/[\s_-]/).filter(Boolean)
+  const at = words.findIndex((word, i) => i > 0 && /^v?\d/.test(word))
+  if (at < 0) return { family: name, version: '' }
+  return { family: words.slice(0, at).join(' '), version: words[at]!.replace(/^v/, '') }
 }
 function byFamily(a: Image, b: Image): number {
   const [one, other] = [partsOf(a.name), partsOf(b.name)]
