@@ -1,7 +1,10 @@
 // Orders while nodes connect again: after a restart of the controller, and when a node broke off for a moment.
 import { describe, expect, test } from 'bun:test'
+import { registry } from '../../src/app/features.ts'
+import type { ScheduleContext } from '../../src/kernel/feature.ts'
 import { type Reply, type World, world } from '../support/world/panel.ts'
 
+const notBack = registry.schedule.find(({ words }) => words === 'noting nodes that did not come back after a restart')!
 const code = ({ status, body, headers }: Reply) =>
   `${status} ${body.error?.code ?? 'done'} ${headers.get('Retry-After') ?? ''}`.trim()
 const order = (p: World, more: object = {}, headers: Record<string, string> = {}) =>
@@ -39,6 +42,24 @@ describe('after a restart of the controller', () => {
     p.turnClock(61_000)
     expect(code(await order(p))).toBe('409 no_capacity')
     expect(await orderPage(p)).toContain('None of its nodes is connected.')
+  })
+  test('a node that stays away is waited for once: after the next restart an order is told so at once', async () => {
+    using p = await world()
+    const { seenAt } = (await p.call(p.owner, 'GET', `/admin/nodes/${p.node.id}`)).body
+    const noteNotBack = () => notBack.work({ db: p.db, hub: p.controller.hub } as ScheduleContext)
+    await p.crash({ nodesComeBack: false })
+    noteNotBack()
+    expect(code(await order(p))).toBe('503 restarting 60')
+    p.turnClock(61_000)
+    noteNotBack()
+    await p.crash({ nodesComeBack: false })
+    expect(code(await order(p))).toBe('409 no_capacity')
+    const { connected, reconnecting, ...node } = (await p.call(p.owner, 'GET', `/admin/nodes/${p.node.id}`)).body
+    expect([connected, reconnecting, node.seenAt]).toEqual([false, false, seenAt])
+    p.node.agent.connect()
+    noteNotBack()
+    await p.crash({ nodesComeBack: false })
+    expect(code(await order(p))).toBe('503 restarting 60')
   })
   test('a node that was away before it is not waited for', async () => {
     using p = await world()

@@ -1,6 +1,6 @@
 import { Type as t } from 'typebox'
 import { agentPaths } from '../../../agent/protocol/wire.ts'
-import { hour } from '../../kernel/db/clock.ts'
+import { hour, second } from '../../kernel/db/clock.ts'
 import { feature } from '../../kernel/feature.ts'
 import { event } from '../../kernel/jobs/outbox.ts'
 import { AgentEndpoints } from './agent-connection.ts'
@@ -10,6 +10,7 @@ import { declareNodeLost } from './lose.ts'
 import { changeNode, getNode, listNodes } from './nodes.ts'
 import { expiredEnrollments, isAnyNodeLive, nodeById, nodeTarget, searchNodes } from './queries.ts'
 import { removeNode, removeNodeWithWorkloads } from './remove.ts'
+import { noteNotBack } from './report.ts'
 import { enrollments, nodeHeld, nodes } from './tables.ts'
 
 const errors = {
@@ -128,6 +129,13 @@ export const nodesFeature = feature({
       position: 30,
       place: ({ actor }) => (actor.kind === 'staff' && actor.scopes.has('nodes:read') ? '/admin/nodes/' : undefined),
       find: ({ tx }, part, id, most) => searchNodes(tx, part, id, most),
+    },
+  ],
+  schedule: [
+    {
+      everyMs: 10 * second,
+      words: 'noting nodes that did not come back after a restart',
+      work: ({ db, hub }) => noteNotBack(db, hub),
     },
   ],
   checklist: [

@@ -17,11 +17,11 @@ import { type Db, isInTransaction, savepoint, type Tx, write } from '../../kerne
 import { isHeldByJob } from '../../kernel/jobs/queries.ts'
 import { log } from '../../kernel/log.ts'
 import { Budget } from '../../kernel/nodes/budget.ts'
-import type { Report } from '../../kernel/nodes/hub.ts'
+import type { Hub, Report } from '../../kernel/nodes/hub.ts'
 import type { Offence } from '../../kernel/nodes/misconduct.ts'
 import { noteCrash } from '../workloads/crashes.ts'
 import { notePower, type Workload, workloadById, workloadsOn } from '../workloads/queries.ts'
-import { nodeById, reportNode } from './queries.ts'
+import { connectedBefore, nodeById, reportNode } from './queries.ts'
 import type { Difference, Node } from './tables.ts'
 
 /** How stale `seen_at` may get on disk: a write per heartbeat of each of 500 nodes would be most of all writes. */
@@ -64,6 +64,18 @@ type Storing = {
   /** Changes of memory that follow the commit. */
   stored: (() => void)[]
   findings: Finding[]
+}
+
+/**
+ * Notes nodes as disconnected that were connected before a restart and did not come back within the grace period: the
+ * next restart waits for them no more. When each was last seen stays as it is stored.
+ */
+export function noteNotBack(db: Db, hub: Pick<Hub, 'connected' | 'isReconnecting'>) {
+  const notBack = connectedBefore(db).filter((nodeId) => !hub.connected(nodeId) && !hub.isReconnecting(nodeId))
+  if (notBack.length)
+    write(db, (tx) => {
+      for (const nodeId of notBack) reportNode(tx, nodeId, { connectedAt: null })
+    })
 }
 
 export class Reports {
