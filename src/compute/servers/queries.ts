@@ -65,6 +65,7 @@ export type ServerRow = {
   terminatedAt: number | null
   nodeId: string
   nodeName: string
+  nodeLostAt: number | null
   ownerId: string
   resellerId: string | null
   ownerName: string
@@ -84,7 +85,8 @@ export type ServerRow = {
 // Raw: one statement answers a page of 50. crossJoin pins the order of the joins: with few packages the planner would
 // begin with them and sort all servers for a page.
 const selectServers = `SELECT ${workloadColumns}, s.traffic_gb AS trafficGb, s.port_mbps AS portMbps, s.protected,
-  s.package_id AS packageId, s.image_id AS imageId, ${nodeReference.columns('n', { nodeName: 'name' })},
+  s.package_id AS packageId, s.image_id AS imageId,
+  ${nodeReference.columns('n', { nodeName: 'name', nodeLostAt: 'lostAt' })},
   ${accountReference.columns('o', { ownerName: 'name', ownerEmail: 'email' })},
   ${packageReference.columns('p', { packageName: 'name' })},
   ${locationReference.columns('l', { locationName: 'name' })},

@@ -136,6 +136,7 @@ export function serverRecord(
   const ipv6 = prefix ? (prefix.prefixLength === 128 ? prefix.address : guestIpv6(prefix.address)) : null
   const reachable = ipv4 ?? ipv6
   const status = statusOf(s)
+  const deciding = { status, locked, protected: !!s.protected, nodeLost: s.nodeLostAt !== null }
   return {
     id: s.id,
     number: s.number,
@@ -168,7 +169,7 @@ export function serverRecord(
     protected: !!s.protected,
     nodeConnected: nodeSeenAt === undefined,
     nodeSeenAt: isoOrNull(nodeSeenAt ?? null),
-    allowed: actions.filter((action) => !disabledReason({ status, locked, protected: !!s.protected }, action)),
+    allowed: actions.filter((action) => !disabledReason(deciding, action)),
     createdAt: iso(s.createdAt),
     terminatedAt: isoOrNull(s.terminatedAt),
   }

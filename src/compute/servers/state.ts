@@ -1,6 +1,7 @@
 // The state machine of a server: one table of every state and every action, from which operations, buttons and the
 // reference derive.
 
+import { isGoneNode } from '../../fleet/nodes/queries.ts'
 import { type Status, statuses } from '../../fleet/workloads/status.ts'
 import { isLockedFor } from '../../identity/team/access.ts'
 import type { Actor } from '../../kernel/api/actor.ts'
@@ -119,12 +120,20 @@ type ForLocked = (typeof refusedWhenLocked)[number]
 const isRefusedWhenLocked = (action: Action): action is ForLocked =>
   (refusedWhenLocked as readonly Action[]).includes(action)
 
+/** A server whose node was lost refuses these in every state: nothing is sent to that node any more. */
+const refusedWhenLost = ['reinstall'] as const satisfies Action[]
+type ForLost = (typeof refusedWhenLost)[number]
+const isRefusedWhenLost = (action: Action): action is ForLost => (refusedWhenLost as readonly Action[]).includes(action)
+
 type Refused =
   | Exclude<(typeof table)[Status][Action], 'allowed'>
   | 'account_locked'
+  | 'node_lost'
   | 'server_protected'
   | 'not_possible'
 type Deciding = { status: Status; protected: boolean }
+/** Beside the record: is the customer locked for the actor, and was the node of the server lost? */
+type Circumstances = { locked: boolean; nodeLost: boolean }
 
 const words: Record<Refused, (hostname: string) => string> = {
   server_busy: (s) => `${s} is being installed. Wait until its job has ended.`,
@@ -138,6 +147,7 @@ const words: Record<Refused, (hostname: string) => string> = {
   not_suspended: (s) => `${s} is not suspended.`,
   server_failed: (s) => `The installation of ${s} failed. Reinstall or terminate it.`,
   server_terminated: (s) => `${s} was terminated.`,
+  node_lost: (s) => `The node of ${s} was lost, so it cannot be installed there again. Terminate it.`,
   account_locked: (s) => `The account is locked, so ${s} cannot be changed. Ask your provider.`,
   server_protected: (s) => `${s} is protected. Take the protection off first.`,
   not_possible: (s) => `${s} is in a state that this version of Berth does not know. Nothing can be done with it.`,
@@ -147,22 +157,23 @@ const words: Record<Refused, (hostname: string) => string> = {
  * The code by which the server's state refuses the action; undefined when it allows it. An unknown state refuses
  * everything.
  */
-export function disabledReason(server: Deciding & { locked: boolean }, action: Action): Refused | undefined {
+export function disabledReason(server: Deciding & Circumstances, action: Action): Refused | undefined {
   if (server.locked && isRefusedWhenLocked(action)) return 'account_locked'
   if (server.protected && refusedWhenProtected.includes(action)) return 'server_protected'
   const cell: 'allowed' | Refused = (table as Partial<typeof table>)[server.status]?.[action] ?? 'not_possible'
-  return cell === 'allowed' ? undefined : cell
+  if (cell !== 'allowed') return cell
+  return server.nodeLost && isRefusedWhenLost(action) ? 'node_lost' : undefined
 }
 
-/** Throws the refusal of the table, for actions that are open while the customer is locked. */
-export const mustAllow = (server: Deciding & { hostname: string }, action: Exclude<Action, ForLocked>) =>
-  mustAllowHere({ ...server, locked: false }, action)
+/** Throws the refusal of the table, for actions that are open while the customer is locked or the node lost. */
+export const mustAllow = (server: Deciding & { hostname: string }, action: Exclude<Action, ForLocked | ForLost>) =>
+  mustAllowHere({ ...server, locked: false, nodeLost: false }, action)
 
-/** Throws the refusal of the table, or `account_locked`. */
+/** Throws the refusal of the table, `account_locked` or `node_lost`. */
 export const mustAllowFor = (tx: Db, actor: Actor, server: Server, action: Action) =>
-  mustAllowHere({ ...server, locked: isLockedFor(tx, actor, server) }, action)
+  mustAllowHere({ ...server, locked: isLockedFor(tx, actor, server), nodeLost: isGoneNode(tx, server.nodeId) }, action)
 
-function mustAllowHere(server: Deciding & { hostname: string; locked: boolean }, action: Action) {
+function mustAllowHere(server: Deciding & Circumstances & { hostname: string }, action: Action) {
   const code = disabledReason(server, action)
   if (code) throw new ApiError(code, words[code](server.hostname))
 }
@@ -173,6 +184,7 @@ export function refusalsOf(...actions: readonly Action[]): Code[] {
   for (const action of actions) {
     for (const status of statuses) if (table[status][action] !== 'allowed') codes.add(table[status][action] as Code)
     if (isRefusedWhenLocked(action)) codes.add('account_locked')
+    if (isRefusedWhenLost(action)) codes.add('node_lost')
     if (refusedWhenProtected.includes(action)) codes.add('server_protected')
   }
   return [...codes]

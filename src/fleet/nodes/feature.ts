@@ -31,6 +31,11 @@ const errors = {
     when: 'The node was removed, its credential was revoked, or it belongs to another controller.',
     remedy: 'Enroll it again.',
   },
+  node_lost: {
+    status: 409,
+    when: 'The node of the server was declared lost.',
+    remedy: 'Terminate the server and order another one.',
+  },
   already_enrolled: {
     status: 409,
     when: 'The machine is a node already.',

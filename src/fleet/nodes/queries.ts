@@ -10,7 +10,7 @@ import { HAS, rowBy } from '../../kernel/db/rows.ts'
 import { locationReference } from '../locations/queries.ts'
 import { type Enrollment, enrollments, type Node, nodes } from './tables.ts'
 
-export const nodeReference = reference(nodes, ['name', 'seenAt', 'removedAt'])
+export const nodeReference = reference(nodes, ['name', 'seenAt', 'removedAt', 'lostAt'])
 export const nodeTarget: AuditTarget = {
   prefix: 'nod',
   name: (id) => nodeReference.value('name', id),

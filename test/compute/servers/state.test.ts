@@ -263,7 +263,7 @@ test('a locked customer has no power actions, setup or reinstallation; staff and
 })
 
 test('a state that the table does not have refuses every action', () => {
-  const unknown = { status: 'lost' as Status, protected: false, locked: false }
+  const unknown = { status: 'lost' as Status, protected: false, locked: false, nodeLost: false }
   expect(actionNames.map((action) => disabledReason(unknown, action))).toEqual(actionNames.map(() => 'not_possible'))
 })
 

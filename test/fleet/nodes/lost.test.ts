@@ -62,6 +62,23 @@ describe('declaring a node lost', () => {
     expect(jobs(p).at(-1)).toEqual({ kind: 'terminate', state: 'succeeded', code: null })
     expect(addresses(p)).toBe(0)
   })
+  test('409 node_lost: its servers are not reinstalled there, and nothing happens', async () => {
+    using p = await away()
+    await lose(p)
+    const before = p.fingerprint()
+    const body = { imageId: p.image, access: { mode: 'password' } }
+    const refused = await p.call(p.customer, 'POST', `/servers/${p.serverId}/actions/reinstall`, body)
+    expect([refused.status, refused.body.error?.code]).toEqual([409, 'node_lost'])
+    expect(refused.body.error.message).toBe(
+      'The node of web01 was lost, so it cannot be installed there again. Terminate it.',
+    )
+    expect(p.fingerprint()).toBe(before)
+    expect((await serverOf(p)).allowed).toEqual(expect.not.arrayContaining(['reinstall']))
+    const listed = (await p.call(p.owner, 'GET', '/servers')).body.data
+    expect(
+      listed.map((s: any) => [s.status, s.allowed.includes('reinstall'), s.allowed.includes('terminate')]),
+    ).toEqual([['failed', false, true]])
+  })
   test('its servers can be terminated afterwards', async () => {
     using p = await away()
     await lose(p)

@@ -19,7 +19,8 @@ const because: Record<Server['status'], string> = {
 /** The next step that this reader can take. */
 function next({ status, allowed }: Server): string {
   if (status === 'suspended') return allowed.includes('unsuspend') ? ' Unsuspend it first.' : ' Ask your provider.'
-  if (status !== 'failed' || !allowed.includes('reinstall')) return ''
+  if (status !== 'failed') return ''
+  if (!allowed.includes('reinstall')) return allowed.includes('terminate') ? ' Terminate it.' : ''
   return allowed.includes('terminate') ? ' Reinstall or terminate it.' : ' Reinstall it.'
 }
 
