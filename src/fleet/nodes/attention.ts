@@ -1,6 +1,6 @@
 import { SKEW_SHOWN_MS } from '../../../agent/protocol/steady-clock.ts'
 import { mayCall, type ReadContext } from '../../kernel/api/operation.ts'
-import type { Attention, Source } from '../../kernel/attention.ts'
+import { type Attention, MOST_SHOWN, type Source } from '../../kernel/attention.ts'
 import { iso } from '../../kernel/db/clock.ts'
 import { VERSION } from '../../kernel/version.ts'
 import { count } from '../../kernel/words.ts'
@@ -9,10 +9,28 @@ import { AWAY_SHOWN_MS } from './model.ts'
 import { listNodes } from './nodes.ts'
 import { type NodeHealthRow, nodesHealth } from './queries.ts'
 
-/** Each node in turn, by name: all that is wrong with it. */
+/** Each node in turn, by name: all that is wrong with it. Of many, the worst, and how many more there are. */
 export const nodesInTrouble: Source = (call) => {
   if (!mayCall(listNodes, call.actor)) return []
-  return nodesHealth(call.tx).flatMap((n) =>
+  const rows = troublesOf(call)
+  if (rows.length <= MOST_SHOWN) return rows
+  const worst = [...rows.filter(({ level }) => level === 'bad'), ...rows.filter(({ level }) => level === 'warn')]
+  const more = rows.length - MOST_SHOWN
+  return [
+    ...worst.slice(0, MOST_SHOWN),
+    {
+      level: worst[MOST_SHOWN]!.level,
+      what: `${count(more, 'more trouble')} with nodes.`,
+      effect: 'The list of nodes shows the state of each.',
+      since: null,
+      action: 'Show nodes',
+      href: '/admin/nodes',
+    },
+  ]
+}
+
+const troublesOf = (call: ReadContext): Attention[] =>
+  nodesHealth(call.tx).flatMap((n) =>
     n.lostAt !== null
       ? lost(n, n.lostAt)
       : [
@@ -24,7 +42,6 @@ export const nodesInTrouble: Source = (call) => {
           ...upToDate(call, n),
         ],
   )
-}
 
 /** A lost node is shown while something of it is left to decide. */
 const lost = (n: NodeHealthRow, lostAt: number): Attention[] => [

@@ -51,7 +51,8 @@ const IS_SET_UP = `NOT (${statusIs.pending_setup} OR ${statusIs.provisioning} OR
 const first = (tx: Db, { kind }: WorkloadKind, { where, values }: Where, more: string) =>
   tx.$client
     .query<{ id: string }, string[]>(
-      `SELECT w.id ${fromWorkloads} WHERE w.kind = ? AND ${where} AND ${more} ORDER BY w.id LIMIT 1`,
+      // +w.kind: in the order of the ids; by an index of the kind all 60,000 are read and sorted, 80 ms.
+      `SELECT w.id ${fromWorkloads} WHERE +w.kind = ? AND ${where} AND ${more} ORDER BY w.id LIMIT 1`,
     )
     .get(kind, ...values)?.id
 /** Has any of these workloads ever been installed? */

@@ -43,6 +43,15 @@ describe('what needs attention', () => {
     await settled(p)
     expect(await rows(p)).toEqual([])
   })
+  test('is of many nodes the first twenty, and how many more there are', async () => {
+    using p = await world()
+    for (let i = 0; i < 30; i++) p.addNode(p.location, `gone-${i}`).agent.disconnect()
+    await settled(p)
+    p.turnClock(31_000)
+    const found = (await rows(p)).filter((row) => row.includes('is not connected'))
+    expect(found).toHaveLength(20)
+    expect(await rows(p)).toContain('bad 10 more troubles with nodes.')
+  })
   test('is an installation that failed, with its reason, until it is tried again or terminated', async () => {
     using p = await world()
     p.node.agent.fault({ command: 'vm.start', mode: 'fail', times: 1 })
