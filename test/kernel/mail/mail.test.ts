@@ -56,7 +56,8 @@ describe('a mail', () => {
   test('that is not taken is in the journal with its server; one that is given up is an error there', async () => {
     using p = await configured()
     write(p.db, (tx) => mailTo(tx, p.controller.app, somebody, { subject: 'x', paragraphs: ['x'] }))
-    const journal = await journalOf(async () => {
+    const { id } = p.db.$client.query<{ id: string }, []>('SELECT id FROM deliveries').get()!
+    const lines = await journalOf(async () => {
       refuse = true
       for (let tries = 0; tries < 6; tries++) {
         await p.controller.deliveries.settle()
@@ -64,12 +65,14 @@ describe('a mail', () => {
       }
       refuse = false
     })
+    // A file that ran before in this process may still write to the journal.
+    const journal = lines.filter(({ deliveryId }) => deliveryId === id)
     expect(journal.map(({ level, againInSeconds }) => [level, againInSeconds])).toEqual([
       ...[60, 300, 1800, 7200, 28_800].map((seconds) => ['warning', seconds]),
       ['error', undefined],
     ])
-    for (const line of journal)
-      expect(line).toMatchObject({ deliveryId: expect.stringMatching(/^dlv_/), server: `127.0.0.1:${port}` })
+    expect(id).toMatch(/^dlv_/)
+    for (const line of journal) expect(line).toMatchObject({ server: `127.0.0.1:${port}` })
     expect(journal[0]!['said']).toContain('come back later')
     expect(journal[0]!['error']).toContain('No mail server at')
   })
