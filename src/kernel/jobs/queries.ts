@@ -34,6 +34,8 @@ export const jobReference = reference(jobs, [
   'errorCode',
   'errorMessage',
   'tries',
+  'lane',
+  'waitingSince',
 ])
 
 /** Is the job not finished? `as` is its alias in the query. */

@@ -128,8 +128,13 @@ export const statements = prepared(({ $client }) => ({
   undelivered: $client.prepare<{ failed: number; late: number; dropped: number }, { kind: string; before: number }>(
     `SELECT
        (SELECT count(*) FROM deliveries WHERE kind = $kind AND state = 'failed') AS failed,
-       (SELECT count(*) FROM deliveries WHERE kind = $kind AND state = 'waiting' AND created_at < $before) AS late,
+       (SELECT count(*) FROM deliveries WHERE kind = $kind AND state = 'waiting' AND attempts = 0
+         AND created_at < $before) AS late,
        (SELECT coalesce(sum(dropped), 0) FROM delivery_lanes WHERE kind = $kind) AS dropped`,
+  ),
+  retried: $client.prepare<{ deliveries: number; since: number | null; error: string | null }, [string]>(
+    `SELECT count(*) AS deliveries, min(created_at) AS since, error FROM deliveries
+     WHERE kind = ? AND state = 'waiting' AND attempts > 0`,
   ),
   hasDelivered: $client.prepare<unknown, [string]>(
     "SELECT 1 FROM deliveries WHERE kind = ? AND state = 'delivered' LIMIT 1",
@@ -219,8 +224,14 @@ export function pruneDeliveries(tx: Tx, { kind, keepMs }: DeliveryKind, now: num
   return changes
 }
 
-/** Failed ones, those that wait since before `before`, and dropped ones, as long as they are kept. */
+/** Failed ones, those that wait for their first attempt since before `before`, and dropped ones, while kept. */
 export const undelivered = (db: Db, kind: string, before: number) => statements(db).undelivered.get({ kind, before })!
+
+/**
+ * How many wait for another attempt after a failed one, when the oldest of them was queued (milliseconds), and why its
+ * last attempt failed.
+ */
+export const retried = (db: Db, kind: string) => statements(db).retried.get(kind)!
 
 /** Was anything of this kind ever delivered? */
 export const hasDelivered = (db: Db, kind: string) => !!statements(db).hasDelivered.get(kind)

@@ -30,6 +30,29 @@ export const fullHost: Source = ({ actor, host }) => {
   return found
 }
 
+/** Certificates of common authorities are renewed earlier than this. */
+const CERTIFICATE_SHOWN_MS = 14 * day
+
+/** The certificate of the built-in TLS ends soon, or has ended. Its dates are compared with the host's own clock. */
+export const certificateEnds: Source = ({ actor, host, wallClock }) => {
+  const end = host.certificateEndsAt
+  if (!mayCall(getPanelHost, actor) || end === undefined) return []
+  const leftMs = end - wallClock()
+  if (leftMs > CERTIFICATE_SHOWN_MS) return []
+  return [
+    {
+      level: leftMs <= 3 * day ? 'bad' : 'warn',
+      what: leftMs <= 0 ? 'The TLS certificate has expired.' : `The TLS certificate expires in ${inWords(leftMs)}.`,
+      effect:
+        'Browsers and nodes refuse the controller once it has expired. Renew the file in PANEL_TLS_CERT and restart ' +
+        'Berth: it reads the certificate at start.',
+      since: null,
+      action: 'Open controller host',
+      href: '/admin/controller',
+    },
+  ]
+}
+
 /** The host's clock was set and is still away from the product's time. */
 export const clockSet: Source = ({ actor, time }) => {
   const jump = mayCall(getPanelHost, actor) ? time.unsettled() : undefined

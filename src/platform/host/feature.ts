@@ -4,8 +4,8 @@ import { write } from '../../kernel/db/open.ts'
 import { LAST_TIME, putSetting } from '../../kernel/db/queries.ts'
 import { feature } from '../../kernel/feature.ts'
 import { log } from '../../kernel/log.ts'
-import { clockSet, fullHost, setBy, unwritableDatabase } from './attention.ts'
-import { HostFigures, thisHost } from './figures.ts'
+import { certificateEnds, clockSet, fullHost, setBy, unwritableDatabase } from './attention.ts'
+import { certificateEnd, HostFigures, thisHost } from './figures.ts'
 import { getPanelHost } from './panel-host.ts'
 import { getStatus } from './status.ts'
 
@@ -19,7 +19,7 @@ declare module '../../kernel/register.ts' {
 export const hostFeature = feature({
   name: 'host',
   operations: [getStatus, getPanelHost],
-  attention: [unwritableDatabase, fullHost, clockSet],
+  attention: [unwritableDatabase, fullHost, clockSet, certificateEnds],
   schedule: [
     {
       everyMs: OBSERVED_EVERY_MS,
@@ -35,7 +35,9 @@ export const hostFeature = feature({
       work: ({ db, app }) => write(db, (tx) => putSetting(tx, LAST_TIME, app.clock())),
     },
   ],
-  services: ({ config }) => ({ host: new HostFigures(thisHost, config.dataDir) }),
+  services: ({ config }) => ({
+    host: new HostFigures(thisHost, config.dataDir, config.tls && certificateEnd(config.tls.cert)),
+  }),
   nav: [
     {
       kinds: ['staff'],

@@ -1,5 +1,6 @@
 // Figures of the controller's host, as Linux reports them. Reading is apart from parsing, so that tests can
 // describe any host.
+import { X509Certificate } from 'node:crypto'
 import { readFileSync, statfsSync, statSync } from 'node:fs'
 
 export type HostSource = {
@@ -59,6 +60,12 @@ export function diskFrom({ bsize, blocks, bfree, bavail }: ReturnType<HostSource
 const TICKS_PER_SECOND = 100
 const nothingYet = { ticks: { cpus: 0, total: 0, busy: 0 } as CpuTicks, percent: 0 }
 
+/**
+ * When the first certificate of a PEM file ends, in milliseconds. Built-in TLS reads the file once, so this is read at
+ * start too: a renewed file that is not loaded yet does not hide that the old one ends.
+ */
+export const certificateEnd = (file: string): number => Date.parse(new X509Certificate(readFileSync(file)).validTo)
+
 export class HostFigures {
   /** The last sample: CPU use is the difference between two. The first counts from the start of the host. */
   #cpu = nothingYet
@@ -66,6 +73,8 @@ export class HostFigures {
   constructor(
     readonly source: HostSource,
     readonly dataDir: string,
+    /** When the certificate of the built-in TLS ends (milliseconds); undefined without built-in TLS. */
+    readonly certificateEndsAt?: number,
   ) {}
 
   /** Calls within a second get the same figures: the difference between their samples would be too small. */

@@ -1,8 +1,9 @@
 import { areas } from '../../identity/accounts/areas.ts'
 import { visible } from '../../identity/team/access.ts'
 import { MOST_SHOWN, type Source } from '../../kernel/attention.ts'
-import { day, iso } from '../../kernel/db/clock.ts'
-import { lastFailedJobs, stuckJobRows, visibleJobs } from './queries.ts'
+import { day, hour, iso, minute } from '../../kernel/db/clock.ts'
+import { count } from '../../kernel/words.ts'
+import { backlogOf, lastFailedJobs, stuckJobRows, visibleJobs } from './queries.ts'
 
 /** A failed job is shown for this long. */
 const FAILURE_SHOWN_MS = 7 * day
@@ -16,6 +17,37 @@ export const stuckJobs: Source = ({ tx, actor }) => {
     action: 'Open job',
     href: `${areas[actor.kind]}/jobs/${id}`,
   }))
+}
+
+/** Backups and copies of a whole node take hours, and people do not wait for them. */
+const BACKLOG_AFTER_MS = { others: 10 * minute, bulk: 2 * hour }
+
+/** Jobs that have been queued for too long. Only staff can do something about it. */
+export const jobBacklog: Source = ({ tx, actor, clock }) => {
+  if (actor.kind !== 'staff') return []
+  const seen = visibleJobs(tx, actor)
+  const rows = [
+    { what: ['job', 'jobs'], longest: '10 minutes', ...backlogOf(tx, seen, false, clock() - BACKLOG_AFTER_MS.others) },
+    {
+      what: ['backup or copy', 'backups or copies'],
+      longest: '2 hours',
+      ...backlogOf(tx, seen, true, clock() - BACKLOG_AFTER_MS.bulk),
+    },
+  ]
+  return rows.flatMap(({ what: [one, many], longest, jobs, since }) =>
+    jobs === 0 || since === null
+      ? []
+      : [
+          {
+            level: 'warn' as const,
+            what: `${count(jobs, one!, many)} queued for more than ${longest}.`,
+            effect: 'They begin when others on their nodes end. Look at which jobs run long, or spread the work.',
+            since: iso(since),
+            action: 'Open jobs',
+            href: '/admin/jobs?state=running',
+          },
+        ],
+  )
 }
 
 /**

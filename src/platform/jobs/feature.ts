@@ -1,6 +1,6 @@
 import { areas } from '../../identity/accounts/areas.ts'
 import { feature } from '../../kernel/feature.ts'
-import { failedJobs, stuckJobs } from './attention.ts'
+import { failedJobs, jobBacklog, stuckJobs } from './attention.ts'
 import { cancelJob } from './cancel.ts'
 import { getJob, getJobLog, listJobs } from './jobs.ts'
 import { jobTarget, searchJobs, visibleJobs } from './queries.ts'
@@ -42,7 +42,7 @@ export const jobsFeature = feature({
   },
   errors,
   operations: [listJobs, getJob, getJobLog, cancelJob],
-  attention: [stuckJobs, failedJobs],
+  attention: [stuckJobs, jobBacklog, failedJobs],
   auditTargets: [
     {
       ...jobTarget,

@@ -121,6 +121,20 @@ export const stuckJobRows = (tx: Db, { where, values }: Where, limit: number): T
     )
     .all(...values, limit)
 
+type Backlog = { jobs: number; since: number | null }
+/**
+ * How many jobs of the lane wait for their turn since before `before`, and when the first of them was created
+ * (milliseconds). A job of a node that is away waits for the node, so it does not count.
+ */
+export const backlogOf = (tx: Db, { where, values }: Where, bulk: boolean, before: number): Backlog =>
+  tx.$client
+    .query<Backlog, (string | number)[]>(
+      `SELECT count(*) AS jobs, min(j.created_at) AS since ${jobReference.from('j')} ${withWorkload}
+       WHERE j.state = 'queued' AND (j.lane = 'bulk') = +? AND j.created_at < +? AND j.waiting_since IS NULL
+         AND ${where}`,
+    )
+    .get(Number(bulk), before, ...values)!
+
 /**
  * Jobs that failed after `since` and are the newest of their workload, newest first; `at` is when they failed
  * (milliseconds), `where` is over `workloads w`. A failed installation shows as a failed server instead.

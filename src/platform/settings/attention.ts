@@ -1,8 +1,8 @@
 import { mayCall } from '../../kernel/api/operation.ts'
 import type { Source } from '../../kernel/attention.ts'
-import { hour } from '../../kernel/db/clock.ts'
+import { hour, iso } from '../../kernel/db/clock.ts'
 import { mailDelivery } from '../../kernel/mail/mail.ts'
-import { undelivered } from '../../kernel/queue/queries.ts'
+import { retried, undelivered } from '../../kernel/queue/queries.ts'
 import { count } from '../../kernel/words.ts'
 import { getMail } from './mail.ts'
 
@@ -19,6 +19,22 @@ export const unsentMails: Source = ({ tx, actor, clock }) => {
         'Invitations and links to new passwords are among them. What still waits is sent once the mail server ' +
         'takes it.',
       since: null,
+      action: 'Open settings',
+      href: '/admin/settings',
+    },
+  ]
+}
+
+export const retriedMails: Source = ({ tx, actor }) => {
+  if (!mayCall(getMail, actor)) return []
+  const { deliveries, since, error } = retried(tx, mailDelivery.kind)
+  if (since === null) return []
+  return [
+    {
+      level: 'warn',
+      what: `${count(deliveries, 'mail is', 'mails are')} being retried.`,
+      effect: error ?? 'The mail server did not take them.',
+      since: iso(since),
       action: 'Open settings',
       href: '/admin/settings',
     },

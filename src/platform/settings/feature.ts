@@ -1,7 +1,7 @@
 import { feature } from '../../kernel/feature.ts'
 import { mailDelivery } from '../../kernel/mail/mail.ts'
 import { hasDelivered } from '../../kernel/queue/queries.ts'
-import { unsentMails } from './attention.ts'
+import { retriedMails, unsentMails } from './attention.ts'
 import { answerBrand } from './brand.ts'
 import { ownBranding, resellerBranding } from './branding.ts'
 import { configureMail, getMail, testMail } from './mail.ts'
@@ -55,7 +55,7 @@ export const settingsFeature = feature({
     ...Object.values(ownBranding),
     ...Object.values(resellerBranding),
   ],
-  attention: [unsentMails],
+  attention: [unsentMails, retriedMails],
   checklist: [
     {
       kinds: ['staff'],

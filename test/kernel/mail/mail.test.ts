@@ -94,6 +94,11 @@ describe('a mail', () => {
     for (const [i, pause] of [1, 5, 30, 120, 480].entries()) {
       await p.controller.deliveries.settle()
       expect(states(p)[0]).toMatchObject({ state: 'waiting', attempts: i + 1 })
+      const rows = (await p.call(p.staff(), 'GET', '/admin/overview')).body.attention.filter((a: any) =>
+        /mail/.test(a.what),
+      )
+      expect(rows).toMatchObject([{ level: 'warn', what: '1 mail is being retried.' }])
+      expect(rows[0].effect).toContain('No mail server at')
       p.turnClock(pause * minute - 2000)
       await p.controller.deliveries.settle()
       expect(states(p)[0]!.attempts).toBe(i + 1)

@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'bun:test'
+import { day, minute } from '../../../src/kernel/db/clock.ts'
+import { hostFeature } from '../../../src/platform/host/feature.ts'
 import {
   cpuFrom,
   diskFrom,
@@ -8,6 +10,7 @@ import {
   thisHost,
   uptimeFrom,
 } from '../../../src/platform/host/figures.ts'
+import { selfSigned } from '../../support/services/certificate.ts'
 import { calmHost, type Panel, panel, world } from '../../support/world/panel.ts'
 
 const stat = (busy: number, idle: number, cpus = 2) =>
@@ -126,6 +129,27 @@ describe('what needs attention', () => {
       using p = await panel({ host: full(use) })
       expect(await rows(p)).toEqual([...expected])
     })
+  test('is a certificate of the built-in TLS from 14 days before its end', async () => {
+    using p = await panel({ certificateEndsInMs: 14 * day + minute })
+    const row = async (who: any = p.staff()) =>
+      (await p.call(who, 'GET', '/admin/overview')).body.attention.find((a: any) => /certificate/.test(a.what))
+    expect(await row()).toBeUndefined()
+    p.turnClock(2 * minute)
+    expect(await row()).toMatchObject({ level: 'warn', what: 'The TLS certificate expires in 14 days.' })
+    expect(await row(p.staff(['audit.read']))).toBeUndefined()
+    p.turnClock(11 * day)
+    expect(await row()).toMatchObject({ level: 'bad', what: 'The TLS certificate expires in 3 days.' })
+    p.turnClock(4 * day)
+    expect(await row()).toMatchObject({ level: 'bad', what: 'The TLS certificate has expired.' })
+  })
+  test('knows the end of the certificate that the settings name', async () => {
+    using p = await panel()
+    const { cert, key } = await selfSigned(p.dir)
+    const { host } = hostFeature.services!({ config: { ...p.config, tls: { cert, key } } } as any)
+    const leftMs = host!.certificateEndsAt! - Date.now()
+    expect(leftMs).toBeGreaterThan(2 * day - 10 * minute)
+    expect(leftMs).toBeLessThanOrEqual(2 * day)
+  })
   test('is not told of the host to staff who may not see it', async () => {
     using p = await panel({ host: full({ disk: 99 }) })
     expect(await rows(p, p.staff(['audit.read']))).toEqual([])

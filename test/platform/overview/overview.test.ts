@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import type { Permission } from '../../../src/kernel/api/access.ts'
+import type { Tx } from '../../../src/kernel/db/open.ts'
+import { jobs, type Lane } from '../../../src/kernel/jobs/tables.ts'
 import { type Panel, panel, type Who, world } from '../../support/world/panel.ts'
 import { allPermissions } from '../../support/world/rights.ts'
 
@@ -51,6 +53,33 @@ describe('what needs attention', () => {
     const found = (await rows(p)).filter((row) => row.includes('is not connected'))
     expect(found).toHaveLength(20)
     expect(await rows(p)).toContain('bad 10 more troubles with nodes.')
+  })
+  test('is a backlog of jobs: after 10 minutes in the queue, backups after 2 hours', async () => {
+    using p = await world()
+    await p.admin('POST', '/admin/servers', p.order)
+    await p.settle()
+    await settled(p)
+    const [sample] = p.db.select().from(jobs).all()
+    // Written past the runner, which would begin them.
+    const queue = (lane: Lane, n: number) => {
+      const more = { state: 'queued', lane, createdAt: p.now(), startedAt: null, finishedAt: null } as const
+      const add = (id: string) =>
+        (p.db as Tx)
+          .insert(jobs)
+          .values({ ...sample!, id, ...more })
+          .run()
+      for (let i = 0; i < n; i++) add(`job_${lane}${i}`)
+    }
+    queue('build', 3)
+    queue('bulk', 1)
+    p.turnClock(9 * 60_000)
+    expect(await rows(p)).toEqual([])
+    p.turnClock(2 * 60_000)
+    expect(await rows(p)).toEqual(['warn 3 jobs queued for more than 10 minutes.'])
+    p.turnClock(2 * 3_600_000)
+    expect(await rows(p)).toContain('warn 1 backup or copy queued for more than 2 hours.')
+    const { attention } = (await p.call(p.customer, 'GET', '/overview')).body
+    expect(attention.filter((a: any) => /queued/.test(a.what))).toEqual([])
   })
   test('is an installation that failed, with its reason, until it is tried again or terminated', async () => {
     using p = await world()

@@ -42,6 +42,8 @@ type Options = {
   agentCrash?: (moment: 'before' | 'after', command: { key: string; name: string }) => void
   callsPerMinute?: number
   host?: Partial<HostSource>
+  /** When the certificate of the built-in TLS ends, in milliseconds after the panel begins. */
+  certificateEndsInMs?: number
   agentDir?: string
   /** PANEL_LOCAL_SERVICES; loopback, where the tests' mail servers and identity providers are, if not given. */
   localServices?: string
@@ -92,6 +94,7 @@ export async function panel(options: Options = {}) {
   if (options.from) cpSync(options.from.dir, dir, { recursive: true })
   const seeded = options.seeded && seed(dir, options.seeded)
   let now = options.from?.now ?? 1_800_000_000_000
+  const certificateEndsAt = options.certificateEndsInMs === undefined ? undefined : now + options.certificateEndsInMs
   let wallClockOffMs = 0
   let open = options
   const secrets = secretsWith(Buffer.alloc(32, 7))
@@ -116,7 +119,9 @@ export async function panel(options: Options = {}) {
       failpoints: (m) => open.failpoints?.(m),
       callsPerMinute: options.callsPerMinute ?? 1e9,
       pauseMs: () => 1,
-      services: { host: new HostFigures({ ...calmHost, ...options.host }, dir) },
+      services: {
+        host: new HostFigures({ ...calmHost, ...options.host }, dir, certificateEndsAt),
+      },
     })
   let controller = await build()
   const agents = new Map<string, FakeAgent>()
