@@ -96,7 +96,7 @@ const jobLook = ({ state, undoing, progress, error }: JobLook): [Tone, IconName,
         : undoing
           ? ['warn', 'work', 'Undoing']
           : error
-            ? ['warn', 'work', 'Trying again']
+            ? ['warn', 'work', 'Retrying']
             : ['work', 'work', `Running ${progress} %`]
 export function JobState({ of, tag }: { of: JobLook; tag?: boolean }) {
   const [tone, shape, words] = jobLook(of)

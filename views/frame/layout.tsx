@@ -57,7 +57,7 @@ function Document({ title, body, page, at, nonce, always }: Frame<Always>) {
           <SignedOut>{body}</SignedOut>
         )}
         <div id="offline" class="offline" role="status" hidden>
-          {`${at.brand.name} does not answer. This page may be out of date and keeps trying.`}
+          {`${at.brand.name} is not responding. This page may be out of date; it keeps trying.`}
         </div>
         <div id="toasts" role="status" aria-live="polite" />
         {signedIn && <Dialogs />}

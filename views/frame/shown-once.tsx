@@ -21,7 +21,7 @@ export const SecretOnce = () => (
         </button>
       </div>
       <p class="said" role="status" />
-      <p class="muted">It is shown only this once: Berth keeps it in no readable form.</p>
+      <p class="muted">It is shown only once: Berth stores no readable copy.</p>
       <div class="bar end">
         <button type="button" class="btn pri" x-on:click="leave">
           I've saved it

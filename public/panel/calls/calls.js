@@ -99,7 +99,7 @@ document.addEventListener('htmx:after:request', (event) => {
         ctx.sourceElement,
         answer?.error ?? {
           code: '',
-          message: 'The panel gave no answer that can be read. Reload the page and look whether it is done.',
+          message: 'The panel sent an unreadable response. Reload the page to see whether it was done.',
         },
       )
     else succeeded(ctx.sourceElement, answer)
@@ -124,7 +124,7 @@ document.addEventListener('htmx:error', (event) => {
   if (isCall(ctx))
     refused(ctx.sourceElement, {
       code: '',
-      message: 'The panel does not answer. Try again: it will not be done twice.',
+      message: 'The panel is not responding. Try again: it will not be done twice.',
     })
   else answering(false)
 })

@@ -22,5 +22,5 @@ document.addEventListener('submit', async (event) => {
   const answer = await fetch(`${at}?${new URLSearchParams(given)}`).catch(() => undefined)
   place.textContent = answer
     ? `${answer.status}\n${JSON.stringify(parsed(await answer.text()), null, 2)}`
-    : 'Berth does not answer.'
+    : 'Berth is not responding.'
 })

@@ -37,7 +37,7 @@ function showChosen() {
   const n = ticked().length
   bar.hidden = n === 0
   const count = $('[data-chosen-count]', bar)
-  if (count) count.textContent = `${n} chosen`
+  if (count) count.textContent = `${n} selected`
 }
 
 const servers = (/** @type {number} */ n) => `${n} ${n === 1 ? 'server' : 'servers'}`
@@ -88,7 +88,7 @@ async function pressAll() {
   pressing = false
   tickAll(false)
   const begun = rows.length - refusals.length
-  toast(`${label}: ${begun || 'none'} under way${refusals.length ? `, ${refusals.length} not` : ''}.`, {
+  toast(`${label}: ${begun || 'none'} under way${refusals.length ? `, ${refusals.length} refused` : ''}.`, {
     stays: true,
     lines: refusals,
   })

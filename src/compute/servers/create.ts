@@ -167,9 +167,7 @@ function accept(
 /** Tells the owner of a server without an image that the next step is theirs. */
 const invitation = (host: string, path: `/${string}`): MailContent => ({
   subject: `${host} is ready to be set up`,
-  paragraphs: [
-    `Your new server ${host} is reserved and waits for you: choose an operating system and how you sign in to it.`,
-  ],
+  paragraphs: [`Your new server ${host} is ready: choose an operating system and how you sign in to it.`],
   button: { words: 'Set it up', path },
 })
 

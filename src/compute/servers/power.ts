@@ -47,7 +47,7 @@ export const powering = saga<{ serverId: string; nodeId: string; action: PowerAc
   cancelWith: 'servers:power',
 })
   // Looked up in a step of its own: after a crash, asking "was it running?" again would get another answer.
-  .command('look', 'Looking at its state', {
+  .command('look', 'Checking its state', {
     do: ({ input }) => nodeCommand(input.nodeId, 'vm.look', { workload: input.serverId }),
   })
   .command('stop', 'Stopping it', {
@@ -73,7 +73,7 @@ export const powering = saga<{ serverId: string; nodeId: string; action: PowerAc
         ? nodeCommand(input.nodeId, 'vm.stop', { workload: input.serverId, graceSeconds: 0 })
         : undefined,
   })
-  .record('note', 'Noting its state', {
+  .record('note', 'Recording its state', {
     do: (tx, { input }) => {
       const power = input.action === 'start' || input.action === 'restart' ? 'running' : 'stopped'
       changeWorkload(tx, input.serverId, { power, wantedPower: power })

@@ -54,7 +54,7 @@ export const suspending = saga<{ serverId: string; nodeId: string }>('suspend', 
     do: ({ input }) => nodeCommand(input.nodeId, 'vm.stop', { workload: input.serverId, graceSeconds: 60 }),
   })
   // The wanted power stays: unsuspending restores it.
-  .record('note', 'Noting its state', {
+  .record('note', 'Recording its state', {
     do: (tx, { input }) => changeWorkload(tx, input.serverId, { power: 'stopped' }),
   })
 
@@ -97,6 +97,6 @@ export const unsuspending = saga<{ serverId: string; nodeId: string }>('unsuspen
   .command('start', 'Starting it', {
     do: ({ input }) => nodeCommand(input.nodeId, 'vm.start', { workload: input.serverId }),
   })
-  .record('note', 'Noting its state', {
+  .record('note', 'Recording its state', {
     do: (tx, { input }) => changeWorkload(tx, input.serverId, { power: 'running' }),
   })

@@ -73,7 +73,7 @@ export const terminating = saga<{ serverId: string; nodeId: string }>('terminate
   .command('firewall', 'Removing its network rules', {
     do: ({ input }) => nodeCommand(input.nodeId, 'firewall.forget', { workload: input.serverId }),
   })
-  .record('release', 'Giving its addresses back', {
+  .record('release', 'Releasing its addresses', {
     do: (tx, { input, now }) => {
       releaseAddresses(tx, input.serverId)
       changeWorkload(tx, input.serverId, { releasedAt: now })

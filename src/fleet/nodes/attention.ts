@@ -20,7 +20,7 @@ export const nodesInTrouble: Source = (call) => {
     ...worst.slice(0, MOST_SHOWN),
     {
       level: worst[MOST_SHOWN]!.level,
-      what: `${count(more, 'more trouble')} with nodes.`,
+      what: `${count(more, 'more problem')} with nodes.`,
       effect: 'The list of nodes shows the state of each.',
       since: null,
       action: 'Show nodes',
@@ -50,8 +50,8 @@ const lost = (n: NodeHealthRow, lostAt: number): Attention[] => [
     level: 'bad',
     what: `${n.name} is lost.`,
     effect: n.workloads
-      ? `To restore elsewhere or to terminate: ${count(n.workloads, 'server')}.`
-      : 'Nothing of it is left. Remove it.',
+      ? `To be restored elsewhere or terminated: ${count(n.workloads, 'server')}.`
+      : 'Nothing on it is left. Remove it.',
     since: iso(lostAt),
   },
 ]
@@ -97,7 +97,7 @@ function asItShouldBe(n: NodeHealthRow): Attention[] {
     {
       level: 'warn',
       what: `${n.name} differs from what should be on it in ${count(differences, 'place')}.`,
-      effect: 'Nothing is changed by itself. Look at each and decide.',
+      effect: 'Nothing is changed automatically. Review each difference and decide.',
       since: null,
       action: 'Show differences',
       href: `/admin/nodes/${n.id}#differences`,
@@ -132,7 +132,7 @@ function space(n: NodeHealthRow): Attention[] {
       what: `The storage of ${n.name} is nearly full: ${gib(n.poolFreeBytes)} of ${gib(n.poolBytes)} GB are left.`,
       effect: isFull
         ? 'It takes no new servers, and servers pause when nothing is left. Free or add space on it.'
-        : 'Soon it takes no new servers. Free or add space on it.',
+        : 'Soon it will take no new servers. Free or add space on it.',
     },
   ]
 }
@@ -155,7 +155,7 @@ export const plainHttp: Source = ({ actor, config }) =>
         {
           level: 'bad',
           what: 'Nodes may enroll over plain HTTP (PANEL_AGENT_INSECURE=1).',
-          effect: 'Fit for a lab only: whoever is on the network can read and change what is sent.',
+          effect: 'For test setups only: whoever is on the network can read and change what is sent.',
           since: null,
           action: 'How to set up HTTPS',
           href: '/admin#https',

@@ -10,7 +10,7 @@ const words: Record<Offence, (name: string, times: string) => Words> = {
     level: 'bad',
     what: `${name} sent more than a node may, and was disconnected ${times}.`,
     effect:
-      'Its servers run on; its jobs wait while it is away. Look at its agent: if the host is in foreign hands, ' +
+      'Its servers run on; its jobs wait while it is away. Look at its agent: if somebody else controls the host, ' +
       'remove the node.',
   }),
   nonsense: (name, times) => ({
@@ -33,7 +33,7 @@ const words: Record<Offence, (name: string, times: string) => Words> = {
   not_storable: (name, times) => ({
     level: 'warn',
     what: `Reports of ${name} could not be stored, ${times}.`,
-    effect: 'What is shown of it is older than it seems. The journal has the cause.',
+    effect: 'What is shown about it may be out of date. The journal has the cause.',
   }),
 }
 

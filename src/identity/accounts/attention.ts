@@ -10,7 +10,7 @@ export const lockedAccount: Source = ({ tx, actor }) => {
       level: 'bad',
       what: 'Your account is locked.',
       effect:
-        'Your servers go on, but you can neither control them nor order anything new. ' +
+        'Your servers keep running, but you can neither control them nor order anything new. ' +
         `${it.lockReason ? `Your provider says: ${it.lockReason}` : 'Ask your provider about it.'}`,
       since: iso(it.lockedAt),
       action: 'Open account',

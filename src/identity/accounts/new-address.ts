@@ -11,13 +11,12 @@ export function tellOldAddress(tx: Tx, app: MailContext, before: Account, now: A
       app,
       { ...now, email: before.email },
       {
-        subject: 'Your account has another e-mail address',
+        subject: 'The e-mail address of your account was changed',
         paragraphs: [
-          `From now on it is ${now.email}: that is the address to sign in with, and where mail about your ` +
-            'account goes.',
-          'Links that were mailed to this address before do nothing any more.',
+          `It is now ${now.email}: you sign in with this address, and mail about your account goes there.`,
+          'Links that were mailed to this address before no longer work.',
         ],
-        closing: 'If you did not ask for it, tell those who run your account at once.',
+        closing: 'If you did not ask for this, contact those who run your account at once.',
       },
     )
   return now

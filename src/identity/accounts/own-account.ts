@@ -187,7 +187,7 @@ export const changeEmail = operation({
           'address confirms it.',
       ],
       closing:
-        'If it was not you, choose a new password at once with "Forgot your password?" on the sign-in page: ' +
+        'If this was not you, choose a new password at once with "Forgot your password?" on the sign-in page: ' +
         'it ends every session, and this change too.',
     })
     if (accountByEmail(tx, email)) return {}
@@ -200,7 +200,7 @@ export const changeEmail = operation({
         subject: 'Confirm your e-mail address',
         paragraphs: [`From now on you sign in with ${email}, once you have confirmed it.`],
         button: { words: 'Confirm this address', ...link },
-        closing: 'The link works once, for a day. If you did not ask for it, do nothing.',
+        closing: 'The link works once, for a day. If you did not ask for this, ignore this mail.',
       },
     )
     return {}

@@ -88,7 +88,7 @@ function tokenSender(db: Db, { rights, uses, now, from }: TokenContext, header: 
   if (!row || row.disabledAt !== null || (row.expiresAt !== null && row.expiresAt <= now))
     throw new ApiError(
       'invalid_token',
-      'This token is not valid: it may have expired or been revoked. Make a new one under API tokens.',
+      'This token is not valid: it may have expired or been revoked. Create a new one under API tokens.',
     )
   // Limited to the rights that its maker has now, not to those at the time it was made.
   const role = roleIn(row)

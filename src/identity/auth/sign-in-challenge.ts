@@ -65,7 +65,7 @@ export function closeChallenge(
 export const startAgain = () =>
   new ApiError(
     'sign_in_failed',
-    'This sign-in is not valid any more: it took too long, or failed too often. Start again on the sign-in page.',
+    'This sign-in is no longer valid: it took too long, or failed too often. Start again on the sign-in page.',
   )
 
 export const mfaProofRefused = ({ attempts }: SignInChallenge) =>

@@ -45,7 +45,7 @@ export async function throttled<T>(
   check: () => Promise<T>,
 ): Promise<T> {
   try {
-    signInThrottle.take(key, 'Too many tries for this account failed.')
+    signInThrottle.take(key, 'Too many failed attempts for this account.')
   } catch (error) {
     throw error instanceof ApiError ? error.of(account) : error
   }

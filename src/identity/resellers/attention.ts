@@ -9,7 +9,7 @@ import { nearIn, usedBy, whole } from './quota.ts'
 export const suspended = {
   what: 'Your reseller account is suspended.',
   effect:
-    'Nothing new can be ordered and no customer be added. Servers that are there go on, and you and your ' +
+    'Nothing new can be ordered and no customer can be added. Existing servers keep running, and you and your ' +
     'customers can manage them.',
 }
 export const suspendedReseller: Source = ({ tx, actor }) => {

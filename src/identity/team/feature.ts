@@ -15,11 +15,11 @@ const errors = {
   membership_not_found: {
     status: 404,
     when: 'Nothing with this id is shared with this account.',
-    remedy: 'Check the id; it may have been taken back.',
+    remedy: 'Check the id; the access may have ended.',
   },
   invitation_not_valid: {
     status: 409,
-    when: 'The invitation was used, taken back, or has expired.',
+    when: 'The invitation was used, withdrawn, or has expired.',
     remedy: 'Ask whoever sent it for a new one.',
     audited: true,
   },

@@ -101,7 +101,7 @@ function mustHaveSpace(tx: Tx, ownerId: string, email: string) {
     throw new ApiError(
       'limit_reached',
       `A team has at most ${PEOPLE_PER_ACCOUNT} people, with those who are invited. Remove somebody who does not ` +
-        'need access any more.',
+        'need access any longer.',
     )
 }
 
@@ -129,9 +129,7 @@ function send(
         roles[it.role].words,
       ],
       button: { words: 'Open the invitation', path: `/join?token=${token}`, expiresAt: it.expiresAt },
-      closing:
-        'The link can be used once, within seven days. If you do not know who sent this, do nothing: nothing ' +
-        'happens without you.',
+      closing: 'The link can be used once, within seven days. If you do not know who sent this, ignore this mail.',
     },
   )
 }

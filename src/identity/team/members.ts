@@ -38,7 +38,7 @@ export const removeMember = operation({
   id: 'team.remove',
   method: 'DELETE',
   path: '/team/{id}',
-  summary: "End somebody's access at once, or take an invitation back",
+  summary: "End somebody's access at once, or withdraw an invitation",
   ...changes,
   on: member,
   response: done,

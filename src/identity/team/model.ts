@@ -104,7 +104,7 @@ export function invitationBy(tx: Db, token: string, now: number): Invitation {
   if (!it || !owner || it.expiresAt <= now)
     throw new ApiError(
       'invitation_not_valid',
-      'This invitation is not valid any more: it was used or taken back, or its seven days are over. Ask whoever ' +
+      'This invitation is no longer valid: it was used, withdrawn, or its seven days are over. Ask whoever ' +
         'sent it for a new one.',
     )
   return { it, owner }

@@ -30,13 +30,15 @@ export const endingTokens: Source = ({ tx, actor, clock }) => {
           ...at,
           level: 'warn',
           what: `The token ${name} expires on ${on}.`,
-          effect: 'What uses it is refused from then on. Make another and put it in its place.',
+          effect: 'Programs that use it are refused from then on. Create a new token and use it instead.',
         }
       : {
           ...at,
           level: 'bad',
-          what: `The token ${name} expired on ${on}, and was in use.`,
-          effect: 'What uses it is refused. Make another and put it in its place; revoke this one if nothing needs it.',
+          what: `The token ${name} expired on ${on}, and was still in use.`,
+          effect:
+            'Programs that use it are refused. Create a new token and use it instead; revoke this one if nothing ' +
+            'needs it.',
         }
   })
 }

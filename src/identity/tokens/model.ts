@@ -56,13 +56,24 @@ export function makeToken(
   return { id, token }
 }
 
+const scopeWords = ({ scopes: all }: Rights, scopes: readonly Scope[]) =>
+  scopes.map((scope) => `${all[scope].words}.`).join(' ')
+
 /** Mails the account's holder: a token acts as the account without any further check. */
-const tell = (tx: Tx, call: MailContext, account: Account, { name, scopes }: Pick<Wanted, 'name' | 'scopes'>) =>
+const tell = (
+  tx: Tx,
+  call: MailContext & Pick<Call, 'registry'>,
+  account: Account,
+  { name, scopes }: Pick<Wanted, 'name' | 'scopes'>,
+) =>
   mailTo(tx, call, account, {
-    subject: 'An API token was made for your account',
-    paragraphs: [`It is called ${name}, and programs that have it may do this in your name: ${scopes.join(', ')}.`],
+    subject: 'An API token was created for your account',
+    paragraphs: [
+      `It is called ${name}. Programs that use it may do the following in your name:`,
+      scopeWords(call.registry, scopes),
+    ],
     button: { words: 'See your tokens', path: '/account/api' },
-    closing: 'If it was not you, revoke it there at once and choose a new password.',
+    closing: 'If this was not you, revoke it there at once and choose a new password.',
   })
 
 /** `10.0.0.1` is `10.0.0.1/32`. Throws `validation_failed`. */

@@ -308,7 +308,7 @@ export function mustHave(actor: Actor, wanted: Iterable<Scope>) {
   if (lacking.length)
     throw new ApiError(
       'scope_not_allowed',
-      `Nobody gives more than they have: ${lacking.join(', ')} is missing here. Leave it out, or ask who has it.`,
+      `You cannot grant more than you have: ${lacking.join(', ')} is missing. Leave it out, or ask someone who has it.`,
       {
         scopes: lacking,
       },

@@ -23,7 +23,7 @@ export const mailDelivery: DeliveryKind<Queued> = {
   mostWaiting: { total: 200_000, perLane: 50_000 },
   keepMs: 30 * day,
   timeoutMs: 90 * second,
-  expired: 'The link in it was over before it could be sent.',
+  expired: 'The link in it expired before it could be sent.',
   ready: ({ db, secrets }) => mailServer(db, secrets) !== undefined,
   async deliver({ db, secrets, config }, { id, recipient, subject, payload: { over, ...payload } }, signal) {
     const server = over ?? mailServer(db, secrets)

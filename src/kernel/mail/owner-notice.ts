@@ -40,12 +40,12 @@ export function tellOwners(
       app,
       owner,
       {
-        subject: 'A change that owners are told about',
+        subject: 'A change that affects all owners',
         paragraphs: [what, who, ...(changes ?? []).map(inWords)],
         button: { words: 'Open the audit log', path: '/admin/audit' },
         closing:
           'If no owner meant to do this, sign in at once, undo it, and end the sessions of the account that did it. ' +
-          'This mail left over the mail server that was in force before.',
+          'This mail was sent through the previous mail server.',
       },
       { over },
     )

@@ -83,9 +83,9 @@ function inWords(ms: number): string {
 
 /** How each trouble of the database ends. */
 const remedies: Record<TroubleKind, string> = {
-  full: 'Make room on it, or grow it. Changes begin again by themselves a few seconds later.',
+  full: 'Make room on it, or grow it. Changes resume by themselves a few seconds later.',
   failing:
-    'Look at the disk and at the journal of the host. Changes begin again by themselves when everything could be ' +
+    'Look at the disk and at the journal of the host. Changes resume by themselves when everything could be ' +
     'written anew; restart Berth if its file system is read-only and you have mounted it again.',
   'read-only':
     'Look at the permissions of the data directory and at how its file system is mounted. Changes begin again by ' +
@@ -101,7 +101,7 @@ export const unwritableDatabase: Source = ({ tx, actor, interruptedJobs }) => {
   const trouble = troubleOf(tx)
   const jobs = interruptedJobs()
   if (trouble) {
-    const waiting = jobs.length ? ` ${count(jobs.length, 'job')} will go on when they begin again.` : ''
+    const waiting = jobs.length ? ` ${count(jobs.length, 'job')} will continue when they resume.` : ''
     const rescued = trouble.rescued ? ` All that Berth knows is in ${trouble.rescued}.` : ''
     found.push({
       level: 'bad',
@@ -117,7 +117,7 @@ export const unwritableDatabase: Source = ({ tx, actor, interruptedJobs }) => {
     const oldest = jobs.reduce((first, job) => (job.since < first.since ? job : first))
     found.push({
       level: 'bad',
-      what: `An error outside their steps stopped ${count(jobs.length, 'job')}. Berth begins them again.`,
+      what: `An error outside their steps stopped ${count(jobs.length, 'job')}. Berth starts them again.`,
       effect: `The oldest is ${oldest.jobId}, begun again ${count(oldest.tries, 'time')}: ${oldest.reason}`,
       since: iso(oldest.since),
       action: 'Open job',

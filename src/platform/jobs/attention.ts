@@ -11,7 +11,7 @@ const FAILURE_SHOWN_MS = 7 * day
 export const stuckJobs: Source = ({ tx, actor }) => {
   return stuckJobRows(tx, visibleJobs(tx, actor), MOST_SHOWN).map(({ id, title, words, at }) => ({
     level: 'bad',
-    what: `${title}: a step keeps failing and is tried again.`,
+    what: `${title}: a step keeps failing and is being retried.`,
     effect: words,
     since: iso(at),
     action: 'Open job',
@@ -61,7 +61,7 @@ export const failedJobs: Source = ({ tx, actor, clock }) => {
     ({ id, title, words, at }) => ({
       level: 'bad',
       what: `${title}: failed.`,
-      effect: `${words ?? ''} What it had begun was taken back.`.trim(),
+      effect: `${words ?? ''} Its changes were undone.`.trim(),
       since: iso(at),
       action: 'Open job',
       href: `${areas[actor.kind]}/jobs/${id}`,

@@ -16,7 +16,7 @@ export const unsentMails: Source = ({ tx, actor, clock }) => {
       level: 'warn',
       what: `${count(n, 'mail was', 'mails were')} not sent.`,
       effect:
-        'Invitations and links to new passwords are among them. What still waits is sent once the mail server ' +
+        'Invitations and links to new passwords are among them. Those still waiting are sent once the mail server ' +
         'takes it.',
       since: null,
       action: 'Open settings',

@@ -104,7 +104,7 @@ test('a customer adds a key, sets the waiting server up with it, follows the job
   await page.getByRole('button', { name: 'Shut down web01' }).click()
   await page.getByText('web01: shut down is under way').waitFor()
   await state(page, 'Stopped')
-  await page.getByRole('checkbox', { name: 'Choose web01' }).check()
+  await page.getByRole('checkbox', { name: 'Select web01' }).check()
   await page.getByRole('button', { name: 'Start chosen', exact: true }).click()
   await page.getByRole('heading', { name: 'Start 1 server?' }).waitFor()
   await page.locator('#bulk').getByRole('button', { name: 'Start' }).click()
@@ -113,7 +113,7 @@ test('a customer adds a key, sets the waiting server up with it, follows the job
   // It stays until it has been read.
   await page.waitForTimeout(6500)
   await summary.getByRole('button', { name: 'Close message' }).click()
-  expect(await page.getByRole('checkbox', { name: 'Choose web01' }).isChecked()).toBe(false)
+  expect(await page.getByRole('checkbox', { name: 'Select web01' }).isChecked()).toBe(false)
 
   await go(page, 'Jobs')
   expect((await page.locator('td.name').allTextContents()).map((t) => t.trim())).toEqual([

@@ -287,7 +287,7 @@ describe('many servers', () => {
 
   test('that all cannot are said, and nothing can be pressed', async () => {
     await page.goto('/admin/servers?status=pending_setup')
-    await page.getByRole('checkbox', { name: 'Choose server2' }).check()
+    await page.getByRole('checkbox', { name: 'Select server2' }).check()
     await page.getByRole('button', { name: 'Start chosen', exact: true }).click()
     const dialog = page.locator('#bulk')
     expect(await dialog.getByRole('heading').textContent()).toBe('Start: not possible for this server')

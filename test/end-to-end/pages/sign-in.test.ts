@@ -173,8 +173,8 @@ describe('S21 being asked once more', () => {
   test('closing the question does nothing', async () => {
     elevenMinutesLater()
     await page.goto('/account/security')
-    await page.getByRole('button', { name: 'Make new codes' }).click()
-    await page.locator('dialog[open]').getByRole('button', { name: 'Make new codes' }).click()
+    await page.getByRole('button', { name: 'Generate new codes' }).click()
+    await page.locator('dialog[open]').getByRole('button', { name: 'Generate new codes' }).click()
     await page.locator('#confirm').getByRole('button', { name: 'Cancel' }).click()
     await page.reload()
     await page.locator('#recovery').getByText('9 left').waitFor()
@@ -234,8 +234,8 @@ describe('S18 a passkey', () => {
   test('answers when somebody is asked once more', async () => {
     elevenMinutesLater()
     await page.goto('/account/security')
-    await page.getByRole('button', { name: 'Make new codes' }).click()
-    await page.locator('dialog[open]').getByRole('button', { name: 'Make new codes' }).click()
+    await page.getByRole('button', { name: 'Generate new codes' }).click()
+    await page.locator('dialog[open]').getByRole('button', { name: 'Generate new codes' }).click()
     await page.locator('#confirm').getByRole('button', { name: 'Use a passkey' }).waitFor()
     await cleanBeside('confirm-passkey', '/account/confirm')
     await page.locator('#confirm').getByRole('button', { name: 'Use a passkey' }).click()

@@ -304,7 +304,7 @@ test('a mail whose link is over is not sent any more, and says so', async () => 
   p.turnClock(hour)
   await box.deliver(p)
   expect(box.taken).toEqual([])
-  expect(state()).toEqual({ state: 'failed', body: '', error: 'The link in it was over before it could be sent.' })
+  expect(state()).toEqual({ state: 'failed', body: '', error: 'The link in it expired before it could be sent.' })
   // Also while there is no mail server at all: nothing of a secret waits for one.
   p.db.$client.run("DELETE FROM settings WHERE name = 'mail.server'")
   await p.admin('POST', '/admin/customers', { name: 'Dee', email: 'dee@example.com', invite: true })
@@ -333,9 +333,9 @@ describe('S18: a link and the address it was mailed to', () => {
     // The old address is told, each time; the new one chooses a password by a link of its own.
     box.taken.length = 0
     await box.deliver(p)
-    const described = box.taken.filter((l) => l.subject !== 'A change that owners are told about')
+    const described = box.taken.filter((l) => l.subject !== 'A change that affects all owners')
     expect(described.map((l) => [l.to, l.subject])).toEqual(
-      [1, 2, 3].map((n) => [`wrong${n}@example.com`, 'Your account has another e-mail address']),
+      [1, 2, 3].map((n) => [`wrong${n}@example.com`, 'The e-mail address of your account was changed']),
     )
     await reset('right3@example.com')
     expect(code(await set(box.tokenFor('right3@example.com', '/reset/')!, password))).toBe('201')
@@ -359,7 +359,7 @@ describe('S18: a link and the address it was mailed to', () => {
     ).toBe('200')
     await refused(() => set(lost, 'a much better one'), '401 link_not_valid')
     await box.deliver(p)
-    expect(box.taken.findLast((l) => l.to === email)?.subject).toBe('Your account has another e-mail address')
+    expect(box.taken.findLast((l) => l.to === email)?.subject).toBe('The e-mail address of your account was changed')
   })
 })
 

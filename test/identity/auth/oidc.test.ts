@@ -452,7 +452,7 @@ describe('a provider that does not answer', () => {
     const page = await (
       await p.controller.router.fetch(new Request('http://localhost/login?refused=source_unreachable'))
     ).text()
-    expect(page).toContain('The sign-in service does not answer')
+    expect(page).toContain('The sign-in service is not responding')
     expect(page).toContain('Sign in with Example')
   })
 })

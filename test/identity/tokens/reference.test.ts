@@ -177,7 +177,7 @@ test('fields are said with their names, types and rules', () => {
   expect(fieldRows(body)).toEqual([
     { name: 'name', type: 'string', required: true, rule: '1 to 5 characters' },
     { name: 'size', type: 'integer or null', required: false, rule: '1 or more' },
-    { name: 'key', type: 'string', required: true, rule: 'at most 1,000 characters; never answered or logged' },
+    { name: 'key', type: 'string', required: true, rule: 'at most 1,000 characters; never returned or logged' },
     { name: 'mode', type: 'string', required: true, rule: 'one of a, b' },
     { name: 'list', type: 'list of object', required: false, rule: 'at most 3 entries' },
     { name: 'list[].id', type: 'string', required: false, rule: '' },

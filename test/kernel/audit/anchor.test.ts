@@ -136,7 +136,7 @@ describe('S58: the anchor of the audit log', () => {
           new Request('http://localhost/admin/audit/verify', { headers: { Cookie: `__Host-panel=${cookie}` } }),
         )
       ).text()
-    expect(await page()).toContain('The log ends where it ended.')
+    expect(await page()).toContain('The end of the log is complete.')
     behind(p, 'DELETE FROM audit WHERE seq > 3')
     expect(await page()).toContain('Lines are missing at the end, or were replaced.')
     writeFileSync(fileOf(p), 'x')

@@ -71,7 +71,7 @@ const ways: Record<string, () => Promise<[subject: string, to: string, leadsTo?:
     const { id } = p.account('customer', 'Moved')
     const before = addressOf(id)
     await must(p.owner, 'PATCH', `/customers/${id}`, { email: 'moved@example.com' })
-    return ['Your account has another e-mail address', before]
+    return ['The e-mail address of your account was changed', before]
   },
   'src/identity/auth/second-factors/second-factors.ts': async () => {
     const cal = p.account('customer', 'Cal')
@@ -81,7 +81,7 @@ const ways: Record<string, () => Promise<[subject: string, to: string, leadsTo?:
   'src/identity/tokens/model.ts': async () => {
     const cal = p.account('customer', 'Cal')
     await must(cal, 'POST', '/account/tokens', { name: 'Monitoring', scopes: ['servers:read'] })
-    return ['An API token was made for your account', addressOf(cal.id), /^\/account\/api$/]
+    return ['An API token was created for your account', addressOf(cal.id), /^\/account\/api$/]
   },
   'src/identity/auth/second-factors/reset-factors.ts': async () => {
     p.db.$client.run("INSERT INTO passkeys VALUES ('pky_1', ?, 'AA', 'AA', 0, '[]', 'Key', 1, NULL, NULL)", [
@@ -98,7 +98,7 @@ const ways: Record<string, () => Promise<[subject: string, to: string, leadsTo?:
       from: 'p@example.com',
     })
     await box.serve(p)
-    return ['A change that owners are told about', addressOf(p.owner.id), /^\/admin\/audit$/]
+    return ['A change that affects all owners', addressOf(p.owner.id), /^\/admin\/audit$/]
   },
   'src/identity/team/invite.ts': async () => {
     await must(p.account('customer', 'Host'), 'POST', '/team', { email: 'guest@example.com', role: 'view' })
@@ -149,6 +149,8 @@ for (const [name, write] of Object.entries(ways))
     if (leadsTo) expect(html).toContain(`>${home}${said[0]}</a>`)
     expect(html).toContain('<')
     expect(text).not.toContain('<')
+    // Rights are named in words: a scope like `servers:read` says nothing to a reader.
+    for (const scope of Object.keys(p.controller.app.registry.scopes)) expect(text).not.toContain(scope)
   })
 
 test(
@@ -169,7 +171,7 @@ test(
       .map((l) => l.text)
     expect(added).toContain('An authenticator app was added')
     expect(codes).toContain('New recovery codes')
-    expect(removed).toContain('taken off your account')
+    expect(removed).toContain('removed from your account')
     expect(token).toContain('It is called Billing')
     expect(more).toEqual([])
   },

@@ -52,7 +52,7 @@ describe('what needs attention', () => {
     p.turnClock(31_000)
     const found = (await rows(p)).filter((row) => row.includes('is not connected'))
     expect(found).toHaveLength(20)
-    expect(await rows(p)).toContain('bad 10 more troubles with nodes.')
+    expect(await rows(p)).toContain('bad 10 more problems with nodes.')
   })
   test('is a backlog of jobs: after 10 minutes in the queue, backups after 2 hours', async () => {
     using p = await world()
@@ -166,7 +166,7 @@ describe('what needs attention', () => {
     )
     p.db.$client.run('UPDATE nodes SET skew_ms = 60000')
     expect(await rows(p)).toEqual([
-      'bad Suspend web01: a step keeps failing and is tried again.',
+      'bad Suspend web01: a step keeps failing and is being retried.',
       'warn The clock of fra-01 is 60 s ahead.',
     ])
     p.db.$client.run("UPDATE jobs SET state = 'succeeded' WHERE id = 'job_x'")

@@ -12,7 +12,7 @@ beforeEach(() => [before, after].forEach((box) => void (box.taken.length = 0)))
 
 const addressOf = (p: World, id: string) =>
   p.db.$client.query<{ email: string }, [string]>('SELECT email FROM accounts WHERE id = ?').get(id)!.email
-const subject = 'A change that owners are told about'
+const subject = 'A change that affects all owners'
 const told = (box: Mailbox) => box.taken.filter((mail) => mail.subject === subject).map((mail) => mail.to)
 const to = (box: Mailbox) => ({ host: '127.0.0.1', port: box.port, plain: true, from: 'panel@berth.test' })
 

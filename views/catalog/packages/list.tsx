@@ -193,7 +193,7 @@ const PackageFields = ({ scope, of: p }: FieldsProps) => (
     <Select
       scope={scope}
       name="restartPolicy"
-      label="When a server ends by itself"
+      label="When a server stops on its own"
       value={p?.restartPolicy ?? 'on_failure'}
       options={[
         { value: 'on_failure', label: 'Start it again after a crash' },

@@ -39,7 +39,7 @@ function Tick({ of: s }: { of: ListedServer }) {
       <input
         type="checkbox"
         data-tick={JSON.stringify(Object.fromEntries(reasons))}
-        aria-label={`Choose ${s.name}`}
+        aria-label={`Select ${s.name}`}
         autocomplete="off"
       />
     </label>
@@ -49,16 +49,16 @@ function Tick({ of: s }: { of: ListedServer }) {
 /** The bar that is shown while a row is ticked, and its question (public/panel/page/rows.js). */
 export const Chosen = () => (
   <>
-    <div class="picked" role="region" aria-label="Chosen servers" data-chosen="" hidden>
+    <div class="picked" role="region" aria-label="Selected servers" data-chosen="" hidden>
       <b data-chosen-count="" />
       {quickPower.map((action) => (
         <button type="button" class="btn s" data-press={action} aria-haspopup="dialog">
           <Icon name={powerFaces[action].icon} />
           <span>{powerFaces[action].label}</span>
-          <span class="sr"> chosen</span>
+          <span class="sr"> selected</span>
         </button>
       ))}
-      <button type="button" class="btn s ico" data-tick-none="" aria-label="Choose none">
+      <button type="button" class="btn s ico" data-tick-none="" aria-label="Clear selection">
         <Icon name="close" />
       </button>
     </div>

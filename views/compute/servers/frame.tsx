@@ -148,7 +148,7 @@ function JobBar({ server: s, jobs, area }: Omit<FrameProps, 'children'>) {
             <span class="cut">
               <b>{job?.title ?? 'A job is working on it'}</b>
               {job && ` · ${stepOf(job)} · ${howLong(job.startedAt ?? job.createdAt, null, now)} · `}
-              {job && 'you may leave this page'}
+              {job && 'you can leave this page'}
             </span>
             <Link href={`${area}/jobs/${s.job.id}`}>Follow job</Link>
             <progress max={100} value={s.job.progress} aria-label="Progress">{`${s.job.progress} %`}</progress>
@@ -159,7 +159,7 @@ function JobBar({ server: s, jobs, area }: Omit<FrameProps, 'children'>) {
             <Time iso={last.finishedAt ?? last.createdAt} />
           </span>
         ) : (
-          <span class="cut">No job has worked on it yet.</span>
+          <span class="cut">No jobs yet.</span>
         )}
       </div>
     </>

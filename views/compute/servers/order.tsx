@@ -113,7 +113,7 @@ const OrderForm = ({ of, choice }: Part) => (
 
 function Owner({ of: { customers, itself, none }, choice: { customer } }: Part) {
   const searched = useAt().query['owner']
-  const nobody = searched ? `No customer fits “${searched}”.` : none.customers
+  const nobody = searched ? `No customer matches “${searched}”.` : none.customers
   const options = [...(itself ? [itself] : []), ...customers.data].map(
     (c): Option => ({
       value: c.id,
@@ -225,7 +225,7 @@ const NameAndAccess = ({ choice }: { choice: Choice }) => (
       mono
       hint="Letters, numbers and hyphens, for example web01 or web01.example.com"
     />
-    <Field scope="new" name="name" label="Name" hint="Shown in lists. Empty: the hostname." />
+    <Field scope="new" name="name" label="Name" hint="Shown in lists. Leave empty to use the hostname." />
     <AccessFields scope="new" ownerId={choice.customer?.id} mode={useAt().query['access.mode']} />
   </div>
 )

@@ -51,8 +51,8 @@ export const ForceOff = ({ server: s }: { server: Server }) => (
       keep: 'Keep it running',
       consequences: [
         `${s.hostname} loses power at once, without shutting down.`,
-        'What it has not written to its disk is lost.',
-        'Shut down asks it to stop by itself, and is safer.',
+        'Data that it has not written to its disk is lost.',
+        'Shut down lets it stop cleanly and is safer.',
       ],
     }}
   />

@@ -175,10 +175,10 @@ const Suspend = ({ server: s }: { server: Server }) =>
 const fateOf = (s: Server) =>
   ({
     kept: {
-      words: 'Installs an image again. The present system is deleted once the new one runs; addresses stay.',
+      words: 'Installs an image again. The current system is deleted once the new one runs; addresses stay.',
       consequence:
         `Everything on its disk of ${exactGb(s.diskGb)} is deleted once the new system runs. ` +
-        'If the installation fails, the present system stays as it is.',
+        'If the installation fails, the current system stays as it is.',
     },
     deleted_first: {
       words: 'Installs an image again. Everything on the disk is deleted first; addresses stay.',
@@ -238,7 +238,7 @@ const Terminate = ({ server: s, area }: InArea) => (
   <Setting
     op={terminateServer}
     title="Terminate"
-    words="Deletes its disk and gives its addresses back. It cannot be undone."
+    words="Deletes its disk and releases its addresses. This cannot be undone."
   >
     <Action
       op={terminateServer}

@@ -111,7 +111,7 @@ function Setup({ server: s, images, area }: InArea) {
           name="name"
           label="Name"
           value={s.name === s.hostname ? '' : s.name}
-          hint="Shown in lists. Empty: the hostname."
+          hint="Shown in lists. Leave empty to use the hostname."
         />
         <AccessFields scope="setup" ownerId={keysOf(s, at)} />
         <div class="bar">
@@ -202,11 +202,7 @@ const Jobs = ({ jobs, area, server }: { jobs: Data['jobs']; area: Area; server: 
     count={jobs.total || undefined}
     actions={jobs.total > jobs.data.length && <Link href={`${area}/jobs?serverId=${server.id}`}>Show all</Link>}
   >
-    {jobs.data.length > 0 ? (
-      <JobRows jobs={jobs.data} area={area} />
-    ) : (
-      <p class="muted">No job has worked on it yet.</p>
-    )}
+    {jobs.data.length > 0 ? <JobRows jobs={jobs.data} area={area} /> : <p class="muted">No jobs yet.</p>}
   </Section>
 )
 
@@ -224,11 +220,7 @@ function Activity({ done, server: s, area }: InArea) {
         </>
       }
     >
-      {done.data.length > 0 ? (
-        <ActivityRows lines={done.data} area={area} />
-      ) : (
-        <p class="muted">Nobody has changed it yet.</p>
-      )}
+      {done.data.length > 0 ? <ActivityRows lines={done.data} area={area} /> : <p class="muted">No activity yet.</p>}
     </Section>
   )
 }

@@ -37,8 +37,8 @@ export function disabledReason(server: Server, action: string): string | undefin
 export const whatGoes = (server: Server): ComponentChildren[] => [
   server.image && `The disk with ${exactGb(server.diskGb)} and everything on it is deleted.`,
   server.addresses.length > 0 &&
-    `${list(server.addresses.map((a) => a.address))} ${server.addresses.length === 1 ? 'is' : 'are'} given back ` +
+    `${list(server.addresses.map((a) => a.address))} ${server.addresses.length === 1 ? 'is' : 'are'} released ` +
       'and may go to another server.',
-  `${server.owner.name} does not see it any more, at once.`,
+  `${server.owner.name} loses access immediately.`,
   'This cannot be undone.',
 ]

@@ -97,7 +97,7 @@ const RenewCredential = ({ node: n }: NodeProps) =>
       secret={{
         field: 'command',
         title: `Run this command on ${n.name}, as root`,
-        words: 'It works once, within an hour, and is shown only this time.',
+        words: 'It works once, within an hour, and is not shown again.',
       }}
       confirm={{
         keep: 'Cancel',
@@ -176,7 +176,7 @@ const DeclareLost = ({ node: n, servers }: EndProps) =>
         keep: 'Keep waiting for it',
         consequences: [
           'It is refused when it comes back, until it is enrolled again.',
-          'Jobs for it end, and what they still had to undo there is dropped.',
+          'Jobs for it end; whatever they still had to undo there is skipped.',
           n.servers > 0 && `These servers are marked as failed: ${namesOf({ node: n, servers })}.`,
           n.servers > 0 && 'They keep their addresses until each is restored elsewhere or terminated.',
         ],
@@ -201,7 +201,7 @@ const RemoveWithServers = ({ node: n, servers }: EndProps) =>
         keep: 'Keep node',
         consequences: [
           `These servers are terminated, and their addresses become free: ${namesOf({ node: n, servers })}.`,
-          'Berth cannot restore anything of them.',
+          'Berth cannot restore any of their data.',
           'Its credential is revoked immediately.',
         ],
       }}

@@ -68,8 +68,8 @@ const NewCommand = () => (
     <div class="stack">
       <code class="secret" data-value="" />
       <p class="muted">
-        It works once, within an hour, and is shown only this time. The machine needs Debian 12 or 13, and must be able
-        to reach this address.
+        It works once, within an hour, and is not shown again. The machine needs Debian 12 or 13, and must be able to
+        reach this address.
       </p>
     </div>
   </section>

@@ -62,7 +62,7 @@ export const CodesDialog = () => (
       </p>
       <output class="secret" />
       <p class="said" role="status" />
-      <p class="muted">They are shown only this once: Berth stores no readable copy.</p>
+      <p class="muted">They are shown only once: Berth stores no readable copy.</p>
       <div class="bar end">
         <Copy />
         <a class="btn" href="#codes" download="recovery-codes.txt">

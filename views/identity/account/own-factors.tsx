@@ -25,7 +25,8 @@ type Passkey = Factors['passkeys'][number]
 
 const othersEnd = 'You are signed out everywhere else.'
 /** Removing the last factor removes the second step. */
-const onlyFactor = 'It is your only second factor: the password alone is then enough, and your recovery codes end.'
+const onlyFactor =
+  'It is your only second factor: afterwards the password alone is enough, and your recovery codes stop working.'
 
 export function Passkeys({ factors }: { factors: Factors }) {
   const { origin, may } = useAt()
@@ -201,9 +202,9 @@ export function RecoveryCodes({ factors: { totp, passkeys, recoveryCodesLeft: le
       actions={
         <Action
           op={renewRecoveryCodes}
-          label="Make new codes"
+          label="Generate new codes"
           hands={codesShown}
-          title="Make new recovery codes?"
+          title="Generate new recovery codes?"
           confirm={{
             consequences: [
               'Ten new codes are shown, once.',

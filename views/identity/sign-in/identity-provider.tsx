@@ -36,7 +36,7 @@ export function ProviderButton({ of: { label }, next, again }: ButtonProps) {
 const reasons = new Map(
   Object.entries({
     rate_limited: 'Too many attempts. Wait a minute, then try again.',
-    source_unreachable: 'The sign-in service does not answer. Try again in a minute, or sign in with your password.',
+    source_unreachable: 'The sign-in service is not responding. Try again in a minute, or sign in with your password.',
     restarting: 'Berth is restarting. Try again in a minute.',
   }),
 )

@@ -45,7 +45,7 @@ export const AddKey = ({ ownerId, primary }: { ownerId: string; primary?: boolea
           fingerprint
           hint="One line, as in a .pub file: ssh-ed25519 AAAA… name"
         />
-        <Field scope="key" name="name" label="Name" hint="Empty: the comment at the end of the key." />
+        <Field scope="key" name="name" label="Name" hint="Leave empty to use the comment at the end of the key." />
       </>
     }
   />

@@ -124,7 +124,7 @@ const AddMember = ({ roles }: { roles: Roles }) => (
           label="First password"
           type="password"
           autocomplete="new-password"
-          hint="Empty: they get a link by mail to choose one."
+          hint="Leave empty to send them a link to choose one."
         />
       </>
     }

@@ -152,7 +152,7 @@ const SharedTable = ({ memberships }: { memberships: readonly Membership[] }) =>
       { title: 'Servers', kind: 'name', width: 28, cell: (m) => <Servers of={m} /> },
       { title: 'Owner', kind: 'addr', width: 18, cell: (m) => m.owner.name },
       { title: 'Your role', kind: 'a', cell: (m) => <RoleCell role={m.role} /> },
-      { title: 'Since', kind: 'b', width: 12, cell: (m) => <Time iso={m.since} /> },
+      { title: 'Shared since', kind: 'b', width: 12, cell: (m) => <Time iso={m.since} /> },
       {
         title: 'Actions',
         kind: 'state',

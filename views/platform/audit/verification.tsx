@@ -46,7 +46,7 @@ export const auditVerifyPage = page({
           <p class="muted">
             Each minute Berth signs the number and the hash of the newest line and keeps them outside the database.
             Lines removed from the end, or a log whose hashes were all recomputed, contradict them. Lines of the last
-            minute are not covered, nor is somebody who can read the key file.
+            minute are not covered, nor is tampering by somebody who can read the key file.
           </p>
         </div>
       </Section>
@@ -66,8 +66,8 @@ const Anchor = ({ anchor }: { anchor: Answers<{ chain: typeof verifyAudit }>['ch
   if (state === 'matches')
     return (
       <Note level="info">
-        <strong>The log ends where it ended.</strong> Line {line.toLocaleString('en')}, signed {at && <Time iso={at} />}
-        , is as it was.
+        <strong>The end of the log is complete.</strong> Line {line.toLocaleString('en')}, signed{' '}
+        {at && <Time iso={at} />}, is unchanged.
       </Note>
     )
   return (
@@ -76,7 +76,7 @@ const Anchor = ({ anchor }: { anchor: Answers<{ chain: typeof verifyAudit }>['ch
         <>
           <strong>Lines are missing at the end, or were replaced.</strong>
           {` Line ${line.toLocaleString('en')} was there `}
-          {at && <Time iso={at} />}, and is not any more. Compare with a backup, and find out who can write to the
+          {at && <Time iso={at} />}, and is now missing. Compare with a backup, and find out who can write to the
           database file.
         </>
       ) : (

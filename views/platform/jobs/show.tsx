@@ -46,7 +46,7 @@ function JobPage({ job, log, area }: Data & { area: Area }) {
           <Note level="info">
             <strong>It is being cancelled.</strong>
             <br />
-            It stops after the step at hand; then what it did is undone.
+            It stops after the current step, then undoes what it did.
           </Note>
         )}
       </Live>
@@ -84,8 +84,8 @@ const CancelJob = ({ job }: { job: Job }) => (
     icon="stop"
     done="The job is being cancelled."
     confirm={{
-      consequences: ['It stops before its next step.', 'What it did is undone, so it ends as failed.'],
-      keep: 'Let it go on',
+      consequences: ['It stops before its next step.', 'Its changes are undone, so it ends as failed.'],
+      keep: 'Keep it running',
     }}
   />
 )
@@ -93,9 +93,9 @@ const CancelJob = ({ job }: { job: Job }) => (
 /** The state of the work of a failed job: undone, or still being undone. */
 function afterError(job: Job, ended: boolean): string {
   if (job.undoPending) return 'It failed. What is left of it on the node is undone when the node is back.'
-  if (ended) return 'It failed, and what it had begun was undone.'
+  if (ended) return 'It failed, and its changes were undone.'
   if (job.cancelled) return 'It was cancelled and is being undone.'
-  return job.undoing ? 'It failed and is being undone.' : 'A step failed and is tried again.'
+  return job.undoing ? 'It failed and is being undone.' : 'A step failed and is being retried.'
 }
 
 function Took({ job }: { job: Job }) {
@@ -118,7 +118,7 @@ const Running = ({ job }: { job: Job }) => (
       <b>
         Step {job.step.n} of {job.step.of}
       </b>
-      {job.step.name && `: ${job.step.name}`} · you may leave this page
+      {job.step.name && `: ${job.step.name}`} · you can leave this page
     </span>
     <progress max={100} value={job.progress} aria-label="Progress">{`${job.progress} %`}</progress>
   </div>
@@ -166,7 +166,7 @@ const JobFacts = ({ job }: { job: Job }) => (
         ['Started by', job.startedBy.name],
         ['Cancelled by', job.cancelled && <CancelledBy of={job.cancelled} />],
         ['Node', job.nodeId && <Link href={`/admin/nodes/${job.nodeId}`}>{job.nodeName}</Link>],
-        ['Began', <Moment iso={job.createdAt} />],
+        ['Started', <Moment iso={job.createdAt} />],
         ['Ended', job.finishedAt && <Moment iso={job.finishedAt} />],
         ['Id', <Copyable text={job.id} what="id" />],
       ]}

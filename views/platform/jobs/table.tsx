@@ -60,7 +60,7 @@ export function JobTable({ jobs, area, server = true, node = true, sortable }: J
         cell: (j) => (j.nodeId ? <Link href={`/admin/nodes/${j.nodeId}`}>{j.nodeName}</Link> : '–'),
       },
     { title: 'Started by', kind: 'a', width: 14, sort: 'startedBy', cell: (j) => j.startedBy.name },
-    { title: 'Began', kind: 'b', width: 14, sort: '-createdAt', cell: (j) => <Began of={j} /> },
+    { title: 'Started', kind: 'b', width: 14, sort: '-createdAt', cell: (j) => <Began of={j} /> },
   ]
   const shown = columns.filter((c): c is Column<Job> => c !== false)
   return <Table label="Jobs" rows={jobs} columns={shown} idOf={(j) => j.id} sortable={sortable} />

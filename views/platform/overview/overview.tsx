@@ -41,7 +41,7 @@ export const overviewPage = page({
         <div class="split plain">
           <div>
             <NeedsAttention of={overview.attention} checkedAt={overview.checkedAt} />
-            <Checklist steps={overview.checklist} title="Set-up" />
+            <Checklist steps={overview.checklist} title="Setup" />
             {overview.locations && <Capacity of={overview.locations} />}
           </div>
           <div>

@@ -63,7 +63,7 @@ function ruleOf(s: Schema): string {
     between(s.minLength, s.maxLength, 'characters'),
     between(s.minimum, s.maximum, ''),
     between(s.minItems, s.maxItems, 'entries'),
-    s.writeOnly && 'never answered or logged',
+    s.writeOnly && 'never returned or logged',
     ...(s.anyOf ?? []).map(ruleOf),
     s.items && ruleOf(s.items) && `each: ${ruleOf(s.items)}`,
   ]

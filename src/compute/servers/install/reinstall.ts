@@ -48,7 +48,7 @@ export const reinstallOptions = operation({
   id: 'servers.reinstall-options',
   method: 'GET',
   path: '/servers/{id}/reinstall-options',
-  summary: 'Whether the present system of a server survives a reinstallation that fails',
+  summary: 'Whether the current system of a server survives a reinstallation that fails',
   // As for the record of the server: the page of its settings shows it to every reader.
   access: { staff: ['servers:read'], reseller: ['servers:read'], customer: ['servers:read'] },
   on: server,
@@ -179,7 +179,7 @@ export const reinstalling = saga<Reinstalling>('reinstall', { lane: 'build', can
     },
     undoAtOnce: true,
   })
-  .command('look', 'Looking at its power', {
+  .command('look', 'Checking whether it runs', {
     abandonable: true,
     do: ({ input }) => nodeCommand(input.nodeId, 'vm.look', { workload: input.serverId }),
   })
@@ -323,6 +323,6 @@ export const removingDisk = saga<RemovingDisk>('remove_disk', { neverGivesUp: tr
   .command('delete', 'Deleting the old disk', {
     do: ({ input }) => nodeCommand(input.nodeId, 'volume.remove', input.volume),
   })
-  .record('release', 'Giving its space back', {
+  .record('release', 'Releasing its space', {
     do: (tx, { input }) => changeSpare(tx, input.serverId, -input.diskGb),
   })

@@ -122,7 +122,7 @@ export const tellLinked = (call: MailContext & Pick<Call, 'tx'>, account: Accoun
   mailTo(call.tx, call, account, {
     subject: 'Another way to sign in to your account',
     paragraphs: [`From now on you can also sign in with ${label}: it was linked to your account just now.`],
-    closing: 'If it was not you, ask whoever runs this panel. Under Account you can unlink it.',
+    closing: 'If this was not you, contact those who run your account. You can unlink it under Account.',
   })
 
 /** For the audit log; the person reads less. */
@@ -136,7 +136,7 @@ export const because = (refusal: ApiError, why: Why) => refusal.of(undefined, wh
 const startAgain = () =>
   new ApiError(
     'sign_in_failed',
-    'This sign-in is not valid any more: it took too long, was used, or began in another browser. Start again.',
+    'This sign-in is no longer valid: it took too long, was used, or began in another browser. Start again.',
   )
 const notBelieved = () =>
   new ApiError(
@@ -147,5 +147,5 @@ const notBelieved = () =>
 const unreachable = () =>
   new ApiError(
     'source_unreachable',
-    'The sign-in service does not answer. Try again in a minute, or sign in with your password.',
+    'The sign-in service is not responding. Try again in a minute, or sign in with your password.',
   )

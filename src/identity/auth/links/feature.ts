@@ -7,7 +7,7 @@ import { createSignInLink, useSignInLink } from './sign-in-links.ts'
 const errors = {
   link_not_valid: {
     status: 401,
-    when: 'The link was used, replaced by a newer one, or is too old.',
+    when: 'The link was used, replaced by a newer one, or has expired.',
     remedy: 'Ask for a new one.',
     audited: true,
   },

@@ -84,5 +84,5 @@ export function consumeLinkByHash(tx: Tx, wanted: readonly Purpose[], hash: stri
 export const linkNotValid = () =>
   new ApiError(
     'link_not_valid',
-    'This link is not valid any more: it was used, a newer one took its place, or it is too old. Ask for a new one.',
+    'This link is no longer valid: it was used, a newer one took its place, or it has expired. Ask for a new one.',
   )

@@ -14,12 +14,12 @@ export function sendWelcome(tx: Tx, app: MailContext, account: Account) {
   mailTo(tx, app, account, {
     subject: 'Your account is ready',
     paragraphs: [
-      `An account was made for you. Sign in with this address, ${account.email}, once you have chosen a password.`,
+      `An account was created for you. Sign in with this address, ${account.email}, once you have chosen a password.`,
     ],
     button: { words: 'Choose a password', ...link },
     closing:
       'The link works once, for 7 days. After that, "Forgot your password?" on the sign-in page ' +
-      'mails you a new one. If you did not expect an account, do nothing.',
+      'mails you a new one. If you did not expect an account, ignore this mail.',
   })
 }
 
@@ -28,9 +28,9 @@ export function sendReset(tx: Tx, app: MailContext, account: Account) {
   const link = makeLink(tx, { purpose: 'reset', account, now: app.clock() })
   mailTo(tx, app, account, {
     subject: 'Choose a new password',
-    paragraphs: ['Somebody, probably you, asked for a new password for your account.'],
+    paragraphs: ['Someone, probably you, asked for a new password for your account.'],
     button: { words: 'Choose a new password', ...link },
-    closing: 'The link works once, for an hour. If it was not you, do nothing: your password stays as it is.',
+    closing: 'The link works once, for an hour. If this was not you, ignore this mail: your password stays as it is.',
   })
 }
 
@@ -52,6 +52,6 @@ export function storePassword(
     mailTo(tx, app, account, {
       subject: 'Your password was changed',
       paragraphs: ['The password of your account was changed just now, and every other session was ended.'],
-      closing: 'If it was not you, choose a new one at once with "Forgot your password?" on the sign-in page.',
+      closing: 'If this was not you, choose a new one at once with "Forgot your password?" on the sign-in page.',
     })
 }

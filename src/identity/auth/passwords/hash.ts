@@ -23,7 +23,7 @@ async function inTurn<T>(isKnown: boolean, work: () => Promise<T>): Promise<T> {
   if (running < AT_ONCE) running++
   else if (queue.length < MOST_WAITING) await new Promise<void>((go) => queue.push(go))
   else
-    throw new ApiError('rate_limited', `Very many are signing in just now. Try again in ${BUSY_SECONDS} s.`, {
+    throw new ApiError('rate_limited', `Too many people are signing in right now. Try again in ${BUSY_SECONDS} s.`, {
       retryAfterSeconds: BUSY_SECONDS,
     })
   try {

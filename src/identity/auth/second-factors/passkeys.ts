@@ -293,7 +293,7 @@ export const removePasskey = operation({
   response: done,
   run(call) {
     deletePasskey(call.tx, call.target.id)
-    factorsChanged(call, `A passkey was taken off your account: ${call.target.name}.`)
+    factorsChanged(call, `A passkey was removed from your account: ${call.target.name}.`)
     return {}
   },
 })

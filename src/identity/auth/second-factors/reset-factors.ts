@@ -57,10 +57,10 @@ function removeFactors(call: MailContext & Pick<Call, 'tx'>, account: Account) {
   mailTo(tx, call, account, {
     subject: 'Your second factor was removed',
     paragraphs: [
-      'It was taken off your account by those who run it, and you were signed out everywhere. ' +
+      'An administrator removed it from your account, and you were signed out everywhere. ' +
         'You sign in with your password alone until you set up another.',
     ],
-    closing: 'If you did not ask for it, tell them at once.',
+    closing: 'If you did not ask for this, contact those who run your account at once.',
   })
   return {}
 }

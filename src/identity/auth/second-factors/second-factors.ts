@@ -53,8 +53,8 @@ const mailHolder = (call: Changing, what: string) =>
     subject: 'Your second factor was changed',
     paragraphs: [what],
     closing:
-      'If it was not you, choose a new password at once with "Forgot your password?" on the sign-in page, ' +
-      'then look under Security what is there. Where you cannot sign in any more, ask those who run your account.',
+      'If this was not you, choose a new password at once with "Forgot your password?" on the sign-in page, ' +
+      'then check what is set up under Security. If you can no longer sign in, contact those who run your account.',
   })
 
 /**
@@ -128,7 +128,7 @@ export const renewRecoveryCodes = operation({
         'not_possible',
         'Recovery codes replace a lost second factor, and there is none. Add one first.',
       )
-    mailHolder(call, 'New recovery codes were made for your account; the ones before do nothing any more.')
+    mailHolder(call, 'New recovery codes were created for your account; the earlier ones no longer work.')
     return { recoveryCodes: newCodes(call) }
   },
 })

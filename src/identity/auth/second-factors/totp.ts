@@ -150,7 +150,7 @@ export const removeTotp = operation({
     const { tx, actor } = call
     if (!deleteTotp(tx, ownAccount(tx, actor).id))
       throw new ApiError('already_done', 'This account has no authenticator app: there is nothing to remove.')
-    factorsChanged(call, 'The authenticator app was taken off your account.')
+    factorsChanged(call, 'The authenticator app was removed from your account.')
     return {}
   },
 })
