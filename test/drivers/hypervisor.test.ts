@@ -110,8 +110,22 @@ describe('the output of virsh', () => {
       block('other', { 'state.state': 5, 'state.reason': 3 })
     expect(blocksIn(text)).toEqual([
       { id: workloadId(1), power: 'running', cpuMs: 648, rxBytes: 12, txBytes: 34 },
-      { id: 'other', power: 'crashed', cpuMs: 0, rxBytes: 0, txBytes: 0 },
+      { id: 'other', power: 'crashed', off: 'crashed', cpuMs: 0, rxBytes: 0, txBytes: 0 },
     ])
+    const off = (state: number, reason: number) =>
+      blocksIn(block('one', { 'state.state': state, 'state.reason': reason }))[0]?.off
+    expect([0, 1, 2, 3, 4, 5, 6, 7, 8].map((reason) => off(5, reason))).toEqual([
+      'unknown',
+      'shutdown',
+      'destroyed',
+      'crashed',
+      'unknown',
+      'unknown',
+      'crashed',
+      'unknown',
+      'crashed',
+    ])
+    expect([off(6, 0), off(1, 1), off(3, 1)]).toEqual(['crashed', undefined, undefined])
   })
   test('a lifecycle event of a workload of any kind becomes a change of power', () => {
     const line = (words: string) =>
