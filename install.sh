@@ -1207,7 +1207,7 @@ node_connected() { berth_admin nodes.list | jq -e --arg id "$(jq -r .nodeId $age
 # ---------------------------------------------------------------- the end
 say_result() {
   printf '\nBerth is ready.\n\n  Panel          %s\n' "$public_url"
-  if [ -n "${password-}" ]; then printf '  Staff sign-in  %s\n  Password       %s   (shown this once; change it after signing in)\n' "$email" "$password"
+  if [ -n "${password-}" ]; then printf '  Staff sign-in  %s\n  Password       %s   (shown only once; change it after signing in)\n' "$email" "$password"
   else printf '  Staff sign-in  %s   (its password was shown when it was made)\n' "$email"; fi
   case $public_url in http://*)
     printf '\n%s\n%s\n' 'This is a lab on plain HTTP: passwords and tokens cross the network readable. Keep it on a network that you trust,' \
@@ -1217,7 +1217,7 @@ say_result() {
   esac
   [ -z "$lab_certificate" ] || printf '\n%s\n%s\n' "The certificate is a lab's: browsers warn until they trust the authority in $lab_ca." \
     'For a node, copy that file to its machine and add to the line that the panel shows: --ca lab-ca.crt'
-  [ -z "${certificate_missing-}" ] || printf '\n%s\n%s\n' "There is no certificate for $domain yet: the name must lead to this machine, and ports 80 and 443 must be open from the internet." \
+  [ -z "${certificate_missing-}" ] || printf '\n%s\n%s\n' "There is no certificate for $domain yet: the name must point to this machine, and ports 80 and 443 must be open from the internet." \
     "Caddy goes on asking for it; what it says: $(journal_of caddy). For a lab: --lab-certificate."
   has_systemd || printf '\n%s\n' "There is no systemd here: after a restart of this machine run $library/services start"
   [ "$mode" = all-in-one ] && [ -n "$first_guest" ] || return 0
@@ -1247,7 +1247,7 @@ uninstall() {
   step 'Removing the program' remove_program
   if [ -z "$purge" ]; then
     kept=$(ls -d "$data_dir" $agent_state 2>/dev/null | paste -sd ' ') || true
-    printf '\n%s\n' "Guests go on as they are. Data stays in ${kept:-no place: there was none}, settings in $settings; ./install.sh continues with them." \
+    printf '\n%s\n' "Guests keep running. Data stays in ${kept:-no place: there was none}, settings in $settings; ./install.sh continues with them." \
       'To delete all of it: ./install.sh --uninstall --purge'
     return
   fi

@@ -2,6 +2,7 @@
 import type { ComponentChildren } from 'preact'
 import { Icon, type IconName } from './icon.tsx'
 import { Time } from './time.tsx'
+import { count } from './words.ts'
 
 export type Tone = 'ok' | 'work' | 'warn' | 'bad' | 'idle' | 'hold'
 
@@ -28,6 +29,13 @@ export const serverStates = {
   terminated: 'Terminated',
 } as const
 export type ServerStatus = keyof typeof serverStates
+
+/** `3 running`, `1 installation failed`, `4 installations failed` */
+export const serversIn = (status: string, n: number) =>
+  status === 'failed'
+    ? count(n, 'installation failed', 'installations failed')
+    : `${n.toLocaleString('en')} ${(serverStates[status as ServerStatus] ?? status).toLowerCase()}`
+
 const looks: Record<ServerStatus, [Tone, IconName]> = {
   provisioning: ['work', 'work'],
   pending_setup: ['warn', 'wait'],

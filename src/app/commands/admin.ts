@@ -198,7 +198,7 @@ async function askRunning(dataDir: string, op: Operation, url: string, request: 
     (error) => {
       if (!isNobodyThere(error) && op.method !== 'GET')
         throw new CutShort(
-          'The controller went away in the middle. Look whether it was done (berth admin audit.list) before ' +
+          'The controller stopped in the middle. Check whether it was done (berth admin audit.list) before ' +
             'you do it again.',
         )
     },

@@ -36,7 +36,7 @@ export const imageAnswer = namedSchema('Image', {
   checksum: t.String(),
   sizeBytes: t.Integer(),
   minDiskGb: described(t.Integer(), 'The smallest disk that it fits on.'),
-  user: described(t.String(), 'As whom one signs in to it.'),
+  user: described(t.String(), 'The user to sign in as.'),
   published: described(t.Boolean(), 'It can be ordered.'),
   isDefault: described(t.Boolean(), 'An order form chooses it first; at most one image is.'),
   createdAt: time,

@@ -82,7 +82,7 @@ const errors = {
     when: 'The server is suspended.',
     remedy: 'Have it unsuspended first; a customer asks the provider.',
   },
-  server_terminated: { status: 409, when: 'The server is terminated.', remedy: 'Nothing: it is gone.' },
+  server_terminated: { status: 409, when: 'The server is terminated.', remedy: 'Nothing: it no longer exists.' },
   server_failed: { status: 409, when: "The server's installation failed.", remedy: 'Reinstall or terminate it.' },
   server_protected: {
     status: 409,

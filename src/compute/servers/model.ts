@@ -16,7 +16,7 @@ import { servers } from './tables.ts'
 
 /** The response of operations that may start a job for a server. */
 export const jobResponse = namedSchema('JobStarted', {
-  jobId: described(nullable(t.String()), 'The job that goes on; null where there is no work for a node.'),
+  jobId: described(nullable(t.String()), 'The job that was started; null where there is no work for a node.'),
   serverId: t.String(),
 })
 

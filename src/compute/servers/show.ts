@@ -29,11 +29,11 @@ export const serverResponse = namedSchema('Server', {
   name: t.String(),
   hostname: t.String(),
   status: t.Enum([...statuses]),
-  suspendReason: described(nullable(t.String()), 'Only for its owner and who cares for it.'),
+  suspendReason: described(nullable(t.String()), 'Only for its owner and those who manage it.'),
   failure: described(nullable(t.String()), 'Why its installation failed, in words.'),
   access: described(
     t.Enum(['own', ...roleNames]),
-    'As what you stand before it: it is your own or in your care, or its owner gave you this role on it.',
+    'Your access: the server is your own or in your care, or its owner gave you this role on it.',
   ),
   owner: described(
     t.Object({ id: t.String(), name: t.String(), email: nullable(t.String()) }),
@@ -42,7 +42,7 @@ export const serverResponse = namedSchema('Server', {
   package: named,
   location: named,
   node: described(nullable(named), 'Staff only.'),
-  placement: described(nullable(t.String()), 'Why it stands on this node. Staff only.'),
+  placement: described(nullable(t.String()), 'Why it is on this node. Staff only.'),
   image: described(nullable(named), 'Null: it waits for its setup.'),
   ipv4: described(nullable(t.String()), 'The first of its addresses.'),
   ipv6: described(nullable(t.String()), "The guest's own address in its prefix."),

@@ -22,8 +22,8 @@ const words: Record<Offence, (name: string, times: string) => Words> = {
     level: 'bad',
     what: `${name} reported on servers that are on other nodes, ${times}.`,
     effect:
-      'The reports were dropped. Either remains of a server that stands elsewhere now are on it, or the host is in ' +
-      'foreign hands. The audit log names a server.',
+      'The reports were dropped. Either remains of a server that is elsewhere now are on it, or somebody else ' +
+      'controls the host. The audit log names a server.',
   }),
   two_agents: (name, times) => ({
     level: 'bad',

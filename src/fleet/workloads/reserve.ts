@@ -83,7 +83,7 @@ export function reserve(
 }
 
 export const hostnameTaken = (hostname: string) =>
-  new ApiError('hostname_taken', `${hostname} is taken by another server of this customer. Choose another hostname.`)
+  new ApiError('hostname_taken', `${hostname} is used by another server of this customer. Choose another hostname.`)
 /** Throws `hostname_taken` for a violation of the index on hostnames, and any other error as it is. */
 export function refuseHostnameTaken(error: unknown, hostname: string): never {
   throw isUniqueViolation(error, 'workloads.hostname') ? hostnameTaken(hostname) : error

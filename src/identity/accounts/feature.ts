@@ -27,7 +27,7 @@ type Events = typeof events
 const errors = {
   setup_link_invalid: {
     status: 401,
-    when: 'The set-up link was used, or the controller was restarted since.',
+    when: 'The setup link was used, or the controller was restarted since.',
     remedy: 'Restart the controller and take the new link from its journal.',
     audited: true,
   },

@@ -89,7 +89,7 @@ export const customerResponse = namedSchema('Customer', {
   resellerName: nullable(t.String()),
   hasPassword: t.Boolean(),
   secondFactor: described(t.Boolean(), 'Has one set up.'),
-  seenAt: described(nullable(time), 'When it was last here, signed in; null when not lately.'),
+  seenAt: described(nullable(time), 'When it last used the panel, signed in; null when not recently.'),
   lockedAt: nullable(time),
   lockReason: described(nullable(t.String()), 'Nothing new can be ordered for a locked account.'),
   createdAt: time,

@@ -61,6 +61,6 @@ export const setUp = operation({
 const linkIsNotValid = () =>
   new ApiError(
     'setup_link_invalid',
-    'This set-up link is no longer valid. The newest one is in the journal of the controller; each start ' +
+    'This setup link is no longer valid. The newest one is in the journal of the controller; each start ' +
       'prints a fresh one until there is a staff account.',
   )

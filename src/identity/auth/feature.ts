@@ -23,7 +23,7 @@ const errors = {
   sign_in_failed: {
     status: 401,
     when: 'The e-mail address or the password is wrong; or the second factor is wrong, or came too late.',
-    remedy: 'Check both, or start again.',
+    remedy: 'Check both, or start over.',
     audited: true,
   },
   session_not_found: { status: 404, when: 'There is no such session of this account.', remedy: 'Check the id.' },

@@ -102,7 +102,7 @@ function scopesFrom(
   if (!wanted.every((name) => Object.hasOwn(scopes, name)))
     throw invalid({
       field: 'scopes',
-      message: `has one that does not exist. These exist: ${Object.keys(scopes).join(', ')}.`,
+      message: `names one that does not exist. These exist: ${Object.keys(scopes).join(', ')}.`,
     })
   return [...new Set(wanted as readonly Scope[])]
 }

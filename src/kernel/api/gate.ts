@@ -241,6 +241,9 @@ function lookUp(op: Operation, tx: Db, actor: Actor, params: Readonly<Record<str
     throw new ApiError(op.on.notFound, `There is no such ${op.on.name}, or it is not yours. Check the id.`)
   const rights = op.on.rights?.(tx, actor, target)
   if (rights && !mayCallOn(op, actor, rights))
-    throw new ApiError('forbidden', `You see this ${op.on.name} but may not do this with it. Ask its owner for access.`)
+    throw new ApiError(
+      'forbidden',
+      `You can see this ${op.on.name} but may not do this with it. Ask its owner for access.`,
+    )
   return target
 }

@@ -187,7 +187,7 @@ export class Execution {
     this.tell('error', 'a step of a job broke', { ...ofJob(job), step: step.name, error: cause })
     return {
       code: 'internal_error',
-      message: `Something broke in Berth itself at "${step.words}". The journal has the cause, under ${job.id}.`,
+      message: `Something failed in Berth itself at "${step.words}". The journal has the cause, under ${job.id}.`,
     }
   }
 

@@ -150,7 +150,7 @@ const isWords = (values: unknown) => Array.isArray(values) && values.every((it) 
 /** The job that continues after the response. */
 const afterwards = ({ response }: Operation): string =>
   'jobId' in ((response as { properties?: object }).properties ?? {})
-    ? ' It answers at once. Where there is a `jobId`, that job goes on: follow `GET /jobs/{jobId}` until its state ' +
+    ? ' It answers at once. Where there is a `jobId`, that job continues: follow `GET /jobs/{jobId}` until its state ' +
       'is `succeeded` or `failed`.'
     : ''
 
@@ -249,7 +249,7 @@ function sharedParts(operations: readonly OperationObject[]) {
 const said: Record<number, string> = {
   200: 'Done.',
   201: 'Made.',
-  202: 'Accepted; where there is a jobId, that job goes on.',
+  202: 'Accepted; where there is a jobId, that job continues.',
 }
 
 const error = {

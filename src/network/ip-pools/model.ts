@@ -32,7 +32,7 @@ export const poolAnswer = namedSchema('AddressPool', {
   first: t.String(),
   last: t.String(),
   resolvers: t.Array(t.String()),
-  total: described(nullable(t.Integer()), 'null for IPv6: more than anyone counts.'),
+  total: described(nullable(t.Integer()), 'null for IPv6: too many to count.'),
   free: nullable(t.Integer()),
   held: t.Integer(),
   reserved: t.Integer(),

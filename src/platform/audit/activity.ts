@@ -35,8 +35,8 @@ const activity = namedSchema('Activity', {
   target: nullable(t.String()),
   targetName: nullable(t.String()),
   targetKind: described(nullable(t.Enum([...accountKinds])), 'Where the target is an account.'),
-  targetGone: described(t.Boolean(), 'It is not there any more, for you.'),
-  from: described(nullable(t.String()), 'Null where it is not yours to know.'),
+  targetGone: described(t.Boolean(), 'It is no longer there, for you.'),
+  from: described(nullable(t.String()), 'Null where you may not know it.'),
   result: t.String(),
   jobId: described(nullable(t.String()), 'The job that it started.'),
 })

@@ -38,7 +38,7 @@ export const lineResponse = namedSchema('AuditLine', {
   target: nullable(t.String()),
   targetName: described(nullable(t.String()), 'As it is called today.'),
   targetKind: described(nullable(t.Enum([...accountKinds])), 'Where the target is an account.'),
-  targetGone: described(t.Boolean(), 'It is not there any more.'),
+  targetGone: described(t.Boolean(), 'It no longer exists.'),
   from: t.String(),
   requestId: described(t.String(), 'The X-Request-Id of the call.'),
   result: described(t.String(), 'done, or the code of the refusal.'),

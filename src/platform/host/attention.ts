@@ -62,8 +62,8 @@ export const clockSet: Source = ({ actor, time }) => {
       level: 'warn',
       what: `The clock of the controller host was set ${setBy(jump.byMs)}.`,
       effect:
-        'Sessions, limits and retries go on unharmed, by the time from before. Set the clock right. If it is right ' +
-        `now, leave it: times in records reach it within ${inWords(jump.settledInMs)}.`,
+        'Sessions, limits and retries continue unharmed, by the time from before. Set the clock right. If it is ' +
+        `right now, leave it: times in records reach it within ${inWords(jump.settledInMs)}.`,
       since: iso(jump.at),
       action: 'Open controller host',
       href: '/admin/controller',

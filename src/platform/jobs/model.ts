@@ -33,7 +33,7 @@ export const jobRecord = namedSchema('Job', {
   state: jobState,
   progress: described(t.Integer(), '0 to 100.'),
   step: t.Object({ n: t.Integer(), of: t.Integer(), name: nullable(t.String()) }),
-  startedBy: described(by, 'As far as it is yours to know: a provider is Staff to its customers, without an id.'),
+  startedBy: described(by, 'As much as you may know: a provider is Staff to its customers, without an id.'),
   nodeId: nullable(t.String()),
   nodeName: nullable(t.String()),
   ...subjectSchema,
@@ -41,7 +41,7 @@ export const jobRecord = namedSchema('Job', {
   startedAt: nullable(time),
   finishedAt: nullable(time),
   error: nullable(t.Object({ code: t.String(), message: t.String() })),
-  undoing: described(t.Boolean(), 'It failed and is being taken back, or is tried again: the error says why.'),
+  undoing: described(t.Boolean(), 'It failed and is being undone, or is being retried: the error says why.'),
   undoPending: described(t.Boolean(), 'It failed, and the rest of its undo waits until its node is back.'),
   cancellable: described(t.Boolean(), 'You may cancel it now.'),
   cancelled: described(

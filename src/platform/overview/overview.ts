@@ -19,7 +19,7 @@ export const getOverview = operation({
   method: 'GET',
   path: '/admin/overview',
   summary:
-    'What needs attention, capacity, jobs, and the set-up checklist; what your role does not include is null or ' +
+    'What needs attention, capacity, jobs, and the setup checklist; what your role does not include is null or ' +
     'left out',
   access: { staff: ['account:read'] },
   response: t.Object({

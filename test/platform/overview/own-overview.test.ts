@@ -179,7 +179,7 @@ describe('a token that ends', () => {
       expect((await p.call({ token }, 'GET', '/account')).status).toBe(200)
       clock(14)
       expect((await p.call({ token }, 'GET', '/account')).status).toBe(401)
-      expect(await described()).toEqual([expect.stringMatching(/^The token Billing expired on .*, and was in use\.$/)])
+      expect(await described()).toEqual([expect.stringMatching(/^The token Billing expired on .*still in use\.$/)])
       clock(28)
       expect((await described()).length).toBe(1)
       clock(3)
@@ -288,4 +288,17 @@ test('the first steps tick as things come to be', async () => {
     [p.customer.id],
   )
   expect(await ticks(p)).toEqual(['Password', 'SSH key', 'First server', 'Second factor'])
+})
+
+test('the home page counts failed installations in words that fit their number', async () => {
+  using p = await world()
+  const cookie = `__Host-panel=${p.customer.cookie}`
+  const home = async () =>
+    (await p.controller.router.fetch(new Request('http://localhost/', { headers: { Cookie: cookie } }))).text()
+  p.node.agent.fault({ command: 'vm.start', mode: 'fail', times: 2 })
+  await ordered(p)
+  const one = await home()
+  expect(one).toContain('1 installation failed')
+  await ordered(p, { hostname: 'web02' })
+  expect(await home()).toContain('2 installations failed')
 })

@@ -8,7 +8,7 @@ import { Head } from '../../components/head.tsx'
 import { Link } from '../../components/link.tsx'
 import { Live } from '../../components/live.tsx'
 import { Section } from '../../components/section.tsx'
-import { serverStates } from '../../components/state.tsx'
+import { serversIn } from '../../components/state.tsx'
 import { list } from '../../components/words.ts'
 import { NoServers } from '../../compute/servers/list.tsx'
 import { OwnServerTable } from '../../compute/servers/own.tsx'
@@ -72,11 +72,5 @@ const RunningJobs = ({ jobs }: { jobs: Data['jobs'] }) => (
 /** `3 running, 1 suspended` */
 const counted = ({ servers }: Data['overview']): string | undefined => {
   const states = Object.entries(servers)
-  return states.length
-    ? list(
-        states.map(
-          ([status, n]) => `${n} ${(serverStates[status as keyof typeof serverStates] ?? status).toLowerCase()}`,
-        ),
-      )
-    : undefined
+  return states.length ? list(states.map(([status, n]) => serversIn(status, n))) : undefined
 }

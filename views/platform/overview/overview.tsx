@@ -11,7 +11,7 @@ import { Icon } from '../../components/icon.tsx'
 import { Link } from '../../components/link.tsx'
 import { Live } from '../../components/live.tsx'
 import { Empty, Section } from '../../components/section.tsx'
-import { OpenState, serverStates } from '../../components/state.tsx'
+import { OpenState, serversIn } from '../../components/state.tsx'
 import { Table } from '../../components/table.tsx'
 import { count, gb, list, mb } from '../../components/words.ts'
 import { Announcements } from '../announcements/banner.tsx'
@@ -105,9 +105,7 @@ function Figures({ of: { servers, jobs, nodes } }: { of: Overview }) {
 /** Servers by state and agents by version, in words. */
 function Now({ of: { servers, nodes } }: { of: Overview }) {
   if (!servers && !nodes) return null
-  const states = Object.entries(servers ?? {}).map(
-    ([status, n]) => `${n} ${(serverStates[status as keyof typeof serverStates] ?? status).toLowerCase()}`,
-  )
+  const states = Object.entries(servers ?? {}).map(([status, n]) => serversIn(status, n))
   const versions = Object.entries(nodes?.versions ?? {}).map(([version, n]) => `${version} on ${n}`)
   const words = [
     states.length > 0 && `${list(states)}.`,

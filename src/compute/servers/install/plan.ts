@@ -72,4 +72,4 @@ export function planInstallation(tx: Tx, server: Server, access: Access, instanc
 /** The line for the log of a job whose guest did not answer. */
 export const NO_ANSWER =
   `It runs but did not answer within ${BOOT_LIMIT_SECONDS} s, neither by guest agent nor by SSH. ` +
-  'Look at its console.'
+  'Check its console.'
