@@ -17,7 +17,7 @@ import { authenticate } from '../identity/auth/authenticate.ts'
 import { TokenUses } from '../identity/tokens/uses.ts'
 import { startedBy, system } from '../kernel/api/actor.ts'
 import { unknownPath } from '../kernel/api/errors.ts'
-import { gate } from '../kernel/api/gate.ts'
+import { gate, refusedEarly } from '../kernel/api/gate.ts'
 import {
   API_ROOT,
   type HttpContext,
@@ -31,6 +31,7 @@ import { CALLS_PER_MINUTE, Limit, SIGN_INS_PER_MINUTE } from '../kernel/api/limi
 import type { AppContext } from '../kernel/api/operation.ts'
 import { answered, type IncomingRequest } from '../kernel/api/response.ts'
 import { anchorOf } from '../kernel/audit/anchor.ts'
+import { RefusedLines } from '../kernel/audit/refusals.ts'
 import { named, type Secrets, secretsFromFile } from '../kernel/crypto/secrets.ts'
 import { type Clock, second } from '../kernel/db/clock.ts'
 import { keysInUse } from '../kernel/db/encrypted.ts'
@@ -177,7 +178,7 @@ export async function createController({
     navItems: (actor) => navItems(registry, actor).filter(({ href }) => leads(href, actor)),
     renderedRows: new RenderedRows(4000), // of servers: 1.2 kB each
     signIns: new Limit(SIGN_INS_PER_MINUTE, clock),
-    refusedLines: new Limit(1, clock),
+    refusedLines: new RefusedLines(clock),
     brandFor,
     interruptedJobs: () => runner.interrupted(),
     owners: ownersWhoCanSignIn,
@@ -200,6 +201,7 @@ export async function createController({
   const tokenUses = new TokenUses(db)
   const httpContext: HttpContext = {
     gate: gate(db, app),
+    refused: (op, request, error) => refusedEarly(db, app, op, request, error),
     authenticate(request, on) {
       const { info } = request
       const sender = authenticate(db, {

@@ -123,7 +123,8 @@ export class AgentEndpoints {
     try {
       return write(db, work)
     } catch (error) {
-      if (error instanceof ApiError) write(db, (tx) => auditRefusal(tx, { clock }, ENROLLED, heard, error))
+      if (error instanceof ApiError)
+        write(db, (tx) => auditRefusal(tx, { clock }, { operation: ENROLLED, request: heard, error }, 0))
       throw error
     }
   }

@@ -1,7 +1,8 @@
 // The gate. API calls, pages, tests and the command line come through here; nothing else calls `run`.
 
-import { auditCall, auditRefusal } from '../audit/audit.ts'
+import { auditCall } from '../audit/audit.ts'
 import { changesOf } from '../audit/changes.ts'
+import { noteRefusal } from '../audit/refusals.ts'
 import { minute } from '../db/clock.ts'
 import { looksLikeId } from '../db/ids.ts'
 import { type Db, read, type Tx, write } from '../db/open.ts'
@@ -79,13 +80,11 @@ const passing =
       checkBody(app, op, body)
       return target
     }
-    const count = () => op.authAttempt && app.signIns.take(addressKey(from))
     const memory =
       op.idempotent && idempotencyKey ? memoryOf(app, who, endpointOf(op, params), idempotencyKey) : undefined
 
     const answer = (tx: Db, prepared: unknown): CallResult => {
       const target = targetIn(tx)
-      if (!op.prepare) count()
       // The type of `run` promises a Tx to changes only; a read gets the same object without write access in its type.
       const made = op.run({ ...asked, tx: tx as Tx, target, prepared })
       return { status: statusOf(op, made), body: made, ...(given.length ? { cookies: given } : {}) }
@@ -109,7 +108,6 @@ const passing =
 
     const { prepare } = op
     const early = read(db, (tx) => memory?.recall(tx) ?? { ...asked, db, target: targetIn(tx) })
-    if (!('status' in early)) count()
     return 'status' in early ? early : prepare(early).then(finish)
   }
 
@@ -118,23 +116,34 @@ export function gate(db: Db, app: AppContext): Gate {
   const through = passing(db, app)
   return (op, actor, request = {}) => {
     if (!op.authAttempt) return through(op, actor, request)
-    return (async () => through(op, actor, request))().catch((error) => {
-      if (error instanceof ApiError && belongsInTheLog(error, app, request))
-        write(db, (tx) => auditRefusal(tx, app, op.id, request, error))
+    // Before all checks: a malformed attempt counts like any other.
+    const attempt = async () => {
+      app.signIns.take(addressKey(request.from ?? ''))
+      return through(op, actor, request)
+    }
+    return attempt().catch((error) => {
+      noteRefusal(db, app, op, request, error)
       throw error
     })
   }
 }
 
-/** A caller who must wait and calls on is recorded once a minute. */
-function belongsInTheLog(
-  refusal: ApiError,
-  { refusedLines, registry }: AppContext,
-  { from = '' }: CallRequest,
-): boolean {
-  if (refusal.code !== 'rate_limited')
-    return registry.errors[refusal.code].audited === true || refusal.about !== undefined
-  return refusedLines.tryTake(`${addressKey(from)} ${refusal.about?.account?.id ?? ''}`)
+/**
+ * Counts and records an attempt to authenticate that was refused before the gate, and answers the error to throw:
+ * `rate_limited` where too many came. A call from another site counts for no limit, because its pages would use up that
+ * of the visitor.
+ */
+export function refusedEarly(db: Db, app: AppContext, op: Operation, request: CallRequest, error: unknown): unknown {
+  if (!op.authAttempt || !(error instanceof ApiError)) return error
+  let refusal = error
+  try {
+    if (error.code !== 'bad_origin' && error.code !== 'csrf_failed') app.signIns.take(addressKey(request.from ?? ''))
+  } catch (limited) {
+    if (!(limited instanceof ApiError)) throw limited
+    refusal = limited
+  }
+  noteRefusal(db, app, op, request, refusal)
+  return refusal
 }
 
 function mustKnow({ registry }: AppContext, op: Operation, query: Query) {

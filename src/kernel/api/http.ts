@@ -36,6 +36,8 @@ export type Sender = {
 
 export type HttpContext = {
   gate: Gate
+  /** Counts and records an attempt to authenticate that is refused before the gate; answers the error to throw. */
+  refused(op: Operation, request: CallRequest, error: unknown): unknown
   /** Throws `invalid_token`. `on`: a page is for a person, so it ignores a token. */
   authenticate(request: IncomingRequest, on?: 'page'): Sender
   /** Writes the uses of tokens that no change has taken along. */
@@ -235,12 +237,16 @@ function answer(
   if (httpContext.restarting())
     throw restarting('Berth is restarting. Reads keep working; try the change again in a minute.')
   httpContext.mustBeWritable()
-  if (sender.browser || !sender.actor) sameSite(httpContext, request, sender)
+  try {
+    if (sender.browser || !sender.actor) sameSite(httpContext, request, sender)
+  } catch (error) {
+    throw httpContext.refused(op, { from, requestId: request.info.requestId }, error)
+  }
   return change(httpContext, op, sender, request, params)
 }
 
 async function change(
-  { gate, settle }: HttpContext,
+  { gate, refused, settle }: HttpContext,
   op: Operation,
   { actor, used }: Sender,
   request: IncomingRequest,
@@ -248,9 +254,14 @@ async function change(
 ): Promise<CallResult> {
   used?.()
   try {
-    const body = await bodyOf(request, op)
-    const idempotencyKey = keyFrom(request.headers.get('Idempotency-Key'))
-    const call = { ...callOf(request, params), body, ...(idempotencyKey ? { idempotencyKey } : {}) }
+    const read = async () => {
+      const body = await bodyOf(request, op)
+      const idempotencyKey = keyFrom(request.headers.get('Idempotency-Key'))
+      return { ...callOf(request, params), body, ...(idempotencyKey ? { idempotencyKey } : {}) }
+    }
+    const call = await read().catch((error) => {
+      throw refused(op, { from: request.info.from, requestId: request.info.requestId }, error)
+    })
     return await gate(op, actor, call)
   } finally {
     settle()

@@ -4,6 +4,7 @@ import { type Static, type TSchema, Type as t } from 'typebox'
 import type { SteadyClock } from '../../../agent/protocol/steady-clock.ts'
 import { LINE_PATTERN } from '../../../agent/protocol/text.ts'
 import type { Heartbeat } from '../../../agent/protocol/wire.ts'
+import type { RefusedLines } from '../audit/refusals.ts'
 import type { Secrets } from '../crypto/secrets.ts'
 import type { Clock } from '../db/clock.ts'
 import type { Db, Tx } from '../db/open.ts'
@@ -47,8 +48,8 @@ export interface AppContext extends Services {
   renderedRows: RenderedRows
   /** Refuses the 21st sign-in of a minute from one address. */
   signIns: Limit
-  /** Lets one refusal a minute into the audit log for a caller that must wait. */
-  refusedLines: Limit
+  /** Counts refused sign-ins of one kind that follow each other, so that one line of the audit log stands for many. */
+  refusedLines: RefusedLines
   /** The owners of the installation who can sign in. */
   owners(tx: Db): readonly { id: string; email: string; name: string }[]
   /** The brand that this account sees, and the sender of its mails; `''` is a visitor. */

@@ -44,13 +44,13 @@ export function auditLine(
   })
 }
 
-/** Records a refused attempt to authenticate. */
+type Refused = { operation: string; request: CallRequest; error: ApiError }
+/** Records a refused attempt to authenticate; the line stands for `more` others like it, too. */
 export function auditRefusal(
   tx: Tx,
   { clock }: Pick<AppContext, 'clock'>,
-  operation: string,
-  { from = '', requestId = '' }: CallRequest,
-  { code, about }: ApiError,
+  { operation, request: { from = '', requestId = '' }, error: { code, about } }: Refused,
+  more: number,
 ) {
   const { account, why = null } = about ?? {}
   auditLine(
@@ -63,7 +63,7 @@ export function auditRefusal(
       from,
       requestId,
       result: code,
-      details: why,
+      details: more ? { more, ...(why !== null && { why }) } : why,
     },
   )
 }

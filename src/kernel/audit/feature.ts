@@ -1,4 +1,17 @@
+import { minute } from '../db/clock.ts'
 import { feature } from '../feature.ts'
+import { settleRefusals } from './refusals.ts'
 import { audit } from './tables.ts'
 
-export const auditLogFeature = feature({ name: 'audit-log', tables: [audit] })
+export const auditLogFeature = feature({
+  name: 'audit-log',
+  tables: [audit],
+  schedule: [
+    {
+      everyMs: minute,
+      words: 'recording how many sign-ins were refused',
+      work: ({ db, app }) => settleRefusals(db, app),
+      atStop: true,
+    },
+  ],
+})

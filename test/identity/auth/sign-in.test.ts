@@ -1,11 +1,13 @@
 import { describe, expect, test } from 'bun:test'
+import { registry } from '../../../src/app/features.ts'
 import { setUpToken } from '../../../src/identity/accounts/set-up.ts'
 import { hashPassword } from '../../../src/identity/auth/passwords/hash.ts'
+import type { ScheduleContext } from '../../../src/kernel/feature.ts'
 import { type Panel, panel, type Who } from '../../support/world/panel.ts'
 
 const password = 'seven green bicycles'
 const hash = await hashPassword(password)
-const hour = 3_600_000
+const [minute, hour] = [60_000, 3_600_000]
 
 function known(p: Panel, kind: 'customer' | 'reseller' | 'staff', passwordHash: string | null = hash) {
   const who = kind === 'staff' ? p.staff() : p.account(kind, 'Cal')
@@ -115,6 +117,67 @@ describe('signing in', () => {
     ).toEqual([['sessions.create', 'rate_limited', '127.0.0.1']])
     p.turnClock(Number(headers.get('Retry-After')) * 1000)
     expect((await signIn(p, 'nobody@customer.test', 'x')).status).toBe(401)
+  })
+  test('refused for its origin, its form or its fields is audited, and does nothing else', async () => {
+    using p = await panel()
+    const cal = known(p, 'customer')
+    const before = p.fingerprint(['audit'])
+    const right = { email: cal.email, password }
+    const answers = [
+      await p.call(undefined, 'POST', '/sessions', right, { Origin: 'https://evil.test' }),
+      await p.call(undefined, 'POST', '/sessions', right, { 'Content-Type': 'text/plain' }),
+      await p.call(undefined, 'POST', '/sessions', { email: 5 }),
+      await p.call(undefined, 'POST', '/passwords', { token: 'x' }),
+    ]
+    expect(answers.map(({ body }) => body.error.code)).toEqual([
+      'bad_origin',
+      'unsupported_media_type',
+      'validation_failed',
+      'validation_failed',
+    ])
+    expect(p.auditLines().map((l) => [l.operation, l.result, l.from])).toEqual([
+      ['sessions.create', 'bad_origin', '127.0.0.1'],
+      ['sessions.create', 'unsupported_media_type', '127.0.0.1'],
+      ['sessions.create', 'validation_failed', '127.0.0.1'],
+      ['passwords.set', 'validation_failed', '127.0.0.1'],
+    ])
+    expect(p.fingerprint(['audit'])).toBe(before)
+  })
+  test('counts for its limit when it is malformed, too', async () => {
+    using p = await panel()
+    const cal = known(p, 'customer')
+    const code = async (body: object, headers = {}) =>
+      (await p.call(undefined, 'POST', '/sessions', body, headers)).body.error?.code
+    for (let i = 0; i < 10; i++) expect(await code({})).toBe('validation_failed')
+    for (let i = 0; i < 10; i++) expect(await code({}, { 'Content-Type': 'text/plain' })).toBe('unsupported_media_type')
+    const before = sessions(p)
+    expect(await code({ email: cal.email, password })).toBe('rate_limited')
+    expect(await code({})).toBe('rate_limited')
+    expect(await code({}, { 'Content-Type': 'text/plain' })).toBe('rate_limited')
+    expect(sessions(p)).toBe(before)
+  })
+  test('in a flood is counted: a later line says how many more there were', async () => {
+    using p = await panel()
+    const evil = () => p.call(undefined, 'POST', '/sessions', {}, { Origin: 'https://evil.test' })
+    for (let i = 0; i < 213; i++) expect((await evil()).body.error.code).toBe('bad_origin')
+    expect(p.auditLines()).toHaveLength(1)
+    p.turnClock(minute)
+    const counting = registry.schedule.find(({ words }) => words === 'recording how many sign-ins were refused')!
+    const count = () => counting.work({ db: p.db, app: p.controller.app } as ScheduleContext)
+    await count()
+    await count()
+    expect(p.auditLines().map(({ result, details }) => [result, details])).toEqual([
+      ['bad_origin', null],
+      ['bad_origin', { more: 211 }],
+    ])
+    const page = await p.controller.router.fetch(
+      new Request('http://localhost/admin/audit', { headers: { Cookie: `__Host-panel=${p.staff().cookie}` } }),
+    )
+    expect(await page.text()).toContain('and 211 more')
+    // A later attempt has a line again.
+    p.turnClock(2 * minute)
+    await evil()
+    expect(p.auditLines()).toHaveLength(3)
   })
   test('shares its limit with the set-up link', async () => {
     using p = await panel()

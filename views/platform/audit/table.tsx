@@ -107,6 +107,12 @@ const Result = ({ of: text }: { of: string }) =>
     </State>
   )
 
+/** How many refused sign-ins the line stands for beside its own. */
+const More = ({ of: { details } }: { of: Line }) =>
+  typeof details === 'object' && details !== null && 'more' in details && typeof details.more === 'number' ? (
+    <small>and {details.more.toLocaleString('en')} more</small>
+  ) : null
+
 const activityColumns: readonly Column<Activity>[] = [
   {
     title: 'What',
@@ -149,7 +155,17 @@ const auditColumns: readonly Column<Line>[] = [
     width: 34,
     cell: (l) => <What operation={l.operation} action={actionOf(l)} jobId={l.jobId} />,
   },
-  { title: 'Result', kind: 'state', width: 14, cell: (l) => <Result of={l.result} /> },
+  {
+    title: 'Result',
+    kind: 'state',
+    width: 14,
+    cell: (l) => (
+      <>
+        <Result of={l.result} />
+        <More of={l} />
+      </>
+    ),
+  },
   { title: 'When', kind: 'addr', width: 16, cell: (l) => <Moment iso={l.at} /> },
   {
     title: 'Who',
