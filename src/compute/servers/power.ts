@@ -45,6 +45,7 @@ export const powerServer = operation({
 
 export const powering = saga<{ serverId: string; nodeId: string; action: PowerAction }>('power', {
   cancelWith: 'servers:power',
+  retry: ({ action }: { action: PowerAction }) => action,
 })
   // Looked up in a step of its own: after a crash, asking "was it running?" again would get another answer.
   .command('look', 'Checking its state', {

@@ -3,7 +3,7 @@ import { eq } from 'drizzle-orm'
 import { type Tx, write } from '../db/open.ts'
 import type { Backward } from './backward.ts'
 import { type Execution, type Going, ofJob } from './execution.ts'
-import type { Failure } from './failures.ts'
+import { type Failure, lastLines } from './failures.ts'
 import type { Saga } from './saga.ts'
 import { type Job, jobs } from './tables.ts'
 
@@ -16,7 +16,7 @@ export class Ending {
   async end(job: Job, state: 'succeeded' | 'failed', error?: Failure) {
     if (state === 'succeeded') this.execution.say(job.id, 'info', 'Done.')
     else if (error) this.execution.say(job.id, 'warning', `${error.message} It stopped where it was.`)
-    else this.execution.say(job.id, 'error', 'Failed; everything that was begun has been undone.')
+    else this.execution.say(job.id, 'error', lastLines.undone)
     await this.execution.notes.together((tx) => {
       this.ended(tx, job, {
         state,
@@ -44,11 +44,7 @@ export class Ending {
 
   /** The job has failed for everybody who asks. It keeps its lock, so that nothing is done to what is half undone. */
   endWithUndoLeft(job: Job, saga: Saga, nodeId: string, error: Failure | undefined) {
-    this.execution.say(
-      job.id,
-      'error',
-      'Failed. The node is away: what is left to undo there is undone when it is back.',
-    )
+    this.execution.say(job.id, 'error', lastLines.undoLeft)
     this.execution.log.flush()
     const ctx = { ...this.execution.ctx(job), error }
     write(this.execution.db, (tx) => {

@@ -66,3 +66,18 @@ const held = prepared(({ $client }) =>
 )
 /** Does an unfinished job hold it, or one whose undo is not through? */
 export const isHeldByJob = (tx: Db, id: string): boolean => held(tx).get(id) !== null
+
+/** How far a step is. `answered` is 1 when it has an output, which stays when it is undone. */
+export type StepNote = { name: string; state: 'started' | 'done' | 'undone'; answered: 0 | 1 }
+
+const noted = prepared(({ $client }) => ({
+  steps: $client.prepare<StepNote, [string]>(
+    'SELECT name, state, output IS NOT NULL AS answered FROM job_steps WHERE job_id = ?',
+  ),
+  input: $client.prepare<{ input: string }, [string]>('SELECT input FROM jobs WHERE id = ?'),
+}))
+/** The input of a job, and the notes of those of its steps that have started. */
+export const stepNotes = (tx: Db, jobId: string): { notes: StepNote[]; input: unknown } => {
+  const { steps, input } = noted(tx)
+  return { notes: steps.all(jobId), input: JSON.parse(input.get(jobId)?.input ?? 'null') }
+}

@@ -37,6 +37,7 @@ export type RecordStep = {
   do(tx: Tx, ctx: any): unknown
   undo?(tx: Tx, ctx: any): void
   undoAtOnce?: true
+  losesData?: true
 }
 export type CommandStep = {
   kind: 'command'
@@ -91,6 +92,8 @@ export type SagaOptions = {
    * it.
    */
   cancelWith?: Scope
+  /** The action of its subject that does the same again, such as `restart`; it is offered when the job has failed. */
+  retry?(input: any): string
 }
 
 /** How often an external step is tried when it says nothing: with the usual pauses about ten minutes in all. */
@@ -105,7 +108,8 @@ export class Saga<I = any, O = any> {
 
   /**
    * `words` is what the person reads while it happens. `undoAtOnce`: the undo does not depend on what later steps left
-   * on a node, so it also runs when the rest of the undo has to wait for a node that is away.
+   * on a node, so it also runs when the rest of the undo has to wait for a node that is away. `losesData`: when it
+   * answers something, data of the subject is gone for good from here on, also when the job fails and is undone.
    */
   record<N extends string, T>(
     name: N,
@@ -114,6 +118,7 @@ export class Saga<I = any, O = any> {
       do(tx: Tx, ctx: Ctx<I, O>): T
       undo?(tx: Tx, ctx: Ctx<I, O & Partial<Record<N, T>>>): void
       undoAtOnce?: true
+      losesData?: true
     },
   ): Saga<I, O & Record<N, T>> {
     return this.with({ kind: 'record', name, words, ...step } as Step)

@@ -37,7 +37,7 @@ export type At = {
 
 type Reading<O extends Read> = {
   op: O
-  ask: (at: At) => RequestContext | undefined
+  ask: (at: At, before: any) => RequestContext | undefined
   optional: boolean
   all?: true
   named?: true
@@ -48,10 +48,13 @@ export const reading = <O extends Read>(op: O, ask: (at: At) => RequestContext):
   ask,
   optional: false,
 })
-/** Reads what the page's address may name; undefined where it names nothing, or nothing that this reader sees. */
+/**
+ * Reads what the page's address, or a response `before` it by the name of its read, may name; undefined where it names
+ * nothing, or nothing that this reader sees.
+ */
 export const ifNamed = <O extends Read>(
   op: O,
-  ask: (at: At) => RequestContext | undefined,
+  ask: (at: At, before: any) => RequestContext | undefined,
 ): Reading<O> & { optional: true } => ({ op, ask, optional: true, named: true })
 /** Reads what not everybody who may see the page may see; undefined for those. */
 export const ifAllowed = <O extends Read>(
@@ -119,7 +122,7 @@ export async function readAll<R extends Reads>(reads: R, gate: Gate, at: At): Pr
     const { op, ask, optional, all, named }: Reading<Read> =
       'op' in read ? read : { op: read, ask: ownParams, optional: false }
     if (optional && !at.may(op)) continue
-    const asked = ask(at)
+    const asked = ask(at, data)
     if (!asked) continue
     const { params = {}, query = {} } = asked
     const answered = async (asked: Query) =>

@@ -2,6 +2,7 @@ import { areas } from '../../identity/accounts/areas.ts'
 import { visible } from '../../identity/team/access.ts'
 import { MOST_SHOWN, type Source } from '../../kernel/attention.ts'
 import { day, hour, iso, minute } from '../../kernel/db/clock.ts'
+import { plainCause } from '../../kernel/jobs/failures.ts'
 import { count } from '../../kernel/words.ts'
 import { backlogOf, lastFailedJobs, stuckJobRows, visibleJobs } from './queries.ts'
 
@@ -9,10 +10,10 @@ import { backlogOf, lastFailedJobs, stuckJobRows, visibleJobs } from './queries.
 const FAILURE_SHOWN_MS = 7 * day
 
 export const stuckJobs: Source = ({ tx, actor }) => {
-  return stuckJobRows(tx, visibleJobs(tx, actor), MOST_SHOWN).map(({ id, title, words, at }) => ({
+  return stuckJobRows(tx, visibleJobs(tx, actor), MOST_SHOWN).map(({ id, title, code, words, at }) => ({
     level: 'bad',
     what: `${title}: a step keeps failing and is being retried.`,
-    effect: words,
+    effect: plainCause({ code, message: words ?? '' }),
     since: iso(at),
     action: 'Open job',
     href: `${areas[actor.kind]}/jobs/${id}`,
@@ -58,10 +59,10 @@ export const jobBacklog: Source = ({ tx, actor, clock }) => {
 export const failedJobs: Source = ({ tx, actor, clock }) => {
   if (actor.kind === 'staff') return []
   return lastFailedJobs(tx, visible(tx, actor), clock() - FAILURE_SHOWN_MS, MOST_SHOWN).map(
-    ({ id, title, words, at }) => ({
+    ({ id, title, code, words, at }) => ({
       level: 'bad',
       what: `${title}: failed.`,
-      effect: `${words ?? ''} Its changes were undone.`.trim(),
+      effect: code === null ? '' : plainCause({ code, message: words ?? '' }),
       since: iso(at),
       action: 'Open job',
       href: `${areas[actor.kind]}/jobs/${id}`,

@@ -3,8 +3,9 @@ import { page, paginate, sortParameter } from '../../kernel/api/list.ts'
 import { operation, time } from '../../kernel/api/operation.ts'
 import { idOf, oneOf, text, wholeNumber } from '../../kernel/api/query.ts'
 import { iso } from '../../kernel/db/clock.ts'
-import { linesAfter } from '../../kernel/jobs/log.ts'
-import { job, jobRecord, jobState, showJob, stateOf } from './model.ts'
+import { lastLines } from '../../kernel/jobs/failures.ts'
+import { type Line, linesAfter } from '../../kernel/jobs/log.ts'
+import { job, jobDetails, jobRecord, jobState, showJob, showJobDetails, stateOf } from './model.ts'
 import { countJobs, jobRows, jobSorts, jobStates, visibleJobs } from './queries.ts'
 
 const everybody = {
@@ -20,8 +21,14 @@ export const getJob = operation({
   summary: 'One job; follow it until its state is succeeded or failed',
   access: everybody,
   on: job,
-  response: jobRecord,
-  run: ({ tx, actor, target }) => showJob(tx, actor, target),
+  response: jobDetails,
+  run: ({ tx, actor, target, registry }) =>
+    showJobDetails(
+      tx,
+      actor,
+      target,
+      registry.jobs.find(({ kind }) => kind === target.kind),
+    ),
 })
 
 type State = keyof typeof jobStates
@@ -64,11 +71,18 @@ export const listJobs = operation({
   },
 })
 
+const ownLines: readonly string[] = Object.values(lastLines)
+/** Commands and the words of errors name the node's paths, bridges and volumes. */
+const withoutNode = (lines: readonly Line[]) =>
+  lines
+    .filter(({ level }) => level !== 'command')
+    .map((l) => (l.level !== 'error' || ownLines.includes(l.text) ? l : { ...l, text: 'This step failed.' }))
+
 export const getJobLog = operation({
   id: 'jobs.log',
   method: 'GET',
   path: '/jobs/{jobId}/log',
-  summary: "A job's log lines; ask again with the last line's number. The commands typed on the node are for staff",
+  summary: "A job's log lines; ask again with the last number. The node's commands and errors are for staff",
   access: everybody,
   on: job,
   query: { after: wholeNumber('The number of the last line you have.', 0, { maximum: 999_999_999 }) },
@@ -77,10 +91,8 @@ export const getJobLog = operation({
     state: jobState,
   }),
   run({ tx, actor, target, query }) {
-    // Commands name the node's paths, bridges and volumes.
-    const lines = linesAfter(tx, target.id, Number(query['after'] ?? 0)).filter(
-      (l) => actor.kind === 'staff' || l.level !== 'command',
-    )
+    const all = linesAfter(tx, target.id, Number(query['after'] ?? 0))
+    const lines = actor.kind === 'staff' ? all : withoutNode(all)
     return { lines: lines.map((l) => ({ ...l, at: iso(l.at) })), state: stateOf(target) }
   },
 })

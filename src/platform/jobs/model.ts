@@ -7,8 +7,11 @@ import { ApiError } from '../../kernel/api/errors.ts'
 import { described, namedSchema, nullable, type Resource, time } from '../../kernel/api/operation.ts'
 import { iso, isoOrNull } from '../../kernel/db/clock.ts'
 import type { Db } from '../../kernel/db/open.ts'
+import { type Failure, plainCause } from '../../kernel/jobs/failures.ts'
 import type { Job } from '../../kernel/jobs/queries.ts'
+import type { Saga } from '../../kernel/jobs/saga.ts'
 import { auditActorFor } from '../audit/audit-actor.ts'
+import { outcomeOf, stepStates } from './outcome.ts'
 import { type JobRow, jobRow, visibleJobs } from './queries.ts'
 import { subjectFields, subjectSchema } from './subjects.ts'
 
@@ -40,13 +43,33 @@ export const jobRecord = namedSchema('Job', {
   createdAt: time,
   startedAt: nullable(time),
   finishedAt: nullable(time),
-  error: nullable(t.Object({ code: t.String(), message: t.String() })),
+  error: described(
+    nullable(t.Object({ code: t.String(), message: t.String() })),
+    'The message may change. Staff read the words of the node; everybody else reads a plain cause.',
+  ),
   undoing: described(t.Boolean(), 'It failed and is being undone, or is being retried: the error says why.'),
   undoPending: described(t.Boolean(), 'It failed, and the rest of its undo waits until its node is back.'),
   cancellable: described(t.Boolean(), 'You may cancel it now.'),
   cancelled: described(
     nullable(t.Object({ at: time, by })),
     'Somebody asked to cancel it: it stops before its next step, and what it did is undone.',
+  ),
+})
+
+export const jobDetails = namedSchema('JobDetails', {
+  ...jobRecord.properties,
+  cause: described(nullable(t.String()), 'Why it failed or is being retried, in plain words.'),
+  steps: described(
+    t.Array(t.Object({ name: t.String(), state: t.Enum([...stepStates]) })),
+    'In their order. A step that is undone has left nothing behind, unless data was lost.',
+  ),
+  dataLost: described(
+    nullable(t.Boolean()),
+    'Of a failed job: data on the disk of its server was deleted and does not come back.',
+  ),
+  retry: described(
+    nullable(t.String()),
+    'Of a failed job: the action of its server that does the same again, if the server allows it.',
   ),
 })
 
@@ -112,8 +135,18 @@ export function mayCancel(tx: Db, actor: Actor, it: JobRow): boolean {
   return it.cancelScope !== null && actor.scopes.has(it.cancelScope) && (!rights || rights.has(it.cancelScope))
 }
 
+const failureOf = ({ errorCode, errorMessage }: JobRow): Failure | null =>
+  errorCode === null ? null : { code: errorCode, message: errorMessage ?? '' }
+
+/** `saga`: the one of its kind, undefined where this version has none. */
+export function showJobDetails(tx: Db, actor: Actor, it: JobRow, saga: Saga | undefined) {
+  const failure = failureOf(it)
+  return { ...showJob(tx, actor, it), cause: failure && plainCause(failure), ...outcomeOf(tx, it, saga) }
+}
+
 export function showJob(tx: Db, actor: Actor, it: JobRow) {
   const staff = actor.kind === 'staff'
+  const failure = failureOf(it)
   return {
     id: it.id,
     kind: it.kind,
@@ -128,7 +161,7 @@ export function showJob(tx: Db, actor: Actor, it: JobRow) {
     createdAt: iso(it.createdAt),
     startedAt: isoOrNull(it.startedAt),
     finishedAt: isoOrNull(it.finishedAt),
-    error: it.errorCode ? { code: it.errorCode, message: it.errorMessage ?? '' } : null,
+    error: failure && { ...failure, message: staff ? failure.message : plainCause(failure) },
     undoing: it.state === 'undoing',
     undoPending: it.undoNodeId !== null,
     cancellable: it.cancelRequestedAt === null && !notCancellable(it) && mayCancel(tx, actor, it),

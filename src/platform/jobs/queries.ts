@@ -108,14 +108,15 @@ export function countsSince(tx: Db, { where, values }: Where, since: number): Co
   }
 }
 
-type Trouble<Words> = { id: string; title: string; words: Words; at: number }
+type Trouble<Code> = { id: string; title: string; code: Code; words: string | null; at: number }
 /**
  * Jobs whose step keeps failing and is tried again, the oldest first; `at` is when they were created (milliseconds).
  */
 export const stuckJobRows = (tx: Db, { where, values }: Where, limit: number): Trouble<string>[] =>
   tx.$client
     .query<Trouble<string>, (string | number)[]>(
-      `SELECT j.id, j.title, j.error_message AS words, j.created_at AS at ${jobReference.from('j')} ${withWorkload}
+      `SELECT j.id, j.title, j.error_code AS code, j.error_message AS words, j.created_at AS at
+       ${jobReference.from('j')} ${withWorkload}
        WHERE j.state IN ('running', 'undoing') AND j.error_code IS NOT NULL AND j.tries > 0 AND ${where}
        ORDER BY j.id LIMIT +?`,
     )
@@ -147,7 +148,7 @@ export const lastFailedJobs = (
 ): Trouble<string | null>[] =>
   tx.$client
     .query<Trouble<string | null>, (string | number)[]>(
-      `SELECT j.id, j.title, j.error_message AS words, j.finished_at AS at
+      `SELECT j.id, j.title, j.error_code AS code, j.error_message AS words, j.finished_at AS at
        ${workloadReference.from('w')} ${jobReference.join('j', newestJobId('w.id'))}
        WHERE ${where} AND ${workloadReference.column('w', 'lifecycle')} <> 'failed'
          AND ${jobStates.failed} AND j.finished_at > +? ORDER BY j.id DESC LIMIT +?`,

@@ -102,7 +102,7 @@ function Notices({ server: s, jobs, memberships, area }: Omit<FrameProps, 'child
         </Note>
       )}
       {s.status === 'failed' && (
-        <Note level="bad" action={jobs.data[0] && <Link href={`${area}/jobs/${jobs.data[0].id}`}>Show log</Link>}>
+        <Note level="bad" action={<WhyItFailed jobs={jobs} area={area} />}>
           <strong>The installation failed.</strong> {s.failure}
         </Note>
       )}
@@ -118,6 +118,12 @@ function Notices({ server: s, jobs, memberships, area }: Omit<FrameProps, 'child
       )}
     </>
   )
+}
+
+/** Leads to the newest job that failed; the newest job may be one of the power. */
+function WhyItFailed({ jobs, area }: Pick<FrameProps, 'jobs' | 'area'>) {
+  const failed = jobs.data.find(({ state }) => state === 'failed')
+  return failed ? <Link href={`${area}/jobs/${failed.id}`}>Why it failed</Link> : null
 }
 
 /** The owner, what this reader may do, and the way out. */
@@ -155,8 +161,13 @@ function JobBar({ server: s, jobs, area }: Omit<FrameProps, 'children'>) {
           </>
         ) : last ? (
           <span class="cut">
-            Last job: <Link href={`${area}/jobs/${last.id}`}>{last.title}</Link>,{' '}
-            <Time iso={last.finishedAt ?? last.createdAt} />
+            Last job: <Link href={`${area}/jobs/${last.id}`}>{last.title}</Link>
+            {last.state === 'failed' && ' failed'}, <Time iso={last.finishedAt ?? last.createdAt} />
+            {last.state === 'failed' && (
+              <>
+                . <Link href={`${area}/jobs/${last.id}`}>Why it failed</Link>
+              </>
+            )}
           </span>
         ) : (
           <span class="cut">No jobs yet.</span>

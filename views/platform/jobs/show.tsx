@@ -1,4 +1,5 @@
-import type { Answers } from '../../../src/kernel/web/page.ts'
+import { getServer } from '../../../src/compute/servers/list.ts'
+import { type Answers, ifNamed } from '../../../src/kernel/web/page.ts'
 import { useAt } from '../../../src/kernel/web/page-context.ts'
 import { cancelJob } from '../../../src/platform/jobs/cancel.ts'
 import { getJob, getJobLog } from '../../../src/platform/jobs/jobs.ts'
@@ -11,9 +12,15 @@ import { Live } from '../../components/live.tsx'
 import { Copyable, Facts, Note, Section } from '../../components/section.tsx'
 import { JobState } from '../../components/state.tsx'
 import { howLong, Moment } from '../../components/time.tsx'
+import { Failure } from './failure.tsx'
 import { JobLog } from './log.tsx'
 
-const reads = { job: getJob, log: getJobLog }
+const reads = {
+  job: getJob,
+  log: getJobLog,
+  server: ifNamed(getServer, (_, { job }) => (job.state === 'failed' ? serverOf(job) : undefined)),
+}
+const serverOf = ({ serverId }: { serverId: string | null }) => (serverId ? { params: { id: serverId } } : undefined)
 type Data = Answers<typeof reads>
 type Job = Data['job']
 
@@ -25,7 +32,7 @@ export const jobPages = inEveryArea({
   view: (data, area) => <JobPage {...data} area={area} />,
 })
 
-function JobPage({ job, log, area }: Data & { area: Area }) {
+function JobPage({ job, log, server, area }: Data & { area: Area }) {
   const ended = job.state === 'succeeded' || job.state === 'failed'
   return (
     <>
@@ -41,7 +48,7 @@ function JobPage({ job, log, area }: Data & { area: Area }) {
           {ended ? `${job.title}: ${job.state === 'failed' ? 'failed' : 'done'}.` : ''}
         </p>
         {!ended && <Running job={job} />}
-        {job.error && (ended ? <Failure job={job} /> : <Trouble job={job} />)}
+        {job.error && (ended ? <Failure job={job} server={server} area={area} /> : <Trouble job={job} />)}
         {!ended && !job.error && job.cancelled && (
           <Note level="info">
             <strong>It is being cancelled.</strong>
@@ -67,7 +74,7 @@ function JobPage({ job, log, area }: Data & { area: Area }) {
 const Actions = ({ job, area }: { job: Job; area: Area }) => (
   <>
     {job.cancellable && <CancelJob job={job} />}
-    {job.serverId && (
+    {job.serverId && job.state !== 'failed' && (
       <Link class="btn" href={`${area}/servers/${job.serverId}`}>
         <Icon name="server" />
         Open server
@@ -90,10 +97,8 @@ const CancelJob = ({ job }: { job: Job }) => (
   />
 )
 
-/** The state of the work of a failed job: undone, or still being undone. */
-function afterError(job: Job, ended: boolean): string {
-  if (job.undoPending) return 'It failed. What is left of it on the node is undone when the node is back.'
-  if (ended) return 'It failed, and its changes were undone.'
+/** The work of a job that runs after an error. */
+function afterError(job: Job): string {
   if (job.cancelled) return 'It was cancelled and is being undone.'
   return job.undoing ? 'It failed and is being undone.' : 'A step failed and is being retried.'
 }
@@ -126,36 +131,10 @@ const Running = ({ job }: { job: Job }) => (
 
 const Trouble = ({ job }: { job: Job }) => (
   <Note level="warn">
-    <strong>{afterError(job, false)}</strong>
+    <strong>{afterError(job)}</strong>
     <br />
-    {job.error?.message}
+    {job.cause}
   </Note>
-)
-
-/** The cause, where it stopped, what became of the data, and the next step. */
-const Failure = ({ job }: { job: Job }) => (
-  <div class="sec first">
-    <section class="fail" aria-labelledby="failure-t">
-      <header>
-        <Icon name="warning" />
-        <div>
-          <h2 id="failure-t">{job.error?.message}</h2>
-          <p>{afterError(job, true)}</p>
-        </div>
-      </header>
-      <dl>
-        <div>
-          <dt>Where it stopped</dt>
-          <dd>
-            <b>
-              Step {job.step.n} of {job.step.of}
-            </b>
-            {job.step.name && `, ${job.step.name}`}
-          </dd>
-        </div>
-      </dl>
-    </section>
-  </div>
 )
 
 const JobFacts = ({ job }: { job: Job }) => (

@@ -3,6 +3,7 @@
 // must survive a failure.
 import { type ImageSource, nodeCommand } from '../../../../agent/protocol/wire.ts'
 import { changeWorkload } from '../../../fleet/workloads/queries.ts'
+import { plainCause } from '../../../kernel/jobs/failures.ts'
 import { emit } from '../../../kernel/jobs/outbox.ts'
 import { saga } from '../../../kernel/jobs/saga.ts'
 import { inEvent, load } from '../model.ts'
@@ -12,7 +13,11 @@ import type { Access } from './seed.ts'
 export type Installing = { serverId: string; nodeId: string; image: ImageSource; access: Access }
 
 const firstInstallation = (kind: string, afterFailure: 'failed' | 'pending_setup') =>
-  saga<Installing>(kind, { lane: 'build', cancelWith: 'servers:reinstall' })
+  saga<Installing>(kind, {
+    lane: 'build',
+    cancelWith: 'servers:reinstall',
+    retry: () => (afterFailure === 'failed' ? 'reinstall' : 'setup'),
+  })
     .record('plan', 'Planning the installation', {
       do: (tx, { input, jobId }) => {
         changeWorkload(tx, input.serverId, { lifecycle: 'provisioning', failure: null })
@@ -24,7 +29,7 @@ const firstInstallation = (kind: string, afterFailure: 'failed' | 'pending_setup
         if (load(tx, input.serverId).lifecycle !== 'terminated')
           changeWorkload(tx, input.serverId, {
             lifecycle: afterFailure,
-            failure: error?.message ?? null,
+            failure: error ? plainCause(error) : null,
             power: null,
           })
       },

@@ -11,7 +11,7 @@ import { system } from '../../../kernel/api/actor.ts'
 import { ApiError } from '../../../kernel/api/errors.ts'
 import { described, fields, namedSchema, operation } from '../../../kernel/api/operation.ts'
 import type { Db, Tx } from '../../../kernel/db/open.ts'
-import { CommandFailed } from '../../../kernel/jobs/failures.ts'
+import { CommandFailed, plainCause } from '../../../kernel/jobs/failures.ts'
 import { emit } from '../../../kernel/jobs/outbox.ts'
 import { saga } from '../../../kernel/jobs/saga.ts'
 import { startJob } from '../../../kernel/jobs/start.ts'
@@ -163,7 +163,11 @@ const removeOldDisk = ({ nodeId }: Installing, { hold: { fate }, plan: { old } }
 
 const isOn = (power: Power | undefined) => power === 'running' || power === 'paused'
 
-export const reinstalling = saga<Reinstalling>('reinstall', { lane: 'build', cancelWith: 'servers:reinstall' })
+export const reinstalling = saga<Reinstalling>('reinstall', {
+  lane: 'build',
+  cancelWith: 'servers:reinstall',
+  retry: () => 'reinstall',
+})
   .record('hold', 'Holding space for the new disk', {
     do: (tx, { input }) => hold(tx, input),
     undo: (tx, { input, out }) => {
@@ -175,7 +179,7 @@ export const reinstalling = saga<Reinstalling>('reinstall', { lane: 'build', can
     undo: (tx, { input, out, error }) => {
       // Outputs of later steps are present in an undo.
       const { look } = out as Partial<Outputs>
-      if (out.plan) unplan(tx, input.serverId, look?.power ?? out.plan.power, error?.message ?? null)
+      if (out.plan) unplan(tx, input.serverId, look?.power ?? out.plan.power, error ? plainCause(error) : null)
     },
     undoAtOnce: true,
   })
@@ -210,6 +214,7 @@ export const reinstalling = saga<Reinstalling>('reinstall', { lane: 'build', can
   })
   // Without space for two disks nothing leads back to the old system from here on.
   .record('give-up', 'Giving up the old system', {
+    losesData: true,
     do: (tx, { input, out }) => {
       if (out.hold.fate !== 'deleted_first') return undefined
       changeWorkload(tx, input.serverId, { diskGeneration: null })

@@ -1,0 +1,119 @@
+// A failed job: its cause, where it stopped, the data, and the next button. The words of the node are for staff.
+import type { getServer } from '../../../src/compute/servers/list.ts'
+import { powerServer } from '../../../src/compute/servers/power.ts'
+import type { Answers } from '../../../src/kernel/web/page.ts'
+import { useAt } from '../../../src/kernel/web/page-context.ts'
+import type { getJob } from '../../../src/platform/jobs/jobs.ts'
+import { Action } from '../../components/action.tsx'
+import type { Area } from '../../components/area.ts'
+import { Icon } from '../../components/icon.tsx'
+import { Link } from '../../components/link.tsx'
+import { away, quickPower } from '../../compute/servers/power-buttons.tsx'
+
+type Job = Answers<{ job: typeof getJob }>['job']
+type Server = Answers<{ server: typeof getServer }>['server']
+type FailureProps = {
+  job: Job
+  /** Undefined when the job concerns none, or none that this reader sees. */
+  server: Server | undefined
+  area: Area
+}
+
+export const Failure = ({ job, server, area }: FailureProps) => (
+  <div class="sec first">
+    <section class="fail" aria-labelledby="failure-t">
+      <header>
+        <Icon name="warning" />
+        <div>
+          <h2 id="failure-t">{job.cause}</h2>
+          <p>{leftBy(job)}</p>
+        </div>
+      </header>
+      <dl>
+        <div>
+          <dt>Where it stopped</dt>
+          <dd>
+            <b>
+              Step {job.step.n} of {job.step.of}
+            </b>
+            {job.step.name && `, ${job.step.name}`}
+          </dd>
+        </div>
+        {job.dataLost !== null && job.serverId && (
+          <div>
+            <dt>Data on the server</dt>
+            <dd>{job.dataLost ? <b>Deleted. The old system does not come back.</b> : 'This job deleted no data.'}</dd>
+          </div>
+        )}
+      </dl>
+      {job.serverId && (
+        <div class="bar">
+          {server && <Next retry={job.retry} server={server} area={area} />}
+          <Link class="btn" href={`${area}/servers/${job.serverId}`}>
+            <Icon name="server" />
+            Open server
+          </Link>
+        </div>
+      )}
+      {area === '/admin' && <TechnicalDetails job={job} />}
+    </section>
+  </div>
+)
+
+/** The state of the work, from its steps. */
+function leftBy({ steps, undoPending }: Job): string {
+  if (undoPending) return 'It failed. What is left of it on the node is undone when the node is back.'
+  const begun = steps.filter(({ state }) => state !== 'waiting')
+  if (begun.length === 0) return 'It failed before it changed anything.'
+  if (begun.some(({ state }) => state !== 'undone')) return 'It stopped there, and nothing was undone.'
+  return 'It failed, and its changes were undone.'
+}
+
+/** The button that does it again; nothing where the state of the server or the rights of the reader refuse that. */
+function Next({ retry, server: s, area }: { retry: Job['retry']; server: Server; area: Area }) {
+  const at = useAt()
+  if (retry === null || !s.allowed.includes(retry)) return null
+  const page = `${area}/servers/${s.id}`
+  if (retry === 'reinstall')
+    return (
+      <Link class="btn pri" href={`${page}/settings`}>
+        Reinstall
+      </Link>
+    )
+  if (retry === 'setup')
+    return (
+      <Link class="btn pri" href={page}>
+        Set up again
+      </Link>
+    )
+  // Cutting the power asks first, on the page of the server.
+  const action = quickPower.find((each) => each === retry)
+  return action && at.may(powerServer) ? (
+    <Action
+      op={powerServer}
+      params={{ id: s.id }}
+      body={{ action }}
+      label="Retry"
+      icon="restart"
+      tone="pri"
+      disabledReason={away(s)}
+      done="Started again"
+      leadsTo={page}
+    />
+  ) : null
+}
+
+const stateWords = { waiting: 'not begun', started: 'begun', done: 'done', undone: 'undone' } as const
+
+const TechnicalDetails = ({ job }: { job: Job }) => (
+  <div class="bar">
+    <details class="row" id="technical">
+      <summary>Technical details</summary>
+      <pre>
+        {`${job.error?.code}: ${job.error?.message}\n\n${job.steps
+          .map(({ name, state }, i) => `${i + 1}. ${name}: ${stateWords[state]}`)
+          .join('\n')}`}
+      </pre>
+    </details>
+  </div>
+)
