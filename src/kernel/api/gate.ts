@@ -8,7 +8,7 @@ import { looksLikeId } from '../db/ids.ts'
 import { type Db, read, type Tx, write } from '../db/open.ts'
 import { mailServer } from '../mail/mail-server.ts'
 import { tellOwners } from '../mail/owner-notice.ts'
-import { isScope, type Scope } from './access.ts'
+import { isScope, type Right, type Rights, type Scope } from './access.ts'
 import { type Actor, sessionOf, visitor } from './actor.ts'
 import { ApiError, unknownPath } from './errors.ts'
 import { memoryOf } from './idempotency.ts'
@@ -168,6 +168,12 @@ function checkBody({ registry }: AppContext, op: Operation, body: unknown) {
 /** A sign-in counts as recent for this long. */
 export const CONFIRMED_MS = 10 * minute
 
+/** `“Create servers” or “Order servers”` */
+const inWords = ({ scopes, permissions }: Rights, rights: readonly Right[]) =>
+  [...new Set(rights.map((right) => (isScope(right) ? scopes[right] : permissions[right]).words))]
+    .map((words) => `“${words}”`)
+    .join(' or ')
+
 function permit({ clock, registry }: AppContext, op: Operation, actor: Actor | undefined, body: unknown): Actor {
   if (op.localOnly) {
     if (actor && mayCall(op, actor)) return actor
@@ -205,7 +211,7 @@ function permit({ clock, registry }: AppContext, op: Operation, actor: Actor | u
     }
     throw new ApiError(
       'forbidden',
-      `Your role does not include this (${accepted.join(' or ')}). Ask an administrator of your team for it.`,
+      `Your role does not include ${inWords(registry, accepted)}. Ask an administrator of your team for it.`,
     )
   }
   mustHave(

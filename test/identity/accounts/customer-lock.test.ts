@@ -66,7 +66,11 @@ describe('changing a customer', () => {
   test('is for staff who may, and never for the accounts of staff', async () => {
     using p = await world()
     expect(code(await change(p, { name: 'X' }, p.customer))).toBe('403 forbidden')
-    expect(code(await change(p, { name: 'X' }, p.staff(['customers.read'])))).toBe('403 forbidden')
+    const refused = await change(p, { name: 'X' }, p.staff(['customers.read']))
+    expect(code(refused)).toBe('403 forbidden')
+    // A person reads the missing right in words.
+    expect(refused.body.error.message).toContain('“Create and change customers”')
+    expect(refused.body.error.message).not.toContain('customers.write')
     expect(code(await change(p, { name: 'X' }, p.token(p.owner.id, ['customers:read'])))).toBe('403 missing_scope')
     expect(code(await change(p, { name: 'X' }, p.owner, p.staff().id))).toBe('404 customer_not_found')
   })
