@@ -84,6 +84,8 @@ describe('S26: nobody gives what they lack', () => {
       '403 forbidden',
     )
     await refused(p, lead, ['PATCH', `/admin/roles/${poor.id}`, { permissions: ['nodes.write'] }], '403 forbidden')
+    const { error } = (await p.call(lead, 'PATCH', `/admin/roles/${poor.id}`, { permissions: ['nodes.write'] })).body
+    expect(error.message).toContain('You do not have: Manage nodes and locations.')
     await refused(p, lead, ['PATCH', `/admin/roles/${rich.id}`, { name: 'Poorer' }], '403 forbidden')
     await refused(p, lead, ['DELETE', `/admin/roles/${rich.id}`], '403 forbidden')
     await refused(p, lead, ['POST', '/admin/staff', { ...friend, role: 'Rich' }], '403 forbidden')

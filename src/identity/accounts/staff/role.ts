@@ -1,9 +1,8 @@
 // Roles: named lists of what staff may do. Nobody gives what they do not have, and nobody changes those who have more.
 import { Type as t } from 'typebox'
 import { type AccountKind, type Permission, type Rights, type Scope, scopesOf } from '../../../kernel/api/access.ts'
-import type { Actor } from '../../../kernel/api/actor.ts'
 import { ApiError } from '../../../kernel/api/errors.ts'
-import { namedSchema, type Resource } from '../../../kernel/api/operation.ts'
+import { type Call, namedSchema, type Resource } from '../../../kernel/api/operation.ts'
 import type { Db, Tx } from '../../../kernel/db/open.ts'
 import type { Account } from '../tables.ts'
 import { allRoles, countStaffWith, hasOtherOwner, type Role, roleById } from './queries.ts'
@@ -59,21 +58,25 @@ export class HeldRights {
 export const roleNames = (tx: Tx): string[] => [...new Set(['Owner', ...allRoles(tx).map(({ name }) => name)])]
 
 // ---------------------------------------------------------------- rights over roles
+type Granting = Pick<Call, 'actor' | 'registry'>
+
 /**
  * Throws `forbidden` when the role has a permission that the actor lacks: the actor may not give, change or remove it.
  */
-export function mustReach(actor: Actor, role: Role) {
-  if (role.isOwner && !actor.isOwner)
+export function mustReach(call: Granting, role: Role) {
+  if (role.isOwner && !call.actor.isOwner)
     throw new ApiError('forbidden', 'Only an owner may change, disable or help another owner. Ask one.')
-  mustHold(actor, role.permissions)
+  mustHold(call, role.permissions)
 }
 
-export function mustHold(actor: Actor, wanted: readonly Permission[]) {
+export function mustHold({ actor, registry }: Granting, wanted: readonly Permission[]) {
   const lacking = wanted.filter((p) => !actor.permissions.has(p))
   if (lacking.length)
     throw new ApiError(
       'forbidden',
-      `You can only give or take what you have yourself. You do not have ${lacking.join(', ')}.`,
+      `You can only give or take what you have yourself. You do not have: ${lacking
+        .map((p) => registry.permissions[p].words)
+        .join('; ')}.`,
       {
         permissions: lacking,
       },
@@ -81,9 +84,9 @@ export function mustHold(actor: Actor, wanted: readonly Permission[]) {
 }
 
 /** As `mustReach`, for the account that has the role; one without a role is anybody's. */
-export function mustOutrank(tx: Db, actor: Actor, account: Account) {
+export function mustOutrank(tx: Db, call: Granting, account: Account) {
   const role = roleOf(tx, account)
-  if (role) mustReach(actor, role)
+  if (role) mustReach(call, role)
 }
 
 /** Throws `last_owner` when nobody else could give the rights back. */

@@ -48,7 +48,7 @@ export const createRole = operation({
   refuses: ['name_taken'],
   example: { name: 'Support', permissions: ['servers.see_all', 'servers.power', 'customers.read'], secondFactor: true },
   run({ tx, actor, body, registry }) {
-    mustHold(actor, body.permissions)
+    mustHold({ actor, registry }, body.permissions)
     const made = named('role', () =>
       insertRole(tx, {
         id: newId('role'),
@@ -75,8 +75,8 @@ export const changeRole = operation({
   refuses: ['name_taken', 'in_use'],
   example: { permissions: ['servers.see_all', 'servers.power'] },
   run(call) {
-    const { tx, actor, target, body, registry } = call
-    mustReach(actor, target)
+    const { tx, target, body, registry } = call
+    mustReach(call, target)
     if (target.isOwner && body.secondFactor !== undefined && body.secondFactor !== target.secondFactor)
       tellOfOwner(call, `Owners ${body.secondFactor ? 'must now have a' : 'need no'} second factor.`)
     if (body.permissions) {
@@ -85,7 +85,7 @@ export const changeRole = operation({
           'in_use',
           'The role Owner always has every permission and cannot be changed. Make another role instead.',
         )
-      mustHold(actor, body.permissions)
+      mustHold(call, body.permissions)
     }
     return showRole(
       tx,
@@ -107,7 +107,7 @@ export const removeRole = operation({
   response: done,
   refuses: ['in_use'],
   run({ tx, actor, target, registry }) {
-    mustReach(actor, target)
+    mustReach({ actor, registry }, target)
     const { staff } = showRole(tx, registry, target)
     if (staff || target.isOwner)
       throw new ApiError(

@@ -55,9 +55,9 @@ export const createStaff = operation({
   },
   /** Without a password they are mailed a link to choose one. */
   run(call) {
-    const { tx, actor, body, prepared: passwordHash, clock } = call
+    const { tx, body, prepared: passwordHash, clock } = call
     const role = mustBeRole(tx, body.role ?? 'Owner')
-    mustReach(actor, role)
+    mustReach(call, role)
     if (role.isOwner) tellOfOwner(call, `${body.name} (${body.email}) was added as an owner.`)
     const it = addStaff(tx, { ...body, role: role.name, passwordHash, now: clock() })
     if (passwordHash === null) sendWelcome(tx, call, it)
@@ -92,10 +92,10 @@ export const changeStaff = operation({
       setCookie,
       body: { role: roleName, ...body },
     } = call
-    mustOutrank(tx, actor, target)
+    mustOutrank(tx, call, target)
     const role = roleName === undefined ? undefined : mustBeRole(tx, roleName)
     if (role) {
-      mustReach(actor, role)
+      mustReach(call, role)
       if (!role.isOwner) mustNotBeLastOwner(tx, target)
     }
     const wasOwner = roleOf(tx, target)?.isOwner === true
@@ -136,8 +136,8 @@ export const disableStaff = operation({
   on: staffMember,
   response: staffAnswer,
   refuses: ['already_done', 'last_owner'],
-  run({ tx, actor, target, clock }) {
-    mustOutrank(tx, actor, target)
+  run({ tx, actor, registry, target, clock }) {
+    mustOutrank(tx, { actor, registry }, target)
     mustBeAnother(actor, target)
     if (target.disabledAt !== null) throw new ApiError('already_done', `${target.name} is already disabled.`)
     mustNotBeLastOwner(tx, target)
@@ -161,8 +161,8 @@ export const enableStaff = operation({
   response: staffAnswer,
   refuses: ['already_done'],
   run(call) {
-    const { tx, actor, target } = call
-    mustOutrank(tx, actor, target)
+    const { tx, target } = call
+    mustOutrank(tx, call, target)
     if (target.disabledAt === null) throw new ApiError('already_done', `${target.name} is not disabled.`)
     if (roleOf(tx, target)?.isOwner) tellOfOwner(call, `The owner ${named(target)} can sign in again.`)
     return showStaff(tx, updateAccount(tx, target, { disabledAt: null }))

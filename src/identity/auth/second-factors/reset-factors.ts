@@ -41,8 +41,8 @@ export const resetStaffFactors = operation({
   access: { staff: ['staff.write'] },
   on: staffMember,
   run(call) {
-    const { tx, actor, target } = call
-    mustOutrank(tx, actor, target)
+    const { tx, target } = call
+    mustOutrank(tx, call, target)
     if (roleOf(tx, target)?.isOwner)
       tellOfOwner(call, `The second factor of the owner ${target.name} (${target.email}) was removed.`)
     return removeFactors(call, call.target)
