@@ -1,7 +1,7 @@
 // The way of a job back: every step that was started is undone, the last one first.
 import { type Tx, write } from '../db/open.ts'
 import { again, type Execution, type Going, isInterruption } from './execution.ts'
-import { CommandFailed, type Failure } from './failures.ts'
+import { CommandFailed, type Failure, plainCause } from './failures.ts'
 import type { Saga, Step } from './saga.ts'
 import { requestCancel } from './start.ts'
 import type { Job } from './tables.ts'
@@ -85,7 +85,13 @@ export class Backward {
   private cancelChildren(tx: Tx, job: Job, error: Failure | undefined) {
     const by = { type: job.startedByType, id: job.startedById, name: job.startedByName }
     for (const id of this.execution.statements.openChildren.all(job.id).map((child) => child.id))
-      requestCancel(tx, id, by, `“${job.title}” ended: ${error?.message ?? ''}`.trim(), this.execution.clock())
+      requestCancel(
+        tx,
+        id,
+        by,
+        `“${job.title}” ended: ${error ? plainCause(error) : ''}`.trim(),
+        this.execution.clock(),
+      )
   }
 
   private sayUndo(job: Job, step: Step, tries: number) {

@@ -302,3 +302,30 @@ test('the home page counts failed installations in words that fit their number',
   await ordered(p, { hostname: 'web02' })
   expect(await home()).toContain('2 installations failed')
 })
+
+test('the home page shows attention, servers, first steps; half done these fold, finished they are gone', async () => {
+  using p = await world()
+  const home = async () => {
+    const headers = { Cookie: `__Host-panel=${p.customer.cookie}` }
+    return (await p.controller.router.fetch(new Request('http://localhost/', { headers }))).text()
+  }
+  const fold = (text: string) => text.match(/<details[^>]*id="checklist"[^>]*>/)?.[0]
+  const places = (text: string) => ['attention', 'servers', 'checklist'].map((id) => text.indexOf(`id="${id}"`))
+  await ordered(p)
+  const first = await home()
+  expect(places(first)).toEqual(places(first).toSorted((a, b) => a - b))
+  expect(places(first).every((at) => at > 0)).toBe(true)
+  expect(fold(first)).toMatch(/\sopen[\s=>]/)
+  p.db.$client.run("UPDATE accounts SET password_hash = 'x' WHERE id = ?", [p.customer.id])
+  expect(fold(await home())).toBeDefined()
+  expect(fold(await home())).not.toMatch(/\sopen[\s=>]/)
+  p.db.$client.run(
+    "INSERT INTO totp (account_id, secret, last_step, created_at, confirmed_at) VALUES (?, 'x', 0, 1, 1)",
+    [p.customer.id],
+  )
+  await p.call(p.customer, 'POST', `/customers/${p.customer.id}/ssh-keys`, {
+    publicKey: 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIOMqqnkVzrm0SdG6UOoqKLsabgH5C9okWi0dh2l9GKJl test',
+  })
+  expect(await ticks(p)).toHaveLength(4)
+  expect(fold(await home())).toBeUndefined()
+})
