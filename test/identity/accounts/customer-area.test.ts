@@ -37,7 +37,7 @@ describe('a customer', () => {
     const { text } = await pageOf(p, p.customer.cookie!, '/servers')
     expect(text).toContain(`/servers/${serverId}/actions/power`)
     expect(text).toMatch(/aria-disabled="true"[^>]*data-why="web01: It is running."/)
-    expect(text).toContain('<span>Restart</span><span class="sr"> chosen</span>')
+    expect(text).toContain('<span>Restart</span><span class="sr"> selected</span>')
   })
 
   test('who was only lent the sight of a server gets no buttons for it, nor ticks', async () => {
