@@ -139,6 +139,16 @@ export const customerInEvent = ({ id, email, name, externalId }: Account) => ({ 
 const label = '[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?'
 const mailPattern = new RegExp(`^[a-z0-9](?:[a-z0-9._+-]{0,62}[a-z0-9_+-])?@(?:${label}\\.)*${label}$`)
 
+/**
+ * An address in a body, in capitals or not and with spaces around it, so that a wrong one is refused together with the
+ * other wrong fields. `mailAddress` is stricter.
+ */
+const mailField = t.String({
+  maxLength: 254,
+  pattern: '^\\s*[A-Za-z0-9][\\w.+-]*@[A-Za-z0-9.-]+\\s*$',
+  title: 'an e-mail address',
+})
+
 /** Lower case, trimmed; throws when it is no address. */
 export function mailAddress(text: string, field = 'email'): string {
   const address = text.trim().toLowerCase()
@@ -166,7 +176,7 @@ export function refuseTaken(error: unknown): never {
 const organization = t.Optional(nullable(line(100, 0)))
 const externalId = t.Optional(nullable(line(100)))
 /** The fields of a customer or reseller. */
-export const accountFields = { name: line(100), email: t.String({ maxLength: 254 }), organization, externalId }
+export const accountFields = { name: line(100), email: mailField, organization, externalId }
 /** The fields of a new one; `invite` mails its holder a link to choose a password. */
 export const newAccountFields = { ...accountFields, invite: t.Optional(t.Boolean()) }
 /** The fields of a change; absent ones stay as they are. */

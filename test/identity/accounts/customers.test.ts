@@ -54,6 +54,17 @@ describe('adding a customer', () => {
       body.id,
     ])
   })
+  test('with several wrong fields is refused for all of them at once, the address among them', async () => {
+    const before = p.fingerprint()
+    const { status, body } = await add({ name: '', email: 'nobody', externalId: 'x'.repeat(101) })
+    expect([status, body.error.code]).toEqual([422, 'validation_failed'])
+    expect(body.error.details.fields).toEqual([
+      { field: 'name', message: 'must not be empty.' },
+      { field: 'email', message: 'must be an e-mail address.' },
+      { field: 'externalId', message: expect.any(String) },
+    ])
+    expect(p.fingerprint()).toBe(before)
+  })
   for (const [what, more, expected] of [
     ['an e-mail address that another has', { email: 'taken@customer.test' }, '409 email_taken'],
     ['it in other letters', { email: 'TAKEN@Customer.Test' }, '409 email_taken'],
