@@ -14,7 +14,7 @@ import {
 import { minute, second } from '../../kernel/db/clock.ts'
 import { isDatabaseError } from '../../kernel/db/health.ts'
 import { type Db, isInTransaction, savepoint, type Tx, write } from '../../kernel/db/open.ts'
-import { isHeldByJob } from '../../kernel/jobs/queries.ts'
+import { hasEndedSince, isHeldByJob } from '../../kernel/jobs/queries.ts'
 import { log } from '../../kernel/log.ts'
 import { Budget } from '../../kernel/nodes/budget.ts'
 import type { Hub, Report } from '../../kernel/nodes/hub.ts'
@@ -26,6 +26,8 @@ import type { Difference, Node } from './tables.ts'
 
 /** How stale `seen_at` may get on disk: a write per heartbeat of each of 500 nodes would be most of all writes. */
 const SEEN_EVERY_MS = minute
+/** An agent gathers a heartbeat for a moment before it sends it. */
+const HEARTBEAT_AGE_MS = second
 /** A change of free space by this share of the storage is stored at once. */
 const SPACE_STEP = 0.005
 /** Reports may use half of each such window. */
@@ -35,12 +37,14 @@ const RETRY_MS = 2 * second
 /** So often the reports of one node are written; between two turns its later words replace its earlier ones. */
 const TURNS = { perSecond: 4, burst: 12 }
 
+/** A power as a node saw it; `at` is when it looked, at the earliest, in ms. */
+type Seen = { power: Power; at: number }
 /** The last report of each kind since the node's last turn: it never grows beyond one of each. */
 type Pending = {
   columns: Partial<Node>
   pools: readonly PoolCapacity[] | undefined
   inventory: Inventory | undefined
-  power: Map<string, Power>
+  power: Map<string, Seen>
   /** By workload and time: a node repeats those of a day whenever it connects. */
   crashes: Map<string, Crash>
 }
@@ -120,7 +124,7 @@ export class Reports {
         Object.assign(pending.columns, { facts, memoryMb: facts.memoryMb, threads: facts.cpu.threads })
       } else if (report.type === 'inventory') pending.inventory = report
       else if (report.type === 'crash') addCrash(pending, report)
-      else addPower(pending, report.workload, report.power)
+      else addPower(pending, report.workload, { power: report.power, at: this.time.now() })
     })
   }
 
@@ -235,13 +239,15 @@ export class Reports {
     if (skewMs !== undefined)
       changes.push(() => void (isSkewed(skewMs) ? this.skewed.add(nodeId) : this.skewed.delete(nodeId)))
     const foreign: string[] = []
-    for (const [workloadId, power] of pending.power) {
+    for (const [workloadId, { power, at }] of pending.power) {
       const workload = workloadById(tx, workloadId)
       // A node may report only what is placed on it.
       if (workload?.nodeId !== nodeId) {
         if (workload) foreign.push(workloadId)
         continue
       }
+      // The job knows better than what the node saw before its end. If it is still so, the next heartbeat tells it.
+      if (hasEndedSince(tx, workloadId, at)) continue
       // While a job works on it its state is changing, and the report is a moment old.
       notePower(tx, workload, power, isHeldByJob(tx, workloadId))
       changes.push(() => this.power.set(workloadId, power))
@@ -287,7 +293,7 @@ export class Reports {
     this.keep(nodeId, (pending) => {
       Object.assign(pending.columns, { seenAt: now, skewMs })
       pending.pools = pools
-      for (const { id, power } of news) addPower(pending, id, power)
+      for (const { id, power } of news) addPower(pending, id, { power, at: now - HEARTBEAT_AGE_MS })
     })
   }
 
@@ -302,7 +308,7 @@ export class Reports {
 const isSkewed = (skewMs: number) => Math.abs(skewMs) > SKEW_SHOWN_MS
 
 /** The last word counts; a node that names more workloads than the protocol allows loses the rest. */
-function addPower({ power }: Pending, workloadId: string, now: Power) {
+function addPower({ power }: Pending, workloadId: string, now: Seen) {
   if (power.size < MOST_WORKLOADS || power.has(workloadId)) power.set(workloadId, now)
 }
 

@@ -67,6 +67,15 @@ const held = prepared(({ $client }) =>
 /** Does an unfinished job hold it, or one whose undo is not through? */
 export const isHeldByJob = (tx: Db, id: string): boolean => held(tx).get(id) !== null
 
+const ended = prepared(({ $client }) =>
+  $client.prepare<unknown, [string, number]>(
+    'SELECT 1 FROM jobs WHERE subject_id = +?1 AND finished_at >= +?2 LIMIT 1',
+  ),
+)
+/** Did a job about this subject end at or after this time, in milliseconds? */
+export const hasEndedSince = (tx: Db, subjectId: string, since: number): boolean =>
+  ended(tx).get(subjectId, since) !== null
+
 /** How far a step is. `answered` is 1 when it has an output, which stays when it is undone. */
 export type StepNote = { name: string; state: 'started' | 'done' | 'undone'; answered: 0 | 1 }
 

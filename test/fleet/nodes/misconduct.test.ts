@@ -101,6 +101,7 @@ describe('S52: a report that the database refuses', () => {
       pools: [],
       workloads: [{ id: workload, power: to, cpuMs: 0, rxBytes: 0, txBytes: 0 }],
     })
+    p.turnClock(2000)
     say(p, p.node.id, beat(mine.serverId, 'stopped'))
     say(p, other.id, beat(theirs.serverId, 'stopped'))
     await settled(p)

@@ -163,9 +163,22 @@ describe('a node that reports', () => {
   test('power by its heartbeat has the same effect', async () => {
     using p = await world()
     const it = await built(p)
+    p.turnClock(2000)
     say(p, p.node.id, beat(p, { workloads: [guest(it, 'stopped')] }))
     await settled(p)
     expect(p.server(it).status).toBe('stopped')
+  })
+  test('a heartbeat that was gathered before a job ended does not overturn what the job did', async () => {
+    using p = await world()
+    const it = await built(p)
+    say(p, p.node.id, beat(p, { workloads: [guest(it, 'stopped')] }))
+    await settled(p)
+    expect(p.server(it)).toMatchObject({ status: 'running', wantedPower: 'running' })
+    // It is so, says the next one.
+    p.turnClock(10_000)
+    say(p, p.node.id, beat(p, { workloads: [guest(it, 'stopped')] }))
+    await settled(p)
+    expect(p.server(it)).toMatchObject({ status: 'stopped', wantedPower: 'stopped' })
   })
   test(
     'a crash keeps it once, in the activity and, when it stays off or crashes again, under Needs ' + 'attention',
