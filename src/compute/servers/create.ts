@@ -7,7 +7,7 @@ import { location } from '../../fleet/locations/model.ts'
 import { isNodeIn } from '../../fleet/nodes/queries.ts'
 import { reserve } from '../../fleet/workloads/reserve.ts'
 import { areas } from '../../identity/accounts/areas.ts'
-import { customer, mustNotBeLocked } from '../../identity/accounts/model.ts'
+import { type Account, customer, mustNotBeLocked } from '../../identity/accounts/model.ts'
 import { mustAllowOrder, resellerOf } from '../../identity/resellers/model.ts'
 import type { Actor } from '../../kernel/api/actor.ts'
 import { type Code, invalid } from '../../kernel/api/errors.ts'
@@ -151,8 +151,7 @@ function accept(
   })
   const { concerning, data } = inEvent(tx, load(tx, id))
   emit(tx, clock(), 'server.created', concerning, { ...data, image: first?.image.id ?? null })
-  if (!first)
-    mailTo(tx, { secrets, clock, config, brandFor }, owner, invitation(hostname, `${areas[owner.kind]}/servers/${id}`))
+  if (!first) mailTo(tx, { secrets, clock, config, brandFor }, owner, invitation(hostname, owner, id))
   const jobId = first
     ? startJob(
         tx,
@@ -165,10 +164,16 @@ function accept(
 }
 
 /** Tells the owner of a server without an image that the next step is theirs. */
-const invitation = (host: string, path: `/${string}`): MailContent => ({
+const invitation = (host: string, { kind, email, passwordHash }: Account, id: string): MailContent => ({
   subject: `${host} is ready to be set up`,
   paragraphs: [`Your new server ${host} is ready: choose an operating system and how you sign in to it.`],
-  button: { words: 'Set it up', path },
+  button: { words: 'Set it up', path: `${areas[kind]}/servers/${id}` },
+  // An account that was made without an invitation has no other mail that lets its holder in.
+  ...(passwordHash === null && {
+    closing:
+      'You have not chosen a password yet. On the sign-in page, open "Forgot your password?" and enter this ' +
+      `address, ${email}: you get a link to choose one.`,
+  }),
 })
 
 function noImage(body: Order): undefined {
