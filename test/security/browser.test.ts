@@ -10,7 +10,7 @@ describe('S20: another site', () => {
     using p = await world()
     const ask = (headers: Record<string, string>) =>
       p.call(undefined, 'POST', '/sessions', { email: 'a@b.test', password }, headers)
-    const before = p.fingerprint()
+    const before = p.fingerprint(['audit'])
     expect(code(await ask({ Origin: 'https://evil.test' }))).toBe('403 bad_origin')
     expect(code(await ask({ Origin: 'null' }))).toBe('403 bad_origin')
     expect(code(await ask({ Origin: 'https://panel.test', 'Sec-Fetch-Site': 'cross-site' }))).toBe('403 bad_origin')
@@ -21,7 +21,11 @@ describe('S20: another site', () => {
     expect(code(await p.call(p.customer, 'DELETE', '/sessions/current', undefined, { 'X-CSRF-Token': '' }))).toBe(
       '403 csrf_failed',
     )
-    expect(p.fingerprint()).toBe(before)
+    expect(p.fingerprint(['audit'])).toBe(before)
+    expect(p.auditLines().map(({ operation, result }) => [operation, result])).toContainEqual([
+      'sessions.create',
+      'bad_origin',
+    ])
     expect(code(await p.call(p.customer, 'GET', '/servers'))).toBe('200')
   })
   test('gets nowhere with a cookie and no origin, nor with the word of another session', async () => {
