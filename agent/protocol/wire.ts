@@ -235,7 +235,10 @@ export const Facts = t.Object({
   cpu: t.Object({ model: line(200), threads: t.Integer({ minimum: 1, maximum: 65_536 }) }),
   memoryMb: megabytes,
   /** `kvm` only if a probe guest ran with it; `reason` is the finding in words. */
-  virtualisation: t.Object({ kind: t.Enum(['kvm', 'emulation', 'none']), reason: line(500) }),
+  virtualisation: t.Object(
+    { kind: t.Enum(['kvm', 'emulation', 'none']), reason: line(500) },
+    { title: 'Virtualisation' },
+  ),
   versions: t.Record(t.String({ pattern: '^[a-z0-9._-]{1,40}$' }), line(100), {
     maxProperties: 50,
     additionalProperties: false,
@@ -247,13 +250,16 @@ export const Facts = t.Object({
 export type Facts = Static<typeof Facts>
 
 /** Size and free space of a storage pool, in bytes. */
-export const PoolCapacity = t.Object({
-  name: line(32),
-  kind: line(20),
-  path: line(400),
-  totalBytes: counter,
-  freeBytes: counter,
-})
+export const PoolCapacity = t.Object(
+  {
+    name: line(32),
+    kind: line(20),
+    path: line(400),
+    totalBytes: counter,
+    freeBytes: counter,
+  },
+  { title: 'StoragePool' },
+)
 export type PoolCapacity = Static<typeof PoolCapacity>
 
 /** The workloads that a report names at most. */

@@ -13,7 +13,8 @@ function withoutThing(schema: Shape, body: Record<string, any>): Record<string, 
   return Object.entries(schema.properties ?? {}).flatMap(([name, it]) => {
     if (/Id$/.test(name) && !theirOwn.has(name)) return [{ ...body, [name]: 'img_00000000000000000000000000' }]
     if (/Ids$/.test(name)) return [{ ...body, [name]: ['key_00000000000000000000000000'] }]
-    if (name === 'email') return [{ ...body, [name]: 'no address' }]
+    // It has the form that the schema asks for, so that the operation itself refuses it.
+    if (name === 'email') return [{ ...body, [name]: 'nobody@-nowhere' }]
     return it.properties && body[name] ? withoutThing(it, body[name]).map((inner) => ({ ...body, [name]: inner })) : []
   })
 }

@@ -28,8 +28,7 @@ export const packageAnswer = namedSchema('Package', {
   ipv6Prefix: described(nullable(t.Integer()), 'The length of the prefix that a server gets.'),
   restartPolicy: described(
     RestartPolicy,
-    'What happens to a server that ends by itself: `on_failure` starts it again after a crash, three times in ten ' +
-      'minutes at most; `always` also when its guest shut down; `never` leaves it off.',
+    'A server that ends by itself starts again: `on_failure` after a crash, `always` after a shutdown too.',
   ),
   billingProductId: described(nullable(t.String()), 'Free text, such as vendor:number.'),
   archived: described(t.Boolean(), 'It can no longer be ordered.'),

@@ -40,14 +40,14 @@ export const nodeResponse = namedSchema('Node', {
   name: t.String(),
   location: t.Object({ id: t.String(), name: t.String() }),
   connected: t.Boolean(),
-  reconnecting: described(t.Boolean(), 'Connected until a moment ago; expected back within a minute.'),
+  reconnecting: described(t.Boolean(), 'Expected back within a minute.'),
   connectedAt: nullable(time),
   seenAt: time,
   skewMs: described(t.Integer(), "How far its clock is from the controller's."),
   open: described(t.Boolean(), 'It takes new servers.'),
   lostAt: described(
     nullable(time),
-    'Declared lost: what was on it has failed, and it is refused until it is enrolled again.',
+    'Declared lost: its servers have failed, and it is refused until it is enrolled again.',
   ),
   credentialRevokedAt: described(nullable(time), 'It is refused until its credential is renewed.'),
   bridge: t.String(),
@@ -63,14 +63,11 @@ export const nodeResponse = namedSchema('Node', {
   pool: described(t.String(), 'The storage in which new disks are made.'),
   diskGb: t.Integer(),
   heldDiskGb: described(t.Integer(), 'Promised to servers.'),
-  freeDiskGb: described(
-    t.Integer(),
-    'Left for orders: what is not promised or, if that is less, what the storage has left but for 5 %.',
-  ),
+  freeDiskGb: described(t.Integer(), 'Left for orders; 5 % of the storage stays in reserve.'),
   differences: described(t.Integer(), 'Between what should be on it and what is.'),
   load: described(
     nullable(
-      t.Object({
+      namedSchema('NodeLoad', {
         at: time,
         cpuPercent: t.Number(),
         load1: t.Number(),

@@ -12,7 +12,7 @@ import { oneOf } from './query.ts'
 
 export const page = <T extends TSchema>(row: T) => {
   const { title } = row as { title?: string }
-  const nextCursor = described(nullable(t.String()), 'The `cursor` of the next page; null on the last.')
+  const nextCursor = described(nullable(t.String()), 'Null on the last page.')
   const total = described(t.Integer(), 'Of all pages together.')
   return t.Object({ data: t.Array(row), nextCursor, total }, title ? { title: `${title}Page` } : {})
 }

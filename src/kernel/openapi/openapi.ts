@@ -4,6 +4,7 @@ import type { AccountKind } from '../api/access.ts'
 import { type Code, errorBody } from '../api/errors.ts'
 import { isAllowedInSupportSession, needsPerson, type Operation, queryOf, statusesOf } from '../api/operation.ts'
 import type { Registry } from '../registry.ts'
+import { list } from '../words.ts'
 import { ref, shared } from './shared.ts'
 
 const kindsOf = ({ access }: Operation) => (access === 'anyone' ? [] : (Object.keys(access) as AccountKind[]))
@@ -80,7 +81,8 @@ function securityOf(op: Operation) {
 function accessWords(op: Operation): string {
   const { access } = op
   if (access === 'anyone') return 'Open to anyone.'
-  const who = kindsOf(op).map((kind) => `${kind}: ${access[kind]!.map((right) => `\`${right}\``).join(' or ')}`)
+  const needs = Map.groupBy(kindsOf(op), (kind) => access[kind]!.map((right) => `\`${right}\``).join(' or '))
+  const who = [...needs].map(([rights, kinds]) => `${list(kinds)}: ${rights}`)
   return (
     'Needs, by kind of account: ' +
     `${who.join('; ')}.${op.ownerOnly ? ' Only an owner.' : ''}` +
@@ -139,10 +141,10 @@ function hoisted(schema: unknown, into: Named): unknown {
 
 /** Objects are named by their title, lines of text (whose pattern is long) by their title and lengths. */
 function componentName({ type, title, pattern, description, minLength = 0, maxLength }: Named): string | undefined {
-  if (typeof title !== 'string' || !/^[\w ]{1,30}$/.test(title)) return undefined
+  if (typeof title !== 'string' || !/^[\w -]{1,30}$/.test(title)) return undefined
   if (type === 'object') return title
   if (type !== 'string' || String(pattern ?? '').length < 60 || description !== undefined) return undefined
-  return `${title.replace(/(?:^| )(\w)/g, (_, initial: string) => initial.toUpperCase())}${minLength}To${maxLength}`
+  return `${title.replace(/(?:^|[ -])(\w)/g, (_, initial: string) => initial.toUpperCase())}${minLength}To${maxLength}`
 }
 
 const isWords = (values: unknown) => Array.isArray(values) && values.every((it) => typeof it === 'string')

@@ -97,7 +97,7 @@ for (const op of operations)
       if (op.requiresSession) expect(schemes).not.toContain('token')
       for (const [kind, rights] of Object.entries(op.access))
         for (const right of rights)
-          expect(description).toMatch(new RegExp(`${kind}: [^;]*\`${right.replace('.', '\\.')}\``))
+          expect(description).toMatch(new RegExp(`${kind}\\b[^;:]*: [^;]*\`${right.replace('.', '\\.')}\``))
     })
     test('names its parameters: of the path, of the query, and the key', () => {
       const parameters = said(op).parameters.map(follow)
@@ -142,7 +142,7 @@ test('what is answered in several places is one named schema, and its pages anot
     ['servers.get', 'Server'],
     ['servers.list', 'ServerPage'],
     ['servers.list-all', 'ServerPage'],
-    ['jobs.get', 'Job'],
+    ['jobs.get', 'JobDetails'],
     ['customers.get', 'Customer'],
     ['nodes.list', 'NodePage'],
     ['tokens.list', 'TokenPage'],
