@@ -53,7 +53,7 @@ export const nodeResponse = namedSchema('Node', {
   bridge: t.String(),
   agentVersion: t.String(),
   agentOutdated: t.Boolean(),
-  fake: described(t.Boolean(), 'A simulated host, for development.'),
+  fake: described(t.Boolean(), 'A simulated host.'),
   virtualisation: Facts.properties.virtualisation,
   servers: t.Integer(),
   threads: t.Integer(),
