@@ -105,7 +105,7 @@ test('a customer adds a key, sets the waiting server up with it, follows the job
   await page.getByText('web01: shut down is under way').waitFor()
   await state(page, 'Stopped')
   await page.getByRole('checkbox', { name: 'Select web01' }).check()
-  await page.getByRole('button', { name: 'Start chosen', exact: true }).click()
+  await page.getByRole('button', { name: 'Start selected', exact: true }).click()
   await page.getByRole('heading', { name: 'Start 1 server?' }).waitFor()
   await page.locator('#bulk').getByRole('button', { name: 'Start' }).click()
   await state(page, 'Running')

@@ -262,7 +262,7 @@ describe('many servers', () => {
       const before = jobs()
       await page.goto('/admin/servers?sort=name')
       await page.getByRole('checkbox', { name: 'All on this page' }).check()
-      await page.getByRole('button', { name: 'Restart chosen' }).click()
+      await page.getByRole('button', { name: 'Restart selected' }).click()
       const dialog = page.locator('#bulk')
       expect(await dialog.getByRole('heading').textContent()).toBe('Restart 2 servers?')
       expect(await dialog.locator('p').textContent()).toBe('5 cannot:')
@@ -275,7 +275,7 @@ describe('many servers', () => {
       await dialog.getByRole('button', { name: 'Cancel' }).click()
       expect([jobs() - before, await page.locator('[data-tick]:checked').count()]).toEqual([0, 7])
 
-      await page.getByRole('button', { name: 'Restart chosen' }).click()
+      await page.getByRole('button', { name: 'Restart selected' }).click()
       await dialog.getByRole('button', { name: 'Restart' }).click()
       await page.getByText('Restart: 2 under way.').waitFor()
       expect(jobs() - before).toBe(2)
@@ -288,7 +288,7 @@ describe('many servers', () => {
   test('that all cannot are said, and nothing can be pressed', async () => {
     await page.goto('/admin/servers?status=pending_setup')
     await page.getByRole('checkbox', { name: 'Select server2' }).check()
-    await page.getByRole('button', { name: 'Start chosen', exact: true }).click()
+    await page.getByRole('button', { name: 'Start selected', exact: true }).click()
     const dialog = page.locator('#bulk')
     expect(await dialog.getByRole('heading').textContent()).toBe('Start: not possible for this server')
     expect(await dialog.getByRole('button', { name: 'Start', exact: true }).count()).toBe(0)

@@ -5,11 +5,13 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import type { Browser } from 'playwright-core'
+import { LINE } from '../../../agent/protocol/text.ts'
 import { operations, registry } from '../../../src/app/features.ts'
 import { accountKinds } from '../../../src/identity/accounts/kinds.ts'
 import { cookieName } from '../../../src/identity/auth/cookies.ts'
 import { keepProvider } from '../../../src/identity/auth/identity-provider/provider-setting.ts'
 import type { Operation } from '../../../src/kernel/api/operation.ts'
+import { REASON, SEEN_LINE } from '../../../src/kernel/api/validate.ts'
 import { secretsWith } from '../../../src/kernel/crypto/secrets.ts'
 import { newId } from '../../../src/kernel/db/ids.ts'
 import { write } from '../../../src/kernel/db/open.ts'
@@ -48,10 +50,13 @@ let planted: Map<string, string[]>
 let ids: Record<string, string[]>
 let joinToken = ''
 
+/** The titles of the schemas for text that people read. */
+const lineTitles: ReadonlySet<unknown> = new Set([LINE, SEEN_LINE, REASON])
+
 /** Free text of a body: one line for people, not secret. `operation field` → the value's place. */
 function textFields(schema: any, path: readonly string[] = []): { path: readonly string[]; most: number }[] {
   const one = schema.anyOf?.find((it: any) => it.type === 'string') ?? schema
-  if (one.title === 'one line of text') return schema.writeOnly ? [] : [{ path, most: one.maxLength }]
+  if (lineTitles.has(one.title)) return schema.writeOnly ? [] : [{ path, most: one.maxLength }]
   return Object.entries(schema.properties ?? {}).flatMap(([name, inner]) => textFields(inner, [...path, name]))
 }
 
