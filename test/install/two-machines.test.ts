@@ -329,7 +329,7 @@ describe.skipIf(!possible)('install.sh for a controller and a node on two machin
     expect(await left(node)).toBe('')
   })
 
-  test('a removed node joins anew through Caddy: enrolment, signed WebSocket, its own address in the audit log', async () => {
+  test('a removed node joins anew through Caddy: enrolment, signed WebSocket, address in the audit log', async () => {
     const { command } = await enrolment()
     const shown = `^printf %s enr_\\S+ \\| sudo ./install.sh --agent --controller https://${NAME} --token-file -$`
     expect(command).toMatch(new RegExp(shown))
