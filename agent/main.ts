@@ -16,7 +16,7 @@ import { startVms, watchFirewall } from './host/startup.ts'
 import { Supervision } from './host/supervision.ts'
 import { log } from './log.ts'
 import { fitted } from './protocol/bounds.ts'
-import { hostTime, OBSERVED_EVERY_MS, SteadyClock } from './protocol/steady-clock.ts'
+import { hostTime, MonotonicClock, OBSERVED_EVERY_MS } from './protocol/monotonic-clock.ts'
 import { Facts, PROTOCOL } from './protocol/wire.ts'
 import { VERSION } from './version.ts'
 
@@ -147,7 +147,7 @@ async function runHere(given: Given): Promise<number> {
   const host = fake
     ? openFakeHost(dataDir, { hostname: identity.name, ...(identity.bridge && { bridge: identity.bridge }) })
     : openRealHost(dataDir, identity)
-  const time = new SteadyClock(hostTime)
+  const time = new MonotonicClock(hostTime)
   const journal = openJournal(join(dataDir, 'journal.db'), crashInjection(dataDir), time.now)
   log('info', 'agent starts', { version: VERSION, node: identity.name, controller: identity.controller, fake })
   const supervision = new Supervision(host, journal.inTurn, time.now)

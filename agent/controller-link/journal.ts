@@ -5,7 +5,7 @@
 import type { Database } from 'bun:sqlite'
 import { openDatabase } from '../database.ts'
 import { failureOf } from '../failure.ts'
-import { hostTime } from '../protocol/steady-clock.ts'
+import { hostTime } from '../protocol/monotonic-clock.ts'
 
 export type Answer = { output: unknown } | { error: { code: string; message: string } }
 /** `turn`: the workload that the command changes. Without it the command waits for no other. */

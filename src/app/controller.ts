@@ -3,7 +3,7 @@
 import { existsSync } from 'node:fs'
 import type { Server } from 'bun'
 import { Elysia } from 'elysia'
-import { hostTime, SteadyClock } from '../../agent/protocol/steady-clock.ts'
+import { hostTime, MonotonicClock } from '../../agent/protocol/monotonic-clock.ts'
 import { agentPaths, MOST_FRAME_BYTES, type ToAgent } from '../../agent/protocol/wire.ts'
 import { files } from '../../public/assets.ts'
 import { errorPage } from '../../views/frame/error.tsx'
@@ -116,7 +116,7 @@ export async function createController({
 }: Parts) {
   const registry = assemble(features)
   const db = given.db ?? openExisting(config, registry.migrations)
-  const time = new SteadyClock({ wall: wallClock, monotonic }, Number(getSetting(db, LAST_TIME) ?? 0))
+  const time = new MonotonicClock({ wall: wallClock, monotonic }, Number(getSetting(db, LAST_TIME) ?? 0))
   const clock = time.now
   const { operations, allOperations } = registry
   const used = [...keysInUse(db, registry.encrypted).keys()]

@@ -34,7 +34,7 @@ const rules: readonly [string, RegExp, string][] = [
 
 /** The only places that ask the host for its clock; all others are handed the product's time. */
 const readsHostClock: Readonly<Record<string, string>> = {
-  'agent/protocol/steady-clock.ts': "the product's time is made of it",
+  'agent/protocol/monotonic-clock.ts': "the product's time is made of it",
   'src/identity/auth/identity-provider/provider.ts': 'its library reads the clock itself',
   'src/app/commands/admin.ts': 'a process of its own, for one call',
   'src/app/commands/backup.ts': 'the name of a file',

@@ -1,4 +1,4 @@
-import { SKEW_SHOWN_MS } from '../../../agent/protocol/steady-clock.ts'
+import { SKEW_SHOWN_MS } from '../../../agent/protocol/monotonic-clock.ts'
 import { mayCall, type ReadContext } from '../../kernel/api/operation.ts'
 import { type Attention, MOST_SHOWN, type Source } from '../../kernel/attention.ts'
 import { iso } from '../../kernel/db/clock.ts'

@@ -1,7 +1,7 @@
 // Taking in the reports of agents: facts, heartbeats, power changes, and the inventory, which is compared with what
 // should be.
 import { Value } from 'typebox/value'
-import { SKEW_SHOWN_MS, type SteadyClock } from '../../../agent/protocol/steady-clock.ts'
+import { type MonotonicClock, SKEW_SHOWN_MS } from '../../../agent/protocol/monotonic-clock.ts'
 import {
   type Crash,
   Facts,
@@ -100,7 +100,7 @@ export class Reports {
 
   constructor(
     private db: Db,
-    private time: SteadyClock,
+    private time: MonotonicClock,
     private found: (finding: Finding) => void = () => {},
   ) {}
 

@@ -1,7 +1,7 @@
 // The declaration of an operation. Route, 405, validation, permission, idempotency, audit line, OpenAPI entry, button,
 // `berth admin` command and the general tests are derived from it.
 import { type Static, type TSchema, Type as t } from 'typebox'
-import type { SteadyClock } from '../../../agent/protocol/steady-clock.ts'
+import type { MonotonicClock } from '../../../agent/protocol/monotonic-clock.ts'
 import { LINE_PATTERN } from '../../../agent/protocol/text.ts'
 import type { Heartbeat } from '../../../agent/protocol/wire.ts'
 import type { RefusedLines } from '../audit/refusals.ts'
@@ -27,7 +27,7 @@ export interface AppContext extends Services {
   clock: Clock
   /** The host's clock, which people and time servers set: for what the outside world compares with its own clocks. */
   wallClock: Clock
-  time: SteadyClock
+  time: MonotonicClock
   secrets: Secrets
   nodes: {
     connected(nodeId: string): boolean

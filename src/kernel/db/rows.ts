@@ -100,16 +100,16 @@ export const partOf = (text: string) =>
 export const contains = (column: SQLiteColumn, text: string): SQL => sql`${column} GLOB ${partOf(text)}`
 
 /** The letter without its accent, in small. */
-const plain = (letter: string) => unaccented[letter] ?? letter.normalize('NFD').charAt(0).toLowerCase()
+const plain = (character: string) => unaccented[character] ?? character.normalize('NFD').charAt(0).toLowerCase()
 /** Letters that Unicode does not take apart. */
 const unaccented: Readonly<Record<string, string>> = { ø: 'o', Ø: 'o', ł: 'l', Ł: 'l', đ: 'd', Đ: 'd', ħ: 'h', ı: 'i' }
 
 /** `e` → `eEéÉèÈ…`, of the Latin letters of European languages. */
 const classes = new Map<string, string>()
 for (let code = 0x41; code < 0x220; code++) {
-  const letter = String.fromCodePoint(code)
-  const base = plain(letter)
-  if (/^[a-z]$/.test(base)) classes.set(base, (classes.get(base) ?? '') + letter)
+  const character = String.fromCodePoint(code)
+  const base = plain(character)
+  if (/^[a-z]$/.test(base)) classes.set(base, (classes.get(base) ?? '') + character)
 }
 
 function classOf(character: string): string {

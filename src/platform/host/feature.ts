@@ -1,4 +1,4 @@
-import { OBSERVED_EVERY_MS } from '../../../agent/protocol/steady-clock.ts'
+import { OBSERVED_EVERY_MS } from '../../../agent/protocol/monotonic-clock.ts'
 import { minute } from '../../kernel/db/clock.ts'
 import { write } from '../../kernel/db/open.ts'
 import { LAST_TIME, putSetting } from '../../kernel/db/queries.ts'

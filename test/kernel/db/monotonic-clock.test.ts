@@ -1,6 +1,6 @@
 // The time of the product, while somebody sets the clock of the host.
 import { describe, expect, test } from 'bun:test'
-import { OBSERVED_EVERY_MS, SteadyClock } from '../../../agent/protocol/steady-clock.ts'
+import { MonotonicClock, OBSERVED_EVERY_MS } from '../../../agent/protocol/monotonic-clock.ts'
 
 const [second, minute, hour] = [1000, 60_000, 3_600_000]
 const START = 1_800_000_000_000
@@ -9,7 +9,7 @@ const START = 1_800_000_000_000
 function host() {
   let elapsed = 0
   let off = 0
-  const time = new SteadyClock({ wall: () => START + elapsed + off, monotonic: () => 77.25 + elapsed })
+  const time = new MonotonicClock({ wall: () => START + elapsed + off, monotonic: () => 77.25 + elapsed })
   return {
     time,
     /** How far the product's time is from the real one. */
@@ -60,7 +60,7 @@ describe('the time of the product', () => {
   })
   test('never goes back, whatever the host clock does, and not when the monotonic clock stumbles', () => {
     let [wall, monotonic] = [START, 0]
-    const time = new SteadyClock({ wall: () => wall, monotonic: () => monotonic })
+    const time = new MonotonicClock({ wall: () => wall, monotonic: () => monotonic })
     for (let i = 0, last = time.now(); i < 5000; i++) {
       wall += [1, -hour, hour, 17, 0][i % 5]!
       monotonic += [3, 0.5, 5000, 0, -2][i % 5]!
@@ -72,7 +72,7 @@ describe('the time of the product', () => {
   test('goes on where the process before it ended, when the host clock was set back meanwhile by a day at most', () => {
     let elapsed = 0
     const from = (wall: number, last?: number) =>
-      new SteadyClock({ wall: () => wall + elapsed, monotonic: () => 5 + elapsed }, last)
+      new MonotonicClock({ wall: () => wall + elapsed, monotonic: () => 5 + elapsed }, last)
     expect(from(START).now()).toBe(START)
     expect(from(START, START - 365 * 24 * hour).now()).toBe(START)
     expect(from(START, START + 25 * hour).now()).toBe(START)

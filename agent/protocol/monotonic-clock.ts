@@ -22,7 +22,7 @@ const LONGEST_CONTINUED_MS = 24 * 3600 * second
 /** The clock of the host was set by `byMs` (negative: back), noticed at `at` in the product's time. */
 export type ClockJump = { at: number; byMs: number }
 
-export class SteadyClock {
+export class MonotonicClock {
   /** The product's time was `at` when the monotonic clock showed `mark`, and runs at `rate` since. */
   private at: number
   private mark: number
