@@ -63,6 +63,18 @@ describe('our own code', () => {
     // A duration is a difference of two readings.
     expect(having(/Date\.now\(\) - (?:began|opened|this)|(?:until|deadline|expires) = Date\.now/)).toEqual([])
   })
+  test('S12: the controller calls other hosts through the egress guard only', () => {
+    const rule = /(?<![.\w])fetch\(|\bnew WebSocket\(|\bBun\.connect\(|from 'node:(?:http|https|net|tls|http2)'/
+    expect('const list = await fetch(url)').toMatch(rule)
+    const calling = files.filter(
+      ({ path, text }) => path.startsWith('src/') && rule.test(text.replace(/import \{ isIP \} from 'node:net'/g, '')),
+    )
+    expect(calling.map(({ path }) => path).toSorted()).toEqual([
+      'src/app/commands/admin.ts', // its own controller, over the socket file
+      'src/app/commands/data-dir.ts', // the same
+      'src/kernel/net/egress.ts',
+    ])
+  })
   test('is found', () => expect(files.length).toBeGreaterThan(100))
   for (const [words, rule, broken] of rules)
     test(words, () => {

@@ -1,5 +1,6 @@
 import { agentPaths } from '../../../agent/protocol/wire.ts'
 import { feature } from '../../kernel/feature.ts'
+import { type Distributions, distributionsOver } from './distributions.ts'
 import { imageFile } from './download.ts'
 import { addCatalogueImage, changeImage, importImage, listImages, listOfferedImages, removeImage } from './images.ts'
 import { imageTarget, isAnyImagePublished } from './queries.ts'
@@ -29,6 +30,9 @@ declare module '../../kernel/register.ts' {
   interface PermissionNames extends Permissions {}
   interface IdKinds extends Ids {}
   interface ErrorCodes extends Errors {}
+  interface Services {
+    distributions: Distributions
+  }
 }
 
 export const imagesFeature = feature({
@@ -40,6 +44,7 @@ export const imagesFeature = feature({
     checksum: 'sha256:…',
   },
   errors,
+  services: () => ({ distributions: distributionsOver() }),
   tables: [images],
   operations: [addCatalogueImage, importImage, listImages, listOfferedImages, changeImage, removeImage],
   routes: ({ db, app }) => [['GET', `${agentPaths.images}/*`, (request) => imageFile(db, app, request)]],

@@ -91,11 +91,9 @@ export const addCatalogueImage = operation({
   status: 201,
   refuses: ['name_taken', 'source_unreachable'],
   example: { catalogueId: 'debian-13', published: true },
-  async prepare({ body }) {
+  async prepare({ body, distributions }) {
     const entry = catalogue.find((c) => c.id === body.catalogueId)!
-    const list = await fetch(entry.sums, { signal: AbortSignal.timeout(10_000) })
-      .then((r) => (r.ok ? r.text() : undefined))
-      .catch(() => undefined)
+    const list = await distributions.list(entry.sums)
     const checksum = list && checksumIn(list, entry.url.split('/').at(-1)!, entry.algorithm)
     if (!checksum)
       throw new ApiError(
@@ -103,7 +101,7 @@ export const addCatalogueImage = operation({
         `The checksum list of ${entry.name} could not be read from ${new URL(entry.sums).host}. Check that the ` +
           'controller reaches it, or import an image from a file.',
       )
-    const found = await inspectRemote(entry.url, 'catalogueId')
+    const found = await inspectRemote(distributions, entry.url, 'catalogueId')
     if (!found)
       throw new ApiError(
         'source_unreachable',

@@ -4,7 +4,7 @@ import { constants } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 import { HEADER_CAP_BYTES, parseQcow2 } from '../../../agent/protocol/qcow2.ts'
 import { invalid } from '../../kernel/api/errors.ts'
-import { second } from '../../kernel/db/clock.ts'
+import type { Distributions } from './distributions.ts'
 
 export type Inspected = {
   size: number
@@ -14,7 +14,6 @@ export type Inspected = {
   leastDiskGb: number
 }
 
-const REMOTE_TIMEOUT_MS = 10 * second
 /** Nodes download no more. */
 const LARGEST_BYTES = 200e9
 
@@ -95,33 +94,15 @@ async function disk(file: FileHandle, format: 'qcow2' | 'raw'): Promise<{ diskBy
  * Size and least disk of a qcow2 image behind a URL, by the first bytes of it. Undefined when it cannot be reached or
  * does not say how long it is. Throws `validation_failed` for `field` when it is no self-contained disk.
  */
-export async function inspectRemote(url: string, field: string): Promise<Omit<Inspected, 'checksum'> | undefined> {
-  const response = await fetch(url, {
-    headers: { Range: `bytes=0-${HEADER_CAP_BYTES - 1}` },
-    signal: AbortSignal.timeout(REMOTE_TIMEOUT_MS),
-  }).catch(() => undefined)
-  if (!response?.ok || !response.body) return undefined
-  // A server that does not know ranges sends the whole: its length is that of the file, and the rest is not read.
-  const total =
-    response.status === 206
-      ? /\/(\d+)$/.exec(response.headers.get('Content-Range') ?? '')?.[1]
-      : response.headers.get('Content-Length')
-  const size = Number(total ?? Number.NaN)
-  const head = await firstBytes(response.body).catch(() => undefined)
-  if (!Number.isSafeInteger(size) || !head) return undefined
-  if (size > LARGEST_BYTES) throw invalid({ field, message: 'has more than 200 GB.' })
-  return { size, leastDiskGb: gib(diskOf(head, size, field)) }
-}
-
-async function firstBytes(body: ReadableStream<Uint8Array>): Promise<Buffer> {
-  const chunks: Uint8Array[] = []
-  let bytes = 0
-  for await (const chunk of body) {
-    chunks.push(chunk)
-    bytes += chunk.length
-    if (bytes >= HEADER_CAP_BYTES) break
-  }
-  return Buffer.concat(chunks).subarray(0, HEADER_CAP_BYTES)
+export async function inspectRemote(
+  distributions: Distributions,
+  url: string,
+  field: string,
+): Promise<Omit<Inspected, 'checksum'> | undefined> {
+  const found = await distributions.beginning(url, HEADER_CAP_BYTES)
+  if (!found) return undefined
+  if (found.totalBytes > LARGEST_BYTES) throw invalid({ field, message: 'has more than 200 GB.' })
+  return { size: found.totalBytes, leastDiskGb: gib(diskOf(found.head, found.totalBytes, field)) }
 }
 
 const gib = (bytes: number) => Math.max(1, Math.ceil(bytes / 2 ** 30))

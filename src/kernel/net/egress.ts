@@ -30,6 +30,9 @@ export const chosenByOperator: Policy = {
   loopback: false,
 }
 
+/** For files that the Internet publishes. */
+export const publicOnly: Policy = { ranges: ['unicast'], loopback: false }
+
 /** `chosenByOperator`, and the local addresses that the settings of the installation allow. */
 export const forOperator = (local: readonly string[]): Policy => ({ ...chosenByOperator, local })
 
@@ -76,18 +79,43 @@ type EgressRequest = {
   headers?: Record<string, string>
   body?: string
   mostBytes?: number
+  /** True: the body ends at `mostBytes`. False: a longer one is refused. */
+  onlyBeginning?: boolean
   timeoutMs?: number
   /** Resolves names; the system's resolver, unless a test gives another. */
   lookUp?: (host: string) => Promise<readonly { address: string }[]>
 }
 
 export type EgressResponse = { status: number; text: string; contentType: string }
+export type RawResponse = { status: number; headers: http.IncomingHttpHeaders; body: Buffer }
 
 /**
  * Sends one request. Any status is an answer; `contentType` is '' where the host gives none. `timeoutMs` covers
  * everything from the name's resolution to the last byte, `mostBytes` the body. Throws `NoAnswer`.
  */
 export async function egress(url: URL, policy: Policy, request: EgressRequest = {}): Promise<EgressResponse> {
+  const { status, headers, body } = await rawEgress(url, policy, request)
+  return { status, text: body.toString('utf8'), contentType: headers['content-type'] ?? '' }
+}
+
+/** For files of mirrors: follows up to `redirects` redirects, and each address passes the policy. Throws `NoAnswer`. */
+export async function egressAcross(
+  redirects: number,
+  url: URL,
+  policy: Policy,
+  request: EgressRequest = {},
+): Promise<RawResponse> {
+  const response = await rawEgress(url, policy, request)
+  const { location } = response.headers
+  if (response.status < 300 || response.status >= 400 || !location) return response
+  if (redirects < 1) throw new NoAnswer(`${url.host} redirects too often.`)
+  const next = URL.parse(location, url)
+  if (!next) throw new NoAnswer(`${url.host} redirects to no address.`)
+  return egressAcross(redirects - 1, next, policy, request)
+}
+
+/** `egress` with all headers and the bytes of the body. */
+async function rawEgress(url: URL, policy: Policy, request: EgressRequest): Promise<RawResponse> {
   const { timeoutMs = 5 * second } = request
   const late = Promise.withResolvers<never>()
   const gone = new AbortController()
@@ -130,11 +158,11 @@ export async function addressFor(host: string, policy: Policy, lookUp = bySystem
 function send(
   url: URL,
   address: string,
-  { method = 'GET', headers, body, mostBytes = 256_000 }: EgressRequest,
+  { method = 'GET', headers, body, mostBytes = 256_000, onlyBeginning = false }: EgressRequest,
   signal: AbortSignal,
 ) {
   signal.throwIfAborted()
-  const { promise, resolve, reject } = Promise.withResolvers<EgressResponse>()
+  const { promise, resolve, reject } = Promise.withResolvers<RawResponse>()
   const tls = url.protocol === 'https:'
   const request = (tls ? https : http).request(
     {
@@ -156,19 +184,21 @@ function send(
     (response) => {
       const chunks: Buffer[] = []
       let bytes = 0
+      const arrived = () =>
+        resolve({
+          status: response.statusCode ?? 0,
+          headers: response.headers,
+          body: Buffer.concat(chunks).subarray(0, mostBytes),
+        })
       response.on('data', (chunk: Buffer) => {
         bytes += chunk.length
-        if (bytes <= mostBytes) return void chunks.push(chunk)
+        if (bytes <= mostBytes || onlyBeginning) chunks.push(chunk)
+        if (bytes <= mostBytes) return
+        if (onlyBeginning) arrived()
         reject(new NoAnswer(`${url.host} answered more than ${mostBytes} bytes.`))
         request.destroy()
       })
-      response.on('end', () =>
-        resolve({
-          status: response.statusCode ?? 0,
-          text: Buffer.concat(chunks).toString('utf8'),
-          contentType: response.headers['content-type'] ?? '',
-        }),
-      )
+      response.on('end', arrived)
       response.on('error', reject)
     },
   )

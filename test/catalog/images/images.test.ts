@@ -1,7 +1,9 @@
-import { afterAll, beforeAll, describe, expect, spyOn, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { checksumIn } from '../../../src/catalog/images/catalogue.ts'
+import { distributionsOver } from '../../../src/catalog/images/distributions.ts'
+import type { RawResponse } from '../../../src/kernel/net/egress.ts'
 import { emptyQcow2 } from '../../support/guest.ts'
 import { type Panel, panel, type Who } from '../../support/world/panel.ts'
 
@@ -138,25 +140,26 @@ describe('S39: importing an image', () => {
 describe('adding an image of the catalogue', () => {
   const file = emptyQcow2(5 * 2 ** 30)
   /** The distribution's server, in place of the network. */
-  const serving = (image: (range: string | null) => Response) =>
-    spyOn(globalThis, 'fetch').mockImplementation((async (url: string, init?: RequestInit) =>
-      /SUMS$/i.test(url)
-        ? new Response(`${'a'.repeat(128)}  debian-13-genericcloud-amd64.qcow2\n`)
-        : image(new Headers(init?.headers).get('Range'))) as typeof fetch)
-  const part = (of: Buffer, total = of.length) =>
-    new Response(new Uint8Array(of.subarray(0, 65_536)), {
-      status: 206,
-      headers: { 'Content-Range': `bytes 0-65535/${total}` },
-    })
+  const serving = (image: (range: string | undefined) => RawResponse) => {
+    const { app } = p.controller
+    const usual = app.distributions
+    app.distributions = distributionsOver(async ({ pathname }, { headers }) =>
+      /SUMS$/i.test(pathname)
+        ? { status: 200, headers: {}, body: Buffer.from(`${'a'.repeat(128)}  debian-13-genericcloud-amd64.qcow2\n`) }
+        : image(headers?.['Range']),
+    )
+    return { [Symbol.dispose]: () => void (app.distributions = usual) }
+  }
+  const part = (of: Buffer, total: number | undefined = of.length): RawResponse => ({
+    status: 206,
+    headers: { 'content-range': `bytes 0-65535/${total}` },
+    body: of.subarray(0, 65_536),
+  })
   const add = () => p.call(owner, 'POST', '/admin/images', { catalogueId: 'debian-13' })
 
   for (const [what, response, expected] of [
-    ['cannot be read', () => new Response('', { status: 404 }), 'source_unreachable'],
-    [
-      'does not say its length',
-      () => new Response(new Uint8Array(file.subarray(0, 65_536)), { status: 206 }),
-      'source_unreachable',
-    ],
+    ['cannot be read', () => ({ status: 404, headers: {}, body: Buffer.alloc(0) }), 'source_unreachable'],
+    ['does not say its length', () => ({ ...part(file), headers: {} }), 'source_unreachable'],
     ['has a backing file', () => part(emptyQcow2(2 ** 30, (h) => h.writeBigUInt64BE(64n, 8))), 'validation_failed'],
     ['is no qcow2', () => part(Buffer.alloc(70_000)), 'validation_failed'],
     ['is far too large', () => part(file, 300e9), 'validation_failed'],
@@ -168,7 +171,7 @@ describe('adding an image of the catalogue', () => {
       expect(p.fingerprint()).toBe(before)
     })
   test('reads its header only, and knows its size and the disk that it needs', async () => {
-    const ranges: (string | null)[] = []
+    const ranges: (string | undefined)[] = []
     using _ = serving((range) => {
       ranges.push(range)
       return part(file)

@@ -4,9 +4,11 @@ import {
   chosenByOperator,
   disabledReason,
   egress,
+  egressAcross,
   ForbiddenAddress,
   forOperator,
   NoAnswer,
+  publicOnly,
 } from '../../../src/kernel/net/egress.ts'
 
 const lab = { ...chosenByOperator, loopback: true }
@@ -117,5 +119,44 @@ describe('S12 S13 a call to an address that somebody chose', () => {
     const late = egress(new URL('https://id.test/'), lab, { timeoutMs: 100, lookUp: () => new Promise(() => {}) })
     expect(await late.catch((e) => e.message)).toBe('id.test did not answer within 0.1 s.')
     expect(performance.now() - began).toBeLessThan(2000)
+  })
+})
+
+describe('S10 S12 a file that its server keeps on a mirror', () => {
+  const across = (redirects: number, url: string) =>
+    egressAcross(redirects, new URL(url), lab, { lookUp: named('10.9.8.7'), mostBytes: 4, onlyBeginning: true }).then(
+      ({ status, body }) => [status, body.toString()],
+      (error) => (error instanceof NoAnswer ? error.message : error),
+    )
+  test('is read there, and no more of it than was asked for', async () => {
+    using server = Bun.serve({
+      hostname: '127.0.0.1',
+      port: 0,
+      fetch: ({ url }) =>
+        url.endsWith('/mirror') ? new Response('content'.repeat(100_000)) : Response.redirect('/mirror', 302),
+    })
+    expect(await across(1, `http://127.0.0.1:${server.port}/`)).toEqual([200, 'cont'])
+    expect(await across(0, `http://127.0.0.1:${server.port}/`)).toBe(`127.0.0.1:${server.port} redirects too often.`)
+  })
+  test('is not read where the policy forbids the address of the mirror', async () => {
+    let to = ''
+    using server = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: () => Response.redirect(to, 307) })
+    for (const [address, why] of [
+      ['https://169.254.169.254/latest', '169.254.169.254 is at an address that must not be called.'],
+      ['https://[fe80::1]/', '[fe80::1] is at an address that must not be called.'],
+      ['http://10.1.1.1/', '10.1.1.1 must start with https://.'],
+      ['file:///etc/passwd', ' must start with https://.'],
+      ['https://user:pass@mirror.test/', 'mirror.test must not have a user or password in it.'],
+    ] as const) {
+      to = address
+      expect([address, await across(3, `http://127.0.0.1:${server.port}/`)]).toEqual([address, why])
+    }
+  })
+  test('is not read in a private network', () => {
+    for (const url of ['https://10.0.0.1/', 'https://192.168.0.1/', 'https://[fd00::1]/', 'https://127.0.0.1/'])
+      expect([url, disabledReason(new URL(url), publicOnly)]).toEqual([
+        url,
+        'is at an address that must not be called.',
+      ])
   })
 })

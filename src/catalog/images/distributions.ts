@@ -1,0 +1,54 @@
+// The controller reads checksums and headers of images from the servers of distributions. Each request passes the
+// egress guard, also behind a redirect to a mirror, and ends at a size and a time.
+import { second } from '../../kernel/db/clock.ts'
+import { egressAcross, publicOnly, type RawResponse } from '../../kernel/net/egress.ts'
+
+const TIMEOUT_MS = 10 * second
+/** Distributions redirect to mirrors. */
+const MOST_REDIRECTS = 3
+const MOST_LIST_BYTES = 1_000_000
+
+/** The first bytes of a file, and how many bytes it has. */
+export type Beginning = { head: Buffer; totalBytes: number }
+
+export type Distributions = {
+  /** The text behind a URL; undefined when it cannot be read. */
+  list(url: string): Promise<string | undefined>
+  /** Undefined when the file cannot be read or its server does not say how long it is. */
+  beginning(url: string, bytes: number): Promise<Beginning | undefined>
+}
+
+type Request = { mostBytes: number; onlyBeginning?: boolean; headers?: Record<string, string> }
+/** One request, with redirects. Throws `NoAnswer`. */
+type Send = (url: URL, request: Request) => Promise<RawResponse>
+
+const guarded: Send = (url, request) =>
+  egressAcross(MOST_REDIRECTS, url, publicOnly, {
+    ...request,
+    headers: { Accept: '*/*', ...request.headers },
+    timeoutMs: TIMEOUT_MS,
+  })
+
+/** `send`: through the egress guard, unless a test gives another. */
+export function distributionsOver(send: Send = guarded): Distributions {
+  return {
+    async list(url) {
+      const response = await send(new URL(url), { mostBytes: MOST_LIST_BYTES }).catch(() => undefined)
+      return response?.status === 200 ? response.body.toString('utf8') : undefined
+    },
+    async beginning(url, bytes) {
+      const headers = { Range: `bytes=0-${bytes - 1}` }
+      const response = await send(new URL(url), { mostBytes: bytes, onlyBeginning: true, headers }).catch(
+        () => undefined,
+      )
+      if (response?.status !== 200 && response?.status !== 206) return undefined
+      // A server that does not know ranges sends the whole: its length is that of the file, and the rest is not read.
+      const total =
+        response.status === 206
+          ? /\/(\d+)$/.exec(response.headers['content-range'] ?? '')?.[1]
+          : response.headers['content-length']
+      const totalBytes = Number(total ?? Number.NaN)
+      return Number.isSafeInteger(totalBytes) ? { head: response.body, totalBytes } : undefined
+    },
+  }
+}
