@@ -54,6 +54,7 @@ import { ownReferencePage, referencePage } from '../../views/platform/reference/
 import { searchPage } from '../../views/platform/search/search-page.tsx'
 import { resellerBrandingPage } from '../../views/platform/settings/brand-form.tsx'
 import { settingsPage } from '../../views/platform/settings/settings.tsx'
+import { eventsFeature } from '../billing/events/feature.ts'
 import { imagesFeature } from '../catalog/images/feature.ts'
 import { packagesFeature } from '../catalog/packages/feature.ts'
 import { serversFeature } from '../compute/servers/feature.ts'
@@ -128,6 +129,7 @@ export const features: readonly Feature[] = [
   { ...linksFeature, pages: [welcomePage, forgotPage, resetPage, confirmEmailPage, signInLinkPage] },
   { ...identityProviderFeature, pages: [providerPage] },
   { ...secondFactorsFeature, pages: [secondFactorPage, securityPage, firstFactorPage] },
+  eventsFeature,
   { ...tokensFeature, pages: [referencePage, ownReferencePage, tokensPage] },
   { ...auditFeature, pages: [...serverActivityPages, auditPage, auditVerifyPage, activityPage] },
   { ...searchFeature, pages: [searchPage] },

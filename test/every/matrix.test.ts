@@ -51,6 +51,7 @@ const withOwn: readonly Scope[] = [
   'servers:power',
   'servers:reinstall',
   'servers:settings',
+  'events:read',
   'webhooks:write',
 ]
 const withOwnReseller: readonly Scope[] = [...withOwn, 'reseller:read', 'reseller:customers', 'reseller:servers']
@@ -179,6 +180,14 @@ beforeAll(async () => {
     ),
   }
   for (const [name, id] of Object.entries(installation)) if (id) add(name, { label: 'the one there is', id })
+  for (const of of ['customer', 'sibling', 'foreign', 'reseller', 'direct'] as const) {
+    const { data } = await p.admin('GET', '/events?type=server.provisioned')
+    add('event', {
+      label: `one of ${of}`,
+      id: data.find((e: any) => e.data.customer.id === people[of].id).id,
+      of,
+    })
+  }
   await more(add)
   await thingsOfAdded(add)
   for (const [name, of] of Object.entries(things)) {
@@ -288,7 +297,7 @@ function sees(who: Name, name: string, { of, gone, never, label }: Thing): boole
 function counts(who: Name, name: string, { of }: Thing, right: string, by: By): boolean {
   if (kindOf(who) === 'staff' && by === 'token' && of && kindOf(of) === 'reseller' && ofAccounts.has(name))
     return right !== 'customers:write'
-  if (kindOf(who) === 'staff' || !of || personal.has(name)) return true
+  if (kindOf(who) === 'staff' || !of || personal.has(name) || name === 'event') return true
   if (ofServers.has(name)) return of === who || resellerOf[of] === who || shared[who]!.does.includes(right as Scope)
   if (kindOf(who) !== 'reseller') return true
   return of === who ? ['account:read', 'account:write', 'reseller:read'].includes(right) : right.startsWith('reseller:')
@@ -325,6 +334,7 @@ const neverRemoved: Readonly<Record<string, string>> = {
   package: 'is archived, and stays on its servers',
   location: 'is closed, and stays',
   node: 'stays for the record of its servers',
+  event: 'stays until it is too old to be replayed',
   address: 'is there as long as its pool',
   enrollment: 'is used or over, and stays for the record',
 }
@@ -469,7 +479,7 @@ const lists: Readonly<Record<string, List>> = {
   'lamps.list': { of: 'lamp' },
 }
 /** Lists of what has no operation by its id. */
-const ofNoThing = ['audit.list', 'account.activity']
+const ofNoThing = ['events.list', 'audit.list', 'account.activity']
 
 describe('lists and counts', () => {
   const all = operations.filter((op) => op.pages && !op.path.includes('{') && op.access !== 'anyone')

@@ -51,6 +51,27 @@ const events = {
     'Reinstalled',
     t.Object({ ...about, image: nullable(t.String()) }),
   ),
+  'server.resized': event(
+    'resellers and customers',
+    'Package changed',
+    t.Object({ ...about, from: t.String(), to: t.String() }),
+  ),
+  'server.addresses_changed': event(
+    'resellers and customers',
+    'An address added or removed',
+    t.Object({ ...about, added: t.Array(t.String()), removed: t.Array(t.String()) }),
+  ),
+  'server.speed_changed': event(
+    'resellers',
+    'Speed limits overridden',
+    t.Object({ ...about, speed: t.Object({ portMbps: nullable(t.Integer()) }), overridden: t.Boolean() }),
+  ),
+  'server.owner_changed': event(
+    'staff only',
+    'Moved to another customer',
+    t.Object({ ...about, previousOwner: customerData }),
+  ),
+  'server.undeleted': event('resellers', 'Brought back after it was terminated', t.Object(about)),
 }
 type Events = typeof events
 

@@ -1,6 +1,7 @@
 // The one place that opens the database. One connection, one writer: every change is one transaction.
 import { Database, type Statement } from 'bun:sqlite'
 import { type BunSQLiteDatabase, drizzle } from 'drizzle-orm/bun-sqlite'
+import type { EmittedEvent } from '../jobs/outbox.ts'
 import { log } from '../log.ts'
 import { BUSY_TIMEOUT_MS, DatabaseHealth, DatabaseUnavailable, type Trouble } from './health.ts'
 import { type Migration, migrate } from './migrate.ts'
@@ -36,6 +37,8 @@ export class DatabaseFile extends Database {
   readonly statements = new Map<(db: Db) => unknown, unknown>()
   readonly beforeCommit: ((tx: Tx) => void)[] = []
   readonly afterWrite: (() => void)[] = []
+  /** Filled by `onEvent` of the outbox. */
+  readonly onEvent: ((tx: Tx, event: EmittedEvent) => void)[] = []
   /** Set once the schema is up to date. */
   health!: DatabaseHealth
   /** Inside `write`, where rows are read that may still be rolled back. */

@@ -22,7 +22,6 @@ type Ids = typeof ids
 const scopes = {
   'gpu:write': { words: 'Manage GPU hosts and offers' },
   'imports:write': { words: 'Run imports from other panels' },
-  'webhooks:write': { words: 'Manage webhooks', heldBy: ['reseller', 'customer'] },
 } as const
 type Scopes = typeof scopes
 
@@ -30,7 +29,6 @@ const permissions = {
   'staff.write': { words: 'Manage staff and roles', opens: [] },
   'gpu.write': { words: 'Manage GPU hosts and offers', opens: ['gpu:write'] },
   imports: { words: 'Run imports', opens: ['imports:write'] },
-  api_webhooks: { words: 'API & webhooks', opens: ['webhooks:write'] },
   'reports.read': { words: 'Read reports', opens: [] },
 } as const
 type Permissions = typeof permissions
