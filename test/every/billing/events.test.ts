@@ -1,11 +1,11 @@
 // Every type of event × everybody: it reaches those whom its audience names, and nobody else. The audiences are written
 // here once more, as the specification has them.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { features } from '../../src/app/features.ts'
-import { write } from '../../src/kernel/db/open.ts'
-import { type EventName, emit } from '../../src/kernel/jobs/outbox.ts'
-import { assemble } from '../../src/kernel/registry.ts'
-import { type Who, type World, world } from '../support/world/panel.ts'
+import { features } from '../../../src/app/features.ts'
+import { write } from '../../../src/kernel/db/open.ts'
+import { type EventName, emit } from '../../../src/kernel/jobs/outbox.ts'
+import { assemble } from '../../../src/kernel/registry.ts'
+import { type Who, type World, world } from '../../support/world/panel.ts'
 
 const { events } = assemble(features)
 const toBoth = [
