@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { h } from 'preact'
 import { registry as product } from '../../src/app/features.ts'
-import { homeOf } from '../../src/identity/accounts/areas.ts'
+import { areas, homeOf } from '../../src/identity/accounts/areas.ts'
 import { accountKinds } from '../../src/identity/accounts/kinds.ts'
 import { rendered } from '../../src/kernel/web/html.ts'
 import { KeptMarkup } from '../../src/kernel/web/kept-markup.ts'
@@ -29,6 +29,14 @@ beforeAll(async () => {
 }, 60_000)
 afterAll(() => p.close())
 
+/** The page as somebody gets it; no text of one that is not shown. */
+async function pageOf({ cookie }: Pick<Who, 'cookie'>, path: string) {
+  const response = await p.controller.router.fetch(
+    new Request(`http://localhost${path}`, { headers: { Cookie: `__Host-panel=${cookie}` } }),
+  )
+  return { status: response.status, text: response.status === 200 ? await response.text() : '' }
+}
+
 const MOST_PAGES = 400
 /** Where each page that is refused was linked from. */
 async function refused({ cookie }: Who, start: string): Promise<{ refusals: string[]; opened: number }> {
@@ -36,11 +44,8 @@ async function refused({ cookie }: Who, start: string): Promise<{ refusals: stri
   const refusals: string[] = []
   for (const path of from.keys()) {
     if (from.size > MOST_PAGES) throw new Error(`more than ${MOST_PAGES} pages: ${[...from.keys()].slice(-5)}`)
-    const response = await p.controller.router.fetch(
-      new Request(`http://localhost${path}`, { headers: { Cookie: `__Host-panel=${cookie}` } }),
-    )
-    if (response.status >= 400) refusals.push(`${from.get(path)} → ${path} ${response.status}`)
-    const text = response.status === 200 ? await response.text() : ''
+    const { status, text } = await pageOf({ cookie }, path)
+    if (status >= 400) refusals.push(`${from.get(path)} → ${path} ${status}`)
     for (const [, href] of text.matchAll(/<a\b[^>]*\bhref="(\/[^"#]*)[^"]*"/g)) {
       const next = href!.replaceAll('&amp;', '&')
       // Files and the API are looked at elsewhere; filters and pages of one list lead to the list itself.
@@ -86,6 +91,20 @@ describe('no link leads to a refusal', () => {
       [support, 'customer'],
     ] as const)
       expect((await refused(who, homeOf(kind))).refusals).toEqual([])
+  })
+  test('while no node is connected, and nobody sees a server running', async () => {
+    const nodes = [...p.agents.values()]
+    for (const agent of nodes) agent.disconnect()
+    p.turnClock(240_000)
+    for (const kind of accountKinds) {
+      const home = homeOf(kind)
+      const who = p.people[kind]
+      expect((await refused(who, home)).refusals).toEqual([])
+      const { text } = await pageOf(who, `${areas[kind]}/servers`)
+      expect(text).toContain('Unreachable')
+      expect(text).not.toMatch(/class="st ok">/)
+    }
+    for (const agent of nodes) agent.connect()
   })
 })
 

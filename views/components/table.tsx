@@ -41,9 +41,9 @@ type TableProps<Row> = {
 }
 /**
  * Keeps the markup of rows (src/kernel/web/kept.ts). `name`: the table and its columns. `records`: the JSON of each
- * row.
+ * row; undefined for a row that shows a time, which is rendered for each reader.
  */
-export type Keep = { name: string; records: readonly string[] }
+export type Keep = { name: string; records: readonly (string | undefined)[] }
 
 const lookOf = <Row,>({ kind = 'wide', num }: Column<Row>) =>
   [kind === 'mid' || kind === 'lo' ? `hide ${kind}` : kind === 'tick' ? 'hide' : kind, num && 'num']
@@ -127,11 +127,12 @@ const Row = <R,>({ row, columns, id }: RowProps<R>) => (
 type KeptRowsProps<Row> = Pick<TableProps<Row>, 'rows' | 'columns'> & { idOf: (row: Row) => string; keep: Keep }
 function KeptRows<R>({ rows, columns, idOf, keep }: KeptRowsProps<R>) {
   const kept = useKept()
-  const texts = rows.map((row, i) => {
+  return rows.map((row, i) => {
     const id = idOf(row)
-    return kept(`${keep.name} ${id}`, keep.records[i]!, () => Row({ row, columns, id }))
+    const record = keep.records[i]
+    if (record === undefined) return Row({ row, columns, id })
+    return markup(kept(`${keep.name} ${id}`, record, () => Row({ row, columns, id })))
   })
-  return markup(texts.join(''))
 }
 
 /** The same page with other filters; `null` removes one. Paging starts anew. */

@@ -103,7 +103,11 @@ export function ServerTable({
     !!actions && { title: 'Actions', kind: 'more', cell: actions },
   ]
   const shown = columns.filter((c): c is Column<ListedServer> => c !== false)
-  const keep = records && { name: `servers ${area} ${[tick, place, node, owner, actions].map(Boolean)}`, records }
+  const keep = records && {
+    name: `servers ${area} ${[tick, place, node, owner, actions].map(Boolean)}`,
+    // A server on a node that is away says how long ago it was seen.
+    records: records.map((record, i) => (servers[i]!.nodeConnected ? record : undefined)),
+  }
   return (
     <Table label="Servers" rows={servers} columns={shown} idOf={(s) => s.id} stick keep={keep} sortable={sortable} />
   )
