@@ -6,7 +6,6 @@ import { parseCommand } from '../commands/index.ts'
 import type { Figures, Seen } from '../drivers/hypervisor/hypervisor.ts'
 import { failureOf, wordsOf } from '../failure.ts'
 import type { Host } from '../host/host.ts'
-import { sleep } from '../host/startup.ts'
 import type { Supervision } from '../host/supervision.ts'
 import { log } from '../log.ts'
 import { fitted } from '../protocol/bounds.ts'
@@ -21,6 +20,7 @@ import {
   PowerChange,
   ToAgent,
 } from '../protocol/wire.ts'
+import { sleep } from '../sleep.ts'
 import { Refused, signedHeaders } from './controller.ts'
 import type { Identity } from './identity.ts'
 import { type JobLog, loggingTo } from './job-log.ts'

@@ -1,6 +1,7 @@
 // The start of the agent, before it connects to the controller: first the rules, then the vms.
 import { wordsOf } from '../failure.ts'
 import { log } from '../log.ts'
+import { sleep } from '../sleep.ts'
 import type { Host } from './host.ts'
 import type { Supervision } from './supervision.ts'
 
@@ -35,16 +36,3 @@ export async function watchFirewall(host: Host, signal: AbortSignal, everyMs = 6
     }
   }
 }
-
-/** Sleeps for `ms` milliseconds, or until `signal` aborts. */
-export const sleep = (ms: number, signal: AbortSignal) =>
-  new Promise<void>((resolve) => {
-    if (signal.aborted) return resolve()
-    const done = () => {
-      clearTimeout(timer)
-      signal.removeEventListener('abort', done)
-      resolve()
-    }
-    const timer = setTimeout(done, ms)
-    signal.addEventListener('abort', done, { once: true })
-  })

@@ -7,10 +7,10 @@ import { log } from '../log.ts'
 import { fitted } from '../protocol/bounds.ts'
 import { hostTime } from '../protocol/monotonic-clock.ts'
 import { Crash } from '../protocol/wire.ts'
+import { sleep } from '../sleep.ts'
 import type { Wanted } from '../state.ts'
 import type { Host } from './host.ts'
 import { startVm } from './start-vm.ts'
-import { sleep } from './startup.ts'
 
 const second = 1000
 const minute = 60 * second

@@ -1,6 +1,6 @@
 // For tests of what a crash does: the process kills itself at a named moment of a job, once, as a power cut would.
 import { existsSync, writeFileSync } from 'node:fs'
-import type { Failpoints } from '../kernel/jobs/execution.ts'
+import type { Failpoints } from '../kernel/jobs/runner/execution.ts'
 
 /** `wanted` is `kind/step:moment` as the runner names them; undefined: never. */
 export function crashAt(wanted: string | undefined, dir: string): Failpoints {

@@ -124,7 +124,7 @@ export class AgentEndpoints {
       return write(db, work)
     } catch (error) {
       if (error instanceof ApiError)
-        write(db, (tx) => auditRefusal(tx, { clock }, { operation: ENROLLED, request: heard, error }, 0))
+        write(db, (tx) => auditRefusal(tx, { clock }, { operation: ENROLLED, ...heard, error }, 0))
       throw error
     }
   }

@@ -1,6 +1,6 @@
 // The misconduct of nodes in words, for Needs attention and the node's page.
 import type { Attention } from '../../kernel/attention.ts'
-import type { Misconduct, Offence } from '../../kernel/nodes/misconduct.ts'
+import type { Misconduct, Offence } from '../../kernel/nodes/offences.ts'
 import { count } from '../../kernel/words.ts'
 
 type Words = Pick<Attention, 'level' | 'what' | 'effect'>

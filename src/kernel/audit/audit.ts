@@ -2,12 +2,12 @@
 
 import type { TSchema } from 'typebox'
 import { type Actor, idOf, nameOf, visitor } from '../api/actor.ts'
-import type { ApiError } from '../api/errors.ts'
 import type { AppContext, CallRequest, CallResult, Operation } from '../api/operation.ts'
 import { looksLikeId, newId } from '../db/ids.ts'
 import type { Db, Tx } from '../db/open.ts'
 import { appendLine } from './chain.ts'
 import type { Change } from './changes.ts'
+import type { Attempt } from './refused-lines.ts'
 
 export type AuditLine = {
   actor: Actor
@@ -44,12 +44,11 @@ export function auditLine(
   })
 }
 
-type Refused = { operation: string; request: CallRequest; error: ApiError }
 /** Records a refused attempt to authenticate; the line stands for `more` others like it, too. */
 export function auditRefusal(
   tx: Tx,
   { clock }: Pick<AppContext, 'clock'>,
-  { operation, request: { from = '', requestId = '' }, error: { code, about } }: Refused,
+  { operation, from, requestId, error: { code, about } }: Attempt,
   more: number,
 ) {
   const { account, why = null } = about ?? {}

@@ -44,27 +44,6 @@ export type Interrupted = {
   place: boolean
 }
 
-/** Jobs that were interrupted. Memory only: the next start begins them all. */
-export class Interruptions {
-  private jobs = new Map<string, Interrupted>()
-
-  has = (jobId: string) => this.jobs.has(jobId)
-  all = (): readonly Interrupted[] => [...this.jobs.values()]
-
-  add(jobId: string, what: Pick<Interrupted, 'reason' | 'byDatabase' | 'place'>, now: number, pauseMs: Pause) {
-    const before = this.jobs.get(jobId)
-    const tries = (before?.tries ?? 0) + 1
-    const againAt = performance.now() + pauseMs(tries)
-    this.jobs.set(jobId, { jobId, ...what, since: before?.since ?? now, tries, againAt })
-  }
-
-  /** It went on, or has ended. */
-  delete(jobId: string) {
-    this.jobs.delete(jobId)
-  }
-}
-type Pause = (tries: number) => number
-
 /** The last lines of a failed job. */
 export const lastLines = {
   undone: 'Failed; everything that was begun has been undone.',

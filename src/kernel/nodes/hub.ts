@@ -18,11 +18,11 @@ import {
 import { ApiError } from '../api/errors.ts'
 import { fits } from '../api/validate.ts'
 import { type Clock, hour, minute, second } from '../db/clock.ts'
-import type { NodeState, Nodes } from '../jobs/execution.ts'
 import { CommandFailed } from '../jobs/failures.ts'
+import type { NodeState, Nodes } from '../jobs/runner/execution.ts'
 import { isModestJson } from '../modest-json.ts'
 import { Budget } from './budget.ts'
-import type { Offence } from './misconduct.ts'
+import type { Offence } from './offences.ts'
 
 export type Socket = ServerWebSocket<{ nodeId: string }>
 type Frame = Static<typeof FromAgent>

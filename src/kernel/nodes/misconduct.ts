@@ -6,22 +6,10 @@ import { type Clock, day, hour, minute } from '../db/clock.ts'
 import { type Db, write } from '../db/open.ts'
 import { log } from '../log.ts'
 import { Repeated } from '../repeated.ts'
+import { type Misconduct, type Offence, offences } from './offences.ts'
 
 /** Name of the audit lines: no operation is called for them. */
 export const MISCONDUCT = 'nodes.misconduct'
-
-/** The kinds, and what the journal says of each. */
-export const offences = {
-  too_much: 'a node sent more than a node may, and its connection was closed',
-  nonsense: 'a node sent frames that are none',
-  not_its_workload: 'a node reported workloads that are on other nodes',
-  two_agents: 'two agents use the key of a node, and its new connections are refused for now',
-  not_storable: 'the reports of a node could not be stored',
-} as const
-export type Offence = keyof typeof offences
-
-/** How often it happened since `since`, and when last. */
-export type Misconduct = { offence: Offence; count: number; since: number; lastAt: number }
 
 type Row = Misconduct & { nodeId: string }
 /** Staff see it for so long after the last time. */

@@ -4,8 +4,8 @@
 import { second } from '../db/clock.ts'
 import { isDatabaseError } from '../db/health.ts'
 import { afterWrite, type Tx, troubleOf, whenHealed, write } from '../db/open.ts'
-import type { Failpoints } from '../jobs/execution.ts'
 import { InjectedCrash } from '../jobs/failures.ts'
+import type { Failpoints } from '../jobs/runner/execution.ts'
 import { log } from '../log.ts'
 import {
   type Delivery,

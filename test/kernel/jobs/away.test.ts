@@ -1,8 +1,8 @@
 // Jobs whose node is away: they end 15 minutes after it was last seen, and nothing of a dead node blocks another's.
 import { describe, expect, test } from 'bun:test'
 import { nodeCommand } from '../../../agent/protocol/wire.ts'
-import { AT_ONCE } from '../../../src/kernel/jobs/lanes.ts'
-import { AWAY_MS, RECONNECT_MS } from '../../../src/kernel/jobs/runner.ts'
+import { AWAY_MS, RECONNECT_MS } from '../../../src/kernel/jobs/runner/away.ts'
+import { AT_ONCE } from '../../../src/kernel/jobs/runner/lanes.ts'
 import { saga } from '../../../src/kernel/jobs/saga.ts'
 import { type Engine, engine, tick } from './engine.ts'
 

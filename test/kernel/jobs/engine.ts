@@ -1,10 +1,10 @@
 // The runner by itself: sagas of the test, and nodes that answer when they are told to, come and go.
 import { type Actor, system } from '../../../src/kernel/api/actor.ts'
 import { openDb, write } from '../../../src/kernel/db/open.ts'
-import type { Failpoints, NodeState, Nodes } from '../../../src/kernel/jobs/execution.ts'
 import { CommandFailed } from '../../../src/kernel/jobs/failures.ts'
 import { linesAfter } from '../../../src/kernel/jobs/log.ts'
-import { Runner } from '../../../src/kernel/jobs/runner.ts'
+import type { Failpoints, NodeState, Nodes } from '../../../src/kernel/jobs/runner/execution.ts'
+import { Runner } from '../../../src/kernel/jobs/runner/runner.ts'
 import type { Saga } from '../../../src/kernel/jobs/saga.ts'
 import { cancelJob, type NewJob, startJob } from '../../../src/kernel/jobs/start.ts'
 import { type Job, jobs } from '../../../src/kernel/jobs/tables.ts'

@@ -1,6 +1,6 @@
 // Lanes: what people wait for never waits behind backups and copies.
 import { describe, expect, test } from 'bun:test'
-import { AT_ONCE, Lanes, type Queued } from '../../../src/kernel/jobs/lanes.ts'
+import { AT_ONCE, Lanes, type Queued } from '../../../src/kernel/jobs/runner/lanes.ts'
 import { saga } from '../../../src/kernel/jobs/saga.ts'
 import { lanes as bench } from '../../bench/lanes.ts'
 import { engine, tick } from './engine.ts'

@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from 'bun:test'
 import { afterWrite, openDb, type Tx, write } from '../../../src/kernel/db/open.ts'
-import { Notes } from '../../../src/kernel/jobs/notes.ts'
+import { Notes } from '../../../src/kernel/jobs/runner/notes.ts'
 
 const db = openDb(':memory:')
 afterAll(() => db.$client.close())

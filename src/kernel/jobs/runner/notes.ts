@@ -1,9 +1,9 @@
 // The tables of the runner: prepared once, with the notes of which steps are started, done and undone.
 import { eq, inArray, sql } from 'drizzle-orm'
-import { isDatabaseError } from '../db/health.ts'
-import { afterWrite, beforeCommit, type Db, savepoint, type Tx, write } from '../db/open.ts'
+import { isDatabaseError } from '../../db/health.ts'
+import { afterWrite, beforeCommit, type Db, savepoint, type Tx, write } from '../../db/open.ts'
+import { jobLog, jobSteps, jobs } from '../tables.ts'
 import type { Queued } from './lanes.ts'
-import { jobLog, jobSteps, jobs } from './tables.ts'
 
 /** How many jobs that have ended are kept. */
 export const JOBS_KEPT = 1000

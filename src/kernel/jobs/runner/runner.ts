@@ -13,30 +13,17 @@
 // An error of the database, or of Berth itself outside the steps, interrupts a job where it stands: the tables still
 // say how far it is. It is begun again with growing pauses, and at once when the database can be written again.
 import { asc, eq, inArray } from 'drizzle-orm'
-import { minute } from '../db/clock.ts'
-import { isDatabaseError } from '../db/health.ts'
-import { troubleOf, whenHealed, write } from '../db/open.ts'
+import { whenHealed, write } from '../../db/open.ts'
+import { CommandFailed, type Failure, InjectedCrash, type Interrupted, Parked, Stopped } from '../failures.ts'
+import type { JobLog } from '../log.ts'
+import type { Saga, Step } from '../saga.ts'
+import { type Job, jobs } from '../tables.ts'
+import { Away } from './away.ts'
 import { Backward } from './backward.ts'
 import { Ending } from './ending.ts'
 import { Execution, type Going, type Options, ofJob } from './execution.ts'
-import {
-  CommandFailed,
-  type Failure,
-  InjectedCrash,
-  type Interrupted,
-  Interruptions,
-  Parked,
-  Stopped,
-} from './failures.ts'
 import { Forward } from './forward.ts'
-import type { JobLog } from './log.ts'
-import type { Saga, Step } from './saga.ts'
-import { type Job, jobs } from './tables.ts'
-
-/** A job whose node is away waits this long, then fails with `node_unreachable`. */
-export const AWAY_MS = 15 * minute
-/** Nodes get this long to connect again after a start, before a wait that began earlier may end. */
-export const RECONNECT_MS = 2 * minute
+import { Recovery } from './recovery.ts'
 
 export class Runner {
   private execution: Execution
@@ -45,26 +32,32 @@ export class Runner {
   private ending: Ending
   private lastQueued = 0
   private sagas: ReadonlyMap<string, Saga>
-  /** Jobs that a test stopped with a crash: only the next start goes on with them. */
-  private crashed = new Set<string>()
-  private interruptions = new Interruptions()
-  private startedAt: number
+  private recovery: Recovery
+  private away: Away
   private sweeping: Timer | undefined
-  private recovering: Timer | undefined
 
   constructor(options: Options) {
     this.execution = new Execution(options, () => this.nodeChanged())
     this.forward = new Forward(this.execution)
     this.backward = new Backward(this.execution)
     this.ending = new Ending(this.execution, this.backward)
-    this.startedAt = options.clock()
+    this.recovery = new Recovery(this.execution, {
+      begin: (job, place) => this.begin(job, place),
+      kick: () => this.kick(),
+      lastQueued: () => this.lastQueued,
+    })
+    this.away = new Away(this.execution, {
+      begin: (job, place, stop) => this.begin(job, place, stop),
+      isInterrupted: this.recovery.isInterrupted,
+      neverGivesUp: (kind) => !!this.sagas.get(kind)?.options.neverGivesUp,
+    })
     this.sagas = new Map(options.sagas.map((s) => [s.kind, s]))
     this.execution.notes.afterEachWrite(() => this.kick())
-    whenHealed(options.db, () => this.recover('at once'))
+    whenHealed(options.db, () => this.recovery.recover('at once'))
   }
 
   /** Jobs that an error outside their steps has stopped, until they go on. */
-  interrupted = (): readonly Interrupted[] => this.interruptions.all()
+  interrupted = (): readonly Interrupted[] => this.recovery.all()
 
   get log(): JobLog {
     return this.execution.log
@@ -103,23 +96,11 @@ export class Runner {
     }
     for (const { id } of this.execution.statements.cancelled.all()) this.cancel(id)
     for (const id of this.execution.lanes.next((nodeId) => this.execution.nodes.state(nodeId) !== 'away'))
-      this.beginById(id, true)
+      this.recovery.beginById(id, true)
   }
-
-  private beginById(id: string, place: boolean) {
-    try {
-      this.begin(this.execution.statements.job.get({ id })!, place)
-    } catch (error) {
-      // It has its lock and its place, and keeps both until it is begun.
-      this.interrupt(id, error, { jobId: id }, place)
-    }
-  }
-
-  /** Nothing begins it but `recover` or the next start. */
-  private isInterrupted = (id: string) => this.crashed.has(id) || this.interruptions.has(id)
 
   private cancel(id: string) {
-    if (!this.execution.going.has(id) && this.isInterrupted(id)) return
+    if (!this.execution.going.has(id) && this.recovery.isInterrupted(id)) return
     const going = this.execution.going.get(id)
     if (!going) {
       const job = this.execution.statements.job.get({ id })!
@@ -143,137 +124,25 @@ export class Runner {
     if (this.execution.stopping) return
     this.sweeping ??= setTimeout(() => {
       this.sweeping = undefined
-      this.quietly('looking after jobs whose node is away', () => this.sweep())
+      this.execution.quietly('looking after jobs whose node is away', () => this.sweep())
     })
-  }
-
-  /** For work that is repeated soon: an error of the database is in the journal already. */
-  private quietly(words: string, work: () => void) {
-    try {
-      work()
-    } catch (error) {
-      if (!isDatabaseError(error)) this.execution.tell('error', `${words} failed`, { error })
-    }
-  }
-
-  /**
-   * Begins interrupted jobs again whose pause is over, or all `at once`. Nothing begins while the database cannot be
-   * written.
-   */
-  recover(when?: 'at once') {
-    clearTimeout(this.recovering)
-    this.recovering = undefined
-    const { stopping, db, going, lanes } = this.execution
-    if (stopping || troubleOf(db)) return
-    const now = performance.now()
-    for (const { jobId, againAt, place } of this.interruptions.all()) {
-      if (going.has(jobId) || (againAt > now && when !== 'at once')) continue
-      this.quietly('beginning an interrupted job again', () => {
-        const job = this.execution.statements.job.get({ id: jobId })
-        if (job && isUnfinished(job)) return this.begin(job, place)
-        this.interruptions.delete(jobId)
-        if (job) lanes.unlock(job.holds, jobId)
-      })
-    }
-    this.quietly('beginning queued jobs', () => this.kick())
-    this.recoverLater()
-  }
-
-  private recoverLater() {
-    const times = this.interruptions
-      .all()
-      .filter(({ jobId }) => !this.execution.going.has(jobId))
-      .map(({ againAt }) => againAt)
-    if (!times.length || this.execution.stopping || this.recovering) return
-    this.recovering = setTimeout(() => this.recover(), Math.max(1, Math.min(...times) - performance.now()))
-  }
-
-  /**
-   * Begins unfinished jobs that nothing in memory looks after, whatever led to it. Called every minute. Answers how
-   * many.
-   */
-  pickUpOrphans(): number {
-    const { stopping, db, going, lanes, parked } = this.execution
-    if (stopping || troubleOf(db)) return 0
-    let found = 0
-    for (const { rowid, state, ...job } of this.execution.statements.unfinished.all()) {
-      const { id } = job
-      if (going.has(id) || lanes.has(id) || this.isInterrupted(id) || rowid > this.lastQueued) continue
-      if (parked.has(id) && this.execution.hasOpenChildren(id)) continue
-      found++
-      this.execution.tell('warning', 'a job that nothing looked after is begun again', { jobId: id, state })
-      parked.delete(id)
-      if (state === 'queued') lanes.add(job)
-      else {
-        lanes.lock(job.holds, id)
-        this.beginById(id, false)
-      }
-    }
-    this.recover()
-    return found
-  }
-
-  private interrupt(jobId: string, error: unknown, about: object, place = false) {
-    const byDatabase = isDatabaseError(error)
-    const reason = error instanceof Error ? error.message : String(error)
-    this.interruptions.add(jobId, { reason, byDatabase, place }, this.execution.clock(), this.pauseMs)
-    // An error of the database is in the journal once, not once for each job.
-    if (!byDatabase) this.execution.tell('error', 'a job stopped by an error in Berth itself', { ...about, error })
-    clearTimeout(this.recovering)
-    this.recovering = undefined
-    this.recoverLater()
   }
 
   /**
    * Ends what waited too long for a node that is away, frees its place for others meanwhile, and carries on what waited
-   * for a node that is back or gone. Called every few seconds. A wait stands in the table, so that a restart does not
-   * begin it anew.
+   * for a node that is back or gone. Called every few seconds.
    */
   sweep() {
-    if (this.execution.stopping) return
-    const now = this.execution.clock()
-    const waits: [since: number | null, id: string][] = []
-    for (const job of this.execution.statements.open.all()) {
-      const going = this.execution.going.get(job.id)
-      const nodeId = going ? going.inFlight?.nodeId : job.state === 'queued' ? job.nodeId : undefined
-      const state = nodeId ? this.execution.nodes.state(nodeId) : 'connected'
-      if (going) this.execution.place(going, state !== 'away')
-      if (state !== 'away') {
-        // A job between two commands may still be about to send to the same node: its answer ends the wait.
-        if (job.waitingSince !== null && nodeId) waits.push([null, job.id])
-        continue
-      }
-      const since = job.waitingSince ?? Math.max(this.execution.nodes.awaySince(nodeId!) ?? now, job.createdAt)
-      if (job.waitingSince === null) waits.push([since, job.id])
-      if (going) going.waited = true
-      if (now >= Math.max(since + AWAY_MS, this.startedAt + RECONNECT_MS)) this.giveUpOn(job.id, going)
-    }
-    if (waits.length)
-      write(this.execution.db, () => {
-        for (const [since, id] of waits) this.execution.statements.waits.run(since, id)
-      })
-    for (const { inFlight } of this.execution.going.values())
-      if (inFlight && this.execution.nodes.state(inFlight.nodeId) === 'gone')
-        this.execution.nodes.drop(inFlight.key, removed())
-    for (const { id, undoNodeId } of this.execution.statements.pendingUndos.all())
-      if (!this.execution.going.has(id) && !this.isInterrupted(id) && this.execution.nodes.state(undoNodeId) !== 'away')
-        this.begin(this.execution.statements.job.get({ id })!)
+    this.away.sweep()
     this.kick()
   }
 
-  /** A job that is being undone, or goes on for ever, keeps its error; only the one that may fail fails of this. */
-  private giveUpOn(id: string, going: Going | undefined) {
-    const job = going?.job ?? this.execution.statements.job.get({ id })!
-    const error = unreachable()
-    if (!going) {
-      if (this.sagas.get(job.kind)?.options.neverGivesUp) return
-      this.execution.lanes.drop(id)
-      this.begin(job, false, error)
-    } else if (going.inFlight) {
-      if (going.job.state !== 'undoing' && this.sagas.get(job.kind)?.options.neverGivesUp) return
-      if (going.job.state !== 'undoing') going.stop ??= error
-      this.execution.nodes.drop(going.inFlight.key, new CommandFailed(error.code, error.message))
-    }
+  /** Begins unfinished jobs that nothing in memory looks after. Called every minute. Answers how many. */
+  pickUpOrphans = (): number => this.recovery.pickUpOrphans()
+
+  /** Begins interrupted jobs again whose pause is over, or all `at once`. */
+  recover(when?: 'at once') {
+    this.recovery.recover(when)
   }
 
   /** Resolves when nothing is going; for tests and for an orderly stop. */
@@ -285,7 +154,7 @@ export class Runner {
   stop() {
     this.execution.stopping = true
     clearTimeout(this.sweeping)
-    clearTimeout(this.recovering)
+    this.recovery.stop()
     for (const going of this.execution.going.values()) {
       going.wake?.()
       going.abort?.abort()
@@ -309,27 +178,27 @@ export class Runner {
     going.promise = Promise.resolve()
       .then(() => this.run(going))
       .then(
-        () => this.interruptions.delete(job.id),
+        () => this.recovery.delete(job.id),
         (error) => {
           if (error instanceof Stopped) return
-          if (error instanceof Parked) return this.interruptions.delete(job.id)
+          if (error instanceof Parked) return this.recovery.delete(job.id)
           if (error instanceof InjectedCrash) {
-            this.crashed.add(job.id)
+            this.recovery.hasCrashed(job.id)
             throw error
           }
-          this.interrupt(job.id, error, ofJob(job))
+          this.recovery.interrupt(job.id, error, ofJob(job))
         },
       )
       .finally(() => {
         this.execution.going.delete(job.id)
         this.execution.place(going, false)
         if (this.execution.stopping) return
-        this.quietly('beginning the next jobs', () => {
+        this.execution.quietly('beginning the next jobs', () => {
           this.resume(job.id)
           if (job.parentId) this.resume(job.parentId)
           this.kick()
         })
-        this.recoverLater()
+        this.recovery.later()
       })
     going.promise.catch(() => {})
     this.execution.going.set(job.id, going)
@@ -339,7 +208,7 @@ export class Runner {
   private resume(id: string) {
     if (this.execution.going.has(id) || !this.execution.parked.has(id) || this.execution.hasOpenChildren(id)) return
     this.execution.parked.delete(id)
-    this.beginById(id, false)
+    this.recovery.beginById(id, false)
   }
 
   private async run(going: Going) {
@@ -388,18 +257,7 @@ export class Runner {
   }
 }
 
-/** Also of a job that has failed and whose undo waits for a node. */
-const isUnfinished = ({ state, undoNodeId }: Job) =>
-  (state !== 'succeeded' && state !== 'failed') || undoNodeId !== null
-
 const cancelled = ({ cancelReason }: Job): Failure => ({
   code: 'cancelled',
   message: `It was cancelled before its end${cancelReason ? `: ${cancelReason}` : ''}.`,
 })
-const unreachable = (): Failure => ({
-  code: 'node_unreachable',
-  message:
-    `The node has not been connected for ${AWAY_MS / minute} minutes. ` +
-    'What is on it keeps running; try again when it is back.',
-})
-const removed = () => new CommandFailed('node_removed', 'The node was removed from Berth.')

@@ -1,11 +1,11 @@
 // The end of a job: its row, its lock, the progress of its parent.
 import { eq } from 'drizzle-orm'
-import { type Tx, write } from '../db/open.ts'
+import { type Tx, write } from '../../db/open.ts'
+import { type Failure, lastLines } from '../failures.ts'
+import type { Saga } from '../saga.ts'
+import { type Job, jobs } from '../tables.ts'
 import type { Backward } from './backward.ts'
 import { type Execution, type Going, ofJob } from './execution.ts'
-import { type Failure, lastLines } from './failures.ts'
-import type { Saga } from './saga.ts'
-import { type Job, jobs } from './tables.ts'
 
 export class Ending {
   constructor(

@@ -1,15 +1,15 @@
 // Shared by the way forward and the way back of a job.
-import type { NodeCommand } from '../../../agent/protocol/wire.ts'
-import { ApiError } from '../api/errors.ts'
-import { type Clock, minute, second } from '../db/clock.ts'
-import { isDatabaseError } from '../db/health.ts'
-import type { Db } from '../db/open.ts'
-import { CommandFailed, ExternalFailed, type Failure, InjectedCrash, Parked, Stopped } from './failures.ts'
+import type { NodeCommand } from '../../../../agent/protocol/wire.ts'
+import { ApiError } from '../../api/errors.ts'
+import { type Clock, minute, second } from '../../db/clock.ts'
+import { isDatabaseError } from '../../db/health.ts'
+import type { Db } from '../../db/open.ts'
+import { CommandFailed, ExternalFailed, type Failure, InjectedCrash, Parked, Stopped } from '../failures.ts'
+import { JobLog } from '../log.ts'
+import type { Ctx, Saga, Step } from '../saga.ts'
+import type { Job } from '../tables.ts'
 import { Lanes } from './lanes.ts'
-import { JobLog } from './log.ts'
 import { Notes } from './notes.ts'
-import type { Ctx, Saga, Step } from './saga.ts'
-import type { Job } from './tables.ts'
 
 const LONGEST_PAUSE_MS = 10 * minute
 
@@ -91,6 +91,15 @@ export class Execution {
       () => this.going.size,
       () => this.log.flush(),
     )
+  }
+
+  /** For work that is repeated soon: an error of the database is in the journal already. */
+  quietly(words: string, work: () => void) {
+    try {
+      work()
+    } catch (error) {
+      if (!isDatabaseError(error)) this.tell('error', `${words} failed`, { error })
+    }
   }
 
   place(going: Going, wanted: boolean) {

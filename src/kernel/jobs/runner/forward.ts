@@ -1,11 +1,11 @@
 // The way of a job forward, step by step.
-import { ApiError } from '../api/errors.ts'
-import { write } from '../db/open.ts'
+import { ApiError } from '../../api/errors.ts'
+import { write } from '../../db/open.ts'
+import { CommandFailed, ExternalFailed, type Failure } from '../failures.ts'
+import type { CommandStep, ExternalStep, JobsStep, RecordStep, Saga, Step } from '../saga.ts'
+import { startChild } from '../start.ts'
+import type { Job } from '../tables.ts'
 import { type At, again, type Execution, type Going, isInterruption } from './execution.ts'
-import { CommandFailed, ExternalFailed, type Failure } from './failures.ts'
-import type { CommandStep, ExternalStep, JobsStep, RecordStep, Saga, Step } from './saga.ts'
-import { startChild } from './start.ts'
-import type { Job } from './tables.ts'
 
 /** Ends a step's forward way without being its failure. */
 class StopAsked extends Error {}

@@ -1,6 +1,6 @@
 // Which queued jobs may begin: each lane of each node has a limit, and a lock has one job at a time. Memory only: the
 // tables say the same, and a start reads them again.
-import type { Lane } from './tables.ts'
+import type { Lane } from '../tables.ts'
 
 /** How many jobs of a lane go at once on one node, and among the jobs without a node. */
 export const AT_ONCE: Record<Lane, number> = {

@@ -1,10 +1,10 @@
 // The way of a job back: every step that was started is undone, the last one first.
-import { type Tx, write } from '../db/open.ts'
+import { type Tx, write } from '../../db/open.ts'
+import { CommandFailed, type Failure, plainCause } from '../failures.ts'
+import type { Saga, Step } from '../saga.ts'
+import { requestCancel } from '../start.ts'
+import type { Job } from '../tables.ts'
 import { again, type Execution, type Going, isInterruption } from './execution.ts'
-import { CommandFailed, type Failure, plainCause } from './failures.ts'
-import type { Saga, Step } from './saga.ts'
-import { requestCancel } from './start.ts'
-import type { Job } from './tables.ts'
 
 export class Backward {
   constructor(private execution: Execution) {}
