@@ -41,6 +41,7 @@ Controller
 Node
   --token-file FILE      with --agent: holds the enrolment token; - is standard input. --token TOKEN works too, but is readable by every user
   --ca FILE              with --agent: the authority behind the controller's certificate, if it is none that everybody trusts
+  --pin PINS             with --agent: the keys that the controller's certificate may have (docs/nodes.md), with commas between
   --bridge NAME          an existing bridge that guests hang on; without it berthbr0 is made, with NAT to the outside
   --subnet CIDR          the guests' IPv4 network            (10.88.0.0/24)
   --gateway ADDRESS      the guests' gateway                 (the first address; with --bridge it must be there already)
@@ -72,7 +73,7 @@ main() {
 # ---------------------------------------------------------------- flags
 read_flags() {
   mode='' domain='' listen='' public_url='' data_dir='' email='' name='' bridge='' subnet='' gateway='' pool_range=''
-  controller_url='' token='' ca='' lab_certificate='' insecure='' purge='' force='' first_guest=yes resolvers=()
+  controller_url='' token='' ca='' pin='' lab_certificate='' insecure='' purge='' force='' first_guest=yes resolvers=()
   [ $# -gt 0 ] || set -- --help
   while [ $# -gt 0 ]; do
     case $1 in
@@ -89,7 +90,7 @@ read_flags() {
       --lab-certificate) lab_certificate=yes ;;
       --insecure) insecure=yes ;;
       --no-first-guest) first_guest='' ;;
-      --domain | --listen | --public-url | --data-dir | --email | --name | --bridge | --subnet | --gateway | --pool-range | --token | --token-file | --ca | --resolver)
+      --domain | --listen | --public-url | --data-dir | --email | --name | --bridge | --subnet | --gateway | --pool-range | --token | --token-file | --ca | --pin | --resolver)
         [ -n "${2-}" ] || wrong_use "$1 needs a value."
         take_value "$1" "$2"; shift ;;
       *) wrong_use "There is no flag $1." ;;
@@ -133,6 +134,8 @@ check_flags() {
   case $domain in *.internal | *.local | *.localhost | *.home.arpa | *.test) lab_certificate=yes ;; esac
   [ -z "$lab_certificate" ] || [ -n "$domain" ] || wrong_use '--lab-certificate goes with --domain.'
   [ -z "$ca" ] || [ "$mode" = agent ] || wrong_use '--ca goes with --agent.'
+  [ -z "$pin" ] || [ "$mode" = agent ] || wrong_use '--pin goes with --agent.'
+  [[ -z $pin || $pin =~ ^sha256//[A-Za-z0-9+/]{43}=(,sha256//[A-Za-z0-9+/]{43}=)*$ ]] || wrong_use '--pin is sha256//BASE64=, as the panel shows it.'
   [ -z "$ca" ] || grep -qs -e '-----BEGIN CERTIFICATE-----' "$ca" || wrong_use "--ca $ca is not a file with a certificate in it."
   [[ -z $listen || $listen =~ ^(\[[0-9a-fA-F:]+\]|[0-9.]+):[0-9]+$ ]] || wrong_use '--listen is ADDRESS:PORT, for example 127.0.0.1:8080.'
   [[ -z $public_url || $public_url =~ ^https?://[^/\ ]+$ ]] || wrong_use '--public-url is an address like https://panel.example.com, without a path.'
@@ -271,6 +274,7 @@ install_program() {
 fetch_program() {
   local trust=() kind
   [ -z "$ca" ] || trust=(--cacert "$ca")
+  [ -z "$pin" ] || trust+=(--pinnedpubkey "${pin//,/;}")
   kind=$(uname -m); kind=${kind/x86_64/x64}
   mkdir -p $library
   # The token stands in no list of processes.
@@ -953,9 +957,11 @@ look_at_controller() {
   note=''
   if [ -n "$ca" ]; then trust=(--cacert "$ca")
   elif [ -e $controller_ca ]; then trust=(--cacert "$controller_ca"); fi
+  [ -z "$pin" ] || trust+=(--pinnedpubkey "${pin//,/;}")
   words=$(curl -sS --max-time 15 "${trust[@]}" -w '\n%{http_code} %{redirect_url}' "$controller_url/api/v1/status" 2>&1) || case $? in
     60) fail "The certificate of $controller_url is not trusted here: $(curl_words "$words")" \
       "If it is a lab's certificate: copy $lab_ca from the controller to this machine and add --ca lab-ca.crt." ;;
+    90) fail "The certificate of $controller_url has another key than --pin says." 'Nothing was changed. If the certificate was renewed, make a new command in the panel. If it was not, somebody answers in its place.' ;;
     *) fail "The controller at $controller_url cannot be reached: $(curl_words "$words")" 'Nothing was changed. Check the address, its name in DNS and the firewalls between, and run this again.' ;;
   esac
   code=${words##*$'\n'}
@@ -1078,7 +1084,7 @@ enroll() {
   [ "$mode" = agent ] || { made=$(new_enrolment); token=$(jq -er .token <<<"$made"); }
   [ "$mode" != agent ] || [ -z "$name" ] || called=(--name "$name")
   agent_settings
-  join --controller "$controller_url" --token-file - --bridge "$bridge" "${called[@]}"
+  join --controller "$controller_url" --token-file - --bridge "$bridge" ${pin:+--pin "$pin"} "${called[@]}"
   note=$controller_url
 }
 

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { Connection } from './controller-link/connection.ts'
 import { controllerUrl, enroll } from './controller-link/controller.ts'
-import { makeDataDir, newKey, readIdentity } from './controller-link/identity.ts'
+import { keepPins, makeDataDir, newKey, readIdentity } from './controller-link/identity.ts'
 import { type Journal, openJournal } from './controller-link/journal.ts'
 import { crashInjection } from './crash-injection.ts'
 import { Failure, failureOf, wordsOf } from './failure.ts'
@@ -17,6 +17,7 @@ import { Supervision } from './host/supervision.ts'
 import { log } from './log.ts'
 import { fitted } from './protocol/bounds.ts'
 import { hostTime, MonotonicClock, OBSERVED_EVERY_MS } from './protocol/monotonic-clock.ts'
+import { pinsFrom } from './protocol/pin.ts'
 import { Facts, PROTOCOL } from './protocol/wire.ts'
 import { VERSION } from './version.ts'
 
@@ -29,13 +30,14 @@ const HELP: Record<string, string> = {
   berth agent version
 
 Each takes --help.`,
-  enroll: `berth agent enroll --controller URL --token-file FILE [--name NAME] [--bridge BRIDGE] [--data-dir DIR]
-                         [--fake]
+  enroll: `berth agent enroll --controller URL --token-file FILE [--pin PINS] [--name NAME] [--bridge BRIDGE]
+                         [--data-dir DIR] [--fake]
 
   --controller  address of the controller; https, or http on this very host
                 (in a lab PANEL_AGENT_INSECURE=1 allows http elsewhere)
   --token-file  a file with the enrolment token from the node page, or - for standard input; works once, for an hour
   --token       the token itself; every user of this machine can read it in the list of processes
+  --pin         keys that the controller's certificate may have, with commas: sha256//... (default: every key)
   --name        what this host is called (default: its host name)
   --bridge      bridge for the virtual machines; must exist
   --data-dir    default /var/lib/berth-agent
@@ -56,6 +58,7 @@ const options = {
   controller: { type: 'string' },
   token: { type: 'string' },
   'token-file': { type: 'string' },
+  pin: { type: 'string' },
   name: { type: 'string' },
   bridge: { type: 'string' },
   'data-dir': { type: 'string', default: '/var/lib/berth-agent' },
@@ -92,6 +95,8 @@ export async function agentCommand(args: string[]): Promise<number> {
 
 async function enrollHere(given: Given): Promise<number> {
   const controller = controllerUrl(given.controller ?? '')
+  const pins = pinsFrom(given.pin ?? '')
+  if (!pins) throw new Failure('invalid_pin', '--pin takes up to ten of sha256//BASE64=, separated by commas')
   const token = await enrolmentToken(given)
   const dataDir = given['data-dir']
   makeDataDir(dataDir)
@@ -106,14 +111,25 @@ async function enrollHere(given: Given): Promise<number> {
   const machineId = host.machineId()
   host.close()
   const key = newKey(dataDir)
-  const { nodeId, name } = await enroll(controller, {
-    token,
-    protocol: PROTOCOL,
-    publicKey: key.publicKey,
-    facts: fitted(Facts, facts),
-    ...(machineId && { machineId }),
+  const { nodeId, name } = await enroll(
+    controller,
+    {
+      token,
+      protocol: PROTOCOL,
+      publicKey: key.publicKey,
+      facts: fitted(Facts, facts),
+      ...(machineId && { machineId }),
+    },
+    pins,
+  )
+  key.keep({
+    controller,
+    nodeId,
+    name,
+    fake: given.fake,
+    ...(given.bridge && { bridge: given.bridge }),
+    ...(pins.length && { pins }),
   })
-  key.keep({ controller, nodeId, name, fake: given.fake, ...(given.bridge && { bridge: given.bridge }) })
   return print(`This host is node ${name} (${nodeId}) of ${controller}. Next: berth agent run`)
 }
 
@@ -155,7 +171,12 @@ async function runHere(given: Given): Promise<number> {
     const jump = time.observe()
     if (jump) log('warning', 'the clock of this host was set', jump)
   }, OBSERVED_EVERY_MS)
-  await live(host, journal, supervision, new Connection(identity, host, journal, supervision))
+  await live(
+    host,
+    journal,
+    supervision,
+    new Connection(identity, host, journal, supervision, (pins) => keepPins(dataDir, pins)),
+  )
   clearInterval(observing)
   log('info', 'agent stops; vms run on')
   return 0

@@ -25,6 +25,7 @@ import { Refused, signedHeaders } from './controller.ts'
 import type { Identity } from './identity.ts'
 import { type JobLog, loggingTo } from './job-log.ts'
 import type { Answer, Journal } from './journal.ts'
+import { trusting } from './pinning.ts'
 
 const HEARTBEAT_MS = 10_000
 const FACTS_MS = 60_000
@@ -51,12 +52,16 @@ export class Connection {
   private heardAt = 0
   private factsSent = ''
   private stopping = false
+  /** The key of the certificate of the last connection; undefined where there was no TLS. */
+  private pinSeen: string | undefined
 
   constructor(
     private identity: Identity,
     private host: Host,
     private journal: Journal,
     private supervision: Supervision,
+    /** Keeps pins over restarts. */
+    private keepPins: (pins: readonly string[]) => void,
   ) {
     supervision.onCrash = (crash) => this.send(crash)
   }
@@ -84,6 +89,7 @@ export class Connection {
       const headers = await signedHeaders(this.identity)
       const socket = new WebSocket(this.identity.controller.replace(/^http/, 'ws') + agentPaths.connect, {
         headers,
+        ...trusting(this.identity.pins, (pin) => void (this.pinSeen = pin)),
       } as never)
       const { openMs, code } = await this.live(socket, signal)
       const retryMs = waitAfter(code)
@@ -148,6 +154,7 @@ export class Connection {
       })
     if (frame.type === 'welcome') {
       this.welcomed(frame.now, frame.controllerVersion)
+      if (frame.pins) this.accept(frame.pins)
       for (const crash of this.supervision.recent()) this.send(crash)
     }
     if (frame.type === 'command') void this.obey(socket, frame)
@@ -166,6 +173,21 @@ export class Connection {
         skewSeconds: Math.round(skewMs / 1000),
       })
     }
+  }
+
+  /** The controller, which has just proved itself, names the keys of its next certificates. */
+  private accept(pins: readonly string[]) {
+    const { pins: before = [] } = this.identity
+    if (this.pinSeen === undefined || pins.join() === before.join()) return
+    // Such a list would keep this node out at its next connection.
+    if (!pins.includes(this.pinSeen))
+      return log('warning', 'the pins of the controller lack the key of its own certificate, and are not taken', {
+        key: this.pinSeen,
+        pins,
+      })
+    this.keepPins(pins)
+    this.identity = { ...this.identity, pins }
+    log('info', 'the controller named the keys that its certificate may have', { pins, before })
   }
 
   private async obey(socket: WebSocket, { key, name, input }: { key: string; name: string; input: unknown }) {

@@ -12,8 +12,12 @@ import {
   PROTOCOL,
 } from '../protocol/wire.ts'
 import { type Identity, signatureOf } from './identity.ts'
+import { type Trust, trusting } from './pinning.ts'
 
 const LIMIT_MS = 15_000
+
+/** The controller's address, and the keys that its certificate may have. */
+export type Destination = Pick<Identity, 'controller' | 'pins'>
 
 /** A refusal by the controller, with its HTTP status and error code. */
 export class Refused extends Failure {
@@ -46,13 +50,13 @@ export function controllerUrl(text: string): string {
 const isLoopback = (host: string) => host === 'localhost' || host === '[::1]' || /^127(\.\d{1,3}){3}$/.test(host)
 
 /** Enrols this host. Throws `Refused` with the controller's code, `unreachable` when there is no answer. */
-export const enroll = (controller: string, request: EnrollRequest) =>
-  post(controller, agentPaths.enroll, request, EnrollResponse)
+export const enroll = (controller: string, request: EnrollRequest, pins: readonly string[]) =>
+  post({ controller, pins }, agentPaths.enroll, request, EnrollResponse)
 
 /** Headers that prove the node's identity for one request: the nonce in them is new and works once. */
 export async function signedHeaders(identity: Identity): Promise<Record<string, string>> {
-  const { nodeId, controller } = identity
-  const { nonce } = await post(controller, agentPaths.challenge, { nodeId, protocol: PROTOCOL }, ChallengeResponse)
+  const { nodeId } = identity
+  const { nonce } = await post(identity, agentPaths.challenge, { nodeId, protocol: PROTOCOL }, ChallengeResponse)
   return {
     [agentHeaders.node]: nodeId,
     [agentHeaders.nonce]: nonce,
@@ -62,14 +66,14 @@ export async function signedHeaders(identity: Identity): Promise<Record<string, 
 }
 
 /** Difference of the controller's clock to ours by its Date header, in whole seconds; positive when ours is behind. */
-export async function skewSeconds(controller: string): Promise<number | undefined> {
-  const response = await reach(controller + agentPaths.challenge, { method: 'HEAD' })
+export async function skewSeconds(to: Destination): Promise<number | undefined> {
+  const response = await reach(to, agentPaths.challenge, { method: 'HEAD' })
   const at = Date.parse(response.headers.get('date') ?? '')
   return Number.isNaN(at) ? undefined : Math.round((at - Date.now()) / 1000)
 }
 
-async function post<S extends TSchema>(controller: string, path: string, body: unknown, answer: S): Promise<Static<S>> {
-  const response = await reach(controller + path, {
+async function post<S extends TSchema>(to: Destination, path: string, body: unknown, answer: S): Promise<Static<S>> {
+  const response = await reach(to, path, {
     method: 'POST',
     headers: { 'Content-Type': 'application/json' },
     body: JSON.stringify(body),
@@ -77,15 +81,22 @@ async function post<S extends TSchema>(controller: string, path: string, body: u
   const json: unknown = await response.json().catch(() => undefined)
   if (!response.ok) throw refusal(response.status, json)
   if (!Value.Check(answer, json))
-    throw new Failure('invalid_answer', `${controller} does not answer like a Berth controller`)
+    throw new Failure('invalid_answer', `${to.controller} does not answer like a Berth controller`)
   return json as Static<S>
 }
 
-async function reach(url: string, init: RequestInit): Promise<Response> {
+async function reach({ controller, pins }: Destination, path: string, init: RequestInit): Promise<Response> {
+  const options: RequestInit & Trust = {
+    ...init,
+    ...trusting(pins),
+    redirect: 'manual',
+    signal: AbortSignal.timeout(LIMIT_MS),
+  }
   try {
-    return await fetch(url, { ...init, redirect: 'manual', signal: AbortSignal.timeout(LIMIT_MS) })
+    return await fetch(controller + path, options)
   } catch (cause) {
-    throw new Failure('unreachable', `the controller at ${new URL(url).origin} cannot be reached`, { cause })
+    if (cause instanceof Failure) throw cause
+    throw new Failure('unreachable', `the controller at ${new URL(controller).origin} cannot be reached`, { cause })
   }
 }
 

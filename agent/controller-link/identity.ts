@@ -12,6 +12,8 @@ export type Settings = {
   nodeId: string
   name: string
   fake: boolean
+  /** The keys that the controller's certificate may have (pin.ts); none: every key. */
+  pins?: readonly string[]
   /** The bridge that the operator named at enrolment; `doctor` checks that it exists. */
   bridge?: string
 }
@@ -35,11 +37,24 @@ export function newKey(dataDir: string) {
     publicKey: rawPublicKey(privateKey),
     keep(settings: Settings) {
       renameSync(path, join(dataDir, KEY))
-      writeFileSync(join(dataDir, `${SETTINGS}.new`), JSON.stringify(settings, null, 2) + '\n', { mode: 0o600 })
-      renameSync(join(dataDir, `${SETTINGS}.new`), join(dataDir, SETTINGS))
+      keepSettings(dataDir, settings)
     },
   }
 }
+
+/** The whole file or the former one, whatever happens meanwhile. */
+function keepSettings(dataDir: string, settings: Settings) {
+  writeFileSync(join(dataDir, `${SETTINGS}.new`), JSON.stringify(settings, null, 2) + '\n', { mode: 0o600 })
+  renameSync(join(dataDir, `${SETTINGS}.new`), join(dataDir, SETTINGS))
+}
+
+/** From the next connection on the controller's certificate must have one of these keys. */
+export function keepPins(dataDir: string, pins: readonly string[]) {
+  const settings = readSettings(dataDir)
+  keepSettings(dataDir, { ...settings, pins })
+}
+
+const readSettings = (dataDir: string) => JSON.parse(readFileSync(join(dataDir, SETTINGS), 'utf8')) as Settings
 
 /** Throws `not_enrolled` when this host has never been enrolled. */
 export function readIdentity(dataDir: string): Identity {
@@ -49,8 +64,7 @@ export function readIdentity(dataDir: string): Identity {
       `${dataDir} holds no node identity; run: berth agent enroll --controller URL --token-file FILE`,
     )
   }
-  const settings = JSON.parse(readFileSync(join(dataDir, SETTINGS), 'utf8')) as Settings
-  return { ...settings, key: createPrivateKey(readFileSync(join(dataDir, KEY))) }
+  return { ...readSettings(dataDir), key: createPrivateKey(readFileSync(join(dataDir, KEY))) }
 }
 
 export const isEnrolled = (dataDir: string) => existsSync(join(dataDir, SETTINGS)) && existsSync(join(dataDir, KEY))

@@ -198,7 +198,7 @@ function clock(): Finding {
 async function controllerAnswers(settings: Settings | undefined): Promise<Finding> {
   if (!settings) return warn('this host is not enrolled', 'berth agent enroll --controller URL --token-file FILE')
   const controller = controllerUrl(settings.controller)
-  const skew = await skewSeconds(controller)
+  const skew = await skewSeconds({ ...settings, controller })
   if (skew === undefined) return ok(`${controller} answers; it does not say its time`)
   if (Math.abs(skew) > SKEW_SECONDS)
     return warn(`${controller} answers; its clock is ${skew} s away from this one`, 'run an NTP client on both')

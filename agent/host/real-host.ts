@@ -2,6 +2,7 @@
 import { join } from 'node:path'
 import { signedHeaders } from '../controller-link/controller.ts'
 import type { Identity } from '../controller-link/identity.ts'
+import { trusting } from '../controller-link/pinning.ts'
 import { Nftables } from '../drivers/firewall/nftables.ts'
 import { probe, type Virtualisation } from '../drivers/hypervisor/kvm-probe.ts'
 import { Libvirt } from '../drivers/hypervisor/libvirt.ts'
@@ -56,5 +57,5 @@ function accelerationOf({ kind, reason }: Virtualisation) {
 
 async function fromController(identity: Identity | undefined, path: string) {
   if (!identity) throw new Failure('not_enrolled', 'this host has no controller yet')
-  return { url: identity.controller + path, headers: await signedHeaders(identity) }
+  return { url: identity.controller + path, headers: await signedHeaders(identity), ...trusting(identity.pins) }
 }

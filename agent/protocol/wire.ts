@@ -2,6 +2,7 @@
 // PROTOCOL is raised when a message changes its meaning. A new command or an optional field does not raise it.
 import { type Static, type TSchema, Type as t } from 'typebox'
 import { anyText, bridgeName, counter, line, megabytes, timestamp } from './bounds.ts'
+import { MOST_PINS, PIN } from './pin.ts'
 
 /**
  * 1 (2026-11): challenge over HTTP, signed WebSocket upgrade, commands with keys, heartbeats, inventory. Frames,
@@ -348,7 +349,14 @@ export type FromAgent = Static<typeof FromAgent>
 /** Frames to the agent. */
 export const ToAgent = t.Union([
   /** The first frame after the upgrade. `now` lets the agent measure its clock's skew. */
-  t.Object({ type: t.Literal('welcome'), nodeId: line(60), controllerVersion: line(64), now: timestamp }),
+  t.Object({
+    type: t.Literal('welcome'),
+    nodeId: line(60),
+    controllerVersion: line(64),
+    now: timestamp,
+    /** The keys that the node accepts of the controller's certificate from now on. */
+    pins: t.Optional(t.Array(t.String({ pattern: `^${PIN}$` }), { minItems: 1, maxItems: MOST_PINS })),
+  }),
   t.Object({ type: t.Literal('command'), key, name: line(60), input: t.Unknown() }),
   /** Requests facts, a heartbeat and the inventory at once. */
   t.Object({ type: t.Literal('report') }),

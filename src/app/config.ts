@@ -1,5 +1,6 @@
 // Every PANEL_* setting, read once, with what it means.
 import { dirname } from 'node:path'
+import { pinsFrom } from '../../agent/protocol/pin.ts'
 import { isCidr } from '../kernel/net/cidr.ts'
 
 /** name → what it means and what it is when it is not set. `--help` and docs/install.md print this list. */
@@ -12,6 +13,9 @@ export const settings = {
   PANEL_TLS_CERT: 'Certificate file for built-in TLS, with PANEL_TLS_KEY. Default none: use a reverse proxy.',
   PANEL_TLS_KEY: 'Key file for built-in TLS.',
   PANEL_AGENT_INSECURE: '1 lets a lab on plain HTTP enroll nodes.',
+  PANEL_AGENT_PINS:
+    'Comma-separated keys (sha256//...) of which the certificate at PANEL_PUBLIC_URL has one: nodes refuse every ' +
+    'other. Default none: nodes accept what its authority vouches for.',
   PANEL_AGENT_DIR:
     'Where the built programs lie that a joining node fetches: berth-x64, berth-aarch64, or berth for this ' +
     'machine’s kind. Default: the directory of this program.',
@@ -33,6 +37,7 @@ export type Config = {
   trustedProxies: readonly string[]
   tls: { cert: string; key: string } | undefined
   agentInsecure: boolean
+  agentPins: readonly string[]
   agentDir: string
   logRequests: boolean
   webhookAllowPrivate: readonly string[]
@@ -66,6 +71,7 @@ export function configFrom(env: Readonly<Record<string, string | undefined>>): C
     trustedProxies: cidrsFrom('PANEL_TRUSTED_PROXIES', set('PANEL_TRUSTED_PROXIES')),
     tls,
     agentInsecure: flag('PANEL_AGENT_INSECURE', set('PANEL_AGENT_INSECURE')),
+    agentPins: pinsOf(set('PANEL_AGENT_PINS'), publicUrl),
     agentDir: set('PANEL_AGENT_DIR') ?? dirname(process.execPath),
     logRequests: flag('PANEL_LOG_REQUESTS', set('PANEL_LOG_REQUESTS')),
     webhookAllowPrivate: cidrsFrom('PANEL_WEBHOOK_ALLOW_PRIVATE', set('PANEL_WEBHOOK_ALLOW_PRIVATE')),
@@ -101,6 +107,17 @@ function cidrsFrom(name: SettingName, text: string | undefined) {
     .filter(Boolean)
   for (const cidr of all) if (!isCidr(cidr)) throw new SettingError(`${name}: ${cidr} is not a CIDR like 10.0.0.0/8.`)
   return all
+}
+
+function pinsOf(text: string | undefined, publicUrl: string): readonly string[] {
+  const pins = pinsFrom(text ?? '')
+  if (!pins)
+    throw new SettingError(
+      'PANEL_AGENT_PINS: up to ten keys like sha256//BASE64=, separated by commas (docs/nodes.md).',
+    )
+  if (pins.length && !publicUrl.startsWith('https:'))
+    throw new SettingError('PANEL_AGENT_PINS needs a PANEL_PUBLIC_URL with https://: without TLS there is no key.')
+  return pins
 }
 
 function flag(name: SettingName, text: string | undefined) {

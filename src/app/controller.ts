@@ -321,6 +321,7 @@ export async function createController({
         nodeId: socket.data.nodeId,
         controllerVersion: VERSION,
         now: wallClock(),
+        ...(config.agentPins.length && { pins: [...config.agentPins] }),
       } satisfies ToAgent),
     message: (socket: Socket, text: string | Buffer) => hub.message(socket, text),
     close: (socket: Socket) => hub.closed(socket),

@@ -16,11 +16,15 @@ export const NODE_ID = 'nod_00000000000000000000000001'
 
 type CallResult = Extract<FromAgent, { type: 'done' | 'failed' }>
 
-/** The wire's two directions on a free port of this host. */
-export function controller() {
+type Encryption = { cert: string; key: string }
+
+/** The wire's two directions on a port of this host, a free one unless another is named. */
+export function controller({ tls, port = 0 }: { tls?: Encryption; port?: number } = {}) {
   const frames: FromAgent[] = []
   const listeners = new Set<(frame: FromAgent) => void>()
   const nonces = new Set<string>()
+  const requests: string[] = []
+  let pins: string[] | undefined
   const downloads = new Map<string, Uint8Array>()
   let socket: Bun.ServerWebSocket<unknown> | undefined
   let publicKey: string | undefined
@@ -39,9 +43,11 @@ export function controller() {
   }
 
   const server = Bun.serve({
-    port: 0,
+    port,
     hostname: '127.0.0.1',
+    ...(tls && { tls: { cert: Bun.file(tls.cert), key: Bun.file(tls.key) } }),
     async fetch(request, server) {
+      requests.push(new URL(request.url).pathname)
       const { pathname } = new URL(request.url)
       if (pathname === agentPaths.enroll) {
         const body = (await request.json()) as EnrollRequest
@@ -69,7 +75,13 @@ export function controller() {
     websocket: {
       open(ws) {
         socket = ws
-        const welcome: ToAgent = { type: 'welcome', nodeId: NODE_ID, controllerVersion: 'test', now: Date.now() }
+        const welcome: ToAgent = {
+          type: 'welcome',
+          nodeId: NODE_ID,
+          controllerVersion: 'test',
+          now: Date.now(),
+          ...(pins && { pins }),
+        }
         ws.send(JSON.stringify(welcome))
       },
       message(_ws, text) {
@@ -101,7 +113,17 @@ export function controller() {
   }
 
   const it = {
-    url: `http://127.0.0.1:${server.port}`,
+    url: `${tls ? 'https' : 'http'}://127.0.0.1:${server.port}`,
+    port: server.port!,
+    /** The paths of the requests that arrived. */
+    requests,
+    welcomeWithPins: (them: string[]) => {
+      pins = them
+    },
+    /** The key of the node, as another controller in this one's place knows it too. */
+    knows: (key: string) => {
+      publicKey = key
+    },
     protocol: PROTOCOL,
     frames,
     downloads,

@@ -190,7 +190,7 @@ async function simulate(file: string, agentsPerAddress: number) {
       fake: true,
       key: createPrivateKey(node.privateKey),
     }
-    void new Connection(identity, hostOf(node), journal, supervision).stay(stopping.signal)
+    void new Connection(identity, hostOf(node), journal, supervision, () => {}).stay(stopping.signal)
   }
   const timer = setInterval(() => {
     const pulse: Pulse = { connected: sockets.size, ...count, lagMs: lagMs.map((n) => Math.round(n * 100) / 100) }

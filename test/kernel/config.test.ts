@@ -97,6 +97,10 @@ describe('the value of a setting', () => {
     ],
     PANEL_WEBHOOK_ALLOW_PRIVATE: ['PANEL_WEBHOOK_ALLOW_PRIVATE: ', ['10.0.0.0', 'all']],
     PANEL_LOCAL_SERVICES: ['PANEL_LOCAL_SERVICES: ', ['127.0.0.1', 'localhost']],
+    PANEL_AGENT_PINS: [
+      'PANEL_AGENT_PINS',
+      ['sha256/abc', `sha256//${'A'.repeat(43)}`, `sha256//${'A'.repeat(43)}=;x`, `sha256//${'A'.repeat(43)}=`],
+    ],
     PANEL_AGENT_INSECURE: ['PANEL_AGENT_INSECURE is 1 or 0.', ['yes', 'true', '2', ' 1']],
     PANEL_LOG_REQUESTS: ['PANEL_LOG_REQUESTS is 1 or 0.', ['on', '-1']],
     PANEL_TLS_CERT: ['PANEL_TLS_CERT and PANEL_TLS_KEY go together', ['/cert.pem']],

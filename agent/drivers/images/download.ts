@@ -5,6 +5,7 @@ import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync 
 import { open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { progress, say } from '../../controller-link/job-log.ts'
+import type { Trust } from '../../controller-link/pinning.ts'
 import { Failure } from '../../failure.ts'
 import { readQcow2 } from '../../protocol/qcow2.ts'
 import type { ImageSource } from '../../protocol/wire.ts'
@@ -16,8 +17,10 @@ const SILENCE_MS = 60_000
 /** Distributions redirect to mirrors; the checksum proves that the right file arrived. */
 const MOST_REDIRECTS = 5
 
-/** Returns the URL of a path on the controller and headers that prove the node's identity. */
-export type FromController = (path: string) => Promise<{ url: string; headers: Record<string, string> }>
+/** Returns the URL of a path on the controller, headers that prove the node's identity, and whom it trusts there. */
+export type FromController = (
+  path: string,
+) => Promise<{ url: string; headers: Record<string, string> } & Partial<Trust>>
 type Note = { format: ImageSource['format']; checksum: string; virtualSizeBytes: number }
 
 export class DownloadedImages implements Images {
@@ -102,8 +105,8 @@ export class DownloadedImages implements Images {
 
   private async ask(from: string, signal: AbortSignal): Promise<Response> {
     if (from.startsWith('/')) {
-      const { url, headers } = await this.fromController(from)
-      return answered(await get(url, { headers, signal }), url)
+      const { url, ...options } = await this.fromController(from)
+      return answered(await get(url, { ...options, signal }), url)
     }
     let url = from
     for (let redirects = 0; redirects <= MOST_REDIRECTS; redirects++) {
@@ -124,7 +127,8 @@ export class DownloadedImages implements Images {
   private note = (id: string) => join(this.root, `${id}.json`)
 }
 
-async function get(url: string, init: { headers?: Record<string, string>; signal: AbortSignal }): Promise<Response> {
+type GetOptions = { headers?: Record<string, string>; signal: AbortSignal } & Partial<Trust>
+async function get(url: string, init: GetOptions): Promise<Response> {
   try {
     return await fetch(url, { ...init, redirect: 'manual', decompress: false } as RequestInit)
   } catch (cause) {

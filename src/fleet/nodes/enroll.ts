@@ -45,6 +45,7 @@ function makeEnrollment({ tx, clock, config }: Pick<AppContext, 'clock' | 'confi
       './install.sh',
       '--agent',
       ...['--controller', config.publicUrl, '--token-file', '-'],
+      ...(config.agentPins.length ? ['--pin', config.agentPins.join()] : []),
       ...(made.bridge ? ['--bridge', made.bridge] : []),
       ...(config.publicUrl.startsWith('http:') && config.agentInsecure ? ['--insecure'] : []),
     ])}`,

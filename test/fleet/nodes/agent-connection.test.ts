@@ -456,6 +456,22 @@ describe('a node whose credential is revoked', () => {
     expect((await enroll(made.token)).body.error.code).toBe('enrollment_not_valid')
     socket.close()
   })
+  test('S36: is made by a command that names our keys, and hears of them at each connection', async () => {
+    const { agentPins } = p.config
+    const pin = `sha256//${'A'.repeat(43)}=`
+    try {
+      p.config.agentPins = [pin]
+      const { command } = await p.admin('POST', '/admin/node-enrollments', { locationId: location })
+      expect(command).toContain(` --pin ${pin}`)
+      const { socket, got } = await connect(await enrolled())
+      expect(got[0].pins).toEqual([pin])
+      socket.close()
+    } finally {
+      p.config.agentPins = agentPins
+    }
+    const { command } = await p.admin('POST', '/admin/node-enrollments', { locationId: location })
+    expect(command).not.toContain('--pin')
+  })
   test('renewed without revoking cuts off the holder of the old one', async () => {
     const node = await enrolled()
     const { closed } = await connect(node)
