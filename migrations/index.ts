@@ -13,6 +13,7 @@ import diskFree from './0010_disk_free.sql' with { type: 'text' }
 import nodeCredential from './0011_node_credential.sql' with { type: 'text' }
 import defaultImage from './0012_default_image.sql' with { type: 'text' }
 import webhooks from './0013_webhooks.sql' with { type: 'text' }
+import pages from './0016_pages.sql' with { type: 'text' }
 
 export const migrations: readonly { name: string; sql: string }[] = [
   { name: '0001_spine', sql: spine },
@@ -28,4 +29,5 @@ export const migrations: readonly { name: string; sql: string }[] = [
   { name: '0011_node_credential', sql: nodeCredential },
   { name: '0012_default_image', sql: defaultImage },
   { name: '0013_webhooks', sql: webhooks },
+  { name: '0016_pages', sql: pages },
 ]

@@ -2,6 +2,7 @@
 // the body.
 import type { ComponentChildren } from 'preact'
 import { LEAST_CHARACTERS } from '../../src/identity/auth/passwords/hash.ts'
+import { useLocalMinute, ZoneName } from './time.tsx'
 
 export type Option = { value: string; label: string; hint?: ComponentChildren; why?: string | undefined }
 
@@ -16,10 +17,10 @@ export type FieldProps = Named & {
   value?: string | number | null | undefined
   required?: boolean | undefined
   /**
-   * `number`: sent as one. `utc`: a local time of the browser's field, meant in UTC. `words`: a list, split at spaces
-   * and commas.
+   * `number`: sent as one. `moment`: an instant, from a local time in the reader's zone (`MomentField`). `words`: a
+   * list, split at spaces and commas.
    */
-  as?: 'number' | 'words' | 'null' | 'utc'
+  as?: 'number' | 'words' | 'null' | 'moment'
   /** Sent as null when empty. */
   nullable?: boolean
   type?: string
@@ -32,6 +33,8 @@ export type FieldProps = Named & {
   placeholder?: string
   mono?: boolean
   focus?: boolean | undefined
+  /** The instant that `value` is in the reader's zone. */
+  iso?: string | undefined
 }
 
 const slug = (text: string) => text.replace(/[^A-Za-z0-9]+/g, '-')
@@ -53,7 +56,7 @@ const Label = ({ id, required, children }: { id: string; required?: boolean | un
 )
 
 const sentAs = ({ as, nullable }: FieldProps) =>
-  nullable ? (as === 'number' || as === 'utc' ? `${as}-null` : 'null') : as
+  nullable ? (as === 'number' || as === 'moment' ? `${as}-null` : 'null') : as
 
 /** One line. */
 export function Field(f: FieldProps) {
@@ -73,6 +76,7 @@ export function Field(f: FieldProps) {
           aria-describedby={describedBy(id, f.hint)}
           required={f.required}
           data-as={sentAs(f)}
+          data-iso={f.iso}
           autocomplete={f.autocomplete ?? 'off'}
           inputmode={(f.inputmode ?? (f.as === 'number' ? 'numeric' : undefined)) as never}
           min={f.min}
@@ -86,6 +90,23 @@ export function Field(f: FieldProps) {
     </div>
   )
 }
+
+type MomentProps = Named & { iso?: string | null | undefined; nullable?: boolean }
+/** A day and a time in the zone of all times of the page, which its hint names. `iso`: the instant that it has now. */
+export const MomentField = ({ iso, hint, ...named }: MomentProps) => (
+  <Field
+    {...named}
+    as="moment"
+    type="datetime-local"
+    iso={iso ?? undefined}
+    value={useLocalMinute(iso)}
+    hint={
+      <>
+        Time zone: <ZoneName />.{hint && <> {hint}</>}
+      </>
+    }
+  />
+)
 
 /** A password that is being chosen. */
 export const NewPassword = (props: { scope: string; label?: string; focus?: boolean }) => (

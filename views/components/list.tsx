@@ -1,13 +1,14 @@
 // Every list of the panel: filters above, where the page stands in the list, the rows, and the way on. Filters are the
 // page's address: a GET form that works without scripts, and whose result can be shared as a link.
 import type { ComponentChildren } from 'preact'
-import type { Operation } from '../../src/kernel/api/operation.ts'
+import type { Operation, Query } from '../../src/kernel/api/operation.ts'
 import { useAt } from '../../src/kernel/web/page-context.ts'
 import { pathOf } from './action.tsx'
 import { Icon } from './icon.tsx'
 import { Live } from './live.tsx'
 import { Empty } from './section.tsx'
 import { addressWith, type Listed, Pager, PagerButtons, rangeOf } from './table.tsx'
+import { instantsIn, useLocalMinute } from './time.tsx'
 import { count } from './words.ts'
 
 type ListProps = {
@@ -74,11 +75,11 @@ function NothingFits({ words }: { words: string }) {
   )
 }
 
-/** The list as the filters narrow it, all pages of it, as a file. Nothing for readers who may not fetch it. */
-export function Download({ op, label }: { op: Operation; label: string }) {
+/** The list as the filters or `query` narrow it, to its end, as a file. Nothing for readers who may not fetch it. */
+export function Download({ op, label, query: asked }: { op: Operation; label: string; query?: Query }) {
   const at = useAt()
   if (!at.may(op)) return null
-  const { cursor: _, limit: __, ...filters } = at.query
+  const { cursor: _, limit: __, ...filters } = asked ?? at.query
   const query = new URLSearchParams(filters).toString()
   return (
     <a class="btn" href={pathOf(op, {}) + (query && `?${query}`)} download>
@@ -135,12 +136,27 @@ function FilterField({ of: filter }: { of: Filter }) {
   return 'options' in filter ? (
     <Choice {...filter} value={value} />
   ) : 'time' in filter ? (
-    <label class="bar">
-      {filter.label}
-      <input name={filter.name} value={value} type="datetime-local" autocomplete="off" />
-    </label>
+    <MomentFilter {...filter} />
   ) : (
     <Text {...filter} value={value} />
+  )
+}
+
+/** The address has the instant; the field shows it in the zone of all times of the page. */
+function MomentFilter({ name, label }: Named) {
+  const at = useAt()
+  const iso = instantsIn(at, [name])[name]
+  return (
+    <label class="bar">
+      {label}
+      <input
+        name={name}
+        value={useLocalMinute(iso)}
+        data-iso={iso || undefined}
+        type="datetime-local"
+        autocomplete="off"
+      />
+    </label>
   )
 }
 

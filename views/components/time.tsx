@@ -1,3 +1,4 @@
+import { instantOf, localMinute } from '../../public/panel/page/zone.js'
 import type { At } from '../../src/kernel/web/page.ts'
 import { useAt } from '../../src/kernel/web/page-context.ts'
 
@@ -85,4 +86,21 @@ export function Clock({ iso }: { iso: string }) {
     </time>
   )
 }
+/** As a datetime-local field takes it, in the reader's zone; undefined for none, and for what is no time. */
+export function useLocalMinute(iso: string | null | undefined): string | undefined {
+  const at = useAt()
+  const ms = iso ? Date.parse(iso) : Number.NaN
+  return Number.isNaN(ms) ? undefined : localMinute(ms, zoneOf(at))
+}
+/**
+ * The page's query with the times of these names as instants: without scripts a datetime-local field sends the reader's
+ * local time.
+ */
+export function instantsIn(at: At, names: readonly string[]): At['query'] {
+  const local = Object.entries(at.query).filter(([name, value]) => names.includes(name) && LOCAL_MINUTE.test(value))
+  const instants = local.map(([name, value]) => [name, new Date(instantOf(value, zoneOf(at))).toISOString()])
+  return { ...at.query, ...Object.fromEntries(instants) }
+}
+const LOCAL_MINUTE = /^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])T([01]\d|2[0-3]):[0-5]\d$/
+
 export const ZoneName = () => <span data-zone-name="">{zoneOf(useAt())}</span>

@@ -4,6 +4,7 @@
 import { fill, toast, toastLater } from '../page/messages.js'
 import { $, $$, area, go, leave } from '../page/page.js'
 import { answering, refresh } from '../page/redraw.js'
+import { isoOf } from '../page/times.js'
 import { headersOf, newKey } from './batch.js'
 import { confirmFirst, waiting } from './confirm.js'
 import { clearErrors, refused } from './refusals.js'
@@ -41,7 +42,7 @@ function bodyOf(/** @type {HTMLFormElement} */ form) {
     else if (input.value === '') {
       if (as?.endsWith('null')) put(input.name, null)
       else if (input.required) put(input.name, '')
-    } else if (as?.startsWith('utc')) put(input.name, `${input.value}:00Z`)
+    } else if (as?.startsWith('moment')) put(input.name, isoOf(input.value))
     else
       put(
         input.name,

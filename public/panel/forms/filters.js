@@ -1,8 +1,9 @@
 // The filters of a list are its address. A choice changes the list in place: the focus stays, and Back returns.
 // @ts-check
 
-import { $$, around } from '../page/page.js'
+import { $, $$, around } from '../page/page.js'
 import { drawn, refresh } from '../page/redraw.js'
+import { isoOf } from '../page/times.js'
 
 /** The fields of the filters say what the address says, but for the one that is being typed in. */
 function settle() {
@@ -27,6 +28,8 @@ async function show(/** @type {string} */ address) {
 function apply(/** @type {HTMLFormElement} */ form) {
   clearTimeout(choosing)
   const fields = [...new FormData(form)].filter(([, value]) => value)
+  for (const field of fields)
+    if ($(`[name="${field[0]}"]`, form)?.matches('[type=datetime-local]')) field[1] = isoOf(String(field[1]))
   const query = new URLSearchParams(/** @type {any} */ (fields)).toString()
   show(location.pathname + (query && `?${query}`))
 }

@@ -2,6 +2,7 @@
 // @ts-check
 
 import { $$ } from './page.js'
+import { instantOf, localMinute } from './zone.js'
 
 const units = /** @type {[number, string][]} */ ([
   [86400e3, 'd'],
@@ -44,8 +45,17 @@ export const exactly = new Intl.DateTimeFormat('en-GB', {
 })
 export const clock = new Intl.DateTimeFormat('en-GB', hours)
 
+/** The ISO time of what stands in a datetime-local field, in the zone of the page's times. */
+export const isoOf = (/** @type {string} */ local) => {
+  const ms = instantOf(local, zone)
+  return Number.isNaN(ms) ? local : new Date(ms).toISOString()
+}
+
 function localTimes() {
   if (zone) return
+  // What somebody has typed stays: only the value that the page came with is drawn again.
+  for (const input of /** @type {HTMLInputElement[]} */ ($$('input[data-iso]')))
+    input.defaultValue = localMinute(Date.parse(input.dataset['iso'] ?? ''), zone)
   for (const it of /** @type {HTMLTimeElement[]} */ ($$('time'))) {
     const at = Date.parse(it.dateTime)
     if (it.dataset['exact'] !== undefined) it.textContent = exactly.format(at)

@@ -84,6 +84,14 @@ export type Deciding = Pick<Workload, 'id' | 'ownerId' | 'resellerId' | 'termina
 export const decidingRow = (tx: Db, id: string): (Deciding & Pick<Workload, 'kind'>) | null =>
   statements(tx).deciding.get(id)
 
+/** Does one of the workloads that `where` (over `workloads w`) finds stand on this node? */
+export const isAnyOn = (tx: Db, nodeId: string, { where, values }: Where): boolean =>
+  tx.$client
+    .query<unknown, (string | number)[]>(
+      `SELECT 1 ${fromWorkloads} WHERE ${where} AND w.node_id = +? AND w.terminated_at IS NULL LIMIT 1`,
+    )
+    .get(...values, nodeId) !== null
+
 /** The number of the next workload, in the transaction that inserts it. */
 export const nextNumber = (tx: Tx): number => statements(tx).number.get()!.n
 

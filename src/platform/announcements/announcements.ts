@@ -1,11 +1,17 @@
 // Announcements: shown on the first page of their audience between their start and their end.
 
 import { Type as t } from 'typebox'
+import { node } from '../../fleet/nodes/model.ts'
+import { isAnyOn } from '../../fleet/workloads/queries.ts'
+import { visible } from '../../identity/team/access.ts'
 import type { AccountKind } from '../../kernel/api/access.ts'
 import { everybody } from '../../kernel/api/access.ts'
-import { invalid } from '../../kernel/api/errors.ts'
+import type { Actor } from '../../kernel/api/actor.ts'
+import { ApiError, invalid } from '../../kernel/api/errors.ts'
 import { page, paginateAll } from '../../kernel/api/list.ts'
 import {
+  type AppContext,
+  described,
   done,
   fields,
   line,
@@ -18,13 +24,17 @@ import {
 } from '../../kernel/api/operation.ts'
 import { iso, isoOrNull } from '../../kernel/db/clock.ts'
 import { newId } from '../../kernel/db/ids.ts'
+import { type Db, write } from '../../kernel/db/open.ts'
+import type { Hub } from '../../kernel/nodes/hub.ts'
 import { type Audience, audiences, levels } from './model.ts'
 import {
   announcementById,
   announcementsAt,
   deleteAnnouncement,
   insertAnnouncement,
+  nodeNameOf,
   pageOfAnnouncements,
+  untilConnected,
   updateAnnouncement,
 } from './queries.ts'
 import type { Announcement } from './tables.ts'
@@ -44,14 +54,38 @@ const response = namedSchema('Announcement', {
   level,
   startsAt: time,
   endsAt: nullable(time),
+  node: described(
+    nullable(t.Object({ id: t.String(), name: t.String() })),
+    'Only customers with a server on this node read it, and their resellers; null: the whole audience.',
+  ),
+  untilConnected: described(t.Boolean(), 'It ends when the node is connected again.'),
   createdAt: time,
 })
-const show = (it: Announcement) => ({
+const show = (tx: Db, { nodeId, ...it }: Announcement) => ({
   ...it,
+  node: nodeId === null ? null : { id: nodeId, name: nodeNameOf(tx, nodeId) },
   startsAt: iso(it.startsAt),
   endsAt: isoOrNull(it.endsAt),
   createdAt: iso(it.createdAt),
 })
+
+/** Throws `validation_failed`, `node_not_found`. */
+function mustFitNode(
+  { tx, actor, nodes }: { tx: Db; actor: Actor } & Pick<AppContext, 'nodes'>,
+  given: Pick<Announcement, 'nodeId' | 'audience' | 'untilConnected'>,
+) {
+  const { nodeId, audience, untilConnected } = given
+  if (nodeId === null) {
+    if (untilConnected) throw invalid({ field: 'untilConnected', message: 'needs a node.' })
+    return
+  }
+  if (!actor.scopes.has('nodes:read') || !node.find(tx, actor, nodeId))
+    throw new ApiError(node.notFound, 'There is no such node.')
+  if (audience === 'staff')
+    throw invalid({ field: 'audience', message: 'must be customers, resellers or everybody: only they have servers.' })
+  if (untilConnected && nodes.connected(nodeId))
+    throw invalid({ field: 'untilConnected', message: 'must be false: the node is connected.' })
+}
 
 const span = { startsAt: t.Optional(time), endsAt: t.Optional(nullable(time)) }
 const example = {
@@ -78,17 +112,28 @@ export const createAnnouncement = operation({
   path: '/admin/announcements',
   summary: 'Add an announcement for customers, resellers, staff or everybody, from now or from a given time',
   access,
-  body: fields({ text: line(500), audience, level: t.Optional(level), ...span }),
+  body: fields({
+    text: line(500),
+    audience,
+    level: t.Optional(level),
+    nodeId: t.Optional(
+      described(nullable(t.String()), 'Only for customers with a server on this node, and their resellers.'),
+    ),
+    untilConnected: t.Optional(t.Boolean()),
+    ...span,
+  }),
   response,
   status: 201,
+  refuses: ['node_not_found'],
   example,
-  run({ tx, body, clock }) {
+  run(call) {
+    const { tx, body, clock } = call
     const { startsAt = clock(), endsAt = null } = timesFrom(body)
     mustEndAfter({ startsAt, endsAt })
-    const { text, audience, level = 'info' } = body
-    return show(
-      insertAnnouncement(tx, { id: newId('ann'), text, audience, level, startsAt, endsAt, createdAt: clock() }),
-    )
+    const { text, audience, level = 'info', nodeId = null, untilConnected = false } = body
+    const given = { text, audience, level, nodeId, untilConnected, startsAt, endsAt }
+    mustFitNode(call, given)
+    return show(tx, insertAnnouncement(tx, { id: newId('ann'), ...given, createdAt: clock() }))
   },
 })
 
@@ -102,11 +147,13 @@ export const changeAnnouncement = operation({
   body: fields({ text: t.Optional(line(500)), audience: t.Optional(audience), level: t.Optional(level), ...span }),
   response,
   example: { endsAt: '2027-02-01T00:00:00.000Z' },
-  run({ tx, target, body }) {
+  run(call) {
+    const { tx, target, body } = call
     const { startsAt: _, endsAt: __, ...rest } = body
     const given = { ...rest, ...timesFrom(body) }
     mustEndAfter({ ...target, ...given })
-    return show(updateAnnouncement(tx, target, given))
+    if (given.audience === 'staff') mustFitNode(call, { ...target, untilConnected: false, audience: given.audience })
+    return show(tx, updateAnnouncement(tx, target, given))
   },
 })
 
@@ -131,10 +178,25 @@ export const listAllAnnouncements = operation({
   summary: 'Every announcement, past and to come, newest first',
   access,
   response: page(response),
-  run: (call) => pageOfAnnouncements(call, show),
+  run: (call) => pageOfAnnouncements(call, (it) => show(call.tx, it)),
 })
 
-const described: Record<AccountKind, Audience> = { customer: 'customers', reseller: 'resellers', staff: 'staff' }
+const audienceOf: Record<AccountKind, Audience> = { customer: 'customers', reseller: 'resellers', staff: 'staff' }
+
+/** Keeps what is told to everybody, and of a node where the actor sees a server. */
+function concerning(tx: Db, actor: Actor) {
+  const seen = visible(tx, actor)
+  return ({ nodeId }: Announcement) => nodeId === null || (actor.kind !== 'staff' && isAnyOn(tx, nodeId, seen))
+}
+
+/** Ends announcements whose node is connected again. */
+export function endWithOutage({ db, hub, now }: { db: Db; hub: Pick<Hub, 'connected'>; now: number }) {
+  const over = untilConnected(db, now).filter(({ nodeId }) => hub.connected(nodeId!))
+  if (over.length)
+    write(db, (tx) => {
+      for (const it of over) updateAnnouncement(tx, it, { endsAt: Math.max(now, it.startsAt + 1) })
+    })
+}
 
 export const listAnnouncements = operation({
   id: 'announcements.list',
@@ -146,7 +208,7 @@ export const listAnnouncements = operation({
   response: page(t.Object({ id: t.String(), text: t.String(), level, startsAt: time, endsAt: nullable(time) })),
   run(call) {
     const { tx, actor, clock } = call
-    const rows = announcementsAt(tx, clock(), ['everybody', described[actor.kind]])
+    const rows = announcementsAt(tx, clock(), ['everybody', audienceOf[actor.kind]]).filter(concerning(tx, actor))
     return paginateAll({
       call,
       name: 'announcements now',

@@ -1,7 +1,9 @@
+import { second } from '../../kernel/db/clock.ts'
 import { feature } from '../../kernel/feature.ts'
 import {
   changeAnnouncement,
   createAnnouncement,
+  endWithOutage,
   listAllAnnouncements,
   listAnnouncements,
   removeAnnouncement,
@@ -28,6 +30,13 @@ export const announcementsFeature = feature({
   errors,
   tables: [announcements],
   operations: [listAnnouncements, createAnnouncement, listAllAnnouncements, changeAnnouncement, removeAnnouncement],
+  schedule: [
+    {
+      everyMs: 10 * second,
+      words: 'ending announcements of nodes that are connected again',
+      work: ({ db, hub, app }) => endWithOutage({ db, hub, now: app.clock() }),
+    },
+  ],
   nav: [
     {
       kinds: ['staff'],

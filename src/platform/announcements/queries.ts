@@ -1,8 +1,9 @@
-import { and, eq, gt, inArray, isNull, lte, or } from 'drizzle-orm'
+import { and, eq, gt, inArray, isNotNull, isNull, lte, or } from 'drizzle-orm'
+import { nodeReference } from '../../fleet/nodes/queries.ts'
 import { newest } from '../../kernel/api/list.ts'
 import { patched } from '../../kernel/api/named.ts'
 import type { ReadContext } from '../../kernel/api/operation.ts'
-import type { Db, Tx } from '../../kernel/db/open.ts'
+import { type Db, prepared, type Tx } from '../../kernel/db/open.ts'
 import { rowBy } from '../../kernel/db/rows.ts'
 import { type Announcement, announcements } from './tables.ts'
 
@@ -20,6 +21,29 @@ export const announcementsAt = (tx: Db, now: number, audiences: Announcement['au
     .where(
       and(
         inArray(announcements.audience, audiences),
+        lte(announcements.startsAt, now),
+        or(isNull(announcements.endsAt), gt(announcements.endsAt, now)),
+      ),
+    )
+    .all()
+
+const nodeNames = prepared(({ $client }) =>
+  $client.prepare<{ name: string }, [string]>(
+    `SELECT ${nodeReference.columns('n', { name: 'name' })} ${nodeReference.from('n')} WHERE n.id = ?`,
+  ),
+)
+/** The name of the node, also after it was removed. */
+export const nodeNameOf = (tx: Db, nodeId: string): string => nodeNames(tx).get(nodeId)!.name
+
+/** Announcements that have begun and end when their node is connected again. */
+export const untilConnected = (tx: Db, now: number): Announcement[] =>
+  tx
+    .select()
+    .from(announcements)
+    .where(
+      and(
+        eq(announcements.untilConnected, true),
+        isNotNull(announcements.nodeId),
         lte(announcements.startsAt, now),
         or(isNull(announcements.endsAt), gt(announcements.endsAt, now)),
       ),

@@ -9,6 +9,10 @@ export const announcements = sqliteTable('announcements', {
   startsAt: integer('starts_at').notNull(),
   /** Null: until it is removed. */
   endsAt: integer('ends_at'),
+  /** Only for those who see a server on this node; null: for its whole audience. */
+  nodeId: text('node_id'),
+  /** It ends when the node is connected again. */
+  untilConnected: integer('until_connected', { mode: 'boolean' }).notNull().default(false),
   createdAt: integer('created_at').notNull(),
 })
 export type Announcement = typeof announcements.$inferSelect

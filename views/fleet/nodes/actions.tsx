@@ -7,6 +7,7 @@ import { useAt } from '../../../src/kernel/web/page-context.ts'
 import { Action, Menu } from '../../components/action.tsx'
 import { Field, Select } from '../../components/field.tsx'
 import { count } from '../../components/words.ts'
+import { AnnounceOnNode } from '../../platform/announcements/list.tsx'
 import type { ShownNode } from './load.tsx'
 
 type NodeProps = { node: ShownNode }
@@ -16,6 +17,7 @@ export const NodeActions = ({ node: n, servers }: EndProps) => (
   <>
     {n.open ? <Close node={n} /> : <Open node={n} />}
     <Edit node={n} />
+    {n.connected && n.servers > 0 && <AnnounceOnNode node={n} />}
     {useAt().may(removeNode) && (
       <Menu label="More actions">
         <RenewCredential node={n} />

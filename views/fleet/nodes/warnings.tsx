@@ -1,8 +1,8 @@
 import type { ComponentChildren } from 'preact'
-import { Link } from '../../components/link.tsx'
 import { Note } from '../../components/section.tsx'
 import { Time } from '../../components/time.tsx'
 import { count } from '../../components/words.ts'
+import { AnnounceOnNode } from '../../platform/announcements/list.tsx'
 import type { ShownNode } from './load.tsx'
 
 /** A clock that is further off than this is worth a notice. */
@@ -97,8 +97,6 @@ const Affected = ({ node: n }: { node: ShownNode }) => (
     <a class="btn" href={`/api/v1/admin/servers.csv?nodeId=${n.id}`} download={`${n.name}.csv`}>
       Download list
     </a>
-    <Link class="btn" to="/admin/announcements">
-      New announcement
-    </Link>
+    <AnnounceOnNode node={n} />
   </>
 )

@@ -6,10 +6,11 @@ import {
   listAllAnnouncements,
   removeAnnouncement,
 } from '../../../src/platform/announcements/announcements.ts'
-import { audiences } from '../../../src/platform/announcements/model.ts'
+import { type Audience, audiences } from '../../../src/platform/announcements/model.ts'
 import { Action, Menu } from '../../components/action.tsx'
-import { Field, Select, TextArea } from '../../components/field.tsx'
+import { Check, MomentField, Select, TextArea } from '../../components/field.tsx'
 import { Head } from '../../components/head.tsx'
+import { Link } from '../../components/link.tsx'
 import { List } from '../../components/list.tsx'
 import { Empty } from '../../components/section.tsx'
 import { State } from '../../components/state.tsx'
@@ -19,6 +20,8 @@ import { Exact } from '../../components/time.tsx'
 type Announcement = Answers<{ a: typeof listAllAnnouncements }>['a']['data'][number]
 
 const audienceNames = { everybody: 'Everyone', customers: 'Customers', resellers: 'Resellers', staff: 'Staff' } as const
+/** Only they have servers. */
+const ofNode = ['everybody', 'customers', 'resellers'] as const
 const levels = { info: 'Information', warn: 'Warning', bad: 'Outage' } as const
 
 export const announcementsPage = page({
@@ -52,11 +55,24 @@ const columns: readonly Column<Announcement>[] = [
     ),
   },
   { title: 'State', kind: 'state', cell: (a) => <Shown of={a} /> },
-  { title: 'For', cell: (a) => audienceNames[a.audience] },
+  { title: 'For', cell: (a) => <Readers of={a} /> },
   { title: 'From', cell: (a) => <Exact iso={a.startsAt} /> },
   { title: 'Until', cell: (a) => (a.endsAt ? <Exact iso={a.endsAt} /> : 'No end') },
   { title: 'Actions', kind: 'more', cell: (a) => <AnnouncementMenu of={a} /> },
 ]
+
+const Readers = ({ of: { audience, node, untilConnected } }: { of: Announcement }) =>
+  node ? (
+    <>
+      {audienceNames[audience]} with servers on{' '}
+      <Link to="/admin/nodes/{id}" params={{ id: node.id }}>
+        {node.name}
+      </Link>
+      {untilConnected && <small>Ends when the node is connected again</small>}
+    </>
+  ) : (
+    audienceNames[audience]
+  )
 
 function Shown({ of: a }: { of: Announcement }) {
   const { now } = useAt()
@@ -94,6 +110,23 @@ const NewAnnouncement = () => (
 
 const startOf = (text: string) => (text.length > 40 ? `${text.slice(0, 40)}…` : text)
 
+/** Only while it is shown: without an end, or with one to come. */
+function EndNow({ of: a }: { of: Announcement }) {
+  const { now } = useAt()
+  if (Date.parse(a.startsAt) >= now || (a.endsAt && Date.parse(a.endsAt) <= now)) return null
+  return (
+    <Action
+      op={changeAnnouncement}
+      params={{ id: a.id }}
+      label="End now"
+      of={startOf(a.text)}
+      inMenu
+      body={{ endsAt: new Date(now).toISOString() }}
+      done="Ended"
+    />
+  )
+}
+
 /** Nothing for readers who may only look. */
 const AnnouncementMenu = ({ of: a }: { of: Announcement }) =>
   useAt().may(changeAnnouncement) ? (
@@ -108,8 +141,9 @@ const AnnouncementMenu = ({ of: a }: { of: Announcement }) =>
         submit="Save"
         done="Saved"
         wide
-        fields={<AnnouncementFields scope={`edit-${a.id}`} of={a} />}
+        fields={<AnnouncementFields scope={`edit-${a.id}`} of={a} audiences={a.node ? ofNode : audiences} />}
       />
+      <EndNow of={a} />
       <Action
         op={removeAnnouncement}
         params={{ id: a.id }}
@@ -124,10 +158,55 @@ const AnnouncementMenu = ({ of: a }: { of: Announcement }) =>
     </Menu>
   ) : null
 
-/** As the field of a browser takes it, in UTC. */
-const minuteOf = (iso: string | null | undefined) => iso?.slice(0, 16)
+type NodeProps = { node: { id: string; name: string; connected: boolean; location: { name: string } } }
+/** For the page of a node: to those with servers on it, with the text prepared. */
+export const AnnounceOnNode = ({ node: n, inMenu }: NodeProps & { inMenu?: boolean }) => (
+  <Action
+    op={createAnnouncement}
+    part="node"
+    label="Announce to them"
+    inMenu={inMenu}
+    title={`Announcement to customers with servers on ${n.name}`}
+    submit="Publish"
+    done="Published"
+    wide
+    body={{ nodeId: n.id }}
+    fields={
+      <>
+        <p class="muted">
+          Customers with a server on this node read it on their overview page, and so do their resellers. It does not
+          name the node.
+        </p>
+        <AnnouncementFields scope={`node-${n.id}`} prepared={preparedFor(n)} audiences={ofNode} />
+        {!n.connected && (
+          <Check scope={`node-${n.id}`} name="untilConnected" label="End it when the node is connected again" checked />
+        )}
+      </>
+    }
+  />
+)
+const preparedFor = ({ connected, location }: NodeProps['node']) =>
+  connected
+    ? {
+        text:
+          `We will carry out maintenance on one of our hosts in ${location.name}. Your servers on it will ` +
+          'restart once.',
+        level: 'warn',
+      }
+    : {
+        text:
+          `One of our hosts in ${location.name} cannot be reached at the moment. Your servers on it may be ` +
+          'unavailable, and you cannot change them until it is back. We are working on it.',
+        level: 'bad',
+      }
 
-const AnnouncementFields = ({ scope, of: a }: { scope: string; of?: Announcement }) => (
+type FieldsProps = {
+  scope: string
+  of?: Announcement
+  prepared?: { text: string; level: string }
+  audiences?: readonly Audience[]
+}
+const AnnouncementFields = ({ scope, of: a, prepared, audiences: offered = audiences }: FieldsProps) => (
   <>
     <TextArea
       scope={scope}
@@ -135,7 +214,7 @@ const AnnouncementFields = ({ scope, of: a }: { scope: string; of?: Announcement
       label="Text"
       required
       rows={3}
-      value={a?.text}
+      value={a?.text ?? prepared?.text}
       hint="What happens, who is affected, and from when to when. Up to 500 characters on one line."
     />
     <div class="pair">
@@ -144,34 +223,30 @@ const AnnouncementFields = ({ scope, of: a }: { scope: string; of?: Announcement
         name="audience"
         label="For"
         value={a?.audience ?? 'everybody'}
-        options={audiences.map((value) => ({ value, label: audienceNames[value] }))}
+        options={offered.map((value) => ({ value, label: audienceNames[value] }))}
       />
       <Select
         scope={scope}
         name="level"
         label="Kind"
-        value={a?.level ?? 'info'}
+        value={a?.level ?? prepared?.level ?? 'info'}
         options={Object.entries(levels).map(([value, label]) => ({ value, label }))}
       />
     </div>
     <div class="pair">
-      <Field
+      <MomentField
         scope={scope}
         name="startsAt"
-        label="From (UTC)"
-        as="utc"
-        type="datetime-local"
-        value={minuteOf(a?.startsAt)}
+        label="From"
+        iso={a?.startsAt}
         hint={!a && 'Leave empty to start now.'}
       />
-      <Field
+      <MomentField
         scope={scope}
         name="endsAt"
-        label="Until (UTC)"
-        as="utc"
+        label="Until"
         nullable
-        type="datetime-local"
-        value={minuteOf(a?.endsAt)}
+        iso={a?.endsAt}
         hint={!a && 'Leave empty to show it until it is removed.'}
       />
     </div>

@@ -1,4 +1,4 @@
-import { type At, page } from '../../../src/kernel/web/page.ts'
+import { type At, page, reading } from '../../../src/kernel/web/page.ts'
 import { listAudit } from '../../../src/platform/audit/audit.ts'
 import { exportAuditCsv, exportAuditJson } from '../../../src/platform/audit/export.ts'
 import { otherLines } from '../../../src/platform/audit/line.ts'
@@ -8,19 +8,27 @@ import { Link } from '../../components/link.tsx'
 import type { Filter } from '../../components/list.tsx'
 import { Download, List } from '../../components/list.tsx'
 import { Empty } from '../../components/section.tsx'
+import { instantsIn, ZoneName } from '../../components/time.tsx'
 import { AuditTable } from './table.tsx'
 
 export const auditPage = page({
   path: '/admin/audit',
-  reads: { audit: listAudit },
+  reads: { audit: reading(listAudit, (at) => ({ query: queryOf(at) })) },
   title: 'Audit log',
   nav: 'audit',
   view: ({ audit, at }) => (
     <>
       <Head
         title="Audit log"
-        sub={<span>Every change, who made it and from where, and every refused sign-in.</span>}
-        actions={<LogActions />}
+        sub={
+          <>
+            <span>Every change, who made it and from where, and every refused sign-in.</span>
+            <span>
+              Time zone: <ZoneName />
+            </span>
+          </>
+        }
+        actions={<LogActions query={queryOf(at)} />}
       />
       <List
         of={audit}
@@ -36,10 +44,12 @@ export const auditPage = page({
   ),
 })
 
-const LogActions = () => (
+const queryOf = (at: At) => instantsIn(at, ['since', 'until'])
+
+const LogActions = ({ query }: { query: At['query'] }) => (
   <>
-    <Download op={exportAuditCsv} label="CSV" />
-    <Download op={exportAuditJson} label="JSON lines" />
+    <Download op={exportAuditCsv} label="CSV" query={query} />
+    <Download op={exportAuditJson} label="JSON lines" query={query} />
     <Link class="btn" to="/admin/audit/verify">
       <Icon name="check" />
       Verify chain
@@ -66,7 +76,7 @@ function filtersOf({ registry }: At): readonly Filter[] {
         ['refused', 'Refused'],
       ],
     },
-    { name: 'since', label: 'From (UTC)', time: true },
-    { name: 'until', label: 'to (UTC)', time: true },
+    { name: 'since', label: 'From', time: true },
+    { name: 'until', label: 'to', time: true },
   ]
 }
