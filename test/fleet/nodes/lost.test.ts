@@ -79,6 +79,26 @@ describe('declaring a node lost', () => {
       listed.map((s: any) => [s.status, s.allowed.includes('reinstall'), s.allowed.includes('terminate')]),
     ).toEqual([['failed', false, true]])
   })
+  test('an overdue customer is suspended and unsuspended in the record: nothing waits for the node', async () => {
+    using p = await away()
+    await p.admin('POST', `/servers/${p.serverId}/actions/suspend`, { reason: 'overdue' })
+    await lose(p)
+    await Bun.sleep(5)
+    await p.settle()
+    expect(await serverOf(p)).toMatchObject({ status: 'suspended', failure: 'Its node fra-01 was lost.' })
+    const before = jobs(p)
+    const unsuspend = () => p.admin('POST', `/servers/${p.serverId}/actions/unsuspend`)
+    expect(await unsuspend()).toEqual({ jobId: null, serverId: p.serverId })
+    expect(jobs(p)).toEqual(before)
+    expect(await serverOf(p)).toMatchObject({ status: 'failed', failure: 'Its node fra-01 was lost.' })
+    await p.admin('POST', `/servers/${p.serverId}/actions/suspend`, { reason: 'overdue again' })
+    await p.settle()
+    await unsuspend()
+    expect(jobs(p).map(({ kind, state }) => [kind, state])).toEqual([
+      ...before.map(({ kind, state }) => [kind, state]),
+      ['suspend', 'succeeded'],
+    ])
+  })
   test('its servers can be terminated afterwards', async () => {
     using p = await away()
     await lose(p)
