@@ -33,10 +33,13 @@ describe('the files of a seed', () => {
   })
   test('S6: contain exactly the given value, whatever it is', () => {
     fc.assert(
-      fc.property(fc.dictionary(fc.string(), fc.jsonValue()), (userData) => {
-        const text = seedFiles({ ...seedOf(1), userData })['user-data']
-        expect(text).toStartWith('#cloud-config\n')
-        expect(JSON.stringify(JSON.parse(text.slice('#cloud-config\n'.length)))).toBe(JSON.stringify(userData))
+      fc.property(fc.dictionary(fc.string(), fc.jsonValue()), (given) => {
+        const same = (text: string) => expect(JSON.stringify(JSON.parse(text))).toBe(JSON.stringify(given))
+        const files = seedFiles({ metaData: given, userData: given, networkConfig: given } as never)
+        expect(files['user-data']).toStartWith('#cloud-config\n')
+        same(files['user-data'].slice('#cloud-config\n'.length))
+        same(files['meta-data'])
+        same(files['network-config'])
       }),
     )
   })

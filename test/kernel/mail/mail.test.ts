@@ -4,6 +4,7 @@ import { SMTPServer } from 'smtp-server'
 import { minute } from '../../../src/kernel/db/clock.ts'
 import { write } from '../../../src/kernel/db/open.ts'
 import { mailTo } from '../../../src/kernel/mail/mail.ts'
+import { messageFor } from '../../../src/kernel/mail/smtp.ts'
 import { journalOf } from '../../support/journal.ts'
 import { world } from '../../support/world/panel.ts'
 
@@ -232,3 +233,24 @@ function parts({ text }: Taken) {
   }
   return { head: head.replace(/\r\n[ \t]+/g, ' '), text: body('text/plain'), html: body('text/html') }
 }
+
+test('S8: a subject and a sender are one line each, whatever they are made of', () => {
+  const server = {
+    host: 'mail.test',
+    port: 25,
+    tls: false,
+    plain: true,
+    user: null,
+    password: null,
+    from: 'panel@mail.test',
+  }
+  const text = 'Hello\r\nBcc: all@victims.test\r\n\r\nbody'
+  const { subject, from } = messageFor(server, 'dlv_1', {
+    to: 'ada@mail.test',
+    subject: text,
+    from: { name: text, address: null },
+    text: '',
+    html: '',
+  })
+  expect([subject, from.name]).toEqual(Array(2).fill('Hello Bcc: all@victims.test body'))
+})

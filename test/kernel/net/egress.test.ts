@@ -1,4 +1,5 @@
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, spyOn, test } from 'bun:test'
+import https from 'node:https'
 import {
   addressFor,
   chosenByOperator,
@@ -113,6 +114,51 @@ describe('S12 S13 a call to an address that somebody chose', () => {
     ] as const)
       expect(await addressFor(host, policy, named(...addresses)).catch((e) => e)).toBeInstanceOf(ForbiddenAddress)
     expect(await addressFor('127.0.0.1', policy)).toBe('127.0.0.1')
+  })
+  test('connects to the address that was checked, and never resolves the name again', async () => {
+    let went: https.RequestOptions = {}
+    const calling = spyOn(https, 'request').mockImplementation(((options: https.RequestOptions) => {
+      went = options
+      throw new Error('no further')
+    }) as typeof https.request)
+    try {
+      await egress(new URL('https://id.test:8443/x'), lab, { lookUp: named('9.9.9.9', '9.9.9.10') }).catch(() => {})
+    } finally {
+      calling.mockRestore()
+    }
+    expect([went.host, went.port, went.servername, (went.headers as any).Host]).toEqual([
+      '9.9.9.9',
+      '8443',
+      'id.test',
+      'id.test:8443',
+    ])
+  })
+  test('S10: reads no more than it may, and follows no redirect', async () => {
+    let answers = 0
+    using server = Bun.serve({
+      hostname: '127.0.0.1',
+      port: 0,
+      fetch: ({ url }) => {
+        answers++
+        return url.endsWith('/away') ? Response.redirect('/', 302) : new Response('x'.repeat(2000))
+      },
+    })
+    const read = (path: string, mostBytes: number) =>
+      egress(new URL(`http://127.0.0.1:${server.port}${path}`), lab, { mostBytes }).then(
+        ({ status, text }) => [status, text.length],
+        (error) => error.message,
+      )
+    expect(await read('/', 2000)).toEqual([200, 2000])
+    expect(await read('/', 1999)).toBe(`127.0.0.1:${server.port} answered more than 1999 bytes.`)
+    answers = 0
+    expect((await read('/away', 2000))[0]).toBe(302)
+    expect(answers).toBe(1)
+  })
+  test('takes no name that ends with a dot, and none with a password', async () => {
+    expect(await refusalOf('https://id.test./', '9.9.9.9')).toBe('id.test. must not end its host name with a dot.')
+    expect(await refusalOf('https://ada:pass@id.test/', '9.9.9.9')).toBe(
+      'id.test must not have a user or password in it.',
+    )
   })
   test('ends after its time, also while the name is still looked up', async () => {
     const began = performance.now()
