@@ -55,6 +55,7 @@ import { searchPage } from '../../views/platform/search/search-page.tsx'
 import { resellerBrandingPage } from '../../views/platform/settings/brand-form.tsx'
 import { settingsPage } from '../../views/platform/settings/settings.tsx'
 import { eventsFeature } from '../billing/events/feature.ts'
+import { usageFeature } from '../billing/usage/feature.ts'
 import { imagesFeature } from '../catalog/images/feature.ts'
 import { packagesFeature } from '../catalog/packages/feature.ts'
 import { serversFeature } from '../compute/servers/feature.ts'
@@ -119,6 +120,7 @@ export const features: readonly Feature[] = [
       ownServersPage,
     ],
   },
+  usageFeature,
   { ...jobsFeature, pages: [...jobsPages, ...jobPages] },
   { ...ipPoolsFeature, pages: [poolsPage, poolPage] },
   { ...imagesFeature, pages: [imagesPage] },

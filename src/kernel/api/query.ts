@@ -1,6 +1,7 @@
 // Query parameters. The gate, OpenAPI and the reference use the same schema.
 import { type TSchema, Type as t } from 'typebox'
 import type { IdPrefix } from '../db/ids.ts'
+import { ApiError } from './errors.ts'
 import { fits, wrongWith } from './validate.ts'
 
 /** Text that is not empty: an empty filter is a mistake and does not mean "everything". */
@@ -19,6 +20,13 @@ export const moment = (description: string) =>
     title: 'a time like 2026-11-21 or 2026-11-21T14:03:22Z',
     description,
   })
+
+/** A `moment` in ms; a day begins at midnight in UTC. Throws `invalid_request` for a day that no calendar has. */
+export function momentFrom(name: string, text: string): number {
+  const at = Date.parse(text.includes('T') ? `${text.replace('Z', '')}Z` : `${text}T00:00Z`)
+  if (!(at >= 0)) throw new ApiError('invalid_request', `${name}: there is no such day.`)
+  return at
+}
 
 /** The mistake in the value of a parameter, in words; undefined when it is valid. */
 export function wrongValue(schema: TSchema, value: string): string | undefined {

@@ -6,6 +6,7 @@ import { describe, expect, test } from 'bun:test'
 import type { CommandName } from '../../../agent/protocol/wire.ts'
 import { InjectedCrash } from '../../../src/kernel/jobs/failures.ts'
 import type { Saga } from '../../../src/kernel/jobs/saga.ts'
+import { ledgerFaults } from '../ledger.ts'
 import { quickly } from '../quick.ts'
 import { invariants } from './invariants.ts'
 import { type World, world } from './panel.ts'
@@ -74,6 +75,7 @@ export function crashMatrix({ sagas, scenarios, open = world, measure = invarian
       }
       // Jobs that this one started.
       await p.settle()
+      expect(ledgerFaults(p.db)).toEqual([])
       return {
         job: p.job(jobId!),
         invariants: await measure(p, serverId),

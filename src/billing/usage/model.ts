@@ -1,0 +1,161 @@
+// The visibility of usage, and a workload's line in a report: all of it is added up from intervals, to the millisecond.
+import { Type as t } from 'typebox'
+import { accountById } from '../../identity/accounts/queries.ts'
+import type { Actor } from '../../kernel/api/actor.ts'
+import { described, namedSchema, nullable, type Resource, time } from '../../kernel/api/operation.ts'
+import { iso } from '../../kernel/db/clock.ts'
+import type { Db } from '../../kernel/db/open.ts'
+import type { Where } from '../../kernel/db/rows.ts'
+import { daysOf, type Period, secondsOf } from './period.ts'
+import { wasThere } from './queries.ts'
+import { type UsageInterval, type UsageState, usageStates } from './tables.ts'
+
+/**
+ * Over `usage_intervals i`: what was the actor's own or in the actor's care at that time, whoever has it now. What
+ * others share is not billed to the actor.
+ */
+export function visibleUsage({ kind, accountId }: Actor): Where {
+  if (kind === 'staff') return { where: '1', values: [] }
+  if (kind === 'reseller') return { where: '(i.owner_id = +? OR i.reseller_id = +?)', values: [accountId, accountId] }
+  return { where: 'i.owner_id = +?', values: [accountId] }
+}
+
+/** A workload that is there or was, of which the actor sees some usage. */
+export const usedWorkload: Resource<{ id: string }> = {
+  name: 'server',
+  notFound: 'server_not_found',
+  find: (tx, actor, id) =>
+    (
+      actor.kind === 'staff'
+        ? actor.permissions.has('servers.see_all') && wasThere(tx, id)
+        : wasThere(tx, id, actor.accountId)
+    )
+      ? { id }
+      : undefined,
+}
+
+// ---------------------------------------------------------------- adding up
+type Product = Pick<UsageInterval, 'productId' | 'productName' | 'billingProductId'>
+const productKey = ({ productId, productName, billingProductId }: Product) =>
+  JSON.stringify([productId, productName, billingProductId])
+
+/** How much of the interval lies in the period, in ms. */
+export const within = ({ since, until }: Pick<UsageInterval, 'since' | 'until'>, { from, to }: Period): number =>
+  Math.max(0, Math.min(until ?? to, to) - Math.max(since, from))
+
+export type Added = {
+  ms: number
+  byState: Record<UsageState, number>
+  byProduct: { product: Product; ms: number }[]
+}
+/** Adds up intervals of one workload and one owner. */
+export function addedUp(intervals: readonly UsageInterval[], period: Period): Added {
+  const byState = Object.fromEntries(usageStates.map((state) => [state, 0])) as Record<UsageState, number>
+  const byProduct = new Map<string, { product: Product; ms: number }>()
+  let ms = 0
+  for (const interval of intervals) {
+    const part = within(interval, period)
+    ms += part
+    byState[interval.state] += part
+    const key = productKey(interval)
+    const found = byProduct.get(key)
+    if (found) found.ms += part
+    else byProduct.set(key, { product: interval, ms: part })
+  }
+  return { ms, byState, byProduct: [...byProduct.values()] }
+}
+
+// ---------------------------------------------------------------- in the API
+const days = described(t.Number(), 'Days of 24 hours, to four decimals.')
+const seconds = described(t.Number(), 'Exact to the millisecond: sums of it are exact too.')
+const product = {
+  id: nullable(t.String()),
+  name: nullable(t.String()),
+  billingProductId: nullable(t.String()),
+}
+const shownProduct = ({ productId, productName, billingProductId }: Product) => ({
+  id: productId,
+  name: productName,
+  billingProductId,
+})
+
+export const usedPackage = namedSchema('UsedPackage', { ...product, days, seconds })
+export const showPackages = (found: Added['byProduct']) =>
+  found.map(({ product, ms }) => ({ ...shownProduct(product), days: daysOf(ms), seconds: secondsOf(ms) }))
+
+export const secondsByState = described(
+  t.Object(Object.fromEntries(usageStates.map((state) => [state, t.Number()])) as Record<UsageState, typeof days>),
+  'Together they are `seconds`.',
+)
+export const showStates = (byState: Added['byState']) =>
+  Object.fromEntries(usageStates.map((state) => [state, secondsOf(byState[state])])) as Added['byState']
+
+export const usageAccount = namedSchema('UsageOwner', {
+  id: t.String(),
+  name: t.String(),
+  externalId: described(nullable(t.String()), "The billing system's own identifier of it."),
+})
+export const showAccount = (tx: Db, id: string) => {
+  const account = accountById(tx, id)
+  return { id, name: account?.name ?? id, externalId: account?.externalId ?? null }
+}
+
+export const usageLine = namedSchema('UsageLine', {
+  serverId: t.String(),
+  kind: t.String(),
+  hostname: described(t.String(), 'At the end of the period.'),
+  owner: usageAccount,
+  resellerId: described(nullable(t.String()), 'In whose care it was at the end of the period.'),
+  package: described(t.Object(product), 'At the end of the period.'),
+  from: described(time, 'When it began in the period.'),
+  to: described(time, 'When it ended, or how far the period has passed.'),
+  days,
+  seconds,
+  secondsByState,
+  packages: described(t.Array(usedPackage), 'One for each package that it had in the period.'),
+})
+
+/** The line of one workload and owner; `intervals` in the order of time, at least one. */
+export function showLine(intervals: readonly UsageInterval[], owner: ReturnType<typeof showAccount>, period: Period) {
+  const [first, last] = [intervals[0]!, intervals.at(-1)!]
+  const { ms, byState, byProduct } = addedUp(intervals, period)
+  return {
+    serverId: last.workloadId,
+    kind: last.kind,
+    hostname: last.hostname,
+    owner,
+    resellerId: last.resellerId,
+    package: shownProduct(last),
+    from: iso(Math.max(first.since, period.from)),
+    to: iso(Math.min(last.until ?? period.to, period.to)),
+    days: daysOf(ms),
+    seconds: secondsOf(ms),
+    secondsByState: showStates(byState),
+    packages: showPackages(byProduct),
+  }
+}
+
+export const shownInterval = namedSchema('UsageInterval', {
+  state: t.Enum([...usageStates]),
+  from: described(time, 'In the period: it may have begun before.'),
+  to: time,
+  seconds,
+  hostname: t.String(),
+  owner: usageAccount,
+  package: t.Object(product),
+  beganAt: time,
+  endedAt: described(nullable(time), 'Null: it goes on.'),
+})
+export function showInterval(tx: Db, interval: UsageInterval, period: Period) {
+  return {
+    state: interval.state,
+    from: iso(Math.max(interval.since, period.from)),
+    to: iso(Math.min(interval.until ?? period.to, period.to)),
+    seconds: secondsOf(within(interval, period)),
+    hostname: interval.hostname,
+    owner: showAccount(tx, interval.ownerId),
+    package: shownProduct(interval),
+    beganAt: iso(interval.since),
+    endedAt: interval.until === null ? null : iso(interval.until),
+  }
+}

@@ -1,0 +1,170 @@
+// The statements about usage. `usage_now` is a view: what each workload of any kind is now (0014_usage.sql).
+import { type Db, prepared, type Tx } from '../../kernel/db/open.ts'
+import type { Where } from '../../kernel/db/rows.ts'
+import type { Period } from './period.ts'
+import type { UsageInterval, UsageState } from './tables.ts'
+
+// ---------------------------------------------------------------- the ledger
+type Present = Omit<UsageInterval, 'id' | 'since' | 'until' | 'state'> & {
+  /** Null: it is terminated. */
+  state: UsageState | null
+  createdAt: number
+  suspendedAt: number | null
+  terminatedAt: number | null
+}
+export type OpenInterval = UsageInterval & { until: null }
+/** `present`: what it is now, undefined where its row is gone. `closedAt`: the end of its last closed interval. */
+export type DueWorkload = {
+  present: Present | undefined
+  open: OpenInterval | undefined
+  closedAt: number | null
+}
+
+const intervalColumns = `i.id, i.workload_id AS workloadId, i.kind, i.owner_id AS ownerId, i.reseller_id AS resellerId,
+  i.hostname, i.product_id AS productId, i.product_name AS productName, i.billing_product_id AS billingProductId,
+  i.state, i.since, i.until`
+
+const dueStatements = prepared(({ $client }) => ({
+  ids: $client.prepare<{ id: string }, []>('SELECT workload_id AS id FROM usage_due'),
+  present: $client.prepare<Present, [string]>(
+    `SELECT workload_id AS workloadId, kind, owner_id AS ownerId, reseller_id AS resellerId, hostname,
+      product_id AS productId, product_name AS productName, billing_product_id AS billingProductId, state,
+      created_at AS createdAt, suspended_at AS suspendedAt, terminated_at AS terminatedAt
+     FROM usage_now WHERE workload_id = ?`,
+  ),
+  open: $client.prepare<OpenInterval, [string]>(
+    `SELECT ${intervalColumns} FROM usage_intervals i WHERE i.workload_id = ? AND i.until IS NULL`,
+  ),
+  closedAt: $client.prepare<{ at: number | null }, [string]>(
+    'SELECT max(until) AS at FROM usage_intervals WHERE workload_id = ?',
+  ),
+  settle: $client.prepare('DELETE FROM usage_due'),
+}))
+
+/** The workloads that changed in what is billed since the ledger was last kept. */
+export function dueWorkloads(tx: Db): DueWorkload[] {
+  const { ids, present, open, closedAt } = dueStatements(tx)
+  return ids.all().map(({ id }) => {
+    const found = open.get(id) ?? undefined
+    return {
+      present: present.get(id) ?? undefined,
+      open: found,
+      closedAt: found ? null : closedAt.get(id)!.at,
+    }
+  })
+}
+export const settled = (tx: Tx) => void dueStatements(tx).settle.run()
+
+const factColumns = 'kind, owner_id, reseller_id, hostname, product_id, product_name, billing_product_id, state'
+export const usageStatements = prepared(({ $client }) => ({
+  insert: $client.prepare(
+    `INSERT INTO usage_intervals (workload_id, ${factColumns}, since) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  ),
+  close: $client.prepare('UPDATE usage_intervals SET until = ? WHERE id = ?'),
+  amend: $client.prepare(
+    `UPDATE usage_intervals SET (${factColumns}) = (?, ?, ?, ?, ?, ?, ?, ?) WHERE id = ? AND until IS NULL`,
+  ),
+  withdraw: $client.prepare('DELETE FROM usage_intervals WHERE id = ? AND until IS NULL'),
+}))
+
+// ---------------------------------------------------------------- reports; a `Where` is over `usage_intervals i`
+const OVERLAPS = 'i.since < +? AND (i.until IS NULL OR i.until > +?)'
+const overlapping = ({ from, to }: Period) => [to, from]
+
+/** A workload under one owner: a line of a report. */
+export type LineKey = { workloadId: string; ownerId: string }
+/**
+ * The workloads and owners with an interval in the period, newest workload first, behind the key `after`. The id of a
+ * key is both.
+ */
+export function lineKeys(
+  tx: Db,
+  { where, values }: Where,
+  period: Period,
+  { after, skip, limit }: { after: LineKey | undefined; skip: number; limit: number },
+): LineKey[] {
+  return tx.$client
+    .query<LineKey, (string | number)[]>(
+      `SELECT i.workload_id AS workloadId, i.owner_id AS ownerId FROM usage_intervals i
+       WHERE ${where} AND ${OVERLAPS}${after ? ' AND (i.workload_id, i.owner_id) < (?, ?)' : ''}
+       GROUP BY i.workload_id, i.owner_id ORDER BY i.workload_id DESC, i.owner_id DESC LIMIT ? OFFSET ?`,
+    )
+    .all(...values, ...overlapping(period), ...(after ? [after.workloadId, after.ownerId] : []), limit, skip)
+}
+export const countLines = (tx: Db, { where, values }: Where, period: Period): number =>
+  tx.$client
+    .query<{ n: number }, (string | number)[]>(
+      `SELECT count(*) AS n FROM (SELECT 1 FROM usage_intervals i WHERE ${where} AND ${OVERLAPS}
+         GROUP BY i.workload_id, i.owner_id)`,
+    )
+    .get(...values, ...overlapping(period))!.n
+
+/** The intervals of these workloads that reach into the period, in the order of time. */
+export const intervalsOf = (tx: Db, workloadIds: readonly string[], { where, values }: Where, period: Period) =>
+  tx.$client
+    .query<UsageInterval, (string | number)[]>(
+      `SELECT ${intervalColumns} FROM usage_intervals i
+       WHERE i.workload_id IN (SELECT value FROM json_each(?)) AND ${where} AND ${OVERLAPS}
+       ORDER BY i.workload_id, i.since`,
+    )
+    .all(JSON.stringify(workloadIds), ...values, ...overlapping(period))
+
+/** The owners with an interval in the period, behind the id `after`. */
+export function ownerIds(
+  tx: Db,
+  { where, values }: Where,
+  period: Period,
+  { after, skip, limit }: { after: string | undefined; skip: number; limit: number },
+): string[] {
+  return tx.$client
+    .query<{ id: string }, (string | number)[]>(
+      `SELECT i.owner_id AS id FROM usage_intervals i
+       WHERE ${where} AND ${OVERLAPS}${after ? ' AND i.owner_id < ?' : ''}
+       GROUP BY i.owner_id ORDER BY i.owner_id DESC LIMIT ? OFFSET ?`,
+    )
+    .all(...values, ...overlapping(period), ...(after ? [after] : []), limit, skip)
+    .map(({ id }) => id)
+}
+export const countOwners = (tx: Db, { where, values }: Where, period: Period): number =>
+  tx.$client
+    .query<{ n: number }, (string | number)[]>(
+      `SELECT count(DISTINCT i.owner_id) AS n FROM usage_intervals i WHERE ${where} AND ${OVERLAPS}`,
+    )
+    .get(...values, ...overlapping(period))!.n
+
+type Product = Pick<UsageInterval, 'productId' | 'productName' | 'billingProductId'>
+/** Of one owner, product and state: how many workloads, and how long together in ms. */
+export type OwnerTotal = Product & { ownerId: string; state: UsageState; workloads: number; ms: number }
+export const totalsOf = (tx: Db, owners: readonly string[], { where, values }: Where, period: Period): OwnerTotal[] =>
+  tx.$client
+    .query<OwnerTotal, (string | number)[]>(
+      `SELECT i.owner_id AS ownerId, i.product_id AS productId, i.product_name AS productName,
+        i.billing_product_id AS billingProductId, i.state, count(DISTINCT i.workload_id) AS workloads,
+        sum(min(coalesce(i.until, ?), ?) - max(i.since, ?)) AS ms
+       FROM usage_intervals i WHERE i.owner_id IN (SELECT value FROM json_each(?)) AND ${where} AND ${OVERLAPS}
+       GROUP BY i.owner_id, i.product_id, i.product_name, i.billing_product_id, i.state`,
+    )
+    .all(period.to, period.to, period.from, JSON.stringify(owners), ...values, ...overlapping(period))
+
+/** How many workloads each of these owners had in the period. */
+export const workloadsOf = (tx: Db, owners: readonly string[], { where, values }: Where, period: Period) =>
+  new Map(
+    tx.$client
+      .query<{ ownerId: string; n: number }, (string | number)[]>(
+        `SELECT i.owner_id AS ownerId, count(DISTINCT i.workload_id) AS n FROM usage_intervals i
+         WHERE i.owner_id IN (SELECT value FROM json_each(?)) AND ${where} AND ${OVERLAPS} GROUP BY i.owner_id`,
+      )
+      .all(JSON.stringify(owners), ...values, ...overlapping(period))
+      .map(({ ownerId, n }) => [ownerId, n]),
+  )
+
+const seen = prepared(({ $client }) => ({
+  any: $client.prepare<{ one: 1 }, [string]>('SELECT 1 AS one FROM usage_intervals WHERE workload_id = ? LIMIT 1'),
+  theirs: $client.prepare<{ one: 1 }, [string, string, string]>(
+    `SELECT 1 AS one FROM usage_intervals WHERE workload_id = ? AND (owner_id = ? OR reseller_id = ?) LIMIT 1`,
+  ),
+}))
+/** Was there ever such a workload? With an account: was it ever its own, or in its care? */
+export const wasThere = (tx: Db, workloadId: string, accountId?: string): boolean =>
+  (accountId === undefined ? seen(tx).any.get(workloadId) : seen(tx).theirs.get(workloadId, accountId, accountId)) !==
+  null

@@ -1,0 +1,61 @@
+// The usage of one server down to its intervals: every number of a report can be explained with it.
+import { Type as t } from 'typebox'
+import { ApiError } from '../../kernel/api/errors.ts'
+import { described, namedSchema, operation } from '../../kernel/api/operation.ts'
+import { moment, momentFrom } from '../../kernel/api/query.ts'
+import { iso } from '../../kernel/db/clock.ts'
+import {
+  addedUp,
+  secondsByState,
+  showInterval,
+  shownInterval,
+  showPackages,
+  showStates,
+  usedPackage,
+  usedWorkload,
+  visibleUsage,
+} from './model.ts'
+import { daysOf, monthOf, secondsOf, wholeMonth } from './period.ts'
+import { intervalsOf } from './queries.ts'
+
+export const serverUsage = operation({
+  id: 'usage.of-server',
+  method: 'GET',
+  path: '/servers/{id}/usage',
+  summary: 'What a server was in a period, with every interval',
+  access: { staff: ['servers:read'], reseller: ['servers:read'], customer: ['servers:read'] },
+  on: usedWorkload,
+  query: {
+    from: moment('The beginning. Without it: the beginning of this month in UTC.'),
+    to: moment('The end, which is not part of the period. Without it: now.'),
+  },
+  response: namedSchema('ServerUsage', {
+    serverId: t.String(),
+    from: t.String(),
+    to: t.String(),
+    days: t.Number(),
+    allocatedSeconds: described(t.Number(), 'How long it was there, whatever its state.'),
+    secondsByState,
+    packages: t.Array(usedPackage),
+    intervals: t.Array(shownInterval),
+  }),
+  run({ tx, actor, target, query, clock }) {
+    const now = clock()
+    const from = query['from'] ? momentFrom('from', query['from']) : wholeMonth(monthOf(now)).from
+    const to = query['to'] ? momentFrom('to', query['to']) : now
+    if (query['to'] && to < from) throw new ApiError('invalid_request', '`to` must not be before `from`.')
+    const period = { from, to: Math.max(from, Math.min(to, now)) }
+    const intervals = intervalsOf(tx, [target.id], visibleUsage(actor), period)
+    const { ms, byState, byProduct } = addedUp(intervals, period)
+    return {
+      serverId: target.id,
+      from: iso(period.from),
+      to: iso(period.to),
+      days: daysOf(ms),
+      allocatedSeconds: secondsOf(ms),
+      secondsByState: showStates(byState),
+      packages: showPackages(byProduct),
+      intervals: intervals.map((interval) => showInterval(tx, interval, period)),
+    }
+  },
+})

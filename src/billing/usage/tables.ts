@@ -1,0 +1,33 @@
+import { index, integer, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
+
+/** The states of a workload while it is there. A suspension counts before the rest. */
+export const usageStates = ['pending_setup', 'provisioning', 'active', 'failed', 'suspended'] as const
+export type UsageState = (typeof usageStates)[number]
+
+/** The facts of a workload from `since` up to `until`, in ms; null: it still is. A closed interval never changes. */
+export const usageIntervals = sqliteTable(
+  'usage_intervals',
+  {
+    id: integer().primaryKey(),
+    workloadId: text('workload_id').notNull(),
+    kind: text().notNull(),
+    ownerId: text('owner_id').notNull(),
+    resellerId: text('reseller_id'),
+    hostname: text().notNull(),
+    /** The product that was sold, such as its package. */
+    productId: text('product_id'),
+    productName: text('product_name'),
+    billingProductId: text('billing_product_id'),
+    state: text().$type<UsageState>().notNull(),
+    since: integer().notNull(),
+    until: integer(),
+  },
+  (t) => [
+    uniqueIndex('usage_intervals_line').on(t.workloadId, t.since, t.until, t.ownerId),
+    index('usage_intervals_owner').on(t.ownerId, t.workloadId, t.since, t.until),
+  ],
+)
+export type UsageInterval = typeof usageIntervals.$inferSelect
+
+/** Workloads of which the ledger does not say yet what they are now; triggers add them (0014_usage.sql). */
+export const usageDue = sqliteTable('usage_due', { workloadId: text('workload_id').primaryKey() })

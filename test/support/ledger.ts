@@ -1,0 +1,34 @@
+// The promises of the usage ledger about the rows of a whole database.
+import type { Db } from '../../src/kernel/db/open.ts'
+
+/**
+ * The faults of the ledger, in words: it must say of every workload what it is by its own rows, without an overlap and
+ * without a hole.
+ */
+export function ledgerFaults({ $client }: Pick<Db, '$client'>): string[] {
+  const rows = (sql: string) => $client.query<{ id: string }, []>(sql).all()
+  const faults = (words: string, sql: string) => rows(sql).map(({ id }) => `${id} ${words}`)
+  return [
+    ...faults('changed and is not in the ledger', 'SELECT workload_id AS id FROM usage_due'),
+    ...faults(
+      'is something else than the ledger says',
+      `SELECT w.id FROM workloads w LEFT JOIN servers s ON s.id = w.id LEFT JOIN packages p ON p.id = s.package_id
+       LEFT JOIN usage_intervals i ON i.workload_id = w.id AND i.until IS NULL
+       WHERE (w.lifecycle = 'terminated') <> (i.id IS NULL) OR (i.id IS NOT NULL AND (
+         i.state <> iif(w.suspended_at IS NULL, w.lifecycle, 'suspended') OR i.owner_id <> w.owner_id
+         OR i.reseller_id IS NOT w.reseller_id OR i.hostname <> w.hostname OR i.product_id IS NOT s.package_id
+         OR i.product_name IS NOT p.name OR i.billing_product_id IS NOT p.billing_product_id))`,
+    ),
+    ...faults(
+      'is in the ledger twice at one time',
+      `SELECT a.workload_id AS id FROM usage_intervals a JOIN usage_intervals b ON b.workload_id = a.workload_id
+         AND b.id > a.id AND b.since < coalesce(a.until, 9e15) AND a.since < coalesce(b.until, 9e15)`,
+    ),
+    ...faults(
+      'has a hole in the ledger',
+      `SELECT a.workload_id AS id FROM usage_intervals a WHERE a.since > (SELECT min(since) FROM usage_intervals b
+         WHERE b.workload_id = a.workload_id)
+       AND NOT EXISTS (SELECT 1 FROM usage_intervals b WHERE b.workload_id = a.workload_id AND b.until = a.since)`,
+    ),
+  ]
+}
