@@ -479,7 +479,7 @@ const lists: Readonly<Record<string, List>> = {
   'lamps.list': { of: 'lamp' },
 }
 /** Lists of what has no operation by its id. */
-const ofNoThing = ['events.list', 'audit.list', 'account.activity']
+const ofNoThing = ['events.list', 'audit.list', 'account.activity', 'usage.report', 'usage.accounts', 'usage.intervals']
 
 describe('lists and counts', () => {
   const all = operations.filter((op) => op.pages && !op.path.includes('{') && op.access !== 'anyone')

@@ -1,6 +1,6 @@
 import { feature } from '../../kernel/feature.ts'
 import { keepLedger } from './ledger.ts'
-import { exportUsage, reportAccounts, reportUsage } from './report.ts'
+import { exportUsage, reportAccounts, reportIntervals, reportUsage } from './report.ts'
 import { serverUsage } from './server-usage.ts'
 import { usageDue, usageIntervals } from './tables.ts'
 
@@ -11,5 +11,5 @@ export const usageFeature = feature({
     keepLedger(db, clock)
     return {}
   },
-  operations: [reportUsage, exportUsage, reportAccounts, serverUsage],
+  operations: [reportUsage, exportUsage, reportAccounts, reportIntervals, serverUsage],
 })

@@ -1,13 +1,13 @@
 // The visibility of usage, and a workload's line in a report: all of it is added up from intervals, to the millisecond.
 import { Type as t } from 'typebox'
+import type { Deciding } from '../../fleet/workloads/queries.ts'
 import { accountById } from '../../identity/accounts/queries.ts'
 import type { Actor } from '../../kernel/api/actor.ts'
-import { described, namedSchema, nullable, type Resource, time } from '../../kernel/api/operation.ts'
+import { described, namedSchema, nullable, time } from '../../kernel/api/operation.ts'
 import { iso } from '../../kernel/db/clock.ts'
 import type { Db } from '../../kernel/db/open.ts'
 import type { Where } from '../../kernel/db/rows.ts'
 import { daysOf, type Period, secondsOf } from './period.ts'
-import { wasThere } from './queries.ts'
 import { type UsageInterval, type UsageState, usageStates } from './tables.ts'
 
 /**
@@ -20,18 +20,10 @@ export function visibleUsage({ kind, accountId }: Actor): Where {
   return { where: 'i.owner_id = +?', values: [accountId] }
 }
 
-/** A workload that is there or was, of which the actor sees some usage. */
-export const usedWorkload: Resource<{ id: string }> = {
-  name: 'server',
-  notFound: 'server_not_found',
-  find: (tx, actor, id) =>
-    (
-      actor.kind === 'staff'
-        ? actor.permissions.has('servers.see_all') && wasThere(tx, id)
-        : wasThere(tx, id, actor.accountId)
-    )
-      ? { id }
-      : undefined,
+/** The same for one workload that the actor sees: its present owner's, where others share it with the actor. */
+export function visibleUsageOf(actor: Actor, { ownerId }: Pick<Deciding, 'ownerId'>): Where {
+  const { where, values } = visibleUsage(actor)
+  return { where: `(${where} OR i.owner_id = +?)`, values: [...values, ownerId] }
 }
 
 // ---------------------------------------------------------------- adding up
@@ -79,13 +71,15 @@ const shownProduct = ({ productId, productName, billingProductId }: Product) => 
   billingProductId,
 })
 
+const soldPackage = namedSchema('SoldPackage', product)
 export const usedPackage = namedSchema('UsedPackage', { ...product, days, seconds })
 export const showPackages = (found: Added['byProduct']) =>
   found.map(({ product, ms }) => ({ ...shownProduct(product), days: daysOf(ms), seconds: secondsOf(ms) }))
 
-export const secondsByState = described(
-  t.Object(Object.fromEntries(usageStates.map((state) => [state, t.Number()])) as Record<UsageState, typeof days>),
-  'Together they are `seconds`.',
+/** Together they are all seconds. */
+export const secondsByState = namedSchema(
+  'SecondsByState',
+  Object.fromEntries(usageStates.map((state) => [state, t.Number()])) as Record<UsageState, typeof days>,
 )
 export const showStates = (byState: Added['byState']) =>
   Object.fromEntries(usageStates.map((state) => [state, secondsOf(byState[state])])) as Added['byState']
@@ -103,10 +97,10 @@ export const showAccount = (tx: Db, id: string) => {
 export const usageLine = namedSchema('UsageLine', {
   serverId: t.String(),
   kind: t.String(),
-  hostname: described(t.String(), 'At the end of the period.'),
+  hostname: described(t.String(), 'At the end of the period, as are its reseller and its package.'),
   owner: usageAccount,
-  resellerId: described(nullable(t.String()), 'In whose care it was at the end of the period.'),
-  package: described(t.Object(product), 'At the end of the period.'),
+  resellerId: nullable(t.String()),
+  package: soldPackage,
   from: described(time, 'When it began in the period.'),
   to: described(time, 'When it ended, or how far the period has passed.'),
   days,
@@ -136,18 +130,20 @@ export function showLine(intervals: readonly UsageInterval[], owner: ReturnType<
 }
 
 export const shownInterval = namedSchema('UsageInterval', {
+  serverId: t.String(),
   state: t.Enum([...usageStates]),
   from: described(time, 'In the period: it may have begun before.'),
   to: time,
   seconds,
   hostname: t.String(),
   owner: usageAccount,
-  package: t.Object(product),
+  package: soldPackage,
   beganAt: time,
   endedAt: described(nullable(time), 'Null: it goes on.'),
 })
 export function showInterval(tx: Db, interval: UsageInterval, period: Period) {
   return {
+    serverId: interval.workloadId,
     state: interval.state,
     from: iso(Math.max(interval.since, period.from)),
     to: iso(Math.min(interval.until ?? period.to, period.to)),

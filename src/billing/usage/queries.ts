@@ -158,13 +158,23 @@ export const workloadsOf = (tx: Db, owners: readonly string[], { where, values }
       .map(({ ownerId, n }) => [ownerId, n]),
   )
 
-const seen = prepared(({ $client }) => ({
-  any: $client.prepare<{ one: 1 }, [string]>('SELECT 1 AS one FROM usage_intervals WHERE workload_id = ? LIMIT 1'),
-  theirs: $client.prepare<{ one: 1 }, [string, string, string]>(
-    `SELECT 1 AS one FROM usage_intervals WHERE workload_id = ? AND (owner_id = ? OR reseller_id = ?) LIMIT 1`,
-  ),
-}))
-/** Was there ever such a workload? With an account: was it ever its own, or in its care? */
-export const wasThere = (tx: Db, workloadId: string, accountId?: string): boolean =>
-  (accountId === undefined ? seen(tx).any.get(workloadId) : seen(tx).theirs.get(workloadId, accountId, accountId)) !==
-  null
+/** Intervals that reach into the period, newest first, behind the id `after`. */
+export function pageOfIntervals(
+  tx: Db,
+  { where, values }: Where,
+  period: Period,
+  { after, skip, limit }: { after: string | undefined; skip: number; limit: number },
+): UsageInterval[] {
+  return tx.$client
+    .query<UsageInterval, (string | number)[]>(
+      `SELECT ${intervalColumns} FROM usage_intervals i WHERE ${where} AND ${OVERLAPS}${after ? ' AND i.id < ?' : ''}
+       ORDER BY i.id DESC LIMIT ? OFFSET ?`,
+    )
+    .all(...values, ...overlapping(period), ...(after ? [Number(after)] : []), limit, skip)
+}
+export const countIntervals = (tx: Db, { where, values }: Where, period: Period): number =>
+  tx.$client
+    .query<{ n: number }, (string | number)[]>(
+      `SELECT count(*) AS n FROM usage_intervals i WHERE ${where} AND ${OVERLAPS}`,
+    )
+    .get(...values, ...overlapping(period))!.n

@@ -8,9 +8,20 @@ import { idOf } from '../../kernel/api/query.ts'
 import { csvLines } from '../../kernel/csv.ts'
 import type { Db } from '../../kernel/db/open.ts'
 import type { Where } from '../../kernel/db/rows.ts'
-import { showAccount, showLine, showPackages, usageAccount, usageLine, usedPackage, visibleUsage } from './model.ts'
+import {
+  showAccount,
+  showInterval,
+  showLine,
+  shownInterval,
+  showPackages,
+  usageAccount,
+  usageLine,
+  usedPackage,
+  visibleUsage,
+} from './model.ts'
 import { daysOf, monthOf, monthParameter, type Period, passedOf, secondsOf } from './period.ts'
 import {
+  countIntervals,
   countLines,
   countOwners,
   intervalsOf,
@@ -18,6 +29,7 @@ import {
   lineKeys,
   type OwnerTotal,
   ownerIds,
+  pageOfIntervals,
   totalsOf,
   workloadsOf,
 } from './queries.ts'
@@ -38,13 +50,14 @@ function asked({ actor, query, clock }: Pick<ReadContext, 'actor' | 'query' | 'c
   const { where, values } = visibleUsage(actor)
   const filters: [string, string[]][] = [[where, values]]
   if (query['ownerId']) filters.push(['i.owner_id = +?', [query['ownerId']]])
+  if (query['serverId']) filters.push(['i.workload_id = +?', [query['serverId']]])
   if (query['resellerId'])
     filters.push(['(i.owner_id = +? OR i.reseller_id = +?)', [query['resellerId'], query['resellerId']]])
   const now = clock()
-  return [
-    { where: filters.map(([sql]) => sql).join(' AND '), values: filters.flatMap(([, given]) => given) },
-    passedOf(query['month'] ?? monthOf(now), now),
-  ]
+  const period = passedOf(query['month'] ?? monthOf(now), now)
+  // Nothing lies in a month that has not begun.
+  if (period.from === period.to) filters.push(['0', []])
+  return [{ where: filters.map(([sql]) => sql).join(' AND '), values: filters.flatMap(([, given]) => given) }, period]
 }
 
 const keyText = ({ workloadId, ownerId }: LineKey) => `${workloadId} ${ownerId}`
@@ -81,7 +94,7 @@ export const reportUsage = operation({
     const lines = new Map<string, ReturnType<typeof showLine>>()
     return paginate({
       call,
-      name: `usage ${call.query['month'] ?? monthOf(period.from)}`,
+      name: `usage ${monthOf(period.from)}`,
       rows({ after, skip, limit }) {
         const keys = lineKeys(tx, where, period, { after: keyFrom(after), skip, limit })
         for (const [i, line] of linesOf(tx, keys, where, period).entries()) lines.set(keyText(keys[i]!), line)
@@ -144,6 +157,29 @@ export const exportUsage = operation({
   },
 })
 
+export const reportIntervals = operation({
+  id: 'usage.intervals',
+  method: 'GET',
+  path: '/reports/usage/intervals',
+  summary: 'The intervals of the ledger in a month, newest first: every number of the report is a sum of them',
+  access,
+  query: { ...query, serverId: idOf('srv', 'Only of this server; it may be terminated.') },
+  pages: { usual: 200, most: 1000 },
+  response: page(shownInterval),
+  run(call) {
+    const { tx } = call
+    const [where, period] = asked(call)
+    return paginate({
+      call,
+      name: `usage intervals ${monthOf(period.from)}`,
+      rows: (slice) => pageOfIntervals(tx, where, period, slice),
+      keyOf: ({ id }) => String(id),
+      total: () => countIntervals(tx, where, period),
+      show: (interval) => showInterval(tx, interval, period),
+    })
+  },
+})
+
 const accountTotal = namedSchema('UsageAccount', {
   account: usageAccount,
   servers: described(t.Integer(), 'How many it had in the period, terminated ones included.'),
@@ -167,7 +203,7 @@ export const reportAccounts = operation({
     let workloads = new Map<string, number>()
     return paginate({
       call,
-      name: `usage accounts ${call.query['month'] ?? monthOf(period.from)}`,
+      name: `usage accounts ${monthOf(period.from)}`,
       rows(slice) {
         const owners = ownerIds(tx, where, period, slice)
         totals = Map.groupBy(totalsOf(tx, owners, where, period), ({ ownerId }) => ownerId)

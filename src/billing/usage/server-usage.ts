@@ -1,7 +1,9 @@
-// The usage of one server down to its intervals: every number of a report can be explained with it.
+// The usage of one server, down to its intervals.
 import { Type as t } from 'typebox'
+import type { Deciding } from '../../fleet/workloads/queries.ts'
+import { decidingResource } from '../../identity/team/access.ts'
 import { ApiError } from '../../kernel/api/errors.ts'
-import { described, namedSchema, operation } from '../../kernel/api/operation.ts'
+import { described, namedSchema, operation, type Resource } from '../../kernel/api/operation.ts'
 import { moment, momentFrom } from '../../kernel/api/query.ts'
 import { iso } from '../../kernel/db/clock.ts'
 import {
@@ -12,11 +14,16 @@ import {
   showPackages,
   showStates,
   usedPackage,
-  usedWorkload,
-  visibleUsage,
+  visibleUsageOf,
 } from './model.ts'
 import { daysOf, monthOf, secondsOf, wholeMonth } from './period.ts'
 import { intervalsOf } from './queries.ts'
+
+const server: Resource<Deciding> = {
+  name: 'server',
+  notFound: 'server_not_found',
+  ...decidingResource('server'),
+}
 
 export const serverUsage = operation({
   id: 'usage.of-server',
@@ -24,7 +31,7 @@ export const serverUsage = operation({
   path: '/servers/{id}/usage',
   summary: 'What a server was in a period, with every interval',
   access: { staff: ['servers:read'], reseller: ['servers:read'], customer: ['servers:read'] },
-  on: usedWorkload,
+  on: server,
   query: {
     from: moment('The beginning. Without it: the beginning of this month in UTC.'),
     to: moment('The end, which is not part of the period. Without it: now.'),
@@ -45,7 +52,7 @@ export const serverUsage = operation({
     const to = query['to'] ? momentFrom('to', query['to']) : now
     if (query['to'] && to < from) throw new ApiError('invalid_request', '`to` must not be before `from`.')
     const period = { from, to: Math.max(from, Math.min(to, now)) }
-    const intervals = intervalsOf(tx, [target.id], visibleUsage(actor), period)
+    const intervals = intervalsOf(tx, [target.id], visibleUsageOf(actor, target), period)
     const { ms, byState, byProduct } = addedUp(intervals, period)
     return {
       serverId: target.id,

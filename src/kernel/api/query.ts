@@ -24,7 +24,8 @@ export const moment = (description: string) =>
 /** A `moment` in ms; a day begins at midnight in UTC. Throws `invalid_request` for a day that no calendar has. */
 export function momentFrom(name: string, text: string): number {
   const at = Date.parse(text.includes('T') ? `${text.replace('Z', '')}Z` : `${text}T00:00Z`)
-  if (!(at >= 0)) throw new ApiError('invalid_request', `${name}: there is no such day.`)
+  if (!(at >= 0) || new Date(at).toISOString().slice(0, 10) !== text.slice(0, 10))
+    throw new ApiError('invalid_request', `${name}: there is no such day.`)
   return at
 }
 
