@@ -13,8 +13,8 @@ import diskFree from './0010_disk_free.sql' with { type: 'text' }
 import nodeCredential from './0011_node_credential.sql' with { type: 'text' }
 import defaultImage from './0012_default_image.sql' with { type: 'text' }
 import webhooks from './0013_webhooks.sql' with { type: 'text' }
-import pages from './0016_pages.sql' with { type: 'text' }
 import usage from './0014_usage.sql' with { type: 'text' }
+import pages from './0016_pages.sql' with { type: 'text' }
 
 export const migrations: readonly { name: string; sql: string }[] = [
   { name: '0001_spine', sql: spine },
@@ -30,6 +30,6 @@ export const migrations: readonly { name: string; sql: string }[] = [
   { name: '0011_node_credential', sql: nodeCredential },
   { name: '0012_default_image', sql: defaultImage },
   { name: '0013_webhooks', sql: webhooks },
-  { name: '0016_pages', sql: pages },
   { name: '0014_usage', sql: usage },
+  { name: '0016_pages', sql: pages },
 ]
